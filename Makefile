@@ -1,0 +1,258 @@
+# cellrun: build, test, install. `make help` lists the targets.
+#
+# Variants build side by side and mix nothing:
+#   SANITIZE=address,undefined   REAL=double   ONEDNN=0   BUILD=folder
+
+VERSION := 0.1.0
+
+# What `make packages` installs (Debian's names), and what .ci/run needs more.
+PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
+            libjansson-dev libopenblas-dev libdnnl-dev bats mandoc
+PACKAGES_CI := valgrind libc6-dbg clang libclang-rt-14-dev
+
+comma   := ,
+variant := $(subst $(comma),-,$(SANITIZE))$(if $(REAL),-$(REAL))$(if \
+             $(filter 0,$(ONEDNN)),-plainblas)
+BUILD   := build/$(or $(patsubst -%,%,$(variant)),plain)
+
+CFLAGS  ?= -O2 -g
+INSTALL ?= install
+prefix  ?= /usr/local
+bindir  ?= $(prefix)/bin
+mandir  ?= $(prefix)/share/man
+datadir ?= $(prefix)/share
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+
+# Libraries met at link time. OpenBLAS and oneDNN are opened at first need.
+# pkg-config is asked when it is first wanted: `make packages` may bring it.
+libs    := yaml-0.1 zlib libpng jansson
+LDLIBS  ?= $(eval LDLIBS := $$(shell pkg-config --libs $(libs)) \
+             -lm -lpthread -ldl)$(LDLIBS)
+libs_cflags = $(eval libs_cflags := $$(shell pkg-config --cflags \
+             $(libs)))$(libs_cflags)
+
+# Products and sums stay apart unless a kernel fuses them by intrinsic, so
+# that every compiler and option gives the same bytes.
+ours = -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow \
+       -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+       -Werror=implicit-function-declaration -ffp-contract=off \
+       $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
+         -fno-omit-frame-pointer) \
+       $(if $(FUZZER),-fsanitize=fuzzer-no-link) \
+       $(if $(filter double,$(REAL)),-DCR_DOUBLE) \
+       $(if $(filter 0,$(ONEDNN)),-DCR_NO_ONEDNN)
+
+src    := $(sort $(wildcard src/*.c src/*/*.c))
+obj    := $(src:%.c=$(BUILD)/%.o)
+parts  := $(filter-out $(BUILD)/src/main.o,$(obj))
+units  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/t_*.c)))
+cases  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/cases/t_*.c)))
+fuzzes := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+clis   := $(sort $(wildcard tests/cli/*.bats))
+trees  := $(sort $(wildcard tests/tree/*.sh))
+pages  := cellrun.1 cellrun-config.5 cellrun-checkpoint.5
+man    := $(pages:%=$(BUILD)/man/%)
+digits := datasets/digits/train-images-idx3-ubyte.gz
+
+# What the tests read from the environment.
+tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
+         CC="$(CC)" OURS="$(ours) $(libs_cflags)" \
+         tests/run -j $(JOBS) -o $(BUILD)/logs
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+.PHONY: all man check check-unit check-cli check-cases check-fuzz \
+        check-headers check-tree check-asan check-double check-plainblas \
+        check-valgrind fuzz fuzzers bench bench-peers install uninstall \
+        clean packages packages-ci print-packages print-packages-ci run \
+        help format compile_commands.json FORCE
+
+all: $(BUILD)/cellrun $(if $(filter build/plain,$(BUILD)),build/cellrun) \
+     $(digits)
+
+## ---- The program
+
+$(BUILD)/cellrun: $(obj)
+	$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $(obj) -Wl,--as-needed $(LDLIBS)
+
+build/cellrun: build/plain/cellrun
+	ln -sf plain/cellrun $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ours) $(libs_cflags) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# version tells what it was built with, and by what.
+$(BUILD)/src/verbs/version.o: ours += -DCR_VERSION='"$(VERSION)"' \
+    -DCR_FLAGS='"$(CFLAGS)"'
+
+$(BUILD)/tests/%.o: ours += -Itests
+
+# Other flags than last time: everything is built again.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ours) $(CPPFLAGS) $(CFLAGS)' >$@.new; \
+	 if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+-include $(obj:.o=.d)
+
+## ---- The embedded data set
+
+$(BUILD)/digits: datasets/digits.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) $(LDFLAGS) -o $@ \
+	    $< -lz -lm
+
+$(digits): datasets/digits.c | $(BUILD)/digits
+	$(BUILD)/digits $(@D)
+	@touch $@
+
+## ---- Tests
+
+$(units) $(cases): %: %.o $(parts)
+	$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
+	    -Wl,--as-needed $(LDLIBS)
+
+# Without FUZZER an ordinary main replays the corpus.
+$(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
+	$(CC) $(ours) $(if $(FUZZER),-fsanitize=fuzzer) $(CFLAGS) $(LDFLAGS) \
+	    -o $@ $(filter %.o,$^) -Wl,--as-needed $(LDLIBS)
+
+-include $(units:=.d) $(cases:=.d) $(fuzzes:=.d)
+
+check: all man $(units) $(cases) $(fuzzes)
+	@$(tested) $(units) $(cases) $(fuzzes) $(trees) $(clis)
+check-unit: all $(units)
+	@$(tested) $(units)
+check-cases: all $(cases)
+	@$(tested) $(cases)
+check-fuzz: $(fuzzes)
+	@$(tested) $(fuzzes)
+check-cli: all
+	@$(tested) $(clis)
+check-tree: all man
+	@$(tested) $(trees)
+check-headers:
+	@$(tested) tests/tree/headers.sh
+
+# The same tests on other builds.
+check-asan:
+	@$(MAKE) check SANITIZE=address,undefined
+check-double:
+	@$(MAKE) check REAL=double
+check-plainblas:
+	@$(MAKE) check ONEDNN=0
+check-valgrind: all
+	@$(tested) tests/valgrind/round.sh
+
+FUZZ_TIME ?= 600
+fuzz:
+	@$(MAKE) fuzzers CC=clang FUZZER=1 SANITIZE=address,undefined \
+	    BUILD=build/fuzz
+	@for f in $(notdir $(fuzzes)); do \
+	    dir=tests/fuzz/corpus/$${f#fuzz_}; mkdir -p "build/fuzz/new/$$f"; \
+	    echo "$$f: $(FUZZ_TIME) s"; \
+	    build/fuzz/tests/fuzz/$$f -max_total_time=$(FUZZ_TIME) \
+	        -print_final_stats=1 -artifact_prefix="build/fuzz/$$f-" \
+	        "build/fuzz/new/$$f" "$$dir" || exit 1; \
+	 done
+fuzzers: $(fuzzes)
+
+## ---- Speed
+
+bench: all
+	$(BUILD)/cellrun bench configs/digits.yaml
+# VENV: a Python environment with PyTorch; PEERS: the folder of the scripts.
+PEERS ?= ../shared/bench
+bench-peers: bench
+	@if [ -z "$(VENV)" ]; then \
+	    echo 'give a Python environment: make bench-peers VENV=dir'; exit 2; fi
+	$(VENV)/bin/python $(PEERS)/torch_peer.py
+
+## ---- Manual pages, from man/*.in and what the program knows of itself
+
+man: $(man)
+$(BUILD)/man/%: man/%.in man/fill $(BUILD)/cellrun src/ckpt/checkpoint.c
+	@mkdir -p $(@D)
+	man/fill $(BUILD)/cellrun $< >$@
+
+## ---- Installing
+
+install: all man
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 \
+	    $(DESTDIR)$(mandir)/man5 \
+	    $(DESTDIR)$(datadir)/bash-completion/completions
+	$(INSTALL) $(BUILD)/cellrun $(DESTDIR)$(bindir)/cellrun
+	$(INSTALL) -m 644 $(filter %.1,$(man)) $(DESTDIR)$(mandir)/man1
+	$(INSTALL) -m 644 $(filter %.5,$(man)) $(DESTDIR)$(mandir)/man5
+	$(BUILD)/cellrun completion bash \
+	    >$(DESTDIR)$(datadir)/bash-completion/completions/cellrun
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/cellrun \
+	    $(patsubst %,$(DESTDIR)$(mandir)/man1/%,$(filter %.1,$(pages))) \
+	    $(patsubst %,$(DESTDIR)$(mandir)/man5/%,$(filter %.5,$(pages))) \
+	    $(DESTDIR)$(datadir)/bash-completion/completions/cellrun
+clean:
+	rm -rf build datasets/digits compile_commands.json
+
+## ---- The machine
+
+# The only target that uses the network; does nothing when all is installed.
+want := $(PACKAGES)
+packages-ci: want += $(PACKAGES_CI)
+packages packages-ci:
+	@if ! command -v dpkg-query >/dev/null; then \
+	    command -v pkg-config >/dev/null && pkg-config $(libs) && exit 0; \
+	    echo 'not Debian; install what these Debian packages hold:' >&2; \
+	    echo '$(want)' >&2; exit 1; \
+	 fi; \
+	 missing=; for p in $(want); do \
+	    dpkg-query -W -f '$${Status}' "$$p" 2>/dev/null | \
+	        grep -q 'ok installed' || missing="$$missing $$p"; \
+	 done; \
+	 [ -n "$$missing" ] || exit 0; \
+	 echo "installing:$$missing"; \
+	 as=; [ "$$(id -u)" = 0 ] || as='sudo env'; \
+	 $$as DEBIAN_FRONTEND=noninteractive apt-get -q update && \
+	 $$as DEBIAN_FRONTEND=noninteractive apt-get -q install -y \
+	    --no-install-recommends $$missing
+print-packages:
+	@echo $(PACKAGES)
+print-packages-ci:
+	@echo $(PACKAGES_CI)
+
+# Asked for by name, these bring their packages first.
+ifneq ($(filter run check,$(MAKECMDGOALS)),)
+$(BUILD)/flags: | packages
+endif
+
+## ---- Convenience
+
+# The main job on the embedded data: train, then judge the checkpoint alone.
+run: all
+	$(BUILD)/cellrun train configs/digits.yaml -o runs/digits --force
+	$(BUILD)/cellrun eval --ckpt runs/digits
+
+format:
+	clang-format -i $(src) $(wildcard src/*/*.h tests/*/*.[ch] datasets/*.c)
+
+compile_commands.json:
+	@{ echo '['; sep=; for f in $(src); do \
+	    printf '%s{"directory": "%s", "file": "%s", "command": "%s"}\n' \
+	        "$$sep" '$(CURDIR)' "$$f" '$(CC) $(ours) -c '"$$f"; sep=,; \
+	 done; echo ']'; } >$@
+
+help:
+	@echo 'make            build $(BUILD)/cellrun and the embedded data set'
+	@echo 'make run        install packages, build, train and evaluate'
+	@echo 'make check      install packages, build, run all tests'
+	@echo '  check-unit check-cases check-fuzz check-cli check-tree: one kind'
+	@echo '  check-asan check-double check-plainblas check-valgrind: others'
+	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
+	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
+	@echo 'make man        manual pages into $(BUILD)/man'
+	@echo 'make install    prefix=$(prefix) DESTDIR='
+	@echo 'make packages   install what is missing; print-packages'
+	@echo 'make format compile_commands.json clean uninstall'
+	@echo 'Variants: SANITIZE=address,undefined REAL=double ONEDNN=0 BUILD='
