@@ -1,0 +1,644 @@
+/*
+ * Reading option tables: a node and a table of rows in, a struct out.
+ *
+ * The three owners of tables are spoken of in their own way: an argument of a
+ * type ('p' of Dropout), a key of a section ('train.epochs'), a flag of a
+ * verb (--run-dir). Everything wrong in a node is reported, not only the
+ * first of it; a field that cannot be read keeps its zeroes.
+ */
+#include "conf/opt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+enum owner { OWNER_TYPE, OWNER_SECTION, OWNER_VERB };
+
+struct reader {
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    const struct cr_about *about;
+    const struct cr_opt *opts;
+    const char *name; /* as messages call the owner: SGD, train.clip */
+    enum owner owner;
+};
+
+static bool opt_rows(const struct reader *r, const struct cr_node *node,
+                     struct cr_pos pos, char *to);
+
+static enum owner opt_owner(const struct cr_about *about)
+{
+    if (cr_find(CR_KIND_SECTION, about->name) == about)
+        return OWNER_SECTION;
+    if (cr_find(CR_KIND_VERB, about->name) == about)
+        return OWNER_VERB;
+    return OWNER_TYPE;
+}
+
+/* How messages call one row. */
+static const char *opt_called(const struct reader *r, const char *key)
+{
+    const char *word = cr_quote(r->arena, key, strlen(key));
+    char *flag;
+
+    switch (r->owner) {
+    case OWNER_TYPE:
+        return cr_strf(r->arena, "'%s' of %s", word, r->name);
+    case OWNER_SECTION:
+        return cr_strf(r->arena, "'%s.%s'", r->name, word);
+    case OWNER_VERB:
+        break;
+    }
+    flag = cr_strf(r->arena, "--%s", word);
+    for (char *p = flag; *p; p++)
+        if (*p == '_')
+            *p = '-';
+    return flag;
+}
+
+/* After an error: the path for editors, where there is one. */
+static void opt_path(const struct reader *r, const char *key)
+{
+    if (r->owner == OWNER_SECTION)
+        cr_path(r->diag, cr_strf(r->arena, "%s.%s", r->name, key));
+}
+
+static void opt_note_takes(const struct reader *r)
+{
+    struct cr_buf buf = { .arena = r->arena };
+
+    if (r->owner == OWNER_VERB || !r->opts || !r->opts->name)
+        return;
+    for (const struct cr_opt *row = r->opts; row->name; row++)
+        cr_buf_f(&buf, " %s", row->name);
+    cr_note(r->diag, "%s takes:%s      (cellrun help %s)", r->name,
+            cr_buf_text(&buf), r->about->name);
+}
+
+static bool opt_wrong(const struct reader *r, const struct cr_opt *row,
+                      const struct cr_node *node, enum cr_code code)
+{
+    cr_error(r->diag, node->pos, code, "%s: found %s, expected %s",
+             opt_called(r, row->name), cr_node_what(r->arena, node),
+             cr_opt_expects(r->arena, row));
+    opt_path(r, row->name);
+    return false;
+}
+
+static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
+                         const struct cr_node *node, double value)
+{
+    if (value >= row->low && value <= row->high &&
+        !(row->above && value == row->low))
+        return true;
+    return opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
+}
+
+static bool opt_int(const struct reader *r, const struct cr_opt *row,
+                    const struct cr_node *node, int64_t *to)
+{
+    /* 1e6 is an integer to everybody but a parser; up to 2^53 it is exact */
+    if (node->kind == CR_NODE_REAL && fabs(node->real) <= 0x1p53 &&
+        node->real == floor(node->real))
+        *to = (int64_t)node->real;
+    else if (node->kind == CR_NODE_INT)
+        *to = node->integer;
+    else
+        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+    return opt_in_range(r, row, node, (double)*to);
+}
+
+static bool opt_real(const struct reader *r, const struct cr_opt *row,
+                     const struct cr_node *node, double *to)
+{
+    if (node->kind != CR_NODE_INT && node->kind != CR_NODE_REAL)
+        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+    *to = node->real;
+    return opt_in_range(r, row, node, *to);
+}
+
+/* A number or a truth value is a fine name too. */
+static bool opt_str(const struct reader *r, const struct cr_opt *row,
+                    const struct cr_node *node, const char **to)
+{
+    if (node->kind == CR_NODE_NULL || node->kind == CR_NODE_LIST ||
+        node->kind == CR_NODE_MAP)
+        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+    *to = node->text;
+    return true;
+}
+
+static bool opt_enum(const struct reader *r, const struct cr_opt *row,
+                     const struct cr_node *node, int *to)
+{
+    const char *const *words = cr_opt_choices(r->arena, row);
+    const char *guess;
+
+    if (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP)
+        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+    if (node->text)
+        for (int i = 0; words[i]; i++)
+            if (strcmp(words[i], node->text) == 0) {
+                *to = i;
+                return true;
+            }
+    opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
+    guess = node->text ? cr_nearest(node->text, words) : NULL;
+    if (guess)
+        cr_hint(r->diag, "did you mean '%s'?", guess);
+    return false;
+}
+
+/* Elements of a list; a lone value is a list of one. */
+static bool opt_list(const struct reader *r, const struct cr_opt *row,
+                     const struct cr_node *node, char *to)
+{
+    bool many = node->kind == CR_NODE_LIST, ok = true;
+    int n = many ? cr_node_count(node) : 1, i = 0;
+    const struct cr_node *m = many ? node->child : node;
+    struct cr_objs *objs = (struct cr_objs *)to;
+    struct cr_ints *ints = (struct cr_ints *)to;
+    struct cr_reals *reals = (struct cr_reals *)to;
+    struct cr_strs *strs = (struct cr_strs *)to;
+    int64_t *v_int = CR_NEWS(r->arena, int64_t, n);
+    double *v_real = CR_NEWS(r->arena, double, n);
+    const char **v_str = CR_NEWS(r->arena, const char *, n);
+    struct cr_obj *v_obj = CR_NEWS(r->arena, struct cr_obj, n);
+
+    if (n == 0 && row->need == CR_REQUIRED)
+        return opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
+    for (; i < n; i++, m = m->next)
+        if (row->type == CR_OPT_INTS)
+            ok = opt_int(r, row, m, &v_int[i]) && ok;
+        else if (row->type == CR_OPT_REALS)
+            ok = opt_real(r, row, m, &v_real[i]) && ok;
+        else if (row->type == CR_OPT_STRS)
+            ok = opt_str(r, row, m, &v_str[i]) && ok;
+        else
+            ok = cr_obj_read(r->arena, r->diag, row->kind, m, &v_obj[i]) &&
+                 ok;
+    if (row->type == CR_OPT_INTS)
+        *ints = (struct cr_ints){ n, v_int };
+    else if (row->type == CR_OPT_REALS)
+        *reals = (struct cr_reals){ n, v_real };
+    else if (row->type == CR_OPT_STRS)
+        *strs = (struct cr_strs){ n, v_str };
+    else
+        *objs = (struct cr_objs){ n, v_obj };
+    return ok;
+}
+
+static bool opt_sub(const struct reader *r, const struct cr_opt *row,
+                    const struct cr_node *node, struct cr_pos pos, char *to)
+{
+    struct reader sub = *r;
+
+    sub.opts = row->sub;
+    sub.name = cr_strf(r->arena, r->owner == OWNER_SECTION ? "%s.%s" : "%s %s",
+                       r->name, row->name);
+    if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL)
+        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+    return opt_rows(&sub, node, pos, to);
+}
+
+static bool opt_given(const struct reader *r, const struct cr_opt *row,
+                      const struct cr_node *node, char *to)
+{
+    switch (row->type) {
+    case CR_OPT_INT:
+        return opt_int(r, row, node, (int64_t *)to);
+    case CR_OPT_REAL:
+        return opt_real(r, row, node, (double *)to);
+    case CR_OPT_BOOL:
+        if (node->kind != CR_NODE_BOOL)
+            return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+        *(bool *)to = node->boolean;
+        return true;
+    case CR_OPT_STR:
+        return opt_str(r, row, node, (const char **)to);
+    case CR_OPT_ENUM:
+        return opt_enum(r, row, node, (int *)to);
+    case CR_OPT_INTS:
+    case CR_OPT_REALS:
+    case CR_OPT_STRS:
+    case CR_OPT_OBJS:
+        return opt_list(r, row, node, to);
+    case CR_OPT_OBJ:
+        return cr_obj_read(r->arena, r->diag, row->kind, node,
+                           (struct cr_obj *)to);
+    case CR_OPT_AMOUNT:
+        return cr_amount_read(r->diag, node, (enum cr_unit)row->int_default,
+                              (struct cr_amount *)to);
+    case CR_OPT_SUB:
+        return opt_sub(r, row, node, node->pos, to);
+    case CR_OPT_NODE:
+        *(const struct cr_node **)to = node;
+        return true;
+    case CR_OPT_END:
+        break;
+    }
+    return false;
+}
+
+/* An object as a table's default names it: "HeUniform" or "0.02". */
+static bool opt_obj_default(const struct reader *r, const struct cr_opt *row,
+                            struct cr_pos pos, struct cr_obj *to)
+{
+    char *end;
+
+    to->number = strtod(row->text, &end);
+    if (!*end) {
+        to->is_number = true;
+        return true;
+    }
+    to->number = 0;
+    to->about = cr_find(row->kind, row->text);
+    if (!to->about)
+        return cr_error(r->diag, pos, CR_E_INTERNAL,
+                        "the default of %s is %s, which is not known",
+                        opt_called(r, row->name), row->text);
+    to->opts = cr_alloc(r->arena, 1, to->about->size);
+    return cr_opts_read(r->arena, r->diag, to->about, NULL, pos,
+                        (void *)to->opts);
+}
+
+/* A row that the user does not mention. */
+static bool opt_absent(const struct reader *r, const struct cr_opt *row,
+                       struct cr_pos pos, char *to)
+{
+    if (row->type == CR_OPT_SUB) {
+        /* what is required inside is not, as long as the whole is absent */
+        for (const struct cr_opt *sub = row->sub; sub->name; sub++)
+            if (sub->need != CR_REQUIRED &&
+                !opt_absent(r, sub, pos, to + sub->at))
+                return false;
+        return true;
+    }
+    if (row->need == CR_REQUIRED) {
+        if (r->owner == OWNER_TYPE)
+            cr_error(r->diag, pos, CR_E_MISSING_KEY,
+                     "argument '%s' of %s is missing", row->name, r->name);
+        else
+            cr_error(r->diag, pos, CR_E_MISSING_KEY, "%s is missing",
+                     opt_called(r, row->name));
+        opt_note_takes(r);
+        opt_path(r, row->name);
+        return false;
+    }
+    if (row->type == CR_OPT_INT && row->need == CR_OPTIONAL)
+        *(int64_t *)to = CR_INT_NONE;
+    else if (row->type == CR_OPT_REAL && row->need == CR_OPTIONAL)
+        *(double *)to = NAN;
+    if (row->need == CR_OPTIONAL)
+        return true;
+    switch (row->type) {
+    case CR_OPT_INT:
+        *(int64_t *)to = row->int_default;
+        return true;
+    case CR_OPT_REAL:
+        *(double *)to = row->real_default;
+        return true;
+    case CR_OPT_BOOL:
+        *(bool *)to = row->int_default != 0;
+        return true;
+    case CR_OPT_ENUM:
+        *(int *)to = (int)row->int_default;
+        return true;
+    case CR_OPT_STR:
+        *(const char **)to = row->text;
+        return true;
+    case CR_OPT_AMOUNT:
+        return cr_amount_parse(row->text, (enum cr_unit)row->int_default,
+                               (struct cr_amount *)to);
+    case CR_OPT_OBJ:
+        return opt_obj_default(r, row, pos, (struct cr_obj *)to);
+    default:
+        return true;
+    }
+}
+
+static bool opt_unknown(const struct reader *r, const struct cr_node *node)
+{
+    const char *word = cr_quote(r->arena, node->key, strlen(node->key));
+    const char **names, *guess;
+    int n = 0;
+
+    for (const char *const *p = r->about->renamed; p && *p; p += 2)
+        if (strcmp(p[0], node->key) == 0) {
+            cr_error(r->diag, node->key_pos, CR_E_UNKNOWN_ARGUMENT,
+                     "%s is called '%s' now", opt_called(r, word), p[1]);
+            cr_hint(r->diag, "write '%s'", p[1]);
+            return false;
+        }
+    if (r->owner == OWNER_SECTION)
+        cr_error(r->diag, node->key_pos, CR_E_UNKNOWN_KEY,
+                 "'%s.%s' is not a key of %s", r->name, word, r->name);
+    else if (!r->opts || !r->opts->name)
+        cr_error(r->diag, node->key_pos, CR_E_UNKNOWN_ARGUMENT,
+                 "unknown argument '%s': %s takes none", word, r->name);
+    else
+        cr_error(r->diag, node->key_pos, CR_E_UNKNOWN_ARGUMENT,
+                 "unknown argument '%s' for %s", word, r->name);
+    while (r->opts && r->opts[n].name)
+        n++;
+    names = CR_NEWS(r->arena, const char *, n + 1);
+    for (int i = 0; i < n; i++)
+        names[i] = r->opts[i].name;
+    guess = cr_nearest(node->key, names);
+    if (guess)
+        cr_hint(r->diag, "did you mean '%s'?", guess);
+    opt_note_takes(r);
+    opt_path(r, node->key);
+    return false;
+}
+
+/* Rows from a map of names (or nothing at all). */
+static bool opt_rows(const struct reader *r, const struct cr_node *node,
+                     struct cr_pos pos, char *to)
+{
+    bool ok = true;
+
+    for (CR_EACH(m, node)) {
+        const struct cr_opt *row = r->opts;
+
+        while (row && row->name && strcmp(row->name, m->key) != 0)
+            row++;
+        if (!row || !row->name)
+            ok = opt_unknown(r, m);
+    }
+    for (const struct cr_opt *row = r->opts; row && row->name; row++) {
+        const struct cr_node *m = cr_node_get(node, row->name);
+
+        /* `key: null` is the same as leaving it out */
+        if (m && (m->kind != CR_NODE_NULL || row->type == CR_OPT_NODE))
+            ok = opt_given(r, row, m, to + row->at) && ok;
+        else
+            ok = opt_absent(r, row, m ? m->pos : pos, to + row->at) && ok;
+    }
+    return ok;
+}
+
+/* Whether the whole list or scalar is the value of the only row there is, as
+ * the list of cells of a SequentialCell or `metrics: [accuracy, loss]`. */
+static bool opt_alone(const struct reader *r, const struct cr_node *node)
+{
+    const struct cr_opt *row = r->opts;
+    bool many = row->type == CR_OPT_INTS || row->type == CR_OPT_REALS ||
+                row->type == CR_OPT_STRS || row->type == CR_OPT_OBJS ||
+                row->type == CR_OPT_NODE;
+
+    if (node->kind == CR_NODE_LIST)
+        return !row[1].name && many;
+    /* a section's lone value stands for what it must have */
+    return r->owner == OWNER_TYPE || !row[1].name ||
+           row->need == CR_REQUIRED;
+}
+
+/* Rows in their order from a list or from one value. */
+static bool opt_positional(const struct reader *r, const struct cr_node *node,
+                           struct cr_pos pos, char *to)
+{
+    const struct cr_opt *row = r->opts;
+    const struct cr_node *m = node->child;
+    bool ok = true;
+    int n = 0;
+
+    if (!row || !row->name)
+        return cr_error(r->diag, node->pos, CR_E_UNKNOWN_ARGUMENT,
+                        "%s takes no arguments", r->name);
+    if (r->about->named) {
+        cr_error(r->diag, node->pos, CR_E_UNKNOWN_ARGUMENT,
+                 "the arguments of %s are given by name", r->name);
+        cr_hint(r->diag, "write {%s: {%s: %s}}%s", r->name, row->name,
+                cr_node_flow(r->arena,
+                             node->kind == CR_NODE_LIST ? m : node),
+                row[1].name ? cr_strf(r->arena, " or {%s: {%s: ...}}",
+                                      r->name, row[1].name)
+                            : "");
+        return false;
+    }
+    if (opt_alone(r, node)) {
+        ok = opt_given(r, row++, node, to + r->opts->at);
+    } else if (node->kind != CR_NODE_LIST || r->owner != OWNER_TYPE) {
+        cr_error(r->diag, node->pos, CR_E_WRONG_TYPE,
+                 "%s: found %s, expected a map of keys", r->name,
+                 cr_node_what(r->arena, node));
+        opt_note_takes(r);
+        return false;
+    } else {
+        for (; m && row->name; m = m->next, row++, n++)
+            if (m->kind == CR_NODE_NULL)
+                ok = opt_absent(r, row, m->pos, to + row->at) && ok;
+            else
+                ok = opt_given(r, row, m, to + row->at) && ok;
+        if (m) {
+            ok = cr_error(r->diag, m->pos, CR_E_UNKNOWN_ARGUMENT,
+                          "%s takes at most %d argument%s, found %d", r->name,
+                          n, n == 1 ? "" : "s", cr_node_count(node));
+            opt_note_takes(r);
+        }
+    }
+    for (; row->name; row++)
+        ok = opt_absent(r, row, pos, to + row->at) && ok;
+    return ok;
+}
+
+bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
+                  const struct cr_about *about, const struct cr_node *node,
+                  struct cr_pos pos, void *to)
+{
+    struct reader r = { arena, diag, about, about->opts, about->name,
+                        opt_owner(about) };
+
+    if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL)
+        return opt_positional(&r, node, pos, to);
+    return opt_rows(&r, node, pos, to);
+}
+
+/* ---- Typed nodes --------------------------------------------------------
+ * {SGD: {...}}, SGD, and what else a place takes: MindSpore's strings for
+ * initialisers and metrics, numbers, lists for schedules. */
+
+/* Lower-case keys that may stand beside the type. */
+static const char *const *opt_beside(enum cr_kind kind)
+{
+    static const char *const cell[] = { "name",   "when", "repeat",   "only",
+                                        "share",  "freeze", "init",
+                                        "to_float", NULL };
+    static const char *const loss[] = { "weight", "name", "when", NULL };
+    static const char *const schedule[] = { "warmup", NULL };
+    static const char *const init[] = { "match", "of", NULL };
+    static const char *const transform[] = { "name", "when", "repeat", "only",
+                                             NULL };
+    static const char *const other[] = { "name", "when", NULL };
+
+    switch (kind) {
+    case CR_KIND_CELL:
+        return cell;
+    case CR_KIND_LOSS:
+        return loss;
+    case CR_KIND_SCHEDULE:
+        return schedule;
+    case CR_KIND_INIT:
+        return init;
+    case CR_KIND_TRANSFORM:
+        return transform;
+    default:
+        return other;
+    }
+}
+
+static const char *opt_a(enum cr_kind kind)
+{
+    const char *name = cr_kind_name(kind);
+
+    return strchr("aeiou", *name) ? "an" : "a";
+}
+
+static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
+                        enum cr_kind kind, const struct cr_node *node)
+{
+    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_node *type = cr_node_get(node, "type");
+    const char *first = list[0] ? list[0]->name : "Type", *second = NULL;
+
+    for (CR_EACH(m, node))
+        if (m->key && *m->key >= 'A' && *m->key <= 'Z') {
+            if (second)
+                return cr_error(diag, m->key_pos, CR_E_FORM,
+                                "found two types in one place, '%s' and '%s'",
+                                cr_quote(arena, second, strlen(second)),
+                                cr_quote(arena, m->key, strlen(m->key)));
+            second = m->key;
+        }
+    if (type && type->text) {
+        cr_error(diag, type->key_pos, CR_E_FORM,
+                 "the type is the key itself, not a value of 'type'");
+        cr_hint(diag, "write %s: {...}", type->text);
+        return false;
+    }
+    cr_error(diag, node->pos, CR_E_FORM, "found %s, expected %s %s",
+             cr_node_what(arena, node), opt_a(kind), cr_kind_name(kind));
+    cr_hint(diag, "such as {%s: {...}}", first);
+    return false;
+}
+
+static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
+                             enum cr_kind kind, const char *name,
+                             struct cr_pos pos)
+{
+    const struct cr_about *const *list = cr_list(kind);
+    struct cr_buf buf = { .arena = arena };
+    const char **names, *guess;
+    int n = 0;
+
+    for (int k = 0; k < CR_KINDS; k++)
+        if (k != (int)kind && k != CR_KIND_SECTION && k != CR_KIND_VERB &&
+            k != CR_KIND_OP && cr_find((enum cr_kind)k, name))
+            return cr_error(diag, pos, CR_E_UNKNOWN_TYPE,
+                            "%s is %s %s, expected %s %s", name,
+                            opt_a((enum cr_kind)k),
+                            cr_kind_name((enum cr_kind)k), opt_a(kind),
+                            cr_kind_name(kind));
+    while (list[n])
+        n++;
+    names = CR_NEWS(arena, const char *, n + 1);
+    for (int i = 0; i < n; i++) {
+        names[i] = list[i]->name;
+        cr_buf_f(&buf, " %s", names[i]);
+    }
+    cr_error(diag, pos, CR_E_UNKNOWN_TYPE, "unknown %s '%s'",
+             cr_kind_name(kind), cr_quote(arena, name, strlen(name)));
+    guess = cr_nearest(name, names);
+    if (guess)
+        cr_hint(diag, "did you mean '%s'?", guess);
+    else
+        cr_note(diag, "known:%s", cr_buf_text(&buf));
+    return false;
+}
+
+/* A lower-case name where the kind has such names: accuracy, he_uniform. */
+static const char *opt_word(enum cr_kind kind, const struct cr_node *node,
+                            const struct cr_node **args)
+{
+    if (node->kind == CR_NODE_STR && cr_find(kind, node->text))
+        return node->text;
+    if (node->kind != CR_NODE_MAP)
+        return NULL;
+    for (CR_EACH(m, node))
+        if (cr_find(kind, m->key)) {
+            *args = m->kind == CR_NODE_NULL ? NULL : m;
+            return m->key;
+        }
+    return NULL;
+}
+
+/* What a place of that kind takes that is no type at all. */
+static bool opt_plain(enum cr_kind kind, const struct cr_node *node,
+                      struct cr_obj *to)
+{
+    bool number = node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
+
+    if (kind != CR_KIND_INIT && kind != CR_KIND_SCHEDULE)
+        return false;
+    if (number) {
+        to->is_number = true;
+        to->number = node->real;
+        return true;
+    }
+    if (kind != CR_KIND_SCHEDULE)
+        return false;
+    if (node->kind == CR_NODE_STR) /* a file of numbers */
+        return strpbrk(node->text, "./") != NULL;
+    if (node->kind != CR_NODE_LIST || !node->child)
+        return false;
+    for (CR_EACH(m, node))
+        if (m->kind != CR_NODE_INT && m->kind != CR_NODE_REAL)
+            return false;
+    return true;
+}
+
+bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
+                 enum cr_kind kind, const struct cr_node *node,
+                 struct cr_obj *to)
+{
+    const struct cr_node *args = NULL;
+    const char *name;
+    bool ok = true;
+
+    *to = (struct cr_obj){ .node = node };
+    if (opt_plain(kind, node, to))
+        return true;
+    name = cr_node_type(node, &args);
+    if (!name)
+        name = opt_word(kind, node, &args);
+    if (!name && node->kind == CR_NODE_STR)
+        return opt_unknown_type(arena, diag, kind, node->text, node->pos);
+    if (!name)
+        return opt_no_type(arena, diag, kind, node);
+    to->about = cr_find(kind, name);
+    if (!to->about)
+        return opt_unknown_type(arena, diag, kind, name,
+                                args ? args->key_pos : node->pos);
+    if (node->kind == CR_NODE_MAP)
+        for (CR_EACH(m, node)) {
+            const char *const *word = opt_beside(kind);
+
+            while (*word && strcmp(*word, m->key) != 0)
+                word++;
+            if (strcmp(m->key, name) != 0 && !*word) {
+                const char *guess = cr_nearest(m->key, opt_beside(kind));
+
+                ok = cr_error(diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                              "'%s' cannot stand beside %s",
+                              cr_quote(arena, m->key, strlen(m->key)), name);
+                if (guess)
+                    cr_hint(diag, "did you mean '%s'?", guess);
+            }
+        }
+    to->opts = cr_alloc(arena, 1, to->about->size);
+    return cr_opts_read(arena, diag, to->about, args,
+                        args ? args->key_pos : node->pos,
+                        (void *)to->opts) && ok;
+}

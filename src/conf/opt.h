@@ -1,0 +1,279 @@
+/*
+ * Option tables: everything a config or a command line can say.
+ *
+ * A row names a field of a struct, its type, default and range, and tells in
+ * a sentence what it is for. From the rows come the reader (cr_opts_read),
+ * the checks, `cellrun help`, the manual, completion and the JSON Schema; so
+ * no default or range is written a second time. A row that disagrees with
+ * its field's type does not compile.
+ *
+ *   CR_INT(T, field, min, max, doc)               required
+ *   CR_INT_OR(T, field, default, min, max, doc)
+ *   CR_INT_MAY(T, field, min, max, doc)           CR_INT_NONE when not given
+ *   CR_REAL(T, field, min, max, doc)      _OR     _MAY (NaN when not given)
+ *   CR_BOOL_OR(T, field, default, doc)    CR_BOOL
+ *   CR_STR(T, field, doc)                 _OR(default text)  _MAY (NULL)
+ *   CR_ENUM_OR(T, field, default, "a|b|c", doc)   int field, index of choice
+ *   CR_INTS, CR_REALS, CR_STRS: lists; _MAY (n == 0); a lone value is a list
+ *   CR_OBJ_OR(T, field, kind, "Default", doc)     a typed node of a kind
+ *   CR_OBJ, CR_OBJ_MAY, CR_OBJS_MAY (a list of them)
+ *   CR_AMOUNT_OR(T, field, "5 epochs", unit, doc) a number with a unit; _MAY
+ *   CR_SUB(T, field, table, doc)                  a map with rows of its own
+ *   CR_NODE(T, field, doc)                        the raw node, NULL if absent
+ *
+ * Bounds are inclusive; CR_REAL_POS_OR excludes zero. Further fields may follow
+ * the doc: CR_STR_MAY(T, name, "Name of the run.", .flag = 'n').
+ */
+#ifndef CR_CONF_OPT_H
+#define CR_CONF_OPT_H
+
+#include "conf/node.h"
+
+#include <float.h>
+#include <math.h>
+
+#define CR_INT_NONE INT64_MIN
+#define CR_DIM_MAX ((int64_t)1 << 31)
+
+enum cr_opt_type {
+    CR_OPT_END,
+    CR_OPT_INT,
+    CR_OPT_REAL,
+    CR_OPT_BOOL,
+    CR_OPT_STR,
+    CR_OPT_ENUM,
+    CR_OPT_INTS,
+    CR_OPT_REALS,
+    CR_OPT_STRS,
+    CR_OPT_OBJ,
+    CR_OPT_OBJS,
+    CR_OPT_AMOUNT,
+    CR_OPT_SUB,
+    CR_OPT_NODE
+};
+
+enum cr_need { CR_REQUIRED, CR_DEFAULT, CR_OPTIONAL };
+
+/* What a registry entry (and a config section) is described by. */
+struct cr_about {
+    const char *name;
+    const char *summary;        /* one sentence */
+    const char *detail;         /* shapes, formula, source; NULL: none */
+    const char *example;        /* a config text that loads; NULL: none */
+    const struct cr_opt *opts;  /* ends with a zero row; NULL: none */
+    size_t size;                /* of the struct that opts fill */
+    const char *const *renamed; /* pairs old, new: "p'd get error + new" */
+    bool named;                 /* arguments are given by name only (Dropout) */
+};
+
+/* The kinds of things that the registry lists. */
+enum cr_kind {
+    CR_KIND_CELL,
+    CR_KIND_OP,
+    CR_KIND_LOSS,
+    CR_KIND_OPTIM,
+    CR_KIND_INIT,
+    CR_KIND_SCHEDULE,
+    CR_KIND_METRIC,
+    CR_KIND_TRANSFORM,
+    CR_KIND_DATASET,
+    CR_KIND_FORMAT,
+    CR_KIND_SECTION,            /* top-level keys of a config */
+    CR_KIND_VERB,
+    CR_KINDS
+};
+
+struct cr_opt {
+    const char *name, *doc;
+    enum cr_opt_type type;
+    enum cr_need need;
+    size_t at;                  /* offset of the field */
+    double low, high;           /* inclusive range of numbers */
+    bool above;                 /* low itself is excluded */
+    int64_t int_default;        /* INT, BOOL, ENUM (index) */
+    double real_default;        /* REAL */
+    const char *text;           /* default of STR, OBJ, AMOUNT; choices are
+                                   in `choices` */
+    const char *choices;        /* ENUM: "mean|sum|none" */
+    enum cr_kind kind;          /* OBJ, OBJS */
+    const struct cr_opt *sub;   /* SUB */
+    char flag;                  /* verbs: the short form, 0: none */
+    const char *bare;           /* verbs: its value when given without one,
+                                   "1" for --step[=N]; NULL: needs one */
+};
+
+/* A typed node read: its descriptor and its options, filled in. A zeroed one
+ * means "not given". A plain number where an object may stand (weight_init:
+ * 0.1, learning_rate: 0.1) has about == NULL and is_number. */
+struct cr_obj {
+    const struct cr_about *about;
+    const void *opts;
+    const struct cr_node *node; /* NULL when it came from a default */
+    bool is_number;
+    double number;
+};
+
+struct cr_objs {
+    int n;
+    const struct cr_obj *v;
+};
+
+struct cr_ints {
+    int n;
+    const int64_t *v;
+};
+
+struct cr_reals {
+    int n;
+    const double *v;
+};
+
+struct cr_strs {
+    int n;
+    const char *const *v;
+};
+
+/* An amount with its unit. `5%` is of the whole run. */
+enum cr_unit {
+    CR_UNIT_NONE,               /* not given */
+    CR_STEPS,
+    CR_EPOCHS,
+    CR_SAMPLES,
+    CR_SECONDS,
+    CR_PERCENT
+};
+
+struct cr_amount {
+    enum cr_unit unit;
+    double value;
+};
+
+#define CR_FIELD(T, f, C) \
+    .name = #f, .at = offsetof(T, f) + 0 * sizeof(_Generic( \
+        (((T *)0)->f), C: 1))
+
+#define CR_INT(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .low = (double)(lo), \
+      .high = (double)(hi), .doc = __VA_ARGS__ }
+#define CR_INT_OR(T, f, def, lo, hi, ...) \
+    { CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_DEFAULT, \
+      .int_default = (def), .low = (double)(lo), .high = (double)(hi), \
+      .doc = __VA_ARGS__ }
+#define CR_INT_MAY(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_OPTIONAL, \
+      .low = (double)(lo), .high = (double)(hi), .doc = __VA_ARGS__ }
+#define CR_REAL(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .low = (lo), \
+      .high = (hi), .doc = __VA_ARGS__ }
+#define CR_REAL_OR(T, f, def, lo, hi, ...) \
+    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_DEFAULT, \
+      .real_default = (def), .low = (lo), .high = (hi), .doc = __VA_ARGS__ }
+#define CR_REAL_POS_OR(T, f, def, hi, ...) \
+    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_DEFAULT, \
+      .real_default = (def), .low = 0, .above = true, .high = (hi), \
+      .doc = __VA_ARGS__ }
+#define CR_REAL_MAY(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_OPTIONAL, \
+      .low = (lo), .high = (hi), .doc = __VA_ARGS__ }
+#define CR_BOOL(T, f, ...) \
+    { CR_FIELD(T, f, bool), .type = CR_OPT_BOOL, .doc = __VA_ARGS__ }
+#define CR_BOOL_OR(T, f, def, ...) \
+    { CR_FIELD(T, f, bool), .type = CR_OPT_BOOL, .need = CR_DEFAULT, \
+      .int_default = (def), .doc = __VA_ARGS__ }
+#define CR_STR(T, f, ...) \
+    { CR_FIELD(T, f, const char *), .type = CR_OPT_STR, .doc = __VA_ARGS__ }
+#define CR_STR_OR(T, f, def, ...) \
+    { CR_FIELD(T, f, const char *), .type = CR_OPT_STR, \
+      .need = CR_DEFAULT, .text = (def), .doc = __VA_ARGS__ }
+#define CR_STR_MAY(T, f, ...) \
+    { CR_FIELD(T, f, const char *), .type = CR_OPT_STR, \
+      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_ENUM(T, f, ch, ...) \
+    { CR_FIELD(T, f, int), .type = CR_OPT_ENUM, .choices = (ch), \
+      .doc = __VA_ARGS__ }
+#define CR_ENUM_OR(T, f, def, ch, ...) \
+    { CR_FIELD(T, f, int), .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
+      .int_default = (def), .choices = (ch), .doc = __VA_ARGS__ }
+#define CR_INTS(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, \
+      .low = (double)(lo), .high = (double)(hi), .doc = __VA_ARGS__ }
+#define CR_INTS_MAY(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, \
+      .need = CR_OPTIONAL, .low = (double)(lo), .high = (double)(hi), \
+      .doc = __VA_ARGS__ }
+#define CR_REALS(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS, .low = (lo), \
+      .high = (hi), .doc = __VA_ARGS__ }
+#define CR_REALS_MAY(T, f, lo, hi, ...) \
+    { CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS, \
+      .need = CR_OPTIONAL, .low = (lo), .high = (hi), .doc = __VA_ARGS__ }
+#define CR_STRS(T, f, ...) \
+    { CR_FIELD(T, f, struct cr_strs), .type = CR_OPT_STRS, \
+      .doc = __VA_ARGS__ }
+#define CR_STRS_MAY(T, f, ...) \
+    { CR_FIELD(T, f, struct cr_strs), .type = CR_OPT_STRS, \
+      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_OBJ(T, f, k, ...) \
+    { CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k), \
+      .doc = __VA_ARGS__ }
+#define CR_OBJ_OR(T, f, k, def, ...) \
+    { CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k), \
+      .need = CR_DEFAULT, .text = (def), .doc = __VA_ARGS__ }
+#define CR_OBJ_MAY(T, f, k, ...) \
+    { CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k), \
+      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_OBJS_MAY(T, f, k, ...) \
+    { CR_FIELD(T, f, struct cr_objs), .type = CR_OPT_OBJS, .kind = (k), \
+      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_AMOUNT_OR(T, f, def, u, ...) \
+    { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
+      .need = CR_DEFAULT, .text = (def), .int_default = (u), \
+      .doc = __VA_ARGS__ }
+#define CR_AMOUNT_MAY(T, f, u, ...) \
+    { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
+      .need = CR_OPTIONAL, .int_default = (u), \
+      .doc = __VA_ARGS__ }
+#define CR_SUB(T, f, table, ...) \
+    { .name = #f, .at = offsetof(T, f), .type = CR_OPT_SUB, \
+      .need = CR_OPTIONAL, .sub = (table), .doc = __VA_ARGS__ }
+#define CR_NODE(T, f, ...) \
+    { CR_FIELD(T, f, const struct cr_node *), .type = CR_OPT_NODE, \
+      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+
+/* Fills `to` (about->size zeroed bytes) from a node: a map of names, or a
+ * list of positional arguments in the order of the rows, or one scalar for
+ * the first row; NULL for all defaults. Reports every problem, also in
+ * nested objects. A required row inside a CR_SUB is required only where the
+ * sub-map stands. */
+bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
+                  const struct cr_about *about, const struct cr_node *node,
+                  struct cr_pos pos, void *to);
+
+/* Reads a typed node, or a number where is allowed, into *to. */
+bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
+                 enum cr_kind kind, const struct cr_node *node,
+                 struct cr_obj *to);
+
+/* "500", "2 epochs", "10 min", "2M samples", "5%". A bare number takes
+ * `unit`. */
+bool cr_amount_read(struct cr_diag *diag, const struct cr_node *node,
+                    enum cr_unit unit, struct cr_amount *to);
+
+/* The same for text; false, and nothing reported, if it is no amount. */
+bool cr_amount_parse(const char *text, enum cr_unit unit,
+                     struct cr_amount *to);
+
+/* The default of a row as text, as help and schema print it; NULL: none. */
+const char *cr_opt_default(struct cr_arena *arena, const struct cr_opt *row);
+/* What a row takes, for messages and help: "an integer from 1 to 10". */
+const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row);
+/* The words of an ENUM row, ending with NULL. */
+const char *const *cr_opt_choices(struct cr_arena *arena,
+                                  const struct cr_opt *row);
+
+/* The registry, of which registry.c is the only definition. */
+const struct cr_about *const *cr_list(enum cr_kind kind); /* ends with NULL */
+const struct cr_about *cr_find(enum cr_kind kind, const char *name);
+const char *cr_kind_name(enum cr_kind kind);              /* "cell" ... */
+
+#endif
