@@ -31,7 +31,9 @@ static enum owner opt_owner(const struct cr_about *about)
 {
     if (cr_find(CR_KIND_SECTION, about->name) == about)
         return OWNER_SECTION;
-    if (cr_find(CR_KIND_VERB, about->name) == about)
+    /* "cellrun" names the flags that every verb takes */
+    if (cr_find(CR_KIND_VERB, about->name) == about ||
+        strcmp(about->name, "cellrun") == 0)
         return OWNER_VERB;
     return OWNER_TYPE;
 }

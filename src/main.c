@@ -1,0 +1,76 @@
+/*
+ * cellrun: trains and uses neural networks that are written down in YAML.
+ *
+ * Arguments, verb, diagnostics, exit status. Results stand on stdout, talk
+ * on stderr; that stdout took everything is checked at the very end, when
+ * the work is done.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/verb.h"
+
+enum { STATUS_PIPE = 141 }; /* what the shell says of SIGPIPE */
+
+/* A file opened later must not become a standard stream that was closed.
+ * Standard output gets a descriptor that refuses to be written. */
+static void main_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0)
+            _exit(1);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Whether nobody reads our output any more: no failure of ours. */
+static bool main_pipe_gone(int error)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+    return error == EPIPE ||
+           (poll(&out, 1, 0) == 1 && (out.revents & POLLERR));
+}
+
+/* The status, unless stdout could not take what was written. */
+static int main_close(struct cr_diag *diag, int status)
+{
+    bool failed = ferror(stdout);
+    int error = 0;
+
+    if (fflush(stdout) != 0 || close(STDOUT_FILENO) != 0) {
+        error = errno;
+        failed = true;
+    }
+    if (!failed)
+        return status;
+    if (main_pipe_gone(error))
+        return status == 0 ? STATUS_PIPE : status;
+    cr_error(diag, CR_NOWHERE, CR_E_SYSTEM, "cannot write standard output%s%s",
+             error ? ": " : "", error ? strerror(error) : "");
+    return status == 0 ? cr_code_exit(CR_E_SYSTEM) : status;
+}
+
+int main(int argc, char **argv)
+{
+    struct cr_arena arena = { 0 };
+    struct cr_diag diag = { .arena = &arena };
+    struct cr_cli cli = { .arena = &arena, .diag = &diag };
+    struct cr_show how;
+    int status;
+
+    main_streams();
+    status = cr_cli_read(&cli, argc, argv) ? cli.verb->run(&cli) : 2;
+    how = (struct cr_show){ .json = cli.json, .color = cli.color };
+    cr_diag_print(&diag, stderr, how);
+    if (status == 0)
+        status = cr_diag_exit(&diag);
+    status = main_close(&diag, status);
+    cr_diag_print(&diag, stderr, how);
+    cr_arena_free(&arena);
+    return status;
+}
