@@ -3,8 +3,6 @@
 # Variants build side by side and mix nothing:
 #   SANITIZE=address,undefined   REAL=double   ONEDNN=0   BUILD=folder
 
-VERSION := 0.1.0
-
 # What `make packages` installs (Debian's names), and what .ci/run needs more.
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
             libjansson-dev libopenblas-dev libdnnl-dev bats mandoc
@@ -83,9 +81,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ours) $(libs_cflags) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# version tells what it was built with, and by what.
-$(BUILD)/src/verbs/version.o: ours += -DCR_VERSION='"$(VERSION)"' \
-    -DCR_FLAGS='"$(CFLAGS)"'
+# version tells what it was built with.
+$(BUILD)/src/verbs/version.o: ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
+    $(if $(SANITIZE),-fsanitize=$(SANITIZE)))"'
 
 $(BUILD)/tests/%.o: ours += -Itests
 

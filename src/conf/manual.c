@@ -1,0 +1,286 @@
+/*
+ * The manual's generated parts. Everything is said in mdoc(7) macros; user
+ * text goes through manual_text, which escapes what roff would take for its
+ * own: backslashes, and a dot or quote at the head of a line.
+ */
+#include "conf/manual.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "conf/verb.h"
+
+const struct cr_variable cr_variables[] = {
+    { "CELLRUN_SET", "Assignments (key=value, ~key), one per line, between "
+                     "the files and those of the command line." },
+    { "CELLRUN_RUNS", "Where run directories are made; runs by default." },
+    { "CELLRUN_DATA", "Folders, separated by colons, in which data sets are "
+                      "looked for besides the config's own." },
+    { "CELLRUN_PATH", "Folders, separated by colons, in which base files are "
+                      "looked for besides the config's own." },
+    { "CELLRUN_THREADS", "Threads to compute with, if --threads is not "
+                         "given." },
+    { "SLURM_CPUS_PER_TASK", "The same, if CELLRUN_THREADS is not set." },
+    { "CELLRUN_ISA", "Which of our own kernels to use: generic, avx2 or "
+                     "avx512; the best that the processor has by default." },
+    { "NO_COLOR", "If not empty, messages are not coloured." },
+    { "CLICOLOR_FORCE", "If not empty and not 0, messages are coloured even "
+                        "when standard error is no terminal." },
+    { "COLUMNS", "Width of the terminal, for the progress bar." },
+    { "TMPDIR", "Where temporary files are made; /tmp by default." },
+    { "SOURCE_DATE_EPOCH", "Seconds since 1970 that stand for the present in "
+                           "the files of a run." },
+    { "SLURM_JOB_END_TIME", "When the job ends, for --time-limit auto." },
+    { NULL, NULL },
+};
+
+const struct cr_status cr_statuses[] = {
+    { "0", "Finished; early stopping counts too." },
+    { "1", "Another failure: disk full, out of memory, an error of ours." },
+    { "2", "Wrong usage or a wrong config; nothing was run." },
+    { "3", "Data: missing, unreadable, damaged, no samples." },
+    { "4", "Checkpoint: missing, damaged, or it does not fit the network." },
+    { "5", "The training diverged: a loss or gradient is not finite." },
+    { "6", "Finished, but --require or --against does not hold." },
+    { "75", "Stopped in good order before the end, with a checkpoint: run "
+            "the same command again." },
+    { "130", "Interrupted (INT), after a checkpoint was written." },
+    { "141", "Nobody read standard output to its end." },
+    { "143", "Terminated (TERM), after a checkpoint was written." },
+    { NULL, NULL },
+};
+
+static const char *const manual_kinds[CR_KINDS] = {
+    [CR_KIND_CELL] = "cells",
+    [CR_KIND_OP] = "ops",
+    [CR_KIND_LOSS] = "losses",
+    [CR_KIND_OPTIM] = "optimizers",
+    [CR_KIND_INIT] = "initialisers",
+    [CR_KIND_SCHEDULE] = "schedules",
+    [CR_KIND_METRIC] = "metrics",
+    [CR_KIND_TRANSFORM] = "transforms",
+    [CR_KIND_DATASET] = "datasets",
+    [CR_KIND_FORMAT] = "formats",
+    [CR_KIND_SECTION] = "sections",
+    [CR_KIND_VERB] = "verbs",
+};
+
+const char *cr_kind_plural(enum cr_kind kind)
+{
+    return manual_kinds[kind];
+}
+
+const char *cr_opt_facts(struct cr_arena *arena, const struct cr_opt *row)
+{
+    const char *expects = cr_opt_expects(arena, row);
+    const char *preset = cr_opt_default(arena, row);
+
+    if (preset)
+        return cr_strf(arena, "%s, default %s", expects,
+                       *preset ? preset : "''");
+    if (row->need == CR_REQUIRED)
+        return cr_strf(arena, "%s, required", expects);
+    return expects;
+}
+
+const char *cr_flag_name(struct cr_arena *arena, const struct cr_opt *row)
+{
+    char *name = cr_strf(arena, "--%s", row->name);
+
+    for (char *p = name; *p; p++)
+        if (*p == '_')
+            *p = '-';
+    return name;
+}
+
+const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
+{
+    if (row->bare)
+        return cr_strf(arena, "[=%s]", row->type == CR_OPT_INT ? "N" : "X");
+    switch (row->type) {
+    case CR_OPT_BOOL:
+        return "";
+    case CR_OPT_INT:
+        return "N";
+    case CR_OPT_REAL:
+        return "X";
+    case CR_OPT_ENUM:
+        return row->choices;
+    case CR_OPT_INTS:
+    case CR_OPT_REALS:
+        return "N,...";
+    case CR_OPT_AMOUNT:
+        return "AMOUNT";
+    default:
+        return "TEXT";
+    }
+}
+
+/* ---- mdoc ------------------------------------------------------------- */
+
+/* Running text: one input line per sentence is not needed, but none may
+ * begin like a macro. */
+static void manual_text(struct cr_buf *buf, const char *text)
+{
+    bool start = true;
+
+    for (; *text; text++) {
+        if (start && (*text == '.' || *text == '\''))
+            cr_buf_str(buf, "\\&");
+        start = *text == '\n';
+        if (start && text[1] == '\n') {
+            cr_buf_str(buf, "\n.Pp\n");
+            text++;
+        } else if (*text == '\\') {
+            cr_buf_str(buf, "\\e");
+        } else {
+            cr_buf_char(buf, *text);
+        }
+    }
+    if (!start)
+        cr_buf_char(buf, '\n');
+}
+
+/* A macro with one argument in quotes. */
+static void manual_macro(struct cr_buf *buf, const char *macro,
+                         const char *text)
+{
+    cr_buf_f(buf, ".%s \"", macro);
+    for (; *text; text++)
+        if (*text == '"')
+            cr_buf_str(buf, "\"\"");
+        else if (*text == '\\')
+            cr_buf_str(buf, "\\e");
+        else
+            cr_buf_char(buf, *text);
+    cr_buf_str(buf, "\"\n");
+}
+
+static void manual_display(struct cr_buf *buf, const char *text)
+{
+    cr_buf_str(buf, ".Bd -literal -offset indent\n");
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+
+        if (*text == '.' || *text == '\'')
+            cr_buf_str(buf, "\\&");
+        for (size_t i = 0; i < n; i++)
+            if (text[i] == '\\')
+                cr_buf_str(buf, "\\e");
+            else
+                cr_buf_char(buf, text[i]);
+        cr_buf_char(buf, '\n');
+        text += n + (text[n] == '\n');
+    }
+    cr_buf_str(buf, ".Ed\n");
+}
+
+static void manual_rows(struct cr_buf *buf, const struct cr_opt *rows)
+{
+    if (!rows || !rows->name)
+        return;
+    cr_buf_str(buf, ".Bl -tag -width Ds\n");
+    for (const struct cr_opt *row = rows; row->name; row++) {
+        manual_macro(buf, "It Cm", row->name);
+        manual_text(buf, cr_strf(buf->arena, "%s (%s)", row->doc,
+                                 cr_opt_facts(buf->arena, row)));
+        if (row->type == CR_OPT_SUB)
+            manual_rows(buf, row->sub);
+    }
+    cr_buf_str(buf, ".El\n");
+}
+
+static void manual_flags(struct cr_buf *buf, const struct cr_opt *rows)
+{
+    if (!rows || !rows->name)
+        return;
+    cr_buf_str(buf, ".Bl -tag -width Ds\n");
+    for (const struct cr_opt *row = rows; row->name; row++) {
+        const char *value = cr_flag_value(buf->arena, row);
+        const char *preset = cr_opt_default(buf->arena, row);
+
+        cr_buf_str(buf, ".It ");
+        if (row->flag)
+            cr_buf_f(buf, "Fl %c , ", row->flag);
+        cr_buf_f(buf, "Fl \\-%s", cr_flag_name(buf->arena, row) + 2);
+        if (*value)
+            cr_buf_f(buf, " %s Ar \"%s\"", *value == '[' ? "Ns" : "", value);
+        cr_buf_char(buf, '\n');
+        manual_text(buf, preset && row->type != CR_OPT_BOOL && !row->bare
+                        ? cr_strf(buf->arena, "%s (%s)", row->doc, preset)
+                        : row->doc);
+    }
+    cr_buf_str(buf, ".El\n");
+}
+
+static void manual_about(struct cr_buf *buf, const struct cr_about *about,
+                         enum cr_kind kind)
+{
+    const struct cr_verb *verb = (const struct cr_verb *)about;
+
+    manual_macro(buf, "Ss", about->name);
+    if (kind == CR_KIND_VERB) {
+        manual_macro(buf, "Dl",
+                     cr_strf(buf->arena, "cellrun %s %s", about->name,
+                             verb->usage));
+        cr_buf_str(buf, ".Pp\n");
+    }
+    manual_text(buf, about->summary);
+    if (about->detail) {
+        cr_buf_str(buf, ".Pp\n");
+        manual_text(buf, about->detail);
+    }
+    if (kind == CR_KIND_VERB)
+        manual_flags(buf, about->opts);
+    else
+        manual_rows(buf, about->opts);
+    if (about->example)
+        manual_display(buf, about->example);
+}
+
+static void manual_codes(struct cr_buf *buf)
+{
+    cr_buf_str(buf, ".Bl -tag -width E0000\n");
+    for (int i = 0; i < CR_E_COUNT; i++) {
+        enum cr_code code = (enum cr_code)i;
+
+        manual_macro(buf, "It", cr_code_number(code));
+        manual_text(buf, cr_strf(buf->arena, "%s (exit %d). %s",
+                                 cr_code_title(code), cr_code_exit(code),
+                                 cr_code_text(code)));
+    }
+    cr_buf_str(buf, ".El\n");
+}
+
+bool cr_manual(struct cr_buf *buf, const char *part)
+{
+    for (int k = 0; k < CR_KINDS; k++)
+        if (strcmp(part, manual_kinds[k]) == 0) {
+            for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
+                 *p; p++)
+                manual_about(buf, *p, (enum cr_kind)k);
+            return true;
+        }
+    if (strcmp(part, "codes") == 0) {
+        manual_codes(buf);
+    } else if (strcmp(part, "flags") == 0) {
+        manual_flags(buf, cr_cli_rows);
+    } else if (strcmp(part, "environment") == 0) {
+        cr_buf_str(buf, ".Bl -tag -width Ds\n");
+        for (const struct cr_variable *v = cr_variables; v->name; v++) {
+            cr_buf_f(buf, ".It Ev %s\n", v->name);
+            manual_text(buf, v->text);
+        }
+        cr_buf_str(buf, ".El\n");
+    } else if (strcmp(part, "exit") == 0) {
+        cr_buf_str(buf, ".Bl -tag -width Ds\n");
+        for (const struct cr_status *s = cr_statuses; s->code; s++) {
+            cr_buf_f(buf, ".It %s\n", s->code);
+            manual_text(buf, s->text);
+        }
+        cr_buf_str(buf, ".El\n");
+    } else {
+        return false;
+    }
+    return true;
+}

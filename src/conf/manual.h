@@ -1,0 +1,37 @@
+/*
+ * What the program knows of itself, for people: tables that stand nowhere
+ * else (exit codes, environment), rows in words, and whole parts of the
+ * manual in mdoc.
+ */
+#ifndef CR_CONF_MANUAL_H
+#define CR_CONF_MANUAL_H
+
+#include "base/str.h"
+#include "conf/opt.h"
+
+struct cr_variable {
+    const char *name, *text;
+};
+extern const struct cr_variable cr_variables[]; /* ends with a NULL name */
+
+struct cr_status {
+    const char *code, *text;
+};
+extern const struct cr_status cr_statuses[]; /* ends with a NULL code */
+
+/* "cells", "data-sets": the word under which help lists a kind. */
+const char *cr_kind_plural(enum cr_kind kind);
+
+/* "a number of at least 0, default 0.9", "text, required", "text". */
+const char *cr_opt_facts(struct cr_arena *arena, const struct cr_opt *row);
+
+/* A verb's row as a flag: "--run-dir", and its value: "DIR", "[=N]", "". */
+const char *cr_flag_name(struct cr_arena *arena, const struct cr_opt *row);
+const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row);
+
+/* Appends one part of the manual in mdoc: "verbs", "flags", "sections",
+ * "cells" ..., "codes", "environment", "exit". False if there is no such
+ * part. */
+bool cr_manual(struct cr_buf *buf, const char *part);
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * help: explains whatever has a name, from the tables that everything else
+ * reads too. A name may be several things at once (train is a verb and a
+ * section): all of them are shown.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/manual.h"
+#include "conf/verb.h"
+
+enum { WIDTH = 79 };
+
+struct help {
+    const char *man;
+};
+
+static const struct cr_opt help_opts[] = {
+    CR_STR_MAY(struct help, man,
+               "Write a part of the manual in mdoc: verbs, flags, sections, "
+               "cells, codes, environment and such."),
+    { 0 },
+};
+
+/* Words, wrapped, every line indented; the first goes on at column `at`. */
+static void help_wrap(struct cr_buf *buf, const char *text, int indent, int at)
+{
+    while (*text) {
+        size_t n = strcspn(text, " \n");
+
+        if (at > indent && at + 1 + (int)n > WIDTH) {
+            cr_buf_char(buf, '\n');
+            at = 0;
+        }
+        if (at < indent) {
+            cr_buf_f(buf, "%*s", indent - at, "");
+            at = indent;
+        } else if (at > indent) {
+            cr_buf_char(buf, ' ');
+            at++;
+        }
+        cr_buf_add(buf, text, n);
+        at += (int)n;
+        text += n;
+        if (*text == '\n') {
+            cr_buf_char(buf, '\n');
+            at = 0;
+        }
+        text += *text != '\0';
+    }
+    if (at > 0)
+        cr_buf_char(buf, '\n');
+}
+
+static void help_lines(struct cr_buf *buf, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+
+        cr_buf_str(buf, "  ");
+        cr_buf_add(buf, text, n);
+        cr_buf_char(buf, '\n');
+        text += n + (text[n] == '\n');
+    }
+}
+
+/* One entry of a list: a name, and its sentence beside it. */
+static void help_item(struct cr_buf *buf, const char *name, const char *text,
+                      int column)
+{
+    int at = 2 + (int)strlen(name);
+
+    cr_buf_f(buf, "  %s", name);
+    if (at + 2 > column) {
+        cr_buf_char(buf, '\n');
+        at = 0;
+    }
+    help_wrap(buf, text, column, at);
+}
+
+static const char *help_flag(struct cr_arena *arena, const struct cr_opt *row)
+{
+    const char *value = cr_flag_value(arena, row);
+    const char *name = cr_flag_name(arena, row);
+
+    return cr_strf(arena, "%s%s%s%s", row->flag
+                       ? cr_strf(arena, "-%c, ", row->flag) : "    ",
+                   name, *value && *value != '[' ? " " : "", value);
+}
+
+static void help_rows(struct cr_buf *buf, const struct cr_opt *rows,
+                      bool flags, const char *above)
+{
+    struct cr_arena *arena = buf->arena;
+
+    for (const struct cr_opt *row = rows; row && row->name; row++) {
+        const char *what = cr_opt_facts(arena, row);
+
+        if (flags) {
+            const char *preset = cr_opt_default(arena, row);
+
+            help_item(buf, help_flag(arena, row),
+                      preset && row->type != CR_OPT_BOOL && !row->bare
+                          ? cr_strf(arena, "%s (%s)", row->doc, preset)
+                          : row->doc, 28);
+            continue;
+        }
+        help_item(buf, cr_strf(arena, "%s%s", above, row->name), what, 22);
+        help_wrap(buf, row->doc, 6, 0);
+        if (row->type == CR_OPT_SUB)
+            help_rows(buf, row->sub, false,
+                      cr_strf(arena, "%s%s.", above, row->name));
+    }
+}
+
+static void help_verb(struct cr_buf *buf, const struct cr_about *about)
+{
+    const struct cr_verb *verb = (const struct cr_verb *)about;
+
+    help_wrap(buf, cr_strf(buf->arena, "cellrun %s: %s", about->name,
+                           about->summary), 0, 0);
+    cr_buf_f(buf, "\nusage: cellrun %s %s\n", about->name, verb->usage);
+    if (about->detail) {
+        cr_buf_char(buf, '\n');
+        help_wrap(buf, about->detail, 0, 0);
+    }
+    if (about->opts && about->opts->name) {
+        cr_buf_str(buf, "\nflags\n");
+        help_rows(buf, about->opts, true, "");
+    }
+    cr_buf_str(buf, "\nflags of every verb\n");
+    help_rows(buf, cr_cli_rows, true, "");
+}
+
+static void help_about(struct cr_buf *buf, const struct cr_about *about,
+                       enum cr_kind kind)
+{
+    bool section = kind == CR_KIND_SECTION;
+
+    if (kind == CR_KIND_VERB) {
+        help_verb(buf, about);
+    } else {
+        help_wrap(buf, cr_strf(buf->arena, "%s (%s): %s", about->name,
+                               cr_kind_name(kind), about->summary), 0, 0);
+        if (about->detail) {
+            cr_buf_char(buf, '\n');
+            help_wrap(buf, about->detail, 0, 0);
+        }
+        if (about->opts && about->opts->name) {
+            cr_buf_str(buf, section           ? "\nkeys\n"
+                            : about->named    ? "\narguments, by name\n"
+                                              : "\narguments, in order\n");
+            help_rows(buf, about->opts, false, "");
+        } else if (!section && kind != CR_KIND_OP && kind != CR_KIND_FORMAT) {
+            cr_buf_str(buf, "\nno arguments\n");
+        }
+    }
+    if (about->example) {
+        cr_buf_str(buf, "\nexample\n");
+        help_lines(buf, about->example);
+    }
+}
+
+static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
+{
+    for (const struct cr_about *const *p = cr_list(kind); *p; p++)
+        help_item(buf, (*p)->name, (*p)->summary, column);
+}
+
+static bool help_overview(struct cr_buf *buf)
+{
+    cr_buf_str(buf, "cellrun trains and uses neural networks written down in "
+                    "YAML.\n\nusage: cellrun VERB [FILE...] [key=value...] "
+                    "[flags]\n\nverbs\n");
+    help_list(buf, CR_KIND_VERB, 14);
+    cr_buf_str(buf, "\nflags of every verb\n");
+    help_rows(buf, cr_cli_rows, true, "");
+    cr_buf_str(buf, "\nsections of a config\n");
+    help_list(buf, CR_KIND_SECTION, 14);
+    cr_buf_char(buf, '\n');
+    help_wrap(buf, "cellrun help NAME explains a verb, a section, a type "
+                   "(Dense), a key (train.epochs, learning_rate) or the code "
+                   "of a message (E0012), and lists:", 0, 0);
+    cr_buf_str(buf, " ");
+    for (int k = 0; k < CR_KINDS; k++)
+        if (*cr_list((enum cr_kind)k))
+            cr_buf_f(buf, " %s", cr_kind_plural((enum cr_kind)k));
+    cr_buf_str(buf, "\n  codes environment exit\n");
+    return true;
+}
+
+static void help_codes(struct cr_buf *buf)
+{
+    for (int i = 0; i < CR_E_COUNT; i++)
+        help_item(buf, cr_code_number((enum cr_code)i),
+                  cr_strf(buf->arena, "%s (exit %d)",
+                          cr_code_title((enum cr_code)i),
+                          cr_code_exit((enum cr_code)i)), 9);
+}
+
+static bool help_code(struct cr_buf *buf, const char *name)
+{
+    for (int i = 0; i < CR_E_COUNT; i++)
+        if (strcmp(cr_code_number((enum cr_code)i), name) == 0) {
+            cr_buf_f(buf, "%s: %s\n\n", name,
+                     cr_code_title((enum cr_code)i));
+            help_wrap(buf, cr_code_text((enum cr_code)i), 0, 0);
+            cr_buf_f(buf, "\nexit status %d\n",
+                     cr_code_exit((enum cr_code)i));
+            return true;
+        }
+    return false;
+}
+
+static void help_environment(struct cr_buf *buf)
+{
+    for (const struct cr_variable *v = cr_variables; v->name; v++) {
+        const char *value = getenv(v->name);
+
+        help_item(buf, v->name, v->text, 23);
+        if (value)
+            cr_buf_f(buf, "%23snow: %s\n", "",
+                     cr_quote(buf->arena, value, strlen(value)));
+    }
+}
+
+static void help_exit(struct cr_buf *buf)
+{
+    for (const struct cr_status *s = cr_statuses; s->code; s++)
+        help_item(buf, s->code, s->text, 9);
+}
+
+/* `help cells`, `help codes`: a list by the name of what it lists. */
+static bool help_lists(struct cr_buf *buf, const char *name)
+{
+    for (int k = 0; k < CR_KINDS; k++)
+        if (strcmp(cr_kind_plural((enum cr_kind)k), name) == 0) {
+            help_list(buf, (enum cr_kind)k, 28);
+            return true;
+        }
+    if (strcmp(name, "codes") == 0)
+        help_codes(buf);
+    else if (strcmp(name, "environment") == 0)
+        help_environment(buf);
+    else if (strcmp(name, "exit") == 0)
+        help_exit(buf);
+    else
+        return false;
+    return true;
+}
+
+/* Everything of that name, one after the other. */
+static bool help_abouts(struct cr_buf *buf, const char *name)
+{
+    bool found = false;
+
+    for (int k = CR_KINDS - 1; k >= 0; k--) {
+        const struct cr_about *about = cr_find((enum cr_kind)k, name);
+
+        if (!about)
+            continue;
+        if (found)
+            cr_buf_str(buf, "\n----\n\n");
+        help_about(buf, about, (enum cr_kind)k);
+        found = true;
+    }
+    return found;
+}
+
+static void help_row(struct cr_buf *buf, const char *path,
+                     const struct cr_opt *row)
+{
+    cr_buf_f(buf, "%s: %s\n", path, cr_opt_facts(buf->arena, row));
+    help_wrap(buf, row->doc, 2, 0);
+}
+
+/* Rows of that name (or dotted name) below one descriptor. */
+static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
+                          const char *above, const char *name)
+{
+    bool found = false;
+
+    for (const struct cr_opt *row = rows; row && row->name; row++) {
+        const char *path = cr_strf(buf->arena, "%s.%s", above, row->name);
+
+        if (strcmp(row->name, name) == 0 || strcmp(path, name) == 0) {
+            help_row(buf, path, row);
+            found = true;
+        }
+        if (row->type == CR_OPT_SUB)
+            found = help_find_row(buf, row->sub, path, name) || found;
+    }
+    return found;
+}
+
+static bool help_keys(struct cr_buf *buf, const char *name)
+{
+    bool found = false;
+
+    for (int k = 0; k < CR_KINDS; k++) {
+        if (k == CR_KIND_OP || k == CR_KIND_VERB)
+            continue;
+        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
+             p++)
+            found = help_find_row(buf, (*p)->opts, (*p)->name, name) || found;
+    }
+    return found;
+}
+
+static void help_json_rows(struct cr_buf *buf, const struct cr_opt *rows)
+{
+    cr_buf_char(buf, '[');
+    for (const struct cr_opt *row = rows; row && row->name; row++) {
+        const char *preset = cr_opt_default(buf->arena, row);
+
+        cr_buf_f(buf, "%s{\"name\": \"%s\", \"takes\": ",
+                 row == rows ? "" : ", ", row->name);
+        cr_buf_json(buf, cr_opt_expects(buf->arena, row));
+        cr_buf_f(buf, ", \"required\": %s",
+                 row->need == CR_REQUIRED ? "true" : "false");
+        if (preset) {
+            cr_buf_str(buf, ", \"default\": ");
+            cr_buf_json(buf, preset);
+        }
+        cr_buf_str(buf, ", \"doc\": ");
+        cr_buf_json(buf, row->doc);
+        if (row->type == CR_OPT_SUB) {
+            cr_buf_str(buf, ", \"keys\": ");
+            help_json_rows(buf, row->sub);
+        }
+        cr_buf_char(buf, '}');
+    }
+    cr_buf_char(buf, ']');
+}
+
+/* A list of descriptors, whole with their rows: one of that name, or all. */
+static bool help_json(struct cr_buf *buf, const char *name)
+{
+    bool found = false;
+
+    cr_buf_char(buf, '[');
+    for (int k = 0; k < CR_KINDS; k++)
+        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
+             p++) {
+            const struct cr_about *a = *p;
+
+            if (name && strcmp(a->name, name) != 0 &&
+                strcmp(cr_kind_plural((enum cr_kind)k), name) != 0)
+                continue;
+            cr_buf_f(buf, "%s\n{\"name\": \"%s\", \"kind\": \"%s\", "
+                          "\"summary\": ", found ? "," : "", a->name,
+                     cr_kind_name((enum cr_kind)k));
+            cr_buf_json(buf, a->summary);
+            if (a->detail) {
+                cr_buf_str(buf, ", \"detail\": ");
+                cr_buf_json(buf, a->detail);
+            }
+            if (a->example) {
+                cr_buf_str(buf, ", \"example\": ");
+                cr_buf_json(buf, a->example);
+            }
+            cr_buf_str(buf, ", \"options\": ");
+            help_json_rows(buf, a->opts);
+            cr_buf_char(buf, '}');
+            found = true;
+        }
+    cr_buf_str(buf, "\n]\n");
+    return found;
+}
+
+static int help_unknown(struct cr_cli *cli, const char *name)
+{
+    struct cr_arena *arena = cli->arena;
+    const char *words[512], *guess;
+    int n = 0;
+
+    for (int k = 0; k < CR_KINDS; k++)
+        for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
+             *p && n < (int)CR_LEN(words) - 1; p++)
+            words[n++] = (*p)->name;
+    words[n] = NULL;
+    cr_error(cli->diag, cli->n_operands ? cli->operand_pos[0] : CR_NOWHERE,
+             CR_E_USAGE, "no help on '%s'",
+             cr_quote(arena, name, strlen(name)));
+    guess = cr_nearest(name, words);
+    if (guess)
+        cr_hint(cli->diag, "did you mean '%s'?", guess);
+    cr_note(cli->diag, "(cellrun help)");
+    return 2;
+}
+
+static int help_run(struct cr_cli *cli)
+{
+    const struct help *o = cr_cli_opts(cli);
+    struct cr_buf buf = { .arena = cli->arena };
+    const char *name = cli->n_operands ? cli->operands[0] : NULL;
+    bool found;
+
+    if (o->man)
+        found = cr_manual(&buf, o->man);
+    else if (cli->json)
+        found = help_json(&buf, name);
+    else if (!name)
+        found = help_overview(&buf);
+    else
+        found = help_abouts(&buf, name) || help_code(&buf, name) ||
+                help_lists(&buf, name) || help_keys(&buf, name);
+    if (!found)
+        return help_unknown(cli, o->man ? o->man : name);
+    fputs(cr_buf_text(&buf), stdout);
+    return 0;
+}
+
+const struct cr_verb cr_verb_help = {
+    .about = {
+        .name = "help",
+        .summary = "Explain a verb, section, type, key or message.",
+        .example = "cellrun help SGD\n"
+                   "cellrun help train.epochs\n"
+                   "cellrun help E0012\n",
+        .opts = help_opts,
+        .size = sizeof(struct help),
+    },
+    .usage = "[NAME]",
+    .max_operands = 1,
+    .run = help_run,
+};

@@ -1,0 +1,74 @@
+/* version: what this program is, how it was built, and what it runs on. */
+#include "base/version.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/str.h"
+#include "conf/verb.h"
+#include "math/real.h"
+
+/* Of those that our kernels and the libraries' ask for. */
+static const char *version_cpu(struct cr_arena *arena)
+{
+    struct cr_buf buf = { .arena = arena };
+
+#ifdef __x86_64__
+#define VERSION_HAS(feature) \
+    if (__builtin_cpu_supports(feature)) \
+    cr_buf_f(&buf, "%s%s", buf.len ? " " : "", feature)
+    VERSION_HAS("sse4.2");
+    VERSION_HAS("avx");
+    VERSION_HAS("avx2");
+    VERSION_HAS("fma");
+    VERSION_HAS("avx512f");
+    VERSION_HAS("avx512bw");
+    VERSION_HAS("avx512vl");
+    VERSION_HAS("avx512vnni");
+    VERSION_HAS("avx512bf16");
+#undef VERSION_HAS
+#endif
+    return cr_buf_text(&buf);
+}
+
+static int version_cores(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+static int version_run(struct cr_cli *cli)
+{
+    const char *cpu = version_cpu(cli->arena);
+    const char *real = sizeof(cr_real) == 8 ? "float64" : "float32";
+#ifdef CR_NO_ONEDNN
+    const char *products = "OpenBLAS";
+#else
+    const char *products = "oneDNN, else OpenBLAS";
+#endif
+    struct cr_buf flags = { .arena = cli->arena };
+
+    if (!cli->json) {
+        printf("cellrun %s\ncompiler: %s\nflags: %s\nreal: %s\n"
+               "products: %s\ncpu: %s\ncores: %d\n", CR_VERSION, __VERSION__,
+               CR_FLAGS, real, products, cpu, version_cores());
+        return 0;
+    }
+    cr_buf_json(&flags, CR_FLAGS);
+    printf("{\"version\": \"%s\", \"compiler\": \"%s\", \"flags\": %s, "
+           "\"real\": \"%s\", \"products\": \"%s\", \"cpu\": \"%s\", "
+           "\"cores\": %d}\n", CR_VERSION, __VERSION__, cr_buf_text(&flags),
+           real, products, cpu, version_cores());
+    return 0;
+}
+
+const struct cr_verb cr_verb_version = {
+    .about = {
+        .name = "version",
+        .summary = "Print the version, how it was built, and the processor.",
+        .example = "cellrun version --json\n",
+    },
+    .usage = "",
+    .run = version_run,
+};
