@@ -1,0 +1,105 @@
+/*
+ * Problems, and where they are.
+ *
+ * Whoever is nearest to a fault words it with cr_error and returns false;
+ * nobody above changes it. Messages collect in a cr_diag, so that all errors
+ * of a config can be reported at once, and are printed by main (or by
+ * cr_diag_print where a verb talks while it works). Form of the text: no
+ * capital, no full stop, user text 'like this', what was found, then what was
+ * expected. Each has a code from code.def; the code decides the exit status.
+ */
+#ifndef CR_BASE_DIAG_H
+#define CR_BASE_DIAG_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What a place points into. Lives as long as the run. */
+struct cr_source {
+    const char *name;       /* path, "standard input", "command line" ... */
+    const char *text;       /* the whole text, for excerpts; NULL: none */
+    size_t len;
+    int argument;           /* > 0: text is this argument of the line */
+};
+
+/* Lines and columns count from 1 (columns in characters); 0: not known. */
+struct cr_pos {
+    const struct cr_source *src;
+    int line, col, len;     /* len: characters to underline */
+    int64_t offset;         /* binary files: byte offset + 1; 0: none */
+};
+
+enum cr_code {
+#define CR_CODE(number, name, exit, title, text) CR_E_##name,
+#include "base/code.def"
+#undef CR_CODE
+    CR_E_COUNT
+};
+
+struct cr_message {
+    enum cr_code code;
+    bool warning;
+    struct cr_pos pos;
+    const char *text;
+    const char *hint;       /* stands behind the carets; NULL: none */
+    const char *notes;      /* whole lines below; NULL: none */
+    const char *path;       /* config path such as "train.epochs"; or NULL */
+    struct cr_message *next;
+};
+
+struct cr_diag {
+    struct cr_arena *arena; /* where messages are kept; must be set */
+    struct cr_message *first, *last;
+    int errors, warnings;
+    bool strict;            /* warnings count as errors */
+    bool dropped;           /* the newest was equal to an earlier one */
+    const struct cr_message *printed; /* the last one printed */
+};
+
+struct cr_pos cr_at_file(struct cr_arena *arena, const char *path);
+struct cr_pos cr_at_byte(struct cr_arena *arena, const char *path,
+                         int64_t offset);
+#define CR_NOWHERE ((struct cr_pos){ 0 })
+
+/* Record a problem; return false. A message equal to an earlier one in place,
+ * code and text is dropped. */
+bool cr_error(struct cr_diag *diag, struct cr_pos pos, enum cr_code code,
+              const char *format, ...) CR_PRINTF(4, 5);
+bool cr_warn(struct cr_diag *diag, struct cr_pos pos, enum cr_code code,
+             const char *format, ...) CR_PRINTF(4, 5);
+
+/* Add to the message recorded last (nothing if it was dropped). */
+void cr_hint(struct cr_diag *diag, const char *format, ...) CR_PRINTF(2, 3);
+void cr_note(struct cr_diag *diag, const char *format, ...) CR_PRINTF(2, 3);
+void cr_path(struct cr_diag *diag, const char *path);
+
+/* 0 without errors, else the status of the kind that wins: config errors (2)
+ * before data (3) before checkpoints (4) before the rest. */
+int cr_diag_exit(const struct cr_diag *diag);
+
+struct cr_show {
+    bool json;              /* one object per line */
+    bool color;
+};
+
+/* Print all messages not printed yet, in the form of config.md section 4. */
+void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how);
+
+/* The number such as "E0012", exit status, title and explanation of a code. */
+const char *cr_code_number(enum cr_code code);
+int cr_code_exit(enum cr_code code);
+const char *cr_code_title(enum cr_code code);
+const char *cr_code_text(enum cr_code code);
+
+/* The word of a NULL-terminated list nearest to `word`, near enough to be a
+ * slip of the fingers (Damerau-Levenshtein); NULL if none is. */
+const char *cr_nearest(const char *word, const char *const *words);
+
+/* Text with control bytes and invalid UTF-8 escaped, cut after 60 characters:
+ * whatever comes from a file or user passes through this on its way out. */
+const char *cr_quote(struct cr_arena *arena, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The one pool of threads.
+ *
+ * cr_par runs a function once per part, part 0 in the caller, and returns
+ * when all parts are done. Threads spin for a moment between calls, because
+ * a training step is a dense row of them, and sleep in the kernel after that,
+ * so an idle process costs nothing and other processes get their share.
+ * Nested calls run their parts one after the other in the caller.
+ *
+ * This is the program's only state outside of what a caller holds: it stands
+ * for the machine, of which there is one.
+ */
+#ifndef CR_BASE_PAR_H
+#define CR_BASE_PAR_H
+
+/* Makes the pool `threads` wide (the caller counts); again to change it. */
+void cr_par_start(int threads);
+void cr_par_stop(void);
+int cr_par_threads(void); /* 1 before the start */
+
+/* fn(ctx, part, parts) for part 0 .. parts - 1; parts <= cr_par_threads(). */
+void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts);
+
+/* Processors given to this process: affinity and cgroup quota. */
+int cr_par_cpus(void);
+
+#endif

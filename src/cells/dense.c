@@ -1,0 +1,72 @@
+/* Dense: a learned linear map of the last axis. */
+#include "net/cell.h"
+
+struct dense {
+    int64_t in_channels, out_channels;
+    struct cr_obj weight_init, bias_init;
+    bool has_bias;
+    const char *activation;
+};
+
+static const struct cr_opt dense_opts[] = {
+    CR_INT_MAY(struct dense, in_channels, 1, CR_DIM_MAX,
+               "Features that come in; taken from the input if not given."),
+    CR_INT(struct dense, out_channels, 1, CR_DIM_MAX,
+           "Features that go out."),
+    CR_OBJ_MAY(struct dense, weight_init, CR_KIND_INIT,
+               "How the weight begins; the scheme of `init` if not given."),
+    CR_OBJ_MAY(struct dense, bias_init, CR_KIND_INIT,
+               "How the bias begins."),
+    CR_BOOL_OR(struct dense, has_bias, true, "Add a learned offset to each."),
+    CR_STR_MAY(struct dense, activation,
+               "Activation behind the map, by its lower-case name: relu."),
+    { 0 },
+};
+
+static struct cr_val *dense_build(struct cr_build *b, struct cr_val *const *in)
+{
+    const struct dense *o = cr_opts(b);
+    const struct cr_spec *x = cr_val_spec(in[0]);
+    int64_t channels = x->rank > 0 ? x->dim[x->rank - 1] : 0;
+    struct cr_val *w, *bias = NULL, *y;
+
+    if (x->rank < 2) {
+        cr_fail(b, CR_E_SHAPE,
+                "Dense takes inputs (batch, ..., features), not %s",
+                cr_show(cr_build_arena(b), x));
+        return NULL;
+    }
+    if (o->in_channels != CR_INT_NONE && o->in_channels != channels) {
+        cr_fail(b, CR_E_SHAPE,
+                "input %s does not fit: Dense takes in_channels %lld",
+                cr_show(cr_build_arena(b), x), (long long)o->in_channels);
+        return NULL;
+    }
+    w = cr_param(b, "weight", CR_SPEC(o->out_channels, channels),
+                 &o->weight_init, CR_BEGIN_WEIGHT, 0);
+    if (o->has_bias) {
+        bias = cr_param(b, "bias", CR_SPEC(o->out_channels), &o->bias_init,
+                        CR_BEGIN_FAN_IN, (double)channels);
+        if (!bias)
+            return NULL;
+    }
+    y = CR_EMIT(b, "linear", NULL, in[0], w, bias);
+    return o->activation ? cr_activation(b, o->activation, y) : y;
+}
+
+const struct cr_cell cr_cell_dense = {
+    .about = {
+        .name = "Dense",
+        .summary = "Fully connected layer.",
+        .detail = "Input (batch, ..., in_channels), output (batch, ..., "
+                  "out_channels): y = x W' + b. Parameters: weight "
+                  "(out_channels, in_channels), bias (out_channels).",
+        .example = "network: [Flatten, {Dense: {in_channels: 784, "
+                   "out_channels: 10}}]\n",
+        .opts = dense_opts,
+        .size = sizeof(struct dense),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = dense_build,
+};

@@ -1,0 +1,20 @@
+/* Identity: What comes in goes out. */
+#include "net/cell.h"
+
+static struct cr_val *identity_build(struct cr_build *b, struct cr_val *const *in)
+{
+    (void)b;
+    return in[0];
+}
+
+const struct cr_cell cr_cell_identity = {
+    .about = {
+        .name = "Identity",
+        .summary = "What comes in goes out.",
+        .detail = "Any shape; costs nothing.",
+        .example = "network: [Flatten, {Dense: [784, 10]}, Identity]\n",
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = identity_build,
+};

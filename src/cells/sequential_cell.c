@@ -1,0 +1,28 @@
+/* SequentialCell: cells called one after the other, named 0, 1, ... */
+#include "net/cell.h"
+
+struct sequential_cell {
+    const struct cr_node *cells;
+};
+
+static const struct cr_opt sequential_cell_opts[] = {
+    CR_NODE(struct sequential_cell, cells,
+            "The cells: a list, or a map that names them."),
+    { 0 },
+};
+
+const struct cr_cell cr_cell_sequential_cell = {
+    .about = {
+        .name = "SequentialCell",
+        .summary = "Cells called one after the other.",
+        .detail = "A list alone means the same. Members are called 0, 1, ..., "
+                  "their parameters 0.weight and so on; a map gives them "
+                  "names of their own.",
+        .example = "network: {SequentialCell: [Flatten, {Dense: [784, 10]}]}\n",
+        .opts = sequential_cell_opts,
+        .size = sizeof(struct sequential_cell),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .takes_cells = true,
+};

@@ -1,0 +1,128 @@
+/*
+ * Checkpoints: safetensors files with cellrun's profile (the head of
+ * checkpoint.c has the format), and the reading of anybody's safetensors and
+ * NPZ.
+ */
+#ifndef CR_CKPT_CHECKPOINT_H
+#define CR_CKPT_CHECKPOINT_H
+
+#include "base/diag.h"
+#include "math/spec.h"
+
+/* ---- Reading */
+
+/* An open file: its head is read and verified, its tensors are not. */
+struct cr_store;
+
+struct cr_entry {
+    const char *name;
+    struct cr_spec spec;    /* rank -1: more than 8 dimensions */
+    const char *dtype;      /* "F32", or NPZ's "<f4" */
+    bool readable;          /* of a type and rank that cr_store_read takes */
+    int64_t offset;         /* of its first byte in the file */
+    size_t bytes;           /* in the file */
+    uint32_t crc;           /* ours only */
+};
+
+struct cr_meta {
+    const char *key, *value;
+};
+
+/* Opens FILE, a run directory (its best, else last) or a name without the
+ * suffix. NULL after reporting with the codes E0301 to E0304. The file stays
+ * open until cr_store_close; all else lives in the arena. */
+struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
+                               const char *path);
+void cr_store_close(struct cr_store *store);
+
+/* The file that a name means: see cr_store_open. NULL after reporting. */
+const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
+                            const char *name);
+
+const char *cr_store_path(const struct cr_store *store);
+int64_t cr_store_size(const struct cr_store *store);
+/* "cellrun checkpoint", "safetensors" or "NPZ". */
+const char *cr_store_kind(const struct cr_store *store);
+/* In the order of their bytes in the file. */
+const struct cr_entry *cr_store_entries(const struct cr_store *store, int *n);
+const struct cr_entry *cr_store_find(const struct cr_store *store,
+                                     const char *name);
+const struct cr_meta *cr_store_metas(const struct cr_store *store, int *n);
+/* A metadata value, NULL if absent: "cellrun.config", "cellrun.state". */
+const char *cr_store_meta(const struct cr_store *store, const char *key);
+bool cr_store_is_ours(const struct cr_store *store);
+bool cr_store_is_train(const struct cr_store *store); /* resumable */
+
+/* Reads a tensor, converted to `type`, verifying its checksum. `to` holds
+ * cr_count(&entry->spec) elements of that type. */
+bool cr_store_read(struct cr_store *store, struct cr_diag *diag,
+                   const struct cr_entry *entry, enum cr_type type, void *to);
+/* Verifies every byte of the file. */
+bool cr_store_verify(struct cr_store *store, struct cr_diag *diag);
+
+/* ---- Writing */
+
+/* A file of ours, written whole or not at all (formats.md 9.7). */
+struct cr_ckpt {
+    const struct cr_tensor *tensors; /* in graph order; CR_REAL as F32 (F64) */
+    int n;
+    bool train;             /* kind train: config and state are given */
+    const char *config;     /* YAML text */
+    const char *state;      /* JSON text */
+    const char *writer;     /* NULL: "cellrun VERSION" */
+    const struct cr_meta *more; /* further metadata, keys like "cellrun.x" */
+    int n_more;
+};
+bool cr_ckpt_write(struct cr_diag *diag, const char *path,
+                   const struct cr_ckpt *ckpt);
+/* A plain safetensors or, by its suffix, NPZ file (trace). */
+bool cr_tensors_write(struct cr_diag *diag, const char *path,
+                      const struct cr_tensor *tensors, int n);
+
+/* ---- The checkpoints of a run, all in one folder */
+
+/* DIR/PREFIX-EPOCH_STEP.safetensors, epoch and step in epoch from 1. */
+const char *cr_ckpt_name(struct cr_arena *arena, const char *dir,
+                         const char *prefix, int64_t epoch, int64_t step);
+
+struct cr_ckpt_file {
+    const char *path, *prefix;
+    int64_t epoch, step;
+};
+/* Those of that prefix (NULL: of any) in the folder, newest first; none and
+ * NULL when there is no such folder. */
+const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
+                                        const char *dir, const char *prefix,
+                                        int *n);
+
+/* After cr_ckpt_write: makes last.safetensors (and best.safetensors) the file
+ * just written, then deletes the oldest beyond `keep` of its prefix, but
+ * never the best one and never `resumed`. */
+struct cr_publish {
+    const char *path;       /* what was written */
+    bool best;              /* it is the best so far */
+    int64_t keep;           /* keep_checkpoint_max; 0: keep all */
+    const char *resumed;    /* the file this run went on from; NULL: none */
+};
+bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *publish);
+
+/* Removes what dead processes left half written in the folder. Only under
+ * the run directory's lock. */
+void cr_ckpt_sweep(const char *dir);
+
+/* ---- Comparing */
+
+/* The elements farthest apart in two arrays, in double; NaN equals NaN. */
+struct cr_apart {
+    int64_t beyond;         /* elements with |a - b| > atol + rtol |b| */
+    int64_t at;             /* index of the largest deviation */
+    double deviation;       /* inf where only one is NaN, or infinite */
+    double a, b;            /* the two values there */
+};
+void cr_apart(const struct cr_spec *spec, const void *a, enum cr_type b_type,
+              const void *b, double rtol, double atol, struct cr_apart *to);
+/* Element `at` as an index: "[0, 3]"; "" of a scalar. */
+const char *cr_apart_index(struct cr_arena *arena, const struct cr_spec *spec,
+                           int64_t at);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * A config, from files and arguments to a plain tree.
+ *
+ * Order, later over earlier: `base` files, files in the order given,
+ * CELLRUN_SET, key=value arguments (conf/merge.c has the rules). Then
+ * variables and expressions are replaced. The sections are read by those who
+ * own them: cr_section_read fills the struct of a section's descriptor, and
+ * a section that no descriptor names is an error (cr_config_check).
+ */
+#ifndef CR_CONF_CONFIG_H
+#define CR_CONF_CONFIG_H
+
+#include "conf/opt.h"
+
+struct cr_config {
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    struct cr_node *root;       /* resolved; a map */
+    const char *dir;            /* of the first file: relative paths start */
+    const char *name;           /* of the first file, without suffix */
+    const char *text;           /* as given (first file), for config.yaml */
+};
+
+/* Reads files ("-" is standard input) and assignments ("a.b=1", "~key").
+ * Reports all problems of all files. `text`, when not NULL, is read instead
+ * of files (the config kept in a checkpoint; `name` is then its name). */
+struct cr_config_from {
+    const char *const *files;   /* NULL-terminated; or NULL */
+    const char *const *sets;    /* NULL-terminated; or NULL */
+    const int *set_args;        /* argument numbers of sets, for messages */
+    const char *text, *text_name, *text_dir;
+};
+struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
+                                 const struct cr_config_from *from);
+
+/* A section's descriptor; `owner` modules define them (registry.def). */
+struct cr_section {
+    struct cr_about about;
+    bool raw;                   /* the owner reads the node itself: network */
+};
+
+/* Fills `to` from the section's rows, with defaults when it is absent. */
+bool cr_section_read(struct cr_config *config, const char *name, void *to);
+/* The section's node, NULL when it is absent. */
+const struct cr_node *cr_section(const struct cr_config *config,
+                                 const char *name);
+/* Reports every unknown key at the top, and every section's own problems. */
+bool cr_config_check(struct cr_config *config);
+
+/* The resolved config as YAML text; `origin` adds "# file:line" comments,
+ * `full` adds defaults from the tables. Reading the text again gives the
+ * same tree. */
+const char *cr_config_yaml(struct cr_config *config, bool origin, bool full);
+
+/* An existing file or folder for a path of the config: absolute, relative to
+ * the config, and for data also below each folder of CELLRUN_DATA. NULL if
+ * there is none. */
+const char *cr_config_path(const struct cr_config *config, const char *path,
+                           bool data);
+
+/* 16 hex digits: the hash of the resolved config without run, log,
+ * checkpoint, train.epochs, train.steps and train.time_limit. */
+const char *cr_config_id(struct cr_config *config);
+
+/* Patterns over names: globs separated by space, a list of them, /regex/. */
+struct cr_patterns;
+struct cr_patterns *cr_patterns_read(struct cr_config *config,
+                                     const struct cr_node *node);
+bool cr_patterns_match(const struct cr_patterns *patterns, const char *name);
+/* Reports each single pattern that matched none of the names. */
+bool cr_patterns_used(struct cr_config *config,
+                      const struct cr_patterns *patterns,
+                      const char *const *names, const char *what);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * The config tree: what every reader of a config works on.
+ *
+ * conf/yaml.c reads text into nodes, conf/merge.c lays files over each other,
+ * conf/expr.c replaces $x and $(...), and conf/config.c drives them. After
+ * that the tree is plain: no tags, no variables, no `base`. Every node keeps
+ * the place of its own text, also after merging, so that whoever reads it
+ * can point at it. Nodes live in the config's arena.
+ */
+#ifndef CR_CONF_NODE_H
+#define CR_CONF_NODE_H
+
+#include "base/diag.h"
+
+enum cr_node_kind {
+    CR_NODE_NULL,
+    CR_NODE_BOOL,
+    CR_NODE_INT,
+    CR_NODE_REAL,
+    CR_NODE_STR,
+    CR_NODE_LIST,
+    CR_NODE_MAP
+};
+
+struct cr_node {
+    enum cr_node_kind kind;
+    struct cr_pos pos;      /* of the value */
+    struct cr_pos key_pos;  /* of the key, in a map */
+    const char *key;        /* in a map: its key; NULL in a list */
+    const char *text;       /* scalars: the text, without quotes */
+    bool quoted;            /* quoted or block scalars are strings */
+    bool boolean;           /* CR_NODE_BOOL */
+    int64_t integer;        /* CR_NODE_INT */
+    double real;            /* CR_NODE_INT and CR_NODE_REAL */
+    const char *tag;        /* "!replace" ... until merged; else NULL */
+    struct cr_node *child;  /* first member of a list or map */
+    struct cr_node *next;   /* next member of the same parent */
+};
+
+/* Members of a list or map in order: for (CR_EACH(m, node)) ... */
+#define CR_EACH(m, node) \
+    const struct cr_node *m = (node) ? (node)->child : NULL; m; m = m->next
+
+int cr_node_count(const struct cr_node *node);
+
+/* The member of that key, or at that index; NULL if there is none, or if
+ * node is NULL or no map (no list). */
+struct cr_node *cr_node_get(const struct cr_node *node, const char *key);
+struct cr_node *cr_node_at(const struct cr_node *node, int index);
+
+/* Follows "train.epochs" or "network.dense_relu_sequential.0.Dense" from
+ * node; typed nodes may be left out ("optimizer.learning_rate"). */
+struct cr_node *cr_node_find(const struct cr_node *node, const char *path);
+
+/* A typed node: `ReLU`, {Dense: ...} or {Dense: ..., when: ...}. Returns the
+ * type's name and sets *args to the node of its arguments (NULL: none);
+ * returns NULL if the node is none. Does not report anything. */
+const char *cr_node_type(const struct cr_node *node,
+                         const struct cr_node **args);
+
+/* "a number", "a list" ... for messages; the text of a scalar is quoted. */
+const char *cr_node_what(struct cr_arena *arena, const struct cr_node *node);
+
+/* The node as YAML text in flow style on one line, or as JSON. */
+const char *cr_node_flow(struct cr_arena *arena, const struct cr_node *node);
+const char *cr_node_json(struct cr_arena *arena, const struct cr_node *node);
+
+struct cr_node *cr_node_copy(struct cr_arena *arena,
+                             const struct cr_node *node);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * A data set: named columns of samples, in a fixed order, any of which can be
+ * read at any time by any thread.
+ */
+#ifndef CR_DATA_DATASET_H
+#define CR_DATA_DATASET_H
+
+#include "conf/config.h"
+#include "math/spec.h"
+
+#define CR_COLUMNS_MAX 16
+
+/* An open data set; `open` fills it, `self` is the data set's own. */
+struct cr_dataset {
+    const struct cr_dataset_type *type;
+    void *self;
+    int columns;
+    struct cr_column column[CR_COLUMNS_MAX];
+    int64_t count;          /* samples */
+    int64_t classes;        /* of column `label`; 0: not known */
+    const char *const *class_names; /* NULL: none */
+    uint32_t fingerprint;   /* CRC-32 of sorted file names and sizes */
+};
+
+struct cr_dataset_type {
+    struct cr_about about;
+    /* Opens files, checks them against their headers. `config` resolves
+     * paths (cr_config_path with data = true). */
+    bool (*open)(struct cr_config *config, const void *opts,
+                 struct cr_pos pos, struct cr_dataset *to);
+    /* Bytes of sample i, column c, each exactly the column's size. Thread
+     * safe. A pointer into memory may be returned by `at` instead, where the
+     * whole set is in memory: then no copy is made. */
+    bool (*read)(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                 int column, void *to);
+    const void *(*at)(struct cr_dataset *set, int64_t i, int column);
+    void (*close)(struct cr_dataset *set);
+};
+
+#endif

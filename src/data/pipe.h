@@ -1,0 +1,74 @@
+/*
+ * From a data set to batches: shuffle, transforms, batch, prefetch.
+ *
+ * Which samples stand in batch k of epoch e, and every bit of them, is a
+ * function of config, data, seed, e and k alone: any number of workers, a
+ * resumed run and a repeated run see the same. A pipe is planned when it is
+ * opened (every mistake in the datapipe is found then, at its line), and
+ * reads nothing but headers until the first batch is asked for.
+ *
+ * Workers (threads of the pipe) fill a ring of batches ahead of the reader.
+ * workers: auto means none when a sample costs next to nothing (tables over
+ * data in memory): then the caller's threads fill the batch between steps,
+ * split by rows over the pool (base/par.h).
+ */
+#ifndef CR_DATA_PIPE_H
+#define CR_DATA_PIPE_H
+
+#include "data/dataset.h"
+
+struct cr_pipe;
+
+struct cr_batch {
+    int64_t n;              /* rows: batch_size, or less in the last one */
+    int64_t epoch, index;   /* from 0 */
+    int columns;
+    void *data[CR_COLUMNS_MAX]; /* (n, ...) each, 64-byte aligned */
+    const int64_t *samples; /* indices in the data set, n of them */
+};
+
+struct cr_pipe_want {
+    const char *split;      /* "train", "eval", "test" */
+    bool train;             /* shuffles unless told otherwise; `only: train` */
+    uint64_t seed;
+    int64_t batch_size;     /* > 0 overrides datapipe.batch.batch_size */
+    int64_t limit;          /* > 0: use the first samples only */
+    double limit_fraction;  /* > 0: or that part of them */
+    int64_t overfit_batches; /* > 0: the first N batches, again and again */
+    const struct cr_node *dataset; /* used instead of the section's node */
+    const char *path;       /* data set from a folder (eval --data DIR) */
+};
+
+/* NULL after reporting. All memory is the pipe's own. */
+struct cr_pipe *cr_pipe_open(struct cr_config *config,
+                             const struct cr_pipe_want *want);
+void cr_pipe_close(struct cr_pipe *pipe);
+
+/* Only plans the datapipe of column `name` for samples that come from
+ * elsewhere (predict): applies it to one sample. */
+const struct cr_column *cr_pipe_columns(const struct cr_pipe *pipe, int *n);
+int64_t cr_pipe_samples(const struct cr_pipe *pipe);  /* per epoch */
+int64_t cr_pipe_batches(const struct cr_pipe *pipe);  /* per epoch */
+int64_t cr_pipe_batch_size(const struct cr_pipe *pipe);
+const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *pipe);
+const char *cr_pipe_describe(const struct cr_pipe *pipe,
+                             struct cr_arena *arena); /* the plan, as text */
+
+/* Goes to batch `index` of `epoch`: the next cr_pipe_next gives it. Cheap. */
+void cr_pipe_seek(struct cr_pipe *pipe, int64_t epoch, int64_t index);
+/* The next batch, NULL at the end of the epoch (the call after that begins
+ * the next epoch) or after an error (errors are in diag then). The batch
+ * stays valid until the next call. */
+const struct cr_batch *cr_pipe_next(struct cr_pipe *pipe,
+                                    struct cr_diag *diag);
+
+/* A datapipe alone, for samples from files or memory (predict). */
+struct cr_colpipe;
+struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
+                                   const char *column,
+                                   const struct cr_spec *in, bool train,
+                                   struct cr_spec *out);
+bool cr_colpipe_apply(struct cr_colpipe *pipe, struct cr_diag *diag,
+                      int64_t index, const void *x, void *y);
+
+#endif

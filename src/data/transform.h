@@ -1,0 +1,51 @@
+/*
+ * A transform: one op of a column's datapipe, planned like an op of a
+ * network. plan sees type and shape that come in and sets those that go out;
+ * apply computes one sample. Neighbours over uint8 fuse: a transform whose
+ * result depends on the value and the channel alone gives `value`, and the
+ * planner turns a run of such into one table of 256 entries per channel.
+ */
+#ifndef CR_DATA_TRANSFORM_H
+#define CR_DATA_TRANSFORM_H
+
+#include "conf/config.h"
+#include "math/rng.h"
+#include "math/spec.h"
+
+struct cr_tplan {
+    const void *opts;
+    struct cr_pos pos;
+    struct cr_diag *diag;
+    struct cr_arena *arena;
+    struct cr_spec in;
+    struct cr_spec out;     /* to be set */
+    void *self;             /* the transform's own, made by plan; or NULL */
+    size_t scratch;         /* bytes that apply may use, per thread */
+};
+
+struct cr_sample {
+    const struct cr_tplan *plan;
+    const void *x;
+    void *y;
+    void *scratch;
+    struct cr_rng rng;      /* a function of seed, epoch, sample, position */
+    struct cr_diag *diag;   /* for data out of range (E0204) */
+    int64_t index;          /* of the sample in its data set, for messages */
+};
+
+struct cr_transform {
+    struct cr_about about;
+    bool (*plan)(struct cr_tplan *plan);
+    bool (*apply)(struct cr_sample *sample);
+    /* Optional: the value for a stored value x of channel c: what apply
+     * would give, to the last bit. */
+    double (*value)(const struct cr_tplan *plan, double x, int64_t c);
+    /* Optional: the result is a permutation of the elements: from[i] is the
+     * input element that goes to output element i (HWC2CHW). */
+    void (*order)(const struct cr_tplan *plan, int64_t *from);
+    bool random;            /* differs between epochs */
+};
+
+const struct cr_transform *cr_transform_find(const char *name);
+
+#endif

@@ -1,0 +1,28 @@
+/* Identity: a 2-D eye, ones on the diagonal. */
+#include "net/init.h"
+
+static bool identity_fill(const struct cr_fill *f)
+{
+    int64_t i, cols;
+
+    if (f->spec.rank != 2)
+        return cr_error(f->diag, f->pos, CR_E_SHAPE,
+                        "parameter '%s' %s is no matrix: Identity needs 2 "
+                        "dimensions",
+                        f->param, cr_show(f->arena, &f->spec));
+    cols = f->spec.dim[1];
+    for (i = 0; f->to && i < cr_count(&f->spec); i++)
+        f->to[i] = i / cols == i % cols;
+    return true;
+}
+
+const struct cr_init cr_init_identity = {
+    .about = {
+        .name = "Identity",
+        .summary = "The identity matrix.",
+        .detail = "Two dimensions; ones on the diagonal, zeros elsewhere.",
+        .example = "init: [{match: \"*.weight\", Identity: {}}]\n",
+    },
+    .alias = "identity",
+    .fill = identity_fill,
+};

@@ -1,0 +1,29 @@
+/* MSELoss: mean of squared differences. */
+#include "net/cell.h"
+#include "net/loss.h"
+
+static const struct cr_opt mse_opts[] = {
+    CR_ENUM_OR(struct cr_mse, reduction, CR_MEAN, "mean|sum|none",
+               "How the elements become the loss."),
+    { 0 },
+};
+
+static struct cr_val *mse_build(struct cr_build *b, struct cr_val *const *in)
+{
+    return CR_EMIT(b, "mse", cr_opts(b), in[0], in[1]);
+}
+
+const struct cr_cell cr_loss_mse = {
+    .about = {
+        .name = "MSELoss",
+        .summary = "Squared difference of output and label.",
+        .detail = "Mean over all elements; the shapes broadcast.",
+        .example = "loss: {MSELoss: {reduction: sum}}\n",
+        .opts = mse_opts,
+        .size = sizeof(struct cr_mse),
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .targets = (const char *const[]){ "label", NULL },
+    .build = mse_build,
+};

@@ -1,0 +1,45 @@
+/*
+ * Matrix products, and the sums that go with them.
+ *
+ * A product is described, not called: several independent ones share one
+ * parallel region. Outputs are split over threads, sums never, so the result
+ * does not depend on the number of threads. All matrices are row-major.
+ */
+#ifndef CR_MATH_BLAS_H
+#define CR_MATH_BLAS_H
+
+#include "math/real.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cr_trans { CR_N, CR_T };
+
+/* Activations that a product can apply to what it writes. */
+enum cr_act { CR_ACT_NONE, CR_ACT_RELU };
+
+/* c = act(alpha op(a) op(b) + (add ? c : 0) + bias), then 0 where mask <= 0.
+ * op(a) is m x k, op(b) k x n, c m x n. */
+struct cr_gemm {
+    enum cr_trans ta, tb;
+    int64_t m, n, k;
+    const cr_real *a, *b;
+    cr_real alpha;
+    bool add;
+    cr_real *c;
+    const cr_real *bias;    /* n values, added to every row; NULL: none */
+    enum cr_act act;
+    const cr_real *mask;    /* m x n: the ReLU's output; NULL: none */
+};
+
+/* All of them, in one parallel region; they must not depend on each other. */
+void cr_gemms(const struct cr_gemm *g, int count);
+
+/* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0)   x (n, cols) */
+void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
+                 bool add, cr_real *to);
+
+/* What computes products here: "own avx512", "oneDNN", "OpenBLAS", "plain". */
+const char *cr_blas_name(void);
+
+#endif

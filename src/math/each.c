@@ -1,0 +1,38 @@
+#include "math/each.h"
+
+#include "base/par.h"
+
+/* Work below which waking the others costs more than it brings. */
+#define EACH_NS 8000
+
+struct each {
+    int64_t n;
+    void *ctx;
+    void (*fn)(void *ctx, int64_t from, int64_t to);
+};
+
+static void each_part(void *ctx, int part, int parts)
+{
+    const struct each *e = ctx;
+    int64_t blocks = (e->n + 15) / 16;
+    int64_t from = blocks * part / parts * 16;
+    int64_t to = blocks * (part + 1) / parts * 16;
+
+    if (to > e->n)
+        to = e->n;
+    if (from < to)
+        e->fn(e->ctx, from, to);
+}
+
+void cr_each(int64_t n, double cost, void *ctx,
+             void (*fn)(void *ctx, int64_t from, int64_t to))
+{
+    struct each e = { n, ctx, fn };
+
+    if (n <= 0)
+        return;
+    if ((double)n * cost < EACH_NS)
+        fn(ctx, 0, n);
+    else
+        cr_par(each_part, &e, cr_par_threads());
+}

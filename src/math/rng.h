@@ -1,0 +1,54 @@
+/*
+ * Random numbers as a function: Philox4x32-10 (Salmon et al., "Parallel
+ * random numbers: as easy as 1, 2, 3", SC 2011).
+ *
+ * Nothing is remembered between calls: a value is a function of the run's
+ * seed, the stream (what it is for), two keys that the user of the stream
+ * chooses (cell path hash and update, epoch and sample ...) and the element.
+ * So nothing changes when work is split, pruned, resumed or done by another
+ * number of threads.
+ */
+#ifndef CR_MATH_RNG_H
+#define CR_MATH_RNG_H
+
+#include "math/real.h"
+
+#include <stdint.h>
+
+enum cr_stream {
+    CR_STREAM_INIT,
+    CR_STREAM_SHUFFLE,
+    CR_STREAM_AUGMENT,
+    CR_STREAM_DROPOUT,
+    CR_STREAM_SPLIT,
+    CR_STREAM_TEST
+};
+
+struct cr_rng {
+    uint64_t seed;
+    uint32_t stream;
+    uint64_t a, b;      /* what the stream is keyed by */
+};
+
+struct cr_rng cr_rng(uint64_t seed, enum cr_stream stream, uint64_t a,
+                     uint64_t b);
+
+/* Four 32-bit words number `i` of the sequence. */
+void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4]);
+/* Element i alone: word i % 4 of block i / 4. */
+uint32_t cr_rng_u32(const struct cr_rng *rng, uint64_t i);
+uint64_t cr_rng_u64(const struct cr_rng *rng, uint64_t i);
+/* Uniform in [0, 1) with 24 or 53 bits; (0, 1) excludes 0 too. */
+float cr_rng_float(const struct cr_rng *rng, uint64_t i);
+double cr_rng_double(const struct cr_rng *rng, uint64_t i);
+/* Standard normal (Box-Muller in double), element i. */
+double cr_rng_normal(const struct cr_rng *rng, uint64_t i);
+/* Uniform integer in [0, n), without bias; consumes element i only. */
+uint64_t cr_rng_below(const struct cr_rng *rng, uint64_t i, uint64_t n);
+
+/* order[0..n) becomes a permutation of 0..n-1 (Fisher-Yates). */
+void cr_rng_permute(const struct cr_rng *rng, int64_t n, int64_t *order);
+
+uint64_t cr_hash(const char *text); /* FNV-1a, 64 bits: keys from names */
+
+#endif

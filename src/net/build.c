@@ -1,0 +1,794 @@
+/*
+ * From the section `network` to a graph.
+ *
+ * A node of the config is a typed cell, a list (SequentialCell) or a map of
+ * names (a Cell whose members are called in order). Each gets a row in the
+ * table of cells, a path, and a call; cells are never remembered, only what
+ * they emitted.
+ */
+#include "net/graph.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 64
+
+struct cr_build {
+    struct cr_net *net;
+    struct cr_starter *starter;
+    struct cr_build *parent;
+    const struct cr_cell *cell;   /* NULL: a map or list of the config */
+    const struct cr_node *node;   /* its arguments */
+    const void *opts;
+    const char *path;             /* "" for the network itself */
+    struct cr_pos pos;
+    struct cr_obj control_init;   /* control word `init` */
+    bool frozen, loss;
+    int n_in, row, depth;
+    uint64_t key;
+};
+
+static const char *const control_words[] = { "name",   "when", "repeat",
+                                             "only",   "share", "freeze",
+                                             "init",   "to_float", NULL };
+
+const void *cr_opts(const struct cr_build *b)
+{
+    return b->opts;
+}
+
+int cr_inputs(const struct cr_build *b)
+{
+    return b->n_in;
+}
+
+struct cr_pos cr_build_pos(const struct cr_build *b)
+{
+    return b->pos;
+}
+
+struct cr_arena *cr_build_arena(struct cr_build *b)
+{
+    return b->net->arena;
+}
+
+const struct cr_spec *cr_val_spec(const struct cr_val *v)
+{
+    return &v->spec;
+}
+
+bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    cr_error(b->net->diag, b->pos, code, "%s",
+             cr_vstrf(b->net->arena, format, args));
+    va_end(args);
+    if (b->path[0])
+        cr_note(b->net->diag, "   in %s", b->path);
+    return false;
+}
+
+static const char *join(struct cr_arena *arena, const char *path,
+                        const char *name)
+{
+    return path[0] && name[0] ? cr_strf(arena, "%s.%s", path, name)
+           : path[0]          ? path
+                              : name;
+}
+
+/* ---- values, parameters and nodes ---- */
+
+static struct cr_val *val_new(struct cr_net *net)
+{
+    struct cr_val *v = CR_NEW(net->arena, struct cr_val);
+
+    v->id = net->n_vals++;
+    v->feed = v->param = -1;
+    if (net->last_val)
+        net->last_val->next = v;
+    else
+        net->vals = v;
+    net->last_val = v;
+    return v;
+}
+
+static struct cr_val absent = { .id = -1, .feed = -1, .param = -1 };
+
+struct cr_val *cr_val_absent(void)
+{
+    return &absent;
+}
+
+struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
+                           struct cr_pos pos)
+{
+    const char **names;
+    int i, k;
+
+    for (i = 0; i < net->want.n_columns; i++) {
+        const struct cr_column *c = &net->want.columns[i];
+        struct cr_val *v = net->feeds[i];
+
+        if (strcmp(c->name, column) != 0)
+            continue;
+        if (v)
+            return v;
+        if (c->spec.rank + 1 > CR_RANK_MAX) {
+            cr_error(net->diag, pos, CR_E_SHAPE,
+                     "column '%s' has more than %d dimensions", column,
+                     CR_RANK_MAX - 1);
+            return NULL;
+        }
+        v = net->feeds[i] = val_new(net);
+        v->feed = i;
+        v->spec = c->spec;
+        v->spec.rank++;
+        for (k = v->spec.rank - 1; k > 0; k--)
+            v->spec.dim[k] = c->spec.dim[k - 1];
+        v->spec.dim[0] = net->want.batch;
+        return v;
+    }
+    cr_error(net->diag, pos, CR_E_NETWORK,
+             "there is no column '%s' in the data", column);
+    names = CR_NEWS(net->arena, const char *, net->want.n_columns + 1);
+    for (i = 0; i < net->want.n_columns; i++)
+        names[i] = net->want.columns[i].name;
+    if (cr_nearest(column, names))
+        cr_hint(net->diag, "did you mean '%s'?", cr_nearest(column, names));
+    return NULL;
+}
+
+static bool name_taken(const struct cr_net *net, const char *name)
+{
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        if (strcmp(net->params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static struct cr_val *param_new(struct cr_build *b, const char *name,
+                                struct cr_spec spec,
+                                const struct cr_obj *given,
+                                enum cr_begin begin, double bound,
+                                bool statistic)
+{
+    struct cr_net *net = b->net;
+    const char *full = join(net->arena, b->path, name);
+    struct cr_param *p;
+    struct cr_val *v;
+
+    if (name_taken(net, full)) {
+        cr_fail(b, CR_E_NETWORK, "two parameters are called '%s'", full);
+        return NULL;
+    }
+    if (!cr_spec_fits(&spec)) {
+        cr_fail(b, CR_E_SHAPE, "parameter '%s' %s is too large", full,
+                cr_show(net->arena, &spec));
+        return NULL;
+    }
+    if (net->n_params == net->room_params) {
+        int room = 2 * net->room_params + 16;
+
+        net->params = cr_grow(net->arena, net->params, (size_t)net->n_params,
+                              (size_t)room, sizeof *net->params);
+        net->fillers = cr_grow(net->arena, net->fillers,
+                               (size_t)net->n_params, (size_t)room,
+                               sizeof *net->fillers);
+        net->room_params = room;
+    }
+    p = &net->params[net->n_params];
+    *p = (struct cr_param){
+        .name = full,
+        .spec = spec,
+        .statistic = statistic,
+        .frozen = b->frozen && !statistic,
+        .cell_type = b->cell->about.name,
+        .pos = b->pos,
+        .why = statistic ? "moving statistics" : NULL,
+    };
+    if (!cr_starter_choose(b->starter, net, &spec, p->cell_type,
+                           strcmp(name, "weight") == 0 ? &b->control_init
+                                                       : NULL,
+                           given, begin, bound, full, b->pos,
+                           &net->fillers[net->n_params]))
+        return NULL;
+    p->init = net->fillers[net->n_params].text;
+    net->cells[b->row].params += cr_count(&spec);
+    v = val_new(net);
+    v->param = net->n_params++;
+    v->spec = spec;
+    return v;
+}
+
+struct cr_val *cr_param(struct cr_build *b, const char *name,
+                        struct cr_spec spec, const struct cr_obj *given,
+                        enum cr_begin begin, double bound)
+{
+    return param_new(b, name, spec, given, begin, bound, false);
+}
+
+struct cr_val *cr_param_state(struct cr_build *b, const char *name,
+                              struct cr_spec spec, enum cr_begin begin)
+{
+    return param_new(b, name, spec, NULL, begin, 0, true);
+}
+
+/* Runs the plan of a node's op for the given input specs. */
+bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
+                 const struct cr_opnode *node, bool training,
+                 const struct cr_spec *in, struct cr_plan *plan,
+                 struct cr_spec *out)
+{
+    *plan = (struct cr_plan){
+        .attr = node->attr,
+        .pos = node->pos,
+        .diag = diag,
+        .arena = arena,
+        .training = training,
+        .n_in = node->n_in,
+        .in = in,
+        .out = out,
+    };
+    return node->op->plan(plan);
+}
+
+static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
+                           const void *attr, int n, struct cr_val *const *in)
+{
+    struct cr_net *net = b->net;
+    struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
+    struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
+    struct cr_plan plan;
+    int i;
+
+    node->op = op;
+    node->attr = attr;
+    node->pos = b->pos;
+    node->cell = b->row;
+    node->loss = b->loss;
+    node->key = b->key + (uint64_t)net->n_nodes;
+    node->n_in = n;
+    memset(out, 0, sizeof out);
+    for (i = 0; i < n; i++) {
+        node->in[i] = in[i] == &absent ? NULL : in[i];
+        specs[i] = node->in[i] ? in[i]->spec : (struct cr_spec){ .rank = -1 };
+    }
+    if (!cr_op_infer(net->arena, net->diag, node, true, specs, &plan, out)) {
+        if (b->path[0])
+            cr_note(net->diag, "   in %s (%s)", b->path,
+                    b->cell ? b->cell->about.name : "Cell");
+        return NULL;
+    }
+    for (i = 0; i < op->outputs; i++) {
+        if (!cr_spec_fits(&out[i])) {
+            cr_fail(b, CR_E_SHAPE, "the result %s is too large",
+                    cr_show(net->arena, &out[i]));
+            return NULL;
+        }
+        node->out[i] = val_new(net);
+        node->out[i]->spec = out[i];
+        node->out[i]->by = node;
+    }
+    node->macs = plan.macs;
+    if (net->want.batch > 0)
+        net->cells[b->row].macs += plan.macs / (double)net->want.batch;
+    if (net->last_node)
+        net->last_node->next = node;
+    else
+        net->nodes = node;
+    net->last_node = node;
+    net->n_nodes++;
+    return node->out[0];
+}
+
+struct cr_val *cr_emit(struct cr_build *b, const char *name, const void *attr,
+                       int n, struct cr_val *const *in)
+{
+    const struct cr_op *op = cr_op_find(name);
+    struct cr_val *args[CR_OP_MAX];
+    int i;
+
+    assert(op && n <= CR_OP_MAX && n >= op->min_inputs &&
+           n <= op->max_inputs);
+    for (i = 0; i < n; i++) {
+        args[i] = in[i] ? in[i] : &absent;
+        if (!in[i] && i < op->min_inputs)
+            return NULL;
+        /* what is computed with is real: other types are cast */
+        if (in[i] && in[i] != &absent && in[i]->spec.type != CR_REAL &&
+            !(op->integers & CR_X(i))) {
+            args[i] = emit(b, cr_op_find("cast"), NULL, 1, &in[i]);
+            if (!args[i])
+                return NULL;
+        }
+    }
+    return emit(b, op, attr, n, args);
+}
+
+/* ---- cells ---- */
+
+static int row_new(struct cr_net *net, const char *path, const char *type,
+                   int depth)
+{
+    if (net->n_cells == net->room_cells) {
+        int room = 2 * net->room_cells + 16;
+
+        net->cells = cr_grow(net->arena, net->cells, (size_t)net->n_cells,
+                             (size_t)room, sizeof *net->cells);
+        net->room_cells = room;
+    }
+    net->cells[net->n_cells] = (struct cr_cell_row){
+        .name = path, .type = type, .depth = depth, .leaf = true
+    };
+    return net->n_cells++;
+}
+
+static void name_output(struct cr_net *net, const char *path,
+                        struct cr_val *v)
+{
+    struct cr_named *named = CR_NEW(net->arena, struct cr_named);
+    const struct cr_named *other;
+    int calls = 1;
+
+    for (other = net->named; other; other = other->next)
+        if (strncmp(other->name, path, strlen(path)) == 0 &&
+            (other->name[strlen(path)] == 0 ||
+             other->name[strlen(path)] == '#'))
+            calls++;
+    named->name =
+        calls > 1 ? cr_strf(net->arena, "%s#%d", path, calls) : path;
+    named->val = v;
+    if (net->last_named)
+        net->last_named->next = named;
+    else
+        net->named = named;
+    net->last_named = named;
+}
+
+static struct cr_val *build_node(struct cr_build *parent, const char *path,
+                                 const struct cr_node *node, int n,
+                                 struct cr_val *const *in);
+
+/* Members called in order; in a list they are named by position. */
+static struct cr_val *build_members(struct cr_build *b,
+                                    const struct cr_node *members,
+                                    struct cr_val *const *in)
+{
+    struct cr_arena *arena = b->net->arena;
+    struct cr_val *v = in[0];
+    int index = 0;
+
+    if (b->n_in != 1) {
+        cr_fail(b, CR_E_NETWORK,
+                "cells called in order take one input, %d are given",
+                b->n_in);
+        return NULL;
+    }
+    b->net->cells[b->row].leaf = false;
+    if (!members || !members->child) {
+        cr_fail(b, CR_E_NETWORK, "no cells here");
+        return NULL;
+    }
+    for (CR_EACH(m, members)) {
+        const char *name = m->key ? m->key : cr_strf(arena, "%d", index);
+
+        index++;
+        if (m->key && strcmp(m->key, "inputs") == 0 && !b->parent)
+            continue;
+        v = build_node(b, join(arena, b->path, name), m, 1, &v);
+        if (!v)
+            return NULL;
+    }
+    return v;
+}
+
+static const char *const *cell_names(struct cr_arena *arena,
+                                     enum cr_kind kind)
+{
+    const struct cr_about *const *list = cr_list(kind);
+    const char **names;
+    int n = 0;
+
+    while (list[n])
+        n++;
+    names = CR_NEWS(arena, const char *, n + 1);
+    for (n = 0; list[n]; n++)
+        names[n] = list[n]->name;
+    return names;
+}
+
+static bool unknown_type(struct cr_net *net, const struct cr_node *node,
+                         const char *type, enum cr_kind kind)
+{
+    struct cr_pos pos = node->kind == CR_NODE_MAP && node->child
+                            ? node->child->key_pos
+                            : node->pos;
+    const char *near =
+        cr_nearest(type, cell_names(net->arena, kind));
+
+    cr_error(net->diag, pos, CR_E_UNKNOWN_TYPE, "there is no %s '%s'",
+             cr_kind_name(kind), type);
+    if (near)
+        cr_hint(net->diag, "did you mean '%s'?", near);
+    return false;
+}
+
+/* The lower-case neighbours of a typed node. */
+static bool read_controls(struct cr_build *b, const struct cr_node *node)
+{
+    struct cr_net *net = b->net;
+    bool ok = true;
+
+    if (node->kind != CR_NODE_MAP)
+        return true;
+    for (CR_EACH(m, node)) {
+        if (m->key[0] >= 'A' && m->key[0] <= 'Z')
+            continue;
+        if (strcmp(m->key, "freeze") == 0) {
+            if (m->kind != CR_NODE_BOOL)
+                ok = cr_error(net->diag, m->pos, CR_E_WRONG_TYPE,
+                              "freeze takes true or false, not %s",
+                              cr_node_what(net->arena, m));
+            b->frozen = b->frozen || m->boolean;
+        } else if (strcmp(m->key, "init") == 0) {
+            ok = cr_obj_read(net->arena, net->diag, CR_KIND_INIT, m,
+                             &b->control_init) && ok;
+        } else if (strcmp(m->key, "name") != 0 &&
+                   strcmp(m->key, "when") != 0 &&
+                   strcmp(m->key, "repeat") != 0 &&
+                   strcmp(m->key, "only") != 0) {
+            const char *near = cr_nearest(m->key, control_words);
+
+            ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                          "'%s' is no control word of a cell", m->key);
+            if (near)
+                cr_hint(net->diag, "did you mean '%s'?", near);
+        }
+    }
+    return ok;
+}
+
+static struct cr_val *build_typed(struct cr_build *b,
+                                  const struct cr_cell *cell,
+                                  const struct cr_node *args, int n,
+                                  struct cr_val *const *in)
+{
+    struct cr_net *net = b->net;
+    void *opts;
+
+    if (n < cell->min_inputs || n > cell->max_inputs) {
+        cr_fail(b, CR_E_NETWORK, "%s takes %d input%s, %d %s given",
+                cell->about.name, cell->min_inputs,
+                cell->min_inputs == 1 ? "" : "s", n, n == 1 ? "is" : "are");
+        return NULL;
+    }
+    if (cell->takes_cells)
+        return build_members(b, args, in);
+    opts = cr_alloc(net->arena, 1, cell->about.size + 1);
+    if (!cr_opts_read(net->arena, net->diag, &cell->about, args, b->pos, opts))
+        return NULL;
+    if (cell->check && !cell->check(net->diag, b->pos, opts))
+        return NULL;
+    b->opts = opts;
+    return cell->build(b, in);
+}
+
+static struct cr_val *build_node(struct cr_build *parent, const char *path,
+                                 const struct cr_node *node, int n,
+                                 struct cr_val *const *in)
+{
+    struct cr_net *net = parent->net;
+    const struct cr_node *args = NULL;
+    const char *type = cr_node_type(node, &args);
+    struct cr_build b = {
+        .net = net,
+        .starter = parent->starter,
+        .parent = parent->net && parent->depth > 0 ? parent : NULL,
+        .node = node,
+        .path = path,
+        .pos = node->kind == CR_NODE_MAP && type ? node->child->key_pos
+                                                 : node->pos,
+        .frozen = parent->frozen,
+        .control_init = parent->control_init,
+        .loss = parent->loss,
+        .n_in = n,
+        .depth = parent->depth + 1,
+        .key = cr_hash(path),
+    };
+    struct cr_val *out;
+    int i;
+
+    for (i = 0; i < n; i++)
+        if (!in[i])
+            return NULL;
+    if (b.depth > DEPTH_MAX) {
+        cr_fail(&b, CR_E_LIMIT, "cells are nested deeper than %d", DEPTH_MAX);
+        return NULL;
+    }
+    if (type)
+        for (CR_EACH(m, node))
+            if (m->key && strcmp(m->key, type) == 0)
+                b.pos = m->key_pos;
+    b.cell = type ? cr_cell_find(type) : NULL;
+    if (type && !b.cell) {
+        unknown_type(net, node, type, CR_KIND_CELL);
+        return NULL;
+    }
+    b.row = row_new(net, path,
+                    type                         ? b.cell->about.name
+                    : node->kind == CR_NODE_LIST ? "SequentialCell"
+                                                 : "Cell",
+                    b.depth - 1);
+    net->cells[b.row].in = in[0]->spec;
+    if (type) {
+        if (!read_controls(&b, node))
+            return NULL;
+        out = build_typed(&b, b.cell, args, n, in);
+    } else if (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP) {
+        out = build_members(&b, node, in);
+    } else {
+        cr_fail(&b, CR_E_FORM, "a cell is a type, a list or a map, not %s",
+                cr_node_what(net->arena, node));
+        return NULL;
+    }
+    if (!out)
+        return NULL;
+    net->cells[b.row].out = out->spec;
+    if (path[0] && !b.loss)
+        name_output(net, path, out);
+    return out;
+}
+
+struct cr_val *cr_child(struct cr_build *b, const char *name,
+                        const struct cr_node *node, int n,
+                        struct cr_val *const *in)
+{
+    b->net->cells[b->row].leaf = false;
+    return build_node(b, join(b->net->arena, b->path, name), node, n, in);
+}
+
+struct cr_val *cr_activation(struct cr_build *b, const char *name,
+                             struct cr_val *x)
+{
+    const struct cr_about *const *list = cr_list(CR_KIND_CELL);
+    const char **known;
+    int i, n = 0;
+
+    if (!x)
+        return NULL;
+    for (i = 0; list[i]; i++)
+        n++;
+    known = CR_NEWS(b->net->arena, const char *, n + 1);
+    for (i = n = 0; list[i]; i++) {
+        const struct cr_cell *cell = cr_cell_find(list[i]->name);
+
+        if (!cell->activation)
+            continue;
+        known[n++] = cell->activation;
+        if (strcmp(cell->activation, name) == 0) {
+            struct cr_build inner = *b;
+            void *opts = cr_alloc(b->net->arena, 1, cell->about.size + 1);
+
+            if (!cr_opts_read(b->net->arena, b->net->diag, &cell->about, NULL,
+                              b->pos, opts))
+                return NULL;
+            inner.opts = opts;
+            inner.n_in = 1;
+            return cell->build(&inner, &x);
+        }
+    }
+    cr_fail(b, CR_E_UNKNOWN_TYPE, "there is no activation '%s'", name);
+    if (cr_nearest(name, known))
+        cr_hint(b->net->diag, "did you mean '%s'?", cr_nearest(name, known));
+    return NULL;
+}
+
+/* ---- the network and its loss ---- */
+
+/* The column that goes in: `inputs` of the network, else the data's single
+ * column that is not a label, else x. */
+static const char *input_column(struct cr_net *net,
+                                const struct cr_node *network)
+{
+    const struct cr_node *inputs =
+        network->kind == CR_NODE_MAP ? cr_node_get(network, "inputs") : NULL;
+    const char *found = NULL;
+    int i;
+
+    if (inputs && inputs->child)
+        return inputs->kind == CR_NODE_MAP ? inputs->child->key
+                                           : inputs->child->text;
+    for (i = 0; i < net->want.n_columns; i++) {
+        const char *name = net->want.columns[i].name;
+
+        if (strcmp(name, "label") == 0)
+            continue;
+        if (found) {
+            cr_error(net->diag, network->pos, CR_E_NETWORK,
+                     "the data has several columns (%s, %s): the network "
+                     "must name its own with `inputs`",
+                     found, name);
+            return NULL;
+        }
+        found = name;
+    }
+    return found ? found : "x";
+}
+
+static struct cr_val *build_loss(struct cr_net *net, struct cr_build *root)
+{
+    const struct cr_node *node = cr_section(net->config, "loss"), *args;
+    const char *type = node ? cr_node_type(node, &args) : NULL;
+    const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
+    struct cr_val *in[CR_OP_MAX], *out;
+    struct cr_build b = *root;
+    int n = 1;
+
+    if (!node) {
+        cr_error(net->diag, net->config->root->pos, CR_E_MISSING_SECTION,
+                 "section 'loss' is missing");
+        return NULL;
+    }
+    if (!type) {
+        cr_error(net->diag, node->pos, CR_E_FORM,
+                 "loss takes a type such as CrossEntropyLoss, not %s",
+                 cr_node_what(net->arena, node));
+        return NULL;
+    }
+    if (!cell) {
+        unknown_type(net, node, type, CR_KIND_LOSS);
+        return NULL;
+    }
+    b.cell = cell;
+    b.node = node;
+    b.pos = node->kind == CR_NODE_MAP ? node->child->key_pos : node->pos;
+    b.path = "loss";
+    b.loss = true;
+    b.depth = 1;
+    b.key = cr_hash("loss");
+    in[0] = net->output;
+    for (; cell->targets[n - 1]; n++) {
+        in[n] = cr_net_feed(net, cell->targets[n - 1], b.pos);
+        if (!in[n])
+            return NULL;
+    }
+    b.n_in = n;
+    b.row = row_new(net, "loss", cell->about.name, 0);
+    net->cells[b.row].in = net->output->spec;
+    out = build_typed(&b, cell, args, n, in);
+    if (out)
+        net->cells[b.row].out = out->spec;
+    /* the loss is no cell of the network */
+    net->n_cells--;
+    return out;
+}
+
+/* Columns from `inputs: {x: {shape: [1, 28, 28], type: float32}}`, where
+ * there is no data to tell. */
+static bool input_shapes(struct cr_net *net, const struct cr_node *network)
+{
+    const struct cr_node *inputs =
+        network->kind == CR_NODE_MAP ? cr_node_get(network, "inputs") : NULL;
+    struct cr_column *columns;
+    int n = 0;
+
+    if (net->want.n_columns > 0)
+        return true;
+    if (!inputs || inputs->kind != CR_NODE_MAP)
+        return cr_error(net->diag, network->pos, CR_E_NETWORK,
+                        "the shape of the input is not known: there is no "
+                        "data set and no `inputs: {x: {shape: [...]}}`");
+    columns = CR_NEWS(net->arena, struct cr_column, cr_node_count(inputs));
+    for (CR_EACH(m, inputs)) {
+        const struct cr_node *shape = cr_node_get(m, "shape");
+        const struct cr_node *type = cr_node_get(m, "type");
+        struct cr_spec *spec = &columns[n].spec;
+
+        columns[n++].name = m->key;
+        spec->type = CR_REAL;
+        if (!shape || shape->kind != CR_NODE_LIST ||
+            cr_node_count(shape) >= CR_RANK_MAX)
+            return cr_error(net->diag, m->pos, CR_E_WRONG_TYPE,
+                            "an input takes `shape`, a list of up to %d "
+                            "sizes", CR_RANK_MAX - 1);
+        for (CR_EACH(d, shape)) {
+            if (d->kind != CR_NODE_INT || d->integer < 1 ||
+                d->integer > CR_DIM_MAX)
+                return cr_error(net->diag, d->pos, CR_E_OUT_OF_RANGE,
+                                "a size is a positive integer, not %s",
+                                cr_node_what(net->arena, d));
+            spec->dim[spec->rank++] = d->integer;
+        }
+        if (type && (type->kind != CR_NODE_STR ||
+                     !cr_type_find(type->text, &spec->type)))
+            return cr_error(net->diag, type->pos, CR_E_UNKNOWN_TYPE,
+                            "there is no type %s",
+                            cr_node_what(net->arena, type));
+        if (spec->type == CR_F32 || spec->type == CR_F64)
+            spec->type = CR_REAL;
+    }
+    net->want.columns = columns;
+    net->want.n_columns = n;
+    return true;
+}
+
+static bool build_all(struct cr_net *net)
+{
+    const struct cr_node *network = cr_section(net->config, "network");
+    struct cr_build root = { .net = net, .path = "" };
+    const char *column;
+    struct cr_val *x;
+
+    if (!network)
+        return cr_error(net->diag, net->config->root->pos,
+                        CR_E_MISSING_SECTION, "section 'network' is missing");
+    if (!input_shapes(net, network))
+        return false;
+    net->feeds =
+        CR_NEWS(net->arena, struct cr_val *, net->want.n_columns + 1);
+    root.starter = cr_starter_read(net);
+    column = input_column(net, network);
+    if (!root.starter || !column)
+        return false;
+    x = cr_net_feed(net, column, network->pos);
+    if (!x)
+        return false;
+    net->output = build_node(&root, "", network, 1, &x);
+    if (!net->output)
+        return false;
+    if (net->want.loss) {
+        net->loss = build_loss(net, &root);
+        if (!net->loss)
+            return false;
+    }
+    return cr_starter_done(root.starter, net);
+}
+
+struct cr_net *cr_net_build(struct cr_config *config,
+                            const struct cr_net_want *want)
+{
+    struct cr_net *net = CR_NEW(config->arena, struct cr_net);
+    int i;
+
+    net->arena = config->arena;
+    net->diag = config->diag;
+    net->config = config;
+    net->want = *want;
+    if (net->want.batch < 1)
+        net->want.batch = 1;
+    if (!build_all(net) || !cr_net_freeze(net))
+        return NULL;
+    net->hyper = CR_NEWS(net->arena, struct cr_hyper, net->n_params + 1);
+    for (i = 0; i < net->n_params; i++)
+        net->hyper[i].lr_factor = 1;
+    if (!want->no_values && !cr_net_fill(net))
+        return NULL;
+    return net;
+}
+
+struct cr_param *cr_net_params(const struct cr_net *net, int *n)
+{
+    *n = net->n_params;
+    return net->params;
+}
+
+struct cr_param *cr_net_param(const struct cr_net *net, const char *name)
+{
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        if (strcmp(net->params[i].name, name) == 0)
+            return &net->params[i];
+    return NULL;
+}
+
+const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n)
+{
+    *n = net->n_cells;
+    return net->cells;
+}

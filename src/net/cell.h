@@ -1,0 +1,83 @@
+/*
+ * A cell: names. It turns options into parameters and ops, and computes
+ * nothing. A cell made of cells emits cells as well as ops; to the graph it
+ * is the same. A loss is a cell whose descriptor also names its targets.
+ *
+ * All building functions report problems themselves and then return NULL;
+ * NULL in gives NULL out, so nothing is checked in between.
+ */
+#ifndef CR_NET_CELL_H
+#define CR_NET_CELL_H
+
+#include "conf/opt.h"
+#include "math/spec.h"
+
+struct cr_build;
+struct cr_val;
+
+struct cr_cell {
+    struct cr_about about;
+    int min_inputs, max_inputs;
+    struct cr_val *(*build)(struct cr_build *b, struct cr_val *const *in);
+    /* Optional: what the option rows cannot say (p or keep_prob). */
+    bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
+    bool takes_cells;   /* its arguments are cells, called in order */
+    const char *activation; /* MindSpore's string for Dense: "relu" */
+    /* Losses only: columns taken after the network's output, "label". */
+    const char *const *targets;
+};
+
+const struct cr_cell *cr_cell_find(const char *name);
+const struct cr_cell *cr_loss_find(const char *name);
+
+/* What a cell's build may ask. */
+const void *cr_opts(const struct cr_build *b);
+int cr_inputs(const struct cr_build *b);
+struct cr_pos cr_build_pos(const struct cr_build *b);
+struct cr_arena *cr_build_arena(struct cr_build *b);
+const struct cr_spec *cr_val_spec(const struct cr_val *v);
+bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
+    CR_PRINTF(3, 4);
+
+/* How a parameter begins when nobody says otherwise. `bound` counts for
+ * CR_BEGIN_FAN_IN alone: U(-1/sqrt(bound), 1/sqrt(bound)). Scheme mindspore1
+ * makes N(0, 0.01^2) of CR_BEGIN_WEIGHT and zeros of CR_BEGIN_FAN_IN. */
+enum cr_begin {
+    CR_BEGIN_WEIGHT,    /* HeUniform(negative_slope = sqrt(5)) */
+    CR_BEGIN_FAN_IN,
+    CR_BEGIN_ZERO,
+    CR_BEGIN_ONE,
+    CR_BEGIN_NORMAL     /* N(0, 0.01^2): embeddings */
+};
+
+/* A learned parameter of the cell being built. `given` is the cell's own
+ * option such as weight_init (NULL or zeroed: not given). */
+struct cr_val *cr_param(struct cr_build *b, const char *name,
+                        struct cr_spec spec, const struct cr_obj *given,
+                        enum cr_begin begin, double bound);
+/* A statistic that the engine owns and saves, never trained. */
+struct cr_val *cr_param_state(struct cr_build *b, const char *name,
+                              struct cr_spec spec, enum cr_begin begin);
+
+/* One op: CR_EMIT(b, "linear", NULL, x, w, bias). The attr must live in the
+ * build's arena. Absent optional inputs are NULL at the end, or CR_ABSENT. */
+#define CR_EMIT(b, op, attr, ...) \
+    cr_emit((b), (op), (attr), \
+            (int)(sizeof((struct cr_val *[]){ __VA_ARGS__ }) / \
+                  sizeof(struct cr_val *)), \
+            (struct cr_val *[]){ __VA_ARGS__ })
+#define CR_ABSENT cr_val_absent()
+struct cr_val *cr_val_absent(void);
+struct cr_val *cr_emit(struct cr_build *b, const char *op, const void *attr,
+                       int n, struct cr_val *const *in);
+
+/* A child cell: `node` is a typed node, a map of names or a list. Its
+ * parameters are named below `name` ("0", "fc"). */
+struct cr_val *cr_child(struct cr_build *b, const char *name,
+                        const struct cr_node *node, int n,
+                        struct cr_val *const *in);
+/* An activation by MindSpore's lower-case string ("relu"), as Dense takes. */
+struct cr_val *cr_activation(struct cr_build *b, const char *name,
+                             struct cr_val *x);
+
+#endif

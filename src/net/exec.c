@@ -1,0 +1,516 @@
+/*
+ * Running a plan: a walk over its list of steps.
+ */
+#include "base/par.h"
+#include "net/plan.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pointers ---- */
+
+static void *data_of(struct cr_exec *e, int val)
+{
+    return val < 0 ? NULL : e->vals[cr_plan_base(e, val)].data;
+}
+
+static void place_values(struct cr_exec *e)
+{
+    int i;
+
+    for (i = 0; i < e->n_vals; i++) {
+        struct cr_pval *v = &e->vals[i];
+
+        if (v->param >= 0)
+            v->data = e->net->params[v->param].data;
+        else if (v->feed < 0 && v->alias < 0 && v->first >= 0)
+            v->data = e->block + v->offset;
+    }
+}
+
+static void patch(struct cr_exec *e, int val, const void **slot)
+{
+    int base = cr_plan_base(e, val);
+
+    if (val < 0 || e->vals[base].feed < 0)
+        return;
+    e->patches[e->n_patches].slot = slot;
+    e->patches[e->n_patches++].column = e->vals[base].feed;
+}
+
+static void point(struct cr_exec *e)
+{
+    int i, k;
+
+    e->patches = cr_alloc(&e->arena, (size_t)(e->n_steps + 1) * 2 * CR_OP_MAX,
+                          sizeof *e->patches);
+    for (i = 0; i < e->n_steps; i++) {
+        struct cr_pstep *s = &e->steps[i];
+        struct cr_step *r = &s->run;
+
+        for (k = 0; k < CR_OP_MAX; k++) {
+            r->x[k] = data_of(e, s->x[k]);
+            r->y[k] = data_of(e, s->y[k]);
+            r->dy[k] = data_of(e, s->dy[k]);
+            r->dx[k] = data_of(e, s->dx[k]);
+            r->mask[k] = data_of(e, s->mask[k]);
+            r->add[k] = s->add[k];
+            r->alpha[k] = 1;
+            patch(e, s->x[k], &r->x[k]);
+        }
+        r->act = s->act;
+        r->keep = data_of(e, s->keep);
+        r->scratch = e->block + e->bytes;
+        r->rng = cr_rng(e->net->want.seed, CR_STREAM_DROPOUT,
+                        s->node ? s->node->key : 0, 0);
+    }
+}
+
+struct cr_exec *cr_net_exec(struct cr_net *net,
+                            const struct cr_exec_want *want)
+{
+    struct cr_exec *e = calloc(1, sizeof *e);
+    int i;
+
+    if (!e)
+        cr_out_of_memory(sizeof *e);
+    e->net = net;
+    e->want = *want;
+    e->want.backward = want->backward || want->update;
+    e->want.loss = want->loss || e->want.backward;
+    assert(!want->update || net->rule);
+    assert(!e->want.loss || net->loss);
+    if (!cr_plan_make(e)) {
+        cr_exec_free(e);
+        return NULL;
+    }
+    e->bytes = cr_plan_layout(e);
+    for (i = 0; i < e->n_steps; i++)
+        if (e->steps[i].scratch > e->scratch)
+            e->scratch = e->steps[i].scratch;
+    if (!net->want.no_values) {
+        e->block = cr_alloc(&e->arena, e->bytes + e->scratch + 64, 1);
+        place_values(e);
+        point(e);
+    }
+    e->fed =
+        CR_NEWS(&e->arena, const void *, net->want.n_columns + 1);
+    return e;
+}
+
+void cr_exec_free(struct cr_exec *exec)
+{
+    if (!exec)
+        return;
+    cr_arena_free(&exec->arena);
+    free(exec);
+}
+
+/* ---- a batch ---- */
+
+void cr_exec_feed(struct cr_exec *e, int column, const void *data)
+{
+    int i;
+
+    e->fed[column] = data;
+    for (i = 0; i < e->n_patches; i++)
+        if (e->patches[i].column == column)
+            *e->patches[i].slot = data;
+}
+
+bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
+                   const int64_t *samples)
+{
+    int i;
+
+    for (i = 0; i < e->n_bounds; i++) {
+        const struct cr_bound *b = &e->bounds[i].bound;
+        const struct cr_column *c =
+            &e->net->want.columns[e->bounds[i].column];
+        const int32_t *v = e->fed[e->bounds[i].column];
+        int64_t k, each = cr_count(&c->spec), n = each * e->want.batch;
+
+        assert(c->spec.type == CR_I32);
+        for (k = 0; k < n; k++) {
+            if ((v[k] >= b->low && v[k] < b->high) ||
+                (b->has_except && v[k] == b->except))
+                continue;
+            return cr_error(diag, CR_NOWHERE, CR_E_DATA_RANGE,
+                            "column '%s' of sample %lld is %d, outside of "
+                            "%lld to %lld",
+                            c->name,
+                            samples ? (long long)samples[k / each]
+                                    : (long long)(k / each),
+                            v[k], (long long)b->low,
+                            (long long)b->high - 1);
+        }
+    }
+    return true;
+}
+
+static void run_steps(struct cr_exec *e, int from, int to, double lr)
+{
+    int i, k;
+
+    for (i = from; i < to; i++) {
+        struct cr_pstep *s = &e->steps[i];
+
+        if (s->kind == CR_FORWARD) {
+            if (s->same)
+                continue;
+            s->run.rng.b = (uint64_t)e->t;
+            s->op->forward(&s->run);
+            continue;
+        }
+        for (k = 0; k < s->n_in; k++)
+            if (s->direct[k] >= 0)
+                s->run.alpha[k] = -lr * e->net->hyper[s->direct[k]].lr_factor;
+        s->run.rng.b = (uint64_t)e->t;
+        s->op->backward(&s->run);
+    }
+}
+
+void cr_exec_forward(struct cr_exec *e, int64_t t)
+{
+    e->t = t;
+    run_steps(e, 0, e->n_forward, 0);
+}
+
+double cr_exec_loss(const struct cr_exec *e)
+{
+    const struct cr_pval *v = &e->vals[cr_plan_base(e, e->loss)];
+    const cr_real *x = v->data;
+    int64_t i, n = cr_count(&v->spec);
+    double sum = 0;
+
+    if (n == 1)
+        return x[0];
+    for (i = 0; i < n; i++)
+        sum += x[i];
+    return sum / (double)n;
+}
+
+/* ---- updates ---- */
+
+struct update {
+    const struct cr_rule *rule;
+    struct cr_update u;
+};
+
+#define UPDATE_GRAIN 16384 /* elements below which threads do not pay */
+
+static void update_part(void *ctx, int part, int parts)
+{
+    const struct update *all = ctx;
+    struct cr_update u = all->u;
+    int64_t blocks = (u.n + 15) / 16;
+    int64_t from = blocks * part / parts * 16;
+    int64_t to = blocks * (part + 1) / parts * 16;
+    int k;
+
+    if (to > u.n)
+        to = u.n;
+    u.n = to - from;
+    u.w += from;
+    u.g += from;
+    for (k = 0; k < all->rule->slots; k++)
+        u.slot[k] += from;
+    if (u.n > 0)
+        all->rule->update(&u);
+}
+
+static void run_update(struct cr_exec *e, const struct cr_pstep *s,
+                       double scale, double lr)
+{
+    const struct cr_net *net = e->net;
+    const struct cr_param *p = &net->params[s->param];
+    const struct cr_hyper *h = &net->hyper[s->param];
+    struct update all = {
+        .rule = net->rule,
+        .u = { .opts = net->rule->opts,
+               .n = cr_count(&p->spec),
+               .w = p->data,
+               .g = s->run.dy[0],
+               .lr = lr * h->lr_factor,
+               .weight_decay = h->weight_decay,
+               .scale = scale,
+               .t = e->t },
+    };
+    int k, first = net->slot_of[s->param], threads = cr_par_threads();
+
+    for (k = 0; k < net->rule->slots; k++)
+        all.u.slot[k] = net->slots[first + k].data;
+    if (all.u.n < UPDATE_GRAIN)
+        threads = 1;
+    cr_par(update_part, &all, threads);
+}
+
+bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
+{
+    int i, from = e->n_forward, g;
+    struct cr_pval *v;
+    int64_t k, n;
+
+    assert(e->want.backward);
+    g = e->vals[e->loss].grad;
+    if (g < 0)
+        return true; /* nothing is trained */
+    v = &e->vals[g];
+    n = cr_count(&v->spec);
+    for (k = 0; k < n; k++)
+        ((cr_real *)v->data)[k] = (cr_real)sens;
+    /* the loss's own steps first: they do not touch parameters */
+    for (i = from; i < e->n_backward; i++)
+        if (e->steps[i].kind != CR_BACKWARD || !e->steps[i].node ||
+            !e->steps[i].node->loss)
+            break;
+    run_steps(e, from, i, lr);
+    from = i;
+    g = cr_plan_base(e, e->vals[e->output].grad);
+    if (g >= 0) {
+        const cr_real *x = e->vals[g].data;
+
+        n = cr_count(&e->vals[g].spec);
+        for (k = 0; k < n; k++)
+            if (!isfinite(x[k]))
+                return false;
+    }
+    for (i = from; i < e->n_backward; i++) {
+        if (e->steps[i].kind == CR_UPDATE)
+            run_update(e, &e->steps[i], 1, lr);
+        else
+            run_steps(e, i, i + 1, lr);
+    }
+    if (e->want.update && !e->want.norm)
+        for (; i < e->n_steps; i++)
+            run_update(e, &e->steps[i], 1, lr);
+    return true;
+}
+
+double cr_exec_norm(const struct cr_exec *e)
+{
+    double sum = 0;
+    int i;
+
+    for (i = e->n_backward; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        const cr_real *g = s->run.dy[0];
+        int64_t k, n = cr_count(&e->net->params[s->param].spec);
+        double part = 0;
+
+        for (k = 0; k < n; k++)
+            part += (double)g[k] * g[k];
+        sum += part;
+    }
+    return sqrt(sum);
+}
+
+void cr_exec_update(struct cr_exec *e, double scale, double lr)
+{
+    int i;
+
+    for (i = e->n_backward; i < e->n_steps; i++)
+        run_update(e, &e->steps[i], scale, lr);
+}
+
+/* ---- what is seen from outside ---- */
+
+const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
+{
+    *spec = e->vals[e->output].spec;
+    return e->vals[cr_plan_base(e, e->output)].data
+               ? e->vals[cr_plan_base(e, e->output)].data
+               : e->fed[e->vals[cr_plan_base(e, e->output)].feed];
+}
+
+static const void *value_data(const struct cr_exec *e, int val)
+{
+    const struct cr_pval *base = &e->vals[cr_plan_base(e, val)];
+
+    return base->feed >= 0 ? e->fed[base->feed] : base->data;
+}
+
+static void keep(struct cr_exec *e, const char *prefix, const char *name,
+                 int val)
+{
+    if (val < 0)
+        return;
+    e->kept[e->n_kept++] = (struct cr_tensor){
+        cr_strf(&e->arena, "%s%s", prefix, name), e->vals[val].spec,
+        (void *)(uintptr_t)value_data(e, val)
+    };
+}
+
+const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
+{
+    const struct cr_named *c;
+    int i, count = 2 * e->net->n_params + 2;
+
+    for (c = e->net->named; c; c = c->next)
+        count += 2;
+    if (!e->kept)
+        e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
+    e->n_kept = 0;
+    for (c = e->net->named; c; c = c->next)
+        keep(e, "output.", c->name, e->of[c->val->id]);
+    keep(e, "output", "", e->output);
+    keep(e, "loss", "", e->loss);
+    if (e->want.backward) {
+        const struct cr_val *v;
+
+        for (c = e->net->named; c; c = c->next)
+            keep(e, "grad.output.", c->name,
+                 e->vals[e->of[c->val->id]].grad);
+        for (i = 0; i < e->net->n_params; i++)
+            for (v = e->net->vals; v; v = v->next)
+                if (v->param == i && e->net->params[i].trained)
+                    keep(e, "grad.", e->net->params[i].name,
+                         e->vals[e->of[v->id]].grad);
+    }
+    *n = e->n_kept;
+    return e->kept;
+}
+
+static bool finite_all(const cr_real *x, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+const char *cr_exec_culprit(struct cr_exec *e)
+{
+    struct cr_exec_want want = { .training = e->want.training,
+                                 .loss = e->want.loss,
+                                 .eager = true,
+                                 .batch = e->want.batch };
+    struct cr_exec *again = cr_net_exec(e->net, &want);
+    const char *found = "";
+    const struct cr_named *c;
+    int i;
+
+    if (!again)
+        return "";
+    for (i = 0; i < e->net->want.n_columns; i++)
+        cr_exec_feed(again, i, e->fed[i]);
+    cr_exec_forward(again, e->t);
+    for (c = e->net->named; c && !found[0]; c = c->next) {
+        int val = again->of[c->val->id];
+
+        if (again->vals[val].spec.type == CR_REAL &&
+            !finite_all(value_data(again, val),
+                        cr_count(&again->vals[val].spec)))
+            found = c->name;
+    }
+    if (!found[0] && e->want.loss && !isfinite(cr_exec_loss(again)))
+        found = "the loss";
+    cr_exec_free(again);
+    return found;
+}
+
+bool cr_net_finite(const struct cr_net *net)
+{
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        if (!finite_all(net->params[i].data, cr_count(&net->params[i].spec)))
+            return false;
+    for (i = 0; i < net->n_slots; i++)
+        if (!finite_all(net->slots[i].data, cr_count(&net->slots[i].spec)))
+            return false;
+    return true;
+}
+
+/* ---- optimizer state ---- */
+
+void cr_net_rule(struct cr_net *net, const struct cr_rule *rule)
+{
+    int i, k;
+
+    net->rule = rule;
+    net->slot_of = CR_NEWS(net->arena, int, net->n_params + 1);
+    net->slots = CR_NEWS(net->arena, struct cr_tensor,
+                         net->n_params * rule->slots + 1);
+    net->n_slots = 0;
+    for (i = 0; i < net->n_params; i++) {
+        const struct cr_param *p = &net->params[i];
+        int64_t j, n = cr_count(&p->spec);
+
+        net->slot_of[i] = net->n_slots;
+        if (!p->trained)
+            continue;
+        for (k = 0; k < rule->slots; k++) {
+            cr_real *data = net->want.no_values
+                                ? NULL
+                                : CR_NEWS(net->arena, cr_real, n);
+
+            for (j = 0; data && j < n; j++)
+                data[j] = (cr_real)rule->slot_start[k];
+            net->slots[net->n_slots++] = (struct cr_tensor){
+                cr_strf(net->arena, "%s.%s", rule->slot_names[k], p->name),
+                p->spec, data
+            };
+        }
+    }
+}
+
+const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n)
+{
+    *n = net->n_slots;
+    return net->slots;
+}
+
+void cr_net_hyper(struct cr_net *net, int param, double lr_factor,
+                  double weight_decay)
+{
+    net->hyper[param] = (struct cr_hyper){ lr_factor, weight_decay };
+}
+
+/* ---- facts ---- */
+
+size_t cr_exec_bytes(const struct cr_exec *e)
+{
+    return e->bytes + e->scratch;
+}
+
+const struct cr_cut *cr_exec_cuts(const struct cr_exec *e, int *n)
+{
+    *n = e->n_cuts;
+    return e->cuts;
+}
+
+const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
+{
+    static const char *const kinds[] = { "forward ", "backward", "update  " };
+    const char *text = "";
+    int i, k;
+
+    for (i = 0; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        const char *cell =
+            s->kind == CR_UPDATE ? e->net->params[s->param].name
+            : s->node            ? e->net->cells[s->node->cell].name
+                                 : "";
+
+        if (s->same)
+            continue;
+        text = cr_strf(arena, "%s%s %-14s %s", text, kinds[s->kind],
+                       s->op ? s->op->about.name : "", cell);
+        if (s->act != CR_ACT_NONE)
+            text = cr_strf(arena, "%s +activation", text);
+        for (k = 0; k < s->n_in; k++) {
+            if (s->mask[k] >= 0)
+                text = cr_strf(arena, "%s +mask", text);
+            if (s->direct[k] >= 0)
+                text = cr_strf(arena, "%s +update(%s)", text,
+                               e->net->params[s->direct[k]].name);
+        }
+        text = cr_strf(arena, "%s\n", text);
+    }
+    return text;
+}

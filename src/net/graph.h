@@ -1,0 +1,108 @@
+/*
+ * The graph behind a network: what cells emit and plans are made from.
+ * Private to src/net.
+ *
+ * Building runs every cell once at the usual batch size; it leaves nodes
+ * (ops with their values) in the order of computation, parameters in the
+ * order of the cells, and the name of every cell's output. A plan infers the
+ * shapes again for its own batch size and lays its steps out from the same
+ * nodes, so one network serves any number of modes and batch sizes.
+ */
+#ifndef CR_NET_GRAPH_H
+#define CR_NET_GRAPH_H
+
+#include "net/cell.h"
+#include "net/init.h"
+#include "net/net.h"
+#include "net/op.h"
+
+struct cr_opnode;
+
+/* A value: made by a node, fed, or a parameter. */
+struct cr_val {
+    int id;                 /* dense, in order of creation */
+    struct cr_spec spec;    /* at the build's batch size */
+    struct cr_opnode *by;   /* its node; NULL: fed or a parameter */
+    int feed;               /* column, or -1 */
+    int param;              /* index, or -1 */
+    struct cr_val *next;
+};
+
+struct cr_opnode {
+    const struct cr_op *op;
+    const void *attr;
+    struct cr_pos pos;
+    int cell;               /* row in cells */
+    bool loss;              /* belongs to the loss, not to the network */
+    uint64_t key;           /* of cell path and call: keys random numbers */
+    int n_in;
+    struct cr_val *in[CR_OP_MAX];
+    struct cr_val *out[CR_OP_MAX];
+    double macs;
+    struct cr_opnode *next;
+};
+
+/* The output of one call of a cell, under the cell's full path. */
+struct cr_named {
+    const char *name;
+    struct cr_val *val;
+    struct cr_named *next;
+};
+
+/* What fills a parameter. */
+struct cr_filler {
+    const struct cr_init *init;
+    const void *opts;
+    struct cr_pos pos;
+    const char *text;
+};
+
+struct cr_hyper {
+    double lr_factor, weight_decay;
+};
+
+struct cr_net {
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    struct cr_config *config;
+    struct cr_net_want want;
+    struct cr_opnode *nodes, *last_node;
+    int n_nodes, n_vals;
+    struct cr_val *vals, *last_val;
+    struct cr_named *named, *last_named;
+    struct cr_param *params;
+    struct cr_filler *fillers;
+    struct cr_hyper *hyper;
+    int n_params, room_params;
+    struct cr_cell_row *cells;
+    int n_cells, room_cells;
+    struct cr_val **feeds;  /* per column; NULL: not used */
+    struct cr_val *output, *loss;
+    const struct cr_rule *rule;
+    struct cr_tensor *slots;
+    int *slot_of;           /* first slot of each parameter */
+    int n_slots;
+};
+
+/* build.c */
+struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
+                           struct cr_pos pos);
+bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
+                 const struct cr_opnode *node, bool training,
+                 const struct cr_spec *in, struct cr_plan *plan,
+                 struct cr_spec *out);
+/* freeze.c */
+bool cr_net_freeze(struct cr_net *net);
+/* start.c: chooses initialisers (section init) and fills parameters */
+struct cr_starter;
+struct cr_starter *cr_starter_read(struct cr_net *net);
+bool cr_starter_choose(struct cr_starter *starter, struct cr_net *net,
+                       const struct cr_spec *spec, const char *cell_type,
+                       const struct cr_obj *control,
+                       const struct cr_obj *given, enum cr_begin begin,
+                       double bound, const char *name, struct cr_pos pos,
+                       struct cr_filler *to);
+bool cr_starter_done(struct cr_starter *starter, struct cr_net *net);
+bool cr_net_fill(struct cr_net *net);
+
+#endif

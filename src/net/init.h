@@ -1,0 +1,38 @@
+/*
+ * An initialiser: fills a parameter once, from random numbers keyed by the
+ * run's seed and the parameter's name. Values are made in double and stored.
+ * fan_in = d1*d2*..., fan_out = d0*d2*... (semantics.md section 2).
+ */
+#ifndef CR_NET_INIT_H
+#define CR_NET_INIT_H
+
+#include "conf/opt.h"
+#include "math/rng.h"
+#include "math/spec.h"
+
+struct cr_fill {
+    const void *opts;
+    struct cr_spec spec;
+    struct cr_rng rng;
+    struct cr_arena *arena; /* working room */
+    struct cr_diag *diag;
+    struct cr_pos pos;
+    const char *param;      /* its name, for messages */
+    cr_real *to;            /* NULL: only check that the shape will do */
+};
+
+struct cr_init {
+    struct cr_about about;
+    const char *alias;      /* MindSpore's string: "he_uniform" */
+    bool (*fill)(const struct cr_fill *fill);
+};
+
+/* By class name or by MindSpore's strings, in any case. */
+const struct cr_init *cr_init_find(const char *name);
+
+/* fan_in and fan_out; false (reported) when the rank is below 2. */
+bool cr_fan(const struct cr_fill *fill, double *fan_in, double *fan_out);
+/* Gain of "linear", "relu", "leaky_relu" ... ; NaN when not known. */
+double cr_gain(const char *nonlinearity, double negative_slope);
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * A network ready to be planned: what the verbs and the training loop see.
+ *
+ * cr_net_build turns the sections network, loss, init, freeze and load into
+ * a graph with parameters. cr_net_exec plans it for a mode and a batch size:
+ * train and predict are two plans over the same parameters. A plan allocates
+ * everything it needs; running it allocates, locks and decides nothing.
+ */
+#ifndef CR_NET_NET_H
+#define CR_NET_NET_H
+
+#include "conf/config.h"
+#include "math/spec.h"
+
+struct cr_net;
+struct cr_exec;
+
+/* A parameter or moving statistic, in the network's order. */
+struct cr_param {
+    const char *name;       /* MindSpore's: "dense_relu_sequential.0.weight" */
+    struct cr_spec spec;
+    cr_real *data;
+    bool statistic;         /* moved by the forward pass, never trained */
+    bool frozen;            /* matched by freeze.patterns */
+    bool trained;           /* gets a gradient and an update */
+    const char *why;        /* why it is not trained; NULL if it is */
+    const char *init;       /* "HeUniform(...)", for summary */
+    const char *cell_type;  /* "Dense" */
+    struct cr_pos pos;      /* of its cell in the config */
+};
+
+struct cr_net_want {
+    const struct cr_column *columns; /* what a batch holds, without batch */
+    int n_columns;                   /* 0: shapes from `inputs` or cells */
+    int64_t batch;                   /* the usual batch size */
+    uint64_t seed;
+    int64_t classes;                 /* of the data; 0: not known */
+    bool loss;                       /* build the loss (section required) */
+    bool no_values;                  /* check, summary: do not initialise */
+};
+
+/* NULL after reporting all problems. Memory is the config's arena. */
+struct cr_net *cr_net_build(struct cr_config *config,
+                            const struct cr_net_want *want);
+
+struct cr_param *cr_net_params(const struct cr_net *net, int *n);
+struct cr_param *cr_net_param(const struct cr_net *net, const char *name);
+
+/* One line per cell, as summary prints it; depth first. */
+struct cr_cell_row {
+    const char *name;       /* full path; "" is the network itself */
+    const char *type;
+    int depth;
+    struct cr_spec in, out;
+    int64_t params, trained; /* values, own ones only */
+    double macs;            /* per sample, own ops only */
+    bool leaf;
+};
+const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n);
+
+/* How parameters are updated; made by train/optim from the config. The
+ * learning rate and such stand in the hyper-parameters of each step. */
+#define CR_SLOTS_MAX 4
+struct cr_update {
+    const void *opts;       /* the optimizer's */
+    int64_t n;              /* elements of this part */
+    cr_real *w;
+    const cr_real *g;       /* gradient, before weight decay */
+    cr_real *slot[CR_SLOTS_MAX];
+    double lr, weight_decay;
+    double scale;           /* multiply the gradient by this first (clip) */
+    int64_t t;              /* number of this update, from 1 */
+};
+
+struct cr_rule {
+    const void *opts;
+    int slots;
+    const char *const *slot_names;  /* "moments": slot is moments.PARAM */
+    const double *slot_start;       /* initial value of each */
+    void (*update)(const struct cr_update *u); /* elementwise */
+    bool plain;             /* w -= lr * g, no more: products may write it */
+};
+
+/* Gives the network its slots; call once, before planning with update. */
+void cr_net_rule(struct cr_net *net, const struct cr_rule *rule);
+/* Slots as tensors under the checkpoint's names; n == 0 without a rule. */
+const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n);
+
+struct cr_exec_want {
+    bool training;          /* training behaviour, else predict */
+    bool loss;              /* compute the loss too */
+    bool backward;
+    bool update;            /* implies backward; needs a rule */
+    bool eager;             /* op by op, unfused, unpruned, keeps all */
+    bool keep;              /* keep outputs of all named cells and their
+                               gradients (trace); fused values stay apart */
+    bool norm;              /* gradients stay apart so that clip, grad_norm
+                               and scale can act before the update */
+    int64_t batch;
+};
+
+struct cr_exec *cr_net_exec(struct cr_net *net,
+                            const struct cr_exec_want *want);
+void cr_exec_free(struct cr_exec *exec);
+
+/* The columns of one batch, in the order of cr_net_want.columns; columns that
+ * the plan does not use are ignored. Not copied: must live through the
+ * step. */
+void cr_exec_feed(struct cr_exec *exec, int column, const void *data);
+/* Checks integer inputs of the fed batch against their bounds (labels,
+ * indices); reports E0204 with column, value and sample number. */
+bool cr_exec_check(struct cr_exec *exec, struct cr_diag *diag,
+                   const int64_t *samples);
+
+/* Forward and loss of update number `t` (from 1; keys the random numbers). */
+void cr_exec_forward(struct cr_exec *exec, int64_t t);
+/* The loss as a number: the mean of its elements if it is no scalar. */
+double cr_exec_loss(const struct cr_exec *exec);
+/* Backward; with want.update (without want.norm) the updates too, at that
+ * learning rate. `sens` multiplies the gradient of the loss (1 unless scaled).
+ * Returns false, before anything was updated, when the gradient of the
+ * network's output is not finite. */
+bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
+/* With want.norm: the global norm after backward, then the updates. */
+double cr_exec_norm(const struct cr_exec *exec);
+void cr_exec_update(struct cr_exec *exec, double scale, double lr);
+/* Hyper-parameters of one parameter: factor on lr, and weight decay. */
+void cr_net_hyper(struct cr_net *net, int param, double lr_factor,
+                  double weight_decay);
+
+/* The network's output for the fed batch. */
+const cr_real *cr_exec_output(const struct cr_exec *exec,
+                              struct cr_spec *spec);
+/* The first cell, in order of computation, whose output is not finite in the
+ * batch fed last ("the loss" if only that is); runs an eager plan. Returns
+ * "" if all are finite. */
+const char *cr_exec_culprit(struct cr_exec *exec);
+/* Whether all parameters and slots are finite. */
+bool cr_net_finite(const struct cr_net *net);
+
+/* What a keep plan kept, in order of computation: output, output.CELL,
+ * loss, grad.PARAM, grad.output.CELL (those that exist). */
+const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
+
+/* Facts for summary: bytes of a step's working memory; what was cut. */
+size_t cr_exec_bytes(const struct cr_exec *exec);
+struct cr_cut {
+    const char *name;       /* cell */
+    const char *reason;
+};
+const struct cr_cut *cr_exec_cuts(const struct cr_exec *exec, int *n);
+/* The flat list of steps as text, one per line (summary -v, tests). */
+const char *cr_exec_list(const struct cr_exec *exec, struct cr_arena *arena);
+
+#endif

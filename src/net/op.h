@@ -1,0 +1,93 @@
+/*
+ * An op: computes, knows shapes, numbers and gradients, and nothing of
+ * configs or names.
+ *
+ * The contract. plan runs once per plan; it may fail, and computes nothing.
+ * forward and backward run every step; they do not fail, allocate or remember
+ * anything. A parameter is an input like any other. Freezing is a NULL in dx.
+ * One value may feed several ops, so its gradient has several writers: the
+ * first one stores, the others add (.add), and nothing is ever cleared.
+ */
+#ifndef CR_NET_OP_H
+#define CR_NET_OP_H
+
+#include "conf/opt.h"
+#include "math/blas.h"
+#include "math/rng.h"
+#include "math/spec.h"
+
+#define CR_OP_MAX 8 /* inputs, outputs or states of one op */
+
+/* Bits of .reads, .takes and .masks. */
+#define CR_X(i) (1u << (i))
+#define CR_Y(i) (1u << (16 + (i)))
+
+/* What an integer input must hold; checked before a batch is computed. */
+struct cr_bound {
+    bool set;
+    int64_t low, high;  /* low <= value < high */
+    bool has_except;
+    int64_t except;     /* this value is allowed as well (ignore_index) */
+};
+
+/* Filled in by an op's plan. */
+struct cr_plan {
+    const void *attr;   /* the op's own settings, given by the cell */
+    struct cr_pos pos;  /* the config node it came from, for messages */
+    struct cr_diag *diag;
+    struct cr_arena *arena;
+    bool training;
+    int n_in;
+    const struct cr_spec *in; /* of each input; rank -1 where absent */
+    struct cr_spec *out;      /* one per output, to be set */
+    size_t keep;              /* bytes handed from forward to backward */
+    size_t scratch;           /* bytes of working room, undefined on entry */
+    double macs;              /* multiply-adds of forward, for summary */
+    bool same;                /* y[0] has x[0]'s bytes: no step is needed */
+    struct cr_bound bound[CR_OP_MAX];
+};
+
+/* What forward and backward see. */
+struct cr_step {
+    const void *attr;
+    const struct cr_spec *in, *out;
+    const void *x[CR_OP_MAX];  /* inputs, parameters among them; NULL: absent */
+    void *y[CR_OP_MAX];        /* outputs; in backward those .reads names */
+    const void *dy[CR_OP_MAX]; /* NULL where no gradient arrives */
+    void *dx[CR_OP_MAX];       /* NULL where nobody asks */
+    bool add[CR_OP_MAX];       /* add to dx[i], or be the first to write it */
+    /* Scale of what is written to dx[i], for inputs that .scales names:
+     * dx = add * dx + alpha * gradient. An update that is a plain step along
+     * the gradient is done by the product itself: dx is the parameter, alpha
+     * is -learning rate. */
+    double alpha[CR_OP_MAX];
+    /* For inputs that .masks names: where mask <= 0, dx becomes 0. */
+    const cr_real *mask[CR_OP_MAX];
+    enum cr_act act;           /* for ops with .acts: applied to y[0] */
+    void *state[CR_OP_MAX];    /* moving statistics; written in training only */
+    void *keep, *scratch;
+    struct cr_rng rng;         /* seed, cell path and call, update */
+    bool training;
+};
+
+struct cr_op {
+    struct cr_about about;     /* opts: the attr, for construct and tests */
+    int min_inputs, max_inputs, outputs;
+    unsigned reads;            /* CR_X, CR_Y: what backward still needs */
+    unsigned integers;         /* CR_X: inputs that are not cast to real */
+    unsigned scales;           /* CR_X: backward honours alpha for these */
+    unsigned masks;            /* CR_X: backward honours mask for these */
+    bool acts;                 /* forward honours act */
+    enum cr_act act;           /* the op is this activation, elementwise */
+    bool (*plan)(struct cr_plan *plan);
+    void (*forward)(const struct cr_step *step);
+    void (*backward)(const struct cr_step *step); /* NULL: no gradient */
+};
+
+const struct cr_op *cr_op_find(const char *name);
+
+/* Typed access; the spec is checked by assertion. */
+#define cr_reals(p) ((cr_real *)(p))
+#define cr_creals(p) ((const cr_real *)(p))
+
+#endif

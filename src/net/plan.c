@@ -1,0 +1,478 @@
+#include "net/plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+static int pval_new(struct cr_exec *e, const struct cr_spec *spec)
+{
+    struct cr_pval *v;
+
+    if (e->n_vals == e->room_vals) {
+        int room = 2 * e->room_vals + 64;
+
+        e->vals = cr_grow(&e->arena, e->vals, (size_t)e->n_vals, (size_t)room,
+                          sizeof *e->vals);
+        e->room_vals = room;
+    }
+    v = &e->vals[e->n_vals];
+    *v = (struct cr_pval){ .spec = *spec,
+                           .bytes = cr_bytes(spec),
+                           .feed = -1,
+                           .param = -1,
+                           .alias = -1,
+                           .grad = -1,
+                           .writer = -1,
+                           .first = -1,
+                           .last = -1 };
+    return e->n_vals++;
+}
+
+static struct cr_pstep *step_new(struct cr_exec *e, enum cr_step_kind kind,
+                                 const struct cr_opnode *node)
+{
+    struct cr_pstep *s;
+    int i;
+
+    if (e->n_steps == e->room_steps) {
+        int room = 2 * e->room_steps + 32;
+
+        e->steps = cr_grow(&e->arena, e->steps, (size_t)e->n_steps,
+                           (size_t)room, sizeof *e->steps);
+        e->room_steps = room;
+    }
+    s = &e->steps[e->n_steps++];
+    *s = (struct cr_pstep){ .kind = kind, .node = node, .param = -1,
+                            .keep = -1 };
+    if (node) {
+        s->op = node->op;
+        s->n_in = node->n_in;
+    }
+    for (i = 0; i < CR_OP_MAX; i++)
+        s->x[i] = s->y[i] = s->dy[i] = s->dx[i] = s->mask[i] = s->direct[i] =
+            -1;
+    return s;
+}
+
+/* The value whose memory this one has. */
+int cr_plan_base(const struct cr_exec *e, int val)
+{
+    while (val >= 0 && e->vals[val].alias >= 0)
+        val = e->vals[val].alias;
+    return val;
+}
+
+static bool whole(const struct cr_exec *e)
+{
+    return e->want.keep || e->want.eager;
+}
+
+static void cut(struct cr_exec *e, const struct cr_opnode *node,
+                const char *reason)
+{
+    const char *name = e->net->cells[node->cell].name;
+    int i;
+
+    for (i = 0; i < e->n_cuts; i++)
+        if (strcmp(e->cuts[i].name, name) == 0)
+            return;
+    e->cuts[e->n_cuts++] = (struct cr_cut){ name, reason };
+}
+
+/* ---- forward ---- */
+
+static bool infer(struct cr_exec *e, struct cr_pstep *s,
+                  const struct cr_opnode *node)
+{
+    struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
+    struct cr_spec *out = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
+    struct cr_plan plan;
+    int i;
+
+    for (i = 0; i < node->n_in; i++)
+        in[i] = s->x[i] >= 0 ? e->vals[s->x[i]].spec
+                             : (struct cr_spec){ .rank = -1 };
+    if (!cr_op_infer(&e->arena, e->net->diag, node, e->want.training, in,
+                     &plan, out))
+        return false;
+    s->keep_bytes = plan.keep;
+    s->scratch = plan.scratch;
+    s->macs = plan.macs;
+    s->same = plan.same && !e->want.eager;
+    s->run.attr = node->attr;
+    s->run.in = in;
+    s->run.out = out;
+    s->run.training = e->want.training;
+    for (i = 0; i < node->n_in; i++)
+        if (plan.bound[i].set && s->x[i] >= 0 &&
+            e->vals[s->x[i]].feed >= 0) {
+            e->bounds[e->n_bounds].column = e->vals[s->x[i]].feed;
+            e->bounds[e->n_bounds++].bound = plan.bound[i];
+        }
+    return true;
+}
+
+static bool trains(const struct cr_exec *e, int param)
+{
+    return !e->net->params[param].statistic &&
+           (e->net->params[param].trained || e->want.eager);
+}
+
+/* Feeds and parameters come first; then a step per node. */
+static bool forward_make(struct cr_exec *e)
+{
+    const struct cr_val *v;
+    const struct cr_opnode *node;
+    int i;
+
+    for (v = e->net->vals; v; v = v->next) {
+        struct cr_spec spec = v->spec;
+        int p;
+
+        e->of[v->id] = -1;
+        if (v->by)
+            continue;
+        if (v->feed >= 0)
+            spec.dim[0] = e->want.batch;
+        p = e->of[v->id] = pval_new(e, &spec);
+        e->vals[p].feed = v->feed;
+        e->vals[p].param = v->param;
+        e->vals[p].root = true;
+        e->vals[p].needs =
+            e->want.backward && spec.type == CR_REAL &&
+            (v->param >= 0 ? trains(e, v->param) : e->want.eager);
+    }
+    for (node = e->net->nodes; node; node = node->next) {
+        struct cr_pstep *s;
+        bool needs = false;
+
+        if (node->loss && !e->want.loss)
+            continue;
+        s = step_new(e, CR_FORWARD, node);
+        for (i = 0; i < node->n_in; i++) {
+            s->x[i] = node->in[i] ? e->of[node->in[i]->id] : -1;
+            if (s->x[i] >= 0) {
+                e->vals[s->x[i]].uses++;
+                needs = needs || e->vals[s->x[i]].needs;
+            }
+        }
+        if (!infer(e, s, node))
+            return false;
+        for (i = 0; i < node->op->outputs; i++) {
+            s->y[i] = e->of[node->out[i]->id] = pval_new(e, &s->run.out[i]);
+            e->vals[s->y[i]].needs = needs && node->op->backward &&
+                                     s->run.out[i].type == CR_REAL;
+        }
+        if (s->same)
+            e->vals[s->y[0]].alias = s->x[0];
+        if (s->keep_bytes > 0) {
+            struct cr_spec bytes = { .type = CR_U8, .rank = 1,
+                                     .dim = { (int64_t)s->keep_bytes } };
+
+            s->keep = pval_new(e, &bytes);
+        }
+    }
+    e->output = e->of[e->net->output->id];
+    e->vals[e->output].root = true;
+    e->loss = -1;
+    if (e->want.loss) {
+        e->loss = e->of[e->net->loss->id];
+        e->vals[e->loss].root = true;
+    }
+    return true;
+}
+
+static void roots_make(struct cr_exec *e)
+{
+    const struct cr_named *n;
+
+    for (n = e->net->named; n; n = n->next)
+        e->vals[e->of[n->val->id]].root = true;
+}
+
+/* A producer that can apply an activation takes the one behind it. */
+static void fuse_activations(struct cr_exec *e)
+{
+    int a, b;
+
+    for (b = 0; b < e->n_steps; b++) {
+        struct cr_pstep *act = &e->steps[b];
+        struct cr_pval *z;
+
+        if (act->op->act == CR_ACT_NONE)
+            continue;
+        z = &e->vals[act->x[0]];
+        if (z->root || z->uses != 1)
+            continue;
+        for (a = 0; a < b; a++) {
+            struct cr_pstep *p = &e->steps[a];
+
+            if (p->y[0] != act->x[0] || !p->op->acts ||
+                p->act != CR_ACT_NONE)
+                continue;
+            p->act = act->op->act;
+            p->y[0] = act->y[0];
+            act->op = NULL; /* done by p */
+        }
+    }
+}
+
+/* Steps whose work another one does now. */
+static void drop_fused(struct cr_exec *e)
+{
+    int i, n = 0;
+
+    for (i = 0; i < e->n_steps; i++)
+        if (e->steps[i].op)
+            e->steps[n++] = e->steps[i];
+    e->n_steps = n;
+}
+
+/* ---- backward ---- */
+
+static int grad_of(struct cr_exec *e, int val)
+{
+    if (e->vals[val].grad < 0) {
+        int g = pval_new(e, &e->vals[val].spec);
+
+        e->vals[val].grad = g;
+        e->vals[g].root = e->want.keep || e->want.eager ||
+                          (e->vals[val].param >= 0 && e->want.norm);
+    }
+    return e->vals[val].grad;
+}
+
+/* Registers step number `s` as a writer of val's gradient. */
+static void write_grad(struct cr_exec *e, int s, int i, int val)
+{
+    int g = grad_of(e, val);
+
+    e->steps[s].dx[i] = g;
+    e->steps[s].add[i] = e->vals[g].writers > 0;
+    e->vals[g].writers++;
+    e->vals[g].writer = s;
+}
+
+/* The ReLU between a producer and its consumers, on the way back: done by
+ * the one writer of the gradient if it can, else by a step in place. */
+static void act_backward(struct cr_exec *e, const struct cr_pstep *f,
+                         const struct cr_op *op)
+{
+    int y = f->y[0], g = e->vals[y].grad, i;
+    struct cr_pstep *w, *s;
+
+    if (e->vals[g].writers == 1 && e->vals[g].writer >= 0 &&
+        op->act == CR_ACT_RELU) {
+        w = &e->steps[e->vals[g].writer];
+        for (i = 0; i < w->n_in; i++)
+            if (w->dx[i] == g && (w->op->masks & CR_X(i)) && !w->add[i]) {
+                w->mask[i] = y;
+                return;
+            }
+    }
+    s = step_new(e, CR_BACKWARD, NULL);
+    s->op = op;
+    s->n_in = 1;
+    s->run.in = s->run.out = f->run.out;
+    s->y[0] = y;
+    s->dy[0] = s->dx[0] = g;
+}
+
+static const struct cr_op *act_op(enum cr_act act)
+{
+    const struct cr_about *const *list = cr_list(CR_KIND_OP);
+    int i;
+
+    for (i = 0; list[i]; i++)
+        if (((const struct cr_op *)list[i])->act == act)
+            return (const struct cr_op *)list[i];
+    return NULL;
+}
+
+static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
+{
+    int x = f->x[0], g = e->vals[f->y[0]].grad, gx;
+
+    if (!f->same || whole(e) || e->vals[x].grad >= 0)
+        return false;
+    gx = pval_new(e, &e->vals[x].spec);
+    e->vals[gx].alias = g;
+    e->vals[gx].writers = e->vals[g].writers;
+    e->vals[x].grad = gx;
+    return true;
+}
+
+static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
+{
+    bool wanted = false, arrives = false;
+    struct cr_pstep *s;
+    int i, at;
+
+    for (i = 0; i < f->op->outputs; i++)
+        arrives = arrives || e->vals[f->y[i]].grad >= 0;
+    for (i = 0; i < f->n_in; i++)
+        wanted = wanted || (f->x[i] >= 0 && e->vals[f->x[i]].needs);
+    if (!arrives)
+        return;
+    if (!f->op->backward || !wanted) {
+        cut(e, f->node,
+            f->op->backward ? "nothing before it is trained"
+                            : "no gradient passes it");
+        return;
+    }
+    if (f->act != CR_ACT_NONE)
+        act_backward(e, f, act_op(f->act));
+    if (elide_view(e, f))
+        return;
+    s = step_new(e, CR_BACKWARD, f->node);
+    at = e->n_steps - 1;
+    s->run = f->run;
+    s->keep = f->keep;
+    s->scratch = f->scratch;
+    for (i = 0; i < f->n_in; i++)
+        if (f->op->reads & CR_X(i))
+            s->x[i] = f->x[i];
+    for (i = 0; i < f->op->outputs; i++) {
+        if (f->op->reads & CR_Y(i))
+            s->y[i] = f->y[i];
+        s->dy[i] = e->vals[f->y[i]].grad;
+    }
+    for (i = 0; i < f->n_in; i++) {
+        int x = f->x[i];
+
+        if (x >= 0 && e->vals[x].needs)
+            write_grad(e, at, i, x);
+    }
+}
+
+static void backward_make(struct cr_exec *e)
+{
+    struct cr_pstep *forward;
+    int i, n = e->n_steps, g;
+
+    if (!e->want.backward || e->loss < 0)
+        return;
+    e->cuts = CR_NEWS(&e->arena, struct cr_cut, e->net->n_nodes + 1);
+    if (!e->vals[e->loss].needs)
+        return;
+    g = grad_of(e, e->loss);
+    e->vals[g].seed = true;
+    e->vals[g].root = true;
+    e->vals[g].writers = 1;
+    /* step_new may move the array: work on a copy */
+    forward = cr_grow(&e->arena, e->steps, (size_t)n, (size_t)n + 1,
+                      sizeof *forward);
+    for (i = n - 1; i >= 0; i--)
+        backward_of(e, &forward[i]);
+}
+
+/* What is not wanted is not computed: a frozen cell still passes gradients,
+ * but only to something trained. Called after backward_make, for summary. */
+static void note_cuts(struct cr_exec *e)
+{
+    int i, k;
+
+    for (i = 0; i < e->n_forward; i++) {
+        const struct cr_pstep *f = &e->steps[i];
+        bool back = false, trained = false;
+
+        for (k = 0; k < f->n_in; k++)
+            trained = trained || (f->x[k] >= 0 && e->vals[f->x[k]].needs);
+        for (k = e->n_forward; k < e->n_steps; k++)
+            back = back || e->steps[k].node == f->node;
+        if (e->want.backward && !back && !trained && f->op->backward &&
+            !f->node->loss)
+            cut(e, f->node, "nothing in it or before it is trained");
+    }
+}
+
+/* ---- updates ---- */
+
+static bool separate(const struct cr_exec *e)
+{
+    return e->want.norm || whole(e);
+}
+
+/* Whether the one writer of a gradient can update the parameter itself. */
+static bool update_directly(struct cr_exec *e, int val)
+{
+    const struct cr_pval *v = &e->vals[val], *g = &e->vals[v->grad];
+    struct cr_pstep *w;
+    int i;
+
+    if (separate(e) || !e->net->rule->plain || v->uses != 1 ||
+        g->writers != 1 || g->writer < 0 || g->root ||
+        e->net->hyper[v->param].weight_decay != 0)
+        return false;
+    w = &e->steps[g->writer];
+    for (i = 0; i < w->n_in; i++)
+        if (w->dx[i] == v->grad && (w->op->scales & CR_X(i))) {
+            w->direct[i] = v->param;
+            w->add[i] = true;
+            w->dx[i] = val;
+            return true;
+        }
+    return false;
+}
+
+static void updates_make(struct cr_exec *e)
+{
+    const struct cr_val *v;
+    struct cr_pstep *s;
+
+    if (!e->want.update)
+        return;
+    for (v = e->net->vals; v; v = v->next) {
+        int val = e->of[v->id];
+
+        if (v->param < 0 || !e->net->params[v->param].trained ||
+            e->vals[val].grad < 0 || update_directly(e, val))
+            continue;
+        s = step_new(e, CR_UPDATE, NULL);
+        s->param = v->param;
+        s->dy[0] = e->vals[val].grad;
+    }
+}
+
+/* An update goes right behind the last writer of its gradient, while that
+ * is in the cache; unless updates are held back to the end. */
+static void updates_move(struct cr_exec *e)
+{
+    struct cr_pstep *sorted =
+        CR_NEWS(&e->arena, struct cr_pstep, e->n_steps + 1);
+    int i, k, n = 0;
+
+    if (separate(e))
+        return;
+    for (i = 0; i < e->n_backward; i++) {
+        sorted[n++] = e->steps[i];
+        for (k = e->n_backward; k < e->n_steps; k++)
+            if (e->vals[e->steps[k].dy[0]].writer == i)
+                sorted[n++] = e->steps[k];
+    }
+    assert(n == e->n_steps);
+    e->steps = sorted;
+    e->n_backward = n;
+}
+
+bool cr_plan_make(struct cr_exec *e)
+{
+    e->of = CR_NEWS(&e->arena, int, e->net->n_vals + 1);
+    e->bounds = cr_alloc(&e->arena,
+                         (size_t)(e->net->n_nodes + 1) * CR_OP_MAX,
+                         sizeof *e->bounds);
+    if (!forward_make(e))
+        return false;
+    if (whole(e))
+        roots_make(e);
+    else
+        fuse_activations(e);
+    drop_fused(e);
+    e->n_forward = e->n_steps;
+    backward_make(e);
+    if (e->cuts)
+        note_cuts(e);
+    e->n_backward = e->n_steps;
+    updates_make(e);
+    updates_move(e);
+    return true;
+}

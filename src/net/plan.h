@@ -1,0 +1,91 @@
+/*
+ * A plan: the flat list of steps of one mode and batch size, and where every
+ * tensor lies. Private to src/net.
+ *
+ * Made in this order: infer shapes, drop what nobody needs, fuse activations
+ * into producers, lay out backward in reverse (the first writer of a gradient
+ * stores, the others add), fuse masks and plain updates into the writers of
+ * gradients, place all tensors by the time they live.
+ */
+#ifndef CR_NET_PLAN_H
+#define CR_NET_PLAN_H
+
+#include "net/graph.h"
+
+/* A tensor of the plan. */
+struct cr_pval {
+    struct cr_spec spec;
+    size_t bytes;
+    int feed, param;        /* column or parameter it is; -1 */
+    int alias;              /* shares the memory of that one; -1 */
+    int grad;               /* its gradient; -1 */
+    int writers, writer;    /* of a gradient: how many, and the last */
+    int uses;               /* forward steps that read it */
+    bool root;              /* read from outside: never reused or fused */
+    bool needs;             /* somebody wants its gradient */
+    bool seed;              /* the gradient of the loss, given from outside */
+    int first, last;        /* steps between which it lives */
+    size_t offset;          /* in the block; buffers only */
+    void *data;
+};
+
+enum cr_step_kind { CR_FORWARD, CR_BACKWARD, CR_UPDATE };
+
+struct cr_pstep {
+    enum cr_step_kind kind;
+    const struct cr_opnode *node;
+    const struct cr_op *op;
+    int param;              /* CR_UPDATE: which */
+    int n_in;
+    int x[CR_OP_MAX], y[CR_OP_MAX];     /* pvals; -1: absent */
+    int dy[CR_OP_MAX], dx[CR_OP_MAX];   /* backward */
+    int mask[CR_OP_MAX];
+    int direct[CR_OP_MAX];  /* parameter that dx updates directly; -1 */
+    bool add[CR_OP_MAX];
+    int keep;               /* pval; -1 */
+    size_t keep_bytes, scratch;
+    enum cr_act act;
+    bool same;              /* no work: y[0] is x[0] */
+    double macs;
+    struct cr_step run;     /* what the op gets, pointers filled in */
+};
+
+struct cr_exec {
+    struct cr_net *net;
+    struct cr_exec_want want;
+    struct cr_arena arena;
+    struct cr_pval *vals;
+    int n_vals, room_vals;
+    int *of;                /* pval of each value of the graph; -1 */
+    struct cr_pstep *steps;
+    int n_steps, room_steps;
+    int n_forward;          /* steps before backward */
+    int n_backward;         /* steps before held-back updates */
+    int output, loss;       /* pvals; -1 */
+    size_t bytes, scratch;
+    char *block;
+    const void **fed;       /* per column */
+    struct {
+        const void **slot;
+        int column;
+    } *patches;             /* pointers to set when a column is fed */
+    int n_patches;
+    struct {
+        int column;
+        struct cr_bound bound;
+    } *bounds;
+    int n_bounds;
+    struct cr_cut *cuts;
+    int n_cuts;
+    int64_t t;
+    struct cr_tensor *kept;
+    int n_kept;
+};
+
+/* layout.c: gives every buffer its offset; returns the size of the block. */
+size_t cr_plan_layout(struct cr_exec *exec);
+/* plan.c: fills exec->steps; false after reporting. */
+bool cr_plan_make(struct cr_exec *exec);
+int cr_plan_base(const struct cr_exec *exec, int val);
+
+#endif

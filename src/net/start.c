@@ -1,0 +1,322 @@
+/*
+ * How parameters begin: the section `init`, and filling them.
+ *
+ * Who decides, the later over the earlier (config.md section 9): the scheme,
+ * the cell's argument (weight_init), the control word `init` (the weight),
+ * the rules of `init` in their order.
+ */
+#include "net/graph.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rule {
+    const struct cr_node *node;
+    struct cr_patterns *match;  /* NULL: any name */
+    const char *of;             /* NULL: any cell type */
+    struct cr_obj init;
+    bool used;
+};
+
+struct cr_starter {
+    int scheme;
+    struct rule *rules;
+    int n_rules;
+};
+
+struct init_section {
+    int scheme;
+    const struct cr_node *rules;
+};
+
+enum { SCHEME_2, SCHEME_1 };
+
+static const struct cr_opt init_opts[] = {
+    CR_ENUM_OR(struct init_section, scheme, SCHEME_2,
+               "mindspore2|mindspore1",
+               "How parameters begin when nothing else says so: mindspore2 is "
+               "HeUniform(negative_slope sqrt(5)) for weights and "
+               "U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for biases, mindspore1 is "
+               "N(0, 0.01^2) and zeros (MindSpore up to 2.0)."),
+    CR_NODE(struct init_section, rules,
+            "A list of rules {match: PATTERN, of: CELL, INITIALIZER: {...}}; "
+            "the last that fits a parameter decides. A bare list under `init` "
+            "is `rules`."),
+    { 0 },
+};
+
+const struct cr_section cr_section_init = {
+    .about = {
+        .name = "init",
+        .summary = "How parameters begin.",
+        .detail = "A later rule wins over an earlier one, a rule over the "
+                  "control word `init` of a cell, that over arguments such "
+                  "as weight_init, and those over the scheme.",
+        .example = "init:\n"
+                   "  scheme: mindspore1\n"
+                   "  rules:\n"
+                   "    - {match: \"*.bias\", Zero: {}}\n",
+        .opts = init_opts,
+        .size = sizeof(struct init_section),
+    },
+    .raw = true,
+};
+
+static bool read_rule(struct cr_net *net, const struct cr_node *node,
+                      struct rule *to)
+{
+    const struct cr_node *args, *match = cr_node_get(node, "match"),
+                                *of = cr_node_get(node, "of");
+    const char *type = cr_node_type(node, &args);
+    bool ok = true;
+
+    to->node = node;
+    if (node->kind != CR_NODE_MAP || !type)
+        return cr_error(net->diag, node->pos, CR_E_FORM,
+                        "a rule is {match: PATTERN, of: CELL, INITIALIZER: "
+                        "{...}}, not %s",
+                        cr_node_what(net->arena, node));
+    for (CR_EACH(m, node))
+        if (strcmp(m->key, "match") != 0 && strcmp(m->key, "of") != 0 &&
+            strcmp(m->key, type) != 0)
+            ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                          "'%s' is not a key of a rule of init", m->key);
+    if (!match && !of)
+        ok = cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
+                      "a rule of init needs `match` or `of`");
+    if (match) {
+        to->match = cr_patterns_read(net->config, match);
+        ok = to->match && ok;
+    }
+    if (of) {
+        const struct cr_cell *cell =
+            of->kind == CR_NODE_STR ? cr_cell_find(of->text) : NULL;
+
+        if (!cell)
+            ok = cr_error(net->diag, of->pos, CR_E_UNKNOWN_TYPE,
+                          "`of` takes the type of a cell, not %s",
+                          cr_node_what(net->arena, of));
+        else
+            to->of = cell->about.name;
+    }
+    return cr_obj_read(net->arena, net->diag, CR_KIND_INIT, node, &to->init) &&
+           ok;
+}
+
+struct cr_starter *cr_starter_read(struct cr_net *net)
+{
+    struct cr_starter *s = CR_NEW(net->arena, struct cr_starter);
+    const struct cr_node *node = cr_section(net->config, "init");
+    const struct cr_node *rules = node;
+    struct init_section section = { 0 };
+    bool ok = true;
+
+    if (!node || node->kind != CR_NODE_LIST) {
+        if (!cr_opts_read(net->arena, net->diag, &cr_section_init.about, node,
+                          node ? node->pos : CR_NOWHERE, &section))
+            return NULL;
+        rules = section.rules;
+    }
+    s->scheme = section.scheme;
+    if (rules && rules->kind != CR_NODE_LIST) {
+        cr_error(net->diag, rules->pos, CR_E_WRONG_TYPE,
+                 "rules take a list, not %s", cr_node_what(net->arena, rules));
+        return NULL;
+    }
+    s->rules = CR_NEWS(net->arena, struct rule, cr_node_count(rules) + 1);
+    for (CR_EACH(m, rules))
+        ok = read_rule(net, m, &s->rules[s->n_rules++]) && ok;
+    return ok ? s : NULL;
+}
+
+/* An initialiser with one option set by us instead of by a config. */
+static struct cr_filler by_default(struct cr_net *net, const char *name,
+                                   const char *option, double value)
+{
+    const struct cr_init *init = cr_init_find(name);
+    char *opts = cr_alloc(net->arena, 1, init->about.size + 1);
+    const struct cr_opt *row;
+
+    cr_opts_read(net->arena, net->diag, &init->about, NULL, CR_NOWHERE, opts);
+    for (row = init->about.opts; option && row && row->name; row++)
+        if (strcmp(row->name, option) == 0)
+            memcpy(opts + row->at, &value, sizeof value);
+    return (struct cr_filler){
+        .init = init,
+        .opts = opts,
+        .text = option ? cr_strf(net->arena, "%s(%s=%.6g)", init->about.name,
+                                 option, value)
+                       : init->about.name,
+    };
+}
+
+static struct cr_filler from_obj(struct cr_net *net, const struct cr_obj *obj,
+                                 struct cr_pos pos)
+{
+    struct cr_filler f;
+
+    if (obj->is_number)
+        f = by_default(net, "Constant", "value", obj->number);
+    else
+        f = (struct cr_filler){
+            .init = cr_init_find(obj->about->name),
+            .opts = obj->opts,
+            .text = obj->node && obj->node->kind != CR_NODE_STR
+                        ? cr_node_flow(net->arena, obj->node)
+                        : obj->about->name,
+        };
+    f.pos = obj->node ? obj->node->pos : pos;
+    return f;
+}
+
+static bool is_given(const struct cr_obj *obj)
+{
+    return obj && (obj->about || obj->is_number);
+}
+
+bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
+                       const struct cr_spec *spec, const char *cell_type,
+                       const struct cr_obj *control,
+                       const struct cr_obj *given, enum cr_begin begin,
+                       double bound, const char *name, struct cr_pos pos,
+                       struct cr_filler *to)
+{
+    struct cr_fill check = { .spec = *spec, .arena = net->arena,
+                             .diag = net->diag, .param = name };
+    bool old = s->scheme == SCHEME_1;
+    int i;
+
+    if (begin == CR_BEGIN_WEIGHT)
+        *to = old ? by_default(net, "Normal", "sigma", 0.01)
+                  : by_default(net, "HeUniform", "negative_slope", sqrt(5));
+    else if (begin == CR_BEGIN_FAN_IN && !old && bound > 0)
+        *to = by_default(net, "Uniform", "scale", 1 / sqrt(bound));
+    else if (begin == CR_BEGIN_ONE)
+        *to = by_default(net, "One", NULL, 0);
+    else if (begin == CR_BEGIN_NORMAL)
+        *to = by_default(net, "Normal", "sigma", 0.01);
+    else
+        *to = by_default(net, "Zero", NULL, 0);
+    to->pos = pos;
+    if (is_given(given))
+        *to = from_obj(net, given, pos);
+    if (is_given(control))
+        *to = from_obj(net, control, pos);
+    for (i = 0; i < s->n_rules; i++) {
+        struct rule *r = &s->rules[i];
+
+        if (r->of && strcmp(r->of, cell_type) != 0)
+            continue;
+        if (r->match && !cr_patterns_match(r->match, name))
+            continue;
+        r->used = true;
+        *to = from_obj(net, &r->init, pos);
+        to->pos = r->node->pos;
+    }
+    check.opts = to->opts;
+    check.pos = to->pos;
+    return to->init->fill(&check);
+}
+
+bool cr_starter_done(struct cr_starter *s, struct cr_net *net)
+{
+    const char **names = CR_NEWS(net->arena, const char *, net->n_params + 1);
+    bool ok = true;
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        names[i] = net->params[i].name;
+    for (i = 0; i < s->n_rules; i++) {
+        if (s->rules[i].match)
+            ok = cr_patterns_used(net->config, s->rules[i].match, names,
+                                  "parameter") && ok;
+        if (!s->rules[i].used && ok)
+            ok = cr_error(net->diag, s->rules[i].node->pos, CR_E_NO_MATCH,
+                          "this rule fits no parameter");
+    }
+    return ok;
+}
+
+/* All values in one block, each parameter at a multiple of 64 bytes. */
+bool cr_net_fill(struct cr_net *net)
+{
+    size_t total = 0, at = 0;
+    char *block;
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        total += (cr_bytes(&net->params[i].spec) + 63) / 64 * 64;
+    block = cr_alloc(net->arena, total + 64, 1);
+    for (i = 0; i < net->n_params; i++) {
+        struct cr_param *p = &net->params[i];
+        const struct cr_filler *f = &net->fillers[i];
+        struct cr_fill fill = {
+            .opts = f->opts,
+            .spec = p->spec,
+            .rng = cr_rng(net->want.seed, CR_STREAM_INIT, cr_hash(p->name),
+                          0),
+            .arena = net->arena,
+            .diag = net->diag,
+            .pos = f->pos,
+            .param = p->name,
+        };
+
+        p->data = (cr_real *)(block + at);
+        fill.to = p->data;
+        at += (cr_bytes(&p->spec) + 63) / 64 * 64;
+        if (!f->init->fill(&fill))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what initialisers share ---- */
+
+const struct cr_init *cr_init_find(const char *name)
+{
+    const struct cr_about *const *list = cr_list(CR_KIND_INIT);
+    int i;
+
+    for (i = 0; list[i]; i++) {
+        const struct cr_init *init = (const struct cr_init *)list[i];
+
+        if (strcasecmp(name, init->about.name) == 0 ||
+            (init->alias && strcasecmp(name, init->alias) == 0))
+            return init;
+    }
+    return NULL;
+}
+
+bool cr_fan(const struct cr_fill *fill, double *fan_in, double *fan_out)
+{
+    double rest = 1;
+    int i;
+
+    if (fill->spec.rank < 2)
+        return cr_error(fill->diag, fill->pos, CR_E_SHAPE,
+                        "parameter '%s' %s has no fan: the initialiser needs "
+                        "at least 2 dimensions",
+                        fill->param, cr_show(fill->arena, &fill->spec));
+    for (i = 2; i < fill->spec.rank; i++)
+        rest *= (double)fill->spec.dim[i];
+    *fan_in = (double)fill->spec.dim[1] * rest;
+    *fan_out = (double)fill->spec.dim[0] * rest;
+    return true;
+}
+
+double cr_gain(const char *nonlinearity, double negative_slope)
+{
+    if (strcmp(nonlinearity, "tanh") == 0)
+        return 5.0 / 3.0;
+    if (strcmp(nonlinearity, "relu") == 0)
+        return sqrt(2);
+    if (strcmp(nonlinearity, "leaky_relu") == 0)
+        return sqrt(2 / (1 + negative_slope * negative_slope));
+    if (strcmp(nonlinearity, "linear") == 0 ||
+        strcmp(nonlinearity, "sigmoid") == 0 ||
+        strncmp(nonlinearity, "conv", 4) == 0)
+        return 1;
+    return NAN;
+}

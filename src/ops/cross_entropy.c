@@ -1,0 +1,282 @@
+/* cross_entropy: softmax and cross entropy in one (semantics.md 4.1)
+ *
+ * logits x (N, ..C at axis.., d...), labels t of the other dimensions, int32;
+ * or probabilities of the logits' shape.  lp = x - logsumexp(x) along axis.
+ *   classes:       a_c = (1 - e) w_t [c = t] + e/C w_c
+ *   probabilities: a_c = w_c (y_c (1 - e) + e/C)
+ *   l = -sum_c a_c lp_c       dl/dx_c = (sum_j a_j) p_c - a_c
+ * mean divides by the sum of w_t over labels that are not ignored, or by the
+ * number of positions; all labels ignored is 0/0. */
+#include "math/each.h"
+#include "net/op.h"
+#include "net/loss.h"
+
+#include <string.h>
+
+enum { X, T };
+
+static const struct cr_opt cross_entropy_opts[] = {
+    CR_INT_OR(struct cr_cross_entropy, axis, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "The axis of the classes."),
+    CR_INT_OR(struct cr_cross_entropy, ignore_index, -100, INT32_MIN,
+              INT32_MAX, "Labels of this value count for nothing."),
+    CR_ENUM_OR(struct cr_cross_entropy, reduction, CR_MEAN, "mean|sum|none",
+               "How the values of the samples become the loss."),
+    CR_REAL_OR(struct cr_cross_entropy, label_smoothing, 0, 0, 1,
+               "Share of the target spread evenly over all classes."),
+    CR_REALS_MAY(struct cr_cross_entropy, weight, 0, 1e30,
+                 "One weight per class."),
+    { 0 },
+};
+
+static int ce_axis(const struct cr_spec *x, const struct cr_cross_entropy *o)
+{
+    return (int)(o->axis < 0 ? o->axis + x->rank : o->axis);
+}
+
+static bool ce_fits(const struct cr_plan *p, int axis)
+{
+    const struct cr_spec *x = &p->in[X], *t = &p->in[T];
+    int i, k = 0;
+
+    if (t->rank != x->rank - 1)
+        return false;
+    for (i = 0; i < x->rank; i++)
+        if (i != axis && x->dim[i] != t->dim[k++])
+            return false;
+    return true;
+}
+
+static bool cross_entropy_plan(struct cr_plan *p)
+{
+    const struct cr_cross_entropy *o = p->attr;
+    const struct cr_spec *x = &p->in[X], *t = &p->in[T];
+    int axis = ce_axis(x, o);
+    int64_t positions, classes;
+
+    if (axis < 0 || axis >= x->rank)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "logits %s have no axis %lld for the classes",
+                        cr_show(p->arena, x), (long long)o->axis);
+    classes = x->dim[axis];
+    positions = cr_count(x) / classes;
+    if (t->type == CR_REAL) {
+        if (!cr_spec_same(x, t))
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "labels %s do not fit logits %s: float labels "
+                            "are probabilities of the same shape",
+                            cr_show(p->arena, t), cr_show(p->arena, x));
+    } else {
+        if (t->type != CR_I32) {
+            cr_error(p->diag, p->pos, CR_E_DTYPE,
+                     "labels are %s, but int32 is needed",
+                     cr_type_name(t->type));
+            cr_note(p->diag, "   write `label: [{TypeCast: {data_type: "
+                             "int32}}]` under datapipe");
+            return false;
+        }
+        if (!ce_fits(p, axis))
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "labels %s do not fit logits %s: they need its "
+                            "shape without axis %d",
+                            cr_show(p->arena, t), cr_show(p->arena, x), axis);
+        p->bound[T] = (struct cr_bound){ .set = true,
+                                         .low = 0,
+                                         .high = classes,
+                                         .has_except = true,
+                                         .except = o->ignore_index };
+    }
+    if (o->weight.n > 0 && o->weight.n != classes)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "weight has %d entries, but there are %lld classes",
+                        o->weight.n, (long long)classes);
+    p->out[0] = CR_SCALAR;
+    if (o->reduction == CR_NONE) {
+        p->out[0] = *t;
+        p->out[0].type = CR_REAL;
+        if (t->type == CR_REAL) {
+            p->out[0].rank--;
+            memmove(&p->out[0].dim[axis], &t->dim[axis + 1],
+                    (size_t)(t->rank - axis - 1) * sizeof t->dim[0]);
+        }
+    }
+    /* probabilities of each class, then value and weight of each position */
+    p->keep = sizeof(cr_real) * (size_t)(cr_count(x) + 2 * positions + 1);
+    return true;
+}
+
+struct ce {
+    const struct cr_step *s;
+    const struct cr_cross_entropy *o;
+    int64_t classes, inner, positions;
+    cr_real *prob, *value, *weight, *divisor;
+    cr_real spread; /* e/C */
+};
+
+static struct ce ce_open(const struct cr_step *s)
+{
+    const struct cr_spec *x = &s->in[X];
+    int i, axis = ce_axis(x, s->attr);
+    struct ce c = { .s = s, .o = s->attr, .classes = x->dim[axis],
+                    .inner = 1 };
+
+    for (i = axis + 1; i < x->rank; i++)
+        c.inner *= x->dim[i];
+    c.positions = cr_count(x) / c.classes;
+    c.prob = s->keep;
+    c.value = c.prob + cr_count(x);
+    c.weight = c.value + c.positions;
+    c.divisor = c.weight + c.positions;
+    c.spread = (cr_real)(c.o->label_smoothing / (double)c.classes);
+    return c;
+}
+
+static cr_real ce_weight(const struct ce *c, int64_t k)
+{
+    return c->o->weight.n > 0 ? (cr_real)c->o->weight.v[k] : 1;
+}
+
+/* a_k of one position, whose target class is t (or probabilities y). */
+static cr_real ce_target(const struct ce *c, int64_t k, int64_t t,
+                         const cr_real *y)
+{
+    cr_real sure = 1 - (cr_real)c->o->label_smoothing;
+
+    if (y)
+        return ce_weight(c, k) * (y[k * c->inner] * sure + c->spread);
+    return (k == t ? sure * ce_weight(c, t) : 0) +
+           c->spread * ce_weight(c, k);
+}
+
+static int64_t ce_at(const struct ce *c, int64_t position)
+{
+    return position / c->inner * c->classes * c->inner + position % c->inner;
+}
+
+static void ce_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct ce *c = ctx;
+    bool dense = c->s->in[T].type == CR_REAL;
+    bool simple = !dense && c->spread == 0;
+    int64_t i, k, in = c->inner;
+
+    for (i = from; i < to; i++) {
+        const cr_real *x = (const cr_real *)c->s->x[X] + ce_at(c, i);
+        const cr_real *y =
+            dense ? (const cr_real *)c->s->x[T] + ce_at(c, i) : NULL;
+        int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
+        cr_real *p = c->prob + ce_at(c, i), top = x[0], sum = 0, log_sum;
+
+        for (k = 1; k < c->classes; k++)
+            if (x[k * in] > top)
+                top = x[k * in];
+        for (k = 0; k < c->classes; k++)
+            sum += p[k * in] = cr_exp(x[k * in] - top);
+        log_sum = cr_log(sum);
+        for (k = 0; k < c->classes; k++)
+            p[k * in] /= sum;
+        c->value[i] = 0;
+        c->weight[i] = 0;
+        if (!dense && t == c->o->ignore_index)
+            continue;
+        c->weight[i] = dense ? 1 : ce_weight(c, t);
+        if (simple) {
+            c->value[i] = c->weight[i] * (log_sum - (x[t * in] - top));
+            continue;
+        }
+        for (k = 0; k < c->classes; k++)
+            c->value[i] +=
+                ce_target(c, k, t, y) * (log_sum - (x[k * in] - top));
+    }
+}
+
+static void cross_entropy_forward(const struct cr_step *s)
+{
+    struct ce c = ce_open(s);
+    double sum = 0, weight = 0;
+    cr_real *out = s->y[0];
+    int64_t i;
+
+    cr_each(c.positions, 8 * (double)c.classes, &c, ce_range);
+    *c.divisor = 1;
+    if (c.o->reduction == CR_NONE) {
+        memcpy(out, c.value, (size_t)c.positions * sizeof *out);
+        return;
+    }
+    for (i = 0; i < c.positions; i++) {
+        sum += c.value[i];
+        weight += c.weight[i];
+    }
+    if (c.o->reduction == CR_MEAN) {
+        sum /= weight;
+        *c.divisor = (cr_real)weight;
+    }
+    out[0] = (cr_real)sum;
+}
+
+static void ce_back_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct ce *c = ctx;
+    bool dense = c->s->in[T].type == CR_REAL;
+    const cr_real *dy = c->s->dy[0];
+    int64_t i, k, in = c->inner;
+
+    for (i = from; i < to; i++) {
+        const cr_real *p = c->prob + ce_at(c, i);
+        const cr_real *y =
+            dense ? (const cr_real *)c->s->x[T] + ce_at(c, i) : NULL;
+        int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
+        bool ignored = !dense && t == c->o->ignore_index;
+        cr_real *dx = (cr_real *)c->s->dx[X] + ce_at(c, i), all = 0;
+        cr_real g = dy[c->o->reduction == CR_NONE ? i : 0] / *c->divisor;
+
+        for (k = 0; k < c->classes && !ignored; k++)
+            all += ce_target(c, k, t, y);
+        for (k = 0; k < c->classes; k++) {
+            cr_real d =
+                ignored ? 0 : g * (all * p[k * in] - ce_target(c, k, t, y));
+
+            dx[k * in] = c->s->add[X] ? dx[k * in] + d : d;
+        }
+    }
+}
+
+static void cross_entropy_backward(const struct cr_step *s)
+{
+    struct ce c = ce_open(s);
+
+    if (s->dx[X])
+        cr_each(c.positions, 2 * (double)c.classes, &c, ce_back_range);
+    if (s->dx[T]) { /* probabilities may come from a network, too */
+        cr_real *dt = s->dx[T];
+        const cr_real *dy = s->dy[0];
+        int64_t i, k;
+
+        for (i = 0; i < c.positions; i++)
+            for (k = 0; k < c.classes; k++) {
+                int64_t at = ce_at(&c, i) + k * c.inner;
+                cr_real d = -dy[c.o->reduction == CR_NONE ? i : 0] / *c.divisor *
+                            ce_weight(&c, k) *
+                            (1 - (cr_real)c.o->label_smoothing) *
+                            cr_log(c.prob[at]);
+
+                dt[at] = s->add[T] ? dt[at] + d : d;
+            }
+    }
+}
+
+const struct cr_op cr_op_cross_entropy = {
+    .about = { .name = "cross_entropy",
+               .summary = "Softmax cross entropy of classes or "
+                          "probabilities.",
+               .opts = cross_entropy_opts,
+               .size = sizeof(struct cr_cross_entropy) },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
+    .reads = CR_X(T),
+    .integers = CR_X(T),
+    .plan = cross_entropy_plan,
+    .forward = cross_entropy_forward,
+    .backward = cross_entropy_backward,
+};

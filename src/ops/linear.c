@@ -1,0 +1,98 @@
+/* linear: y = x W' + b    x (..., in)   W (out, in)   b (out), optional
+ *
+ * Leading dimensions count as rows. backward computes dx before it touches W,
+ * because W may be updated in place (alpha = -lr, added to W itself). */
+#include "math/blas.h"
+#include "net/op.h"
+
+enum { X, W, B };
+
+static bool linear_plan(struct cr_plan *p)
+{
+    const struct cr_spec *x = &p->in[X], *w = &p->in[W];
+    int last = x->rank - 1;
+
+    if (last < 0 || x->dim[last] != w->dim[1])
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input %s does not fit weight %s: its last dimension "
+                        "must be %lld",
+                        cr_show(p->arena, x), cr_show(p->arena, w),
+                        (long long)w->dim[1]);
+    p->out[0] = *x;
+    p->out[0].dim[last] = w->dim[0];
+    p->macs = (double)cr_count(x) * (double)w->dim[0];
+    return true;
+}
+
+static void linear_forward(const struct cr_step *s)
+{
+    struct cr_gemm g = { .ta = CR_N,
+                         .tb = CR_T,
+                         .m = cr_rows(&s->in[X]),
+                         .n = s->in[W].dim[0],
+                         .k = s->in[W].dim[1],
+                         .a = s->x[X],
+                         .b = s->x[W],
+                         .alpha = 1,
+                         .c = s->y[0],
+                         .bias = s->x[B],
+                         .act = s->act };
+
+    cr_gemms(&g, 1);
+}
+
+/* dx = dy W;  dW = dy' x;  db = column sums of dy */
+static void linear_backward(const struct cr_step *s)
+{
+    int64_t n = cr_rows(&s->in[X]), in = s->in[W].dim[1],
+            out = s->in[W].dim[0];
+    struct cr_gemm g[2];
+    int count = 0, held = 0;
+
+    if (s->dx[X])
+        g[count++] = (struct cr_gemm){ .ta = CR_N,
+                                       .tb = CR_N,
+                                       .m = n,
+                                       .n = in,
+                                       .k = out,
+                                       .a = s->dy[0],
+                                       .b = s->x[W],
+                                       .alpha = 1,
+                                       .add = s->add[X],
+                                       .c = s->dx[X],
+                                       .mask = s->mask[X] };
+    if (count > 0 && s->dx[W] == s->x[W]) {
+        cr_gemms(g, count); /* reads W before it is updated */
+        held = count;
+    }
+    if (s->dx[W])
+        g[count++] = (struct cr_gemm){ .ta = CR_T,
+                                       .tb = CR_N,
+                                       .m = out,
+                                       .n = in,
+                                       .k = n,
+                                       .a = s->dy[0],
+                                       .b = s->x[X],
+                                       .alpha = (cr_real)s->alpha[W],
+                                       .add = s->add[W],
+                                       .c = s->dx[W] };
+    if (count > held)
+        cr_gemms(g + held, count - held);
+    if (s->dx[B])
+        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B], s->add[B],
+                    s->dx[B]);
+}
+
+const struct cr_op cr_op_linear = {
+    .about = { .name = "linear", .summary = "y = x W' + b." },
+    .min_inputs = 2,
+    .max_inputs = 3,
+    .outputs = 1,
+    .reads = CR_X(X) | CR_X(W),
+    .scales = CR_X(W) | CR_X(B),
+    .masks = CR_X(X),
+    .acts = true,
+    .plan = linear_plan,
+    .forward = linear_forward,
+    .backward = linear_backward,
+};

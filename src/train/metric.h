@@ -1,0 +1,111 @@
+/*
+ * A metric: cleared, fed batch by batch, evaluated. Exact over uneven
+ * batches, except `loss`, which is MindSpore's mean of batch means.
+ */
+#ifndef CR_TRAIN_METRIC_H
+#define CR_TRAIN_METRIC_H
+
+#include "conf/config.h"
+#include "math/spec.h"
+
+struct cr_metric_batch {
+    const struct cr_spec *spec; /* of the output: (n, classes) mostly */
+    const cr_real *output;
+    const struct cr_spec *label_spec;
+    const void *label;          /* NULL: no label column */
+    double loss;
+};
+
+/* How often a class was right, predicted, and true. */
+struct cr_metric_class {
+    double right, predicted, actual;
+};
+
+/* A metric, in one of three ways: `top` says among how many of the largest
+ * outputs the label must be; `of` makes a number of the counts of a class;
+ * or size, add and value do the work. State is zeroed by the caller. */
+struct cr_metric {
+    struct cr_about about;
+    bool maximize;              /* what is better */
+    bool classifies;            /* needs classes and their labels */
+    int64_t top;
+    double (*of)(struct cr_metric_class counts);
+    size_t (*size)(const void *opts, int64_t classes); /* bytes of state */
+    void (*add)(const void *opts, void *state, int64_t classes,
+                const struct cr_metric_batch *batch);
+    /* NULL: there is no one number for it, only a table. */
+    double (*value)(const void *opts, const void *state, int64_t classes);
+    /* Optional: a table of `classes` rows; returns its columns, of which
+     * there are at most `classes`. */
+    int64_t (*table)(const void *opts, const void *state, int64_t classes,
+                     double *to);
+    /* Optional: the name in results where options are part of it. */
+    const char *(*called)(const void *opts, struct cr_arena *arena);
+};
+
+const struct cr_metric *cr_metric_find(const char *name);
+
+/* A metric of a config, under the name that results give it. */
+struct cr_metric_use {
+    const struct cr_metric *metric;
+    const void *opts;
+    const char *name;
+    struct cr_pos pos;
+};
+
+struct cr_metrics {
+    int n;
+    const struct cr_metric_use *use;
+};
+
+/* The section `metrics`; without one accuracy (where `classifies`) and loss.
+ * False after reporting. */
+bool cr_metrics_read(struct cr_config *config, bool classifies,
+                     struct cr_metrics *to);
+/* The same from words of the command line, "accuracy,loss". */
+bool cr_metrics_words(struct cr_config *config, const char *words,
+                      struct cr_metrics *to);
+const struct cr_metric_use *cr_metrics_find(const struct cr_metrics *metrics,
+                                            const char *name);
+
+/* What a metric does, whichever way it is written. */
+size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes);
+void cr_metric_add(const struct cr_metric_use *use, void *state,
+                   int64_t classes, const struct cr_metric_batch *batch);
+/* Whether it gives one number; the number. */
+bool cr_metric_single(const struct cr_metric *metric);
+double cr_metric_value(const struct cr_metric_use *use, const void *state,
+                       int64_t classes);
+/* Fills classes x columns, room for classes x classes; returns the number of
+ * columns, 0 without a table. */
+int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
+                        int64_t classes, double *to);
+
+/* ---- For metrics of classes: outputs of shape (n, classes, ...), labels of
+ * shape (n, ...) as integers, or of the outputs' shape, one-hot. */
+
+/* Number of positions that have a label: samples, times what follows axis 1. */
+int64_t cr_metric_positions(const struct cr_metric_batch *batch);
+/* The true class at a position; -1 for labels outside the classes, which
+ * ask to be ignored. */
+int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at);
+/* The class with the largest output, the first of equals. */
+int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at);
+
+/* Right answers among all: the label among the k largest outputs, equals in
+ * order of class. */
+struct cr_metric_share {
+    int64_t right, all;
+};
+size_t cr_metric_share_size(const void *opts, int64_t classes);
+void cr_metric_share_add(struct cr_metric_share *share, int64_t k,
+                         const struct cr_metric_batch *batch);
+double cr_metric_share_value(const void *opts, const void *state,
+                             int64_t classes);
+
+/* All pairs of classes: counts[truth * classes + predicted]. */
+size_t cr_metric_pairs_size(const void *opts, int64_t classes);
+void cr_metric_pairs_add(const void *opts, void *state, int64_t classes,
+                         const struct cr_metric_batch *batch);
+
+#endif
