@@ -14,6 +14,8 @@ variant := $(subst $(comma),-,$(SANITIZE))$(if $(REAL),-$(REAL))$(if \
 BUILD   := build/$(or $(patsubst -%,%,$(variant)),plain)
 
 CFLAGS  ?= -O2 -g
+V       ?= # V=1 shows the commands
+Q        = $(if $(strip $(V)),,@echo '  $(1)'; )
 INSTALL ?= install
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
@@ -72,14 +74,16 @@ all: $(BUILD)/cellrun $(if $(filter build/plain,$(BUILD)),build/cellrun) \
 ## ---- The program
 
 $(BUILD)/cellrun: $(obj)
-	$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $(obj) -Wl,--as-needed $(LDLIBS)
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $(obj) \
+	    -Wl,--as-needed $(LDLIBS)
 
 build/cellrun: build/plain/cellrun
 	ln -sf plain/cellrun $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ours) $(libs_cflags) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call Q,cc $<)$(CC) $(ours) $(libs_cflags) $(CPPFLAGS) $(CFLAGS) \
+	    -MMD -MP -c -o $@ $<
 
 # version tells what it was built with.
 $(BUILD)/src/verbs/version.o: ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
@@ -99,8 +103,8 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/digits: datasets/digits.c
 	@mkdir -p $(@D)
-	$(CC) -std=c17 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) $(LDFLAGS) -o $@ \
-	    $< -lz -lm
+	$(call Q,cc $<)$(CC) -std=c17 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) \
+	    $(LDFLAGS) -o $@ $< -lz -lm
 
 $(digits): datasets/digits.c | $(BUILD)/digits
 	$(BUILD)/digits $(@D)
@@ -109,12 +113,12 @@ $(digits): datasets/digits.c | $(BUILD)/digits
 ## ---- Tests
 
 $(units) $(cases): %: %.o $(parts)
-	$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
 	    -Wl,--as-needed $(LDLIBS)
 
 # Without FUZZER an ordinary main replays the corpus.
 $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
-	$(CC) $(ours) $(if $(FUZZER),-fsanitize=fuzzer) $(CFLAGS) $(LDFLAGS) \
+	$(call Q,link $@)$(CC) $(ours) $(if $(FUZZER),-fsanitize=fuzzer) $(CFLAGS) $(LDFLAGS) \
 	    -o $@ $(filter %.o,$^) -Wl,--as-needed $(LDLIBS)
 
 -include $(units:=.d) $(cases:=.d) $(fuzzes:=.d)

@@ -1,0 +1,306 @@
+/*
+ * config: the resolved config, whole or in part, on standard output: what a
+ * run would really use, and with --origin, where each value comes from.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/verb.h"
+
+struct config {
+    bool origin, full, minimal;
+    const char *get, *diff;
+};
+
+static const struct cr_opt config_opts[] = {
+    CR_BOOL_OR(struct config, origin, false,
+               "Say behind each value where it comes from."),
+    CR_BOOL_OR(struct config, full, false,
+               "Print defaults as well, for everything that has one."),
+    CR_BOOL_OR(struct config, minimal, false,
+               "Leave out what equals its default."),
+    CR_STR_MAY(struct config, get,
+               "Print only the value of this key (train.epochs), or its "
+               "default."),
+    CR_STR_MAY(struct config, diff,
+               "Print what differs from this config, key by key."),
+    { 0 },
+};
+
+/* The tree with all defaults in it. */
+static struct cr_node *config_full(struct cr_config *config)
+{
+    struct cr_config_from from = {
+        .text = cr_config_yaml(config, false, true),
+        .text_name = "full config",
+        .text_dir = config->dir,
+    };
+
+    return cr_config_load(config->arena, config->diag, &from)->root;
+}
+
+/* ---- --minimal ---------------------------------------------------------- */
+
+static bool config_is_default(struct cr_arena *arena, const struct cr_opt *row,
+                              const struct cr_node *node)
+{
+    const char *preset = cr_opt_default(arena, row);
+    struct cr_amount a, b;
+
+    if (!preset || !node->text)
+        return false;
+    if (row->type == CR_OPT_INT)
+        return node->kind == CR_NODE_INT && node->integer == row->int_default;
+    if (row->type == CR_OPT_REAL)
+        return (node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL) &&
+               node->real == row->real_default;
+    if (row->type == CR_OPT_AMOUNT) {
+        enum cr_unit unit = (enum cr_unit)row->int_default;
+
+        return cr_amount_parse(preset, unit, &a) &&
+               cr_amount_parse(node->text, unit, &b) && a.unit == b.unit &&
+               a.value == b.value;
+    }
+    return strcmp(node->text, preset) == 0;
+}
+
+static void config_minimal(struct cr_arena *arena, const struct cr_opt *rows,
+                           struct cr_node *map)
+{
+    struct cr_node **at = &map->child;
+
+    if (map->kind != CR_NODE_MAP)
+        return;
+    while (*at) {
+        struct cr_node *node = *at;
+        const struct cr_opt *row = rows;
+        bool gone;
+
+        while (row && row->name && strcmp(row->name, node->key) != 0)
+            row++;
+        gone = row && row->name && config_is_default(arena, row, node);
+        if (row && row->name && row->type == CR_OPT_SUB) {
+            config_minimal(arena, row->sub, node);
+            gone = node->kind == CR_NODE_MAP && !node->child;
+        }
+        if (gone)
+            *at = node->next;
+        else
+            at = &node->next;
+    }
+}
+
+/* Sections, and the types that stand directly in them. */
+static void config_minimal_root(struct cr_arena *arena, struct cr_node *root)
+{
+    for (struct cr_node *section = root->child; section;
+         section = section->next) {
+        const struct cr_about *about = cr_find(CR_KIND_SECTION, section->key);
+        const struct cr_node *args;
+        const char *type = cr_node_type(section, &args);
+
+        if (about)
+            config_minimal(arena, about->opts, section);
+        for (int k = 0; type && args && k < CR_KIND_SECTION; k++) {
+            about = cr_find((enum cr_kind)k, type);
+            if (about && k != CR_KIND_OP)
+                config_minimal(arena, about->opts, cr_node_get(section, type));
+        }
+    }
+}
+
+/* ---- --diff ------------------------------------------------------------- */
+
+/* Every scalar, and every list that holds only scalars, is a leaf. */
+static bool config_is_leaf(const struct cr_node *node)
+{
+    if (node->kind != CR_NODE_MAP && node->kind != CR_NODE_LIST)
+        return true;
+    for (CR_EACH(m, node))
+        if (node->kind == CR_NODE_MAP || m->kind == CR_NODE_MAP ||
+            m->kind == CR_NODE_LIST)
+            return false;
+    return true;
+}
+
+struct leaves {
+    struct cr_arena *arena;
+    int n, cap;
+    struct leaf {
+        const char *path, *text;
+    } *v;
+};
+
+static void config_leaves(struct leaves *to, const char *path,
+                          const struct cr_node *node)
+{
+    int i = 0;
+
+    if (config_is_leaf(node)) {
+        if (to->n == to->cap) {
+            to->cap = to->cap ? 2 * to->cap : 64;
+            to->v = cr_grow(to->arena, to->v, (size_t)to->n,
+                            (size_t)to->cap, sizeof *to->v);
+        }
+        to->v[to->n++] =
+            (struct leaf){ path, cr_node_flow(to->arena, node) };
+        return;
+    }
+    for (CR_EACH(m, node)) {
+        const char *name =
+            m->key ? m->key : cr_strf(to->arena, "%d", i);
+
+        config_leaves(to, *path ? cr_strf(to->arena, "%s.%s", path, name)
+                                : name, m);
+        i++;
+    }
+}
+
+static const char *config_leaf(const struct leaves *in, const char *path)
+{
+    for (int i = 0; i < in->n; i++)
+        if (strcmp(in->v[i].path, path) == 0)
+            return in->v[i].text;
+    return NULL;
+}
+
+static void config_changed(struct cr_buf *buf, bool json, const char *path,
+                           const char *old, const char *new)
+{
+    if (!json) {
+        if (old)
+            cr_buf_f(buf, "- %s: %s\n", path, old);
+        if (new)
+            cr_buf_f(buf, "+ %s: %s\n", path, new);
+        return;
+    }
+    cr_buf_str(buf, buf->len > 1 ? ",\n {\"key\": " : "\n {\"key\": ");
+    cr_buf_json(buf, path);
+    if (old) {
+        cr_buf_str(buf, ", \"other\": ");
+        cr_buf_json(buf, old);
+    }
+    if (new) {
+        cr_buf_str(buf, ", \"this\": ");
+        cr_buf_json(buf, new);
+    }
+    cr_buf_char(buf, '}');
+}
+
+static void config_diff(struct cr_buf *buf, bool json,
+                        const struct cr_node *other,
+                        const struct cr_node *this)
+{
+    struct leaves a = { .arena = buf->arena }, b = a;
+
+    config_leaves(&a, "", other);
+    config_leaves(&b, "", this);
+    if (json)
+        cr_buf_char(buf, '[');
+    for (int i = 0; i < a.n; i++) {
+        const char *new = config_leaf(&b, a.v[i].path);
+
+        if (!new || strcmp(new, a.v[i].text) != 0)
+            config_changed(buf, json, a.v[i].path, a.v[i].text, new);
+    }
+    for (int i = 0; i < b.n; i++)
+        if (!config_leaf(&a, b.v[i].path))
+            config_changed(buf, json, b.v[i].path, NULL, b.v[i].text);
+    if (json)
+        cr_buf_str(buf, "\n]\n");
+}
+
+/* ---- The verb ----------------------------------------------------------- */
+
+static bool config_get(struct cr_cli *cli, struct cr_buf *buf,
+                       struct cr_config *config, const char *key)
+{
+    const struct cr_node *node = cr_node_find(config->root, key);
+
+    if (!node)
+        node = cr_node_find(config_full(config), key);
+    if (!node) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--get: the config has no key '%s'",
+                 cr_quote(cli->arena, key, strlen(key)));
+        return false;
+    }
+    if (cli->json)
+        cr_buf_str(buf, cr_node_json(cli->arena, node));
+    else
+        cr_buf_str(buf, node->text ? node->text
+                                   : cr_node_flow(cli->arena, node));
+    cr_buf_char(buf, '\n');
+    return true;
+}
+
+static void config_print(struct cr_cli *cli, struct cr_buf *buf,
+                         struct cr_config *config)
+{
+    const struct config *o = cr_cli_opts(cli);
+
+    if (o->minimal) {
+        config->root = cr_node_copy(cli->arena, config->root);
+        config_minimal_root(cli->arena, config->root);
+    }
+    if (cli->json)
+        cr_buf_f(buf, "%s\n",
+                 cr_node_json(cli->arena, o->full ? config_full(config)
+                                                  : config->root));
+    else
+        cr_buf_str(buf, cr_config_yaml(config, o->origin, o->full));
+}
+
+static int config_run(struct cr_cli *cli)
+{
+    const struct config *o = cr_cli_opts(cli);
+    struct cr_config *config = cr_cli_config(cli);
+    struct cr_buf buf = { .arena = cli->arena };
+
+    if (o->full && o->minimal) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--full and --minimal exclude each other");
+        return 2;
+    }
+    if (cli->diag->errors == 0)
+        cr_config_check(config);
+    if (cli->diag->errors > 0)
+        return cr_diag_exit(cli->diag);
+    if (o->diff) {
+        const char *const files[] = { o->diff, NULL };
+        struct cr_config_from from = { .files = files };
+        struct cr_config *other =
+            cr_config_load(cli->arena, cli->diag, &from);
+
+        config_diff(&buf, cli->json, other->root, config->root);
+    } else if (o->get) {
+        config_get(cli, &buf, config, o->get);
+    } else {
+        config_print(cli, &buf, config);
+    }
+    if (cli->diag->errors == 0)
+        fputs(cr_buf_text(&buf), stdout);
+    return cr_diag_exit(cli->diag);
+}
+
+const struct cr_verb cr_verb_config = {
+    .about = {
+        .name = "config",
+        .summary = "Print the resolved config.",
+        .detail = "Files, CELLRUN_SET and assignments are laid over each "
+                  "other, variables and expressions are replaced. Reading "
+                  "the output again gives the same config.",
+        .example = "cellrun config mnist.yaml train.epochs=5 --origin\n"
+                   "cellrun config mnist.yaml --get "
+                   "optimizer.learning_rate\n",
+        .opts = config_opts,
+        .size = sizeof(struct config),
+    },
+    .usage = "FILE... [key=value...] [--origin] [--full|--minimal] "
+             "[--get KEY] [--diff OTHER]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = config_run,
+};

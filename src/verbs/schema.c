@@ -1,0 +1,390 @@
+/*
+ * schema: the config language as JSON Schema 2020-12, for editors.
+ *
+ * $defs holds one schema per section ("section.train"), per kind ("loss":
+ * what may stand where a loss is taken) and per type ("loss.MSELoss": its
+ * arguments). Wherever a scalar stands, an expression may stand too.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/manual.h"
+#include "conf/verb.h"
+
+struct schema {
+    const char *key;
+};
+
+static const struct cr_opt schema_opts[] = {
+    CR_STR_MAY(struct schema, key,
+               "Only what may stand under this key (train, train.epochs) or "
+               "be given to this type (SGD)."),
+    { 0 },
+};
+
+#define EXPR "{\"$ref\": \"#/$defs/expression\"}"
+
+static void schema_row(struct cr_buf *buf, const struct cr_opt *row);
+
+/* A number as JSON; inf and nan have none. */
+static void schema_bound(struct cr_buf *buf, const char *name, double value)
+{
+    if (fabs(value) < 0x1p62)
+        cr_buf_f(buf, ", \"%s\": %.17g", name, value);
+}
+
+static void schema_number(struct cr_buf *buf, const struct cr_opt *row,
+                          const char *type)
+{
+    cr_buf_f(buf, "{\"anyOf\": [{\"type\": \"%s\"", type);
+    schema_bound(buf, row->above ? "exclusiveMinimum" : "minimum", row->low);
+    schema_bound(buf, "maximum", row->high);
+    cr_buf_str(buf, "}, " EXPR "]}");
+}
+
+static void schema_choices(struct cr_buf *buf, const struct cr_opt *row)
+{
+    const char *const *words = cr_opt_choices(buf->arena, row);
+
+    cr_buf_str(buf, "{\"anyOf\": [{\"enum\": [");
+    for (int i = 0; words[i]; i++) {
+        if (i > 0)
+            cr_buf_str(buf, ", ");
+        if (strcmp(words[i], "true") == 0 || strcmp(words[i], "false") == 0)
+            cr_buf_str(buf, words[i]);
+        else
+            cr_buf_json(buf, words[i]);
+    }
+    cr_buf_str(buf, "]}, " EXPR "]}");
+}
+
+/* One value, or a list of them. */
+static void schema_list(struct cr_buf *buf, const char *item)
+{
+    cr_buf_f(buf, "{\"anyOf\": [%s, {\"type\": \"array\", \"items\": %s}]}",
+             item, item);
+}
+
+static const char *schema_item(struct cr_arena *arena,
+                               const struct cr_opt *row)
+{
+    struct cr_buf item = { .arena = arena };
+
+    switch (row->type) {
+    case CR_OPT_INTS:
+        schema_number(&item, row, "integer");
+        break;
+    case CR_OPT_REALS:
+        schema_number(&item, row, "number");
+        break;
+    case CR_OPT_OBJS:
+        cr_buf_f(&item, "{\"$ref\": \"#/$defs/%s\"}",
+                 cr_kind_plural(row->kind));
+        break;
+    default:
+        cr_buf_str(&item, "{\"type\": [\"string\", \"number\"]}");
+    }
+    return cr_buf_text(&item);
+}
+
+/* "properties" and what goes with them, of a table of rows. */
+static void schema_rows(struct cr_buf *buf, const struct cr_opt *rows)
+{
+    bool first = true;
+
+    cr_buf_str(buf, "{\"type\": \"object\", \"properties\": {");
+    for (const struct cr_opt *row = rows; row && row->name; row++) {
+        cr_buf_f(buf, "%s\n    \"%s\": ", row == rows ? "" : ",", row->name);
+        schema_row(buf, row);
+    }
+    cr_buf_str(buf, "}, \"additionalProperties\": false");
+    for (const struct cr_opt *row = rows; row && row->name; row++)
+        if (row->need == CR_REQUIRED) {
+            cr_buf_f(buf, "%s\"%s\"", first ? ", \"required\": [" : ", ",
+                     row->name);
+            first = false;
+        }
+    cr_buf_str(buf, first ? "}" : "]}");
+}
+
+static void schema_value(struct cr_buf *buf, const struct cr_opt *row)
+{
+    switch (row->type) {
+    case CR_OPT_INT:
+        schema_number(buf, row, "integer");
+        return;
+    case CR_OPT_REAL:
+        schema_number(buf, row, "number");
+        return;
+    case CR_OPT_BOOL:
+        cr_buf_str(buf, "{\"anyOf\": [{\"type\": \"boolean\"}, " EXPR "]}");
+        return;
+    case CR_OPT_STR:
+        cr_buf_str(buf, "{\"type\": [\"string\", \"number\", \"boolean\"]}");
+        return;
+    case CR_OPT_ENUM:
+        schema_choices(buf, row);
+        return;
+    case CR_OPT_INTS:
+    case CR_OPT_REALS:
+    case CR_OPT_STRS:
+    case CR_OPT_OBJS:
+        schema_list(buf, schema_item(buf->arena, row));
+        return;
+    case CR_OPT_OBJ:
+        cr_buf_f(buf, "{\"$ref\": \"#/$defs/%s\"}",
+                 cr_kind_plural(row->kind));
+        return;
+    case CR_OPT_AMOUNT:
+        cr_buf_str(buf, "{\"$ref\": \"#/$defs/amount\"}");
+        return;
+    case CR_OPT_SUB:
+        schema_rows(buf, row->sub);
+        return;
+    case CR_OPT_NODE:
+    case CR_OPT_END:
+        break;
+    }
+    cr_buf_str(buf, "{}");
+}
+
+/* The value's schema with the row's doc and default put in front. */
+static void schema_row(struct cr_buf *buf, const struct cr_opt *row)
+{
+    struct cr_buf value = { .arena = buf->arena };
+    const char *preset = cr_opt_default(buf->arena, row);
+    const char *text;
+
+    schema_value(&value, row);
+    text = cr_buf_text(&value);
+    cr_buf_str(buf, "{\"description\": ");
+    cr_buf_json(buf, row->doc);
+    if (preset) {
+        bool bare = row->type == CR_OPT_INT || row->type == CR_OPT_BOOL ||
+                    (row->type == CR_OPT_REAL && isfinite(row->real_default));
+
+        cr_buf_str(buf, ", \"default\": ");
+        if (bare)
+            cr_buf_str(buf, preset);
+        else
+            cr_buf_json(buf, preset);
+    }
+    if (text[1] != '}')
+        cr_buf_str(buf, ", ");
+    cr_buf_str(buf, text + 1);
+}
+
+/* The arguments of a type: by name, in order, or the first alone. */
+static void schema_type(struct cr_buf *buf, const struct cr_about *about)
+{
+    const struct cr_opt *rows = about->opts;
+
+    cr_buf_str(buf, "{\"description\": ");
+    cr_buf_json(buf, about->summary);
+    cr_buf_str(buf, ", \"anyOf\": [{\"type\": \"null\"}, ");
+    schema_rows(buf, rows);
+    if (rows && rows->name && !about->named) {
+        cr_buf_str(buf, ", {\"type\": \"array\"}, "
+                        "{\"type\": [\"string\", \"number\", \"boolean\"]}");
+    }
+    cr_buf_str(buf, "]}");
+}
+
+/* What may stand where a kind is taken: a name, or a typed node with its
+ * lower-case neighbours. */
+static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
+{
+    const struct cr_about *const *list = cr_list(kind);
+    const char *plural = cr_kind_plural(kind);
+
+    cr_buf_str(buf, "{\"anyOf\": [{\"enum\": [");
+    for (int i = 0; list[i]; i++)
+        cr_buf_f(buf, "%s\"%s\"", i ? ", " : "", list[i]->name);
+    cr_buf_str(buf, "]}, {\"type\": \"object\", \"properties\": {");
+    for (int i = 0; list[i]; i++)
+        cr_buf_f(buf, "%s\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
+                 i ? "," : "", list[i]->name, plural, list[i]->name);
+    cr_buf_str(buf, "}, \"patternProperties\": {\"^[a-z]\": {}}, "
+                    "\"additionalProperties\": false, "
+                    "\"minProperties\": 1}");
+    if (kind == CR_KIND_CELL)
+        cr_buf_str(buf, ", {\"type\": \"object\", \"patternProperties\": "
+                        "{\"^[a-z_]\": {}}, \"additionalProperties\": "
+                        "false}, {\"type\": \"array\", \"items\": "
+                        "{\"$ref\": \"#/$defs/cells\"}}");
+    if (kind == CR_KIND_INIT || kind == CR_KIND_SCHEDULE)
+        cr_buf_str(buf, ", {\"type\": [\"number\", \"string\", \"array\"]}");
+    cr_buf_str(buf, "]}");
+}
+
+/* Sections that are one typed node have no rows of their own. */
+static void schema_section(struct cr_buf *buf, const struct cr_about *about)
+{
+    static const struct {
+        const char *name;
+        enum cr_kind kind;
+        bool many;
+    } typed[] = {
+        { "network", CR_KIND_CELL, false },
+        { "loss", CR_KIND_LOSS, false },
+        { "optimizer", CR_KIND_OPTIM, false },
+        { "metrics", CR_KIND_METRIC, true },
+    };
+    struct cr_buf value = { .arena = buf->arena };
+
+    cr_buf_str(buf, "{\"description\": ");
+    cr_buf_json(buf, about->summary);
+    for (size_t i = 0; i < CR_LEN(typed); i++)
+        if (strcmp(typed[i].name, about->name) == 0) {
+            const char *ref = cr_strf(buf->arena, "{\"$ref\": \"#/$defs/%s\"}",
+                                      cr_kind_plural(typed[i].kind));
+
+            if (typed[i].many)
+                schema_list(&value, ref);
+            else
+                cr_buf_str(&value, ref);
+            cr_buf_f(buf, ", %s", cr_buf_text(&value) + 1);
+            return;
+        }
+    if (!about->opts || !about->opts->name) {
+        cr_buf_char(buf, '}');
+        return;
+    }
+    cr_buf_str(buf, ", \"anyOf\": [");
+    schema_rows(buf, about->opts);
+    if (!about->opts[1].name || about->opts->need == CR_REQUIRED) {
+        cr_buf_str(buf, ", ");
+        schema_row(buf, about->opts);
+    }
+    cr_buf_str(buf, "]}");
+}
+
+static void schema_defs(struct cr_buf *buf)
+{
+    cr_buf_str(buf, "\"$defs\": {\n"
+        "  \"expression\": {\"type\": \"string\", \"pattern\": \"\\\\$\"},\n"
+        "  \"amount\": {\"description\": \"a number with a unit: steps, "
+        "epochs, samples, s, min, h or %\", \"anyOf\": [{\"type\": "
+        "\"number\", \"minimum\": 0}, {\"type\": \"string\", \"pattern\": "
+        "\"^[0-9.]+(e[-+]?[0-9]+)?[kMG]? *(steps?|epochs?|samples?|s|sec|"
+        "min|h|d|%)?$\"}, " EXPR "]}");
+    for (int k = 0; k < CR_KINDS; k++) {
+        enum cr_kind kind = (enum cr_kind)k;
+
+        if (kind == CR_KIND_OP || kind == CR_KIND_VERB ||
+            kind == CR_KIND_FORMAT)
+            continue;
+        if (kind != CR_KIND_SECTION) {
+            cr_buf_f(buf, ",\n  \"%s\": ", cr_kind_plural(kind));
+            schema_kind(buf, kind);
+        }
+        for (const struct cr_about *const *p = cr_list(kind); *p; p++)
+            if (kind == CR_KIND_SECTION) {
+                cr_buf_f(buf, ",\n  \"section.%s\": ", (*p)->name);
+                schema_section(buf, *p);
+            } else {
+                cr_buf_f(buf, ",\n  \"%s.%s\": ", cr_kind_plural(kind),
+                         (*p)->name);
+                schema_type(buf, *p);
+            }
+    }
+    cr_buf_str(buf, "}");
+}
+
+static const struct cr_opt *schema_find(const struct cr_opt *rows,
+                                        const char *name, size_t len)
+{
+    for (; rows && rows->name; rows++)
+        if (strlen(rows->name) == len && strncmp(rows->name, name, len) == 0)
+            return rows;
+    return NULL;
+}
+
+/* A pointer to the schema of a key or type; NULL if there is none. */
+static const char *schema_pointer(struct cr_arena *arena, const char *key)
+{
+    size_t n = strcspn(key, ".");
+    const struct cr_about *about =
+        cr_find(CR_KIND_SECTION, cr_strndup(arena, key, n));
+    struct cr_buf at = { .arena = arena };
+    const struct cr_opt *rows;
+
+    for (int k = 0; !about && k < CR_KINDS; k++) {
+        enum cr_kind kind = (enum cr_kind)k;
+
+        if (kind != CR_KIND_OP && kind != CR_KIND_VERB &&
+            kind != CR_KIND_FORMAT && cr_find(kind, key))
+            return cr_strf(arena, "#/$defs/%s.%s", cr_kind_plural(kind),
+                           cr_find(kind, key)->name);
+    }
+    if (!about)
+        return NULL;
+    cr_buf_f(&at, "#/$defs/section.%s", about->name);
+    rows = about->opts;
+    while (key[n] == '.') {
+        const struct cr_opt *row;
+
+        key += n + 1;
+        n = strcspn(key, ".");
+        row = schema_find(rows, key, n);
+        if (!row)
+            return NULL;
+        /* the section's own rows stand first in its anyOf */
+        cr_buf_f(&at, "%s/properties/%s",
+                 rows == about->opts ? "/anyOf/0" : "", row->name);
+        rows = row->sub;
+    }
+    return cr_buf_text(&at);
+}
+
+static int schema_run(struct cr_cli *cli)
+{
+    const struct schema *o = cr_cli_opts(cli);
+    struct cr_buf buf = { .arena = cli->arena };
+    const struct cr_about *const *p = cr_list(CR_KIND_SECTION);
+
+    cr_buf_str(&buf, "{\"$schema\": "
+                     "\"https://json-schema.org/draft/2020-12/schema\",\n");
+    if (o->key) {
+        const char *at = schema_pointer(cli->arena, o->key);
+
+        if (!at) {
+            cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                     "no key or type is called '%s'",
+                     cr_quote(cli->arena, o->key, strlen(o->key)));
+            return 2;
+        }
+        cr_buf_f(&buf, "\"$ref\": \"%s\",\n", at);
+    } else {
+        cr_buf_str(&buf, "\"title\": \"cellrun config\",\n"
+            "\"type\": \"object\",\n\"additionalProperties\": false,\n"
+            "\"properties\": {\n"
+            "  \"base\": {\"description\": \"configs that this one goes on "
+            "from\", \"type\": [\"string\", \"array\"]},\n"
+            "  \"vars\": {\"description\": \"values for $name\", "
+            "\"type\": \"object\"}");
+        for (; *p; p++)
+            cr_buf_f(&buf, ",\n  \"%s\": {\"$ref\": \"#/$defs/section.%s\"}",
+                     (*p)->name, (*p)->name);
+        cr_buf_str(&buf, "},\n");
+    }
+    schema_defs(&buf);
+    cr_buf_str(&buf, "}\n");
+    fputs(cr_buf_text(&buf), stdout);
+    return 0;
+}
+
+const struct cr_verb cr_verb_schema = {
+    .about = {
+        .name = "schema",
+        .summary = "Print the config language as JSON Schema, for editors.",
+        .example = "cellrun schema >cellrun.schema.json\n"
+                   "cellrun schema --key train.epochs\n",
+        .opts = schema_opts,
+        .size = sizeof(struct schema),
+    },
+    .usage = "[--key KEY]",
+    .run = schema_run,
+};
