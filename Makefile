@@ -5,7 +5,7 @@
 
 # What `make packages` installs (Debian's names), and what .ci/run needs more.
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
-            libjansson-dev libopenblas-dev libdnnl-dev bats mandoc
+            libjansson-dev libopenblas-dev libdnnl-dev bats jq mandoc
 PACKAGES_CI := valgrind libc6-dbg clang libclang-rt-14-dev
 
 comma   := ,

@@ -1,0 +1,62 @@
+# completion
+bats_require_minimum_version 1.5.0
+
+# The completions of a line whose last word is being typed.
+completions() {
+    bash -c '
+        compopt() { :; }
+        source <("$CELLRUN" completion bash)
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _cellrun
+        printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+}
+
+@test "bash accepts the script" {
+    run -0 bash -c '"$CELLRUN" completion bash | bash -n'
+    [ -z "$output" ]
+}
+
+@test "bash completes verbs" {
+    run -0 completions cellrun tr
+    [[ "$output" == *train* ]]
+    [[ "$output" == *trace* ]]
+    [[ "$output" != *help* ]]
+}
+
+@test "bash completes flags of the verb and of every verb" {
+    run -0 completions cellrun config --o
+    [ "$output" = --origin ]
+    run -0 completions cellrun config --js
+    [ "$output" = --json ]
+}
+
+@test "bash completes keys and files" {
+    cd "$BATS_TEST_TMPDIR"
+    touch trees.yaml
+    run -0 completions cellrun train tr
+    [[ "$output" == *train.epochs=* ]]
+    [[ "$output" == *trees.yaml* ]]
+}
+
+@test "bash completes what help knows" {
+    run -0 completions cellrun help Dens
+    [ "$output" = Dense ]
+}
+
+@test "zsh and fish scripts name every verb" {
+    for shell in zsh fish; do
+        run -0 "$CELLRUN" completion $shell
+        for verb in $(sed -n 's/^CR_VERB(\(.*\))/\1/p' src/registry.def); do
+            [[ "$output" == *"$verb"* ]]
+        done
+        # a shell that is here must accept its script
+        if command -v $shell >/dev/null; then
+            "$CELLRUN" completion $shell | $shell -n
+        fi
+    done
+}
+
+@test "another shell is refused" {
+    run -2 --separate-stderr "$CELLRUN" completion tcsh
+    [[ "$stderr" == *"found 'tcsh', expected bash, zsh or fish"* ]]
+}

@@ -1,0 +1,153 @@
+# The program as such: verbs, flags, streams, exit statuses.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset NO_COLOR CLICOLOR_FORCE CELLRUN_SET
+    printf 'vars: {a: 1}\nseed: 7\n' >c.yaml
+}
+
+@test "no verb is wrong usage" {
+    run -2 --separate-stderr "$CELLRUN"
+    [ -z "$output" ]
+    [ "${stderr_lines[0]}" = "cellrun: error: no verb given [E0501]" ]
+}
+
+@test "an unknown verb has a suggestion" {
+    run -2 --separate-stderr "$CELLRUN" chek c.yaml
+    [ "${stderr_lines[0]}" = \
+      "command line, argument 1: error: unknown verb 'chek' [E0501]" ]
+    [[ "$stderr" == *"^^^^ did you mean 'check'?"* ]]
+}
+
+@test "a file instead of a verb" {
+    run -2 --separate-stderr "$CELLRUN" c.yaml
+    [[ "$stderr" == *"did you mean 'cellrun train c.yaml'?"* ]]
+}
+
+@test "verbs that are not built are unknown, and stand nowhere" {
+    for verb in init fmt data lr-find plot report export sample sweep; do
+        run -2 --separate-stderr "$CELLRUN" "$verb"
+        [[ "$stderr" == *"unknown verb '$verb'"* ]]
+        run -0 "$CELLRUN" help
+        ! grep -q "^  $verb " <<<"$output" || false
+    done
+}
+
+@test "an unknown flag has a suggestion and its place" {
+    run -2 --separate-stderr "$CELLRUN" config c.yaml --orgin
+    [ "${stderr_lines[0]}" = \
+"command line, argument 3: error: unknown flag '--orgin' for config [E0501]" ]
+    [ "${stderr_lines[2]}" = "   ^^^^^^^ did you mean '--origin'?" ]
+    [ "${stderr_lines[3]}" = "   (cellrun help config)" ]
+}
+
+@test "a flag without its value" {
+    run -2 --separate-stderr "$CELLRUN" config c.yaml --get
+    [[ "$stderr" == *"the flag '--get' needs a value: text"* ]]
+}
+
+@test "a flag with a wrong value" {
+    run -2 --separate-stderr "$CELLRUN" config c.yaml --threads=many
+    [ "${stderr_lines[0]}" = "command line, argument 3: error: --threads: \
+found 'many', expected an integer from 0 to 4096 [E0005]" ]
+    [ "${stderr_lines[2]}" = "             ^^^^" ]
+}
+
+@test "too few and too many operands" {
+    run -2 --separate-stderr "$CELLRUN" check
+    [[ "$stderr" == *"check: found no operand, expected at least one"* ]]
+    [[ "$stderr" == *"usage: cellrun check FILE..."* ]]
+    run -2 --separate-stderr "$CELLRUN" version 1
+    [[ "$stderr" == *"version: found more operands than it takes (0)"* ]]
+}
+
+@test "flags may stand anywhere, -- ends them, - is standard input" {
+    run -0 "$CELLRUN" --json config c.yaml --get vars.a
+    [ "$output" = 1 ]
+    run -0 "$CELLRUN" config --get vars.a -- c.yaml
+    [ "$output" = 1 ]
+    run -0 bash -c '"$CELLRUN" config - --get vars.a <c.yaml'
+    [ "$output" = 1 ]
+    run -2 --separate-stderr "$CELLRUN" config -- --get
+    [[ "$stderr" == *"'--get'"* ]]
+}
+
+@test "--set, --seed and bare assignments are the same thing, in order" {
+    run -0 "$CELLRUN" config c.yaml --set vars.a=2 --get vars.a
+    [ "$output" = 2 ]
+    run -0 "$CELLRUN" config c.yaml vars.a=3 --get vars.a
+    [ "$output" = 3 ]
+    run -0 "$CELLRUN" config c.yaml --seed 9 --get seed
+    [ "$output" = 9 ]
+}
+
+@test "--help in any place is help on the verb" {
+    "$CELLRUN" help config >want
+    for args in "config --help" "config -h" "--help config" "config x.yaml -h"
+    do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr "$CELLRUN" $args
+        diff want <(echo "$output")
+    done
+}
+
+@test "results on stdout, messages on stderr" {
+    run -2 --separate-stderr "$CELLRUN" config missing.yaml
+    [ -z "$output" ]
+    [[ "$stderr" == *"cannot open 'missing.yaml'"* ]]
+}
+
+@test "--json makes one object of every message" {
+    run -2 --separate-stderr "$CELLRUN" config c.yaml --json --orgin
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [[ "$stderr" == '{"severity": "error", "argument": 4, '* ]]
+    [[ "$stderr" == *'"code": "E0501"'* ]]
+    [[ "$stderr" == *'"hint": "did you mean '\''--origin'\''?"'* ]]
+}
+
+@test "colour: only where it is wanted" {
+    run -2 --separate-stderr "$CELLRUN" nope
+    [[ "$stderr" != *$'\e'* ]]
+    CLICOLOR_FORCE=1 run -2 --separate-stderr "$CELLRUN" nope
+    [[ "$stderr" == *$'\e'* ]]
+    CLICOLOR_FORCE=1 NO_COLOR=1 run -2 --separate-stderr "$CELLRUN" nope
+    [[ "$stderr" != *$'\e'* ]]
+    run -2 --separate-stderr "$CELLRUN" nope --color always
+    [[ "$stderr" != *$'\e'* ]] # the verb is found out first
+    run -2 --separate-stderr "$CELLRUN" config c.yaml --orgin --color always
+    [[ "$stderr" == *$'\e'* ]]
+    CLICOLOR_FORCE=1 run -2 --separate-stderr "$CELLRUN" config --color never
+    [[ "$stderr" != *$'\e'* ]]
+}
+
+@test "control bytes of arguments do not reach the terminal" {
+    run -2 --separate-stderr "$CELLRUN" $'ne\e[31mat\r'
+    [[ "$stderr" != *$'\e'* ]]
+    [[ "$stderr" == *'ne\x1b[31mat\x0d'* ]]
+}
+
+@test "a full disk is a failure" {
+    run -1 --separate-stderr bash -c '"$CELLRUN" help >/dev/full'
+    [[ "$stderr" == *"cannot write standard output: No space left"* ]]
+    [[ "$stderr" == *"[E0602]"* ]]
+}
+
+@test "a closed stdout is a failure" {
+    run -1 --separate-stderr bash -c '"$CELLRUN" help >&-'
+    [[ "$stderr" == *"cannot write standard output"* ]]
+}
+
+@test "closed stdin and stderr are not taken for files" {
+    run -0 --separate-stderr bash -c '"$CELLRUN" config c.yaml --get vars.a \
+        <&- 2>&-'
+    [ "$output" = 1 ]
+}
+
+@test "a pipe that nobody reads ends with 141 and says nothing" {
+    run -141 --separate-stderr bash -c '
+        exec 3>&1
+        { "$CELLRUN" schema; echo $? >status; } | true
+        exit "$(cat status)"'
+    [ -z "$stderr" ]
+}

@@ -1,0 +1,140 @@
+/* The table of contents: its order, and that every entry explains itself. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "conf/opt.h"
+#include "conf/verb.h"
+#include "tap.h"
+
+/* registry.def as text, in the order of its lines. */
+static const char *const lines[] = {
+#define CR_CELL(x) "CR_CELL(" #x ")",
+#define CR_DATASET(x) "CR_DATASET(" #x ")",
+#define CR_FORMAT(x) "CR_FORMAT(" #x ")",
+#define CR_INIT(x) "CR_INIT(" #x ")",
+#define CR_LOSS(x) "CR_LOSS(" #x ")",
+#define CR_METRIC(x) "CR_METRIC(" #x ")",
+#define CR_OP(x) "CR_OP(" #x ")",
+#define CR_OPTIM(x) "CR_OPTIM(" #x ")",
+#define CR_SCHEDULE(x) "CR_SCHEDULE(" #x ")",
+#define CR_SECTION(x) "CR_SECTION(" #x ")",
+#define CR_TRANSFORM(x) "CR_TRANSFORM(" #x ")",
+#define CR_VERB(x) "CR_VERB(" #x ")",
+#include "registry_pass.h"
+};
+
+static void order(void)
+{
+    bool good = true;
+
+    for (size_t i = 1; i < CR_LEN(lines); i++)
+        if (strcmp(lines[i - 1], lines[i]) >= 0) {
+            good = false;
+            printf("# %s must stand before %s\n", lines[i], lines[i - 1]);
+        }
+    ok(good, "registry.def is in order and names nothing twice");
+}
+
+/* "One sentence." */
+static bool sentence(const char *text)
+{
+    size_t n = text ? strlen(text) : 0;
+
+    return n > 3 && text[n - 1] == '.' &&
+           !islower((unsigned char)text[0]);
+}
+
+static void rows(const char *owner, const struct cr_opt *opts, size_t size)
+{
+    struct cr_arena mem = { 0 };
+
+    for (const struct cr_opt *row = opts; row && row->name; row++) {
+        bool good = sentence(row->doc);
+
+        if (!good)
+            ok(false, "%s %s has no doc: %s", owner, row->name,
+               row->doc ? row->doc : "NULL");
+        for (const struct cr_opt *other = opts; other != row; other++)
+            if (strcmp(other->name, row->name) == 0)
+                ok(false, "%s has %s twice", owner, row->name);
+        if (row->at >= size)
+            ok(false, "%s %s lies outside its struct", owner, row->name);
+        if (row->type == CR_OPT_ENUM &&
+            (!row->choices || row->int_default < 0))
+            ok(false, "%s %s has no choices", owner, row->name);
+        if (row->type == CR_OPT_ENUM && row->need == CR_DEFAULT) {
+            const char *const *word = cr_opt_choices(&mem, row);
+            int n = 0;
+
+            while (word[n])
+                n++;
+            if (row->int_default >= n)
+                ok(false, "%s %s: no such default", owner, row->name);
+        }
+        if (row->need == CR_DEFAULT && row->type == CR_OPT_REAL &&
+            !(row->real_default >= row->low && row->real_default <= row->high))
+            ok(false, "%s %s: default out of range", owner, row->name);
+        if (row->need == CR_DEFAULT && row->type == CR_OPT_INT &&
+            !((double)row->int_default >= row->low &&
+              (double)row->int_default <= row->high))
+            ok(false, "%s %s: default out of range", owner, row->name);
+        if (row->need == CR_DEFAULT && row->type == CR_OPT_AMOUNT) {
+            struct cr_amount a;
+
+            if (!cr_amount_parse(row->text, (enum cr_unit)row->int_default,
+                                 &a))
+                ok(false, "%s %s: default is no amount", owner, row->name);
+        }
+        if (row->need == CR_DEFAULT && row->type == CR_OPT_OBJ) {
+            char *end;
+
+            strtod(row->text, &end);
+            if (*end && !cr_find(row->kind, row->text))
+                ok(false, "%s %s: no default %s", owner, row->name,
+                   row->text);
+        }
+        if (row->type == CR_OPT_SUB)
+            rows(cr_strf(&mem, "%s %s", owner, row->name), row->sub,
+                 size - row->at);
+    }
+    cr_arena_free(&mem);
+}
+
+/* Flags of one verb must not mean two things. */
+static void flags(const struct cr_about *verb)
+{
+    bool good = true;
+
+    for (const struct cr_opt *a = verb->opts; a && a->name; a++) {
+        for (const struct cr_opt *b = cr_cli_rows; b->name; b++)
+            if (strcmp(a->name, b->name) == 0 ||
+                (a->flag && a->flag == b->flag))
+                good = false;
+        for (const struct cr_opt *b = verb->opts; b != a; b++)
+            if (a->flag && a->flag == b->flag)
+                good = false;
+    }
+    ok(good, "%s: every flag means one thing", verb->name);
+}
+
+int main(void)
+{
+    order();
+    for (int k = 0; k < CR_KINDS; k++) {
+        enum cr_kind kind = (enum cr_kind)k;
+        const struct cr_about *const *list = cr_list(kind);
+
+        for (int i = 0; list[i]; i++) {
+            ok(sentence(list[i]->summary), "%s %s has a summary",
+               cr_kind_name(kind), list[i]->name);
+            ok(cr_find(kind, list[i]->name) == list[i], "and is found");
+            rows(list[i]->name, list[i]->opts, list[i]->size);
+            if (kind == CR_KIND_VERB)
+                flags(list[i]);
+            if (kind != CR_KIND_OP && kind != CR_KIND_FORMAT)
+                ok(list[i]->example, "%s has an example", list[i]->name);
+        }
+    }
+    return done();
+}
