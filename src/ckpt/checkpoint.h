@@ -16,12 +16,12 @@ struct cr_store;
 
 struct cr_entry {
     const char *name;
-    struct cr_spec spec;    /* rank -1: more than 8 dimensions */
-    const char *dtype;      /* "F32", or NPZ's "<f4" */
-    bool readable;          /* of a type and rank that cr_store_read takes */
-    int64_t offset;         /* of its first byte in the file */
-    size_t bytes;           /* in the file */
-    uint32_t crc;           /* ours only */
+    struct cr_spec spec; /* rank -1: more than 8 dimensions */
+    const char *dtype;   /* "F32", or NPZ's "<f4" */
+    bool readable;       /* of a type and rank that cr_store_read takes */
+    int64_t offset;      /* of its first byte in the file */
+    size_t bytes;        /* in the file */
+    uint32_t crc;        /* ours only */
 };
 
 struct cr_meta {
@@ -66,10 +66,10 @@ bool cr_store_verify(struct cr_store *store, struct cr_diag *diag);
 struct cr_ckpt {
     const struct cr_tensor *tensors; /* in graph order; CR_REAL as F32 (F64) */
     int n;
-    bool train;             /* kind train: config and state are given */
-    const char *config;     /* YAML text */
-    const char *state;      /* JSON text */
-    const char *writer;     /* NULL: "cellrun VERSION" */
+    bool train;                 /* kind train: config and state are given */
+    const char *config;         /* YAML text */
+    const char *state;          /* JSON text */
+    const char *writer;         /* NULL: "cellrun VERSION" */
     const struct cr_meta *more; /* further metadata, keys like "cellrun.x" */
     int n_more;
 };
@@ -91,18 +91,17 @@ struct cr_ckpt_file {
 };
 /* Those of that prefix (NULL: of any) in the folder, newest first; none and
  * NULL when there is no such folder. */
-const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
-                                        const char *dir, const char *prefix,
-                                        int *n);
+const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena, const char *dir,
+                                        const char *prefix, int *n);
 
 /* After cr_ckpt_write: makes last.safetensors (and best.safetensors) the file
  * just written, then deletes the oldest beyond `keep` of its prefix, but
  * never the best one and never `resumed`. */
 struct cr_publish {
-    const char *path;       /* what was written */
-    bool best;              /* it is the best so far */
-    int64_t keep;           /* keep_checkpoint_max; 0: keep all */
-    const char *resumed;    /* the file this run went on from; NULL: none */
+    const char *path;    /* what was written */
+    bool best;           /* it is the best so far */
+    int64_t keep;        /* keep_checkpoint_max; 0: keep all */
+    const char *resumed; /* the file this run went on from; NULL: none */
 };
 bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *publish);
 
@@ -114,10 +113,10 @@ void cr_ckpt_sweep(const char *dir);
 
 /* The elements farthest apart in two arrays, in double; NaN equals NaN. */
 struct cr_apart {
-    int64_t beyond;         /* elements with |a - b| > atol + rtol |b| */
-    int64_t at;             /* index of the largest deviation */
-    double deviation;       /* inf where only one is NaN, or infinite */
-    double a, b;            /* the two values there */
+    int64_t beyond;   /* elements with |a - b| > atol + rtol |b| */
+    int64_t at;       /* index of the largest deviation */
+    double deviation; /* inf where only one is NaN, or infinite */
+    double a, b;      /* the two values there */
 };
 void cr_apart(const struct cr_spec *spec, const void *a, enum cr_type b_type,
               const void *b, double rtol, double atol, struct cr_apart *to);

@@ -1,0 +1,21 @@
+/*
+ * zlib, which is met here only: checksums and unpacking.
+ */
+#ifndef CR_BASE_GZ_H
+#define CR_BASE_GZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* CRC-32 (ISO-HDLC) of what went before, 0 at first, and len more bytes. */
+uint32_t cr_crc32(uint32_t crc, const void *data, size_t len);
+/* The CRC of a text and one of len_b bytes behind it, from their own. */
+uint32_t cr_crc32_join(uint32_t a, uint32_t b, int64_t len_b);
+
+/* Unpacks raw deflate data: exactly `size` bytes into `to`, with which the
+ * data end if `whole`. */
+bool cr_inflate(const void *from, size_t len, void *to, size_t size,
+                bool whole);
+
+#endif

@@ -1,0 +1,271 @@
+/*
+ * ---- begin cellrun-checkpoint(5)
+ *
+ * LAYOUT
+ *
+ * A checkpoint is a safetensors file, version 1 of the cellrun profile. Any
+ * program that reads safetensors reads it; parameters have MindSpore's names
+ * and layouts. All integers are little endian.
+ *
+ *   offset  size  meaning
+ *   0       8     N, the length of the header in bytes (u64)
+ *   8       N     the header: a JSON object in UTF-8, padded with spaces
+ *   8+N     ...   the tensors' bytes, back to back, to the end of the file
+ *
+ * N is at most 100,000,000, and 8+N is a multiple of 64. There are no bytes
+ * before, between or behind the tensors: a file that was cut or grew is
+ * noticed by its size alone.
+ *
+ * HEADER
+ *
+ * The header begins with a fixed text, by which a checkpoint is known.
+ *
+ *   offset  size  meaning
+ *   8       62    the mark
+ *   70      8     CRC-32 of the header, 8 lower-case hexadecimal digits
+ *   78      1     the closing quote
+ *
+ * The mark is this text, without the blanks before it:
+ *
+ *   {"__metadata__":{"cellrun.format":"1","cellrun.header_crc32":"
+ *
+ * There is no white space before the padding. The metadata come first, then
+ * one member per tensor, in the order of their bytes:
+ *
+ *   "NAME":{"dtype":"F32","shape":[512,784],"data_offsets":[BEGIN,END]}
+ *
+ * BEGIN and END count from 8+N; END is exclusive. Strings escape the quote,
+ * the backslash and control characters only.
+ *
+ * METADATA
+ *
+ * Every value is a JSON string. The first three keys stand in this order, the
+ * others in ascending byte order.
+ *
+ *   key                      meaning
+ *   cellrun.format           version of the profile, "1"
+ *   cellrun.header_crc32     CRC-32 of bytes 0 to 8+N-1, with '0' in the
+ *                            place of its own 8 digits
+ *   cellrun.tensor_crc32     8 hexadecimal digits per tensor, joined, in the
+ *                            order of the header: CRC-32 of its bytes
+ *   cellrun.config           the resolved configuration, YAML (kind train)
+ *   cellrun.kind             "train" (a run can go on from it) or "weights"
+ *   cellrun.requires         what a reader must know besides, separated by
+ *                            commas; empty in version 1
+ *   cellrun.state            the state of the run, JSON (kind train)
+ *   cellrun.writer           "cellrun VERSION"
+ *   crc_num                  MindSpore's checksum: CRC-32 in decimal, 10
+ *                            digits, over the name and then the bytes of
+ *                            every tensor in ascending order of names
+ *   format                   "ms": parameters are named as in MindSpore
+ *
+ * CRC-32 is that of zlib, gzip and PNG: polynomial 0xEDB88320 reflected,
+ * start and final inversion. It finds damage; it is no signature.
+ *
+ * TENSORS
+ *
+ * Elements are stored in C order. Parameters have their names in the network,
+ * such as dense_relu_sequential.0.weight; optimizer slots the slot's name in
+ * front, such as moments.dense_relu_sequential.0.weight. Names that begin
+ * with "cellrun." are the program's own.
+ *
+ *   dtype                    element
+ *   F64 F32 F16 BF16         IEEE 754 numbers, and bfloat16
+ *   I64 I32 I16 I8           signed integers
+ *   U64 U32 U16 U8           unsigned integers
+ *   BOOL                     a byte, 0 or 1
+ *
+ * Parameters and slots are F32 (F64 in a build with REAL=double). A scalar
+ * has shape [], a scalar integer [1].
+ *
+ * The order follows alignment: a tensor's is the largest power of two, up to
+ * 64, that divides its length, and tensors of larger alignment stand first;
+ * among equals the order is the network's. So every tensor starts at a
+ * multiple of its alignment, without any padding.
+ *
+ * STATE
+ *
+ * cellrun.state is a JSON object. Integers are below 2^53, the seed is a
+ * string of decimal digits. It holds no times: equal runs write equal files.
+ * Members that a reader does not know are kept.
+ *
+ *   member                   meaning
+ *   epoch, step              epochs done, updates done
+ *   step_in_epoch            updates done in the present epoch
+ *   steps_per_epoch          updates of a whole epoch
+ *   samples                  samples seen
+ *   seed                     the seed of the run
+ *   config_dir               folder that relative paths start from
+ *   optimizer                its type and its count of updates t
+ *   data                     fingerprint and position in the data set
+ *   best                     metric, mode, value and epoch of the best
+ *   early_stop               evaluations without gain so far
+ *
+ * READING
+ *
+ * A file with any metadata key that begins with "cellrun." is a checkpoint
+ * of ours: then every key above that has no kind in brackets (and is not
+ * crc_num) must be there, and every checksum must hold. A larger format, or a
+ * word in cellrun.requires that is not known, is refused as newer. Other
+ * unknown keys and tensors are ignored.
+ *
+ * WRITING
+ *
+ * The file is written beside its name as .NAME.tmp.PID, synced, and renamed;
+ * then the folder is synced. At every moment the name means a complete file.
+ * best.safetensors and last.safetensors are hard links.
+ *
+ * ---- end cellrun-checkpoint(5)
+ */
+#include "ckpt/store.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/gz.h"
+#include "base/version.h"
+#include "ckpt/whole.h"
+
+struct ckpt_named {
+    const char *name;
+    int index;
+};
+
+static int ckpt_by_name(const void *a, const void *b)
+{
+    const struct ckpt_named *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+/* MindSpore's whole-file CRC, from the tensors' own by combination. */
+static uint32_t ckpt_crc_num(struct cr_arena *arena,
+                             const struct cr_tensor *tensors, int n,
+                             const uint32_t *crc)
+{
+    struct ckpt_named *sorted = CR_NEWS(arena, struct ckpt_named, n);
+    uint32_t sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sorted[i] = (struct ckpt_named){ tensors[i].name, i };
+    qsort(sorted, (size_t)n, sizeof *sorted, ckpt_by_name);
+    for (int i = 0; i < n; i++) {
+        int at = sorted[i].index;
+
+        sum = cr_crc32(sum, sorted[i].name, strlen(sorted[i].name));
+        sum = cr_crc32_join(sum, crc[at], (int64_t)cr_st_size(&tensors[at]));
+    }
+    return sum;
+}
+
+static int ckpt_by_key(const void *a, const void *b)
+{
+    const struct cr_meta *x = a, *y = b;
+
+    return strcmp(x->key, y->key);
+}
+
+static int ckpt_metas(struct cr_arena *arena, const struct cr_ckpt *ckpt,
+                      const int *order, struct cr_meta **to)
+{
+    struct cr_meta *m = CR_NEWS(arena, struct cr_meta, 10 + ckpt->n_more);
+    uint32_t *crc = CR_NEWS(arena, uint32_t, ckpt->n);
+    struct cr_buf crcs = { .arena = arena };
+    int n = 0;
+
+    for (int i = 0; i < ckpt->n; i++) {
+        const struct cr_tensor *t = &ckpt->tensors[order[i]];
+
+        crc[order[i]] = cr_crc32(0, t->data, cr_st_size(t));
+        cr_buf_f(&crcs, "%08" PRIx32, crc[order[i]]);
+    }
+    m[n++] = (struct cr_meta){ "cellrun.format", "1" };
+    m[n++] = (struct cr_meta){ "cellrun.header_crc32", "00000000" };
+    m[n++] = (struct cr_meta){ "cellrun.tensor_crc32", cr_buf_text(&crcs) };
+    if (ckpt->train) {
+        m[n++] = (struct cr_meta){ "cellrun.config", ckpt->config };
+        m[n++] = (struct cr_meta){ "cellrun.state", ckpt->state };
+    }
+    m[n++] =
+        (struct cr_meta){ "cellrun.kind", ckpt->train ? "train" : "weights" };
+    m[n++] = (struct cr_meta){ "cellrun.requires", "" };
+    m[n++] =
+        (struct cr_meta){ "cellrun.writer",
+                          ckpt->writer ? ckpt->writer : "cellrun " CR_VERSION };
+    m[n++] = (struct cr_meta){
+        "crc_num", cr_strf(arena, "%010" PRIu32,
+                           ckpt_crc_num(arena, ckpt->tensors, ckpt->n, crc))
+    };
+    m[n++] = (struct cr_meta){ "format", "ms" };
+    for (int i = 0; i < ckpt->n_more; i++)
+        m[n++] = ckpt->more[i];
+    qsort(m + 3, (size_t)n - 3, sizeof *m, ckpt_by_key);
+    *to = m;
+    return n;
+}
+
+static bool ckpt_put(struct cr_diag *diag, const char *path,
+                     const struct cr_buf *header,
+                     const struct cr_tensor *tensors, const int *order, int n)
+{
+    struct cr_whole whole;
+    int64_t size = (int64_t)header->len;
+
+    if (header->len > 8 + CR_ST_HEADER_MAX)
+        return cr_error(diag, cr_at_file(diag->arena, path), CR_E_SYSTEM,
+                        "cannot write: a header of %zu bytes is too large",
+                        header->len);
+    for (int i = 0; i < n; i++)
+        size += (int64_t)cr_st_size(&tensors[i]);
+    if (!cr_whole_open(&whole, diag, path, size))
+        return false;
+    cr_whole_put(&whole, header->text, header->len);
+    for (int i = 0; i < n; i++)
+        cr_whole_put(&whole, tensors[order[i]].data,
+                     cr_st_size(&tensors[order[i]]));
+    return cr_whole_close(&whole);
+}
+
+bool cr_ckpt_write(struct cr_diag *diag, const char *path,
+                   const struct cr_ckpt *ckpt)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_buf header = { .arena = &mem };
+    struct cr_meta *meta;
+    char digits[9];
+    int *order, n_meta;
+    bool ok = false;
+
+    if (!cr_st_place(&mem, diag, path, ckpt->tensors, ckpt->n, &order))
+        goto done;
+    n_meta = ckpt_metas(&mem, ckpt, order, &meta);
+    cr_st_header(&header, meta, n_meta, ckpt->tensors, order, ckpt->n);
+    snprintf(digits, sizeof digits, "%08" PRIx32,
+             cr_crc32(0, header.text, header.len));
+    memcpy(header.text + CR_ST_CRC_AT, digits, 8);
+    ok = ckpt_put(diag, path, &header, ckpt->tensors, order, ckpt->n);
+done:
+    cr_arena_free(&mem);
+    return ok;
+}
+
+bool cr_tensors_write(struct cr_diag *diag, const char *path,
+                      const struct cr_tensor *tensors, int n)
+{
+    static const struct cr_meta meta = { "format", "ms" };
+    struct cr_arena mem = { 0 };
+    struct cr_buf header = { .arena = &mem };
+    int *order;
+    bool ok;
+
+    if (cr_ends(path, ".npz"))
+        return cr_npz_write(diag, path, tensors, n);
+    ok = cr_st_place(&mem, diag, path, tensors, n, &order);
+    if (ok) {
+        cr_st_header(&header, &meta, 1, tensors, order, n);
+        ok = ckpt_put(diag, path, &header, tensors, order, n);
+    }
+    cr_arena_free(&mem);
+    return ok;
+}

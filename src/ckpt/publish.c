@@ -1,0 +1,223 @@
+/*
+ * The folder of a run's checkpoints: their names, the links last and best,
+ * and which of them go.
+ */
+#include "ckpt/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "ckpt/whole.h"
+
+#define PUBLISH_SUFFIX ".safetensors"
+
+const char *cr_ckpt_name(struct cr_arena *arena, const char *dir,
+                         const char *prefix, int64_t epoch, int64_t step)
+{
+    return cr_path_join(arena, dir,
+                        cr_strf(arena, "%s-%" PRId64 "_%" PRId64 PUBLISH_SUFFIX,
+                                prefix, epoch, step));
+}
+
+/* The digits from `at` up to `end`; false if there are none, or too many. */
+static bool publish_number(const char *at, const char *end, int64_t *to)
+{
+    if (at == end)
+        return false;
+    for (*to = 0; at < end; at++)
+        if (*at < '0' || *at > '9' || !cr_mul(to, *to, 10) ||
+            !cr_add(to, *to, *at - '0'))
+            return false;
+    return true;
+}
+
+/* PREFIX-EPOCH_STEP.safetensors */
+static bool publish_parse(struct cr_arena *arena, const char *dir,
+                          const char *name, struct cr_ckpt_file *to)
+{
+    const char *dot, *line, *dash;
+
+    if (!cr_ends(name, PUBLISH_SUFFIX) || name[0] == '.')
+        return false;
+    dot = name + strlen(name) - strlen(PUBLISH_SUFFIX);
+    line = memrchr(name, '_', (size_t)(dot - name));
+    dash = line ? memrchr(name, '-', (size_t)(line - name)) : NULL;
+    if (!dash || dash == name || !publish_number(dash + 1, line, &to->epoch) ||
+        !publish_number(line + 1, dot, &to->step))
+        return false;
+    to->prefix = cr_strndup(arena, name, (size_t)(dash - name));
+    to->path = cr_path_join(arena, dir, name);
+    return true;
+}
+
+static int publish_newest(const void *a, const void *b)
+{
+    const struct cr_ckpt_file *x = a, *y = b;
+
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? 1 : -1;
+    if (x->step != y->step)
+        return x->step < y->step ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena, const char *dir,
+                                        const char *prefix, int *n)
+{
+    struct cr_ckpt_file *file = NULL;
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    int room = 0;
+
+    *n = 0;
+    while (d && (e = readdir(d)) != NULL) {
+        struct cr_ckpt_file one;
+
+        if (!publish_parse(arena, dir, e->d_name, &one) ||
+            (prefix && strcmp(one.prefix, prefix) != 0))
+            continue;
+        if (*n == room) {
+            room = 2 * room + 16;
+            file = cr_grow(arena, file, (size_t)*n, (size_t)room, sizeof *file);
+        }
+        file[(*n)++] = one;
+    }
+    if (d)
+        closedir(d);
+    if (*n > 0)
+        qsort(file, (size_t)*n, sizeof *file, publish_newest);
+    return file;
+}
+
+static bool publish_same(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* Where links are refused. */
+static bool publish_copy(struct cr_diag *diag, const char *from, const char *to)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_whole whole;
+    const size_t room = 1 << 20;
+    char *chunk = CR_NEWS(&mem, char, room);
+    int fd = open(from, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    ssize_t n = -1;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 &&
+        cr_whole_open(&whole, diag, to, st.st_size)) {
+        while ((n = read(fd, chunk, room)) != 0) {
+            if (n < 0 && errno == EINTR)
+                continue;
+            if (n < 0 || !cr_whole_put(&whole, chunk, (size_t)n))
+                break;
+        }
+        if (n < 0) {
+            whole.failed = true;
+            cr_error(diag, cr_at_file(diag->arena, from), CR_E_SYSTEM,
+                     "cannot read: %s", strerror(errno));
+        }
+        n = cr_whole_close(&whole) ? 0 : -1;
+    }
+    if (fd >= 0)
+        close(fd);
+    cr_arena_free(&mem);
+    return n == 0;
+}
+
+/* `to` becomes another name of `from`, at once. */
+static bool publish_link(struct cr_diag *diag, const char *from, const char *to)
+{
+    struct cr_arena mem = { 0 };
+    const char *part =
+        cr_strf(&mem, ".%s.tmp.%ld", cr_path_base(to), (long)getpid());
+    bool ok = true;
+
+    if (publish_same(from, to))
+        goto done;
+    part = cr_path_join(&mem, cr_path_dir(&mem, to), part);
+    unlink(part);
+    if (link(from, part) != 0) {
+        ok = publish_copy(diag, from, to);
+    } else if (rename(part, to) != 0) {
+        ok = cr_error(diag, cr_at_file(diag->arena, to), CR_E_SYSTEM,
+                      "cannot write: %s", strerror(errno));
+        unlink(part);
+    }
+done:
+    cr_arena_free(&mem);
+    return ok;
+}
+
+static void publish_sync(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        /* some file systems cannot; then the names come a little later */
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
+{
+    struct cr_arena mem = { 0 };
+    const char *dir = cr_path_dir(&mem, p->path);
+    const char *best = cr_path_join(&mem, dir, "best" PUBLISH_SUFFIX);
+    const char *last = cr_path_join(&mem, dir, "last" PUBLISH_SUFFIX);
+    const struct cr_ckpt_file *file;
+    struct cr_ckpt_file own;
+    int n = 0;
+    bool ok;
+
+    ok = (!p->best || publish_link(diag, p->path, best)) &&
+         publish_link(diag, p->path, last);
+    if (!ok)
+        goto done;
+    publish_sync(dir);
+    if (p->keep <= 0 || !publish_parse(&mem, dir, cr_path_base(p->path), &own))
+        goto done;
+    file = cr_ckpt_list(&mem, dir, own.prefix, &n);
+    for (int i = 0; i < n; i++)
+        if (i >= p->keep && !publish_same(file[i].path, p->path) &&
+            !publish_same(file[i].path, best) &&
+            !(p->resumed && publish_same(file[i].path, p->resumed)))
+            unlink(file[i].path);
+done:
+    cr_arena_free(&mem);
+    return ok;
+}
+
+void cr_ckpt_sweep(const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+
+    while (d && (e = readdir(d)) != NULL) {
+        const char *name = e->d_name, *tail = strrchr(name, '.');
+        int64_t pid;
+
+        if (name[0] != '.' || !tail || tail - name < 5 ||
+            strncmp(tail - 4, ".tmp", 4) != 0 ||
+            !publish_number(tail + 1, tail + strlen(tail), &pid) || pid < 1 ||
+            pid > INT32_MAX)
+            continue;
+        if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+            unlinkat(dirfd(d), name, 0);
+    }
+    if (d)
+        closedir(d);
+}
