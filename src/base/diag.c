@@ -12,8 +12,9 @@
 
 #include "base/str.h"
 
-#define QUOTE_MAX 60  /* characters of user text in a message */
+#define QUOTE_MAX 60   /* characters of user text in a message */
 #define EXCERPT_MAX 96 /* characters of a line shown */
+#define ERRORS_MAX 200 /* more help nobody */
 
 static const struct code {
     const char *number, *title, *text;
@@ -55,6 +56,8 @@ static void diag_record(struct cr_diag *diag, struct cr_pos pos,
     struct cr_message *m;
 
     diag->dropped = true;
+    if (pos.offset < 0 || diag->errors >= ERRORS_MAX)
+        return;
     for (m = diag->first; m; m = m->next)
         if (m->code == code && diag_same_place(&m->pos, &pos) &&
             strcmp(m->text, text) == 0)
@@ -275,8 +278,7 @@ static bool diag_excerpt(struct cr_buf *buf, const struct cr_message *m,
         left = cr_strf(buf->arena, "%5d | ", pos->line);
         blank = cr_strf(buf->arena, "%*s | ", (int)strlen(left) - 3, "");
     }
-    if (pos->col > EXCERPT_MAX / 2 &&
-        cr_utf8_count(line, len) > EXCERPT_MAX)
+    if (pos->col > EXCERPT_MAX / 2 && cr_utf8_count(line, len) > EXCERPT_MAX)
         first = (size_t)pos->col - EXCERPT_MAX / 4;
     cr_buf_str(buf, left);
     if (first > 1)
@@ -428,7 +430,9 @@ void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how)
  * neighbours cost 1; upper and lower case are the same letter. */
 static int diag_distance(const char *a, const char *b)
 {
-    enum { MAX = 64 };
+    enum {
+        MAX = 64
+    };
     int d[3][MAX + 1];
     int n = (int)strlen(a), m = (int)strlen(b);
 
@@ -449,10 +453,8 @@ static int diag_distance(const char *a, const char *b)
                 best = up[j] + 1;
             if (now[j - 1] + 1 < best)
                 best = now[j - 1] + 1;
-            if (i > 1 && j > 1 &&
-                p == tolower((unsigned char)b[j - 2]) &&
-                q == tolower((unsigned char)a[i - 2]) &&
-                far[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && p == tolower((unsigned char)b[j - 2]) &&
+                q == tolower((unsigned char)a[i - 2]) && far[j - 2] + 1 < best)
                 best = far[j - 2] + 1;
             now[j] = best;
         }

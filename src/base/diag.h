@@ -29,7 +29,8 @@ struct cr_source {
 struct cr_pos {
     const struct cr_source *src;
     int line, col, len;     /* len: characters to underline */
-    int64_t offset;         /* binary files: byte offset + 1; 0: none */
+    int64_t offset;         /* binary files: byte offset + 1; 0: none;
+                               -1: has its error, no more are recorded */
 };
 
 enum cr_code {

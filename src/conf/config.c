@@ -1,52 +1,12 @@
 #include "conf/config.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
-#include "conf/yaml.h"
-
-static struct cr_node *config_file(struct cr_config *c, const char *path)
-{
-    struct cr_source *src = CR_NEW(c->arena, struct cr_source);
-    char *text;
-
-    src->name = strcmp(path, "-") == 0 ? "standard input" : path;
-    text = cr_read_file(c->arena, c->diag, cr_at_file(c->arena, path), path,
-                        CR_E_INCLUDE, CR_TEXT_MAX, &src->len);
-    if (!text)
-        return NULL;
-    src->text = text;
-    return cr_yaml_read(c->arena, c->diag, src, 0, src->len);
-}
-
-struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
-                                 const struct cr_config_from *from)
-{
-    struct cr_config *c = CR_NEW(arena, struct cr_config);
-
-    c->arena = arena;
-    c->diag = diag;
-    c->root = CR_NEW(arena, struct cr_node);
-    c->root->kind = CR_NODE_MAP;
-    c->dir = ".";
-    c->name = "config";
-    if (from->files && from->files[0]) {
-        struct cr_node *node = config_file(c, from->files[0]);
-
-        c->dir = cr_path_dir(arena, from->files[0]);
-        c->name = cr_path_stem(arena, from->files[0]);
-        if (node && node->kind == CR_NODE_MAP)
-            c->root = node;
-        else if (node && node->kind != CR_NODE_NULL)
-            cr_error(diag, node->pos, CR_E_FORM,
-                     "a config is a map of keys, found %s",
-                     cr_node_what(arena, node));
-        if (node)
-            c->text = node->pos.src->text;
-    }
-    return c;
-}
+#include "conf/origin.h"
 
 const struct cr_node *cr_section(const struct cr_config *config,
                                  const char *name)
@@ -89,6 +49,8 @@ bool cr_config_check(struct cr_config *config)
     const struct cr_about *const *list = cr_list(CR_KIND_SECTION);
     int before = config->diag->errors;
 
+    if (config->broken)
+        return false;
     for (CR_EACH(m, config->root))
         if (!cr_find(CR_KIND_SECTION, m->key))
             config_unknown(config, m);
@@ -100,4 +62,59 @@ bool cr_config_check(struct cr_config *config)
                             cr_alloc(config->arena, 1, section->about.size));
     }
     return config->diag->errors == before;
+}
+
+/* ---- paths ---- */
+
+/* The node a text comes from: the very same one, else one that equals it. */
+static const struct cr_node *config_holder(const struct cr_node *node,
+                                           const char *text, bool same)
+{
+    const struct cr_node *found = NULL;
+
+    if (node->kind == CR_NODE_STR &&
+        (node->text == text || (!same && strcmp(node->text, text) == 0)))
+        return node;
+    for (CR_EACH(m, node)) {
+        found = config_holder(m, text, same);
+        if (found)
+            break;
+    }
+    return found;
+}
+
+static const char *config_dir_of(const struct cr_config *config,
+                                 const char *path)
+{
+    const struct cr_node *node = config_holder(config->root, path, true);
+
+    if (!node)
+        node = config_holder(config->root, path, false);
+    for (const struct cr_origin *o = config->origins; o && node; o = o->next)
+        if (o->src == node->pos.src)
+            return o->dir;
+    return config->dir;
+}
+
+const char *cr_config_path(const struct cr_config *config, const char *path,
+                           bool data)
+{
+    const char *list = data ? getenv("CELLRUN_DATA") : NULL;
+    const char *full =
+        cr_path_join(config->arena, config_dir_of(config, path), path);
+
+    if (access(full, F_OK) == 0)
+        return full;
+    if (path[0] == '/')
+        return NULL;
+    while (list && *list) {
+        size_t n = strcspn(list, ":");
+
+        full = cr_path_join(config->arena, cr_strndup(config->arena, list, n),
+                            path);
+        if (n > 0 && access(full, F_OK) == 0)
+            return full;
+        list += n + (list[n] == ':');
+    }
+    return NULL;
 }

@@ -19,6 +19,8 @@ struct cr_config {
     const char *dir;            /* of the first file: relative paths start */
     const char *name;           /* of the first file, without suffix */
     const char *text;           /* as given (first file), for config.yaml */
+    struct cr_origin *origins;  /* sources and the folders of their paths */
+    bool broken;                /* a file could not be read to its end */
 };
 
 /* Reads files ("-" is standard input) and assignments ("a.b=1", "~key").

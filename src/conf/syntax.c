@@ -83,8 +83,7 @@ static bool syntax_no_blank(struct cr_diag *d, const struct cr_syntax *e,
         text[at + 1] == ' ' || text[at + 1] == '/')
         return false;
     syntax_report(d, e, at, 1, "no blank after ':'");
-    cr_hint(d, "write '%s: %s'",
-            cr_quote(d->arena, text + key, at - key),
+    cr_hint(d, "write '%s: %s'", cr_quote(d->arena, text + key, at - key),
             cr_quote(d->arena, text + at + 1, line.end - at - 1));
     return true;
 }
@@ -188,8 +187,10 @@ static bool syntax_colon(struct cr_diag *d, const struct cr_syntax *e)
             return false;
         if (at - line.at > deep) {
             syntax_report(d, e, at, e->problem_at - at, "wrong indentation");
-            cr_hint(d, "the line above has a value already; expected column "
-                       "%zu", deep + 1);
+            cr_hint(d,
+                    "the line above has a value already; expected column "
+                    "%zu",
+                    deep + 1);
             return false;
         }
         syntax_report(d, e, above.at + deep, above.end - above.at - deep,
@@ -197,8 +198,9 @@ static bool syntax_colon(struct cr_diag *d, const struct cr_syntax *e)
         cr_hint(d, "expected 'key: value'");
         return false;
     }
-    return syntax_report(d, e, e->problem_at, 1, "a ':' that belongs to no "
-                                                 "key");
+    return syntax_report(d, e, e->problem_at, 1,
+                         "a ':' that belongs to no "
+                         "key");
 }
 
 static bool syntax_token(struct cr_diag *d, const struct cr_syntax *e)
@@ -232,7 +234,8 @@ static bool syntax_flow(struct cr_diag *d, const struct cr_syntax *e)
     }
     if (syntax_unclosed(d, e, at))
         return false;
-    if (at >= e->to || syntax_line(e, at).at != syntax_line(e, e->context_at).at) {
+    if (at >= e->to ||
+        syntax_line(e, at).at != syntax_line(e, e->context_at).at) {
         syntax_report(d, e, e->context_at, 1,
                       cr_strf(d->arena, "unclosed '%c'", text[e->context_at]));
         cr_hint(d, "no '%c' before line %d", close,
@@ -342,8 +345,9 @@ bool cr_syntax_error(struct cr_diag *d, const struct cr_syntax *e)
         return false;
     }
     if (strstr(e->problem, "<document start>")) {
-        syntax_report(d, e, e->problem_at, 1, "text behind the end of the "
-                                              "config");
+        syntax_report(d, e, e->problem_at, 1,
+                      "text behind the end of the "
+                      "config");
         cr_hint(d, "all keys at the top begin in the same column");
         return false;
     }

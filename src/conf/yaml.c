@@ -32,13 +32,13 @@ struct reader {
     struct cr_arena *arena;
     struct cr_diag *diag;
     const struct cr_source *src;
-    size_t from, to;     /* the bytes that are read */
-    size_t skipped;      /* characters before from */
+    size_t from, to; /* the bytes that are read */
+    size_t skipped;  /* characters before from */
     struct line *lines;
     size_t n_lines;
     yaml_parser_t parser;
     yaml_event_t event;
-    bool stop;           /* reported, nothing sensible can follow */
+    bool stop; /* reported, nothing sensible can follow */
     int nodes;
     struct anchor *anchors;
 };
@@ -137,16 +137,15 @@ static bool yaml_bad_byte(struct reader *r, size_t at)
     struct cr_pos pos = cr_pos_at(r->src, at, 1);
     uint32_t c = 0;
 
-    if (r->src->len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 ||
-                             memcmp(text, "\xfe\xff", 2) == 0 ||
-                             (at < 2 && text[at] == '\0')))
+    if (r->src->len >= 2 &&
+        (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0 ||
+         (at < 2 && text[at] == '\0')))
         cr_error(r->diag, pos, CR_E_ENCODING,
                  "the text is UTF-16, expected UTF-8");
     else if (text[at] == '\0')
         cr_error(r->diag, pos, CR_E_ENCODING, "a NUL byte in the text");
     else if (cr_utf8(text + at, r->src->len - at, &c) == 0)
-        cr_error(r->diag, pos, CR_E_ENCODING,
-                 "byte 0x%02x is not valid UTF-8",
+        cr_error(r->diag, pos, CR_E_ENCODING, "byte 0x%02x is not valid UTF-8",
                  (unsigned)(unsigned char)text[at]);
     else
         cr_error(r->diag, pos, CR_E_ENCODING,
@@ -176,8 +175,8 @@ static bool yaml_scan(struct reader *r)
         if (c != '\n')
             continue;
         if (r->n_lines == cap) {
-            r->lines = cr_grow(r->arena, r->lines, cap, 2 * cap,
-                               sizeof *r->lines);
+            r->lines =
+                cr_grow(r->arena, r->lines, cap, 2 * cap, sizeof *r->lines);
             cap *= 2;
         }
         r->lines[r->n_lines++] = (struct line){ chars + 1, at };
@@ -219,15 +218,16 @@ static bool yaml_next(struct reader *r)
         return yaml_no_tab(r);
     if (p->error == YAML_MEMORY_ERROR)
         cr_out_of_memory(r->to - r->from);
-    cr_syntax_error(r->diag, &(struct cr_syntax){
-        .src = r->src,
-        .from = r->from,
-        .to = r->to,
-        .problem = p->problem ? p->problem : "unreadable text",
-        .context = p->context,
-        .problem_at = yaml_byte(r, &p->problem_mark),
-        .context_at = yaml_byte(r, &p->context_mark),
-    });
+    cr_syntax_error(r->diag,
+                    &(struct cr_syntax){
+                        .src = r->src,
+                        .from = r->from,
+                        .to = r->to,
+                        .problem = p->problem ? p->problem : "unreadable text",
+                        .context = p->context,
+                        .problem_at = yaml_byte(r, &p->problem_mark),
+                        .context_at = yaml_byte(r, &p->context_mark),
+                    });
     return yaml_stop(r);
 }
 
@@ -351,8 +351,8 @@ static void yaml_tag(struct reader *r, struct cr_node *node,
     }
     tag = cr_quote(r->arena, tag, strlen(tag));
     if (cr_starts(tag, "!!")) {
-        cr_error(r->diag, pos, CR_E_WRONG_TYPE, "tag '%s' does not fit %s",
-                 tag, cr_node_what(r->arena, node));
+        cr_error(r->diag, pos, CR_E_WRONG_TYPE, "tag '%s' does not fit %s", tag,
+                 cr_node_what(r->arena, node));
         return;
     }
     cr_error(r->diag, pos, CR_E_SYNTAX, "unknown tag '%s'", tag);
@@ -381,8 +381,8 @@ static struct cr_pos yaml_block_pos(const struct reader *r)
         blanks = strspn(p, " \r");
         if (p + blanks < end && p[blanks] != '\n') {
             pos.col = (int)blanks + 1;
-            pos.len = (int)cr_utf8_count(p + blanks,
-                                         strcspn(p + blanks, "\r\n"));
+            pos.len =
+                (int)cr_utf8_count(p + blanks, strcspn(p + blanks, "\r\n"));
             return pos;
         }
     }
@@ -455,8 +455,8 @@ static struct cr_node *yaml_list(struct reader *r, int depth)
     struct cr_node **last = &node->child;
 
     if (r->event.data.sequence_start.anchor)
-        anchor = cr_strdup(
-            r->arena, (const char *)r->event.data.sequence_start.anchor);
+        anchor = cr_strdup(r->arena,
+                           (const char *)r->event.data.sequence_start.anchor);
     yaml_tag(r, node, r->event.data.sequence_start.tag, node->pos);
     if (r->event.data.sequence_start.style == YAML_BLOCK_SEQUENCE_STYLE)
         node->pos.len = 1;
@@ -477,10 +477,9 @@ static void yaml_check_key(struct reader *r, const struct cr_node *m)
 
     if (!*m->key)
         cr_error(r->diag, m->key_pos, CR_E_SYNTAX, "an empty key");
-    else if (colon && colon > m->key && m->kind == CR_NODE_NULL &&
-             !*m->text && !m->quoted) {
-        cr_error(r->diag, m->key_pos, CR_E_SYNTAX,
-                 "no blank after ':' in '%s'",
+    else if (colon && colon > m->key && m->kind == CR_NODE_NULL && !*m->text &&
+             !m->quoted) {
+        cr_error(r->diag, m->key_pos, CR_E_SYNTAX, "no blank after ':' in '%s'",
                  cr_quote(r->arena, m->key, strlen(m->key)));
         cr_hint(r->diag, "write '%.*s: %s'", (int)(colon - m->key), m->key,
                 colon + 1);
@@ -566,8 +565,7 @@ static bool yaml_is_key(struct reader *r)
     cr_error(r->diag, yaml_event_pos(r), CR_E_SYNTAX,
              "a key must be a plain word");
     if (r->event.type == YAML_ALIAS_EVENT)
-        cr_hint(r->diag,
-                "a pattern that begins with * needs quotes: \"*%s\"",
+        cr_hint(r->diag, "a pattern that begins with * needs quotes: \"*%s\"",
                 (const char *)r->event.data.alias.anchor);
     return yaml_stop(r);
 }
@@ -580,8 +578,8 @@ static struct cr_node *yaml_map(struct reader *r, int depth)
     int n = 0;
 
     if (r->event.data.mapping_start.anchor)
-        anchor = cr_strdup(
-            r->arena, (const char *)r->event.data.mapping_start.anchor);
+        anchor = cr_strdup(r->arena,
+                           (const char *)r->event.data.mapping_start.anchor);
     yaml_tag(r, node, r->event.data.mapping_start.tag, node->pos);
     if (r->event.data.mapping_start.style == YAML_BLOCK_MAPPING_STYLE)
         node->pos.len = 1;
@@ -683,9 +681,8 @@ struct cr_node *cr_yaml_read(struct cr_arena *arena, struct cr_diag *diag,
     if (!yaml_parser_initialize(&r.parser))
         cr_out_of_memory(sizeof r.parser);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r.parser,
-                                 (const unsigned char *)src->text + r.from,
-                                 r.to - r.from);
+    yaml_parser_set_input_string(
+        &r.parser, (const unsigned char *)src->text + r.from, r.to - r.from);
     node = yaml_document(&r);
     yaml_event_delete(&r.event);
     yaml_parser_delete(&r.parser);

@@ -11,8 +11,8 @@
 
 #include "conf/node.h"
 
-#define CR_DEPTH_MAX 64      /* of nested lists and maps */
-#define CR_NODES_MAX 100000  /* of a text, aliases expanded */
+#define CR_DEPTH_MAX 64               /* of nested lists and maps */
+#define CR_NODES_MAX 100000           /* of a text, aliases expanded */
 #define CR_TEXT_MAX ((size_t)4 << 20) /* bytes of a config file */
 
 /* The bytes [from, to) of a source as one node, which may have a tag; an
@@ -29,7 +29,7 @@ struct cr_pos cr_pos_at(const struct cr_source *src, size_t at, size_t len);
 /* A syntax error in libyaml's words and byte offsets, reported in ours. */
 struct cr_syntax {
     const struct cr_source *src;
-    size_t from, to;            /* the bytes that were read */
+    size_t from, to;               /* the bytes that were read */
     const char *problem, *context; /* context: NULL for none */
     size_t problem_at, context_at;
 };

@@ -1,0 +1,524 @@
+#include "conf/expand.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/expr.h"
+#include "conf/yaml.h"
+
+#define STRING_MAX 65536 /* bytes of one text, variables replaced */
+#define BUSY_MAX 32      /* variables that wait for each other */
+#define STRINGS_MAX ((size_t)1 << 24) /* bytes of all of them */
+
+struct expander {
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    struct cr_node *root, *vars;
+    const struct cr_builtins *builtins;
+    struct cr_node **ready; /* variables and sections that are expanded */
+    int n_ready, cap_ready;
+    struct cr_node *busy[BUSY_MAX]; /* those being expanded, outer first */
+    int n_busy;
+    int nodes; /* copied in place of variables and repeats */
+    size_t bytes;
+    bool full; /* over a limit: reported, nothing more is copied */
+};
+
+/* What a walk does. Control words in variables wait until the variable is
+ * used, because `when` means another thing in the network. */
+enum what {
+    TEXTS = 1,
+    CONTROL = 2,
+    NETWORK = 4
+};
+
+static void expand_walk(struct expander *x, struct cr_node *node, int depth,
+                        enum what what);
+
+/* ---- limits ---- */
+
+static void expand_measure(const struct cr_node *node, int depth, int *size,
+                           int *deepest)
+{
+    ++*size;
+    if (depth > *deepest)
+        *deepest = depth;
+    for (CR_EACH(m, node))
+        expand_measure(m, depth + 1, size, deepest);
+}
+
+/* Whether `times` copies of a node may stand at a depth. */
+static bool expand_room(struct expander *x, const struct cr_node *node,
+                        int64_t times, int depth, struct cr_pos pos)
+{
+    int size = 0, deepest = depth;
+
+    if (x->full)
+        return false;
+    expand_measure(node, depth, &size, &deepest);
+    if (deepest <= CR_DEPTH_MAX && times <= CR_NODES_MAX / size &&
+        x->nodes <= CR_NODES_MAX - (int)times * size) {
+        x->nodes += (int)times * size;
+        return true;
+    }
+    x->full = true;
+    if (deepest > CR_DEPTH_MAX)
+        return cr_error(x->diag, pos, CR_E_LIMIT,
+                        "the value makes the config nested more than %d deep",
+                        CR_DEPTH_MAX);
+    return cr_error(x->diag, pos, CR_E_LIMIT,
+                    "variables and repeats make more than %d values",
+                    CR_NODES_MAX);
+}
+
+/* ---- names ---- */
+
+static void expand_note(struct expander *x, const struct cr_node *node)
+{
+    const char *flow = cr_node_flow(x->arena, node);
+
+    cr_note(x->diag, "%s: %s      (%s:%d)", node->key,
+            cr_quote(x->arena, flow, strlen(flow)), node->pos.src->name,
+            node->pos.line);
+}
+
+/* A variable or section before it is used: expanded once, not in a circle. */
+static bool expand_ready(struct expander *x, struct cr_node *node,
+                         const char *name, struct cr_pos pos)
+{
+    for (int i = 0; i < x->n_ready; i++)
+        if (x->ready[i] == node)
+            return true;
+    for (int i = 0; i < x->n_busy; i++)
+        if (x->busy[i] == node) {
+            cr_error(x->diag, pos, CR_E_REFERENCE, "'$%s' is defined by itself",
+                     name);
+            for (; i < x->n_busy; i++)
+                expand_note(x, x->busy[i]);
+            return false;
+        }
+    if (x->n_busy == BUSY_MAX)
+        return cr_error(x->diag, pos, CR_E_LIMIT,
+                        "variables refer to each other more than %d deep",
+                        BUSY_MAX);
+    x->busy[x->n_busy++] = node;
+    expand_walk(x, node, 1, TEXTS);
+    x->n_busy--;
+    if (x->n_ready == x->cap_ready) {
+        int cap = 2 * x->cap_ready + 16;
+
+        x->ready = cr_grow(x->arena, x->ready, (size_t)x->n_ready, (size_t)cap,
+                           sizeof *x->ready);
+        x->cap_ready = cap;
+    }
+    x->ready[x->n_ready++] = node;
+    return true;
+}
+
+static const struct cr_node *expand_run(struct expander *x, const char *name,
+                                        struct cr_pos pos)
+{
+    struct cr_node *run = cr_node_get(x->root, "run");
+    struct cr_node *given = cr_node_get(run, name + 4);
+
+    if (given && given->kind == CR_NODE_STR)
+        return expand_ready(x, given, name, pos) ? given : NULL;
+    return cr_node_str(x->arena, strcmp(name, "run.dir") == 0
+                                     ? x->builtins->runs
+                                     : x->builtins->config_name);
+}
+
+static const struct cr_node *expand_unknown(struct expander *x,
+                                            const char *name, struct cr_pos pos)
+{
+    const char *shown = cr_quote(x->arena, name, strlen(name)), *near;
+    const char **names =
+        CR_NEWS(x->arena, const char *, cr_node_count(x->vars) + 1);
+    struct cr_buf buf = { .arena = x->arena };
+    size_t first = strcspn(name, ".");
+    int n = 0;
+
+    for (CR_EACH(m, x->vars)) {
+        names[n++] = m->key;
+        cr_buf_f(&buf, " %s", cr_quote(x->arena, m->key, strlen(m->key)));
+    }
+    cr_error(x->diag, pos, CR_E_REFERENCE, "undefined variable '$%s'", shown);
+    near = cr_nearest(name, names);
+    if (cr_node_get(x->vars, cr_strndup(x->arena, name, first)))
+        cr_hint(x->diag, "for a text behind the value write $(%.*s)%s",
+                (int)first, name, name + first);
+    else if (near)
+        cr_hint(x->diag, "did you mean '$%s'?", near);
+    else if (n > 0 && n < 30)
+        cr_note(x->diag, "vars:%s", cr_buf_text(&buf));
+    else if (n == 0)
+        cr_hint(x->diag, "define it: vars: {%s: ...}; '$$' is a dollar", shown);
+    return NULL;
+}
+
+static const struct cr_node *expand_lookup(void *context, const char *name,
+                                           struct cr_pos pos)
+{
+    struct expander *x = context;
+    const char *inner = cr_starts(name, "vars.") ? name + 5 : name;
+    size_t n = strcspn(inner, ".");
+    struct cr_node *var = cr_node_get(x->vars, cr_strndup(x->arena, inner, n));
+    const struct cr_node *found;
+
+    if (var) {
+        if (!expand_ready(x, var, cr_strndup(x->arena, inner, n), pos))
+            return NULL;
+        found = inner[n] ? cr_node_find(var, inner + n + 1) : var;
+        if (found && found->pos.offset < 0)
+            return NULL; /* has its error already */
+        return found ? found : expand_unknown(x, name, pos);
+    }
+    if (strcmp(name, "run.dir") == 0 || strcmp(name, "run.name") == 0)
+        return expand_run(x, name, pos);
+    if (strcmp(name, "config.dir") == 0)
+        return cr_node_str(x->arena, x->builtins->config_dir);
+    if (strcmp(name, "data.classes") == 0 ||
+        (cr_starts(name, "vocab.") && cr_ends(name, ".size"))) {
+        cr_error(x->diag, pos, CR_E_REFERENCE,
+                 "'$%s' is not known before the data are read",
+                 cr_quote(x->arena, name, strlen(name)));
+        cr_hint(x->diag, "write the number, or put it into vars");
+        return NULL;
+    }
+    return expand_unknown(x, name, pos);
+}
+
+/* ---- texts ---- */
+
+struct piece {
+    size_t at, len; /* in the text, with $ and parentheses */
+    size_t name, name_len;
+    bool expr;
+};
+
+/* The end of $( ... ): parentheses balance, those in quotes do not count. */
+static size_t expand_close(const char *s, size_t at)
+{
+    char quote = '\0';
+    int depth = 0;
+
+    for (; s[at]; at++) {
+        if (quote)
+            quote = s[at] == quote ? '\0' : quote;
+        else if (s[at] == '"' || s[at] == '\'')
+            quote = s[at];
+        else if (s[at] == '(')
+            depth++;
+        else if (s[at] == ')' && --depth == 0)
+            return at + 1;
+    }
+    return 0;
+}
+
+static bool expand_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Characters of the text count columns only when its source has no escapes:
+ * when the underlined part is as long as text and quotes. */
+static bool expand_exact(const struct cr_node *node)
+{
+    size_t n = cr_utf8_count(node->text, strlen(node->text));
+
+    return (size_t)node->pos.len == n + 2 * (size_t)node->quoted;
+}
+
+static struct cr_pos expand_pos(const struct cr_node *node, size_t at,
+                                size_t len)
+{
+    struct cr_pos pos = node->pos;
+
+    if (!expand_exact(node))
+        return pos;
+    pos.col += (int)cr_utf8_count(node->text, at) + node->quoted;
+    pos.len = (int)cr_utf8_count(node->text + at, len);
+    return pos;
+}
+
+/* The next $ of the text that means something, from `at` on. Returns 1, 0 at
+ * the end, -1 after reporting. */
+static int expand_next(struct expander *x, const struct cr_node *node,
+                       size_t at, struct piece *p)
+{
+    const char *s = node->text;
+
+    for (; s[at]; at++) {
+        size_t end = at + 1;
+
+        if (s[at] != '$')
+            continue;
+        if (s[end] == '{') {
+            cr_error(x->diag, expand_pos(node, at, 2), CR_E_EXPRESSION,
+                     "'${' is not the form of a variable");
+            cr_hint(x->diag, "write $x or $(x)");
+            return -1;
+        }
+        if (s[end] == '(') {
+            end = expand_close(s, end);
+            *p = (struct piece){ at, end - at, at + 2, end - at - 3, true };
+            if (end)
+                return 1;
+            cr_error(x->diag, expand_pos(node, at, strlen(s) - at),
+                     CR_E_EXPRESSION, "unclosed '$('");
+            cr_hint(x->diag, "')' is missing");
+            return -1;
+        }
+        if (s[end] == '$') {
+            *p = (struct piece){ .at = at, .len = 2 };
+            return 1;
+        }
+        if (!isalpha((unsigned char)s[end]) && s[end] != '_')
+            continue;
+        while (expand_name_char(s[end]) ||
+               (s[end] == '.' && expand_name_char(s[end + 1])))
+            end++;
+        *p = (struct piece){ at, end - at, at + 1, end - at - 1, false };
+        return 1;
+    }
+    return 0;
+}
+
+static const struct cr_node *expand_piece(struct expander *x,
+                                          const struct cr_node *node,
+                                          const struct piece *p)
+{
+    const char *s = node->text;
+
+    if (!p->expr)
+        return expand_lookup(x, cr_strndup(x->arena, s + p->name, p->name_len),
+                             expand_pos(node, p->at, p->len));
+    return cr_expr(&(struct cr_expr){
+        .arena = x->arena,
+        .diag = x->diag,
+        .text = cr_strndup(x->arena, s + p->name, p->name_len),
+        .len = p->name_len,
+        .pos = expand_pos(node, p->name, p->name_len),
+        .exact = expand_exact(node),
+        .lookup = expand_lookup,
+        .context = x,
+    });
+}
+
+/* The whole text is one variable: the node takes the value's kind. */
+static void expand_become(struct expander *x, struct cr_node *node,
+                          const struct cr_node *value, int depth)
+{
+    struct cr_node *copy;
+
+    if (!expand_room(x, value, 1, depth, node->pos))
+        return;
+    copy = cr_node_copy(x->arena, value);
+    copy->key = node->key;
+    copy->key_pos = node->key_pos;
+    copy->pos = node->pos;
+    copy->next = node->next;
+    copy->tag = NULL;
+    *node = *copy;
+}
+
+static bool expand_append(struct expander *x, struct cr_buf *buf,
+                          const struct cr_node *node,
+                          const struct cr_node *value, const struct piece *p)
+{
+    if (value->kind == CR_NODE_LIST || value->kind == CR_NODE_MAP)
+        return cr_error(x->diag, expand_pos(node, p->at, p->len),
+                        CR_E_EXPRESSION,
+                        "%s cannot stand in the middle of a text",
+                        cr_node_what(x->arena, value));
+    if (value->text)
+        cr_buf_str(buf, value->text);
+    x->bytes += buf->len;
+    if (buf->len <= STRING_MAX && x->bytes <= STRINGS_MAX)
+        return true;
+    x->full = true;
+    return cr_error(x->diag, node->pos, CR_E_LIMIT,
+                    "variables make the text longer than %d bytes", STRING_MAX);
+}
+
+/* Nothing more is said about a text that has an error. */
+static void expand_failed(struct cr_node *node)
+{
+    node->pos.offset = -1;
+}
+
+static void expand_text(struct expander *x, struct cr_node *node, int depth)
+{
+    struct cr_buf buf = { .arena = x->arena };
+    const char *s = node->text;
+    struct piece p = { 0 };
+    size_t at = 0;
+    int more;
+
+    while (!x->full && (more = expand_next(x, node, at, &p)) != 0) {
+        const struct cr_node *value = NULL;
+
+        if (more > 0 && (p.name_len > 0 || p.expr))
+            value = expand_piece(x, node, &p);
+        if (more < 0 || (!value && (p.name_len > 0 || p.expr))) {
+            expand_failed(node);
+            return;
+        }
+        if (value && p.at == 0 && !s[p.len]) {
+            expand_become(x, node, value, depth);
+            return;
+        }
+        cr_buf_add(&buf, s + at, p.at - at);
+        if (!value)
+            cr_buf_char(&buf, '$');
+        else if (!expand_append(x, &buf, node, value, &p))
+            return;
+        at = p.at + p.len;
+    }
+    if (x->full || at == 0)
+        return;
+    cr_buf_str(&buf, s + at);
+    node->text = buf.text;
+}
+
+/* ---- when, repeat ---- */
+
+static bool expand_typed(const struct cr_node *node)
+{
+    const struct cr_node *args;
+
+    return node->kind == CR_NODE_MAP && cr_node_type(node, &args);
+}
+
+static struct cr_node *expand_take(struct cr_node *map, const char *key)
+{
+    for (struct cr_node **p = &map->child; *p; p = &(*p)->next)
+        if (strcmp((*p)->key, key) == 0) {
+            struct cr_node *found = *p;
+
+            *p = found->next;
+            return found;
+        }
+    return NULL;
+}
+
+/* False if the node is to go; in the network it becomes Identity instead. */
+static bool expand_when(struct expander *x, struct cr_node *node, bool network)
+{
+    struct cr_node *when;
+
+    if (!expand_typed(node) && !(network && node->kind == CR_NODE_MAP))
+        return true;
+    when = expand_take(node, "when");
+    if (!when)
+        return true;
+    if (when->kind != CR_NODE_BOOL) {
+        cr_error(x->diag, when->pos, CR_E_WRONG_TYPE,
+                 "'when': found %s, expected true or false",
+                 cr_node_what(x->arena, when));
+        return true;
+    }
+    if (when->boolean || !network)
+        return when->boolean;
+    node->kind = CR_NODE_STR;
+    node->text = "Identity";
+    node->quoted = false;
+    node->child = NULL;
+    return true;
+}
+
+/* Returns the last of the copies that now stand in the list, or NULL when
+ * there are none. */
+static struct cr_node *expand_repeat(struct expander *x, struct cr_node *node,
+                                     bool in_list, int depth)
+{
+    struct cr_node *repeat =
+        expand_typed(node) ? expand_take(node, "repeat") : NULL;
+    struct cr_node *copy;
+
+    if (!repeat)
+        return node;
+    if (repeat->kind != CR_NODE_INT || repeat->integer < 0) {
+        cr_error(x->diag, repeat->pos, CR_E_WRONG_TYPE,
+                 "'repeat': found %s, expected an integer from 0 on",
+                 cr_node_what(x->arena, repeat));
+        return node;
+    }
+    if (!in_list) {
+        cr_error(x->diag, repeat->key_pos, CR_E_FORM,
+                 "'repeat' stands on members of a list only");
+        cr_hint(x->diag, "write [{..., repeat: %s}]", repeat->text);
+        return node;
+    }
+    if (repeat->integer == 0)
+        return NULL;
+    if (!expand_room(x, node, repeat->integer, depth, repeat->pos))
+        return node;
+    for (int64_t i = 1; i < repeat->integer; i++) {
+        copy = cr_node_copy(x->arena, node);
+        copy->next = node->next;
+        node->next = copy;
+    }
+    while (--repeat->integer > 0)
+        node = node->next;
+    return node;
+}
+
+/* ---- the tree ---- */
+
+static void expand_walk(struct expander *x, struct cr_node *node, int depth,
+                        enum what what)
+{
+    struct cr_node **p = &node->child;
+    bool list = node->kind == CR_NODE_LIST;
+
+    if (node->kind == CR_NODE_STR && (what & TEXTS)) {
+        expand_text(x, node, depth);
+        /* what comes from a variable has its texts replaced already */
+        what &= ~(enum what)TEXTS;
+        list = node->kind == CR_NODE_LIST;
+    }
+    while (*p && !x->full) {
+        struct cr_node *m = *p, *last = m;
+
+        expand_walk(x, m, depth + 1, what);
+        if (what & CONTROL)
+            last = expand_when(x, m, what & NETWORK)
+                       ? expand_repeat(x, m, list, depth + 1)
+                       : NULL;
+        if (last)
+            p = &last->next;
+        else
+            *p = m->next;
+    }
+}
+
+bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
+               struct cr_node *root, const struct cr_builtins *builtins)
+{
+    struct expander x = {
+        .arena = arena, .diag = diag, .root = root, .builtins = builtins
+    };
+    int before = diag->errors;
+
+    x.vars = expand_take(root, "vars");
+    if (x.vars && x.vars->kind != CR_NODE_MAP && x.vars->kind != CR_NODE_NULL)
+        cr_error(diag, x.vars->pos, CR_E_WRONG_TYPE,
+                 "'vars' is a map of names and values, found %s",
+                 cr_node_what(arena, x.vars));
+    for (struct cr_node *v = x.vars ? x.vars->child : NULL; v; v = v->next)
+        expand_ready(&x, v, v->key ? v->key : "vars", v->pos);
+    for (struct cr_node **p = &root->child; *p && !x.full;) {
+        struct cr_node *m = *p;
+        bool network = strcmp(m->key, "network") == 0;
+
+        expand_walk(&x, m, 1,
+                    network ? TEXTS | CONTROL | NETWORK : TEXTS | CONTROL);
+        if (expand_when(&x, m, network))
+            p = &expand_repeat(&x, m, false, 1)->next;
+        else
+            *p = m->next;
+    }
+    return diag->errors == before;
+}

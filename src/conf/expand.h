@@ -1,0 +1,26 @@
+/*
+ * Replacing $x and $(...), and resolving `when` and `repeat`.
+ *
+ * $name and $a.b are members of `vars`, or built in; a text that is nothing
+ * but one of them takes the value's type (a list or map too), in a longer
+ * text it is put in as text; $$ is a dollar. A '$' before anything else is
+ * itself. Afterwards the tree has no `vars`.
+ *
+ * repeat: N beside the type of a list's member stands for N such members.
+ * when: false beside a type removes it from its list or map, except in the
+ * network, where it becomes Identity and keeps its place and name.
+ */
+#ifndef CR_CONF_EXPAND_H
+#define CR_CONF_EXPAND_H
+
+#include "conf/node.h"
+
+/* What the names that are built in stand for. */
+struct cr_builtins {
+    const char *config_dir, *config_name, *runs;
+};
+
+bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
+               struct cr_node *root, const struct cr_builtins *builtins);
+
+#endif

@@ -1,0 +1,468 @@
+#include "conf/merge.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/typed.h"
+#include "conf/yaml.h"
+
+struct merger {
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+};
+
+static void merge_map(struct merger *m, struct cr_node *base,
+                      struct cr_node *over);
+
+static bool merge_tagged(const struct cr_node *node, const char *tag)
+{
+    return node->tag && strcmp(node->tag, tag) == 0;
+}
+
+/* Removes a member; returns false if there is none of that key. */
+static bool merge_remove(struct cr_node *map, const char *key)
+{
+    for (struct cr_node **p = &map->child; *p; p = &(*p)->next)
+        if (strcmp((*p)->key, key) == 0) {
+            *p = (*p)->next;
+            return true;
+        }
+    return false;
+}
+
+/* Puts what `from` holds into `to`, which keeps its place in its parent. */
+static void merge_become(struct cr_node *to, const struct cr_node *from)
+{
+    struct cr_node *next = to->next;
+    const char *key = to->key;
+
+    *to = *from;
+    to->next = next;
+    to->key = key;
+}
+
+static void merge_nothing(struct merger *m, const struct cr_node *in,
+                          const char *key, struct cr_pos pos)
+{
+    const char **names = CR_NEWS(m->arena, const char *, cr_node_count(in) + 1);
+    const char *near;
+    int n = 0;
+
+    if (in->kind == CR_NODE_MAP)
+        for (CR_EACH(c, in))
+            names[n++] = c->key;
+    cr_error(m->diag, pos, CR_E_UNKNOWN_KEY, "there is no '%s' to remove",
+             cr_quote(m->arena, key, strlen(key)));
+    near = cr_nearest(key, names);
+    if (near)
+        cr_hint(m->diag, "did you mean '%s'?", near);
+}
+
+/* Tags of a tree that lies on nothing. */
+static void merge_clean(struct merger *m, struct cr_node *node)
+{
+    struct cr_node **p = &node->child;
+
+    node->tag = NULL;
+    while (*p) {
+        if (!merge_tagged(*p, "!delete")) {
+            merge_clean(m, *p);
+            p = &(*p)->next;
+            continue;
+        }
+        if (node->kind == CR_NODE_MAP)
+            merge_nothing(m, node, (*p)->key, (*p)->key_pos);
+        else
+            cr_error(m->diag, (*p)->pos, CR_E_FORM,
+                     "!delete stands behind a key, not in a list");
+        *p = (*p)->next;
+    }
+}
+
+/* ReLU as {ReLU: } so that it merges like any typed node. */
+static void merge_typed_scalar(struct merger *m, struct cr_node *node)
+{
+    struct cr_node *child = CR_NEW(m->arena, struct cr_node);
+
+    child->key = node->text;
+    child->key_pos = child->pos = node->pos;
+    node->kind = CR_NODE_MAP;
+    node->child = child;
+}
+
+static void merge_extend(struct merger *m, struct cr_node *base,
+                         struct cr_node *over)
+{
+    bool append = merge_tagged(over, "!append");
+    struct cr_node **p = append ? &base->child : &over->child;
+    struct cr_node *head = append ? NULL : over->child;
+
+    if (base->kind != CR_NODE_LIST && base->kind != CR_NODE_NULL) {
+        cr_error(m->diag, over->pos, CR_E_FORM,
+                 "%s needs a list below it, found %s", over->tag,
+                 cr_node_what(m->arena, base));
+        cr_note(m->diag, "at %s:%d:%d", base->pos.src->name, base->pos.line,
+                base->pos.col);
+        return;
+    }
+    merge_clean(m, over);
+    base->kind = CR_NODE_LIST;
+    while (*p)
+        p = &(*p)->next;
+    *p = append ? over->child : base->child;
+    if (head)
+        base->child = head;
+}
+
+static void merge_node(struct merger *m, struct cr_node *base,
+                       struct cr_node *over)
+{
+    const struct cr_node *unused;
+    const char *below = cr_node_type(base, &unused);
+    const char *above = cr_node_type(over, &unused);
+
+    if (merge_tagged(over, "!append") || merge_tagged(over, "!prepend")) {
+        merge_extend(m, base, over);
+        return;
+    }
+    if (below && above && strcmp(below, above) == 0 &&
+        !merge_tagged(over, "!replace")) {
+        if (over->kind == CR_NODE_STR)
+            return;
+        if (base->kind == CR_NODE_STR)
+            merge_typed_scalar(m, base);
+        merge_map(m, base, over);
+        return;
+    }
+    if (base->kind != CR_NODE_MAP || over->kind != CR_NODE_MAP || above ||
+        merge_tagged(over, "!replace")) {
+        merge_clean(m, over);
+        merge_become(base, over);
+        return;
+    }
+    merge_map(m, base, over);
+}
+
+/* Lays one member on a map; the member is not yet part of it. */
+static void merge_member(struct merger *m, struct cr_node *base,
+                         struct cr_node *over)
+{
+    struct cr_node *old = cr_node_get(base, over->key), **last = &base->child;
+    struct cr_pos key_pos = over->key_pos;
+
+    if (merge_tagged(over, "!delete")) {
+        if (!merge_remove(base, over->key))
+            merge_nothing(m, base, over->key, over->key_pos);
+        return;
+    }
+    if (!old) {
+        merge_clean(m, over);
+        while (*last)
+            last = &(*last)->next;
+        over->next = NULL;
+        *last = over;
+        return;
+    }
+    /* `Dense:` without arguments adds nothing to the arguments below */
+    if (over->kind == CR_NODE_NULL && !over->tag && *over->key >= 'A' &&
+        *over->key <= 'Z')
+        return;
+    merge_node(m, old, over);
+    old->key_pos = key_pos;
+}
+
+static void merge_map(struct merger *m, struct cr_node *base,
+                      struct cr_node *over)
+{
+    struct cr_node *next;
+
+    for (struct cr_node *c = over->child; c; c = next) {
+        next = c->next;
+        merge_member(m, base, c);
+    }
+}
+
+/* The later of steps and epochs counts; both in one file contradict, which
+ * the section's reader says. */
+static void merge_length(struct cr_node *root, const struct cr_node *train)
+{
+    struct cr_node *below = cr_node_get(root, "train");
+    const struct cr_node *steps = cr_node_get(train, "steps");
+    const struct cr_node *epochs = cr_node_get(train, "epochs");
+
+    if (!below || below->kind != CR_NODE_MAP || !steps == !epochs)
+        return;
+    if (!merge_tagged(steps ? steps : epochs, "!delete"))
+        merge_remove(below, steps ? "epochs" : "steps");
+}
+
+bool cr_merge(struct cr_arena *arena, struct cr_diag *diag,
+              struct cr_node *root, struct cr_node *over)
+{
+    struct merger m = { arena, diag };
+    int before = diag->errors;
+
+    merge_length(root, cr_node_get(over, "train"));
+    merge_map(&m, root, over);
+    return diag->errors == before;
+}
+
+/* ---- assignments ---- */
+
+struct assign {
+    struct merger m;
+    struct cr_node *root;
+    const struct cr_source *src;
+    const char *section;  /* the first part of the path */
+    const char *at, *end; /* the part in hand, in the source's text */
+    const char *stop;     /* the end of the path */
+};
+
+static struct cr_pos assign_pos(const struct assign *a)
+{
+    return cr_pos_at(a->src, (size_t)(a->at - a->src->text),
+                     (size_t)(a->end - a->at));
+}
+
+static const char *assign_part(const struct assign *a)
+{
+    return cr_strndup(a->m.arena, a->at, (size_t)(a->end - a->at));
+}
+
+static void assign_next(struct assign *a)
+{
+    const char *dot;
+
+    a->at = a->end + 1;
+    dot = memchr(a->at, '.', (size_t)(a->stop - a->at));
+    a->end = dot ? dot : a->stop;
+}
+
+static bool assign_control(const char *key)
+{
+    static const char *const words[] = {
+        "name",     "when",   "repeat", "only", "share",  "freeze", "init",
+        "to_float", "warmup", "match",  "of",   "weight", NULL
+    };
+    const char *const *word = words;
+
+    while (*word && strcmp(*word, key) != 0)
+        word++;
+    return *word != NULL;
+}
+
+/* The node whose members the part names: a typed node's arguments, unless
+ * the part is the type itself, another type, or a word beside the type. */
+static struct cr_node *assign_into(struct assign *a, struct cr_node *node,
+                                   const char *part)
+{
+    const struct cr_node *args;
+    const char *type = cr_node_type(node, &args);
+    struct cr_node *inside;
+
+    if (!type || cr_node_get(node, part) || (*part >= 'A' && *part <= 'Z') ||
+        (assign_control(part) && !cr_typed_takes(type, part)))
+        return node;
+    if (node->kind == CR_NODE_STR)
+        merge_typed_scalar(&a->m, node);
+    inside = cr_node_get(node, type);
+    if (inside->kind == CR_NODE_NULL)
+        inside->kind = CR_NODE_MAP;
+    return inside;
+}
+
+/* A list's member of that index; reports. */
+static struct cr_node *assign_index(struct assign *a, struct cr_node *list,
+                                    const char *part)
+{
+    int n = cr_node_count(list);
+    size_t digits = strspn(part, "0123456789");
+    struct cr_node *m = NULL;
+
+    if (digits > 0 && digits < 9 && !part[digits])
+        m = cr_node_at(list, atoi(part));
+    if (m)
+        return m;
+    cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
+             "'%s' is no member of a list of %d",
+             cr_quote(a->m.arena, part, strlen(part)), n);
+    if (n > 0)
+        cr_hint(a->m.diag, "members are 0 to %d", n - 1);
+    return NULL;
+}
+
+/* One step down; `last` parts may be new, and so may those above them, but
+ * not inside a network, where a slip would make a new cell. */
+static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
+                                   bool network)
+{
+    const char *part = assign_part(a), *near, **names;
+    struct cr_node *m, **last;
+    int n = 0;
+
+    if (node->kind == CR_NODE_LIST)
+        return assign_index(a, node, part);
+    if (node->kind == CR_NODE_NULL)
+        node->kind = CR_NODE_MAP;
+    if (node->kind != CR_NODE_MAP) {
+        cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
+                 "there is no '%s' in %s",
+                 cr_quote(a->m.arena, part, strlen(part)),
+                 cr_node_what(a->m.arena, node));
+        return NULL;
+    }
+    m = cr_node_get(node, part);
+    if (m)
+        return m;
+    if (network) {
+        names = CR_NEWS(a->m.arena, const char *, cr_node_count(node) + 1);
+        for (CR_EACH(c, node))
+            names[n++] = c->key;
+        near = cr_nearest(part, names);
+        cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
+                 "there is no '%s' in the network here",
+                 cr_quote(a->m.arena, part, strlen(part)));
+        if (near)
+            cr_hint(a->m.diag, "did you mean '%s'?", near);
+        return NULL;
+    }
+    m = CR_NEW(a->m.arena, struct cr_node);
+    m->kind = CR_NODE_MAP;
+    m->key = part;
+    m->key_pos = m->pos = assign_pos(a);
+    for (last = &node->child; *last;)
+        last = &(*last)->next;
+    *last = m;
+    return m;
+}
+
+/* The parts of the path are words with dots between. */
+static bool assign_path(struct assign *a)
+{
+    int depth = 1;
+
+    for (const char *p = a->at; p < a->stop; p++)
+        depth += *p == '.';
+    if (depth > CR_DEPTH_MAX / 2)
+        return cr_error(a->m.diag, cr_pos_at(a->src, 0, 1), CR_E_LIMIT,
+                        "the path has more than %d parts", CR_DEPTH_MAX / 2);
+    for (const char *p = a->at, *q; p <= a->stop; p = q + 1) {
+        q = memchr(p, '.', (size_t)(a->stop - p));
+        q = q ? q : a->stop;
+        for (const char *s = p; s < q; s++)
+            if (isspace((unsigned char)*s) || strchr("\"'{}[],:#", *s))
+                q = p;
+        if (q > p)
+            continue;
+        a->at = p;
+        a->end = p < a->stop ? p + 1 : p;
+        cr_error(a->m.diag, assign_pos(a), CR_E_USAGE,
+                 "an assignment is key=value or ~key, with dots in the key");
+        return false;
+    }
+    return true;
+}
+
+static bool assign_remove(struct assign *a, struct cr_node *node,
+                          const char *part)
+{
+    struct cr_node **p;
+
+    if (node->kind == CR_NODE_LIST) {
+        struct cr_node *m = assign_index(a, node, part);
+
+        for (p = &node->child; m && *p != m;)
+            p = &(*p)->next;
+        if (m)
+            *p = m->next;
+        return m != NULL;
+    }
+    if (node->kind == CR_NODE_MAP && merge_remove(node, part))
+        return true;
+    merge_nothing(&a->m, node, part, assign_pos(a));
+    return false;
+}
+
+/* A value for a member of a list is merged as a value for a key is. */
+static void assign_value(struct assign *a, struct cr_node *node,
+                         struct cr_node *value)
+{
+    struct cr_node *m;
+
+    if (node->kind == CR_NODE_LIST) {
+        m = assign_index(a, node, value->key);
+        if (!m)
+            return;
+        if (merge_tagged(value, "!delete")) {
+            assign_remove(a, node, value->key);
+            return;
+        }
+        value->key = NULL;
+        merge_node(&a->m, m, value);
+        return;
+    }
+    if (node->kind == CR_NODE_NULL)
+        node->kind = CR_NODE_MAP;
+    if (node->kind == CR_NODE_MAP)
+        merge_member(&a->m, node, value);
+    else
+        assign_step(a, node, false); /* says why not */
+}
+
+bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
+               struct cr_node *root, const struct cr_source *src, size_t from,
+               size_t to)
+{
+    const char *text = src->text;
+    const char *equal = memchr(text + from, '=', to - from);
+    bool remove = from < to && text[from] == '~';
+    struct assign a = { .m = { arena, diag },
+                        .root = root,
+                        .src = src,
+                        .at = text + from + remove,
+                        .stop = text + to };
+    struct cr_node over = { .kind = CR_NODE_MAP };
+    struct cr_node *node = root, *value = NULL;
+    int before = diag->errors;
+
+    if (!remove && !equal)
+        return cr_error(diag, cr_pos_at(src, from, to - from), CR_E_USAGE,
+                        "an assignment is key=value or ~key");
+    if (!remove)
+        a.stop = equal;
+    if (!assign_path(&a))
+        return false;
+    if (!remove) {
+        value = cr_yaml_read(arena, diag, src, (size_t)(equal + 1 - text), to);
+        if (!value)
+            return false;
+        if (value->pos.line < 1)
+            value->pos = cr_pos_at(src, from, to - from);
+    }
+    a.end = a.at - 1;
+    assign_next(&a);
+    a.section = assign_part(&a);
+    while (a.end < a.stop) {
+        node = assign_into(&a, node, assign_part(&a));
+        node = assign_step(&a, node,
+                           strcmp(a.section, "network") == 0 && node != root);
+        if (!node)
+            return false;
+        assign_next(&a);
+    }
+    node = assign_into(&a, node, assign_part(&a));
+    if (remove)
+        return assign_remove(&a, node, assign_part(&a));
+    value->key = assign_part(&a);
+    value->key_pos = assign_pos(&a);
+    over.child = value;
+    cr_typed_names_at(arena, &over, a.section);
+    if (node == cr_node_get(root, "train"))
+        merge_length(root, &over);
+    else if (node == root && strcmp(a.section, "train") == 0)
+        merge_length(root, value);
+    assign_value(&a, node, value);
+    return diag->errors == before;
+}

@@ -1,0 +1,28 @@
+/*
+ * Laying configs over each other; config.md section 2 has the rules:
+ *
+ *   map over map             key by key
+ *   scalar, list             replaces
+ *   type over the same type  key by key; over another type: replaces
+ *   !replace                 replaces, whatever is below
+ *   key: !delete, ~key       removes
+ *   !append, !prepend        before a list extends the one below
+ *   train.steps              removes train.epochs below, and the other way
+ */
+#ifndef CR_CONF_MERGE_H
+#define CR_CONF_MERGE_H
+
+#include "conf/node.h"
+
+/* Lays the map `over` on the map `root`, which is changed. Nodes of `over`
+ * become part of it. Tags are gone afterwards. */
+bool cr_merge(struct cr_arena *arena, struct cr_diag *diag,
+              struct cr_node *root, struct cr_node *over);
+
+/* The bytes [from, to) of a source as an assignment: "a.b.0=value" or
+ * "~a.b". Types may be left out of the path. */
+bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
+               struct cr_node *root, const struct cr_source *src, size_t from,
+               size_t to);
+
+#endif

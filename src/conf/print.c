@@ -1,0 +1,183 @@
+/*
+ * The resolved config as text that reads as the same tree again.
+ *
+ * Short lists and maps stand on one line, the rest in block style. Strings
+ * are quoted only where they would read as something else; '$' is doubled
+ * where it would begin a variable. With `full`, arguments and keys that have
+ * a default and are not given are added from the option tables.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/config.h"
+#include "conf/scalar.h"
+#include "conf/typed.h"
+
+#define LINE_MAX_FLOW 68 /* bytes of a list or map on one line */
+
+struct printer {
+    struct cr_buf buf;
+    struct cr_arena *arena;
+    bool origin;
+};
+
+static void print_members(struct printer *p, const struct cr_node *node,
+                          int indent);
+
+/* A '$' before what would make a variable or expression of it is doubled. */
+static const char *print_dollars(struct cr_arena *arena, const char *text)
+{
+    struct cr_buf buf = { .arena = arena };
+
+    if (!strchr(text, '$'))
+        return text;
+    for (const char *s = text; *s; s++) {
+        cr_buf_char(&buf, *s);
+        if (*s == '$' &&
+            (isalpha((unsigned char)s[1]) || (s[1] && strchr("_({$", s[1]))))
+            cr_buf_char(&buf, '$');
+    }
+    return cr_buf_text(&buf);
+}
+
+static void print_escape(struct cr_arena *arena, struct cr_node *node)
+{
+    if (node->kind == CR_NODE_STR)
+        node->text = print_dollars(arena, node->text);
+    for (struct cr_node *m = node->child; m; m = m->next)
+        print_escape(arena, m);
+}
+
+static bool print_plain_list(const struct cr_node *node)
+{
+    for (CR_EACH(m, node))
+        if (m->child)
+            return false;
+    return node->kind == CR_NODE_LIST;
+}
+
+/* What stands on the line of its key; NULL if it needs lines of its own. */
+static const char *print_line(struct printer *p, const struct cr_node *node)
+{
+    const char *text = cr_node_flow(p->arena, node);
+
+    if (!node->child || print_plain_list(node))
+        return text;
+    if (p->origin || strlen(text) > LINE_MAX_FLOW)
+        return NULL;
+    for (CR_EACH(m, node))
+        if (m->child && !print_plain_list(m))
+            return NULL;
+    return text;
+}
+
+static void print_origin(struct printer *p, const struct cr_node *node)
+{
+    const struct cr_source *src = node->pos.src;
+    const char *name;
+
+    if (!p->origin)
+        return;
+    if (!src) {
+        cr_buf_str(&p->buf, "  # default");
+        return;
+    }
+    name = cr_quote(p->arena, src->name, strlen(src->name));
+    if (src->argument > 0)
+        cr_buf_f(&p->buf, "  # command line, argument %d", src->argument);
+    else
+        cr_buf_f(&p->buf, "  # %s:%d", name, node->pos.line);
+}
+
+static void print_value(struct printer *p, const struct cr_node *node,
+                        int indent, bool in_list)
+{
+    const char *line = print_line(p, node);
+
+    if (line) {
+        if (!in_list)
+            cr_buf_char(&p->buf, ' ');
+        cr_buf_str(&p->buf, line);
+        print_origin(p, node);
+        cr_buf_char(&p->buf, '\n');
+        return;
+    }
+    /* the first member stands behind the dash */
+    if (!in_list) {
+        cr_buf_char(&p->buf, '\n');
+        for (int i = 0; i < indent; i++)
+            cr_buf_char(&p->buf, ' ');
+    }
+    print_members(p, node, indent);
+}
+
+/* The first line's indentation stands there already. */
+static void print_members(struct printer *p, const struct cr_node *node,
+                          int indent)
+{
+    bool first = true;
+
+    for (CR_EACH(m, node)) {
+        for (int i = 0; !first && i < indent; i++)
+            cr_buf_char(&p->buf, ' ');
+        first = false;
+        if (node->kind == CR_NODE_LIST) {
+            cr_buf_str(&p->buf, "- ");
+            print_value(p, m, indent + 2, true);
+            continue;
+        }
+        cr_string_write(&p->buf, m->key, true, true);
+        cr_buf_char(&p->buf, ':');
+        print_value(p, m, indent + 2, false);
+    }
+}
+
+const char *cr_config_yaml(struct cr_config *config, bool origin, bool full)
+{
+    struct printer p = { .buf = { .arena = config->arena },
+                         .arena = config->arena,
+                         .origin = origin };
+    struct cr_node *root = cr_node_copy(config->arena, config->root);
+
+    if (full)
+        cr_typed_fill(config->arena, root);
+    print_escape(config->arena, root);
+    print_members(&p, root, 0);
+    return root->child ? cr_buf_text(&p.buf) : "{}\n";
+}
+
+/* What a run's identity leaves out: where it writes and when it ends. */
+static void print_drop(struct cr_node *map, const char *const *keys)
+{
+    struct cr_node **p = map ? &map->child : NULL;
+
+    while (p && *p) {
+        const char *const *key = keys;
+
+        while (*key && strcmp(*key, (*p)->key) != 0)
+            key++;
+        if (*key)
+            *p = (*p)->next;
+        else
+            p = &(*p)->next;
+    }
+}
+
+const char *cr_config_id(struct cr_config *config)
+{
+    static const char *const top[] = { "run", "log", "checkpoint", NULL };
+    static const char *const train[] = { "epochs", "steps", "time_limit",
+                                         NULL };
+    struct cr_node *root = cr_node_copy(config->arena, config->root);
+    struct cr_node *map = cr_node_get(root, "train");
+    const char *text;
+
+    print_drop(root, top);
+    print_drop(map, train);
+    if (map && !map->child)
+        print_drop(root, (const char *const[]){ "train", NULL });
+    text = cr_node_json(config->arena, root);
+    return cr_strf(config->arena, "%016llx",
+                   (unsigned long long)cr_hash(CR_HASH, text, strlen(text)));
+}
