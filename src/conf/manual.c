@@ -112,7 +112,8 @@ const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
     case CR_OPT_AMOUNT:
         return "AMOUNT";
     default:
-        return "TEXT";
+        /* what has no default may name its value: DIR, FILE, KEY */
+        return row->need != CR_DEFAULT && row->text ? row->text : "TEXT";
     }
 }
 
@@ -123,14 +124,21 @@ const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
 static void manual_text(struct cr_buf *buf, const char *text)
 {
     bool start = true;
+    char before = ' ';
 
     for (; *text; text++) {
         if (start && (*text == '.' || *text == '\''))
             cr_buf_str(buf, "\\&");
-        start = *text == '\n';
+        /* a sentence begins on a line of its own */
+        start = *text == '\n' ||
+                (*text == ' ' && before == '.' && isupper(
+                                     (unsigned char)text[1]));
+        before = *text;
         if (start && text[1] == '\n') {
             cr_buf_str(buf, "\n.Pp\n");
             text++;
+        } else if (start) {
+            cr_buf_char(buf, '\n');
         } else if (*text == '\\') {
             cr_buf_str(buf, "\\e");
         } else {

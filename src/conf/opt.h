@@ -92,8 +92,8 @@ struct cr_opt {
     bool above;                 /* low itself is excluded */
     int64_t int_default;        /* INT, BOOL, ENUM (index) */
     double real_default;        /* REAL */
-    const char *text;           /* default of STR, OBJ, AMOUNT; choices are
-                                   in `choices` */
+    const char *text;           /* default of STR, OBJ, AMOUNT; in a verb's
+                                   row without one what the value is: FILE */
     const char *choices;        /* ENUM: "mean|sum|none" */
     enum cr_kind kind;          /* OBJ, OBJS */
     const struct cr_opt *sub;   /* SUB */

@@ -38,8 +38,9 @@ const struct cr_opt cr_cli_rows[] = {
     CR_BOOL_OR(struct common, strict, false, "Treat warnings as errors."),
     CR_INT_OR(struct common, threads, 0, 0, 4096,
               "Threads to compute with; 0 takes the cores of the process."),
-    CR_STR_MAY(struct common, seed, "The same as seed=N."),
-    CR_STRS_MAY(struct common, set, "KEY=VALUE: the same as a bare one."),
+    CR_STR_MAY(struct common, seed, "The same as seed=N.", .text = "N"),
+    CR_STRS_MAY(struct common, set, "The same as a bare assignment.",
+                .text = "KEY=VALUE"),
     { 0 },
 };
 

@@ -22,9 +22,10 @@ static const struct cr_opt config_opts[] = {
                "Leave out what equals its default."),
     CR_STR_MAY(struct config, get,
                "Print only the value of this key (train.epochs), or its "
-               "default."),
+               "default.", .text = "KEY"),
     CR_STR_MAY(struct config, diff,
-               "Print what differs from this config, key by key."),
+               "Print what differs from this config, key by key.",
+               .text = "FILE"),
     { 0 },
 };
 

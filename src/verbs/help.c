@@ -21,7 +21,7 @@ struct help {
 static const struct cr_opt help_opts[] = {
     CR_STR_MAY(struct help, man,
                "Write a part of the manual in mdoc: verbs, flags, sections, "
-               "cells, codes, environment and such."),
+               "cells, codes, environment and such.", .text = "PART"),
     { 0 },
 };
 

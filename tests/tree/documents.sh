@@ -1,0 +1,55 @@
+#!/bin/bash
+# The manual is sound, and what the documents show works.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+n=0 rc=0
+check() { # NAME COMMAND...
+    local name=$1 out
+    shift
+    n=$((n + 1))
+    if out=$("$@" 2>&1); then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        sed 's/^/# /' <<<"$out"
+        rc=1
+    fi
+}
+
+for page in "$BUILD"/man/*.[15]; do
+    check "mandoc finds no error in $(basename "$page")" \
+        mandoc -T lint -W error "$page"
+    check "$(basename "$page") has no marker left" \
+        bash -c '! grep -n "^\.\\\\\" @" "$0"' "$page"
+done
+
+for config in configs/*.yaml; do
+    check "$config resolves" "$CELLRUN" config "$config"
+done
+
+# Every config of the README: blocks that begin with ```yaml.
+awk -v dir="$tmp" '
+    /^```yaml/ { file = sprintf("%s/readme%d.yaml", dir, ++n); next }
+    /^```/ { file = "" }
+    file { print >file }' README.md
+cp configs/*.yaml "$tmp"
+for config in "$tmp"/readme*.yaml; do
+    check "$(basename "$config") of README.md resolves" \
+        "$CELLRUN" config "$config"
+done
+
+# The example of every type and section.
+for file in $(jq -r '.[].name' <("$CELLRUN" help --json) | sort -u); do
+    "$CELLRUN" help "$file" >/dev/null ||
+        check "help $file" false
+done
+
+check 'README.md names every verb of the usual path' \
+    grep -q 'cellrun eval --ckpt' README.md
+check 'no path of a workplace stands in a document' \
+    bash -c '! grep -rn "/wor[k]/\|/tm[p]/" README.md man configs Makefile'
+echo "1..$n"
+exit $rc

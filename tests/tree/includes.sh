@@ -1,0 +1,81 @@
+#!/bin/bash
+# Includes follow the arrows: verbs -> train, ckpt -> net, data -> math, conf
+# -> base. Leaves include no leaf, outside libraries are met in one file.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+n=0 rc=0
+result() { # NAME, the offenders on standard input
+    local out
+    out=$(cat)
+    n=$((n + 1))
+    if [ -z "$out" ]; then
+        echo "ok $n - $1"
+    else
+        echo "not ok $n - $1"
+        sed 's/^/# /' <<<"$out"
+        rc=1
+    fi
+}
+
+# Lines "FOLDER FILE INCLUDED": what each source includes of ours.
+includes() {
+    grep -Hn '^#include "' src/*.[ch] src/*/*.[ch] |
+        sed 's|^src/||; s|:[0-9]*:#include "| |; s|"$||' |
+        while read -r file header; do
+            case $file in */*) echo "${file%%/*} $file $header" ;; esac
+        done
+}
+
+# The folders that the sources in a folder may include from.
+result 'includes follow the layers' < <(includes | awk '
+    BEGIN {
+        may["base"] = "base"
+        may["conf"] = "base conf"
+        may["math"] = "base conf math"
+        may["net"] = "base conf math data net ckpt"
+        may["data"] = "base conf math data"
+        may["ckpt"] = "base conf math net data ckpt"
+        may["train"] = "base conf math net data ckpt train"
+        may["verbs"] = "base conf math net data ckpt train"
+        may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
+            "base conf math net"
+        may["optims"] = may["schedules"] = may["metrics"] = \
+            "base conf math net train"
+        may["transforms"] = may["datasets"] = may["formats"] = \
+            may["tokenizers"] = "base conf math data"
+    }
+    {
+        split($3, part, "/")
+        if (index(" " may[$1] " ", " " part[1] " ") == 0)
+            print "src/" $2 " includes " $3
+    }')
+
+# No circle among files: peel off files whose includes are all peeled off.
+result 'no header includes itself by a detour' < <(includes | awk '
+    { needs[$2] = needs[$2] " " $3; file[$2] = file[$3] = 1 }
+    END {
+        do {
+            changed = 0
+            for (f in file) {
+                free = 1
+                m = split(needs[f], p, " ")
+                for (i = 1; i <= m; i++)
+                    if (p[i] in file && p[i] != f) free = 0
+                if (free) { delete file[f]; changed = 1 }
+            }
+        } while (changed)
+        for (f in file) print f " stands in a circle"
+    }')
+
+leaves=ops,cells,losses,optims,inits,schedules,metrics,transforms
+leaves=$leaves,datasets,formats,tokenizers,verbs
+result 'leaves have no headers' < <(eval ls "src/{$leaves}/*.h" 2>/dev/null)
+
+for library in yaml.h png.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*'; do
+    result "<$library> is met in one file" < <(
+        grep -l "^#include <$library>" src/*.[ch] src/*/*.[ch] | tail -n +2)
+done
+
+echo "1..$n"
+exit $rc
