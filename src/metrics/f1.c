@@ -1,0 +1,21 @@
+/* F1: 2 right / (actual + predicted + e) of each class, e = DBL_MIN;
+ * as one number the unweighted mean over the classes. */
+#include "train/metric.h"
+
+static double f1_of(struct cr_metric_class c)
+{
+    return 2 * c.right / (c.actual + c.predicted + DBL_MIN);
+}
+
+const struct cr_metric cr_metric_f1 = {
+    .about = {
+        .name = "F1",
+        .summary = "Harmonic mean of precision and recall.",
+        .detail = "The unweighted mean over the classes; of each class with "
+                  "`eval --per-class`.",
+        .example = "metrics: [F1]\n",
+    },
+    .maximize = true,
+    .classifies = true,
+    .of = f1_of,
+};

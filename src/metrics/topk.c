@@ -1,0 +1,46 @@
+/* TopKCategoricalAccuracy: how often the label is among the k largest
+ * outputs; equal outputs count in order of class. */
+#include "train/metric.h"
+
+struct topk {
+    int64_t k;
+};
+
+static const struct cr_opt topk_opts[] = {
+    CR_INT(struct topk, k, 1, 1e9, "How many of the largest outputs count."),
+    { 0 },
+};
+
+static void topk_add(const void *opts, void *state, int64_t classes,
+                     const struct cr_metric_batch *batch)
+{
+    const struct topk *o = opts;
+
+    (void)classes;
+    cr_metric_share_add(state, o->k, batch);
+}
+
+static const char *topk_called(const void *opts, struct cr_arena *arena)
+{
+    const struct topk *o = opts;
+
+    return cr_strf(arena, "top_%lld_accuracy", (long long)o->k);
+}
+
+const struct cr_metric cr_metric_topk = {
+    .about = {
+        .name = "TopKCategoricalAccuracy",
+        .summary = "Part of the samples whose class is among the k largest "
+                   "outputs.",
+        .detail = "Results call it top_K_accuracy.",
+        .example = "metrics: [{TopKCategoricalAccuracy: {k: 3}}]\n",
+        .opts = topk_opts,
+        .size = sizeof(struct topk),
+    },
+    .maximize = true,
+    .classifies = true,
+    .size = cr_metric_share_size,
+    .add = topk_add,
+    .value = cr_metric_share_value,
+    .called = topk_called,
+};

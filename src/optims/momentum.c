@@ -1,0 +1,68 @@
+/*
+ * Momentum: gradient descent with a velocity (semantics.md 5.2).
+ *
+ *   g = g + weight_decay w
+ *   v = momentum v + g
+ *   w = w - lr v            or, with use_nesterov, w - lr g - lr momentum v
+ *
+ * Slot: moments is v, 0 at first. MindSpore's kernel for CPUs ignores
+ * use_nesterov; here it holds everywhere.
+ */
+#include "train/optim.h"
+
+struct momentum {
+    struct cr_optim_common common;
+    double momentum;
+    bool use_nesterov;
+};
+
+static const struct cr_opt momentum_opts[] = {
+    { .name = "learning_rate", .type = CR_OPT_OBJ, .kind = CR_KIND_SCHEDULE,
+      .at = offsetof(struct momentum, common.learning_rate),
+      .doc = "Length of a step: a number, a list or a file of numbers." },
+    CR_REAL(struct momentum, momentum, 0, DBL_MAX,
+            "Part of the velocity that goes on."),
+    { .name = "weight_decay", .type = CR_OPT_REAL, .need = CR_DEFAULT,
+      .high = DBL_MAX, .at = offsetof(struct momentum, common.weight_decay),
+      .doc = "Times the parameter, added to its gradient; not for names with "
+             "beta or gamma." },
+    { .name = "loss_scale", .type = CR_OPT_REAL, .need = CR_DEFAULT,
+      .real_default = 1, .above = true, .high = DBL_MAX,
+      .at = offsetof(struct momentum, common.loss_scale),
+      .doc = "Factor of the loss that the update divides by." },
+    CR_BOOL_OR(struct momentum, use_nesterov, false,
+               "Look ahead along the velocity."),
+    { 0 },
+};
+
+static void momentum_update(const struct cr_update *u)
+{
+    const struct momentum *o = u->opts;
+    const cr_real lr = (cr_real)u->lr, decay = (cr_real)u->weight_decay;
+    const cr_real scale = (cr_real)u->scale, mu = (cr_real)o->momentum;
+    cr_real *v = u->slot[0];
+
+    for (int64_t i = 0; i < u->n; i++) {
+        cr_real g = scale * u->g[i] + decay * u->w[i];
+
+        v[i] = mu * v[i] + g;
+        u->w[i] -= o->use_nesterov ? lr * g + lr * mu * v[i] : lr * v[i];
+    }
+}
+
+const struct cr_optim cr_optim_momentum = {
+    .about = {
+        .name = "Momentum",
+        .summary = "Gradient descent with a velocity.",
+        .detail = "v = momentum v + g; w -= lr v, or with use_nesterov "
+                  "w -= lr g + lr momentum v.",
+        .example = "optimizer: {Momentum: {learning_rate: 0.01, "
+                   "momentum: 0.9, weight_decay: 1e-4}}\n",
+        .opts = momentum_opts,
+        .size = sizeof(struct momentum),
+    },
+    .slots = 1,
+    .slot_names = { "moments" },
+    .slot_start = { 0 },
+    .update = momentum_update,
+};

@@ -1,0 +1,100 @@
+/*
+ * SGD: stochastic gradient descent, with or without momentum
+ * (semantics.md 5.2).
+ *
+ *   g = g + weight_decay w
+ *   a = g                           at the first update of a parameter
+ *   a = momentum a + (1 - dampening) g   afterwards
+ *   w = w - lr u    u = a, or g + momentum a with nesterov
+ *
+ * Slots: accum is a, stat is 1 before the first update of the parameter and
+ * 0 afterwards. Without momentum u is g and neither slot moves.
+ */
+#include "train/optim.h"
+
+struct sgd {
+    struct cr_optim_common common;
+    double momentum, dampening;
+    bool nesterov;
+};
+
+static const struct cr_opt sgd_opts[] = {
+    { .name = "learning_rate", .type = CR_OPT_OBJ, .need = CR_DEFAULT,
+      .kind = CR_KIND_SCHEDULE, .text = "0.1",
+      .at = offsetof(struct sgd, common.learning_rate),
+      .doc = "Length of a step: a number, a list or a file of numbers." },
+    CR_REAL_OR(struct sgd, momentum, 0, 0, DBL_MAX,
+               "Part of the last update that goes on."),
+    CR_REAL_OR(struct sgd, dampening, 0, 0, 1,
+               "Part of the gradient that momentum leaves out."),
+    { .name = "weight_decay", .type = CR_OPT_REAL, .need = CR_DEFAULT,
+      .high = DBL_MAX, .at = offsetof(struct sgd, common.weight_decay),
+      .doc = "Times the parameter, added to its gradient; not for names with "
+             "beta or gamma." },
+    CR_BOOL_OR(struct sgd, nesterov, false,
+               "Look ahead along the momentum."),
+    { .name = "loss_scale", .type = CR_OPT_REAL, .need = CR_DEFAULT,
+      .real_default = 1, .above = true, .high = DBL_MAX,
+      .at = offsetof(struct sgd, common.loss_scale),
+      .doc = "Factor of the loss that the update divides by." },
+    { 0 },
+};
+
+static bool sgd_check(struct cr_diag *diag, struct cr_pos pos,
+                      const void *opts)
+{
+    const struct sgd *o = opts;
+
+    if (o->nesterov && (o->momentum == 0 || o->dampening != 0))
+        return cr_error(diag, pos, CR_E_CONFLICT,
+                        "nesterov of SGD needs a momentum and no dampening");
+    return true;
+}
+
+static bool sgd_plain(const void *opts)
+{
+    const struct sgd *o = opts;
+
+    return o->momentum == 0 && o->common.weight_decay == 0;
+}
+
+static void sgd_update(const struct cr_update *u)
+{
+    const struct sgd *o = u->opts;
+    const cr_real lr = (cr_real)u->lr, decay = (cr_real)u->weight_decay;
+    const cr_real scale = (cr_real)u->scale, mu = (cr_real)o->momentum;
+    const cr_real part = (cr_real)(1 - o->dampening);
+    cr_real *a = u->slot[0], *stat = u->slot[1];
+
+    if (mu == 0) {
+        for (int64_t i = 0; i < u->n; i++)
+            u->w[i] -= lr * (scale * u->g[i] + decay * u->w[i]);
+        return;
+    }
+    for (int64_t i = 0; i < u->n; i++) {
+        cr_real g = scale * u->g[i] + decay * u->w[i];
+
+        a[i] = stat[i] > 0 ? g : mu * a[i] + part * g;
+        stat[i] = 0;
+        u->w[i] -= lr * (o->nesterov ? g + mu * a[i] : a[i]);
+    }
+}
+
+const struct cr_optim cr_optim_sgd = {
+    .about = {
+        .name = "SGD",
+        .summary = "Stochastic gradient descent, optionally with momentum.",
+        .detail = "w -= lr u; u is the gradient, or with momentum the "
+                  "velocity a = momentum a + (1 - dampening) g, which begins "
+                  "as the first gradient.",
+        .example = "optimizer: {SGD: {learning_rate: 1e-2}}\n",
+        .opts = sgd_opts,
+        .size = sizeof(struct sgd),
+    },
+    .slots = 2,
+    .slot_names = { "accum", "stat" },
+    .slot_start = { 0, 1 },
+    .update = sgd_update,
+    .check = sgd_check,
+    .plain = sgd_plain,
+};

@@ -1,0 +1,58 @@
+/*
+ * What a run says while it works: lines on stderr and in log.txt, and on a
+ * terminal a bar with rate and time left.
+ *
+ * Lines are the tutorial's: `loss: 2.302088  [  0/938]` and
+ * `Accuracy: 83.8%, Avg loss: 0.529534`. The bar replaces the loss lines on
+ * the terminal; log.txt has them all, without carriage returns.
+ */
+#ifndef CR_TRAIN_CONSOLE_H
+#define CR_TRAIN_CONSOLE_H
+
+#include "base/diag.h"
+
+enum cr_progress {
+    CR_PROGRESS_AUTO,
+    CR_PROGRESS_BAR,
+    CR_PROGRESS_PLAIN,
+    CR_PROGRESS_NONE
+};
+
+struct cr_console {
+    enum cr_progress style; /* never AUTO */
+    FILE *log;              /* NULL: none */
+    struct cr_show show;    /* how problems are printed */
+    bool bar_shown;
+    double bar_next;        /* not before that time */
+    int width;
+};
+
+/* The time on a clock that only goes forward, in seconds. */
+double cr_now(void);
+
+void cr_console_open(struct cr_console *console, enum cr_progress style,
+                     struct cr_show show);
+
+/* A line for stderr and the log. */
+void cr_console_say(struct cr_console *console, const char *format, ...)
+    CR_PRINTF(2, 3);
+/* A line that the bar makes superfluous on the terminal. */
+void cr_console_detail(struct cr_console *console, const char *format, ...)
+    CR_PRINTF(2, 3);
+/* Prints the problems not printed yet. */
+void cr_console_problems(struct cr_console *console, struct cr_diag *diag);
+
+struct cr_bar {
+    int64_t epoch, epochs;  /* from 1; epochs 0: not known */
+    int64_t at, of;         /* steps of the epoch */
+    double loss, rate;      /* samples per second */
+    double left;            /* seconds; < 0: not known */
+};
+/* Whether the style has a bar and it is time to draw it again. */
+bool cr_console_bar_due(const struct cr_console *console, double now);
+void cr_console_bar(struct cr_console *console, double now,
+                    const struct cr_bar *bar);
+/* Removes the bar. */
+void cr_console_clear(struct cr_console *console);
+
+#endif

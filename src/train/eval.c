@@ -1,0 +1,286 @@
+#include "train/eval.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "net/cell.h"
+
+struct cr_eval {
+    struct cr_arena arena;
+    struct cr_config *config;
+    struct cr_pipe *pipe;
+    const struct cr_metrics *metrics;
+    struct cr_plans plans;
+    int64_t max_batches;
+    int n_columns, label;       /* column of the pipe; -1 */
+    int *from;                  /* the network's column i is the pipe's */
+    struct cr_spec label_spec;  /* of one sample */
+    int64_t classes;
+    char *state;                /* of all metrics */
+    size_t *state_at, state_size;
+    struct cr_scores scores;
+};
+
+/* ---- The truth */
+
+int cr_label_column(const struct cr_config *config,
+                    const struct cr_column *columns, int n)
+{
+    const struct cr_node *args, *loss = cr_section(config, "loss");
+    const char *type = loss ? cr_node_type(loss, &args) : NULL;
+    const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
+    const char *name = cell && cell->targets && cell->targets[0]
+                           ? cell->targets[0]
+                           : "label";
+
+    for (int i = 0; i < n; i++)
+        if (strcmp(columns[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+bool cr_label_classifies(const struct cr_config *config,
+                         const struct cr_column *columns, int n)
+{
+    int label = cr_label_column(config, columns, n);
+
+    return label >= 0 && columns[label].spec.type == CR_I32;
+}
+
+/* ---- Plans */
+
+bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
+                   const struct cr_exec_want *want, struct cr_pipe *pipe)
+{
+    struct cr_exec_want one = *want;
+    int64_t samples = cr_pipe_samples(pipe), rest;
+
+    plans->batch = cr_pipe_batch_size(pipe);
+    rest = samples - (cr_pipe_batches(pipe) - 1) * plans->batch;
+    if (samples >= plans->batch) {
+        one.batch = plans->batch;
+        plans->full = cr_net_exec(net, &one);
+        if (!plans->full)
+            return false;
+    }
+    if (rest > 0 && rest < plans->batch) {
+        one.batch = rest;
+        plans->last = cr_net_exec(net, &one);
+        if (!plans->last)
+            return false;
+    }
+    return true;
+}
+
+void cr_plans_free(struct cr_plans *plans)
+{
+    cr_exec_free(plans->full);
+    cr_exec_free(plans->last);
+    *plans = (struct cr_plans){ 0 };
+}
+
+struct cr_exec *cr_plans_for(const struct cr_plans *plans, int64_t rows)
+{
+    struct cr_exec *exec = rows == plans->batch ? plans->full : plans->last;
+
+    assert(exec);
+    return exec;
+}
+
+/* ---- Opening */
+
+/* Finds the network's columns among the pipe's. */
+static bool eval_columns(struct cr_eval *e, const struct cr_eval_want *want)
+{
+    int n;
+    const struct cr_column *have = cr_pipe_columns(e->pipe, &n);
+    struct cr_diag *diag = e->config->diag;
+    bool ok = true;
+
+    e->n_columns = want->n_columns;
+    e->from = CR_NEWS(&e->arena, int, want->n_columns + 1);
+    for (int i = 0; i < want->n_columns; i++) {
+        const struct cr_column *c = &want->columns[i];
+        int at = 0;
+
+        while (at < n && strcmp(have[at].name, c->name) != 0)
+            at++;
+        e->from[i] = at;
+        if (at == n)
+            ok = cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
+                          "the data of the evaluation have no column '%s'",
+                          c->name);
+        else if (!cr_spec_same(&have[at].spec, &c->spec))
+            ok = cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
+                          "column '%s' of the evaluation is %s, expected %s",
+                          c->name, cr_show(diag->arena, &have[at].spec),
+                          cr_show(diag->arena, &c->spec));
+    }
+    e->label = cr_label_column(e->config, have, n);
+    if (e->label >= 0)
+        e->label_spec = have[e->label].spec;
+    return ok;
+}
+
+/* Whether outputs are classes and labels say which. */
+static const char *eval_no_classes(const struct cr_eval *e,
+                                   const struct cr_spec *out)
+{
+    const struct cr_spec *label = &e->label_spec;
+    bool one_hot = label->type == CR_REAL;
+
+    if (out->rank < 2 || out->dim[1] < 2)
+        return "an output of shape (n, classes)";
+    if (e->label < 0)
+        return "a column of labels";
+    if (label->type != CR_I32 && !one_hot)
+        return "labels of type int32, or one-hot";
+    if (label->rank != out->rank - (one_hot ? 1 : 2))
+        return "labels that fit the output";
+    for (int i = 0; i < label->rank; i++)
+        if (label->dim[i] != out->dim[i + (one_hot ? 1 : 2)])
+            return "labels that fit the output";
+    return NULL;
+}
+
+static bool eval_metrics(struct cr_eval *e)
+{
+    struct cr_exec *exec = e->plans.full ? e->plans.full : e->plans.last;
+    struct cr_diag *diag = e->config->diag;
+    struct cr_spec out;
+    const char *why;
+    bool ok = true;
+
+    cr_exec_output(exec, &out);
+    why = eval_no_classes(e, &out);
+    e->classes = why ? 0 : out.dim[1];
+    e->state_at = CR_NEWS(&e->arena, size_t, e->metrics->n + 1);
+    e->scores.n = e->metrics->n;
+    e->scores.classes = e->classes;
+    e->scores.v = CR_NEWS(&e->arena, struct cr_score, e->metrics->n + 1);
+    for (int i = 0; i < e->metrics->n; i++) {
+        const struct cr_metric_use *use = &e->metrics->use[i];
+
+        if (use->metric->classifies && why) {
+            ok = cr_error(diag, use->pos, CR_E_SHAPE,
+                          "the metric '%s' needs %s; the output is %s",
+                          use->name, why, cr_show(diag->arena, &out));
+            continue;
+        }
+        e->state_at[i] = e->state_size;
+        e->state_size += (cr_metric_size(use, e->classes) + 15) & ~(size_t)15;
+        e->scores.v[i] = (struct cr_score){
+            .name = use->name,
+            .single = cr_metric_single(use->metric),
+            .value = NAN,
+        };
+        if (use->metric->of || use->metric->table)
+            e->scores.v[i].table =
+                CR_NEWS(&e->arena, double, e->classes * e->classes);
+    }
+    e->state = CR_NEWS(&e->arena, char, e->state_size + 1);
+    return ok;
+}
+
+struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
+                             const struct cr_eval_want *want)
+{
+    struct cr_eval *e = CR_NEW(config->arena, struct cr_eval);
+    struct cr_exec_want plan = { .loss = cr_section(config, "loss") != NULL,
+                                 .eager = want->eager };
+
+    e->config = config;
+    e->pipe = want->pipe;
+    e->metrics = want->metrics;
+    e->max_batches = want->max_batches > 0 ? want->max_batches : INT64_MAX;
+    if (eval_columns(e, want) &&
+        cr_plans_make(&e->plans, net, &plan, want->pipe) && eval_metrics(e))
+        return e;
+    cr_eval_close(e);
+    return NULL;
+}
+
+void cr_eval_close(struct cr_eval *eval)
+{
+    if (!eval)
+        return;
+    cr_plans_free(&eval->plans);
+    cr_arena_free(&eval->arena);
+}
+
+/* ---- Running */
+
+static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
+                       const struct cr_batch *batch)
+{
+    struct cr_exec *exec = cr_plans_for(&e->plans, batch->n);
+    struct cr_spec out, label = e->label_spec;
+    struct cr_metric_batch m = { .spec = &out, .label_spec = &label };
+
+    for (int i = 0; i < e->n_columns; i++)
+        cr_exec_feed(exec, i, batch->data[e->from[i]]);
+    if (!cr_exec_check(exec, diag, batch->samples))
+        return false;
+    cr_exec_forward(exec, 0);
+    m.output = cr_exec_output(exec, &out);
+    m.loss = cr_section(e->config, "loss") ? cr_exec_loss(exec) : (double)NAN;
+    if (e->label >= 0) {
+        m.label = batch->data[e->label];
+        memmove(&label.dim[1], &label.dim[0],
+                (size_t)label.rank * sizeof label.dim[0]);
+        label.rank++;
+        label.dim[0] = batch->n;
+    }
+    for (int i = 0; i < e->metrics->n; i++)
+        cr_metric_add(&e->metrics->use[i], e->state + e->state_at[i],
+                      e->classes, &m);
+    e->scores.samples += batch->n;
+    return true;
+}
+
+static void eval_finish(struct cr_eval *e)
+{
+    for (int i = 0; i < e->metrics->n; i++) {
+        const struct cr_metric_use *use = &e->metrics->use[i];
+        const void *state = e->state + e->state_at[i];
+        struct cr_score *score = &e->scores.v[i];
+
+        if (score->single)
+            score->value = cr_metric_value(use, state, e->classes);
+        if (score->table)
+            score->columns = cr_metric_table(use, state, e->classes,
+                                             (double *)score->table);
+    }
+}
+
+bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
+                 bool (*stop)(void *ctx), void *ctx, bool *stopped)
+{
+    const struct cr_batch *batch;
+    int errors = diag->errors;
+    int64_t done = 0;
+
+    *stopped = false;
+    memset(e->state, 0, e->state_size);
+    e->scores.samples = 0;
+    cr_pipe_seek(e->pipe, 0, 0);
+    while (done < e->max_batches &&
+           (batch = cr_pipe_next(e->pipe, diag)) != NULL) {
+        if (!eval_batch(e, diag, batch))
+            return false;
+        done++;
+        if (stop && stop(ctx)) {
+            *stopped = true;
+            return true;
+        }
+    }
+    if (diag->errors > errors)
+        return false;
+    eval_finish(e);
+    return true;
+}
+
+const struct cr_scores *cr_eval_scores(const struct cr_eval *eval)
+{
+    return &eval->scores;
+}

@@ -1,0 +1,57 @@
+/*
+ * Judging a network: a pipe, plans for its batches, metrics over them.
+ * (The section `eval`, about evaluations while training: section.h.)
+ */
+#ifndef CR_TRAIN_EVAL_H
+#define CR_TRAIN_EVAL_H
+
+#include "data/pipe.h"
+#include "net/net.h"
+#include "train/metric.h"
+#include "train/score.h"
+
+struct cr_eval_want {
+    struct cr_pipe *pipe;
+    const struct cr_metrics *metrics;
+    const struct cr_column *columns; /* those the network was built for */
+    int n_columns;
+    int64_t max_batches;        /* <= 0: all */
+    bool eager;
+};
+
+struct cr_eval;
+
+/* Checks that data, network and metrics fit each other and makes the plans;
+ * reads no data. NULL after reporting. */
+struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
+                             const struct cr_eval_want *want);
+void cr_eval_close(struct cr_eval *eval);
+
+/* One evaluation. Between batches `stop` is asked (NULL: nobody is); when it
+ * says so, *stopped is set and the scores are not. False after reporting. */
+bool cr_eval_run(struct cr_eval *eval, struct cr_diag *diag,
+                 bool (*stop)(void *ctx), void *ctx, bool *stopped);
+/* The scores of the last evaluation; before the first all are NaN. */
+const struct cr_scores *cr_eval_scores(const struct cr_eval *eval);
+
+/* The column that holds the truth: what the loss names first among its
+ * targets, else `label`; -1 if the data have none. */
+int cr_label_column(const struct cr_config *config,
+                    const struct cr_column *columns, int n);
+/* Whether it holds integers, that is, classes. */
+bool cr_label_classifies(const struct cr_config *config,
+                         const struct cr_column *columns, int n);
+
+/* The plan of a batch of n rows among two: of the usual size, and the last
+ * one's. */
+struct cr_plans {
+    struct cr_exec *full, *last;
+    int64_t batch;              /* rows of the usual one */
+};
+/* Plans for all batches of a pipe; false after reporting. */
+bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
+                   const struct cr_exec_want *want, struct cr_pipe *pipe);
+void cr_plans_free(struct cr_plans *plans);
+struct cr_exec *cr_plans_for(const struct cr_plans *plans, int64_t rows);
+
+#endif

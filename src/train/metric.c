@@ -1,0 +1,307 @@
+#include "train/metric.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* ---- The section */
+
+struct metrics_section {
+    struct cr_objs metrics;
+};
+
+static const struct cr_opt metrics_opts[] = {
+    CR_OBJS_MAY(struct metrics_section, metrics, CR_KIND_METRIC,
+                "What evaluations measure, in the order of the results."),
+    { 0 },
+};
+
+const struct cr_section cr_section_metrics = {
+    .about = {
+        .name = "metrics",
+        .summary = "What evaluations measure.",
+        .detail = "By default accuracy and loss where the data have integer "
+                  "labels, else loss.",
+        .example = "metrics: [accuracy, loss, {TopKCategoricalAccuracy: "
+                   "{k: 3}}]\n",
+        .opts = metrics_opts,
+        .size = sizeof(struct metrics_section),
+    },
+};
+
+static bool metric_use(struct cr_config *config, const struct cr_obj *obj,
+                       struct cr_metric_use *to)
+{
+    to->metric = (const struct cr_metric *)obj->about;
+    to->opts = obj->opts;
+    to->pos = obj->node ? obj->node->pos : CR_NOWHERE;
+    to->name = to->metric->called
+                   ? to->metric->called(to->opts, config->arena)
+                   : to->metric->about.name;
+    return true;
+}
+
+static bool metric_names(struct cr_config *config,
+                         const char *const *names, struct cr_metrics *to)
+{
+    struct cr_metric_use *use;
+    bool ok = true;
+    int n = 0;
+
+    while (names[n])
+        n++;
+    use = CR_NEWS(config->arena, struct cr_metric_use, n + 1);
+    for (int i = 0; i < n; i++) {
+        struct cr_node *node = CR_NEW(config->arena, struct cr_node);
+        struct cr_obj obj;
+
+        node->kind = CR_NODE_STR;
+        node->text = names[i];
+        ok = cr_obj_read(config->arena, config->diag, CR_KIND_METRIC, node,
+                         &obj) &&
+             metric_use(config, &obj, &use[i]) && ok;
+    }
+    *to = (struct cr_metrics){ n, use };
+    return ok;
+}
+
+bool cr_metrics_read(struct cr_config *config, bool classifies,
+                     struct cr_metrics *to)
+{
+    static const char *const of_classes[] = { "accuracy", "loss", NULL };
+    static const char *const others[] = { "loss", NULL };
+    const struct cr_node *node = cr_section(config, "metrics");
+    struct metrics_section section = { 0 };
+    struct cr_metric_use *use;
+    bool ok = true;
+
+    if (!node)
+        return metric_names(config, classifies ? of_classes : others, to);
+    if (!cr_section_read(config, "metrics", &section))
+        return false;
+    use = CR_NEWS(config->arena, struct cr_metric_use, section.metrics.n + 1);
+    for (int i = 0; i < section.metrics.n; i++) {
+        metric_use(config, &section.metrics.v[i], &use[i]);
+        for (int k = 0; k < i; k++)
+            if (strcmp(use[k].name, use[i].name) == 0)
+                ok = cr_error(config->diag, use[i].pos, CR_E_CONFLICT,
+                              "the metric '%s' stands twice", use[i].name);
+    }
+    *to = (struct cr_metrics){ section.metrics.n, use };
+    return ok;
+}
+
+bool cr_metrics_words(struct cr_config *config, const char *words,
+                      struct cr_metrics *to)
+{
+    const char **names = CR_NEWS(config->arena, const char *,
+                                 strlen(words) + 2);
+    int n = 0;
+
+    while (*words) {
+        size_t len = strcspn(words, ", ");
+
+        if (len)
+            names[n++] = cr_strndup(config->arena, words, len);
+        words += len + (words[len] != '\0');
+    }
+    return metric_names(config, names, to);
+}
+
+const struct cr_metric_use *cr_metrics_find(const struct cr_metrics *metrics,
+                                            const char *name)
+{
+    for (int i = 0; i < metrics->n; i++)
+        if (strcmp(metrics->use[i].name, name) == 0)
+            return &metrics->use[i];
+    return NULL;
+}
+
+/* ---- Classes */
+
+/* What follows axis 1 of the output: pixels of a map, 1 for (n, classes). */
+static int64_t metric_inner(const struct cr_spec *spec)
+{
+    int64_t inner = 1;
+
+    for (int i = 2; i < spec->rank; i++)
+        inner *= spec->dim[i];
+    return inner;
+}
+
+int64_t cr_metric_positions(const struct cr_metric_batch *batch)
+{
+    return batch->spec->dim[0] * metric_inner(batch->spec);
+}
+
+/* First element of a position, and the distance between its classes. */
+static int64_t metric_first(const struct cr_spec *spec, int64_t at,
+                            int64_t *stride)
+{
+    int64_t inner = metric_inner(spec);
+
+    *stride = inner;
+    return at / inner * spec->dim[1] * inner + at % inner;
+}
+
+static int64_t metric_largest(const struct cr_spec *spec, const cr_real *x,
+                              int64_t at)
+{
+    int64_t stride, first = metric_first(spec, at, &stride), best = 0;
+
+    for (int64_t c = 1; c < spec->dim[1]; c++)
+        if (x[first + c * stride] > x[first + best * stride])
+            best = c;
+    return best;
+}
+
+int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at)
+{
+    int64_t label;
+
+    if (batch->label_spec->type == CR_REAL)
+        return metric_largest(batch->spec, batch->label, at);
+    assert(batch->label_spec->type == CR_I32);
+    label = ((const int32_t *)batch->label)[at];
+    return label >= 0 && label < batch->spec->dim[1] ? label : -1;
+}
+
+int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at)
+{
+    return metric_largest(batch->spec, batch->output, at);
+}
+
+static bool metric_in_top(const struct cr_metric_batch *batch, int64_t at,
+                          int64_t label, int64_t k)
+{
+    int64_t stride, first = metric_first(batch->spec, at, &stride);
+    const cr_real *x = batch->output + first, mine = x[label * stride];
+    int64_t before = 0;
+
+    if (isnan(mine))
+        return false;
+    for (int64_t c = 0; c < batch->spec->dim[1]; c++)
+        before += x[c * stride] > mine ||
+                  (x[c * stride] == mine && c < label);
+    return before < k;
+}
+
+size_t cr_metric_share_size(const void *opts, int64_t classes)
+{
+    (void)opts;
+    (void)classes;
+    return sizeof(struct cr_metric_share);
+}
+
+void cr_metric_share_add(struct cr_metric_share *share, int64_t k,
+                         const struct cr_metric_batch *batch)
+{
+    int64_t n = cr_metric_positions(batch);
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t label = cr_metric_label(batch, i);
+
+        if (label < 0)
+            continue;
+        share->all++;
+        share->right += metric_in_top(batch, i, label, k);
+    }
+}
+
+double cr_metric_share_value(const void *opts, const void *state,
+                             int64_t classes)
+{
+    const struct cr_metric_share *share = state;
+
+    (void)opts;
+    (void)classes;
+    return (double)share->right / (double)share->all;
+}
+
+size_t cr_metric_pairs_size(const void *opts, int64_t classes)
+{
+    (void)opts;
+    return (size_t)classes * (size_t)classes * sizeof(int64_t);
+}
+
+void cr_metric_pairs_add(const void *opts, void *state, int64_t classes,
+                         const struct cr_metric_batch *batch)
+{
+    int64_t *counts = state, n = cr_metric_positions(batch);
+
+    (void)opts;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t label = cr_metric_label(batch, i);
+
+        if (label >= 0)
+            counts[label * classes + cr_metric_argmax(batch, i)]++;
+    }
+}
+
+static struct cr_metric_class metric_class(const void *state,
+                                           int64_t classes, int64_t c)
+{
+    const int64_t *counts = state;
+    struct cr_metric_class of = { .right = (double)counts[c * classes + c] };
+
+    for (int64_t i = 0; i < classes; i++) {
+        of.predicted += (double)counts[i * classes + c];
+        of.actual += (double)counts[c * classes + i];
+    }
+    return of;
+}
+
+/* ---- What a metric does, whichever way it is written */
+
+size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes)
+{
+    if (use->metric->top)
+        return cr_metric_share_size(use->opts, classes);
+    if (use->metric->of)
+        return cr_metric_pairs_size(use->opts, classes);
+    return use->metric->size(use->opts, classes);
+}
+
+void cr_metric_add(const struct cr_metric_use *use, void *state,
+                   int64_t classes, const struct cr_metric_batch *batch)
+{
+    if (use->metric->top)
+        cr_metric_share_add(state, use->metric->top, batch);
+    else if (use->metric->of)
+        cr_metric_pairs_add(use->opts, state, classes, batch);
+    else
+        use->metric->add(use->opts, state, classes, batch);
+}
+
+bool cr_metric_single(const struct cr_metric *metric)
+{
+    return metric->top || metric->of || metric->value;
+}
+
+/* Of metrics of single classes the unweighted mean. */
+double cr_metric_value(const struct cr_metric_use *use, const void *state,
+                       int64_t classes)
+{
+    double sum = 0;
+
+    if (use->metric->top)
+        return cr_metric_share_value(use->opts, state, classes);
+    if (!use->metric->of)
+        return use->metric->value(use->opts, state, classes);
+    for (int64_t c = 0; c < classes; c++)
+        sum += use->metric->of(metric_class(state, classes, c));
+    return sum / (double)classes;
+}
+
+int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
+                        int64_t classes, double *to)
+{
+    if (use->metric->table)
+        return use->metric->table(use->opts, state, classes, to);
+    if (!use->metric->of)
+        return 0;
+    for (int64_t c = 0; c < classes; c++)
+        to[c] = use->metric->of(metric_class(state, classes, c));
+    return 1;
+}

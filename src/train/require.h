@@ -1,0 +1,23 @@
+/*
+ * What a run must reach: `eval.accuracy>=0.97`, several joined by `and` or a
+ * comma. A side is a metric's name or a number.
+ */
+#ifndef CR_TRAIN_REQUIRE_H
+#define CR_TRAIN_REQUIRE_H
+
+#include "base/diag.h"
+
+struct cr_require;
+
+/* NULL after reporting wrong text (exit 2); `text` NULL: nothing required. */
+struct cr_require *cr_require_read(struct cr_diag *diag, const char *text);
+
+/* Whether all of it holds. `value` looks a name up and says false if there
+ * is no such; that is reported as wrong usage. With `only_names` nothing is
+ * compared. Reports E0402 with the value found for what does not hold. */
+bool cr_require_check(struct cr_diag *diag, const struct cr_require *require,
+                      bool only_names,
+                      bool (*value)(void *ctx, const char *name, double *to),
+                      void *ctx);
+
+#endif

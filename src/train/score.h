@@ -1,0 +1,48 @@
+/*
+ * The results of an evaluation: metrics' values by name, and their words and
+ * JSON. Text has 4 decimals, JSON all digits, `null` where not finite.
+ */
+#ifndef CR_TRAIN_SCORE_H
+#define CR_TRAIN_SCORE_H
+
+#include "base/str.h"
+#include "conf/node.h"
+
+struct cr_score {
+    const char *name;
+    bool single;            /* value counts; else only the table */
+    double value;
+    int64_t columns;        /* of the table; 0: none */
+    const double *table;    /* classes x columns */
+};
+
+struct cr_scores {
+    int n;
+    struct cr_score *v;
+    int64_t samples;        /* judged */
+    int64_t classes;        /* rows of tables */
+};
+
+/* By name; the prefix `eval.` may be there. NULL: no such score. */
+const struct cr_score *cr_score_find(const struct cr_scores *scores,
+                                     const char *name);
+/* The name without the prefix `eval.`. */
+const char *cr_score_bare(const char *name);
+
+/* A number as JSON: the shortest text that reads the same, or null. */
+void cr_buf_real(struct cr_buf *buf, double value);
+/* `"accuracy":0.9193,"loss":0.281` (tables as lists of rows if `tables`). */
+void cr_buf_scores(struct cr_buf *buf, const struct cr_scores *scores,
+                   bool tables);
+/* Lines `accuracy: 0.9193`, each behind the prefix. */
+void cr_buf_score_lines(struct cr_buf *buf, const struct cr_scores *scores,
+                        const char *prefix);
+/* A table as [[1, 2], [3, 4]], or [1, 2] when it has one column. */
+void cr_buf_table(struct cr_buf *buf, const struct cr_score *score,
+                  int64_t classes);
+
+/* The members of a JSON object that are numbers or null, as scores. */
+void cr_scores_read(struct cr_arena *arena, const struct cr_node *map,
+                    struct cr_scores *to);
+
+#endif

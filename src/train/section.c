@@ -1,0 +1,354 @@
+/*
+ * The option rows of the sections that the training loop reads.
+ */
+#include "train/section.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/par.h"
+
+enum { THREADS_MAX = 4096 };
+
+static const struct cr_opt seed_opts[] = {
+    CR_INT_OR(struct cr_seed_section, seed, 1, 0, INT64_MAX,
+              "Number from which all random numbers of the run follow."),
+    { 0 },
+};
+
+const struct cr_section cr_section_seed = {
+    .about = {
+        .name = "seed",
+        .summary = "The number from which all that is random follows.",
+        .detail = "Initial values, shuffling, dropout and augmentation are "
+                  "functions of the seed, the epoch and the sample: equal "
+                  "seeds give equal runs.",
+        .example = "seed: 7\n",
+        .opts = seed_opts,
+        .size = sizeof(struct cr_seed_section),
+    },
+};
+
+struct cellrun_section {
+    int64_t version;
+};
+
+static const struct cr_opt cellrun_opts[] = {
+    CR_INT_OR(struct cellrun_section, version, 1, 1, 1,
+              "Version of the config language."),
+    { 0 },
+};
+
+const struct cr_section cr_section_cellrun = {
+    .about = {
+        .name = "cellrun",
+        .summary = "The version of the config language that the file uses.",
+        .example = "cellrun: 1\n",
+        .opts = cellrun_opts,
+        .size = sizeof(struct cellrun_section),
+    },
+};
+
+#define EARLY(f) .at = offsetof(struct cr_train_section, early_stop.f) - \
+                       offsetof(struct cr_train_section, early_stop)
+
+static const struct cr_opt early_stop_opts[] = {
+    { .name = "monitor", EARLY(monitor), .type = CR_OPT_STR,
+      .need = CR_OPTIONAL, .doc = "Metric to watch, such as accuracy." },
+    { .name = "mode", EARLY(mode), .type = CR_OPT_ENUM, .need = CR_DEFAULT,
+      .choices = "auto|min|max",
+      .doc = "Which way is better; auto: as the metric says." },
+    { .name = "patience", EARLY(patience), .type = CR_OPT_INT,
+      .need = CR_DEFAULT, .high = 1e9,
+      .doc = "Evaluations without gain after which the run ends; 0: never." },
+    { .name = "min_delta", EARLY(min_delta), .type = CR_OPT_REAL,
+      .need = CR_DEFAULT, .high = DBL_MAX,
+      .doc = "A change must be larger than this to count as gain." },
+    { 0 },
+};
+
+static const struct cr_opt train_opts[] = {
+    CR_INT_MAY(struct cr_train_section, epochs, 1, 1e9,
+               "Passes over the training data."),
+    CR_INT_MAY(struct cr_train_section, steps, 1, 1e15,
+               "Updates after which the run ends; instead of epochs."),
+    CR_SUB(struct cr_train_section, early_stop, early_stop_opts,
+           "Ends the run when a metric of the evaluation stops improving."),
+    CR_ENUM_OR(struct cr_train_section, nan, 0, "stop",
+               "What to do when loss or gradient is not finite."),
+    CR_NODE(struct cr_train_section, time_limit,
+            "Time after which the run saves and ends with status 75, such as "
+            "2 h; auto: before the end of the Slurm job."),
+    CR_INT_MAY(struct cr_train_section, overfit_batches, 1, 1e9,
+               "Train on the first batches only, again and again."),
+    CR_AMOUNT_MAY(struct cr_train_section, limit, CR_SAMPLES,
+                  "Train on the first part of the data only: a number of "
+                  "samples, or a percentage."),
+    { 0 },
+};
+
+const struct cr_section cr_section_train = {
+    .about = {
+        .name = "train",
+        .summary = "How long to train, and when to stop early.",
+        .detail = "Of epochs and steps the one given later holds.",
+        .example = "train:\n"
+                   "  epochs: 10\n"
+                   "  early_stop: {monitor: accuracy, patience: 3}\n",
+        .opts = train_opts,
+        .size = sizeof(struct cr_train_section),
+    },
+};
+
+static const struct cr_opt eval_opts[] = {
+    CR_AMOUNT_OR(struct cr_eval_section, every, "1 epoch", CR_EPOCHS,
+                 "How often to evaluate; also at the end of the run."),
+    CR_BOOL_OR(struct cr_eval_section, first, false,
+               "Evaluate before the first step too."),
+    CR_INT_MAY(struct cr_eval_section, max_batches, 1, 1e9,
+               "Evaluate on the first batches only."),
+    CR_INT_MAY(struct cr_eval_section, batch_size, 1, 1e6,
+               "Batch size of evaluations; the datapipe's unless given."),
+    { 0 },
+};
+
+const struct cr_section cr_section_eval = {
+    .about = {
+        .name = "eval",
+        .summary = "When and on how much data to evaluate while training.",
+        .example = "eval: {every: 500 steps, max_batches: 50}\n",
+        .opts = eval_opts,
+        .size = sizeof(struct cr_eval_section),
+    },
+};
+
+#define BEST(f) .at = offsetof(struct cr_checkpoint_section, best.f) - \
+                      offsetof(struct cr_checkpoint_section, best)
+
+static const struct cr_opt best_opts[] = {
+    { .name = "metric", BEST(metric), .type = CR_OPT_STR, .need = CR_OPTIONAL,
+      .doc = "Metric that decides; by default the first that is not loss." },
+    { .name = "mode", BEST(mode), .type = CR_OPT_ENUM, .need = CR_DEFAULT,
+      .choices = "auto|min|max",
+      .doc = "Which way is better; auto: as the metric says." },
+    { 0 },
+};
+
+static const struct cr_opt checkpoint_opts[] = {
+    CR_AMOUNT_OR(struct cr_checkpoint_section, every, "1 epoch", CR_EPOCHS,
+                 "How often to save; also at the end, and when the best is "
+                 "found."),
+    CR_INT_OR(struct cr_checkpoint_section, keep_checkpoint_max, 5, 1, 1e9,
+              "How many checkpoints to keep; the oldest go first, the best "
+              "and the one resumed from stay."),
+    CR_SUB(struct cr_checkpoint_section, best, best_opts,
+           "What makes a checkpoint the best one."),
+    CR_BOOL_OR(struct cr_checkpoint_section, weights_only, false,
+               "Save parameters alone: half the size, no way to resume."),
+    CR_ENUM_OR(struct cr_checkpoint_section, on_save_error, 0,
+               "continue|abort",
+               "When a checkpoint cannot be written: train on and end with "
+               "status 1, or stop at once."),
+    { 0 },
+};
+
+const struct cr_section cr_section_checkpoint = {
+    .about = {
+        .name = "checkpoint",
+        .summary = "When to save, and how many checkpoints to keep.",
+        .example = "checkpoint:\n"
+                   "  every: 10 min\n"
+                   "  keep_checkpoint_max: 3\n"
+                   "  best: {metric: loss, mode: min}\n",
+        .opts = checkpoint_opts,
+        .size = sizeof(struct cr_checkpoint_section),
+    },
+};
+
+static const struct cr_opt log_opts[] = {
+    CR_AMOUNT_OR(struct cr_log_section, every, "100 steps", CR_STEPS,
+                 "How often to print the loss and to write it to "
+                 "metrics.jsonl."),
+    CR_BOOL_OR(struct cr_log_section, grad_norm, false,
+               "Record the norm of the whole gradient."),
+    { 0 },
+};
+
+const struct cr_section cr_section_log = {
+    .about = {
+        .name = "log",
+        .summary = "What is recorded while training.",
+        .example = "log: {every: 10 steps, grad_norm: true}\n",
+        .opts = log_opts,
+        .size = sizeof(struct cr_log_section),
+    },
+};
+
+static const struct cr_opt run_opts[] = {
+    CR_STR_MAY(struct cr_run_section, dir,
+               "Folder below which run directories are made; by default "
+               "CELLRUN_RUNS, or runs. Relative to the current directory."),
+    CR_STR_MAY(struct cr_run_section, name,
+               "Name of the run; by default that of the config file."),
+    CR_STR_OR(struct cr_run_section, threads, "auto",
+              "Threads to compute with; auto: as many as the process may "
+              "use."),
+    CR_ENUM_OR(struct cr_run_section, on_usr1, CR_USR1_SAVE, "save|stop",
+               "What the signal USR1 does: save and go on, or save and end "
+               "with status 75."),
+    { 0 },
+};
+
+const struct cr_section cr_section_run = {
+    .about = {
+        .name = "run",
+        .summary = "Where a run keeps its files, and how it behaves.",
+        .example = "run: {dir: runs, name: mnist, on_usr1: stop}\n",
+        .opts = run_opts,
+        .size = sizeof(struct cr_run_section),
+    },
+};
+
+static const struct cr_opt predict_opts[] = {
+    CR_STRS_MAY(struct cr_predict_section, labels,
+                "Names of the classes, in their order, for predict."),
+    { 0 },
+};
+
+const struct cr_section cr_section_predict = {
+    .about = {
+        .name = "predict",
+        .summary = "How predict names what it finds.",
+        .example = "predict: {labels: [cat, dog]}\n",
+        .opts = predict_opts,
+        .size = sizeof(struct cr_predict_section),
+    },
+};
+
+bool cr_seed_read(struct cr_config *config, uint64_t *seed)
+{
+    struct cr_seed_section section = { 0 };
+    bool ok = cr_section_read(config, "seed", &section);
+
+    *seed = (uint64_t)section.seed;
+    return ok;
+}
+
+/* A number of threads from text; 0 if it is none. */
+static int section_threads(const char *text)
+{
+    char *end;
+    long n = text ? strtol(text, &end, 10) : 0;
+
+    return text && end > text && !*end && n >= 1 && n <= THREADS_MAX ? (int)n
+                                                                     : 0;
+}
+
+bool cr_threads_start(struct cr_config *config, int flag)
+{
+    struct cr_run_section run = { 0 };
+    const struct cr_node *node;
+    int n = flag;
+
+    if (!cr_section_read(config, "run", &run))
+        return false;
+    if (strcmp(run.threads, "auto") != 0) {
+        int wish = section_threads(run.threads);
+
+        node = cr_node_get(cr_section(config, "run"), "threads");
+        if (!wish)
+            return cr_error(config->diag, node ? node->pos : CR_NOWHERE,
+                            CR_E_OUT_OF_RANGE,
+                            "'run.threads': found '%s', expected auto or a "
+                            "number from 1 to %d", run.threads, THREADS_MAX);
+        n = n ? n : wish;
+    }
+    n = n ? n : section_threads(getenv("CELLRUN_THREADS"));
+    n = n ? n : section_threads(getenv("SLURM_CPUS_PER_TASK"));
+    cr_par_start(n ? n : cr_par_cpus());
+    return true;
+}
+
+void cr_section_drop(struct cr_config *config, const char *name)
+{
+    struct cr_node **at = &config->root->child;
+
+    while (*at && strcmp((*at)->key, name) != 0)
+        at = &(*at)->next;
+    if (*at)
+        *at = (*at)->next;
+}
+
+/* Whether a was given after b: later on the command line, or (of two places
+ * in files) later in the merged map, where what is laid over comes last. */
+static bool train_later(const struct cr_node *map, const struct cr_node *a,
+                        const struct cr_node *b)
+{
+    int arg_a = a->pos.src ? a->pos.src->argument : 0;
+    int arg_b = b->pos.src ? b->pos.src->argument : 0;
+
+    if (arg_a != arg_b)
+        return arg_a > arg_b;
+    for (CR_EACH(m, map)) {
+        if (m == a)
+            return false;
+        if (m == b)
+            return true;
+    }
+    return false;
+}
+
+bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
+{
+    const struct cr_node *map = cr_section(config, "train");
+    const struct cr_node *epochs = cr_node_get(map, "epochs");
+    const struct cr_node *steps = cr_node_get(map, "steps");
+
+    if (!cr_section_read(config, "train", to))
+        return false;
+    if (to->epochs == CR_INT_NONE && to->steps == CR_INT_NONE)
+        return cr_error(config->diag, map ? map->pos : config->root->pos,
+                        map ? CR_E_MISSING_KEY : CR_E_MISSING_SECTION,
+                        "neither 'train.epochs' nor 'train.steps' is given");
+    if (to->epochs != CR_INT_NONE && to->steps != CR_INT_NONE) {
+        if (train_later(map, epochs, steps))
+            to->steps = CR_INT_NONE;
+        else
+            to->epochs = CR_INT_NONE;
+    }
+    if (to->limit.unit != CR_UNIT_NONE && to->limit.unit != CR_SAMPLES &&
+        to->limit.unit != CR_PERCENT)
+        return cr_error(config->diag, cr_node_get(map, "limit")->pos,
+                        CR_E_UNIT,
+                        "'train.limit' takes samples or a percentage");
+    return true;
+}
+
+bool cr_time_limit_read(struct cr_config *config,
+                        const struct cr_train_section *train,
+                        double *seconds)
+{
+    const struct cr_node *node = train->time_limit;
+    struct cr_amount amount;
+
+    *seconds = 0;
+    if (!node || node->kind == CR_NODE_NULL)
+        return true;
+    if (node->text && strcmp(node->text, "auto") == 0) {
+        const char *end = getenv("SLURM_JOB_END_TIME");
+        double left = end ? strtod(end, NULL) - (double)time(NULL) - 60 : 0;
+
+        if (end)
+            *seconds = left > 1 ? left : 1;
+        return true;
+    }
+    if (!cr_amount_read(config->diag, node, CR_SECONDS, &amount))
+        return false;
+    if (amount.unit != CR_SECONDS || amount.value <= 0)
+        return cr_error(config->diag, node->pos, CR_E_UNIT,
+                        "'train.time_limit' takes a time such as 2 h, or "
+                        "auto");
+    *seconds = amount.value;
+    return true;
+}

@@ -1,0 +1,89 @@
+/*
+ * The sections of a config that the training loop reads, as structs. Their
+ * option rows stand in section.c; what a key means stands in its row.
+ */
+#ifndef CR_TRAIN_SECTION_H
+#define CR_TRAIN_SECTION_H
+
+#include "conf/config.h"
+
+enum cr_mode { CR_MODE_AUTO, CR_MODE_MIN, CR_MODE_MAX };
+
+struct cr_seed_section {
+    int64_t seed;
+};
+
+struct cr_train_section {
+    int64_t epochs, steps;          /* CR_INT_NONE: not given */
+    struct {
+        const char *monitor;        /* NULL: no early stopping */
+        int mode;                   /* enum cr_mode */
+        int64_t patience;
+        double min_delta;
+    } early_stop;
+    int nan;
+    const struct cr_node *time_limit;
+    int64_t overfit_batches;        /* CR_INT_NONE: all */
+    struct cr_amount limit;
+};
+
+struct cr_eval_section {
+    struct cr_amount every;
+    bool first;
+    int64_t max_batches;            /* CR_INT_NONE: all */
+    int64_t batch_size;             /* CR_INT_NONE: the datapipe's */
+};
+
+enum cr_on_save_error { CR_SAVE_CONTINUE, CR_SAVE_ABORT };
+
+struct cr_checkpoint_section {
+    struct cr_amount every;
+    int64_t keep_checkpoint_max;
+    struct {
+        const char *metric;         /* NULL: the first that is not loss */
+        int mode;                   /* enum cr_mode */
+    } best;
+    bool weights_only;
+    int on_save_error;              /* enum cr_on_save_error */
+};
+
+struct cr_log_section {
+    struct cr_amount every;
+    bool grad_norm;
+};
+
+enum cr_on_usr1 { CR_USR1_SAVE, CR_USR1_STOP };
+
+struct cr_run_section {
+    const char *dir;                /* NULL: CELLRUN_RUNS, or "runs" */
+    const char *name;               /* NULL: the config's */
+    const char *threads;            /* "auto" or a number */
+    int on_usr1;                    /* enum cr_on_usr1 */
+};
+
+struct cr_predict_section {
+    struct cr_strs labels;
+};
+
+/* The run's seed; 1 unless given. False after reporting. */
+bool cr_seed_read(struct cr_config *config, uint64_t *seed);
+
+/* Starts the pool of threads as wide as the flag, `run.threads`,
+ * CELLRUN_THREADS, SLURM_CPUS_PER_TASK or the processors given to us say, in
+ * this order. `flag` 0: not given. False after reporting. */
+bool cr_threads_start(struct cr_config *config, int flag);
+
+/* Takes a section out of a config: `load`, where a checkpoint brings it all. */
+void cr_section_drop(struct cr_config *config, const char *name);
+
+/* The section `train`. Of epochs and steps only the one given later is left
+ * (config.md 9); false after reporting, also when neither is given. */
+bool cr_train_read(struct cr_config *config, struct cr_train_section *to);
+
+/* Seconds that `train.time_limit` leaves (auto: until SLURM_JOB_END_TIME,
+ * less a minute for the last checkpoint); 0: no limit. */
+bool cr_time_limit_read(struct cr_config *config,
+                        const struct cr_train_section *train,
+                        double *seconds);
+
+#endif

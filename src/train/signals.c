@@ -1,0 +1,79 @@
+#include "train/signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signals_stop, signals_hup, signals_usr1,
+    signals_usr2, signals_some;
+
+static void signals_catch(int sig)
+{
+    switch (sig) {
+    case SIGINT:
+    case SIGTERM:
+        if (signals_stop)
+            _exit(128 + sig);
+        signals_stop = sig;
+        break;
+    case SIGHUP:
+        signals_hup = 1;
+        break;
+    case SIGUSR1:
+        signals_usr1 = 1;
+        break;
+    default:
+        signals_usr2 = 1;
+    }
+    signals_some = 1;
+}
+
+/* What was ignored when we came stays ignored (nohup), but for INT: a shell
+ * ignores it for all background jobs, which would make kill -INT useless. */
+void cr_signals_start(void)
+{
+    static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+    struct sigaction act = { .sa_handler = signals_catch,
+                             .sa_flags = SA_RESTART };
+    struct sigaction old;
+
+    sigemptyset(&act.sa_mask);
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (sigaction(all[i], NULL, &old) != 0 ||
+            old.sa_handler != SIG_IGN || all[i] == SIGINT)
+            sigaction(all[i], &act, NULL);
+}
+
+int cr_signals_stop(void)
+{
+    return signals_stop;
+}
+
+static bool signals_take(volatile sig_atomic_t *flag)
+{
+    if (!*flag)
+        return false;
+    *flag = 0;
+    return true;
+}
+
+bool cr_signals_hup(void)
+{
+    return signals_take(&signals_hup);
+}
+
+bool cr_signals_usr1(void)
+{
+    return signals_take(&signals_usr1);
+}
+
+bool cr_signals_usr2(void)
+{
+    return signals_take(&signals_usr2);
+}
+
+bool cr_signals_any(void)
+{
+    bool some = signals_take(&signals_some);
+
+    return some || signals_stop;
+}

@@ -1,0 +1,219 @@
+#include "train/state.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckpt/json.h"
+
+/* Members that are written from the struct; all others are passed on. */
+static const char *const state_members[] = {
+    "epoch",     "step",   "step_in_epoch", "steps_per_epoch", "samples",
+    "seed",      "rng",    "config_dir",    "optimizer",       "lr",
+    "data",      "eval",   "best",          "early_stop",      "events",
+    NULL
+};
+
+int64_t cr_state_epoch(const struct cr_state *state)
+{
+    return state->step / state->per_epoch;
+}
+
+int64_t cr_state_in_epoch(const struct cr_state *state)
+{
+    return state->step % state->per_epoch;
+}
+
+/* ---- Writing */
+
+static void state_spec(struct cr_buf *b, const struct cr_spec *spec)
+{
+    cr_buf_f(b, "\"type\":\"%s\",\"shape\":[", cr_type_name(spec->type));
+    for (int i = 0; i < spec->rank; i++)
+        cr_buf_f(b, "%s%" PRId64, i ? "," : "", spec->dim[i]);
+    cr_buf_char(b, ']');
+}
+
+static void state_data(struct cr_buf *b, const struct cr_state *s)
+{
+    cr_buf_f(b, "\"data\":{\"fingerprint\":\"%08" PRIx32 "\",\"epoch\":%" PRId64
+                ",\"cursor\":%" PRId64 ",\"shard\":0,\"shards\":1,"
+                "\"classes\":%" PRId64 ",\"columns\":[",
+             s->fingerprint, cr_state_epoch(s), s->cursor, s->classes);
+    for (int i = 0; i < s->n_columns; i++) {
+        cr_buf_str(b, i ? ",{\"name\":" : "{\"name\":");
+        cr_buf_json(b, s->columns[i].name);
+        cr_buf_char(b, ',');
+        state_spec(b, &s->columns[i].spec);
+        cr_buf_char(b, '}');
+    }
+    cr_buf_char(b, ']');
+    if (s->class_names) {
+        cr_buf_str(b, ",\"class_names\":[");
+        for (int64_t i = 0; i < s->classes; i++) {
+            cr_buf_str(b, i ? "," : "");
+            cr_buf_json(b, s->class_names[i]);
+        }
+        cr_buf_char(b, ']');
+    }
+    cr_buf_char(b, '}');
+}
+
+static void state_scores(struct cr_buf *b, const struct cr_state *s)
+{
+    if (s->eval_step >= 0) {
+        cr_buf_f(b, ",\"eval\":{\"step\":%" PRId64 ",\"samples\":%" PRId64
+                    ",\"scores\":{", s->eval_step, s->eval.samples);
+        cr_buf_scores(b, &s->eval, false);
+        cr_buf_str(b, "}}");
+    }
+    if (s->best_metric) {
+        cr_buf_str(b, ",\"best\":{\"metric\":");
+        cr_buf_json(b, s->best_metric);
+        cr_buf_f(b, ",\"mode\":\"%s\",\"value\":", s->best_max ? "max" : "min");
+        cr_buf_real(b, s->best);
+        cr_buf_f(b, ",\"epoch\":%" PRId64 ",\"step\":%" PRId64 "}",
+                 s->best_step > 0 ? (s->best_step - 1) / s->per_epoch : 0,
+                 s->best_step);
+    }
+    cr_buf_f(b, ",\"early_stop\":{\"wait\":%" PRId64 ",\"stopped\":%s",
+             s->wait, s->stopped_early ? "true" : "false");
+    if (s->wait_some) {
+        cr_buf_str(b, ",\"best\":");
+        cr_buf_real(b, s->wait_best);
+    }
+    cr_buf_char(b, '}');
+}
+
+const char *cr_state_write(struct cr_arena *arena,
+                           const struct cr_state *s)
+{
+    struct cr_buf b = { .arena = arena };
+
+    cr_buf_f(&b, "{\"epoch\":%" PRId64 ",\"step\":%" PRId64
+                 ",\"step_in_epoch\":%" PRId64 ",\"steps_per_epoch\":%" PRId64
+                 ",\"samples\":%" PRId64 ",\"config_dir\":",
+             cr_state_epoch(s), s->step, cr_state_in_epoch(s), s->per_epoch,
+             s->samples);
+    cr_buf_json(&b, s->config_dir);
+    cr_buf_f(&b, ",\"seed\":\"%" PRIu64 "\",\"rng\":{\"algorithm\":"
+                 "\"philox4x32-10\",\"streams\":[\"init\",\"shuffle\","
+                 "\"augment\",\"dropout\",\"split\"]},\"optimizer\":{\"type\":",
+             s->seed);
+    cr_buf_json(&b, s->optimizer);
+    cr_buf_f(&b, ",\"t\":%" PRId64 "},\"lr\":{\"step\":%" PRId64 "},", s->step,
+             s->step);
+    state_data(&b, s);
+    state_scores(&b, s);
+    cr_buf_f(&b, ",\"events\":{\"last_step\":%" PRId64 "}", s->step);
+    for (CR_EACH(m, s->other)) {
+        cr_buf_char(&b, ',');
+        cr_buf_json(&b, m->key);
+        cr_buf_f(&b, ":%s", cr_node_json(arena, m));
+    }
+    cr_buf_char(&b, '}');
+    return cr_buf_text(&b);
+}
+
+/* ---- Reading */
+
+static void state_columns(struct cr_arena *arena, const struct cr_node *data,
+                          struct cr_state *to)
+{
+    for (CR_EACH(m, cr_node_get(data, "columns"))) {
+        struct cr_column *c = &to->columns[to->n_columns];
+
+        if (to->n_columns == CR_STATE_COLUMNS)
+            break;
+        *c = (struct cr_column){ .name = cr_json_str(m, "name", "") };
+        if (!cr_type_find(cr_json_str(m, "type", ""), &c->spec.type))
+            continue;
+        for (CR_EACH(d, cr_node_get(m, "shape")))
+            if (c->spec.rank < CR_RANK_MAX && d->kind == CR_NODE_INT &&
+                d->integer >= 0)
+                c->spec.dim[c->spec.rank++] = d->integer;
+        if (cr_spec_fits(&c->spec))
+            to->n_columns++;
+    }
+    if (cr_node_get(data, "class_names")) {
+        const struct cr_node *list = cr_node_get(data, "class_names");
+        const char **names = CR_NEWS(arena, const char *, to->classes + 1);
+        int64_t n = 0;
+
+        for (CR_EACH(m, list))
+            if (n < to->classes && m->kind == CR_NODE_STR)
+                names[n++] = m->text;
+        if (n == to->classes)
+            to->class_names = names;
+    }
+}
+
+static const struct cr_node *state_others(struct cr_arena *arena,
+                                          const struct cr_node *root)
+{
+    struct cr_node *map = CR_NEW(arena, struct cr_node), **end = &map->child;
+
+    map->kind = CR_NODE_MAP;
+    for (CR_EACH(m, root)) {
+        const char *const *known = state_members;
+
+        while (*known && strcmp(*known, m->key) != 0)
+            known++;
+        if (!*known) {
+            *end = cr_node_copy(arena, m);
+            end = &(*end)->next;
+            *end = NULL;
+        }
+    }
+    return map->child ? map : NULL;
+}
+
+bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
+                   struct cr_pos pos, const char *text, struct cr_state *to)
+{
+    const char *why;
+    size_t at;
+    const struct cr_node *root =
+        cr_json_read(arena, text, strlen(text), &why, &at);
+    const struct cr_node *data = cr_node_get(root, "data");
+    const struct cr_node *eval = cr_node_get(root, "eval");
+    const struct cr_node *best = cr_node_get(root, "best");
+    const struct cr_node *early = cr_node_get(root, "early_stop");
+    const struct cr_node *stopped = cr_node_get(early, "stopped");
+
+    *to = (struct cr_state){ 0 };
+    if (!root || root->kind != CR_NODE_MAP)
+        return cr_error(diag, pos, CR_E_CKPT_FORMAT,
+                        "cellrun.state is not a JSON object%s%s",
+                        root ? "" : ": ", root ? "" : why);
+    to->step = cr_json_int(root, "step", -1);
+    to->per_epoch = cr_json_int(root, "steps_per_epoch", 0);
+    to->samples = cr_json_int(root, "samples", 0);
+    if (to->step < 0 || to->per_epoch <= 0)
+        return cr_error(diag, pos, CR_E_CKPT_FORMAT,
+                        "cellrun.state lacks step or steps_per_epoch");
+    to->seed = strtoull(cr_json_str(root, "seed", "0"), NULL, 10);
+    to->config_dir = cr_json_str(root, "config_dir", ".");
+    to->optimizer = cr_json_str(cr_node_get(root, "optimizer"), "type", "");
+    to->cursor = cr_json_int(data, "cursor", 0);
+    to->fingerprint = (uint32_t)strtoul(
+        cr_json_str(data, "fingerprint", "0"), NULL, 16);
+    to->classes = cr_json_int(data, "classes", 0);
+    if (to->classes < 0 || to->classes > CR_STATE_CLASSES)
+        to->classes = 0;
+    state_columns(arena, data, to);
+    to->eval_step = cr_json_int(eval, "step", -1);
+    cr_scores_read(arena, cr_node_get(eval, "scores"), &to->eval);
+    to->eval.samples = cr_json_int(eval, "samples", 0);
+    to->best_metric = cr_json_str(best, "metric", NULL);
+    to->best_max = strcmp(cr_json_str(best, "mode", "max"), "max") == 0;
+    to->best = cr_json_real(best, "value", NAN);
+    to->best_step = cr_json_int(best, "step", 0);
+    to->wait = cr_json_int(early, "wait", 0);
+    to->wait_best = cr_json_real(early, "best", NAN);
+    to->wait_some = !isnan(to->wait_best);
+    to->stopped_early = stopped && stopped->boolean;
+    to->other = state_others(arena, root);
+    return true;
+}

@@ -1,0 +1,62 @@
+/*
+ * Where a run stands: `cellrun.state` of its checkpoints (formats.md 9.6).
+ *
+ * Everything that a resumed run needs besides parameters, slots and config to
+ * go on as if nothing had happened. No times are in it, so that equal runs
+ * write equal files; members that we do not know are kept.
+ */
+#ifndef CR_TRAIN_STATE_H
+#define CR_TRAIN_STATE_H
+
+#include "math/spec.h"
+#include "train/score.h"
+
+#define CR_STATE_COLUMNS 16
+#define CR_STATE_CLASSES 100000000
+
+struct cr_state {
+    int64_t step;           /* updates done */
+    int64_t per_epoch;      /* updates of a whole epoch */
+    int64_t samples;        /* seen since the beginning */
+    int64_t cursor;         /* seen in the present epoch */
+    uint64_t seed;
+    const char *config_dir; /* what relative paths of the config start from */
+    const char *optimizer;  /* "SGD" */
+
+    /* the data set: its files' fingerprint, and what it yields before any
+     * transform, so that predict needs no data */
+    uint32_t fingerprint;
+    int n_columns;
+    struct cr_column columns[CR_STATE_COLUMNS];
+    int64_t classes;
+    const char *const *class_names; /* NULL: none */
+
+    int64_t eval_step;      /* of the last evaluation; -1: none yet */
+    struct cr_scores eval;  /* its results */
+
+    const char *best_metric; /* NULL: none yet */
+    bool best_max;
+    double best;
+    int64_t best_step;
+
+    int64_t wait;           /* evaluations without gain: early stopping */
+    double wait_best;       /* what they would have had to beat */
+    bool wait_some;         /* wait_best means something */
+    bool stopped_early;
+
+    const struct cr_node *other; /* members kept as they are; or NULL */
+};
+
+/* Epochs done, and updates done in the present one. */
+int64_t cr_state_epoch(const struct cr_state *state);
+int64_t cr_state_in_epoch(const struct cr_state *state);
+
+/* As JSON, in the arena. */
+const char *cr_state_write(struct cr_arena *arena,
+                           const struct cr_state *state);
+/* From JSON. False after reporting at `pos`: then the file is damaged. */
+bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
+                   struct cr_pos pos, const char *text,
+                   struct cr_state *to);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * A training run: everything it needs, made and checked before its first
+ * step, and the loop over it. The verbs train and resume drive it:
+ *
+ *   cr_train_prepare   config, data, network, plans; reports all problems
+ *   cr_train_start     run directory; a checkpoint to go on from
+ *   cr_train_loop      steps, evaluations, checkpoints, records
+ *   cr_train_finish    summary, record.json; the exit status
+ *
+ * What a run does at a step follows from the step and from its state alone,
+ * never from how the process got there; that is what makes resuming exact.
+ */
+#ifndef CR_TRAIN_TRAIN_H
+#define CR_TRAIN_TRAIN_H
+
+#include "ckpt/checkpoint.h"
+#include "conf/verb.h"
+#include "train/console.h"
+#include "train/eval.h"
+#include "train/optim.h"
+#include "train/require.h"
+#include "train/rundir.h"
+#include "train/section.h"
+#include "train/state.h"
+
+/* What the command line asks for besides the config. */
+struct cr_train_flags {
+    enum cr_progress progress;
+    bool dry_run, no_ckpt, force, eager;
+    bool resume;            /* go on if the run directory has a checkpoint */
+    bool allow_change;      /* resume although the config is another one */
+    const char *run_dir;    /* NULL: below run.dir */
+    const char *require;    /* NULL: nothing */
+    const char *ckpt;       /* go on from this file, and no other */
+    const struct cr_config_from *reread; /* where USR2 finds log.every */
+};
+
+/* How a run ended. */
+enum cr_end {
+    CR_END_NONE,            /* it goes on */
+    CR_END_DONE,
+    CR_END_EARLY,
+    CR_END_SIGNAL,          /* INT or TERM */
+    CR_END_TIME,            /* train.time_limit */
+    CR_END_USR1,            /* run.on_usr1: stop */
+    CR_END_DIVERGED,
+    CR_END_FAILED           /* data, disk: diag says what */
+};
+
+/* How often something happens, in steps or seconds. */
+struct cr_every {
+    double steps, seconds;  /* one of the two; else 0 */
+};
+
+struct cr_train {
+    struct cr_cli *cli;
+    struct cr_train_flags flags;
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    struct cr_config *config;
+
+    struct cr_train_section train;
+    struct cr_eval_section eval_opts;
+    struct cr_checkpoint_section checkpoint;
+    struct cr_log_section log;
+    struct cr_run_section run;
+    uint64_t seed;
+    double time_limit;      /* seconds; 0: none */
+
+    const char *name, *id, *yaml;
+    struct cr_pipe *pipe, *eval_pipe;
+    struct cr_net *net;
+    struct cr_optim_use optim;
+    struct cr_plans plans;
+    int n_columns;
+    struct cr_metrics metrics;
+    struct cr_eval *eval;   /* NULL: no data to evaluate on */
+    const struct cr_metric_use *best;    /* NULL: none */
+    bool best_max, early_max;
+    struct cr_require *require;
+
+    int64_t per_epoch, total;
+    struct cr_every eval_every, save_every, log_every;
+
+    struct cr_state state;
+    struct cr_rundir dir;
+    struct cr_console console;
+    const char *resumed;    /* the file we went on from; NULL: fresh */
+    int64_t saved_step;     /* -1: never */
+    const char *saved;      /* the newest file we wrote or went on from */
+    double loss;            /* of the last step */
+    double started;         /* cr_now() when the process began this run */
+    int64_t started_step;
+    long long started_at;   /* the time of day then */
+    bool unsaved;           /* a checkpoint could not be written */
+    const char *old_record; /* record.json of a run that was over already */
+};
+
+/* ---- setup.c */
+
+bool cr_train_prepare(struct cr_train *t);
+void cr_train_close(struct cr_train *t);
+struct cr_every cr_train_every(const struct cr_train *t,
+                               const struct cr_amount *amount);
+/* Whether it is time after this step. */
+bool cr_every_step(const struct cr_every *every, int64_t step);
+
+/* ---- start.c */
+
+/* Where the run's files go: the flag, or RUNS/NAME/ID. */
+const char *cr_train_folder(struct cr_train *t);
+bool cr_train_start(struct cr_train *t);
+/* A newest checkpoint of a run directory that can be read, damaged ones told
+ * about and passed over; NULL, after reporting, if all are damaged. *none is
+ * set when there is none at all. */
+struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
+                                 const char *ckpt_dir, bool *none);
+
+/* ---- loop.c */
+
+enum cr_end cr_train_loop(struct cr_train *t);
+/* Builds all and does one step and one batch of evaluation; no files. */
+enum cr_end cr_train_dry(struct cr_train *t);
+
+/* ---- save.c: checkpoints and records */
+
+/* Saves the present state. False when the run must end for it: *end. */
+bool cr_train_save(struct cr_train *t, enum cr_end *end);
+void cr_train_record(struct cr_train *t, double lr, double grad_norm,
+                     double rate);
+void cr_train_record_eval(struct cr_train *t);
+/* What the system holds back so far; reports once what cannot be written. */
+void cr_train_flush(struct cr_train *t);
+
+/* ---- finish.c */
+
+/* record.json of a run at work. */
+bool cr_train_note_start(struct cr_train *t);
+int cr_train_finish(struct cr_train *t, enum cr_end end);
+/* Looks up what --require may name. */
+bool cr_train_value(void *ctx, const char *name, double *to);
+
+#endif
