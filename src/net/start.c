@@ -5,6 +5,7 @@
  * the cell's argument (weight_init), the control word `init` (the weight),
  * the rules of `init` in their order.
  */
+#include "base/str.h"
 #include "net/graph.h"
 
 #include <ctype.h>
@@ -255,8 +256,8 @@ bool cr_net_fill(struct cr_net *net)
         struct cr_fill fill = {
             .opts = f->opts,
             .spec = p->spec,
-            .rng = cr_rng(net->want.seed, CR_STREAM_INIT, cr_hash(p->name),
-                          0),
+            .rng = cr_rng(net->want.seed, CR_STREAM_INIT,
+                          cr_hash(CR_HASH, p->name, strlen(p->name)), 0),
             .arena = net->arena,
             .diag = net->diag,
             .pos = f->pos,
@@ -273,21 +274,6 @@ bool cr_net_fill(struct cr_net *net)
 }
 
 /* ---- what initialisers share ---- */
-
-const struct cr_init *cr_init_find(const char *name)
-{
-    const struct cr_about *const *list = cr_list(CR_KIND_INIT);
-    int i;
-
-    for (i = 0; list[i]; i++) {
-        const struct cr_init *init = (const struct cr_init *)list[i];
-
-        if (strcasecmp(name, init->about.name) == 0 ||
-            (init->alias && strcasecmp(name, init->alias) == 0))
-            return init;
-    }
-    return NULL;
-}
 
 bool cr_fan(const struct cr_fill *fill, double *fan_in, double *fan_out)
 {
