@@ -49,6 +49,4 @@ uint64_t cr_rng_below(const struct cr_rng *rng, uint64_t i, uint64_t n);
 /* order[0..n) becomes a permutation of 0..n-1 (Fisher-Yates). */
 void cr_rng_permute(const struct cr_rng *rng, int64_t n, int64_t *order);
 
-uint64_t cr_hash(const char *text); /* FNV-1a, 64 bits: keys from names */
-
 #endif

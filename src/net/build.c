@@ -6,6 +6,7 @@
  * table of cells, a path, and a call; cells are never remembered, only what
  * they emitted.
  */
+#include "base/str.h"
 #include "net/graph.h"
 
 #include <assert.h>
@@ -498,7 +499,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .loss = parent->loss,
         .n_in = n,
         .depth = parent->depth + 1,
-        .key = cr_hash(path),
+        .key = cr_hash(CR_HASH, path, strlen(path)),
     };
     struct cr_val *out;
     int i;
@@ -650,7 +651,7 @@ static struct cr_val *build_loss(struct cr_net *net, struct cr_build *root)
     b.path = "loss";
     b.loss = true;
     b.depth = 1;
-    b.key = cr_hash("loss");
+    b.key = cr_hash(CR_HASH, b.path, strlen(b.path));
     in[0] = net->output;
     for (; cell->targets[n - 1]; n++) {
         in[n] = cr_net_feed(net, cell->targets[n - 1], b.pos);
