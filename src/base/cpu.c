@@ -1,0 +1,130 @@
+#include "base/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/attr.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+static const char *const isa_names[] = { "generic", "avx2", "avx512" };
+
+const char *cr_isa_name(enum cr_isa isa)
+{
+    return isa_names[isa];
+}
+
+static enum cr_isa isa_of_processor(void)
+{
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return CR_ISA_GENERIC;
+    if (__builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq"))
+        return CR_ISA_AVX512;
+    return CR_ISA_AVX2;
+#else
+    return CR_ISA_GENERIC;
+#endif
+}
+
+enum cr_isa cr_isa(void)
+{
+    const char *want = getenv("CELLRUN_ISA");
+    enum cr_isa has = isa_of_processor(), i;
+
+    for (i = CR_ISA_GENERIC; want && i < has; i++)
+        if (strcmp(want, isa_names[i]) == 0)
+            return i;
+    return has;
+}
+
+#ifdef __x86_64__
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Twelve chains are more than any processor needs to hide the latency. */
+enum { CHAINS = 12, TURNS = 100000 };
+
+CR_TARGET("avx512f") static float peak_avx512(void)
+{
+    __m512 a[CHAINS], x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f);
+    float sum = 0;
+    int i, j;
+
+#pragma GCC unroll 12
+    for (j = 0; j < CHAINS; j++)
+        a[j] = _mm512_set1_ps((float)j);
+    for (i = 0; i < TURNS; i++) {
+#pragma GCC unroll 12
+        for (j = 0; j < CHAINS; j++)
+            a[j] = _mm512_fmadd_ps(a[j], x, y);
+    }
+#pragma GCC unroll 12
+    for (j = 0; j < CHAINS; j++)
+        sum += _mm512_reduce_add_ps(a[j]);
+    return sum;
+}
+
+CR_TARGET("avx2,fma") static float peak_avx2(void)
+{
+    __m256 a[CHAINS], x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f);
+    float sum = 0;
+    int i, j;
+
+#pragma GCC unroll 12
+    for (j = 0; j < CHAINS; j++)
+        a[j] = _mm256_set1_ps((float)j);
+    for (i = 0; i < TURNS; i++) {
+#pragma GCC unroll 12
+        for (j = 0; j < CHAINS; j++)
+            a[j] = _mm256_fmadd_ps(a[j], x, y);
+    }
+#pragma GCC unroll 12
+    for (j = 0; j < CHAINS; j++)
+        sum += _mm256_cvtss_f32(a[j]);
+    return sum;
+}
+
+double cr_cpu_peak(double seconds)
+{
+    enum cr_isa isa = cr_isa();
+    double lanes = isa == CR_ISA_AVX512 ? 16 : 8, start, best = 0;
+    volatile float keep; /* or the compiler drops the work */
+
+    if (isa == CR_ISA_GENERIC)
+        return 0;
+    start = now();
+    do {
+        double begin = now(), rate;
+
+        keep = isa == CR_ISA_AVX512 ? peak_avx512() : peak_avx2();
+        rate = 2 * lanes * CHAINS * TURNS / (now() - begin);
+        if (rate > best)
+            best = rate;
+    } while (now() - start < seconds);
+    (void)keep;
+    return best;
+}
+
+#else
+
+double cr_cpu_peak(double seconds)
+{
+    (void)seconds;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,118 @@
+#include "math/rng.h"
+
+#include <math.h>
+
+struct cr_rng cr_rng(uint64_t seed, enum cr_stream stream, uint64_t a,
+                     uint64_t b)
+{
+    return (struct cr_rng){ seed, (uint32_t)stream, a, b };
+}
+
+/* splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014): spreads a key of
+ * our choosing over all bits. */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Philox4x32-10. The counter is the block's number and the key b; the key is
+ * made of seed, stream and key a. */
+void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4])
+{
+    uint64_t key = mix(mix(mix(rng->seed) ^ rng->stream) ^ rng->a);
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    uint32_t c0 = (uint32_t)i, c1 = (uint32_t)(i >> 32),
+             c2 = (uint32_t)rng->b, c3 = (uint32_t)(rng->b >> 32);
+    int round;
+
+    for (round = 0; round < 10; round++) {
+        uint64_t p = (uint64_t)0xd2511f53u * c0,
+                 q = (uint64_t)0xcd9e8d57u * c2;
+
+        c0 = (uint32_t)(q >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)q;
+        c2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)p;
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+uint32_t cr_rng_u32(const struct cr_rng *rng, uint64_t i)
+{
+    uint32_t out[4];
+
+    cr_rng_block(rng, i / 4, out);
+    return out[i % 4];
+}
+
+uint64_t cr_rng_u64(const struct cr_rng *rng, uint64_t i)
+{
+    uint32_t out[4];
+
+    cr_rng_block(rng, i / 2, out);
+    return (uint64_t)out[i % 2 * 2 + 1] << 32 | out[i % 2 * 2];
+}
+
+float cr_rng_float(const struct cr_rng *rng, uint64_t i)
+{
+    return (float)(cr_rng_u32(rng, i) >> 8) * 0x1p-24f;
+}
+
+double cr_rng_double(const struct cr_rng *rng, uint64_t i)
+{
+    return (double)(cr_rng_u64(rng, i) >> 11) * 0x1p-53;
+}
+
+/* Box and Muller, 1958. Elements 2j and 2j+1 are the pair of block j. */
+double cr_rng_normal(const struct cr_rng *rng, uint64_t i)
+{
+    uint32_t out[4];
+    double u, angle, radius;
+
+    cr_rng_block(rng, i / 2, out);
+    u = ((double)(((uint64_t)out[1] << 32 | out[0]) >> 11) + 1) * 0x1p-53;
+    angle = (double)(((uint64_t)out[3] << 32 | out[2]) >> 11) * 0x1p-53 *
+            6.283185307179586477;
+    radius = sqrt(-2 * log(u));
+    return i % 2 == 0 ? radius * cos(angle) : radius * sin(angle);
+}
+
+/* Lemire's multiplication ("Fast random integer generation in an interval",
+ * 2019) over 64 bits: the bias is below n / 2^64. */
+uint64_t cr_rng_below(const struct cr_rng *rng, uint64_t i, uint64_t n)
+{
+    __extension__ typedef unsigned __int128 wide;
+
+    return (uint64_t)((wide)cr_rng_u64(rng, i) * n >> 64);
+}
+
+void cr_rng_permute(const struct cr_rng *rng, int64_t n, int64_t *order)
+{
+    int64_t i, k, t;
+
+    for (i = 0; i < n; i++)
+        order[i] = i;
+    for (i = n - 1; i > 0; i--) {
+        k = (int64_t)cr_rng_below(rng, (uint64_t)i, (uint64_t)i + 1);
+        t = order[i];
+        order[i] = order[k];
+        order[k] = t;
+    }
+}
+
+uint64_t cr_hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
