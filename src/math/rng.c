@@ -107,12 +107,3 @@ void cr_rng_permute(const struct cr_rng *rng, int64_t n, int64_t *order)
         order[k] = t;
     }
 }
-
-uint64_t cr_hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
