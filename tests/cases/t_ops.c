@@ -1,0 +1,459 @@
+/*
+ * Every op of the registry against tests/cases/ops/NAME.yaml, and its
+ * gradient, every element, against central differences. A case:
+ *
+ *   name: what it shows
+ *   opts: {...}        the op's options
+ *   training: false    prediction; true if not given
+ *   in: [...]          tensors, null where an input is absent
+ *   out: [...]         what forward must give; left out where the case is
+ *                      about gradients alone
+ *   error: TEXT        the plan must fail with this in its message
+ *   gradient: false    no differences (the values sit on a kink)
+ *   tolerance: 1e-5    instead of rounding
+ *
+ * Buffers hold NaN where an op may not rely on anything: y, keep and scratch
+ * before forward; scratch, and what .reads does not name, before backward.
+ */
+#include "base/par.h"
+#include "case.h"
+#include "net/op.h"
+
+#include <stdlib.h>
+
+#ifdef CR_DOUBLE
+#define STEP 1e-5
+#define GRADIENT_TOLERANCE 1e-7
+#else
+#define STEP 1e-2
+#define GRADIENT_TOLERANCE 1e-2
+#endif
+
+#define CR_OP(x) extern const struct cr_op cr_op_##x;
+#include "registry_pass.h"
+
+static const struct {
+    const char *leaf;
+    const struct cr_op *op;
+} ops[] = {
+#define CR_OP(x) { #x, &cr_op_##x },
+#include "registry_pass.h"
+};
+
+/* One op with its inputs. */
+struct call {
+    struct cr_arena *arena;
+    const struct cr_op *op;
+    const char *name;
+    struct cr_plan plan;
+    struct cr_spec in[CR_OP_MAX], out[CR_OP_MAX];
+    void *x[CR_OP_MAX];
+    void *y[CR_OP_MAX];
+    cr_real *dy[CR_OP_MAX];
+    void *keep, *scratch;
+    enum cr_act act;
+};
+
+static void poison(void *data, size_t bytes)
+{
+    memset(data, 0xff, bytes); /* NaN, in float and in double */
+}
+
+static struct cr_step step_of(const struct call *c)
+{
+    struct cr_step s = { .attr = c->plan.attr,
+                         .in = c->in,
+                         .out = c->out,
+                         .keep = c->plan.keep ? c->keep : NULL,
+                         .scratch = c->scratch,
+                         .act = c->act,
+                         .rng = cr_rng(3, CR_STREAM_TEST, 5, 1),
+                         .training = c->plan.training };
+    int i;
+
+    for (i = 0; i < CR_OP_MAX; i++)
+        s.alpha[i] = 1;
+    return s;
+}
+
+static void forward(struct call *c)
+{
+    struct cr_step s = step_of(c);
+    int i;
+
+    for (i = 0; i < c->plan.n_in; i++)
+        s.x[i] = c->x[i];
+    for (i = 0; i < c->op->outputs; i++) {
+        s.y[i] = c->y[i];
+        poison(c->y[i], cr_bytes(&c->out[i]));
+    }
+    poison(c->keep, c->plan.keep + 64);
+    poison(c->scratch, c->plan.scratch + 64);
+    c->op->forward(&s);
+}
+
+/* What a run of backward is asked for. */
+struct want {
+    cr_real *dx[CR_OP_MAX]; /* NULL: nobody asks */
+    bool add;
+    int alpha_of;           /* input whose alpha is ALPHA; -1 */
+    int mask_of;            /* input whose mask is set; -1 */
+    const cr_real *mask;
+};
+
+#define ALPHA (-0.5)
+
+static void backward(struct call *c, const struct want *w)
+{
+    struct cr_step s = step_of(c);
+    int i;
+
+    for (i = 0; i < c->plan.n_in; i++) {
+        s.x[i] = c->op->reads & CR_X(i) ? c->x[i] : NULL;
+        s.dx[i] = w->dx[i];
+        s.add[i] = w->add;
+    }
+    for (i = 0; i < c->op->outputs; i++) {
+        s.y[i] = c->op->reads & CR_Y(i) ? c->y[i] : NULL;
+        s.dy[i] = c->dy[i];
+    }
+    if (w->alpha_of >= 0) {
+        s.alpha[w->alpha_of] = ALPHA;
+        s.add[w->alpha_of] = true;
+    }
+    if (w->mask_of >= 0)
+        s.mask[w->mask_of] = w->mask;
+    s.act = CR_ACT_NONE;
+    poison(c->scratch, c->plan.scratch + 64);
+    c->op->backward(&s);
+}
+
+/* sum of dy y, whose gradient is what backward gives */
+static double weighted(struct call *c)
+{
+    double sum = 0;
+    int64_t i, n;
+    int k;
+
+    forward(c);
+    for (k = 0; k < c->op->outputs; k++) {
+        n = cr_count(&c->out[k]);
+        for (i = 0; i < n; i++)
+            sum += (double)c->dy[k][i] * (double)((cr_real *)c->y[k])[i];
+    }
+    return sum;
+}
+
+static bool wants_gradient(const struct call *c, int i)
+{
+    return c->x[i] && c->in[i].type == CR_REAL;
+}
+
+static cr_real *reals(struct call *c, int i)
+{
+    return cr_alloc(c->arena, (size_t)cr_count(&c->in[i]) + 16,
+                    sizeof(cr_real));
+}
+
+/* Where a gradient is added to: nothing near 0. */
+static void start(cr_real *dx, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        dx[i] = (cr_real)(2 + 0.25 * (double)(i % 5));
+}
+
+static void differences(struct call *c, int i, cr_real *to)
+{
+    cr_real *x = c->x[i];
+    int64_t k, n = cr_count(&c->in[i]);
+
+    for (k = 0; k < n; k++) {
+        cr_real old = x[k], high = (cr_real)((double)old + STEP),
+                low = (cr_real)((double)old - STEP);
+        double up, down;
+
+        x[k] = high;
+        up = weighted(c);
+        x[k] = low;
+        down = weighted(c);
+        x[k] = old;
+        to[k] = (cr_real)((up - down) / ((double)high - (double)low));
+    }
+}
+
+static void check_variants(struct call *c, cr_real *const *g, int asked)
+{
+    bool added = true, alone = true, scaled = true, masked = true;
+    bool in_place = true;
+    int i, k, n_in = c->plan.n_in;
+
+    for (i = 0; i < n_in; i++) {
+        struct want w = { .alpha_of = -1, .mask_of = -1 };
+        int64_t j, n;
+        cr_real *mask, *want;
+
+        if (!g[i])
+            continue;
+        n = cr_count(&c->in[i]);
+        want = reals(c, i);
+        mask = reals(c, i);
+        for (k = 0; k < n_in; k++)
+            if (g[k])
+                w.dx[k] = reals(c, k);
+
+        w.add = true;
+        start(w.dx[i], n);
+        start(want, n);
+        for (j = 0; j < n; j++)
+            want[j] += g[i][j];
+        backward(c, &w);
+        added = case_near("dx, added", w.dx[i], want, n, CASE_TOLERANCE) &&
+                added;
+
+        w.add = false;
+        w.dx[i] = NULL; /* nobody calls backward for nothing at all */
+        if (asked > 1)
+            backward(c, &w);
+        for (k = 0; k < n_in; k++)
+            if (w.dx[k])
+                alone = memcmp(w.dx[k], g[k], cr_bytes(&c->in[k])) == 0 &&
+                        alone;
+        w.dx[i] = reals(c, i);
+
+        if (c->op->scales & CR_X(i)) {
+            void *x = c->x[i];
+
+            w.alpha_of = i;
+            start(w.dx[i], n);
+            start(want, n);
+            for (j = 0; j < n; j++)
+                want[j] += (cr_real)ALPHA * g[i][j];
+            backward(c, &w);
+            scaled = case_near("dx, scaled", w.dx[i], want, n,
+                               CASE_TOLERANCE) && scaled;
+            /* an update: the parameter itself is what is added to */
+            memcpy(w.dx[i], x, cr_bytes(&c->in[i]));
+            for (j = 0; j < n; j++)
+                want[j] = w.dx[i][j] + (cr_real)ALPHA * g[i][j];
+            c->x[i] = w.dx[i];
+            backward(c, &w);
+            c->x[i] = x;
+            in_place = case_near("x, updated", w.dx[i], want, n,
+                                 CASE_TOLERANCE) && in_place;
+            for (k = 0; k < n_in; k++)
+                if (k != i && w.dx[k])
+                    in_place = case_near("dx beside an update", w.dx[k], g[k],
+                                         cr_count(&c->in[k]),
+                                         CASE_TOLERANCE) && in_place;
+            w.alpha_of = -1;
+        }
+        if (c->op->masks & CR_X(i)) {
+            w.mask_of = i;
+            w.mask = mask;
+            for (j = 0; j < n; j++) {
+                mask[j] = (cr_real)(j % 3 == 0 ? 0 : j % 3 == 1 ? -1 : 2);
+                want[j] = mask[j] > 0 ? g[i][j] : 0;
+            }
+            backward(c, &w);
+            masked = case_near("dx, masked", w.dx[i], want, n,
+                               CASE_TOLERANCE) && masked;
+        }
+    }
+    ok(added, "%s: adds to what is there", c->name);
+    if (asked > 1)
+        ok(alone, "%s: the same without one of the gradients", c->name);
+    if (c->op->scales)
+        ok(scaled && in_place, "%s: scales what it adds, in place too",
+           c->name);
+    if (c->op->masks)
+        ok(masked, "%s: leaves out where the mask is not positive", c->name);
+}
+
+static void check_gradients(struct call *c)
+{
+    struct want w = { .alpha_of = -1, .mask_of = -1 };
+    cr_real *g[CR_OP_MAX] = { NULL };
+    int i, k, asked = 0;
+
+    for (k = 0; k < c->op->outputs; k++) {
+        int64_t j, n = cr_count(&c->out[k]);
+
+        c->dy[k] = cr_alloc(c->arena, (size_t)n + 16, sizeof(cr_real));
+        for (j = 0; j < n; j++)
+            c->dy[k][j] = (cr_real)case_random(99 + (uint64_t)k, j);
+    }
+    for (i = 0; i < c->plan.n_in; i++)
+        if (wants_gradient(c, i)) {
+            asked++;
+            w.dx[i] = g[i] = reals(c, i);
+            poison(g[i], cr_bytes(&c->in[i]));
+        }
+    if (!ok(asked > 0, "%s: an op with a gradient has a real input", c->name))
+        return;
+    forward(c);
+    backward(c, &w);
+    for (i = 0; i < c->plan.n_in; i++) {
+        cr_real *d;
+
+        if (!g[i])
+            continue;
+        d = reals(c, i);
+        differences(c, i, d);
+        ok(case_near("gradient", g[i], d, cr_count(&c->in[i]),
+                     GRADIENT_TOLERANCE),
+           "%s: gradient of input %d by differences", c->name, i);
+    }
+    forward(c);
+    check_variants(c, g, asked);
+}
+
+/* An op that applies an activation gives what the activation would make. */
+static void check_act(struct call *c)
+{
+    int64_t i, n = cr_count(&c->out[0]);
+    cr_real *want = cr_alloc(c->arena, (size_t)n + 16, sizeof(cr_real));
+    const cr_real *y = c->y[0];
+
+    forward(c);
+    for (i = 0; i < n; i++)
+        want[i] = y[i] < 0 ? 0 : y[i];
+    c->act = CR_ACT_RELU;
+    forward(c);
+    ok(case_near("relu(y)", c->y[0], want, n, CASE_TOLERANCE),
+       "%s: applies an activation", c->name);
+    c->act = CR_ACT_NONE;
+}
+
+static void check_threads(struct call *c)
+{
+    size_t bytes = cr_bytes(&c->out[0]);
+    void *one;
+
+    forward(c);
+    one = cr_alloc(c->arena, bytes + 1, 1);
+    memcpy(one, c->y[0], bytes);
+    cr_par_start(3);
+    forward(c);
+    ok(memcmp(one, c->y[0], bytes) == 0, "%s: same bytes with 3 threads",
+       c->name);
+    cr_par_start(1);
+}
+
+static void check_values(struct call *c, const struct cr_node *out,
+                         double tolerance)
+{
+    int k = 0;
+
+    forward(c);
+    ok(cr_node_count(out) == c->op->outputs, "%s: %d outputs", c->name,
+       c->op->outputs);
+    for (CR_EACH(o, out)) {
+        struct cr_spec spec;
+        void *want = case_tensor(c->arena, o, 1, 0, &spec);
+
+        if (!ok(want && cr_spec_same(&spec, &c->out[k]),
+                "%s: output %s", c->name, cr_show(c->arena, &c->out[k])))
+            break;
+        if (spec.type == CR_REAL)
+            ok(case_near("output", c->y[k], want, cr_count(&spec), tolerance),
+               "%s: values", c->name);
+        else
+            ok(memcmp(c->y[k], want, cr_bytes(&spec)) == 0, "%s: values",
+               c->name);
+        k++;
+    }
+}
+
+static bool plan_call(struct call *c, const struct cr_node *node,
+                      struct cr_diag *diag, int64_t batch)
+{
+    const struct cr_node *training = cr_node_get(node, "training");
+    void *attr = cr_alloc(c->arena, 1, c->op->about.size + 8);
+    int i, n = 0;
+
+    for (CR_EACH(t, cr_node_get(node, "in"))) {
+        c->x[n] = case_tensor(c->arena, t, batch, (uint64_t)n, &c->in[n]);
+        n++;
+    }
+    c->plan = (struct cr_plan){ .attr = attr,
+                                .diag = diag,
+                                .arena = c->arena,
+                                .training = !training || training->boolean,
+                                .n_in = n,
+                                .in = c->in,
+                                .out = c->out };
+    if (!cr_opts_read(c->arena, diag, &c->op->about, cr_node_get(node, "opts"),
+                      node->pos, attr) ||
+        !c->op->plan(&c->plan))
+        return false;
+    for (i = 0; i < c->op->outputs; i++)
+        c->y[i] = cr_alloc(c->arena, cr_bytes(&c->out[i]) + 64, 1);
+    c->keep = cr_alloc(c->arena, c->plan.keep + 64, 1);
+    c->scratch = cr_alloc(c->arena, c->plan.scratch + 64, 1);
+    return true;
+}
+
+static void run_case(const struct cr_op *op, const struct cr_node *node,
+                     int64_t batch)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_diag diag = { .arena = &mem };
+    struct call c = { .arena = &mem, .op = op };
+    const struct cr_node *error = cr_node_get(node, "error");
+    const struct cr_node *out = cr_node_get(node, "out");
+    const struct cr_node *gradient = cr_node_get(node, "gradient");
+    bool planned;
+
+    c.name = cr_strf(&mem, "%s, %s%s", op->about.name, case_name(node),
+                     batch == 0  ? ""
+                     : batch > 1 ? " (batch)"
+                                 : " (batch of one)");
+    planned = plan_call(&c, node, &diag, batch);
+    if (error) {
+        ok(!planned && diag.first && strstr(diag.first->text, error->text),
+           "%s: refused", c.name);
+        if (diag.first && !strstr(diag.first->text, error->text))
+            printf("# got: %s\n", diag.first->text);
+    } else if (!planned) {
+        cr_diag_print(&diag, stdout, (struct cr_show){ 0 });
+        ok(false, "%s: is planned", c.name);
+    } else {
+        if (out)
+            check_values(&c, out,
+                         case_number(node, "tolerance", CASE_TOLERANCE));
+        if (op->acts)
+            check_act(&c);
+        if (op->backward && (!gradient || gradient->boolean))
+            check_gradients(&c);
+        check_threads(&c);
+    }
+    cr_arena_free(&mem);
+}
+
+int main(void)
+{
+    size_t i;
+
+    for (i = 0; i < CR_LEN(ops); i++) {
+        struct case_file f;
+        bool batches = false;
+
+        if (case_open(&f, "ops", ops[i].leaf))
+            for (CR_EACH(c, f.root)) {
+                if (!case_any_batch(c)) {
+                    run_case(ops[i].op, c, 0);
+                    continue;
+                }
+                batches = true;
+                run_case(ops[i].op, c, 3);
+                run_case(ops[i].op, c, 1);
+            }
+        ok(batches || !ops[i].op->backward,
+           "%s has a case for any batch size", ops[i].leaf);
+        case_close(&f);
+    }
+    cr_par_stop();
+    return done();
+}
