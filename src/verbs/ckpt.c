@@ -1,0 +1,513 @@
+/*
+ * ckpt: looks into checkpoints, and into any safetensors or NPZ file.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "ckpt/checkpoint.h"
+#include "ckpt/json.h"
+#include "conf/verb.h"
+
+struct ckpt {
+    const char *match, *meta;
+    double rtol, atol;
+};
+
+static const struct cr_opt ckpt_opts[] = {
+    CR_STR_MAY(struct ckpt, match, "Only tensors whose names match this glob."),
+    CR_STR_MAY(struct ckpt, meta,
+               "show: print only this value of the metadata "
+               "(cellrun.config, cellrun.state)."),
+    CR_REAL_OR(struct ckpt, rtol, 0, 0, DBL_MAX,
+               "diff: a deviation up to this part of B's value is none."),
+    CR_REAL_OR(struct ckpt, atol, 0, 0, DBL_MAX,
+               "diff: a deviation up to this is none."),
+    { 0 },
+};
+
+static bool ckpt_matches(const struct ckpt *o, const char *name)
+{
+    return !o->match || fnmatch(o->match, name, 0) == 0;
+}
+
+/* ---- Tensors of a file */
+
+static const char *ckpt_shape(struct cr_arena *arena, const struct cr_entry *e)
+{
+    return e->spec.rank < 0 ? "more than 8 dimensions"
+                            : cr_show(arena, &e->spec);
+}
+
+static void ckpt_tensors_json(struct cr_cli *cli, struct cr_store *store,
+                              struct cr_buf *to)
+{
+    const struct ckpt *o = cr_cli_opts(cli);
+    const char *comma = "";
+    int n;
+    const struct cr_entry *e = cr_store_entries(store, &n);
+
+    cr_buf_char(to, '[');
+    for (int i = 0; i < n; i++) {
+        if (!ckpt_matches(o, e[i].name))
+            continue;
+        cr_buf_f(to, "%s{\"name\": ", comma);
+        cr_buf_json(to, e[i].name);
+        cr_buf_str(to, ", \"dtype\": ");
+        cr_buf_json(to, e[i].dtype);
+        cr_buf_str(to, ", \"shape\": ");
+        cr_buf_str(to, e[i].spec.rank < 0 ? "null" : "[");
+        for (int k = 0; k < e[i].spec.rank; k++)
+            cr_buf_f(to, "%s%" PRId64, k > 0 ? ", " : "", e[i].spec.dim[k]);
+        cr_buf_f(to, "%s, \"offset\": %" PRId64 ", \"bytes\": %zu}",
+                 e[i].spec.rank < 0 ? "" : "]", e[i].offset, e[i].bytes);
+        comma = ", ";
+    }
+    cr_buf_char(to, ']');
+}
+
+static void ckpt_tensors(struct cr_cli *cli, struct cr_store *store)
+{
+    const struct ckpt *o = cr_cli_opts(cli);
+    struct cr_table table = { .arena = cli->arena, .align = "llrr" };
+    int n;
+    const struct cr_entry *e = cr_store_entries(store, &n);
+
+    cr_table_add(&table, "tensor");
+    cr_table_add(&table, "dtype");
+    cr_table_add(&table, "shape");
+    cr_table_add(&table, "bytes");
+    for (int i = 0; i < n; i++) {
+        if (!ckpt_matches(o, e[i].name))
+            continue;
+        cr_table_add(&table, e[i].name);
+        cr_table_add(&table, e[i].dtype);
+        cr_table_add(&table, ckpt_shape(cli->arena, &e[i]));
+        cr_table_f(&table, "%zu", e[i].bytes);
+    }
+    cr_table_print(&table, stdout, false);
+}
+
+/* ---- ls */
+
+static bool ckpt_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* The checkpoints of a run, newest first. */
+static void ckpt_ls_folder(struct cr_cli *cli, const char *dir)
+{
+    struct cr_table table = { .arena = cli->arena, .align = "lrrrl" };
+    struct cr_buf json = { .arena = cli->arena };
+    const char *inner = cr_path_join(cli->arena, dir, "ckpt"), *comma = "";
+    const struct cr_ckpt_file *file;
+    struct stat st;
+    int n;
+
+    if (stat(inner, &st) == 0 && S_ISDIR(st.st_mode))
+        dir = inner;
+    file = cr_ckpt_list(cli->arena, dir, NULL, &n);
+    if (n == 0) {
+        cr_error(cli->diag, cr_at_file(cli->arena, dir), CR_E_CKPT_MISSING,
+                 "no checkpoints in this folder");
+        return;
+    }
+    cr_table_add(&table, "file");
+    cr_table_add(&table, "epoch");
+    cr_table_add(&table, "step");
+    cr_table_add(&table, "bytes");
+    cr_table_add(&table, "");
+    for (int i = 0; i < n; i++) {
+        const char *path = file[i].path;
+        bool best = ckpt_same_file(
+            path, cr_path_join(cli->arena, dir, "best.safetensors"));
+        bool last = ckpt_same_file(
+            path, cr_path_join(cli->arena, dir, "last.safetensors"));
+        int64_t bytes = stat(path, &st) == 0 ? st.st_size : 0;
+
+        cr_table_add(&table, path);
+        cr_table_f(&table, "%" PRId64, file[i].epoch);
+        cr_table_f(&table, "%" PRId64, file[i].step);
+        cr_table_f(&table, "%" PRId64, bytes);
+        cr_table_f(&table, "%s%s%s", best ? "best" : "",
+                   best && last ? " " : "", last ? "last" : "");
+        cr_buf_f(&json, "%s{\"file\": ", comma);
+        cr_buf_json(&json, path);
+        cr_buf_f(&json,
+                 ", \"epoch\": %" PRId64 ", \"step\": %" PRId64
+                 ", \"bytes\": %" PRId64 ", \"best\": %s, \"last\": %s}",
+                 file[i].epoch, file[i].step, bytes, best ? "true" : "false",
+                 last ? "true" : "false");
+        comma = ", ";
+    }
+    if (cli->json)
+        printf("[%s]\n", cr_buf_text(&json));
+    else
+        cr_table_print(&table, stdout, false);
+}
+
+static void ckpt_ls(struct cr_cli *cli, const char *path)
+{
+    struct cr_buf json = { .arena = cli->arena };
+    struct cr_store *store;
+    struct stat st;
+
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        ckpt_ls_folder(cli, path);
+        return;
+    }
+    store = cr_store_open(cli->arena, cli->diag, path);
+    if (!store)
+        return;
+    if (cli->json) {
+        ckpt_tensors_json(cli, store, &json);
+        puts(cr_buf_text(&json));
+    } else {
+        ckpt_tensors(cli, store);
+    }
+    cr_store_close(store);
+}
+
+/* ---- show */
+
+static void ckpt_show_meta(struct cr_cli *cli, struct cr_store *store,
+                           const char *key)
+{
+    const char *value = cr_store_meta(store, key);
+
+    if (!value) {
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+                 CR_E_CKPT_FORMAT, "no '%s' in its metadata",
+                 cr_quote(cli->arena, key, strlen(key)));
+        return;
+    }
+    fputs(value, stdout);
+    if (*value && !cr_ends(value, "\n"))
+        putchar('\n');
+}
+
+static void ckpt_show_json(struct cr_cli *cli, struct cr_store *store)
+{
+    struct cr_buf to = { .arena = cli->arena };
+    int n;
+    const struct cr_meta *meta = cr_store_metas(store, &n);
+
+    cr_buf_str(&to, "{\"path\": ");
+    cr_buf_json(&to, cr_store_path(store));
+    cr_buf_str(&to, ", \"kind\": ");
+    cr_buf_json(&to, cr_store_kind(store));
+    cr_buf_f(&to, ", \"bytes\": %" PRId64 ", \"metadata\": {",
+             cr_store_size(store));
+    for (int i = 0; i < n; i++) {
+        cr_buf_str(&to, i > 0 ? ", " : "");
+        cr_buf_json(&to, meta[i].key);
+        cr_buf_str(&to, ": ");
+        cr_buf_json(&to, meta[i].value);
+    }
+    cr_buf_str(&to, "}, \"tensors\": ");
+    ckpt_tensors_json(cli, store, &to);
+    printf("%s}\n", cr_buf_text(&to));
+}
+
+/* Values that a line holds; of the config only its size. */
+static void ckpt_show_lines(struct cr_cli *cli, struct cr_store *store)
+{
+    const char *state = cr_store_meta(store, "cellrun.state"), *why;
+    double values = 0;
+    struct cr_node *node = NULL;
+    size_t at;
+    int n;
+    const struct cr_meta *meta = cr_store_metas(store, &n);
+    const struct cr_entry *e;
+
+    printf("path: %s\n", cr_escape(cli->arena, cr_store_path(store)));
+    printf("format: %s\n", cr_store_kind(store));
+    printf("bytes: %" PRId64 "\n", cr_store_size(store));
+    for (int i = 0; i < n; i++) {
+        const char *value = meta[i].value;
+
+        if (strcmp(meta[i].key, "cellrun.state") == 0 ||
+            strcmp(meta[i].key, "cellrun.tensor_crc32") == 0)
+            continue;
+        if (strlen(value) > 100 || strchr(value, '\n'))
+            printf("%s: %zu bytes (--meta %s prints it)\n",
+                   cr_escape(cli->arena, meta[i].key), strlen(value),
+                   cr_escape(cli->arena, meta[i].key));
+        else
+            printf("%s: %s\n", cr_escape(cli->arena, meta[i].key),
+                   cr_escape(cli->arena, value));
+    }
+    if (state)
+        node = cr_json_read(cli->arena, state, strlen(state), &why, &at);
+    for (CR_EACH(m, node))
+        if (m->key)
+            printf("state.%s: %s\n", cr_escape(cli->arena, m->key),
+                   m->kind == CR_NODE_STR
+                       ? cr_escape(cli->arena, m->text)
+                       : cr_escape(cli->arena, cr_node_json(cli->arena, m)));
+    e = cr_store_entries(store, &n);
+    for (int i = 0; i < n; i++)
+        values += e[i].spec.rank < 0 ? 0 : (double)cr_count(&e[i].spec);
+    printf("tensors: %d\nvalues: %.0f\n\n", n, values);
+    ckpt_tensors(cli, store);
+}
+
+static void ckpt_show(struct cr_cli *cli, const char *path)
+{
+    const struct ckpt *o = cr_cli_opts(cli);
+    struct cr_store *store = cr_store_open(cli->arena, cli->diag, path);
+
+    if (!store)
+        return;
+    if (o->meta)
+        ckpt_show_meta(cli, store, o->meta);
+    else if (cli->json)
+        ckpt_show_json(cli, store);
+    else
+        ckpt_show_lines(cli, store);
+    cr_store_close(store);
+}
+
+/* ---- verify */
+
+static void ckpt_verify(struct cr_cli *cli, const char *path)
+{
+    struct cr_store *store = cr_store_open(cli->arena, cli->diag, path);
+    struct cr_buf json = { .arena = cli->arena };
+    bool summed;
+    int n;
+
+    if (!store)
+        return;
+    cr_store_entries(store, &n);
+    summed = strcmp(cr_store_kind(store), "safetensors") != 0;
+    if (!cr_store_verify(store, cli->diag)) {
+        cr_store_close(store);
+        return;
+    }
+    if (cli->json) {
+        cr_buf_str(&json, "{\"path\": ");
+        cr_buf_json(&json, cr_store_path(store));
+        cr_buf_f(&json,
+                 ", \"ok\": true, \"checksums\": %s, \"tensors\": %d, "
+                 "\"bytes\": %" PRId64 "}",
+                 summed ? "true" : "false", n, cr_store_size(store));
+        puts(cr_buf_text(&json));
+    } else if (!cli->quiet) {
+        printf("%s: ok, %d tensors, %" PRId64 " bytes%s\n",
+               cr_escape(cli->arena, cr_store_path(store)), n,
+               cr_store_size(store),
+               summed ? "" : " (there are no checksums in it)");
+    }
+    cr_store_close(store);
+}
+
+/* ---- diff */
+
+struct ckpt_diff {
+    struct cr_table table;
+    struct cr_buf json;
+    int differ, all;
+};
+
+static void ckpt_diff_row(struct ckpt_diff *d, const char *name,
+                          const char *what, bool differs)
+{
+    cr_buf_str(&d->json, d->all++ > 0 ? ", " : "");
+    cr_buf_str(&d->json, "{\"name\": ");
+    cr_buf_json(&d->json, name);
+    if (what) {
+        cr_buf_str(&d->json, ", \"what\": ");
+        cr_buf_json(&d->json, what);
+    }
+    cr_buf_f(&d->json, ", \"same\": %s", differs ? "false" : "true");
+    d->differ += differs;
+}
+
+static void ckpt_diff_words(struct ckpt_diff *d, const char *name,
+                            const char *what)
+{
+    ckpt_diff_row(d, name, what, true);
+    cr_buf_char(&d->json, '}');
+    cr_table_add(&d->table, name);
+    cr_table_add(&d->table, what);
+    cr_table_add(&d->table, "");
+    cr_table_add(&d->table, "");
+}
+
+static void ckpt_diff_values(struct cr_cli *cli, struct ckpt_diff *d,
+                             struct cr_store *a, const struct cr_entry *x,
+                             struct cr_store *b, const struct cr_entry *y)
+{
+    const struct ckpt *o = cr_cli_opts(cli);
+    struct cr_arena mem = { 0 };
+    size_t n = (size_t)cr_count(&x->spec);
+    void *p = cr_alloc(&mem, n, cr_type_size(x->spec.type));
+    void *q = cr_alloc(&mem, n, cr_type_size(y->spec.type));
+    struct cr_apart apart;
+
+    if (!cr_store_read(a, cli->diag, x, x->spec.type, p) ||
+        !cr_store_read(b, cli->diag, y, y->spec.type, q))
+        goto done;
+    cr_apart(&x->spec, p, y->spec.type, q, o->rtol, o->atol, &apart);
+    ckpt_diff_row(d, x->name, NULL, apart.beyond > 0);
+    cr_buf_str(&d->json, ", \"largest\": ");
+    cr_buf_str(&d->json, isfinite(apart.deviation)
+                             ? cr_strf(&mem, "%.17g", apart.deviation)
+                             : "null");
+    cr_buf_f(&d->json, ", \"beyond\": %" PRId64 "}", apart.beyond);
+    if (apart.deviation > 0) {
+        cr_table_add(&d->table, x->name);
+        cr_table_f(&d->table, "%.6g", apart.deviation);
+        cr_table_f(&d->table, "at %s: %.9g, %.9g",
+                   cr_apart_index(&mem, &x->spec, apart.at), apart.a, apart.b);
+        cr_table_f(&d->table, "%" PRId64 " of %zu beyond", apart.beyond, n);
+    }
+done:
+    cr_arena_free(&mem);
+}
+
+static void ckpt_diff_one(struct cr_cli *cli, struct ckpt_diff *d,
+                          struct cr_store *a, const struct cr_entry *x,
+                          struct cr_store *b)
+{
+    const struct cr_entry *y = cr_store_find(b, x->name);
+    struct cr_spec same;
+
+    if (!y) {
+        ckpt_diff_words(d, x->name, "only in the first");
+        return;
+    }
+    same = x->spec;
+    same.type = y->spec.type;
+    if (x->spec.rank != y->spec.rank || !cr_spec_same(&same, &y->spec))
+        ckpt_diff_words(d, x->name,
+                        cr_strf(cli->arena, "shapes %s and %s",
+                                ckpt_shape(cli->arena, x),
+                                ckpt_shape(cli->arena, y)));
+    else if (strcmp(x->dtype, y->dtype) != 0)
+        ckpt_diff_words(
+            d, x->name,
+            cr_strf(cli->arena, "dtypes %s and %s", x->dtype, y->dtype));
+    else
+        ckpt_diff_values(cli, d, a, x, b, y);
+}
+
+static int ckpt_diff(struct cr_cli *cli, const char *first, const char *second)
+{
+    const struct ckpt *o = cr_cli_opts(cli);
+    struct ckpt_diff d = {
+        .table = { .arena = cli->arena, .align = "lrll" },
+        .json = { .arena = cli->arena },
+    };
+    struct cr_store *a = cr_store_open(cli->arena, cli->diag, first);
+    struct cr_store *b = cr_store_open(cli->arena, cli->diag, second);
+    const struct cr_entry *x, *y;
+    int n, m;
+
+    if (!a || !b)
+        goto done;
+    x = cr_store_entries(a, &n);
+    y = cr_store_entries(b, &m);
+    for (int i = 0; i < n; i++)
+        if (ckpt_matches(o, x[i].name))
+            ckpt_diff_one(cli, &d, a, &x[i], b);
+    for (int i = 0; i < m; i++)
+        if (ckpt_matches(o, y[i].name) && !cr_store_find(a, y[i].name))
+            ckpt_diff_words(&d, y[i].name, "only in the second");
+    if (cli->diag->errors > 0)
+        goto done;
+    if (cli->json) {
+        printf("{\"same\": %s, \"tensors\": [%s]}\n",
+               d.differ == 0 ? "true" : "false", cr_buf_text(&d.json));
+    } else if (!cli->quiet) {
+        cr_table_print(&d.table, stdout, false);
+        if (d.differ > 0)
+            printf("%d of %d tensors differ\n", d.differ, d.all);
+        else
+            printf("%d tensors, none differs\n", d.all);
+    }
+done:
+    cr_store_close(a);
+    cr_store_close(b);
+    return d.differ > 0 && cli->diag->errors == 0 ? cr_code_exit(CR_E_DIFFERS)
+                                                  : 0;
+}
+
+/* ---- The verb */
+
+static const struct ckpt_sub {
+    const char *name;
+    int files; /* 0: any number */
+    void (*run)(struct cr_cli *cli, const char *path);
+} ckpt_subs[] = {
+    { "ls", 0, ckpt_ls },
+    { "show", 0, ckpt_show },
+    { "verify", 0, ckpt_verify },
+    { "diff", 2, NULL },
+};
+
+static int ckpt_run(struct cr_cli *cli)
+{
+    static const char *const names[] = { "ls", "show", "diff", "verify", NULL };
+    const char *name = cli->operands[0], *guess;
+    const struct ckpt_sub *sub = NULL;
+    int n = cli->n_operands - 1;
+
+    for (size_t i = 0; i < CR_LEN(ckpt_subs); i++)
+        if (strcmp(ckpt_subs[i].name, name) == 0)
+            sub = &ckpt_subs[i];
+    if (!sub) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 "ckpt: found '%s', expected ls, show, diff or verify",
+                 cr_quote(cli->arena, name, strlen(name)));
+        guess = cr_nearest(name, names);
+        if (guess)
+            cr_hint(cli->diag, "did you mean '%s'?", guess);
+        return 0;
+    }
+    if (sub->files > 0 ? n != sub->files : n == 0) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 "ckpt %s: found %d file%s, expected %s", name, n,
+                 n == 1 ? "" : "s", sub->files > 0 ? "two" : "at least one");
+        return 0;
+    }
+    if (!sub->run)
+        return ckpt_diff(cli, cli->operands[1], cli->operands[2]);
+    for (int i = 1; i <= n; i++)
+        sub->run(cli, cli->operands[i]);
+    return 0;
+}
+
+const struct cr_verb cr_verb_ckpt = {
+    .about = {
+        .name = "ckpt",
+        .summary = "Look into checkpoints: ls, show, diff, verify.",
+        .detail =
+            "ls lists the checkpoints of a run directory, or the tensors of "
+            "a file; show adds the metadata; verify reads every byte and "
+            "checks every checksum (exit 4); diff prints the largest "
+            "deviation of every tensor that is not the same in both files "
+            "(exit 6 if one is beyond the tolerances). A checkpoint is a "
+            "file, a run directory (its best, else its last) or a name "
+            "without suffix; any safetensors or NPZ file will do.",
+        .example = "cellrun ckpt ls runs/digits\n"
+                   "cellrun ckpt show runs/digits --meta cellrun.config\n"
+                   "cellrun ckpt diff a.safetensors b.safetensors "
+                   "--atol 1e-6\n",
+        .opts = ckpt_opts,
+        .size = sizeof(struct ckpt),
+    },
+    .usage = "ls|show|verify PATH... | diff PATH PATH",
+    .min_operands = 1,
+    .max_operands = -1,
+    .run = ckpt_run,
+};

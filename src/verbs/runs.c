@@ -1,0 +1,681 @@
+/*
+ * runs: what run directories have to tell: a table, the best, one in full,
+ * two compared. Reads record.json, and metrics.jsonl of runs under way.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "ckpt/runs.h"
+#include "conf/verb.h"
+#include "train/metric.h"
+
+#define RUNS_CONFIG_MAX ((size_t)16 << 20)
+
+struct runs {
+    const char *sort, *cols, *where, *metric, *dir;
+    bool tsv, path;
+};
+
+static const struct cr_opt runs_opts[] = {
+    CR_STR_MAY(struct runs, sort,
+               "Order by this column, metrics with the best first; with '-' "
+               "in front the other way round. By default oldest first."),
+    CR_STR_MAY(struct runs, cols,
+               "Columns, separated by commas: keys of record.json, metrics, "
+               "settings."),
+    CR_STR_MAY(struct runs, where,
+               "Only runs for which this holds: 'eval.accuracy>0.9', "
+               "'status=completed and seed!=3'."),
+    CR_STR_MAY(struct runs, metric, "best: by this metric."),
+    CR_STR_MAY(struct runs, dir,
+               "Folder to search, two levels deep; CELLRUN_RUNS or `runs` if "
+               "not given."),
+    CR_BOOL_OR(struct runs, tsv, false, "Separate columns by tabs."),
+    CR_BOOL_OR(struct runs, path, false, "best: print only its directory."),
+    { 0 },
+};
+
+struct runs_job {
+    struct cr_cli *cli;
+    struct cr_arena *arena;
+    const struct runs *o;
+    const char *dir;
+    struct cr_runs found;
+};
+
+/* ---- Finding runs */
+
+static void runs_find(struct runs_job *job)
+{
+    const char *env = getenv("CELLRUN_RUNS");
+
+    job->dir = job->o->dir ? job->o->dir : env && *env ? env : "runs";
+    cr_runs_search(&job->found, job->dir);
+}
+
+/* One run by its directory, its path below the folder, or (the beginning of)
+ * its id; NULL after reporting. */
+static const struct cr_run *runs_named(struct runs_job *job, int operand)
+{
+    const char *name = job->cli->operands[operand];
+    struct cr_runs one = { .arena = job->arena, .diag = job->cli->diag };
+    const char *below = cr_path_join(job->arena, job->dir, name);
+    const struct cr_run *found = NULL;
+    int n = 0;
+
+    if (cr_runs_add(&one, name) || cr_runs_add(&one, below))
+        return one.n > 0 ? one.run : NULL;
+    for (int i = 0; i < job->found.n; i++) {
+        const char *id = cr_json_str(job->found.run[i].record, "id", "");
+
+        if (*name && strncmp(id, name, strlen(name)) == 0) {
+            found = &job->found.run[i];
+            n++;
+        }
+    }
+    if (n == 1)
+        return found;
+    cr_error(job->cli->diag, job->cli->operand_pos[operand], CR_E_RUN_DIR,
+             n == 0 ? "'%s' is no run directory, and no run below '%s' has "
+                      "such an id"
+                    : "'%s' is the beginning of several ids below '%s'",
+             cr_quote(job->arena, name, strlen(name)), job->dir);
+    return NULL;
+}
+
+/* ---- Columns */
+
+static bool runs_is_scalar(const struct cr_node *node)
+{
+    return node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_LIST;
+}
+
+/* Whether a metric's larger values are better; *known: whether it is one. */
+static bool runs_maximize(const char *name, bool *known)
+{
+    const struct cr_metric *metric;
+
+    name = cr_run_bare(name);
+    if (cr_starts(name, "best."))
+        name += 5;
+    metric = cr_metric_find(name);
+    *known = metric != NULL;
+    return metric && metric->maximize;
+}
+
+static bool runs_is_number(const struct cr_node *node)
+{
+    return node && (node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL);
+}
+
+/* For people metrics have 4 decimals; tabs have all digits. */
+static const char *runs_text(struct runs_job *job, const struct cr_run *run,
+                             const char *name, bool exact)
+{
+    const struct cr_node *node;
+    bool metric;
+
+    if (strcmp(name, "run") == 0 || strcmp(name, "path") == 0)
+        return run->path;
+    node = cr_run_value(run, name);
+    if (!node || node->kind == CR_NODE_NULL)
+        return exact ? "" : "-";
+    runs_maximize(name, &metric);
+    if (node->kind == CR_NODE_REAL && !exact)
+        return cr_strf(job->arena, metric ? "%.4f" : "%.6g", node->real);
+    if (node->kind == CR_NODE_REAL)
+        return cr_real_text(job->arena, node->real);
+    return node->text ? node->text : cr_node_json(job->arena, node);
+}
+
+/* ---- --where */
+
+struct runs_term {
+    const char *name, *op, *value;
+    bool number;
+    double real;
+};
+
+struct runs_where {
+    int n;
+    struct runs_term *term;
+};
+
+static char *runs_trim(char *text)
+{
+    size_t n;
+
+    text += strspn(text, " \t");
+    for (n = strlen(text); n > 0 && strchr(" \t", text[n - 1]); n--)
+        text[n - 1] = '\0';
+    return text;
+}
+
+/* The next term's end: a comma or the word `and`; *next behind it. */
+static char *runs_term_end(char *text, char **next)
+{
+    char *comma = strchr(text, ','), *word = strstr(text, " and ");
+
+    if (word && (!comma || word < comma)) {
+        *next = word + 5;
+        return word;
+    }
+    *next = comma ? comma + 1 : NULL;
+    return comma;
+}
+
+static bool runs_where_read(struct runs_job *job, struct runs_where *to)
+{
+    static const char *const ops[] = { ">=", "<=", "!=", "==", ">", "<", "=" };
+    char *text, *next, *end;
+
+    if (!job->o->where)
+        return true;
+    text = cr_strdup(job->arena, job->o->where);
+    to->term = CR_NEWS(job->arena, struct runs_term, strlen(text) + 1);
+    for (; text; text = next) {
+        struct runs_term *t = &to->term[to->n++];
+        char *at, *rest;
+
+        end = runs_term_end(text, &next);
+        if (end)
+            *end = '\0';
+        at = strpbrk(text, "<>=!");
+        for (size_t i = 0; at && !t->op && i < CR_LEN(ops); i++)
+            if (cr_starts(at, ops[i]))
+                t->op = ops[i];
+        if (!t->op)
+            return cr_error(job->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                            "--where: found '%s', expected a comparison "
+                            "such as accuracy>0.9",
+                            cr_quote(job->arena, text, strlen(text)));
+        t->value = runs_trim(at + strlen(t->op));
+        *at = '\0';
+        t->name = runs_trim(text);
+        t->real = strtod(t->value, &rest);
+        t->number = rest != t->value && *rest == '\0';
+    }
+    return true;
+}
+
+/* A run without such a value fails every comparison but "!=". */
+static bool runs_holds(struct runs_job *job, const struct cr_run *run,
+                       const struct runs_term *t)
+{
+    const struct cr_node *node = cr_run_value(run, t->name);
+    char op = t->op[0];
+    double order;
+
+    if (t->number && runs_is_number(node))
+        order = node->real - t->real;
+    else if (op == '<' || op == '>')
+        return false;
+    else
+        order = strcmp(runs_text(job, run, t->name, true), t->value);
+    if (op == '=')
+        return order == 0;
+    if (op == '!')
+        return order != 0;
+    if (t->op[1] == '=' && order == 0)
+        return true;
+    return op == '<' ? order < 0 : order > 0;
+}
+
+static bool runs_filter(struct runs_job *job)
+{
+    struct runs_where where = { 0 };
+    int n = 0;
+
+    if (!runs_where_read(job, &where))
+        return false;
+    for (int i = 0; i < job->found.n; i++) {
+        bool holds = true;
+
+        for (int k = 0; holds && k < where.n; k++)
+            holds = runs_holds(job, &job->found.run[i], &where.term[k]);
+        if (holds)
+            job->found.run[n++] = job->found.run[i];
+    }
+    job->found.n = n;
+    return true;
+}
+
+/* ---- --sort */
+
+struct runs_key {
+    const char *name;
+    bool down;
+};
+
+static int runs_compare(const struct cr_run *x, const struct cr_run *y,
+                        const struct runs_key *key)
+{
+    const struct cr_node *a = cr_run_value(x, key->name);
+    const struct cr_node *b = cr_run_value(y, key->name);
+    int order;
+
+    if (runs_is_number(a) && runs_is_number(b))
+        order = (a->real > b->real) - (a->real < b->real);
+    else if (!a || !b || !a->text || !b->text)
+        return (!a || !a->text) - (!b || !b->text); /* none comes last */
+    else
+        order = strcmp(a->text, b->text);
+    return key->down ? -order : order;
+}
+
+static int runs_by_key(const void *a, const void *b, void *key)
+{
+    int order = runs_compare(a, b, key);
+
+    return order ? order : cr_runs_oldest(a, b);
+}
+
+static void runs_sort(struct runs_job *job)
+{
+    struct runs_key key = { .name = job->o->sort };
+    bool known, flip;
+
+    if (!key.name || job->found.n == 0)
+        return;
+    flip = key.name[0] == '-';
+    key.name += flip;
+    key.down = runs_maximize(key.name, &known) != flip;
+    qsort_r(job->found.run, (size_t)job->found.n, sizeof *job->found.run,
+            runs_by_key, &key);
+}
+
+/* ---- ls */
+
+struct runs_columns {
+    int n, cap;
+    const char **name;
+};
+
+static void runs_column(struct runs_job *job, struct runs_columns *c,
+                        const char *name)
+{
+    for (int i = 0; i < c->n; i++)
+        if (strcmp(c->name[i], name) == 0)
+            return;
+    if (c->n == c->cap) {
+        c->cap = 2 * c->cap + 16;
+        c->name = cr_grow(job->arena, c->name, (size_t)c->n, (size_t)c->cap,
+                          sizeof *c->name);
+    }
+    c->name[c->n++] = name;
+}
+
+/* Whether a setting is not the same in all runs listed. */
+static bool runs_varies(struct runs_job *job, const char *key)
+{
+    const struct cr_node *first = NULL;
+
+    for (int i = 0; i < job->found.n; i++) {
+        const struct cr_node *p =
+            cr_node_get(cr_node_get(job->found.run[i].record, "params"), key);
+
+        if (i == 0)
+            first = p;
+        else if (!p != !first ||
+                 (p && strcmp(cr_node_json(job->arena, p),
+                              cr_node_json(job->arena, first)) != 0))
+            return true;
+    }
+    return job->found.n == 1;
+}
+
+static void runs_columns(struct runs_job *job, struct runs_columns *c)
+{
+    if (job->o->cols) {
+        char *text = cr_strdup(job->arena, job->o->cols), *save = NULL;
+
+        for (char *p = strtok_r(text, ",", &save); p;
+             p = strtok_r(NULL, ",", &save))
+            runs_column(job, c, runs_trim(p));
+        return;
+    }
+    runs_column(job, c, "run");
+    runs_column(job, c, "status");
+    runs_column(job, c, "epochs");
+    for (int i = 0; i < job->found.n; i++)
+        for (CR_EACH(p, cr_node_get(job->found.run[i].record, "params")))
+            if (runs_varies(job, p->key))
+                runs_column(job, c, p->key);
+    for (int i = 0; i < job->found.n; i++)
+        for (CR_EACH(m, cr_node_get(job->found.run[i].record, "last")))
+            if (runs_is_scalar(m))
+                runs_column(job, c, cr_strf(job->arena, "eval.%s", m->key));
+    runs_column(job, c, "seconds");
+}
+
+/* Numbers stand to the right, words to the left. */
+static bool runs_is_numeric(struct runs_job *job, const char *name)
+{
+    bool some = false;
+
+    for (int i = 0; i < job->found.n; i++) {
+        const struct cr_node *node = cr_run_value(&job->found.run[i], name);
+
+        if (node && node->kind != CR_NODE_NULL && !runs_is_number(node))
+            return false;
+        some |= runs_is_number(node);
+    }
+    return some;
+}
+
+static void runs_json_one(struct runs_job *job, const struct cr_run *run,
+                          struct cr_buf *to)
+{
+    const char *text = cr_node_json(job->arena, run->record);
+
+    cr_buf_str(to, "{\"path\": ");
+    cr_buf_json(to, run->path);
+    cr_buf_str(to, run->record->child ? ", " : "");
+    cr_buf_str(to, text + 1);
+}
+
+static void runs_ls(struct runs_job *job)
+{
+    struct runs_columns c = { 0 };
+    struct cr_table table = { .arena = job->arena };
+    struct cr_buf json = { .arena = job->arena };
+    char *align;
+
+    if (job->cli->json) {
+        for (int i = 0; i < job->found.n; i++) {
+            cr_buf_str(&json, i > 0 ? ", " : "");
+            runs_json_one(job, &job->found.run[i], &json);
+        }
+        printf("[%s]\n", cr_buf_text(&json));
+        return;
+    }
+    if (job->found.n == 0 && !job->cli->quiet)
+        fprintf(stderr, "no runs below %s\n", cr_escape(job->arena, job->dir));
+    if (job->found.n == 0)
+        return;
+    runs_columns(job, &c);
+    align = CR_NEWS(job->arena, char, c.n + 1);
+    for (int k = 0; k < c.n; k++) {
+        align[k] = runs_is_numeric(job, c.name[k]) ? 'r' : 'l';
+        table.align = align;
+        cr_table_add(&table, c.name[k]);
+    }
+    for (int i = 0; i < job->found.n; i++)
+        for (int k = 0; k < c.n; k++)
+            cr_table_add(&table, runs_text(job, &job->found.run[i], c.name[k],
+                                           job->o->tsv));
+    if (c.n > 0)
+        cr_table_print(&table, stdout, job->o->tsv);
+}
+
+/* ---- show, diff: leaves of trees */
+
+static void runs_show_node(struct runs_job *job, const char *path,
+                           const struct cr_node *node)
+{
+    if (node->kind != CR_NODE_MAP) {
+        printf("%s: %s\n", cr_escape(job->arena, path),
+               cr_escape(job->arena, node->kind == CR_NODE_STR
+                                         ? node->text
+                                         : cr_node_json(job->arena, node)));
+        return;
+    }
+    for (CR_EACH(m, node))
+        runs_show_node(
+            job, *path ? cr_strf(job->arena, "%s.%s", path, m->key) : m->key,
+            m);
+}
+
+static void runs_show(struct runs_job *job)
+{
+    const struct cr_run *run = runs_named(job, 1);
+    struct cr_buf json = { .arena = job->arena };
+
+    if (!run)
+        return;
+    if (job->cli->json) {
+        runs_json_one(job, run, &json);
+        puts(cr_buf_text(&json));
+        return;
+    }
+    printf("path: %s\n", cr_escape(job->arena, run->path));
+    runs_show_node(job, "", run->record);
+}
+
+/* The run's resolved config as a tree; NULL if there is none. */
+static const struct cr_node *runs_config(struct runs_job *job,
+                                         const struct cr_run *run)
+{
+    const char *path = cr_path_join(job->arena, run->path, "resolved.yaml");
+    struct cr_diag quiet = { .arena = job->arena };
+    struct cr_config *config;
+    size_t len;
+    struct cr_config_from from = {
+        .text = cr_read_file(job->arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM,
+                             RUNS_CONFIG_MAX, &len),
+        .text_name = path,
+        .text_dir = run->path,
+    };
+
+    if (!from.text)
+        return NULL;
+    config = cr_config_load(job->arena, &quiet, &from);
+    return config && quiet.errors == 0 ? config->root : NULL;
+}
+
+static const char *runs_diff_text(struct runs_job *job,
+                                  const struct cr_node *node)
+{
+    if (!node)
+        return "-";
+    return node->kind == CR_NODE_STR ? node->text
+                                     : cr_node_flow(job->arena, node);
+}
+
+/* Leaves that are not the same in both; maps are gone through together. */
+static void runs_diff_nodes(struct runs_job *job, struct cr_table *table,
+                            const char *path, const struct cr_node *a,
+                            const struct cr_node *b)
+{
+    const char *x, *y;
+
+    if (a && b && a->kind == CR_NODE_MAP && b->kind == CR_NODE_MAP) {
+        for (CR_EACH(m, a))
+            runs_diff_nodes(job, table,
+                            *path ? cr_strf(job->arena, "%s.%s", path, m->key)
+                                  : m->key,
+                            m, cr_node_get(b, m->key));
+        for (CR_EACH(m, b))
+            if (!cr_node_get(a, m->key))
+                runs_diff_nodes(
+                    job, table,
+                    *path ? cr_strf(job->arena, "%s.%s", path, m->key) : m->key,
+                    NULL, m);
+        return;
+    }
+    x = runs_diff_text(job, a);
+    y = runs_diff_text(job, b);
+    if (strcmp(x, y) == 0)
+        return;
+    cr_table_add(table, path);
+    cr_table_add(table, x);
+    cr_table_add(table, y);
+}
+
+static void runs_diff_json(struct runs_job *job, const struct cr_table *table)
+{
+    struct cr_buf to = { .arena = job->arena };
+
+    for (int i = 3; i < table->cells; i += 3) {
+        cr_buf_str(&to, i > 3 ? ", " : "");
+        cr_buf_json(&to, table->cell[i]);
+        cr_buf_str(&to, ": [");
+        cr_buf_json(&to, table->cell[i + 1]);
+        cr_buf_str(&to, ", ");
+        cr_buf_json(&to, table->cell[i + 2]);
+        cr_buf_char(&to, ']');
+    }
+    printf("{%s}\n", cr_buf_text(&to));
+}
+
+static void runs_diff(struct runs_job *job)
+{
+    static const char *const keys[] = { "status", "epochs", "step",
+                                        "last",   "best",   "seconds" };
+    struct cr_table table = { .arena = job->arena, .align = "lll" };
+    const struct cr_run *a = runs_named(job, 1), *b = runs_named(job, 2);
+
+    if (!a || !b)
+        return;
+    cr_table_add(&table, "");
+    cr_table_add(&table, a->path);
+    cr_table_add(&table, b->path);
+    runs_diff_nodes(job, &table, "", runs_config(job, a), runs_config(job, b));
+    for (size_t i = 0; i < CR_LEN(keys); i++)
+        runs_diff_nodes(job, &table, keys[i], cr_node_get(a->record, keys[i]),
+                        cr_node_get(b->record, keys[i]));
+    if (job->cli->json)
+        runs_diff_json(job, &table);
+    else
+        cr_table_print(&table, stdout, job->o->tsv);
+}
+
+/* ---- best */
+
+/* A run's best value of the metric, where its best checkpoint was kept for
+ * it; else the last one. */
+static const struct cr_node *runs_best_value(const struct cr_run *run,
+                                             const char *metric)
+{
+    const struct cr_node *best = cr_node_get(run->record, "best"), *found;
+
+    found = cr_node_get(best, "value");
+    if (strcmp(cr_json_str(best, "metric", ""), metric) == 0 &&
+        runs_is_number(found))
+        return found;
+    return cr_node_get(cr_node_get(run->record, "last"), metric);
+}
+
+static void runs_best(struct runs_job *job)
+{
+    const char *metric = job->o->metric ? cr_run_bare(job->o->metric) : NULL;
+    const struct cr_run *best = NULL;
+    struct cr_buf json = { .arena = job->arena };
+    double value = 0;
+    bool known, max;
+
+    for (int i = 0; i < job->found.n && !metric; i++)
+        metric = cr_json_str(cr_node_get(job->found.run[i].record, "best"),
+                             "metric", NULL);
+    max = metric && runs_maximize(metric, &known);
+    for (int i = 0; metric && i < job->found.n; i++) {
+        const struct cr_node *v = runs_best_value(&job->found.run[i], metric);
+
+        if (!runs_is_number(v) || isnan(v->real))
+            continue;
+        if (!best || (max ? v->real > value : v->real < value)) {
+            best = &job->found.run[i];
+            value = v->real;
+        }
+    }
+    if (!best) {
+        cr_error(job->cli->diag, cr_at_file(job->arena, job->dir),
+                 CR_E_CKPT_MISSING, "no run below this folder has %s%s",
+                 metric ? "a value of " : "been evaluated",
+                 metric ? cr_quote(job->arena, metric, strlen(metric)) : "");
+        return;
+    }
+    if (job->o->path) {
+        puts(best->path);
+    } else if (job->cli->json) {
+        runs_json_one(job, best, &json);
+        puts(cr_buf_text(&json));
+    } else {
+        printf("run: %s\n%s: %.4f\n", cr_escape(job->arena, best->path),
+               cr_escape(job->arena, metric), value);
+        runs_show_node(job, "params", cr_node_get(best->record, "params"));
+        printf("ckpt: %s\n",
+               cr_escape(job->arena, cr_json_str(best->record, "ckpt", "-")));
+    }
+}
+
+/* ---- The verb */
+
+static const struct runs_sub {
+    const char *name;
+    int runs;
+    void (*run)(struct runs_job *job);
+} runs_subs[] = {
+    { "ls", 0, runs_ls },
+    { "show", 1, runs_show },
+    { "best", 0, runs_best },
+    { "diff", 2, runs_diff },
+};
+
+static int runs_run(struct cr_cli *cli)
+{
+    static const char *const names[] = { "ls", "show", "best", "diff", NULL };
+    struct runs_job job = { .cli = cli,
+                            .arena = cli->arena,
+                            .o = cr_cli_opts(cli),
+                            .found = { .arena = cli->arena,
+                                       .diag = cli->diag } };
+    const char *name = cli->n_operands > 0 ? cli->operands[0] : "ls", *guess;
+    const struct runs_sub *sub = NULL;
+    int n = cli->n_operands > 0 ? cli->n_operands - 1 : 0;
+
+    for (size_t i = 0; i < CR_LEN(runs_subs); i++)
+        if (strcmp(runs_subs[i].name, name) == 0)
+            sub = &runs_subs[i];
+    if (!sub) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 "runs: found '%s', expected ls, show, best or diff",
+                 cr_quote(cli->arena, name, strlen(name)));
+        guess = cr_nearest(name, names);
+        if (guess)
+            cr_hint(cli->diag, "did you mean '%s'?", guess);
+        return 0;
+    }
+    if (n != sub->runs) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 "runs %s: found %d run%s, expected %d", name, n,
+                 n == 1 ? "" : "s", sub->runs);
+        return 0;
+    }
+    runs_find(&job);
+    if (!runs_filter(&job))
+        return 0;
+    runs_sort(&job);
+    sub->run(&job);
+    return 0;
+}
+
+const struct cr_verb cr_verb_runs = {
+    .about = {
+        .name = "runs",
+        .summary = "Look at run directories: ls, show, best, diff.",
+        .detail =
+            "ls (also without a word) prints a table: status, the settings "
+            "that differ, the metrics of the last evaluation. best names "
+            "the run with the best value of a metric; its path can be given "
+            "to --ckpt. A run is given by its directory or the beginning of "
+            "its id. Columns are metrics (eval.accuracy, or accuracy; "
+            "best.accuracy), settings (optimizer.learning_rate, or "
+            "learning_rate) and keys of record.json (status, epochs, step, "
+            "seconds, started).",
+        .example = "cellrun runs --sort eval.accuracy --tsv\n"
+                   "cellrun runs best --metric eval.accuracy --path\n"
+                   "cellrun runs ls --where 'status=completed and "
+                   "accuracy>0.9' --cols run,accuracy\n",
+        .opts = runs_opts,
+        .size = sizeof(struct runs),
+    },
+    .usage = "[ls] | show RUN | best | diff RUN RUN",
+    .min_operands = 0,
+    .max_operands = 3,
+    .run = runs_run,
+};
