@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "conf/origin.h"
+#include "conf/typed.h"
 
 const struct cr_node *cr_section(const struct cr_config *config,
                                  const char *name)
@@ -61,6 +62,7 @@ bool cr_config_check(struct cr_config *config)
             cr_section_read(config, section->about.name,
                             cr_alloc(config->arena, 1, section->about.size));
     }
+    cr_typed_check(config->arena, config->diag, config->root);
     return config->diag->errors == before;
 }
 

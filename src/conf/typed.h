@@ -23,6 +23,11 @@ void cr_typed_names_at(struct cr_arena *arena, struct cr_node *node,
 /* Adds every default that is not given, in all sections and types. */
 void cr_typed_fill(struct cr_arena *arena, struct cr_node *root);
 
+/* Reads all typed nodes of network, loss, optimizer and metrics and reports
+ * what is wrong with them. */
+bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
+                    const struct cr_node *root);
+
 /* True if the type of a typed node takes an argument of that name. */
 bool cr_typed_takes(const char *type, const char *argument);
 

@@ -1,16 +1,173 @@
-/* check: finds everything that is wrong with a config; runs nothing. */
+/*
+ * check: finds everything that is wrong with a config, and runs nothing.
+ *
+ * What a run needs is made as a run makes it, all but the values of the
+ * parameters; so whatever train would refuse, check refuses in the same
+ * words. A config without data, loss and optimizer is checked as far as it
+ * goes. What a run would cost is estimated from the plan.
+ */
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/str.h"
 #include "conf/verb.h"
+#include "train/train.h"
+
+/* Speed of one core in multiply-adds per second, for a rough guess. */
+#define CHECK_MACS 50e9
+
+struct check {
+    bool data;
+};
+
+static const struct cr_opt check_opts[] = {
+    CR_BOOL_OR(struct check, data, false,
+               "Read every sample too, and check its values."),
+    { 0 },
+};
+
+struct cost {
+    int64_t params, trained, steps, samples, eval_samples;
+    double macs; /* per sample, forward */
+    size_t memory;
+};
+
+static void check_network(const struct cr_net *net, struct cost *cost)
+{
+    int n_params, n_cells;
+    const struct cr_param *params = cr_net_params(net, &n_params);
+    const struct cr_cell_row *cells = cr_net_cells(net, &n_cells);
+
+    for (int i = 0; i < n_params; i++) {
+        if (params[i].statistic)
+            continue;
+        cost->params += cr_count(&params[i].spec);
+        if (params[i].trained)
+            cost->trained += cr_count(&params[i].spec);
+    }
+    for (int i = 0; i < n_cells; i++)
+        cost->macs += cells[i].macs;
+}
+
+static bool check_pipe(struct cr_train *t, struct cr_pipe *pipe,
+                       const struct cr_plans *plans)
+{
+    const struct cr_batch *batch;
+
+    while ((batch = cr_pipe_next(pipe, t->diag))) {
+        struct cr_exec *exec = cr_plans_for(plans, batch->n);
+
+        for (int c = 0; c < batch->columns; c++)
+            cr_exec_feed(exec, c, batch->data[c]);
+        if (!cr_exec_check(exec, t->diag, batch->samples))
+            return false;
+    }
+    return t->diag->errors == 0;
+}
+
+/* All samples of an epoch, and of the evaluation. */
+static bool check_samples(struct cr_train *t)
+{
+    struct cr_exec_want want = { .loss = true };
+    struct cr_plans plans = { 0 };
+    bool ok = check_pipe(t, t->pipe, &t->plans);
+
+    if (!ok || !t->eval_pipe)
+        return ok;
+    ok = cr_plans_make(&plans, t->net, &want, t->eval_pipe) &&
+         check_pipe(t, t->eval_pipe, &plans);
+    cr_plans_free(&plans);
+    return ok;
+}
+
+/* A whole run, prepared but for its values. */
+static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
+                            struct cost *cost)
+{
+    const struct check *o = cr_cli_opts(cli);
+    struct cr_train t = { .cli = cli, .arena = cli->arena,
+                          .diag = cli->diag, .config = config,
+                          .flags = { .check = true } };
+    bool ok = cr_train_prepare(&t);
+
+    if (ok) {
+        check_network(t.net, cost);
+        cost->steps = t.total;
+        cost->samples = cr_pipe_samples(t.pipe);
+        if (t.eval_pipe)
+            cost->eval_samples = cr_pipe_samples(t.eval_pipe);
+        cost->memory = cr_exec_bytes(t.plans.full) +
+                       (size_t)cost->params * sizeof(cr_real);
+        /* forward, and as much again for each of the two gradients */
+        cost->macs *= 3 * (double)t.plans.batch;
+        ok = !o->data || check_samples(&t);
+    }
+    cr_train_close(&t);
+    return ok;
+}
+
+/* A network alone, or parts of a config that others go on from. */
+static bool check_parts(struct cr_cli *cli, struct cr_config *config,
+                        struct cost *cost)
+{
+    struct cr_net_want want = { .batch = 1, .no_values = true };
+    struct cr_optim_use optim;
+    struct cr_net *net;
+    bool ok = cr_config_check(config);
+
+    if (cr_section(config, "optimizer"))
+        ok = cr_optim_read(config, &optim) && ok;
+    if (!ok)
+        return false;
+    want.loss = cr_section(config, "loss") != NULL &&
+                cr_section(config, "dataset") != NULL;
+    net = cr_net_build(config, &want);
+    if (net)
+        check_network(net, cost);
+    return net != NULL && cli->diag->errors == 0;
+}
+
+static void check_print(const struct cr_cli *cli, const struct cost *c)
+{
+    double seconds = (double)c->steps * c->macs / CHECK_MACS;
+
+    if (cli->json) {
+        printf("{\"parameters\": %" PRId64 ", \"trained\": %" PRId64
+               ", \"samples\": %" PRId64 ", \"eval_samples\": %" PRId64
+               ", \"steps\": %" PRId64 ", \"memory_bytes\": %zu"
+               ", \"seconds\": %.3g}\n", c->params, c->trained, c->samples,
+               c->eval_samples, c->steps, c->memory, seconds);
+        return;
+    }
+    printf("ok: %" PRId64 " parameters, %" PRId64 " of them trained\n",
+           c->params, c->trained);
+    if (c->steps > 0)
+        printf("%" PRId64 " samples to train on, %" PRId64 " to evaluate\n"
+               "%" PRId64 " steps: about %.2g s on one core, %.1f MiB\n",
+               c->samples, c->eval_samples, c->steps, seconds,
+               (double)c->memory / 0x1p20);
+}
 
 static int check_run(struct cr_cli *cli)
 {
+    static const char *const run[] = { "dataset", "network", "loss",
+                                       "optimizer" };
     struct cr_config *config = cr_cli_config(cli);
+    struct cost cost = { 0 };
+    bool whole = true, ok;
 
-    cr_config_check(config);
-    if (cli->diag->errors > 0)
+    if (config->broken)
         return cr_cli_errors(cli, NULL);
-    puts("ok");
+    if (cli->threads == 0)
+        cli->threads = 1;
+    for (size_t i = 0; i < CR_LEN(run); i++)
+        whole = whole && cr_section(config, run[i]);
+    ok = whole ? check_run_needs(cli, config, &cost)
+               : check_parts(cli, config, &cost);
+    if (!ok || cli->diag->errors > 0)
+        return cr_cli_errors(cli, NULL);
+    check_print(cli, &cost);
     return 0;
 }
 
@@ -18,9 +175,15 @@ const struct cr_verb cr_verb_check = {
     .about = {
         .name = "check",
         .summary = "Find everything that is wrong with a config.",
-        .example = "cellrun check mnist.yaml\n",
+        .detail = "Keys, types, references, shapes and the headers of the "
+                  "data; what a run would cost is estimated. Without data, "
+                  "loss and optimizer a config is checked as far as it goes.",
+        .example = "cellrun check mnist.yaml optimizer.learning_rate=0.1\n"
+                   "cellrun check mnist.yaml --data\n",
+        .opts = check_opts,
+        .size = sizeof(struct check),
     },
-    .usage = "FILE... [key=value...]",
+    .usage = "FILE... [key=value...] [--data]",
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,

@@ -1,0 +1,78 @@
+/*
+ * The typed nodes of a tree against their option tables, before anybody
+ * builds anything of them: so that a slip in the network is told together
+ * with one in the optimizer, also where the data are missing.
+ */
+#include <string.h>
+
+#include "conf/typed.h"
+
+/* What stands in a composite cell beside its members. */
+static bool check_is_member(const char *key)
+{
+    static const char *const words[] = { "inputs", "construct", "params",
+                                         "name",   "when",      "repeat",
+                                         "only",   "share",     "freeze",
+                                         "init",   "to_float" };
+
+    for (size_t i = 0; i < CR_LEN(words); i++)
+        if (strcmp(words[i], key) == 0)
+            return false;
+    return true;
+}
+
+static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
+                        const struct cr_node *node)
+{
+    const struct cr_node *args;
+    const char *type = cr_node_type(node, &args);
+    struct cr_obj obj;
+    bool ok = true;
+
+    if (!type && (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP)) {
+        for (CR_EACH(m, node))
+            if (!m->key || check_is_member(m->key))
+                ok = check_cells(arena, diag, m) && ok;
+        return ok;
+    }
+    ok = cr_obj_read(arena, diag, CR_KIND_CELL, node, &obj);
+    if (!ok || !obj.about->opts)
+        return ok;
+    /* a cell of cells: its only row is the node that holds them */
+    for (const struct cr_opt *row = obj.about->opts; row->name; row++)
+        if (row->type == CR_OPT_NODE) {
+            const struct cr_node *const *cells =
+                (const struct cr_node *const *)((const char *)obj.opts +
+                                                row->at);
+
+            ok = (!*cells || check_cells(arena, diag, *cells)) && ok;
+        }
+    return ok;
+}
+
+static bool check_objs(struct cr_arena *arena, struct cr_diag *diag,
+                       enum cr_kind kind, const struct cr_node *node)
+{
+    struct cr_obj obj;
+    bool ok = true;
+
+    if (!node || node->kind != CR_NODE_LIST)
+        return !node || cr_obj_read(arena, diag, kind, node, &obj);
+    for (CR_EACH(m, node))
+        ok = cr_obj_read(arena, diag, kind, m, &obj) && ok;
+    return ok;
+}
+
+bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
+                    const struct cr_node *root)
+{
+    const struct cr_node *network = cr_node_get(root, "network");
+    bool ok = !network || check_cells(arena, diag, network);
+
+    ok = check_objs(arena, diag, CR_KIND_LOSS, cr_node_get(root, "loss")) &&
+         ok;
+    ok = check_objs(arena, diag, CR_KIND_OPTIM,
+                    cr_node_get(root, "optimizer")) && ok;
+    return check_objs(arena, diag, CR_KIND_METRIC,
+                      cr_node_get(root, "metrics")) && ok;
+}
