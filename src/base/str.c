@@ -193,6 +193,8 @@ const char *cr_real_text(struct cr_arena *arena, double value)
         return "nan";
     if (isinf(value))
         return value > 0 ? "inf" : "-inf";
+    if (fabs(value) < 1e15 && value == floor(value))
+        return cr_strf(arena, "%.1f", value);
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text - 2, "%.*g", digits, value);
         if (strtod(text, NULL) == value)

@@ -67,17 +67,19 @@ static void merge_clean(struct merger *m, struct cr_node *node)
 
     node->tag = NULL;
     while (*p) {
-        if (!merge_tagged(*p, "!delete")) {
-            merge_clean(m, *p);
-            p = &(*p)->next;
+        struct cr_node *c = *p;
+
+        if (!merge_tagged(c, "!delete")) {
+            merge_clean(m, c);
+            p = &c->next;
             continue;
         }
+        *p = c->next;
         if (node->kind == CR_NODE_MAP)
-            merge_nothing(m, node, (*p)->key, (*p)->key_pos);
+            merge_nothing(m, node, c->key, c->key_pos);
         else
-            cr_error(m->diag, (*p)->pos, CR_E_FORM,
+            cr_error(m->diag, c->pos, CR_E_FORM,
                      "!delete stands behind a key, not in a list");
-        *p = (*p)->next;
     }
 }
 

@@ -120,8 +120,8 @@ bool cr_syntax_unclosed(struct cr_diag *diag, const struct cr_source *src,
     }
     cr_error(diag, cr_pos_at(src, at, len), CR_E_SYNTAX, "unclosed '$('");
     if (depth == 0)
-        cr_hint(diag, "inside {} and [] it needs quotes: \"%.*s\"", (int)len,
-                open);
+        cr_hint(diag, "inside {} and [] it needs quotes: \"%s\"",
+                cr_quote(diag->arena, open, len));
     else
         cr_hint(diag, "')' is missing");
     return false;
@@ -238,8 +238,7 @@ static bool syntax_flow(struct cr_diag *d, const struct cr_syntax *e)
         syntax_line(e, at).at != syntax_line(e, e->context_at).at) {
         syntax_report(d, e, e->context_at, 1,
                       cr_strf(d->arena, "unclosed '%c'", text[e->context_at]));
-        cr_hint(d, "no '%c' before line %d", close,
-                cr_pos_at(e->src, at, 0).line + (at >= e->to));
+        cr_hint(d, "'%c' is missing", close);
         return false;
     }
     syntax_report(d, e, at, 1,
@@ -312,6 +311,26 @@ static bool syntax_key(struct cr_diag *d, const struct cr_syntax *e)
     return false;
 }
 
+/* A value is missing: at the end of the text because a bracket is open. */
+static bool syntax_value(struct cr_diag *d, const struct cr_syntax *e)
+{
+    const char *text = e->src->text;
+    int depth = 0;
+
+    for (size_t i = e->to; e->problem_at >= e->to && i > e->from; i--) {
+        depth += (text[i - 1] == ']') + (text[i - 1] == '}');
+        if (text[i - 1] != '[' && text[i - 1] != '{')
+            continue;
+        if (depth-- > 0)
+            continue;
+        syntax_report(d, e, i - 1, 1,
+                      cr_strf(d->arena, "unclosed '%c'", text[i - 1]));
+        cr_hint(d, "'%c' is missing", text[i - 1] == '[' ? ']' : '}');
+        return false;
+    }
+    return syntax_report(d, e, e->problem_at, 1, "a value is missing");
+}
+
 bool cr_syntax_error(struct cr_diag *d, const struct cr_syntax *e)
 {
     static const struct {
@@ -352,7 +371,7 @@ bool cr_syntax_error(struct cr_diag *d, const struct cr_syntax *e)
         return false;
     }
     if (strstr(e->problem, "node content"))
-        return syntax_report(d, e, e->problem_at, 1, "a value is missing");
+        return syntax_value(d, e);
     syntax_report(d, e, e->problem_at, 1, e->problem);
     if (*context)
         cr_note(d, "%s", context);

@@ -1,0 +1,128 @@
+/* Globs and regular expressions over names, and those that match nothing. */
+#include "conf.h"
+#include "tap.h"
+
+static const struct {
+    const char *patterns, *name;
+    bool match;
+} cases[] = {
+    { "a", "a", true },
+    { "a", "ab", false },
+    { "*", "", true },
+    { "*", "a.b.c", true },
+    { "*.bias", "a.0.bias", true },
+    { "*.bias", "a.0.bias2", false },
+    { "layer1.*", "layer1.0.weight", true },
+    { "layer1.*", "layer10.weight", false },
+    { "*a*b*c", "xaybzabc", true },
+    { "*a*b*c", "xaybzab", false },
+    { "a?c", "abc", true },
+    { "a?c", "ac", false },
+    { "layer[12].*", "layer2.x", true },
+    { "layer[12].*", "layer3.x", false },
+    { "layer[1-3].*", "layer3.x", true },
+    { "layer[!1-3].*", "layer3.x", false },
+    { "layer[!1-3].*", "layer4.x", true },
+    { "[]a]", "]", true },
+    { "[a-]", "-", true },
+    { "a[", "a[", true },
+    { "*.gamma *.beta", "bn.beta", true },
+    { "  *.gamma   *.beta ", "bn.gamma", true },
+    { "*.gamma *.beta", "bn.bias", false },
+    { "['*.gamma', '*.beta *.bias']", "x.bias", true },
+    { "/^conv[0-9]+[.]/", "conv12.weight", true },
+    { "/^conv[0-9]+[.]/", "conv.weight", false },
+    { "/weight/", "a.weight.b", true },
+    { "/x|y/ a", "a", true },
+    { "'/a b|c/ d'", "a b", true },
+    { "/", "/", true },
+    { "[]", "a", false },
+};
+
+static struct cr_patterns *read(struct cr_diag *diag, const char *patterns,
+                                struct cr_config **config)
+{
+    bool list = patterns[0] == '[' && strchr(patterns, '\'');
+    const char *text =
+        strcmp(patterns, "[]") == 0 || list || patterns[0] == '\''
+            ? cr_strf(&conf_mem, "p: %s\n", patterns)
+            : cr_strf(&conf_mem, "p: \"%s\"\n", patterns);
+
+    *config = conf_load(diag, text, NULL);
+    return cr_patterns_read(*config, cr_node_get((*config)->root, "p"));
+}
+
+static const struct {
+    const char *patterns, *want;
+} wrong[] = {
+    { "layer1.wieght",
+      "t:1:4: error: pattern 'layer1.wieght' matches none of the parameters "
+      "[E0014]\n"
+      "    1 | p: \"layer1.wieght\"\n"
+      "      |    ^^^^^^^^^^^^^^^\n"
+      "   the nearest parameters are layer1.weight\n" },
+    { "*.weight leyer*.bias /q$/",
+      "t:1:14: error: pattern 'leyer*.bias' matches none of the parameters "
+      "[E0014]\n"
+      "    1 | p: \"*.weight leyer*.bias /q$/\"\n"
+      "      |              ^^^^^^^^^^^\n"
+      "   the nearest parameters are layer1.bias layer2.bias\n"
+      "t:1:26: error: pattern 'q$' matches none of the parameters [E0014]\n"
+      "    1 | p: \"*.weight leyer*.bias /q$/\"\n"
+      "      |                          ^^^^\n"
+      "   there are parameters such as layer1.weight layer1.bias "
+      "layer2.bias\n" },
+    { "/(/", "t:1:4: error: '(' is no regular expression: Unmatched ( or \\( "
+             "[E0009]\n"
+             "    1 | p: \"/(/\"\n"
+             "      |    ^^^^^\n" },
+    { "/(a{1,200}){1,200}/",
+      "t:1:4: error: the pattern is too long, or repeats too often [E0017]\n"
+      "    1 | p: \"/(a{1,200}){1,200}/\"\n"
+      "      |    ^^^^^^^^^^^^^^^^^^^^^\n" },
+    { "//", "t:1:4: error: an empty pattern [E0009]\n"
+            "    1 | p: \"//\"\n"
+            "      |    ^^^^\n" },
+    { "['a', {b: 1}]",
+      "t:1:10: error: found a map, expected patterns over names [E0005]\n"
+      "    1 | p: ['a', {b: 1}]\n"
+      "      |          ^\n"
+      "t:1:5: error: pattern 'a' matches none of the parameters [E0014]\n"
+      "    1 | p: ['a', {b: 1}]\n"
+      "      |     ^^^\n"
+      "   the nearest parameters are layer1.bias layer2.bias\n" },
+};
+
+int main(void)
+{
+    static const char *const names[] = { "layer1.weight", "layer1.bias",
+                                         "layer2.bias", NULL };
+    struct cr_config *config;
+    struct cr_diag diag;
+
+    for (size_t i = 0; i < CR_LEN(cases); i++) {
+        const struct cr_patterns *p = read(&diag, cases[i].patterns, &config);
+
+        ok(diag.errors == 0 &&
+               cr_patterns_match(p, cases[i].name) == cases[i].match,
+           "%s %s %s", cases[i].patterns,
+           cases[i].match ? "matches" : "does not match", cases[i].name);
+    }
+    for (size_t i = 0; i < CR_LEN(wrong); i++) {
+        const struct cr_patterns *p = read(&diag, wrong[i].patterns, &config);
+
+        cr_patterns_used(config, p, names, "parameters");
+        same(conf_messages(&diag), wrong[i].want, wrong[i].patterns);
+    }
+    /* the product of lengths at worst, whatever the pattern */
+    {
+        char *name = CR_NEWS(&conf_mem, char, 2001);
+        const struct cr_patterns *p =
+            read(&diag, "*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", &config);
+
+        memset(name, 'a', 2000);
+        ok(!cr_patterns_match(p, name), "many stars do not take for ever");
+    }
+    cr_arena_free(&conf_mem);
+    return done();
+}
