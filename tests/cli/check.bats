@@ -1,0 +1,96 @@
+# check
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET
+    digits=$BATS_TEST_DIRNAME/../../configs/digits.yaml
+}
+
+@test "a good config: what it would cost" {
+    run -0 --separate-stderr "$CELLRUN" check "$digits"
+    [ "${lines[0]}" = "ok: 669706 parameters, 669706 of them trained" ]
+    [ "${lines[1]}" = "10000 samples to train on, 2000 to evaluate" ]
+    [[ "${lines[2]}" == "471 steps: about "*" MiB" ]]
+    [ -z "$stderr" ]
+    [ -z "$(ls)" ] # and no file
+}
+
+@test "check --json" {
+    run -0 "$CELLRUN" check "$digits" --json train.epochs=1
+    [ "$(jq .parameters <<<"$output")" = 669706 ]
+    [ "$(jq .steps <<<"$output")" = 157 ]
+    [ "$(jq '.memory_bytes > 2000000' <<<"$output")" = true ]
+}
+
+@test "check --data reads every sample" {
+    run -0 "$CELLRUN" check "$digits" --data
+    [[ "${lines[0]}" == ok:* ]]
+    # nine classes cannot hold the label 9
+    run -3 --separate-stderr "$CELLRUN" check "$digits" --data \
+        network.dense_relu_sequential.4.out_channels=9
+    [[ "$stderr" == *"label"* ]]
+    [[ "$stderr" == *"[E0204]"* ]]
+}
+
+@test "all errors at once, and their number" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        optimizer.learning_rat=0.1 train.epoch=5 \
+        network.dense_relu_sequential.0.out_channels=0
+    [ -z "$output" ]
+    [[ "$stderr" == *"unknown argument 'learning_rat' for SGD"* ]]
+    [[ "$stderr" == *"'train.epoch' is not a key of train"* ]]
+    [[ "$stderr" == *"'out_channels' of Dense: found the number 0"* ]]
+    [ "${stderr_lines[-1]}" = "3 errors." ]
+}
+
+@test "one error is not several" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" train.epoch=5
+    [ "${stderr_lines[-1]}" = "1 error" ]
+}
+
+@test "shapes that do not fit" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        network.dense_relu_sequential.2.in_channels=500
+    [[ "$stderr" == *"[E0101]"* ]]
+    [[ "$stderr" == *"command line, argument 3"* ]]
+}
+
+@test "a missing data set is exit 3 and says how to get it" {
+    run -3 --separate-stderr env -u CELLRUN_DATA "$CELLRUN" check \
+        "${digits%/*}/mnist.yaml"
+    [[ "$stderr" == *"[E0201]"* ]]
+    [[ "$stderr" == *"fetch-mnist.sh"* ]]
+}
+
+@test "config errors win over missing data" {
+    run -2 --separate-stderr env -u CELLRUN_DATA "$CELLRUN" check \
+        "${digits%/*}/mnist.yaml" train.epoch=5
+    [[ "$stderr" == *"[E0201]"* ]]
+    [ "${stderr_lines[-1]}" = "2 errors." ]
+}
+
+@test "a network alone" {
+    echo 'network: [{Dense: [4, 3]}, ReLU, {Dense: [3, 2]}]' >net.yaml
+    run -0 "$CELLRUN" check net.yaml
+    [ "${lines[0]}" = "ok: 23 parameters, 23 of them trained" ]
+}
+
+@test "no network" {
+    echo 'seed: 1' >none.yaml
+    run -2 --separate-stderr "$CELLRUN" check none.yaml
+    [[ "$stderr" == *"[E0018]"* ]]
+}
+
+@test "a frozen part is counted" {
+    run -0 "$CELLRUN" check "$digits" \
+        'freeze.patterns=dense_relu_sequential.0.*'
+    [ "${lines[0]}" = "ok: 669706 parameters, 267786 of them trained" ]
+}
+
+@test "--json messages are objects, one a line" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" train.epoch=5 --json
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$(jq -r .path <<<"$stderr")" = train.epoch ]
+    [ "$(jq -r .hint <<<"$stderr")" = "did you mean 'epochs'?" ]
+}
