@@ -84,7 +84,25 @@ struct cr_net {
     int n_slots;
 };
 
-/* build.c */
+/* A cell while it is built. */
+struct cr_build {
+    struct cr_net *net;
+    struct cr_starter *starter;
+    struct cr_build *parent;
+    const struct cr_cell *cell;   /* NULL: a map or list of the config */
+    const struct cr_node *node;   /* its arguments */
+    const void *opts;
+    const char *path;             /* "" for the network itself */
+    struct cr_pos pos;
+    struct cr_obj control_init;   /* control word `init` */
+    bool frozen, loss;
+    int n_in, row, depth;
+    uint64_t key;
+};
+
+/* emit.c */
+const char *cr_path_of(struct cr_arena *arena, const char *path,
+                       const char *name);
 struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
                            struct cr_pos pos);
 bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,

@@ -206,7 +206,7 @@ static void fuse_activations(struct cr_exec *e)
         for (a = 0; a < b; a++) {
             struct cr_pstep *p = &e->steps[a];
 
-            if (p->y[0] != act->x[0] || !p->op->acts ||
+            if (!p->op || p->y[0] != act->x[0] || !p->op->acts ||
                 p->act != CR_ACT_NONE)
                 continue;
             p->act = act->op->act;

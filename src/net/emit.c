@@ -1,0 +1,282 @@
+/*
+ * What a cell's build calls: parameters, values and ops of the graph.
+ */
+#include "net/graph.h"
+
+#include <assert.h>
+#include <string.h>
+
+const void *cr_opts(const struct cr_build *b)
+{
+    return b->opts;
+}
+
+int cr_inputs(const struct cr_build *b)
+{
+    return b->n_in;
+}
+
+struct cr_pos cr_build_pos(const struct cr_build *b)
+{
+    return b->pos;
+}
+
+struct cr_arena *cr_build_arena(struct cr_build *b)
+{
+    return b->net->arena;
+}
+
+const struct cr_spec *cr_val_spec(const struct cr_val *v)
+{
+    return &v->spec;
+}
+
+bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    cr_error(b->net->diag, b->pos, code, "%s",
+             cr_vstrf(b->net->arena, format, args));
+    va_end(args);
+    if (b->path[0])
+        cr_note(b->net->diag, "   in %s", b->path);
+    return false;
+}
+
+const char *cr_path_of(struct cr_arena *arena, const char *path,
+                       const char *name)
+{
+    return path[0] && name[0] ? cr_strf(arena, "%s.%s", path, name)
+           : path[0]          ? path
+                              : name;
+}
+
+static struct cr_val *val_new(struct cr_net *net)
+{
+    struct cr_val *v = CR_NEW(net->arena, struct cr_val);
+
+    v->id = net->n_vals++;
+    v->feed = v->param = -1;
+    if (net->last_val)
+        net->last_val->next = v;
+    else
+        net->vals = v;
+    net->last_val = v;
+    return v;
+}
+
+static struct cr_val absent = { .id = -1, .feed = -1, .param = -1 };
+
+struct cr_val *cr_val_absent(void)
+{
+    return &absent;
+}
+
+struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
+                           struct cr_pos pos)
+{
+    const char **names;
+    int i, k;
+
+    for (i = 0; i < net->want.n_columns; i++) {
+        const struct cr_column *c = &net->want.columns[i];
+        struct cr_val *v = net->feeds[i];
+
+        if (strcmp(c->name, column) != 0)
+            continue;
+        if (v)
+            return v;
+        if (c->spec.rank + 1 > CR_RANK_MAX) {
+            cr_error(net->diag, pos, CR_E_SHAPE,
+                     "column '%s' has more than %d dimensions", column,
+                     CR_RANK_MAX - 1);
+            return NULL;
+        }
+        v = net->feeds[i] = val_new(net);
+        v->feed = i;
+        v->spec = c->spec;
+        v->spec.rank++;
+        for (k = v->spec.rank - 1; k > 0; k--)
+            v->spec.dim[k] = c->spec.dim[k - 1];
+        v->spec.dim[0] = net->want.batch;
+        return v;
+    }
+    cr_error(net->diag, pos, CR_E_NETWORK,
+             "there is no column '%s' in the data", column);
+    names = CR_NEWS(net->arena, const char *, net->want.n_columns + 1);
+    for (i = 0; i < net->want.n_columns; i++)
+        names[i] = net->want.columns[i].name;
+    if (cr_nearest(column, names))
+        cr_hint(net->diag, "did you mean '%s'?", cr_nearest(column, names));
+    return NULL;
+}
+
+static bool name_taken(const struct cr_net *net, const char *name)
+{
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        if (strcmp(net->params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static struct cr_val *param_new(struct cr_build *b, const char *name,
+                                struct cr_spec spec,
+                                const struct cr_obj *given,
+                                enum cr_begin begin, double bound,
+                                bool statistic)
+{
+    struct cr_net *net = b->net;
+    const char *full = cr_path_of(net->arena, b->path, name);
+    struct cr_param *p;
+    struct cr_val *v;
+
+    if (name_taken(net, full)) {
+        cr_fail(b, CR_E_NETWORK, "two parameters are called '%s'", full);
+        return NULL;
+    }
+    if (!cr_spec_fits(&spec)) {
+        cr_fail(b, CR_E_SHAPE, "parameter '%s' %s is too large", full,
+                cr_show(net->arena, &spec));
+        return NULL;
+    }
+    if (net->n_params == net->room_params) {
+        int room = 2 * net->room_params + 16;
+
+        net->params = cr_grow(net->arena, net->params, (size_t)net->n_params,
+                              (size_t)room, sizeof *net->params);
+        net->fillers = cr_grow(net->arena, net->fillers,
+                               (size_t)net->n_params, (size_t)room,
+                               sizeof *net->fillers);
+        net->room_params = room;
+    }
+    p = &net->params[net->n_params];
+    *p = (struct cr_param){
+        .name = full,
+        .spec = spec,
+        .statistic = statistic,
+        .frozen = b->frozen && !statistic,
+        .cell_type = b->cell->about.name,
+        .pos = b->pos,
+        .why = statistic ? "moving statistics" : NULL,
+    };
+    if (!cr_starter_choose(b->starter, net, &spec, p->cell_type,
+                           strcmp(name, "weight") == 0 ? &b->control_init
+                                                       : NULL,
+                           given, begin, bound, full, b->pos,
+                           &net->fillers[net->n_params]))
+        return NULL;
+    p->init = net->fillers[net->n_params].text;
+    net->cells[b->row].params += cr_count(&spec);
+    v = val_new(net);
+    v->param = net->n_params++;
+    v->spec = spec;
+    return v;
+}
+
+struct cr_val *cr_param(struct cr_build *b, const char *name,
+                        struct cr_spec spec, const struct cr_obj *given,
+                        enum cr_begin begin, double bound)
+{
+    return param_new(b, name, spec, given, begin, bound, false);
+}
+
+struct cr_val *cr_param_state(struct cr_build *b, const char *name,
+                              struct cr_spec spec, enum cr_begin begin)
+{
+    return param_new(b, name, spec, NULL, begin, 0, true);
+}
+
+/* Runs the plan of a node's op for the given input specs. */
+bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
+                 const struct cr_opnode *node, bool training,
+                 const struct cr_spec *in, struct cr_plan *plan,
+                 struct cr_spec *out)
+{
+    *plan = (struct cr_plan){
+        .attr = node->attr,
+        .pos = node->pos,
+        .diag = diag,
+        .arena = arena,
+        .training = training,
+        .n_in = node->n_in,
+        .in = in,
+        .out = out,
+    };
+    return node->op->plan(plan);
+}
+
+static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
+                           const void *attr, int n, struct cr_val *const *in)
+{
+    struct cr_net *net = b->net;
+    struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
+    struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
+    struct cr_plan plan;
+    int i;
+
+    node->op = op;
+    node->attr = attr;
+    node->pos = b->pos;
+    node->cell = b->row;
+    node->loss = b->loss;
+    node->key = b->key + (uint64_t)net->n_nodes;
+    node->n_in = n;
+    memset(out, 0, sizeof out);
+    for (i = 0; i < n; i++) {
+        node->in[i] = in[i] == &absent ? NULL : in[i];
+        specs[i] = node->in[i] ? in[i]->spec : (struct cr_spec){ .rank = -1 };
+    }
+    if (!cr_op_infer(net->arena, net->diag, node, true, specs, &plan, out)) {
+        if (b->path[0])
+            cr_note(net->diag, "   in %s (%s)", b->path,
+                    b->cell ? b->cell->about.name : "Cell");
+        return NULL;
+    }
+    for (i = 0; i < op->outputs; i++) {
+        if (!cr_spec_fits(&out[i])) {
+            cr_fail(b, CR_E_SHAPE, "the result %s is too large",
+                    cr_show(net->arena, &out[i]));
+            return NULL;
+        }
+        node->out[i] = val_new(net);
+        node->out[i]->spec = out[i];
+        node->out[i]->by = node;
+    }
+    node->macs = plan.macs;
+    if (net->want.batch > 0)
+        net->cells[b->row].macs += plan.macs / (double)net->want.batch;
+    if (net->last_node)
+        net->last_node->next = node;
+    else
+        net->nodes = node;
+    net->last_node = node;
+    net->n_nodes++;
+    return node->out[0];
+}
+
+struct cr_val *cr_emit(struct cr_build *b, const char *name, const void *attr,
+                       int n, struct cr_val *const *in)
+{
+    const struct cr_op *op = cr_op_find(name);
+    struct cr_val *args[CR_OP_MAX];
+    int i;
+
+    assert(op && n <= CR_OP_MAX && n >= op->min_inputs &&
+           n <= op->max_inputs);
+    for (i = 0; i < n; i++) {
+        args[i] = in[i] ? in[i] : &absent;
+        if (!in[i] && i < op->min_inputs)
+            return NULL;
+        /* what is computed with is real: other types are cast */
+        if (in[i] && in[i] != &absent && in[i]->spec.type != CR_REAL &&
+            !(op->integers & CR_X(i))) {
+            args[i] = emit(b, cr_op_find("cast"), NULL, 1, &in[i]);
+            if (!args[i])
+                return NULL;
+        }
+    }
+    return emit(b, op, attr, n, args);
+}
