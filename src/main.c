@@ -39,16 +39,21 @@ static bool main_pipe_gone(int error)
 /* The status, unless stdout could not take what was written. */
 static int main_close(struct cr_diag *diag, int status)
 {
-    bool failed = ferror(stdout);
+    bool failed = ferror(stdout) != 0, gone;
     int error = 0;
 
-    if (fflush(stdout) != 0 || close(STDOUT_FILENO) != 0) {
+    if (fflush(stdout) != 0) {
+        error = errno;
+        failed = true;
+    }
+    gone = failed && main_pipe_gone(error);
+    if (close(STDOUT_FILENO) != 0 && !failed) {
         error = errno;
         failed = true;
     }
     if (!failed)
         return status;
-    if (main_pipe_gone(error))
+    if (gone)
         return status == 0 ? STATUS_PIPE : status;
     cr_error(diag, CR_NOWHERE, CR_E_SYSTEM, "cannot write standard output%s%s",
              error ? ": " : "", error ? strerror(error) : "");
