@@ -8,6 +8,7 @@
 #define CR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define CR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define CR_TARGET(isa) __attribute__((target(isa)))
+#define CR_VECTOR(bytes) __attribute__((vector_size(bytes)))
 #define CR_INLINE static inline __attribute__((always_inline))
 #define CR_LEN(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,27 +8,34 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+
 #define PAR_MAX 256
 #define PAR_SPINS 4000 /* some 50 us of pauses before sleeping */
 
+/* `call` numbers the jobs; what a job is lies in the plain fields, which rest
+ * from the moment `call` changes until every thread has counted itself out of
+ * `left`, those without a part too. */
 static struct {
     int threads;           /* the caller among them */
-    bool crowded;          /* more threads than processors: do not spin */
+    int spins;
     pthread_t thread[PAR_MAX];
     void (*fn)(void *ctx, int part, int parts);
     void *ctx;
     int parts;
     bool quit;
     _Alignas(64) atomic_uint call;      /* number of the job; changes wake */
-    _Alignas(64) atomic_uint sleepers;  /* threads waiting in the kernel */
-    _Alignas(64) atomic_int left;       /* parts not finished */
-    _Alignas(64) atomic_uint waiting;   /* the caller sleeps on `left` */
+    atomic_uint sleepers;               /* threads waiting in the kernel */
+    _Alignas(64) atomic_int left;       /* threads not done with the job */
+    atomic_uint waiting;                /* the caller sleeps on `left` */
+    _Alignas(64) atomic_bool busy;      /* somebody is in cr_par */
 } pool = { .threads = 1 };
 
 static _Thread_local bool inside;
@@ -42,17 +49,17 @@ static void pause_once(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
-#else
-    atomic_signal_fence(memory_order_seq_cst);
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
 #endif
 }
 
 static unsigned next_call(unsigned seen)
 {
-    int i, spins = pool.crowded ? 1 : PAR_SPINS;
     unsigned now;
+    int i;
 
-    for (i = 0; i < spins; i++) {
+    for (i = 0; i < pool.spins; i++) {
         now = atomic_load_explicit(&pool.call, memory_order_acquire);
         if (now != seen)
             return now;
@@ -77,11 +84,11 @@ static void *work(void *arg)
             return NULL;
         if (me < pool.parts)
             pool.fn(pool.ctx, me, pool.parts);
+        /* a late look at `waiting` may wake the next job's caller early,
+         * which looks again */
         if (atomic_fetch_sub(&pool.left, 1) == 1 &&
-            atomic_load(&pool.waiting) == 1) {
-            atomic_store(&pool.waiting, 0);
+            atomic_exchange(&pool.waiting, 0) == 1)
             futex(&pool.waiting, FUTEX_WAKE, 1);
-        }
     }
 }
 
@@ -92,9 +99,27 @@ static void publish(void)
         futex(&pool.call, FUTEX_WAKE, INT_MAX);
 }
 
+static void await(void)
+{
+    int i;
+
+    for (i = 0; i < pool.spins; i++) {
+        if (atomic_load_explicit(&pool.left, memory_order_acquire) == 0)
+            return;
+        pause_once();
+    }
+    for (;;) {
+        atomic_store(&pool.waiting, 1);
+        if (atomic_load(&pool.left) == 0)
+            break;
+        futex(&pool.waiting, FUTEX_WAIT, 1);
+    }
+    atomic_store(&pool.waiting, 0);
+}
+
 void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts)
 {
-    int i, spins = pool.crowded ? 1 : PAR_SPINS;
+    int i;
 
     if (parts > pool.threads)
         parts = pool.threads;
@@ -102,46 +127,53 @@ void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts)
         fn(ctx, 0, 1);
         return;
     }
-    if (inside) {
+    if (inside || atomic_exchange(&pool.busy, true)) {
         for (i = 0; i < parts; i++)
             fn(ctx, i, parts);
         return;
     }
-    /* left counts every thread, also those without a part: the job's fields
-     * rest until all have seen them */
     pool.fn = fn;
     pool.ctx = ctx;
     pool.parts = parts;
-    atomic_store(&pool.left, pool.threads - 1);
+    atomic_store_explicit(&pool.left, pool.threads - 1, memory_order_relaxed);
     inside = true;
     publish();
     fn(ctx, 0, parts);
-    for (i = 0; atomic_load_explicit(&pool.left, memory_order_acquire) > 0;
-         i++) {
-        if (i < spins) {
-            pause_once();
-            continue;
-        }
-        atomic_store(&pool.waiting, 1);
-        if (atomic_load(&pool.left) > 0)
-            futex(&pool.waiting, FUTEX_WAIT, 1);
-        atomic_store(&pool.waiting, 0);
-    }
+    await();
     inside = false;
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
 }
+
+int cr_par_threads(void)
+{
+    return pool.threads;
+}
+
+/* ---- start and stop ---- */
+
+static pthread_key_t room_key;
+static pthread_once_t room_once = PTHREAD_ONCE_INIT;
+static _Thread_local void *room;
+static _Thread_local size_t room_bytes;
 
 void cr_par_stop(void)
 {
     int i;
 
-    if (pool.threads <= 1)
-        return;
-    pool.quit = true;
-    publish();
-    for (i = 1; i < pool.threads; i++)
-        pthread_join(pool.thread[i], NULL);
-    pool.quit = false;
-    pool.threads = 1;
+    if (pool.threads > 1) {
+        pool.quit = true;
+        publish();
+        for (i = 1; i < pool.threads; i++)
+            pthread_join(pool.thread[i], NULL);
+        pool.quit = false;
+        pool.threads = 1;
+    }
+    if (room) {
+        pthread_setspecific(room_key, NULL);
+        free(room);
+        room = NULL;
+        room_bytes = 0;
+    }
 }
 
 void cr_par_start(int threads)
@@ -152,7 +184,8 @@ void cr_par_start(int threads)
     cr_par_stop();
     if (threads > PAR_MAX)
         threads = PAR_MAX;
-    pool.crowded = threads > cr_par_cpus();
+    /* more threads than processors: who spins keeps others from working */
+    pool.spins = threads > cr_par_cpus() ? 1 : PAR_SPINS;
     atomic_store(&pool.call, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
@@ -161,52 +194,131 @@ void cr_par_start(int threads)
                            (void *)(intptr_t)i) != 0)
             break; /* fewer threads give the same results, more slowly */
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pool.threads = i < 1 ? 1 : i;
+    pool.threads = i;
 }
 
-int cr_par_threads(void)
+/* ---- working memory ---- */
+
+static void room_make_key(void)
 {
-    return pool.threads;
+    if (pthread_key_create(&room_key, free) != 0)
+        cr_out_of_memory(sizeof room_key);
 }
 
-/* Processors that a cgroup's quota allows, rounded up; 0: no limit. */
+void *cr_par_room(size_t bytes)
+{
+    if (bytes <= room_bytes)
+        return room;
+    pthread_once(&room_once, room_make_key);
+    bytes = (bytes + 63) / 64 * 64;
+    free(room);
+    room = aligned_alloc(64, bytes);
+    if (!room || pthread_setspecific(room_key, room) != 0)
+        cr_out_of_memory(bytes);
+    room_bytes = bytes;
+    return room;
+}
+
+/* ---- processors ---- */
+
+static int in_whole(double max, double period)
+{
+    return max > 0 && period > 0 ? (int)((max + period - 1) / period) : 0;
+}
+
+/* The first line of a file of a cgroup; false if there is none. */
+static bool quota_line(const char *folder, const char *name, char *line,
+                       int size)
+{
+    char path[PATH_MAX + 64];
+    FILE *f;
+    bool ok;
+
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", folder, name);
+    f = fopen(path, "re");
+    if (!f)
+        return false;
+    ok = fgets(line, size, f) != NULL;
+    fclose(f);
+    return ok;
+}
+
+/* What one cgroup allows, rounded up; 0: no limit. Version 2 has "max period"
+ * in one file, version 1 two files, -1 for no limit. */
+static int quota_at(const char *folder)
+{
+    char max[64], period[64], *end;
+    double value;
+
+    if (quota_line(folder, "cpu.max", max, sizeof max)) {
+        value = strtod(max, &end);
+        return end == max ? 0 : in_whole(value, strtod(end, NULL));
+    }
+    if (quota_line(folder, "cpu.cfs_quota_us", max, sizeof max) &&
+        quota_line(folder, "cpu.cfs_period_us", period, sizeof period))
+        return in_whole(strtod(max, NULL), strtod(period, NULL));
+    return 0;
+}
+
+/* The smallest quota on the way from `folder` up to `root`. */
+static int quota_on_way(const char *root, const char *folder)
+{
+    char path[PATH_MAX];
+    size_t keep = strlen(root);
+    int least = 0;
+
+    snprintf(path, sizeof path, "%s%s", root, folder);
+    for (;;) {
+        int n = quota_at(path);
+        char *slash = strrchr(path + keep, '/');
+
+        if (n > 0 && (least == 0 || n < least))
+            least = n;
+        if (!slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
+/* /proc/self/cgroup has lines "id:controllers:folder"; version 2's is "0::"
+ * and its folder, which in a container is the root of what is mounted. */
 static int quota(void)
 {
-    double max, period;
-    char text[64];
-    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
-    int n = 0;
+    char line[PATH_MAX + 64];
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    int least = 0;
 
-    if (f) {
-        if (fscanf(f, "%63s %lf", text, &period) == 2 &&
-            strcmp(text, "max") != 0 && period > 0)
-            n = (int)((strtod(text, NULL) + period - 1) / period);
-        fclose(f);
-        return n;
+    if (!f)
+        return quota_on_way("", "");
+    while (fgets(line, sizeof line, f)) {
+        char *names = strchr(line, ':'), *folder;
+        int n;
+
+        folder = names ? strchr(names + 1, ':') : NULL;
+        if (!folder)
+            continue;
+        *folder++ = '\0';
+        folder[strcspn(folder, "\n")] = '\0';
+        if (names[1] == '\0')
+            n = quota_on_way("", folder);
+        else if (strstr(names, "cpu") && !strstr(names, "cpuset"))
+            n = quota_on_way("/cpu", folder);
+        else
+            continue;
+        if (n > 0 && (least == 0 || n < least))
+            least = n;
     }
-    f = fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "re");
-    if (!f)
-        return 0;
-    if (fscanf(f, "%lf", &max) != 1)
-        max = -1;
     fclose(f);
-    f = fopen("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "re");
-    if (!f)
-        return 0;
-    if (max > 0 && fscanf(f, "%lf", &period) == 1 && period > 0)
-        n = (int)((max + period - 1) / period);
-    fclose(f);
-    return n;
+    return least;
 }
 
 int cr_par_cpus(void)
 {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int n = online < 1 ? 1 : (int)online, limit = quota();
     cpu_set_t set;
-    int n = 1, limit = quota();
 
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         n = CPU_COUNT(&set);
-    if (limit > 0 && limit < n)
-        n = limit;
-    return n < 1 ? 1 : n;
+    return limit > 0 && limit < n ? limit : n;
 }

@@ -13,6 +13,8 @@
 #ifndef CR_BASE_PAR_H
 #define CR_BASE_PAR_H
 
+#include <stddef.h>
+
 /* Makes the pool `threads` wide (the caller counts); again to change it. */
 void cr_par_start(int threads);
 void cr_par_stop(void);
@@ -20,6 +22,11 @@ int cr_par_threads(void); /* 1 before the start */
 
 /* fn(ctx, part, parts) for part 0 .. parts - 1; parts <= cr_par_threads(). */
 void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts);
+
+/* Working memory of the calling thread, at least this much and aligned to 64:
+ * undefined on entry, the same at the next call, gone with the thread or, in
+ * the one that stops the pool, with the pool. */
+void *cr_par_room(size_t bytes);
 
 /* Processors given to this process: affinity and cgroup quota. */
 int cr_par_cpus(void);

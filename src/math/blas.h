@@ -35,11 +35,17 @@ struct cr_gemm {
 /* All of them, in one parallel region; they must not depend on each other. */
 void cr_gemms(const struct cr_gemm *g, int count);
 
+/* One plain product: c = op(a) op(b) + (add ? c : 0). */
+void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
+             int64_t k, const cr_real *a, const cr_real *b, bool add,
+             cr_real *c);
+
 /* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0)   x (n, cols) */
 void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
                  bool add, cr_real *to);
 
-/* What computes products here: "own avx512", "oneDNN", "OpenBLAS", "plain". */
+/* What computes products here: "own avx512", "own
+ * avx2", "own generic", "oneDNN", "OpenBLAS" or "plain". */
 const char *cr_blas_name(void);
 
 #endif

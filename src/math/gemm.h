@@ -1,0 +1,24 @@
+/*
+ * Our own product kernels, one function per instruction set.
+ *
+ * Each computes its part of a product; all parts together cover every output
+ * exactly once. An output is one chain of multiply-adds over blocks of k,
+ * whatever the part, tile or number of parts, so its bytes depend on the
+ * product and the instruction set alone.
+ */
+#ifndef CR_MATH_GEMM_H
+#define CR_MATH_GEMM_H
+
+#include "math/blas.h"
+
+typedef void cr_gemm_part(const struct cr_gemm *g, int part, int parts);
+
+cr_gemm_part cr_gemm_avx512;   /* x86-64, float only */
+cr_gemm_part cr_gemm_avx2;     /* x86-64, float only */
+cr_gemm_part cr_gemm_portable; /* vectors of 16 bytes; float and double */
+
+/* Splits 0..n-1 over parts, at multiples of `step`. */
+void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,
+                   int64_t *to);
+
+#endif

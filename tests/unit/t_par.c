@@ -1,0 +1,221 @@
+/* The pool: every part once, nested and concurrent calls, start and stop. */
+#include "base/par.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+enum { PARTS = 8 };
+
+struct counts {
+    atomic_int seen[PARTS], wrong;
+    int parts;
+};
+
+static void count_part(void *ctx, int part, int parts)
+{
+    struct counts *c = ctx;
+
+    if (part < 0 || part >= parts || parts != c->parts)
+        atomic_fetch_add(&c->wrong, 1);
+    else
+        atomic_fetch_add(&c->seen[part], 1);
+}
+
+static bool each_once(int times, int parts)
+{
+    struct counts c = { .parts = parts };
+    int i;
+
+    for (i = 0; i < times; i++)
+        cr_par(count_part, &c, parts);
+    for (i = 0; i < parts; i++)
+        if (c.seen[i] != times)
+            return false;
+    return c.wrong == 0;
+}
+
+static void test_parts(void)
+{
+    int threads, parts, i;
+    bool good;
+
+    ok(cr_par_threads() == 1, "one thread before the start");
+    ok(each_once(3, 1), "one part before the start");
+    for (threads = 1; threads <= PARTS; threads++) {
+        cr_par_start(threads);
+        ok(cr_par_threads() == threads, "%d threads are there", threads);
+        for (good = true, parts = 1; parts <= threads; parts++)
+            good = each_once(50, parts) && good;
+        ok(good, "%d threads: each part runs once, with fewer parts too",
+           threads);
+    }
+    for (good = true, i = 0; i < 50; i++) {
+        cr_par_start(1 + i % 4);
+        good = each_once(1, 1 + i % 4) && good;
+        cr_par_stop();
+    }
+    ok(good && cr_par_threads() == 1, "start and stop, 50 times");
+}
+
+/* Asking for more parts than threads gives as many as there are threads. */
+static void test_too_many(void)
+{
+    struct counts c = { .parts = 2 };
+
+    cr_par_start(2);
+    cr_par(count_part, &c, 100);
+    ok(c.wrong == 0 && c.seen[0] == 1 && c.seen[1] == 1,
+       "parts are limited to the threads");
+    cr_par_stop();
+}
+
+static void nested_part(void *ctx, int part, int parts)
+{
+    struct counts *inner = ctx;
+
+    (void)part;
+    (void)parts;
+    cr_par(count_part, inner, inner->parts);
+}
+
+static void test_nested(void)
+{
+    struct counts c = { .parts = 3 };
+
+    cr_par_start(3);
+    cr_par(nested_part, &c, 3);
+    ok(c.wrong == 0 && c.seen[0] == 3 && c.seen[1] == 3 && c.seen[2] == 3,
+       "a call from within runs all parts in its caller");
+    cr_par_stop();
+}
+
+static void *other_caller(void *arg)
+{
+    bool *good = arg;
+
+    *good = each_once(2000, 2);
+    return NULL;
+}
+
+static void test_concurrent(void)
+{
+    pthread_t other;
+    bool good[2] = { false, false };
+
+    cr_par_start(2);
+    pthread_create(&other, NULL, other_caller, &good[1]);
+    other_caller(&good[0]);
+    pthread_join(other, NULL);
+    ok(good[0] && good[1], "two callers at once do not meet");
+    cr_par_stop();
+}
+
+/* Sleeps are longer than the pool spins: both sides come from the kernel. */
+static void slow_part(void *ctx, int part, int parts)
+{
+    (void)parts;
+    if (part == 1)
+        usleep(2000);
+    atomic_fetch_add((atomic_int *)ctx, 1);
+}
+
+static void test_sleep(void)
+{
+    atomic_int n = 0;
+    int i;
+
+    cr_par_start(3);
+    for (i = 0; i < 20; i++) {
+        usleep(500);
+        cr_par(slow_part, &n, 3);
+    }
+    ok(n == 60, "sleeping threads are woken, and wake the caller");
+    cr_par_stop();
+}
+
+static atomic_int handled_in;
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&handled_in, (int)gettid());
+}
+
+static void signal_part(void *ctx, int part, int parts)
+{
+    sigset_t set;
+
+    (void)parts;
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    if (part == 1 && !sigismember(&set, SIGTERM))
+        *(bool *)ctx = false;
+}
+
+static void test_signals(void)
+{
+    bool blocked = true;
+    sigset_t set;
+
+    signal(SIGTERM, on_signal);
+    cr_par_start(2);
+    cr_par(signal_part, &blocked, 2);
+    ok(blocked, "the pool's threads block signals");
+    kill(getpid(), SIGTERM);
+    ok(handled_in == (int)gettid(), "the main thread gets them");
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    ok(!sigismember(&set, SIGTERM), "the caller's mask is as it was");
+    cr_par_stop();
+}
+
+static void room_part(void *ctx, int part, int parts)
+{
+    char **rooms = ctx;
+
+    (void)parts;
+    rooms[part] = cr_par_room(1000);
+    memset(rooms[part], part, 1000);
+}
+
+static void test_room(void)
+{
+    char *rooms[3] = { 0 }, *again[3] = { 0 };
+    int i, j;
+    bool good = true;
+
+    cr_par_start(3);
+    cr_par(room_part, rooms, 3);
+    cr_par(room_part, again, 3);
+    for (i = 0; i < 3; i++) {
+        good = good && rooms[i] == again[i] && (uintptr_t)rooms[i] % 64 == 0;
+        for (j = 0; j < 1000; j++)
+            good = good && rooms[i][j] == i;
+    }
+    ok(good, "each thread has working memory of its own and keeps it");
+    memset(cr_par_room(100000), 1, 100000);
+    ok((uintptr_t)cr_par_room(10) % 64 == 0, "which can grow");
+    cr_par_stop();
+    memset(cr_par_room(10), 1, 10);
+    ok(true, "and is there again after a stop");
+    cr_par_stop();
+}
+
+int main(void)
+{
+    test_parts();
+    test_too_many();
+    test_nested();
+    test_concurrent();
+    test_sleep();
+    test_signals();
+    test_room();
+    ok(cr_par_cpus() >= 1 && cr_par_cpus() <= sysconf(_SC_NPROCESSORS_CONF),
+       "processors: at least one, at most those there are");
+    return done();
+}
