@@ -1,0 +1,333 @@
+/*
+ * Plans: the fused, pruned, in-place one gives the numbers of the plain one,
+ * whatever the mode; memory is shared only by what does not live together.
+ */
+#include "base/par.h"
+#include "net/plan.h"
+#include "nets.h"
+
+#define CE "loss: CrossEntropyLoss\n"
+#define SGD "optimizer: {SGD: {learning_rate: 0.1}}\n"
+
+struct example {
+    const char *name, *text;
+    struct shape shape;
+};
+
+#define IMAGE(...) \
+    { .x = { .rank = 3, .dim = { 1, 4, 5 } }, __VA_ARGS__ }
+#define VECTOR(...) \
+    { .x = { .rank = 1, .dim = { 6 } }, __VA_ARGS__ }
+
+static const struct example examples[] = {
+    { "the seed network, small",
+      "network:\n"
+      "  flatten: Flatten\n"
+      "  dense_relu_sequential: [{Dense: [20, 17]}, ReLU, {Dense: [17, 19]}, "
+      "ReLU, {Dense: [19, 10]}]\n" CE SGD,
+      IMAGE(.classes = 10) },
+    { "one layer",
+      "network: {Dense: [6, 3]}\n" CE SGD, VECTOR(.classes = 3) },
+    { "no offset",
+      "network: [{Dense: {out_channels: 5, has_bias: false}}, ReLU, {Dense: "
+      "{out_channels: 3, has_bias: false}}]\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "all activations",
+      "network: [{Dense: [6, 7]}, Sigmoid, {Dense: [7, 5]}, Tanh, {Dense: [5, "
+      "5]}, GELU, {GELU: {approximate: false}}, {Dense: [5, 4]}, Softmax]\n"
+      "loss: MSELoss\n" SGD,
+      VECTOR(.label = { .rank = 1, .dim = { 4 } }) },
+    { "activation of Dense",
+      "network: [{Dense: {out_channels: 5, activation: relu}}, {Dense: "
+      "{out_channels: 3, activation: tanh}}]\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "two ReLUs behind each other",
+      "network: [{Dense: [6, 5]}, ReLU, ReLU, {Dense: [5, 3]}]\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "ReLU first and last",
+      "network: [ReLU, {Dense: [6, 3]}, ReLU]\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "views between",
+      "network: [{Dense: [5, 3]}, Flatten, ReLU, {Dropout: {p: 0.0}}, Flatten, "
+      "{Dense: [12, 3]}, Flatten]\n" CE SGD,
+      IMAGE(.classes = 3) },
+    { "ReLU, then a view",
+      "network: [{Dense: [5, 3]}, ReLU, Flatten, {Dense: [12, 3]}]\n" CE SGD,
+      IMAGE(.classes = 3) },
+    { "Dropout",
+      "network: [{Dense: [6, 9]}, ReLU, {Dropout: {p: 0.4}}, {Dense: [9, 3]}, "
+      "{Dropout: {keep_prob: 0.8}}]\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "momentum and weight decay",
+      "network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 3]}]\n" CE
+      "optimizer: {SGD: {learning_rate: 0.1, momentum: 0.9, weight_decay: "
+      "0.01, nesterov: true}}\n",
+      VECTOR(.classes = 3) },
+    { "weight decay alone",
+      "network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 3]}]\n" CE
+      "optimizer: {SGD: {learning_rate: 0.1, weight_decay: 0.1}}\n",
+      VECTOR(.classes = 3) },
+    { "Momentum",
+      "network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 3]}]\n" CE
+      "optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}\n",
+      VECTOR(.classes = 3) },
+    { "the first layer frozen",
+      "network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 4]}, ReLU, {Dense: [4, "
+      "3]}]\nfreeze: {patterns: \"0.*\"}\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "the last layer frozen",
+      "network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 4]}, ReLU, {Dense: [4, "
+      "3]}]\nfreeze: {patterns: \"4.*\"}\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "weights frozen, biases not",
+      "network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 3]}]\n"
+      "freeze: {patterns: \"*.weight\"}\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "a sum of losses",
+      "network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 3]}]\n"
+      "loss: {CrossEntropyLoss: {reduction: sum, label_smoothing: 0.1, weight: "
+      "[1, 2, 0.5], ignore_index: 2}}\n" SGD,
+      VECTOR(.classes = 3) },
+    { "a loss per sample",
+      "network: [{Dense: [6, 3]}]\n"
+      "loss: {CrossEntropyLoss: {reduction: none}}\n" SGD,
+      VECTOR(.classes = 3) },
+    { "nothing to train",
+      "network: [Flatten, Softmax]\n" CE SGD, VECTOR(.classes = 6) },
+};
+
+/* ---- the same numbers in every mode ---- */
+
+static const struct mode {
+    const char *name;
+    struct cr_exec_want want;
+} modes[] = {
+    { "eager", { .eager = true } },
+    { "fused", { 0 } },
+    { "held back", { .norm = true } },
+    { "kept", { .keep = true } },
+};
+
+struct result {
+    double loss[4];
+    cr_real *params;
+    int64_t n;
+};
+
+/* Four updates from the same start. */
+static bool train(struct made *m, const struct example *ex, int64_t batch,
+                  struct cr_exec_want want, struct result *to)
+{
+    struct cr_exec *e;
+    int t;
+
+    *to = (struct result){ 0 };
+    if (!made_ok(m, ex->text, ex->shape, batch))
+        return false;
+    want.training = want.update = true;
+    e = made_exec(m, want);
+    if (!e)
+        return false;
+    for (t = 1; t <= 4; t++) {
+        cr_exec_forward(e, t);
+        to->loss[t - 1] = cr_exec_loss(e);
+        if (!cr_exec_backward(e, 1, 0.1))
+            break;
+        if (want.norm)
+            cr_exec_update(e, 1, 0.1);
+    }
+    to->params = made_params(m, &to->n);
+    cr_exec_free(e);
+    return t == 5;
+}
+
+static void check_modes(const struct example *ex, int64_t batch)
+{
+    struct made m[CR_LEN(modes)];
+    struct result r[CR_LEN(modes)];
+    size_t k;
+    int t;
+
+    for (k = 0; k < CR_LEN(modes); k++) {
+        bool good = train(&m[k], ex, batch, modes[k].want, &r[k]);
+
+        for (t = 0; t < 4 && good && k > 0; t++)
+            if (!case_close_to(r[k].loss[t], r[0].loss[t], SAME_TOLERANCE)) {
+                printf("# loss %d is %.12g, should be %.12g\n", t,
+                       r[k].loss[t], r[0].loss[t]);
+                good = false;
+            }
+        if (good && k > 0)
+            good = r[k].n == r[0].n &&
+                   case_near("parameter", r[k].params, r[0].params, r[0].n,
+                             SAME_TOLERANCE);
+        ok(good, "%s, batch %lld, %s", ex->name, (long long)batch,
+           modes[k].name);
+    }
+    for (k = 0; k < CR_LEN(modes); k++)
+        made_free(&m[k]);
+}
+
+/* ---- memory ---- */
+
+struct life {
+    int first, last;
+};
+
+static void live_at(const struct cr_exec *e, struct life *life, int val,
+                    int step)
+{
+    struct life *l;
+
+    if (val < 0)
+        return;
+    l = &life[cr_plan_base(e, val)];
+    if (l->first < 0)
+        l->first = step;
+    l->last = step;
+}
+
+/* When each buffer is touched, from the list of steps alone. */
+static void find_lives(const struct cr_exec *e, struct life *life)
+{
+    int i, k, g;
+
+    for (i = 0; i < e->n_vals; i++)
+        life[i] = (struct life){ -1, -1 };
+    for (i = 0; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+
+        if (i == e->n_forward && e->loss >= 0) {
+            g = e->vals[e->loss].grad;
+            live_at(e, life, g, i); /* written from outside */
+        }
+        for (k = 0; k < CR_OP_MAX; k++) {
+            live_at(e, life, s->x[k], i);
+            live_at(e, life, s->y[k], i);
+            live_at(e, life, s->dy[k], i);
+            live_at(e, life, s->dx[k], i);
+            live_at(e, life, s->mask[k], i);
+        }
+        live_at(e, life, s->keep, i);
+    }
+    /* read from outside, after forward or after all */
+    live_at(e, life, e->output, e->n_steps);
+    live_at(e, life, e->loss, e->n_steps);
+}
+
+static void check_memory(const struct example *ex, int64_t batch,
+                         struct cr_exec_want want, const char *mode)
+{
+    struct made m;
+    struct cr_exec *e;
+    struct life *life;
+    bool apart = true, inside = true;
+    int i, k, buffers = 0;
+
+    want.training = want.update = true;
+    if (!made_ok(&m, ex->text, ex->shape, batch))
+        return;
+    e = made_exec(&m, want);
+    life = CR_NEWS(&m.arena, struct life, e->n_vals + 1);
+    find_lives(e, life);
+    for (i = 0; i < e->n_vals; i++) {
+        const struct cr_pval *a = &e->vals[i];
+
+        if (life[i].first < 0 || a->feed >= 0 || a->param >= 0)
+            continue;
+        buffers++;
+        inside = inside && a->offset % 64 == 0 &&
+                 a->offset + a->bytes <= e->bytes &&
+                 a->data == e->block + a->offset;
+        for (k = 0; k < i; k++) {
+            const struct cr_pval *b = &e->vals[k];
+
+            if (life[k].first < 0 || b->feed >= 0 || b->param >= 0 ||
+                life[i].last < life[k].first || life[k].last < life[i].first)
+                continue;
+            if (a->offset < b->offset + b->bytes &&
+                b->offset < a->offset + a->bytes) {
+                printf("# values %d and %d share memory\n", k, i);
+                apart = false;
+            }
+        }
+    }
+    ok(apart && inside, "%s, %s: %d buffers, none on another", ex->name, mode,
+       buffers);
+    cr_exec_free(e);
+    made_free(&m);
+}
+
+static void saves_memory(void)
+{
+    struct made m;
+    struct cr_exec *fused, *eager;
+
+    if (!made_ok(&m, examples[0].text, examples[0].shape, 64))
+        return;
+    fused = made_exec(&m, (struct cr_exec_want){ .training = true,
+                                                 .update = true });
+    eager = made_exec(&m, (struct cr_exec_want){ .training = true,
+                                                 .update = true,
+                                                 .eager = true });
+    ok(cr_exec_bytes(fused) < cr_exec_bytes(eager) * 2 / 3,
+       "a plan needs %zu bytes, eager %zu", cr_exec_bytes(fused),
+       cr_exec_bytes(eager));
+    cr_exec_free(fused);
+    cr_exec_free(eager);
+    made_free(&m);
+}
+
+/* ---- the list of steps ---- */
+
+static void the_list(void)
+{
+    struct made m;
+    struct cr_exec *e;
+
+    if (!made_ok(&m, examples[0].text, examples[0].shape, 3))
+        return;
+    e = made_exec(&m, (struct cr_exec_want){ .training = true,
+                                             .update = true });
+    same(cr_exec_list(e, &m.arena),
+         "forward  linear         dense_relu_sequential.0 +activation\n"
+         "forward  linear         dense_relu_sequential.2 +activation\n"
+         "forward  linear         dense_relu_sequential.4\n"
+         "forward  cross_entropy  loss\n"
+         "backward cross_entropy  loss\n"
+         "backward linear         dense_relu_sequential.4 +mask "
+         "+update(dense_relu_sequential.4.weight) "
+         "+update(dense_relu_sequential.4.bias)\n"
+         "backward linear         dense_relu_sequential.2 +mask "
+         "+update(dense_relu_sequential.2.weight) "
+         "+update(dense_relu_sequential.2.bias)\n"
+         "backward linear         dense_relu_sequential.0 "
+         "+update(dense_relu_sequential.0.weight) "
+         "+update(dense_relu_sequential.0.bias)\n",
+         "the seed network's step: eight products and two more");
+    cr_exec_free(e);
+    e = made_exec(&m, (struct cr_exec_want){ 0 });
+    same(cr_exec_list(e, &m.arena),
+         "forward  linear         dense_relu_sequential.0 +activation\n"
+         "forward  linear         dense_relu_sequential.2 +activation\n"
+         "forward  linear         dense_relu_sequential.4\n",
+         "its prediction: three products");
+    cr_exec_free(e);
+    made_free(&m);
+}
+
+int main(void)
+{
+    size_t i, k;
+
+    for (i = 0; i < CR_LEN(examples); i++) {
+        check_modes(&examples[i], 3);
+        check_modes(&examples[i], 1);
+        for (k = 0; k < CR_LEN(modes); k++)
+            check_memory(&examples[i], 5, modes[k].want, modes[k].name);
+    }
+    check_modes(&examples[0], 64);
+    saves_memory();
+    the_list();
+    return done();
+}
