@@ -6,17 +6,18 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "conf/yaml.h"
 
 #define RUNS_DEPTH 2
 #define RUNS_RECORD_MAX ((size_t)16 << 20)
 #define RUNS_METRICS_MAX ((size_t)1 << 30)
 
-/* The numbers of the last evaluation in metrics.jsonl, as `last`. */
+/* The numbers of the last evaluation in metrics.jsonl, as `eval`. */
 static void runs_last(struct cr_runs *runs, struct cr_run *run)
 {
     struct cr_diag quiet = { .arena = runs->arena };
     const char *path = cr_path_join(runs->arena, run->path, "metrics.jsonl");
-    struct cr_node *last, **link = &run->record->child, *found = NULL;
+    struct cr_node *eval, **link = &run->record->child, *found = NULL;
     size_t len, at;
     const char *why;
     char *text = cr_read_file(runs->arena, &quiet, CR_NOWHERE, path,
@@ -37,13 +38,13 @@ static void runs_last(struct cr_runs *runs, struct cr_run *run)
     }
     if (!found)
         return;
-    last = CR_NEW(runs->arena, struct cr_node);
-    last->kind = CR_NODE_MAP;
-    last->key = "last";
+    eval = CR_NEW(runs->arena, struct cr_node);
+    eval->kind = CR_NODE_MAP;
+    eval->key = "eval";
     while (*link)
         link = &(*link)->next;
-    *link = last;
-    link = &last->child;
+    *link = eval;
+    link = &eval->child;
     for (struct cr_node *m = found->child, *next; m; m = next) {
         next = m->next;
         if (strcmp(m->key, "t") == 0 || strcmp(m->key, "step") == 0 ||
@@ -79,7 +80,7 @@ bool cr_runs_add(struct cr_runs *runs, const char *path)
                 run.record ? "no JSON object" : why);
         return true;
     }
-    if (!cr_node_get(run.record, "last"))
+    if (!cr_node_get(run.record, "eval"))
         runs_last(runs, &run);
     if (runs->n == runs->cap) {
         runs->cap = 2 * runs->cap + 64;
@@ -120,44 +121,54 @@ const char *cr_run_bare(const char *name)
     return cr_starts(name, "eval.") ? name + 5 : name;
 }
 
+const struct cr_node *cr_run_config(struct cr_runs *runs, struct cr_run *run)
+{
+    struct cr_diag quiet = { .arena = runs->arena };
+    struct cr_source *src;
+
+    if (run->config_read)
+        return run->config;
+    run->config_read = true;
+    src = CR_NEW(runs->arena, struct cr_source);
+    src->name = cr_path_join(runs->arena, run->path, "resolved.yaml");
+    src->text = cr_read_file(runs->arena, &quiet, CR_NOWHERE, src->name,
+                             CR_E_SYSTEM, CR_TEXT_MAX, &src->len);
+    if (src->text)
+        run->config = cr_yaml_read(runs->arena, &quiet, src, 0, src->len);
+    return run->config;
+}
+
 static bool runs_is_scalar(const struct cr_node *node)
 {
     return node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_LIST;
 }
 
-/* What a column's name means in a run: a metric of the last evaluation, a
- * setting (by its whole key or the last part), a key of the record, with
- * dots into its maps. NULL: nothing. */
-const struct cr_node *cr_run_value(const struct cr_run *run, const char *name)
+/* A key of the record, with dots into its maps. */
+static const struct cr_node *
+runs_within(struct cr_arena *arena, const struct cr_node *map, const char *name)
 {
-    const struct cr_node *params = cr_node_get(run->record, "params");
+    const struct cr_node *found = cr_node_get(map, name);
+    const char *dot = strchr(name, '.');
+
+    if (found || !dot)
+        return found;
+    found = cr_node_get(map, cr_strndup(arena, name, (size_t)(dot - name)));
+    return found ? runs_within(arena, found, dot + 1) : NULL;
+}
+
+const struct cr_node *cr_run_value(struct cr_runs *runs, struct cr_run *run,
+                                   const char *name)
+{
     const struct cr_node *best = cr_node_get(run->record, "best"), *found;
 
     if (cr_starts(name, "best.") &&
         strcmp(cr_json_str(best, "metric", ""), name + 5) == 0)
         return cr_node_get(best, "value");
-    found = cr_node_get(cr_node_get(run->record, "last"), cr_run_bare(name));
+    found = cr_node_get(cr_node_get(run->record, "eval"), cr_run_bare(name));
     if (runs_is_scalar(found) || cr_starts(name, "eval."))
         return found;
-    found = cr_node_get(params, name);
-    if (found)
-        return found;
-    found = cr_node_get(run->record, name);
-    for (const char *dot = name; !found && (dot = strchr(dot, '.')); dot++) {
-        char *head = strndup(name, (size_t)(dot - name));
-
-        found = cr_node_get(cr_node_get(run->record, head), dot + 1);
-        free(head);
-    }
-    if (found)
-        return found;
-    for (CR_EACH(m, params)) {
-        const char *dot = strrchr(m->key, '.');
-
-        if (dot && strcmp(dot + 1, name) == 0)
-            return m;
-    }
-    return NULL;
+    found = runs_within(runs->arena, run->record, name);
+    return found ? found : cr_node_find(cr_run_config(runs, run), name);
 }
 
 void cr_runs_search(struct cr_runs *runs, const char *dir)

@@ -13,7 +13,7 @@
 #include "conf/verb.h"
 #include "train/metric.h"
 
-#define RUNS_CONFIG_MAX ((size_t)16 << 20)
+#define RUNS_VARIED 8 /* columns for settings that differ */
 
 struct runs {
     const char *sort, *cols, *where, *metric, *dir;
@@ -25,8 +25,8 @@ static const struct cr_opt runs_opts[] = {
                "Order by this column, metrics with the best first; with '-' "
                "in front the other way round. By default oldest first."),
     CR_STR_MAY(struct runs, cols,
-               "Columns, separated by commas: keys of record.json, metrics, "
-               "settings."),
+               "Columns, separated by commas: metrics, keys of record.json and "
+               "of the config."),
     CR_STR_MAY(struct runs, where,
                "Only runs for which this holds: 'eval.accuracy>0.9', "
                "'status=completed and seed!=3'."),
@@ -59,12 +59,12 @@ static void runs_find(struct runs_job *job)
 
 /* One run by its directory, its path below the folder, or (the beginning of)
  * its id; NULL after reporting. */
-static const struct cr_run *runs_named(struct runs_job *job, int operand)
+static struct cr_run *runs_named(struct runs_job *job, int operand)
 {
     const char *name = job->cli->operands[operand];
     struct cr_runs one = { .arena = job->arena, .diag = job->cli->diag };
     const char *below = cr_path_join(job->arena, job->dir, name);
-    const struct cr_run *found = NULL;
+    struct cr_run *found = NULL;
     int n = 0;
 
     if (cr_runs_add(&one, name) || cr_runs_add(&one, below))
@@ -113,7 +113,7 @@ static bool runs_is_number(const struct cr_node *node)
 }
 
 /* For people metrics have 4 decimals; tabs have all digits. */
-static const char *runs_text(struct runs_job *job, const struct cr_run *run,
+static const char *runs_text(struct runs_job *job, struct cr_run *run,
                              const char *name, bool exact)
 {
     const struct cr_node *node;
@@ -121,7 +121,7 @@ static const char *runs_text(struct runs_job *job, const struct cr_run *run,
 
     if (strcmp(name, "run") == 0 || strcmp(name, "path") == 0)
         return run->path;
-    node = cr_run_value(run, name);
+    node = cr_run_value(&job->found, run, name);
     if (!node || node->kind == CR_NODE_NULL)
         return exact ? "" : "-";
     runs_maximize(name, &metric);
@@ -203,10 +203,10 @@ static bool runs_where_read(struct runs_job *job, struct runs_where *to)
 }
 
 /* A run without such a value fails every comparison but "!=". */
-static bool runs_holds(struct runs_job *job, const struct cr_run *run,
+static bool runs_holds(struct runs_job *job, struct cr_run *run,
                        const struct runs_term *t)
 {
-    const struct cr_node *node = cr_run_value(run, t->name);
+    const struct cr_node *node = cr_run_value(&job->found, run, t->name);
     char op = t->op[0];
     double order;
 
@@ -247,15 +247,16 @@ static bool runs_filter(struct runs_job *job)
 /* ---- --sort */
 
 struct runs_key {
+    struct cr_runs *runs;
     const char *name;
     bool down;
 };
 
-static int runs_compare(const struct cr_run *x, const struct cr_run *y,
+static int runs_compare(struct cr_run *x, struct cr_run *y,
                         const struct runs_key *key)
 {
-    const struct cr_node *a = cr_run_value(x, key->name);
-    const struct cr_node *b = cr_run_value(y, key->name);
+    const struct cr_node *a = cr_run_value(key->runs, x, key->name);
+    const struct cr_node *b = cr_run_value(key->runs, y, key->name);
     int order;
 
     if (runs_is_number(a) && runs_is_number(b))
@@ -269,14 +270,15 @@ static int runs_compare(const struct cr_run *x, const struct cr_run *y,
 
 static int runs_by_key(const void *a, const void *b, void *key)
 {
-    int order = runs_compare(a, b, key);
+    /* what a name means was looked up once: nothing is written any more */
+    int order = runs_compare((struct cr_run *)a, (struct cr_run *)b, key);
 
     return order ? order : cr_runs_oldest(a, b);
 }
 
 static void runs_sort(struct runs_job *job)
 {
-    struct runs_key key = { .name = job->o->sort };
+    struct runs_key key = { .runs = &job->found, .name = job->o->sort };
     bool known, flip;
 
     if (!key.name || job->found.n == 0)
@@ -284,6 +286,8 @@ static void runs_sort(struct runs_job *job)
     flip = key.name[0] == '-';
     key.name += flip;
     key.down = runs_maximize(key.name, &known) != flip;
+    for (int i = 0; i < job->found.n; i++)
+        cr_run_value(&job->found, &job->found.run[i], key.name);
     qsort_r(job->found.run, (size_t)job->found.n, sizeof *job->found.run,
             runs_by_key, &key);
 }
@@ -309,27 +313,82 @@ static void runs_column(struct runs_job *job, struct runs_columns *c,
     c->name[c->n++] = name;
 }
 
-/* Whether a setting is not the same in all runs listed. */
-static bool runs_varies(struct runs_job *job, const char *key)
+static const char *runs_flow(struct cr_arena *arena, const struct cr_node *node)
 {
-    const struct cr_node *first = NULL;
+    return !node                       ? "-"
+           : node->kind == CR_NODE_STR ? node->text
+                                       : cr_node_flow(arena, node);
+}
 
-    for (int i = 0; i < job->found.n; i++) {
-        const struct cr_node *p =
-            cr_node_get(cr_node_get(job->found.run[i].record, "params"), key);
+/* Leaves of two trees that are not the same; maps are gone through together.
+ * `plain` paths leave types out, as the command line may. */
+struct runs_walk {
+    struct cr_arena *arena;
+    bool plain;
+    void (*differ)(void *ctx, const char *path, const char *a, const char *b);
+    void *ctx;
+};
 
-        if (i == 0)
-            first = p;
-        else if (!p != !first ||
-                 (p && strcmp(cr_node_json(job->arena, p),
-                              cr_node_json(job->arena, first)) != 0))
-            return true;
+static void runs_walk(const struct runs_walk *w, const char *path,
+                      const struct cr_node *a, const struct cr_node *b);
+
+static void runs_walk_member(const struct runs_walk *w, const char *path,
+                             const char *key, const struct cr_node *a,
+                             const struct cr_node *b)
+{
+    if (!*path)
+        path = key;
+    else if (!w->plain || key[0] < 'A' || key[0] > 'Z')
+        path = cr_strf(w->arena, "%s.%s", path, key);
+    runs_walk(w, path, a, b);
+}
+
+static void runs_walk(const struct runs_walk *w, const char *path,
+                      const struct cr_node *a, const struct cr_node *b)
+{
+    const char *x, *y;
+
+    if (a && b && a->kind == CR_NODE_MAP && b->kind == CR_NODE_MAP) {
+        for (CR_EACH(m, a))
+            runs_walk_member(w, path, m->key, m, cr_node_get(b, m->key));
+        for (CR_EACH(m, b))
+            if (!cr_node_get(a, m->key))
+                runs_walk_member(w, path, m->key, NULL, m);
+        return;
     }
-    return job->found.n == 1;
+    x = runs_flow(w->arena, a);
+    y = runs_flow(w->arena, b);
+    if (strcmp(x, y) != 0)
+        w->differ(w->ctx, path, x, y);
+}
+
+/* ---- ls: columns for what is not the same in all runs */
+
+struct runs_varied {
+    struct runs_job *job;
+    struct runs_columns *columns;
+    int left;
+};
+
+static void runs_varied(void *ctx, const char *path, const char *a,
+                        const char *b)
+{
+    struct runs_varied *v = ctx;
+    int before = v->columns->n;
+
+    /* long texts are structure, not settings */
+    if (cr_starts(path, "run.") || strlen(a) > 40 || strlen(b) > 40 ||
+        v->left == 0)
+        return;
+    runs_column(v->job, v->columns, path);
+    v->left -= v->columns->n - before;
 }
 
 static void runs_columns(struct runs_job *job, struct runs_columns *c)
 {
+    struct runs_varied varied = { job, c, RUNS_VARIED };
+    struct runs_walk walk = { job->arena, true, runs_varied, &varied };
+
     if (job->o->cols) {
         char *text = cr_strdup(job->arena, job->o->cols), *save = NULL;
 
@@ -341,12 +400,17 @@ static void runs_columns(struct runs_job *job, struct runs_columns *c)
     runs_column(job, c, "run");
     runs_column(job, c, "status");
     runs_column(job, c, "epochs");
+    for (int i = 1; i < job->found.n; i++) {
+        const struct cr_node *a =
+            cr_run_config(&job->found, &job->found.run[0]);
+        const struct cr_node *b =
+            cr_run_config(&job->found, &job->found.run[i]);
+
+        if (a && b)
+            runs_walk(&walk, "", a, b);
+    }
     for (int i = 0; i < job->found.n; i++)
-        for (CR_EACH(p, cr_node_get(job->found.run[i].record, "params")))
-            if (runs_varies(job, p->key))
-                runs_column(job, c, p->key);
-    for (int i = 0; i < job->found.n; i++)
-        for (CR_EACH(m, cr_node_get(job->found.run[i].record, "last")))
+        for (CR_EACH(m, cr_node_get(job->found.run[i].record, "eval")))
             if (runs_is_scalar(m))
                 runs_column(job, c, cr_strf(job->arena, "eval.%s", m->key));
     runs_column(job, c, "seconds");
@@ -358,7 +422,8 @@ static bool runs_is_numeric(struct runs_job *job, const char *name)
     bool some = false;
 
     for (int i = 0; i < job->found.n; i++) {
-        const struct cr_node *node = cr_run_value(&job->found.run[i], name);
+        const struct cr_node *node =
+            cr_run_value(&job->found, &job->found.run[i], name);
 
         if (node && node->kind != CR_NODE_NULL && !runs_is_number(node))
             return false;
@@ -367,7 +432,7 @@ static bool runs_is_numeric(struct runs_job *job, const char *name)
     return some;
 }
 
-static void runs_json_one(struct runs_job *job, const struct cr_run *run,
+static void runs_json_one(struct runs_job *job, struct cr_run *run,
                           struct cr_buf *to)
 {
     const char *text = cr_node_json(job->arena, run->record);
@@ -412,7 +477,7 @@ static void runs_ls(struct runs_job *job)
         cr_table_print(&table, stdout, job->o->tsv);
 }
 
-/* ---- show, diff: leaves of trees */
+/* ---- show, diff */
 
 static void runs_show_node(struct runs_job *job, const char *path,
                            const struct cr_node *node)
@@ -432,7 +497,7 @@ static void runs_show_node(struct runs_job *job, const char *path,
 
 static void runs_show(struct runs_job *job)
 {
-    const struct cr_run *run = runs_named(job, 1);
+    struct cr_run *run = runs_named(job, 1);
     struct cr_buf json = { .arena = job->arena };
 
     if (!run)
@@ -446,64 +511,12 @@ static void runs_show(struct runs_job *job)
     runs_show_node(job, "", run->record);
 }
 
-/* The run's resolved config as a tree; NULL if there is none. */
-static const struct cr_node *runs_config(struct runs_job *job,
-                                         const struct cr_run *run)
+static void runs_diff_row(void *ctx, const char *path, const char *a,
+                          const char *b)
 {
-    const char *path = cr_path_join(job->arena, run->path, "resolved.yaml");
-    struct cr_diag quiet = { .arena = job->arena };
-    struct cr_config *config;
-    size_t len;
-    struct cr_config_from from = {
-        .text = cr_read_file(job->arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM,
-                             RUNS_CONFIG_MAX, &len),
-        .text_name = path,
-        .text_dir = run->path,
-    };
-
-    if (!from.text)
-        return NULL;
-    config = cr_config_load(job->arena, &quiet, &from);
-    return config && quiet.errors == 0 ? config->root : NULL;
-}
-
-static const char *runs_diff_text(struct runs_job *job,
-                                  const struct cr_node *node)
-{
-    if (!node)
-        return "-";
-    return node->kind == CR_NODE_STR ? node->text
-                                     : cr_node_flow(job->arena, node);
-}
-
-/* Leaves that are not the same in both; maps are gone through together. */
-static void runs_diff_nodes(struct runs_job *job, struct cr_table *table,
-                            const char *path, const struct cr_node *a,
-                            const struct cr_node *b)
-{
-    const char *x, *y;
-
-    if (a && b && a->kind == CR_NODE_MAP && b->kind == CR_NODE_MAP) {
-        for (CR_EACH(m, a))
-            runs_diff_nodes(job, table,
-                            *path ? cr_strf(job->arena, "%s.%s", path, m->key)
-                                  : m->key,
-                            m, cr_node_get(b, m->key));
-        for (CR_EACH(m, b))
-            if (!cr_node_get(a, m->key))
-                runs_diff_nodes(
-                    job, table,
-                    *path ? cr_strf(job->arena, "%s.%s", path, m->key) : m->key,
-                    NULL, m);
-        return;
-    }
-    x = runs_diff_text(job, a);
-    y = runs_diff_text(job, b);
-    if (strcmp(x, y) == 0)
-        return;
-    cr_table_add(table, path);
-    cr_table_add(table, x);
-    cr_table_add(table, y);
+    cr_table_add(ctx, path);
+    cr_table_add(ctx, a);
+    cr_table_add(ctx, b);
 }
 
 static void runs_diff_json(struct runs_job *job, const struct cr_table *table)
@@ -524,20 +537,22 @@ static void runs_diff_json(struct runs_job *job, const struct cr_table *table)
 
 static void runs_diff(struct runs_job *job)
 {
-    static const char *const keys[] = { "status", "epochs", "step",
-                                        "last",   "best",   "seconds" };
+    static const char *const keys[] = { "status", "epochs", "steps",
+                                        "eval",   "best",   "seconds" };
     struct cr_table table = { .arena = job->arena, .align = "lll" };
-    const struct cr_run *a = runs_named(job, 1), *b = runs_named(job, 2);
+    struct runs_walk walk = { job->arena, false, runs_diff_row, &table };
+    struct cr_run *a = runs_named(job, 1), *b = runs_named(job, 2);
 
     if (!a || !b)
         return;
     cr_table_add(&table, "");
     cr_table_add(&table, a->path);
     cr_table_add(&table, b->path);
-    runs_diff_nodes(job, &table, "", runs_config(job, a), runs_config(job, b));
+    runs_walk(&walk, "", cr_run_config(&job->found, a),
+              cr_run_config(&job->found, b));
     for (size_t i = 0; i < CR_LEN(keys); i++)
-        runs_diff_nodes(job, &table, keys[i], cr_node_get(a->record, keys[i]),
-                        cr_node_get(b->record, keys[i]));
+        runs_walk(&walk, keys[i], cr_node_get(a->record, keys[i]),
+                  cr_node_get(b->record, keys[i]));
     if (job->cli->json)
         runs_diff_json(job, &table);
     else
@@ -548,7 +563,7 @@ static void runs_diff(struct runs_job *job)
 
 /* A run's best value of the metric, where its best checkpoint was kept for
  * it; else the last one. */
-static const struct cr_node *runs_best_value(const struct cr_run *run,
+static const struct cr_node *runs_best_value(struct cr_run *run,
                                              const char *metric)
 {
     const struct cr_node *best = cr_node_get(run->record, "best"), *found;
@@ -557,14 +572,15 @@ static const struct cr_node *runs_best_value(const struct cr_run *run,
     if (strcmp(cr_json_str(best, "metric", ""), metric) == 0 &&
         runs_is_number(found))
         return found;
-    return cr_node_get(cr_node_get(run->record, "last"), metric);
+    return cr_node_get(cr_node_get(run->record, "eval"), metric);
 }
 
 static void runs_best(struct runs_job *job)
 {
     const char *metric = job->o->metric ? cr_run_bare(job->o->metric) : NULL;
-    const struct cr_run *best = NULL;
+    struct cr_run *best = NULL;
     struct cr_buf json = { .arena = job->arena };
+    const char *ckpt;
     double value = 0;
     bool known, max;
 
@@ -597,9 +613,11 @@ static void runs_best(struct runs_job *job)
     } else {
         printf("run: %s\n%s: %.4f\n", cr_escape(job->arena, best->path),
                cr_escape(job->arena, metric), value);
-        runs_show_node(job, "params", cr_node_get(best->record, "params"));
-        printf("ckpt: %s\n",
-               cr_escape(job->arena, cr_json_str(best->record, "ckpt", "-")));
+        ckpt = cr_json_str(best->record, "ckpt", NULL);
+        if (ckpt)
+            printf("ckpt: %s\n",
+                   cr_escape(job->arena,
+                             cr_path_join(job->arena, best->path, ckpt)));
     }
 }
 
@@ -664,9 +682,8 @@ const struct cr_verb cr_verb_runs = {
             "the run with the best value of a metric; its path can be given "
             "to --ckpt. A run is given by its directory or the beginning of "
             "its id. Columns are metrics (eval.accuracy, or accuracy; "
-            "best.accuracy), settings (optimizer.learning_rate, or "
-            "learning_rate) and keys of record.json (status, epochs, step, "
-            "seconds, started).",
+            "best.accuracy), keys of record.json (status, epochs, steps, "
+            "seconds, started) and of the config (optimizer.learning_rate).",
         .example = "cellrun runs --sort eval.accuracy --tsv\n"
                    "cellrun runs best --metric eval.accuracy --path\n"
                    "cellrun runs ls --where 'status=completed and "
