@@ -1,0 +1,30 @@
+/* The sections that describe the network; build.c reads their nodes. */
+#include "conf/config.h"
+
+const struct cr_section cr_section_network = {
+    .about = {
+        .name = "network",
+        .summary = "The network: a cell made of cells.",
+        .detail = "A map of lower-case names is a cell whose members are "
+                  "called in order, a list is a SequentialCell with the "
+                  "members 0, 1, ... Names make those of the parameters, such "
+                  "as fc.0.weight. Channels that come in may be left out; if "
+                  "they are given, they are checked.",
+        .example = "network:\n"
+                   "  flatten: Flatten\n"
+                   "  fc: [{Dense: {out_channels: 64}}, ReLU, "
+                   "{Dense: {out_channels: 10}}]\n",
+    },
+    .raw = true,
+};
+
+const struct cr_section cr_section_loss = {
+    .about = {
+        .name = "loss",
+        .summary = "What training makes small.",
+        .detail = "Its first input is the output of the network, the others "
+                  "are columns of the data.",
+        .example = "loss: {CrossEntropyLoss: {label_smoothing: 0.1}}\n",
+    },
+    .raw = true,
+};
