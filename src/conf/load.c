@@ -126,7 +126,8 @@ static bool load_base(struct loader *l, const struct cr_node *node,
             ok = load_base(l, m, dir) && ok;
         return ok;
     }
-    if (node->kind != CR_NODE_STR || !*node->text)
+    if (node->kind != CR_NODE_STR || !*node->text ||
+        strcmp(node->text, "-") == 0)
         return cr_error(l->c->diag, node->pos, CR_E_WRONG_TYPE,
                         "'base': found %s, expected a file or a list of files",
                         cr_node_what(l->c->arena, node));

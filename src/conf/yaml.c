@@ -288,7 +288,10 @@ static struct cr_node *yaml_alias(struct reader *r, int depth)
                  "alias '*%s' has no anchor '&%s' before it", name, name);
         cr_hint(r->diag, "a pattern that begins with * needs quotes: \"*%s\"",
                 name);
-        return yaml_new(r, CR_NODE_NULL, pos);
+        node = yaml_new(r, CR_NODE_NULL, pos);
+        node->text = "null";
+        node->pos.offset = -1;
+        return node;
     }
     r->nodes += a->size;
     if (r->nodes > CR_NODES_MAX || depth + a->depth - 1 > CR_DEPTH_MAX) {

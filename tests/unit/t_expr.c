@@ -80,7 +80,7 @@ static const struct pair computed[] = {
     { "$vars.i", "7" },
     { "$(vars.i * m.k)", "17.5" },
     { "$act", "ReLU" },
-    { "[$act, {Dense: [$i, $(2*i)]}]", "[ReLU, {Dense: [7, 14]}]" },
+    { "[$act, {Foo: [$i, $(2*i)]}]", "[ReLU, {Foo: [7, 14]}]" },
     /* texts */
     { "$i epochs", "7 epochs" },
     { "a-$(i)b$s", "a-7bab" },

@@ -88,6 +88,8 @@ static const struct pair mistakes[] = {
     { "a: [*.b, *.c]\n", "t:1:5: error: '*.b' begins like an alias [E0001]" },
     { "a: *bias\n", "t:1:4: error: alias '*bias' has no anchor '&bias' "
                     "before it [E0001]" },
+    { "{a:b: *x}\n",
+      "t:1:7: error: alias '*x' has no anchor '&x' before it [E0001]" },
     { "a: &x [*x]\n", "t:1:8: error: alias '*x' has no anchor '&x' before it "
                       "[E0001]" },
     { "a: {b: $(max(1, 2))}\n", "t:1:8: error: unclosed '$(' [E0001]" },
