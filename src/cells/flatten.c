@@ -23,7 +23,7 @@ const struct cr_cell cr_cell_flatten = {
         .name = "Flatten",
         .summary = "Makes one dimension of several.",
         .detail = "Input (batch, ...), output (batch, features) with the defaults.",
-        .example = "network: [Flatten, {Dense: [784, 10]}]\\n",
+        .example = "network: [Flatten, {Dense: [784, 10]}]\n",
         .opts = flatten_opts,
         .size = sizeof(struct flatten),
     },

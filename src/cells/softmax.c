@@ -21,7 +21,7 @@ const struct cr_cell cr_cell_softmax = {
         .name = "Softmax",
         .summary = "Exponentials along an axis, divided by their sum.",
         .detail = "Any shape. CrossEntropyLoss has its own softmax: a network for it ends with logits.",
-        .example = "network: [Flatten, {Dense: [784, 10]}, Softmax]\\n",
+        .example = "network: [Flatten, {Dense: [784, 10]}, Softmax]\n",
         .opts = softmax_opts,
         .size = sizeof(struct softmax),
     },

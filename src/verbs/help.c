@@ -108,7 +108,7 @@ static void help_rows(struct cr_buf *buf, const struct cr_opt *rows,
                           : row->doc, 28);
             continue;
         }
-        help_item(buf, cr_strf(arena, "%s%s", above, row->name), what, 22);
+        help_item(buf, cr_strf(arena, "%s%s", above, row->name), what, 26);
         help_wrap(buf, row->doc, 6, 0);
         if (row->type == CR_OPT_SUB)
             help_rows(buf, row->sub, false,
@@ -122,7 +122,9 @@ static void help_verb(struct cr_buf *buf, const struct cr_about *about)
 
     help_wrap(buf, cr_strf(buf->arena, "cellrun %s: %s", about->name,
                            about->summary), 0, 0);
-    cr_buf_f(buf, "\nusage: cellrun %s %s\n", about->name, verb->usage);
+    cr_buf_str(buf, "\nusage:");
+    help_wrap(buf, cr_strf(buf->arena, "cellrun %s %s", about->name,
+                           verb->usage), 7, 6);
     if (about->detail) {
         cr_buf_char(buf, '\n');
         help_wrap(buf, about->detail, 0, 0);

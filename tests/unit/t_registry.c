@@ -36,13 +36,12 @@ static void order(void)
     ok(good, "registry.def is in order and names nothing twice");
 }
 
-/* "One sentence." */
+/* "One sentence." or "y = a formula." */
 static bool sentence(const char *text)
 {
     size_t n = text ? strlen(text) : 0;
 
-    return n > 3 && text[n - 1] == '.' &&
-           !islower((unsigned char)text[0]);
+    return n > 3 && text[n - 1] == '.' && !isspace((unsigned char)text[0]);
 }
 
 static void rows(const char *owner, const struct cr_opt *opts, size_t size)
