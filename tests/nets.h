@@ -203,6 +203,7 @@ __attribute__((unused)) static bool made_gradients(struct made *m)
         m, (struct cr_exec_want){ .training = true, .loss = true,
                                   .backward = true, .keep = true });
     struct cr_param *p;
+    cr_real **g;
     bool good = true;
     int i, n;
 
@@ -211,21 +212,22 @@ __attribute__((unused)) static bool made_gradients(struct made *m)
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0);
     p = cr_net_params(m->net, &n);
-    for (i = 0; i < n && good; i++) {
-        const cr_real *g = kept(e, cr_strf(&m->arena, "grad.%s", p[i].name));
-        int64_t count = cr_count(&p[i].spec);
-        cr_real *copy;
+    g = CR_NEWS(&m->arena, cr_real *, n + 1);
+    for (i = 0; i < n; i++) { /* the next forward writes over them */
+        const cr_real *at =
+            kept(e, cr_strf(&m->arena, "grad.%s", p[i].name));
 
-        if (!g) {
-            good = !p[i].trained;
-            if (!good)
-                printf("# %s has no gradient\n", p[i].name);
-            continue;
+        if (at) {
+            g[i] = cr_alloc(&m->arena, 1, cr_bytes(&p[i].spec));
+            memcpy(g[i], at, cr_bytes(&p[i].spec));
+        } else if (p[i].trained) {
+            printf("# %s has no gradient\n", p[i].name);
+            good = false;
         }
-        copy = cr_alloc(&m->arena, (size_t)count, sizeof *copy);
-        memcpy(copy, g, (size_t)count * sizeof *copy);
-        good = made_differences(m, e, p[i].name, p[i].data, copy, count);
     }
+    for (i = 0; i < n && good; i++)
+        good = !g[i] || made_differences(m, e, p[i].name, p[i].data, g[i],
+                                         cr_count(&p[i].spec));
     cr_exec_free(e);
     return good;
 }

@@ -33,6 +33,22 @@ const struct cr_section cr_section_freeze = {
     },
 };
 
+/* Adds a parameter to the trained ones of its cell: the row whose name and
+ * a dot stand before its own name. */
+static void count_trained(struct cr_net *net, const struct cr_param *p)
+{
+    const char *dot = strrchr(p->name, '.');
+    size_t len = dot ? (size_t)(dot - p->name) : 0;
+    int i;
+
+    for (i = 0; i < net->n_cells; i++)
+        if (strlen(net->cells[i].name) == len &&
+            memcmp(net->cells[i].name, p->name, len) == 0) {
+            net->cells[i].trained += cr_count(&p->spec);
+            return;
+        }
+}
+
 bool cr_net_freeze(struct cr_net *net)
 {
     struct freeze freeze = { 0 };
@@ -58,6 +74,8 @@ bool cr_net_freeze(struct cr_net *net)
             p->frozen = true;
         p->trained = !p->frozen;
         p->why = p->frozen ? "frozen" : NULL;
+        if (p->trained)
+            count_trained(net, p);
     }
     return !patterns || cr_patterns_used(net->config, patterns, names,
                                          "parameter");
