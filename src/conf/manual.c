@@ -23,11 +23,14 @@ const struct cr_variable cr_variables[] = {
     { "SLURM_CPUS_PER_TASK", "The same, if CELLRUN_THREADS is not set." },
     { "CELLRUN_ISA", "Which of our own kernels to use: generic, avx2 or "
                      "avx512; the best that the processor has by default." },
+    { "CELLRUN_BLAS", "Who computes matrix products: own, onednn, openblas "
+                      "or plain; by default the best that the build and the "
+                      "processor have." },
     { "NO_COLOR", "If not empty, messages are not coloured." },
     { "CLICOLOR_FORCE", "If not empty and not 0, messages are coloured even "
                         "when standard error is no terminal." },
     { "COLUMNS", "Width of the terminal, for the progress bar." },
-    { "TMPDIR", "Where temporary files are made; /tmp by default." },
+    { "TERM", "If it is dumb, messages are not coloured." },
     { "SOURCE_DATE_EPOCH", "Seconds since 1970 that stand for the present in "
                            "the files of a run." },
     { "SLURM_JOB_END_TIME", "When the job ends, for --time-limit auto." },

@@ -41,11 +41,11 @@ for config in "$tmp"/readme*.yaml; do
         "$CELLRUN" config "$config"
 done
 
-# The example of every type and section.
-for file in $(jq -r '.[].name' <("$CELLRUN" help --json) | sort -u); do
-    "$CELLRUN" help "$file" >/dev/null ||
-        check "help $file" false
-done
+# Every variable that is read is explained, and no other.
+grep -oh 'getenv("[A-Z_]*")' -r src | cut -d'"' -f2 | sort -u >"$tmp/read"
+"$CELLRUN" help environment | sed -n 's/^  \([A-Z_][A-Z_]*\).*/\1/p' |
+    sort -u >"$tmp/told"
+check 'help environment lists what is read' diff "$tmp/read" "$tmp/told"
 
 check 'README.md names every verb of the usual path' \
     grep -q 'cellrun eval --ckpt' README.md
