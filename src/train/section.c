@@ -270,40 +270,9 @@ bool cr_threads_start(struct cr_config *config, int flag)
     return true;
 }
 
-void cr_section_drop(struct cr_config *config, const char *name)
-{
-    struct cr_node **at = &config->root->child;
-
-    while (*at && strcmp((*at)->key, name) != 0)
-        at = &(*at)->next;
-    if (*at)
-        *at = (*at)->next;
-}
-
-/* Whether a was given after b: later on the command line, or (of two places
- * in files) later in the merged map, where what is laid over comes last. */
-static bool train_later(const struct cr_node *map, const struct cr_node *a,
-                        const struct cr_node *b)
-{
-    int arg_a = a->pos.src ? a->pos.src->argument : 0;
-    int arg_b = b->pos.src ? b->pos.src->argument : 0;
-
-    if (arg_a != arg_b)
-        return arg_a > arg_b;
-    for (CR_EACH(m, map)) {
-        if (m == a)
-            return false;
-        if (m == b)
-            return true;
-    }
-    return false;
-}
-
 bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
 {
     const struct cr_node *map = cr_section(config, "train");
-    const struct cr_node *epochs = cr_node_get(map, "epochs");
-    const struct cr_node *steps = cr_node_get(map, "steps");
 
     if (!cr_section_read(config, "train", to))
         return false;
@@ -311,12 +280,11 @@ bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
         return cr_error(config->diag, map ? map->pos : config->root->pos,
                         map ? CR_E_MISSING_KEY : CR_E_MISSING_SECTION,
                         "neither 'train.epochs' nor 'train.steps' is given");
-    if (to->epochs != CR_INT_NONE && to->steps != CR_INT_NONE) {
-        if (train_later(map, epochs, steps))
-            to->steps = CR_INT_NONE;
-        else
-            to->epochs = CR_INT_NONE;
-    }
+    /* of two files the later one has won already */
+    if (to->epochs != CR_INT_NONE && to->steps != CR_INT_NONE)
+        return cr_error(config->diag, cr_node_get(map, "steps")->key_pos,
+                        CR_E_CONFLICT,
+                        "'train.steps' and 'train.epochs' are both given");
     if (to->limit.unit != CR_UNIT_NONE && to->limit.unit != CR_SAMPLES &&
         to->limit.unit != CR_PERCENT)
         return cr_error(config->diag, cr_node_get(map, "limit")->pos,

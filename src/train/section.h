@@ -73,11 +73,8 @@ bool cr_seed_read(struct cr_config *config, uint64_t *seed);
  * this order. `flag` 0: not given. False after reporting. */
 bool cr_threads_start(struct cr_config *config, int flag);
 
-/* Takes a section out of a config: `load`, where a checkpoint brings it all. */
-void cr_section_drop(struct cr_config *config, const char *name);
-
-/* The section `train`. Of epochs and steps only the one given later is left
- * (config.md 9); false after reporting, also when neither is given. */
+/* The section `train`; false after reporting, also when neither epochs nor
+ * steps are given, or both in one file. */
 bool cr_train_read(struct cr_config *config, struct cr_train_section *to);
 
 /* Seconds that `train.time_limit` leaves (auto: until SLURM_JOB_END_TIME,

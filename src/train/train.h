@@ -27,6 +27,7 @@
 struct cr_train_flags {
     enum cr_progress progress;
     bool dry_run, no_ckpt, force, eager;
+    bool check;             /* prepare only: parameters get no values */
     bool resume;            /* go on if the run directory has a checkpoint */
     bool allow_change;      /* resume although the config is another one */
     const char *run_dir;    /* NULL: below run.dir */
@@ -86,14 +87,14 @@ struct cr_train {
     struct cr_rundir dir;
     struct cr_console console;
     const char *resumed;    /* the file we went on from; NULL: fresh */
-    int64_t saved_step;     /* -1: never */
+    int64_t saved_step, saved_eval; /* what is in the newest file; -1 */
     const char *saved;      /* the newest file we wrote or went on from */
     double loss;            /* of the last step */
-    double started;         /* cr_now() when the process began this run */
+    double started;         /* cr_now() when the verb began */
     int64_t started_step;
     long long started_at;   /* the time of day then */
     bool unsaved;           /* a checkpoint could not be written */
-    const char *old_record; /* record.json of a run that was over already */
+    const struct cr_node *old_record; /* of a run that was over already */
 };
 
 /* ---- setup.c */
@@ -132,12 +133,23 @@ void cr_train_record_eval(struct cr_train *t);
 /* What the system holds back so far; reports once what cannot be written. */
 void cr_train_flush(struct cr_train *t);
 
+/* ---- record.c */
+
+/* Writes record.json; `end` CR_END_NONE: of a run at work. */
+bool cr_train_note(struct cr_train *t, enum cr_end end, int status);
+/* A run that was over when we came: its numbers from its record. */
+enum cr_end cr_train_recall(struct cr_train *t);
+/* "completed", "diverged" ... */
+const char *cr_train_status(enum cr_end end);
+/* The file that stands for the run, within its directory; NULL: none. */
+const char *cr_train_ckpt(const struct cr_train *t);
+/* From 1. */
+int64_t cr_train_best_epoch(const struct cr_train *t);
+
 /* ---- finish.c */
 
-/* record.json of a run at work. */
-bool cr_train_note_start(struct cr_train *t);
-int cr_train_finish(struct cr_train *t, enum cr_end end);
 /* Looks up what --require may name. */
 bool cr_train_value(void *ctx, const char *name, double *to);
+int cr_train_finish(struct cr_train *t, enum cr_end end);
 
 #endif

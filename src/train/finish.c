@@ -1,0 +1,126 @@
+/*
+ * The end of a run: what was required, the summary on stdout, the status.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "train/signals.h"
+#include "train/train.h"
+
+enum { STATUS_AGAIN = 75 }; /* run the same command again */
+
+static int finish_exit(const struct cr_train *t, enum cr_end end)
+{
+    int problems = cr_diag_exit(t->diag);
+
+    switch (end) {
+    case CR_END_SIGNAL:
+        /* that status promises a checkpoint */
+        return t->unsaved ? problems : 128 + cr_signals_stop();
+    case CR_END_TIME:
+    case CR_END_USR1:
+        return t->unsaved ? problems : STATUS_AGAIN;
+    case CR_END_DIVERGED:
+        return cr_code_exit(CR_E_DIVERGED);
+    default:
+        return problems;
+    }
+}
+
+/* ---- The summary */
+
+static void finish_print_text(struct cr_train *t, enum cr_end end)
+{
+    struct cr_buf b = { .arena = t->arena };
+    const struct cr_state *s = &t->state;
+
+    cr_buf_f(&b, "status: %s\nepochs: %" PRId64 "\nsteps: %" PRId64 "\n",
+             t->flags.dry_run ? "dry_run" : cr_train_status(end),
+             cr_state_epoch(s), s->step);
+    if (s->eval_step >= 0)
+        cr_buf_score_lines(&b, &s->eval, "eval.");
+    if (s->best_metric)
+        cr_buf_f(&b, "best.%s: %.4f at epoch %" PRId64 "\n", s->best_metric,
+                 s->best, cr_train_best_epoch(t));
+    if (t->dir.path) {
+        cr_buf_f(&b, "run: %s\n", t->dir.path);
+        if (cr_train_ckpt(t))
+            cr_buf_f(&b, "ckpt: %s\n", cr_rundir_file(&t->dir,
+                                                      cr_train_ckpt(t)));
+    }
+    fputs(cr_buf_text(&b), stdout);
+}
+
+static void finish_print_json(struct cr_train *t, enum cr_end end)
+{
+    struct cr_buf b = { .arena = t->arena };
+    const struct cr_state *s = &t->state;
+
+    cr_buf_f(&b, "{\"status\":\"%s\",\"epochs\":%" PRId64 ",\"steps\":%" PRId64,
+             t->flags.dry_run ? "dry_run" : cr_train_status(end),
+             cr_state_epoch(s), s->step);
+    if (s->eval_step >= 0) {
+        cr_buf_str(&b, ",\"eval\":{");
+        cr_buf_scores(&b, &s->eval, true);
+        cr_buf_char(&b, '}');
+    }
+    if (s->best_metric) {
+        cr_buf_str(&b, ",\"best\":{");
+        cr_buf_json(&b, s->best_metric);
+        cr_buf_char(&b, ':');
+        cr_buf_real(&b, s->best);
+        cr_buf_f(&b, ",\"epoch\":%" PRId64 "}", cr_train_best_epoch(t));
+    }
+    if (t->dir.path) {
+        cr_buf_str(&b, ",\"run\":");
+        cr_buf_json(&b, t->dir.path);
+        if (cr_train_ckpt(t)) {
+            cr_buf_str(&b, ",\"ckpt\":");
+            cr_buf_json(&b, cr_rundir_file(&t->dir, cr_train_ckpt(t)));
+        }
+    }
+    cr_buf_str(&b, "}\n");
+    fputs(cr_buf_text(&b), stdout);
+}
+
+/* ---- What is required */
+
+bool cr_train_value(void *ctx, const char *name, double *to)
+{
+    const struct cr_train *t = ctx;
+    const struct cr_metric_use *use;
+    const struct cr_score *score;
+
+    *to = NAN;
+    if (!t->eval_pipe)
+        return false;
+    if (cr_starts(name, "best.")) {
+        *to = t->state.best_metric ? t->state.best : (double)NAN;
+        return t->best && strcmp(name + strlen("best."), t->best->name) == 0;
+    }
+    use = cr_metrics_find(&t->metrics, cr_score_bare(name));
+    score = cr_score_find(&t->state.eval, name);
+    if (score)
+        *to = score->value;
+    return use && cr_metric_single(use->metric);
+}
+
+int cr_train_finish(struct cr_train *t, enum cr_end end)
+{
+    int status;
+
+    if (t->old_record)
+        end = cr_train_recall(t);
+    if (end == CR_END_DONE || end == CR_END_EARLY)
+        cr_require_check(t->diag, t->require, false, cr_train_value, t);
+    status = finish_exit(t, end);
+    if (!t->old_record && t->dir.lock &&
+        !cr_train_note(t, end, status) && status == 0)
+        status = cr_diag_exit(t->diag);
+    cr_console_problems(&t->console, t->diag);
+    if (t->cli->json)
+        finish_print_json(t, end);
+    else
+        finish_print_text(t, end);
+    return status;
+}

@@ -1,0 +1,21 @@
+/*
+ * Flags of train and resume that are keys of the config too: each becomes an
+ * assignment behind those of the command line.
+ */
+#ifndef CR_TRAIN_FLAGS_H
+#define CR_TRAIN_FLAGS_H
+
+#include "conf/verb.h"
+
+/* Adds `key=value` to the line's assignments. `flag` ("--epochs") finds its
+ * argument, for messages. */
+void cr_flag_set(struct cr_cli *cli, const char *flag, const char *key,
+                 const char *value);
+/* The same unless value is NULL; quoted, so that any text is a string. */
+void cr_flag_text(struct cr_cli *cli, const char *flag, const char *key,
+                  const char *value);
+/* The same unless value is CR_INT_NONE. */
+void cr_flag_int(struct cr_cli *cli, const char *flag, const char *key,
+                 int64_t value);
+
+#endif

@@ -1,0 +1,422 @@
+/*
+ * The training loop.
+ *
+ * Between two steps stands what belongs to the place the run has reached:
+ * evaluation, checkpoint, the end. It follows from the step and the state
+ * (has this place been judged? saved?), so a run that is resumed does what is
+ * still due there and no more. Within a step there is nothing but the step.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "train/signals.h"
+#include "train/train.h"
+
+#define LOOP_FLUSH 1.0 /* seconds after which records are handed over */
+
+struct loop {
+    struct cr_train *t;
+    double now, started, flush_next;
+    double save_last, eval_last, log_last;  /* times of the last ones */
+    double rate_from;                       /* rate of the next record */
+    int64_t rate_samples;
+    int64_t samples_from;                   /* rate of the bar */
+    bool save_wanted;
+    double lr, grad_norm;
+};
+
+/* ---- Log */
+
+static double loop_rate(struct loop *l)
+{
+    double seconds = l->now - l->rate_from;
+    double rate = seconds > 0 ? (double)(l->t->state.samples -
+                                         l->rate_samples) / seconds
+                              : 0;
+
+    l->rate_from = l->now;
+    l->rate_samples = l->t->state.samples;
+    return rate;
+}
+
+/* The place in its epoch of the step just done, from 0. */
+static int64_t loop_batch(const struct cr_train *t)
+{
+    return (t->state.step - 1) % t->per_epoch;
+}
+
+static void loop_bar(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    double seconds = l->now - l->started;
+    int64_t done = t->state.step - t->started_step;
+    struct cr_bar bar = {
+        .epoch = (t->state.step - 1) / t->per_epoch + 1,
+        .epochs = (t->total + t->per_epoch - 1) / t->per_epoch,
+        .at = loop_batch(t) + 1,
+        .of = t->per_epoch,
+        .loss = t->loss,
+        .rate = (double)(t->state.samples - l->samples_from) / seconds,
+        .left = done > 0 ? seconds / (double)done *
+                               (double)(t->total - t->state.step)
+                         : -1,
+    };
+
+    cr_console_bar(&t->console, l->now, &bar);
+}
+
+/* Records count over the whole run, lines over the epoch, as the tutorial
+ * has them. With an interval in seconds both come together. */
+static void loop_log(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    const struct cr_every *every = &t->log_every;
+    int64_t batch = loop_batch(t), step = t->state.step;
+    bool timed = every->seconds > 0 &&
+                 (step == 1 || l->now - l->log_last >= every->seconds);
+
+    if (timed || (every->steps > 0 &&
+                  (step == 1 || cr_every_step(every, step - 1)))) {
+        cr_train_record(t, l->lr, l->grad_norm, loop_rate(l));
+        l->log_last = l->now;
+    }
+    if (batch == 0)
+        cr_console_detail(&t->console,
+                          "Epoch %" PRId64
+                          "\n-------------------------------",
+                          (step - 1) / t->per_epoch + 1);
+    if (timed || (every->steps > 0 &&
+                  (batch == 0 || cr_every_step(every, batch))))
+        cr_console_detail(&t->console,
+                          "loss: %7f  [%3" PRId64 "/%3" PRId64 "]", t->loss,
+                          batch, t->per_epoch);
+    if (cr_console_bar_due(&t->console, l->now))
+        loop_bar(l);
+}
+
+static void loop_say_scores(struct cr_train *t)
+{
+    const struct cr_scores *scores = &t->state.eval;
+    struct cr_arena mem = { 0 };
+    struct cr_buf b = { .arena = &mem };
+
+    for (int i = 0; i < scores->n; i++) {
+        const struct cr_score *s = &scores->v[i];
+
+        if (!s->single)
+            continue;
+        cr_buf_str(&b, b.len ? ", " : "");
+        if (strcmp(s->name, "accuracy") == 0)
+            cr_buf_f(&b, "Accuracy: %.1f%%", 100 * s->value);
+        else if (strcmp(s->name, "loss") == 0)
+            cr_buf_f(&b, "Avg loss: %8f", s->value);
+        else
+            cr_buf_f(&b, "%s: %.4f", s->name, s->value);
+    }
+    if (b.len)
+        cr_console_say(&t->console, "%s", cr_buf_text(&b));
+    cr_arena_free(&mem);
+}
+
+/* ---- Evaluation */
+
+static bool loop_eval_stop(void *ctx)
+{
+    struct loop *l = ctx;
+
+    l->now = cr_now();
+    cr_rundir_beat(&l->t->dir, l->now);
+    return cr_signals_stop() != 0;
+}
+
+static bool loop_better(double value, double than, bool max)
+{
+    return max ? value > than : value < than;
+}
+
+/* What the evaluation means for best and early stopping. */
+static void loop_judge(struct cr_train *t)
+{
+    struct cr_state *s = &t->state;
+    const struct cr_score *score;
+
+    if (t->best) {
+        score = cr_score_find(&s->eval, t->best->name);
+        if (isfinite(score->value) &&
+            (!s->best_metric || strcmp(s->best_metric, t->best->name) != 0 ||
+             loop_better(score->value, s->best, t->best_max))) {
+            s->best_metric = t->best->name;
+            s->best_max = t->best_max;
+            s->best = score->value;
+            s->best_step = s->step;
+        }
+    }
+    if (t->train.early_stop.monitor && t->train.early_stop.patience > 0) {
+        double delta = t->train.early_stop.min_delta;
+
+        score = cr_score_find(&s->eval, t->train.early_stop.monitor);
+        if (isfinite(score->value) &&
+            (!s->wait_some ||
+             loop_better(score->value,
+                         s->wait_best + (t->early_max ? delta : -delta),
+                         t->early_max))) {
+            s->wait_best = score->value;
+            s->wait_some = true;
+            s->wait = 0;
+        } else {
+            s->wait++;
+        }
+        s->stopped_early = s->wait >= t->train.early_stop.patience;
+    }
+}
+
+static bool loop_eval_due(const struct loop *l)
+{
+    const struct cr_train *t = l->t;
+    const struct cr_state *s = &t->state;
+
+    if (!t->eval || s->eval_step >= s->step)
+        return false;
+    if (s->step == 0)
+        return t->eval_opts.first;
+    return s->step >= t->total || cr_every_step(&t->eval_every, s->step) ||
+           (t->eval_every.seconds > 0 &&
+            l->now - l->eval_last >= t->eval_every.seconds);
+}
+
+static enum cr_end loop_eval(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    double from = l->now;
+    bool stopped;
+
+    if (!cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped))
+        return CR_END_FAILED;
+    l->now = cr_now();
+    l->rate_from += l->now - from; /* the rate is that of training */
+    if (stopped)
+        return CR_END_SIGNAL;
+    t->state.eval = *cr_eval_scores(t->eval);
+    t->state.eval_step = t->state.step;
+    l->eval_last = l->now;
+    loop_judge(t);
+    cr_train_record_eval(t);
+    loop_say_scores(t);
+    return CR_END_NONE;
+}
+
+/* ---- Between steps */
+
+/* Reads log.every again from where the config came from. */
+static void loop_reread(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    struct cr_diag diag = { .arena = t->arena };
+    struct cr_log_section log;
+    struct cr_config *config;
+
+    cr_console_say(&t->console,
+                   "epoch %" PRId64 ", step %" PRId64 " of %" PRId64
+                   ", loss %f, lr %g",
+                   cr_state_epoch(&t->state) + 1, t->state.step, t->total,
+                   t->loss, l->lr);
+    if (t->flags.reread) {
+        config = cr_config_load(t->arena, &diag, t->flags.reread);
+        if (!config->broken && diag.errors == 0 &&
+            cr_section_read(config, "log", &log) && log.every.value > 0)
+            t->log_every = cr_train_every(t, &log.every);
+        else
+            cr_console_problems(&t->console, &diag);
+    }
+    cr_train_flush(t);
+}
+
+static enum cr_end loop_signals(struct loop *l)
+{
+    struct cr_train *t = l->t;
+
+    if (!cr_signals_any())
+        return CR_END_NONE;
+    if (cr_signals_hup())
+        l->save_wanted = true;
+    if (cr_signals_usr2())
+        loop_reread(l);
+    if (cr_signals_stop())
+        return CR_END_SIGNAL;
+    if (cr_signals_usr1()) {
+        l->save_wanted = true;
+        if (t->run.on_usr1 == CR_USR1_STOP)
+            return CR_END_USR1;
+    }
+    return CR_END_NONE;
+}
+
+static bool loop_save_due(const struct loop *l)
+{
+    const struct cr_train *t = l->t;
+    const struct cr_state *s = &t->state;
+
+    if (l->save_wanted)
+        return true;
+    if (s->step == 0)
+        return false;
+    return s->step >= t->total || cr_every_step(&t->save_every, s->step) ||
+           (t->save_every.seconds > 0 &&
+            l->now - l->save_last >= t->save_every.seconds) ||
+           (s->best_metric && s->best_step == s->step &&
+            s->eval_step == s->step);
+}
+
+/* All that is due at this place of the run. */
+static enum cr_end loop_place(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    enum cr_end end = loop_signals(l);
+
+    if (end == CR_END_NONE && loop_eval_due(l))
+        end = loop_eval(l);
+    if (end == CR_END_NONE && t->state.stopped_early)
+        end = CR_END_EARLY;
+    if (end == CR_END_NONE && t->state.step >= t->total)
+        end = CR_END_DONE;
+    if (end == CR_END_NONE && t->time_limit > 0 &&
+        l->now - t->started >= t->time_limit)
+        end = CR_END_TIME;
+    if (end != CR_END_NONE || loop_save_due(l)) {
+        if (!cr_train_save(t, &end))
+            return end;
+        l->save_wanted = false;
+        l->save_last = l->now;
+    }
+    return end;
+}
+
+/* ---- A step */
+
+/* The step is not done: its record stands, its update does not. */
+static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
+                                 const char *what)
+{
+    struct cr_train *t = l->t;
+    const char *cell = cr_exec_culprit(exec);
+
+    t->state.step++;
+    cr_train_record(t, l->lr, l->grad_norm, 0);
+    t->state.step--;
+
+    cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
+             "%s is not finite at step %" PRId64 "%s%s", what,
+             t->state.step + 1,
+             *cell ? "; the first output that is not finite: " : "", cell);
+    return CR_END_DIVERGED;
+}
+
+static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
+{
+    struct cr_train *t = l->t;
+    struct cr_exec *exec = cr_plans_for(&t->plans, batch->n);
+
+    for (int i = 0; i < t->n_columns; i++)
+        cr_exec_feed(exec, i, batch->data[i]);
+    if (!cr_exec_check(exec, t->diag, batch->samples))
+        return CR_END_FAILED;
+    l->lr = cr_lr_at(&t->optim.lr, t->state.step);
+    cr_exec_forward(exec, t->state.step + 1);
+    t->loss = cr_exec_loss(exec);
+    if (!isfinite(t->loss))
+        return loop_diverged(l, exec, "the loss");
+    if (!cr_exec_backward(exec, 1, l->lr))
+        return loop_diverged(l, exec, "the gradient of the loss");
+    if (t->log.grad_norm) {
+        l->grad_norm = cr_exec_norm(exec);
+        if (!isfinite(l->grad_norm))
+            return loop_diverged(l, exec, "the gradient");
+        cr_exec_update(exec, 1, l->lr);
+    }
+    return CR_END_NONE;
+}
+
+/* Moves the state past the batch just computed. */
+static void loop_advance(struct cr_train *t, const struct cr_batch *batch)
+{
+    struct cr_state *s = &t->state;
+
+    s->step++;
+    s->samples += batch->n;
+    s->cursor += batch->n;
+    if (cr_state_in_epoch(s) == 0)
+        s->cursor = 0;
+}
+
+static const struct cr_batch *loop_next(struct cr_train *t)
+{
+    int errors = t->diag->errors;
+    const struct cr_batch *batch = cr_pipe_next(t->pipe, t->diag);
+
+    if (!batch && t->diag->errors == errors)
+        batch = cr_pipe_next(t->pipe, t->diag); /* an epoch has ended */
+    return batch;
+}
+
+static enum cr_end loop_run(struct loop *l)
+{
+    struct cr_train *t = l->t;
+
+    for (;;) {
+        const struct cr_batch *batch;
+        enum cr_end end = loop_place(l);
+
+        if (end != CR_END_NONE)
+            return end;
+        batch = loop_next(t);
+        end = batch ? loop_step(l, batch) : CR_END_FAILED;
+        if (end == CR_END_FAILED) /* what was learnt is worth keeping */
+            cr_train_save(t, &end);
+        if (end != CR_END_NONE)
+            return end;
+        loop_advance(t, batch);
+        l->now = cr_now();
+        loop_log(l);
+        cr_rundir_beat(&t->dir, l->now);
+        if (l->now >= l->flush_next) {
+            cr_train_flush(t);
+            l->flush_next = l->now + LOOP_FLUSH;
+        }
+    }
+}
+
+enum cr_end cr_train_loop(struct cr_train *t)
+{
+    struct loop l = { .t = t, .now = cr_now() };
+    enum cr_end end;
+
+    l.started = l.save_last = l.eval_last = l.log_last = l.rate_from = l.now;
+    l.flush_next = l.now + LOOP_FLUSH;
+    l.rate_samples = l.samples_from = t->state.samples;
+    cr_signals_start();
+    cr_pipe_seek(t->pipe, cr_state_epoch(&t->state),
+                 cr_state_in_epoch(&t->state));
+    end = loop_run(&l);
+    cr_console_clear(&t->console);
+    cr_train_flush(t);
+    return end;
+}
+
+enum cr_end cr_train_dry(struct cr_train *t)
+{
+    struct loop l = { .t = t };
+    const struct cr_batch *batch;
+    enum cr_end end;
+    bool stopped;
+
+    cr_pipe_seek(t->pipe, 0, 0);
+    batch = loop_next(t);
+    end = batch ? loop_step(&l, batch) : CR_END_FAILED;
+    if (end == CR_END_NONE)
+        loop_advance(t, batch);
+    if (end == CR_END_NONE && t->eval &&
+        !cr_eval_run(t->eval, t->diag, loop_eval_stop, &l, &stopped))
+        end = CR_END_FAILED;
+    return end == CR_END_NONE ? CR_END_DONE : end;
+}

@@ -1,0 +1,206 @@
+/*
+ * record.json: what a run was, is and has come to, for `cellrun runs`.
+ *
+ *   cellrun id name config seed host pid cpu kernels threads
+ *   data        split -> {samples, fingerprint}
+ *   trained     number of values that are trained
+ *   started ended (RFC 3339), seconds
+ *   status      running completed early_stopped interrupted terminated
+ *               time_limit stopped diverged failed
+ *   exit        the exit status; absent while it runs
+ *   epochs steps loss (of the last step)
+ *   eval        metric -> value, of the last evaluation
+ *   best        {metric, mode, value, epoch (from 1), step}
+ *   ckpt        the best checkpoint, else the last, within the directory
+ *   error       the first message of a run that failed
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/par.h"
+#include "base/version.h"
+#include "ckpt/json.h"
+#include "math/blas.h"
+#include "train/signals.h"
+#include "train/train.h"
+
+const char *cr_train_status(enum cr_end end)
+{
+    switch (end) {
+    case CR_END_NONE:
+        return "running";
+    case CR_END_DONE:
+        return "completed";
+    case CR_END_EARLY:
+        return "early_stopped";
+    case CR_END_SIGNAL:
+        return cr_signals_stop() == SIGINT ? "interrupted" : "terminated";
+    case CR_END_TIME:
+        return "time_limit";
+    case CR_END_USR1:
+        return "stopped";
+    case CR_END_DIVERGED:
+        return "diverged";
+    case CR_END_FAILED:
+        break;
+    }
+    return "failed";
+}
+
+static void record_time(struct cr_buf *b, const char *name, long long at)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t time = (time_t)(epoch && *epoch ? strtoll(epoch, NULL, 10) : at);
+    struct tm tm;
+
+    gmtime_r(&time, &tm);
+    cr_buf_f(b, ",\"%s\":\"%04d-%02d-%02dT%02d:%02d:%02dZ\"", name,
+             tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+             tm.tm_min, tm.tm_sec);
+}
+
+static void record_text(struct cr_buf *b, const char *name, const char *text)
+{
+    cr_buf_f(b, ",\"%s\":", name);
+    cr_buf_json(b, text);
+}
+
+static const char *record_cpu(struct cr_arena *arena)
+{
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    const char *name = "";
+    char line[256];
+
+    while (f && !*name && fgets(line, sizeof line, f)) {
+        char *value = cr_starts(line, "model name") ? strchr(line, ':') : NULL;
+
+        if (value) {
+            value[strcspn(value, "\n")] = '\0';
+            name = cr_strdup(arena, value + 1 + strspn(value + 1, " "));
+        }
+    }
+    if (f)
+        fclose(f);
+    return name;
+}
+
+static void record_data(struct cr_buf *b, const char *split,
+                        const struct cr_pipe *pipe)
+{
+    if (pipe)
+        cr_buf_f(b, "%s\"%s\":{\"samples\":%" PRId64
+                    ",\"fingerprint\":\"%08" PRIx32 "\"}",
+                 b->text[b->len - 1] == '{' ? "" : ",", split,
+                 cr_pipe_dataset(pipe)->count,
+                 cr_pipe_dataset(pipe)->fingerprint);
+}
+
+/* The file that stands for the run, within its directory; NULL: none. */
+const char *cr_train_ckpt(const struct cr_train *t)
+{
+    static const char *const names[] = { "ckpt/best.safetensors",
+                                         "ckpt/last.safetensors" };
+
+    for (size_t i = 0; i < CR_LEN(names); i++)
+        if (access(cr_rundir_file(&t->dir, names[i]), F_OK) == 0)
+            return names[i];
+    return NULL;
+}
+
+int64_t cr_train_best_epoch(const struct cr_train *t)
+{
+    int64_t step = t->state.best_step;
+
+    return step > 0 ? (step - 1) / t->per_epoch + 1 : 0;
+}
+
+static void record_best(struct cr_train *t, struct cr_buf *b)
+{
+    cr_buf_str(b, ",\"best\":{\"metric\":");
+    cr_buf_json(b, t->state.best_metric);
+    cr_buf_f(b, ",\"mode\":\"%s\",\"value\":",
+             t->state.best_max ? "max" : "min");
+    cr_buf_real(b, t->state.best);
+    cr_buf_f(b, ",\"epoch\":%" PRId64 ",\"step\":%" PRId64 "}",
+             cr_train_best_epoch(t), t->state.best_step);
+}
+
+static const char *record_json(struct cr_train *t, enum cr_end end,
+                                 int status)
+{
+    struct cr_buf b = { .arena = t->arena };
+    char host[256] = "";
+    int64_t values = 0;
+    int n;
+    const struct cr_param *params = cr_net_params(t->net, &n);
+
+    for (int i = 0; i < n; i++)
+        values += params[i].trained ? cr_count(&params[i].spec) : 0;
+    gethostname(host, sizeof host - 1);
+    cr_buf_str(&b, "{\"cellrun\":\"" CR_VERSION "\"");
+    record_text(&b, "id", t->id);
+    record_text(&b, "name", t->name);
+    record_text(&b, "config", t->config->name);
+    cr_buf_f(&b, ",\"seed\":%" PRIu64, t->seed);
+    record_text(&b, "host", host);
+    cr_buf_f(&b, ",\"pid\":%ld", (long)getpid());
+    record_text(&b, "cpu", record_cpu(t->arena));
+    record_text(&b, "kernels", cr_blas_name());
+    cr_buf_f(&b, ",\"threads\":%d,\"data\":{", cr_par_threads());
+    record_data(&b, "train", t->pipe);
+    record_data(&b, "eval", t->eval_pipe);
+    cr_buf_f(&b, "},\"trained\":%" PRId64, values);
+    record_time(&b, "started", t->started_at);
+    if (end != CR_END_NONE) {
+        record_time(&b, "ended", (long long)time(NULL));
+        cr_buf_f(&b, ",\"seconds\":%.3f", cr_now() - t->started);
+    }
+    record_text(&b, "status", cr_train_status(end));
+    if (end != CR_END_NONE)
+        cr_buf_f(&b, ",\"exit\":%d", status);
+    cr_buf_f(&b, ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"loss\":",
+             cr_state_epoch(&t->state), t->state.step);
+    cr_buf_real(&b, t->loss);
+    if (t->state.eval_step >= 0) {
+        cr_buf_str(&b, ",\"eval\":{");
+        cr_buf_scores(&b, &t->state.eval, false);
+        cr_buf_char(&b, '}');
+    }
+    if (t->state.best_metric)
+        record_best(t, &b);
+    if (cr_train_ckpt(t))
+        record_text(&b, "ckpt", cr_train_ckpt(t));
+    if (status != 0 && t->diag->first)
+        record_text(&b, "error", t->diag->first->text);
+    cr_buf_str(&b, "}\n");
+    return cr_buf_text(&b);
+}
+
+bool cr_train_note(struct cr_train *t, enum cr_end end, int status)
+{
+    return cr_rundir_put(&t->dir, "record.json",
+                         record_json(t, end, status));
+}
+
+/* A run that was over when we came: its numbers from its record. */
+enum cr_end cr_train_recall(struct cr_train *t)
+{
+    const struct cr_node *r = t->old_record;
+    const struct cr_node *best = cr_node_get(r, "best");
+    struct cr_state *s = &t->state;
+
+    s->step = cr_json_int(r, "steps", 0);
+    cr_scores_read(t->arena, cr_node_get(r, "eval"), &s->eval);
+    s->eval_step = cr_node_get(r, "eval") ? s->step : -1;
+    s->best_metric = cr_json_str(best, "metric", NULL);
+    s->best = cr_json_real(best, "value", NAN);
+    s->best_step = cr_json_int(best, "step", 0);
+    return strcmp(cr_json_str(r, "status", ""), "completed") == 0
+               ? CR_END_DONE
+               : CR_END_EARLY;
+}
+

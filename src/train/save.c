@@ -1,0 +1,171 @@
+/*
+ * Checkpoints and records of a run.
+ *
+ * What cannot be written is told once; the run goes on unless
+ * `checkpoint.on_save_error` says otherwise, and ends with status 1.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "train/train.h"
+
+/* ---- Records */
+
+/* Seconds since 1970 with milliseconds. */
+static double save_time(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
+}
+
+static void save_record_head(struct cr_train *t, struct cr_buf *b,
+                             const char *split)
+{
+    int64_t step = t->state.step;
+
+    cr_buf_f(b, "{\"t\":%.3f,\"step\":%" PRId64 ",\"epoch\":%" PRId64
+                ",\"split\":\"%s\"",
+             save_time(), step, step > 0 ? (step - 1) / t->per_epoch : 0,
+             split);
+}
+
+static void save_member(struct cr_buf *b, const char *name, double value)
+{
+    cr_buf_f(b, ",\"%s\":", name);
+    cr_buf_real(b, value);
+}
+
+static void save_line(struct cr_train *t, struct cr_buf *b)
+{
+    cr_buf_str(b, "}\n");
+    if (t->dir.metrics)
+        fwrite(b->text, 1, b->len, t->dir.metrics);
+}
+
+void cr_train_record(struct cr_train *t, double lr, double grad_norm,
+                     double rate)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_buf b = { .arena = &mem };
+
+    save_record_head(t, &b, "train");
+    save_member(&b, "loss", t->loss);
+    save_member(&b, "lr", lr);
+    if (t->log.grad_norm)
+        save_member(&b, "grad_norm", grad_norm);
+    cr_buf_f(&b, ",\"samples_per_s\":%.0f", rate);
+    save_line(t, &b);
+    cr_arena_free(&mem);
+}
+
+void cr_train_record_eval(struct cr_train *t)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_buf b = { .arena = &mem };
+
+    save_record_head(t, &b, "eval");
+    cr_buf_char(&b, ',');
+    cr_buf_scores(&b, &t->state.eval, true);
+    save_line(t, &b);
+    cr_arena_free(&mem);
+}
+
+static void save_flush(struct cr_train *t, FILE **f, const char *name)
+{
+    const char *path;
+
+    if (!*f || (fflush(*f) == 0 && !ferror(*f)))
+        return;
+    path = cr_rundir_file(&t->dir, name);
+    cr_error(t->diag, cr_at_file(t->arena, path), CR_E_SYSTEM,
+             "cannot write: %s", strerror(errno));
+    cr_console_problems(&t->console, t->diag);
+    fclose(*f);
+    *f = NULL;
+}
+
+void cr_train_flush(struct cr_train *t)
+{
+    save_flush(t, &t->dir.metrics, "metrics.jsonl");
+    save_flush(t, &t->console.log, "log.txt");
+}
+
+/* ---- Checkpoints */
+
+static const struct cr_tensor *save_tensors(struct cr_train *t,
+                                            struct cr_arena *arena, int *n)
+{
+    struct cr_tensor *all;
+    int params, slots;
+    const struct cr_param *param = cr_net_params(t->net, &params);
+    const struct cr_tensor *slot = cr_net_slots(t->net, &slots);
+
+    if (t->checkpoint.weights_only)
+        slots = 0;
+    *n = params + slots;
+    all = CR_NEWS(arena, struct cr_tensor, *n + 1);
+    for (int i = 0; i < params; i++)
+        all[i] = (struct cr_tensor){ param[i].name, param[i].spec,
+                                     param[i].data };
+    for (int i = 0; i < slots; i++)
+        all[params + i] = slot[i];
+    return all;
+}
+
+static bool save_write(struct cr_train *t, const char *path)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_ckpt ckpt = { .train = !t->checkpoint.weights_only,
+                            .config = t->yaml };
+    struct cr_publish publish = {
+        .path = path,
+        .best = t->state.best_metric && t->state.best_step == t->state.step,
+        .keep = t->checkpoint.keep_checkpoint_max,
+        .resumed = t->resumed,
+    };
+    bool ok;
+
+    ckpt.tensors = save_tensors(t, &mem, &ckpt.n);
+    ckpt.state = cr_state_write(&mem, &t->state);
+    ok = cr_ckpt_write(t->diag, path, &ckpt);
+    cr_arena_free(&mem);
+    if (ok) {
+        t->saved = path;
+        ok = cr_ckpt_publish(t->diag, &publish);
+    }
+    return ok;
+}
+
+bool cr_train_save(struct cr_train *t, enum cr_end *end)
+{
+    int64_t step = t->state.step, before = step > 0 ? step - 1 : 0;
+    const char *path;
+
+    if (t->flags.no_ckpt ||
+        (t->saved_step == step && t->saved_eval == t->state.eval_step))
+        return true;
+    if (!cr_net_finite(t->net)) {
+        cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
+                 "a parameter is not finite after step %" PRId64, step);
+        *end = CR_END_DIVERGED;
+        return false;
+    }
+    cr_train_flush(t);
+    path = cr_ckpt_name(t->arena, t->dir.ckpt, t->name,
+                        before / t->per_epoch + 1,
+                        step > 0 ? before % t->per_epoch + 1 : 0);
+    t->saved_step = step; /* also when it fails: the next one is tried */
+    t->saved_eval = t->state.eval_step;
+    if (save_write(t, path))
+        return true;
+    t->unsaved = true;
+    cr_console_problems(&t->console, t->diag);
+    if (t->checkpoint.on_save_error != CR_SAVE_ABORT)
+        return true;
+    *end = CR_END_FAILED;
+    return false;
+}

@@ -1,0 +1,297 @@
+/*
+ * Everything a run needs, made and checked before its first step. All of it
+ * is tried even when something is wrong already, so that one look at the
+ * messages shows all there is to mend.
+ */
+#include "train/train.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/num.h"
+
+/* ---- How often */
+
+struct cr_every cr_train_every(const struct cr_train *t,
+                               const struct cr_amount *amount)
+{
+    double value = amount->value;
+
+    switch (amount->unit) {
+    case CR_SECONDS:
+        return (struct cr_every){ .seconds = value };
+    case CR_EPOCHS:
+        value *= (double)t->per_epoch;
+        break;
+    case CR_SAMPLES:
+        value /= (double)t->plans.batch;
+        break;
+    case CR_PERCENT:
+        value *= (double)t->total / 100;
+        break;
+    default:
+        break;
+    }
+    return (struct cr_every){ .steps = value > 1 ? value : 1 };
+}
+
+bool cr_every_step(const struct cr_every *every, int64_t step)
+{
+    return every->steps > 0 && step > 0 &&
+           floor((double)step / every->steps) !=
+               floor((double)(step - 1) / every->steps);
+}
+
+static bool setup_amount(struct cr_train *t, const char *section,
+                         const struct cr_amount *amount)
+{
+    const struct cr_node *node;
+
+    if (amount->value > 0)
+        return true;
+    node = cr_node_get(cr_section(t->config, section), "every");
+    return cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                    "'%s.every' must be more than 0", section);
+}
+
+/* ---- Sections */
+
+static bool setup_sections(struct cr_train *t)
+{
+    static const char *const needed[] = { "dataset", "network", "loss",
+                                          "optimizer" };
+    struct cr_config *c = t->config;
+    bool ok = cr_config_check(c);
+
+    for (size_t i = 0; i < CR_LEN(needed); i++)
+        if (!cr_section(c, needed[i]))
+            ok = cr_error(t->diag, c->root->pos, CR_E_MISSING_SECTION,
+                          "the section '%s' is missing", needed[i]);
+    ok = cr_seed_read(c, &t->seed) && ok;
+    ok = cr_section_read(c, "eval", &t->eval_opts) &&
+         setup_amount(t, "eval", &t->eval_opts.every) && ok;
+    ok = cr_section_read(c, "checkpoint", &t->checkpoint) &&
+         setup_amount(t, "checkpoint", &t->checkpoint.every) && ok;
+    ok = cr_section_read(c, "log", &t->log) &&
+         setup_amount(t, "log", &t->log.every) && ok;
+    ok = cr_section_read(c, "run", &t->run) && ok;
+    ok = cr_train_read(c, &t->train) &&
+         cr_time_limit_read(c, &t->train, &t->time_limit) && ok;
+    return cr_threads_start(c, t->cli->threads) && ok;
+}
+
+/* A name that serves as one part of a path. */
+static bool setup_name(struct cr_train *t)
+{
+    const struct cr_node *node = cr_node_get(cr_section(t->config, "run"),
+                                             "name");
+
+    t->name = t->run.name ? t->run.name : t->config->name;
+    if (*t->name && !strchr(t->name, '/') && *t->name != '.')
+        return true;
+    return cr_error(t->diag, node ? node->pos : CR_NOWHERE,
+                    CR_E_OUT_OF_RANGE,
+                    "'run.name': found '%s', expected a name without '/' that "
+                    "does not begin with a dot", t->name);
+}
+
+/* ---- Data */
+
+static bool setup_has_eval(const struct cr_train *t)
+{
+    const struct cr_node *dataset = cr_section(t->config, "dataset");
+
+    return cr_node_get(dataset, "eval") ||
+           cr_node_get(cr_node_get(dataset, "split"), "eval_from_train");
+}
+
+static bool setup_data(struct cr_train *t)
+{
+    struct cr_pipe_want want = { .split = "train", .train = true,
+                                 .seed = t->seed };
+    bool ok = true;
+
+    if (t->train.overfit_batches != CR_INT_NONE)
+        want.overfit_batches = t->train.overfit_batches;
+    if (t->train.limit.unit == CR_PERCENT)
+        want.limit_fraction = t->train.limit.value / 100;
+    else if (t->train.limit.unit != CR_UNIT_NONE)
+        want.limit = (int64_t)t->train.limit.value;
+    t->pipe = cr_pipe_open(t->config, &want);
+    if (setup_has_eval(t)) {
+        want = (struct cr_pipe_want){ .split = "eval", .seed = t->seed };
+        if (t->eval_opts.batch_size != CR_INT_NONE)
+            want.batch_size = t->eval_opts.batch_size;
+        t->eval_pipe = cr_pipe_open(t->config, &want);
+        ok = t->eval_pipe != NULL;
+    }
+    return t->pipe && ok;
+}
+
+/* ---- Network and plans */
+
+static bool setup_net(struct cr_train *t, const struct cr_column **columns)
+{
+    struct cr_net_want want = { .seed = t->seed, .loss = true,
+                                .no_values = t->flags.check };
+
+    *columns = cr_pipe_columns(t->pipe, &t->n_columns);
+    want.columns = *columns;
+    want.n_columns = t->n_columns;
+    want.batch = cr_pipe_batch_size(t->pipe);
+    want.classes = cr_pipe_dataset(t->pipe)->classes;
+    t->net = cr_net_build(t->config, &want);
+    return t->net && cr_optim_rule(t->config, t->net, &t->optim);
+}
+
+static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
+{
+    struct cr_exec_want want = { .training = true, .loss = true,
+                                 .backward = true, .update = true,
+                                 .norm = t->log.grad_norm,
+                                 .eager = t->flags.eager };
+    struct cr_eval_want eval = { .pipe = t->eval_pipe,
+                                 .metrics = &t->metrics,
+                                 .columns = columns,
+                                 .n_columns = t->n_columns,
+                                 .eager = t->flags.eager };
+
+    if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))
+        return false;
+    if (!t->eval_pipe)
+        return true;
+    if (t->eval_opts.max_batches != CR_INT_NONE)
+        eval.max_batches = t->eval_opts.max_batches;
+    t->eval = cr_eval_open(t->config, t->net, &eval);
+    return t->eval != NULL;
+}
+
+/* ---- Metrics that decide something */
+
+static bool setup_maximize(int mode, const struct cr_metric_use *use)
+{
+    return mode == CR_MODE_AUTO ? use->metric->maximize : mode == CR_MODE_MAX;
+}
+
+/* The metric of that name; NULL after reporting. */
+static const struct cr_metric_use *
+setup_metric(struct cr_train *t, const char *section, const char *sub,
+             const char *key, const char *name)
+{
+    const struct cr_node *node = cr_node_get(
+        cr_node_get(cr_section(t->config, section), sub), key);
+    const struct cr_metric_use *use =
+        cr_metrics_find(&t->metrics, cr_score_bare(name));
+    struct cr_pos pos = node ? node->pos : CR_NOWHERE;
+    const char **names;
+
+    if (!t->eval_pipe) {
+        cr_error(t->diag, pos, CR_E_CONFLICT,
+                 "'%s.%s' needs an evaluation: 'dataset.eval' is missing",
+                 section, sub);
+        return NULL;
+    }
+    if (use && cr_metric_single(use->metric))
+        return use;
+    names = CR_NEWS(t->arena, const char *, t->metrics.n + 1);
+    for (int i = 0; i < t->metrics.n; i++)
+        names[i] = t->metrics.use[i].name;
+    cr_error(t->diag, pos, CR_E_NO_MATCH,
+             use ? "the metric '%s' is not one number"
+                 : "'%s' is none of the metrics",
+             cr_quote(t->arena, name, strlen(name)));
+    if (!use && cr_nearest(name, names))
+        cr_hint(t->diag, "did you mean '%s'?", cr_nearest(name, names));
+    return NULL;
+}
+
+static bool setup_deciders(struct cr_train *t)
+{
+    const struct cr_metric_use *early;
+    bool ok = true;
+
+    if (t->checkpoint.best.metric) {
+        t->best = setup_metric(t, "checkpoint", "best", "metric",
+                               t->checkpoint.best.metric);
+        ok = t->best != NULL;
+    } else if (t->eval_pipe) {
+        for (int i = 0; i < t->metrics.n; i++) {
+            const struct cr_metric_use *use = &t->metrics.use[i];
+
+            if (!cr_metric_single(use->metric))
+                continue;
+            if (!t->best || strcmp(t->best->name, "loss") == 0)
+                t->best = use;
+        }
+    }
+    if (t->best)
+        t->best_max = setup_maximize(t->checkpoint.best.mode, t->best);
+    if (t->train.early_stop.monitor && t->train.early_stop.patience > 0) {
+        early = setup_metric(t, "train", "early_stop", "monitor",
+                             t->train.early_stop.monitor);
+        ok = early && ok;
+        if (early)
+            t->early_max = setup_maximize(t->train.early_stop.mode, early);
+    }
+    return ok;
+}
+
+/* ---- All of it */
+
+static bool setup_lengths(struct cr_train *t)
+{
+    t->per_epoch = cr_pipe_batches(t->pipe);
+    assert(t->per_epoch > 0);
+    if (t->train.steps != CR_INT_NONE)
+        t->total = t->train.steps;
+    else if (!cr_mul(&t->total, t->train.epochs, t->per_epoch))
+        return cr_error(t->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                        "'train.epochs' makes too many steps");
+    t->eval_every = cr_train_every(t, &t->eval_opts.every);
+    t->save_every = cr_train_every(t, &t->checkpoint.every);
+    t->log_every = cr_train_every(t, &t->log.every);
+    return true;
+}
+
+bool cr_train_prepare(struct cr_train *t)
+{
+    const struct cr_column *columns = NULL;
+    bool ok = setup_sections(t);
+
+    ok = setup_name(t) && ok;
+    t->require = cr_require_read(t->diag, t->flags.require);
+    ok = (t->require || !t->flags.require) && ok;
+    if (!cr_section(t->config, "dataset"))
+        return false;
+    ok = setup_data(t) && ok;
+    if (!t->pipe)
+        return false;
+    columns = cr_pipe_columns(t->pipe, &t->n_columns);
+    ok = cr_metrics_read(t->config,
+                         cr_label_classifies(t->config, columns,
+                                             t->n_columns),
+                         &t->metrics) && ok;
+    ok = setup_deciders(t) && ok;
+    ok = cr_require_check(t->diag, t->require, true, cr_train_value, t) && ok;
+    if (cr_section(t->config, "network") && cr_section(t->config, "loss") &&
+        cr_section(t->config, "optimizer"))
+        ok = setup_net(t, &columns) && ok;
+    if (!ok || t->diag->errors > 0)
+        return false;
+    t->id = cr_config_id(t->config);
+    t->yaml = cr_config_yaml(t->config, false, false);
+    return setup_plans(t, columns) && setup_lengths(t);
+}
+
+void cr_train_close(struct cr_train *t)
+{
+    cr_eval_close(t->eval);
+    cr_plans_free(&t->plans);
+    if (t->pipe)
+        cr_pipe_close(t->pipe);
+    if (t->eval_pipe)
+        cr_pipe_close(t->eval_pipe);
+    if (t->console.log)
+        fclose(t->console.log);
+    cr_rundir_close(&t->dir);
+}

@@ -1,0 +1,361 @@
+/*
+ * Taking hold of a run directory, and going on from a checkpoint in it.
+ */
+#include "train/train.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "ckpt/json.h"
+#include "ckpt/load.h"
+
+const char *cr_train_folder(struct cr_train *t)
+{
+    const char *runs = getenv("CELLRUN_RUNS");
+
+    if (t->flags.run_dir)
+        return t->flags.run_dir;
+    if (t->run.dir)
+        runs = t->run.dir;
+    else if (!runs || !*runs)
+        runs = "runs";
+    return cr_strf(t->arena, "%s/%s/%.8s", runs, t->name, t->id);
+}
+
+/* ---- Checkpoints to go on from */
+
+/* Opens and verifies a file without a word in `diag`; NULL and the reason. */
+static struct cr_store *start_sound(struct cr_arena *arena, const char *path,
+                                    const struct cr_message **why)
+{
+    struct cr_diag quiet = { .arena = arena };
+    struct cr_store *store = cr_store_open(arena, &quiet, path);
+
+    if (store && !cr_store_verify(store, &quiet)) {
+        cr_store_close(store);
+        store = NULL;
+    }
+    *why = quiet.first;
+    return store;
+}
+
+struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
+                                 const char *ckpt_dir, bool *none)
+{
+    int n;
+    const struct cr_ckpt_file *file = cr_ckpt_list(arena, ckpt_dir, NULL, &n);
+
+    *none = n == 0;
+    for (int i = 0; i < n; i++) {
+        const struct cr_message *why;
+        struct cr_store *store = start_sound(arena, file[i].path, &why);
+
+        if (store)
+            return store;
+        if (i + 1 < n)
+            cr_warn(diag, why->pos, why->code, "%s; taking the one before",
+                    why->text);
+        else
+            cr_error(diag, why->pos, why->code, "%s", why->text);
+    }
+    return NULL;
+}
+
+/* Slots of the optimizer; parameters come by cr_load_weights. */
+static bool start_slots(struct cr_train *t, struct cr_store *store)
+{
+    struct cr_pos at = cr_at_file(t->arena, cr_store_path(store));
+    bool ok = true;
+    int n;
+    const struct cr_tensor *slot = cr_net_slots(t->net, &n);
+
+    for (int i = 0; i < n; i++) {
+        const struct cr_entry *e = cr_store_find(store, slot[i].name);
+
+        if (!e || !e->readable ||
+            cr_count(&e->spec) != cr_count(&slot[i].spec))
+            ok = cr_error(t->diag, at, CR_E_CKPT_MISMATCH,
+                          "the checkpoint has no slot '%s' %s", slot[i].name,
+                          cr_show(t->arena, &slot[i].spec));
+        else
+            ok = cr_store_read(store, t->diag, e, CR_REAL, slot[i].data) &&
+                 ok;
+    }
+    return ok;
+}
+
+/* Where in the data a run with other batches goes on: at the batch that the
+ * next unseen sample falls into. */
+static void start_rebatch(struct cr_train *t)
+{
+    struct cr_state *s = &t->state;
+    int64_t epoch = cr_state_epoch(s);
+
+    if (s->per_epoch == t->per_epoch)
+        return;
+    cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
+            "an epoch had %" PRId64 " steps and has %" PRId64
+            " now; steps are counted anew", s->per_epoch, t->per_epoch);
+    s->step = epoch * t->per_epoch + s->cursor / t->plans.batch;
+    s->per_epoch = t->per_epoch;
+    s->eval_step = -1;
+}
+
+static bool start_restore(struct cr_train *t, struct cr_store *store)
+{
+    const char *text = cr_store_meta(store, "cellrun.state");
+    struct cr_pos at = cr_at_file(t->arena, cr_store_path(store));
+    const struct cr_dataset *data = cr_pipe_dataset(t->pipe);
+    bool ok;
+
+    if (!cr_store_is_train(store) || !text) {
+        cr_error(t->diag, at, CR_E_CKPT_FORMAT,
+                 "holds weights alone, so no run can go on from it");
+        cr_note(t->diag, "train --load takes its weights");
+        return false;
+    }
+    ok = cr_load_weights(store, t->diag, t->net, true);
+    ok = start_slots(t, store) && ok;
+    ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
+    if (!ok)
+        return false;
+    if (t->state.fingerprint != data->fingerprint)
+        cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
+                "the data are not those that the run began with");
+    start_rebatch(t);
+    t->resumed = t->saved = cr_store_path(store);
+    t->saved_step = t->state.step;
+    t->saved_eval = t->state.eval_step;
+    t->state.stopped_early = t->train.early_stop.patience > 0 &&
+                             t->state.wait >= t->train.early_stop.patience;
+    return true;
+}
+
+/* ---- What the directory holds */
+
+/* record.json, NULL if there is none that can be read. */
+static const struct cr_node *start_record(struct cr_train *t)
+{
+    struct cr_diag quiet = { .arena = t->arena };
+    const char *path = cr_rundir_file(&t->dir, "record.json"), *why;
+    size_t len, at;
+    const char *text = cr_read_file(t->arena, &quiet, CR_NOWHERE, path,
+                                    CR_E_SYSTEM, 1 << 20, &len);
+
+    return text ? cr_json_read(t->arena, text, len, &why, &at) : NULL;
+}
+
+static bool start_same_run(struct cr_train *t, const struct cr_node *record)
+{
+    const char *id = cr_json_str(record, "id", "");
+
+    if (!*id || strcmp(id, t->id) == 0 || t->flags.allow_change)
+        return true;
+    cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_RUN_DIR,
+             "the run directory holds a run of another config (%.8s, not "
+             "%.8s)", id, t->id);
+    cr_note(t->diag, "--force starts over in it");
+    return false;
+}
+
+/* Whether a run that kept no checkpoint was completed. */
+static bool start_over(const struct cr_train *t, const struct cr_node *record)
+{
+    const char *status = cr_json_str(record, "status", "");
+
+    return strcmp(status, "early_stopped") == 0 ||
+           (strcmp(status, "completed") == 0 &&
+            cr_json_int(record, "steps", 0) >= t->total);
+}
+
+/* Checkpoints of a future that will not be: those past the one we go on
+ * from. best.safetensors may have been one of them. */
+static void start_forget(struct cr_train *t)
+{
+    const char *best = cr_path_join(t->arena, t->dir.ckpt,
+                                    "best.safetensors");
+    int n, gone = 0;
+    const struct cr_ckpt_file *file =
+        cr_ckpt_list(t->arena, t->dir.ckpt, NULL, &n);
+    struct stat st;
+
+    for (int i = 0; i < n; i++)
+        if ((file[i].epoch - 1) * t->per_epoch + file[i].step >
+            t->state.step)
+            gone += unlink(file[i].path) == 0;
+    if (gone && stat(best, &st) == 0 && st.st_nlink == 1) {
+        unlink(best);
+        for (int i = 0; i < n && t->state.best_metric; i++)
+            if ((file[i].epoch - 1) * t->per_epoch + file[i].step ==
+                t->state.best_step)
+                (void)!link(file[i].path, best);
+    }
+}
+
+/* Finds, checks and reads the checkpoint; false after reporting. */
+static bool start_resume(struct cr_train *t)
+{
+    const struct cr_node *record = start_record(t);
+    struct cr_store *store;
+    bool none = false, ok;
+
+    if (record && !start_same_run(t, record))
+        return false;
+    if (t->flags.ckpt)
+        store = cr_store_open(t->arena, t->diag, t->flags.ckpt);
+    else
+        store = cr_train_newest(t->arena, t->diag, t->dir.ckpt, &none);
+    if (none) {
+        if (start_over(t, record))
+            t->old_record = record;
+        else
+            cr_rundir_clear(&t->dir);
+        return true;
+    }
+    if (!store)
+        return false;
+    ok = start_restore(t, store);
+    cr_store_close(store);
+    return ok;
+}
+
+/* ---- A fresh state */
+
+static void start_fresh(struct cr_train *t)
+{
+    const struct cr_dataset *data = cr_pipe_dataset(t->pipe);
+    struct cr_state *s = &t->state;
+
+    *s = (struct cr_state){ .per_epoch = t->per_epoch, .eval_step = -1 };
+    t->saved_step = t->saved_eval = -1;
+    s->fingerprint = data->fingerprint;
+    for (int i = 0; i < data->columns && i < CR_STATE_COLUMNS; i++)
+        s->columns[s->n_columns++] = data->column[i];
+    s->classes = data->classes;
+    s->class_names = data->class_names;
+}
+
+/* What belongs to this process, whatever the checkpoint says. */
+static void start_state(struct cr_train *t)
+{
+    char *dir = realpath(t->config->dir, NULL);
+
+    t->state.seed = t->seed;
+    t->state.config_dir = cr_strdup(t->arena, dir ? dir : t->config->dir);
+    t->state.optimizer = t->optim.optim->about.name;
+    free(dir);
+}
+
+static bool start_keep(void *ctx, const char *line)
+{
+    const struct cr_train *t = ctx;
+    struct cr_arena mem = { 0 };
+    const char *why;
+    size_t at;
+    const struct cr_node *node = cr_json_read(&mem, line, strlen(line), &why,
+                                              &at);
+    bool eval = strcmp(cr_json_str(node, "split", ""), "train") != 0;
+    int64_t step = cr_json_int(node, "step", INT64_MAX);
+    bool keep = step <= (eval ? t->state.eval_step : t->state.step);
+
+    cr_arena_free(&mem);
+    return keep;
+}
+
+/* command: a line for the shell that does the same again. */
+static const char *start_command(struct cr_train *t)
+{
+    struct cr_buf b = { .arena = t->arena };
+    char *cwd = getcwd(NULL, 0);
+
+    for (int i = -1; i < 0 || t->cli->argv[i]; i++) {
+        const char *word = i < 0 ? (cwd ? cwd : ".") : t->cli->argv[i];
+
+        cr_buf_str(&b, i < 0 ? "cd " : i == 0 ? " && " : " ");
+        if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-./=:,+@%") == strlen(word)) {
+            cr_buf_str(&b, word);
+            continue;
+        }
+        cr_buf_char(&b, '\'');
+        for (; *word; word++)
+            if (*word == '\'')
+                cr_buf_str(&b, "'\\''");
+            else
+                cr_buf_char(&b, *word);
+        cr_buf_char(&b, '\'');
+    }
+    cr_buf_char(&b, '\n');
+    free(cwd);
+    return cr_buf_text(&b);
+}
+
+static bool start_files(struct cr_train *t)
+{
+    const char *text = t->config->text ? t->config->text : t->yaml;
+    bool ok = true;
+
+    if (!t->resumed)
+        ok = cr_rundir_put(&t->dir, "config.yaml", text) &&
+             cr_rundir_put(&t->dir, "command", start_command(t));
+    ok = ok && cr_rundir_put(&t->dir, "resolved.yaml",
+                             cr_config_yaml(t->config, true, true));
+    ok = ok && cr_train_note(t, CR_END_NONE, 0);
+    ok = ok && cr_rundir_metrics(&t->dir, start_keep, t);
+    if (!ok)
+        return false;
+    t->console.log = fopen(cr_rundir_file(&t->dir, "log.txt"), "ae");
+    if (!t->console.log)
+        return cr_error(t->diag,
+                        cr_at_file(t->arena,
+                                   cr_rundir_file(&t->dir, "log.txt")),
+                        CR_E_SYSTEM, "cannot write: %s", strerror(errno));
+    return true;
+}
+
+bool cr_train_start(struct cr_train *t)
+{
+    enum cr_run_how how = t->flags.force    ? CR_RUN_FORCE
+                          : t->flags.resume ? CR_RUN_RESUME
+                                            : CR_RUN_NEW;
+    struct cr_load_report load = { 0 };
+
+    cr_console_open(&t->console, t->flags.progress,
+                    (struct cr_show){ .json = t->cli->json,
+                                      .color = t->cli->color });
+    t->started_at = (long long)time(NULL);
+    t->loss = NAN;
+    start_fresh(t);
+    t->dir.arena = t->arena;
+    t->dir.diag = t->diag;
+    if (!t->flags.dry_run &&
+        !cr_rundir_open(&t->dir, cr_train_folder(t), how))
+        return false;
+    if (t->flags.resume && !t->flags.dry_run && !start_resume(t))
+        return false;
+    if (t->old_record)
+        return true;
+    if (!t->resumed && !cr_load(t->config, t->net, NULL, &load))
+        return false;
+    start_state(t);
+    if (!t->flags.dry_run) {
+        if (t->resumed)
+            start_forget(t);
+        if (!start_files(t))
+            return false;
+    }
+    if (t->resumed)
+        cr_console_say(&t->console, "resumed from %s at step %" PRId64,
+                       t->resumed, t->state.step);
+    if (load.text)
+        cr_console_say(&t->console, "%s", load.text);
+    t->started_step = t->state.step;
+    return true;
+}

@@ -1,0 +1,215 @@
+/* resume: goes on with a run exactly as if it had never stopped. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "train/flags.h"
+#include "train/train.h"
+
+struct resume {
+    const char *run_dir, *time_limit, *log_every, *require;
+    int progress;
+    int64_t epochs, steps;
+    bool allow_change;
+};
+
+static const struct cr_opt resume_opts[] = {
+    CR_INT_MAY(struct resume, epochs, 1, 1e9, "train.epochs."),
+    CR_INT_MAY(struct resume, steps, 1, 1e15, "train.steps."),
+    CR_STR_MAY(struct resume, time_limit, "train.time_limit.",
+               .text = "TIME"),
+    CR_STR_MAY(struct resume, log_every, "log.every.", .text = "AMOUNT"),
+    CR_BOOL_OR(struct resume, allow_change, false,
+               "Accept any change of the config."),
+    CR_STR_MAY(struct resume, run_dir,
+               "Go on in this new run directory; needed for a checkpoint "
+               "that lies in none.", .flag = 'o', .text = "DIR"),
+    CR_ENUM_OR(struct resume, progress, CR_PROGRESS_AUTO,
+               "auto|bar|plain|none",
+               "What to show; auto: a bar on a terminal, else lines."),
+    CR_STR_MAY(struct resume, require,
+               "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
+               .text = "EXPR"),
+    { 0 },
+};
+
+/* Changes that leave every step what it would have been. */
+static bool resume_allowed(const char *set)
+{
+    static const char *const safe[] = {
+        "train.epochs=", "train.steps=", "train.time_limit=",
+        "~train.epochs", "~train.steps", "~train.time_limit",
+        "run.", "run=", "~run", "log.", "log=", "~log",
+        "checkpoint.", "checkpoint=", "~checkpoint", NULL
+    };
+
+    for (int i = 0; safe[i]; i++)
+        if (cr_starts(set, safe[i]))
+            return true;
+    return false;
+}
+
+static bool resume_sets(struct cr_cli *cli, const struct resume *o)
+{
+    bool ok = true;
+
+    for (int i = 0; cli->sets[i] && !o->allow_change; i++)
+        if (!resume_allowed(cli->sets[i])) {
+            ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                          "resume cannot change '%.*s'",
+                          (int)strcspn(cli->sets[i], "="), cli->sets[i]);
+            cr_note(cli->diag, "it takes train.epochs train.steps "
+                               "train.time_limit log run checkpoint; all "
+                               "else with --allow-change");
+        }
+    cr_flag_int(cli, "--epochs", "train.epochs", o->epochs);
+    cr_flag_int(cli, "--steps", "train.steps", o->steps);
+    cr_flag_text(cli, "--time-limit", "train.time_limit", o->time_limit);
+    cr_flag_text(cli, "--log-every", "log.every", o->log_every);
+    return ok;
+}
+
+static bool resume_is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Opens what the operand means; *ckpt is set when it is a file. */
+static struct cr_store *resume_open(struct cr_cli *cli, const char **ckpt)
+{
+    const char *name = cli->operands[0];
+    struct cr_store *store;
+    bool none = false;
+
+    if (!resume_is_folder(name)) {
+        store = cr_store_open(cli->arena, cli->diag, name);
+        *ckpt = store ? cr_store_path(store) : NULL;
+        return store;
+    }
+    store = cr_train_newest(cli->arena, cli->diag,
+                            cr_path_join(cli->arena, name, "ckpt"), &none);
+    if (none)
+        cr_error(cli->diag, cr_at_file(cli->arena, name), CR_E_CKPT_MISSING,
+                 "no checkpoint in this run directory");
+    return store;
+}
+
+/* The config kept in the checkpoint, with the changes of the line. */
+static struct cr_config *resume_config(struct cr_cli *cli,
+                                       struct cr_store *store,
+                                       struct cr_state *state)
+{
+    const char *path = cr_store_path(store);
+    struct cr_pos at = cr_at_file(cli->arena, path);
+    const char *text = cr_store_meta(store, "cellrun.state");
+    struct cr_config_from from = {
+        .text = cr_store_meta(store, "cellrun.config"),
+        .text_name = cr_strf(cli->arena, "config in %s", path),
+        .sets = cli->sets,
+        .set_args = cli->set_args,
+    };
+
+    if (!cr_store_is_train(store) || !from.text || !text) {
+        cr_error(cli->diag, at, CR_E_CKPT_FORMAT,
+                 "no run can go on from this file: it has no config and "
+                 "state of a run");
+        return NULL;
+    }
+    if (!cr_state_read(cli->arena, cli->diag, at, text, state))
+        return NULL;
+    from.text_dir = state->config_dir;
+    return cr_config_load(cli->arena, cli->diag, &from);
+}
+
+/* The run's name, which is the checkpoint's prefix. */
+static void resume_name(struct cr_config *config, const char *path)
+{
+    const char *stem = cr_path_stem(config->arena, path);
+    const char *dash = strrchr(stem, '-');
+
+    config->name = dash && dash > stem
+                       ? cr_strndup(config->arena, stem,
+                                    (size_t)(dash - stem))
+                       : stem;
+}
+
+static int resume_go(struct cr_train *t)
+{
+    int status;
+
+    if (t->config->broken || !cr_train_prepare(t) || !cr_train_start(t))
+        return cr_cli_errors(t->cli, "Nothing was run.");
+    status = cr_train_finish(t, cr_train_loop(t));
+    return status;
+}
+
+static int resume_run(struct cr_cli *cli)
+{
+    const struct resume *o = cr_cli_opts(cli);
+    struct cr_train t = { .cli = cli, .arena = cli->arena,
+                          .diag = cli->diag, .started = cr_now() };
+    struct cr_config_from reread = { 0 };
+    const char *ckpt = NULL, *files[2] = { NULL };
+    struct cr_state state;
+    struct cr_store *store;
+    int status;
+
+    if (!resume_sets(cli, o))
+        return cr_cli_errors(cli, "Nothing was run.");
+    store = resume_open(cli, &ckpt);
+    if (!store)
+        return cr_cli_errors(cli, "Nothing was run.");
+    t.config = resume_config(cli, store, &state);
+    cr_store_close(store);
+    if (!t.config)
+        return cr_cli_errors(cli, "Nothing was run.");
+    resume_name(t.config, cr_store_path(store));
+    t.flags = (struct cr_train_flags){
+        .progress = cli->quiet ? CR_PROGRESS_NONE
+                               : (enum cr_progress)o->progress,
+        .resume = true,
+        .allow_change = o->allow_change,
+        .require = o->require,
+        .ckpt = ckpt,
+        .run_dir = o->run_dir,
+        .reread = &reread,
+    };
+    if (!t.flags.run_dir)
+        t.flags.run_dir = ckpt ? cr_rundir_of(cli->arena, ckpt)
+                               : cli->operands[0];
+    else if (!ckpt)
+        t.flags.ckpt = cr_store_path(store);
+    if (!t.flags.run_dir) {
+        cr_error(cli->diag, cr_at_file(cli->arena, ckpt), CR_E_USAGE,
+                 "the checkpoint lies in no run directory");
+        cr_note(cli->diag, "-o DIR makes one");
+        return cr_cli_errors(cli, "Nothing was run.");
+    }
+    files[0] = cr_path_join(cli->arena, t.flags.run_dir, "resolved.yaml");
+    reread.files = files;
+    status = resume_go(&t);
+    cr_train_close(&t);
+    return status;
+}
+
+const struct cr_verb cr_verb_resume = {
+    .about = {
+        .name = "resume",
+        .summary = "Go on with a run.",
+        .detail = "RUN is a run directory, of which the newest sound "
+                  "checkpoint is taken, or a checkpoint. The config comes "
+                  "from the checkpoint; train.epochs, train.steps, "
+                  "train.time_limit, log, run and checkpoint may be changed. "
+                  "The parameters become the same bytes as without the stop.",
+        .example = "cellrun resume runs/mnist/3f9c1a2e --epochs 5\n",
+        .opts = resume_opts,
+        .size = sizeof(struct resume),
+    },
+    .usage = "RUN|CKPT [key=value...] [flags]",
+    .min_operands = 1,
+    .max_operands = 1,
+    .takes_config = true,
+    .run = resume_run,
+};

@@ -1,0 +1,142 @@
+/* train: trains the network of a config. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/flags.h"
+#include "train/train.h"
+
+struct train {
+    const char *name, *run_dir, *load, *time_limit, *limit, *log_every;
+    const char *require;
+    int resume, progress;
+    int64_t epochs, steps, overfit_batches;
+    bool dry_run, no_ckpt, force, eager;
+};
+
+enum { RESUME_NEVER, RESUME_AUTO };
+
+static const struct cr_opt train_opts[] = {
+    CR_STR_MAY(struct train, name, "Name of the run: run.name.",
+               .flag = 'n', .text = "NAME"),
+    CR_STR_MAY(struct train, run_dir,
+               "The run directory itself; by default RUNS/NAME/ID.",
+               .flag = 'o', .text = "DIR"),
+    CR_STR_MAY(struct train, load, "Start from these weights: load.ckpt.",
+               .text = "CKPT"),
+    CR_ENUM_OR(struct train, resume, RESUME_NEVER, "never|auto",
+               "auto: go on when the run directory has a checkpoint, start "
+               "otherwise."),
+    CR_INT_MAY(struct train, epochs, 1, 1e9, "train.epochs."),
+    CR_INT_MAY(struct train, steps, 1, 1e15, "train.steps."),
+    CR_STR_MAY(struct train, time_limit, "train.time_limit.",
+               .text = "TIME"),
+    CR_INT_MAY(struct train, overfit_batches, 1, 1e9,
+               "train.overfit_batches."),
+    CR_STR_MAY(struct train, limit, "train.limit.", .text = "AMOUNT"),
+    CR_BOOL_OR(struct train, dry_run, false,
+               "Build everything, do one step, write no files."),
+    CR_ENUM_OR(struct train, progress, CR_PROGRESS_AUTO,
+               "auto|bar|plain|none",
+               "What to show; auto: a bar on a terminal, else lines."),
+    CR_STR_MAY(struct train, log_every, "log.every.", .text = "AMOUNT"),
+    CR_BOOL_OR(struct train, no_ckpt, false, "Write no checkpoints."),
+    CR_BOOL_OR(struct train, force, false,
+               "Start over in a run directory that is not empty."),
+    CR_STR_MAY(struct train, require,
+               "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
+               .text = "EXPR"),
+    CR_BOOL_OR(struct train, eager, false,
+               "Op by op, nothing fused or cut: slow, for comparison."),
+    { 0 },
+};
+
+/* What a path on the command line means from wherever it is read. */
+static const char *train_absolute(struct cr_arena *arena, const char *path)
+{
+    char *full = path ? realpath(path, NULL) : NULL, *cwd;
+    const char *found = path;
+
+    if (full) {
+        found = cr_strdup(arena, full);
+    } else if (path && (cwd = realpath(".", NULL)) != NULL) {
+        found = cr_path_join(arena, cwd, path); /* NAME.safetensors, perhaps */
+        free(cwd);
+    }
+    free(full);
+    return found;
+}
+
+static void train_sets(struct cr_cli *cli, const struct train *o)
+{
+    cr_flag_text(cli, "--name", "run.name", o->name);
+    cr_flag_text(cli, "--load", "load.ckpt",
+                 train_absolute(cli->arena, o->load));
+    cr_flag_int(cli, "--epochs", "train.epochs", o->epochs);
+    cr_flag_int(cli, "--steps", "train.steps", o->steps);
+    cr_flag_text(cli, "--time-limit", "train.time_limit", o->time_limit);
+    cr_flag_int(cli, "--overfit-batches", "train.overfit_batches",
+                o->overfit_batches);
+    cr_flag_text(cli, "--limit", "train.limit", o->limit);
+    cr_flag_text(cli, "--log-every", "log.every", o->log_every);
+}
+
+static int train_run(struct cr_cli *cli)
+{
+    const struct train *o = cr_cli_opts(cli);
+    struct cr_train t = { .cli = cli, .arena = cli->arena,
+                          .diag = cli->diag, .started = cr_now() };
+    struct cr_config_from reread;
+    enum cr_end end;
+    int status;
+
+    train_sets(cli, o);
+    reread = (struct cr_config_from){ .files = cli->operands,
+                                      .sets = cli->sets,
+                                      .set_args = cli->set_args };
+    t.flags = (struct cr_train_flags){
+        .progress = cli->quiet ? CR_PROGRESS_NONE
+                               : (enum cr_progress)o->progress,
+        .dry_run = o->dry_run,
+        .no_ckpt = o->no_ckpt,
+        .force = o->force,
+        .eager = o->eager,
+        .resume = o->resume == RESUME_AUTO,
+        .run_dir = o->run_dir,
+        .require = o->require,
+        .reread = strcmp(cli->operands[0], "-") == 0 ? NULL : &reread,
+    };
+    if (o->force && o->resume == RESUME_AUTO)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--force starts over, --resume goes on: only one can be");
+    t.config = cr_cli_config(cli);
+    if (t.config->broken || !cr_train_prepare(&t) || !cr_train_start(&t)) {
+        cr_train_close(&t);
+        return cr_cli_errors(cli, "Nothing was run.");
+    }
+    end = t.old_record ? CR_END_DONE
+          : o->dry_run ? cr_train_dry(&t)
+                       : cr_train_loop(&t);
+    status = cr_train_finish(&t, end);
+    cr_train_close(&t);
+    return status;
+}
+
+const struct cr_verb cr_verb_train = {
+    .about = {
+        .name = "train",
+        .summary = "Train a network.",
+        .detail = "The summary on standard output is made of lines `key: "
+                  "value`, or with --json one object. A run directory keeps "
+                  "config, records and checkpoints.",
+        .example = "cellrun train mnist.yaml optimizer.learning_rate=0.05\n"
+                   "cellrun train mnist.yaml -o out --resume auto\n"
+                   "cellrun train mnist.yaml -q --json --epochs 5\n",
+        .opts = train_opts,
+        .size = sizeof(struct train),
+    },
+    .usage = "FILE... [key=value...] [flags]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = train_run,
+};
