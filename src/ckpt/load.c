@@ -634,3 +634,24 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
     cr_arena_free(&mem);
     return ok;
 }
+
+bool cr_load_slots(struct cr_store *store, struct cr_diag *diag,
+                   const struct cr_net *net)
+{
+    struct cr_pos at = cr_at_file(diag->arena, cr_store_path(store));
+    bool ok = true;
+    int n;
+    const struct cr_tensor *slot = cr_net_slots(net, &n);
+
+    for (int i = 0; i < n; i++) {
+        const struct cr_entry *e = cr_store_find(store, slot[i].name);
+
+        if (!e || !e->readable || !load_shape_fits(&slot[i].spec, &e->spec))
+            ok = cr_error(diag, at, CR_E_CKPT_MISMATCH,
+                          "no optimizer slot '%s' %s in the file", slot[i].name,
+                          cr_show(diag->arena, &slot[i].spec));
+        else
+            ok &= cr_store_read(store, diag, e, CR_REAL, slot[i].data);
+    }
+    return ok;
+}

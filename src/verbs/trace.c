@@ -1,0 +1,632 @@
+/*
+ * trace: runs one batch through the network and writes what flowed, to test a
+ * Cell against another framework and to look inside. DESIGN.md section 7 has
+ * the contract, on which tests build.
+ *
+ *   output, output.CELL        what every named cell gives
+ *   loss                       with a loss and a label
+ *   grad.PARAM, grad.output.CELL   with --grad
+ *   param.NAME, slot.NAME      with --step, after the last update
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "ckpt/load.h"
+#include "conf/verb.h"
+#include "data/format.h"
+#include "data/pipe.h"
+#include "train/eval.h"
+#include "train/optim.h"
+#include "train/section.h"
+
+struct trace {
+    const char *ckpt, *against, *out;
+    struct cr_strs feed;
+    bool eval, eager, grad;
+    int64_t step;
+    double rtol, atol;
+};
+
+static const struct cr_opt trace_opts[] = {
+    CR_STRS_MAY(struct trace, feed,
+                "COLUMN=FILE.npy: a column of the batch, behind the "
+                "datapipe. Without any the first batch of the training data "
+                "is taken."),
+    CR_STR_MAY(struct trace, ckpt,
+               "Weights: every parameter of the network, and nothing else."),
+    CR_BOOL_OR(struct trace, eval, false,
+               "Compute as in evaluation, not as in training."),
+    CR_BOOL_OR(struct trace, eager, false,
+               "Compute op by op, with nothing fused or left out."),
+    CR_BOOL_OR(struct trace, grad, false, "Write gradients too."),
+    CR_INT_OR(struct trace, step, 0, 0, INT64_C(1) << 40,
+              "Do this many updates on the batch; write parameters and "
+              "slots too.",
+              .bare = "1"),
+    CR_STR_MAY(struct trace, out,
+               "File to write: safetensors, or NPZ when it ends in .npz.",
+               .flag = 'o'),
+    CR_STR_MAY(struct trace, against,
+               "Compare with the tensors of this file; exit 6 if one differs."),
+    CR_REAL_OR(struct trace, rtol, 1e-4, 0, DBL_MAX,
+               "--against: a deviation up to this part of the value is none."),
+    CR_REAL_OR(struct trace, atol, 1e-5, 0, DBL_MAX,
+               "--against: a deviation up to this is none."),
+    { 0 },
+};
+
+struct trace_job {
+    struct cr_cli *cli;
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    const struct trace *o;
+    struct cr_config *config;
+    struct cr_store *store; /* weights; NULL: initial ones */
+    struct cr_pipe *pipe;   /* NULL: columns are fed */
+    int n_columns;
+    struct cr_column column[CR_COLUMNS_MAX];
+    const void *data[CR_COLUMNS_MAX];
+    const int64_t *samples;
+    int64_t batch, classes;
+    uint64_t seed;
+    struct cr_net *net;
+    struct cr_optim_use optim;
+    struct cr_exec *exec;
+    bool loss;
+    int n;
+    struct cr_tensor *tensor; /* what flowed */
+};
+
+/* ---- The config, and the weights' file */
+
+/* A run directory, a safetensors file, or its name without the suffix. */
+static bool trace_is_ckpt(struct trace_job *t, const char *name)
+{
+    struct stat st;
+
+    if (cr_ends(name, ".safetensors"))
+        return true;
+    if (stat(name, &st) == 0)
+        return S_ISDIR(st.st_mode);
+    return stat(cr_strf(t->arena, "%s.safetensors", name), &st) == 0;
+}
+
+static bool trace_config(struct trace_job *t)
+{
+    struct cr_cli *cli = t->cli;
+    struct cr_config_from from = { .sets = cli->sets,
+                                   .set_args = cli->set_args };
+
+    if (cli->n_operands == 1 && trace_is_ckpt(t, cli->operands[0])) {
+        t->store = cr_store_open(t->arena, t->diag, cli->operands[0]);
+        t->config = t->store ? cr_store_config(t->store, t->diag, &from) : NULL;
+    } else {
+        t->config = cr_cli_config(cli);
+    }
+    if (!t->config || !cr_config_check(t->config) || t->diag->errors > 0)
+        return false;
+    if (t->o->ckpt) {
+        cr_store_close(t->store);
+        t->store = cr_store_open(t->arena, t->diag, t->o->ckpt);
+        if (!t->store)
+            return false;
+    }
+    return cr_seed_read(t->config, &t->seed) &&
+           cr_threads_start(t->config, t->cli->threads);
+}
+
+/* ---- The batch */
+
+/* Numbers with a fraction are computed with as the network does; integers are
+ * classes and tokens: int32. Bytes and truth stay. */
+static enum cr_type trace_type(enum cr_type type)
+{
+    switch (type) {
+    case CR_F16:
+    case CR_BF16:
+    case CR_F32:
+    case CR_F64:
+        return CR_REAL;
+    case CR_U8:
+    case CR_BOOL:
+        return type;
+    default:
+        return CR_I32;
+    }
+}
+
+static bool trace_feed_range(struct trace_job *t, const char *path,
+                             const struct cr_spec *spec, const void *data)
+{
+    int64_t n = cr_count(spec);
+
+    if (spec->type == CR_I64)
+        for (int64_t i = 0; i < n; i++)
+            if (((const int64_t *)data)[i] !=
+                (int32_t)((const int64_t *)data)[i])
+                return cr_error(
+                    t->diag, cr_at_file(t->arena, path), CR_E_DATA_RANGE,
+                    "element %" PRId64 " is %" PRId64 ", beyond 32 bits", i,
+                    ((const int64_t *)data)[i]);
+    return true;
+}
+
+static bool trace_feed_read(struct trace_job *t, const char *path,
+                            struct cr_column *column, const void **data)
+{
+    const struct cr_format *format = cr_format_find("npy");
+    struct cr_spec spec, all;
+    struct cr_file *file = format->open(t->arena, t->diag, path, &spec);
+    void *raw, *to;
+    bool ok;
+
+    if (!file)
+        return false;
+    if (spec.rank < 1 || spec.dim[0] < 1 || !cr_spec_fits(&spec) ||
+        spec.type == CR_STRING) {
+        format->close(file);
+        return cr_error(t->diag, cr_at_file(t->arena, path), CR_E_DATA_FORMAT,
+                        "a batch needs numbers and a first axis of at least "
+                        "one row, found %s",
+                        cr_show(t->arena, &spec));
+    }
+    raw = cr_alloc(t->arena, cr_bytes(&spec), 1);
+    ok = format->read(file, t->diag, 0, spec.dim[0], raw) &&
+         trace_feed_range(t, path, &spec, raw);
+    format->close(file);
+    if (!ok)
+        return false;
+    if (t->batch > 0 && spec.dim[0] != t->batch)
+        return cr_error(t->diag, cr_at_file(t->arena, path), CR_E_DATA_FORMAT,
+                        "found %" PRId64 " rows, the column fed before has "
+                        "%" PRId64,
+                        spec.dim[0], t->batch);
+    t->batch = spec.dim[0];
+    all = spec;
+    all.type = trace_type(spec.type);
+    to = cr_alloc(t->arena, cr_bytes(&all), 1);
+    cr_convert(spec.type, raw, all.type, to, cr_count(&all));
+    *data = to;
+    column->spec = all;
+    column->spec.rank--;
+    memmove(column->spec.dim, all.dim + 1,
+            (size_t)column->spec.rank * sizeof *all.dim);
+    return true;
+}
+
+static bool trace_feed(struct trace_job *t)
+{
+    bool ok = true;
+
+    for (int i = 0; i < t->o->feed.n; i++) {
+        const char *text = t->o->feed.v[i], *eq = strchr(text, '=');
+        struct cr_column *column = &t->column[t->n_columns];
+
+        if (!eq || eq == text || !eq[1]) {
+            ok = cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                          "--feed: found '%s', expected COLUMN=FILE.npy",
+                          cr_quote(t->arena, text, strlen(text)));
+            continue;
+        }
+        if (t->n_columns == CR_COLUMNS_MAX)
+            return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                            "--feed: more than %d columns", CR_COLUMNS_MAX);
+        column->name = cr_strndup(t->arena, text, (size_t)(eq - text));
+        for (int k = 0; k < t->n_columns; k++)
+            if (strcmp(t->column[k].name, column->name) == 0)
+                ok = cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                              "--feed: column '%s' is given twice",
+                              column->name);
+        ok &= trace_feed_read(t, eq + 1, column, &t->data[t->n_columns]);
+        t->n_columns++;
+    }
+    return ok;
+}
+
+/* The training data; nothing is read before the network is planned. */
+static bool trace_pipe(struct trace_job *t)
+{
+    struct cr_pipe_want want = { .split = "train",
+                                 .train = true,
+                                 .seed = t->seed };
+    const struct cr_column *column;
+
+    if (!cr_section(t->config, "dataset")) {
+        cr_error(t->diag, CR_NOWHERE, CR_E_MISSING_SECTION,
+                 "the config has no dataset to take a batch from");
+        cr_note(t->diag, "--feed COLUMN=FILE.npy gives one");
+        return false;
+    }
+    t->pipe = cr_pipe_open(t->config, &want);
+    if (!t->pipe)
+        return false;
+    column = cr_pipe_columns(t->pipe, &t->n_columns);
+    memcpy(t->column, column, (size_t)t->n_columns * sizeof *column);
+    t->classes = cr_pipe_dataset(t->pipe)->classes;
+    t->batch = cr_pipe_batch_size(t->pipe);
+    if (t->batch > cr_pipe_samples(t->pipe))
+        t->batch = cr_pipe_samples(t->pipe);
+    return true;
+}
+
+/* Its first batch. */
+static bool trace_pipe_read(struct trace_job *t)
+{
+    const struct cr_batch *batch = cr_pipe_next(t->pipe, t->diag);
+
+    if (!batch)
+        return false;
+    assert(batch->n == t->batch);
+    t->samples = batch->samples;
+    for (int c = 0; c < t->n_columns; c++)
+        t->data[c] = batch->data[c];
+    return true;
+}
+
+static bool trace_batch(struct trace_job *t)
+{
+    int64_t *samples;
+
+    if (t->o->feed.n == 0)
+        return trace_pipe(t);
+    if (!trace_feed(t))
+        return false;
+    samples = CR_NEWS(t->arena, int64_t, t->batch);
+    for (int64_t i = 0; i < t->batch; i++)
+        samples[i] = i;
+    t->samples = samples;
+    return true;
+}
+
+/* ---- The network and its plan */
+
+static bool trace_build(struct trace_job *t)
+{
+    bool backward = t->o->grad || t->o->step > 0;
+    struct cr_net_want want = { .columns = t->column,
+                                .n_columns = t->n_columns,
+                                .batch = t->batch,
+                                .seed = t->seed,
+                                .classes = t->classes };
+    struct cr_exec_want plan = { .training = !t->o->eval,
+                                 .backward = backward,
+                                 .update = t->o->step > 0,
+                                 .eager = t->o->eager,
+                                 .keep = true,
+                                 .batch = t->batch };
+    struct cr_load_report load;
+
+    t->loss =
+        backward || (cr_section(t->config, "loss") &&
+                     cr_label_column(t->config, t->column, t->n_columns) >= 0);
+    want.loss = plan.loss = t->loss;
+    t->net = cr_net_build(t->config, &want);
+    if (!t->net)
+        return false;
+    if (t->o->step > 0 && !cr_optim_rule(t->config, t->net, &t->optim))
+        return false;
+    if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
+                 : !cr_load(t->config, t->net, NULL, &load))
+        return false;
+    if (t->o->step > 0 && t->store && cr_store_is_train(t->store) &&
+        !cr_load_slots(t->store, t->diag, t->net))
+        return false;
+    t->exec = cr_net_exec(t->net, &plan);
+    if (!t->exec || (t->pipe && !trace_pipe_read(t)))
+        return false;
+    for (int c = 0; c < t->n_columns; c++)
+        cr_exec_feed(t->exec, c, t->data[c]);
+    return cr_exec_check(t->exec, t->diag, t->samples);
+}
+
+static bool trace_compute(struct trace_job *t)
+{
+    int64_t done = t->o->step > 0 && t->store && cr_store_is_train(t->store)
+                       ? cr_store_step(t->store)
+                       : 0;
+
+    if (t->o->step == 0) {
+        cr_exec_forward(t->exec, 1);
+        if (t->o->grad)
+            cr_exec_backward(t->exec, 1, 0);
+        return true;
+    }
+    for (int64_t i = 0; i < t->o->step; i++) {
+        cr_exec_forward(t->exec, done + i + 1);
+        if (!cr_exec_backward(t->exec, 1, cr_lr_at(&t->optim.lr, done + i)))
+            return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
+                            "the gradient of the loss is not finite at step "
+                            "%" PRId64,
+                            done + i + 1);
+    }
+    return true;
+}
+
+/* ---- What flowed */
+
+static void trace_keep(struct trace_job *t, const char *prefix,
+                       const char *name, const struct cr_spec *spec, void *data)
+{
+    t->tensor[t->n++] =
+        (struct cr_tensor){ cr_strf(t->arena, "%s%s", prefix, name), *spec,
+                            data };
+}
+
+static void trace_gather(struct trace_job *t)
+{
+    int n_kept, n_params, n_slots = 0;
+    const struct cr_tensor *kept = cr_exec_kept(t->exec, &n_kept);
+    const struct cr_param *param = cr_net_params(t->net, &n_params);
+    const struct cr_tensor *slot =
+        t->o->step > 0 ? cr_net_slots(t->net, &n_slots) : NULL;
+
+    t->tensor =
+        CR_NEWS(t->arena, struct cr_tensor, n_kept + n_params + n_slots);
+    for (int i = 0; i < n_kept; i++)
+        if (t->o->grad || !cr_starts(kept[i].name, "grad."))
+            trace_keep(t, "", kept[i].name, &kept[i].spec, kept[i].data);
+    for (int i = 0; t->o->step > 0 && i < n_params; i++)
+        trace_keep(t, "param.", param[i].name, &param[i].spec, param[i].data);
+    for (int i = 0; i < n_slots; i++)
+        trace_keep(t, "slot.", slot[i].name, &slot[i].spec, slot[i].data);
+}
+
+struct trace_stats {
+    double mean, deviation, low, high;
+    int64_t odd; /* values that are not finite */
+};
+
+static struct trace_stats trace_stats(struct trace_job *t,
+                                      const struct cr_tensor *x)
+{
+    struct trace_stats s = { .low = INFINITY, .high = -INFINITY };
+    int64_t n = cr_count(&x->spec), some = 0;
+    double *v = CR_NEWS(t->arena, double, n), sum = 0;
+
+    cr_convert(x->spec.type, x->data, CR_F64, v, n);
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(v[i])) {
+            s.odd++;
+            continue;
+        }
+        some++;
+        s.mean += v[i];
+        s.low = fmin(s.low, v[i]);
+        s.high = fmax(s.high, v[i]);
+    }
+    s.mean = some > 0 ? s.mean / (double)some : NAN;
+    for (int64_t i = 0; i < n; i++)
+        sum += isfinite(v[i]) ? (v[i] - s.mean) * (v[i] - s.mean) : 0;
+    s.deviation = some > 0 ? sqrt(sum / (double)some) : NAN;
+    return s;
+}
+
+/* Nothing to write to: numbers for people. */
+static void trace_print(struct trace_job *t)
+{
+    struct cr_table table = { .arena = t->arena, .align = "lrrrrrr" };
+    static const char *const head[] = { "tensor", "shape", "mean",      "std",
+                                        "min",    "max",   "not finite" };
+    struct cr_buf json = { .arena = t->arena };
+
+    for (size_t i = 0; i < CR_LEN(head); i++)
+        cr_table_add(&table, head[i]);
+    for (int i = 0; i < t->n; i++) {
+        const struct cr_tensor *x = &t->tensor[i];
+        struct trace_stats s = trace_stats(t, x);
+        const double number[] = { s.mean, s.deviation, s.low, s.high };
+
+        cr_table_add(&table, x->name);
+        cr_table_add(&table, cr_show(t->arena, &x->spec));
+        cr_buf_str(&json, i > 0 ? ", " : "");
+        cr_buf_str(&json, "{\"name\": ");
+        cr_buf_json(&json, x->name);
+        for (int k = 0; k < x->spec.rank; k++)
+            cr_buf_f(&json, "%s%" PRId64, k > 0 ? ", " : ", \"shape\": [",
+                     x->spec.dim[k]);
+        cr_buf_str(&json, x->spec.rank > 0 ? "]" : ", \"shape\": []");
+        for (size_t k = 0; k < CR_LEN(number); k++) {
+            cr_table_f(&table, "%.6g", number[k]);
+            cr_buf_f(&json, ", \"%s\": %s", head[k + 2],
+                     isfinite(number[k]) ? cr_real_text(t->arena, number[k])
+                                         : "null");
+        }
+        cr_table_f(&table, "%" PRId64, s.odd);
+        cr_buf_f(&json, ", \"not_finite\": %" PRId64 "}", s.odd);
+    }
+    if (t->cli->json)
+        printf("[%s]\n", cr_buf_text(&json));
+    else
+        cr_table_print(&table, stdout, false);
+}
+
+/* ---- --against */
+
+struct trace_found {
+    int compared, differ;
+    const char *first; /* NULL: all are the same */
+    const char *words;
+    double deviation;
+};
+
+static void trace_differs(struct trace_found *f, const char *name,
+                          const char *words, double deviation)
+{
+    if (f->differ++ > 0)
+        return;
+    f->first = name;
+    f->words = words;
+    f->deviation = deviation;
+}
+
+static bool trace_compare(struct trace_job *t, struct cr_store *ref,
+                          const struct cr_tensor *x, struct trace_found *f)
+{
+    const struct cr_entry *e = cr_store_find(ref, x->name);
+    struct cr_spec spec = x->spec;
+    struct cr_arena mem = { 0 };
+    struct cr_apart apart;
+    void *y;
+    bool ok;
+
+    if (!e)
+        return true;
+    f->compared++;
+    spec.type = e->spec.type;
+    if (!e->readable || !cr_spec_same(&spec, &e->spec)) {
+        trace_differs(f, x->name,
+                      cr_strf(t->arena, "shape %s here, %s there",
+                              cr_show(t->arena, &x->spec),
+                              e->readable ? cr_show(t->arena, &e->spec)
+                                          : "one that cannot be read"),
+                      INFINITY);
+        return true;
+    }
+    y = cr_alloc(&mem, (size_t)cr_count(&spec), cr_type_size(spec.type));
+    ok = cr_store_read(ref, t->diag, e, spec.type, y);
+    if (ok) {
+        cr_apart(&x->spec, x->data, spec.type, y, t->o->rtol, t->o->atol,
+                 &apart);
+        if (apart.beyond > 0)
+            trace_differs(
+                f, x->name,
+                cr_strf(t->arena,
+                        "largest deviation %.6g at %s: %.9g here, %.9g "
+                        "there; %" PRId64 " of %" PRId64 " beyond",
+                        apart.deviation,
+                        spec.rank > 0
+                            ? cr_apart_index(t->arena, &spec, apart.at)
+                            : "[]",
+                        apart.a, apart.b, apart.beyond, cr_count(&spec)),
+                apart.deviation);
+    }
+    cr_arena_free(&mem);
+    return ok;
+}
+
+static bool trace_has(const struct trace_job *t, const char *name)
+{
+    for (int i = 0; i < t->n; i++)
+        if (strcmp(t->tensor[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void trace_verdict(struct trace_job *t, const struct trace_found *f)
+{
+    struct cr_buf json = { .arena = t->arena };
+
+    if (!t->cli->json && !t->cli->quiet)
+        printf("compared: %d\ndiffer: %d\n", f->compared, f->differ);
+    if (!t->cli->json && !t->cli->quiet && f->first)
+        printf("first: %s\n%s\n", cr_escape(t->arena, f->first), f->words);
+    if (!t->cli->json)
+        return;
+    cr_buf_f(&json,
+             "{\"compared\": %d, \"differ\": %d, \"first\": ", f->compared,
+             f->differ);
+    if (f->first)
+        cr_buf_json(&json, f->first);
+    else
+        cr_buf_str(&json, "null");
+    cr_buf_f(&json, ", \"largest\": %s, \"what\": ",
+             f->first && isfinite(f->deviation)
+                 ? cr_real_text(t->arena, f->deviation)
+                 : "null");
+    cr_buf_json(&json, f->first ? f->words : "");
+    printf("%s}\n", cr_buf_text(&json));
+}
+
+static void trace_against(struct trace_job *t)
+{
+    struct cr_store *ref = cr_store_open(t->arena, t->diag, t->o->against);
+    struct trace_found f = { 0 };
+    const struct cr_entry *e;
+    bool ok = true;
+    int n;
+
+    if (!ref)
+        return;
+    for (int i = 0; ok && i < t->n; i++)
+        ok = trace_compare(t, ref, &t->tensor[i], &f);
+    e = cr_store_entries(ref, &n);
+    for (int i = 0; ok && i < n; i++)
+        if (!trace_has(t, e[i].name))
+            trace_differs(&f, e[i].name, "only in the reference", INFINITY);
+    if (ok)
+        trace_verdict(t, &f);
+    if (ok && f.differ > 0)
+        cr_error(t->diag, cr_at_file(t->arena, t->o->against), CR_E_DIFFERS,
+                 "'%s' is the first of %d tensors that differ: %s",
+                 cr_quote(t->arena, f.first, strlen(f.first)), f.differ,
+                 f.words);
+    cr_store_close(ref);
+}
+
+/* ---- The verb */
+
+static bool trace_usage(struct trace_job *t)
+{
+    if (t->o->eval && t->o->step > 0)
+        return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--step and --eval: an update belongs to training");
+    return true;
+}
+
+static int trace_run(struct cr_cli *cli)
+{
+    struct trace_job t = { .cli = cli,
+                           .arena = cli->arena,
+                           .diag = cli->diag,
+                           .o = cr_cli_opts(cli) };
+
+    if (trace_usage(&t) && trace_config(&t) && trace_batch(&t) &&
+        trace_build(&t) && trace_compute(&t)) {
+        trace_gather(&t);
+        if (t.o->out)
+            cr_tensors_write(t.diag, t.o->out, t.tensor, t.n);
+        if (t.o->against)
+            trace_against(&t);
+        if (!t.o->out && !t.o->against)
+            trace_print(&t);
+    }
+    if (t.exec)
+        cr_exec_free(t.exec);
+    if (t.pipe)
+        cr_pipe_close(t.pipe);
+    cr_store_close(t.store);
+    return 0;
+}
+
+const struct cr_verb cr_verb_trace = {
+    .about = {
+        .name = "trace",
+        .summary = "Run one batch and write every cell's output.",
+        .detail =
+            "Writes `output`, `output.CELL` for every named cell, `loss` "
+            "where there is a loss and a label; with --grad also "
+            "`grad.PARAM` and `grad.output.CELL`; with --step `param.NAME` "
+            "and `slot.NAME` after the updates. Without -o and --against a "
+            "table is printed. The config may be a checkpoint of ours. "
+            "Random numbers are those of update 1, or, with --step from a "
+            "training checkpoint, those of the updates that come next.",
+        .example =
+            "cellrun trace mnist.yaml --feed image=x.npy --feed "
+            "label=y.npy \\\n"
+            "    --ckpt w.safetensors --grad -o out.safetensors\n"
+            "cellrun trace mnist.yaml --against ref.npz --rtol 1e-5\n",
+        .opts = trace_opts,
+        .size = sizeof(struct trace),
+    },
+    .usage = "CONFIG|CKPT [key=value...] [--feed COLUMN=FILE.npy...] "
+             "[-o OUT]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = trace_run,
+};
