@@ -291,6 +291,8 @@ def write(c, folder, x, label, start, ref, save):
     if start:
         save(start, folder / 'weights.safetensors')
     save(ref, folder / 'ref.safetensors')
+    for file in folder.glob('*.safetensors'):
+        file.chmod(0o644)
     absent = ['grad.' + n for n in start if frozen(c, n)]
     if absent:
         (folder / 'absent').write_text('\n'.join(absent) + '\n')
