@@ -23,6 +23,11 @@ mandir  ?= $(prefix)/share/man
 datadir ?= $(prefix)/share
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
+# As many compilers as there are cores, unless -j says otherwise.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(JOBS)
+endif
+
 # Libraries met at link time. OpenBLAS and oneDNN are opened at first need.
 # pkg-config is asked when it is first wanted: `make packages` may bring it.
 libs    := yaml-0.1 zlib libpng jansson

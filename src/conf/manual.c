@@ -193,8 +193,10 @@ static void manual_rows(struct cr_buf *buf, const struct cr_opt *rows)
     cr_buf_str(buf, ".Bl -tag -width Ds\n");
     for (const struct cr_opt *row = rows; row->name; row++) {
         manual_macro(buf, "It Cm", row->name);
-        manual_text(buf, cr_strf(buf->arena, "%s (%s)", row->doc,
-                                 cr_opt_facts(buf->arena, row)));
+        manual_text(buf, row->type == CR_OPT_NODE
+                        ? row->doc
+                        : cr_strf(buf->arena, "%s (%s)", row->doc,
+                                  cr_opt_facts(buf->arena, row)));
         if (row->type == CR_OPT_SUB)
             manual_rows(buf, row->sub);
     }

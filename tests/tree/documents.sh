@@ -49,6 +49,8 @@ check 'help environment lists what is read' diff "$tmp/read" "$tmp/told"
 
 check 'README.md names every verb of the usual path' \
     grep -q 'cellrun eval --ckpt' README.md
+check '.ci/run calls the test command of README.md' \
+    bash -c 'grep -qF "$(grep "make check$" README.md)" .ci/run'
 check 'no path of a workplace stands in a document' \
     bash -c '! grep -rn "/wor[k]/\|/tm[p]/" README.md man configs Makefile'
 echo "1..$n"
