@@ -407,21 +407,61 @@ static void diag_json(struct cr_buf *buf, const struct cr_message *m)
     cr_buf_str(buf, "}\n");
 }
 
+/* What is printed first: files in the order they were first spoken of, in
+ * each from top to bottom; without a line, as recorded. */
+static bool diag_before(const struct cr_message *a, const struct cr_message *b)
+{
+    if (a->pos.src != b->pos.src || a->pos.line < 1 || b->pos.line < 1)
+        return false;
+    return a->pos.line < b->pos.line ||
+           (a->pos.line == b->pos.line && a->pos.col < b->pos.col);
+}
+
+/* Messages not printed yet, in their order; returns how many. */
+static int diag_sort(const struct cr_diag *diag, struct cr_arena *mem,
+                     const struct cr_message ***list)
+{
+    const struct cr_message *first =
+        diag->printed ? diag->printed->next : diag->first;
+    int n = 0, at;
+
+    for (const struct cr_message *m = first; m; m = m->next)
+        n++;
+    *list = CR_NEWS(mem, const struct cr_message *, n + 1);
+    n = 0;
+    for (const struct cr_message *m = first; m; m = m->next) {
+        const struct cr_message **v = *list;
+
+        for (at = n; at > 0 && v[at - 1]->pos.src != m->pos.src; at--)
+            ;
+        at = at == 0 ? n : at; /* the first of its source: behind all */
+        while (at > 0 && diag_before(m, v[at - 1]))
+            at--;
+        memmove(v + at + 1, v + at,
+                (size_t)(n - at) * sizeof(struct cr_message *));
+        v[at] = m;
+        n++;
+    }
+    return n;
+}
+
 void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how)
 {
     struct cr_arena mem = { 0 };
-    struct cr_message *m = diag->printed ? diag->printed->next : diag->first;
+    const struct cr_message **list;
+    int n = diag_sort(diag, &mem, &list);
 
-    for (; m; m = m->next) {
+    for (int i = 0; i < n; i++) {
         struct cr_buf buf = { .arena = &mem };
 
         if (how.json)
-            diag_json(&buf, m);
+            diag_json(&buf, list[i]);
         else
-            diag_plain(&buf, m, how.color);
+            diag_plain(&buf, list[i], how.color);
         fwrite(buf.text, 1, buf.len, to);
-        diag->printed = m;
     }
+    if (n > 0)
+        diag->printed = diag->last;
     fflush(to);
     cr_arena_free(&mem);
 }

@@ -48,7 +48,6 @@ static void config_unknown(struct cr_config *c, const struct cr_node *m)
 bool cr_config_check(struct cr_config *config)
 {
     const struct cr_about *const *list = cr_list(CR_KIND_SECTION);
-    int before = config->diag->errors;
 
     if (config->broken)
         return false;
@@ -63,7 +62,7 @@ bool cr_config_check(struct cr_config *config)
                             cr_alloc(config->arena, 1, section->about.size));
     }
     cr_typed_check(config->arena, config->diag, config->root);
-    return config->diag->errors == before;
+    return config->diag->errors == 0;
 }
 
 /* ---- paths ---- */

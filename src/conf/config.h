@@ -46,7 +46,8 @@ bool cr_section_read(struct cr_config *config, const char *name, void *to);
 /* The section's node, NULL when it is absent. */
 const struct cr_node *cr_section(const struct cr_config *config,
                                  const char *name);
-/* Reports every unknown key at the top, and every section's own problems. */
+/* Reports every unknown key at the top, and every section's own problems.
+ * False if there is any error, those of loading among them. */
 bool cr_config_check(struct cr_config *config);
 
 /* The resolved config as YAML text; `origin` adds "# file:line" comments,
@@ -69,7 +70,8 @@ struct cr_patterns;
 struct cr_patterns *cr_patterns_read(struct cr_config *config,
                                      const struct cr_node *node);
 bool cr_patterns_match(const struct cr_patterns *patterns, const char *name);
-/* Reports each single pattern that matched none of the names. */
+/* Reports each single pattern that matched none of the names; what: what they
+ * are names of, as in "matches no parameter". */
 bool cr_patterns_used(struct cr_config *config,
                       const struct cr_patterns *patterns,
                       const char *const *names, const char *what);

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "conf/expr.h"
+#include "conf/scalar.h"
 #include "conf/yaml.h"
 
 #define STRING_MAX 65536 /* bytes of one text, variables replaced */
@@ -417,6 +418,7 @@ static bool expand_when(struct expander *x, struct cr_node *node, bool network)
         cr_error(x->diag, when->pos, CR_E_WRONG_TYPE,
                  "'when': found %s, expected true or false",
                  cr_node_what(x->arena, when));
+        cr_scalar_hint_bool(x->diag, when);
         return true;
     }
     if (when->boolean || !network)

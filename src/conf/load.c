@@ -20,6 +20,7 @@
 struct loader {
     struct cr_config *c;
     const char *chain[CHAIN_MAX]; /* absolute paths, outermost first */
+    const char *given[CHAIN_MAX]; /* the same as they were given */
     int n_chain, n_files;
 };
 
@@ -59,6 +60,14 @@ static void load_check_colon(struct cr_config *c, struct cr_node *node)
     node->pos.offset = -1;
 }
 
+/* Nothing more is said about a node that has its error. */
+static void load_silence(struct cr_node *node)
+{
+    node->pos.offset = node->key_pos.offset = -1;
+    for (struct cr_node *m = node->child; m; m = m->next)
+        load_silence(m);
+}
+
 /* {type: Dropout, p: 0.1} is how others write it. */
 static void load_check_type(struct cr_config *c, struct cr_node *node)
 {
@@ -81,7 +90,7 @@ static void load_check_type(struct cr_config *c, struct cr_node *node)
             cr_node_flow(c->arena, &rest));
     node->pos.offset = -1;
     for (struct cr_node *m = node->child; m; m = m->next)
-        m->pos.offset = m->key_pos.offset = -1;
+        load_silence(m);
 }
 
 static void load_check(struct cr_config *c, struct cr_node *node)
@@ -145,8 +154,8 @@ static bool load_cycle(struct loader *l, const char *real, const char *path,
     if (i < l->n_chain) {
         cr_error(diag, pos, CR_E_INCLUDE, "the file has itself as base");
         for (; i < l->n_chain; i++)
-            cr_note(diag, "%s, which has as base", l->chain[i]);
-        cr_note(diag, "%s", real);
+            cr_note(diag, "%s, which has as base", l->given[i]);
+        cr_note(diag, "%s", path);
         return true;
     }
     if (l->n_chain == CHAIN_MAX || l->n_files == FILES_MAX) {
@@ -210,6 +219,7 @@ static bool load_file(struct loader *l, const char *path, struct cr_pos pos)
         return false;
     if (!c->text)
         c->text = src->text;
+    l->given[l->n_chain] = path;
     l->chain[l->n_chain++] = kept;
     l->n_files++;
     ok = load_text(l, src, dir);
@@ -256,15 +266,43 @@ static void load_sets(struct cr_config *c, const struct cr_config_from *from)
 
 /* ---- the whole ---- */
 
+/* {Dense: ..., ReLU: } is neither one type nor a map of names. */
+static void load_check_types(struct cr_config *c, struct cr_node *node)
+{
+    const struct cr_node *first = NULL;
+
+    if (!node || node->kind != CR_NODE_MAP)
+        return;
+    for (struct cr_node *m = node->child; m; m = m->next) {
+        if (*m->key < 'A' || *m->key > 'Z')
+            continue;
+        if (!first) {
+            first = m;
+            continue;
+        }
+        cr_error(c->diag, m->key_pos, CR_E_FORM,
+                 "two types in one map, '%s' and '%s'",
+                 cr_quote(c->arena, first->key, strlen(first->key)),
+                 cr_quote(c->arena, m->key, strlen(m->key)));
+        cr_hint(c->diag, "give them names, or make a list of them");
+        node->pos.offset = -1;
+        for (m = node->child; m; m = m->next)
+            load_silence(m);
+        return;
+    }
+}
+
 /* Words of the network that this version does not know must not become names
  * of cells. */
-static void load_check_network(struct cr_config *c, const struct cr_node *node)
+static void load_check_network(struct cr_config *c, struct cr_node *node)
 {
     static const char *const unknown[] = { "cells", "construct", "params",
                                            "share", NULL };
     const struct cr_node *args;
+    struct cr_node *m = node ? node->child : NULL;
 
-    for (CR_EACH(m, node)) {
+    load_check_types(c, node);
+    for (; m; m = m->next) {
         if (node->kind == CR_NODE_MAP)
             for (int i = 0; unknown[i]; i++)
                 if (strcmp(m->key, unknown[i]) == 0) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/scalar.h"
 
 enum owner { OWNER_TYPE, OWNER_SECTION, OWNER_VERB };
 
@@ -213,8 +214,11 @@ static bool opt_given(const struct reader *r, const struct cr_opt *row,
     case CR_OPT_REAL:
         return opt_real(r, row, node, (double *)to);
     case CR_OPT_BOOL:
-        if (node->kind != CR_NODE_BOOL)
-            return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+        if (node->kind != CR_NODE_BOOL) {
+            opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+            cr_scalar_hint_bool(r->diag, node);
+            return false;
+        }
         *(bool *)to = node->boolean;
         return true;
     case CR_OPT_STR:
@@ -555,7 +559,7 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
     guess = cr_nearest(name, names);
     if (guess)
         cr_hint(diag, "did you mean '%s'?", guess);
-    else
+    else if (n > 0)
         cr_note(diag, "known:%s", cr_buf_text(&buf));
     return false;
 }

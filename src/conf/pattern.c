@@ -262,7 +262,7 @@ static int pattern_distance(const char *p, const char *name)
 }
 
 static void pattern_nearest(struct cr_config *c, const struct pattern *p,
-                            const char *const *names, const char *what)
+                            const char *const *names)
 {
     enum {
         SHOWN = 3
@@ -281,9 +281,8 @@ static void pattern_nearest(struct cr_config *c, const struct pattern *p,
             shown++;
         }
     if (shown > 0)
-        cr_note(c->diag,
-                p->regex ? "there are %s such as%s" : "the nearest %s are%s",
-                what, cr_buf_text(&buf));
+        cr_note(c->diag, p->regex ? "there are:%s ..." : "nearest:%s",
+                cr_buf_text(&buf));
 }
 
 bool cr_patterns_used(struct cr_config *config,
@@ -301,9 +300,9 @@ bool cr_patterns_used(struct cr_config *config,
         if (names[k])
             continue;
         ok = cr_error(config->diag, p->pos, CR_E_NO_MATCH,
-                      "pattern '%s' matches none of the %s",
+                      "pattern '%s' matches no %s",
                       cr_quote(config->arena, p->text, strlen(p->text)), what);
-        pattern_nearest(config, p, names, what);
+        pattern_nearest(config, p, names);
     }
     return ok;
 }

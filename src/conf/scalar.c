@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* [-+]? [0-9]+ | 0x[0-9a-fA-F]+ | 0o[0-7]+ */
 static bool scalar_int(const char *s, int64_t *value)
@@ -181,4 +182,18 @@ void cr_scalar_write(struct cr_buf *buf, const struct cr_node *node, bool flow)
             cr_string_write(buf, node->text, flow, false);
         break;
     }
+}
+
+void cr_scalar_hint_bool(struct cr_diag *diag, const struct cr_node *node)
+{
+    static const char *const words[][2] = {
+        { "yes", "no" }, { "on", "off" }, { "true", "false" }, { "y", "n" }
+    };
+
+    if (node->kind != CR_NODE_STR)
+        return;
+    for (size_t i = 0; i < CR_LEN(words); i++)
+        for (int j = 0; j < 2; j++)
+            if (strcasecmp(node->text, words[i][j]) == 0)
+                cr_hint(diag, "write %s", j == 0 ? "true" : "false");
 }

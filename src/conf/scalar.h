@@ -22,4 +22,8 @@ void cr_scalar_write(struct cr_buf *buf, const struct cr_node *node, bool flow);
  * always strings, so a number needs no quotes there. */
 void cr_string_write(struct cr_buf *buf, const char *text, bool flow, bool key);
 
+/* A hint where a truth value was expected and a word of YAML 1.1 or Python
+ * stands, such as yes or True. */
+void cr_scalar_hint_bool(struct cr_diag *diag, const struct cr_node *node);
+
 #endif

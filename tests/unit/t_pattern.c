@@ -56,22 +56,21 @@ static const struct {
     const char *patterns, *want;
 } wrong[] = {
     { "layer1.wieght",
-      "t:1:4: error: pattern 'layer1.wieght' matches none of the parameters "
+      "t:1:4: error: pattern 'layer1.wieght' matches no parameter "
       "[E0014]\n"
       "    1 | p: \"layer1.wieght\"\n"
       "      |    ^^^^^^^^^^^^^^^\n"
-      "   the nearest parameters are layer1.weight\n" },
+      "   nearest: layer1.weight\n" },
     { "*.weight leyer*.bias /q$/",
-      "t:1:14: error: pattern 'leyer*.bias' matches none of the parameters "
+      "t:1:14: error: pattern 'leyer*.bias' matches no parameter "
       "[E0014]\n"
       "    1 | p: \"*.weight leyer*.bias /q$/\"\n"
       "      |              ^^^^^^^^^^^\n"
-      "   the nearest parameters are layer1.bias layer2.bias\n"
-      "t:1:26: error: pattern 'q$' matches none of the parameters [E0014]\n"
+      "   nearest: layer1.bias layer2.bias\n"
+      "t:1:26: error: pattern 'q$' matches no parameter [E0014]\n"
       "    1 | p: \"*.weight leyer*.bias /q$/\"\n"
       "      |                          ^^^^\n"
-      "   there are parameters such as layer1.weight layer1.bias "
-      "layer2.bias\n" },
+      "   there are: layer1.weight layer1.bias layer2.bias ...\n" },
     { "/(/", "t:1:4: error: '(' is no regular expression: Unmatched ( or \\( "
              "[E0009]\n"
              "    1 | p: \"/(/\"\n"
@@ -87,10 +86,10 @@ static const struct {
       "t:1:10: error: found a map, expected patterns over names [E0005]\n"
       "    1 | p: ['a', {b: 1}]\n"
       "      |          ^\n"
-      "t:1:5: error: pattern 'a' matches none of the parameters [E0014]\n"
+      "t:1:5: error: pattern 'a' matches no parameter [E0014]\n"
       "    1 | p: ['a', {b: 1}]\n"
       "      |     ^^^\n"
-      "   the nearest parameters are layer1.bias layer2.bias\n" },
+      "   nearest: layer1.bias layer2.bias\n" },
 };
 
 int main(void)
@@ -111,7 +110,7 @@ int main(void)
     for (size_t i = 0; i < CR_LEN(wrong); i++) {
         const struct cr_patterns *p = read(&diag, wrong[i].patterns, &config);
 
-        cr_patterns_used(config, p, names, "parameters");
+        cr_patterns_used(config, p, names, "parameter");
         same(conf_messages(&diag), wrong[i].want, wrong[i].patterns);
     }
     /* the product of lengths at worst, whatever the pattern */
