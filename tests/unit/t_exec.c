@@ -104,7 +104,6 @@ static void frozen_work(void)
            strcmp(cuts[1].name, "b") == 0,
        "what was cut is listed");
     same(cuts[0].reason, "nothing in it or before it is trained", "and why");
-        printf("# %s: %s\n", cuts[i].name, cuts[i].reason);
     rows = cr_net_cells(m.net, &n);
     for (i = 0; i < n; i++)
         if (strcmp(rows[i].name, "b") == 0)
