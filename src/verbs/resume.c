@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "train/flags.h"
+#include "train/model.h"
 #include "train/train.h"
 
 struct resume {
@@ -96,33 +97,6 @@ static struct cr_store *resume_open(struct cr_cli *cli, const char **ckpt)
     return store;
 }
 
-/* The config kept in the checkpoint, with the changes of the line. */
-static struct cr_config *resume_config(struct cr_cli *cli,
-                                       struct cr_store *store,
-                                       struct cr_state *state)
-{
-    const char *path = cr_store_path(store);
-    struct cr_pos at = cr_at_file(cli->arena, path);
-    const char *text = cr_store_meta(store, "cellrun.state");
-    struct cr_config_from from = {
-        .text = cr_store_meta(store, "cellrun.config"),
-        .text_name = cr_strf(cli->arena, "config in %s", path),
-        .sets = cli->sets,
-        .set_args = cli->set_args,
-    };
-
-    if (!cr_store_is_train(store) || !from.text || !text) {
-        cr_error(cli->diag, at, CR_E_CKPT_FORMAT,
-                 "no run can go on from this file: it has no config and "
-                 "state of a run");
-        return NULL;
-    }
-    if (!cr_state_read(cli->arena, cli->diag, at, text, state))
-        return NULL;
-    from.text_dir = state->config_dir;
-    return cr_config_load(cli->arena, cli->diag, &from);
-}
-
 /* The run's name, which is the checkpoint's prefix. */
 static void resume_name(struct cr_config *config, const char *path)
 {
@@ -137,12 +111,9 @@ static void resume_name(struct cr_config *config, const char *path)
 
 static int resume_go(struct cr_train *t)
 {
-    int status;
-
-    if (t->config->broken || !cr_train_prepare(t) || !cr_train_start(t))
+    if (!cr_train_prepare(t) || !cr_train_start(t))
         return cr_cli_errors(t->cli, "Nothing was run.");
-    status = cr_train_finish(t, cr_train_loop(t));
-    return status;
+    return cr_train_finish(t, cr_train_loop(t));
 }
 
 static int resume_run(struct cr_cli *cli)
@@ -152,7 +123,7 @@ static int resume_run(struct cr_cli *cli)
                           .diag = cli->diag, .started = cr_now() };
     struct cr_config_from reread = { 0 };
     const char *ckpt = NULL, *files[2] = { NULL };
-    struct cr_state state;
+    struct cr_model model = { 0 };
     struct cr_store *store;
     int status;
 
@@ -161,10 +132,16 @@ static int resume_run(struct cr_cli *cli)
     store = resume_open(cli, &ckpt);
     if (!store)
         return cr_cli_errors(cli, "Nothing was run.");
-    t.config = resume_config(cli, store, &state);
+    if (cr_store_is_train(store))
+        cr_model_config(cli, store, NULL, &model);
+    else
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+                 CR_E_CKPT_FORMAT,
+                 "holds weights alone, so no run can go on from it");
     cr_store_close(store);
-    if (!t.config)
+    if (cli->diag->errors > 0)
         return cr_cli_errors(cli, "Nothing was run.");
+    t.config = model.config;
     resume_name(t.config, cr_store_path(store));
     t.flags = (struct cr_train_flags){
         .progress = cli->quiet ? CR_PROGRESS_NONE

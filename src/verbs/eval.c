@@ -1,0 +1,351 @@
+/* eval: the metrics of a checkpoint, which brings config and data along. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/table.h"
+#include "conf/origin.h"
+#include "train/eval.h"
+#include "train/model.h"
+#include "train/require.h"
+#include "train/section.h"
+
+struct eval {
+    const char *ckpt, *data, *metrics, *require, *confusion;
+    bool per_class, eager;
+};
+
+static const struct cr_opt eval_opts[] = {
+    CR_STR(struct eval, ckpt,
+           "Checkpoint, or run directory (its best, else its last).",
+           .text = "CKPT"),
+    CR_STR_MAY(struct eval, data,
+               "A split (train, eval, test), a folder, or a YAML file with a "
+               "dataset; by default the split eval, else test.",
+               .text = "DATA"),
+    CR_STR_MAY(struct eval, metrics,
+               "Metrics instead of the config's, separated by commas.",
+               .text = "NAMES"),
+    CR_STR_MAY(struct eval, require,
+               "End with status 6 unless this holds: 'accuracy>=0.97'.",
+               .text = "EXPR"),
+    CR_STR_MAY(struct eval, confusion,
+               "Write the confusion matrix as CSV; - is standard output.",
+               .text = "FILE"),
+    CR_BOOL_OR(struct eval, per_class, false,
+               "Print precision, recall and F1 of each class too."),
+    CR_BOOL_OR(struct eval, eager, false,
+               "Op by op, nothing fused or cut: slow, for comparison."),
+    { 0 },
+};
+
+static const char *const eval_splits[] = { "eval", "test", "train" };
+
+/* The first split that a dataset has, in order of preference. */
+static const char *eval_split(const struct cr_node *dataset)
+{
+    for (size_t i = 0; i < CR_LEN(eval_splits); i++)
+        if (cr_node_get(dataset, eval_splits[i]) ||
+            (i == 0 && cr_node_get(cr_node_get(dataset, "split"),
+                                   "eval_from_train")))
+            return eval_splits[i];
+    return "eval";
+}
+
+/* Puts the dataset of another file in the place of the config's own. */
+static bool eval_graft(struct cr_config *config, const char *path)
+{
+    const char *files[] = { path, NULL };
+    struct cr_config_from from = { .files = files };
+    struct cr_config *other = cr_config_load(config->arena, config->diag,
+                                             &from);
+    struct cr_node **at = &config->root->child, *dataset, *rest;
+    struct cr_origin **origin = &other->origins;
+
+    if (other->broken)
+        return false;
+    dataset = cr_node_get(other->root, "dataset");
+    if (!dataset)
+        return cr_error(config->diag, other->root->pos,
+                        CR_E_MISSING_SECTION,
+                        "the file has no section 'dataset'");
+    while (*at && strcmp((*at)->key, "dataset") != 0)
+        at = &(*at)->next;
+    rest = *at ? (*at)->next : NULL;
+    *at = dataset;
+    dataset->next = rest;
+    while (*origin)
+        origin = &(*origin)->next;
+    *origin = config->origins;
+    config->origins = other->origins;
+    return true;
+}
+
+static struct cr_pipe *eval_pipe(struct cr_config *config, const char *data)
+{
+    struct cr_pipe_want want = { 0 };
+    struct stat st;
+
+    if (!cr_seed_read(config, &want.seed))
+        return NULL;
+    for (size_t i = 0; data && i < CR_LEN(eval_splits); i++)
+        if (strcmp(data, eval_splits[i]) == 0)
+            want.split = eval_splits[i];
+    if (data && !want.split) {
+        if (stat(data, &st) != 0) {
+            cr_error(config->diag, cr_at_file(config->arena, data),
+                     CR_E_DATA_MISSING, "--data: %s", strerror(errno));
+            cr_note(config->diag, "it is a split (train, eval, test), a "
+                                  "folder or a YAML file");
+            return NULL;
+        }
+        if (S_ISDIR(st.st_mode))
+            want.path = data;
+        else if (!eval_graft(config, data))
+            return NULL;
+    }
+    if (!cr_section(config, "dataset")) {
+        cr_error(config->diag, config->root->pos, CR_E_MISSING_SECTION,
+                 "the section 'dataset' is missing");
+        return NULL;
+    }
+    if (!want.split)
+        want.split = eval_split(cr_section(config, "dataset"));
+    return cr_pipe_open(config, &want);
+}
+
+/* ---- Metrics: those asked for, then those that tables are made of */
+
+static bool eval_metrics(const struct eval *o, struct cr_config *config,
+                         bool classifies, struct cr_metrics *to, int *asked)
+{
+    struct cr_metrics own, more;
+    struct cr_metric_use *use;
+    bool ok = o->metrics ? cr_metrics_words(config, o->metrics, &own)
+                         : cr_metrics_read(config, classifies, &own);
+
+    ok = cr_metrics_words(config,
+                          o->per_class ? "confusion_matrix,precision,recall,F1"
+                          : o->confusion ? "confusion_matrix"
+                                         : "", &more) && ok;
+    if (!ok)
+        return false;
+    use = CR_NEWS(config->arena, struct cr_metric_use, own.n + more.n + 1);
+    for (int i = 0; i < own.n; i++)
+        use[i] = own.use[i];
+    *asked = to->n = own.n;
+    for (int i = 0; i < more.n; i++)
+        if (!cr_metrics_find(&own, more.use[i].name))
+            use[to->n++] = more.use[i];
+    to->use = use;
+    return true;
+}
+
+static bool eval_value(void *ctx, const char *name, double *to)
+{
+    const struct cr_score *score = cr_score_find(ctx, name);
+
+    *to = score ? score->value : (double)NAN;
+    return score && score->single;
+}
+
+/* ---- Output */
+
+static void eval_csv_text(struct cr_buf *b, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        cr_buf_str(b, text);
+        return;
+    }
+    cr_buf_char(b, '"');
+    for (; *text; text++) {
+        cr_buf_str(b, *text == '"' ? "\"" : "");
+        cr_buf_char(b, *text);
+    }
+    cr_buf_char(b, '"');
+}
+
+/* Rows are the truth, columns the prediction. */
+static bool eval_confusion(const struct cr_model *model,
+                           const struct cr_scores *scores, const char *path)
+{
+    const struct cr_score *score = cr_score_find(scores, "confusion_matrix");
+    struct cr_buf b = { .arena = model->config->arena };
+    int64_t n = scores->classes;
+
+    cr_buf_str(&b, "truth");
+    for (int64_t i = 0; i < n; i++) {
+        cr_buf_char(&b, ',');
+        eval_csv_text(&b, cr_model_class(model, i));
+    }
+    cr_buf_char(&b, '\n');
+    for (int64_t i = 0; i < n; i++) {
+        eval_csv_text(&b, cr_model_class(model, i));
+        for (int64_t k = 0; k < n; k++)
+            cr_buf_f(&b, ",%.0f", score->table[i * n + k]);
+        cr_buf_char(&b, '\n');
+    }
+    if (strcmp(path, "-") != 0)
+        return cr_write_file(model->config->diag, path, b.text, b.len);
+    fwrite(b.text, 1, b.len, stdout);
+    return true;
+}
+
+static const char *const eval_columns[] = { "precision", "recall", "F1" };
+
+/* Samples that belong to a class. */
+static int64_t eval_of_class(const struct cr_scores *scores, int64_t class)
+{
+    const struct cr_score *all = cr_score_find(scores, "confusion_matrix");
+    double sum = 0;
+
+    for (int64_t k = 0; k < scores->classes; k++)
+        sum += all->table[class * scores->classes + k];
+    return (int64_t)sum;
+}
+
+static void eval_per_class_text(const struct cr_model *model,
+                                const struct cr_scores *scores)
+{
+    struct cr_table table = { .arena = model->config->arena,
+                              .align = "lrrrr" };
+
+    cr_table_add(&table, "class");
+    for (size_t k = 0; k < CR_LEN(eval_columns); k++)
+        cr_table_add(&table, eval_columns[k]);
+    cr_table_add(&table, "samples");
+    for (int64_t i = 0; i < scores->classes; i++) {
+        cr_table_add(&table, cr_model_class(model, i));
+        for (size_t k = 0; k < CR_LEN(eval_columns); k++)
+            cr_table_f(&table, "%.4f",
+                       cr_score_find(scores, eval_columns[k])->table[i]);
+        cr_table_f(&table, "%" PRId64, eval_of_class(scores, i));
+    }
+    cr_table_print(&table, stdout, false);
+}
+
+static void eval_per_class_json(const struct cr_model *model,
+                                const struct cr_scores *scores,
+                                struct cr_buf *b)
+{
+    cr_buf_str(b, ",\"per_class\":[");
+    for (int64_t i = 0; i < scores->classes; i++) {
+        cr_buf_str(b, i ? ",{\"class\":" : "{\"class\":");
+        cr_buf_json(b, cr_model_class(model, i));
+        for (size_t k = 0; k < CR_LEN(eval_columns); k++) {
+            cr_buf_f(b, ",\"%s\":", eval_columns[k]);
+            cr_buf_real(b, cr_score_find(scores, eval_columns[k])->table[i]);
+        }
+        cr_buf_f(b, ",\"samples\":%" PRId64 "}", eval_of_class(scores, i));
+    }
+    cr_buf_char(b, ']');
+}
+
+static void eval_print(const struct cr_cli *cli, const struct cr_model *model,
+                       const struct cr_scores *scores, int asked)
+{
+    const struct eval *o = cr_cli_opts(cli);
+    struct cr_buf b = { .arena = cli->arena };
+    struct cr_scores shown = *scores;
+
+    shown.n = asked;
+    if (!cli->json) {
+        cr_buf_score_lines(&b, &shown, "");
+        fputs(cr_buf_text(&b), stdout);
+        if (o->per_class)
+            eval_per_class_text(model, scores);
+        return;
+    }
+    cr_buf_char(&b, '{');
+    cr_buf_scores(&b, &shown, true);
+    cr_buf_f(&b, "%s\"samples\":%" PRId64, shown.n ? "," : "",
+             shown.samples);
+    if (o->per_class)
+        eval_per_class_json(model, scores, &b);
+    puts((cr_buf_str(&b, "}"), b.text));
+}
+
+/* ---- The verb */
+
+static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
+                       struct cr_pipe *pipe)
+{
+    const struct eval *o = cr_cli_opts(cli);
+    struct cr_eval_want want = { .pipe = pipe, .eager = o->eager };
+    struct cr_require *require = cr_require_read(cli->diag, o->require);
+    const struct cr_scores *scores;
+    struct cr_metrics metrics;
+    struct cr_eval *eval;
+    bool ok, stopped;
+    int asked;
+
+    if (o->require && !require)
+        return false;
+    want.columns = cr_pipe_columns(pipe, &want.n_columns);
+    want.metrics = &metrics;
+    if (!eval_metrics(o, model->config,
+                      cr_label_classifies(model->config, want.columns,
+                                          want.n_columns),
+                      &metrics, &asked) ||
+        !cr_model_net(model, want.columns, want.n_columns,
+                      cr_pipe_batch_size(pipe),
+                      cr_pipe_dataset(pipe)->classes,
+                      cr_section(model->config, "loss") != NULL))
+        return false;
+    eval = cr_eval_open(model->config, model->net, &want);
+    if (!eval)
+        return false;
+    scores = cr_eval_scores(eval);
+    ok = cr_require_check(cli->diag, require, true, eval_value,
+                          (void *)scores) &&
+         cr_eval_run(eval, cli->diag, NULL, NULL, &stopped);
+    if (ok) {
+        eval_print(cli, model, scores, asked);
+        ok = !o->confusion || eval_confusion(model, scores, o->confusion);
+        ok = cr_require_check(cli->diag, require, false, eval_value,
+                              (void *)scores) && ok;
+    }
+    cr_eval_close(eval);
+    return ok;
+}
+
+static int eval_run(struct cr_cli *cli)
+{
+    const struct eval *o = cr_cli_opts(cli);
+    struct cr_store *store = cr_store_open(cli->arena, cli->diag, o->ckpt);
+    struct cr_model model = { 0 };
+    struct cr_pipe *pipe = NULL;
+
+    if (store && cr_model_config(cli, store, cli->operands, &model) &&
+        cr_config_check(model.config) &&
+        cr_threads_start(model.config, cli->threads))
+        pipe = eval_pipe(model.config, o->data);
+    if (pipe) {
+        eval_judge(cli, &model, pipe);
+        cr_pipe_close(pipe);
+    }
+    if (store && model.store)
+        cr_store_close(store);
+    return cr_diag_exit(cli->diag);
+}
+
+const struct cr_verb cr_verb_eval = {
+    .about = {
+        .name = "eval",
+        .summary = "Judge a checkpoint by the metrics of its config.",
+        .detail = "The checkpoint brings config and data along; FILE is a "
+                  "config for weights that bring none.",
+        .example = "cellrun eval --ckpt runs/mnist/3f9c1a2e --require "
+                   "'accuracy>=0.9'\n"
+                   "cellrun eval --ckpt model.safetensors --data test "
+                   "--confusion -\n",
+        .opts = eval_opts,
+        .size = sizeof(struct eval),
+    },
+    .usage = "--ckpt CKPT [FILE...] [key=value...] [flags]",
+    .min_operands = 0,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = eval_run,
+};
