@@ -222,6 +222,7 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
 /* Sections that are one typed node have no rows of their own. */
 static void schema_section(struct cr_buf *buf, const struct cr_about *about)
 {
+    const struct cr_section *section = (const struct cr_section *)about;
     static const struct {
         const char *name;
         enum cr_kind kind;
@@ -254,7 +255,10 @@ static void schema_section(struct cr_buf *buf, const struct cr_about *about)
     }
     cr_buf_str(buf, ", \"anyOf\": [");
     schema_rows(buf, about->opts);
-    if (!about->opts[1].name || about->opts->need == CR_REQUIRED) {
+    if (section->raw) {
+        /* its owner takes shorter forms too, such as a bare list */
+        cr_buf_str(buf, ", {\"not\": {\"type\": \"object\"}}");
+    } else if (!about->opts[1].name || about->opts->need == CR_REQUIRED) {
         cr_buf_str(buf, ", ");
         schema_row(buf, about->opts);
     }
