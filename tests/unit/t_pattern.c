@@ -83,13 +83,13 @@ static const struct {
             "    1 | p: \"//\"\n"
             "      |    ^^^^\n" },
     { "['a', {b: 1}]",
-      "t:1:10: error: found a map, expected patterns over names [E0005]\n"
-      "    1 | p: ['a', {b: 1}]\n"
-      "      |          ^\n"
       "t:1:5: error: pattern 'a' matches no parameter [E0014]\n"
       "    1 | p: ['a', {b: 1}]\n"
       "      |     ^^^\n"
-      "   nearest: layer1.bias layer2.bias\n" },
+      "   nearest: layer1.bias layer2.bias\n"
+      "t:1:10: error: found a map, expected patterns over names [E0005]\n"
+      "    1 | p: ['a', {b: 1}]\n"
+      "      |          ^\n" },
 };
 
 int main(void)
