@@ -1,48 +1,36 @@
-/* relu: y = max(x, 0);  dx = dy where y > 0.  NaN passes, so that nothing hides it. */
-#include "math/each.h"
-#include "net/op.h"
+/* relu: y = max(x, 0);  dx = dy where y > 0.  NaN passes, so that nothing
+ * hides it. */
+#include "net/pointwise.h"
 
-#include <math.h>
-
-static bool relu_plan(struct cr_plan *p)
+static void relu_map(const void *attr, int64_t n, const cr_real *x,
+                     cr_real *y)
 {
-    p->out[0] = p->in[0];
-    return true;
-}
-
-static void relu_range(void *ctx, int64_t from, int64_t to)
-{
-    const struct cr_step *s = ctx;
-    const cr_real *x = s->x[0];
-    cr_real *y = s->y[0];
     int64_t i;
 
-    for (i = from; i < to; i++)
+    (void)attr;
+    for (i = 0; i < n; i++)
         y[i] = x[i] < 0 ? 0 : x[i];
 }
 
 static void relu_forward(const struct cr_step *s)
 {
-    cr_each(cr_count(&s->in[0]), 0.3, (void *)(uintptr_t)s, relu_range);
+    cr_pointwise(s, 0.3, relu_map);
 }
 
-static void relu_back_range(void *ctx, int64_t from, int64_t to)
+static void relu_back(const void *attr, int64_t n, const cr_real *x,
+                      const cr_real *y, const cr_real *dy, cr_real *d)
 {
-    const struct cr_step *s = ctx;
-    const cr_real *y = s->y[0], *dy = s->dy[0];
-    cr_real *dx = s->dx[0];
     int64_t i;
 
-    for (i = from; i < to; i++) {
-        cr_real d = y[i] <= 0 ? 0 : dy[i];
-
-        dx[i] = s->add[0] ? dx[i] + d : d;
-    }
+    (void)attr;
+    (void)x;
+    for (i = 0; i < n; i++)
+        d[i] = y[i] <= 0 ? 0 : dy[i];
 }
 
 static void relu_backward(const struct cr_step *s)
 {
-    cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, relu_back_range);
+    cr_pointwise_back(s, 0.5, relu_back);
 }
 
 const struct cr_op cr_op_relu = {
@@ -52,7 +40,7 @@ const struct cr_op cr_op_relu = {
     .outputs = 1,
     .reads = CR_Y(0),
     .act = CR_ACT_RELU,
-    .plan = relu_plan,
+    .plan = cr_pointwise_plan,
     .forward = relu_forward,
     .backward = relu_backward,
 };

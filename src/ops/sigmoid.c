@@ -1,48 +1,35 @@
 /* sigmoid: y = 1 / (1 + exp(-x));  dx = dy y (1 - y) */
-#include "math/each.h"
-#include "net/op.h"
+#include "net/pointwise.h"
 
-#include <math.h>
-
-static bool sigmoid_plan(struct cr_plan *p)
+static void sigmoid_map(const void *attr, int64_t n, const cr_real *x,
+                        cr_real *y)
 {
-    p->out[0] = p->in[0];
-    return true;
-}
-
-static void sigmoid_range(void *ctx, int64_t from, int64_t to)
-{
-    const struct cr_step *s = ctx;
-    const cr_real *x = s->x[0];
-    cr_real *y = s->y[0];
     int64_t i;
 
-    for (i = from; i < to; i++)
+    (void)attr;
+    for (i = 0; i < n; i++)
         y[i] = 1 / (1 + cr_exp(-x[i]));
 }
 
 static void sigmoid_forward(const struct cr_step *s)
 {
-    cr_each(cr_count(&s->in[0]), 5, (void *)(uintptr_t)s, sigmoid_range);
+    cr_pointwise(s, 5, sigmoid_map);
 }
 
-static void sigmoid_back_range(void *ctx, int64_t from, int64_t to)
+static void sigmoid_back(const void *attr, int64_t n, const cr_real *x,
+                         const cr_real *y, const cr_real *dy, cr_real *d)
 {
-    const struct cr_step *s = ctx;
-    const cr_real *y = s->y[0], *dy = s->dy[0];
-    cr_real *dx = s->dx[0];
     int64_t i;
 
-    for (i = from; i < to; i++) {
-        cr_real d = dy[i] * y[i] * (1 - y[i]);
-
-        dx[i] = s->add[0] ? dx[i] + d : d;
-    }
+    (void)attr;
+    (void)x;
+    for (i = 0; i < n; i++)
+        d[i] = dy[i] * y[i] * (1 - y[i]);
 }
 
 static void sigmoid_backward(const struct cr_step *s)
 {
-    cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, sigmoid_back_range);
+    cr_pointwise_back(s, 0.5, sigmoid_back);
 }
 
 const struct cr_op cr_op_sigmoid = {
@@ -51,7 +38,7 @@ const struct cr_op cr_op_sigmoid = {
     .max_inputs = 1,
     .outputs = 1,
     .reads = CR_Y(0),
-    .plan = sigmoid_plan,
+    .plan = cr_pointwise_plan,
     .forward = sigmoid_forward,
     .backward = sigmoid_backward,
 };
