@@ -220,7 +220,7 @@ packages packages-ci:
 	 done; \
 	 [ -n "$$missing" ] || exit 0; \
 	 echo "installing:$$missing"; \
-	 as=; [ "$$(id -u)" = 0 ] || as='sudo env'; \
+	 as=env; [ "$$(id -u)" = 0 ] || as='sudo env'; \
 	 $$as DEBIAN_FRONTEND=noninteractive apt-get -q update && \
 	 $$as DEBIAN_FRONTEND=noninteractive apt-get -q install -y \
 	    --no-install-recommends $$missing
