@@ -19,6 +19,8 @@ struct expander {
     const struct cr_builtins *builtins;
     struct cr_node **ready; /* variables and sections that are expanded */
     int n_ready, cap_ready;
+    const struct cr_node **used; /* variables that some text names */
+    int n_used, cap_used;
     struct cr_node *busy[BUSY_MAX]; /* those being expanded, outer first */
     int n_busy;
     int nodes; /* copied in place of variables and repeats */
@@ -158,6 +160,46 @@ static const struct cr_node *expand_unknown(struct expander *x,
     return NULL;
 }
 
+static void expand_use(struct expander *x, const struct cr_node *var)
+{
+    for (int i = 0; i < x->n_used; i++)
+        if (x->used[i] == var)
+            return;
+    if (x->n_used == x->cap_used) {
+        int cap = 2 * x->cap_used + 16;
+
+        x->used = cr_grow(x->arena, x->used, (size_t)x->n_used, (size_t)cap,
+                          sizeof *x->used);
+        x->cap_used = cap;
+    }
+    x->used[x->n_used++] = var;
+}
+
+/* A variable that the command line sets and nothing uses is a slip; in files
+ * it may be left over from a base. */
+static void expand_check_used(struct expander *x)
+{
+    const char **names = CR_NEWS(x->arena, const char *, x->n_used + 1);
+    const char *near;
+
+    for (int i = 0; i < x->n_used; i++)
+        names[i] = x->used[i]->key;
+    for (CR_EACH(v, x->vars)) {
+        int i = 0;
+
+        while (i < x->n_used && x->used[i] != v)
+            i++;
+        if (i < x->n_used || !v->key_pos.src || !v->key_pos.src->argument)
+            continue;
+        cr_error(x->diag, v->key_pos, CR_E_REFERENCE,
+                 "nothing uses the variable '%s'",
+                 cr_quote(x->arena, v->key, strlen(v->key)));
+        near = cr_nearest(v->key, names);
+        if (near)
+            cr_hint(x->diag, "did you mean '%s'?", near);
+    }
+}
+
 static const struct cr_node *expand_lookup(void *context, const char *name,
                                            struct cr_pos pos)
 {
@@ -168,6 +210,7 @@ static const struct cr_node *expand_lookup(void *context, const char *name,
     const struct cr_node *found;
 
     if (var) {
+        expand_use(x, var);
         if (!expand_ready(x, var, cr_strndup(x->arena, inner, n), pos))
             return NULL;
         found = inner[n] ? cr_node_find(var, inner + n + 1) : var;
@@ -522,5 +565,7 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
         else
             *p = m->next;
     }
+    if (x.vars && !x.full)
+        expand_check_used(&x);
     return diag->errors == before;
 }

@@ -446,6 +446,10 @@ bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
     a.end = a.at - 1;
     assign_next(&a);
     a.section = assign_part(&a);
+    if (strcmp(a.section, "base") == 0)
+        return cr_error(diag, assign_pos(&a), CR_E_USAGE,
+                        "'base' stands in files only; further files may be "
+                        "named on the command line");
     while (a.end < a.stop) {
         node = assign_into(&a, node, assign_part(&a));
         node = assign_step(&a, node,

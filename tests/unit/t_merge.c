@@ -150,6 +150,14 @@ static const struct {
     { "a: 1", "~b",
       "command line, argument 3: error: there is no 'b' to "
       "remove [E0004]" },
+    { "a: 1", "base=b.yaml",
+      "command line, argument 3: error: 'base' stands in files only; further "
+      "files may be named on the command line [E0501]" },
+    { "vars: {width: 1}\na: $width", "vars.widht=2",
+      "command line, argument 3: error: nothing uses the variable 'widht' "
+      "[E0010]" },
+    { "a: $(2 * n.k)", "vars={n: {k: 4}}", "{a: 8}" },
+    { "vars: {m: 1, n: $m}\na: $n", "vars.m=4", "{a: 4}" },
     { "a: 1", "a=[1",
       "command line, argument 3: error: unclosed '[' "
       "[E0001]" },
