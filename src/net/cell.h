@@ -13,6 +13,7 @@
 #include "math/spec.h"
 
 struct cr_build;
+struct cr_op;
 struct cr_val;
 
 struct cr_cell {
@@ -70,6 +71,16 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
 struct cr_val *cr_val_absent(void);
 struct cr_val *cr_emit(struct cr_build *b, const char *op, const void *attr,
                        int n, struct cr_val *const *in);
+
+/* An op that no other cell needs may stand in the cell's own file, without a
+ * name in the registry: CR_EMIT_OP(b, &leaky_relu_op, attr, x). */
+#define CR_EMIT_OP(b, op, attr, ...) \
+    cr_emit_op((b), (op), (attr), \
+               (int)(sizeof((struct cr_val *[]){ __VA_ARGS__ }) / \
+                     sizeof(struct cr_val *)), \
+               (struct cr_val *[]){ __VA_ARGS__ })
+struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
+                          const void *attr, int n, struct cr_val *const *in);
 
 /* A child cell: `node` is a typed node, a map of names or a list. Its
  * parameters are named below `name` ("0", "fc"). */

@@ -214,6 +214,7 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
     struct cr_net *net = b->net;
     struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
     struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
+    const struct cr_opnode *other;
     struct cr_plan plan;
     int i;
 
@@ -222,7 +223,9 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
     node->pos = b->pos;
     node->cell = b->row;
     node->loss = b->loss;
-    node->key = b->key + (uint64_t)net->n_nodes;
+    node->key = b->key;
+    for (other = net->nodes; other; other = other->next)
+        node->key += other->cell == b->row;
     node->n_in = n;
     memset(out, 0, sizeof out);
     for (i = 0; i < n; i++) {
@@ -260,7 +263,12 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
 struct cr_val *cr_emit(struct cr_build *b, const char *name, const void *attr,
                        int n, struct cr_val *const *in)
 {
-    const struct cr_op *op = cr_op_find(name);
+    return cr_emit_op(b, cr_op_find(name), attr, n, in);
+}
+
+struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
+                          const void *attr, int n, struct cr_val *const *in)
+{
     struct cr_val *args[CR_OP_MAX];
     int i;
 

@@ -268,6 +268,35 @@ static void dropout_keys(void)
     made_free(&m);
 }
 
+/* A mask belongs to a cell's name: cells before it change nothing. */
+static void dropout_name(void)
+{
+    const struct shape wide = { .x = { .rank = 1, .dim = { 1000 } },
+                                .classes = 3 };
+    static const char *const texts[] = {
+        "network: {d: {Dropout: {p: 0.5}}}\n",
+        "network: {a: Identity, b: Flatten, d: {Dropout: {p: 0.5}}}\n",
+    };
+    struct cr_exec *e[2];
+    struct cr_spec spec;
+    struct made m[2];
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        if (!made_ok(&m[i], texts[i], wide, 3))
+            return;
+        e[i] = made_exec(&m[i], (struct cr_exec_want){ .training = true });
+        cr_exec_forward(e[i], 1);
+    }
+    ok(memcmp(cr_exec_output(e[0], &spec), cr_exec_output(e[1], &spec),
+              cr_bytes(&spec)) == 0,
+       "a Dropout's mask does not depend on other cells");
+    for (i = 0; i < 2; i++) {
+        cr_exec_free(e[i]);
+        made_free(&m[i]);
+    }
+}
+
 /* ---- threads ---- */
 
 static void threads(void)
@@ -456,6 +485,7 @@ int main(void)
     short_batch();
     dropout();
     dropout_keys();
+    dropout_name();
     threads();
     culprits();
     loss_overflows();
