@@ -20,22 +20,29 @@
 #define PAR_MAX 256
 #define PAR_SPINS 4000 /* some 50 us of pauses before sleeping */
 
-/* `call` numbers the jobs; what a job is lies in the plain fields, which rest
- * from the moment `call` changes until every thread has counted itself out of
- * `left`, those without a part too. */
+/* A part is offered to its thread, and whoever takes the offer runs it: the
+ * thread, or the caller when it is through with its own part. So a thread that
+ * sleeps, or whose processor somebody else has, is not waited for unless it
+ * has begun. A job lies in the plain fields, which rest while an offer is open
+ * or a part runs. */
+struct seat {
+    _Alignas(64) atomic_uint offer; /* CLOSED, OPEN, or ASLEEP and closed */
+    pthread_t thread;
+};
+
+enum { CLOSED, OPEN, ASLEEP };
+
 static struct {
     int threads;           /* the caller among them */
     int spins;
-    pthread_t thread[PAR_MAX];
     void (*fn)(void *ctx, int part, int parts);
     void *ctx;
     int parts;
     bool quit;
-    _Alignas(64) atomic_uint call;      /* number of the job; changes wake */
-    atomic_uint sleepers;               /* threads waiting in the kernel */
-    _Alignas(64) atomic_int left;       /* threads not done with the job */
+    _Alignas(64) atomic_int left;       /* parts not done, less the caller's */
     atomic_uint waiting;                /* the caller sleeps on `left` */
     _Alignas(64) atomic_bool busy;      /* somebody is in cr_par */
+    struct seat seat[PAR_MAX];
 } pool = { .threads = 1 };
 
 static _Thread_local bool inside;
@@ -54,49 +61,55 @@ static void pause_once(void)
 #endif
 }
 
-static unsigned next_call(unsigned seen)
+static bool take(struct seat *seat)
 {
-    unsigned now;
+    unsigned open = OPEN;
+
+    return atomic_load_explicit(&seat->offer, memory_order_relaxed) == OPEN &&
+           atomic_compare_exchange_strong(&seat->offer, &open, CLOSED);
+}
+
+/* Waits for an offer and takes it. */
+static void next_part(struct seat *seat)
+{
+    unsigned closed;
     int i;
 
-    for (i = 0; i < pool.spins; i++) {
-        now = atomic_load_explicit(&pool.call, memory_order_acquire);
-        if (now != seen)
-            return now;
-        pause_once();
+    for (;;) {
+        for (i = 0; i < pool.spins; i++) {
+            if (take(seat))
+                return;
+            pause_once();
+        }
+        closed = CLOSED;
+        atomic_compare_exchange_strong(&seat->offer, &closed, ASLEEP);
+        while (atomic_load(&seat->offer) == ASLEEP)
+            futex(&seat->offer, FUTEX_WAIT, ASLEEP);
     }
-    atomic_fetch_add(&pool.sleepers, 1);
-    while ((now = atomic_load(&pool.call)) == seen)
-        futex(&pool.call, FUTEX_WAIT, seen);
-    atomic_fetch_sub(&pool.sleepers, 1);
-    return now;
+}
+
+static void offer(struct seat *seat)
+{
+    if (atomic_exchange(&seat->offer, OPEN) == ASLEEP)
+        futex(&seat->offer, FUTEX_WAKE, 1);
 }
 
 static void *work(void *arg)
 {
     int me = (int)(intptr_t)arg;
-    unsigned seen = 0;
 
     inside = true;
     for (;;) {
-        seen = next_call(seen);
+        next_part(&pool.seat[me]);
         if (pool.quit)
             return NULL;
-        if (me < pool.parts)
-            pool.fn(pool.ctx, me, pool.parts);
+        pool.fn(pool.ctx, me, pool.parts);
         /* a late look at `waiting` may wake the next job's caller early,
          * which looks again */
         if (atomic_fetch_sub(&pool.left, 1) == 1 &&
             atomic_exchange(&pool.waiting, 0) == 1)
             futex(&pool.waiting, FUTEX_WAKE, 1);
     }
-}
-
-static void publish(void)
-{
-    atomic_fetch_add(&pool.call, 1);
-    if (atomic_load(&pool.sleepers) > 0)
-        futex(&pool.call, FUTEX_WAKE, INT_MAX);
 }
 
 static void await(void)
@@ -135,10 +148,16 @@ void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts)
     pool.fn = fn;
     pool.ctx = ctx;
     pool.parts = parts;
-    atomic_store_explicit(&pool.left, pool.threads - 1, memory_order_relaxed);
+    atomic_store_explicit(&pool.left, parts - 1, memory_order_relaxed);
     inside = true;
-    publish();
+    for (i = 1; i < parts; i++)
+        offer(&pool.seat[i]);
     fn(ctx, 0, parts);
+    for (i = 1; i < parts; i++)
+        if (take(&pool.seat[i])) {
+            fn(ctx, i, parts);
+            atomic_fetch_sub(&pool.left, 1);
+        }
     await();
     inside = false;
     atomic_store_explicit(&pool.busy, false, memory_order_release);
@@ -162,9 +181,10 @@ void cr_par_stop(void)
 
     if (pool.threads > 1) {
         pool.quit = true;
-        publish();
         for (i = 1; i < pool.threads; i++)
-            pthread_join(pool.thread[i], NULL);
+            offer(&pool.seat[i]);
+        for (i = 1; i < pool.threads; i++)
+            pthread_join(pool.seat[i].thread, NULL);
         pool.quit = false;
         pool.threads = 1;
     }
@@ -186,13 +206,14 @@ void cr_par_start(int threads)
         threads = PAR_MAX;
     /* more threads than processors: who spins keeps others from working */
     pool.spins = threads > cr_par_cpus() ? 1 : PAR_SPINS;
-    atomic_store(&pool.call, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
-    for (i = 1; i < threads; i++)
-        if (pthread_create(&pool.thread[i], NULL, work,
+    for (i = 1; i < threads; i++) {
+        atomic_store(&pool.seat[i].offer, CLOSED);
+        if (pthread_create(&pool.seat[i].thread, NULL, work,
                            (void *)(intptr_t)i) != 0)
             break; /* fewer threads give the same results, more slowly */
+    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pool.threads = i;
 }

@@ -2,7 +2,9 @@
  * The one pool of threads.
  *
  * cr_par runs a function once per part, part 0 in the caller, and returns
- * when all parts are done. Threads spin for a moment between calls, because
+ * when all parts are done. The caller also runs parts that no thread has begun
+ * when it is through with its own, so a part is not bound to a thread and must
+ * not wait for a later one. Threads spin for a moment between calls, because
  * a training step is a dense row of them, and sleep in the kernel after that,
  * so an idle process costs nothing and other processes get their share.
  * Nested calls run their parts one after the other in the caller.

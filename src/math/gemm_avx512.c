@@ -11,13 +11,12 @@
 #define KERNEL_NAME cr_gemm_avx512
 #define LANES 16
 #define WIDE 4
-#define MAX_ROWS 1, 12, 12, 9, 7
+#define MAX_ROWS 1, 9, 9, 9, 6
 #define TILES                                                                  \
     T(1, 1) T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1)    \
-    T(10, 1) T(11, 1) T(12, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2)         \
-    T(6, 2) T(7, 2) T(8, 2) T(9, 2) T(10, 2) T(11, 2) T(12, 2) T(1, 3)         \
-    T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) T(9, 3) T(1, 4)    \
-    T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4) T(7, 4)
+    T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(7, 2) T(8, 2) T(9, 2)    \
+    T(1, 3) T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) T(9, 3)    \
+    T(1, 4) T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
 #define V_ZERO() _mm512_setzero_ps()
 #define V_SET(x) _mm512_set1_ps(x)
 #define V_LOAD(p) _mm512_loadu_ps(p)

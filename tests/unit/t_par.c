@@ -2,6 +2,7 @@
 #include "base/par.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -140,6 +141,15 @@ static void test_sleep(void)
     cr_par_stop();
 }
 
+/* A part is not bound to a thread: whoever is free takes it. Here part 0 waits
+ * until the others have begun, so that each has a thread of its own. */
+static void meet(atomic_int *begun, int part, int parts)
+{
+    atomic_fetch_add(begun, 1);
+    while (part == 0 && atomic_load(begun) < parts)
+        sched_yield();
+}
+
 static atomic_int handled_in;
 
 static void on_signal(int number)
@@ -148,25 +158,31 @@ static void on_signal(int number)
     atomic_store(&handled_in, (int)gettid());
 }
 
+struct signals {
+    atomic_int begun;
+    bool blocked;
+};
+
 static void signal_part(void *ctx, int part, int parts)
 {
+    struct signals *s = ctx;
     sigset_t set;
 
-    (void)parts;
+    meet(&s->begun, part, parts);
     pthread_sigmask(SIG_SETMASK, NULL, &set);
     if (part == 1 && !sigismember(&set, SIGTERM))
-        *(bool *)ctx = false;
+        s->blocked = false;
 }
 
 static void test_signals(void)
 {
-    bool blocked = true;
+    struct signals s = { .blocked = true };
     sigset_t set;
 
     signal(SIGTERM, on_signal);
     cr_par_start(2);
-    cr_par(signal_part, &blocked, 2);
-    ok(blocked, "the pool's threads block signals");
+    cr_par(signal_part, &s, 2);
+    ok(s.blocked, "the pool's threads block signals");
     kill(getpid(), SIGTERM);
     ok(handled_in == (int)gettid(), "the main thread gets them");
     pthread_sigmask(SIG_SETMASK, NULL, &set);
@@ -174,30 +190,34 @@ static void test_signals(void)
     cr_par_stop();
 }
 
+struct rooms {
+    atomic_int begun;
+    char *at[3];
+};
+
 static void room_part(void *ctx, int part, int parts)
 {
-    char **rooms = ctx;
+    struct rooms *r = ctx;
 
-    (void)parts;
-    rooms[part] = cr_par_room(1000);
-    memset(rooms[part], part, 1000);
+    r->at[part] = cr_par_room(1000);
+    memset(r->at[part], part, 1000);
+    meet(&r->begun, part, parts);
 }
 
 static void test_room(void)
 {
-    char *rooms[3] = { 0 }, *again[3] = { 0 };
+    struct rooms r = { 0 };
     int i, j;
     bool good = true;
 
     cr_par_start(3);
-    cr_par(room_part, rooms, 3);
-    cr_par(room_part, again, 3);
+    cr_par(room_part, &r, 3);
     for (i = 0; i < 3; i++) {
-        good = good && rooms[i] == again[i] && (uintptr_t)rooms[i] % 64 == 0;
+        good = good && (uintptr_t)r.at[i] % 64 == 0;
         for (j = 0; j < 1000; j++)
-            good = good && rooms[i][j] == i;
+            good = good && r.at[i][j] == i;
     }
-    ok(good, "each thread has working memory of its own and keeps it");
+    ok(good, "each thread has working memory of its own");
     memset(cr_par_room(100000), 1, 100000);
     ok((uintptr_t)cr_par_room(10) % 64 == 0, "which can grow");
     cr_par_stop();
