@@ -393,7 +393,8 @@ static void ckpt_diff_one(struct cr_cli *cli, struct ckpt_diff *d,
                         cr_strf(cli->arena, "shapes %s and %s",
                                 ckpt_shape(cli->arena, x),
                                 ckpt_shape(cli->arena, y)));
-    else if (strcmp(x->dtype, y->dtype) != 0)
+    else if (x->spec.type != y->spec.type ||
+             (!x->readable && strcmp(x->dtype, y->dtype) != 0))
         ckpt_diff_words(
             d, x->name,
             cr_strf(cli->arena, "dtypes %s and %s", x->dtype, y->dtype));

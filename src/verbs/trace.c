@@ -357,8 +357,33 @@ static void trace_keep(struct trace_job *t, const char *prefix,
                             data };
 }
 
+/* --eager computes gradients too that nobody needs; a usual plan leaves them
+ * out. Names must not depend on how the numbers are made. */
+static struct cr_exec *trace_usual(struct trace_job *t)
+{
+    struct cr_exec_want want = { .training = !t->o->eval,
+                                 .loss = true,
+                                 .backward = true,
+                                 .keep = true,
+                                 .batch = t->batch };
+
+    return t->o->eager && t->o->grad ? cr_net_exec(t->net, &want) : NULL;
+}
+
+static bool trace_arrives(struct cr_exec *usual, const char *name)
+{
+    int n;
+    const struct cr_tensor *kept = cr_exec_kept(usual, &n);
+
+    for (int i = 0; i < n; i++)
+        if (strcmp(kept[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void trace_gather(struct trace_job *t)
 {
+    struct cr_exec *usual = trace_usual(t);
     int n_kept, n_params, n_slots = 0;
     const struct cr_tensor *kept = cr_exec_kept(t->exec, &n_kept);
     const struct cr_param *param = cr_net_params(t->net, &n_params);
@@ -368,12 +393,15 @@ static void trace_gather(struct trace_job *t)
     t->tensor =
         CR_NEWS(t->arena, struct cr_tensor, n_kept + n_params + n_slots);
     for (int i = 0; i < n_kept; i++)
-        if (t->o->grad || !cr_starts(kept[i].name, "grad."))
+        if (!cr_starts(kept[i].name, "grad.") ||
+            (t->o->grad && (!usual || trace_arrives(usual, kept[i].name))))
             trace_keep(t, "", kept[i].name, &kept[i].spec, kept[i].data);
     for (int i = 0; t->o->step > 0 && i < n_params; i++)
         trace_keep(t, "param.", param[i].name, &param[i].spec, param[i].data);
     for (int i = 0; i < n_slots; i++)
         trace_keep(t, "slot.", slot[i].name, &slot[i].spec, slot[i].data);
+    if (usual)
+        cr_exec_free(usual);
 }
 
 struct trace_stats {

@@ -1,0 +1,229 @@
+# trace: one batch, what flows, and how it compares.
+bats_require_minimum_version 1.5.0
+
+# npy FILE DESCR SHAPE: bytes on stdin
+npy() {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+        "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" >"$1"
+    cat >>"$1"
+}
+
+pack() {
+    perl -e 'print pack(shift, @ARGV)' "$@"
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    pack 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
+    pack 'l<*' 0 1 1 0 | npy y.npy '<i4' '(4,)'
+    cat >net.yaml <<'END'
+cellrun: 1
+network:
+  fc: {Dense: [3, 4]}
+  act: Tanh
+  out: {Dense: [4, 2]}
+loss: CrossEntropyLoss
+optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}
+END
+    feed=(--feed x=x.npy --feed label=y.npy)
+}
+
+names() {
+    "$CELLRUN" ckpt ls "$1" | awk 'NR > 1 { print $1 }' | sort
+}
+
+@test "outputs of the network alone" {
+    run -0 "$CELLRUN" trace net.yaml --feed x=x.npy -o o.safetensors
+    [ "$(names o.safetensors | xargs)" = \
+      "output output.act output.fc output.out" ]
+    run -0 "$CELLRUN" ckpt ls o.safetensors
+    [[ "$output" == *"output.act  F32    (4, 4)"* ]]
+}
+
+@test "a table without a file to write" {
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}"
+    [ "${#lines[@]}" = 6 ]
+    [[ "${lines[0]}" == tensor*shape*mean*std*min*max* ]]
+    [[ "${lines[5]}" == loss*"()"* ]]
+}
+
+@test "loss, gradients, parameters and slots" {
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad --step \
+        -o o.safetensors
+    names o.safetensors >got
+    for p in fc.weight fc.bias out.weight out.bias; do
+        printf '%s\n' "grad.$p" "param.$p" "slot.moments.$p"
+    done >want
+    for c in fc act out; do
+        printf '%s\n' "output.$c" "grad.output.$c"
+    done >>want
+    printf '%s\n' output loss >>want
+    diff got <(sort want)
+}
+
+@test "the same as before, and the same op by op" {
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad --step=3 -o a.npz
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad --step=3 \
+        --against a.npz --rtol 0 --atol 0
+    [ "${lines[1]}" = "differ: 0" ]
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad --step=3 --eager \
+        --against a.npz
+    [ "${lines[1]}" = "differ: 0" ]
+}
+
+@test "names do not depend on --eager" {
+    sed -i 's/^network:/&\n  flat: Flatten/' net.yaml
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad -o a.safetensors
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad --eager \
+        -o b.safetensors
+    diff <(names a.safetensors) <(names b.safetensors)
+}
+
+@test "the first tensor that differs, and by how much" {
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --step -o a.safetensors
+    run -6 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" \
+        --step optimizer.learning_rate=0.2 --against a.safetensors
+    [ "${lines[0]}" = "compared: 13" ]
+    [ "${lines[1]}" = "differ: 4" ]
+    [ "${lines[2]}" = "first: param.fc.weight" ]
+    [[ "${lines[3]}" == "largest deviation "*" at ["*"]: "*" beyond" ]]
+    [[ "$stderr" == *"'param.fc.weight' is the first of 4"*"[E0403]"* ]]
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --step --atol 10 \
+        optimizer.learning_rate=0.2 --against a.safetensors
+}
+
+@test "what only the reference has is a difference" {
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" -o a.safetensors
+    run -6 --separate-stderr "$CELLRUN" trace net.yaml --feed x=x.npy \
+        --against a.safetensors --json
+    [[ "$output" == *'"compared": 4, "differ": 1, "first": "loss"'* ]]
+    run -0 "$CELLRUN" trace net.yaml --feed x=x.npy -o b.safetensors
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --against b.safetensors
+}
+
+@test "shapes of another kind differ" {
+    run -0 "$CELLRUN" trace net.yaml --feed x=x.npy -o a.safetensors
+    pack 'f<*' 1 2 3 | npy one.npy '<f4' '(1, 3)'
+    run -6 --separate-stderr "$CELLRUN" trace net.yaml --feed x=one.npy \
+        --against a.safetensors
+    [[ "$output" == *"shape (1, 4) here, (4, 4) there"* ]]
+}
+
+@test "numpy's own types are converted" {
+    pack 'd<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x8.npy '<f8' '(4, 3)'
+    pack 'q<*' 0 1 1 0 | npy y8.npy '<i8' '(4,)'
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" -o a.safetensors
+    run -0 "$CELLRUN" trace net.yaml --feed x=x8.npy --feed label=y8.npy \
+        --against a.safetensors --rtol 0 --atol 0
+}
+
+# st FILE NAME:SHAPE...: a safetensors file of float32, all 0.5
+st() {
+    local file=$1 head= at=0 t shape n
+    shift
+    for t; do
+        shape=${t#*:} n=$((${shape//,/*} * 4))
+        head+=",\"${t%%:*}\":{\"dtype\":\"F32\",\"shape\":[$shape],"
+        head+="\"data_offsets\":[$at,$((at + n))]}"
+        at=$((at + n))
+    done
+    head={${head#,}}
+    { pack 'Q<' ${#head}; printf %s "$head"
+      pack 'f<*' $(yes 0.5 | head -$((at / 4))); } >"$file"
+}
+
+@test "weights from a file, all of them and no others" {
+    st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --ckpt w -o a.npz
+    run -6 "$CELLRUN" trace net.yaml "${feed[@]}" --against a.npz
+    # both classes are alike then
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --ckpt w
+    [[ "${lines[5]}" == "loss"*" 0.693147 "* ]]
+    st other.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 x:2
+    run -4 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" \
+        --ckpt other
+    [[ "$stderr" == *"missing    out.bias (2,)"* ]]
+    [[ "$stderr" == *"unexpected x (2,)"* ]]
+    st more.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2 x:1
+    run -4 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" \
+        --ckpt more
+    [[ "$stderr" == *"unexpected x (1,)"* ]]
+    run -4 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" \
+        --ckpt w network.out.out_channels=3
+    [[ "$stderr" == *"shape      out.weight (2, 4) in the file, (3, 4) in"* ]]
+    [[ "$stderr" == *"shape      out.bias (2,) in the file, (3,) in"* ]]
+}
+
+@test "wrong usage" {
+    run -2 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" \
+        --eval --step
+    [[ "$stderr" == *"--step and --eval"*"[E0501]"* ]]
+    run -2 --separate-stderr "$CELLRUN" trace net.yaml --feed x.npy
+    [[ "$stderr" == *"found 'x.npy', expected COLUMN=FILE.npy"* ]]
+    run -2 --separate-stderr "$CELLRUN" trace net.yaml --feed x=x.npy \
+        --feed x=x.npy
+    [[ "$stderr" == *"column 'x' is given twice"* ]]
+    run -2 --separate-stderr "$CELLRUN" trace net.yaml
+    [[ "$stderr" == *"no dataset to take a batch from"* ]]
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" ~loss --grad
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" ~optimizer --step
+    run -2 "$CELLRUN" trace net.yaml --feed x=x.npy --grad
+}
+
+@test "data that will not do" {
+    run -3 "$CELLRUN" trace net.yaml --feed x=nothing.npy
+    printf 'hello' >bad.npy
+    run -3 "$CELLRUN" trace net.yaml --feed x=bad.npy
+    pack 'l<*' 0 1 2 0 | npy two.npy '<i4' '(4,)'
+    run -3 --separate-stderr "$CELLRUN" trace net.yaml --feed x=x.npy \
+        --feed label=two.npy
+    [[ "$stderr" == *"[E0204]"* ]]
+    pack 'l<*' 0 1 | npy short.npy '<i4' '(2,)'
+    run -3 --separate-stderr "$CELLRUN" trace net.yaml --feed x=x.npy \
+        --feed label=short.npy
+    [[ "$stderr" == *"found 2 rows, the column fed before has 4"* ]]
+    pack 'f<*' 1 | npy none.npy '<f4' '()'
+    run -3 "$CELLRUN" trace net.yaml --feed x=none.npy
+    pack 'q<*' 0 1 5000000000 0 | npy big.npy '<i8' '(4,)'
+    run -3 --separate-stderr "$CELLRUN" trace net.yaml --feed x=x.npy \
+        --feed label=big.npy
+    [[ "$stderr" == *"element 2 is 5000000000, beyond 32 bits"* ]]
+}
+
+@test "references that will not do" {
+    run -4 "$CELLRUN" trace net.yaml --feed x=x.npy --against nothing
+    run -4 "$CELLRUN" trace net.yaml --feed x=x.npy --against net.yaml
+    run -1 --separate-stderr "$CELLRUN" trace net.yaml --feed x=x.npy \
+        -o nowhere/a.npz
+    [[ "$stderr" == *"nowhere/a.npz: error: "*"[E0602]"* ]]
+}
+
+@test "an update that cannot be made" {
+    pack 'f<*' inf 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
+    run -5 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" --step \
+        network.act='!replace {Identity: {}}'
+    [[ "$stderr" == *"not finite at step 1 [E0401]"* ]]
+}
+
+@test "the first batch of the data, and a checkpoint as config" {
+    cat >>net.yaml <<'END'
+dataset:
+  train:
+    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}
+datapipe: {batch: {batch_size: 2}}
+train: {epochs: 1}
+END
+    run -0 "$CELLRUN" trace net.yaml -o a.npz
+    run -0 "$CELLRUN" ckpt ls a.npz
+    [[ "$output" == *"output.fc"*"(2, 4)"* ]]
+    run -0 "$CELLRUN" train net.yaml -q -o run
+    run -0 "$CELLRUN" trace run --step -o b.npz
+    run -0 "$CELLRUN" trace net.yaml --ckpt run --step -o c.npz
+    run -0 "$CELLRUN" ckpt diff b.npz c.npz
+    # slots went on: without them the update is another one
+    run -0 "$CELLRUN" ckpt ls run --json
+    run -6 "$CELLRUN" trace net.yaml --step --against c.npz
+    mkdir other && cd other
+    run -0 "$CELLRUN" trace ../run --step --against ../b.npz --atol 0 --rtol 0
+}
