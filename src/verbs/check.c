@@ -159,6 +159,11 @@ static int check_run(struct cr_cli *cli)
 
     if (config->broken)
         return cr_cli_errors(cli, NULL);
+    if (cli->diag->strict && !cr_section(config, "cellrun")) {
+        cr_warn(cli->diag, config->root->pos, CR_E_MISSING_KEY,
+                "the key 'cellrun' is missing: the version of the language");
+        cr_hint(cli->diag, "write 'cellrun: 1'");
+    }
     if (cli->threads == 0)
         cli->threads = 1;
     for (size_t i = 0; i < CR_LEN(run); i++)

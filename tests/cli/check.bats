@@ -76,6 +76,15 @@ setup() {
     [ "${lines[0]}" = "ok: 23 parameters, 23 of them trained" ]
 }
 
+@test "--strict wants the version of the language" {
+    echo 'network: [{Dense: [4, 3]}]' >net.yaml
+    run -0 --separate-stderr "$CELLRUN" check net.yaml
+    [ -z "$stderr" ]
+    run -2 --separate-stderr "$CELLRUN" check net.yaml --strict
+    [[ "$stderr" == *"the key 'cellrun' is missing"* ]]
+    run -0 "$CELLRUN" check net.yaml --strict cellrun=1
+}
+
 @test "no network" {
     echo 'seed: 1' >none.yaml
     run -2 --separate-stderr "$CELLRUN" check none.yaml

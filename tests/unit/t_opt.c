@@ -194,7 +194,8 @@ static void messages(void)
               "'rate' of All: found the number 0, expected a number above 0",
               NULL);
     complains(&all_about, "{units: 1, bias: no}", CR_E_WRONG_TYPE, "1:18",
-              "'bias' of All: found 'no', expected true or false", NULL);
+              "'bias' of All: found 'no', expected true or false",
+              "write false");
     complains(&all_about, "{units: 1, mode: summ}", CR_E_OUT_OF_RANGE, "1:18",
               "'mode' of All: found 'summ', expected mean, sum or none",
               "did you mean 'sum'?");
