@@ -72,7 +72,7 @@ __attribute__((unused)) static bool make(struct made *m, const char *text,
     want.loss = cr_section(m->config, "loss") != NULL;
     m->net = cr_net_build(m->config, &want);
     return m->net && (!cr_section(m->config, "optimizer") ||
-                      cr_optim_rule(m->config, m->net, &use));
+                      cr_optim_rule(m->config, m->net, false, &use));
 }
 
 /* make, for a text that must be right. */

@@ -42,7 +42,7 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
     return ok;
 }
 
-bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
+bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
                    struct cr_optim_use *to)
 {
     struct cr_rule *rule = CR_NEW(config->arena, struct cr_rule);
@@ -55,7 +55,7 @@ bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
     optim = to->optim;
     rule->plain = optim->plain && optim->plain(to->opts);
     rule->opts = to->opts;
-    rule->slots = rule->plain ? 0 : optim->slots;
+    rule->slots = rule->plain && !still ? 0 : optim->slots;
     rule->slot_names = optim->slot_names;
     rule->slot_start = optim->slot_start;
     rule->update = optim->update;

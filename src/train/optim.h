@@ -20,7 +20,7 @@ struct cr_optim {
     /* Optional: what the option rows cannot say. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
     /* Optional: with these options the rule is w -= lr * g and no slot ever
-     * moves; so none is kept, and a product may write the update itself. */
+     * moves, so a product may write the update itself. */
     bool (*plain)(const void *opts);
 };
 
@@ -46,9 +46,10 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to);
 
 /* Reads the section and gives the network its rule, slots, and the
  * hyper-parameters of each parameter: weight decay is for those whose name
- * holds neither `beta` nor `gamma` (semantics.md 5.1). Before any plan with
- * update is made. */
-bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
+ * holds neither `beta` nor `gamma` (semantics.md 5.1). Slots that a plain
+ * rule never moves are kept only with `still` (MindSpore has them too).
+ * Before any plan with update is made. */
+bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
                    struct cr_optim_use *to);
 
 #endif

@@ -141,7 +141,7 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     want.batch = cr_pipe_batch_size(t->pipe);
     want.classes = cr_pipe_dataset(t->pipe)->classes;
     t->net = cr_net_build(t->config, &want);
-    return t->net && cr_optim_rule(t->config, t->net, &t->optim);
+    return t->net && cr_optim_rule(t->config, t->net, false, &t->optim);
 }
 
 static bool setup_plans(struct cr_train *t, const struct cr_column *columns)

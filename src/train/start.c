@@ -67,29 +67,6 @@ struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
     return NULL;
 }
 
-/* Slots of the optimizer; parameters come by cr_load_weights. */
-static bool start_slots(struct cr_train *t, struct cr_store *store)
-{
-    struct cr_pos at = cr_at_file(t->arena, cr_store_path(store));
-    bool ok = true;
-    int n;
-    const struct cr_tensor *slot = cr_net_slots(t->net, &n);
-
-    for (int i = 0; i < n; i++) {
-        const struct cr_entry *e = cr_store_find(store, slot[i].name);
-
-        if (!e || !e->readable ||
-            cr_count(&e->spec) != cr_count(&slot[i].spec))
-            ok = cr_error(t->diag, at, CR_E_CKPT_MISMATCH,
-                          "the checkpoint has no slot '%s' %s", slot[i].name,
-                          cr_show(t->arena, &slot[i].spec));
-        else
-            ok = cr_store_read(store, t->diag, e, CR_REAL, slot[i].data) &&
-                 ok;
-    }
-    return ok;
-}
-
 /* Where in the data a run with other batches goes on: at the batch that the
  * next unseen sample falls into. */
 static void start_rebatch(struct cr_train *t)
@@ -121,7 +98,7 @@ static bool start_restore(struct cr_train *t, struct cr_store *store)
         return false;
     }
     ok = cr_load_weights(store, t->diag, t->net, true);
-    ok = start_slots(t, store) && ok;
+    ok = cr_load_slots(store, t->diag, t->net) && ok;
     ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
     if (!ok)
         return false;

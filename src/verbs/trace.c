@@ -308,7 +308,10 @@ static bool trace_build(struct trace_job *t)
     t->net = cr_net_build(t->config, &want);
     if (!t->net)
         return false;
-    if (t->o->step > 0 && !cr_optim_rule(t->config, t->net, &t->optim))
+    /* a training checkpoint of ours has no slots that never move */
+    if (t->o->step > 0 &&
+        !cr_optim_rule(t->config, t->net,
+                       !t->store || !cr_store_is_train(t->store), &t->optim))
         return false;
     if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
                  : !cr_load(t->config, t->net, NULL, &load))
