@@ -175,7 +175,8 @@ PEERS ?= ../shared/bench
 bench-peers: bench
 	@if [ -z "$(VENV)" ]; then \
 	    echo 'give a Python environment: make bench-peers VENV=dir'; exit 2; fi
-	$(VENV)/bin/python $(PEERS)/torch_peer.py
+	for mode in eager compile; do $(VENV)/bin/python \
+	    $(PEERS)/torch_peer.py mlp --mode $$mode --threads $(JOBS); done
 
 ## ---- Manual pages, from man/*.in and what the program knows of itself
 
