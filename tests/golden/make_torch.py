@@ -111,14 +111,15 @@ class Optimizer:
 
     def slots(self):
         out = {}
+        if self.slot == 'accum' and not self.momentum:
+            return out
         for n, p in self.params.items():
             a = self.opt.state[p].get('momentum_buffer')
-            moved = a is not None
-            if a is None:
-                a = p.grad if self.slot == 'moments' else torch.zeros_like(p)
+            if a is None:  # PyTorch keeps none without momentum
+                a = p.grad
             out['slot.%s.%s' % (self.slot, n)] = a
             if self.slot == 'accum':
-                out['slot.stat.' + n] = torch.full_like(p, not moved)
+                out['slot.stat.' + n] = torch.zeros_like(p)
         return out
 
 
