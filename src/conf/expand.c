@@ -548,12 +548,15 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     int before = diag->errors;
 
     x.vars = expand_take(root, "vars");
-    if (x.vars && x.vars->kind != CR_NODE_MAP && x.vars->kind != CR_NODE_NULL)
-        cr_error(diag, x.vars->pos, CR_E_WRONG_TYPE,
-                 "'vars' is a map of names and values, found %s",
-                 cr_node_what(arena, x.vars));
+    if (x.vars && x.vars->kind != CR_NODE_MAP) {
+        if (x.vars->kind != CR_NODE_NULL)
+            cr_error(diag, x.vars->pos, CR_E_WRONG_TYPE,
+                     "'vars' is a map of names and values, found %s",
+                     cr_node_what(arena, x.vars));
+        x.vars = NULL;
+    }
     for (struct cr_node *v = x.vars ? x.vars->child : NULL; v; v = v->next)
-        expand_ready(&x, v, v->key ? v->key : "vars", v->pos);
+        expand_ready(&x, v, v->key, v->pos);
     for (struct cr_node **p = &root->child; *p && !x.full;) {
         struct cr_node *m = *p;
         bool network = strcmp(m->key, "network") == 0;

@@ -16,6 +16,7 @@
 #include "conf/scalar.h"
 
 #define MEMBERS_MAX 10000 /* of one map: keys are compared pair by pair */
+#define ANCHORS_MAX 1000
 
 struct anchor {
     const char *name;
@@ -39,8 +40,9 @@ struct reader {
     yaml_parser_t parser;
     yaml_event_t event;
     bool stop; /* reported, nothing sensible can follow */
-    int nodes;
+    int nodes, n_anchors;
     struct anchor *anchors;
+    const struct line *tab_line; /* whose indentation is checked already */
 };
 
 static struct cr_node *yaml_node(struct reader *r, int depth);
@@ -198,6 +200,9 @@ static bool yaml_no_tab(struct reader *r)
     const struct line *line = yaml_line(r, chars);
     size_t at = line->bytes, n = chars - line->chars;
 
+    if (line == r->tab_line)
+        return true;
+    r->tab_line = line;
     if (strspn(r->src->text + at, " \t") < n)
         return true;
     for (size_t i = 0; i < n; i++)
@@ -266,6 +271,12 @@ static void yaml_anchor(struct reader *r, const yaml_char_t *name,
 
     if (!name || r->stop)
         return;
+    if (++r->n_anchors > ANCHORS_MAX) {
+        cr_error(r->diag, node->pos, CR_E_LIMIT,
+                 "more than %d anchors in one file", ANCHORS_MAX);
+        yaml_stop(r);
+        return;
+    }
     a = CR_NEW(r->arena, struct anchor);
     a->name = cr_strdup(r->arena, (const char *)name);
     a->node = node;

@@ -181,6 +181,9 @@ static const struct pair trees[] = {
     { "network: [{ReLU: , repeat: 9223372036854775807}]",
       "t:1:28: error: variables and repeats make more than 100000 values "
       "[E0017]" },
+    { "vars: [$x]\na: 1",
+      "t:1:7: error: 'vars' is a map of names and values, found a list "
+      "[E0005]" },
     { "vars: [1]\n", "t:1:7: error: 'vars' is a map of names and values, "
                      "found a list [E0005]" },
 };

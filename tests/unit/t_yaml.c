@@ -204,6 +204,11 @@ static void test_limits(void)
     ok(strstr(conf_yaml(buf.text, buf.len), "makes the file too large"),
        "aliases of aliases do not grow without end");
     buf = (struct cr_buf){ .arena = &conf_mem };
+    for (int i = 0; i < 1001; i++)
+        cr_buf_f(&buf, "k%d: &a%d x\n", i, i);
+    ok(strstr(conf_yaml(buf.text, buf.len), "more than 1000 anchors"),
+       "anchors are counted");
+    buf = (struct cr_buf){ .arena = &conf_mem };
     cr_buf_str(&buf, "a: &a0 [[[[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]]]]]\n");
     for (int i = 1; i < 5; i++)
         cr_buf_f(&buf, "b%d: &a%d [[[[[[[[[[[[[[[*a%d]]]]]]]]]]]]]]]\n", i, i,
