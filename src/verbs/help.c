@@ -174,6 +174,8 @@ static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
 
 static bool help_overview(struct cr_buf *buf)
 {
+    struct cr_buf lists = { .arena = buf->arena };
+
     cr_buf_str(buf, "cellrun trains and uses neural networks written down in "
                     "YAML.\n\nusage: cellrun VERB [FILE...] [key=value...] "
                     "[flags]\n\nverbs\n");
@@ -186,11 +188,11 @@ static bool help_overview(struct cr_buf *buf)
     help_wrap(buf, "cellrun help NAME explains a verb, a section, a type "
                    "(Dense), a key (train.epochs, learning_rate) or the code "
                    "of a message (E0012), and lists:", 0, 0);
-    cr_buf_str(buf, " ");
     for (int k = 0; k < CR_KINDS; k++)
         if (*cr_list((enum cr_kind)k))
-            cr_buf_f(buf, " %s", cr_kind_plural((enum cr_kind)k));
-    cr_buf_str(buf, "\n  codes environment exit\n");
+            cr_buf_f(&lists, "%s ", cr_kind_plural((enum cr_kind)k));
+    cr_buf_str(&lists, "codes environment exit");
+    help_wrap(buf, cr_buf_text(&lists), 2, 0);
     return true;
 }
 
