@@ -1,0 +1,159 @@
+# runs: what run directories have to tell.
+bats_require_minimum_version 1.5.0
+
+# a_run DIR ID STARTED ACCURACY LOSS LR [STATUS]
+a_run() {
+    mkdir -p "$1/ckpt"
+    cat >"$1/record.json" <<END
+{"cellrun":"0.1.0","id":"$2","name":"net","seed":1,"started":"$3",
+ "seconds":1.5,"status":"${7:-completed}","exit":0,"epochs":3,"steps":30,
+ "loss":$5,"eval":{"accuracy":$4,"loss":$5},
+ "best":{"metric":"accuracy","mode":"max","value":$4,"epoch":3,"step":30},
+ "ckpt":"ckpt/best.safetensors"}
+END
+    cat >"$1/resolved.yaml" <<END
+seed: 1   # net.yaml:2
+network: [{Dense: [3, 2]}]
+optimizer: {SGD: {learning_rate: $6}}
+run: {name: x$2}
+END
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_RUNS
+    a_run runs/net/aaaa1111 aaaa1111 2026-01-01T10:00:00Z 0.91 0.30 0.1
+    a_run runs/net/aabb2222 aabb2222 2026-01-01T11:00:00Z 0.955 0.15 0.01
+    a_run runs/other cccc3333 2026-01-01T09:00:00Z 0.7 0.9 1e-3 diverged
+}
+
+@test "a table, oldest first, with what differs" {
+    run -0 --separate-stderr "$CELLRUN" runs
+    [ "${#lines[@]}" = 4 ]
+    [ "$(xargs <<<"${lines[0]}")" = "run status epochs\
+ optimizer.learning_rate eval.accuracy eval.loss seconds" ]
+    [ "$(xargs <<<"${lines[1]}")" = \
+      "runs/other diverged 3 0.001 0.7000 0.9000 1.5" ]
+    [ "$(xargs <<<"${lines[3]}")" = \
+      "runs/net/aabb2222 completed 3 0.01 0.9550 0.1500 1.5" ]
+    [ -z "$stderr" ]
+    run -0 "$CELLRUN" runs ls
+    [ "${#lines[@]}" = 4 ]
+}
+
+@test "sorted: metrics with the best first" {
+    run -0 "$CELLRUN" runs --sort eval.accuracy --cols run,accuracy --tsv
+    [ "$output" = "run	accuracy
+runs/net/aabb2222	0.955
+runs/net/aaaa1111	0.91
+runs/other	0.7" ]
+    run -0 "$CELLRUN" runs --sort loss --cols eval.loss --tsv
+    [ "$(xargs <<<"$output")" = "eval.loss 0.15 0.3 0.9" ]
+    run -0 "$CELLRUN" runs --sort=-loss --cols loss --tsv
+    # `loss` alone is the metric too
+    [ "$(xargs <<<"$output")" = "loss 0.9 0.3 0.15" ]
+    run -0 "$CELLRUN" runs --sort optimizer.learning_rate --cols id --tsv
+    [ "$(xargs <<<"$output")" = "id cccc3333 aabb2222 aaaa1111" ]
+}
+
+@test "filtered" {
+    run -0 "$CELLRUN" runs --where 'eval.accuracy>0.9' --cols id --tsv
+    [ "$(xargs <<<"$output")" = "id aaaa1111 aabb2222" ]
+    run -0 "$CELLRUN" runs --cols id --tsv \
+        --where 'status=completed and optimizer.learning_rate <= 0.01'
+    [ "$(xargs <<<"$output")" = "id aabb2222" ]
+    run -0 "$CELLRUN" runs --where 'status!=completed,epochs==3' --cols id \
+        --tsv
+    [ "$(xargs <<<"$output")" = "id cccc3333" ]
+    run -0 "$CELLRUN" runs --where 'nothing>1' --json
+    [ "$output" = "[]" ]
+    run -2 --separate-stderr "$CELLRUN" runs --where 'accuracy'
+    [[ "$stderr" == *"--where: found 'accuracy', expected a comparison"* ]]
+}
+
+@test "the best, and its path for other commands" {
+    run -0 "$CELLRUN" runs best --metric eval.accuracy --path
+    [ "$output" = runs/net/aabb2222 ]
+    run -0 "$CELLRUN" runs best --metric loss --path --where 'id!=aabb2222'
+    [ "$output" = runs/net/aaaa1111 ]
+    run -0 "$CELLRUN" runs best
+    [ "${lines[0]}" = "run: runs/net/aabb2222" ]
+    [ "${lines[1]}" = "accuracy: 0.9550" ]
+    [ "${lines[2]}" = "ckpt: runs/net/aabb2222/ckpt/best.safetensors" ]
+    run -0 "$CELLRUN" runs best --json
+    [[ "$output" == '{"path": "runs/net/aabb2222", "cellrun": '* ]]
+    run -4 --separate-stderr "$CELLRUN" runs best --metric nothing --path
+    [ -z "$output" ]
+    [[ "$stderr" == *"no run below this folder has a value of nothing"* ]]
+}
+
+@test "one in full, by its directory or the beginning of its id" {
+    run -0 "$CELLRUN" runs show runs/net/aaaa1111
+    [ "${lines[0]}" = "path: runs/net/aaaa1111" ]
+    [[ "$output" == *$'\n'"eval.accuracy: 0.91"$'\n'* ]]
+    run -0 "$CELLRUN" runs show aabb
+    [ "${lines[0]}" = "path: runs/net/aabb2222" ]
+    run -0 "$CELLRUN" runs show net/aabb2222 --json
+    [[ "$output" == '{"path": "runs/net/aabb2222", '* ]]
+    run -2 --separate-stderr "$CELLRUN" runs show aa
+    [[ "$stderr" == *"'aa' is the beginning of several ids below 'runs'"* ]]
+    run -2 --separate-stderr "$CELLRUN" runs show zz
+    [[ "$stderr" == *"'zz' is no run directory"* ]]
+}
+
+@test "two compared" {
+    run -0 "$CELLRUN" runs diff aaaa aabb --tsv
+    [[ "$output" == *$'optimizer.SGD.learning_rate\t0.1\t0.01'* ]]
+    [[ "$output" == *$'eval.accuracy\t0.91\t0.955'* ]]
+    [[ "$output" != *seed* ]]
+    run -0 "$CELLRUN" runs diff aaaa aabb --json
+    [[ "$output" == *'"optimizer.SGD.learning_rate": ["0.1", "0.01"]'* ]]
+}
+
+@test "a run under way has the numbers of its last evaluation" {
+    sed -i 's/"eval":{[^}]*},//; s/completed/running/' \
+        runs/net/aaaa1111/record.json
+    cat >runs/net/aaaa1111/metrics.jsonl <<'END'
+{"t":1,"step":10,"epoch":0,"split":"train","loss":2}
+{"t":1,"step":10,"epoch":0,"split":"eval","accuracy":0.25,"loss":2.1}
+{"t":2,"step":20,"epoch":1,"split":"eval","accuracy":0.5,"loss":1.5}
+{"t":2,"step":21,"epoch":1,"split":"ev
+END
+    truncate -s -1 runs/net/aaaa1111/metrics.jsonl
+    run -0 "$CELLRUN" runs --where status=running --tsv --cols id,accuracy,loss
+    [ "$(xargs <<<"$output")" = "id accuracy loss aaaa1111 0.5 1.5" ]
+}
+
+@test "a folder of another name, none, and a damaged record" {
+    mv runs elsewhere
+    run -0 --separate-stderr "$CELLRUN" runs
+    [ -z "$output" ]
+    [ "$stderr" = "no runs below runs" ]
+    run -0 "$CELLRUN" runs --json
+    [ "$output" = "[]" ]
+    CELLRUN_RUNS=elsewhere run -0 "$CELLRUN" runs
+    [ "${#lines[@]}" = 4 ]
+    printf '{"id":' >elsewhere/other/record.json
+    run -0 --separate-stderr "$CELLRUN" runs --dir elsewhere
+    [ "${#lines[@]}" = 3 ]
+    [[ "$stderr" == "elsewhere/other/record.json: warning: not a record: "* ]]
+}
+
+@test "names of files cannot move the cursor" {
+    mv runs/other $'runs/\e[2Jx'
+    run -0 "$CELLRUN" runs
+    [[ "$output" == *'runs/\x1b[2Jx'* ]]
+}
+
+@test "wrong usage" {
+    run -2 --separate-stderr "$CELLRUN" runs bets
+    [[ "$stderr" == *"did you mean 'best'?"* ]]
+    run -2 --separate-stderr "$CELLRUN" runs show
+    [[ "$stderr" == *"runs show: found 0 runs, expected 1"* ]]
+    run -2 "$CELLRUN" runs diff aaaa
+}
+
+@test "a full disk" {
+    run -1 --separate-stderr bash -c '"$CELLRUN" runs >/dev/full'
+    [[ "$stderr" == *"cannot write standard output"* ]]
+}
