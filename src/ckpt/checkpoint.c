@@ -95,11 +95,16 @@
  *   steps_per_epoch          updates of a whole epoch
  *   samples                  samples seen
  *   seed                     the seed of the run
+ *   rng                      the generator of random numbers, its streams
  *   config_dir               folder that relative paths start from
  *   optimizer                its type and its count of updates t
- *   data                     fingerprint and position in the data set
+ *   lr                       step of the schedule
+ *   data                     fingerprint, columns and classes of the data
+ *                            set, and the position in it
+ *   eval                     what the last evaluation gave
  *   best                     metric, mode, value and epoch of the best
  *   early_stop               evaluations without gain so far
+ *   events                   the last step with a record in metrics.jsonl
  *
  * READING
  *
@@ -114,6 +119,38 @@
  * The file is written beside its name as .NAME.tmp.PID, synced, and renamed;
  * then the folder is synced. At every moment the name means a complete file.
  * best.safetensors and last.safetensors are hard links.
+ *
+ * EXAMPLE
+ *
+ * A file of 404 bytes, kind weights: fc.weight F32 [2,2] = 1 2 3 4, and
+ * global_step I32 [1] = 7.
+ *
+ *   0000  7801 0000 0000 0000 7b22 5f5f 6d65 7461  x.......{"__meta
+ *   0010  6461 7461 5f5f 223a 7b22 6365 6c6c 7275  data__":{"cellru
+ *   0020  6e2e 666f 726d 6174 223a 2231 222c 2263  n.format":"1","c
+ *   0030  656c 6c72 756e 2e68 6561 6465 725f 6372  ellrun.header_cr
+ *   0040  6333 3222 3a22 3761 6365 6632 6139 222c  c32":"7acef2a9",
+ *   0050  2263 656c 6c72 756e 2e74 656e 736f 725f  "cellrun.tensor_
+ *   0060  6372 6333 3222 3a22 3862 6137 3134 3534  crc32":"8ba71454
+ *   0070  6263 3933 6537 6135 222c 2263 656c 6c72  bc93e7a5","cellr
+ *   0080  756e 2e6b 696e 6422 3a22 7765 6967 6874  un.kind":"weight
+ *   0090  7322 2c22 6365 6c6c 7275 6e2e 7265 7175  s","cellrun.requ
+ *   00a0  6972 6573 223a 2222 2c22 6365 6c6c 7275  ires":"","cellru
+ *   00b0  6e2e 7772 6974 6572 223a 2263 656c 6c72  n.writer":"cellr
+ *   00c0  756e 2030 2e31 2e30 222c 2263 7263 5f6e  un 0.1.0","crc_n
+ *   00d0  756d 223a 2230 3934 3133 3130 3632 3622  um":"0941310626"
+ *   00e0  2c22 666f 726d 6174 223a 226d 7322 7d2c  ,"format":"ms"},
+ *   00f0  2266 632e 7765 6967 6874 223a 7b22 6474  "fc.weight":{"dt
+ *   0100  7970 6522 3a22 4633 3222 2c22 7368 6170  ype":"F32","shap
+ *   0110  6522 3a5b 322c 325d 2c22 6461 7461 5f6f  e":[2,2],"data_o
+ *   0120  6666 7365 7473 223a 5b30 2c31 365d 7d2c  ffsets":[0,16]},
+ *   0130  2267 6c6f 6261 6c5f 7374 6570 223a 7b22  "global_step":{"
+ *   0140  6474 7970 6522 3a22 4933 3222 2c22 7368  dtype":"I32","sh
+ *   0150  6170 6522 3a5b 315d 2c22 6461 7461 5f6f  ape":[1],"data_o
+ *   0160  6666 7365 7473 223a 5b31 362c 3230 5d7d  ffsets":[16,20]}
+ *   0170  7d20 2020 2020 2020 2020 2020 2020 2020  }
+ *   0180  0000 803f 0000 0040 0000 4040 0000 8040  ...?...@..@@...@
+ *   0190  0700 0000                                ....
  *
  * ---- end cellrun-checkpoint(5)
  */
