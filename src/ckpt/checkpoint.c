@@ -120,7 +120,7 @@
  * then the folder is synced. At every moment the name means a complete file.
  * best.safetensors and last.safetensors are hard links.
  *
- * EXAMPLE
+ * EXAMPLES
  *
  * A file of 404 bytes, kind weights: fc.weight F32 [2,2] = 1 2 3 4, and
  * global_step I32 [1] = 7.
