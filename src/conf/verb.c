@@ -144,7 +144,7 @@ static void verb_set(struct line *l, struct cr_node *map,
     node->text = text;
     node->pos = pos;
     cr_scalar_resolve(node);
-    if (row->type == CR_OPT_STR)
+    if (row->type == CR_OPT_STR || node->kind == CR_NODE_NULL)
         node->kind = CR_NODE_STR;
 }
 

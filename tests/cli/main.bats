@@ -55,6 +55,15 @@ found 'many', expected an integer from 0 to 4096 [E0005]" ]
     [ "${stderr_lines[2]}" = "             ^^^^" ]
 }
 
+@test "an empty value is a value" {
+    run -2 --separate-stderr "$CELLRUN" config c.yaml --threads=
+    [[ "$stderr" == *"--threads: found '', expected an integer"* ]]
+    run -2 --separate-stderr "$CELLRUN" config c.yaml --json=maybe
+    [[ "$stderr" == *"--json: found 'maybe', expected true or false"* ]]
+    run -0 "$CELLRUN" config c.yaml --json=false --get seed
+    [ "$output" = 1 ]
+}
+
 @test "too few and too many operands" {
     run -2 --separate-stderr "$CELLRUN" check
     [[ "$stderr" == *"check: found no operand, expected at least one"* ]]
