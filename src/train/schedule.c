@@ -106,9 +106,9 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
         return schedule_file(config, node, to);
     if (!schedule_valid(from->number))
         return schedule_refuse(config, node ? node->pos : CR_NOWHERE,
-                               cr_strf(config->arena, "%s",
-                                       cr_real_text(config->arena,
-                                                    from->number)));
+                               node ? cr_node_what(config->arena, node)
+                                    : cr_real_text(config->arena,
+                                                   from->number));
     value = CR_NEW(config->arena, double);
     *value = from->number;
     to->n = 1;

@@ -1,0 +1,85 @@
+/* Learning rates: numbers, lists, files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "conf/yaml.h"
+#include "tap.h"
+#include "train/schedule.h"
+
+static struct cr_arena mem;
+
+/* Reads `learning_rate: TEXT`; the message in *why if it is refused. */
+static bool read_lr(const char *text, struct cr_lr *lr, const char **why)
+{
+    struct cr_diag *diag = CR_NEW(&mem, struct cr_diag);
+    struct cr_source *src = CR_NEW(&mem, struct cr_source);
+    struct cr_node *root;
+    struct cr_config *config = CR_NEW(&mem, struct cr_config);
+    struct cr_obj obj;
+    bool good;
+
+    diag->arena = &mem;
+    src->name = "test";
+    src->text = text;
+    src->len = strlen(text);
+    root = cr_yaml_read(&mem, diag, src, 0, src->len);
+    *config = (struct cr_config){ .arena = &mem, .diag = diag, .root = root,
+                                  .dir = "." };
+    good = root && cr_obj_read(&mem, diag, CR_KIND_SCHEDULE,
+                               cr_node_get(root, "lr"), &obj) &&
+           cr_lr_read(config, &obj, lr);
+    *why = diag->first ? diag->first->text : NULL;
+    return good;
+}
+
+static void refused(const char *text, const char *want)
+{
+    struct cr_lr lr;
+    const char *why;
+
+    ok(!read_lr(text, &lr, &why), "refused: %s", text);
+    same(why, want, "the message");
+}
+
+int main(void)
+{
+    char path[] = "/tmp/t_schedule.XXXXXX", text[64];
+    int fd = mkstemp(path);
+    struct cr_lr lr;
+    const char *why;
+
+    ok(read_lr("lr: 0.25", &lr, &why) && cr_lr_at(&lr, 0) == 0.25 &&
+           cr_lr_at(&lr, 1000000) == 0.25, "a number is constant");
+    ok(read_lr("lr: 0", &lr, &why) && cr_lr_at(&lr, 5) == 0, "zero is one");
+    ok(read_lr("lr: [0.5, 1, 0.125]", &lr, &why) &&
+           cr_lr_at(&lr, 0) == 0.5 && cr_lr_at(&lr, 1) == 1 &&
+           cr_lr_at(&lr, 2) == 0.125, "value i at update i");
+    ok(cr_lr_at(&lr, 3) == 0.125 && cr_lr_at(&lr, 1000) == 0.125,
+       "the last one stands after the end");
+    refused("lr: -1", "learning_rate: found the number -1, expected a number "
+                      "of at least 0");
+    refused("lr: [0.1, inf]",
+            "learning_rate: found the number inf, expected a number of at least 0");
+    refused("lr: {CosineDecayLR: {max_lr: 0.1}}",
+            "unknown schedule 'CosineDecayLR'");
+
+    dprintf(fd, "0.5 0.25\n1e-1,\n\t0.75\n");
+    snprintf(text, sizeof text, "lr: %s", path);
+    ok(read_lr(text, &lr, &why) && cr_lr_at(&lr, 0) == 0.5 &&
+           cr_lr_at(&lr, 1) == 0.25 && cr_lr_at(&lr, 2) == 0.1 &&
+           cr_lr_at(&lr, 3) == 0.75 && cr_lr_at(&lr, 4) == 0.75,
+       "a file of numbers");
+    dprintf(fd, "fast\n");
+    refused(text, "learning_rate: found 'fast', expected a number of at "
+                  "least 0");
+    ok(ftruncate(fd, 0) == 0, "the file is emptied");
+    refused(text, "learning_rate: the file holds no number");
+    close(fd);
+    unlink(path);
+    snprintf(text, sizeof text, "lr: ./no-such-file.txt");
+    refused(text, "learning_rate: no file './no-such-file.txt'");
+    cr_arena_free(&mem);
+    return done();
+}

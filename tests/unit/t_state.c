@@ -1,0 +1,77 @@
+/* The state of a run: written, read, written again. */
+#include <math.h>
+
+#include "tap.h"
+#include "train/state.h"
+
+static struct cr_state make(struct cr_score *scores)
+{
+    static const char *const names[] = { "cat", "dog, \"big\"" };
+    struct cr_state s = {
+        .step = 1500, .per_epoch = 400, .samples = 96000, .cursor = 19200,
+        .seed = UINT64_C(18446744073709551615),
+        .config_dir = "/home/me/n\xc3\xa4ts", .optimizer = "Momentum",
+        .fingerprint = 0x00c0ffee, .n_columns = 2, .classes = 2,
+        .class_names = names, .eval_step = 1200,
+        .best_metric = "accuracy", .best_max = true, .best = 0.1 + 0.2,
+        .best_step = 800, .wait = 1, .wait_best = 0.3, .wait_some = true,
+    };
+
+    s.columns[0] = (struct cr_column){
+        "image", { .type = CR_U8, .rank = 3, .dim = { 28, 28, 1 } }
+    };
+    s.columns[1] = (struct cr_column){ "label", { .type = CR_I32 } };
+    scores[0] = (struct cr_score){ .name = "accuracy", .single = true,
+                                   .value = 0.1 + 0.2 };
+    scores[1] = (struct cr_score){ .name = "loss", .single = true,
+                                   .value = NAN };
+    s.eval = (struct cr_scores){ .n = 2, .v = scores, .samples = 1000 };
+    return s;
+}
+
+int main(void)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_diag diag = { .arena = &mem };
+    struct cr_score scores[2];
+    struct cr_state s = make(scores), back;
+    const char *text = cr_state_write(&mem, &s), *more;
+
+    ok(cr_state_epoch(&s) == 3 && cr_state_in_epoch(&s) == 300,
+       "1500 steps of 400 are three epochs and 300 steps");
+    ok(strstr(text, "\"epoch\":3,\"step\":1500,\"step_in_epoch\":300,"
+                    "\"steps_per_epoch\":400,\"samples\":96000"),
+       "counts stand as the format says");
+    ok(strstr(text, "\"seed\":\"18446744073709551615\""),
+       "the seed is a string");
+    ok(strstr(text, "\"loss\":null"), "not finite is null");
+    ok(cr_state_read(&mem, &diag, CR_NOWHERE, text, &back), "read");
+    same(cr_state_write(&mem, &back), text, "written again it is the same");
+    ok(back.best == 0.1 + 0.2 && back.seed == s.seed && back.best_max &&
+           back.wait == 1 && back.wait_best == 0.3 && back.wait_some,
+       "numbers to the last bit");
+    ok(back.n_columns == 2 && back.columns[0].spec.type == CR_U8 &&
+           back.columns[0].spec.rank == 3 && back.columns[0].spec.dim[0] == 28,
+       "columns");
+    ok(back.class_names && strcmp(back.class_names[1], "dog, \"big\"") == 0,
+       "names of classes");
+    ok(isnan(back.eval.v[1].value), "null is not a number");
+
+    more = cr_strf(&mem, "%.*s,\"future\":{\"a\":[1,2.5,null,\"x\"]}}",
+                   (int)strlen(text) - 1, text);
+    ok(cr_state_read(&mem, &diag, CR_NOWHERE, more, &back),
+       "unknown members are read over");
+    ok(strstr(cr_state_write(&mem, &back), "\"future\":"),
+       "and written again");
+    ok(diag.errors == 0, "without a word");
+
+    ok(!cr_state_read(&mem, &diag, CR_NOWHERE, "{", &back),
+       "no JSON is refused");
+    ok(!cr_state_read(&mem, &diag, CR_NOWHERE, "[]", &back),
+       "another value is refused");
+    ok(!cr_state_read(&mem, &diag, CR_NOWHERE, "{\"step\":-1}", &back),
+       "a negative step is refused");
+    ok(cr_diag_exit(&diag) == 4, "with exit 4");
+    cr_arena_free(&mem);
+    return done();
+}
