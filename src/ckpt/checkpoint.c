@@ -48,7 +48,8 @@
  *                            place of its own 8 digits
  *   cellrun.tensor_crc32     8 hexadecimal digits per tensor, joined, in the
  *                            order of the header: CRC-32 of its bytes
- *   cellrun.config           the resolved configuration, YAML (kind train)
+ *   cellrun.config           the resolved configuration, YAML (kind train;
+ *                            may be absent in others)
  *   cellrun.kind             "train" (a run can go on from it) or "weights"
  *   cellrun.requires         what a reader must know besides, separated by
  *                            commas; empty in version 1
@@ -220,10 +221,10 @@ static int ckpt_metas(struct cr_arena *arena, const struct cr_ckpt *ckpt,
     m[n++] = (struct cr_meta){ "cellrun.format", "1" };
     m[n++] = (struct cr_meta){ "cellrun.header_crc32", "00000000" };
     m[n++] = (struct cr_meta){ "cellrun.tensor_crc32", cr_buf_text(&crcs) };
-    if (ckpt->train) {
+    if (ckpt->config)
         m[n++] = (struct cr_meta){ "cellrun.config", ckpt->config };
+    if (ckpt->train)
         m[n++] = (struct cr_meta){ "cellrun.state", ckpt->state };
-    }
     m[n++] =
         (struct cr_meta){ "cellrun.kind", ckpt->train ? "train" : "weights" };
     m[n++] = (struct cr_meta){ "cellrun.requires", "" };

@@ -21,6 +21,7 @@
 #include "data/format.h"
 #include "data/pipe.h"
 #include "train/eval.h"
+#include "train/model.h"
 #include "train/optim.h"
 #include "train/section.h"
 
@@ -73,6 +74,7 @@ struct trace_job {
     const void *data[CR_COLUMNS_MAX];
     const int64_t *samples;
     int64_t batch, classes;
+    int64_t done; /* updates before the first one here */
     uint64_t seed;
     struct cr_net *net;
     struct cr_optim_use optim;
@@ -99,16 +101,17 @@ static bool trace_is_ckpt(struct trace_job *t, const char *name)
 static bool trace_config(struct trace_job *t)
 {
     struct cr_cli *cli = t->cli;
-    struct cr_config_from from = { .sets = cli->sets,
-                                   .set_args = cli->set_args };
+    struct cr_model model = { 0 };
 
     if (cli->n_operands == 1 && trace_is_ckpt(t, cli->operands[0])) {
         t->store = cr_store_open(t->arena, t->diag, cli->operands[0]);
-        t->config = t->store ? cr_store_config(t->store, t->diag, &from) : NULL;
+        if (!t->store || !cr_model_config(cli, t->store, NULL, &model))
+            return false;
+        t->config = model.config;
     } else {
         t->config = cr_cli_config(cli);
     }
-    if (!t->config || !cr_config_check(t->config) || t->diag->errors > 0)
+    if (!cr_config_check(t->config) || t->diag->errors > 0)
         return false;
     if (t->o->ckpt) {
         cr_store_close(t->store);
@@ -118,6 +121,23 @@ static bool trace_config(struct trace_job *t)
     }
     return cr_seed_read(t->config, &t->seed) &&
            cr_threads_start(t->config, t->cli->threads);
+}
+
+/* Updates that a training checkpoint has behind it: steps go on from there,
+ * and so do slots. */
+static bool trace_done(struct trace_job *t)
+{
+    struct cr_state state;
+
+    if (t->o->step == 0 || !t->store || !cr_store_is_train(t->store))
+        return true;
+    if (!cr_load_slots(t->store, t->diag, t->net) ||
+        !cr_state_read(t->arena, t->diag,
+                       cr_at_file(t->arena, cr_store_path(t->store)),
+                       cr_store_meta(t->store, "cellrun.state"), &state))
+        return false;
+    t->done = state.step;
+    return true;
 }
 
 /* ---- The batch */
@@ -316,8 +336,7 @@ static bool trace_build(struct trace_job *t)
     if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
                  : !cr_load(t->config, t->net, NULL, &load))
         return false;
-    if (t->o->step > 0 && t->store && cr_store_is_train(t->store) &&
-        !cr_load_slots(t->store, t->diag, t->net))
+    if (!trace_done(t))
         return false;
     t->exec = cr_net_exec(t->net, &plan);
     if (!t->exec || (t->pipe && !trace_pipe_read(t)))
@@ -329,10 +348,6 @@ static bool trace_build(struct trace_job *t)
 
 static bool trace_compute(struct trace_job *t)
 {
-    int64_t done = t->o->step > 0 && t->store && cr_store_is_train(t->store)
-                       ? cr_store_step(t->store)
-                       : 0;
-
     if (t->o->step == 0) {
         cr_exec_forward(t->exec, 1);
         if (t->o->grad)
@@ -340,12 +355,12 @@ static bool trace_compute(struct trace_job *t)
         return true;
     }
     for (int64_t i = 0; i < t->o->step; i++) {
-        cr_exec_forward(t->exec, done + i + 1);
-        if (!cr_exec_backward(t->exec, 1, cr_lr_at(&t->optim.lr, done + i)))
+        cr_exec_forward(t->exec, t->done + i + 1);
+        if (!cr_exec_backward(t->exec, 1, cr_lr_at(&t->optim.lr, t->done + i)))
             return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
                             "the gradient of the loss is not finite at step "
                             "%" PRId64,
-                            done + i + 1);
+                            t->done + i + 1);
     }
     return true;
 }
