@@ -68,5 +68,6 @@ const struct cr_cell cr_cell_dense = {
     },
     .min_inputs = 1,
     .max_inputs = 1,
+    .features = "in_channels",
     .build = dense_build,
 };

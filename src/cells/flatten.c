@@ -29,5 +29,6 @@ const struct cr_cell cr_cell_flatten = {
     },
     .min_inputs = 1,
     .max_inputs = 1,
+    .flat = true,
     .build = flatten_build,
 };

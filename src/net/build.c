@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64
-
 static const char *const control_words[] = { "name",   "when", "repeat",
                                              "only",   "share", "freeze",
                                              "init",   "to_float", NULL };
@@ -213,8 +211,9 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     for (i = 0; i < n; i++)
         if (!in[i])
             return NULL;
-    if (b.depth > DEPTH_MAX) {
-        cr_fail(&b, CR_E_LIMIT, "cells are nested deeper than %d", DEPTH_MAX);
+    if (b.depth > CR_CELL_DEPTH) {
+        cr_fail(&b, CR_E_LIMIT, "cells are nested deeper than %d",
+                CR_CELL_DEPTH);
         return NULL;
     }
     if (type)
@@ -375,55 +374,6 @@ static struct cr_val *build_loss(struct cr_net *net, struct cr_build *root)
     return out;
 }
 
-/* Columns from `inputs: {x: {shape: [1, 28, 28], type: float32}}`, where
- * there is no data to tell. */
-static bool input_shapes(struct cr_net *net, const struct cr_node *network)
-{
-    const struct cr_node *inputs =
-        network->kind == CR_NODE_MAP ? cr_node_get(network, "inputs") : NULL;
-    struct cr_column *columns;
-    int n = 0;
-
-    if (net->want.n_columns > 0)
-        return true;
-    if (!inputs || inputs->kind != CR_NODE_MAP)
-        return cr_error(net->diag, network->pos, CR_E_NETWORK,
-                        "the shape of the input is not known: there is no "
-                        "data set and no `inputs: {x: {shape: [...]}}`");
-    columns = CR_NEWS(net->arena, struct cr_column, cr_node_count(inputs));
-    for (CR_EACH(m, inputs)) {
-        const struct cr_node *shape = cr_node_get(m, "shape");
-        const struct cr_node *type = cr_node_get(m, "type");
-        struct cr_spec *spec = &columns[n].spec;
-
-        columns[n++].name = m->key;
-        spec->type = CR_REAL;
-        if (!shape || shape->kind != CR_NODE_LIST ||
-            cr_node_count(shape) >= CR_RANK_MAX)
-            return cr_error(net->diag, m->pos, CR_E_WRONG_TYPE,
-                            "an input takes `shape`, a list of up to %d "
-                            "sizes", CR_RANK_MAX - 1);
-        for (CR_EACH(d, shape)) {
-            if (d->kind != CR_NODE_INT || d->integer < 1 ||
-                d->integer > CR_DIM_MAX)
-                return cr_error(net->diag, d->pos, CR_E_OUT_OF_RANGE,
-                                "a size is a positive integer, not %s",
-                                cr_node_what(net->arena, d));
-            spec->dim[spec->rank++] = d->integer;
-        }
-        if (type && (type->kind != CR_NODE_STR ||
-                     !cr_type_find(type->text, &spec->type)))
-            return cr_error(net->diag, type->pos, CR_E_UNKNOWN_TYPE,
-                            "there is no type %s",
-                            cr_node_what(net->arena, type));
-        if (spec->type == CR_F32 || spec->type == CR_F64)
-            spec->type = CR_REAL;
-    }
-    net->want.columns = columns;
-    net->want.n_columns = n;
-    return true;
-}
-
 static bool build_all(struct cr_net *net)
 {
     const struct cr_node *network = cr_section(net->config, "network");
@@ -434,7 +384,7 @@ static bool build_all(struct cr_net *net)
     if (!network)
         return cr_error(net->diag, net->config->root->pos,
                         CR_E_MISSING_SECTION, "section 'network' is missing");
-    if (!input_shapes(net, network))
+    if (!cr_net_inputs(net, network))
         return false;
     net->feeds =
         CR_NEWS(net->arena, struct cr_val *, net->want.n_columns + 1);
@@ -476,6 +426,12 @@ struct cr_net *cr_net_build(struct cr_config *config,
     if (!want->no_values && !cr_net_fill(net))
         return NULL;
     return net;
+}
+
+const struct cr_column *cr_net_columns(const struct cr_net *net, int *n)
+{
+    *n = net->want.n_columns;
+    return net->want.columns;
 }
 
 struct cr_param *cr_net_params(const struct cr_net *net, int *n)

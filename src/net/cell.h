@@ -23,6 +23,11 @@ struct cr_cell {
     /* Optional: what the option rows cannot say (p or keep_prob). */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
     bool takes_cells;   /* its arguments are cells, called in order */
+    /* Where neither data nor `inputs` tell what comes in: the option that
+     * says how many features the cell takes (Dense: in_channels); flat: it
+     * makes features of anything, the next cell tells (Flatten). */
+    const char *features;
+    bool flat;
     const char *activation; /* MindSpore's string for Dense: "relu" */
     /* Losses only: columns taken after the network's output, "label". */
     const char *const *targets;

@@ -16,6 +16,8 @@
 #include "net/net.h"
 #include "net/op.h"
 
+#define CR_CELL_DEPTH 64 /* of nested cells */
+
 struct cr_opnode;
 
 /* A value: made by a node, fed, or a parameter. */
@@ -109,6 +111,8 @@ bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,
                  const struct cr_spec *in, struct cr_plan *plan,
                  struct cr_spec *out);
+/* inputs.c: sees to it that want.columns is set */
+bool cr_net_inputs(struct cr_net *net, const struct cr_node *network);
 /* freeze.c */
 bool cr_net_freeze(struct cr_net *net);
 /* start.c: chooses initialisers (section init) and fills parameters */

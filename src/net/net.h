@@ -43,6 +43,9 @@ struct cr_net_want {
 struct cr_net *cr_net_build(struct cr_config *config,
                             const struct cr_net_want *want);
 
+/* The columns it was built for: those wanted, or of `inputs`. */
+const struct cr_column *cr_net_columns(const struct cr_net *net, int *n);
+
 struct cr_param *cr_net_params(const struct cr_net *net, int *n);
 struct cr_param *cr_net_param(const struct cr_net *net, const char *name);
 

@@ -1,0 +1,144 @@
+/*
+ * What comes in where there is no data to tell: `inputs` of the network, or
+ * the first cell that says how many features it takes.
+ */
+#include "net/graph.h"
+
+#include <string.h>
+
+static bool inputs_type(struct cr_net *net, const struct cr_node *type,
+                        enum cr_type *to)
+{
+    if (type->kind != CR_NODE_STR || !cr_type_find(type->text, to))
+        return cr_error(net->diag, type->pos, CR_E_UNKNOWN_TYPE,
+                        "there is no type %s",
+                        cr_node_what(net->arena, type));
+    if (*to == CR_F32 || *to == CR_F64)
+        *to = CR_REAL;
+    return true;
+}
+
+static bool inputs_shape(struct cr_net *net, const struct cr_node *shape,
+                         struct cr_spec *to)
+{
+    if (shape->kind != CR_NODE_LIST || cr_node_count(shape) >= CR_RANK_MAX)
+        return cr_error(net->diag, shape->pos, CR_E_WRONG_TYPE,
+                        "a shape is a list of up to %d sizes, not %s",
+                        CR_RANK_MAX - 1, cr_node_what(net->arena, shape));
+    for (CR_EACH(d, shape)) {
+        if (d->kind != CR_NODE_INT || d->integer < 1 ||
+            d->integer > CR_DIM_MAX)
+            return cr_error(net->diag, d->pos, CR_E_OUT_OF_RANGE,
+                            "a size is a positive integer, not %s",
+                            cr_node_what(net->arena, d));
+        to->dim[to->rank++] = d->integer;
+    }
+    return true;
+}
+
+/* One of `inputs: {x: {shape: [1, 28, 28], type: float32}}`. */
+static bool inputs_read(struct cr_net *net, const struct cr_node *node,
+                        struct cr_column *to)
+{
+    bool ok = true, shaped = false;
+
+    to->name = node->key;
+    to->spec = CR_SCALAR;
+    for (CR_EACH(m, node->kind == CR_NODE_MAP ? node : NULL)) {
+        if (strcmp(m->key, "shape") == 0)
+            ok = shaped = inputs_shape(net, m, &to->spec) && ok;
+        else if (strcmp(m->key, "type") == 0)
+            ok = inputs_type(net, m, &to->spec.type) && ok;
+        else
+            ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                          "'%s' is no key of an input; it has shape and type",
+                          m->key);
+    }
+    if (ok && !shaped)
+        return cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
+                        "input '%s' needs a shape where there is no data to "
+                        "tell: {shape: [...]}", node->key);
+    return ok;
+}
+
+/* The value of a cell's option that tells its features; 0: not given. */
+static int64_t given_features(const struct cr_cell *cell,
+                              const struct cr_node *args)
+{
+    const struct cr_opt *row = cell->about.opts;
+    const struct cr_node *value;
+    int at = 0;
+
+    for (; strcmp(row->name, cell->features) != 0; row++)
+        at++;
+    if (!args)
+        return 0;
+    if (args->kind == CR_NODE_MAP)
+        value = cr_node_get(args, cell->features);
+    else if (args->kind == CR_NODE_LIST)
+        value = cr_node_at(args, at);
+    else
+        value = at == 0 ? args : NULL;
+    return value && value->kind == CR_NODE_INT && value->integer > 0 &&
+                   value->integer <= CR_DIM_MAX
+               ? value->integer
+               : 0;
+}
+
+/* Looks at cells in the order of their calls until one settles it; *to stays
+ * 0 where none tells. */
+static bool find_features(const struct cr_node *node, int depth, int64_t *to)
+{
+    const struct cr_node *args = NULL;
+    const char *type = cr_node_type(node, &args);
+    const struct cr_cell *cell = type ? cr_cell_find(type) : NULL;
+
+    if (depth > CR_CELL_DEPTH || (type && !cell))
+        return true;
+    if (cell && !cell->takes_cells) {
+        if (cell->features)
+            *to = given_features(cell, args);
+        return !cell->flat;
+    }
+    for (CR_EACH(m, type ? args : node))
+        if (!(m->key && strcmp(m->key, "inputs") == 0) &&
+            find_features(m, depth + 1, to))
+            return true;
+    return false;
+}
+
+bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
+{
+    const struct cr_node *inputs =
+        network->kind == CR_NODE_MAP ? cr_node_get(network, "inputs") : NULL;
+    struct cr_column *columns;
+    int64_t features = 0;
+    bool ok = true;
+    int n = 0;
+
+    if (net->want.n_columns > 0)
+        return true;
+    columns = CR_NEWS(net->arena, struct cr_column,
+                      cr_node_count(inputs) + 1);
+    if (inputs && inputs->kind == CR_NODE_MAP) {
+        for (CR_EACH(m, inputs))
+            ok = inputs_read(net, m, &columns[n++]) && ok;
+    } else {
+        find_features(network, 0, &features);
+        if (features == 0) {
+            cr_error(net->diag, network->pos, CR_E_NETWORK,
+                     "the shape of the input is not known: there is no data "
+                     "set, and the first cell does not tell");
+            cr_note(net->diag, "   write `inputs: {x: {shape: [...]}}` under "
+                               "network, without the batch");
+            return false;
+        }
+        columns[n].name = inputs && inputs->child && inputs->child->text
+                              ? inputs->child->text
+                              : "x";
+        columns[n++].spec = CR_SPEC(features);
+    }
+    net->want.columns = columns;
+    net->want.n_columns = n;
+    return ok;
+}
