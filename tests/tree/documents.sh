@@ -1,23 +1,10 @@
 #!/bin/bash
 # The manual is sound, and what the documents show works.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
 
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-n=0 rc=0
-check() { # NAME COMMAND...
-    local name=$1 out
-    shift
-    n=$((n + 1))
-    if out=$("$@" 2>&1); then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name"
-        sed 's/^/# /' <<<"$out"
-        rc=1
-    fi
-}
 
 for page in "$BUILD"/man/*.[15]; do
     check "mandoc finds no error in $(basename "$page")" \
@@ -53,5 +40,4 @@ check '.ci/run calls the test command of README.md' \
     bash -c 'grep -qF "$(grep "make check$" README.md)" .ci/run'
 check 'no path of a workplace stands in a document' \
     bash -c '! grep -rn "/wor[k]/\|/tm[p]/" README.md man configs Makefile'
-echo "1..$n"
-exit $rc
+finish

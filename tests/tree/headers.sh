@@ -1,21 +1,16 @@
 #!/bin/bash
 # Each header compiles alone. OURS and CC come from the Makefile.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
 
-n=0 rc=0
-for header in $(ls src/*.h src/*/*.h); do
-    n=$((n + 1))
+alone() {
     # shellcheck disable=SC2086
-    if out=$(printf '#include "%s"\n' "${header#src/}" |
+    printf '#include "%s"\n' "${1#src/}" |
         ${CC:-cc} ${OURS:--std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra} \
-            -Werror -fsyntax-only -x c - 2>&1); then
-        echo "ok $n - $header compiles alone"
-    else
-        echo "not ok $n - $header compiles alone"
-        sed 's/^/# /' <<<"$out"
-        rc=1
-    fi
+            -Werror -fsyntax-only -x c -
+}
+
+for header in src/*.h src/*/*.h; do
+    check "$header compiles alone" alone "$header"
 done
-echo "1..$n"
-exit $rc
+finish

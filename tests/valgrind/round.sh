@@ -1,29 +1,26 @@
 #!/bin/bash
 # Train, evaluate, resume under valgrind: no invalid access, nothing lost that
 # is ours. Valgrind 3.19 knows no AVX-512, so our AVX2 kernels compute.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=../tree/lib.bash
+. "$(dirname "$0")/../tree/lib.bash"
 
 export CELLRUN_ISA=avx2 CELLRUN_BLAS=own
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-n=0 rc=0
 under() { # NAME EXPECTED-STATUS ARGUMENTS...
     local name=$1 want=$2 got
     shift 2
-    n=$((n + 1))
     valgrind -q --error-exitcode=99 --leak-check=full \
-        --errors-for-leak-kinds=definite --track-fds=no \
+        --errors-for-leak-kinds=definite \
         --suppressions=tests/valgrind/libraries.supp \
         "$CELLRUN" "$@" >"$tmp/out" 2>"$tmp/err"
     got=$?
     if [ $got -eq "$want" ]; then
-        echo "ok $n - $name"
+        result "$name" </dev/null
     else
-        echo "not ok $n - $name"
-        echo "# exit status $got, expected $want"
-        sed 's/^/# /' "$tmp/err"
-        rc=1
+        result "$name" < <(
+            echo "exit status $got, expected $want"
+            cat "$tmp/err")
     fi
 }
 
@@ -54,5 +51,4 @@ YAML
     under 'help' 0 help train
     under 'schema' 0 schema
 }
-echo "1..$n"
-exit $rc
+finish
