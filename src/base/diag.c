@@ -78,6 +78,28 @@ static void diag_record(struct cr_diag *diag, struct cr_pos pos,
         diag->errors++;
 }
 
+/* Places in files may lie in the other's arena: they are copied, too. */
+void cr_diag_join(struct cr_diag *diag, const struct cr_diag *from)
+{
+    for (const struct cr_message *m = from->first; m; m = m->next) {
+        struct cr_pos pos = m->pos;
+
+        if (pos.src && !pos.src->text) {
+            struct cr_source *src = CR_NEW(diag->arena, struct cr_source);
+
+            *src = *pos.src;
+            src->name = cr_strdup(diag->arena, pos.src->name);
+            pos.src = src;
+        }
+        diag_record(diag, pos, m->code, m->warning,
+                    cr_strdup(diag->arena, m->text));
+        if (m->hint)
+            cr_hint(diag, "%s", m->hint);
+        if (m->notes)
+            cr_note(diag, "%s", m->notes);
+    }
+}
+
 bool cr_error(struct cr_diag *diag, struct cr_pos pos, enum cr_code code,
               const char *format, ...)
 {

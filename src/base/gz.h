@@ -18,4 +18,15 @@ uint32_t cr_crc32_join(uint32_t a, uint32_t b, int64_t len_b);
 bool cr_inflate(const void *from, size_t len, void *to, size_t size,
                 bool whole);
 
+/* A gzip file (formats.md 0.6), unpacked as a stream; members may follow one
+ * another. The caller keeps the descriptor. */
+struct cr_gz;
+struct cr_gz *cr_gz_open(int fd);
+/* Bytes unpacked, fewer than n at the end of the data only; -1 when the file
+ * is damaged or cut short: *why says how. */
+int64_t cr_gz_read(struct cr_gz *gz, void *to, size_t n, const char **why);
+void cr_gz_close(struct cr_gz *gz);
+/* Whether a file that begins so is gzip. */
+bool cr_gz_magic(const unsigned char *head, size_t n);
+
 #endif

@@ -28,6 +28,9 @@ struct cr_dataset_type {
      * paths (cr_config_path with data = true). */
     bool (*open)(struct cr_config *config, const void *opts,
                  struct cr_pos pos, struct cr_dataset *to);
+    /* Optional: what opening put off (unpacking); called once, before the
+     * first sample is read. */
+    bool (*load)(struct cr_dataset *set, struct cr_diag *diag);
     /* Bytes of sample i, column c, each exactly the column's size. Thread
      * safe. A pointer into memory may be returned by `at` instead, where the
      * whole set is in memory: then no copy is made. */

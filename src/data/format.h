@@ -27,6 +27,10 @@ struct cr_format {
      * 0) into `to`, in spec.type, native byte order, C order. */
     bool (*read)(struct cr_file *file, struct cr_diag *diag, int64_t from,
                  int64_t rows, void *to);
+    /* Optional: brings the content into memory, so that `at` can point at
+     * row i. Once, before any thread reads. */
+    bool (*load)(struct cr_file *file, struct cr_diag *diag);
+    const void *(*at)(struct cr_file *file, int64_t row);
     void (*close)(struct cr_file *file);
 };
 

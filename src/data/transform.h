@@ -37,9 +37,11 @@ struct cr_transform {
     struct cr_about about;
     bool (*plan)(struct cr_tplan *plan);
     bool (*apply)(struct cr_sample *sample);
-    /* Optional: the value for a stored value x of channel c: what apply
-     * would give, to the last bit. */
+    /* Optional: the value for a stored value x in channel c: what apply
+     * would give, to the last bit. channel tells which one element i of the
+     * input is in; NULL: there is but one. */
     double (*value)(const struct cr_tplan *plan, double x, int64_t c);
+    int64_t (*channel)(const struct cr_tplan *plan, int64_t i);
     /* Optional: the result is a permutation of the elements: from[i] is the
      * input element that goes to output element i (HWC2CHW). */
     void (*order)(const struct cr_tplan *plan, int64_t *from);

@@ -1,0 +1,345 @@
+#include "data/array.h"
+
+#include "base/gz.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the bytes of a file ---- */
+
+struct cr_bytes {
+    struct cr_arena *arena;
+    const char *path;
+    int fd;
+    bool packed;
+    size_t length;          /* of the file, packed or not */
+    unsigned char *all;     /* mapped, or malloc when packed */
+    size_t size;
+};
+
+static bool refuse(struct cr_diag *diag, const char *path, const char *why)
+{
+    return cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_READ,
+                    "cannot be read: %s", why);
+}
+
+static bool read_head(struct cr_bytes *b, struct cr_diag *diag,
+                      unsigned char *head, size_t want, size_t *got)
+{
+    const char *why = NULL;
+    struct cr_gz *gz;
+    int64_t n;
+
+    if (!b->packed)
+        return true;
+    gz = cr_gz_open(b->fd);
+    n = cr_gz_read(gz, head, want, &why);
+    cr_gz_close(gz);
+    if (n < 0 || lseek(b->fd, 0, SEEK_SET) < 0)
+        return cr_error(diag, cr_at_file(diag->arena, b->path),
+                        CR_E_DATA_FORMAT, "%s", why ? why : strerror(errno));
+    *got = (size_t)n;
+    return true;
+}
+
+struct cr_bytes *cr_bytes_open(struct cr_arena *arena, struct cr_diag *diag,
+                               const char *path, unsigned char *head,
+                               size_t want, size_t *got)
+{
+    struct cr_bytes *b = CR_NEW(arena, struct cr_bytes);
+    struct stat st;
+    ssize_t n;
+
+    b->arena = arena;
+    b->path = cr_strdup(arena, path);
+    b->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (b->fd < 0) {
+        cr_error(diag, cr_at_file(diag->arena, path),
+                 errno == ENOENT ? CR_E_DATA_MISSING : CR_E_DATA_READ,
+                 "cannot be opened: %s", strerror(errno));
+        return NULL;
+    }
+    n = -1;
+    if (fstat(b->fd, &st) != 0)
+        refuse(diag, path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        refuse(diag, path, "it is no regular file");
+    else
+        n = pread(b->fd, head, want, 0);
+    if (n >= 0) {
+        *got = (size_t)n;
+        b->length = (size_t)st.st_size;
+        b->packed = cr_gz_magic(head, *got);
+        if (read_head(b, diag, head, want, got))
+            return b;
+    }
+    close(b->fd);
+    return NULL;
+}
+
+bool cr_bytes_fit(struct cr_bytes *b, struct cr_diag *diag, size_t size)
+{
+    if (b->packed || b->length == size)
+        return true;
+    return cr_error(diag, cr_at_file(diag->arena, b->path), CR_E_DATA_FORMAT,
+                    "the file has %zu bytes, but its header tells of %zu",
+                    b->length, size);
+}
+
+/* The header told the size: one byte more or less is damage. */
+static bool unpack(struct cr_bytes *b, struct cr_diag *diag, size_t size)
+{
+    const char *why = NULL;
+    struct cr_gz *gz;
+    unsigned char more;
+    int64_t n, rest = 0;
+
+    b->all = malloc(size > 0 ? size : 1);
+    if (!b->all)
+        cr_out_of_memory(size);
+    gz = cr_gz_open(b->fd);
+    n = cr_gz_read(gz, b->all, size, &why);
+    if (n == (int64_t)size)
+        rest = cr_gz_read(gz, &more, 1, &why);
+    cr_gz_close(gz);
+    if (n < 0 || rest < 0)
+        return cr_error(diag, cr_at_file(diag->arena, b->path),
+                        CR_E_DATA_FORMAT, "%s", why);
+    if (n != (int64_t)size || rest != 0)
+        return cr_error(diag, cr_at_file(diag->arena, b->path),
+                        CR_E_DATA_FORMAT,
+                        "unpacked, the file has %s than the %zu bytes that "
+                        "its header tells of",
+                        rest ? "more" : "fewer", size);
+    return true;
+}
+
+const unsigned char *cr_bytes_all(struct cr_bytes *b, struct cr_diag *diag,
+                                  size_t size)
+{
+    if (b->all)
+        return b->all;
+    if (!cr_bytes_fit(b, diag, size))
+        return NULL;
+    b->size = size;
+    if (b->packed) {
+        if (unpack(b, diag, size))
+            return b->all;
+        free(b->all);
+        b->all = NULL;
+        return NULL;
+    }
+    b->all = mmap(NULL, size, PROT_READ, MAP_PRIVATE, b->fd, 0);
+    if (b->all == MAP_FAILED) {
+        b->all = NULL;
+        refuse(diag, b->path, strerror(errno));
+    }
+    return b->all;
+}
+
+const char *cr_bytes_path(const struct cr_bytes *b)
+{
+    return b->path;
+}
+
+void cr_bytes_close(struct cr_bytes *b)
+{
+    if (b->all && b->packed)
+        free(b->all);
+    else if (b->all)
+        munmap(b->all, b->size);
+    close(b->fd);
+}
+
+/* ---- a data set of arrays ---- */
+
+struct part {
+    const struct cr_format *format;
+    struct cr_file *file;
+    struct cr_spec spec;    /* (rows, ...) */
+    int64_t first;          /* row of the column that is its row 0 */
+    int column;
+};
+
+struct arrays {
+    struct part *parts;
+    int n;
+    bool direct[CR_COLUMNS_MAX];
+};
+
+static const struct part *part_of(const struct arrays *a, int column,
+                                  int64_t *row)
+{
+    int k;
+
+    for (k = a->n - 1; k > 0; k--)
+        if (a->parts[k].column == column && *row >= a->parts[k].first)
+            break;
+    while (a->parts[k].column != column)
+        k++;
+    *row -= a->parts[k].first;
+    return &a->parts[k];
+}
+
+static bool add_part(struct cr_diag *diag, struct cr_dataset *to,
+                     const struct part *p, const char *path, int64_t *rows)
+{
+    struct cr_spec each = p->spec;
+    struct cr_column *c = &to->column[p->column];
+
+    if (p->spec.rank < 1)
+        return cr_error(diag, cr_at_file(diag->arena, path),
+                        CR_E_DATA_FORMAT, "a column needs rows, but this is "
+                                          "a single number");
+    memmove(each.dim, each.dim + 1, sizeof each.dim - sizeof each.dim[0]);
+    each.rank--;
+    if (p->first > 0 && !cr_spec_same(&each, &c->spec))
+        return cr_error(diag, cr_at_file(diag->arena, path),
+                        CR_E_DATA_FORMAT,
+                        "its rows are %s %s, but those of the files before "
+                        "are %s %s",
+                        cr_type_name(each.type), cr_show(diag->arena, &each),
+                        cr_type_name(c->spec.type),
+                        cr_show(diag->arena, &c->spec));
+    c->spec = each;
+    *rows += p->spec.dim[0];
+    return true;
+}
+
+static uint32_t fingerprint(uint32_t crc, const char *path)
+{
+    const char *base = cr_path_base(path);
+    struct stat st;
+    unsigned char size[8];
+    int i;
+
+    if (stat(path, &st) != 0)
+        st.st_size = 0;
+    for (i = 0; i < 8; i++)
+        size[i] = (unsigned char)((uint64_t)st.st_size >> 8 * i);
+    crc = cr_crc32(crc, base, strlen(base) + 1);
+    return cr_crc32(crc, size, sizeof size);
+}
+
+bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
+                    const struct cr_array_file *files, int n_files,
+                    const char *const *names, int columns,
+                    struct cr_dataset *to)
+{
+    struct arrays *a = CR_NEW(config->arena, struct arrays);
+    int64_t rows[CR_COLUMNS_MAX] = { 0 };
+    int i;
+
+    a->parts = CR_NEWS(config->arena, struct part, n_files);
+    to->self = a;
+    to->columns = columns;
+    for (i = 0; i < columns; i++)
+        to->column[i].name = names[i];
+    for (i = 0; i < n_files; i++) {
+        struct part *p = &a->parts[a->n];
+
+        p->column = files[i].column;
+        p->first = rows[p->column];
+        p->format =
+            cr_format_of(config->diag, config->arena, files[i].path);
+        if (!p->format)
+            return false;
+        p->file = p->format->open(config->arena, config->diag,
+                                  files[i].path, &p->spec);
+        if (!p->file)
+            return false;
+        a->n++;
+        if (!add_part(config->diag, to, p, files[i].path,
+                      &rows[p->column]))
+            return false;
+        a->direct[p->column] = p->format->at != NULL;
+        to->fingerprint = fingerprint(to->fingerprint, files[i].path);
+    }
+    to->count = rows[0];
+    for (i = 1; i < columns; i++)
+        if (rows[i] != rows[0])
+            return cr_error(config->diag, pos, CR_E_DATA_FORMAT,
+                            "column '%s' has %lld rows, but column '%s' has "
+                            "%lld",
+                            names[i], (long long)rows[i], names[0],
+                            (long long)rows[0]);
+    return true;
+}
+
+bool cr_arrays_named(struct cr_config *config, struct cr_pos pos,
+                     const struct cr_strs *paths,
+                     const struct cr_strs *names, struct cr_dataset *to)
+{
+    struct cr_array_file files[CR_COLUMNS_MAX];
+    bool ok = true;
+    int i;
+
+    if (paths->n != names->n || paths->n > CR_COLUMNS_MAX)
+        return cr_error(config->diag, pos, CR_E_CONFLICT,
+                        "%d file%s for %d column name%s (at most %d)",
+                        paths->n, paths->n == 1 ? "" : "s", names->n,
+                        names->n == 1 ? "" : "s", CR_COLUMNS_MAX);
+    for (i = 0; i < paths->n; i++) {
+        files[i].column = i;
+        files[i].path = cr_config_path(config, paths->v[i], true);
+        if (!files[i].path)
+            ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
+                          "there is no file '%s', neither beside the config "
+                          "nor in CELLRUN_DATA",
+                          paths->v[i]);
+    }
+    return ok && cr_arrays_open(config, pos, files, paths->n, names->v,
+                                names->n, to);
+}
+
+bool cr_arrays_load(struct cr_dataset *set, struct cr_diag *diag)
+{
+    struct arrays *a = set->self;
+    int k;
+
+    for (k = 0; k < a->n; k++)
+        if (a->parts[k].format->load &&
+            !a->parts[k].format->load(a->parts[k].file, diag))
+            return false;
+    return true;
+}
+
+const void *cr_arrays_at(struct cr_dataset *set, int64_t i, int column)
+{
+    const struct arrays *a = set->self;
+    const struct part *p;
+
+    if (!a->direct[column])
+        return NULL;
+    p = part_of(a, column, &i);
+    return p->format->at(p->file, i);
+}
+
+bool cr_arrays_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                    int column, void *to)
+{
+    const void *at = cr_arrays_at(set, i, column);
+    const struct part *p;
+
+    if (at) {
+        memcpy(to, at, cr_bytes(&set->column[column].spec));
+        return true;
+    }
+    p = part_of(set->self, column, &i);
+    return p->format->read(p->file, diag, i, 1, to);
+}
+
+void cr_arrays_close(struct cr_dataset *set)
+{
+    struct arrays *a = set->self;
+    int k;
+
+    for (k = 0; a && k < a->n; k++)
+        a->parts[k].format->close(a->parts[k].file);
+}

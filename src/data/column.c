@@ -1,0 +1,291 @@
+#include "data/column.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- planning ---- */
+
+/* Ops may be limited: `only: train`. */
+static bool applies(struct cr_config *config, const struct cr_node *node,
+                    bool train, bool *yes)
+{
+    const struct cr_node *only = cr_node_get(node, "only");
+
+    *yes = true;
+    if (!only)
+        return true;
+    if (only->kind != CR_NODE_STR || (strcmp(only->text, "train") != 0 &&
+                                      strcmp(only->text, "eval") != 0))
+        return cr_error(config->diag, only->pos, CR_E_WRONG_TYPE,
+                        "only takes train or eval, not %s",
+                        cr_node_what(config->arena, only));
+    *yes = (strcmp(only->text, "train") == 0) == train;
+    return true;
+}
+
+static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
+                    const struct cr_node *node, bool train)
+{
+    struct cr_tplan *p = &c->plan[c->n];
+    struct cr_obj obj = { 0 };
+    bool yes;
+
+    if (!applies(config, node, train, &yes))
+        return false;
+    if (!cr_obj_read(config->arena, config->diag, CR_KIND_TRANSFORM, node,
+                     &obj))
+        return false;
+    if (!yes)
+        return true;
+    c->op[c->n] = cr_transform_find(obj.about->name);
+    *p = (struct cr_tplan){
+        .opts = obj.opts,
+        .pos = node->kind == CR_NODE_MAP ? node->child->key_pos : node->pos,
+        .diag = config->diag,
+        .arena = config->arena,
+        .in = c->out,
+        .out = c->out,
+    };
+    if (!c->op[c->n]->plan(p)) {
+        cr_note(config->diag, "   in datapipe.%s, which gets %s %s", c->name,
+                cr_type_name(c->out.type),
+                cr_show(config->arena, &c->out));
+        return false;
+    }
+    c->out = p->out;
+    c->n++;
+    return true;
+}
+
+static size_t up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* What is kept as float32 is what the network computes in. */
+static enum cr_type delivered(enum cr_type type)
+{
+    return type == CR_F32 || type == CR_F64 || type == CR_F16 ||
+                   type == CR_BF16
+               ? CR_REAL
+               : type;
+}
+
+/* ---- fusing ---- */
+
+#define CLASSES_MAX 16
+
+/* The classes of elements that get the same value for the same byte: one for
+ * each combination of the ops' channels. */
+struct fusion {
+    int64_t count;              /* elements */
+    int64_t *from;              /* source of each element so far */
+    int n;
+    int64_t channel[CLASSES_MAX][8]; /* of each op, per class */
+    const int64_t *of[8];
+};
+
+static bool fusible(const struct cr_colpipe *c)
+{
+    int i;
+
+    if (!c->fuse || c->n == 0 || c->n > 8 || c->in.type != CR_U8 ||
+        delivered(c->out.type) != CR_REAL ||
+        cr_count(&c->in) != cr_count(&c->out) ||
+        cr_count(&c->in) > INT32_MAX)
+        return false;
+    for (i = 0; i < c->n; i++)
+        if (!c->op[i]->value && !c->op[i]->order)
+            return false;
+    return true;
+}
+
+/* Follows every element through the ops; false when there are too many
+ * classes for tables. */
+static bool follow(struct cr_colpipe *c, struct fusion *f)
+{
+    int64_t *order = CR_NEWS(c->arena, int64_t, f->count),
+            *next = CR_NEWS(c->arena, int64_t, f->count), i;
+    int64_t(*channel)[8] = cr_alloc(c->arena, (size_t)f->count,
+                                    sizeof *channel);
+    int k, q;
+
+    for (i = 0; i < f->count; i++)
+        f->from[i] = i;
+    for (k = 0; k < c->n; k++) {
+        if (c->op[k]->order) {
+            c->op[k]->order(&c->plan[k], order);
+            for (i = 0; i < f->count; i++)
+                next[i] = f->from[order[i]];
+            memcpy(f->from, next, (size_t)f->count * sizeof *next);
+        }
+        for (i = 0; i < f->count; i++)
+            channel[f->from[i]][k] =
+                c->op[k]->channel ? c->op[k]->channel(&c->plan[k], i) : 0;
+    }
+    for (i = 0; i < f->count; i++) {
+        const int64_t *mine = channel[f->from[i]];
+
+        for (q = 0; q < f->n; q++)
+            if (memcmp(f->channel[q], mine, sizeof f->channel[q]) == 0)
+                break;
+        if (q == CLASSES_MAX)
+            return false;
+        if (q == f->n)
+            memcpy(f->channel[f->n++], mine, sizeof f->channel[q]);
+        c->class[i] = (unsigned char)q;
+    }
+    return true;
+}
+
+static void fuse(struct cr_colpipe *c)
+{
+    struct fusion f = { .count = cr_count(&c->in) };
+    bool straight = true;
+    int64_t i;
+    int q, x, k;
+
+    f.from = CR_NEWS(c->arena, int64_t, f.count);
+    c->class = CR_NEWS(c->arena, unsigned char, f.count);
+    if (!follow(c, &f))
+        return;
+    c->fused = true;
+    c->classes = f.n;
+    c->table = CR_NEWS(c->arena, cr_real, f.n * 256);
+    for (q = 0; q < f.n; q++)
+        for (x = 0; x < 256; x++) {
+            double v = x;
+
+            for (k = 0; k < c->n; k++)
+                if (c->op[k]->value)
+                    v = c->op[k]->value(&c->plan[k], v, f.channel[q][k]);
+            c->table[q * 256 + x] = (cr_real)v;
+        }
+    if (f.n == 1)
+        c->class = NULL;
+    for (i = 0; i < f.count; i++)
+        straight = straight && f.from[i] == i;
+    if (straight)
+        return;
+    c->from = CR_NEWS(c->arena, int32_t, f.count);
+    for (i = 0; i < f.count; i++)
+        c->from[i] = (int32_t)f.from[i];
+}
+
+struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
+                                   const char *name,
+                                   const struct cr_node *ops,
+                                   const struct cr_spec *in, bool train,
+                                   bool fuse_it, uint64_t seed)
+{
+    struct cr_colpipe *c = CR_NEW(config->arena, struct cr_colpipe);
+    size_t scratch = 0;
+    int i;
+
+    c->arena = config->arena;
+    c->name = name;
+    c->in = c->out = *in;
+    c->seed = seed;
+    c->fuse = fuse_it;
+    if (ops && ops->kind != CR_NODE_LIST) {
+        cr_error(config->diag, ops->pos, CR_E_WRONG_TYPE,
+                 "datapipe.%s takes a list of ops, not %s", name,
+                 cr_node_what(config->arena, ops));
+        return NULL;
+    }
+    c->op = CR_NEWS(c->arena, const struct cr_transform *,
+                    cr_node_count(ops) + 1);
+    c->plan = CR_NEWS(c->arena, struct cr_tplan, cr_node_count(ops) + 1);
+    for (CR_EACH(m, ops))
+        if (!plan_op(config, c, m, train))
+            return NULL;
+    c->half = up(cr_bytes(in));
+    for (i = 0; i < c->n; i++) {
+        if (up(cr_bytes(&c->plan[i].out)) > c->half)
+            c->half = up(cr_bytes(&c->plan[i].out));
+        if (c->plan[i].scratch > scratch)
+            scratch = c->plan[i].scratch;
+    }
+    c->room = 2 * c->half + up(scratch);
+    if (fusible(c))
+        fuse(c);
+    c->out.type = delivered(c->out.type);
+    return c;
+}
+
+/* ---- running ---- */
+
+static void run_table(const struct cr_colpipe *c, const unsigned char *x,
+                      cr_real *y)
+{
+    int64_t i, n = cr_count(&c->out);
+    const cr_real *table = c->table;
+
+    if (!c->from && !c->class)
+        for (i = 0; i < n; i++)
+            y[i] = table[x[i]];
+    else if (!c->class)
+        for (i = 0; i < n; i++)
+            y[i] = table[x[c->from[i]]];
+    else
+        for (i = 0; i < n; i++)
+            y[i] = table[c->class[i] * 256 + x[c->from ? c->from[i] : i]];
+}
+
+bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
+                    int64_t epoch, int64_t index, const void *x, void *y,
+                    void *room)
+{
+    char *half[2] = { room, (char *)room + c->half };
+    enum cr_type type = c->n > 0 ? c->plan[c->n - 1].out.type : c->in.type;
+    int i;
+
+    if (c->fused) {
+        run_table(c, x, y);
+        return true;
+    }
+    for (i = 0; i < c->n; i++) {
+        struct cr_sample s = {
+            .plan = &c->plan[i],
+            .x = x,
+            .y = half[i % 2],
+            .scratch = half[0] + 2 * c->half,
+            .rng = cr_rng(c->seed, CR_STREAM_AUGMENT,
+                          ((uint64_t)epoch << 32) + (uint64_t)i,
+                          (uint64_t)index),
+            .diag = diag,
+            .index = index,
+        };
+
+        if (!c->op[i]->apply(&s))
+            return false;
+        x = s.y;
+    }
+    cr_convert(type, x, c->out.type, y, cr_count(&c->out));
+    return true;
+}
+
+/* ---- a datapipe alone ---- */
+
+struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
+                                   const char *column,
+                                   const struct cr_spec *in, bool train,
+                                   struct cr_spec *out)
+{
+    const struct cr_node *ops =
+        cr_node_get(cr_section(config, "datapipe"), column);
+    struct cr_colpipe *c =
+        cr_colpipe_make(config, column, ops, in, train, true, 0);
+
+    if (!c)
+        return NULL;
+    *out = c->out;
+    c->own_room = cr_alloc(c->arena, 1, c->room + 1);
+    return c;
+}
+
+bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag,
+                      int64_t index, const void *x, void *y)
+{
+    return cr_colpipe_run(c, diag, 0, index, x, y, c->own_room);
+}

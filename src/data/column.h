@@ -1,0 +1,42 @@
+/*
+ * The ops of one column, planned: from a stored sample to what the network
+ * gets. Private to src/data, except for cr_colpipe_plan and _apply (pipe.h).
+ */
+#ifndef CR_DATA_COLUMN_H
+#define CR_DATA_COLUMN_H
+
+#include "data/pipe.h"
+#include "data/transform.h"
+
+struct cr_colpipe {
+    struct cr_arena *arena;
+    const char *name;
+    struct cr_spec in, out;     /* of one sample */
+    int n;
+    const struct cr_transform **op;
+    struct cr_tplan *plan;
+    size_t room;                /* bytes that applying needs, per thread */
+    size_t half;                /* of which two buffers have so many each */
+    uint64_t seed;
+    /* Fused: element i of the output is table[class[i]][x[from[i]]]. */
+    bool fused;
+    int classes;
+    cr_real *table;             /* classes x 256 */
+    int32_t *from;              /* NULL: from[i] is i */
+    unsigned char *class;       /* NULL: one class */
+    void *own_room;             /* cr_colpipe_apply's */
+    bool fuse;                  /* allowed to; tests compare both ways */
+};
+
+/* ops: the list of the config; NULL: none. */
+struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
+                                   const char *name,
+                                   const struct cr_node *ops,
+                                   const struct cr_spec *in, bool train,
+                                   bool fuse, uint64_t seed);
+/* One sample; room has pipe->room bytes. */
+bool cr_colpipe_run(const struct cr_colpipe *pipe, struct cr_diag *diag,
+                    int64_t epoch, int64_t index, const void *x, void *y,
+                    void *room);
+
+#endif

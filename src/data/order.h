@@ -1,0 +1,30 @@
+/*
+ * Which samples stand where in an epoch. Private to src/data.
+ */
+#ifndef CR_DATA_ORDER_H
+#define CR_DATA_ORDER_H
+
+#include "data/dataset.h"
+
+struct cr_order {
+    const int64_t *pool;    /* samples of this split; NULL: 0 .. n - 1 */
+    int64_t n;              /* of the pool */
+    int64_t take;           /* per epoch; <= n */
+    bool shuffle;
+    int64_t buffer;         /* samples mixed at a time; 0: all */
+    bool fixed;             /* every epoch has the order of the first */
+    uint64_t seed;
+};
+
+/* order[0 .. take) of an epoch; room has n entries. */
+void cr_order_make(const struct cr_order *o, int64_t epoch, int64_t *order,
+                   int64_t *room);
+
+/* Splits 0 .. n - 1 at random: `aside` of them go to *eval, the others to
+ * *train, both in ascending order. With labels (n of them, or NULL) each
+ * class gives its share. Returns how many were set aside. */
+int64_t cr_order_split(struct cr_arena *arena, int64_t n, double share,
+                       const int64_t *labels, uint64_t seed, int64_t **train,
+                       int64_t **eval);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * The sections `dataset` and `datapipe`.
+ */
+#include "data/section.h"
+
+#include <string.h>
+
+static const struct cr_opt split_opts[] = {
+    CR_AMOUNT_OR(struct cr_split, eval_from_train, "10%", CR_SAMPLES,
+                 "Part of the training data that is set aside for `eval`: "
+                 "10%, or a number of samples."),
+    CR_STR_MAY(struct cr_split, stratify,
+               "Column whose classes keep their shares in both parts."),
+    CR_INT_OR(struct cr_split, seed, 1, 0, INT64_MAX,
+              "Which samples are set aside."),
+    { 0 },
+};
+
+static const struct cr_opt dataset_opts[] = {
+    CR_OBJ_MAY(struct cr_data_section, train, CR_KIND_DATASET,
+               "What is trained on."),
+    CR_OBJ_MAY(struct cr_data_section, eval, CR_KIND_DATASET,
+               "What is evaluated on while training."),
+    CR_OBJ_MAY(struct cr_data_section, test, CR_KIND_DATASET,
+               "What `cellrun eval` takes where there is no eval."),
+    CR_SUB(struct cr_data_section, split, split_opts,
+           "Sets a part of the training data aside."),
+    { 0 },
+};
+
+const struct cr_section cr_section_dataset = {
+    .about = {
+        .name = "dataset",
+        .summary = "Where samples come from.",
+        .detail = "Relative paths are looked for beside the config, then in "
+                  "the folders of CELLRUN_DATA.",
+        .example = "dataset:\n"
+                   "  train: {MnistDataset: {dataset_dir: mnist, usage: "
+                   "train}}\n"
+                   "  eval: {MnistDataset: {dataset_dir: mnist, usage: "
+                   "test}}\n",
+        .opts = dataset_opts,
+        .size = sizeof(struct cr_data_section),
+    },
+};
+
+static const struct cr_opt batch_opts[] = {
+    CR_INT_OR(struct cr_batching, batch_size, 32, 1, CR_DIM_MAX,
+              "Samples in a batch."),
+    CR_NODE(struct cr_batching, drop_remainder,
+            "Whether the short last batch is left out: true, false, or a map "
+            "{train: true, eval: false}."),
+    { 0 },
+};
+
+static const struct cr_opt shuffle_opts[] = {
+    CR_NODE(struct cr_shuffling, buffer_size,
+            "all, or the number of samples that are mixed at a time."),
+    { 0 },
+};
+
+static const struct cr_opt datapipe_opts[] = {
+    CR_SUB(struct cr_pipe_section, batch, batch_opts, "Batches."),
+    CR_SUB(struct cr_pipe_section, shuffle, shuffle_opts,
+           "How training data are shuffled."),
+    CR_NODE(struct cr_pipe_section, workers,
+            "Threads that prepare batches while the network computes: auto "
+            "or a number; 0 prepares each between two steps. Any number "
+            "gives the same batches."),
+    CR_INT_OR(struct cr_pipe_section, prefetch, 4, 1, 1024,
+              "Batches that workers prepare ahead."),
+    CR_ENUM_OR(struct cr_pipe_section, cache, CR_CACHE_NONE, "none|memory",
+               "memory keeps unpacked samples; arrays in files are kept "
+               "anyway."),
+    { 0 },
+};
+
+const struct cr_section cr_section_datapipe = {
+    .about = {
+        .name = "datapipe",
+        .summary = "What happens to samples before the network sees them.",
+        .detail = "Each column of the data set may have a list of ops, under "
+                  "its name; the other keys are those listed here. Columns "
+                  "without ops pass as they are.",
+        .example = "datapipe:\n"
+                   "  image: [{Rescale: {rescale: $(1/255), shift: 0.0}}, "
+                   "HWC2CHW]\n"
+                   "  label: [{TypeCast: {data_type: int32}}]\n"
+                   "  batch: {batch_size: 64}\n",
+        .opts = datapipe_opts,
+        .size = sizeof(struct cr_pipe_section),
+    },
+    .raw = true, /* columns stand beside the keys */
+};
+
+/* Reads the keys that have rows; the others are columns. */
+bool cr_pipe_section_read(struct cr_config *config,
+                          struct cr_pipe_section *to)
+{
+    const struct cr_node *node = cr_section(config, "datapipe");
+    struct cr_node *keys;
+    struct cr_node **end;
+
+    if (node && node->kind != CR_NODE_MAP)
+        return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
+                        "datapipe takes a map, not %s",
+                        cr_node_what(config->arena, node));
+    if (!node)
+        return cr_opts_read(config->arena, config->diag,
+                            &cr_section_datapipe.about, NULL, CR_NOWHERE, to);
+    keys = CR_NEW(config->arena, struct cr_node);
+    *keys = *node;
+    keys->child = NULL;
+    end = &keys->child;
+    for (CR_EACH(m, node)) {
+        if (!cr_pipe_key(m->key))
+            continue;
+        *end = CR_NEW(config->arena, struct cr_node);
+        **end = *m;
+        (*end)->next = NULL;
+        end = &(*end)->next;
+    }
+    return cr_opts_read(config->arena, config->diag,
+                        &cr_section_datapipe.about, keys, node->pos, to);
+}
+
+bool cr_pipe_key(const char *name)
+{
+    const struct cr_opt *row;
+
+    for (row = datapipe_opts; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return true;
+    return false;
+}

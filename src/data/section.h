@@ -1,0 +1,42 @@
+/* The sections `dataset` and `datapipe` as read. Private to src/data. */
+#ifndef CR_DATA_SECTION_H
+#define CR_DATA_SECTION_H
+
+#include "conf/config.h"
+
+struct cr_split {
+    struct cr_amount eval_from_train;
+    const char *stratify;
+    int64_t seed;
+};
+
+struct cr_data_section {
+    struct cr_obj train, eval, test;
+    struct cr_split split;
+};
+
+struct cr_batching {
+    int64_t batch_size;
+    const struct cr_node *drop_remainder;
+};
+
+struct cr_shuffling {
+    const struct cr_node *buffer_size;
+};
+
+enum cr_cache { CR_CACHE_NONE, CR_CACHE_MEMORY };
+
+struct cr_pipe_section {
+    struct cr_batching batch;
+    struct cr_shuffling shuffle;
+    const struct cr_node *workers;
+    int64_t prefetch;
+    int cache;
+};
+
+bool cr_pipe_section_read(struct cr_config *config,
+                          struct cr_pipe_section *to);
+/* Whether the name is a key of datapipe, and so no column. */
+bool cr_pipe_key(const char *name);
+
+#endif

@@ -1,0 +1,57 @@
+/* HWC2CHW: (height, width, channels) becomes (channels, height, width). */
+#include "data/transform.h"
+
+#include <string.h>
+
+static bool hwc2chw_plan(struct cr_tplan *p)
+{
+    p->out = p->in;
+    if (p->in.rank == 2)
+        return true;
+    if (p->in.rank != 3)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "HWC2CHW takes images (height, width, channels), not "
+                        "%s",
+                        cr_show(p->arena, &p->in));
+    p->out.dim[0] = p->in.dim[2];
+    p->out.dim[1] = p->in.dim[0];
+    p->out.dim[2] = p->in.dim[1];
+    return true;
+}
+
+static void hwc2chw_order(const struct cr_tplan *p, int64_t *from)
+{
+    int64_t channels = p->in.rank == 3 ? p->in.dim[2] : 1;
+    int64_t pixels = cr_count(&p->in) / channels, c, i;
+
+    for (c = 0; c < channels; c++)
+        for (i = 0; i < pixels; i++)
+            from[c * pixels + i] = i * channels + c;
+}
+
+static bool hwc2chw_apply(struct cr_sample *s)
+{
+    const struct cr_spec *in = &s->plan->in;
+    size_t size = cr_type_size(in->type);
+    int64_t channels = in->rank == 3 ? in->dim[2] : 1;
+    int64_t pixels = cr_count(in) / channels, c, i;
+
+    for (c = 0; c < channels; c++)
+        for (i = 0; i < pixels; i++)
+            memcpy((char *)s->y + (size_t)(c * pixels + i) * size,
+                   (const char *)s->x + (size_t)(i * channels + c) * size,
+                   size);
+    return true;
+}
+
+const struct cr_transform cr_transform_hwc2chw = {
+    .about = {
+        .name = "HWC2CHW",
+        .summary = "Channels first: (h, w, c) becomes (c, h, w).",
+        .detail = "Images of any element type; (h, w) passes unchanged.",
+        .example = "datapipe: {image: [HWC2CHW]}\n",
+    },
+    .plan = hwc2chw_plan,
+    .apply = hwc2chw_apply,
+    .order = hwc2chw_order,
+};
