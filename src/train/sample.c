@@ -1,0 +1,259 @@
+#include "train/sample.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/node.h"
+#include "data/transform.h"
+
+/* From one form of input to the network: channels, size, datapipe. */
+struct cr_way {
+    struct cr_spec in;          /* of the file's samples */
+    struct cr_spec image;       /* after channels */
+    bool repaint;               /* channels or depth change */
+    const struct cr_transform *resize; /* NULL: none */
+    struct cr_tplan plan;       /* of the resize */
+    struct cr_colpipe *pipe;
+    void *painted, *resized, *scratch;
+    struct cr_way *next;
+};
+
+/* ---- Planning */
+
+/* The column's pipe for samples of that form, if what comes out is what the
+ * network takes; NULL without a word otherwise. */
+static struct cr_colpipe *sample_pipe(struct cr_intake *intake,
+                                      const struct cr_spec *in)
+{
+    struct cr_diag *diag = intake->config->diag;
+    struct cr_diag quiet = { .arena = intake->arena };
+    struct cr_colpipe *pipe;
+    struct cr_spec out;
+
+    intake->config->diag = &quiet;
+    pipe = cr_colpipe_plan(intake->config, intake->column, in, false, &out);
+    intake->config->diag = diag;
+    return pipe && cr_spec_same(&out, &intake->out) ? pipe : NULL;
+}
+
+bool cr_intake_open(struct cr_intake *intake, struct cr_config *config,
+                    const struct cr_column *column)
+{
+    *intake = (struct cr_intake){ .arena = config->arena, .config = config,
+                                  .column = column->name,
+                                  .head = column->spec };
+    return cr_colpipe_plan(config, column->name, &column->spec, false,
+                           &intake->out) != NULL;
+}
+
+/* Height, width and channels of an image's spec; false if it is none. */
+static bool sample_is_image(const struct cr_spec *spec)
+{
+    return (spec->type == CR_U8 || spec->type == CR_U16) &&
+           (spec->rank == 2 || (spec->rank == 3 && spec->dim[2] <= 4));
+}
+
+static int64_t sample_channels(const struct cr_spec *spec)
+{
+    return spec->rank == 3 ? spec->dim[2] : 1;
+}
+
+static bool sample_resize(struct cr_intake *intake, struct cr_way *way)
+{
+    const struct cr_transform *t = cr_transform_find("Resize");
+    struct cr_node *size = CR_NEW(intake->arena, struct cr_node);
+    struct cr_node *args = CR_NEW(intake->arena, struct cr_node);
+    struct cr_diag quiet = { .arena = intake->arena };
+    void *opts;
+
+    if (!t)
+        return false;
+    args->kind = CR_NODE_MAP;
+    args->child = size;
+    size->kind = CR_NODE_LIST;
+    size->key = "size";
+    for (int i = 1; i >= 0; i--) {
+        struct cr_node *n = CR_NEW(intake->arena, struct cr_node);
+
+        n->kind = CR_NODE_INT;
+        n->integer = intake->head.dim[i];
+        n->real = (double)n->integer;
+        n->text = cr_strf(intake->arena, "%lld", (long long)n->integer);
+        n->next = size->child;
+        size->child = n;
+    }
+    opts = cr_alloc(intake->arena, 1, t->about.size);
+    if (!cr_opts_read(intake->arena, &quiet, &t->about, args, CR_NOWHERE,
+                      opts))
+        return false;
+    way->plan = (struct cr_tplan){ .opts = opts, .diag = &quiet,
+                                   .arena = intake->arena,
+                                   .in = way->image };
+    if (!t->plan(&way->plan))
+        return false;
+    way->plan.diag = NULL;
+    way->resize = t;
+    way->resized = cr_alloc(intake->arena, 1, cr_bytes(&way->plan.out));
+    way->scratch = cr_alloc(intake->arena, 1, way->plan.scratch + 1);
+    way->pipe = sample_pipe(intake, &way->plan.out);
+    return way->pipe != NULL;
+}
+
+/* An image: first with its own size, then with the data set's. */
+static bool sample_plan_image(struct cr_intake *intake, struct cr_way *way)
+{
+    int64_t want = sample_channels(&intake->head);
+
+    way->image = way->in;
+    way->image.type = CR_U8;
+    way->image.rank = intake->head.rank;
+    way->image.dim[2] = want;
+    way->repaint = way->in.type != CR_U8 ||
+                   sample_channels(&way->in) != want;
+    if (way->repaint)
+        way->painted = cr_alloc(intake->arena, 1, cr_bytes(&way->image));
+    way->pipe = sample_pipe(intake, &way->image);
+    return way->pipe || sample_resize(intake, way);
+}
+
+static struct cr_way *sample_way(struct cr_intake *intake,
+                                 const struct cr_spec *in)
+{
+    struct cr_way *way = intake->ways;
+    struct cr_spec head = intake->head;
+    bool planned;
+
+    while (way && !cr_spec_same(&way->in, in))
+        way = way->next;
+    if (way)
+        return way;
+    way = CR_NEW(intake->arena, struct cr_way);
+    way->in = *in;
+    head.type = in->type;
+    if (sample_is_image(in) && sample_is_image(&intake->head)) {
+        planned = sample_plan_image(intake, way);
+    } else {
+        /* the same numbers in another shape will do */
+        if (cr_count(in) == cr_count(&head))
+            way->pipe = sample_pipe(intake, &head);
+        planned = way->pipe != NULL;
+    }
+    if (!planned)
+        return NULL;
+    way->next = intake->ways;
+    intake->ways = way;
+    return way;
+}
+
+/* ---- Channels */
+
+static unsigned sample_value(const struct cr_spec *spec, const void *x,
+                             int64_t i)
+{
+    if (spec->type == CR_U8)
+        return ((const unsigned char *)x)[i];
+    return (((const uint16_t *)x)[i] + 128u) / 257u;
+}
+
+/* Gray by BT.601 in 16-bit fixed point, as PIL has it. */
+static void sample_repaint(const struct cr_spec *in, const void *x,
+                           int64_t want, unsigned char *y)
+{
+    int64_t have = sample_channels(in), pixels = in->dim[0] * in->dim[1];
+    bool colour = have >= 3;
+
+    for (int64_t i = 0; i < pixels; i++) {
+        unsigned c[3];
+
+        for (int64_t k = 0; k < 3; k++)
+            c[k] = sample_value(in, x, i * have + (colour ? k : 0));
+        if (want == 1)
+            *y++ = (unsigned char)(colour ? (c[0] * 19595 + c[1] * 38470 +
+                                             c[2] * 7471 + 0x8000) >> 16
+                                          : c[0]);
+        else
+            for (int64_t k = 0; k < want; k++)
+                *y++ = (unsigned char)(k < 3 ? c[k] : 255);
+    }
+}
+
+/* ---- Files */
+
+/* Of an array's shape the part of one sample; false if none fits. */
+static bool sample_of_array(struct cr_intake *intake, struct cr_input *to)
+{
+    struct cr_spec one = to->spec;
+
+    if (to->spec.rank > 0) {
+        one.rank--;
+        memmove(&one.dim[0], &one.dim[1], sizeof one.dim - sizeof one.dim[0]);
+        to->way = sample_way(intake, &one);
+    }
+    if (!to->way)
+        return false;
+    to->count = to->spec.dim[0];
+    to->many = true;
+    to->spec = one;
+    return true;
+}
+
+bool cr_input_open(struct cr_intake *intake, struct cr_diag *diag,
+                   const char *path, struct cr_input *to)
+{
+    *to = (struct cr_input){ .path = path, .count = 1 };
+    to->format = cr_format_of(diag, &to->mem, path);
+    if (to->format)
+        to->file = to->format->open(&to->mem, diag, path, &to->spec);
+    if (!to->file)
+        return false;
+    if (strcmp(to->format->about.name, "png") == 0)
+        to->way = sample_way(intake, &to->spec);
+    else
+        sample_of_array(intake, to);
+    if (!to->way)
+        return cr_error(diag, cr_at_file(diag->arena, path),
+                        CR_E_DATA_FORMAT,
+                        "holds %s %s, which cannot become a sample of column "
+                        "'%s', %s %s",
+                        cr_type_name(to->spec.type),
+                        cr_show(diag->arena, &to->spec), intake->column,
+                        cr_type_name(intake->head.type),
+                        cr_show(diag->arena, &intake->head));
+    to->raw = cr_alloc(&to->mem, 1, cr_bytes(&to->spec));
+    return true;
+}
+
+bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
+                   void *to)
+{
+    struct cr_way *way = input->way;
+    const void *x = input->raw;
+
+    if (!input->format->read(input->file, diag, input->many ? i : 0,
+                             input->many ? 1 : input->spec.dim[0],
+                             input->raw))
+        return false;
+    if (way->repaint) {
+        sample_repaint(&way->in, x, sample_channels(&way->image),
+                       way->painted);
+        x = way->painted;
+    }
+    if (way->resize) {
+        struct cr_sample sample = { .plan = &way->plan, .x = x,
+                                    .y = way->resized,
+                                    .scratch = way->scratch,
+                                    .diag = diag, .index = i };
+
+        if (!way->resize->apply(&sample))
+            return false;
+        x = way->resized;
+    }
+    return cr_colpipe_apply(way->pipe, diag, i, x, to);
+}
+
+void cr_input_close(struct cr_input *input)
+{
+    if (input->file && input->format->close)
+        input->format->close(input->file);
+    cr_arena_free(&input->mem);
+}

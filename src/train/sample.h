@@ -1,0 +1,53 @@
+/*
+ * Samples from files that are no data set (predict): images and arrays,
+ * brought to the form that stands at the head of a column's datapipe, and
+ * sent through it.
+ *
+ * An image of another size than the data set's goes in as it is when the
+ * datapipe resizes it; otherwise it is resized first (LINEAR). Channels are
+ * made to fit: colour becomes gray by the weights of ITU-R BT.601, gray is
+ * repeated, alpha is dropped, 16 bits become 8.
+ */
+#ifndef CR_TRAIN_SAMPLE_H
+#define CR_TRAIN_SAMPLE_H
+
+#include "data/format.h"
+#include "data/pipe.h"
+
+/* The way into one column. */
+struct cr_intake {
+    struct cr_arena *arena;
+    struct cr_config *config;
+    const char *column;
+    struct cr_spec head;        /* a sample of the data set */
+    struct cr_spec out;         /* after the datapipe */
+    struct cr_way *ways;        /* planned so far, by form of the input */
+};
+
+/* Plans the datapipe for the data set's own samples. False after reporting. */
+bool cr_intake_open(struct cr_intake *intake, struct cr_config *config,
+                    const struct cr_column *column);
+
+/* A file's samples: one for an image, one per entry of axis 0 of an array. */
+struct cr_input {
+    const char *path;
+    int64_t count;
+    bool many;                  /* an array: samples have numbers */
+
+    const struct cr_format *format;
+    struct cr_file *file;
+    struct cr_spec spec;        /* of one sample in the file */
+    struct cr_way *way;
+    struct cr_arena mem;
+    void *raw;
+};
+
+/* False after reporting (exit 3). */
+bool cr_input_open(struct cr_intake *intake, struct cr_diag *diag,
+                   const char *path, struct cr_input *to);
+/* Sample i, after the datapipe: intake->out in `to`. */
+bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
+                   void *to);
+void cr_input_close(struct cr_input *input);
+
+#endif
