@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "conf/config.h"
 
+#define COUNT_MAX 500   /* patterns in one place */
 #define TEXT_MAX 500    /* bytes of one pattern */
 #define REPEAT_MAX 1000 /* product of all {n,m} of a regular expression */
 
@@ -174,10 +175,13 @@ static bool pattern_add(struct cr_config *c, struct cr_patterns *to,
         p.pos.col += (int)cr_utf8_count(node->text, before) + node->quoted;
         p.pos.len = (int)cr_utf8_count(at, len);
     }
+    if (to->n == COUNT_MAX)
+        return cr_error(c->diag, node->pos, CR_E_LIMIT, "more than %d patterns",
+                        COUNT_MAX);
     if (!pattern_check(c, &p))
         return false;
-    to->v = cr_grow(c->arena, to->v, (size_t)to->n, (size_t)to->n + 1,
-                    sizeof *to->v);
+    if (!to->v)
+        to->v = CR_NEWS(c->arena, struct pattern, COUNT_MAX);
     to->v[to->n++] = p;
     return true;
 }
@@ -201,6 +205,8 @@ static bool pattern_read(struct cr_config *c, struct cr_patterns *to,
         }
         end = pattern_end(s);
         ok = pattern_add(c, to, node, s, end) && ok;
+        if (to->n == COUNT_MAX && !ok)
+            break;
         s = end;
     }
     return ok;

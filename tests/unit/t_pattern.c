@@ -122,6 +122,15 @@ int main(void)
         memset(name, 'a', 2000);
         ok(!cr_patterns_match(p, name), "many stars do not take for ever");
     }
+    {
+        char *names_500 = CR_NEWS(&conf_mem, char, 2001);
+
+        for (int i = 0; i < 1000; i++)
+            memcpy(names_500 + 2 * i, "a ", 3);
+        read(&diag, names_500, &config);
+        ok(diag.errors == 1 && strstr(conf_messages(&diag), "500 patterns"),
+           "patterns are counted");
+    }
     cr_arena_free(&conf_mem);
     return done();
 }
