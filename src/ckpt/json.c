@@ -122,6 +122,8 @@ struct cr_node *cr_json_read(struct cr_arena *arena, const char *text,
         return NULL;
     value =
         json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!value && json_error_code(&error) == json_error_out_of_memory)
+        cr_out_of_memory(len);
     if (!value) {
         *why = cr_strdup(arena, error.text);
         *at = error.position > 0 ? (size_t)error.position : 0;

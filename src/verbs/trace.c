@@ -12,18 +12,18 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/str.h"
 #include "base/table.h"
 #include "ckpt/load.h"
+#include "ckpt/operand.h"
 #include "conf/verb.h"
 #include "data/format.h"
 #include "data/pipe.h"
 #include "train/eval.h"
-#include "train/model.h"
 #include "train/optim.h"
 #include "train/section.h"
+#include "train/state.h"
 
 struct trace {
     const char *ckpt, *against, *out;
@@ -86,32 +86,10 @@ struct trace_job {
 
 /* ---- The config, and the weights' file */
 
-/* A run directory, a safetensors file, or its name without the suffix. */
-static bool trace_is_ckpt(struct trace_job *t, const char *name)
-{
-    struct stat st;
-
-    if (cr_ends(name, ".safetensors"))
-        return true;
-    if (stat(name, &st) == 0)
-        return S_ISDIR(st.st_mode);
-    return stat(cr_strf(t->arena, "%s.safetensors", name), &st) == 0;
-}
-
 static bool trace_config(struct trace_job *t)
 {
-    struct cr_cli *cli = t->cli;
-    struct cr_model model = { 0 };
-
-    if (cli->n_operands == 1 && trace_is_ckpt(t, cli->operands[0])) {
-        t->store = cr_store_open(t->arena, t->diag, cli->operands[0]);
-        if (!t->store || !cr_model_config(cli, t->store, NULL, &model))
-            return false;
-        t->config = model.config;
-    } else {
-        t->config = cr_cli_config(cli);
-    }
-    if (!cr_config_check(t->config) || t->diag->errors > 0)
+    t->config = cr_operand_config(t->cli, &t->store);
+    if (!t->config || !cr_config_check(t->config) || t->diag->errors > 0)
         return false;
     if (t->o->ckpt) {
         cr_store_close(t->store);
