@@ -100,7 +100,8 @@ setup() {
 @test "everything wrong in a file is told at once" { wrong several; }
 
 @test "a wrong config is not run" {
-    cd "$BATS_TEST_TMPDIR"
+    mkdir "$BATS_TEST_TMPDIR/empty"
+    cd "$BATS_TEST_TMPDIR/empty"
     run -2 --separate-stderr "$CELLRUN" train "$BATS_TEST_DIRNAME/bad/both.yaml"
     [[ "$stderr" == *$'[E0016]\n'* ]]
     [ "${stderr_lines[-1]}" = "1 error. Nothing was run." ]
