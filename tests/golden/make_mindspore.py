@@ -119,9 +119,7 @@ def run(c):
     if opt:
         out.update({'param.' + p.name: p.asnumpy()
                     for p in net.get_parameters()})
-        # SGD without momentum never moves its slots: none are compared
-        idle = isinstance(opt, nn.SGD) and not args.get('momentum')
-        for p in () if idle else opt.get_parameters():
+        for p in opt.get_parameters():
             if p.name.split('.')[0] in ('accum', 'stat', 'moments'):
                 out['slot.' + p.name] = p.asnumpy()
     return x, label, start, out

@@ -111,15 +111,14 @@ class Optimizer:
 
     def slots(self):
         out = {}
-        if self.slot == 'accum' and not self.momentum:
-            return out
         for n, p in self.params.items():
             a = self.opt.state[p].get('momentum_buffer')
-            if a is None:  # PyTorch keeps none without momentum
-                a = p.grad
+            still = a is None  # PyTorch keeps none without momentum
+            if still:
+                a = p.grad if self.slot == 'moments' else torch.zeros_like(p)
             out['slot.%s.%s' % (self.slot, n)] = a
             if self.slot == 'accum':
-                out['slot.stat.' + n] = torch.zeros_like(p)
+                out['slot.stat.' + n] = torch.full_like(p, still)
         return out
 
 
