@@ -23,6 +23,8 @@ const struct cr_variable cr_variables[] = {
     { "SLURM_CPUS_PER_TASK", "The same, if CELLRUN_THREADS is not set." },
     { "CELLRUN_ISA", "Which of our own kernels to use: generic, avx2 or "
                      "avx512; the best that the processor has by default." },
+    { "CELLRUN_UNFUSED", "If set, transforms run one by one as they are "
+                         "written: slower, for comparison." },
     { "CELLRUN_BLAS", "Who computes matrix products: own, onednn, openblas "
                       "or plain; by default the best that the build and the "
                       "processor have." },

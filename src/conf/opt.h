@@ -254,6 +254,9 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
                  enum cr_kind kind, const struct cr_node *node,
                  struct cr_obj *to);
 
+/* Lower-case keys that may stand beside a type of that kind; ends with NULL. */
+const char *const *cr_obj_beside(enum cr_kind kind);
+
 /* "500", "2 epochs", "10 min", "2M samples", "5%". A bare number takes
  * `unit`. */
 bool cr_amount_read(struct cr_diag *diag, const struct cr_node *node,

@@ -159,6 +159,13 @@ static void help_about(struct cr_buf *buf, const struct cr_about *about,
         } else if (!section && kind != CR_KIND_OP && kind != CR_KIND_FORMAT) {
             cr_buf_str(buf, "\nno arguments\n");
         }
+        if (kind < CR_KIND_SECTION && kind != CR_KIND_OP &&
+            kind != CR_KIND_FORMAT) {
+            cr_buf_str(buf, "\nkeys that may stand beside it:");
+            for (const char *const *p = cr_obj_beside(kind); *p; p++)
+                cr_buf_f(buf, " %s", *p);
+            cr_buf_char(buf, '\n');
+        }
     }
     if (about->example) {
         cr_buf_str(buf, "\nexample\n");

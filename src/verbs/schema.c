@@ -89,8 +89,10 @@ static const char *schema_item(struct cr_arena *arena,
     return cr_buf_text(&item);
 }
 
-/* "properties" and what goes with them, of a table of rows. */
-static void schema_rows(struct cr_buf *buf, const struct cr_opt *rows)
+/* "properties" and what goes with them, of a table of rows; the schema
+ * `others` is for keys that no row names. */
+static void schema_rows(struct cr_buf *buf, const struct cr_opt *rows,
+                        const char *others)
 {
     bool first = true;
 
@@ -99,7 +101,7 @@ static void schema_rows(struct cr_buf *buf, const struct cr_opt *rows)
         cr_buf_f(buf, "%s\n    \"%s\": ", row == rows ? "" : ",", row->name);
         schema_row(buf, row);
     }
-    cr_buf_str(buf, "}, \"additionalProperties\": false");
+    cr_buf_f(buf, "}, \"additionalProperties\": %s", others);
     for (const struct cr_opt *row = rows; row && row->name; row++)
         if (row->need == CR_REQUIRED) {
             cr_buf_f(buf, "%s\"%s\"", first ? ", \"required\": [" : ", ",
@@ -141,7 +143,7 @@ static void schema_value(struct cr_buf *buf, const struct cr_opt *row)
         cr_buf_str(buf, "{\"$ref\": \"#/$defs/amount\"}");
         return;
     case CR_OPT_SUB:
-        schema_rows(buf, row->sub);
+        schema_rows(buf, row->sub, "false");
         return;
     case CR_OPT_NODE:
     case CR_OPT_END:
@@ -184,7 +186,7 @@ static void schema_type(struct cr_buf *buf, const struct cr_about *about)
     cr_buf_str(buf, "{\"description\": ");
     cr_buf_json(buf, about->summary);
     cr_buf_str(buf, ", \"anyOf\": [{\"type\": \"null\"}, ");
-    schema_rows(buf, rows);
+    schema_rows(buf, rows, "false");
     if (rows && rows->name && !about->named) {
         cr_buf_str(buf, ", {\"type\": \"array\"}, "
                         "{\"type\": [\"string\", \"number\", \"boolean\"]}");
@@ -199,21 +201,30 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
     const struct cr_about *const *list = cr_list(kind);
     const char *plural = cr_kind_plural(kind);
 
-    cr_buf_str(buf, "{\"anyOf\": [{\"enum\": [");
+    cr_buf_str(buf, "{\"anyOf\": [{\"enum\": [null");
     for (int i = 0; list[i]; i++)
-        cr_buf_f(buf, "%s\"%s\"", i ? ", " : "", list[i]->name);
+        cr_buf_f(buf, ", \"%s\"", list[i]->name);
     cr_buf_str(buf, "]}, {\"type\": \"object\", \"properties\": {");
     for (int i = 0; list[i]; i++)
         cr_buf_f(buf, "%s\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
                  i ? "," : "", list[i]->name, plural, list[i]->name);
-    cr_buf_str(buf, "}, \"patternProperties\": {\"^[a-z]\": {}}, "
-                    "\"additionalProperties\": false, "
+    for (const char *const *p = cr_obj_beside(kind); *p; p++)
+        cr_buf_f(buf, "%s\n    \"%s\": {}",
+                 list[0] || p != cr_obj_beside(kind) ? "," : "", *p);
+    cr_buf_str(buf, "}, \"additionalProperties\": false, "
                     "\"minProperties\": 1}");
-    if (kind == CR_KIND_CELL)
-        cr_buf_str(buf, ", {\"type\": \"object\", \"patternProperties\": "
-                        "{\"^[a-z_]\": {}}, \"additionalProperties\": "
-                        "false}, {\"type\": \"array\", \"items\": "
+    if (kind == CR_KIND_CELL) {
+        /* or members by name, or a list of them */
+        cr_buf_str(buf, ", {\"type\": \"object\", \"properties\": {"
+                        "\"inputs\": {}");
+        for (const char *const *p = cr_obj_beside(kind); *p; p++)
+            cr_buf_f(buf, ", \"%s\": {}", *p);
+        cr_buf_str(buf, "}, \"propertyNames\": {\"pattern\": \"^[a-z_]\"}, "
+                        "\"additionalProperties\": "
+                        "{\"$ref\": \"#/$defs/cells\"}}, "
+                        "{\"type\": \"array\", \"items\": "
                         "{\"$ref\": \"#/$defs/cells\"}}");
+    }
     if (kind == CR_KIND_INIT || kind == CR_KIND_SCHEDULE)
         cr_buf_str(buf, ", {\"type\": [\"number\", \"string\", \"array\"]}");
     cr_buf_str(buf, "]}");
@@ -254,7 +265,13 @@ static void schema_section(struct cr_buf *buf, const struct cr_about *about)
         return;
     }
     cr_buf_str(buf, ", \"anyOf\": [");
-    schema_rows(buf, about->opts);
+    /* besides its own keys a datapipe has one per column of the data */
+    schema_rows(buf, about->opts,
+                strcmp(about->name, "datapipe") == 0
+                    ? "{\"anyOf\": [{\"$ref\": \"#/$defs/transforms\"}, "
+                      "{\"type\": \"array\", \"items\": "
+                      "{\"$ref\": \"#/$defs/transforms\"}}]}"
+                    : "false");
     if (section->raw) {
         /* its owner takes shorter forms too, such as a bare list */
         cr_buf_str(buf, ", {\"not\": {\"type\": \"object\"}}");
