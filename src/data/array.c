@@ -135,12 +135,19 @@ const unsigned char *cr_bytes_all(struct cr_bytes *b, struct cr_diag *diag,
         b->all = NULL;
         return NULL;
     }
+    if (size == 0)
+        return (const unsigned char *)"";
     b->all = mmap(NULL, size, PROT_READ, MAP_PRIVATE, b->fd, 0);
     if (b->all == MAP_FAILED) {
         b->all = NULL;
         refuse(diag, b->path, strerror(errno));
     }
     return b->all;
+}
+
+size_t cr_bytes_length(const struct cr_bytes *b)
+{
+    return b->length;
 }
 
 const char *cr_bytes_path(const struct cr_bytes *b)

@@ -24,6 +24,8 @@ const unsigned char *cr_bytes_all(struct cr_bytes *bytes,
 /* For plain files: whether the length is `size`, reported if not. Packed
  * ones are checked when they are unpacked. */
 bool cr_bytes_fit(struct cr_bytes *bytes, struct cr_diag *diag, size_t size);
+/* Of the file as it lies on the disk. */
+size_t cr_bytes_length(const struct cr_bytes *bytes);
 const char *cr_bytes_path(const struct cr_bytes *bytes);
 void cr_bytes_close(struct cr_bytes *bytes);
 

@@ -1,0 +1,194 @@
+/* png: one image (formats.md 8.2), through libpng's classic interface.
+ *
+ * Pixels come as they are stored: no gamma, no colour management. 16 bits
+ * give their high byte, palettes their colours, alpha is dropped. The result
+ * is uint8 (height, width, 1 or 3). */
+#include "data/array.h"
+
+#include <png.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PNG_SIDE_MAX 16384
+#define PNG_PIXELS_MAX ((int64_t)64 << 20)
+#define PNG_BYTES_MAX ((size_t)256 << 20)
+
+struct cr_file {
+    struct cr_bytes *bytes;
+    const unsigned char *data;
+    size_t size;
+    struct cr_spec spec;
+    unsigned char *pixels;
+};
+
+/* A file in memory, read once from start to end. */
+struct source {
+    const unsigned char *data;
+    size_t size, at;
+    char why[120];
+};
+
+static bool png_magic(const unsigned char *head, size_t n)
+{
+    return n >= 8 && png_sig_cmp(head, 0, 8) == 0;
+}
+
+CR_NORETURN static void png_failed(png_structp png, png_const_charp message)
+{
+    struct source *s = png_get_error_ptr(png);
+
+    snprintf(s->why, sizeof s->why, "%s", message);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void png_quiet(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+static void png_take(png_structp png, png_bytep to, size_t n)
+{
+    struct source *s = png_get_io_ptr(png);
+
+    if (n > s->size - s->at)
+        png_error(png, "the file ends too early");
+    memcpy(to, s->data + s->at, n);
+    s->at += n;
+}
+
+static void png_limits(png_structp png)
+{
+    png_set_user_limits(png, PNG_SIDE_MAX, PNG_SIDE_MAX);
+    png_set_chunk_cache_max(png, 32);
+    png_set_chunk_malloc_max(png, (png_alloc_size_t)8 << 20);
+    png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
+}
+
+/* From the header on: what the decoder shall turn pixels into. */
+static void png_transforms(png_structp png, png_infop info)
+{
+    int colour = png_get_color_type(png, info);
+
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(png);
+    if (colour == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png, info) < 8)
+        png_set_expand_gray_1_2_4_to_8(png);
+    if (png_get_bit_depth(png, info) == 16)
+        png_set_strip_16(png);
+    if (colour & PNG_COLOR_MASK_ALPHA)
+        png_set_strip_alpha(png);
+    png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+}
+
+/* Decodes to f->pixels if it is set, else only the header to f->spec. The
+ * frame of setjmp owns nothing that changes after it. */
+static bool png_decode(struct cr_file *f, struct source *s)
+{
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, s,
+                                             png_failed, png_quiet);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    png_uint_32 height, width, i;
+    size_t line;
+    int channels;
+
+    if (!info)
+        cr_out_of_memory(1 << 16);
+    if (setjmp(png_jmpbuf(png))) {
+        png_destroy_read_struct(&png, &info, NULL);
+        return false;
+    }
+    png_set_read_fn(png, s, png_take);
+    png_limits(png);
+    png_read_info(png, info);
+    png_transforms(png, info);
+    height = png_get_image_height(png, info);
+    width = png_get_image_width(png, info);
+    channels = png_get_channels(png, info);
+    line = png_get_rowbytes(png, info);
+    if ((int64_t)height * width > PNG_PIXELS_MAX)
+        png_error(png, "the image has more than 64 Mi pixels");
+    if (line != (size_t)width * (size_t)channels ||
+        (channels != 1 && channels != 3))
+        png_error(png, "the image has pixels of an unknown kind");
+    f->spec = (struct cr_spec){ .type = CR_U8,
+                                .rank = 3,
+                                .dim = { height, width, channels } };
+    if (f->pixels) {
+        int pass, passes = png_set_interlace_handling(png);
+
+        for (pass = 0; pass < passes; pass++)
+            for (i = 0; i < height; i++)
+                png_read_row(png, f->pixels + i * line, NULL);
+        png_read_end(png, NULL);
+    }
+    png_destroy_read_struct(&png, &info, NULL);
+    return true;
+}
+
+static bool png_run(struct cr_file *f, struct cr_diag *diag)
+{
+    struct source s = { .data = f->data, .size = f->size };
+
+    if (png_decode(f, &s))
+        return true;
+    return cr_error(diag,
+                    cr_at_byte(diag->arena, cr_bytes_path(f->bytes),
+                               (int64_t)s.at),
+                    CR_E_DATA_FORMAT, "the image is damaged: %s", s.why);
+}
+
+static struct cr_file *png_open(struct cr_arena *arena, struct cr_diag *diag,
+                                const char *path, struct cr_spec *spec)
+{
+    struct cr_file *f = CR_NEW(arena, struct cr_file);
+    unsigned char head[8];
+    size_t got = 0;
+
+    f->bytes = cr_bytes_open(arena, diag, path, head, sizeof head, &got);
+    if (!f->bytes)
+        return NULL;
+    f->size = cr_bytes_length(f->bytes);
+    if (f->size > PNG_BYTES_MAX)
+        cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
+                 "the file has more than 256 MiB");
+    else
+        f->data = cr_bytes_all(f->bytes, diag, f->size);
+    if (f->data && png_run(f, diag)) {
+        *spec = f->spec;
+        return f;
+    }
+    cr_bytes_close(f->bytes);
+    return NULL;
+}
+
+static bool png_read(struct cr_file *f, struct cr_diag *diag, int64_t from,
+                     int64_t rows, void *to)
+{
+    (void)from;
+    (void)rows; /* an image is read whole */
+    f->pixels = to;
+    return png_run(f, diag);
+}
+
+static void png_close(struct cr_file *f)
+{
+    cr_bytes_close(f->bytes);
+}
+
+const struct cr_format cr_format_png = {
+    .about = {
+        .name = "png",
+        .summary = "PNG images.",
+        .detail = "8 or 16 bits, gray, RGB, palette, with or without alpha, "
+                  "interlaced or not; read as uint8 (height, width, 1 or 3).",
+    },
+    .suffixes = ".png",
+    .magic = png_magic,
+    .open = png_open,
+    .read = png_read,
+    .close = png_close,
+};

@@ -1,0 +1,202 @@
+/* Resize: another height and width, as OpenCV computes it (semantics.md 7.3).
+ *
+ * size h, w, or one number for the shorter side, the other keeping the
+ * proportion (floor). Source centres: src = (dst + 0.5) in/out - 0.5.
+ *
+ * LINEAR, float: bilinear between clamped neighbours.
+ * LINEAR, uint8: weights are rounded to 1/2048, columns first:
+ *     t = q(1-f) p0 + q(f) p1                   (f = 0 outside of the image)
+ *     y = ((q(1-g) (t0 >> 4)) >> 16) + ((q(g) (t1 >> 4)) >> 16) + 2) >> 2
+ * NEAREST: src = min(floor(dst in/out), in - 1). */
+#include "data/transform.h"
+
+#include <string.h>
+
+struct resize {
+    struct cr_ints size;
+    int interpolation;
+};
+
+enum { LINEAR, NEAREST };
+
+static const struct cr_opt resize_opts[] = {
+    CR_INTS(struct resize, size, 1, 65536,
+            "Height and width; one number is for the shorter side."),
+    CR_ENUM_OR(struct resize, interpolation, LINEAR, "LINEAR|NEAREST",
+               "How pixels between pixels are made."),
+    { 0 },
+};
+
+/* The two neighbours of each place along an axis, and the way between. */
+struct axis {
+    int64_t in, out;
+    int32_t *low, *high;
+    float *way;             /* 0: at low */
+    int32_t *wlow, *whigh;  /* the same in 1/2048 */
+};
+
+struct plan {
+    struct axis y, x;
+    int64_t channels;
+};
+
+static int32_t fixed(float w)
+{
+    return (int32_t)lrintf(2048 * w);
+}
+
+static struct axis resize_axis(struct cr_arena *arena, int64_t in,
+                               int64_t out, int how, bool zero_outside)
+{
+    struct axis a = { in, out,
+                      CR_NEWS(arena, int32_t, out),
+                      CR_NEWS(arena, int32_t, out),
+                      CR_NEWS(arena, float, out),
+                      CR_NEWS(arena, int32_t, out),
+                      CR_NEWS(arena, int32_t, out) };
+    double scale = (double)in / (double)out;
+    int64_t i;
+
+    for (i = 0; i < out; i++) {
+        double at = how == NEAREST ? floor((double)i * scale)
+                                   : ((double)i + 0.5) * scale - 0.5;
+        int64_t low = (int64_t)floor(at), high = low + 1;
+        float f = how == NEAREST ? 0 : (float)at - (float)low;
+
+        if (zero_outside && (low < 0 || low >= in - 1))
+            f = 0;
+        a.way[i] = f;
+        a.wlow[i] = fixed(1 - f);
+        a.whigh[i] = fixed(f);
+        a.low[i] = (int32_t)(low < 0 ? 0 : low >= in ? in - 1 : low);
+        a.high[i] = (int32_t)(high < 0 ? 0 : high >= in ? in - 1 : high);
+    }
+    return a;
+}
+
+static bool resize_plan(struct cr_tplan *p)
+{
+    const struct resize *o = p->opts;
+    struct plan *r = CR_NEW(p->arena, struct plan);
+    int64_t h, w, oh, ow;
+    bool bytes = p->in.type == CR_U8;
+
+    if ((p->in.rank != 2 && p->in.rank != 3) ||
+        (!bytes && p->in.type != CR_F32))
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "Resize takes images (height, width, channels) of "
+                        "uint8 or float32, not %s %s",
+                        cr_type_name(p->in.type),
+                        cr_show(p->arena, &p->in));
+    if (o->size.n > 2)
+        return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
+                        "Resize: size has %d numbers, but takes 1 or 2",
+                        o->size.n);
+    h = p->in.dim[0];
+    w = p->in.dim[1];
+    if (h < 1 || w < 1)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "Resize: the image %s is empty",
+                        cr_show(p->arena, &p->in));
+    oh = o->size.v[0];
+    ow = o->size.n == 2 ? o->size.v[1] : oh;
+    if (o->size.n == 1 && h < w)
+        ow = (int64_t)((double)w / (double)h * (double)oh);
+    else if (o->size.n == 1)
+        oh = (int64_t)((double)h / (double)w * (double)ow);
+    r->channels = p->in.rank == 3 ? p->in.dim[2] : 1;
+    r->y = resize_axis(p->arena, h, oh, o->interpolation, false);
+    r->x = resize_axis(p->arena, w, ow, o->interpolation, true);
+    p->self = r;
+    p->out = p->in;
+    p->out.dim[0] = oh;
+    p->out.dim[1] = ow;
+    if (!cr_spec_fits(&p->out))
+        return cr_error(p->diag, p->pos, CR_E_LIMIT,
+                        "Resize: %s is too large",
+                        cr_show(p->arena, &p->out));
+    return true;
+}
+
+static void resize_nearest(const struct plan *r, const char *x, char *y,
+                           size_t pixel)
+{
+    int64_t i, j;
+
+    for (i = 0; i < r->y.out; i++)
+        for (j = 0; j < r->x.out; j++)
+            memcpy(y + (size_t)(i * r->x.out + j) * pixel,
+                   x + (size_t)(r->y.low[i] * r->x.in + r->x.low[j]) * pixel,
+                   pixel);
+}
+
+static void resize_bytes(const struct plan *r, const unsigned char *x,
+                         unsigned char *y)
+{
+    int64_t n = r->channels, i, j, c;
+
+    for (i = 0; i < r->y.out; i++)
+        for (j = 0; j < r->x.out; j++)
+            for (c = 0; c < n; c++) {
+                const unsigned char *a = x + r->y.low[i] * r->x.in * n + c;
+                const unsigned char *b = x + r->y.high[i] * r->x.in * n + c;
+                int64_t p = r->x.low[j] * n, q = r->x.high[j] * n;
+                int32_t t0 = r->x.wlow[j] * a[p] + r->x.whigh[j] * a[q];
+                int32_t t1 = r->x.wlow[j] * b[p] + r->x.whigh[j] * b[q];
+
+                y[(i * r->x.out + j) * n + c] =
+                    (unsigned char)((((r->y.wlow[i] * (t0 >> 4)) >> 16) +
+                                     ((r->y.whigh[i] * (t1 >> 4)) >> 16) +
+                                     2) >>
+                                    2);
+            }
+}
+
+static void resize_floats(const struct plan *r, const float *x, float *y)
+{
+    int64_t n = r->channels, i, j, c;
+
+    for (i = 0; i < r->y.out; i++)
+        for (j = 0; j < r->x.out; j++)
+            for (c = 0; c < n; c++) {
+                const float *a = x + r->y.low[i] * r->x.in * n + c;
+                const float *b = x + r->y.high[i] * r->x.in * n + c;
+                int64_t p = r->x.low[j] * n, q = r->x.high[j] * n;
+                float f = r->x.way[j], g = r->y.way[i];
+                float t0 = a[p] * (1 - f) + a[q] * f;
+                float t1 = b[p] * (1 - f) + b[q] * f;
+
+                y[(i * r->x.out + j) * n + c] = t0 * (1 - g) + t1 * g;
+            }
+}
+
+static bool resize_apply(struct cr_sample *s)
+{
+    const struct resize *o = s->plan->opts;
+    const struct plan *r = s->plan->self;
+
+    if (o->interpolation == NEAREST)
+        resize_nearest(r, s->x, s->y,
+                       (size_t)r->channels * cr_type_size(s->plan->in.type));
+    else if (s->plan->in.type == CR_U8)
+        resize_bytes(r, s->x, s->y);
+    else
+        resize_floats(r, s->x, s->y);
+    return true;
+}
+
+const struct cr_transform cr_transform_resize = {
+    .about = {
+        .name = "Resize",
+        .summary = "Another height and width.",
+        .detail = "Images (height, width, channels) or (height, width) of "
+                  "uint8 or float32. No anti-aliasing, as OpenCV and "
+                  "MindSpore do it; uint8 results are MindSpore's to the "
+                  "bit.",
+        .example = "datapipe: {image: [{Resize: {size: [32, 32]}}]}\n",
+        .opts = resize_opts,
+        .size = sizeof(struct resize),
+    },
+    .plan = resize_plan,
+    .apply = resize_apply,
+};
