@@ -280,6 +280,31 @@ static const char *diag_line(const struct cr_source *src, int line, size_t *len)
     return p;
 }
 
+/* Columns of a terminal that a text without control characters takes: two for
+ * East Asian wide characters and pictures (Unicode's UAX #11, by blocks), none
+ * for combining marks. */
+static size_t diag_width(const char *text, size_t n)
+{
+    static const uint32_t wide[][2] = {
+        { 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0xa4cf },
+        { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },   { 0xfe30, 0xfe6f },
+        { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 },   { 0x1f300, 0x1f64f },
+        { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd },
+    };
+    size_t width = 0;
+    uint32_t c = 0;
+
+    for (int len; n > 0; text += len, n -= (size_t)len) {
+        len = cr_utf8(text, n, &c);
+        if (len == 0)
+            return width + n;
+        width += !(c >= 0x300 && c <= 0x36f);
+        for (size_t i = 0; i < CR_LEN(wide); i++)
+            width += c >= wide[i][0] && c <= wide[i][1];
+    }
+    return width;
+}
+
 /* The line's text and below it the carets with the hint. A long line is cut
  * to a window around the column; a tab counts as one blank, as in columns. */
 static bool diag_excerpt(struct cr_buf *buf, const struct cr_message *m,
@@ -323,7 +348,7 @@ static bool diag_excerpt(struct cr_buf *buf, const struct cr_message *m,
         } else {
             used = diag_char(buf, line + at, len - at);
         }
-        width = cr_utf8_count(buf->text + before, buf->len - before);
+        width = diag_width(buf->text + before, buf->len - before);
         if (col < (size_t)pos->col)
             pad += width;
         else if (col < (size_t)pos->col + (size_t)pos->len)

@@ -154,6 +154,18 @@ static void test_excerpt(void)
          "      | ^^^^\n"
          "m:9:1: error: y [E0001]\n",
          "what could move the cursor is escaped, carets stay below");
+    file = source("m", "\xe6\x95\xb0\xe6\x8d\xae: \xe7\xbd\x91 e\xcc\x81 x");
+    d = fresh();
+    cr_error(&d, at(&file, 1, 5, 1), CR_E_SYNTAX, "x");
+    cr_error(&d, at(&file, 1, 10, 1), CR_E_SYNTAX, "y");
+    same(shown(&d, (struct cr_show){ 0 }),
+         "m:1:5: error: x [E0001]\n"
+         "    1 | \xe6\x95\xb0\xe6\x8d\xae: \xe7\xbd\x91 e\xcc\x81 x\n"
+         "      |       ^^\n"
+         "m:1:10: error: y [E0001]\n"
+         "    1 | \xe6\x95\xb0\xe6\x8d\xae: \xe7\xbd\x91 e\xcc\x81 x\n"
+         "      |            ^\n",
+         "wide characters take two columns, combining ones none");
     for (int i = 0; i < 1000; i++)
         cr_buf_f(&buf, "%d", i % 10);
     wide = source("w", buf.text);
