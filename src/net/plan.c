@@ -380,7 +380,7 @@ static void note_cuts(struct cr_exec *e)
         for (k = e->n_forward; k < e->n_steps; k++)
             back = back || e->steps[k].node == f->node;
         if (e->want.backward && !back && !trained && f->op->backward &&
-            !f->node->loss)
+            !f->same && !f->node->loss)
             cut(e, f->node, "nothing in it or before it is trained");
     }
 }

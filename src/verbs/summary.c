@@ -1,0 +1,289 @@
+/*
+ * summary: a network's cells, shapes, parameters and costs, and what freezing
+ * takes away; from a config or a checkpoint. Nothing is computed.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "train/view.h"
+
+struct summary {
+    int64_t batch;
+    const char *at;
+};
+
+static const struct cr_opt summary_opts[] = {
+    CR_INT_MAY(struct summary, batch, 1, CR_DIM_MAX,
+               "Samples in a batch; the datapipe's if not given."),
+    CR_STR_MAY(struct summary, at,
+               "Only this cell and those in it, by its full name.",
+               .text = "CELL"),
+    { 0 },
+};
+
+struct job {
+    struct cr_cli *cli;
+    const struct summary *o;
+    struct cr_view view;
+    struct cr_exec *exec;
+    const char *mode;           /* "training" or "prediction" */
+    const struct cr_cell_row *rows;
+    const struct cr_param *params;
+    int n_rows, n_params;
+    int64_t values, trained;
+    size_t state;               /* bytes of parameters and slots */
+};
+
+/* Whether a cell, or a parameter, belongs to what --at asks for. */
+static bool summary_shows(const struct job *j, const char *name)
+{
+    const char *at = j->o->at;
+    size_t n = at ? strlen(at) : 0;
+
+    return !at || (strncmp(name, at, n) == 0 &&
+                   (name[n] == 0 || name[n] == '.'));
+}
+
+static bool summary_at(struct job *j)
+{
+    const char **names = CR_NEWS(j->cli->arena, const char *, j->n_rows + 1);
+    int i;
+
+    for (i = 0; i < j->n_rows; i++) {
+        names[i] = j->rows[i].name;
+        if (!j->o->at || strcmp(j->rows[i].name, j->o->at) == 0)
+            return true;
+    }
+    cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+             "--at: there is no cell '%s'",
+             cr_quote(j->cli->arena, j->o->at, strlen(j->o->at)));
+    if (cr_nearest(j->o->at, names))
+        cr_hint(j->cli->diag, "did you mean '%s'?",
+                cr_nearest(j->o->at, names));
+    return false;
+}
+
+static bool summary_plan(struct job *j)
+{
+    struct cr_exec_want want = { .batch = j->view.batch };
+    int i;
+
+    j->rows = cr_net_cells(j->view.net, &j->n_rows);
+    j->params = cr_net_params(j->view.net, &j->n_params);
+    if (!summary_at(j))
+        return false;
+    want.training = want.loss = want.backward = j->view.loss;
+    want.update = cr_view_trains(&j->view);
+    j->mode = want.training ? "training" : "prediction";
+    j->exec = cr_net_exec(j->view.net, &want);
+    for (i = 0; i < j->n_params; i++) {
+        const struct cr_param *p = &j->params[i];
+
+        j->state += cr_bytes(&p->spec);
+        j->values += p->statistic ? 0 : cr_count(&p->spec);
+        j->trained += p->trained ? cr_count(&p->spec) : 0;
+    }
+    if (want.update) {
+        int n;
+        const struct cr_tensor *slots = cr_net_slots(j->view.net, &n);
+
+        while (n-- > 0)
+            j->state += cr_bytes(&slots[n].spec);
+    }
+    return j->exec != NULL;
+}
+
+static size_t summary_memory(const struct job *j)
+{
+    return j->state + cr_exec_bytes(j->exec);
+}
+
+/* ---- For people */
+
+static void summary_cells(const struct job *j)
+{
+    struct cr_table table = { .arena = j->cli->arena, .align = "llllrrr" };
+    static const char *const head[] = { "cell",       "type",      "in",
+                                        "out",        "parameters", "trainable",
+                                        "multiply-adds" };
+    size_t k;
+    int i;
+
+    for (k = 0; k < CR_LEN(head); k++)
+        cr_table_add(&table, head[k]);
+    for (i = 0; i < j->n_rows; i++) {
+        const struct cr_cell_row *r = &j->rows[i];
+
+        if (!summary_shows(j, r->name))
+            continue;
+        cr_table_add(&table, r->name[0] ? r->name : "network");
+        cr_table_add(&table, r->type);
+        cr_table_add(&table, cr_show(j->cli->arena, &r->in));
+        cr_table_add(&table, cr_show(j->cli->arena, &r->out));
+        if (r->leaf) {
+            cr_table_f(&table, "%" PRId64, r->params);
+            cr_table_f(&table, "%" PRId64, r->trained);
+            cr_table_f(&table, "%.0f", r->macs);
+        } else {
+            for (k = 0; k < 3; k++)
+                cr_table_add(&table, "");
+        }
+    }
+    cr_table_print(&table, stdout, false);
+}
+
+static double summary_macs(const struct job *j)
+{
+    double macs = 0;
+    int i;
+
+    for (i = 0; i < j->n_rows; i++)
+        macs += j->rows[i].macs;
+    return macs;
+}
+
+static void summary_print(const struct job *j)
+{
+    const struct cr_cut *cuts;
+    int i, n;
+
+    summary_cells(j);
+    printf("\nparameters: %" PRId64 "\ntrainable: %" PRId64
+           "\nmultiply-adds: %.0f per sample\n"
+           "memory: %.2f MiB: %.2f for parameters and optimizer, %.2f for a "
+           "step of %s on %" PRId64 " samples\n",
+           j->values, j->trained, summary_macs(j),
+           (double)summary_memory(j) / 0x1p20, (double)j->state / 0x1p20,
+           (double)cr_exec_bytes(j->exec) / 0x1p20, j->mode, j->view.batch);
+    for (i = 0; i < j->n_params; i++)
+        if (j->params[i].why && summary_shows(j, j->params[i].name))
+            printf("not trained: %s: %s\n", j->params[i].name,
+                   j->params[i].why);
+    cuts = cr_exec_cuts(j->exec, &n);
+    for (i = 0; i < n; i++)
+        if (summary_shows(j, cuts[i].name))
+            printf("cut from the way back: %s: %s\n", cuts[i].name,
+                   cuts[i].reason);
+    if (j->cli->verbose > 0)
+        printf("\n%s", cr_exec_list(j->exec, j->cli->arena));
+}
+
+/* ---- For programs */
+
+static void summary_shape(struct cr_buf *b, const char *key,
+                          const struct cr_spec *spec)
+{
+    int i;
+
+    cr_buf_f(b, ", \"%s\": [", key);
+    for (i = 0; i < spec->rank; i++)
+        cr_buf_f(b, "%s%" PRId64, i > 0 ? ", " : "", spec->dim[i]);
+    cr_buf_char(b, ']');
+}
+
+static void summary_word(struct cr_buf *b, const char *key, const char *word)
+{
+    cr_buf_f(b, "\"%s\": ", key);
+    if (word)
+        cr_buf_json(b, word);
+    else
+        cr_buf_str(b, "null");
+}
+
+static void summary_json(const struct job *j)
+{
+    struct cr_buf b = { .arena = j->cli->arena };
+    const char *comma = "";
+    const struct cr_cut *cuts;
+    int i, n;
+
+    cr_buf_str(&b, "{\"cells\": [");
+    for (i = 0; i < j->n_rows; i++) {
+        const struct cr_cell_row *r = &j->rows[i];
+
+        if (!summary_shows(j, r->name))
+            continue;
+        cr_buf_f(&b, "%s{", comma);
+        summary_word(&b, "name", r->name);
+        cr_buf_str(&b, ", ");
+        summary_word(&b, "type", r->type);
+        summary_shape(&b, "in", &r->in);
+        summary_shape(&b, "out", &r->out);
+        cr_buf_f(&b,
+                 ", \"params\": %" PRId64 ", \"trainable\": %" PRId64
+                 ", \"macs\": %.0f}",
+                 r->params, r->trained, r->macs);
+        comma = ", ";
+    }
+    cr_buf_str(&b, "], \"params\": [");
+    comma = "";
+    for (i = 0; i < j->n_params; i++) {
+        const struct cr_param *p = &j->params[i];
+
+        if (!summary_shows(j, p->name))
+            continue;
+        cr_buf_f(&b, "%s{", comma);
+        summary_word(&b, "name", p->name);
+        summary_shape(&b, "shape", &p->spec);
+        cr_buf_f(&b, ", \"trainable\": %s, ", p->trained ? "true" : "false");
+        summary_word(&b, "reason", p->why);
+        cr_buf_char(&b, '}');
+        comma = ", ";
+    }
+    cr_buf_f(&b, "], \"memory_bytes\": %zu, \"cut\": [", summary_memory(j));
+    cuts = cr_exec_cuts(j->exec, &n);
+    comma = "";
+    for (i = 0; i < n; i++) {
+        if (!summary_shows(j, cuts[i].name))
+            continue;
+        cr_buf_f(&b, "%s{", comma);
+        summary_word(&b, "name", cuts[i].name);
+        cr_buf_str(&b, ", ");
+        summary_word(&b, "reason", cuts[i].reason);
+        cr_buf_char(&b, '}');
+        comma = ", ";
+    }
+    printf("%s]}\n", cr_buf_text(&b));
+}
+
+static int summary_run(struct cr_cli *cli)
+{
+    struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
+    int64_t batch = j.o->batch == CR_INT_NONE ? 0 : j.o->batch;
+
+    if (cr_view_open(cli, &j.view) && cr_view_net(&j.view, batch, false) &&
+        summary_plan(&j)) {
+        if (cli->json)
+            summary_json(&j);
+        else
+            summary_print(&j);
+    }
+    cr_exec_free(j.exec);
+    cr_view_close(&j.view);
+    return 0;
+}
+
+const struct cr_verb cr_verb_summary = {
+    .about = {
+        .name = "summary",
+        .summary = "Show a network's cells, shapes, parameters and costs.",
+        .detail =
+            "Needs the section network alone. Shapes come from the data "
+            "set's headers, from `inputs` of the network, or from the first "
+            "cell that tells (Dense with in_channels, also behind Flatten). "
+            "Numbers are a cell's own; multiply-adds are those of one sample "
+            "on the way forward. Memory is that of a training step where "
+            "there is a loss. With -v the steps of the plan are listed.",
+        .example = "cellrun summary mnist.yaml\n"
+                   "cellrun summary runs/mnist --at dense_relu_sequential\n",
+        .opts = summary_opts,
+        .size = sizeof(struct summary),
+    },
+    .usage = "FILE...|CKPT [key=value...] [--batch N] [--at CELL]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = summary_run,
+};
