@@ -1,0 +1,82 @@
+# Golden vectors of MindSpore and PyTorch (tests/golden), one folder a case.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    export CELLRUN=${CELLRUN:-build/plain/cellrun}
+    export GOLDEN="$BATS_TEST_DIRNAME/../golden"
+}
+
+# One trace of a case, compared with its reference.
+trace() {
+    local dir=$1 args=()
+
+    [ ! -e "$dir/label.npy" ] || args+=(--feed "label=$dir/label.npy")
+    [ ! -e "$dir/weights.safetensors" ] ||
+        args+=(--ckpt "$dir/weights.safetensors")
+    # shellcheck disable=SC2046
+    "$CELLRUN" trace "$dir/config.yaml" --feed "x=$dir/x.npy" "${args[@]}" \
+        $(cat "$dir/cmd") "${@:2}" --against "$dir/ref.safetensors" \
+        -o "$BATS_TEST_TMPDIR/out.safetensors"
+}
+
+# All cases of a folder, in both modes; each that fails is named.
+walk() {
+    local dir name mode n=0 bad=0
+
+    for dir in "$GOLDEN/$1"/*/; do
+        [ -e "$dir/cmd" ] || continue
+        n=$((n + 1))
+        for mode in "" --eager; do
+            if ! trace "${dir%/}" $mode >"$BATS_TEST_TMPDIR/said" 2>&1; then
+                bad=$((bad + 1))
+                echo "$1/$(basename "$dir") $mode:"
+                sed 's/^/    /' "$BATS_TEST_TMPDIR/said"
+                continue
+            fi
+            [ ! -e "$dir/absent" ] || while read -r name; do
+                if grep -aqF "\"$name\":" "$BATS_TEST_TMPDIR/out.safetensors"
+                then
+                    bad=$((bad + 1))
+                    echo "$1/$(basename "$dir") $mode: has $name"
+                fi
+            done <"$dir/absent"
+        done
+    done
+    echo "$n cases, $bad wrong"
+    [ "$n" -ge "$2" ] && [ "$bad" -eq 0 ]
+}
+
+@test "MindSpore's vectors: outputs, losses, gradients, updates" {
+    walk ms 80
+}
+
+@test "PyTorch's vectors, where MindSpore's kernels are off" {
+    walk pt 6
+}
+
+@test "a reference that is off by little is noticed" {
+    local dir="$GOLDEN/ms/dense"
+
+    # the last byte of the file is sign and exponent of its last number
+    head -c -1 "$dir/ref.safetensors" >"$BATS_TEST_TMPDIR/ref.safetensors"
+    printf '\x7f' >>"$BATS_TEST_TMPDIR/ref.safetensors"
+    run -6 "$CELLRUN" trace "$dir/config.yaml" --feed "x=$dir/x.npy" \
+        --feed "label=$dir/label.npy" --ckpt "$dir/weights.safetensors" \
+        --grad --against "$BATS_TEST_TMPDIR/ref.safetensors" \
+        -o "$BATS_TEST_TMPDIR/out.safetensors"
+}
+
+@test "ten losses of a tiny run, and its parameters, as MindSpore's" {
+    local dir="$GOLDEN/ms/tiny" run="$BATS_TEST_TMPDIR/run"
+
+    "$CELLRUN" train "$dir/config.yaml" -q -o "$run"
+    jq -r 'select(.split == "train") | .loss' "$run/metrics.jsonl" \
+        >"$BATS_TEST_TMPDIR/losses"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/losses")" -eq 10 ]
+    paste "$BATS_TEST_TMPDIR/losses" "$dir/losses" | awk '
+        { d = $1 - $2; if (d < 0) d = -d }
+        d > 2e-6 * $2 { print "step " NR ": " $1 ", not " $2; bad = 1 }
+        END { exit bad }'
+    run -0 "$CELLRUN" ckpt diff "$run" "$dir/end.safetensors" \
+        --match '?.*' --rtol 1e-5 --atol 1e-6
+}
