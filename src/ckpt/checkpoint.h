@@ -57,7 +57,9 @@ bool cr_store_is_train(const struct cr_store *store); /* resumable */
  * cr_count(&entry->spec) elements of that type. */
 bool cr_store_read(struct cr_store *store, struct cr_diag *diag,
                    const struct cr_entry *entry, enum cr_type type, void *to);
-/* Verifies every byte of the file. */
+/* Verifies one tensor, or every byte of the file. */
+bool cr_store_check(struct cr_store *store, struct cr_diag *diag,
+                    const struct cr_entry *entry);
 bool cr_store_verify(struct cr_store *store, struct cr_diag *diag);
 
 /* ---- Writing */

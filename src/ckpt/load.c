@@ -69,7 +69,7 @@ struct load_target {
 struct load_source {
     const struct cr_entry *entry;
     const char *name; /* after renaming */
-    bool used;
+    bool used, read;
 };
 
 struct load_rule {
@@ -271,9 +271,13 @@ static void load_match(struct load_job *job, struct cr_net *net,
             t->fate = LOAD_SHAPE;
         else
             t->fate = LOAD_DONE;
+        if (t->fate == LOAD_DONE)
+            s->read = true;
     }
 }
 
+/* What is not needed here is verified all the same: a checkpoint is sound as
+ * a whole or not at all. */
 static bool load_values(struct load_job *job)
 {
     bool ok = true;
@@ -285,6 +289,9 @@ static bool load_values(struct load_job *job)
             ok &= cr_store_read(job->store, job->diag, t->entry, CR_REAL,
                                 t->param->data);
     }
+    for (int i = 0; cr_store_is_ours(job->store) && i < job->n_sources; i++)
+        if (!job->source[i].read)
+            ok &= cr_store_check(job->store, job->diag, job->source[i].entry);
     return ok;
 }
 
@@ -547,7 +554,8 @@ static bool load_skip_used(struct load_job *job, struct cr_config *config,
     for (int i = 0; i < job->n_targets; i++)
         names[at++] = job->target[i].param->name;
     for (int i = 0; i < job->n_sources; i++)
-        names[at++] = job->source[i].name;
+        if (!job->source[i].used)
+            names[at++] = job->source[i].name;
     return cr_patterns_used(config, skip, names, "parameter");
 }
 

@@ -17,16 +17,14 @@ static bool operand_is_ckpt(struct cr_arena *arena, const char *name)
     return stat(cr_strf(arena, "%s.safetensors", name), &st) == 0;
 }
 
-struct cr_config *cr_operand_config(struct cr_cli *cli,
-                                    struct cr_store **store)
+struct cr_config *cr_operand_config(struct cr_cli *cli, struct cr_store **store)
 {
     struct cr_config_from from = { .sets = cli->sets,
                                    .set_args = cli->set_args };
     struct cr_config *config;
 
     *store = NULL;
-    if (cli->n_operands == 1 &&
-        operand_is_ckpt(cli->arena, cli->operands[0])) {
+    if (cli->n_operands == 1 && operand_is_ckpt(cli->arena, cli->operands[0])) {
         *store = cr_store_open(cli->arena, cli->diag, cli->operands[0]);
         config = *store ? cr_store_config(*store, cli->diag, &from) : NULL;
     } else {

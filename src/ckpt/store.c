@@ -385,8 +385,8 @@ bool cr_store_is_train(const struct cr_store *s)
 
 /* ---- Tensors */
 
-static bool store_check(struct cr_store *s, struct cr_diag *diag,
-                        const struct cr_entry *e, uint32_t crc)
+static bool store_sum(struct cr_store *s, struct cr_diag *diag,
+                      const struct cr_entry *e, uint32_t crc)
 {
     if (!s->ours || crc == e->crc)
         return true;
@@ -435,33 +435,32 @@ bool cr_store_read(struct cr_store *s, struct cr_diag *diag,
             cr_convert(from, x, type, (char *)to + at / width * out,
                        (int64_t)(n / width));
     }
-    return store_check(s, diag, e, crc);
+    return store_sum(s, diag, e, crc);
+}
+
+bool cr_store_check(struct cr_store *s, struct cr_diag *diag,
+                    const struct cr_entry *e)
+{
+    unsigned char chunk[STORE_CHUNK];
+    uint32_t crc = 0;
+
+    if (s->npz)
+        return cr_npz_read(s, diag, e, e->spec.type, NULL);
+    for (size_t at = 0; at < e->bytes; at += STORE_CHUNK) {
+        size_t n = e->bytes - at < STORE_CHUNK ? e->bytes - at : STORE_CHUNK;
+
+        if (!cr_store_pread(s, diag, e->offset + (int64_t)at, chunk, n))
+            return false;
+        crc = cr_crc32(crc, chunk, n);
+    }
+    return store_sum(s, diag, e, crc);
 }
 
 bool cr_store_verify(struct cr_store *s, struct cr_diag *diag)
 {
-    struct cr_arena mem = { 0 };
-    unsigned char *chunk = CR_NEWS(&mem, unsigned char, STORE_CHUNK);
     bool ok = true;
 
-    for (int i = 0; i < s->n; i++) {
-        const struct cr_entry *e = &s->entry[i];
-        uint32_t crc = 0;
-        bool whole = true;
-
-        if (s->npz) {
-            ok &= cr_npz_read(s, diag, e, e->spec.type, NULL);
-            continue;
-        }
-        for (size_t at = 0; whole && at < e->bytes; at += STORE_CHUNK) {
-            size_t n = e->bytes - at;
-
-            n = n < STORE_CHUNK ? n : STORE_CHUNK;
-            whole = cr_store_pread(s, diag, e->offset + (int64_t)at, chunk, n);
-            crc = cr_crc32(crc, chunk, n);
-        }
-        ok &= whole && store_check(s, diag, e, crc);
-    }
-    cr_arena_free(&mem);
+    for (int i = 0; i < s->n; i++)
+        ok &= cr_store_check(s, diag, &s->entry[i]);
     return ok;
 }

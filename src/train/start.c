@@ -312,6 +312,9 @@ bool cr_train_start(struct cr_train *t)
     start_fresh(t);
     t->dir.arena = t->arena;
     t->dir.diag = t->diag;
+    /* a mistake in `load` must not leave a used directory behind */
+    if (!t->flags.resume && !cr_load(t->config, t->net, NULL, &load))
+        return false;
     if (!t->flags.dry_run &&
         !cr_rundir_open(&t->dir, cr_train_folder(t), how))
         return false;
@@ -319,7 +322,8 @@ bool cr_train_start(struct cr_train *t)
         return false;
     if (t->old_record)
         return true;
-    if (!t->resumed && !cr_load(t->config, t->net, NULL, &load))
+    if (t->flags.resume && !t->resumed &&
+        !cr_load(t->config, t->net, NULL, &load))
         return false;
     start_state(t);
     if (!t->flags.dry_run) {

@@ -1,0 +1,274 @@
+# ckpt: looking into checkpoints; the section load.
+bats_require_minimum_version 1.5.0
+
+pack() {
+    perl -e 'print pack(shift, @ARGV)' "$@"
+}
+
+# npy FILE DESCR SHAPE: bytes on stdin
+npy() {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+        "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" >"$1"
+    cat >>"$1"
+}
+
+# st FILE NAME:SHAPE...: a safetensors file of float32, all 0.5
+st() {
+    local file=$1 head= at=0 t shape n
+    shift
+    for t; do
+        shape=${t#*:} n=$((${shape//,/*} * 4))
+        head+=",\"${t%%:*}\":{\"dtype\":\"F32\",\"shape\":[$shape],"
+        head+="\"data_offsets\":[$at,$((at + n))]}"
+        at=$((at + n))
+    done
+    head={${head#,}}
+    { pack 'Q<' ${#head}; printf %s "$head"
+      pack 'f<*' $(yes 0.5 | head -$((at / 4))); } >"$file"
+}
+
+# flip FILE OFFSET: another byte there
+flip() {
+    local byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    pack C $((byte ^ 16)) |
+        dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# A run of two epochs, for all tests.
+setup_file() {
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
+    cd "$BATS_FILE_TMPDIR"
+    pack 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
+    pack 'l<*' 0 1 1 0 | npy y.npy '<i4' '(4,)'
+    cat >net.yaml <<'END'
+cellrun: 1
+dataset:
+  train:
+    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}
+  eval:
+    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}
+datapipe: {batch: {batch_size: 2}}
+network:
+  fc: {Dense: [3, 4]}
+  act: Tanh
+  out: {Dense: [4, 2]}
+loss: CrossEntropyLoss
+optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}
+metrics: [accuracy, loss]
+train: {epochs: 2}
+END
+    "$CELLRUN" train net.yaml -q -o run
+}
+
+setup() {
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
+    # -a keeps links: best and last are the same file as others
+    cp -a "$BATS_FILE_TMPDIR"/. "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR"
+    last=run/ckpt/net-2_2.safetensors
+}
+
+@test "ls lists the checkpoints of a run" {
+    run -0 "$CELLRUN" ckpt ls run
+    [ "${#lines[@]}" = 3 ]
+    [ "$(awk '{ print $1, $2, $3 }' <<<"${lines[1]}")" = "$last 2 2" ]
+    [[ "${lines[1]}" == *last ]]
+    run -0 "$CELLRUN" ckpt ls run/ckpt --json
+    [[ "$output" == '[{"file": "run/ckpt/net-2_2.safetensors", "epoch": 2, '* ]]
+}
+
+@test "ls lists the tensors of a file" {
+    run -0 "$CELLRUN" ckpt ls $last
+    [ "$(awk 'NR > 1 { print $1 }' <<<"$output" | sort | xargs)" = \
+"fc.bias fc.weight moments.fc.bias moments.fc.weight moments.out.bias \
+moments.out.weight out.bias out.weight" ]
+    run -0 "$CELLRUN" ckpt ls $last --match 'fc.*'
+    [ "${#lines[@]}" = 3 ]
+    run -0 "$CELLRUN" ckpt ls $last --match fc.weight --json
+    [[ "$output" == '[{"name": "fc.weight", "dtype": "F'*'", "shape": [4, 3]'* ]]
+}
+
+@test "show tells where a run stands" {
+    run -0 "$CELLRUN" ckpt show run
+    [[ "${lines[0]}" == "path: run/ckpt/best.safetensors" ]]
+    [[ "$output" == *"format: cellrun checkpoint"* ]]
+    [[ "$output" == *"cellrun.kind: train"* ]]
+    run -0 "$CELLRUN" ckpt show $last
+    [[ "$output" == *$'\nstate.step: 4\n'* ]]
+    run -0 "$CELLRUN" ckpt show $last --json
+    [[ "$output" == *'"cellrun.kind": "train"'* ]]
+    run -0 bash -c '"$CELLRUN" ckpt show run --meta cellrun.config |
+        "$CELLRUN" config - --get train.epochs'
+    [ "$output" = 2 ]
+    run -4 --separate-stderr "$CELLRUN" ckpt show run --meta nothing
+    [[ "$stderr" == *"no 'nothing' in its metadata [E0302]"* ]]
+}
+
+@test "verify is content with what train writes" {
+    run -0 "$CELLRUN" ckpt verify run/ckpt/*.safetensors
+    [ "${#lines[@]}" = 4 ]
+    [[ "${lines[0]}" == "run/ckpt/best.safetensors: ok, 8 tensors, "*bytes ]]
+    run -0 "$CELLRUN" ckpt verify run --json
+    [[ "$output" == *'"ok": true, "checksums": true, "tensors": 8'* ]]
+    run -0 "$CELLRUN" ckpt verify -q run
+    [ -z "$output" ]
+}
+
+@test "each kind of damage has its own words, and exit 4" {
+    run -4 --separate-stderr "$CELLRUN" ckpt verify nothing
+    [[ "$stderr" == *"checkpoint not found"*"[E0301]"* ]]
+    mkdir empty
+    run -4 --separate-stderr "$CELLRUN" ckpt verify empty
+    [[ "$stderr" == *"no checkpoint in this folder"*"[E0301]"* ]]
+    run -4 --separate-stderr "$CELLRUN" ckpt verify net.yaml
+    [[ "$stderr" == *"not a checkpoint"*"[E0302]"* ]]
+    : >none
+    run -4 --separate-stderr "$CELLRUN" ckpt verify none
+    [[ "$stderr" == *"truncated: a file of 0 bytes"*"[E0303]"* ]]
+
+    cp $last a.safetensors && truncate -s -1 a.safetensors
+    run -4 --separate-stderr "$CELLRUN" ckpt verify a
+    [[ "$stderr" == *"a.safetensors: byte "*": error: truncated"*"[E0303]"* ]]
+    cp $last a.safetensors && echo >>a.safetensors
+    run -4 --separate-stderr "$CELLRUN" ckpt verify a
+    [[ "$stderr" == *"1 bytes too many"*"[E0303]"* ]]
+    cp $last a.safetensors && flip a.safetensors 300
+    run -4 --separate-stderr "$CELLRUN" ckpt verify a
+    [[ "$stderr" == *"byte 70: error: the header is damaged"*"[E0303]"* ]]
+    cp $last a.safetensors
+    flip a.safetensors $(($(stat -c %s a.safetensors) - 1))
+    run -4 --separate-stderr "$CELLRUN" ckpt verify a $last
+    [[ "$stderr" == *"error: tensor '"*"' is damaged: its checksum is "* ]]
+    # the sound one was looked at all the same
+    [[ "$output" == *"$last: ok"* ]]
+}
+
+@test "damage is found wherever a checkpoint is used" {
+    cp $last a.safetensors
+    flip a.safetensors $(($(stat -c %s a.safetensors) - 1))
+    run -4 "$CELLRUN" eval --ckpt a.safetensors
+    run -4 "$CELLRUN" trace a.safetensors --step
+    run -4 "$CELLRUN" train net.yaml -q -o other load=a
+    run -4 "$CELLRUN" ckpt diff a $last
+}
+
+@test "diff" {
+    run -0 "$CELLRUN" ckpt diff run/ckpt/last $last
+    [ "$output" = "8 tensors, none differs" ]
+    run -6 "$CELLRUN" ckpt diff run/ckpt/net-1_2 $last
+    [ "${lines[8]}" = "8 of 8 tensors differ" ]
+    [[ "$output" == *"at ["*"]: "*", "*" of "*" beyond"* ]]
+    run -0 "$CELLRUN" ckpt diff run/ckpt/net-1_2 $last --atol 100
+    [ "${lines[8]}" = "8 tensors, none differs" ]
+    run -6 "$CELLRUN" ckpt diff -q run/ckpt/net-1_2 $last
+    [ -z "$output" ]
+    st a.safetensors fc.weight:4,3 fc.bias:5 x:1
+    st b.safetensors fc.weight:4,3 fc.bias:4 y:1
+    run -6 "$CELLRUN" ckpt diff a b
+    [ "$(xargs -n1 <<<"$output" | xargs)" = "fc.bias shapes (5,) and (4,)\
+ x only in the first y only in the second 3 of 4 tensors differ" ]
+    run -0 "$CELLRUN" ckpt diff a b --match fc.weight --json
+    [[ "$output" == '{"same": true, "tensors": [{"name": "fc.weight", '* ]]
+}
+
+@test "foreign files are listed and verified" {
+    st a.safetensors w:2,2
+    run -0 "$CELLRUN" ckpt ls a.safetensors
+    [[ "${lines[1]}" == "w       F32    (2, 2)     16" ]]
+    run -0 "$CELLRUN" ckpt verify a
+    [ "$output" = \
+"a.safetensors: ok, 1 tensors, $(stat -c %s a.safetensors) bytes (there are \
+no checksums in it)" ]
+    run -4 --separate-stderr "$CELLRUN" eval --ckpt a
+    [[ "$stderr" == *"no config in it; give one [E0302]"* ]]
+}
+
+@test "wrong usage" {
+    run -2 --separate-stderr "$CELLRUN" ckpt verfy run
+    [[ "$stderr" == *"did you mean 'verify'?"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt diff run
+    [[ "$stderr" == *"ckpt diff: found 1 file, expected two"* ]]
+    run -2 "$CELLRUN" ckpt show
+    run -1 --separate-stderr bash -c '"$CELLRUN" ckpt ls run >/dev/full'
+}
+
+@test "load reports what it took" {
+    st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2 x:1
+    run -0 --separate-stderr "$CELLRUN" train net.yaml -o a load=w
+    [[ "$stderr" == *"load  w.safetensors (safetensors, 5 tensors)
+  loaded       4   26 values   4 parameters
+  skipped      0
+  not in file  0
+  unused       1   x"* ]]
+}
+
+@test "load renames and skips" {
+    st w.safetensors module.fc.weight:4,3 module.fc.bias:4 \
+        module.head.weight:9,4 module.head.bias:9
+    cat >load.yaml <<'END'
+base: net.yaml
+load:
+  ckpt: w.safetensors
+  rename:
+    - ["^module\\.(.*)$", "\\1"]
+    - ["^head\\.(.*)$", "out.\\1"]
+  skip: ["out.*"]
+END
+    run -0 --separate-stderr "$CELLRUN" train load.yaml -o a
+    [[ "$stderr" == *"load  "*"w.safetensors (safetensors, 4 tensors)
+  loaded       2   16 values   4 - 2 parameters; rename rule 1 used 4 times, \
+rule 2 used twice
+  skipped      2   out.weight out.bias          by skip: \"out.*\"
+  not in file  0
+  unused       0"* ]]
+    run -0 "$CELLRUN" trace load.yaml -o t.npz
+    run -0 "$CELLRUN" trace load.yaml '~load' --against t.npz --atol 100
+    run -6 "$CELLRUN" trace load.yaml '~load' --against t.npz
+}
+
+@test "load tells all that does not fit, and the line to add" {
+    st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:9,4 out.bias:9
+    run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o a load=w
+    [[ "$stderr" == *"2 of 4 parameters of the network cannot be loaded "\
+"[E0305]"* ]]
+    [[ "$stderr" == *"shape      out.weight (9, 4) in the file, (2, 4) in the "\
+"network"* ]]
+    [[ "$stderr" == *"shape      out.bias (9,) in the file, (2,) in the "* ]]
+    [[ "$stderr" == *"skip: [\"out.*\"]   # (9, 4) in the file, (2, 4) in the "\
+"network"* ]]
+    st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4
+    run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o b load=w
+    [[ "$stderr" == *"missing    out.bias (2,)"*'skip: ["out.bias"]'* ]]
+    run -0 --separate-stderr "$CELLRUN" train net.yaml -o c load.ckpt=w \
+        load.strict=false
+    [[ "$stderr" == *"not in file  1   out.bias"* ]]
+}
+
+@test "load drops trailing ones, converts floats, refuses integers" {
+    st w.safetensors fc.weight:4,3,1 fc.bias:4,1,1 out.weight:2,4 out.bias:2
+    run -0 "$CELLRUN" train net.yaml -q -o a load=w
+    head='{"fc.weight":{"dtype":"I32","shape":[4,3],"data_offsets":[0,48]}}'
+    { pack 'Q<' ${#head}; printf %s "$head"; head -c 48 /dev/zero; } \
+        >i.safetensors
+    run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o b load=i
+    [[ "$stderr" == *"dtype      fc.weight I32 in the file"* ]]
+}
+
+@test "load: mistakes in the config" {
+    st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2
+    run -2 --separate-stderr "$CELLRUN" train net.yaml -q -o a load.ckpt=w \
+        'load.skip=["outt.*"]'
+    [[ "$stderr" == *"[E0014]"* ]]
+    run -2 --separate-stderr "$CELLRUN" train net.yaml -q -o a load.ckpt=w \
+        'load.rename=[["(", "x"]]'
+    [[ "$stderr" == *"'(' is no extended regular expression: "* ]]
+    run -2 --separate-stderr "$CELLRUN" train net.yaml -q -o a load.ckpt=w \
+        'load.rename=[["fc", "\\1"]]'
+    [[ "$stderr" == *"the replacement uses group 1, the pattern has 0"* ]]
+    run -2 "$CELLRUN" train net.yaml -q -o a load.ckpt=w \
+        'load.rename=[["fc"]]'
+    run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o a load.ckpt=w \
+        'load.rename=[["weight", "bias"]]'
+    [[ "$stderr" == *"are both renamed to 'fc.bias'"* ]]
+    [ ! -e a/ckpt/last.safetensors ]
+}
