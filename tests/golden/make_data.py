@@ -159,8 +159,12 @@ for how in INTER:
 
 def onehot(name, classes, smoothing, a):
     more = ', smoothing_rate: %r' % smoothing if smoothing else ''
+    op = transforms.OneHot(classes, smoothing)
+    # Smoothing of several labels at once is broken in MindSpore 2.10.0: only
+    # the last row gets its class. One by one it is right.
     emit('onehot_' + name, '{OneHot: {num_classes: %d%s}}' % (classes, more),
-         transforms.OneHot(classes, smoothing), a)
+         (lambda v: np.stack([op(np.array(t, v.dtype)) for t in v]))
+         if smoothing and a.ndim else op, a)
 
 
 onehot('scalar', 4, 0.0, np.array(2, np.int32))
