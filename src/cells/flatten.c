@@ -13,7 +13,8 @@ static const struct cr_opt flatten_opts[] = {
     { 0 },
 };
 
-static struct cr_val *flatten_build(struct cr_build *b, struct cr_val *const *in)
+static struct cr_val *flatten_build(struct cr_build *b,
+                                    struct cr_val *const *in)
 {
     return CR_EMIT(b, "flatten", cr_opts(b), in[0]);
 }
@@ -22,7 +23,8 @@ const struct cr_cell cr_cell_flatten = {
     .about = {
         .name = "Flatten",
         .summary = "Makes one dimension of several.",
-        .detail = "Input (batch, ...), output (batch, features) with the defaults.",
+        .detail = "Input (batch, ...), output (batch, features) with the "
+                  "defaults.",
         .example = "network: [Flatten, {Dense: [784, 10]}]\n",
         .opts = flatten_opts,
         .size = sizeof(struct flatten),

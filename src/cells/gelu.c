@@ -20,7 +20,8 @@ const struct cr_cell cr_cell_gelu = {
     .about = {
         .name = "GELU",
         .summary = "Gaussian error linear unit.",
-        .detail = "approximate: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), else x/2 (1 + erf(x/sqrt 2)).",
+        .detail = "approximate: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), "
+                  "else x/2 (1 + erf(x/sqrt 2)).",
         .example = "network: [Flatten, {Dense: [784, 10]}, GELU]\n",
         .opts = gelu_opts,
         .size = sizeof(struct gelu),

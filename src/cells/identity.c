@@ -1,7 +1,8 @@
 /* Identity: What comes in goes out. */
 #include "net/cell.h"
 
-static struct cr_val *identity_build(struct cr_build *b, struct cr_val *const *in)
+static struct cr_val *identity_build(struct cr_build *b,
+                                     struct cr_val *const *in)
 {
     (void)b;
     return in[0];

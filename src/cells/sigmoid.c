@@ -1,7 +1,8 @@
 /* Sigmoid: 1 / (1 + exp(-x)). */
 #include "net/cell.h"
 
-static struct cr_val *sigmoid_build(struct cr_build *b, struct cr_val *const *in)
+static struct cr_val *sigmoid_build(struct cr_build *b,
+                                    struct cr_val *const *in)
 {
     return CR_EMIT(b, "sigmoid", NULL, in[0]);
 }

@@ -11,7 +11,8 @@ static const struct cr_opt softmax_opts[] = {
     { 0 },
 };
 
-static struct cr_val *softmax_build(struct cr_build *b, struct cr_val *const *in)
+static struct cr_val *softmax_build(struct cr_build *b,
+                                    struct cr_val *const *in)
 {
     return CR_EMIT(b, "softmax", cr_opts(b), in[0]);
 }
@@ -20,7 +21,8 @@ const struct cr_cell cr_cell_softmax = {
     .about = {
         .name = "Softmax",
         .summary = "Exponentials along an axis, divided by their sum.",
-        .detail = "Any shape. CrossEntropyLoss has its own softmax: a network for it ends with logits.",
+        .detail = "Any shape. CrossEntropyLoss has its own softmax: a network "
+                  "for it ends with logits.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Softmax]\n",
         .opts = softmax_opts,
         .size = sizeof(struct softmax),

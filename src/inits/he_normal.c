@@ -35,7 +35,8 @@ static bool he_normal_fill(const struct cr_fill *f)
         return false;
     fan = o->mode == FAN_IN ? in : out;
     for (i = 0; f->to && i < count; i++)
-        f->to[i] = (cr_real)(gain / sqrt(fan) * cr_rng_normal(&f->rng, (uint64_t)i));
+        f->to[i] = (cr_real)(gain / sqrt(fan) *
+                             cr_rng_normal(&f->rng, (uint64_t)i));
     return true;
 }
 

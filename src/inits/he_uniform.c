@@ -35,7 +35,8 @@ static bool he_uniform_fill(const struct cr_fill *f)
         return false;
     fan = o->mode == FAN_IN ? in : out;
     for (i = 0; f->to && i < count; i++)
-        f->to[i] = (cr_real)(gain * sqrt(3 / fan) * (2 * cr_rng_double(&f->rng, (uint64_t)i) - 1));
+        f->to[i] = (cr_real)(gain * sqrt(3 / fan) *
+                             (2 * cr_rng_double(&f->rng, (uint64_t)i) - 1));
     return true;
 }
 

@@ -17,7 +17,8 @@ static bool normal_fill(const struct cr_fill *f)
     int64_t i, count = cr_count(&f->spec);
 
     for (i = 0; f->to && i < count; i++)
-        f->to[i] = (cr_real)(o->mean + o->sigma * cr_rng_normal(&f->rng, (uint64_t)i));
+        f->to[i] = (cr_real)(o->mean +
+                             o->sigma * cr_rng_normal(&f->rng, (uint64_t)i));
     return true;
 }
 

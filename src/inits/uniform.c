@@ -16,7 +16,8 @@ static bool uniform_fill(const struct cr_fill *f)
     int64_t i, count = cr_count(&f->spec);
 
     for (i = 0; f->to && i < count; i++)
-        f->to[i] = (cr_real)(o->scale * (2 * cr_rng_double(&f->rng, (uint64_t)i) - 1));
+        f->to[i] = (cr_real)(o->scale *
+                             (2 * cr_rng_double(&f->rng, (uint64_t)i) - 1));
     return true;
 }
 

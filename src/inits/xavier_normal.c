@@ -21,7 +21,8 @@ static bool xavier_normal_fill(const struct cr_fill *f)
     if (!cr_fan(f, &in, &out))
         return false;
     for (i = 0; f->to && i < count; i++)
-        f->to[i] = (cr_real)(o->gain * sqrt(2 / (in + out)) * cr_rng_normal(&f->rng, (uint64_t)i));
+        f->to[i] = (cr_real)(o->gain * sqrt(2 / (in + out)) *
+                             cr_rng_normal(&f->rng, (uint64_t)i));
     return true;
 }
 

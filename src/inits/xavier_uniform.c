@@ -21,7 +21,8 @@ static bool xavier_uniform_fill(const struct cr_fill *f)
     if (!cr_fan(f, &in, &out))
         return false;
     for (i = 0; f->to && i < count; i++)
-        f->to[i] = (cr_real)(o->gain * sqrt(6 / (in + out)) * (2 * cr_rng_double(&f->rng, (uint64_t)i) - 1));
+        f->to[i] = (cr_real)(o->gain * sqrt(6 / (in + out)) *
+                             (2 * cr_rng_double(&f->rng, (uint64_t)i) - 1));
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* top_5_accuracy: how often the label is among the five largest outputs; equal outputs
- * count in order of class. */
+/* top_5_accuracy: how often the label is among the five largest outputs;
+ * equal outputs count in order of class. */
 #include "train/metric.h"
 
 const struct cr_metric cr_metric_top_5_accuracy = {

@@ -255,8 +255,8 @@ static void cross_entropy_backward(const struct cr_step *s)
         for (i = 0; i < c.positions; i++)
             for (k = 0; k < c.classes; k++) {
                 int64_t at = ce_at(&c, i) + k * c.inner;
-                cr_real d = -dy[c.o->reduction == CR_NONE ? i : 0] / *c.divisor *
-                            ce_weight(&c, k) *
+                cr_real d = -dy[c.o->reduction == CR_NONE ? i : 0] /
+                            *c.divisor * ce_weight(&c, k) *
                             (1 - (cr_real)c.o->label_smoothing) *
                             cr_log(c.prob[at]);
 

@@ -5,7 +5,7 @@
 
 alone() {
     # shellcheck disable=SC2086
-    printf '#include "%s"\n' "${1#src/}" |
+    printf '#include "%s"\nextern int more;\n' "${1#src/}" |
         ${CC:-cc} ${OURS:--std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra} \
             -Werror -fsyntax-only -x c -
 }

@@ -61,7 +61,8 @@ int main(void)
     refused("lr: -1", "learning_rate: found the number -1, expected a number "
                       "of at least 0");
     refused("lr: [0.1, inf]",
-            "learning_rate: found the number inf, expected a number of at least 0");
+            "learning_rate: found the number inf, expected a number of at "
+            "least 0");
     refused("lr: {CosineDecayLR: {max_lr: 0.1}}",
             "unknown schedule 'CosineDecayLR'");
 
