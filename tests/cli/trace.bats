@@ -1,16 +1,6 @@
 # trace: one batch, what flows, and how it compares.
 bats_require_minimum_version 1.5.0
-
-# npy FILE DESCR SHAPE: bytes on stdin
-npy() {
-    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-        "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" >"$1"
-    cat >>"$1"
-}
-
-pack() {
-    perl -e 'print pack(shift, @ARGV)' "$@"
-}
+load tensors
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
@@ -116,21 +106,6 @@ names() {
     run -0 "$CELLRUN" trace net.yaml "${feed[@]}" -o a.safetensors
     run -0 "$CELLRUN" trace net.yaml --feed x=x8.npy --feed label=y8.npy \
         --against a.safetensors --rtol 0 --atol 0
-}
-
-# st FILE NAME:SHAPE...: a safetensors file of float32, all 0.5
-st() {
-    local file=$1 head= at=0 t shape n
-    shift
-    for t; do
-        shape=${t#*:} n=$((${shape//,/*} * 4))
-        head+=",\"${t%%:*}\":{\"dtype\":\"F32\",\"shape\":[$shape],"
-        head+="\"data_offsets\":[$at,$((at + n))]}"
-        at=$((at + n))
-    done
-    head={${head#,}}
-    { pack 'Q<' ${#head}; printf %s "$head"
-      pack 'f<*' $(yes 0.5 | head -$((at / 4))); } >"$file"
 }
 
 @test "weights from a file, all of them and no others" {
