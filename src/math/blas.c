@@ -255,13 +255,15 @@ static void onednn_part(const struct cr_gemm *g, int part, int parts)
 
 static struct {
     cr_gemm_part *part;
+    cr_sum_part *sum;
     const char *name;
 } chosen;
 static pthread_once_t choosing = PTHREAD_ONCE_INIT;
 
-static void take(cr_gemm_part *part, const char *name)
+static void take(cr_gemm_part *part, cr_sum_part *sum, const char *name)
 {
     chosen.part = part;
+    chosen.sum = sum;
     chosen.name = name;
 }
 
@@ -270,16 +272,16 @@ static void take_own(void)
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     switch (cr_isa()) {
     case CR_ISA_AVX512:
-        take(cr_gemm_avx512, "own avx512");
+        take(cr_gemm_avx512, cr_sum_avx512, "own avx512");
         return;
     case CR_ISA_AVX2:
-        take(cr_gemm_avx2, "own avx2");
+        take(cr_gemm_avx2, cr_sum_avx2, "own avx2");
         return;
     case CR_ISA_GENERIC:
         break;
     }
 #endif
-    take(cr_gemm_portable, "own generic");
+    take(cr_gemm_portable, cr_sum_portable, "own generic");
 }
 
 static void take_forced(const char *want)
@@ -287,11 +289,11 @@ static void take_forced(const char *want)
     if (strcmp(want, "own") == 0) {
         take_own();
     } else if (strcmp(want, "plain") == 0) {
-        take(plain_part, "plain");
+        take(plain_part, cr_sum_portable, "plain");
     } else if (strcmp(want, "onednn") == 0 && open_onednn()) {
-        take(onednn_part, "oneDNN");
+        take(onednn_part, cr_sum_portable, "oneDNN");
     } else if (strcmp(want, "openblas") == 0 && open_openblas()) {
-        take(openblas_part, "OpenBLAS");
+        take(openblas_part, cr_sum_portable, "OpenBLAS");
     } else {
         fprintf(stderr,
                 "cellrun: CELLRUN_BLAS=%s is not to be had; it can be own, "
@@ -311,9 +313,9 @@ static void choose(void)
     else if (sizeof(cr_real) != sizeof(float) || cr_isa() != CR_ISA_GENERIC)
         take_own();
     else if (open_onednn())
-        take(onednn_part, "oneDNN");
+        take(onednn_part, cr_sum_portable, "oneDNN");
     else if (open_openblas())
-        take(openblas_part, "OpenBLAS");
+        take(openblas_part, cr_sum_portable, "OpenBLAS");
     else
         take_own();
 }
@@ -373,27 +375,9 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
     cr_gemms(&g, 1);
 }
 
-/* Columns by blocks whose sums stay in registers or level 1; a column's sum
- * is one chain, wherever its block begins. */
 void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
                  bool add, cr_real *to)
 {
-    cr_real sum[64];
-    int64_t i, j, q, wide;
-
-    for (j = 0; j < cols; j += wide) {
-        wide = cols - j < 64 ? cols - j : 64;
-        for (q = 0; q < wide; q++)
-            sum[q] = 0;
-        if (wide == 64) /* a fixed count, for the compiler's vectors */
-            for (i = 0; i < n; i++)
-                for (q = 0; q < 64; q++)
-                    sum[q] += x[i * cols + j + q];
-        else
-            for (i = 0; i < n; i++)
-                for (q = 0; q < wide; q++)
-                    sum[q] += x[i * cols + j + q];
-        for (q = 0; q < wide; q++)
-            to[j + q] = alpha * sum[q] + (add ? to[j + q] : 0);
-    }
+    pthread_once(&choosing, choose);
+    chosen.sum(n, cols, x, alpha, add, to);
 }

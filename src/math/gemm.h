@@ -17,6 +17,14 @@ cr_gemm_part cr_gemm_avx512;   /* x86-64, float only */
 cr_gemm_part cr_gemm_avx2;     /* x86-64, float only */
 cr_gemm_part cr_gemm_portable; /* vectors of 16 bytes; float and double */
 
+/* The same for cr_sum_rows. */
+typedef void cr_sum_part(int64_t n, int64_t cols, const cr_real *x,
+                         cr_real alpha, bool add, cr_real *to);
+
+cr_sum_part cr_sum_avx512;
+cr_sum_part cr_sum_avx2;
+cr_sum_part cr_sum_portable;
+
 /* Splits 0..n-1 over parts, at multiples of `step`. */
 void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,
                    int64_t *to);

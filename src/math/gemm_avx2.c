@@ -9,6 +9,7 @@
 
 #define KERNEL CR_TARGET("avx2,fma")
 #define KERNEL_NAME cr_gemm_avx2
+#define KERNEL_SUM cr_sum_avx2
 #define LANES 8
 #define WIDE 3
 #define MAX_ROWS 1, 8, 6, 4

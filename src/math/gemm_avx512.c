@@ -9,6 +9,7 @@
 
 #define KERNEL CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")
 #define KERNEL_NAME cr_gemm_avx512
+#define KERNEL_SUM cr_sum_avx512
 #define LANES 16
 #define WIDE 4
 #define MAX_ROWS 1, 9, 9, 9, 6
@@ -22,8 +23,10 @@
 #define V_LOAD(p) _mm512_loadu_ps(p)
 #define V_STORE(p, x) _mm512_storeu_ps(p, x)
 #define V_FIRST(n) ((__mmask16)((1u << (n)) - 1))
-#define V_LOAD_N(p, n) _mm512_maskz_loadu_ps(V_FIRST(n), p)
-#define V_STORE_N(p, n, x) _mm512_mask_storeu_ps(p, V_FIRST(n), x)
+#define V_LOAD_N(p, n)                                                         \
+    ((n) == 16 ? V_LOAD(p) : _mm512_maskz_loadu_ps(V_FIRST(n), p))
+#define V_STORE_N(p, n, x)                                                     \
+    ((n) == 16 ? V_STORE(p, x) : _mm512_mask_storeu_ps(p, V_FIRST(n), x))
 #define V_ADD(x, y) _mm512_add_ps(x, y)
 #define V_MUL(x, y) _mm512_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)

@@ -8,6 +8,7 @@
 
 #define KERNEL
 #define KERNEL_NAME cr_gemm_portable
+#define KERNEL_SUM cr_sum_portable
 #define LANES ((int)(16 / sizeof(cr_real)))
 #define WIDE 3
 #define MAX_ROWS 1, 8, 4, 3
