@@ -3,7 +3,8 @@
  * size h, w, or one number for the shorter side, the other keeping the
  * proportion (floor). Source centres: src = (dst + 0.5) in/out - 0.5.
  *
- * LINEAR, float: bilinear between clamped neighbours.
+ * LINEAR, float: bilinear between clamped neighbours; where both sides are
+ *     halved, the mean of four pixels, added row by row.
  * LINEAR, uint8: weights are rounded to 1/2048, columns first:
  *     t = q(1-f) p0 + q(f) p1                   (f = 0 outside of the image)
  *     y = ((q(1-g) (t0 >> 4)) >> 16) + ((q(g) (t1 >> 4)) >> 16) + 2) >> 2
@@ -38,6 +39,7 @@ struct axis {
 struct plan {
     struct axis y, x;
     int64_t channels;
+    bool halves;            /* both sides halved: OpenCV takes means of 4 */
 };
 
 static int32_t fixed(float w)
@@ -107,6 +109,7 @@ static bool resize_plan(struct cr_tplan *p)
     r->channels = p->in.rank == 3 ? p->in.dim[2] : 1;
     r->y = resize_axis(p->arena, h, oh, o->interpolation, false);
     r->x = resize_axis(p->arena, w, ow, o->interpolation, true);
+    r->halves = h == 2 * oh && w == 2 * ow;
     p->self = r;
     p->out = p->in;
     p->out.dim[0] = oh;
@@ -166,7 +169,9 @@ static void resize_floats(const struct plan *r, const float *x, float *y)
                 float t0 = a[p] * (1 - f) + a[q] * f;
                 float t1 = b[p] * (1 - f) + b[q] * f;
 
-                y[(i * r->x.out + j) * n + c] = t0 * (1 - g) + t1 * g;
+                y[(i * r->x.out + j) * n + c] =
+                    r->halves ? (a[p] + a[q] + b[p] + b[q]) * 0.25f
+                              : t0 * (1 - g) + t1 * g;
             }
 }
 
