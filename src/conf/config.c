@@ -68,42 +68,75 @@ bool cr_config_check(struct cr_config *config)
 /* ---- paths ---- */
 
 /* The node a text comes from: the very same one, else one that equals it. */
-static const struct cr_node *config_holder(const struct cr_node *node,
-                                           const char *text, bool same)
+static struct cr_node *config_holder(struct cr_node *node, const char *text,
+                                     bool same)
 {
-    const struct cr_node *found = NULL;
+    struct cr_node *found = NULL;
 
     if (node->kind == CR_NODE_STR &&
         (node->text == text || (!same && strcmp(node->text, text) == 0)))
         return node;
-    for (CR_EACH(m, node)) {
+    for (struct cr_node *m = node->child; m && !found; m = m->next)
         found = config_holder(m, text, same);
-        if (found)
-            break;
-    }
     return found;
 }
 
-static const char *config_dir_of(const struct cr_config *config,
-                                 const char *path)
+/* A path that starts in dir, as it is written in the config's own folder. */
+static const char *config_from_here(const struct cr_config *config,
+                                    const char *dir, const char *path)
 {
-    const struct cr_node *node = config_holder(config->root, path, true);
+    size_t n = strlen(config->dir);
+    const char *full;
+    char *real;
 
-    if (!node)
-        node = config_holder(config->root, path, false);
-    for (const struct cr_origin *o = config->origins; o && node; o = o->next)
-        if (o->src == node->pos.src)
-            return o->dir;
-    return config->dir;
+    if (strcmp(config->dir, ".") == 0 && dir[0] != '/')
+        return cr_path_join(config->arena, dir, path);
+    if (strncmp(dir, config->dir, n) == 0 && dir[n] == '/')
+        return cr_path_join(config->arena, dir + n + 1, path);
+    full = cr_path_join(config->arena, dir, path);
+    real = realpath(full, NULL);
+    if (real)
+        full = cr_strdup(config->arena, real);
+    free(real);
+    return full;
+}
+
+/* A path that starts in another folder than the config, if there is one. */
+static const char *config_other(const struct cr_config *config,
+                                const char *path)
+{
+    struct cr_node *same = config_holder(config->root, path, true);
+    struct cr_node *node =
+        same ? same : config_holder(config->root, path, false);
+    const struct cr_origin *o = config->origins;
+    struct cr_moved *moved = *config->moved;
+    const char *full;
+
+    for (; moved; moved = moved->next)
+        if (moved->was == path || moved->now == path)
+            return moved->full;
+    while (o && (!node || o->src != node->pos.src))
+        o = o->next;
+    if (!o || path[0] == '/' || strcmp(o->dir, config->dir) == 0)
+        return NULL;
+    full = cr_path_join(config->arena, o->dir, path);
+    if (!same || access(full, F_OK) != 0)
+        return full;
+    same->text = config_from_here(config, o->dir, path);
+    moved = CR_NEW(config->arena, struct cr_moved);
+    *moved = (struct cr_moved){ path, same->text, full, *config->moved };
+    *config->moved = moved;
+    return full;
 }
 
 const char *cr_config_path(const struct cr_config *config, const char *path,
                            bool data)
 {
     const char *list = data ? getenv("CELLRUN_DATA") : NULL;
-    const char *full =
-        cr_path_join(config->arena, config_dir_of(config, path), path);
+    const char *full = config_other(config, path);
 
+    if (!full)
+        full = cr_path_join(config->arena, config->dir, path);
     if (access(full, F_OK) == 0)
         return full;
     if (path[0] == '/')

@@ -20,6 +20,7 @@ struct cr_config {
     const char *name;           /* of the first file, without suffix */
     const char *text;           /* as given (first file), for config.yaml */
     struct cr_origin *origins;  /* sources and the folders of their paths */
+    struct cr_moved **moved;    /* paths found elsewhere than in dir */
     bool broken;                /* a file could not be read to its end */
 };
 
@@ -56,8 +57,9 @@ bool cr_config_check(struct cr_config *config);
 const char *cr_config_yaml(struct cr_config *config, bool origin, bool full);
 
 /* An existing file or folder for a path of the config: absolute, relative to
- * the config, and for data also below each folder of CELLRUN_DATA. NULL if
- * there is none. */
+ * the file that holds it, and for data also below each folder of CELLRUN_DATA.
+ * NULL if there is none. A path that starts in another folder than the config
+ * is replaced in the tree by one that is right from the config's folder. */
 const char *cr_config_path(const struct cr_config *config, const char *path,
                            bool data);
 

@@ -13,4 +13,12 @@ struct cr_origin {
     struct cr_origin *next;
 };
 
+/* A path that starts in another folder than the config's own is replaced in
+ * the tree once it is found, so that the config kept in a checkpoint still
+ * finds it. Whoever read it before has the text that was. */
+struct cr_moved {
+    const char *was, *now, *full;
+    struct cr_moved *next;
+};
+
 #endif

@@ -271,6 +271,18 @@ static void test_paths(void)
          "sub/../g", "a base's path is relative to the base");
     same(cr_config_path(config, cr_node_get(config->root, "w")->text, false),
          "g", "a path of the command line to the current folder");
+    {
+        const char *x = cr_node_get(config->root, "x")->text;
+        const char *z = cr_node_get(config->root, "z")->text;
+        const char *w = cr_node_get(config->root, "w")->text;
+
+        same(x, "f", "a path beside the config stays as it is");
+        same(z, "../g", "a base's is written from the config's folder");
+        same(w, cr_strf(&conf_mem, "%s/g", folder),
+             "one of the command line from the root");
+        same(cr_config_path(config, z, false), "sub/../g",
+             "and found again in its new form");
+    }
     setenv("CELLRUN_DATA", ":/nonexistent:data", 1);
     same(cr_config_path(config, "d/h", true), "data/d/h",
          "data are looked for in CELLRUN_DATA");
