@@ -478,6 +478,23 @@ size_t cr_exec_bytes(const struct cr_exec *e)
     return e->bytes + e->scratch;
 }
 
+double cr_exec_macs(const struct cr_exec *e)
+{
+    double macs = 0;
+    int i, k;
+
+    for (i = 0; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+
+        if (s->kind == CR_FORWARD)
+            macs += s->macs;
+        /* a product's gradients, of x and of the weight, are as large */
+        for (k = 0; k < 2 && s->kind == CR_BACKWARD; k++)
+            macs += s->dx[k] >= 0 ? s->macs : 0;
+    }
+    return macs;
+}
+
 const struct cr_cut *cr_exec_cuts(const struct cr_exec *e, int *n)
 {
     *n = e->n_cuts;

@@ -145,8 +145,10 @@ bool cr_net_finite(const struct cr_net *net);
  * loss, grad.PARAM, grad.output.CELL (those that exist). */
 const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
 
-/* Facts for summary: bytes of a step's working memory; what was cut. */
+/* Facts for summary and bench: bytes of a step's working memory; its
+ * multiply-adds, both ways, for the whole batch; what was cut. */
 size_t cr_exec_bytes(const struct cr_exec *exec);
+double cr_exec_macs(const struct cr_exec *exec);
 struct cr_cut {
     const char *name;       /* cell */
     const char *reason;

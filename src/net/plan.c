@@ -328,6 +328,7 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
     s->run = f->run;
     s->keep = f->keep;
     s->scratch = f->scratch;
+    s->macs = f->macs;
     for (i = 0; i < f->n_in; i++)
         if (f->op->reads & CR_X(i))
             s->x[i] = f->x[i];

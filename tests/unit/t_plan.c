@@ -305,6 +305,9 @@ static void the_list(void)
          "+update(dense_relu_sequential.0.weight) "
          "+update(dense_relu_sequential.0.bias)\n",
          "the seed network's step: eight products and two more");
+    /* 853 forward, as many for weights, 513 for what comes in */
+    ok(cr_exec_macs(e) == 3 * (853 + 853 + 513), "its multiply-adds: %.0f",
+       cr_exec_macs(e));
     cr_exec_free(e);
     e = made_exec(&m, (struct cr_exec_want){ 0 });
     same(cr_exec_list(e, &m.arena),
@@ -312,6 +315,8 @@ static void the_list(void)
          "forward  linear         dense_relu_sequential.2 +activation\n"
          "forward  linear         dense_relu_sequential.4\n",
          "its prediction: three products");
+    ok(cr_exec_macs(e) == 3 * 853, "their multiply-adds: %.0f",
+       cr_exec_macs(e));
     cr_exec_free(e);
     made_free(&m);
 }

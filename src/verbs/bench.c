@@ -1,0 +1,334 @@
+/*
+ * bench: how fast a network trains and predicts here, and how much of what
+ * the processor can do that is. Data are made up: steps alone are timed.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cpu.h"
+#include "base/par.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "math/blas.h"
+#include "math/rng.h"
+#include "train/view.h"
+
+struct bench {
+    struct cr_ints batch;
+    int64_t warmup, repeat;
+};
+
+static const struct cr_opt bench_opts[] = {
+    CR_INTS_MAY(struct bench, batch, 1, CR_DIM_MAX,
+                "Batch sizes, separated by commas; the datapipe's if not "
+                "given."),
+    CR_INT_OR(struct bench, warmup, 20, 0, 1000000,
+              "Steps before those that are timed."),
+    CR_INT_OR(struct bench, repeat, 5, 1, 10000,
+              "Measurements of a tenth of a second each; the median counts."),
+    { 0 },
+};
+
+#define ROUND 0.1       /* seconds of a measurement */
+#define PEAK 0.2        /* seconds to measure the processor */
+#define THREADS_MAX 2   /* numbers of threads that are tried */
+
+struct result {
+    const char *mode;
+    int64_t batch;
+    int threads;
+    double seconds;         /* of a step; the median */
+    double flops;           /* of a step */
+    double peak;            /* of the processor, per second; 0: not known */
+};
+
+struct job {
+    struct cr_cli *cli;
+    const struct bench *o;
+    struct cr_view view;
+    void **data;            /* one per column */
+    int threads[THREADS_MAX], n_threads;
+    double peak[THREADS_MAX];
+    struct result *results;
+    int n;
+};
+
+static double bench_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int bench_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* ---- The processor */
+
+static void bench_peak_part(void *ctx, int part, int parts)
+{
+    double *flops = ctx;
+
+    (void)parts;
+    flops[part] = cr_cpu_peak(PEAK);
+}
+
+/* All threads at once: cores share power, and often more. */
+static double bench_peak(struct cr_arena *arena, int threads)
+{
+    double *flops = CR_NEWS(arena, double, threads), sum = 0;
+    int i;
+
+    cr_par(bench_peak_part, flops, threads);
+    for (i = 0; i < threads; i++)
+        sum += flops[i];
+    return sum;
+}
+
+/* One thread and all, or what --threads says. */
+static void bench_threads(struct job *j)
+{
+    int all = cr_par_threads();
+
+    if (all > 1 && j->cli->threads == 0)
+        j->threads[j->n_threads++] = 1;
+    j->threads[j->n_threads++] = all;
+}
+
+/* ---- Data */
+
+/* Random numbers; integers are 0, which is a class of every loss. */
+static void bench_data(struct job *j, int64_t batch)
+{
+    struct cr_arena *arena = j->cli->arena;
+    int64_t i, n;
+    int c;
+
+    j->data = CR_NEWS(arena, void *, j->view.n_columns + 1);
+    for (c = 0; c < j->view.n_columns; c++) {
+        const struct cr_spec *spec = &j->view.columns[c].spec;
+        struct cr_rng rng =
+            cr_rng(j->view.seed, CR_STREAM_TEST, (uint64_t)c, 0);
+
+        n = batch * cr_count(spec);
+        j->data[c] = cr_alloc(arena, (size_t)n + 1, cr_type_size(spec->type));
+        for (i = 0; i < n; i++)
+            if (spec->type == CR_REAL)
+                ((cr_real *)j->data[c])[i] =
+                    (cr_real)cr_rng_normal(&rng, (uint64_t)i);
+            else if (spec->type == CR_U8)
+                ((unsigned char *)j->data[c])[i] =
+                    (unsigned char)cr_rng_u32(&rng, (uint64_t)i);
+    }
+}
+
+/* ---- Steps */
+
+/* So small a rate that parameters stay what they are; not 0, which libraries
+ * answer without computing. */
+#define RATE 1e-9
+
+static bool bench_steps(struct cr_exec *e, bool train, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++) {
+        cr_exec_forward(e, 1);
+        if (train && !cr_exec_backward(e, 1, RATE))
+            return false;
+    }
+    return true;
+}
+
+static bool bench_time(struct job *j, struct cr_exec *e, bool train,
+                       double *seconds)
+{
+    double *times = CR_NEWS(j->cli->arena, double, j->o->repeat);
+    double start;
+    int64_t k, n = 1;
+
+    if (!bench_steps(e, train, j->o->warmup + 1))
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
+                        "the gradient of the loss is not finite");
+    for (;; n *= 2) { /* how many make a round? */
+        start = bench_now();
+        bench_steps(e, train, n);
+        if (bench_now() - start > ROUND / 2)
+            break;
+    }
+    for (k = 0; k < j->o->repeat; k++) {
+        start = bench_now();
+        bench_steps(e, train, n);
+        times[k] = (bench_now() - start) / (double)n;
+    }
+    qsort(times, (size_t)j->o->repeat, sizeof *times, bench_order);
+    *seconds = times[j->o->repeat / 2];
+    return true;
+}
+
+static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
+{
+    struct cr_exec_want want = { .training = train, .loss = train,
+                                 .update = train, .batch = batch };
+    struct result *r = &j->results[j->n];
+    struct cr_exec *e;
+    bool ok;
+    int c;
+
+    cr_par_start(j->threads[setting]);
+    e = cr_net_exec(j->view.net, &want);
+    if (!e)
+        return false;
+    for (c = 0; c < j->view.n_columns; c++)
+        cr_exec_feed(e, c, j->data[c]);
+    *r = (struct result){ .mode = train ? "training" : "prediction",
+                          .batch = batch,
+                          .threads = j->threads[setting],
+                          .flops = 2 * cr_exec_macs(e),
+                          .peak = j->peak[setting] };
+    ok = bench_time(j, e, train, &r->seconds);
+    j->n += ok;
+    cr_exec_free(e);
+    return ok;
+}
+
+static bool bench_all(struct job *j)
+{
+    int64_t own = j->view.batch, largest = own;
+    const int64_t *batch = j->o->batch.n > 0 ? j->o->batch.v : &own;
+    int i, k, s, n = j->o->batch.n > 0 ? j->o->batch.n : 1;
+    bool trains = cr_view_trains(&j->view);
+
+    for (i = 0; i < n; i++)
+        largest = batch[i] > largest ? batch[i] : largest;
+    bench_data(j, largest);
+    j->results = CR_NEWS(j->cli->arena, struct result,
+                         2 * n * j->n_threads + 1);
+    for (s = 0; s < j->n_threads; s++) {
+        cr_par_start(j->threads[s]);
+        j->peak[s] = bench_peak(j->cli->arena, j->threads[s]);
+    }
+    for (k = trains ? 1 : 0; k >= 0; k--)
+        for (i = 0; i < n; i++)
+            for (s = 0; s < j->n_threads; s++)
+                if (!bench_mode(j, k == 1, batch[i], s))
+                    return false;
+    return true;
+}
+
+/* ---- What comes out */
+
+/* The part of the peak that was reached; negative where it is not known. */
+static double bench_share(const struct result *r)
+{
+    return r->peak > 0 && r->flops > 0 ? r->flops / r->seconds / r->peak : -1;
+}
+
+static void bench_print(const struct job *j)
+{
+    struct cr_table table = { .arena = j->cli->arena, .align = "lrrrrrr" };
+    static const char *const head[] = { "",          "batch",   "threads",
+                                        "ms/step",   "samples/s",
+                                        "GFLOP/s",   "of peak" };
+    size_t k;
+    int i;
+
+    printf("products: %s\n", cr_blas_name());
+    for (i = 0; i < j->n_threads; i++)
+        if (j->peak[i] > 0)
+            printf("peak: %.1f GFLOP/s on %d thread%s (%s)\n",
+                   1e-9 * j->peak[i], j->threads[i],
+                   j->threads[i] == 1 ? "" : "s", cr_isa_name(cr_isa()));
+    for (k = 0; k < CR_LEN(head); k++)
+        cr_table_add(&table, head[k]);
+    for (i = 0; i < j->n; i++) {
+        const struct result *r = &j->results[i];
+
+        cr_table_add(&table, r->mode);
+        cr_table_f(&table, "%" PRId64, r->batch);
+        cr_table_f(&table, "%d", r->threads);
+        cr_table_f(&table, "%.4f", 1e3 * r->seconds);
+        cr_table_f(&table, "%.0f", (double)r->batch / r->seconds);
+        cr_table_f(&table, "%.1f", 1e-9 * r->flops / r->seconds);
+        if (bench_share(r) < 0)
+            cr_table_add(&table, "-");
+        else
+            cr_table_f(&table, "%.1f %%", 100 * bench_share(r));
+    }
+    cr_table_print(&table, stdout, false);
+}
+
+static void bench_json(const struct job *j)
+{
+    struct cr_buf b = { .arena = j->cli->arena };
+    int i;
+
+    cr_buf_f(&b, "{\"isa\": \"%s\", \"products\": ", cr_isa_name(cr_isa()));
+    cr_buf_json(&b, cr_blas_name());
+    cr_buf_str(&b, ", \"peak\": [");
+    for (i = 0; i < j->n_threads; i++)
+        cr_buf_f(&b, "%s{\"threads\": %d, \"flops\": %.6g}", i ? ", " : "",
+                 j->threads[i], j->peak[i]);
+    cr_buf_str(&b, "], \"results\": [");
+    for (i = 0; i < j->n; i++) {
+        const struct result *r = &j->results[i];
+
+        cr_buf_f(&b,
+                 "%s{\"mode\": \"%s\", \"batch\": %" PRId64
+                 ", \"threads\": %d, \"seconds\": %.6g, \"samples_per_s\": "
+                 "%.6g, \"flops\": %.6g, \"of_peak\": ",
+                 i ? ", " : "", r->mode, r->batch, r->threads, r->seconds,
+                 (double)r->batch / r->seconds, r->flops);
+        if (bench_share(r) < 0)
+            cr_buf_str(&b, "null}");
+        else
+            cr_buf_f(&b, "%.6g}", bench_share(r));
+    }
+    printf("%s]}\n", cr_buf_text(&b));
+}
+
+static int bench_run(struct cr_cli *cli)
+{
+    struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
+
+    if (cr_view_open(cli, &j.view) && cr_view_net(&j.view, 0, true)) {
+        bench_threads(&j);
+        if (bench_all(&j)) {
+            if (cli->json)
+                bench_json(&j);
+            else
+                bench_print(&j);
+        }
+    }
+    cr_view_close(&j.view);
+    return 0;
+}
+
+const struct cr_verb cr_verb_bench = {
+    .about = {
+        .name = "bench",
+        .summary = "Time a network's steps in training and prediction.",
+        .detail =
+            "Prints the processor's multiply-add peak, and for one thread "
+            "and all (or --threads N) time per step, samples per second and "
+            "the part of the peak that products reach. The data are made "
+            "up; initial weights are used. Prediction alone is timed where "
+            "there is no loss or optimizer.",
+        .example = "cellrun bench mnist.yaml\n"
+                   "cellrun bench mnist.yaml --batch 1,64,256 --threads 1\n",
+        .opts = bench_opts,
+        .size = sizeof(struct bench),
+    },
+    .usage = "FILE...|CKPT [key=value...] [--batch N,...]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = bench_run,
+};
