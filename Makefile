@@ -109,7 +109,7 @@ $(BUILD)/flags: FORCE
 $(BUILD)/digits: datasets/digits.c
 	@mkdir -p $(@D)
 	$(call Q,cc $<)$(CC) -std=c17 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) \
-	    $(LDFLAGS) -o $@ $< -lz -lm
+	    $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ $< -lz -lm
 
 $(digits): datasets/digits.c | $(BUILD)/digits
 	$(BUILD)/digits $(@D)
@@ -128,7 +128,7 @@ $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 
 -include $(units:=.d) $(cases:=.d) $(fuzzes:=.d)
 
-check: all man $(units) $(cases) $(fuzzes)
+check: all man $(BUILD)/digits $(units) $(cases) $(fuzzes)
 	@$(tested) $(units) $(cases) $(fuzzes) $(trees) $(clis)
 check-unit: all $(units)
 	@$(tested) $(units)
@@ -136,7 +136,7 @@ check-cases: all $(cases)
 	@$(tested) $(cases)
 check-fuzz: $(fuzzes)
 	@$(tested) $(fuzzes)
-check-cli: all
+check-cli: all $(BUILD)/digits
 	@$(tested) $(clis)
 check-tree: all man
 	@$(tested) $(trees)
