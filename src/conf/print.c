@@ -150,7 +150,7 @@ const char *cr_config_yaml(struct cr_config *config, bool origin, bool full)
 /* What a run's identity leaves out: where it writes and when it ends. */
 static void print_drop(struct cr_node *map, const char *const *keys)
 {
-    struct cr_node **p = map ? &map->child : NULL;
+    struct cr_node **p = map && map->kind == CR_NODE_MAP ? &map->child : NULL;
 
     while (p && *p) {
         const char *const *key = keys;

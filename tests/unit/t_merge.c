@@ -339,6 +339,7 @@ static void test_ids(void)
     same(id("{vars: {x: 1}, a: $x}"), id("a: 1"), "variables do too");
     ok(strcmp(id("a: 1"), id("a: 2")) != 0, "values do not");
     ok(strcmp(id("a: 1"), id("a: '1'")) != 0, "nor do their types");
+    ok(strcmp(id("train: [1]"), id("a: 1")) != 0, "train may be no map");
     ok(strlen(id("a: 1")) == 16, "an id has 16 digits");
 }
 
