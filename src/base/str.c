@@ -218,27 +218,26 @@ char *cr_read_file(struct cr_arena *arena, struct cr_diag *diag,
     bool ok = false;
 
     if (!f) {
-        cr_error(diag, pos, code, "cannot open '%s': %s",
-                 cr_quote(arena, path, strlen(path)), strerror(errno));
+        cr_error(diag, pos, code, "cannot open '%s': %s", path,
+                 strerror(errno));
         return NULL;
     }
     if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
-        cr_error(diag, pos, code, "cannot read '%s': it is a folder",
-                 cr_quote(arena, path, strlen(path)));
+        cr_error(diag, pos, code, "cannot read '%s': it is a folder", path);
         goto done;
     }
     while ((n = fread(block, 1, sizeof block, f)) > 0) {
         cr_buf_add(&buf, block, n);
         if (buf.len > max) {
-            cr_error(diag, pos, code, "'%s' is larger than %zu bytes",
-                     cr_quote(arena, path, strlen(path)), max);
+            cr_error(diag, pos, code, "'%s' is larger than %zu bytes", path,
+                     max);
             goto done;
         }
     }
     ok = !ferror(f);
     if (!ok)
-        cr_error(diag, pos, code, "cannot read '%s': %s",
-                 cr_quote(arena, path, strlen(path)), strerror(errno));
+        cr_error(diag, pos, code, "cannot read '%s': %s", path,
+                 strerror(errno));
 done:
     if (!standard)
         fclose(f);

@@ -162,8 +162,7 @@ static bool load_cycle(struct loader *l, const char *real, const char *path,
         cr_error(diag, pos, CR_E_LIMIT,
                  "'%s' is one base too many: at most "
                  "%d files, %d deep",
-                 cr_quote(l->c->arena, path, strlen(path)), FILES_MAX,
-                 CHAIN_MAX);
+                 path, FILES_MAX, CHAIN_MAX);
         return true;
     }
     return false;
