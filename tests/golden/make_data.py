@@ -151,6 +151,13 @@ for how in INTER:
                image(label, shape, np.uint8))
     resize('%s_rank2' % how.lower(), (7, 4), how, image('r2', (5, 6),
                                                         np.uint8))
+# 30 / 44 and 1 / (44 / 30) part at pixel 22
+resize('nearest_short', (36, 44), 'NEAREST', image('ns', (10, 30, 1),
+                                                   np.uint8))
+for c in 1, 4:  # sums of four columns at once, and of the rest
+    resize('linear_halves%d' % c, (3, 9), 'LINEAR', image('h%d' % c,
+                                                          (6, 18, c),
+                                                          np.float32))
 resize('linear_mnist', (32, 32), 'LINEAR', image('rm', (28, 28, 1), np.uint8))
 for how in INTER:
     resize('%s_corner' % how.lower(), (3, 4), how,
