@@ -316,6 +316,20 @@ static void load_check_network(struct cr_config *c, struct cr_node *node)
     }
 }
 
+/* Their variables are those of each use, which is none here. */
+static void load_check_blocks(struct cr_config *c)
+{
+    struct cr_node **p = &c->root->child;
+
+    while (*p && strcmp((*p)->key, "blocks") != 0)
+        p = &(*p)->next;
+    if (!*p)
+        return;
+    cr_error(c->diag, (*p)->key_pos, CR_E_UNKNOWN_KEY,
+             "unknown key 'blocks': this version does not have it");
+    *p = (*p)->next;
+}
+
 static void load_first(struct cr_config *c, const struct cr_config_from *from)
 {
     const char *path = from->files ? from->files[0] : NULL;
@@ -370,6 +384,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     load_sets(c, from);
     if (c->broken)
         return c;
+    load_check_blocks(c);
     cr_expand(arena, diag, c->root,
               &(struct cr_builtins){
                   .config_dir = c->dir,

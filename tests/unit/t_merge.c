@@ -428,6 +428,10 @@ static void test_forms(void)
          "t:1:11: error: unknown key 'cells': this version does not have it "
          "[E0004]",
          "words of a later version are no names of cells");
+    same(conf_tree("blocks: {B: {cells: {a: {Foo: $x}}}}", NULL),
+         "t:1:1: error: unknown key 'blocks': this version does not have it "
+         "[E0004]",
+         "nor are its sections looked into");
 }
 
 int main(void)
