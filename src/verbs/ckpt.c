@@ -19,10 +19,12 @@ struct ckpt {
 };
 
 static const struct cr_opt ckpt_opts[] = {
-    CR_STR_MAY(struct ckpt, match, "Only tensors whose names match this glob."),
+    CR_STR_MAY(struct ckpt, match, "Only tensors whose names match this glob.",
+               .text = "GLOB"),
     CR_STR_MAY(struct ckpt, meta,
                "show: print only this value of the metadata "
-               "(cellrun.config, cellrun.state)."),
+               "(cellrun.config, cellrun.state).",
+               .text = "KEY"),
     CR_REAL_OR(struct ckpt, rtol, 0, 0, DBL_MAX,
                "diff: a deviation up to this part of B's value is none."),
     CR_REAL_OR(struct ckpt, atol, 0, 0, DBL_MAX,

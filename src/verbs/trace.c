@@ -35,11 +35,13 @@ struct trace {
 
 static const struct cr_opt trace_opts[] = {
     CR_STRS_MAY(struct trace, feed,
-                "COLUMN=FILE.npy: a column of the batch, behind the "
+                "A column of the batch, behind the "
                 "datapipe. Without any the first batch of the training data "
-                "is taken."),
+                "is taken.",
+                .text = "COLUMN=FILE"),
     CR_STR_MAY(struct trace, ckpt,
-               "Weights: every parameter of the network, and nothing else."),
+               "Weights: every parameter of the network, and nothing else.",
+               .text = "CKPT"),
     CR_BOOL_OR(struct trace, eval, false,
                "Compute as in evaluation, not as in training."),
     CR_BOOL_OR(struct trace, eager, false,
@@ -51,9 +53,10 @@ static const struct cr_opt trace_opts[] = {
               .bare = "1"),
     CR_STR_MAY(struct trace, out,
                "File to write: safetensors, or NPZ when it ends in .npz.",
-               .flag = 'o'),
+               .flag = 'o', .text = "FILE"),
     CR_STR_MAY(struct trace, against,
-               "Compare with the tensors of this file; exit 6 if one differs."),
+               "Compare with the tensors of this file; exit 6 if one differs.",
+               .text = "FILE"),
     CR_REAL_OR(struct trace, rtol, 1e-4, 0, DBL_MAX,
                "--against: a deviation up to this part of the value is none."),
     CR_REAL_OR(struct trace, atol, 1e-5, 0, DBL_MAX,

@@ -62,6 +62,23 @@ names() {
     [ "${lines[1]}" = "differ: 0" ]
 }
 
+@test "evaluation drops nothing, and has gradients too" {
+    sed -i 's/^  act: Tanh/&\n  drop: {Dropout: {p: 0.5}}/' net.yaml
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --eval --grad -o e.npz
+    [ "$(names e.npz | grep -c '^grad.output.')" = 4 ]
+    st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2
+    # half of the values are 0 in training: the same half each time
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --ckpt w -o t.npz
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --ckpt w --against t.npz \
+        --rtol 0 --atol 0
+    run -6 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" \
+        --ckpt w --against t.npz --eval
+    [ "${lines[2]}" = "first: output.drop" ]
+    run -6 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" \
+        --ckpt w --against t.npz --seed 2
+    [ "${lines[2]}" = "first: output.drop" ]
+}
+
 @test "names do not depend on --eager" {
     sed -i 's/^network:/&\n  flat: Flatten/' net.yaml
     run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad -o a.safetensors
