@@ -157,6 +157,21 @@ const char *cr_path_join(struct cr_arena *arena, const char *dir,
     return cr_strf(arena, "%s%s%s", dir, cr_ends(dir, "/") ? "" : "/", name);
 }
 
+const char *cr_path_search(struct cr_arena *arena, const char *list,
+                           const char *name)
+{
+    while (list && *list) {
+        size_t n = strcspn(list, ":");
+        const char *path =
+            cr_path_join(arena, cr_strndup(arena, list, n), name);
+
+        if (n > 0 && access(path, F_OK) == 0)
+            return path;
+        list += n + (list[n] == ':');
+    }
+    return NULL;
+}
+
 const char *cr_path_dir(struct cr_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');

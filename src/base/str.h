@@ -38,6 +38,10 @@ uint64_t cr_hash(uint64_t hash, const void *data, size_t len);
 /* dir/name, or name where it is absolute or dir is NULL, "" or ".". */
 const char *cr_path_join(struct cr_arena *arena, const char *dir,
                          const char *name);
+/* The first that exists of name below the folders of a list such as PATH has
+ * them; NULL if none does, or the list is NULL. */
+const char *cr_path_search(struct cr_arena *arena, const char *list,
+                           const char *name);
 /* "a/b" of "a/b/c.yaml", "." of "c.yaml", "/" of "/c". */
 const char *cr_path_dir(struct cr_arena *arena, const char *path);
 /* "c.yaml" of "a/b/c.yaml". */

@@ -132,23 +132,13 @@ static const char *config_other(const struct cr_config *config,
 const char *cr_config_path(const struct cr_config *config, const char *path,
                            bool data)
 {
-    const char *list = data ? getenv("CELLRUN_DATA") : NULL;
     const char *full = config_other(config, path);
 
     if (!full)
         full = cr_path_join(config->arena, config->dir, path);
     if (access(full, F_OK) == 0)
         return full;
-    if (path[0] == '/')
+    if (path[0] == '/' || !data)
         return NULL;
-    while (list && *list) {
-        size_t n = strcspn(list, ":");
-
-        full = cr_path_join(config->arena, cr_strndup(config->arena, list, n),
-                            path);
-        if (n > 0 && access(full, F_OK) == 0)
-            return full;
-        list += n + (list[n] == ':');
-    }
-    return NULL;
+    return cr_path_search(config->arena, getenv("CELLRUN_DATA"), path);
 }

@@ -41,16 +41,6 @@ static void expand_walk(struct expander *x, struct cr_node *node, int depth,
 
 /* ---- limits ---- */
 
-static void expand_measure(const struct cr_node *node, int depth, int *size,
-                           int *deepest)
-{
-    ++*size;
-    if (depth > *deepest)
-        *deepest = depth;
-    for (CR_EACH(m, node))
-        expand_measure(m, depth + 1, size, deepest);
-}
-
 /* Whether `times` copies of a node may stand at a depth. */
 static bool expand_room(struct expander *x, const struct cr_node *node,
                         int64_t times, int depth, struct cr_pos pos)
@@ -59,7 +49,7 @@ static bool expand_room(struct expander *x, const struct cr_node *node,
 
     if (x->full)
         return false;
-    expand_measure(node, depth, &size, &deepest);
+    cr_node_measure(node, depth, &size, &deepest);
     if (deepest <= CR_DEPTH_MAX && times <= CR_NODES_MAX / size &&
         x->nodes <= CR_NODES_MAX - (int)times * size) {
         x->nodes += (int)times * size;
@@ -135,19 +125,17 @@ static const struct cr_node *expand_run(struct expander *x, const char *name,
 static const struct cr_node *expand_unknown(struct expander *x,
                                             const char *name, struct cr_pos pos)
 {
-    const char *shown = cr_quote(x->arena, name, strlen(name)), *near;
-    const char **names =
-        CR_NEWS(x->arena, const char *, cr_node_count(x->vars) + 1);
+    const char *shown = cr_quote(x->arena, name, strlen(name));
+    const char *near = cr_node_nearest(x->arena, x->vars, name);
     struct cr_buf buf = { .arena = x->arena };
     size_t first = strcspn(name, ".");
     int n = 0;
 
     for (CR_EACH(m, x->vars)) {
-        names[n++] = m->key;
         cr_buf_f(&buf, " %s", cr_quote(x->arena, m->key, strlen(m->key)));
+        n++;
     }
     cr_error(x->diag, pos, CR_E_REFERENCE, "undefined variable '$%s'", shown);
-    near = cr_nearest(name, names);
     if (cr_node_get(x->vars, cr_strndup(x->arena, name, first)))
         cr_hint(x->diag, "for a text behind the value write $(%.*s)%s",
                 (int)first, name, name + first);
@@ -435,18 +423,6 @@ static bool expand_typed(const struct cr_node *node)
     return node->kind == CR_NODE_MAP && cr_node_type(node, &args);
 }
 
-static struct cr_node *expand_take(struct cr_node *map, const char *key)
-{
-    for (struct cr_node **p = &map->child; *p; p = &(*p)->next)
-        if (strcmp((*p)->key, key) == 0) {
-            struct cr_node *found = *p;
-
-            *p = found->next;
-            return found;
-        }
-    return NULL;
-}
-
 /* False if the node is to go; in the network it becomes Identity instead. */
 static bool expand_when(struct expander *x, struct cr_node *node, bool network)
 {
@@ -454,7 +430,7 @@ static bool expand_when(struct expander *x, struct cr_node *node, bool network)
 
     if (!expand_typed(node) && !(network && node->kind == CR_NODE_MAP))
         return true;
-    when = expand_take(node, "when");
+    when = cr_node_take(node, "when");
     if (!when)
         return true;
     if (when->kind != CR_NODE_BOOL) {
@@ -479,7 +455,7 @@ static struct cr_node *expand_repeat(struct expander *x, struct cr_node *node,
                                      bool in_list, int depth)
 {
     struct cr_node *repeat =
-        expand_typed(node) ? expand_take(node, "repeat") : NULL;
+        expand_typed(node) ? cr_node_take(node, "repeat") : NULL;
     struct cr_node *copy;
 
     if (!repeat)
@@ -547,7 +523,7 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     };
     int before = diag->errors;
 
-    x.vars = expand_take(root, "vars");
+    x.vars = cr_node_take(root, "vars");
     if (x.vars && x.vars->kind != CR_NODE_MAP) {
         if (x.vars->kind != CR_NODE_NULL)
             cr_error(diag, x.vars->pos, CR_E_WRONG_TYPE,

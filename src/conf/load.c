@@ -108,21 +108,12 @@ static const char *load_find_base(struct loader *l, const char *dir,
                                   const char *name)
 {
     struct cr_arena *arena = l->c->arena;
-    const char *path = cr_path_join(arena, dir, name);
-    const char *list = getenv("CELLRUN_PATH");
+    const char *path = cr_path_join(arena, dir, name), *other;
 
     if (access(path, F_OK) == 0 || name[0] == '/')
         return path;
-    while (list && *list) {
-        size_t n = strcspn(list, ":");
-        const char *other =
-            cr_path_join(arena, cr_strndup(arena, list, n), name);
-
-        if (n > 0 && access(other, F_OK) == 0)
-            return other;
-        list += n + (list[n] == ':');
-    }
-    return path;
+    other = cr_path_search(arena, getenv("CELLRUN_PATH"), name);
+    return other ? other : path;
 }
 
 static bool load_base(struct loader *l, const struct cr_node *node,
@@ -176,7 +167,7 @@ static bool load_text(struct loader *l, const struct cr_source *src,
 {
     struct cr_config *c = l->c;
     struct cr_node *node = cr_yaml_read(c->arena, c->diag, src, 0, src->len);
-    struct cr_node **p;
+    const struct cr_node *base;
     bool ok = true;
 
     if (!node)
@@ -189,12 +180,9 @@ static bool load_text(struct loader *l, const struct cr_source *src,
                         "a config is a map of keys, found %s",
                         cr_node_what(c->arena, node));
     cr_typed_names(c->arena, node);
-    for (p = &node->child; *p && strcmp((*p)->key, "base") != 0;)
-        p = &(*p)->next;
-    if (*p) {
-        ok = load_base(l, *p, dir);
-        *p = (*p)->next;
-    }
+    base = cr_node_take(node, "base");
+    if (base)
+        ok = load_base(l, base, dir);
     cr_merge(c->arena, c->diag, c->root, node);
     return ok;
 }
@@ -319,15 +307,11 @@ static void load_check_network(struct cr_config *c, struct cr_node *node)
 /* Their variables are those of each use, which is none here. */
 static void load_check_blocks(struct cr_config *c)
 {
-    struct cr_node **p = &c->root->child;
+    const struct cr_node *blocks = cr_node_take(c->root, "blocks");
 
-    while (*p && strcmp((*p)->key, "blocks") != 0)
-        p = &(*p)->next;
-    if (!*p)
-        return;
-    cr_error(c->diag, (*p)->key_pos, CR_E_UNKNOWN_KEY,
-             "unknown key 'blocks': this version does not have it");
-    *p = (*p)->next;
+    if (blocks)
+        cr_error(c->diag, blocks->key_pos, CR_E_UNKNOWN_KEY,
+                 "unknown key 'blocks': this version does not have it");
 }
 
 static void load_first(struct cr_config *c, const struct cr_config_from *from)

@@ -21,17 +21,6 @@ static bool merge_tagged(const struct cr_node *node, const char *tag)
     return node->tag && strcmp(node->tag, tag) == 0;
 }
 
-/* Removes a member; returns false if there is none of that key. */
-static bool merge_remove(struct cr_node *map, const char *key)
-{
-    for (struct cr_node **p = &map->child; *p; p = &(*p)->next)
-        if (strcmp((*p)->key, key) == 0) {
-            *p = (*p)->next;
-            return true;
-        }
-    return false;
-}
-
 /* Puts what `from` holds into `to`, which keeps its place in its parent. */
 static void merge_become(struct cr_node *to, const struct cr_node *from)
 {
@@ -46,16 +35,10 @@ static void merge_become(struct cr_node *to, const struct cr_node *from)
 static void merge_nothing(struct merger *m, const struct cr_node *in,
                           const char *key, struct cr_pos pos)
 {
-    const char **names = CR_NEWS(m->arena, const char *, cr_node_count(in) + 1);
-    const char *near;
-    int n = 0;
+    const char *near = cr_node_nearest(m->arena, in, key);
 
-    if (in->kind == CR_NODE_MAP)
-        for (CR_EACH(c, in))
-            names[n++] = c->key;
     cr_error(m->diag, pos, CR_E_UNKNOWN_KEY, "there is no '%s' to remove",
              cr_quote(m->arena, key, strlen(key)));
-    near = cr_nearest(key, names);
     if (near)
         cr_hint(m->diag, "did you mean '%s'?", near);
 }
@@ -155,7 +138,7 @@ static void merge_member(struct merger *m, struct cr_node *base,
     struct cr_pos key_pos = over->key_pos;
 
     if (merge_tagged(over, "!delete")) {
-        if (!merge_remove(base, over->key))
+        if (!cr_node_take(base, over->key))
             merge_nothing(m, base, over->key, over->key_pos);
         return;
     }
@@ -197,7 +180,7 @@ static void merge_length(struct cr_node *root, const struct cr_node *train)
     if (!below || below->kind != CR_NODE_MAP || !steps == !epochs)
         return;
     if (!merge_tagged(steps ? steps : epochs, "!delete"))
-        merge_remove(below, steps ? "epochs" : "steps");
+        cr_node_take(below, steps ? "epochs" : "steps");
 }
 
 bool cr_merge(struct cr_arena *arena, struct cr_diag *diag,
@@ -300,9 +283,8 @@ static struct cr_node *assign_index(struct assign *a, struct cr_node *list,
 static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
                                    bool network)
 {
-    const char *part = assign_part(a), *near, **names;
+    const char *part = assign_part(a), *near;
     struct cr_node *m, **last;
-    int n = 0;
 
     if (node->kind == CR_NODE_LIST)
         return assign_index(a, node, part);
@@ -319,10 +301,7 @@ static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
     if (m)
         return m;
     if (network) {
-        names = CR_NEWS(a->m.arena, const char *, cr_node_count(node) + 1);
-        for (CR_EACH(c, node))
-            names[n++] = c->key;
-        near = cr_nearest(part, names);
+        near = cr_node_nearest(a->m.arena, node, part);
         cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
                  "there is no '%s' in the network here",
                  cr_quote(a->m.arena, part, strlen(part)));
@@ -381,7 +360,7 @@ static bool assign_remove(struct assign *a, struct cr_node *node,
             *p = m->next;
         return m != NULL;
     }
-    if (node->kind == CR_NODE_MAP && merge_remove(node, part))
+    if (node->kind == CR_NODE_MAP && cr_node_take(node, part))
         return true;
     merge_nothing(&a->m, node, part, assign_pos(a));
     return false;

@@ -252,3 +252,38 @@ struct cr_node *cr_node_copy(struct cr_arena *arena, const struct cr_node *node)
     }
     return copy;
 }
+
+struct cr_node *cr_node_take(struct cr_node *map, const char *key)
+{
+    struct cr_node *found = cr_node_get(map, key), **p;
+
+    if (!found)
+        return NULL;
+    for (p = &map->child; *p != found;)
+        p = &(*p)->next;
+    *p = found->next;
+    found->next = NULL;
+    return found;
+}
+
+void cr_node_measure(const struct cr_node *node, int depth, int *size,
+                     int *deepest)
+{
+    ++*size;
+    if (depth > *deepest)
+        *deepest = depth;
+    for (CR_EACH(m, node))
+        cr_node_measure(m, depth + 1, size, deepest);
+}
+
+const char *cr_node_nearest(struct cr_arena *arena, const struct cr_node *map,
+                            const char *word)
+{
+    const char **names = CR_NEWS(arena, const char *, cr_node_count(map) + 1);
+    int n = 0;
+
+    if (map && map->kind == CR_NODE_MAP)
+        for (CR_EACH(m, map))
+            names[n++] = m->key;
+    return cr_nearest(word, names);
+}

@@ -68,4 +68,16 @@ const char *cr_node_json(struct cr_arena *arena, const struct cr_node *node);
 struct cr_node *cr_node_copy(struct cr_arena *arena,
                              const struct cr_node *node);
 
+/* Removes the member of that key from a map and returns it, or NULL. */
+struct cr_node *cr_node_take(struct cr_node *map, const char *key);
+
+/* Adds the number of nodes to *size, and raises *deepest to the depth of the
+ * lowest when node itself stands at `depth`. */
+void cr_node_measure(const struct cr_node *node, int depth, int *size,
+                     int *deepest);
+
+/* The key of a map nearest to a word, if it may be meant; else NULL. */
+const char *cr_node_nearest(struct cr_arena *arena, const struct cr_node *map,
+                            const char *word);
+
 #endif

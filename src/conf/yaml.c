@@ -254,16 +254,6 @@ static struct cr_node *yaml_new(struct reader *r, enum cr_node_kind kind,
     return node;
 }
 
-static void yaml_size(const struct cr_node *node, int depth, int *size,
-                      int *deepest)
-{
-    ++*size;
-    if (depth > *deepest)
-        *deepest = depth;
-    for (CR_EACH(m, node))
-        yaml_size(m, depth + 1, size, deepest);
-}
-
 static void yaml_anchor(struct reader *r, const yaml_char_t *name,
                         const struct cr_node *node)
 {
@@ -280,7 +270,7 @@ static void yaml_anchor(struct reader *r, const yaml_char_t *name,
     a = CR_NEW(r->arena, struct anchor);
     a->name = cr_strdup(r->arena, (const char *)name);
     a->node = node;
-    yaml_size(node, 1, &a->size, &a->depth);
+    cr_node_measure(node, 1, &a->size, &a->depth);
     a->next = r->anchors;
     r->anchors = a;
 }
