@@ -1,0 +1,310 @@
+/*
+ * The pipe from samples to batches: orders, splits, remainders, and the same
+ * bytes for any number of workers. The data are two .npy files of 23 rows
+ * that the test writes: x (23, 2) with x[i] = (i, 100 + i), label i % 3.
+ */
+#include "base/par.h"
+#include "conf.h"
+#include "data/npy.h"
+#include "data/pipe.h"
+#include "tap.h"
+
+#include <unistd.h>
+
+#define ROWS 23
+
+static char folder[] = "/tmp/cellrun-t_pipe-XXXXXX";
+
+static void array_write(const char *name, const struct cr_spec *spec,
+                        const void *data)
+{
+    struct cr_buf buf = { .arena = &conf_mem };
+    struct cr_diag diag = { .arena = &conf_mem };
+
+    cr_npy_header(&buf, spec);
+    cr_buf_add(&buf, data, cr_bytes(spec));
+    ok(cr_write_file(&diag, cr_strf(&conf_mem, "%s/%s", folder, name),
+                     buf.text, buf.len),
+       "%s is written", name);
+}
+
+static void data_write(void)
+{
+    struct cr_spec x = { CR_F32, 2, { ROWS, 2 } }, y = { CR_I32, 1, { ROWS } };
+    float v[2 * ROWS];
+    int32_t label[ROWS];
+    int i;
+
+    for (i = 0; i < ROWS; i++) {
+        v[2 * i] = (float)i;
+        v[2 * i + 1] = (float)(100 + i);
+        label[i] = i % 3;
+    }
+    array_write("x.npy", &x, v);
+    array_write("y.npy", &y, label);
+}
+
+static const char *config_text(const char *dataset, const char *datapipe)
+{
+    return cr_strf(&conf_mem,
+                   "dataset:\n"
+                   "  train: {NumpySlicesDataset: {data: [%s/x.npy, "
+                   "%s/y.npy], column_names: [x, label]%s}}\n"
+                   "%s",
+                   folder, folder, dataset, datapipe);
+}
+
+struct read {
+    struct cr_config *config;
+    struct cr_diag diag;
+    struct cr_pipe *pipe;
+};
+
+static bool pipe_of(struct read *r, const char *text,
+                    const struct cr_pipe_want *want)
+{
+    struct cr_pipe_want usual = { .split = "train", .train = true,
+                                  .seed = 5 };
+
+    r->config = conf_load(&r->diag, text, NULL);
+    r->config->diag = &r->diag;
+    r->pipe = r->diag.errors == 0
+                  ? cr_pipe_open(r->config, want ? want : &usual)
+                  : NULL;
+    return r->pipe != NULL;
+}
+
+/* "3 1 2|0 4" of the samples of one epoch, checked against their values. */
+static const char *epoch_of(struct read *r)
+{
+    const struct cr_batch *b;
+    const char *text = "";
+
+    while ((b = cr_pipe_next(r->pipe, &r->diag))) {
+        int64_t i;
+
+        for (i = 0; i < b->n; i++) {
+            int64_t s = b->samples[i];
+            const cr_real *x = (const cr_real *)b->data[0] + 2 * i;
+
+            text = cr_strf(&conf_mem, "%s%s%lld", text, i ? " " : "",
+                           (long long)s);
+            if (x[0] != (cr_real)s || x[1] != (cr_real)(100 + s) ||
+                ((const int32_t *)b->data[1])[i] != s % 3)
+                ok(false, "sample %lld has its values", (long long)s);
+        }
+        text = cr_strf(&conf_mem, "%s|", text);
+    }
+    if (r->diag.errors > 0)
+        cr_diag_print(&r->diag, stdout, (struct cr_show){ 0 });
+    return text;
+}
+
+static int seen[ROWS];
+
+/* How many different samples a text of epoch_of holds. */
+static int different(const char *text)
+{
+    int i, n = 0;
+
+    memset(seen, 0, sizeof seen);
+    while (*text) {
+        char *end;
+        long s = strtol(text, &end, 10);
+
+        if (end > text && s < ROWS)
+            seen[s]++;
+        text = *end ? end + 1 : end;
+    }
+    for (i = 0; i < ROWS; i++)
+        n += seen[i] > 0;
+    return n;
+}
+
+static void orders(void)
+{
+    struct read r;
+    const char *one, *two;
+
+    pipe_of(&r, config_text(", shuffle: false", ""), NULL);
+    same(epoch_of(&r), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 "
+                       "21 22|", "in order, one batch of 32");
+    cr_pipe_close(r.pipe);
+    pipe_of(&r, config_text("", "datapipe: {batch: {batch_size: 5}}\n"),
+            NULL);
+    ok(cr_pipe_batches(r.pipe) == 5 && cr_pipe_samples(r.pipe) == ROWS,
+       "5 batches of 23 samples, the last one short");
+    one = epoch_of(&r);
+    two = epoch_of(&r);
+    ok(different(one) == ROWS && different(two) == ROWS,
+       "an epoch has every sample once");
+    ok(strcmp(one, two) != 0, "epochs differ");
+    cr_pipe_seek(r.pipe, 0, 0);
+    same(epoch_of(&r), one, "an epoch again is the same");
+    cr_pipe_seek(r.pipe, 1, 3);
+    ok(cr_ends(two, epoch_of(&r)), "from the middle of an epoch");
+    cr_pipe_close(r.pipe);
+    pipe_of(&r, config_text("", "datapipe: {shuffle: {buffer_size: 4}, "
+                                "batch: {batch_size: 23}}\n"), NULL);
+    one = epoch_of(&r);
+    ok(different(one) == ROWS && strtol(one, NULL, 10) < 4,
+       "a buffer of 4 mixes its 4");
+    cr_pipe_close(r.pipe);
+}
+
+static void amounts(void)
+{
+    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    struct read r;
+    const char *one;
+
+    pipe_of(&r, config_text("", "datapipe: {batch: {batch_size: 5, "
+                                "drop_remainder: {train: true}}}\n"), NULL);
+    ok(cr_pipe_batches(r.pipe) == 4 && cr_pipe_samples(r.pipe) == 20,
+       "the remainder is dropped");
+    cr_pipe_close(r.pipe);
+    pipe_of(&r, config_text(", num_samples: 7", ""), NULL);
+    one = epoch_of(&r);
+    ok(different(one) == 7, "num_samples: 7 different ones");
+    ok(strcmp(one, epoch_of(&r)) != 0, "other ones in the next epoch");
+    cr_pipe_close(r.pipe);
+    want.limit = 6;
+    pipe_of(&r, config_text("", ""), &want);
+    different(epoch_of(&r));
+    ok(seen[5] == 1 && !seen[6], "limit takes the first samples");
+    cr_pipe_close(r.pipe);
+    want.limit = 0;
+    want.overfit_batches = 2;
+    want.batch_size = 4;
+    pipe_of(&r, config_text("", ""), &want);
+    one = epoch_of(&r);
+    ok(cr_pipe_batches(r.pipe) == 2 && different(one) == 8,
+       "overfit_batches: 2 batches of 4");
+    same(epoch_of(&r), one, "the same ones in every epoch");
+    cr_pipe_close(r.pipe);
+}
+
+static void splits(void)
+{
+    const char *text = config_text("",
+                                   "  split: {eval_from_train: 6 samples, "
+                                   "stratify: label, seed: 2}\n");
+    struct cr_pipe_want want = { .split = "eval", .seed = 5 };
+    struct read t, e;
+    int kept, i, of[3] = { 0 }, both = 0, aside[ROWS];
+
+    if (!ok(pipe_of(&t, text, NULL) && pipe_of(&e, text, &want),
+            "both parts open")) {
+        cr_diag_print(&t.diag, stdout, (struct cr_show){ 0 });
+        return;
+    }
+    ok(different(epoch_of(&e)) == 6, "6 samples are set aside");
+    memcpy(aside, seen, sizeof aside);
+    for (i = 0; i < ROWS; i++)
+        of[i % 3] += aside[i];
+    ok(of[0] == 2 && of[1] == 2 && of[2] == 2, "2 of each class");
+    kept = different(epoch_of(&t));
+    for (i = 0; i < ROWS; i++)
+        both += aside[i] && seen[i];
+    ok(kept == 17 && both == 0, "the other 17 are trained on");
+    cr_pipe_close(t.pipe);
+    cr_pipe_close(e.pipe);
+}
+
+static void workers(void)
+{
+    static const int counts[] = { 0, 1, 2, 4 };
+    const char *first = NULL, *text;
+    struct read r;
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        pipe_of(&r, config_text("", cr_strf(&conf_mem,
+                                            "datapipe: {workers: %d, batch: "
+                                            "{batch_size: 3}, x: "
+                                            "[{TypeCast: {data_type: "
+                                            "float64}}]}\n",
+                                            counts[i])), NULL);
+        text = cr_strf(&conf_mem, "%s/%s", epoch_of(&r), epoch_of(&r));
+        cr_pipe_seek(r.pipe, 7, 2);
+        text = cr_strf(&conf_mem, "%s/%s", text, epoch_of(&r));
+        if (first)
+            same(text, first, cr_strf(&conf_mem, "%d workers", counts[i]));
+        first = text;
+        cr_pipe_close(r.pipe);
+    }
+}
+
+static void mistakes(void)
+{
+    static const struct {
+        const char *dataset, *datapipe, *says;
+    } bad[] = {
+        { "", "datapipe: {y: [HWC2CHW]}\n",
+          "'y' is neither a key of datapipe nor a column" },
+        { "", "datapipe: {x: [HWC2CHW]}\n", "HWC2CHW takes images" },
+        { "", "datapipe: {x: HWC2CHW}\n", "takes a list of ops" },
+        { "", "datapipe: {workers: many}\n", "workers takes auto or" },
+        { "", "datapipe: {batch: {batch_size: 50, drop_remainder: true}}\n",
+          "fewer than one batch" },
+        { ", shuffle: 3", "", "shuffle takes true or false" },
+        { "", "  split: {eval_from_train: 99}\n", "more than the 23" },
+        { "", "  split: {eval_from_train: 3, stratify: z}\n", "no column" },
+    };
+    struct read r;
+    size_t i;
+
+    for (i = 0; i < CR_LEN(bad); i++) {
+        bool opened = pipe_of(
+            &r, config_text(bad[i].dataset, bad[i].datapipe), NULL);
+        const char *got = conf_messages(&r.diag);
+
+        if (!ok(!opened && strstr(got, bad[i].says), "%s", bad[i].says))
+            printf("# got: %s\n", got);
+    }
+}
+
+/* A sample that an op refuses is an error of its batch, whoever fills it. */
+static void bad_sample(void)
+{
+    int w;
+
+    for (w = 0; w < 3; w += 2) {
+        struct read r;
+        int64_t n = 0;
+
+        pipe_of(&r, config_text(", shuffle: false",
+                                cr_strf(&conf_mem,
+                                        "datapipe: {workers: %d, batch: "
+                                        "{batch_size: 2}, label: [{OneHot: "
+                                        "{num_classes: 2}}]}\n", w)), NULL);
+        while (cr_pipe_next(r.pipe, &r.diag))
+            n++;
+        ok(n == 1 && r.diag.errors == 1 &&
+               strstr(r.diag.first->text, "label 2 of sample 2"),
+           "%d workers: the first bad sample is told, after %lld batches", w,
+           (long long)n);
+        cr_pipe_close(r.pipe);
+    }
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    data_write();
+    orders();
+    amounts();
+    splits();
+    workers();
+    cr_par_start(3);
+    workers();
+    bad_sample();
+    cr_par_stop();
+    mistakes();
+    unlink(cr_strf(&conf_mem, "%s/x.npy", folder));
+    unlink(cr_strf(&conf_mem, "%s/y.npy", folder));
+    rmdir(folder);
+    cr_arena_free(&conf_mem);
+    return done();
+}
