@@ -135,8 +135,19 @@ static bool loop_better(double value, double than, bool max)
     return max ? value > than : value < than;
 }
 
-/* What the evaluation means for best and early stopping. */
-static void loop_judge(struct cr_train *t)
+static bool loop_eval_planned(const struct loop *l)
+{
+    const struct cr_train *t = l->t;
+
+    return cr_every_step(&t->eval_every, t->state.step) ||
+           (t->eval_every.seconds > 0 &&
+            l->now - l->eval_last >= t->eval_every.seconds);
+}
+
+/* What the evaluation means for best and early stopping. One that stands
+ * only at the end of the run does not count for the latter: a run that is
+ * prolonged would stop at another place than one that was long at once. */
+static void loop_judge(struct cr_train *t, bool planned)
 {
     struct cr_state *s = &t->state;
     const struct cr_score *score;
@@ -152,7 +163,8 @@ static void loop_judge(struct cr_train *t)
             s->best_step = s->step;
         }
     }
-    if (t->train.early_stop.monitor && t->train.early_stop.patience > 0) {
+    if (planned && t->train.early_stop.monitor &&
+        t->train.early_stop.patience > 0) {
         double delta = t->train.early_stop.min_delta;
 
         score = cr_score_find(&s->eval, t->train.early_stop.monitor);
@@ -180,16 +192,14 @@ static bool loop_eval_due(const struct loop *l)
         return false;
     if (s->step == 0)
         return t->eval_opts.first;
-    return s->step >= t->total || cr_every_step(&t->eval_every, s->step) ||
-           (t->eval_every.seconds > 0 &&
-            l->now - l->eval_last >= t->eval_every.seconds);
+    return s->step >= t->total || loop_eval_planned(l);
 }
 
 static enum cr_end loop_eval(struct loop *l)
 {
     struct cr_train *t = l->t;
     double from = l->now;
-    bool stopped;
+    bool planned = loop_eval_planned(l), stopped;
 
     if (!cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped))
         return CR_END_FAILED;
@@ -200,7 +210,7 @@ static enum cr_end loop_eval(struct loop *l)
     t->state.eval = *cr_eval_scores(t->eval);
     t->state.eval_step = t->state.step;
     l->eval_last = l->now;
-    loop_judge(t);
+    loop_judge(t, planned);
     cr_train_record_eval(t);
     loop_say_scores(t);
     return CR_END_NONE;

@@ -22,7 +22,7 @@ bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
     };
 
     *to = (struct cr_model){ .store = store };
-    if (cr_store_is_train(store) && text) {
+    if (text) {
         if (!cr_state_read(cli->arena, cli->diag, at, text, &to->state))
             return false;
         to->has_state = true;

@@ -121,6 +121,7 @@ static bool save_write(struct cr_train *t, const char *path)
     struct cr_arena mem = { 0 };
     struct cr_ckpt ckpt = { .train = !t->checkpoint.weights_only,
                             .config = t->yaml };
+    struct cr_meta more = { "cellrun.state", NULL };
     struct cr_publish publish = {
         .path = path,
         .best = t->state.best_metric && t->state.best_step == t->state.step,
@@ -130,7 +131,11 @@ static bool save_write(struct cr_train *t, const char *path)
     bool ok;
 
     ckpt.tensors = save_tensors(t, &mem, &ckpt.n);
-    ckpt.state = cr_state_write(&mem, &t->state);
+    ckpt.state = more.value = cr_state_write(&mem, &t->state);
+    if (!ckpt.train) { /* eval and predict want to know about the data */
+        ckpt.more = &more;
+        ckpt.n_more = 1;
+    }
     ok = cr_ckpt_write(t->diag, path, &ckpt);
     cr_arena_free(&mem);
     if (ok) {

@@ -1,0 +1,199 @@
+# resume, and train --resume auto: the same bytes as without the stop.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    config c.yaml
+}
+
+# records DIR: without what is measured
+records() {
+    sed 's/"t":[^,]*,//; s/,"samples_per_s.*//' "$1/metrics.jsonl"
+}
+
+# flip FILE: one bit of its last byte
+flip() {
+    perl -e 'open my $f, "+<", $ARGV[0]; binmode $f; seek $f, -1, 2;
+        read $f, my $c, 1; seek $f, -1, 2; print $f chr(ord($c) ^ 16)' "$1"
+}
+
+@test "two epochs and two resumed are four" {
+    run -0 "$CELLRUN" train c.yaml -o a -q --epochs 4
+    summary=$output
+    run -0 "$CELLRUN" train c.yaml -o b -q --epochs 2
+    run -0 --separate-stderr "$CELLRUN" resume b --epochs 4 --progress plain
+    [ "${output//run: b/run: a}" = "${summary}" ] ||
+        [ "$(sed 's/ b/ a/' <<<"$output")" = "$summary" ]
+    [[ $stderr == *"resumed from b/ckpt/c-2_19.safetensors at step 38"* ]]
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    diff <(records a) <(records b)
+    [ "$(ls a/ckpt)" = "$(ls b/ckpt)" ]
+}
+
+@test "killed at any moment, resumed: the same files, none unreadable" {
+    set -- train c.yaml train.epochs=60 'checkpoint.every=7 steps' -q
+    run -0 "$CELLRUN" "$@" -o a
+    kills=0
+    for _ in $(seq 100); do
+        "$CELLRUN" "$@" -o b --resume auto >out 2>err &
+        p=$!
+        sleep "0.0$((RANDOM % 60 + 5))"
+        kill -9 $p 2>/dev/null || true
+        rc=0
+        wait $p || rc=$?
+        for f in b/ckpt/*.safetensors; do
+            [ ! -e "$f" ] || run -0 "$CELLRUN" ckpt verify "$f"
+        done
+        [ $rc = 137 ] || break
+        kills=$((kills + 1))
+        [ $kills -lt 12 ] || { run -0 "$CELLRUN" resume b -q; rc=0; break; }
+    done
+    [ $rc = 0 ] || { cat err; false; }
+    echo "# killed $kills times" >&3
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    cmp a/ckpt/best.safetensors b/ckpt/best.safetensors
+    diff <(records a) <(records b)
+    [ -z "$(ls -A b b/ckpt | grep tmp)" ]
+    [ ! -e b/lock ]
+}
+
+@test "stopped in the middle of an epoch, with other threads and workers" {
+    run -0 "$CELLRUN" train c.yaml -o a -q --steps 50
+    run -0 "$CELLRUN" train c.yaml -o b -q --steps 11 --threads 1
+    run -0 "$CELLRUN" train c.yaml -o b -q --steps 50 --threads 2 --resume auto
+    run -0 "$CELLRUN" ckpt diff a/ckpt/last b/ckpt/last
+    run -0 "$CELLRUN" train c.yaml -o d -q --steps 23 datapipe.workers=2
+    run -0 "$CELLRUN" resume d -q --steps 50 --threads 2
+    run -0 "$CELLRUN" ckpt diff a/ckpt/last d/ckpt/last
+}
+
+@test "--resume auto starts, goes on, and tells the end again" {
+    run -0 "$CELLRUN" train c.yaml -o r -q --resume auto
+    first=$output
+    before=$(cat r/metrics.jsonl r/record.json)
+    run -0 "$CELLRUN" train c.yaml -o r -q --resume auto
+    [ "$output" = "$first" ]
+    [ "$(cat r/metrics.jsonl)" = "$(head -n -1 <<<"$before")" ]
+    run -6 "$CELLRUN" train c.yaml -o r -q --resume auto \
+        --require 'accuracy>1'
+    run -0 "$CELLRUN" train c.yaml -o r -q --resume auto --epochs 4
+    [ "$(value epochs)" = 4 ]
+}
+
+@test "a finished run without checkpoints is finished" {
+    run -0 "$CELLRUN" train c.yaml -o r -q --no-ckpt --resume auto
+    first=$output
+    before=$(cat r/record.json)
+    run -0 "$CELLRUN" train c.yaml -o r -q --no-ckpt --resume auto
+    [ "$output" = "$first" ]
+    [ "$(cat r/record.json)" = "$before" ]
+    run -0 "$CELLRUN" train c.yaml -o r -q --no-ckpt --resume auto --epochs 4
+    [ "$(value epochs)" = 4 ]
+    [ "$(steps r train)" = "1" ]
+}
+
+@test "early stopping goes on counting, and stays stopped" {
+    set -- c.yaml -q --epochs 100 'train.early_stop={monitor: loss, patience: 3}'
+    run -0 "$CELLRUN" train "$@" -o a
+    [ "$(value status)" = early_stopped ]
+    n=$(value steps)
+    run -0 "$CELLRUN" train "$@" -o b --steps $((n - 10))
+    run -0 "$CELLRUN" train "$@" -o b --resume auto
+    [ "$(value steps)" = "$n" ]
+    run -0 "$CELLRUN" resume b -q
+    [ "$(value status)" = early_stopped ]
+    [ "$(value steps)" = "$n" ]
+}
+
+@test "records past the checkpoint go, cut lines too" {
+    run -0 "$CELLRUN" train c.yaml -o a -q --epochs 4 log.every=1
+    run -0 "$CELLRUN" train c.yaml -o b -q --epochs 4 log.every=1
+    rm b/ckpt/c-[34]_* b/ckpt/last.safetensors
+    [ -e b/ckpt/best.safetensors ]
+    printf '{"t":1,"step":40,"ep' >>b/metrics.jsonl
+    run -0 "$CELLRUN" resume b -q
+    diff <(records a) <(records b)
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+}
+
+@test "a damaged newest checkpoint: told, and the one before taken" {
+    run -0 "$CELLRUN" train c.yaml -o a -q
+    cp -r a b
+    for f in b/ckpt/c-3_19.safetensors; do
+        cp "$f" "$f.new" && mv "$f.new" "$f" && flip "$f"
+    done
+    run -0 "$CELLRUN" train c.yaml -o b -q --resume auto --epochs 3
+    [[ $output == *"c-3_19.safetensors"*"warning"*"taking the one before"* ]]
+    cmp a/ckpt/c-3_19.safetensors b/ckpt/c-3_19.safetensors
+    for f in b/ckpt/c-*; do
+        cp "$f" "$f.new" && mv "$f.new" "$f" && flip "$f"
+    done
+    run -4 "$CELLRUN" train c.yaml -o b -q --resume auto --epochs 4
+    [[ $output == *"[E0303]"*"Nothing was run."* ]]
+    run -4 "$CELLRUN" resume b
+    cp a/ckpt/c-2_19.safetensors one.safetensors
+    flip one.safetensors
+    run -4 "$CELLRUN" resume one.safetensors -o n
+    [[ $output == *"[E0303]"* ]]
+}
+
+@test "resume FILE: in its run, or in a new one" {
+    run -0 "$CELLRUN" train c.yaml -o a -q --epochs 4
+    cp -r a b
+    run -0 "$CELLRUN" resume b/ckpt/c-2_19.safetensors -q
+    [ "$(value run)" = b ]
+    [ "$(value epochs)" = 4 ]
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    cp a/ckpt/c-2_19.safetensors alone.safetensors
+    run -2 "$CELLRUN" resume alone.safetensors
+    [[ $output == *"lies in no run directory"*"-o DIR"* ]]
+    run -0 "$CELLRUN" resume alone -q -o n
+    run -0 "$CELLRUN" ckpt diff a/ckpt/last n/ckpt/last
+}
+
+@test "only changes that leave the steps as they are" {
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    run -2 "$CELLRUN" resume r optimizer.learning_rate=0.1
+    [[ $output == *"resume cannot change 'optimizer.learning_rate'"* ]]
+    run -2 "$CELLRUN" resume r seed=2
+    run -2 "$CELLRUN" resume r train.limit=10
+    run -0 "$CELLRUN" resume r -q train.epochs=4 log.every=1 \
+        checkpoint.keep_checkpoint_max=1
+    [ "$(ls r/ckpt/c-*_* | wc -l)" -le 3 ]
+    run -0 "$CELLRUN" resume r -q --epochs 5 --allow-change \
+        optimizer.learning_rate=0.01
+    [ "$(value epochs)" = 5 ]
+    run -4 "$CELLRUN" resume r -q --epochs 6 --allow-change \
+        'network.fc={Dense: [8, 17]}' 'network.out={Dense: [17, 3]}'
+    [[ $output == *"[E0305]"*"Nothing was run."* ]]
+}
+
+@test "a run of another config in the directory: exit 2" {
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    run -2 "$CELLRUN" train c.yaml -o r -q --resume auto seed=2
+    [[ $output == *"holds a run of another config"* ]]
+    cp -r r/ckpt keep
+    run -0 "$CELLRUN" train c.yaml -o r -q --resume auto log.every=5
+    cmp keep/last.safetensors r/ckpt/last.safetensors
+}
+
+@test "nothing there: exit 4; other data: a warning" {
+    run -4 "$CELLRUN" resume nowhere
+    mkdir empty
+    run -4 "$CELLRUN" resume empty
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    samples train 310 1
+    run -0 "$CELLRUN" resume r -q --epochs 4
+    [[ $output == *"the data are not those that the run began with"* ]]
+}
+
+@test "from anywhere: data paths start from the config's folder" {
+    mkdir sub other
+    mv ./*.npy c.yaml sub
+    run -0 "$CELLRUN" train sub/c.yaml -o r -q
+    cd other
+    run -0 "$CELLRUN" resume ../r -q --epochs 4
+    [ "$(value epochs)" = 4 ]
+}

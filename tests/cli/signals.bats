@@ -1,0 +1,134 @@
+# Signals to a run: what it does, and its exit status.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    config c.yaml
+    p=
+}
+
+teardown() {
+    [ -z "$p" ] || kill -9 $p 2>/dev/null || true
+}
+
+# begin ARGUMENTS: a run without end in r, as process p; it has begun to train
+begin() {
+    "$CELLRUN" train c.yaml -o r --epochs 1000000 eval.every='9 h' \
+        checkpoint.every='9 h' "$@" >out 2>err &
+    p=$!
+    within 20 grep -q 'loss:' err
+}
+
+# ends STATUS: the process does, with that status
+ends() {
+    rc=0
+    wait $p || rc=$?
+    p=
+    [ $rc = "$1" ] || { echo "status $rc"; cat err; false; }
+    output=$(cat out)
+}
+
+@test "INT and TERM: save, 130 and 143" {
+    for s in INT:130:interrupted TERM:143:terminated; do
+        IFS=: read -r name code word <<<"$s"
+        begin
+        kill -"$name" $p
+        ends "$code"
+        [ "$(value status)" = "$word" ]
+        run -0 "$CELLRUN" ckpt verify r/ckpt/last
+        grep -q "\"status\":\"$word\",\"exit\":$code" r/record.json
+        [ ! -e r/lock ]
+        rm -r r
+    done
+}
+
+@test "what a signal saved goes on as if nothing had been" {
+    begin
+    kill -TERM $p
+    ends 143
+    n=$(value steps)
+    run -0 "$CELLRUN" train c.yaml -o r -q --resume auto --steps $((n + 40)) \
+        eval.every='9 h' checkpoint.every='9 h'
+    run -0 "$CELLRUN" train c.yaml -o s -q --steps $((n + 40)) \
+        eval.every='9 h' checkpoint.every='9 h'
+    run -0 "$CELLRUN" ckpt diff r/ckpt/last s/ckpt/last
+}
+
+@test "HUP and USR1 save, and the run goes on" {
+    begin
+    kill -HUP $p
+    within 20 test -e r/ckpt/last.safetensors
+    first=$(readlink -f r/ckpt/last.safetensors; ls -i r/ckpt/last.safetensors)
+    kill -USR1 $p
+    within 20 sh -c '[ "$(ls -i r/ckpt/last.safetensors)" != "'"${first##*$'\n'}"'" ]'
+    kill -0 $p
+    kill -TERM $p
+    ends 143
+}
+
+@test "run.on_usr1: stop ends with 75 after saving" {
+    begin run.on_usr1=stop
+    kill -USR1 $p
+    ends 75
+    [ "$(value status)" = stopped ]
+    run -0 "$CELLRUN" ckpt verify r/ckpt/last
+}
+
+@test "USR2 prints a status line and reads log.every again" {
+    echo 'log: {every: 9 h}' >log.yaml
+    "$CELLRUN" train c.yaml log.yaml -o r --epochs 1000000 eval.every='9 h' \
+        checkpoint.every='9 h' >out 2>err &
+    p=$!
+    within 20 grep -q 'loss:' err
+    [ "$(grep -c 'loss:' err)" = 1 ]
+    echo 'log: {every: 1 steps}' >log.yaml
+    kill -USR2 $p
+    within 20 grep -Eq '^epoch [0-9]+, step [0-9]+ of 19000000, loss [0-9.]+, lr 0.05$' err
+    within 20 sh -c '[ "$(grep -c loss: err)" -gt 5 ]'
+    echo 'log: {evry: 1 steps}' >log.yaml
+    kill -USR2 $p
+    within 20 grep -q "'log.evry' is not a key of log" err
+    kill -0 $p
+    kill -TERM $p
+    ends 143
+}
+
+@test "a second signal ends at once, whatever is left" {
+    begin
+    kill -STOP $p
+    kill -TERM $p
+    kill -INT $p
+    kill -CONT $p
+    rc=0
+    wait $p || rc=$?
+    p=
+    # by the first signal's way or the second's, never by a crash
+    [ $rc = 143 ] || [ $rc = 130 ]
+}
+
+@test "during an evaluation a signal does not wait for its end" {
+    sed -i 's/eval-x.npy, eval-y.npy/big-x.npy, big-y.npy/' c.yaml
+    samples big 60000 3
+    begin eval.every='1 steps' eval.batch_size=1
+    kill -TERM $p
+    ends 143
+    run -0 "$CELLRUN" ckpt verify r/ckpt/last
+}
+
+@test "nohup: an ignored HUP stays ignored" {
+    (
+        trap '' HUP
+        exec "$CELLRUN" train c.yaml -o r --epochs 1000000 \
+            eval.every='9 h' checkpoint.every='9 h' >out 2>err
+    ) &
+    p=$!
+    within 20 grep -q 'loss:' err
+    kill -HUP $p
+    kill -USR2 $p
+    within 20 grep -q '^epoch' err
+    [ ! -e r/ckpt/last.safetensors ]
+    kill -TERM $p
+    ends 143
+}
