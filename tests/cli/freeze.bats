@@ -1,0 +1,95 @@
+# Freezing, on what a user sees: bytes that stay, work that is not done.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    npy x.npy '<f4' '(6, 3)' 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 2 2 2 0 1 0
+    npy y.npy '<i4' '(6,)' 'l<*' 0 1 1 0 2 2
+    cat >net.yaml <<'END'
+cellrun: 1
+dataset:
+  train:
+    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}
+datapipe: {batch: {batch_size: 2}}
+network:
+  a: {Dense: [3, 5]}
+  r: ReLU
+  b: {Dense: [5, 4]}
+  s: ReLU
+  c: {Dense: [4, 3]}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1, momentum: 0.9, weight_decay: 0.1}}
+train: {epochs: 2}
+END
+}
+
+# npy FILE DESCR SHAPE PACK NUMBERS...
+npy() {
+    local file=$1 descr=$2 shape=$3
+    shift 3
+    {
+        printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+            "{'descr': '$descr', 'fortran_order': False, 'shape': $shape, }"
+        perl -e 'print pack(shift, @ARGV)' "$@"
+    } >"$file"
+}
+
+# Names of the parameters that an update moves.
+moved() {
+    "$CELLRUN" trace net.yaml "$@" --step=1 -o one.safetensors >/dev/null
+    "$CELLRUN" trace net.yaml "$@" --step=3 -o three.safetensors >/dev/null
+    "$CELLRUN" ckpt diff one.safetensors three.safetensors --json |
+        grep -o '"name": "param[^}]*"same": false' |
+        sed 's/"name": "param\.\([^"]*\)".*/\1/' | sort | xargs
+}
+
+@test "nothing frozen: all move" {
+    [ "$(moved)" = "a.bias a.weight b.bias b.weight c.bias c.weight" ]
+}
+
+@test "frozen parameters keep their bytes, decay and momentum included" {
+    [ "$(moved 'freeze.patterns=["a.*"]')" = \
+      "b.bias b.weight c.bias c.weight" ]
+    [ "$(moved 'freeze.patterns=["c.* b.bias"]')" = \
+      "a.bias a.weight b.weight" ]
+    [ "$(moved 'freeze.patterns="*.weight"')" = "a.bias b.bias c.bias" ]
+}
+
+@test "the control word freezes a cell and all in it" {
+    [ "$(moved 'network.b={Dense: [5, 4], freeze: true}')" = \
+      "a.bias a.weight c.bias c.weight" ]
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        'network.b={Dense: [5, 4], freeze: maybe}'
+    [[ "$stderr" == *"freeze takes true or false, not 'maybe'"* ]]
+}
+
+@test "frozen parameters have no gradient in trace" {
+    "$CELLRUN" trace net.yaml 'freeze.patterns=["a.*"]' --grad \
+        -o o.safetensors
+    run -0 "$CELLRUN" ckpt ls o.safetensors
+    [[ "$output" == *grad.b.weight* ]]
+    [[ "$output" != *grad.a.* ]]
+}
+
+@test "a pattern that matches nothing" {
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        'freeze.patterns=["d.*"]'
+    [[ "$stderr" == *"'d.*'"*"[E0014]"* ]]
+}
+
+@test "training with frozen parts leaves them as they began" {
+    "$CELLRUN" train net.yaml -q -o one 'freeze.patterns=["a.* c.bias"]' \
+        >/dev/null
+    "$CELLRUN" trace net.yaml --step -o first.safetensors \
+        'freeze.patterns="*"' >/dev/null
+    "$CELLRUN" trace one --step -o last.safetensors \
+        'freeze.patterns="*"' >/dev/null
+    run "$CELLRUN" ckpt diff first.safetensors last.safetensors --json
+    for p in a.weight a.bias c.bias; do
+        [[ "$output" == *"\"name\": \"param.$p\", "*"\"same\": true"* ]]
+    done
+    same=$(grep -o '"name": "param[^}]*"same": true' <<<"$output" |
+        sed 's/"name": "param\.\([^"]*\)".*/\1/' | sort | xargs)
+    [ "$same" = "a.bias a.weight c.bias" ]
+}

@@ -1,0 +1,162 @@
+# summary: cells, shapes, parameters, costs, and what freezing takes away.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    cat >net.yaml <<'END'
+cellrun: 1
+network:
+  inputs: {image: {shape: [1, 4, 5], type: float32}}
+  flatten: Flatten
+  body:
+    - Dense: [20, 7]
+    - ReLU
+    - {Dense: [7, 3], freeze: true}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+datapipe: {batch: {batch_size: 8}}
+END
+}
+
+# idx NAME MAGIC BYTES...: dimensions and data as numbers
+idx() {
+    local name=$1
+    shift
+    perl -e 'my $n = shift; print pack("C4", 0, 0, 8, $n);
+             print pack("N$n", splice(@ARGV, 0, $n)), pack("C*", @ARGV)' \
+        "$@" >"$name"
+}
+
+@test "the table, word for word" {
+    run -0 --separate-stderr "$CELLRUN" summary net.yaml
+    cat >want <<'END'
+cell     type            in            out      parameters  trainable  multiply-adds
+network  Cell            (8, 1, 4, 5)  (8, 3)
+flatten  Flatten         (8, 1, 4, 5)  (8, 20)           0          0              0
+body     SequentialCell  (8, 20)       (8, 3)
+body.0   Dense           (8, 20)       (8, 7)          147        147            140
+body.1   ReLU            (8, 7)        (8, 7)            0          0              0
+body.2   Dense           (8, 7)        (8, 3)           24          0             21
+
+parameters: 171
+trainable: 147
+multiply-adds: 161 per sample
+END
+    sed 's/ *$//' <<<"$output" | head -11 | diff want -
+    [ -z "$stderr" ]
+    [[ "$output" == *$'\nnot trained: body.2.weight: frozen\n'* ]]
+    [[ "$output" == *$'\nnot trained: body.2.bias: frozen'* ]]
+    [[ "$output" == *"for a step of training on 8 samples"* ]]
+    [[ "$output" != *cut* ]]
+}
+
+@test "what freezing cuts" {
+    run -0 "$CELLRUN" summary net.yaml 'freeze.patterns=["body.0.*"]' \
+        '~network.body' 'network.body=[{Dense: [20, 7]}, ReLU, {Dense: [7, 3]}]'
+    [[ "$output" == *"not trained: body.0.weight: frozen"* ]]
+    [[ "$output" == *"cut from the way back: body.0: nothing in it or before it is trained"* ]]
+    [[ "$output" == *"trainable: 24"* ]]
+}
+
+@test "-v lists the steps" {
+    run -0 "$CELLRUN" summary net.yaml -v
+    [[ "$output" == *"forward  linear         body.0 +activation"* ]]
+    [[ "$output" == *"backward linear         body.0 +update(body.0.weight)"* ]]
+    [[ "$output" != *"update(body.2"* ]]
+}
+
+@test "--json is one object with the keys of the contract" {
+    run -0 --separate-stderr "$CELLRUN" summary net.yaml --json
+    [ "${#lines[@]}" = 1 ]
+    want='{"cells": [{"name": "", "type": "Cell", "in": [8, 1, 4, 5], "out": [8, 3], "params": 0, "trainable": 0, "macs": 0}, {"name": "flatten", '
+    [ "${output:0:${#want}}" = "$want" ]
+    [[ "$output" == *'{"name": "body.2", "type": "Dense", "in": [8, 7], "out": [8, 3], "params": 24, "trainable": 0, "macs": 21}], "params": [{"name": "body.0.weight", "shape": [7, 20], "trainable": true, "reason": null}'* ]]
+    [[ "$output" == *'{"name": "body.2.bias", "shape": [3], "trainable": false, "reason": "frozen"}], "memory_bytes": '*', "cut": []}' ]]
+}
+
+@test "--batch, --at" {
+    run -0 "$CELLRUN" summary net.yaml --batch 3 --at body
+    [[ "${lines[1]}" == body*SequentialCell*"(3, 20)"*"(3, 3)"* ]]
+    [[ "$output" != *flatten* ]]
+    run -0 "$CELLRUN" summary net.yaml --json --at body.0
+    [[ "$output" == '{"cells": [{"name": "body.0", '*'"macs": 140}], "params": [{"name": "body.0.weight"'* ]]
+    run -2 --separate-stderr "$CELLRUN" summary net.yaml --at bodi
+    [[ "$stderr" == *"--at: there is no cell 'bodi' [E0501]"*"did you mean 'body'?"* ]]
+}
+
+@test "a network alone: the first cell tells what comes in" {
+    echo 'network: [Flatten, {Dense: [6, 3]}, ReLU]' >alone.yaml
+    run -0 "$CELLRUN" summary alone.yaml
+    [[ "${lines[1]}" == network*SequentialCell*"(32, 6)"*"(32, 3)"* ]]
+    [[ "$output" == *"for a step of prediction on 32 samples"* ]]
+}
+
+@test "a network that does not tell" {
+    echo 'network: [ReLU, {Dense: [6, 3]}]' >alone.yaml
+    run -2 --separate-stderr "$CELLRUN" summary alone.yaml
+    [[ "$stderr" == *"alone.yaml:1:10: error: the shape of the input is not known"*"[E0103]"*"inputs: {x: {shape:"* ]]
+    [ -z "$output" ]
+}
+
+@test "shapes from the header of the data" {
+    idx images 3 2 3 4 $(seq 24)
+    idx labels 1 2 0 1
+    cat >data.yaml <<'END'
+dataset:
+  train: {IdxDataset: {files: [images, labels], column_names: [image, label]}}
+datapipe:
+  image: [{Rescale: {rescale: 0.5, shift: 0.0}}, HWC2CHW]
+  label: [{TypeCast: {data_type: int32}}]
+  batch: {batch_size: 2}
+network: [Flatten, {Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+END
+    run -0 "$CELLRUN" summary data.yaml
+    [[ "$output" == *"(2, 3, 4)"*"(2, 12)"*"parameters: 26"* ]]
+    rm images
+    run -3 --separate-stderr "$CELLRUN" summary data.yaml \
+        'network=[Flatten, ReLU]'
+    [[ "$stderr" == *images* ]]
+}
+
+@test "data that are missing are no error where the network tells" {
+    cat >data.yaml <<'END'
+dataset: {train: {MnistDataset: {dataset_dir: nowhere}}}
+datapipe: {batch: {batch_size: 16}}
+network: [Flatten, {Dense: [784, 10]}]
+loss: CrossEntropyLoss
+optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}
+END
+    run -0 "$CELLRUN" summary data.yaml
+    [[ "$output" == *"(16, 784)"*"for a step of training on 16 samples"* ]]
+}
+
+@test "a checkpoint brings its config" {
+    perl -e 'print "\x93NUMPY\x01\x00\x76\x00", sprintf("%-117s\n",
+        "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (4, 6), }"),
+        pack("f<24", map { $_ / 7 } 1 .. 24)' >x.npy
+    perl -e 'print "\x93NUMPY\x01\x00\x76\x00", sprintf("%-117s\n",
+        "{\x27descr\x27: \x27<i4\x27, \x27fortran_order\x27: False, \x27shape\x27: (4,), }"),
+        pack("l<4", 0, 1, 2, 0)' >y.npy
+    cat >run.yaml <<'END'
+dataset:
+  train: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 2}}
+network: {fc: {Dense: {out_channels: 3}}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train run.yaml -q -o out >train.log
+    run -0 "$CELLRUN" summary out
+    [[ "$output" == *fc*Dense*"(2, 6)"*"(2, 3)"*21*21*18* ]]
+    run -4 --separate-stderr "$CELLRUN" summary nothing.safetensors
+    [[ "$stderr" == *nothing.safetensors*E0301* ]]
+}
+
+@test "an error of the network" {
+    run -2 --separate-stderr "$CELLRUN" summary net.yaml \
+        'network.body=[{Dense: [21, 3]}]'
+    [[ "$stderr" == *"input (8, 20) does not fit: Dense takes in_channels 21"*"[E0101]"* ]]
+}
