@@ -430,10 +430,12 @@ static struct cr_node *yaml_scalar(struct reader *r)
                             strcmp((const char *)tag, YAML_STR_TAG) == 0));
     if (style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE)
         node->pos = yaml_block_pos(r);
-    if (!cr_scalar_resolve(node))
+    if (!cr_scalar_resolve(node)) {
         cr_error(r->diag, node->pos, CR_E_OUT_OF_RANGE,
                  "%s is too large for a number",
                  cr_quote(r->arena, text, strlen(text)));
+        node->pos.offset = -1;
+    }
     yaml_tag(r, node, tag, node->pos);
     yaml_anchor(r, e->data.scalar.anchor, node);
     if (style == YAML_PLAIN_SCALAR_STYLE && yaml_unclosed(text)) {

@@ -53,6 +53,7 @@ setup() {
 @test "a required argument is missing" { wrong missing; }
 @test "a word for a number" { wrong word; }
 @test "a number out of range" { wrong range; }
+@test "numbers that are too large or too small" { wrong huge; }
 @test "yes for true" { wrong yes; }
 @test "an argument of Dropout without a name" { wrong dropout; }
 @test "too many arguments" { wrong positions; }
