@@ -62,7 +62,7 @@ digits := datasets/digits/train-images-idx3-ubyte.gz
 # What the tests read from the environment.
 tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
          CC="$(CC)" OURS="$(ours) $(libs_cflags)" \
-         tests/run -j $(JOBS) -o $(BUILD)/logs
+         tests/run -j $(JOBS) -o $(BUILD)/logs/$@
 
 .DELETE_ON_ERROR:
 .SECONDARY:
