@@ -56,7 +56,10 @@ static double now(void)
 }
 
 /* Twelve chains are more than any processor needs to hide the latency. */
-enum { CHAINS = 12, TURNS = 100000 };
+enum {
+    CHAINS = 12,
+    TURNS = 100000
+};
 
 CR_TARGET("avx512f") static float peak_avx512(void)
 {

@@ -3,7 +3,11 @@
 #define CR_BASE_CPU_H
 
 /* Instruction sets that some code here is written for, in rising order. */
-enum cr_isa { CR_ISA_GENERIC, CR_ISA_AVX2, CR_ISA_AVX512 };
+enum cr_isa {
+    CR_ISA_GENERIC,
+    CR_ISA_AVX2,
+    CR_ISA_AVX512
+};
 
 /* The highest one that both the processor and CELLRUN_ISA allow (generic,
  * avx2 or avx512; anything else is ignored). */

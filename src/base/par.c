@@ -30,18 +30,22 @@ struct seat {
     pthread_t thread;
 };
 
-enum { CLOSED, OPEN, ASLEEP };
+enum {
+    CLOSED,
+    OPEN,
+    ASLEEP
+};
 
 static struct {
-    int threads;           /* the caller among them */
+    int threads; /* the caller among them */
     int spins;
     void (*fn)(void *ctx, int part, int parts);
     void *ctx;
     int parts;
     bool quit;
-    _Alignas(64) atomic_int left;       /* parts not done, less the caller's */
-    atomic_uint waiting;                /* the caller sleeps on `left` */
-    _Alignas(64) atomic_bool busy;      /* somebody is in cr_par */
+    _Alignas(64) atomic_int left;  /* parts not done, less the caller's */
+    atomic_uint waiting;           /* the caller sleeps on `left` */
+    _Alignas(64) atomic_bool busy; /* somebody is in cr_par */
     struct seat seat[PAR_MAX];
 } pool = { .threads = 1 };
 

@@ -95,13 +95,17 @@ static void plain_part(const struct cr_gemm *g, int part, int parts)
 #define CBLAS_GEMM "cblas_sgemm"
 #endif
 
-enum { CBLAS_ROWS = 101, CBLAS_N = 111, CBLAS_T = 112 };
+enum {
+    CBLAS_ROWS = 101,
+    CBLAS_N = 111,
+    CBLAS_T = 112
+};
 
 /* Filled in once, by choose. */
 static struct {
-    void (*cblas)(int order, int ta, int tb, int m, int n, int k,
-                  cr_real alpha, const cr_real *a, int lda, const cr_real *b,
-                  int ldb, cr_real beta, cr_real *c, int ldc);
+    void (*cblas)(int order, int ta, int tb, int m, int n, int k, cr_real alpha,
+                  const cr_real *a, int lda, const cr_real *b, int ldb,
+                  cr_real beta, cr_real *c, int ldc);
     int (*onednn)(char ta, char tb, int64_t m, int64_t n, int64_t k,
                   float alpha, const float *a, int64_t lda, const float *b,
                   int64_t ldb, float beta, float *c, int64_t ldc);

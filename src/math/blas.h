@@ -13,10 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum cr_trans { CR_N, CR_T };
+enum cr_trans {
+    CR_N,
+    CR_T
+};
 
 /* Activations that a product can apply to what it writes. */
-enum cr_act { CR_ACT_NONE, CR_ACT_RELU };
+enum cr_act {
+    CR_ACT_NONE,
+    CR_ACT_RELU
+};
 
 /* c = act(alpha op(a) op(b) + (add ? c : 0) + bias), then 0 where mask <= 0.
  * op(a) is m x k, op(b) k x n, c m x n. */
@@ -27,9 +33,9 @@ struct cr_gemm {
     cr_real alpha;
     bool add;
     cr_real *c;
-    const cr_real *bias;    /* n values, added to every row; NULL: none */
+    const cr_real *bias; /* n values, added to every row; NULL: none */
     enum cr_act act;
-    const cr_real *mask;    /* m x n: the ReLU's output; NULL: none */
+    const cr_real *mask; /* m x n: the ReLU's output; NULL: none */
 };
 
 /* All of them, in one parallel region; they must not depend on each other. */

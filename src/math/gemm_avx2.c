@@ -13,22 +13,23 @@
 #define LANES 8
 #define WIDE 3
 #define MAX_ROWS 1, 8, 6, 4
-#define TILES                                                                  \
-    T(1, 1) T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(1, 2)    \
-    T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(1, 3) T(2, 3) T(3, 3) T(4, 3)
+#define TILES                                                               \
+    T(1, 1)                                                                 \
+    T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(1, 2) T(2, 2) \
+        T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(1, 3) T(2, 3) T(3, 3) T(4, 3)
 #define V_ZERO() _mm256_setzero_ps()
 #define V_SET(x) _mm256_set1_ps(x)
 #define V_LOAD(p) _mm256_loadu_ps(p)
 #define V_STORE(p, x) _mm256_storeu_ps(p, x)
-#define V_LOAD_N(p, n)                                                         \
+#define V_LOAD_N(p, n) \
     ((n) == 8 ? V_LOAD(p) : _mm256_maskload_ps(p, gemm_first(n)))
-#define V_STORE_N(p, n, x)                                                     \
+#define V_STORE_N(p, n, x) \
     ((n) == 8 ? V_STORE(p, x) : _mm256_maskstore_ps(p, gemm_first(n), x))
 #define V_ADD(x, y) _mm256_add_ps(x, y)
 #define V_MUL(x, y) _mm256_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */
-#define V_MASK(x, y)                                                           \
+#define V_MASK(x, y) \
     _mm256_and_ps(x, _mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_NLE_UQ))
 
 typedef __m256 vec;

@@ -13,26 +13,27 @@
 #define LANES 16
 #define WIDE 4
 #define MAX_ROWS 1, 9, 9, 9, 6
-#define TILES                                                                  \
-    T(1, 1) T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1)    \
-    T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(7, 2) T(8, 2) T(9, 2)    \
-    T(1, 3) T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) T(9, 3)    \
-    T(1, 4) T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
+#define TILES                                                               \
+    T(1, 1)                                                                 \
+    T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1) T(1, 2) \
+        T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(7, 2) T(8, 2) T(9, 2)     \
+            T(1, 3) T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) \
+                T(9, 3) T(1, 4) T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
 #define V_ZERO() _mm512_setzero_ps()
 #define V_SET(x) _mm512_set1_ps(x)
 #define V_LOAD(p) _mm512_loadu_ps(p)
 #define V_STORE(p, x) _mm512_storeu_ps(p, x)
 #define V_FIRST(n) ((__mmask16)((1u << (n)) - 1))
-#define V_LOAD_N(p, n)                                                         \
+#define V_LOAD_N(p, n) \
     ((n) == 16 ? V_LOAD(p) : _mm512_maskz_loadu_ps(V_FIRST(n), p))
-#define V_STORE_N(p, n, x)                                                     \
+#define V_STORE_N(p, n, x) \
     ((n) == 16 ? V_STORE(p, x) : _mm512_mask_storeu_ps(p, V_FIRST(n), x))
 #define V_ADD(x, y) _mm512_add_ps(x, y)
 #define V_MUL(x, y) _mm512_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm512_max_ps(_mm512_setzero_ps(), x) /* NaN stays */
-#define V_MASK(x, y)                                                           \
-    _mm512_maskz_mov_ps(                                                       \
+#define V_MASK(x, y)     \
+    _mm512_maskz_mov_ps( \
         _mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLE_UQ), x)
 
 typedef __m512 vec;

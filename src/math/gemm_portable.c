@@ -12,9 +12,10 @@
 #define LANES ((int)(16 / sizeof(cr_real)))
 #define WIDE 3
 #define MAX_ROWS 1, 8, 4, 3
-#define TILES                                                                  \
-    T(1, 1) T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(1, 2)    \
-    T(2, 2) T(3, 2) T(4, 2) T(1, 3) T(2, 3) T(3, 3)
+#define TILES                                                               \
+    T(1, 1)                                                                 \
+    T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(1, 2) T(2, 2) \
+        T(3, 2) T(4, 2) T(1, 3) T(2, 3) T(3, 3)
 #define V_ZERO() gemm_set(0)
 #define V_SET(x) gemm_set(x)
 #define V_LOAD(p) gemm_load(p)

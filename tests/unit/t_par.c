@@ -12,7 +12,9 @@
 
 #include "tap.h"
 
-enum { PARTS = 8 };
+enum {
+    PARTS = 8
+};
 
 struct counts {
     atomic_int seen[PARTS], wrong;
