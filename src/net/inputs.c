@@ -126,7 +126,7 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
     } else {
         find_features(network, 0, &features);
         if (features == 0) {
-            cr_error(net->diag, network->pos, CR_E_NETWORK,
+            cr_error(net->diag, network->pos, CR_E_INPUT,
                      "the shape of the input is not known: there is no data "
                      "set, and the first cell does not tell");
             cr_note(net->diag, "   write `inputs: {x: {shape: [...]}}` under "

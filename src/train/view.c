@@ -31,26 +31,14 @@ void cr_view_close(struct cr_view *view)
     view->store = NULL;
 }
 
-/* The training data, for its headers alone. */
-static struct cr_pipe *view_pipe(struct cr_view *v, struct cr_diag *diag)
+/* Takes columns from the headers of the training data. Data that are not
+ * there are no error yet: the first cell may tell what comes in. */
+static bool view_data(struct cr_view *v)
 {
     struct cr_pipe_want want = { .split = "train", .train = true,
                                  .seed = v->seed };
-    struct cr_diag *usual = v->config->diag;
-    struct cr_pipe *pipe;
-
-    v->config->diag = diag;
-    pipe = cr_pipe_open(v->config, &want);
-    v->config->diag = usual;
-    return pipe;
-}
-
-/* Data that are not there are no error yet: the first cell may tell what
- * comes in. */
-static bool view_data(struct cr_view *v)
-{
     struct cr_arena *arena = v->config->arena;
-    struct cr_diag quiet = { .arena = arena };
+    struct cr_diag *usual = v->config->diag;
     const struct cr_column *column;
     struct cr_column *copy;
     struct cr_pipe *pipe;
@@ -58,11 +46,15 @@ static bool view_data(struct cr_view *v)
 
     if (!cr_section(v->config, "dataset"))
         return true;
-    pipe = view_pipe(v, &quiet);
+    v->missing.arena = arena;
+    v->config->diag = &v->missing;
+    pipe = cr_pipe_open(v->config, &want);
+    v->config->diag = usual;
+    if (!pipe && cr_diag_exit(&v->missing) == cr_code_exit(CR_E_DATA_MISSING))
+        return true;
     if (!pipe) {
-        v->missing =
-            cr_diag_exit(&quiet) == cr_code_exit(CR_E_DATA_MISSING);
-        return v->missing || view_pipe(v, v->config->diag);
+        cr_diag_join(usual, &v->missing);
+        return false;
     }
     column = cr_pipe_columns(pipe, &v->n_columns);
     copy = CR_NEWS(arena, struct cr_column, v->n_columns + 1);
@@ -135,6 +127,8 @@ static void view_label(struct cr_view *v, const struct cr_net *net,
 
 bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
 {
+    struct cr_diag *usual = v->config->diag;
+    struct cr_diag quiet = { .arena = v->config->arena };
     struct cr_optim_use use;
     const struct cr_net *net;
 
@@ -144,10 +138,14 @@ bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
         v->batch = batch;
     v->loss = v->n_columns > 0 && cr_section(v->config, "loss");
     if (v->n_columns == 0) {
+        v->config->diag = &quiet;
         net = view_build(v, v->batch, false, false);
+        v->config->diag = usual;
         if (!net) {
-            if (v->missing) /* now it matters */
-                view_pipe(v, v->config->diag);
+            cr_diag_join(usual, v->missing.errors > 0 &&
+                                        quiet.first->code == CR_E_INPUT
+                                    ? &v->missing
+                                    : &quiet);
             return false;
         }
         view_label(v, net, v->batch);

@@ -20,7 +20,7 @@ struct cr_view {
     int64_t classes;            /* of the data; 0: not known */
     uint64_t seed;
     bool loss;                  /* there is one, and a label for it */
-    bool missing;               /* the data set's files are not there */
+    struct cr_diag missing;     /* why the data set cannot be opened */
     struct cr_net *net;
 };
 

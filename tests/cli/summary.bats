@@ -95,7 +95,7 @@ END
 @test "a network that does not tell" {
     echo 'network: [ReLU, {Dense: [6, 3]}]' >alone.yaml
     run -2 --separate-stderr "$CELLRUN" summary alone.yaml
-    [[ "$stderr" == *"alone.yaml:1:10: error: the shape of the input is not known"*"[E0103]"*"inputs: {x: {shape:"* ]]
+    [[ "$stderr" == *"alone.yaml:1:10: error: the shape of the input is not known"*"[E0104]"*"inputs: {x: {shape:"* ]]
     [ -z "$output" ]
 }
 
