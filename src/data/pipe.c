@@ -354,6 +354,23 @@ static void batch_make(struct cr_pipe *p, struct cr_batch *b)
                               cr_bytes(&p->column[i].spec) + 1);
 }
 
+#define AHEAD 8 /* rows */
+
+/* Asks for the memory of a sample that will be read soon: samples come in
+ * random order from what may be a large file. */
+static void ahead(struct cr_pipe *p, int64_t sample)
+{
+    int k;
+
+    for (k = 0; k < p->set.columns && p->set.type->at; k++) {
+        const char *x = p->set.type->at(&p->set, sample, k);
+        size_t size = cr_bytes(&p->set.column[k].spec), i;
+
+        for (i = 0; x && i < size && i < 4096; i += 64)
+            __builtin_prefetch(x + i);
+    }
+}
+
 /* Rows from..to of a batch; false when a sample cannot be had, whose row is
  * in *row. */
 static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
@@ -363,7 +380,9 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
     int64_t r;
     int k;
 
-    for (r = from; r < to; r++)
+    for (r = from; r < to; r++) {
+        if (r + AHEAD < to)
+            ahead(p, b->samples[r + AHEAD]);
         for (k = 0; k < b->columns; k++) {
             const struct cr_colpipe *c = p->op[k];
             const void *x = p->set.type->at
@@ -382,6 +401,7 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
             if (!cr_colpipe_run(c, diag, b->epoch, b->samples[r], x, y, room))
                 return false;
         }
+    }
     return true;
 }
 
