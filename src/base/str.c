@@ -1,12 +1,13 @@
 #include "base/str.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/whole.h"
 
 void cr_buf_add(struct cr_buf *buf, const char *text, size_t len)
 {
@@ -262,61 +263,13 @@ done:
     return buf.text ? buf.text : cr_strdup(arena, "");
 }
 
-static bool str_put(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-static void str_sync_dir(struct cr_arena *arena, const char *path)
-{
-    int fd = open(cr_path_dir(arena, path), O_RDONLY | O_DIRECTORY);
-
-    if (fd >= 0) {
-        /* some file systems cannot; the file itself is synced already */
-        (void)fsync(fd);
-        close(fd);
-    }
-}
-
 bool cr_write_file(struct cr_diag *diag, const char *path, const void *data,
                    size_t len)
 {
-    struct cr_arena mem = { 0 };
-    const char *part = cr_strf(&mem, "%s.part.%ld", path, (long)getpid());
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool ok = false;
-    int why = errno;
+    struct cr_whole whole;
 
-    if (fd < 0)
-        goto done;
-    ok = str_put(fd, data, len) && fsync(fd) == 0;
-    why = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
-        why = errno;
-    }
-    if (ok && rename(part, path) != 0) {
-        ok = false;
-        why = errno;
-    }
-    if (ok)
-        str_sync_dir(&mem, path);
-    else
-        unlink(part);
-done:
-    if (!ok)
-        cr_error(diag, cr_at_file(diag->arena, path), CR_E_SYSTEM,
-                 "cannot write: %s", strerror(why));
-    cr_arena_free(&mem);
-    return ok;
+    if (!cr_whole_open(&whole, diag, path, (int64_t)len))
+        return false;
+    cr_whole_put(&whole, data, len);
+    return cr_whole_close(&whole);
 }

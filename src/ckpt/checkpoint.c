@@ -163,7 +163,7 @@
 
 #include "base/gz.h"
 #include "base/version.h"
-#include "ckpt/whole.h"
+#include "base/whole.h"
 
 struct ckpt_named {
     const char *name;

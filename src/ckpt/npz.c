@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/gz.h"
-#include "ckpt/whole.h"
+#include "base/whole.h"
 #include "data/npy.h"
 
 #define NPZ_LOCAL 0x04034b50u
@@ -26,6 +26,7 @@
 #define NPZ_LOCATOR 0x07064b50u
 #define NPZ_NONE 0xffffffffu /* the number stands in a zip64 field */
 #define NPZ_RATIO 1032       /* deflate makes a byte into no more */
+#define NPZ_MEMBER_MAX (UINT64_C(8) << 30) /* bytes unpacked */
 
 struct cr_npz_member {
     int64_t at;     /* of the payload */
@@ -291,8 +292,9 @@ static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
                                   .deflated = method == 8 };
     if (part[0] >> 62 || part[1] >> 62 || part[2] >> 62 ||
         part[1] > (uint64_t)s->size || part[2] > (uint64_t)s->size ||
-        (method == 0 ? part[0] != part[1]
-                     : part[0] / NPZ_RATIO > part[1] + 1)) {
+        (method == 0
+             ? part[0] != part[1]
+             : part[0] > NPZ_MEMBER_MAX || part[0] / NPZ_RATIO > part[1] + 1)) {
         npz_bad(s, diag, where, "a member of impossible size");
         return 0;
     }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "ckpt/whole.h"
+#include "base/whole.h"
 
 #define PUBLISH_SUFFIX ".safetensors"
 

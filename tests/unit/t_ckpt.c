@@ -187,6 +187,35 @@ static const char deep[] =
     "{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
     "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}";
 
+/* Devices and links are no files to be replaced. */
+static void devices(void)
+{
+    struct cr_diag diag = { .arena = &arena };
+    struct cr_tensor t = { "a", CR_SPEC(1), (void *)weight };
+    struct stat st;
+    size_t n = 0;
+    int reader;
+
+    mkdir(in("dev"), 0777);
+    mkfifo(in("dev/pipe"), 0600);
+    reader = open(in("dev/pipe"), O_RDWR);
+    ok(cr_tensors_write(&diag, in("dev/pipe"), &t, 1) &&
+           stat(in("dev/pipe"), &st) == 0 && S_ISFIFO(st.st_mode),
+       "a pipe is written to and stays");
+    close(reader);
+    ok(symlink("file", in("dev/link")) == 0 &&
+           cr_write_file(&diag, in("dev/file"), "x", 1) &&
+           cr_write_file(&diag, in("dev/link"), "yy", 2) &&
+           lstat(in("dev/link"), &st) == 0 && S_ISLNK(st.st_mode),
+       "a link stays");
+    slurp(in("dev/file"), &n);
+    ok(n == 2, "and what it names is written");
+    ok(!cr_write_file(&diag, "/dev/full", "x", 1) &&
+           stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode),
+       "a full device says so and stays");
+    ok(!cr_write_file(&diag, in("dev"), "x", 1), "a folder is no file");
+}
+
 static void others(void)
 {
 #define T(shape, offsets)                                                     \
@@ -664,6 +693,7 @@ int main(void)
     p = training(&n);
     damage("training checkpoint", p, n);
     others();
+    devices();
     refused();
     npy();
     npz();

@@ -1,7 +1,8 @@
-#include "ckpt/whole.h"
+#include "base/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,10 +28,45 @@ static void whole_free(struct cr_whole *w)
     w->fd = w->dir = -1;
 }
 
+/* Room for the file at once; where the file system cannot tell, true. */
+static bool whole_reserve(struct cr_whole *w, int64_t size)
+{
+    /* not posix_fallocate: where it must pretend, it writes */
+    while (size > 0 && fallocate(w->fd, 0, 0, size) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (errno == EOPNOTSUPP || errno == ENOSYS)
+            break;
+        return whole_fail(
+            w, cr_strf(&w->mem, "cannot write %lld bytes", (long long)size),
+            errno);
+    }
+    return true;
+}
+
+static bool whole_is_device(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 bool cr_whole_open(struct cr_whole *w, struct cr_diag *diag, const char *path,
                    int64_t size)
 {
+    struct stat st;
+    char *target;
+
     *w = (struct cr_whole){ .diag = diag, .path = path, .fd = -1, .dir = -1 };
+    if (whole_is_device(path)) {
+        w->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return w->fd >= 0 || whole_fail(w, "cannot write", errno);
+    }
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) &&
+        (target = realpath(path, NULL)) != NULL) {
+        path = cr_strdup(&w->mem, target);
+        free(target);
+    }
     w->name = cr_path_base(path);
     w->part = cr_strf(&w->mem, ".%s.tmp.%ld", w->name, (long)getpid());
     w->dir =
@@ -47,19 +83,9 @@ bool cr_whole_open(struct cr_whole *w, struct cr_diag *diag, const char *path,
         whole_fail(w, "cannot write", errno);
         goto fail;
     }
-    /* not posix_fallocate: where it must pretend, it writes */
-    while (size > 0 && fallocate(w->fd, 0, 0, size) != 0) {
-        if (errno == EINTR)
-            continue;
-        if (errno == EOPNOTSUPP || errno == ENOSYS)
-            break;
-        whole_fail(w,
-                   cr_strf(&w->mem, "cannot write %lld bytes", (long long)size),
-                   errno);
-        unlinkat(w->dir, w->part, 0);
-        goto fail;
-    }
-    return true;
+    if (whole_reserve(w, size))
+        return true;
+    unlinkat(w->dir, w->part, 0);
 fail:
     whole_free(w);
     return false;
@@ -86,18 +112,21 @@ bool cr_whole_put(struct cr_whole *w, const void *data, size_t len)
 /* A failed fsync is final: the kernel may have dropped the pages since. */
 bool cr_whole_close(struct cr_whole *w)
 {
-    if (!w->failed && fsync(w->fd) != 0)
+    if (w->part && !w->failed && fsync(w->fd) != 0)
         whole_fail(w, "cannot write", errno);
     if (close(w->fd) != 0 && !w->failed)
         whole_fail(w, "cannot write", errno);
     w->fd = -1;
+    if (!w->part)
+        goto done;
     if (!w->failed && renameat(w->dir, w->part, w->dir, w->name) != 0)
-        whole_fail(w, "cannot give the file its name", errno);
+        whole_fail(w, "cannot write", errno);
     if (w->failed)
         unlinkat(w->dir, w->part, 0);
     else
         /* some file systems cannot; the file itself is synced already */
         (void)fsync(w->dir);
+done:
     whole_free(w);
     return !w->failed;
 }

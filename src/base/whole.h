@@ -2,9 +2,12 @@
  * A file that is whole or absent: written beside its final name as
  * .NAME.tmp.PID, synced, renamed (formats.md 9.7). Whatever happens, the name
  * means either the old file or the new one, complete.
+ *
+ * Where the name stands for a device or a pipe there is nothing to rename: it
+ * is written as it is. A symbolic link stays, and what it names is written.
  */
-#ifndef CR_CKPT_WHOLE_H
-#define CR_CKPT_WHOLE_H
+#ifndef CR_BASE_WHOLE_H
+#define CR_BASE_WHOLE_H
 
 #include "base/diag.h"
 
@@ -12,7 +15,7 @@ struct cr_whole {
     struct cr_diag *diag;
     const char *path;
     struct cr_arena mem;
-    const char *name, *part; /* within the folder */
+    const char *name, *part; /* within the folder; part NULL: in place */
     int dir, fd;
     bool failed; /* reported already */
 };
