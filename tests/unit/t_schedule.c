@@ -26,7 +26,8 @@ static bool read_lr(const char *text, struct cr_lr *lr, const char **why)
     src->len = strlen(text);
     root = cr_yaml_read(&mem, diag, src, 0, src->len);
     *config = (struct cr_config){ .arena = &mem, .diag = diag, .root = root,
-                                  .dir = "." };
+                                  .dir = ".",
+                                  .moved = CR_NEW(&mem, struct cr_moved *) };
     good = root && cr_obj_read(&mem, diag, CR_KIND_SCHEDULE,
                                cr_node_get(root, "lr"), &obj) &&
            cr_lr_read(config, &obj, lr);
