@@ -403,6 +403,27 @@ static void test_positions(void)
          "also in an assignment");
 }
 
+/* With its defaults the config reads as one that has nothing to add. */
+static void test_full(void)
+{
+    struct cr_diag diag, again;
+    struct cr_config *first = conf_load(
+        &diag,
+        "network: {inputs: {x: {shape: [4]}}, a: [{Dense: [4, 2]}, ReLU, "
+        "{Dropout: {p: 0.5}}]}\noptimizer: {SGD: 0.1}\ntrain: {epochs: 3}\n",
+        NULL);
+    const char *full = cr_config_yaml(first, false, true);
+    struct cr_config *second = conf_load(&again, full, NULL);
+
+    ok(diag.errors + again.errors == 0, "no errors");
+    ok(strstr(full, "momentum: 0.0") && strstr(full, "has_bias: true") &&
+           strstr(full, "seed: 1\n"),
+       "defaults of types and sections are there");
+    same(cr_config_yaml(second, false, false), full, "read again");
+    same(cr_config_yaml(second, false, true), full, "nothing is added");
+    ok(cr_config_check(second), "and nothing is wrong");
+}
+
 static void test_forms(void)
 {
     struct cr_diag diag;
@@ -453,6 +474,7 @@ int main(void)
     test_ids();
     test_print();
     test_positions();
+    test_full();
     test_forms();
     if (system(cr_strf(&conf_mem, "rm -r %s", folder)) != 0)
         return 1;
