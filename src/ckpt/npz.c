@@ -366,13 +366,6 @@ done:
     return ok;
 }
 
-static int npz_by_name(const void *a, const void *b)
-{
-    const struct cr_entry *const *x = a, *const *y = b;
-
-    return strcmp((*x)->name, (*y)->name);
-}
-
 static int npz_by_place(const void *a, const void *b)
 {
     const struct cr_npz_member *const *x = a, *const *y = b;
@@ -392,10 +385,7 @@ static bool npz_apart(struct cr_store *s, struct cr_diag *diag)
     for (int i = 1; i < s->n; i++)
         if (m[i - 1]->at + m[i - 1]->packed > m[i]->at)
             return npz_bad(s, diag, m[i]->at, "members that overlap");
-    s->sorted = CR_NEWS(s->arena, const struct cr_entry *, s->n);
-    for (int i = 0; i < s->n; i++)
-        s->sorted[i] = &s->entry[i];
-    qsort(s->sorted, (size_t)s->n, sizeof *s->sorted, npz_by_name);
+    cr_store_sort(s);
     for (int i = 1; i < s->n; i++)
         if (strcmp(s->sorted[i - 1]->name, s->sorted[i]->name) == 0)
             return npz_bad(s, diag, 0, "two members of one name");

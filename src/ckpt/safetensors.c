@@ -191,13 +191,6 @@ static int st_by_offset(const void *a, const void *b)
     return x->crc < y->crc ? -1 : x->crc > y->crc;
 }
 
-static int st_by_name(const void *a, const void *b)
-{
-    const struct cr_entry *const *x = a, *const *y = b;
-
-    return strcmp((*x)->name, (*y)->name);
-}
-
 bool cr_st_parse(struct cr_store *s, struct cr_diag *diag, const char *header,
                  size_t len)
 {
@@ -254,10 +247,7 @@ bool cr_st_parse(struct cr_store *s, struct cr_diag *diag, const char *header,
                         CR_E_CKPT_DAMAGED,
                         "%" PRId64 " bytes too many behind the last tensor",
                         s->size - data - end);
-    s->sorted = CR_NEWS(s->arena, const struct cr_entry *, s->n);
-    for (int i = 0; i < s->n; i++)
-        s->sorted[i] = &s->entry[i];
-    qsort(s->sorted, (size_t)s->n, sizeof *s->sorted, st_by_name);
+    cr_store_sort(s);
     return true;
 }
 

@@ -341,6 +341,21 @@ const struct cr_entry *cr_store_entries(const struct cr_store *s, int *n)
     return s->entry;
 }
 
+static int store_by_name(const void *a, const void *b)
+{
+    const struct cr_entry *const *x = a, *const *y = b;
+
+    return strcmp((*x)->name, (*y)->name);
+}
+
+void cr_store_sort(struct cr_store *s)
+{
+    s->sorted = CR_NEWS(s->arena, const struct cr_entry *, s->n);
+    for (int i = 0; i < s->n; i++)
+        s->sorted[i] = &s->entry[i];
+    qsort(s->sorted, (size_t)s->n, sizeof *s->sorted, store_by_name);
+}
+
 const struct cr_entry *cr_store_find(const struct cr_store *s, const char *name)
 {
     int low = 0, high = s->n;

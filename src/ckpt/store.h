@@ -37,6 +37,9 @@ struct cr_store {
 bool cr_store_pread(struct cr_store *store, struct cr_diag *diag, int64_t at,
                     void *to, size_t n);
 
+/* Makes the index by name, once all entries stand in their place. */
+void cr_store_sort(struct cr_store *store);
+
 /* dtypes of safetensors: bits of an element, 0 if there is no such; *type is
  * CR_TYPES where we have none. */
 int cr_st_bits(const char *dtype, enum cr_type *type);
