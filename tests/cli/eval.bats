@@ -1,0 +1,133 @@
+# eval: a checkpoint judged on its own.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    config c.yaml
+    "$CELLRUN" train c.yaml -o run -q --epochs 6 >summary
+}
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    data=$BATS_FILE_TMPDIR
+    cd "$BATS_TEST_TMPDIR"
+}
+
+@test "what training said of its best" {
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run"
+    [ -z "$stderr" ]
+    [ "${#lines[@]}" = 2 ]
+    best=$(sed -n 's/^best.accuracy: \([0-9.]*\) at.*/\1/p' "$data/summary")
+    [ "$(value accuracy)" = "$best" ]
+    run -0 "$CELLRUN" eval --ckpt "$data/run/ckpt/last.safetensors"
+    [ "$(value accuracy)" = \
+      "$(sed -n 's/^eval.accuracy: //p' "$data/summary")" ]
+    [ "$(value loss)" = "$(sed -n 's/^eval.loss: //p' "$data/summary")" ]
+    run -0 "$CELLRUN" eval --ckpt "$data/run/ckpt/c-2_19"
+}
+
+@test "--json has all digits and the samples" {
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run/ckpt/last" --json
+    [[ $output =~ ^\{\"accuracy\":0\.[0-9]+,\"loss\":0\.[0-9]{8,},\"samples\":100\}$ ]]
+    loss=$(sed 's/.*"loss":\([0-9.e-]*\),.*/\1/' <<<"$output")
+    grep -q "\"split\":\"eval\".*\"loss\":$loss}" "$data/run/metrics.jsonl"
+}
+
+@test "other splits, folders' YAML, metrics, batches" {
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --data train --json
+    [[ $output == *'"samples":300}' ]]
+    cp "$data"/train-[xy].npy .
+    cat >other.yaml <<'END2'
+dataset:
+  test: {NumpySlicesDataset: {data: [train-x.npy, train-y.npy], column_names: [x, label]}}
+END2
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --data other.yaml --json
+    [[ $output == *'"samples":300}' ]]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" \
+        --metrics 'F1,top_1_accuracy,precision'
+    [ "$(cut -d: -f1 <<<"$output" | xargs)" = "F1 top_1_accuracy precision" ]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --metrics accuracy
+    first=$output
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --metrics accuracy \
+        datapipe.batch.batch_size=7 --threads 1
+    [ "$output" = "$first" ]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --eager --metrics accuracy
+    [ "$output" = "$first" ]
+    run -3 "$CELLRUN" eval --ckpt "$data/run" --data nowhere
+    [[ $output == *"--data: No such file"* ]]
+    run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics acc
+    [[ $output == *"unknown metric 'acc'"* ]]
+}
+
+@test "--require" {
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --require 'accuracy>=0.4'
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --require 'eval.accuracy>=0.4'
+    run -6 "$CELLRUN" eval --ckpt "$data/run" --require 'accuracy>=1.01'
+    [[ $output == *"not met: accuracy is 0."*"[E0402]"* ]]
+    [[ $(value accuracy) =~ ^0\.[0-9]{4}$ ]]
+    run -2 "$CELLRUN" eval --ckpt "$data/run" --require 'F1>=0.5'
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --metrics F1 --require 'F1>=0.2'
+}
+
+@test "the confusion matrix adds up" {
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --confusion m.csv --json
+    right=$(sed 's/.*"accuracy":\([0-9.]*\).*/\1/' <<<"$output")
+    [ "$(head -1 m.csv)" = "truth,0,1,2" ]
+    [ "$(tail -n +2 m.csv | tr ',' '\n' | awk 'NR % 4 != 1 { n += $1 }
+        END { print n }')" = 100 ]
+    [ "$(awk -F, 'NR > 1 { n += $NR } END { print n / 100 }' m.csv)" = "$right" ]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --confusion -
+    [[ $output == *"$(cat m.csv)" ]]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --metrics confusion_matrix
+    [[ $output =~ ^confusion_matrix:\ \[\[[0-9]+,\ [0-9]+,\ [0-9]+\],\  ]]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" \
+        'predict.labels=[cat, "a,b", dog]' --confusion -
+    [[ $output == *'truth,cat,"a,b",dog'* ]]
+}
+
+@test "--per-class" {
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --per-class \
+        --metrics precision,F1
+    [ "$(sed -n 3p <<<"$output" | xargs)" = "class precision recall F1 samples" ]
+    mean=$(sed -n '4,6p' <<<"$output" | awk '{ s += $2 } END { print s / 3 }')
+    awk -v a="$mean" -v b="$(value precision)" \
+        'BEGIN { d = a - b; exit !(d < 1e-4 && d > -1e-4) }'
+    [ "$(sed -n '4,6p' <<<"$output" | awk '{ n += $5 } END { print n }')" = 100 ]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --per-class --json
+    [[ $output == *'"per_class":[{"class":"0","precision":'*'"samples":34}'* ]]
+}
+
+@test "the file itself: missing, damaged, without a config" {
+    run -4 "$CELLRUN" eval --ckpt nowhere
+    [[ $output == *"[E0301]"* ]]
+    cp "$data/run/ckpt/last.safetensors" f.safetensors
+    truncate -s -1 f.safetensors
+    run -4 "$CELLRUN" eval --ckpt f
+    [[ $output == *"[E0303]"* ]]
+    "$CELLRUN" trace "$data/c.yaml" --step -o t.safetensors
+    run -4 "$CELLRUN" eval --ckpt t.safetensors
+    [[ $output == *"no config in it; give one"* ]]
+    run -2 "$CELLRUN" eval
+    [[ $output == *"--ckpt is missing"* ]]
+    cp "$data/run/ckpt/last.safetensors" g.safetensors
+    run -4 "$CELLRUN" eval --ckpt g 'network.fc={Dense: [8, 17]}' \
+        'network.out={Dense: [17, 3]}'
+    [[ $output == *"[E0305]"* ]]
+}
+
+@test "a network that does not classify: only the loss" {
+    cp "$data"/*.npy .
+    sed -e 's/CrossEntropyLoss/MSELoss/; s/\[16, 3\]/[16, 8]/; /^metrics/d' \
+        -e 's/-y.npy/-x.npy/g' "$data/c.yaml" >r.yaml
+    run -0 "$CELLRUN" train r.yaml -o r -q
+    [ -z "$(value eval.accuracy)" ]
+    [[ $(value eval.loss) =~ ^[0-9.]+$ ]]
+    run -0 "$CELLRUN" eval --ckpt r
+    [[ $output =~ ^loss:\ [0-9.]+$ ]]
+    sed -e 's/\[16, 3\]/[16, 1]/; s/CrossEntropyLoss/MSELoss/' \
+        "$data/c.yaml" >one.yaml
+    run -2 "$CELLRUN" train one.yaml -o s -q
+}

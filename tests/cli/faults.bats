@@ -1,0 +1,132 @@
+# When the world says no: full disks, folders that cannot be written, readers
+# that go away. The last good checkpoint stays.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    config c.yaml
+    disk=$BATS_TEST_TMPDIR/disk
+}
+
+teardown() {
+    ! mountpoint -q "$disk" || umount "$disk"
+}
+
+# disk SIZE: a file system of that size, or the test is skipped
+disk() {
+    mkdir -p "$disk"
+    mount -t tmpfs -o size="$1" tmpfs "$disk" 2>/dev/null ||
+        skip "only root may mount"
+}
+
+@test "a full disk: exit 1 with the path, what was there stays, goes on later" {
+    disk 1m
+    set -- c.yaml -o "$disk/r" -q --epochs 3
+    run -0 "$CELLRUN" train "$@"
+    cp "$disk/r/ckpt/last.safetensors" last
+    head -c 2m /dev/zero >"$disk/fill" 2>/dev/null || true
+    run -1 "$CELLRUN" resume "$disk/r" -q --epochs 6
+    [[ $output == *"disk/r: error: "*"No space left on device [E0602]"* ]]
+    run -0 "$CELLRUN" ckpt verify "$disk/r/ckpt/last"
+    cmp last "$disk/r/ckpt/last.safetensors"
+    rm "$disk/fill"
+    run -0 "$CELLRUN" resume "$disk/r" -q --epochs 6
+    run -0 "$CELLRUN" train c.yaml -o whole -q --epochs 6
+    cmp whole/ckpt/last.safetensors "$disk/r/ckpt/last.safetensors"
+}
+
+@test "the disk fills up: one message per file, training goes on, exit 1" {
+    disk 1m
+    # parameters of 320 KiB: three checkpoints do not fit
+    set -- c.yaml -q --epochs 4 'network.fc={Dense: [8, 3300]}' \
+        'network.out={Dense: [3300, 3]}'
+    run -1 "$CELLRUN" train "$@" -o "$disk/r"
+    [[ $output == *"/disk/r/ckpt/c-"*"No space left on device [E0602]"* ]]
+    [ "$(value status)" = completed ]
+    [ "$(value epochs)" = 4 ]
+    for f in "$disk"/r/ckpt/*.safetensors; do
+        run -0 "$CELLRUN" ckpt verify "$f"
+    done
+    [ -z "$(ls -A "$disk/r/ckpt" | grep tmp)" ]
+    rm -r "$disk/r"
+    run -1 "$CELLRUN" train "$@" -o "$disk/r" checkpoint.on_save_error=abort
+    [[ $output == *"status: failed"* ]]
+}
+
+@test "a folder that cannot be written" {
+    disk 1m
+    mount -o remount,ro "$disk"
+    run -1 "$CELLRUN" train c.yaml -o "$disk/r"
+    [[ $output == *"disk/r: error: "*"Read-only file system [E0602]"* ]]
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    run -1 "$CELLRUN" eval --ckpt r --confusion "$disk/c.csv"
+    [[ $output == *"disk/c.csv: error: "*"[E0602]"* ]]
+    run -1 "$CELLRUN" predict --ckpt r eval-x.npy -o "$disk/p.tsv"
+    [[ $output == *"disk/p.tsv: error: "*"[E0602]"* ]]
+}
+
+@test "a file where a folder should be" {
+    echo >r
+    run -1 "$CELLRUN" train c.yaml -o r
+    [[ $output == *"[E0602]"*"Nothing was run."* ]]
+    run -1 "$CELLRUN" train c.yaml -o r/s
+    [[ $output == *"Not a directory [E0602]"* ]]
+}
+
+@test "a checkpoint's name is taken by a folder" {
+    run -0 "$CELLRUN" train c.yaml -o a -q
+    mkdir -p r/ckpt/c-2_19.safetensors
+    run -1 "$CELLRUN" train c.yaml -o r -q --force
+    [[ $output == *"r/ckpt/c-2_19.safetensors: error: "*"[E0602]"* ]]
+    [ "$(value status)" = completed ]
+    cmp a/ckpt/last.safetensors r/ckpt/last.safetensors
+}
+
+@test "/dev/full, closed stdout: exit 1, and the run is whole" {
+    run -1 sh -c '"$CELLRUN" train c.yaml -o a -q >/dev/full'
+    [[ $output == *"cannot write standard output: No space left on device"* ]]
+    run -0 "$CELLRUN" ckpt verify a
+    grep -q '"status":"completed"' a/record.json
+    run -1 sh -c '"$CELLRUN" train c.yaml -o b -q >&-'
+    [[ $output == *"cannot write standard output"* ]]
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    for f in b/*.json* b/*.txt b/ckpt/*; do
+        run ! grep -q '^status:' "$f"
+    done
+    run -1 sh -c '"$CELLRUN" eval --ckpt a >/dev/full'
+    run -1 sh -c '"$CELLRUN" predict --ckpt a eval-x.npy >/dev/full'
+}
+
+@test "nobody reads stdout: 141, without a word, after the work is done" {
+    run bash -c '"$CELLRUN" train c.yaml -o b -q 2>err | true
+        exit ${PIPESTATUS[0]}'
+    [ "$status" = 141 ]
+    [ ! -s err ]
+    run -0 "$CELLRUN" ckpt verify b
+    run bash -c '"$CELLRUN" predict --ckpt b eval-x.npy --batch 1 2>err |
+        head -1; exit ${PIPESTATUS[0]}'
+    [ "$status" = 141 ] || [ "$status" = 0 ]
+    [ ! -s err ]
+}
+
+@test "nobody reads stderr: the run goes on" {
+    run bash -c '"$CELLRUN" train c.yaml -o a --epochs 30 \
+        2> >(head -1 >/dev/null); exit $?'
+    [ "$status" = 0 ]
+    run -0 "$CELLRUN" ckpt verify a
+}
+
+@test "an address space that is too small: exit 1, need and limit" {
+    case $("$CELLRUN" version) in *asan*|*address*) skip "ASan needs all" ;; esac
+    samples train 4000 1
+    for m in 64 128; do
+        run bash -c "ulimit -v $((m * 1024)); "'exec "$CELLRUN" train c.yaml \
+            -o r'$m' -q "network.fc={Dense: [8, 6000000]}" \
+            "network.out={Dense: [6000000, 3]}"'
+        [ "$status" = 1 ]
+        [[ $output == *"MiB"* ]]
+        [[ $output == *"limit"* ]]
+    done
+}

@@ -1,0 +1,222 @@
+# predict: classes of images and arrays.
+bats_require_minimum_version 1.5.0
+
+# png FILE WIDTH HEIGHT CHANNELS PERL: samples row by row by an expression in
+# $x $y $c (8 bit); stored, not packed
+png() {
+    perl -e 'use strict; my ($file, $w, $h, $n, $code) = @ARGV;
+        my @crc = map { my $c = $_;
+            $c = $c & 1 ? 0xEDB88320 ^ ($c >> 1) : $c >> 1 for 1 .. 8; $c }
+            0 .. 255;
+        sub crc { my $c = 0xFFFFFFFF;
+            $c = $crc[($c ^ $_) & 255] ^ ($c >> 8) for unpack "C*", shift;
+            $c ^ 0xFFFFFFFF }
+        sub chunk { my ($type, $data) = @_;
+            pack("N", length $data) . $type . $data .
+                pack("N", crc($type . $data)) }
+        my $value = eval "sub { my (\$x, \$y, \$c) = \@_; $code }" or die $@;
+        my $rows = "";
+        for my $y (0 .. $h - 1) {
+            $rows .= "\0";
+            for my $x (0 .. $w - 1) {
+                $rows .= chr(int $value->($x, $y, $_)) for 0 .. $n - 1 } }
+        my ($a, $b) = (1, 0);
+        for (unpack "C*", $rows) { $a = ($a + $_) % 65521;
+                                   $b = ($b + $a) % 65521 }
+        my $z = "x\x01" . pack("Cvv", 1, length $rows, ~length($rows) & 65535) .
+            $rows . pack("N", $b << 16 | $a);
+        open my $f, ">", $file; binmode $f;
+        print $f "\x89PNG\r\n\x1a\n",
+            chunk("IHDR", pack "NNCCCCC", $w, $h, 8, (0, 0, 4, 2, 6)[$n],
+                  0, 0, 0),
+            chunk("IDAT", $z), chunk("IEND", "")' "$@"
+}
+
+# A network that tells dark from bright: the class is that of the mean.
+setup_file() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    # 40 images of 6 x 5, even ones dark, odd ones bright
+    perl -e 'print pack "N4", 0x803, 40, 6, 5;
+        for my $i (0 .. 39) { print chr(($i % 2 ? 170 : 20) + $_ * 2)
+                                  for 0 .. 29 }' >images.idx
+    perl -e 'print pack("N2", 0x801, 40), map { chr($_ % 2) } 0 .. 39' \
+        >labels.idx
+    cat >c.yaml <<'END2'
+cellrun: 1
+dataset:
+  train: {IdxDataset: {files: [images.idx, labels.idx], column_names: [image, label]}}
+datapipe:
+  image: [{Rescale: {rescale: $(1/255), shift: -0.5}}, HWC2CHW]
+  label: [{TypeCast: {data_type: int32}}]
+  batch: {batch_size: 8}
+network: [Flatten, {Dense: [30, 2]}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.5}}
+train: {epochs: 10}
+END2
+    "$CELLRUN" train c.yaml -o run -q
+    png bright.png 6 5 1 '200 + $x'
+    png dark.png 6 5 1 '$x * $y'
+}
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    tmp=$BATS_TEST_TMPDIR
+}
+
+@test "images by name, in order, as TSV without a header" {
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run dark.png \
+        bright.png dark.png
+    [ "$output" = $'dark.png\t0\nbright.png\t1\ndark.png\t0' ]
+    [ -z "$stderr" ]
+}
+
+@test "names from standard input, mixed with others" {
+    printf 'bright.png\n\ndark.png\n' |
+        "$CELLRUN" predict --ckpt run dark.png - bright.png >"$tmp/out"
+    [ "$(cut -f 2 "$tmp/out" | xargs)" = "0 1 0 1" ]
+    run -0 "$CELLRUN" predict --ckpt run - </dev/null
+    [ -z "$output" ]
+}
+
+@test "an IDX file: every sample, as eval judges them" {
+    run -0 "$CELLRUN" predict --ckpt run images.idx
+    [ "${#lines[@]}" = 40 ]
+    [ "${lines[0]}" = $'images.idx#0\t0' ]
+    [ "${lines[39]}" = $'images.idx#39\t1' ]
+    gzip -c images.idx >"$tmp/images.idx.gz"
+    all=$(cut -f 2 <<<"$output")
+    for b in 1 7 40 64; do
+        run -0 "$CELLRUN" predict --ckpt run "$tmp/images.idx.gz" --batch $b
+        [ "$(cut -f 2 <<<"$output")" = "$all" ]
+    done
+}
+
+@test "--topk and --probs" {
+    run -0 "$CELLRUN" predict --ckpt run bright.png --topk 2
+    [ "$output" = $'bright.png\t1\t1\t0' ]
+    run -0 "$CELLRUN" predict --ckpt run bright.png --topk 2 --probs
+    [[ $output =~ ^bright.png$'\t'1$'\t'1$'\t'(0\.[0-9]{4})$'\t'0$'\t'(0\.[0-9]{4})$ ]]
+    awk -v a="${BASH_REMATCH[1]}" -v b="${BASH_REMATCH[2]}" \
+        'BEGIN { exit !(a > b && a + b > 0.9998 && a + b < 1.0002) }'
+    one=${BASH_REMATCH[1]} two=${BASH_REMATCH[2]}
+    run -0 "$CELLRUN" predict --ckpt run bright.png --probs
+    [ "$output" = $'bright.png\t1\t'"$two"$'\t'"$one" ]
+    run -0 "$CELLRUN" predict --ckpt run bright.png --topk 9
+    [ "$output" = $'bright.png\t1\t1\t0' ]
+}
+
+@test "CSV, JSONL, and a file of output" {
+    cp bright.png "$tmp/a,b.png"
+    run -0 "$CELLRUN" predict --ckpt run "$tmp/a,b.png" --format csv --topk 1
+    [ "$output" = "\"$tmp/a,b.png\",1,1" ]
+    run -0 "$CELLRUN" predict --ckpt run bright.png --format jsonl \
+        --topk 1 --probs
+    [[ $output =~ ^\{\"input\":\"bright.png\",\"label\":1,\"topk\":\[\{\"label\":1,\"p\":0\.[0-9]{6,}\}\]\}$ ]]
+    run -0 "$CELLRUN" predict --ckpt run bright.png --format jsonl --probs \
+        -o "$tmp/out"
+    [ -z "$output" ]
+    grep -Eq '"probs":\[0\.[0-9]+,0\.[0-9]+\]\}$' "$tmp/out"
+}
+
+@test "names of classes" {
+    run -0 "$CELLRUN" train c.yaml -o "$tmp/named" -q \
+        'predict.labels=[dark, bright]'
+    run -0 "$CELLRUN" predict --ckpt "$tmp/named" bright.png dark.png --topk 2
+    [ "$output" = $'bright.png\tbright\tbright\tdark
+dark.png\tdark\tdark\tbright' ]
+    run -0 "$CELLRUN" predict --ckpt "$tmp/named" dark.png --format jsonl
+    [ "$output" = '{"input":"dark.png","label":"dark"}' ]
+}
+
+@test "images of other kinds: colour, alpha, another size" {
+    png "$tmp/rgb.png" 6 5 3 '$c == 1 ? 250 : 120'
+    png "$tmp/rgba.png" 6 5 4 '$c == 3 ? 0 : 30'
+    png "$tmp/ga.png" 6 5 2 '$c ? 10 : 222'
+    png "$tmp/large.png" 31 17 1 '190 + $x'
+    png "$tmp/tiny.png" 1 1 3 '10'
+    run -0 "$CELLRUN" predict --ckpt run \
+        "$tmp"/{rgb,rgba,ga,large,tiny}.png
+    [ "$(cut -f 2 <<<"$output" | xargs)" = "1 0 1 1 0" ]
+}
+
+@test "the size is left to a datapipe that resizes" {
+    sed 's/image: \[/image: [{Resize: {size: [6, 5]}}, /' c.yaml >"$tmp/r.yaml"
+    cp images.idx labels.idx "$tmp"
+    run -0 "$CELLRUN" train "$tmp/r.yaml" -o "$tmp/r" -q
+    png "$tmp/large.png" 31 17 1 '190 + $x'
+    run -0 "$CELLRUN" predict --ckpt "$tmp/r" "$tmp/large.png" dark.png \
+        images.idx
+    [ "$(head -2 <<<"$output" | cut -f 2 | xargs)" = "1 0" ]
+}
+
+@test "npy: samples, with or without the axis of samples" {
+    perl -e 'print map { chr($_ < 30 ? 200 : 3) } 0 .. 59' |
+        npy "$tmp/two.npy" '|u1' '(2, 6, 5)'
+    run -0 "$CELLRUN" predict --ckpt run "$tmp/two.npy"
+    [ "$(cut -f 2 <<<"$output" | xargs)" = "1 0" ]
+    perl -e 'print pack "f<*", (200) x 30, (3) x 30' |
+        npy "$tmp/f.npy" '<f4' '(2, 6, 5, 1)'
+    run -0 "$CELLRUN" predict --ckpt run "$tmp/f.npy" --topk 1 --probs
+    [ "$(cut -f 2 <<<"$output" | xargs)" = "1 0" ]
+    perl -e 'print map { chr(200) } 0 .. 27' |
+        npy "$tmp/wrong.npy" '|u1' '(1, 4, 7)'
+    run -0 "$CELLRUN" predict --ckpt run "$tmp/wrong.npy" # resized
+    perl -e 'print pack "f<*", (1) x 28' | npy "$tmp/wrong.npy" '<f4' '(1, 28)'
+    run -3 "$CELLRUN" predict --ckpt run "$tmp/wrong.npy"
+    [[ $output == *"wrong.npy: error: holds float32 (1, 28), which cannot become a sample of column 'image'"* ]]
+}
+
+@test "one bad file does not keep the others from being judged" {
+    echo text >"$tmp/no.png"
+    head -c 60 bright.png >"$tmp/cut.png"
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt run dark.png \
+        "$tmp/no.png" "$tmp/cut.png" "$tmp/missing.png" bright.png
+    [ "$(cut -f 2 <<<"$output" | xargs)" = "0 1" ]
+    [[ $stderr == *no.png* ]]
+    [[ $stderr == *cut.png* ]]
+    [[ $stderr == *missing.png* ]]
+}
+
+@test "no data are needed, nor the folder of the config" {
+    mkdir -p "$tmp/away"
+    cp run/ckpt/best.safetensors "$tmp/away/m.safetensors" 2>/dev/null ||
+        cp run/ckpt/last.safetensors "$tmp/away/m.safetensors"
+    cp bright.png "$tmp/away"
+    mv images.idx labels.idx "$tmp"
+    cd "$tmp/away"
+    run -0 "$CELLRUN" predict --ckpt m bright.png
+    mv "$tmp"/*.idx "$BATS_FILE_TMPDIR"
+    [ "$output" = $'bright.png\t1' ]
+}
+
+@test "numbers of a network that does not classify" {
+    cd "$tmp"
+    samples in 12 1
+    cat >r.yaml <<'END2'
+dataset:
+  train: {NumpySlicesDataset: {data: [in-x.npy, in-x.npy], column_names: [x, label]}}
+network: [{Dense: [8, 8]}]
+loss: MSELoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END2
+    run -0 "$CELLRUN" train r.yaml -o r -q
+    run -0 "$CELLRUN" predict --ckpt r in-x.npy
+    [ "${#lines[@]}" = 12 ]
+    [ "$(awk '{ print NF }' <<<"$output" | sort -u)" = 9 ]
+    run -2 "$CELLRUN" predict --ckpt r in-x.npy --topk 1
+    run -0 "$CELLRUN" predict --ckpt r in-x.npy --format jsonl
+    [[ ${lines[0]} =~ ^\{\"input\":\"in-x.npy#0\",\"output\":\[ ]]
+}
+
+@test "usage" {
+    run -2 "$CELLRUN" predict dark.png
+    [[ $output == *"--ckpt is missing"* ]]
+    run -2 "$CELLRUN" predict --ckpt run
+    run -4 "$CELLRUN" predict --ckpt nowhere dark.png
+}
