@@ -356,7 +356,9 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
         c->broken = !load_text(&l, src, c->dir);
     } else {
         for (int i = 0; from->files && from->files[i]; i++) {
-            struct cr_pos pos = cr_at_file(arena, from->files[i]);
+            bool standard = strcmp(from->files[i], "-") == 0;
+            struct cr_pos pos =
+                cr_at_file(arena, standard ? "standard input" : from->files[i]);
 
             if (!c->root->pos.src)
                 c->root->pos = pos;
