@@ -32,9 +32,8 @@ struct case_file {
     const struct cr_node *root; /* a list; NULL: no such file, or not YAML */
 };
 
-__attribute__((unused)) static bool case_open(struct case_file *f,
-                                              const char *kind,
-                                              const char *leaf)
+__attribute__((unused)) static bool
+case_open(struct case_file *f, const char *kind, const char *leaf)
 {
     struct cr_source *src;
     const char *path;
@@ -44,8 +43,8 @@ __attribute__((unused)) static bool case_open(struct case_file *f,
     path = cr_strf(&f->arena, "tests/cases/%s/%s.yaml", kind, leaf);
     src = CR_NEW(&f->arena, struct cr_source);
     src->name = path;
-    src->text = cr_read_file(&f->arena, &f->diag, CR_NOWHERE, path,
-                             CR_E_SYSTEM, CR_TEXT_MAX, &src->len);
+    src->text = cr_read_file(&f->arena, &f->diag, CR_NOWHERE, path, CR_E_SYSTEM,
+                             CR_TEXT_MAX, &src->len);
     if (src->text)
         f->root = cr_yaml_read(&f->arena, &f->diag, src, 0, src->len);
     if (f->diag.errors > 0)
@@ -78,20 +77,17 @@ __attribute__((unused)) static bool case_any_batch(const struct cr_node *node)
     return false;
 }
 
-__attribute__((unused)) static double case_number(const struct cr_node *node,
-                                                  const char *key,
-                                                  double otherwise)
+__attribute__((unused)) static double
+case_number(const struct cr_node *node, const char *key, double otherwise)
 {
     const struct cr_node *m = cr_node_get(node, key);
 
-    return m && (m->kind == CR_NODE_INT || m->kind == CR_NODE_REAL)
-               ? m->real
-               : otherwise;
+    return m && (m->kind == CR_NODE_INT || m->kind == CR_NODE_REAL) ? m->real
+                                                                    : otherwise;
 }
 
-__attribute__((unused)) static bool case_shape(const struct cr_node *node,
-                                               int64_t batch,
-                                               struct cr_spec *to)
+__attribute__((unused)) static bool
+case_shape(const struct cr_node *node, int64_t batch, struct cr_spec *to)
 {
     const struct cr_node *type = cr_node_get(node, "type");
     const struct cr_node *shape = cr_node_get(node, "shape");
@@ -182,8 +178,8 @@ __attribute__((unused)) static bool case_near(const char *what,
 
     for (i = 0; i < n; i++)
         if (!case_close_to((double)got[i], (double)want[i], tolerance)) {
-            printf("# %s[%lld] is %.17g, should be %.17g\n", what,
-                   (long long)i, (double)got[i], (double)want[i]);
+            printf("# %s[%lld] is %.17g, should be %.17g\n", what, (long long)i,
+                   (double)got[i], (double)want[i]);
             return false;
         }
     return true;

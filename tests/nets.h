@@ -16,7 +16,7 @@ struct made {
     struct cr_diag diag;
     struct cr_config *config;
     struct cr_column columns[2];
-    struct cr_net *net;         /* NULL: reported in diag */
+    struct cr_net *net; /* NULL: reported in diag */
     int64_t batch;
     void *data[2];
 };
@@ -25,7 +25,7 @@ struct made {
  * of the shape of one sample, `label`. */
 struct shape {
     struct cr_spec x, label;
-    int64_t classes;            /* 0: label is real */
+    int64_t classes; /* 0: label is real */
 };
 
 __attribute__((unused)) static void made_free(struct made *m)
@@ -50,10 +50,13 @@ static inline void *made_data(struct made *m, const struct cr_spec *spec,
 __attribute__((unused)) static bool make(struct made *m, const char *text,
                                          struct shape s, int64_t batch)
 {
-    const struct cr_config_from from = { .text = text, .text_name = "test",
+    const struct cr_config_from from = { .text = text,
+                                         .text_name = "test",
                                          .text_dir = "." };
-    struct cr_net_want want = { .columns = m->columns, .n_columns = 2,
-                                .batch = batch, .seed = 5,
+    struct cr_net_want want = { .columns = m->columns,
+                                .n_columns = 2,
+                                .batch = batch,
+                                .seed = 5,
                                 .classes = s.classes };
     struct cr_optim_use use;
 
@@ -199,9 +202,10 @@ static inline bool made_differences(struct made *m, struct cr_exec *e,
 /* The gradients of all parameters against differences of the loss. */
 __attribute__((unused)) static bool made_gradients(struct made *m)
 {
-    struct cr_exec *e = made_exec(
-        m, (struct cr_exec_want){ .training = true, .loss = true,
-                                  .backward = true, .keep = true });
+    struct cr_exec *e = made_exec(m, (struct cr_exec_want){ .training = true,
+                                                            .loss = true,
+                                                            .backward = true,
+                                                            .keep = true });
     struct cr_param *p;
     cr_real **g;
     bool good = true;
@@ -214,8 +218,7 @@ __attribute__((unused)) static bool made_gradients(struct made *m)
     p = cr_net_params(m->net, &n);
     g = CR_NEWS(&m->arena, cr_real *, n + 1);
     for (i = 0; i < n; i++) { /* the next forward writes over them */
-        const cr_real *at =
-            kept(e, cr_strf(&m->arena, "grad.%s", p[i].name));
+        const cr_real *at = kept(e, cr_strf(&m->arena, "grad.%s", p[i].name));
 
         if (at) {
             g[i] = cr_alloc(&m->arena, 1, cr_bytes(&p[i].spec));

@@ -11,8 +11,7 @@ static bool inputs_type(struct cr_net *net, const struct cr_node *type,
 {
     if (type->kind != CR_NODE_STR || !cr_type_find(type->text, to))
         return cr_error(net->diag, type->pos, CR_E_UNKNOWN_TYPE,
-                        "there is no type %s",
-                        cr_node_what(net->arena, type));
+                        "there is no type %s", cr_node_what(net->arena, type));
     if (*to == CR_F32 || *to == CR_F64)
         *to = CR_REAL;
     return true;
@@ -26,8 +25,7 @@ static bool inputs_shape(struct cr_net *net, const struct cr_node *shape,
                         "a shape is a list of up to %d sizes, not %s",
                         CR_RANK_MAX - 1, cr_node_what(net->arena, shape));
     for (CR_EACH(d, shape)) {
-        if (d->kind != CR_NODE_INT || d->integer < 1 ||
-            d->integer > CR_DIM_MAX)
+        if (d->kind != CR_NODE_INT || d->integer < 1 || d->integer > CR_DIM_MAX)
             return cr_error(net->diag, d->pos, CR_E_OUT_OF_RANGE,
                             "a size is a positive integer, not %s",
                             cr_node_what(net->arena, d));
@@ -57,7 +55,8 @@ static bool inputs_read(struct cr_net *net, const struct cr_node *node,
     if (ok && !shaped)
         return cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
                         "input '%s' needs a shape where there is no data to "
-                        "tell: {shape: [...]}", node->key);
+                        "tell: {shape: [...]}",
+                        node->key);
     return ok;
 }
 
@@ -118,8 +117,7 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
 
     if (net->want.n_columns > 0)
         return true;
-    columns = CR_NEWS(net->arena, struct cr_column,
-                      cr_node_count(inputs) + 1);
+    columns = CR_NEWS(net->arena, struct cr_column, cr_node_count(inputs) + 1);
     if (inputs && inputs->kind == CR_NODE_MAP) {
         for (CR_EACH(m, inputs))
             ok = inputs_read(net, m, &columns[n++]) && ok;

@@ -18,7 +18,6 @@ typedef void cr_map_back(const void *attr, int64_t n, const cr_real *x,
 bool cr_pointwise_plan(struct cr_plan *plan);
 /* cost: rough nanoseconds per element, as for cr_each. */
 void cr_pointwise(const struct cr_step *step, double cost, cr_map *f);
-void cr_pointwise_back(const struct cr_step *step, double cost,
-                       cr_map_back *f);
+void cr_pointwise_back(const struct cr_step *step, double cost, cr_map_back *f);
 
 #endif

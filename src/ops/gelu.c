@@ -17,8 +17,7 @@ static const struct cr_opt gelu_opts[] = {
 #define SQRT_HALF ((cr_real)0.70710678118654752440)
 #define CUBE ((cr_real)0.044715)
 
-static void gelu_map(const void *attr, int64_t n, const cr_real *x,
-                     cr_real *y)
+static void gelu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
     bool approximate = ((const struct gelu *)attr)->approximate;
     const cr_real half = (cr_real)0.5;
@@ -54,8 +53,8 @@ static void gelu_back(const void *attr, int64_t n, const cr_real *x,
         if (approximate) {
             cr_real t = cr_tanh(SQRT_2_PI * (v + CUBE * v * v * v));
 
-            slope = half * (1 + t) + half * v * (1 - t * t) * SQRT_2_PI *
-                                         (1 + 3 * CUBE * v * v);
+            slope = half * (1 + t) +
+                    half * v * (1 - t * t) * SQRT_2_PI * (1 + 3 * CUBE * v * v);
         } else {
             slope = half * (1 + cr_erf(v * SQRT_HALF)) +
                     v * half * SQRT_2_PI * cr_exp(-half * v * v);

@@ -2,8 +2,7 @@
  * hides it. */
 #include "net/pointwise.h"
 
-static void relu_map(const void *attr, int64_t n, const cr_real *x,
-                     cr_real *y)
+static void relu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
     int64_t i;
 

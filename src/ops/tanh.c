@@ -1,8 +1,7 @@
 /* tanh: y = tanh(x);  dx = dy (1 - y^2) */
 #include "net/pointwise.h"
 
-static void tanh_map(const void *attr, int64_t n, const cr_real *x,
-                     cr_real *y)
+static void tanh_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
     int64_t i;
 

@@ -35,7 +35,8 @@ void cr_view_close(struct cr_view *view)
  * there are no error yet: the first cell may tell what comes in. */
 static bool view_data(struct cr_view *v)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true,
+    struct cr_pipe_want want = { .split = "train",
+                                 .train = true,
                                  .seed = v->seed };
     struct cr_arena *arena = v->config->arena;
     struct cr_diag *usual = v->config->diag;
@@ -153,8 +154,7 @@ bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
     v->net = view_build(v, v->batch, v->loss, values);
     if (!v->net)
         return false;
-    return !cr_view_trains(v) ||
-           cr_optim_rule(v->config, v->net, false, &use);
+    return !cr_view_trains(v) || cr_optim_rule(v->config, v->net, false, &use);
 }
 
 bool cr_view_trains(const struct cr_view *v)

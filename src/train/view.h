@@ -13,14 +13,14 @@
 
 struct cr_view {
     struct cr_config *config;
-    struct cr_store *store;     /* NULL: the line names configs */
+    struct cr_store *store; /* NULL: the line names configs */
     const struct cr_column *columns;
     int n_columns;
-    int64_t batch;              /* of the datapipe; 32 */
-    int64_t classes;            /* of the data; 0: not known */
+    int64_t batch;   /* of the datapipe; 32 */
+    int64_t classes; /* of the data; 0: not known */
     uint64_t seed;
-    bool loss;                  /* there is one, and a label for it */
-    struct cr_diag missing;     /* why the data set cannot be opened */
+    bool loss;              /* there is one, and a label for it */
+    struct cr_diag missing; /* why the data set cannot be opened */
     struct cr_net *net;
 };
 

@@ -31,24 +31,24 @@ static const struct cr_opt bench_opts[] = {
     { 0 },
 };
 
-#define ROUND 0.1       /* seconds of a measurement */
-#define PEAK 0.2        /* seconds to measure the processor */
-#define THREADS_MAX 2   /* numbers of threads that are tried */
+#define ROUND 0.1     /* seconds of a measurement */
+#define PEAK 0.2      /* seconds to measure the processor */
+#define THREADS_MAX 2 /* numbers of threads that are tried */
 
 struct result {
     const char *mode;
     int64_t batch;
     int threads;
-    double seconds;         /* of a step; the median */
-    double flops;           /* of a step */
-    double peak;            /* of the processor, per second; 0: not known */
+    double seconds; /* of a step; the median */
+    double flops;   /* of a step */
+    double peak;    /* of the processor, per second; 0: not known */
 };
 
 struct job {
     struct cr_cli *cli;
     const struct bench *o;
     struct cr_view view;
-    void **data;            /* one per column */
+    void **data; /* one per column */
     int threads[THREADS_MAX], n_threads;
     double peak[THREADS_MAX];
     struct result *results;
@@ -175,8 +175,9 @@ static bool bench_time(struct job *j, struct cr_exec *e, bool train,
 
 static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
 {
-    struct cr_exec_want want = { .training = train, .loss = train,
-                                 .update = train, .batch = batch };
+    struct cr_exec_want want = {
+        .training = train, .loss = train, .update = train, .batch = batch
+    };
     struct result *r = &j->results[j->n];
     struct cr_exec *e;
     bool ok;
@@ -209,8 +210,8 @@ static bool bench_all(struct job *j)
     for (i = 0; i < n; i++)
         largest = batch[i] > largest ? batch[i] : largest;
     bench_data(j, largest);
-    j->results = CR_NEWS(j->cli->arena, struct result,
-                         2 * n * j->n_threads + 1);
+    j->results =
+        CR_NEWS(j->cli->arena, struct result, 2 * n * j->n_threads + 1);
     for (s = 0; s < j->n_threads; s++) {
         cr_par_start(j->threads[s]);
         j->peak[s] = bench_peak(j->cli->arena, j->threads[s]);
@@ -234,9 +235,9 @@ static double bench_share(const struct result *r)
 static void bench_print(const struct job *j)
 {
     struct cr_table table = { .arena = j->cli->arena, .align = "lrrrrrr" };
-    static const char *const head[] = { "",          "batch",   "threads",
-                                        "ms/step",   "samples/s",
-                                        "GFLOP/s",   "of peak" };
+    static const char *const head[] = { "",        "batch",     "threads",
+                                        "ms/step", "samples/s", "GFLOP/s",
+                                        "of peak" };
     size_t k;
     int i;
 

@@ -33,8 +33,10 @@ struct selftest {
 static const struct cr_opt selftest_opts[] = {
     CR_BOOL_OR(struct selftest, quick, false,
                "Try a few elements of each gradient instead of all."),
-    CR_STR_MAY(struct selftest, cell, "Only the gradients of this cell or "
-               "loss.", .text = "NAME"),
+    CR_STR_MAY(struct selftest, cell,
+               "Only the gradients of this cell or "
+               "loss.",
+               .text = "NAME"),
     { 0 },
 };
 
@@ -63,8 +65,8 @@ static void selftest_says(struct job *j, const char *name, const char *why)
     if (j->cli->json) {
         cr_buf_str(&j->json, j->json.len > 0 ? ", {\"name\": " : "{\"name\": ");
         cr_buf_json(&j->json, name);
-        cr_buf_str(&j->json, why ? ", \"ok\": false, \"why\": "
-                                 : ", \"ok\": true}");
+        cr_buf_str(&j->json,
+                   why ? ", \"ok\": false, \"why\": " : ", \"ok\": true}");
         if (why) {
             cr_buf_json(&j->json, why);
             cr_buf_char(&j->json, '}');
@@ -113,10 +115,8 @@ static double selftest_gemm(const struct cr_gemm *g)
 
             for (l = 0; l < g->k; l++) {
                 double term =
-                    (double)g->a[g->ta == CR_N ? i * g->k + l
-                                               : l * g->m + i] *
-                    (double)g->b[g->tb == CR_N ? l * g->n + k
-                                               : k * g->k + l];
+                    (double)g->a[g->ta == CR_N ? i * g->k + l : l * g->m + i] *
+                    (double)g->b[g->tb == CR_N ? l * g->n + k : k * g->k + l];
 
                 sum += term;
                 size += fabs(term);
@@ -130,8 +130,10 @@ static double selftest_gemm(const struct cr_gemm *g)
 
 static void selftest_products(struct job *j)
 {
-    static const int64_t sizes[][3] = { { 1, 1, 1 },    { 3, 5, 7 },
-                                        { 17, 33, 65 }, { 64, 10, 512 },
+    static const int64_t sizes[][3] = { { 1, 1, 1 },
+                                        { 3, 5, 7 },
+                                        { 17, 33, 65 },
+                                        { 64, 10, 512 },
                                         { 5, 130, 200 } };
     const char *why = NULL;
     size_t i;
@@ -154,10 +156,10 @@ static void selftest_products(struct job *j)
                                  .act = CR_ACT_RELU };
 
             if (!(selftest_gemm(&g) < 1))
-                why = cr_strf(j->cli->arena,
-                              "%" PRId64 " x %" PRId64 " x %" PRId64
-                              " is wrong",
-                              m, n, k);
+                why =
+                    cr_strf(j->cli->arena,
+                            "%" PRId64 " x %" PRId64 " x %" PRId64 " is wrong",
+                            m, n, k);
             cr_arena_free(&mem);
         }
     selftest_says(j, cr_strf(j->cli->arena, "products (%s)", cr_blas_name()),
@@ -287,8 +289,8 @@ static double selftest_loss(struct cr_exec *e)
 
     cr_exec_forward(e, 1);
     for (i = 0; i < n; i++)
-        for (k = 0; strcmp(t[i].name, "loss") == 0 &&
-                    k < cr_count(&t[i].spec); k++)
+        for (k = 0; strcmp(t[i].name, "loss") == 0 && k < cr_count(&t[i].spec);
+             k++)
             sum += (double)((const cr_real *)t[i].data)[k];
     return sum;
 }
@@ -333,8 +335,8 @@ static const char *selftest_param(struct job *j, struct cr_exec *e,
 
 static const char *selftest_net(struct job *j, struct made *m)
 {
-    struct cr_exec *e = made_exec(m, (struct cr_exec_want){
-                                         .backward = true, .keep = true });
+    struct cr_exec *e =
+        made_exec(m, (struct cr_exec_want){ .backward = true, .keep = true });
     const char *why = NULL;
     const struct cr_tensor *t;
     struct cr_param *p;
@@ -386,9 +388,9 @@ static void selftest_gradients(struct job *j, const struct cr_about *about,
 
 /* ---- Threads */
 
-#define MLP \
+#define MLP                                                                   \
     "network: [{Dense: [96, 128]}, ReLU, {Dropout: {p: 0.1}}, {Dense: [128, " \
-    "64]}, GELU, {Dense: [64, 10]}]\nloss: CrossEntropyLoss\n" \
+    "64]}, GELU, {Dense: [64, 10]}]\nloss: CrossEntropyLoss\n"                \
     "optimizer: {Momentum: {learning_rate: 0.05, momentum: 0.9}}\n"
 
 static void selftest_threads(struct job *j)
@@ -536,7 +538,8 @@ static bool selftest_known(struct job *j)
 
 static int selftest_run(struct cr_cli *cli)
 {
-    struct job j = { .cli = cli, .o = cr_cli_opts(cli),
+    struct job j = { .cli = cli,
+                     .o = cr_cli_opts(cli),
                      .json = { .arena = cli->arena } };
     const struct cr_about *const *p;
     double peak, speed;
@@ -568,8 +571,8 @@ static int selftest_run(struct cr_cli *cli)
                cr_par_threads() == 1 ? "" : "s", 1e-9 * speed, j.passed,
                j.failed);
     if (j.failed > 0)
-        cr_error(cli->diag, CR_NOWHERE, CR_E_INTERNAL,
-                 "%d of %d tests failed", j.failed, j.passed + j.failed);
+        cr_error(cli->diag, CR_NOWHERE, CR_E_INTERNAL, "%d of %d tests failed",
+                 j.failed, j.passed + j.failed);
     return 0;
 }
 

@@ -28,12 +28,12 @@ struct job {
     const struct summary *o;
     struct cr_view view;
     struct cr_exec *exec;
-    const char *mode;           /* "training" or "prediction" */
+    const char *mode; /* "training" or "prediction" */
     const struct cr_cell_row *rows;
     const struct cr_param *params;
     int n_rows, n_params;
     int64_t values, trained;
-    size_t state;               /* bytes of parameters and slots */
+    size_t state; /* bytes of parameters and slots */
 };
 
 /* Whether a cell, or a parameter, belongs to what --at asks for. */
@@ -42,8 +42,8 @@ static bool summary_shows(const struct job *j, const char *name)
     const char *at = j->o->at;
     size_t n = at ? strlen(at) : 0;
 
-    return !at || (strncmp(name, at, n) == 0 &&
-                   (name[n] == 0 || name[n] == '.'));
+    return !at ||
+           (strncmp(name, at, n) == 0 && (name[n] == 0 || name[n] == '.'));
 }
 
 static bool summary_at(struct job *j)
@@ -105,9 +105,9 @@ static size_t summary_memory(const struct job *j)
 static void summary_cells(const struct job *j)
 {
     struct cr_table table = { .arena = j->cli->arena, .align = "llllrrr" };
-    static const char *const head[] = { "cell",       "type",      "in",
-                                        "out",        "parameters", "trainable",
-                                        "multiply-adds" };
+    static const char *const head[] = {
+        "cell", "type", "in", "out", "parameters", "trainable", "multiply-adds"
+    };
     size_t k;
     int i;
 

@@ -32,12 +32,12 @@ static const struct entry {
 };
 
 struct unit {
-    struct cr_arena arena;      /* of the case's own data */
+    struct cr_arena arena; /* of the case's own data */
     const struct entry *entry;
     const struct cr_node *node; /* the case */
     const char *name;
-    int64_t batch;              /* of the tensors called N */
-    struct cr_spec x, label;    /* with the batch */
+    int64_t batch;           /* of the tensors called N */
+    struct cr_spec x, label; /* with the batch */
     void *data[2];
 };
 
@@ -100,9 +100,10 @@ static void check_values(struct unit *u, struct made *m,
     struct cr_spec spec, want_spec;
     const void *got, *want;
 
-    e = made_exec(m, (struct cr_exec_want){
-                         .training = training && training->boolean,
-                         .loss = is_loss, .keep = true });
+    e = made_exec(
+        m, (struct cr_exec_want){ .training = training && training->boolean,
+                                  .loss = is_loss,
+                                  .keep = true });
     cr_exec_forward(e, 1);
     got = cr_exec_output(e, &spec);
     if (is_loss) {
@@ -147,8 +148,10 @@ static void check_gradients(struct unit *u, const struct cr_spec *out)
     }
     set_params(u, &m);
     ok(made_gradients(&m), "%s: gradients of parameters", u->name);
-    e = made_exec(&m, (struct cr_exec_want){ .training = true, .loss = true,
-                                             .backward = true, .eager = true });
+    e = made_exec(&m, (struct cr_exec_want){ .training = true,
+                                             .loss = true,
+                                             .backward = true,
+                                             .eager = true });
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0);
     g = e->vals[e->of[m.net->feeds[0]->id]].grad;
@@ -179,11 +182,11 @@ static void run_case(const struct entry *entry, const struct cr_node *node,
     struct made m;
     bool good;
 
-    u.name = cr_strf(&u.arena, "%s, %s%s", entry->cell->about.name,
-                     case_name(node),
-                     batch == 0  ? ""
-                     : batch > 1 ? " (batch)"
-                                 : " (batch of one)");
+    u.name =
+        cr_strf(&u.arena, "%s, %s%s", entry->cell->about.name, case_name(node),
+                batch == 0  ? ""
+                : batch > 1 ? " (batch)"
+                            : " (batch of one)");
     u.data[0] = case_tensor(&u.arena, cr_node_get(node, "in"), batch, 0, &u.x);
     u.data[1] = case_tensor(&u.arena, label, batch, 1, &u.label);
     if (!ok(u.data[0] != NULL, "%s: has an input", u.name))

@@ -123,8 +123,7 @@ static void check_zeros(const struct filled *f, int64_t want)
         wrong += zeros != want;
         row0 += f->v[j] == 0;
     }
-    ok(wrong == 0, "%s: each column has %lld zeros", f->name,
-       (long long)want);
+    ok(wrong == 0, "%s: each column has %lld zeros", f->name, (long long)want);
     ok(row0 > 0 && row0 < cols, "%s: not always in the same rows", f->name);
 }
 
@@ -192,8 +191,7 @@ static void run_case(const struct cr_init *init, const struct cr_node *node)
     init->fill(&fill);
     fill.to = two;
     init->fill(&fill);
-    ok(memcmp(one, two, cr_bytes(&f.spec)) == 0, "%s: the same again",
-       f.name);
+    ok(memcmp(one, two, cr_bytes(&f.spec)) == 0, "%s: the same again", f.name);
     f.v = one;
     check_filled(&f, node, &mem);
     if (f.deviation > 0 && !cr_node_get(node, "values")) {

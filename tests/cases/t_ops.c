@@ -96,8 +96,8 @@ static void forward(struct call *c)
 struct want {
     cr_real *dx[CR_OP_MAX]; /* NULL: nobody asks */
     bool add;
-    int alpha_of;           /* input whose alpha is ALPHA; -1 */
-    int mask_of;            /* input whose mask is set; -1 */
+    int alpha_of; /* input whose alpha is ALPHA; -1 */
+    int mask_of;  /* input whose mask is set; -1 */
     const cr_real *mask;
 };
 
@@ -209,8 +209,8 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
         for (j = 0; j < n; j++)
             want[j] += g[i][j];
         backward(c, &w);
-        added = case_near("dx, added", w.dx[i], want, n, CASE_TOLERANCE) &&
-                added;
+        added =
+            case_near("dx, added", w.dx[i], want, n, CASE_TOLERANCE) && added;
 
         w.add = false;
         w.dx[i] = NULL; /* nobody calls backward for nothing at all */
@@ -218,8 +218,8 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
             backward(c, &w);
         for (k = 0; k < n_in; k++)
             if (w.dx[k])
-                alone = memcmp(w.dx[k], g[k], cr_bytes(&c->in[k])) == 0 &&
-                        alone;
+                alone =
+                    memcmp(w.dx[k], g[k], cr_bytes(&c->in[k])) == 0 && alone;
         w.dx[i] = reals(c, i);
 
         if (c->op->scales & CR_X(i)) {
@@ -231,8 +231,9 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
             for (j = 0; j < n; j++)
                 want[j] += (cr_real)ALPHA * g[i][j];
             backward(c, &w);
-            scaled = case_near("dx, scaled", w.dx[i], want, n,
-                               CASE_TOLERANCE) && scaled;
+            scaled =
+                case_near("dx, scaled", w.dx[i], want, n, CASE_TOLERANCE) &&
+                scaled;
             /* an update: the parameter itself is what is added to */
             memcpy(w.dx[i], x, cr_bytes(&c->in[i]));
             for (j = 0; j < n; j++)
@@ -240,13 +241,14 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
             c->x[i] = w.dx[i];
             backward(c, &w);
             c->x[i] = x;
-            in_place = case_near("x, updated", w.dx[i], want, n,
-                                 CASE_TOLERANCE) && in_place;
+            in_place =
+                case_near("x, updated", w.dx[i], want, n, CASE_TOLERANCE) &&
+                in_place;
             for (k = 0; k < n_in; k++)
                 if (k != i && w.dx[k])
                     in_place = case_near("dx beside an update", w.dx[k], g[k],
-                                         cr_count(&c->in[k]),
-                                         CASE_TOLERANCE) && in_place;
+                                         cr_count(&c->in[k]), CASE_TOLERANCE) &&
+                               in_place;
             w.alpha_of = -1;
         }
         if (c->op->masks & CR_X(i)) {
@@ -257,8 +259,9 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
                 want[j] = mask[j] > 0 ? g[i][j] : 0;
             }
             backward(c, &w);
-            masked = case_near("dx, masked", w.dx[i], want, n,
-                               CASE_TOLERANCE) && masked;
+            masked =
+                case_near("dx, masked", w.dx[i], want, n, CASE_TOLERANCE) &&
+                masked;
         }
     }
     ok(added, "%s: adds to what is there", c->name);
@@ -353,8 +356,8 @@ static void check_values(struct call *c, const struct cr_node *out,
         struct cr_spec spec;
         void *want = case_tensor(c->arena, o, 1, 0, &spec);
 
-        if (!ok(want && cr_spec_same(&spec, &c->out[k]),
-                "%s: output %s", c->name, cr_show(c->arena, &c->out[k])))
+        if (!ok(want && cr_spec_same(&spec, &c->out[k]), "%s: output %s",
+                c->name, cr_show(c->arena, &c->out[k])))
             break;
         if (spec.type == CR_REAL)
             ok(case_near("output", c->y[k], want, cr_count(&spec), tolerance),
@@ -450,8 +453,8 @@ int main(void)
                 run_case(ops[i].op, c, 3);
                 run_case(ops[i].op, c, 1);
             }
-        ok(batches || !ops[i].op->backward,
-           "%s has a case for any batch size", ops[i].leaf);
+        ok(batches || !ops[i].op->backward, "%s has a case for any batch size",
+           ops[i].leaf);
         case_close(&f);
     }
     cr_par_stop();

@@ -8,10 +8,10 @@
 
 static const struct shape vector = { .x = { .rank = 1, .dim = { 6 } },
                                      .classes = 3 };
-#define TWO \
+#define TWO                                                             \
     "network:\n  a: {Dense: [6, 5]}\n  r: ReLU\n  b: {Dense: [5, 3]}\n" \
     "loss: CrossEntropyLoss\n"
-#define THREE \
+#define THREE                                                           \
     "network:\n  a: {Dense: [6, 5]}\n  r: ReLU\n  b: {Dense: [5, 4]}\n" \
     "  s: ReLU\n  c: {Dense: [4, 3]}\nloss: CrossEntropyLoss\n"
 #define SGD "optimizer: {SGD: {learning_rate: 0.1}}\n"
@@ -44,8 +44,8 @@ static bool param_same(struct made *a, struct made *b, const char *name)
 
 static void frozen_parameters(void)
 {
-    static const char *const names[] = { "a.weight", "a.bias", "b.weight",
-                                         "b.bias", "c.weight", "c.bias" };
+    static const char *const names[] = { "a.weight", "a.bias",   "b.weight",
+                                         "b.bias",   "c.weight", "c.bias" };
     struct made fresh, all, first, last;
     size_t i;
 
@@ -63,8 +63,8 @@ static void frozen_parameters(void)
         bool a = names[i][0] == 'a';
         bool c = names[i][0] == 'c' || i == 3;
 
-        ok(param_same(&first, a ? &fresh : &all, names[i]),
-           "a frozen: %s %s", names[i], a ? "stays" : "moves as ever");
+        ok(param_same(&first, a ? &fresh : &all, names[i]), "a frozen: %s %s",
+           names[i], a ? "stays" : "moves as ever");
         ok(param_same(&last, c ? &fresh : &all, names[i]),
            "c and b.bias frozen: %s %s", names[i],
            c ? "stays" : "moves as ever");
@@ -170,8 +170,9 @@ static void short_batch(void)
 
     if (!made_ok(&a, TWO SGD, vector, 64) || !made_ok(&b, TWO SGD, vector, 3))
         return;
-    steps(&a, (struct cr_exec_want){ .training = true, .update = true,
-                                     .batch = 3 }, 1, 2);
+    steps(&a,
+          (struct cr_exec_want){ .training = true, .update = true, .batch = 3 },
+          1, 2);
     steps(&b, update, 1, 2);
     ok(param_same(&a, &b, "a.weight") && param_same(&a, &b, "b.bias"),
        "a net built for 64 trains on 3 as one built for 3");
@@ -207,8 +208,8 @@ static void dropout(void)
         cr_real x = ((cr_real *)m.data[0])[i];
 
         zero += y[i] == 0;
-        wrong += y[i] != 0 && !case_close_to((double)y[i], (double)x / 0.75,
-                                             SAME_TOLERANCE);
+        wrong += y[i] != 0 &&
+                 !case_close_to((double)y[i], (double)x / 0.75, SAME_TOLERANCE);
     }
     /* 100000 draws: 4 standard deviations are 0.0055 */
     ok(fabs((double)zero / (double)n - 0.25) < 0.0055, "%.4f are zeroed",
@@ -252,8 +253,7 @@ static void dropout_keys(void)
     struct made m;
     int64_t i, n, zero = 0;
 
-    if (!made_ok(&m,
-                 "network: [{Dropout: {p: 0.5}}, {Dropout: {p: 0.5}}]\n",
+    if (!made_ok(&m, "network: [{Dropout: {p: 0.5}}, {Dropout: {p: 0.5}}]\n",
                  wide, 10))
         return;
     e = made_exec(&m, (struct cr_exec_want){ .training = true });
@@ -369,14 +369,12 @@ static void loss_overflows(void)
     struct made m;
     struct cr_exec *e;
 
-    if (!made_ok(&m,
-                 "network: {a: {Dense: [6, 4]}}\nloss: MSELoss\n" SGD,
+    if (!made_ok(&m, "network: {a: {Dense: [6, 4]}}\nloss: MSELoss\n" SGD,
                  (struct shape){ .x = { .rank = 1, .dim = { 6 } },
                                  .label = { .rank = 1, .dim = { 4 } } },
                  2))
         return;
-    ((cr_real *)m.data[1])[0] =
-        (cr_real)(sizeof(cr_real) == 4 ? 1e30 : 1e200);
+    ((cr_real *)m.data[1])[0] = (cr_real)(sizeof(cr_real) == 4 ? 1e30 : 1e200);
     e = made_exec(&m, update);
     cr_exec_forward(e, 1);
     ok(!isfinite(cr_exec_loss(e)), "a loss that overflows");
@@ -420,8 +418,8 @@ static void norm_and_scale(void)
             p->data[j] -= (cr_real)(0.1 * 0.5) * g;
         }
     }
-    e = made_exec(&m, (struct cr_exec_want){ .training = true, .update = true,
-                                             .norm = true });
+    e = made_exec(&m, (struct cr_exec_want){
+                          .training = true, .update = true, .norm = true });
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0.1);
     norm = cr_exec_norm(e);

@@ -85,11 +85,11 @@ int main(void)
           "[4, 4]}, GELU, {Dense: [4, 3]}, Softmax]\n"
           "loss: CrossEntropyLoss\n",
           vector);
-    check("views and Dropout",
-          "network: [{Dense: [5, 3]}, Flatten, {Dropout: {p: 0.3}}, {Dense: "
-          "[12, 3]}]\nloss: CrossEntropyLoss\n",
-          (struct shape){ .x = { .rank = 3, .dim = { 1, 4, 5 } },
-                          .classes = 3 });
+    check(
+        "views and Dropout",
+        "network: [{Dense: [5, 3]}, Flatten, {Dropout: {p: 0.3}}, {Dense: "
+        "[12, 3]}]\nloss: CrossEntropyLoss\n",
+        (struct shape){ .x = { .rank = 3, .dim = { 1, 4, 5 } }, .classes = 3 });
     check("rank 4",
           "network: [{Dense: [5, 3]}, GELU, {Dense: [3, 2]}]\n"
           "loss: MSELoss\n",

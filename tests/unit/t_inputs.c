@@ -1,18 +1,17 @@
 /* What comes in where there is no data to tell. */
-#include "net/net.h"
 #include "base/str.h"
 #include "conf/config.h"
+#include "net/net.h"
 #include "tap.h"
 
 /* The first column's name and shape, or the first message. */
 static const char *column_of(struct cr_arena *mem, const char *network)
 {
     struct cr_diag diag = { .arena = mem };
-    struct cr_config_from from = {
-        .text = cr_strf(mem, "network: %s\n", network),
-        .text_name = "test",
-        .text_dir = "."
-    };
+    struct cr_config_from from = { .text =
+                                       cr_strf(mem, "network: %s\n", network),
+                                   .text_name = "test",
+                                   .text_dir = "." };
     struct cr_net_want want = { .batch = 2, .no_values = true };
     struct cr_config *config = cr_config_load(mem, &diag, &from);
     struct cr_net *net =
@@ -32,7 +31,7 @@ static const char *column_of(struct cr_arena *mem, const char *network)
 #else
 #define REAL "float32"
 #endif
-#define UNKNOWN \
+#define UNKNOWN                                                           \
     "the shape of the input is not known: there is no data set, and the " \
     "first cell does not tell"
 

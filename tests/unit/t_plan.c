@@ -14,10 +14,14 @@ struct example {
     struct shape shape;
 };
 
-#define IMAGE(...) \
-    { .x = { .rank = 3, .dim = { 1, 4, 5 } }, __VA_ARGS__ }
-#define VECTOR(...) \
-    { .x = { .rank = 1, .dim = { 6 } }, __VA_ARGS__ }
+#define IMAGE(...)                                          \
+    {                                                       \
+        .x = { .rank = 3, .dim = { 1, 4, 5 } }, __VA_ARGS__ \
+    }
+#define VECTOR(...)                                   \
+    {                                                 \
+        .x = { .rank = 1, .dim = { 6 } }, __VA_ARGS__ \
+    }
 
 static const struct example examples[] = {
     { "the seed network, small",
@@ -26,8 +30,7 @@ static const struct example examples[] = {
       "  dense_relu_sequential: [{Dense: [20, 17]}, ReLU, {Dense: [17, 19]}, "
       "ReLU, {Dense: [19, 10]}]\n" CE SGD,
       IMAGE(.classes = 10) },
-    { "one layer",
-      "network: {Dense: [6, 3]}\n" CE SGD, VECTOR(.classes = 3) },
+    { "one layer", "network: {Dense: [6, 3]}\n" CE SGD, VECTOR(.classes = 3) },
     { "no offset",
       "network: [{Dense: {out_channels: 5, has_bias: false}}, ReLU, {Dense: "
       "{out_channels: 3, has_bias: false}}]\n" CE SGD,
@@ -44,8 +47,7 @@ static const struct example examples[] = {
     { "two ReLUs behind each other",
       "network: [{Dense: [6, 5]}, ReLU, ReLU, {Dense: [5, 3]}]\n" CE SGD,
       VECTOR(.classes = 3) },
-    { "ReLU first and last",
-      "network: [ReLU, {Dense: [6, 3]}, ReLU]\n" CE SGD,
+    { "ReLU first and last", "network: [ReLU, {Dense: [6, 3]}, ReLU]\n" CE SGD,
       VECTOR(.classes = 3) },
     { "views between",
       "network: [{Dense: [5, 3]}, Flatten, ReLU, {Dropout: {p: 0.0}}, Flatten, "
@@ -92,8 +94,8 @@ static const struct example examples[] = {
       "network: [{Dense: [6, 3]}]\n"
       "loss: {CrossEntropyLoss: {reduction: none}}\n" SGD,
       VECTOR(.classes = 3) },
-    { "nothing to train",
-      "network: [Flatten, Softmax]\n" CE SGD, VECTOR(.classes = 6) },
+    { "nothing to train", "network: [Flatten, Softmax]\n" CE SGD,
+      VECTOR(.classes = 6) },
 };
 
 /* ---- the same numbers in every mode ---- */
@@ -153,8 +155,8 @@ static void check_modes(const struct example *ex, int64_t batch)
 
         for (t = 0; t < 4 && good && k > 0; t++)
             if (!case_close_to(r[k].loss[t], r[0].loss[t], SAME_TOLERANCE)) {
-                printf("# loss %d is %.12g, should be %.12g\n", t,
-                       r[k].loss[t], r[0].loss[t]);
+                printf("# loss %d is %.12g, should be %.12g\n", t, r[k].loss[t],
+                       r[0].loss[t]);
                 good = false;
             }
         if (good && k > 0)
@@ -265,11 +267,11 @@ static void saves_memory(void)
 
     if (!made_ok(&m, examples[0].text, examples[0].shape, 64))
         return;
-    fused = made_exec(&m, (struct cr_exec_want){ .training = true,
-                                                 .update = true });
-    eager = made_exec(&m, (struct cr_exec_want){ .training = true,
-                                                 .update = true,
-                                                 .eager = true });
+    fused = made_exec(
+        &m, (struct cr_exec_want){ .training = true, .update = true });
+    eager =
+        made_exec(&m, (struct cr_exec_want){
+                          .training = true, .update = true, .eager = true });
     ok(cr_exec_bytes(fused) < cr_exec_bytes(eager) * 2 / 3,
        "a plan needs %zu bytes, eager %zu", cr_exec_bytes(fused),
        cr_exec_bytes(eager));
@@ -287,8 +289,8 @@ static void the_list(void)
 
     if (!made_ok(&m, examples[0].text, examples[0].shape, 3))
         return;
-    e = made_exec(&m, (struct cr_exec_want){ .training = true,
-                                             .update = true });
+    e = made_exec(&m,
+                  (struct cr_exec_want){ .training = true, .update = true });
     same(cr_exec_list(e, &m.arena),
          "forward  linear         dense_relu_sequential.0 +activation\n"
          "forward  linear         dense_relu_sequential.2 +activation\n"
