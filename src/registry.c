@@ -16,20 +16,18 @@
 #include "train/metric.h"
 #include "train/optim.h"
 
-#define LEAF __attribute__((weak))
-
-#define CR_CELL(x) extern const struct cr_cell cr_cell_##x LEAF;
-#define CR_DATASET(x) extern const struct cr_dataset_type cr_dataset_##x LEAF;
-#define CR_FORMAT(x) extern const struct cr_format cr_format_##x LEAF;
-#define CR_INIT(x) extern const struct cr_init cr_init_##x LEAF;
-#define CR_LOSS(x) extern const struct cr_cell cr_loss_##x LEAF;
-#define CR_METRIC(x) extern const struct cr_metric cr_metric_##x LEAF;
-#define CR_OP(x) extern const struct cr_op cr_op_##x LEAF;
-#define CR_OPTIM(x) extern const struct cr_optim cr_optim_##x LEAF;
-#define CR_SCHEDULE(x) extern const struct cr_schedule cr_schedule_##x LEAF;
-#define CR_SECTION(x) extern const struct cr_section cr_section_##x LEAF;
-#define CR_TRANSFORM(x) extern const struct cr_transform cr_transform_##x LEAF;
-#define CR_VERB(x) extern const struct cr_verb cr_verb_##x LEAF;
+#define CR_CELL(x) extern const struct cr_cell cr_cell_##x;
+#define CR_DATASET(x) extern const struct cr_dataset_type cr_dataset_##x;
+#define CR_FORMAT(x) extern const struct cr_format cr_format_##x;
+#define CR_INIT(x) extern const struct cr_init cr_init_##x;
+#define CR_LOSS(x) extern const struct cr_cell cr_loss_##x;
+#define CR_METRIC(x) extern const struct cr_metric cr_metric_##x;
+#define CR_OP(x) extern const struct cr_op cr_op_##x;
+#define CR_OPTIM(x) extern const struct cr_optim cr_optim_##x;
+#define CR_SCHEDULE(x) extern const struct cr_schedule cr_schedule_##x;
+#define CR_SECTION(x) extern const struct cr_section cr_section_##x;
+#define CR_TRANSFORM(x) extern const struct cr_transform cr_transform_##x;
+#define CR_VERB(x) extern const struct cr_verb cr_verb_##x;
 #include "registry_pass.h"
 
 /* One list per kind; every descriptor begins with its cr_about. */
@@ -96,10 +94,9 @@ static const struct cr_about *const registry_verbs[] = {
 
 static const struct {
     const struct cr_about *const *list;
-    int n;
     const char *name;
 } registry_kinds[CR_KINDS] = {
-#define KIND(list, name) { (list), (int)CR_LEN(list) - 1, (name) }
+#define KIND(list, name) { (list), (name) }
     [CR_KIND_CELL] = KIND(registry_cells, "cell"),
     [CR_KIND_OP] = KIND(registry_ops, "op"),
     [CR_KIND_LOSS] = KIND(registry_losses, "loss"),
@@ -114,17 +111,9 @@ static const struct {
     [CR_KIND_VERB] = KIND(registry_verbs, "verb"),
 };
 
-/* While leaves are still being written some are missing: leave them out. */
-static const struct cr_about *registry_present[CR_KINDS][128];
-
 const struct cr_about *const *cr_list(enum cr_kind kind)
 {
-    int n = 0;
-
-    for (int i = 0; i < registry_kinds[kind].n; i++)
-        if (registry_kinds[kind].list[i])
-            registry_present[kind][n++] = registry_kinds[kind].list[i];
-    return registry_present[kind];
+    return registry_kinds[kind].list;
 }
 
 /* MindSpore's strings for initialisers, in any case: "he_uniform". */

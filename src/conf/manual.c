@@ -32,6 +32,8 @@ const struct cr_variable cr_variables[] = {
     { "CLICOLOR_FORCE", "If not empty and not 0, messages are coloured even "
                         "when standard error is no terminal." },
     { "COLUMNS", "Width of the terminal, for the progress bar." },
+    { "TMPDIR", "Where selftest makes its temporary files; /tmp by "
+                "default." },
     { "TERM", "If it is dumb, messages are not coloured." },
     { "SOURCE_DATE_EPOCH", "Seconds since 1970 that stand for the present in "
                            "the files of a run." },
