@@ -207,7 +207,7 @@ static int ckpt_by_key(const void *a, const void *b)
 static int ckpt_metas(struct cr_arena *arena, const struct cr_ckpt *ckpt,
                       const int *order, struct cr_meta **to)
 {
-    struct cr_meta *m = CR_NEWS(arena, struct cr_meta, 10);
+    struct cr_meta *m = CR_NEWS(arena, struct cr_meta, 10 + ckpt->n_more);
     uint32_t *crc = CR_NEWS(arena, uint32_t, ckpt->n);
     struct cr_buf crcs = { .arena = arena };
     int n = 0;
@@ -236,6 +236,8 @@ static int ckpt_metas(struct cr_arena *arena, const struct cr_ckpt *ckpt,
                            ckpt_crc_num(arena, ckpt->tensors, ckpt->n, crc))
     };
     m[n++] = (struct cr_meta){ "format", "ms" };
+    for (int i = 0; i < ckpt->n_more; i++)
+        m[n++] = ckpt->more[i];
     qsort(m + 3, (size_t)n - 3, sizeof *m, ckpt_by_key);
     *to = m;
     return n;

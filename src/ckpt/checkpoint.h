@@ -68,10 +68,12 @@ bool cr_store_verify(struct cr_store *store, struct cr_diag *diag);
 struct cr_ckpt {
     const struct cr_tensor *tensors; /* in graph order; CR_REAL as F32 (F64) */
     int n;
-    bool train;         /* kind train: config and state are needed */
-    const char *config; /* YAML text */
-    const char *state;  /* JSON text */
-    const char *writer; /* NULL: "cellrun VERSION" */
+    bool train;                 /* kind train: config and state are needed */
+    const char *config;         /* YAML text */
+    const char *state;          /* JSON text */
+    const char *writer;         /* NULL: "cellrun VERSION" */
+    const struct cr_meta *more; /* further metadata, keys like "cellrun.x" */
+    int n_more;
 };
 bool cr_ckpt_write(struct cr_diag *diag, const char *path,
                    const struct cr_ckpt *ckpt);
