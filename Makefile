@@ -69,7 +69,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .SUFFIXES:
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-asan check-double check-plainblas \
-        check-valgrind fuzz fuzzers bench bench-peers install uninstall \
+        check-valgrind fuzz fuzzers soak bench bench-peers install uninstall \
         clean packages packages-ci print-packages print-packages-ci run \
         help format compile_commands.json FORCE
 
@@ -166,6 +166,10 @@ fuzz:
 	 done
 fuzzers: $(fuzzes)
 
+# Kills a run 200 times and compares what comes out: N, LONGEST, WORKERS.
+soak: all
+	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/kill.sh
+
 ## ---- Speed
 
 bench: all
@@ -258,6 +262,7 @@ help:
 	@echo '  check-unit check-cases check-fuzz check-cli check-tree: one kind'
 	@echo '  check-asan check-double check-plainblas check-valgrind: others'
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
+	@echo 'make soak       kill a run N (200) times and resume it'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
 	@echo 'make man        manual pages into $(BUILD)/man'
 	@echo 'make install    prefix=$(prefix) DESTDIR='

@@ -401,6 +401,8 @@ enum cr_end cr_train_loop(struct cr_train *t)
     struct loop l = { .t = t, .now = cr_now() };
     enum cr_end end;
 
+    if (t->old_record)
+        return CR_END_DONE;
     l.started = l.save_last = l.eval_last = l.log_last = l.rate_from = l.now;
     l.flush_next = l.now + LOOP_FLUSH;
     l.rate_samples = l.samples_from = t->state.samples;

@@ -154,10 +154,14 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
     record_data(&b, "train", t->pipe);
     record_data(&b, "eval", t->eval_pipe);
     cr_buf_f(&b, "},\"trained\":%" PRId64, values);
-    record_time(&b, "started", t->started_at);
+    if (t->started_text)
+        record_text(&b, "started", t->started_text);
+    else
+        record_time(&b, "started", t->started_at);
     if (end != CR_END_NONE) {
         record_time(&b, "ended", (long long)time(NULL));
-        cr_buf_f(&b, ",\"seconds\":%.3f", cr_now() - t->started);
+        cr_buf_f(&b, ",\"seconds\":%.3f",
+                 t->seconds_before + cr_now() - t->started);
     }
     record_text(&b, "status", cr_train_status(end));
     if (end != CR_END_NONE)

@@ -59,13 +59,15 @@ struct owner {
     unsigned long long start;
 };
 
-static unsigned long long rundir_start_of(long pid)
+/* 0 if it is not known; *dead is set for one that only waits to be reaped. */
+static unsigned long long rundir_start_of(long pid, bool *dead)
 {
     char path[64], text[1024], *p;
     unsigned long long start = 0;
     size_t n;
     FILE *f;
 
+    *dead = false;
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     f = fopen(path, "r");
     if (!f)
@@ -74,6 +76,7 @@ static unsigned long long rundir_start_of(long pid)
     fclose(f);
     text[n] = '\0';
     p = strrchr(text, ')'); /* the name may hold anything */
+    *dead = p && p[1] && (p[2] == 'Z' || p[2] == 'X');
     for (int field = 2; p && field < 22; field++)
         p = strchr(p + 1, ' ');
     if (p)
@@ -83,10 +86,12 @@ static unsigned long long rundir_start_of(long pid)
 
 static void rundir_self(struct owner *self)
 {
+    bool dead;
+
     *self = (struct owner){ .pid = (long)getpid() };
     if (gethostname(self->host, sizeof self->host - 1) != 0 || !*self->host)
         strcpy(self->host, "localhost");
-    self->start = rundir_start_of(self->pid);
+    self->start = rundir_start_of(self->pid, &dead);
 }
 
 static bool rundir_owner(const char *lock, struct owner *to)
@@ -104,12 +109,16 @@ static bool rundir_owner(const char *lock, struct owner *to)
 static bool rundir_alive(const struct owner *owner, const struct owner *self,
                          const struct stat *st)
 {
+    unsigned long long start;
+    bool dead;
+
     if (strcmp(owner->host, self->host) != 0)
         return difftime(time(NULL), st->st_mtime) < RUNDIR_STALE;
     if (owner->pid <= 0 ||
         (kill((pid_t)owner->pid, 0) != 0 && errno == ESRCH))
         return false;
-    return owner->start == 0 || rundir_start_of(owner->pid) == owner->start;
+    start = rundir_start_of(owner->pid, &dead);
+    return !dead && (owner->start == 0 || start == owner->start);
 }
 
 static bool rundir_write(int fd, const char *text, size_t len)

@@ -141,7 +141,7 @@ static bool start_same_run(struct cr_train *t, const struct cr_node *record)
     return false;
 }
 
-/* Whether a run that kept no checkpoint was completed. */
+/* Whether the run that the record tells of has come to its end. */
 static bool start_over(const struct cr_train *t, const struct cr_node *record)
 {
     const char *status = cr_json_str(record, "status", "");
@@ -184,21 +184,31 @@ static bool start_resume(struct cr_train *t)
 
     if (record && !start_same_run(t, record))
         return false;
+    if (record) {
+        t->started_text = cr_json_str(record, "started", NULL);
+        t->seconds_before = cr_json_real(record, "seconds", 0);
+    }
     if (t->flags.ckpt)
         store = cr_store_open(t->arena, t->diag, t->flags.ckpt);
     else
         store = cr_train_newest(t->arena, t->diag, t->dir.ckpt, &none);
+    if (none && start_over(t, record)) {
+        t->old_record = record; /* it kept no checkpoint */
+        return true;
+    }
     if (none) {
-        if (start_over(t, record))
-            t->old_record = record;
-        else
-            cr_rundir_clear(&t->dir);
+        cr_rundir_clear(&t->dir);
+        t->started_text = NULL;
+        t->seconds_before = 0;
         return true;
     }
     if (!store)
         return false;
     ok = start_restore(t, store);
     cr_store_close(store);
+    if (ok && start_over(t, record) &&
+        (t->state.stopped_early || t->state.step >= t->total))
+        t->old_record = record;
     return ok;
 }
 

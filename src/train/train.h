@@ -93,6 +93,8 @@ struct cr_train {
     double started;         /* cr_now() when the verb began */
     int64_t started_step;
     long long started_at;   /* the time of day then */
+    const char *started_text; /* of a run resumed: when it first began */
+    double seconds_before;  /* and what it has taken until now */
     bool unsaved;           /* a checkpoint could not be written */
     const struct cr_node *old_record; /* of a run that was over already */
 };
@@ -119,6 +121,7 @@ struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
 
 /* ---- loop.c */
 
+/* Does nothing for a run that was over already. */
 enum cr_end cr_train_loop(struct cr_train *t);
 /* Builds all and does one step and one batch of evaluation; no files. */
 enum cr_end cr_train_dry(struct cr_train *t);

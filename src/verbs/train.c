@@ -113,9 +113,7 @@ static int train_run(struct cr_cli *cli)
         cr_train_close(&t);
         return cr_cli_errors(cli, "Nothing was run.");
     }
-    end = t.old_record ? CR_END_DONE
-          : o->dry_run ? cr_train_dry(&t)
-                       : cr_train_loop(&t);
+    end = o->dry_run ? cr_train_dry(&t) : cr_train_loop(&t);
     status = cr_train_finish(&t, end);
     cr_train_close(&t);
     return status;

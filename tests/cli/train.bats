@@ -255,6 +255,16 @@ last.safetensors" ]
     [[ $output == *"process 1 on another-host"* ]]
     touch -d '1 hour ago' r/lock
     run -0 "$CELLRUN" train c.yaml -o r -q --force
+    # dead, but not reaped by its parent
+    perl -e '$| = 1; my $p = fork // die; exit unless $p; print "$p\n";
+        sleep 60' >zombie &
+    parent=$!
+    within 10 test -s zombie
+    z=$(cat zombie)
+    within 10 grep -q ' Z ' "/proc/$z/stat"
+    echo "$(hostname) $z $(cut -d ' ' -f 22 "/proc/$z/stat")" >r/lock
+    run -0 "$CELLRUN" train c.yaml -o r -q --force
+    kill $parent
 }
 
 @test "checkpoints: how often, how many, which is best" {
