@@ -106,7 +106,7 @@ $(BUILD)/flags: FORCE
 
 ## ---- The embedded data set
 
-$(BUILD)/digits: datasets/digits.c
+$(BUILD)/digits: datasets/digits.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call Q,cc $<)$(CC) -std=c17 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) \
 	    $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ $< -lz -lm
