@@ -86,9 +86,6 @@ static bool parse_sign(struct parser *p, const char *const *signs,
 
         if (p->e->len - p->at < n || memcmp(s, signs[i], n) != 0)
             continue;
-        /* ** is no product */
-        if (n == 1 && *s == '*' && p->e->len - p->at > 1 && s[1] == '*')
-            continue;
         p->at += n;
         *op = ops[i];
         return true;

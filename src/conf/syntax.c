@@ -127,29 +127,6 @@ bool cr_syntax_unclosed(struct cr_diag *diag, const struct cr_source *src,
     return false;
 }
 
-/* A $( before `at` on the same line that is not closed before `at`. */
-static bool syntax_unclosed(struct cr_diag *d, const struct cr_syntax *e,
-                            size_t at)
-{
-    struct span line = syntax_line(e, at);
-    const char *text = e->src->text;
-    size_t open = line.end;
-    int depth = 0;
-
-    for (size_t i = line.at; i < at && i < line.end; i++) {
-        if (depth == 0 && text[i] == '$' && text[i + 1] == '(')
-            open = i;
-        if (open < line.end)
-            depth += (text[i] == '(') - (text[i] == ')');
-    }
-    if (depth <= 0)
-        return false;
-    while (open > line.at && !strchr(" ,[{\"'", text[open - 1]))
-        open--;
-    cr_syntax_unclosed(d, e->src, open);
-    return true;
-}
-
 /* "mapping values are not allowed in this context", "could not find expected
  * ':'": a ':' too many, or one too few. */
 static bool syntax_colon(struct cr_diag *d, const struct cr_syntax *e)
@@ -232,8 +209,6 @@ static bool syntax_flow(struct cr_diag *d, const struct cr_syntax *e)
         cr_hint(d, "write $x or $(x)");
         return false;
     }
-    if (syntax_unclosed(d, e, at))
-        return false;
     if (at >= e->to ||
         syntax_line(e, at).at != syntax_line(e, e->context_at).at) {
         syntax_report(d, e, e->context_at, 1,

@@ -36,7 +36,15 @@ static const struct pair computed[] = {
     { "$(9223372036854775807 - 1)", "9223372036854775806" },
     { "$(-9223372036854775807 - 1)", "-9223372036854775808" },
     { "$((-9223372036854775807 - 1) % -1)", "0" },
+    { "$(1.5 + 1)", "2.5" },
+    { "$(1.5 - 1)", "0.5" },
+    { "$(2**3*2)", "16" },
+    { "$(2*3**2)", "18" },
     /* truth */
+    { "$(2 >= 3)", "false" },
+    { "$(true == t)", "true" },
+    { "$('ab' == s)", "true" },
+    { "$(null == 0)", "false" },
     { "$(1 < 2)", "true" },
     { "$(1 < 2 < 2)", "false" },
     { "$(1 < 2 <= 2 == 2)", "true" },
@@ -65,6 +73,8 @@ static const struct pair computed[] = {
     { "$(env('CR_TEST_INT', 1) + 1)", "42" },
     { "$(env('CR_TEST_TEXT'))", "a b" },
     { "$(env('CR_TEST_NONE', 'x' + 'y'))", "xy" },
+    { "$(round(3))", "3" },
+    { "$config.dir", "." },
     /* names */
     { "$i", "7" },
     { "\"$i\"", "7" },
@@ -140,6 +150,28 @@ static const struct pair wrong[] = {
     { "$(env('CR_TEST_NONE'))", "t:3:6: error: the environment has no "
                                 "'CR_TEST_NONE', and there is no default "
                                 "[E0011]" },
+    { "$(len(3))", "t:3:10: error: found the number 3, expected a list, a map "
+                   "or a string [E0011]" },
+    { "$(env(3))", "t:3:10: error: found the number 3, expected the name of a "
+                   "variable [E0011]" },
+    { "$(env('a', 'b', 'c'))", "t:3:6: error: env takes 1 or 2 arguments, "
+                               "found 3 [E0011]" },
+    { "$(max(s))", "t:3:10: error: found 'ab', expected several numbers or a "
+                   "list [E0011]" },
+    { "$(max(m.n))", "t:3:10: error: found 'x', expected numbers in the list "
+                     "[E0011]" },
+    { "$(max(l, 1))", "t:3:10: error: found a list, expected a number "
+                      "[E0011]" },
+    { "$(-s)", "t:3:7: error: found 'ab', expected a number [E0011]" },
+    { "$('a' + 1)", "t:3:6: error: found 'a', expected a number [E0011]" },
+    { "$(-(-9223372036854775807 - 1))",
+      "t:3:6: error: the result is too large for an integer of 64 bits "
+      "[E0011]" },
+    { "$(min(1 2))", "t:3:12: error: expected ',' or ')' in 'min(1 2)' "
+                     "[E0011]" },
+    { "$((1, 2))", "t:3:8: error: expected ')' in '(1, 2)' [E0011]" },
+    { "$(1 if t else)", "t:3:17: error: a value is missing in '1 if t else' "
+                        "[E0011]" },
     { "$data.classes", "t:3:4: error: '$data.classes' is not known before "
                        "the data are read [E0010]" },
     { "$vocab.text.size", "t:3:4: error: '$vocab.text.size' is not known "
@@ -214,6 +246,9 @@ static void test_limits(void)
     struct cr_buf chain = { .arena = &conf_mem };
     struct cr_buf sum = { .arena = &conf_mem };
     struct cr_buf nest = { .arena = &conf_mem };
+    struct cr_buf nots = { .arena = &conf_mem };
+    struct cr_buf ands = { .arena = &conf_mem };
+    struct cr_buf ifs = { .arena = &conf_mem };
 
     cr_buf_str(&lists, "vars:\n  v0: [1, 1, 1, 1, 1, 1, 1, 1]\n");
     cr_buf_str(&texts, "vars:\n  v0: xxxxxxxxxxxxxxxx\n");
@@ -226,6 +261,23 @@ static void test_limits(void)
     }
     for (int i = 1000; i > 0; i--)
         cr_buf_f(&chain, "  v%d: $(v%d + 1)\n", i, i - 1);
+    cr_buf_str(&nots, "v: $(");
+    cr_buf_str(&ands, "v: $(true");
+    cr_buf_str(&ifs, "v: $(1");
+    for (int i = 0; i < 300; i++) {
+        cr_buf_str(&nots, "not ");
+        cr_buf_str(&ands, i % 2 ? " and true" : " or true");
+        cr_buf_str(&ifs, i < 200 ? " if true else 1" : "");
+    }
+    cr_buf_str(&nots, "true)");
+    cr_buf_str(&ands, ")");
+    cr_buf_str(&ifs, ")");
+    ok(strstr(conf_tree(nots.text, NULL), "too many 'not'"),
+       "hundreds of not are refused");
+    ok(strstr(conf_tree(ands.text, NULL), "too many operators"),
+       "hundreds of and and or too");
+    ok(strstr(conf_tree(ifs.text, NULL), "too many 'if'"),
+       "and hundreds of if");
     for (int i = 0; i < 2000; i++) {
         cr_buf_str(&sum, i ? "+1" : "v: $(1");
         cr_buf_str(&nest, i ? "(" : "v: $(");

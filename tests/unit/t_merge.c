@@ -401,6 +401,11 @@ static void test_positions(void)
                    "optimizer.SGD=[0.5, 0.25]"),
          "{optimizer: {SGD: {learning_rate: 0.5, momentum: 0.25}}}",
          "also in an assignment");
+    same(conf_tree("loss: CrossEntropyLoss", "loss.weight=[1, 2]"),
+         "{loss: {CrossEntropyLoss: {weight: [1, 2]}}}",
+         "an argument that elsewhere stands beside the type");
+    same(conf_tree("a: {Foo: }", "a.weight=3"), "{a: {Foo: null, weight: 3}}",
+         "and one that does");
 }
 
 /* With its defaults the config reads as one that has nothing to add. */

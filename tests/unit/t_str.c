@@ -46,8 +46,10 @@ static void test_utf8(void)
 static void test_numbers(void)
 {
     static const double values[] = {
-        0,    -0.0,    1,     0.1,    1.0 / 3, 1e-3,          1e15,
-        1e16, 6.02e23, 1e300, 5e-324, 1e22,    123456789.125, -1e-7
+        0,       -0.0,          1,     0.1,
+        1.0 / 3, 1e-3,          1e15,  1000000000000001.0,
+        1e16,    6.02e23,       1e300, 5e-324,
+        1e22,    123456789.125, -1e-7
     };
     size_t bytes;
     int64_t n;

@@ -47,6 +47,7 @@ static const struct pair values[] = {
     { "\xef\xbb\xbf"
       "a: 1\r\nb: 2\r\n",
       "{a: 1, b: 2}" },
+    { "a: |\nb: |", "{a: \"\", b: \"\"}" },
     { "a:\n- 1\n- - 2\n  - 3\n", "{a: [1, [2, 3]]}" },
 };
 
@@ -94,6 +95,12 @@ static const struct pair mistakes[] = {
                       "[E0001]" },
     { "a: {b: $(max(1, 2))}\n", "t:1:8: error: unclosed '$(' [E0001]" },
     { "a: $(1 + 2\n", "t:1:4: error: unclosed '$(' [E0001]" },
+    { "a:\n  b\n]\n", "t:3:1: error: ']' closes nothing [E0001]" },
+    { "%YAML 3.0\n---\na: 1\n", "t:1:1: error: found incompatible YAML "
+                                "document [E0001]" },
+    { "*x : 1\n", "t:1:1: error: a key must be a plain word [E0001]" },
+    { "a: {<<: [1]}\n", "t:1:10: error: '<<' takes a map or a list of maps, "
+                        "found the number 1 [E0009]" },
     { "a: @x\n", "t:1:4: error: a word cannot begin with '@' [E0001]" },
     { "a: 1\nb: 2\na: 3\n", "t:3:1: error: key 'a' stands twice [E0003]" },
     { "? [a]\n: 1\n", "t:1:3: error: a key must be a plain word [E0001]" },
