@@ -8,7 +8,6 @@
  * LINEAR, uint8: weights are rounded to 1/2048, columns first:
  *     t = q(1-f) p0 + q(f) p1                   (f = 0 outside of the image)
  *     y = ((q(1-g) (t0 >> 4)) >> 16) + ((q(g) (t1 >> 4)) >> 16) + 2) >> 2
- * LINEAR, float, to exactly half of both: (a + b + c + d) / 4.
  * NEAREST: src = min(floor(dst scale), in - 1) with scale = 1 / (out/in) in
  *     double, which may fall just short of in/out (30 to 44, pixel 22). */
 #include "data/transform.h"
