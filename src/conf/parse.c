@@ -232,7 +232,7 @@ static struct cr_ast *parse_unary(struct parser *p)
     parse_peek(p);
     at = p->at;
     if (p->depth >= DEPTH_MAX)
-        return parse_syntax(p, "too many parentheses or signs");
+        return parse_syntax(p, "nested too deep");
     p->depth++;
     if (parse_sign(p, signs, ops, &op)) {
         a = parse_unary(p);
@@ -313,7 +313,7 @@ static struct cr_ast *parse_not(struct parser *p)
     if (!parse_word(p, "not"))
         return parse_compare(p);
     if (p->depth >= DEPTH_MAX)
-        return parse_syntax(p, "too many 'not'");
+        return parse_syntax(p, "nested too deep");
     p->depth++;
     a = parse_not(p);
     p->depth--;
@@ -353,7 +353,7 @@ static struct cr_ast *parse_ternary(struct parser *p)
     if (!a || !parse_word(p, "if"))
         return a;
     if (p->depth >= DEPTH_MAX)
-        return parse_syntax(p, "too many 'if'");
+        return parse_syntax(p, "nested too deep");
     p->depth++;
     a->next = parse_or(p);
     if (!a->next)
