@@ -515,6 +515,16 @@ static void expand_walk(struct expander *x, struct cr_node *node, int depth,
     }
 }
 
+/* Names of the run are looked at out of turn, and replaced only once. */
+static void expand_run_section(struct expander *x, const struct cr_node *run)
+{
+    for (struct cr_node *m = run->child; m; m = m->next)
+        if (m->kind == CR_NODE_STR && m->key)
+            expand_ready(x, m, cr_strf(x->arena, "run.%s", m->key), m->pos);
+        else
+            expand_walk(x, m, 2, TEXTS | CONTROL);
+}
+
 bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
                struct cr_node *root, const struct cr_builtins *builtins)
 {
@@ -537,8 +547,11 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
         struct cr_node *m = *p;
         bool network = strcmp(m->key, "network") == 0;
 
-        expand_walk(&x, m, 1,
-                    network ? TEXTS | CONTROL | NETWORK : TEXTS | CONTROL);
+        if (strcmp(m->key, "run") == 0 && m->kind == CR_NODE_MAP)
+            expand_run_section(&x, m);
+        else
+            expand_walk(&x, m, 1,
+                        network ? TEXTS | CONTROL | NETWORK : TEXTS | CONTROL);
         if (expand_when(&x, m, network))
             p = &expand_repeat(&x, m, false, 1)->next;
         else

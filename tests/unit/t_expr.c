@@ -199,6 +199,8 @@ static const struct pair trees[] = {
       "{network: [{ReLU: null}, {ReLU: null}]}" },
     /* what a variable holds is not replaced twice */
     { "vars: {a: [$$b], b: 3}\nseed: $a", "{seed: [$b]}" },
+    { "{x: $run.name, run: {name: a$$b, dir: $run.name/c}, y: $run.dir}",
+      "{x: a$b, run: {name: a$b, dir: a$b/c}, y: a$b/c}" },
     { "network: [{ReLU: , repeat: -1}]",
       "t:1:28: error: 'repeat': found the number -1, expected an integer from "
       "0 on [E0005]" },
