@@ -170,6 +170,68 @@ static void check_modes(const struct example *ex, int64_t batch)
         made_free(&m[k]);
 }
 
+/* ---- what several cells share ---- */
+
+static struct cr_opnode *node_at(struct cr_net *net, int index)
+{
+    struct cr_opnode *n = net->nodes;
+
+    while (index-- > 0)
+        n = n->next;
+    return n;
+}
+
+/* The second layer takes the weight of the first, and the loss compares the
+ * output with what the first one gives: both have two readers. */
+static bool share(struct made *m)
+{
+    static const struct shape shape = { .x = { .rank = 1, .dim = { 6 } },
+                                        .label = { .rank = 1, .dim = { 6 } } };
+
+    if (!made_ok(m,
+                 "network: [{Dense: [6, 6]}, ReLU, {Dense: [6, 6]}, ReLU, "
+                 "{Dense: [6, 6]}]\nloss: MSELoss\n" SGD,
+                 shape, 3))
+        return false;
+    node_at(m->net, 2)->in[1] = node_at(m->net, 0)->in[1];
+    m->net->loss->by->in[1] = node_at(m->net, 0)->out[0];
+    return true;
+}
+
+static void shared(void)
+{
+    cr_real *params[CR_LEN(modes)] = { NULL };
+    struct made m[CR_LEN(modes)];
+    int64_t n = 0;
+    size_t k;
+    int t;
+
+    for (k = 0; k < CR_LEN(modes); k++) {
+        struct cr_exec_want want = modes[k].want;
+        struct cr_exec *e;
+
+        if (!share(&m[k]))
+            return;
+        want.training = want.update = true;
+        e = made_exec(&m[k], want);
+        for (t = 1; t <= 3; t++) {
+            cr_exec_forward(e, t);
+            cr_exec_backward(e, 1, 0.1);
+            if (want.norm)
+                cr_exec_update(e, 1, 0.1);
+        }
+        params[k] = made_params(&m[k], &n);
+        ok(case_near("parameter", params[k], params[0], n, SAME_TOLERANCE),
+           "a weight and a value with two readers, %s", modes[k].name);
+        if (k == 1)
+            ok(!strstr(cr_exec_list(e, &m[k].arena), "update(0.weight)"),
+               "no product alone updates what two write to");
+        cr_exec_free(e);
+    }
+    for (k = 0; k < CR_LEN(modes); k++)
+        made_free(&m[k]);
+}
+
 /* ---- memory ---- */
 
 struct life {
@@ -334,6 +396,7 @@ int main(void)
             check_memory(&examples[i], 5, modes[k].want, modes[k].name);
     }
     check_modes(&examples[0], 64);
+    shared();
     saves_memory();
     the_list();
     return done();
