@@ -1,15 +1,6 @@
 /* GELU: Gaussian error linear unit. */
+#include "net/attr.h"
 #include "net/cell.h"
-
-struct gelu {
-    bool approximate;
-};
-
-static const struct cr_opt gelu_opts[] = {
-    CR_BOOL_OR(struct gelu, approximate, true,
-               "Take the formula with tanh instead of erf."),
-    { 0 },
-};
 
 static struct cr_val *gelu_build(struct cr_build *b, struct cr_val *const *in)
 {
@@ -23,8 +14,8 @@ const struct cr_cell cr_cell_gelu = {
         .detail = "approximate: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), "
                   "else x/2 (1 + erf(x/sqrt 2)).",
         .example = "network: [Flatten, {Dense: [784, 10]}, GELU]\n",
-        .opts = gelu_opts,
-        .size = sizeof(struct gelu),
+        .opts = cr_gelu_opts,
+        .size = sizeof(struct cr_gelu),
     },
     .min_inputs = 1,
     .max_inputs = 1,

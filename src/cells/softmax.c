@@ -1,15 +1,6 @@
 /* Softmax: Exponentials along an axis, divided by their sum. */
+#include "net/attr.h"
 #include "net/cell.h"
-
-struct softmax {
-    int64_t axis;
-};
-
-static const struct cr_opt softmax_opts[] = {
-    CR_INT_OR(struct softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis that sums to 1."),
-    { 0 },
-};
 
 static struct cr_val *softmax_build(struct cr_build *b,
                                     struct cr_val *const *in)
@@ -24,8 +15,8 @@ const struct cr_cell cr_cell_softmax = {
         .detail = "Any shape. CrossEntropyLoss has its own softmax: a network "
                   "for it ends with logits.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Softmax]\n",
-        .opts = softmax_opts,
-        .size = sizeof(struct softmax),
+        .opts = cr_softmax_opts,
+        .size = sizeof(struct cr_softmax),
     },
     .min_inputs = 1,
     .max_inputs = 1,

@@ -1,42 +1,15 @@
-/* HeNormal: N(0, s^2), s = gain / sqrt(fan).
- * He et al., "Delving deep into rectifiers", ICCV 2015. */
+/* HeNormal: N(0, s^2), s = gain / sqrt(fan). */
 #include "net/init.h"
-
-struct he_normal {
-    double negative_slope;
-    int mode;
-    const char *nonlinearity;
-};
-
-enum { FAN_IN, FAN_OUT };
-
-static const struct cr_opt he_normal_opts[] = {
-    CR_REAL_OR(struct he_normal, negative_slope, 0, -1e30, 1e30,
-               "Slope of leaky_relu below zero."),
-    CR_ENUM_OR(struct he_normal, mode, FAN_IN, "fan_in|fan_out",
-               "Which fan keeps its variance."),
-    CR_STR_OR(struct he_normal, nonlinearity, "leaky_relu",
-              "What follows, which sets the gain: linear, sigmoid, tanh, "
-              "relu, leaky_relu."),
-    { 0 },
-};
 
 static bool he_normal_fill(const struct cr_fill *f)
 {
-    const struct he_normal *o = f->opts;
-    double in, out, fan, gain = cr_gain(o->nonlinearity, o->negative_slope);
     int64_t i, count = cr_count(&f->spec);
+    double scale;
 
-    if (isnan(gain))
-        return cr_error(f->diag, f->pos, CR_E_UNKNOWN_TYPE,
-                        "there is no gain for nonlinearity '%s'",
-                        o->nonlinearity);
-    if (!cr_fan(f, &in, &out))
+    if (!cr_he_scale(f, &scale))
         return false;
-    fan = o->mode == FAN_IN ? in : out;
     for (i = 0; f->to && i < count; i++)
-        f->to[i] = (cr_real)(gain / sqrt(fan) *
-                             cr_rng_normal(&f->rng, (uint64_t)i));
+        f->to[i] = (cr_real)(scale * cr_rng_normal(&f->rng, (uint64_t)i));
     return true;
 }
 
@@ -45,8 +18,8 @@ const struct cr_init cr_init_he_normal = {
         .name = "HeNormal",
         .summary = "N(0, s^2), s = gain / sqrt(fan).",
         .example = "init: [{match: \"*.weight\", HeNormal: {}}]\n",
-        .opts = he_normal_opts,
-        .size = sizeof(struct he_normal),
+        .opts = cr_he_opts,
+        .size = sizeof(struct cr_he),
     },
     .alias = "he_normal",
     .fill = he_normal_fill,

@@ -1,6 +1,6 @@
 /* CrossEntropyLoss: softmax and cross entropy, of classes or probabilities. */
 #include "net/cell.h"
-#include "net/loss.h"
+#include "net/attr.h"
 
 #include <stdlib.h>
 #include <string.h>

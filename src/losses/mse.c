@@ -1,12 +1,6 @@
 /* MSELoss: mean of squared differences. */
+#include "net/attr.h"
 #include "net/cell.h"
-#include "net/loss.h"
-
-static const struct cr_opt mse_opts[] = {
-    CR_ENUM_OR(struct cr_mse, reduction, CR_MEAN, "mean|sum|none",
-               "How the elements become the loss."),
-    { 0 },
-};
 
 static struct cr_val *mse_build(struct cr_build *b, struct cr_val *const *in)
 {
@@ -19,7 +13,7 @@ const struct cr_cell cr_loss_mse = {
         .summary = "Squared difference of output and label.",
         .detail = "Mean over all elements; the shapes broadcast.",
         .example = "loss: {MSELoss: {reduction: sum}}\n",
-        .opts = mse_opts,
+        .opts = cr_mse_opts,
         .size = sizeof(struct cr_mse),
     },
     .min_inputs = 2,

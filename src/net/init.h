@@ -30,6 +30,16 @@ struct cr_init {
 /* By class name or by MindSpore's strings, in any case. */
 const struct cr_init *cr_init_find(const char *name);
 
+/* He et al., "Delving deep into rectifiers" (ICCV 2015): the options of both
+ * distributions, and gain / sqrt(fan). False (reported) when there is none. */
+struct cr_he {
+    double negative_slope;
+    int mode;
+    const char *nonlinearity;
+};
+extern const struct cr_opt cr_he_opts[];
+bool cr_he_scale(const struct cr_fill *fill, double *scale);
+
 /* fan_in and fan_out; false (reported) when the rank is below 2. */
 bool cr_fan(const struct cr_fill *fill, double *fan_in, double *fan_out);
 /* Gain of "linear", "relu", "leaky_relu" ... ; NaN when not known. */

@@ -306,3 +306,31 @@ double cr_gain(const char *nonlinearity, double negative_slope)
         return 1;
     return NAN;
 }
+
+enum { FAN_IN, FAN_OUT };
+
+const struct cr_opt cr_he_opts[] = {
+    CR_REAL_OR(struct cr_he, negative_slope, 0, -1e30, 1e30,
+               "Slope of leaky_relu below zero."),
+    CR_ENUM_OR(struct cr_he, mode, FAN_IN, "fan_in|fan_out",
+               "Which fan keeps its variance."),
+    CR_STR_OR(struct cr_he, nonlinearity, "leaky_relu",
+              "What follows, which sets the gain: linear, sigmoid, tanh, "
+              "relu, leaky_relu."),
+    { 0 },
+};
+
+bool cr_he_scale(const struct cr_fill *fill, double *scale)
+{
+    const struct cr_he *o = fill->opts;
+    double in, out, gain = cr_gain(o->nonlinearity, o->negative_slope);
+
+    if (isnan(gain))
+        return cr_error(fill->diag, fill->pos, CR_E_UNKNOWN_TYPE,
+                        "there is no gain for nonlinearity '%s'",
+                        o->nonlinearity);
+    if (!cr_fan(fill, &in, &out))
+        return false;
+    *scale = gain / sqrt(o->mode == FAN_IN ? in : out);
+    return true;
+}

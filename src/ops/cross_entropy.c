@@ -9,7 +9,7 @@
  * number of positions; all labels ignored is 0/0. */
 #include "math/each.h"
 #include "net/op.h"
-#include "net/loss.h"
+#include "net/attr.h"
 
 #include <string.h>
 

@@ -1,24 +1,21 @@
 /* flatten: the dimensions start_dim..end_dim become one. */
+#include "net/attr.h"
 #include "net/op.h"
 
 #include <string.h>
 
-struct flatten {
-    int64_t start_dim, end_dim;
-};
-
-static const struct cr_opt flatten_opts[] = {
-    CR_INT_OR(struct flatten, start_dim, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+const struct cr_opt cr_flatten_opts[] = {
+    CR_INT_OR(struct cr_flatten, start_dim, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
               "First dimension to flatten; negative ones count from the end."),
-    CR_INT_OR(struct flatten, end_dim, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+    CR_INT_OR(struct cr_flatten, end_dim, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
               "Last dimension to flatten."),
     { 0 },
 };
 
 static bool flatten_plan(struct cr_plan *p)
 {
-    static const struct flatten usual = { 1, -1 };
-    const struct flatten *o = p->attr ? p->attr : &usual;
+    static const struct cr_flatten usual = { 1, -1 };
+    const struct cr_flatten *o = p->attr ? p->attr : &usual;
     const struct cr_spec *x = &p->in[0];
     struct cr_spec *y = &p->out[0];
     int64_t start = o->start_dim < 0 ? o->start_dim + x->rank : o->start_dim;
@@ -61,8 +58,8 @@ static void flatten_backward(const struct cr_step *s)
 const struct cr_op cr_op_flatten = {
     .about = { .name = "flatten",
                .summary = "Dimensions start_dim to end_dim become one.",
-               .opts = flatten_opts,
-               .size = sizeof(struct flatten) },
+               .opts = cr_flatten_opts,
+               .size = sizeof(struct cr_flatten) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

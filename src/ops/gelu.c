@@ -1,14 +1,11 @@
 /* gelu (Hendrycks and Gimpel, arXiv:1606.08415)
  *   approximate: y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
  *   exact:       y = x/2 (1 + erf(x / sqrt 2)) */
+#include "net/attr.h"
 #include "net/pointwise.h"
 
-struct gelu {
-    bool approximate;
-};
-
-static const struct cr_opt gelu_opts[] = {
-    CR_BOOL_OR(struct gelu, approximate, true,
+const struct cr_opt cr_gelu_opts[] = {
+    CR_BOOL_OR(struct cr_gelu, approximate, true,
                "Take the formula with tanh instead of erf."),
     { 0 },
 };
@@ -19,7 +16,7 @@ static const struct cr_opt gelu_opts[] = {
 
 static void gelu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
-    bool approximate = ((const struct gelu *)attr)->approximate;
+    bool approximate = ((const struct cr_gelu *)attr)->approximate;
     const cr_real half = (cr_real)0.5;
     int64_t i;
 
@@ -42,7 +39,7 @@ static void gelu_forward(const struct cr_step *s)
 static void gelu_back(const void *attr, int64_t n, const cr_real *x,
                       const cr_real *y, const cr_real *dy, cr_real *d)
 {
-    bool approximate = ((const struct gelu *)attr)->approximate;
+    bool approximate = ((const struct cr_gelu *)attr)->approximate;
     const cr_real half = (cr_real)0.5;
     int64_t i;
 
@@ -71,8 +68,8 @@ static void gelu_backward(const struct cr_step *s)
 const struct cr_op cr_op_gelu = {
     .about = { .name = "gelu",
                .summary = "Gaussian error linear unit.",
-               .opts = gelu_opts,
-               .size = sizeof(struct gelu) },
+               .opts = cr_gelu_opts,
+               .size = sizeof(struct cr_gelu) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -1,10 +1,10 @@
 /* mse: l = (x - y)^2, mean over all elements, sum, or as it is.
  * The shapes broadcast against each other as NumPy's do.
  * dl/dx = 2 (x - y), dl/dy = -2 (x - y), summed over broadcast dimensions. */
-#include "net/loss.h"
+#include "net/attr.h"
 #include "net/op.h"
 
-static const struct cr_opt mse_opts[] = {
+const struct cr_opt cr_mse_opts[] = {
     CR_ENUM_OR(struct cr_mse, reduction, CR_MEAN, "mean|sum|none",
                "How the elements become the loss."),
     { 0 },
@@ -120,7 +120,7 @@ static void mse_backward(const struct cr_step *s)
 const struct cr_op cr_op_mse = {
     .about = { .name = "mse",
                .summary = "Squared difference.",
-               .opts = mse_opts,
+               .opts = cr_mse_opts,
                .size = sizeof(struct cr_mse) },
     .min_inputs = 2,
     .max_inputs = 2,

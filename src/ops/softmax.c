@@ -1,21 +1,18 @@
 /* softmax along an axis: y_c = exp(x_c - m) / sum_j exp(x_j - m),  m = max x
  * backward: dx_c = y_c (dy_c - sum_j dy_j y_j) */
 #include "math/each.h"
+#include "net/attr.h"
 #include "net/op.h"
 
-struct softmax {
-    int64_t axis;
-};
-
-static const struct cr_opt softmax_opts[] = {
-    CR_INT_OR(struct softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+const struct cr_opt cr_softmax_opts[] = {
+    CR_INT_OR(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
               "The axis that sums to 1."),
     { 0 },
 };
 
 static int softmax_axis(const struct cr_spec *x, const void *attr)
 {
-    int64_t axis = ((const struct softmax *)attr)->axis;
+    int64_t axis = ((const struct cr_softmax *)attr)->axis;
 
     return (int)(axis < 0 ? axis + x->rank : axis);
 }
@@ -28,7 +25,7 @@ static bool softmax_plan(struct cr_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s has no axis %lld",
                         cr_show(p->arena, &p->in[0]),
-                        (long long)((const struct softmax *)p->attr)->axis);
+                        (long long)((const struct cr_softmax *)p->attr)->axis);
     p->out[0] = p->in[0];
     return true;
 }
@@ -111,8 +108,8 @@ static void softmax_backward(const struct cr_step *s)
 const struct cr_op cr_op_softmax = {
     .about = { .name = "softmax",
                .summary = "Exponentials along an axis, divided by their sum.",
-               .opts = softmax_opts,
-               .size = sizeof(struct softmax) },
+               .opts = cr_softmax_opts,
+               .size = sizeof(struct cr_softmax) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
