@@ -174,14 +174,16 @@ setup() {
 }
 
 @test "diverging: exit 5, the step, the cell, and the last good checkpoint" {
-    run -5 "$CELLRUN" train c.yaml -o r -q optimizer.learning_rate=1e30
+    huge=1e30
+    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] || huge=1e200
+    run -5 "$CELLRUN" train c.yaml -o r -q optimizer.learning_rate=$huge
     [[ $output == *"the loss is not finite at step 2; the first output that is not finite: "*"[E0401]"* ]]
     [ "$(value status)" = diverged ]
     [ ! -e r/ckpt/last.safetensors ]
     grep -q '"step":2,.*"loss":null' r/metrics.jsonl
     grep -q '"status":"diverged","exit":5' r/record.json
     run -5 "$CELLRUN" train c.yaml -o s -q --epochs 2 \
-        "optimizer.learning_rate=[$(yes 0.01, | head -19 | xargs) 1e30]"
+        "optimizer.learning_rate=[$(yes 0.01, | head -19 | xargs) $huge]"
     run -0 "$CELLRUN" ckpt verify s
     [ "$(ls s/ckpt)" = "best.safetensors
 c-1_19.safetensors
@@ -189,6 +191,8 @@ last.safetensors" ]
 }
 
 @test "a parameter that is not finite is never saved" {
+    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] ||
+        skip 'no rate is beyond a double'
     run -5 "$CELLRUN" train c.yaml -o r -q --steps 1 \
         optimizer.learning_rate=1e39
     [[ $output == *"not finite"* ]]
