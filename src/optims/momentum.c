@@ -17,19 +17,11 @@ struct momentum {
 };
 
 static const struct cr_opt momentum_opts[] = {
-    { .name = "learning_rate", .type = CR_OPT_OBJ, .kind = CR_KIND_SCHEDULE,
-      .at = offsetof(struct momentum, common.learning_rate),
-      .doc = "Length of a step: a number, a list or a file of numbers." },
+    CR_OPTIM_LR(struct momentum, .need = CR_REQUIRED),
     CR_REAL(struct momentum, momentum, 0, DBL_MAX,
             "Part of the velocity that goes on."),
-    { .name = "weight_decay", .type = CR_OPT_REAL, .need = CR_DEFAULT,
-      .high = DBL_MAX, .at = offsetof(struct momentum, common.weight_decay),
-      .doc = "Times the parameter, added to its gradient; not for names with "
-             "beta or gamma." },
-    { .name = "loss_scale", .type = CR_OPT_REAL, .need = CR_DEFAULT,
-      .real_default = 1, .above = true, .high = DBL_MAX,
-      .at = offsetof(struct momentum, common.loss_scale),
-      .doc = "Factor of the loss that the update divides by." },
+    CR_OPTIM_DECAY(struct momentum),
+    CR_OPTIM_SCALE(struct momentum),
     CR_BOOL_OR(struct momentum, use_nesterov, false,
                "Look ahead along the velocity."),
     { 0 },

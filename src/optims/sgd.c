@@ -19,24 +19,15 @@ struct sgd {
 };
 
 static const struct cr_opt sgd_opts[] = {
-    { .name = "learning_rate", .type = CR_OPT_OBJ, .need = CR_DEFAULT,
-      .kind = CR_KIND_SCHEDULE, .text = "0.1",
-      .at = offsetof(struct sgd, common.learning_rate),
-      .doc = "Length of a step: a number, a list or a file of numbers." },
+    CR_OPTIM_LR(struct sgd, .need = CR_DEFAULT, .text = "0.1"),
     CR_REAL_OR(struct sgd, momentum, 0, 0, DBL_MAX,
                "Part of the last update that goes on."),
     CR_REAL_OR(struct sgd, dampening, 0, 0, 1,
                "Part of the gradient that momentum leaves out."),
-    { .name = "weight_decay", .type = CR_OPT_REAL, .need = CR_DEFAULT,
-      .high = DBL_MAX, .at = offsetof(struct sgd, common.weight_decay),
-      .doc = "Times the parameter, added to its gradient; not for names with "
-             "beta or gamma." },
+    CR_OPTIM_DECAY(struct sgd),
     CR_BOOL_OR(struct sgd, nesterov, false,
                "Look ahead along the momentum."),
-    { .name = "loss_scale", .type = CR_OPT_REAL, .need = CR_DEFAULT,
-      .real_default = 1, .above = true, .high = DBL_MAX,
-      .at = offsetof(struct sgd, common.loss_scale),
-      .doc = "Factor of the loss that the update divides by." },
+    CR_OPTIM_SCALE(struct sgd),
     { 0 },
 };
 

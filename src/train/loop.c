@@ -152,6 +152,8 @@ static void loop_judge(struct cr_train *t, bool planned)
     struct cr_state *s = &t->state;
     const struct cr_score *score;
 
+    if (s->step == 0) /* eval.first: nothing has been learnt yet */
+        return;
     if (t->best) {
         score = cr_score_find(&s->eval, t->best->name);
         if (isfinite(score->value) &&

@@ -31,6 +31,23 @@ struct cr_optim_common {
     double loss_scale;
 };
 
+/* Their rows, for options whose first member is called `common`. */
+#define CR_OPTIM_LR(T, ...) \
+    { .name = "learning_rate", .at = offsetof(T, common.learning_rate), \
+      .type = CR_OPT_OBJ, .kind = CR_KIND_SCHEDULE, \
+      .doc = "Length of a step: a number, a list or a file of numbers.", \
+      __VA_ARGS__ }
+#define CR_OPTIM_DECAY(T) \
+    { .name = "weight_decay", .at = offsetof(T, common.weight_decay), \
+      .type = CR_OPT_REAL, .need = CR_DEFAULT, .high = DBL_MAX, \
+      .doc = "Times the parameter, added to its gradient; not for names " \
+             "with beta or gamma." }
+#define CR_OPTIM_SCALE(T) \
+    { .name = "loss_scale", .at = offsetof(T, common.loss_scale), \
+      .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 1, \
+      .above = true, .high = DBL_MAX, \
+      .doc = "Factor of the loss that the update divides by." }
+
 const struct cr_optim *cr_optim_find(const char *name);
 
 /* The section `optimizer`, read. */

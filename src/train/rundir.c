@@ -121,31 +121,16 @@ static bool rundir_alive(const struct owner *owner, const struct owner *self,
     return !dead && (owner->start == 0 || start == owner->start);
 }
 
-static bool rundir_write(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, text, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        text += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 /* Writes a new file; its name may exist. */
 static bool rundir_create(const char *path, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    FILE *f = fopen(path, "we");
     bool ok;
 
-    if (fd < 0)
+    if (!f)
         return false;
-    ok = rundir_write(fd, text, strlen(text));
-    return close(fd) == 0 && ok;
+    ok = fputs(text, f) >= 0;
+    return fclose(f) == 0 && ok;
 }
 
 /* A second try follows the removal of a dead owner's lock. The folder itself

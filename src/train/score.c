@@ -24,6 +24,20 @@ void cr_buf_real(struct cr_buf *buf, double value)
                                     : "null");
 }
 
+void cr_buf_csv(struct cr_buf *buf, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        cr_buf_str(buf, text);
+        return;
+    }
+    cr_buf_char(buf, '"');
+    for (; *text; text++) {
+        cr_buf_str(buf, *text == '"' ? "\"" : "");
+        cr_buf_char(buf, *text);
+    }
+    cr_buf_char(buf, '"');
+}
+
 /* Counts look better without ".0". */
 static void score_number(struct cr_buf *buf, double value)
 {

@@ -37,6 +37,8 @@ void cr_buf_scores(struct cr_buf *buf, const struct cr_scores *scores,
 /* Lines `accuracy: 0.9193`, each behind the prefix. */
 void cr_buf_score_lines(struct cr_buf *buf, const struct cr_scores *scores,
                         const char *prefix);
+/* A field of CSV (RFC 4180), quoted where it must be. */
+void cr_buf_csv(struct cr_buf *buf, const char *text);
 /* A table as [[1, 2], [3, 4]], or [1, 2] when it has one column. */
 void cr_buf_table(struct cr_buf *buf, const struct cr_score *score,
                   int64_t classes);

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "ckpt/json.h"
 #include "ckpt/load.h"
+#include "math/blas.h"
 
 const char *cr_train_folder(struct cr_train *t)
 {
@@ -179,11 +180,17 @@ static void start_forget(struct cr_train *t)
 static bool start_resume(struct cr_train *t)
 {
     const struct cr_node *record = start_record(t);
+    const char *kernels;
     struct cr_store *store;
     bool none = false, ok;
 
     if (record && !start_same_run(t, record))
         return false;
+    kernels = cr_json_str(record, "kernels", cr_blas_name());
+    if (strcmp(kernels, cr_blas_name()) != 0)
+        cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
+                "the run began with kernels '%s' and goes on with '%s': "
+                "rounding differs", kernels, cr_blas_name());
     if (record) {
         t->started_text = cr_json_str(record, "started", NULL);
         t->seconds_before = cr_json_real(record, "seconds", 0);

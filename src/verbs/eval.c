@@ -152,20 +152,6 @@ static bool eval_value(void *ctx, const char *name, double *to)
 
 /* ---- Output */
 
-static void eval_csv_text(struct cr_buf *b, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        cr_buf_str(b, text);
-        return;
-    }
-    cr_buf_char(b, '"');
-    for (; *text; text++) {
-        cr_buf_str(b, *text == '"' ? "\"" : "");
-        cr_buf_char(b, *text);
-    }
-    cr_buf_char(b, '"');
-}
-
 /* Rows are the truth, columns the prediction. */
 static bool eval_confusion(const struct cr_model *model,
                            const struct cr_scores *scores, const char *path)
@@ -177,11 +163,11 @@ static bool eval_confusion(const struct cr_model *model,
     cr_buf_str(&b, "truth");
     for (int64_t i = 0; i < n; i++) {
         cr_buf_char(&b, ',');
-        eval_csv_text(&b, cr_model_class(model, i));
+        cr_buf_csv(&b, cr_model_class(model, i));
     }
     cr_buf_char(&b, '\n');
     for (int64_t i = 0; i < n; i++) {
-        eval_csv_text(&b, cr_model_class(model, i));
+        cr_buf_csv(&b, cr_model_class(model, i));
         for (int64_t k = 0; k < n; k++)
             cr_buf_f(&b, ",%.0f", score->table[i * n + k]);
         cr_buf_char(&b, '\n');

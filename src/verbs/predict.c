@@ -105,20 +105,10 @@ static void predict_field(struct job *j, struct cr_buf *b, const char *text)
 
     if (b->len)
         cr_buf_char(b, csv ? ',' : '\t');
-    if (!csv) {
+    if (csv)
+        cr_buf_csv(b, text);
+    else
         cr_buf_str(b, cr_escape(&j->text, text));
-        return;
-    }
-    if (!strpbrk(text, ",\"\r\n")) {
-        cr_buf_str(b, text);
-        return;
-    }
-    cr_buf_char(b, '"');
-    for (; *text; text++) {
-        cr_buf_str(b, *text == '"' ? "\"" : "");
-        cr_buf_char(b, *text);
-    }
-    cr_buf_char(b, '"');
 }
 
 static void predict_number(struct job *j, struct cr_buf *b, double value)

@@ -197,3 +197,16 @@ flip() {
     run -0 "$CELLRUN" resume ../r -q --epochs 4
     [ "$(value epochs)" = 4 ]
 }
+
+@test "other kernels than the run began with: a warning" {
+    kernels() { sed 's/.*"kernels":"\([^"]*\)".*/\1/' r/record.json; }
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    before=$(kernels)
+    run -0 --separate-stderr env CELLRUN_ISA=generic "$CELLRUN" resume r -q \
+        --epochs 4
+    if [ "$(kernels)" = "$before" ]; then
+        [ -z "$stderr" ]
+    else
+        [[ $stderr == *"began with kernels '$before' and goes on with '$(kernels)'"* ]]
+    fi
+}

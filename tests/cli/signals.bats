@@ -25,9 +25,13 @@ begin() {
 ends() {
     rc=0
     wait $p || rc=$?
+    while kill -0 $p 2>/dev/null; do # wait was interrupted
+        rc=0
+        wait $p || rc=$?
+    done
     p=
-    [ $rc = "$1" ] || { echo "status $rc"; cat err; false; }
     output=$(cat out)
+    [ $rc = "$1" ] || { echo "status $rc: $output"; cat err; false; }
 }
 
 @test "INT and TERM: save, 130 and 143" {
@@ -36,7 +40,7 @@ ends() {
         begin
         kill -"$name" $p
         ends "$code"
-        [ "$(value status)" = "$word" ]
+        [ "$(value status)" = "$word" ] || { cat out err; false; }
         run -0 "$CELLRUN" ckpt verify r/ckpt/last
         grep -q "\"status\":\"$word\",\"exit\":$code" r/record.json
         [ ! -e r/lock ]
