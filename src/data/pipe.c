@@ -418,16 +418,22 @@ static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
     b->samples = p->orders[b->epoch % 2] + b->index * p->batch_size;
 }
 
+/* Room for orders; the arena is the caller's, so no worker may ask for it. */
+static void order_rooms(struct cr_pipe *p)
+{
+    if (p->order_room)
+        return;
+    p->order_room = CR_NEWS(p->arena, int64_t, p->order.n + 1);
+    for (int k = 0; k < 2; k++)
+        p->orders[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
+}
+
 static void order_make(struct cr_pipe *p, int64_t epoch)
 {
     int k = (int)(epoch % 2);
 
     if (p->order_epoch[k] == epoch)
         return;
-    if (!p->order_room)
-        p->order_room = CR_NEWS(p->arena, int64_t, p->order.n + 1);
-    if (!p->orders[k])
-        p->orders[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
     cr_order_make(&p->order, epoch, p->orders[k], p->order_room);
     p->order_epoch[k] = epoch;
 }
@@ -459,6 +465,7 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
     if (!p->batch.columns) {
         batch_make(p, &p->batch);
         p->rooms = cr_alloc(p->arena, (size_t)cr_par_threads(), p->room + 64);
+        order_rooms(p);
     }
     order_make(p, p->epoch);
     batch_place(p, &p->batch, p->epoch * p->batches + p->index);
@@ -507,6 +514,7 @@ static void start_workers(struct cr_pipe *p)
     };
     int i;
 
+    order_rooms(p);
     p->workers = cr_workers_start(p->arena, &want);
     for (i = 0; i < cr_workers_slots(p->workers); i++)
         batch_make(p, cr_workers_batch(p->workers, i));
