@@ -394,22 +394,25 @@ static struct cr_pos yaml_block_pos(const struct reader *r)
     return pos;
 }
 
-/* Positions of parentheses inside quotes do not count. */
+/* A $( whose ) is missing. $$ is a dollar, and parentheses inside quotes do
+ * not count. */
 static bool yaml_unclosed(const char *s)
 {
-    const char *p = strstr(s, "$(");
     char quote = '\0';
     int depth = 0;
 
-    for (; p && *p; p++) {
-        if (quote)
-            quote = *p == quote ? '\0' : quote;
-        else if ((*p == '"' || *p == '\'') && depth > 0)
-            quote = *p;
-        else if (*p == '(' && (depth > 0 || p[-1] == '$'))
-            depth++;
-        else if (*p == ')' && depth > 0)
-            depth--;
+    for (; *s; s++) {
+        if (depth == 0) {
+            if (*s == '$' && s[1] == '(')
+                depth = 1;
+            s += *s == '$' && (s[1] == '$' || s[1] == '(');
+        } else if (quote) {
+            quote = *s == quote ? '\0' : quote;
+        } else if (*s == '"' || *s == '\'') {
+            quote = *s;
+        } else {
+            depth += (*s == '(') - (*s == ')');
+        }
     }
     return depth > 0;
 }

@@ -48,6 +48,7 @@ static const struct pair values[] = {
       "a: 1\r\nb: 2\r\n",
       "{a: 1, b: 2}" },
     { "a: |\nb: |", "{a: \"\", b: \"\"}" },
+    { "[x$$(, $(1) $$(, $$$$(]", "[x$$(, $(1) $$(, $$$$(]" },
     { "a:\n- 1\n- - 2\n  - 3\n", "{a: [1, [2, 3]]}" },
 };
 
@@ -94,6 +95,8 @@ static const struct pair mistakes[] = {
     { "a: &x [*x]\n", "t:1:8: error: alias '*x' has no anchor '&x' before it "
                       "[E0001]" },
     { "a: {b: $(max(1, 2))}\n", "t:1:8: error: unclosed '$(' [E0001]" },
+    { "a: $$$(1\n", "t:1:4: error: unclosed '$(' [E0001]" },
+    { "a: $(1) $(')'\n", "t:1:4: error: unclosed '$(' [E0001]" },
     { "a: $(1 + 2\n", "t:1:4: error: unclosed '$(' [E0001]" },
     { "a:\n  b\n]\n", "t:3:1: error: ']' closes nothing [E0001]" },
     { "%YAML 3.0\n---\na: 1\n", "t:1:1: error: found incompatible YAML "
