@@ -94,7 +94,7 @@ void cr_buf_score_lines(struct cr_buf *buf, const struct cr_scores *scores,
 
         cr_buf_f(buf, "%s%s: ", prefix, s->name);
         if (s->single)
-            cr_buf_f(buf, "%.4f", s->value);
+            cr_buf_f(buf, fabs(s->value) < 1e9 ? "%.4f" : "%.4g", s->value);
         else
             cr_buf_table(buf, s, scores->classes);
         cr_buf_char(buf, '\n');

@@ -291,6 +291,36 @@ static const char *start_command(struct cr_train *t)
     return cr_buf_text(&b);
 }
 
+static const char *start_values(struct cr_arena *arena, int64_t n)
+{
+    return n < 10000 ? cr_strf(arena, "%" PRId64, n)
+                     : cr_strf(arena, "%.2f M", (double)n / 1e6);
+}
+
+/* What freeze.patterns keep as it is. */
+static void start_say_frozen(struct cr_train *t)
+{
+    int n, all = 0, frozen = 0;
+    int64_t all_values = 0, frozen_values = 0;
+    const struct cr_param *p = cr_net_params(t->net, &n);
+
+    for (int i = 0; i < n; i++) {
+        int64_t values = cr_count(&p[i].spec);
+
+        if (p[i].statistic)
+            continue;
+        all++;
+        all_values += values;
+        frozen += p[i].frozen;
+        frozen_values += p[i].frozen ? values : 0;
+    }
+    if (frozen)
+        cr_console_say(&t->console,
+                       "freeze  %d of %d parameters (%s of %s values)",
+                       frozen, all, start_values(t->arena, frozen_values),
+                       start_values(t->arena, all_values));
+}
+
 static bool start_files(struct cr_train *t)
 {
     const char *text = t->config->text ? t->config->text : t->yaml;
@@ -354,6 +384,7 @@ bool cr_train_start(struct cr_train *t)
                        t->resumed, t->state.step);
     if (load.text)
         cr_console_say(&t->console, "%s", load.text);
+    start_say_frozen(t);
     t->started_step = t->state.step;
     return true;
 }

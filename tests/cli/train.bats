@@ -310,6 +310,19 @@ last.safetensors" ]
     [ ! -e e/ckpt/last.safetensors ]
 }
 
+@test "frozen parameters are told, and keep their bytes" {
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o r \
+        'freeze={patterns: ["fc.*"]}'
+    [[ $stderr == *"freeze  2 of 4 parameters (144 of 195 values)"* ]]
+    run -0 "$CELLRUN" train c.yaml -o s -q --steps 1 \
+        'freeze={patterns: ["fc.*"]}'
+    run ! "$CELLRUN" ckpt diff r/ckpt/last s/ckpt/last
+    [[ $output == *out.weight* ]]
+    [[ $output != *fc.weight* ]]
+    [[ $output != *fc.bias* ]]
+    run -2 "$CELLRUN" train c.yaml -o t 'freeze={patterns: ["fd.*"]}'
+}
+
 @test "the same bytes with any number of workers and threads, twice" {
     run -0 "$CELLRUN" train c.yaml -o a -q --threads 1
     run -0 "$CELLRUN" train c.yaml -o b -q --threads 1
