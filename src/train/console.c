@@ -108,7 +108,7 @@ void cr_console_bar(struct cr_console *console, double now,
                     const struct cr_bar *bar)
 {
     char head[48], tail[96], left[32];
-    int room, full;
+    int room, full, digits;
 
     console->bar_next = now + CONSOLE_BAR_EVERY;
     console_time(left, sizeof left, bar->left);
@@ -117,9 +117,11 @@ void cr_console_bar(struct cr_console *console, double now,
                  bar->epochs);
     else
         snprintf(head, sizeof head, "epoch %" PRId64, bar->epoch);
+    /* fields of one width, or the bar would dance */
+    digits = snprintf(NULL, 0, "%" PRId64, bar->of);
     snprintf(tail, sizeof tail,
-             "%" PRId64 "/%" PRId64 "  loss %.4f  %.0f samples/s  %s left",
-             bar->at, bar->of, bar->loss, bar->rate, left);
+             "%*" PRId64 "/%" PRId64 "  loss %6.4f  %6.0f samples/s  %5s left",
+             digits, bar->at, bar->of, bar->loss, bar->rate, left);
     room = console->width - 6 - (int)strlen(head) - (int)strlen(tail);
     if (room > 40)
         room = 40;
