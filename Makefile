@@ -24,7 +24,7 @@ datadir ?= $(prefix)/share
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
 # As many compilers as there are cores, unless -j says otherwise.
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(JOBS)
 endif
 
