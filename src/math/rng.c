@@ -18,14 +18,11 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Philox4x32-10. The counter is the block's number and the key b; the key is
- * made of seed, stream and key a. */
-void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4])
+void cr_philox(const uint32_t counter[4], const uint32_t key[2],
+               uint32_t out[4])
 {
-    uint64_t key = mix(mix(mix(rng->seed) ^ rng->stream) ^ rng->a);
-    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    uint32_t c0 = (uint32_t)i, c1 = (uint32_t)(i >> 32),
-             c2 = (uint32_t)rng->b, c3 = (uint32_t)(rng->b >> 32);
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2],
+             c3 = counter[3], k0 = key[0], k1 = key[1];
     int round;
 
     for (round = 0; round < 10; round++) {
@@ -43,6 +40,19 @@ void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4])
     out[1] = c1;
     out[2] = c2;
     out[3] = c3;
+}
+
+/* The counter is the block's number and the key b; the key is made of seed,
+ * stream and key a. */
+void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4])
+{
+    uint64_t key = mix(mix(mix(rng->seed) ^ rng->stream) ^ rng->a);
+
+    cr_philox((const uint32_t[]){ (uint32_t)i, (uint32_t)(i >> 32),
+                                  (uint32_t)rng->b,
+                                  (uint32_t)(rng->b >> 32) },
+              (const uint32_t[]){ (uint32_t)key, (uint32_t)(key >> 32) },
+              out);
 }
 
 uint32_t cr_rng_u32(const struct cr_rng *rng, uint64_t i)

@@ -33,6 +33,9 @@ struct cr_rng {
 struct cr_rng cr_rng(uint64_t seed, enum cr_stream stream, uint64_t a,
                      uint64_t b);
 
+/* Philox4x32-10 itself, as published. */
+void cr_philox(const uint32_t counter[4], const uint32_t key[2],
+               uint32_t out[4]);
 /* Four 32-bit words number `i` of the sequence. */
 void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4]);
 /* Element i alone: word i % 4 of block i / 4. */

@@ -88,14 +88,17 @@ int64_t cr_rows(const struct cr_spec *spec)
 /* Far below what a size_t or an int64_t holds, so that sums of a few fit. */
 #define SPEC_MAX ((int64_t)1 << 46)
 
+/* Beside a dimension of 0 the others must fit too: rows of none may be asked
+ * for the size of one. */
 bool cr_spec_fits(const struct cr_spec *spec)
 {
     int64_t bytes = (int64_t)types[spec->type].size;
     int i;
 
     for (i = 0; i < spec->rank; i++) {
-        if (spec->dim[i] < 0 ||
-            __builtin_mul_overflow(bytes, spec->dim[i], &bytes) ||
+        int64_t dim = spec->dim[i] == 0 ? 1 : spec->dim[i];
+
+        if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes) ||
             bytes > SPEC_MAX)
             return false;
     }
@@ -189,6 +192,22 @@ static uint16_t to_bf16(float f)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+/* To float by rounding to odd (Boldo and Melquiond, 2008): what is rounded
+ * again to fewer bits then comes out as if it had been rounded once. */
+static float to_odd(double r)
+{
+    float f = (float)r;
+    uint32_t bits;
+
+    if (isnan(r) || isinf(r) || (double)f == r)
+        return f;
+    memcpy(&bits, &f, sizeof bits);
+    if (!(bits & 1)) /* the odd neighbour is on the other side of r */
+        bits += fabs((double)f) < fabs(r) ? 1 : -1u;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
 /* A value on its way: every integer type fits one of the two exactly. */
 struct value {
     bool real;
@@ -275,19 +294,24 @@ static void value_put(enum cr_type type, void *y, int64_t at,
 
     switch (type) {
     case CR_REAL:
-        ((cr_real *)y)[at] = (cr_real)v->r;
+        ((cr_real *)y)[at] = v->real   ? (cr_real)v->r
+                             : v->huge ? (cr_real)(uint64_t)v->i
+                                       : (cr_real)v->i;
         break;
     case CR_F32:
-        ((float *)y)[at] = (float)v->r;
+        /* an int64 is rounded once, not to double first */
+        ((float *)y)[at] = v->real   ? (float)v->r
+                           : v->huge ? (float)(uint64_t)v->i
+                                     : (float)v->i;
         break;
     case CR_F64:
         ((double *)y)[at] = v->r;
         break;
     case CR_F16:
-        ((uint16_t *)y)[at] = to_f16((float)v->r);
+        ((uint16_t *)y)[at] = to_f16(to_odd(v->r));
         break;
     case CR_BF16:
-        ((uint16_t *)y)[at] = to_bf16((float)v->r);
+        ((uint16_t *)y)[at] = to_bf16(to_odd(v->r));
         break;
     case CR_I8:
     case CR_U8:
@@ -305,8 +329,13 @@ static void value_put(enum cr_type type, void *y, int64_t at,
         ((uint32_t *)y)[at] = (uint32_t)whole(
             v, -9223372036854775809.0, 9223372036854775808.0, INT64_MIN);
         break;
-    case CR_I64:
     case CR_U64:
+        if (v->real && v->r >= 0x1p63 && v->r < 0x1p64) {
+            ((uint64_t *)y)[at] = (uint64_t)v->r;
+            break;
+        }
+        /* fall through */
+    case CR_I64:
         ((uint64_t *)y)[at] = (uint64_t)whole(
             v, -9223372036854775809.0, 9223372036854775808.0, INT64_MIN);
         break;
