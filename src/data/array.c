@@ -29,6 +29,22 @@ static bool refuse(struct cr_diag *diag, const char *path, const char *why)
                     "cannot be read: %s", why);
 }
 
+static ssize_t read_at_start(int fd, unsigned char *to, size_t want)
+{
+    size_t got = 0;
+
+    while (got < want) {
+        ssize_t n = pread(fd, to + got, want - got, (off_t)got);
+
+        if (n < 0 && errno != EINTR)
+            return -1;
+        if (n == 0)
+            break;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)got;
+}
+
 static bool read_head(struct cr_bytes *b, struct cr_diag *diag,
                       unsigned char *head, size_t want, size_t *got)
 {
@@ -58,7 +74,8 @@ struct cr_bytes *cr_bytes_open(struct cr_arena *arena, struct cr_diag *diag,
 
     b->arena = arena;
     b->path = cr_strdup(arena, path);
-    b->fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* a FIFO would block until somebody writes to it */
+    b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (b->fd < 0) {
         cr_error(diag, cr_at_file(diag->arena, path),
                  errno == ENOENT ? CR_E_DATA_MISSING : CR_E_DATA_READ,
@@ -70,8 +87,8 @@ struct cr_bytes *cr_bytes_open(struct cr_arena *arena, struct cr_diag *diag,
         refuse(diag, path, strerror(errno));
     else if (!S_ISREG(st.st_mode))
         refuse(diag, path, "it is no regular file");
-    else
-        n = pread(b->fd, head, want, 0);
+    else if ((n = read_at_start(b->fd, head, want)) < 0)
+        refuse(diag, path, strerror(errno));
     if (n >= 0) {
         *got = (size_t)n;
         b->length = (size_t)st.st_size;
@@ -83,8 +100,17 @@ struct cr_bytes *cr_bytes_open(struct cr_arena *arena, struct cr_diag *diag,
     return NULL;
 }
 
+/* A byte of deflate gives at most 1032 (RFC 1951: 258 for two bits). */
+#define UNPACK_MAX 1032
+
 bool cr_bytes_fit(struct cr_bytes *b, struct cr_diag *diag, size_t size)
 {
+    if (b->packed && size / UNPACK_MAX > b->length)
+        return cr_error(diag, cr_at_file(diag->arena, b->path),
+                        CR_E_DATA_FORMAT,
+                        "the file has %zu bytes, which cannot unpack to the "
+                        "%zu that its header tells of",
+                        b->length, size);
     if (b->packed || b->length == size)
         return true;
     return cr_error(diag, cr_at_file(diag->arena, b->path), CR_E_DATA_FORMAT,
@@ -177,7 +203,6 @@ struct part {
 struct arrays {
     struct part *parts;
     int n;
-    bool direct[CR_COLUMNS_MAX];
 };
 
 static const struct part *part_of(const struct arrays *a, int column,
@@ -257,6 +282,13 @@ bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
             cr_format_of(config->diag, config->arena, files[i].path);
         if (!p->format)
             return false;
+        if (!p->format->at)
+            return cr_error(config->diag,
+                            cr_at_file(config->arena, files[i].path),
+                            CR_E_DATA_FORMAT,
+                            "a column takes an array of samples, not one "
+                            "image (%s)",
+                            p->format->about.name);
         p->file = p->format->open(config->arena, config->diag,
                                   files[i].path, &p->spec);
         if (!p->file)
@@ -265,7 +297,6 @@ bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
         if (!add_part(config->diag, to, p, files[i].path,
                       &rows[p->column]))
             return false;
-        a->direct[p->column] = p->format->at != NULL;
         to->fingerprint = fingerprint(to->fingerprint, files[i].path);
     }
     to->count = rows[0];
@@ -319,27 +350,18 @@ bool cr_arrays_load(struct cr_dataset *set, struct cr_diag *diag)
 
 const void *cr_arrays_at(struct cr_dataset *set, int64_t i, int column)
 {
-    const struct arrays *a = set->self;
-    const struct part *p;
+    const struct part *p = part_of(set->self, column, &i);
 
-    if (!a->direct[column])
-        return NULL;
-    p = part_of(a, column, &i);
     return p->format->at(p->file, i);
 }
 
 bool cr_arrays_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
                     int column, void *to)
 {
-    const void *at = cr_arrays_at(set, i, column);
-    const struct part *p;
-
-    if (at) {
-        memcpy(to, at, cr_bytes(&set->column[column].spec));
-        return true;
-    }
-    p = part_of(set->self, column, &i);
-    return p->format->read(p->file, diag, i, 1, to);
+    (void)diag;
+    memcpy(to, cr_arrays_at(set, i, column),
+           cr_bytes(&set->column[column].spec));
+    return true;
 }
 
 void cr_arrays_close(struct cr_dataset *set)

@@ -82,7 +82,7 @@ static bool npy_load(struct cr_file *f, struct cr_diag *diag)
     f->all = cr_bytes_all(f->bytes, diag, f->size);
     if (!f->all)
         return false;
-    if (!f->head.swap && !f->head.fortran)
+    if (!f->head.swap && !f->head.fortran && f->head.spec.type != CR_BOOL)
         return true;
     n = (size_t)cr_count(&f->head.spec);
     f->own = malloc(n * width + 1);
@@ -95,6 +95,8 @@ static bool npy_load(struct cr_file *f, struct cr_diag *diag)
         for (k = 0; k < width; k++)
             f->own[i * width + k] =
                 from[at * width + (f->head.swap ? width - 1 - k : k)];
+        if (f->head.spec.type == CR_BOOL) /* others may store any number */
+            f->own[i] = f->own[i] != 0;
     }
     return true;
 }

@@ -78,7 +78,8 @@ static void png_transforms(png_structp png, png_infop info)
         png_set_expand_gray_1_2_4_to_8(png);
     if (png_get_bit_depth(png, info) == 16)
         png_set_strip_16(png);
-    if (colour & PNG_COLOR_MASK_ALPHA)
+    /* colours of a palette may be transparent too */
+    if (colour & PNG_COLOR_MASK_ALPHA || colour == PNG_COLOR_TYPE_PALETTE)
         png_set_strip_alpha(png);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);

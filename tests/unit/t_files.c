@@ -90,6 +90,8 @@ static void idx(void)
     holds("idx", "labels", "(3,)", CR_U8, (double[]){ 5, 0, 4 }, 3);
     holds("idx", "empty_dim", "(0, 5)", CR_U8, NULL, 0);
     refused("idx", "huge", "too large");
+    refused("idx", "huge.gz", "cannot unpack to");
+    refused("idx", "none_of_huge", "too large");
     refused("idx", "trailing", "41 bytes, but its header tells of 40");
     refused("idx", "bad_type", "no IDX file");
 }
@@ -104,6 +106,7 @@ static void npy(void)
     holds("npy", "i8_v2", "(4,)", CR_I64, six, 4);
     holds("npy", "scalar", "()", CR_I32, (double[]){ 7 }, 1);
     holds("npy", "bool", "(2,)", CR_BOOL, (double[]){ 1, 0 }, 2);
+    holds("npy", "bool_any", "(3,)", CR_BOOL, (double[]){ 1, 0, 1 }, 3);
     holds("npy", "v3", "(3,)", CR_U8, six, 3);
     holds("npy", "empty", "(0, 3)", CR_F32, NULL, 0);
     refused("npy", "complex", "not read");
@@ -140,6 +143,7 @@ static void png(void)
     holds("png", "rgb_gamma", "(3, 5, 3)", CR_U8, rgb, 45);
     holds("png", "rgba", "(3, 5, 3)", CR_U8, rgb, 45);
     holds("png", "palette", "(3, 5, 3)", CR_U8, rgb, 45);
+    holds("png", "palette_clear", "(3, 5, 3)", CR_U8, rgb, 45);
     holds("png", "interlaced", "(3, 5, 3)", CR_U8, rgb, 45);
     refused("png", "cut", "ends too early");
     refused("png", "wide", "");

@@ -1,0 +1,251 @@
+/*
+ * Data sets: which files of a folder are read, in which order, and what is
+ * said of those that do not fit. The test writes its own files.
+ */
+#include "conf.h"
+#include "data/npy.h"
+#include "data/pipe.h"
+#include "tap.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/cellrun-t_datasets-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    return cr_strf(&conf_mem, "%s/%s", folder, name);
+}
+
+static void put(const char *name, const void *data, size_t len)
+{
+    struct cr_diag diag = { .arena = &conf_mem };
+
+    if (!cr_write_file(&diag, in_folder(name), data, len))
+        ok(false, "%s is written", name);
+}
+
+/* n entries of `side` x `side` bytes (side 0: of one), all of value first,
+ * first + 1 ... */
+static void idx_put(const char *name, unsigned n, unsigned side,
+                    unsigned first)
+{
+    struct cr_buf buf = { .arena = &conf_mem };
+    unsigned char head[16] = { 0, 0, 8, side > 0 ? 3 : 1,
+                               0, 0, 0, (unsigned char)n,
+                               0, 0, 0, (unsigned char)side,
+                               0, 0, 0, (unsigned char)side };
+    unsigned i, k, each = side > 0 ? side * side : 1;
+
+    cr_buf_add(&buf, (char *)head, side > 0 ? 16 : 8);
+    for (i = 0; i < n; i++)
+        for (k = 0; k < each; k++) {
+            unsigned char v = (unsigned char)(first + i);
+
+            cr_buf_add(&buf, (char *)&v, 1);
+        }
+    put(name, buf.text, buf.len);
+}
+
+static void npy_put(const char *name, const struct cr_spec *spec,
+                    const void *data)
+{
+    struct cr_buf buf = { .arena = &conf_mem };
+
+    cr_npy_header(&buf, spec);
+    cr_buf_add(&buf, data, cr_bytes(spec));
+    put(name, buf.text, buf.len);
+}
+
+static struct cr_diag diag;
+
+static struct cr_pipe *open_pipe(const char *dataset)
+{
+    struct cr_pipe_want want = { .split = "train", .seed = 1 };
+    struct cr_config *config;
+
+    config = conf_load(&diag,
+                       cr_strf(&conf_mem, "dataset: {train: {%s}}\n",
+                               dataset), NULL);
+    config->diag = &diag;
+    return diag.errors > 0 ? NULL : cr_pipe_open(config, &want);
+}
+
+/* "0=image,1=label 5 ..." of the first pixel and the label of each sample. */
+static const char *samples(const char *dataset)
+{
+    struct cr_pipe *pipe = open_pipe(dataset);
+    const struct cr_column *column;
+    const struct cr_batch *b;
+    const char *text = "";
+    int n, i, c;
+
+    if (!pipe)
+        return conf_messages(&diag);
+    column = cr_pipe_columns(pipe, &n);
+    while ((b = cr_pipe_next(pipe, &diag)))
+        for (i = 0; i < b->n; i++)
+            for (c = 0; c < n; c++) {
+                double v = -1;
+
+                cr_convert(column[c].spec.type,
+                           (const char *)b->data[c] +
+                               (size_t)i * cr_bytes(&column[c].spec),
+                           CR_F64, &v, 1);
+                text = cr_strf(&conf_mem, "%s%g%s", text, v,
+                               c + 1 < n ? ":" : " ");
+            }
+    cr_pipe_close(pipe);
+    return diag.errors > 0 ? conf_messages(&diag) : text;
+}
+
+static void says(const char *dataset, const char *what)
+{
+    const char *got = samples(dataset);
+
+    if (!ok(strstr(got, what), "%s", what))
+        printf("# got: %s\n", got);
+}
+
+static const char *mnist(const char *dir, const char *usage)
+{
+    return cr_strf(&conf_mem,
+                   "MnistDataset: {dataset_dir: %s, usage: %s}",
+                   in_folder(dir), usage);
+}
+
+static void mnist_set(void)
+{
+    struct cr_pipe *pipe;
+    const struct cr_column *column;
+    int n;
+
+    idx_put("m/train-images-idx3-ubyte", 3, 28, 10);
+    idx_put("m/train-labels-idx1-ubyte", 3, 0, 1);
+    idx_put("m/t10k-images-idx3-ubyte", 2, 28, 20);
+    idx_put("m/t10k-labels-idx1-ubyte", 2, 0, 5);
+    same(samples(mnist("m", "train")), "10:1 11:2 12:3 ", "usage: train");
+    same(samples(mnist("m", "test")), "20:5 21:6 ", "usage: test");
+    same(samples(mnist("m", "all")), "20:5 21:6 10:1 11:2 12:3 ",
+         "usage: all, in the order of names");
+    pipe = open_pipe(mnist("m", "test"));
+    column = cr_pipe_columns(pipe, &n);
+    same(cr_show(&conf_mem, &column[0].spec), "(28, 28, 1)", "an image");
+    ok(column[0].spec.type == CR_U8 && column[1].spec.type == CR_U32 &&
+           column[1].spec.rank == 0 && cr_pipe_dataset(pipe)->classes == 10,
+       "uint8, and a label of uint32");
+    cr_pipe_close(pipe);
+    /* a twin that holds anything else would be noticed */
+    idx_put("m/train-labels-idx1-ubyte.gz", 9, 0, 1);
+    same(samples(mnist("m", "train")), "10:1 11:2 12:3 ",
+         "a packed twin is not read again");
+    unlink(in_folder("m/train-labels-idx1-ubyte.gz"));
+}
+
+static void mnist_mistakes(void)
+{
+    says(mnist("nowhere", "train"), "there is no data set");
+    says(mnist("nowhere", "train"), "[E0201]");
+    says(mnist("nowhere", "train"), "fetch-mnist.sh");
+    ok(cr_diag_exit(&diag) == 3, "exit 3");
+    mkdir(in_folder("none"), 0700);
+    says(mnist("none", "train"), "has not the files of MNIST");
+    idx_put("short/train-images-idx3-ubyte", 3, 28, 0);
+    idx_put("short/train-labels-idx1-ubyte", 2, 0, 0);
+    says(mnist("short", "train"),
+         "column 'label' has 2 rows, but column 'image' has 3");
+    idx_put("small/train-images-idx3-ubyte", 3, 8, 0);
+    idx_put("small/train-labels-idx1-ubyte", 3, 0, 0);
+    says(mnist("small", "train"), "MNIST has images (28, 28)");
+}
+
+static void own_sets(void)
+{
+    struct cr_spec x = { CR_F32, 1, { 3 } }, one = { CR_F32, 0, { 0 } };
+    const char *image = realpath("tests/fuzz/corpus/png/rgb", NULL);
+
+    npy_put("x.npy", &x, (float[]){ 0.5f, 1.5f, -2 });
+    npy_put("one.npy", &one, (float[]){ 1 });
+    idx_put("y.idx", 3, 0, 7);
+    idx_put("z.idx", 2, 0, 7);
+    same(samples(cr_strf(&conf_mem,
+                         "IdxDataset: {files: [%s/y.idx, %s/y.idx], "
+                         "column_names: [a, b]}", folder, folder)),
+         "7:7 8:8 9:9 ", "IdxDataset");
+    same(samples(cr_strf(&conf_mem,
+                         "NumpySlicesDataset: {data: [%s/x.npy, %s/y.idx], "
+                         "column_names: [x, y]}", folder, folder)),
+         "0.5:7 1.5:8 -2:9 ", "NumpySlicesDataset");
+    says(cr_strf(&conf_mem,
+                 "IdxDataset: {files: [%s/y.idx, %s/z.idx], "
+                 "column_names: [a, b]}", folder, folder),
+         "column 'b' has 2 rows, but column 'a' has 3");
+    says(cr_strf(&conf_mem,
+                 "IdxDataset: {files: [%s/y.idx], column_names: [a, b]}",
+                 folder), "1 file for 2 column names");
+    says("IdxDataset: {files: [gone.idx], column_names: [a]}",
+         "there is no file 'gone.idx'");
+    says(cr_strf(&conf_mem,
+                 "NumpySlicesDataset: {data: [%s/one.npy], "
+                 "column_names: [a]}", folder), "a column needs rows");
+    /* an image has no rows to read one by one */
+    says(cr_strf(&conf_mem,
+                 "IdxDataset: {files: [%s], column_names: [a]}", image),
+         "not one image (png)");
+    mkfifo(in_folder("fifo"), 0600);
+    says(cr_strf(&conf_mem,
+                 "IdxDataset: {files: [%s/fifo], column_names: [a]}",
+                 folder), "no regular file");
+    free((void *)(uintptr_t)image);
+}
+
+/* Every data set and format has a test here or in t_files.c. */
+static void registry(void)
+{
+    static const char *const known =
+        " MnistDataset IdxDataset NumpySlicesDataset idx npy png ";
+    static const enum cr_kind kinds[] = { CR_KIND_DATASET, CR_KIND_FORMAT };
+    size_t k;
+    int i;
+
+    for (k = 0; k < CR_LEN(kinds); k++)
+        for (i = 0; cr_list(kinds[k])[i]; i++) {
+            const char *name = cr_list(kinds[k])[i]->name;
+
+            ok(strstr(known, cr_strf(&conf_mem, " %s ", name)),
+               "%s has a test", name);
+        }
+}
+
+static void remove_all(void)
+{
+    static const char *const names[] = {
+        "m/train-images-idx3-ubyte", "m/train-labels-idx1-ubyte",
+        "m/t10k-images-idx3-ubyte", "m/t10k-labels-idx1-ubyte",
+        "short/train-images-idx3-ubyte", "short/train-labels-idx1-ubyte",
+        "small/train-images-idx3-ubyte", "small/train-labels-idx1-ubyte",
+        "m", "none", "short", "small", "x.npy", "one.npy", "y.idx", "z.idx",
+        "fifo",
+    };
+    size_t i;
+
+    for (i = 0; i < CR_LEN(names); i++)
+        remove(in_folder(names[i]));
+    ok(rmdir(folder) == 0, "nothing is left");
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    mkdir(in_folder("m"), 0700);
+    mkdir(in_folder("short"), 0700);
+    mkdir(in_folder("small"), 0700);
+    mnist_set();
+    mnist_mistakes();
+    own_sets();
+    registry();
+    remove_all();
+    cr_arena_free(&conf_mem);
+    return done();
+}
