@@ -86,7 +86,8 @@ int64_t cr_order_split(struct cr_arena *arena, int64_t n, double share,
 
         for (k = i; k < n && all[k].label == all[i].label; k++)
             ;
-        want = llrint(share * (double)(k - i));
+        /* so that all classes together give their share too */
+        want = llrint(share * (double)k) - aside;
         for (; i < k; i++)
             if (want-- > 0)
                 (*eval)[aside++] = all[i].sample;

@@ -346,11 +346,13 @@ void cr_pipe_close(struct cr_pipe *p)
 
 static void batch_make(struct cr_pipe *p, struct cr_batch *b)
 {
+    int64_t rows = cr_pipe_samples(p) < p->batch_size ? cr_pipe_samples(p)
+                                                      : p->batch_size;
     int i;
 
     b->columns = p->set.columns;
     for (i = 0; i < b->columns; i++)
-        b->data[i] = cr_alloc(p->arena, (size_t)p->batch_size,
+        b->data[i] = cr_alloc(p->arena, (size_t)rows,
                               cr_bytes(&p->column[i].spec) + 1);
 }
 

@@ -140,8 +140,13 @@ void cr_workers_seek(struct cr_workers *w, int64_t sequence)
     w->end = 0; /* nothing new is begun */
     while (w->busy > 0)
         pthread_cond_wait(&w->done, &w->lock);
-    for (i = 0; i < w->want.slots; i++)
-        w->slots[i].state = FREE;
+    for (i = 0; i < w->want.slots; i++) {
+        struct slot *s = &w->slots[i];
+
+        s->state = FREE;
+        cr_arena_free(&s->arena);
+        s->diag = (struct cr_diag){ .arena = &s->arena };
+    }
     w->next = w->wanted = sequence;
     w->end = INT64_MAX;
     pthread_cond_broadcast(&w->work);
@@ -163,8 +168,7 @@ const struct cr_batch *cr_workers_next(struct cr_workers *w,
            (s->state != READY && s->state != FAILED))
         pthread_cond_wait(&w->done, &w->lock);
     if (s->state == FAILED) {
-        cr_diag_join(diag, &s->diag);
-        s->state = FREE;
+        cr_diag_join(diag, &s->diag); /* and so again, until a seek */
         pthread_mutex_unlock(&w->lock);
         return NULL;
     }

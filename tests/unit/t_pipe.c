@@ -209,6 +209,14 @@ static void splits(void)
     ok(kept == 17 && both == 0, "the other 17 are trained on");
     cr_pipe_close(t.pipe);
     cr_pipe_close(e.pipe);
+    /* thirds of 5 round to 2 each, which would be 6 */
+    text = config_text("", "  split: {eval_from_train: 5, stratify: label}\n");
+    pipe_of(&e, text, &want);
+    ok(cr_pipe_samples(e.pipe) == 5, "5 samples of 3 classes are 5");
+    cr_pipe_close(e.pipe);
+    pipe_of(&e, config_text("", "  split: {eval_from_train: 10%}\n"), &want);
+    ok(cr_pipe_samples(e.pipe) == 2, "10%% of 23 are 2");
+    cr_pipe_close(e.pipe);
 }
 
 static void workers(void)
@@ -233,6 +241,32 @@ static void workers(void)
         first = text;
         cr_pipe_close(r.pipe);
     }
+}
+
+/* Closed while all of them are busy; sought while they are ahead. */
+static void interrupted(void)
+{
+    struct read r;
+    int i;
+
+    for (i = 0; i < 20; i++) {
+        const struct cr_batch *b;
+
+        pipe_of(&r, config_text("", "datapipe: {workers: 3, prefetch: 7, "
+                                    "batch: {batch_size: 2}}\n"), NULL);
+        cr_pipe_next(r.pipe, &r.diag);
+        cr_pipe_seek(r.pipe, i, i % 12);
+        b = cr_pipe_next(r.pipe, &r.diag);
+        if (!b || b->epoch != i || b->index != i % 12)
+            ok(false, "batch %d of epoch %d", i % 12, i);
+        cr_pipe_close(r.pipe);
+    }
+    ok(i == 20, "seeks and closes while workers are busy");
+    pipe_of(&r, config_text("", "datapipe: {batch: {batch_size: "
+                                "2000000000}}\n"), NULL);
+    ok(different(epoch_of(&r)) == ROWS,
+       "a batch has room for the samples there are");
+    cr_pipe_close(r.pipe);
 }
 
 static void mistakes(void)
@@ -284,6 +318,11 @@ static void bad_sample(void)
                strstr(r.diag.first->text, "label 2 of sample 2"),
            "%d workers: the first bad sample is told, after %lld batches", w,
            (long long)n);
+        ok(!cr_pipe_next(r.pipe, &r.diag) && r.diag.errors > 0,
+           "and again, if asked again");
+        cr_pipe_seek(r.pipe, 3, 0);
+        ok(cr_pipe_next(r.pipe, &(struct cr_diag){ .arena = &conf_mem }),
+           "a seek goes on with good ones");
         cr_pipe_close(r.pipe);
     }
 }
@@ -300,6 +339,7 @@ int main(void)
     cr_par_start(3);
     workers();
     bad_sample();
+    interrupted();
     cr_par_stop();
     mistakes();
     unlink(cr_strf(&conf_mem, "%s/x.npy", folder));
