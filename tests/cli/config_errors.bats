@@ -46,6 +46,9 @@ setup() {
 @test "an unknown key of a section" { wrong key; }
 @test "an unknown argument of a type" { wrong argument; }
 @test "an unknown word beside a type" { wrong beside; }
+@test "class weights beside the loss, where nothing would read them" {
+    wrong loss_weight_beside
+}
 @test "an unknown type" { wrong type; }
 @test "a type of another kind" { wrong kind; }
 @test "the type as a value" { wrong type_key; }
