@@ -260,7 +260,12 @@ static bool predict_list(struct job *j)
     while (ok && (len = getline(&line, &room, stdin)) > 0) {
         if (line[len - 1] == '\n')
             line[--len] = '\0';
-        if (len > 0)
+        /* of a list by `find -print0` the first name alone would be read */
+        if (memchr(line, '\0', (size_t)len))
+            ok = cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                          "standard input holds a NUL, expected names, one "
+                          "a line");
+        else if (len > 0)
             ok = predict_file(j, line);
     }
     free(line);

@@ -83,6 +83,13 @@ setup() {
     [ -z "$output" ]
 }
 
+@test "a list with NULs, as of find -print0, is refused, not cut short" {
+    printf 'dark.png\0bright.png\0' >"$tmp/list"
+    run -2 --separate-stderr "$CELLRUN" predict --ckpt run - <"$tmp/list"
+    [ -z "$output" ]
+    [[ $stderr == *"standard input holds a NUL"*"[E0501]"* ]]
+}
+
 @test "an IDX file: every sample, as eval judges them" {
     run -0 "$CELLRUN" predict --ckpt run images.idx
     [ "${#lines[@]}" = 40 ]
