@@ -60,16 +60,17 @@ static bool print_plain_list(const struct cr_node *node)
 /* What stands on the line of its key; NULL if it needs lines of its own. */
 static const char *print_line(struct printer *p, const struct cr_node *node)
 {
-    const char *text = cr_node_flow(p->arena, node);
+    const char *text;
 
     if (!node->child || print_plain_list(node))
-        return text;
-    if (p->origin || strlen(text) > LINE_MAX_FLOW)
+        return cr_node_flow(p->arena, node);
+    if (p->origin)
         return NULL;
     for (CR_EACH(m, node))
         if (m->child && !print_plain_list(m))
             return NULL;
-    return text;
+    text = cr_node_flow(p->arena, node);
+    return strlen(text) <= LINE_MAX_FLOW ? text : NULL;
 }
 
 static void print_origin(struct printer *p, const struct cr_node *node)
