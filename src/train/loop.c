@@ -383,8 +383,8 @@ static enum cr_end loop_run(struct loop *l)
             return end;
         batch = loop_next(t);
         end = batch ? loop_step(l, batch) : CR_END_FAILED;
-        if (end == CR_END_FAILED) /* what was learnt is worth keeping */
-            cr_train_save(t, &end);
+        if (end == CR_END_FAILED && t->state.step > 0)
+            cr_train_save(t, &end); /* what was learnt is worth keeping */
         if (end != CR_END_NONE)
             return end;
         loop_advance(t, batch);

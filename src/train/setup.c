@@ -226,11 +226,11 @@ static bool setup_deciders(struct cr_train *t)
     }
     if (t->best)
         t->best_max = setup_maximize(t->checkpoint.best.mode, t->best);
-    if (t->train.early_stop.monitor && t->train.early_stop.patience > 0) {
+    if (t->train.early_stop.monitor) {
         early = setup_metric(t, "train", "early_stop", "monitor",
                              t->train.early_stop.monitor);
         ok = early && ok;
-        if (early)
+        if (early && t->train.early_stop.patience > 0)
             t->early_max = setup_maximize(t->train.early_stop.mode, early);
     }
     return ok;

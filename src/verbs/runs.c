@@ -283,7 +283,7 @@ static int runs_by_key(const void *a, const void *b, void *key)
 static void runs_sort(struct runs_job *job)
 {
     struct runs_key key = { .runs = &job->found, .name = job->o->sort };
-    bool known, flip;
+    bool known, flip, found = false;
 
     if (!key.name || job->found.n == 0)
         return;
@@ -291,7 +291,11 @@ static void runs_sort(struct runs_job *job)
     key.name += flip;
     key.down = runs_maximize(key.name, &known) != flip;
     for (int i = 0; i < job->found.n; i++)
-        cr_run_value(&job->found, &job->found.run[i], key.name);
+        found = cr_run_value(&job->found, &job->found.run[i], key.name) ||
+                found;
+    if (!found)
+        cr_warn(job->cli->diag, CR_NOWHERE, CR_E_UNKNOWN_KEY,
+                "no run has a '%s' to be sorted by", key.name);
     qsort_r(job->found.run, (size_t)job->found.n, sizeof *job->found.run,
             runs_by_key, &key);
 }

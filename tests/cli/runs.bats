@@ -52,6 +52,8 @@ runs/other	0.7" ]
     run -0 "$CELLRUN" runs --sort=-loss --cols loss --tsv
     # `loss` alone is the metric too
     [ "$(xargs <<<"$output")" = "loss 0.9 0.3 0.15" ]
+    run -0 --separate-stderr "$CELLRUN" runs --sort nonsense
+    [[ $stderr == *"no run has a 'nonsense' to be sorted by"* ]]
     run -0 "$CELLRUN" runs --sort optimizer.learning_rate --cols id --tsv
     [ "$(xargs <<<"$output")" = "id cccc3333 aabb2222 aaaa1111" ]
 }

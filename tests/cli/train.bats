@@ -151,6 +151,8 @@ setup() {
         'train.early_stop={monitor: loss, patience: 0, min_delta: 100}'
     [ "$(value epochs)" = 4 ]
     run -2 "$CELLRUN" train c.yaml -o u -q \
+        'train.early_stop={monitor: acuracy}'
+    run -2 "$CELLRUN" train c.yaml -o u -q \
         'train.early_stop={monitor: acuracy, patience: 2}'
     [[ $output == *"'acuracy' is none of the metrics"*"did you mean 'accuracy'"* ]]
 }
