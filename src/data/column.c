@@ -80,9 +80,9 @@ static enum cr_type delivered(enum cr_type type)
 struct fusion {
     int64_t count;              /* elements */
     int64_t *from;              /* source of each element so far */
+    unsigned char *class;       /* of each element so far */
     int n;
     int64_t channel[CLASSES_MAX][8]; /* of each op, per class */
-    const int64_t *of[8];
 };
 
 static bool fusible(const struct cr_colpipe *c)
@@ -100,40 +100,68 @@ static bool fusible(const struct cr_colpipe *c)
     return true;
 }
 
-/* Follows every element through the ops; false when there are too many
- * classes for tables. */
-static bool follow(struct cr_colpipe *c, struct fusion *f)
+/* Op k puts every element elsewhere. */
+static void follow_order(const struct cr_colpipe *c, int k,
+                         struct cr_arena *mem, struct fusion *f)
 {
-    int64_t *order = CR_NEWS(c->arena, int64_t, f->count),
-            *next = CR_NEWS(c->arena, int64_t, f->count), i;
-    int64_t(*channel)[8] = cr_alloc(c->arena, (size_t)f->count,
-                                    sizeof *channel);
-    int k, q;
+    int64_t *order = CR_NEWS(mem, int64_t, f->count), i;
+    unsigned char *class = CR_NEWS(mem, unsigned char, f->count);
 
-    for (i = 0; i < f->count; i++)
-        f->from[i] = i;
-    for (k = 0; k < c->n; k++) {
-        if (c->op[k]->order) {
-            c->op[k]->order(&c->plan[k], order);
-            for (i = 0; i < f->count; i++)
-                next[i] = f->from[order[i]];
-            memcpy(f->from, next, (size_t)f->count * sizeof *next);
-        }
-        for (i = 0; i < f->count; i++)
-            channel[f->from[i]][k] =
-                c->op[k]->channel ? c->op[k]->channel(&c->plan[k], i) : 0;
-    }
+    c->op[k]->order(&c->plan[k], order);
     for (i = 0; i < f->count; i++) {
-        const int64_t *mine = channel[f->from[i]];
+        class[i] = f->class[order[i]];
+        order[i] = f->from[order[i]];
+    }
+    f->from = order;
+    f->class = class;
+}
+
+/* Op k tells channels apart, so each class may become several; false when
+ * they become too many for tables. */
+static bool follow_channel(const struct cr_colpipe *c, int k,
+                           struct fusion *f)
+{
+    struct fusion old = *f;
+    int parent[CLASSES_MAX], q;
+    int64_t i;
+
+    f->n = 0;
+    for (i = 0; i < f->count; i++) {
+        int64_t channel = c->op[k]->channel(&c->plan[k], i);
 
         for (q = 0; q < f->n; q++)
-            if (memcmp(f->channel[q], mine, sizeof f->channel[q]) == 0)
+            if (parent[q] == f->class[i] && f->channel[q][k] == channel)
                 break;
         if (q == CLASSES_MAX)
             return false;
-        if (q == f->n)
-            memcpy(f->channel[f->n++], mine, sizeof f->channel[q]);
-        c->class[i] = (unsigned char)q;
+        if (q == f->n) {
+            parent[f->n] = f->class[i];
+            memcpy(f->channel[q], old.channel[f->class[i]],
+                   sizeof f->channel[q]);
+            f->channel[f->n++][k] = channel;
+        }
+        f->class[i] = (unsigned char)q;
+    }
+    return true;
+}
+
+/* Follows every element through the ops. */
+static bool follow(const struct cr_colpipe *c, struct cr_arena *mem,
+                   struct fusion *f)
+{
+    int64_t i;
+    int k;
+
+    f->n = 1;
+    f->from = CR_NEWS(mem, int64_t, f->count);
+    f->class = CR_NEWS(mem, unsigned char, f->count);
+    for (i = 0; i < f->count; i++)
+        f->from[i] = i;
+    for (k = 0; k < c->n; k++) {
+        if (c->op[k]->order)
+            follow_order(c, k, mem, f);
+        if (c->op[k]->channel && !follow_channel(c, k, f))
+            return false;
     }
     return true;
 }
@@ -141,14 +169,15 @@ static bool follow(struct cr_colpipe *c, struct fusion *f)
 static void fuse(struct cr_colpipe *c)
 {
     struct fusion f = { .count = cr_count(&c->in) };
+    struct cr_arena mem = { 0 };
     bool straight = true;
     int64_t i;
     int q, x, k;
 
-    f.from = CR_NEWS(c->arena, int64_t, f.count);
-    c->class = CR_NEWS(c->arena, unsigned char, f.count);
-    if (!follow(c, &f))
+    if (!follow(c, &mem, &f)) {
+        cr_arena_free(&mem);
         return;
+    }
     c->fused = true;
     c->classes = f.n;
     c->table = CR_NEWS(c->arena, cr_real, f.n * 256);
@@ -161,15 +190,17 @@ static void fuse(struct cr_colpipe *c)
                     v = c->op[k]->value(&c->plan[k], v, f.channel[q][k]);
             c->table[q * 256 + x] = (cr_real)v;
         }
-    if (f.n == 1)
-        c->class = NULL;
+    if (f.n > 1) {
+        c->class = CR_NEWS(c->arena, unsigned char, f.count);
+        memcpy(c->class, f.class, (size_t)f.count);
+    }
     for (i = 0; i < f.count; i++)
         straight = straight && f.from[i] == i;
-    if (straight)
-        return;
-    c->from = CR_NEWS(c->arena, int32_t, f.count);
-    for (i = 0; i < f.count; i++)
+    if (!straight)
+        c->from = CR_NEWS(c->arena, int32_t, f.count);
+    for (i = 0; i < f.count && !straight; i++)
         c->from[i] = (int32_t)f.from[i];
+    cr_arena_free(&mem);
 }
 
 struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
@@ -296,17 +327,23 @@ struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
     const struct cr_node *ops =
         cr_node_get(cr_section(config, "datapipe"), column);
     struct cr_colpipe *c =
-        cr_colpipe_make(config, column, ops, in, train, true, 0);
+        cr_colpipe_make(config, column, ops, in, train, false, 0);
 
     if (!c)
         return NULL;
     *out = c->out;
-    c->own_room = cr_alloc(c->arena, 1, c->room + 1);
     return c;
 }
 
 bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag,
                       int64_t index, const void *x, void *y)
 {
+    /* only now: many a pipe is planned to see what comes out of it */
+    if (!c->own_room) {
+        c->own_room = cr_alloc(c->arena, 1, c->room + 1);
+        c->fuse = true;
+        if (fusible(c))
+            fuse(c);
+    }
     return cr_colpipe_run(c, diag, 0, index, x, y, c->own_room);
 }

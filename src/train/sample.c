@@ -14,7 +14,7 @@ struct cr_way {
     const struct cr_transform *resize; /* NULL: none */
     struct cr_tplan plan;       /* of the resize */
     struct cr_colpipe *pipe;
-    void *painted, *resized, *scratch;
+    void *resized, *scratch;
     struct cr_way *next;
 };
 
@@ -110,8 +110,6 @@ static bool sample_plan_image(struct cr_intake *intake, struct cr_way *way)
     way->image.dim[2] = want;
     way->repaint = way->in.type != CR_U8 ||
                    sample_channels(&way->in) != want;
-    if (way->repaint)
-        way->painted = cr_alloc(intake->arena, 1, cr_bytes(&way->image));
     way->pipe = sample_pipe(intake, &way->image);
     return way->pipe || sample_resize(intake, way);
 }
@@ -220,6 +218,8 @@ bool cr_input_open(struct cr_intake *intake, struct cr_diag *diag,
                         cr_type_name(intake->head.type),
                         cr_show(diag->arena, &intake->head));
     to->raw = cr_alloc(&to->mem, 1, cr_bytes(&to->spec));
+    if (to->way->repaint)
+        to->painted = cr_alloc(&to->mem, 1, cr_bytes(&to->way->image));
     return true;
 }
 
@@ -235,8 +235,8 @@ bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
         return false;
     if (way->repaint) {
         sample_repaint(&way->in, x, sample_channels(&way->image),
-                       way->painted);
-        x = way->painted;
+                       input->painted);
+        x = input->painted;
     }
     if (way->resize) {
         struct cr_sample sample = { .plan = &way->plan, .x = x,

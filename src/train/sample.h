@@ -39,7 +39,7 @@ struct cr_input {
     struct cr_spec spec;        /* of one sample in the file */
     struct cr_way *way;
     struct cr_arena mem;
-    void *raw;
+    void *raw, *painted;        /* as in the file; with channels made to fit */
 };
 
 /* False after reporting (exit 3). */
