@@ -174,8 +174,10 @@ static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
     o->seed = p->want.seed;
     if (p->want.limit > 0 && p->want.limit < o->n)
         o->n = p->want.limit;
+    /* less a little: 0.07 * 10000 is more than 700 */
     if (p->want.limit_fraction > 0 && p->want.limit_fraction < 1)
-        o->n = (int64_t)ceil(p->want.limit_fraction * (double)o->n);
+        o->n = (int64_t)ceil(p->want.limit_fraction * (double)o->n *
+                             (1 - 1e-12));
     o->take = o->n;
     if (samples && samples->integer < o->take)
         o->take = samples->integer;

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* Not count / channels: there may be none. */
+static int64_t hwc2chw_pixels(const struct cr_spec *in)
+{
+    return in->rank == 3 ? in->dim[0] * in->dim[1] : cr_count(in);
+}
+
 static bool hwc2chw_plan(struct cr_tplan *p)
 {
     p->out = p->in;
@@ -22,7 +28,7 @@ static bool hwc2chw_plan(struct cr_tplan *p)
 static void hwc2chw_order(const struct cr_tplan *p, int64_t *from)
 {
     int64_t channels = p->in.rank == 3 ? p->in.dim[2] : 1;
-    int64_t pixels = cr_count(&p->in) / channels, c, i;
+    int64_t pixels = hwc2chw_pixels(&p->in), c, i;
 
     for (c = 0; c < channels; c++)
         for (i = 0; i < pixels; i++)
@@ -34,7 +40,7 @@ static bool hwc2chw_apply(struct cr_sample *s)
     const struct cr_spec *in = &s->plan->in;
     size_t size = cr_type_size(in->type);
     int64_t channels = in->rank == 3 ? in->dim[2] : 1;
-    int64_t pixels = cr_count(in) / channels, c, i;
+    int64_t pixels = hwc2chw_pixels(in), c, i;
 
     for (c = 0; c < channels; c++)
         for (i = 0; i < pixels; i++)

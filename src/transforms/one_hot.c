@@ -31,6 +31,10 @@ static bool one_hot_plan(struct cr_tplan *p)
     p->out.dim[p->out.rank++] = o->num_classes;
     if (o->smoothing_rate != 0)
         p->out.type = CR_F64;
+    if (!cr_spec_fits(&p->out))
+        return cr_error(p->diag, p->pos, CR_E_LIMIT,
+                        "OneHot: %s is too large",
+                        cr_show(p->arena, &p->out));
     return true;
 }
 

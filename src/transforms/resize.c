@@ -19,10 +19,12 @@ struct resize {
     int interpolation;
 };
 
+#define SIDE_MAX 65536
+
 enum { LINEAR, NEAREST };
 
 static const struct cr_opt resize_opts[] = {
-    CR_INTS(struct resize, size, 1, 65536,
+    CR_INTS(struct resize, size, 1, SIDE_MAX,
             "Height and width; one number is for the shorter side."),
     CR_ENUM_OR(struct resize, interpolation, LINEAR, "LINEAR|NEAREST",
                "How pixels between pixels are made."),
@@ -40,7 +42,6 @@ struct axis {
 struct plan {
     struct axis y, x;
     int64_t channels;
-    bool halves;            /* both sides halved: OpenCV takes means of 4 */
 };
 
 static int32_t fixed(float w)
@@ -107,18 +108,17 @@ static bool resize_plan(struct cr_tplan *p)
         ow = (int64_t)((double)w / (double)h * (double)oh);
     else if (o->size.n == 1)
         oh = (int64_t)((double)h / (double)w * (double)ow);
-    r->channels = p->in.rank == 3 ? p->in.dim[2] : 1;
-    r->y = resize_axis(p->arena, h, oh, o->interpolation, false);
-    r->x = resize_axis(p->arena, w, ow, o->interpolation, true);
-    r->halves = h == 2 * oh && w == 2 * ow;
-    p->self = r;
     p->out = p->in;
     p->out.dim[0] = oh;
     p->out.dim[1] = ow;
-    if (!cr_spec_fits(&p->out))
+    if (oh > SIDE_MAX || ow > SIDE_MAX || !cr_spec_fits(&p->out))
         return cr_error(p->diag, p->pos, CR_E_LIMIT,
                         "Resize: %s is too large",
                         cr_show(p->arena, &p->out));
+    r->channels = p->in.rank == 3 ? p->in.dim[2] : 1;
+    r->y = resize_axis(p->arena, h, oh, o->interpolation, false);
+    r->x = resize_axis(p->arena, w, ow, o->interpolation, true);
+    p->self = r;
     return true;
 }
 
@@ -170,9 +170,7 @@ static void resize_floats(const struct plan *r, const float *x, float *y)
                 float t0 = a[p] * (1 - f) + a[q] * f;
                 float t1 = b[p] * (1 - f) + b[q] * f;
 
-                y[(i * r->x.out + j) * n + c] =
-                    r->halves ? (a[p] + a[q] + b[p] + b[q]) * 0.25f
-                              : t0 * (1 - g) + t1 * g;
+                y[(i * r->x.out + j) * n + c] = t0 * (1 - g) + t1 * g;
             }
 }
 

@@ -136,6 +136,90 @@ static void run(const char *file)
     }
 }
 
+/* ---- what no vector has */
+
+static struct cr_config *config_of(struct cr_diag *diag, const char *ops)
+{
+    struct cr_config *config =
+        conf_load(diag, cr_strf(&conf_mem, "datapipe: {x: %s}\n", ops), NULL);
+
+    config->diag = diag;
+    return config;
+}
+
+static struct cr_colpipe *pipe_of(struct cr_diag *diag, const char *ops,
+                                  const struct cr_spec *in, bool fuse)
+{
+    struct cr_config *config = config_of(diag, ops);
+
+    return cr_colpipe_make(config, "x",
+                           cr_node_get(cr_section(config, "datapipe"), "x"),
+                           in, true, fuse, 1);
+}
+
+/* Every op that tells channels apart may split each table. */
+static void tables(void)
+{
+    static const char ops[] =
+        "[{Normalize: {mean: [1, 2, 3], std: [4, 5, 6]}}, HWC2CHW, "
+        "{Normalize: {mean: [7, 0, 2, 9], std: [3, 4, 3, 5]}}]";
+    struct cr_spec in = { CR_U8, 3, { 2, 4, 3 } };
+    struct cr_diag diag = { .arena = &conf_mem };
+    unsigned char x[24];
+    cr_real y[2][24];
+    int fuse, i;
+
+    for (i = 0; i < 24; i++)
+        x[i] = (unsigned char)(37 * i + 11);
+    for (fuse = 0; fuse < 2; fuse++) {
+        struct cr_colpipe *c = pipe_of(&diag, ops, &in, fuse);
+
+        if (!ok(c && c->fused == fuse, "%s", fuse ? "fused" : "op by op") ||
+            !ok(cr_colpipe_run(c, &diag, 0, 0, x, y[fuse],
+                               cr_alloc(&conf_mem, 1, c->room + 64)),
+                "two ops with channels run"))
+            return;
+        if (fuse)
+            ok(c->classes == 12, "3 channels by 4 are 12 tables");
+    }
+    ok(memcmp(y[0], y[1], sizeof y[0]) == 0, "tables give the same bits");
+    in.dim[1] = 6;
+    ok(!pipe_of(&diag, "[{Normalize: {mean: [1, 2, 3], std: [4, 5, 6]}}, "
+                       "HWC2CHW, {Normalize: {mean: [1, 2, 3, 4, 5, 6], std: "
+                       "[1, 1, 1, 1, 1, 1]}}]", &in, true)->fused,
+       "18 would be too many");
+}
+
+static void too_large(const char *ops, const struct cr_spec *in)
+{
+    struct cr_diag diag = { .arena = &conf_mem };
+
+    ok(!pipe_of(&diag, ops, in, true) && diag.errors == 1 &&
+           strstr(diag.first->text, "is too large"),
+       "%s of %s is too large", ops, cr_show(&conf_mem, in));
+}
+
+static void sizes(void)
+{
+    struct cr_spec wide = { CR_U8, 3, { 1, 40000, 1 } };
+    struct cr_spec labels = { CR_I32, 1, { 1 << 20 } };
+    struct cr_spec none = { CR_U8, 3, { 3, 3, 0 } };
+    struct cr_spec photo = { CR_U8, 3, { 16384, 4096, 1 } }, out;
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_config *config;
+    size_t before;
+
+    too_large("[{Resize: {size: [65536]}}]", &wide);
+    too_large("[{OneHot: {num_classes: 2147483648}}]", &labels);
+    ok(pipe_of(&diag, "[{Rescale: [2, 0]}, HWC2CHW]", &none, true),
+       "an image without channels is planned");
+    config = config_of(&diag, "[{Rescale: [2, 0]}, HWC2CHW]");
+    before = conf_mem.total;
+    ok(cr_colpipe_plan(config, "x", &photo, false, &out) &&
+           conf_mem.total - before < 1 << 20,
+       "a plan for 64 Mi pixels takes no memory for them");
+}
+
 static bool is_used(const char *name)
 {
     int i;
@@ -159,6 +243,8 @@ int main(void)
         free(files[i]);
     }
     free(files);
+    tables();
+    sizes();
     for (i = 0; list[i]; i++)
         ok(is_used(list[i]->name), "%s has a vector", list[i]->name);
     cr_arena_free(&conf_mem);

@@ -174,6 +174,11 @@ static void amounts(void)
     ok(seen[5] == 1 && !seen[6], "limit takes the first samples");
     cr_pipe_close(r.pipe);
     want.limit = 0;
+    want.limit_fraction = nextafter(8.0 / ROWS, 1);
+    pipe_of(&r, config_text("", ""), &want);
+    ok(cr_pipe_samples(r.pipe) == 8, "a limit of 8/23 is 8 samples");
+    cr_pipe_close(r.pipe);
+    want.limit_fraction = 0;
     want.overfit_batches = 2;
     want.batch_size = 4;
     pipe_of(&r, config_text("", ""), &want);
