@@ -133,6 +133,21 @@ static bool rundir_create(const char *path, const char *text)
     return fclose(f) == 0 && ok;
 }
 
+/* What processes of this host left that died while they claimed: nobody else
+ * of us claims while the folder is held. */
+static void rundir_bury(const struct cr_rundir *dir, const char *host)
+{
+    const char *start = cr_strf(dir->arena, "lock.tmp.%s.", host);
+    DIR *d = opendir(dir->path);
+    struct dirent *e;
+
+    while (d && (e = readdir(d)) != NULL)
+        if (cr_starts(e->d_name, start))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
 /* A second try follows the removal of a dead owner's lock. The folder itself
  * is held meanwhile, so that two of us do not bury the same dead. */
 static bool rundir_claim(struct cr_rundir *dir)
@@ -146,8 +161,8 @@ static bool rundir_claim(struct cr_rundir *dir)
 
     rundir_self(&self);
     mine = cr_strf(dir->arena, "%s.tmp.%s.%ld", lock, self.host, self.pid);
-    if (fd >= 0)
-        flock(fd, LOCK_EX);
+    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+        rundir_bury(dir, self.host);
     if (!rundir_create(mine, cr_strf(dir->arena, "%s %ld %llu\n", self.host,
                                      self.pid, self.start))) {
         rundir_failed(dir, dir->path, "write the run directory");

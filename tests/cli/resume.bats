@@ -55,8 +55,16 @@ flip() {
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     cmp a/ckpt/best.safetensors b/ckpt/best.safetensors
     diff <(records a) <(records b)
-    [ -z "$(ls -A b b/ckpt | grep tmp)" ]
+    [ -z "$(ls -A b b/ckpt | grep tmp)" ] || { ls -A b b/ckpt; false; }
     [ ! -e b/lock ]
+}
+
+@test "what a run left that died while it claimed the folder is removed" {
+    mkdir -p b
+    touch "b/lock.tmp.$(uname -n).4194303" b/lock.tmp.elsewhere.7
+    run -0 "$CELLRUN" train c.yaml -o b -q --steps 2
+    [ ! -e "b/lock.tmp.$(uname -n).4194303" ]
+    [ -e b/lock.tmp.elsewhere.7 ]
 }
 
 @test "stopped in the middle of an epoch, with other threads and workers" {
