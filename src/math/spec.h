@@ -1,5 +1,6 @@
 /*
- * Type and shape of a tensor: row-major, dense, at most 8 dimensions.
+ * Type and shape of a tensor: dense, at most 8 dimensions, row-major unless
+ * a plan chose channels last for it.
  */
 #ifndef CR_MATH_SPEC_H
 #define CR_MATH_SPEC_H
@@ -33,8 +34,14 @@ enum cr_type {
     CR_TYPES
 };
 
+/* The order of the elements in memory. Dimensions are always the logical
+ * (N, C, spatial...); channels last is N, spatial..., C. It lives inside
+ * plans: parameters, columns, files and outputs are plain. */
+enum cr_layout { CR_PLAIN, CR_LAST };
+
 struct cr_spec {
     enum cr_type type;
+    enum cr_layout layout;
     int rank;
     int64_t dim[CR_RANK_MAX];
 };
@@ -74,6 +81,7 @@ size_t cr_bytes(const struct cr_spec *spec);
 int64_t cr_rows(const struct cr_spec *spec);    /* product of all but last */
 /* False when the number of bytes does not fit. */
 bool cr_spec_fits(const struct cr_spec *spec);
+/* The same type and shape; layouts may differ. */
 bool cr_spec_same(const struct cr_spec *a, const struct cr_spec *b);
 /* "(64, 1, 28, 28)", "()", "(3,)" as Python prints it; in the arena. */
 const char *cr_show(struct cr_arena *arena, const struct cr_spec *spec);

@@ -17,42 +17,70 @@ static const char *const control_words[] = { "name",   "when", "repeat",
                                              "only",   "share", "freeze",
                                              "init",   "to_float", NULL };
 
-static int row_new(struct cr_net *net, const char *path, const char *type,
-                   int depth)
+/* Finds the row of a cell that was called before, or makes one. */
+static bool row_open(struct cr_build *b, const char *type)
 {
-    if (net->n_cells == net->room_cells) {
+    struct cr_net *net = b->net;
+    struct cr_cell_seen *seen;
+    int i, n = net->n_cells;
+
+    for (i = 0; i < n && strcmp(net->cells[i].name, b->path) != 0; i++)
+        ;
+    if (i < n && net->seen[i].node != b->node)
+        return cr_fail(b, CR_E_NETWORK, "two cells are called '%s'", b->path);
+    if (i == net->room_cells) {
         int room = 2 * net->room_cells + 16;
 
-        net->cells = cr_grow(net->arena, net->cells, (size_t)net->n_cells,
-                             (size_t)room, sizeof *net->cells);
+        net->cells = cr_grow(net->arena, net->cells, (size_t)n, (size_t)room,
+                             sizeof *net->cells);
+        net->seen = cr_grow(net->arena, net->seen, (size_t)n, (size_t)room,
+                            sizeof *net->seen);
         net->room_cells = room;
     }
-    net->cells[net->n_cells] = (struct cr_cell_row){
-        .name = path, .type = type, .depth = depth, .leaf = true
-    };
-    return net->n_cells++;
+    b->row = i;
+    b->again = i < n;
+    seen = &net->seen[i];
+    if (i == n) {
+        net->cells[i] = (struct cr_cell_row){
+            .name = b->path, .type = type, .depth = b->depth - 1, .leaf = true
+        };
+        seen->node = b->node;
+        net->n_cells++;
+    }
+    seen->calls = seen->graph == net->graph ? seen->calls + 1 : 1;
+    seen->graph = net->graph;
+    return true;
 }
 
-static void name_output(struct cr_net *net, const char *path,
-                        struct cr_val *v)
+static void name_value(struct cr_net *net, const char *name, struct cr_val *v)
 {
     struct cr_named *named = CR_NEW(net->arena, struct cr_named);
-    const struct cr_named *other;
-    int calls = 1;
 
-    for (other = net->named; other; other = other->next)
-        if (strncmp(other->name, path, strlen(path)) == 0 &&
-            (other->name[strlen(path)] == 0 ||
-             other->name[strlen(path)] == '#'))
-            calls++;
-    named->name =
-        calls > 1 ? cr_strf(net->arena, "%s#%d", path, calls) : path;
+    named->name = name;
     named->val = v;
-    if (net->last_named)
-        net->last_named->next = named;
+    if (net->graph->last_named)
+        net->graph->last_named->next = named;
     else
-        net->named = named;
-    net->last_named = named;
+        net->graph->named = named;
+    net->graph->last_named = named;
+}
+
+/* CELL, CELL#2 for the second call; of a tuple CELL#.0, CELL#2.0. */
+static void name_output(struct cr_build *b, struct cr_val *v)
+{
+    struct cr_net *net = b->net;
+    int i, calls = net->seen[b->row].calls;
+    const char *name =
+        calls > 1 ? cr_strf(net->arena, "%s#%d", b->path, calls) : b->path;
+
+    if (v->n_members == 0)
+        name_value(net, name, v);
+    for (i = 0; i < v->n_members; i++)
+        if (v->members[i]->n_members == 0)
+            name_value(net,
+                       cr_strf(net->arena, "%s%s.%d", name,
+                               calls > 1 ? "" : "#", i),
+                       v->members[i]);
 }
 
 static struct cr_val *build_node(struct cr_build *parent, const char *path,
@@ -164,23 +192,37 @@ static struct cr_val *build_typed(struct cr_build *b,
                                   struct cr_val *const *in)
 {
     struct cr_net *net = b->net;
+    struct cr_val *given[CR_OP_MAX] = { NULL };
     void *opts;
+    int i;
 
     if (n < cell->min_inputs || n > cell->max_inputs) {
-        cr_fail(b, CR_E_NETWORK, "%s takes %d input%s, %d %s given",
-                cell->about.name, cell->min_inputs,
-                cell->min_inputs == 1 ? "" : "s", n, n == 1 ? "is" : "are");
+        cr_fail(b, CR_E_NETWORK, "%s takes %s input%s, %d %s given",
+                cell->about.name,
+                cell->min_inputs == cell->max_inputs
+                    ? cr_strf(net->arena, "%d", cell->min_inputs)
+                    : cr_strf(net->arena, "%d to %d", cell->min_inputs,
+                              cell->max_inputs),
+                cell->max_inputs == 1 ? "" : "s", n, n == 1 ? "is" : "are");
         return NULL;
     }
     if (cell->takes_cells)
         return build_members(b, args, in);
+    for (i = 0; i < n; i++) {
+        given[i] = in[i];
+        if (in[i] && in[i]->n_members > 0 && !(cell->tuples & (1u << i))) {
+            cr_fail(b, CR_E_NETWORK, "%s takes a tensor, not a tuple of %d",
+                    cell->about.name, in[i]->n_members);
+            return NULL;
+        }
+    }
     opts = cr_alloc(net->arena, 1, cell->about.size + 1);
     if (!cr_opts_read(net->arena, net->diag, &cell->about, args, b->pos, opts))
         return NULL;
     if (cell->check && !cell->check(net->diag, b->pos, opts))
         return NULL;
     b->opts = opts;
-    return cell->build(b, in);
+    return cell->build(b, given);
 }
 
 static struct cr_val *build_node(struct cr_build *parent, const char *path,
@@ -208,9 +250,6 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     struct cr_val *out;
     int i;
 
-    for (i = 0; i < n; i++)
-        if (!in[i])
-            return NULL;
     if (b.depth > CR_CELL_DEPTH) {
         cr_fail(&b, CR_E_LIMIT, "cells are nested deeper than %d",
                 CR_CELL_DEPTH);
@@ -225,12 +264,15 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         unknown_type(net, node, type, CR_KIND_CELL);
         return NULL;
     }
-    b.row = row_new(net, path,
-                    type                         ? b.cell->about.name
-                    : node->kind == CR_NODE_LIST ? "SequentialCell"
-                                                 : "Cell",
-                    b.depth - 1);
-    net->cells[b.row].in = in[0]->spec;
+    for (i = 0; i < n; i++)
+        if (!in[i] && (!type || i < b.cell->min_inputs))
+            return NULL;
+    if (!row_open(&b, type                         ? b.cell->about.name
+                      : node->kind == CR_NODE_LIST ? "SequentialCell"
+                                                   : "Cell"))
+        return NULL;
+    if (!b.again)
+        net->cells[b.row].in = in[0]->spec;
     if (type) {
         if (!read_controls(&b, node))
             return NULL;
@@ -244,9 +286,10 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     }
     if (!out)
         return NULL;
-    net->cells[b.row].out = out->spec;
+    if (!b.again)
+        net->cells[b.row].out = out->spec;
     if (path[0] && !b.loss)
-        name_output(net, path, out);
+        name_output(&b, out);
     return out;
 }
 
@@ -326,30 +369,24 @@ static const char *input_column(struct cr_net *net,
     return found ? found : "x";
 }
 
-static struct cr_val *build_loss(struct cr_net *net, struct cr_build *root)
+static bool build_loss(struct cr_net *net, struct cr_build *root)
 {
     const struct cr_node *node = cr_section(net->config, "loss"), *args;
     const char *type = node ? cr_node_type(node, &args) : NULL;
     const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
-    struct cr_val *in[CR_OP_MAX], *out;
+    struct cr_val *in[CR_OP_MAX], *output = net->graph->output;
     struct cr_build b = *root;
-    int n = 1;
+    int i, n = 0;
 
-    if (!node) {
-        cr_error(net->diag, net->config->root->pos, CR_E_MISSING_SECTION,
-                 "section 'loss' is missing");
-        return NULL;
-    }
-    if (!type) {
-        cr_error(net->diag, node->pos, CR_E_FORM,
-                 "loss takes a type such as CrossEntropyLoss, not %s",
-                 cr_node_what(net->arena, node));
-        return NULL;
-    }
-    if (!cell) {
-        unknown_type(net, node, type, CR_KIND_LOSS);
-        return NULL;
-    }
+    if (!node)
+        return cr_error(net->diag, net->config->root->pos,
+                        CR_E_MISSING_SECTION, "section 'loss' is missing");
+    if (!type)
+        return cr_error(net->diag, node->pos, CR_E_FORM,
+                        "loss takes a type such as CrossEntropyLoss, not %s",
+                        cr_node_what(net->arena, node));
+    if (!cell)
+        return unknown_type(net, node, type, CR_KIND_LOSS);
     b.cell = cell;
     b.node = node;
     b.pos = node->kind == CR_NODE_MAP ? node->child->key_pos : node->pos;
@@ -357,53 +394,108 @@ static struct cr_val *build_loss(struct cr_net *net, struct cr_build *root)
     b.loss = true;
     b.depth = 1;
     b.key = cr_hash(CR_HASH, b.path, strlen(b.path));
-    in[0] = net->output;
-    for (; cell->targets[n - 1]; n++) {
-        in[n] = cr_net_feed(net, cell->targets[n - 1], b.pos);
-        if (!in[n])
-            return NULL;
+    if (output->n_members == 0)
+        in[n++] = output;
+    for (i = 0; i < output->n_members && n < CR_OP_MAX; i++)
+        in[n++] = output->members[i];
+    for (i = 0; cell->targets[i] && n < CR_OP_MAX; i++) {
+        in[n] = cr_net_feed(net, cell->targets[i], b.pos);
+        if (!in[n++])
+            return false;
     }
     b.n_in = n;
-    b.row = row_new(net, "loss", cell->about.name, 0);
-    net->cells[b.row].in = net->output->spec;
-    out = build_typed(&b, cell, args, n, in);
-    if (out)
-        net->cells[b.row].out = out->spec;
-    /* the loss is no cell of the network */
-    net->n_cells--;
-    return out;
+    if (!row_open(&b, cell->about.name))
+        return false;
+    net->graph->loss = build_typed(&b, cell, args, n, in);
+    return net->graph->loss != NULL;
+}
+
+/* One graph: all cells, for net->graph's batch size and columns. */
+static bool build_graph(struct cr_net *net, struct cr_starter *starter)
+{
+    const struct cr_node *network = cr_section(net->config, "network");
+    struct cr_build root = { .net = net, .starter = starter, .path = "" };
+    const char *column = input_column(net, network);
+    struct cr_val *x;
+
+    net->graph->feeds =
+        CR_NEWS(net->arena, struct cr_val *, net->want.n_columns + 1);
+    if (!column)
+        return false;
+    x = cr_net_feed(net, column, network->pos);
+    if (!x)
+        return false;
+    net->graph->output = build_node(&root, "", network, 1, &x);
+    if (!net->graph->output)
+        return false;
+    if (!net->built)
+        net->n_shown = net->n_cells;
+    return !net->want.loss || build_loss(net, &root);
+}
+
+static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
+                                  const struct cr_column *columns)
+{
+    struct cr_graph *graph = CR_NEW(net->arena, struct cr_graph);
+
+    graph->batch = batch;
+    graph->columns = columns;
+    return graph;
 }
 
 static bool build_all(struct cr_net *net)
 {
     const struct cr_node *network = cr_section(net->config, "network");
-    struct cr_build root = { .net = net, .path = "" };
-    const char *column;
-    struct cr_val *x;
+    struct cr_starter *starter;
 
     if (!network)
         return cr_error(net->diag, net->config->root->pos,
                         CR_E_MISSING_SECTION, "section 'network' is missing");
     if (!cr_net_inputs(net, network))
         return false;
-    net->feeds =
-        CR_NEWS(net->arena, struct cr_val *, net->want.n_columns + 1);
-    root.starter = cr_starter_read(net);
-    column = input_column(net, network);
-    if (!root.starter || !column)
+    starter = cr_starter_read(net);
+    if (!starter)
         return false;
-    x = cr_net_feed(net, column, network->pos);
-    if (!x)
+    net->graph = graph_new(net, net->want.batch, net->want.columns);
+    if (!build_graph(net, starter) || !cr_starter_done(starter, net))
         return false;
-    net->output = build_node(&root, "", network, 1, &x);
-    if (!net->output)
-        return false;
-    if (net->want.loss) {
-        net->loss = build_loss(net, &root);
-        if (!net->loss)
+    net->built = true;
+    return true;
+}
+
+static bool fits(const struct cr_net *net, const struct cr_graph *graph,
+                 int64_t batch, const struct cr_column *columns)
+{
+    int i;
+
+    for (i = 0; i < net->want.n_columns; i++)
+        if (!cr_spec_same(&graph->columns[i].spec, &columns[i].spec))
             return false;
+    return graph->batch == batch;
+}
+
+struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
+                              const struct cr_column *columns)
+{
+    struct cr_graph *usual = net->graph, *graph = usual;
+    bool ok;
+
+    if (!columns)
+        columns = net->want.columns;
+    for (;; graph = graph->next) {
+        if (fits(net, graph, batch, columns))
+            return graph;
+        if (!graph->next)
+            break;
     }
-    return cr_starter_done(root.starter, net);
+    graph->next = net->graph = graph_new(net, batch, columns);
+    ok = build_graph(net, NULL);
+    net->graph = usual;
+    if (!ok) {
+        graph->next = NULL;
+        return NULL;
+    }
+    return graph->next;
 }
 
 struct cr_net *cr_net_build(struct cr_config *config,
@@ -452,6 +544,6 @@ struct cr_param *cr_net_param(const struct cr_net *net, const char *name)
 
 const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n)
 {
-    *n = net->n_cells;
+    *n = net->n_shown;
     return net->cells;
 }

@@ -18,7 +18,11 @@ struct cr_val;
 
 struct cr_cell {
     struct cr_about about;
+    /* in[0..max_inputs-1] may be read by build; absent ones are NULL. */
     int min_inputs, max_inputs;
+    const char *const *inputs; /* their names in order, for keywords in
+                                  construct; NULL: the first is x */
+    unsigned tuples;           /* 1 << i: input i may be a tuple */
     struct cr_val *(*build)(struct cr_build *b, struct cr_val *const *in);
     /* Optional: what the option rows cannot say (p or keep_prob). */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
@@ -57,7 +61,8 @@ enum cr_begin {
 };
 
 /* A learned parameter of the cell being built. `given` is the cell's own
- * option such as weight_init (NULL or zeroed: not given). */
+ * option such as weight_init (NULL or zeroed: not given). A cell that is
+ * called again gets the parameters of its first call. */
 struct cr_val *cr_param(struct cr_build *b, const char *name,
                         struct cr_spec spec, const struct cr_obj *given,
                         enum cr_begin begin, double bound);
@@ -76,6 +81,19 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
 struct cr_val *cr_val_absent(void);
 struct cr_val *cr_emit(struct cr_build *b, const char *op, const void *attr,
                        int n, struct cr_val *const *in);
+
+/* Another output of the op that made v; cr_emit gives the first. */
+struct cr_val *cr_output(struct cr_val *v, int i);
+
+/* Several values as one result. The size is 0 of what is no tuple. */
+#define CR_TUPLE(b, ...) \
+    cr_tuple((b), \
+             (int)(sizeof((struct cr_val *[]){ __VA_ARGS__ }) / \
+                   sizeof(struct cr_val *)), \
+             (struct cr_val *[]){ __VA_ARGS__ })
+struct cr_val *cr_tuple(struct cr_build *b, int n, struct cr_val *const *vals);
+int cr_tuple_size(const struct cr_val *v);
+struct cr_val *cr_member(const struct cr_val *v, int i);
 
 /* An op that no other cell needs may stand in the cell's own file, without a
  * name in the registry: CR_EMIT_OP(b, &leaky_relu_op, attr, x). */

@@ -54,16 +54,50 @@ const char *cr_path_of(struct cr_arena *arena, const char *path,
 
 static struct cr_val *val_new(struct cr_net *net)
 {
+    struct cr_graph *graph = net->graph;
     struct cr_val *v = CR_NEW(net->arena, struct cr_val);
 
-    v->id = net->n_vals++;
+    v->id = graph->n_vals++;
     v->feed = v->param = -1;
-    if (net->last_val)
-        net->last_val->next = v;
+    if (graph->last_val)
+        graph->last_val->next = v;
     else
-        net->vals = v;
-    net->last_val = v;
+        graph->vals = v;
+    graph->last_val = v;
     return v;
+}
+
+struct cr_val *cr_output(struct cr_val *v, int i)
+{
+    return v ? v->by->out[i] : NULL;
+}
+
+struct cr_val *cr_tuple(struct cr_build *b, int n, struct cr_val *const *vals)
+{
+    struct cr_val *v = CR_NEW(b->net->arena, struct cr_val);
+    int i;
+
+    assert(n > 0);
+    v->id = v->feed = v->param = -1;
+    v->n_members = n;
+    v->members = CR_NEWS(b->net->arena, struct cr_val *, n);
+    for (i = 0; i < n; i++) {
+        if (!vals[i])
+            return NULL;
+        v->members[i] = vals[i];
+    }
+    v->spec = vals[0]->spec;
+    return v;
+}
+
+int cr_tuple_size(const struct cr_val *v)
+{
+    return v->n_members;
+}
+
+struct cr_val *cr_member(const struct cr_val *v, int i)
+{
+    return v->members[i];
 }
 
 static struct cr_val absent = { .id = -1, .feed = -1, .param = -1 };
@@ -80,8 +114,8 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     int i, k;
 
     for (i = 0; i < net->want.n_columns; i++) {
-        const struct cr_column *c = &net->want.columns[i];
-        struct cr_val *v = net->feeds[i];
+        const struct cr_column *c = &net->graph->columns[i];
+        struct cr_val *v = net->graph->feeds[i];
 
         if (strcmp(c->name, column) != 0)
             continue;
@@ -93,13 +127,13 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
                      CR_RANK_MAX - 1);
             return NULL;
         }
-        v = net->feeds[i] = val_new(net);
+        v = net->graph->feeds[i] = val_new(net);
         v->feed = i;
         v->spec = c->spec;
         v->spec.rank++;
         for (k = v->spec.rank - 1; k > 0; k--)
             v->spec.dim[k] = c->spec.dim[k - 1];
-        v->spec.dim[0] = net->want.batch;
+        v->spec.dim[0] = net->graph->batch;
         return v;
     }
     cr_error(net->diag, pos, CR_E_NETWORK,
@@ -112,14 +146,35 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     return NULL;
 }
 
-static bool name_taken(const struct cr_net *net, const char *name)
+/* The value of a parameter in the graph being built. */
+static struct cr_val *param_value(struct cr_net *net, int param)
+{
+    struct cr_graph *graph = net->graph;
+    struct cr_val *v;
+
+    if (graph->room_params < net->room_params) {
+        graph->params = cr_grow(net->arena, graph->params,
+                                (size_t)graph->room_params,
+                                (size_t)net->room_params,
+                                sizeof(struct cr_val *));
+        graph->room_params = net->room_params;
+    }
+    if (!graph->params[param]) {
+        v = graph->params[param] = val_new(net);
+        v->param = param;
+        v->spec = net->params[param].spec;
+    }
+    return graph->params[param];
+}
+
+static int param_index(const struct cr_net *net, const char *name)
 {
     int i;
 
     for (i = 0; i < net->n_params; i++)
         if (strcmp(net->params[i].name, name) == 0)
-            return true;
-    return false;
+            return i;
+    return -1;
 }
 
 static struct cr_val *param_new(struct cr_build *b, const char *name,
@@ -131,9 +186,17 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     struct cr_net *net = b->net;
     const char *full = cr_path_of(net->arena, b->path, name);
     struct cr_param *p;
-    struct cr_val *v;
+    int found = param_index(net, full);
 
-    if (name_taken(net, full)) {
+    if (found >= 0 && b->again) {
+        if (cr_spec_same(&net->params[found].spec, &spec))
+            return param_value(net, found);
+        cr_fail(b, CR_E_SHAPE, "parameter '%s' is %s, and %s for this call",
+                full, cr_show(net->arena, &net->params[found].spec),
+                cr_show(net->arena, &spec));
+        return NULL;
+    }
+    if (found >= 0) {
         cr_fail(b, CR_E_NETWORK, "two parameters are called '%s'", full);
         return NULL;
     }
@@ -170,10 +233,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         return NULL;
     p->init = net->fillers[net->n_params].text;
     net->cells[b->row].params += cr_count(&spec);
-    v = val_new(net);
-    v->param = net->n_params++;
-    v->spec = spec;
-    return v;
+    return param_value(net, net->n_params++);
 }
 
 struct cr_val *cr_param(struct cr_build *b, const char *name,
@@ -224,7 +284,7 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
     node->cell = b->row;
     node->loss = b->loss;
     node->key = b->key;
-    for (other = net->nodes; other; other = other->next)
+    for (other = net->graph->nodes; other; other = other->next)
         node->key += other->cell == b->row;
     node->n_in = n;
     memset(out, 0, sizeof out);
@@ -249,14 +309,14 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
         node->out[i]->by = node;
     }
     node->macs = plan.macs;
-    if (net->want.batch > 0)
-        net->cells[b->row].macs += plan.macs / (double)net->want.batch;
-    if (net->last_node)
-        net->last_node->next = node;
+    if (!net->built)
+        net->cells[b->row].macs += plan.macs / (double)net->graph->batch;
+    if (net->graph->last_node)
+        net->graph->last_node->next = node;
     else
-        net->nodes = node;
-    net->last_node = node;
-    net->n_nodes++;
+        net->graph->nodes = node;
+    net->graph->last_node = node;
+    net->graph->n_nodes++;
     return node->out[0];
 }
 
@@ -278,6 +338,11 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
         args[i] = in[i] ? in[i] : &absent;
         if (!in[i] && i < op->min_inputs)
             return NULL;
+        if (args[i]->n_members > 0) {
+            cr_fail(b, CR_E_NETWORK, "a tensor goes in here, not a tuple of %d",
+                    args[i]->n_members);
+            return NULL;
+        }
         /* what is computed with is real: other types are cast */
         if (in[i] && in[i] != &absent && in[i]->spec.type != CR_REAL &&
             !(op->integers & CR_X(i))) {

@@ -58,6 +58,11 @@ static void point(struct cr_exec *e)
             r->mask[k] = data_of(e, s->mask[k]);
             r->add[k] = s->add[k];
             r->alpha[k] = 1;
+            r->state[k] = s->kind == CR_FORWARD && r->training &&
+                                  !e->want.still &&
+                                  (s->op->states & CR_X(k))
+                              ? data_of(e, s->x[k])
+                              : NULL;
             patch(e, s->x[k], &r->x[k]);
         }
         r->act = s->act;
@@ -81,8 +86,9 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
     e->want.backward = want->backward || want->update;
     e->want.loss = want->loss || e->want.backward;
     assert(!want->update || net->rule);
-    assert(!e->want.loss || net->loss);
-    if (!cr_plan_make(e)) {
+    assert(!e->want.loss || net->graph->loss);
+    e->graph = cr_net_graph(net, want->batch, want->columns);
+    if (!e->graph || !cr_plan_make(e)) {
         cr_exec_free(e);
         return NULL;
     }
@@ -128,7 +134,7 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
     for (i = 0; i < e->n_bounds; i++) {
         const struct cr_bound *b = &e->bounds[i].bound;
         const struct cr_column *c =
-            &e->net->want.columns[e->bounds[i].column];
+            &e->graph->columns[e->bounds[i].column];
         const int32_t *v = e->fed[e->bounds[i].column];
         int64_t k, each = cr_count(&c->spec), n = each * e->want.batch;
 
@@ -247,6 +253,17 @@ static void run_update(struct cr_exec *e, const struct cr_pstep *s,
     cr_par(update_part, &all, threads);
 }
 
+static void run_backward(struct cr_exec *e, int from, int to, double lr)
+{
+    int i;
+
+    for (i = from; i < to; i++)
+        if (e->steps[i].kind == CR_UPDATE)
+            run_update(e, &e->steps[i], 1, lr);
+        else
+            run_steps(e, i, i + 1, lr);
+}
+
 bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 {
     int i, from = e->n_forward, g;
@@ -262,13 +279,12 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     for (k = 0; k < n; k++)
         ((cr_real *)v->data)[k] = (cr_real)sens;
     /* the loss's own steps first: they do not touch parameters */
-    for (i = from; i < e->n_backward; i++)
-        if (e->steps[i].kind != CR_BACKWARD || !e->steps[i].node ||
-            !e->steps[i].node->loss)
+    for (i = e->n_backward; i > from; i--)
+        if (e->steps[i - 1].node && e->steps[i - 1].node->loss)
             break;
-    run_steps(e, from, i, lr);
+    run_backward(e, from, i, lr);
     from = i;
-    g = cr_plan_base(e, e->vals[e->output].grad);
+    g = cr_plan_base(e, e->vals[e->outputs[0]].grad);
     if (g >= 0) {
         const cr_real *x = e->vals[g].data;
 
@@ -277,15 +293,9 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
             if (!isfinite(x[k]))
                 return false;
     }
-    for (i = from; i < e->n_backward; i++) {
-        if (e->steps[i].kind == CR_UPDATE)
-            run_update(e, &e->steps[i], 1, lr);
-        else
-            run_steps(e, i, i + 1, lr);
-    }
+    run_backward(e, from, e->n_backward, lr);
     if (e->want.update && !e->want.norm)
-        for (; i < e->n_steps; i++)
-            run_update(e, &e->steps[i], 1, lr);
+        run_backward(e, e->n_backward, e->n_steps, lr);
     return true;
 }
 
@@ -317,14 +327,6 @@ void cr_exec_update(struct cr_exec *e, double scale, double lr)
 
 /* ---- what is seen from outside ---- */
 
-const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
-{
-    *spec = e->vals[e->output].spec;
-    return e->vals[cr_plan_base(e, e->output)].data
-               ? e->vals[cr_plan_base(e, e->output)].data
-               : e->fed[e->vals[cr_plan_base(e, e->output)].feed];
-}
-
 static const void *value_data(const struct cr_exec *e, int val)
 {
     const struct cr_pval *base = &e->vals[cr_plan_base(e, val)];
@@ -332,42 +334,68 @@ static const void *value_data(const struct cr_exec *e, int val)
     return base->feed >= 0 ? e->fed[base->feed] : base->data;
 }
 
+const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
+{
+    *spec = e->vals[e->outputs[0]].spec;
+    return value_data(e, e->outputs[0]);
+}
+
+/* A copy with the elements in their plain order. */
+static void *plain_data(struct cr_exec *e, const struct cr_pval *v,
+                        const void *data)
+{
+    struct cr_spec out = v->spec;
+    struct cr_step step = { .in = &v->spec, .out = &out, .x = { data } };
+
+    out.layout = CR_PLAIN;
+    step.y[0] = cr_alloc(&e->arena, cr_bytes(&out) + 1, 1);
+    cr_op_find("reorder")->forward(&step);
+    return step.y[0];
+}
+
 static void keep(struct cr_exec *e, const char *prefix, const char *name,
                  int val)
 {
+    struct cr_tensor *t;
+
     if (val < 0)
         return;
-    e->kept[e->n_kept++] = (struct cr_tensor){
-        cr_strf(&e->arena, "%s%s", prefix, name), e->vals[val].spec,
-        (void *)(uintptr_t)value_data(e, val)
-    };
+    t = &e->kept[e->n_kept++];
+    t->name = cr_strf(&e->arena, "%s%s", prefix, name);
+    t->spec = e->vals[val].spec;
+    t->data = (void *)(uintptr_t)value_data(e, val);
+    if (t->spec.layout == CR_LAST)
+        t->data = plain_data(e, &e->vals[val], t->data);
+    t->spec.layout = CR_PLAIN;
 }
 
 const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
 {
     const struct cr_named *c;
-    int i, count = 2 * e->net->n_params + 2;
+    int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
-    for (c = e->net->named; c; c = c->next)
+    for (c = e->graph->named; c; c = c->next)
         count += 2;
     if (!e->kept)
         e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
     e->n_kept = 0;
-    for (c = e->net->named; c; c = c->next)
+    for (c = e->graph->named; c; c = c->next)
         keep(e, "output.", c->name, e->of[c->val->id]);
-    keep(e, "output", "", e->output);
+    for (i = 0; i < e->n_outputs; i++)
+        keep(e, "output",
+             e->graph->output->n_members > 0 ? cr_strf(&e->arena, "#.%d", i)
+                                             : "",
+             e->outputs[i]);
     keep(e, "loss", "", e->loss);
     if (e->want.backward) {
-        const struct cr_val *v;
-
-        for (c = e->net->named; c; c = c->next)
-            keep(e, "grad.output.", c->name,
-                 e->vals[e->of[c->val->id]].grad);
-        for (i = 0; i < e->net->n_params; i++)
-            for (v = e->net->vals; v; v = v->next)
-                if (v->param == i && e->net->params[i].trained)
-                    keep(e, "grad.", e->net->params[i].name,
-                         e->vals[e->of[v->id]].grad);
+        for (c = e->graph->named; c; c = c->next)
+            if (e->of[c->val->id] >= 0)
+                keep(e, "grad.output.", c->name,
+                     e->vals[e->of[c->val->id]].grad);
+        for (i = 0; i < e->graph->room_params; i++)
+            if (e->graph->params[i] && e->net->params[i].trained)
+                keep(e, "grad.", e->net->params[i].name,
+                     e->vals[e->of[e->graph->params[i]->id]].grad);
     }
     *n = e->n_kept;
     return e->kept;
@@ -388,7 +416,9 @@ const char *cr_exec_culprit(struct cr_exec *e)
     struct cr_exec_want want = { .training = e->want.training,
                                  .loss = e->want.loss,
                                  .eager = true,
-                                 .batch = e->want.batch };
+                                 .still = true,
+                                 .batch = e->graph->batch,
+                                 .columns = e->graph->columns };
     struct cr_exec *again = cr_net_exec(e->net, &want);
     const char *found = "";
     const struct cr_named *c;
@@ -399,10 +429,10 @@ const char *cr_exec_culprit(struct cr_exec *e)
     for (i = 0; i < e->net->want.n_columns; i++)
         cr_exec_feed(again, i, e->fed[i]);
     cr_exec_forward(again, e->t);
-    for (c = e->net->named; c && !found[0]; c = c->next) {
+    for (c = e->graph->named; c && !found[0]; c = c->next) {
         int val = again->of[c->val->id];
 
-        if (again->vals[val].spec.type == CR_REAL &&
+        if (val >= 0 && again->vals[val].spec.type == CR_REAL &&
             !finite_all(value_data(again, val),
                         cr_count(&again->vals[val].spec)))
             found = c->name;

@@ -2,11 +2,12 @@
  * The graph behind a network: what cells emit and plans are made from.
  * Private to src/net.
  *
- * Building runs every cell once at the usual batch size; it leaves nodes
- * (ops with their values) in the order of computation, parameters in the
- * order of the cells, and the name of every cell's output. A plan infers the
- * shapes again for its own batch size and lays its steps out from the same
- * nodes, so one network serves any number of modes and batch sizes.
+ * Building runs every cell; it leaves nodes (ops with their values) in the
+ * order of computation, parameters in the order of the cells, and the name of
+ * every cell's output. A graph holds for one batch size and one shape of the
+ * columns: a plan for others builds all cells again, which then find their
+ * parameters by name. So whatever a cell or a `construct` computes from a
+ * shape, the batch included, holds in every plan.
  */
 #ifndef CR_NET_GRAPH_H
 #define CR_NET_GRAPH_H
@@ -20,13 +21,15 @@
 
 struct cr_opnode;
 
-/* A value: made by a node, fed, or a parameter. */
+/* A value: made by a node, fed, a parameter, or a tuple of such. */
 struct cr_val {
-    int id;                 /* dense, in order of creation */
-    struct cr_spec spec;    /* at the build's batch size */
+    int id;                 /* dense, in order of creation; -1: a tuple */
+    struct cr_spec spec;    /* of a tuple: that of its first member */
     struct cr_opnode *by;   /* its node; NULL: fed or a parameter */
     int feed;               /* column, or -1 */
     int param;              /* index, or -1 */
+    int n_members;          /* of a tuple */
+    struct cr_val **members;
     struct cr_val *next;
 };
 
@@ -63,23 +66,42 @@ struct cr_hyper {
     double lr_factor, weight_decay;
 };
 
+struct cr_graph {
+    int64_t batch;
+    const struct cr_column *columns; /* of one sample, as net->want's */
+    struct cr_opnode *nodes, *last_node;
+    int n_nodes, n_vals;
+    struct cr_val *vals, *last_val;
+    struct cr_named *named, *last_named;
+    struct cr_val **feeds;  /* per column; NULL: not used */
+    struct cr_val **params; /* per parameter; NULL: not used yet */
+    int room_params;
+    struct cr_val *output, *loss;
+    struct cr_graph *next;
+};
+
+/* What only building knows of a cell, beside its row. */
+struct cr_cell_seen {
+    const struct cr_node *node;
+    const struct cr_graph *graph; /* in which it was called last, */
+    int calls;                    /* so many times */
+};
+
 struct cr_net {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_config *config;
     struct cr_net_want want;
-    struct cr_opnode *nodes, *last_node;
-    int n_nodes, n_vals;
-    struct cr_val *vals, *last_val;
-    struct cr_named *named, *last_named;
+    struct cr_graph *graph; /* the usual one; while building, that one */
+    bool built;             /* the first graph is complete */
     struct cr_param *params;
     struct cr_filler *fillers;
     struct cr_hyper *hyper;
     int n_params, room_params;
     struct cr_cell_row *cells;
+    struct cr_cell_seen *seen;
     int n_cells, room_cells;
-    struct cr_val **feeds;  /* per column; NULL: not used */
-    struct cr_val *output, *loss;
+    int n_shown;            /* rows of the network; the loss's come behind */
     const struct cr_rule *rule;
     struct cr_tensor *slots;
     int *slot_of;           /* first slot of each parameter */
@@ -98,6 +120,7 @@ struct cr_build {
     struct cr_pos pos;
     struct cr_obj control_init;   /* control word `init` */
     bool frozen, loss;
+    bool again;                   /* its parameters exist */
     int n_in, row, depth;
     uint64_t key;
 };
@@ -107,6 +130,10 @@ const char *cr_path_of(struct cr_arena *arena, const char *path,
                        const char *name);
 struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
                            struct cr_pos pos);
+/* build.c: the graph for that batch size and those columns (NULL: the usual
+ * ones), built if there is none yet; NULL after reporting. */
+struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
+                              const struct cr_column *columns);
 bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,
                  const struct cr_spec *in, struct cr_plan *plan,

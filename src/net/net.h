@@ -22,6 +22,7 @@ struct cr_param {
     cr_real *data;
     bool statistic;         /* moved by the forward pass, never trained */
     bool frozen;            /* matched by freeze.patterns */
+    bool still;             /* a statistic that training leaves alone */
     bool trained;           /* gets a gradient and an update */
     const char *why;        /* why it is not trained; NULL if it is */
     const char *init;       /* "HeUniform(...)", for summary */
@@ -99,7 +100,9 @@ struct cr_exec_want {
                                gradients (trace); fused values stay apart */
     bool norm;              /* gradients stay apart so that clip, grad_norm
                                and scale can act before the update */
+    bool still;             /* moving statistics stay where they are */
     int64_t batch;
+    const struct cr_column *columns; /* other shapes than the usual ones */
 };
 
 struct cr_exec *cr_net_exec(struct cr_net *net,

@@ -16,9 +16,9 @@
 #include "math/rng.h"
 #include "math/spec.h"
 
-#define CR_OP_MAX 8 /* inputs, outputs or states of one op */
+#define CR_OP_MAX 16 /* inputs or outputs of one op */
 
-/* Bits of .reads, .takes and .masks. */
+/* Bits of .reads, .integers, .scales, .masks and .states. */
 #define CR_X(i) (1u << (i))
 #define CR_Y(i) (1u << (16 + (i)))
 
@@ -36,7 +36,7 @@ struct cr_plan {
     struct cr_pos pos;  /* the config node it came from, for messages */
     struct cr_diag *diag;
     struct cr_arena *arena;
-    bool training;
+    bool training;            /* false too where statistics are frozen */
     int n_in;
     const struct cr_spec *in; /* of each input; rank -1 where absent */
     struct cr_spec *out;      /* one per output, to be set */
@@ -64,21 +64,40 @@ struct cr_step {
     /* For inputs that .masks names: where mask <= 0, dx becomes 0. */
     const cr_real *mask[CR_OP_MAX];
     enum cr_act act;           /* for ops with .acts: applied to y[0] */
-    void *state[CR_OP_MAX];    /* moving statistics; written in training only */
+    void *state[CR_OP_MAX];    /* inputs that .states names, to be moved;
+                                  NULL where they must stay */
     void *keep, *scratch;
     struct cr_rng rng;         /* seed, cell path and call, update */
     bool training;
 };
 
+/* Which memory layouts an op takes besides the plain one. */
+enum cr_layouts {
+    CR_LAYOUT_NONE,            /* all its tensors are plain */
+    CR_LAYOUT_FLAT,            /* elementwise over memory: where all its inputs
+                                  have one shape they share a layout, and
+                                  the outputs get it from the planner */
+    CR_LAYOUT_LAST             /* knows channels last: its inputs of three or
+                                  more dimensions, parameters apart, come
+                                  as input 0; plan sets out[].layout */
+};
+
 struct cr_op {
     struct cr_about about;     /* opts: the attr, for construct and tests */
     int min_inputs, max_inputs, outputs;
+    const char *const *inputs; /* their names, for construct; may be NULL */
+    bool function;             /* construct may call it by its name */
     unsigned reads;            /* CR_X, CR_Y: what backward still needs */
     unsigned integers;         /* CR_X: inputs that are not cast to real */
     unsigned scales;           /* CR_X: backward honours alpha for these */
     unsigned masks;            /* CR_X: backward honours mask for these */
     bool acts;                 /* forward honours act */
     enum cr_act act;           /* the op is this activation, elementwise */
+    unsigned states;           /* CR_X: moving statistics among the inputs */
+    enum cr_layouts layouts;
+    /* With CR_LAYOUT_LAST: whether it would rather have channels last than
+     * what input 0 comes in. NULL: it takes what comes. */
+    bool (*prefers_last)(const struct cr_plan *plan);
     bool (*plan)(struct cr_plan *plan);
     void (*forward)(const struct cr_step *step);
     void (*backward)(const struct cr_step *step); /* NULL: no gradient */

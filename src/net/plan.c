@@ -20,6 +20,7 @@ static int pval_new(struct cr_exec *e, const struct cr_spec *spec)
                            .feed = -1,
                            .param = -1,
                            .alias = -1,
+                           .other = -1,
                            .grad = -1,
                            .writer = -1,
                            .first = -1,
@@ -69,9 +70,12 @@ static bool whole(const struct cr_exec *e)
 static void cut(struct cr_exec *e, const struct cr_opnode *node,
                 const char *reason)
 {
-    const char *name = e->net->cells[node->cell].name;
+    const char *name;
     int i;
 
+    if (!node)
+        return;
+    name = e->net->cells[node->cell].name;
     for (i = 0; i < e->n_cuts; i++)
         if (strcmp(e->cuts[i].name, name) == 0)
             return;
@@ -80,9 +84,23 @@ static void cut(struct cr_exec *e, const struct cr_opnode *node,
 
 /* ---- forward ---- */
 
+/* Moving statistics of the node that stay as they are. */
+static bool still(const struct cr_exec *e, const struct cr_pstep *s)
+{
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        if ((s->op->states & CR_X(i)) && s->x[i] >= 0 &&
+            e->vals[s->x[i]].param >= 0 &&
+            e->net->params[e->vals[s->x[i]].param].still)
+            return true;
+    return false;
+}
+
 static bool infer(struct cr_exec *e, struct cr_pstep *s,
                   const struct cr_opnode *node)
 {
+    bool training = e->want.training && !still(e, s);
     struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_spec *out = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_plan plan;
@@ -91,8 +109,7 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
     for (i = 0; i < node->n_in; i++)
         in[i] = s->x[i] >= 0 ? e->vals[s->x[i]].spec
                              : (struct cr_spec){ .rank = -1 };
-    if (!cr_op_infer(&e->arena, e->net->diag, node, e->want.training, in,
-                     &plan, out))
+    if (!cr_op_infer(&e->arena, e->net->diag, node, training, in, &plan, out))
         return false;
     s->keep_bytes = plan.keep;
     s->scratch = plan.scratch;
@@ -101,7 +118,7 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
     s->run.attr = node->attr;
     s->run.in = in;
     s->run.out = out;
-    s->run.training = e->want.training;
+    s->run.training = training;
     for (i = 0; i < node->n_in; i++)
         if (plan.bound[i].set && s->x[i] >= 0 &&
             e->vals[s->x[i]].feed >= 0) {
@@ -117,67 +134,217 @@ static bool trains(const struct cr_exec *e, int param)
            (e->net->params[param].trained || e->want.eager);
 }
 
-/* Feeds and parameters come first; then a step per node. */
-static bool forward_make(struct cr_exec *e)
+/* Feeds and parameters. */
+static void sources_make(struct cr_exec *e)
 {
     const struct cr_val *v;
-    const struct cr_opnode *node;
-    int i;
 
-    for (v = e->net->vals; v; v = v->next) {
-        struct cr_spec spec = v->spec;
+    for (v = e->graph->vals; v; v = v->next) {
         int p;
 
         e->of[v->id] = -1;
         if (v->by)
             continue;
-        if (v->feed >= 0)
-            spec.dim[0] = e->want.batch;
-        p = e->of[v->id] = pval_new(e, &spec);
+        p = e->of[v->id] = pval_new(e, &v->spec);
         e->vals[p].feed = v->feed;
         e->vals[p].param = v->param;
         e->vals[p].root = true;
         e->vals[p].needs =
-            e->want.backward && spec.type == CR_REAL &&
+            e->want.backward && v->spec.type == CR_REAL &&
             (v->param >= 0 ? trains(e, v->param) : e->want.eager);
     }
-    for (node = e->net->nodes; node; node = node->next) {
-        struct cr_pstep *s;
-        bool needs = false;
+}
 
-        if (node->loss && !e->want.loss)
-            continue;
-        s = step_new(e, CR_FORWARD, node);
-        for (i = 0; i < node->n_in; i++) {
-            s->x[i] = node->in[i] ? e->of[node->in[i]->id] : -1;
-            if (s->x[i] >= 0) {
-                e->vals[s->x[i]].uses++;
-                needs = needs || e->vals[s->x[i]].needs;
-            }
+/* What a step makes, once its op has planned it. */
+static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
+{
+    bool needs = false;
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        if (s->x[i] >= 0) {
+            e->vals[s->x[i]].uses++;
+            needs = needs || e->vals[s->x[i]].needs;
         }
-        if (!infer(e, s, node))
+    for (i = 0; i < s->op->outputs; i++) {
+        int y = pval_new(e, &s->run.out[i]);
+
+        s->y[i] = y;
+        e->vals[y].needs =
+            needs && s->op->backward && s->run.out[i].type == CR_REAL;
+    }
+    if (s->same)
+        e->vals[s->y[0]].alias = s->x[0];
+    if (s->keep_bytes > 0) {
+        struct cr_spec bytes = { .type = CR_U8, .rank = 1,
+                                 .dim = { (int64_t)s->keep_bytes } };
+
+        s->keep = pval_new(e, &bytes);
+    }
+}
+
+/* The same value in that layout: itself, or what a reorder makes of it. */
+static int in_layout(struct cr_exec *e, int val, enum cr_layout layout)
+{
+    struct cr_opnode node = { .op = cr_op_find("reorder"), .n_in = 1 };
+    struct cr_pstep *s;
+
+    if (val < 0 || e->vals[val].spec.layout == layout)
+        return val;
+    if (e->vals[val].other < 0) {
+        s = step_new(e, CR_FORWARD, &node);
+        s->node = NULL;
+        s->x[0] = val;
+        infer(e, s, &node);
+        outputs_make(e, s);
+        e->vals[val].other = s->y[0];
+        e->vals[s->y[0]].other = val;
+    }
+    return e->vals[val].other;
+}
+
+/* Whether a layout is a question for this input at all. */
+static bool has_layout(const struct cr_exec *e, int val)
+{
+    return val >= 0 && e->vals[val].param < 0 &&
+           e->vals[val].spec.type == CR_REAL && e->vals[val].spec.rank >= 3;
+}
+
+static bool one_shape(const struct cr_exec *e, const struct cr_pstep *s)
+{
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        if (!has_layout(e, s->x[i]) ||
+            !cr_spec_same(&e->vals[s->x[i]].spec, &e->vals[s->x[0]].spec))
             return false;
-        for (i = 0; i < node->op->outputs; i++) {
-            s->y[i] = e->of[node->out[i]->id] = pval_new(e, &s->run.out[i]);
-            e->vals[s->y[i]].needs = needs && node->op->backward &&
-                                     s->run.out[i].type == CR_REAL;
-        }
-        if (s->same)
-            e->vals[s->y[0]].alias = s->x[0];
-        if (s->keep_bytes > 0) {
-            struct cr_spec bytes = { .type = CR_U8, .rank = 1,
-                                     .dim = { (int64_t)s->keep_bytes } };
+    return true;
+}
 
-            s->keep = pval_new(e, &bytes);
-        }
+static bool prefers_last(struct cr_exec *e, const struct cr_pstep *s,
+                         const struct cr_opnode *node)
+{
+    struct cr_spec in[CR_OP_MAX];
+    struct cr_plan plan = { .attr = node->attr,
+                            .arena = &e->arena,
+                            .training = e->want.training,
+                            .n_in = s->n_in,
+                            .in = in };
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        in[i] = s->x[i] >= 0 ? e->vals[s->x[i]].spec
+                             : (struct cr_spec){ .rank = -1 };
+    return s->op->prefers_last && s->op->prefers_last(&plan);
+}
+
+/* The layout in which a node takes its inputs. */
+static enum cr_layout layout_for(struct cr_exec *e, const struct cr_pstep *s,
+                                 const struct cr_opnode *node)
+{
+    int i;
+
+    if (e->want.eager || s->n_in == 0 || !has_layout(e, s->x[0]))
+        return CR_PLAIN;
+    if (s->op->layouts == CR_LAYOUT_LAST)
+        return e->vals[s->x[0]].spec.layout == CR_LAST ||
+                       prefers_last(e, s, node)
+                   ? CR_LAST
+                   : CR_PLAIN;
+    if (s->op->layouts == CR_LAYOUT_FLAT && one_shape(e, s))
+        for (i = 0; i < s->n_in; i++)
+            if (e->vals[s->x[i]].spec.layout == CR_LAST)
+                return CR_LAST;
+    return CR_PLAIN;
+}
+
+static bool node_make(struct cr_exec *e, const struct cr_opnode *node)
+{
+    struct cr_pstep s = { .op = node->op, .n_in = node->n_in }, *made;
+    enum cr_layout layout;
+    int i;
+
+    for (i = 0; i < node->n_in; i++)
+        s.x[i] = node->in[i] ? e->of[node->in[i]->id] : -1;
+    layout = layout_for(e, &s, node);
+    for (i = 0; i < node->n_in; i++)
+        if (layout == CR_PLAIN)
+            s.x[i] = in_layout(e, s.x[i], CR_PLAIN);
+        else if (has_layout(e, s.x[i]))
+            s.x[i] = in_layout(e, s.x[i], CR_LAST);
+    made = step_new(e, CR_FORWARD, node);
+    for (i = 0; i < node->n_in; i++)
+        made->x[i] = s.x[i];
+    if (!infer(e, made, node))
+        return false;
+    outputs_make(e, made);
+    for (i = 0; i < node->op->outputs; i++)
+        e->of[node->out[i]->id] = made->y[i];
+    return true;
+}
+
+/* Marks the nodes whose values somebody reads; eager plans run them all. */
+static bool *live_nodes(struct cr_exec *e)
+{
+    const struct cr_graph *g = e->graph;
+    bool *live = CR_NEWS(&e->arena, bool, g->n_nodes + 1);
+    bool *wanted = CR_NEWS(&e->arena, bool, g->n_vals + 1);
+    const struct cr_opnode **nodes =
+        CR_NEWS(&e->arena, const struct cr_opnode *, g->n_nodes + 1);
+    const struct cr_opnode *node;
+    const struct cr_named *name;
+    int i, k, n = 0;
+
+    for (node = g->nodes; node; node = node->next)
+        nodes[n++] = node;
+    if (g->output->n_members == 0)
+        wanted[g->output->id] = true;
+    for (i = 0; i < g->output->n_members; i++)
+        wanted[g->output->members[i]->id] = true;
+    if (e->want.loss)
+        wanted[g->loss->id] = true;
+    for (name = g->named; name && whole(e); name = name->next)
+        wanted[name->val->id] = true;
+    while (n-- > 0) {
+        if (nodes[n]->loss && !e->want.loss)
+            continue;
+        live[n] = e->want.eager;
+        for (i = 0; i < nodes[n]->op->outputs; i++)
+            live[n] = live[n] || wanted[nodes[n]->out[i]->id];
+        for (k = 0; k < nodes[n]->n_in && live[n]; k++)
+            if (nodes[n]->in[k])
+                wanted[nodes[n]->in[k]->id] = true;
     }
-    e->output = e->of[e->net->output->id];
-    e->vals[e->output].root = true;
-    e->loss = -1;
-    if (e->want.loss) {
-        e->loss = e->of[e->net->loss->id];
-        e->vals[e->loss].root = true;
-    }
+    return live;
+}
+
+/* A value that is read from outside: plain, and never reused. */
+static int result_of(struct cr_exec *e, const struct cr_val *v)
+{
+    int val = in_layout(e, e->of[v->id], CR_PLAIN);
+
+    e->vals[val].root = true;
+    return val;
+}
+
+/* Feeds and parameters come first; then a step per node. */
+static bool forward_make(struct cr_exec *e)
+{
+    const struct cr_val *output = e->graph->output;
+    const struct cr_opnode *node;
+    const bool *live = live_nodes(e);
+    int i = 0;
+
+    sources_make(e);
+    for (node = e->graph->nodes; node; node = node->next)
+        if (live[i++] && !node_make(e, node))
+            return false;
+    e->n_outputs = output->n_members > 0 ? output->n_members : 1;
+    e->outputs = CR_NEWS(&e->arena, int, e->n_outputs);
+    for (i = 0; i < e->n_outputs; i++)
+        e->outputs[i] =
+            result_of(e, output->n_members > 0 ? output->members[i] : output);
+    e->loss = e->want.loss ? result_of(e, e->graph->loss) : -1;
     return true;
 }
 
@@ -185,8 +352,9 @@ static void roots_make(struct cr_exec *e)
 {
     const struct cr_named *n;
 
-    for (n = e->net->named; n; n = n->next)
-        e->vals[e->of[n->val->id]].root = true;
+    for (n = e->graph->named; n; n = n->next)
+        if (e->of[n->val->id] >= 0)
+            e->vals[e->of[n->val->id]].root = true;
 }
 
 /* A producer that can apply an activation takes the one behind it. */
@@ -198,7 +366,7 @@ static void fuse_activations(struct cr_exec *e)
         struct cr_pstep *act = &e->steps[b];
         struct cr_pval *z;
 
-        if (act->op->act == CR_ACT_NONE)
+        if (!act->op || act->op->act == CR_ACT_NONE)
             continue;
         z = &e->vals[act->x[0]];
         if (z->root || z->uses != 1)
@@ -325,6 +493,8 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
         return;
     s = step_new(e, CR_BACKWARD, f->node);
     at = e->n_steps - 1;
+    s->op = f->op;
+    s->n_in = f->n_in;
     s->run = f->run;
     s->keep = f->keep;
     s->scratch = f->scratch;
@@ -352,7 +522,7 @@ static void backward_make(struct cr_exec *e)
 
     if (!e->want.backward || e->loss < 0)
         return;
-    e->cuts = CR_NEWS(&e->arena, struct cr_cut, e->net->n_nodes + 1);
+    e->cuts = CR_NEWS(&e->arena, struct cr_cut, e->graph->n_nodes + 1);
     if (!e->vals[e->loss].needs)
         return;
     g = grad_of(e, e->loss);
@@ -381,7 +551,7 @@ static void note_cuts(struct cr_exec *e)
         for (k = e->n_forward; k < e->n_steps; k++)
             back = back || e->steps[k].node == f->node;
         if (e->want.backward && !back && !trained && f->op->backward &&
-            !f->same && !f->node->loss)
+            !f->same && f->node && !f->node->loss)
             cut(e, f->node, "nothing in it or before it is trained");
     }
 }
@@ -422,7 +592,7 @@ static void updates_make(struct cr_exec *e)
 
     if (!e->want.update)
         return;
-    for (v = e->net->vals; v; v = v->next) {
+    for (v = e->graph->vals; v; v = v->next) {
         int val = e->of[v->id];
 
         if (v->param < 0 || !e->net->params[v->param].trained ||
@@ -457,9 +627,9 @@ static void updates_move(struct cr_exec *e)
 
 bool cr_plan_make(struct cr_exec *e)
 {
-    e->of = CR_NEWS(&e->arena, int, e->net->n_vals + 1);
+    e->of = CR_NEWS(&e->arena, int, e->graph->n_vals + 1);
     e->bounds = cr_alloc(&e->arena,
-                         (size_t)(e->net->n_nodes + 1) * CR_OP_MAX,
+                         (size_t)(e->graph->n_nodes + 1) * CR_OP_MAX,
                          sizeof *e->bounds);
     if (!forward_make(e))
         return false;

@@ -2,10 +2,11 @@
  * A plan: the flat list of steps of one mode and batch size, and where every
  * tensor lies. Private to src/net.
  *
- * Made in this order: infer shapes, drop what nobody needs, fuse activations
- * into producers, lay out backward in reverse (the first writer of a gradient
- * stores, the others add), fuse masks and plain updates into the writers of
- * gradients, place all tensors by the time they live.
+ * Made in this order: drop what nobody reads, infer shapes and choose layouts
+ * (reorder steps go in where they must), fuse activations into producers, lay
+ * out backward in reverse (the first writer of a gradient stores, the others
+ * add), fuse masks and plain updates into the writers of gradients, place all
+ * tensors by the time they live.
  */
 #ifndef CR_NET_PLAN_H
 #define CR_NET_PLAN_H
@@ -21,6 +22,7 @@ struct cr_pval {
     int grad;               /* its gradient; -1 */
     int writers, writer;    /* of a gradient: how many, and the last */
     int uses;               /* forward steps that read it */
+    int other;              /* the same value in the other layout; -1 */
     bool root;              /* read from outside: never reused or fused */
     bool needs;             /* somebody wants its gradient */
     bool seed;              /* the gradient of the loss, given from outside */
@@ -52,6 +54,7 @@ struct cr_pstep {
 
 struct cr_exec {
     struct cr_net *net;
+    const struct cr_graph *graph;
     struct cr_exec_want want;
     struct cr_arena arena;
     struct cr_pval *vals;
@@ -61,7 +64,8 @@ struct cr_exec {
     int n_steps, room_steps;
     int n_forward;          /* steps before backward */
     int n_backward;         /* steps before held-back updates */
-    int output, loss;       /* pvals; -1 */
+    int *outputs, n_outputs; /* pvals; several of a tuple */
+    int loss;               /* pval; -1 */
     size_t bytes, scratch;
     char *block;
     const void **fed;       /* per column */

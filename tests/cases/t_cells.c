@@ -154,7 +154,7 @@ static void check_gradients(struct unit *u, const struct cr_spec *out)
                                              .eager = true });
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0);
-    g = e->vals[e->of[m.net->feeds[0]->id]].grad;
+    g = e->vals[e->of[m.net->graph->feeds[0]->id]].grad;
     if (u->x.type == CR_REAL && ok(g >= 0, "%s: passes a gradient", u->name)) {
         n = cr_count(&u->x);
         data = cr_alloc(&u->arena, (size_t)n, sizeof(cr_real));
@@ -203,7 +203,7 @@ static void run_case(const struct entry *entry, const struct cr_node *node,
     } else if (set_params(&u, &m)) {
         if (out)
             check_values(&u, &m, out);
-        spec = m.net->output->spec;
+        spec = m.net->graph->output->spec;
         if (!gradient || gradient->boolean)
             check_gradients(&u, &spec);
     }

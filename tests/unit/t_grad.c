@@ -29,7 +29,7 @@ static void check(const char *name, const char *text, struct shape shape)
 
 static struct cr_opnode *node_at(struct cr_net *net, int index)
 {
-    struct cr_opnode *n = net->nodes;
+    struct cr_opnode *n = net->graph->nodes;
 
     while (index-- > 0)
         n = n->next;
@@ -69,7 +69,7 @@ static void shared_value(void)
                  3))
         return;
     first = node_at(m.net, 0);
-    m.net->loss->by->in[1] = first->out[0];
+    m.net->graph->loss->by->in[1] = first->out[0];
     ok(made_gradients(&m), "a value with two readers");
     made_free(&m);
 }

@@ -174,7 +174,7 @@ static void check_modes(const struct example *ex, int64_t batch)
 
 static struct cr_opnode *node_at(struct cr_net *net, int index)
 {
-    struct cr_opnode *n = net->nodes;
+    struct cr_opnode *n = net->graph->nodes;
 
     while (index-- > 0)
         n = n->next;
@@ -194,7 +194,7 @@ static bool share(struct made *m)
                  shape, 3))
         return false;
     node_at(m->net, 2)->in[1] = node_at(m->net, 0)->in[1];
-    m->net->loss->by->in[1] = node_at(m->net, 0)->out[0];
+    m->net->graph->loss->by->in[1] = node_at(m->net, 0)->out[0];
     return true;
 }
 
@@ -275,7 +275,7 @@ static void find_lives(const struct cr_exec *e, struct life *life)
         live_at(e, life, s->keep, i);
     }
     /* read from outside, after forward or after all */
-    live_at(e, life, e->output, e->n_steps);
+    live_at(e, life, e->outputs[0], e->n_steps);
     live_at(e, life, e->loss, e->n_steps);
 }
 

@@ -1,0 +1,124 @@
+/*
+ * reorder: the same values in the other layout. Plans put it between ops that
+ * want channels last and ops that want plain tensors; no cell emits it.
+ *
+ * With S the product of the spatial dimensions, plain is (N, C, S) and
+ * channels last (N, S, C): one matrix is turned per sample.
+ */
+#include "base/par.h"
+#include "net/op.h"
+
+#include <string.h>
+
+#define TILE 16
+
+struct reorder {
+    int64_t rows, cols;     /* of the source matrix of each sample */
+    const cr_real *x;
+    cr_real *y;
+    bool add;
+    int64_t stripes, all;   /* of TILE source columns: per sample, in all */
+};
+
+static void reorder_shape(const struct cr_spec *s, int64_t *c, int64_t *space)
+{
+    int i;
+
+    *c = s->dim[1];
+    *space = 1;
+    for (i = 2; i < s->rank; i++)
+        *space *= s->dim[i];
+}
+
+static bool reorder_plan(struct cr_plan *p)
+{
+    int64_t c, space;
+
+    p->out[0] = p->in[0];
+    p->out[0].layout = p->in[0].layout == CR_LAST ? CR_PLAIN : CR_LAST;
+    if (p->in[0].rank >= 2) {
+        reorder_shape(&p->in[0], &c, &space);
+        p->same = c == 1 || space == 1;
+    } else {
+        p->same = true;
+    }
+    return true;
+}
+
+static void reorder_stripe(const struct reorder *r, int64_t stripe)
+{
+    int64_t n = stripe / r->stripes, from = stripe % r->stripes * TILE;
+    int64_t to = from + TILE < r->cols ? from + TILE : r->cols;
+    const cr_real *x = r->x + n * r->rows * r->cols;
+    cr_real *y = r->y + n * r->rows * r->cols;
+    int64_t i, k, low, high;
+
+    for (low = 0; low < r->rows; low = high) {
+        high = low + TILE < r->rows ? low + TILE : r->rows;
+        for (k = from; k < to; k++)
+            if (r->add)
+                for (i = low; i < high; i++)
+                    y[k * r->rows + i] += x[i * r->cols + k];
+            else
+                for (i = low; i < high; i++)
+                    y[k * r->rows + i] = x[i * r->cols + k];
+    }
+}
+
+static void reorder_part(void *ctx, int part, int parts)
+{
+    const struct reorder *r = ctx;
+    int64_t i, to = r->all * (part + 1) / parts;
+
+    for (i = r->all * part / parts; i < to; i++)
+        reorder_stripe(r, i);
+}
+
+/* x in the layout of `from` to y in the other one */
+static void reorder_run(const struct cr_spec *from, const cr_real *x,
+                        cr_real *y, bool add)
+{
+    struct reorder r = { .x = x, .y = y, .add = add };
+    int64_t c, space;
+
+    reorder_shape(from, &c, &space);
+    r.rows = from->layout == CR_LAST ? space : c;
+    r.cols = from->layout == CR_LAST ? c : space;
+    r.stripes = (r.cols + TILE - 1) / TILE;
+    r.all = r.stripes * from->dim[0];
+    cr_par(reorder_part, &r,
+           cr_count(from) < 16384 ? 1 : cr_par_threads());
+}
+
+static void reorder_forward(const struct cr_step *s)
+{
+    if (s->in[0].rank < 3)
+        memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
+    else
+        reorder_run(&s->in[0], s->x[0], s->y[0], false);
+}
+
+static void reorder_backward(const struct cr_step *s)
+{
+    int64_t i, n = cr_count(&s->in[0]);
+    const cr_real *dy = s->dy[0];
+    cr_real *dx = s->dx[0];
+
+    if (s->in[0].rank < 3)
+        for (i = 0; i < n; i++)
+            dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+    else
+        reorder_run(&s->out[0], dy, dx, s->add[0]);
+}
+
+const struct cr_op cr_op_reorder = {
+    .about = { .name = "reorder",
+               .summary = "The same values with channels last, or back." },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .layouts = CR_LAYOUT_LAST,
+    .plan = reorder_plan,
+    .forward = reorder_forward,
+    .backward = reorder_backward,
+};
