@@ -9,6 +9,9 @@
  *   out: [...]         what forward must give; left out where the case is
  *                      about gradients alone
  *   error: TEXT        the plan must fail with this in its message
+ *   states: [...]      what the inputs that .states names become
+ *   last: [0, 1]       inputs that come with channels last too: all results
+ *                      must be those of plain ones
  *   gradient: false    no differences (the values sit on a kink)
  *   tolerance: 1e-5    instead of rounding
  *
@@ -49,6 +52,7 @@ struct call {
     struct cr_spec in[CR_OP_MAX], out[CR_OP_MAX];
     void *x[CR_OP_MAX];
     void *y[CR_OP_MAX];
+    void *state[CR_OP_MAX]; /* moved copies of x */
     cr_real *dy[CR_OP_MAX];
     void *keep, *scratch;
     enum cr_act act;
@@ -81,8 +85,13 @@ static void forward(struct call *c)
     struct cr_step s = step_of(c);
     int i;
 
-    for (i = 0; i < c->plan.n_in; i++)
+    for (i = 0; i < c->plan.n_in; i++) {
         s.x[i] = c->x[i];
+        if ((c->op->states & CR_X(i)) && c->x[i] && c->plan.training) {
+            memcpy(c->state[i], c->x[i], cr_bytes(&c->in[i]));
+            s.state[i] = c->state[i];
+        }
+    }
     for (i = 0; i < c->op->outputs; i++) {
         s.y[i] = c->y[i];
         poison(c->y[i], cr_bytes(&c->out[i]));
@@ -369,6 +378,110 @@ static void check_values(struct call *c, const struct cr_node *out,
     }
 }
 
+static void check_states(struct call *c, const struct cr_node *states,
+                         double tolerance)
+{
+    int i = 0;
+
+    for (CR_EACH(t, states)) {
+        struct cr_spec spec;
+        void *want = case_tensor(c->arena, t, 1, 0, &spec);
+
+        while (i < c->plan.n_in && !(c->op->states & CR_X(i)))
+            i++;
+        if (!ok(want && i < c->plan.n_in && c->plan.training &&
+                    cr_spec_same(&spec, &c->in[i]),
+                "%s: a state %s", c->name, cr_show(c->arena, &spec)))
+            return;
+        ok(case_near("state", c->state[i], want, cr_count(&spec), tolerance),
+           "%s: moves its statistics", c->name);
+        i++;
+    }
+}
+
+/* The tensor in the other layout. */
+static void *turned(struct call *c, const struct cr_spec *spec, const void *x)
+{
+    struct cr_spec other = *spec;
+    struct cr_step s = { .in = spec, .out = &other, .x = { x } };
+
+    other.layout = spec->layout == CR_LAST ? CR_PLAIN : CR_LAST;
+    s.y[0] = cr_alloc(c->arena, cr_bytes(spec) + 64, 1);
+    cr_op_reorder.forward(&s);
+    return s.y[0];
+}
+
+static bool same_plain(struct call *c, const char *what,
+                       const struct cr_spec *spec, const void *got,
+                       const void *want)
+{
+    if (spec->layout == CR_LAST)
+        got = turned(c, spec, got);
+    if (spec->type != CR_REAL)
+        return memcmp(got, want, cr_bytes(spec)) == 0;
+    return case_near(what, got, want, cr_count(spec), 4 * CASE_TOLERANCE);
+}
+
+/* The same call with channels last in the inputs named by the case. */
+static void check_last(struct call *c, const struct cr_node *last,
+                       bool gradient)
+{
+    struct call t = *c;
+    struct want plain = { .alpha_of = -1, .mask_of = -1 }, w = plain;
+    int i, act;
+
+    for (CR_EACH(n, last)) {
+        i = (int)n->integer;
+        t.x[i] = turned(c, &c->in[i], c->x[i]);
+        t.in[i].layout = CR_LAST;
+    }
+    t.plan.in = t.in;
+    t.plan.out = t.out;
+    t.plan.keep = t.plan.scratch = 0;
+    if (!ok(t.op->plan(&t.plan), "%s: planned with channels last", c->name))
+        return;
+    for (i = 0; i < t.op->outputs; i++)
+        t.y[i] = cr_alloc(c->arena, cr_bytes(&t.out[i]) + 64, 1);
+    t.keep = cr_alloc(c->arena, t.plan.keep + 64, 1);
+    t.scratch = cr_alloc(c->arena, t.plan.scratch + 64, 1);
+    for (act = 0; act < 1 + t.op->acts; act++) {
+        c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
+        forward(c);
+        forward(&t);
+        for (i = 0; i < t.op->outputs; i++)
+            ok(same_plain(&t, "output", &t.out[i], t.y[i], c->y[i]),
+               "%s: the same with channels last%s", c->name,
+               act ? " and an activation" : "");
+    }
+    c->act = t.act = CR_ACT_NONE;
+    if (!gradient)
+        return;
+    forward(c);
+    forward(&t);
+    for (i = 0; i < t.op->outputs; i++)
+        if (t.out[i].layout == CR_LAST)
+            t.dy[i] = turned(c, &c->out[i], c->dy[i]);
+    for (i = 0; i < t.plan.n_in; i++)
+        if (wants_gradient(c, i)) {
+            plain.dx[i] = reals(c, i);
+            w.dx[i] = reals(c, i);
+        }
+    backward(c, &plain);
+    backward(&t, &w);
+    for (i = 0; i < t.plan.n_in; i++)
+        if (w.dx[i])
+            ok(same_plain(&t, "gradient", &t.in[i], w.dx[i], plain.dx[i]),
+               "%s: gradient %d the same with channels last", c->name, i);
+    w.add = plain.add = true;
+    backward(c, &plain);
+    backward(&t, &w);
+    for (i = 0; i < t.plan.n_in; i++)
+        if (w.dx[i])
+            ok(same_plain(&t, "twice the gradient", &t.in[i], w.dx[i],
+                          plain.dx[i]),
+               "%s: gradient %d is added to with channels last", c->name, i);
+}
+
 static bool plan_call(struct call *c, const struct cr_node *node,
                       struct cr_diag *diag, int64_t batch)
 {
@@ -393,6 +506,8 @@ static bool plan_call(struct call *c, const struct cr_node *node,
         return false;
     for (i = 0; i < c->op->outputs; i++)
         c->y[i] = cr_alloc(c->arena, cr_bytes(&c->out[i]) + 64, 1);
+    for (i = 0; i < n; i++)
+        c->state[i] = cr_alloc(c->arena, cr_bytes(&c->in[i]) + 64, 1);
     c->keep = cr_alloc(c->arena, c->plan.keep + 64, 1);
     c->scratch = cr_alloc(c->arena, c->plan.scratch + 64, 1);
     return true;
@@ -407,7 +522,8 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
     const struct cr_node *error = cr_node_get(node, "error");
     const struct cr_node *out = cr_node_get(node, "out");
     const struct cr_node *gradient = cr_node_get(node, "gradient");
-    bool planned;
+    const struct cr_node *last = cr_node_get(node, "last");
+    bool planned, differ = op->backward && (!gradient || gradient->boolean);
 
     c.name = cr_strf(&mem, "%s, %s%s", op->about.name, case_name(node),
                      batch == 0  ? ""
@@ -426,10 +542,15 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
         if (out)
             check_values(&c, out,
                          case_number(node, "tolerance", CASE_TOLERANCE));
+        if (cr_node_get(node, "states"))
+            check_states(&c, cr_node_get(node, "states"),
+                         case_number(node, "tolerance", CASE_TOLERANCE));
         if (op->acts)
             check_act(&c);
-        if (op->backward && (!gradient || gradient->boolean))
+        if (differ)
             check_gradients(&c);
+        if (last)
+            check_last(&c, last, differ);
         check_threads(&c);
     }
     cr_arena_free(&mem);
