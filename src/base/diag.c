@@ -395,6 +395,14 @@ static void diag_place(struct cr_buf *buf, const struct cr_pos *pos)
     }
 }
 
+const char *cr_pos_text(struct cr_arena *arena, struct cr_pos pos)
+{
+    struct cr_buf buf = { .arena = arena };
+
+    diag_place(&buf, &pos);
+    return cr_buf_text(&buf);
+}
+
 static void diag_plain(struct cr_buf *buf, const struct cr_message *m,
                        bool color)
 {

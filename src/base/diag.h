@@ -64,6 +64,8 @@ struct cr_pos cr_at_file(struct cr_arena *arena, const char *path);
 struct cr_pos cr_at_byte(struct cr_arena *arena, const char *path,
                          int64_t offset);
 #define CR_NOWHERE ((struct cr_pos){ 0 })
+/* "net.yaml:3:7", as messages begin. */
+const char *cr_pos_text(struct cr_arena *arena, struct cr_pos pos);
 
 /* Record a problem; return false. A message equal to an earlier one in place,
  * code and text is dropped. */
