@@ -92,6 +92,12 @@ struct cr_op {
     unsigned scales;           /* CR_X: backward honours alpha for these */
     unsigned masks;            /* CR_X: backward honours mask for these */
     bool acts;                 /* forward honours act */
+    bool acts_back;            /* so does backward, which then reads y[0]: dy
+                                  comes as it is, not yet masked */
+    unsigned adds;             /* CR_X: an optional input of y[0]'s shape that
+                                  is added before act; the planner puts a
+                                  following add's other operand there,
+                                  without planning again */
     enum cr_act act;           /* the op is this activation, elementwise */
     unsigned states;           /* CR_X: moving statistics among the inputs */
     enum cr_layouts layouts;

@@ -357,6 +357,64 @@ static void roots_make(struct cr_exec *e)
             e->vals[e->of[n->val->id]].root = true;
 }
 
+/* The step that makes val, and nothing else reads it; -1. */
+static int sole_producer(const struct cr_exec *e, int val, int before)
+{
+    int i;
+
+    if (val < 0 || e->vals[val].root || e->vals[val].uses != 1)
+        return -1;
+    for (i = before - 1; i >= 0; i--)
+        if (e->steps[i].op && e->steps[i].y[0] == val)
+            return i;
+    return -1;
+}
+
+/* The optional input of a step that may still take an addend; -1. */
+static int free_addend(const struct cr_pstep *s)
+{
+    int i;
+
+    for (i = 0; i < CR_OP_MAX; i++)
+        if ((s->op->adds & CR_X(i)) && s->x[i] < 0 && s->act == CR_ACT_NONE)
+            return i;
+    return -1;
+}
+
+/* A producer that can add takes the addition behind it, and its place: by
+ * then the other operand is there. */
+static void fuse_adds(struct cr_exec *e)
+{
+    const struct cr_op *add = cr_find(CR_KIND_OP, "add") ? cr_op_find("add")
+                                                         : NULL;
+    int b, k;
+
+    for (b = 0; b < e->n_steps; b++) {
+        struct cr_pstep *sum = &e->steps[b];
+
+        if (!add || sum->op != add || sum->x[0] == sum->x[1] ||
+            !cr_spec_same(&sum->run.in[0], &sum->run.in[1]))
+            continue;
+        for (k = 0; k < 2; k++) {
+            int a = sole_producer(e, sum->x[k], b), slot;
+            struct cr_pstep made;
+
+            slot = a >= 0 ? free_addend(&e->steps[a]) : -1;
+            if (slot < 0)
+                continue;
+            made = e->steps[a];
+            made.x[slot] = sum->x[1 - k];
+            made.y[0] = sum->y[0];
+            made.n_in = made.n_in > slot ? made.n_in : slot + 1;
+            ((struct cr_spec *)(uintptr_t)made.run.in)[slot] =
+                sum->run.in[1 - k];
+            e->steps[a].op = NULL;
+            *sum = made;
+            break;
+        }
+    }
+}
+
 /* A producer that can apply an activation takes the one behind it. */
 static void fuse_activations(struct cr_exec *e)
 {
@@ -487,7 +545,7 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
                             : "no gradient passes it");
         return;
     }
-    if (f->act != CR_ACT_NONE)
+    if (f->act != CR_ACT_NONE && !f->op->acts_back)
         act_backward(e, f, act_op(f->act));
     if (elide_view(e, f))
         return;
@@ -499,11 +557,13 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
     s->keep = f->keep;
     s->scratch = f->scratch;
     s->macs = f->macs;
+    if (f->op->acts_back)
+        s->act = f->act;
     for (i = 0; i < f->n_in; i++)
         if (f->op->reads & CR_X(i))
             s->x[i] = f->x[i];
     for (i = 0; i < f->op->outputs; i++) {
-        if (f->op->reads & CR_Y(i))
+        if ((f->op->reads & CR_Y(i)) || (i == 0 && s->act != CR_ACT_NONE))
             s->y[i] = f->y[i];
         s->dy[i] = e->vals[f->y[i]].grad;
     }
@@ -633,10 +693,12 @@ bool cr_plan_make(struct cr_exec *e)
                          sizeof *e->bounds);
     if (!forward_make(e))
         return false;
-    if (whole(e))
+    if (whole(e)) {
         roots_make(e);
-    else
+    } else {
+        fuse_adds(e);
         fuse_activations(e);
+    }
     drop_fused(e);
     e->n_forward = e->n_steps;
     backward_make(e);
