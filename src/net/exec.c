@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- pointers ---- */
 
@@ -156,25 +157,45 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
     return true;
 }
 
-static void run_steps(struct cr_exec *e, int from, int to, double lr)
+static void run_update(struct cr_exec *e, const struct cr_pstep *s,
+                       double scale, double lr);
+
+static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
 {
-    int i, k;
+    int k;
 
-    for (i = from; i < to; i++) {
-        struct cr_pstep *s = &e->steps[i];
-
-        if (s->kind == CR_FORWARD) {
-            if (s->same)
-                continue;
-            s->run.rng.b = (uint64_t)e->t;
+    s->run.rng.b = (uint64_t)e->t;
+    if (s->kind == CR_UPDATE) {
+        run_update(e, s, 1, lr);
+    } else if (s->kind == CR_FORWARD) {
+        if (!s->same)
             s->op->forward(&s->run);
-            continue;
-        }
+    } else {
         for (k = 0; k < s->n_in; k++)
             if (s->direct[k] >= 0)
                 s->run.alpha[k] = -lr * e->net->hyper[s->direct[k]].lr_factor;
-        s->run.rng.b = (uint64_t)e->t;
         s->op->backward(&s->run);
+    }
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void run_steps(struct cr_exec *e, int from, int to, double lr)
+{
+    double start;
+    int i;
+
+    for (i = from; i < to; i++) {
+        start = e->costs ? now() : 0;
+        run_step(e, &e->steps[i], lr);
+        if (e->costs)
+            e->costs[i].seconds += now() - start;
     }
 }
 
@@ -253,17 +274,6 @@ static void run_update(struct cr_exec *e, const struct cr_pstep *s,
     cr_par(update_part, &all, threads);
 }
 
-static void run_backward(struct cr_exec *e, int from, int to, double lr)
-{
-    int i;
-
-    for (i = from; i < to; i++)
-        if (e->steps[i].kind == CR_UPDATE)
-            run_update(e, &e->steps[i], 1, lr);
-        else
-            run_steps(e, i, i + 1, lr);
-}
-
 bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 {
     int i, from = e->n_forward, g;
@@ -282,7 +292,7 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     for (i = e->n_backward; i > from; i--)
         if (e->steps[i - 1].node && e->steps[i - 1].node->loss)
             break;
-    run_backward(e, from, i, lr);
+    run_steps(e, from, i, lr);
     from = i;
     g = cr_plan_base(e, e->vals[e->outputs[0]].grad);
     if (g >= 0) {
@@ -293,9 +303,9 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
             if (!isfinite(x[k]))
                 return false;
     }
-    run_backward(e, from, e->n_backward, lr);
+    run_steps(e, from, e->n_backward, lr);
     if (e->want.update && !e->want.norm)
-        run_backward(e, e->n_backward, e->n_steps, lr);
+        run_steps(e, e->n_backward, e->n_steps, lr);
     return true;
 }
 
@@ -499,65 +509,4 @@ void cr_net_hyper(struct cr_net *net, int param, double lr_factor,
                   double weight_decay)
 {
     net->hyper[param] = (struct cr_hyper){ lr_factor, weight_decay };
-}
-
-/* ---- facts ---- */
-
-size_t cr_exec_bytes(const struct cr_exec *e)
-{
-    return e->bytes + e->scratch;
-}
-
-double cr_exec_macs(const struct cr_exec *e)
-{
-    double macs = 0;
-    int i, k;
-
-    for (i = 0; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
-
-        if (s->kind == CR_FORWARD)
-            macs += s->macs;
-        /* a product's gradients, of x and of the weight, are as large */
-        for (k = 0; k < 2 && s->kind == CR_BACKWARD; k++)
-            macs += s->dx[k] >= 0 ? s->macs : 0;
-    }
-    return macs;
-}
-
-const struct cr_cut *cr_exec_cuts(const struct cr_exec *e, int *n)
-{
-    *n = e->n_cuts;
-    return e->cuts;
-}
-
-const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
-{
-    static const char *const kinds[] = { "forward ", "backward", "update  " };
-    const char *text = "";
-    int i, k;
-
-    for (i = 0; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
-        const char *cell =
-            s->kind == CR_UPDATE ? e->net->params[s->param].name
-            : s->node            ? e->net->cells[s->node->cell].name
-                                 : "";
-
-        if (s->same)
-            continue;
-        text = cr_strf(arena, "%s%s %-14s %s", text, kinds[s->kind],
-                       s->op ? s->op->about.name : "", cell);
-        if (s->act != CR_ACT_NONE)
-            text = cr_strf(arena, "%s +activation", text);
-        for (k = 0; k < s->n_in; k++) {
-            if (s->mask[k] >= 0)
-                text = cr_strf(arena, "%s +mask", text);
-            if (s->direct[k] >= 0)
-                text = cr_strf(arena, "%s +update(%s)", text,
-                               e->net->params[s->direct[k]].name);
-        }
-        text = cr_strf(arena, "%s\n", text);
-    }
-    return text;
 }

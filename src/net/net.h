@@ -157,6 +157,15 @@ struct cr_cut {
     const char *reason;
 };
 const struct cr_cut *cr_exec_cuts(const struct cr_exec *exec, int *n);
+/* What every step costs. The first call starts the clock: `seconds` are those
+ * of all runs after it. `bytes` counts each operand once per step. */
+struct cr_step_cost {
+    const char *cell;       /* or the parameter, of an update; "" of a reorder */
+    const char *op;
+    bool back;
+    double seconds, macs, bytes;
+};
+const struct cr_step_cost *cr_exec_costs(struct cr_exec *exec, int *n);
 /* The flat list of steps as text, one per line (summary -v, tests). */
 const char *cr_exec_list(const struct cr_exec *exec, struct cr_arena *arena);
 

@@ -84,6 +84,7 @@ struct cr_exec {
     int64_t t;
     struct cr_tensor *kept;
     int n_kept;
+    struct cr_step_cost *costs; /* per step; NULL: nobody asked */
 };
 
 /* layout.c: gives every buffer its offset; returns the size of the block. */

@@ -44,6 +44,13 @@ struct result {
     double peak;    /* of the processor, per second; 0: not known */
 };
 
+/* What the steps of one cell cost. */
+struct part {
+    const char *cell;
+    double seconds[2];      /* forward, backward with the update; of a step */
+    double flops, bytes;
+};
+
 struct job {
     struct cr_cli *cli;
     const struct bench *o;
@@ -53,6 +60,10 @@ struct job {
     double peak[THREADS_MAX];
     struct result *results;
     int n;
+    struct part *parts;     /* of the last mode that was timed with cells */
+    int n_parts;
+    double whole;           /* seconds of that step, measured apart */
+    double parts_peak;
 };
 
 static double bench_now(void)
@@ -173,6 +184,54 @@ static bool bench_time(struct job *j, struct cr_exec *e, bool train,
     return true;
 }
 
+/* ---- Cells */
+
+/* A parameter's cell. */
+static const char *bench_cell(struct job *j, const struct cr_step_cost *c)
+{
+    const char *dot = strrchr(c->cell, '.');
+
+    if (strcmp(c->op, "update") == 0)
+        return dot ? cr_strndup(j->cli->arena, c->cell,
+                                (size_t)(dot - c->cell))
+                   : "";
+    return strcmp(c->op, "reorder") == 0 ? "(reorder)" : c->cell;
+}
+
+static struct part *bench_part(struct job *j, const char *cell)
+{
+    int i;
+
+    for (i = 0; i < j->n_parts; i++)
+        if (strcmp(j->parts[i].cell, cell) == 0)
+            return &j->parts[i];
+    j->parts[j->n_parts].cell = cell;
+    return &j->parts[j->n_parts++];
+}
+
+/* Times every step of the plan; the clock costs some 50 ns per step. */
+static void bench_cells(struct job *j, struct cr_exec *e, bool train,
+                        int setting, double seconds)
+{
+    const struct cr_step_cost *costs;
+    int64_t steps = (int64_t)(4 * ROUND / seconds) + 1;
+    int i, n;
+
+    costs = cr_exec_costs(e, &n);
+    bench_steps(e, train, steps);
+    j->parts = CR_NEWS(j->cli->arena, struct part, n + 1);
+    j->n_parts = 0;
+    j->whole = seconds;
+    j->parts_peak = j->peak[setting];
+    for (i = 0; i < n; i++) {
+        struct part *p = bench_part(j, bench_cell(j, &costs[i]));
+
+        p->seconds[costs[i].back] += costs[i].seconds / (double)steps;
+        p->flops += 2 * costs[i].macs;
+        p->bytes += costs[i].bytes;
+    }
+}
+
 static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
 {
     struct cr_exec_want want = {
@@ -196,6 +255,8 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
                           .peak = j->peak[setting] };
     ok = bench_time(j, e, train, &r->seconds);
     j->n += ok;
+    if (ok && (train || !j->parts))
+        bench_cells(j, e, train, setting, r->seconds);
     cr_exec_free(e);
     return ok;
 }
@@ -266,6 +327,70 @@ static void bench_print(const struct job *j)
     cr_table_print(&table, stdout, false);
 }
 
+static void bench_print_cells(const struct job *j)
+{
+    struct cr_table table = { .arena = j->cli->arena, .align = "lrrrrrr" };
+    const struct result *r = &j->results[0];
+    static const char *const head[] = { "cell",    "forward ms", "backward ms",
+                                        "share",   "GFLOP/s",    "of peak",
+                                        "GB/s" };
+    double sum = 0;
+    size_t k;
+    int i;
+
+    for (i = 0; i < j->n_parts; i++)
+        sum += j->parts[i].seconds[0] + j->parts[i].seconds[1];
+    printf("\ncells in %s on %d thread%s, %.4f ms of %.4f:\n", r->mode,
+           j->threads[j->n_threads - 1],
+           j->threads[j->n_threads - 1] == 1 ? "" : "s", 1e3 * sum,
+           1e3 * j->whole);
+    for (k = 0; k < CR_LEN(head); k++)
+        cr_table_add(&table, head[k]);
+    for (i = 0; i < j->n_parts; i++) {
+        const struct part *p = &j->parts[i];
+        double seconds = p->seconds[0] + p->seconds[1];
+
+        if (p->bytes == 0)
+            continue; /* a view */
+        cr_table_add(&table, p->cell[0] ? p->cell : "network");
+        cr_table_f(&table, "%.4f", 1e3 * p->seconds[0]);
+        cr_table_f(&table, "%.4f", 1e3 * p->seconds[1]);
+        cr_table_f(&table, "%.1f %%", 100 * seconds / sum);
+        if (p->flops > 0 && seconds > 0)
+            cr_table_f(&table, "%.1f", 1e-9 * p->flops / seconds);
+        else
+            cr_table_add(&table, "");
+        if (p->flops > 0 && seconds > 0 && j->parts_peak > 0)
+            cr_table_f(&table, "%.1f %%",
+                       100 * p->flops / seconds / j->parts_peak);
+        else
+            cr_table_add(&table, "");
+        if (seconds > 0)
+            cr_table_f(&table, "%.1f", 1e-9 * p->bytes / seconds);
+        else
+            cr_table_add(&table, "");
+    }
+    cr_table_print(&table, stdout, false);
+}
+
+static void bench_json_cells(const struct job *j, struct cr_buf *b)
+{
+    int i;
+
+    cr_buf_str(b, ", \"cells\": [");
+    for (i = 0; i < j->n_parts; i++) {
+        const struct part *p = &j->parts[i];
+
+        cr_buf_f(b, "%s{\"cell\": ", i ? ", " : "");
+        cr_buf_json(b, p->cell);
+        cr_buf_f(b,
+                 ", \"forward_s\": %.6g, \"backward_s\": %.6g, "
+                 "\"flops\": %.6g, \"bytes\": %.6g}",
+                 p->seconds[0], p->seconds[1], p->flops, p->bytes);
+    }
+    cr_buf_char(b, ']');
+}
+
 static void bench_json(const struct job *j)
 {
     struct cr_buf b = { .arena = j->cli->arena };
@@ -292,7 +417,9 @@ static void bench_json(const struct job *j)
         else
             cr_buf_f(&b, "%.6g}", bench_share(r));
     }
-    printf("%s]}\n", cr_buf_text(&b));
+    cr_buf_char(&b, ']');
+    bench_json_cells(j, &b);
+    printf("%s}\n", cr_buf_text(&b));
 }
 
 static int bench_run(struct cr_cli *cli)
@@ -304,8 +431,10 @@ static int bench_run(struct cr_cli *cli)
         if (bench_all(&j)) {
             if (cli->json)
                 bench_json(&j);
-            else
+            else {
                 bench_print(&j);
+                bench_print_cells(&j);
+            }
         }
     }
     cr_view_close(&j.view);
@@ -319,7 +448,11 @@ const struct cr_verb cr_verb_bench = {
         .detail =
             "Prints the processor's multiply-add peak, and for one thread "
             "and all (or --threads N) time per step, samples per second and "
-            "the part of the peak that products reach. The data are made "
+            "the part of the peak that products reach; then, for all "
+            "threads and in training if there is any, the time of each cell "
+            "on the way forward and back (its updates included), its part "
+            "of the peak, and the bytes of its operands per second, those "
+            "from caches too. The data are made "
             "up; initial weights are used. Prediction alone is timed where "
             "there is no loss or optimizer.",
         .example = "cellrun bench mnist.yaml\n"

@@ -1,0 +1,115 @@
+/*
+ * What a plan is made of, for summary, bench and tests.
+ */
+#include "net/plan.h"
+
+size_t cr_exec_bytes(const struct cr_exec *e)
+{
+    return e->bytes + e->scratch;
+}
+
+/* Multiply-adds of a step. A product's gradients, of x and of the weight, are
+ * as large as itself. */
+static double step_macs(const struct cr_pstep *s)
+{
+    double macs = s->kind == CR_FORWARD ? s->macs : 0;
+    int k;
+
+    for (k = 0; k < 2 && s->kind == CR_BACKWARD; k++)
+        macs += s->dx[k] >= 0 ? s->macs : 0;
+    return macs;
+}
+
+double cr_exec_macs(const struct cr_exec *e)
+{
+    double macs = 0;
+    int i;
+
+    for (i = 0; i < e->n_steps; i++)
+        macs += step_macs(&e->steps[i]);
+    return macs;
+}
+
+/* What a step reads and writes, if nothing stays in a cache. */
+static double step_bytes(const struct cr_exec *e, const struct cr_pstep *s)
+{
+    double bytes = 0;
+    int k;
+
+    if (s->kind == CR_UPDATE)
+        return (double)e->vals[s->dy[0]].bytes *
+               (3 + 2 * e->net->rule->slots);
+    for (k = 0; k < CR_OP_MAX; k++) {
+        const int of[] = { s->x[k], s->y[k], s->dy[k], s->dx[k], s->mask[k] };
+        size_t i;
+
+        for (i = 0; i < CR_LEN(of); i++)
+            if (of[i] >= 0)
+                bytes += (double)e->vals[of[i]].bytes;
+        if (s->dx[k] >= 0 && s->add[k])
+            bytes += (double)e->vals[s->dx[k]].bytes;
+    }
+    return bytes;
+}
+
+const struct cr_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
+{
+    int i;
+
+    *n = e->n_steps;
+    if (e->costs)
+        return e->costs;
+    e->costs = CR_NEWS(&e->arena, struct cr_step_cost, e->n_steps + 1);
+    for (i = 0; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        struct cr_step_cost *c = &e->costs[i];
+
+        c->back = s->kind != CR_FORWARD;
+        c->op = s->kind == CR_UPDATE ? "update" : s->op->about.name;
+        c->cell = s->node ? e->net->cells[s->node->cell].name : "";
+        if (s->kind == CR_UPDATE)
+            c->cell = e->net->params[s->param].name;
+        if (s->same)
+            continue;
+        c->macs = step_macs(s);
+        c->bytes = step_bytes(e, s);
+    }
+    return e->costs;
+}
+
+const struct cr_cut *cr_exec_cuts(const struct cr_exec *e, int *n)
+{
+    *n = e->n_cuts;
+    return e->cuts;
+}
+
+const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
+{
+    static const char *const kinds[] = { "forward ", "backward", "update  " };
+    const char *text = "";
+    int i, k;
+
+    for (i = 0; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        const char *cell =
+            s->kind == CR_UPDATE ? e->net->params[s->param].name
+            : s->node            ? e->net->cells[s->node->cell].name
+                                 : "";
+
+        if (s->same)
+            continue;
+        text = cr_strf(arena, "%s%s %-14s %s", text, kinds[s->kind],
+                       s->op ? s->op->about.name : "", cell);
+        if (s->act != CR_ACT_NONE)
+            text = cr_strf(arena, "%s +activation", text);
+        for (k = 0; k < s->n_in; k++) {
+            if (s->mask[k] >= 0)
+                text = cr_strf(arena, "%s +mask", text);
+            if (s->direct[k] >= 0)
+                text = cr_strf(arena, "%s +update(%s)", text,
+                               e->net->params[s->direct[k]].name);
+        }
+        text = cr_strf(arena, "%s\n", text);
+    }
+    return text;
+}
