@@ -160,7 +160,7 @@ const struct cr_cut *cr_exec_cuts(const struct cr_exec *exec, int *n);
 /* What every step costs. The first call starts the clock: `seconds` are those
  * of all runs after it. `bytes` counts each operand once per step. */
 struct cr_step_cost {
-    const char *cell;       /* or the parameter, of an update; "" of a reorder */
+    const char *cell;       /* an update: parameter; a reorder: "" */
     const char *op;
     bool back;
     double seconds, macs, bytes;

@@ -20,7 +20,24 @@ END
             grep -Eq "^$mode +$batch +1 +[0-9.]+ +[0-9]+ " <<<"$output"
         done
     done
+    [[ "$output" == *"cells in training on 1 thread, "* ]]
+    for cell in 0 1 2 loss; do
+        grep -Eq "^$cell +[0-9.]+ +[0-9.]+ +[0-9.]+ % " <<<"$output" || \
+            [ "$cell" = 1 ] # the ReLU is part of the product before it
+    done
     [ -z "$stderr" ]
+}
+
+@test "bench --json: the cells' work is the step's" {
+    cat >net.yaml <<'END'
+network: [{Dense: [6, 5]}, ReLU, {Dense: [5, 3]}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    "$CELLRUN" bench net.yaml --repeat 1 --threads 1 --json >out.json
+    jq -e '(.cells | map(.flops) | add) == .results[0].flops' out.json
+    jq -e '[.cells[] | select(.cell == "0")][0] |
+           .forward_s > 0 and .backward_s > 0 and .bytes > 0' out.json
 }
 
 @test "bench --json; prediction alone without a loss" {
