@@ -41,6 +41,7 @@ libs_cflags = $(eval libs_cflags := $$(shell pkg-config --cflags \
 ours = -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow \
        -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
        -Werror=implicit-function-declaration -ffp-contract=off \
+       -fopenmp-simd \
        $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
          -fno-omit-frame-pointer) \
        $(if $(FUZZER),-fsanitize=fuzzer-no-link) \

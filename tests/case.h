@@ -5,6 +5,7 @@
  *   {shape: [2, 3], values: [...]}       values, in order of memory
  *   {shape: [N, 3], random: true}        0.2 to 1.2 with either sign, so that
  *                                        no value sits on a kink at 0
+ *   {shape: [N, 3], positive: true}      the same without signs
  *   {shape: [N], type: int32, below: 4}  integers 0 to 3
  * N is the batch size; a case that names it is run with 1 and with 3.
  */
@@ -151,6 +152,8 @@ __attribute__((unused)) static void *case_tensor(struct cr_arena *arena,
         else if (below > 0)
             case_put(spec, data, i,
                      floor(fmod(1e3 * fabs(case_random(key, i)), below)));
+        else if (cr_node_get(node, "positive"))
+            case_put(spec, data, i, fabs(case_random(key, i)));
         else
             case_put(spec, data, i, case_random(key, i));
         v = v ? v->next : NULL;

@@ -10,6 +10,8 @@
 #define CR_TARGET(isa) __attribute__((target(isa)))
 #define CR_VECTOR(bytes) __attribute__((vector_size(bytes)))
 #define CR_INLINE static inline __attribute__((always_inline))
+/* Before a loop whose rounds do not depend on each other: in vectors. */
+#define CR_SIMD _Pragma("omp simd")
 #define CR_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

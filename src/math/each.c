@@ -6,7 +6,7 @@
 #define EACH_NS 8000
 
 struct each {
-    int64_t n;
+    int64_t n, block;
     void *ctx;
     void (*fn)(void *ctx, int64_t from, int64_t to);
 };
@@ -14,9 +14,9 @@ struct each {
 static void each_part(void *ctx, int part, int parts)
 {
     const struct each *e = ctx;
-    int64_t blocks = (e->n + 15) / 16;
-    int64_t from = blocks * part / parts * 16;
-    int64_t to = blocks * (part + 1) / parts * 16;
+    int64_t blocks = (e->n + e->block - 1) / e->block;
+    int64_t from = blocks * part / parts * e->block;
+    int64_t to = blocks * (part + 1) / parts * e->block;
 
     if (to > e->n)
         to = e->n;
@@ -24,10 +24,10 @@ static void each_part(void *ctx, int part, int parts)
         e->fn(e->ctx, from, to);
 }
 
-void cr_each(int64_t n, double cost, void *ctx,
-             void (*fn)(void *ctx, int64_t from, int64_t to))
+static void each_run(int64_t n, int64_t block, double cost, void *ctx,
+                     void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    struct each e = { n, ctx, fn };
+    struct each e = { n, block, ctx, fn };
 
     if (n <= 0)
         return;
@@ -35,4 +35,16 @@ void cr_each(int64_t n, double cost, void *ctx,
         fn(ctx, 0, n);
     else
         cr_par(each_part, &e, cr_par_threads());
+}
+
+void cr_each(int64_t n, double cost, void *ctx,
+             void (*fn)(void *ctx, int64_t from, int64_t to))
+{
+    each_run(n, 16, cost, ctx, fn);
+}
+
+void cr_each_few(int64_t n, double cost, void *ctx,
+                 void (*fn)(void *ctx, int64_t from, int64_t to))
+{
+    each_run(n, 1, cost, ctx, fn);
 }

@@ -11,4 +11,8 @@
 void cr_each(int64_t n, double cost, void *ctx,
              void (*fn)(void *ctx, int64_t from, int64_t to));
 
+/* The same for a few elements of much work each: split anywhere. */
+void cr_each_few(int64_t n, double cost, void *ctx,
+                 void (*fn)(void *ctx, int64_t from, int64_t to));
+
 #endif

@@ -12,6 +12,15 @@ typedef double cr_real;
 #define cr_tanh tanh
 #define cr_erf erf
 #define cr_sqrt sqrt
+#define cr_abs fabs
+#define cr_ceil ceil
+#define cr_cos cos
+#define cr_floor floor
+#define cr_fmod fmod
+#define cr_log1p log1p
+#define cr_pow pow
+#define cr_rint rint
+#define cr_sin sin
 #else
 typedef float cr_real;
 #define CR_REAL_EPS 1.1920928955078125e-07f
@@ -20,6 +29,15 @@ typedef float cr_real;
 #define cr_tanh tanhf
 #define cr_erf erff
 #define cr_sqrt sqrtf
+#define cr_abs fabsf
+#define cr_ceil ceilf
+#define cr_cos cosf
+#define cr_floor floorf
+#define cr_fmod fmodf
+#define cr_log1p log1pf
+#define cr_pow powf
+#define cr_rint rintf
+#define cr_sin sinf
 #endif
 
 #endif

@@ -8,6 +8,8 @@
  *   in: [...]          tensors, null where an input is absent
  *   out: [...]         what forward must give; left out where the case is
  *                      about gradients alone
+ *   dy, dx: [...]      gradients that backward is given and must give; null
+ *                      where nobody asks
  *   error: TEXT        the plan must fail with this in its message
  *   states: [...]      what the inputs that .states names become
  *   last: [0, 1]       inputs that come with channels last too: all results
@@ -17,12 +19,16 @@
  *
  * Buffers hold NaN where an op may not rely on anything: y, keep and scratch
  * before forward; scratch, and what .reads does not name, before backward.
+ *
+ * Cases in tests/cases/ops/torch/NAME.yaml are PyTorch's, of
+ * tests/golden/make_ops.py.
  */
 #include "base/par.h"
 #include "case.h"
 #include "net/op.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #ifdef CR_DOUBLE
 #define STEP 1e-5
@@ -146,7 +152,7 @@ static double weighted(struct call *c)
 
     forward(c);
     for (k = 0; k < c->op->outputs; k++) {
-        n = cr_count(&c->out[k]);
+        n = c->dy[k] ? cr_count(&c->out[k]) : 0;
         for (i = 0; i < n; i++)
             sum += (double)c->dy[k][i] * (double)((cr_real *)c->y[k])[i];
     }
@@ -292,6 +298,8 @@ static void check_gradients(struct call *c)
     for (k = 0; k < c->op->outputs; k++) {
         int64_t j, n = cr_count(&c->out[k]);
 
+        if (c->out[k].type != CR_REAL)
+            continue; /* indices */
         c->dy[k] = cr_alloc(c->arena, (size_t)n + 16, sizeof(cr_real));
         for (j = 0; j < n; j++)
             c->dy[k][j] = (cr_real)case_random(99 + (uint64_t)k, j);
@@ -375,6 +383,36 @@ static void check_values(struct call *c, const struct cr_node *out,
             ok(memcmp(c->y[k], want, cr_bytes(&spec)) == 0, "%s: values",
                c->name);
         k++;
+    }
+}
+
+/* Gradients that somebody else computed. */
+static void check_given(struct call *c, const struct cr_node *node,
+                        double tolerance)
+{
+    struct want w = { .alpha_of = -1, .mask_of = -1 };
+    const struct cr_node *dx = cr_node_get(node, "dx");
+    struct cr_spec spec;
+    int i = 0, k = 0;
+
+    for (CR_EACH(t, cr_node_get(node, "dy")))
+        c->dy[k++] = case_tensor(c->arena, t, 1, 0, &spec);
+    for (CR_EACH(t, dx)) {
+        w.dx[i] = t->kind == CR_NODE_NULL ? NULL : reals(c, i);
+        i++;
+    }
+    forward(c);
+    backward(c, &w);
+    i = 0;
+    for (CR_EACH(t, dx)) {
+        void *want = case_tensor(c->arena, t, 1, 0, &spec);
+
+        if (w.dx[i])
+            ok(want && cr_spec_same(&spec, &c->in[i]) &&
+                   case_near("gradient", w.dx[i], want, cr_count(&spec),
+                             tolerance),
+               "%s: gradient of input %d as given", c->name, i);
+        i++;
     }
 }
 
@@ -545,6 +583,9 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
         if (cr_node_get(node, "states"))
             check_states(&c, cr_node_get(node, "states"),
                          case_number(node, "tolerance", CASE_TOLERANCE));
+        if (cr_node_get(node, "dx"))
+            check_given(&c, node,
+                        case_number(node, "tolerance", CASE_TOLERANCE));
         if (op->acts)
             check_act(&c);
         if (differ)
@@ -556,27 +597,46 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
     cr_arena_free(&mem);
 }
 
+/* The cases of a file; whether one is for any batch size. */
+static bool run_file(const char *kind, const char *leaf,
+                     const struct cr_op *op)
+{
+    struct case_file f;
+    bool batches = false;
+
+    if (case_open(&f, kind, leaf))
+        for (CR_EACH(c, f.root)) {
+            if (!case_any_batch(c)) {
+                run_case(op, c, 0);
+                continue;
+            }
+            batches = true;
+            run_case(op, c, 3);
+            run_case(op, c, 1);
+        }
+    case_close(&f);
+    return batches;
+}
+
+static bool has_file(const char *kind, const char *leaf)
+{
+    struct cr_arena mem = { 0 };
+    bool has = access(cr_strf(&mem, "tests/cases/%s/%s.yaml", kind, leaf),
+                      F_OK) == 0;
+
+    cr_arena_free(&mem);
+    return has;
+}
+
 int main(void)
 {
     size_t i;
 
     for (i = 0; i < CR_LEN(ops); i++) {
-        struct case_file f;
-        bool batches = false;
-
-        if (case_open(&f, "ops", ops[i].leaf))
-            for (CR_EACH(c, f.root)) {
-                if (!case_any_batch(c)) {
-                    run_case(ops[i].op, c, 0);
-                    continue;
-                }
-                batches = true;
-                run_case(ops[i].op, c, 3);
-                run_case(ops[i].op, c, 1);
-            }
-        ok(batches || !ops[i].op->backward, "%s has a case for any batch size",
-           ops[i].leaf);
-        case_close(&f);
+        ok(run_file("ops", ops[i].leaf, ops[i].op) || !ops[i].op->backward,
+           "%s has a case for any batch size", ops[i].leaf);
+        if (has_file("ops/torch", ops[i].leaf))
+            run_file("ops/torch", ops[i].leaf, ops[i].op);
     }
     cr_par_stop();
     return done();

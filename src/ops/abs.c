@@ -1,0 +1,17 @@
+/* abs: y = |a|;  da = dy sign(a) */
+#include "net/broadcast.h"
+
+CR_LOOP1(abs_real, cr_real, cr_real, cr_abs(a))
+CR_LOOP1(abs_whole, int32_t, int32_t, a < 0 ? CR_WRAP(-, 0, a) : a)
+CR_BACK1(abs_back, a > 0 ? g : a < 0 ? -g : 0)
+
+CR_BROADCAST(abs, 1, .real = abs_real, .whole = abs_whole, .back = abs_back,
+             .cost = 0.5)
+CR_BROADCAST_BACK(abs)
+
+const struct cr_op cr_op_abs = {
+    .about = { .name = "abs", .summary = "Magnitude of each element." },
+    CR_BROADCAST_OP(abs, 1, cr_input),
+    .reads = CR_X(0),
+    .backward = abs_backward,
+};

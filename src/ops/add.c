@@ -1,0 +1,16 @@
+/* add: y = a + b;  da = dy, db = dy */
+#include "net/broadcast.h"
+
+CR_LOOP2(add_real, cr_real, cr_real, a + b)
+CR_LOOP2(add_whole, int32_t, int32_t, CR_WRAP(+, a, b))
+CR_BACK2(add_back, g, g)
+
+CR_BROADCAST(add, 2, .real = add_real, .whole = add_whole, .back = add_back,
+             .cost = 0.5)
+CR_BROADCAST_BACK(add)
+
+const struct cr_op cr_op_add = {
+    .about = { .name = "add", .summary = "Sum of two tensors." },
+    CR_BROADCAST_OP(add, 2, cr_inputs2),
+    .backward = add_backward,
+};

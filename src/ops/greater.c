@@ -1,0 +1,14 @@
+/* greater: y = a > b, a truth value */
+#include "net/broadcast.h"
+
+CR_LOOP2(greater_real, cr_real, unsigned char, a > b)
+CR_LOOP2(greater_whole, int32_t, unsigned char, a > b)
+
+CR_BROADCAST(greater, 2, .real = greater_real, .whole = greater_whole,
+             .truth = true, .cost = 0.5)
+
+const struct cr_op cr_op_greater = {
+    .about = { .name = "greater",
+               .summary = "Whether elements of the first are larger." },
+    CR_BROADCAST_OP(greater, 2, cr_inputs2),
+};

@@ -1,0 +1,14 @@
+/* logical_and: y = a & b of truth values; all but 0 is true */
+#include "net/broadcast.h"
+
+CR_LOOP2(logical_and_loop, unsigned char, unsigned char, a & b)
+
+CR_BROADCAST(logical_and, 2, .real = logical_and_loop, .truth = true,
+             .masks = CR_X(0) | CR_X(1), .cost = 0.3)
+
+const struct cr_op cr_op_logical_and = {
+    .about = { .name = "logical_and",
+               .summary =
+                   "Whether both elements are true, which all but 0 are." },
+    CR_BROADCAST_OP(logical_and, 2, cr_inputs2),
+};

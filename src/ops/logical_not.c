@@ -1,0 +1,13 @@
+/* logical_not: y = !a of truth values; all but 0 is true */
+#include "net/broadcast.h"
+
+CR_LOOP1(logical_not_loop, unsigned char, unsigned char, !a)
+
+CR_BROADCAST(logical_not, 1, .real = logical_not_loop, .truth = true,
+             .masks = CR_X(0), .cost = 0.3)
+
+const struct cr_op cr_op_logical_not = {
+    .about = { .name = "logical_not",
+               .summary = "Whether an element is 0 or false." },
+    CR_BROADCAST_OP(logical_not, 1, cr_input),
+};

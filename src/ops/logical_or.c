@@ -1,0 +1,14 @@
+/* logical_or: y = a | b of truth values; all but 0 is true */
+#include "net/broadcast.h"
+
+CR_LOOP2(logical_or_loop, unsigned char, unsigned char, a | b)
+
+CR_BROADCAST(logical_or, 2, .real = logical_or_loop, .truth = true,
+             .masks = CR_X(0) | CR_X(1), .cost = 0.3)
+
+const struct cr_op cr_op_logical_or = {
+    .about = { .name = "logical_or",
+               .summary = "Whether one of two elements is true, which all but "
+                          "0 are." },
+    CR_BROADCAST_OP(logical_or, 2, cr_inputs2),
+};

@@ -1,0 +1,23 @@
+/* maximum: y = the larger one, NaN if one is;  dy is halved between equals */
+#include "net/broadcast.h"
+
+CR_LOOP2(maximum_real, cr_real, cr_real, a > b || a != a ? a : b)
+CR_LOOP2(maximum_whole, int32_t, int32_t, a > b ? a : b)
+CR_BACK2(maximum_back,
+         a > b    ? g
+         : a == b ? g / 2
+                  : 0,
+         b > a    ? g
+         : a == b ? g / 2
+                  : 0)
+
+CR_BROADCAST(maximum, 2, .real = maximum_real, .whole = maximum_whole,
+             .back = maximum_back, .cost = 0.5)
+CR_BROADCAST_BACK(maximum)
+
+const struct cr_op cr_op_maximum = {
+    .about = { .name = "maximum", .summary = "The larger of two elements." },
+    CR_BROADCAST_OP(maximum, 2, cr_inputs2),
+    .reads = CR_X(0) | CR_X(1),
+    .backward = maximum_backward,
+};

@@ -1,0 +1,23 @@
+/* minimum: y = the smaller one, NaN if one is;  dy is halved between equals */
+#include "net/broadcast.h"
+
+CR_LOOP2(minimum_real, cr_real, cr_real, a < b || a != a ? a : b)
+CR_LOOP2(minimum_whole, int32_t, int32_t, a < b ? a : b)
+CR_BACK2(minimum_back,
+         a < b    ? g
+         : a == b ? g / 2
+                  : 0,
+         b < a    ? g
+         : a == b ? g / 2
+                  : 0)
+
+CR_BROADCAST(minimum, 2, .real = minimum_real, .whole = minimum_whole,
+             .back = minimum_back, .cost = 0.5)
+CR_BROADCAST_BACK(minimum)
+
+const struct cr_op cr_op_minimum = {
+    .about = { .name = "minimum", .summary = "The smaller of two elements." },
+    CR_BROADCAST_OP(minimum, 2, cr_inputs2),
+    .reads = CR_X(0) | CR_X(1),
+    .backward = minimum_backward,
+};

@@ -1,0 +1,16 @@
+/* neg: y = -a;  da = -dy */
+#include "net/broadcast.h"
+
+CR_LOOP1(neg_real, cr_real, cr_real, -a)
+CR_LOOP1(neg_whole, int32_t, int32_t, CR_WRAP(-, 0, a))
+CR_BACK1(neg_back, -g)
+
+CR_BROADCAST(neg, 1, .real = neg_real, .whole = neg_whole, .back = neg_back,
+             .cost = 0.3)
+CR_BROADCAST_BACK(neg)
+
+const struct cr_op cr_op_neg = {
+    .about = { .name = "neg", .summary = "Each element with the other sign." },
+    CR_BROADCAST_OP(neg, 1, cr_input),
+    .backward = neg_backward,
+};

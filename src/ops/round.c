@@ -1,0 +1,13 @@
+/* round: y = the whole number next to a, the even one of two; no gradient */
+#include "net/broadcast.h"
+
+CR_LOOP1(round_real, cr_real, cr_real, cr_rint(a))
+CR_LOOP1(round_whole, int32_t, int32_t, a)
+
+CR_BROADCAST(round, 1, .real = round_real, .whole = round_whole, .cost = 0.5)
+
+const struct cr_op cr_op_round = {
+    .about = { .name = "round",
+               .summary = "Each element rounded to the nearest whole number." },
+    CR_BROADCAST_OP(round, 1, cr_input),
+};

@@ -1,0 +1,16 @@
+/* rsqrt: y = 1 / sqrt(a);  da = -dy y^3 / 2 */
+#include "net/broadcast.h"
+
+CR_LOOP1(rsqrt_real, cr_real, cr_real, 1 / cr_sqrt(a))
+CR_BACK1_Y(rsqrt_back, (cr_real)-0.5 * g * y * y * y)
+
+CR_BROADCAST(rsqrt, 1, .real = rsqrt_real, .back = rsqrt_back, .cost = 1)
+CR_BROADCAST_BACK(rsqrt)
+
+const struct cr_op cr_op_rsqrt = {
+    .about = { .name = "rsqrt",
+               .summary = "One over the square root of each element." },
+    CR_BROADCAST_OP(rsqrt, 1, cr_input),
+    .reads = CR_Y(0),
+    .backward = rsqrt_backward,
+};

@@ -1,0 +1,15 @@
+/* sin: y = sin a;  da = dy cos a */
+#include "net/broadcast.h"
+
+CR_LOOP1(sin_real, cr_real, cr_real, cr_sin(a))
+CR_BACK1(sin_back, g * cr_cos(a))
+
+CR_BROADCAST(sin, 1, .real = sin_real, .back = sin_back, .cost = 8)
+CR_BROADCAST_BACK(sin)
+
+const struct cr_op cr_op_sin = {
+    .about = { .name = "sin", .summary = "Sine of each element." },
+    CR_BROADCAST_OP(sin, 1, cr_input),
+    .reads = CR_X(0),
+    .backward = sin_backward,
+};

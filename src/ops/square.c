@@ -1,0 +1,17 @@
+/* square: y = a^2;  da = 2 a dy */
+#include "net/broadcast.h"
+
+CR_LOOP1(square_real, cr_real, cr_real, (a * a))
+CR_LOOP1(square_whole, int32_t, int32_t, CR_WRAP(*, a, a))
+CR_BACK1(square_back, 2 * a * g)
+
+CR_BROADCAST(square, 1, .real = square_real, .whole = square_whole,
+             .back = square_back, .cost = 0.5)
+CR_BROADCAST_BACK(square)
+
+const struct cr_op cr_op_square = {
+    .about = { .name = "square", .summary = "Square of each element." },
+    CR_BROADCAST_OP(square, 1, cr_input),
+    .reads = CR_X(0),
+    .backward = square_backward,
+};

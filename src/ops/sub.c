@@ -1,0 +1,16 @@
+/* sub: y = a - b;  da = dy, db = -dy */
+#include "net/broadcast.h"
+
+CR_LOOP2(sub_real, cr_real, cr_real, a - b)
+CR_LOOP2(sub_whole, int32_t, int32_t, CR_WRAP(-, a, b))
+CR_BACK2(sub_back, g, -g)
+
+CR_BROADCAST(sub, 2, .real = sub_real, .whole = sub_whole, .back = sub_back,
+             .cost = 0.5)
+CR_BROADCAST_BACK(sub)
+
+const struct cr_op cr_op_sub = {
+    .about = { .name = "sub", .summary = "Difference of two tensors." },
+    CR_BROADCAST_OP(sub, 2, cr_inputs2),
+    .backward = sub_backward,
+};

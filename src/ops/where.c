@@ -1,0 +1,52 @@
+/* where: y = a where the condition holds, else b;  da = dy where it holds, 0
+ * elsewhere, and db the other way round. All three are broadcast. */
+#include "net/broadcast.h"
+
+enum { CONDITION, A, B };
+
+#define WHERE_LOOP(name, T) \
+    static void name(const void *attr, int64_t n, const void *const *in, \
+                     const int64_t *inc, void *out) \
+    { \
+        const unsigned char *c = in[CONDITION]; \
+        const T *a = in[A], *b = in[B]; \
+        int64_t i, ic = inc[CONDITION], ia = inc[A], ib = inc[B]; \
+        T *y = out; \
+        (void)attr; \
+        for (i = 0; i < n; i++) { \
+            T yes = a[i * ia], no = b[i * ib]; \
+            y[i] = c[i * ic] ? yes : no; \
+        } \
+    }
+
+WHERE_LOOP(where_real, cr_real)
+WHERE_LOOP(where_whole, int32_t)
+
+static void where_back(const void *attr, int64_t n, int of,
+                       const void *const *in, const int64_t *inc,
+                       const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    const unsigned char *c = in[CONDITION];
+    int64_t i, ic = inc[CONDITION];
+
+    (void)attr;
+    (void)y;
+    for (i = 0; i < n; i++)
+        d[i] = (c[i * ic] != 0) == (of == A) ? dy[i] : 0;
+}
+
+static const char *const where_inputs[] = { "condition", "input", "other",
+                                            NULL };
+
+CR_BROADCAST(where, 3, .real = where_real, .whole = where_whole,
+             .back = where_back, .masks = CR_X(CONDITION), .cost = 1)
+CR_BROADCAST_BACK(where)
+
+const struct cr_op cr_op_where = {
+    .about = { .name = "where",
+               .summary = "Elements of one tensor or another by a "
+                          "condition." },
+    CR_BROADCAST_OP(where, 3, where_inputs),
+    .reads = CR_X(CONDITION),
+    .backward = where_backward,
+};

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""PyTorch's values and gradients for cellrun's ops (PyTorch 2.15.0, CPU, double
+precision), into tests/cases/ops/torch/NAME.yaml.
+
+    python3 -m venv /somewhere
+    /somewhere/bin/pip install torch==2.15.0 numpy
+    /somewhere/bin/python tests/golden/make_ops.py [NAME ...]
+
+A case is (options, inputs, function). Inputs are shapes, whose values are drawn
+with three decimals, or tensors; the function gets them and gives a tensor or
+a tuple of them. Integer and bool tensors get no gradient.
+"""
+import os
+import sys
+
+import numpy as np
+import torch
+
+torch.set_default_dtype(torch.float64)
+HERE = os.path.dirname(os.path.abspath(__file__))
+INTO = os.path.join(HERE, '..', 'cases', 'ops', 'torch')
+CASES = {}
+
+
+def case(name, opts, inputs, f, **also):
+    CASES.setdefault(name, []).append((opts, inputs, f, also))
+
+
+def pos(*shape):
+    """A shape whose values are to be positive."""
+    return ('pos', shape)
+
+
+def ints(low, high, *shape):
+    return ('ints', low, high, shape)
+
+
+def bools(*shape):
+    return ('bools', shape)
+
+
+def of(values, dtype=None):
+    return torch.tensor(values, dtype=dtype)
+
+
+def draw(rng, spec):
+    if isinstance(spec, torch.Tensor):
+        return spec
+    if spec[:1] == ('pos',):
+        return torch.tensor(np.round(rng.uniform(0.1, 2, spec[1]), 3))
+    if spec[:1] == ('ints',):
+        return torch.tensor(rng.integers(spec[1], spec[2], spec[3]),
+                            dtype=torch.int32)
+    if spec[:1] == ('bools',):
+        return torch.tensor(rng.integers(0, 2, spec[1]).astype(bool))
+    return torch.tensor(np.round(rng.uniform(-2, 2, spec), 3))
+
+
+def number(v):
+    if isinstance(v, bool):
+        return str(int(v))
+    if isinstance(v, int):
+        return str(v)
+    return {'nan': 'nan', 'inf': 'inf', '-inf': '-inf'}.get(repr(v), repr(v))
+
+
+def show(t):
+    if t is None:
+        return 'null'
+    kind = {torch.bool: ', type: bool', torch.int32: ', type: int32',
+            torch.int64: ', type: int32'}.get(t.dtype, '')
+    return '{shape: %s%s, values: [%s]}' % (
+        list(t.shape), kind,
+        ', '.join(number(v) for v in t.detach().reshape(-1).tolist()))
+
+
+def write(name):
+    rng = np.random.default_rng(sum(map(ord, name)))
+    lines = ['# Made by tests/golden/make_ops.py with PyTorch %s.'
+             % torch.__version__.split('+')[0]]
+    for at, (opts, inputs, f, also) in enumerate(CASES[name]):
+        x = [draw(rng, i) for i in inputs]
+        for t in x:
+            if t.dtype == torch.float64:
+                t.requires_grad_()
+        y = f(*x)
+        y = list(y) if isinstance(y, (tuple, list)) else [y]
+        dy = [torch.tensor(np.round(rng.uniform(-1, 1, tuple(t.shape)), 3))
+              if t.requires_grad else None for t in y]
+        lines.append('- name: "%d: %s"' % (at + 1, opts or 'as it is'))
+        if opts:
+            lines.append('  opts: {%s}' % opts)
+        lines.append('  in:')
+        lines += ['    - ' + show(t) for t in x]
+        lines.append('  out:')
+        lines += ['    - ' + show(t) for t in y]
+        if any(t is not None for t in dy):
+            torch.autograd.backward([t for t in y if t.requires_grad],
+                                    [t for t in dy if t is not None])
+            lines.append('  dy:')
+            lines += ['    - ' + show(t) for t in dy]
+            lines.append('  dx:')
+            lines += ['    - ' + show(t.grad if t.dtype == torch.float64
+                                      else None) for t in x]
+        lines.append('  gradient: false')
+        for key, value in also.items():
+            lines.append('  %s: %s' % (key, value))
+    os.makedirs(INTO, exist_ok=True)
+    with open(os.path.join(INTO, name + '.yaml'), 'w') as out:
+        out.write('\n'.join(lines) + '\n')
+
+
+# ---- one operand
+
+for op, f in (('abs', torch.abs), ('exp', torch.exp), ('sin', torch.sin),
+              ('cos', torch.cos), ('erf', torch.erf), ('neg', torch.neg),
+              ('square', torch.square)):
+    case(op, '', [(3, 7)], f)
+for op in 'log', 'log1p', 'sqrt', 'rsqrt':
+    case(op, '', [pos(3, 7)], getattr(torch, op))
+for op in 'floor', 'ceil', 'round', 'sign':
+    case(op, '', [(3, 7)], lambda x, f=getattr(torch, op): f(x.detach()))
+case('round', '', [of([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])],
+     lambda x: torch.round(x.detach()))
+case('clamp', 'min: -0.5, max: 1', [(3, 7)],
+     lambda x: torch.clamp(x, -0.5, 1))
+case('clamp', 'max: 0.25', [(2, 1, 5)], lambda x: torch.clamp(x, max=0.25))
+
+# ---- two operands, broadcast
+
+PAIRS = [[(3, 5), (3, 5)], [(2, 3, 5), (5,)], [(2, 3, 5), (3, 1)],
+         [(3, 1), (1, 5)], [(2, 3, 4), ()], [(), (4, 3)],
+         [(2, 1, 3, 1), (4, 1, 5)], [(1, 3, 2, 2), (2, 3, 1, 1)]]
+for op, f in (('add', torch.add), ('sub', torch.sub), ('mul', torch.mul),
+              ('maximum', torch.maximum), ('minimum', torch.minimum)):
+    for pair in PAIRS:
+        case(op, '', pair, f)
+    case(op, '', [(3, 5), ints(-3, 4, 5)], lambda a, b, f=f: f(a, b.double()))
+    case(op, '', [ints(-3, 4, 2, 3), ints(-3, 4, 3)], f)
+for pair in PAIRS:
+    case('div', '', [pair[0], pos(*pair[1])], torch.div)
+    case('mod', '', [pair[0], pos(*pair[1])], torch.remainder)
+    case('pow', '', [pos(*pair[0]), pair[1]], torch.pow)
+case('div', '', [ints(-3, 4, 2, 3), ints(1, 4, 3)],
+     lambda a, b: a.double() / b.double())
+case('mod', '', [ints(-9, 9, 2, 5), of([-3, 4, -5, 2, 7], torch.int32)],
+     torch.remainder)
+case('pow', '', [(3, 5), of(2.0)], torch.pow)
+case('pow', '', [pos(3, 5), of(0.5)], torch.pow)
+case('pow', '', [(3, 5), of(3.0)], torch.pow)
+case('pow', '', [ints(-3, 4, 2, 3), of([0, 1, 5], torch.int32)], torch.pow)
+case('floor_div', '', [(3, 5), pos(5)],
+     lambda a, b: torch.floor(a.detach() / b.detach()))
+case('floor_div', '', [ints(-9, 9, 2, 5), of([-3, 4, -5, 2, 7], torch.int32)],
+     lambda a, b: torch.div(a, b, rounding_mode='floor').int())
+for op, f in (('equal', torch.eq), ('not_equal', torch.ne), ('less', torch.lt),
+              ('less_equal', torch.le), ('greater', torch.gt),
+              ('greater_equal', torch.ge)):
+    case(op, '', [of([[1., 2., 3.], [3., 2., 1.]]), of([1., 2., 2.])], f)
+    case(op, '', [ints(0, 3, 3, 4), ints(0, 3, 3, 1)], f)
+    case(op, '', [of([float('nan'), 1, float('inf')]), of(1.0)], f)
+for op in 'logical_and', 'logical_or':
+    case(op, '', [bools(3, 4), bools(4)], getattr(torch, op))
+    case(op, '', [of([0., -1., 0., .5]), of([0, 0, 3, 1], torch.int32)],
+         getattr(torch, op))
+case('logical_not', '', [bools(3, 4)], torch.logical_not)
+case('where', '', [bools(3, 5), (3, 5), (3, 5)], torch.where)
+case('where', '', [bools(3, 1), (2, 1, 5), ()], torch.where)
+case('where', '', [bools(5), (3, 1), (1, 5)], torch.where)
+case('where', '', [bools(2, 3), ints(0, 9, 2, 3), ints(0, 9, 3)], torch.where)
+
+if __name__ == '__main__':
+    for leaf in sys.argv[1:] or sorted(CASES):
+        write(leaf)
