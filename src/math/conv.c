@@ -1,0 +1,81 @@
+#include "math/conv.h"
+
+#include "base/par.h"
+#include "math/im2col.h"
+
+size_t cr_conv_scratch(const struct cr_conv *c)
+{
+    return cr_im2col_scratch(c);
+}
+
+bool cr_conv_prefers_last(const struct cr_conv *c)
+{
+    (void)c;
+    return false;
+}
+
+void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
+                     const cr_real *w, const struct cr_conv_end *end,
+                     cr_real *y, void *scratch)
+{
+    cr_im2col_forward(c, x, w, end, y, scratch);
+}
+
+void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                   const struct cr_conv_end *end, cr_real *dx, void *scratch)
+{
+    cr_im2col_input(c, dy, w, end, dx, scratch);
+}
+
+void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
+                    const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                    void *scratch)
+{
+    cr_im2col_weight(c, x, dy, alpha, add, dw, scratch);
+}
+
+/* ---- the gradient of the bias ---- */
+
+struct sums {
+    int64_t n, channels, space;
+    const cr_real *dy;
+    cr_real alpha, *db;
+    bool add;
+};
+
+/* Plain: the planes of each channel; eight chains, then one. */
+static void sums_part(void *ctx, int part, int parts)
+{
+    const struct sums *s = ctx;
+    int64_t c, i, j, k, to = s->channels * (part + 1) / parts;
+
+    for (c = s->channels * part / parts; c < to; c++) {
+        cr_real chain[8] = { 0 }, sum = 0;
+
+        for (i = 0; i < s->n; i++) {
+            const cr_real *dy = s->dy + (i * s->channels + c) * s->space;
+
+            for (j = 0; j + 8 <= s->space; j += 8)
+                for (k = 0; k < 8; k++)
+                    chain[k] += dy[j + k];
+            for (; j < s->space; j++)
+                chain[0] += dy[j];
+        }
+        for (k = 0; k < 8; k++)
+            sum += chain[k];
+        s->db[c] = s->alpha * sum + (s->add ? s->db[c] : 0);
+    }
+}
+
+void cr_conv_bias(int64_t n, int64_t channels, int64_t space,
+                  enum cr_layout layout, const cr_real *dy, cr_real alpha,
+                  bool add, cr_real *db)
+{
+    struct sums s = { n, channels, space, dy, alpha, db, add };
+
+    if (layout == CR_LAST || space == 1)
+        cr_sum_rows(n * space, channels, dy, alpha, add, db);
+    else
+        cr_par(sums_part, &s,
+               n * channels * space < 65536 ? 1 : cr_par_threads());
+}

@@ -1,0 +1,62 @@
+/*
+ * Convolutions over up to three dimensions, and their gradients.
+ *
+ *   y[n][o][q] = sum over c, k of w[o][c][k] x[n][c][stride q + dilation k -
+ *                before]                       x outside of its dims is 0
+ *
+ * x (n, ci, in), w (co, ci / group, kernel), y (n, co, out). Output channels
+ * of a group see the input channels of that group. A transposed convolution
+ * is cr_conv_input as its forward, so both results take what may follow.
+ *
+ * Two ways to compute it stand behind this header: our own direct kernels for
+ * channels last (AVX-512 and AVX2, float, two dimensions), and im2col with a
+ * product for everything else. Outputs are split over threads; a gradient of
+ * weights is summed over chunks of the batch that depend on the shapes alone:
+ * the bytes do not depend on the number of threads.
+ */
+#ifndef CR_MATH_CONV_H
+#define CR_MATH_CONV_H
+
+#include "math/blas.h"
+#include "math/spec.h"
+
+#include <stddef.h>
+
+struct cr_conv {
+    int64_t n, group, ci, co;
+    /* depth, height, width; 1 where there are fewer */
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3];
+    enum cr_layout x, y; /* of x and dx, of y and dy; w is plain */
+};
+
+/* to = act(result + add + bias), then 0 where mask <= 0. All may be NULL; add
+ * and mask have the shape and layout of `to`, add may be `to` itself. */
+struct cr_conv_end {
+    const cr_real *bias; /* one per channel */
+    const cr_real *add, *mask;
+    enum cr_act act;
+};
+
+/* Bytes of scratch that each of the three below wants. */
+size_t cr_conv_scratch(const struct cr_conv *c);
+/* Whether the direct kernels would take it, were it channels last. */
+bool cr_conv_prefers_last(const struct cr_conv *c);
+
+/* y from x */
+void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
+                     const cr_real *w, const struct cr_conv_end *end,
+                     cr_real *y, void *scratch);
+/* dx from dy, the adjoint */
+void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                   const struct cr_conv_end *end, cr_real *dx, void *scratch);
+/* dw = alpha (gradient) + (add ? dw : 0) */
+void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
+                    const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                    void *scratch);
+/* db = alpha (sums of dy by channel) + (add ? db : 0); dy (n, channels,
+ * space) */
+void cr_conv_bias(int64_t n, int64_t channels, int64_t space,
+                  enum cr_layout layout, const cr_real *dy, cr_real alpha,
+                  bool add, cr_real *db);
+
+#endif
