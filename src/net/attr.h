@@ -37,4 +37,11 @@ struct cr_softmax {
 };
 extern const struct cr_opt cr_softmax_opts[];
 
+/* Axes that an op folds: sum, mean ... */
+struct cr_over {
+    struct cr_ints axis;        /* n == 0: all */
+    bool keepdims;
+};
+extern const struct cr_opt cr_over_opts[];
+
 #endif

@@ -45,7 +45,7 @@ def of(values, dtype=None):
 
 def draw(rng, spec):
     if isinstance(spec, torch.Tensor):
-        return spec
+        return spec.clone()
     if spec[:1] == ('pos',):
         return torch.tensor(np.round(rng.uniform(0.1, 2, spec[1]), 3))
     if spec[:1] == ('ints',):
@@ -168,6 +168,62 @@ case('where', '', [bools(3, 5), (3, 5), (3, 5)], torch.where)
 case('where', '', [bools(3, 1), (2, 1, 5), ()], torch.where)
 case('where', '', [bools(5), (3, 1), (1, 5)], torch.where)
 case('where', '', [bools(2, 3), ints(0, 9, 2, 3), ints(0, 9, 3)], torch.where)
+
+# ---- along axes
+
+AXES = [(None, '', [(3, 4)]), ([0], 'axis: 0', [(3, 7)]),
+        ([1], 'axis: -1', [(3, 7)]), ([1], 'axis: 1', [(2, 5, 3)]),
+        ([0, 2], 'axis: [0, -1]', [(2, 5, 3)]),
+        ([0, 2, 3], 'axis: [0, 2, 3], keepdims: true', [(3, 4, 2, 5)]),
+        ([1, 2], 'axis: [2, 1]', [(3, 4, 2, 5)]),
+        ([0], 'axis: [0], keepdims: true', [(1, 6)])]
+
+
+def over(f, axis, keep):
+    """Several axes one by one, from the last."""
+    def run(x):
+        for a in sorted(range(x.dim()) if axis is None else axis,
+                        reverse=True):
+            x = f(x, a)
+            x = x.unsqueeze(a) if keep else x
+        return x
+    return run
+
+
+for axis, opts, inputs in AXES:
+    keep = 'keepdims' in opts
+    dims = tuple(range(len(inputs[0]))) if axis is None else tuple(axis)
+    case('sum', opts, inputs, lambda x, d=dims, k=keep: x.sum(d, k))
+    case('mean', opts, inputs, lambda x, d=dims, k=keep: x.mean(d, k))
+    case('max', opts, inputs, lambda x, d=dims, k=keep: x.amax(d, k))
+    case('min', opts, inputs, lambda x, d=dims, k=keep: x.amin(d, k))
+    case('prod', opts, inputs,
+         over(lambda x, a: x.prod(a), axis, keep))
+    case('logsumexp', opts, inputs,
+         lambda x, d=dims, k=keep: x.logsumexp(d, k))
+    for p, text in ((2, ''), (1, 'ord: 1'), (3, 'ord: 3'),
+                    (float('inf'), 'ord: inf'), (0.5, 'ord: 0.5')):
+        case('norm', ', '.join(t for t in (text, opts) if t), inputs,
+             lambda x, p=p, d=dims, k=keep:
+             torch.linalg.vector_norm(x, p, d, k))
+    for op, f in (('all', torch.all), ('any', torch.any)):
+        case(op, opts, [bools(*inputs[0])], over(f, axis, keep))
+TIES = of([[1., 3., 3.], [2., 2., 2.], [5., 0., 5.]])
+for op, f in (('max', torch.amax), ('min', torch.amin)):
+    case(op, 'axis: 1', [TIES], lambda x, f=f: f(x * 1, 1))
+    case(op, '', [TIES], lambda x, f=f: f(x * 1, (0, 1)))
+    case(op, 'axis: 0', [ints(-9, 9, 4, 3)], lambda x, f=f: f(x, 0))
+case('prod', 'axis: 1', [of([[2., 0., 3.], [0., 4., 0.], [1., -2., 5.]])],
+     lambda x: x.prod(1))
+case('prod', '', [ints(-4, 5, 2, 3)], lambda x: x.prod().int())
+case('sum', 'axis: 0', [ints(-9, 9, 4, 3)], lambda x: x.sum(0).int())
+case('sum', '', [bools(4, 3)], lambda x: x.sum().int())
+case('mean', 'axis: 1', [bools(4, 3)], lambda x: x.double().mean(1))
+for opts, axis, keep in (('', None, False), ('axis: 0', 0, False),
+                         ('axis: -2', 1, False),
+                         ('axis: 2, keepdims: true', 2, True)):
+    case('argmax', opts, [(2, 3, 5)],
+         lambda x, a=axis, k=keep: x.argmax(a, k))
 
 if __name__ == '__main__':
     for leaf in sys.argv[1:] or sorted(CASES):

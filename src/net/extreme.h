@@ -1,0 +1,16 @@
+/*
+ * What max and min share: those equal to the result share its gradient.
+ */
+#ifndef CR_NET_EXTREME_H
+#define CR_NET_EXTREME_H
+
+#include "net/reduction.h"
+
+bool cr_extreme_plan(struct cr_plan *plan);
+void cr_extreme_backward(const struct cr_step *step);
+
+#define CR_EXTREME_OP \
+    .integers = CR_X(0), .reads = CR_X(0) | CR_Y(0), \
+    .plan = cr_extreme_plan, .backward = cr_extreme_backward
+
+#endif

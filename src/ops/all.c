@@ -1,0 +1,26 @@
+/* all: y = whether every element is true along axes; all but 0 is true */
+#include "net/reduction.h"
+
+static double all_one(double sum, double v)
+{
+    return sum != 0 && v != 0;
+}
+
+static const struct cr_fold all_truth = { .start = 1, .one = all_one };
+
+CR_OVER(all, .fold = &all_truth, .cost = 2)
+
+static bool all_plan(struct cr_plan *p)
+{
+    bool ok = cr_over_plan(p);
+
+    p->out[0].type = CR_BOOL;
+    return ok;
+}
+
+const struct cr_op cr_op_all = {
+    CR_OVER_OP("all", "Whether every element is true along axes."),
+    .integers = CR_X(0),
+    .plan = all_plan,
+    .forward = all_forward,
+};

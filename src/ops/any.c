@@ -1,0 +1,26 @@
+/* any: y = whether an element is true along axes; all but 0 is true */
+#include "net/reduction.h"
+
+static double any_one(double sum, double v)
+{
+    return sum != 0 || v != 0;
+}
+
+static const struct cr_fold any_truth = { .start = 0, .one = any_one };
+
+CR_OVER(any, .fold = &any_truth, .cost = 2)
+
+static bool any_plan(struct cr_plan *p)
+{
+    bool ok = cr_over_plan(p);
+
+    p->out[0].type = CR_BOOL;
+    return ok;
+}
+
+const struct cr_op cr_op_any = {
+    CR_OVER_OP("any", "Whether an element is true along axes."),
+    .integers = CR_X(0),
+    .plan = any_plan,
+    .forward = any_forward,
+};

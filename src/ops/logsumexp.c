@@ -1,0 +1,60 @@
+/* logsumexp: y = m + ln sum exp(x - m), m = max x, along axes;
+ * dx = dy exp(x - y) */
+#include "net/reduction.h"
+
+#include <string.h>
+
+static bool logsumexp_plan(struct cr_plan *p)
+{
+    if (!cr_over_plan(p))
+        return false;
+    p->scratch = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
+    return true;
+}
+
+/* A largest element that is infinite is the result, not NaN. */
+static cr_real shift_of(cr_real top)
+{
+    return isinf(top) ? 0 : top;
+}
+
+static void logsumexp_same(const void *attr, int64_t n, const cr_real *x,
+                           const cr_real *y, int64_t inc, cr_real *to)
+{
+    (void)attr, (void)y, (void)inc;
+    memcpy(to, x, (size_t)n * sizeof *x);
+}
+
+static void logsumexp_values(const void *attr, int64_t n, const cr_real *x,
+                             const cr_real *y, int64_t inc, cr_real *to)
+{
+    int64_t i;
+
+    (void)attr;
+    for (i = 0; i < n; i++)
+        to[i] = cr_exp(x[i] - shift_of(y[i * inc]));
+}
+
+static void logsumexp_forward(const struct cr_step *s)
+{
+    const struct cr_ints *axis = cr_over_axis(s);
+    int64_t i, n = cr_count(&s->out[0]);
+    cr_real *top = s->scratch, *y = s->y[0];
+
+    cr_reduction_sums(s, axis, &cr_fold_max, 0.5, NULL, logsumexp_same, top);
+    cr_reduction_sums(s, axis, &cr_fold_sum, 5, top, logsumexp_values, y);
+    for (i = 0; i < n; i++)
+        y[i] = shift_of(top[i]) + cr_log(y[i]);
+}
+
+CR_OVER_BACK(logsumexp, 5,
+             isinf(y[j]) ? (x[i] == y[j] ? g[j] : 0)
+                         : g[j] * cr_exp(x[i] - y[j]))
+
+const struct cr_op cr_op_logsumexp = {
+    CR_OVER_OP("logsumexp", "Logarithm of the sum of exponentials."),
+    .reads = CR_X(0) | CR_Y(0),
+    .plan = logsumexp_plan,
+    .forward = logsumexp_forward,
+    .backward = logsumexp_backward,
+};

@@ -1,0 +1,11 @@
+/* max: y = the largest of x along axes, NaN if there is one;
+ * dy is shared equally by all that are as largest (MindSpore's ReduceMax). */
+#include "net/extreme.h"
+
+CR_OVER(max, .fold = &cr_fold_max, .cost = 0.5)
+
+const struct cr_op cr_op_max = {
+    CR_OVER_OP("max", "Largest element along axes."),
+    CR_EXTREME_OP,
+    .forward = max_forward,
+};

@@ -1,0 +1,27 @@
+/* mean: y = the mean of x along axes;  dx = dy / n */
+#include "net/reduction.h"
+
+static bool mean_plan(struct cr_plan *p)
+{
+    bool ok = cr_over_plan(p);
+
+    p->out[0].type = CR_REAL;
+    return ok;
+}
+
+static double mean_finish(const void *attr, double sum, double n)
+{
+    (void)attr;
+    return sum / n;
+}
+
+CR_OVER(mean, .fold = &cr_fold_sum, .finish = mean_finish, .cost = 0.3)
+CR_OVER_BACK(mean, 0.3, g[j] * (cr_real)(1 / count))
+
+const struct cr_op cr_op_mean = {
+    CR_OVER_OP("mean", "Mean along axes."),
+    .integers = CR_X(0),
+    .plan = mean_plan,
+    .forward = mean_forward,
+    .backward = mean_backward,
+};

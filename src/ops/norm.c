@@ -1,0 +1,130 @@
+/* norm: y = (sum |x|^p)^(1/p) along axes, p = ord; the largest |x| for inf
+ *   dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0;
+ *   for inf, dy sign(x) shared equally by all that are largest. */
+#include "net/reduction.h"
+
+struct norm {
+    double ord;
+    struct cr_ints axis;
+    bool keepdims;
+};
+
+static const struct cr_opt norm_opts[] = {
+    CR_REAL_POS_OR(struct norm, ord, 2, INFINITY,
+                   "Power of the magnitudes; inf for the largest."),
+    CR_INTS_MAY(struct norm, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                "Axes that are folded; all if none is given."),
+    CR_BOOL_OR(struct norm, keepdims, false,
+               "Keep folded axes, with length 1."),
+    { 0 },
+};
+
+static bool norm_plan(struct cr_plan *p)
+{
+    const struct norm *o = p->attr;
+
+    if (!cr_reduction_plan(p, &o->axis, o->keepdims))
+        return false;
+    p->scratch = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
+    return true;
+}
+
+static void norm_squares(const void *attr, int64_t n, const cr_real *x,
+                         const cr_real *y, int64_t inc, cr_real *to)
+{
+    int64_t i;
+
+    (void)attr, (void)y, (void)inc;
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        to[i] = x[i] * x[i];
+}
+
+static void norm_powers(const void *attr, int64_t n, const cr_real *x,
+                        const cr_real *y, int64_t inc, cr_real *to)
+{
+    cr_real p = (cr_real)((const struct norm *)attr)->ord;
+    int64_t i;
+
+    (void)y, (void)inc;
+    for (i = 0; i < n; i++)
+        to[i] = p == 1 || isinf(p) ? cr_abs(x[i]) : cr_pow(cr_abs(x[i]), p);
+}
+
+static void norm_forward(const struct cr_step *s)
+{
+    const struct norm *o = s->attr;
+    int64_t i, n = cr_count(&s->out[0]);
+    cr_real *y = s->y[0];
+
+    if (o->ord == 2) {
+        cr_reduction_sums(s, &o->axis, &cr_fold_sum, 0.5, NULL, norm_squares,
+                          y);
+        for (i = 0; i < n; i++)
+            y[i] = cr_sqrt(y[i]);
+        return;
+    }
+    cr_reduction_sums(s, &o->axis, isinf(o->ord) ? &cr_fold_max : &cr_fold_sum,
+                      o->ord == 1 ? 1 : 20, NULL, norm_powers, y);
+    for (i = 0; i < n && o->ord != 1 && !isinf(o->ord); i++)
+        y[i] = cr_pow(y[i], (cr_real)(1 / o->ord));
+}
+
+static cr_real sign_of(cr_real x)
+{
+    return x > 0 ? 1 : x < 0 ? -1 : x;
+}
+
+static cr_real power_of(const void *attr, cr_real part)
+{
+    return cr_pow(part, (cr_real)(((const struct norm *)attr)->ord - 1));
+}
+
+static void norm_largest(const void *attr, int64_t n, const cr_real *x,
+                         const cr_real *y, int64_t inc, cr_real *to)
+{
+    int64_t i;
+
+    (void)attr;
+    for (i = 0; i < n; i++)
+        to[i] = cr_abs(x[i]) == y[i * inc] ? 1 : 0;
+}
+
+CR_REDUCTION_LOOP(norm_one, g[j] * sign_of(x[i]))
+CR_REDUCTION_LOOP(norm_two, y[j] == 0 ? 0 : g[j] * (x[i] / y[j]))
+CR_REDUCTION_LOOP(norm_inf,
+                  cr_abs(x[i]) == y[j] ? g[j] * sign_of(x[i]) / c[j] : 0)
+CR_REDUCTION_LOOP(norm_any, y[j] == 0 || x[i] == 0
+                                ? 0
+                                : g[j] * sign_of(x[i]) *
+                                      power_of(attr, cr_abs(x[i]) / y[j]))
+
+static void norm_backward(const struct cr_step *s)
+{
+    const struct norm *o = s->attr;
+
+    if (isinf(o->ord))
+        cr_reduction_sums(s, &o->axis, &cr_fold_sum, 1, s->y[0], norm_largest,
+                          s->scratch);
+    cr_reduction_back(s, &o->axis, o->ord == 2 ? 1 : 20, s->scratch,
+                      o->ord == 1     ? norm_one
+                      : o->ord == 2   ? norm_two
+                      : isinf(o->ord) ? norm_inf
+                                      : norm_any);
+}
+
+const struct cr_op cr_op_norm = {
+    .about = { .name = "norm",
+               .summary = "Length of vectors: the root of a sum of powers.",
+               .opts = norm_opts,
+               .size = sizeof(struct norm) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .reads = CR_X(0) | CR_Y(0),
+    .plan = norm_plan,
+    .forward = norm_forward,
+    .backward = norm_backward,
+};

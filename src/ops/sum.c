@@ -1,0 +1,13 @@
+/* sum: y = the sum of x along axes;  dx = dy */
+#include "net/reduction.h"
+
+CR_OVER(sum, .fold = &cr_fold_sum, .cost = 0.3)
+CR_OVER_BACK(sum, 0.3, g[j])
+
+const struct cr_op cr_op_sum = {
+    CR_OVER_OP("sum", "Sum along axes."),
+    .integers = CR_X(0),
+    .plan = cr_over_plan,
+    .forward = sum_forward,
+    .backward = sum_backward,
+};
