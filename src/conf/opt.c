@@ -301,6 +301,8 @@ static bool opt_absent(const struct reader *r, const struct cr_opt *row,
         *(int64_t *)to = CR_INT_NONE;
     else if (row->type == CR_OPT_REAL && row->need == CR_OPTIONAL)
         *(double *)to = NAN;
+    else if (row->type == CR_OPT_BOOL && row->need == CR_OPTIONAL)
+        *(unsigned char *)to = CR_BOOL_NONE;
     if (row->need == CR_OPTIONAL)
         return true;
     switch (row->type) {

@@ -12,6 +12,7 @@
  *   CR_INT_MAY(T, field, min, max, doc)           CR_INT_NONE when not given
  *   CR_REAL(T, field, min, max, doc)      _OR     _MAY (NaN when not given)
  *   CR_BOOL_OR(T, field, default, doc)    CR_BOOL
+ *   CR_BOOL_MAY(T, field, doc)   unsigned char, CR_BOOL_NONE when not given
  *   CR_STR(T, field, doc)                 _OR(default text)  _MAY (NULL)
  *   CR_ENUM_OR(T, field, default, "a|b|c", doc)   int field, index of choice
  *   CR_INTS, CR_REALS, CR_STRS: lists; _MAY (n == 0); a lone value is a list
@@ -33,6 +34,7 @@
 #include <math.h>
 
 #define CR_INT_NONE INT64_MIN
+#define CR_BOOL_NONE 2
 #define CR_DIM_MAX ((int64_t)1 << 31)
 
 enum cr_opt_type {
@@ -180,6 +182,9 @@ struct cr_amount {
 #define CR_BOOL_OR(T, f, def, ...) \
     { CR_FIELD(T, f, bool), .type = CR_OPT_BOOL, .need = CR_DEFAULT, \
       .int_default = (def), .doc = __VA_ARGS__ }
+#define CR_BOOL_MAY(T, f, ...) \
+    { CR_FIELD(T, f, unsigned char), .type = CR_OPT_BOOL, \
+      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
 #define CR_STR(T, f, ...) \
     { CR_FIELD(T, f, const char *), .type = CR_OPT_STR, .doc = __VA_ARGS__ }
 #define CR_STR_OR(T, f, def, ...) \

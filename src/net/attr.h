@@ -22,6 +22,12 @@ struct cr_mse {
 };
 extern const struct cr_opt cr_mse_opts[];
 
+struct cr_batch_norm {
+    double eps, momentum;
+    unsigned char use_batch_statistics; /* CR_BOOL_NONE: in training */
+};
+extern const struct cr_opt cr_batch_norm_opts[];
+
 struct cr_flatten {
     int64_t start_dim, end_dim;
 };

@@ -46,6 +46,9 @@ int cr_inputs(const struct cr_build *b);
 struct cr_pos cr_build_pos(const struct cr_build *b);
 struct cr_arena *cr_build_arena(struct cr_build *b);
 const struct cr_spec *cr_val_spec(const struct cr_val *v);
+/* Whether the cell is the whole network, not a part of one: MindSpore then
+ * calls some parameters otherwise. */
+bool cr_alone(const struct cr_build *b);
 bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
     CR_PRINTF(3, 4);
 
@@ -66,9 +69,14 @@ enum cr_begin {
 struct cr_val *cr_param(struct cr_build *b, const char *name,
                         struct cr_spec spec, const struct cr_obj *given,
                         enum cr_begin begin, double bound);
+/* One that exists and is saved, but is never trained (affine: false). */
+struct cr_val *cr_param_fixed(struct cr_build *b, const char *name,
+                              struct cr_spec spec, const struct cr_obj *given,
+                              enum cr_begin begin);
 /* A statistic that the engine owns and saves, never trained. */
 struct cr_val *cr_param_state(struct cr_build *b, const char *name,
-                              struct cr_spec spec, enum cr_begin begin);
+                              struct cr_spec spec, const struct cr_obj *given,
+                              enum cr_begin begin);
 
 /* One op: CR_EMIT(b, "linear", NULL, x, w, bias). The attr must live in the
  * build's arena. Absent optional inputs are NULL at the end, or CR_ABSENT. */

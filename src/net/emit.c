@@ -21,6 +21,11 @@ struct cr_pos cr_build_pos(const struct cr_build *b)
     return b->pos;
 }
 
+bool cr_alone(const struct cr_build *b)
+{
+    return !b->path[0];
+}
+
 struct cr_arena *cr_build_arena(struct cr_build *b)
 {
     return b->net->arena;
@@ -177,11 +182,13 @@ static int param_index(const struct cr_net *net, const char *name)
     return -1;
 }
 
+enum param_use { PARAM_TRAINED, PARAM_FIXED, PARAM_STATE };
+
 static struct cr_val *param_new(struct cr_build *b, const char *name,
                                 struct cr_spec spec,
                                 const struct cr_obj *given,
                                 enum cr_begin begin, double bound,
-                                bool statistic)
+                                enum param_use use)
 {
     struct cr_net *net = b->net;
     const char *full = cr_path_of(net->arena, b->path, name);
@@ -219,11 +226,12 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     *p = (struct cr_param){
         .name = full,
         .spec = spec,
-        .statistic = statistic,
-        .frozen = b->frozen && !statistic,
+        .statistic = use == PARAM_STATE,
+        .fixed = use == PARAM_FIXED,
+        .frozen = b->frozen && use != PARAM_STATE,
         .cell_type = b->cell->about.name,
         .pos = b->pos,
-        .why = statistic ? "moving statistics" : NULL,
+        .why = use == PARAM_STATE ? "moving statistics" : NULL,
     };
     if (!cr_starter_choose(b->starter, net, &spec, p->cell_type,
                            strcmp(name, "weight") == 0 ? &b->control_init
@@ -240,13 +248,21 @@ struct cr_val *cr_param(struct cr_build *b, const char *name,
                         struct cr_spec spec, const struct cr_obj *given,
                         enum cr_begin begin, double bound)
 {
-    return param_new(b, name, spec, given, begin, bound, false);
+    return param_new(b, name, spec, given, begin, bound, PARAM_TRAINED);
+}
+
+struct cr_val *cr_param_fixed(struct cr_build *b, const char *name,
+                              struct cr_spec spec, const struct cr_obj *given,
+                              enum cr_begin begin)
+{
+    return param_new(b, name, spec, given, begin, 0, PARAM_FIXED);
 }
 
 struct cr_val *cr_param_state(struct cr_build *b, const char *name,
-                              struct cr_spec spec, enum cr_begin begin)
+                              struct cr_spec spec, const struct cr_obj *given,
+                              enum cr_begin begin)
 {
-    return param_new(b, name, spec, NULL, begin, 0, true);
+    return param_new(b, name, spec, given, begin, 0, PARAM_STATE);
 }
 
 /* Runs the plan of a node's op for the given input specs. */

@@ -44,20 +44,25 @@ const struct cr_section cr_section_freeze = {
     },
 };
 
-/* Adds a parameter to the trained ones of its cell: the row whose name and
- * a dot stand before its own name. */
+/* Adds a parameter to the trained ones of its cell: the row with the longest
+ * name that, with a dot, stands before its own name. */
 static void count_trained(struct cr_net *net, const struct cr_param *p)
 {
-    const char *dot = strrchr(p->name, '.');
-    size_t len = dot ? (size_t)(dot - p->name) : 0;
-    int i;
+    int i, best = -1;
+    size_t longest = 0;
 
-    for (i = 0; i < net->n_cells; i++)
-        if (strlen(net->cells[i].name) == len &&
-            memcmp(net->cells[i].name, p->name, len) == 0) {
-            net->cells[i].trained += cr_count(&p->spec);
-            return;
+    for (i = 0; i < net->n_cells; i++) {
+        size_t len = strlen(net->cells[i].name);
+
+        if ((best < 0 || len > longest) &&
+            strncmp(net->cells[i].name, p->name, len) == 0 &&
+            (len == 0 || p->name[len] == '.')) {
+            best = i;
+            longest = len;
         }
+    }
+    if (best >= 0)
+        net->cells[best].trained += cr_count(&p->spec);
 }
 
 /* Whether a statistic's cell has frozen parameters. */
@@ -177,7 +182,7 @@ bool cr_net_freeze(struct cr_net *net)
             continue;
         if (patterns && cr_patterns_match(patterns, p->name))
             p->frozen = true;
-        p->why = p->frozen ? "frozen" : NULL;
+        p->why = p->frozen ? "frozen" : p->fixed ? "fixed by its cell" : NULL;
     }
     reach_params(net);
     for (i = 0; i < net->n_params; i++) {

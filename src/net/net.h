@@ -21,6 +21,7 @@ struct cr_param {
     struct cr_spec spec;
     cr_real *data;
     bool statistic;         /* moved by the forward pass, never trained */
+    bool fixed;             /* never trained by its cell's own wish */
     bool frozen;            /* matched by freeze.patterns */
     bool still;             /* a statistic that training leaves alone */
     bool trained;           /* gets a gradient and an update */

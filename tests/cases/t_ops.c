@@ -138,7 +138,9 @@ static void backward(struct call *c, const struct want *w)
     }
     if (w->mask_of >= 0)
         s.mask[w->mask_of] = w->mask;
-    s.act = CR_ACT_NONE;
+    s.act = c->op->acts_back ? c->act : CR_ACT_NONE;
+    if (s.act != CR_ACT_NONE)
+        s.y[0] = c->y[0];
     poison(c->scratch, c->plan.scratch + 64);
     c->op->backward(&s);
 }
@@ -161,7 +163,7 @@ static double weighted(struct call *c)
 
 static bool wants_gradient(const struct call *c, int i)
 {
-    return c->x[i] && c->in[i].type == CR_REAL;
+    return c->x[i] && c->in[i].type == CR_REAL && !(c->op->states & CR_X(i));
 }
 
 static cr_real *reals(struct call *c, int i)
@@ -346,6 +348,42 @@ static void check_act(struct call *c)
     c->act = CR_ACT_NONE;
 }
 
+/* One that honours it on the way back too gives what a masked dy would. */
+static void check_act_back(struct call *c)
+{
+    struct want w = { .alpha_of = -1, .mask_of = -1 }, want = w;
+    int64_t i, n = cr_count(&c->out[0]);
+    cr_real *dy = c->dy[0], *masked;
+    const cr_real *y = c->y[0];
+    int k, add;
+
+    masked = cr_alloc(c->arena, (size_t)n + 16, sizeof(cr_real));
+    for (k = 0; k < c->plan.n_in; k++)
+        if (wants_gradient(c, k)) {
+            w.dx[k] = reals(c, k);
+            want.dx[k] = reals(c, k);
+        }
+    for (add = 0; add < 2; add++) {
+        w.add = want.add = add;
+        c->act = CR_ACT_RELU;
+        forward(c);
+        backward(c, &w);
+        for (i = 0; i < n; i++)
+            masked[i] = y[i] <= 0 ? 0 : dy[i];
+        c->act = CR_ACT_NONE;
+        c->dy[0] = masked;
+        forward(c);
+        backward(c, &want);
+        c->dy[0] = dy;
+        for (k = 0; k < c->plan.n_in; k++)
+            if (w.dx[k])
+                ok(case_near("dx", w.dx[k], want.dx[k], cr_count(&c->in[k]),
+                             CASE_TOLERANCE),
+                   "%s: gradient %d through an activation%s", c->name, k,
+                   add ? ", added" : "");
+    }
+}
+
 static void check_threads(struct call *c)
 {
     size_t bytes = cr_bytes(&c->out[0]);
@@ -460,12 +498,42 @@ static bool same_plain(struct call *c, const char *what,
     return case_near(what, got, want, cr_count(spec), 4 * CASE_TOLERANCE);
 }
 
+static void check_last_gradients(struct call *c, struct call *t)
+{
+    struct want plain = { .alpha_of = -1, .mask_of = -1 }, w = plain;
+    int i;
+
+    forward(c);
+    forward(t);
+    for (i = 0; i < t->op->outputs; i++)
+        if (t->out[i].layout == CR_LAST)
+            t->dy[i] = turned(c, &c->out[i], c->dy[i]);
+    for (i = 0; i < t->plan.n_in; i++)
+        if (wants_gradient(c, i)) {
+            plain.dx[i] = reals(c, i);
+            w.dx[i] = reals(c, i);
+        }
+    backward(c, &plain);
+    backward(t, &w);
+    for (i = 0; i < t->plan.n_in; i++)
+        if (w.dx[i])
+            ok(same_plain(t, "gradient", &t->in[i], w.dx[i], plain.dx[i]),
+               "%s: gradient %d the same with channels last", c->name, i);
+    w.add = plain.add = true;
+    backward(c, &plain);
+    backward(t, &w);
+    for (i = 0; i < t->plan.n_in; i++)
+        if (w.dx[i])
+            ok(same_plain(t, "twice the gradient", &t->in[i], w.dx[i],
+                          plain.dx[i]),
+               "%s: gradient %d is added to with channels last", c->name, i);
+}
+
 /* The same call with channels last in the inputs named by the case. */
 static void check_last(struct call *c, const struct cr_node *last,
                        bool gradient)
 {
     struct call t = *c;
-    struct want plain = { .alpha_of = -1, .mask_of = -1 }, w = plain;
     int i, act;
 
     for (CR_EACH(n, last)) {
@@ -492,32 +560,11 @@ static void check_last(struct call *c, const struct cr_node *last,
                act ? " and an activation" : "");
     }
     c->act = t.act = CR_ACT_NONE;
-    if (!gradient)
-        return;
-    forward(c);
-    forward(&t);
-    for (i = 0; i < t.op->outputs; i++)
-        if (t.out[i].layout == CR_LAST)
-            t.dy[i] = turned(c, &c->out[i], c->dy[i]);
-    for (i = 0; i < t.plan.n_in; i++)
-        if (wants_gradient(c, i)) {
-            plain.dx[i] = reals(c, i);
-            w.dx[i] = reals(c, i);
-        }
-    backward(c, &plain);
-    backward(&t, &w);
-    for (i = 0; i < t.plan.n_in; i++)
-        if (w.dx[i])
-            ok(same_plain(&t, "gradient", &t.in[i], w.dx[i], plain.dx[i]),
-               "%s: gradient %d the same with channels last", c->name, i);
-    w.add = plain.add = true;
-    backward(c, &plain);
-    backward(&t, &w);
-    for (i = 0; i < t.plan.n_in; i++)
-        if (w.dx[i])
-            ok(same_plain(&t, "twice the gradient", &t.in[i], w.dx[i],
-                          plain.dx[i]),
-               "%s: gradient %d is added to with channels last", c->name, i);
+    for (act = 0; act < 1 + t.op->acts_back && gradient; act++) {
+        c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
+        check_last_gradients(c, &t);
+    }
+    c->act = CR_ACT_NONE;
 }
 
 static bool plan_call(struct call *c, const struct cr_node *node,
@@ -590,6 +637,8 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
             check_act(&c);
         if (differ)
             check_gradients(&c);
+        if (differ && op->acts_back)
+            check_act_back(&c);
         if (last)
             check_last(&c, last, differ);
         check_threads(&c);
@@ -598,8 +647,7 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
 }
 
 /* The cases of a file; whether one is for any batch size. */
-static bool run_file(const char *kind, const char *leaf,
-                     const struct cr_op *op)
+static bool run_file(const char *kind, const char *leaf, const struct cr_op *op)
 {
     struct case_file f;
     bool batches = false;
@@ -621,8 +669,8 @@ static bool run_file(const char *kind, const char *leaf,
 static bool has_file(const char *kind, const char *leaf)
 {
     struct cr_arena mem = { 0 };
-    bool has = access(cr_strf(&mem, "tests/cases/%s/%s.yaml", kind, leaf),
-                      F_OK) == 0;
+    bool has =
+        access(cr_strf(&mem, "tests/cases/%s/%s.yaml", kind, leaf), F_OK) == 0;
 
     cr_arena_free(&mem);
     return has;

@@ -1,0 +1,81 @@
+#include "net/bn.h"
+
+#include "base/str.h"
+#include "net/attr.h"
+
+const struct cr_opt cr_bn_opts[] = {
+    CR_INT_MAY(struct cr_bn, num_features, 1, CR_DIM_MAX,
+               "Channels that come in; taken from the input if not given."),
+    CR_REAL_POS_OR(struct cr_bn, eps, 1e-5, 1e30, "Added to the variance."),
+    CR_REAL_OR(struct cr_bn, momentum, 0.9, 0, 1,
+               "Weight of the old moving value (PyTorch's momentum is 1 minus "
+               "this)."),
+    CR_BOOL_OR(struct cr_bn, affine, true,
+               "Train gamma and beta; without they stay as they begin."),
+    CR_OBJ_MAY(struct cr_bn, gamma_init, CR_KIND_INIT,
+               "How gamma begins; ones if not given."),
+    CR_OBJ_MAY(struct cr_bn, beta_init, CR_KIND_INIT,
+               "How beta begins; zeros if not given."),
+    CR_OBJ_MAY(struct cr_bn, moving_mean_init, CR_KIND_INIT,
+               "How the moving mean begins; zeros if not given."),
+    CR_OBJ_MAY(struct cr_bn, moving_var_init, CR_KIND_INIT,
+               "How the moving variance begins; ones if not given."),
+    CR_BOOL_MAY(struct cr_bn, use_batch_statistics,
+                "Normalise with the batch in prediction too (true), or with "
+                "the moving statistics in training too, which then stay "
+                "(false)."),
+    CR_ENUM_OR(struct cr_bn, data_format, 0, "NCHW",
+               "Channels are the second dimension."),
+    { 0 },
+};
+
+struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
+                               struct cr_spec spec, bool affine,
+                               const struct cr_obj *given, enum cr_begin begin)
+{
+    return affine ? cr_param(b, name, spec, given, begin, 0)
+                  : cr_param_fixed(b, name, spec, given, begin);
+}
+
+struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
+                           const char *prefix, int low, int high)
+{
+    static const char *const takes[] = { "(N, C)", "(N, C, L)", "(N, C, H, W)",
+                                         "(N, C, D, H, W)" };
+    const struct cr_bn *o = cr_opts(b);
+    const struct cr_spec *spec = cr_val_spec(x);
+    struct cr_arena *arena = cr_build_arena(b);
+    struct cr_batch_norm *attr = CR_NEW(arena, struct cr_batch_norm);
+    bool alone = cr_alone(b) && !prefix[0];
+    struct cr_val *mean, *variance, *gamma, *beta;
+    struct cr_spec c;
+
+    if (spec->rank < low || spec->rank > high) {
+        cr_fail(b, CR_E_SHAPE, "input %s does not fit: %s%s%s is expected",
+                cr_show(arena, spec), takes[low - 2], high > low ? " or " : "",
+                high > low ? takes[high - 2] : "");
+        return NULL;
+    }
+    if (o->num_features != CR_INT_NONE && o->num_features != spec->dim[1]) {
+        cr_fail(b, CR_E_SHAPE,
+                "input %s has %lld channels, and num_features is %lld",
+                cr_show(arena, spec), (long long)spec->dim[1],
+                (long long)o->num_features);
+        return NULL;
+    }
+    c = CR_SPEC(spec->dim[1]);
+    mean = cr_param_state(
+        b, alone ? "mean" : cr_strf(arena, "%smoving_mean", prefix), c,
+        &o->moving_mean_init, CR_BEGIN_ZERO);
+    variance = cr_param_state(
+        b, alone ? "variance" : cr_strf(arena, "%smoving_variance", prefix), c,
+        &o->moving_var_init, CR_BEGIN_ONE);
+    gamma = cr_param_affine(b, cr_strf(arena, "%sgamma", prefix), c, o->affine,
+                            &o->gamma_init, CR_BEGIN_ONE);
+    beta = cr_param_affine(b, cr_strf(arena, "%sbeta", prefix), c, o->affine,
+                           &o->beta_init, CR_BEGIN_ZERO);
+    attr->eps = o->eps;
+    attr->momentum = o->momentum;
+    attr->use_batch_statistics = o->use_batch_statistics;
+    return CR_EMIT(b, "batch_norm", attr, x, gamma, beta, mean, variance);
+}

@@ -1,0 +1,27 @@
+/* What BatchNorm1d, 2d and 3d share, and GroupNorm in part. */
+#ifndef CR_NET_BN_H
+#define CR_NET_BN_H
+
+#include "net/cell.h"
+
+struct cr_bn {
+    int64_t num_features;
+    double eps, momentum;
+    bool affine;
+    struct cr_obj gamma_init, beta_init, moving_mean_init, moving_var_init;
+    unsigned char use_batch_statistics;
+    int data_format;
+};
+extern const struct cr_opt cr_bn_opts[];
+
+/* A parameter that is trained where `affine` holds, and else only exists. */
+struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
+                               struct cr_spec spec, bool affine,
+                               const struct cr_obj *given, enum cr_begin begin);
+
+/* prefix: "" or "bn2d.", put before the names of the parameters. Inputs have
+ * `low` to `high` dimensions. */
+struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
+                           const char *prefix, int low, int high);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * batch_norm: y = act(gamma xhat + beta + more),  xhat = (x - mean) r,
+ *             r = 1 / sqrt(variance + eps), per channel   x (N, C, ...)
+ *
+ * mean and variance are those of the batch (biased), and then move the moving
+ * ones: moving = momentum moving + (1 - momentum) batch, with the unbiased
+ * variance; or they are the moving ones. Of a single value per channel the
+ * unbiased variance is not defined: the moving one stays as it is.
+ *
+ * Backward, with d = dy where y > 0 (dy without act), m values per channel:
+ *   dbeta = sum d;  dgamma = sum d xhat;  dmore = d
+ *   dx = gamma r (d - dbeta / m - xhat dgamma / m), or gamma r d where the
+ *   moving statistics were taken.
+ * Ioffe and Szegedy, arXiv:1502.03167; semantics.md 3.5.
+ */
+#include "math/channel.h"
+#include "net/attr.h"
+#include "net/op.h"
+
+enum {
+    X,
+    GAMMA,
+    BETA,
+    MEAN,
+    VARIANCE,
+    MORE
+};
+
+const struct cr_opt cr_batch_norm_opts[] = {
+    CR_REAL_POS_OR(struct cr_batch_norm, eps, 1e-5, 1e30,
+                   "Added to the variance."),
+    CR_REAL_OR(struct cr_batch_norm, momentum, 0.9, 0, 1,
+               "Weight of the old moving value (PyTorch's is that of the "
+               "new one)."),
+    CR_BOOL_MAY(struct cr_batch_norm, use_batch_statistics,
+                "Normalise with the batch (true) or with the moving "
+                "statistics (false); by default the batch in training."),
+    { 0 },
+};
+
+static bool batch_norm_batch(const struct cr_batch_norm *o, bool training)
+{
+    return o->use_batch_statistics == CR_BOOL_NONE ? training
+                                                   : o->use_batch_statistics;
+}
+
+static bool batch_norm_plan(struct cr_plan *p)
+{
+    const struct cr_spec *x = &p->in[X];
+    struct cr_channels ch;
+    int i;
+
+    if (x->rank < 2)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input %s does not fit: (N, C, ...) is expected",
+                        cr_show(p->arena, x));
+    for (i = GAMMA; i <= VARIANCE; i++)
+        if (p->in[i].rank != 1 || p->in[i].dim[0] != x->dim[1])
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "input %s has %lld channels, and there are %s "
+                            "values for them",
+                            cr_show(p->arena, x), (long long)x->dim[1],
+                            cr_show(p->arena, &p->in[i]));
+    if (p->n_in > MORE && p->in[MORE].rank >= 0 &&
+        !cr_spec_same(x, &p->in[MORE]))
+        return cr_error(p->diag, p->pos, CR_E_SHAPE, "%s cannot be added to %s",
+                        cr_show(p->arena, &p->in[MORE]), cr_show(p->arena, x));
+    ch = cr_channels(x);
+    p->out[0] = *x;
+    p->keep = 2 * (size_t)ch.c * sizeof(cr_real);
+    /* five rows of c reals and two of doubles, and room for the sums */
+    p->scratch = (size_t)ch.c * (5 * sizeof(cr_real) + 2 * sizeof(double)) +
+                 (size_t)cr_channel_room(&ch) * sizeof(cr_real);
+    return true;
+}
+
+/* The scratch: doubles first. */
+struct room {
+    double *sum, *dot;
+    cr_real *a, *b, *c;
+    cr_real *rest;
+};
+
+static struct room batch_norm_room(const struct cr_step *s, int64_t c)
+{
+    struct room r = { .sum = s->scratch };
+
+    r.dot = r.sum + c;
+    r.a = (cr_real *)(r.dot + c);
+    r.b = r.a + c;
+    r.c = r.b + c;
+    r.rest = r.c + c;
+    return r;
+}
+
+static void batch_norm_move(cr_real *to, double momentum, double value)
+{
+    *to = (cr_real)(momentum * (double)*to + (1 - momentum) * value);
+}
+
+static void batch_norm_forward(const struct cr_step *s)
+{
+    const struct cr_batch_norm *o = s->attr;
+    struct cr_channels ch = cr_channels(&s->in[X]);
+    struct room r = batch_norm_room(s, ch.c);
+    const cr_real *gamma = s->x[GAMMA], *beta = s->x[BETA];
+    cr_real *mean = s->keep, *rstd = mean + ch.c;
+    struct cr_channel_map map = { .x = s->x[X],
+                                  .more = s->x[MORE],
+                                  .mean = mean,
+                                  .scale = r.a,
+                                  .shift = beta,
+                                  .relu = s->act == CR_ACT_RELU,
+                                  .y = s->y[0] };
+    double m = (double)(ch.n * ch.s);
+    int64_t i;
+
+    if (batch_norm_batch(o, s->training)) {
+        cr_channel_moments(&ch, s->x[X], r.rest, r.sum, r.dot);
+    } else {
+        for (i = 0; i < ch.c; i++) {
+            r.sum[i] = (double)cr_creals(s->x[MEAN])[i];
+            r.dot[i] = (double)cr_creals(s->x[VARIANCE])[i];
+        }
+    }
+    for (i = 0; i < ch.c; i++) {
+        mean[i] = (cr_real)r.sum[i];
+        rstd[i] = (cr_real)(1 / sqrt(r.dot[i] + o->eps));
+        r.a[i] = gamma[i] * rstd[i];
+    }
+    if (s->state[MEAN] && batch_norm_batch(o, s->training))
+        for (i = 0; i < ch.c; i++)
+            batch_norm_move(cr_reals(s->state[MEAN]) + i, o->momentum,
+                            r.sum[i]);
+    if (s->state[VARIANCE] && batch_norm_batch(o, s->training) && m > 1)
+        for (i = 0; i < ch.c; i++)
+            batch_norm_move(cr_reals(s->state[VARIANCE]) + i, o->momentum,
+                            r.dot[i] * m / (m - 1));
+    cr_channel_map(&ch, &map, r.rest);
+}
+
+static void batch_norm_put(cr_real *to, bool add, double v)
+{
+    *to = (cr_real)(add ? (double)*to + v : v);
+}
+
+static void batch_norm_backward(const struct cr_step *s)
+{
+    const struct cr_batch_norm *o = s->attr;
+    struct cr_channels ch = cr_channels(&s->in[X]);
+    struct room r = batch_norm_room(s, ch.c);
+    const cr_real *gamma = s->x[GAMMA], *mean = s->keep, *rstd = mean + ch.c;
+    const cr_real *y = s->act == CR_ACT_RELU ? s->y[0] : NULL;
+    bool batch = batch_norm_batch(o, s->training);
+    struct cr_channel_back back = { .x = s->x[X],
+                                    .dy = s->dy[0],
+                                    .y = y,
+                                    .mean = mean,
+                                    .scale = r.a,
+                                    .shift = r.b,
+                                    .slope = batch ? r.c : NULL,
+                                    .dx = s->dx[X],
+                                    .dmore = s->dx[MORE],
+                                    .add_dx = s->add[X],
+                                    .add_more = s->add[MORE] };
+    double m = (double)(ch.n * ch.s);
+    int64_t i;
+
+    if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch))
+        cr_channel_sums(&ch, s->x[X], mean, s->dy[0], y, r.rest, r.sum, r.dot);
+    for (i = 0; i < ch.c && s->dx[GAMMA]; i++)
+        batch_norm_put(cr_reals(s->dx[GAMMA]) + i, s->add[GAMMA],
+                       r.dot[i] * (double)rstd[i]);
+    for (i = 0; i < ch.c && s->dx[BETA]; i++)
+        batch_norm_put(cr_reals(s->dx[BETA]) + i, s->add[BETA], r.sum[i]);
+    if (!s->dx[X] && !s->dx[MORE])
+        return;
+    for (i = 0; i < ch.c; i++) {
+        double rr = (double)rstd[i] * (double)rstd[i];
+
+        r.a[i] = gamma[i] * rstd[i];
+        r.b[i] = batch && s->dx[X] ? (cr_real)(r.sum[i] / m) : 0;
+        r.c[i] = batch && s->dx[X] ? (cr_real)(rr * r.dot[i] / m) : 0;
+    }
+    cr_channel_back(&ch, &back, r.rest);
+}
+
+static const char *const batch_norm_inputs[] = {
+    "x", "gamma", "beta", "moving_mean", "moving_variance", "more", NULL
+};
+
+const struct cr_op cr_op_batch_norm = {
+    .about = { .name = "batch_norm",
+               .summary = "Normalises each channel over the batch.",
+               .opts = cr_batch_norm_opts,
+               .size = sizeof(struct cr_batch_norm) },
+    .min_inputs = 5,
+    .max_inputs = 6,
+    .outputs = 1,
+    .inputs = batch_norm_inputs,
+    .reads = CR_X(X) | CR_X(GAMMA),
+    .acts = true,
+    .acts_back = true,
+    .adds = CR_X(MORE),
+    .states = CR_X(MEAN) | CR_X(VARIANCE),
+    .layouts = CR_LAYOUT_LAST,
+    .plan = batch_norm_plan,
+    .forward = batch_norm_forward,
+    .backward = batch_norm_backward,
+};
