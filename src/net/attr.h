@@ -6,6 +6,7 @@
 #define CR_NET_ATTR_H
 
 #include "conf/opt.h"
+#include "math/spec.h"
 
 enum cr_reduction { CR_MEAN, CR_SUM, CR_NONE };
 
@@ -49,5 +50,22 @@ struct cr_over {
     bool keepdims;
 };
 extern const struct cr_opt cr_over_opts[];
+
+/* One number everywhere, or all elements in order of memory. */
+struct cr_constant {
+    struct cr_reals value;
+    struct cr_ints shape;       /* n == 0: a single number */
+    int dtype;                  /* enum cr_dtype */
+};
+
+enum cr_dtype { CR_FLOAT32, CR_INT32, CR_TRUTH }; /* CR_DTYPES, in order */
+#define CR_DTYPES "float32|int32|bool"
+enum cr_type cr_dtype_type(int dtype);
+
+/* begin:end:step of the first axes as in Python: negative bounds count from
+ * the end, and what lies outside is cut off. */
+struct cr_slice {
+    struct cr_ints begin, end, step; /* no step: 1 */
+};
 
 #endif

@@ -92,6 +92,8 @@ struct cr_val *cr_emit(struct cr_build *b, const char *op, const void *attr,
 
 /* Another output of the op that made v; cr_emit gives the first. */
 struct cr_val *cr_output(struct cr_val *v, int i);
+/* How many outputs the op has that made v. */
+int cr_outputs(const struct cr_val *v);
 
 /* Several values as one result. The size is 0 of what is no tuple. */
 #define CR_TUPLE(b, ...) \

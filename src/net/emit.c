@@ -77,6 +77,11 @@ struct cr_val *cr_output(struct cr_val *v, int i)
     return v ? v->by->out[i] : NULL;
 }
 
+int cr_outputs(const struct cr_val *v)
+{
+    return v->by ? v->by->n_out : 1;
+}
+
 struct cr_val *cr_tuple(struct cr_build *b, int n, struct cr_val *const *vals)
 {
     struct cr_val *v = CR_NEW(b->net->arena, struct cr_val);
@@ -280,6 +285,7 @@ bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
         .n_in = node->n_in,
         .in = in,
         .out = out,
+        .n_out = node->op->outputs,
     };
     return node->op->plan(plan);
 }
@@ -314,7 +320,8 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
                     b->cell ? b->cell->about.name : "Cell");
         return NULL;
     }
-    for (i = 0; i < op->outputs; i++) {
+    node->n_out = plan.n_out;
+    for (i = 0; i < node->n_out; i++) {
         if (!cr_spec_fits(&out[i])) {
             cr_fail(b, CR_E_SHAPE, "the result %s is too large",
                     cr_show(net->arena, &out[i]));

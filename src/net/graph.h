@@ -40,7 +40,7 @@ struct cr_opnode {
     int cell;               /* row in cells */
     bool loss;              /* belongs to the loss, not to the network */
     uint64_t key;           /* of cell path and call: keys random numbers */
-    int n_in;
+    int n_in, n_out;
     struct cr_val *in[CR_OP_MAX];
     struct cr_val *out[CR_OP_MAX];
     double macs;

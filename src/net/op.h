@@ -40,6 +40,7 @@ struct cr_plan {
     int n_in;
     const struct cr_spec *in; /* of each input; rank -1 where absent */
     struct cr_spec *out;      /* one per output, to be set */
+    int n_out;                /* the op's number; plan may set another */
     size_t keep;              /* bytes handed from forward to backward */
     size_t scratch;           /* bytes of working room, undefined on entry */
     double macs;              /* multiply-adds of forward, for summary */

@@ -111,6 +111,7 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
                              : (struct cr_spec){ .rank = -1 };
     if (!cr_op_infer(&e->arena, e->net->diag, node, training, in, &plan, out))
         return false;
+    s->n_out = plan.n_out;
     s->keep_bytes = plan.keep;
     s->scratch = plan.scratch;
     s->macs = plan.macs;
@@ -166,7 +167,7 @@ static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
             e->vals[s->x[i]].uses++;
             needs = needs || e->vals[s->x[i]].needs;
         }
-    for (i = 0; i < s->op->outputs; i++) {
+    for (i = 0; i < s->n_out; i++) {
         int y = pval_new(e, &s->run.out[i]);
 
         s->y[i] = y;
@@ -278,7 +279,7 @@ static bool node_make(struct cr_exec *e, const struct cr_opnode *node)
     if (!infer(e, made, node))
         return false;
     outputs_make(e, made);
-    for (i = 0; i < node->op->outputs; i++)
+    for (i = 0; i < node->n_out; i++)
         e->of[node->out[i]->id] = made->y[i];
     return true;
 }
@@ -309,7 +310,7 @@ static bool *live_nodes(struct cr_exec *e)
         if (nodes[n]->loss && !e->want.loss)
             continue;
         live[n] = e->want.eager;
-        for (i = 0; i < nodes[n]->op->outputs; i++)
+        for (i = 0; i < nodes[n]->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->out[i]->id];
         for (k = 0; k < nodes[n]->n_in && live[n]; k++)
             if (nodes[n]->in[k])
@@ -533,7 +534,7 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
     struct cr_pstep *s;
     int i, at;
 
-    for (i = 0; i < f->op->outputs; i++)
+    for (i = 0; i < f->n_out; i++)
         arrives = arrives || e->vals[f->y[i]].grad >= 0;
     for (i = 0; i < f->n_in; i++)
         wanted = wanted || (f->x[i] >= 0 && e->vals[f->x[i]].needs);
@@ -553,6 +554,7 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
     at = e->n_steps - 1;
     s->op = f->op;
     s->n_in = f->n_in;
+    s->n_out = f->n_out;
     s->run = f->run;
     s->keep = f->keep;
     s->scratch = f->scratch;
@@ -562,7 +564,7 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
     for (i = 0; i < f->n_in; i++)
         if (f->op->reads & CR_X(i))
             s->x[i] = f->x[i];
-    for (i = 0; i < f->op->outputs; i++) {
+    for (i = 0; i < f->n_out; i++) {
         if ((f->op->reads & CR_Y(i)) || (i == 0 && s->act != CR_ACT_NONE))
             s->y[i] = f->y[i];
         s->dy[i] = e->vals[f->y[i]].grad;

@@ -38,7 +38,7 @@ struct cr_pstep {
     const struct cr_opnode *node;
     const struct cr_op *op;
     int param;              /* CR_UPDATE: which */
-    int n_in;
+    int n_in, n_out;
     int x[CR_OP_MAX], y[CR_OP_MAX];     /* pvals; -1: absent */
     int dy[CR_OP_MAX], dx[CR_OP_MAX];   /* backward */
     int mask[CR_OP_MAX];

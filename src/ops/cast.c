@@ -1,25 +1,53 @@
-/* cast: integers to the type that networks compute in. */
-#include "net/op.h"
+/* cast: the same values in another type; float32 to itself passes gradients */
+#include "net/attr.h"
+#include "net/move.h"
+
+struct cast {
+    int dtype; /* enum cr_dtype */
+};
+
+static const struct cr_opt cast_opts[] = {
+    CR_ENUM_OR(struct cast, dtype, CR_FLOAT32, CR_DTYPES, "The new type."),
+    { 0 },
+};
+
+enum cr_type cr_dtype_type(int dtype)
+{
+    return dtype == CR_INT32 ? CR_I32 : dtype == CR_TRUTH ? CR_BOOL : CR_REAL;
+}
 
 static bool cast_plan(struct cr_plan *p)
 {
+    const struct cast *o = p->attr; /* NULL: to what networks compute in */
+
     p->out[0] = p->in[0];
-    p->out[0].type = CR_REAL;
+    p->out[0].type = cr_dtype_type(o ? o->dtype : CR_FLOAT32);
+    p->same = p->out[0].type == p->in[0].type;
     return true;
 }
 
 static void cast_forward(const struct cr_step *s)
 {
-    cr_convert(s->in[0].type, s->x[0], CR_REAL, s->y[0], cr_count(&s->in[0]));
+    if (s->in[0].type == s->out[0].type)
+        cr_view_forward(s);
+    else
+        cr_convert(s->in[0].type, s->x[0], s->out[0].type, s->y[0],
+                   cr_count(&s->in[0]));
 }
 
 const struct cr_op cr_op_cast = {
     .about = { .name = "cast",
-               .summary = "Integers become float32; no gradient." },
+               .summary = "The same values in another type.",
+               .opts = cast_opts,
+               .size = sizeof(struct cast) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
     .integers = CR_X(0),
+    .layouts = CR_LAYOUT_FLAT,
     .plan = cast_plan,
     .forward = cast_forward,
+    .backward = cr_view_backward,
 };

@@ -98,7 +98,7 @@ static void forward(struct call *c)
             s.state[i] = c->state[i];
         }
     }
-    for (i = 0; i < c->op->outputs; i++) {
+    for (i = 0; i < c->plan.n_out; i++) {
         s.y[i] = c->y[i];
         poison(c->y[i], cr_bytes(&c->out[i]));
     }
@@ -128,7 +128,7 @@ static void backward(struct call *c, const struct want *w)
         s.dx[i] = w->dx[i];
         s.add[i] = w->add;
     }
-    for (i = 0; i < c->op->outputs; i++) {
+    for (i = 0; i < c->plan.n_out; i++) {
         s.y[i] = c->op->reads & CR_Y(i) ? c->y[i] : NULL;
         s.dy[i] = c->dy[i];
     }
@@ -153,7 +153,7 @@ static double weighted(struct call *c)
     int k;
 
     forward(c);
-    for (k = 0; k < c->op->outputs; k++) {
+    for (k = 0; k < c->plan.n_out; k++) {
         n = c->dy[k] ? cr_count(&c->out[k]) : 0;
         for (i = 0; i < n; i++)
             sum += (double)c->dy[k][i] * (double)((cr_real *)c->y[k])[i];
@@ -297,7 +297,7 @@ static void check_gradients(struct call *c)
     cr_real *g[CR_OP_MAX] = { NULL };
     int i, k, asked = 0;
 
-    for (k = 0; k < c->op->outputs; k++) {
+    for (k = 0; k < c->plan.n_out; k++) {
         int64_t j, n = cr_count(&c->out[k]);
 
         if (c->out[k].type != CR_REAL)
@@ -405,8 +405,8 @@ static void check_values(struct call *c, const struct cr_node *out,
     int k = 0;
 
     forward(c);
-    ok(cr_node_count(out) == c->op->outputs, "%s: %d outputs", c->name,
-       c->op->outputs);
+    ok(cr_node_count(out) == c->plan.n_out, "%s: %d outputs", c->name,
+       c->plan.n_out);
     for (CR_EACH(o, out)) {
         struct cr_spec spec;
         void *want = case_tensor(c->arena, o, 1, 0, &spec);
@@ -505,7 +505,7 @@ static void check_last_gradients(struct call *c, struct call *t)
 
     forward(c);
     forward(t);
-    for (i = 0; i < t->op->outputs; i++)
+    for (i = 0; i < t->plan.n_out; i++)
         if (t->out[i].layout == CR_LAST)
             t->dy[i] = turned(c, &c->out[i], c->dy[i]);
     for (i = 0; i < t->plan.n_in; i++)
@@ -546,7 +546,7 @@ static void check_last(struct call *c, const struct cr_node *last,
     t.plan.keep = t.plan.scratch = 0;
     if (!ok(t.op->plan(&t.plan), "%s: planned with channels last", c->name))
         return;
-    for (i = 0; i < t.op->outputs; i++)
+    for (i = 0; i < t.plan.n_out; i++)
         t.y[i] = cr_alloc(c->arena, cr_bytes(&t.out[i]) + 64, 1);
     t.keep = cr_alloc(c->arena, t.plan.keep + 64, 1);
     t.scratch = cr_alloc(c->arena, t.plan.scratch + 64, 1);
@@ -554,7 +554,7 @@ static void check_last(struct call *c, const struct cr_node *last,
         c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
         forward(c);
         forward(&t);
-        for (i = 0; i < t.op->outputs; i++)
+        for (i = 0; i < t.plan.n_out; i++)
             ok(same_plain(&t, "output", &t.out[i], t.y[i], c->y[i]),
                "%s: the same with channels last%s", c->name,
                act ? " and an activation" : "");
@@ -584,12 +584,13 @@ static bool plan_call(struct call *c, const struct cr_node *node,
                                 .training = !training || training->boolean,
                                 .n_in = n,
                                 .in = c->in,
-                                .out = c->out };
+                                .out = c->out,
+                                .n_out = c->op->outputs };
     if (!cr_opts_read(c->arena, diag, &c->op->about, cr_node_get(node, "opts"),
                       node->pos, attr) ||
         !c->op->plan(&c->plan))
         return false;
-    for (i = 0; i < c->op->outputs; i++)
+    for (i = 0; i < c->plan.n_out; i++)
         c->y[i] = cr_alloc(c->arena, cr_bytes(&c->out[i]) + 64, 1);
     for (i = 0; i < n; i++)
         c->state[i] = cr_alloc(c->arena, cr_bytes(&c->in[i]) + 64, 1);

@@ -225,6 +225,56 @@ for opts, axis, keep in (('', None, False), ('axis: 0', 0, False),
     case('argmax', opts, [(2, 3, 5)],
          lambda x, a=axis, k=keep: x.argmax(a, k))
 
+# ---- shape
+
+for op, opts, inputs, f in (
+        ('reshape', 'shape: [3, -1]', [(2, 3, 5)], lambda x: x.reshape(3, -1)),
+        ('squeeze', '', [(1, 3, 1, 2)], torch.squeeze),
+        ('squeeze', 'axis: -2', [(1, 3, 1, 2)], lambda x: x.squeeze(2)),
+        ('expand_dims', 'axis: 1', [(3, 2)], lambda x: x.unsqueeze(1)),
+        ('expand_dims', 'axis: -1', [(3, 2)], lambda x: x.unsqueeze(-1)),
+        ('transpose', 'input_perm: [0, 2, 1]', [(2, 3, 5)],
+         lambda x: x.permute(0, 2, 1)),
+        ('transpose', 'input_perm: [0, 2, 1, 3]', [(2, 3, 5, 4)],
+         lambda x: x.permute(0, 2, 1, 3)),
+        ('transpose', 'input_perm: [2, 0, -3, 3]', [(2, 3, 5, 1)],
+         lambda x: x.permute(2, 0, 1, 3)),
+        ('transpose', '', [(2, 3, 5)], lambda x: x.permute(2, 1, 0)),
+        ('strided_slice', 'begin: [0, 1], end: [3, 4]', [(3, 5, 2)],
+         lambda x: x[0:3, 1:4]),
+        ('strided_slice', 'begin: [1], end: [5], step: [2]', [(5, 3)],
+         lambda x: x[1:5:2]),
+        ('strided_slice', 'begin: [0, -3], end: [2, -1]', [(2, 5)],
+         lambda x: x[:, -3:-1]),
+        ('strided_slice', 'begin: [-1, 4], end: [-9, 0], step: [-1, -3]',
+         [(3, 5)], lambda x: x.flip(0)[:, [4, 1]]),
+        ('concat', 'axis: 1', [(2, 3, 2), (2, 1, 2), (2, 4, 2)],
+         lambda *x: torch.cat(x, 1)),
+        ('concat', '', [(2, 3), (1, 3)], lambda *x: torch.cat(x, 0)),
+        ('concat', 'axis: -1', [(2, 3)], lambda *x: torch.cat(x, 1)),
+        ('stack', '', [(2, 3), (2, 3), (2, 3)], lambda *x: torch.stack(x, 0)),
+        ('stack', 'axis: -1', [(2, 3), (2, 3)], lambda *x: torch.stack(x, -1)),
+        ('stack', 'axis: 1', [(2, 3), (2, 3)], lambda *x: torch.stack(x, 1)),
+        ('split', 'split_size_or_sections: 2', [(5, 3)],
+         lambda x: torch.split(x, 2)),
+        ('split', 'split_size_or_sections: 2, axis: 1', [(3, 6)],
+         lambda x: torch.split(x, 2, 1)),
+        ('split', 'split_size_or_sections: [1, 3, 2], axis: -1', [(2, 6)],
+         lambda x: torch.split(x, [1, 3, 2], 1)),
+        ('tile', 'dims: [2, 3]', [(3, 2)], lambda x: torch.tile(x, (2, 3))),
+        ('tile', 'dims: [2, 1, 2]', [(3, 2)],
+         lambda x: torch.tile(x, (2, 1, 2))),
+        ('tile', 'dims: 2', [(3, 2, 2)], lambda x: torch.tile(x, (2,))),
+        ('broadcast_to', 'shape: [2, 3, 4]', [(3, 1)],
+         lambda x: x.broadcast_to(2, 3, 4)),
+        ('broadcast_to', 'shape: [4, -1, 2]', [(1, 3, 1)],
+         lambda x: x.broadcast_to(4, 3, 2)),
+        ('pad', 'padding: [1, 2]', [(2, 3)],
+         lambda x: torch.nn.functional.pad(x, (1, 2))),
+        ('pad', 'padding: [0, 1, 2, 0], value: -1.5', [(2, 1, 2, 3)],
+         lambda x: torch.nn.functional.pad(x, (0, 1, 2, 0), value=-1.5))):
+    case(op, opts, inputs, f)
+
 if __name__ == '__main__':
     for leaf in sys.argv[1:] or sorted(CASES):
         write(leaf)

@@ -1,0 +1,229 @@
+#include "net/move.h"
+
+#include "base/attr.h"
+#include "math/each.h"
+
+#include <string.h>
+
+#define MOVE_COST 0.4 /* nanoseconds per element */
+
+void cr_move_dense(const struct cr_spec *spec, int64_t *step)
+{
+    int64_t dense = 1;
+    int i;
+
+    for (i = spec->rank - 1; i >= 0; i--) {
+        step[i] = dense;
+        dense *= spec->dim[i];
+    }
+}
+
+void cr_move_open(struct cr_move *m, const struct cr_spec *dense,
+                  const int64_t *step, int64_t at)
+{
+    cr_walk_begin(&m->walk, dense->rank, dense->dim);
+    cr_walk_steps(&m->walk, step);
+    cr_walk_merge(&m->walk);
+    m->at = at;
+}
+
+struct moving {
+    const struct cr_move *m;
+    size_t size;
+    const char *from;
+    char *to;
+    int of, into; /* operands */
+    bool add;
+};
+
+#define MOVE_STRIDED(T)                  \
+    {                                    \
+        const T *x = (const void *)from; \
+        T *y = (void *)to;               \
+        for (i = 0; i < n; i++)          \
+            y[i * step] = x[i * pace];   \
+    }
+
+static void move_run(void *ctx, int64_t n, const int64_t *off,
+                     const int64_t *inc)
+{
+    const struct moving *c = ctx;
+    const char *from = c->from + (size_t)off[c->of] * c->size;
+    char *to = c->to + (size_t)off[c->into] * c->size;
+    int64_t i, pace = inc[c->of], step = inc[c->into];
+
+    if (pace == 1 && step == 1)
+        memcpy(to, from, (size_t)n * c->size);
+    else if (c->size == 4)
+        MOVE_STRIDED(uint32_t)
+    else if (c->size == 8)
+        MOVE_STRIDED(uint64_t)
+    else if (c->size == 1)
+        MOVE_STRIDED(uint8_t)
+    else
+        for (i = 0; i < n; i++)
+            memcpy(to + (size_t)(i * step) * c->size,
+                   from + (size_t)(i * pace) * c->size, c->size);
+}
+
+static void add_run(void *ctx, int64_t n, const int64_t *off,
+                    const int64_t *inc)
+{
+    const struct moving *c = ctx;
+    const cr_real *from = (const cr_real *)(const void *)c->from + off[c->of];
+    cr_real *to = (cr_real *)(void *)c->to + off[c->into];
+    int64_t i, pace = inc[c->of], step = inc[c->into];
+
+    if (pace == 1 && step == 1) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] += from[i];
+    } else {
+        for (i = 0; i < n; i++)
+            to[i * step] += from[i * pace];
+    }
+}
+
+/* Places are those of operand `places`, 0 or 1 of the walk. */
+static void move(const struct cr_move *m, enum cr_type type, const void *from,
+                 void *to, int of, bool add)
+{
+    size_t size = cr_type_size(type), skip = (size_t)m->at * size;
+    struct moving c = { .m = m,
+                        .size = size,
+                        .from = (const char *)from + (of ? skip : 0),
+                        .to = (char *)to + (of ? 0 : skip),
+                        .of = of,
+                        .into = !of };
+
+    cr_walk_each(&m->walk, MOVE_COST, &c, add ? add_run : move_run);
+}
+
+void cr_move_gather(const struct cr_move *m, enum cr_type type,
+                    const void *from, void *to)
+{
+    move(m, type, from, to, 1, false);
+}
+
+void cr_move_scatter(const struct cr_move *m, enum cr_type type,
+                     const void *from, void *to)
+{
+    move(m, type, from, to, 0, false);
+}
+
+void cr_move_gather_add(const struct cr_move *m, const cr_real *from,
+                        cr_real *to, bool add)
+{
+    move(m, CR_REAL, from, to, 1, add);
+}
+
+void cr_move_scatter_add(const struct cr_move *m, const cr_real *from,
+                         cr_real *to, bool add)
+{
+    move(m, CR_REAL, from, to, 0, add);
+}
+
+static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,
+                                 const int64_t *inc, cr_real *room)
+{
+    const struct moving *c = ctx;
+
+    (void)n, (void)inc, (void)room;
+    return (const cr_real *)(const void *)c->from + off[0];
+}
+
+static void sum_sink(void *ctx, int64_t at, int64_t n, const double *sum)
+{
+    const struct moving *c = ctx;
+    cr_real *to = (cr_real *)(void *)c->to + at;
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        to[i] = (c->add ? to[i] : 0) + (cr_real)sum[i];
+}
+
+void cr_move_sum(const struct cr_move *m, const cr_real *from, cr_real *to,
+                 bool add)
+{
+    struct moving c = { .from = (const char *)from,
+                        .to = (char *)to,
+                        .add = add };
+
+    cr_reduce(&(struct cr_reduce){ .walk = &m->walk,
+                                   .kept = 1,
+                                   .fold = &cr_fold_sum,
+                                   .cost = MOVE_COST,
+                                   .ctx = &c,
+                                   .source = sum_source,
+                                   .sink = sum_sink });
+}
+
+/* ---- bytes ---- */
+
+static void bytes_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct moving *c = ctx;
+
+    if (c->from)
+        memcpy(c->to + from, c->from + from, (size_t)(to - from));
+    else
+        memset(c->to + from, 0, (size_t)(to - from));
+}
+
+void cr_move_bytes(const void *from, void *to, size_t n)
+{
+    struct moving c = { .from = from, .to = to };
+
+    cr_each((int64_t)n, MOVE_COST / 4, &c, bytes_range);
+}
+
+void cr_move_zero(void *to, size_t n)
+{
+    struct moving c = { .to = to };
+
+    cr_each((int64_t)n, MOVE_COST / 4, &c, bytes_range);
+}
+
+static void fill_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct moving *c = ctx;
+    int64_t i;
+
+    for (i = from; i < to; i++)
+        memcpy(c->to + (size_t)i * c->size, c->from, c->size);
+}
+
+void cr_move_fill(const struct cr_spec *spec, double value, void *to)
+{
+    uint64_t one = 0;
+    struct moving c = { .size = cr_type_size(spec->type),
+                        .from = (const char *)&one,
+                        .to = to };
+
+    cr_convert(CR_F64, &value, spec->type, &one, 1);
+    if (one == 0)
+        cr_move_zero(to, cr_bytes(spec));
+    else
+        cr_each(cr_count(spec), MOVE_COST, &c, fill_range);
+}
+
+bool cr_like_plan(struct cr_plan *p)
+{
+    p->out[0] = p->in[0];
+    return true;
+}
+
+void cr_view_forward(const struct cr_step *s)
+{
+    cr_move_bytes(s->x[0], s->y[0], cr_bytes(&s->in[0]));
+}
+
+void cr_view_backward(const struct cr_step *s)
+{
+    int64_t n = cr_count(&s->in[0]);
+    struct cr_spec flat = { .type = CR_REAL, .rank = 1, .dim = { n } };
+    struct cr_move m;
+
+    cr_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
+    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->add[0]);
+}

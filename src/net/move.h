@@ -1,0 +1,56 @@
+/*
+ * What ops share that move elements: transpose, slices, concat ...
+ *
+ * In the walk of a move, operand 0 is a dense tensor and operand 1 the places
+ * of its elements in another one, from element `at`.
+ */
+#ifndef CR_NET_MOVE_H
+#define CR_NET_MOVE_H
+
+#include "math/walk.h"
+#include "net/op.h"
+
+struct cr_move {
+    struct cr_walk walk;
+    int64_t at;
+};
+
+/* For a dense tensor of the shape, whose element i (an index per dimension)
+ * has its place at sum i[k] step[k] + at. */
+void cr_move_open(struct cr_move *m, const struct cr_spec *dense,
+                  const int64_t *step, int64_t at);
+/* Elements in row-major order of a shape. */
+void cr_move_dense(const struct cr_spec *spec, int64_t *step);
+
+/* to = the elements of `from` at the places, and the other way round. */
+void cr_move_gather(const struct cr_move *m, enum cr_type type,
+                    const void *from, void *to);
+void cr_move_scatter(const struct cr_move *m, enum cr_type type,
+                     const void *from, void *to);
+/* The same for gradients, added to what is there if `add`. */
+void cr_move_gather_add(const struct cr_move *m, const cr_real *from,
+                        cr_real *to, bool add);
+void cr_move_scatter_add(const struct cr_move *m, const cr_real *from,
+                         cr_real *to, bool add);
+/* to = or += the sum of what `from` has for each element: places repeat. */
+void cr_move_sum(const struct cr_move *m, const cr_real *from, cr_real *to,
+                 bool add);
+/* n bytes, over all threads */
+void cr_move_bytes(const void *from, void *to, size_t n);
+void cr_move_zero(void *to, size_t n);
+/* One number everywhere. */
+void cr_move_fill(const struct cr_spec *spec, double value, void *to);
+
+/* The result has the input's shape and type, and is no view of it. */
+bool cr_like_plan(struct cr_plan *plan);
+
+/* Ops whose result has the input's bytes under another shape. */
+void cr_view_forward(const struct cr_step *step);
+void cr_view_backward(const struct cr_step *step);
+#define CR_VIEW_OP \
+    .outputs = 1, .function = true, .integers = CR_X(0), \
+    .forward = cr_view_forward, .backward = cr_view_backward
+
+extern const char *const cr_input[]; /* "input" */
+
+#endif

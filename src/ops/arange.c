@@ -1,0 +1,72 @@
+/* arange: start, start + step ... up to but without end. Whole numbers all
+ * three make an int32 tensor. */
+#include "net/op.h"
+
+struct arange {
+    double start, end, step;
+};
+
+static const struct cr_opt arange_opts[] = {
+    CR_REAL(struct arange, start, -DBL_MAX, DBL_MAX,
+            "The first number; alone it is the end, and 0 comes first."),
+    CR_REAL_MAY(struct arange, end, -DBL_MAX, DBL_MAX,
+                "Where the numbers stop."),
+    CR_REAL_OR(struct arange, step, 1, -DBL_MAX, DBL_MAX,
+               "From number to number."),
+    { 0 },
+};
+
+static struct arange arange_of(const void *attr)
+{
+    struct arange o = *(const struct arange *)attr;
+
+    if (isnan(o.end)) {
+        o.end = o.start;
+        o.start = 0;
+    }
+    return o;
+}
+
+static bool whole(double v)
+{
+    return v == floor(v) && fabs(v) <= INT32_MAX;
+}
+
+static bool arange_plan(struct cr_plan *p)
+{
+    struct arange o = arange_of(p->attr);
+    double n = ceil((o.end - o.start) / o.step);
+
+    if (!(n >= 1 && n <= (double)CR_DIM_MAX))
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "from %g to %g by %g there are no numbers, or too "
+                        "many",
+                        o.start, o.end, o.step);
+    p->out[0] = CR_SPEC((int64_t)n);
+    if (whole(o.start) && whole(o.end) && whole(o.step))
+        p->out[0].type = CR_I32;
+    return true;
+}
+
+static void arange_forward(const struct cr_step *s)
+{
+    struct arange o = arange_of(s->attr);
+    int64_t i, n = s->out[0].dim[0];
+
+    for (i = 0; i < n; i++)
+        if (s->out[0].type == CR_I32)
+            ((int32_t *)s->y[0])[i] = (int32_t)(o.start + (double)i * o.step);
+        else
+            ((cr_real *)s->y[0])[i] = (cr_real)(o.start + (double)i * o.step);
+}
+
+const struct cr_op cr_op_arange = {
+    .about = { .name = "arange",
+               .summary = "Numbers from start to end by step.",
+               .opts = arange_opts,
+               .size = sizeof(struct arange) },
+    .outputs = 1,
+    .function = true,
+    .plan = arange_plan,
+    .forward = arange_forward,
+};

@@ -1,0 +1,77 @@
+/* broadcast_to: the tensor repeated to a larger shape, as numpy broadcasts;
+ * dx = the sum over what was repeated of dy */
+#include "net/move.h"
+
+struct broadcast_to {
+    struct cr_ints shape;
+};
+
+static const struct cr_opt broadcast_to_opts[] = {
+    CR_INTS(struct broadcast_to, shape, -1, CR_DIM_MAX,
+            "The new shape; -1 keeps the dimension as it is."),
+    { 0 },
+};
+
+static bool broadcast_to_plan(struct cr_plan *p)
+{
+    const struct cr_ints *shape =
+        &((const struct broadcast_to *)p->attr)->shape;
+    const struct cr_spec *x = &p->in[0];
+    struct cr_spec *y = &p->out[0];
+    bool fits = shape->n >= x->rank && shape->n <= CR_RANK_MAX;
+    int i;
+
+    *y = (struct cr_spec){ .type = x->type };
+    for (i = 0; i < shape->n && i < CR_RANK_MAX; i++) {
+        int k = i - (shape->n - x->rank);
+        int64_t dim = k >= 0 ? x->dim[k] : 1;
+
+        y->dim[y->rank++] = shape->v[i] == -1 && k >= 0 ? dim : shape->v[i];
+        fits = fits && y->dim[i] > 0 && (dim == 1 || dim == y->dim[i]);
+    }
+    if (!fits)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input %s does not broadcast to %s",
+                        cr_show(p->arena, x), cr_show(p->arena, y));
+    return true;
+}
+
+static struct cr_move broadcast_to_move(const struct cr_step *s)
+{
+    struct cr_move m = { .at = 0 };
+
+    cr_walk_begin(&m.walk, s->out[0].rank, s->out[0].dim);
+    cr_walk_add(&m.walk, &s->in[0]);
+    cr_walk_merge(&m.walk);
+    return m;
+}
+
+static void broadcast_to_forward(const struct cr_step *s)
+{
+    struct cr_move m = broadcast_to_move(s);
+
+    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+}
+
+static void broadcast_to_backward(const struct cr_step *s)
+{
+    struct cr_move m = broadcast_to_move(s);
+
+    cr_move_sum(&m, s->dy[0], s->dx[0], s->add[0]);
+}
+
+const struct cr_op cr_op_broadcast_to = {
+    .about = { .name = "broadcast_to",
+               .summary = "The tensor repeated to a larger shape.",
+               .opts = broadcast_to_opts,
+               .size = sizeof(struct broadcast_to) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = broadcast_to_plan,
+    .forward = broadcast_to_forward,
+    .backward = broadcast_to_backward,
+};

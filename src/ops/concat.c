@@ -1,0 +1,52 @@
+/* concat: tensors one behind the other along an axis */
+#include "net/axis.h"
+#include "net/join.h"
+
+static bool concat_plan(struct cr_plan *p)
+{
+    struct cr_spec *y = &p->out[0];
+    int i, k, axis;
+
+    *y = p->in[0];
+    if (!cr_axis_check(p, y, cr_join_axis(p->attr), &axis))
+        return false;
+    for (k = 1; k < p->n_in; k++) {
+        const struct cr_spec *x = &p->in[k];
+        bool fits = x->rank == y->rank;
+
+        for (i = 0; i < y->rank && fits; i++)
+            fits = i == axis || x->dim[i] == y->dim[i];
+        if (!fits)
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "inputs %s and %s differ in more than axis %d",
+                            cr_show(p->arena, &p->in[0]), cr_show(p->arena, x),
+                            axis);
+        y->dim[axis] += x->dim[axis];
+    }
+    return cr_join_types(p);
+}
+
+/* Where input k lies in the result. */
+static struct cr_move concat_move(const struct cr_step *s, int k)
+{
+    int64_t step[CR_RANK_MAX], at = 0;
+    int i, axis = (int)cr_join_axis(s->attr);
+    struct cr_move m;
+
+    axis += axis < 0 ? s->out[0].rank : 0;
+    cr_move_dense(&s->out[0], step);
+    for (i = 0; i < k; i++)
+        at += s->in[i].dim[axis] * step[axis];
+    cr_move_open(&m, &s->in[k], step, at);
+    return m;
+}
+
+CR_JOIN(concat)
+
+const struct cr_op cr_op_concat = {
+    .about = { .name = "concat",
+               .summary = "Tensors one behind the other along an axis.",
+               .opts = cr_join_opts,
+               .size = sizeof(struct cr_join) },
+    CR_JOIN_OP(concat),
+};

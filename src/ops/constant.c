@@ -1,0 +1,48 @@
+/* constant: numbers that the text gives; one fills the shape */
+#include "net/attr.h"
+#include "net/move.h"
+
+static const struct cr_opt constant_opts[] = {
+    CR_REALS(struct cr_constant, value, -INFINITY, INFINITY,
+             "One number for all, or each in order of memory."),
+    CR_INTS_MAY(struct cr_constant, shape, 1, CR_DIM_MAX,
+                "The shape; a single number if none is given."),
+    CR_ENUM_OR(struct cr_constant, dtype, 0, CR_DTYPES,
+               "Type of the elements."),
+    { 0 },
+};
+
+static bool constant_plan(struct cr_plan *p)
+{
+    const struct cr_constant *o = p->attr;
+
+    if (o->shape.n > CR_RANK_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "a tensor has at most %d dimensions", CR_RANK_MAX);
+    p->out[0] = cr_spec_make(cr_dtype_type(o->dtype), o->shape.n, o->shape.v);
+    if (!cr_spec_fits(&p->out[0]) ||
+        (o->value.n != 1 && o->value.n != cr_count(&p->out[0])))
+        return cr_error(p->diag, p->pos, CR_E_SHAPE, "%d values do not fill %s",
+                        o->value.n, cr_show(p->arena, &p->out[0]));
+    return true;
+}
+
+static void constant_forward(const struct cr_step *s)
+{
+    const struct cr_constant *o = s->attr;
+
+    if (o->value.n == 1)
+        cr_move_fill(&s->out[0], o->value.v[0], s->y[0]);
+    else
+        cr_convert(CR_F64, o->value.v, s->out[0].type, s->y[0], o->value.n);
+}
+
+const struct cr_op cr_op_constant = {
+    .about = { .name = "constant",
+               .summary = "Numbers that do not change.",
+               .opts = constant_opts,
+               .size = sizeof(struct cr_constant) },
+    .outputs = 1,
+    .plan = constant_plan,
+    .forward = constant_forward,
+};

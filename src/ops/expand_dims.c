@@ -1,0 +1,46 @@
+/* expand_dims: a new axis of length 1. */
+#include "net/axis.h"
+#include "net/move.h"
+
+struct expand_dims {
+    int64_t axis;
+};
+
+static const struct cr_opt expand_dims_opts[] = {
+    CR_INT(struct expand_dims, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+           "Where the new axis stands in the result."),
+    { 0 },
+};
+
+static bool expand_dims_plan(struct cr_plan *p)
+{
+    int64_t axis = ((const struct expand_dims *)p->attr)->axis;
+    struct cr_spec *y = &p->out[0];
+    int i, at;
+
+    *y = p->in[0];
+    if (y->rank == CR_RANK_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input %s has %d dimensions already",
+                        cr_show(p->arena, p->in), CR_RANK_MAX);
+    y->rank++;
+    if (!cr_axis_check(p, y, axis, &at))
+        return false;
+    for (i = y->rank - 1; i > at; i--)
+        y->dim[i] = y->dim[i - 1];
+    y->dim[at] = 1;
+    p->same = true;
+    return true;
+}
+
+const struct cr_op cr_op_expand_dims = {
+    .about = { .name = "expand_dims",
+               .summary = "A new axis of length 1.",
+               .opts = expand_dims_opts,
+               .size = sizeof(struct expand_dims) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .inputs = cr_input,
+    CR_VIEW_OP,
+    .plan = expand_dims_plan,
+};

@@ -1,0 +1,20 @@
+/* ones_like: a tensor of 1s of the input's shape and type */
+#include "net/move.h"
+
+static void ones_like_forward(const struct cr_step *s)
+{
+    cr_move_fill(&s->out[0], 1, s->y[0]);
+}
+
+const struct cr_op cr_op_ones_like = {
+    .about = { .name = "ones_like",
+               .summary = "A tensor of 1s, shaped as the input." },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = cr_like_plan,
+    .forward = ones_like_forward,
+};

@@ -1,0 +1,57 @@
+/* reshape: the same elements under another shape; one dimension of -1 takes
+ * what is left. */
+#include "net/move.h"
+
+struct reshape {
+    struct cr_ints shape;
+};
+
+static const struct cr_opt reshape_opts[] = {
+    CR_INTS_MAY(struct reshape, shape, -1, CR_DIM_MAX,
+                "The new shape; -1 once for what is left."),
+    { 0 },
+};
+
+static bool reshape_plan(struct cr_plan *p)
+{
+    const struct cr_ints *shape = &((const struct reshape *)p->attr)->shape;
+    struct cr_spec *y = &p->out[0];
+    int64_t left = cr_count(&p->in[0]);
+    int i, open = -1;
+
+    *y = (struct cr_spec){ .type = p->in[0].type };
+    if (shape->n > CR_RANK_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "a shape has at most %d dimensions", CR_RANK_MAX);
+    for (i = 0; i < shape->n; i++) {
+        y->dim[y->rank++] = shape->v[i];
+        if (shape->v[i] == -1 && open < 0)
+            open = i;
+        else if (shape->v[i] < 1 || left % shape->v[i] != 0)
+            left = 0;
+        else
+            left /= shape->v[i];
+    }
+    if (open >= 0)
+        y->dim[open] = left;
+    if (left == 0 || (open < 0 && left != 1)) {
+        if (open >= 0)
+            y->dim[open] = -1;
+        return cr_error(p->diag, p->pos, CR_E_SHAPE, "input %s has no shape %s",
+                        cr_show(p->arena, p->in), cr_show(p->arena, y));
+    }
+    p->same = true;
+    return true;
+}
+
+const struct cr_op cr_op_reshape = {
+    .about = { .name = "reshape",
+               .summary = "The same elements under another shape.",
+               .opts = reshape_opts,
+               .size = sizeof(struct reshape) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .inputs = cr_input,
+    CR_VIEW_OP,
+    .plan = reshape_plan,
+};

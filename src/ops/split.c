@@ -1,0 +1,115 @@
+/* split: pieces of `split_size` along an axis, the last one what is left; or
+ * pieces of the sizes listed */
+#include "net/axis.h"
+#include "net/move.h"
+
+struct split {
+    struct cr_ints split_size_or_sections;
+    int64_t axis;
+};
+
+static const struct cr_opt split_opts[] = {
+    CR_INTS(struct split, split_size_or_sections, 1, CR_DIM_MAX,
+            "Length of each piece; a list of them for uneven ones."),
+    CR_INT_OR(struct split, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "The axis that is split."),
+    { 0 },
+};
+
+/* Length of piece k of n along the axis, of which `left` remain. */
+static int64_t split_length(const struct split *o, int k, int64_t left)
+{
+    const struct cr_ints *size = &o->split_size_or_sections;
+
+    if (size->n > 1)
+        return k < size->n ? size->v[k] : 0;
+    return left < size->v[0] ? left : size->v[0];
+}
+
+static bool split_plan(struct cr_plan *p)
+{
+    const struct split *o = p->attr;
+    const struct cr_spec *x = &p->in[0];
+    int64_t left, n;
+    int axis;
+
+    if (!cr_axis_check(p, x, o->axis, &axis))
+        return false;
+    left = x->dim[axis];
+    for (p->n_out = 0; left > 0 && p->n_out < CR_OP_MAX; left -= n) {
+        n = split_length(o, p->n_out, left);
+        if (n == 0 || n > left)
+            break;
+        p->out[p->n_out] = *x;
+        p->out[p->n_out++].dim[axis] = n;
+    }
+    if (left == 0 && (o->split_size_or_sections.n == 1 ||
+                      o->split_size_or_sections.n == p->n_out))
+        return true;
+    if (o->split_size_or_sections.n == 1)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "axis %d of input %s makes more than %d pieces of "
+                        "%lld",
+                        axis, cr_show(p->arena, x), CR_OP_MAX,
+                        (long long)o->split_size_or_sections.v[0]);
+    return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                    "the sizes do not sum up to axis %d of input %s, in at "
+                    "most %d pieces",
+                    axis, cr_show(p->arena, x), CR_OP_MAX);
+}
+
+/* Where piece k lies in the input. Pieces fill the axis. */
+static bool split_move(const struct cr_step *s, int k, struct cr_move *m)
+{
+    const struct split *o = s->attr;
+    int axis = (int)(o->axis < 0 ? o->axis + s->in[0].rank : o->axis);
+    int64_t step[CR_RANK_MAX], at = 0;
+    int i;
+
+    for (i = 0; i < k; i++)
+        at += s->out[i].dim[axis];
+    if (k == CR_OP_MAX || at == s->in[0].dim[axis])
+        return false;
+    cr_move_dense(&s->in[0], step);
+    cr_move_open(m, &s->out[k], step, at * step[axis]);
+    return true;
+}
+
+static void split_forward(const struct cr_step *s)
+{
+    struct cr_move m;
+    int k;
+
+    for (k = 0; split_move(s, k, &m); k++)
+        cr_move_gather(&m, s->in[0].type, s->x[0], s->y[k]);
+}
+
+static void split_backward(const struct cr_step *s)
+{
+    struct cr_move m;
+    int k;
+
+    for (k = 0; split_move(s, k, &m) && s->dy[k]; k++)
+        continue;
+    if (!s->add[0] && split_move(s, k, &m)) /* a piece without gradient */
+        cr_move_zero(s->dx[0], cr_bytes(&s->in[0]));
+    for (k = 0; split_move(s, k, &m); k++)
+        if (s->dy[k])
+            cr_move_scatter_add(&m, s->dy[k], s->dx[0], s->add[0]);
+}
+
+const struct cr_op cr_op_split = {
+    .about = { .name = "split",
+               .summary = "Pieces along an axis, at most 16.",
+               .opts = split_opts,
+               .size = sizeof(struct split) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = split_plan,
+    .forward = split_forward,
+    .backward = split_backward,
+};

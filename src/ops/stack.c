@@ -1,0 +1,56 @@
+/* stack: tensors of one shape side by side along a new axis */
+#include "net/axis.h"
+#include "net/join.h"
+
+#include <string.h>
+
+static bool stack_plan(struct cr_plan *p)
+{
+    struct cr_spec *y = &p->out[0];
+    int i, k, axis;
+
+    *y = p->in[0];
+    for (k = 1; k < p->n_in; k++)
+        if (p->in[k].rank != y->rank || cr_count(&p->in[k]) != cr_count(y) ||
+            memcmp(p->in[k].dim, y->dim, (size_t)y->rank * sizeof y->dim[0]) !=
+                0)
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "inputs %s and %s must have one shape",
+                            cr_show(p->arena, y), cr_show(p->arena, &p->in[k]));
+    if (y->rank == CR_RANK_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "inputs %s have %d dimensions already",
+                        cr_show(p->arena, y), CR_RANK_MAX);
+    y->rank++;
+    if (!cr_axis_check(p, y, cr_join_axis(p->attr), &axis))
+        return false;
+    for (i = y->rank - 1; i > axis; i--)
+        y->dim[i] = y->dim[i - 1];
+    y->dim[axis] = p->n_in;
+    return cr_join_types(p);
+}
+
+/* Where input k lies in the result. */
+static struct cr_move stack_move(const struct cr_step *s, int k)
+{
+    int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
+    int i, axis = (int)cr_join_axis(s->attr);
+    struct cr_move m;
+
+    axis += axis < 0 ? s->out[0].rank : 0;
+    cr_move_dense(&s->out[0], of);
+    for (i = 0; i < s->in[k].rank; i++)
+        step[i] = of[i + (i >= axis)];
+    cr_move_open(&m, &s->in[k], step, k * of[axis]);
+    return m;
+}
+
+CR_JOIN(stack)
+
+const struct cr_op cr_op_stack = {
+    .about = { .name = "stack",
+               .summary = "Tensors of one shape along a new axis.",
+               .opts = cr_join_opts,
+               .size = sizeof(struct cr_join) },
+    CR_JOIN_OP(stack),
+};

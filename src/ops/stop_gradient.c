@@ -1,0 +1,25 @@
+/* stop_gradient: y = x, and no gradient goes back. */
+#include "net/move.h"
+
+static bool stop_gradient_plan(struct cr_plan *p)
+{
+    p->out[0] = p->in[0];
+    p->same = true;
+    return true;
+}
+
+static const char *const stop_gradient_inputs[] = { "value", NULL };
+
+const struct cr_op cr_op_stop_gradient = {
+    .about = { .name = "stop_gradient",
+               .summary = "The input as it is; no gradient goes back." },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = stop_gradient_inputs,
+    .function = true,
+    .integers = CR_X(0),
+    .layouts = CR_LAYOUT_FLAT,
+    .plan = stop_gradient_plan,
+    .forward = cr_view_forward,
+};

@@ -1,0 +1,114 @@
+/* strided_slice: y = x[begin:end:step, ...] for the first axes, as in Python */
+#include "net/attr.h"
+#include "net/move.h"
+
+static const struct cr_opt strided_slice_opts[] = {
+    CR_INTS(struct cr_slice, begin, -CR_DIM_MAX, CR_DIM_MAX,
+            "First index of each of the first axes."),
+    CR_INTS(struct cr_slice, end, -CR_DIM_MAX, CR_DIM_MAX,
+            "The index behind the last one."),
+    CR_INTS_MAY(struct cr_slice, step, -CR_DIM_MAX, CR_DIM_MAX,
+                "From index to index; 1 if not given."),
+    { 0 },
+};
+
+static int64_t cut(int64_t at, int64_t n, int64_t low, int64_t high)
+{
+    at = at < 0 ? at + n : at;
+    return at < low ? low : at > high ? high : at;
+}
+
+/* First index, step and number of indices along an axis. */
+static int64_t slice_of(const struct cr_slice *o, int i, int64_t n,
+                        int64_t *from, int64_t *step)
+{
+    int64_t to;
+
+    *step = o->step.n > 0 ? o->step.v[i] : 1;
+    if (*step > 0) {
+        *from = cut(o->begin.v[i], n, 0, n);
+        to = cut(o->end.v[i], n, 0, n);
+        return to > *from ? (to - *from - 1) / *step + 1 : 0;
+    }
+    *from = cut(o->begin.v[i], n, -1, n - 1);
+    to = cut(o->end.v[i], n, -1, n - 1);
+    return to < *from ? (*from - to - 1) / -*step + 1 : 0;
+}
+
+static bool strided_slice_plan(struct cr_plan *p)
+{
+    const struct cr_slice *o = p->attr;
+    const struct cr_spec *x = &p->in[0];
+    int64_t from, step;
+    int i;
+
+    if (o->begin.n > x->rank || o->end.n != o->begin.n ||
+        (o->step.n > 0 && o->step.n != o->begin.n))
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "a slice of input %s takes as many begins, ends and "
+                        "steps, at most %d",
+                        cr_show(p->arena, x), x->rank);
+    p->out[0] = *x;
+    p->same = true;
+    for (i = 0; i < o->begin.n; i++) {
+        if (o->step.n > 0 && o->step.v[i] == 0)
+            return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
+                            "the step of a slice is not 0");
+        p->out[0].dim[i] = slice_of(o, i, x->dim[i], &from, &step);
+        if (p->out[0].dim[i] == 0)
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "the slice takes nothing of axis %d of input %s", i,
+                            cr_show(p->arena, x));
+        p->same = p->same && p->out[0].dim[i] == x->dim[i] && step == 1;
+    }
+    return true;
+}
+
+static struct cr_move slice_move(const struct cr_step *s)
+{
+    const struct cr_slice *o = s->attr;
+    int64_t step[CR_RANK_MAX], at = 0, from, pace;
+    struct cr_move m;
+    int i;
+
+    cr_move_dense(&s->in[0], step);
+    for (i = 0; i < o->begin.n; i++) {
+        slice_of(o, i, s->in[0].dim[i], &from, &pace);
+        at += from * step[i];
+        step[i] *= pace;
+    }
+    cr_move_open(&m, &s->out[0], step, at);
+    return m;
+}
+
+static void strided_slice_forward(const struct cr_step *s)
+{
+    struct cr_move m = slice_move(s);
+
+    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+}
+
+static void strided_slice_backward(const struct cr_step *s)
+{
+    struct cr_move m = slice_move(s);
+
+    if (!s->add[0] && cr_count(&s->in[0]) > cr_count(&s->out[0]))
+        cr_move_zero(s->dx[0], cr_bytes(&s->in[0]));
+    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->add[0]);
+}
+
+const struct cr_op cr_op_strided_slice = {
+    .about = { .name = "strided_slice",
+               .summary = "Elements begin:end:step along axes.",
+               .opts = strided_slice_opts,
+               .size = sizeof(struct cr_slice) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = strided_slice_plan,
+    .forward = strided_slice_forward,
+    .backward = strided_slice_backward,
+};

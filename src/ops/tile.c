@@ -1,0 +1,95 @@
+/* tile: the tensor repeated along its axes;  dx = the sum over copies of dy */
+#include "net/move.h"
+
+struct tile {
+    struct cr_ints dims;
+};
+
+static const struct cr_opt tile_opts[] = {
+    CR_INTS(struct tile, dims, 1, CR_DIM_MAX,
+            "Copies along each axis, aligned at the last one."),
+    { 0 },
+};
+
+/* Copies and length of axis i of the result. */
+static void tile_axis(const struct cr_spec *x, const struct cr_ints *dims,
+                      int rank, int i, int64_t *copies, int64_t *length)
+{
+    int d = i - (rank - dims->n), k = i - (rank - x->rank);
+
+    *copies = d >= 0 ? dims->v[d] : 1;
+    *length = k >= 0 ? x->dim[k] : 1;
+}
+
+static bool tile_plan(struct cr_plan *p)
+{
+    const struct cr_ints *dims = &((const struct tile *)p->attr)->dims;
+    struct cr_spec *y = &p->out[0];
+    int64_t copies, length;
+    int i;
+
+    *y = p->in[0];
+    y->rank = dims->n > y->rank ? dims->n : y->rank;
+    if (y->rank > CR_RANK_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "a tensor has at most %d dimensions", CR_RANK_MAX);
+    for (i = 0; i < y->rank; i++) {
+        tile_axis(&p->in[0], dims, y->rank, i, &copies, &length);
+        if (__builtin_mul_overflow(copies, length, &y->dim[i]))
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "so many copies of input %s do not fit",
+                            cr_show(p->arena, p->in));
+    }
+    return true;
+}
+
+/* Each axis is two in the walk: copies, then elements. */
+static struct cr_move tile_move(const struct cr_step *s)
+{
+    const struct cr_ints *dims = &((const struct tile *)s->attr)->dims;
+    int64_t dim[CR_WALK_RANK], step[CR_WALK_RANK], dense = 1;
+    struct cr_move m = { .at = 0 };
+    int i;
+
+    for (i = s->out[0].rank - 1; i >= 0; i--) {
+        tile_axis(&s->in[0], dims, s->out[0].rank, i, &dim[2 * i],
+                  &dim[2 * i + 1]);
+        step[2 * i] = 0;
+        step[2 * i + 1] = dense;
+        dense *= dim[2 * i + 1];
+    }
+    cr_walk_begin(&m.walk, 2 * s->out[0].rank, dim);
+    cr_walk_steps(&m.walk, step);
+    cr_walk_merge(&m.walk);
+    return m;
+}
+
+static void tile_forward(const struct cr_step *s)
+{
+    struct cr_move m = tile_move(s);
+
+    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+}
+
+static void tile_backward(const struct cr_step *s)
+{
+    struct cr_move m = tile_move(s);
+
+    cr_move_sum(&m, s->dy[0], s->dx[0], s->add[0]);
+}
+
+const struct cr_op cr_op_tile = {
+    .about = { .name = "tile",
+               .summary = "Copies of the tensor along its axes.",
+               .opts = tile_opts,
+               .size = sizeof(struct tile) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = tile_plan,
+    .forward = tile_forward,
+    .backward = tile_backward,
+};

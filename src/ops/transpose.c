@@ -1,0 +1,89 @@
+/* transpose: y[i] = x[i permuted]: axis k of the result is axis perm[k] of the
+ * input; without a permutation the axes are turned round. */
+#include "net/move.h"
+
+struct transpose {
+    struct cr_ints input_perm;
+};
+
+static const struct cr_opt transpose_opts[] = {
+    CR_INTS_MAY(struct transpose, input_perm, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                "For each axis of the result the input's."),
+    { 0 },
+};
+
+static int transpose_axis(const struct cr_spec *x, const void *attr, int k)
+{
+    const struct cr_ints *perm = &((const struct transpose *)attr)->input_perm;
+    int64_t axis = perm->n > 0 ? perm->v[k] : x->rank - 1 - k;
+
+    return (int)(axis < 0 ? axis + x->rank : axis);
+}
+
+static bool transpose_plan(struct cr_plan *p)
+{
+    const struct cr_ints *perm =
+        &((const struct transpose *)p->attr)->input_perm;
+    const struct cr_spec *x = &p->in[0];
+    bool seen[CR_RANK_MAX] = { false }, good;
+    int k, axis;
+
+    good = perm->n == 0 || perm->n == x->rank;
+    p->out[0] = *x;
+    for (k = 0; k < x->rank && good; k++) {
+        axis = transpose_axis(x, p->attr, k);
+        good = axis >= 0 && axis < x->rank && !seen[axis];
+        if (good) {
+            seen[axis] = true;
+            p->out[0].dim[k] = x->dim[axis];
+        }
+    }
+    return good ? true
+                : cr_error(p->diag, p->pos, CR_E_SHAPE,
+                           "input_perm must name each of the %d axes of "
+                           "input %s once",
+                           x->rank, cr_show(p->arena, x));
+}
+
+static struct cr_move transpose_move(const struct cr_step *s)
+{
+    int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
+    struct cr_move m;
+    int k;
+
+    cr_move_dense(&s->in[0], of);
+    for (k = 0; k < s->in[0].rank; k++)
+        step[k] = of[transpose_axis(&s->in[0], s->attr, k)];
+    cr_move_open(&m, &s->out[0], step, 0);
+    return m;
+}
+
+static void transpose_forward(const struct cr_step *s)
+{
+    struct cr_move m = transpose_move(s);
+
+    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+}
+
+static void transpose_backward(const struct cr_step *s)
+{
+    struct cr_move m = transpose_move(s);
+
+    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->add[0]);
+}
+
+const struct cr_op cr_op_transpose = {
+    .about = { .name = "transpose",
+               .summary = "The axes in another order.",
+               .opts = transpose_opts,
+               .size = sizeof(struct transpose) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = transpose_plan,
+    .forward = transpose_forward,
+    .backward = transpose_backward,
+};

@@ -1,0 +1,20 @@
+/* zeros_like: a tensor of 0s of the input's shape and type */
+#include "net/move.h"
+
+static void zeros_like_forward(const struct cr_step *s)
+{
+    cr_move_fill(&s->out[0], 0, s->y[0]);
+}
+
+const struct cr_op cr_op_zeros_like = {
+    .about = { .name = "zeros_like",
+               .summary = "A tensor of 0s, shaped as the input." },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = cr_like_plan,
+    .forward = zeros_like_forward,
+};
