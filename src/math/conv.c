@@ -1,37 +1,53 @@
 #include "math/conv.h"
 
+#include <string.h>
+
 #include "base/par.h"
+#include "math/direct.h"
 #include "math/im2col.h"
+
+/* Our own kernels where our own kernels compute products: so plain and the
+ * libraries can be had for comparison. */
+static bool direct(const struct cr_conv *c)
+{
+    return strncmp(cr_blas_name(), "own", 3) == 0 && cr_direct_takes(c);
+}
 
 size_t cr_conv_scratch(const struct cr_conv *c)
 {
-    return cr_im2col_scratch(c);
+    return direct(c) ? cr_direct_scratch(c) : cr_im2col_scratch(c);
 }
 
 bool cr_conv_prefers_last(const struct cr_conv *c)
 {
-    (void)c;
-    return false;
+    struct cr_conv last = *c;
+
+    last.x = last.y = CR_LAST;
+    return direct(&last);
 }
 
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const struct cr_conv_end *end,
                      cr_real *y, void *scratch)
 {
-    cr_im2col_forward(c, x, w, end, y, scratch);
+    (direct(c) ? cr_direct_forward : cr_im2col_forward)(c, x, w, end, y,
+                                                        scratch);
 }
 
-void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_conv_end *end, cr_real *dx, void *scratch)
+void cr_conv_input(const struct cr_conv *c, const cr_real *dy,
+                   const cr_real *w, const struct cr_conv_end *end,
+                   cr_real *dx, void *scratch)
 {
-    cr_im2col_input(c, dy, w, end, dx, scratch);
+    (direct(c) ? cr_direct_input : cr_im2col_input)(c, dy, w, end, dx,
+                                                    scratch);
 }
 
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
                     const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                     void *scratch)
 {
-    cr_im2col_weight(c, x, dy, alpha, add, dw, scratch);
+    (direct(c) ? cr_direct_weight : cr_im2col_weight)(c, x, dy, alpha, add, dw,
+                                                      scratch);
 }
 
 /* ---- the gradient of the bias ---- */

@@ -1,0 +1,522 @@
+/*
+ * What the direct kernels are given, in terms of a convolution:
+ *
+ *   forward   one grid. Output (r, q) and tap (i, j) read the source at row
+ *             stride r + dilation i - before, so a row of the copy has its
+ *             columns sorted by their remainder by the stride.
+ *   input     the source is dy and the weight is turned. Output rows h of dx
+ *             with h mod stride = a see the taps i with a + before - dilation
+ *             i divisible by the stride, at row h / stride + (a + before -
+ *             dilation i) / stride of dy: one grid for each remainder.
+ *   weight    copies x as forward does.
+ *
+ * Weights are packed in every call: they are small, and have just changed.
+ */
+#include "math/direct.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/par.h"
+
+#define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
+#define SUM_BYTES (32 << 10)   /* of what a tile of sums passes over */
+#define PARTIAL_BYTES (256 << 10)
+#define CHUNKS 8 /* of a batch */
+
+enum {
+    H = 1,
+    W = 2
+}; /* axes of struct cr_conv */
+
+static int lanes(void)
+{
+#ifdef CR_DOUBLE
+    return 0;
+#else
+    switch (cr_isa()) {
+    case CR_ISA_AVX512:
+        return 16;
+    case CR_ISA_AVX2:
+        return 8;
+    case CR_ISA_GENERIC:
+        break;
+    }
+    return 0;
+#endif
+}
+
+bool cr_direct_takes(const struct cr_conv *c)
+{
+    return lanes() > 0 && c->x == CR_LAST && c->y == CR_LAST && c->in[0] == 1 &&
+           c->out[0] == 1 && c->kernel[0] == 1 &&
+           (c->group == 1 || c->co / c->group >= 4);
+}
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* Division that rounds down, of numbers of either sign. */
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+static int64_t mod(int64_t a, int64_t b)
+{
+    return a - floor_div(a, b) * b;
+}
+
+/* ---- scratch ---- */
+
+/* Numbers of all packed weights of one grid, in groups of two vectors. */
+static int64_t packed(int64_t cout, int64_t cin, int64_t taps)
+{
+    return up(cout, lanes()) * lanes() * cin * taps;
+}
+
+static int64_t units(const struct cr_conv *c)
+{
+    return c->group * up(c->co / c->group, 2 * lanes()) *
+           up(c->ci / c->group, CR_DIRECT_BLOCK);
+}
+
+static int64_t taps_of(const struct cr_conv *c)
+{
+    return c->kernel[H] * c->kernel[W];
+}
+
+static int64_t unit_numbers(const struct cr_conv *c)
+{
+    return taps_of(c) * CR_DIRECT_BLOCK * 2 * lanes();
+}
+
+/* Partial sums are cheap where the weight is small; where it is large there
+ * are units enough for all threads. */
+static int64_t chunks(const struct cr_conv *c)
+{
+    int64_t bytes = units(c) * unit_numbers(c) * (int64_t)sizeof(cr_real);
+
+    return bytes <= PARTIAL_BYTES ? min(c->n, CHUNKS) : 1;
+}
+
+static int64_t grids(const struct cr_conv *c)
+{
+    return min(c->stride[H], c->in[H]) * min(c->stride[W], c->in[W]);
+}
+
+static int64_t numbers_up(int64_t bytes)
+{
+    return up(bytes, 64) * 64;
+}
+
+size_t cr_direct_scratch(const struct cr_conv *c)
+{
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    int64_t size = (int64_t)sizeof(cr_real);
+    int64_t forward = c->group * packed(cog, cig, taps) * size;
+    int64_t input = c->group * packed(cig, cog, taps) * size;
+    int64_t sums = chunks(c) * units(c) * unit_numbers(c) * size;
+    int64_t tables =
+        numbers_up(2 * taps * (int64_t)sizeof(int64_t)) +
+        numbers_up(grids(c) * (int64_t)sizeof(struct cr_direct_grid));
+
+    return (size_t)(tables + max(max(forward, input), sums) + 128);
+}
+
+/* Pieces of the scratch, each at a multiple of 64 bytes. */
+static void *carve(char **at, int64_t bytes)
+{
+    char *piece = *at + (64 - (uintptr_t)*at % 64) % 64;
+
+    *at = piece + bytes;
+    return piece;
+}
+
+/* ---- the source ---- */
+
+/* The copy's size, once rows (lo_row .. lo_row + high for output row 0) and
+ * columns (`width` from lo_col on) are known. */
+static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
+                      int64_t width, int64_t limit)
+{
+    int64_t row, units = s->n * s->groups, threads = cr_par_threads();
+
+    s->blocks = up(s->channels, CR_DIRECT_BLOCK);
+    s->quotients = up(width, s->step_col);
+    s->pitch = s->quotients * s->step_col * CR_DIRECT_BLOCK;
+    row = s->pitch * s->blocks * (int64_t)sizeof(cr_real);
+    s->band = (limit / row - high - 1) / s->step_row + 1;
+    s->band = max(min(s->band, rows), 1);
+    if (units < threads)
+        s->band = min(s->band, up(rows, threads));
+    s->bands = up(rows, s->band);
+    s->band = up(rows, s->bands);
+    s->bands = up(rows, s->band);
+    s->rows = (s->band - 1) * s->step_row + high + 1;
+    s->plane = s->rows * s->pitch;
+}
+
+static struct cr_direct_source source_of_x(const struct cr_conv *c,
+                                           const cr_real *x, int64_t limit)
+{
+    struct cr_direct_source s = { .x = x,
+                                  .n = c->n,
+                                  .h = c->in[H],
+                                  .w = c->in[W],
+                                  .pixel = c->ci,
+                                  .groups = c->group,
+                                  .channels = c->ci / c->group,
+                                  .lo_row = -c->before[H],
+                                  .lo_col = -c->before[W],
+                                  .step_row = c->stride[H],
+                                  .step_col = c->stride[W] };
+
+    size_copy(&s, c->out[H], (c->kernel[H] - 1) * c->dilation[H],
+              (c->out[W] - 1) * c->stride[W] +
+                  (c->kernel[W] - 1) * c->dilation[W] + 1,
+              limit);
+    return s;
+}
+
+/* Where tap (i, j) of output (0, 0) lies in the copy of x. */
+static int64_t tap_of_x(const struct cr_conv *c,
+                        const struct cr_direct_source *s, int64_t i, int64_t j)
+{
+    int64_t col = j * c->dilation[W];
+
+    return i * c->dilation[H] * s->pitch +
+           (col % s->step_col * s->quotients + col / s->step_col) *
+               CR_DIRECT_BLOCK;
+}
+
+/* ---- weights ---- */
+
+/* One tap of one grid: w at (o, c) is from[o * o_step + c * c_step]. */
+struct pack {
+    const struct cr_direct_grid *grid;
+    const cr_real *w;     /* of the convolution */
+    const int64_t *place; /* in the kernel, of every tap */
+    int64_t groups, cout, cin;
+    int64_t o_step, c_step, group_step;
+    int lanes;
+};
+
+static void pack_part(void *ctx, int part, int parts)
+{
+    const struct pack *p = ctx;
+    int64_t wide = 2 * p->lanes, sets = up(p->cout, wide);
+    int64_t u, end = p->groups * sets * (part + 1) / parts, b, k, c, v;
+
+    for (u = p->groups * sets * part / parts; u < end; u++) {
+        int64_t group = u / sets, o = u % sets * wide;
+        int64_t left = p->cout - o, n = left > p->lanes ? wide : p->lanes;
+        int64_t some = min(left, n);
+        const cr_real *w = p->w + group * p->group_step + o * p->o_step;
+        cr_real *to = (cr_real *)p->grid->w + group * p->grid->w_group +
+                      o * p->cin * p->grid->taps;
+
+        for (b = 0; b < p->cin; b += CR_DIRECT_BLOCK)
+            for (k = 0; k < p->grid->taps; k++)
+                for (c = b; c < min(b + CR_DIRECT_BLOCK, p->cin);
+                     c++, to += n) {
+                    const cr_real *from = w + p->place[k] + c * p->c_step;
+
+                    for (v = 0; v < some; v++)
+                        to[v] = from[v * p->o_step];
+                    for (; v < n; v++)
+                        to[v] = 0;
+                }
+    }
+}
+
+static void pack(struct pack *p)
+{
+    int64_t n = p->cout * p->cin * p->grid->taps * p->groups;
+
+    cr_par(pack_part, p, n < 16384 ? 1 : cr_par_threads());
+}
+
+/* ---- running ---- */
+
+static void gather_part(void *ctx, int part, int parts)
+{
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (lanes() == 16)
+        cr_direct_gather_avx512(ctx, part, parts);
+    else
+        cr_direct_gather_avx2(ctx, part, parts);
+#else
+    (void)ctx;
+    (void)part;
+    (void)parts;
+#endif
+}
+
+static void sums_part(void *ctx, int part, int parts)
+{
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (lanes() == 16)
+        cr_direct_sums_avx512(ctx, part, parts);
+    else
+        cr_direct_sums_avx2(ctx, part, parts);
+#else
+    (void)ctx;
+    (void)part;
+    (void)parts;
+#endif
+}
+
+static int threads(const struct cr_conv *c)
+{
+    double macs = (double)(c->n * c->out[H] * c->out[W]) * (double)c->co *
+                  (double)(c->ci / c->group * taps_of(c));
+
+    return macs < 150000 ? 1 : cr_par_threads();
+}
+
+void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
+                       const cr_real *w, const struct cr_conv_end *end,
+                       cr_real *y, void *scratch)
+{
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    char *at = scratch;
+    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *place = carve(&at, taps * (int64_t)sizeof *place), i, j;
+    cr_real *packed_w = carve(&at, 0);
+    struct cr_direct_grid grid = { .rows = c->out[H],
+                                   .cols = c->out[W],
+                                   .y_row = c->out[W] * c->co,
+                                   .y_col = c->co,
+                                   .taps = (int)taps,
+                                   .tap = tap,
+                                   .w = packed_w,
+                                   .w_group = packed(cog, cig, taps) };
+    struct cr_direct_gather g = { .s = source_of_x(c, x, COPY_BYTES),
+                                  .grids = 1,
+                                  .grid = &grid,
+                                  .cout = cog,
+                                  .y_image = c->out[H] * c->out[W] * c->co,
+                                  .y = y,
+                                  .end = *end };
+    struct pack p = { .grid = &grid,
+                      .w = w,
+                      .place = place,
+                      .groups = c->group,
+                      .cout = cog,
+                      .cin = cig,
+                      .o_step = cig * taps,
+                      .c_step = taps,
+                      .group_step = cog * cig * taps,
+                      .lanes = lanes() };
+
+    for (i = 0; i < c->kernel[H]; i++)
+        for (j = 0; j < c->kernel[W]; j++) {
+            place[i * c->kernel[W] + j] = i * c->kernel[W] + j;
+            tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
+        }
+    pack(&p);
+    cr_par(gather_part, &g, threads(c));
+}
+
+/* ---- the gradient of the input ---- */
+
+/* Taps i of one axis that outputs of remainder a see, from lo to hi rows away
+ * in dy. */
+static void reach(const struct cr_conv *c, int axis, int64_t *lo, int64_t *hi)
+{
+    int64_t s = c->stride[axis], a, i;
+
+    *lo = INT64_MAX;
+    *hi = INT64_MIN;
+    for (a = 0; a < min(s, c->in[axis]); a++)
+        for (i = 0; i < c->kernel[axis]; i++) {
+            int64_t d = a + c->before[axis] - c->dilation[axis] * i;
+
+            if (mod(d, s) == 0) {
+                *lo = min(*lo, floor_div(d, s));
+                *hi = max(*hi, floor_div(d, s));
+            }
+        }
+    if (*lo > *hi)
+        *lo = *hi = 0;
+}
+
+static struct cr_direct_source source_of_dy(const struct cr_conv *c,
+                                            const cr_real *dy)
+{
+    int64_t lo_row, hi_row, lo_col, hi_col;
+    struct cr_direct_source s = { .x = dy,
+                                  .n = c->n,
+                                  .h = c->out[H],
+                                  .w = c->out[W],
+                                  .pixel = c->co,
+                                  .groups = c->group,
+                                  .channels = c->co / c->group,
+                                  .step_row = 1,
+                                  .step_col = 1 };
+
+    reach(c, H, &lo_row, &hi_row);
+    reach(c, W, &lo_col, &hi_col);
+    s.lo_row = lo_row;
+    s.lo_col = lo_col;
+    size_copy(&s, up(c->in[H], c->stride[H]), hi_row - lo_row,
+              up(c->in[W], c->stride[W]) + hi_col - lo_col, COPY_BYTES);
+    return s;
+}
+
+/* The grid of remainders (a, b): its taps, appended at *taps. */
+static struct cr_direct_grid grid_of(const struct cr_conv *c,
+                                     const struct cr_direct_source *s,
+                                     int64_t a, int64_t b, int64_t *tap,
+                                     int64_t *place)
+{
+    int64_t sh = c->stride[H], sw = c->stride[W], i, j;
+    struct cr_direct_grid g = { .rows = up(c->in[H] - a, sh),
+                                .cols = up(c->in[W] - b, sw),
+                                .y_at = (a * c->in[W] + b) * c->ci,
+                                .y_row = sh * c->in[W] * c->ci,
+                                .y_col = sw * c->ci,
+                                .tap = tap };
+
+    for (i = 0; i < c->kernel[H]; i++)
+        for (j = 0; j < c->kernel[W]; j++) {
+            int64_t row = a + c->before[H] - c->dilation[H] * i;
+            int64_t col = b + c->before[W] - c->dilation[W] * j;
+
+            if (mod(row, sh) != 0 || mod(col, sw) != 0)
+                continue;
+            tap[g.taps] = (floor_div(row, sh) - s->lo_row) * s->pitch +
+                          (floor_div(col, sw) - s->lo_col) * CR_DIRECT_BLOCK;
+            place[g.taps++] = i * c->kernel[W] + j;
+        }
+    return g;
+}
+
+void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
+                     const cr_real *w, const struct cr_conv_end *end,
+                     cr_real *dx, void *scratch)
+{
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    char *at = scratch;
+    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *place = carve(&at, taps * (int64_t)sizeof *place), a, b;
+    struct cr_direct_grid *grid = carve(&at, grids(c) * (int64_t)sizeof *grid);
+    cr_real *packed_w = carve(&at, 0);
+    struct cr_direct_gather g = { .s = source_of_dy(c, dy),
+                                  .grid = grid,
+                                  .cout = cig,
+                                  .y_image = c->in[H] * c->in[W] * c->ci,
+                                  .y = dx,
+                                  .end = *end };
+
+    for (a = 0; a < min(c->stride[H], c->in[H]); a++)
+        for (b = 0; b < min(c->stride[W], c->in[W]); b++) {
+            struct cr_direct_grid *to = &grid[g.grids++];
+            struct pack p = { .grid = to,
+                              .w = w,
+                              .place = place,
+                              .groups = c->group,
+                              .cout = cig,
+                              .cin = cog,
+                              .o_step = taps,
+                              .c_step = cig * taps,
+                              .group_step = cog * cig * taps,
+                              .lanes = lanes() };
+
+            *to = grid_of(c, &g.s, a, b, tap, place);
+            to->w = packed_w;
+            to->w_group = packed(cig, cog, to->taps);
+            pack(&p);
+            packed_w += c->group * to->w_group;
+            tap += to->taps;
+            place += to->taps;
+        }
+    cr_par(gather_part, &g, threads(c));
+}
+
+/* ---- the gradient of the weight ---- */
+
+struct reduce {
+    const struct cr_direct_sums *g;
+    int64_t cin;
+    cr_real alpha, *dw;
+    bool add;
+    int lanes;
+};
+
+/* Chunks in order, one unit after the other. */
+static void reduce_part(void *ctx, int part, int parts)
+{
+    const struct reduce *r = ctx;
+    const struct cr_direct_sums *g = r->g;
+    int64_t wide = 2 * r->lanes, sets = up(g->cout, wide);
+    int64_t u, k, c, v, i, end = g->units * (part + 1) / parts;
+
+    for (u = g->units * part / parts; u < end; u++) {
+        int64_t b = u % g->s.blocks * CR_DIRECT_BLOCK;
+        int64_t o = u / g->s.blocks % sets * wide,
+                group = u / g->s.blocks / sets;
+        int64_t n = min(CR_DIRECT_BLOCK, r->cin - b),
+                left = min(g->cout - o, wide);
+
+        for (k = 0; k < g->taps; k++)
+            for (c = 0; c < n; c++)
+                for (v = 0; v < left; v++) {
+                    const cr_real *from = g->to + u * g->unit +
+                                          (k * CR_DIRECT_BLOCK + c) * wide + v;
+                    cr_real *to =
+                        r->dw +
+                        ((group * g->cout + o + v) * r->cin + b + c) * g->taps +
+                        k;
+                    cr_real sum = 0;
+
+                    for (i = 0; i < g->chunks; i++)
+                        sum += from[i * g->units * g->unit];
+                    *to = r->alpha * sum + (r->add ? *to : 0);
+                }
+    }
+}
+
+void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
+                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                      void *scratch)
+{
+    int64_t cog = c->co / c->group, taps = taps_of(c), i, j, passed;
+    char *at = scratch;
+    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    struct cr_direct_sums g = { .s = source_of_x(c, x, COPY_BYTES),
+                                .dy = dy,
+                                .rows = c->out[H],
+                                .cols = c->out[W],
+                                .cout = cog,
+                                .dy_pixel = c->co,
+                                .taps = taps,
+                                .tap = tap,
+                                .chunks = chunks(c),
+                                .units = units(c),
+                                .unit = unit_numbers(c),
+                                .to = carve(&at, 0) };
+    struct reduce r = { &g, c->ci / c->group, alpha, dw, add, lanes() };
+
+    for (i = 0; i < c->kernel[H]; i++)
+        for (j = 0; j < c->kernel[W]; j++)
+            tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
+    passed = (g.s.plane + g.s.band * g.cols * min(cog, 2 * lanes())) *
+             (int64_t)sizeof(cr_real);
+    g.together = max(1, min(SUM_BYTES / passed, CR_DIRECT_TOGETHER));
+    cr_par(sums_part, &g, threads(c));
+    cr_par(reduce_part, &r, g.units * g.unit < 16384 ? 1 : cr_par_threads());
+}

@@ -1,0 +1,88 @@
+/*
+ * Convolutions without a matrix in between, for channels last in two
+ * dimensions: see direct.inc for the kernels, direct.c for what they are
+ * given. Private to src/math.
+ */
+#ifndef CR_MATH_DIRECT_H
+#define CR_MATH_DIRECT_H
+
+#include "math/conv.h"
+
+/* Channels of the source lie in blocks of this many. */
+#define CR_DIRECT_BLOCK 16
+/* Most parts of images that a thread sums over before it takes the next. */
+#define CR_DIRECT_TOGETHER 16
+
+bool cr_direct_takes(const struct cr_conv *c);
+size_t cr_direct_scratch(const struct cr_conv *c);
+void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
+                       const cr_real *w, const struct cr_conv_end *end,
+                       cr_real *y, void *scratch);
+void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
+                     const cr_real *w, const struct cr_conv_end *end,
+                     cr_real *dx, void *scratch);
+void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
+                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                      void *scratch);
+
+/* A source (n, h, w, channels) as a thread copies it, part by part: rows
+ * from `lo_row` on, columns from `lo_col` on, zeros outside, channels in
+ * blocks, and columns sorted by their remainder by `step_col`, so that those
+ * an output row reads for one tap follow each other:
+ *
+ *   [block][row][column % step_col][column / step_col][16]
+ */
+struct cr_direct_source {
+    const cr_real *x;
+    int64_t n, h, w, pixel;   /* pixel: channels of all groups */
+    int64_t groups, channels; /* channels: of one group */
+    int64_t lo_row, lo_col, step_row, step_col;
+    int64_t quotients;    /* columns / step_col, rounded up */
+    int64_t pitch, plane; /* numbers of a row, of a block */
+    int64_t blocks;
+    int64_t band, bands; /* output rows worked on at once */
+    int64_t rows;        /* copied for a band */
+};
+
+/* A grid of outputs that have their taps in common: all of them, or in the
+ * gradient of an input those of one remainder by the stride. */
+struct cr_direct_grid {
+    int64_t rows, cols;
+    int64_t y_at, y_row, y_col; /* where they lie in an image of y */
+    int taps;
+    const int64_t *tap; /* places in the copy */
+    const cr_real *w;   /* [group][lanes][block][tap][channel][lane] */
+    int64_t w_group;
+};
+
+struct cr_direct_gather {
+    struct cr_direct_source s;
+    int grids;
+    const struct cr_direct_grid *grid;
+    int64_t cout, y_image; /* of one group; numbers of an image */
+    cr_real *y;
+    struct cr_conv_end end;
+};
+
+/* Sums of x dy for every tap, channel and output channel, per chunk of the
+ * batch and unit (group, vectors of output channels, block of channels):
+ * [chunk][unit][tap][16][2 vectors]. */
+struct cr_direct_sums {
+    struct cr_direct_source s;
+    const cr_real *dy;
+    int64_t rows, cols, cout, dy_pixel, taps;
+    const int64_t *tap;
+    int64_t chunks, units, unit; /* unit: numbers of one */
+    int64_t together;            /* parts of images in work at once */
+    cr_real *to;
+};
+
+typedef void cr_direct_gather_part(const struct cr_direct_gather *g, int part,
+                                   int parts);
+typedef void cr_direct_sums_part(const struct cr_direct_sums *s, int part,
+                                 int parts);
+
+cr_direct_gather_part cr_direct_gather_avx512, cr_direct_gather_avx2;
+cr_direct_sums_part cr_direct_sums_avx512, cr_direct_sums_avx2;
+
+#endif
