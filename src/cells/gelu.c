@@ -2,9 +2,23 @@
 #include "net/attr.h"
 #include "net/cell.h"
 
+struct gelu {
+    bool approximate;
+};
+
+static const struct cr_opt gelu_opts[] = {
+    CR_BOOL_OR(struct gelu, approximate, true,
+               "Take the formula with tanh instead of erf."),
+    { 0 },
+};
+
 static struct cr_val *gelu_build(struct cr_build *b, struct cr_val *const *in)
 {
-    return CR_EMIT(b, "gelu", cr_opts(b), in[0]);
+    const struct gelu *o = cr_opts(b);
+    struct cr_gelu *attr = CR_NEW(cr_build_arena(b), struct cr_gelu);
+
+    attr->approximate = o->approximate ? CR_GELU_TANH : CR_GELU_EXACT;
+    return CR_EMIT(b, "gelu", attr, in[0]);
 }
 
 const struct cr_cell cr_cell_gelu = {
@@ -14,8 +28,8 @@ const struct cr_cell cr_cell_gelu = {
         .detail = "approximate: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), "
                   "else x/2 (1 + erf(x/sqrt 2)).",
         .example = "network: [Flatten, {Dense: [784, 10]}, GELU]\n",
-        .opts = cr_gelu_opts,
-        .size = sizeof(struct cr_gelu),
+        .opts = gelu_opts,
+        .size = sizeof(struct gelu),
     },
     .min_inputs = 1,
     .max_inputs = 1,

@@ -34,10 +34,11 @@ struct cr_flatten {
 };
 extern const struct cr_opt cr_flatten_opts[];
 
+enum cr_gelu_form { CR_GELU_EXACT, CR_GELU_TANH };
+
 struct cr_gelu {
-    bool approximate;
+    int approximate;            /* enum cr_gelu_form */
 };
-extern const struct cr_opt cr_gelu_opts[];
 
 struct cr_softmax {
     int64_t axis;

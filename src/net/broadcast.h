@@ -162,7 +162,4 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     .function = true, .integers = CR_X(n) - 1, .layouts = CR_LAYOUT_FLAT, \
     .plan = op##_plan, .forward = op##_forward
 
-extern const char *const cr_input[];  /* "input" */
-extern const char *const cr_inputs2[]; /* "input", "other" */
-
 #endif

@@ -51,6 +51,4 @@ void cr_view_backward(const struct cr_step *step);
     .outputs = 1, .function = true, .integers = CR_X(0), \
     .forward = cr_view_forward, .backward = cr_view_backward
 
-extern const char *const cr_input[]; /* "input" */
-
 #endif

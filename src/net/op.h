@@ -112,6 +112,10 @@ struct cr_op {
 
 const struct cr_op *cr_op_find(const char *name);
 
+/* Names of inputs, as most of MindSpore's functions call them. */
+extern const char *const cr_input[];   /* "input" */
+extern const char *const cr_inputs2[]; /* "input", "other" */
+
 /* Typed access; the spec is checked by assertion. */
 #define cr_reals(p) ((cr_real *)(p))
 #define cr_creals(p) ((const cr_real *)(p))

@@ -97,6 +97,4 @@ const struct cr_ints *cr_over_axis(const struct cr_step *step);
     .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
     .function = true
 
-extern const char *const cr_input[]; /* "input" */
-
 #endif

@@ -1,12 +1,12 @@
 /* gelu (Hendrycks and Gimpel, arXiv:1606.08415)
- *   approximate: y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
- *   exact:       y = x/2 (1 + erf(x / sqrt 2)) */
+ *   tanh:        y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
+ *   none:        y = x/2 (1 + erf(x / sqrt 2)) */
 #include "net/attr.h"
 #include "net/pointwise.h"
 
-const struct cr_opt cr_gelu_opts[] = {
-    CR_BOOL_OR(struct cr_gelu, approximate, true,
-               "Take the formula with tanh instead of erf."),
+static const struct cr_opt gelu_opts[] = {
+    CR_ENUM_OR(struct cr_gelu, approximate, CR_GELU_EXACT, "none|tanh",
+               "tanh: its formula instead of erf."),
     { 0 },
 };
 
@@ -16,7 +16,8 @@ const struct cr_opt cr_gelu_opts[] = {
 
 static void gelu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
-    bool approximate = ((const struct cr_gelu *)attr)->approximate;
+    bool approximate =
+        ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
     const cr_real half = (cr_real)0.5;
     int64_t i;
 
@@ -39,7 +40,8 @@ static void gelu_forward(const struct cr_step *s)
 static void gelu_back(const void *attr, int64_t n, const cr_real *x,
                       const cr_real *y, const cr_real *dy, cr_real *d)
 {
-    bool approximate = ((const struct cr_gelu *)attr)->approximate;
+    bool approximate =
+        ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
     const cr_real half = (cr_real)0.5;
     int64_t i;
 
@@ -68,11 +70,14 @@ static void gelu_backward(const struct cr_step *s)
 const struct cr_op cr_op_gelu = {
     .about = { .name = "gelu",
                .summary = "Gaussian error linear unit.",
-               .opts = cr_gelu_opts,
+               .opts = gelu_opts,
                .size = sizeof(struct cr_gelu) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
+    .inputs = cr_input,
+    .function = true,
+    .layouts = CR_LAYOUT_FLAT,
     .reads = CR_X(0),
     .plan = cr_pointwise_plan,
     .forward = gelu_forward,

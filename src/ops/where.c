@@ -31,8 +31,8 @@ static void where_back(const void *attr, int64_t n, int of,
 
     (void)attr;
     (void)y;
-    for (i = 0; i < n; i++)
-        d[i] = (c[i * ic] != 0) == (of == A) ? dy[i] : 0;
+    for (i = 0; i < n; i++) /* the condition has no slope */
+        d[i] = of != CONDITION && (c[i * ic] != 0) == (of == A) ? dy[i] : 0;
 }
 
 static const char *const where_inputs[] = { "condition", "input", "other",

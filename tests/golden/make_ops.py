@@ -275,6 +275,49 @@ for op, opts, inputs, f in (
          lambda x: torch.nn.functional.pad(x, (0, 1, 2, 0), value=-1.5))):
     case(op, opts, inputs, f)
 
+# ---- order, indices, softmax
+
+for op, opts, inputs, f in (
+        ('log_softmax', '', [(3, 5)], lambda x: x.log_softmax(-1)),
+        ('log_softmax', 'axis: 1', [(2, 4, 3)], lambda x: x.log_softmax(1)),
+        ('cumsum', 'axis: 0', [(4, 3)], lambda x: x.cumsum(0)),
+        ('cumsum', 'axis: -2', [(2, 4, 3)], lambda x: x.cumsum(1)),
+        ('sort', '', [(3, 7)], lambda x: x.sort(dim=-1, stable=True)),
+        ('sort', 'axis: 0, descending: true', [(5, 2)],
+         lambda x: x.sort(dim=0, descending=True, stable=True)),
+        ('sort', 'axis: 1', [(2, 9, 2)], lambda x: x.sort(dim=1, stable=True)),
+        ('topk', 'k: 3', [(3, 7)], lambda x: x.topk(3)),
+        ('topk', 'k: 2, dim: 0, largest: false', [(5, 3)],
+         lambda x: x.topk(2, 0, largest=False)),
+        ('topk', 'k: 1, dim: 1', [(2, 4, 3)], lambda x: x.topk(1, 1)),
+        ('gather', '', [(5, 3), ints(0, 5, 4)],
+         lambda x, i: x[i.long()]),
+        ('gather', 'axis: 1', [(2, 4, 3), ints(-4, 4, 3, 2)],
+         lambda x, i: x[:, i.long()]),
+        ('gather', 'axis: -1', [(3, 6), ints(0, 6, 9)],
+         lambda x, i: x[:, i.long()]),
+        ('gather', 'axis: 1', [(3, 6), of(2, torch.int32)],
+         lambda x, i: x[:, 2]),
+        ('one_hot', 'depth: 4', [ints(0, 4, 5)],
+         lambda i: torch.nn.functional.one_hot(i.long(), 4).double()),
+        ('one_hot', 'depth: 3, axis: 1', [ints(0, 3, 2, 4)],
+         lambda i: torch.nn.functional.one_hot(i.long(), 3).double()
+         .movedim(-1, 1))):
+    case(op, opts, inputs, f)
+case('masked_mean', 'axis: 1', [(3, 4, 2), bools(3, 4)],
+     lambda x, m: torch.where(
+         m.any(1)[:, None],
+         (x * m[..., None]).sum(1) / m.sum(1).clamp(min=1)[:, None], 0))
+case('masked_mean', '', [(3, 4), bools(3, 4)], lambda x, m: x[m].mean())
+case('masked_mean', 'axis: [0, 2], keepdims: true',
+     [(3, 4, 2), bools(3, 1, 1)],
+     lambda x, m: x[m[:, 0, 0]].mean((0, 2), True))
+case('top_fraction', 'fraction: 0.7', [(9,)], lambda x: x.topk(6)[0])
+case('top_fraction', 'fraction: 0.3', [(2, 3, 2)],
+     lambda x: x.reshape(-1).topk(3)[0])
+case('top_fraction', 'fraction: 0.5', [(3, 4), bools(3, 4)],
+     lambda x, m: x[m].topk(int(0.5 * int(m.sum())))[0].mean())
+
 if __name__ == '__main__':
     for leaf in sys.argv[1:] or sorted(CASES):
         write(leaf)

@@ -1,0 +1,20 @@
+/*
+ * Sorting along an axis: sort, topk and top_fraction.
+ */
+#ifndef CR_NET_ORDER_H
+#define CR_NET_ORDER_H
+
+#include "net/axis.h"
+
+/* index[0..n-1], which names n elements x[index * pace], by rising or falling
+ * value; equals keep their order, NaN is the largest. room: n more. */
+void cr_order(const cr_real *x, int64_t pace, int64_t n, bool falling,
+              int32_t *index, int32_t *room);
+
+/* The first k of each line in order: values to y[0], indices to y[1]. */
+void cr_order_lines(const struct cr_step *step, int64_t axis, int64_t k,
+                    bool falling);
+/* dx from dy[0], with the indices in y[1]. */
+void cr_order_back(const struct cr_step *step, int64_t axis, int64_t k);
+
+#endif

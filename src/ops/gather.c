@@ -1,0 +1,157 @@
+/* gather: y[.., i, ..] = x[.., indices[i], ..] along an axis, which becomes the
+ * axes of the indices; negative indices count from the end.
+ * dx[.., j, ..] = the sum of dy over all i with indices[i] = j.
+ * Indices from the data are checked before the batch; computed ones that are
+ * out of range give 0. */
+#include "net/axis.h"
+#include "net/move.h"
+
+#include "math/each.h"
+
+#include <string.h>
+
+enum {
+    X,
+    I
+};
+
+struct gather {
+    int64_t axis;
+};
+
+static const struct cr_opt gather_opts[] = {
+    CR_INT_OR(struct gather, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "The axis of the input that the indices look up."),
+    { 0 },
+};
+
+static bool gather_plan(struct cr_plan *p)
+{
+    const struct cr_spec *x = &p->in[X], *index = &p->in[I];
+    struct cr_spec *y = &p->out[0];
+    int i, axis;
+
+    if (!cr_axis_check(p, x, ((const struct gather *)p->attr)->axis, &axis))
+        return false;
+    if (index->type != CR_I32)
+        return cr_error(p->diag, p->pos, CR_E_DTYPE,
+                        "indices are %s, but int32 is needed",
+                        cr_type_name(index->type));
+    if (x->rank - 1 + index->rank > CR_RANK_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input %s and indices %s make too many dimensions",
+                        cr_show(p->arena, x), cr_show(p->arena, index));
+    *y = (struct cr_spec){ .type = x->type };
+    for (i = 0; i < axis; i++)
+        y->dim[y->rank++] = x->dim[i];
+    for (i = 0; i < index->rank; i++)
+        y->dim[y->rank++] = index->dim[i];
+    for (i = axis + 1; i < x->rank; i++)
+        y->dim[y->rank++] = x->dim[i];
+    p->bound[I] = (struct cr_bound){ .set = true,
+                                     .low = -x->dim[axis],
+                                     .high = x->dim[axis] };
+    return true;
+}
+
+struct rows {
+    const struct cr_step *s;
+    struct cr_axis a;
+    int64_t n; /* indices */
+    size_t size;
+};
+
+static struct rows rows_open(const struct cr_step *s)
+{
+    return (struct rows){
+        s, cr_axis_of(&s->in[X], ((const struct gather *)s->attr)->axis),
+        cr_count(&s->in[I]), cr_type_size(s->in[X].type)
+    };
+}
+
+/* Where index i looks; -1: nowhere. */
+static int64_t row_of(const struct rows *r, int64_t i)
+{
+    int64_t at = ((const int32_t *)r->s->x[I])[i];
+
+    at = at < 0 ? at + r->a.n : at;
+    return at >= 0 && at < r->a.n ? at : -1;
+}
+
+static void gather_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct rows *r = ctx;
+    size_t bytes = (size_t)r->a.inner * r->size;
+    const char *x = r->s->x[X];
+    char *y = r->s->y[0];
+    int64_t i;
+
+    for (i = from; i < to; i++) {
+        int64_t at = row_of(r, i % r->n);
+
+        if (at < 0)
+            memset(y + (size_t)i * bytes, 0, bytes);
+        else
+            memcpy(y + (size_t)i * bytes,
+                   x + (size_t)(i / r->n * r->a.n + at) * bytes, bytes);
+    }
+}
+
+static void gather_forward(const struct cr_step *s)
+{
+    struct rows r = rows_open(s);
+
+    cr_each(r.a.outer * r.n, 3 + 0.4 * (double)r.a.inner, &r, gather_range);
+}
+
+/* Columns from..to-1 of outer * inner: an element of dx has one writer. */
+static void back_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct rows *r = ctx;
+    const cr_real *dy = r->s->dy[0];
+    cr_real *dx = r->s->dx[X];
+    int64_t i, k, n, inner = r->a.inner;
+
+    for (; from < to; from += n) {
+        int64_t outer = from / inner, at = from % inner;
+
+        n = inner - at < to - from ? inner - at : to - from;
+        for (i = 0; i < r->n; i++) {
+            int64_t row = row_of(r, i);
+            const cr_real *d = dy + (outer * r->n + i) * inner + at;
+            cr_real *sum = dx + (outer * r->a.n + row) * inner + at;
+
+            for (k = 0; k < n && row >= 0; k++)
+                sum[k] += d[k];
+        }
+    }
+}
+
+static void gather_backward(const struct cr_step *s)
+{
+    struct rows r = rows_open(s);
+
+    if (!s->add[X])
+        cr_move_zero(s->dx[X], cr_bytes(&s->in[X]));
+    cr_each(r.a.outer * r.a.inner, (double)r.n, &r, back_range);
+}
+
+static const char *const gather_inputs[] = { "input_params", "input_indices",
+                                             NULL };
+
+const struct cr_op cr_op_gather = {
+    .about = { .name = "gather",
+               .summary = "Slices of a tensor by their indices.",
+               .opts = gather_opts,
+               .size = sizeof(struct gather) },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
+    .inputs = gather_inputs,
+    .function = true,
+    .reads = CR_X(I),
+    .integers = CR_X(X) | CR_X(I),
+    .plan = gather_plan,
+    .forward = gather_forward,
+    .backward = gather_backward,
+};

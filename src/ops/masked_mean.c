@@ -1,0 +1,167 @@
+/* masked_mean: y = sum x m / sum m along axes, 0 where the mask never holds;
+ * dx = dy m / sum m. The mask has the input's first dimensions, or 1. */
+#include "net/broadcast.h"
+#include "net/move.h"
+#include "net/reduction.h"
+
+enum {
+    V,
+    MASK
+};
+
+static bool masked_mean_plan(struct cr_plan *p)
+{
+    const struct cr_spec *x = &p->in[V], *mask = &p->in[MASK];
+    bool fits = mask->rank <= x->rank;
+    int i;
+
+    for (i = 0; i < mask->rank && fits; i++)
+        fits = mask->dim[i] == 1 || mask->dim[i] == x->dim[i];
+    if (!fits)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "mask %s does not fit input %s: it has its first "
+                        "dimensions",
+                        cr_show(p->arena, mask), cr_show(p->arena, x));
+    if (!cr_over_plan(p))
+        return false;
+    p->keep = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
+    return true;
+}
+
+struct masked {
+    const struct cr_step *s;
+    cr_real *to;
+    const cr_real *divisor; /* NULL: the sums stay */
+};
+
+/* Operands: x, y, mask. */
+static struct cr_walk masked_walk(const struct cr_step *s)
+{
+    struct cr_spec mask = s->in[MASK];
+    struct cr_walk w;
+
+    while (mask.rank < s->in[V].rank)
+        mask.dim[mask.rank++] = 1;
+    cr_reduction_walk(&w, &s->in[V], cr_over_axis(s));
+    cr_walk_add(&w, &mask);
+    cr_walk_merge(&w);
+    return w;
+}
+
+/* The mask of a run, as bytes. */
+static const unsigned char *mask_of(const struct cr_step *s, int64_t n,
+                                    const int64_t *off, const int64_t *inc,
+                                    unsigned char *room)
+{
+    return cr_elements(CR_BOOL, s->in[MASK].type, s->x[MASK], off[2],
+                       inc[2] ? n : 1, room);
+}
+
+static const cr_real *count_source(void *ctx, int64_t n, const int64_t *off,
+                                   const int64_t *inc, cr_real *room)
+{
+    const struct masked *c = ctx;
+    unsigned char bytes[CR_STRETCH];
+    const unsigned char *m = mask_of(c->s, n, off, inc, bytes);
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        room[i] = m[i * inc[2]] ? 1 : 0;
+    return room;
+}
+
+static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,
+                                 const int64_t *inc, cr_real *room)
+{
+    const struct masked *c = ctx;
+    const cr_real *x = (const cr_real *)c->s->x[V] + off[0];
+    unsigned char bytes[CR_STRETCH];
+    const unsigned char *m = mask_of(c->s, n, off, inc, bytes);
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        room[i] = m[i * inc[2]] ? x[i] : 0;
+    return room;
+}
+
+static void masked_sink(void *ctx, int64_t at, int64_t n, const double *sum)
+{
+    const struct masked *c = ctx;
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        c->to[at + i] = (cr_real)(!c->divisor ? sum[i]
+                                  : c->divisor[at + i] > 0
+                                      ? sum[i] / (double)c->divisor[at + i]
+                                      : 0);
+}
+
+static void masked_reduce(const struct cr_walk *w, struct masked *c,
+                          cr_source *source)
+{
+    cr_reduce(&(struct cr_reduce){ .walk = w,
+                                   .kept = 1,
+                                   .fold = &cr_fold_sum,
+                                   .cost = 1.5,
+                                   .ctx = c,
+                                   .source = source,
+                                   .sink = masked_sink });
+}
+
+static void masked_mean_forward(const struct cr_step *s)
+{
+    struct cr_walk w = masked_walk(s);
+
+    masked_reduce(&w, &(struct masked){ .s = s, .to = s->keep }, count_source);
+    masked_reduce(&w,
+                  &(struct masked){ .s = s, .to = s->y[0], .divisor = s->keep },
+                  sum_source);
+}
+
+static void back_run(void *ctx, int64_t n, const int64_t *off,
+                     const int64_t *inc)
+{
+    const struct cr_step *s = ctx;
+    const cr_real *g = (const cr_real *)s->dy[0] + off[1];
+    const cr_real *count = (const cr_real *)s->keep + off[1];
+    cr_real *dx = (cr_real *)s->dx[V] + off[0];
+    unsigned char bytes[CR_STRETCH];
+    const unsigned char *m = mask_of(s, n, off, inc, bytes);
+    int64_t i;
+
+    for (i = 0; i < n; i++) {
+        int64_t j = i * inc[1];
+        cr_real d = m[i * inc[2]] ? g[j] / count[j] : 0;
+
+        dx[i] = s->add[V] ? dx[i] + d : d;
+    }
+}
+
+static void masked_mean_backward(const struct cr_step *s)
+{
+    struct cr_walk w = masked_walk(s);
+
+    if (s->dx[V])
+        cr_walk_each(&w, 1.5, (void *)(uintptr_t)s, back_run);
+    if (s->dx[MASK] && !s->add[MASK]) /* a choice, which has no slope */
+        cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
+}
+
+static const char *const masked_mean_inputs[] = { "input", "mask", NULL };
+
+const struct cr_op cr_op_masked_mean = {
+    .about = { .name = "masked_mean",
+               .summary = "Mean of the elements where a mask holds.",
+               .opts = cr_over_opts,
+               .size = sizeof(struct cr_over) },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
+    .inputs = masked_mean_inputs,
+    .function = true,
+    .reads = CR_X(MASK),
+    .integers = CR_X(MASK),
+    .plan = masked_mean_plan,
+    .forward = masked_mean_forward,
+    .backward = masked_mean_backward,
+};

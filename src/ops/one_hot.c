@@ -1,0 +1,93 @@
+/* one_hot: on_value where an index along a new axis is the number, off_value
+ * elsewhere; a number out of range is off everywhere */
+#include "net/axis.h"
+
+#include "math/each.h"
+
+struct one_hot {
+    int64_t depth;
+    double on_value, off_value;
+    int64_t axis;
+};
+
+static const struct cr_opt one_hot_opts[] = {
+    CR_INT(struct one_hot, depth, 1, CR_DIM_MAX, "Length of the new axis."),
+    CR_REAL_OR(struct one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
+               "What stands at the number."),
+    CR_REAL_OR(struct one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
+               "What stands elsewhere."),
+    CR_INT_OR(struct one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "Where the new axis stands in the result."),
+    { 0 },
+};
+
+static bool one_hot_plan(struct cr_plan *p)
+{
+    const struct one_hot *o = p->attr;
+    struct cr_spec *y = &p->out[0];
+    int i, at;
+
+    if (p->in[0].type != CR_I32)
+        return cr_error(p->diag, p->pos, CR_E_DTYPE,
+                        "indices are %s, but int32 is needed",
+                        cr_type_name(p->in[0].type));
+    *y = p->in[0];
+    y->type = CR_REAL;
+    if (y->rank == CR_RANK_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "indices %s have %d dimensions already",
+                        cr_show(p->arena, p->in), CR_RANK_MAX);
+    y->rank++;
+    if (!cr_axis_check(p, y, o->axis, &at))
+        return false;
+    for (i = y->rank - 1; i > at; i--)
+        y->dim[i] = y->dim[i - 1];
+    y->dim[at] = o->depth;
+    return true;
+}
+
+struct lines {
+    const struct cr_step *s;
+    struct cr_axis a;
+};
+
+static void one_hot_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct lines *l = ctx;
+    const struct one_hot *o = l->s->attr;
+    int64_t line, c;
+
+    for (line = from; line < to; line++) {
+        cr_real *y = (cr_real *)l->s->y[0] + cr_axis_line(&l->a, line);
+        int64_t index = ((const int32_t *)l->s->x[0])[line];
+
+        for (c = 0; c < l->a.n; c++)
+            y[c * l->a.inner] =
+                (cr_real)(c == index ? o->on_value : o->off_value);
+    }
+}
+
+static void one_hot_forward(const struct cr_step *s)
+{
+    const struct one_hot *o = s->attr;
+    struct lines l = { s, cr_axis_of(&s->out[0], o->axis) };
+
+    cr_each(l.a.outer * l.a.inner, (double)l.a.n, &l, one_hot_range);
+}
+
+static const char *const one_hot_inputs[] = { "indices", NULL };
+
+const struct cr_op cr_op_one_hot = {
+    .about = { .name = "one_hot",
+               .summary = "Numbers as vectors that are on at one place.",
+               .opts = one_hot_opts,
+               .size = sizeof(struct one_hot) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = one_hot_inputs,
+    .function = true,
+    .integers = CR_X(0),
+    .plan = one_hot_plan,
+    .forward = one_hot_forward,
+};

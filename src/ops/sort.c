@@ -1,0 +1,56 @@
+/* sort: the elements along an axis by value, and where they were. Equals keep
+ * their order, NaN is the largest;  dx = dy moved back */
+#include "net/order.h"
+
+struct sort {
+    int64_t axis;
+    bool descending;
+};
+
+static const struct cr_opt sort_opts[] = {
+    CR_INT_OR(struct sort, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "The axis that is sorted along."),
+    CR_BOOL_OR(struct sort, descending, false, "Largest first."),
+    { 0 },
+};
+
+static bool sort_plan(struct cr_plan *p)
+{
+    int at;
+
+    p->out[0] = p->out[1] = p->in[0];
+    p->out[1].type = CR_I32;
+    return cr_axis_check(p, &p->in[0], ((const struct sort *)p->attr)->axis,
+                         &at);
+}
+
+static void sort_forward(const struct cr_step *s)
+{
+    const struct sort *o = s->attr;
+
+    cr_order_lines(s, o->axis, cr_axis_of(&s->in[0], o->axis).n, o->descending);
+}
+
+static void sort_backward(const struct cr_step *s)
+{
+    const struct sort *o = s->attr;
+
+    cr_order_back(s, o->axis, cr_axis_of(&s->in[0], o->axis).n);
+}
+
+const struct cr_op cr_op_sort = {
+    .about = { .name = "sort",
+               .summary = "Elements along an axis by value, and their "
+                          "indices.",
+               .opts = sort_opts,
+               .size = sizeof(struct sort) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 2,
+    .inputs = cr_input,
+    .function = true,
+    .reads = CR_Y(1),
+    .plan = sort_plan,
+    .forward = sort_forward,
+    .backward = sort_backward,
+};

@@ -1,0 +1,129 @@
+/* top_fraction: the k = max(int(fraction n), 1) largest of n values, the
+ * largest first. With a mask, n is the number of values where it holds, which
+ * only the batch tells: then the result is their mean, a single number, and 0
+ * where the mask holds nowhere. So mean(top_fraction(...)) is the mean of the
+ * hardest either way. Of equals the first ones are taken.
+ *   dx = dy where a value was taken (dy / k with a mask), 0 elsewhere */
+#include "net/broadcast.h"
+#include "net/move.h"
+#include "net/order.h"
+
+enum {
+    V,
+    MASK
+};
+
+struct top_fraction {
+    double fraction;
+};
+
+static const struct cr_opt top_fraction_opts[] = {
+    CR_REAL(struct top_fraction, fraction, 0, 1, "Which part is taken."),
+    { 0 },
+};
+
+static int64_t taken(const void *attr, int64_t n)
+{
+    int64_t k =
+        (int64_t)(((const struct top_fraction *)attr)->fraction * (double)n);
+
+    return n == 0 ? 0 : k < 1 ? 1 : k;
+}
+
+static bool masked(const struct cr_spec *in, int n)
+{
+    return n > MASK && in[MASK].rank >= 0;
+}
+
+static bool top_fraction_plan(struct cr_plan *p)
+{
+    const struct cr_spec *x = &p->in[V];
+    int64_t n = cr_count(x);
+
+    p->out[0] = CR_SPEC(taken(p->attr, n));
+    if (n > INT32_MAX)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input %s has too many values", cr_show(p->arena, x));
+    if (masked(p->in, p->n_in)) {
+        struct cr_spec mask = p->in[MASK];
+
+        mask.type = x->type;
+        mask.layout = x->layout;
+        if (!cr_spec_same(&mask, x))
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "mask %s does not have the shape of input %s",
+                            cr_show(p->arena, &mask), cr_show(p->arena, x));
+        p->out[0] = CR_SCALAR;
+    }
+    /* how many were taken, then their indices */
+    p->keep = sizeof(int32_t) * (size_t)(n + 1);
+    p->scratch = sizeof(int32_t) * (size_t)n;
+    return true;
+}
+
+static void top_fraction_forward(const struct cr_step *s)
+{
+    int32_t *count = s->keep, *index = count + 1;
+    int64_t i, n = 0, all = cr_count(&s->in[V]);
+    const cr_real *x = s->x[V];
+    cr_real *y = s->y[0];
+    double sum = 0;
+
+    for (i = 0; i < all; i++) {
+        bool in = true;
+
+        if (s->x[MASK]) {
+            unsigned char room;
+
+            in = *(const unsigned char *)cr_elements(CR_BOOL, s->in[MASK].type,
+                                                     s->x[MASK], i, 1, &room);
+        }
+        if (in)
+            index[n++] = (int32_t)i;
+    }
+    cr_order(x, 1, n, true, index, s->scratch);
+    *count = (int32_t)taken(s->attr, n);
+    for (i = 0; i < *count; i++)
+        if (s->x[MASK])
+            sum += (double)x[index[i]];
+        else
+            y[i] = x[index[i]];
+    if (s->x[MASK])
+        y[0] = *count > 0 ? (cr_real)(sum / *count) : 0;
+}
+
+static void top_fraction_backward(const struct cr_step *s)
+{
+    const int32_t *count = s->keep, *index = count + 1;
+    const cr_real *dy = s->dy[0];
+    cr_real *dx = s->dx[V];
+    bool mean = s->out[0].rank == 0;
+    int64_t i;
+
+    if (s->dx[MASK] && !s->add[MASK]) /* a choice, which has no slope */
+        cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
+    if (dx && !s->add[V])
+        cr_move_zero(dx, cr_bytes(&s->in[V]));
+    for (i = 0; i < *count && dx; i++)
+        dx[index[i]] += mean ? dy[0] / (cr_real)*count : dy[i];
+}
+
+static const char *const top_fraction_inputs[] = { "values", "mask", NULL };
+
+const struct cr_op cr_op_top_fraction = {
+    .about = { .name = "top_fraction",
+               .summary = "The largest part of all values.",
+               .detail = "With a mask their mean, since the number of values "
+                         "where it holds is not known before.",
+               .opts = top_fraction_opts,
+               .size = sizeof(struct top_fraction) },
+    .min_inputs = 1,
+    .max_inputs = 2,
+    .outputs = 1,
+    .inputs = top_fraction_inputs,
+    .function = true,
+    .integers = CR_X(MASK),
+    .plan = top_fraction_plan,
+    .forward = top_fraction_forward,
+    .backward = top_fraction_backward,
+};

@@ -1,0 +1,67 @@
+/* topk: the k largest elements along an axis, the largest first, and where they
+ * were; of equals the first ones;  dx = dy moved back, 0 elsewhere */
+#include "net/order.h"
+
+struct topk {
+    int64_t k, dim;
+    bool largest, sorted;
+};
+
+static const struct cr_opt topk_opts[] = {
+    CR_INT(struct topk, k, 1, CR_DIM_MAX, "Number of elements."),
+    CR_INT_OR(struct topk, dim, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "The axis that is looked along."),
+    CR_BOOL_OR(struct topk, largest, true, "Else the smallest."),
+    CR_BOOL_OR(struct topk, sorted, true,
+               "In order; they always are, also where nobody asks."),
+    { 0 },
+};
+
+static bool topk_plan(struct cr_plan *p)
+{
+    const struct topk *o = p->attr;
+    int at;
+
+    p->out[0] = p->in[0];
+    if (!cr_axis_check(p, &p->in[0], o->dim, &at))
+        return false;
+    if (o->k > p->in[0].dim[at])
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "axis %d of input %s has no %lld elements", at,
+                        cr_show(p->arena, &p->in[0]), (long long)o->k);
+    p->out[0].dim[at] = o->k;
+    p->out[1] = p->out[0];
+    p->out[1].type = CR_I32;
+    return true;
+}
+
+static void topk_forward(const struct cr_step *s)
+{
+    const struct topk *o = s->attr;
+
+    cr_order_lines(s, o->dim, o->k, o->largest);
+}
+
+static void topk_backward(const struct cr_step *s)
+{
+    const struct topk *o = s->attr;
+
+    cr_order_back(s, o->dim, o->k);
+}
+
+const struct cr_op cr_op_topk = {
+    .about = { .name = "topk",
+               .summary = "The largest elements along an axis, and their "
+                          "indices.",
+               .opts = topk_opts,
+               .size = sizeof(struct topk) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 2,
+    .inputs = cr_input,
+    .function = true,
+    .reads = CR_Y(1),
+    .plan = topk_plan,
+    .forward = topk_forward,
+    .backward = topk_backward,
+};
