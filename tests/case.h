@@ -6,6 +6,7 @@
  *   {shape: [N, 3], random: true}        0.2 to 1.2 with either sign, so that
  *                                        no value sits on a kink at 0
  *   {shape: [N, 3], positive: true}      the same without signs
+ *   {shape: [N, 3], spread: true}        all different by 1/16 and more
  *   {shape: [N], type: int32, below: 4}  integers 0 to 3
  * N is the batch size; a case that names it is run with 1 and with 3.
  */
@@ -149,6 +150,8 @@ __attribute__((unused)) static void *case_tensor(struct cr_arena *arena,
     for (i = 0; i < n; i++) {
         if (values)
             case_put(spec, data, i, v ? v->real : NAN);
+        else if (cr_node_get(node, "spread")) /* 7919 is prime */
+            case_put(spec, data, i, 0.0625 * (double)(i * 7919 % n - n / 2));
         else if (below > 0)
             case_put(spec, data, i,
                      floor(fmod(1e3 * fabs(case_random(key, i)), below)));

@@ -177,7 +177,9 @@ static bool opt_list(const struct reader *r, const struct cr_opt *row,
     if (n == 0 && row->need == CR_REQUIRED)
         return opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
     for (; i < n; i++, m = m->next)
-        if (row->type == CR_OPT_INTS)
+        if (row->nulls && m->kind == CR_NODE_NULL)
+            v_int[i] = CR_INT_NONE;
+        else if (row->type == CR_OPT_INTS)
             ok = opt_int(r, row, m, &v_int[i]) && ok;
         else if (row->type == CR_OPT_REALS)
             ok = opt_real(r, row, m, &v_real[i]) && ok;

@@ -74,7 +74,10 @@ static const char *schema_item(struct cr_arena *arena,
 
     switch (row->type) {
     case CR_OPT_INTS:
+        cr_buf_str(&item, row->nulls ? "{\"anyOf\": [{\"type\": \"null\"}, "
+                                     : "");
         schema_number(&item, row, "integer");
+        cr_buf_str(&item, row->nulls ? "]}" : "");
         break;
     case CR_OPT_REALS:
         schema_number(&item, row, "number");

@@ -1,0 +1,35 @@
+/* AdaptiveMaxPool1d: the largest of each of a given number of windows,
+ * x (N, C, L). */
+#include "net/pool.h"
+
+struct adaptive_max_pool1d {
+    int64_t output_size;
+};
+
+static const struct cr_opt adaptive_max_pool1d_opts[] = {
+    CR_INT(struct adaptive_max_pool1d, output_size, 1, CR_DIM_MAX,
+           "Windows, and length that goes out; must divide what comes in."),
+    { 0 },
+};
+
+static struct cr_val *adaptive_max_pool1d_build(struct cr_build *b,
+                                                struct cr_val *const *in)
+{
+    return cr_adaptive1d_build(b, in[0], true);
+}
+
+const struct cr_cell cr_cell_adaptive_max_pool1d = {
+    .about = {
+        .name = "AdaptiveMaxPool1d",
+        .summary = "Largest of each of a given number of windows.",
+        .detail = "Input (N, C, L), output (N, C, output_size); L is a "
+                  "multiple of it.",
+        .example = "network: {pool: {AdaptiveMaxPool1d: 4}, flatten: "
+                   "Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .opts = adaptive_max_pool1d_opts,
+        .size = sizeof(struct adaptive_max_pool1d),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = adaptive_max_pool1d_build,
+};

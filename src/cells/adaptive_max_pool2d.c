@@ -1,0 +1,36 @@
+/* AdaptiveMaxPool2d: the largest of each of a given number of windows,
+ * x (N, C, H, W). */
+#include "net/pool.h"
+
+static const struct cr_opt adaptive_max_pool2d_opts[] = {
+    CR_INTS(struct cr_adaptive_opts, output_size, 1, CR_DIM_MAX,
+            "Size that goes out: a number, or [height, width], where null "
+            "keeps a size.", .nulls = true),
+    CR_BOOL_OR(struct cr_adaptive_opts, return_indices, false,
+               "Give a tuple: maxima, and where they were in their plane."),
+    { 0 },
+};
+
+static struct cr_val *adaptive_max_pool2d_build(struct cr_build *b,
+                                                struct cr_val *const *in)
+{
+    return cr_adaptive_build(b, in[0], true);
+}
+
+const struct cr_cell cr_cell_adaptive_max_pool2d = {
+    .about = {
+        .name = "AdaptiveMaxPool2d",
+        .summary = "Largest of each of a given number of windows.",
+        .detail = "Input (N, C, H, W), or one sample without N. Window i of "
+                  "o along a dimension of size n is floor(i n / o) to "
+                  "ceil((i + 1) n / o).",
+        .example = "network: {pool: {AdaptiveMaxPool2d: {output_size: [1, "
+                   "null]}}, flatten: Flatten, fc: {Dense: {out_channels: "
+                   "10}}}\n",
+        .opts = adaptive_max_pool2d_opts,
+        .size = sizeof(struct cr_adaptive_opts),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = adaptive_max_pool2d_build,
+};

@@ -1,0 +1,38 @@
+/* avg_pool: y = mean of each window, x (N, C, spatial);  dx = dy / m for its
+ * m elements. Windows, and what m counts: net/pool.h. */
+#include "net/pool.h"
+
+static bool avg_pool_plan(struct cr_plan *p)
+{
+    struct cr_pool pool;
+
+    return cr_pool_plan(p, &pool);
+}
+
+static void avg_pool_forward(const struct cr_step *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    cr_pool_mean(&pool, s->x[0], s->y[0]);
+}
+
+static void avg_pool_backward(const struct cr_step *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    cr_pool_mean_back(&pool, s->dy[0], s->add[0], s->dx[0]);
+}
+
+const struct cr_op cr_op_avg_pool = {
+    .about = { .name = "avg_pool",
+               .summary = "The mean of each window.",
+               .opts = cr_pool_opts,
+               .size = sizeof(struct cr_pool_opts) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .layouts = CR_LAYOUT_LAST,
+    .plan = avg_pool_plan,
+    .forward = avg_pool_forward,
+    .backward = avg_pool_backward,
+};

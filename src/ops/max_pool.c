@@ -1,0 +1,43 @@
+/* max_pool: y = the largest of each window, x (N, C, spatial); ties: the
+ * first, in row-major order; NaN wins.  dx = dy at the one that was taken.
+ * Windows: net/pool.h. */
+#include "net/pool.h"
+
+static bool max_pool_plan(struct cr_plan *p)
+{
+    struct cr_pool pool;
+
+    if (!cr_pool_plan(p, &pool))
+        return false;
+    p->keep = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
+    return true;
+}
+
+static void max_pool_forward(const struct cr_step *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    cr_pool_max(&pool, s->x[0], s->y[0], s->keep);
+}
+
+static void max_pool_backward(const struct cr_step *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    cr_pool_max_back(&pool, s->dy[0], s->keep, s->mask[0], s->add[0], s->dx[0]);
+}
+
+const struct cr_op cr_op_max_pool = {
+    .about = { .name = "max_pool",
+               .summary = "The largest of each window.",
+               .opts = cr_pool_opts,
+               .size = sizeof(struct cr_pool_opts) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .masks = CR_X(0),
+    .layouts = CR_LAYOUT_LAST,
+    .plan = max_pool_plan,
+    .forward = max_pool_forward,
+    .backward = max_pool_backward,
+};

@@ -1,0 +1,43 @@
+/* max_pool_indices: max_pool with a second output, int32: where in its plane
+ * (h W + w) the largest of each window was. */
+#include "net/pool.h"
+
+static bool max_pool_indices_plan(struct cr_plan *p)
+{
+    struct cr_pool pool;
+
+    if (!cr_pool_plan(p, &pool))
+        return false;
+    p->out[1] = p->out[0];
+    p->out[1].type = CR_I32;
+    p->keep = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
+    return true;
+}
+
+static void max_pool_indices_forward(const struct cr_step *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    cr_pool_max(&pool, s->x[0], s->y[0], s->keep);
+    cr_pool_places(&pool, s->keep, s->y[1]);
+}
+
+static void max_pool_indices_backward(const struct cr_step *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    cr_pool_max_back(&pool, s->dy[0], s->keep, NULL, s->add[0], s->dx[0]);
+}
+
+const struct cr_op cr_op_max_pool_indices = {
+    .about = { .name = "max_pool_indices",
+               .summary = "The largest of each window, and where it was.",
+               .opts = cr_pool_opts,
+               .size = sizeof(struct cr_pool_opts) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 2,
+    .plan = max_pool_indices_plan,
+    .forward = max_pool_indices_forward,
+    .backward = max_pool_indices_backward,
+};
