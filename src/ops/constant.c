@@ -14,12 +14,14 @@ static const struct cr_opt constant_opts[] = {
 
 static bool constant_plan(struct cr_plan *p)
 {
+    static const int64_t none = 0;
     const struct cr_constant *o = p->attr;
 
     if (o->shape.n > CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "a tensor has at most %d dimensions", CR_RANK_MAX);
-    p->out[0] = cr_spec_make(cr_dtype_type(o->dtype), o->shape.n, o->shape.v);
+    p->out[0] = cr_spec_make(cr_dtype_type(o->dtype), o->shape.n,
+                             o->shape.n > 0 ? o->shape.v : &none);
     if (!cr_spec_fits(&p->out[0]) ||
         (o->value.n != 1 && o->value.n != cr_count(&p->out[0])))
         return cr_error(p->diag, p->pos, CR_E_SHAPE, "%d values do not fill %s",

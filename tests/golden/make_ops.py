@@ -318,6 +318,14 @@ case('top_fraction', 'fraction: 0.3', [(2, 3, 2)],
 case('top_fraction', 'fraction: 0.5', [(3, 4), bools(3, 4)],
      lambda x, m: x[m].topk(int(0.5 * int(m.sum())))[0].mean())
 
+# ---- products
+
+for a, b in (((3, 5), (5, 2)), ((2, 3, 5), (5, 4)), ((2, 3, 5), (2, 5, 4)),
+             ((4, 1, 3, 5), (2, 5, 3)), ((3, 5), (4, 5, 2)), ((5,), (5,)),
+             ((5,), (2, 5, 3)), ((2, 3, 5), (5,)), ((1, 1, 7), (1, 7, 1)),
+             ((2, 3, 2, 9, 4), (3, 1, 4, 9))):
+    case('matmul', '', [a, b], torch.matmul, tolerance='1e-5')
+
 if __name__ == '__main__':
     for leaf in sys.argv[1:] or sorted(CASES):
         write(leaf)
