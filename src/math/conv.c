@@ -5,17 +5,40 @@
 #include "base/par.h"
 #include "math/direct.h"
 #include "math/im2col.h"
+#include "math/planar.h"
+
+/* One way to compute all three. */
+struct way {
+    size_t (*scratch)(const struct cr_conv *c);
+    void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
+                    const struct cr_conv_end *end, cr_real *y, void *scratch);
+    void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                  const struct cr_conv_end *end, cr_real *dx, void *scratch);
+    void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
+                   cr_real alpha, bool add, cr_real *dw, void *scratch);
+};
+
+static const struct way im2col = { cr_im2col_scratch, cr_im2col_forward,
+                                   cr_im2col_input, cr_im2col_weight };
+static const struct way direct = { cr_direct_scratch, cr_direct_forward,
+                                   cr_direct_input, cr_direct_weight };
+static const struct way planar = { cr_planar_scratch, cr_planar_forward,
+                                   cr_planar_input, cr_planar_weight };
 
 /* Our own kernels where our own kernels compute products: so plain and the
  * libraries can be had for comparison. */
-static bool direct(const struct cr_conv *c)
+static const struct way *way_of(const struct cr_conv *c)
 {
-    return strncmp(cr_blas_name(), "own", 3) == 0 && cr_direct_takes(c);
+    if (strncmp(cr_blas_name(), "own", 3) != 0)
+        return &im2col;
+    return cr_direct_takes(c)   ? &direct
+           : cr_planar_takes(c) ? &planar
+                                : &im2col;
 }
 
 size_t cr_conv_scratch(const struct cr_conv *c)
 {
-    return direct(c) ? cr_direct_scratch(c) : cr_im2col_scratch(c);
+    return way_of(c)->scratch(c);
 }
 
 bool cr_conv_prefers_last(const struct cr_conv *c)
@@ -23,31 +46,28 @@ bool cr_conv_prefers_last(const struct cr_conv *c)
     struct cr_conv last = *c;
 
     last.x = last.y = CR_LAST;
-    return direct(&last);
+    return way_of(&last) == &direct &&
+           !(way_of(c) == &planar && cr_planar_wins(c));
 }
 
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const struct cr_conv_end *end,
                      cr_real *y, void *scratch)
 {
-    (direct(c) ? cr_direct_forward : cr_im2col_forward)(c, x, w, end, y,
-                                                        scratch);
+    way_of(c)->forward(c, x, w, end, y, scratch);
 }
 
-void cr_conv_input(const struct cr_conv *c, const cr_real *dy,
-                   const cr_real *w, const struct cr_conv_end *end,
-                   cr_real *dx, void *scratch)
+void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                   const struct cr_conv_end *end, cr_real *dx, void *scratch)
 {
-    (direct(c) ? cr_direct_input : cr_im2col_input)(c, dy, w, end, dx,
-                                                    scratch);
+    way_of(c)->input(c, dy, w, end, dx, scratch);
 }
 
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
                     const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                     void *scratch)
 {
-    (direct(c) ? cr_direct_weight : cr_im2col_weight)(c, x, dy, alpha, add, dw,
-                                                      scratch);
+    way_of(c)->weight(c, x, dy, alpha, add, dw, scratch);
 }
 
 /* ---- the gradient of the bias ---- */

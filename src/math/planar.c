@@ -1,0 +1,334 @@
+/*
+ * What the planar kernels are given, in terms of a convolution. The gradient
+ * of the input is a gather from dy with zeros around it and the weight
+ * turned: tap (i, j) of output (0, 0) reads dy at before - dilation (i, j).
+ */
+#include "math/planar.h"
+
+#include "base/cpu.h"
+#include "base/par.h"
+
+#define SUM_BYTES (32 << 10) /* of what a tile of sums passes over */
+#define PARTIAL_BYTES (256 << 10)
+#define CHUNKS 8 /* of a batch */
+
+enum {
+    H = 1,
+    W = 2
+}; /* axes of struct cr_conv */
+
+static int lanes(void)
+{
+#ifdef CR_DOUBLE
+    return 0;
+#else
+    switch (cr_isa()) {
+    case CR_ISA_AVX512:
+        return 16;
+    case CR_ISA_AVX2:
+        return 8;
+    case CR_ISA_GENERIC:
+        break;
+    }
+    return 0;
+#endif
+}
+
+bool cr_planar_takes(const struct cr_conv *c)
+{
+    return lanes() > 0 && c->x == CR_PLAIN && c->y == CR_PLAIN &&
+           c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
+           c->stride[H] == 1 && c->stride[W] == 1 && c->out[W] >= 4 &&
+           c->ci / c->group <= 16 && c->co / c->group <= 32;
+}
+
+/* Measured: the direct kernels fill their lanes with output channels in both
+ * directions, so they lose where either side has few. Images have three, but
+ * no gradient. */
+bool cr_planar_wins(const struct cr_conv *c)
+{
+    int64_t ci = c->ci / c->group, co = c->co / c->group;
+
+    return c->out[W] >= 8 &&
+           ((ci <= 8 && co < 12) || (ci > 4 && ci <= 8 && co <= 16));
+}
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* ---- scratch ---- */
+
+static int64_t taps_of(const struct cr_conv *c)
+{
+    return c->kernel[H] * c->kernel[W];
+}
+
+static int64_t units(const struct cr_conv *c)
+{
+    return c->group * up(c->co / c->group, CR_PLANAR_SUMS) * (c->ci / c->group);
+}
+
+static int64_t unit_bytes(const struct cr_conv *c)
+{
+    return taps_of(c) * CR_PLANAR_SUMS * lanes() * (int64_t)sizeof(cr_real);
+}
+
+static int64_t chunks(const struct cr_conv *c)
+{
+    return units(c) * unit_bytes(c) <= PARTIAL_BYTES ? min(c->n, CHUNKS) : 1;
+}
+
+size_t cr_planar_scratch(const struct cr_conv *c)
+{
+    int64_t weights =
+        c->co * (c->ci / c->group) * taps_of(c) * (int64_t)sizeof(cr_real);
+    int64_t sums = chunks(c) * units(c) * unit_bytes(c);
+
+    return (size_t)(2 * taps_of(c) * (int64_t)sizeof(int64_t) +
+                    max(weights, sums) + 3 * 64);
+}
+
+/* Pieces of the scratch, each at a multiple of 64 bytes. */
+static void *carve(char **at, int64_t bytes)
+{
+    char *piece = *at + (64 - (uintptr_t)*at % 64) % 64;
+
+    *at = piece + bytes;
+    return piece;
+}
+
+/* ---- running ---- */
+
+static void gather_part(void *ctx, int part, int parts)
+{
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (lanes() == 16)
+        cr_planar_gather_avx512(ctx, part, parts);
+    else
+        cr_planar_gather_avx2(ctx, part, parts);
+#else
+    (void)ctx;
+    (void)part;
+    (void)parts;
+#endif
+}
+
+static void sums_part(void *ctx, int part, int parts)
+{
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (lanes() == 16)
+        cr_planar_sums_avx512(ctx, part, parts);
+    else
+        cr_planar_sums_avx2(ctx, part, parts);
+#else
+    (void)ctx;
+    (void)part;
+    (void)parts;
+#endif
+}
+
+static void reduce_part(void *ctx, int part, int parts)
+{
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (lanes() == 16)
+        cr_planar_reduce_avx512(ctx, part, parts);
+    else
+        cr_planar_reduce_avx2(ctx, part, parts);
+#else
+    (void)ctx;
+    (void)part;
+    (void)parts;
+#endif
+}
+
+static int threads(const struct cr_conv *c)
+{
+    double macs = (double)(c->n * c->out[H] * c->out[W]) * (double)c->co *
+                  (double)(c->ci / c->group * taps_of(c));
+
+    return macs < 150000 ? 1 : cr_par_threads();
+}
+
+/* ---- gathers ---- */
+
+/* Whether outputs look over the edges decides whether there is a copy. */
+static void size_copy(struct cr_planar_source *s, int64_t rows, int64_t cols)
+{
+    s->rows = rows;
+    s->pitch = cols;
+    s->copied = s->lo_row < 0 || s->lo_col < 0 || s->lo_row + rows > s->h ||
+                s->lo_col + cols > s->w;
+    if (!s->copied)
+        s->pitch = s->w;
+}
+
+static struct cr_planar_source source_of_x(const struct cr_conv *c,
+                                           const cr_real *x)
+{
+    struct cr_planar_source s = { .x = x,
+                                  .n = c->n,
+                                  .groups = c->group,
+                                  .channels = c->ci / c->group,
+                                  .h = c->in[H],
+                                  .w = c->in[W],
+                                  .lo_row = -c->before[H],
+                                  .lo_col = -c->before[W] };
+
+    size_copy(&s, c->out[H] + (c->kernel[H] - 1) * c->dilation[H],
+              c->out[W] + (c->kernel[W] - 1) * c->dilation[W]);
+    return s;
+}
+
+static struct cr_planar_source source_of_dy(const struct cr_conv *c,
+                                            const cr_real *dy)
+{
+    int64_t rows = (c->kernel[H] - 1) * c->dilation[H];
+    int64_t cols = (c->kernel[W] - 1) * c->dilation[W];
+    struct cr_planar_source s = { .x = dy,
+                                  .n = c->n,
+                                  .groups = c->group,
+                                  .channels = c->co / c->group,
+                                  .h = c->out[H],
+                                  .w = c->out[W],
+                                  .lo_row = c->before[H] - rows,
+                                  .lo_col = c->before[W] - cols };
+
+    size_copy(&s, c->in[H] + rows, c->in[W] + cols);
+    return s;
+}
+
+/* w at (out, channel, tap) is from[out * o_step + channel * c_step + tap]. */
+static void pack(const struct cr_planar_gather *g, const cr_real *w,
+                 int64_t o_step, int64_t c_step, int64_t group_step,
+                 cr_real *to)
+{
+    int64_t group, o, c, k, i, n;
+
+    for (group = 0; group < g->s.groups; group++, w += group_step)
+        for (o = 0; o < g->cout; o += n) {
+            n = min(g->cout - o, CR_PLANAR_OUTS);
+            n = n == 7 ? 6 : n == 5 ? 4 : n;
+            for (c = 0; c < g->s.channels; c++)
+                for (k = 0; k < g->taps; k++)
+                    for (i = 0; i < n; i++)
+                        *to++ = w[(o + i) * o_step + c * c_step + k];
+        }
+}
+
+/* Threads share images, or their rows where there are fewer. */
+static void gather(const struct cr_conv *c, struct cr_planar_gather *g)
+{
+    int n = threads(c);
+
+    g->bands = g->s.n * g->s.groups >= n ? 1 : min(n, up(g->rows, 4));
+    cr_par(gather_part, g, n);
+}
+
+void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
+                       const cr_real *w, const struct cr_conv_end *end,
+                       cr_real *y, void *scratch)
+{
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    char *at = scratch;
+    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *row = carve(&at, taps * (int64_t)sizeof *row), i, j;
+    cr_real *packed = carve(&at, 0);
+    struct cr_planar_gather g = { .s = source_of_x(c, x),
+                                  .rows = c->out[H],
+                                  .cols = c->out[W],
+                                  .cout = cog,
+                                  .taps = taps,
+                                  .tap = tap,
+                                  .tap_row = row,
+                                  .w = packed,
+                                  .y = y,
+                                  .end = *end };
+
+    for (i = 0; i < c->kernel[H]; i++)
+        for (j = 0; j < c->kernel[W]; j++) {
+            row[i * c->kernel[W] + j] = i * c->dilation[H] - c->before[H];
+            tap[i * c->kernel[W] + j] =
+                i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
+        }
+    pack(&g, w, cig * taps, taps, cog * cig * taps, packed);
+    gather(c, &g);
+}
+
+void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
+                     const cr_real *w, const struct cr_conv_end *end,
+                     cr_real *dx, void *scratch)
+{
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    char *at = scratch;
+    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *row = carve(&at, taps * (int64_t)sizeof *row), i, j;
+    cr_real *packed = carve(&at, 0);
+    struct cr_planar_gather g = { .s = source_of_dy(c, dy),
+                                  .rows = c->in[H],
+                                  .cols = c->in[W],
+                                  .cout = cig,
+                                  .taps = taps,
+                                  .tap = tap,
+                                  .tap_row = row,
+                                  .w = packed,
+                                  .y = dx,
+                                  .end = *end };
+
+    for (i = 0; i < c->kernel[H]; i++)
+        for (j = 0; j < c->kernel[W]; j++) {
+            row[i * c->kernel[W] + j] = c->before[H] - i * c->dilation[H];
+            tap[i * c->kernel[W] + j] =
+                (row[i * c->kernel[W] + j] - g.s.lo_row) * g.s.pitch +
+                c->before[W] - j * c->dilation[W] - g.s.lo_col;
+        }
+    pack(&g, w, taps, cig * taps, cog * cig * taps, packed);
+    gather(c, &g);
+}
+
+/* ---- the gradient of the weight ---- */
+
+void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
+                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                      void *scratch)
+{
+    int64_t taps = taps_of(c), i, j, bytes;
+    char *at = scratch;
+    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    struct cr_planar_sums g = { .s = source_of_x(c, x),
+                                .dy = dy,
+                                .rows = c->out[H],
+                                .cols = c->out[W],
+                                .cout = c->co / c->group,
+                                .kernel_rows = c->kernel[H],
+                                .kernel_cols = c->kernel[W],
+                                .tap = tap,
+                                .chunks = chunks(c),
+                                .units = units(c),
+                                .to = carve(&at, 0),
+                                .alpha = alpha,
+                                .dw = dw,
+                                .add = add };
+
+    for (i = 0; i < c->kernel[H]; i++)
+        for (j = 0; j < c->kernel[W]; j++)
+            tap[i * c->kernel[W] + j] =
+                i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
+    bytes = (g.s.channels * g.s.rows * g.s.pitch + g.cout * g.rows * g.cols) *
+            (int64_t)sizeof(cr_real);
+    g.together = max(1, min(SUM_BYTES / bytes, CR_PLANAR_TOGETHER));
+    cr_par(sums_part, &g, threads(c));
+    cr_par(reduce_part, &g,
+           g.units * unit_bytes(c) * g.chunks < 65536 ? 1 : cr_par_threads());
+}

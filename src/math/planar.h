@@ -1,0 +1,75 @@
+/*
+ * Convolutions of few channels, plain tensors, stride 1: too few channels to
+ * fill vectors with, but rows are long. See planar.inc for the kernels.
+ * Private to src/math.
+ */
+#ifndef CR_MATH_PLANAR_H
+#define CR_MATH_PLANAR_H
+
+#include "math/conv.h"
+
+#define CR_PLANAR_OUTS 8 /* most channels of a tile of outputs */
+#define CR_PLANAR_SUMS 4 /* ... and of a tile of sums */
+#define CR_PLANAR_TAPS 5 /* most taps of a tile of sums */
+#define CR_PLANAR_TOGETHER 16
+
+/* Whether it is possible, and whether it beats channels last. */
+bool cr_planar_takes(const struct cr_conv *c);
+bool cr_planar_wins(const struct cr_conv *c);
+size_t cr_planar_scratch(const struct cr_conv *c);
+void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
+                       const cr_real *w, const struct cr_conv_end *end,
+                       cr_real *y, void *scratch);
+void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
+                     const cr_real *w, const struct cr_conv_end *end,
+                     cr_real *dx, void *scratch);
+void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
+                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                      void *scratch);
+
+/* Planes (n, groups, channels, h, w), read as they lie or, where outputs look
+ * over their edges, from a copy with zeros around. Row and column 0 of the
+ * copy are lo_row and lo_col of the source. */
+struct cr_planar_source {
+    const cr_real *x;
+    int64_t n, groups, channels, h, w;
+    int64_t lo_row, lo_col, rows, pitch;
+    bool copied;
+};
+
+struct cr_planar_gather {
+    struct cr_planar_source s;
+    int64_t rows, cols, cout; /* of an image and group of y */
+    int64_t bands;            /* in which threads share an image */
+    int64_t taps;
+    const int64_t *tap;     /* places in the source */
+    const int64_t *tap_row; /* rows of the source, for output row 0 */
+    const cr_real *w;       /* [group][outs][channel][tap][out] */
+    cr_real *y;
+    struct cr_conv_end end;
+};
+
+/* Sums in vectors, per chunk of the batch and unit (group, up to four output
+ * channels, channel): [chunk][unit][tap][4][lane]. */
+struct cr_planar_sums {
+    struct cr_planar_source s;
+    const cr_real *dy;
+    int64_t rows, cols, cout, kernel_rows, kernel_cols;
+    const int64_t *tap;
+    int64_t chunks, units, together;
+    cr_real *to;
+    cr_real alpha, *dw; /* for what comes behind */
+    bool add;
+};
+
+typedef void cr_planar_gather_part(const struct cr_planar_gather *g, int part,
+                                   int parts);
+typedef void cr_planar_sums_part(const struct cr_planar_sums *s, int part,
+                                 int parts);
+
+cr_planar_gather_part cr_planar_gather_avx512, cr_planar_gather_avx2;
+cr_planar_sums_part cr_planar_sums_avx512, cr_planar_sums_avx2;
+/* Adds up lanes and chunks into dw. */
+cr_planar_sums_part cr_planar_reduce_avx512, cr_planar_reduce_avx2;
+
+#endif
