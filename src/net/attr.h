@@ -23,6 +23,18 @@ struct cr_mse {
 };
 extern const struct cr_opt cr_mse_opts[];
 
+struct cr_group_norm {
+    int64_t num_groups;
+    double eps;
+};
+extern const struct cr_opt cr_group_norm_opts[];
+
+struct cr_layer_norm {
+    int64_t begin_norm_axis, begin_params_axis;
+    double epsilon;
+};
+extern const struct cr_opt cr_layer_norm_opts[];
+
 struct cr_batch_norm {
     double eps, momentum;
     unsigned char use_batch_statistics; /* CR_BOOL_NONE: in training */

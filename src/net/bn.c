@@ -37,11 +37,29 @@ struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
                   : cr_param_fixed(b, name, spec, given, begin);
 }
 
-struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
-                           const char *prefix, int low, int high)
+/* Inputs of `low` to `high` dimensions with that many channels. */
+static bool channels_fit(struct cr_build *b, const struct cr_spec *x,
+                         int64_t channels, int low, int high)
 {
     static const char *const takes[] = { "(N, C)", "(N, C, L)", "(N, C, H, W)",
                                          "(N, C, D, H, W)" };
+    const char *shape = cr_show(cr_build_arena(b), x);
+
+    if (x->rank < low || x->rank > high)
+        return cr_fail(b, CR_E_SHAPE,
+                       "input %s does not fit: %s%s%s is expected", shape,
+                       takes[low - 2], high > low ? " or " : "",
+                       high > low ? takes[high - 2] : "");
+    if (channels != CR_INT_NONE && channels != x->dim[1])
+        return cr_fail(b, CR_E_SHAPE,
+                       "input %s has %lld channels, and num_features is %lld",
+                       shape, (long long)x->dim[1], (long long)channels);
+    return true;
+}
+
+struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
+                           const char *prefix, int low, int high)
+{
     const struct cr_bn *o = cr_opts(b);
     const struct cr_spec *spec = cr_val_spec(x);
     struct cr_arena *arena = cr_build_arena(b);
@@ -50,19 +68,8 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
     struct cr_val *mean, *variance, *gamma, *beta;
     struct cr_spec c;
 
-    if (spec->rank < low || spec->rank > high) {
-        cr_fail(b, CR_E_SHAPE, "input %s does not fit: %s%s%s is expected",
-                cr_show(arena, spec), takes[low - 2], high > low ? " or " : "",
-                high > low ? takes[high - 2] : "");
+    if (!channels_fit(b, spec, o->num_features, low, high))
         return NULL;
-    }
-    if (o->num_features != CR_INT_NONE && o->num_features != spec->dim[1]) {
-        cr_fail(b, CR_E_SHAPE,
-                "input %s has %lld channels, and num_features is %lld",
-                cr_show(arena, spec), (long long)spec->dim[1],
-                (long long)o->num_features);
-        return NULL;
-    }
     c = CR_SPEC(spec->dim[1]);
     mean = cr_param_state(
         b, alone ? "mean" : cr_strf(arena, "%smoving_mean", prefix), c,
@@ -78,4 +85,48 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
     attr->momentum = o->momentum;
     attr->use_batch_statistics = o->use_batch_statistics;
     return CR_EMIT(b, "batch_norm", attr, x, gamma, beta, mean, variance);
+}
+
+const struct cr_opt cr_in_opts[] = {
+    CR_INT_MAY(struct cr_in, num_features, 1, CR_DIM_MAX,
+               "Channels that come in; taken from the input if not given."),
+    CR_REAL_POS_OR(struct cr_in, eps, 1e-5, 1e30, "Added to the variance."),
+    CR_REAL_OR(struct cr_in, momentum, 0.1, 0, 1,
+               "Of the moving statistics, which nothing reads."),
+    CR_BOOL_OR(struct cr_in, affine, true,
+               "Train gamma and beta; without they stay as they begin."),
+    CR_OBJ_MAY(struct cr_in, gamma_init, CR_KIND_INIT,
+               "How gamma begins; ones if not given."),
+    CR_OBJ_MAY(struct cr_in, beta_init, CR_KIND_INIT,
+               "How beta begins; zeros if not given."),
+    { 0 },
+};
+
+/* Groups of one channel. The moving statistics are there because MindSpore's
+ * checkpoints have them; its op takes them along and its result does not
+ * depend on them (semantics.md 14). */
+struct cr_val *cr_in_build(struct cr_build *b, struct cr_val *x, int rank)
+{
+    const struct cr_in *o = cr_opts(b);
+    const struct cr_spec *spec = cr_val_spec(x);
+    struct cr_arena *arena = cr_build_arena(b);
+    struct cr_group_norm *attr = CR_NEW(arena, struct cr_group_norm);
+    struct cr_val *gamma, *beta;
+    struct cr_spec c;
+
+    if (!channels_fit(b, spec, o->num_features, rank, rank))
+        return NULL;
+    c = CR_SPEC(spec->dim[1]);
+    if (!cr_param_state(b, cr_alone(b) ? "mean" : "moving_mean", c, NULL,
+                        CR_BEGIN_ZERO) ||
+        !cr_param_state(b, cr_alone(b) ? "variance" : "moving_variance", c,
+                        NULL, CR_BEGIN_ONE))
+        return NULL;
+    gamma =
+        cr_param_affine(b, "gamma", c, o->affine, &o->gamma_init, CR_BEGIN_ONE);
+    beta =
+        cr_param_affine(b, "beta", c, o->affine, &o->beta_init, CR_BEGIN_ZERO);
+    attr->num_groups = spec->dim[1];
+    attr->eps = o->eps;
+    return CR_EMIT(b, "group_norm", attr, x, gamma, beta);
 }

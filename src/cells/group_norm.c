@@ -1,0 +1,77 @@
+/* GroupNorm: groups of channels of each sample normalised. */
+#include "net/attr.h"
+#include "net/bn.h"
+
+struct group_norm {
+    int64_t num_groups, num_channels;
+    double eps;
+    bool affine;
+    struct cr_obj gamma_init, beta_init;
+};
+
+static const struct cr_opt group_norm_opts[] = {
+    CR_INT(struct group_norm, num_groups, 1, CR_DIM_MAX,
+           "Groups of neighbouring channels."),
+    CR_INT_MAY(struct group_norm, num_channels, 1, CR_DIM_MAX,
+               "Channels that come in; taken from the input if not given."),
+    CR_REAL_POS_OR(struct group_norm, eps, 1e-5, 1e30,
+                   "Added to the variance."),
+    CR_BOOL_OR(struct group_norm, affine, true,
+               "Train gamma and beta; without they stay as they begin."),
+    CR_OBJ_MAY(struct group_norm, gamma_init, CR_KIND_INIT,
+               "How gamma begins; ones if not given."),
+    CR_OBJ_MAY(struct group_norm, beta_init, CR_KIND_INIT,
+               "How beta begins; zeros if not given."),
+    { 0 },
+};
+
+static struct cr_val *group_norm_build(struct cr_build *b,
+                                       struct cr_val *const *in)
+{
+    const struct group_norm *o = cr_opts(b);
+    const struct cr_spec *x = cr_val_spec(in[0]);
+    struct cr_arena *arena = cr_build_arena(b);
+    struct cr_group_norm *attr = CR_NEW(arena, struct cr_group_norm);
+    struct cr_val *gamma, *beta;
+    struct cr_spec c;
+
+    if (x->rank < 2) {
+        cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, ...) is expected",
+                cr_show(arena, x));
+        return NULL;
+    }
+    if (o->num_channels != CR_INT_NONE && o->num_channels != x->dim[1]) {
+        cr_fail(b, CR_E_SHAPE,
+                "input %s has %lld channels, and num_channels is %lld",
+                cr_show(arena, x), (long long)x->dim[1],
+                (long long)o->num_channels);
+        return NULL;
+    }
+    c = CR_SPEC(x->dim[1]);
+    gamma = cr_param_affine(b, "gamma", c, o->affine, &o->gamma_init,
+                            CR_BEGIN_ONE);
+    beta = cr_param_affine(b, "beta", c, o->affine, &o->beta_init,
+                           CR_BEGIN_ZERO);
+    attr->num_groups = o->num_groups;
+    attr->eps = o->eps;
+    return CR_EMIT(b, "group_norm", attr, in[0], gamma, beta);
+}
+
+const struct cr_cell cr_cell_group_norm = {
+    .about = {
+        .name = "GroupNorm",
+        .summary = "Groups of channels of each sample normalised.",
+        .detail = "Input (N, C, ...). y = (x - mean) / sqrt(variance + eps) "
+                  "gamma + beta, with mean and (biased) variance of each "
+                  "group of C / num_groups channels of each sample. "
+                  "Parameters: gamma, beta (C).",
+        .example = "network: {norm: {GroupNorm: {num_groups: 2, "
+                   "num_channels: 4}}, flatten: Flatten, fc: {Dense: "
+                   "{out_channels: 10}}}\n",
+        .opts = group_norm_opts,
+        .size = sizeof(struct group_norm),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = group_norm_build,
+};

@@ -1,0 +1,28 @@
+/* InstanceNorm3d: each channel of each sample normalised, x (N, C, D, H, W). */
+#include "net/bn.h"
+
+static struct cr_val *instance_norm3d_build(struct cr_build *b,
+                                            struct cr_val *const *in)
+{
+    return cr_in_build(b, in[0], 5);
+}
+
+const struct cr_cell cr_cell_instance_norm3d = {
+    .about = {
+        .name = "InstanceNorm3d",
+        .summary = "Each channel of each sample normalised.",
+        .detail = "Input (N, C, D, H, W). y = (x - mean) / sqrt(variance + "
+                  "eps) gamma + beta, with mean and (biased) variance of "
+                  "each channel of each sample, in training and prediction. "
+                  "Parameters: gamma, beta (C), and moving_mean and "
+                  "moving_variance (C), which MindSpore has too and which "
+                  "nothing moves or reads.",
+        .example = "network: {norm: {InstanceNorm3d: {num_features: 2}}, "
+                   "flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .opts = cr_in_opts,
+        .size = sizeof(struct cr_in),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = instance_norm3d_build,
+};

@@ -1,0 +1,45 @@
+/*
+ * Sums along rows, in vectors, and over rows, in fixed blocks: what
+ * normalisation within a sample is made of. No result depends on the number
+ * of threads.
+ */
+#ifndef CR_MATH_ROWS_H
+#define CR_MATH_ROWS_H
+
+#include "math/real.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Mean and biased variance of n numbers. */
+void cr_row_moments(int64_t n, const cr_real *x, double *mean,
+                    double *variance);
+
+/* sum d and sum d (x - mean), d = dy weight; weight NULL: d = dy. */
+void cr_row_sums(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
+                 const cr_real *weight, double *sum, double *dot);
+
+/* y = (x - mean) scale weight + shift; weight NULL: y = (x - mean) scale +
+ * shift[0]. */
+void cr_row_map(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
+                const cr_real *weight, const cr_real *shift, cr_real *y);
+
+/* dx = scale (d - shift - (x - mean) slope), d = dy weight, or dy by where
+ * weight is NULL; stored or added. */
+void cr_row_back(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
+                 const cr_real *weight, cr_real by, cr_real scale,
+                 cr_real shift, cr_real slope, bool add, cr_real *dx);
+
+/* dot += dy (x - mean) scale and sum += dy, element by element. */
+void cr_row_gather(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
+                   const cr_real *dy, cr_real *dot, cr_real *sum);
+
+/* Blocks of about as many rows each, for sums over rows: their number depends
+ * on the rows alone. Block b is rows b * cr_row_block(rows) and on. */
+int64_t cr_row_block(int64_t rows);
+int64_t cr_row_blocks(int64_t rows);
+/* to[j] = sum of part[b * stride + j] over the blocks, or added to it. */
+void cr_row_collect(int64_t blocks, int64_t stride, int64_t n,
+                    const cr_real *part, bool add, cr_real *to);
+
+#endif

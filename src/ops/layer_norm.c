@@ -1,0 +1,230 @@
+/*
+ * layer_norm: y = (x - mean) r gamma + beta,  r = 1 / sqrt(variance + eps),
+ * mean and (biased) variance of each row: the axes from begin_norm_axis on.
+ * gamma, beta have the shape of the axes from begin_params_axis on.
+ *
+ * Backward, a row of M, d = dy gamma:
+ *   dx = r (d - sum(d) / M - (x - mean) r^2 sum(d (x - mean)) / M)
+ *   dgamma = sum over rows of dy (x - mean) r;  dbeta = sum of dy
+ * One sweep over the rows makes all of it; the sums over rows are gathered
+ * per block of rows, and the blocks added at the end.
+ * Ba, Kiros and Hinton, arXiv:1607.06450; semantics.md 3.6.
+ */
+#include "math/each.h"
+#include "math/rows.h"
+#include "net/attr.h"
+#include "net/op.h"
+
+#include <string.h>
+
+enum {
+    X,
+    GAMMA,
+    BETA
+};
+
+const struct cr_opt cr_layer_norm_opts[] = {
+    CR_INT_OR(struct cr_layer_norm, begin_norm_axis, -1, -CR_RANK_MAX,
+              CR_RANK_MAX - 1, "First axis of those that are normalised."),
+    CR_INT_OR(struct cr_layer_norm, begin_params_axis, -1, -CR_RANK_MAX,
+              CR_RANK_MAX - 1, "First axis of those that gamma and beta have."),
+    CR_REAL_POS_OR(struct cr_layer_norm, epsilon, 1e-7, 1e30,
+                   "Added to the variance (PyTorch: 1e-5)."),
+    { 0 },
+};
+
+/* Product of the dimensions from that axis on; 0 if there is no such axis. */
+static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
+{
+    int64_t n = 1;
+    int i;
+
+    axis = axis < 0 ? axis + x->rank : axis;
+    if (axis < 0 || axis >= x->rank)
+        return 0;
+    for (i = (int)axis; i < x->rank; i++)
+        n *= x->dim[i];
+    return n;
+}
+
+struct rows {
+    const struct cr_step *s;
+    int64_t rows, m, params; /* m: of a row */
+    int64_t piece;           /* parameters that meet a row in one stretch */
+    int64_t per, blocks;
+    cr_real *mean, *r, *part; /* part: (blocks, 2, params) */
+};
+
+static struct rows layer_norm_rows(const struct cr_spec *x,
+                                   const struct cr_layer_norm *o)
+{
+    struct rows r = { .m = layer_norm_from(x, o->begin_norm_axis),
+                      .params = layer_norm_from(x, o->begin_params_axis) };
+
+    r.rows = r.m > 0 ? cr_count(x) / r.m : 0;
+    r.piece = r.m < r.params ? r.m : r.params;
+    r.per = cr_row_block(r.rows);
+    r.blocks = cr_row_blocks(r.rows);
+    return r;
+}
+
+static bool layer_norm_plan(struct cr_plan *p)
+{
+    const struct cr_layer_norm *o = p->attr;
+    const struct cr_spec *x = &p->in[X];
+    struct rows r = layer_norm_rows(x, o);
+    struct cr_spec params = *x;
+    int i, axis = (int)o->begin_params_axis;
+
+    if (r.m == 0 || r.params == 0)
+        return cr_error(
+            p->diag, p->pos, CR_E_SHAPE, "input %s has no axis %d",
+            cr_show(p->arena, x),
+            (int)(r.m == 0 ? o->begin_norm_axis : o->begin_params_axis));
+    axis = axis < 0 ? axis + x->rank : axis;
+    params.rank = x->rank - axis;
+    memmove(params.dim, x->dim + axis,
+            (size_t)params.rank * sizeof params.dim[0]);
+    for (i = GAMMA; i <= BETA; i++)
+        if (!cr_spec_same(&p->in[i], &params))
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "input %s ends in %s from axis %d on, and the "
+                            "parameters are %s",
+                            cr_show(p->arena, x), cr_show(p->arena, &params),
+                            (int)o->begin_params_axis,
+                            cr_show(p->arena, &p->in[i]));
+    p->out[0] = *x;
+    p->keep = (size_t)r.rows * 2 * sizeof(cr_real);
+    p->scratch = (size_t)(r.blocks * 2 * r.params) * sizeof(cr_real);
+    return true;
+}
+
+static struct rows layer_norm_step(const struct cr_step *s)
+{
+    struct rows r = layer_norm_rows(&s->in[X], s->attr);
+
+    r.s = s;
+    r.mean = s->keep;
+    r.r = r.mean + r.rows;
+    r.part = s->scratch;
+    return r;
+}
+
+static void layer_norm_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct rows *r = ctx;
+    const struct cr_layer_norm *o = r->s->attr;
+    const cr_real *gamma = r->s->x[GAMMA], *beta = r->s->x[BETA];
+    int64_t row, at;
+
+    for (row = from; row < to; row++) {
+        const cr_real *x = cr_creals(r->s->x[X]) + row * r->m;
+        cr_real *y = cr_reals(r->s->y[0]) + row * r->m;
+        double mean, variance;
+
+        cr_row_moments(r->m, x, &mean, &variance);
+        r->mean[row] = (cr_real)mean;
+        r->r[row] = (cr_real)(1 / sqrt(variance + o->epsilon));
+        for (at = 0; at < r->m; at += r->piece) {
+            int64_t p = (row * r->m + at) % r->params;
+
+            cr_row_map(r->piece, x + at, r->mean[row], r->r[row], gamma + p,
+                       beta + p, y + at);
+        }
+    }
+}
+
+static void layer_norm_forward(const struct cr_step *s)
+{
+    struct rows r = layer_norm_step(s);
+
+    cr_each_few(r.rows, (double)r.m, &r, layer_norm_range);
+}
+
+/* dx of a row whose parameters come in several pieces, or begin elsewhere. */
+static void layer_norm_row(const struct rows *r, int64_t row)
+{
+    const struct cr_step *s = r->s;
+    const cr_real *x = cr_creals(s->x[X]) + row * r->m;
+    const cr_real *dy = cr_creals(s->dy[0]) + row * r->m;
+    const cr_real *gamma = s->x[GAMMA];
+    cr_real *dx = cr_reals(s->dx[X]) + row * r->m;
+    cr_real mean = r->mean[row], scale = r->r[row];
+    double sum = 0, dot = 0, m = (double)r->m;
+    int64_t at;
+
+    for (at = 0; at < r->m; at += r->piece) {
+        double d, q;
+
+        cr_row_sums(r->piece, x + at, mean, dy + at,
+                    gamma + (row * r->m + at) % r->params, &d, &q);
+        sum += d;
+        dot += q;
+    }
+    dot *= (double)scale * (double)scale;
+    for (at = 0; at < r->m; at += r->piece)
+        cr_row_back(r->piece, x + at, mean, dy + at,
+                    gamma + (row * r->m + at) % r->params, 1, scale,
+                    (cr_real)(sum / m), (cr_real)(dot / m), s->add[X], dx + at);
+}
+
+static void layer_norm_block(const struct rows *r, int64_t block)
+{
+    const struct cr_step *s = r->s;
+    cr_real *part = r->part + block * 2 * r->params;
+    bool sums = s->dx[GAMMA] || s->dx[BETA];
+    int64_t row = block * r->per, end = row + r->per, at;
+
+    if (sums)
+        memset(part, 0, (size_t)(2 * r->params) * sizeof *part);
+    for (; row < end && row < r->rows; row++) {
+        const cr_real *x = cr_creals(s->x[X]) + row * r->m;
+        const cr_real *dy = cr_creals(s->dy[0]) + row * r->m;
+
+        if (s->dx[X])
+            layer_norm_row(r, row);
+        for (at = 0; at < r->m && sums; at += r->piece) {
+            int64_t p = (row * r->m + at) % r->params;
+
+            cr_row_gather(r->piece, x + at, r->mean[row], r->r[row], dy + at,
+                          part + p, part + r->params + p);
+        }
+    }
+}
+
+static void layer_norm_blocks(void *ctx, int64_t from, int64_t to)
+{
+    for (; from < to; from++)
+        layer_norm_block(ctx, from);
+}
+
+static void layer_norm_backward(const struct cr_step *s)
+{
+    struct rows r = layer_norm_step(s);
+
+    cr_each_few(r.blocks, 2 * (double)(r.m * r.per), &r, layer_norm_blocks);
+    if (s->dx[GAMMA])
+        cr_row_collect(r.blocks, 2 * r.params, r.params, r.part, s->add[GAMMA],
+                       s->dx[GAMMA]);
+    if (s->dx[BETA])
+        cr_row_collect(r.blocks, 2 * r.params, r.params, r.part + r.params,
+                       s->add[BETA], s->dx[BETA]);
+}
+
+static const char *const layer_norm_inputs[] = { "input_x", "gamma", "beta",
+                                                 NULL };
+
+const struct cr_op cr_op_layer_norm = {
+    .about = { .name = "layer_norm",
+               .summary = "Normalises each row.",
+               .opts = cr_layer_norm_opts,
+               .size = sizeof(struct cr_layer_norm) },
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .outputs = 1,
+    .inputs = layer_norm_inputs,
+    .reads = CR_X(X) | CR_X(GAMMA),
+    .plan = layer_norm_plan,
+    .forward = layer_norm_forward,
+    .backward = layer_norm_backward,
+};
