@@ -33,7 +33,7 @@ static const struct cr_opt predict_opts[] = {
       .type = CR_OPT_STR, .need = CR_OPTIONAL, .flag = 'o', .text = "FILE",
       .doc = "Write the rows there instead of standard output." },
     CR_ENUM_OR(struct predict, format, FORMAT_TSV, "tsv|csv|jsonl",
-               "Form of the rows."),
+               "Form of the rows; --json means jsonl."),
     CR_INT_MAY(struct predict, topk, 1, 1e9,
                "The K likeliest classes of each sample."),
     CR_BOOL_OR(struct predict, probs, false,
@@ -185,7 +185,7 @@ static void predict_row(struct job *j, const char *name, const cr_real *y)
     struct cr_buf b = { .arena = &j->text };
 
     predict_rank(j, y);
-    if (j->o->format == FORMAT_JSONL)
+    if (j->o->format == FORMAT_JSONL || j->cli->json)
         predict_json(j, &b, name);
     else
         predict_fields(j, &b, name);

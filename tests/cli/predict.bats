@@ -138,6 +138,8 @@ setup() {
 dark.png\tdark\tdark\tbright' ]
     run -0 "$CELLRUN" predict --ckpt "$tmp/named" dark.png --format jsonl
     [ "$output" = '{"input":"dark.png","label":"dark"}' ]
+    run -0 "$CELLRUN" predict --ckpt "$tmp/named" dark.png --json
+    [ "$output" = '{"input":"dark.png","label":"dark"}' ]
 }
 
 @test "images of other kinds: colour, alpha, another size" {
