@@ -2,6 +2,8 @@
 #ifndef CR_MATH_REAL_H
 #define CR_MATH_REAL_H
 
+#include "math/smooth.h"
+
 #include <math.h>
 
 #ifdef CR_DOUBLE
@@ -24,10 +26,10 @@ typedef double cr_real;
 #else
 typedef float cr_real;
 #define CR_REAL_EPS 1.1920928955078125e-07f
-#define cr_exp expf
+#define cr_exp cr_smooth_exp
 #define cr_log logf
-#define cr_tanh tanhf
-#define cr_erf erff
+#define cr_tanh cr_smooth_tanh
+#define cr_erf cr_smooth_erf
 #define cr_sqrt sqrtf
 #define cr_abs fabsf
 #define cr_ceil ceilf

@@ -215,7 +215,7 @@ void cr_walk_each(const struct cr_walk *w, double cost, void *ctx, cr_run *fn)
 /* ---- folding ---- */
 
 /* Sixteen sums side by side, the same ones with any instruction set. */
-static void sum_rows(int64_t n, const cr_real *v, double *sum)
+CR_CLONES static void sum_rows(int64_t n, const cr_real *v, double *sum)
 {
     cr_real lane[16] = { 0 };
     int64_t i;
@@ -234,7 +234,7 @@ static void sum_rows(int64_t n, const cr_real *v, double *sum)
     *sum += (double)lane[0];
 }
 
-static void sum_cols(int64_t n, const cr_real *v, double *sum)
+CR_CLONES static void sum_cols(int64_t n, const cr_real *v, double *sum)
 {
     int64_t i;
 
@@ -250,31 +250,39 @@ static double sum_one(double sum, double v)
 
 const struct cr_fold cr_fold_sum = { 0, sum_one, sum_rows, sum_cols };
 
-/* Largest and smallest; NaN wins over all. Of a run, eight side by side. */
+/* Largest and smallest; NaN wins over all. Of a run, sixteen side by side. */
 #define FOLD_EXTREME(name, BETTER, worst) \
     static double name##_one(double sum, double v) \
     { \
         return v BETTER sum || v != v ? v : sum; \
     } \
-    static void name##_cols(int64_t n, const cr_real *v, double *sum) \
+    CR_CLONES static void name##_cols(int64_t n, const cr_real *v, \
+                                      double *sum) \
     { \
         int64_t i; \
         CR_SIMD \
         for (i = 0; i < n; i++) \
             sum[i] = name##_one(sum[i], (double)v[i]); \
     } \
-    static void name##_rows(int64_t n, const cr_real *v, double *sum) \
+    CR_CLONES static void name##_rows(int64_t n, const cr_real *v, \
+                                      double *sum) \
     { \
-        double lane[8]; \
+        cr_real lane[16]; \
         int64_t i; \
         int k; \
-        for (k = 0; k < 8; k++) \
-            lane[k] = *sum; \
-        for (i = 0; i + 8 <= n; i += 8) \
-            name##_cols(8, v + i, lane); \
-        name##_cols(n - i, v + i, lane); \
-        for (k = 0; k < 8; k++) \
-            *sum = name##_one(*sum, lane[k]); \
+        for (k = 0; k < 16; k++) \
+            lane[k] = (cr_real)*sum; \
+        for (i = 0; i + 16 <= n; i += 16) { \
+            CR_SIMD \
+            for (k = 0; k < 16; k++) { \
+                cr_real a = v[i + k], b = lane[k]; \
+                lane[k] = a BETTER b || a != a ? a : b; \
+            } \
+        } \
+        for (; i < n; i++) \
+            lane[0] = (cr_real)name##_one((double)lane[0], (double)v[i]); \
+        for (k = 0; k < 16; k++) \
+            *sum = name##_one(*sum, (double)lane[k]); \
     } \
     const struct cr_fold cr_fold_##name = { worst, name##_one, name##_rows, \
                                             name##_cols }

@@ -86,7 +86,8 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
         CR_LOOP_TWO(T, to, U, bind, 0, 0, formula)
 
 #define CR_LOOP1(name, T, U, formula) \
-    static void name(const void *attr, int64_t n, const void *const *in, \
+    CR_CLONES static void name(const void *attr, int64_t n, \
+                               const void *const *in, \
                      const int64_t *inc, void *out) \
     { \
         const T *pa = in[0]; \
@@ -96,7 +97,8 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
         CR_LOOP_ANY1(T, to, U, (void)0, formula) \
     }
 #define CR_LOOP2(name, T, U, formula) \
-    static void name(const void *attr, int64_t n, const void *const *in, \
+    CR_CLONES static void name(const void *attr, int64_t n, \
+                               const void *const *in, \
                      const int64_t *inc, void *out) \
     { \
         const T *pa = in[0], *pb = in[1]; \
@@ -108,7 +110,7 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
 
 /* Gradients, from formulas in a, b and g = dy; BACK1_Y's in y and g. */
 #define CR_BACK_HEAD(name) \
-    static void name(const void *attr, int64_t n, int of, \
+    CR_CLONES static void name(const void *attr, int64_t n, int of, \
                      const void *const *in, const int64_t *inc, \
                      const cr_real *y_, const cr_real *dy, cr_real *d)
 #define CR_BACK1_BOUND(name, bind, formula) \

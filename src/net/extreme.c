@@ -20,8 +20,15 @@ static void extreme_values(const void *attr, int64_t n, const cr_real *x,
     int64_t i;
 
     (void)attr;
-    for (i = 0; i < n; i++)
-        to[i] = is_it(x[i], y[i * inc]) ? 1 : 0;
+    if (inc) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] = is_it(x[i], y[i]) ? 1 : 0;
+    } else {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] = is_it(x[i], y[0]) ? 1 : 0;
+    }
 }
 
 CR_REDUCTION_LOOP(extreme_loop, is_it(x[i], y[j]) ? g[j] / c[j] : 0)

@@ -50,7 +50,7 @@ void cr_reduction_back(const struct cr_step *step, const struct cr_ints *axis,
 
 /* A loop from a formula in x[i], y[j], g[j], c[j] and count. */
 #define CR_REDUCTION_LOOP(name, formula) \
-    static void name(const void *attr, int64_t n, double count, \
+    CR_CLONES static void name(const void *attr, int64_t n, double count, \
                      const cr_real *x, const cr_real *y, const cr_real *g, \
                      const cr_real *c, int64_t inc, cr_real *d) \
     { \

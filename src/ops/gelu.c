@@ -1,6 +1,7 @@
 /* gelu (Hendrycks and Gimpel, arXiv:1606.08415)
  *   tanh:        y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
  *   none:        y = x/2 (1 + erf(x / sqrt 2)) */
+#include "base/attr.h"
 #include "net/attr.h"
 #include "net/pointwise.h"
 
@@ -14,57 +15,71 @@ static const struct cr_opt gelu_opts[] = {
 #define SQRT_HALF ((cr_real)0.70710678118654752440)
 #define CUBE ((cr_real)0.044715)
 
-static void gelu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+CR_INLINE cr_real inner_tanh(cr_real v)
 {
-    bool approximate =
-        ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
+    return cr_tanh(SQRT_2_PI * (v + CUBE * v * v * v));
+}
+
+static bool by_tanh(const void *attr)
+{
+    return ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
+}
+
+CR_CLONES static void gelu_map(const void *attr, int64_t n, const cr_real *x,
+                               cr_real *y)
+{
     const cr_real half = (cr_real)0.5;
     int64_t i;
 
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-        cr_real t = approximate ? cr_tanh(SQRT_2_PI * (v + CUBE * v * v * v))
-                                : cr_erf(v * SQRT_HALF);
-
-        y[i] = half * v * (1 + t);
+    if (by_tanh(attr)) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            y[i] = half * x[i] * (1 + inner_tanh(x[i]));
+    } else {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            y[i] = half * x[i] * (1 + cr_erf(x[i] * SQRT_HALF));
     }
 }
 
 static void gelu_forward(const struct cr_step *s)
 {
-    cr_pointwise(s, 10, gelu_map);
+    cr_pointwise(s, 1.5, gelu_map);
 }
 
-/* approximate: dy/dx = (1 + t)/2 + x/2 (1 - t^2) du/dx
- * exact:       dy/dx = (1 + t)/2 + x exp(-x^2/2) / sqrt(2 pi) */
-static void gelu_back(const void *attr, int64_t n, const cr_real *x,
-                      const cr_real *y, const cr_real *dy, cr_real *d)
+/* tanh: dy/dx = (1 + t)/2 + x/2 (1 - t^2) du/dx
+ * none: dy/dx = (1 + t)/2 + x exp(-x^2/2) / sqrt(2 pi) */
+CR_CLONES static void gelu_back(const void *attr, int64_t n, const cr_real *x,
+                                const cr_real *y, const cr_real *dy, cr_real *d)
 {
-    bool approximate =
-        ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
     const cr_real half = (cr_real)0.5;
     int64_t i;
 
     (void)y;
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i], slope;
+    if (by_tanh(attr)) {
+        CR_SIMD
+        for (i = 0; i < n; i++) {
+            cr_real v = x[i], t = inner_tanh(v);
 
-        if (approximate) {
-            cr_real t = cr_tanh(SQRT_2_PI * (v + CUBE * v * v * v));
-
-            slope = half * (1 + t) +
-                    half * v * (1 - t * t) * SQRT_2_PI * (1 + 3 * CUBE * v * v);
-        } else {
-            slope = half * (1 + cr_erf(v * SQRT_HALF)) +
-                    v * half * SQRT_2_PI * cr_exp(-half * v * v);
+            d[i] =
+                dy[i] * half *
+                (1 + t + v * (1 - t * t) * SQRT_2_PI * (1 + 3 * CUBE * v * v));
         }
-        d[i] = dy[i] * slope;
+    } else {
+        CR_SIMD
+        for (i = 0; i < n; i++) {
+            cr_real v = x[i];
+
+            d[i] = dy[i] * half *
+                   (1 + cr_erf(v * SQRT_HALF) +
+                    v * SQRT_2_PI * cr_exp(-half * v * v));
+        }
     }
 }
 
 static void gelu_backward(const struct cr_step *s)
 {
-    cr_pointwise_back(s, 12, gelu_back);
+    cr_pointwise_back(s, 2, gelu_back);
 }
 
 const struct cr_op cr_op_gelu = {

@@ -15,7 +15,7 @@ static bool logsumexp_plan(struct cr_plan *p)
 /* A largest element that is infinite is the result, not NaN. */
 static cr_real shift_of(cr_real top)
 {
-    return isinf(top) ? 0 : top;
+    return top - top == 0 || top != top ? top : 0;
 }
 
 static void logsumexp_same(const void *attr, int64_t n, const cr_real *x,
@@ -25,14 +25,23 @@ static void logsumexp_same(const void *attr, int64_t n, const cr_real *x,
     memcpy(to, x, (size_t)n * sizeof *x);
 }
 
-static void logsumexp_values(const void *attr, int64_t n, const cr_real *x,
-                             const cr_real *y, int64_t inc, cr_real *to)
+CR_CLONES static void logsumexp_values(const void *attr, int64_t n,
+                                       const cr_real *x, const cr_real *y,
+                                       int64_t inc, cr_real *to)
 {
+    cr_real shift = shift_of(y[0]);
     int64_t i;
 
     (void)attr;
-    for (i = 0; i < n; i++)
-        to[i] = cr_exp(x[i] - shift_of(y[i * inc]));
+    if (inc == 0) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] = cr_exp(x[i] - shift);
+    } else {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] = cr_exp(x[i] - shift_of(y[i]));
+    }
 }
 
 static void logsumexp_forward(const struct cr_step *s)
@@ -47,9 +56,9 @@ static void logsumexp_forward(const struct cr_step *s)
         y[i] = shift_of(top[i]) + cr_log(y[i]);
 }
 
-CR_OVER_BACK(logsumexp, 5,
-             isinf(y[j]) ? (x[i] == y[j] ? g[j] : 0)
-                         : g[j] * cr_exp(x[i] - y[j]))
+/* equal ones are told apart because infinite ones have no difference */
+CR_OVER_BACK(logsumexp, 1,
+             g[j] * (x[i] == y[j] ? 1 : cr_exp(x[i] - y[j])))
 
 const struct cr_op cr_op_logsumexp = {
     CR_OVER_OP("logsumexp", "Logarithm of the sum of exponentials."),

@@ -1,12 +1,15 @@
 /* relu: y = max(x, 0);  dx = dy where y > 0.  NaN passes, so that nothing
  * hides it. */
+#include "base/attr.h"
 #include "net/pointwise.h"
 
-static void relu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+CR_CLONES static void relu_map(const void *attr, int64_t n, const cr_real *x,
+                               cr_real *y)
 {
     int64_t i;
 
     (void)attr;
+    CR_SIMD
     for (i = 0; i < n; i++)
         y[i] = x[i] < 0 ? 0 : x[i];
 }
@@ -16,13 +19,14 @@ static void relu_forward(const struct cr_step *s)
     cr_pointwise(s, 0.3, relu_map);
 }
 
-static void relu_back(const void *attr, int64_t n, const cr_real *x,
-                      const cr_real *y, const cr_real *dy, cr_real *d)
+CR_CLONES static void relu_back(const void *attr, int64_t n, const cr_real *x,
+                                const cr_real *y, const cr_real *dy, cr_real *d)
 {
     int64_t i;
 
     (void)attr;
     (void)x;
+    CR_SIMD
     for (i = 0; i < n; i++)
         d[i] = y[i] <= 0 ? 0 : dy[i];
 }

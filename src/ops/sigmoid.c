@@ -1,28 +1,32 @@
 /* sigmoid: y = 1 / (1 + exp(-x));  dx = dy y (1 - y) */
+#include "base/attr.h"
 #include "net/pointwise.h"
 
-static void sigmoid_map(const void *attr, int64_t n, const cr_real *x,
-                        cr_real *y)
+CR_CLONES static void sigmoid_map(const void *attr, int64_t n, const cr_real *x,
+                                  cr_real *y)
 {
     int64_t i;
 
     (void)attr;
+    CR_SIMD
     for (i = 0; i < n; i++)
         y[i] = 1 / (1 + cr_exp(-x[i]));
 }
 
 static void sigmoid_forward(const struct cr_step *s)
 {
-    cr_pointwise(s, 5, sigmoid_map);
+    cr_pointwise(s, 1, sigmoid_map);
 }
 
-static void sigmoid_back(const void *attr, int64_t n, const cr_real *x,
-                         const cr_real *y, const cr_real *dy, cr_real *d)
+CR_CLONES static void sigmoid_back(const void *attr, int64_t n,
+                                   const cr_real *x, const cr_real *y,
+                                   const cr_real *dy, cr_real *d)
 {
     int64_t i;
 
     (void)attr;
     (void)x;
+    CR_SIMD
     for (i = 0; i < n; i++)
         d[i] = dy[i] * y[i] * (1 - y[i]);
 }

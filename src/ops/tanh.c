@@ -1,27 +1,31 @@
 /* tanh: y = tanh(x);  dx = dy (1 - y^2) */
+#include "base/attr.h"
 #include "net/pointwise.h"
 
-static void tanh_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+CR_CLONES static void tanh_map(const void *attr, int64_t n, const cr_real *x,
+                               cr_real *y)
 {
     int64_t i;
 
     (void)attr;
+    CR_SIMD
     for (i = 0; i < n; i++)
         y[i] = cr_tanh(x[i]);
 }
 
 static void tanh_forward(const struct cr_step *s)
 {
-    cr_pointwise(s, 10, tanh_map);
+    cr_pointwise(s, 1, tanh_map);
 }
 
-static void tanh_back(const void *attr, int64_t n, const cr_real *x,
-                      const cr_real *y, const cr_real *dy, cr_real *d)
+CR_CLONES static void tanh_back(const void *attr, int64_t n, const cr_real *x,
+                                const cr_real *y, const cr_real *dy, cr_real *d)
 {
     int64_t i;
 
     (void)attr;
     (void)x;
+    CR_SIMD
     for (i = 0; i < n; i++)
         d[i] = dy[i] * (1 - y[i] * y[i]);
 }

@@ -1,0 +1,17 @@
+/*
+ * What softmax and log_softmax share: lines along an axis, one by one where
+ * their elements lie together, else many side by side.
+ */
+#ifndef CR_NET_SOFTMAX_H
+#define CR_NET_SOFTMAX_H
+
+#include "net/attr.h"
+#include "net/axis.h"
+
+bool cr_softmax_plan(struct cr_plan *plan);
+/* y = exp(x - m) / sum exp(x - m), or its logarithm;  m = max x */
+void cr_softmax(const struct cr_step *step, bool logarithm);
+/* dx_c = y_c (dy_c - sum_j dy_j y_j), or dy_c - exp(y_c) sum_j dy_j */
+void cr_softmax_back(const struct cr_step *step, bool logarithm);
+
+#endif

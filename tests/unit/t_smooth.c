@@ -1,0 +1,56 @@
+/* exp, tanh and erf against the library's, over floats of all sizes. */
+#include "math/smooth.h"
+#include "tap.h"
+
+#include <math.h>
+
+/* Distance in units of the last place of what is right. */
+static double off(double want, float got)
+{
+    float near = (float)want;
+
+    if (isnan(want) || isinf(near))
+        return (isnan(want) && isnan(got)) || near == got ? 0 : INFINITY;
+    return fabs((double)got - want) /
+           ((double)nextafterf(fabsf(near), INFINITY) - fabs((double)near));
+}
+
+#define CHECK(name, low, limit) \
+    { \
+        double worst = 0; \
+        float at = 0; \
+        uint32_t bits = 0; \
+        for (;;) { \
+            float x; \
+            memcpy(&x, &bits, sizeof x); \
+            if (!(fabs(name((double)x)) < (low)) && \
+                off(name((double)x), cr_smooth_##name(x)) > worst) { \
+                worst = off(name((double)x), cr_smooth_##name(x)); \
+                at = x; \
+            } \
+            if (bits > UINT32_MAX - 9973) \
+                break; \
+            bits += 9973; \
+        } \
+        ok(worst < (limit), #name " is off by %.2f at %g", worst, \
+           (double)at); \
+    }
+
+int main(void)
+{
+    CHECK(exp, 1.2e-38, 1.1)
+    CHECK(tanh, 1e-37, 1.5)
+    CHECK(erf, 1e-37, 1.5)
+    ok(cr_smooth_exp(88.72f) < INFINITY && cr_smooth_exp(88.73f) == INFINITY,
+       "exp reaches the largest float and no further");
+    ok(cr_smooth_exp(-103) > 0 && cr_smooth_exp(-INFINITY) == 0,
+       "exp goes down to the smallest");
+    ok(cr_smooth_exp(0) == 1 && cr_smooth_exp(-0.0f) == 1, "exp of 0 is 1");
+    ok(cr_smooth_tanh(INFINITY) == 1 && cr_smooth_tanh(-INFINITY) == -1 &&
+           cr_smooth_erf(INFINITY) == 1 && cr_smooth_erf(-INFINITY) == -1,
+       "tanh and erf end at 1 and -1");
+    ok(isnan(cr_smooth_exp(NAN)) && isnan(cr_smooth_tanh(NAN)) &&
+           isnan(cr_smooth_erf(NAN)),
+       "NaN stays NaN");
+    return done();
+}
