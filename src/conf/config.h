@@ -72,6 +72,8 @@ struct cr_patterns;
 struct cr_patterns *cr_patterns_read(struct cr_config *config,
                                      const struct cr_node *node);
 bool cr_patterns_match(const struct cr_patterns *patterns, const char *name);
+/* As written, separated by spaces. */
+const char *cr_patterns_text(const struct cr_patterns *patterns);
 /* Reports each single pattern that matched none of the names; what: what they
  * are names of, as in "matches no parameter". */
 bool cr_patterns_used(struct cr_config *config,

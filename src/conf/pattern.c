@@ -25,6 +25,7 @@ struct pattern {
 struct cr_patterns {
     int n;
     struct pattern *v;
+    const char *as_written;
 };
 
 /* One step of a glob: does the element at p match c? Sets *next behind it. An
@@ -216,6 +217,7 @@ struct cr_patterns *cr_patterns_read(struct cr_config *config,
                                      const struct cr_node *node)
 {
     struct cr_patterns *to = CR_NEW(config->arena, struct cr_patterns);
+    struct cr_buf text = { .arena = config->arena };
 
     if (node && node->kind == CR_NODE_LIST) {
         for (CR_EACH(m, node))
@@ -223,7 +225,16 @@ struct cr_patterns *cr_patterns_read(struct cr_config *config,
     } else if (node && node->kind != CR_NODE_NULL) {
         pattern_read(config, to, node);
     }
+    for (int i = 0; i < to->n; i++)
+        cr_buf_f(&text, to->v[i].regex ? "%s/%s/" : "%s%s", i ? " " : "",
+                 to->v[i].text);
+    to->as_written = cr_buf_text(&text);
     return to;
+}
+
+const char *cr_patterns_text(const struct cr_patterns *patterns)
+{
+    return patterns->as_written;
 }
 
 bool cr_patterns_match(const struct cr_patterns *patterns, const char *name)

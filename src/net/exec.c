@@ -482,7 +482,7 @@ void cr_net_rule(struct cr_net *net, const struct cr_rule *rule)
         int64_t j, n = cr_count(&p->spec);
 
         net->slot_of[i] = net->n_slots;
-        if (!p->trained)
+        if (!p->trained && !p->later)
             continue;
         for (k = 0; k < rule->slots; k++) {
             cr_real *data = net->want.no_values

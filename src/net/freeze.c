@@ -18,8 +18,28 @@
 enum { STATS_MOVING, STATS_FROZEN };
 
 struct freeze {
-    const struct cr_node *patterns;
+    const struct cr_node *patterns, *schedule;
     int bn_stats;
+};
+
+struct thaw {
+    struct cr_amount at;
+    const struct cr_node *unfreeze;
+};
+
+static const struct cr_opt thaw_opts[] = {
+    CR_AMOUNT_OR(struct thaw, at, "1 epochs", CR_EPOCHS,
+                 "When; a bare number counts epochs."),
+    CR_NODE(struct thaw, unfreeze,
+            "Patterns over parameter names: what matches is trained from "
+            "then on."),
+    { 0 },
+};
+
+static const struct cr_about thaw_about = {
+    .name = "freeze.schedule",
+    .opts = thaw_opts,
+    .size = sizeof(struct thaw),
 };
 
 static const struct cr_opt freeze_opts[] = {
@@ -28,6 +48,9 @@ static const struct cr_opt freeze_opts[] = {
     CR_ENUM_OR(struct freeze, bn_stats, STATS_MOVING, "moving|frozen",
                "Moving statistics of cells whose parameters are frozen: they "
                "keep moving, or they stay and normalise as in prediction."),
+    CR_NODE(struct freeze, schedule,
+            "A list of {at: 3 epochs, unfreeze: PATTERNS}: what is trained "
+            "later on."),
     { 0 },
 };
 
@@ -38,31 +61,30 @@ const struct cr_section cr_section_freeze = {
         .detail = "A pattern that matches nothing is an error. Backward work "
                   "that only frozen parameters would need is cut; `cellrun "
                   "summary` shows what.",
-        .example = "freeze: {patterns: [\"dense_relu_sequential.0.*\"]}\n",
+        .example = "freeze:\n"
+                   "  patterns: [\"dense_relu_sequential.[02].*\"]\n"
+                   "  schedule:\n"
+                   "    - {at: 2 epochs, unfreeze: "
+                   "[\"dense_relu_sequential.2.*\"]}\n",
         .opts = freeze_opts,
         .size = sizeof(struct freeze),
     },
 };
 
-/* Adds a parameter to the trained ones of its cell: the row with the longest
- * name that, with a dot, stands before its own name. */
+/* Adds a parameter to the trained ones of its cell: the row whose name and
+ * a dot stand before its own name. */
 static void count_trained(struct cr_net *net, const struct cr_param *p)
 {
-    int i, best = -1;
-    size_t longest = 0;
+    const char *dot = strrchr(p->name, '.');
+    size_t len = dot ? (size_t)(dot - p->name) : 0;
+    int i;
 
-    for (i = 0; i < net->n_cells; i++) {
-        size_t len = strlen(net->cells[i].name);
-
-        if ((best < 0 || len > longest) &&
-            strncmp(net->cells[i].name, p->name, len) == 0 &&
-            (len == 0 || p->name[len] == '.')) {
-            best = i;
-            longest = len;
+    for (i = 0; i < net->n_cells; i++)
+        if (strlen(net->cells[i].name) == len &&
+            memcmp(net->cells[i].name, p->name, len) == 0) {
+            net->cells[i].trained += cr_count(&p->spec);
+            return;
         }
-    }
-    if (best >= 0)
-        net->cells[best].trained += cr_count(&p->spec);
 }
 
 /* Whether a statistic's cell has frozen parameters. */
@@ -95,7 +117,7 @@ static void reach_node(struct reach *r, const struct cr_opnode *node)
     bool read = false, arrives = false;
     int i;
 
-    for (i = 0; i < node->n_out; i++) {
+    for (i = 0; i < node->op->outputs; i++) {
         int id = node->out[i]->id;
 
         read = read || r->read[id];
@@ -159,6 +181,114 @@ static void reach_params(struct cr_net *net)
     }
 }
 
+/* ---- the schedule ---- */
+
+static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
+                      const char *const *names)
+{
+    struct cr_thaw *to = &net->thaws[i];
+    struct thaw thaw = { 0 };
+    int k;
+
+    if (node->kind != CR_NODE_MAP)
+        return cr_error(net->diag, node->pos, CR_E_FORM,
+                        "an entry is {at: 3 epochs, unfreeze: PATTERNS}, not "
+                        "%s",
+                        cr_node_what(net->arena, node));
+    if (!cr_opts_read(net->arena, net->diag, &thaw_about, node, node->pos,
+                      &thaw))
+        return false;
+    if (!thaw.unfreeze)
+        return cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
+                        "'unfreeze' is missing: the patterns to train from "
+                        "then on");
+    net->thaw_patterns[i] = cr_patterns_read(net->config, thaw.unfreeze);
+    if (!net->thaw_patterns[i])
+        return false;
+    to->at = thaw.at;
+    to->pos = node->pos;
+    to->text = cr_patterns_text(net->thaw_patterns[i]);
+    for (k = 0; k < net->n_params; k++) {
+        struct cr_param *p = &net->params[k];
+
+        if (!p->frozen || !cr_patterns_match(net->thaw_patterns[i], p->name))
+            continue;
+        p->later = true;
+        to->params++;
+        to->values += cr_count(&p->spec);
+    }
+    return cr_patterns_used(net->config, net->thaw_patterns[i], names,
+                            "parameter");
+}
+
+static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
+                       const char *const *names)
+{
+    bool ok = true;
+
+    if (!schedule)
+        return true;
+    if (schedule->kind != CR_NODE_LIST)
+        return cr_error(net->diag, schedule->pos, CR_E_WRONG_TYPE,
+                        "'freeze.schedule' is a list of {at: 3 epochs, "
+                        "unfreeze: PATTERNS}, not %s",
+                        cr_node_what(net->arena, schedule));
+    net->thaws = CR_NEWS(net->arena, struct cr_thaw,
+                         cr_node_count(schedule) + 1);
+    net->thaw_patterns = CR_NEWS(net->arena, struct cr_patterns *,
+                                 cr_node_count(schedule) + 1);
+    for (CR_EACH(entry, schedule))
+        ok = thaw_read(net, entry, net->n_thaws++, names) && ok;
+    return ok;
+}
+
+const struct cr_thaw *cr_net_thaws(const struct cr_net *net, int *n)
+{
+    *n = net->n_thaws;
+    return net->thaws;
+}
+
+/* ---- all of it ---- */
+
+/* From what is frozen: what is trained, and why the rest is not. */
+static void settle(struct cr_net *net)
+{
+    int i;
+
+    for (i = 0; i < net->n_params; i++) {
+        struct cr_param *p = &net->params[i];
+
+        p->why = p->statistic ? "moving statistics"
+                 : p->frozen  ? "frozen"
+                 : p->fixed   ? "fixed by its cell"
+                              : NULL;
+    }
+    reach_params(net);
+    for (i = 0; i < net->n_cells; i++)
+        net->cells[i].trained = 0;
+    for (i = 0; i < net->n_params; i++) {
+        struct cr_param *p = &net->params[i];
+
+        p->trained = !p->why;
+        p->still = p->statistic && net->stats_frozen &&
+                   cell_frozen(net, p->name);
+        if (p->still)
+            p->why = "moving statistics, frozen";
+        if (p->trained)
+            count_trained(net, p);
+    }
+}
+
+void cr_net_thaw(struct cr_net *net, int i)
+{
+    int k;
+
+    for (k = 0; k < net->n_params; k++)
+        if (cr_patterns_match(net->thaw_patterns[i], net->params[k].name))
+            net->params[k].frozen = false;
+    settle(net);
+}
+
 bool cr_net_freeze(struct cr_net *net)
 {
     struct freeze freeze = { 0 };
@@ -173,29 +303,18 @@ bool cr_net_freeze(struct cr_net *net)
         if (!patterns)
             return false;
     }
+    net->stats_frozen = freeze.bn_stats == STATS_FROZEN;
     names = CR_NEWS(net->arena, const char *, net->n_params + 1);
     for (i = 0; i < net->n_params; i++) {
         struct cr_param *p = &net->params[i];
 
         names[i] = p->name;
-        if (p->statistic)
-            continue;
-        if (patterns && cr_patterns_match(patterns, p->name))
+        if (!p->statistic && patterns && cr_patterns_match(patterns, p->name))
             p->frozen = true;
-        p->why = p->frozen ? "frozen" : p->fixed ? "fixed by its cell" : NULL;
     }
-    reach_params(net);
-    for (i = 0; i < net->n_params; i++) {
-        struct cr_param *p = &net->params[i];
-
-        p->trained = !p->why;
-        p->still = p->statistic && freeze.bn_stats == STATS_FROZEN &&
-                   cell_frozen(net, p->name);
-        if (p->still)
-            p->why = "moving statistics, frozen";
-        if (p->trained)
-            count_trained(net, p);
-    }
+    if (!thaws_read(net, freeze.schedule, names))
+        return false;
+    settle(net);
     return !patterns || cr_patterns_used(net->config, patterns, names,
                                          "parameter");
 }

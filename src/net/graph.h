@@ -102,6 +102,10 @@ struct cr_net {
     struct cr_cell_seen *seen;
     int n_cells, room_cells;
     int n_shown;            /* rows of the network; the loss's come behind */
+    struct cr_thaw *thaws;  /* freeze.c */
+    struct cr_patterns **thaw_patterns;
+    int n_thaws;
+    bool stats_frozen;
     const struct cr_rule *rule;
     struct cr_tensor *slots;
     int *slot_of;           /* first slot of each parameter */

@@ -23,6 +23,7 @@ struct cr_param {
     bool statistic;         /* moved by the forward pass, never trained */
     bool fixed;             /* never trained by its cell's own wish */
     bool frozen;            /* matched by freeze.patterns */
+    bool later;             /* and by freeze.schedule: has slots already */
     bool still;             /* a statistic that training leaves alone */
     bool trained;           /* gets a gradient and an update */
     const char *why;        /* why it is not trained; NULL if it is */
@@ -85,6 +86,18 @@ struct cr_rule {
     void (*update)(const struct cr_update *u); /* elementwise */
     bool plain;             /* w -= lr * g, no more: products may write it */
 };
+
+/* The entries of freeze.schedule, in the order of the config. A plan made
+ * before cr_net_thaw must be made again after it. */
+struct cr_thaw {
+    struct cr_amount at;
+    struct cr_pos pos;
+    const char *text;       /* the patterns, as written */
+    int params;             /* frozen parameters that it lets go */
+    int64_t values;
+};
+const struct cr_thaw *cr_net_thaws(const struct cr_net *net, int *n);
+void cr_net_thaw(struct cr_net *net, int i);
 
 /* Gives the network its slots; call once, before planning with update. */
 void cr_net_rule(struct cr_net *net, const struct cr_rule *rule);

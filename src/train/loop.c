@@ -381,6 +381,8 @@ static enum cr_end loop_run(struct loop *l)
 
         if (end != CR_END_NONE)
             return end;
+        if (!cr_train_thaw(t))
+            return CR_END_FAILED;
         batch = loop_next(t);
         end = batch ? loop_step(l, batch) : CR_END_FAILED;
         if (end == CR_END_FAILED && t->state.step > 0)

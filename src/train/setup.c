@@ -144,19 +144,25 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     return t->net && cr_optim_rule(t->config, t->net, false, &t->optim);
 }
 
-static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
+static bool setup_steps(struct cr_train *t)
 {
     struct cr_exec_want want = { .training = true, .loss = true,
                                  .backward = true, .update = true,
                                  .norm = t->log.grad_norm,
                                  .eager = t->flags.eager };
+
+    return cr_plans_make(&t->plans, t->net, &want, t->pipe);
+}
+
+static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
+{
     struct cr_eval_want eval = { .pipe = t->eval_pipe,
                                  .metrics = &t->metrics,
                                  .columns = columns,
                                  .n_columns = t->n_columns,
                                  .eager = t->flags.eager };
 
-    if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))
+    if (!setup_steps(t))
         return false;
     if (!t->eval_pipe)
         return true;
@@ -164,6 +170,48 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
         eval.max_batches = t->eval_opts.max_batches;
     t->eval = cr_eval_open(t->config, t->net, &eval);
     return t->eval != NULL;
+}
+
+/* ---- What thaws */
+
+int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw)
+{
+    return (int64_t)ceil(cr_train_every(t, &thaw->at).steps);
+}
+
+bool cr_train_thaw(struct cr_train *t)
+{
+    int n, i, before = t->thawed;
+    const struct cr_thaw *thaws = cr_net_thaws(t->net, &n);
+
+    for (i = t->thawed; i < n && cr_train_thaw_at(t, &thaws[i]) <=
+                                     t->state.step; i++)
+        cr_net_thaw(t->net, i);
+    t->thawed = i;
+    if (i == before)
+        return true;
+    cr_plans_free(&t->plans);
+    return setup_steps(t);
+}
+
+/* In order, and in units that a run always reaches at the same step. */
+static bool setup_thaws(struct cr_train *t)
+{
+    int n, i;
+    const struct cr_thaw *thaws = cr_net_thaws(t->net, &n);
+    bool ok = true;
+
+    for (i = 0; i < n; i++)
+        if (thaws[i].at.unit == CR_SECONDS)
+            ok = cr_error(t->diag, thaws[i].pos, CR_E_OUT_OF_RANGE,
+                          "'at' counts steps, epochs, samples or percent, not "
+                          "time: a resumed run would differ");
+        else if (i > 0 && cr_train_thaw_at(t, &thaws[i]) <
+                              cr_train_thaw_at(t, &thaws[i - 1]))
+            ok = cr_error(t->diag, thaws[i].pos, CR_E_OUT_OF_RANGE,
+                          "this entry of 'freeze.schedule' is due before the "
+                          "one in front of it");
+    return ok;
 }
 
 /* ---- Metrics that decide something */
@@ -280,7 +328,7 @@ bool cr_train_prepare(struct cr_train *t)
         return false;
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
-    return setup_plans(t, columns) && setup_lengths(t);
+    return setup_plans(t, columns) && setup_lengths(t) && setup_thaws(t);
 }
 
 void cr_train_close(struct cr_train *t)

@@ -300,13 +300,15 @@ static const char *start_values(struct cr_arena *arena, int64_t n)
 /* What freeze.patterns keep as it is. */
 static void start_say_frozen(struct cr_train *t)
 {
-    int n, all = 0, frozen = 0;
+    int n, all = 0, frozen = 0, still = 0, n_thaws;
     int64_t all_values = 0, frozen_values = 0;
     const struct cr_param *p = cr_net_params(t->net, &n);
+    const struct cr_thaw *thaw = cr_net_thaws(t->net, &n_thaws);
 
     for (int i = 0; i < n; i++) {
         int64_t values = cr_count(&p[i].spec);
 
+        still += p[i].still;
         if (p[i].statistic)
             continue;
         all++;
@@ -314,11 +316,28 @@ static void start_say_frozen(struct cr_train *t)
         frozen += p[i].frozen;
         frozen_values += p[i].frozen ? values : 0;
     }
+    /* a mean and a variance per cell */
     if (frozen)
         cr_console_say(&t->console,
-                       "freeze  %d of %d parameters (%s of %s values)",
+                       "freeze  %d of %d parameters (%s of %s values)%s",
                        frozen, all, start_values(t->arena, frozen_values),
-                       start_values(t->arena, all_values));
+                       start_values(t->arena, all_values),
+                       still ? cr_strf(t->arena, ", %d BatchNorm cell%s with "
+                                       "frozen statistics", still / 2,
+                                       still == 2 ? "" : "s")
+                             : "");
+    for (int i = 0; i < n_thaws; i++) {
+        int64_t at = cr_train_thaw_at(t, &thaw[i]);
+        bool epoch = at % t->per_epoch == 0;
+
+        cr_console_say(&t->console,
+                       "  at %s %" PRId64
+                       ": unfreezes %s (%d parameter%s, %s values)",
+                       epoch ? "epoch" : "step", epoch ? at / t->per_epoch : at,
+                       thaw[i].text, thaw[i].params,
+                       thaw[i].params == 1 ? "" : "s",
+                       start_values(t->arena, thaw[i].values));
+    }
 }
 
 static bool start_files(struct cr_train *t)

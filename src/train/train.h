@@ -81,6 +81,7 @@ struct cr_train {
     struct cr_require *require;
 
     int64_t per_epoch, total;
+    int thawed;             /* entries of freeze.schedule that were done */
     struct cr_every eval_every, save_every, log_every;
 
     struct cr_state state;
@@ -105,6 +106,10 @@ bool cr_train_prepare(struct cr_train *t);
 void cr_train_close(struct cr_train *t);
 struct cr_every cr_train_every(const struct cr_train *t,
                                const struct cr_amount *amount);
+/* The update before which an entry of freeze.schedule is due. */
+int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw);
+/* Does the entries that are due at the present step, and plans again. */
+bool cr_train_thaw(struct cr_train *t);
 /* Whether it is time after this step. */
 bool cr_every_step(const struct cr_every *every, int64_t step);
 

@@ -93,3 +93,72 @@ moved() {
         sed 's/"name": "param\.\([^"]*\)".*/\1/' | sort | xargs)
     [ "$same" = "a.bias a.weight c.bias" ]
 }
+
+# The parameters whose bytes differ between two files.
+differ() {
+    "$CELLRUN" ckpt diff "$1" "$2" --json |
+        grep -o '"name": "[^}]*"same": false' |
+        sed 's/"name": "\([^"]*\)".*/\1/' | grep '^[abc][.]' | sort | xargs
+}
+
+@test "the schedule unfreezes at its epoch, and says so" {
+    cat >schedule.yaml <<'END'
+base: net.yaml
+freeze:
+  patterns: "a.* b.*"
+  schedule:
+    - {at: 1 epochs, unfreeze: "b.*"}
+    - {at: 5 steps, unfreeze: "a.weight"}
+train: {epochs: 3}
+checkpoint: {every: 1 steps, keep_checkpoint_max: 20}
+END
+    run -0 --separate-stderr "$CELLRUN" train schedule.yaml -o run
+    [[ "$stderr" == *"freeze  4 of 6 parameters (44 of 59 values)"* ]]
+    [[ "$stderr" == *"  at epoch 1: unfreezes b.* (2 parameters, 24 values)"* ]]
+    [[ "$stderr" == *"  at step 5: unfreezes a.weight (1 parameter, 15 values)"* ]]
+    file() { ls run/ckpt/*-"$1".safetensors; }
+    [ "$(differ "$(file 1_2)" "$(file 1_3)")" = "c.bias c.weight" ]
+    [ "$(differ "$(file 1_3)" "$(file 2_1)")" = \
+      "b.bias b.weight c.bias c.weight" ]
+    [ "$(differ "$(file 2_2)" "$(file 2_3)")" = \
+      "a.weight b.bias b.weight c.bias c.weight" ]
+}
+
+@test "a schedule goes on exactly when resumed" {
+    cat >schedule.yaml <<'END'
+base: net.yaml
+freeze:
+  patterns: "a.* b.*"
+  schedule:
+    - {at: 1 epochs, unfreeze: "b.*"}
+    - {at: 5 steps, unfreeze: "a.weight"}
+train: {steps: 9}
+checkpoint: {every: 1 steps, keep_checkpoint_max: 20}
+END
+    "$CELLRUN" train schedule.yaml -q -o whole >/dev/null
+    for steps in 2 3 4 5 6 9; do
+        "$CELLRUN" train schedule.yaml -q -o parts train.steps=$steps \
+            --resume auto >/dev/null
+    done
+    run "$CELLRUN" ckpt diff whole/ckpt/last.safetensors \
+        parts/ckpt/last.safetensors --json
+    [[ "$output" == *'"same": true'* ]]
+    [[ "$output" != *'"same": false'* ]]
+}
+
+@test "wrong schedules" {
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        'freeze.schedule=[{at: 1 epochs, unfreeze: "d.*"}]'
+    [[ "$stderr" == *"'d.*'"*"[E0014]"* ]]
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        'freeze.schedule=[{at: 1 epochs}]'
+    [[ "$stderr" == *"'unfreeze' is missing"* ]]
+    run -2 --separate-stderr "$CELLRUN" check net.yaml 'freeze.schedule=3'
+    [[ "$stderr" == *"'freeze.schedule' is a list of"* ]]
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        'freeze.schedule=[{at: 1 min, unfreeze: "a.*"}]'
+    [[ "$stderr" == *"not time"* ]]
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        'freeze.schedule=[{at: 2 epochs, unfreeze: "a.*"}, {at: 3, unfreeze: "b.*"}, {at: 1, unfreeze: "c.*"}]'
+    [[ "$stderr" == *"due before the one in front"* ]]
+}
