@@ -148,17 +148,22 @@ static void *carve(char **at, int64_t bytes)
 /* ---- the source ---- */
 
 /* The copy's size, once rows (lo_row .. lo_row + high for output row 0) and
- * columns (`width` from lo_col on) are known. */
+ * columns (`width` from lo_col on) are known. A gather passes over all blocks
+ * of a band once; sums pass over one block and `beside` bytes of dy per row
+ * many times. */
 static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
-                      int64_t width, int64_t limit)
+                      int64_t width, int64_t beside)
 {
     int64_t row, units = s->n * s->groups, threads = cr_par_threads();
 
     s->blocks = up(s->channels, CR_DIRECT_BLOCK);
     s->quotients = up(width, s->step_col);
     s->pitch = s->quotients * s->step_col * CR_DIRECT_BLOCK;
-    row = s->pitch * s->blocks * (int64_t)sizeof(cr_real);
-    s->band = (limit / row - high - 1) / s->step_row + 1;
+    row = s->pitch * (int64_t)sizeof(cr_real);
+    if (beside == 0)
+        s->band = (COPY_BYTES / (row * s->blocks) - high - 1) / s->step_row + 1;
+    else
+        s->band = (SUM_BYTES - high * row) / (row * s->step_row + beside);
     s->band = max(min(s->band, rows), 1);
     if (units < threads)
         s->band = min(s->band, up(rows, threads));
@@ -170,7 +175,7 @@ static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
 }
 
 static struct cr_direct_source source_of_x(const struct cr_conv *c,
-                                           const cr_real *x, int64_t limit)
+                                           const cr_real *x, int64_t beside)
 {
     struct cr_direct_source s = { .x = x,
                                   .n = c->n,
@@ -187,7 +192,7 @@ static struct cr_direct_source source_of_x(const struct cr_conv *c,
     size_copy(&s, c->out[H], (c->kernel[H] - 1) * c->dilation[H],
               (c->out[W] - 1) * c->stride[W] +
                   (c->kernel[W] - 1) * c->dilation[W] + 1,
-              limit);
+              beside);
     return s;
 }
 
@@ -200,6 +205,16 @@ static int64_t tap_of_x(const struct cr_conv *c,
     return i * c->dilation[H] * s->pitch +
            (col % s->step_col * s->quotients + col / s->step_col) *
                CR_DIRECT_BLOCK;
+}
+
+static bool in_runs(const int64_t *tap, int64_t taps)
+{
+    int64_t k;
+
+    for (k = 0; k < taps; k++)
+        if (k % 3 > 0 && tap[k] != tap[k - 1] + CR_DIRECT_BLOCK)
+            return false;
+    return taps > 0 && taps % 3 == 0;
 }
 
 /* ---- weights ---- */
@@ -219,6 +234,7 @@ static void pack_part(void *ctx, int part, int parts)
     const struct pack *p = ctx;
     int64_t wide = 2 * p->lanes, sets = up(p->cout, wide);
     int64_t u, end = p->groups * sets * (part + 1) / parts, b, k, c, v;
+    int64_t i, run;
 
     for (u = p->groups * sets * part / parts; u < end; u++) {
         int64_t group = u / sets, o = u % sets * wide;
@@ -228,17 +244,18 @@ static void pack_part(void *ctx, int part, int parts)
         cr_real *to = (cr_real *)p->grid->w + group * p->grid->w_group +
                       o * p->cin * p->grid->taps;
 
+        run = p->grid->runs && n == p->lanes ? 3 : 1;
         for (b = 0; b < p->cin; b += CR_DIRECT_BLOCK)
-            for (k = 0; k < p->grid->taps; k++)
-                for (c = b; c < min(b + CR_DIRECT_BLOCK, p->cin);
-                     c++, to += n) {
-                    const cr_real *from = w + p->place[k] + c * p->c_step;
+            for (k = 0; k < p->grid->taps; k += run)
+                for (c = b; c < min(b + CR_DIRECT_BLOCK, p->cin); c++)
+                    for (i = k; i < k + run; i++, to += n) {
+                        const cr_real *from = w + p->place[i] + c * p->c_step;
 
-                    for (v = 0; v < some; v++)
-                        to[v] = from[v * p->o_step];
-                    for (; v < n; v++)
-                        to[v] = 0;
-                }
+                        for (v = 0; v < some; v++)
+                            to[v] = from[v * p->o_step];
+                        for (; v < n; v++)
+                            to[v] = 0;
+                    }
     }
 }
 
@@ -279,6 +296,20 @@ static void sums_part(void *ctx, int part, int parts)
 #endif
 }
 
+static void reduce_part(void *ctx, int part, int parts)
+{
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (lanes() == 16)
+        cr_direct_reduce_avx512(ctx, part, parts);
+    else
+        cr_direct_reduce_avx2(ctx, part, parts);
+#else
+    (void)ctx;
+    (void)part;
+    (void)parts;
+#endif
+}
+
 static int threads(const struct cr_conv *c)
 {
     double macs = (double)(c->n * c->out[H] * c->out[W]) * (double)c->co *
@@ -304,7 +335,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
                                    .tap = tap,
                                    .w = packed_w,
                                    .w_group = packed(cog, cig, taps) };
-    struct cr_direct_gather g = { .s = source_of_x(c, x, COPY_BYTES),
+    struct cr_direct_gather g = { .s = source_of_x(c, x, 0),
                                   .grids = 1,
                                   .grid = &grid,
                                   .cout = cog,
@@ -327,6 +358,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
             place[i * c->kernel[W] + j] = i * c->kernel[W] + j;
             tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
         }
+    grid.runs = in_runs(tap, taps);
     pack(&p);
     cr_par(gather_part, &g, threads(c));
 }
@@ -373,7 +405,7 @@ static struct cr_direct_source source_of_dy(const struct cr_conv *c,
     s.lo_row = lo_row;
     s.lo_col = lo_col;
     size_copy(&s, up(c->in[H], c->stride[H]), hi_row - lo_row,
-              up(c->in[W], c->stride[W]) + hi_col - lo_col, COPY_BYTES);
+              up(c->in[W], c->stride[W]) + hi_col - lo_col, 0);
     return s;
 }
 
@@ -392,7 +424,7 @@ static struct cr_direct_grid grid_of(const struct cr_conv *c,
                                 .tap = tap };
 
     for (i = 0; i < c->kernel[H]; i++)
-        for (j = 0; j < c->kernel[W]; j++) {
+        for (j = c->kernel[W] - 1; j >= 0; j--) {
             int64_t row = a + c->before[H] - c->dilation[H] * i;
             int64_t col = b + c->before[W] - c->dilation[W] * j;
 
@@ -402,6 +434,7 @@ static struct cr_direct_grid grid_of(const struct cr_conv *c,
                           (floor_div(col, sw) - s->lo_col) * CR_DIRECT_BLOCK;
             place[g.taps++] = i * c->kernel[W] + j;
         }
+    g.runs = in_runs(tap, g.taps);
     return g;
 }
 
@@ -449,47 +482,6 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
 
 /* ---- the gradient of the weight ---- */
 
-struct reduce {
-    const struct cr_direct_sums *g;
-    int64_t cin;
-    cr_real alpha, *dw;
-    bool add;
-    int lanes;
-};
-
-/* Chunks in order, one unit after the other. */
-static void reduce_part(void *ctx, int part, int parts)
-{
-    const struct reduce *r = ctx;
-    const struct cr_direct_sums *g = r->g;
-    int64_t wide = 2 * r->lanes, sets = up(g->cout, wide);
-    int64_t u, k, c, v, i, end = g->units * (part + 1) / parts;
-
-    for (u = g->units * part / parts; u < end; u++) {
-        int64_t b = u % g->s.blocks * CR_DIRECT_BLOCK;
-        int64_t o = u / g->s.blocks % sets * wide,
-                group = u / g->s.blocks / sets;
-        int64_t n = min(CR_DIRECT_BLOCK, r->cin - b),
-                left = min(g->cout - o, wide);
-
-        for (k = 0; k < g->taps; k++)
-            for (c = 0; c < n; c++)
-                for (v = 0; v < left; v++) {
-                    const cr_real *from = g->to + u * g->unit +
-                                          (k * CR_DIRECT_BLOCK + c) * wide + v;
-                    cr_real *to =
-                        r->dw +
-                        ((group * g->cout + o + v) * r->cin + b + c) * g->taps +
-                        k;
-                    cr_real sum = 0;
-
-                    for (i = 0; i < g->chunks; i++)
-                        sum += from[i * g->units * g->unit];
-                    *to = r->alpha * sum + (r->add ? *to : 0);
-                }
-    }
-}
-
 void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch)
@@ -497,7 +489,9 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
     int64_t cog = c->co / c->group, taps = taps_of(c), i, j, passed;
     char *at = scratch;
     int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
-    struct cr_direct_sums g = { .s = source_of_x(c, x, COPY_BYTES),
+    int64_t beside =
+        c->out[W] * min(cog, 2 * lanes()) * (int64_t)sizeof(cr_real);
+    struct cr_direct_sums g = { .s = source_of_x(c, x, beside),
                                 .dy = dy,
                                 .rows = c->out[H],
                                 .cols = c->out[W],
@@ -508,15 +502,17 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
                                 .chunks = chunks(c),
                                 .units = units(c),
                                 .unit = unit_numbers(c),
-                                .to = carve(&at, 0) };
-    struct reduce r = { &g, c->ci / c->group, alpha, dw, add, lanes() };
+                                .to = carve(&at, 0),
+                                .alpha = alpha,
+                                .dw = dw,
+                                .add = add };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++)
             tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
-    passed = (g.s.plane + g.s.band * g.cols * min(cog, 2 * lanes())) *
-             (int64_t)sizeof(cr_real);
+    g.runs = in_runs(tap, taps);
+    passed = g.s.plane * (int64_t)sizeof(cr_real) + g.s.band * beside;
     g.together = max(1, min(SUM_BYTES / passed, CR_DIRECT_TOGETHER));
     cr_par(sums_part, &g, threads(c));
-    cr_par(reduce_part, &r, g.units * g.unit < 16384 ? 1 : cr_par_threads());
+    cr_par(reduce_part, &g, g.units * g.unit < 16384 ? 1 : cr_par_threads());
 }

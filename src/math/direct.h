@@ -51,7 +51,10 @@ struct cr_direct_grid {
     int64_t y_at, y_row, y_col; /* where they lie in an image of y */
     int taps;
     const int64_t *tap; /* places in the copy */
-    const cr_real *w;   /* [group][lanes][block][tap][channel][lane] */
+    bool runs;          /* taps come in threes, column by column */
+    /* [group][vectors][block][tap][channel][lane]; where runs and one vector
+     * meet [...][block][run][channel][3][lane] */
+    const cr_real *w;
     int64_t w_group;
 };
 
@@ -72,8 +75,11 @@ struct cr_direct_sums {
     const cr_real *dy;
     int64_t rows, cols, cout, dy_pixel, taps;
     const int64_t *tap;
+    bool runs;
     int64_t chunks, units, unit; /* unit: numbers of one */
-    int64_t together;            /* parts of images in work at once */
+    cr_real alpha, *dw;          /* for what comes behind */
+    bool add;
+    int64_t together; /* parts of images in work at once */
     cr_real *to;
 };
 
@@ -84,5 +90,7 @@ typedef void cr_direct_sums_part(const struct cr_direct_sums *s, int part,
 
 cr_direct_gather_part cr_direct_gather_avx512, cr_direct_gather_avx2;
 cr_direct_sums_part cr_direct_sums_avx512, cr_direct_sums_avx2;
+/* Adds up chunks into dw. */
+cr_direct_sums_part cr_direct_reduce_avx512, cr_direct_reduce_avx2;
 
 #endif
