@@ -1,6 +1,21 @@
-/* pad: more elements around the tensor, of a value. Pairs of numbers before
- * and behind, of the last axis first, as MindSpore's and PyTorch's. */
+/* pad: more elements around the tensor. Pairs of numbers before and behind, of
+ * the last axis first, as MindSpore's and PyTorch's. With index i of the
+ * result behind `before`, they are
+ *   constant   a value
+ *   reflect    x[-i] before, x[2 (n - 1) - i] behind
+ *   replicate  the first, the last
+ *   circular   x[i mod n] */
+#include "math/each.h"
 #include "net/move.h"
+
+#include <string.h>
+
+enum {
+    CONSTANT,
+    REFLECT,
+    REPLICATE,
+    CIRCULAR
+};
 
 struct pad {
     struct cr_ints padding;
@@ -11,7 +26,8 @@ struct pad {
 static const struct cr_opt pad_opts[] = {
     CR_INTS(struct pad, padding, 0, CR_DIM_MAX,
             "Elements before and behind, in pairs from the last axis on."),
-    CR_ENUM_OR(struct pad, mode, 0, "constant", "What is put there."),
+    CR_ENUM_OR(struct pad, mode, CONSTANT,
+               "constant|reflect|replicate|circular", "What is put there."),
     CR_REAL_OR(struct pad, value, 0, -INFINITY, INFINITY, "The constant."),
     { 0 },
 };
@@ -19,7 +35,7 @@ static const struct cr_opt pad_opts[] = {
 static bool pad_plan(struct cr_plan *p)
 {
     const struct cr_ints *o = &((const struct pad *)p->attr)->padding;
-    int i;
+    int i, mode = ((const struct pad *)p->attr)->mode;
 
     if (o->n % 2 != 0 || o->n > 2 * p->in[0].rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -27,8 +43,17 @@ static bool pad_plan(struct cr_plan *p)
                         "input %s, not %d numbers",
                         p->in[0].rank, cr_show(p->arena, p->in), o->n);
     p->out[0] = p->in[0];
-    for (i = 0; i < o->n; i++)
-        p->out[0].dim[p->in[0].rank - 1 - i / 2] += o->v[i];
+    for (i = 0; i < o->n; i++) {
+        int axis = p->in[0].rank - 1 - i / 2;
+
+        p->out[0].dim[axis] += o->v[i];
+        if ((mode == REFLECT && o->v[i] >= p->in[0].dim[axis]) ||
+            (mode == CIRCULAR && o->v[i] > p->in[0].dim[axis]))
+            return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                            "axis %d of input %s is too short for %lld "
+                            "elements of this mode",
+                            axis, cr_show(p->arena, p->in), (long long)o->v[i]);
+    }
     return true;
 }
 
@@ -47,19 +72,109 @@ static struct cr_move pad_move(const struct cr_step *s)
     return m;
 }
 
+/* ---- elements of the input again ---- */
+
+static int64_t mirror(int mode, int64_t i, int64_t n)
+{
+    if (mode == REFLECT)
+        return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
+    if (mode == REPLICATE)
+        return i < 0 ? 0 : i >= n ? n - 1 : i;
+    return i < 0 ? i + n : i >= n ? i - n : i;
+}
+
+/* The dimensions that are padded; those before them count planes. */
+struct planes {
+    const struct cr_step *s;
+    const struct pad *o;
+    int first; /* padded dimension */
+    int64_t small, large;
+};
+
+/* Element of the input's plane for one of the result's. */
+static int64_t source_of(const struct planes *p, int64_t at)
+{
+    const struct cr_spec *x = &p->s->in[0], *y = &p->s->out[0];
+    int64_t from = 0, step = 1;
+    int i;
+
+    for (i = x->rank - 1; i >= p->first; i--) {
+        int64_t before = p->o->padding.v[2 * (x->rank - 1 - i)];
+
+        from += step * mirror(p->o->mode, at % y->dim[i] - before, x->dim[i]);
+        at /= y->dim[i];
+        step *= x->dim[i];
+    }
+    return from;
+}
+
+static void plane_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct planes *p = ctx;
+    size_t size = cr_type_size(p->s->in[0].type);
+    int64_t i;
+
+    for (; from < to; from++)
+        for (i = 0; i < p->large; i++)
+            memcpy((char *)p->s->y[0] + (size_t)(from * p->large + i) * size,
+                   (const char *)p->s->x[0] +
+                       (size_t)(from * p->small + source_of(p, i)) * size,
+                   size);
+}
+
+static void plane_back_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct planes *p = ctx;
+    int64_t i;
+
+    for (; from < to; from++) {
+        const cr_real *dy = (const cr_real *)p->s->dy[0] + from * p->large;
+        cr_real *dx = (cr_real *)p->s->dx[0] + from * p->small;
+
+        for (i = 0; i < p->small && !p->s->add[0]; i++)
+            dx[i] = 0;
+        for (i = 0; i < p->large; i++)
+            dx[source_of(p, i)] += dy[i];
+    }
+}
+
+static void planes_each(const struct cr_step *s,
+                        void (*fn)(void *, int64_t, int64_t))
+{
+    const struct pad *o = s->attr;
+    struct planes p = { s, o, s->in[0].rank - o->padding.n / 2, 1, 1 };
+    int i;
+
+    for (i = p.first; i < s->in[0].rank; i++) {
+        p.small *= s->in[0].dim[i];
+        p.large *= s->out[0].dim[i];
+    }
+    cr_each_few(cr_count(&s->in[0]) / p.small, 10 * (double)p.large, &p, fn);
+}
+
 static void pad_forward(const struct cr_step *s)
 {
-    struct cr_move m = pad_move(s);
+    const struct pad *o = s->attr;
 
-    cr_move_fill(&s->out[0], ((const struct pad *)s->attr)->value, s->y[0]);
-    cr_move_scatter(&m, s->in[0].type, s->x[0], s->y[0]);
+    if (o->mode == CONSTANT) {
+        struct cr_move m = pad_move(s);
+
+        cr_move_fill(&s->out[0], o->value, s->y[0]);
+        cr_move_scatter(&m, s->in[0].type, s->x[0], s->y[0]);
+    } else {
+        planes_each(s, plane_range);
+    }
 }
 
 static void pad_backward(const struct cr_step *s)
 {
-    struct cr_move m = pad_move(s);
+    if (((const struct pad *)s->attr)->mode == CONSTANT) {
+        struct cr_move m = pad_move(s);
 
-    cr_move_gather_add(&m, s->dy[0], s->dx[0], s->add[0]);
+        cr_move_gather_add(&m, s->dy[0], s->dx[0], s->add[0]);
+    } else {
+        planes_each(s, plane_back_range);
+    }
 }
 
 const struct cr_op cr_op_pad = {

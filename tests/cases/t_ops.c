@@ -586,6 +586,8 @@ static void check_last(struct call *c, const struct cr_node *last,
     t.plan.keep = t.plan.scratch = 0;
     if (!ok(t.op->plan(&t.plan), "%s: planned with channels last", c->name))
         return;
+    for (i = 0; i < t.plan.n_out && t.op->layouts == CR_LAYOUT_FLAT; i++)
+        t.out[i].layout = CR_LAST; /* as the planner does */
     for (i = 0; i < t.plan.n_out; i++)
         t.y[i] = cr_alloc(c->arena, cr_bytes(&t.out[i]) + 64, 1);
     t.keep = cr_alloc(c->arena, t.plan.keep + 64, 1);

@@ -275,6 +275,12 @@ for op, opts, inputs, f in (
          lambda x: torch.nn.functional.pad(x, (0, 1, 2, 0), value=-1.5))):
     case(op, opts, inputs, f)
 
+for mode in 'reflect', 'replicate', 'circular':
+    for padding, shape in (((1, 2), (2, 3, 4)), ((2, 1, 0, 2), (2, 2, 3, 4))):
+        case('pad', 'padding: %s, mode: %s' % (list(padding), mode), [shape],
+             lambda x, p=padding, m=mode:
+             torch.nn.functional.pad(x, p, mode=m))
+
 # ---- order, indices, softmax
 
 for op, opts, inputs, f in (
