@@ -12,6 +12,9 @@ const struct cr_opt cr_over_opts[] = {
     { 0 },
 };
 
+const char *const cr_over_renamed[] = { "dim", "axis", "keepdim", "keepdims",
+                                        NULL };
+
 /* Which dimensions of x are folded. */
 static void folded_of(const struct cr_spec *x, const struct cr_ints *axis,
                       bool *folded)

@@ -76,6 +76,7 @@ void cr_reduction_back(const struct cr_step *step, const struct cr_ints *axis,
  *   CR_OVER(sum, .fold = &cr_fold_sum, .cost = 0.3)
  *   CR_OVER_BACK(sum, 0.3, g[j]) */
 bool cr_over_plan(struct cr_plan *plan);
+extern const char *const cr_over_renamed[]; /* dim, keepdim */
 const struct cr_ints *cr_over_axis(const struct cr_step *step);
 #define CR_OVER(op, ...) \
     static const struct cr_folding op##_fold = { __VA_ARGS__ }; \
@@ -93,7 +94,8 @@ const struct cr_ints *cr_over_axis(const struct cr_step *step);
     .about = { .name = (op), \
                .summary = (text), \
                .opts = cr_over_opts, \
-               .size = sizeof(struct cr_over) }, \
+               .size = sizeof(struct cr_over), \
+               .renamed = cr_over_renamed }, \
     .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
     .function = true
 

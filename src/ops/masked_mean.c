@@ -147,13 +147,14 @@ static void masked_mean_backward(const struct cr_step *s)
         cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
 }
 
-static const char *const masked_mean_inputs[] = { "input", "mask", NULL };
+static const char *const masked_mean_inputs[] = { "v", "mask", NULL };
 
 const struct cr_op cr_op_masked_mean = {
     .about = { .name = "masked_mean",
                .summary = "Mean of the elements where a mask holds.",
                .opts = cr_over_opts,
-               .size = sizeof(struct cr_over) },
+               .size = sizeof(struct cr_over),
+               .renamed = cr_over_renamed },
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

@@ -1,15 +1,18 @@
-/* split: pieces of `split_size` along an axis, the last one what is left; or
+/* split: pieces of `size` along an axis, the last one what is left; or
  * pieces of the sizes listed */
 #include "net/axis.h"
 #include "net/move.h"
 
 struct split {
-    struct cr_ints split_size_or_sections;
+    struct cr_ints size;
     int64_t axis;
 };
 
+static const char *const split_renamed[] = { "split_size_or_sections", "size",
+                                             NULL };
+
 static const struct cr_opt split_opts[] = {
-    CR_INTS(struct split, split_size_or_sections, 1, CR_DIM_MAX,
+    CR_INTS(struct split, size, 1, CR_DIM_MAX,
             "Length of each piece; a list of them for uneven ones."),
     CR_INT_OR(struct split, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
               "The axis that is split."),
@@ -19,7 +22,7 @@ static const struct cr_opt split_opts[] = {
 /* Length of piece k of n along the axis, of which `left` remain. */
 static int64_t split_length(const struct split *o, int k, int64_t left)
 {
-    const struct cr_ints *size = &o->split_size_or_sections;
+    const struct cr_ints *size = &o->size;
 
     if (size->n > 1)
         return k < size->n ? size->v[k] : 0;
@@ -43,15 +46,14 @@ static bool split_plan(struct cr_plan *p)
         p->out[p->n_out] = *x;
         p->out[p->n_out++].dim[axis] = n;
     }
-    if (left == 0 && (o->split_size_or_sections.n == 1 ||
-                      o->split_size_or_sections.n == p->n_out))
+    if (left == 0 && (o->size.n == 1 || o->size.n == p->n_out))
         return true;
-    if (o->split_size_or_sections.n == 1)
+    if (o->size.n == 1)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "axis %d of input %s makes more than %d pieces of "
                         "%lld",
                         axis, cr_show(p->arena, x), CR_OP_MAX,
-                        (long long)o->split_size_or_sections.v[0]);
+                        (long long)o->size.v[0]);
     return cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "the sizes do not sum up to axis %d of input %s, in at "
                     "most %d pieces",
@@ -102,7 +104,8 @@ const struct cr_op cr_op_split = {
     .about = { .name = "split",
                .summary = "Pieces along an axis, at most 16.",
                .opts = split_opts,
-               .size = sizeof(struct split) },
+               .size = sizeof(struct split),
+               .renamed = split_renamed },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
