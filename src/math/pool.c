@@ -2,6 +2,7 @@
 
 #include "base/attr.h"
 #include "math/each.h"
+#include "math/pairs.h"
 
 #include <string.h>
 
@@ -374,51 +375,6 @@ static void last_back(const struct run *r, int64_t n, int64_t c)
 
 /* ---- plain: a plane at a time ---- */
 
-/* Windows 2 by 2 side by side, the commonest ones: rows x0 and x1. */
-CR_CLONES
-static void pairs_max(int64_t n, const cr_real *x0, const cr_real *x1,
-                      cr_real *y, uint8_t *at)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x0[2 * i], b = x0[2 * i + 1], c = x1[2 * i],
-                d = x1[2 * i + 1];
-        int k = 0;
-        bool more = !(b <= v) && v == v;
-
-        k = more ? 1 : k;
-        v = more ? b : v;
-        more = !(c <= v) && v == v;
-        k = more ? 2 : k;
-        v = more ? c : v;
-        more = !(d <= v) && v == v;
-        k = more ? 3 : k;
-        v = more ? d : v;
-        y[i] = v;
-        at[i] = (uint8_t)k;
-    }
-}
-
-CR_CLONES
-static void pairs_back(int64_t n, const cr_real *dy, const uint8_t *at,
-                       cr_real *dx0, cr_real *dx1)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real d = dy[i];
-        int k = at[i];
-
-        dx0[2 * i] = k == 0 ? d : 0;
-        dx0[2 * i + 1] = k == 1 ? d : 0;
-        dx1[2 * i] = k == 2 ? d : 0;
-        dx1[2 * i + 1] = k == 3 ? d : 0;
-    }
-}
-
 static bool pairs(const struct cr_pool *p)
 {
     const struct cr_window *w = p->w;
@@ -598,9 +554,9 @@ static void plain_plane(const struct run *r, int64_t plane)
         const cr_real *x = r->x + plane * r->in;
 
         for (oh = 0; oh < w[1].out; oh++, o += w[2].out)
-            pairs_max(w[2].out, x + 2 * oh * w[2].in,
-                      x + (2 * oh + 1) * w[2].in, r->y + o,
-                      (uint8_t *)r->put + o);
+            cr_pairs_max(w[2].out, x + 2 * oh * w[2].in,
+                         x + (2 * oh + 1) * w[2].in, r->y + o,
+                         (uint8_t *)r->put + o);
         return;
     }
     for (od = 0; od < w[0].out; od++)
@@ -634,14 +590,20 @@ static void plain_back(const struct run *r, int64_t plane)
     const cr_real *mask = r->mask ? r->mask + plane * r->in : NULL;
     int64_t od, oh, ow, o = plane * r->out;
 
-    if (!r->add)
+    if (!r->add && !r->tiled)
         memset(dx, 0, (size_t)r->in * sizeof *dx);
-    if (r->get && r->size == 1 && pairs(p) && !mask && !r->add) {
-        for (oh = 0; oh < w[1].out; oh++, o += w[2].out)
-            pairs_back(w[2].out, r->x + o, (const uint8_t *)r->get + o,
-                       dx + 2 * oh * w[2].in, dx + (2 * oh + 1) * w[2].in);
+    if (r->get && r->size == 1 && pairs(p)) {
+        for (oh = 0; oh < w[1].out; oh++, o += w[2].out) {
+            int64_t at = 2 * oh * w[2].in, below = at + w[2].in;
+
+            cr_pairs_back(w[2].out, r->x + o, (const uint8_t *)r->get + o,
+                          mask ? mask + at : NULL, mask ? mask + below : NULL,
+                          r->add, dx + at, dx + below);
+        }
         return;
     }
+    if (!r->add && r->tiled)
+        memset(dx, 0, (size_t)r->in * sizeof *dx);
     for (od = 0; od < w[0].out; od++)
         for (oh = 0; oh < w[1].out; oh++)
             for (ow = 0; ow < w[2].out; ow++, o++) {
