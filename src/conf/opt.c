@@ -158,6 +158,26 @@ static bool opt_enum(const struct reader *r, const struct cr_opt *row,
     return false;
 }
 
+/* [[1, 2], [3, 4]] as 1, 2, 3, 4. */
+static bool opt_pairs(const struct reader *r, const struct cr_opt *row,
+                      const struct cr_node *node, struct cr_ints *to)
+{
+    int64_t *v = CR_NEWS(r->arena, int64_t, 2 * cr_node_count(node) + 1);
+    int n = 0;
+
+    if (node->kind != CR_NODE_LIST || !node->child)
+        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+    for (CR_EACH(pair, node)) {
+        if (pair->kind != CR_NODE_LIST || cr_node_count(pair) != 2)
+            return opt_wrong(r, row, pair, CR_E_WRONG_TYPE);
+        for (CR_EACH(m, pair))
+            if (!opt_int(r, row, m, &v[n++]))
+                return false;
+    }
+    *to = (struct cr_ints){ n, v };
+    return true;
+}
+
 /* Elements of a list; a lone value is a list of one. */
 static bool opt_list(const struct reader *r, const struct cr_opt *row,
                      const struct cr_node *node, char *to)
@@ -174,6 +194,8 @@ static bool opt_list(const struct reader *r, const struct cr_opt *row,
     const char **v_str = CR_NEWS(r->arena, const char *, n);
     struct cr_obj *v_obj = CR_NEWS(r->arena, struct cr_obj, n);
 
+    if (row->pairs)
+        return opt_pairs(r, row, node, ints);
     if (n == 0 && row->need == CR_REQUIRED)
         return opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
     for (; i < n; i++, m = m->next)

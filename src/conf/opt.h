@@ -92,6 +92,7 @@ struct cr_opt {
     size_t at;                  /* offset of the field */
     double low, high;           /* inclusive range of numbers */
     bool above;                 /* low itself is excluded */
+    bool pairs;                 /* INTS: a list of pairs, read as one list */
     bool nulls;                 /* INTS: null stands for CR_INT_NONE */
     int64_t int_default;        /* INT, BOOL, ENUM (index) */
     double real_default;        /* REAL */

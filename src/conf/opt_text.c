@@ -100,6 +100,8 @@ const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row)
                      i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
         return cr_buf_text(&buf);
     case CR_OPT_INTS:
+        if (row->pairs)
+            return "a list of pairs of integers";
         return cr_strf(arena, "integers%s", opt_range(arena, row));
     case CR_OPT_REALS:
         return cr_strf(arena, "numbers%s", opt_range(arena, row));

@@ -17,6 +17,7 @@ typedef double cr_real;
 #define cr_abs fabs
 #define cr_ceil ceil
 #define cr_cos cos
+#define cr_expm1 expm1
 #define cr_floor floor
 #define cr_fmod fmod
 #define cr_log1p log1p
@@ -34,6 +35,7 @@ typedef float cr_real;
 #define cr_abs fabsf
 #define cr_ceil ceilf
 #define cr_cos cosf
+#define cr_expm1 expm1f
 #define cr_floor floorf
 #define cr_fmod fmodf
 #define cr_log1p log1pf

@@ -23,6 +23,12 @@ struct cr_mse {
 };
 extern const struct cr_opt cr_mse_opts[];
 
+struct cr_one_hot {
+    int64_t depth;
+    double on_value, off_value;
+    int64_t axis;
+};
+
 struct cr_group_norm {
     int64_t num_groups;
     double eps;

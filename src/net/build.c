@@ -326,8 +326,10 @@ struct cr_val *cr_activation(struct cr_build *b, const char *name,
             if (!cr_opts_read(b->net->arena, b->net->diag, &cell->about, NULL,
                               b->pos, opts))
                 return NULL;
+            inner.cell = cell;
             inner.opts = opts;
             inner.n_in = 1;
+            inner.path = cr_path_of(b->net->arena, b->path, "activation");
             return cell->build(&inner, &x);
         }
     }

@@ -44,10 +44,10 @@ CR_CLONES static void soft_row(int64_t n, const cr_real *x, cr_real *y,
     cr_fold_sum.rows(n, y, &sum);
     scale = (cr_real)(1 / sum);
     if (logarithm) {
-        high += (cr_real)log(sum);
+        scale = (cr_real)log(sum);
         CR_SIMD
         for (i = 0; i < n; i++)
-            y[i] = x[i] - high;
+            y[i] = x[i] - high - scale;
     } else {
         CR_SIMD
         for (i = 0; i < n; i++)
@@ -77,11 +77,12 @@ CR_CLONES static void soft_cols(const struct cr_axis *a, int64_t n,
             sum[i] += y[c + i] = cr_exp(x[c + i] - top[i]);
     }
     for (i = 0; i < n; i++)
-        sum[i] = logarithm ? top[i] + cr_log(sum[i]) : 1 / sum[i];
+        sum[i] = logarithm ? cr_log(sum[i]) : 1 / sum[i];
     for (c = 0; c < last; c += a->inner) {
         CR_SIMD
         for (i = 0; i < n; i++)
-            y[c + i] = logarithm ? x[c + i] - sum[i] : y[c + i] * sum[i];
+            y[c + i] =
+                logarithm ? x[c + i] - top[i] - sum[i] : y[c + i] * sum[i];
     }
 }
 

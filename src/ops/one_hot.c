@@ -1,29 +1,24 @@
 /* one_hot: on_value where an index along a new axis is the number, off_value
  * elsewhere; a number out of range is off everywhere */
+#include "net/attr.h"
 #include "net/axis.h"
 
 #include "math/each.h"
 
-struct one_hot {
-    int64_t depth;
-    double on_value, off_value;
-    int64_t axis;
-};
-
 static const struct cr_opt one_hot_opts[] = {
-    CR_INT(struct one_hot, depth, 1, CR_DIM_MAX, "Length of the new axis."),
-    CR_REAL_OR(struct one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
+    CR_INT(struct cr_one_hot, depth, 1, CR_DIM_MAX, "Length of the new axis."),
+    CR_REAL_OR(struct cr_one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
                "What stands at the number."),
-    CR_REAL_OR(struct one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
+    CR_REAL_OR(struct cr_one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
                "What stands elsewhere."),
-    CR_INT_OR(struct one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+    CR_INT_OR(struct cr_one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
               "Where the new axis stands in the result."),
     { 0 },
 };
 
 static bool one_hot_plan(struct cr_plan *p)
 {
-    const struct one_hot *o = p->attr;
+    const struct cr_one_hot *o = p->attr;
     struct cr_spec *y = &p->out[0];
     int i, at;
 
@@ -54,7 +49,7 @@ struct lines {
 static void one_hot_range(void *ctx, int64_t from, int64_t to)
 {
     const struct lines *l = ctx;
-    const struct one_hot *o = l->s->attr;
+    const struct cr_one_hot *o = l->s->attr;
     int64_t line, c;
 
     for (line = from; line < to; line++) {
@@ -69,7 +64,7 @@ static void one_hot_range(void *ctx, int64_t from, int64_t to)
 
 static void one_hot_forward(const struct cr_step *s)
 {
-    const struct one_hot *o = s->attr;
+    const struct cr_one_hot *o = s->attr;
     struct lines l = { s, cr_axis_of(&s->out[0], o->axis) };
 
     cr_each(l.a.outer * l.a.inner, (double)l.a.n, &l, one_hot_range);
@@ -81,7 +76,7 @@ const struct cr_op cr_op_one_hot = {
     .about = { .name = "one_hot",
                .summary = "Numbers as vectors that are on at one place.",
                .opts = one_hot_opts,
-               .size = sizeof(struct one_hot) },
+               .size = sizeof(struct cr_one_hot) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -74,6 +74,11 @@ static const char *schema_item(struct cr_arena *arena,
 
     switch (row->type) {
     case CR_OPT_INTS:
+        if (row->pairs) {
+            cr_buf_str(&item, "{\"type\": \"array\", \"items\": "
+                              "{\"type\": \"integer\"}}");
+            break;
+        }
         cr_buf_str(&item, row->nulls ? "{\"anyOf\": [{\"type\": \"null\"}, "
                                      : "");
         schema_number(&item, row, "integer");

@@ -1,0 +1,43 @@
+/* Dropout1d: zeroes whole channels at random in training, x (N, C, L). */
+#include "net/cell.h"
+
+struct dropout1d {
+    double p;
+};
+
+static const struct cr_opt dropout1d_opts[] = {
+    CR_REAL_OR(struct dropout1d, p, 0.5, 0, 1,
+               "Probability that a channel of a sample is zeroed."),
+    { 0 },
+};
+
+static struct cr_val *dropout1d_build(struct cr_build *b,
+                                      struct cr_val *const *in)
+{
+    int rank = cr_val_spec(in[0])->rank;
+
+    if (rank != 2 && rank != 3) {
+        cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, L) or (C, L) is "
+                "expected",
+                cr_show(cr_build_arena(b), cr_val_spec(in[0])));
+        return NULL;
+    }
+    return CR_EMIT(b, "dropout_planes", cr_opts(b), in[0]);
+}
+
+const struct cr_cell cr_cell_dropout1d = {
+    .about = {
+        .name = "Dropout1d",
+        .summary = "Zeroes whole channels at random in training.",
+        .detail = "Input (N, C, L) or (C, L). Each channel of each sample is "
+                  "zero with probability p, else x / (1 - p), in training; y "
+                  "= x in prediction.",
+        .example = "network: {drop: {Dropout1d: {p: 0.2}}, flatten: Flatten, "
+                   "fc: {Dense: {out_channels: 10}}}\n",
+        .opts = dropout1d_opts,
+        .size = sizeof(struct dropout1d),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = dropout1d_build,
+};

@@ -1,0 +1,43 @@
+/* Dropout3d: zeroes whole channels at random in training, x (N, C, D, H, W). */
+#include "net/cell.h"
+
+struct dropout3d {
+    double p;
+};
+
+static const struct cr_opt dropout3d_opts[] = {
+    CR_REAL_OR(struct dropout3d, p, 0.5, 0, 1,
+               "Probability that a channel of a sample is zeroed."),
+    { 0 },
+};
+
+static struct cr_val *dropout3d_build(struct cr_build *b,
+                                      struct cr_val *const *in)
+{
+    int rank = cr_val_spec(in[0])->rank;
+
+    if (rank != 5) {
+        cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, D, H, W) is "
+                "expected",
+                cr_show(cr_build_arena(b), cr_val_spec(in[0])));
+        return NULL;
+    }
+    return CR_EMIT(b, "dropout_planes", cr_opts(b), in[0]);
+}
+
+const struct cr_cell cr_cell_dropout3d = {
+    .about = {
+        .name = "Dropout3d",
+        .summary = "Zeroes whole channels at random in training.",
+        .detail = "Input (N, C, D, H, W). Each channel of each sample is "
+                  "zero with probability p, else x / (1 - p), in training; y "
+                  "= x in prediction.",
+        .example = "network: {drop: {Dropout3d: {p: 0.2}}, flatten: Flatten, "
+                   "fc: {Dense: {out_channels: 10}}}\n",
+        .opts = dropout3d_opts,
+        .size = sizeof(struct dropout3d),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = dropout3d_build,
+};

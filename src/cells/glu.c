@@ -1,0 +1,126 @@
+/* GLU: y = a s(b), a and b the halves of x along an axis, s(b) = 1 / (1 +
+ * exp(-b));  da = dy s(b), db = dy a s(b) (1 - s(b)).
+ * Dauphin et al., arXiv:1612.08083. */
+#include "net/attr.h"
+#include "net/axis.h"
+#include "net/cell.h"
+
+#include "math/each.h"
+
+static bool glu_plan(struct cr_plan *p)
+{
+    const struct cr_softmax *o = p->attr;
+    int axis;
+
+    if (!cr_axis_check(p, &p->in[0], o->axis, &axis))
+        return false;
+    if (p->in[0].dim[axis] % 2 != 0)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input %s has no halves along axis %lld",
+                        cr_show(p->arena, &p->in[0]), (long long)o->axis);
+    p->out[0] = p->in[0];
+    p->out[0].dim[axis] /= 2;
+    return true;
+}
+
+struct halves {
+    const struct cr_step *s;
+    int64_t run; /* elements of a half that lie in one piece */
+};
+
+static struct halves glu_halves(const struct cr_step *s)
+{
+    const struct cr_softmax *o = s->attr;
+    struct cr_axis a = cr_axis_of(&s->in[0], o->axis);
+    struct halves h = { s, a.n / 2 * a.inner };
+
+    return h;
+}
+
+/* Element i of the result has its a at the same place of a piece. */
+static int64_t glu_at(const struct halves *h, int64_t i)
+{
+    return i / h->run * 2 * h->run + i % h->run;
+}
+
+static void glu_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct halves *h = ctx;
+    const cr_real *x = h->s->x[0];
+    cr_real *y = h->s->y[0];
+    int64_t i;
+
+    for (i = from; i < to; i++) {
+        int64_t at = glu_at(h, i);
+
+        y[i] = x[at] / (1 + cr_exp(-x[at + h->run]));
+    }
+}
+
+static void glu_forward(const struct cr_step *s)
+{
+    struct halves h = glu_halves(s);
+
+    cr_each(cr_count(&s->out[0]), 10, &h, glu_range);
+}
+
+static void glu_back_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct halves *h = ctx;
+    const cr_real *x = h->s->x[0], *dy = h->s->dy[0];
+    cr_real *dx = h->s->dx[0];
+    int64_t i;
+
+    for (i = from; i < to; i++) {
+        int64_t at = glu_at(h, i);
+        cr_real gate = 1 / (1 + cr_exp(-x[at + h->run])), da = dy[i] * gate;
+        cr_real db = da * x[at] * (1 - gate);
+
+        dx[at] = h->s->add[0] ? dx[at] + da : da;
+        dx[at + h->run] = h->s->add[0] ? dx[at + h->run] + db : db;
+    }
+}
+
+static void glu_backward(const struct cr_step *s)
+{
+    struct halves h = glu_halves(s);
+
+    cr_each(cr_count(&s->out[0]), 10, &h, glu_back_range);
+}
+
+static const struct cr_op glu_op = {
+    .about = { .name = "glu" },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .reads = CR_X(0),
+    .plan = glu_plan,
+    .forward = glu_forward,
+    .backward = glu_backward,
+};
+
+static const struct cr_opt glu_opts[] = {
+    CR_INT_OR(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "The axis that is halved."),
+    { 0 },
+};
+
+static struct cr_val *glu_build(struct cr_build *b, struct cr_val *const *in)
+{
+    return CR_EMIT_OP(b, &glu_op, cr_opts(b), in[0]);
+}
+
+const struct cr_cell cr_cell_glu = {
+    .about = {
+        .name = "GLU",
+        .summary = "One half of x, gated by the sigmoid of the other.",
+        .detail = "Any shape with an even size along the axis, which it "
+                  "halves.",
+        .example = "network: [Flatten, {Dense: [784, 10]}, GLU]\n",
+        .opts = glu_opts,
+        .size = sizeof(struct cr_softmax),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = glu_build,
+};

@@ -1,0 +1,25 @@
+/* LogSoftmax: the logarithm of the softmax along an axis. */
+#include "net/attr.h"
+#include "net/cell.h"
+
+static struct cr_val *log_softmax_build(struct cr_build *b,
+                                        struct cr_val *const *in)
+{
+    return CR_EMIT(b, "log_softmax", cr_opts(b), in[0]);
+}
+
+const struct cr_cell cr_cell_log_softmax = {
+    .about = {
+        .name = "LogSoftmax",
+        .summary = "The logarithm of the softmax along an axis.",
+        .detail = "Any shape. CrossEntropyLoss has its own softmax: a "
+                  "network for it ends with logits.",
+        .example = "network: [Flatten, {Dense: [784, 10]}, LogSoftmax]\n",
+        .opts = cr_softmax_opts,
+        .size = sizeof(struct cr_softmax),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .activation = "logsoftmax",
+    .build = log_softmax_build,
+};

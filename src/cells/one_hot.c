@@ -1,0 +1,37 @@
+/* OneHot: on_value where the index along a new axis is the number. */
+#include "net/attr.h"
+#include "net/cell.h"
+
+static const struct cr_opt one_hot_opts[] = {
+    CR_INT_OR(struct cr_one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+              "Where the new axis stands in the result."),
+    CR_INT_OR(struct cr_one_hot, depth, 1, 1, CR_DIM_MAX,
+              "Length of the new axis."),
+    CR_REAL_OR(struct cr_one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
+               "What stands at the number."),
+    CR_REAL_OR(struct cr_one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
+               "What stands elsewhere."),
+    { 0 },
+};
+
+static struct cr_val *one_hot_build(struct cr_build *b,
+                                    struct cr_val *const *in)
+{
+    return CR_EMIT(b, "one_hot", cr_opts(b), in[0]);
+}
+
+const struct cr_cell cr_cell_one_hot = {
+    .about = {
+        .name = "OneHot",
+        .summary = "on_value at the place that a number names.",
+        .detail = "Input int32 of any shape, output with one axis more. A "
+                  "number out of range is off everywhere.",
+        .example = "network: {hot: {OneHot: {depth: 10}}, flatten: Flatten, "
+                   "fc: {Dense: {out_channels: 10}}}\n",
+        .opts = one_hot_opts,
+        .size = sizeof(struct cr_one_hot),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = one_hot_build,
+};

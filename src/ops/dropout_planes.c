@@ -1,0 +1,119 @@
+/*
+ * dropout_planes: y = x mask / keep, mask 1 with probability keep for a whole
+ * plane (all that is behind the first two axes), in training; y = x in
+ * prediction.  dx = dy mask / keep.
+ * Tompson et al., arXiv:1411.4280. The mask is a function of seed, cell, call,
+ * update and plane.
+ */
+#include "math/each.h"
+#include "net/op.h"
+
+struct dropout_planes {
+    double p;
+};
+
+static const struct cr_opt dropout_planes_opts[] = {
+    CR_REAL_OR(struct dropout_planes, p, 0.5, 0, 1,
+               "Probability that a plane is zeroed."),
+    { 0 },
+};
+
+/* Planes: (N, C) of them; of (C, L) a row each. */
+static int64_t dropout_planes_count(const struct cr_spec *x)
+{
+    return x->rank > 2 ? x->dim[0] * x->dim[1] : x->dim[0];
+}
+
+static bool dropout_planes_plan(struct cr_plan *p)
+{
+    if (p->in[0].rank < 2)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE, "input %s has no planes",
+                        cr_show(p->arena, p->in));
+    p->out[0] = p->in[0];
+    p->same = !p->training || ((const struct dropout_planes *)p->attr)->p == 0;
+    if (!p->same)
+        p->keep = (size_t)dropout_planes_count(&p->in[0]) * sizeof(cr_real);
+    return true;
+}
+
+/* What goes over planes: from x to y, or from dy to dx. */
+struct planes {
+    const cr_real *from, *scale; /* 0 or 1 / keep per plane; NULL: all 1 */
+    cr_real *to;
+    bool add, last;
+    int64_t c, size;
+};
+
+static struct planes dropout_planes_of(const struct cr_step *s)
+{
+    const struct cr_spec *x = &s->in[0];
+    struct planes p = { .scale = s->keep, .last = x->layout == CR_LAST };
+
+    p.c = x->rank > 2 ? x->dim[1] : 1;
+    p.size = cr_count(x) / dropout_planes_count(x);
+    return p;
+}
+
+/* Rows: planes, or with channels last pixels of c channels. */
+static void planes_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct planes *p = ctx;
+    int64_t row, i, n = p->last ? p->c : p->size;
+
+    for (row = from; row < to; row++)
+        for (i = 0; i < n; i++) {
+            int64_t plane = p->last ? row / p->size * p->c + i : row;
+            cr_real v = p->from[row * n + i];
+
+            if (p->scale)
+                v = p->scale[plane] > 0 ? v * p->scale[plane] : 0;
+            p->to[row * n + i] = p->add ? p->to[row * n + i] + v : v;
+        }
+}
+
+static void dropout_planes_run(struct planes *p, const struct cr_spec *x)
+{
+    int64_t n = p->last ? p->c : p->size;
+
+    cr_each_few(cr_count(x) / n, (double)n, p, planes_range);
+}
+
+static void dropout_planes_forward(const struct cr_step *s)
+{
+    double keep = 1 - ((const struct dropout_planes *)s->attr)->p;
+    struct planes p = dropout_planes_of(s);
+    int64_t i, n = dropout_planes_count(&s->in[0]);
+
+    for (i = 0; i < n && s->keep; i++)
+        cr_reals(s->keep)[i] =
+            cr_rng_u32(&s->rng, (uint64_t)i) < (uint64_t)(keep * 4294967296.0)
+                ? (cr_real)(1 / keep)
+                : 0;
+    p.from = s->x[0];
+    p.to = s->y[0];
+    dropout_planes_run(&p, &s->in[0]);
+}
+
+static void dropout_planes_backward(const struct cr_step *s)
+{
+    struct planes p = dropout_planes_of(s);
+
+    p.from = s->dy[0];
+    p.to = s->dx[0];
+    p.add = s->add[0];
+    dropout_planes_run(&p, &s->in[0]);
+}
+
+const struct cr_op cr_op_dropout_planes = {
+    .about = { .name = "dropout_planes",
+               .summary = "Zeroes planes at random, in training only.",
+               .opts = dropout_planes_opts,
+               .size = sizeof(struct dropout_planes) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .layouts = CR_LAYOUT_LAST,
+    .plan = dropout_planes_plan,
+    .forward = dropout_planes_forward,
+    .backward = dropout_planes_backward,
+};
