@@ -84,19 +84,117 @@ static void add_run(void *ctx, int64_t n, const int64_t *off,
     }
 }
 
-/* Places are those of operand `places`, 0 or 1 of the walk. */
+/* ---- turned matrices ---- */
+
+#define TILE 16
+#define FAR 512 /* fewer lines stay in the cache by themselves */
+
+/* A walk whose innermost dimension is far apart on one side and dense on the
+ * other, while another dimension is the other way round: by square tiles, so
+ * that a line of the cache is used up while it is there. */
+struct turn {
+    struct moving c;
+    int dim;                /* the one that is dense where the last is not */
+    int64_t tiles[2], rest; /* along dim and the last one; all other indices */
+};
+
+static bool turn_open(struct turn *t, const struct cr_walk *w)
+{
+    int i, last = w->rank - 1;
+    int64_t count;
+
+    if (w->rank < 2 || w->step[1][last] == 1 || w->step[0][last] != 1 ||
+        t->c.size != sizeof(cr_real))
+        return false;
+    for (i = 0; i < last && w->step[1][i] != 1; i++)
+        continue;
+    if (i == last || w->dim[i] < TILE || w->dim[last] < FAR)
+        return false;
+    t->dim = i;
+    t->tiles[0] = (w->dim[i] + TILE - 1) / TILE;
+    t->tiles[1] = (w->dim[last] + TILE - 1) / TILE;
+    count = cr_walk_count(w);
+    t->rest = count / w->dim[i] / w->dim[last];
+    return true;
+}
+
+CR_INLINE void turn_put(cr_real *to, const cr_real *from, bool add)
+{
+    if (add)
+        *to += *from;
+    else
+        memcpy(to, from, sizeof *to); /* may hold integers */
+}
+
+static void turn_tile(const struct turn *t, int64_t tile)
+{
+    const struct moving *c = &t->c;
+    const struct cr_walk *w = &c->m->walk;
+    int last = w->rank - 1, d;
+    int64_t row = tile / t->tiles[1] % t->tiles[0] * TILE;
+    int64_t col = tile % t->tiles[1] * TILE;
+    int64_t rows = w->dim[t->dim] - row, cols = w->dim[last] - col;
+    int64_t off[2], i, k, rest = tile / t->tiles[1] / t->tiles[0];
+    int64_t pace[2] = { w->step[c->of][t->dim], w->step[c->of][last] };
+    int64_t step[2] = { w->step[c->into][t->dim], w->step[c->into][last] };
+    const cr_real *x;
+    cr_real *y, room[TILE][TILE];
+
+    off[0] = row * pace[0] + col * pace[1];
+    off[1] = row * step[0] + col * step[1];
+    for (d = last - 1; d >= 0; d--)
+        if (d != t->dim) {
+            off[0] += rest % w->dim[d] * w->step[c->of][d];
+            off[1] += rest % w->dim[d] * w->step[c->into][d];
+            rest /= w->dim[d];
+        }
+    x = (const cr_real *)(const void *)c->from + off[0];
+    y = (cr_real *)(void *)c->to + off[1];
+    rows = rows < TILE ? rows : TILE;
+    cols = cols < TILE ? cols : TILE;
+    /* each line of memory is read once and written once: powers of two as
+     * strides would throw it out of the cache in between */
+    if (pace[0] == 1)
+        for (k = 0; k < cols; k++)
+            for (i = 0; i < rows; i++)
+                memcpy(&room[i][k], &x[i + k * pace[1]], sizeof *x);
+    else
+        for (i = 0; i < rows; i++)
+            memcpy(room[i], &x[i * pace[0]], (size_t)cols * sizeof *x);
+    if (step[0] == 1)
+        for (k = 0; k < cols; k++)
+            for (i = 0; i < rows; i++)
+                turn_put(&y[i + k * step[1]], &room[i][k], c->add);
+    else
+        for (i = 0; i < rows; i++)
+            for (k = 0; k < cols; k++)
+                turn_put(&y[i * step[0] + k], &room[i][k], c->add);
+}
+
+static void turn_range(void *ctx, int64_t from, int64_t to)
+{
+    for (; from < to; from++)
+        turn_tile(ctx, from);
+}
+
+/* Places are those of operand 1; `of` is the operand that is read. */
 static void move(const struct cr_move *m, enum cr_type type, const void *from,
                  void *to, int of, bool add)
 {
     size_t size = cr_type_size(type), skip = (size_t)m->at * size;
-    struct moving c = { .m = m,
-                        .size = size,
-                        .from = (const char *)from + (of ? skip : 0),
-                        .to = (char *)to + (of ? 0 : skip),
-                        .of = of,
-                        .into = !of };
+    struct turn t = { .c = { .m = m,
+                             .size = size,
+                             .from = (const char *)from + (of ? skip : 0),
+                             .to = (char *)to + (of ? 0 : skip),
+                             .of = of,
+                             .into = !of,
+                             .add = add } };
 
-    cr_walk_each(&m->walk, MOVE_COST, &c, add ? add_run : move_run);
+    if (turn_open(&t, &m->walk))
+        cr_each_few(t.rest * t.tiles[0] * t.tiles[1],
+                    MOVE_COST * TILE * TILE, &t, turn_range);
+    else
+        cr_walk_each(&m->walk, MOVE_COST, &t.c, add ? add_run : move_run);
 }
 
 void cr_move_gather(const struct cr_move *m, enum cr_type type,

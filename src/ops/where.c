@@ -2,20 +2,34 @@
  * elsewhere, and db the other way round. All three are broadcast. */
 #include "net/broadcast.h"
 
+#include <string.h>
+
 enum { CONDITION, A, B };
 
+/* What repeats is written out, so that there is one loop for all. */
 #define WHERE_LOOP(name, T) \
-    static void name(const void *attr, int64_t n, const void *const *in, \
-                     const int64_t *inc, void *out) \
+    CR_CLONES static void name(const void *attr, int64_t n, \
+                               const void *const *in, const int64_t *inc, \
+                               void *out) \
     { \
         const unsigned char *c = in[CONDITION]; \
         const T *a = in[A], *b = in[B]; \
-        int64_t i, ic = inc[CONDITION], ia = inc[A], ib = inc[B]; \
-        T *y = out; \
+        unsigned char same[CR_STRETCH]; \
+        T yes[CR_STRETCH], no[CR_STRETCH], *y = out; \
+        int64_t i; \
         (void)attr; \
+        if (inc[CONDITION] == 0) \
+            c = memset(same, *c, (size_t)n); \
+        for (i = 0; i < n && inc[A] == 0; i++) \
+            yes[i] = *a; \
+        for (i = 0; i < n && inc[B] == 0; i++) \
+            no[i] = *b; \
+        a = inc[A] ? a : yes; \
+        b = inc[B] ? b : no; \
+        CR_SIMD \
         for (i = 0; i < n; i++) { \
-            T yes = a[i * ia], no = b[i * ib]; \
-            y[i] = c[i * ic] ? yes : no; \
+            T v = a[i], w = b[i]; \
+            y[i] = c[i] ? v : w; \
         } \
     }
 
