@@ -18,10 +18,9 @@
 #include "ckpt/load.h"
 #include "ckpt/operand.h"
 #include "conf/verb.h"
-#include "data/format.h"
-#include "data/pipe.h"
 #include "train/eval.h"
 #include "train/optim.h"
+#include "train/probe.h"
 #include "train/section.h"
 #include "train/state.h"
 
@@ -71,12 +70,7 @@ struct trace_job {
     const struct trace *o;
     struct cr_config *config;
     struct cr_store *store; /* weights; NULL: initial ones */
-    struct cr_pipe *pipe;   /* NULL: columns are fed */
-    int n_columns;
-    struct cr_column column[CR_COLUMNS_MAX];
-    const void *data[CR_COLUMNS_MAX];
-    const int64_t *samples;
-    int64_t batch, classes;
+    struct cr_probe probe;
     int64_t done; /* updates before the first one here */
     uint64_t seed;
     struct cr_net *net;
@@ -121,190 +115,37 @@ static bool trace_done(struct trace_job *t)
     return true;
 }
 
-/* ---- The batch */
-
-/* Numbers with a fraction are computed with as the network does; integers are
- * classes and tokens: int32. Bytes and truth stay. */
-static enum cr_type trace_type(enum cr_type type)
-{
-    switch (type) {
-    case CR_F16:
-    case CR_BF16:
-    case CR_F32:
-    case CR_F64:
-        return CR_REAL;
-    case CR_U8:
-    case CR_BOOL:
-        return type;
-    default:
-        return CR_I32;
-    }
-}
-
-static bool trace_feed_range(struct trace_job *t, const char *path,
-                             const struct cr_spec *spec, const void *data)
-{
-    int64_t n = cr_count(spec);
-
-    if (spec->type == CR_I64)
-        for (int64_t i = 0; i < n; i++)
-            if (((const int64_t *)data)[i] !=
-                (int32_t)((const int64_t *)data)[i])
-                return cr_error(
-                    t->diag, cr_at_file(t->arena, path), CR_E_DATA_RANGE,
-                    "element %" PRId64 " is %" PRId64 ", beyond 32 bits", i,
-                    ((const int64_t *)data)[i]);
-    return true;
-}
-
-static bool trace_feed_read(struct trace_job *t, const char *path,
-                            struct cr_column *column, const void **data)
-{
-    const struct cr_format *format = cr_format_find("npy");
-    struct cr_spec spec, all;
-    struct cr_file *file = format->open(t->arena, t->diag, path, &spec);
-    void *raw, *to;
-    bool ok;
-
-    if (!file)
-        return false;
-    if (spec.rank < 1 || spec.dim[0] < 1 || !cr_spec_fits(&spec) ||
-        spec.type == CR_STRING) {
-        format->close(file);
-        return cr_error(t->diag, cr_at_file(t->arena, path), CR_E_DATA_FORMAT,
-                        "a batch needs numbers and a first axis of at least "
-                        "one row, found %s",
-                        cr_show(t->arena, &spec));
-    }
-    raw = cr_alloc(t->arena, cr_bytes(&spec), 1);
-    ok = format->read(file, t->diag, 0, spec.dim[0], raw) &&
-         trace_feed_range(t, path, &spec, raw);
-    format->close(file);
-    if (!ok)
-        return false;
-    if (t->batch > 0 && spec.dim[0] != t->batch)
-        return cr_error(t->diag, cr_at_file(t->arena, path), CR_E_DATA_FORMAT,
-                        "found %" PRId64 " rows, the column fed before has "
-                        "%" PRId64,
-                        spec.dim[0], t->batch);
-    t->batch = spec.dim[0];
-    all = spec;
-    all.type = trace_type(spec.type);
-    to = cr_alloc(t->arena, cr_bytes(&all), 1);
-    cr_convert(spec.type, raw, all.type, to, cr_count(&all));
-    *data = to;
-    column->spec = all;
-    column->spec.rank--;
-    memmove(column->spec.dim, all.dim + 1,
-            (size_t)column->spec.rank * sizeof *all.dim);
-    return true;
-}
-
-static bool trace_feed(struct trace_job *t)
-{
-    bool ok = true;
-
-    for (int i = 0; i < t->o->feed.n; i++) {
-        const char *text = t->o->feed.v[i], *eq = strchr(text, '=');
-        struct cr_column *column = &t->column[t->n_columns];
-
-        if (!eq || eq == text || !eq[1]) {
-            ok = cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
-                          "--feed: found '%s', expected COLUMN=FILE.npy",
-                          cr_quote(t->arena, text, strlen(text)));
-            continue;
-        }
-        if (t->n_columns == CR_COLUMNS_MAX)
-            return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
-                            "--feed: more than %d columns", CR_COLUMNS_MAX);
-        column->name = cr_strndup(t->arena, text, (size_t)(eq - text));
-        for (int k = 0; k < t->n_columns; k++)
-            if (strcmp(t->column[k].name, column->name) == 0)
-                ok = cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
-                              "--feed: column '%s' is given twice",
-                              column->name);
-        ok &= trace_feed_read(t, eq + 1, column, &t->data[t->n_columns]);
-        t->n_columns++;
-    }
-    return ok;
-}
-
-/* The training data; nothing is read before the network is planned. */
-static bool trace_pipe(struct trace_job *t)
-{
-    struct cr_pipe_want want = { .split = "train",
-                                 .train = true,
-                                 .seed = t->seed };
-    const struct cr_column *column;
-
-    if (!cr_section(t->config, "dataset")) {
-        cr_error(t->diag, CR_NOWHERE, CR_E_MISSING_SECTION,
-                 "the config has no dataset to take a batch from");
-        cr_note(t->diag, "--feed COLUMN=FILE.npy gives one");
-        return false;
-    }
-    t->pipe = cr_pipe_open(t->config, &want);
-    if (!t->pipe)
-        return false;
-    column = cr_pipe_columns(t->pipe, &t->n_columns);
-    memcpy(t->column, column, (size_t)t->n_columns * sizeof *column);
-    t->classes = cr_pipe_dataset(t->pipe)->classes;
-    t->batch = cr_pipe_batch_size(t->pipe);
-    if (t->batch > cr_pipe_samples(t->pipe))
-        t->batch = cr_pipe_samples(t->pipe);
-    return true;
-}
-
-/* Its first batch. */
-static bool trace_pipe_read(struct trace_job *t)
-{
-    const struct cr_batch *batch = cr_pipe_next(t->pipe, t->diag);
-
-    if (!batch)
-        return false;
-    assert(batch->n == t->batch);
-    t->samples = batch->samples;
-    for (int c = 0; c < t->n_columns; c++)
-        t->data[c] = batch->data[c];
-    return true;
-}
+/* ---- The batch, the network and its plan */
 
 static bool trace_batch(struct trace_job *t)
 {
-    int64_t *samples;
-
-    if (t->o->feed.n == 0)
-        return trace_pipe(t);
-    if (!trace_feed(t))
-        return false;
-    samples = CR_NEWS(t->arena, int64_t, t->batch);
-    for (int64_t i = 0; i < t->batch; i++)
-        samples[i] = i;
-    t->samples = samples;
-    return true;
+    t->probe = (struct cr_probe){ .arena = t->arena,
+                                  .diag = t->diag,
+                                  .config = t->config,
+                                  .feed = t->o->feed,
+                                  .seed = t->seed };
+    return cr_probe_open(&t->probe);
 }
-
-/* ---- The network and its plan */
 
 static bool trace_build(struct trace_job *t)
 {
     bool backward = t->o->grad || t->o->step > 0;
-    struct cr_net_want want = { .columns = t->column,
-                                .n_columns = t->n_columns,
-                                .batch = t->batch,
+    struct cr_net_want want = { .columns = t->probe.column,
+                                .n_columns = t->probe.n_columns,
+                                .batch = t->probe.batch,
                                 .seed = t->seed,
-                                .classes = t->classes };
+                                .classes = t->probe.classes };
     struct cr_exec_want plan = { .training = !t->o->eval,
                                  .backward = backward,
                                  .update = t->o->step > 0,
                                  .eager = t->o->eager,
                                  .keep = true,
-                                 .batch = t->batch };
+                                 .batch = t->probe.batch };
     struct cr_load_report load;
 
-    t->loss =
-        backward || (cr_section(t->config, "loss") &&
-                     cr_label_column(t->config, t->column, t->n_columns) >= 0);
+    t->loss = backward || (cr_section(t->config, "loss") &&
+                           cr_label_column(t->config, t->probe.column,
+                                           t->probe.n_columns) >= 0);
     want.loss = plan.loss = t->loss;
     t->net = cr_net_build(t->config, &want);
     if (!t->net)
@@ -320,11 +161,11 @@ static bool trace_build(struct trace_job *t)
     if (!trace_done(t))
         return false;
     t->exec = cr_net_exec(t->net, &plan);
-    if (!t->exec || (t->pipe && !trace_pipe_read(t)))
+    if (!t->exec || (!cr_probe_read(&t->probe)))
         return false;
-    for (int c = 0; c < t->n_columns; c++)
-        cr_exec_feed(t->exec, c, t->data[c]);
-    return cr_exec_check(t->exec, t->diag, t->samples);
+    for (int c = 0; c < t->probe.n_columns; c++)
+        cr_exec_feed(t->exec, c, t->probe.data[c]);
+    return cr_exec_check(t->exec, t->diag, t->probe.samples);
 }
 
 static bool trace_compute(struct trace_job *t)
@@ -364,7 +205,7 @@ static struct cr_exec *trace_usual(struct trace_job *t)
                                  .loss = true,
                                  .backward = true,
                                  .keep = true,
-                                 .batch = t->batch };
+                                 .batch = t->probe.batch };
 
     return t->o->eager && t->o->grad ? cr_net_exec(t->net, &want) : NULL;
 }
@@ -624,8 +465,7 @@ static int trace_run(struct cr_cli *cli)
     }
     if (t.exec)
         cr_exec_free(t.exec);
-    if (t.pipe)
-        cr_pipe_close(t.pipe);
+    cr_probe_close(&t.probe);
     cr_store_close(t.store);
     return 0;
 }

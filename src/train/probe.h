@@ -1,0 +1,31 @@
+/*
+ * One batch to look at a network with: columns from files, or the first batch
+ * of the training data. trace and gradcheck.
+ */
+#ifndef CR_TRAIN_PROBE_H
+#define CR_TRAIN_PROBE_H
+
+#include "conf/config.h"
+#include "data/pipe.h"
+
+struct cr_probe {
+    struct cr_arena *arena; /* to be set, with diag, config, feed and seed */
+    struct cr_diag *diag;
+    struct cr_config *config;
+    struct cr_strs feed;    /* COLUMN=FILE.npy; none: the training data */
+    uint64_t seed;
+    struct cr_pipe *pipe;   /* NULL: columns are fed */
+    int n_columns;
+    struct cr_column column[CR_COLUMNS_MAX];
+    const void *data[CR_COLUMNS_MAX];
+    const int64_t *samples;
+    int64_t batch, classes;
+};
+
+/* Columns and batch size; files are read. False after reporting. */
+bool cr_probe_open(struct cr_probe *probe);
+/* Reads the batch where it comes from the data set. */
+bool cr_probe_read(struct cr_probe *probe);
+void cr_probe_close(struct cr_probe *probe);
+
+#endif

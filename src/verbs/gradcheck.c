@@ -1,0 +1,326 @@
+/*
+ * gradcheck: a network's gradients against differences of its loss.
+ *
+ * For a parameter w with gradient g, backward is right where for directions d
+ *
+ *   sum(g d) = (loss(w + h d) - loss(w - h d)) / 2h + O(h^2)
+ *
+ * A single element moves the loss by less than its rounding; a whole direction
+ * does not. So d is g itself, and then g with a random half of its elements
+ * left out, several times: a wrong element falls into some half or other.
+ * Steps of h and 2h together cancel the h^2 term (Richardson). Random numbers
+ * of the network (Dropout) are those of update 1 every time, and moving
+ * statistics stay.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "ckpt/load.h"
+#include "ckpt/operand.h"
+#include "conf/verb.h"
+#include "math/rng.h"
+#include "train/probe.h"
+#include "train/section.h"
+
+#define HALVES 3
+
+struct gradcheck {
+    struct cr_strs feed;
+    const char *ckpt;
+    bool eval;
+    double tolerance;
+};
+
+#define TOLERANCE (sizeof(cr_real) == 8 ? 1e-6 : 0.02)
+
+static const struct cr_opt gradcheck_opts[] = {
+    CR_STRS_MAY(struct gradcheck, feed,
+                "A column of the batch, behind the datapipe. Without any the "
+                "first batch of the training data is taken.",
+                .text = "COLUMN=FILE"),
+    CR_STR_MAY(struct gradcheck, ckpt, "Weights to check at.",
+               .text = "CKPT"),
+    CR_BOOL_OR(struct gradcheck, eval, false,
+               "Compute as in evaluation, not as in training."),
+    CR_REAL_MAY(struct gradcheck, tolerance, 0, 1,
+                "Largest relative deviation that is none: 0.02, what float32 "
+                "leaves (1e-6 in a build with REAL=double)."),
+    { 0 },
+};
+
+struct result {
+    const char *name;
+    double norm;      /* of the gradient */
+    double deviation; /* the largest, relative to what was expected */
+    bool ok;
+};
+
+struct job {
+    struct cr_cli *cli;
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    const struct gradcheck *o;
+    struct cr_config *config;
+    struct cr_store *store;
+    struct cr_probe probe;
+    uint64_t seed;
+    struct cr_net *net;
+    struct cr_exec *back, *forth; /* with gradients; the loss alone */
+    struct result *results;
+    int n;
+};
+
+static bool gradcheck_open(struct job *j)
+{
+    j->config = cr_operand_config(j->cli, &j->store);
+    if (!j->config || !cr_config_check(j->config) || j->diag->errors > 0)
+        return false;
+    if (j->o->ckpt) {
+        cr_store_close(j->store);
+        j->store = cr_store_open(j->arena, j->diag, j->o->ckpt);
+        if (!j->store)
+            return false;
+    }
+    if (!cr_seed_read(j->config, &j->seed) ||
+        !cr_threads_start(j->config, j->cli->threads))
+        return false;
+    j->probe = (struct cr_probe){ .arena = j->arena,
+                                  .diag = j->diag,
+                                  .config = j->config,
+                                  .feed = j->o->feed,
+                                  .seed = j->seed };
+    return cr_probe_open(&j->probe);
+}
+
+static bool gradcheck_build(struct job *j)
+{
+    struct cr_net_want want = { .columns = j->probe.column,
+                                .n_columns = j->probe.n_columns,
+                                .batch = j->probe.batch,
+                                .seed = j->seed,
+                                .classes = j->probe.classes,
+                                .loss = true };
+    struct cr_exec_want plan = { .training = !j->o->eval,
+                                 .loss = true,
+                                 .still = true,
+                                 .batch = j->probe.batch };
+    struct cr_load_report load;
+
+    j->net = cr_net_build(j->config, &want);
+    if (!j->net)
+        return false;
+    if (j->store ? !cr_load_weights(j->store, j->diag, j->net, true)
+                 : !cr_load(j->config, j->net, NULL, &load))
+        return false;
+    j->forth = cr_net_exec(j->net, &plan);
+    plan.backward = plan.keep = true;
+    j->back = j->forth ? cr_net_exec(j->net, &plan) : NULL;
+    if (!j->back || !cr_probe_read(&j->probe))
+        return false;
+    for (int c = 0; c < j->probe.n_columns; c++) {
+        cr_exec_feed(j->forth, c, j->probe.data[c]);
+        cr_exec_feed(j->back, c, j->probe.data[c]);
+    }
+    return cr_exec_check(j->back, j->diag, j->probe.samples);
+}
+
+/* The loss with w = start + by * d. */
+static double gradcheck_loss(struct job *j, const struct cr_param *p,
+                             const cr_real *start, const double *d, double by)
+{
+    int64_t i, n = cr_count(&p->spec);
+
+    for (i = 0; i < n; i++)
+        p->data[i] = (cr_real)((double)start[i] + by * d[i]);
+    cr_exec_forward(j->forth, 1);
+    memcpy(p->data, start, (size_t)n * sizeof *start);
+    return cr_exec_loss(j->forth);
+}
+
+/* The derivative of the loss along d, and how far it can be trusted. */
+static double gradcheck_slope(struct job *j, const struct cr_param *p,
+                              const cr_real *start, const double *d,
+                              double expected, double *doubt)
+{
+    double size = 0, length = 0, base, h, slope[2], loss[4];
+    int64_t i, n = cr_count(&p->spec);
+    int k;
+
+    base = fabs(gradcheck_loss(j, p, start, d, 0)) + 1e-3;
+    for (i = 0; i < n; i++) {
+        size += (double)start[i] * start[i];
+        length += d[i] * d[i];
+    }
+    /* the loss changes by a 500th, the parameter by a tenth at most */
+    h = (sizeof(cr_real) == 8 ? 1e-5 : 0.002) * base / expected;
+    if (h * sqrt(length) > 0.1 * (sqrt(size) + 0.1 * sqrt((double)n)))
+        h = 0.1 * (sqrt(size) + 0.1 * sqrt((double)n)) / sqrt(length);
+    for (k = 0; k < 2; k++) {
+        double by = (k + 1) * h / 2;
+
+        loss[2 * k] = gradcheck_loss(j, p, start, d, by);
+        loss[2 * k + 1] = gradcheck_loss(j, p, start, d, -by);
+        slope[k] = (loss[2 * k] - loss[2 * k + 1]) / (2 * by);
+    }
+    *doubt = base * (sizeof(cr_real) == 8 ? 1e-15 : 5e-7) / h;
+    return (4 * slope[0] - slope[1]) / 3;
+}
+
+static const struct cr_tensor *gradcheck_find(const struct cr_tensor *kept,
+                                              int n, const char *param)
+{
+    for (int i = 0; i < n; i++)
+        if (cr_starts(kept[i].name, "grad.") &&
+            strcmp(kept[i].name + 5, param) == 0)
+            return &kept[i];
+    return NULL;
+}
+
+static void gradcheck_param(struct job *j, const struct cr_param *p,
+                            const cr_real *g, int index)
+{
+    struct result *r = &j->results[j->n++];
+    double limit = isnan(j->o->tolerance) ? TOLERANCE : j->o->tolerance;
+    int64_t i, n = cr_count(&p->spec);
+    double *d = CR_NEWS(j->arena, double, n);
+    cr_real *start = CR_NEWS(j->arena, cr_real, n);
+    int k;
+
+    *r = (struct result){ .name = p->name, .ok = true };
+    memcpy(start, p->data, (size_t)n * sizeof *start);
+    for (i = 0; i < n; i++)
+        r->norm += (double)g[i] * g[i];
+    r->norm = sqrt(r->norm);
+    for (k = 0; k <= HALVES; k++) {
+        struct cr_rng rng = cr_rng(j->seed, CR_STREAM_TEST, (uint64_t)index,
+                                   (uint64_t)k);
+        double expected = 0, slope, doubt, off;
+
+        for (i = 0; i < n; i++) {
+            d[i] = k > 0 && (cr_rng_u32(&rng, (uint64_t)i) & 1) ? 0 : g[i];
+            expected += d[i] * g[i];
+        }
+        if (!(expected > 1e-30))
+            continue;
+        slope = gradcheck_slope(j, p, start, d, expected, &doubt);
+        off = fabs(slope - expected) / expected;
+        if (!(off <= r->deviation))
+            r->deviation = off;
+        if (!(fabs(slope - expected) <= limit * expected + doubt))
+            r->ok = false;
+    }
+}
+
+static void gradcheck_all(struct job *j)
+{
+    int n_params, n_kept, wrong = 0;
+    const struct cr_param *p = cr_net_params(j->net, &n_params);
+    const struct cr_tensor *kept;
+
+    j->results = CR_NEWS(j->arena, struct result, n_params + 1);
+    cr_exec_forward(j->back, 1);
+    cr_exec_backward(j->back, 1, 0);
+    kept = cr_exec_kept(j->back, &n_kept);
+    for (int i = 0; i < n_params; i++) {
+        const struct cr_tensor *g = gradcheck_find(kept, n_kept, p[i].name);
+
+        if (!g)
+            continue;
+        gradcheck_param(j, &p[i], g->data, i);
+        wrong += !j->results[j->n - 1].ok;
+    }
+    if (wrong > 0)
+        cr_error(j->diag, CR_NOWHERE, CR_E_DIFFERS,
+                 "the gradients of %d of %d parameters differ from "
+                 "differences of the loss",
+                 wrong, j->n);
+}
+
+static void gradcheck_print(const struct job *j)
+{
+    struct cr_table table = { .arena = j->arena, .align = "lrrl" };
+    static const char *const head[] = { "parameter", "gradient", "deviation",
+                                        "" };
+
+    for (size_t k = 0; k < CR_LEN(head); k++)
+        cr_table_add(&table, head[k]);
+    for (int i = 0; i < j->n; i++) {
+        const struct result *r = &j->results[i];
+
+        cr_table_add(&table, r->name);
+        cr_table_f(&table, "%.3g", r->norm);
+        cr_table_f(&table, "%.2g", r->deviation);
+        cr_table_add(&table, r->norm == 0 ? "no gradient here"
+                             : r->ok      ? "agrees"
+                                          : "DIFFERS");
+    }
+    cr_table_print(&table, stdout, false);
+}
+
+static void gradcheck_json(const struct job *j)
+{
+    struct cr_buf b = { .arena = j->arena };
+
+    cr_buf_str(&b, "{\"params\": [");
+    for (int i = 0; i < j->n; i++) {
+        const struct result *r = &j->results[i];
+
+        cr_buf_f(&b, "%s{\"name\": ", i ? ", " : "");
+        cr_buf_json(&b, r->name);
+        cr_buf_f(&b, ", \"norm\": %s, \"deviation\": %s, \"agrees\": %s}",
+                 isfinite(r->norm) ? cr_real_text(j->arena, r->norm) : "null",
+                 isfinite(r->deviation) ? cr_real_text(j->arena, r->deviation)
+                                        : "null",
+                 r->ok ? "true" : "false");
+    }
+    printf("%s]}\n", cr_buf_text(&b));
+}
+
+static int gradcheck_run(struct cr_cli *cli)
+{
+    struct job j = { .cli = cli,
+                     .arena = cli->arena,
+                     .diag = cli->diag,
+                     .o = cr_cli_opts(cli) };
+
+    if (gradcheck_open(&j) && gradcheck_build(&j)) {
+        gradcheck_all(&j);
+        if (cli->json)
+            gradcheck_json(&j);
+        else
+            gradcheck_print(&j);
+    }
+    cr_exec_free(j.forth);
+    cr_exec_free(j.back);
+    cr_probe_close(&j.probe);
+    cr_store_close(j.store);
+    return 0;
+}
+
+const struct cr_verb cr_verb_gradcheck = {
+    .about = {
+        .name = "gradcheck",
+        .summary = "Check a network's gradients against differences.",
+        .detail =
+            "Moves every trained parameter along its gradient, and along "
+            "random halves of it, and compares how the loss changes with "
+            "what the gradient says. Columns: the norm of the gradient, and "
+            "the largest relative deviation. A difference is exit 6. Where "
+            "an activation has a kink (ReLU) a correct gradient may deviate; "
+            "a smaller network, other weights (--ckpt), or a build with "
+            "REAL=double tell more.",
+        .example = "cellrun gradcheck net.yaml\n"
+                   "cellrun gradcheck net.yaml --feed x=x.npy --feed "
+                   "label=y.npy\n",
+        .opts = gradcheck_opts,
+        .size = sizeof(struct gradcheck),
+    },
+    .usage = "CONFIG|CKPT [key=value...] [--feed COLUMN=FILE.npy...]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = gradcheck_run,
+};
