@@ -333,6 +333,8 @@ static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
         cr_exec_feed(exec, i, batch->data[i]);
     if (!cr_exec_check(exec, t->diag, batch->samples))
         return CR_END_FAILED;
+    if (t->watch && !cr_watch_step(t->watch, batch))
+        return CR_END_FAILED;
     l->lr = cr_lr_at(&t->optim.lr, t->state.step);
     cr_exec_forward(exec, t->state.step + 1);
     t->loss = cr_exec_loss(exec);

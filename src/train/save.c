@@ -74,6 +74,19 @@ void cr_train_record_eval(struct cr_train *t)
     cr_arena_free(&mem);
 }
 
+void cr_train_record_watch(struct cr_train *t, const char *members)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_buf b = { .arena = &mem };
+
+    t->state.step++;
+    save_record_head(t, &b, "watch");
+    t->state.step--;
+    cr_buf_str(&b, members);
+    save_line(t, &b);
+    cr_arena_free(&mem);
+}
+
 static void save_flush(struct cr_train *t, FILE **f, const char *name)
 {
     const char *path;

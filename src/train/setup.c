@@ -191,6 +191,7 @@ bool cr_train_thaw(struct cr_train *t)
     if (i == before)
         return true;
     cr_plans_free(&t->plans);
+    cr_watch_forget(t->watch);
     return setup_steps(t);
 }
 
@@ -328,12 +329,14 @@ bool cr_train_prepare(struct cr_train *t)
         return false;
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
-    return setup_plans(t, columns) && setup_lengths(t) && setup_thaws(t);
+    return setup_plans(t, columns) && setup_lengths(t) && setup_thaws(t) &&
+           cr_watch_read(t, &t->watch);
 }
 
 void cr_train_close(struct cr_train *t)
 {
     cr_eval_close(t->eval);
+    cr_watch_forget(t->watch);
     cr_plans_free(&t->plans);
     if (t->pipe)
         cr_pipe_close(t->pipe);

@@ -22,6 +22,7 @@
 #include "train/rundir.h"
 #include "train/section.h"
 #include "train/state.h"
+#include "train/watch.h"
 
 /* What the command line asks for besides the config. */
 struct cr_train_flags {
@@ -76,6 +77,7 @@ struct cr_train {
     int n_columns;
     struct cr_metrics metrics;
     struct cr_eval *eval;   /* NULL: no data to evaluate on */
+    struct cr_watch *watch; /* NULL: nothing is watched */
     const struct cr_metric_use *best;    /* NULL: none */
     bool best_max, early_max;
     struct cr_require *require;
@@ -138,6 +140,8 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end);
 void cr_train_record(struct cr_train *t, double lr, double grad_norm,
                      double rate);
 void cr_train_record_eval(struct cr_train *t);
+/* A record of the step that comes next; `members` begin with a comma. */
+void cr_train_record_watch(struct cr_train *t, const char *members);
 /* What the system holds back so far; reports once what cannot be written. */
 void cr_train_flush(struct cr_train *t);
 
