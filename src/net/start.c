@@ -138,9 +138,10 @@ static struct cr_filler by_default(struct cr_net *net, const char *name,
 {
     const struct cr_init *init = cr_init_find(name);
     char *opts = cr_alloc(net->arena, 1, init->about.size + 1);
+    struct cr_diag quiet = { .arena = net->arena }; /* value is required */
     const struct cr_opt *row;
 
-    cr_opts_read(net->arena, net->diag, &init->about, NULL, CR_NOWHERE, opts);
+    cr_opts_read(net->arena, &quiet, &init->about, NULL, CR_NOWHERE, opts);
     for (row = init->about.opts; option && row && row->name; row++)
         if (strcmp(row->name, option) == 0)
             memcpy(opts + row->at, &value, sizeof value);

@@ -197,7 +197,7 @@ static void run_case(const struct entry *entry, const struct cr_node *node,
            "%s: refused", u.name);
         if (m.diag.first && !strstr(m.diag.first->text, error->text))
             printf("# got: %s\n", m.diag.first->text);
-    } else if (!good) {
+    } else if (!good || m.diag.errors > 0) {
         cr_diag_print(&m.diag, stdout, (struct cr_show){ 0 });
         ok(false, "%s: is built", u.name);
     } else if (set_params(&u, &m)) {

@@ -77,6 +77,8 @@ def run(c):
         p.set_data(ms.Tensor(start[p.name]))
     net.set_train('--eval' not in c['cmd'])
     shape = net(ms.Tensor(x)).shape
+    for p in net.get_parameters():  # moving statistics may have moved
+        p.set_data(ms.Tensor(start[p.name]))
     label = k.feed_label(c, shape)
     out = {}
 
