@@ -1,5 +1,6 @@
 #include "base/cpu.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,15 +35,25 @@ static enum cr_isa isa_of_processor(void)
 #endif
 }
 
-enum cr_isa cr_isa(void)
+/* Kernels ask in every call: the environment is looked at once. */
+static enum cr_isa allowed;
+static pthread_once_t isa_once = PTHREAD_ONCE_INIT;
+
+static void isa_find(void)
 {
     const char *want = getenv("CELLRUN_ISA");
-    enum cr_isa has = isa_of_processor(), i;
+    enum cr_isa i;
 
-    for (i = CR_ISA_GENERIC; want && i < has; i++)
+    allowed = isa_of_processor();
+    for (i = CR_ISA_GENERIC; want && i < allowed; i++)
         if (strcmp(want, isa_names[i]) == 0)
-            return i;
-    return has;
+            allowed = i;
+}
+
+enum cr_isa cr_isa(void)
+{
+    pthread_once(&isa_once, isa_find);
+    return allowed;
 }
 
 #ifdef __x86_64__
