@@ -86,10 +86,13 @@ CR_INLINE void put_index(void *to, size_t size, int64_t at, int n,
 {
     int k;
 
-    if (size == 1)
+    if (size == 1) {
+        uint8_t *bytes = (uint8_t *)to + at;
+
+        CR_SIMD
         for (k = 0; k < n; k++)
-            ((uint8_t *)to)[at + k] = (uint8_t)index[k];
-    else if (size == 2)
+            bytes[k] = (uint8_t)index[k];
+    } else if (size == 2)
         for (k = 0; k < n; k++)
             ((uint16_t *)to)[at + k] = (uint16_t)index[k];
     else
@@ -143,12 +146,11 @@ static int64_t even_divisor(const struct cr_pool *p)
     return n;
 }
 
-static struct run run_of(const struct cr_pool *p)
+static struct run run_of(const struct cr_pool *p, const cr_real *x, cr_real *y)
 {
     const struct cr_window *w = p->w;
-    struct run r = { .p = p };
+    struct run r = { .p = p, .x = x, .y = y, .size = cr_pool_index(p) };
 
-    r.size = cr_pool_index(p);
     r.kw = widest(&w[2]);
     r.khw = widest(&w[1]) * r.kw;
     r.in = w[0].in * w[1].in * w[2].in;
@@ -232,7 +234,7 @@ CR_INLINE void last_max(const struct run *r, const struct place *a, int n,
         } else {
             CR_SIMD
             for (k = 0; k < n; k++) {
-                bool more = !(v[k] <= best[k]) && best[k] == best[k];
+                bool more = (!(v[k] <= best[k])) & (best[k] == best[k]);
 
                 at[k] = more ? (int32_t)index : at[k];
                 best[k] = more ? v[k] : best[k];
@@ -397,7 +399,7 @@ CR_INLINE void row_max(int64_t n, int64_t stride, const cr_real *v,
     CR_SIMD
     for (k = 0; k < n; k++) {
         cr_real here = v[k * stride];
-        bool more = at[k] < 0 || (!(here <= best[k]) && best[k] == best[k]);
+        bool more = (at[k] < 0) | ((!(here <= best[k])) & (best[k] == best[k]));
 
         at[k] = more ? index : at[k];
         best[k] = more ? here : best[k];
@@ -582,32 +584,17 @@ static bool empty(const struct place *a)
            a->s[2].low >= a->s[2].high;
 }
 
-static void plain_back(const struct run *r, int64_t plane)
+/* One window at a time: adaptive ones, and those with long indices. */
+static void plain_back_alone(const struct run *r, int64_t plane, cr_real *dx,
+                             const cr_real *mask)
 {
-    const struct cr_pool *p = r->p;
-    const struct cr_window *w = p->w;
-    cr_real *dx = r->y + plane * r->in;
-    const cr_real *mask = r->mask ? r->mask + plane * r->in : NULL;
+    const struct cr_window *w = r->p->w;
     int64_t od, oh, ow, o = plane * r->out;
 
-    if (!r->add && !r->tiled)
-        memset(dx, 0, (size_t)r->in * sizeof *dx);
-    if (r->get && r->size == 1 && pairs(p)) {
-        for (oh = 0; oh < w[1].out; oh++, o += w[2].out) {
-            int64_t at = 2 * oh * w[2].in, below = at + w[2].in;
-
-            cr_pairs_back(w[2].out, r->x + o, (const uint8_t *)r->get + o,
-                          mask ? mask + at : NULL, mask ? mask + below : NULL,
-                          r->add, dx + at, dx + below);
-        }
-        return;
-    }
-    if (!r->add && r->tiled)
-        memset(dx, 0, (size_t)r->in * sizeof *dx);
     for (od = 0; od < w[0].out; od++)
         for (oh = 0; oh < w[1].out; oh++)
             for (ow = 0; ow < w[2].out; ow++, o++) {
-                struct place a = place_of(p, od, oh, ow);
+                struct place a = place_of(r->p, od, oh, ow);
 
                 if (empty(&a))
                     continue;
@@ -627,31 +614,110 @@ static void plain_back(const struct run *r, int64_t plane)
             }
 }
 
+/* A row of windows: their maxima lie at table[index] from the beginning of the
+ * first window, a stride further for each. */
+static void plain_back_max(const struct run *r, const struct place *a,
+                           const int32_t *table, int64_t o, cr_real *dx,
+                           const cr_real *mask)
+{
+    const struct cr_window *w = &r->p->w[2];
+    int64_t ow, at = a->at;
+
+    for (ow = 0; ow < w->out; ow++, o++, at += w->stride) {
+        struct span s = span_of(w, ow);
+        int64_t i = at + table[((const uint8_t *)r->get)[o]];
+
+        if (s.low < s.high)
+            dx[i] += mask && mask[i] <= 0 ? 0 : r->x[o];
+    }
+}
+
+/* The same for means: each window spreads what it got. */
+static void plain_back_mean(const struct run *r, const struct place *a,
+                            int64_t od, int64_t oh, int64_t o, cr_real *dx)
+{
+    const struct cr_window *w = &r->p->w[2];
+    int64_t kd, kh, ow, k, at = a->at;
+
+    for (ow = 0; ow < w->out; ow++, o++, at += w->stride) {
+        cr_real d = r->x[o] / divisor_of(r, od, oh, ow);
+        struct span s = span_of(w, ow);
+
+        for (kd = a->s[0].low; kd < a->s[0].high; kd++)
+            for (kh = a->s[1].low; kh < a->s[1].high; kh++)
+                for (k = s.low; k < s.high; k++)
+                    dx[at + kd * a->step[0] + kh * a->step[1] +
+                       k * a->step[2]] += d;
+    }
+}
+
+static void plain_back(const struct run *r, int64_t plane)
+{
+    const struct cr_pool *p = r->p;
+    const struct cr_window *w = p->w;
+    cr_real *dx = r->y + plane * r->in;
+    const cr_real *mask = r->mask ? r->mask + plane * r->in : NULL;
+    int64_t od, oh, i, o = plane * r->out;
+    int32_t table[256];
+    bool side_by_side = r->get && r->size == 1 && pairs(p);
+
+    if (!r->add && !(side_by_side && r->tiled))
+        memset(dx, 0, (size_t)r->in * sizeof *dx);
+    if (side_by_side) {
+        for (oh = 0; oh < w[1].out; oh++, o += w[2].out) {
+            int64_t at = 2 * oh * w[2].in, below = at + w[2].in;
+
+            cr_pairs_back(w[2].out, r->x + o, (const uint8_t *)r->get + o,
+                          mask ? mask + at : NULL, mask ? mask + below : NULL,
+                          r->add, dx + at, dx + below);
+        }
+        return;
+    }
+    if (w[0].adaptive || w[1].adaptive || w[2].adaptive ||
+        (r->get && r->size > 1)) {
+        plain_back_alone(r, plane, dx, mask);
+        return;
+    }
+    for (i = 0; i < cr_pool_volume(p) && r->get; i++)
+        table[i] = (int32_t)(i / r->khw * w[0].dilation * w[1].in * w[2].in +
+                             i % r->khw / r->kw * w[1].dilation * w[2].in +
+                             i % r->kw * w[2].dilation);
+    for (od = 0; od < w[0].out; od++)
+        for (oh = 0; oh < w[1].out; oh++, o += w[2].out) {
+            struct place a = place_of(p, od, oh, 0);
+
+            if (a.s[0].low >= a.s[0].high || a.s[1].low >= a.s[1].high)
+                continue;
+            if (r->get)
+                plain_back_max(r, &a, table, o, dx, mask);
+            else
+                plain_back_mean(r, &a, od, oh, o, dx);
+        }
+}
+
 /* ---- tasks ---- */
 
 static void forward_range(void *ctx, int64_t from, int64_t to)
 {
     const struct run *r = ctx;
-    int64_t i, rows = r->p->w[0].out * r->p->w[1].out;
+    int64_t rows = r->p->w[0].out * r->p->w[1].out, w = r->p->w[1].out;
 
-    for (i = from; i < to; i++)
+    for (; from < to; from++)
         if (r->p->last)
-            last_row(r, i / rows, i % rows / r->p->w[1].out,
-                     i % rows % r->p->w[1].out);
+            last_row(r, from / rows, from % rows / w, from % rows % w);
         else
-            plain_plane(r, i);
+            plain_plane(r, from);
 }
 
 static void backward_range(void *ctx, int64_t from, int64_t to)
 {
     const struct run *r = ctx;
-    int64_t i;
 
-    for (i = from; i < to; i++)
+    for (; from < to; from++)
         if (r->p->last)
-            last_back(r, i / r->parts, i % r->parts * PART);
+            last_back(r, from / r->parts, from % r->parts * PART);
         else
-            plain_back(r, i);
+            plain_back(r, from);
 }
 
 static void places_range(void *ctx, int64_t from, int64_t to)
@@ -672,37 +738,33 @@ static void places_range(void *ctx, int64_t from, int64_t to)
 static void forward_run(struct run *r)
 {
     const struct cr_pool *p = r->p;
-    int64_t tasks = p->n * (p->last ? p->w[0].out * p->w[1].out : p->c);
+    int64_t n = p->n * (p->last ? p->w[0].out * p->w[1].out : p->c);
 
-    cr_each_few(tasks, (double)(p->n * p->c * r->in) / (double)tasks, r,
-                forward_range);
+    cr_each_few(n, (double)(p->n * p->c * r->in / n), r, forward_range);
 }
 
 static void backward_run(struct run *r)
 {
     const struct cr_pool *p = r->p;
-    int64_t tasks;
+    int64_t n;
 
     r->parts = (p->c + PART - 1) / PART;
-    tasks = p->n * (p->last ? r->parts : p->c);
-    cr_each_few(tasks, (double)(p->n * p->c * r->in) / (double)tasks, r,
-                backward_range);
+    n = p->n * (p->last ? r->parts : p->c);
+    cr_each_few(n, (double)(p->n * p->c * r->in / n), r, backward_range);
 }
 
 void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
                  void *at)
 {
-    struct run r = run_of(p);
+    struct run r = run_of(p, x, y);
 
-    r.x = x;
-    r.y = y;
     r.put = at;
     forward_run(&r);
 }
 
 void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to)
 {
-    struct run r = run_of(p);
+    struct run r = run_of(p, NULL, NULL);
 
     r.get = at;
     r.places = to;
@@ -713,10 +775,8 @@ void cr_pool_max_back(const struct cr_pool *p, const cr_real *dy,
                       const void *at, const cr_real *mask, bool add,
                       cr_real *dx)
 {
-    struct run r = run_of(p);
+    struct run r = run_of(p, dy, dx);
 
-    r.x = dy;
-    r.y = dx;
     r.get = at;
     r.mask = mask;
     r.add = add;
@@ -725,20 +785,16 @@ void cr_pool_max_back(const struct cr_pool *p, const cr_real *dy,
 
 void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y)
 {
-    struct run r = run_of(p);
+    struct run r = run_of(p, x, y);
 
-    r.x = x;
-    r.y = y;
     forward_run(&r);
 }
 
 void cr_pool_mean_back(const struct cr_pool *p, const cr_real *dy, bool add,
                        cr_real *dx)
 {
-    struct run r = run_of(p);
+    struct run r = run_of(p, dy, dx);
 
-    r.x = dy;
-    r.y = dx;
     r.add = add;
     backward_run(&r);
 }
