@@ -18,6 +18,10 @@ struct example {
     {                                                       \
         .x = { .rank = 3, .dim = { 1, 4, 5 } }, __VA_ARGS__ \
     }
+#define PICTURE(...)                                        \
+    {                                                       \
+        .x = { .rank = 3, .dim = { 2, 9, 8 } }, __VA_ARGS__ \
+    }
 #define VECTOR(...)                                   \
     {                                                 \
         .x = { .rank = 1, .dim = { 6 } }, __VA_ARGS__ \
@@ -93,6 +97,24 @@ static const struct example examples[] = {
     { "a loss per sample",
       "network: [{Dense: [6, 3]}]\n"
       "loss: {CrossEntropyLoss: {reduction: none}}\n" SGD,
+      VECTOR(.classes = 3) },
+    { "images",
+      "network: [{Conv2d: {out_channels: 16, kernel_size: 3}}, BatchNorm2d, "
+      "ReLU, {MaxPool2d: {kernel_size: 2, stride: 2}}, {Conv2d: "
+      "{out_channels: 6, kernel_size: 3, has_bias: true}}, ReLU, {MaxPool2d: "
+      "{kernel_size: 3, stride: 2, pad_mode: same}}, BatchNorm2d, SiLU, "
+      "{AvgPool2d: {kernel_size: 2}}, Flatten, {Dense: {out_channels: 3}}]\n" CE
+          SGD,
+      PICTURE(.classes = 3) },
+    { "images with frozen statistics",
+      "network: [{Conv2d: {out_channels: 5, kernel_size: 3}}, {BatchNorm2d: "
+      "{num_features: 5}}, ReLU, {AdaptiveAvgPool2d: 2}, {GroupNorm: 5}, "
+      "{PReLU: 5}, {AdaptiveMaxPool2d: 1}, Flatten, {Dense: {out_channels: "
+      "3}}]\nfreeze: {patterns: \"1.*\", bn_stats: frozen}\n" CE SGD,
+      PICTURE(.classes = 3) },
+    { "rows",
+      "network: [{Dense: [6, 8]}, BatchNorm1d, ReLU, {Dense: [8, 8]}, "
+      "LayerNorm, Mish, {Dense: [8, 3]}, LogSoftmax]\n" CE SGD,
       VECTOR(.classes = 3) },
     { "nothing to train", "network: [Flatten, Softmax]\n" CE SGD,
       VECTOR(.classes = 6) },
