@@ -1,4 +1,4 @@
-#include "conf/expand.h"
+#include "conf/expander.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,40 +9,12 @@
 #include "conf/yaml.h"
 
 #define STRING_MAX 65536 /* bytes of one text, variables replaced */
-#define BUSY_MAX 32      /* variables that wait for each other */
 #define STRINGS_MAX ((size_t)1 << 24) /* bytes of all of them */
-
-struct expander {
-    struct cr_arena *arena;
-    struct cr_diag *diag;
-    struct cr_node *root, *vars;
-    const struct cr_builtins *builtins;
-    struct cr_node **ready; /* variables and sections that are expanded */
-    int n_ready, cap_ready;
-    const struct cr_node **used; /* variables that some text names */
-    int n_used, cap_used;
-    struct cr_node *busy[BUSY_MAX]; /* those being expanded, outer first */
-    int n_busy;
-    int nodes; /* copied in place of variables and repeats */
-    size_t bytes;
-    bool full; /* over a limit: reported, nothing more is copied */
-};
-
-/* What a walk does. Control words in variables wait until the variable is
- * used, because `when` means another thing in the network. */
-enum what {
-    TEXTS = 1,
-    CONTROL = 2,
-    NETWORK = 4
-};
-
-static void expand_walk(struct expander *x, struct cr_node *node, int depth,
-                        enum what what);
 
 /* ---- limits ---- */
 
 /* Whether `times` copies of a node may stand at a depth. */
-static bool expand_room(struct expander *x, const struct cr_node *node,
+bool cr_expand_room(struct cr_expander *x, const struct cr_node *node,
                         int64_t times, int depth, struct cr_pos pos)
 {
     int size = 0, deepest = depth;
@@ -67,7 +39,7 @@ static bool expand_room(struct expander *x, const struct cr_node *node,
 
 /* ---- names ---- */
 
-static void expand_note(struct expander *x, const struct cr_node *node)
+static void expand_note(struct cr_expander *x, const struct cr_node *node)
 {
     const char *flow = cr_node_flow(x->arena, node);
 
@@ -77,7 +49,7 @@ static void expand_note(struct expander *x, const struct cr_node *node)
 }
 
 /* A variable or section before it is used: expanded once, not in a circle. */
-static bool expand_ready(struct expander *x, struct cr_node *node,
+static bool expand_ready(struct cr_expander *x, struct cr_node *node,
                          const char *name, struct cr_pos pos)
 {
     for (int i = 0; i < x->n_ready; i++)
@@ -91,12 +63,12 @@ static bool expand_ready(struct expander *x, struct cr_node *node,
                 expand_note(x, x->busy[i]);
             return false;
         }
-    if (x->n_busy == BUSY_MAX)
+    if (x->n_busy == CR_EXPAND_DEEP)
         return cr_error(x->diag, pos, CR_E_LIMIT,
                         "variables refer to each other more than %d deep",
-                        BUSY_MAX);
+                        CR_EXPAND_DEEP);
     x->busy[x->n_busy++] = node;
-    expand_walk(x, node, 1, TEXTS);
+    cr_expand_walk(x, node, 1, TEXTS);
     x->n_busy--;
     if (x->n_ready == x->cap_ready) {
         int cap = 2 * x->cap_ready + 16;
@@ -109,7 +81,7 @@ static bool expand_ready(struct expander *x, struct cr_node *node,
     return true;
 }
 
-static const struct cr_node *expand_run(struct expander *x, const char *name,
+static const struct cr_node *expand_run(struct cr_expander *x, const char *name,
                                         struct cr_pos pos)
 {
     struct cr_node *run = cr_node_get(x->root, "run");
@@ -122,7 +94,7 @@ static const struct cr_node *expand_run(struct expander *x, const char *name,
                                      : x->builtins->config_name);
 }
 
-static const struct cr_node *expand_unknown(struct expander *x,
+static const struct cr_node *expand_unknown(struct cr_expander *x,
                                             const char *name, struct cr_pos pos)
 {
     const char *shown = cr_quote(x->arena, name, strlen(name));
@@ -136,6 +108,10 @@ static const struct cr_node *expand_unknown(struct expander *x,
         n++;
     }
     cr_error(x->diag, pos, CR_E_REFERENCE, "undefined variable '$%s'", shown);
+    if (x->n_uses > 0)
+        cr_note(x->diag, "in block %s", x->uses[x->n_uses - 1]);
+    if (!near)
+        near = cr_node_nearest(x->arena, x->params, name);
     if (cr_node_get(x->vars, cr_strndup(x->arena, name, first)))
         cr_hint(x->diag, "for a text behind the value write $(%.*s)%s",
                 (int)first, name, name + first);
@@ -148,7 +124,7 @@ static const struct cr_node *expand_unknown(struct expander *x,
     return NULL;
 }
 
-static void expand_use(struct expander *x, const struct cr_node *var)
+static void expand_use(struct cr_expander *x, const struct cr_node *var)
 {
     for (int i = 0; i < x->n_used; i++)
         if (x->used[i] == var)
@@ -165,7 +141,7 @@ static void expand_use(struct expander *x, const struct cr_node *var)
 
 /* A variable that the command line sets and nothing uses is a slip; in files
  * it may be left over from a base. */
-static void expand_check_used(struct expander *x)
+static void expand_check_used(struct cr_expander *x)
 {
     const char **names = CR_NEWS(x->arena, const char *, x->n_used + 1);
     const char *near;
@@ -191,11 +167,19 @@ static void expand_check_used(struct expander *x)
 static const struct cr_node *expand_lookup(void *context, const char *name,
                                            struct cr_pos pos)
 {
-    struct expander *x = context;
+    struct cr_expander *x = context;
     const char *inner = cr_starts(name, "vars.") ? name + 5 : name;
     size_t n = strcspn(inner, ".");
     struct cr_node *var = cr_node_get(x->vars, cr_strndup(x->arena, inner, n));
-    const struct cr_node *found;
+    const struct cr_node *found =
+        cr_node_get(x->params, cr_strndup(x->arena, inner, n));
+
+    if (found) {
+        if (found->pos.offset < 0)
+            return NULL; /* has its error already */
+        found = inner[n] ? cr_node_find(found, inner + n + 1) : found;
+        return found ? found : expand_unknown(x, name, pos);
+    }
 
     if (var) {
         expand_use(x, var);
@@ -276,7 +260,7 @@ static struct cr_pos expand_pos(const struct cr_node *node, size_t at,
 
 /* The next $ of the text that means something, from `at` on. Returns 1, 0 at
  * the end, -1 after reporting. */
-static int expand_next(struct expander *x, const struct cr_node *node,
+static int expand_next(struct cr_expander *x, const struct cr_node *node,
                        size_t at, struct piece *p)
 {
     const char *s = node->text;
@@ -317,7 +301,7 @@ static int expand_next(struct expander *x, const struct cr_node *node,
     return 0;
 }
 
-static const struct cr_node *expand_piece(struct expander *x,
+static const struct cr_node *expand_piece(struct cr_expander *x,
                                           const struct cr_node *node,
                                           const struct piece *p)
 {
@@ -339,12 +323,12 @@ static const struct cr_node *expand_piece(struct expander *x,
 }
 
 /* The whole text is one variable: the node takes the value's kind. */
-static void expand_become(struct expander *x, struct cr_node *node,
+static void expand_become(struct cr_expander *x, struct cr_node *node,
                           const struct cr_node *value, int depth)
 {
     struct cr_node *copy;
 
-    if (!expand_room(x, value, 1, depth, node->pos))
+    if (!cr_expand_room(x, value, 1, depth, node->pos))
         return;
     copy = cr_node_copy(x->arena, value);
     copy->key = node->key;
@@ -355,7 +339,7 @@ static void expand_become(struct expander *x, struct cr_node *node,
     *node = *copy;
 }
 
-static bool expand_append(struct expander *x, struct cr_buf *buf,
+static bool expand_append(struct cr_expander *x, struct cr_buf *buf,
                           const struct cr_node *node,
                           const struct cr_node *value, const struct piece *p)
 {
@@ -380,7 +364,7 @@ static void expand_failed(struct cr_node *node)
     node->pos.offset = -1;
 }
 
-static void expand_text(struct expander *x, struct cr_node *node, int depth)
+static void expand_text(struct cr_expander *x, struct cr_node *node, int depth)
 {
     struct cr_buf buf = { .arena = x->arena };
     const char *s = node->text;
@@ -424,7 +408,8 @@ static bool expand_typed(const struct cr_node *node)
 }
 
 /* False if the node is to go; in the network it becomes Identity instead. */
-static bool expand_when(struct expander *x, struct cr_node *node, bool network)
+static bool expand_when(struct cr_expander *x, struct cr_node *node,
+                        bool network)
 {
     struct cr_node *when;
 
@@ -451,8 +436,9 @@ static bool expand_when(struct expander *x, struct cr_node *node, bool network)
 
 /* Returns the last of the copies that now stand in the list, or NULL when
  * there are none. */
-static struct cr_node *expand_repeat(struct expander *x, struct cr_node *node,
-                                     bool in_list, int depth)
+static struct cr_node *expand_repeat(struct cr_expander *x,
+                                     struct cr_node *node, bool in_list,
+                                     int depth)
 {
     struct cr_node *repeat =
         expand_typed(node) ? cr_node_take(node, "repeat") : NULL;
@@ -474,7 +460,7 @@ static struct cr_node *expand_repeat(struct expander *x, struct cr_node *node,
     }
     if (repeat->integer == 0)
         return NULL;
-    if (!expand_room(x, node, repeat->integer, depth, repeat->pos))
+    if (!cr_expand_room(x, node, repeat->integer, depth, repeat->pos))
         return node;
     for (int64_t i = 1; i < repeat->integer; i++) {
         copy = cr_node_copy(x->arena, node);
@@ -488,8 +474,8 @@ static struct cr_node *expand_repeat(struct expander *x, struct cr_node *node,
 
 /* ---- the tree ---- */
 
-static void expand_walk(struct expander *x, struct cr_node *node, int depth,
-                        enum what what)
+void cr_expand_walk(struct cr_expander *x, struct cr_node *node, int depth,
+                        enum cr_expand_what what)
 {
     struct cr_node **p = &node->child;
     bool list = node->kind == CR_NODE_LIST;
@@ -497,17 +483,19 @@ static void expand_walk(struct expander *x, struct cr_node *node, int depth,
     if (node->kind == CR_NODE_STR && (what & TEXTS)) {
         expand_text(x, node, depth);
         /* what comes from a variable has its texts replaced already */
-        what &= ~(enum what)TEXTS;
+        what &= ~(enum cr_expand_what)TEXTS;
         list = node->kind == CR_NODE_LIST;
     }
     while (*p && !x->full) {
         struct cr_node *m = *p, *last = m;
 
-        expand_walk(x, m, depth + 1, what);
+        cr_expand_walk(x, m, depth + 1, what);
         if (what & CONTROL)
             last = expand_when(x, m, what & NETWORK)
                        ? expand_repeat(x, m, list, depth + 1)
                        : NULL;
+        if (last && (what & BLOCKS))
+            cr_expand_blocks(x, m, last, depth + 1, what);
         if (last)
             p = &last->next;
         else
@@ -516,19 +504,19 @@ static void expand_walk(struct expander *x, struct cr_node *node, int depth,
 }
 
 /* Names of the run are looked at out of turn, and replaced only once. */
-static void expand_run_section(struct expander *x, const struct cr_node *run)
+static void expand_run_section(struct cr_expander *x, const struct cr_node *run)
 {
     for (struct cr_node *m = run->child; m; m = m->next)
         if (m->kind == CR_NODE_STR && m->key)
             expand_ready(x, m, cr_strf(x->arena, "run.%s", m->key), m->pos);
         else
-            expand_walk(x, m, 2, TEXTS | CONTROL);
+            cr_expand_walk(x, m, 2, TEXTS | CONTROL);
 }
 
 bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
                struct cr_node *root, const struct cr_builtins *builtins)
 {
-    struct expander x = {
+    struct cr_expander x = {
         .arena = arena, .diag = diag, .root = root, .builtins = builtins
     };
     int before = diag->errors;
@@ -543,19 +531,36 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     }
     for (struct cr_node *v = x.vars ? x.vars->child : NULL; v; v = v->next)
         expand_ready(&x, v, v->key, v->pos);
+    x.blocks = cr_node_take(root, "blocks");
+    cr_expand_block_names(&x);
+    if (x.blocks && x.blocks->kind != CR_NODE_MAP) {
+        if (x.blocks->kind != CR_NODE_NULL)
+            cr_error(diag, x.blocks->pos, CR_E_WRONG_TYPE,
+                     "'blocks' is a map of types and cells, found %s",
+                     cr_node_what(arena, x.blocks));
+        x.blocks = NULL;
+    }
     for (struct cr_node **p = &root->child; *p && !x.full;) {
         struct cr_node *m = *p;
         bool network = strcmp(m->key, "network") == 0;
+        bool blocks = network || strcmp(m->key, "loss") == 0;
+        enum cr_expand_what what = TEXTS | CONTROL;
 
+        if (network)
+            what |= NETWORK;
+        if (blocks)
+            what |= BLOCKS;
         if (strcmp(m->key, "run") == 0 && m->kind == CR_NODE_MAP)
             expand_run_section(&x, m);
         else
-            expand_walk(&x, m, 1,
-                        network ? TEXTS | CONTROL | NETWORK : TEXTS | CONTROL);
-        if (expand_when(&x, m, network))
+            cr_expand_walk(&x, m, 1, what);
+        if (expand_when(&x, m, network)) {
             p = &expand_repeat(&x, m, false, 1)->next;
-        else
+            if (blocks)
+                cr_expand_blocks(&x, m, m, 1, what);
+        } else {
             *p = m->next;
+        }
     }
     if (x.vars && !x.full)
         expand_check_used(&x);

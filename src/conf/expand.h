@@ -1,5 +1,5 @@
 /*
- * Replacing $x and $(...), and resolving `when` and `repeat`.
+ * Replacing $x and $(...), resolving `when` and `repeat`, and expanding blocks.
  *
  * $name and $a.b are members of `vars`, or built in; a text that is nothing
  * but one of them takes the value's type (a list or map too), in a longer
@@ -9,6 +9,11 @@
  * repeat: N beside the type of a list's member stands for N such members.
  * when: false beside a type removes it from its list or map, except in the
  * network, where it becomes Identity and keeps its place and name.
+ *
+ * A block is a cell with parameters, under `blocks`. A use of it, in the
+ * network or as the loss, becomes a copy of its body in which the
+ * parameters stand for the values of this use; afterwards the tree has no
+ * `blocks`. Inside, $name is a parameter first, then a variable.
  */
 #ifndef CR_CONF_EXPAND_H
 #define CR_CONF_EXPAND_H

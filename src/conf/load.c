@@ -283,8 +283,7 @@ static void load_check_types(struct cr_config *c, struct cr_node *node)
  * of cells. */
 static void load_check_network(struct cr_config *c, struct cr_node *node)
 {
-    static const char *const unknown[] = { "cells", "construct", "params",
-                                           "share", NULL };
+    static const char *const unknown[] = { "params", NULL };
     const struct cr_node *args;
     struct cr_node *m = node ? node->child : NULL;
 
@@ -302,16 +301,6 @@ static void load_check_network(struct cr_config *c, struct cr_node *node)
             m == args)
             load_check_network(c, m);
     }
-}
-
-/* Their variables are those of each use, which is none here. */
-static void load_check_blocks(struct cr_config *c)
-{
-    const struct cr_node *blocks = cr_node_take(c->root, "blocks");
-
-    if (blocks)
-        cr_error(c->diag, blocks->key_pos, CR_E_UNKNOWN_KEY,
-                 "unknown key 'blocks': this version does not have it");
 }
 
 static void load_first(struct cr_config *c, const struct cr_config_from *from)
@@ -370,7 +359,6 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     load_sets(c, from);
     if (c->broken)
         return c;
-    load_check_blocks(c);
     cr_expand(arena, diag, c->root,
               &(struct cr_builtins){
                   .config_dir = c->dir,

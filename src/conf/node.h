@@ -33,6 +33,8 @@ struct cr_node {
     int64_t integer;        /* CR_NODE_INT */
     double real;            /* CR_NODE_INT and CR_NODE_REAL */
     const char *tag;        /* "!replace" ... until merged; else NULL */
+    const char *block;      /* "BasicBlock(channels=64), used at f.yaml:3:5":
+                               what this cell was made from; else NULL */
     struct cr_node *child;  /* first member of a list or map */
     struct cr_node *next;   /* next member of the same parent */
 };

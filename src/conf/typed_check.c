@@ -35,7 +35,13 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
                 ok = check_cells(arena, diag, m) && ok;
         return ok;
     }
-    ok = cr_obj_read(arena, diag, CR_KIND_CELL, node, &obj);
+    /* a loss may be a member of a loss written in the config */
+    ok = cr_obj_read(arena, diag,
+                     type && !cr_find(CR_KIND_CELL, type) &&
+                             cr_find(CR_KIND_LOSS, type)
+                         ? CR_KIND_LOSS
+                         : CR_KIND_CELL,
+                     node, &obj);
     if (!ok || !obj.about->opts)
         return ok;
     /* a cell of cells: its only row is the node that holds them */
@@ -67,10 +73,13 @@ bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
                     const struct cr_node *root)
 {
     const struct cr_node *network = cr_node_get(root, "network");
+    const struct cr_node *loss = cr_node_get(root, "loss");
     bool ok = !network || check_cells(arena, diag, network);
 
-    ok = check_objs(arena, diag, CR_KIND_LOSS, cr_node_get(root, "loss")) &&
-         ok;
+    if (loss && cr_node_get(loss, "construct"))
+        ok = check_cells(arena, diag, loss) && ok;
+    else
+        ok = check_objs(arena, diag, CR_KIND_LOSS, loss) && ok;
     ok = check_objs(arena, diag, CR_KIND_OPTIM,
                     cr_node_get(root, "optimizer")) && ok;
     return check_objs(arena, diag, CR_KIND_METRIC,

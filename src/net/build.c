@@ -111,7 +111,7 @@ static struct cr_val *build_members(struct cr_build *b,
         const char *name = m->key ? m->key : cr_strf(arena, "%d", index);
 
         index++;
-        if (m->key && strcmp(m->key, "inputs") == 0 && !b->parent)
+        if (m->key && strcmp(m->key, "inputs") == 0)
             continue;
         v = build_node(b, cr_path_of(arena, b->path, name), m, 1, &v);
         if (!v)
@@ -168,10 +168,21 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
                               "freeze takes true or false, not %s",
                               cr_node_what(net->arena, m));
             b->frozen = b->frozen || m->boolean;
+        } else if (strcmp(m->key, "share") == 0) {
+            if (m->kind == CR_NODE_MAP)
+                b->share = m;
+            else
+                ok = cr_error(net->diag, m->pos, CR_E_WRONG_TYPE,
+                              "share takes a map {weight: OTHER.weight}, not "
+                              "%s",
+                              cr_node_what(net->arena, m));
         } else if (strcmp(m->key, "init") == 0) {
             ok = cr_obj_read(net->arena, net->diag, CR_KIND_INIT, m,
                              &b->control_init) && ok;
-        } else if (strcmp(m->key, "name") != 0 &&
+        } else if (strcmp(m->key, "cells") != 0 &&
+                   strcmp(m->key, "construct") != 0 &&
+                   strcmp(m->key, "inputs") != 0 &&
+                   strcmp(m->key, "name") != 0 &&
                    strcmp(m->key, "when") != 0 &&
                    strcmp(m->key, "repeat") != 0 &&
                    strcmp(m->key, "only") != 0) {
@@ -225,6 +236,18 @@ static struct cr_val *build_typed(struct cr_build *b,
     return cell->build(b, given);
 }
 
+/* Each name under `share` must be one of the cell's own parameters. */
+static bool all_shared(struct cr_build *b)
+{
+    if (!b->share || b->shared == cr_node_count(b->share))
+        return true;
+    b->pos = b->share->pos;
+    return cr_fail(b, CR_E_NO_MATCH,
+                   "share names %d parameter%s, the cell has %d of them",
+                   cr_node_count(b->share),
+                   cr_node_count(b->share) == 1 ? "" : "s", b->shared);
+}
+
 static struct cr_val *build_node(struct cr_build *parent, const char *path,
                                  const struct cr_node *node, int n,
                                  struct cr_val *const *in)
@@ -260,6 +283,8 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
             if (m->key && strcmp(m->key, type) == 0)
                 b.pos = m->key_pos;
     b.cell = type ? cr_cell_find(type) : NULL;
+    if (type && !b.cell)
+        b.cell = cr_loss_find(type);
     if (type && !b.cell) {
         unknown_type(net, node, type, CR_KIND_CELL);
         return NULL;
@@ -271,12 +296,15 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
                       : node->kind == CR_NODE_LIST ? "SequentialCell"
                                                    : "Cell"))
         return NULL;
-    if (!b.again)
+    if (!b.again && n > 0)
         net->cells[b.row].in = in[0]->spec;
+    if ((type || cr_is_construct(node)) && !read_controls(&b, node))
+        return NULL;
     if (type) {
-        if (!read_controls(&b, node))
-            return NULL;
         out = build_typed(&b, b.cell, args, n, in);
+    } else if (cr_is_construct(node)) {
+        net->cells[b.row].leaf = false;
+        out = cr_construct_keys(&b, node) ? cr_construct(&b, node, in) : NULL;
     } else if (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP) {
         out = build_members(&b, node, in);
     } else {
@@ -284,7 +312,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
                 cr_node_what(net->arena, node));
         return NULL;
     }
-    if (!out)
+    if (!out || !all_shared(&b))
         return NULL;
     if (!b.again)
         net->cells[b.row].out = out->spec;
@@ -341,34 +369,76 @@ struct cr_val *cr_activation(struct cr_build *b, const char *name,
 
 /* ---- the network and its loss ---- */
 
-/* The column that goes in: `inputs` of the network, else the data's single
+/* The columns that go in: `inputs` of the network, else the data's single
  * column that is not a label, else x. */
-static const char *input_column(struct cr_net *net,
-                                const struct cr_node *network)
+static struct cr_cell_inputs input_columns(struct cr_net *net,
+                                           const struct cr_node *network)
 {
-    const struct cr_node *inputs =
-        network->kind == CR_NODE_MAP ? cr_node_get(network, "inputs") : NULL;
-    const char *found = NULL;
+    static const struct cr_cell_inputs none = { 0, 0, NULL };
+    const char **found = CR_NEWS(net->arena, const char *, 2);
     int i;
 
-    if (inputs && inputs->child)
-        return inputs->kind == CR_NODE_MAP ? inputs->child->key
-                                           : inputs->child->text;
+    if (network->kind == CR_NODE_MAP && cr_node_get(network, "inputs"))
+        return cr_cell_inputs(net, network);
     for (i = 0; i < net->want.n_columns; i++) {
         const char *name = net->want.columns[i].name;
 
         if (strcmp(name, "label") == 0)
             continue;
-        if (found) {
+        if (found[0]) {
             cr_error(net->diag, network->pos, CR_E_NETWORK,
                      "the data has several columns (%s, %s): the network "
                      "must name its own with `inputs`",
-                     found, name);
-            return NULL;
+                     found[0], name);
+            return none;
         }
-        found = name;
+        found[0] = name;
     }
-    return found ? found : "x";
+    if (!found[0])
+        found[0] = "x";
+    return (struct cr_cell_inputs){ 1, 1, found };
+}
+
+/* What a loss takes: the network's results, then columns. */
+static int loss_inputs(struct cr_net *net, const char *const *columns,
+                       struct cr_pos pos, struct cr_val **in)
+{
+    struct cr_val *output = net->graph->output;
+    int i, n = 0;
+
+    if (output->n_members == 0)
+        in[n++] = output;
+    for (i = 0; i < output->n_members && n < CR_OP_MAX; i++)
+        in[n++] = output->members[i];
+    for (i = 0; columns[i] && n < CR_OP_MAX; i++) {
+        in[n] = cr_net_feed(net, columns[i], pos);
+        if (!in[n++])
+            return 0;
+    }
+    return n;
+}
+
+/* A loss written in the config: {inputs: [logits, label], cells, construct}. */
+static bool build_loss_text(struct cr_net *net, struct cr_build *root,
+                            const struct cr_node *node)
+{
+    struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
+    int results = net->graph->output->n_members, n;
+    struct cr_val *in[CR_OP_MAX];
+
+    results = results > 0 ? results : 1;
+    if (inputs.max < results)
+        return cr_error(net->diag, node->pos, CR_E_NETWORK,
+                        "the network gives %d results, the loss takes %d",
+                        results, inputs.max);
+    n = loss_inputs(net, inputs.names + results, node->pos, in);
+    root->loss = true;
+    net->graph->loss = n > 0 ? build_node(root, "loss", node, n, in) : NULL;
+    if (net->graph->loss && net->graph->loss->n_members > 0)
+        return cr_error(net->diag, node->pos, CR_E_NETWORK,
+                        "a loss gives one tensor, not a tuple of %d",
+                        net->graph->loss->n_members);
+    return net->graph->loss != NULL;
 }
 
 static bool build_loss(struct cr_net *net, struct cr_build *root)
@@ -376,13 +446,15 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
     const struct cr_node *node = cr_section(net->config, "loss"), *args;
     const char *type = node ? cr_node_type(node, &args) : NULL;
     const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
-    struct cr_val *in[CR_OP_MAX], *output = net->graph->output;
+    struct cr_val *in[CR_OP_MAX];
     struct cr_build b = *root;
-    int i, n = 0;
+    int n;
 
     if (!node)
         return cr_error(net->diag, net->config->root->pos,
                         CR_E_MISSING_SECTION, "section 'loss' is missing");
+    if (!type && cr_is_construct(node))
+        return build_loss_text(net, root, node);
     if (!type)
         return cr_error(net->diag, node->pos, CR_E_FORM,
                         "loss takes a type such as CrossEntropyLoss, not %s",
@@ -396,15 +468,9 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
     b.loss = true;
     b.depth = 1;
     b.key = cr_hash(CR_HASH, b.path, strlen(b.path));
-    if (output->n_members == 0)
-        in[n++] = output;
-    for (i = 0; i < output->n_members && n < CR_OP_MAX; i++)
-        in[n++] = output->members[i];
-    for (i = 0; cell->targets[i] && n < CR_OP_MAX; i++) {
-        in[n] = cr_net_feed(net, cell->targets[i], b.pos);
-        if (!in[n++])
-            return false;
-    }
+    n = loss_inputs(net, cell->targets, b.pos, in);
+    if (n == 0)
+        return false;
     b.n_in = n;
     if (!row_open(&b, cell->about.name))
         return false;
@@ -417,17 +483,23 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
 {
     const struct cr_node *network = cr_section(net->config, "network");
     struct cr_build root = { .net = net, .starter = starter, .path = "" };
-    const char *column = input_column(net, network);
-    struct cr_val *x;
+    struct cr_cell_inputs inputs = input_columns(net, network);
+    struct cr_val *in[CR_OP_MAX];
+    int i;
 
     net->graph->feeds =
         CR_NEWS(net->arena, struct cr_val *, net->want.n_columns + 1);
-    if (!column)
+    if (inputs.max == 0)
         return false;
-    x = cr_net_feed(net, column, network->pos);
-    if (!x)
-        return false;
-    net->graph->output = build_node(&root, "", network, 1, &x);
+    if (inputs.max > CR_OP_MAX)
+        return cr_error(net->diag, network->pos, CR_E_NETWORK,
+                        "a network takes at most %d inputs", CR_OP_MAX);
+    for (i = 0; i < inputs.max; i++) {
+        in[i] = cr_net_feed(net, inputs.names[i], network->pos);
+        if (!in[i])
+            return false;
+    }
+    net->graph->output = build_node(&root, "", network, inputs.max, in);
     if (!net->graph->output)
         return false;
     if (!net->built)

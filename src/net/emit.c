@@ -44,9 +44,25 @@ bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
     cr_error(b->net->diag, b->pos, code, "%s",
              cr_vstrf(b->net->arena, format, args));
     va_end(args);
-    if (b->path[0])
-        cr_note(b->net->diag, "   in %s", b->path);
+    cr_build_where(b, NULL);
     return false;
+}
+
+void cr_build_where(const struct cr_build *b, const char *type)
+{
+    const struct cr_build *p;
+
+    if (b->path[0] && type)
+        cr_note(b->net->diag, "   in %s (%s)", b->path, type);
+    else if (b->path[0])
+        cr_note(b->net->diag, "   in %s", b->path);
+    for (p = b; p; p = p->parent)
+        if (p->node && p->node->block) {
+            cr_note(b->net->diag, "   in block %s as %s%s%s", p->node->block,
+                    p->loss ? "" : "network", p->path[0] && !p->loss ? "." : "",
+                    p->path);
+            return;
+        }
 }
 
 const char *cr_path_of(struct cr_arena *arena, const char *path,
@@ -189,6 +205,36 @@ static int param_index(const struct cr_net *net, const char *name)
 
 enum param_use { PARAM_TRAINED, PARAM_FIXED, PARAM_STATE };
 
+/* `share`: another cell's parameter, under that one's name. */
+static struct cr_val *param_shared(struct cr_build *b,
+                                   const struct cr_node *target,
+                                   const struct cr_spec *spec)
+{
+    struct cr_net *net = b->net;
+    const char *name = target->kind == CR_NODE_STR ? target->text : "?";
+    const char **names = CR_NEWS(net->arena, const char *, net->n_params + 1);
+    int i, found = param_index(net, name);
+
+    b->pos = target->pos;
+    b->shared++;
+    if (found < 0) {
+        for (i = 0; i < net->n_params; i++)
+            names[i] = net->params[i].name;
+        cr_fail(b, CR_E_NO_MATCH,
+                "share: there is no parameter '%s' before this cell", name);
+        if (cr_nearest(name, names))
+            cr_hint(net->diag, "did you mean '%s'?", cr_nearest(name, names));
+        return NULL;
+    }
+    if (!cr_spec_same(&net->params[found].spec, spec)) {
+        cr_fail(b, CR_E_SHAPE, "share: '%s' is %s, needed is %s", name,
+                cr_show(net->arena, &net->params[found].spec),
+                cr_show(net->arena, spec));
+        return NULL;
+    }
+    return param_value(net, found);
+}
+
 static struct cr_val *param_new(struct cr_build *b, const char *name,
                                 struct cr_spec spec,
                                 const struct cr_obj *given,
@@ -200,6 +246,8 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     struct cr_param *p;
     int found = param_index(net, full);
 
+    if (cr_node_get(b->share, name))
+        return param_shared(b, cr_node_get(b->share, name), &spec);
     if (found >= 0 && b->again) {
         if (cr_spec_same(&net->params[found].spec, &spec))
             return param_value(net, found);
@@ -315,9 +363,7 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
         specs[i] = node->in[i] ? in[i]->spec : (struct cr_spec){ .rank = -1 };
     }
     if (!cr_op_infer(net->arena, net->diag, node, true, specs, &plan, out)) {
-        if (b->path[0])
-            cr_note(net->diag, "   in %s (%s)", b->path,
-                    b->cell ? b->cell->about.name : "Cell");
+        cr_build_where(b, b->cell ? b->cell->about.name : "Cell");
         return NULL;
     }
     node->n_out = plan.n_out;

@@ -125,11 +125,15 @@ struct cr_build {
     struct cr_obj control_init;   /* control word `init` */
     bool frozen, loss;
     bool again;                   /* its parameters exist */
+    const struct cr_node *share;  /* control word: parameter -> another's */
+    int shared;                   /* parameters that took one */
     int n_in, row, depth;
     uint64_t key;
 };
 
 /* emit.c */
+/* Notes below an error: the cell, and the block it comes from. */
+void cr_build_where(const struct cr_build *b, const char *type);
 const char *cr_path_of(struct cr_arena *arena, const char *path,
                        const char *name);
 struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
@@ -144,6 +148,20 @@ bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  struct cr_spec *out);
 /* inputs.c: sees to it that want.columns is set */
 bool cr_net_inputs(struct cr_net *net, const struct cr_node *network);
+/* inputs.c: what a cell of the config takes, typed or not; names[max] is
+ * NULL. */
+struct cr_cell_inputs {
+    int min, max;
+    const char *const *names;
+};
+struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
+                                     const struct cr_node *node);
+/* A map with `cells` or `construct`; and whether its keys are right. */
+bool cr_is_construct(const struct cr_node *node);
+bool cr_construct_keys(struct cr_build *b, const struct cr_node *node);
+/* construct.c: such a cell's forward pass. */
+struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
+                            struct cr_val *const *in);
 /* freeze.c */
 bool cr_net_freeze(struct cr_net *net);
 /* start.c: chooses initialisers (section init) and fills parameters */

@@ -2,9 +2,104 @@
  * What comes in where there is no data to tell: `inputs` of the network, or
  * the first cell that says how many features it takes.
  */
+#include "base/str.h"
 #include "net/graph.h"
 
 #include <string.h>
+
+/* ---- what cells take ---- */
+
+static const char *const one_input[] = { "x", NULL };
+
+bool cr_is_construct(const struct cr_node *node)
+{
+    return node->kind == CR_NODE_MAP && (cr_node_get(node, "construct") ||
+                                         cr_node_get(node, "cells"));
+}
+
+/* The names under `inputs`: of a map, a list, or one alone. */
+static struct cr_cell_inputs listed(const struct cr_net *net,
+                                    const struct cr_node *inputs)
+{
+    const char **names =
+        CR_NEWS(net->arena, const char *, cr_node_count(inputs) + 2);
+    int n = 0;
+
+    if (inputs->kind == CR_NODE_STR)
+        names[n++] = inputs->text;
+    for (CR_EACH(m, inputs))
+        names[n++] = inputs->kind == CR_NODE_MAP ? m->key
+                     : m->kind == CR_NODE_STR    ? m->text
+                                                 : "?";
+    return (struct cr_cell_inputs){ n, n, names };
+}
+
+struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
+                                     const struct cr_node *node)
+{
+    const struct cr_node *args, *inputs;
+    const char *type = cr_node_type(node, &args);
+    const struct cr_cell *cell = type ? cr_cell_find(type) : NULL;
+    const char **names;
+    int i;
+
+    if (type && !cell)
+        cell = cr_loss_find(type);
+    if (cell) {
+        if (cell->inputs || cell->max_inputs == 0)
+            return (struct cr_cell_inputs){ cell->min_inputs, cell->max_inputs,
+                                            cell->inputs };
+        names = CR_NEWS(net->arena, const char *, cell->max_inputs + 1);
+        for (i = 0; i < cell->max_inputs; i++)
+            names[i] = i == 0 ? "x"
+                       : cell->targets && cell->targets[i - 1]
+                           ? cell->targets[i - 1]
+                           : cr_strf(net->arena, "input%d", i + 1);
+        return (struct cr_cell_inputs){ cell->min_inputs, cell->max_inputs,
+                                        names };
+    }
+    inputs = node->kind == CR_NODE_MAP ? cr_node_get(node, "inputs") : NULL;
+    if (inputs && (inputs->kind == CR_NODE_STR || inputs->child))
+        return listed(net, inputs);
+    return (struct cr_cell_inputs){ 1, 1, one_input };
+}
+
+bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
+{
+    static const char *const known[] = { "cells", "construct", "inputs",
+                                         "name",  "when",      "repeat",
+                                         "only",  "share",     "freeze",
+                                         "init",  NULL };
+    struct cr_net *net = b->net;
+    const struct cr_node *cells = cr_node_get(node, "cells");
+    bool ok = true;
+
+    for (CR_EACH(m, node)) {
+        int i = 0;
+
+        while (known[i] && strcmp(known[i], m->key) != 0)
+            i++;
+        if (known[i])
+            continue;
+        ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                      "'%s' cannot stand beside cells and construct; a cell "
+                      "belongs below 'cells'",
+                      m->key);
+        if (cr_nearest(m->key, known))
+            cr_hint(net->diag, "did you mean '%s'?", cr_nearest(m->key, known));
+    }
+    if (!cr_node_get(node, "construct"))
+        ok = cr_error(net->diag, cells->pos, CR_E_MISSING_KEY,
+                      "'cells' needs 'construct' beside it: the lines that "
+                      "call them");
+    if (cells && cells->kind != CR_NODE_MAP && cells->kind != CR_NODE_NULL)
+        ok = cr_error(net->diag, cells->pos, CR_E_WRONG_TYPE,
+                      "'cells' is a map of names, not %s",
+                      cr_node_what(net->arena, cells));
+    return ok;
+}
+
+/* ---- what comes in ---- */
 
 static bool inputs_type(struct cr_net *net, const struct cr_node *type,
                         enum cr_type *to)
@@ -122,7 +217,8 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
         for (CR_EACH(m, inputs))
             ok = inputs_read(net, m, &columns[n++]) && ok;
     } else {
-        find_features(network, 0, &features);
+        if (!inputs || cr_node_count(inputs) <= 1)
+            find_features(network, 0, &features);
         if (features == 0) {
             cr_error(net->diag, network->pos, CR_E_INPUT,
                      "the shape of the input is not known: there is no data "
@@ -131,9 +227,7 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
                                "network, without the batch");
             return false;
         }
-        columns[n].name = inputs && inputs->child && inputs->child->text
-                              ? inputs->child->text
-                              : "x";
+        columns[n].name = cr_cell_inputs(net, network).names[0];
         columns[n++].spec = CR_SPEC(features);
     }
     net->want.columns = columns;

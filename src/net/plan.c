@@ -278,6 +278,9 @@ static bool node_make(struct cr_exec *e, const struct cr_opnode *node)
         made->x[i] = s.x[i];
     if (!infer(e, made, node))
         return false;
+    if (layout == CR_LAST && node->op->layouts == CR_LAYOUT_FLAT)
+        for (i = 0; i < made->n_out; i++)
+            ((struct cr_spec *)(uintptr_t)made->run.out)[i].layout = CR_LAST;
     outputs_make(e, made);
     for (i = 0; i < node->n_out; i++)
         e->of[node->out[i]->id] = made->y[i];

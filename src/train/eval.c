@@ -33,6 +33,12 @@ int cr_label_column(const struct cr_config *config,
                            ? cell->targets[0]
                            : "label";
 
+    /* a loss written in the config: behind the network's one result */
+    if (loss && !type)
+        name = cr_node_count(cr_node_get(loss, "inputs")) > 1
+                   ? cr_node_at(cr_node_get(loss, "inputs"), 1)->text
+                   : name;
+
     for (int i = 0; i < n; i++)
         if (strcmp(columns[i].name, name) == 0)
             return i;

@@ -54,6 +54,7 @@ static bool build(struct unit *u, struct made *m, const char *loss,
                   const struct cr_spec *label, void *label_data)
 {
     const struct cr_node *args = cr_node_get(u->node, "args");
+    const struct cr_node *network = cr_node_get(u->node, "network");
     const char *type = u->entry->cell->about.name, *text;
     struct shape shape = { .x = sample_of(u->x) };
     bool good;
@@ -61,6 +62,8 @@ static bool build(struct unit *u, struct made *m, const char *loss,
     text = args ? cr_strf(&u->arena, "{%s: %s}", type,
                           cr_node_flow(&u->arena, args))
                 : type;
+    if (network) /* what stands around the cell */
+        text = cr_node_flow(&u->arena, network);
     if (u->entry->cell->targets)
         text = cr_strf(&u->arena, "network: Identity\nloss: %s\n", text);
     else if (loss)

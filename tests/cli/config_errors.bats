@@ -63,7 +63,7 @@ setup() {
 @test "a word that is none of the choices" { wrong choice; }
 @test "an unknown unit" { wrong unit; }
 @test "steps and epochs" { wrong both; }
-@test "a section of a later version" { wrong construct; }
+@test "shapes in a construct that do not fit" { wrong construct; }
 
 # ---- variables, files, merging
 

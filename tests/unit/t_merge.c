@@ -451,14 +451,29 @@ static void test_forms(void)
          "t:1:1: error: a config is a map of keys, "
          "found a list [E0009]",
          "not a map");
-    same(conf_tree("network: {cells: {a: ReLU}}", NULL),
-         "t:1:11: error: unknown key 'cells': this version does not have it "
-         "[E0004]",
-         "words of a later version are no names of cells");
-    same(conf_tree("blocks: {B: {cells: {a: {Foo: $x}}}}", NULL),
-         "t:1:1: error: unknown key 'blocks': this version does not have it "
-         "[E0004]",
-         "nor are its sections looked into");
+    same(conf_tree("blocks: {B: {cells: {a: {Foo: $x}}}}", NULL), "{}",
+         "a block that nothing uses is not looked into");
+    same(conf_tree("vars: {w: 5}\n"
+                   "blocks:\n"
+                   "  B:\n"
+                   "    params: {k: required, s: $(2*k)}\n"
+                   "    cells: {a: {Dense: {out_channels: $k}}, "
+                   "b: {when: $(k > 3), ReLU: {}}}\n"
+                   "    construct: return a(b(x)) * $s + $w\n"
+                   "network: [{B: {k: 3}}, {B: [4, 1], freeze: true}]\n",
+                   NULL),
+         "{network: [{cells: {a: {Dense: {out_channels: 3}}, b: Identity}, "
+         "construct: return a(b(x)) * 6 + 5}, {cells: {a: {Dense: "
+         "{out_channels: 4}}, b: {ReLU: {}}}, construct: return a(b(x)) * 1 + "
+         "5, freeze: true}]}",
+         "blocks with parameters");
+    same(conf_tree("blocks: {A: {params: {n: 1}, x: {B: {m: $(n+1)}}}, "
+                   "B: {params: {m: 0}, y: {Dense: {out_channels: $m}}}}\n"
+                   "network: [{A: {n: 7}, repeat: 2}]\n",
+                   NULL),
+         "{network: [{x: {y: {Dense: {out_channels: 8}}}}, "
+         "{x: {y: {Dense: {out_channels: 8}}}}]}",
+         "blocks in blocks, repeated");
 }
 
 int main(void)

@@ -1,0 +1,54 @@
+/*
+ * What the parts of expanding a config share: expand.c, block.c. Private to
+ * src/conf.
+ */
+#ifndef CR_CONF_EXPANDER_H
+#define CR_CONF_EXPANDER_H
+
+#include "conf/expand.h"
+
+#define CR_EXPAND_DEEP 32 /* variables, or blocks, that wait for each other */
+
+struct cr_expander {
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    struct cr_node *root, *vars;
+    const struct cr_builtins *builtins;
+    struct cr_node **ready; /* variables and sections that are expanded */
+    int n_ready, cap_ready;
+    const struct cr_node **used; /* variables that some text names */
+    int n_used, cap_used;
+    struct cr_node
+        *busy[CR_EXPAND_DEEP]; /* those being expanded, outer first */
+    int n_busy;
+    const struct cr_node *blocks, *params; /* params: of the block's use */
+    const char *uses[CR_EXPAND_DEEP]; /* blocks being expanded, outer first */
+    int n_uses;
+    int nodes; /* copied in place of variables, repeats and blocks */
+    size_t bytes;
+    bool full; /* over a limit: reported, nothing more is copied */
+};
+
+/* What a walk does. Control words in variables wait until the variable is
+ * used, because `when` means another thing in the network. */
+enum cr_expand_what {
+    TEXTS = 1,
+    CONTROL = 2,
+    NETWORK = 4,
+    BLOCKS = 8
+};
+
+/* Walks below a node, and the node's own text. */
+void cr_expand_walk(struct cr_expander *x, struct cr_node *node, int depth,
+                    enum cr_expand_what what);
+/* Whether `times` copies of a node may stand at a depth; counts them. */
+bool cr_expand_room(struct cr_expander *x, const struct cr_node *node,
+                    int64_t times, int depth, struct cr_pos pos);
+
+/* block.c: uses of blocks among a member and its repetitions, up to `last`. */
+void cr_expand_blocks(struct cr_expander *x, struct cr_node *m,
+                      const struct cr_node *last, int depth,
+                      enum cr_expand_what what);
+void cr_expand_block_names(struct cr_expander *x);
+
+#endif

@@ -1,0 +1,791 @@
+/*
+ * `cells` and `construct`: a Cell whose forward pass is written out.
+ *
+ * The text is walked while the graph is built and gone before the first step.
+ * What it computes with are tensors, numbers (folded here, in Python's
+ * sense), tuples of either, texts and None. A name is a variable, a member of
+ * `cells`, or an op of the registry that says it is a function.
+ */
+#include "base/str.h"
+#include "net/attr.h"
+#include "net/script.h"
+#include "net/thing.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define VARS_MAX 1000
+#define ITEMS_MAX 64 /* of a tuple */
+
+struct var {
+    const char *name;
+    struct cr_thing value;
+};
+
+struct maker {
+    struct cr_build *b;
+    const struct cr_node *cells, *text;
+    struct var *vars;
+    int n_vars;
+    bool noted; /* the error has its shapes beside it */
+};
+
+static bool eval(struct maker *m, const struct cr_script *e,
+                 struct cr_thing *to);
+
+/* ---- what is said when something does not fit ---- */
+
+static struct cr_pos place(const struct maker *m, const struct cr_script *e)
+{
+    return cr_script_pos(m->text, e->at, e->len);
+}
+
+static struct var *find_var(struct maker *m, const char *name)
+{
+    int i;
+
+    for (i = m->n_vars - 1; i >= 0; i--)
+        if (strcmp(m->vars[i].name, name) == 0)
+            return &m->vars[i];
+    return NULL;
+}
+
+/* "y (64, 16, 8, 8), x (64, 16, 9, 9)": the tensors an expression names. */
+static void shapes_of(struct maker *m, const struct cr_script *e,
+                      struct cr_buf *to)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    const struct cr_script *a;
+    const struct var *v = e->op == CR_SCRIPT_NAME ? find_var(m, e->name) : NULL;
+
+    if (v && v->value.kind == TENSOR) {
+        const char *one = cr_strf(arena, "%s %s", v->name,
+                                  cr_show(arena, &v->value.val->spec));
+
+        if (!to->text || !strstr(cr_buf_text(to), one))
+            cr_buf_f(to, "%s%s", to->text ? ", " : "", one);
+    }
+    for (a = e->args; a; a = a->next)
+        shapes_of(m, a, to);
+}
+
+/* After an error was reported below: the shapes that went in. */
+static bool trouble(struct maker *m, const struct cr_script *e)
+{
+    struct cr_buf shapes = { .arena = m->b->net->arena };
+
+    if (m->noted)
+        return false;
+    m->noted = true;
+    shapes_of(m, e, &shapes);
+    if (shapes.text)
+        cr_note(m->b->net->diag, "   %s", cr_buf_text(&shapes));
+    return false;
+}
+
+static bool fail(struct maker *m, const struct cr_script *e, const char *format,
+                 ...) CR_PRINTF(3, 4);
+static bool fail(struct maker *m, const struct cr_script *e, const char *format,
+                 ...)
+{
+    va_list args;
+
+    m->b->pos = place(m, e);
+    va_start(args, format);
+    cr_fail(m->b, CR_E_NETWORK, "%s", cr_vstrf(m->b->net->arena, format, args));
+    va_end(args);
+    return trouble(m, e);
+}
+
+/* As a value of the graph; NULL after reporting. */
+static struct cr_val *as_val(struct maker *m, const struct cr_script *e,
+                             const struct cr_thing *t)
+{
+    struct cr_val *v = cr_thing_val(m->b, t);
+
+    if (!v)
+        fail(m, e, "a tensor is expected here, not %s",
+             cr_thing_what(m->b->net->arena, t));
+    return v;
+}
+
+/* ---- operators ---- */
+
+static bool emit_two(struct maker *m, const struct cr_script *e,
+                     const char *sign, const struct cr_thing *a,
+                     const struct cr_thing *b, struct cr_thing *to)
+{
+    struct cr_val *x, *y, *v;
+
+    m->b->pos = place(m, e);
+    x = as_val(m, e, a);
+    y = x ? as_val(m, e, b) : NULL;
+    v = y ? CR_EMIT(m->b, sign, NULL, x, y) : NULL;
+    *to = cr_thing_tensor(v);
+    return v || trouble(m, e);
+}
+
+static bool two(struct maker *m, const struct cr_script *e, const char *sign,
+                const struct cr_thing *a, const struct cr_thing *b,
+                struct cr_thing *to)
+{
+    const char *wrong;
+
+    if (cr_thing_number(a) && cr_thing_number(b)) {
+        wrong = cr_thing_fold(sign, a, b, to);
+        return !wrong || fail(m, e, "%s", wrong);
+    }
+    return emit_two(m, e, sign, a, b, to);
+}
+
+static bool eval_chain(struct maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    const struct cr_script *link;
+    struct cr_thing a, b, one, all = { 0 };
+
+    if (!eval(m, e->args, &a))
+        return false;
+    for (link = e->args->next; link; link = link->next, a = b) {
+        if (!eval(m, link->args, &b) || !two(m, e, link->sign, &a, &b, &one))
+            return false;
+        if (all.kind == NOTHING)
+            all = one;
+        else if (!two(m, e, "logical_and", &all, &one, &all))
+            return false;
+    }
+    *to = all;
+    return true;
+}
+
+static bool eval_unary(struct maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    struct cr_val *v;
+    struct cr_thing a;
+
+    if (!eval(m, e->args, &a))
+        return false;
+    if (cr_thing_number(&a) && strcmp(e->sign, "logical_not") == 0)
+        return *to = cr_thing_truth(a.real == 0), true;
+    if (cr_thing_number(&a)) {
+        *to = a.kind == REAL ? cr_thing_real(-a.real)
+                             : cr_thing_integer(-a.integer);
+        return true;
+    }
+    m->b->pos = place(m, e);
+    v = as_val(m, e, &a);
+    v = v ? CR_EMIT(m->b, e->sign, NULL, v) : NULL;
+    *to = cr_thing_tensor(v);
+    return v || trouble(m, e);
+}
+
+/* ---- t[...] ---- */
+
+static bool whole_number(struct maker *m, const struct cr_script *e,
+                         int64_t absent, int64_t *to)
+{
+    struct cr_thing t;
+
+    if (!eval(m, e, &t))
+        return false;
+    *to = t.kind == NOTHING ? absent : t.integer;
+    return t.kind == NOTHING || t.kind == INTEGER ||
+           fail(m, e, "an index is a whole number, not %s",
+                cr_thing_what(m->b->net->arena, &t));
+}
+
+/* What the items of t[...] ask for, axis by axis. */
+struct cut {
+    int64_t begin[CR_RANK_MAX], end[CR_RANK_MAX], step[CR_RANK_MAX];
+    int64_t drop[CR_RANK_MAX], add[CR_RANK_MAX];
+    int n, n_drop, n_add;
+};
+
+static bool read_cut(struct maker *m, const struct cr_script *e, int rank,
+                     struct cut *c)
+{
+    const struct cr_script *i;
+    int left = 0;
+
+    for (i = e->args->next; i; i = i->next) {
+        if (i->op == CR_SCRIPT_NONE) {
+            if (left == CR_RANK_MAX || c->n_add == CR_RANK_MAX)
+                return fail(m, e, "too many dimensions");
+            c->add[c->n_add++] = left++;
+            continue;
+        }
+        if (c->n == rank)
+            return fail(m, e, "more indices than dimensions");
+        if (i->op == CR_SCRIPT_SLICE) {
+            int64_t *step = &c->step[c->n];
+
+            if (!whole_number(m, i->args->next->next, 1, step) ||
+                !whole_number(m, i->args, *step > 0 ? 0 : CR_DIM_MAX,
+                              &c->begin[c->n]) ||
+                !whole_number(m, i->args->next,
+                              *step > 0 ? CR_DIM_MAX : -CR_DIM_MAX,
+                              &c->end[c->n]))
+                return false;
+            left++;
+        } else {
+            if (!whole_number(m, i, 0, &c->begin[c->n]))
+                return false;
+            c->end[c->n] =
+                c->begin[c->n] == -1 ? CR_DIM_MAX : c->begin[c->n] + 1;
+            c->step[c->n] = 1;
+            c->drop[c->n_drop++] = c->n;
+        }
+        c->n++;
+    }
+    return true;
+}
+
+static struct cr_ints ints_of(struct maker *m, const int64_t *v, int n)
+{
+    int64_t *to = CR_NEWS(m->b->net->arena, int64_t, n + 1);
+
+    memcpy(to, v, (size_t)n * sizeof *to);
+    return (struct cr_ints){ n, to };
+}
+
+static const void *options(struct maker *m, const struct cr_script *e,
+                           const struct cr_op *op, const struct cr_node *given);
+
+/* squeeze or expand_dims of one axis */
+static struct cr_val *emit_axis(struct maker *m, const struct cr_script *e,
+                                const char *name, struct cr_val *x,
+                                int64_t axis)
+{
+    const struct cr_op *op = cr_op_find(name);
+    struct cr_thing t = cr_thing_integer(axis);
+    struct cr_node *map = CR_NEW(m->b->net->arena, struct cr_node);
+    const void *attr;
+
+    map->kind = CR_NODE_MAP;
+    map->pos = m->b->pos;
+    map->child = cr_thing_node(m->b->net->arena, m->b->pos, &t);
+    map->child->key = "axis";
+    map->child->key_pos = m->b->pos;
+    attr = x ? options(m, e, op, map) : NULL;
+    return attr ? cr_emit_op(m->b, op, attr, 1, &x) : NULL;
+}
+
+static bool eval_index(struct maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    struct cr_slice *slice;
+    struct cut c = { .n = 0 };
+    struct cr_val *v;
+    struct cr_thing t;
+    int64_t i;
+
+    if (!eval(m, e->args, &t))
+        return false;
+    if (t.kind == TUPLE) {
+        if (e->args->next->next || !whole_number(m, e->args->next, 0, &i))
+            return m->noted || fail(m, e, "a tuple takes one index");
+        i = i < 0 ? i + t.n : i;
+        if (i < 0 || i >= t.n)
+            return fail(m, e, "a tuple of %d has no member %lld", t.n,
+                        (long long)i);
+        *to = t.items[i];
+        return true;
+    }
+    if (t.kind != TENSOR)
+        return fail(m, e, "only tensors and tuples have members, not %s",
+                    cr_thing_what(m->b->net->arena, &t));
+    if (!read_cut(m, e, t.val->spec.rank, &c))
+        return false;
+    m->b->pos = place(m, e);
+    v = t.val;
+    for (i = 0; i < c.n; i++) {
+        int64_t dim = v->spec.dim[i], at = c.begin[i];
+        int k;
+
+        for (k = 0; k < c.n_drop; k++)
+            if (c.drop[k] == i && (at < -dim || at >= dim))
+                return fail(m, e, "index %lld is outside of %lld",
+                            (long long)at, (long long)dim);
+    }
+    if (c.n > 0) {
+        slice = CR_NEW(m->b->net->arena, struct cr_slice);
+        slice->begin = ints_of(m, c.begin, c.n);
+        slice->end = ints_of(m, c.end, c.n);
+        slice->step = ints_of(m, c.step, c.n);
+        v = CR_EMIT(m->b, "strided_slice", slice, v);
+    }
+    for (i = c.n_drop - 1; i >= 0; i--)
+        v = emit_axis(m, e, "squeeze", v, c.drop[i]);
+    for (i = 0; i < c.n_add; i++)
+        v = emit_axis(m, e, "expand_dims", v, c.add[i]);
+    *to = cr_thing_tensor(v);
+    return v || trouble(m, e);
+}
+
+/* ---- functions ---- */
+
+static const void *options(struct maker *m, const struct cr_script *e,
+                           const struct cr_op *op, const struct cr_node *given)
+{
+    struct cr_net *net = m->b->net;
+    void *attr = cr_alloc(net->arena, 1, op->about.size + 1);
+
+    return cr_opts_read(net->arena, net->diag, &op->about, given, place(m, e),
+                        attr)
+               ? attr
+               : NULL;
+}
+
+/* What a call gives an op: tensors to its inputs, the rest to its options. */
+struct given {
+    struct cr_val *in[CR_OP_MAX];
+    int n;
+    struct cr_node *map, **last;
+    const struct cr_opt *row; /* the next by position */
+};
+
+static int input_named(const struct cr_op *op, const char *name)
+{
+    int i;
+
+    for (i = 0; op->inputs && op->inputs[i]; i++)
+        if (strcmp(op->inputs[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static bool give_input(struct maker *m, const struct cr_script *e,
+                       struct given *g, int i, const struct cr_thing *t)
+{
+    if (g->in[i])
+        return fail(m, e, "'%s' is given twice", e->keyword);
+    if (t->kind == NOTHING)
+        return true;
+    m->b->pos = place(m, e);
+    g->in[i] = as_val(m, e, t);
+    g->n = g->n > i ? g->n : i + 1;
+    return g->in[i] != NULL;
+}
+
+static bool give_option(struct maker *m, const struct cr_script *e,
+                        struct given *g, const char *name,
+                        const struct cr_thing *t)
+{
+    struct cr_node *node;
+
+    for (CR_EACH(other, g->map))
+        if (strcmp(other->key, name) == 0)
+            return fail(m, e, "'%s' is given twice", name);
+    if (t->kind == NOTHING)
+        return true;
+    node = cr_thing_node(m->b->net->arena, place(m, e), t);
+    if (!node)
+        return fail(m, e, "%s takes a number, a text or a tuple, not %s", name,
+                    cr_thing_what(m->b->net->arena, t));
+    node->key = name;
+    node->key_pos = node->pos;
+    *g->last = node;
+    g->last = &node->next;
+    return true;
+}
+
+static bool give(struct maker *m, const struct cr_script *call,
+                 const struct cr_script *e, const struct cr_op *op,
+                 struct given *g)
+{
+    struct cr_thing t;
+    int i;
+
+    /* a bare word such as float32 is a text where an option stands */
+    if (e->op == CR_SCRIPT_NAME && !find_var(m, e->name) &&
+        !cr_node_get(m->cells, e->name) && g->n >= op->min_inputs)
+        t = (struct cr_thing){ .kind = TEXT, .text = e->name };
+    else if (!eval(m, e, &t))
+        return false;
+    if (e->keyword) {
+        i = input_named(op, e->keyword);
+        return i >= 0 ? give_input(m, e, g, i, &t)
+                      : give_option(m, e, g, e->keyword, &t);
+    }
+    if (t.kind == TUPLE && g->n == 0 && op->max_inputs > 3) {
+        for (i = 0; i < t.n; i++) {
+            if (g->n == op->max_inputs)
+                return fail(m, e, "%s takes at most %d tensors", op->about.name,
+                            op->max_inputs);
+            if (!give_input(m, e, g, g->n, &t.items[i]))
+                return false;
+        }
+        return true;
+    }
+    if (g->n < op->min_inputs || (t.kind == TENSOR && g->n < op->max_inputs))
+        return give_input(m, e, g, g->n, &t);
+    if (!g->row || !g->row->name)
+        return fail(m, call, "%s takes no more arguments", op->about.name);
+    return give_option(m, e, g, (g->row++)->name, &t);
+}
+
+/* shape(x, i): a number, of this graph. */
+static bool eval_shape(struct maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    struct cr_thing t;
+    int64_t i;
+    int rank, k;
+
+    if (!e->args || (e->args->next && e->args->next->next))
+        return fail(m, e, "shape takes a tensor and an axis");
+    if (!eval(m, e->args, &t))
+        return false;
+    if (t.kind != TENSOR)
+        return fail(m, e, "shape takes a tensor, not %s",
+                    cr_thing_what(m->b->net->arena, &t));
+    rank = t.val->spec.rank;
+    if (!e->args->next) {
+        *to = (struct cr_thing){ .kind = TUPLE, .n = rank };
+        to->items = CR_NEWS(m->b->net->arena, struct cr_thing, rank + 1);
+        for (k = 0; k < rank; k++)
+            to->items[k] = cr_thing_integer(t.val->spec.dim[k]);
+        return true;
+    }
+    if (!whole_number(m, e->args->next, 0, &i))
+        return false;
+    if (i < -rank || i >= rank)
+        return fail(m, e, "a tensor of %d dimensions has no axis %lld", rank,
+                    (long long)i);
+    *to = cr_thing_integer(t.val->spec.dim[i < 0 ? i + rank : i]);
+    return true;
+}
+
+static bool eval_function(struct maker *m, const struct cr_script *e,
+                          const struct cr_op *op, struct cr_thing *to)
+{
+    struct given g = { .row = op->about.opts };
+    const struct cr_script *a;
+    struct cr_val *v;
+    const void *attr;
+    int i, n;
+
+    g.map = CR_NEW(m->b->net->arena, struct cr_node);
+    g.map->kind = CR_NODE_MAP;
+    g.map->pos = place(m, e);
+    g.last = &g.map->child;
+    for (a = e->args; a; a = a->next)
+        if (!give(m, e, a, op, &g))
+            return false;
+    for (i = 0; i < op->min_inputs; i++)
+        if (!g.in[i])
+            return fail(m, e, "%s takes %d tensor%s%s%s", op->about.name,
+                        op->min_inputs, op->min_inputs == 1 ? "" : "s",
+                        op->inputs ? ": missing is " : "",
+                        op->inputs ? op->inputs[i] : "");
+    attr = options(m, e, op, g.map);
+    if (!attr)
+        return trouble(m, e);
+    m->b->pos = place(m, e);
+    v = cr_emit_op(m->b, op, attr, g.n, g.in);
+    if (!v)
+        return trouble(m, e);
+    n = cr_outputs(v);
+    if (n == 1)
+        return *to = cr_thing_tensor(v), true;
+    *to = (struct cr_thing){ .kind = TUPLE, .n = n };
+    to->items = CR_NEWS(m->b->net->arena, struct cr_thing, n);
+    for (i = 0; i < n; i++)
+        to->items[i] = cr_thing_tensor(cr_output(v, i));
+    return true;
+}
+
+/* ---- cells ---- */
+
+static bool eval_cell(struct maker *m, const struct cr_script *e,
+                      const struct cr_node *node, struct cr_thing *to)
+{
+    struct cr_net *net = m->b->net;
+    struct cr_val *in[CR_OP_MAX] = { NULL }, *v;
+    const struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
+    const struct cr_script *a;
+    int i, n = 0;
+
+    for (a = e->args; a; a = a->next) {
+        struct cr_thing t;
+
+        for (i = 0; a->keyword && i < inputs.max &&
+                    strcmp(inputs.names[i], a->keyword) != 0;
+             i++)
+            ;
+        if (!a->keyword)
+            i = n;
+        if (i >= inputs.max && a->keyword) {
+            fail(m, a, "%s has no input '%s'", e->name, a->keyword);
+            if (cr_nearest(a->keyword, inputs.names))
+                cr_hint(net->diag, "did you mean '%s'?",
+                        cr_nearest(a->keyword, inputs.names));
+            return false;
+        }
+        if (i >= CR_OP_MAX)
+            return fail(m, e, "too many arguments");
+        if (in[i])
+            return fail(m, a, "'%s' is given twice", a->keyword);
+        if (!eval(m, a, &t))
+            return false;
+        n = n > i ? n : i + 1;
+        if (t.kind == NOTHING)
+            continue;
+        m->b->pos = place(m, a);
+        in[i] = as_val(m, a, &t);
+        if (!in[i])
+            return false;
+    }
+    m->b->pos = place(m, e);
+    if (n < inputs.min || n > inputs.max) {
+        struct cr_buf names = { .arena = net->arena };
+
+        for (i = 0; i < inputs.max; i++)
+            cr_buf_f(&names, "%s%s", i ? ", " : "", inputs.names[i]);
+        if (inputs.min == inputs.max)
+            return fail(m, e, "%s takes %d input%s (%s), %d %s given", e->name,
+                        inputs.min, inputs.min == 1 ? "" : "s",
+                        cr_buf_text(&names), n, n == 1 ? "is" : "are");
+        return fail(m, e, "%s takes %d to %d inputs (%s), %d %s given", e->name,
+                    inputs.min, inputs.max, cr_buf_text(&names), n,
+                    n == 1 ? "is" : "are");
+    }
+    for (i = 0; i < inputs.min; i++)
+        if (!in[i])
+            return fail(m, e, "%s needs its input '%s'", e->name,
+                        inputs.names[i]);
+    v = cr_child(m->b, e->name, node, n, in);
+    if (!v)
+        return trouble(m, e);
+    *to = cr_thing_result(m->b->net->arena, v);
+    return true;
+}
+
+/* ---- names ---- */
+
+static bool unknown(struct maker *m, const struct cr_script *e, bool call)
+{
+    const struct cr_about *const *ops = cr_list(CR_KIND_OP);
+    const char **names;
+    const char *near;
+    int i, n = 0;
+
+    for (i = 0; ops[i]; i++)
+        ;
+    names = CR_NEWS(m->b->net->arena, const char *,
+                    i + m->n_vars + cr_node_count(m->cells) + 2);
+    for (CR_EACH(c, m->cells))
+        names[n++] = c->key;
+    for (i = 0; i < m->n_vars; i++)
+        names[n++] = m->vars[i].name;
+    for (i = 0; call && ops[i]; i++)
+        if (((const struct cr_op *)ops[i])->function)
+            names[n++] = ops[i]->name;
+    near = cr_nearest(e->name, names);
+    fail(m, e,
+         call ? "there is no cell or function '%s'" : "'%s' is not defined",
+         e->name);
+    if (near)
+        cr_hint(m->b->net->diag, "did you mean '%s'?", near);
+    else if (strncmp(e->name, "self.", 5) == 0)
+        cr_hint(m->b->net->diag, "write '%s'", e->name + 5);
+    return false;
+}
+
+static bool eval_call(struct maker *m, const struct cr_script *e,
+                      struct cr_thing *to)
+{
+    const struct cr_node *cell = cr_node_get(m->cells, e->name);
+    const struct cr_about *about;
+
+    if (cell)
+        return eval_cell(m, e, cell, to);
+    if (strcmp(e->name, "shape") == 0)
+        return eval_shape(m, e, to);
+    about = cr_find(CR_KIND_OP, e->name);
+    if (about && ((const struct cr_op *)about)->function)
+        return eval_function(m, e, (const struct cr_op *)about, to);
+    if (find_var(m, e->name))
+        return fail(m, e, "'%s' is a value, not a cell", e->name);
+    return unknown(m, e, true);
+}
+
+static bool eval_name(struct maker *m, const struct cr_script *e,
+                      struct cr_thing *to)
+{
+    const struct var *v = find_var(m, e->name);
+    const struct cr_node *cell = cr_node_get(m->cells, e->name);
+    struct cr_val *val;
+
+    if (v)
+        return *to = v->value, true;
+    if (cell && cr_cell_inputs(m->b->net, cell).max == 0) {
+        m->b->pos = place(m, e);
+        val = cr_child(m->b, e->name, cell, 0, NULL);
+        *to = cr_thing_tensor(val);
+        return val || trouble(m, e);
+    }
+    if (cell)
+        return fail(m, e, "'%s' is a cell: call it, %s(...)", e->name, e->name);
+    return unknown(m, e, false);
+}
+
+static bool eval_tuple(struct maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    const struct cr_script *a;
+    int n = 0;
+
+    *to = (struct cr_thing){ .kind = TUPLE };
+    for (a = e->args; a; a = a->next)
+        n++;
+    if (n > ITEMS_MAX)
+        return fail(m, e, "a tuple of more than %d", ITEMS_MAX);
+    to->items = CR_NEWS(m->b->net->arena, struct cr_thing, n + 1);
+    for (a = e->args; a; a = a->next)
+        if (!eval(m, a, &to->items[to->n++]))
+            return false;
+    return true;
+}
+
+static bool eval(struct maker *m, const struct cr_script *e,
+                 struct cr_thing *to)
+{
+    struct cr_thing a, b;
+
+    switch (e->op) {
+    case CR_SCRIPT_NAME:
+        return eval_name(m, e, to);
+    case CR_SCRIPT_INT:
+        return *to = cr_thing_integer(e->integer), true;
+    case CR_SCRIPT_REAL:
+        return *to = cr_thing_real(e->real), true;
+    case CR_SCRIPT_TEXT:
+        return *to = (struct cr_thing){ .kind = TEXT, .text = e->name }, true;
+    case CR_SCRIPT_NONE:
+        return *to = (struct cr_thing){ .kind = NOTHING }, true;
+    case CR_SCRIPT_TRUTH:
+        return *to = cr_thing_truth(e->truth), true;
+    case CR_SCRIPT_CALL:
+        return eval_call(m, e, to);
+    case CR_SCRIPT_TUPLE:
+        return eval_tuple(m, e, to);
+    case CR_SCRIPT_INDEX:
+        return eval_index(m, e, to);
+    case CR_SCRIPT_UNARY:
+        return eval_unary(m, e, to);
+    case CR_SCRIPT_BINARY:
+        return eval(m, e->args, &a) && eval(m, e->args->next, &b) &&
+               two(m, e, e->sign, &a, &b, to);
+    case CR_SCRIPT_CHAIN:
+        return eval_chain(m, e, to);
+    default:
+        return fail(m, e, "a slice stands only in brackets behind a tensor");
+    }
+}
+
+/* ---- lines ---- */
+
+static bool assign(struct maker *m, const struct cr_script *e, const char *name,
+                   const struct cr_thing *value)
+{
+    struct var *v = find_var(m, name);
+
+    if (strcmp(name, "_") == 0)
+        return true;
+    if (cr_node_get(m->cells, name))
+        return fail(m, e, "'%s' is a cell; a variable needs another name",
+                    name);
+    if (!v) {
+        if (m->n_vars == VARS_MAX)
+            return fail(m, e, "more than %d variables", VARS_MAX);
+        v = &m->vars[m->n_vars++];
+        v->name = name;
+    }
+    v->value = *value;
+    return true;
+}
+
+static bool run_line(struct maker *m, const struct cr_script_line *line,
+                     struct cr_thing *value)
+{
+    int i;
+
+    if (!eval(m, line->expr, value))
+        return false;
+    if (line->n_names == 0)
+        return true;
+    if (line->n_names == 1)
+        return assign(m, line->expr, line->names[0], value);
+    if (value->kind != TUPLE || value->n != line->n_names)
+        return fail(m, line->expr, "%d names, but the value is %s",
+                    line->n_names, cr_thing_what(m->b->net->arena, value));
+    for (i = 0; i < line->n_names; i++)
+        if (!assign(m, line->expr, line->names[i], &value->items[i]))
+            return false;
+    return true;
+}
+
+/* A member that nothing calls is a slip of the pen. */
+static bool all_called(struct maker *m)
+{
+    struct cr_build *b = m->b;
+    bool ok = true;
+
+    for (CR_EACH(c, m->cells)) {
+        const char *path = cr_path_of(b->net->arena, b->path, c->key);
+        int i = 0;
+
+        while (i < b->net->n_cells && strcmp(b->net->cells[i].name, path) != 0)
+            i++;
+        if (i < b->net->n_cells)
+            continue;
+        b->pos = c->key_pos;
+        ok = cr_fail(b, CR_E_NETWORK, "construct never calls the cell '%s'",
+                     c->key);
+    }
+    return ok;
+}
+
+struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
+                            struct cr_val *const *in)
+{
+    const struct cr_cell_inputs inputs = cr_cell_inputs(b->net, node);
+    struct maker m = { .b = b,
+                       .cells = cr_node_get(node, "cells"),
+                       .text = cr_node_get(node, "construct") };
+    struct cr_script_line *line =
+        cr_script_parse(b->net->arena, b->net->diag, m.text);
+    struct cr_thing value = { 0 };
+    struct cr_pos pos = b->pos;
+    struct cr_val *out;
+    int i;
+
+    if (!line)
+        return NULL;
+    m.vars = CR_NEWS(b->net->arena, struct var, VARS_MAX);
+    for (i = 0; i < inputs.max; i++) {
+        if (cr_node_get(m.cells, inputs.names[i])) {
+            cr_fail(b, CR_E_NETWORK, "'%s' is an input and a cell",
+                    inputs.names[i]);
+            return NULL;
+        }
+        m.vars[m.n_vars].name = inputs.names[i];
+        m.vars[m.n_vars++].value = cr_thing_result(b->net->arena, in[i]);
+    }
+    for (; line; line = line->next) {
+        if (!run_line(&m, line, &value))
+            return NULL;
+        if (line->n_names == 0) {
+            b->pos = cr_script_pos(m.text, line->at, line->len);
+            out = as_val(&m, line->expr, &value);
+            if (!out || !all_called(&m))
+                return NULL;
+            b->pos = pos;
+            return out;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,194 @@
+#include "net/thing.h"
+
+#include "base/str.h"
+#include "net/attr.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ITEMS_MAX 64 /* of a tuple that becomes a value */
+
+struct cr_thing cr_thing_tensor(struct cr_val *val)
+{
+    return (struct cr_thing){ .kind = TENSOR, .val = val };
+}
+
+struct cr_thing cr_thing_integer(int64_t v)
+{
+    return (
+        struct cr_thing){ .kind = INTEGER, .integer = v, .real = (double)v };
+}
+
+struct cr_thing cr_thing_real(double v)
+{
+    return (struct cr_thing){ .kind = REAL, .real = v };
+}
+
+struct cr_thing cr_thing_truth(bool v)
+{
+    return (struct cr_thing){ .kind = TRUTH, .integer = v, .real = v };
+}
+
+bool cr_thing_number(const struct cr_thing *t)
+{
+    return t->kind == INTEGER || t->kind == REAL || t->kind == TRUTH;
+}
+
+struct cr_thing cr_thing_result(struct cr_arena *arena, struct cr_val *v)
+{
+    struct cr_thing t = cr_thing_tensor(v);
+    int i, n = cr_tuple_size(v);
+
+    if (n == 0)
+        return t;
+    t = (struct cr_thing){ .kind = TUPLE, .n = n };
+    t.items = CR_NEWS(arena, struct cr_thing, n);
+    for (i = 0; i < n; i++)
+        t.items[i] = cr_thing_result(arena, cr_member(v, i));
+    return t;
+}
+
+const char *cr_thing_what(struct cr_arena *arena, const struct cr_thing *t)
+{
+    switch (t->kind) {
+    case NOTHING:
+        return "None";
+    case TENSOR:
+        return cr_strf(arena, "a tensor %s", cr_show(arena, &t->val->spec));
+    case INTEGER:
+        return cr_strf(arena, "%lld", (long long)t->integer);
+    case REAL:
+        return cr_real_text(arena, t->real);
+    case TRUTH:
+        return t->integer ? "True" : "False";
+    case TEXT:
+        return cr_strf(arena, "'%s'",
+                       cr_quote(arena, t->text, strlen(t->text)));
+    default:
+        return cr_strf(arena, "a tuple of %d", t->n);
+    }
+}
+
+static struct cr_val *number_val(struct cr_build *b, const struct cr_thing *t)
+{
+    struct cr_constant *c = CR_NEW(b->net->arena, struct cr_constant);
+    double *v = CR_NEW(b->net->arena, double);
+
+    *v = t->real;
+    c->value = (struct cr_reals){ 1, v };
+    c->dtype = t->kind == INTEGER ? CR_INT32
+               : t->kind == TRUTH ? CR_TRUTH
+                                  : CR_FLOAT32;
+    if (t->kind == INTEGER && t->integer != (int32_t)t->integer)
+        c->dtype = CR_FLOAT32;
+    return cr_emit(b, "constant", c, 0, NULL);
+}
+
+struct cr_val *cr_thing_val(struct cr_build *b, const struct cr_thing *t)
+{
+    struct cr_val *v[ITEMS_MAX];
+    int i;
+
+    if (t->kind == TENSOR)
+        return t->val;
+    if (cr_thing_number(t))
+        return number_val(b, t);
+    if (t->kind != TUPLE || t->n == 0 || t->n > ITEMS_MAX)
+        return NULL;
+    for (i = 0; i < t->n; i++) {
+        v[i] = cr_thing_val(b, &t->items[i]);
+        if (!v[i])
+            return NULL;
+    }
+    return cr_tuple(b, t->n, v);
+}
+
+struct cr_node *cr_thing_node(struct cr_arena *arena, struct cr_pos pos,
+                              const struct cr_thing *t)
+{
+    struct cr_node *node = CR_NEW(arena, struct cr_node), **last;
+    int i;
+
+    node->pos = pos;
+    node->real = t->real;
+    node->integer = t->integer;
+    switch (t->kind) {
+    case INTEGER:
+        node->kind = CR_NODE_INT;
+        node->text = cr_strf(arena, "%lld", (long long)t->integer);
+        return node;
+    case REAL:
+        node->kind = CR_NODE_REAL;
+        node->text = cr_real_text(arena, t->real);
+        return node;
+    case TRUTH:
+        node->kind = CR_NODE_BOOL;
+        node->boolean = t->integer != 0;
+        node->text = node->boolean ? "true" : "false";
+        return node;
+    case TEXT:
+        node->kind = CR_NODE_STR;
+        node->text = t->text;
+        return node;
+    case TUPLE:
+        node->kind = CR_NODE_LIST;
+        last = &node->child;
+        for (i = 0; i < t->n; i++) {
+            *last = cr_thing_node(arena, pos, &t->items[i]);
+            if (!*last)
+                return NULL;
+            last = &(*last)->next;
+        }
+        return node;
+    default:
+        return NULL;
+    }
+}
+
+static double floor_mod(double a, double b)
+{
+    double r = fmod(a, b);
+
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+const char *cr_thing_fold(const char *sign, const struct cr_thing *a,
+                          const struct cr_thing *b, struct cr_thing *to)
+{
+    bool ints = a->kind != REAL && b->kind != REAL;
+    double x = a->real, y = b->real, v;
+
+    if (strcmp(sign, "equal") == 0)
+        return *to = cr_thing_truth(x == y), NULL;
+    if (strcmp(sign, "not_equal") == 0)
+        return *to = cr_thing_truth(x != y), NULL;
+    if (strcmp(sign, "less") == 0)
+        return *to = cr_thing_truth(x < y), NULL;
+    if (strcmp(sign, "less_equal") == 0)
+        return *to = cr_thing_truth(x <= y), NULL;
+    if (strcmp(sign, "greater") == 0)
+        return *to = cr_thing_truth(x > y), NULL;
+    if (strcmp(sign, "greater_equal") == 0)
+        return *to = cr_thing_truth(x >= y), NULL;
+    if (strcmp(sign, "logical_and") == 0)
+        return *to = x != 0 ? *b : *a, NULL;
+    if (strcmp(sign, "logical_or") == 0)
+        return *to = x != 0 ? *a : *b, NULL;
+    if (strcmp(sign, "matmul") == 0)
+        return "'@' takes tensors, not numbers";
+    if (y == 0 && (strcmp(sign, "div") == 0 || strcmp(sign, "mod") == 0 ||
+                   strcmp(sign, "floor_div") == 0))
+        return "division by zero";
+    v = strcmp(sign, "add") == 0         ? x + y
+        : strcmp(sign, "sub") == 0       ? x - y
+        : strcmp(sign, "mul") == 0       ? x * y
+        : strcmp(sign, "div") == 0       ? x / y
+        : strcmp(sign, "floor_div") == 0 ? floor(x / y)
+        : strcmp(sign, "mod") == 0       ? floor_mod(x, y)
+                                         : pow(x, y);
+    if (ints && strcmp(sign, "div") != 0 && fabs(v) < 0x1p53 && v == floor(v))
+        *to = cr_thing_integer((int64_t)v);
+    else
+        *to = cr_thing_real(v);
+    return NULL;
+}

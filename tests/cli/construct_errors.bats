@@ -1,0 +1,45 @@
+# Wrong graphs, and the message each gets: bad/NAME.yaml and bad/NAME.txt.
+bats_require_minimum_version 1.5.0
+
+# wrong NAME: all that check says of bad/NAME.yaml
+wrong() {
+    cd "$BATS_TEST_DIRNAME/bad"
+    run -2 --separate-stderr "$CELLRUN" check "$1.yaml"
+    [ -z "$output" ]
+    diff "$1.txt" <(printf '%s\n' "$stderr")
+}
+
+setup() {
+    unset CELLRUN_SET CELLRUN_PATH CELLRUN_DATA NO_COLOR CLICOLOR_FORCE
+}
+
+@test "a product of shapes that do not multiply" { wrong graph_matmul; }
+@test "a given channel count that another cell contradicts" { wrong graph_dense; }
+@test "a cell that nothing calls" { wrong graph_unused; }
+@test "a name that is not defined" { wrong graph_undefined; }
+@test "a function that does not exist" { wrong graph_unknown_function; }
+@test "a variable before its line" { wrong graph_before; }
+@test "too many inputs for a cell" { wrong graph_arity_cell; }
+@test "too few tensors for a function" { wrong graph_arity_function; }
+@test "no return" { wrong graph_no_return; }
+@test "a line behind the return" { wrong graph_after_return; }
+@test "a cell as a value" { wrong graph_cell_value; }
+@test "a value as a cell" { wrong graph_call_value; }
+@test "a keyword that a function does not take" { wrong graph_keyword; }
+@test "a keyword given twice" { wrong graph_keyword_twice; }
+@test "an argument by position and by keyword" { wrong graph_given_twice; }
+@test "an axis that is not there" { wrong graph_axis; }
+@test "more names than members of a tuple" { wrong graph_tuple_size; }
+@test "a tuple into a cell of one tensor" { wrong graph_tuple_cell; }
+@test "an index out of range" { wrong graph_index; }
+@test "more indices than dimensions" { wrong graph_dims; }
+@test "a shape that the elements do not fill" { wrong graph_reshape; }
+@test "an element type that does not exist" { wrong graph_dtype; }
+@test "a parenthesis that is not closed" { wrong graph_syntax; }
+@test "an operator that is not of the grammar" { wrong graph_operator; }
+@test "a division by zero between numbers" { wrong graph_zero; }
+@test "a cell beside cells" { wrong graph_beside; }
+@test "cells without construct" { wrong graph_no_construct; }
+@test "a block made of itself" { wrong block_circle; }
+@test "an undefined variable in a block" { wrong block_variable; }
+@test "a parameter given twice" { wrong block_twice; }
