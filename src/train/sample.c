@@ -204,7 +204,8 @@ bool cr_input_open(struct cr_intake *intake, struct cr_diag *diag,
         to->file = to->format->open(&to->mem, diag, path, &to->spec);
     if (!to->file)
         return false;
-    if (strcmp(to->format->about.name, "png") == 0)
+    if (strcmp(to->format->about.name, "png") == 0 ||
+        strcmp(to->format->about.name, "jpeg") == 0)
         to->way = sample_way(intake, &to->spec);
     else
         sample_of_array(intake, to);

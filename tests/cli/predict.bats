@@ -68,6 +68,21 @@ setup() {
     tmp=$BATS_TEST_TMPDIR
 }
 
+@test "a JPEG image is a PNG image of the same pixels" {
+    cp "$BATS_TEST_DIRNAME/../fuzz/corpus/jpeg/gray_6x5" "$tmp/x.jpg"
+    png "$tmp/x.png" 6 5 1 100
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run --probs \
+        "$tmp/x.jpg"
+    [ -n "$output" ]
+    jpeg=${output#*$'\t'}
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run --probs \
+        "$tmp/x.png"
+    [ "${output#*$'\t'}" = "$jpeg" ]
+    head -c 100 "$tmp/x.jpg" >"$tmp/cut.jpg"
+    run ! "$CELLRUN" predict --ckpt run "$tmp/cut.jpg"
+    [[ $output == *cut.jpg*'JPEG image cannot be read'* ]]
+}
+
 @test "images by name, in order, as TSV without a header" {
     run -0 --separate-stderr "$CELLRUN" predict --ckpt run dark.png \
         bright.png dark.png

@@ -58,7 +58,7 @@ leaves=ops,cells,losses,optims,inits,schedules,metrics,transforms
 leaves=$leaves,datasets,formats,tokenizers,verbs
 result 'leaves have no headers' < <(eval ls "src/{$leaves}/*.h" 2>/dev/null)
 
-for library in yaml.h png.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*'; do
+for library in yaml.h png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*'; do
     result "<$library> is met in one file" < <(
         grep -l "^#include <$library>" src/*.[ch] src/*/*.[ch] | tail -n +2)
 done

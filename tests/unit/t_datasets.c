@@ -204,7 +204,7 @@ static void own_sets(void)
 static void registry(void)
 {
     static const char *const known =
-        " MnistDataset IdxDataset NumpySlicesDataset idx npy png ";
+        " MnistDataset IdxDataset NumpySlicesDataset idx jpeg npy png ";
     static const enum cr_kind kinds[] = { CR_KIND_DATASET, CR_KIND_FORMAT };
     size_t k;
     int i;

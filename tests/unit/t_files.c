@@ -149,6 +149,24 @@ static void png(void)
     refused("png", "wide", "");
 }
 
+/* Images of one colour; of 200, 100, 50 the chroma's rounding leaves that. */
+static void jpeg(void)
+{
+    static const double colour[] = { 200, 100, 50 };
+    double gray[15], rgb[45];
+    int i;
+
+    for (i = 0; i < 15; i++)
+        gray[i] = 100;
+    for (i = 0; i < 45; i++)
+        rgb[i] = colour[i % 3];
+    holds("jpeg", "gray", "(3, 5, 1)", CR_U8, gray, 15);
+    holds("jpeg", "rgb", "(3, 5, 3)", CR_U8, rgb, 45);
+    holds("jpeg", "progressive", "(3, 5, 3)", CR_U8, rgb, 45);
+    refused("jpeg", "cut", "Premature end");
+    refused("jpeg", "cmyk", "it is CMYK; gray and RGB images are read");
+}
+
 /* Every prefix, and every byte turned around: no crash, and no silence. */
 static void damage(const char *format, const char *name, bool cut_is_error)
 {
@@ -185,10 +203,13 @@ int main(void)
     idx();
     npy();
     png();
+    jpeg();
     damage("idx", "u8", true);
     damage("idx", "u8.gz", true);
     damage("npy", "f4_big", true);
     damage("npy", "f4_fortran", true);
+    damage("jpeg", "rgb", true);
+    damage("jpeg", "progressive", true);
     damage("png", "rgb", true);
     damage("png", "interlaced", true);
     cr_arena_free(&mem);
