@@ -80,7 +80,7 @@ const struct cr_cell cr_cell_threshold = {
         .summary = "x above a threshold, a value elsewhere.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, {Threshold: [0.1, "
-                   "20.0]}]\n",
+                   "0.1]}]\n",
         .opts = threshold_opts,
         .size = sizeof(struct threshold),
     },

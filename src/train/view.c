@@ -138,7 +138,8 @@ bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
     if (batch > 0)
         v->batch = batch;
     v->loss = v->n_columns > 0 && cr_section(v->config, "loss");
-    if (v->n_columns == 0) {
+    if (v->n_columns == 0 || !cr_section(v->config, "dataset")) {
+        v->loss = false;
         v->config->diag = &quiet;
         net = view_build(v, v->batch, false, false);
         v->config->diag = usual;

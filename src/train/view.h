@@ -14,7 +14,7 @@
 struct cr_view {
     struct cr_config *config;
     struct cr_store *store; /* NULL: the line names configs */
-    const struct cr_column *columns;
+    const struct cr_column *columns; /* may be set where there is no data */
     int n_columns;
     int64_t batch;   /* of the datapipe; 32 */
     int64_t classes; /* of the data; 0: not known */
