@@ -82,22 +82,29 @@ struct fusion {
     int64_t *from;              /* source of each element so far */
     unsigned char *class;       /* of each element so far */
     int n;
-    int64_t channel[CLASSES_MAX][8]; /* of each op, per class */
+    int64_t channel[CLASSES_MAX][8]; /* of each fused op, per class */
 };
 
-static bool fusible(const struct cr_colpipe *c)
+/* Finds where the run of ops at the end begins that can be one table: what
+ * crops and flips stands before it, and is applied op by op. */
+static bool fusible(struct cr_colpipe *c)
 {
-    int i;
+    const struct cr_spec *in;
+    int k = c->n;
 
-    if (!c->fuse || c->n == 0 || c->n > 8 || c->in.type != CR_U8 ||
-        delivered(c->out.type) != CR_REAL ||
-        cr_count(&c->in) != cr_count(&c->out) ||
-        cr_count(&c->in) > INT32_MAX)
+    if (!c->fuse || delivered(c->out.type) != CR_REAL)
         return false;
-    for (i = 0; i < c->n; i++)
-        if (!c->op[i]->value && !c->op[i]->order)
-            return false;
-    return true;
+    while (k > 0 && c->n - k < 8 &&
+           (c->op[k - 1]->value || c->op[k - 1]->order))
+        k--;
+    for (; k < c->n; k++) {
+        in = &c->plan[k].in;
+        if (in->type == CR_U8 && cr_count(in) == cr_count(&c->out) &&
+            cr_count(in) <= INT32_MAX)
+            break;
+    }
+    c->first = k;
+    return k < c->n;
 }
 
 /* Op k puts every element elsewhere. */
@@ -130,7 +137,8 @@ static bool follow_channel(const struct cr_colpipe *c, int k,
         int64_t channel = c->op[k]->channel(&c->plan[k], i);
 
         for (q = 0; q < f->n; q++)
-            if (parent[q] == f->class[i] && f->channel[q][k] == channel)
+            if (parent[q] == f->class[i] &&
+                f->channel[q][k - c->first] == channel)
                 break;
         if (q == CLASSES_MAX)
             return false;
@@ -138,7 +146,7 @@ static bool follow_channel(const struct cr_colpipe *c, int k,
             parent[f->n] = f->class[i];
             memcpy(f->channel[q], old.channel[f->class[i]],
                    sizeof f->channel[q]);
-            f->channel[f->n++][k] = channel;
+            f->channel[f->n++][k - c->first] = channel;
         }
         f->class[i] = (unsigned char)q;
     }
@@ -157,7 +165,7 @@ static bool follow(const struct cr_colpipe *c, struct cr_arena *mem,
     f->class = CR_NEWS(mem, unsigned char, f->count);
     for (i = 0; i < f->count; i++)
         f->from[i] = i;
-    for (k = 0; k < c->n; k++) {
+    for (k = c->first; k < c->n; k++) {
         if (c->op[k]->order)
             follow_order(c, k, mem, f);
         if (c->op[k]->channel && !follow_channel(c, k, f))
@@ -168,7 +176,7 @@ static bool follow(const struct cr_colpipe *c, struct cr_arena *mem,
 
 static void fuse(struct cr_colpipe *c)
 {
-    struct fusion f = { .count = cr_count(&c->in) };
+    struct fusion f = { .count = cr_count(&c->out) };
     struct cr_arena mem = { 0 };
     bool straight = true;
     int64_t i;
@@ -185,9 +193,10 @@ static void fuse(struct cr_colpipe *c)
         for (x = 0; x < 256; x++) {
             double v = x;
 
-            for (k = 0; k < c->n; k++)
+            for (k = c->first; k < c->n; k++)
                 if (c->op[k]->value)
-                    v = c->op[k]->value(&c->plan[k], v, f.channel[q][k]);
+                    v = c->op[k]->value(&c->plan[k], v,
+                                        f.channel[q][k - c->first]);
             c->table[q * 256 + x] = (cr_real)v;
         }
     if (f.n > 1) {
@@ -290,13 +299,9 @@ bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
 {
     char *half[2] = { room, (char *)room + c->half };
     enum cr_type type = c->n > 0 ? c->plan[c->n - 1].out.type : c->in.type;
-    int i;
+    int i, n = c->fused ? c->first : c->n;
 
-    if (c->fused) {
-        run_table(c, x, y);
-        return true;
-    }
-    for (i = 0; i < c->n; i++) {
+    for (i = 0; i < n; i++) {
         struct cr_sample s = {
             .plan = &c->plan[i],
             .x = x,
@@ -313,7 +318,10 @@ bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
             return false;
         x = s.y;
     }
-    cr_convert(type, x, c->out.type, y, cr_count(&c->out));
+    if (c->fused)
+        run_table(c, x, y);
+    else
+        cr_convert(type, x, c->out.type, y, cr_count(&c->out));
     return true;
 }
 

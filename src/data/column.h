@@ -18,8 +18,10 @@ struct cr_colpipe {
     size_t room;                /* bytes that applying needs, per thread */
     size_t half;                /* of which two buffers have so many each */
     uint64_t seed;
-    /* Fused: element i of the output is table[class[i]][x[from[i]]]. */
+    /* Fused: element i of the output is table[class[i]][x[from[i]]] of the x
+     * that the ops before the first fused one give. */
     bool fused;
+    int first;
     int classes;
     cr_real *table;             /* classes x 256 */
     int32_t *from;              /* NULL: from[i] is i */

@@ -285,7 +285,7 @@ static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
         return true;
     }
     for (i = 0; i < p->set.columns; i++)
-        if (!p->op[i]->fused && p->op[i]->n > 0 &&
+        if ((!p->op[i]->fused || p->op[i]->first > 0) && p->op[i]->n > 0 &&
             cr_bytes(&p->op[i]->out) > 1024)
             p->n_workers = cpus;
     return true;
@@ -599,7 +599,7 @@ const char *cr_pipe_describe(const struct cr_pipe *p, struct cr_arena *arena)
                        cr_type_name(c->in.type), cr_show(arena, &c->in));
         for (k = 0; k < c->n; k++)
             text = cr_strf(arena, "%s%s%s", text,
-                           c->fused && k > 0 ? "+" : " -> ",
+                           c->fused && k > c->first ? "+" : " -> ",
                            c->op[k]->about.name);
         text = cr_strf(arena, "%s -> %s %s\n", text,
                        cr_type_name(c->out.type), cr_show(arena, &c->out));

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""What MindSpore 2.10.0's image augmentations make of small arrays where
+nothing is left to chance (prob 1, one place, one angle), into ms/data/.
+
+    /somewhere/bin/python tests/golden/make_augment.py   (as make_data.py)
+"""
+import numpy as np
+from make_data import emit, image
+from mindspore.dataset import vision
+
+U8 = np.uint8
+BORDERS = {'CONSTANT': vision.Border.CONSTANT, 'EDGE': vision.Border.EDGE,
+           'REFLECT': vision.Border.REFLECT,
+           'SYMMETRIC': vision.Border.SYMMETRIC}
+
+for how in BORDERS:
+    for label, pad, shape in (('all', 2, (5, 7, 3)), ('two', (1, 3), (4, 6, 1)),
+                              ('four', (0, 1, 2, 3), (5, 4, 3))):
+        name = 'pad_%s_%s' % (how.lower(), label)
+        text = pad if isinstance(pad, int) else list(pad)
+        emit(name, '{Pad: {padding: %s, padding_mode: %s}}' % (text, how),
+             vision.Pad(pad, 0, BORDERS[how]), image(name, shape, U8))
+emit('pad_fill', '{Pad: {padding: [1, 2], fill_value: [9, 8, 7]}}',
+     vision.Pad((1, 2), (9, 8, 7)), image('pf', (3, 4, 3), U8))
+
+for label, shape, size in (('odd', (7, 9), 4), ('even', (8, 6), (3, 2)),
+                           ('small', (4, 5), (7, 8)), ('one', (9, 4), (5, 6)),
+                           ('same', (5, 4), (5, 4))):
+    text = size if isinstance(size, int) else list(size)
+    emit('center_crop_' + label, '{CenterCrop: {size: %s}}' % text,
+         vision.CenterCrop(size), image('cc' + label, shape + (3,), U8))
+
+for label, size, pad, fill in (('whole', (5, 7), None, 0),
+                               ('padded', (9, 11), 2, 0),
+                               ('fill', (10, 10), (1, 2, 2, 3), 6)):
+    more = '' if pad is None else ', padding: %s, fill_value: %d' % (
+        pad if isinstance(pad, int) else list(pad), fill)
+    emit('random_crop_' + label,
+         '{RandomCrop: {size: %s%s}}' % (list(size), more),
+         vision.RandomCrop(size, pad, False, fill),
+         image('rc' + label, (5, 7, 3), U8))
+
+for c in 1, 3, 4:
+    emit('flip_horizontal_%d' % c, '{RandomHorizontalFlip: {prob: 1.0}}',
+         vision.RandomHorizontalFlip(1.0), image('fh%d' % c, (3, 5, c), U8))
+    emit('flip_vertical_%d' % c, '{RandomVerticalFlip: {prob: 1.0}}',
+         vision.RandomVerticalFlip(1.0), image('fv%d' % c, (5, 3, c), U8))

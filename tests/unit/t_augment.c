@@ -1,0 +1,238 @@
+/*
+ * Random transforms: how often and where, over many samples; the same bytes
+ * for any number of workers and for a pipe that begins in the middle; what
+ * follows a crop and a flip is one table all the same.
+ */
+#include "base/par.h"
+#include "conf.h"
+#include "data/column.h"
+#include "data/npy.h"
+#include "tap.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/cellrun-t_augment-XXXXXX";
+
+static struct cr_colpipe *ops_of(struct cr_diag *diag, const char *ops,
+                                 const struct cr_spec *in, bool train,
+                                 bool fuse)
+{
+    struct cr_config *config =
+        conf_load(diag, cr_strf(&conf_mem, "datapipe: {x: %s}\n", ops), NULL);
+
+    config->diag = diag;
+    return cr_colpipe_make(config, "x",
+                           cr_node_get(cr_section(config, "datapipe"), "x"),
+                           in, train, fuse, 3);
+}
+
+/* Whether `n` of `all` is what a share p gives, within 4.5 deviations. */
+static void share(int64_t n, int64_t all, double p, const char *what)
+{
+    double want = (double)all * p, dev = sqrt(want * (1 - p));
+
+    ok(fabs((double)n - want) <= 4.5 * dev, "%s: %lld of %lld", what,
+       (long long)n, (long long)all);
+}
+
+static void flips(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 2, 2, 1 } };
+    static const char *const ops[] = {
+        "[{RandomHorizontalFlip: {prob: 0.3}}]",
+        "[{RandomVerticalFlip: {prob: 0.3}}]",
+    };
+    unsigned char x[4] = { 1, 2, 3, 4 }, y[4], room[4096];
+    struct cr_diag diag = { .arena = &conf_mem };
+    int k;
+
+    for (k = 0; k < 2; k++) {
+        struct cr_colpipe *c = ops_of(&diag, ops[k], &in, true, true);
+        int64_t i, n = 0, moved = 0, last = -1;
+
+        for (i = 0; i < 4000; i++) {
+            cr_colpipe_run(c, &diag, i / 1000, i % 1000, x, y, room);
+            n += y[0] != 1;
+            moved += last >= 0 && (y[0] != 1) != (bool)last;
+            last = y[0] != 1;
+        }
+        share(n, 4000, 0.3, ops[k]);
+        share(moved, 3999, 0.42, "changes from one sample to the next");
+    }
+}
+
+/* A 4 x 5 image whose pixels tell where they are, cropped to 2 x 2 with a
+ * margin of 1: 5 by 6 places. */
+static void crops(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 4, 5, 1 } };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_colpipe *c =
+        ops_of(&diag, "[{RandomCrop: {size: 2, padding: 1, fill_value: 99, "
+                      "padding_mode: EDGE}}]", &in, true, true);
+    unsigned char x[20], y[4], room[4096];
+    int64_t count[30] = { 0 }, i;
+    double chi = 0;
+
+    for (i = 0; i < 20; i++)
+        x[i] = (unsigned char)i;
+    for (i = 0; i < 6000; i++) {
+        int64_t row, left;
+
+        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        /* the border again: two pixels of a row alike mean the margin */
+        row = y[0] == y[2] ? (y[0] >= 15 ? 4 : 0) : y[0] / 5 + 1;
+        left = y[0] == y[1] ? (y[0] % 5 == 4 ? 5 : 0) : y[0] % 5 + 1;
+        count[row * 6 + left]++;
+    }
+    for (i = 0; i < 30; i++)
+        chi += (double)((count[i] - 200) * (count[i] - 200)) / 200;
+    /* 29 degrees of freedom: above 66 once in 10,000 seeds */
+    ok(chi > 8 && chi < 66, "30 places are as likely: chi square %.1f", chi);
+}
+
+static const char RECIPE[] =
+    "[{RandomCrop: {size: 6, padding: 2}, only: train}, "
+    "{RandomHorizontalFlip: {prob: 0.5}, only: train}, "
+    "{Rescale: {rescale: $(1/255), shift: 0.0}}, "
+    "{Normalize: {mean: [0.5, 0.4, 0.3], std: [0.2, 0.3, 0.4]}}, HWC2CHW]";
+
+static void fused_tail(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 6, 6, 3 } };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_colpipe *c[2] = { ops_of(&diag, RECIPE, &in, true, false),
+                                ops_of(&diag, RECIPE, &in, true, true) };
+    struct cr_colpipe *eval = ops_of(&diag, RECIPE, &in, false, true);
+    unsigned char x[108], room[8192];
+    cr_real y[2][108];
+    int64_t i, bad = 0;
+
+    for (i = 0; i < 108; i++)
+        x[i] = (unsigned char)(i * 29 + 3);
+    ok(!c[0]->fused && c[1]->fused && c[1]->first == 2 && c[1]->classes == 3,
+       "what follows crop and flip is fused");
+    ok(eval->n == 3 && eval->fused && eval->first == 0,
+       "and all of it where they are only for training");
+    for (i = 0; i < 50; i++) {
+        cr_colpipe_run(c[0], &diag, 2, i, x, y[0], room);
+        cr_colpipe_run(c[1], &diag, 2, i, x, y[1], room);
+        bad += memcmp(y[0], y[1], sizeof y[0]) != 0;
+    }
+    ok(bad == 0, "the same bytes with and without the table");
+}
+
+static void array_write(const char *name, const struct cr_spec *spec,
+                        const void *data)
+{
+    struct cr_buf buf = { .arena = &conf_mem };
+    struct cr_diag diag = { .arena = &conf_mem };
+
+    cr_npy_header(&buf, spec);
+    cr_buf_add(&buf, data, cr_bytes(spec));
+    ok(cr_write_file(&diag, cr_strf(&conf_mem, "%s/%s", folder, name),
+                     buf.text, buf.len), "%s is written", name);
+}
+
+#define ROWS 23
+
+static void data_write(void)
+{
+    struct cr_spec x = { CR_U8, CR_PLAIN, 4, { ROWS, 6, 6, 3 } };
+    struct cr_spec y = { CR_I32, CR_PLAIN, 1, { ROWS } };
+    unsigned char v[ROWS * 108];
+    int32_t label[ROWS];
+    int i;
+
+    for (i = 0; i < ROWS * 108; i++)
+        v[i] = (unsigned char)(i * 29 + i / 108);
+    for (i = 0; i < ROWS; i++)
+        label[i] = i % 3;
+    array_write("x.npy", &x, v);
+    array_write("y.npy", &y, label);
+}
+
+static const char *config_of(const char *more)
+{
+    return cr_strf(&conf_mem,
+                   "dataset:\n  train: {NumpySlicesDataset: {data: [%s/x.npy, "
+                   "%s/y.npy], column_names: [image, label]}}\n"
+                   "datapipe:\n  batch: {batch_size: 4}\n%s",
+                   folder, folder, more);
+}
+
+/* Fletcher's sums over all batches from batch `from` of epoch 0 to the end of
+ * epoch 1. */
+static uint64_t bytes_of(const char *text, int64_t from)
+{
+    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_config *config = conf_load(&diag, text, NULL);
+    const struct cr_column *column;
+    const struct cr_batch *b;
+    struct cr_pipe *pipe;
+    uint64_t low = 1, high = 0;
+    int n, c, epoch;
+    size_t i;
+
+    config->diag = &diag;
+    pipe = diag.errors == 0 ? cr_pipe_open(config, &want) : NULL;
+    if (!ok(pipe, "the pipe opens")) {
+        printf("# %s\n", conf_messages(&diag));
+        return 0;
+    }
+    column = cr_pipe_columns(pipe, &n);
+    cr_pipe_seek(pipe, from / 6, from % 6);
+    for (epoch = (int)(from / 6); epoch < 2; epoch++)
+        while ((b = cr_pipe_next(pipe, &diag)))
+            for (c = 0; c < n; c++)
+                for (i = 0; i < (size_t)b->n * cr_bytes(&column[c].spec);
+                     i++) {
+                    low += ((const unsigned char *)b->data[c])[i] + 1u;
+                    high += low * 31;
+                }
+    cr_pipe_close(pipe);
+    if (!ok(diag.errors == 0, "no error on the way"))
+        printf("# %s\n", conf_messages(&diag));
+    return low ^ high << 20;
+}
+
+static void same_bytes(const char *name, const char *datapipe)
+{
+    static const int counts[] = { 0, 1, 2, 4 };
+    uint64_t whole = 0, part = 0;
+    size_t i;
+
+    for (i = 0; i < CR_LEN(counts); i++) {
+        const char *text = config_of(cr_strf(
+            &conf_mem, "  workers: %d\n%s", counts[i], datapipe));
+        uint64_t all = bytes_of(text, 0), late = bytes_of(text, 4);
+
+        if (i == 0) {
+            whole = all;
+            part = late;
+        }
+        ok(all == whole && all != late && late == part,
+           "%s: %d workers give the same bytes, from the middle too", name,
+           counts[i]);
+    }
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    data_write();
+    flips();
+    crops();
+    fused_tail();
+    cr_par_start(3);
+    same_bytes("crop and flip", cr_strf(&conf_mem, "  image: %s\n", RECIPE));
+    cr_par_stop();
+    unlink(cr_strf(&conf_mem, "%s/x.npy", folder));
+    unlink(cr_strf(&conf_mem, "%s/y.npy", folder));
+    rmdir(folder);
+    cr_arena_free(&conf_mem);
+    return done();
+}
