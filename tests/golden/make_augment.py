@@ -45,3 +45,39 @@ for c in 1, 3, 4:
          vision.RandomHorizontalFlip(1.0), image('fh%d' % c, (3, 5, c), U8))
     emit('flip_vertical_%d' % c, '{RandomVerticalFlip: {prob: 1.0}}',
          vision.RandomVerticalFlip(1.0), image('fv%d' % c, (5, 3, c), U8))
+
+for label, shape, deg in (('odd', (7, 7, 3), 30), ('wide', (4, 5, 1), -45),
+                          ('tall', (9, 6, 3), 77.7), ('half', (5, 6, 3), 180),
+                          ('cifar', (32, 32, 1), 133)):
+    emit('rotation_' + label, '{RandomRotation: {degrees: [%r, %r]}}'
+         % (deg, deg), vision.RandomRotation((deg, deg)),
+         image('rr' + label, shape, U8))
+emit('rotation_center', '{RandomRotation: {degrees: [20, 20], center: [1, 2], '
+     'fill_value: 7}}',
+     vision.RandomRotation((20, 20), center=(1, 2), fill_value=7),
+     image('rotation_center', (6, 8, 3), U8))
+
+for what in 'brightness', 'contrast', 'saturation':
+    for f in 0.4, 1.3:
+        emit('color_%s_%d' % (what, 10 * f),
+             '{RandomColorAdjust: {%s: [%r, %r]}}' % (what, f, f),
+             vision.RandomColorAdjust(**{what: (f, f)}),
+             image('color' + what, (9, 8, 3), U8))
+
+
+def gray(channels):
+    def op(a):
+        a = np.array(vision.Grayscale(channels)(vision.ToPIL()(a)))
+        return a if a.ndim == 3 else a[:, :, None]
+    return op
+
+
+for n in 1, 3:
+    emit('grayscale_%d' % n, '{Grayscale: {num_output_channels: %d}}' % n,
+         gray(n), image('gray', (9, 8, 3), U8))
+
+# what chance cannot change
+emit('erasing_never', '{RandomErasing: {prob: 0.0}}',
+     vision.RandomErasing(0.0), image('erasing', (3, 6, 5), np.float32))
+emit('cut_out_black', '{CutOut: {length: 3, num_patches: 2}}',
+     vision.CutOut(3, 2), np.zeros((5, 6, 3), U8))

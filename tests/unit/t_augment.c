@@ -92,6 +92,86 @@ static void crops(void)
     ok(chi > 8 && chi < 66, "30 places are as likely: chi square %.1f", chi);
 }
 
+/* Every place of the corner of a 2 x 2 patch on a 4 x 5 image, hanging over
+ * included: 7 by 8; and rectangles that lie inside. */
+static void patches(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 4, 5, 1 } };
+    static const struct cr_spec chw = { CR_F32, CR_PLAIN, 3, { 1, 8, 9 } };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_colpipe *c =
+        ops_of(&diag, "[{CutOut: {length: 2}}]", &in, true, true);
+    struct cr_colpipe *e = ops_of(
+        &diag, "[{RandomErasing: {prob: 0.4, value: 2}}]", &chw, true, true);
+    unsigned char x[20], y[20], room[8192];
+    int64_t i, k, holes = 0, gone = 0, erased = 0, bad = 0;
+    float f[72] = { 0 };
+    cr_real g[72];
+
+    memset(x, 1, sizeof x);
+    for (i = 0; i < 5600; i++) {
+        int64_t n = 20;
+
+        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        for (k = 0; k < 20; k++)
+            n -= y[k];
+        bad += n != 0 && n != 1 && n != 2 && n != 4;
+        holes += n == 4;
+        gone += n == 0;
+    }
+    ok(bad == 0, "patches have 0, 1, 2 or 4 pixels");
+    share(holes, 5600, 12.0 / 56, "whole patches");
+    share(gone, 5600, 26.0 / 56, "vanished patches");
+    for (i = bad = 0; i < 2000; i++) {
+        int64_t n = 0, columns[9] = { 0 }, wide = 0;
+
+        cr_colpipe_run(e, &diag, 0, i, f, g, room);
+        for (k = 0; k < 72; k++) {
+            bool on = g[k] == 2;
+
+            n += on;
+            columns[k % 9] += on;
+        }
+        for (k = 0; k < 9; k++)
+            wide += columns[k] > 0;
+        erased += n > 0;
+        for (k = 0; k < 9; k++)
+            bad += columns[k] > 0 && columns[k] * wide != n;
+        bad += n > 36 || wide == 9;
+    }
+    ok(bad == 0, "what is erased is a rectangle inside of the image");
+    share(erased, 2000, 0.4, "RandomErasing");
+}
+
+static void colors(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 1, 2, 3 } };
+    static const unsigned char x[6] = { 200, 0, 0, 90, 90, 90 };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_colpipe *c = ops_of(
+        &diag, "[{RandomColorAdjust: {hue: [0.335, 0.335]}}]", &in, true,
+        true);
+    unsigned char y[6], room[4096];
+    int64_t i, low = 0, high = 0, sum = 0;
+
+    cr_colpipe_run(c, &diag, 0, 0, x, y, room);
+    ok(y[0] < 5 && y[1] == 200 && y[2] < 5 && y[3] == 90 && y[4] == 90 &&
+           y[5] == 90,
+       "a third of a turn makes red green and leaves gray: %d %d %d", y[0],
+       y[1], y[2]);
+    c = ops_of(&diag, "[{RandomColorAdjust: {brightness: 0.2}}]", &in, true,
+               true);
+    for (i = 0; i < 2000; i++) {
+        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        low += y[0] < 160;
+        high += y[0] > 240;
+        sum += y[0];
+    }
+    ok(low == 0 && high == 0 && llabs(sum - 400000) < 5000,
+       "brightness 0.2 is from 0.8 to 1.2: mean %lld of 2000",
+       (long long)sum);
+}
+
 static const char RECIPE[] =
     "[{RandomCrop: {size: 6, padding: 2}, only: train}, "
     "{RandomHorizontalFlip: {prob: 0.5}, only: train}, "
@@ -226,6 +306,8 @@ int main(void)
     data_write();
     flips();
     crops();
+    patches();
+    colors();
     fused_tail();
     cr_par_start(3);
     same_bytes("crop and flip", cr_strf(&conf_mem, "  image: %s\n", RECIPE));

@@ -1,0 +1,62 @@
+/* Grayscale: y = (19595 r + 38470 g + 7471 b + 32768) / 65536, rounded down:
+ * Pillow's weights .299, .587, .114. */
+#include "data/image.h"
+
+struct grayscale {
+    int64_t num_output_channels;
+};
+
+static const struct cr_opt grayscale_opts[] = {
+    CR_INT_OR(struct grayscale, num_output_channels, 1, 1, 3,
+              "1, or 3 that are alike."),
+    { 0 },
+};
+
+static bool grayscale_plan(struct cr_tplan *p)
+{
+    const struct grayscale *o = p->opts;
+    struct cr_image m;
+
+    if (!cr_image_of(p, "Grayscale", &m))
+        return false;
+    if (m.c != 3 || p->in.type != CR_U8)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "Grayscale takes images (height, width, 3) of uint8, "
+                        "not %s %s",
+                        cr_type_name(p->in.type),
+                        cr_show(p->arena, &p->in));
+    if (o->num_output_channels == 2)
+        return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
+                        "Grayscale: num_output_channels takes 1 or 3, not 2");
+    p->out = p->in;
+    p->out.dim[2] = o->num_output_channels;
+    return true;
+}
+
+static bool grayscale_apply(struct cr_sample *s)
+{
+    const struct grayscale *o = s->plan->opts;
+    int64_t i, k, n = s->plan->in.dim[0] * s->plan->in.dim[1];
+    const unsigned char *x = s->x;
+    unsigned char *y = s->y;
+
+    for (i = 0; i < n; i++, x += 3)
+        for (k = 0; k < o->num_output_channels; k++)
+            *y++ = (unsigned char)((x[0] * 19595 + x[1] * 38470 +
+                                    x[2] * 7471 + 0x8000) >> 16);
+    return true;
+}
+
+const struct cr_transform cr_transform_grayscale = {
+    .about = {
+        .name = "Grayscale",
+        .summary = "Brightness instead of colours.",
+        .detail = "Images (height, width, 3) of uint8, with Pillow's and "
+                  "MindSpore's bits.",
+        .example = "datapipe: {image: [Grayscale]}\n",
+        .opts = grayscale_opts,
+        .size = sizeof(struct grayscale),
+    },
+    .plan = grayscale_plan,
+    .apply = grayscale_apply,
+};

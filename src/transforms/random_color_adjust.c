@@ -1,0 +1,205 @@
+/* RandomColorAdjust: brightness, contrast, saturation and hue of an RGB image
+ * change by factors f that are uniform in their ranges, in a random order.
+ *
+ *     brightness  y = f x
+ *     contrast    y = (1 - f) m + f x    m: the rounded mean of gray
+ *     saturation  y = (1 - f) gray + f x
+ *     hue         H of HSV (a full circle is 256) moves by f 255
+ *
+ * each rounded and limited to 0..255; gray is OpenCV's, in
+ * 1/2^15, and sums are its float32 ones: one rounding for f x, one for the
+ * rest. The first three have MindSpore's bits; the hue may differ from it by
+ * the rounding of a byte. */
+#include "data/image.h"
+
+#include <string.h>
+
+struct color {
+    struct cr_reals brightness, contrast, saturation, hue;
+};
+
+static const struct cr_opt color_opts[] = {
+    CR_REALS_MAY(struct color, brightness, 0, 1e6,
+                 "Least and largest factor, or f for 1 - f to 1 + f; 1 where "
+                 "not given."),
+    CR_REALS_MAY(struct color, contrast, 0, 1e6, "As brightness."),
+    CR_REALS_MAY(struct color, saturation, 0, 1e6, "As brightness."),
+    CR_REALS_MAY(struct color, hue, -0.5, 0.5,
+                 "Least and largest turn, or f for -f to f; 0 where not "
+                 "given."),
+    { 0 },
+};
+
+enum { BRIGHTNESS, CONTRAST, SATURATION, HUE, CHANGES };
+
+struct plan {
+    double low[CHANGES], high[CHANGES];
+    int64_t pixels;
+};
+
+static bool color_range(struct cr_tplan *p, const char *name,
+                        const struct cr_reals *given, double middle,
+                        double *low, double *high)
+{
+    double f = given->n > 0 ? given->v[0] : 0;
+
+    if (given->n == 2) {
+        *low = given->v[0];
+        *high = given->v[1];
+    } else {
+        *low = middle == 1 && f > 1 ? 0 : middle - f;
+        *high = middle + f;
+    }
+    if (given->n <= 2 && *low <= *high)
+        return true;
+    return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
+                    "RandomColorAdjust: %s takes one number from 0, or the "
+                    "least and the largest",
+                    name);
+}
+
+static bool color_plan(struct cr_tplan *p)
+{
+    const struct color *o = p->opts;
+    struct plan *r = CR_NEW(p->arena, struct plan);
+    struct cr_image m;
+
+    p->self = r;
+    p->out = p->in;
+    if (!cr_image_of(p, "RandomColorAdjust", &m))
+        return false;
+    if (m.c != 3 || p->in.type != CR_U8)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "RandomColorAdjust takes images (height, width, 3) "
+                        "of uint8, not %s %s",
+                        cr_type_name(p->in.type),
+                        cr_show(p->arena, &p->in));
+    r->pixels = m.h * m.w;
+    return color_range(p, "brightness", &o->brightness, 1, &r->low[0],
+                       &r->high[0]) &&
+           color_range(p, "contrast", &o->contrast, 1, &r->low[1],
+                       &r->high[1]) &&
+           color_range(p, "saturation", &o->saturation, 1, &r->low[2],
+                       &r->high[2]) &&
+           color_range(p, "hue", &o->hue, 0, &r->low[3], &r->high[3]);
+}
+
+static unsigned char byte(float v)
+{
+    return v <= 0 ? 0 : v >= 255 ? 255 : (unsigned char)lrintf(v);
+}
+
+static int gray(const unsigned char *x)
+{
+    return (x[0] * 9798 + x[1] * 19235 + x[2] * 3735 + 16384) >> 15;
+}
+
+/* y = f x + (1 - f) m, or gray instead of m */
+static void color_mix(unsigned char *x, int64_t n, float f, float m,
+                      bool grays)
+{
+    int64_t i, k;
+
+    for (i = 0; i < n; i++, x += 3) {
+        float base = grays ? (float)gray(x) : m;
+
+        for (k = 0; k < 3; k++)
+            x[k] = byte(fmaf(base, 1 - f, f * (float)x[k]));
+    }
+}
+
+static float color_mean(const unsigned char *x, int64_t n)
+{
+    int64_t i, sum = 0;
+
+    for (i = 0; i < n; i++)
+        sum += gray(x + 3 * i);
+    return (float)floor((double)sum / (double)n + 0.5);
+}
+
+static int at_most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* To HSV, where a circle is 256, and back, as OpenCV's RGB2HSV_FULL does. */
+static void color_turn(unsigned char *x, int64_t n, double f)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++, x += 3) {
+        int r = x[0], g = x[1], b = x[2], v = at_most(at_most(r, g), b);
+        int d = v + at_most(at_most(-r, -g), -b), h, sat, sector;
+        float s, p, frac, of[3];
+
+        h = v == r ? g - b : v == g ? b - r + 2 * d : r - g + 4 * d;
+        sat = v ? (d * (int)lrint((255 << 12) / (double)v) + 2048) >> 12 : 0;
+        h = d ? (h * (int)lrint((256 << 12) / (6.0 * d)) + 2048) >> 12 : 0;
+        h = (h + (int)(f * 255)) & 255;
+        s = (float)sat / 255;
+        frac = (float)h * (6.0f / 256);
+        sector = (int)frac;
+        frac -= (float)sector;
+        p = (float)v;
+        of[0] = p * (1 - s);            /* the least */
+        of[1] = p * (1 - s * frac);     /* falling */
+        of[2] = p * (1 - s * (1 - frac)); /* rising */
+        x[0] = byte(sector == 0 || sector == 5 ? p
+                    : sector == 1              ? of[1]
+                    : sector == 4              ? of[2]
+                                               : of[0]);
+        x[1] = byte(sector == 1 || sector == 2 ? p
+                    : sector == 3              ? of[1]
+                    : sector == 0              ? of[2]
+                                               : of[0]);
+        x[2] = byte(sector == 3 || sector == 4 ? p
+                    : sector == 5              ? of[1]
+                    : sector == 2              ? of[2]
+                                               : of[0]);
+    }
+}
+
+static bool color_apply(struct cr_sample *s)
+{
+    const struct plan *r = s->plan->self;
+    int64_t order[CHANGES], n = r->pixels;
+    unsigned char *y = s->y;
+    int i;
+
+    memcpy(y, s->x, (size_t)n * 3);
+    cr_rng_permute(&s->rng, CHANGES, order);
+    for (i = 0; i < CHANGES; i++) {
+        int64_t k = order[i];
+        double f = r->low[k] + (r->high[k] - r->low[k]) *
+                                   cr_rng_double(&s->rng,
+                                                 CHANGES + (uint64_t)k);
+
+        if (k == BRIGHTNESS && f != 1)
+            color_mix(y, n, (float)f, 0, false);
+        else if (k == CONTRAST && f != 1)
+            color_mix(y, n, (float)f, color_mean(y, n), false);
+        else if (k == SATURATION && f != 1)
+            color_mix(y, n, (float)f, 0, true);
+        else if (k == HUE && f != 0)
+            color_turn(y, n, f);
+    }
+    return true;
+}
+
+const struct cr_transform cr_transform_random_color_adjust = {
+    .about = {
+        .name = "RandomColorAdjust",
+        .summary = "Random brightness, contrast, saturation and hue.",
+        .detail = "Images (height, width, 3) of uint8. The four come in a "
+                  "random order.",
+        .example = "datapipe:\n"
+                   "  image:\n"
+                   "    - {RandomColorAdjust: {brightness: 0.2, contrast: "
+                   "0.2}, only: train}\n",
+        .opts = color_opts,
+        .size = sizeof(struct color),
+    },
+    .plan = color_plan,
+    .apply = color_apply,
+    .random = true,
+};
