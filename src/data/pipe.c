@@ -284,6 +284,8 @@ static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
         p->n_workers = (int)node->integer;
         return true;
     }
+    if (!p->set.type->at) /* files are read and decoded */
+        p->n_workers = cpus;
     for (i = 0; i < p->set.columns; i++)
         if ((!p->op[i]->fused || p->op[i]->first > 0) && p->op[i]->n > 0 &&
             cr_bytes(&p->op[i]->out) > 1024)

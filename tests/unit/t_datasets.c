@@ -200,11 +200,68 @@ static void own_sets(void)
     free((void *)(uintptr_t)image);
 }
 
+/* A sample of tests/fuzz/corpus as a file of the folder. */
+static void copy(const char *sample, const char *name)
+{
+    size_t len;
+    char *text = cr_read_file(&conf_mem, &diag, CR_NOWHERE,
+                              cr_strf(&conf_mem, "tests/fuzz/corpus/%s",
+                                      sample),
+                              CR_E_SYSTEM, 1 << 20, &len);
+
+    if (text)
+        put(name, text, len);
+}
+
+#define FOLDER(more) \
+    cr_strf(&conf_mem, "ImageFolderDataset: {dataset_dir: %s/c" more "}", \
+            folder)
+
+static void image_folder(void)
+{
+    struct cr_pipe *pipe;
+    int n;
+
+    /* names by bytes: 10, 2, B, a; 2 is empty and counts */
+    copy("jpeg/rgb", "c/B/x.JPG");
+    copy("jpeg/gray", "c/B/.hidden.jpg");
+    copy("png/rgb", "c/10/b.png");
+    copy("jpeg/gray", "c/10/a.jpeg");
+    copy("jpeg/progressive", "c/a/1.jpg");
+    same(samples(FOLDER(", shuffle: false")), "100:0 0:0 200:2 200:3 ",
+         "a class per folder");
+    same(samples(FOLDER(", shuffle: false, extensions: [.jpg]")),
+         "200:2 200:3 ", "extensions");
+    says(FOLDER(", extensions: [.bmp]"), "has no images");
+    same(samples(FOLDER(", shuffle: false, class_indexing: {a: 1, '10': 5}")),
+         "200:1 100:5 0:5 ", "class_indexing");
+    says(FOLDER(", class_indexing: {b: 1}"), "has no folder 'b'");
+    says(FOLDER(", class_indexing: {a: -1}"), "takes numbers from 0");
+    says(FOLDER(", decode: false"), "images come decoded");
+    pipe = open_pipe(FOLDER(""));
+    same(cr_show(&conf_mem, &cr_pipe_columns(pipe, &n)[0].spec), "(3, 5, 3)",
+         "gray becomes RGB");
+    same(cr_pipe_dataset(pipe)->class_names[2], "B", "names of classes");
+    ok(cr_pipe_dataset(pipe)->classes == 4, "four classes");
+    cr_pipe_close(pipe);
+    copy("jpeg/gray_6x5", "c/a/2.jpg");
+    says(FOLDER(""), "the image is 6 x 5, but the first one");
+    copy("jpeg/cut", "c/a/2.jpg");
+    says(FOLDER(""), "c/a/2.jpg");
+    put("c/a/2.jpg", "text", 4);
+    says(FOLDER(""), "of no known format");
+    remove(in_folder("c/a/2.jpg"));
+    put("c/a/readme.txt", "text", 4);
+    cr_pipe_close(open_pipe(FOLDER("")));
+    ok(strstr(conf_messages(&diag), "1 files in"), "others are told");
+}
+
 /* Every data set and format has a test here or in t_files.c. */
 static void registry(void)
 {
     static const char *const known =
-        " MnistDataset IdxDataset NumpySlicesDataset idx jpeg npy png ";
+        " MnistDataset IdxDataset NumpySlicesDataset ImageFolderDataset "
+        "idx jpeg npy png ";
     static const enum cr_kind kinds[] = { CR_KIND_DATASET, CR_KIND_FORMAT };
     size_t k;
     int i;
@@ -226,7 +283,9 @@ static void remove_all(void)
         "short/train-images-idx3-ubyte", "short/train-labels-idx1-ubyte",
         "small/train-images-idx3-ubyte", "small/train-labels-idx1-ubyte",
         "m", "none", "short", "small", "x.npy", "one.npy", "y.idx", "z.idx",
-        "fifo",
+        "fifo", "c/B/x.JPG", "c/B/.hidden.jpg", "c/10/b.png",
+        "c/10/a.jpeg", "c/a/1.jpg", "c/a/readme.txt", "c/B", "c/10", "c/2",
+        "c/a", "c",
     };
     size_t i;
 
@@ -240,11 +299,17 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     mkdir(in_folder("m"), 0700);
+    mkdir(in_folder("c"), 0700);
+    mkdir(in_folder("c/10"), 0700);
+    mkdir(in_folder("c/2"), 0700);
+    mkdir(in_folder("c/B"), 0700);
+    mkdir(in_folder("c/a"), 0700);
     mkdir(in_folder("short"), 0700);
     mkdir(in_folder("small"), 0700);
     mnist_set();
     mnist_mistakes();
     own_sets();
+    image_folder();
     registry();
     remove_all();
     cr_arena_free(&conf_mem);

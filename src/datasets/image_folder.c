@@ -1,0 +1,371 @@
+/* ImageFolderDataset: one folder per class (formats.md 7.3).
+ *
+ * Classes are the folders' names sorted by bytes, and an empty one counts.
+ * Images are decoded when they are read, by the threads that fill batches,
+ * and are always RGB. Every image has the size of the first: batches are
+ * planned before any other file is looked at. */
+#include "base/gz.h"
+#include "base/str.h"
+#include "data/array.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+struct image_folder {
+    const char *dataset_dir;
+    struct cr_strs extensions;
+    const struct cr_node *class_indexing;
+    bool decode;
+    int64_t num_samples;
+    const struct cr_node *shuffle;
+};
+
+static const struct cr_opt image_folder_opts[] = {
+    CR_STR(struct image_folder, dataset_dir,
+           "Folder with one folder of images per class; relative to the "
+           "config, then to the folders of CELLRUN_DATA."),
+    CR_STRS_MAY(struct image_folder, extensions,
+                "Ends of the names that are read, such as .png; .png, .jpg "
+                "and .jpeg unless given. Case does not matter."),
+    CR_NODE(struct image_folder, class_indexing,
+            "Numbers of classes, {cat: 0, dog: 1}; folders not named are "
+            "left out. Unless given: sorted by name, from 0."),
+    CR_BOOL_OR(struct image_folder, decode, true,
+               "Images come decoded; false is refused."),
+    CR_INT_MAY(struct image_folder, num_samples, 1, CR_DIM_MAX,
+               "So many samples: the first ones, or, shuffled, others in "
+               "every epoch."),
+    CR_NODE(struct image_folder, shuffle,
+            "Whether each epoch has an order of its own; true for training "
+            "data unless given."),
+    { 0 },
+};
+
+struct image {
+    const char *path;
+    int32_t label;
+};
+
+struct folder_set {
+    struct cr_config *config;
+    struct cr_strs extensions;
+    struct image *image;
+    int64_t n, cap;
+    int64_t others;         /* files whose names end otherwise */
+    int64_t height, width;
+    uint32_t crc;
+};
+
+/* ---- names ---- */
+
+static int folder_by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* All names of a folder that are not hidden, sorted; -1 after reporting. */
+static int64_t folder_names(struct cr_config *config, const char *path,
+                            const char ***names)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    int64_t n = 0, cap = 0;
+
+    *names = NULL;
+    if (!dir) {
+        cr_error(config->diag, cr_at_file(config->arena, path),
+                 CR_E_DATA_READ, "the folder cannot be read");
+        return -1;
+    }
+    while ((entry = readdir(dir))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        if (n == cap) {
+            const char **more = CR_NEWS(config->arena, const char *,
+                                        cap > 0 ? 2 * cap : 64);
+
+            if (n > 0)
+                memcpy(more, *names, (size_t)n * sizeof *more);
+            cap = cap > 0 ? 2 * cap : 64;
+            *names = more;
+        }
+        (*names)[n++] = cr_strdup(config->arena, entry->d_name);
+    }
+    closedir(dir);
+    if (n > 0)
+        qsort(*names, (size_t)n, sizeof **names, folder_by_name);
+    return n;
+}
+
+static bool folder_wanted(const struct folder_set *f, const char *name)
+{
+    size_t len = strlen(name);
+    int i;
+
+    for (i = 0; i < f->extensions.n; i++) {
+        size_t end = strlen(f->extensions.v[i]);
+
+        if (len > end && strcasecmp(name + len - end, f->extensions.v[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void folder_add(struct folder_set *f, const char *path, int32_t label)
+{
+    if (f->n == f->cap) {
+        struct image *more = CR_NEWS(f->config->arena, struct image,
+                                     f->cap > 0 ? 2 * f->cap : 256);
+
+        if (f->n > 0)
+            memcpy(more, f->image, (size_t)f->n * sizeof *more);
+        f->cap = f->cap > 0 ? 2 * f->cap : 256;
+        f->image = more;
+    }
+    f->image[f->n++] = (struct image){ path, label };
+}
+
+static bool folder_class(struct folder_set *f, const char *root,
+                         const char *class, int32_t label)
+{
+    const char *path = cr_path_join(f->config->arena, root, class);
+    const char **names;
+    int64_t i, n = folder_names(f->config, path, &names);
+
+    for (i = 0; i < n; i++) {
+        const char *file = cr_path_join(f->config->arena, path, names[i]);
+        struct stat st;
+
+        if (!folder_wanted(f, names[i])) {
+            f->others++;
+            continue;
+        }
+        if (stat(file, &st) != 0 || !S_ISREG(st.st_mode)) {
+            cr_error(f->config->diag, cr_at_file(f->config->arena, file),
+                     CR_E_DATA_READ, "is no regular file");
+            return false;
+        }
+        f->crc = cr_crc32(f->crc, class, strlen(class) + 1);
+        f->crc = cr_crc32(f->crc, names[i], strlen(names[i]) + 1);
+        f->crc = cr_crc32(f->crc, &(int64_t){ st.st_size }, 8);
+        folder_add(f, file, label);
+    }
+    return n >= 0;
+}
+
+/* ---- classes ---- */
+
+static bool folder_is_dir(struct cr_arena *arena, const char *root,
+                          const char *name)
+{
+    struct stat st;
+
+    return stat(cr_path_join(arena, root, name), &st) == 0 &&
+           S_ISDIR(st.st_mode);
+}
+
+static bool folder_sorted(struct folder_set *f, const char *root,
+                          struct cr_dataset *to)
+{
+    const char **names;
+    int64_t i, n = folder_names(f->config, root, &names);
+
+    for (i = 0; i < n; i++) {
+        if (!folder_is_dir(f->config->arena, root, names[i]))
+            continue;
+        if (!folder_class(f, root, names[i], (int32_t)to->classes))
+            return false;
+        names[to->classes++] = names[i];
+    }
+    to->class_names = names;
+    return n >= 0;
+}
+
+#define CLASSES_MAX 1000000
+
+/* Folders in the order of the map; classes: the highest number and one. */
+static bool folder_indexed(struct folder_set *f, const char *root,
+                           const struct cr_node *map, struct cr_dataset *to)
+{
+    struct cr_config *c = f->config;
+    const char **names;
+    int64_t i;
+
+    if (map->kind != CR_NODE_MAP || !map->child)
+        return cr_error(c->diag, map->pos, CR_E_WRONG_TYPE,
+                        "class_indexing takes a map of folders and numbers, "
+                        "not %s", cr_node_what(c->arena, map));
+    for (CR_EACH(m, map)) {
+        if (m->kind != CR_NODE_INT || m->integer < 0 ||
+            m->integer >= CLASSES_MAX)
+            return cr_error(c->diag, m->pos, CR_E_OUT_OF_RANGE,
+                            "class_indexing takes numbers from 0 to 999999, "
+                            "not %s", cr_node_what(c->arena, m));
+        if (strcmp(m->key, "..") == 0 || strchr(m->key, '/') ||
+            !folder_is_dir(c->arena, root, m->key))
+            return cr_error(c->diag, m->key_pos, CR_E_DATA_MISSING,
+                            "'%s' has no folder '%s'", root, m->key);
+        if (m->integer >= to->classes)
+            to->classes = m->integer + 1;
+        if (!folder_class(f, root, m->key, (int32_t)m->integer))
+            return false;
+    }
+    names = CR_NEWS(c->arena, const char *, to->classes);
+    for (CR_EACH(m, map))
+        names[m->integer] = m->key;
+    for (i = 0; i < to->classes; i++)
+        if (!names[i])
+            names[i] = cr_strf(c->arena, "%lld", (long long)i);
+    to->class_names = names;
+    return true;
+}
+
+/* ---- opening ---- */
+
+/* The size of the first image is that of all. */
+static bool folder_size(struct folder_set *f, struct cr_dataset *to)
+{
+    struct cr_diag *diag = f->config->diag;
+    const char *path = f->image[0].path;
+    const struct cr_format *format = cr_format_of(diag, f->config->arena,
+                                                  path);
+    struct cr_spec spec = { 0 };
+    struct cr_file *file =
+        format ? format->open(f->config->arena, diag, path, &spec) : NULL;
+
+    if (!file)
+        return false;
+    format->close(file);
+    if (spec.type != CR_U8 || spec.rank != 3)
+        return cr_error(diag, cr_at_file(f->config->arena, path),
+                        CR_E_DATA_FORMAT, "the file is no image");
+    f->height = spec.dim[0];
+    f->width = spec.dim[1];
+    to->columns = 2;
+    to->column[0].name = "image";
+    to->column[0].spec = (struct cr_spec){
+        .type = CR_U8, .rank = 3, .dim = { f->height, f->width, 3 }
+    };
+    to->column[1].name = "label";
+    to->column[1].spec = (struct cr_spec){ .type = CR_I32 };
+    return true;
+}
+
+static bool folder_open(struct cr_config *config, const void *opts,
+                        struct cr_pos pos, struct cr_dataset *to)
+{
+    static const char *const usual[] = { ".png", ".jpg", ".jpeg" };
+    const struct image_folder *o = opts;
+    const char *root = cr_config_path(config, o->dataset_dir, true);
+    struct folder_set *f = CR_NEW(config->arena, struct folder_set);
+
+    if (!o->decode)
+        return cr_error(config->diag, pos, CR_E_OUT_OF_RANGE,
+                        "decode: false is not known here; images come "
+                        "decoded");
+    if (!root)
+        return cr_error(config->diag, pos, CR_E_DATA_MISSING,
+                        "there is no data set '%s', neither beside the "
+                        "config nor in CELLRUN_DATA", o->dataset_dir);
+    f->config = config;
+    f->extensions = o->extensions;
+    if (f->extensions.n == 0)
+        f->extensions = (struct cr_strs){ .v = usual, .n = CR_LEN(usual) };
+    if (!(o->class_indexing
+              ? folder_indexed(f, root, o->class_indexing, to)
+              : folder_sorted(f, root, to)))
+        return false;
+    if (f->n == 0)
+        return cr_error(config->diag, pos, CR_E_DATA_EMPTY,
+                        "'%s' has no images: they are read from folders in "
+                        "it, one per class", root);
+    if (f->others > 0)
+        cr_warn(config->diag, pos, CR_E_DATA_FORMAT,
+                "%lld files in '%s' have other ends than those of "
+                "extensions and are left out", (long long)f->others, root);
+    to->self = f;
+    to->count = f->n;
+    to->fingerprint = f->crc;
+    return folder_size(f, to);
+}
+
+/* ---- reading ---- */
+
+/* Gray becomes RGB from behind: to[i] is read before it is written. */
+static void folder_colour(unsigned char *to, int64_t n)
+{
+    while (n-- > 0)
+        to[3 * n] = to[3 * n + 1] = to[3 * n + 2] = to[n];
+}
+
+static bool folder_decode(const struct folder_set *f, struct cr_arena *mem,
+                          struct cr_diag *diag, const char *path,
+                          unsigned char *to)
+{
+    const struct cr_format *format = cr_format_of(diag, mem, path);
+    struct cr_spec spec = { 0 };
+    struct cr_file *file =
+        format ? format->open(mem, diag, path, &spec) : NULL;
+    bool ok;
+
+    if (!file)
+        return false;
+    if (spec.type != CR_U8 || spec.rank != 3)
+        ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
+                      "the file is no image");
+    else if (spec.dim[0] != f->height || spec.dim[1] != f->width)
+        ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
+                      "the image is %lld x %lld, but the first one, %s, is "
+                      "%lld x %lld: all need one size",
+                      (long long)spec.dim[1], (long long)spec.dim[0],
+                      f->image[0].path, (long long)f->width,
+                      (long long)f->height);
+    else
+        ok = format->read(file, diag, 0, spec.dim[0], to);
+    format->close(file);
+    if (ok && spec.dim[2] == 1)
+        folder_colour(to, spec.dim[0] * spec.dim[1]);
+    return ok;
+}
+
+static bool folder_read(struct cr_dataset *set, struct cr_diag *diag,
+                        int64_t i, int column, void *to)
+{
+    const struct folder_set *f = set->self;
+    struct cr_arena mem = { 0 };
+    bool ok;
+
+    if (column == 1) {
+        memcpy(to, &f->image[i].label, sizeof(int32_t));
+        return true;
+    }
+    ok = folder_decode(f, &mem, diag, f->image[i].path, to);
+    cr_arena_free(&mem);
+    return ok;
+}
+
+static void folder_close(struct cr_dataset *set)
+{
+    set->self = NULL; /* no file stays open */
+}
+
+const struct cr_dataset_type cr_dataset_image_folder = {
+    .about = {
+        .name = "ImageFolderDataset",
+        .summary = "Images in one folder per class.",
+        .detail = "Columns: image uint8 (height, width, 3), label int32. PNG "
+                  "and JPEG; gray images become RGB. All images have one "
+                  "size.",
+        .example = "dataset:\n"
+                   "  train: {ImageFolderDataset: {dataset_dir: "
+                   "flowers/train}}\n",
+        .opts = image_folder_opts,
+        .size = sizeof(struct image_folder),
+    },
+    .open = folder_open,
+    .read = folder_read,
+    .close = folder_close,
+};
