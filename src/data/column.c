@@ -37,6 +37,10 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         return false;
     if (!yes)
         return true;
+    if (c->mix)
+        return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
+                        "%s works on batches, so nothing may stand after it",
+                        c->mix->about.name);
     c->op[c->n] = cr_transform_find(obj.about->name);
     *p = (struct cr_tplan){
         .opts = obj.opts,
@@ -53,7 +57,12 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         return false;
     }
     c->out = p->out;
-    c->n++;
+    if (!c->op[c->n]->mix) {
+        c->n++;
+    } else if (train) {
+        c->mix = c->op[c->n];
+        c->mix_plan = *p;
+    }
     return true;
 }
 

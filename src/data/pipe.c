@@ -223,6 +223,47 @@ static bool make_batches(struct cr_pipe *p, const struct cr_pipe_section *s)
                     "dataset.%s has no samples", p->want.split);
 }
 
+/* The column of labels that are mixed together with the samples; -1. */
+static int mix_labels(const struct cr_pipe *p)
+{
+    int i;
+
+    for (i = 0; i < p->set.columns; i++)
+        if (strcmp(p->set.column[i].name, "label") == 0)
+            return i;
+    return -1;
+}
+
+/* What mixes a batch needs real numbers, labels that are rows of classes, and
+ * room for what was. */
+static bool mix_check(struct cr_pipe *p, int i)
+{
+    const struct cr_transform *mix = p->op[i]->mix;
+    const struct cr_spec *label;
+    int k = mix_labels(p);
+    size_t rows = (size_t)p->batch_size;
+
+    if (!mix)
+        return true;
+    if (p->op[i]->out.type != CR_REAL)
+        return cr_error(p->config->diag, p->op[i]->mix_plan.pos, CR_E_DTYPE,
+                        "%s takes real numbers, as Rescale and Normalize "
+                        "give them, not %s",
+                        mix->about.name, cr_type_name(p->op[i]->out.type));
+    label = k >= 0 && k != i ? &p->op[k]->out : NULL;
+    if (!label || label->type != CR_REAL || label->rank != 1)
+        return cr_error(p->config->diag, p->op[i]->mix_plan.pos, CR_E_DTYPE,
+                        "%s mixes labels too: datapipe.label needs OneHot "
+                        "and TypeCast to float32",
+                        mix->about.name);
+    if ((int64_t)rows > p->order.take)
+        rows = (size_t)p->order.take;
+    rows = rows * (cr_bytes(&p->op[i]->out) + cr_bytes(label) + 8) + 256;
+    if (p->room < rows)
+        p->room = rows;
+    return true;
+}
+
 static bool make_columns(struct cr_pipe *p)
 {
     const struct cr_node *node = cr_section(p->config, "datapipe");
@@ -247,6 +288,8 @@ static bool make_columns(struct cr_pipe *p)
         if (p->op[i]->room + cr_bytes(&c->spec) + 64 > p->room)
             p->room = p->op[i]->room + cr_bytes(&c->spec) + 64;
     }
+    for (i = 0; i < p->set.columns && ok; i++)
+        ok = mix_check(p, i);
     p->room = (p->room + 63) / 64 * 64;
     for (CR_EACH(m, node)) {
         if (cr_pipe_key(m->key))
@@ -411,6 +454,37 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
     return true;
 }
 
+/* Ops over the batch, when all its rows are there. */
+static void mix_batch(const struct cr_pipe *p, const struct cr_batch *b,
+                      char *room)
+{
+    int i, label = mix_labels(p);
+
+    for (i = 0; i < b->columns; i++) {
+        const struct cr_colpipe *c = p->op[i];
+        struct cr_mix m = { .plan = &c->mix_plan, .n = b->n };
+        size_t size;
+
+        if (!c->mix)
+            continue;
+        m.each = cr_count(&c->out);
+        m.classes = cr_count(&p->op[label]->out);
+        m.y = b->data[i];
+        m.mixed = b->data[label];
+        m.order = (int64_t *)(void *)room;
+        size = ((size_t)b->n * sizeof *m.order + 63) / 64 * 64;
+        m.x = memcpy(room + size, m.y,
+                     (size_t)(b->n * m.each) * sizeof *m.y);
+        size += (size_t)(b->n * m.each) * sizeof *m.y;
+        m.labels = memcpy(room + size, m.mixed,
+                          (size_t)(b->n * m.classes) * sizeof *m.mixed);
+        m.rng = cr_rng(p->want.seed, CR_STREAM_AUGMENT,
+                       ((uint64_t)b->epoch << 32) + (1u << 31) + (uint64_t)i,
+                       (uint64_t)b->index << 32);
+        c->mix->mix(&m);
+    }
+}
+
 /* Batch number `sequence` of the run; the order of its epoch must be made. */
 static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
                         int64_t sequence)
@@ -483,6 +557,7 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
     if (p->failed && !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->rooms,
                                 &row))
         return NULL;
+    mix_batch(p, &p->batch, p->rooms);
     return &p->batch;
 }
 
@@ -495,7 +570,10 @@ static bool worker_fill(void *ctx, struct cr_diag *diag, int64_t sequence,
     int64_t row;
 
     (void)sequence;
-    return fill_rows(p, diag, b, 0, b->n, room, &row);
+    if (!fill_rows(p, diag, b, 0, b->n, room, &row))
+        return false;
+    mix_batch(p, b, room);
+    return true;
 }
 
 static void worker_place(void *ctx, int64_t sequence, struct cr_batch *b)

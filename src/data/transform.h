@@ -33,10 +33,25 @@ struct cr_sample {
     int64_t index;          /* of the sample in its data set, for messages */
 };
 
+/* What an op that mixes the samples of a batch sees: all of them, and their
+ * labels, rows of classes. x and labels are what was; y and mixed the same
+ * now, to be changed. */
+struct cr_mix {
+    const struct cr_tplan *plan;
+    int64_t n, each, classes;   /* rows; elements of one; of one's label */
+    const cr_real *x, *labels;
+    cr_real *y, *mixed;
+    int64_t *order;             /* room for n */
+    struct cr_rng rng;          /* of seed, epoch and batch; b + 1 + i is
+                                   free for row i */
+};
+
 struct cr_transform {
     struct cr_about about;
     bool (*plan)(struct cr_tplan *plan);
     bool (*apply)(struct cr_sample *sample);
+    /* Instead of apply: stands last, and serves training only. */
+    void (*mix)(struct cr_mix *mix);
     /* Optional: the value for a stored value x in channel c: what apply
      * would give, to the last bit. channel tells which one element i of the
      * input is in; NULL: there is but one. */

@@ -278,6 +278,11 @@ static uint64_t bytes_of(const char *text, int64_t from)
     return low ^ high << 20;
 }
 
+static const char MIXED[] =
+    "  label: [{OneHot: {num_classes: 3}}, {TypeCast: {data_type: "
+    "float32}}]\n"
+    "  image: [{Rescale: {rescale: 1.0, shift: 0.0}}, HWC2CHW, ";
+
 static void same_bytes(const char *name, const char *datapipe)
 {
     static const int counts[] = { 0, 1, 2, 4 };
@@ -299,6 +304,65 @@ static void same_bytes(const char *name, const char *datapipe)
     }
 }
 
+/* Labels mixed by MixUpBatch are rows that add up to 1 with two classes at
+ * most; with alpha 1 the share is uniform. */
+static void mixes(const char *op, double low, double high)
+{
+    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_config *config = conf_load(
+        &diag, config_of(cr_strf(&conf_mem, "%s%s]\n", MIXED, op)), NULL);
+    double sum = 0, bad = 0;
+    const struct cr_batch *b;
+    struct cr_pipe *pipe;
+    int64_t n = 0, i;
+    int epoch;
+
+    config->diag = &diag;
+    pipe = cr_pipe_open(config, &want);
+    for (epoch = 0; pipe && epoch < 100; epoch++)
+        while ((b = cr_pipe_next(pipe, &diag)))
+            for (i = 0; i < b->n; i++, n++) {
+                const cr_real *l = (const cr_real *)b->data[1] + 3 * i;
+                int own = (int)(b->samples[i] % 3), k, others = 0;
+
+                for (k = 0; k < 3; k++)
+                    others += k != own && l[k] > 0;
+                bad += fabs((double)(l[0] + l[1] + l[2]) - 1) > 1e-6 ||
+                       others > 1;
+                sum += (double)l[own];
+            }
+    ok(pipe && n == 100 * ROWS && bad == 0, "%s: labels are shares", op);
+    sum /= (double)n;
+    ok(sum > low && sum < high, "%s: a sample keeps %.3f of itself", op, sum);
+    cr_pipe_close(pipe);
+}
+
+static void mistakes(void)
+{
+    static const char *const bad[][2] = {
+        { "  label: [{OneHot: {num_classes: 3}}]\n"
+          "  image: [{Rescale: [1, 0]}, MixUpBatch]\n",
+          "datapipe.label needs OneHot and TypeCast" },
+        { "  image: [MixUpBatch]\n", "takes real numbers" },
+        { "  image: [{Rescale: [1, 0]}, MixUpBatch, HWC2CHW]\n",
+          "nothing may stand after it" },
+    };
+    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    size_t i;
+
+    for (i = 0; i < CR_LEN(bad); i++) {
+        struct cr_diag diag = { .arena = &conf_mem };
+        struct cr_config *config =
+            conf_load(&diag, config_of(bad[i][0]), NULL);
+
+        config->diag = &diag;
+        ok(!cr_pipe_open(config, &want) &&
+               strstr(conf_messages(&diag), bad[i][1]),
+           "%s", bad[i][1]);
+    }
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -311,7 +375,19 @@ int main(void)
     fused_tail();
     cr_par_start(3);
     same_bytes("crop and flip", cr_strf(&conf_mem, "  image: %s\n", RECIPE));
+    same_bytes("MixUpBatch",
+               cr_strf(&conf_mem, "%s{MixUpBatch: {alpha: 0.4}}]\n", MIXED));
+    same_bytes("CutMixBatch",
+               cr_strf(&conf_mem, "%s{CutMixBatch: {image_batch_format: "
+                                  "NCHW}}]\n", MIXED));
     cr_par_stop();
+    /* partners of the same class leave a label as it is: 1/4 to 1/2 more */
+    mixes("{MixUpBatch: {alpha: 1.0}}", 0.60, 0.80);
+    mixes("{MixUpBatch: {alpha: 0.01}}", 0.55, 0.85);
+    mixes("{CutMixBatch: {image_batch_format: NCHW, prob: 0.0}}", 0.999,
+          1.001);
+    mixes("{CutMixBatch: {image_batch_format: NCHW}}", 0.70, 0.95);
+    mistakes();
     unlink(cr_strf(&conf_mem, "%s/x.npy", folder));
     unlink(cr_strf(&conf_mem, "%s/y.npy", folder));
     rmdir(folder);
