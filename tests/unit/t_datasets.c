@@ -256,12 +256,63 @@ static void image_folder(void)
     ok(strstr(conf_messages(&diag), "1 files in"), "others are told");
 }
 
+/* n records: labels, then planes of v, v + 1, v + 2; v, label count up. */
+static void records_put(const char *name, int n, int labels, int v)
+{
+    struct cr_buf buf = { .arena = &conf_mem };
+    int i, k;
+
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < labels; k++)
+            cr_buf_char(&buf, (char)(i + 1 + k));
+        for (k = 0; k < 3072; k++)
+            cr_buf_char(&buf, (char)(v + i + k / 1024 * 10));
+    }
+    put(name, buf.text, buf.len);
+}
+
+#define CIFAR(n, usage) \
+    cr_strf(&conf_mem, "Cifar" #n "Dataset: {dataset_dir: %s/r, usage: " \
+            usage ", shuffle: false}", folder)
+
+static void cifar(void)
+{
+    const struct cr_batch *b;
+    struct cr_pipe *pipe;
+    const unsigned char *x;
+
+    says(CIFAR(10, "train"), "no file data_batch_1.bin nor those after it");
+    records_put("r/data_batch_1.bin", 2, 1, 10);
+    records_put("r/data_batch_2.bin", 1, 1, 50);
+    records_put("r/test_batch.bin", 1, 1, 90);
+    same(samples(CIFAR(10, "train")), "10:1 11:2 50:1 ", "CIFAR-10, train");
+    same(samples(CIFAR(10, "test")), "90:1 ", "CIFAR-10, test");
+    same(samples(CIFAR(10, "all")), "10:1 11:2 50:1 90:1 ", "all");
+    pipe = open_pipe(CIFAR(10, "test"));
+    b = cr_pipe_next(pipe, &diag);
+    x = b ? b->data[0] : NULL;
+    ok(x && x[0] == 90 && x[1] == 100 && x[2] == 110 && x[3] == 90 &&
+           x[3071] == 110,
+       "planes become pixels");
+    cr_pipe_close(pipe);
+    records_put("r/train.bin", 3, 2, 10);
+    same(samples(CIFAR(100, "train")), "10:1:2 11:2:3 12:3:4 ",
+         "CIFAR-100: coarse and fine");
+    says(CIFAR(100, "test"), "no file test.bin");
+    records_put("r/train.bin", 20, 2, 10);
+    says(CIFAR(100, "train"), "coarse_label is 20, but there are 20");
+    put("r/train.bin", "\x80\x04", 2);
+    says(CIFAR(100, "train"), "is it the binary version?");
+    put("r/train.bin", "", 0);
+    says(CIFAR(100, "train"), "0 bytes");
+}
+
 /* Every data set and format has a test here or in t_files.c. */
 static void registry(void)
 {
     static const char *const known =
         " MnistDataset IdxDataset NumpySlicesDataset ImageFolderDataset "
-        "idx jpeg npy png ";
+        "Cifar10Dataset Cifar100Dataset idx jpeg npy png ";
     static const enum cr_kind kinds[] = { CR_KIND_DATASET, CR_KIND_FORMAT };
     size_t k;
     int i;
@@ -285,7 +336,8 @@ static void remove_all(void)
         "m", "none", "short", "small", "x.npy", "one.npy", "y.idx", "z.idx",
         "fifo", "c/B/x.JPG", "c/B/.hidden.jpg", "c/10/b.png",
         "c/10/a.jpeg", "c/a/1.jpg", "c/a/readme.txt", "c/B", "c/10", "c/2",
-        "c/a", "c",
+        "c/a", "c", "r/data_batch_1.bin", "r/data_batch_2.bin",
+        "r/test_batch.bin", "r/train.bin", "r",
     };
     size_t i;
 
@@ -299,6 +351,7 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     mkdir(in_folder("m"), 0700);
+    mkdir(in_folder("r"), 0700);
     mkdir(in_folder("c"), 0700);
     mkdir(in_folder("c/10"), 0700);
     mkdir(in_folder("c/2"), 0700);
@@ -310,6 +363,7 @@ int main(void)
     mnist_mistakes();
     own_sets();
     image_folder();
+    cifar();
     registry();
     remove_all();
     cr_arena_free(&conf_mem);

@@ -1,0 +1,174 @@
+#include "data/records.h"
+
+#include "base/gz.h"
+#include "base/str.h"
+#include "data/array.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define FILES_MAX 16
+
+struct records {
+    const struct cr_records_of *of;
+    int labels, n;
+    int64_t size;           /* of a record */
+    const char *path[FILES_MAX];
+    struct cr_bytes *bytes[FILES_MAX];
+    const unsigned char *data[FILES_MAX];
+    int64_t count[FILES_MAX];
+};
+
+/* Adds those of the names that are there; one at least must be. */
+static bool add_files(struct cr_config *config, struct records *r,
+                      const char *root, struct cr_pos pos,
+                      const char *const *names)
+{
+    int before = r->n, i;
+
+    for (i = 0; names[i]; i++) {
+        const char *path = cr_path_join(config->arena, root, names[i]);
+
+        if (access(path, F_OK) == 0)
+            r->path[r->n++] = path;
+    }
+    if (r->n > before)
+        return true;
+    cr_error(config->diag, pos, CR_E_DATA_MISSING,
+             "folder '%s' has no file %s%s", root, names[0],
+             names[1] ? " nor those after it" : "");
+    cr_note(config->diag, "   %s", r->of->advice);
+    return false;
+}
+
+/* Maps file k and looks at every label once: it is counted with later. */
+static bool check_file(struct cr_config *config, struct records *r, int k)
+{
+    unsigned char head[1];
+    struct cr_diag *diag = config->diag;
+    struct cr_pos at = cr_at_file(config->arena, r->path[k]);
+    size_t got, length;
+    int64_t i;
+    int c;
+
+    r->bytes[k] = cr_bytes_open(config->arena, diag, r->path[k], head, 1,
+                                &got);
+    if (!r->bytes[k])
+        return false;
+    length = cr_bytes_length(r->bytes[k]);
+    if (length == 0 || length % (size_t)r->size != 0)
+        return cr_error(diag, at, CR_E_DATA_FORMAT,
+                        "the file has %zu bytes, which is no number of "
+                        "records of %lld: is it the binary version?",
+                        length, (long long)r->size);
+    r->data[k] = cr_bytes_all(r->bytes[k], diag, length);
+    if (!r->data[k])
+        return false;
+    r->count[k] = (int64_t)length / r->size;
+    for (i = 0; i < r->count[k]; i++)
+        for (c = 0; c < r->labels; c++)
+            if (r->data[k][i * r->size + c] >= r->of->classes[c])
+                return cr_error(diag,
+                                cr_at_byte(config->arena, r->path[k],
+                                           i * r->size + c),
+                                CR_E_DATA_RANGE,
+                                "%s is %d, but there are %lld classes",
+                                r->of->labels[c],
+                                r->data[k][i * r->size + c],
+                                (long long)r->of->classes[c]);
+    return true;
+}
+
+static void fill_columns(const struct records *r, struct cr_dataset *to)
+{
+    const struct cr_records_of *of = r->of;
+    int c;
+
+    to->columns = 1 + r->labels;
+    to->column[0].name = "image";
+    to->column[0].spec = (struct cr_spec){
+        .type = CR_U8,
+        .rank = 3,
+        .dim = { of->height, of->width, of->channels },
+    };
+    for (c = 0; c < r->labels; c++) {
+        to->column[1 + c].name = of->labels[c];
+        to->column[1 + c].spec = (struct cr_spec){ .type = CR_U32 };
+    }
+    to->classes = of->classes[r->labels - 1];
+}
+
+bool cr_records_open(struct cr_config *config,
+                     const struct cr_records_opts *opts, struct cr_pos pos,
+                     const struct cr_records_of *of, struct cr_dataset *to)
+{
+    const char *root = cr_config_path(config, opts->dataset_dir, true);
+    struct records *r = CR_NEW(config->arena, struct records);
+    int k;
+
+    r->of = of;
+    while (of->labels[r->labels])
+        r->labels++;
+    r->size = r->labels + of->channels * of->height * of->width;
+    if (!root) {
+        cr_error(config->diag, pos, CR_E_DATA_MISSING,
+                 "there is no data set '%s', neither beside the config nor "
+                 "in CELLRUN_DATA", opts->dataset_dir);
+        cr_note(config->diag, "   %s", of->advice);
+        return false;
+    }
+    if ((opts->usage != CR_RECORDS_TEST &&
+         !add_files(config, r, root, pos, of->train)) ||
+        (opts->usage != CR_RECORDS_TRAIN &&
+         !add_files(config, r, root, pos, of->test)))
+        return false;
+    to->self = r;
+    for (k = 0; k < r->n; k++) {
+        const char *name = cr_path_base(r->path[k]);
+
+        if (!check_file(config, r, k))
+            return false;
+        to->count += r->count[k];
+        to->fingerprint = cr_crc32(to->fingerprint, name, strlen(name) + 1);
+        to->fingerprint = cr_crc32(to->fingerprint, &r->count[k],
+                                   sizeof r->count[k]);
+    }
+    fill_columns(r, to);
+    return true;
+}
+
+bool cr_records_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                     int column, void *to)
+{
+    const struct records *r = set->self;
+    int64_t plane = r->of->height * r->of->width, c, k;
+    const unsigned char *x;
+    unsigned char *y = to;
+    uint32_t label;
+    int file = 0;
+
+    (void)diag;
+    while (i >= r->count[file])
+        i -= r->count[file++];
+    x = r->data[file] + i * r->size;
+    if (column > 0) {
+        label = x[column - 1];
+        memcpy(to, &label, sizeof label);
+        return true;
+    }
+    x += r->labels;
+    for (c = 0; c < r->of->channels; c++)
+        for (k = 0; k < plane; k++)
+            y[k * r->of->channels + c] = x[c * plane + k];
+    return true;
+}
+
+void cr_records_close(struct cr_dataset *set)
+{
+    struct records *r = set->self;
+    int k;
+
+    for (k = 0; k < r->n; k++)
+        if (r->bytes[k])
+            cr_bytes_close(r->bytes[k]);
+}

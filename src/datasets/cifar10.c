@@ -1,0 +1,59 @@
+/* Cifar10Dataset: CIFAR-10 in its binary version (formats.md 7.2).
+ *
+ * Records of a label, then 3072 bytes of red, green and blue planes. */
+#include "data/records.h"
+
+static const struct cr_opt cifar10_opts[] = {
+    CR_STR(struct cr_records_opts, dataset_dir,
+           "Folder of the .bin files; relative to the config, then to the "
+           "folders of CELLRUN_DATA."),
+    CR_ENUM_OR(struct cr_records_opts, usage, CR_RECORDS_ALL,
+               "train|test|all", "Which part of the set."),
+    CR_INT_MAY(struct cr_records_opts, num_samples, 1, CR_DIM_MAX,
+               "So many samples: the first ones, or, shuffled, others in "
+               "every epoch."),
+    CR_NODE(struct cr_records_opts, shuffle,
+            "Whether each epoch has an order of its own; true for training "
+            "data unless given."),
+    { 0 },
+};
+
+static const char *const cifar10_train[] = {
+    "data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+    "data_batch_4.bin", "data_batch_5.bin", NULL,
+};
+static const char *const cifar10_test[] = { "test_batch.bin", NULL };
+static const char *const cifar10_labels[] = { "label", NULL };
+
+static const struct cr_records_of cifar10_of = {
+    .train = cifar10_train,
+    .test = cifar10_test,
+    .labels = cifar10_labels,
+    .classes = (const int64_t[]){ 10 },
+    .channels = 3,
+    .height = 32,
+    .width = 32,
+    .advice = "the files are in cifar-10-binary.tar.gz, the binary version",
+};
+
+static bool cifar10_open(struct cr_config *config, const void *opts,
+                    struct cr_pos pos, struct cr_dataset *to)
+{
+    return cr_records_open(config, opts, pos, &cifar10_of, to);
+}
+
+const struct cr_dataset_type cr_dataset_cifar10 = {
+    .about = {
+        .name = "Cifar10Dataset",
+        .summary = "CIFAR-10, binary version.",
+        .detail = "Columns: image uint8 (32, 32, 3), label, uint32.",
+        .example = "dataset:\n"
+                   "  train: {Cifar10Dataset: {dataset_dir: cifar10, "
+                   "usage: train}}\n",
+        .opts = cifar10_opts,
+        .size = sizeof(struct cr_records_opts),
+    },
+    .open = cifar10_open,
+    .read = cr_records_read,
+    .close = cr_records_close,
+};
