@@ -8,6 +8,8 @@
  * LINEAR, uint8: weights are rounded to 1/2048, columns first:
  *     t = q(1-f) p0 + q(f) p1                   (f = 0 outside of the image)
  *     y = ((q(1-g) (t0 >> 4)) >> 16) + ((q(g) (t1 >> 4)) >> 16) + 2) >> 2
+ * CUBIC: four clamped neighbours each way, weights by Keys' kernel with
+ *     a = -0.75; uint8: weights rounded to 1/2048, y = (sum + 2^21) >> 22.
  * NEAREST: src = min(floor(dst scale), in - 1) with scale = 1 / (out/in) in
  *     double, which may fall just short of in/out (30 to 44, pixel 22). */
 #include "data/transform.h"
@@ -21,12 +23,12 @@ struct resize {
 
 #define SIDE_MAX 65536
 
-enum { LINEAR, NEAREST };
+enum { LINEAR, NEAREST, CUBIC };
 
 static const struct cr_opt resize_opts[] = {
     CR_INTS(struct resize, size, 1, SIDE_MAX,
             "Height and width; one number is for the shorter side."),
-    CR_ENUM_OR(struct resize, interpolation, LINEAR, "LINEAR|NEAREST",
+    CR_ENUM_OR(struct resize, interpolation, LINEAR, "LINEAR|NEAREST|CUBIC",
                "How pixels between pixels are made."),
     { 0 },
 };
@@ -39,8 +41,15 @@ struct axis {
     int32_t *wlow, *whigh;  /* the same in 1/2048 */
 };
 
+/* Four neighbours of each place along an axis, and their weights. */
+struct cubic {
+    int32_t *at, *fixed;
+    float *weight;
+};
+
 struct plan {
     struct axis y, x;
+    struct cubic cy, cx;
     int64_t channels;
 };
 
@@ -76,6 +85,38 @@ static struct axis resize_axis(struct cr_arena *arena, int64_t in,
         a.high[i] = (int32_t)(high < 0 ? 0 : high >= in ? in - 1 : high);
     }
     return a;
+}
+
+static struct cubic resize_cubic(struct cr_arena *arena, int64_t in,
+                                 int64_t out)
+{
+    struct cubic c = { CR_NEWS(arena, int32_t, 4 * out),
+                       CR_NEWS(arena, int32_t, 4 * out),
+                       CR_NEWS(arena, float, 4 * out) };
+    double scale = 1 / ((double)out / (double)in);
+    const float a = -0.75f;
+    int64_t i, k;
+
+    for (i = 0; i < out; i++) {
+        float x = (float)(((double)i + 0.5) * scale - 0.5);
+        int64_t low = (int64_t)floorf(x);
+        float *w = c.weight + 4 * i, z;
+
+        x -= (float)low;
+        z = 1 - x;
+        w[0] = ((a * (x + 1) - 5 * a) * (x + 1) + 8 * a) * (x + 1) - 4 * a;
+        w[1] = ((a + 2) * x - (a + 3)) * x * x + 1;
+        w[2] = ((a + 2) * z - (a + 3)) * z * z + 1;
+        w[3] = 1 - w[0] - w[1] - w[2];
+        for (k = 0; k < 4; k++) {
+            int64_t at = low - 1 + k;
+
+            c.fixed[4 * i + k] = fixed(w[k]);
+            c.at[4 * i + k] =
+                (int32_t)(at < 0 ? 0 : at >= in ? in - 1 : at);
+        }
+    }
+    return c;
 }
 
 static bool resize_plan(struct cr_tplan *p)
@@ -118,8 +159,58 @@ static bool resize_plan(struct cr_tplan *p)
     r->channels = p->in.rank == 3 ? p->in.dim[2] : 1;
     r->y = resize_axis(p->arena, h, oh, o->interpolation, false);
     r->x = resize_axis(p->arena, w, ow, o->interpolation, true);
+    if (o->interpolation == CUBIC) {
+        r->cy = resize_cubic(p->arena, h, oh);
+        r->cx = resize_cubic(p->arena, w, ow);
+    }
     p->self = r;
     return true;
+}
+
+static void resize_cubic_bytes(const struct plan *r, const unsigned char *x,
+                               unsigned char *y)
+{
+    int64_t n = r->channels, i, j, c, u, v;
+
+    for (i = 0; i < r->y.out; i++)
+        for (j = 0; j < r->x.out; j++)
+            for (c = 0; c < n; c++) {
+                int64_t sum = 1 << 21;
+
+                for (u = 4 * i; u < 4 * i + 4; u++) {
+                    const unsigned char *a =
+                        x + r->cy.at[u] * r->x.in * n + c;
+                    int64_t t = 0;
+
+                    for (v = 4 * j; v < 4 * j + 4; v++)
+                        t += r->cx.fixed[v] * a[r->cx.at[v] * n];
+                    sum += t * r->cy.fixed[u];
+                }
+                sum >>= 22;
+                *y++ = (unsigned char)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+            }
+}
+
+static void resize_cubic_floats(const struct plan *r, const float *x,
+                                float *y)
+{
+    int64_t n = r->channels, i, j, c, u, v;
+
+    for (i = 0; i < r->y.out; i++)
+        for (j = 0; j < r->x.out; j++)
+            for (c = 0; c < n; c++) {
+                float sum = 0;
+
+                for (u = 4 * i; u < 4 * i + 4; u++) {
+                    const float *a = x + r->cy.at[u] * r->x.in * n + c;
+                    float t = 0;
+
+                    for (v = 4 * j; v < 4 * j + 4; v++)
+                        t += a[r->cx.at[v] * n] * r->cx.weight[v];
+                    sum += t * r->cy.weight[u];
+                }
+                *y++ = sum;
+            }
 }
 
 static void resize_nearest(const struct plan *r, const char *x, char *y,
@@ -200,6 +291,10 @@ static bool resize_apply(struct cr_sample *s)
     if (o->interpolation == NEAREST)
         resize_nearest(r, s->x, s->y,
                        (size_t)r->channels * cr_type_size(s->plan->in.type));
+    else if (o->interpolation == CUBIC && s->plan->in.type == CR_U8)
+        resize_cubic_bytes(r, s->x, s->y);
+    else if (o->interpolation == CUBIC)
+        resize_cubic_floats(r, s->x, s->y);
     else if (s->plan->in.type == CR_U8)
         resize_bytes(r, s->x, s->y);
     else if (r->y.in == 2 * r->y.out && r->x.in == 2 * r->x.out)
@@ -216,7 +311,7 @@ const struct cr_transform cr_transform_resize = {
         .detail = "Images (height, width, channels) or (height, width) of "
                   "uint8 or float32. No anti-aliasing, as OpenCV and "
                   "MindSpore do it; uint8 results are MindSpore's to the "
-                  "bit.",
+                  "bit; CUBIC of float32 is to the rounding of its sums.",
         .example = "datapipe: {image: [{Resize: {size: [32, 32]}}]}\n",
         .opts = resize_opts,
         .size = sizeof(struct resize),

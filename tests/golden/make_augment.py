@@ -5,7 +5,7 @@ nothing is left to chance (prob 1, one place, one angle), into ms/data/.
     /somewhere/bin/python tests/golden/make_augment.py   (as make_data.py)
 """
 import numpy as np
-from make_data import emit, image
+from make_data import HERE, emit, image
 from mindspore.dataset import vision
 
 U8 = np.uint8
@@ -81,3 +81,22 @@ emit('erasing_never', '{RandomErasing: {prob: 0.0}}',
      vision.RandomErasing(0.0), image('erasing', (3, 6, 5), np.float32))
 emit('cut_out_black', '{CutOut: {length: 3, num_patches: 2}}',
      vision.CutOut(3, 2), np.zeros((5, 6, 3), U8))
+
+for c in 1, 3:
+    for label, shape, size in (('up', (5, 7), (9, 11)),
+                               ('down', (11, 9), (4, 5)),
+                               ('mixed', (7, 5), (3, 12)),
+                               ('double', (4, 3), (8, 6)),
+                               ('half', (8, 6), (4, 3)),
+                               ('from_one', (1, 1), (3, 4))):
+        key = 'resize_cubic_uint8%d_%s' % (c, label)
+        emit(key, '{Resize: {size: %s, interpolation: CUBIC}}' % list(size),
+             vision.Resize(size, vision.Inter.CUBIC),
+             image(key, shape + (c,), U8))
+        key = key.replace('uint8', 'float32')
+        emit(key, '{Resize: {size: %s, interpolation: CUBIC}}' % list(size),
+             vision.Resize(size, vision.Inter.CUBIC),
+             image(key, shape + (c,), np.float32))
+        # OpenCV adds the products of floats in another order
+        path = HERE / (key + '.yaml')
+        path.write_text('near: 2e-6\n' + path.read_text())
