@@ -22,6 +22,10 @@ struct cr_pipe {
     struct cr_order order;
     int64_t batch_size, batches;
     size_t room;                /* working room of one thread */
+    /* samples as read, per column, and whether each is there */
+    bool caches;
+    char *cache[CR_COLUMNS_MAX];
+    unsigned char *cached[CR_COLUMNS_MAX];
     /* where the reader is */
     int64_t epoch, index;
     bool between;               /* the end of an epoch was told */
@@ -354,6 +358,7 @@ static bool pipe_open(struct cr_pipe *p)
     p->batch_size = p->want.batch_size > 0 ? p->want.batch_size
                                            : section.batch.batch_size;
     p->order.n = p->set.count;
+    p->caches = section.cache == CR_CACHE_MEMORY;
     split = !p->want.dataset && !data.eval.about &&
             cr_node_get(cr_section(c, "dataset"), "split") &&
             strcmp(p->want.split, "test") != 0;
@@ -379,6 +384,8 @@ struct cr_pipe *cr_pipe_open(struct cr_config *config,
 
 void cr_pipe_close(struct cr_pipe *p)
 {
+    int i;
+
     if (!p)
         return;
     if (p->workers)
@@ -386,6 +393,12 @@ void cr_pipe_close(struct cr_pipe *p)
     p->workers = NULL;
     if (p->open && p->set.self)
         p->set.type->close(&p->set);
+    for (i = 0; i < CR_COLUMNS_MAX; i++) {
+        free(p->cache[i]);
+        free(p->cached[i]);
+        p->cache[i] = NULL;
+        p->cached[i] = NULL;
+    }
     p->open = false;
 }
 
@@ -420,6 +433,52 @@ static void ahead(struct cr_pipe *p, int64_t sample)
     }
 }
 
+enum { ABSENT, COMING, THERE };
+
+/* Room for all samples of the columns that are read one by one; the system
+ * gives the memory when a sample is put there. */
+static void make_cache(struct cr_pipe *p)
+{
+    int k;
+
+    for (k = 0; k < p->set.columns && p->caches; k++) {
+        size_t size = cr_bytes(&p->set.column[k].spec);
+
+        if (p->set.column[k].spec.rank == 0 || size == 0 ||
+            (p->set.type->at && p->set.type->at(&p->set, 0, k)))
+            continue;
+        p->cached[k] = calloc((size_t)p->set.count, 1);
+        p->cache[k] = calloc((size_t)p->set.count, size);
+        if (!p->cached[k] || !p->cache[k])
+            cr_out_of_memory((size_t)p->set.count * size);
+    }
+}
+
+/* A stored sample; room has place for it. NULL after reporting. */
+static const void *stored(struct cr_pipe *p, struct cr_diag *diag, int64_t i,
+                          int k, void *room)
+{
+    const void *x = p->set.type->at ? p->set.type->at(&p->set, i, k) : NULL;
+    unsigned char *state = p->cached[k] ? p->cached[k] + i : NULL;
+    unsigned char was = ABSENT;
+    size_t size;
+
+    if (x)
+        return x;
+    size = cr_bytes(&p->set.column[k].spec);
+    if (state && __atomic_load_n(state, __ATOMIC_ACQUIRE) == THERE)
+        return p->cache[k] + (size_t)i * size;
+    if (!p->set.type->read(&p->set, diag, i, k, room))
+        return NULL;
+    if (state && __atomic_compare_exchange_n(state, &was, COMING, false,
+                                             __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED)) {
+        memcpy(p->cache[k] + (size_t)i * size, room, size);
+        __atomic_store_n(state, THERE, __ATOMIC_RELEASE);
+    }
+    return room;
+}
+
 /* Rows from..to of a batch; false when a sample cannot be had, whose row is
  * in *row. */
 static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
@@ -434,19 +493,14 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
             ahead(p, b->samples[r + AHEAD]);
         for (k = 0; k < b->columns; k++) {
             const struct cr_colpipe *c = p->op[k];
-            const void *x = p->set.type->at
-                                ? p->set.type->at(&p->set, b->samples[r], k)
-                                : NULL;
+            const void *x;
             char *y = (char *)b->data[k] +
                       (size_t)r * cr_bytes(&p->column[k].spec);
 
             *row = r;
-            if (!x) {
-                x = room + c->room;
-                if (!p->set.type->read(&p->set, diag, b->samples[r], k,
-                                       room + c->room))
-                    return false;
-            }
+            x = stored(p, diag, b->samples[r], k, room + c->room);
+            if (!x)
+                return false;
             if (!cr_colpipe_run(c, diag, b->epoch, b->samples[r], x, y, room))
                 return false;
         }
@@ -655,6 +709,7 @@ const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
     if (!p->loaded) {
         if (p->set.type->load && !p->set.type->load(&p->set, diag))
             return NULL;
+        make_cache(p);
         p->loaded = true;
     }
     if (p->n_workers > 0 && !p->workers) {

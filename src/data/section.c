@@ -70,8 +70,8 @@ static const struct cr_opt datapipe_opts[] = {
     CR_INT_OR(struct cr_pipe_section, prefetch, 4, 1, 1024,
               "Batches that workers prepare ahead."),
     CR_ENUM_OR(struct cr_pipe_section, cache, CR_CACHE_NONE, "none|memory",
-               "memory keeps unpacked samples; arrays in files are kept "
-               "anyway."),
+               "memory keeps decoded images, as they are before the ops; "
+               "arrays in files are kept anyway."),
     { 0 },
 };
 

@@ -59,14 +59,16 @@ static void npy_put(const char *name, const struct cr_spec *spec,
 
 static struct cr_diag diag;
 
+static const char *datapipe = ""; /* a section of that name, or nothing */
+
 static struct cr_pipe *open_pipe(const char *dataset)
 {
     struct cr_pipe_want want = { .split = "train", .seed = 1 };
     struct cr_config *config;
 
     config = conf_load(&diag,
-                       cr_strf(&conf_mem, "dataset: {train: {%s}}\n",
-                               dataset), NULL);
+                       cr_strf(&conf_mem, "dataset: {train: {%s}}\n%s",
+                               dataset, datapipe), NULL);
     config->diag = &diag;
     return diag.errors > 0 ? NULL : cr_pipe_open(config, &want);
 }
@@ -256,6 +258,41 @@ static void image_folder(void)
     ok(strstr(conf_messages(&diag), "1 files in"), "others are told");
 }
 
+/* The sum of an epoch's images; -1 after an error. */
+static int64_t epoch_sum(struct cr_pipe *pipe)
+{
+    const struct cr_batch *b;
+    int64_t sum = 0, i;
+    int before = diag.errors;
+
+    while ((b = cr_pipe_next(pipe, &diag)))
+        for (i = 0; i < b->n * 45; i++)
+            sum += ((const unsigned char *)b->data[0])[i];
+    return diag.errors > before ? -1 : sum;
+}
+
+/* Once read, images of a cache need no files; without one they do. */
+static void cache(const char *kind, bool keeps)
+{
+    struct cr_pipe *pipe;
+    int64_t sum;
+
+    copy("jpeg/rgb", "k/a/1.jpg");
+    copy("jpeg/gray", "k/a/2.jpg");
+    datapipe = cr_strf(&conf_mem, "datapipe: {workers: 0, cache: %s}\n",
+                       kind);
+    pipe = open_pipe(cr_strf(&conf_mem,
+                             "ImageFolderDataset: {dataset_dir: %s/k}",
+                             folder));
+    datapipe = "";
+    sum = epoch_sum(pipe);
+    ok(sum == 15 * 350 + 45 * 100, "both images are read");
+    remove(in_folder("k/a/1.jpg"));
+    remove(in_folder("k/a/2.jpg"));
+    ok(epoch_sum(pipe) == (keeps ? sum : -1), "cache: %s", kind);
+    cr_pipe_close(pipe);
+}
+
 /* n records: labels, then planes of v, v + 1, v + 2; v, label count up. */
 static void records_put(const char *name, int n, int labels, int v)
 {
@@ -338,6 +375,7 @@ static void remove_all(void)
         "c/10/a.jpeg", "c/a/1.jpg", "c/a/readme.txt", "c/B", "c/10", "c/2",
         "c/a", "c", "r/data_batch_1.bin", "r/data_batch_2.bin",
         "r/test_batch.bin", "r/train.bin", "r",
+        "k/a", "k",
     };
     size_t i;
 
@@ -351,6 +389,8 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     mkdir(in_folder("m"), 0700);
+    mkdir(in_folder("k"), 0700);
+    mkdir(in_folder("k/a"), 0700);
     mkdir(in_folder("r"), 0700);
     mkdir(in_folder("c"), 0700);
     mkdir(in_folder("c/10"), 0700);
@@ -363,6 +403,8 @@ int main(void)
     mnist_mistakes();
     own_sets();
     image_folder();
+    cache("memory", true);
+    cache("none", false);
     cifar();
     registry();
     remove_all();
