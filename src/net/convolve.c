@@ -146,7 +146,8 @@ static struct axis axis(const struct cr_convolve *a, int i,
 enum {
     X,
     W,
-    B
+    B,
+    MORE /* an addend that the planner puts there, in prediction */
 };
 
 /* As the convolution from `x` to `y`, whichever of them comes in. */
@@ -302,7 +303,9 @@ void cr_convolve_forward(const struct cr_step *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
-    struct cr_conv_end end = { .bias = s->x[B], .act = s->act };
+    struct cr_conv_end end = { .bias = s->x[B],
+                               .add = s->x[MORE],
+                               .act = s->act };
 
     cr_conv_forward(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
 }

@@ -168,7 +168,7 @@ static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
     if (s->kind == CR_UPDATE) {
         run_update(e, s, 1, lr);
     } else if (s->kind == CR_FORWARD) {
-        if (!s->same)
+        if (!s->same && !(s->once && e->ran))
             s->op->forward(&s->run);
     } else {
         for (k = 0; k < s->n_in; k++)
@@ -203,6 +203,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
 {
     e->t = t;
     run_steps(e, 0, e->n_forward, 0);
+    e->ran = true;
 }
 
 double cr_exec_loss(const struct cr_exec *e)

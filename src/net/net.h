@@ -114,6 +114,9 @@ struct cr_exec_want {
                                gradients (trace); fused values stay apart */
     bool norm;              /* gradients stay apart so that clip, grad_norm
                                and scale can act before the update */
+    bool fixed;             /* parameters stay as they are at the first
+                               forward: what follows from them alone is
+                               computed once */
     bool still;             /* moving statistics stay where they are */
     int64_t batch;
     const struct cr_column *columns; /* other shapes than the usual ones */

@@ -98,7 +98,10 @@ struct cr_op {
     unsigned adds;             /* CR_X: an optional input of y[0]'s shape that
                                   is added before act; the planner puts a
                                   following add's other operand there,
-                                  without planning again */
+                                  without planning again. In plans with
+                                  backward only where .acts_back */
+    bool folds;                /* y[0] is linear in input 1, whose first
+                                  dimension is its channels, plus input 2 */
     enum cr_act act;           /* the op is this activation, elementwise */
     unsigned states;           /* CR_X: moving statistics among the inputs */
     enum cr_layouts layouts;

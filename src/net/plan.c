@@ -184,6 +184,15 @@ static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
     }
 }
 
+bool cr_plan_step(struct cr_exec *e, struct cr_pstep *s,
+                  const struct cr_opnode *node)
+{
+    if (!infer(e, s, node))
+        return false;
+    outputs_make(e, s);
+    return true;
+}
+
 /* The same value in that layout: itself, or what a reorder makes of it. */
 static int in_layout(struct cr_exec *e, int val, enum cr_layout layout)
 {
@@ -361,8 +370,7 @@ static void roots_make(struct cr_exec *e)
             e->vals[e->of[n->val->id]].root = true;
 }
 
-/* The step that makes val, and nothing else reads it; -1. */
-static int sole_producer(const struct cr_exec *e, int val, int before)
+int cr_plan_producer(const struct cr_exec *e, int val, int before)
 {
     int i;
 
@@ -400,11 +408,12 @@ static void fuse_adds(struct cr_exec *e)
             !cr_spec_same(&sum->run.in[0], &sum->run.in[1]))
             continue;
         for (k = 0; k < 2; k++) {
-            int a = sole_producer(e, sum->x[k], b), slot;
+            int a = cr_plan_producer(e, sum->x[k], b), slot;
             struct cr_pstep made;
 
             slot = a >= 0 ? free_addend(&e->steps[a]) : -1;
-            if (slot < 0)
+            if (slot < 0 ||
+                (e->want.backward && !e->steps[a].op->acts_back))
                 continue;
             made = e->steps[a];
             made.x[slot] = sum->x[1 - k];
@@ -701,6 +710,8 @@ bool cr_plan_make(struct cr_exec *e)
     if (whole(e)) {
         roots_make(e);
     } else {
+        if (!e->want.backward)
+            cr_plan_fold(e);
         fuse_adds(e);
         fuse_activations(e);
     }

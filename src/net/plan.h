@@ -48,6 +48,7 @@ struct cr_pstep {
     size_t keep_bytes, scratch;
     enum cr_act act;
     bool same;              /* no work: y[0] is x[0] */
+    bool once;              /* in the first forward only */
     double macs;
     struct cr_step run;     /* what the op gets, pointers filled in */
 };
@@ -82,6 +83,7 @@ struct cr_exec {
     struct cr_cut *cuts;
     int n_cuts;
     int64_t t;
+    bool ran;               /* forward has run */
     struct cr_tensor *kept;
     int n_kept;
     struct cr_step_cost *costs; /* per step; NULL: nobody asked */
@@ -92,5 +94,12 @@ size_t cr_plan_layout(struct cr_exec *exec);
 /* plan.c: fills exec->steps; false after reporting. */
 bool cr_plan_make(struct cr_exec *exec);
 int cr_plan_base(const struct cr_exec *exec, int val);
+/* Plans a step whose x are set, and makes its outputs. */
+bool cr_plan_step(struct cr_exec *exec, struct cr_pstep *step,
+                  const struct cr_opnode *node);
+/* The step before `before` that makes val for one reader alone; -1. */
+int cr_plan_producer(const struct cr_exec *exec, int val, int before);
+/* fold.c */
+void cr_plan_fold(struct cr_exec *exec);
 
 #endif

@@ -92,6 +92,7 @@ const struct cr_op cr_op_linear = {
     .scales = CR_X(W) | CR_X(B),
     .masks = CR_X(X),
     .acts = true,
+    .folds = true,
     .plan = linear_plan,
     .forward = linear_forward,
     .backward = linear_backward,
