@@ -10,36 +10,53 @@
 #define BLOCKS 256
 
 /* Lanes are added in pairs, so that errors stay small. */
-CR_INLINE double lanes_sum(cr_real *v)
+CR_INLINE double lanes_sum(cr_real *v, const cr_real *w)
 {
-    int w, k;
+    int k;
 
-    for (w = LANES / 2; w > 0; w /= 2)
-        for (k = 0; k < w; k++)
-            v[k] += v[k + w];
-    return (double)v[0];
+    CR_SIMD
+    for (k = 0; k < LANES; k++)
+        v[k] += w[k];
+    CR_SIMD
+    for (k = 0; k < 8; k++)
+        v[k] += v[k + 8];
+    CR_SIMD
+    for (k = 0; k < 4; k++)
+        v[k] += v[k + 4];
+    return (double)((v[0] + v[2]) + (v[1] + v[3]));
 }
 
+CR_INLINE void lanes_add(const cr_real *x, cr_real from, int power, cr_real *v)
+{
+    int k;
+
+    CR_SIMD
+    for (k = 0; k < LANES; k++) {
+        cr_real d = x[k] - from;
+
+        v[k] += power == 2 ? d * d : d;
+    }
+}
+
+/* Two rows of lanes: one sum would have to wait for the one before. */
 CR_INLINE double run_sum(int64_t n, const cr_real *x, cr_real from, int power)
 {
-    cr_real v[LANES] = { 0 };
+    cr_real v[LANES] = { 0 }, w[LANES] = { 0 };
     int64_t i;
     int k;
 
-    for (i = 0; i + LANES <= n; i += LANES) {
-        CR_SIMD
-        for (k = 0; k < LANES; k++) {
-            cr_real d = x[i + k] - from;
-
-            v[k] += power == 2 ? d * d : d;
-        }
+    for (i = 0; i + 2 * LANES <= n; i += 2 * LANES) {
+        lanes_add(x + i, from, power, v);
+        lanes_add(x + i + LANES, from, power, w);
     }
+    for (; i + LANES <= n; i += LANES)
+        lanes_add(x + i, from, power, v);
     for (k = 0; i < n; i++, k++) {
         cr_real d = x[i] - from;
 
         v[k] += power == 2 ? d * d : d;
     }
-    return lanes_sum(v);
+    return lanes_sum(v, w);
 }
 
 CR_CLONES
@@ -57,33 +74,51 @@ void cr_row_moments(int64_t n, const cr_real *x, double *mean, double *variance)
     *variance = square / (double)n;
 }
 
+CR_INLINE void lanes_add2(const cr_real *x, cr_real mean, const cr_real *dy,
+                          const cr_real *weight, bool weighs, cr_real *s,
+                          cr_real *q)
+{
+    int k;
+
+    CR_SIMD
+    for (k = 0; k < LANES; k++) {
+        cr_real d = dy[k];
+
+        if (weighs)
+            d *= weight[k];
+        s[k] += d;
+        q[k] += d * (x[k] - mean);
+    }
+}
+
 CR_INLINE void run_sums(int64_t n, const cr_real *x, cr_real mean,
                         const cr_real *dy, const cr_real *weight, bool weighs,
                         double *sum, double *dot)
 {
     cr_real s[LANES] = { 0 }, q[LANES] = { 0 };
+    cr_real s1[LANES] = { 0 }, q1[LANES] = { 0 };
     int64_t i;
     int k;
 
-    for (i = 0; i + LANES <= n; i += LANES) {
-        CR_SIMD
-        for (k = 0; k < LANES; k++) {
-            cr_real d = dy[i + k];
+    for (i = 0; i + 2 * LANES <= n; i += 2 * LANES) {
+        int64_t at = i + LANES;
 
-            if (weighs)
-                d *= weight[i + k];
-            s[k] += d;
-            q[k] += d * (x[i + k] - mean);
-        }
+        lanes_add2(x + i, mean, dy + i, weighs ? weight + i : weight, weighs, s,
+                   q);
+        lanes_add2(x + at, mean, dy + at, weighs ? weight + at : weight, weighs,
+                   s1, q1);
     }
+    for (; i + LANES <= n; i += LANES)
+        lanes_add2(x + i, mean, dy + i, weighs ? weight + i : weight, weighs, s,
+                   q);
     for (k = 0; i < n; i++, k++) {
         cr_real d = weighs ? dy[i] * weight[i] : dy[i];
 
         s[k] += d;
         q[k] += d * (x[i] - mean);
     }
-    *sum += lanes_sum(s);
-    *dot += lanes_sum(q);
+    *sum += lanes_sum(s, s1);
+    *dot += lanes_sum(q, q1);
 }
 
 CR_CLONES

@@ -21,9 +21,10 @@ const struct cr_opt cr_bn_opts[] = {
     CR_OBJ_MAY(struct cr_bn, moving_var_init, CR_KIND_INIT,
                "How the moving variance begins; ones if not given."),
     CR_BOOL_MAY(struct cr_bn, use_batch_statistics,
-                "Normalise with the batch in prediction too (true), or with "
-                "the moving statistics in training too, which then stay "
-                "(false)."),
+                "Normalise with the batch in prediction too (true; moving "
+                "statistics move in training alone, where MindSpore moves "
+                "them in both), or with the moving ones in training too, "
+                "which then stay (false)."),
     CR_ENUM_OR(struct cr_bn, data_format, 0, "NCHW",
                "Channels are the second dimension."),
     { 0 },
