@@ -16,8 +16,9 @@
 #define OUTS                                                                \
     T(1, 1)                                                                 \
     T(1, 2)                                                                 \
-    T(1, 3) T(1, 4) T(2, 1) T(2, 2) T(2, 3) T(2, 4) T(3, 1) T(3, 2) T(3, 3) \
-        T(4, 1) T(4, 2) T(6, 1) T(8, 1)
+    T(1, 3)                                                                 \
+    T(1, 4) T(2, 1) T(2, 2) T(2, 3) T(2, 4) T(3, 1) T(3, 2) T(3, 3) T(4, 1) \
+        T(4, 2) T(6, 1) T(8, 1)
 #define V_SUM(x) planar_total(x)
 #define V_ZERO() _mm256_setzero_ps()
 #define V_SET(x) _mm256_set1_ps(x)
