@@ -511,9 +511,16 @@ static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
                                   const struct cr_column *columns)
 {
     struct cr_graph *graph = CR_NEW(net->arena, struct cr_graph);
+    struct cr_column *own =
+        CR_NEWS(net->arena, struct cr_column, net->want.n_columns + 1);
+    int i;
 
+    for (i = 0; i < net->want.n_columns; i++) {
+        own[i] = columns[i];
+        own[i].name = cr_strdup(net->arena, columns[i].name);
+    }
     graph->batch = batch;
-    graph->columns = columns;
+    graph->columns = own;
     return graph;
 }
 
@@ -531,6 +538,7 @@ static bool build_all(struct cr_net *net)
     if (!starter)
         return false;
     net->graph = graph_new(net, net->want.batch, net->want.columns);
+    net->want.columns = net->graph->columns; /* the caller's may go away */
     if (!build_graph(net, starter) || !cr_starter_done(starter, net))
         return false;
     net->built = true;
