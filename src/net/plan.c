@@ -393,6 +393,25 @@ static int free_addend(const struct cr_pstep *s)
     return -1;
 }
 
+/* Whether steps behind number `a`, up to `b`, move statistics that it moves
+ * too: a cell called twice, whose calls stay in their order. */
+static bool moved_between(const struct cr_exec *e, int a, int b)
+{
+    const struct cr_pstep *s = &e->steps[a];
+    int i, k, at;
+
+    for (i = 0; i < CR_OP_MAX; i++) {
+        if (!(s->op->states & CR_X(i)) || s->x[i] < 0)
+            continue;
+        for (at = a + 1; at < b; at++)
+            for (k = 0; k < CR_OP_MAX && e->steps[at].op; k++)
+                if ((e->steps[at].op->states & CR_X(k)) &&
+                    e->steps[at].x[k] == s->x[i])
+                    return true;
+    }
+    return false;
+}
+
 /* A producer that can add takes the addition behind it, and its place: by
  * then the other operand is there. */
 static void fuse_adds(struct cr_exec *e)
@@ -412,7 +431,7 @@ static void fuse_adds(struct cr_exec *e)
             struct cr_pstep made;
 
             slot = a >= 0 ? free_addend(&e->steps[a]) : -1;
-            if (slot < 0 ||
+            if (slot < 0 || moved_between(e, a, b) ||
                 (e->want.backward && !e->steps[a].op->acts_back))
                 continue;
             made = e->steps[a];
@@ -536,6 +555,7 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
     gx = pval_new(e, &e->vals[x].spec);
     e->vals[gx].alias = g;
     e->vals[gx].writers = e->vals[g].writers;
+    e->vals[gx].writer = e->vals[g].writer; /* its update goes behind */
     e->vals[x].grad = gx;
     return true;
 }

@@ -27,6 +27,25 @@ struct example {
         .x = { .rank = 1, .dim = { 6 } }, __VA_ARGS__ \
     }
 
+/* One block with an identity shortcut, one with a convolution in it. */
+#define RESIDUAL                                                            \
+    "network:\n"                                                            \
+    "- {Conv2d: {out_channels: 16, kernel_size: 3}}\n"                      \
+    "- cells: {c1: {Conv2d: {out_channels: 16, kernel_size: 3}}, b1: "      \
+    "BatchNorm2d, c2: {Conv2d: {out_channels: 16, kernel_size: 3}}, b2: "   \
+    "BatchNorm2d}\n"                                                        \
+    "  construct: \"return relu(b2(c2(relu(b1(c1(x))))) + x)\"\n"           \
+    "- cells: {c1: {Conv2d: {out_channels: 24, kernel_size: 3, stride: "    \
+    "2}}, b1: BatchNorm2d, c2: {Conv2d: {out_channels: 24, kernel_size: "   \
+    "3}}, b2: BatchNorm2d, c3: {Conv2d: {out_channels: 24, kernel_size: "   \
+    "1, stride: 2}}, b3: BatchNorm2d}\n"                                    \
+    "  construct: |\n"                                                      \
+    "    y = relu(b1(c1(x)))\n"                                             \
+    "    return relu(b2(c2(y)) + b3(c3(x)))\n"                              \
+    "- {AdaptiveAvgPool2d: 1}\n"                                            \
+    "- Flatten\n"                                                           \
+    "- {Dense: {out_channels: 3}}\n" CE
+
 static const struct example examples[] = {
     { "the seed network, small",
       "network:\n"
@@ -116,6 +135,46 @@ static const struct example examples[] = {
       "network: [{Dense: [6, 8]}, BatchNorm1d, ReLU, {Dense: [8, 8]}, "
       "LayerNorm, Mish, {Dense: [8, 3]}, LogSoftmax]\n" CE SGD,
       VECTOR(.classes = 3) },
+    { "residual blocks", RESIDUAL SGD, PICTURE(.classes = 3) },
+    { "residual blocks, the first frozen",
+      RESIDUAL "freeze: {patterns: \"0.* 1.c1.* 1.b2.*\"}\n" SGD,
+      PICTURE(.classes = 3) },
+    { "residual blocks with frozen statistics",
+      RESIDUAL "freeze: {patterns: \"1.*\", bn_stats: frozen}\n" SGD,
+      PICTURE(.classes = 3) },
+    { "a BatchNorm called twice, and both added",
+      "network:\n"
+      "  cells: {b: BatchNorm1d, d: {Dense: {out_channels: 3}}}\n"
+      "  construct: \"return d(relu(b(x * 2) + b(x)))\"\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "layouts of several readers",
+      "network:\n"
+      "  cells:\n"
+      "    c: {Conv2d: {out_channels: 16, kernel_size: 3}}\n"
+      "    e: {Conv2d: {out_channels: 16, kernel_size: 1}}\n"
+      "    b: BatchNorm2d\n"
+      "    d: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    h = c(x)\n"
+      "    p = flatten(h)\n"
+      "    k = e(h) + transpose(transpose(h, (0, 3, 2, 1)), (0, 3, 2, 1))\n"
+      "    m = cast(h > 0, float32)\n"
+      "    k = b(k) + h * m + where(h > 0.1, k, h)\n"
+      "    return d(p + flatten(relu(k)))\n" CE SGD,
+      PICTURE(.classes = 3) },
+    { "parameters through views and sums",
+      "network:\n"
+      "  cells:\n"
+      "    w: {Parameter: {shape: [3, 2], init: {Normal: {sigma: 0.1}}}}\n"
+      "    v: {Parameter: {shape: [1, 6], init: {Normal: {sigma: 0.1}}}}\n"
+      "    b: BatchNorm1d\n"
+      "    d: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    r = reshape(w, (1, 6))\n"
+      "    h = x * r + r\n"
+      "    return d(relu(b(h) + v))\n" CE
+      "optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}\n",
+      VECTOR(.classes = 3) },
     { "nothing to train", "network: [Flatten, Softmax]\n" CE SGD,
       VECTOR(.classes = 6) },
 };
@@ -190,6 +249,71 @@ static void check_modes(const struct example *ex, int64_t batch)
     }
     for (k = 0; k < CR_LEN(modes); k++)
         made_free(&m[k]);
+}
+
+/* ---- the same gradients and statistics in every mode ---- */
+
+static const cr_real *grad_of(const struct made *m, struct cr_exec *e,
+                              int param)
+{
+    const struct cr_val *v =
+        param < e->graph->room_params ? e->graph->params[param] : NULL;
+    int g = v && m->net->params[param].trained ? e->vals[e->of[v->id]].grad
+                                               : -1;
+
+    return g < 0 ? NULL : e->vals[cr_plan_base(e, g)].data;
+}
+
+static bool same_grads(const struct made *m, struct cr_exec *e,
+                       const struct made *to, struct cr_exec *eager)
+{
+    bool good = m->net->n_params == to->net->n_params;
+    int i;
+
+    for (i = 0; i < m->net->n_params && good; i++) {
+        const struct cr_param *p = &m->net->params[i];
+        const struct cr_param *q = &to->net->params[i];
+        const cr_real *a = grad_of(m, e, i), *b = grad_of(to, eager, i);
+
+        if (!a != !b) {
+            printf("# only one mode has a gradient of %s\n", p->name);
+            return false;
+        }
+        good = !a || case_near(p->name, a, b, cr_count(&p->spec),
+                               SAME_TOLERANCE);
+        good = good && case_near(p->name, p->data, q->data,
+                                 cr_count(&p->spec), SAME_TOLERANCE);
+    }
+    return good;
+}
+
+static void check_grads(const struct example *ex, int64_t batch)
+{
+    struct cr_exec *e[CR_LEN(modes)];
+    struct made m[CR_LEN(modes)];
+    size_t k;
+
+    for (k = 0; k < CR_LEN(modes); k++) {
+        struct cr_exec_want want = modes[k].want;
+
+        want.training = want.backward = want.norm = true;
+        e[k] = made_ok(&m[k], ex->text, ex->shape, batch)
+                   ? made_exec(&m[k], want)
+                   : NULL;
+        if (!e[k])
+            return;
+        cr_exec_forward(e[k], 1);
+        ok(cr_exec_backward(e[k], 1, 0) &&
+               case_close_to(cr_exec_loss(e[k]), cr_exec_loss(e[0]),
+                             SAME_TOLERANCE) &&
+               same_grads(&m[k], e[k], &m[0], e[0]),
+           "%s, batch %lld, gradients, %s", ex->name, (long long)batch,
+           modes[k].name);
+    }
+    for (k = 0; k < CR_LEN(modes); k++) {
+        cr_exec_free(e[k]);
+        made_free(&m[k]);
+    }
 }
 
 /* ---- what several cells share ---- */
@@ -414,6 +538,8 @@ int main(void)
     for (i = 0; i < CR_LEN(examples); i++) {
         check_modes(&examples[i], 3);
         check_modes(&examples[i], 1);
+        check_grads(&examples[i], 3);
+        check_grads(&examples[i], 1);
         for (k = 0; k < CR_LEN(modes); k++)
             check_memory(&examples[i], 5, modes[k].want, modes[k].name);
     }
