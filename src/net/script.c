@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define DEPTH_MAX 64     /* of brackets and signs */
+#define HEIGHT_MAX 1000  /* of what a part is made of: a + b + c + ... */
 #define PARTS_MAX 100000 /* of all expressions of a text */
 #define NAMES_MAX 32     /* on the left of one line */
 
@@ -100,6 +101,8 @@ static struct cr_script *fail(struct parser *p, const char *expected)
             cr_strf(p->arena, "the line ends here, expected %s", expected));
     while (isalnum((unsigned char)*s) && isalnum((unsigned char)s[n]))
         n++;
+    while (((unsigned char)*s & 0x80) && ((unsigned char)s[n] & 0xC0) == 0x80)
+        n++; /* of one character */
     return fail_at(p, p->at, n,
                    cr_strf(p->arena, "found '%s', expected %s",
                            cr_quote(p->arena, s, n), expected));
@@ -164,11 +167,24 @@ static struct cr_script *part(struct parser *p, enum cr_script_op op, size_t at,
     e->at = at;
     e->len = p->end - at;
     e->args = args;
+    for (; args; args = args->next)
+        if (args->height >= e->height)
+            e->height = args->height + 1;
     p->parts++;
     return e;
 }
 
 static struct cr_script *expr(struct parser *p);
+
+/* What is walked later by a function that calls itself. */
+static bool too_high(struct parser *p, const struct cr_script *e)
+{
+    if (e->height < HEIGHT_MAX)
+        return false;
+    fail_at(p, e->at, 1,
+            "the expression is too long; write it in several lines");
+    return true;
+}
 
 /* ---- expressions, from the tightest ---- */
 
@@ -308,7 +324,7 @@ static struct cr_script *group(struct parser *p)
 /* begin:end:step, or a plain index */
 static struct cr_script *index_item(struct parser *p)
 {
-    struct cr_script *v[3] = { NULL }, *e;
+    struct cr_script *v[3] = { NULL };
     size_t at;
     int i = 0;
     bool slice = false;
@@ -333,10 +349,9 @@ static struct cr_script *index_item(struct parser *p)
     for (i = 0; i < 3; i++)
         if (!v[i])
             v[i] = part(p, CR_SCRIPT_NONE, at, NULL);
-    e = part(p, CR_SCRIPT_SLICE, at, v[0]);
     v[0]->next = v[1];
     v[1]->next = v[2];
-    return e;
+    return part(p, CR_SCRIPT_SLICE, at, v[0]);
 }
 
 static struct cr_script *postfix(struct parser *p)
@@ -352,6 +367,8 @@ static struct cr_script *postfix(struct parser *p)
             ? number(p)
             : name_or_call(p);
     while (e && peek(p) == '[') {
+        if (too_high(p, e))
+            return NULL;
         p->at++;
         p->brackets++;
         last = &e->next;
@@ -376,7 +393,7 @@ static struct cr_script *two(struct parser *p, const char *sign,
 {
     struct cr_script *e;
 
-    if (!a || !b)
+    if (!a || !b || too_high(p, a) || too_high(p, b))
         return NULL;
     a->next = b;
     b->next = NULL;
@@ -389,7 +406,13 @@ static struct cr_script *power(struct parser *p)
 {
     struct cr_script *e = postfix(p);
 
-    return e && take(p, "**") ? two(p, "pow", e, unary(p)) : e;
+    if (!e || !take(p, "**"))
+        return e;
+    if (++p->depth > DEPTH_MAX)
+        return fail_at(p, p->end - 2, 2, "powers are nested too deep");
+    e = two(p, "pow", e, unary(p));
+    p->depth--;
+    return e;
 }
 
 static struct cr_script *unary(struct parser *p)

@@ -39,6 +39,7 @@ struct cr_script {
     int64_t integer;
     double real;
     bool truth;
+    int height;         /* of the parts below it; bounded */
     struct cr_script *args, *next;
 };
 

@@ -43,3 +43,32 @@ setup() {
 @test "a block made of itself" { wrong block_circle; }
 @test "an undefined variable in a block" { wrong block_variable; }
 @test "a parameter given twice" { wrong block_twice; }
+
+# long WHAT SIGN: x, then SIGN 200000 times; check says WHAT of it
+long() {
+    cd "$BATS_TEST_TMPDIR"
+    {
+        printf 'network:\n  inputs: {x: {shape: [6]}}\n'
+        printf '  cells: {fc: {Dense: {out_channels: 3}}}\n'
+        printf '  construct: "return fc(x'
+        yes "$2" | head -n 200000 | tr -d '\n'
+        printf ')"\n'
+    } >long.yaml
+    run -2 --separate-stderr "$CELLRUN" check long.yaml
+    [ -z "$output" ]
+    [[ "$stderr" == *": error: $1"* ]]
+}
+
+@test "an expression without end is refused, whatever it is made of" {
+    long "the expression is too long" "+x"
+    long "the expression is too long" " and x"
+    long "the expression is too long" "[0]"
+    long "powers are nested too deep" "**x"
+}
+
+@test "a character of several bytes is shown whole" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'network:\n  cells: {a: ReLU}\n  construct: "return a(x é)"\n' >u.yaml
+    run -2 --separate-stderr "$CELLRUN" check u.yaml
+    [[ "$stderr" == *"found 'é', expected ',' or ')'"* ]]
+}
