@@ -68,7 +68,10 @@ long() {
 
 @test "a character of several bytes is shown whole" {
     cd "$BATS_TEST_TMPDIR"
-    printf 'network:\n  cells: {a: ReLU}\n  construct: "return a(x é)"\n' >u.yaml
+    {
+        printf 'network:\n  inputs: {x: {shape: [6]}}\n'
+        printf '  cells: {a: ReLU}\n  construct: "return a(x é)"\n'
+    } >u.yaml
     run -2 --separate-stderr "$CELLRUN" check u.yaml
     [[ "$stderr" == *"found 'é', expected ',' or ')'"* ]]
 }
