@@ -6,6 +6,8 @@
 #include "net/plan.h"
 #include "nets.h"
 
+#include <math.h>
+
 #define CE "loss: CrossEntropyLoss\n"
 #define SGD "optimizer: {SGD: {learning_rate: 0.1}}\n"
 
@@ -316,6 +318,36 @@ static void check_grads(const struct example *ex, int64_t batch)
     }
 }
 
+/* A gradient that is not finite stops before any update, also where the last
+ * cells compute in another layout than the loss. */
+static void not_finite(void)
+{
+    static const struct shape shape = {
+        .x = { .rank = 3, .dim = { 16, 9, 8 } },
+        .label = { .rank = 3, .dim = { 16, 9, 8 } },
+    };
+    size_t k;
+
+    for (k = 0; k < CR_LEN(modes); k++) {
+        struct cr_exec_want want = modes[k].want;
+        struct cr_exec *e;
+        struct made m;
+
+        if (!made_ok(&m,
+                     "network: [{Conv2d: {out_channels: 16, kernel_size: 3}}, "
+                     "ReLU]\nloss: MSELoss\n" SGD,
+                     shape, 3))
+            return;
+        want.training = want.update = true;
+        e = made_exec(&m, want);
+        cr_exec_forward(e, 1);
+        ok(!cr_exec_backward(e, INFINITY, 0.1) && cr_net_finite(m.net),
+           "a gradient that is not finite, %s", modes[k].name);
+        cr_exec_free(e);
+        made_free(&m);
+    }
+}
+
 /* ---- what several cells share ---- */
 
 static struct cr_opnode *node_at(struct cr_net *net, int index)
@@ -544,6 +576,7 @@ int main(void)
             check_memory(&examples[i], 5, modes[k].want, modes[k].name);
     }
     check_modes(&examples[0], 64);
+    not_finite();
     shared();
     saves_memory();
     the_list();
