@@ -275,6 +275,29 @@ static void run_update(struct cr_exec *e, const struct cr_pstep *s,
     cr_par(update_part, &all, threads);
 }
 
+static bool finite_all(const cr_real *x, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+/* The gradient that arrived at a result, in whichever layout. */
+static bool finite_grad(const struct cr_exec *e, int val)
+{
+    const struct cr_pval *v = &e->vals[val], *g;
+    int at = v->grad >= 0 ? v->grad : v->other >= 0 ? e->vals[v->other].grad
+                                                    : -1;
+
+    if (at < 0)
+        return true;
+    g = &e->vals[cr_plan_base(e, at)];
+    return finite_all(g->data, cr_count(&g->spec));
+}
+
 bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 {
     int i, from = e->n_forward, g;
@@ -295,15 +318,9 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
             break;
     run_steps(e, from, i, lr);
     from = i;
-    g = cr_plan_base(e, e->vals[e->outputs[0]].grad);
-    if (g >= 0) {
-        const cr_real *x = e->vals[g].data;
-
-        n = cr_count(&e->vals[g].spec);
-        for (k = 0; k < n; k++)
-            if (!isfinite(x[k]))
-                return false;
-    }
+    for (i = 0; i < e->n_outputs; i++)
+        if (!finite_grad(e, e->outputs[i]))
+            return false;
     run_steps(e, from, e->n_backward, lr);
     if (e->want.update && !e->want.norm)
         run_steps(e, e->n_backward, e->n_steps, lr);
@@ -410,16 +427,6 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     }
     *n = e->n_kept;
     return e->kept;
-}
-
-static bool finite_all(const cr_real *x, int64_t n)
-{
-    int64_t i;
-
-    for (i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return false;
-    return true;
 }
 
 const char *cr_exec_culprit(struct cr_exec *e)
