@@ -23,6 +23,12 @@
 #define CR_INLINE static inline __attribute__((always_inline))
 /* Before a loop whose rounds do not depend on each other: in vectors. */
 #define CR_SIMD _Pragma("omp simd")
+/* What follows in the file is compiled at -O3 whatever CFLAGS say. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CR_O3 _Pragma("GCC optimize(\"O3\")")
+#else
+#define CR_O3
+#endif
 #define CR_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif
