@@ -29,6 +29,15 @@ struct cr_one_hot {
     int64_t axis;
 };
 
+/* What negative indices mean: places from the end, an error, or, as all that
+ * are out of range, a result of 0. */
+enum cr_outside { CR_FROM_END, CR_REFUSED, CR_GIVES_0 };
+
+struct cr_gather {
+    int64_t axis;
+    enum cr_outside negative;
+};
+
 struct cr_group_norm {
     int64_t num_groups;
     double eps;
@@ -69,6 +78,12 @@ struct cr_over {
     bool keepdims;
 };
 extern const struct cr_opt cr_over_opts[];
+
+struct cr_norm {
+    double ord;
+    struct cr_ints axis;        /* n == 0: all */
+    bool keepdims;
+};
 
 /* One number everywhere, or all elements in order of memory. */
 struct cr_constant {

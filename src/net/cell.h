@@ -78,6 +78,10 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,
                               enum cr_begin begin);
 
+/* Row `row` of a parameter of this cell begins with zeros, whatever its
+ * initialiser. One that another cell shares begins as that cell says. */
+void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row);
+
 /* One op: CR_EMIT(b, "linear", NULL, x, w, bias). The attr must live in the
  * build's arena. Absent optional inputs are NULL at the end, or CR_ABSENT. */
 #define CR_EMIT(b, op, attr, ...) \

@@ -318,6 +318,14 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
     return param_new(b, name, spec, given, begin, 0, PARAM_STATE);
 }
 
+void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row)
+{
+    struct cr_net *net = b->net;
+
+    if (param && b->shared == 0)
+        net->fillers[param->param].zero_row = row + 1;
+}
+
 /* Runs the plan of a node's op for the given input specs. */
 bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,

@@ -60,6 +60,7 @@ struct cr_filler {
     const void *opts;
     struct cr_pos pos;
     const char *text;
+    int64_t zero_row;      /* 1 + the row that is set to 0; 0: none */
 };
 
 struct cr_hyper {

@@ -270,6 +270,10 @@ bool cr_net_fill(struct cr_net *net)
         at += (cr_bytes(&p->spec) + 63) / 64 * 64;
         if (!f->init->fill(&fill))
             return false;
+        if (f->zero_row > 0)
+            memset(p->data + (f->zero_row - 1) * (cr_count(&p->spec) /
+                                                  p->spec.dim[0]),
+                   0, cr_bytes(&p->spec) / (size_t)p->spec.dim[0]);
     }
     return true;
 }

@@ -3,6 +3,7 @@
  * dx[.., j, ..] = the sum of dy over all i with indices[i] = j.
  * Indices from the data are checked before the batch; computed ones that are
  * out of range give 0. */
+#include "net/attr.h"
 #include "net/axis.h"
 #include "net/move.h"
 
@@ -15,23 +16,20 @@ enum {
     I
 };
 
-struct gather {
-    int64_t axis;
-};
-
 static const struct cr_opt gather_opts[] = {
-    CR_INT_OR(struct gather, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
+    CR_INT_OR(struct cr_gather, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
               "The axis of the input that the indices look up."),
     { 0 },
 };
 
 static bool gather_plan(struct cr_plan *p)
 {
+    const struct cr_gather *o = p->attr;
     const struct cr_spec *x = &p->in[X], *index = &p->in[I];
     struct cr_spec *y = &p->out[0];
     int i, axis;
 
-    if (!cr_axis_check(p, x, ((const struct gather *)p->attr)->axis, &axis))
+    if (!cr_axis_check(p, x, o->axis, &axis))
         return false;
     if (index->type != CR_I32)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
@@ -48,8 +46,10 @@ static bool gather_plan(struct cr_plan *p)
         y->dim[y->rank++] = index->dim[i];
     for (i = axis + 1; i < x->rank; i++)
         y->dim[y->rank++] = x->dim[i];
-    p->bound[I] = (struct cr_bound){ .set = true,
-                                     .low = -x->dim[axis],
+    p->bound[I] = (struct cr_bound){ .set = o->negative != CR_GIVES_0,
+                                     .low = o->negative == CR_FROM_END
+                                                ? -x->dim[axis]
+                                                : 0,
                                      .high = x->dim[axis] };
     return true;
 }
@@ -58,15 +58,20 @@ struct rows {
     const struct cr_step *s;
     struct cr_axis a;
     int64_t n; /* indices */
+    int64_t wrap; /* what is added to a negative one */
     size_t size;
 };
 
 static struct rows rows_open(const struct cr_step *s)
 {
-    return (struct rows){
-        s, cr_axis_of(&s->in[X], ((const struct gather *)s->attr)->axis),
-        cr_count(&s->in[I]), cr_type_size(s->in[X].type)
-    };
+    const struct cr_gather *o = s->attr;
+    struct rows r = { .s = s,
+                      .a = cr_axis_of(&s->in[X], o->axis),
+                      .n = cr_count(&s->in[I]),
+                      .size = cr_type_size(s->in[X].type) };
+
+    r.wrap = o->negative == CR_FROM_END ? r.a.n : 0;
+    return r;
 }
 
 /* Where index i looks; -1: nowhere. */
@@ -74,7 +79,7 @@ static int64_t row_of(const struct rows *r, int64_t i)
 {
     int64_t at = ((const int32_t *)r->s->x[I])[i];
 
-    at = at < 0 ? at + r->a.n : at;
+    at = at < 0 ? at + r->wrap : at;
     return at >= 0 && at < r->a.n ? at : -1;
 }
 
@@ -121,7 +126,10 @@ static void back_range(void *ctx, int64_t from, int64_t to)
             const cr_real *d = dy + (outer * r->n + i) * inner + at;
             cr_real *sum = dx + (outer * r->a.n + row) * inner + at;
 
-            for (k = 0; k < n && row >= 0; k++)
+            if (row < 0)
+                continue;
+            CR_SIMD
+            for (k = 0; k < n; k++)
                 sum[k] += d[k];
         }
     }
@@ -143,7 +151,7 @@ const struct cr_op cr_op_gather = {
     .about = { .name = "gather",
                .summary = "Slices of a tensor by their indices.",
                .opts = gather_opts,
-               .size = sizeof(struct gather) },
+               .size = sizeof(struct cr_gather) },
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

@@ -1,27 +1,22 @@
 /* norm: y = (sum |x|^p)^(1/p) along axes, p = ord; the largest |x| for inf
  *   dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0;
  *   for inf, dy sign(x) shared equally by all that are largest. */
+#include "net/attr.h"
 #include "net/reduction.h"
 
-struct norm {
-    double ord;
-    struct cr_ints axis;
-    bool keepdims;
-};
-
 static const struct cr_opt norm_opts[] = {
-    CR_REAL_POS_OR(struct norm, ord, 2, INFINITY,
+    CR_REAL_POS_OR(struct cr_norm, ord, 2, INFINITY,
                    "Power of the magnitudes; inf for the largest."),
-    CR_INTS_MAY(struct norm, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+    CR_INTS_MAY(struct cr_norm, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
                 "Axes that are folded; all if none is given."),
-    CR_BOOL_OR(struct norm, keepdims, false,
+    CR_BOOL_OR(struct cr_norm, keepdims, false,
                "Keep folded axes, with length 1."),
     { 0 },
 };
 
 static bool norm_plan(struct cr_plan *p)
 {
-    const struct norm *o = p->attr;
+    const struct cr_norm *o = p->attr;
 
     if (!cr_reduction_plan(p, &o->axis, o->keepdims))
         return false;
@@ -43,7 +38,7 @@ static void norm_squares(const void *attr, int64_t n, const cr_real *x,
 static void norm_powers(const void *attr, int64_t n, const cr_real *x,
                         const cr_real *y, int64_t inc, cr_real *to)
 {
-    cr_real p = (cr_real)((const struct norm *)attr)->ord;
+    cr_real p = (cr_real)((const struct cr_norm *)attr)->ord;
     int64_t i;
 
     (void)y, (void)inc;
@@ -53,7 +48,7 @@ static void norm_powers(const void *attr, int64_t n, const cr_real *x,
 
 static void norm_forward(const struct cr_step *s)
 {
-    const struct norm *o = s->attr;
+    const struct cr_norm *o = s->attr;
     int64_t i, n = cr_count(&s->out[0]);
     cr_real *y = s->y[0];
 
@@ -77,7 +72,7 @@ static cr_real sign_of(cr_real x)
 
 static cr_real power_of(const void *attr, cr_real part)
 {
-    return cr_pow(part, (cr_real)(((const struct norm *)attr)->ord - 1));
+    return cr_pow(part, (cr_real)(((const struct cr_norm *)attr)->ord - 1));
 }
 
 static void norm_largest(const void *attr, int64_t n, const cr_real *x,
@@ -101,7 +96,7 @@ CR_REDUCTION_LOOP(norm_any, y[j] == 0 || x[i] == 0
 
 static void norm_backward(const struct cr_step *s)
 {
-    const struct norm *o = s->attr;
+    const struct cr_norm *o = s->attr;
 
     if (isinf(o->ord))
         cr_reduction_sums(s, &o->axis, &cr_fold_sum, 1, s->y[0], norm_largest,
@@ -117,7 +112,7 @@ const struct cr_op cr_op_norm = {
     .about = { .name = "norm",
                .summary = "Length of vectors: the root of a sum of powers.",
                .opts = norm_opts,
-               .size = sizeof(struct norm),
+               .size = sizeof(struct cr_norm),
                .renamed = cr_over_renamed },
     .min_inputs = 1,
     .max_inputs = 1,
