@@ -8,7 +8,7 @@
 #ifndef CR_DATA_FORMAT_H
 #define CR_DATA_FORMAT_H
 
-#include "base/diag.h"
+#include "base/str.h"
 #include "conf/opt.h"
 #include "math/spec.h"
 
@@ -32,6 +32,9 @@ struct cr_format {
     bool (*load)(struct cr_file *file, struct cr_diag *diag);
     const void *(*at)(struct cr_file *file, int64_t row);
     void (*close)(struct cr_file *file);
+    /* Optional: a file's bytes, made of what `read` would give. */
+    bool (*encode)(struct cr_diag *diag, const struct cr_spec *spec,
+                   const void *data, struct cr_buf *to);
 };
 
 const struct cr_format *cr_format_find(const char *name);

@@ -722,6 +722,22 @@ const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
     return b;
 }
 
+bool cr_pipe_levels(const struct cr_pipe *p, int column, int64_t i,
+                    double *black, double *white)
+{
+    const struct cr_colpipe *c = p->op[column];
+    const cr_real *table;
+
+    *black = 0;
+    *white = 255;
+    if (!c->fused)
+        return c->out.type == CR_U8;
+    table = c->table + (c->class ? c->class[i] * 256 : 0);
+    *black = (double)table[0];
+    *white = (double)table[255];
+    return true;
+}
+
 const char *cr_pipe_describe(const struct cr_pipe *p, struct cr_arena *arena)
 {
     const char *text = "";

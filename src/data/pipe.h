@@ -62,6 +62,11 @@ void cr_pipe_seek(struct cr_pipe *pipe, int64_t epoch, int64_t index);
 const struct cr_batch *cr_pipe_next(struct cr_pipe *pipe,
                                     struct cr_diag *diag);
 
+/* What 0 and 255 of the stored bytes became in element i of a column, where
+ * its last ops are a function of the byte; false where that is not so. */
+bool cr_pipe_levels(const struct cr_pipe *pipe, int column, int64_t i,
+                    double *black, double *white);
+
 /* A datapipe alone, for samples from files or memory (predict). */
 struct cr_colpipe;
 struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,

@@ -3,6 +3,7 @@
  * Pixels come as they are stored: no gamma, no colour management. 16 bits
  * give their high byte, palettes their colours, alpha is dropped. The result
  * is uint8 (height, width, 1 or 3). */
+#include "base/str.h"
 #include "data/array.h"
 
 #include <png.h>
@@ -180,6 +181,66 @@ static void png_close(struct cr_file *f)
     cr_bytes_close(f->bytes);
 }
 
+/* ---- writing ---- */
+
+struct sink {
+    struct cr_buf *to;
+    char why[120];
+};
+
+CR_NORETURN static void png_stuck(png_structp png, png_const_charp message)
+{
+    struct sink *s = png_get_error_ptr(png);
+
+    snprintf(s->why, sizeof s->why, "%s", message);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void png_give(png_structp png, png_bytep data, size_t n)
+{
+    struct sink *s = png_get_io_ptr(png);
+
+    cr_buf_add(s->to, (const char *)data, n);
+}
+
+static void png_flush(png_structp png)
+{
+    (void)png;
+}
+
+/* Rows are small next to their number, so a fast level of zlib will do. */
+static bool png_encode(struct cr_diag *diag, const struct cr_spec *spec,
+                       const void *pixels, struct cr_buf *to)
+{
+    struct sink s = { .to = to };
+    int64_t channels = spec->rank == 3 ? spec->dim[2] : 1, i;
+    const unsigned char *row = pixels;
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s,
+                                              png_stuck, png_quiet);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+
+    if (!info)
+        cr_out_of_memory(1 << 16);
+    if (setjmp(png_jmpbuf(png))) {
+        png_destroy_write_struct(&png, &info);
+        return cr_error(diag, CR_NOWHERE, CR_E_SYSTEM,
+                        "cannot write the image: %s", s.why);
+    }
+    png_set_write_fn(png, &s, png_give, png_flush);
+    png_set_compression_level(png, 3);
+    png_set_IHDR(png, info, (png_uint_32)spec->dim[1],
+                 (png_uint_32)spec->dim[0], 8,
+                 channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (i = 0; i < spec->dim[0]; i++)
+        png_write_row(png, row + i * spec->dim[1] * channels);
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    return true;
+}
+
 const struct cr_format cr_format_png = {
     .about = {
         .name = "png",
@@ -192,4 +253,5 @@ const struct cr_format cr_format_png = {
     .open = png_open,
     .read = png_read,
     .close = png_close,
+    .encode = png_encode,
 };

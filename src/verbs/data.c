@@ -1,0 +1,524 @@
+/*
+ * data: what a data set gives. `data show` draws samples as the network gets
+ * them, behind the datapipe: a sheet of pictures as PNG, or characters.
+ *
+ * Pixels behind Rescale and Normalize are turned back: black and white are
+ * what 0 and 255 became. Where an op hides that, the least and the largest
+ * value of the sample are black and white.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "conf/verb.h"
+#include "data/format.h"
+#include "data/pipe.h"
+#include "data/sheet.h"
+#include "train/section.h"
+
+struct data {
+    int split;
+    const char *to;
+    int64_t samples;
+};
+
+enum {
+    SPLIT_TRAIN
+};
+
+static const char *const splits[] = { "train", "eval", "test" };
+
+static const struct cr_opt data_opts[] = {
+    CR_ENUM_OR(struct data, split, SPLIT_TRAIN, "train|eval|test",
+               "Part of the data; train is shuffled and has what serves "
+               "training only."),
+    CR_INT_MAY(struct data, samples, 1, 10000,
+               "So many; 64 in a sheet, 4 as text unless given.", .flag = 'n',
+               .text = "N"),
+    { .name = "output",
+      .at = offsetof(struct data, to),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .flag = 'o',
+      .text = "FILE",
+      .doc = "Draw a sheet as PNG there; - is standard output. Without it "
+             "samples are printed." },
+    { 0 },
+};
+
+/* Pixels of one sample's column, RGB. */
+struct picture {
+    int64_t h, w;
+    unsigned char *rgb;
+};
+
+struct job {
+    struct cr_cli *cli;
+    const struct data *o;
+    struct cr_pipe *pipe;
+    const struct cr_column *column;
+    int n_columns;
+    int64_t n, done;
+    struct cr_arena mem;     /* of what is drawn */
+    struct picture *picture; /* of sample i, column k: i * n_columns + k */
+    const char **label;
+    struct cr_buf text;
+};
+
+/* ---- What a column is */
+
+static bool data_colours(int64_t channels)
+{
+    return channels == 1 || channels == 3;
+}
+
+/* Whether a column is drawn; *first: its channels come first. */
+static bool data_image(const struct cr_spec *s, bool *first)
+{
+    *first = false;
+    if (s->type != CR_U8 && s->type != CR_REAL)
+        return false;
+    if (s->rank == 2)
+        return s->dim[0] > 3 && s->dim[1] > 3;
+    if (s->rank != 3)
+        return false;
+    /* where both ends look like channels: bytes are as they are stored */
+    *first = data_colours(s->dim[0]) &&
+             !(s->type == CR_U8 && data_colours(s->dim[2]));
+    return *first || data_colours(s->dim[2]);
+}
+
+static double data_at(const struct cr_spec *s, const void *x, int64_t i)
+{
+    double v;
+
+    cr_convert(s->type, (const char *)x + (size_t)i * cr_type_size(s->type),
+               CR_F64, &v, 1);
+    return v;
+}
+
+static void data_range(const struct cr_spec *s, const void *x, double *low,
+                       double *high)
+{
+    *low = *high = data_at(s, x, 0);
+    for (int64_t i = 1; i < cr_count(s); i++) {
+        double v = data_at(s, x, i);
+
+        *low = v < *low ? v : *low;
+        *high = v > *high ? v : *high;
+    }
+}
+
+/* ---- Pictures */
+
+static unsigned char data_byte(double v, double black, double white)
+{
+    double p = white != black ? (v - black) / (white - black) * 255 : 0;
+
+    /* NaN is black */
+    return (unsigned char)(p >= 255 ? 255 : p > 0 ? p + 0.5 : 0);
+}
+
+static struct picture data_picture(struct job *j, int k, const void *x)
+{
+    const struct cr_spec *s = &j->column[k].spec;
+    struct picture p;
+    int64_t c, i, channels, pixels;
+    bool first, levels = true;
+
+    data_image(s, &first);
+    p.h = s->dim[first];
+    p.w = s->dim[first + 1];
+    pixels = p.h * p.w;
+    channels = s->rank == 2 ? 1 : s->dim[first ? 0 : 2];
+    p.rgb = cr_alloc(&j->mem, (size_t)pixels, 3);
+    for (c = 0; c < 3; c++) {
+        int64_t from = (c < channels ? c : 0) * (first ? pixels : 1);
+        int64_t step = first || s->rank == 2 ? 1 : channels;
+        double black, white;
+
+        levels = cr_pipe_levels(j->pipe, k, from, &black, &white);
+        if (!levels)
+            data_range(s, x, &black, &white);
+        for (i = 0; i < pixels; i++)
+            p.rgb[3 * i + c] =
+                data_byte(data_at(s, x, from + i * step), black, white);
+    }
+    return p;
+}
+
+/* ---- Words */
+
+static const char *data_class(const struct job *j, int64_t i)
+{
+    const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+
+    return set->class_names && i >= 0 && i < set->classes ? set->class_names[i]
+                                                          : NULL;
+}
+
+/* "cat" of class 3, "cat .7 dog .3" of shares, else numbers. */
+static const char *data_label(struct job *j, int k, const void *x)
+{
+    const struct cr_spec *s = &j->column[k].spec;
+    const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+    struct cr_buf b = { .arena = &j->mem };
+    int64_t i, n = cr_count(s);
+
+    if (s->rank == 0) {
+        double v = data_at(s, x, 0);
+        const char *name = data_class(j, (int64_t)v);
+
+        if (name && s->type != CR_REAL)
+            cr_buf_str(&b, cr_quote(&j->mem, name, strlen(name)));
+        else
+            cr_buf_f(&b, "%.6g", v);
+    } else if (s->rank == 1 && n == set->classes) {
+        for (i = 0; i < n; i++) {
+            double v = data_at(s, x, i);
+            const char *name = data_class(j, i);
+
+            if (v < 0.005)
+                continue;
+            cr_buf_f(&b, "%s%s", b.len > 0 ? " " : "",
+                     name ? cr_quote(&j->mem, name, strlen(name))
+                          : cr_strf(&j->mem, "%" PRId64, i));
+            if (v < 0.995)
+                cr_buf_f(&b, " %.2g", v);
+        }
+    }
+    return cr_buf_text(&b);
+}
+
+#define DATA_NUMBERS 64
+
+/* A column of numbers, all of them or the first. */
+static void data_numbers(struct job *j, int k, const void *x)
+{
+    const struct cr_spec *s = &j->column[k].spec;
+    struct cr_buf *b = &j->text;
+    int64_t n = cr_count(s), i;
+
+    if (s->rank > 0)
+        cr_buf_str(b, "[");
+    for (i = 0; i < n && i < DATA_NUMBERS; i++)
+        cr_buf_f(b, "%s%.6g", i > 0 ? " " : "", data_at(s, x, i));
+    if (i < n)
+        cr_buf_str(b, " ...");
+    if (s->rank > 0)
+        cr_buf_str(b, "]");
+}
+
+/* Brightness as a character; two for a pixel, which is as wide as high. */
+static void data_characters(struct job *j, const struct picture *p)
+{
+    static const char ramp[] = " .:-=+*#%@";
+    const char *columns = getenv("COLUMNS");
+    long width = columns ? strtol(columns, NULL, 10) : 0;
+    int64_t step, i, k;
+
+    if (width < 20 || width > 1000)
+        width = 80;
+    step = (2 * p->w + width - 1) / width;
+    for (i = 0; i < p->h; i += step) {
+        size_t start = j->text.len;
+
+        for (k = 0; k < p->w; k += step) {
+            const unsigned char *x = p->rgb + (i * p->w + k) * 3;
+            char c = ramp[(x[0] * 299 + x[1] * 587 + x[2] * 114) / 25501];
+
+            cr_buf_char(&j->text, c);
+            cr_buf_char(&j->text, c);
+        }
+        while (j->text.len > start && j->text.text[j->text.len - 1] == ' ')
+            j->text.len--;
+        cr_buf_char(&j->text, '\n');
+    }
+}
+
+/* ---- Samples */
+
+static int data_label_column(const struct job *j)
+{
+    for (int k = 0; k < j->n_columns; k++)
+        if (strcmp(j->column[k].name, "label") == 0)
+            return k;
+    return -1;
+}
+
+static const void *data_row(const struct job *j, const struct cr_batch *b,
+                            int64_t row, int k)
+{
+    return (const char *)b->data[k] +
+           (size_t)row * cr_bytes(&j->column[k].spec);
+}
+
+static void data_json(struct job *j, const struct cr_batch *b, int64_t row)
+{
+    struct cr_buf *t = &j->text;
+
+    cr_buf_f(t, "{\"sample\":%" PRId64, b->samples[row]);
+    for (int k = 0; k < j->n_columns; k++) {
+        const struct cr_spec *s = &j->column[k].spec;
+        const void *x = data_row(j, b, row, k);
+        int64_t n = cr_count(s);
+
+        cr_buf_char(t, ',');
+        cr_buf_json(t, j->column[k].name);
+        cr_buf_str(t, s->rank > 0 ? ":[" : ":");
+        for (int64_t i = 0; i < n; i++) {
+            double v = data_at(s, x, i);
+
+            cr_buf_f(t, "%s%s", i > 0 ? "," : "",
+                     v - v == 0 ? cr_strf(&j->mem, "%.9g", v) : "null");
+        }
+        cr_buf_str(t, s->rank > 0 ? "]" : "");
+        if (s->rank == 0 && s->type != CR_REAL && k == data_label_column(j) &&
+            data_class(j, (int64_t)data_at(s, x, 0))) {
+            cr_buf_str(t, ",\"class\":");
+            cr_buf_json(t, data_class(j, (int64_t)data_at(s, x, 0)));
+        }
+    }
+    cr_buf_str(t, "}\n");
+}
+
+/* A line per column; pictures below theirs. */
+static void data_text(struct job *j, const struct cr_batch *b, int64_t row)
+{
+    struct cr_buf *t = &j->text;
+    int label = data_label_column(j);
+    bool first;
+
+    cr_buf_f(t, "sample %" PRId64 "\n", b->samples[row]);
+    for (int k = 0; k < j->n_columns; k++) {
+        const struct cr_spec *s = &j->column[k].spec;
+        const void *x = data_row(j, b, row, k);
+        double low, high;
+
+        cr_buf_f(t, "  %s: ", j->column[k].name);
+        if (data_image(s, &first)) {
+            struct picture p = data_picture(j, k, x);
+
+            data_range(s, x, &low, &high);
+            cr_buf_f(t, "%s %s, %.6g to %.6g\n", cr_type_name(s->type),
+                     cr_show(&j->mem, s), low, high);
+            data_characters(j, &p);
+            continue;
+        }
+        data_numbers(j, k, x);
+        if (k == label && (s->rank > 0 || data_class(j, 0)))
+            cr_buf_f(t, " (%s)", data_label(j, k, x));
+        cr_buf_char(t, '\n');
+    }
+}
+
+static void data_take(struct job *j, const struct cr_batch *b, int64_t row)
+{
+    int label = data_label_column(j);
+    bool first;
+
+    if (!j->o->to) {
+        if (j->cli->json)
+            data_json(j, b, row);
+        else
+            data_text(j, b, row);
+        fwrite(j->text.text, 1, j->text.len, stdout);
+        cr_arena_free(&j->mem);
+        j->text = (struct cr_buf){ .arena = &j->mem };
+    } else {
+        for (int k = 0; k < j->n_columns; k++)
+            if (data_image(&j->column[k].spec, &first))
+                j->picture[j->done * j->n_columns + k] =
+                    data_picture(j, k, data_row(j, b, row, k));
+        j->label[j->done] =
+            label < 0 ? "" : data_label(j, label, data_row(j, b, row, label));
+    }
+    j->done++;
+}
+
+/* ---- The sheet */
+
+#define SHEET_TILE 96 /* smaller pictures are enlarged to about this */
+#define SHEET_GAP 4
+#define SHEET_PIXELS ((int64_t)1 << 27)
+
+static int64_t sheet_zoom(const struct picture *p)
+{
+    int64_t side = p->h > p->w ? p->h : p->w;
+
+    return side >= SHEET_TILE ? 1 : SHEET_TILE / side;
+}
+
+/* Height and width of the largest sample's pictures, side by side. */
+static void sheet_tile(const struct job *j, int64_t *h, int64_t *w)
+{
+    *h = *w = 0;
+    for (int64_t i = 0; i < j->done; i++) {
+        int64_t width = 0;
+
+        for (int k = 0; k < j->n_columns; k++) {
+            const struct picture *p = &j->picture[i * j->n_columns + k];
+
+            if (!p->rgb)
+                continue;
+            width += (width > 0) + p->w * sheet_zoom(p);
+            *h = p->h * sheet_zoom(p) > *h ? p->h * sheet_zoom(p) : *h;
+        }
+        *w = width > *w ? width : *w;
+    }
+}
+
+static bool sheet_write(struct job *j, const struct cr_sheet *s)
+{
+    struct cr_spec spec = { CR_U8, CR_PLAIN, 3, { s->h, s->w, 3 } };
+    const struct cr_format *png = cr_format_find("png");
+    struct cr_diag *diag = j->cli->diag;
+    struct cr_buf bytes = { .arena = &j->mem };
+
+    if (!png->encode(diag, &spec, s->rgb, &bytes))
+        return false;
+    if (strcmp(j->o->to, "-") == 0)
+        return fwrite(bytes.text, 1, bytes.len, stdout) == bytes.len;
+    if (!cr_write_file(diag, j->o->to, bytes.text, bytes.len))
+        return false;
+    if (!j->cli->quiet)
+        fprintf(stderr,
+                "%s: %" PRId64 " samples of dataset.%s, %" PRId64 " x %" PRId64
+                " pixels\n",
+                j->o->to, j->done, splits[j->o->split], s->w, s->h);
+    return true;
+}
+
+static bool sheet_draw(struct job *j)
+{
+    int64_t h, w, across, i;
+    struct cr_sheet s;
+
+    sheet_tile(j, &h, &w);
+    h += CR_LETTER_H + SHEET_GAP;
+    w += SHEET_GAP;
+    /* about four to three */
+    for (across = 1; across < j->done &&
+                     across * w * 3 < (j->done + across - 1) / across * h * 4;)
+        across++;
+    s.w = across * w + SHEET_GAP;
+    s.h = (j->done + across - 1) / across * h + SHEET_GAP;
+    if (s.h > SHEET_PIXELS / s.w)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "%" PRId64 " samples make a sheet of %" PRId64
+                        " x %" PRId64 " pixels; take fewer: -n",
+                        j->done, s.w, s.h);
+    s = cr_sheet_make(&j->mem, s.h, s.w);
+    for (i = 0; i < j->done; i++) {
+        int64_t top = SHEET_GAP + i / across * h;
+        int64_t left = SHEET_GAP + i % across * w, at = left;
+
+        for (int k = 0; k < j->n_columns; k++) {
+            const struct picture *p = &j->picture[i * j->n_columns + k];
+
+            if (!p->rgb)
+                continue;
+            cr_sheet_image(&s, top, at, p->h, p->w, p->rgb, sheet_zoom(p));
+            at += p->w * sheet_zoom(p) + 1;
+        }
+        cr_sheet_text(&s, top + h - SHEET_GAP - CR_LETTER_H + 1, left,
+                      j->label[i], (w - SHEET_GAP) / CR_LETTER_W);
+    }
+    return sheet_write(j, &s);
+}
+
+/* ---- Running */
+
+static bool data_pipe(struct job *j, struct cr_config *config)
+{
+    struct cr_pipe_want want = { .split = splits[j->o->split] };
+    bool first, images = false;
+
+    want.train = j->o->split == SPLIT_TRAIN;
+    if (!cr_seed_read(config, &want.seed))
+        return false;
+    j->pipe = cr_pipe_open(config, &want);
+    if (!j->pipe)
+        return false;
+    j->column = cr_pipe_columns(j->pipe, &j->n_columns);
+    for (int k = 0; k < j->n_columns; k++)
+        images = images || data_image(&j->column[k].spec, &first);
+    if (j->o->to && !images)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "dataset.%s has no column of images to draw: leave "
+                        "out -o",
+                        splits[j->o->split]);
+    j->n = j->o->samples != CR_INT_NONE ? j->o->samples : j->o->to ? 64 : 4;
+    if (j->n > cr_pipe_samples(j->pipe))
+        j->n = cr_pipe_samples(j->pipe);
+    j->picture = CR_NEWS(j->cli->arena, struct picture, j->n * j->n_columns);
+    j->label = CR_NEWS(j->cli->arena, const char *, j->n);
+    return true;
+}
+
+static bool data_show(struct job *j)
+{
+    struct cr_config *config;
+    const struct cr_batch *b = NULL;
+
+    config = cr_cli_config(j->cli);
+    if (config->broken || !data_pipe(j, config))
+        return false;
+    while (j->done < j->n && (b = cr_pipe_next(j->pipe, j->cli->diag)))
+        for (int64_t i = 0; i < b->n && j->done < j->n; i++)
+            data_take(j, b, i);
+    return j->cli->diag->errors == 0 && (!j->o->to || sheet_draw(j));
+}
+
+static int data_run(struct cr_cli *cli)
+{
+    struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
+    const char *name = cli->operands[0];
+
+    j.text.arena = &j.mem;
+    if (strcmp(name, "show") != 0) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 "data: found '%s', expected show",
+                 cr_quote(cli->arena, name, strlen(name)));
+        return 0;
+    }
+    if (cli->n_operands < 2) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 "data show needs a config");
+        return 0;
+    }
+    cli->operands++;
+    cli->operand_pos++;
+    cli->n_operands--;
+    data_show(&j);
+    if (j.pipe)
+        cr_pipe_close(j.pipe);
+    cr_arena_free(&j.mem);
+    return cr_cli_errors(cli, NULL);
+}
+
+const struct cr_verb cr_verb_data = {
+    .about = {
+        .name = "data",
+        .summary = "Show samples as the network gets them.",
+        .detail =
+            "show takes the first samples of a split through the datapipe: "
+            "shuffled, cropped, flipped, normalised, mixed as in the first "
+            "epoch. With -o they are drawn as a sheet of pictures, PNG, with "
+            "their classes below; columns of images stand side by side. "
+            "Without -o they are printed, images in characters (COLUMNS wide), "
+            "everything else as numbers; with --json as one object per "
+            "sample. Behind Rescale and Normalize black and white are what 0 "
+            "and 255 became.",
+        .example = "cellrun data show mnist.yaml -o sheet.png\n"
+                   "cellrun data show mnist.yaml --split eval -n 2\n",
+        .opts = data_opts,
+        .size = sizeof(struct data),
+    },
+    .usage = "show FILE... [key=value...] [flags]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = data_run,
+};
