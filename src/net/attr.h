@@ -16,6 +16,7 @@ struct cr_cross_entropy {
     int reduction;              /* enum cr_reduction */
     double label_smoothing;
     int64_t axis;               /* of the classes */
+    bool negative;              /* labels below 0 are no class */
 };
 
 struct cr_mse {

@@ -6,7 +6,8 @@
  *   probabilities: a_c = w_c (y_c (1 - e) + e/C)
  *   l = -sum_c a_c lp_c       dl/dx_c = (sum_j a_j) p_c - a_c
  * mean divides by the sum of w_t over labels that are not ignored, or by the
- * number of positions; all labels ignored is 0/0. */
+ * number of positions; all labels ignored is 0/0. With `negative`, a label
+ * below 0 is no class: its a_c are all 0. */
 #include "math/each.h"
 #include "net/op.h"
 #include "net/attr.h"
@@ -26,6 +27,8 @@ static const struct cr_opt cross_entropy_opts[] = {
                "Share of the target spread evenly over all classes."),
     CR_REALS_MAY(struct cr_cross_entropy, weight, 0, 1e30,
                  "One weight per class."),
+    CR_BOOL_OR(struct cr_cross_entropy, negative, false,
+               "Labels below 0 are no class, and no error."),
     { 0 },
 };
 
@@ -81,7 +84,7 @@ static bool cross_entropy_plan(struct cr_plan *p)
                             "shape without axis %d",
                             cr_show(p->arena, t), cr_show(p->arena, x), axis);
         p->bound[T] = (struct cr_bound){ .set = true,
-                                         .low = 0,
+                                         .low = o->negative ? INT32_MIN : 0,
                                          .high = classes,
                                          .has_except = true,
                                          .except = o->ignore_index };
@@ -148,6 +151,11 @@ static cr_real ce_target(const struct ce *c, int64_t k, int64_t t,
            c->spread * ce_weight(c, k);
 }
 
+static bool ce_ignored(const struct ce *c, int64_t t)
+{
+    return t == c->o->ignore_index || t < 0;
+}
+
 static int64_t ce_at(const struct ce *c, int64_t position)
 {
     return position / c->inner * c->classes * c->inner + position % c->inner;
@@ -177,7 +185,7 @@ static void ce_range(void *ctx, int64_t from, int64_t to)
             p[k * in] /= sum;
         c->value[i] = 0;
         c->weight[i] = 0;
-        if (!dense && t == c->o->ignore_index)
+        if (!dense && ce_ignored(c, t))
             continue;
         c->weight[i] = dense ? 1 : ce_weight(c, t);
         if (simple) {
@@ -226,7 +234,7 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
         const cr_real *y =
             dense ? (const cr_real *)c->s->x[T] + ce_at(c, i) : NULL;
         int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
-        bool ignored = !dense && t == c->o->ignore_index;
+        bool ignored = !dense && ce_ignored(c, t);
         cr_real *dx = (cr_real *)c->s->dx[X] + ce_at(c, i), all = 0;
         cr_real g = dy[c->o->reduction == CR_NONE ? i : 0] / *c->divisor;
 

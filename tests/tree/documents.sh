@@ -13,7 +13,7 @@ for page in "$BUILD"/man/*.[15]; do
         bash -c '! grep -n "^\.\\\\\" @" "$0"' "$page"
 done
 
-for config in configs/*.yaml; do
+for config in configs/*.yaml configs/*/*.yaml; do
     check "$config resolves" "$CELLRUN" config "$config"
 done
 

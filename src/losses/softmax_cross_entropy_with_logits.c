@@ -1,0 +1,65 @@
+/* SoftmaxCrossEntropyWithLogits: l = -sum_c y_c log softmax(x)_c
+ * (semantics.md 4.2), one value per sample unless it is reduced. */
+#include "net/attr.h"
+#include "net/cell.h"
+
+struct softmax_ce {
+    bool sparse;
+    int reduction;
+};
+
+static const struct cr_opt softmax_ce_opts[] = {
+    CR_BOOL_OR(struct softmax_ce, sparse, false,
+               "Labels are classes, else a share for each class."),
+    CR_ENUM_OR(struct softmax_ce, reduction, CR_NONE, "mean|sum|none",
+               "How the values of the samples become the loss; none gives a "
+               "loss block one value per sample."),
+    { 0 },
+};
+
+static struct cr_val *softmax_ce_build(struct cr_build *b,
+                                       struct cr_val *const *in)
+{
+    const struct softmax_ce *o = cr_opts(b);
+    struct cr_cross_entropy *attr =
+        CR_NEW(cr_build_arena(b), struct cr_cross_entropy);
+    const struct cr_spec *x = cr_val_spec(in[0]), *y = cr_val_spec(in[1]);
+
+    if (x->rank != 2) {
+        cr_fail(b, CR_E_SHAPE, "logits %s are not (batch, classes)",
+                cr_show(cr_build_arena(b), x));
+        return NULL;
+    }
+    if (o->sparse != (y->rank == 1)) {
+        cr_fail(b, CR_E_SHAPE,
+                "labels %s do not fit logits %s: with sparse: %s they are %s",
+                cr_show(cr_build_arena(b), y), cr_show(cr_build_arena(b), x),
+                o->sparse ? "true" : "false",
+                o->sparse ? "int32 (batch)" : "float32 of the same shape");
+        return NULL;
+    }
+    attr->ignore_index = INT64_MIN; /* no label */
+    attr->reduction = o->reduction;
+    attr->axis = 1;
+    attr->negative = o->reduction != CR_MEAN;
+    return CR_EMIT(b, "cross_entropy", attr, in[0], in[1]);
+}
+
+const struct cr_cell cr_loss_softmax_cross_entropy_with_logits = {
+    .about = {
+        .name = "SoftmaxCrossEntropyWithLogits",
+        .summary = "Softmax cross entropy, a value per sample.",
+        .detail = "Logits (batch, classes); labels int32 (batch) with sparse, "
+                  "else float32 (batch, classes). Without a reduction to the "
+                  "mean, a label below 0 is no class and its value 0, as in "
+                  "MindSpore; a label past the last class is an error.",
+        .example = "loss: {SoftmaxCrossEntropyWithLogits: {sparse: true, "
+                   "reduction: mean}}\n",
+        .opts = softmax_ce_opts,
+        .size = sizeof(struct softmax_ce),
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .targets = (const char *const[]){ "label", NULL },
+    .build = softmax_ce_build,
+};
