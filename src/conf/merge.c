@@ -229,7 +229,8 @@ static bool assign_control(const char *key)
 {
     static const char *const words[] = {
         "name",     "when",   "repeat", "only", "share",  "freeze", "init",
-        "to_float", "warmup", "match",  "of",   "weight", NULL
+        "to_float", "warmup", "match",  "of",   "weight", "with",
+        NULL
     };
     const char *const *word = words;
 

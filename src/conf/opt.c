@@ -505,7 +505,7 @@ const char *const *cr_obj_beside(enum cr_kind kind)
     static const char *const schedule[] = { "warmup", NULL };
     static const char *const init[] = { "match", "of", NULL };
     static const char *const transform[] = { "name", "when", "repeat", "only",
-                                             NULL };
+                                             "with", NULL };
     static const char *const other[] = { "name", "when", NULL };
 
     switch (kind) {

@@ -1,5 +1,7 @@
 #include "data/column.h"
 
+#include "base/gz.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -14,12 +16,39 @@ static bool applies(struct cr_config *config, const struct cr_node *node,
     *yes = true;
     if (!only)
         return true;
-    if (only->kind != CR_NODE_STR || (strcmp(only->text, "train") != 0 &&
-                                      strcmp(only->text, "eval") != 0))
+    if (only->kind != CR_NODE_STR ||
+        (strcmp(only->text, "train") != 0 && strcmp(only->text, "eval") != 0))
         return cr_error(config->diag, only->pos, CR_E_WRONG_TYPE,
                         "only takes train or eval, not %s",
                         cr_node_what(config->arena, only));
     *yes = (strcmp(only->text, "train") == 0) == train;
+    return true;
+}
+
+/* What the numbers of a random op depend on besides seed, epoch and sample:
+ * the column, the op's name, and how many of that name stand before it. So
+ * two columns are cropped and flipped each in its own way, as two `map` of
+ * MindSpore's are, unless `with: COLUMN` beside the op says that they are one
+ * thing in two pictures: an image and its mask. */
+static bool draws(struct cr_config *config, struct cr_colpipe *c,
+                  const struct cr_node *node, const char *op, uint32_t *to)
+{
+    const struct cr_node *with = cr_node_get(node, "with");
+    const char *of = c->name;
+    uint32_t before = 0;
+    int i;
+
+    if (with && with->kind != CR_NODE_STR)
+        return cr_error(config->diag, with->pos, CR_E_WRONG_TYPE,
+                        "with takes the name of a column, not %s",
+                        cr_node_what(config->arena, with));
+    if (with)
+        of = with->text;
+    for (i = 0; i < c->n; i++)
+        before += strcmp(c->op[i]->about.name, op) == 0;
+    *to = cr_crc32(0, of, strlen(of) + 1);
+    *to = cr_crc32(*to, op, strlen(op) + 1);
+    *to = cr_crc32(*to, &before, sizeof before);
     return true;
 }
 
@@ -41,6 +70,8 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
                         "%s works on batches, so nothing may stand after it",
                         c->mix->about.name);
+    if (!draws(config, c, node, obj.about->name, &c->draws[c->n]))
+        return false;
     c->op[c->n] = cr_transform_find(obj.about->name);
     *p = (struct cr_tplan){
         .opts = obj.opts,
@@ -52,8 +83,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
     };
     if (!c->op[c->n]->plan(p)) {
         cr_note(config->diag, "   in datapipe.%s, which gets %s %s", c->name,
-                cr_type_name(c->out.type),
-                cr_show(config->arena, &c->out));
+                cr_type_name(c->out.type), cr_show(config->arena, &c->out));
         return false;
     }
     c->out = p->out;
@@ -74,8 +104,7 @@ static size_t up(size_t bytes)
 /* What is kept as float32 is what the network computes in. */
 static enum cr_type delivered(enum cr_type type)
 {
-    return type == CR_F32 || type == CR_F64 || type == CR_F16 ||
-                   type == CR_BF16
+    return type == CR_F32 || type == CR_F64 || type == CR_F16 || type == CR_BF16
                ? CR_REAL
                : type;
 }
@@ -87,9 +116,9 @@ static enum cr_type delivered(enum cr_type type)
 /* The classes of elements that get the same value for the same byte: one for
  * each combination of the ops' channels. */
 struct fusion {
-    int64_t count;              /* elements */
-    int64_t *from;              /* source of each element so far */
-    unsigned char *class;       /* of each element so far */
+    int64_t count;        /* elements */
+    int64_t *from;        /* source of each element so far */
+    unsigned char *class; /* of each element so far */
     int n;
     int64_t channel[CLASSES_MAX][8]; /* of each fused op, per class */
 };
@@ -134,8 +163,7 @@ static void follow_order(const struct cr_colpipe *c, int k,
 
 /* Op k tells channels apart, so each class may become several; false when
  * they become too many for tables. */
-static bool follow_channel(const struct cr_colpipe *c, int k,
-                           struct fusion *f)
+static bool follow_channel(const struct cr_colpipe *c, int k, struct fusion *f)
 {
     struct fusion old = *f;
     int parent[CLASSES_MAX], q;
@@ -221,8 +249,7 @@ static void fuse(struct cr_colpipe *c)
     cr_arena_free(&mem);
 }
 
-struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
-                                   const char *name,
+struct cr_colpipe *cr_colpipe_make(struct cr_config *config, const char *name,
                                    const struct cr_node *ops,
                                    const struct cr_spec *in, bool train,
                                    bool fuse_it, uint64_t seed)
@@ -242,9 +269,10 @@ struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
                  cr_node_what(config->arena, ops));
         return NULL;
     }
-    c->op = CR_NEWS(c->arena, const struct cr_transform *,
-                    cr_node_count(ops) + 1);
+    c->op =
+        CR_NEWS(c->arena, const struct cr_transform *, cr_node_count(ops) + 1);
     c->plan = CR_NEWS(c->arena, struct cr_tplan, cr_node_count(ops) + 1);
+    c->draws = CR_NEWS(c->arena, uint32_t, cr_node_count(ops) + 1);
     for (CR_EACH(m, ops))
         if (!plan_op(config, c, m, train))
             return NULL;
@@ -316,9 +344,9 @@ bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
             .x = x,
             .y = half[i % 2],
             .scratch = half[0] + 2 * c->half,
-            .rng = cr_rng(c->seed, CR_STREAM_AUGMENT,
-                          ((uint64_t)epoch << 32) + (uint64_t)i,
-                          (uint64_t)index),
+            .rng =
+                cr_rng(c->seed, CR_STREAM_AUGMENT,
+                       ((uint64_t)epoch << 32) + c->draws[i], (uint64_t)index),
             .diag = diag,
             .index = index,
         };
@@ -336,8 +364,7 @@ bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
 
 /* ---- a datapipe alone ---- */
 
-struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
-                                   const char *column,
+struct cr_colpipe *cr_colpipe_plan(struct cr_config *config, const char *column,
                                    const struct cr_spec *in, bool train,
                                    struct cr_spec *out)
 {
@@ -352,8 +379,8 @@ struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
     return c;
 }
 
-bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag,
-                      int64_t index, const void *x, void *y)
+bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag, int64_t index,
+                      const void *x, void *y)
 {
     /* only now: many a pipe is planned to see what comes out of it */
     if (!c->own_room) {

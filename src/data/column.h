@@ -15,6 +15,7 @@ struct cr_colpipe {
     int n;
     const struct cr_transform **op;
     struct cr_tplan *plan;
+    uint32_t *draws;            /* key of each op's random numbers */
     size_t room;                /* bytes that applying needs, per thread */
     size_t half;                /* of which two buffers have so many each */
     uint64_t seed;

@@ -268,6 +268,30 @@ static bool mix_check(struct cr_pipe *p, int i)
     return true;
 }
 
+/* `with` beside an op names another column of the data. */
+static bool check_with(struct cr_pipe *p, const struct cr_node *ops,
+                       const char *const *names)
+{
+    for (CR_EACH(op, ops)) {
+        const struct cr_node *with = cr_node_get(op, "with");
+        int i;
+
+        for (i = 0; with && names[i]; i++)
+            if (strcmp(with->text, names[i]) == 0)
+                break;
+        if (!with || names[i])
+            continue;
+        cr_error(p->config->diag, with->pos, CR_E_UNKNOWN_KEY,
+                 "with: '%s' is no column of dataset.%s", with->text,
+                 p->want.split);
+        if (cr_nearest(with->text, names))
+            cr_hint(p->config->diag, "did you mean '%s'?",
+                    cr_nearest(with->text, names));
+        return false;
+    }
+    return true;
+}
+
 static bool make_columns(struct cr_pipe *p)
 {
     const struct cr_node *node = cr_section(p->config, "datapipe");
@@ -293,7 +317,8 @@ static bool make_columns(struct cr_pipe *p)
             p->room = p->op[i]->room + cr_bytes(&c->spec) + 64;
     }
     for (i = 0; i < p->set.columns && ok; i++)
-        ok = mix_check(p, i);
+        ok = mix_check(p, i) &&
+             check_with(p, cr_node_get(node, names[i]), names);
     p->room = (p->room + 63) / 64 * 64;
     for (CR_EACH(m, node)) {
         if (cr_pipe_key(m->key))

@@ -81,7 +81,11 @@ const struct cr_section cr_section_datapipe = {
         .summary = "What happens to samples before the network sees them.",
         .detail = "Each column of the data set may have a list of ops, under "
                   "its name; the other keys are those listed here. Columns "
-                  "without ops pass as they are.",
+                  "without ops pass as they are. Beside an op may stand "
+                  "`only: train` or `only: eval`, and `with: COLUMN`: random "
+                  "ops of a column draw numbers of their own, unless they "
+                  "follow those of the same name in another column, as a "
+                  "mask follows its image.",
         .example = "datapipe:\n"
                    "  image: [{Rescale: {rescale: $(1/255), shift: 0.0}}, "
                    "HWC2CHW]\n"

@@ -28,7 +28,8 @@ struct cr_sample {
     const void *x;
     void *y;
     void *scratch;
-    struct cr_rng rng;      /* a function of seed, epoch, sample, position */
+    struct cr_rng rng;      /* a function of seed, epoch, sample, column (or
+                               the one beside `with`), op and its number */
     struct cr_diag *diag;   /* for data out of range (E0204) */
     int64_t index;          /* of the sample in its data set, for messages */
 };

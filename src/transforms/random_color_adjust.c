@@ -4,12 +4,11 @@
  *     brightness  y = f x
  *     contrast    y = (1 - f) m + f x    m: the rounded mean of gray
  *     saturation  y = (1 - f) gray + f x
- *     hue         H of HSV (a full circle is 256) moves by f 255
+ *     hue         H of HSV (a full circle is 256) moves by f 255, cut off
  *
  * each rounded and limited to 0..255; gray is OpenCV's, in
  * 1/2^15, and sums are its float32 ones: one rounding for f x, one for the
- * rest. The first three have MindSpore's bits; the hue may differ from it by
- * the rounding of a byte. */
+ * rest. All four have MindSpore's bits (OpenCV's with AVX2). */
 #include "data/image.h"
 
 #include <string.h>
@@ -30,11 +29,17 @@ static const struct cr_opt color_opts[] = {
     { 0 },
 };
 
-enum { BRIGHTNESS, CONTRAST, SATURATION, HUE, CHANGES };
+enum {
+    BRIGHTNESS,
+    CONTRAST,
+    SATURATION,
+    HUE,
+    CHANGES
+};
 
 struct plan {
     double low[CHANGES], high[CHANGES];
-    int64_t pixels;
+    int64_t height, width;
 };
 
 static bool color_range(struct cr_tplan *p, const char *name,
@@ -72,9 +77,9 @@ static bool color_plan(struct cr_tplan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "RandomColorAdjust takes images (height, width, 3) "
                         "of uint8, not %s %s",
-                        cr_type_name(p->in.type),
-                        cr_show(p->arena, &p->in));
-    r->pixels = m.h * m.w;
+                        cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+    r->height = m.h;
+    r->width = m.w;
     return color_range(p, "brightness", &o->brightness, 1, &r->low[0],
                        &r->high[0]) &&
            color_range(p, "contrast", &o->contrast, 1, &r->low[1],
@@ -95,8 +100,7 @@ static int gray(const unsigned char *x)
 }
 
 /* y = f x + (1 - f) m, or gray instead of m */
-static void color_mix(unsigned char *x, int64_t n, float f, float m,
-                      bool grays)
+static void color_mix(unsigned char *x, int64_t n, float f, float m, bool grays)
 {
     int64_t i, k;
 
@@ -122,47 +126,50 @@ static int at_most(int a, int b)
     return a > b ? a : b;
 }
 
-/* To HSV, where a circle is 256, and back, as OpenCV's RGB2HSV_FULL does. */
-static void color_turn(unsigned char *x, int64_t n, double f)
+/* To HSV, where a circle is 256, and back, where it is 255, as OpenCV's
+ * RGB2HSV_FULL and HSV2RGB_FULL do it. The way back cuts off what is behind
+ * the point in whole groups of 32 pixels of a row, and rounds in the rest: its
+ * vectors are 32 wide. */
+static void color_turn(unsigned char *x, int64_t h, int64_t w, double f)
 {
-    int64_t i;
+    /* which of value, least, falling, rising each sixth has as R, G, B */
+    static const unsigned char parts[6][3] = {
+        { 0, 3, 1 }, { 2, 0, 1 }, { 1, 0, 3 },
+        { 1, 2, 0 }, { 3, 1, 0 }, { 0, 1, 2 },
+    };
+    const float part = 6.0f / 255, scale = 1.0f / 255;
+    int turn = (int)((float)f * 255);
+    int64_t i, k;
 
-    for (i = 0; i < n; i++, x += 3) {
+    for (i = 0; i < h * w; i++, x += 3) {
         int r = x[0], g = x[1], b = x[2], v = at_most(at_most(r, g), b);
-        int d = v + at_most(at_most(-r, -g), -b), h, sat, sector;
-        float s, p, frac, of[3];
+        int d = v + at_most(at_most(-r, -g), -b), hue, sat, sector;
+        float s, p, frac, of[4];
 
-        h = v == r ? g - b : v == g ? b - r + 2 * d : r - g + 4 * d;
+        hue = v == r ? g - b : v == g ? b - r + 2 * d : r - g + 4 * d;
         sat = v ? (d * (int)lrint((255 << 12) / (double)v) + 2048) >> 12 : 0;
-        h = d ? (h * (int)lrint((256 << 12) / (6.0 * d)) + 2048) >> 12 : 0;
-        h = (h + (int)(f * 255)) & 255;
-        s = (float)sat / 255;
-        frac = (float)h * (6.0f / 256);
+        hue = d ? (hue * (int)lrint((256 << 12) / (6.0 * d)) + 2048) >> 12 : 0;
+        s = (float)sat * scale;
+        p = (float)v * scale;
+        frac = (float)((hue + turn) & 255) * part;
         sector = (int)frac;
         frac -= (float)sector;
-        p = (float)v;
-        of[0] = p * (1 - s);            /* the least */
-        of[1] = p * (1 - s * frac);     /* falling */
-        of[2] = p * (1 - s * (1 - frac)); /* rising */
-        x[0] = byte(sector == 0 || sector == 5 ? p
-                    : sector == 1              ? of[1]
-                    : sector == 4              ? of[2]
-                                               : of[0]);
-        x[1] = byte(sector == 1 || sector == 2 ? p
-                    : sector == 3              ? of[1]
-                    : sector == 0              ? of[2]
-                                               : of[0]);
-        x[2] = byte(sector == 3 || sector == 4 ? p
-                    : sector == 5              ? of[1]
-                    : sector == 2              ? of[2]
-                                               : of[0]);
+        of[0] = p;
+        of[1] = p * (1 - s);
+        of[2] = p * (1 - s * frac);
+        of[3] = p * (1 - s * (1 - frac));
+        for (k = 0; k < 3; k++) {
+            float y = of[parts[sector % 6][k]] * 255;
+
+            x[k] = i % w < w / 32 * 32 ? (unsigned char)y : byte(y);
+        }
     }
 }
 
 static bool color_apply(struct cr_sample *s)
 {
     const struct plan *r = s->plan->self;
-    int64_t order[CHANGES], n = r->pixels;
+    int64_t order[CHANGES], n = r->height * r->width;
     unsigned char *y = s->y;
     int i;
 
@@ -170,9 +177,9 @@ static bool color_apply(struct cr_sample *s)
     cr_rng_permute(&s->rng, CHANGES, order);
     for (i = 0; i < CHANGES; i++) {
         int64_t k = order[i];
-        double f = r->low[k] + (r->high[k] - r->low[k]) *
-                                   cr_rng_double(&s->rng,
-                                                 CHANGES + (uint64_t)k);
+        double f =
+            r->low[k] + (r->high[k] - r->low[k]) *
+                            cr_rng_double(&s->rng, CHANGES + (uint64_t)k);
 
         if (k == BRIGHTNESS && f != 1)
             color_mix(y, n, (float)f, 0, false);
@@ -181,7 +188,7 @@ static bool color_apply(struct cr_sample *s)
         else if (k == SATURATION && f != 1)
             color_mix(y, n, (float)f, 0, true);
         else if (k == HUE && f != 0)
-            color_turn(y, n, f);
+            color_turn(y, r->height, r->width, f);
     }
     return true;
 }

@@ -64,6 +64,14 @@ for what in 'brightness', 'contrast', 'saturation':
              vision.RandomColorAdjust(**{what: (f, f)}),
              image('color' + what, (9, 8, 3), U8))
 
+# whole vectors of 32 pixels, and what is left of a row
+for f in 0.1, -0.27, 0.5:
+    for label, shape in ('wide', (2, 35, 3)), ('small', (5, 7, 3)):
+        emit('color_hue_%s_%d' % (label, round(100 * f)),
+             '{RandomColorAdjust: {hue: [%r, %r]}}' % (f, f),
+             vision.RandomColorAdjust(hue=(f, f)),
+             image('hue' + label, shape, U8))
+
 
 def gray(channels):
     def op(a):
@@ -100,3 +108,36 @@ for c in 1, 3:
         # OpenCV adds the products of floats in another order
         path = HERE / (key + '.yaml')
         path.write_text('near: 2e-6\n' + path.read_text())
+
+for c in 1, 3, 4:
+    for label, shape, size in (('down', (11, 9), (4, 5)),
+                               ('flat', (9, 7), (9, 3)),
+                               ('half', (8, 6), (4, 3)),
+                               ('third', (9, 12), (3, 4)),
+                               ('box', (8, 9), (2, 3)),
+                               ('up', (5, 7), (9, 11)),
+                               ('mixed', (7, 5), (3, 12)),
+                               ('same', (4, 5), (4, 5)),
+                               ('one', (7, 9), (1, 1))):
+        key = 'resize_area_uint8%d_%s' % (c, label)
+        emit(key, '{Resize: {size: %s, interpolation: AREA}}' % list(size),
+             vision.Resize(size, vision.Inter.AREA),
+             image(key, shape + (c,), U8))
+        key = key.replace('uint8', 'float32')
+        emit(key, '{Resize: {size: %s, interpolation: AREA}}' % list(size),
+             vision.Resize(size, vision.Inter.AREA),
+             image(key, shape + (c,), np.float32))
+
+# windows that chance cannot move: all of the image, and the middle where
+# nothing of that proportion fits
+for label, shape, size, ratio in (('whole', (5, 7), (3, 4), 7 / 5),
+                                  ('wide', (6, 5), (4, 4), 3.0),
+                                  ('tall', (5, 9), (7, 3), 0.3),
+                                  ('odd', (7, 4), (2, 6), 2.3)):
+    for how in 'LINEAR', 'NEAREST', 'CUBIC', 'AREA':
+        key = 'resized_crop_%s_%s' % (how.lower(), label)
+        emit(key, '{RandomResizedCrop: {size: %s, scale: [1, 1], ratio: '
+             '[%r, %r], interpolation: %s}}' % (list(size), ratio, ratio, how),
+             vision.RandomResizedCrop(size, (1.0, 1.0), (ratio, ratio),
+                                      getattr(vision.Inter, how)),
+             image(key, shape + (3,), U8))

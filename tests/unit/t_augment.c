@@ -10,6 +10,7 @@
 #include "tap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/cellrun-t_augment-XXXXXX";
@@ -170,6 +171,97 @@ static void colors(void)
     ok(low == 0 && high == 0 && llabs(sum - 400000) < 5000,
        "brightness 0.2 is from 0.8 to 1.2: mean %lld of 2000",
        (long long)sum);
+}
+
+/* A picture and its mask are cropped and flipped alike where the mask says
+ * so, whatever other ops stand between; without it each in its own way. */
+static void pairs(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 6, 6, 1 } };
+    static const char *const mask[] = {
+        "[{RandomCrop: {size: 3}, with: x}, {RandomVerticalFlip: {prob: "
+        "0.5}, with: x}]",
+        "[{RandomCrop: {size: 3}}, {RandomVerticalFlip: {prob: 0.5}}]",
+    };
+    struct cr_diag diag = { .arena = &conf_mem };
+    unsigned char x[36], a[9], b[9], room[4096];
+    int64_t i, k, same;
+
+    for (i = 0; i < 36; i++)
+        x[i] = (unsigned char)i;
+    for (k = 0; k < 2; k++) {
+        struct cr_config *config = conf_load(
+            &diag,
+            cr_strf(&conf_mem,
+                    "datapipe: {x: [{RandomCrop: {size: 3}}, {CutOut: {length: "
+                    "1}}, {RandomVerticalFlip: {prob: 0.5}}], "
+                    "y: %s}\n",
+                    mask[k]),
+            NULL);
+        const struct cr_node *node;
+        struct cr_colpipe *cx, *cy;
+
+        config->diag = &diag;
+        node = cr_section(config, "datapipe");
+        cx = cr_colpipe_make(config, "x", cr_node_get(node, "x"), &in, true,
+                             true, 3);
+        cy = cr_colpipe_make(config, "y", cr_node_get(node, "y"), &in, true,
+                             true, 3);
+        for (i = same = 0; i < 400; i++) {
+            int64_t q, equal = 0;
+
+            cr_colpipe_run(cx, &diag, 0, i, x, a, room);
+            cr_colpipe_run(cy, &diag, 0, i, x, b, room);
+            for (q = 0; q < 9; q++)
+                equal += a[q] == b[q];
+            same += equal >= 8; /* the patch is black */
+        }
+        ok(k == 0 ? same == 400 : same < 60,
+           "%s: %lld of 400 pairs are alike", k == 0 ? "with" : "without",
+           (long long)same);
+    }
+}
+
+/* NEAREST takes pixels as they are: those of a 40 x 30 picture tell which
+ * window was taken. */
+static void windows(void)
+{
+    static const struct cr_spec in = { CR_F32, CR_PLAIN, 3, { 40, 30, 2 } };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_colpipe *c =
+        ops_of(&diag, "[{RandomResizedCrop: {size: [64, 64], scale: [0.2, "
+                      "0.5], ratio: [0.5, 1.5], interpolation: NEAREST}}]",
+               &in, true, true);
+    float x[40][30][2];
+    cr_real y[64][64][2];
+    void *room = malloc(c->room);
+    int64_t i, k, bad = 0, small = 0, tall = 0, left = 0;
+
+    for (i = 0; i < 40; i++)
+        for (k = 0; k < 30; k++) {
+            x[i][k][0] = (float)i;
+            x[i][k][1] = (float)k;
+        }
+    for (i = 0; i < 2000; i++) {
+        double h, w;
+
+        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        h = (double)(y[63][63][0] - y[0][0][0]) + 1;
+        w = (double)(y[63][63][1] - y[0][0][1]) + 1;
+        bad += h * w < 0.2 * 1200 - 30 || h * w > 0.5 * 1200 + 30;
+        bad += w / h < 0.45 || w / h > 1.65; /* rounding */
+        small += h * w < 0.35 * 1200;
+        tall += log(w / h) < 0.5 * (log(0.5) + log(1.5));
+        left += (double)y[0][0][1] < (30 - w) / 2;
+    }
+    ok(bad == 0, "windows keep to area and proportion: %lld do not",
+       (long long)bad);
+    /* a little off a half: what does not fit is drawn again */
+    ok(small > 900 && small < 1250 && tall > 850 && tall < 1250 &&
+           left > 850 && left < 1150,
+       "area %lld, proportion %lld and place %lld of 2000 below the middle",
+       (long long)small, (long long)tall, (long long)left);
+    free(room);
 }
 
 static const char RECIPE[] =
@@ -372,6 +464,8 @@ int main(void)
     crops();
     patches();
     colors();
+    pairs();
+    windows();
     fused_tail();
     cr_par_start(3);
     same_bytes("crop and flip", cr_strf(&conf_mem, "  image: %s\n", RECIPE));
