@@ -41,12 +41,24 @@ static void *values_of(struct cr_arena *mem, const struct cr_node *node,
     return data;
 }
 
+static bool is_used(const char *name)
+{
+    int i;
+
+    for (i = 0; i < n_used; i++)
+        if (strcmp(used[i], name) == 0)
+            return true;
+    return false;
+}
+
 static void name_ops(const struct cr_node *ops)
 {
     for (CR_EACH(m, ops)) {
         const struct cr_node *args;
+        const char *name = cr_node_type(m, &args);
 
-        used[n_used++ % 256] = cr_node_type(m, &args);
+        if (n_used < (int)CR_LEN(used) && !is_used(name))
+            used[n_used++] = name;
     }
 }
 
@@ -232,16 +244,6 @@ static void sizes(void)
     ok(cr_colpipe_plan(config, "x", &photo, false, &out) &&
            conf_mem.total - before < 1 << 20,
        "a plan for 64 Mi pixels takes no memory for them");
-}
-
-static bool is_used(const char *name)
-{
-    int i;
-
-    for (i = 0; i < n_used; i++)
-        if (strcmp(used[i], name) == 0)
-            return true;
-    return false;
 }
 
 int main(void)
