@@ -12,6 +12,8 @@
 
 #include "conf/opt.h"
 
+struct cr_vocab;
+
 struct cr_config {
     struct cr_arena *arena;
     struct cr_diag *diag;
@@ -21,6 +23,7 @@ struct cr_config {
     const char *text;           /* as given (first file), for config.yaml */
     struct cr_origin *origins;  /* sources and the folders of their paths */
     struct cr_moved **moved;    /* paths found elsewhere than in dir */
+    const struct cr_vocab *vocabs; /* what its data mean: data/vocab.h */
     bool broken;                /* a file could not be read to its end */
 };
 
@@ -35,6 +38,13 @@ struct cr_config_from {
 };
 struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
                                  const struct cr_config_from *from);
+
+/* What `vocab.COLUMN.size` or `data.classes` stands for in an expression;
+ * false after reporting. Defined in data/vocab.c: the data tell, of which
+ * nothing is known here. Asked while the config is resolved, when `dataset`
+ * and `vocab` are, but not yet the sections that ask. */
+bool cr_config_size(struct cr_config *config, const char *name,
+                    struct cr_pos pos, int64_t *to);
 
 /* A section's descriptor; `owner` modules define them (registry.def). */
 struct cr_section {

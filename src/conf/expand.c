@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/config.h"
 #include "conf/expr.h"
 #include "conf/scalar.h"
 #include "conf/yaml.h"
@@ -48,13 +49,33 @@ static void expand_note(struct cr_expander *x, const struct cr_node *node)
             node->pos.line);
 }
 
-/* A variable or section before it is used: expanded once, not in a circle. */
-static bool expand_ready(struct cr_expander *x, struct cr_node *node,
-                         const char *name, struct cr_pos pos)
+static bool expand_is_ready(const struct cr_expander *x,
+                            const struct cr_node *node)
 {
     for (int i = 0; i < x->n_ready; i++)
         if (x->ready[i] == node)
             return true;
+    return false;
+}
+
+static void expand_add_ready(struct cr_expander *x, struct cr_node *node)
+{
+    if (x->n_ready == x->cap_ready) {
+        int cap = 2 * x->cap_ready + 16;
+
+        x->ready = cr_grow(x->arena, x->ready, (size_t)x->n_ready, (size_t)cap,
+                           sizeof *x->ready);
+        x->cap_ready = cap;
+    }
+    x->ready[x->n_ready++] = node;
+}
+
+/* A variable or section before it is used: expanded once, not in a circle. */
+static bool expand_ready(struct cr_expander *x, struct cr_node *node,
+                         const char *name, struct cr_pos pos)
+{
+    if (expand_is_ready(x, node))
+        return true;
     for (int i = 0; i < x->n_busy; i++)
         if (x->busy[i] == node) {
             cr_error(x->diag, pos, CR_E_REFERENCE, "'$%s' is defined by itself",
@@ -70,14 +91,7 @@ static bool expand_ready(struct cr_expander *x, struct cr_node *node,
     x->busy[x->n_busy++] = node;
     cr_expand_walk(x, node, 1, TEXTS);
     x->n_busy--;
-    if (x->n_ready == x->cap_ready) {
-        int cap = 2 * x->cap_ready + 16;
-
-        x->ready = cr_grow(x->arena, x->ready, (size_t)x->n_ready, (size_t)cap,
-                           sizeof *x->ready);
-        x->cap_ready = cap;
-    }
-    x->ready[x->n_ready++] = node;
+    expand_add_ready(x, node);
     return true;
 }
 
@@ -164,6 +178,53 @@ static void expand_check_used(struct cr_expander *x)
     }
 }
 
+/* A section that says what the data are: once, when its turn comes or when a
+ * text elsewhere asks for a size. */
+static void expand_data_section(struct cr_expander *x, struct cr_node *node)
+{
+    if (expand_is_ready(x, node))
+        return;
+    expand_add_ready(x, node);
+    x->asking = true;
+    cr_expand_walk(x, node, 1, TEXTS | CONTROL);
+    x->asking = false;
+}
+
+static bool expand_is_data(const char *key)
+{
+    return strcmp(key, "dataset") == 0 || strcmp(key, "vocab") == 0;
+}
+
+/* $vocab.COLUMN.size, $data.classes */
+static const struct cr_node *expand_size(struct cr_expander *x,
+                                         const char *name, struct cr_pos pos)
+{
+    struct cr_node *node;
+    int before = x->diag->errors;
+    int64_t size = 0;
+    bool ok;
+
+    if (x->asking) {
+        cr_error(x->diag, pos, CR_E_REFERENCE,
+                 "'$%s' is not known before the data are read",
+                 cr_quote(x->arena, name, strlen(name)));
+        cr_hint(x->diag, "write the number, or put it into vars");
+        return NULL;
+    }
+    for (node = x->root->child; node; node = node->next)
+        if (expand_is_data(node->key))
+            expand_data_section(x, node);
+    if (x->classes > 0 && strcmp(name, "data.classes") == 0)
+        return cr_node_int(x->arena, x->classes);
+    x->asking = true;
+    ok = x->diag->errors == before &&
+         cr_config_size(x->builtins->config, name, pos, &size);
+    x->asking = false;
+    if (ok && strcmp(name, "data.classes") == 0)
+        x->classes = size;
+    return ok ? cr_node_int(x->arena, size) : NULL;
+}
+
 static const struct cr_node *expand_lookup(void *context, const char *name,
                                            struct cr_pos pos)
 {
@@ -195,13 +256,9 @@ static const struct cr_node *expand_lookup(void *context, const char *name,
     if (strcmp(name, "config.dir") == 0)
         return cr_node_str(x->arena, x->builtins->config_dir);
     if (strcmp(name, "data.classes") == 0 ||
-        (cr_starts(name, "vocab.") && cr_ends(name, ".size"))) {
-        cr_error(x->diag, pos, CR_E_REFERENCE,
-                 "'$%s' is not known before the data are read",
-                 cr_quote(x->arena, name, strlen(name)));
-        cr_hint(x->diag, "write the number, or put it into vars");
-        return NULL;
-    }
+        (cr_starts(name, "vocab.") && cr_ends(name, ".size") &&
+         strlen(name) > strlen("vocab..size")))
+        return expand_size(x, name, pos);
     return expand_unknown(x, name, pos);
 }
 
@@ -552,6 +609,8 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
             what |= BLOCKS;
         if (strcmp(m->key, "run") == 0 && m->kind == CR_NODE_MAP)
             expand_run_section(&x, m);
+        else if (expand_is_data(m->key))
+            expand_data_section(&x, m);
         else
             cr_expand_walk(&x, m, 1, what);
         if (expand_when(&x, m, network)) {

@@ -14,15 +14,21 @@
  * network or as the loss, becomes a copy of its body in which the
  * parameters stand for the values of this use; afterwards the tree has no
  * `blocks`. Inside, $name is a parameter first, then a variable.
+ *
+ * $vocab.COLUMN.size and $data.classes are sizes that the data tell: where a
+ * text asks for one, the sections that say what the data are come first.
  */
 #ifndef CR_CONF_EXPAND_H
 #define CR_CONF_EXPAND_H
 
 #include "conf/node.h"
 
+struct cr_config;
+
 /* What the names that are built in stand for. */
 struct cr_builtins {
     const char *config_dir, *config_name, *runs;
+    struct cr_config *config; /* whom cr_config_size is asked for */
 };
 
 bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,

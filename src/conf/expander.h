@@ -26,6 +26,8 @@ struct cr_expander {
     int n_uses;
     int nodes; /* copied in place of variables, repeats and blocks */
     size_t bytes;
+    int64_t classes; /* $data.classes, once it was asked for */
+    bool asking; /* the sections of the data are expanded, or asked */
     bool full; /* over a limit: reported, nothing more is copied */
 };
 

@@ -364,6 +364,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
                   .config_dir = c->dir,
                   .config_name = c->name,
                   .runs = runs && *runs ? runs : "runs",
+                  .config = c,
               });
     load_check_network(c, cr_node_get(c->root, "network"));
     return c;

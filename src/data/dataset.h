@@ -10,6 +10,8 @@
 
 #define CR_COLUMNS_MAX 16
 
+struct cr_vocab;
+
 /* An open data set; `open` fills it, `self` is the data set's own. */
 struct cr_dataset {
     const struct cr_dataset_type *type;
@@ -38,6 +40,13 @@ struct cr_dataset_type {
                  int column, void *to);
     const void *(*at)(struct cr_dataset *set, int64_t i, int column);
     void (*close)(struct cr_dataset *set);
+    /* Optional: the vocabulary of a column of integers, from all of the data
+     * (data/vocab.h). NULL after reporting; or, with nothing reported, where
+     * the column has none. */
+    struct cr_vocab *(*vocab)(struct cr_config *config, const void *opts,
+                              struct cr_pos pos, const char *column);
+    bool cheap;             /* reading is no more than copying: threads of the
+                               pipe's own would not pay, nor would a cache */
 };
 
 #endif

@@ -356,7 +356,7 @@ static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
         p->n_workers = (int)node->integer;
         return true;
     }
-    if (!p->set.type->at) /* files are read and decoded */
+    if (!p->set.type->at && !p->set.type->cheap) /* files are decoded */
         p->n_workers = cpus;
     for (i = 0; i < p->set.columns; i++)
         if ((!p->op[i]->fused || p->op[i]->first > 0) && p->op[i]->n > 0 &&
@@ -466,7 +466,7 @@ static void make_cache(struct cr_pipe *p)
 {
     int k;
 
-    for (k = 0; k < p->set.columns && p->caches; k++) {
+    for (k = 0; k < p->set.columns && p->caches && !p->set.type->cheap; k++) {
         size_t size = cr_bytes(&p->set.column[k].spec);
 
         if (p->set.column[k].spec.rank == 0 || size == 0 ||

@@ -232,6 +232,10 @@ static void image_folder(void)
     copy("jpeg/progressive", "c/a/1.jpg");
     same(samples(FOLDER(", shuffle: false")), "100:0 0:0 200:2 200:3 ",
          "a class per folder");
+    ok(strstr(conf_tree(cr_strf(&conf_mem,
+                                "dataset: {train: {%s}}\nn: $data.classes\n",
+                                FOLDER("")), NULL), "n: 4"),
+       "of which the config may ask the number");
     same(samples(FOLDER(", shuffle: false, extensions: [.jpg]")),
          "200:2 200:3 ", "extensions");
     says(FOLDER(", extensions: [.bmp]"), "has no images");
@@ -344,12 +348,12 @@ static void cifar(void)
     says(CIFAR(100, "train"), "0 bytes");
 }
 
-/* Every data set and format has a test here or in t_files.c. */
+/* Every data set and format has a test here, in t_files.c or t_text.c. */
 static void registry(void)
 {
     static const char *const known =
         " MnistDataset IdxDataset NumpySlicesDataset ImageFolderDataset "
-        "Cifar10Dataset Cifar100Dataset idx jpeg npy png ";
+        "CharSequenceDataset Cifar10Dataset Cifar100Dataset idx jpeg npy png ";
     static const enum cr_kind kinds[] = { CR_KIND_DATASET, CR_KIND_FORMAT };
     size_t k;
     int i;

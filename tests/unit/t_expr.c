@@ -172,10 +172,12 @@ static const struct pair wrong[] = {
     { "$((1, 2))", "t:3:8: error: expected ')' in '(1, 2)' [E0011]" },
     { "$(1 if t else)", "t:3:17: error: a value is missing in '1 if t else' "
                         "[E0011]" },
-    { "$data.classes", "t:3:4: error: '$data.classes' is not known before "
-                       "the data are read [E0010]" },
-    { "$vocab.text.size", "t:3:4: error: '$vocab.text.size' is not known "
-                          "before the data are read [E0010]" },
+    { "$data.classes", "t:3:4: error: '$data.classes' needs a data set "
+                       "[E0010]" },
+    { "$vocab.text.size", "t:3:4: error: the data have no vocabulary for "
+                          "column 'text' [E0010]" },
+    { "$vocab.size", "t:3:4: error: undefined variable '$vocab.size' "
+                     "[E0010]" },
 };
 
 static const struct pair trees[] = {

@@ -1,0 +1,171 @@
+#include "data/vocab.h"
+
+#include "base/str.h"
+#include "data/section.h"
+
+#include <string.h>
+
+/* ---- one vocabulary ---- */
+
+static uint64_t slot_of(const struct cr_vocab *v, const char *token,
+                        size_t len)
+{
+    uint64_t at = cr_hash(CR_HASH, token, len) & (v->room - 1);
+
+    for (; v->slots[at] >= 0; at = (at + 1) & (v->room - 1)) {
+        const char *other = v->token[v->slots[at]];
+
+        if (strlen(other) == len && memcmp(other, token, len) == 0)
+            break;
+    }
+    return at;
+}
+
+struct cr_vocab *cr_vocab_make(struct cr_arena *arena, const char *column,
+                               int64_t n, const char *const *token,
+                               const char *joint)
+{
+    struct cr_vocab *v = CR_NEW(arena, struct cr_vocab);
+    uint64_t i;
+
+    v->column = column;
+    v->n = n;
+    v->token = token;
+    v->joint = joint;
+    if (!token)
+        return v;
+    for (v->room = 16; v->room < 2 * (uint64_t)n; v->room *= 2)
+        ;
+    v->slots = CR_NEWS(arena, int64_t, v->room);
+    for (i = 0; i < v->room; i++)
+        v->slots[i] = -1;
+    for (i = 0; i < (uint64_t)n; i++) {
+        uint64_t at = slot_of(v, token[i], strlen(token[i]));
+
+        if (v->slots[at] >= 0)
+            return NULL;
+        v->slots[at] = (int64_t)i;
+    }
+    return v;
+}
+
+int64_t cr_vocab_find(const struct cr_vocab *vocab, const char *token,
+                      size_t len)
+{
+    if (vocab->token)
+        return vocab->slots[slot_of(vocab, token, len)];
+    return len == 1 ? (unsigned char)token[0] : -1;
+}
+
+/* ---- those of a config ---- */
+
+void cr_vocab_keep(struct cr_config *config, struct cr_vocab *vocab)
+{
+    vocab->next = config->vocabs;
+    config->vocabs = vocab;
+}
+
+const struct cr_vocab *cr_vocab_kept(const struct cr_config *config,
+                                     const char *column)
+{
+    const struct cr_vocab *v = config->vocabs;
+
+    while (v && strcmp(v->column, column) != 0)
+        v = v->next;
+    return v;
+}
+
+/* The data sets of the config; a split that there is none of is left out. */
+static bool data_sets(struct cr_config *config, struct cr_obj sets[3], int *n)
+{
+    struct cr_data_section section = { 0 };
+    int i, k = 0;
+
+    *n = 0;
+    if (!cr_section(config, "dataset"))
+        return true;
+    if (!cr_section_read(config, "dataset", &section))
+        return false;
+    sets[k++] = section.train;
+    sets[k++] = section.eval;
+    sets[k++] = section.test;
+    for (i = 0; i < k; i++)
+        if (sets[i].about)
+            sets[(*n)++] = sets[i];
+    return true;
+}
+
+const struct cr_vocab *cr_vocab_of(struct cr_config *config,
+                                   const char *column, struct cr_pos pos)
+{
+    const struct cr_vocab *kept = cr_vocab_kept(config, column);
+    struct cr_diag *diag = config->diag;
+    struct cr_obj sets[3];
+    int n, i, before = diag->errors;
+
+    if (kept || !data_sets(config, sets, &n))
+        return kept;
+    for (i = 0; i < n; i++) {
+        const struct cr_dataset_type *type = (const void *)sets[i].about;
+        struct cr_vocab *v =
+            type->vocab ? type->vocab(config, sets[i].opts, sets[i].node->pos,
+                                      column)
+                        : NULL;
+
+        if (v) {
+            cr_vocab_keep(config, v);
+            return v;
+        }
+        if (diag->errors > before)
+            return NULL;
+    }
+    cr_error(diag, pos, CR_E_REFERENCE,
+             "the data have no vocabulary for column '%s'",
+             cr_quote(config->arena, column, strlen(column)));
+    return NULL;
+}
+
+/* ---- sizes for the config ---- */
+
+static bool data_classes(struct cr_config *config, struct cr_pos pos,
+                         int64_t *to)
+{
+    struct cr_dataset set = { 0 };
+    struct cr_obj sets[3];
+    bool ok;
+    int n;
+
+    if (!data_sets(config, sets, &n))
+        return false;
+    if (n == 0)
+        return cr_error(config->diag, pos, CR_E_REFERENCE,
+                        "'$data.classes' needs a data set");
+    set.type = (const struct cr_dataset_type *)sets[0].about;
+    ok = set.type->open(config, sets[0].opts, sets[0].node->pos, &set);
+    *to = set.classes;
+    if (set.self)
+        set.type->close(&set);
+    if (ok && *to <= 0) {
+        cr_error(config->diag, pos, CR_E_REFERENCE,
+                 "%s does not tell how many classes there are",
+                 sets[0].about->name);
+        cr_hint(config->diag, "write the number, or put it into vars");
+        return false;
+    }
+    return ok;
+}
+
+bool cr_config_size(struct cr_config *config, const char *name,
+                    struct cr_pos pos, int64_t *to)
+{
+    const struct cr_vocab *v;
+    size_t len = strlen(name);
+
+    if (strcmp(name, "data.classes") == 0)
+        return data_classes(config, pos, to);
+    /* vocab.COLUMN.size */
+    v = cr_vocab_of(config, cr_strndup(config->arena, name + 6, len - 11),
+                    pos);
+    *to = v ? v->n : 0;
+    return v != NULL;
+}
