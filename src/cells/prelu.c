@@ -100,6 +100,7 @@ static const struct cr_op prelu_op = {
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,
+    .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .reads = CR_X(X) | CR_X(W),
     .plan = prelu_plan,
     .forward = prelu_forward,

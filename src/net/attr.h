@@ -97,6 +97,21 @@ enum cr_dtype { CR_FLOAT32, CR_INT32, CR_TRUTH }; /* CR_DTYPES, in order */
 #define CR_DTYPES "float32|int32|bool"
 enum cr_type cr_dtype_type(int dtype);
 
+struct cr_reshape {
+    struct cr_ints shape;
+};
+
+/* What `half` rounds to, and when. */
+struct cr_half {
+    int type;                   /* CR_HALF_TYPES, in order */
+    bool predict;
+};
+#define CR_HALF_TYPES "float16|bfloat16"
+CR_UNUSED static inline enum cr_type cr_half_type(const struct cr_half *o)
+{
+    return o->type == 0 ? CR_F16 : CR_BF16;
+}
+
 /* begin:end:step of the first axes as in Python: negative bounds count from
  * the end, and what lies outside is cut off. */
 struct cr_slice {

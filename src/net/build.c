@@ -158,7 +158,8 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
     bool ok = true;
 
     if (node->kind != CR_NODE_MAP)
-        return true;
+        return cr_precision_of(b, NULL);
+    ok = cr_precision_of(b, cr_node_get(node, "to_float"));
     for (CR_EACH(m, node)) {
         if (m->key[0] >= 'A' && m->key[0] <= 'Z')
             continue;
@@ -182,6 +183,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
         } else if (strcmp(m->key, "cells") != 0 &&
                    strcmp(m->key, "construct") != 0 &&
                    strcmp(m->key, "inputs") != 0 &&
+                   strcmp(m->key, "to_float") != 0 &&
                    strcmp(m->key, "name") != 0 &&
                    strcmp(m->key, "when") != 0 &&
                    strcmp(m->key, "repeat") != 0 &&
@@ -263,6 +265,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .path = path,
         .pos = node->kind == CR_NODE_MAP && type ? node->child->key_pos
                                                  : node->pos,
+        .precision = parent->precision,
         .frozen = parent->frozen,
         .control_init = parent->control_init,
         .loss = parent->loss,
@@ -298,7 +301,8 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         return NULL;
     if (!b.again && n > 0)
         net->cells[b.row].in = in[0]->spec;
-    if ((type || cr_is_construct(node)) && !read_controls(&b, node))
+    if (!(type || cr_is_construct(node) ? read_controls(&b, node)
+                                         : cr_precision_of(&b, NULL)))
         return NULL;
     if (type) {
         out = build_typed(&b, b.cell, args, n, in);
@@ -537,9 +541,12 @@ static bool build_all(struct cr_net *net)
     starter = cr_starter_read(net);
     if (!starter)
         return false;
+    if (!cr_amp_read(net))
+        return false;
     net->graph = graph_new(net, net->want.batch, net->want.columns);
     net->want.columns = net->graph->columns; /* the caller's may go away */
-    if (!build_graph(net, starter) || !cr_starter_done(starter, net))
+    if (!build_graph(net, starter) || !cr_starter_done(starter, net) ||
+        !cr_amp_used(net))
         return false;
     net->built = true;
     return true;

@@ -88,14 +88,25 @@ static struct cr_val *val_new(struct cr_net *net)
     return v;
 }
 
+/* The op that made v, before its results were rounded. */
+static const struct cr_opnode *maker(const struct cr_val *v)
+{
+    const struct cr_val *from =
+        v->by && v->by->op == &cr_op_half ? v->by->in[0] : NULL;
+
+    return from && from->result == v ? from->by : v->by;
+}
+
 struct cr_val *cr_output(struct cr_val *v, int i)
 {
-    return v ? v->by->out[i] : NULL;
+    struct cr_val *y = v ? maker(v)->out[i] : NULL;
+
+    return y && y->result ? y->result : y;
 }
 
 int cr_outputs(const struct cr_val *v)
 {
-    return v->by ? v->by->n_out : 1;
+    return v->by ? maker(v)->n_out : 1;
 }
 
 struct cr_val *cr_tuple(struct cr_build *b, int n, struct cr_val *const *vals)
@@ -179,10 +190,9 @@ static struct cr_val *param_value(struct cr_net *net, int param)
     struct cr_val *v;
 
     if (graph->room_params < net->room_params) {
-        graph->params = cr_grow(net->arena, graph->params,
-                                (size_t)graph->room_params,
-                                (size_t)net->room_params,
-                                sizeof(struct cr_val *));
+        graph->params =
+            cr_grow(net->arena, graph->params, (size_t)graph->room_params,
+                    (size_t)net->room_params, sizeof(struct cr_val *));
         graph->room_params = net->room_params;
     }
     if (!graph->params[param]) {
@@ -203,7 +213,11 @@ static int param_index(const struct cr_net *net, const char *name)
     return -1;
 }
 
-enum param_use { PARAM_TRAINED, PARAM_FIXED, PARAM_STATE };
+enum param_use {
+    PARAM_TRAINED,
+    PARAM_FIXED,
+    PARAM_STATE
+};
 
 /* `share`: another cell's parameter, under that one's name. */
 static struct cr_val *param_shared(struct cr_build *b,
@@ -236,8 +250,7 @@ static struct cr_val *param_shared(struct cr_build *b,
 }
 
 static struct cr_val *param_new(struct cr_build *b, const char *name,
-                                struct cr_spec spec,
-                                const struct cr_obj *given,
+                                struct cr_spec spec, const struct cr_obj *given,
                                 enum cr_begin begin, double bound,
                                 enum param_use use)
 {
@@ -270,9 +283,8 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
 
         net->params = cr_grow(net->arena, net->params, (size_t)net->n_params,
                               (size_t)room, sizeof *net->params);
-        net->fillers = cr_grow(net->arena, net->fillers,
-                               (size_t)net->n_params, (size_t)room,
-                               sizeof *net->fillers);
+        net->fillers = cr_grow(net->arena, net->fillers, (size_t)net->n_params,
+                               (size_t)room, sizeof *net->fillers);
         net->room_params = room;
     }
     p = &net->params[net->n_params];
@@ -286,11 +298,10 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         .pos = b->pos,
         .why = use == PARAM_STATE ? "moving statistics" : NULL,
     };
-    if (!cr_starter_choose(b->starter, net, &spec, p->cell_type,
-                           strcmp(name, "weight") == 0 ? &b->control_init
-                                                       : NULL,
-                           given, begin, bound, full, b->pos,
-                           &net->fillers[net->n_params]))
+    if (!cr_starter_choose(
+            b->starter, net, &spec, p->cell_type,
+            strcmp(name, "weight") == 0 ? &b->control_init : NULL, given, begin,
+            bound, full, b->pos, &net->fillers[net->n_params]))
         return NULL;
     p->init = net->fillers[net->n_params].text;
     net->cells[b->row].params += cr_count(&spec);
@@ -346,8 +357,8 @@ bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
     return node->op->plan(plan);
 }
 
-static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
-                           const void *attr, int n, struct cr_val *const *in)
+struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
+                             const void *attr, int n, struct cr_val *const *in)
 {
     struct cr_net *net = b->net;
     struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
@@ -363,7 +374,7 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
     node->loss = b->loss;
     node->key = b->key;
     for (other = net->graph->nodes; other; other = other->next)
-        node->key += other->cell == b->row;
+        node->key += other->cell == b->row && other->op != &cr_op_half;
     node->n_in = n;
     memset(out, 0, sizeof out);
     for (i = 0; i < n; i++) {
@@ -386,6 +397,7 @@ static struct cr_val *emit(struct cr_build *b, const struct cr_op *op,
         node->out[i]->by = node;
     }
     node->macs = plan.macs;
+    node->same = plan.same;
     if (!net->built)
         net->cells[b->row].macs += plan.macs / (double)net->graph->batch;
     if (net->graph->last_node)
@@ -406,11 +418,11 @@ struct cr_val *cr_emit(struct cr_build *b, const char *name, const void *attr,
 struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
                           const void *attr, int n, struct cr_val *const *in)
 {
-    struct cr_val *args[CR_OP_MAX];
+    struct cr_val *args[CR_OP_MAX] = { NULL };
+    enum cr_type half;
     int i;
 
-    assert(op && n <= CR_OP_MAX && n >= op->min_inputs &&
-           n <= op->max_inputs);
+    assert(op && n <= CR_OP_MAX && n >= op->min_inputs && n <= op->max_inputs);
     for (i = 0; i < n; i++) {
         args[i] = in[i] ? in[i] : &absent;
         if (!in[i] && i < op->min_inputs)
@@ -423,10 +435,19 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
         /* what is computed with is real: other types are cast */
         if (in[i] && in[i] != &absent && in[i]->spec.type != CR_REAL &&
             !(op->integers & CR_X(i))) {
-            args[i] = emit(b, cr_op_find("cast"), NULL, 1, &in[i]);
+            args[i] = cr_emit_as_is(b, cr_op_find("cast"), NULL, 1, &in[i]);
             if (!args[i])
                 return NULL;
         }
     }
-    return emit(b, op, attr, n, args);
+    half = cr_half_of(b, op, n, args);
+    for (i = 0; i < n; i++) {
+        args[i] = cr_half_in(b, op, half, i, args[i]);
+        if (!args[i])
+            return NULL;
+    }
+    if (half != CR_REAL && b->precision.level == CR_LEVEL_O1 && op->folds &&
+        n > 2 && args[2] != &absent)
+        return cr_half_biased(b, op, attr, half, args);
+    return cr_half_out(b, half, cr_emit_as_is(b, op, attr, n, args));
 }

@@ -16,6 +16,7 @@
 #include "net/init.h"
 #include "net/net.h"
 #include "net/op.h"
+#include "net/precision.h"
 
 #define CR_CELL_DEPTH 64 /* of nested cells */
 
@@ -26,6 +27,9 @@ struct cr_val {
     int id;                 /* dense, in order of creation; -1: a tuple */
     struct cr_spec spec;    /* of a tuple: that of its first member */
     struct cr_opnode *by;   /* its node; NULL: fed or a parameter */
+    enum cr_type half;      /* CR_F16, CR_BF16: holds such numbers only */
+    struct cr_val *rounded; /* what goes in instead in low precision, */
+    struct cr_val *result;  /* and what comes out */
     int feed;               /* column, or -1 */
     int param;              /* index, or -1 */
     int n_members;          /* of a tuple */
@@ -39,6 +43,7 @@ struct cr_opnode {
     struct cr_pos pos;
     int cell;               /* row in cells */
     bool loss;              /* belongs to the loss, not to the network */
+    bool same;              /* y[0] has x[0]'s bytes */
     uint64_t key;           /* of cell path and call: keys random numbers */
     int n_in, n_out;
     struct cr_val *in[CR_OP_MAX];
@@ -107,6 +112,7 @@ struct cr_net {
     struct cr_patterns **thaw_patterns;
     int n_thaws;
     bool stats_frozen;
+    struct cr_amp *amp;     /* precision.c: section amp */
     const struct cr_rule *rule;
     struct cr_tensor *slots;
     int *slot_of;           /* first slot of each parameter */
@@ -124,6 +130,7 @@ struct cr_build {
     const char *path;             /* "" for the network itself */
     struct cr_pos pos;
     struct cr_obj control_init;   /* control word `init` */
+    struct cr_precision precision;
     bool frozen, loss;
     bool again;                   /* its parameters exist */
     const struct cr_node *share;  /* control word: parameter -> another's */
@@ -133,6 +140,9 @@ struct cr_build {
 };
 
 /* emit.c */
+struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
+                             const void *attr, int n,
+                             struct cr_val *const *in);
 /* Notes below an error: the cell, and the block it comes from. */
 void cr_build_where(const struct cr_build *b, const char *type);
 const char *cr_path_of(struct cr_arena *arena, const char *path,
@@ -163,6 +173,24 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node);
 /* construct.c: such a cell's forward pass. */
 struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in);
+/* precision.c: reads the section; the precision of a cell, whose control word
+ * to_float is `word` (NULL: none), within one of `outer`. */
+bool cr_amp_read(struct cr_net *net);
+bool cr_precision_of(struct cr_build *b, const struct cr_node *word);
+/* Whether all patterns of amp.cast have matched a cell. */
+bool cr_amp_used(struct cr_net *net);
+/* Inputs and results of an op in the precision of the cell being built. */
+enum cr_type cr_half_of(const struct cr_build *b, const struct cr_op *op,
+                        int n, struct cr_val *const *in);
+struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
+                          enum cr_type type, int i, struct cr_val *x);
+struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
+                           struct cr_val *y);
+/* An op with a bias (.folds) in O1, which adds that in float32. */
+struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
+                              const void *attr, enum cr_type type,
+                              struct cr_val *const *in);
+extern const struct cr_op cr_op_half;
 /* freeze.c */
 bool cr_net_freeze(struct cr_net *net);
 /* start.c: chooses initialisers (section init) and fills parameters */

@@ -78,9 +78,19 @@ enum cr_layouts {
     CR_LAYOUT_FLAT,            /* elementwise over memory: where all its inputs
                                   have one shape they share a layout, and
                                   the outputs get it from the planner */
-    CR_LAYOUT_LAST             /* knows channels last: its inputs of three or
-                                  more dimensions, parameters apart, come
-                                  as input 0; plan sets out[].layout */
+    CR_LAYOUT_LAST             /* knows channels last: input 0, and what .adds
+                                  names, come in either layout, the others
+                                  plain; plan sets out[].layout */
+};
+
+/* What an op is to the precision levels (semantics.md 6.2); by itself it
+ * follows its inputs. */
+enum cr_amp_bits {
+    CR_AMP_WHITE = 1,          /* O1 computes it in low precision, */
+    CR_AMP_LOW = 2,            /* so does auto, */
+    CR_AMP_HIGH = 4,           /* which computes this in float32 */
+    CR_AMP_BLACK = 8,          /* O2 leaves its parameters as they are */
+    CR_AMP_EXACT = 16          /* its results are values of its inputs */
 };
 
 struct cr_op {
@@ -103,6 +113,9 @@ struct cr_op {
     bool folds;                /* y[0] is linear in input 1, whose first
                                   dimension is its channels, plus input 2 */
     enum cr_act act;           /* the op is this activation, elementwise */
+    unsigned amp;              /* enum cr_amp_bits */
+    unsigned full;             /* CR_X: parameters that low precision rounds
+                                  in prediction alone */
     unsigned states;           /* CR_X: moving statistics among the inputs */
     enum cr_layouts layouts;
     /* With CR_LAYOUT_LAST: whether it would rather have channels last than

@@ -268,6 +268,12 @@ static enum cr_layout layout_for(struct cr_exec *e, const struct cr_pstep *s,
     return CR_PLAIN;
 }
 
+/* A kernel, say, whether it is a parameter or computed. */
+static bool stays_plain(const struct cr_op *op, int i)
+{
+    return op->layouts == CR_LAYOUT_LAST && i > 0 && !(op->adds & CR_X(i));
+}
+
 static bool node_make(struct cr_exec *e, const struct cr_opnode *node)
 {
     struct cr_pstep s = { .op = node->op, .n_in = node->n_in }, *made;
@@ -278,7 +284,7 @@ static bool node_make(struct cr_exec *e, const struct cr_opnode *node)
         s.x[i] = node->in[i] ? e->of[node->in[i]->id] : -1;
     layout = layout_for(e, &s, node);
     for (i = 0; i < node->n_in; i++)
-        if (layout == CR_PLAIN)
+        if (layout == CR_PLAIN || stays_plain(node->op, i))
             s.x[i] = in_layout(e, s.x[i], CR_PLAIN);
         else if (has_layout(e, s.x[i]))
             s.x[i] = in_layout(e, s.x[i], CR_LAST);

@@ -12,6 +12,7 @@ CR_BROADCAST_BACK(abs)
 const struct cr_op cr_op_abs = {
     .about = { .name = "abs", .summary = "Magnitude of each element." },
     CR_BROADCAST_OP(abs, 1, cr_input),
+    .amp = CR_AMP_EXACT,
     .reads = CR_X(0),
     .backward = abs_backward,
 };

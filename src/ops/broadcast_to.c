@@ -71,6 +71,7 @@ const struct cr_op cr_op_broadcast_to = {
     .inputs = cr_input,
     .function = true,
     .integers = CR_X(0),
+    .amp = CR_AMP_EXACT,
     .plan = broadcast_to_plan,
     .forward = broadcast_to_forward,
     .backward = broadcast_to_backward,

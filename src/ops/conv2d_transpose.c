@@ -38,6 +38,7 @@ const struct cr_op cr_op_conv2d_transpose = {
     .acts = true,
     .layouts = CR_LAYOUT_LAST,
     .prefers_last = cr_deconvolve_prefers_last,
+    .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = cr_deconvolve_plan,
     .forward = cr_deconvolve_forward,
     .backward = cr_deconvolve_backward,

@@ -40,6 +40,7 @@ const struct cr_op cr_op_conv3d = {
     .folds = true,
     .layouts = CR_LAYOUT_LAST,
     .prefers_last = cr_convolve_prefers_last,
+    .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,
     .backward = cr_convolve_backward,

@@ -10,6 +10,7 @@ CR_BROADCAST_BACK(cos)
 const struct cr_op cr_op_cos = {
     .about = { .name = "cos", .summary = "Cosine of each element." },
     CR_BROADCAST_OP(cos, 1, cr_input),
+    .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
     .backward = cos_backward,
 };

@@ -76,6 +76,7 @@ const struct cr_op cr_op_cumsum = {
     .outputs = 1,
     .inputs = cr_input,
     .function = true,
+    .amp = CR_AMP_HIGH,
     .plan = cumsum_plan,
     .forward = cumsum_forward,
     .backward = cumsum_backward,

@@ -10,6 +10,7 @@ CR_BROADCAST_BACK(exp)
 const struct cr_op cr_op_exp = {
     .about = { .name = "exp", .summary = "Exponential of each element." },
     CR_BROADCAST_OP(exp, 1, cr_input),
+    .amp = CR_AMP_HIGH,
     .reads = CR_Y(0),
     .backward = exp_backward,
 };

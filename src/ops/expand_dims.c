@@ -42,5 +42,6 @@ const struct cr_op cr_op_expand_dims = {
     .max_inputs = 1,
     .inputs = cr_input,
     CR_VIEW_OP,
+    .amp = CR_AMP_EXACT,
     .plan = expand_dims_plan,
 };

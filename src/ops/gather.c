@@ -159,6 +159,7 @@ const struct cr_op cr_op_gather = {
     .function = true,
     .reads = CR_X(I),
     .integers = CR_X(X) | CR_X(I),
+    .amp = CR_AMP_EXACT,
     .plan = gather_plan,
     .forward = gather_forward,
     .backward = gather_backward,

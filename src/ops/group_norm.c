@@ -177,6 +177,7 @@ const struct cr_op cr_op_group_norm = {
     .outputs = 1,
     .inputs = group_norm_inputs,
     .reads = CR_X(X) | CR_X(GAMMA),
+    .amp = CR_AMP_HIGH,
     .plan = group_norm_plan,
     .forward = group_norm_forward,
     .backward = group_norm_backward,

@@ -224,6 +224,7 @@ const struct cr_op cr_op_layer_norm = {
     .outputs = 1,
     .inputs = layer_norm_inputs,
     .reads = CR_X(X) | CR_X(GAMMA),
+    .amp = CR_AMP_HIGH | CR_AMP_BLACK,
     .plan = layer_norm_plan,
     .forward = layer_norm_forward,
     .backward = layer_norm_backward,

@@ -93,6 +93,7 @@ const struct cr_op cr_op_linear = {
     .masks = CR_X(X),
     .acts = true,
     .folds = true,
+    .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = linear_plan,
     .forward = linear_forward,
     .backward = linear_backward,

@@ -10,6 +10,7 @@ CR_BROADCAST_BACK(log)
 const struct cr_op cr_op_log = {
     .about = { .name = "log", .summary = "Natural logarithm of each element." },
     CR_BROADCAST_OP(log, 1, cr_input),
+    .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
     .backward = log_backward,
 };

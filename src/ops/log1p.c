@@ -11,6 +11,7 @@ const struct cr_op cr_op_log1p = {
     .about = { .name = "log1p",
                .summary = "Natural logarithm of 1 + each element." },
     CR_BROADCAST_OP(log1p, 1, cr_input),
+    .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
     .backward = log1p_backward,
 };

@@ -25,6 +25,7 @@ const struct cr_op cr_op_log_softmax = {
     .inputs = log_softmax_inputs,
     .function = true,
     .reads = CR_Y(0),
+    .amp = CR_AMP_HIGH,
     .plan = cr_softmax_plan,
     .forward = log_softmax_forward,
     .backward = log_softmax_backward,

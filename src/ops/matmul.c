@@ -198,6 +198,7 @@ const struct cr_op cr_op_matmul = {
     .inputs = cr_inputs2,
     .function = true,
     .reads = CR_X(A) | CR_X(B),
+    .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = matmul_plan,
     .forward = matmul_forward,
     .backward = matmul_backward,

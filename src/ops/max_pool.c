@@ -37,6 +37,7 @@ const struct cr_op cr_op_max_pool = {
     .outputs = 1,
     .masks = CR_X(0),
     .layouts = CR_LAYOUT_LAST,
+    .amp = CR_AMP_EXACT,
     .plan = max_pool_plan,
     .forward = max_pool_forward,
     .backward = max_pool_backward,

@@ -18,6 +18,7 @@ CR_BROADCAST_BACK(maximum)
 const struct cr_op cr_op_maximum = {
     .about = { .name = "maximum", .summary = "The larger of two elements." },
     CR_BROADCAST_OP(maximum, 2, cr_inputs2),
+    .amp = CR_AMP_EXACT,
     .reads = CR_X(0) | CR_X(1),
     .backward = maximum_backward,
 };

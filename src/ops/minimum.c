@@ -18,6 +18,7 @@ CR_BROADCAST_BACK(minimum)
 const struct cr_op cr_op_minimum = {
     .about = { .name = "minimum", .summary = "The smaller of two elements." },
     CR_BROADCAST_OP(minimum, 2, cr_inputs2),
+    .amp = CR_AMP_EXACT,
     .reads = CR_X(0) | CR_X(1),
     .backward = minimum_backward,
 };

@@ -12,5 +12,6 @@ CR_BROADCAST_BACK(neg)
 const struct cr_op cr_op_neg = {
     .about = { .name = "neg", .summary = "Each element with the other sign." },
     CR_BROADCAST_OP(neg, 1, cr_input),
+    .amp = CR_AMP_EXACT,
     .backward = neg_backward,
 };

@@ -120,6 +120,7 @@ const struct cr_op cr_op_norm = {
     .inputs = cr_input,
     .function = true,
     .reads = CR_X(0) | CR_Y(0),
+    .amp = CR_AMP_HIGH,
     .plan = norm_plan,
     .forward = norm_forward,
     .backward = norm_backward,

@@ -188,6 +188,7 @@ const struct cr_op cr_op_pad = {
     .inputs = cr_input,
     .function = true,
     .integers = CR_X(0),
+    .amp = CR_AMP_EXACT,
     .plan = pad_plan,
     .forward = pad_forward,
     .backward = pad_backward,

@@ -55,6 +55,7 @@ CR_BROADCAST_BACK(pow)
 const struct cr_op cr_op_pow = {
     .about = { .name = "pow", .summary = "First to the power of the second." },
     CR_BROADCAST_OP(pow, 2, pow_inputs),
+    .amp = CR_AMP_HIGH,
     .reads = CR_X(0) | CR_X(1),
     .backward = pow_backward,
 };

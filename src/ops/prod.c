@@ -61,6 +61,7 @@ const struct cr_op cr_op_prod = {
     CR_OVER_OP("prod", "Product along axes."),
     .integers = CR_X(0),
     .reads = CR_X(0) | CR_Y(0),
+    .amp = CR_AMP_HIGH,
     .plan = prod_plan,
     .forward = prod_forward,
     .backward = prod_backward,

@@ -46,6 +46,7 @@ const struct cr_op cr_op_relu = {
     .layouts = CR_LAYOUT_FLAT,
     .reads = CR_Y(0),
     .act = CR_ACT_RELU,
+    .amp = CR_AMP_WHITE | CR_AMP_EXACT,
     .plan = cr_pointwise_plan,
     .forward = relu_forward,
     .backward = relu_backward,

@@ -1,20 +1,17 @@
 /* reshape: the same elements under another shape; one dimension of -1 takes
  * what is left. */
+#include "net/attr.h"
 #include "net/move.h"
 
-struct reshape {
-    struct cr_ints shape;
-};
-
 static const struct cr_opt reshape_opts[] = {
-    CR_INTS_MAY(struct reshape, shape, -1, CR_DIM_MAX,
+    CR_INTS_MAY(struct cr_reshape, shape, -1, CR_DIM_MAX,
                 "The new shape; -1 once for what is left."),
     { 0 },
 };
 
 static bool reshape_plan(struct cr_plan *p)
 {
-    const struct cr_ints *shape = &((const struct reshape *)p->attr)->shape;
+    const struct cr_ints *shape = &((const struct cr_reshape *)p->attr)->shape;
     struct cr_spec *y = &p->out[0];
     int64_t left = cr_count(&p->in[0]);
     int i, open = -1;
@@ -48,7 +45,7 @@ const struct cr_op cr_op_reshape = {
     .about = { .name = "reshape",
                .summary = "The same elements under another shape.",
                .opts = reshape_opts,
-               .size = sizeof(struct reshape) },
+               .size = sizeof(struct cr_reshape) },
     .min_inputs = 1,
     .max_inputs = 1,
     .inputs = cr_input,

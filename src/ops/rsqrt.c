@@ -11,6 +11,7 @@ const struct cr_op cr_op_rsqrt = {
     .about = { .name = "rsqrt",
                .summary = "One over the square root of each element." },
     CR_BROADCAST_OP(rsqrt, 1, cr_input),
+    .amp = CR_AMP_HIGH,
     .reads = CR_Y(0),
     .backward = rsqrt_backward,
 };

@@ -10,6 +10,7 @@ CR_BROADCAST_BACK(sin)
 const struct cr_op cr_op_sin = {
     .about = { .name = "sin", .summary = "Sine of each element." },
     CR_BROADCAST_OP(sin, 1, cr_input),
+    .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
     .backward = sin_backward,
 };

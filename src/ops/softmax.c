@@ -23,6 +23,7 @@ const struct cr_op cr_op_softmax = {
     .inputs = cr_input,
     .function = true,
     .reads = CR_Y(0),
+    .amp = CR_AMP_HIGH,
     .plan = cr_softmax_plan,
     .forward = softmax_forward,
     .backward = softmax_backward,

@@ -50,6 +50,7 @@ const struct cr_op cr_op_sort = {
     .inputs = cr_input,
     .function = true,
     .reads = CR_Y(1),
+    .amp = CR_AMP_EXACT,
     .plan = sort_plan,
     .forward = sort_forward,
     .backward = sort_backward,

@@ -112,6 +112,7 @@ const struct cr_op cr_op_split = {
     .inputs = cr_input,
     .function = true,
     .integers = CR_X(0),
+    .amp = CR_AMP_EXACT,
     .plan = split_plan,
     .forward = split_forward,
     .backward = split_backward,

@@ -20,6 +20,7 @@ const struct cr_op cr_op_stop_gradient = {
     .function = true,
     .integers = CR_X(0),
     .layouts = CR_LAYOUT_FLAT,
+    .amp = CR_AMP_EXACT,
     .plan = stop_gradient_plan,
     .forward = cr_view_forward,
 };

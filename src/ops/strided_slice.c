@@ -108,6 +108,7 @@ const struct cr_op cr_op_strided_slice = {
     .inputs = cr_input,
     .function = true,
     .integers = CR_X(0),
+    .amp = CR_AMP_EXACT,
     .plan = strided_slice_plan,
     .forward = strided_slice_forward,
     .backward = strided_slice_backward,

@@ -44,6 +44,7 @@ const struct cr_op cr_op_tanh = {
     .function = true,
     .layouts = CR_LAYOUT_FLAT,
     .reads = CR_Y(0),
+    .amp = CR_AMP_HIGH,
     .plan = cr_pointwise_plan,
     .forward = tanh_forward,
     .backward = tanh_backward,

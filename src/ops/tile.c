@@ -89,6 +89,7 @@ const struct cr_op cr_op_tile = {
     .inputs = cr_input,
     .function = true,
     .integers = CR_X(0),
+    .amp = CR_AMP_EXACT,
     .plan = tile_plan,
     .forward = tile_forward,
     .backward = tile_backward,

@@ -61,6 +61,7 @@ const struct cr_op cr_op_topk = {
     .inputs = cr_input,
     .function = true,
     .reads = CR_Y(1),
+    .amp = CR_AMP_EXACT,
     .plan = topk_plan,
     .forward = topk_forward,
     .backward = topk_backward,

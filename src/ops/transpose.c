@@ -83,6 +83,7 @@ const struct cr_op cr_op_transpose = {
     .inputs = cr_input,
     .function = true,
     .integers = CR_X(0),
+    .amp = CR_AMP_EXACT,
     .plan = transpose_plan,
     .forward = transpose_forward,
     .backward = transpose_backward,

@@ -1,0 +1,300 @@
+#include "net/precision.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "net/attr.h"
+#include "net/graph.h"
+
+static const char *const types[] = { "float16", "bfloat16", "float32", NULL };
+
+static const struct cr_opt amp_opts[] = {
+    CR_ENUM_OR(struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
+               "O0: float32. O1: convolutions, Dense, products and ReLU in "
+               "low precision. O2: all but the parameters of BatchNorm and "
+               "LayerNorm, and the loss. O3: all but the loss. auto: products "
+               "in low precision, sums, powers and normalisation in float32, "
+               "the rest as its inputs are."),
+    CR_ENUM_OR(struct cr_amp, dtype, 0, CR_HALF_TYPES, "The low precision."),
+    CR_BOOL_MAY(struct cr_amp, keep_batchnorm_fp32,
+                "Whether BatchNorm keeps its parameters in float32; by "
+                "default in all levels but O3."),
+    CR_NODE(struct cr_amp, cast,
+            "Other precisions: {float32: PATTERNS, float16: PATTERNS}, over "
+            "names of cells."),
+    { 0 },
+};
+
+const struct cr_section cr_section_amp = {
+    .about = {
+        .name = "amp",
+        .summary = "Mixed precision.",
+        .detail = "Values are rounded to float16 or bfloat16 wherever "
+                  "MindSpore stores them so, and kept in float32 memory: "
+                  "overflow and underflow happen as they would there. "
+                  "Parameters, their updates and the loss are float32. The "
+                  "control word to_float of a cell does the same for one "
+                  "cell and those within; both together are an error.",
+        .example = "amp: {level: O2, dtype: bfloat16, cast: {float32: "
+                   "[\"dense_relu_sequential.4\"]}}\n",
+        .opts = amp_opts,
+        .size = sizeof(struct cr_amp),
+    },
+};
+
+static const struct cr_precision full = { CR_LEVEL_O0, CR_REAL };
+
+/* float32, float16 or bfloat16 all through; false if it is none of them. */
+static bool precision_named(const char *name, struct cr_precision *to)
+{
+    *to = full;
+    if (strcmp(name, "float32") == 0)
+        return true;
+    to->level = CR_LEVEL_O3;
+    to->type = strcmp(name, "bfloat16") == 0 ? CR_BF16 : CR_F16;
+    return to->type == CR_BF16 || strcmp(name, "float16") == 0;
+}
+
+static bool casts_read(struct cr_net *net, struct cr_amp *amp)
+{
+    bool ok = true;
+
+    if (amp->cast->kind != CR_NODE_MAP)
+        return cr_error(net->diag, amp->cast->pos, CR_E_WRONG_TYPE,
+                        "'amp.cast' is a map {float32: PATTERNS}, not %s",
+                        cr_node_what(net->arena, amp->cast));
+    amp->casts =
+        CR_NEWS(net->arena, struct cr_cast, cr_node_count(amp->cast) + 1);
+    for (CR_EACH(m, amp->cast)) {
+        struct cr_cast *c = &amp->casts[amp->n_casts];
+
+        if (!precision_named(m->key, &c->precision)) {
+            const char *near = cr_nearest(m->key, types);
+
+            ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                          "amp.cast: found '%s', expected float32, float16 or "
+                          "bfloat16",
+                          m->key);
+            if (near)
+                cr_hint(net->diag, "did you mean '%s'?", near);
+            continue;
+        }
+        c->patterns = cr_patterns_read(net->config, m);
+        if (c->patterns)
+            amp->n_casts++;
+        else
+            ok = false;
+    }
+    return ok;
+}
+
+bool cr_amp_read(struct cr_net *net)
+{
+    struct cr_amp *amp = CR_NEW(net->arena, struct cr_amp);
+    const struct cr_node *node = cr_section(net->config, "amp");
+
+    net->amp = amp;
+    if (!cr_section_read(net->config, "amp", amp))
+        return false;
+    amp->pos = node ? node->pos : net->config->root->pos;
+    if (node && cr_node_get(node, "level"))
+        amp->pos = cr_node_get(node, "level")->pos;
+    return !amp->cast || casts_read(net, amp);
+}
+
+/* "fc.*" speaks of fc too: a cell is meant where its parameters would be. */
+static const char *within(struct cr_net *net, const char *path)
+{
+    return cr_path_of(net->arena, path, "weight");
+}
+
+bool cr_amp_used(struct cr_net *net)
+{
+    const char **names =
+        CR_NEWS(net->arena, const char *, 2 * net->n_cells + 1);
+    bool ok = true;
+    int i, n = 0;
+
+    for (i = 0; i < net->n_cells; i++) {
+        names[n++] = net->cells[i].name;
+        names[n++] = within(net, net->cells[i].name);
+    }
+    for (i = 0; i < net->amp->n_casts; i++)
+        ok = cr_patterns_used(net->config, net->amp->casts[i].patterns, names,
+                              "cell") &&
+             ok;
+    return ok;
+}
+
+bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
+{
+    struct cr_net *net = b->net;
+    const struct cr_amp *amp = net->amp;
+    int i;
+
+    if (b->loss) {
+        b->precision = full;
+    } else if (b->depth == 1) {
+        b->precision.level = (enum cr_level)amp->level;
+        b->precision.type = amp->dtype == 0 ? CR_F16 : CR_BF16;
+    }
+    for (i = 0; i < amp->n_casts; i++)
+        if (cr_patterns_match(amp->casts[i].patterns, b->path) ||
+            cr_patterns_match(amp->casts[i].patterns, within(net, b->path)))
+            b->precision = amp->casts[i].precision;
+    if (!word)
+        return true;
+    if (word->kind != CR_NODE_STR ||
+        !precision_named(word->text, &b->precision))
+        return cr_error(net->diag, word->pos, CR_E_WRONG_TYPE,
+                        "to_float takes float16, bfloat16 or float32, not %s",
+                        cr_node_what(net->arena, word));
+    if (b->loss && b->precision.level != CR_LEVEL_O0)
+        return cr_error(net->diag, word->pos, CR_E_OUT_OF_RANGE,
+                        "a loss is computed in float32, not in %s", word->text);
+    if (amp->level == CR_LEVEL_O0)
+        return true;
+    cr_error(net->diag, word->pos, CR_E_NETWORK,
+             "to_float and amp.level exclude each other: amp.cast gives a "
+             "cell of an amp network another precision");
+    cr_note(net->diag, "amp.level: %s      (%s:%d)",
+            cr_node_get(cr_section(net->config, "amp"), "level")->text,
+            amp->pos.src->name, amp->pos.line);
+    return false;
+}
+
+static bool is_real(const struct cr_val *x)
+{
+    return x && x->id >= 0 && x->spec.type == CR_REAL;
+}
+
+/* The numbers that all real inputs have. */
+static enum cr_type common_type(int n, struct cr_val *const *in)
+{
+    enum cr_type type = CR_REAL;
+    bool seen = false;
+    int i;
+
+    for (i = 0; i < n; i++) {
+        if (!is_real(in[i]))
+            continue;
+        if (seen && in[i]->half != type)
+            return CR_REAL;
+        type = in[i]->half;
+        seen = true;
+    }
+    return type;
+}
+
+enum cr_type cr_half_of(const struct cr_build *b, const struct cr_op *op, int n,
+                        struct cr_val *const *in)
+{
+    switch (b->precision.level) {
+    case CR_LEVEL_O0:
+        return CR_REAL;
+    case CR_LEVEL_O1:
+        return op->amp & CR_AMP_WHITE ? b->precision.type : CR_REAL;
+    case CR_LEVEL_AUTO:
+        return op->amp & CR_AMP_LOW    ? b->precision.type
+               : op->amp & CR_AMP_HIGH ? CR_REAL
+                                       : common_type(n, in);
+    case CR_LEVEL_O2:
+    case CR_LEVEL_O3:
+        break;
+    }
+    return b->precision.type;
+}
+
+/* Whether the op's parameters stay as they are in prediction too. */
+static bool parameters_full(const struct cr_build *b, const struct cr_op *op)
+{
+    unsigned char keep = b->net->amp->keep_batchnorm_fp32;
+
+    if (op->full && keep != CR_BOOL_NONE)
+        return keep;
+    return b->precision.level != CR_LEVEL_O3 && op->amp & CR_AMP_BLACK;
+}
+
+static struct cr_val *rounded(struct cr_build *b, enum cr_type type,
+                              bool predict, struct cr_val *x)
+{
+    struct cr_half *attr = CR_NEW(b->net->arena, struct cr_half);
+    struct cr_val *y;
+
+    attr->type = type == CR_BF16;
+    attr->predict = predict;
+    y = cr_emit_as_is(b, &cr_op_half, attr, 1, &x);
+    if (y)
+        y->half = type;
+    return y;
+}
+
+struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
+                          enum cr_type type, int i, struct cr_val *x)
+{
+    bool predict = op->full & CR_X(i);
+
+    if (type == CR_REAL || !is_real(x) || x->half == type ||
+        op->states & CR_X(i))
+        return x;
+    if (x->param >= 0 && parameters_full(b, op))
+        return x;
+    if (b->precision.level == CR_LEVEL_O1 && op->folds && i == 2)
+        return x;
+    if (predict)
+        return rounded(b, type, true, x);
+    if (!x->rounded || x->rounded->half != type)
+        x->rounded = rounded(b, type, false, x);
+    return x->rounded;
+}
+
+struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
+                           struct cr_val *y)
+{
+    const struct cr_opnode *node = y ? y->by : NULL;
+    bool back = b->precision.level == CR_LEVEL_O1; /* float32 from here on */
+    int i;
+
+    if (type == CR_REAL || !y)
+        return y;
+    for (i = 0; i < node->n_out; i++) {
+        struct cr_val *to = node->out[i];
+
+        if (!is_real(to))
+            continue;
+        to->half = type;
+        if (node->op->amp & CR_AMP_EXACT || node->same)
+            continue;
+        to->half = CR_REAL;
+        to->result = rounded(b, type, false, to);
+        if (!to->result)
+            return NULL;
+        if (back)
+            to->result->half = CR_REAL;
+    }
+    return y->result ? y->result : y;
+}
+
+struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
+                              const void *attr, enum cr_type type,
+                              struct cr_val *const *in)
+{
+    struct cr_val *x[] = { in[0], in[1], cr_val_absent() };
+    struct cr_val *y = cr_half_out(b, type, cr_emit_as_is(b, op, attr, 3, x));
+    struct cr_reshape *to = CR_NEW(b->net->arena, struct cr_reshape);
+    int64_t *dim = CR_NEWS(b->net->arena, int64_t, CR_RANK_MAX);
+    struct cr_val *sum[] = { y, in[2] };
+    int i;
+
+    if (!y)
+        return NULL;
+    /* the channels of a convolution are its second dimension */
+    if (in[1]->spec.rank > 2) {
+        to->shape.v = dim;
+        to->shape.n = y->spec.rank - 1;
+        for (i = 0; i < to->shape.n; i++)
+            dim[i] = i == 0 ? cr_count(&in[2]->spec) : 1;
+        sum[1] = cr_emit_as_is(b, cr_op_find("reshape"), to, 1, &in[2]);
+    }
+    return sum[1] ? cr_emit_as_is(b, cr_op_find("add"), NULL, 2, sum) : NULL;
+}

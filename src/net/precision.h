@@ -1,0 +1,42 @@
+/*
+ * Low precision (semantics.md 6): which numbers a cell computes with.
+ *
+ * Values stay float32 in memory; where MindSpore would store float16 or
+ * bfloat16 they are rounded to those numbers, parameters on their way in,
+ * results on their way out, gradients on their way back. Parameters and the
+ * loss are float32 always.
+ */
+#ifndef CR_NET_PRECISION_H
+#define CR_NET_PRECISION_H
+
+#include "conf/config.h"
+#include "math/spec.h"
+
+enum cr_level {
+    CR_LEVEL_O0,
+    CR_LEVEL_O1,
+    CR_LEVEL_O2,
+    CR_LEVEL_O3,
+    CR_LEVEL_AUTO
+};
+
+/* Of one cell. */
+struct cr_precision {
+    enum cr_level level;
+    enum cr_type type; /* CR_F16 or CR_BF16, unless O0 */
+};
+
+/* Section `amp`. */
+struct cr_amp {
+    int level, dtype;
+    unsigned char keep_batchnorm_fp32; /* CR_BOOL_MAY */
+    const struct cr_node *cast;
+    int n_casts;
+    struct cr_cast {
+        struct cr_precision precision;
+        struct cr_patterns *patterns;
+    } * casts;
+    struct cr_pos pos;
+};
+
+#endif

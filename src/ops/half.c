@@ -1,0 +1,71 @@
+/* half: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise, which
+ * is the adjoint of MindSpore's cast (semantics.md 6.1): a gradient has the
+ * type of its value. */
+#include "math/half.h"
+#include "net/attr.h"
+#include "net/move.h"
+#include "net/pointwise.h"
+
+static const struct cr_opt half_opts[] = {
+    CR_ENUM_OR(struct cr_half, type, 0, CR_HALF_TYPES, "What to round to."),
+    CR_BOOL_OR(struct cr_half, predict, false,
+               "In prediction alone; in training nothing happens."),
+    { 0 },
+};
+
+static bool half_plan(struct cr_plan *p)
+{
+    const struct cr_half *o = p->attr;
+
+    p->out[0] = p->in[0];
+    p->same = o->predict && p->training;
+    return true;
+}
+
+static void half_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+{
+    cr_half_round(cr_half_type(attr), n, x, y);
+}
+
+static void half_map_back(const void *attr, int64_t n, const cr_real *x,
+                          const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    (void)x, (void)y;
+    cr_half_round(cr_half_type(attr), n, dy, d);
+}
+
+static bool half_idle(const struct cr_step *s)
+{
+    return ((const struct cr_half *)s->attr)->predict && s->training;
+}
+
+static void half_forward(const struct cr_step *s)
+{
+    if (half_idle(s))
+        cr_view_forward(s);
+    else
+        cr_pointwise(s, 0.5, half_map);
+}
+
+static void half_backward(const struct cr_step *s)
+{
+    if (half_idle(s))
+        cr_view_backward(s);
+    else
+        cr_pointwise_back(s, 0.5, half_map_back);
+}
+
+const struct cr_op cr_op_half = {
+    .about = { .name = "half",
+               .summary = "Rounded to float16 or bfloat16.",
+               .opts = half_opts,
+               .size = sizeof(struct cr_half) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .layouts = CR_LAYOUT_FLAT,
+    .plan = half_plan,
+    .forward = half_forward,
+    .backward = half_backward,
+};
