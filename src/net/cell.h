@@ -53,11 +53,13 @@ bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
     CR_PRINTF(3, 4);
 
 /* How a parameter begins when nobody says otherwise. `bound` counts for
- * CR_BEGIN_FAN_IN alone: U(-1/sqrt(bound), 1/sqrt(bound)). Scheme mindspore1
- * makes N(0, 0.01^2) of CR_BEGIN_WEIGHT and zeros of CR_BEGIN_FAN_IN. */
+ * CR_BEGIN_FAN_IN and CR_BEGIN_UNIFORM: U(-1/sqrt(bound), 1/sqrt(bound)).
+ * Scheme mindspore1 makes N(0, 0.01^2) of CR_BEGIN_WEIGHT and zeros of
+ * CR_BEGIN_FAN_IN. */
 enum cr_begin {
     CR_BEGIN_WEIGHT,    /* HeUniform(negative_slope = sqrt(5)) */
     CR_BEGIN_FAN_IN,
+    CR_BEGIN_UNIFORM,   /* as CR_BEGIN_FAN_IN, in both schemes: recurrences */
     CR_BEGIN_ZERO,
     CR_BEGIN_ONE,
     CR_BEGIN_NORMAL     /* N(0, 0.01^2): embeddings */

@@ -193,7 +193,8 @@ bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
     if (begin == CR_BEGIN_WEIGHT)
         *to = old ? by_default(net, "Normal", "sigma", 0.01)
                   : by_default(net, "HeUniform", "negative_slope", sqrt(5));
-    else if (begin == CR_BEGIN_FAN_IN && !old && bound > 0)
+    else if (bound > 0 && (begin == CR_BEGIN_UNIFORM ||
+                           (begin == CR_BEGIN_FAN_IN && !old)))
         *to = by_default(net, "Uniform", "scale", 1 / sqrt(bound));
     else if (begin == CR_BEGIN_ONE)
         *to = by_default(net, "One", NULL, 0);

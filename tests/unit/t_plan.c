@@ -137,6 +137,22 @@ static const struct example examples[] = {
       "network: [{Dense: [6, 8]}, BatchNorm1d, ReLU, {Dense: [8, 8]}, "
       "LayerNorm, Mish, {Dense: [8, 3]}, LogSoftmax]\n" CE SGD,
       VECTOR(.classes = 3) },
+    { "recurrences",
+      "network:\n"
+      "  cells:\n"
+      "    a: {LSTM: {hidden_size: 5, bidirectional: true, batch_first: "
+      "true}}\n"
+      "    b: {GRU: {hidden_size: 4, num_layers: 2}}\n"
+      "    c: {RNNCell: {hidden_size: 10}}\n"
+      "    d: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    y, last = a(reshape(x, (-1, 3, 2)))\n"
+      "    h = last[0]\n"
+      "    y = transpose(y, (1, 0, 2))\n"
+      "    z, g = b(y)\n"
+      "    return d(concat((z[-1] + g[0], c(y[0], y[1])), 1)) + sum(h)\n" CE
+          SGD,
+      VECTOR(.classes = 3) },
     { "residual blocks", RESIDUAL SGD, PICTURE(.classes = 3) },
     { "residual blocks, the first frozen",
       RESIDUAL "freeze: {patterns: \"0.* 1.c1.* 1.b2.*\"}\n" SGD,

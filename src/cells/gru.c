@@ -1,0 +1,47 @@
+/* GRU: gated recurrent units over a sequence, in layers. */
+#include "net/recur.h"
+
+static const struct cr_opt gru_opts[] = {
+    CR_RECUR_OPTS,
+    { 0 },
+};
+
+static const char *const gru_inputs[] = { "x", "hx", "seq_length", NULL };
+
+static struct cr_val *gru_build(struct cr_build *b, struct cr_val *const *in)
+{
+    return cr_recur_build(b, in, "gru", 3);
+}
+
+const struct cr_cell cr_cell_gru = {
+    .about = {
+        .name = "GRU",
+        .summary = "Gated recurrent units over a sequence, in layers.",
+        .detail = "Called with x, hx: the first state h_0 (zeros if not "
+                  "given) and seq_length, the steps of each sample (int32, "
+                  "all if not given). x is (time, batch, input_size), or "
+                  "(batch, time, input_size) with batch_first; output the "
+                  "same with hidden_size features, twice as many if "
+                  "bidirectional; states are (layers * directions, batch, "
+                  "hidden_size). Returns (output, h_n). Gates in the order "
+                  "reset, update, new: n = tanh(W x + b + r (W h + b)), h "
+                  "= n + z (h - n). Beyond a sample's steps output is 0 "
+                  "and its state rests. Parameters of each layer: "
+                  "weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0; "
+                  "with _reverse behind those that run backwards in time.",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [20, 8]}}\n"
+                   "  cells: {rec: {GRU: {hidden_size: 16, "
+                   "batch_first: true}}}\n"
+                   "  construct: |\n"
+                   "    y, _ = rec(x)\n"
+                   "    return y[:, -1]\n",
+        .opts = gru_opts,
+        .size = sizeof(struct cr_recur_cell),
+    },
+    .min_inputs = 1,
+    .max_inputs = 3,
+    .inputs = gru_inputs,
+    .features = "input_size",
+    .build = gru_build,
+};

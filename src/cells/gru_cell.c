@@ -1,0 +1,37 @@
+/* GRUCell: one step of a recurrence, to be called from construct. */
+#include "net/recur.h"
+
+static const struct cr_opt gru_cell_opts[] = {
+    CR_RECUR_ONE_OPTS,
+    { 0 },
+};
+
+static const char *const gru_cell_inputs[] = { "x", "hx", NULL };
+
+static struct cr_val *gru_cell_build(struct cr_build *b,
+                                     struct cr_val *const *in)
+{
+    return cr_recur_build_one(b, in, "gru", 3);
+}
+
+const struct cr_cell cr_cell_gru_cell = {
+    .about = {
+        .name = "GRUCell",
+        .summary = "One step of GRU.",
+        .detail = "Called with x (batch, input_size) and hx, the state "
+                  "(batch, hidden_size); returns h'. Parameters: "
+                  "weight_ih, weight_hh, bias_ih, bias_hh.",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [8]}, h: {shape: [4]}}\n"
+                   "  cells: {step: {GRUCell: [8, 4]}}\n"
+                   "  construct: |\n"
+                   "    h = step(x, h)\n"
+                   "    return h\n",
+        .opts = gru_cell_opts,
+        .size = sizeof(struct cr_recur_cell),
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .inputs = gru_cell_inputs,
+    .build = gru_cell_build,
+};

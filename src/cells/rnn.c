@@ -1,0 +1,48 @@
+/* RNN: a plain (Elman) recurrence over a sequence, in layers. */
+#include "net/recur.h"
+
+static const struct cr_opt rnn_opts[] = {
+    CR_RECUR_OPTS,
+    CR_RECUR_NONLINEARITY,
+    { 0 },
+};
+
+static const char *const rnn_inputs[] = { "x", "hx", "seq_length", NULL };
+
+static struct cr_val *rnn_build(struct cr_build *b, struct cr_val *const *in)
+{
+    return cr_recur_build(b, in, "rnn", 1);
+}
+
+const struct cr_cell cr_cell_rnn = {
+    .about = {
+        .name = "RNN",
+        .summary = "A plain (Elman) recurrence over a sequence, in layers.",
+        .detail = "Called with x, hx: the first state h_0 (zeros if not "
+                  "given) and seq_length, the steps of each sample (int32, "
+                  "all if not given). x is (time, batch, input_size), or "
+                  "(batch, time, input_size) with batch_first; output the "
+                  "same with hidden_size features, twice as many if "
+                  "bidirectional; states are (layers * directions, batch, "
+                  "hidden_size). Returns (output, h_n). h = tanh(W_ih x + "
+                  "b_ih + W_hh h + b_hh), or relu instead of tanh. Beyond "
+                  "a sample's steps output is 0 and its state rests. "
+                  "Parameters of each layer: weight_ih_l0, weight_hh_l0, "
+                  "bias_ih_l0, bias_hh_l0; with _reverse behind those that "
+                  "run backwards in time.",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [20, 8]}}\n"
+                   "  cells: {rec: {RNN: {hidden_size: 16, "
+                   "batch_first: true}}}\n"
+                   "  construct: |\n"
+                   "    y, _ = rec(x)\n"
+                   "    return y[:, -1]\n",
+        .opts = rnn_opts,
+        .size = sizeof(struct cr_recur_cell),
+    },
+    .min_inputs = 1,
+    .max_inputs = 3,
+    .inputs = rnn_inputs,
+    .features = "input_size",
+    .build = rnn_build,
+};

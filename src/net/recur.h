@@ -1,0 +1,126 @@
+/*
+ * What the recurrences share: rnn, gru and lstm differ in one row of gates.
+ *
+ *   x    (L, N, g H) or (N, L, g H): W_ih x + b_ih of all steps, g gates; or
+ *        (N, g H): one step
+ *   w    (g H, H), b (g H): the state's weight and bias; b optional
+ *   h0   (1, N, H), of one step (N, H): the first state; zeros if absent
+ *   seq  (N), int32: steps of each sample; all if absent. Beyond its steps a
+ *        sample's results are 0 and its state rests; backwards in time it
+ *        begins with its own last step.
+ *   c0   as h0, of an lstm
+ *   y    as x with H features, and the last h (and c), shaped as h0
+ *
+ * A step is one product, g = h W' + b, and one row of gates per sample. The
+ * frame keeps the states in order of time, so that dW is one product over all
+ * steps, and dx is left to the product in front.
+ */
+#ifndef CR_NET_RECUR_H
+#define CR_NET_RECUR_H
+
+#include "net/cell.h"
+#include "net/op.h"
+
+enum cr_recur_in {
+    CR_RECUR_X,
+    CR_RECUR_W,
+    CR_RECUR_B,
+    CR_RECUR_H,
+    CR_RECUR_SEQ,
+    CR_RECUR_C
+};
+
+/* The ops' attr. */
+struct cr_recur {
+    bool batch_first, reverse;
+    int nonlinearity; /* of an rnn: enum cr_recur_act */
+};
+enum cr_recur_act {
+    CR_RECUR_TANH,
+    CR_RECUR_RELU
+};
+extern const struct cr_opt cr_recur_opts[];
+
+/* One sample at one step. */
+struct cr_recur_row {
+    int64_t n; /* H */
+    int act;
+    const cr_real *x; /* of the input: g n */
+    const cr_real *h0, *c0;
+    /* forward: h0 W' + b comes in; what backward wants is left */
+    cr_real *g;
+    cr_real *h, *c;
+    /* backward: the gradients of h and c come in; what reaches h0, other than
+     * through w, and c0 goes out */
+    cr_real *dh, *dc;
+    cr_real *dg; /* the gradient of x goes out */
+};
+
+struct cr_recur_kind {
+    int gates;
+    bool cell; /* c is a state (lstm); else it is kept of every step
+                  where `keeps` says so (gru) */
+    bool keeps;
+    void (*forward)(const struct cr_recur_row *row);
+    void (*backward)(const struct cr_recur_row *row);
+    /* Makes of x's gradient in dg that of the product; NULL: the same. */
+    void (*turn)(const struct cr_recur_row *row);
+};
+
+bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind);
+void cr_recur_forward(const struct cr_step *s,
+                      const struct cr_recur_kind *kind);
+void cr_recur_backward(const struct cr_step *s,
+                       const struct cr_recur_kind *kind);
+
+/* Every op of the family but for names and functions. */
+#define CR_RECUR_OP(INPUTS, OUTPUTS)                           \
+    .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS, \
+    .reads = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_SEQ),            \
+    .integers = CR_X(CR_RECUR_SEQ),                            \
+    .scales = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_B)
+
+/* ---- recur_cell.c: the cells around them ---- */
+
+struct cr_recur_cell {
+    int64_t input_size, hidden_size, num_layers;
+    bool has_bias, batch_first, bidirectional;
+    double dropout;
+    int nonlinearity;
+};
+
+/* MindSpore's cells over sequences and over one step. `op` is "rnn", "gru" or
+ * "lstm". */
+struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
+                              const char *op, int gates);
+struct cr_val *cr_recur_build_one(struct cr_build *b, struct cr_val *const *in,
+                                  const char *op, int gates);
+/* Their rows of options; nonlinearity, of an RNN, may follow. */
+#define CR_RECUR_OPTS                                                    \
+    CR_RECUR_SIZES,                                                      \
+        CR_INT_OR(struct cr_recur_cell, num_layers, 1, 1, 1000,          \
+                  "Recurrences one above the other."),                   \
+        CR_BOOL_OR(struct cr_recur_cell, has_bias, true,                 \
+                   "Add bias_ih and bias_hh to the gates."),             \
+        CR_BOOL_OR(struct cr_recur_cell, batch_first, false,             \
+                   "The input is (batch, time, features), not (time, "   \
+                   "batch, features)."),                                 \
+        CR_REAL_OR(struct cr_recur_cell, dropout, 0, 0, 1 - DBL_EPSILON, \
+                   "Probability that an element between two layers is "  \
+                   "zeroed."),                                           \
+        CR_BOOL_OR(struct cr_recur_cell, bidirectional, false,           \
+                   "A second recurrence runs backwards in time.")
+#define CR_RECUR_ONE_OPTS                                            \
+    CR_RECUR_SIZES, CR_BOOL_OR(struct cr_recur_cell, has_bias, true, \
+                               "Add bias_ih and bias_hh to the gates.")
+#define CR_RECUR_SIZES                                               \
+    CR_INT_MAY(struct cr_recur_cell, input_size, 1, CR_DIM_MAX,      \
+               "Features that come in; taken from the input if not " \
+               "given."),                                            \
+        CR_INT(struct cr_recur_cell, hidden_size, 1, CR_DIM_MAX,     \
+               "Features of the state.")
+#define CR_RECUR_NONLINEARITY                                                  \
+    CR_ENUM_OR(struct cr_recur_cell, nonlinearity, CR_RECUR_TANH, "tanh|relu", \
+               "What makes the state of its sum.")
+
+#endif

@@ -1,0 +1,276 @@
+/*
+ * The recurrent cells: parameters, the product of all steps in front, and the
+ * recurrence of each layer and direction.
+ *
+ * Parameters and their order are MindSpore's (nn/layer/rnns.py): first all
+ * weight_ih_l0, weight_ih_l0_reverse, weight_ih_l1 ..., then all weight_hh,
+ * bias_ih and bias_hh, each from U(-1/sqrt(hidden), 1/sqrt(hidden)).
+ */
+#include "net/attr.h"
+#include "net/join.h"
+#include "net/recur.h"
+
+#include <string.h>
+
+enum {
+    WEIGHT_IH,
+    WEIGHT_HH,
+    BIAS_IH,
+    BIAS_HH,
+    PARTS
+};
+
+static const char *const part_name[PARTS] = { "weight_ih", "weight_hh",
+                                              "bias_ih", "bias_hh" };
+
+/* Of parameter `part`, `in` features wide; biases have none. */
+static struct cr_val *part(struct cr_build *b, int which, const char *suffix,
+                           int64_t gates, int64_t size, int64_t in)
+{
+    const char *name =
+        cr_strf(cr_build_arena(b), "%s%s", part_name[which], suffix);
+    struct cr_spec spec =
+        which >= BIAS_IH ? CR_SPEC(gates * size) : CR_SPEC(gates * size, in);
+
+    return cr_param(b, name, spec, NULL, CR_BEGIN_UNIFORM, (double)size);
+}
+
+/* Whether the features are those that input_size says. */
+static bool input_fits(struct cr_build *b, const struct cr_spec *x, int rank,
+                       const char *shape)
+{
+    const struct cr_recur_cell *o = cr_opts(b);
+    int64_t size = x->rank > 0 ? x->dim[x->rank - 1] : 0;
+
+    if (x->rank != rank)
+        return cr_fail(b, CR_E_SHAPE, "an input %s is expected, not %s", shape,
+                       cr_show(cr_build_arena(b), x));
+    if (o->input_size != CR_INT_NONE && o->input_size != size)
+        return cr_fail(b, CR_E_SHAPE,
+                       "input %s does not fit: input_size is %lld",
+                       cr_show(cr_build_arena(b), x), (long long)o->input_size);
+    return true;
+}
+
+static bool state_fits(struct cr_build *b, const struct cr_val *v,
+                       const char *name, const struct cr_spec *want)
+{
+    if (!v || cr_spec_same(cr_val_spec(v), want))
+        return true;
+    return cr_fail(b, CR_E_SHAPE, "%s is %s, needed is %s", name,
+                   cr_show(cr_build_arena(b), cr_val_spec(v)),
+                   cr_show(cr_build_arena(b), want));
+}
+
+/* hx as h and c; an lstm's is a pair. */
+static bool states_read(struct cr_build *b, struct cr_val *hx, bool pair,
+                        const struct cr_spec *want, struct cr_val **h,
+                        struct cr_val **c)
+{
+    *h = *c = NULL;
+    if (!hx)
+        return true;
+    if (pair && cr_tuple_size(hx) != 2)
+        return cr_fail(b, CR_E_NETWORK, "hx is a pair (h, c) here, each %s",
+                       cr_show(cr_build_arena(b), want));
+    *h = pair ? cr_member(hx, 0) : hx;
+    *c = pair ? cr_member(hx, 1) : NULL;
+    if (cr_tuple_size(*h) > 0 || (*c && cr_tuple_size(*c) > 0))
+        return cr_fail(b, CR_E_NETWORK, "the states in hx are tensors");
+    return state_fits(b, *h, pair ? "h of hx" : "hx", want) &&
+           state_fits(b, *c, "c of hx", want);
+}
+
+/* State number i of (layers * directions, N, H) as (1, N, H). */
+static struct cr_val *state_at(struct cr_build *b, struct cr_val *all,
+                               int64_t i)
+{
+    struct cr_arena *arena = cr_build_arena(b);
+    struct cr_slice *cut;
+    int64_t *at;
+
+    if (!all || cr_val_spec(all)->dim[0] == 1)
+        return all;
+    cut = CR_NEW(arena, struct cr_slice);
+    at = CR_NEWS(arena, int64_t, 2);
+    at[0] = i;
+    at[1] = i + 1;
+    cut->begin = (struct cr_ints){ 1, at };
+    cut->end = (struct cr_ints){ 1, at + 1 };
+    return CR_EMIT(b, "strided_slice", cut, all);
+}
+
+/* Tensors along an axis, any number of them. */
+static struct cr_val *join(struct cr_build *b, int64_t axis, int64_t n,
+                           struct cr_val *const *vals)
+{
+    struct cr_join *how = CR_NEW(cr_build_arena(b), struct cr_join);
+    struct cr_val *some[CR_OP_MAX], *v = vals[0];
+    int64_t i = 1;
+
+    how->axis = axis;
+    while (i < n) {
+        int k = 1;
+
+        for (some[0] = v; k < CR_OP_MAX && i < n; i++, k++)
+            some[k] = vals[i];
+        v = cr_emit(b, "concat", how, k, some);
+        if (!v)
+            return NULL;
+    }
+    return v;
+}
+
+struct layers {
+    struct cr_build *b;
+    const char *op;
+    int64_t count; /* layers * directions */
+    struct cr_val **part[PARTS];
+    struct cr_val *h0, *c0, *seq;
+    struct cr_val **h, **c; /* the last states */
+};
+
+static bool parts_make(struct layers *l, int64_t features, int gates)
+{
+    struct cr_build *b = l->b;
+    const struct cr_recur_cell *o = cr_opts(b);
+    struct cr_arena *arena = cr_build_arena(b);
+    int64_t dirs = o->bidirectional ? 2 : 1, size = o->hidden_size, i;
+    int which;
+
+    for (which = 0; which < PARTS; which++) {
+        l->part[which] = CR_NEWS(arena, struct cr_val *, l->count);
+        for (i = 0; i < l->count && (which < BIAS_IH || o->has_bias); i++) {
+            const char *suffix =
+                cr_strf(arena, "_l%lld%s", (long long)(i / dirs),
+                        i % dirs ? "_reverse" : "");
+            int64_t in = which == WEIGHT_HH ? size
+                         : i < dirs         ? features
+                                            : size * dirs;
+
+            l->part[which][i] = part(b, which, suffix, gates, size, in);
+            if (!l->part[which][i])
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Layer and direction number i of x. */
+static struct cr_val *direction(struct layers *l, struct cr_val *x, int64_t i)
+{
+    const struct cr_recur_cell *o = cr_opts(l->b);
+    struct cr_recur *how = CR_NEW(cr_build_arena(l->b), struct cr_recur);
+    struct cr_val *in[6] = { NULL }, *y;
+    bool lstm = l->c != NULL;
+
+    how->batch_first = o->batch_first;
+    how->nonlinearity = o->nonlinearity;
+    how->reverse = o->bidirectional && i % 2 == 1;
+    in[CR_RECUR_X] = CR_EMIT(l->b, "linear", NULL, x, l->part[WEIGHT_IH][i],
+                             l->part[BIAS_IH][i]);
+    in[CR_RECUR_W] = l->part[WEIGHT_HH][i];
+    in[CR_RECUR_B] = l->part[BIAS_HH][i];
+    in[CR_RECUR_H] = state_at(l->b, l->h0, i);
+    in[CR_RECUR_SEQ] = l->seq;
+    if (lstm)
+        in[CR_RECUR_C] = state_at(l->b, l->c0, i);
+    y = in[0] ? cr_emit(l->b, l->op, how, lstm ? 6 : 5, in) : NULL;
+    l->h[i] = cr_output(y, 1);
+    if (lstm)
+        l->c[i] = cr_output(y, 2);
+    return y;
+}
+
+static struct cr_val *between(struct cr_build *b, struct cr_val *y)
+{
+    const struct cr_recur_cell *o = cr_opts(b);
+    double *keep = CR_NEW(cr_build_arena(b), double);
+
+    *keep = 1 - o->dropout;
+    return y && o->dropout > 0 ? CR_EMIT(b, "dropout", keep, y) : y;
+}
+
+struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
+                              const char *op, int gates)
+{
+    const struct cr_recur_cell *o = cr_opts(b);
+    struct cr_arena *arena = cr_build_arena(b);
+    const struct cr_spec *x = cr_val_spec(in[0]);
+    bool lstm = strcmp(op, "lstm") == 0;
+    int64_t dirs = o->bidirectional ? 2 : 1, i;
+    struct layers l = { .b = b, .op = op, .count = o->num_layers * dirs };
+    struct cr_val *v = in[0], *y[2];
+    struct cr_spec states;
+
+    if (!input_fits(b, x, 3,
+                    o->batch_first ? "(batch, time, features)"
+                                   : "(time, batch, features)"))
+        return NULL;
+    states = CR_SPEC(l.count, x->dim[!o->batch_first], o->hidden_size);
+    if (!states_read(b, in[1], lstm, &states, &l.h0, &l.c0))
+        return NULL;
+    l.seq = in[2];
+    if (l.seq &&
+        (cr_val_spec(l.seq)->type != CR_I32 || cr_val_spec(l.seq)->rank != 1 ||
+         cr_val_spec(l.seq)->dim[0] != states.dim[1])) {
+        cr_fail(b, CR_E_SHAPE,
+                "seq_length is %s %s, needed is int32 (%lld,): the steps of "
+                "each sample",
+                cr_type_name(cr_val_spec(l.seq)->type),
+                cr_show(arena, cr_val_spec(l.seq)), (long long)states.dim[1]);
+        return NULL;
+    }
+    l.h = CR_NEWS(arena, struct cr_val *, l.count);
+    l.c = lstm ? CR_NEWS(arena, struct cr_val *, l.count) : NULL;
+    if (!parts_make(&l, x->dim[2], gates))
+        return NULL;
+    for (i = 0; i < l.count; i += dirs) {
+        y[0] = direction(&l, v, i);
+        y[1] = dirs == 2 && y[0] ? direction(&l, v, i + 1) : NULL;
+        if (!y[0] || (dirs == 2 && !y[1]))
+            return NULL;
+        v = join(b, 2, dirs, y);
+        if (i + dirs < l.count)
+            v = between(b, v);
+    }
+    y[0] = join(b, 0, l.count, l.h);
+    if (!lstm)
+        return CR_TUPLE(b, v, y[0]);
+    y[1] = join(b, 0, l.count, l.c);
+    y[0] = y[0] && y[1] ? CR_TUPLE(b, y[0], y[1]) : NULL;
+    return CR_TUPLE(b, v, y[0]);
+}
+
+struct cr_val *cr_recur_build_one(struct cr_build *b, struct cr_val *const *in,
+                                  const char *op, int gates)
+{
+    const struct cr_recur_cell *o = cr_opts(b);
+    const struct cr_spec *x = cr_val_spec(in[0]);
+    struct cr_recur *how = CR_NEW(cr_build_arena(b), struct cr_recur);
+    bool lstm = strcmp(op, "lstm") == 0;
+    struct cr_val *p[PARTS] = { NULL }, *to[6] = { NULL }, *y;
+    struct cr_spec state;
+    int which;
+
+    if (!input_fits(b, x, 2, "(batch, features)"))
+        return NULL;
+    state = CR_SPEC(x->dim[0], o->hidden_size);
+    if (!states_read(b, in[1], lstm, &state, &to[CR_RECUR_H], &to[CR_RECUR_C]))
+        return NULL;
+    for (which = 0; which < (o->has_bias ? PARTS : BIAS_IH); which++) {
+        p[which] = part(b, which, "", gates, o->hidden_size,
+                        which == WEIGHT_HH ? o->hidden_size : x->dim[1]);
+        if (!p[which])
+            return NULL;
+    }
+    how->nonlinearity = o->nonlinearity;
+    to[CR_RECUR_X] =
+        CR_EMIT(b, "linear", NULL, in[0], p[WEIGHT_IH], p[BIAS_IH]);
+    to[CR_RECUR_W] = p[WEIGHT_HH];
+    to[CR_RECUR_B] = p[BIAS_HH];
+    y = to[0] ? cr_emit(b, op, how, lstm ? 6 : 5, to) : NULL;
+    if (!y || !lstm)
+        return y;
+    return CR_TUPLE(b, y, cr_output(y, 2));
+}
