@@ -64,6 +64,28 @@ struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
     return (struct cr_cell_inputs){ 1, 1, one_input };
 }
 
+int cr_net_targets(const struct cr_net *net, const char *const **names)
+{
+    const struct cr_node *args, *node = cr_section(net->config, "loss");
+    const char *type = node ? cr_node_type(node, &args) : NULL;
+    const struct cr_cell *loss = type ? cr_loss_find(type) : NULL;
+    int n = 0, results = net->graph->output->n_members;
+
+    *names = NULL;
+    if (loss) {
+        *names = loss->targets;
+        while (loss->targets[n])
+            n++;
+    } else if (node && !type && cr_is_construct(node)) {
+        struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
+
+        results = results > 0 ? results : 1;
+        n = inputs.max > results ? inputs.max - results : 0;
+        *names = inputs.names + (inputs.max - n);
+    }
+    return n;
+}
+
 bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
 {
     static const char *const known[] = { "cells", "construct", "inputs",

@@ -64,6 +64,10 @@ struct cr_cell_row {
 };
 const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n);
 
+/* The columns that the config's loss takes behind what this network gives:
+ * their number and names; 0 without a loss. */
+int cr_net_targets(const struct cr_net *net, const char *const **names);
+
 /* How parameters are updated; made by train/optim from the config. The
  * learning rate and such stand in the hyper-parameters of each step. */
 #define CR_SLOTS_MAX 4

@@ -651,7 +651,8 @@ static void note_cuts(struct cr_exec *e)
         for (k = e->n_forward; k < e->n_steps; k++)
             back = back || e->steps[k].node == f->node;
         if (e->want.backward && !back && !trained && f->op->backward &&
-            !f->same && f->node && !f->node->loss)
+            !f->same && f->node && !f->node->loss &&
+            e->net->cells[f->node->cell].leaf)
             cut(e, f->node, "nothing in it or before it is trained");
     }
 }

@@ -4,7 +4,6 @@
 
 #include "ckpt/operand.h"
 #include "data/pipe.h"
-#include "net/cell.h"
 #include "train/optim.h"
 #include "train/section.h"
 
@@ -84,46 +83,60 @@ static struct cr_net *view_build(struct cr_view *v, int64_t batch, bool loss,
     return cr_net_build(v->config, &want);
 }
 
-/* Without data the label is what the loss takes: classes, else numbers of
- * the output's shape. */
+/* What a column of the loss may hold where there is no data to tell. */
+enum guess { GUESS_CLASSES, GUESS_OUTPUT, GUESS_NUMBERS, GUESSES };
+
+static struct cr_spec view_guess(int guess, const struct cr_spec *out)
+{
+    struct cr_spec spec = { .type = guess == GUESS_CLASSES ? CR_I32
+                                                           : CR_REAL };
+
+    if (guess == GUESS_OUTPUT && out->rank > 0) {
+        spec.rank = out->rank - 1;
+        memcpy(spec.dim, out->dim + 1, (size_t)spec.rank * sizeof *spec.dim);
+    }
+    return spec;
+}
+
+/* Without data what the loss takes is classes, else numbers of the output's
+ * shape, else a number for each sample. */
 static void view_label(struct cr_view *v, const struct cr_net *net,
                        int64_t batch)
 {
     struct cr_config *config = v->config;
-    const struct cr_node *args, *node = cr_section(config, "loss");
-    const char *type = node ? cr_node_type(node, &args) : NULL;
-    const struct cr_cell *loss = type ? cr_loss_find(type) : NULL;
     struct cr_diag *diag = config->diag;
-    const struct cr_column *x;
-    struct cr_column *all;
-    int n, k, rows;
+    const char *const *names;
+    int i, guess, left, columns, rows, n = cr_net_targets(net, &names);
+    int guesses = 1;
+    const struct cr_column *x = cr_net_columns(net, &columns);
+    const struct cr_spec *out = &cr_net_cells(net, &rows)[0].out;
+    struct cr_column *all =
+        CR_NEWS(config->arena, struct cr_column, columns + n + 1);
 
-    x = cr_net_columns(net, &n);
-    all = CR_NEWS(config->arena, struct cr_column, n + 1);
-    memcpy(all, x, (size_t)n * sizeof *x);
+    memcpy(all, x, (size_t)columns * sizeof *x);
     v->columns = all;
-    v->n_columns = n;
-    if (!loss || !loss->targets[0])
+    v->n_columns = columns + n;
+    for (i = 0; i < n && i < 3; i++)
+        guesses *= GUESSES;
+    if (!cr_section(config, "loss"))
         return;
-    all[n].name = loss->targets[0];
-    v->n_columns = n + 1;
-    for (k = 0; k < 2 && !v->loss; k++) {
+    for (guess = 0; guess < guesses && !v->loss; guess++) {
         struct cr_diag quiet = { .arena = config->arena };
-        struct cr_spec *spec = &all[n].spec;
 
-        *spec = (struct cr_spec){ .type = CR_I32 };
-        if (k == 1) {
-            *spec = cr_net_cells(net, &rows)[0].out;
-            if (--spec->rank >= 0)
-                memmove(spec->dim, spec->dim + 1,
-                        (size_t)spec->rank * sizeof spec->dim[0]);
+        for (i = 0, left = guess; i < n; i++, left /= GUESSES) {
+            all[columns + i].name = names[i];
+            all[columns + i].spec = view_guess(left % GUESSES, out);
         }
         config->diag = &quiet;
         v->loss = view_build(v, batch, true, false) != NULL;
         config->diag = diag;
+        if (!v->loss && n == 0) { /* nothing to guess: it is wrong */
+            cr_diag_join(diag, &quiet);
+            return;
+        }
     }
     if (!v->loss)
-        v->n_columns = n;
+        v->n_columns = columns;
 }
 
 bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
@@ -151,6 +164,8 @@ bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
             return false;
         }
         view_label(v, net, v->batch);
+        if (usual->errors > 0)
+            return false;
     }
     v->net = view_build(v, v->batch, v->loss, values);
     if (!v->net)

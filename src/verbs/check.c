@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "conf/verb.h"
 #include "train/train.h"
+#include "train/view.h"
 
 /* Speed of one core in multiply-adds per second, for a rough guess. */
 #define CHECK_MACS 50e9
@@ -111,21 +112,16 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
 static bool check_parts(struct cr_cli *cli, struct cr_config *config,
                         struct cost *cost)
 {
-    struct cr_net_want want = { .batch = 1, .no_values = true };
+    struct cr_view view = { .config = config, .batch = 32 };
     struct cr_optim_use optim;
-    struct cr_net *net;
-    bool ok = cr_config_check(config);
+    bool ok = cr_config_check(config) && cr_seed_read(config, &view.seed);
 
     if (cr_section(config, "optimizer"))
         ok = cr_optim_read(config, &optim) && ok;
-    if (!ok)
+    if (!ok || !cr_view_net(&view, 0, false))
         return false;
-    want.loss = cr_section(config, "loss") != NULL &&
-                cr_section(config, "dataset") != NULL;
-    net = cr_net_build(config, &want);
-    if (net)
-        check_network(net, cost);
-    return net != NULL && cli->diag->errors == 0;
+    check_network(view.net, cost);
+    return cli->diag->errors == 0;
 }
 
 static void check_print(const struct cr_cli *cli, const struct cost *c)

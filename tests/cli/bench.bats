@@ -54,3 +54,47 @@ END
     run -2 --separate-stderr "$CELLRUN" bench net.yaml
     [[ "$stderr" == *"the shape of the input is not known"* ]]
 }
+
+@test "bench of losses written in the config, without data" {
+    cat >pair.yaml <<'END'
+network:
+  inputs: {x: {shape: [8]}}
+  cells: {fc: {Dense: [8, 4]}}
+  construct: |
+    return fc(x[0::2]), stop_gradient(fc(x[1::2]))
+loss:
+  inputs: [p, z]
+  construct: |
+    return mean(square(p - z))
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    cat >weighted.yaml <<'END'
+network: {inputs: [x], fc: {Dense: [8, 4]}}
+loss:
+  inputs: [logits, label, weight]
+  cells: {ce: {SoftmaxCrossEntropyWithLogits: {sparse: true}}}
+  construct: |
+    return mean(ce(logits, label) * weight)
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    for name in pair weighted; do
+        run -0 --separate-stderr "$CELLRUN" bench $name.yaml --repeat 1 \
+            --warmup 0 --threads 1
+        grep -Eq '^training +32 ' <<<"$output"
+        run -0 "$CELLRUN" summary $name.yaml
+        [[ "$output" == *"a step of training on 32 samples"* ]]
+    done
+}
+
+@test "bench of a loss that is wrong" {
+    cat >net.yaml <<'END'
+network: {inputs: {x: {shape: [8]}}, fc: {Dense: [8, 4]}}
+loss:
+  inputs: [p]
+  construct: |
+    return mean(nosuch(p))
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    run -2 --separate-stderr "$CELLRUN" bench net.yaml
+    [[ "$stderr" == *"there is no cell or function 'nosuch'"* ]]
+}

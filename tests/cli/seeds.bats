@@ -88,3 +88,141 @@ near() {
     [ "$(jq -s 'map(select(.split == "watch")) | length,
         (map(.nan_count) | add)' run/metrics.jsonl | xargs)" = '4 0' ]
 }
+
+# tensor FILE.safetensors NAME: its numbers, float32 or bool, one per line
+tensor() {
+    perl -0777 -e 'my ($name) = @ARGV; $_ = <STDIN>;
+        my $n = unpack "Q<", $_; my $head = substr $_, 8, $n;
+        $head =~ /"\Q$name\E":\{"dtype":"(.)[^}]*"data_offsets":\[(\d+),(\d+)\]/
+            or die;
+        printf "%.9g\n", $_ for unpack $1 eq "B" ? "C*" : "f<*",
+            substr $_, 8 + $n + $2, $3 - $2' "$2" <"$1"
+}
+
+@test "2.1, MyCell: its parameter is net.weight (240, 120, 4, 4)" {
+    run -0 --separate-stderr "$CELLRUN" summary "$SEEDS/my_cell.yaml" --json
+    jq -e '.params == [{name: "net.weight", shape: [240, 120, 4, 4],
+        trainable: true, reason: null}]' <<<"$output"
+}
+
+@test "2.2: (2, 240, 12, 12), where PyTorch has (2, 240, 9, 9)" {
+    local sum
+    perl -e 'srand 1; print pack "f<*", map { rand(2) - 1 } 1 .. 2*120*12*12' |
+        npy x.npy '<f4' '(2, 120, 12, 12)'
+    run -0 "$CELLRUN" trace "$SEEDS/my_cell.yaml" --feed x=x.npy
+    [[ "$output" == *"output "*"(2, 240, 12, 12)"* ]]
+    run -0 "$CELLRUN" trace "$SEEDS/my_cell.yaml" --feed x=x.npy \
+        network.net.pad_mode=pad -o out.safetensors
+    run -0 "$CELLRUN" trace "$SEEDS/my_cell.yaml" --feed x=x.npy \
+        network.net.pad_mode=pad
+    [[ "$output" == *"output "*"(2, 240, 9, 9)"* ]]
+    # every weight is 0.1: the first number is a tenth of the window's sum
+    sum=$(perl -0777 -e '$_ = <STDIN>; my @x = unpack "f<*", substr $_, 128;
+        for my $c (0 .. 119) { for my $h (0 .. 3) { for my $w (0 .. 3) {
+            $s += 0.1 * $x[$c * 144 + $h * 12 + $w] } } }
+        print $s' <x.npy)
+    near "$(tensor out.safetensors output.net | head -1)" "$sum" 2e-5
+}
+
+@test "0.3, MyNet: a list of cells" {
+    run -0 --separate-stderr "$CELLRUN" summary "$SEEDS/my_net.yaml" --json
+    [ "$(jq -r '.params[].name' <<<"$output" | sort | xargs)" = \
+      "build_block.0.weight build_block.1.beta build_block.1.gamma build_block.1.moving_mean build_block.1.moving_variance" ]
+    [ "$(jq -c '.cells[0].out' <<<"$output")" = '[32,64,28,28]' ]
+}
+
+@test "2.3, Network: trains; 2.4: its initial values" {
+    run -0 "$CELLRUN" train "$SEEDS/network.yaml" -q -o run train.epochs=1 \
+        --require 'accuracy>=0.6'
+    run -0 --separate-stderr "$CELLRUN" summary "$SEEDS/network.yaml" --json
+    jq -e '[.cells[] | select(.name == "pool") | .out] == [[64, 4, 5, 5]]' \
+        <<<"$output"
+    # before the first update the biases are 0 and gamma is 1
+    "$CELLRUN" trace "$SEEDS/network.yaml" --step=1 -o one.safetensors \
+        optimizer.learning_rate=0
+    [ "$(tensor one.safetensors param.fc.bias | sort -u)" = 0 ]
+    [ "$(tensor one.safetensors param.layer1.1.gamma | sort -u)" = 1 ]
+    # HeNormal(fan_out, relu): deviation sqrt(2 / (12 * 9)) of 324 numbers
+    near "$(tensor one.safetensors param.layer1.0.weight |
+        awk '{ s += $1 * $1 } END { print sqrt(s / NR) }')" 0.136 0.02
+}
+
+@test "0.1, Contrastive: the even rows learn, the odd ones do not" {
+    local i k d sum=0
+    perl -e 'srand 2; print pack "f<*", map { rand } 1 .. 4 * 784' |
+        npy x.npy '<f4' '(4, 1, 28, 28)'
+    run -0 "$CELLRUN" trace "$SEEDS/contrastive.yaml" --grad \
+        --feed image=x.npy -o out.safetensors
+    tensor out.safetensors output.embed >e
+    tensor out.safetensors grad.output.embed >g
+    paste e g | awk '
+        { e[NR - 1] = $1; g[NR - 1] = $2 }
+        END {
+            for (i = 0; i < 64; i++) { # row i / 16 of 4
+                k = int(i / 16)
+                d = k % 2 ? 0 : e[i] - e[i + 16]
+                sum += 4 * d * d / 4
+                off = g[i] - 8 * d / 4
+                if (k % 2 ? g[i] != 0 : off * off > 1e-12) bad++
+            }
+            printf "%.9g\n", sum
+            exit NR != 64 || bad > 0
+        }' >loss
+    near "$(tensor out.safetensors loss)" "$(cat loss)" 1e-6
+}
+
+@test "0.1 with one encoder, called twice" {
+    run -0 "$CELLRUN" train "$SEEDS/pair.yaml" -q -o run train.epochs=1
+    jq -s -e 'map(select(.split == "train").loss) | .[0] > 1 and .[1] < 0.1' \
+        run/metrics.jsonl
+    run -0 "$CELLRUN" summary "$SEEDS/pair.yaml"
+    [[ "$output" == *"parameters: 54400"* ]] # those of one encoder
+}
+
+@test "2.9, box selection: the seed's four numbers, and their mask" {
+    run -0 "$CELLRUN" check "$SEEDS/box_select.yaml"
+    "$CELLRUN" trace "$SEEDS/box_select.yaml" -o out.safetensors
+    [ "$(tensor out.safetensors 'output#.0' | xargs)" = \
+      "0 0 0 0 0.146755889 0.0923385918 0.186260208 0.34556073 0 0 0 0" ]
+    [ "$(tensor out.safetensors 'output#.1' | xargs)" = "0 1 0" ]
+}
+
+@test "2.9, a branch as a mask" {
+    floats x.npy '(2, 4)' 0.2 0.7 0.5 0.9 0 0.1 0.2 0.3
+    "$CELLRUN" trace "$SEEDS/branch.yaml" --feed x=x.npy -o out.safetensors
+    [ "$(tensor out.safetensors 'output#.0' | xargs)" = \
+      "0 0.699999988 0 0.899999976 0 0 0 0" ]
+    [ "$(tensor out.safetensors 'output#.1' | xargs)" = "0 1 0 1 0 0 0 0" ]
+    floats x.npy '(1, 4)' 0.2 0.1 0.5 0.3
+    "$CELLRUN" trace "$SEEDS/branch.yaml" --feed x=x.npy -o out.safetensors
+    [ "$(tensor out.safetensors 'output#.0' | xargs)" = "0 0 0 0" ]
+}
+
+# moved CONFIG [ARG...]: names of the parameters that a run changes
+moved() {
+    "$CELLRUN" train "$@" -q -o one --force train.limit=64 >/dev/null
+    "$CELLRUN" train "$@" -q -o two --force train.limit=640 >/dev/null
+    "$CELLRUN" ckpt diff one two --json |
+        grep -o '"name": "[^}]*"same": false' |
+        sed 's/"name": "\([^"]*\)".*/\1/' | grep -v '^slot' | sort | xargs
+}
+
+@test "2.5, freezing and stop_gradient: two outcomes" {
+    [ "$(moved "$SEEDS/freeze.yaml")" = "a.bias a.weight c.bias c.weight" ]
+    [ "$(moved "$SEEDS/stop_gradient.yaml")" = "c.bias c.weight" ]
+    run -0 "$CELLRUN" summary "$SEEDS/freeze.yaml"
+    [[ "$output" == *"not trained: b.weight: frozen"* ]]
+    [[ "$output" != *"not trained: a"* ]]
+    run -0 "$CELLRUN" summary "$SEEDS/stop_gradient.yaml"
+    [[ "$output" == *"not trained: a.weight: cut off by stop_gradient at "*"stop_gradient.yaml:"* ]]
+    [[ "$output" == *"not trained: b.bias: cut off by stop_gradient at "* ]]
+}
+
+@test "2.5: with nothing trained before them both give the same bytes" {
+    "$CELLRUN" train "$SEEDS/freeze.yaml" -q -o frozen \
+        'freeze.patterns="a.* b.*"' >/dev/null
+    "$CELLRUN" train "$SEEDS/stop_gradient.yaml" -q -o stopped >/dev/null
+    run -0 "$CELLRUN" ckpt diff frozen stopped --json
+    [[ "$output" != *'"same": false'* ]]
+    [ "$(grep -o '"same": true' <<<"$output" | wc -l)" -ge 6 ]
+}
