@@ -54,6 +54,8 @@
  *   cellrun.requires         what a reader must know besides, separated by
  *                            commas; empty in version 1
  *   cellrun.state            the state of the run, JSON (kind train)
+ *   cellrun.vocab            what the numbers of text columns stand for,
+ *                            JSON (may be absent)
  *   cellrun.writer           "cellrun VERSION"
  *   crc_num                  MindSpore's checksum: CRC-32 in decimal, 10
  *                            digits, over the name and then the bytes of
@@ -107,10 +109,17 @@
  *   early_stop               evaluations without gain so far
  *   events                   the last step with a record in metrics.jsonl
  *
+ * VOCABULARIES
+ *
+ * cellrun.vocab is a JSON object with a member for each column of text, in
+ * ascending order: {"tokens":{"joint":"","tokens":["a","b"]}} tells that 0
+ * is a and 1 is b, and what stands between two of them in a text. A column of
+ * bytes has {"bytes":256} instead.
+ *
  * READING
  *
  * A file with any metadata key that begins with "cellrun." is a checkpoint
- * of ours: then every key above that has no kind in brackets (and is not
+ * of ours: then every key above that has nothing in brackets (and is not
  * crc_num) must be there, and every checksum must hold. A larger format, or a
  * word in cellrun.requires that is not known, is refused as newer. Other
  * unknown keys and tensors are ignored.

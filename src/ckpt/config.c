@@ -4,6 +4,7 @@
 #include "ckpt/json.h"
 #include "ckpt/load.h"
 #include "ckpt/store.h"
+#include "ckpt/vocab.h"
 
 struct cr_config *cr_store_config(struct cr_store *store, struct cr_diag *diag,
                                   const struct cr_config_from *from)
@@ -16,6 +17,7 @@ struct cr_config *cr_store_config(struct cr_store *store, struct cr_diag *diag,
         .sets = from->sets,
         .set_args = from->set_args,
     };
+    struct cr_config *config;
     size_t at;
 
     if (!of.text) {
@@ -27,5 +29,6 @@ struct cr_config *cr_store_config(struct cr_store *store, struct cr_diag *diag,
         of.text_dir = cr_json_str(
             cr_json_read(store->arena, text, strlen(text), &why, &at),
             "config_dir", NULL);
-    return cr_config_load(store->arena, diag, &of);
+    config = cr_config_load(store->arena, diag, &of);
+    return cr_vocabs_read(config, store) ? config : NULL;
 }

@@ -15,6 +15,7 @@ struct cr_eval {
     int n_columns, label;       /* column of the pipe; -1 */
     int *from;                  /* the network's column i is the pipe's */
     struct cr_spec label_spec;  /* of one sample */
+    int axis;                   /* of the output's classes */
     int64_t classes;
     char *state;                /* of all metrics */
     size_t *state_at, state_size;
@@ -128,6 +129,21 @@ static bool eval_columns(struct cr_eval *e, const struct cr_eval_want *want)
     return ok;
 }
 
+/* The axis of the classes: that of the loss, if it has one. */
+static int eval_axis(const struct cr_config *config, const struct cr_spec *out)
+{
+    const struct cr_node *loss = cr_section(config, "loss"), *args = NULL;
+    const struct cr_node *axis;
+
+    if (!loss || !cr_node_type(loss, &args))
+        return 1;
+    axis = cr_node_get(args, "axis");
+    if (!axis || axis->kind != CR_NODE_INT)
+        return 1;
+    return (int)(axis->integer < 0 ? axis->integer + out->rank
+                                   : axis->integer);
+}
+
 /* Whether outputs are classes and labels say which. */
 static const char *eval_no_classes(const struct cr_eval *e,
                                    const struct cr_spec *out)
@@ -135,7 +151,8 @@ static const char *eval_no_classes(const struct cr_eval *e,
     const struct cr_spec *label = &e->label_spec;
     bool one_hot = label->type == CR_REAL;
 
-    if (out->rank < 2 || out->dim[1] < 2)
+    if (out->rank < 2 || e->axis < 1 || e->axis >= out->rank ||
+        out->dim[e->axis] < 2)
         return "an output of shape (n, classes)";
     if (e->label < 0)
         return "a column of labels";
@@ -144,7 +161,8 @@ static const char *eval_no_classes(const struct cr_eval *e,
     if (label->rank != out->rank - (one_hot ? 1 : 2))
         return "labels that fit the output";
     for (int i = 0; i < label->rank; i++)
-        if (label->dim[i] != out->dim[i + (one_hot ? 1 : 2)])
+        if (label->dim[i] !=
+            out->dim[i + 1 + (!one_hot && i + 1 >= e->axis)])
             return "labels that fit the output";
     return NULL;
 }
@@ -158,8 +176,9 @@ static bool eval_metrics(struct cr_eval *e)
     bool ok = true;
 
     cr_exec_output(exec, &out);
+    e->axis = eval_axis(e->config, &out);
     why = eval_no_classes(e, &out);
-    e->classes = why ? 0 : out.dim[1];
+    e->classes = why ? 0 : out.dim[e->axis];
     e->state_at = CR_NEWS(&e->arena, size_t, e->metrics->n + 1);
     e->scores.n = e->metrics->n;
     e->scores.classes = e->classes;
@@ -221,7 +240,8 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
 {
     struct cr_exec *exec = cr_plans_for(&e->plans, batch->n);
     struct cr_spec out, label = e->label_spec;
-    struct cr_metric_batch m = { .spec = &out, .label_spec = &label };
+    struct cr_metric_batch m = { .spec = &out, .axis = e->axis,
+                                 .label_spec = &label };
 
     for (int i = 0; i < e->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[e->from[i]]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "math/each.h"
 
 /* ---- The section */
 
@@ -120,37 +121,42 @@ const struct cr_metric_use *cr_metrics_find(const struct cr_metrics *metrics,
 
 /* ---- Classes */
 
-/* What follows axis 1 of the output: pixels of a map, 1 for (n, classes). */
-static int64_t metric_inner(const struct cr_spec *spec)
+/* What follows the axis of the classes: pixels of a map, 1 for (n, classes). */
+static int64_t metric_inner(const struct cr_metric_batch *batch)
 {
     int64_t inner = 1;
 
-    for (int i = 2; i < spec->rank; i++)
-        inner *= spec->dim[i];
+    for (int i = batch->axis + 1; i < batch->spec->rank; i++)
+        inner *= batch->spec->dim[i];
     return inner;
+}
+
+static int64_t metric_classes(const struct cr_metric_batch *batch)
+{
+    return batch->spec->dim[batch->axis];
 }
 
 int64_t cr_metric_positions(const struct cr_metric_batch *batch)
 {
-    return batch->spec->dim[0] * metric_inner(batch->spec);
+    return cr_count(batch->spec) / metric_classes(batch);
 }
 
 /* First element of a position, and the distance between its classes. */
-static int64_t metric_first(const struct cr_spec *spec, int64_t at,
+static int64_t metric_first(const struct cr_metric_batch *batch, int64_t at,
                             int64_t *stride)
 {
-    int64_t inner = metric_inner(spec);
+    int64_t inner = metric_inner(batch);
 
     *stride = inner;
-    return at / inner * spec->dim[1] * inner + at % inner;
+    return at / inner * metric_classes(batch) * inner + at % inner;
 }
 
-static int64_t metric_largest(const struct cr_spec *spec, const cr_real *x,
-                              int64_t at)
+static int64_t metric_largest(const struct cr_metric_batch *batch,
+                              const cr_real *x, int64_t at)
 {
-    int64_t stride, first = metric_first(spec, at, &stride), best = 0;
+    int64_t stride, first = metric_first(batch, at, &stride), best = 0;
 
-    for (int64_t c = 1; c < spec->dim[1]; c++)
+    for (int64_t c = 1; c < metric_classes(batch); c++)
         if (x[first + c * stride] > x[first + best * stride])
             best = c;
     return best;
@@ -161,27 +167,27 @@ int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at)
     int64_t label;
 
     if (batch->label_spec->type == CR_REAL)
-        return metric_largest(batch->spec, batch->label, at);
+        return metric_largest(batch, batch->label, at);
     assert(batch->label_spec->type == CR_I32);
     label = ((const int32_t *)batch->label)[at];
-    return label >= 0 && label < batch->spec->dim[1] ? label : -1;
+    return label >= 0 && label < metric_classes(batch) ? label : -1;
 }
 
 int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at)
 {
-    return metric_largest(batch->spec, batch->output, at);
+    return metric_largest(batch, batch->output, at);
 }
 
 static bool metric_in_top(const struct cr_metric_batch *batch, int64_t at,
                           int64_t label, int64_t k)
 {
-    int64_t stride, first = metric_first(batch->spec, at, &stride);
+    int64_t stride, first = metric_first(batch, at, &stride);
     const cr_real *x = batch->output + first, mine = x[label * stride];
     int64_t before = 0;
 
     if (isnan(mine))
         return false;
-    for (int64_t c = 0; c < batch->spec->dim[1]; c++)
+    for (int64_t c = 0; c < metric_classes(batch); c++)
         before += x[c * stride] > mine ||
                   (x[c * stride] == mine && c < label);
     return before < k;
@@ -217,6 +223,61 @@ double cr_metric_share_value(const void *opts, const void *state,
     (void)opts;
     (void)classes;
     return (double)share->right / (double)share->all;
+}
+
+struct nats {
+    const struct cr_metric_batch *batch;
+    double most;
+    double *each; /* -1: no label */
+};
+
+static void metric_nats_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct nats *all = ctx;
+    int64_t classes = metric_classes(all->batch), stride;
+
+    for (int64_t i = from; i < to; i++) {
+        const cr_real *x =
+            all->batch->output + metric_first(all->batch, i, &stride);
+        int64_t label = cr_metric_label(all->batch, i);
+        double sum = 0, nats;
+        double top = (double)x[0];
+
+        all->each[i] = -1;
+        if (label < 0)
+            continue;
+        for (int64_t c = 1; c < classes; c++)
+            top = fmax(top, (double)x[c * stride]);
+        for (int64_t c = 0; c < classes; c++)
+            sum += exp((double)x[c * stride] - top);
+        nats = log(sum) - ((double)x[label * stride] - top);
+        /* of a NaN nothing is known: it stays one */
+        all->each[i] = nats > all->most ? all->most : nats < 0 ? 0 : nats;
+    }
+}
+
+size_t cr_metric_nats_size(const void *opts, int64_t classes)
+{
+    (void)opts;
+    (void)classes;
+    return sizeof(struct cr_metric_nats);
+}
+
+void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
+                        const struct cr_metric_batch *batch)
+{
+    int64_t n = cr_metric_positions(batch);
+    struct cr_arena mem = { 0 };
+    struct nats all = { batch, -log(least), CR_NEWS(&mem, double, n + 1) };
+
+    cr_each(n, 12 * (double)metric_classes(batch), &all, metric_nats_range);
+    for (int64_t i = 0; i < n; i++) {
+        if (all.each[i] < 0)
+            continue;
+        nats->sum += all.each[i];
+        nats->all++;
+    }
+    cr_arena_free(&mem);
 }
 
 size_t cr_metric_pairs_size(const void *opts, int64_t classes)

@@ -10,6 +10,7 @@
 
 struct cr_metric_batch {
     const struct cr_spec *spec; /* of the output: (n, classes) mostly */
+    int axis;                   /* of its classes; 1 mostly */
     const cr_real *output;
     const struct cr_spec *label_spec;
     const void *label;          /* NULL: no label column */
@@ -81,10 +82,11 @@ double cr_metric_value(const struct cr_metric_use *use, const void *state,
 int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
                         int64_t classes, double *to);
 
-/* ---- For metrics of classes: outputs of shape (n, classes, ...), labels of
- * shape (n, ...) as integers, or of the outputs' shape, one-hot. */
+/* ---- For metrics of classes: outputs of shape (n, ..classes at axis..),
+ * labels of the shape without that axis as integers, or of the outputs' shape,
+ * one-hot. */
 
-/* Number of positions that have a label: samples, times what follows axis 1. */
+/* Number of positions that have a label: elements of the other dimensions. */
 int64_t cr_metric_positions(const struct cr_metric_batch *batch);
 /* The true class at a position; -1 for labels outside the classes, which
  * ask to be ignored. */
@@ -102,6 +104,16 @@ void cr_metric_share_add(struct cr_metric_share *share, int64_t k,
                          const struct cr_metric_batch *batch);
 double cr_metric_share_value(const void *opts, const void *state,
                              int64_t classes);
+
+/* How little the outputs, taken as logits, expect the labels:
+ * -ln p of the true classes, p = softmax(output), not below `least`. */
+struct cr_metric_nats {
+    double sum;
+    int64_t all;
+};
+size_t cr_metric_nats_size(const void *opts, int64_t classes);
+void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
+                        const struct cr_metric_batch *batch);
 
 /* All pairs of classes: counts[truth * classes + predicted]. */
 size_t cr_metric_pairs_size(const void *opts, int64_t classes);

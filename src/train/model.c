@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "ckpt/load.h"
+#include "ckpt/vocab.h"
 #include "train/section.h"
 
 bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
@@ -38,7 +39,7 @@ bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
         return false;
     }
     to->config = cr_config_load(cli->arena, cli->diag, &from);
-    return !to->config->broken;
+    return !to->config->broken && cr_vocabs_read(to->config, store);
 }
 
 bool cr_model_net(struct cr_model *model, const struct cr_column *columns,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ckpt/vocab.h"
 #include "train/train.h"
 
 /* ---- Records */
@@ -134,7 +135,8 @@ static bool save_write(struct cr_train *t, const char *path)
     struct cr_arena mem = { 0 };
     struct cr_ckpt ckpt = { .train = !t->checkpoint.weights_only,
                             .config = t->yaml };
-    struct cr_meta more = { "cellrun.state", NULL };
+    struct cr_meta more[2];
+    const char *vocab = cr_vocabs_json(&mem, t->config);
     struct cr_publish publish = {
         .path = path,
         .best = t->state.best_metric && t->state.best_step == t->state.step,
@@ -144,11 +146,12 @@ static bool save_write(struct cr_train *t, const char *path)
     bool ok;
 
     ckpt.tensors = save_tensors(t, &mem, &ckpt.n);
-    ckpt.state = more.value = cr_state_write(&mem, &t->state);
-    if (!ckpt.train) { /* eval and predict want to know about the data */
-        ckpt.more = &more;
-        ckpt.n_more = 1;
-    }
+    ckpt.state = cr_state_write(&mem, &t->state);
+    ckpt.more = more;
+    if (!ckpt.train) /* eval and predict want to know about the data */
+        more[ckpt.n_more++] = (struct cr_meta){ "cellrun.state", ckpt.state };
+    if (vocab)
+        more[ckpt.n_more++] = (struct cr_meta){ "cellrun.vocab", vocab };
     ok = cr_ckpt_write(t->diag, path, &ckpt);
     cr_arena_free(&mem);
     if (ok) {

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "ckpt/json.h"
 #include "ckpt/load.h"
+#include "ckpt/vocab.h"
 #include "math/blas.h"
 
 const char *cr_train_folder(struct cr_train *t)
@@ -85,6 +86,19 @@ static void start_rebatch(struct cr_train *t)
     s->eval_step = -1;
 }
 
+/* Rows of embeddings belong to what they were learned for. */
+static bool start_same_words(struct cr_train *t, const struct cr_store *store)
+{
+    const char *was = cr_store_meta(store, "cellrun.vocab");
+    const char *is = cr_vocabs_json(t->arena, t->config);
+
+    return !was || !is || strcmp(was, is) == 0 ||
+           cr_error(t->diag, cr_at_file(t->arena, cr_store_path(store)),
+                    CR_E_CKPT_MISMATCH,
+                    "the vocabulary of the data is not the one that the run "
+                    "began with");
+}
+
 static bool start_restore(struct cr_train *t, struct cr_store *store)
 {
     const char *text = cr_store_meta(store, "cellrun.state");
@@ -102,6 +116,8 @@ static bool start_restore(struct cr_train *t, struct cr_store *store)
     ok = cr_load_slots(store, t->diag, t->net) && ok;
     ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
     if (!ok)
+        return false;
+    if (!start_same_words(t, store))
         return false;
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,

@@ -23,7 +23,7 @@ static const struct cr_opt ckpt_opts[] = {
                .text = "GLOB"),
     CR_STR_MAY(struct ckpt, meta,
                "show: print only this value of the metadata "
-               "(cellrun.config, cellrun.state).",
+               "(cellrun.config, cellrun.state, cellrun.vocab).",
                .text = "KEY"),
     CR_REAL_OR(struct ckpt, rtol, 0, 0, DBL_MAX,
                "diff: a deviation up to this part of B's value is none."),

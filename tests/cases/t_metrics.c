@@ -4,6 +4,7 @@
  *   name: what it shows
  *   opts: {...}         the metric's options
  *   called: NAME        its name in results
+ *   axis: 2             of the classes; 1 if not given
  *   batches:            fed one after the other
  *     - {output: TENSOR, label: TENSOR, loss: 0.5}
  *   value: 0.75         in the end; without it there must be no one number
@@ -32,6 +33,7 @@ static void feed(const struct cr_metric_use *use, const struct cr_node *c,
         struct cr_spec out, label;
         struct cr_metric_batch batch = { .spec = &out, .label_spec = &label };
 
+        batch.axis = (int)case_number(c, "axis", 1);
         batch.output = case_tensor(mem, cr_node_get(b, "output"), 1, 0, &out);
         batch.label = case_tensor(mem, cr_node_get(b, "label"), 1, 0, &label);
         batch.loss = case_number(b, "loss", NAN);

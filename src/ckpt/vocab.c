@@ -1,0 +1,99 @@
+#include "ckpt/vocab.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "ckpt/json.h"
+
+static void vocab_write(struct cr_buf *b, const struct cr_vocab *v)
+{
+    cr_buf_json(b, v->column);
+    if (!v->token) {
+        cr_buf_str(b, ":{\"bytes\":256}");
+        return;
+    }
+    cr_buf_str(b, ":{\"joint\":");
+    cr_buf_json(b, v->joint);
+    cr_buf_str(b, ",\"tokens\":[");
+    for (int64_t i = 0; i < v->n; i++) {
+        cr_buf_str(b, i ? "," : "");
+        cr_buf_json(b, v->token[i]);
+    }
+    cr_buf_str(b, "]}");
+}
+
+/* The first column behind `after` in the order of names; NULL: no more. A
+ * run that goes on keeps them in another order than the one before it. */
+static const struct cr_vocab *vocab_next(const struct cr_config *config,
+                                         const char *after)
+{
+    const struct cr_vocab *v, *found = NULL;
+
+    for (v = config->vocabs; v; v = v->next)
+        if ((!after || strcmp(v->column, after) > 0) &&
+            (!found || strcmp(v->column, found->column) < 0))
+            found = v;
+    return found;
+}
+
+const char *cr_vocabs_json(struct cr_arena *arena,
+                           const struct cr_config *config)
+{
+    const struct cr_vocab *v = vocab_next(config, NULL);
+    struct cr_buf b = { .arena = arena };
+
+    if (!v)
+        return NULL;
+    for (; v; v = vocab_next(config, v->column)) {
+        cr_buf_char(&b, b.len ? ',' : '{');
+        vocab_write(&b, v);
+    }
+    cr_buf_char(&b, '}');
+    return cr_buf_text(&b);
+}
+
+static struct cr_vocab *vocab_read(struct cr_arena *arena,
+                                   const struct cr_node *node)
+{
+    const struct cr_node *list = cr_node_get(node, "tokens");
+    const char **token;
+    int64_t n = 0;
+
+    if (cr_json_int(node, "bytes", 0) == 256)
+        return cr_vocab_make(arena, node->key, 256, NULL, "");
+    if (!list || list->kind != CR_NODE_LIST || !list->child)
+        return NULL;
+    token = CR_NEWS(arena, const char *, cr_node_count(list));
+    for (CR_EACH(m, list))
+        if (m->kind == CR_NODE_STR)
+            token[n++] = m->text;
+    if (n != cr_node_count(list))
+        return NULL;
+    return cr_vocab_make(arena, node->key, n, token,
+                         cr_json_str(node, "joint", ""));
+}
+
+bool cr_vocabs_read(struct cr_config *config, const struct cr_store *store)
+{
+    const char *text = cr_store_meta(store, "cellrun.vocab"), *why;
+    const struct cr_node *root;
+    size_t at;
+
+    if (!text)
+        return true;
+    root = cr_json_read(config->arena, text, strlen(text), &why, &at);
+    for (CR_EACH(m, root)) {
+        struct cr_vocab *v = vocab_read(config->arena, m);
+
+        if (!v) {
+            root = NULL;
+            break;
+        }
+        cr_vocab_keep(config, v);
+    }
+    if (root && root->kind == CR_NODE_MAP)
+        return true;
+    return cr_error(config->diag,
+                    cr_at_file(config->arena, cr_store_path(store)),
+                    CR_E_CKPT_FORMAT, "cellrun.vocab holds no vocabulary");
+}

@@ -1,0 +1,37 @@
+/* bits_per_char: the mean of -log2 p over all labels, p the softmax of the
+ * output at the label: what a perfect coder would need per character. */
+#include "train/metric.h"
+
+#include <math.h>
+
+static void bits_add(const void *opts, void *state, int64_t classes,
+                     const struct cr_metric_batch *batch)
+{
+    (void)opts;
+    (void)classes;
+    cr_metric_nats_add(state, 0, batch);
+}
+
+static double bits_value(const void *opts, const void *state, int64_t classes)
+{
+    const struct cr_metric_nats *nats = state;
+
+    (void)opts;
+    (void)classes;
+    return nats->sum / (double)nats->all / log(2);
+}
+
+const struct cr_metric cr_metric_bits_per_char = {
+    .about = {
+        .name = "bits_per_char",
+        .summary = "Bits that a perfect coder would need per label.",
+        .detail = "The mean of -log2 p over all labels, p = softmax of the "
+                  "output at the label. Labels outside the classes "
+                  "(ignore_index) do not count.",
+        .example = "metrics: [loss, bits_per_char]\n",
+    },
+    .classifies = true,
+    .size = cr_metric_nats_size,
+    .add = bits_add,
+    .value = bits_value,
+};

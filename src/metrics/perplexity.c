@@ -1,0 +1,39 @@
+/* perplexity: exp of the mean of -ln max(p, 1e-10), p the softmax of the output
+ * at the label (MindSpore's Perplexity takes p itself). Exact over positions:
+ * every label counts the same, whatever batch it stands in. */
+#include "train/metric.h"
+
+#include <math.h>
+
+static void perplexity_add(const void *opts, void *state, int64_t classes,
+                           const struct cr_metric_batch *batch)
+{
+    (void)opts;
+    (void)classes;
+    cr_metric_nats_add(state, 1e-10, batch);
+}
+
+static double perplexity_value(const void *opts, const void *state,
+                               int64_t classes)
+{
+    const struct cr_metric_nats *nats = state;
+
+    (void)opts;
+    (void)classes;
+    return exp(nats->sum / (double)nats->all);
+}
+
+const struct cr_metric cr_metric_perplexity = {
+    .about = {
+        .name = "perplexity",
+        .summary = "Among how many equally likely classes the output wavers.",
+        .detail = "exp of the mean of -ln p over all labels, p = softmax of "
+                  "the output at the label, not below 1e-10. Labels outside "
+                  "the classes (ignore_index) do not count.",
+        .example = "metrics: [loss, perplexity]\n",
+    },
+    .classifies = true,
+    .size = cr_metric_nats_size,
+    .add = perplexity_add,
+    .value = perplexity_value,
+};
