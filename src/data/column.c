@@ -1,6 +1,7 @@
 #include "data/column.h"
 
 #include "base/gz.h"
+#include "data/reader.h"
 
 #include <assert.h>
 #include <string.h>
@@ -330,23 +331,29 @@ static void run_table(const struct cr_colpipe *c, const unsigned char *x,
             y[i] = table[c->class[i] * 256 + x[c->from ? c->from[i] : i]];
 }
 
-bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
-                    int64_t epoch, int64_t index, const void *x, void *y,
-                    void *room)
+static struct cr_rng op_rng(const struct cr_colpipe *c, int i, int64_t epoch,
+                            int64_t index)
+{
+    return cr_rng(c->seed, CR_STREAM_AUGMENT,
+                  ((uint64_t)epoch << 32) + c->draws[i], (uint64_t)index);
+}
+
+/* From op `from` on, to which x goes. */
+static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
+                     int from, int64_t epoch, int64_t index, const void *x,
+                     void *y, void *room)
 {
     char *half[2] = { room, (char *)room + c->half };
     enum cr_type type = c->n > 0 ? c->plan[c->n - 1].out.type : c->in.type;
     int i, n = c->fused ? c->first : c->n;
 
-    for (i = 0; i < n; i++) {
+    for (i = from; i < n; i++) {
         struct cr_sample s = {
             .plan = &c->plan[i],
             .x = x,
             .y = half[i % 2],
             .scratch = half[0] + 2 * c->half,
-            .rng =
-                cr_rng(c->seed, CR_STREAM_AUGMENT,
-                       ((uint64_t)epoch << 32) + c->draws[i], (uint64_t)index),
+            .rng = op_rng(c, i, epoch, index),
             .diag = diag,
             .index = index,
         };
@@ -360,6 +367,73 @@ bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
     else
         cr_convert(type, x, c->out.type, y, cr_count(&c->out));
     return true;
+}
+
+bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
+                    int64_t epoch, int64_t index, const void *x, void *y,
+                    void *room)
+{
+    return run_from(c, diag, 0, epoch, index, x, y, room);
+}
+
+/* What the plan of an op has against a sample, at the sample's place. */
+static bool other_refused(const struct cr_colpipe *c, struct cr_diag *diag,
+                          const struct cr_diag *why, struct cr_pos at,
+                          const struct cr_spec *spec, int64_t index)
+{
+    return cr_error(diag, at, CR_E_DATA_FORMAT,
+                    "sample %lld of column '%s', %s: %s", (long long)index,
+                    c->name, cr_show(diag->arena, spec), why->first->text);
+}
+
+bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
+                          struct cr_arena *mem, const struct cr_spec *spec,
+                          const struct cr_dataset *set, int64_t epoch,
+                          int64_t index, const void *x, void *y, void *room)
+{
+    int i, n = c->fused ? c->first : c->n;
+    struct cr_diag quiet = { .arena = mem };
+    struct cr_spec now = *spec;
+
+    if (cr_spec_same(&now, &c->in))
+        return run_from(c, diag, 0, epoch, index, x, y, room);
+    for (i = 0; i < n; i++) {
+        struct cr_tplan p = c->plan[i];
+        struct cr_sample s = {
+            .plan = &p,
+            .x = x,
+            .rng = op_rng(c, i, epoch, index),
+            .diag = diag,
+            .index = index,
+        };
+
+        p.in = p.out = now;
+        p.arena = mem;
+        p.diag = &quiet;
+        p.self = NULL;
+        p.scratch = 0;
+        if (!c->op[i]->plan(&p))
+            return other_refused(c, diag, &quiet,
+                                 cr_sample_pos(set, diag->arena, index), spec,
+                                 index);
+        s.y = cr_alloc(mem, 1, cr_bytes(&p.out) + 1);
+        s.scratch = cr_alloc(mem, 1, p.scratch + 1);
+        if (!c->op[i]->apply(&s))
+            return false;
+        x = s.y;
+        now = p.out;
+        if (cr_spec_same(&now, &c->plan[i].out))
+            return run_from(c, diag, i + 1, epoch, index, x, y, room);
+    }
+    cr_error(diag, cr_sample_pos(set, diag->arena, index), CR_E_DATA_FORMAT,
+             "sample %lld of column '%s' is %s and %s after its ops, but the "
+             "first one is %s and %s: a batch needs one shape",
+             (long long)index, c->name, cr_show(diag->arena, spec),
+             cr_show(diag->arena, &now), cr_show(diag->arena, &c->in),
+             cr_show(diag->arena, n > 0 ? &c->plan[n - 1].out : &c->in));
+    cr_hint(diag, "datapipe.%s needs a Resize: {size: [height, width]}, "
+            "CenterCrop, RandomCrop or RandomResizedCrop", c->name);
+    return false;
 }
 
 /* ---- a datapipe alone ---- */

@@ -40,6 +40,13 @@ struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
                                    const struct cr_node *ops,
                                    const struct cr_spec *in, bool train,
                                    bool fuse, uint64_t seed);
+/* A sample of `set` that may have another shape than the planned one (`spec`,
+ * of its rank and type): its ops are planned for it, in mem, until what comes
+ * out is what was planned. A shape that stays another is an error. */
+bool cr_colpipe_run_other(const struct cr_colpipe *pipe, struct cr_diag *diag,
+                          struct cr_arena *mem, const struct cr_spec *spec,
+                          const struct cr_dataset *set, int64_t epoch,
+                          int64_t index, const void *x, void *y, void *room);
 /* One sample; room has pipe->room bytes. */
 bool cr_colpipe_run(const struct cr_colpipe *pipe, struct cr_diag *diag,
                     int64_t epoch, int64_t index, const void *x, void *y,

@@ -22,6 +22,9 @@ struct cr_dataset {
     int64_t classes;        /* of column `label`; 0: not known */
     const char *const *class_names; /* NULL: none */
     uint32_t fingerprint;   /* CRC-32 of sorted file names and sizes */
+    unsigned varies;        /* bit k: the samples of column k may have other
+                               dimensions than its spec (images of several
+                               sizes), and come by `fetch` */
 };
 
 struct cr_dataset_type {
@@ -39,6 +42,14 @@ struct cr_dataset_type {
     bool (*read)(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
                  int column, void *to);
     const void *(*at)(struct cr_dataset *set, int64_t i, int column);
+    /* Where `varies` is set: the sample, and its spec, of the column's rank
+     * and type. It stands in `room`, where it is no larger than the column's,
+     * else in `mem`. NULL after reporting. Thread safe. */
+    const void *(*fetch)(struct cr_dataset *set, struct cr_diag *diag,
+                         struct cr_arena *mem, int64_t i, int column,
+                         void *room, struct cr_spec *spec);
+    /* Optional: the file of sample i, for messages. */
+    const char *(*file)(const struct cr_dataset *set, int64_t i);
     void (*close)(struct cr_dataset *set);
     /* Optional: the vocabulary of a column of integers, from all of the data
      * (data/vocab.h). NULL after reporting; or, with nothing reported, where

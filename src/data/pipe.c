@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "data/column.h"
 #include "data/order.h"
+#include "data/reader.h"
 #include "data/section.h"
 #include "data/workers.h"
 
@@ -22,10 +23,8 @@ struct cr_pipe {
     struct cr_order order;
     int64_t batch_size, batches;
     size_t room;                /* working room of one thread */
-    /* samples as read, per column, and whether each is there */
-    bool caches;
-    char *cache[CR_COLUMNS_MAX];
-    unsigned char *cached[CR_COLUMNS_MAX];
+    bool caches;                /* samples stay in memory as read */
+    struct cr_reader *reader;
     /* where the reader is */
     int64_t epoch, index;
     bool between;               /* the end of an epoch was told */
@@ -409,21 +408,16 @@ struct cr_pipe *cr_pipe_open(struct cr_config *config,
 
 void cr_pipe_close(struct cr_pipe *p)
 {
-    int i;
-
     if (!p)
         return;
     if (p->workers)
         cr_workers_stop(p->workers);
     p->workers = NULL;
+    if (p->reader)
+        cr_reader_close(p->reader);
+    p->reader = NULL;
     if (p->open && p->set.self)
         p->set.type->close(&p->set);
-    for (i = 0; i < CR_COLUMNS_MAX; i++) {
-        free(p->cache[i]);
-        free(p->cached[i]);
-        p->cache[i] = NULL;
-        p->cached[i] = NULL;
-    }
     p->open = false;
 }
 
@@ -443,94 +437,42 @@ static void batch_make(struct cr_pipe *p, struct cr_batch *b)
 
 #define AHEAD 8 /* rows */
 
-/* Asks for the memory of a sample that will be read soon: samples come in
- * random order from what may be a large file. */
-static void ahead(struct cr_pipe *p, int64_t sample)
-{
-    int k;
-
-    for (k = 0; k < p->set.columns && p->set.type->at; k++) {
-        const char *x = p->set.type->at(&p->set, sample, k);
-        size_t size = cr_bytes(&p->set.column[k].spec), i;
-
-        for (i = 0; x && i < size && i < 4096; i += 64)
-            __builtin_prefetch(x + i);
-    }
-}
-
-enum { ABSENT, COMING, THERE };
-
-/* Room for all samples of the columns that are read one by one; the system
- * gives the memory when a sample is put there. */
-static void make_cache(struct cr_pipe *p)
-{
-    int k;
-
-    for (k = 0; k < p->set.columns && p->caches && !p->set.type->cheap; k++) {
-        size_t size = cr_bytes(&p->set.column[k].spec);
-
-        if (p->set.column[k].spec.rank == 0 || size == 0 ||
-            (p->set.type->at && p->set.type->at(&p->set, 0, k)))
-            continue;
-        p->cached[k] = calloc((size_t)p->set.count, 1);
-        p->cache[k] = calloc((size_t)p->set.count, size);
-        if (!p->cached[k] || !p->cache[k])
-            cr_out_of_memory((size_t)p->set.count * size);
-    }
-}
-
-/* A stored sample; room has place for it. NULL after reporting. */
-static const void *stored(struct cr_pipe *p, struct cr_diag *diag, int64_t i,
-                          int k, void *room)
-{
-    const void *x = p->set.type->at ? p->set.type->at(&p->set, i, k) : NULL;
-    unsigned char *state = p->cached[k] ? p->cached[k] + i : NULL;
-    unsigned char was = ABSENT;
-    size_t size;
-
-    if (x)
-        return x;
-    size = cr_bytes(&p->set.column[k].spec);
-    if (state && __atomic_load_n(state, __ATOMIC_ACQUIRE) == THERE)
-        return p->cache[k] + (size_t)i * size;
-    if (!p->set.type->read(&p->set, diag, i, k, room))
-        return NULL;
-    if (state && __atomic_compare_exchange_n(state, &was, COMING, false,
-                                             __ATOMIC_RELAXED,
-                                             __ATOMIC_RELAXED)) {
-        memcpy(p->cache[k] + (size_t)i * size, room, size);
-        __atomic_store_n(state, THERE, __ATOMIC_RELEASE);
-    }
-    return room;
-}
-
 /* Rows from..to of a batch; false when a sample cannot be had, whose row is
  * in *row. */
 static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
                       const struct cr_batch *b, int64_t from, int64_t to,
                       char *room, int64_t *row)
 {
+    struct cr_arena mem = { 0 };    /* for samples of other shapes */
+    bool ok = true;
     int64_t r;
     int k;
 
-    for (r = from; r < to; r++) {
+    for (r = from; r < to && ok; r++) {
         if (r + AHEAD < to)
-            ahead(p, b->samples[r + AHEAD]);
-        for (k = 0; k < b->columns; k++) {
+            cr_reader_ahead(p->reader, b->samples[r + AHEAD]);
+        for (k = 0; k < b->columns && ok; k++) {
             const struct cr_colpipe *c = p->op[k];
+            int64_t i = b->samples[r];
+            struct cr_spec spec;
             const void *x;
             char *y = (char *)b->data[k] +
                       (size_t)r * cr_bytes(&p->column[k].spec);
 
             *row = r;
-            x = stored(p, diag, b->samples[r], k, room + c->room);
+            x = cr_reader_get(p->reader, diag, &mem, i, k, room + c->room,
+                              &spec);
             if (!x)
-                return false;
-            if (!cr_colpipe_run(c, diag, b->epoch, b->samples[r], x, y, room))
-                return false;
+                ok = false;
+            else if (p->set.varies & 1u << k)
+                ok = cr_colpipe_run_other(c, diag, &mem, &spec, &p->set,
+                                          b->epoch, i, x, y, room);
+            else
+                ok = cr_colpipe_run(c, diag, b->epoch, i, x, y, room);
         }
+        cr_arena_free(&mem);
     }
-    return true;
+    return ok;
 }
 
 /* Ops over the batch, when all its rows are there. */
@@ -734,7 +676,7 @@ const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
     if (!p->loaded) {
         if (p->set.type->load && !p->set.type->load(&p->set, diag))
             return NULL;
-        make_cache(p);
+        p->reader = cr_reader_open(p->arena, &p->set, p->caches);
         p->loaded = true;
     }
     if (p->n_workers > 0 && !p->workers) {

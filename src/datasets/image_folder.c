@@ -2,8 +2,9 @@
  *
  * Classes are the folders' names sorted by bytes, and an empty one counts.
  * Images are decoded when they are read, by the threads that fill batches,
- * and are always RGB. Every image has the size of the first: batches are
- * planned before any other file is looked at. */
+ * and are always RGB. The column has the size of the first image, for which
+ * the datapipe is planned; others may have sizes of their own, which the ops
+ * make equal. */
 #include "base/gz.h"
 #include "base/str.h"
 #include "data/array.h"
@@ -34,7 +35,8 @@ static const struct cr_opt image_folder_opts[] = {
             "Numbers of classes, {cat: 0, dog: 1}; folders not named are "
             "left out. Unless given: sorted by name, from 0."),
     CR_BOOL_OR(struct image_folder, decode, true,
-               "Images come decoded; false is refused."),
+               "Images come decoded, so false is refused; the op Decode may "
+               "stand all the same."),
     CR_INT_MAY(struct image_folder, num_samples, 1, CR_DIM_MAX,
                "So many samples: the first ones, or, shuffled, others in "
                "every epoch."),
@@ -55,7 +57,6 @@ struct folder_set {
     struct image *image;
     int64_t n, cap;
     int64_t others;         /* files whose names end otherwise */
-    int64_t height, width;
     uint32_t crc;
 };
 
@@ -242,13 +243,12 @@ static bool folder_size(struct folder_set *f, struct cr_dataset *to)
     if (spec.type != CR_U8 || spec.rank != 3)
         return cr_error(diag, cr_at_file(f->config->arena, path),
                         CR_E_DATA_FORMAT, "the file is no image");
-    f->height = spec.dim[0];
-    f->width = spec.dim[1];
     to->columns = 2;
     to->column[0].name = "image";
     to->column[0].spec = (struct cr_spec){
-        .type = CR_U8, .rank = 3, .dim = { f->height, f->width, 3 }
+        .type = CR_U8, .rank = 3, .dim = { spec.dim[0], spec.dim[1], 3 }
     };
+    to->varies = 1;
     to->column[1].name = "label";
     to->column[1].spec = (struct cr_spec){ .type = CR_I32 };
     return true;
@@ -301,50 +301,54 @@ static void folder_colour(unsigned char *to, int64_t n)
         to[3 * n] = to[3 * n + 1] = to[3 * n + 2] = to[n];
 }
 
-static bool folder_decode(const struct folder_set *f, struct cr_arena *mem,
-                          struct cr_diag *diag, const char *path,
-                          unsigned char *to)
+static const void *folder_fetch(struct cr_dataset *set, struct cr_diag *diag,
+                                struct cr_arena *mem, int64_t i, int column,
+                                void *room, struct cr_spec *spec)
 {
-    const struct cr_format *format = cr_format_of(diag, mem, path);
-    struct cr_spec spec = { 0 };
+    const struct folder_set *f = set->self;
+    const char *path = f->image[i].path;
+    struct cr_arena own = { 0 };
+    const struct cr_format *format = cr_format_of(diag, &own, path);
+    struct cr_spec in = { 0 };
     struct cr_file *file =
-        format ? format->open(mem, diag, path, &spec) : NULL;
-    bool ok;
+        format ? format->open(&own, diag, path, &in) : NULL;
+    void *to = NULL;
 
-    if (!file)
-        return false;
-    if (spec.type != CR_U8 || spec.rank != 3)
-        ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                      "the file is no image");
-    else if (spec.dim[0] != f->height || spec.dim[1] != f->width)
-        ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                      "the image is %lld x %lld, but the first one, %s, is "
-                      "%lld x %lld: all need one size",
-                      (long long)spec.dim[1], (long long)spec.dim[0],
-                      f->image[0].path, (long long)f->width,
-                      (long long)f->height);
-    else
-        ok = format->read(file, diag, 0, spec.dim[0], to);
-    format->close(file);
-    if (ok && spec.dim[2] == 1)
-        folder_colour(to, spec.dim[0] * spec.dim[1]);
-    return ok;
+    if (file && (in.type != CR_U8 || in.rank != 3)) {
+        cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
+                 "the file is no image");
+    } else if (file) {
+        *spec = set->column[column].spec;
+        spec->dim[0] = in.dim[0];
+        spec->dim[1] = in.dim[1];
+        to = cr_bytes(spec) <= cr_bytes(&set->column[column].spec)
+                 ? room
+                 : cr_alloc(mem, 1, cr_bytes(spec));
+        if (!format->read(file, diag, 0, in.dim[0], to))
+            to = NULL;
+        else if (in.dim[2] == 1)
+            folder_colour(to, in.dim[0] * in.dim[1]);
+    }
+    if (file)
+        format->close(file);
+    cr_arena_free(&own);
+    return to;
 }
 
 static bool folder_read(struct cr_dataset *set, struct cr_diag *diag,
                         int64_t i, int column, void *to)
 {
     const struct folder_set *f = set->self;
-    struct cr_arena mem = { 0 };
-    bool ok;
 
-    if (column == 1) {
-        memcpy(to, &f->image[i].label, sizeof(int32_t));
-        return true;
-    }
-    ok = folder_decode(f, &mem, diag, f->image[i].path, to);
-    cr_arena_free(&mem);
-    return ok;
+    (void)diag;
+    (void)column; /* images come by fetch */
+    memcpy(to, &f->image[i].label, sizeof(int32_t));
+    return true;
+}
+
+static const char *folder_file(const struct cr_dataset *set, int64_t i)
+{
+    return ((const struct folder_set *)set->self)->image[i].path;
 }
 
 static void folder_close(struct cr_dataset *set)
@@ -357,8 +361,10 @@ const struct cr_dataset_type cr_dataset_image_folder = {
         .name = "ImageFolderDataset",
         .summary = "Images in one folder per class.",
         .detail = "Columns: image uint8 (height, width, 3), label int32. PNG "
-                  "and JPEG; gray images become RGB. All images have one "
-                  "size.",
+                  "and JPEG; gray images become RGB. Images may have "
+                  "several sizes where the datapipe makes them equal: Resize "
+                  "to a height and width, CenterCrop, RandomCrop, "
+                  "RandomResizedCrop.",
         .example = "dataset:\n"
                    "  train: {ImageFolderDataset: {dataset_dir: "
                    "flowers/train}}\n",
@@ -367,5 +373,7 @@ const struct cr_dataset_type cr_dataset_image_folder = {
     },
     .open = folder_open,
     .read = folder_read,
+    .fetch = folder_fetch,
+    .file = folder_file,
     .close = folder_close,
 };

@@ -4,7 +4,10 @@ nothing is left to chance (prob 1, one place, one angle), into ms/data/.
 
     /somewhere/bin/python tests/golden/make_augment.py   (as make_data.py)
 """
+import io
+
 import numpy as np
+from PIL import Image
 from make_data import HERE, emit, image
 from mindspore.dataset import vision
 
@@ -141,3 +144,13 @@ for label, shape, size, ratio in (('whole', (5, 7), (3, 4), 7 / 5),
              vision.RandomResizedCrop(size, (1.0, 1.0), (ratio, ratio),
                                       getattr(vision.Inter, how)),
              image(key, shape + (3,), U8))
+
+
+def decoded(a):
+    """What Decode makes of the image as a PNG file."""
+    file = io.BytesIO()
+    Image.fromarray(a).save(file, 'PNG')
+    return vision.Decode()(np.frombuffer(file.getvalue(), U8))
+
+
+emit('decode', 'Decode', decoded, image('decode', (5, 7, 3), U8))
