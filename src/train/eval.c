@@ -24,26 +24,36 @@ struct cr_eval {
 
 /* ---- The truth */
 
+static int label_find(const struct cr_column *columns, int n, const char *name)
+{
+    for (int i = 0; i < n && name; i++)
+        if (strcmp(columns[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
 int cr_label_column(const struct cr_config *config,
                     const struct cr_column *columns, int n)
 {
     const struct cr_node *args, *loss = cr_section(config, "loss");
     const char *type = loss ? cr_node_type(loss, &args) : NULL;
     const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
-    const char *name = cell && cell->targets && cell->targets[0]
-                           ? cell->targets[0]
-                           : "label";
+    const struct cr_node *inputs = loss ? cr_node_get(loss, "inputs") : NULL;
+    int found = -1;
 
-    /* a loss written in the config: behind the network's one result */
-    if (loss && !type)
-        name = cr_node_count(cr_node_get(loss, "inputs")) > 1
-                   ? cr_node_at(cr_node_get(loss, "inputs"), 1)->text
-                   : name;
+    /* a loss written in the config: the first column among its inputs, which
+     * stand behind the network's results */
+    for (int i = 1; i < cr_node_count(inputs) && !type && found < 0; i++) {
+        const struct cr_node *m = cr_node_at(inputs, i);
 
-    for (int i = 0; i < n; i++)
-        if (strcmp(columns[i].name, name) == 0)
-            return i;
-    return -1;
+        found = label_find(columns, n, m->key ? m->key : m->text);
+    }
+    if (found >= 0)
+        return found;
+    return label_find(columns, n,
+                      cell && cell->targets && cell->targets[0]
+                          ? cell->targets[0]
+                          : "label");
 }
 
 bool cr_label_classifies(const struct cr_config *config,

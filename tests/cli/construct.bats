@@ -31,6 +31,9 @@ same() {
     diff "$1.plan" "$2.plan"
     diff "$1.eval" "$2.eval"
     [ -s "$1.plan" ] && [ -s "$1.eval" ]
+    run -0 "$CELLRUN" ckpt diff "$1" "$2" --json
+    [[ "$output" == *'"same": true'* ]]
+    [[ "$output" != *'"same": false'* ]]
 }
 
 @test "a construct is the same as a map in order" {
@@ -95,4 +98,246 @@ END
     "$CELLRUN" summary -v plain.yaml >b
     diff <(grep -v '  Cell \|  Res ' a) <(grep -v '  Cell \|  Res ' b)
     grep -q '^body.2.off  *Identity ' a
+}
+
+@test "training with and without a block: one plan, the same bytes" {
+    # BatchNorm, Dropout and a shortcut; both are called body, so the random
+    # numbers are the same
+    net plain.yaml <<'END'
+network: !replace
+  body:
+    cells:
+      fc: {Dense: {out_channels: 8}}
+      bn: BatchNorm1d
+      drop: {Dropout: {p: 0.3}}
+    construct: |
+      return x + drop(bn(fc(x)))
+  out: {Dense: {out_channels: 3}}
+END
+    net block.yaml <<'END'
+blocks:
+  Cell:
+    params: {width: required, p: 0.5}
+    cells:
+      fc: {Dense: {out_channels: $width}}
+      bn: BatchNorm1d
+      drop: {Dropout: {p: $p}}
+      off: {Dense: {out_channels: 99}, when: $(p > 1)}
+    construct: |
+      return x + off(drop(bn(fc(x))))
+network: !replace
+  body: {Cell: {width: 8, p: 0.3}}
+  out: {Dense: {out_channels: 3}}
+END
+    for name in plain block; do
+        "$CELLRUN" summary -v $name.yaml |
+            grep -v '  Cell \|body.off ' >$name.plan
+        "$CELLRUN" train $name.yaml -q -o $name train.epochs=2
+        jq -r .loss $name/metrics.jsonl >$name.losses
+    done
+    diff plain.plan block.plan
+    diff plain.losses block.losses
+    [ "$(wc -l <plain.losses)" -ge 3 ]
+    run -0 "$CELLRUN" ckpt diff plain block --json
+    [[ "$output" == *'"same": true'* && "$output" != *'"same": false'* ]]
+}
+
+@test "tuples: results of a block, taken apart and put together" {
+    net tuple.yaml <<'END'
+blocks:
+  Two:
+    cells: {a: {Dense: {out_channels: 8}}, act: ReLU}
+    construct: |
+      h = a(x)
+      return h, act(h)
+network: !replace
+  cells: {two: {Two: {}}, out: {Dense: {out_channels: 3}}}
+  construct: |
+    t = two(x)
+    h, r = t
+    both = (r, h - t[0])
+    return out(both[0] + both[1])
+END
+    net plain.yaml <<'END'
+network: !replace
+  cells: {two: {a: {Dense: {out_channels: 8}}, act: ReLU}, out: {Dense: {out_channels: 3}}}
+  construct: |
+    return out(two(x))
+END
+    for name in tuple plain; do
+        "$CELLRUN" train $name.yaml -q -o $name train.epochs=1
+    done
+    run -0 "$CELLRUN" ckpt diff tuple plain --json
+    [[ "$output" == *'"same": true'* && "$output" != *'"same": false'* ]]
+    "$CELLRUN" trace tuple.yaml >trace
+    for name in 'output.two#.0' 'output.two#.1' output.out; do
+        grep -q "^$name " trace
+    done
+}
+
+@test "a value may be dropped with _" {
+    net drop.yaml <<'END'
+network: !replace
+  cells: {out: {Dense: {out_channels: 3}}}
+  construct: |
+    _, best = topk(x, 4)
+    most, _ = topk(x, 4)
+    return out(most + 0 * best)
+END
+    "$CELLRUN" summary drop.yaml >out
+    grep -q '^out  *Dense .* 15 ' out # 4 * 3 + 3
+}
+
+@test "keyword arguments: of cells, functions and a block's inputs" {
+    net words.yaml <<'END'
+blocks:
+  Mix:
+    inputs: [left, right]
+    construct: |
+      return left * 2 - right
+network: !replace
+  cells: {fc: {Dense: {out_channels: 8}}, mix: {Mix: {}}, out: {Dense: {out_channels: 3}}}
+  construct: |
+    h = fc(x=x)
+    h = mix(right=mean(input=h, axis=1, keepdims=True), left=h)
+    return out(clamp(h, max=1.0, min=-1.0))
+END
+    net order.yaml <<'END'
+network: !replace
+  cells: {fc: {Dense: {out_channels: 8}}, out: {Dense: {out_channels: 3}}}
+  construct: |
+    h = fc(x)
+    h = h * 2 - mean(h, 1, True)
+    return out(clamp(h, -1.0, 1.0))
+END
+    for name in words order; do
+        "$CELLRUN" train $name.yaml -q -o $name train.epochs=1
+    done
+    run -0 "$CELLRUN" ckpt diff words order --json
+    [[ "$output" == *'"same": true'* && "$output" != *'"same": false'* ]]
+}
+
+@test "share: one parameter for two cells, under the first one's name" {
+    net share.yaml <<'END'
+network: !replace
+  a: {Dense: [8, 8]}
+  act: Tanh
+  b: {Dense: [8, 8], share: {weight: a.weight}}
+  out: {Dense: {out_channels: 3}}
+END
+    run -0 --separate-stderr "$CELLRUN" summary share.yaml --json
+    [ "$(jq -r '.params[].name' <<<"$output" | sort | xargs)" = \
+      "a.bias a.weight b.bias out.bias out.weight" ]
+    # its gradient is the sum of both uses
+    "$CELLRUN" gradcheck share.yaml
+    "$CELLRUN" train share.yaml -q -o run train.epochs=1
+    "$CELLRUN" eval --ckpt run >/dev/null
+}
+
+@test "several inputs: columns of the data by their names" {
+    config base.yaml
+    cat >two.yaml <<'END'
+base: base.yaml
+dataset: !replace
+  train: {NumpySlicesDataset: {data: [train-x.npy, train-x.npy, train-y.npy], column_names: [left, right, label]}}
+  eval: {NumpySlicesDataset: {data: [eval-x.npy, eval-x.npy, eval-y.npy], column_names: [left, right, label]}}
+network: !replace
+  inputs: [right, left]
+  cells: {fc: {Dense: {out_channels: 16}}, act: ReLU, out: {Dense: {out_channels: 3}}}
+  construct: |
+    return out(act(fc(left - 0 * right)))
+END
+    cat >one.yaml <<'END'
+base: base.yaml
+network: !replace
+  fc: {Dense: {out_channels: 16}}
+  act: ReLU
+  out: {Dense: {out_channels: 3}}
+END
+    for name in one two; do
+        "$CELLRUN" train $name.yaml -q -o $name train.epochs=1
+    done
+    run -0 "$CELLRUN" ckpt diff one two --json
+    [[ "$output" == *'"same": true'* && "$output" != *'"same": false'* ]]
+    # without names the network cannot choose
+    run -2 --separate-stderr "$CELLRUN" check two.yaml \
+        network.inputs=!delete
+    [[ "$stderr" == *"several columns (left, right)"* ]]
+}
+
+@test "a loss written out is the loss by its name" {
+    net text.yaml <<'END'
+blocks:
+  Entropy:
+    inputs: [logits, label]
+    params: {classes: 3}
+    construct: |
+      target = one_hot(label, $classes)
+      return -mean(sum(log_softmax(logits, 1) * target, 1))
+network: !replace
+  fc: {Dense: {out_channels: 3}}
+loss: {Entropy: {}}
+END
+    net name.yaml <<'END'
+network: !replace
+  fc: {Dense: {out_channels: 3}}
+END
+    net mean.yaml <<'END'
+network: !replace
+  fc: {Dense: {out_channels: 3}}
+loss:
+  inputs: [logits, label]
+  cells: {ce: CrossEntropyLoss}
+  construct: |
+    return ce(logits, label)
+END
+    for name in text name mean; do
+        "$CELLRUN" train $name.yaml -q -o $name train.epochs=1
+        jq -r '.loss' $name/metrics.jsonl >$name.losses
+    done
+    diff name.losses mean.losses
+    run -0 "$CELLRUN" ckpt diff name mean --json
+    [[ "$output" == *'"same": true'* && "$output" != *'"same": false'* ]]
+    paste text.losses name.losses | awk '
+        { d = $1 - $2; bad += d * d > 1e-10 * $2 * $2; n++ }
+        END { exit bad || n < 2 }'
+    "$CELLRUN" gradcheck text.yaml
+}
+
+@test "a network of several results gives them to the loss" {
+    net results.yaml <<'END'
+network: !replace
+  cells: {fc: {Dense: {out_channels: 8}}, out: {Dense: {out_channels: 3}}}
+  construct: |
+    h = fc(x)
+    return out(h), h
+loss:
+  inputs: [logits, hidden, label]
+  cells: {ce: CrossEntropyLoss}
+  construct: |
+    return ce(logits, label) + 0.01 * mean(square(hidden))
+metrics: [accuracy, loss]
+END
+    run -0 --separate-stderr "$CELLRUN" train results.yaml -q -o run \
+        train.epochs=2 --require 'accuracy>=0.5'
+    "$CELLRUN" gradcheck results.yaml
+    run -2 --separate-stderr "$CELLRUN" check results.yaml 'loss.inputs=[logits]' 'loss.construct=return mean(logits)'
+    [[ "$stderr" == *"the network gives 2 results, the loss takes 1"* ]]
+}
+
+@test "a cell called twice: both calls count, in training too" {
+    net twice.yaml <<'END'
+network: !replace
+  cells: {a: {Dense: {out_channels: 8}}, bn: BatchNorm1d, out: {Dense: {out_channels: 3}}}
+  construct: |
+    h = bn(a(x))
+    return out(bn(a(h)))
+END
+    "$CELLRUN" gradcheck twice.yaml
+    "$CELLRUN" trace twice.yaml >trace
+    for name in a 'a#2' bn 'bn#2' out; do
+        grep -q "^output.$name " trace
+    done
+    "$CELLRUN" train twice.yaml -q -o run train.epochs=1
+    "$CELLRUN" eval --ckpt run >/dev/null
 }
