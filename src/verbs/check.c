@@ -112,16 +112,29 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
 static bool check_parts(struct cr_cli *cli, struct cr_config *config,
                         struct cost *cost)
 {
-    struct cr_view view = { .config = config, .batch = 32 };
+    struct cr_diag first = { .arena = config->arena }, again = first;
+    struct cr_diag *said = &first;
+    struct cr_view view = { .config = config, .batch = 1 };
     struct cr_optim_use optim;
     bool ok = cr_config_check(config) && cr_seed_read(config, &view.seed);
 
     if (cr_section(config, "optimizer"))
         ok = cr_optim_read(config, &optim) && ok;
-    if (!ok || !cr_view_net(&view, 0, false))
+    if (!ok)
         return false;
-    check_network(view.net, cost);
-    return cli->diag->errors == 0;
+    config->diag = &first;
+    ok = cr_view_net(&view, 0, false);
+    config->diag = &again; /* a network of pairs needs more than one sample */
+    if (!ok && !cr_section(config, "dataset")) {
+        view = (struct cr_view){ .config = config, .seed = view.seed };
+        ok = cr_view_net(&view, 2, false);
+        said = ok ? &again : &first;
+    }
+    config->diag = cli->diag;
+    cr_diag_join(cli->diag, said);
+    if (ok)
+        check_network(view.net, cost);
+    return ok && cli->diag->errors == 0;
 }
 
 static void check_print(const struct cr_cli *cli, const struct cost *c)

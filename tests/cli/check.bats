@@ -105,3 +105,20 @@ Dense takes in_channels 500 [E0101]"* ]]
     [ "$(jq -r .path <<<"$stderr")" = train.epoch ]
     [ "$(jq -r .hint <<<"$stderr")" = "did you mean 'epochs'?" ]
 }
+
+@test "a network of pairs, without data" {
+    cat >pairs.yaml <<'END'
+network:
+  inputs: {x: {shape: [8]}}
+  cells: {fc: {Dense: [8, 4]}}
+  construct: |
+    return fc(x[0::2]) - fc(x[1::2])
+END
+    run -0 "$CELLRUN" check pairs.yaml
+    [ "$output" = "ok: 36 parameters, 36 of them trained" ]
+}
+
+@test "columns from the header of the data, without a loss" {
+    run -0 "$CELLRUN" check "$BATS_TEST_DIRNAME/../../configs/seeds/box_select.yaml"
+    [ "$output" = "ok: 0 parameters, 0 of them trained" ]
+}

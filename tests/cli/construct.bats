@@ -341,3 +341,44 @@ END
     "$CELLRUN" train twice.yaml -q -o run train.epochs=1
     "$CELLRUN" eval --ckpt run >/dev/null
 }
+
+@test "name: what a member of a list is called" {
+    net named.yaml <<'END'
+network: !replace
+  body: [{Dense: {out_channels: 16}, name: a}, {ReLU: , name: act}, {Dense: {out_channels: 3}, name: b}]
+END
+    map
+    for name in map named; do
+        "$CELLRUN" train $name.yaml -q -o $name train.epochs=1
+    done
+    run -0 "$CELLRUN" ckpt diff map named --json
+    [[ "$output" == *'"name": "body.b.bias"'* && "$output" != *'"same": false'* ]]
+    net mixed.yaml <<'END'
+network: !replace
+  body: [{Dense: {out_channels: 16}, name: first}, ReLU, {Dense: {out_channels: 3}}]
+END
+    "$CELLRUN" summary mixed.yaml >out
+    grep -q '^body.first ' out
+    grep -q '^body.2 ' out
+}
+
+@test "name: wrong ones" {
+    net two.yaml <<'END'
+network: !replace
+  body: [{Dense: {out_channels: 16}, name: a}, {Dense: {out_channels: 3}, name: a}]
+END
+    run -2 --separate-stderr "$CELLRUN" check two.yaml
+    [[ "$stderr" == *"two cells are called 'body.a'"* ]]
+    net dot.yaml <<'END'
+network: !replace
+  body: [{Dense: {out_channels: 3}, name: a.b}]
+END
+    run -2 --separate-stderr "$CELLRUN" check dot.yaml
+    [[ "$stderr" == *": error: a name is a lower-case letter, then letters, digits and _, not 'a.b'"* ]]
+    net key.yaml <<'END'
+network: !replace
+  body: {Dense: {out_channels: 3}, name: other}
+END
+    run -2 --separate-stderr "$CELLRUN" check key.yaml
+    [[ "$stderr" == *"the cell has the name 'body' already"* ]]
+}
