@@ -1,44 +1,11 @@
-#include "data/pipe.h"
+#include "data/piping.h"
 
 #include "base/par.h"
-#include "data/column.h"
-#include "data/order.h"
-#include "data/reader.h"
+#include "base/str.h"
 #include "data/section.h"
-#include "data/workers.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct cr_pipe {
-    struct cr_config *config;
-    struct cr_arena *arena;
-    struct cr_pipe_want want;
-    struct cr_dataset set;
-    struct cr_obj source;       /* the data set's node, read */
-    struct cr_pos pos;
-    bool open, loaded;
-    struct cr_column column[CR_COLUMNS_MAX];
-    struct cr_colpipe *op[CR_COLUMNS_MAX];
-    struct cr_order order;
-    int64_t batch_size, batches;
-    size_t room;                /* working room of one thread */
-    bool caches;                /* samples stay in memory as read */
-    struct cr_reader *reader;
-    /* where the reader is */
-    int64_t epoch, index;
-    bool between;               /* the end of an epoch was told */
-    /* orders of two neighbouring epochs: epoch e is in e % 2 */
-    int64_t *orders[2], order_epoch[2], *order_room;
-    /* without workers */
-    struct cr_batch batch;
-    char *rooms;
-    struct cr_diag *diag;
-    int64_t failed;
-    /* with them */
-    struct cr_workers *workers;
-    int n_workers, prefetch;
-};
 
 /* ---- opening ---- */
 
@@ -226,8 +193,7 @@ static bool make_batches(struct cr_pipe *p, const struct cr_pipe_section *s)
                     "dataset.%s has no samples", p->want.split);
 }
 
-/* The column of labels that are mixed together with the samples; -1. */
-static int mix_labels(const struct cr_pipe *p)
+int cr_pipe_labels(const struct cr_pipe *p)
 {
     int i;
 
@@ -243,7 +209,7 @@ static bool mix_check(struct cr_pipe *p, int i)
 {
     const struct cr_transform *mix = p->op[i]->mix;
     const struct cr_spec *label;
-    int k = mix_labels(p);
+    int k = cr_pipe_labels(p);
     size_t rows = (size_t)p->batch_size;
 
     if (!mix)
@@ -364,6 +330,70 @@ static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
     return true;
 }
 
+/* Where decoded samples are kept: a name for each data set, so that what is
+ * outdated is replaced. NULL where they are not kept on disk. */
+static const char *shelf_file(struct cr_pipe *p)
+{
+    struct cr_config *c = p->config;
+    const struct cr_node *dir = cr_node_get(cr_section(c, "run"), "dir");
+    const char *runs = dir && dir->text ? dir->text : getenv("CELLRUN_RUNS");
+    const char *args = p->source.node ? cr_node_json(c->arena, p->source.node)
+                                      : "";
+    const char *first = p->set.type->file ? p->set.type->file(&p->set, 0) : "";
+    char *real = realpath(first, NULL);
+    uint64_t name = cr_hash(CR_HASH, args, strlen(args) + 1);
+
+    name = cr_hash(name, real ? real : first, strlen(real ? real : first));
+    free(real);
+    return cr_path_join(c->arena, runs && *runs ? runs : "runs",
+                        cr_strf(c->arena, ".cache/%016llx.shelf",
+                                (unsigned long long)name));
+}
+
+static void make_reader(struct cr_pipe *p, const struct cr_pipe_section *s)
+{
+    struct cr_reader_want want = { .keep = s->cache == CR_CACHE_MEMORY };
+
+    if (s->cache == CR_CACHE_DISK && p->set.key)
+        want.file = shelf_file(p);
+    p->scans = want.file != NULL;
+    p->reader = cr_reader_open(p->arena, &p->set, &want);
+}
+
+/* `on_error`: samples that cannot be read leave the pool. */
+static void leave_out(struct cr_pipe *p, int on_error)
+{
+    struct cr_order *o = &p->order;
+    struct cr_diag *diag = p->config->diag;
+    const char *first = NULL;
+    int64_t *pool, i, n = 0, lost = 0;
+
+    if (on_error == CR_ON_ERROR_STOP || p->want.headers || !p->set.key)
+        return;
+    cr_reader_scan(p->reader, diag, true);
+    pool = CR_NEWS(p->arena, int64_t, o->n + 1);
+    for (i = 0; i < o->n; i++) {
+        int64_t at = o->pool ? o->pool[i] : i;
+
+        if (cr_reader_has(p->reader, at)) {
+            pool[n++] = at;
+            continue;
+        }
+        if (lost++ == 0)
+            first = p->set.type->file(&p->set, at);
+        if (on_error == CR_ON_ERROR_WARN)
+            cr_reader_warn(p->reader, diag, at);
+    }
+    if (lost == 0)
+        return;
+    cr_warn(diag, p->pos, CR_E_DATA_FORMAT,
+            "%lld of %lld samples of dataset.%s cannot be read and are left "
+            "out", (long long)lost, (long long)o->n, p->want.split);
+    cr_hint(diag, "the first is %s", first);
+    o->pool = pool;
+    o->n = n;
+}
+
 static bool pipe_open(struct cr_pipe *p)
 {
     struct cr_pipe_section section = { 0 };
@@ -382,12 +412,14 @@ static bool pipe_open(struct cr_pipe *p)
     p->batch_size = p->want.batch_size > 0 ? p->want.batch_size
                                            : section.batch.batch_size;
     p->order.n = p->set.count;
-    p->caches = section.cache == CR_CACHE_MEMORY;
+    make_reader(p, &section);
     split = !p->want.dataset && !data.eval.about &&
             cr_node_get(cr_section(c, "dataset"), "split") &&
             strcmp(p->want.split, "test") != 0;
-    return (!split || make_split(p, &data.split, aside)) &&
-           make_order(p, &section) && make_columns(p) &&
+    if (split && !make_split(p, &data.split, aside))
+        return false;
+    leave_out(p, data.on_error);
+    return make_order(p, &section) && make_columns(p) &&
            choose_workers(p, &section) && make_batches(p, &section);
 }
 
@@ -421,211 +453,7 @@ void cr_pipe_close(struct cr_pipe *p)
     p->open = false;
 }
 
-/* ---- batches ---- */
-
-static void batch_make(struct cr_pipe *p, struct cr_batch *b)
-{
-    int64_t rows = cr_pipe_samples(p) < p->batch_size ? cr_pipe_samples(p)
-                                                      : p->batch_size;
-    int i;
-
-    b->columns = p->set.columns;
-    for (i = 0; i < b->columns; i++)
-        b->data[i] = cr_alloc(p->arena, (size_t)rows,
-                              cr_bytes(&p->column[i].spec) + 1);
-}
-
-#define AHEAD 8 /* rows */
-
-/* Rows from..to of a batch; false when a sample cannot be had, whose row is
- * in *row. */
-static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
-                      const struct cr_batch *b, int64_t from, int64_t to,
-                      char *room, int64_t *row)
-{
-    struct cr_arena mem = { 0 };    /* for samples of other shapes */
-    bool ok = true;
-    int64_t r;
-    int k;
-
-    for (r = from; r < to && ok; r++) {
-        if (r + AHEAD < to)
-            cr_reader_ahead(p->reader, b->samples[r + AHEAD]);
-        for (k = 0; k < b->columns && ok; k++) {
-            const struct cr_colpipe *c = p->op[k];
-            int64_t i = b->samples[r];
-            struct cr_spec spec;
-            const void *x;
-            char *y = (char *)b->data[k] +
-                      (size_t)r * cr_bytes(&p->column[k].spec);
-
-            *row = r;
-            x = cr_reader_get(p->reader, diag, &mem, i, k, room + c->room,
-                              &spec);
-            if (!x)
-                ok = false;
-            else if (p->set.varies & 1u << k)
-                ok = cr_colpipe_run_other(c, diag, &mem, &spec, &p->set,
-                                          b->epoch, i, x, y, room);
-            else
-                ok = cr_colpipe_run(c, diag, b->epoch, i, x, y, room);
-        }
-        cr_arena_free(&mem);
-    }
-    return ok;
-}
-
-/* Ops over the batch, when all its rows are there. */
-static void mix_batch(const struct cr_pipe *p, const struct cr_batch *b,
-                      char *room)
-{
-    int i, label = mix_labels(p);
-
-    for (i = 0; i < b->columns; i++) {
-        const struct cr_colpipe *c = p->op[i];
-        struct cr_mix m = { .plan = &c->mix_plan, .n = b->n };
-        size_t size;
-
-        if (!c->mix)
-            continue;
-        m.each = cr_count(&c->out);
-        m.classes = cr_count(&p->op[label]->out);
-        m.y = b->data[i];
-        m.mixed = b->data[label];
-        m.order = (int64_t *)(void *)room;
-        size = ((size_t)b->n * sizeof *m.order + 63) / 64 * 64;
-        m.x = memcpy(room + size, m.y,
-                     (size_t)(b->n * m.each) * sizeof *m.y);
-        size += (size_t)(b->n * m.each) * sizeof *m.y;
-        m.labels = memcpy(room + size, m.mixed,
-                          (size_t)(b->n * m.classes) * sizeof *m.mixed);
-        m.rng = cr_rng(p->want.seed, CR_STREAM_AUGMENT,
-                       ((uint64_t)b->epoch << 32) + (1u << 31) + (uint64_t)i,
-                       (uint64_t)b->index << 32);
-        c->mix->mix(&m);
-    }
-}
-
-/* Batch number `sequence` of the run; the order of its epoch must be made. */
-static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
-                        int64_t sequence)
-{
-    int64_t left;
-
-    b->epoch = sequence / p->batches;
-    b->index = sequence % p->batches;
-    left = p->order.take - b->index * p->batch_size;
-    b->n = left < p->batch_size ? left : p->batch_size;
-    b->samples = p->orders[b->epoch % 2] + b->index * p->batch_size;
-}
-
-/* Room for orders; the arena is the caller's, so no worker may ask for it. */
-static void order_rooms(struct cr_pipe *p)
-{
-    if (p->order_room)
-        return;
-    p->order_room = CR_NEWS(p->arena, int64_t, p->order.n + 1);
-    for (int k = 0; k < 2; k++)
-        p->orders[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
-}
-
-static void order_make(struct cr_pipe *p, int64_t epoch)
-{
-    int k = (int)(epoch % 2);
-
-    if (p->order_epoch[k] == epoch)
-        return;
-    cr_order_make(&p->order, epoch, p->orders[k], p->order_room);
-    p->order_epoch[k] = epoch;
-}
-
-static void fill_part(void *ctx, int part, int parts)
-{
-    struct cr_pipe *p = ctx;
-    const struct cr_batch *b = &p->batch;
-    char *room = p->rooms + (size_t)part * p->room;
-    struct cr_arena arena = { 0 };
-    struct cr_diag quiet = { .arena = &arena };
-    int64_t row = 0;
-
-    if (!fill_rows(p, &quiet, b, b->n * part / parts,
-                   b->n * (part + 1) / parts, room, &row))
-        __atomic_store_n(&p->failed, 1, __ATOMIC_RELAXED);
-    cr_arena_free(&arena);
-}
-
-#define FILL_ALONE 4096 /* bytes below which one thread fills a batch */
-
-static const struct cr_batch *next_alone(struct cr_pipe *p,
-                                         struct cr_diag *diag)
-{
-    size_t bytes = 0;
-    int64_t row = 0;
-    int i;
-
-    if (!p->batch.columns) {
-        batch_make(p, &p->batch);
-        p->rooms = cr_alloc(p->arena, (size_t)cr_par_threads(), p->room + 64);
-        order_rooms(p);
-    }
-    order_make(p, p->epoch);
-    batch_place(p, &p->batch, p->epoch * p->batches + p->index);
-    for (i = 0; i < p->batch.columns; i++)
-        bytes += cr_bytes(&p->column[i].spec) * (size_t)p->batch.n;
-    p->failed = 0;
-    cr_par(fill_part, p, bytes < FILL_ALONE ? 1 : cr_par_threads());
-    /* once more in order, to report the first one */
-    if (p->failed && !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->rooms,
-                                &row))
-        return NULL;
-    mix_batch(p, &p->batch, p->rooms);
-    return &p->batch;
-}
-
-/* ---- with workers ---- */
-
-static bool worker_fill(void *ctx, struct cr_diag *diag, int64_t sequence,
-                        struct cr_batch *b, void *room)
-{
-    struct cr_pipe *p = ctx;
-    int64_t row;
-
-    (void)sequence;
-    if (!fill_rows(p, diag, b, 0, b->n, room, &row))
-        return false;
-    mix_batch(p, b, room);
-    return true;
-}
-
-static void worker_place(void *ctx, int64_t sequence, struct cr_batch *b)
-{
-    struct cr_pipe *p = ctx;
-
-    order_make(p, sequence / p->batches);
-    batch_place(p, b, sequence);
-}
-
-static void start_workers(struct cr_pipe *p)
-{
-    struct cr_workers_want want = {
-        .threads = p->n_workers,
-        .slots = p->prefetch > p->n_workers ? p->prefetch : p->n_workers,
-        .room = p->room,
-        .ctx = p,
-        .place = worker_place,
-        .fill = worker_fill,
-        .per_epoch = p->batches,
-        .over_the_end = p->want.train,
-    };
-    int i;
-
-    order_rooms(p);
-    p->workers = cr_workers_start(p->arena, &want);
-    for (i = 0; i < cr_workers_slots(p->workers); i++)
-        batch_make(p, cr_workers_batch(p->workers, i));
-}
-
-/* ---- reading ---- */
+/* ---- facts ---- */
 
 const struct cr_column *cr_pipe_columns(const struct cr_pipe *p, int *n)
 {
@@ -653,40 +481,6 @@ int64_t cr_pipe_batch_size(const struct cr_pipe *p)
 const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *p)
 {
     return &p->set;
-}
-
-void cr_pipe_seek(struct cr_pipe *p, int64_t epoch, int64_t index)
-{
-    p->epoch = epoch;
-    p->index = index;
-    p->between = false;
-    if (p->workers)
-        cr_workers_seek(p->workers, epoch * p->batches + index);
-}
-
-const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
-{
-    const struct cr_batch *b;
-
-    if (p->index >= p->batches) {
-        p->epoch++;
-        p->index = 0;
-        return NULL;
-    }
-    if (!p->loaded) {
-        if (p->set.type->load && !p->set.type->load(&p->set, diag))
-            return NULL;
-        p->reader = cr_reader_open(p->arena, &p->set, p->caches);
-        p->loaded = true;
-    }
-    if (p->n_workers > 0 && !p->workers) {
-        start_workers(p);
-        cr_workers_seek(p->workers, p->epoch * p->batches + p->index);
-    }
-    b = p->workers ? cr_workers_next(p->workers, diag) : next_alone(p, diag);
-    if (b)
-        p->index++;
-    return b;
 }
 
 bool cr_pipe_levels(const struct cr_pipe *p, int column, int64_t i,

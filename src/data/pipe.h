@@ -37,6 +37,8 @@ struct cr_pipe_want {
     int64_t overfit_batches; /* > 0: the first N batches, again and again */
     const struct cr_node *dataset; /* used instead of the section's node */
     const char *path;       /* data set from a folder (eval --data DIR) */
+    bool headers;           /* only columns are asked for, so samples that
+                               cannot be read are not looked for */
 };
 
 /* NULL after reporting. All memory is the pipe's own. */

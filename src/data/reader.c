@@ -2,6 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "base/par.h"
+#include "base/str.h"
+#include "data/shelf.h"
 
 /* A sample kept in memory; its bytes follow. */
 struct kept {
@@ -10,8 +15,13 @@ struct kept {
 };
 
 struct cr_reader {
+    struct cr_arena *arena;
     struct cr_dataset *set;
+    struct cr_reader_want want;
     struct kept **kept[CR_COLUMNS_MAX]; /* NULL: not kept; its samples */
+    int column;             /* whose samples are decoded; -1: there is none */
+    struct cr_shelf *shelf; /* of that column; NULL: there is none */
+    unsigned char *lost;    /* after a scan: samples that cannot be read */
 };
 
 struct cr_pos cr_sample_pos(const struct cr_dataset *set,
@@ -21,23 +31,38 @@ struct cr_pos cr_sample_pos(const struct cr_dataset *set,
                            : CR_NOWHERE;
 }
 
+/* Whether samples of column k cost more than a copy. */
+static bool reader_decodes(struct cr_dataset *set, int k)
+{
+    const struct cr_spec *spec = &set->column[k].spec;
+
+    return !set->type->cheap && spec->rank > 0 && cr_bytes(spec) > 0 &&
+           !(set->type->at && set->type->at(set, 0, k));
+}
+
 struct cr_reader *cr_reader_open(struct cr_arena *arena,
-                                 struct cr_dataset *set, bool keep)
+                                 struct cr_dataset *set,
+                                 const struct cr_reader_want *want)
 {
     struct cr_reader *r = CR_NEW(arena, struct cr_reader);
     int k;
 
-    r->set = set;
-    for (k = 0; k < set->columns && keep && !set->type->cheap; k++) {
-        const struct cr_spec *spec = &set->column[k].spec;
-
-        if (spec->rank == 0 || cr_bytes(spec) == 0 ||
-            (set->type->at && set->type->at(set, 0, k)))
+    *r = (struct cr_reader){
+        .arena = arena, .set = set, .want = *want, .column = -1
+    };
+    for (k = set->columns - 1; k >= 0; k--) {
+        if (!reader_decodes(set, k))
+            continue;
+        if (set->key)
+            r->column = k;
+        if (!want->keep)
             continue;
         r->kept[k] = calloc((size_t)set->count, sizeof *r->kept[k]);
         if (!r->kept[k])
             cr_out_of_memory((size_t)set->count * sizeof *r->kept[k]);
     }
+    if (want->file && r->column >= 0)
+        r->shelf = cr_shelf_open(arena, want->file, set->key, set->count);
     return r;
 }
 
@@ -52,6 +77,9 @@ void cr_reader_close(struct cr_reader *r)
         free(r->kept[k]);
         r->kept[k] = NULL;
     }
+    if (r->shelf)
+        cr_shelf_close(r->shelf);
+    r->shelf = NULL;
 }
 
 void cr_reader_ahead(const struct cr_reader *r, int64_t sample)
@@ -100,6 +128,9 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
     *spec = set->column[k].spec;
     if (x)
         return x;
+    if (r->shelf && k == r->column && (x = cr_shelf_at(r->shelf, i, spec)))
+        return x;
+    *spec = set->column[k].spec;
     if (have) {
         *spec = have->spec;
         return have->data;
@@ -111,4 +142,125 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
     if (x && at)
         reader_keep(at, spec, x);
     return x;
+}
+
+/* ---- all of them ---- */
+
+#define SCAN_CHUNK 512 /* samples that are decoded at a time */
+
+struct scan {
+    struct cr_reader *r;
+    int64_t from, to;
+    struct kept **got;      /* of the chunk, as far as they are wanted */
+};
+
+/* Every parts-th sample of the chunk. */
+static void scan_part(void *ctx, int part, int parts)
+{
+    struct scan *s = ctx;
+    struct cr_reader *r = s->r;
+    struct cr_arena mem = { 0 };
+    struct cr_diag quiet = { .arena = &mem };
+    void *room = malloc(cr_bytes(&r->set->column[r->column].spec) + 64);
+    int64_t i;
+
+    if (!room)
+        cr_out_of_memory(cr_bytes(&r->set->column[r->column].spec));
+    for (i = s->from + part; i < s->to; i += parts) {
+        struct cr_spec spec;
+        const void *x =
+            cr_reader_get(r, &quiet, &mem, i, r->column, room, &spec);
+
+        r->lost[i] = !x;
+        if (x && s->got)
+            reader_keep(&s->got[i - s->from], &spec, x);
+        quiet = (struct cr_diag){ .arena = &mem };
+        cr_arena_free(&mem);
+    }
+    free(room);
+}
+
+static bool scan_shelve(struct scan *s, struct cr_shelver *to)
+{
+    bool ok = true;
+    int64_t i;
+
+    for (i = s->from; i < s->to; i++) {
+        struct kept **k = &s->got[i - s->from];
+
+        ok = ok && cr_shelf_put(to, *k ? &(*k)->spec : NULL,
+                                *k ? (*k)->data : NULL);
+        free(*k);
+        *k = NULL;
+    }
+    return ok;
+}
+
+static void make_folders(struct cr_arena *arena, const char *path)
+{
+    const char *dir = cr_path_dir(arena, path);
+
+    if (strcmp(dir, ".") != 0 && strcmp(dir, "/") != 0) {
+        make_folders(arena, dir);
+        mkdir(dir, 0777); /* what cannot be made shows in the next step */
+    }
+}
+
+void cr_reader_scan(struct cr_reader *r, struct cr_diag *diag, bool losses)
+{
+    struct scan s = { .r = r };
+    struct cr_diag quiet = { .arena = r->arena };
+    struct cr_shelver *to = NULL;
+    int64_t i, n = r->set->count;
+
+    if (r->column < 0 || r->lost)
+        return;
+    r->lost = CR_NEWS(r->arena, unsigned char, n + 1);
+    for (i = 0; i < n && r->shelf; i++)
+        r->lost[i] = cr_shelf_lacks(r->shelf, i);
+    if (r->shelf)
+        return;
+    if (r->want.file) {
+        make_folders(r->arena, r->want.file);
+        to = cr_shelf_begin(r->arena, &quiet, r->want.file, r->set->key, n);
+    }
+    if (to)
+        s.got = CR_NEWS(r->arena, struct kept *, SCAN_CHUNK);
+    for (s.to = 0; (to || losses) && s.to < n;) {
+        s.from = s.to;
+        s.to = n - s.from < SCAN_CHUNK ? n : s.from + SCAN_CHUNK;
+        cr_par(scan_part, &s, cr_par_threads());
+        if (to && !scan_shelve(&s, to)) {
+            cr_shelf_end(to);
+            to = NULL;
+            s.got = NULL;
+        }
+    }
+    if (to && cr_shelf_end(to))
+        r->shelf = cr_shelf_open(r->arena, r->want.file, r->set->key, n);
+    if (r->want.file && !r->shelf) {
+        cr_warn(diag, cr_at_file(diag->arena, r->want.file), CR_E_SYSTEM,
+                "decoded images cannot be kept: %s",
+                quiet.first ? quiet.first->text : "the file is gone");
+        cr_hint(diag, "they are decoded in every epoch");
+    }
+}
+
+bool cr_reader_has(const struct cr_reader *r, int64_t i)
+{
+    return !r->lost || !r->lost[i];
+}
+
+void cr_reader_warn(struct cr_reader *r, struct cr_diag *diag, int64_t i)
+{
+    struct cr_diag quiet = { .arena = diag->arena };
+    struct cr_arena mem = { 0 };
+    struct cr_spec spec = r->set->column[r->column].spec;
+    void *room = cr_alloc(&mem, 1, cr_bytes(&spec) + 1);
+
+    cr_reader_get(r, &quiet, &mem, i, r->column, room, &spec);
+    cr_arena_free(&mem);
+    if (quiet.first)
+        cr_warn(diag, quiet.first->pos, quiet.first->code, "%s",
+                quiet.first->text);
 }

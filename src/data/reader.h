@@ -10,9 +10,26 @@
 
 struct cr_reader;
 
-/* keep: what is not in memory anyway stays there once it was read. */
+struct cr_reader_want {
+    bool keep;          /* what is not in memory anyway stays there once it
+                           was read */
+    const char *file;   /* or is kept there, decoded (data/shelf.h); NULL */
+};
+
 struct cr_reader *cr_reader_open(struct cr_arena *arena,
-                                 struct cr_dataset *set, bool keep);
+                                 struct cr_dataset *set,
+                                 const struct cr_reader_want *want);
+/* Reads every sample once, unless all are on the shelf already: makes the
+ * shelf, and finds out what cannot be read. A shelf that cannot be made is a
+ * warning, and ends it unless `losses` are asked for. Threads of the pool
+ * share the work. */
+void cr_reader_scan(struct cr_reader *reader, struct cr_diag *diag,
+                    bool losses);
+/* After a scan: whether sample i can be read. */
+bool cr_reader_has(const struct cr_reader *reader, int64_t i);
+/* Says as a warning why sample i cannot be read. */
+void cr_reader_warn(struct cr_reader *reader, struct cr_diag *diag,
+                    int64_t i);
 void cr_reader_close(struct cr_reader *reader);
 
 /* Sample i of a column and its shape: in memory that lasts, in `room`, which

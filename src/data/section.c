@@ -25,6 +25,12 @@ static const struct cr_opt dataset_opts[] = {
                "What `cellrun eval` takes where there is no eval."),
     CR_SUB(struct cr_data_section, split, split_opts,
            "Sets a part of the training data aside."),
+    CR_ENUM_OR(struct cr_data_section, on_error, CR_ON_ERROR_STOP,
+               "stop|skip|warn",
+               "What a file that cannot be decoded does: it stops the run; "
+               "it is left out, as if it were not there, and counted; or it "
+               "is named too. To know them, skip and warn decode all files "
+               "once before the first step, which cache: disk remembers."),
     { 0 },
 };
 
@@ -69,9 +75,13 @@ static const struct cr_opt datapipe_opts[] = {
             "gives the same batches."),
     CR_INT_OR(struct cr_pipe_section, prefetch, 4, 1, 1024,
               "Batches that workers prepare ahead."),
-    CR_ENUM_OR(struct cr_pipe_section, cache, CR_CACHE_NONE, "none|memory",
-               "memory keeps decoded images, as they are before the ops; "
-               "arrays in files are kept anyway."),
+    CR_ENUM_OR(struct cr_pipe_section, cache, CR_CACHE_NONE, 
+               "none|memory|disk",
+               "Where decoded images are kept, as they are before the ops: "
+               "in memory as they are read, or in a file below .cache in the "
+               "folder of runs, which is made before the first step and "
+               "serves later runs until a name, size or time of the data "
+               "changes. Arrays in files are kept anyway."),
     { 0 },
 };
 

@@ -13,7 +13,10 @@ struct cr_split {
 struct cr_data_section {
     struct cr_obj train, eval, test;
     struct cr_split split;
+    int on_error;
 };
+
+enum cr_on_error { CR_ON_ERROR_STOP, CR_ON_ERROR_SKIP, CR_ON_ERROR_WARN };
 
 struct cr_batching {
     int64_t batch_size;
@@ -24,7 +27,7 @@ struct cr_shuffling {
     const struct cr_node *buffer_size;
 };
 
-enum cr_cache { CR_CACHE_NONE, CR_CACHE_MEMORY };
+enum cr_cache { CR_CACHE_NONE, CR_CACHE_MEMORY, CR_CACHE_DISK };
 
 struct cr_pipe_section {
     struct cr_batching batch;

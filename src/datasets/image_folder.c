@@ -58,6 +58,7 @@ struct folder_set {
     int64_t n, cap;
     int64_t others;         /* files whose names end otherwise */
     uint32_t crc;
+    uint64_t key;
 };
 
 /* ---- names ---- */
@@ -152,6 +153,10 @@ static bool folder_class(struct folder_set *f, const char *root,
         f->crc = cr_crc32(f->crc, class, strlen(class) + 1);
         f->crc = cr_crc32(f->crc, names[i], strlen(names[i]) + 1);
         f->crc = cr_crc32(f->crc, &(int64_t){ st.st_size }, 8);
+        f->key = cr_hash(f->key, file, strlen(file) + 1);
+        f->key = cr_hash(f->key,
+                         (int64_t[]){ st.st_size, st.st_mtim.tv_sec,
+                                      st.st_mtim.tv_nsec }, 24);
         folder_add(f, file, label);
     }
     return n >= 0;
@@ -226,23 +231,45 @@ static bool folder_indexed(struct folder_set *f, const char *root,
 
 /* ---- opening ---- */
 
-/* The size of the first image is that of all. */
+/* The size of one image, from its header. */
+static bool folder_header(struct folder_set *f, struct cr_diag *diag,
+                          int64_t i, struct cr_spec *spec)
+{
+    struct cr_arena mem = { 0 };
+    const char *path = f->image[i].path;
+    const struct cr_format *format = cr_format_of(diag, &mem, path);
+    struct cr_file *file =
+        format ? format->open(&mem, diag, path, spec) : NULL;
+    bool ok = file != NULL;
+
+    if (file)
+        format->close(file);
+    cr_arena_free(&mem);
+    if (ok && (spec->type != CR_U8 || spec->rank != 3))
+        ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
+                      "the file is no image");
+    return ok;
+}
+
+/* The datapipe is planned for the first image; where bad ones are left out,
+ * for the first that has a header. */
 static bool folder_size(struct folder_set *f, struct cr_dataset *to)
 {
-    struct cr_diag *diag = f->config->diag;
-    const char *path = f->image[0].path;
-    const struct cr_format *format = cr_format_of(diag, f->config->arena,
-                                                  path);
+    struct cr_config *c = f->config;
+    const struct cr_node *on =
+        cr_node_get(cr_section(c, "dataset"), "on_error");
+    bool skips = on && on->text && strcmp(on->text, "stop") != 0;
     struct cr_spec spec = { 0 };
-    struct cr_file *file =
-        format ? format->open(f->config->arena, diag, path, &spec) : NULL;
+    bool ok = false;
+    int64_t i;
 
-    if (!file)
-        return false;
-    format->close(file);
-    if (spec.type != CR_U8 || spec.rank != 3)
-        return cr_error(diag, cr_at_file(f->config->arena, path),
-                        CR_E_DATA_FORMAT, "the file is no image");
+    for (i = 0; i < f->n && !ok && (skips || i == 0); i++) {
+        struct cr_diag quiet = { .arena = c->arena };
+
+        ok = folder_header(f, skips ? &quiet : c->diag, i, &spec);
+    }
+    if (!ok)
+        return skips ? folder_header(f, c->diag, 0, &spec) : false;
     to->columns = 2;
     to->column[0].name = "image";
     to->column[0].spec = (struct cr_spec){
@@ -271,6 +298,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
                         "there is no data set '%s', neither beside the "
                         "config nor in CELLRUN_DATA", o->dataset_dir);
     f->config = config;
+    f->key = CR_HASH;
     f->extensions = o->extensions;
     if (f->extensions.n == 0)
         f->extensions = (struct cr_strs){ .v = usual, .n = CR_LEN(usual) };
@@ -289,6 +317,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
     to->self = f;
     to->count = f->n;
     to->fingerprint = f->crc;
+    to->key = f->key | 1;
     return folder_size(f, to);
 }
 

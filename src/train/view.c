@@ -36,6 +36,7 @@ static bool view_data(struct cr_view *v)
 {
     struct cr_pipe_want want = { .split = "train",
                                  .train = true,
+                                 .headers = true,
                                  .seed = v->seed };
     struct cr_arena *arena = v->config->arena;
     struct cr_diag *usual = v->config->diag;

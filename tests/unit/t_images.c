@@ -1,7 +1,7 @@
 /*
  * Folders of images of several sizes: the ops make them equal as they would
- * each alone, with the same bytes for any number of workers, kept in memory
- * or not.
+ * each alone, with the same bytes for any number of workers, kept in memory,
+ * on disk or not; what cannot be decoded is left out when that is wished.
  */
 #include "base/par.h"
 #include "conf.h"
@@ -9,6 +9,8 @@
 #include "data/format.h"
 #include "tap.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 
 static char folder[] = "/tmp/cellrun-t_images-XXXXXX";
 static struct cr_diag diag;
+static const char *on_error = "stop";
 
 static int64_t height(int i)
 {
@@ -60,9 +63,9 @@ static struct cr_pipe *pipe_of(const char *ops, const char *more)
     config = conf_load(&diag,
                        cr_strf(&conf_mem,
                                "dataset: {train: {ImageFolderDataset: "
-                               "{dataset_dir: %s/set}}}\n"
+                               "{dataset_dir: %s/set}}, on_error: %s}\n"
                                "datapipe: {image: %s, batch: {batch_size: 3}"
-                               "%s}\n", folder, ops, more), NULL);
+                               "%s}\n", folder, on_error, ops, more), NULL);
     config->diag = &diag;
     return cr_pipe_open(config, &want);
 }
@@ -166,6 +169,8 @@ static void workers(const char *ops)
         ", workers: 2, cache: memory",
         ", workers: 4",
         ", workers: 0, cache: memory",
+        ", workers: 2, cache: disk",
+        ", workers: 0, cache: disk",
     };
     uint64_t first = 0, hash;
     size_t i;
@@ -194,6 +199,150 @@ static void refuses(const char *ops, const char *says)
     }
 }
 
+/* ---- files that are no images ---- */
+
+static void overwrite(const char *path, const char *text, size_t len)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fwrite(text, 1, len, f) != len || fclose(f) != 0)
+        ok(false, "%s is written", path);
+}
+
+static int64_t samples_of(const char *ops)
+{
+    struct cr_pipe *pipe = pipe_of(ops, "");
+    int64_t n = pipe ? cr_pipe_samples(pipe) : -1;
+
+    cr_pipe_close(pipe);
+    return n;
+}
+
+/* The first file of the folder has no header, others stop in the middle. */
+static void damage(void)
+{
+    char text[60];
+    FILE *f = fopen(path_of(5), "rb");
+
+    ok(f && fread(text, 1, sizeof text, f) == sizeof text, "a file's start");
+    fclose(f);
+    overwrite(path_of(0), "GIF89a", 6);
+    overwrite(path_of(5), text, sizeof text);
+    overwrite(path_of(12), text, sizeof text);
+}
+
+static void leaves_out(void)
+{
+    static const char ops[] =
+        "[{Resize: {size: [12, 10]}}, {Rescale: [0.5, 0.0]}]";
+    static const int bad[] = { 0, 5, 12 };
+    uint64_t without;
+    const char *got;
+    size_t i;
+
+    damage();
+    ok(!bytes_of(ops, "") && strstr(conf_messages(&diag), "a/00.png"),
+       "stop tells the first");
+    on_error = "skip";
+    ok(samples_of(ops) == IMAGES - 3, "skip leaves 3 out");
+    got = conf_messages(&diag);
+    ok(strstr(got, "3 of 14 samples of dataset.train cannot be read") &&
+           strstr(got, "the first is") && diag.warnings == 1,
+       "and counts them in one warning");
+    workers(ops);
+    workers(recipes[3]);
+    on_error = "warn";
+    ok(samples_of(ops) == IMAGES - 3, "warn does so too");
+    got = conf_messages(&diag);
+    ok(diag.warnings == 4 && strstr(got, "a/00.png: warning: the file is of "
+                                         "no known format") &&
+           strstr(got, "b/05.png") && strstr(got, "a/12.png"),
+       "and names each");
+    without = bytes_of(ops, ", workers: 0");
+    for (i = 0; i < CR_LEN(bad); i++)
+        unlink(path_of(bad[i]));
+    on_error = "stop";
+    ok(without && without == bytes_of(ops, ", workers: 0"),
+       "what is left out might as well not be there");
+    for (i = 0; i < CR_LEN(bad); i++)
+        image_write(bad[i]);
+}
+
+/* ---- on disk ---- */
+
+/* The one shelf there is; remove: none is left. */
+static const char *shelf(bool remove_it)
+{
+    const char *dir = cr_strf(&conf_mem, "%s/runs/.cache", folder);
+    const char *path = NULL;
+    struct dirent *e;
+    DIR *d = opendir(dir);
+
+    while (d && (e = readdir(d)))
+        if (e->d_name[0] != '.') {
+            path = cr_strf(&conf_mem, "%s/%s", dir, e->d_name);
+            if (remove_it)
+                unlink(path);
+        }
+    if (d)
+        closedir(d);
+    return path;
+}
+
+static char *contents(const char *path, size_t *len)
+{
+    return cr_read_file(&conf_mem, &diag, CR_NOWHERE, path, CR_E_SYSTEM,
+                        1 << 24, len);
+}
+
+static void on_disk(void)
+{
+    static const char ops[] = "[{Resize: {size: [12, 10]}}]";
+    static const char disk[] = ", cache: disk, workers: 0";
+    uint64_t want = bytes_of(ops, ""), wrong = 0;
+    struct timespec times[2];
+    struct stat st;
+    char *image, *whole, *part;
+    size_t len, n, i;
+
+    shelf(true);
+    ok(bytes_of(ops, disk) == want && shelf(false), "a shelf is made");
+    /* the same name, size and time, other pixels: only the shelf knows */
+    image = contents(path_of(3), &len);
+    stat(path_of(3), &st);
+    times[0] = times[1] = st.st_mtim;
+    overwrite(path_of(3), cr_alloc(&conf_mem, 1, len), len);
+    utimensat(AT_FDCWD, path_of(3), times, 0);
+    ok(bytes_of(ops, disk) == want, "the shelf is what is read");
+    overwrite(path_of(3), image, len);
+    utimensat(AT_FDCWD, path_of(3), times, 0);
+    whole = contents(shelf(false), &n);
+    part = cr_alloc(&conf_mem, 1, n);
+    for (i = 0; i < n; i += i < n - 700 ? n / 47 + 1 : 13) {
+        memcpy(part, whole, n);
+        part[i] = (char)(part[i] ^ 0x10);
+        overwrite(shelf(false), part, n);
+        wrong += bytes_of(ops, disk) != want;
+        overwrite(shelf(false), whole, i);
+        wrong += bytes_of(ops, disk) != want;
+    }
+    overwrite(shelf(false), whole, n);
+    ok(wrong == 0, "a damaged shelf never shows: %llu times it did",
+       (unsigned long long)wrong);
+    image_write(3); /* which has another time now */
+    ok(bytes_of(ops, disk) == want, "another time, another shelf");
+    part = contents(shelf(false), &i);
+    ok(i == n && memcmp(part, whole, n) != 0 && shelf(true) &&
+           !shelf(false), "in the place of the old one");
+    setenv("CELLRUN_RUNS", "/dev/null", 1);
+    ok(bytes_of(ops, disk) == want && diag.warnings == 1 &&
+           strstr(conf_messages(&diag), "decoded images cannot be kept"),
+       "where none can be made, a warning");
+    on_error = "skip";
+    ok(bytes_of(ops, disk) == want, "with on_error too");
+    on_error = "stop";
+}
+
 int main(void)
 {
     size_t i;
@@ -207,6 +356,7 @@ int main(void)
     mkdir(cr_strf(&conf_mem, "%s/set/b", folder), 0700);
     for (k = 0; k < IMAGES; k++)
         image_write(k);
+    setenv("CELLRUN_RUNS", cr_strf(&conf_mem, "%s/runs", folder), 1);
     for (i = 0; i < CR_LEN(recipes); i++) {
         each_alone(recipes[i]);
         workers(recipes[i]);
@@ -219,11 +369,15 @@ int main(void)
             "a batch needs one shape");
     refuses("[{RandomCrop: {size: [20, 20]}}]",
             "is smaller than size 20, 20");
+    leaves_out();
+    on_disk();
     for (k = 0; k < IMAGES; k++)
         unlink(path_of(k));
     rmdir(cr_strf(&conf_mem, "%s/set/a", folder));
     rmdir(cr_strf(&conf_mem, "%s/set/b", folder));
     rmdir(cr_strf(&conf_mem, "%s/set", folder));
+    rmdir(cr_strf(&conf_mem, "%s/runs/.cache", folder));
+    rmdir(cr_strf(&conf_mem, "%s/runs", folder));
     rmdir(folder);
     cr_arena_free(&conf_mem);
     return done();

@@ -1,0 +1,244 @@
+#include "data/piping.h"
+
+#include "base/par.h"
+
+#include <string.h>
+
+static void batch_make(struct cr_pipe *p, struct cr_batch *b)
+{
+    int64_t rows = cr_pipe_samples(p) < p->batch_size ? cr_pipe_samples(p)
+                                                      : p->batch_size;
+    int i;
+
+    b->columns = p->set.columns;
+    for (i = 0; i < b->columns; i++)
+        b->data[i] = cr_alloc(p->arena, (size_t)rows,
+                              cr_bytes(&p->column[i].spec) + 1);
+}
+
+#define AHEAD 8 /* rows */
+
+/* Rows from..to of a batch; false when a sample cannot be had, whose row is
+ * in *row. */
+static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
+                      const struct cr_batch *b, int64_t from, int64_t to,
+                      char *room, int64_t *row)
+{
+    struct cr_arena mem = { 0 };    /* for samples of other shapes */
+    bool ok = true;
+    int64_t r;
+    int k;
+
+    for (r = from; r < to && ok; r++) {
+        if (r + AHEAD < to)
+            cr_reader_ahead(p->reader, b->samples[r + AHEAD]);
+        for (k = 0; k < b->columns && ok; k++) {
+            const struct cr_colpipe *c = p->op[k];
+            int64_t i = b->samples[r];
+            struct cr_spec spec;
+            const void *x;
+            char *y = (char *)b->data[k] +
+                      (size_t)r * cr_bytes(&p->column[k].spec);
+
+            *row = r;
+            x = cr_reader_get(p->reader, diag, &mem, i, k, room + c->room,
+                              &spec);
+            if (!x)
+                ok = false;
+            else if (p->set.varies & 1u << k)
+                ok = cr_colpipe_run_other(c, diag, &mem, &spec, &p->set,
+                                          b->epoch, i, x, y, room);
+            else
+                ok = cr_colpipe_run(c, diag, b->epoch, i, x, y, room);
+        }
+        cr_arena_free(&mem);
+    }
+    return ok;
+}
+
+/* Ops over the batch, when all its rows are there. */
+static void mix_batch(const struct cr_pipe *p, const struct cr_batch *b,
+                      char *room)
+{
+    int i, label = cr_pipe_labels(p);
+
+    for (i = 0; i < b->columns; i++) {
+        const struct cr_colpipe *c = p->op[i];
+        struct cr_mix m = { .plan = &c->mix_plan, .n = b->n };
+        size_t size;
+
+        if (!c->mix)
+            continue;
+        m.each = cr_count(&c->out);
+        m.classes = cr_count(&p->op[label]->out);
+        m.y = b->data[i];
+        m.mixed = b->data[label];
+        m.order = (int64_t *)(void *)room;
+        size = ((size_t)b->n * sizeof *m.order + 63) / 64 * 64;
+        m.x = memcpy(room + size, m.y,
+                     (size_t)(b->n * m.each) * sizeof *m.y);
+        size += (size_t)(b->n * m.each) * sizeof *m.y;
+        m.labels = memcpy(room + size, m.mixed,
+                          (size_t)(b->n * m.classes) * sizeof *m.mixed);
+        m.rng = cr_rng(p->want.seed, CR_STREAM_AUGMENT,
+                       ((uint64_t)b->epoch << 32) + (1u << 31) + (uint64_t)i,
+                       (uint64_t)b->index << 32);
+        c->mix->mix(&m);
+    }
+}
+
+/* Batch number `sequence` of the run; the order of its epoch must be made. */
+static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
+                        int64_t sequence)
+{
+    int64_t left;
+
+    b->epoch = sequence / p->batches;
+    b->index = sequence % p->batches;
+    left = p->order.take - b->index * p->batch_size;
+    b->n = left < p->batch_size ? left : p->batch_size;
+    b->samples = p->orders[b->epoch % 2] + b->index * p->batch_size;
+}
+
+/* Room for orders; the arena is the caller's, so no worker may ask for it. */
+static void order_rooms(struct cr_pipe *p)
+{
+    if (p->order_room)
+        return;
+    p->order_room = CR_NEWS(p->arena, int64_t, p->order.n + 1);
+    for (int k = 0; k < 2; k++)
+        p->orders[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
+}
+
+static void order_make(struct cr_pipe *p, int64_t epoch)
+{
+    int k = (int)(epoch % 2);
+
+    if (p->order_epoch[k] == epoch)
+        return;
+    cr_order_make(&p->order, epoch, p->orders[k], p->order_room);
+    p->order_epoch[k] = epoch;
+}
+
+static void fill_part(void *ctx, int part, int parts)
+{
+    struct cr_pipe *p = ctx;
+    const struct cr_batch *b = &p->batch;
+    char *room = p->rooms + (size_t)part * p->room;
+    struct cr_arena arena = { 0 };
+    struct cr_diag quiet = { .arena = &arena };
+    int64_t row = 0;
+
+    if (!fill_rows(p, &quiet, b, b->n * part / parts,
+                   b->n * (part + 1) / parts, room, &row))
+        __atomic_store_n(&p->failed, 1, __ATOMIC_RELAXED);
+    cr_arena_free(&arena);
+}
+
+#define FILL_ALONE 4096 /* bytes below which one thread fills a batch */
+
+static const struct cr_batch *next_alone(struct cr_pipe *p,
+                                         struct cr_diag *diag)
+{
+    size_t bytes = 0;
+    int64_t row = 0;
+    int i;
+
+    if (!p->batch.columns) {
+        batch_make(p, &p->batch);
+        p->rooms = cr_alloc(p->arena, (size_t)cr_par_threads(), p->room + 64);
+        order_rooms(p);
+    }
+    order_make(p, p->epoch);
+    batch_place(p, &p->batch, p->epoch * p->batches + p->index);
+    for (i = 0; i < p->batch.columns; i++)
+        bytes += cr_bytes(&p->column[i].spec) * (size_t)p->batch.n;
+    p->failed = 0;
+    cr_par(fill_part, p, bytes < FILL_ALONE ? 1 : cr_par_threads());
+    /* once more in order, to report the first one */
+    if (p->failed && !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->rooms,
+                                &row))
+        return NULL;
+    mix_batch(p, &p->batch, p->rooms);
+    return &p->batch;
+}
+
+/* ---- with workers ---- */
+
+static bool worker_fill(void *ctx, struct cr_diag *diag, int64_t sequence,
+                        struct cr_batch *b, void *room)
+{
+    struct cr_pipe *p = ctx;
+    int64_t row;
+
+    (void)sequence;
+    if (!fill_rows(p, diag, b, 0, b->n, room, &row))
+        return false;
+    mix_batch(p, b, room);
+    return true;
+}
+
+static void worker_place(void *ctx, int64_t sequence, struct cr_batch *b)
+{
+    struct cr_pipe *p = ctx;
+
+    order_make(p, sequence / p->batches);
+    batch_place(p, b, sequence);
+}
+
+static void start_workers(struct cr_pipe *p)
+{
+    struct cr_workers_want want = {
+        .threads = p->n_workers,
+        .slots = p->prefetch > p->n_workers ? p->prefetch : p->n_workers,
+        .room = p->room,
+        .ctx = p,
+        .place = worker_place,
+        .fill = worker_fill,
+        .per_epoch = p->batches,
+        .over_the_end = p->want.train,
+    };
+    int i;
+
+    order_rooms(p);
+    p->workers = cr_workers_start(p->arena, &want);
+    for (i = 0; i < cr_workers_slots(p->workers); i++)
+        batch_make(p, cr_workers_batch(p->workers, i));
+}
+
+/* ---- reading ---- */
+
+void cr_pipe_seek(struct cr_pipe *p, int64_t epoch, int64_t index)
+{
+    p->epoch = epoch;
+    p->index = index;
+    p->between = false;
+    if (p->workers)
+        cr_workers_seek(p->workers, epoch * p->batches + index);
+}
+
+const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
+{
+    const struct cr_batch *b;
+
+    if (p->index >= p->batches) {
+        p->epoch++;
+        p->index = 0;
+        return NULL;
+    }
+    if (!p->loaded) {
+        if (p->set.type->load && !p->set.type->load(&p->set, diag))
+            return NULL;
+        if (p->scans)
+            cr_reader_scan(p->reader, diag, false);
+        p->loaded = true;
+    }
+    if (p->n_workers > 0 && !p->workers) {
+        start_workers(p);
+        cr_workers_seek(p->workers, p->epoch * p->batches + p->index);
+    }
+    b = p->workers ? cr_workers_next(p->workers, diag) : next_alone(p, diag);
+    if (b)
+        p->index++;
+    return b;
+}

@@ -1,0 +1,47 @@
+/*
+ * A pipe from inside: what opening it (pipe.c) settles and making batches
+ * (batch.c) uses. Private to src/data.
+ */
+#ifndef CR_DATA_PIPING_H
+#define CR_DATA_PIPING_H
+
+#include "data/column.h"
+#include "data/order.h"
+#include "data/pipe.h"
+#include "data/reader.h"
+#include "data/workers.h"
+
+struct cr_pipe {
+    struct cr_config *config;
+    struct cr_arena *arena;
+    struct cr_pipe_want want;
+    struct cr_dataset set;
+    struct cr_obj source;       /* the data set's node, read */
+    struct cr_pos pos;
+    bool open, loaded;
+    struct cr_column column[CR_COLUMNS_MAX];
+    struct cr_colpipe *op[CR_COLUMNS_MAX];
+    struct cr_order order;
+    int64_t batch_size, batches;
+    size_t room;                /* working room of one thread */
+    struct cr_reader *reader;
+    bool scans;                 /* before the first sample: for the shelf */
+    /* where the reader is */
+    int64_t epoch, index;
+    bool between;               /* the end of an epoch was told */
+    /* orders of two neighbouring epochs: epoch e is in e % 2 */
+    int64_t *orders[2], order_epoch[2], *order_room;
+    /* without workers */
+    struct cr_batch batch;
+    char *rooms;
+    struct cr_diag *diag;
+    int64_t failed;
+    /* with them */
+    struct cr_workers *workers;
+    int n_workers, prefetch;
+};
+
+/* The column of labels that are mixed together with the samples; -1. */
+int cr_pipe_labels(const struct cr_pipe *pipe);
+
+#endif
