@@ -15,6 +15,7 @@
 #include "net/op.h"
 #include "train/metric.h"
 #include "train/optim.h"
+#include "train/scale.h"
 
 #define CR_CELL(x) extern const struct cr_cell cr_cell_##x;
 #define CR_DATASET(x) extern const struct cr_dataset_type cr_dataset_##x;
@@ -24,6 +25,7 @@
 #define CR_METRIC(x) extern const struct cr_metric cr_metric_##x;
 #define CR_OP(x) extern const struct cr_op cr_op_##x;
 #define CR_OPTIM(x) extern const struct cr_optim cr_optim_##x;
+#define CR_SCALER(x) extern const struct cr_scaler cr_scaler_##x;
 #define CR_SCHEDULE(x) extern const struct cr_schedule cr_schedule_##x;
 #define CR_SECTION(x) extern const struct cr_section cr_section_##x;
 #define CR_TRANSFORM(x) extern const struct cr_transform cr_transform_##x;
@@ -53,6 +55,11 @@ static const struct cr_about *const registry_optims[] = {
 };
 static const struct cr_about *const registry_inits[] = {
 #define CR_INIT(x) &cr_init_##x.about,
+#include "registry_pass.h"
+    NULL
+};
+static const struct cr_about *const registry_scalers[] = {
+#define CR_SCALER(x) &cr_scaler_##x.about,
 #include "registry_pass.h"
     NULL
 };
@@ -103,6 +110,7 @@ static const struct {
     [CR_KIND_OPTIM] = KIND(registry_optims, "optimizer"),
     [CR_KIND_INIT] = KIND(registry_inits, "initialiser"),
     [CR_KIND_SCHEDULE] = KIND(registry_schedules, "schedule"),
+    [CR_KIND_SCALER] = KIND(registry_scalers, "loss scaler"),
     [CR_KIND_METRIC] = KIND(registry_metrics, "metric"),
     [CR_KIND_TRANSFORM] = KIND(registry_transforms, "transform"),
     [CR_KIND_DATASET] = KIND(registry_datasets, "data set"),

@@ -27,6 +27,9 @@
 #ifndef CR_OPTIM
 #define CR_OPTIM(x)
 #endif
+#ifndef CR_SCALER
+#define CR_SCALER(x)
+#endif
 #ifndef CR_SCHEDULE
 #define CR_SCHEDULE(x)
 #endif
@@ -50,6 +53,7 @@
 #undef CR_METRIC
 #undef CR_OP
 #undef CR_OPTIM
+#undef CR_SCALER
 #undef CR_SCHEDULE
 #undef CR_SECTION
 #undef CR_TRANSFORM

@@ -65,6 +65,7 @@ static const char *const manual_kinds[CR_KINDS] = {
     [CR_KIND_OPTIM] = "optimizers",
     [CR_KIND_INIT] = "initialisers",
     [CR_KIND_SCHEDULE] = "schedules",
+    [CR_KIND_SCALER] = "scalers",
     [CR_KIND_METRIC] = "metrics",
     [CR_KIND_TRANSFORM] = "transforms",
     [CR_KIND_DATASET] = "datasets",

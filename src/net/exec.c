@@ -264,7 +264,7 @@ static void run_update(struct cr_exec *e, const struct cr_pstep *s,
                .lr = lr * h->lr_factor,
                .weight_decay = h->weight_decay,
                .scale = scale,
-               .t = e->t },
+               .t = e->t - net->skipped },
     };
     int k, first = net->slot_of[s->param], threads = cr_par_threads();
 
@@ -511,6 +511,11 @@ const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n)
 {
     *n = net->n_slots;
     return net->slots;
+}
+
+void cr_net_skipped(struct cr_net *net, int64_t n)
+{
+    net->skipped = n;
 }
 
 void cr_net_hyper(struct cr_net *net, int param, double lr_factor,

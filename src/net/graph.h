@@ -114,6 +114,7 @@ struct cr_net {
     bool stats_frozen;
     struct cr_amp *amp;     /* precision.c: section amp */
     const struct cr_rule *rule;
+    int64_t skipped;        /* updates left out until now */
     struct cr_tensor *slots;
     int *slot_of;           /* first slot of each parameter */
     int n_slots;

@@ -151,6 +151,8 @@ bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
 /* With want.norm: the global norm after backward, then the updates. */
 double cr_exec_norm(const struct cr_exec *exec);
 void cr_exec_update(struct cr_exec *exec, double scale, double lr);
+/* Updates left out until now: rules that count do not count them. */
+void cr_net_skipped(struct cr_net *net, int64_t n);
 /* Hyper-parameters of one parameter: factor on lr, and weight decay. */
 void cr_net_hyper(struct cr_net *net, int param, double lr_factor,
                   double weight_decay);

@@ -8,6 +8,14 @@
 
 static const char *const types[] = { "float16", "bfloat16", "float32", NULL };
 
+static const struct cr_opt overflow_opts[] = {
+    CR_BOOL_OR(struct cr_amp_overflow, skip_step, true,
+               "Leave that update out; else the run has diverged."),
+    CR_INT_OR(struct cr_amp_overflow, give_up_after, 1000, 1, INT32_MAX,
+              "Updates left out in a row after which the run has diverged."),
+    { 0 },
+};
+
 static const struct cr_opt amp_opts[] = {
     CR_ENUM_OR(struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
                "O0: float32. O1: convolutions, Dense, products and ReLU in "
@@ -22,6 +30,12 @@ static const struct cr_opt amp_opts[] = {
     CR_NODE(struct cr_amp, cast,
             "Other precisions: {float32: PATTERNS, float16: PATTERNS}, over "
             "names of cells."),
+    CR_OBJ_MAY(struct cr_amp, loss_scale, CR_KIND_SCALER,
+               "What the loss is multiplied by while gradients are computed. "
+               "By default DynamicLossScaleManager in O2 with float16, else "
+               "none."),
+    CR_SUB(struct cr_amp, overflow, overflow_opts,
+           "When the gradient of an update is not finite."),
     { 0 },
 };
 

@@ -31,6 +31,11 @@ struct cr_amp {
     int level, dtype;
     unsigned char keep_batchnorm_fp32; /* CR_BOOL_MAY */
     const struct cr_node *cast;
+    struct cr_obj loss_scale;   /* train/scale.c reads this, */
+    struct cr_amp_overflow {
+        bool skip_step;
+        int64_t give_up_after;
+    } overflow;                 /* and this */
     int n_casts;
     struct cr_cast {
         struct cr_precision precision;

@@ -324,10 +324,53 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
     return CR_END_DIVERGED;
 }
 
+/* The update is left out: its record says so, and the scale is less. */
+static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
+                                 const char *what)
+{
+    struct cr_train *t = l->t;
+    const struct cr_scale_use *use = &t->optim.scale;
+    struct cr_scale *s = &t->state.scale;
+    double scale = s->value;
+
+    if (use->rule.trusting || !use->skip)
+        return loop_diverged(l, exec, what);
+    cr_scale_adjust(&use->rule, s, false);
+    if (s->bad >= use->give_up_after)
+        return loop_diverged(l, exec,
+                             cr_strf(t->arena,
+                                     "%" PRId64 " updates in a row were left "
+                                     "out, the loss scale is %g: %s",
+                                     s->bad, s->value, what));
+    cr_net_skipped(t->net, s->skipped);
+    cr_train_record_overflow(t, scale);
+    return CR_END_NONE;
+}
+
+/* With gradients apart: their norm, and the updates. */
+static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
+                               double scale)
+{
+    struct cr_train *t = l->t;
+    double norm = cr_exec_norm(exec) / scale;
+
+    if (!isfinite(norm) && t->optim.scale.on && !t->optim.scale.rule.trusting)
+        return loop_overflow(l, exec, "the gradient");
+    l->grad_norm = norm;
+    if (!isfinite(norm))
+        return loop_diverged(l, exec, "the gradient");
+    cr_exec_update(exec, 1 / scale, l->lr);
+    if (t->optim.scale.on)
+        cr_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
+    return CR_END_NONE;
+}
+
 static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
 {
     struct cr_train *t = l->t;
     struct cr_exec *exec = cr_plans_for(&t->plans, batch->n);
+    bool scaled = t->optim.scale.on;
+    double scale = scaled ? t->state.scale.value : 1;
 
     for (int i = 0; i < t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
@@ -335,20 +378,17 @@ static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
         return CR_END_FAILED;
     if (t->watch && !cr_watch_step(t->watch, batch))
         return CR_END_FAILED;
-    l->lr = cr_lr_at(&t->optim.lr, t->state.step);
+    l->lr = cr_lr_at(&t->optim.lr, cr_state_updates(&t->state));
     cr_exec_forward(exec, t->state.step + 1);
     t->loss = cr_exec_loss(exec);
     if (!isfinite(t->loss))
-        return loop_diverged(l, exec, "the loss");
-    if (!cr_exec_backward(exec, 1, l->lr))
-        return loop_diverged(l, exec, "the gradient of the loss");
-    if (t->log.grad_norm) {
-        l->grad_norm = cr_exec_norm(exec);
-        if (!isfinite(l->grad_norm))
-            return loop_diverged(l, exec, "the gradient");
-        cr_exec_update(exec, 1, l->lr);
-    }
-    return CR_END_NONE;
+        return scaled ? loop_overflow(l, exec, "the loss")
+                      : loop_diverged(l, exec, "the loss");
+    if (!cr_exec_backward(exec, scale, l->lr))
+        return scaled ? loop_overflow(l, exec, "the gradient of the loss")
+                      : loop_diverged(l, exec, "the gradient of the loss");
+    return t->log.grad_norm || scaled ? loop_update(l, exec, scale)
+                                      : CR_END_NONE;
 }
 
 /* Moves the state past the batch just computed. */
@@ -412,6 +452,9 @@ enum cr_end cr_train_loop(struct cr_train *t)
     l.started = l.save_last = l.eval_last = l.log_last = l.rate_from = l.now;
     l.flush_next = l.now + LOOP_FLUSH;
     l.rate_samples = l.samples_from = t->state.samples;
+    if (t->optim.scale.on && t->state.scale.value <= 0)
+        t->state.scale.value = t->optim.scale.rule.start;
+    cr_net_skipped(t->net, t->state.scale.skipped);
     cr_signals_start();
     cr_pipe_seek(t->pipe, cr_state_epoch(&t->state),
                  cr_state_in_epoch(&t->state));
@@ -428,6 +471,7 @@ enum cr_end cr_train_dry(struct cr_train *t)
     enum cr_end end;
     bool stopped;
 
+    t->state.scale.value = t->optim.scale.rule.start;
     cr_pipe_seek(t->pipe, 0, 0);
     batch = loop_next(t);
     end = batch ? loop_step(&l, batch) : CR_END_FAILED;

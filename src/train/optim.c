@@ -31,12 +31,9 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
     to->optim = (const struct cr_optim *)obj.about;
     to->opts = obj.opts;
     ok = cr_lr_read(config, &to->opts->learning_rate, &to->lr);
-    if (to->opts->loss_scale != 1)
-        ok = cr_error(config->diag, node->pos, CR_E_CONFLICT,
-                      "loss_scale of %s: found %s, expected 1: there is no "
-                      "scaled loss to undo",
-                      to->optim->about.name,
-                      cr_real_text(config->arena, to->opts->loss_scale));
+    ok = cr_scale_read(config, node->pos, to->optim->about.name,
+                       to->opts->loss_scale, &to->scale) &&
+         ok;
     if (to->optim->check)
         ok = to->optim->check(config->diag, node->pos, to->opts) && ok;
     return ok;

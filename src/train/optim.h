@@ -9,6 +9,7 @@
 #define CR_TRAIN_OPTIM_H
 
 #include "net/net.h"
+#include "train/scale.h"
 #include "train/schedule.h"
 
 struct cr_optim {
@@ -55,6 +56,7 @@ struct cr_optim_use {
     const struct cr_optim *optim;
     const struct cr_optim_common *opts;
     struct cr_lr lr;
+    struct cr_scale_use scale;
 };
 
 /* Reads and checks the section; false after reporting, also when it is

@@ -58,7 +58,27 @@ void cr_train_record(struct cr_train *t, double lr, double grad_norm,
     save_member(&b, "lr", lr);
     if (t->log.grad_norm)
         save_member(&b, "grad_norm", grad_norm);
+    if (t->optim.scale.on) {
+        save_member(&b, "loss_scale", t->state.scale.value);
+        cr_buf_f(&b, ",\"skipped\":%" PRId64, t->state.scale.skipped);
+    }
     cr_buf_f(&b, ",\"samples_per_s\":%.0f", rate);
+    save_line(t, &b);
+    cr_arena_free(&mem);
+}
+
+void cr_train_record_overflow(struct cr_train *t, double scale)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_buf b = { .arena = &mem };
+
+    t->state.step++;
+    save_record_head(t, &b, "overflow");
+    t->state.step--;
+    save_member(&b, "loss", t->loss);
+    save_member(&b, "loss_scale", scale);
+    save_member(&b, "next_scale", t->state.scale.value);
+    cr_buf_f(&b, ",\"skipped\":%" PRId64, t->state.scale.skipped);
     save_line(t, &b);
     cr_arena_free(&mem);
 }

@@ -148,7 +148,8 @@ static bool setup_steps(struct cr_train *t)
 {
     struct cr_exec_want want = { .training = true, .loss = true,
                                  .backward = true, .update = true,
-                                 .norm = t->log.grad_norm,
+                                 .norm = t->log.grad_norm ||
+                                         t->optim.scale.on,
                                  .eager = t->flags.eager };
 
     return cr_plans_make(&t->plans, t->net, &want, t->pipe);

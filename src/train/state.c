@@ -12,6 +12,7 @@ static const char *const state_members[] = {
     "epoch",     "step",   "step_in_epoch", "steps_per_epoch", "samples",
     "seed",      "rng",    "config_dir",    "optimizer",       "lr",
     "data",      "eval",   "best",          "early_stop",      "events",
+    "loss_scale",
     NULL
 };
 
@@ -23,6 +24,11 @@ int64_t cr_state_epoch(const struct cr_state *state)
 int64_t cr_state_in_epoch(const struct cr_state *state)
 {
     return state->step % state->per_epoch;
+}
+
+int64_t cr_state_updates(const struct cr_state *state)
+{
+    return state->step - state->scale.skipped;
 }
 
 /* ---- Writing */
@@ -86,6 +92,17 @@ static void state_scores(struct cr_buf *b, const struct cr_state *s)
     cr_buf_char(b, '}');
 }
 
+static void state_scale(struct cr_buf *b, const struct cr_scale *s)
+{
+    if (s->value <= 0)
+        return;
+    cr_buf_str(b, "\"loss_scale\":{\"scale\":");
+    cr_buf_real(b, s->value);
+    cr_buf_f(b, ",\"good_steps\":%" PRId64 ",\"bad_steps\":%" PRId64
+                ",\"skipped\":%" PRId64 "},",
+             s->good, s->bad, s->skipped);
+}
+
 const char *cr_state_write(struct cr_arena *arena,
                            const struct cr_state *s)
 {
@@ -102,8 +119,9 @@ const char *cr_state_write(struct cr_arena *arena,
                  "\"augment\",\"dropout\",\"split\"]},\"optimizer\":{\"type\":",
              s->seed);
     cr_buf_json(&b, s->optimizer);
-    cr_buf_f(&b, ",\"t\":%" PRId64 "},\"lr\":{\"step\":%" PRId64 "},", s->step,
-             s->step);
+    cr_buf_f(&b, ",\"t\":%" PRId64 "},\"lr\":{\"step\":%" PRId64 "},",
+             cr_state_updates(s), cr_state_updates(s));
+    state_scale(&b, &s->scale);
     state_data(&b, s);
     state_scores(&b, s);
     cr_buf_f(&b, ",\"events\":{\"last_step\":%" PRId64 "}", s->step);
@@ -180,6 +198,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     const struct cr_node *eval = cr_node_get(root, "eval");
     const struct cr_node *best = cr_node_get(root, "best");
     const struct cr_node *early = cr_node_get(root, "early_stop");
+    const struct cr_node *scale = cr_node_get(root, "loss_scale");
     const struct cr_node *stopped = cr_node_get(early, "stopped");
 
     *to = (struct cr_state){ 0 };
@@ -214,6 +233,10 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->wait_best = cr_json_real(early, "best", NAN);
     to->wait_some = !isnan(to->wait_best);
     to->stopped_early = stopped && stopped->boolean;
+    to->scale.value = cr_json_real(scale, "scale", 0);
+    to->scale.good = cr_json_int(scale, "good_steps", 0);
+    to->scale.bad = cr_json_int(scale, "bad_steps", 0);
+    to->scale.skipped = cr_json_int(scale, "skipped", 0);
     to->other = state_others(arena, root);
     return true;
 }

@@ -9,13 +9,14 @@
 #define CR_TRAIN_STATE_H
 
 #include "math/spec.h"
+#include "train/scale.h"
 #include "train/score.h"
 
 #define CR_STATE_COLUMNS 16
 #define CR_STATE_CLASSES 100000000
 
 struct cr_state {
-    int64_t step;           /* updates done */
+    int64_t step;           /* steps done, updates left out among them */
     int64_t per_epoch;      /* updates of a whole epoch */
     int64_t samples;        /* seen since the beginning */
     int64_t cursor;         /* seen in the present epoch */
@@ -44,12 +45,16 @@ struct cr_state {
     bool wait_some;         /* wait_best means something */
     bool stopped_early;
 
+    struct cr_scale scale;
+
     const struct cr_node *other; /* members kept as they are; or NULL */
 };
 
 /* Epochs done, and updates done in the present one. */
 int64_t cr_state_epoch(const struct cr_state *state);
 int64_t cr_state_in_epoch(const struct cr_state *state);
+/* Steps whose update was not left out: where schedules stand. */
+int64_t cr_state_updates(const struct cr_state *state);
 
 /* As JSON, in the arena. */
 const char *cr_state_write(struct cr_arena *arena,

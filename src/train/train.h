@@ -139,6 +139,8 @@ enum cr_end cr_train_dry(struct cr_train *t);
 bool cr_train_save(struct cr_train *t, enum cr_end *end);
 void cr_train_record(struct cr_train *t, double lr, double grad_norm,
                      double rate);
+/* Of the step under way, whose update is left out at that scale. */
+void cr_train_record_overflow(struct cr_train *t, double scale);
 void cr_train_record_eval(struct cr_train *t);
 /* A record of the step that comes next; `members` begin with a comma. */
 void cr_train_record_watch(struct cr_train *t, const char *members);

@@ -10,6 +10,12 @@ setup() {
 }
 
 
+# updates DIR: its records, without what is measured
+updates() {
+    jq -c 'select(.split != "eval") | del(.t, .samples_per_s)' \
+        "$1/metrics.jsonl"
+}
+
 @test "O0 is float32: the same numbers as without amp, dropout included" {
     "$CELLRUN" trace c.yaml --step=3 -o a.npz
     "$CELLRUN" trace c.yaml --step=3 amp.level=O0 -o b.npz
@@ -64,4 +70,86 @@ END
     run --separate-stderr "$CELLRUN" check x.yaml
     [ "$status" -eq 2 ]
     [[ $stderr == *"x.yaml:2:33: error: to_float takes float16, bfloat16 or float32, not 'float8'"* ]]
+}
+
+@test "a run that overflows on purpose: scales as computed by hand" {
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q --epochs 2 \
+        log.every='1 steps' amp.level=O2 \
+        'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 67108864, scale_window: 5}}'
+    overflows=$(grep -c '"split":"overflow"' a/metrics.jsonl)
+    [ "$overflows" -ge 4 ]
+    # 1 for an update, 0 for one that was left out; the scale after it
+    jq -s -r 'map(select(.split == "overflow") | .step) as $bad |
+        .[] | select(.split == "train") |
+        "\(if (.step | IN($bad[])) then 0 else 1 end) \(.loss_scale)"' \
+        a/metrics.jsonl >seen
+    awk 'BEGIN { s = 67108864 }
+        $1 { if (++good % 5 == 0) s *= 2 }
+        !$1 { good = 0; s = s / 2 < 1 ? 1 : s / 2; left++ }
+        s != $2 { print "step " NR ": " $2 ", by hand " s; bad = 1 }
+        END { exit bad || NR != 38 || left < 4 }' seen
+    # where nothing is learnt, nothing moves: the rate stands still too
+    jq -e -s 'map(select(.split == "train")) | last | .skipped == '$overflows \
+        a/metrics.jsonl
+}
+
+@test "an update that is left out leaves parameters as they are" {
+    "$CELLRUN" train c.yaml -o a -q --steps 1 amp.level=O2 \
+        'amp.loss_scale={StaticLossScaler: 1e30}'
+    "$CELLRUN" train c.yaml -o b -q --steps 1 \
+        optimizer.Momentum.learning_rate=0 optimizer.Momentum.weight_decay=0
+    grep -q '"split":"overflow"' a/metrics.jsonl
+    for match in 'fc.*' 'out.*'; do
+        run -0 "$CELLRUN" ckpt diff --match "$match" a/ckpt/last.safetensors \
+            b/ckpt/last.safetensors
+    done
+}
+
+@test "a fixed scale gives what no scale gives, to rounding" {
+    "$CELLRUN" trace c.yaml --grad -o /dev/null
+    for scale in '{FixedLossScaleManager: {loss_scale: 1024}}' \
+        '{StaticLossScaler: 1024}'; do
+        "$CELLRUN" train c.yaml -o a --force -q --epochs 1 "amp.loss_scale=$scale"
+        "$CELLRUN" train c.yaml -o b --force -q --epochs 1
+        cmp <(jq -r 'select(.split=="eval") | .loss * 1e5 | round' a/metrics.jsonl) \
+            <(jq -r 'select(.split=="eval") | .loss * 1e5 | round' b/metrics.jsonl)
+    done
+}
+
+@test "MindSpore's pair: the optimizer divides; numbers that differ are told" {
+    pair='amp.loss_scale={FixedLossScaleManager: {loss_scale: 1000.0, drop_overflow_update: false}}'
+    "$CELLRUN" train c.yaml -o a -q --epochs 1 "$pair" \
+        optimizer.Momentum.loss_scale=1000.0
+    "$CELLRUN" train c.yaml -o b -q --epochs 1
+    cmp <(jq -r 'select(.split=="eval") | .loss * 1e5 | round' a/metrics.jsonl) \
+        <(jq -r 'select(.split=="eval") | .loss * 1e5 | round' b/metrics.jsonl)
+    run -2 --separate-stderr "$CELLRUN" check c.yaml "$pair" \
+        optimizer.Momentum.loss_scale=100.0
+    [[ $stderr == *"loss_scale of Momentum: found 100.0, expected 1000.0"* ]]
+    [[ $stderr == *"amp.loss_scale: {FixedLossScaleManager"* ]]
+    run -2 --separate-stderr "$CELLRUN" check c.yaml "$pair"
+    [[ $stderr == *"loss_scale of Momentum: found 1.0, expected 1000.0: amp.loss_scale leaves it to the optimizer"* ]]
+    run -2 --separate-stderr "$CELLRUN" check c.yaml \
+        optimizer.Momentum.loss_scale=100.0
+    [[ $stderr == *"found 100.0, expected 1.0: there is no scaled loss to undo"* ]]
+}
+
+@test "it gives up after so many in a row, or at once" {
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
+        'amp.loss_scale={StaticLossScaler: 1e30}' amp.overflow.give_up_after=3
+    [[ $stderr == *"3 updates in a row were left out, the loss scale is 1e+30"* ]]
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -o b -q amp.level=O2 \
+        'amp.loss_scale={StaticLossScaler: 1e30}' amp.overflow.skip_step=false
+    [[ $stderr == *"at step 1"* ]]
+}
+
+@test "resumed among scaled steps: the same bytes" {
+    set -- amp.level=O2 'log.every=1 steps' \
+        'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 67108864, scale_window: 4}}'
+    "$CELLRUN" train c.yaml -o a -q --steps 31 "$@"
+    "$CELLRUN" train c.yaml -o b -q --steps 3 "$@"
+    "$CELLRUN" resume b -q --steps 17
+    "$CELLRUN" resume b -q --steps 31
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    diff <(updates a) <(updates b)
 }

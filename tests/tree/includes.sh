@@ -26,7 +26,7 @@ result 'includes follow the layers' < <(includes | awk '
         may["verbs"] = "base conf math net data ckpt train"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
-        may["optims"] = may["schedules"] = may["metrics"] = \
+        may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \
             "base conf math net train"
         may["transforms"] = may["datasets"] = may["formats"] = \
             may["tokenizers"] = "base conf math data"
@@ -54,7 +54,7 @@ result 'no header includes itself by a detour' < <(includes | awk '
         for (f in file) print f " stands in a circle"
     }')
 
-leaves=ops,cells,losses,optims,inits,schedules,metrics,transforms
+leaves=ops,cells,losses,optims,inits,schedules,scalers,metrics,transforms
 leaves=$leaves,datasets,formats,tokenizers,verbs
 result 'leaves have no headers' < <(eval ls "src/{$leaves}/*.h" 2>/dev/null)
 

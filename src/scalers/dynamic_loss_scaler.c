@@ -1,0 +1,41 @@
+/* DynamicLossScaler (semantics.md 6.3): the functional form, which has no
+ * defaults. */
+#include "train/scale.h"
+
+struct dynamic {
+    double scale_value;
+    int64_t scale_factor, scale_window;
+};
+
+static const struct cr_opt dynamic_opts[] = {
+    CR_REAL(struct dynamic, scale_value, 1, 0x1p100,
+            "The scale of the first update."),
+    CR_INT(struct dynamic, scale_factor, 1, 1 << 20,
+           "What it is multiplied or divided by."),
+    CR_INT(struct dynamic, scale_window, 1, INT32_MAX,
+           "Updates in a row, all finite, after which it grows."),
+    { 0 },
+};
+
+static void dynamic_rule(const void *opts, struct cr_scale_rule *to)
+{
+    const struct dynamic *o = opts;
+
+    *to = (struct cr_scale_rule){ .start = o->scale_value,
+                                  .factor = (double)o->scale_factor,
+                                  .window = o->scale_window };
+}
+
+const struct cr_scaler cr_scaler_dynamic_loss_scaler = {
+    .about = {
+        .name = "DynamicLossScaler",
+        .summary = "A scale that grows until gradients overflow.",
+        .detail = "As DynamicLossScaleManager, with everything said.",
+        .example = "amp:\n"
+                   "  level: O2\n"
+                   "  loss_scale: {DynamicLossScaler: [1024, 2, 1000]}\n",
+        .opts = dynamic_opts,
+        .size = sizeof(struct dynamic),
+    },
+    .rule = dynamic_rule,
+};

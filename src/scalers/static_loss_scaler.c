@@ -1,0 +1,30 @@
+/* StaticLossScaler (semantics.md 6.3): the functional form. */
+#include "train/scale.h"
+
+struct fixed {
+    double scale_value;
+};
+
+static const struct cr_opt fixed_opts[] = {
+    CR_REAL(struct fixed, scale_value, 1, 0x1p100, "The scale."),
+    { 0 },
+};
+
+static void fixed_rule(const void *opts, struct cr_scale_rule *to)
+{
+    *to =
+        (struct cr_scale_rule){ .start =
+                                    ((const struct fixed *)opts)->scale_value };
+}
+
+const struct cr_scaler cr_scaler_static_loss_scaler = {
+    .about = {
+        .name = "StaticLossScaler",
+        .summary = "A scale that stays.",
+        .detail = "Updates whose gradient is not finite are left out.",
+        .example = "amp: {loss_scale: {StaticLossScaler: 1024}}\n",
+        .opts = fixed_opts,
+        .size = sizeof(struct fixed),
+    },
+    .rule = fixed_rule,
+};

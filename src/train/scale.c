@@ -1,0 +1,78 @@
+#include "train/scale.h"
+
+#include <math.h>
+
+#include "base/str.h"
+#include "net/precision.h"
+
+/* O2 in float16 begins with MindSpore's manager, as its Model does. */
+static bool scale_by_default(const struct cr_amp *amp)
+{
+    return amp->level == CR_LEVEL_O2 && amp->dtype == 0;
+}
+
+static bool scale_disagrees(struct cr_config *config, struct cr_pos pos,
+                            const char *optimizer, double loss_scale,
+                            const struct cr_obj *scaler, double wanted)
+{
+    cr_error(config->diag, pos, CR_E_CONFLICT,
+             "loss_scale of %s: found %s, expected %s: %s", optimizer,
+             cr_real_text(config->arena, loss_scale),
+             cr_real_text(config->arena, wanted),
+             wanted != 1     ? "amp.loss_scale leaves it to the optimizer"
+             : scaler->about ? "the step divides by amp.loss_scale already"
+                             : "there is no scaled loss to undo");
+    if (scaler->node)
+        cr_note(config->diag, "amp.loss_scale: %s      (%s:%d)",
+                cr_node_flow(config->arena, scaler->node),
+                scaler->node->pos.src->name, scaler->node->pos.line);
+    return false;
+}
+
+bool cr_scale_read(struct cr_config *config, struct cr_pos pos,
+                   const char *optimizer, double loss_scale,
+                   struct cr_scale_use *to)
+{
+    struct cr_amp amp = { 0 };
+    const struct cr_scaler *scaler;
+    double wanted;
+
+    *to = (struct cr_scale_use){ 0 };
+    if (!cr_section_read(config, "amp", &amp))
+        return false;
+    to->skip = amp.overflow.skip_step;
+    to->give_up_after = amp.overflow.give_up_after;
+    if (amp.loss_scale.about) {
+        scaler = (const struct cr_scaler *)amp.loss_scale.about;
+        to->on = true;
+        scaler->rule(amp.loss_scale.opts, &to->rule);
+    } else if (scale_by_default(&amp)) {
+        to->on = true;
+        to->rule = (struct cr_scale_rule){ .start = 0x1p24,
+                                           .factor = 2,
+                                           .window = 2000 };
+    }
+    wanted = to->rule.trusting ? to->rule.start : 1;
+    return loss_scale == wanted ||
+           scale_disagrees(config, pos, optimizer, loss_scale, &amp.loss_scale,
+                           wanted);
+}
+
+void cr_scale_adjust(const struct cr_scale_rule *rule, struct cr_scale *s,
+                     bool finite)
+{
+    double larger = s->value * rule->factor;
+
+    if (finite) {
+        s->good++;
+        s->bad = 0;
+        if (rule->window > 0 && s->good % rule->window == 0 && isfinite(larger))
+            s->value = larger;
+        return;
+    }
+    s->good = 0;
+    s->bad++;
+    s->skipped++;
+    if (rule->window > 0)
+        s->value = s->value / rule->factor < 1 ? 1 : s->value / rule->factor;
+}

@@ -1,0 +1,43 @@
+/* The loss scale after each update: vector 20 of semantics.md, and the ends
+ * of its range. */
+#include "tap.h"
+#include "train/scale.h"
+
+#include <float.h>
+
+static const struct cr_scale_rule rule = { .start = 8,
+                                           .factor = 2,
+                                           .window = 2 };
+
+/* 't': a finite gradient, 'f': one that is not. */
+static double after(const struct cr_scale_rule *r, double start,
+                    const char *updates, struct cr_scale *s)
+{
+    *s = (struct cr_scale){ .value = start };
+    for (; *updates; updates++)
+        cr_scale_adjust(r, s, *updates == 't');
+    return s->value;
+}
+
+int main(void)
+{
+    static const double want[] = { 8, 16, 8, 8, 16 };
+    const struct cr_scale_rule still = { .start = 8 };
+    struct cr_scale s;
+    char part[6] = "ttftt";
+
+    for (int n = 5; n > 0; n--) {
+        part[n] = '\0';
+        ok(after(&rule, 8, part, &s) == want[n - 1], "%g after %s", want[n - 1],
+           part);
+    }
+    ok(after(&rule, 8, "ttttt", &s) == 32, "it grows every second time");
+    ok(after(&rule, 8, "fffffff", &s) == 1 && s.bad == 7 && s.skipped == 7,
+       "never below 1");
+    ok(after(&rule, 8, "ffft", &s) == 1 && s.bad == 0 && s.skipped == 3,
+       "those left out are counted in a row and in all");
+    ok(after(&rule, DBL_MAX, "tt", &s) == DBL_MAX, "and never infinite");
+    ok(after(&still, 8, "tttfff", &s) == 8 && s.skipped == 3,
+       "one that is fixed stays");
+    return done();
+}
