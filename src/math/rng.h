@@ -21,7 +21,8 @@ enum cr_stream {
     CR_STREAM_AUGMENT,
     CR_STREAM_DROPOUT,
     CR_STREAM_SPLIT,
-    CR_STREAM_TEST
+    CR_STREAM_TEST,
+    CR_STREAM_TEXT
 };
 
 struct cr_rng {

@@ -139,8 +139,7 @@ static bool eval_columns(struct cr_eval *e, const struct cr_eval_want *want)
     return ok;
 }
 
-/* The axis of the classes: that of the loss, if it has one. */
-static int eval_axis(const struct cr_config *config, const struct cr_spec *out)
+int cr_class_axis(const struct cr_config *config, const struct cr_spec *out)
 {
     const struct cr_node *loss = cr_section(config, "loss"), *args = NULL;
     const struct cr_node *axis;
@@ -186,7 +185,7 @@ static bool eval_metrics(struct cr_eval *e)
     bool ok = true;
 
     cr_exec_output(exec, &out);
-    e->axis = eval_axis(e->config, &out);
+    e->axis = cr_class_axis(e->config, &out);
     why = eval_no_classes(e, &out);
     e->classes = why ? 0 : out.dim[e->axis];
     e->state_at = CR_NEWS(&e->arena, size_t, e->metrics->n + 1);

@@ -42,6 +42,10 @@ int cr_label_column(const struct cr_config *config,
 bool cr_label_classifies(const struct cr_config *config,
                          const struct cr_column *columns, int n);
 
+/* The axis of the classes in the network's output: that of the loss, if it
+ * names one, else 1. May lie outside of the output. */
+int cr_class_axis(const struct cr_config *config, const struct cr_spec *out);
+
 /* The plan of a batch of n rows among two: of the usual size, and the last
  * one's. */
 struct cr_plans {

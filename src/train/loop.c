@@ -434,6 +434,8 @@ static enum cr_end loop_run(struct loop *l)
         loop_advance(t, batch);
         l->now = cr_now();
         loop_log(l);
+        if (t->speak && !cr_speak_step(t->speak))
+            return CR_END_FAILED;
         cr_rundir_beat(&t->dir, l->now);
         if (l->now >= l->flush_next) {
             cr_train_flush(t);

@@ -108,6 +108,18 @@ void cr_train_record_watch(struct cr_train *t, const char *members)
     cr_arena_free(&mem);
 }
 
+void cr_train_record_text(struct cr_train *t, const char *text)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_buf b = { .arena = &mem };
+
+    save_record_head(t, &b, "sample");
+    cr_buf_str(&b, ",\"text\":");
+    cr_buf_json(&b, text);
+    save_line(t, &b);
+    cr_arena_free(&mem);
+}
+
 static void save_flush(struct cr_train *t, FILE **f, const char *name)
 {
     const char *path;

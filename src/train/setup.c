@@ -331,13 +331,14 @@ bool cr_train_prepare(struct cr_train *t)
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
     return setup_plans(t, columns) && setup_lengths(t) && setup_thaws(t) &&
-           cr_watch_read(t, &t->watch);
+           cr_watch_read(t, &t->watch) && cr_speak_read(t, &t->speak);
 }
 
 void cr_train_close(struct cr_train *t)
 {
     cr_eval_close(t->eval);
     cr_watch_forget(t->watch);
+    cr_speak_close(t->speak);
     cr_plans_free(&t->plans);
     if (t->pipe)
         cr_pipe_close(t->pipe);

@@ -17,6 +17,7 @@
 #include "conf/verb.h"
 #include "train/console.h"
 #include "train/eval.h"
+#include "train/generate.h"
 #include "train/optim.h"
 #include "train/require.h"
 #include "train/rundir.h"
@@ -78,6 +79,7 @@ struct cr_train {
     struct cr_metrics metrics;
     struct cr_eval *eval;   /* NULL: no data to evaluate on */
     struct cr_watch *watch; /* NULL: nothing is watched */
+    struct cr_speak *speak; /* NULL: no texts are drawn */
     const struct cr_metric_use *best;    /* NULL: none */
     bool best_max, early_max;
     struct cr_require *require;
@@ -144,6 +146,8 @@ void cr_train_record_overflow(struct cr_train *t, double scale);
 void cr_train_record_eval(struct cr_train *t);
 /* A record of the step that comes next; `members` begin with a comma. */
 void cr_train_record_watch(struct cr_train *t, const char *members);
+/* A text that was drawn behind the present step. */
+void cr_train_record_text(struct cr_train *t, const char *text);
 /* What the system holds back so far; reports once what cannot be written. */
 void cr_train_flush(struct cr_train *t);
 

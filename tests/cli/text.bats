@@ -1,8 +1,9 @@
-# Text: embeddings, and what they are given.
+# Text: embeddings, sequences of characters, language models.
 bats_require_minimum_version 1.5.0
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"
+    . "$BATS_TEST_DIRNAME/text.bash"
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
 }
@@ -28,4 +29,59 @@ ids() {
     echo 'network: [{EmbeddingLookup: [5, 3]}]' >c.yaml
     run -0 "$CELLRUN" trace c.yaml --feed x=high.npy -o o.safetensors
     run -0 "$CELLRUN" trace c.yaml --feed x=low.npy -o o.safetensors
+}
+
+@test "a language model learns, and its metrics agree" {
+    lm c.yaml
+    run -0 "$CELLRUN" config c.yaml --get network.cells.head.Dense.out_channels
+    [ "$output" = 28 ]
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o r -q --json
+    jq -e '(.eval.perplexity | log) as $nats |
+           .eval.perplexity < 12 and .eval.accuracy > 0.2 and
+           ($nats - .eval.loss | fabs) < 1e-5 and
+           ($nats / (2 | log) - .eval.bits_per_char | fabs) < 1e-9' \
+        <<<"$output"
+    run -0 "$CELLRUN" ckpt show r --meta cellrun.vocab
+    [ "$(jq -c '.tokens.tokens | [length, .[0], .[1], .[27]]' <<<"$output")" \
+        = '[28,"\n"," ","z"]' ]
+}
+
+@test "interrupted and resumed: the same bytes" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o a -q
+    "$CELLRUN" train c.yaml -o b -q --steps 33
+    "$CELLRUN" resume b --steps 80 -q
+    run -0 "$CELLRUN" ckpt diff a/ckpt/last.safetensors b/ckpt/last.safetensors
+    cmp <("$CELLRUN" ckpt show a --meta cellrun.vocab) \
+        <("$CELLRUN" ckpt show b --meta cellrun.vocab)
+}
+
+@test "words that were never learnt" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q --steps 5
+    tr z Q <text >more
+    mv more text
+    run -3 "$CELLRUN" eval --ckpt r
+    [[ $output == *"text: byte "*": error: the character 'Q' is not in the\
+ vocabulary, which is that of the training data [E0204]" ]]
+    run -4 "$CELLRUN" train c.yaml -o r -q --resume auto --steps 9
+    [[ $output == *"the vocabulary of the data is not the one that the run\
+ began with [E0305]"* ]]
+    # more characters make another network
+    (cat text; echo ABC) >more
+    mv more text
+    run -2 "$CELLRUN" train c.yaml -o r -q --resume auto --steps 9
+    [[ $output == *"holds a run of another config"* ]]
+}
+
+@test "sizes that the data tell" {
+    lm c.yaml
+    run -0 "$CELLRUN" config c.yaml --get network.cells.tok.Embedding
+    [[ $output == *"vocab_size: 28"* ]]
+    run -0 "$CELLRUN" config c.yaml train.steps='$data.classes' --get train.steps
+    [ "$output" = 28 ]
+    rm text
+    run -3 "$CELLRUN" check c.yaml
+    [ "${lines[0]}" = "c.yaml:4:10: error: there is no file 'text', neither\
+ beside the config nor in CELLRUN_DATA [E0201]" ]
 }

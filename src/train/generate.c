@@ -1,0 +1,283 @@
+#include "train/generate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "math/rng.h"
+#include "train/eval.h"
+
+struct cr_generate {
+    struct cr_arena arena;
+    struct cr_config *config;
+    const struct cr_vocab *vocab;
+    struct cr_exec *exec;
+    int64_t window;         /* T */
+    int64_t classes;        /* of the network; those beyond the vocabulary's
+                               are never drawn */
+    int64_t stride;         /* between classes of a position */
+    int64_t step;           /* between positions */
+    int32_t *ids;           /* the window */
+    int64_t n;              /* of it that are text */
+    bool tried;             /* that it does not look ahead */
+    struct likely *likely;
+};
+
+struct likely {
+    double p;
+    int64_t id;
+};
+
+/* ---- Opening */
+
+/* The column of text among those of the network; -1 after reporting. */
+static int generate_column(struct cr_config *config,
+                           const struct cr_column *columns, int n)
+{
+    int label = cr_label_column(config, columns, n), found = -1;
+
+    for (int i = 0; i < n; i++) {
+        if (i == label)
+            continue;
+        if (found >= 0) {
+            cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
+                     "the network takes more than one column ('%s', '%s'); "
+                     "text is one",
+                     columns[found].name, columns[i].name);
+            return -1;
+        }
+        found = i;
+    }
+    if (found < 0 || !cr_vocab_kept(config, columns[found].name)) {
+        cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
+                 "the network was not trained on characters: there is no "
+                 "vocabulary for '%s'",
+                 found < 0 ? "tokens" : columns[found].name);
+        return -1;
+    }
+    return found;
+}
+
+/* Where in the output the logits of a position are. */
+static bool generate_output(struct cr_generate *g)
+{
+    struct cr_spec out;
+    int axis;
+
+    cr_exec_output(g->exec, &out);
+    axis = cr_class_axis(g->config, &out);
+    if (out.type != CR_REAL || out.rank != 3 || axis < 1 || axis > 2 ||
+        out.dim[3 - axis] != g->window)
+        return cr_error(g->config->diag, CR_NOWHERE, CR_E_SHAPE,
+                        "the output is %s, but text needs one of the classes "
+                        "for each of %lld characters, (1, %lld, classes)",
+                        cr_show(&g->arena, &out), (long long)g->window,
+                        (long long)g->window);
+    g->classes = out.dim[axis];
+    g->stride = axis == 2 ? 1 : out.dim[2];
+    g->step = axis == 2 ? out.dim[2] : 1;
+    return g->classes >= g->vocab->n ||
+           cr_error(g->config->diag, CR_NOWHERE, CR_E_SHAPE,
+                    "the network gives %lld classes, but the vocabulary has "
+                    "%lld",
+                    (long long)g->classes, (long long)g->vocab->n);
+}
+
+struct cr_generate *cr_generate_open(struct cr_config *config,
+                                     struct cr_net *net,
+                                     const struct cr_column *columns,
+                                     int n_columns, bool fixed)
+{
+    struct cr_exec_want want = { .batch = 1, .fixed = fixed };
+    int column = generate_column(config, columns, n_columns);
+    struct cr_generate *g;
+
+    if (column < 0)
+        return NULL;
+    g = CR_NEW(config->arena, struct cr_generate);
+    g->config = config;
+    g->vocab = cr_vocab_kept(config, columns[column].name);
+    if (*g->vocab->joint || columns[column].spec.rank != 1 ||
+        columns[column].spec.type != CR_I32) {
+        cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
+                 "column '%s' is no sequence of characters",
+                 columns[column].name);
+        return NULL;
+    }
+    g->window = columns[column].spec.dim[0];
+    g->ids = CR_NEWS(&g->arena, int32_t, g->window);
+    g->likely = CR_NEWS(&g->arena, struct likely, g->vocab->n);
+    g->exec = cr_net_exec(net, &want);
+    if (g->exec && generate_output(g)) {
+        cr_exec_feed(g->exec, column, g->ids);
+        return g;
+    }
+    cr_generate_close(g);
+    return NULL;
+}
+
+void cr_generate_close(struct cr_generate *g)
+{
+    if (!g)
+        return;
+    cr_exec_free(g->exec);
+    g->exec = NULL;
+    cr_arena_free(&g->arena);
+}
+
+/* ---- Drawing */
+
+static void generate_push(struct cr_generate *g, int64_t id)
+{
+    if (g->n == g->window)
+        memmove(g->ids, g->ids + 1,
+                (size_t)--g->n * sizeof *g->ids);
+    g->ids[g->n++] = (int32_t)id;
+}
+
+/* Bytes of the first character of a text, as the vocabulary counts them. */
+static size_t generate_char(const struct cr_vocab *v, const char *text)
+{
+    uint32_t code;
+    int len = v->token ? cr_utf8(text, strlen(text), &code) : 1;
+
+    return len > 0 ? (size_t)len : 1;
+}
+
+static bool generate_prompt(struct cr_generate *g, const char *prompt)
+{
+    const char *at = prompt ? prompt : "";
+    int64_t id;
+
+    g->n = 0;
+    for (; *at; at += generate_char(g->vocab, at)) {
+        size_t len = generate_char(g->vocab, at);
+
+        id = cr_vocab_find(g->vocab, at, len);
+        if (id < 0)
+            return cr_error(g->config->diag, CR_NOWHERE, CR_E_USAGE,
+                            "the prompt has '%s', which is not in the "
+                            "vocabulary of the text that was learnt",
+                            cr_quote(&g->arena, at, len));
+        generate_push(g, id);
+    }
+    if (g->n == 0) { /* a line begins */
+        id = cr_vocab_find(g->vocab, "\n", 1);
+        generate_push(g, id < 0 ? 0 : id);
+    }
+    return true;
+}
+
+static const cr_real *generate_forward(struct cr_generate *g, int32_t rest)
+{
+    struct cr_spec out;
+
+    for (int64_t i = g->n; i < g->window; i++)
+        g->ids[i] = rest;
+    cr_exec_forward(g->exec, 0);
+    return cr_exec_output(g->exec, &out) + (g->n - 1) * g->step;
+}
+
+/* Whether the logits behind the text depend on what follows it. */
+static bool generate_looks_ahead(struct cr_generate *g)
+{
+    double *before = CR_NEWS(&g->arena, double, g->classes);
+    const cr_real *y = generate_forward(g, (int32_t)(g->vocab->n - 1));
+    double most = 0;
+
+    for (int64_t c = 0; c < g->classes; c++)
+        before[c] = (double)y[c * g->stride];
+    y = generate_forward(g, 0);
+    for (int64_t c = 0; c < g->classes; c++)
+        most = fmax(most, fabs((double)y[c * g->stride] - before[c]) /
+                              (1 + fabs(before[c])));
+    return most > 1e-3;
+}
+
+/* The likeliest first, equals in the order of their numbers. */
+static int generate_order(const void *a, const void *b)
+{
+    const struct likely *x = a, *y = b;
+
+    if (x->p != y->p)
+        return x->p < y->p ? 1 : -1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Draws from softmax(logits / temperature), cut to top_k and top_p. u is
+ * uniform in [0, 1). -1 if the logits are not finite. */
+static int64_t generate_draw(struct cr_generate *g, const cr_real *y,
+                             const struct cr_drawing *how, double u)
+{
+    int64_t n = g->vocab->n, i;
+    double sum = 0, kept = 0;
+
+    for (i = 0; i < n; i++) {
+        g->likely[i] = (struct likely){ (double)y[i * g->stride], i };
+        if (!isfinite(g->likely[i].p))
+            return -1;
+    }
+    qsort(g->likely, (size_t)n, sizeof *g->likely, generate_order);
+    if (how->temperature == 0)
+        return g->likely[0].id;
+    for (i = n; i-- > 0;)
+        g->likely[i].p =
+            exp((g->likely[i].p - g->likely[0].p) / how->temperature);
+    if (how->top_k != CR_INT_NONE && how->top_k < n)
+        n = how->top_k;
+    for (i = 0; i < n; i++)
+        sum += g->likely[i].p;
+    for (i = 0; i < n && kept < how->top_p * sum; i++)
+        kept += g->likely[i].p;
+    n = i > 0 ? i : 1;
+    u *= how->top_p < 1 ? kept : sum;
+    for (i = 0; i < n - 1 && u >= g->likely[i].p; i++)
+        u -= g->likely[i].p;
+    return g->likely[i].id;
+}
+
+static bool generate_put(const struct cr_generate *g, int64_t id,
+                         bool (*put)(void *ctx, const char *text, size_t len),
+                         void *ctx)
+{
+    char byte = (char)id;
+
+    if (!g->vocab->token)
+        return put(ctx, &byte, 1);
+    return put(ctx, g->vocab->token[id], strlen(g->vocab->token[id]));
+}
+
+bool cr_generate_text(struct cr_generate *g, const struct cr_drawing *how,
+                      uint64_t seed, uint64_t key,
+                      bool (*put)(void *ctx, const char *text, size_t len),
+                      void *ctx)
+{
+    struct cr_rng rng = cr_rng(seed, CR_STREAM_TEXT, key, 0);
+    struct cr_diag *diag = g->config->diag;
+
+    if (!generate_prompt(g, how->prompt))
+        return false;
+    if (!g->tried && g->n < g->window && generate_looks_ahead(g))
+        return cr_error(diag, CR_NOWHERE, CR_E_NETWORK,
+                        "the network looks ahead: what it gives for a "
+                        "character depends on those behind it (attention "
+                        "needs attn_mask=causal_mask(x))");
+    g->tried = true;
+    if (how->prompt && *how->prompt &&
+        !put(ctx, how->prompt, strlen(how->prompt)))
+        return true;
+    for (int64_t i = 0; i < how->length; i++) {
+        const cr_real *y = generate_forward(g, 0);
+        int64_t id =
+            generate_draw(g, y, how, cr_rng_double(&rng, (uint64_t)i));
+
+        if (id < 0)
+            return cr_error(diag, CR_NOWHERE, CR_E_DIVERGED,
+                            "the output of the network is not finite");
+        if (!generate_put(g, id, put, ctx))
+            break;
+        generate_push(g, id);
+    }
+    return true;
+}

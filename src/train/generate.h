@@ -1,0 +1,58 @@
+/*
+ * Text from a language model: a network that gives, for each of the T
+ * characters that go in, how likely which character is to follow.
+ *
+ * A text grows from the left in a window of T characters. While it is
+ * shorter, what is behind it does not matter: the network must not look ahead
+ * (which is tried out once). When the window is full its first character
+ * falls out for each that is drawn.
+ *
+ * What is drawn is a function of prompt, settings and seed alone.
+ */
+#ifndef CR_TRAIN_GENERATE_H
+#define CR_TRAIN_GENERATE_H
+
+#include "data/vocab.h"
+#include "net/net.h"
+
+struct cr_train;
+struct cr_generate;
+
+/* How a text is drawn: the section `sample`, and flags of that verb. */
+struct cr_drawing {
+    struct cr_amount every; /* while training */
+    const char *prompt;     /* NULL: as at the beginning of a text */
+    int64_t length;         /* characters to draw */
+    double temperature;     /* divides the logits; 0: always the likeliest */
+    int64_t top_k;          /* among so many; CR_INT_NONE: all */
+    double top_p;           /* and among those that make up so much */
+};
+
+/* For a network that was built for these columns. Its parameters are those at
+ * the time of drawing; `fixed`: they will not change. The config must keep a
+ * vocabulary for the column that goes in. NULL after reporting. */
+struct cr_generate *cr_generate_open(struct cr_config *config,
+                                     struct cr_net *net,
+                                     const struct cr_column *columns,
+                                     int n_columns, bool fixed);
+void cr_generate_close(struct cr_generate *generate);
+
+/* Gives the prompt to `put` and then each character when it is drawn; put
+ * returns false to end it. False after reporting. */
+bool cr_generate_text(struct cr_generate *generate,
+                      const struct cr_drawing *how, uint64_t seed,
+                      uint64_t key,
+                      bool (*put)(void *ctx, const char *text, size_t len),
+                      void *ctx);
+
+/* ---- speak.c: texts while training, as the section `sample` says */
+
+struct cr_speak;
+
+/* *to is NULL where there is no such section. False after reporting. */
+bool cr_speak_read(struct cr_train *train, struct cr_speak **to);
+/* A text, if one is due after the step just done. False after reporting. */
+bool cr_speak_step(struct cr_speak *speak);
+void cr_speak_close(struct cr_speak *speak);
+
+#endif

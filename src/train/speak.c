@@ -1,0 +1,132 @@
+/*
+ * Texts while training: the section `sample`.
+ *
+ * Nothing of them goes back into the run, so it gives the same bytes with and
+ * without them.
+ */
+#include <string.h>
+
+#include "base/table.h"
+#include "train/generate.h"
+#include "train/train.h"
+
+static const struct cr_opt sample_opts[] = {
+    CR_AMOUNT_OR(struct cr_drawing, every, "500 steps", CR_STEPS,
+                 "How often a text is drawn."),
+    CR_STR_MAY(struct cr_drawing, prompt,
+               "What the text begins with; unless given, a line begins."),
+    CR_INT_OR(struct cr_drawing, length, 200, 1, CR_DIM_MAX,
+              "Characters to draw."),
+    CR_REAL_OR(struct cr_drawing, temperature, 1, 0, 1e6,
+               "Divides the logits: below 1 likely characters become "
+               "likelier, 0 takes the likeliest."),
+    CR_INT_MAY(struct cr_drawing, top_k, 1, CR_DIM_MAX,
+               "Draw among so many of the likeliest."),
+    CR_REAL_OR(struct cr_drawing, top_p, 1, 0, 1,
+               "Draw among the likeliest that make up this part of all."),
+    { 0 },
+};
+
+const struct cr_section cr_section_sample = {
+    .about = {
+        .name = "sample",
+        .summary = "Texts that a language model draws while it learns.",
+        .detail = "They are printed, and stand in metrics.jsonl with split "
+                  "\"sample\". `cellrun sample` takes these settings where "
+                  "it has no flags.",
+        .example = "sample: {every: 500 steps, prompt: \"\\n\", length: 200, "
+                   "temperature: 0.8}\n",
+        .opts = sample_opts,
+        .size = sizeof(struct cr_drawing),
+    },
+};
+
+struct cr_speak {
+    struct cr_train *train;
+    struct cr_drawing how;
+    struct cr_generate *generate;
+    struct cr_every every;
+    double last;            /* cr_now() of the last text */
+};
+
+bool cr_speak_read(struct cr_train *t, struct cr_speak **to)
+{
+    struct cr_speak *s;
+
+    *to = NULL;
+    if (!cr_section(t->config, "sample"))
+        return true;
+    s = CR_NEW(t->arena, struct cr_speak);
+    s->train = t;
+    if (!cr_section_read(t->config, "sample", &s->how))
+        return false;
+    if (s->how.every.value <= 0)
+        return cr_error(t->diag, cr_section(t->config, "sample")->pos,
+                        CR_E_OUT_OF_RANGE,
+                        "'sample.every' must be more than 0");
+    s->every = cr_train_every(t, &s->how.every);
+    s->last = cr_now();
+    if (!t->flags.check) {
+        int n;
+        const struct cr_column *columns = cr_pipe_columns(t->pipe, &n);
+
+        s->generate =
+            cr_generate_open(t->config, t->net, columns, n, false);
+        if (!s->generate)
+            return false;
+    }
+    *to = s;
+    return true;
+}
+
+void cr_speak_close(struct cr_speak *speak)
+{
+    if (speak)
+        cr_generate_close(speak->generate);
+}
+
+static bool speak_put(void *ctx, const char *text, size_t len)
+{
+    cr_buf_add(ctx, text, len);
+    return true;
+}
+
+/* Line by line, since nothing but text belongs on a terminal. */
+static void speak_say(struct cr_train *t, struct cr_arena *mem,
+                      const char *text)
+{
+    cr_console_say(&t->console, "Sample");
+    cr_console_say(&t->console, "-------------------------------");
+    for (;;) {
+        size_t n = strcspn(text, "\n");
+
+        cr_console_say(&t->console, "%s",
+                       cr_escape(mem, cr_strndup(mem, text, n)));
+        if (!text[n] || !text[n + 1])
+            break;
+        text += n + 1;
+    }
+}
+
+bool cr_speak_step(struct cr_speak *s)
+{
+    struct cr_train *t = s->train;
+    struct cr_arena mem = { 0 };
+    struct cr_buf text = { .arena = &mem };
+    int64_t step = t->state.step;
+    double now = cr_now();
+    bool ok;
+
+    if (!cr_every_step(&s->every, step) &&
+        !(s->every.seconds > 0 && now - s->last >= s->every.seconds))
+        return true;
+    s->last = now;
+    ok = cr_generate_text(s->generate, &s->how, t->seed,
+                          (uint64_t)step, speak_put, &text);
+    if (ok) {
+        speak_say(t, &mem, cr_buf_text(&text));
+        cr_train_record_text(t, cr_buf_text(&text));
+    }
+    cr_arena_free(&mem);
+    return ok;
+}

@@ -1,0 +1,151 @@
+/* sample: text from a language model, written as it is drawn. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "train/generate.h"
+#include "train/model.h"
+#include "train/score.h"
+#include "train/section.h"
+
+struct sample {
+    const char *ckpt, *prompt;
+    int64_t length, top_k;
+    double temperature, top_p;
+};
+
+static const struct cr_opt sample_opts[] = {
+    CR_STR(struct sample, ckpt,
+           "Checkpoint, or run directory (its best, else its last).",
+           .text = "CKPT"),
+    CR_STR_MAY(struct sample, prompt,
+               "What the text begins with; by default a line begins.",
+               .text = "TEXT"),
+    CR_INT_MAY(struct sample, length, 1, CR_DIM_MAX,
+               "Characters to draw; 200 by default."),
+    CR_REAL_MAY(struct sample, temperature, 0, 1e6,
+                "Divides the logits: below 1 likely characters become "
+                "likelier, 0 takes the likeliest; 1 by default."),
+    CR_INT_MAY(struct sample, top_k, 1, CR_DIM_MAX,
+               "Draw among the K likeliest characters."),
+    CR_REAL_MAY(struct sample, top_p, 0, 1,
+                "Draw among the likeliest that make up this part of all."),
+    { 0 },
+};
+
+struct job {
+    struct cr_cli *cli;
+    struct cr_model model;
+    struct cr_drawing how;
+    struct cr_generate *generate;
+    struct cr_buf text;     /* with --json */
+    char last;
+};
+
+/* The config's section `sample`, and the flags over it. */
+static bool sample_how(struct job *j)
+{
+    const struct sample *o = cr_cli_opts(j->cli);
+
+    if (!cr_section_read(j->model.config, "sample", &j->how))
+        return false;
+    if (o->prompt)
+        j->how.prompt = o->prompt;
+    if (o->length != CR_INT_NONE)
+        j->how.length = o->length;
+    if (o->top_k != CR_INT_NONE)
+        j->how.top_k = o->top_k;
+    if (!isnan(o->temperature))
+        j->how.temperature = o->temperature;
+    if (!isnan(o->top_p))
+        j->how.top_p = o->top_p;
+    return true;
+}
+
+static bool sample_prepare(struct job *j)
+{
+    struct cr_state *s = &j->model.state;
+
+    if (s->n_columns == 0)
+        return cr_error(j->cli->diag,
+                        cr_at_file(j->cli->arena,
+                                   cr_store_path(j->model.store)),
+                        CR_E_CKPT_FORMAT,
+                        "the checkpoint does not say what goes in");
+    if (!cr_model_net(&j->model, s->columns, s->n_columns, 1, 0, false))
+        return false;
+    j->generate = cr_generate_open(j->model.config, j->model.net, s->columns,
+                                   s->n_columns, true);
+    return j->generate != NULL;
+}
+
+static bool sample_put(void *ctx, const char *text, size_t len)
+{
+    struct job *j = ctx;
+
+    j->last = text[len - 1];
+    if (j->cli->json) {
+        cr_buf_add(&j->text, text, len);
+        return true;
+    }
+    fwrite(text, 1, len, stdout);
+    return fflush(stdout) == 0;
+}
+
+static bool sample_text(struct job *j)
+{
+    struct cr_buf line = { .arena = j->cli->arena };
+    uint64_t seed;
+
+    j->text.arena = j->cli->arena;
+    if (!cr_seed_read(j->model.config, &seed) ||
+        !cr_generate_text(j->generate, &j->how, seed, 0, sample_put, j))
+        return false;
+    if (j->cli->json) {
+        cr_buf_str(&line, "{\"text\":");
+        cr_buf_json(&line, cr_buf_text(&j->text));
+        cr_buf_f(&line, ",\"seed\":%" PRIu64 "}\n", seed);
+        fputs(line.text, stdout);
+    } else if (j->last != '\n') {
+        putchar('\n');
+    }
+    return true;
+}
+
+static int sample_run(struct cr_cli *cli)
+{
+    const struct sample *o = cr_cli_opts(cli);
+    struct job j = { .cli = cli };
+    struct cr_store *store = cr_store_open(cli->arena, cli->diag, o->ckpt);
+
+    if (store && cr_model_config(cli, store, NULL, &j.model) &&
+        cr_threads_start(j.model.config, cli->threads) && sample_how(&j) &&
+        sample_prepare(&j))
+        sample_text(&j);
+    if (store && j.model.store)
+        cr_store_close(store);
+    cr_generate_close(j.generate);
+    return cr_diag_exit(cli->diag);
+}
+
+const struct cr_verb cr_verb_sample = {
+    .about = {
+        .name = "sample",
+        .summary = "Write text that a language model draws.",
+        .detail = "The prompt, then one character after the other, each as "
+                  "soon as it is drawn; a newline at the end where there is "
+                  "none. The network sees the last seq_len characters. What "
+                  "is not given stands in the section `sample` of the "
+                  "config. --seed N draws another text.",
+        .example = "cellrun sample --ckpt runs/charlm/3f9c1a2e --prompt "
+                   "\"ROMEO:\" --length 500 --temperature 0.8 --top-k 40 "
+                   "--seed 3\n",
+        .opts = sample_opts,
+        .size = sizeof(struct sample),
+    },
+    .usage = "--ckpt CKPT [key=value...] [flags]",
+    .max_operands = 0,
+    .takes_config = true,
+    .run = sample_run,
+};

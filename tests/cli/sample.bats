@@ -1,0 +1,76 @@
+# sample: text that a language model draws.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    . "$BATS_TEST_DIRNAME/text.bash"
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+}
+
+@test "sample: a function of the checkpoint, the flags and the seed" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q
+    mkdir other
+    mv text other
+    cd other
+    s=("$CELLRUN" sample --ckpt ../r)
+    "${s[@]}" --prompt "the cat" --length 100 >a
+    [ "$(wc -c <a)" = 108 ]
+    [ "$(head -c 7 a)" = "the cat" ]
+    "${s[@]}" --prompt "the cat" --length 100 --threads 2 >b
+    cmp a b
+    "${s[@]}" --prompt "the cat" --length 100 --seed 2 >b
+    run ! cmp -s a b
+    "${s[@]}" --length 50 --temperature 0 >a
+    "${s[@]}" --length 50 --top-k 1 --seed 9 >b
+    cmp a b
+    "${s[@]}" --length 50 --top-p 0 --seed 8 >b
+    cmp a b
+    run -0 "${s[@]}" --length 5 --json --seed 4
+    [ "$(jq -c '[(.text | length), .seed]' <<<"$output")" = '[5,4]' ]
+    run -0 "${s[@]}" --prompt $'it\n' --length 1
+    [ "${lines[0]}" = it ]
+    # whoever has read enough ends it
+    [ "$("${s[@]}" --length 1000000000 --prompt mat 2>/dev/null |
+        head -c 3)" = mat ]
+}
+
+@test "sample: what it cannot do" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q --steps 1
+    run -2 "$CELLRUN" sample --ckpt r --prompt "a cAt"
+    [ "$output" = "cellrun: error: the prompt has 'A', which is not in the\
+ vocabulary of the text that was learnt [E0501]" ]
+    run -2 "$CELLRUN" sample
+    run -2 "$CELLRUN" sample --ckpt r --length 0
+    run -2 "$CELLRUN" sample --ckpt r r
+    run -4 "$CELLRUN" sample --ckpt nowhere
+    config n.yaml
+    "$CELLRUN" train n.yaml -o n -q --steps 1
+    run -2 "$CELLRUN" sample --ckpt n
+    [ "$output" = "cellrun: error: the network was not trained on characters:\
+ there is no vocabulary for 'x' [E0103]" ]
+    sed -i 's/return .*/h = tok(tokens) + pos\n    h = h + mean(h, 1, True)\n\
+    return head(act(fc(h)))/' c.yaml
+    "$CELLRUN" train c.yaml -o ahead -q --steps 1
+    run -2 "$CELLRUN" sample --ckpt ahead
+    [[ $output == "cellrun: error: the network looks ahead: "*"[E0103]" ]]
+    run -1 sh -c '"$1" sample --ckpt r >/dev/full' sh "$CELLRUN"
+}
+
+@test "texts while training change nothing" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o a -q
+    echo 'sample: {every: 30 steps, prompt: "the ", length: 20}' >>c.yaml
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o b
+    [ "$(grep -c '^Sample$' <<<"$stderr")" = 2 ]
+    [ "$(grep -c '^Sample$' b/log.txt)" = 2 ]
+    [ "$(steps b sample)" = "30 60" ]
+    [ "$(jq -r 'select(.split == "sample" and .step == 60) | .text | length' \
+        b/metrics.jsonl)" = 24 ]
+    run -0 "$CELLRUN" ckpt diff a b
+    # the verb takes what the section says
+    run -0 "$CELLRUN" sample --ckpt b --length 1
+    [ "${output:0:4}" = "the " ]
+}
