@@ -17,6 +17,24 @@ static const char *const control_words[] = { "name",   "when", "repeat",
                                              "only",   "share", "freeze",
                                              "init",   "to_float", NULL };
 
+/* Remembers the call, for who draws the graph. */
+static void call_open(struct cr_build *b, int number)
+{
+    struct cr_graph *graph = b->net->graph;
+    struct cr_call *call = CR_NEW(b->net->arena, struct cr_call);
+
+    call->cell = b->row;
+    call->number = number;
+    call->block = b->node->block;
+    call->loss = b->loss;
+    call->parent = b->parent ? b->parent->call : NULL;
+    if (graph->last_call)
+        graph->last_call->next = call;
+    else
+        graph->calls = call;
+    graph->last_call = b->call = call;
+}
+
 /* Finds the row of a cell that was called before, or makes one. */
 static bool row_open(struct cr_build *b, const char *type)
 {
@@ -49,6 +67,7 @@ static bool row_open(struct cr_build *b, const char *type)
     }
     seen->calls = seen->graph == net->graph ? seen->calls + 1 : 1;
     seen->graph = net->graph;
+    call_open(b, seen->calls);
     return true;
 }
 
@@ -360,6 +379,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         return NULL;
     if (!b.again)
         net->cells[b.row].out = out->spec;
+    b.call->out = out;
     if (path[0] && !b.loss)
         name_output(&b, out);
     return out;
@@ -519,6 +539,7 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
     if (!row_open(&b, cell->about.name))
         return false;
     net->graph->loss = build_typed(&b, cell, args, n, in);
+    b.call->out = net->graph->loss;
     return net->graph->loss != NULL;
 }
 

@@ -371,6 +371,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->attr = attr;
     node->pos = b->pos;
     node->cell = b->row;
+    node->call = b->call;
     node->loss = b->loss;
     node->key = b->key;
     for (other = net->graph->nodes; other; other = other->next)

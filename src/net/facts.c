@@ -30,6 +30,36 @@ double cr_exec_macs(const struct cr_exec *e)
     return macs;
 }
 
+double cr_exec_back_macs(const struct cr_exec *e, double *all)
+{
+    struct cr_arena mem = { 0 };
+    bool *learns = CR_NEWS(&mem, bool, e->graph->n_vals + 1);
+    const struct cr_opnode *n;
+    const struct cr_val *v;
+    double macs = 0;
+    int i;
+
+    for (v = e->graph->vals; v; v = v->next)
+        learns[v->id] = v->param >= 0 && !e->net->params[v->param].statistic;
+    *all = 0;
+    for (n = e->graph->nodes; n; n = n->next) {
+        bool some = false;
+
+        for (i = 0; i < n->n_in; i++) {
+            bool one = n->in[i] && learns[n->in[i]->id];
+
+            some = some || one;
+            *all += one && i < 2 && n->op->backward ? n->macs : 0;
+        }
+        for (i = 0; i < n->n_out; i++)
+            learns[n->out[i]->id] = some;
+    }
+    cr_arena_free(&mem);
+    for (i = 0; i < e->n_steps; i++)
+        macs += e->steps[i].kind == CR_BACKWARD ? step_macs(&e->steps[i]) : 0;
+    return macs;
+}
+
 /* What a step reads and writes, if nothing stays in a cache. */
 static double step_bytes(const struct cr_exec *e, const struct cr_pstep *s)
 {

@@ -117,7 +117,7 @@ static void reach_node(struct reach *r, const struct cr_opnode *node)
     bool read = false, arrives = false;
     int i;
 
-    for (i = 0; i < node->op->outputs; i++) {
+    for (i = 0; i < node->n_out; i++) {
         int id = node->out[i]->id;
 
         read = read || r->read[id];

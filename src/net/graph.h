@@ -21,6 +21,7 @@
 #define CR_CELL_DEPTH 64 /* of nested cells */
 
 struct cr_opnode;
+struct cr_call;
 
 /* A value: made by a node, fed, a parameter, or a tuple of such. */
 struct cr_val {
@@ -42,6 +43,7 @@ struct cr_opnode {
     const void *attr;
     struct cr_pos pos;
     int cell;               /* row in cells */
+    const struct cr_call *call;
     bool loss;              /* belongs to the loss, not to the network */
     bool same;              /* y[0] has x[0]'s bytes */
     uint64_t key;           /* of cell path and call: keys random numbers */
@@ -50,6 +52,17 @@ struct cr_opnode {
     struct cr_val *out[CR_OP_MAX];
     double macs;
     struct cr_opnode *next;
+};
+
+/* One call of a cell, while the graph was built; in order of their begin. */
+struct cr_call {
+    int cell;               /* row in cells */
+    int number;             /* 1, 2, ... of that cell */
+    const char *block;      /* "Block(width=3)" where the cell is one */
+    bool loss;
+    struct cr_val *out;     /* NULL until it returns */
+    const struct cr_call *parent; /* NULL: the network, or its loss */
+    struct cr_call *next;
 };
 
 /* The output of one call of a cell, under the cell's full path. */
@@ -79,6 +92,7 @@ struct cr_graph {
     int n_nodes, n_vals;
     struct cr_val *vals, *last_val;
     struct cr_named *named, *last_named;
+    struct cr_call *calls, *last_call;
     struct cr_val **feeds;  /* per column; NULL: not used */
     struct cr_val **params; /* per parameter; NULL: not used yet */
     int room_params;
@@ -137,6 +151,7 @@ struct cr_build {
     const struct cr_node *share;  /* control word: parameter -> another's */
     int shared;                   /* parameters that took one */
     int n_in, row, depth;
+    struct cr_call *call;
     uint64_t key;
 };
 

@@ -175,6 +175,9 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
  * multiply-adds, both ways, for the whole batch; what was cut. */
 size_t cr_exec_bytes(const struct cr_exec *exec);
 double cr_exec_macs(const struct cr_exec *exec);
+/* Those of the way back, and of one on which nothing is cut: every parameter
+ * trained, gradients through every op. */
+double cr_exec_back_macs(const struct cr_exec *exec, double *all);
 struct cr_cut {
     const char *name;       /* cell */
     const char *reason;

@@ -7,11 +7,12 @@
 
 #include "base/str.h"
 #include "base/table.h"
+#include "net/drawing.h"
 #include "train/view.h"
 
 struct summary {
     int64_t batch;
-    const char *at;
+    const char *at, *svg, *dot;
 };
 
 static const struct cr_opt summary_opts[] = {
@@ -20,6 +21,12 @@ static const struct cr_opt summary_opts[] = {
     CR_STR_MAY(struct summary, at,
                "Only this cell and those in it, by its full name.",
                .text = "CELL"),
+    CR_STR_MAY(struct summary, svg,
+               "Draw the network, or that cell, into this file; - is "
+               "standard output.",
+               .text = "FILE"),
+    CR_STR_MAY(struct summary, dot,
+               "The same as text for Graphviz.", .text = "FILE"),
     { 0 },
 };
 
@@ -144,6 +151,18 @@ static double summary_macs(const struct job *j)
     return macs;
 }
 
+/* How much of the way back is cut. */
+static void summary_back(const struct job *j)
+{
+    double all, some = cr_exec_back_macs(j->exec, &all);
+    double batch = (double)j->view.batch;
+
+    if (j->view.loss && some < all && !j->o->at)
+        printf("way back: %.0f multiply-adds per sample, %.0f are cut "
+               "(%.0f %%)\n",
+               some / batch, (all - some) / batch, 100 * (all - some) / all);
+}
+
 static void summary_print(const struct job *j)
 {
     const struct cr_cut *cuts;
@@ -161,6 +180,7 @@ static void summary_print(const struct job *j)
         if (j->params[i].why && summary_shows(j, j->params[i].name))
             printf("not trained: %s: %s\n", j->params[i].name,
                    j->params[i].why);
+    summary_back(j);
     cuts = cr_exec_cuts(j->exec, &n);
     for (i = 0; i < n; i++)
         if (summary_shows(j, cuts[i].name))
@@ -248,13 +268,54 @@ static void summary_json(const struct job *j)
     printf("%s]}\n", cr_buf_text(&b));
 }
 
+/* ---- Drawings */
+
+static bool summary_write(const struct job *j, const char *path,
+                          const char *text)
+{
+    if (strcmp(path, "-") == 0)
+        return fputs(text, stdout) >= 0;
+    return cr_write_file(j->cli->diag, path, text, strlen(text));
+}
+
+static bool summary_draw(const struct job *j)
+{
+    int n;
+    const struct cr_cut *cuts = cr_exec_cuts(j->exec, &n);
+    const char *at = j->o->at ? j->o->at : "";
+    struct cr_drawing *d;
+    char *caption;
+
+    if (!j->o->svg && !j->o->dot)
+        return true;
+    d = cr_net_draw(j->view.net, at, cuts, n);
+    caption = at[0] ? cr_strf(j->cli->arena, "%s\n", at)
+                    : cr_strf(j->cli->arena,
+                              "%s\n%" PRId64 " parameters, %" PRId64
+                              " trained, %.0f multiply-adds per sample\n",
+                              cr_path_stem(j->cli->arena,
+                                           j->cli->operands[0]),
+                              j->values, j->trained, summary_macs(j));
+    return (!j->o->dot ||
+            summary_write(j, j->o->dot, cr_drawing_dot(d, caption))) &&
+           (!j->o->svg ||
+            summary_write(j, j->o->svg, cr_drawing_svg(d, caption)));
+}
+
+/* Whether standard output belongs to a drawing. */
+static bool summary_drawn(const struct job *j)
+{
+    return (j->o->svg && strcmp(j->o->svg, "-") == 0) ||
+           (j->o->dot && strcmp(j->o->dot, "-") == 0);
+}
+
 static int summary_run(struct cr_cli *cli)
 {
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
     int64_t batch = j.o->batch == CR_INT_NONE ? 0 : j.o->batch;
 
     if (cr_view_open(cli, &j.view) && cr_view_net(&j.view, batch, false) &&
-        summary_plan(&j)) {
+        summary_plan(&j) && summary_draw(&j) && !summary_drawn(&j)) {
         if (cli->json)
             summary_json(&j);
         else

@@ -48,7 +48,7 @@ END
     [[ "$output" == *$'\nnot trained: body.2.weight: frozen\n'* ]]
     [[ "$output" == *$'\nnot trained: body.2.bias: frozen'* ]]
     [[ "$output" == *"for a step of training on 8 samples"* ]]
-    [[ "$output" != *cut* ]]
+    [[ "$output" != *"cut from"* ]]
 }
 
 @test "what freezing cuts" {
@@ -159,4 +159,90 @@ END
     run -2 --separate-stderr "$CELLRUN" summary net.yaml \
         'network.body=[{Dense: [21, 3]}]'
     [[ "$stderr" == *"input (8, 20) does not fit: Dense takes in_channels 21"*"[E0101]"* ]]
+}
+
+@test "how much of the way back is cut" {
+    run -0 "$CELLRUN" summary net.yaml --batch 2 'network.body=[{Dense: [20, 7], freeze: true}, ReLU, {Dense: [7, 3]}]'
+    # all: 140 for the first weight, 2 * 21 for the second cell
+    [[ "$output" == *$'\nway back: 21 multiply-adds per sample, 161 are cut (88 %)\n'* ]]
+    run -0 "$CELLRUN" summary net.yaml --batch 2 '~network.body' 'network.body=[{Dense: [20, 7]}, {Dense: [7, 3]}]'
+    [[ "$output" != *"way back"* ]]
+}
+
+# A cell called twice, one call cut off; a block; a learned tensor; a shared
+# weight; a constant; two results.
+graph() {
+    cat >graph.yaml <<'END'
+cellrun: 1
+blocks:
+  Half:
+    params: {width: 3}
+    cells: {fc: {Dense: {out_channels: $width}}, act: ReLU}
+    construct: return act(fc(x))
+network:
+  inputs: {x: {shape: [4]}}
+  cells:
+    body: {Half: {width: 5}}
+    bias: {Parameter: {shape: [5]}}
+    out: {Dense: {out_channels: 4}}
+    back: {Dense: {in_channels: 5, out_channels: 4, has_bias: false}, share: {weight: out.weight}}
+  construct: |
+    p = body(x) + bias
+    z = stop_gradient(body(x * 0.5))
+    return out(p), back(z)
+freeze: {patterns: "bias"}
+END
+}
+
+@test "--dot: boxes, frames and what flows" {
+    graph
+    run -0 --separate-stderr "$CELLRUN" summary graph.yaml --dot g.dot
+    [[ "${lines[0]}" == cell* ]]
+    run -0 cat g.dot
+    [[ "${lines[0]}" == "digraph network {" ]]
+    [[ "$output" == *'label="body Half(width=5)\n(32, 5)"'* ]]
+    [[ "$output" == *'label="fc Dense\n(32, 5)\n25 parameters"'* ]]
+    [[ "$output" == *'label="fc #2 Dense\n(32, 5)\n25 parameters, shared"'* ]]
+    [[ "$output" == *'label="bias Parameter\n(5,)\n5 parameters, frozen"'* ]]
+    [[ "$output" == *'label="mul 0.5\n(32, 4)"'* ]]
+    [[ "$output" == *'label="back Dense\n(32, 4)\nshares out.weight"'* ]]
+    [[ "$output" == *'label="output.1\n(32, 4)"'* ]]
+    [ "$(grep -c ' -> ' g.dot)" = 12 ]
+    [ "$(grep -c 'subgraph cluster' g.dot)" = 2 ]
+}
+
+@test "--svg: whole, the same each time, everything in it once" {
+    graph
+    run -0 "$CELLRUN" summary graph.yaml --svg a.svg
+    run -0 "$CELLRUN" summary graph.yaml --svg - --threads 1
+    diff a.svg <(printf '%s\n' "$output")
+    [ "$(head -c 5 a.svg)" = "<svg " ]
+    [ "$(tail -n 1 a.svg)" = "</svg>" ]
+    [ "$(grep -c '<rect' a.svg)" = 16 ] # 13 boxes, 2 frames, the ground
+    [ "$(grep -c 'class="frame"' a.svg)" = 2 ]
+    [ "$(grep -c 'class="still"' a.svg)" = 1 ]
+    # tags are closed, in order
+    perl -0ne 's/<(\w+)[^>]*?\/>//g; my @open;
+        while (/<(\/?)(\w+)[^>]*>/g) {
+            if ($1) { die "$2" if pop @open ne $2 } else { push @open, $2 }
+        } die "@open" if @open' a.svg
+    # nothing overlaps: no box of one frame reaches into another box
+    perl -ne 'if (/<rect class="(?!frame)\w+" x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"/) {
+            for (@b) { die "$_->[0] $1" if $1 < $_->[0] + $_->[2] && $_->[0] < $1 + $3
+                && $2 < $_->[1] + $_->[3] && $_->[1] < $2 + $4 }
+            push @b, [$1, $2, $3, $4];
+        } END { die scalar @b unless @b == 13 }' a.svg
+}
+
+@test "a drawing of one cell" {
+    graph
+    run -0 "$CELLRUN" summary graph.yaml --at body --dot -
+    [[ "$output" == *'label="body\l"'* ]]
+    [[ "$output" == *'label="fc Dense'*'label="x\n(32, 4)"'*'label="output\n(32, 5)"'* ]]
+    [[ "$output" != *cluster* && "$output" != *'out Dense'* ]]
+    # of a cell without others: its ops
+    run -0 "$CELLRUN" summary graph.yaml --at body.fc --dot -
+    [[ "$output" == *'label="linear\n(32, 5)"'* ]]
+    run -1 --separate-stderr "$CELLRUN" summary graph.yaml --svg nowhere/a.svg
+    [[ "$stderr" == *"nowhere/a.svg: error: "*"[E0602]"* ]]
 }

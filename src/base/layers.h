@@ -1,0 +1,52 @@
+/*
+ * Boxes and arrows in layers, from top to bottom: where to draw an acyclic
+ * graph so that a person can follow it. The same graph gives the same
+ * picture.
+ *
+ * Each box stands below all that it comes from; arrows over more than one
+ * layer get a track of their own beside the boxes (Sugiyama's method: layers,
+ * then order within them by the mean of the neighbours, then places).
+ */
+#ifndef CR_BASE_LAYERS_H
+#define CR_BASE_LAYERS_H
+
+#include "base/arena.h"
+
+enum cr_layer_place {
+    CR_PLACE_FREE,  /* as high as its arrows permit, */
+    CR_PLACE_LATE,  /* just above the first that it leads to, */
+    CR_PLACE_TOP,   /* in the first layer, */
+    CR_PLACE_BOTTOM /* in a last one */
+};
+
+struct cr_layer_node {
+    double w, h; /* given */
+    enum cr_layer_place place;
+    double x, y; /* set: its left upper corner */
+};
+
+struct cr_point {
+    double x, y;
+};
+
+struct cr_layer_edge {
+    int from, to;  /* given: nodes */
+    int port;      /* arrows with one `from` and one `port` share a track */
+    double from_x; /* where it leaves, from the left border */
+    double to_x;   /* where it ends; < 0: to be chosen */
+    int n;         /* set: its corners. Between 1 and 2, 3 and 4, ... it */
+    struct cr_point *at; /* changes layers; the other parts are upright */
+};
+
+struct cr_layers {
+    struct cr_arena *arena;
+    double gap_x, gap_y;
+    int n_nodes, n_edges;
+    struct cr_layer_node *node;
+    struct cr_layer_edge *edge; /* no cycles */
+    double w, h;                /* set: of all */
+};
+
+void cr_layers_place(struct cr_layers *layers);
+
+#endif

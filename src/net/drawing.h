@@ -1,0 +1,79 @@
+/*
+ * The network as a picture: boxes within boxes and what flows between them.
+ *
+ * A cell that is made of cells is a frame, any other cell one box; ops that a
+ * `construct` calls are small boxes. A cell that is called twice stands there
+ * twice.
+ */
+#ifndef CR_NET_DRAWING_H
+#define CR_NET_DRAWING_H
+
+#include "base/diag.h"
+
+struct cr_cut;
+struct cr_net;
+
+enum cr_box_kind {
+    CR_BOX_FRAME, /* a cell with others in it */
+    CR_BOX_CELL,
+    CR_BOX_OP,
+    CR_BOX_INPUT,
+    CR_BOX_OUTPUT
+};
+
+enum cr_box_learns {
+    CR_LEARNS_NOTHING, /* no parameters */
+    CR_LEARNS_ALL,
+    CR_LEARNS_SOME,
+    CR_LEARNS_STILL /* none of its parameters is trained */
+};
+
+/* A value that goes through a frame's border. */
+struct cr_port {
+    int val;
+    double x; /* from the left border; set by cr_drawing_place */
+};
+
+struct cr_line {
+    struct cr_box *from, *to; /* the frame itself: a port of its own */
+    int val;
+    int n; /* set by cr_drawing_place: see layers.h */
+    struct cr_point *at;
+};
+
+struct cr_box {
+    enum cr_box_kind kind;
+    int id;                  /* from 0, in order of computation */
+    const char *path;        /* the cell's; "" for an op */
+    const char *name, *type; /* may be "" */
+    const char *shape;       /* of what comes out */
+    const char *params;      /* "432 parameters, frozen"; "" */
+    enum cr_box_learns learns;
+    bool cut; /* no gradient is computed in it */
+    struct cr_box *parent, *child, *last, *next;
+    /* of a frame: what crosses its border, and its lines */
+    int n_in, n_out, n_lines;
+    struct cr_port *in, *out;
+    struct cr_line *lines;
+    int room_in, room_out, room_lines;
+    double x, y, w, h; /* set by cr_drawing_place; within its frame */
+};
+
+struct cr_drawing {
+    struct cr_arena *arena;
+    struct cr_box *root; /* a frame without a border */
+    int n_boxes, n_arrows;
+    struct cr_line *arrows; /* from box to box, through all borders */
+    int room_arrows;
+};
+
+/* The network and its loss, or one cell with what is in it (`at`, its full
+ * path). `cuts` are those of a training plan. */
+struct cr_drawing *cr_net_draw(struct cr_net *net, const char *at,
+                               const struct cr_cut *cuts, int n_cuts);
+
+/* As text for Graphviz, or as a picture. Lines of `caption` end with \n. */
+const char *cr_drawing_dot(const struct cr_drawing *d, const char *caption);
+const char *cr_drawing_svg(struct cr_drawing *d, const char *caption);
+
+#endif
