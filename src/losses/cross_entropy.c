@@ -1,9 +1,5 @@
 /* CrossEntropyLoss: softmax and cross entropy, of classes or probabilities. */
-#include "net/cell.h"
-#include "net/attr.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "net/loss.h"
 
 struct cross_entropy {
     const struct cr_node *weight;
@@ -29,58 +25,6 @@ static const struct cr_opt cross_entropy_opts[] = {
     { 0 },
 };
 
-static bool ce_number(struct cr_build *b, const struct cr_node *node,
-                      double *to)
-{
-    if ((node->kind != CR_NODE_INT && node->kind != CR_NODE_REAL) ||
-        !(node->real >= 0) || node->real > 1e30)
-        return cr_fail(b, CR_E_WRONG_TYPE,
-                       "a class weight is a number from 0, not %s",
-                       cr_node_what(cr_build_arena(b), node));
-    *to = node->real;
-    return true;
-}
-
-static bool ce_weights(struct cr_build *b, const struct cr_node *node,
-                       int64_t classes, struct cr_reals *to)
-{
-    double *w = CR_NEWS(cr_build_arena(b), double, classes);
-    int64_t i;
-
-    to->v = w;
-    to->n = (int)classes;
-    if (node->kind == CR_NODE_LIST) {
-        if (cr_node_count(node) != classes)
-            return cr_fail(b, CR_E_SHAPE,
-                           "weight has %d entries, but there are %lld "
-                           "classes",
-                           cr_node_count(node), (long long)classes);
-        i = 0;
-        for (CR_EACH(m, node))
-            if (!ce_number(b, m, &w[i++]))
-                return false;
-        return true;
-    }
-    if (node->kind != CR_NODE_MAP)
-        return cr_fail(b, CR_E_WRONG_TYPE,
-                       "weight takes a list or a map class: number, not %s",
-                       cr_node_what(cr_build_arena(b), node));
-    for (i = 0; i < classes; i++)
-        w[i] = 1;
-    for (CR_EACH(m, node)) {
-        char *end;
-        long k = strtol(m->key, &end, 10);
-
-        if (*end || end == m->key || k < 0 || k >= classes)
-            return cr_fail(b, CR_E_OUT_OF_RANGE,
-                           "weight: '%s' is no class; there are 0 to %lld",
-                           m->key, (long long)classes - 1);
-        if (!ce_number(b, m, &w[k]))
-            return false;
-    }
-    return true;
-}
-
 static struct cr_val *cross_entropy_build(struct cr_build *b,
                                           struct cr_val *const *in)
 {
@@ -94,8 +38,8 @@ static struct cr_val *cross_entropy_build(struct cr_build *b,
     attr->reduction = o->reduction;
     attr->label_smoothing = o->label_smoothing;
     attr->axis = o->axis;
-    if (o->weight && axis >= 0 && axis < x->rank &&
-        !ce_weights(b, o->weight, x->dim[axis], &attr->weight))
+    if (axis >= 0 && axis < x->rank &&
+        !cr_loss_classes(b, o->weight, x->dim[axis], &attr->weight))
         return NULL;
     return CR_EMIT(b, "cross_entropy", attr, in[0], in[1]);
 }

@@ -17,6 +17,7 @@ struct cr_cross_entropy {
     double label_smoothing;
     int64_t axis;               /* of the classes */
     bool negative;              /* labels below 0 are no class */
+    bool logs;                  /* x are log-probabilities already */
 };
 
 struct cr_mse {
@@ -28,6 +29,7 @@ struct cr_one_hot {
     int64_t depth;
     double on_value, off_value;
     int64_t axis;
+    bool strict;                /* a number out of range is an error */
 };
 
 /* What negative indices mean: places from the end, an error, or, as all that

@@ -463,19 +463,26 @@ static struct cr_cell_inputs input_columns(struct cr_net *net,
     return (struct cr_cell_inputs){ 1, 1, found };
 }
 
-/* What a loss takes: the network's results, then columns. */
+/* What a loss takes: the network's results, then columns; or those where
+ * `where` has bits. */
 static int loss_inputs(struct cr_net *net, const char *const *columns,
-                       struct cr_pos pos, struct cr_val **in)
+                       unsigned where, struct cr_pos pos, struct cr_val **in)
 {
     struct cr_val *output = net->graph->output;
-    int i, n = 0;
+    int n = 0, i = 0, results = output->n_members;
+    bool whole = results == 0;
 
-    if (output->n_members == 0)
-        in[n++] = output;
-    for (i = 0; i < output->n_members && n < CR_OP_MAX; i++)
-        in[n++] = output->members[i];
-    for (i = 0; columns[i] && n < CR_OP_MAX; i++) {
-        in[n] = cr_net_feed(net, columns[i], pos);
+    while (n < CR_OP_MAX) {
+        bool more = whole || i < results, column = where & (1u << n);
+
+        if (more && !(column && *columns)) {
+            in[n++] = whole ? output : output->members[i++];
+            whole = false;
+            continue;
+        }
+        if (!*columns)
+            break;
+        in[n] = cr_net_feed(net, *columns++, pos);
         if (!in[n++])
             return 0;
     }
@@ -495,7 +502,7 @@ static bool build_loss_text(struct cr_net *net, struct cr_build *root,
         return cr_error(net->diag, node->pos, CR_E_NETWORK,
                         "the network gives %d results, the loss takes %d",
                         results, inputs.max);
-    n = loss_inputs(net, inputs.names + results, node->pos, in);
+    n = loss_inputs(net, inputs.names + results, 0, node->pos, in);
     root->loss = true;
     net->graph->loss = n > 0 ? build_node(root, "loss", node, n, in) : NULL;
     if (net->graph->loss && net->graph->loss->n_members > 0)
@@ -532,7 +539,7 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
     b.loss = true;
     b.depth = 1;
     b.key = cr_hash(CR_HASH, b.path, strlen(b.path));
-    n = loss_inputs(net, cell->targets, b.pos, in);
+    n = loss_inputs(net, cell->targets, cell->columns, b.pos, in);
     if (n == 0)
         return false;
     b.n_in = n;

@@ -35,6 +35,7 @@ struct cr_cell {
     const char *activation; /* MindSpore's string for Dense: "relu" */
     /* Losses only: columns taken after the network's output, "label". */
     const char *const *targets;
+    unsigned columns;   /* 1 << i: input i is such a column; 0: the last are */
 };
 
 const struct cr_cell *cr_cell_find(const char *name);

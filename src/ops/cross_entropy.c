@@ -7,7 +7,8 @@
  *   l = -sum_c a_c lp_c       dl/dx_c = (sum_j a_j) p_c - a_c
  * mean divides by the sum of w_t over labels that are not ignored, or by the
  * number of positions; all labels ignored is 0/0. With `negative`, a label
- * below 0 is no class: its a_c are all 0. */
+ * below 0 is no class: its a_c are all 0. With `logs`, lp = x, and the
+ * gradient is -a_c alone. */
 #include "math/each.h"
 #include "net/op.h"
 #include "net/attr.h"
@@ -29,6 +30,8 @@ static const struct cr_opt cross_entropy_opts[] = {
                  "One weight per class."),
     CR_BOOL_OR(struct cr_cross_entropy, negative, false,
                "Labels below 0 are no class, and no error."),
+    CR_BOOL_OR(struct cr_cross_entropy, logs, false,
+               "What comes in are logarithms of probabilities."),
     { 0 },
 };
 
@@ -173,15 +176,18 @@ static void ce_range(void *ctx, int64_t from, int64_t to)
         const cr_real *y =
             dense ? (const cr_real *)c->s->x[T] + ce_at(c, i) : NULL;
         int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
-        cr_real *p = c->prob + ce_at(c, i), top = x[0], sum = 0, log_sum;
+        cr_real *p = c->prob + ce_at(c, i), top = x[0], sum = 0, log_sum = 0;
 
         for (k = 1; k < c->classes; k++)
             if (x[k * in] > top)
                 top = x[k * in];
+        if (c->o->logs)
+            top = 0;
         for (k = 0; k < c->classes; k++)
             sum += p[k * in] = cr_exp(x[k * in] - top);
-        log_sum = cr_log(sum);
-        for (k = 0; k < c->classes; k++)
+        if (!c->o->logs)
+            log_sum = cr_log(sum);
+        for (k = 0; k < c->classes && !c->o->logs; k++)
             p[k * in] /= sum;
         c->value[i] = 0;
         c->weight[i] = 0;
@@ -238,7 +244,7 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
         cr_real *dx = (cr_real *)c->s->dx[X] + ce_at(c, i), all = 0;
         cr_real g = dy[c->o->reduction == CR_NONE ? i : 0] / *c->divisor;
 
-        for (k = 0; k < c->classes && !ignored; k++)
+        for (k = 0; k < c->classes && !ignored && !c->o->logs; k++)
             all += ce_target(c, k, t, y);
         for (k = 0; k < c->classes; k++) {
             cr_real d =

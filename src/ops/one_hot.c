@@ -38,6 +38,8 @@ static bool one_hot_plan(struct cr_plan *p)
     for (i = y->rank - 1; i > at; i--)
         y->dim[i] = y->dim[i - 1];
     y->dim[at] = o->depth;
+    if (o->strict)
+        p->bound[0] = (struct cr_bound){ .set = true, .high = o->depth };
     return true;
 }
 

@@ -62,10 +62,14 @@ static bool build(struct unit *u, struct made *m, const char *loss,
     text = args ? cr_strf(&u->arena, "{%s: %s}", type,
                           cr_node_flow(&u->arena, args))
                 : type;
-    if (network) /* what stands around the cell */
+    if (u->entry->cell->targets) {
+        text = cr_strf(&u->arena, "network: %s\nloss: %s\n",
+                       network ? cr_node_flow(&u->arena, network) : "Identity",
+                       text);
+    } else if (network) /* what stands around the cell */
         text = cr_node_flow(&u->arena, network);
     if (u->entry->cell->targets)
-        text = cr_strf(&u->arena, "network: Identity\nloss: %s\n", text);
+        ;
     else if (loss)
         text = cr_strf(&u->arena, "network: %s\nloss: %s\n", text, loss);
     else

@@ -1,0 +1,63 @@
+/* CosineEmbeddingLoss, with c = x1 x2 / (|x1| |x2|) along axis 1: l = 1 - c
+ * where y = 1, max(0, c - margin) where y = -1, and 0 for another y */
+#include "net/loss.h"
+
+struct cosine {
+    double margin;
+    int reduction;
+};
+
+static const struct cr_opt cosine_opts[] = {
+    CR_REAL_OR(struct cosine, margin, 0, -1, 1,
+               "Up to this cosine the label -1 costs nothing."),
+    CR_LOSS_REDUCTION(struct cosine, CR_MEAN),
+    { 0 },
+};
+
+static struct cr_val *dot(struct cr_build *b, struct cr_val *x,
+                          struct cr_val *y)
+{
+    return cr_loss_over(b, "sum", CR_EMIT(b, "mul", NULL, x, y), 1, false);
+}
+
+static struct cr_val *cosine_embedding_build(struct cr_build *b,
+                                             struct cr_val *const *in)
+{
+    const struct cosine *o = cr_opts(b);
+    struct cr_val *zero = cr_loss_number(b, 0), *one = cr_loss_number(b, 1);
+    struct cr_val *norms, *c, *alike, *apart;
+
+    if (!cr_loss_same(b, in))
+        return NULL;
+    norms = CR_EMIT(b, "mul", NULL, dot(b, in[0], in[0]), dot(b, in[1], in[1]));
+    c = CR_EMIT(b, "div", NULL, dot(b, in[0], in[1]),
+                CR_EMIT(b, "sqrt", NULL, norms));
+    alike = CR_EMIT(b, "sub", NULL, one, c);
+    apart = CR_EMIT(b, "relu", NULL,
+                    CR_EMIT(b, "sub", NULL, c, cr_loss_number(b, o->margin)));
+    apart = CR_EMIT(b, "where", NULL,
+                    CR_EMIT(b, "equal", NULL, in[2], cr_loss_number(b, -1)),
+                    apart, zero);
+    alike = CR_EMIT(b, "where", NULL, CR_EMIT(b, "equal", NULL, in[2], one),
+                    alike, apart);
+    return cr_loss_reduce(b, alike, o->reduction);
+}
+
+const struct cr_cell cr_loss_cosine_embedding = {
+    .about = {
+        .name = "CosineEmbeddingLoss",
+        .summary = "Directions of two embeddings that should be alike, or "
+                   "not.",
+        .detail = "The network gives two embeddings (batch, features); "
+                  "labels 1 or -1 (batch). A row of zeros has no direction, "
+                  "and gives no number, as in MindSpore.",
+        .example = "loss: {CosineEmbeddingLoss: {margin: 0.1}}\n",
+        .opts = cosine_opts,
+        .size = sizeof(struct cosine),
+    },
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .inputs = (const char *const[]){ "logits_x1", "logits_x2", "labels", NULL },
+    .targets = (const char *const[]){ "label", NULL },
+    .build = cosine_embedding_build,
+};

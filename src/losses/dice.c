@@ -1,0 +1,45 @@
+/* DiceLoss: l = 1 - 2 sum(x y) / (sum(x^2) + sum(y^2) + smooth), over
+ * everything */
+#include "net/loss.h"
+
+struct dice {
+    double smooth;
+};
+
+static const struct cr_opt dice_opts[] = {
+    CR_REAL_POS_OR(struct dice, smooth, 1e-5, 1e30,
+                   "Keeps a division by 0 away."),
+    { 0 },
+};
+
+static struct cr_val *dice_build(struct cr_build *b, struct cr_val *const *in)
+{
+    const struct dice *o = cr_opts(b);
+    struct cr_val *both, *squares;
+
+    if (!cr_loss_same(b, in))
+        return NULL;
+    both = cr_loss_all(b, "sum", CR_EMIT(b, "mul", NULL, in[0], in[1]));
+    squares = CR_EMIT(b, "add", NULL, CR_EMIT(b, "mul", NULL, in[0], in[0]),
+                      CR_EMIT(b, "mul", NULL, in[1], in[1]));
+    squares = CR_EMIT(b, "add", NULL, cr_loss_all(b, "sum", squares),
+                      cr_loss_number(b, o->smooth));
+    both = CR_EMIT(b, "mul", NULL, both, cr_loss_number(b, 2));
+    return CR_EMIT(b, "sub", NULL, cr_loss_number(b, 1),
+                   CR_EMIT(b, "div", NULL, both, squares));
+}
+
+const struct cr_cell cr_loss_dice = {
+    .about = {
+        .name = "DiceLoss",
+        .summary = "How little output and label overlap.",
+        .detail = "Output and label of one shape.",
+        .example = "loss: {DiceLoss: {smooth: 1.0e-3}}\n",
+        .opts = dice_opts,
+        .size = sizeof(struct dice),
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .targets = (const char *const[]){ "label", NULL },
+    .build = dice_build,
+};

@@ -1,0 +1,90 @@
+/* FocalLoss (Lin et al., arXiv:1708.02002), with lp = log softmax of x along
+ * axis 1 and p = e^lp: l = -(1 - p_c)^gamma w_c y_c lp_c, of classes the sum
+ * over c, and the mean over what follows axis 1 (semantics.md 4.4) */
+#include "net/loss.h"
+
+struct focal {
+    const struct cr_node *weight;
+    double gamma;
+    int reduction;
+};
+
+static const struct cr_opt focal_opts[] = {
+    CR_NODE(struct focal, weight,
+            "Weights of the classes: a list, one for each, or a map class: "
+            "weight, where classes not named weigh 1."),
+    CR_REAL_OR(struct focal, gamma, 2, 0, 100,
+               "How much less well known samples count."),
+    CR_LOSS_REDUCTION(struct focal, CR_MEAN),
+    { 0 },
+};
+
+/* (N, C, ...) as (N, C, positions) */
+static struct cr_val *flat(struct cr_build *b, struct cr_val *v)
+{
+    struct cr_flatten *attr = CR_NEW(cr_build_arena(b), struct cr_flatten);
+
+    attr->start_dim = 2;
+    attr->end_dim = -1;
+    return cr_val_spec(v)->rank > 3 ? CR_EMIT(b, "flatten", attr, v) : v;
+}
+
+/* Shares of the classes: labels as they are, or 1 at the class. */
+static struct cr_val *shares(struct cr_build *b, const struct cr_spec *x,
+                             struct cr_val *label, bool classes)
+{
+    struct cr_val *hot;
+
+    if (!classes)
+        return flat(b, label);
+    hot = cr_loss_one_hot(b, label, x->dim[1], 1); /* (N, C, 1, ...) */
+    hot = cr_loss_over(b, "sum", hot, 2, false);
+    return hot ? flat(b, hot) : NULL;
+}
+
+static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
+{
+    const struct focal *o = cr_opts(b);
+    const struct cr_spec *x = cr_val_spec(in[0]), *y = cr_val_spec(in[1]);
+    bool classes = y->rank > 1 && y->rank == x->rank && y->dim[1] == 1;
+    struct cr_softmax *axis = CR_NEW(cr_build_arena(b), struct cr_softmax);
+    struct cr_reals weight = { 0 };
+    struct cr_val *lp, *p, *v;
+
+    if (x->rank < 2 || (!classes && !cr_loss_same(b, in)))
+        return NULL;
+    if (!cr_loss_classes(b, o->weight, x->dim[1], &weight))
+        return NULL;
+    axis->axis = 1;
+    lp = CR_EMIT(b, "log_softmax", axis, flat(b, in[0]));
+    p = CR_EMIT(b, "exp", NULL, lp);
+    v = CR_EMIT(b, "pow", NULL,
+                CR_EMIT(b, "sub", NULL, cr_loss_number(b, 1), p),
+                cr_loss_number(b, o->gamma));
+    v = CR_EMIT(b, "mul", NULL, v, CR_EMIT(b, "neg", NULL, lp));
+    v = CR_EMIT(b, "mul", NULL, v,
+                cr_loss_weigh(b, shares(b, x, in[1], classes), &weight, 1));
+    if (x->rank > 2)
+        v = cr_loss_over(b, "mean", v, 2, false);
+    if (classes)
+        v = cr_loss_over(b, "sum", v, 1, false);
+    return cr_loss_reduce(b, v, o->reduction);
+}
+
+const struct cr_cell cr_loss_focal = {
+    .about = {
+        .name = "FocalLoss",
+        .summary = "Cross entropy that gives well known samples less "
+                   "weight.",
+        .detail = "Logits (batch, classes, ...); labels int32 (batch, 1, "
+                  "...), which give a value per sample, or shares of the "
+                  "logits' shape, which give one per class.",
+        .example = "loss: {FocalLoss: {gamma: 1.0}}\n",
+        .opts = focal_opts,
+        .size = sizeof(struct focal),
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .targets = (const char *const[]){ "label", NULL },
+    .build = focal_build,
+};

@@ -1,0 +1,51 @@
+/* GaussianNLLLoss, with v = max(var, eps): l = (ln v + (x - y)^2 / v) / 2, and
+ * ln(2 pi) / 2 more with full */
+#include "net/loss.h"
+
+struct gaussian {
+    bool full;
+    double eps;
+    int reduction;
+};
+
+static const struct cr_opt gaussian_opts[] = {
+    CR_BOOL_OR(struct gaussian, full, false, "Add the constant, too."),
+    CR_REAL_POS_OR(struct gaussian, eps, 1e-6, 1e30, "The least variance."),
+    CR_LOSS_REDUCTION(struct gaussian, CR_MEAN),
+    { 0 },
+};
+
+static struct cr_val *gaussian_nll_build(struct cr_build *b,
+                                         struct cr_val *const *in)
+{
+    const struct gaussian *o = cr_opts(b);
+    struct cr_val *var =
+        CR_EMIT(b, "maximum", NULL, in[2], cr_loss_number(b, o->eps));
+    struct cr_val *d = CR_EMIT(b, "sub", NULL, in[0], in[1]);
+    struct cr_val *v =
+        CR_EMIT(b, "add", NULL, CR_EMIT(b, "log", NULL, var),
+                CR_EMIT(b, "div", NULL, CR_EMIT(b, "square", NULL, d), var));
+
+    v = CR_EMIT(b, "mul", NULL, v, cr_loss_number(b, 0.5));
+    if (o->full) /* ln(2 pi) / 2 */
+        v = CR_EMIT(b, "add", NULL, v, cr_loss_number(b, 0.9189385332046727));
+    return cr_loss_reduce(b, v, o->reduction);
+}
+
+const struct cr_cell cr_loss_gaussian_nll = {
+    .about = {
+        .name = "GaussianNLLLoss",
+        .summary = "Likelihood of numbers under a normal distribution.",
+        .detail = "The network gives means and variances; the shapes "
+                  "broadcast.",
+        .example = "loss: {GaussianNLLLoss: {full: true}}\n",
+        .opts = gaussian_opts,
+        .size = sizeof(struct gaussian),
+    },
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .inputs = (const char *const[]){ "logits", "labels", "var", NULL },
+    .targets = (const char *const[]){ "label", NULL },
+    .columns = 1u << 1,
+    .build = gaussian_nll_build,
+};

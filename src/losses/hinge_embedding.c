@@ -1,0 +1,58 @@
+/* HingeEmbeddingLoss: l = x where y = 1, max(0, margin - x) where y = -1, and 0
+ * for another y */
+#include "net/loss.h"
+
+struct hinge {
+    double margin;
+    int reduction;
+};
+
+static const struct cr_opt hinge_opts[] = {
+    CR_REAL_OR(struct hinge, margin, 1, -1e30, 1e30,
+               "From here on a distance of the label -1 costs nothing."),
+    CR_LOSS_REDUCTION(struct hinge, CR_MEAN),
+    { 0 },
+};
+
+CR_INLINE cr_real hinge_room(const void *attr, cr_real x)
+{
+    cr_real room = (cr_real)((const struct hinge *)attr)->margin - x;
+
+    return room > 0 ? room : 0;
+}
+
+CR_LOOP2(hinge_real, cr_real, cr_real,
+         b == 1    ? a
+         : b == -1 ? hinge_room(attr, a)
+                   : 0)
+CR_BACK2(hinge_back,
+         b == 1                               ? g
+         : b == -1 && hinge_room(attr, a) > 0 ? -g
+                                              : 0,
+         0 * g)
+CR_LOSS_OP(hinge, 2, 1);
+
+static struct cr_val *hinge_embedding_build(struct cr_build *b,
+                                            struct cr_val *const *in)
+{
+    const struct hinge *o = cr_opts(b);
+
+    return cr_loss_reduce(b, CR_EMIT_OP(b, &hinge_op, o, in[0], in[1]),
+                          o->reduction);
+}
+
+const struct cr_cell cr_loss_hinge_embedding = {
+    .about = {
+        .name = "HingeEmbeddingLoss",
+        .summary = "Distances that should be small, or larger than a "
+                   "margin.",
+        .detail = "Distances and labels 1 or -1; the shapes broadcast.",
+        .example = "loss: {HingeEmbeddingLoss: {margin: 0.5}}\n",
+        .opts = hinge_opts,
+        .size = sizeof(struct hinge),
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .targets = (const char *const[]){ "label", NULL },
+    .build = hinge_embedding_build,
+};

@@ -1,0 +1,43 @@
+/* MarginRankingLoss: l = max(0, margin - y (x1 - x2)) */
+#include "net/loss.h"
+
+struct ranking {
+    double margin;
+    int reduction;
+};
+
+static const struct cr_opt ranking_opts[] = {
+    CR_REAL_OR(struct ranking, margin, 0, -1e30, 1e30,
+               "By how much it should be larger."),
+    CR_LOSS_REDUCTION(struct ranking, CR_MEAN),
+    { 0 },
+};
+
+static struct cr_val *margin_ranking_build(struct cr_build *b,
+                                           struct cr_val *const *in)
+{
+    const struct ranking *o = cr_opts(b);
+    struct cr_val *v =
+        CR_EMIT(b, "mul", NULL, in[2], CR_EMIT(b, "sub", NULL, in[0], in[1]));
+
+    v = CR_EMIT(b, "sub", NULL, cr_loss_number(b, o->margin), v);
+    return cr_loss_reduce(b, CR_EMIT(b, "relu", NULL, v), o->reduction);
+}
+
+const struct cr_cell cr_loss_margin_ranking = {
+    .about = {
+        .name = "MarginRankingLoss",
+        .summary = "Which of two should be the larger one.",
+        .detail = "The network gives both; the label is 1 where the first "
+                  "should be larger, -1 where the second should. The shapes "
+                  "broadcast.",
+        .example = "loss: {MarginRankingLoss: {margin: 0.1}}\n",
+        .opts = ranking_opts,
+        .size = sizeof(struct ranking),
+    },
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .inputs = (const char *const[]){ "input1", "input2", "target", NULL },
+    .targets = (const char *const[]){ "label", NULL },
+    .build = margin_ranking_build,
+};

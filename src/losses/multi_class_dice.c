@@ -1,0 +1,101 @@
+/* MultiClassDiceLoss: the mean over channels c of w_c (1 - 2 sum(x y) /
+ * (sum(x^2) + sum(y^2) + 1e-5)), sums over the samples and all that follows
+ * axis 1; a channel that is left out still counts in the mean */
+#include "net/loss.h"
+
+struct dice {
+    struct cr_reals weights;
+    int64_t ignore_indiex;
+    const char *activation;
+};
+
+static const struct cr_opt dice_opts[] = {
+    CR_REALS_MAY(struct dice, weights, -1e30, 1e30,
+                 "A weight for each channel."),
+    CR_INT_MAY(struct dice, ignore_indiex, 0, CR_DIM_MAX,
+               "A channel that is left out."),
+    CR_STR_OR(struct dice, activation, "softmax",
+              "What the output goes through first, by its lower-case name; "
+              "\"\" for nothing."),
+    { 0 },
+};
+
+/* (batch, channels, ...) summed over all but the channels */
+static struct cr_val *channels(struct cr_build *b, struct cr_val *v)
+{
+    struct cr_over *over = CR_NEW(cr_build_arena(b), struct cr_over);
+    int rank = v ? cr_val_spec(v)->rank : 2, i;
+    int64_t *axis = CR_NEWS(cr_build_arena(b), int64_t, rank);
+
+    for (i = 1; i < rank; i++)
+        axis[i] = i == 1 ? 0 : i;
+    over->axis.v = axis + 1;
+    over->axis.n = rank - 1;
+    return CR_EMIT(b, "sum", over, v);
+}
+
+/* The weights, 0 for the channel that is left out. */
+static bool dice_weights(struct cr_build *b, int64_t n, struct cr_reals *to)
+{
+    const struct dice *o = cr_opts(b);
+    double *w = CR_NEWS(cr_build_arena(b), double, n);
+    int64_t i;
+
+    if (o->weights.n > 0 && o->weights.n != n)
+        return cr_fail(b, CR_E_SHAPE,
+                       "weights has %d entries, but there are %lld channels",
+                       o->weights.n, (long long)n);
+    for (i = 0; i < n; i++)
+        w[i] = i == o->ignore_indiex ? 0
+               : o->weights.n > 0    ? o->weights.v[i]
+                                     : 1;
+    *to = (struct cr_reals){ .n = (int)n, .v = w };
+    return true;
+}
+
+static struct cr_val *multi_class_dice_build(struct cr_build *b,
+                                             struct cr_val *const *in)
+{
+    const struct dice *o = cr_opts(b);
+    struct cr_val *x = in[0], *both, *squares, *v;
+    struct cr_reals weight;
+
+    if (!cr_loss_same(b, in))
+        return NULL;
+    if (cr_val_spec(x)->rank < 2) {
+        cr_fail(b, CR_E_SHAPE, "output %s has no channels",
+                cr_show(cr_build_arena(b), cr_val_spec(x)));
+        return NULL;
+    }
+    if (!dice_weights(b, cr_val_spec(x)->dim[1], &weight))
+        return NULL;
+    if (*o->activation)
+        x = cr_activation(b, o->activation, x);
+    both = channels(b, CR_EMIT(b, "mul", NULL, x, in[1]));
+    squares =
+        CR_EMIT(b, "add", NULL, channels(b, CR_EMIT(b, "mul", NULL, x, x)),
+                channels(b, CR_EMIT(b, "mul", NULL, in[1], in[1])));
+    squares = CR_EMIT(b, "add", NULL, squares, cr_loss_number(b, 1e-5));
+    both = CR_EMIT(b, "mul", NULL, both, cr_loss_number(b, 2));
+    v = CR_EMIT(b, "sub", NULL, cr_loss_number(b, 1),
+                CR_EMIT(b, "div", NULL, both, squares));
+    return cr_loss_all(b, "mean", cr_loss_weigh(b, v, &weight, 0));
+}
+
+const struct cr_cell cr_loss_multi_class_dice = {
+    .about = {
+        .name = "MultiClassDiceLoss",
+        .summary = "How little output and label overlap, channel by "
+                   "channel.",
+        .detail = "Output and label (batch, channels, ...) of one shape; "
+                  "softmax and other activations are part of it. "
+                  "ignore_indiex is MindSpore's spelling.",
+        .example = "loss: {MultiClassDiceLoss: {ignore_indiex: 0}}\n",
+        .opts = dice_opts,
+        .size = sizeof(struct dice),
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .targets = (const char *const[]){ "label", NULL },
+    .build = multi_class_dice_build,
+};

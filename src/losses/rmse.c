@@ -1,0 +1,27 @@
+/* RMSELoss: l = sqrt(the mean of (x - y)^2) */
+#include "net/loss.h"
+
+static struct cr_val *rmse_build(struct cr_build *b,
+                                 struct cr_val *const *in)
+{
+    struct cr_mse *attr = CR_NEW(cr_build_arena(b), struct cr_mse);
+
+    attr->reduction = CR_MEAN;
+    return CR_EMIT(b, "sqrt", NULL, CR_EMIT(b, "mse", attr, in[0], in[1]));
+}
+
+const struct cr_cell cr_loss_rmse = {
+    .about = {
+        .name = "RMSELoss",
+        .summary = "Root of the mean squared difference of output and "
+                   "label.",
+        .detail = "Over all elements; the shapes broadcast. Where output "
+                  "and label are equal everywhere it has no gradient: not a "
+                  "number, as in MindSpore.",
+        .example = "loss: RMSELoss\n",
+    },
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .targets = (const char *const[]){ "label", NULL },
+    .build = rmse_build,
+};

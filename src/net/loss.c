@@ -1,0 +1,148 @@
+#include "net/loss.h"
+
+#include <stdlib.h>
+
+struct cr_val *cr_loss_all(struct cr_build *b, const char *op, struct cr_val *v)
+{
+    return CR_EMIT(b, op, CR_NEW(cr_build_arena(b), struct cr_over), v);
+}
+
+struct cr_val *cr_loss_over(struct cr_build *b, const char *op,
+                            struct cr_val *v, int64_t axis, bool keepdims)
+{
+    struct cr_over *over = CR_NEW(cr_build_arena(b), struct cr_over);
+    int64_t *at = CR_NEW(cr_build_arena(b), int64_t);
+
+    *at = axis;
+    over->axis.v = at;
+    over->axis.n = 1;
+    over->keepdims = keepdims;
+    return CR_EMIT(b, op, over, v);
+}
+
+struct cr_val *cr_loss_reduce(struct cr_build *b, struct cr_val *v,
+                              int reduction)
+{
+    return reduction == CR_NONE
+               ? v
+               : cr_loss_all(b, reduction == CR_MEAN ? "mean" : "sum", v);
+}
+
+struct cr_val *cr_loss_number(struct cr_build *b, double value)
+{
+    struct cr_constant *attr = CR_NEW(cr_build_arena(b), struct cr_constant);
+    double *v = CR_NEW(cr_build_arena(b), double);
+
+    *v = value;
+    attr->value.v = v;
+    attr->value.n = 1;
+    return cr_emit(b, "constant", attr, 0, NULL);
+}
+
+struct cr_val *cr_loss_weigh(struct cr_build *b, struct cr_val *v,
+                             const struct cr_reals *weight, int64_t axis)
+{
+    struct cr_constant *attr = CR_NEW(cr_build_arena(b), struct cr_constant);
+    const struct cr_spec *spec = v ? cr_val_spec(v) : NULL;
+    int64_t *shape;
+    int i;
+
+    if (!v || weight->n == 0)
+        return v;
+    if (axis < 0)
+        axis += spec->rank;
+    if (axis < 0 || axis >= spec->rank ||
+        (weight->n != 1 && weight->n != spec->dim[axis])) {
+        cr_fail(b, CR_E_SHAPE, "%d weights do not fit %s", weight->n,
+                cr_show(cr_build_arena(b), spec));
+        return NULL;
+    }
+    shape = CR_NEWS(cr_build_arena(b), int64_t, spec->rank);
+    for (i = 0; i < spec->rank; i++)
+        shape[i] = i == axis ? weight->n : 1;
+    attr->value = *weight;
+    attr->shape.v = shape;
+    attr->shape.n = spec->rank;
+    return CR_EMIT(b, "mul", NULL, v, cr_emit(b, "constant", attr, 0, NULL));
+}
+
+struct cr_val *cr_loss_one_hot(struct cr_build *b, struct cr_val *label,
+                               int64_t classes, int64_t axis)
+{
+    struct cr_one_hot *attr = CR_NEW(cr_build_arena(b), struct cr_one_hot);
+
+    attr->depth = classes;
+    attr->on_value = 1;
+    attr->axis = axis;
+    attr->strict = true;
+    return CR_EMIT(b, "one_hot", attr, label);
+}
+
+bool cr_loss_same(struct cr_build *b, struct cr_val *const *in)
+{
+    struct cr_spec x = *cr_val_spec(in[0]), y = *cr_val_spec(in[1]);
+
+    y.type = x.type;
+    y.layout = x.layout;
+    return cr_spec_same(&x, &y) ||
+           cr_fail(b, CR_E_SHAPE,
+                   "label %s does not have the shape of the "
+                   "output, %s",
+                   cr_show(cr_build_arena(b), &y),
+                   cr_show(cr_build_arena(b), &x));
+}
+
+static bool loss_weight(struct cr_build *b, const struct cr_node *node,
+                        double *to)
+{
+    if ((node->kind != CR_NODE_INT && node->kind != CR_NODE_REAL) ||
+        !(node->real >= 0) || node->real > 1e30)
+        return cr_fail(b, CR_E_WRONG_TYPE,
+                       "a class weight is a number from 0, not %s",
+                       cr_node_what(cr_build_arena(b), node));
+    *to = node->real;
+    return true;
+}
+
+bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
+                     int64_t classes, struct cr_reals *to)
+{
+    double *w;
+    int64_t i;
+
+    if (!node)
+        return true;
+    w = CR_NEWS(cr_build_arena(b), double, classes);
+    to->v = w;
+    to->n = (int)classes;
+    if (node->kind == CR_NODE_LIST) {
+        if (cr_node_count(node) != classes)
+            return cr_fail(b, CR_E_SHAPE,
+                           "weight has %d entries, but there are %lld "
+                           "classes",
+                           cr_node_count(node), (long long)classes);
+        i = 0;
+        for (CR_EACH(m, node))
+            if (!loss_weight(b, m, &w[i++]))
+                return false;
+        return true;
+    }
+    if (node->kind != CR_NODE_MAP)
+        return cr_fail(b, CR_E_WRONG_TYPE,
+                       "weight takes a list or a map class: number, not %s",
+                       cr_node_what(cr_build_arena(b), node));
+    for (i = 0; i < classes; i++)
+        w[i] = 1;
+    for (CR_EACH(m, node)) {
+        char *end;
+        long k = strtol(m->key, &end, 10);
+
+        if (*end || end == m->key || k < 0 || k >= classes)
+            return cr_fail(b, CR_E_OUT_OF_RANGE,
+                           "weight: '%s' is no class; there are 0 to %lld",
+                           m->key, (long long)classes - 1);
+        if (!loss_weight(b, m, &w[k]))
+            return false;
+    }
+    return true;
+}
