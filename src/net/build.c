@@ -71,35 +71,40 @@ static bool row_open(struct cr_build *b, const char *type)
     return true;
 }
 
-static void name_value(struct cr_net *net, const char *name, struct cr_val *v)
+/* One name, or one for each member of a tuple: name.0, name.1.0, ... */
+static void name_values(struct cr_net *net, struct cr_names *to,
+                        const char *name, struct cr_val *v)
 {
-    struct cr_named *named = CR_NEW(net->arena, struct cr_named);
+    struct cr_named *named;
+    int i;
 
+    for (i = 0; i < v->n_members; i++)
+        name_values(net, to, cr_strf(net->arena, "%s.%d", name, i),
+                    v->members[i]);
+    if (v->n_members > 0)
+        return;
+    named = CR_NEW(net->arena, struct cr_named);
     named->name = name;
     named->val = v;
-    if (net->graph->last_named)
-        net->graph->last_named->next = named;
+    if (to->last)
+        to->last->next = named;
     else
-        net->graph->named = named;
-    net->graph->last_named = named;
+        to->first = named;
+    to->last = named;
+    to->n++;
 }
 
 /* CELL, CELL#2 for the second call; of a tuple CELL#.0, CELL#2.0. */
 static void name_output(struct cr_build *b, struct cr_val *v)
 {
     struct cr_net *net = b->net;
-    int i, calls = net->seen[b->row].calls;
-    const char *name =
-        calls > 1 ? cr_strf(net->arena, "%s#%d", b->path, calls) : b->path;
+    int calls = net->seen[b->row].calls;
+    const char *name = calls > 1 ? cr_strf(net->arena, "%s#%d", b->path, calls)
+                       : v->n_members > 0
+                           ? cr_strf(net->arena, "%s#", b->path)
+                           : b->path;
 
-    if (v->n_members == 0)
-        name_value(net, name, v);
-    for (i = 0; i < v->n_members; i++)
-        if (v->members[i]->n_members == 0)
-            name_value(net,
-                       cr_strf(net->arena, "%s%s.%d", name,
-                               calls > 1 ? "" : "#", i),
-                       v->members[i]);
+    name_values(net, &net->graph->named, name, v);
 }
 
 static struct cr_val *build_node(struct cr_build *parent, const char *path,
@@ -574,6 +579,9 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
     net->graph->output = build_node(&root, "", network, inputs.max, in);
     if (!net->graph->output)
         return false;
+    name_values(net, &net->graph->results,
+                net->graph->output->n_members > 0 ? "#" : "",
+                net->graph->output);
     if (!net->built)
         net->n_shown = net->n_cells;
     return !net->want.loss || build_loss(net, &root);

@@ -402,21 +402,18 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     const struct cr_named *c;
     int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
-    for (c = e->graph->named; c; c = c->next)
+    for (c = e->graph->named.first; c; c = c->next)
         count += 2;
     if (!e->kept)
         e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
     e->n_kept = 0;
-    for (c = e->graph->named; c; c = c->next)
+    for (c = e->graph->named.first; c; c = c->next)
         keep(e, "output.", c->name, e->of[c->val->id]);
-    for (i = 0; i < e->n_outputs; i++)
-        keep(e, "output",
-             e->graph->output->n_members > 0 ? cr_strf(&e->arena, "#.%d", i)
-                                             : "",
-             e->outputs[i]);
+    for (i = 0, c = e->graph->results.first; c; c = c->next)
+        keep(e, "output", c->name, e->outputs[i++]);
     keep(e, "loss", "", e->loss);
     if (e->want.backward) {
-        for (c = e->graph->named; c; c = c->next)
+        for (c = e->graph->named.first; c; c = c->next)
             if (e->of[c->val->id] >= 0)
                 keep(e, "grad.output.", c->name,
                      e->vals[e->of[c->val->id]].grad);
@@ -447,7 +444,7 @@ const char *cr_exec_culprit(struct cr_exec *e)
     for (i = 0; i < e->net->want.n_columns; i++)
         cr_exec_feed(again, i, e->fed[i]);
     cr_exec_forward(again, e->t);
-    for (c = e->graph->named; c && !found[0]; c = c->next) {
+    for (c = e->graph->named.first; c && !found[0]; c = c->next) {
         int val = again->of[c->val->id];
 
         if (val >= 0 && again->vals[val].spec.type == CR_REAL &&

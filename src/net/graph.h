@@ -72,6 +72,11 @@ struct cr_named {
     struct cr_named *next;
 };
 
+struct cr_names {
+    struct cr_named *first, *last;
+    int n;
+};
+
 /* What fills a parameter. */
 struct cr_filler {
     const struct cr_init *init;
@@ -91,7 +96,8 @@ struct cr_graph {
     struct cr_opnode *nodes, *last_node;
     int n_nodes, n_vals;
     struct cr_val *vals, *last_val;
-    struct cr_named *named, *last_named;
+    struct cr_names named;   /* what the cells give, */
+    struct cr_names results; /* and the network: "", or "#.0", "#.1.0" */
     struct cr_call *calls, *last_call;
     struct cr_val **feeds;  /* per column; NULL: not used */
     struct cr_val **params; /* per parameter; NULL: not used yet */

@@ -316,13 +316,11 @@ static bool *live_nodes(struct cr_exec *e)
 
     for (node = g->nodes; node; node = node->next)
         nodes[n++] = node;
-    if (g->output->n_members == 0)
-        wanted[g->output->id] = true;
-    for (i = 0; i < g->output->n_members; i++)
-        wanted[g->output->members[i]->id] = true;
+    for (name = g->results.first; name; name = name->next)
+        wanted[name->val->id] = true;
     if (e->want.loss)
         wanted[g->loss->id] = true;
-    for (name = g->named; name && whole(e); name = name->next)
+    for (name = g->named.first; name && whole(e); name = name->next)
         wanted[name->val->id] = true;
     while (n-- > 0) {
         if (nodes[n]->loss && !e->want.loss)
@@ -349,7 +347,7 @@ static int result_of(struct cr_exec *e, const struct cr_val *v)
 /* Feeds and parameters come first; then a step per node. */
 static bool forward_make(struct cr_exec *e)
 {
-    const struct cr_val *output = e->graph->output;
+    const struct cr_named *result = e->graph->results.first;
     const struct cr_opnode *node;
     const bool *live = live_nodes(e);
     int i = 0;
@@ -358,11 +356,9 @@ static bool forward_make(struct cr_exec *e)
     for (node = e->graph->nodes; node; node = node->next)
         if (live[i++] && !node_make(e, node))
             return false;
-    e->n_outputs = output->n_members > 0 ? output->n_members : 1;
-    e->outputs = CR_NEWS(&e->arena, int, e->n_outputs);
-    for (i = 0; i < e->n_outputs; i++)
-        e->outputs[i] =
-            result_of(e, output->n_members > 0 ? output->members[i] : output);
+    e->outputs = CR_NEWS(&e->arena, int, e->graph->results.n);
+    for (; result; result = result->next)
+        e->outputs[e->n_outputs++] = result_of(e, result->val);
     e->loss = e->want.loss ? result_of(e, e->graph->loss) : -1;
     return true;
 }
@@ -371,7 +367,7 @@ static void roots_make(struct cr_exec *e)
 {
     const struct cr_named *n;
 
-    for (n = e->graph->named; n; n = n->next)
+    for (n = e->graph->named.first; n; n = n->next)
         if (e->of[n->val->id] >= 0)
             e->vals[e->of[n->val->id]].root = true;
 }

@@ -219,3 +219,96 @@ END
     mkdir other && cd other
     run -0 "$CELLRUN" trace ../run --step --against ../b.npz --atol 0 --rtol 0
 }
+
+# A block in a block, called twice; tuples in tuples; a recurrent cell.
+nested() {
+    cat >nested.yaml <<'E'
+cellrun: 1
+vars: {twice: 2.0}
+blocks:
+  Two:
+    cells: {a: {Dense: {out_channels: 3}}, b: {Dense: {out_channels: 2}}}
+    construct: return a(x), b(x)
+  Wrap:
+    cells: {two: Two}
+    construct: |
+      p, q = two(x)
+      r, s = two(x * $twice)
+      return p, (q, r)
+  Dist:
+    inputs: [p, rest, label]
+    construct: return mean(square(p)) + mean(square(rest[0])) + mean(rest[1]) + mean(label)
+network:
+  inputs: {x: {shape: [3]}}
+  cells:
+    wrap: Wrap
+    lstm: {LSTM: {input_size: 3, hidden_size: 5, batch_first: true}}
+  construct: |
+    t = wrap(x)
+    h = lstm(expand_dims(x, 1))
+    return t[0] + mean(h[0]), t[1]
+loss: Dist
+E
+}
+
+@test "tuples, members of tuples, cells called twice" {
+    nested
+    run -0 "$CELLRUN" trace nested.yaml --feed x=x.npy --feed label=x.npy \
+        --grad -o o.npz
+    cat >want <<'E'
+grad.output.lstm#.0
+grad.output.wrap#.0
+grad.output.wrap#.1.0
+grad.output.wrap#.1.1
+grad.output.wrap.two#.0
+grad.output.wrap.two#.1
+grad.output.wrap.two#2.0
+grad.output.wrap.two.a
+grad.output.wrap.two.a#2
+grad.output.wrap.two.b
+output#.0
+output#.1.0
+output#.1.1
+output.lstm#.0
+output.lstm#.1.0
+output.lstm#.1.1
+output.wrap#.0
+output.wrap#.1.0
+output.wrap#.1.1
+output.wrap.two#.0
+output.wrap.two#.1
+output.wrap.two#2.0
+output.wrap.two#2.1
+output.wrap.two.a
+output.wrap.two.a#2
+output.wrap.two.b
+output.wrap.two.b#2
+E
+    names o.npz | grep output | LC_ALL=C sort | diff want -
+    run -0 "$CELLRUN" trace nested.yaml --feed x=x.npy --feed label=x.npy \
+        --grad --eager --against o.npz --rtol 0 --atol 0
+    [ "${lines[1]}" = "differ: 0" ]
+    # the members are the values themselves, in every plan
+    run -0 "$CELLRUN" trace nested.yaml --feed x=x.npy --json
+    for pair in "wrap#.1.1 wrap.two.a#2" "wrap#.1.0 wrap.two.b" \
+        "wrap.two#2.1 wrap.two.b#2"; do
+        a=$(grep -oP "output.${pair% *}\", \K[^}]*" <<<"$output")
+        b=$(grep -oP "output.${pair#* }\", \K[^}]*" <<<"$output")
+        [ -n "$a" ] && [ "$a" = "$b" ]
+    done
+}
+
+@test "the first cell of a graph that differs" {
+    nested
+    feed=(--feed x=x.npy --feed label=x.npy)
+    run -0 "$CELLRUN" trace nested.yaml "${feed[@]}" --grad -o o.npz
+    # the second call of one cell inside of a block
+    run -6 --separate-stderr "$CELLRUN" trace nested.yaml "${feed[@]}" \
+        --grad vars.twice=2.5 --against o.npz
+    [ "${lines[2]}" = "first: output.wrap.two.a#2" ]
+    # another loss: all outputs are the same, then the loss comes
+    run -6 --separate-stderr "$CELLRUN" trace nested.yaml "${feed[@]}" \
+        --grad --against o.npz \
+        blocks.Dist.construct='return mean(p) + mean(rest[0]) + mean(label)'
+    [ "${lines[2]}" = "first: loss" ]
+}
