@@ -19,6 +19,7 @@
  *   CR_OBJ_OR(T, field, kind, "Default", doc)     a typed node of a kind
  *   CR_OBJ, CR_OBJ_MAY, CR_OBJS_MAY (a list of them)
  *   CR_AMOUNT_OR(T, field, "5 epochs", unit, doc) a number with a unit; _MAY
+ *   CR_AMOUNT(T, field, unit, doc)                required
  *   CR_SUB(T, field, table, doc)                  a map with rows of its own
  *   CR_NODE(T, field, doc)                        the raw node, NULL if absent
  *
@@ -233,6 +234,9 @@ struct cr_amount {
 #define CR_OBJS_MAY(T, f, k, ...) \
     { CR_FIELD(T, f, struct cr_objs), .type = CR_OPT_OBJS, .kind = (k), \
       .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_AMOUNT(T, f, u, ...) \
+    { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
+      .int_default = (u), .doc = __VA_ARGS__ }
 #define CR_AMOUNT_OR(T, f, def, u, ...) \
     { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
       .need = CR_DEFAULT, .text = (def), .int_default = (u), \

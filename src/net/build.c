@@ -679,7 +679,7 @@ struct cr_net *cr_net_build(struct cr_config *config,
         return NULL;
     net->hyper = CR_NEWS(net->arena, struct cr_hyper, net->n_params + 1);
     for (i = 0; i < net->n_params; i++)
-        net->hyper[i].lr_factor = 1;
+        net->hyper[i].lr = NAN;
     if (!want->no_values && !cr_net_fill(net))
         return NULL;
     return net;

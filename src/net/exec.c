@@ -157,23 +157,20 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
     return true;
 }
 
-static void run_update(struct cr_exec *e, const struct cr_pstep *s,
-                       double scale, double lr);
-
 static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
 {
     int k;
 
     s->run.rng.b = (uint64_t)e->t;
     if (s->kind == CR_UPDATE) {
-        run_update(e, s, 1, lr);
+        cr_plan_update(e, s, 1, lr);
     } else if (s->kind == CR_FORWARD) {
         if (!s->same && !(s->once && e->ran))
             s->op->forward(&s->run);
     } else {
         for (k = 0; k < s->n_in; k++)
             if (s->direct[k] >= 0)
-                s->run.alpha[k] = -lr * e->net->hyper[s->direct[k]].lr_factor;
+                s->run.alpha[k] = -cr_plan_rate(e, s->direct[k], lr);
         s->op->backward(&s->run);
     }
 }
@@ -218,61 +215,6 @@ double cr_exec_loss(const struct cr_exec *e)
     for (i = 0; i < n; i++)
         sum += x[i];
     return sum / (double)n;
-}
-
-/* ---- updates ---- */
-
-struct update {
-    const struct cr_rule *rule;
-    struct cr_update u;
-};
-
-#define UPDATE_GRAIN 16384 /* elements below which threads do not pay */
-
-static void update_part(void *ctx, int part, int parts)
-{
-    const struct update *all = ctx;
-    struct cr_update u = all->u;
-    int64_t blocks = (u.n + 15) / 16;
-    int64_t from = blocks * part / parts * 16;
-    int64_t to = blocks * (part + 1) / parts * 16;
-    int k;
-
-    if (to > u.n)
-        to = u.n;
-    u.n = to - from;
-    u.w += from;
-    u.g += from;
-    for (k = 0; k < all->rule->slots; k++)
-        u.slot[k] += from;
-    if (u.n > 0)
-        all->rule->update(&u);
-}
-
-static void run_update(struct cr_exec *e, const struct cr_pstep *s,
-                       double scale, double lr)
-{
-    const struct cr_net *net = e->net;
-    const struct cr_param *p = &net->params[s->param];
-    const struct cr_hyper *h = &net->hyper[s->param];
-    struct update all = {
-        .rule = net->rule,
-        .u = { .opts = net->rule->opts,
-               .n = cr_count(&p->spec),
-               .w = p->data,
-               .g = s->run.dy[0],
-               .lr = lr * h->lr_factor,
-               .weight_decay = h->weight_decay,
-               .scale = scale,
-               .t = e->t - net->skipped },
-    };
-    int k, first = net->slot_of[s->param], threads = cr_par_threads();
-
-    for (k = 0; k < net->rule->slots; k++)
-        all.u.slot[k] = net->slots[first + k].data;
-    if (all.u.n < UPDATE_GRAIN)
-        threads = 1;
-    cr_par(update_part, &all, threads);
 }
 
 static bool finite_all(const cr_real *x, int64_t n)
@@ -325,32 +267,6 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     if (e->want.update && !e->want.norm)
         run_steps(e, e->n_backward, e->n_steps, lr);
     return true;
-}
-
-double cr_exec_norm(const struct cr_exec *e)
-{
-    double sum = 0;
-    int i;
-
-    for (i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
-        const cr_real *g = s->run.dy[0];
-        int64_t k, n = cr_count(&e->net->params[s->param].spec);
-        double part = 0;
-
-        for (k = 0; k < n; k++)
-            part += (double)g[k] * g[k];
-        sum += part;
-    }
-    return sqrt(sum);
-}
-
-void cr_exec_update(struct cr_exec *e, double scale, double lr)
-{
-    int i;
-
-    for (i = e->n_backward; i < e->n_steps; i++)
-        run_update(e, &e->steps[i], scale, lr);
 }
 
 /* ---- what is seen from outside ---- */
@@ -469,54 +385,4 @@ bool cr_net_finite(const struct cr_net *net)
         if (!finite_all(net->slots[i].data, cr_count(&net->slots[i].spec)))
             return false;
     return true;
-}
-
-/* ---- optimizer state ---- */
-
-void cr_net_rule(struct cr_net *net, const struct cr_rule *rule)
-{
-    int i, k;
-
-    net->rule = rule;
-    net->slot_of = CR_NEWS(net->arena, int, net->n_params + 1);
-    net->slots = CR_NEWS(net->arena, struct cr_tensor,
-                         net->n_params * rule->slots + 1);
-    net->n_slots = 0;
-    for (i = 0; i < net->n_params; i++) {
-        const struct cr_param *p = &net->params[i];
-        int64_t j, n = cr_count(&p->spec);
-
-        net->slot_of[i] = net->n_slots;
-        if (!p->trained && !p->later)
-            continue;
-        for (k = 0; k < rule->slots; k++) {
-            cr_real *data = net->want.no_values
-                                ? NULL
-                                : CR_NEWS(net->arena, cr_real, n);
-
-            for (j = 0; data && j < n; j++)
-                data[j] = (cr_real)rule->slot_start[k];
-            net->slots[net->n_slots++] = (struct cr_tensor){
-                cr_strf(net->arena, "%s.%s", rule->slot_names[k], p->name),
-                p->spec, data
-            };
-        }
-    }
-}
-
-const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n)
-{
-    *n = net->n_slots;
-    return net->slots;
-}
-
-void cr_net_skipped(struct cr_net *net, int64_t n)
-{
-    net->skipped = n;
-}
-
-void cr_net_hyper(struct cr_net *net, int param, double lr_factor,
-                  double weight_decay)
-{
-    net->hyper[param] = (struct cr_hyper){ lr_factor, weight_decay };
 }

@@ -86,10 +86,6 @@ struct cr_filler {
     int64_t zero_row;      /* 1 + the row that is set to 0; 0: none */
 };
 
-struct cr_hyper {
-    double lr_factor, weight_decay;
-};
-
 struct cr_graph {
     int64_t batch;
     const struct cr_column *columns; /* of one sample, as net->want's */
@@ -138,6 +134,10 @@ struct cr_net {
     struct cr_tensor *slots;
     int *slot_of;           /* first slot of each parameter */
     int n_slots;
+    double *sums;           /* room for the sums of one parameter's blocks */
+    int64_t gather;         /* micro-batches of an update */
+    cr_real **gathered;     /* their gradients so far; NULL: gather is 1 */
+    struct cr_tensor *mean; /* moving means of all parameters; or NULL */
 };
 
 /* A cell while it is built. */

@@ -71,6 +71,7 @@ int cr_net_targets(const struct cr_net *net, const char *const **names);
 /* How parameters are updated; made by train/optim from the config. The
  * learning rate and such stand in the hyper-parameters of each step. */
 #define CR_SLOTS_MAX 4
+#define CR_SUMS_MAX 2
 struct cr_update {
     const void *opts;       /* the optimizer's */
     int64_t n;              /* elements of this part */
@@ -80,6 +81,8 @@ struct cr_update {
     double lr, weight_decay;
     double scale;           /* multiply the gradient by this first (clip) */
     int64_t t;              /* number of this update, from 1 */
+    bool apart;             /* cr_hyper's */
+    double sum[CR_SUMS_MAX]; /* rule->measure's, over the whole parameter */
 };
 
 struct cr_rule {
@@ -87,7 +90,14 @@ struct cr_rule {
     int slots;
     const char *const *slot_names;  /* "moments": slot is moments.PARAM */
     const double *slot_start;       /* initial value of each */
+    unsigned scalars;       /* bits: slots of one number, called NAMEPARAM */
     void (*update)(const struct cr_update *u); /* elementwise */
+    /* Optional: before the update of a parameter, `sums` sums over the part:
+     * what a rule must know of a parameter as a whole. */
+    int sums;
+    void (*measure)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
+    /* Optional: once per parameter, after all parts: for scalar slots. */
+    void (*finish)(const struct cr_update *u);
     bool plain;             /* w -= lr * g, no more: products may write it */
 };
 
@@ -148,14 +158,38 @@ double cr_exec_loss(const struct cr_exec *exec);
  * Returns false, before anything was updated, when the gradient of the
  * network's output is not finite. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
-/* With want.norm: the global norm after backward, then the updates. */
-double cr_exec_norm(const struct cr_exec *exec);
+/* With want.norm, after backward: what may happen to the gradients (all of
+ * them, or elements beyond a bound), their global norm, then the updates. */
+void cr_exec_clip_value(struct cr_exec *exec, double low, double high);
+double cr_exec_norm(struct cr_exec *exec);
 void cr_exec_update(struct cr_exec *exec, double scale, double lr);
 /* Updates left out until now: rules that count do not count them. */
 void cr_net_skipped(struct cr_net *net, int64_t n);
-/* Hyper-parameters of one parameter: factor on lr, and weight decay. */
-void cr_net_hyper(struct cr_net *net, int param, double lr_factor,
-                  double weight_decay);
+
+/* Several micro-batches make one update: their number is told once, before
+ * the first plan with want.norm. After each backward cr_exec_gather adds the
+ * gradients to those before; behind the last of an update norm and update
+ * see the sums. The `t` of cr_exec_forward counts micro-batches. */
+void cr_net_gather(struct cr_net *net, int64_t micro_batches);
+void cr_exec_gather(struct cr_exec *exec);
+
+/* Hyper-parameters of one parameter. */
+struct cr_hyper {
+    double lr;              /* its own rate; NaN: the step's */
+    double weight_decay;
+    bool apart;             /* the rule's exception (LARS: not adapted) */
+};
+void cr_net_hyper(struct cr_net *net, int param,
+                  const struct cr_hyper *hyper);
+
+/* Moving means of all parameters and statistics, which begin as copies:
+ * mean = decay * mean + (1 - decay) * value. cr_net_swap exchanges them with
+ * the values. */
+void cr_net_mean(struct cr_net *net);
+void cr_net_mean_step(struct cr_net *net, double decay);
+void cr_net_swap(struct cr_net *net);
+/* Named cellrun.ema.PARAM; n == 0 without. */
+const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n);
 
 /* The network's output for the fed batch. */
 const cr_real *cr_exec_output(const struct cr_exec *exec,

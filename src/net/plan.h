@@ -99,6 +99,11 @@ bool cr_plan_step(struct cr_exec *exec, struct cr_pstep *step,
                   const struct cr_opnode *node);
 /* The step before `before` that makes val for one reader alone; -1. */
 int cr_plan_producer(const struct cr_exec *exec, int val, int before);
+/* update.c: updates the parameter of a step; the rate it has in a step that
+ * has `lr`. */
+void cr_plan_update(struct cr_exec *exec, const struct cr_pstep *step,
+                    double scale, double lr);
+double cr_plan_rate(const struct cr_exec *exec, int param, double lr);
 /* fold.c */
 void cr_plan_fold(struct cr_exec *exec);
 

@@ -24,6 +24,7 @@ static const struct cr_opt momentum_opts[] = {
     CR_OPTIM_SCALE(struct momentum),
     CR_BOOL_OR(struct momentum, use_nesterov, false,
                "Look ahead along the velocity."),
+    CR_OPTIM_GROUPS(struct momentum),
     { 0 },
 };
 

@@ -28,6 +28,7 @@ static const struct cr_opt sgd_opts[] = {
     CR_BOOL_OR(struct sgd, nesterov, false,
                "Look ahead along the momentum."),
     CR_OPTIM_SCALE(struct sgd),
+    CR_OPTIM_GROUPS(struct sgd),
     { 0 },
 };
 

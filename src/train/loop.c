@@ -378,7 +378,7 @@ static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
         return CR_END_FAILED;
     if (t->watch && !cr_watch_step(t->watch, batch))
         return CR_END_FAILED;
-    l->lr = cr_lr_at(&t->optim.lr, cr_state_updates(&t->state));
+    l->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
     cr_exec_forward(exec, t->state.step + 1);
     t->loss = cr_exec_loss(exec);
     if (!isfinite(t->loss))

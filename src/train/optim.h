@@ -17,7 +17,22 @@ struct cr_optim {
     int slots;
     const char *slot_names[CR_SLOTS_MAX];
     double slot_start[CR_SLOTS_MAX];
+    unsigned scalars;       /* these and the next: as in struct cr_rule */
     void (*update)(const struct cr_update *u);
+    int sums;
+    void (*measure)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
+    void (*finish)(const struct cr_update *u);
+    /* Optional: slots that are needed with these options, the first of all;
+     * where they start. */
+    int (*count)(const void *opts);
+    double (*start)(const void *opts, int slot);
+    /* Weight decay is for all parameters, whatever their names. */
+    bool decays_all;
+    /* Optional: the optimizer within (LARS), whose options hold what all
+     * optimizers have and whose slots these are. A parameter whose name holds
+     * one of the words, up to NULL, is left alone (cr_update's `apart`). */
+    const struct cr_obj *(*inner)(const void *opts);
+    const char *const *apart;
     /* Optional: what the option rows cannot say. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
     /* Optional: with these options the rule is w -= lr * g and no slot ever
@@ -30,13 +45,15 @@ struct cr_optim_common {
     struct cr_obj learning_rate; /* a number, list, file or schedule */
     double weight_decay;
     double loss_scale;
+    const struct cr_node *group_params;
 };
 
 /* Their rows, for options whose first member is called `common`. */
 #define CR_OPTIM_LR(T, ...) \
     { .name = "learning_rate", .at = offsetof(T, common.learning_rate), \
       .type = CR_OPT_OBJ, .kind = CR_KIND_SCHEDULE, \
-      .doc = "Length of a step: a number, a list or a file of numbers.", \
+      .doc = "Length of a step: a number, a list, a file of numbers or a " \
+             "schedule.", \
       __VA_ARGS__ }
 #define CR_OPTIM_DECAY(T) \
     { .name = "weight_decay", .at = offsetof(T, common.weight_decay), \
@@ -49,14 +66,36 @@ struct cr_optim_common {
       .above = true, .high = DBL_MAX, \
       .doc = "Factor of the loss that the update divides by." }
 
+#define CR_OPTIM_GROUPS(T) \
+    { .name = "group_params", .at = offsetof(T, common.group_params), \
+      .type = CR_OPT_NODE, .need = CR_OPTIONAL, \
+      .doc = "A list of {params: PATTERNS, learning_rate: RATE, " \
+             "weight_decay: NUMBER}: what differs for the parameters that " \
+             "match. The first group that matches holds; weight decay then " \
+             "asks for no name." }
+
 const struct cr_optim *cr_optim_find(const char *name);
+
+/* Parameters with a rate or a weight decay of their own. */
+struct cr_optim_group {
+    struct cr_patterns *patterns;
+    const struct cr_node *node; /* of the patterns */
+    bool has_lr;
+    struct cr_lr lr;
+    double weight_decay;        /* NaN: the optimizer's */
+    int params;                 /* that it holds for */
+};
 
 /* The section `optimizer`, read. */
 struct cr_optim_use {
     const struct cr_optim *optim;
-    const struct cr_optim_common *opts;
+    const void *own;                     /* its options */
+    const struct cr_optim_common *opts;  /* the same, or those within */
     struct cr_lr lr;
     struct cr_scale_use scale;
+    int n_groups;
+    struct cr_optim_group *group;
+    int *group_of;                       /* of each parameter; -1: none */
 };
 
 /* Reads and checks the section; false after reporting, also when it is
@@ -65,10 +104,19 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to);
 
 /* Reads the section and gives the network its rule, slots, and the
  * hyper-parameters of each parameter: weight decay is for those whose name
- * holds neither `beta` nor `gamma` (semantics.md 5.1). Slots that a plain
- * rule never moves are kept only with `still` (MindSpore has them too).
- * Before any plan with update is made. */
+ * holds neither `beta` nor `gamma` (semantics.md 5.1), or for what a group
+ * says. Slots that a plain rule never moves are kept only with `still`
+ * (MindSpore has them too). Before any plan with update is made. */
 bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
                    struct cr_optim_use *to);
+
+/* Tells all rates how long the run is; false after reporting. */
+bool cr_optim_bind(struct cr_diag *diag, struct cr_optim_use *use,
+                   const struct cr_span *run);
+
+/* The rate of an update, counted from 0; groups with rates of their own get
+ * theirs too. */
+double cr_optim_lr(const struct cr_optim_use *use, struct cr_net *net,
+                   int64_t update);
 
 #endif

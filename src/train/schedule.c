@@ -7,7 +7,9 @@
 
 #include "base/str.h"
 
-enum { SCHEDULE_FILE_MAX = 64 << 20 };
+enum {
+    SCHEDULE_FILE_MAX = 64 << 20
+};
 
 static bool schedule_valid(double value)
 {
@@ -22,8 +24,8 @@ static bool schedule_refuse(struct cr_config *config, struct cr_pos pos,
                     found);
 }
 
-static bool schedule_list(struct cr_config *config,
-                          const struct cr_node *node, struct cr_lr *to)
+static bool schedule_list(struct cr_config *config, const struct cr_node *node,
+                          struct cr_lr *to)
 {
     int n = cr_node_count(node), i = 0;
     double *values = CR_NEWS(config->arena, double, n);
@@ -40,8 +42,8 @@ static bool schedule_list(struct cr_config *config,
 }
 
 /* Numbers separated by white space or commas. */
-static bool schedule_file(struct cr_config *config,
-                          const struct cr_node *node, struct cr_lr *to)
+static bool schedule_file(struct cr_config *config, const struct cr_node *node,
+                          struct cr_lr *to)
 {
     const char *path = cr_config_path(config, node->text, false);
     struct cr_pos at;
@@ -51,10 +53,10 @@ static bool schedule_file(struct cr_config *config,
     char *text;
 
     if (!path)
-        return cr_error(config->diag, node->pos, CR_E_INCLUDE,
-                        "learning_rate: no file '%s'",
-                        cr_quote(config->arena, node->text,
-                                 strlen(node->text)));
+        return cr_error(
+            config->diag, node->pos, CR_E_INCLUDE,
+            "learning_rate: no file '%s'",
+            cr_quote(config->arena, node->text, strlen(node->text)));
     at = cr_at_file(config->arena, path);
     text = cr_read_file(config->arena, config->diag, node->pos, path,
                         CR_E_INCLUDE, SCHEDULE_FILE_MAX, &len);
@@ -88,6 +90,28 @@ static bool schedule_file(struct cr_config *config,
     return true;
 }
 
+static bool schedule_unit(struct cr_diag *diag, struct cr_pos pos,
+                          const char *name, const struct cr_amount *amount)
+{
+    if (amount->unit == CR_SECONDS || amount->unit == CR_SAMPLES)
+        return cr_error(diag, pos, CR_E_UNIT,
+                        "'%s' takes steps, epochs or percent of the run", name);
+    return true;
+}
+
+/* A rise in front of the schedule. */
+static bool schedule_warmup(struct cr_config *config,
+                            const struct cr_node *node, struct cr_lr *to)
+{
+    const struct cr_node *warmup =
+        node && node->kind == CR_NODE_MAP ? cr_node_get(node, "warmup") : NULL;
+
+    if (!warmup || warmup->kind == CR_NODE_NULL)
+        return true;
+    return cr_amount_read(config->diag, warmup, CR_STEPS, &to->warmup) &&
+           schedule_unit(config->diag, warmup->pos, "warmup", &to->warmup);
+}
+
 bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
                 struct cr_lr *to)
 {
@@ -98,7 +122,8 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
     if (from->about) {
         to->schedule = (const struct cr_schedule *)from->about;
         to->opts = from->opts;
-        return true;
+        to->pos = node ? node->pos : CR_NOWHERE;
+        return schedule_warmup(config, node, to);
     }
     if (!from->is_number && node && node->kind == CR_NODE_LIST)
         return schedule_list(config, node, to);
@@ -106,9 +131,9 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
         return schedule_file(config, node, to);
     if (!schedule_valid(from->number))
         return schedule_refuse(config, node ? node->pos : CR_NOWHERE,
-                               node ? cr_node_what(config->arena, node)
-                                    : cr_real_text(config->arena,
-                                                   from->number));
+                               node
+                                   ? cr_node_what(config->arena, node)
+                                   : cr_real_text(config->arena, from->number));
     value = CR_NEW(config->arena, double);
     *value = from->number;
     to->n = 1;
@@ -116,10 +141,137 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
     return true;
 }
 
+/* ---- The run's lengths */
+
+double cr_span_updates(const struct cr_span *run,
+                       const struct cr_amount *amount)
+{
+    if (amount->unit == CR_EPOCHS)
+        return amount->value * run->per_epoch;
+    if (amount->unit == CR_PERCENT)
+        return amount->value / 100 * (double)run->total;
+    return amount->value;
+}
+
+static bool schedule_known(struct cr_diag *diag, struct cr_pos pos,
+                           const char *name, const struct cr_amount *amount,
+                           const struct cr_span *run)
+{
+    if (amount->unit == CR_EPOCHS && run->per_epoch <= 0)
+        return cr_error(diag, pos, CR_E_UNIT,
+                        "'%s' counts epochs, whose length no data tell", name);
+    if (amount->unit == CR_PERCENT && run->total <= 0)
+        return cr_error(diag, pos, CR_E_UNIT,
+                        "'%s' counts percent of a run whose length is not "
+                        "known",
+                        name);
+    return true;
+}
+
+static bool schedule_some(struct cr_diag *diag, struct cr_pos pos,
+                          const char *name, const struct cr_amount *amount)
+{
+    return amount->value > 0 || cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+                                         "'%s' must be more than 0", name);
+}
+
+bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
+                const struct cr_span *run)
+{
+    bool ok = true;
+
+    if (!lr->schedule)
+        return true;
+    lr->run = *run;
+    for (const struct cr_opt *row = lr->schedule->about.opts; row->name;
+         row++) {
+        const struct cr_amount *amount =
+            (const struct cr_amount *)(const void *)((const char *)lr->opts +
+                                                     row->at);
+
+        if (row->type == CR_OPT_AMOUNT)
+            ok = schedule_unit(diag, lr->pos, row->name, amount) &&
+                 schedule_known(diag, lr->pos, row->name, amount, run) &&
+                 schedule_some(diag, lr->pos, row->name, amount) && ok;
+    }
+    ok = schedule_known(diag, lr->pos, "warmup", &lr->warmup, run) && ok;
+    if (ok && lr->schedule->check)
+        ok = lr->schedule->check(diag, lr->pos, lr->opts, run);
+    lr->warm = cr_span_updates(run, &lr->warmup);
+    return ok;
+}
+
+static double schedule_base(const struct cr_lr *lr, int64_t update)
+{
+    if (lr->schedule)
+        return lr->schedule->at(lr->opts, &lr->run, update);
+    return lr->values[update < lr->n ? update : lr->n - 1];
+}
+
 double cr_lr_at(const struct cr_lr *lr, int64_t update)
 {
     assert(update >= 0);
-    if (lr->schedule)
-        return lr->schedule->at(lr->opts, update);
-    return lr->values[update < lr->n ? update : lr->n - 1];
+    if ((double)update < lr->warm)
+        return schedule_base(lr, 0) * (double)update / lr->warm;
+    return schedule_base(lr, update);
+}
+
+/* ---- By epoch */
+
+double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_span *run,
+                   int64_t update)
+{
+    int64_t total = by->total_step != CR_INT_NONE ? by->total_step : run->total;
+    double epoch = by->step_per_epoch != CR_INT_NONE
+                       ? (double)by->step_per_epoch
+                       : run->per_epoch;
+
+    if (total > 0 && update >= total)
+        update = total - 1;
+    return floor((double)update / epoch);
+}
+
+bool cr_epoch_check(struct cr_diag *diag, struct cr_pos pos,
+                    const struct cr_by_epoch *by, const struct cr_span *run)
+{
+    if (by->step_per_epoch != CR_INT_NONE || run->per_epoch > 0)
+        return true;
+    return cr_error(diag, pos, CR_E_MISSING_KEY,
+                    "'step_per_epoch' is needed where no data tell the length "
+                    "of an epoch");
+}
+
+/* ---- Decays */
+
+double cr_decay_exponential(double lr, double rate, double x, double end,
+                            bool stair)
+{
+    return lr * pow(rate, stair ? floor(x / end) : x / end);
+}
+
+double cr_decay_natural(double lr, double rate, double x, double end,
+                        bool stair)
+{
+    return lr * exp(-rate * (stair ? floor(x / end) * end : x));
+}
+
+double cr_decay_inverse(double lr, double rate, double x, double end,
+                        bool stair)
+{
+    return lr / (1 + rate * (stair ? floor(x / end) : x / end));
+}
+
+double cr_decay_cosine(double low, double high, double x, double end)
+{
+    const double pi = 3.14159265358979323846;
+
+    return low + 0.5 * (high - low) * (1 + cos(pi * fmin(x, end) / end));
+}
+
+double cr_decay_polynomial(double lr, double last, double power, double x,
+                           double end, bool again)
+{
+    if (again)
+        end *= fmax(ceil(x / end), 1);
+    return (lr - last) * pow(1 - fmin(x, end) / end, power) + last;
 }

@@ -1,16 +1,30 @@
 /*
  * The learning rate of every update: a number, a list (value i at update i,
- * the last one stands after its end), a file of such numbers, or a schedule.
+ * the last one stands after its end), a file of such numbers, or a schedule;
+ * with `warmup` beside a schedule, a rise from 0 before it.
+ *
+ * A rate is a function of the number of the update alone, so a resumed run
+ * goes on exactly. Where amounts are epochs or percent, it is one of the
+ * run's lengths too: cr_lr_bind tells them.
  */
 #ifndef CR_TRAIN_SCHEDULE_H
 #define CR_TRAIN_SCHEDULE_H
 
 #include "conf/config.h"
 
+/* The lengths of a run, in updates; 0 where they are not known. */
+struct cr_span {
+    double per_epoch;           /* with accumulation not always whole */
+    int64_t total;
+};
+
 /* A typed schedule: a function of the number of updates done. */
 struct cr_schedule {
     struct cr_about about;
-    double (*at)(const void *opts, int64_t update);
+    double (*at)(const void *opts, const struct cr_span *run, int64_t update);
+    /* Optional: what the rows cannot say. */
+    bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts,
+                  const struct cr_span *run);
 };
 
 struct cr_lr {
@@ -18,6 +32,10 @@ struct cr_lr {
     const double *values;
     const struct cr_schedule *schedule;
     const void *opts;
+    struct cr_pos pos;          /* of the schedule, for messages */
+    struct cr_amount warmup;
+    double warm;                /* updates of it */
+    struct cr_span run;
 };
 
 /* Reads what stands under `learning_rate`; false after reporting. Memory is
@@ -25,7 +43,49 @@ struct cr_lr {
 bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
                 struct cr_lr *to);
 
+/* Tells a schedule how long the run is; false after reporting, also when it
+ * counts in what is not known. Before the first cr_lr_at. */
+bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
+                const struct cr_span *run);
+
 /* The rate of an update, counted from 0. */
 double cr_lr_at(const struct cr_lr *lr, int64_t update);
+
+/* ---- For the schedules */
+
+/* Updates that an amount stands for. */
+double cr_span_updates(const struct cr_span *run,
+                       const struct cr_amount *amount);
+
+/* MindSpore's functions (`cosine_decay_lr`) give a list as long as total_step
+ * that changes from epoch to epoch. Both lengths are the run's unless given;
+ * the last value stands after the end. */
+struct cr_by_epoch {
+    int64_t total_step, step_per_epoch;
+};
+#define CR_BY_EPOCH(T) \
+    { .name = "total_step", .at = offsetof(T, by.total_step), \
+      .type = CR_OPT_INT, .need = CR_OPTIONAL, .low = 1, .high = 1e15, \
+      .doc = "Updates of the run; after them the last rate stands." }, \
+    { .name = "step_per_epoch", .at = offsetof(T, by.step_per_epoch), \
+      .type = CR_OPT_INT, .need = CR_OPTIONAL, .low = 1, .high = 1e15, \
+      .doc = "Updates of an epoch; by default as the data have it." }
+/* The epoch of an update, from 0. */
+double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_span *run,
+                   int64_t update);
+bool cr_epoch_check(struct cr_diag *diag, struct cr_pos pos,
+                    const struct cr_by_epoch *by, const struct cr_span *run);
+
+/* The decays, of a place x that moves from 0 to `end` and further. */
+double cr_decay_exponential(double lr, double rate, double x, double end,
+                            bool stair);
+double cr_decay_natural(double lr, double rate, double x, double end,
+                        bool stair);
+double cr_decay_inverse(double lr, double rate, double x, double end,
+                        bool stair);
+double cr_decay_cosine(double low, double high, double x, double end);
+/* `again`: when the end is reached, it moves to its next multiple. */
+double cr_decay_polynomial(double lr, double last, double power, double x,
+                           double end, bool again);
 
 #endif

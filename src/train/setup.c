@@ -288,6 +288,15 @@ static bool setup_deciders(struct cr_train *t)
 
 /* ---- All of it */
 
+/* The lengths of the run, for what counts in them. */
+static bool setup_span(struct cr_train *t)
+{
+    struct cr_span run = { .per_epoch = (double)t->per_epoch,
+                           .total = t->total };
+
+    return cr_optim_bind(t->diag, &t->optim, &run);
+}
+
 static bool setup_lengths(struct cr_train *t)
 {
     t->per_epoch = cr_pipe_batches(t->pipe);
@@ -330,8 +339,9 @@ bool cr_train_prepare(struct cr_train *t)
         return false;
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
-    return setup_plans(t, columns) && setup_lengths(t) && setup_thaws(t) &&
-           cr_watch_read(t, &t->watch) && cr_speak_read(t, &t->speak);
+    return setup_plans(t, columns) && setup_lengths(t) && setup_span(t) &&
+           setup_thaws(t) && cr_watch_read(t, &t->watch) &&
+           cr_speak_read(t, &t->speak);
 }
 
 void cr_train_close(struct cr_train *t)

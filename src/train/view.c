@@ -144,7 +144,6 @@ bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
 {
     struct cr_diag *usual = v->config->diag;
     struct cr_diag quiet = { .arena = v->config->arena };
-    struct cr_optim_use use;
     const struct cr_net *net;
 
     if (!view_data(v))
@@ -171,7 +170,8 @@ bool cr_view_net(struct cr_view *v, int64_t batch, bool values)
     v->net = view_build(v, v->batch, v->loss, values);
     if (!v->net)
         return false;
-    return !cr_view_trains(v) || cr_optim_rule(v->config, v->net, false, &use);
+    return !cr_view_trains(v) || cr_optim_rule(v->config, v->net, false,
+                                             &v->optim);
 }
 
 bool cr_view_trains(const struct cr_view *v)

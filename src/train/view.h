@@ -9,7 +9,7 @@
 
 #include "ckpt/checkpoint.h"
 #include "conf/verb.h"
-#include "net/net.h"
+#include "train/optim.h"
 
 struct cr_view {
     struct cr_config *config;
@@ -22,6 +22,7 @@ struct cr_view {
     bool loss;              /* there is one, and a label for it */
     struct cr_diag missing; /* why the data set cannot be opened */
     struct cr_net *net;
+    struct cr_optim_use optim; /* where an update can be planned */
 };
 
 /* Reads the line's configs or checkpoint; false after reporting. */

@@ -180,6 +180,12 @@ static void summary_print(const struct job *j)
         if (j->params[i].why && summary_shows(j, j->params[i].name))
             printf("not trained: %s: %s\n", j->params[i].name,
                    j->params[i].why);
+    for (i = 0; i < j->view.optim.n_groups; i++) {
+        const struct cr_optim_group *g = &j->view.optim.group[i];
+
+        printf("group %d: %d parameter%s: %s\n", i + 1, g->params,
+               g->params == 1 ? "" : "s", cr_patterns_text(g->patterns));
+    }
     summary_back(j);
     cuts = cr_exec_cuts(j->exec, &n);
     for (i = 0; i < n; i++)

@@ -127,6 +127,25 @@ static bool trace_batch(struct trace_job *t)
     return cr_probe_open(&t->probe);
 }
 
+/* How long the run would be, for schedules. */
+static bool trace_span(struct trace_job *t)
+{
+    const struct cr_node *epochs =
+        cr_node_find(t->config->root, "train.epochs");
+    const struct cr_node *steps = cr_node_find(t->config->root, "train.steps");
+    struct cr_span run = { 0 };
+
+    if (t->o->step == 0)
+        return true;
+    if (t->probe.pipe)
+        run.per_epoch = (double)cr_pipe_batches(t->probe.pipe);
+    if (steps && steps->kind == CR_NODE_INT)
+        run.total = steps->integer;
+    else if (epochs && epochs->kind == CR_NODE_INT)
+        run.total = (int64_t)(epochs->real * run.per_epoch);
+    return cr_optim_bind(t->diag, &t->optim, &run);
+}
+
 static bool trace_build(struct trace_job *t)
 {
     bool backward = t->o->grad || t->o->step > 0;
@@ -158,7 +177,7 @@ static bool trace_build(struct trace_job *t)
     if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
                  : !cr_load(t->config, t->net, NULL, &load))
         return false;
-    if (!trace_done(t))
+    if (!trace_span(t) || !trace_done(t))
         return false;
     t->exec = cr_net_exec(t->net, &plan);
     if (!t->exec || (!cr_probe_read(&t->probe)))
@@ -178,7 +197,8 @@ static bool trace_compute(struct trace_job *t)
     }
     for (int64_t i = 0; i < t->o->step; i++) {
         cr_exec_forward(t->exec, t->done + i + 1);
-        if (!cr_exec_backward(t->exec, 1, cr_lr_at(&t->optim.lr, t->done + i)))
+        if (!cr_exec_backward(t->exec, 1,
+                              cr_optim_lr(&t->optim, t->net, t->done + i)))
             return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
                             "the gradient of the loss is not finite at step "
                             "%" PRId64,

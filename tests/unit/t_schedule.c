@@ -44,6 +44,51 @@ static void refused(const char *text, const char *want)
     same(why, want, "the message");
 }
 
+static const char cosine[] =
+    "lr: {CosineDecayLR: {max_lr: 0.5, min_lr: 0.1, decay_steps: 50%}, "
+    "warmup: 0.5 epochs}";
+
+static void unbound(const char *text, struct cr_span run, const char *want)
+{
+    struct cr_diag diag = { .arena = &mem };
+    struct cr_lr lr;
+    const char *why;
+
+    ok(read_lr(text, &lr, &why) && !cr_lr_bind(&diag, &lr, &run),
+       "does not fit the run: %s", text);
+    same(diag.first ? diag.first->text : NULL, want, "the message");
+}
+
+/* Amounts of the run's length, and the rise in front. */
+static void spans(void)
+{
+    struct cr_diag diag = { .arena = &mem };
+    struct cr_span run = { .per_epoch = 8, .total = 40 };
+    struct cr_lr lr;
+    const char *why;
+    double half;
+
+    ok(read_lr(cosine, &lr, &why) && cr_lr_bind(&diag, &lr, &run),
+       "percent and epochs of a run that is known");
+    ok(cr_lr_at(&lr, 0) == 0 && cr_lr_at(&lr, 1) == 0.125 &&
+           cr_lr_at(&lr, 3) == 0.375, "it rises to the first rate");
+    half = cr_lr_at(&lr, 10);
+    ok(fabs(half - 0.3) < 1e-12, "then stands where it would without: %g",
+       half);
+    ok(cr_lr_at(&lr, 20) == 0.1 && cr_lr_at(&lr, 39) == 0.1,
+       "the end is half of the run");
+    unbound(cosine, (struct cr_span){ .per_epoch = 8 },
+            "'decay_steps' counts percent of a run whose length is not known");
+    unbound(cosine, (struct cr_span){ .total = 8 },
+            "'warmup' counts epochs, whose length no data tell");
+    unbound("lr: {WarmUpLR: {learning_rate: 1, warmup_steps: 0}}", run,
+            "'warmup_steps' must be more than 0");
+    unbound("lr: {warmup_lr: {learning_rate: 1, warmup_epoch: 2}}",
+            (struct cr_span){ .total = 8 },
+            "'step_per_epoch' is needed where no data tell the length of an "
+            "epoch");
+}
+
 int main(void)
 {
     char path[] = "/tmp/t_schedule.XXXXXX", text[64];
@@ -65,7 +110,11 @@ int main(void)
             "learning_rate: found the number inf, expected a number of at "
             "least 0");
     refused("lr: {CosineDecayLR: {max_lr: 0.1}}",
-            "unknown schedule 'CosineDecayLR'");
+            "argument 'min_lr' of CosineDecayLR is missing");
+    refused("lr: {WarmUp: {}}", "unknown schedule 'WarmUp'");
+    refused("lr: {WarmUpLR: {learning_rate: 1, warmup_steps: 3}, warmup: 2 s}",
+            "'warmup' takes steps, epochs or percent of the run");
+    spans();
 
     dprintf(fd, "0.5 0.25\n1e-1,\n\t0.75\n");
     snprintf(text, sizeof text, "lr: %s", path);

@@ -1,0 +1,385 @@
+/*
+ * Updates: gradients, optimizer slots, moving means.
+ *
+ * A rule is elementwise: threads get ranges of a parameter. Rules that need
+ * to know a parameter as a whole (Lamb, LARS) have it measured first, in
+ * blocks of a fixed size whose sums are added in order, and so is the norm of
+ * all gradients: the same bytes for any number of threads.
+ */
+#include "base/attr.h"
+#include "base/par.h"
+#include "base/str.h"
+#include "math/each.h"
+#include "net/plan.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+CR_O3
+
+#define UPDATE_GRAIN 16384 /* elements below which threads do not pay */
+#define UPDATE_BLOCK 8192  /* elements of one sum */
+
+/* ---- one parameter ---- */
+
+struct update {
+    const struct cr_rule *rule;
+    struct cr_update u;
+    double *sums; /* rule->sums of each block */
+};
+
+/* The range of it that begins at `from`. */
+static struct cr_update update_range(const struct update *all, int64_t from,
+                                     int64_t to)
+{
+    struct cr_update u = all->u;
+
+    u.n = to - from;
+    u.w += from;
+    u.g += from;
+    for (int k = 0; k < all->rule->slots; k++)
+        if (!(all->rule->scalars & 1u << k))
+            u.slot[k] += from;
+    return u;
+}
+
+static void update_part(void *ctx, int part, int parts)
+{
+    const struct update *all = ctx;
+    int64_t blocks = (all->u.n + 15) / 16;
+    int64_t from = blocks * part / parts * 16;
+    int64_t to = blocks * (part + 1) / parts * 16;
+    struct cr_update u;
+
+    if (to > all->u.n)
+        to = all->u.n;
+    u = update_range(all, from, to);
+    if (u.n > 0)
+        all->rule->update(&u);
+}
+
+static void update_measure(void *ctx, int64_t from, int64_t to)
+{
+    const struct update *all = ctx;
+
+    for (int64_t b = from; b < to; b++) {
+        int64_t end = (b + 1) * UPDATE_BLOCK;
+        struct cr_update u = update_range(all, b * UPDATE_BLOCK,
+                                          end < all->u.n ? end : all->u.n);
+
+        all->rule->measure(&u, all->sums + b * all->rule->sums);
+    }
+}
+
+static const cr_real *update_gradient(const struct cr_exec *e,
+                                      const struct cr_pstep *s)
+{
+    return e->net->gathered ? e->net->gathered[s->param] : s->run.dy[0];
+}
+
+/* The number of the update that the present forward pass belongs to. */
+static int64_t update_number(const struct cr_exec *e)
+{
+    return (e->t - 1) / (e->net->gather > 1 ? e->net->gather : 1) + 1 -
+           e->net->skipped;
+}
+
+double cr_plan_rate(const struct cr_exec *e, int param, double lr)
+{
+    double own = e->net->hyper[param].lr;
+
+    return isnan(own) ? lr : own;
+}
+
+void cr_plan_update(struct cr_exec *e, const struct cr_pstep *s, double scale,
+                    double lr)
+{
+    const struct cr_net *net = e->net;
+    const struct cr_rule *rule = net->rule;
+    const struct cr_param *p = &net->params[s->param];
+    const struct cr_hyper *h = &net->hyper[s->param];
+    struct update all = {
+        .rule = rule,
+        .sums = net->sums,
+        .u = { .opts = rule->opts,
+               .n = cr_count(&p->spec),
+               .w = p->data,
+               .g = update_gradient(e, s),
+               .lr = cr_plan_rate(e, s->param, lr),
+               .weight_decay = h->weight_decay,
+               .scale = scale,
+               .apart = h->apart,
+               .t = update_number(e) },
+    };
+    int first = net->slot_of[s->param];
+    int64_t blocks = (all.u.n + UPDATE_BLOCK - 1) / UPDATE_BLOCK;
+
+    for (int k = 0; k < rule->slots; k++)
+        all.u.slot[k] = net->slots[first + k].data;
+    if (rule->measure) {
+        cr_each_few(blocks, UPDATE_BLOCK, &all, update_measure);
+        for (int64_t b = 0; b < blocks; b++)
+            for (int k = 0; k < rule->sums; k++)
+                all.u.sum[k] += all.sums[b * rule->sums + k];
+    }
+    cr_par(update_part, &all, all.u.n < UPDATE_GRAIN ? 1 : cr_par_threads());
+    if (rule->finish)
+        rule->finish(&all.u);
+}
+
+/* ---- all of them ---- */
+
+void cr_exec_update(struct cr_exec *e, double scale, double lr)
+{
+    for (int i = e->n_backward; i < e->n_steps; i++)
+        cr_plan_update(e, &e->steps[i], scale, lr);
+}
+
+struct update_pass {
+    cr_real *to;
+    const cr_real *from;
+    double *sums;
+    int64_t n;
+    cr_real low, high, decay;
+    bool first;
+};
+
+/* In sixteen lanes whatever the processor has: one result everywhere. */
+CR_CLONES static double update_squares(const cr_real *x, int64_t n)
+{
+    double lane[16] = { 0 }, sum = 0;
+    int64_t i = 0;
+
+    for (; i + 16 <= n; i += 16)
+        for (int k = 0; k < 16; k++)
+            lane[k] += (double)x[i + k] * (double)x[i + k];
+    for (; i < n; i++)
+        lane[i % 16] += (double)x[i] * (double)x[i];
+    for (int k = 0; k < 16; k++)
+        sum += lane[k];
+    return sum;
+}
+
+static void update_norm(void *ctx, int64_t from, int64_t to)
+{
+    const struct update_pass *p = ctx;
+
+    for (int64_t b = from; b < to; b++) {
+        int64_t at = b * UPDATE_BLOCK, n = p->n - at;
+
+        p->sums[b] =
+            update_squares(p->from + at, n < UPDATE_BLOCK ? n : UPDATE_BLOCK);
+    }
+}
+
+double cr_exec_norm(struct cr_exec *e)
+{
+    double sum = 0;
+
+    for (int i = e->n_backward; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        struct update_pass p = {
+            .from = update_gradient(e, s),
+            .sums = e->net->sums,
+            .n = cr_count(&e->net->params[s->param].spec),
+        };
+        int64_t blocks = (p.n + UPDATE_BLOCK - 1) / UPDATE_BLOCK;
+        double part = 0;
+
+        cr_each_few(blocks, UPDATE_BLOCK / 4, &p, update_norm);
+        for (int64_t b = 0; b < blocks; b++)
+            part += p.sums[b];
+        sum += part;
+    }
+    return sqrt(sum);
+}
+
+CR_CLONES static void update_bound(void *ctx, int64_t from, int64_t to)
+{
+    const struct update_pass *p = ctx;
+    cr_real *g = p->to, low = p->low, high = p->high;
+
+    CR_SIMD
+    for (int64_t i = from; i < to; i++) {
+        cr_real v = g[i] < low ? low : g[i];
+
+        g[i] = v > high ? high : v;
+    }
+}
+
+void cr_exec_clip_value(struct cr_exec *e, double low, double high)
+{
+    for (int i = e->n_backward; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        struct update_pass p = {
+            .to = (cr_real *)(uintptr_t)update_gradient(e, s),
+            .low = (cr_real)low,
+            .high = (cr_real)high,
+        };
+
+        cr_each(cr_count(&e->net->params[s->param].spec), 0.5, &p,
+                update_bound);
+    }
+}
+
+/* ---- micro-batches ---- */
+
+void cr_net_gather(struct cr_net *net, int64_t micro_batches)
+{
+    net->gather = micro_batches;
+    if (micro_batches < 2 || net->want.no_values)
+        return;
+    net->gathered = CR_NEWS(net->arena, cr_real *, net->n_params + 1);
+    for (int i = 0; i < net->n_params; i++)
+        if (net->params[i].trained || net->params[i].later)
+            net->gathered[i] =
+                CR_NEWS(net->arena, cr_real, cr_count(&net->params[i].spec));
+}
+
+CR_CLONES static void update_add(void *ctx, int64_t from, int64_t to)
+{
+    const struct update_pass *p = ctx;
+    cr_real *sum = p->to;
+    const cr_real *g = p->from;
+
+    if (p->first) {
+        memcpy(sum + from, g + from, (size_t)(to - from) * sizeof *g);
+        return;
+    }
+    CR_SIMD
+    for (int64_t i = from; i < to; i++)
+        sum[i] += g[i];
+}
+
+void cr_exec_gather(struct cr_exec *e)
+{
+    if (!e->net->gathered)
+        return;
+    for (int i = e->n_backward; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        struct update_pass p = {
+            .to = e->net->gathered[s->param],
+            .from = s->run.dy[0],
+            .first = (e->t - 1) % e->net->gather == 0,
+        };
+
+        cr_each(cr_count(&e->net->params[s->param].spec), 0.5, &p, update_add);
+    }
+}
+
+/* ---- optimizer state ---- */
+
+void cr_net_rule(struct cr_net *net, const struct cr_rule *rule)
+{
+    int i, k, sums = rule->sums > 0 ? rule->sums : 1;
+    int64_t most = 0;
+
+    net->rule = rule;
+    net->slot_of = CR_NEWS(net->arena, int, net->n_params + 1);
+    net->slots =
+        CR_NEWS(net->arena, struct cr_tensor, net->n_params * rule->slots + 1);
+    net->n_slots = 0;
+    for (i = 0; i < net->n_params; i++) {
+        const struct cr_param *p = &net->params[i];
+        int64_t count = cr_count(&p->spec);
+
+        net->slot_of[i] = net->n_slots;
+        if (!p->trained && !p->later)
+            continue;
+        most = count > most ? count : most;
+        for (k = 0; k < rule->slots; k++) {
+            bool scalar = rule->scalars & 1u << k;
+            int64_t j, n = scalar ? 1 : count;
+            cr_real *data =
+                net->want.no_values ? NULL : CR_NEWS(net->arena, cr_real, n);
+
+            for (j = 0; data && j < n; j++)
+                data[j] = (cr_real)rule->slot_start[k];
+            net->slots[net->n_slots++] =
+                (struct cr_tensor){ cr_strf(net->arena,
+                                            scalar ? "%s%s" : "%s.%s",
+                                            rule->slot_names[k], p->name),
+                                    scalar ? CR_SCALAR : p->spec, data };
+        }
+    }
+    net->sums = CR_NEWS(net->arena, double, (most / UPDATE_BLOCK + 1) * sums);
+}
+
+const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n)
+{
+    *n = net->n_slots;
+    return net->slots;
+}
+
+void cr_net_skipped(struct cr_net *net, int64_t n)
+{
+    net->skipped = n;
+}
+
+void cr_net_hyper(struct cr_net *net, int param, const struct cr_hyper *hyper)
+{
+    net->hyper[param] = *hyper;
+}
+
+/* ---- moving means ---- */
+
+void cr_net_mean(struct cr_net *net)
+{
+    net->mean = CR_NEWS(net->arena, struct cr_tensor, net->n_params + 1);
+    for (int i = 0; i < net->n_params; i++) {
+        const struct cr_param *p = &net->params[i];
+        int64_t n = cr_count(&p->spec);
+        cr_real *data =
+            net->want.no_values ? NULL : CR_NEWS(net->arena, cr_real, n);
+
+        if (data)
+            memcpy(data, p->data, (size_t)n * sizeof *data);
+        net->mean[i] =
+            (struct cr_tensor){ cr_strf(net->arena, "cellrun.ema.%s", p->name),
+                                p->spec, data };
+    }
+}
+
+CR_CLONES static void update_mean(void *ctx, int64_t from, int64_t to)
+{
+    const struct update_pass *p = ctx;
+    cr_real *mean = p->to, decay = p->decay, rest = 1 - p->decay;
+    const cr_real *w = p->from;
+
+    CR_SIMD
+    for (int64_t i = from; i < to; i++)
+        mean[i] = decay * mean[i] + rest * w[i];
+}
+
+void cr_net_mean_step(struct cr_net *net, double decay)
+{
+    for (int i = 0; i < net->n_params; i++) {
+        struct update_pass p = { .to = net->mean[i].data,
+                                 .from = net->params[i].data,
+                                 .decay = (cr_real)decay };
+
+        cr_each(cr_count(&net->params[i].spec), 0.5, &p, update_mean);
+    }
+}
+
+void cr_net_swap(struct cr_net *net)
+{
+    for (int i = 0; i < net->n_params; i++) {
+        cr_real *a = net->mean[i].data, *b = net->params[i].data;
+        int64_t n = cr_count(&net->params[i].spec);
+
+        for (int64_t k = 0; k < n; k++) {
+            cr_real v = a[k];
+
+            a[k] = b[k];
+            b[k] = v;
+        }
+    }
+}
+
+const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n)
+{
+    *n = net->mean ? net->n_params : 0;
+    return net->mean;
+}

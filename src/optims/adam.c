@@ -1,0 +1,123 @@
+/*
+ * Adam: steps of a length that follows each gradient's mean and size
+ * (semantics.md 5.2).
+ *
+ *   g = g + weight_decay w
+ *   m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
+ *   a = lr sqrt(1 - beta2^t) / (1 - beta1^t)
+ *   w = w - a m / (sqrt(v) + eps)
+ *
+ * With use_nesterov beta1 m + (1 - beta1) g stands for m in the last line,
+ * with use_amsgrad the largest v so far for v. eps is added before the bias
+ * of v is taken out, unlike in the paper (Kingma, Ba: Adam, 2015).
+ *
+ * As MindSpore has it, 1 - beta is that of the rounded beta.
+ *
+ * Slots: moment1 is m, moment2 is v, vhat the largest v; all 0 at first.
+ */
+#include "base/attr.h"
+#include "train/optim.h"
+
+CR_O3
+
+struct adam {
+    struct cr_optim_common common;
+    double beta1, beta2, eps;
+    bool use_nesterov, use_amsgrad;
+};
+
+static const struct cr_opt adam_opts[] = {
+    CR_OPTIM_LR(struct adam, .need = CR_DEFAULT, .text = "1e-3"),
+    CR_REAL_OR(struct adam, beta1, 0.9, 0, 1,
+               "Part of the mean gradient that goes on."),
+    CR_REAL_OR(struct adam, beta2, 0.999, 0, 1,
+               "Part of the mean square that goes on."),
+    CR_REAL_POS_OR(struct adam, eps, 1e-8, DBL_MAX,
+                   "Added to the root, against division by 0."),
+    CR_BOOL_OR(struct adam, use_nesterov, false, "Look ahead along the mean."),
+    CR_OPTIM_DECAY(struct adam),
+    CR_OPTIM_SCALE(struct adam),
+    CR_BOOL_OR(struct adam, use_amsgrad, false,
+               "Divide by the largest mean square so far."),
+    CR_OPTIM_GROUPS(struct adam),
+    { 0 },
+};
+
+static bool adam_check(struct cr_diag *diag, struct cr_pos pos,
+                       const void *opts)
+{
+    const struct adam *o = opts;
+
+    if (o->beta1 == 1 || o->beta2 == 1)
+        return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+                        "beta1 and beta2 of Adam must be less than 1");
+    return true;
+}
+
+static int adam_count(const void *opts)
+{
+    const struct adam *o = opts;
+
+    return o->use_amsgrad ? 3 : 2;
+}
+
+CR_CLONES static void adam_update(const struct cr_update *u)
+{
+    const struct adam *o = u->opts;
+    const double t = (double)u->t;
+    const cr_real b1 = (cr_real)o->beta1, c1 = 1 - b1;
+    const cr_real b2 = (cr_real)o->beta2, c2 = 1 - b2;
+    const cr_real a = (cr_real)(u->lr * sqrt(1 - pow((double)b2, t)) /
+                                (1 - pow((double)b1, t)));
+    const cr_real eps = (cr_real)o->eps, scale = (cr_real)u->scale;
+    const cr_real decay = (cr_real)u->weight_decay;
+    cr_real *restrict w = u->w, *restrict m = u->slot[0];
+    cr_real *restrict v = u->slot[1], *restrict most = u->slot[2];
+    const cr_real *restrict gs = u->g;
+    const int64_t n = u->n;
+
+    if (o->use_amsgrad || o->use_nesterov) {
+        CR_SIMD
+        for (int64_t i = 0; i < n; i++) {
+            cr_real g = scale * gs[i] + decay * w[i], top, size;
+
+            m[i] = b1 * m[i] + c1 * g;
+            v[i] = b2 * v[i] + c2 * g * g;
+            top = o->use_nesterov ? b1 * m[i] + c1 * g : m[i];
+            size = v[i];
+            if (o->use_amsgrad) {
+                size = most[i] > size ? most[i] : size;
+                most[i] = size;
+            }
+            w[i] -= a * top / (cr_sqrt(size) + eps);
+        }
+        return;
+    }
+    CR_SIMD
+    for (int64_t i = 0; i < n; i++) {
+        cr_real g = scale * gs[i] + decay * w[i];
+
+        m[i] = b1 * m[i] + c1 * g;
+        v[i] = b2 * v[i] + c2 * g * g;
+        w[i] -= a * m[i] / (cr_sqrt(v[i]) + eps);
+    }
+}
+
+const struct cr_optim cr_optim_adam = {
+    .about = {
+        .name = "Adam",
+        .summary = "Steps that follow the mean gradient over its mean size.",
+        .detail = "m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; "
+                  "w -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + "
+                  "eps). weight_decay is added to the gradient; "
+                  "AdamWeightDecay and AdamW keep it apart.",
+        .example = "optimizer: {Adam: {learning_rate: 1e-3}}\n",
+        .opts = adam_opts,
+        .size = sizeof(struct adam),
+    },
+    .slots = 3,
+    .slot_names = { "moment1", "moment2", "vhat" },
+    .update = adam_update,
+    .check = adam_check,
+    .count = adam_count,
+};

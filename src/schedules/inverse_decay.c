@@ -1,0 +1,47 @@
+/*
+ * InverseDecayLR (semantics.md 5.5), at update s:
+ *
+ *   lr / (1 + decay_rate s / decay_steps)        with is_stair the quotient is
+ * rounded down
+ */
+#include "train/schedule.h"
+
+struct inverse_decay {
+    double learning_rate, decay_rate;
+    struct cr_amount decay_steps;
+    bool is_stair;
+};
+
+static const struct cr_opt inverse_decay_opts[] = {
+    CR_REAL(struct inverse_decay, learning_rate, 0, DBL_MAX, "The first rate."),
+    CR_REAL(struct inverse_decay, decay_rate, 0, DBL_MAX, "How fast it falls."),
+    CR_AMOUNT(struct inverse_decay, decay_steps, CR_STEPS,
+              "Updates that it takes to fall once."),
+    CR_BOOL_OR(struct inverse_decay, is_stair, false,
+               "Fall in steps, not evenly."),
+    { 0 },
+};
+
+static double inverse_decay_at(const void *opts, const struct cr_span *run,
+                               int64_t update)
+{
+    const struct inverse_decay *o = opts;
+
+    return cr_decay_inverse(o->learning_rate, o->decay_rate, (double)update,
+                            cr_span_updates(run, &o->decay_steps), o->is_stair);
+}
+
+const struct cr_schedule cr_schedule_inverse_decay = {
+    .about = {
+        .name = "InverseDecayLR",
+        .summary = "A rate that falls as the inverse with the updates.",
+        .detail = "At update s, from 0: lr / (1 + decay_rate s / "
+                  "decay_steps); with is_stair the quotient is rounded down.",
+        .example = "optimizer: {SGD: {learning_rate: {InverseDecayLR: "
+                   "{learning_rate: 0.1, decay_rate: 0.9, decay_steps: 4 "
+                   "epochs}}}}\n",
+        .opts = inverse_decay_opts,
+        .size = sizeof(struct inverse_decay),
+    },
+    .at = inverse_decay_at,
+};

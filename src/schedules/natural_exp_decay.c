@@ -1,0 +1,49 @@
+/*
+ * NaturalExpDecayLR (semantics.md 5.5), at update s:
+ *
+ *   lr e^(-decay_rate s)        with is_stair s counts whole multiples of
+ * decay_steps
+ */
+#include "train/schedule.h"
+
+struct natural_exp_decay {
+    double learning_rate, decay_rate;
+    struct cr_amount decay_steps;
+    bool is_stair;
+};
+
+static const struct cr_opt natural_exp_decay_opts[] = {
+    CR_REAL(struct natural_exp_decay, learning_rate, 0, DBL_MAX,
+            "The first rate."),
+    CR_REAL(struct natural_exp_decay, decay_rate, 0, DBL_MAX,
+            "How fast it falls."),
+    CR_AMOUNT(struct natural_exp_decay, decay_steps, CR_STEPS,
+              "Updates that it takes to fall once."),
+    CR_BOOL_OR(struct natural_exp_decay, is_stair, false,
+               "Fall in steps, not evenly."),
+    { 0 },
+};
+
+static double natural_exp_decay_at(const void *opts, const struct cr_span *run,
+                                   int64_t update)
+{
+    const struct natural_exp_decay *o = opts;
+
+    return cr_decay_natural(o->learning_rate, o->decay_rate, (double)update,
+                            cr_span_updates(run, &o->decay_steps), o->is_stair);
+}
+
+const struct cr_schedule cr_schedule_natural_exp_decay = {
+    .about = {
+        .name = "NaturalExpDecayLR",
+        .summary = "A rate that falls exponentially with the updates.",
+        .detail = "At update s, from 0: lr e^(-decay_rate s); with is_stair s "
+                  "counts whole multiples of decay_steps.",
+        .example = "optimizer: {SGD: {learning_rate: {NaturalExpDecayLR: "
+                   "{learning_rate: 0.1, decay_rate: 0.9, decay_steps: 4 "
+                   "epochs}}}}\n",
+        .opts = natural_exp_decay_opts,
+        .size = sizeof(struct natural_exp_decay),
+    },
+    .at = natural_exp_decay_at,
+};

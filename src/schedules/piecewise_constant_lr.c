@@ -1,0 +1,72 @@
+/*
+ * piecewise_constant_lr (semantics.md 5.4), at update i:
+ *
+ *   learning_rates[k]        for milestone[k - 1] <= i < milestone[k]
+ *
+ * After the last milestone the last rate stands.
+ */
+#include "train/schedule.h"
+
+struct piecewise_constant_lr {
+    struct cr_ints milestone;
+    struct cr_reals learning_rates;
+};
+
+static const struct cr_opt piecewise_constant_lr_opts[] = {
+    CR_INTS(struct piecewise_constant_lr, milestone, 1, 1e15,
+            "Updates before which each rate holds, rising."),
+    CR_REALS(struct piecewise_constant_lr, learning_rates, 0, DBL_MAX,
+             "As many rates."),
+    { 0 },
+};
+
+static bool piecewise_constant_lr_check(struct cr_diag *diag, struct cr_pos pos,
+                                        const void *opts,
+                                        const struct cr_span *run)
+{
+    const struct piecewise_constant_lr *o = opts;
+
+    (void)run;
+    if (o->milestone.n != o->learning_rates.n || o->milestone.n == 0)
+        return cr_error(diag, pos, CR_E_CONFLICT,
+                        "found %d milestones and %d learning_rates, expected "
+                        "as many of each, at least one",
+                        o->milestone.n, o->learning_rates.n);
+    for (int i = 1; i < o->milestone.n; i++)
+        if (o->milestone.v[i] < o->milestone.v[i - 1])
+            return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+                            "milestone: found %lld behind %lld, expected "
+                            "numbers that do not fall",
+                            (long long)o->milestone.v[i],
+                            (long long)o->milestone.v[i - 1]);
+    return true;
+}
+
+static double piecewise_constant_lr_at(const void *opts,
+                                       const struct cr_span *run,
+                                       int64_t update)
+{
+    const struct piecewise_constant_lr *o = opts;
+    int k = 0;
+
+    (void)run;
+    while (k < o->milestone.n - 1 && update >= o->milestone.v[k])
+        k++;
+    return o->learning_rates.v[k];
+}
+
+const struct cr_schedule cr_schedule_piecewise_constant_lr = {
+    .about = {
+        .name = "piecewise_constant_lr",
+        .summary = "A rate that changes at given updates.",
+        .detail = "learning_rates[k] holds before update milestone[k], "
+                  "counted from 0; the last one stands after the end.",
+        .example = "optimizer: {SGD: {learning_rate: {piecewise_constant_lr: "
+                   "{milestone: [1000, 2000], learning_rates: [0.1, "
+                   "0.01]}}}}\n",
+        .opts = piecewise_constant_lr_opts,
+        .size = sizeof(struct piecewise_constant_lr),
+    },
+    .at = piecewise_constant_lr_at,
+    .check = piecewise_constant_lr_check,
+};

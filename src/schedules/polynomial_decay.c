@@ -1,0 +1,55 @@
+/*
+ * PolynomialDecayLR (semantics.md 5.5), at update s, with D = decay_steps:
+ *
+ *   (lr - end) (1 - min(s, D) / D)^power + end
+ *
+ * With update_decay_steps D moves on to its next multiple each time s passes
+ * it.
+ */
+#include "train/schedule.h"
+
+struct polynomial_decay {
+    double learning_rate, end_learning_rate;
+    struct cr_amount decay_steps;
+    double power;
+    bool update_decay_steps;
+};
+
+static const struct cr_opt polynomial_decay_opts[] = {
+    CR_REAL(struct polynomial_decay, learning_rate, 0, DBL_MAX,
+            "The first rate."),
+    CR_REAL(struct polynomial_decay, end_learning_rate, 0, DBL_MAX,
+            "The last rate."),
+    CR_AMOUNT(struct polynomial_decay, decay_steps, CR_STEPS,
+              "Updates until the last rate is reached."),
+    CR_REAL(struct polynomial_decay, power, 0, DBL_MAX,
+            "Power of what is left of the way."),
+    CR_BOOL_OR(struct polynomial_decay, update_decay_steps, false,
+               "At the end go on with as many updates more."),
+    { 0 },
+};
+
+static double polynomial_decay_at(const void *opts, const struct cr_span *run,
+                                  int64_t update)
+{
+    const struct polynomial_decay *o = opts;
+
+    return cr_decay_polynomial(
+        o->learning_rate, o->end_learning_rate, o->power, (double)update,
+        cr_span_updates(run, &o->decay_steps), o->update_decay_steps);
+}
+
+const struct cr_schedule cr_schedule_polynomial_decay = {
+    .about = {
+        .name = "PolynomialDecayLR",
+        .summary = "A rate that falls along a power.",
+        .detail = "At update s, from 0: (learning_rate - end_learning_rate) "
+                  "(1 - s / decay_steps)^power + end_learning_rate.",
+        .example = "optimizer: {SGD: {learning_rate: {PolynomialDecayLR: "
+                   "{learning_rate: 0.1, end_learning_rate: 0.001, "
+                   "decay_steps: 4 epochs, power: 0.5}}}}\n",
+        .opts = polynomial_decay_opts,
+        .size = sizeof(struct polynomial_decay),
+    },
+    .at = polynomial_decay_at,
+};
