@@ -8,12 +8,26 @@ static void batch_make(struct cr_pipe *p, struct cr_batch *b)
 {
     int64_t rows = cr_pipe_samples(p) < p->batch_size ? cr_pipe_samples(p)
                                                       : p->batch_size;
-    int i;
+    int i, s;
 
     b->columns = p->set.columns;
-    for (i = 0; i < b->columns; i++)
-        b->data[i] = cr_alloc(p->arena, (size_t)rows,
-                              cr_bytes(&p->column[i].spec) + 1);
+    for (i = 0; i < b->columns; i++) {
+        size_t most = 0;
+
+        for (s = 0; s < p->scales; s++)
+            if (cr_bytes(&p->scaled[s][i].spec) > most)
+                most = cr_bytes(&p->scaled[s][i].spec);
+        b->data[i] = cr_alloc(p->arena, (size_t)rows, most + 1);
+    }
+}
+
+/* The ops of a column for the batch's shape. */
+static const struct cr_colpipe *ops_of(const struct cr_pipe *p,
+                                       const struct cr_batch *b, int k)
+{
+    const struct cr_colpipe *c = p->op[k];
+
+    return c->scales > 1 ? c->scaled[b->scale] : c;
 }
 
 #define AHEAD 8 /* rows */
@@ -33,12 +47,12 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
         if (r + AHEAD < to)
             cr_reader_ahead(p->reader, b->samples[r + AHEAD]);
         for (k = 0; k < b->columns && ok; k++) {
-            const struct cr_colpipe *c = p->op[k];
+            const struct cr_colpipe *c = ops_of(p, b, k);
             int64_t i = b->samples[r];
             struct cr_spec spec;
             const void *x;
             char *y = (char *)b->data[k] +
-                      (size_t)r * cr_bytes(&p->column[k].spec);
+                      (size_t)r * cr_bytes(&c->out);
 
             *row = r;
             x = cr_reader_get(p->reader, diag, &mem, i, k, room + c->room,
@@ -63,7 +77,7 @@ static void mix_batch(const struct cr_pipe *p, const struct cr_batch *b,
     int i, label = cr_pipe_labels(p);
 
     for (i = 0; i < b->columns; i++) {
-        const struct cr_colpipe *c = p->op[i];
+        const struct cr_colpipe *c = ops_of(p, b, i);
         struct cr_mix m = { .plan = &c->mix_plan, .n = b->n };
         size_t size;
 
@@ -98,6 +112,14 @@ static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
     left = p->order.take - b->index * p->batch_size;
     b->n = left < p->batch_size ? left : p->batch_size;
     b->samples = p->orders[b->epoch % 2] + b->index * p->batch_size;
+    b->scale = 0;
+    if (p->scales > 1 && !p->want.one_scale) {
+        struct cr_rng rng = cr_rng(p->want.seed, CR_STREAM_SCALE,
+                                   (uint64_t)b->epoch, (uint64_t)b->index);
+
+        b->scale = (int)cr_rng_below(&rng, 0, (uint64_t)p->scales);
+    }
+    b->column = p->scaled[b->scale];
 }
 
 /* Room for orders; the arena is the caller's, so no worker may ask for it. */
@@ -152,7 +174,7 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
     order_make(p, p->epoch);
     batch_place(p, &p->batch, p->epoch * p->batches + p->index);
     for (i = 0; i < p->batch.columns; i++)
-        bytes += cr_bytes(&p->column[i].spec) * (size_t)p->batch.n;
+        bytes += cr_bytes(&p->batch.column[i].spec) * (size_t)p->batch.n;
     p->failed = 0;
     cr_par(fill_part, p, bytes < FILL_ALONE ? 1 : cr_par_threads());
     /* once more in order, to report the first one */

@@ -81,6 +81,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         .arena = config->arena,
         .in = c->out,
         .out = c->out,
+        .scale = c->scale,
     };
     if (!c->op[c->n]->plan(p)) {
         cr_note(config->diag, "   in datapipe.%s, which gets %s %s", c->name,
@@ -88,6 +89,12 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         return false;
     }
     c->out = p->out;
+    if (p->scales > 1 && c->scales > 1)
+        return cr_error(config->diag, p->pos, CR_E_CONFLICT,
+                        "datapipe.%s draws a size for its batches twice",
+                        c->name);
+    if (p->scales > 1)
+        c->scales = p->scales;
     if (!c->op[c->n]->mix) {
         c->n++;
     } else if (train) {
@@ -250,10 +257,12 @@ static void fuse(struct cr_colpipe *c)
     cr_arena_free(&mem);
 }
 
-struct cr_colpipe *cr_colpipe_make(struct cr_config *config, const char *name,
-                                   const struct cr_node *ops,
-                                   const struct cr_spec *in, bool train,
-                                   bool fuse_it, uint64_t seed)
+/* The ops planned for one of the shapes that may come out. */
+static struct cr_colpipe *make_scale(struct cr_config *config,
+                                     const char *name,
+                                     const struct cr_node *ops,
+                                     const struct cr_spec *in, bool train,
+                                     bool fuse_it, uint64_t seed, int scale)
 {
     struct cr_colpipe *c = CR_NEW(config->arena, struct cr_colpipe);
     size_t scratch = 0;
@@ -264,6 +273,8 @@ struct cr_colpipe *cr_colpipe_make(struct cr_config *config, const char *name,
     c->in = c->out = *in;
     c->seed = seed;
     c->fuse = fuse_it;
+    c->scale = scale;
+    c->scales = 1;
     if (ops && ops->kind != CR_NODE_LIST) {
         cr_error(config->diag, ops->pos, CR_E_WRONG_TYPE,
                  "datapipe.%s takes a list of ops, not %s", name,
@@ -288,6 +299,30 @@ struct cr_colpipe *cr_colpipe_make(struct cr_config *config, const char *name,
     if (fusible(c))
         fuse(c);
     c->out.type = delivered(c->out.type);
+    return c;
+}
+
+struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
+                                   const char *name,
+                                   const struct cr_node *ops,
+                                   const struct cr_spec *in, bool train,
+                                   bool fuse_it, uint64_t seed)
+{
+    struct cr_colpipe *c =
+        make_scale(config, name, ops, in, train, fuse_it, seed, 0);
+    int s;
+
+    if (!c)
+        return NULL;
+    c->scales = train ? c->scales : 1;
+    c->scaled = CR_NEWS(c->arena, struct cr_colpipe *, c->scales);
+    c->scaled[0] = c;
+    for (s = 1; s < c->scales; s++) {
+        c->scaled[s] =
+            make_scale(config, name, ops, in, train, fuse_it, seed, s);
+        if (!c->scaled[s])
+            return NULL;
+    }
     return c;
 }
 

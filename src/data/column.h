@@ -32,6 +32,9 @@ struct cr_colpipe {
     unsigned char *class;       /* NULL: one class */
     void *own_room;             /* cr_colpipe_apply's */
     bool fuse;                  /* allowed to; tests compare both ways */
+    int scale;                  /* which of several shapes comes out */
+    int scales;
+    struct cr_colpipe **scaled; /* of each shape; the first is this one */
 };
 
 /* ops: the list of the config; NULL: none. */

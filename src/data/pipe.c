@@ -205,31 +205,64 @@ int cr_pipe_labels(const struct cr_pipe *p)
 
 /* What mixes a batch needs real numbers, labels that are rows of classes, and
  * room for what was. */
-static bool mix_check(struct cr_pipe *p, int i)
+static bool mix_check(struct cr_pipe *p, const struct cr_colpipe *c)
 {
-    const struct cr_transform *mix = p->op[i]->mix;
     const struct cr_spec *label;
     int k = cr_pipe_labels(p);
     size_t rows = (size_t)p->batch_size;
 
-    if (!mix)
+    if (!c->mix)
         return true;
-    if (p->op[i]->out.type != CR_REAL)
-        return cr_error(p->config->diag, p->op[i]->mix_plan.pos, CR_E_DTYPE,
+    if (c->out.type != CR_REAL)
+        return cr_error(p->config->diag, c->mix_plan.pos, CR_E_DTYPE,
                         "%s takes real numbers, as Rescale and Normalize "
                         "give them, not %s",
-                        mix->about.name, cr_type_name(p->op[i]->out.type));
-    label = k >= 0 && k != i ? &p->op[k]->out : NULL;
+                        c->mix->about.name, cr_type_name(c->out.type));
+    label = k >= 0 && p->op[k] != c ? &p->op[k]->out : NULL;
     if (!label || label->type != CR_REAL || label->rank != 1)
-        return cr_error(p->config->diag, p->op[i]->mix_plan.pos, CR_E_DTYPE,
+        return cr_error(p->config->diag, c->mix_plan.pos, CR_E_DTYPE,
                         "%s mixes labels too: datapipe.label needs OneHot "
                         "and TypeCast to float32",
-                        mix->about.name);
+                        c->mix->about.name);
     if ((int64_t)rows > p->order.take)
         rows = (size_t)p->order.take;
-    rows = rows * (cr_bytes(&p->op[i]->out) + cr_bytes(label) + 8) + 256;
+    rows = rows * (cr_bytes(&c->out) + cr_bytes(label) + 8) + 256;
     if (p->room < rows)
         p->room = rows;
+    return true;
+}
+
+/* All columns that have several shapes have as many. */
+static bool make_scales(struct cr_pipe *p)
+{
+    int i, s;
+
+    p->scales = 1;
+    for (i = 0; i < p->set.columns; i++) {
+        int n = p->op[i]->scales;
+
+        if (n > 1 && p->scales > 1 && n != p->scales)
+            return cr_error(p->config->diag, p->pos, CR_E_CONFLICT,
+                            "column '%s' has %d sizes, another has %d: a "
+                            "batch draws one for both",
+                            p->op[i]->name, n, p->scales);
+        if (n > 1)
+            p->scales = n;
+    }
+    for (s = 0; s < p->scales; s++) {
+        p->scaled[s] = CR_NEWS(p->arena, struct cr_column, p->set.columns);
+        for (i = 0; i < p->set.columns; i++) {
+            const struct cr_colpipe *c = p->op[i];
+            size_t stored = cr_bytes(&c->in) + 64;
+
+            c = c->scales > 1 ? c->scaled[s] : c;
+            p->scaled[s][i] = (struct cr_column){ c->name, c->out };
+            if (c->room + stored > p->room)
+                p->room = c->room + stored;
+            if (!mix_check(p, c))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -278,12 +311,10 @@ static bool make_columns(struct cr_pipe *p)
             continue;
         }
         p->column[i] = (struct cr_column){ c->name, p->op[i]->out };
-        if (p->op[i]->room + cr_bytes(&c->spec) + 64 > p->room)
-            p->room = p->op[i]->room + cr_bytes(&c->spec) + 64;
     }
+    ok = ok && make_scales(p);
     for (i = 0; i < p->set.columns && ok; i++)
-        ok = mix_check(p, i) &&
-             check_with(p, cr_node_get(node, names[i]), names);
+        ok = check_with(p, cr_node_get(node, names[i]), names);
     p->room = (p->room + 63) / 64 * 64;
     for (CR_EACH(m, node)) {
         if (cr_pipe_key(m->key))
@@ -461,6 +492,16 @@ const struct cr_column *cr_pipe_columns(const struct cr_pipe *p, int *n)
     return p->column;
 }
 
+int cr_pipe_scales(const struct cr_pipe *p)
+{
+    return p->scales;
+}
+
+const struct cr_column *cr_pipe_scale(const struct cr_pipe *p, int scale)
+{
+    return p->scaled[scale];
+}
+
 int64_t cr_pipe_samples(const struct cr_pipe *p)
 {
     int64_t most = p->batches * p->batch_size;
@@ -483,14 +524,15 @@ const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *p)
     return &p->set;
 }
 
-bool cr_pipe_levels(const struct cr_pipe *p, int column, int64_t i,
-                    double *black, double *white)
+bool cr_pipe_levels(const struct cr_pipe *p, int scale, int column,
+                    int64_t i, double *black, double *white)
 {
     const struct cr_colpipe *c = p->op[column];
     const cr_real *table;
 
     *black = 0;
     *white = 255;
+    c = c->scales > 1 ? c->scaled[scale] : c;
     if (!c->fused)
         return c->out.type == CR_U8;
     table = c->table + (c->class ? c->class[i] * 256 : 0);

@@ -19,11 +19,15 @@
 
 struct cr_pipe;
 
+#define CR_SCALES_MAX 16 /* shapes that a column's batches may have */
+
 struct cr_batch {
     int64_t n;              /* rows: batch_size, or less in the last one */
     int64_t epoch, index;   /* from 0 */
     int columns;
     void *data[CR_COLUMNS_MAX]; /* (n, ...) each, 64-byte aligned */
+    int scale;              /* which of several shapes it has */
+    const struct cr_column *column; /* with the specs of that one */
     const int64_t *samples; /* indices in the data set, n of them */
 };
 
@@ -37,6 +41,7 @@ struct cr_pipe_want {
     int64_t overfit_batches; /* > 0: the first N batches, again and again */
     const struct cr_node *dataset; /* used instead of the section's node */
     const char *path;       /* data set from a folder (eval --data DIR) */
+    bool one_scale;         /* every batch in the first of several shapes */
     bool headers;           /* only columns are asked for, so samples that
                                cannot be read are not looked for */
 };
@@ -49,6 +54,10 @@ void cr_pipe_close(struct cr_pipe *pipe);
 /* Only plans the datapipe of column `name` for samples that come from
  * elsewhere (predict): applies it to one sample. */
 const struct cr_column *cr_pipe_columns(const struct cr_pipe *pipe, int *n);
+/* How many shapes its batches may have (MultiScale), and the columns of one;
+ * those of the first are cr_pipe_columns. */
+int cr_pipe_scales(const struct cr_pipe *pipe);
+const struct cr_column *cr_pipe_scale(const struct cr_pipe *pipe, int scale);
 int64_t cr_pipe_samples(const struct cr_pipe *pipe);  /* per epoch */
 int64_t cr_pipe_batches(const struct cr_pipe *pipe);  /* per epoch */
 int64_t cr_pipe_batch_size(const struct cr_pipe *pipe);
@@ -64,10 +73,11 @@ void cr_pipe_seek(struct cr_pipe *pipe, int64_t epoch, int64_t index);
 const struct cr_batch *cr_pipe_next(struct cr_pipe *pipe,
                                     struct cr_diag *diag);
 
-/* What 0 and 255 of the stored bytes became in element i of a column, where
- * its last ops are a function of the byte; false where that is not so. */
-bool cr_pipe_levels(const struct cr_pipe *pipe, int column, int64_t i,
-                    double *black, double *white);
+/* What 0 and 255 of the stored bytes became in element i of a column in that
+ * shape, where its last ops are a function of the byte; false where that is
+ * not so. */
+bool cr_pipe_levels(const struct cr_pipe *pipe, int scale, int column,
+                    int64_t i, double *black, double *white);
 
 /* A datapipe alone, for samples from files or memory (predict). */
 struct cr_colpipe;

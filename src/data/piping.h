@@ -19,8 +19,10 @@ struct cr_pipe {
     struct cr_obj source;       /* the data set's node, read */
     struct cr_pos pos;
     bool open, loaded;
-    struct cr_column column[CR_COLUMNS_MAX];
+    struct cr_column column[CR_COLUMNS_MAX];    /* of the first scale */
     struct cr_colpipe *op[CR_COLUMNS_MAX];
+    int scales;
+    struct cr_column *scaled[CR_SCALES_MAX];
     struct cr_order order;
     int64_t batch_size, batches;
     size_t room;                /* working room of one thread */

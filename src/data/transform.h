@@ -20,6 +20,9 @@ struct cr_tplan {
     struct cr_spec in;
     struct cr_spec out;     /* to be set */
     void *self;             /* the transform's own, made by plan; or NULL */
+    int scale;              /* plan for this one of `scales` shapes */
+    int scales;             /* set by plan: so many shapes may come out, one
+                               for each batch of training; 0: one */
     size_t scratch;         /* bytes that apply may use, per thread */
 };
 

@@ -22,7 +22,8 @@ enum cr_stream {
     CR_STREAM_DROPOUT,
     CR_STREAM_SPLIT,
     CR_STREAM_TEST,
-    CR_STREAM_TEXT
+    CR_STREAM_TEXT,
+    CR_STREAM_SCALE
 };
 
 struct cr_rng {

@@ -71,34 +71,41 @@ bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
 {
     struct cr_exec_want one = *want;
     int64_t samples = cr_pipe_samples(pipe), rest;
+    int scales = cr_pipe_scales(pipe), s, k;
 
     plans->batch = cr_pipe_batch_size(pipe);
     rest = samples - (cr_pipe_batches(pipe) - 1) * plans->batch;
-    if (samples >= plans->batch) {
-        one.batch = plans->batch;
-        plans->full = cr_net_exec(net, &one);
-        if (!plans->full)
-            return false;
-    }
-    if (rest > 0 && rest < plans->batch) {
-        one.batch = rest;
-        plans->last = cr_net_exec(net, &one);
-        if (!plans->last)
-            return false;
-    }
+    for (s = 0; s < scales; s++)
+        for (k = 0; k < 2; k++) {
+            one.batch = k == 0 ? plans->batch : rest;
+            if (k == 0 ? samples < plans->batch
+                       : rest <= 0 || rest >= plans->batch)
+                continue;
+            if (s > 0)
+                one.columns = cr_pipe_scale(pipe, s);
+            plans->at[s][k] = cr_net_exec(net, &one);
+            if (!plans->at[s][k])
+                return false;
+        }
+    plans->full = plans->at[0][0];
+    plans->last = plans->at[0][1];
     return true;
 }
 
 void cr_plans_free(struct cr_plans *plans)
 {
-    cr_exec_free(plans->full);
-    cr_exec_free(plans->last);
+    int s, k;
+
+    for (s = 0; s < CR_SCALES_MAX; s++)
+        for (k = 0; k < 2; k++)
+            cr_exec_free(plans->at[s][k]);
     *plans = (struct cr_plans){ 0 };
 }
 
-struct cr_exec *cr_plans_for(const struct cr_plans *plans, int64_t rows)
+struct cr_exec *cr_plans_for(const struct cr_plans *plans,
+                             const struct cr_batch *batch)
 {
-    struct cr_exec *exec = rows == plans->batch ? plans->full : plans->last;
+    struct cr_exec *exec = plans->at[batch->scale][batch->n != plans->batch];
 
     assert(exec);
     return exec;
@@ -247,7 +254,7 @@ void cr_eval_close(struct cr_eval *eval)
 static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
                        const struct cr_batch *batch)
 {
-    struct cr_exec *exec = cr_plans_for(&e->plans, batch->n);
+    struct cr_exec *exec = cr_plans_for(&e->plans, batch);
     struct cr_spec out, label = e->label_spec;
     struct cr_metric_batch m = { .spec = &out, .axis = e->axis,
                                  .label_spec = &label };

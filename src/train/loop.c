@@ -368,7 +368,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
 static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
 {
     struct cr_train *t = l->t;
-    struct cr_exec *exec = cr_plans_for(&t->plans, batch->n);
+    struct cr_exec *exec = cr_plans_for(&t->plans, batch);
     bool scaled = t->optim.scale.on;
     double scale = scaled ? t->state.scale.value : 1;
 

@@ -120,6 +120,7 @@ static bool probe_pipe(struct cr_probe *p)
 {
     struct cr_pipe_want want = { .split = "train",
                                  .train = true,
+                                 .one_scale = true,
                                  .seed = p->seed };
     const struct cr_column *column;
 

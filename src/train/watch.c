@@ -297,7 +297,7 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
         !cr_plans_make(&w->plans, w->t->net, &want, w->t->pipe))
         return false;
     w->planned = true;
-    exec = cr_plans_for(&w->plans, batch->n);
+    exec = cr_plans_for(&w->plans, batch);
     for (int i = 0; i < w->t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
     cr_exec_forward(exec, w->t->state.step + 1);

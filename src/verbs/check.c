@@ -57,7 +57,7 @@ static bool check_pipe(struct cr_train *t, struct cr_pipe *pipe,
     const struct cr_batch *batch;
 
     while ((batch = cr_pipe_next(pipe, t->diag))) {
-        struct cr_exec *exec = cr_plans_for(plans, batch->n);
+        struct cr_exec *exec = cr_plans_for(plans, batch);
 
         for (int c = 0; c < batch->columns; c++)
             cr_exec_feed(exec, c, batch->data[c]);

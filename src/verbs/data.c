@@ -58,7 +58,7 @@ struct job {
     const struct data *o;
     struct cr_pipe *pipe;
     const struct cr_column *column;
-    int n_columns;
+    int n_columns, scale;       /* of the batch under way */
     int64_t n, done;
     struct cr_arena mem;     /* of what is drawn */
     struct picture *picture; /* of sample i, column k: i * n_columns + k */
@@ -138,7 +138,7 @@ static struct picture data_picture(struct job *j, int k, const void *x)
         int64_t step = first || s->rank == 2 ? 1 : channels;
         double black, white;
 
-        levels = cr_pipe_levels(j->pipe, k, from, &black, &white);
+        levels = cr_pipe_levels(j->pipe, j->scale, k, from, &black, &white);
         if (!levels)
             data_range(s, x, &black, &white);
         for (i = 0; i < pixels; i++)
@@ -247,11 +247,10 @@ static int data_label_column(const struct job *j)
     return -1;
 }
 
-static const void *data_row(const struct job *j, const struct cr_batch *b,
-                            int64_t row, int k)
+static const void *data_row(const struct cr_batch *b, int64_t row, int k)
 {
     return (const char *)b->data[k] +
-           (size_t)row * cr_bytes(&j->column[k].spec);
+           (size_t)row * cr_bytes(&b->column[k].spec);
 }
 
 static void data_json(struct job *j, const struct cr_batch *b, int64_t row)
@@ -261,7 +260,7 @@ static void data_json(struct job *j, const struct cr_batch *b, int64_t row)
     cr_buf_f(t, "{\"sample\":%" PRId64, b->samples[row]);
     for (int k = 0; k < j->n_columns; k++) {
         const struct cr_spec *s = &j->column[k].spec;
-        const void *x = data_row(j, b, row, k);
+        const void *x = data_row(b, row, k);
         int64_t n = cr_count(s);
 
         cr_buf_char(t, ',');
@@ -293,7 +292,7 @@ static void data_text(struct job *j, const struct cr_batch *b, int64_t row)
     cr_buf_f(t, "sample %" PRId64 "\n", b->samples[row]);
     for (int k = 0; k < j->n_columns; k++) {
         const struct cr_spec *s = &j->column[k].spec;
-        const void *x = data_row(j, b, row, k);
+        const void *x = data_row(b, row, k);
         double low, high;
 
         cr_buf_f(t, "  %s: ", j->column[k].name);
@@ -330,9 +329,9 @@ static void data_take(struct job *j, const struct cr_batch *b, int64_t row)
         for (int k = 0; k < j->n_columns; k++)
             if (data_image(&j->column[k].spec, &first))
                 j->picture[j->done * j->n_columns + k] =
-                    data_picture(j, k, data_row(j, b, row, k));
+                    data_picture(j, k, data_row(b, row, k));
         j->label[j->done] =
-            label < 0 ? "" : data_label(j, label, data_row(j, b, row, label));
+            label < 0 ? "" : data_label(j, label, data_row(b, row, label));
     }
     j->done++;
 }
@@ -466,8 +465,11 @@ static bool data_show(struct job *j)
     if (config->broken || !data_pipe(j, config))
         return false;
     while (j->done < j->n && (b = cr_pipe_next(j->pipe, j->cli->diag)))
-        for (int64_t i = 0; i < b->n && j->done < j->n; i++)
+        for (int64_t i = 0; i < b->n && j->done < j->n; i++) {
+            j->column = b->column;
+            j->scale = b->scale;
             data_take(j, b, i);
+        }
     return j->cli->diag->errors == 0 && (!j->o->to || sheet_draw(j));
 }
 

@@ -145,6 +145,10 @@ for label, shape, size, ratio in (('whole', (5, 7), (3, 4), 7 / 5),
                                       getattr(vision.Inter, how)),
              image(key, shape + (3,), U8))
 
+# one size is Resize
+emit('multi_scale', '{MultiScale: {sizes: [[4, 5]]}}',
+     vision.Resize((4, 5)), image('multi_scale', (7, 6, 3), U8))
+
 
 def decoded(a):
     """What Decode makes of the image as a PNG file."""

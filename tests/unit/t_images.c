@@ -74,19 +74,17 @@ static struct cr_pipe *pipe_of(const char *ops, const char *more)
 static uint64_t bytes_of(const char *ops, const char *more)
 {
     struct cr_pipe *pipe = pipe_of(ops, more);
-    const struct cr_column *column;
     const struct cr_batch *b;
     uint64_t hash = CR_HASH;
-    int n, c, e;
+    int c, e;
 
     if (!pipe)
         return 0;
-    column = cr_pipe_columns(pipe, &n);
     for (e = 0; e < 2; e++)
         while ((b = cr_pipe_next(pipe, &diag)))
-            for (c = 0; c < n; c++)
+            for (c = 0; c < b->columns; c++)
                 hash = cr_hash(hash, b->data[c],
-                               (size_t)b->n * cr_bytes(&column[c].spec));
+                               (size_t)b->n * cr_bytes(&b->column[c].spec));
     cr_pipe_close(pipe);
     return diag.errors > 0 ? 0 : hash;
 }
@@ -197,6 +195,61 @@ static void refuses(const char *ops, const char *says)
                 "%d workers: %s", w, says))
             printf("# %s\n", got);
     }
+}
+
+/* ---- several sizes of batches ---- */
+
+/* Each batch has one of three sizes, as if all images were resized to it. */
+static void scales(void)
+{
+    static const char ops[] =
+        "[{MultiScale: {sizes: [[12, 10], [8, 8], [5, 13]]}}, {Rescale: "
+        "[0.01, 0.0]}, {Normalize: {mean: [1, 2, 3], std: [4, 5, 6]}}, "
+        "HWC2CHW]";
+    static const int sizes[3][2] = { { 12, 10 }, { 8, 8 }, { 5, 13 } };
+    struct cr_pipe *pipe = pipe_of(ops, ", workers: 2");
+    const struct cr_batch *b;
+    int seen[3] = { 0 }, alike = 0, rows = 0, e, n;
+    int64_t i;
+
+    if (!ok(pipe && cr_pipe_scales(pipe) == 3, "a pipe of three sizes")) {
+        printf("# %s\n", conf_messages(&diag));
+        return;
+    }
+    for (e = 0; e < 4; e++)
+        while ((b = cr_pipe_next(pipe, &diag))) {
+            const struct cr_spec *s = &b->column[0].spec;
+            const int *size = sizes[b->scale];
+
+            seen[b->scale]++;
+            rows += (int)b->n;
+            if (s->dim[0] != 3 || s->dim[1] != size[0] ||
+                s->dim[2] != size[1])
+                ok(false, "%s", cr_show(&conf_mem, s));
+            for (i = 0; i < b->n; i++)
+                alike += memcmp(
+                             (char *)b->data[0] + (size_t)i * cr_bytes(s),
+                             alone(cr_strf(&conf_mem,
+                                           "[{Resize: {size: [%d, %d]}}, "
+                                           "{Rescale: [0.01, 0.0]}, "
+                                           "{Normalize: {mean: [1, 2, 3], "
+                                           "std: [4, 5, 6]}}, HWC2CHW]",
+                                           size[0], size[1]),
+                                   b->samples[i], b->epoch),
+                             cr_bytes(s)) == 0;
+        }
+    ok(alike == rows && rows == 4 * IMAGES, "%d of %d are resized", alike,
+       rows);
+    ok(seen[0] > 2 && seen[1] > 2 && seen[2] > 2, "%d, %d and %d batches",
+       seen[0], seen[1], seen[2]);
+    cr_pipe_close(pipe);
+    workers(ops);
+    /* columns of labels have one shape; twice is too much */
+    pipe = pipe_of("[{MultiScale: {sizes: [[4, 4], [5, 5]]}}, {MultiScale: "
+                   "{sizes: [[4, 4], [5, 5]]}}]", "");
+    n = diag.errors;
+    ok(!pipe && n == 1 && strstr(conf_messages(&diag), "twice"),
+       "two draws are refused");
 }
 
 /* ---- files that are no images ---- */
@@ -369,6 +422,7 @@ int main(void)
             "a batch needs one shape");
     refuses("[{RandomCrop: {size: [20, 20]}}]",
             "is smaller than size 20, 20");
+    scales();
     leaves_out();
     on_disk();
     for (k = 0; k < IMAGES; k++)

@@ -1,0 +1,82 @@
+/* MultiScale: images of one of several sizes, another for each batch of
+ * training (Redmon and Farhadi, "YOLO9000", 2017). Which one is drawn from
+ * seed, epoch and batch, the same for all columns; evaluation takes the first.
+ * Each size has a plan of the network of its own. */
+#include "data/image.h"
+#include "data/pipe.h"
+#include "data/scale.h"
+
+struct multi_scale {
+    struct cr_ints sizes;
+    int interpolation;
+};
+
+static const struct cr_opt multi_scale_opts[] = {
+    CR_INTS(struct multi_scale, sizes, 1, CR_IMAGE_SIDE,
+            "Heights and widths, [[320, 320], [352, 352]].",
+            .pairs = true),
+    CR_ENUM_OR(struct multi_scale, interpolation, CR_LINEAR, CR_INTERS,
+               "How pixels between pixels are made, as in Resize."),
+    { 0 },
+};
+
+struct plan {
+    struct cr_scale_size size;
+};
+
+static bool multi_scale_plan(struct cr_tplan *p)
+{
+    const struct multi_scale *o = p->opts;
+    struct plan *r = CR_NEW(p->arena, struct plan);
+    const int64_t *size = o->sizes.v + 2 * p->scale;
+    struct cr_image m;
+
+    p->self = r;
+    p->scales = o->sizes.n / 2;
+    if (p->scales < 1 || p->scales > CR_SCALES_MAX)
+        return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
+                        "MultiScale takes 1 to %d sizes, not %d",
+                        CR_SCALES_MAX, p->scales);
+    if (p->in.type != CR_U8 && p->in.type != CR_F32)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "MultiScale takes images (height, width, channels) "
+                        "of uint8 or float32, not %s %s",
+                        cr_type_name(p->in.type),
+                        cr_show(p->arena, &p->in));
+    if (!cr_image_of(p, "MultiScale", &m) ||
+        !cr_image_resized(p, "MultiScale", size[0], size[1]))
+        return false;
+    r->size = (struct cr_scale_size){ m.h, m.w, size[0], size[1], m.c };
+    p->scratch =
+        cr_scale_bytes(&r->size, (enum cr_inter)o->interpolation);
+    return true;
+}
+
+static bool multi_scale_apply(struct cr_sample *s)
+{
+    const struct multi_scale *o = s->plan->opts;
+    const struct plan *r = s->plan->self;
+
+    cr_scale_run(cr_scale_make(s->scratch, &r->size,
+                               (enum cr_inter)o->interpolation),
+                 s->plan->in.type, s->x, s->y);
+    return true;
+}
+
+const struct cr_transform cr_transform_multi_scale = {
+    .about = {
+        .name = "MultiScale",
+        .summary = "Images of one of several sizes, another for each batch.",
+        .detail = "Images (height, width, channels) or (height, width) of "
+                  "uint8 or float32. All samples of a batch get one size; "
+                  "evaluation takes the first. The network must take all of "
+                  "them.",
+        .example = "datapipe:\n"
+                   "  image: [{MultiScale: {sizes: [[32, 32], [40, 40]]}}]\n",
+        .opts = multi_scale_opts,
+        .size = sizeof(struct multi_scale),
+    },
+    .plan = multi_scale_plan,
+    .apply = multi_scale_apply,
+    .random = true,
+};

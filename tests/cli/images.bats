@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# Training on folders of images: augmentation, several sizes, bad files.
+
+bats_require_minimum_version 1.5.0
+load images
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# recipe FILE SIZES: a small network for images of any size
+recipe() {
+    cat >"$1" <<END
+cellrun: 1
+dataset:
+  train: {ImageFolderDataset: {dataset_dir: train}}
+  eval: {ImageFolderDataset: {dataset_dir: eval}}
+datapipe:
+  image:
+    - {RandomResizedCrop: {size: [20, 24], scale: [0.5, 1.0]}, only: train}
+    - {Resize: {size: [20, 24]}, only: eval}
+    - {RandomHorizontalFlip: {prob: 0.5}, only: train}
+    - {RandomColorAdjust: {brightness: 0.2, hue: 0.1}, only: train}
+    - {RandomRotation: {degrees: 10}, only: train}
+    - MultiScale: {sizes: $2}
+    - Rescale: {rescale: \$(1/255), shift: 0.0}
+    - Normalize: {mean: [0.4, 0.4, 0.4], std: [0.3, 0.3, 0.3]}
+    - HWC2CHW
+    - {CutMixBatch: {image_batch_format: NCHW}, only: train}
+  label: [{OneHot: 3}, {TypeCast: float32}]
+  batch: {batch_size: 4}
+network:
+  conv: {Conv2d: {out_channels: 8, kernel_size: 3}}
+  bn: BatchNorm2d
+  relu: ReLU
+  pool: {AdaptiveAvgPool2d: {output_size: 2}}
+  flatten: Flatten
+  drop: {Dropout: {p: 0.2}}
+  fc: {Dense: {out_channels: 3}}
+loss: CrossEntropyLoss
+optimizer: {Momentum: {learning_rate: 0.05, momentum: 0.9}}
+metrics: [accuracy, loss]
+train: {epochs: 3}
+checkpoint: {every: 1 epoch, keep_checkpoint_max: 9}
+log: {every: 1 steps}
+END
+}
+
+# 18 and 6 images; the training ones of two sizes
+sets() {
+    local i
+    folder train 6 24 20
+    folder eval 2 28 22
+    for i in 1 4; do
+        pixels 40 30 "$i" 1 | png "train/bee/$i.png" 40 30
+    done
+}
+
+# losses DIR: of its steps, in order
+losses() {
+    jq -c 'select(.split == "train") | [.step, .loss]' "$1/metrics.jsonl"
+}
+
+SIZES='[[20, 24], [16, 16], [24, 20]]'
+
+@test "any number of workers and each cache train to the same bytes" {
+    local more
+    sets
+    recipe a.yaml "$SIZES"
+    run -0 "$CELLRUN" train a.yaml -q -o r0 datapipe.workers=0
+    for more in workers=1 workers=2 workers=4 cache=memory cache=disk; do
+        run -0 "$CELLRUN" train a.yaml -q -o "r-$more" "datapipe.$more"
+        cmp <(losses r0) <(losses "r-$more")
+        run -0 "$CELLRUN" ckpt diff r0 "r-$more"
+    done
+}
+
+@test "stopped in the middle of an epoch and resumed: the same bytes" {
+    sets
+    recipe a.yaml "$SIZES"
+    run -0 "$CELLRUN" train a.yaml -q -o whole
+    [ "$(losses whole | wc -l)" -eq 15 ]
+    # five steps an epoch: the third of the second
+    run -0 "$CELLRUN" train a.yaml -q -o part --steps 8 \
+        checkpoint.every='8 steps'
+    run -0 "$CELLRUN" resume part -q --epochs 3 --allow-change
+    cmp <(losses whole) <(losses part)
+    run -0 "$CELLRUN" ckpt diff whole part
+}
+
+@test "batches have one of the sizes, and the network a plan for each" {
+    sets
+    recipe a.yaml "$SIZES"
+    run -0 "$CELLRUN" data show a.yaml -n 18
+    for s in '3, 20, 24' '3, 16, 16' '3, 24, 20'; do
+        [[ "$output" == *"image: float32 ($s)"* ]]
+    done
+    run -0 "$CELLRUN" data show a.yaml --split eval -n 6
+    [[ "$output" != *"(3, 16, 16)"* ]]
+    recipe b.yaml '[[20, 24], [16, 16]]'
+    run -2 "$CELLRUN" check b.yaml '~network.pool'
+    [[ "$output" == *"fc"* ]]
+}
+
+@test "a file that cannot be decoded stops, or is left out" {
+    sets
+    recipe a.yaml "$SIZES"
+    head -c 100 train/cat/3.png >cut && mv cut train/cat/3.png
+    run -3 "$CELLRUN" train a.yaml -o a
+    [[ "$output" == *"train/cat/3.png"* ]]
+    run -0 "$CELLRUN" train a.yaml -o b dataset.on_error=skip
+    [[ "$output" == *"1 of 18 samples of dataset.train cannot be read"* ]]
+    run -0 "$CELLRUN" train a.yaml -o c dataset.on_error=skip \
+        datapipe.cache=disk datapipe.workers=2
+    cmp <(losses b) <(losses c)
+    run -2 "$CELLRUN" check a.yaml dataset.on_error=ignore
+}
+
+@test "images that stay unequal are told by name" {
+    sets
+    recipe a.yaml "$SIZES"
+    run -3 "$CELLRUN" train a.yaml -o a datapipe.image='[HWC2CHW]' \
+        datapipe.label='[{TypeCast: int32}]' dataset.eval.dataset_dir=train
+    [[ "$output" == *"train/bee/"*".png: error: "* ]]
+    [[ "$output" == *"a batch needs one shape"* ]]
+    [[ "$output" == *"Resize: {size: [height, width]}"* ]]
+}
