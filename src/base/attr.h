@@ -11,8 +11,12 @@
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CR_CLONES __attribute__((target_clones("avx2", "default")))
+/* For whole numbers, where AVX-512 does twice as many at once. */
+#define CR_CLONES_WIDE \
+    __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define CR_CLONES
+#define CR_CLONES_WIDE
 #endif
 #define CR_NORETURN __attribute__((noreturn))
 #define CR_UNUSED __attribute__((unused))

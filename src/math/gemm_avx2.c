@@ -5,76 +5,16 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include <immintrin.h>
+#include "math/lanes_avx2.h"
 
-#define KERNEL CR_TARGET("avx2,fma")
 #define KERNEL_NAME cr_gemm_avx2
 #define KERNEL_SUM cr_sum_avx2
-#define LANES 8
 #define WIDE 3
 #define MAX_ROWS 1, 8, 6, 4
 #define TILES                                                               \
     T(1, 1)                                                                 \
     T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(1, 2) T(2, 2) \
         T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(1, 3) T(2, 3) T(3, 3) T(4, 3)
-#define V_ZERO() _mm256_setzero_ps()
-#define V_SET(x) _mm256_set1_ps(x)
-#define V_LOAD(p) _mm256_loadu_ps(p)
-#define V_STORE(p, x) _mm256_storeu_ps(p, x)
-#define V_LOAD_N(p, n) \
-    ((n) == 8 ? V_LOAD(p) : _mm256_maskload_ps(p, gemm_first(n)))
-#define V_STORE_N(p, n, x) \
-    ((n) == 8 ? V_STORE(p, x) : _mm256_maskstore_ps(p, gemm_first(n), x))
-#define V_ADD(x, y) _mm256_add_ps(x, y)
-#define V_MUL(x, y) _mm256_mul_ps(x, y)
-#define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
-#define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */
-#define V_MASK(x, y) \
-    _mm256_and_ps(x, _mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_NLE_UQ))
-
-typedef __m256 vec;
-
-KERNEL CR_INLINE __m256i gemm_first(int n)
-{
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n),
-                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-}
-
-/* 8 x 8 numbers: pairs of rows, pairs of pairs, then halves of vectors. */
-KERNEL CR_INLINE void gemm_block(const cr_real *from, int64_t from_row,
-                                 int rows, int cols, cr_real *to, int64_t ld)
-{
-    __m256 x[8], y[8];
-    int i;
-
-#pragma GCC unroll 8
-    for (i = 0; i < 8; i++)
-        x[i] = i < rows ? V_LOAD_N(from + i * from_row, cols) : V_ZERO();
-#pragma GCC unroll 4
-    for (i = 0; i < 8; i += 2) {
-        y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
-        y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
-    }
-#pragma GCC unroll 2
-    for (i = 0; i < 8; i += 4) {
-        __m256d a = _mm256_castps_pd(y[i]), b = _mm256_castps_pd(y[i + 1]);
-        __m256d c = _mm256_castps_pd(y[i + 2]), d = _mm256_castps_pd(y[i + 3]);
-
-        x[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, c));
-        x[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, c));
-        x[i + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(b, d));
-        x[i + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(b, d));
-    }
-#pragma GCC unroll 4
-    for (i = 0; i < 4; i++) {
-        y[i] = _mm256_permute2f128_ps(x[i], x[4 + i], 0x20);
-        y[4 + i] = _mm256_permute2f128_ps(x[i], x[4 + i], 0x31);
-    }
-#pragma GCC unroll 8
-    for (i = 0; i < 8; i++)
-        if (i < cols)
-            V_STORE(to + i * ld, y[i]);
-}
 
 #include "math/gemm.inc"
 

@@ -1,6 +1,11 @@
 #include "math/rng.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+#define LANES 32 /* blocks made at once */
 
 struct cr_rng cr_rng(uint64_t seed, enum cr_stream stream, uint64_t a,
                      uint64_t b)
@@ -44,15 +49,76 @@ void cr_philox(const uint32_t counter[4], const uint32_t key[2],
 
 /* The counter is the block's number and the key b; the key is made of seed,
  * stream and key a. */
+static void rng_key(const struct cr_rng *rng, uint32_t key[2])
+{
+    uint64_t k = mix(mix(mix(rng->seed) ^ rng->stream) ^ rng->a);
+
+    key[0] = (uint32_t)k;
+    key[1] = (uint32_t)(k >> 32);
+}
+
 void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4])
 {
-    uint64_t key = mix(mix(mix(rng->seed) ^ rng->stream) ^ rng->a);
+    uint32_t key[2];
 
+    rng_key(rng, key);
     cr_philox((const uint32_t[]){ (uint32_t)i, (uint32_t)(i >> 32),
                                   (uint32_t)rng->b,
                                   (uint32_t)(rng->b >> 32) },
-              (const uint32_t[]){ (uint32_t)key, (uint32_t)(key >> 32) },
-              out);
+              key, out);
+}
+
+/* As cr_philox, one block per lane. */
+CR_CLONES_WIDE
+static void rng_lanes(const struct cr_rng *rng, const uint32_t key[2],
+                      uint64_t first, uint32_t *out)
+{
+    uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
+    uint32_t k0 = key[0], k1 = key[1];
+    int round, i;
+
+    for (i = 0; i < LANES; i++) {
+        c0[i] = (uint32_t)(first + (uint64_t)i);
+        c1[i] = (uint32_t)((first + (uint64_t)i) >> 32);
+        c2[i] = (uint32_t)rng->b;
+        c3[i] = (uint32_t)(rng->b >> 32);
+    }
+    for (round = 0; round < 10; round++) {
+        CR_SIMD
+        for (i = 0; i < LANES; i++) {
+            uint64_t p = (uint64_t)0xd2511f53u * c0[i],
+                     q = (uint64_t)0xcd9e8d57u * c2[i];
+
+            c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
+            c1[i] = (uint32_t)q;
+            c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
+            c3[i] = (uint32_t)p;
+        }
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+    CR_SIMD
+    for (i = 0; i < LANES; i++) {
+        out[4 * i] = c0[i];
+        out[4 * i + 1] = c1[i];
+        out[4 * i + 2] = c2[i];
+        out[4 * i + 3] = c3[i];
+    }
+}
+
+void cr_rng_blocks(const struct cr_rng *rng, uint64_t first, int64_t n,
+                   uint32_t *out)
+{
+    uint32_t some[4 * LANES], key[2];
+    int64_t i;
+
+    rng_key(rng, key);
+    for (i = 0; i + LANES <= n; i += LANES)
+        rng_lanes(rng, key, first + (uint64_t)i, out + 4 * i);
+    if (i == n)
+        return;
+    rng_lanes(rng, key, first + (uint64_t)i, some);
+    memcpy(out + 4 * i, some, (size_t)(n - i) * 4 * sizeof *out);
 }
 
 uint32_t cr_rng_u32(const struct cr_rng *rng, uint64_t i)

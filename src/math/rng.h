@@ -40,6 +40,9 @@ void cr_philox(const uint32_t counter[4], const uint32_t key[2],
                uint32_t out[4]);
 /* Four 32-bit words number `i` of the sequence. */
 void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4]);
+/* Blocks first .. first + n - 1, one behind the other, several at a time. */
+void cr_rng_blocks(const struct cr_rng *rng, uint64_t first, int64_t n,
+                   uint32_t *out);
 /* Element i alone: word i % 4 of block i / 4. */
 uint32_t cr_rng_u32(const struct cr_rng *rng, uint64_t i);
 uint64_t cr_rng_u64(const struct cr_rng *rng, uint64_t i);

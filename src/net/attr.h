@@ -88,6 +88,12 @@ struct cr_norm {
     bool keepdims;
 };
 
+struct cr_attention {
+    int64_t num_heads;
+    bool batch_first, average_attn_weights;
+    double dropout;             /* of the weights, in training */
+};
+
 /* One number everywhere, or all elements in order of memory. */
 struct cr_constant {
     struct cr_reals value;

@@ -1,0 +1,125 @@
+#include "math/attend.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/par.h"
+
+#define BLOCK 32             /* queries, at most */
+#define ROOM (64 << 10)      /* scores of a block, at most */
+#define SERIAL_MACS 100000.0 /* below, a second thread costs more */
+
+static int64_t attend_up(int64_t n)
+{
+    return (n + CR_ATTEND_STEP - 1) / CR_ATTEND_STEP * CR_ATTEND_STEP;
+}
+
+int64_t cr_attend_blocks(int64_t queries, int64_t keys)
+{
+    int64_t rows = BLOCK;
+
+    while (rows > 8 && rows * attend_up(keys) > ROOM)
+        rows /= 2;
+    return (queries + rows - 1) / rows;
+}
+
+int64_t cr_attend_first(int64_t queries, int64_t keys, int64_t block)
+{
+    return queries * block / cr_attend_blocks(queries, keys);
+}
+
+static bool attend_hidden(const struct cr_attend_mask *m, const void *row,
+                          int64_t j)
+{
+    return m->kind == CR_ATTEND_HIDES
+               ? ((const unsigned char *)row)[j] != 0
+               : ((const cr_real *)row)[j] == -(cr_real)INFINITY;
+}
+
+/* Keys at either end that all queries of the block are kept from. Where a
+ * query is kept from all, every key is taken: its weights must become NaN. */
+static struct cr_attend_range attend_range(const struct cr_attend *a,
+                                           const struct cr_attend_mask *m,
+                                           const void *mask, int64_t first,
+                                           int64_t end)
+{
+    struct cr_attend_range all = { 0, a->keys }, r = { a->keys, 0 };
+    size_t size = m->kind == CR_ATTEND_HIDES ? 1 : sizeof(cr_real);
+    int64_t i;
+
+    for (i = first; i < end; i++) {
+        const char *row = (const char *)mask + (size_t)(i * m->row) * size;
+        int64_t from = 0, to = a->keys;
+
+        while (to > 0 && attend_hidden(m, row, to - 1))
+            to--;
+        if (to == 0)
+            return all;
+        while (attend_hidden(m, row, from))
+            from++;
+        r.from = from < r.from ? from : r.from;
+        r.to = to > r.to ? to : r.to;
+    }
+    return r;
+}
+
+void cr_attend_ranges(const struct cr_attend *a, const void *mask,
+                      struct cr_attend_range *range)
+{
+    int64_t blocks = cr_attend_blocks(a->queries, a->keys), b;
+
+    for (b = 0; b < blocks; b++)
+        range[b] = attend_range(a, &a->mask, mask,
+                                cr_attend_first(a->queries, a->keys, b),
+                                cr_attend_first(a->queries, a->keys, b + 1));
+}
+
+struct attend_job {
+    const struct cr_attend *a;
+    cr_attend_part *part;
+};
+
+static void attend_part(void *ctx, int part, int parts)
+{
+    const struct attend_job *job = ctx;
+
+    job->part(job->a, part, parts);
+}
+
+static void attend_run(struct cr_attend *a, cr_attend_part *part)
+{
+    struct attend_job job = { a, part };
+    double macs = (double)(a->batch * a->heads) *
+                  (double)(a->queries * a->keys) * (double)a->dim;
+
+    cr_par(attend_part, &job, macs < SERIAL_MACS ? 1 : cr_par_threads());
+}
+
+static const struct cr_attend_code *attend_code(struct cr_attend *a)
+{
+    /* a mask that all share is looked through once */
+    if (a->mask.kind != CR_ATTEND_NO_MASK && a->mask.head == 0)
+        cr_attend_ranges(a, a->mask.x, a->range);
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (cr_isa() == CR_ISA_AVX512)
+        return &cr_attend_avx512;
+    if (cr_isa() == CR_ISA_AVX2)
+        return &cr_attend_avx2;
+#endif
+    return &cr_attend_portable;
+}
+
+void cr_attend_forward(struct cr_attend *a)
+{
+    attend_run(a, attend_code(a)->forward);
+}
+
+void cr_attend_backward(struct cr_attend *a)
+{
+    const struct cr_attend_code *code = attend_code(a);
+
+    if (a->dq || a->dk || a->dv)
+        attend_run(a, code->backward);
+    if (a->dmask || a->dpad)
+        attend_run(a, code->masks);
+}

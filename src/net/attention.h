@@ -1,0 +1,37 @@
+/*
+ * What the ops attention and attention_weights share: their inputs, and what
+ * these are to math/attend.h.
+ *
+ * Inputs: query (N, L, E), key (N, S, E), value (N, S, E), or all three in
+ * query (N, L, 3 E), as one product makes them; (L, N, ...) unless
+ * batch_first; without N where there is no batch. key_padding_mask (N, S),
+ * attn_mask (L, S) or (N * heads, L, S): bool or uint8 hides keys, real
+ * numbers are added to the scores.
+ */
+#ifndef CR_NET_ATTENTION_H
+#define CR_NET_ATTENTION_H
+
+#include "math/attend.h"
+#include "net/attr.h"
+#include "net/op.h"
+
+enum {
+    CR_ATTN_Q,
+    CR_ATTN_K,
+    CR_ATTN_V,
+    CR_ATTN_PAD,
+    CR_ATTN_MASK,
+    CR_ATTN_INPUTS
+};
+
+extern const struct cr_opt cr_attention_opts[];
+extern const char *const cr_attention_inputs[];
+
+/* Checks the inputs; sets keep, scratch and macs, and where and what the
+ * weights are: (N, L, S), or (N, heads, L, S) unless averaged. */
+bool cr_attention_plan(struct cr_plan *plan, struct cr_spec *weights);
+/* All but results and gradients. */
+struct cr_attend cr_attention(const struct cr_step *step);
+void cr_attention_gradients(const struct cr_step *step, struct cr_attend *a);
+
+#endif

@@ -1,0 +1,59 @@
+/* attention: out = drop(softmax(q k' / sqrt(d) + masks)) v for each head, of
+ * d features. Vaswani et al., "Attention is all you need" (2017), 3.2;
+ * MindSpore divides q and k by the fourth root of d each.
+ *
+ * With p the softmax, dp = drop(dout v'):
+ *   ds = p (dp - sum_keys p dp)   dq = ds k / sqrt(d)   dk = ds' q / sqrt(d)
+ *   dv = drop(p)' dout            dmask = ds, summed over what shares it */
+#include "net/attention.h"
+
+static bool attention_plan(struct cr_plan *p)
+{
+    const struct cr_attention *o = p->attr;
+    struct cr_spec weights;
+
+    if (!cr_attention_plan(p, &weights))
+        return false;
+    p->macs *= 2;
+    p->out[0] = p->in[CR_ATTN_Q];
+    if (p->n_in <= CR_ATTN_K || p->in[CR_ATTN_K].rank <= 0)
+        p->out[0].dim[p->out[0].rank - 1] /= 3;
+    else if (p->n_in <= CR_ATTN_V || p->in[CR_ATTN_V].rank <= 0)
+        return cr_error(p->diag, p->pos, CR_E_NETWORK, "a key needs a value");
+    return o->dropout < 1 || cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
+                                      "dropout 1 leaves no weights");
+}
+
+static void attention_forward(const struct cr_step *s)
+{
+    struct cr_attend a = cr_attention(s);
+
+    a.out = s->y[0];
+    cr_attend_forward(&a);
+}
+
+static void attention_backward(const struct cr_step *s)
+{
+    struct cr_attend a = cr_attention(s);
+
+    a.dout = s->dy[0];
+    cr_attention_gradients(s, &a);
+    cr_attend_backward(&a);
+}
+
+const struct cr_op cr_op_attention = {
+    .about = { .name = "attention",
+               .summary = "Values, weighted by how queries match keys.",
+               .opts = cr_attention_opts,
+               .size = sizeof(struct cr_attention) },
+    .min_inputs = 1,
+    .max_inputs = CR_ATTN_INPUTS,
+    .outputs = 1,
+    .inputs = cr_attention_inputs,
+    .integers = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .reads = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_V) |
+             CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .plan = attention_plan,
+    .forward = attention_forward,
+    .backward = attention_backward,
+};

@@ -1,0 +1,54 @@
+/* attention_weights: drop(softmax(q k' / sqrt(d) + masks)), or its mean over
+ * heads: what the op attention multiplies the values with. A cell emits it
+ * right behind that one, so it is left out of a plan where nobody looks.
+ *
+ * Backward as attention's, with dp = drop(dy), dy / heads of a mean. */
+#include "net/attention.h"
+
+static bool attention_weights_plan(struct cr_plan *p)
+{
+    return cr_attention_plan(p, &p->out[0]);
+}
+
+/* Random numbers are those of the op before, whose key is one less. */
+static struct cr_attend attention_weights(const struct cr_step *s)
+{
+    struct cr_attend a = cr_attention(s);
+
+    a.rng.a--;
+    return a;
+}
+
+static void attention_weights_forward(const struct cr_step *s)
+{
+    struct cr_attend a = attention_weights(s);
+
+    a.weights = s->y[0];
+    cr_attend_forward(&a);
+}
+
+static void attention_weights_backward(const struct cr_step *s)
+{
+    struct cr_attend a = attention_weights(s);
+
+    a.dweights = s->dy[0];
+    cr_attention_gradients(s, &a);
+    cr_attend_backward(&a);
+}
+
+const struct cr_op cr_op_attention_weights = {
+    .about = { .name = "attention_weights",
+               .summary = "How queries match keys.",
+               .opts = cr_attention_opts,
+               .size = sizeof(struct cr_attention) },
+    .min_inputs = 1,
+    .max_inputs = CR_ATTN_INPUTS,
+    .outputs = 1,
+    .inputs = cr_attention_inputs,
+    .integers = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .reads = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_PAD) |
+             CR_X(CR_ATTN_MASK),
+    .plan = attention_weights_plan,
+    .forward = attention_weights_forward,
+    .backward = attention_weights_backward,
+};
