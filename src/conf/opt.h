@@ -100,7 +100,8 @@ struct cr_opt {
     double real_default;        /* REAL */
     const char *text;           /* default of STR, OBJ, AMOUNT; in a verb's
                                    row without one what the value is: FILE */
-    const char *choices;        /* ENUM: "mean|sum|none" */
+    const char *choices;        /* ENUM: "mean|sum|none"; NODE: words that may
+                                   stand for a cell */
     enum cr_kind kind;          /* OBJ, OBJS */
     const struct cr_opt *sub;   /* SUB */
     char flag;                  /* verbs: the short form, 0: none */

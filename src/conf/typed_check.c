@@ -21,6 +21,20 @@ static bool check_is_member(const char *key)
     return true;
 }
 
+/* A word that the row takes instead of a cell. */
+static bool check_word(const struct cr_opt *row, const struct cr_node *node)
+{
+    const char *at = row->choices;
+    size_t n = node->kind == CR_NODE_STR ? strlen(node->text) : 0;
+
+    for (; at && n > 0; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strncmp(at, node->text, n) == 0 && (at[n] == '|' || !at[n]))
+            return true;
+    }
+    return false;
+}
+
 static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
                         const struct cr_node *node)
 {
@@ -51,7 +65,9 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
                 (const struct cr_node *const *)((const char *)obj.opts +
                                                 row->at);
 
-            ok = (!*cells || check_cells(arena, diag, *cells)) && ok;
+            ok = (!*cells || check_word(row, *cells) ||
+                  check_cells(arena, diag, *cells)) &&
+                 ok;
         }
     return ok;
 }
@@ -81,7 +97,9 @@ bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
     else
         ok = check_objs(arena, diag, CR_KIND_LOSS, loss) && ok;
     ok = check_objs(arena, diag, CR_KIND_OPTIM,
-                    cr_node_get(root, "optimizer")) && ok;
+                    cr_node_get(root, "optimizer")) &&
+         ok;
     return check_objs(arena, diag, CR_KIND_METRIC,
-                      cr_node_get(root, "metrics")) && ok;
+                      cr_node_get(root, "metrics")) &&
+           ok;
 }

@@ -7,6 +7,7 @@
  * they emitted.
  */
 #include "base/str.h"
+#include "conf/yaml.h"
 #include "net/graph.h"
 
 #include <assert.h>
@@ -299,6 +300,14 @@ static struct cr_val *build_typed(struct cr_build *b,
     if (cell->check && !cell->check(net->diag, b->pos, opts))
         return NULL;
     b->opts = opts;
+    if (cell->call) {
+        opts = cr_alloc(net->arena, 1, cell->call->size + 1);
+        if (!cr_opts_read(net->arena, net->diag, cell->call, b->said, b->pos,
+                          opts))
+            return NULL;
+        b->call_opts = opts;
+    }
+    b->said = NULL;
     return cell->build(b, given);
 }
 
@@ -336,6 +345,9 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .n_in = n,
         .depth = parent->depth + 1,
         .key = cr_hash(CR_HASH, path, strlen(path)),
+        .said = parent->said,
+        .like = parent->like,
+        .like_len = parent->like_len,
     };
     struct cr_val *out;
     int i;
@@ -396,6 +408,76 @@ struct cr_val *cr_child(struct cr_build *b, const char *name,
 {
     b->net->cells[b->row].leaf = false;
     return build_node(b, cr_path_of(b->net->arena, b->path, name), node, n, in);
+}
+
+struct cr_val *cr_child_like(struct cr_build *b, const char *name,
+                             const char *like, const struct cr_node *node,
+                             int n, struct cr_val *const *in)
+{
+    const char *path = cr_path_of(b->net->arena, b->path, name);
+    struct cr_val *v;
+
+    if (!b->like) { /* else their likes begin as others already */
+        b->like = cr_path_of(b->net->arena, b->path, like);
+        b->like_len = strlen(path);
+        v = cr_child(b, name, node, n, in);
+        b->like = NULL;
+        return v;
+    }
+    return cr_child(b, name, node, n, in);
+}
+
+static void place_all(struct cr_node *node, struct cr_pos pos)
+{
+    struct cr_node *m;
+
+    node->pos = node->key_pos = pos;
+    for (m = node->child; m; m = m->next)
+        place_all(m, pos);
+}
+
+/* A text of ours as a node that stands where the cell does. */
+static const struct cr_node *part_read(struct cr_build *b, const char *text)
+{
+    struct cr_arena *arena = b->net->arena;
+    struct cr_source *src = CR_NEW(arena, struct cr_source);
+    struct cr_node *node;
+
+    src->name = b->path;
+    src->text = text;
+    src->len = strlen(text);
+    node = cr_yaml_read(arena, b->net->diag, src, 0, src->len);
+    assert(node);
+    place_all(node, b->pos);
+    return node;
+}
+
+/* The node that the child was made of in its first call: calls of one cell
+ * share it. */
+static const struct cr_node *part_node(struct cr_build *b, const char *name,
+                                       const char *text)
+{
+    struct cr_net *net = b->net;
+    const char *path = cr_path_of(net->arena, b->path, name);
+    int i;
+
+    for (i = 0; i < net->n_cells; i++)
+        if (strcmp(net->cells[i].name, path) == 0)
+            return net->seen[i].node;
+    return part_read(b, text);
+}
+
+struct cr_val *cr_part(struct cr_build *b, const char *name, const char *text,
+                       const char *call, int n, struct cr_val *const *in)
+{
+    struct cr_val *v;
+
+    if (n > 0 && !in[0])
+        return NULL;
+    b->said = call ? part_read(b, call) : NULL;
+    v = cr_child(b, name, part_node(b, name, text), n, in);
+    b->said = NULL;
+    return v;
 }
 
 struct cr_val *cr_activation(struct cr_build *b, const char *name,

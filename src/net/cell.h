@@ -33,6 +33,8 @@ struct cr_cell {
     const char *features;
     bool flat;
     const char *activation; /* MindSpore's string for Dense: "relu" */
+    /* Optional: what a call in construct may say by keyword besides inputs. */
+    const struct cr_about *call;
     /* Losses only: columns taken after the network's output, "label". */
     const char *const *targets;
     unsigned columns;   /* 1 << i: input i is such a column; 0: the last are */
@@ -43,6 +45,7 @@ const struct cr_cell *cr_loss_find(const char *name);
 
 /* What a cell's build may ask. */
 const void *cr_opts(const struct cr_build *b);
+const void *cr_call_opts(const struct cr_build *b); /* as .call says */
 int cr_inputs(const struct cr_build *b);
 struct cr_pos cr_build_pos(const struct cr_build *b);
 struct cr_arena *cr_build_arena(struct cr_build *b);
@@ -63,7 +66,9 @@ enum cr_begin {
     CR_BEGIN_UNIFORM,   /* as CR_BEGIN_FAN_IN, in both schemes: recurrences */
     CR_BEGIN_ZERO,
     CR_BEGIN_ONE,
-    CR_BEGIN_NORMAL     /* N(0, 0.01^2): embeddings */
+    CR_BEGIN_NORMAL,    /* N(0, 0.01^2): embeddings */
+    CR_BEGIN_XAVIER,    /* XavierUniform */
+    CR_BEGIN_XAVIER_NORMAL
 };
 
 /* A learned parameter of the cell being built. `given` is the cell's own
@@ -127,6 +132,15 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
 struct cr_val *cr_child(struct cr_build *b, const char *name,
                         const struct cr_node *node, int n,
                         struct cr_val *const *in);
+/* A child that the config does not write: the typed node is made of a text,
+ * "{Dense: {out_channels: 8}}", at the cell's own place; call: options of the
+ * call, "{need_weights: false}", or NULL. */
+struct cr_val *cr_part(struct cr_build *b, const char *name, const char *text,
+                       const char *call, int n, struct cr_val *const *in);
+/* As cr_child, with parameters that begin as those of the child `like`. */
+struct cr_val *cr_child_like(struct cr_build *b, const char *name,
+                             const char *like, const struct cr_node *node,
+                             int n, struct cr_val *const *in);
 /* An activation by MindSpore's lower-case string ("relu"), as Dense takes. */
 struct cr_val *cr_activation(struct cr_build *b, const char *name,
                              struct cr_val *x);

@@ -346,6 +346,19 @@ struct given {
     const struct cr_opt *row; /* the next by position */
 };
 
+/* To be filled; .last points into the map, so it may be copied. */
+static struct given given_none(struct maker *m, const struct cr_script *e,
+                               const struct cr_opt *rows)
+{
+    struct given g = { .row = rows };
+
+    g.map = CR_NEW(m->b->net->arena, struct cr_node);
+    g.map->kind = CR_NODE_MAP;
+    g.map->pos = place(m, e);
+    g.last = &g.map->child;
+    return g;
+}
+
 static int input_named(const struct cr_op *op, const char *name)
 {
     int i;
@@ -461,16 +474,12 @@ static bool eval_shape(struct maker *m, const struct cr_script *e,
 static bool eval_function(struct maker *m, const struct cr_script *e,
                           const struct cr_op *op, struct cr_thing *to)
 {
-    struct given g = { .row = op->about.opts };
+    struct given g = given_none(m, e, op->about.opts);
     const struct cr_script *a;
     struct cr_val *v;
     const void *attr;
     int i, n;
 
-    g.map = CR_NEW(m->b->net->arena, struct cr_node);
-    g.map->kind = CR_NODE_MAP;
-    g.map->pos = place(m, e);
-    g.last = &g.map->child;
     for (a = e->args; a; a = a->next)
         if (!give(m, e, a, op, &g))
             return false;
@@ -505,12 +514,19 @@ static bool eval_cell(struct maker *m, const struct cr_script *e,
     struct cr_net *net = m->b->net;
     struct cr_val *in[CR_OP_MAX] = { NULL }, *v;
     const struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
+    struct given g = given_none(m, e, NULL);
     const struct cr_script *a;
+    const char *wrong;
     int i, n = 0;
 
     for (a = e->args; a; a = a->next) {
         struct cr_thing t;
 
+        if (a->keyword && cr_cell_call(node, a->keyword)) {
+            if (!eval(m, a, &t) || !give_option(m, a, &g, a->keyword, &t))
+                return false;
+            continue;
+        }
         for (i = 0; a->keyword && i < inputs.max &&
                     strcmp(inputs.names[i], a->keyword) != 0;
              i++)
@@ -539,24 +555,16 @@ static bool eval_cell(struct maker *m, const struct cr_script *e,
             return false;
     }
     m->b->pos = place(m, e);
-    if (n < inputs.min || n > inputs.max) {
-        struct cr_buf names = { .arena = net->arena };
-
-        for (i = 0; i < inputs.max; i++)
-            cr_buf_f(&names, "%s%s", i ? ", " : "", inputs.names[i]);
-        if (inputs.min == inputs.max)
-            return fail(m, e, "%s takes %d input%s (%s), %d %s given", e->name,
-                        inputs.min, inputs.min == 1 ? "" : "s",
-                        cr_buf_text(&names), n, n == 1 ? "is" : "are");
-        return fail(m, e, "%s takes %d to %d inputs (%s), %d %s given", e->name,
-                    inputs.min, inputs.max, cr_buf_text(&names), n,
-                    n == 1 ? "is" : "are");
-    }
+    wrong = cr_cell_inputs_wrong(net, e->name, inputs, n);
+    if (wrong)
+        return fail(m, e, "%s", wrong);
     for (i = 0; i < inputs.min; i++)
         if (!in[i])
             return fail(m, e, "%s needs its input '%s'", e->name,
                         inputs.names[i]);
+    m->b->said = g.map;
     v = cr_child(m->b, e->name, node, n, in);
+    m->b->said = NULL;
     if (!v)
         return trouble(m, e);
     *to = cr_thing_result(m->b->net->arena, v);

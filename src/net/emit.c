@@ -11,6 +11,11 @@ const void *cr_opts(const struct cr_build *b)
     return b->opts;
 }
 
+const void *cr_call_opts(const struct cr_build *b)
+{
+    return b->call_opts;
+}
+
 int cr_inputs(const struct cr_build *b)
 {
     return b->n_in;
@@ -304,6 +309,9 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
             bound, full, b->pos, &net->fillers[net->n_params]))
         return NULL;
     p->init = net->fillers[net->n_params].text;
+    net->fillers[net->n_params].key =
+        b->like ? cr_path_of(net->arena, b->like, full + b->like_len + 1)
+                : full;
     net->cells[b->row].params += cr_count(&spec);
     return param_value(net, net->n_params++);
 }

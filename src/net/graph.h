@@ -83,6 +83,7 @@ struct cr_filler {
     const void *opts;
     struct cr_pos pos;
     const char *text;
+    const char *key;       /* name that keys its random numbers */
     int64_t zero_row;      /* 1 + the row that is set to 0; 0: none */
 };
 
@@ -148,7 +149,12 @@ struct cr_build {
     const struct cr_cell *cell;   /* NULL: a map or list of the config */
     const struct cr_node *node;   /* its arguments */
     const void *opts;
+    const struct cr_node *said;   /* options of the next child's call, then
+                                     of this one's; NULL: none */
+    const void *call_opts;
     const char *path;             /* "" for the network itself */
+    const char *like;             /* parameters begin as those below this */
+    size_t like_len;              /* path instead of below path[0..len) */
     struct cr_pos pos;
     struct cr_obj control_init;   /* control word `init` */
     struct cr_precision precision;
@@ -189,6 +195,12 @@ struct cr_cell_inputs {
 };
 struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
                                      const struct cr_node *node);
+/* What is wrong with n inputs for the cell of that name; NULL: nothing. */
+const char *cr_cell_inputs_wrong(const struct cr_net *net, const char *name,
+                                 struct cr_cell_inputs inputs, int n);
+/* The options of a call, if the cell has such; else NULL. */
+const struct cr_opt *cr_cell_call(const struct cr_node *node,
+                                  const char *name);
 /* A map with `cells` or `construct`; and whether its keys are right. */
 bool cr_is_construct(const struct cr_node *node);
 bool cr_construct_keys(struct cr_build *b, const struct cr_node *node);

@@ -34,6 +34,38 @@ static struct cr_cell_inputs listed(const struct cr_net *net,
     return (struct cr_cell_inputs){ n, n, names };
 }
 
+const char *cr_cell_inputs_wrong(const struct cr_net *net, const char *name,
+                                 struct cr_cell_inputs inputs, int n)
+{
+    struct cr_buf names = { .arena = net->arena };
+    int i;
+
+    if (n >= inputs.min && n <= inputs.max)
+        return NULL;
+    for (i = 0; i < inputs.max; i++)
+        cr_buf_f(&names, "%s%s", i ? ", " : "", inputs.names[i]);
+    if (inputs.min == inputs.max)
+        return cr_strf(net->arena, "%s takes %d input%s (%s), %d %s given",
+                       name, inputs.min, inputs.min == 1 ? "" : "s",
+                       cr_buf_text(&names), n, n == 1 ? "is" : "are");
+    return cr_strf(net->arena, "%s takes %d to %d inputs (%s), %d %s given",
+                   name, inputs.min, inputs.max, cr_buf_text(&names), n,
+                   n == 1 ? "is" : "are");
+}
+
+const struct cr_opt *cr_cell_call(const struct cr_node *node,
+                                  const char *name)
+{
+    const struct cr_node *args;
+    const char *type = cr_node_type(node, &args);
+    const struct cr_cell *cell = type ? cr_cell_find(type) : NULL;
+    const struct cr_opt *row = cell && cell->call ? cell->call->opts : NULL;
+
+    while (row && row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row && row->name ? row : NULL;
+}
+
 struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
                                      const struct cr_node *node)
 {

@@ -200,6 +200,10 @@ bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
         *to = by_default(net, "One", NULL, 0);
     else if (begin == CR_BEGIN_NORMAL)
         *to = by_default(net, "Normal", "sigma", 0.01);
+    else if (begin == CR_BEGIN_XAVIER)
+        *to = by_default(net, "XavierUniform", NULL, 0);
+    else if (begin == CR_BEGIN_XAVIER_NORMAL)
+        *to = by_default(net, "XavierNormal", NULL, 0);
     else
         *to = by_default(net, "Zero", NULL, 0);
     to->pos = pos;
@@ -259,7 +263,7 @@ bool cr_net_fill(struct cr_net *net)
             .opts = f->opts,
             .spec = p->spec,
             .rng = cr_rng(net->want.seed, CR_STREAM_INIT,
-                          cr_hash(CR_HASH, p->name, strlen(p->name)), 0),
+                          cr_hash(CR_HASH, f->key, strlen(f->key)), 0),
             .arena = net->arena,
             .diag = net->diag,
             .pos = f->pos,

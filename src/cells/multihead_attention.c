@@ -1,0 +1,296 @@
+/* MultiheadAttention: queries look at keys and take their values, in several
+ * heads of E / num_heads features each.
+ *
+ *   q, k, v = products of query, key, value with the thirds of in_proj_weight
+ *   out = attention(q, k, v) out_proj.weight' + out_proj.bias
+ *
+ * Where one tensor is query, key and value, a single product makes all three
+ * and the op reads them from it. semantics.md 3.11. */
+#include "net/attr.h"
+#include "net/cell.h"
+#include "net/join.h"
+
+#include <math.h>
+
+struct multihead_attention {
+    int64_t embed_dim, num_heads;
+    double dropout;
+    bool has_bias, add_bias_kv, add_zero_attn;
+    int64_t kdim, vdim;
+    bool batch_first;
+};
+
+static const struct cr_opt multihead_attention_opts[] = {
+    CR_INT(struct multihead_attention, embed_dim, 1, CR_DIM_MAX,
+           "Features of queries and of the result."),
+    CR_INT(struct multihead_attention, num_heads, 1, CR_DIM_MAX,
+           "Heads; embed_dim is shared out to them."),
+    CR_REAL_OR(struct multihead_attention, dropout, 0, 0, 1 - DBL_EPSILON,
+               "Probability that a weight is zeroed in training."),
+    CR_BOOL_OR(struct multihead_attention, has_bias, true,
+               "Add a learned offset to all projections."),
+    CR_BOOL_OR(struct multihead_attention, add_bias_kv, false,
+               "Put a learned key and its value behind all others."),
+    CR_BOOL_OR(struct multihead_attention, add_zero_attn, false,
+               "Put a key and a value of zeros behind all others."),
+    CR_INT_MAY(struct multihead_attention, kdim, 1, CR_DIM_MAX,
+               "Features of keys; embed_dim if not given."),
+    CR_INT_MAY(struct multihead_attention, vdim, 1, CR_DIM_MAX,
+               "Features of values; embed_dim if not given."),
+    CR_BOOL_OR(struct multihead_attention, batch_first, false,
+               "Inputs are (N, L, E), not (L, N, E)."),
+    { 0 },
+};
+
+struct call {
+    bool need_weights, average_attn_weights;
+};
+
+static const struct cr_opt call_opts[] = {
+    CR_BOOL_OR(struct call, need_weights, true,
+               "Return the weights too; without, a tuple of one."),
+    CR_BOOL_OR(struct call, average_attn_weights, true,
+               "Their mean over heads."),
+    { 0 },
+};
+
+static const struct cr_about call_about = {
+    .name = "MultiheadAttention",
+    .opts = call_opts,
+    .size = sizeof(struct call),
+};
+
+enum {
+    QUERY,
+    KEY,
+    VALUE,
+    PAD,
+    MASK,
+    INPUTS
+};
+
+/* A cell while its parts come together. */
+struct maker {
+    struct cr_build *b;
+    const struct multihead_attention *o;
+    struct cr_val *in[INPUTS]; /* projected, masks extended */
+};
+
+static bool attn_width(struct cr_build *b, struct cr_val *x, const char *name,
+                       const char *option, int64_t width)
+{
+    const struct cr_spec *s = cr_val_spec(x);
+
+    if (s->rank != 2 && s->rank != 3)
+        return cr_fail(b, CR_E_SHAPE,
+                       "%s %s does not fit: (N, L, E) or (L, E) is expected",
+                       name, cr_show(cr_build_arena(b), s));
+    return s->dim[s->rank - 1] == width ||
+           cr_fail(b, CR_E_SHAPE, "%s %s has %lld features, and %s is %lld",
+                   name, cr_show(cr_build_arena(b), s),
+                   (long long)s->dim[s->rank - 1], option, (long long)width);
+}
+
+/* Rows from * E to (from + 1) * E of a parameter. */
+static struct cr_val *attn_third(struct cr_build *b, struct cr_val *all,
+                                 int64_t from, int64_t e)
+{
+    struct cr_slice *cut = CR_NEW(cr_build_arena(b), struct cr_slice);
+    int64_t *at = CR_NEWS(cr_build_arena(b), int64_t, 2);
+
+    at[0] = from * e;
+    at[1] = (from + 1) * e;
+    cut->begin = (struct cr_ints){ 1, at };
+    cut->end = (struct cr_ints){ 1, at + 1 };
+    return all ? CR_EMIT(b, "strided_slice", cut, all) : NULL;
+}
+
+/* Queries, keys and values; all in one tensor where they may be. */
+static void attn_project(struct maker *m, struct cr_val *const *in)
+{
+    static const char *const names[] = { "q_proj_weight", "k_proj_weight",
+                                         "v_proj_weight" };
+    const struct multihead_attention *o = m->o;
+    int64_t e = o->embed_dim, dim[] = { e, o->kdim, o->vdim };
+    bool same = o->kdim == e && o->vdim == e;
+    struct cr_val *w = NULL, *each[3] = { NULL }, *bias = NULL;
+    int i;
+
+    if (same)
+        w = cr_param(m->b, "in_proj_weight", CR_SPEC(3 * e, e), NULL,
+                     CR_BEGIN_XAVIER, 0);
+    for (i = 0; i < 3 && !same; i++)
+        each[i] = cr_param(m->b, names[i], CR_SPEC(e, dim[i]), NULL,
+                           CR_BEGIN_XAVIER, 0);
+    if (o->has_bias)
+        bias = cr_param(m->b, "in_proj_bias", CR_SPEC(3 * e), NULL,
+                        CR_BEGIN_ZERO, 0);
+    if (same && in[KEY] == in[QUERY] && in[VALUE] == in[QUERY] &&
+        !o->add_bias_kv && !o->add_zero_attn) {
+        m->in[QUERY] = CR_EMIT(m->b, "linear", NULL, in[QUERY], w, bias);
+        m->in[KEY] = m->in[VALUE] = CR_ABSENT;
+        return;
+    }
+    for (i = 0; i < 3; i++)
+        m->in[i] = CR_EMIT(m->b, "linear", NULL, in[i],
+                           same ? attn_third(m->b, w, i, e) : each[i],
+                           attn_third(m->b, bias, i, e));
+}
+
+static struct cr_val *attn_join(struct cr_build *b, int64_t axis,
+                                struct cr_val *x, struct cr_val *y)
+{
+    struct cr_join *how = CR_NEW(cr_build_arena(b), struct cr_join);
+
+    how->axis = axis;
+    return CR_EMIT(b, "concat", how, x, y);
+}
+
+static struct cr_val *attn_zeros(struct cr_build *b, struct cr_spec shape)
+{
+    struct cr_arena *arena = cr_build_arena(b);
+    struct cr_constant *c = CR_NEW(arena, struct cr_constant);
+    int64_t *dim = CR_NEWS(arena, int64_t, CR_RANK_MAX);
+    int i;
+
+    for (i = 0; i < shape.rank; i++)
+        dim[i] = shape.dim[i];
+    c->value = (struct cr_reals){ 1, CR_NEW(arena, double) };
+    c->shape = (struct cr_ints){ shape.rank, dim };
+    c->dtype = shape.type == CR_REAL ? CR_FLOAT32 : CR_TRUTH;
+    return cr_emit(b, "constant", c, 0, NULL);
+}
+
+/* (1, 1, E) as (1, E) */
+static struct cr_val *attn_row(struct cr_build *b, struct cr_val *x)
+{
+    struct cr_reshape *to = CR_NEW(cr_build_arena(b), struct cr_reshape);
+    int64_t *dim = CR_NEWS(cr_build_arena(b), int64_t, 2);
+
+    dim[0] = 1;
+    dim[1] = -1;
+    to->shape = (struct cr_ints){ 2, dim };
+    return CR_EMIT(b, "reshape", to, x);
+}
+
+/* One more key and value, and masks that leave it open. `key` and `value` are
+ * (1, 1, E), or NULL for zeros. */
+static void attn_append(struct maker *m, struct cr_val *key,
+                        struct cr_val *value)
+{
+    struct cr_val *more[] = { key, value };
+    struct cr_spec s = *cr_val_spec(m->in[KEY]);
+    int axis = s.rank == 3 && m->o->batch_first ? 1 : 0, i;
+
+    s.dim[axis] = 1;
+    for (i = 0; i < 2; i++) {
+        struct cr_val *zeros = attn_zeros(m->b, s);
+
+        /* 0 + (1, 1, E) is one for all of the batch */
+        if (more[i])
+            zeros = CR_EMIT(m->b, "add", NULL, zeros,
+                            s.rank == 3 ? more[i] : attn_row(m->b, more[i]));
+        m->in[KEY + i] = attn_join(m->b, axis, m->in[KEY + i], zeros);
+    }
+    for (i = PAD; i <= MASK; i++)
+        if (m->in[i]) {
+            s = *cr_val_spec(m->in[i]);
+            if (s.rank > 0)
+                s.dim[s.rank - 1] = 1;
+            m->in[i] = attn_join(m->b, -1, m->in[i], attn_zeros(m->b, s));
+        }
+}
+
+static struct cr_val *multihead_attention_build(struct cr_build *b,
+                                                struct cr_val *const *in)
+{
+    const struct call *call = cr_call_opts(b);
+    struct multihead_attention o =
+        *(const struct multihead_attention *)cr_opts(b);
+    struct cr_arena *arena = cr_build_arena(b);
+    struct cr_attention *attr = CR_NEW(arena, struct cr_attention);
+    struct maker m = { .b = b, .o = &o };
+    struct cr_val *y, *w, *bias, *p;
+    int64_t e = o.embed_dim;
+
+    o.kdim = o.kdim == CR_INT_NONE ? e : o.kdim;
+    o.vdim = o.vdim == CR_INT_NONE ? e : o.vdim;
+    if (e % o.num_heads != 0) {
+        cr_fail(b, CR_E_OUT_OF_RANGE,
+                "embed_dim %lld cannot be shared out to num_heads %lld",
+                (long long)e, (long long)o.num_heads);
+        return NULL;
+    }
+    if (!attn_width(b, in[QUERY], "query", "embed_dim", e) ||
+        !attn_width(b, in[KEY], "key", "kdim", o.kdim) ||
+        !attn_width(b, in[VALUE], "value", "vdim", o.vdim))
+        return NULL;
+    attn_project(&m, in);
+    m.in[PAD] = in[PAD];
+    m.in[MASK] = in[MASK];
+    w = cr_param(b, "out_proj.weight", CR_SPEC(e, e), NULL, CR_BEGIN_WEIGHT, 0);
+    bias = o.has_bias ? cr_param(b, "out_proj.bias", CR_SPEC(e), NULL,
+                                 CR_BEGIN_FAN_IN, (double)e)
+                      : NULL;
+    if (o.add_bias_kv) {
+        p = cr_param(b, "bias_k", CR_SPEC(1, 1, e), NULL,
+                     CR_BEGIN_XAVIER_NORMAL, 0);
+        attn_append(&m, p,
+                    cr_param(b, "bias_v", CR_SPEC(1, 1, e), NULL,
+                             CR_BEGIN_XAVIER_NORMAL, 0));
+    }
+    if (o.add_zero_attn)
+        attn_append(&m, NULL, NULL);
+    attr->num_heads = o.num_heads;
+    attr->batch_first = o.batch_first;
+    attr->average_attn_weights = call->average_attn_weights;
+    attr->dropout = o.dropout;
+    m.in[PAD] = m.in[PAD] ? m.in[PAD] : CR_ABSENT;
+    m.in[MASK] = m.in[MASK] ? m.in[MASK] : CR_ABSENT;
+    y = CR_EMIT(b, "attention", attr, m.in[QUERY], m.in[KEY], m.in[VALUE],
+                m.in[PAD], m.in[MASK]);
+    p = NULL;
+    if (y && call->need_weights) /* right behind: its random numbers */
+        p = CR_EMIT(b, "attention_weights", attr, m.in[QUERY], m.in[KEY],
+                    CR_ABSENT, m.in[PAD], m.in[MASK]);
+    y = CR_EMIT(b, "linear", NULL, y, w, bias);
+    return call->need_weights ? CR_TUPLE(b, y, p) : CR_TUPLE(b, y);
+}
+
+static const char *const multihead_attention_inputs[] = {
+    "query", "key", "value", "key_padding_mask", "attn_mask", NULL
+};
+
+const struct cr_cell cr_cell_multihead_attention = {
+    .about = {
+        .name = "MultiheadAttention",
+        .summary = "Queries look at keys and take a mixture of their values.",
+        .detail = "Called with query (L, N, E), key (S, N, kdim) and value "
+                  "(S, N, vdim), with N first if batch_first, or without N; "
+                  "key_padding_mask (N, S); attn_mask (L, S) or (N "
+                  "num_heads, L, S): bool masks hide keys where they are "
+                  "true, real ones are added to the scores. Returns (output, "
+                  "weights): (L, N, E), and (N, L, S), or (N, num_heads, L, "
+                  "S) with average_attn_weights=False in the call, or a "
+                  "tuple of the output alone with need_weights=False. A "
+                  "query that sees no key gives NaN. Parameters: "
+                  "in_proj_weight (3 E, E), or q_proj_weight, k_proj_weight, "
+                  "v_proj_weight where kdim or vdim is another; in_proj_bias "
+                  "(3 E), out_proj.weight (E, E), out_proj.bias (E), and "
+                  "bias_k, bias_v (1, 1, E) with add_bias_kv.",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [16, 32]}}\n"
+                   "  cells: {attn: {MultiheadAttention: {embed_dim: 32, "
+                   "num_heads: 4, batch_first: true}}}\n"
+                   "  construct: |\n"
+                   "    y, _ = attn(x, x, x, attn_mask=causal_mask(x))\n"
+                   "    return y\n",
+        .opts = multihead_attention_opts,
+        .size = sizeof(struct multihead_attention),
+    },
+    .min_inputs = 3,
+    .max_inputs = 5,
+    .inputs = multihead_attention_inputs,
+    .call = &call_about,
+    .build = multihead_attention_build,
+};

@@ -1,0 +1,94 @@
+/* TransformerEncoder: TransformerEncoderLayers one behind the other, each with
+ * parameters of its own, that begin alike. semantics.md 3.11. */
+#include "base/str.h"
+#include "net/cell.h"
+
+#include <string.h>
+
+struct encoder {
+    const struct cr_node *encoder_layer;
+    int64_t num_layers;
+    const struct cr_node *norm;
+};
+
+static const struct cr_opt encoder_opts[] = {
+    CR_NODE(struct encoder, encoder_layer,
+            "What a layer is: {TransformerEncoderLayer: {d_model: 64, ...}}."),
+    CR_INT(struct encoder, num_layers, 1, 10000, "How many layers."),
+    CR_NODE(struct encoder, norm,
+            "A cell behind the last layer, as LayerNorm; none if not given."),
+    { 0 },
+};
+
+static bool encoder_check(struct cr_diag *diag, struct cr_pos pos,
+                          const void *opts)
+{
+    const struct encoder *o = opts;
+    const struct cr_node *args;
+    const char *type =
+        o->encoder_layer ? cr_node_type(o->encoder_layer, &args) : NULL;
+
+    if (!type || strcmp(type, "TransformerEncoderLayer") != 0)
+        return cr_error(diag, o->encoder_layer ? o->encoder_layer->pos : pos,
+                        o->encoder_layer ? CR_E_WRONG_TYPE : CR_E_MISSING_KEY,
+                        "encoder_layer takes {TransformerEncoderLayer: "
+                        "{...}}");
+    if (o->norm && o->norm->kind != CR_NODE_NULL &&
+        !cr_node_type(o->norm, &args))
+        return cr_error(diag, o->norm->pos, CR_E_WRONG_TYPE,
+                        "norm takes a cell, as {LayerNorm: {...}}");
+    return true;
+}
+
+static struct cr_val *encoder_build(struct cr_build *b,
+                                    struct cr_val *const *in)
+{
+    const struct encoder *o = cr_opts(b);
+    struct cr_arena *arena = cr_build_arena(b);
+    struct cr_val *x[] = { in[0], in[1], in[2] };
+    int64_t i;
+
+    for (i = 0; i < o->num_layers && x[0]; i++) {
+        const char *name = cr_strf(arena, "layers.%lld", (long long)i);
+
+        x[0] = i == 0
+                   ? cr_child(b, name, o->encoder_layer, 3, x)
+                   : cr_child_like(b, name, "layers.0", o->encoder_layer, 3, x);
+    }
+    if (o->norm && o->norm->kind != CR_NODE_NULL && x[0])
+        return cr_child(b, "norm", o->norm, 1, x);
+    return x[0];
+}
+
+static const char *const encoder_inputs[] = { "src", "src_mask",
+                                              "src_key_padding_mask", NULL };
+
+const struct cr_cell cr_cell_transformer_encoder = {
+    .about = {
+        .name = "TransformerEncoder",
+        .summary = "Layers of attention and maps, one behind the other.",
+        .detail = "Called as its layers are, with src, src_mask and "
+                  "src_key_padding_mask, which all layers get; output like "
+                  "src. Layers have parameters of their own, which begin "
+                  "with the same values, as in MindSpore and PyTorch. "
+                  "Parameters: layers.0.self_attn.in_proj_weight ...",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [16, 32]}}\n"
+                   "  cells:\n"
+                   "    encoder:\n"
+                   "      TransformerEncoder:\n"
+                   "        encoder_layer: {TransformerEncoderLayer: "
+                   "{d_model: 32, nhead: 4, dim_feedforward: 64, "
+                   "batch_first: true}}\n"
+                   "        num_layers: 2\n"
+                   "        norm: {LayerNorm: {normalized_shape: [32]}}\n"
+                   "  construct: return encoder(x)\n",
+        .opts = encoder_opts,
+        .size = sizeof(struct encoder),
+    },
+    .min_inputs = 1,
+    .max_inputs = 3,
+    .inputs = encoder_inputs,
+    .check = encoder_check,
+    .build = encoder_build,
+};
