@@ -12,6 +12,7 @@ typedef double cr_real;
 #define cr_exp exp
 #define cr_log log
 #define cr_tanh tanh
+#define cr_sigmoid(x) (1 / (1 + exp(-(x))))
 #define cr_erf erf
 #define cr_sqrt sqrt
 #define cr_abs fabs
@@ -30,6 +31,7 @@ typedef float cr_real;
 #define cr_exp cr_smooth_exp
 #define cr_log logf
 #define cr_tanh cr_smooth_tanh
+#define cr_sigmoid cr_smooth_sigmoid
 #define cr_erf cr_smooth_erf
 #define cr_sqrt sqrtf
 #define cr_abs fabsf

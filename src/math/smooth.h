@@ -42,6 +42,36 @@ CR_INLINE float cr_smooth_exp(float x)
     return y * cr_smooth_power(half) * cr_smooth_power(all - half);
 }
 
+/* The same for -87 <= x <= 87, which takes fewer steps. */
+CR_INLINE float cr_smooth_exp_near(float x)
+{
+    const float whole = 12582912.0f;
+    float t = x * 1.44269504088896341f + whole, n = t - whole;
+    float r = x - n * 0.693359375f - n * -2.12194440e-4f, y, power;
+    uint32_t bits;
+
+    /* t's last bits are n; a NaN's lead to some number that meets one */
+    memcpy(&bits, &t, sizeof bits);
+    bits = (bits + 127) << 23;
+    memcpy(&power, &bits, sizeof power);
+    y = 1.9875691500e-4f;
+    y = y * r + 1.3981999507e-3f;
+    y = y * r + 8.3334519073e-3f;
+    y = y * r + 4.1665795894e-2f;
+    y = y * r + 1.6666665459e-1f;
+    y = y * r + 5.0000001201e-1f;
+    y = y * (r * r) + r + 1;
+    return y * power;
+}
+
+/* 1 / (1 + exp(-x)); far below 0, where that is less than 2e-38, it stays. */
+CR_INLINE float cr_smooth_sigmoid(float x)
+{
+    float v = x > 87 ? 87 : x < -87 ? -87 : x;
+
+    return 1 / (1 + cr_smooth_exp_near(-v));
+}
+
 /* Near 0 Cephes' polynomial (tanhf.c), else 1 - 2 / (exp(2 |x|) + 1). */
 CR_INLINE float cr_smooth_tanh(float x)
 {
@@ -53,7 +83,8 @@ CR_INLINE float cr_smooth_tanh(float x)
     p = p * s + 1.33314422036e-1f;
     p = p * s + -3.33332819422e-1f;
     p = p * s * x + x;
-    q = 1 - 2 / (cr_smooth_exp(2 * t) + 1);
+    t = t > 43 ? 43 : t;
+    q = 1 - 2 / (cr_smooth_exp_near(2 * t) + 1);
     q = x < 0 ? -q : q;
     return t < 0.625f ? p : q;
 }

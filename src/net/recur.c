@@ -194,6 +194,18 @@ static int64_t row_of(const struct run *r, int64_t i, int64_t steps)
     return r->o->batch_first ? i * r->steps + t : t * r->n + i;
 }
 
+/* The next sample's row, far from this one's where the batch comes first. */
+static void soon(const struct run *r, const cr_real *x, int64_t i, int64_t to)
+{
+    int64_t at, k;
+
+    if (i + 1 >= to)
+        return;
+    at = row_of(r, i + 1, steps_of(r, i + 1)) * r->gates;
+    for (k = 0; k < r->gates; k += 64 / (int64_t)sizeof *x)
+        __builtin_prefetch(x + at + k);
+}
+
 static void forward_rows(void *ctx, int64_t from, int64_t to)
 {
     const struct run *r = ctx;
@@ -215,6 +227,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
             .c = state(r, r->c, own) + i * r->size,
         };
 
+        soon(r, x, i, to);
         if (r->at < steps) {
             r->kind->forward(&row);
             memcpy(y + at * r->size, row.h, bytes);

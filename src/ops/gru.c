@@ -14,15 +14,12 @@ CR_CLONES static void gru_row(const struct cr_recur_row *w)
     cr_real *gr = w->g, *gz = gr + n, *gu = gz + n, *h = w->h, *c = w->c;
 
     CR_SIMD
+    for (k = 0; k < 2 * n; k++)
+        gr[k] = cr_sigmoid(gr[k] + x[k]);
+    CR_SIMD
     for (k = 0; k < n; k++) {
-        cr_real r = 1 / (1 + cr_exp(-(gr[k] + x[k])));
-        cr_real z = 1 / (1 + cr_exp(-(gz[k] + x[n + k])));
-        cr_real v = cr_tanh(x[2 * n + k] + r * gu[k]);
-
-        gr[k] = r;
-        gz[k] = z;
-        c[k] = v;
-        h[k] = v + z * (h0[k] - v);
+        c[k] = cr_tanh(x[2 * n + k] + gr[k] * gu[k]);
+        h[k] = c[k] + gz[k] * (h0[k] - c[k]);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/attr.h"
 #include "net/recur.h"
 
+/* Short loops: a processor looks ahead over several of their rounds. */
 CR_CLONES static void lstm_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
@@ -13,19 +14,18 @@ CR_CLONES static void lstm_row(const struct cr_recur_row *w)
     cr_real *h = w->h, *c = w->c;
 
     CR_SIMD
+    for (k = 0; k < 2 * n; k++)
+        gi[k] = cr_sigmoid(gi[k] + x[k]);
+    CR_SIMD
+    for (k = 0; k < n; k++)
+        gg[k] = cr_tanh(gg[k] + x[2 * n + k]);
+    CR_SIMD
+    for (k = 0; k < n; k++)
+        go[k] = cr_sigmoid(go[k] + x[3 * n + k]);
+    CR_SIMD
     for (k = 0; k < n; k++) {
-        cr_real i = 1 / (1 + cr_exp(-(gi[k] + x[k])));
-        cr_real f = 1 / (1 + cr_exp(-(gf[k] + x[n + k])));
-        cr_real g = cr_tanh(gg[k] + x[2 * n + k]);
-        cr_real o = 1 / (1 + cr_exp(-(go[k] + x[3 * n + k])));
-        cr_real v = f * c0[k] + i * g;
-
-        gi[k] = i;
-        gf[k] = f;
-        gg[k] = g;
-        go[k] = o;
-        c[k] = v;
-        h[k] = o * cr_tanh(v);
+        c[k] = gf[k] * c0[k] + gi[k] * gg[k];
+        h[k] = go[k] * cr_tanh(c[k]);
     }
 }
 

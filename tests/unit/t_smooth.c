@@ -1,4 +1,4 @@
-/* exp, tanh and erf against the library's, over floats of all sizes. */
+/* exp, tanh, erf and sigmoid against the library's, over floats of all sizes. */
 #include "math/smooth.h"
 #include "tap.h"
 
@@ -13,6 +13,11 @@ static double off(double want, float got)
         return (isnan(want) && isnan(got)) || near == got ? 0 : INFINITY;
     return fabs((double)got - want) /
            ((double)nextafterf(fabsf(near), INFINITY) - fabs((double)near));
+}
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
 }
 
 #define CHECK(name, low, limit) \
@@ -41,6 +46,7 @@ int main(void)
     CHECK(exp, 1.2e-38, 1.1)
     CHECK(tanh, 1e-37, 1.5)
     CHECK(erf, 1e-37, 1.5)
+    CHECK(sigmoid, 2e-38, 2.5)
     ok(cr_smooth_exp(88.72f) < INFINITY && cr_smooth_exp(88.73f) == INFINITY,
        "exp reaches the largest float and no further");
     ok(cr_smooth_exp(-103) > 0 && cr_smooth_exp(-INFINITY) == 0,
@@ -49,8 +55,11 @@ int main(void)
     ok(cr_smooth_tanh(INFINITY) == 1 && cr_smooth_tanh(-INFINITY) == -1 &&
            cr_smooth_erf(INFINITY) == 1 && cr_smooth_erf(-INFINITY) == -1,
        "tanh and erf end at 1 and -1");
+    ok(cr_smooth_sigmoid(INFINITY) == 1 && cr_smooth_sigmoid(0) == 0.5f &&
+           cr_smooth_sigmoid(-INFINITY) < 2e-38f,
+       "sigmoid ends at 1 and as good as 0");
     ok(isnan(cr_smooth_exp(NAN)) && isnan(cr_smooth_tanh(NAN)) &&
-           isnan(cr_smooth_erf(NAN)),
+           isnan(cr_smooth_erf(NAN)) && isnan(cr_smooth_sigmoid(NAN)),
        "NaN stays NaN");
     return done();
 }
