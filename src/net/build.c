@@ -247,6 +247,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
                              &b->control_init) && ok;
         } else if (strcmp(m->key, "cells") != 0 &&
                    strcmp(m->key, "construct") != 0 &&
+                   strcmp(m->key, "bprop") != 0 &&
                    strcmp(m->key, "inputs") != 0 &&
                    strcmp(m->key, "to_float") != 0 &&
                    strcmp(m->key, "name") != 0 &&

@@ -8,40 +8,25 @@
  */
 #include "base/str.h"
 #include "net/attr.h"
-#include "net/script.h"
-#include "net/thing.h"
+#include "net/maker.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#define VARS_MAX 1000
 #define ITEMS_MAX 64 /* of a tuple */
 
-struct var {
-    const char *name;
-    struct cr_thing value;
-};
-
-struct maker {
-    struct cr_build *b;
-    const struct cr_node *cells, *text;
-    struct var *vars;
-    int n_vars;
-    bool noted; /* the error has its shapes beside it */
-};
-
-static bool eval(struct maker *m, const struct cr_script *e,
+static bool eval(struct cr_maker *m, const struct cr_script *e,
                  struct cr_thing *to);
 
 /* ---- what is said when something does not fit ---- */
 
-static struct cr_pos place(const struct maker *m, const struct cr_script *e)
+static struct cr_pos place(const struct cr_maker *m, const struct cr_script *e)
 {
     return cr_script_pos(m->text, e->at, e->len);
 }
 
-static struct var *find_var(struct maker *m, const char *name)
+static struct cr_var *find_var(struct cr_maker *m, const char *name)
 {
     int i;
 
@@ -52,12 +37,13 @@ static struct var *find_var(struct maker *m, const char *name)
 }
 
 /* "y (64, 16, 8, 8), x (64, 16, 9, 9)": the tensors an expression names. */
-static void shapes_of(struct maker *m, const struct cr_script *e,
+static void shapes_of(struct cr_maker *m, const struct cr_script *e,
                       struct cr_buf *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_script *a;
-    const struct var *v = e->op == CR_SCRIPT_NAME ? find_var(m, e->name) : NULL;
+    const struct cr_var *v =
+        e->op == CR_SCRIPT_NAME ? find_var(m, e->name) : NULL;
 
     if (v && v->value.kind == TENSOR) {
         const char *one = cr_strf(arena, "%s %s", v->name,
@@ -71,7 +57,7 @@ static void shapes_of(struct maker *m, const struct cr_script *e,
 }
 
 /* After an error was reported below: the shapes that went in. */
-static bool trouble(struct maker *m, const struct cr_script *e)
+static bool trouble(struct cr_maker *m, const struct cr_script *e)
 {
     struct cr_buf shapes = { .arena = m->b->net->arena };
 
@@ -84,10 +70,10 @@ static bool trouble(struct maker *m, const struct cr_script *e)
     return false;
 }
 
-static bool fail(struct maker *m, const struct cr_script *e, const char *format,
-                 ...) CR_PRINTF(3, 4);
-static bool fail(struct maker *m, const struct cr_script *e, const char *format,
-                 ...)
+static bool fail(struct cr_maker *m, const struct cr_script *e,
+                 const char *format, ...) CR_PRINTF(3, 4);
+static bool fail(struct cr_maker *m, const struct cr_script *e,
+                 const char *format, ...)
 {
     va_list args;
 
@@ -99,7 +85,7 @@ static bool fail(struct maker *m, const struct cr_script *e, const char *format,
 }
 
 /* As a value of the graph; NULL after reporting. */
-static struct cr_val *as_val(struct maker *m, const struct cr_script *e,
+static struct cr_val *as_val(struct cr_maker *m, const struct cr_script *e,
                              const struct cr_thing *t)
 {
     struct cr_val *v = cr_thing_val(m->b, t);
@@ -112,7 +98,7 @@ static struct cr_val *as_val(struct maker *m, const struct cr_script *e,
 
 /* ---- operators ---- */
 
-static bool emit_two(struct maker *m, const struct cr_script *e,
+static bool emit_two(struct cr_maker *m, const struct cr_script *e,
                      const char *sign, const struct cr_thing *a,
                      const struct cr_thing *b, struct cr_thing *to)
 {
@@ -126,7 +112,7 @@ static bool emit_two(struct maker *m, const struct cr_script *e,
     return v || trouble(m, e);
 }
 
-static bool two(struct maker *m, const struct cr_script *e, const char *sign,
+static bool two(struct cr_maker *m, const struct cr_script *e, const char *sign,
                 const struct cr_thing *a, const struct cr_thing *b,
                 struct cr_thing *to)
 {
@@ -139,7 +125,7 @@ static bool two(struct maker *m, const struct cr_script *e, const char *sign,
     return emit_two(m, e, sign, a, b, to);
 }
 
-static bool eval_chain(struct maker *m, const struct cr_script *e,
+static bool eval_chain(struct cr_maker *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     const struct cr_script *link;
@@ -159,7 +145,7 @@ static bool eval_chain(struct maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool eval_unary(struct maker *m, const struct cr_script *e,
+static bool eval_unary(struct cr_maker *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     struct cr_val *v;
@@ -183,7 +169,7 @@ static bool eval_unary(struct maker *m, const struct cr_script *e,
 
 /* ---- t[...] ---- */
 
-static bool whole_number(struct maker *m, const struct cr_script *e,
+static bool whole_number(struct cr_maker *m, const struct cr_script *e,
                          int64_t absent, int64_t *to)
 {
     struct cr_thing t;
@@ -203,7 +189,7 @@ struct cut {
     int n, n_drop, n_add;
 };
 
-static bool read_cut(struct maker *m, const struct cr_script *e, int rank,
+static bool read_cut(struct cr_maker *m, const struct cr_script *e, int rank,
                      struct cut *c)
 {
     const struct cr_script *i;
@@ -242,7 +228,7 @@ static bool read_cut(struct maker *m, const struct cr_script *e, int rank,
     return true;
 }
 
-static struct cr_ints ints_of(struct maker *m, const int64_t *v, int n)
+static struct cr_ints ints_of(struct cr_maker *m, const int64_t *v, int n)
 {
     int64_t *to = CR_NEWS(m->b->net->arena, int64_t, n + 1);
 
@@ -250,11 +236,11 @@ static struct cr_ints ints_of(struct maker *m, const int64_t *v, int n)
     return (struct cr_ints){ n, to };
 }
 
-static const void *options(struct maker *m, const struct cr_script *e,
+static const void *options(struct cr_maker *m, const struct cr_script *e,
                            const struct cr_op *op, const struct cr_node *given);
 
 /* squeeze or expand_dims of one axis */
-static struct cr_val *emit_axis(struct maker *m, const struct cr_script *e,
+static struct cr_val *emit_axis(struct cr_maker *m, const struct cr_script *e,
                                 const char *name, struct cr_val *x,
                                 int64_t axis)
 {
@@ -272,7 +258,7 @@ static struct cr_val *emit_axis(struct maker *m, const struct cr_script *e,
     return attr ? cr_emit_op(m->b, op, attr, 1, &x) : NULL;
 }
 
-static bool eval_index(struct maker *m, const struct cr_script *e,
+static bool eval_index(struct cr_maker *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     struct cr_slice *slice;
@@ -326,7 +312,7 @@ static bool eval_index(struct maker *m, const struct cr_script *e,
 
 /* ---- functions ---- */
 
-static const void *options(struct maker *m, const struct cr_script *e,
+static const void *options(struct cr_maker *m, const struct cr_script *e,
                            const struct cr_op *op, const struct cr_node *given)
 {
     struct cr_net *net = m->b->net;
@@ -369,7 +355,7 @@ static int input_named(const struct cr_op *op, const char *name)
     return -1;
 }
 
-static bool give_input(struct maker *m, const struct cr_script *e,
+static bool give_input(struct cr_maker *m, const struct cr_script *e,
                        struct given *g, int i, const struct cr_thing *t)
 {
     if (g->in[i])
@@ -382,7 +368,7 @@ static bool give_input(struct maker *m, const struct cr_script *e,
     return g->in[i] != NULL;
 }
 
-static bool give_option(struct maker *m, const struct cr_script *e,
+static bool give_option(struct cr_maker *m, const struct cr_script *e,
                         struct given *g, const char *name,
                         const struct cr_thing *t)
 {
@@ -404,7 +390,7 @@ static bool give_option(struct maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool give(struct maker *m, const struct cr_script *call,
+static bool give(struct cr_maker *m, const struct cr_script *call,
                  const struct cr_script *e, const struct cr_op *op,
                  struct given *g)
 {
@@ -440,7 +426,7 @@ static bool give(struct maker *m, const struct cr_script *call,
 }
 
 /* shape(x, i): a number, of this graph. */
-static bool eval_shape(struct maker *m, const struct cr_script *e,
+static bool eval_shape(struct cr_maker *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     struct cr_thing t;
@@ -471,7 +457,7 @@ static bool eval_shape(struct maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool eval_function(struct maker *m, const struct cr_script *e,
+static bool eval_function(struct cr_maker *m, const struct cr_script *e,
                           const struct cr_op *op, struct cr_thing *to)
 {
     struct given g = given_none(m, e, op->about.opts);
@@ -508,7 +494,7 @@ static bool eval_function(struct maker *m, const struct cr_script *e,
 
 /* ---- cells ---- */
 
-static bool eval_cell(struct maker *m, const struct cr_script *e,
+static bool eval_cell(struct cr_maker *m, const struct cr_script *e,
                       const struct cr_node *node, struct cr_thing *to)
 {
     struct cr_net *net = m->b->net;
@@ -573,7 +559,7 @@ static bool eval_cell(struct maker *m, const struct cr_script *e,
 
 /* ---- names ---- */
 
-static bool unknown(struct maker *m, const struct cr_script *e, bool call)
+static bool unknown(struct cr_maker *m, const struct cr_script *e, bool call)
 {
     const struct cr_about *const *ops = cr_list(CR_KIND_OP);
     const char **names;
@@ -602,7 +588,7 @@ static bool unknown(struct maker *m, const struct cr_script *e, bool call)
     return false;
 }
 
-static bool eval_call(struct maker *m, const struct cr_script *e,
+static bool eval_call(struct cr_maker *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
@@ -620,10 +606,10 @@ static bool eval_call(struct maker *m, const struct cr_script *e,
     return unknown(m, e, true);
 }
 
-static bool eval_name(struct maker *m, const struct cr_script *e,
+static bool eval_name(struct cr_maker *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
-    const struct var *v = find_var(m, e->name);
+    const struct cr_var *v = find_var(m, e->name);
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
     struct cr_val *val;
 
@@ -640,7 +626,7 @@ static bool eval_name(struct maker *m, const struct cr_script *e,
     return unknown(m, e, false);
 }
 
-static bool eval_tuple(struct maker *m, const struct cr_script *e,
+static bool eval_tuple(struct cr_maker *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     const struct cr_script *a;
@@ -658,7 +644,28 @@ static bool eval_tuple(struct maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool eval(struct maker *m, const struct cr_script *e,
+static bool eval_map(struct cr_maker *m, const struct cr_script *e,
+                     struct cr_thing *to)
+{
+    const struct cr_script *a;
+    const char **keys;
+    int n = 0, i;
+
+    if (!eval_tuple(m, e, to))
+        return false;
+    keys = CR_NEWS(m->b->net->arena, const char *, to->n + 1);
+    for (a = e->args; a; a = a->next) {
+        for (i = 0; i < n; i++)
+            if (strcmp(keys[i], a->keyword) == 0)
+                return fail(m, a, "'%s' is given twice", a->keyword);
+        keys[n++] = a->keyword;
+    }
+    to->kind = MAP;
+    to->keys = keys;
+    return true;
+}
+
+static bool eval(struct cr_maker *m, const struct cr_script *e,
                  struct cr_thing *to)
 {
     struct cr_thing a, b;
@@ -680,6 +687,8 @@ static bool eval(struct maker *m, const struct cr_script *e,
         return eval_call(m, e, to);
     case CR_SCRIPT_TUPLE:
         return eval_tuple(m, e, to);
+    case CR_SCRIPT_MAP:
+        return eval_map(m, e, to);
     case CR_SCRIPT_INDEX:
         return eval_index(m, e, to);
     case CR_SCRIPT_UNARY:
@@ -694,106 +703,27 @@ static bool eval(struct maker *m, const struct cr_script *e,
     }
 }
 
-/* ---- lines ---- */
+/* ---- for lines.c ---- */
 
-static bool assign(struct maker *m, const struct cr_script *e, const char *name,
-                   const struct cr_thing *value)
+bool cr_maker_eval(struct cr_maker *m, const struct cr_script *e,
+                   struct cr_thing *to)
 {
-    struct var *v = find_var(m, name);
-
-    if (strcmp(name, "_") == 0)
-        return true;
-    if (cr_node_get(m->cells, name))
-        return fail(m, e, "'%s' is a cell; a variable needs another name",
-                    name);
-    if (!v) {
-        if (m->n_vars == VARS_MAX)
-            return fail(m, e, "more than %d variables", VARS_MAX);
-        v = &m->vars[m->n_vars++];
-        v->name = name;
-    }
-    v->value = *value;
-    return true;
+    return eval(m, e, to);
 }
 
-static bool run_line(struct maker *m, const struct cr_script_line *line,
-                     struct cr_thing *value)
+struct cr_var *cr_maker_var(struct cr_maker *m, const char *name)
 {
-    int i;
-
-    if (!eval(m, line->expr, value))
-        return false;
-    if (line->n_names == 0)
-        return true;
-    if (line->n_names == 1)
-        return assign(m, line->expr, line->names[0], value);
-    if (value->kind != TUPLE || value->n != line->n_names)
-        return fail(m, line->expr, "%d names, but the value is %s",
-                    line->n_names, cr_thing_what(m->b->net->arena, value));
-    for (i = 0; i < line->n_names; i++)
-        if (!assign(m, line->expr, line->names[i], &value->items[i]))
-            return false;
-    return true;
+    return find_var(m, name);
 }
 
-/* A member that nothing calls is a slip of the pen. */
-static bool all_called(struct maker *m)
+bool cr_maker_fail(struct cr_maker *m, const struct cr_script *e,
+                   const char *what)
 {
-    struct cr_build *b = m->b;
-    bool ok = true;
-
-    for (CR_EACH(c, m->cells)) {
-        const char *path = cr_path_of(b->net->arena, b->path, c->key);
-        int i = 0;
-
-        while (i < b->net->n_cells && strcmp(b->net->cells[i].name, path) != 0)
-            i++;
-        if (i < b->net->n_cells)
-            continue;
-        b->pos = c->key_pos;
-        ok = cr_fail(b, CR_E_NETWORK, "construct never calls the cell '%s'",
-                     c->key);
-    }
-    return ok;
+    return fail(m, e, "%s", what);
 }
 
-struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
-                            struct cr_val *const *in)
+struct cr_val *cr_maker_val(struct cr_maker *m, const struct cr_script *e,
+                            const struct cr_thing *t)
 {
-    const struct cr_cell_inputs inputs = cr_cell_inputs(b->net, node);
-    struct maker m = { .b = b,
-                       .cells = cr_node_get(node, "cells"),
-                       .text = cr_node_get(node, "construct") };
-    struct cr_script_line *line =
-        cr_script_parse(b->net->arena, b->net->diag, m.text);
-    struct cr_thing value = { 0 };
-    struct cr_pos pos = b->pos;
-    struct cr_val *out;
-    int i;
-
-    if (!line)
-        return NULL;
-    m.vars = CR_NEWS(b->net->arena, struct var, VARS_MAX);
-    for (i = 0; i < inputs.max; i++) {
-        if (cr_node_get(m.cells, inputs.names[i])) {
-            cr_fail(b, CR_E_NETWORK, "'%s' is an input and a cell",
-                    inputs.names[i]);
-            return NULL;
-        }
-        m.vars[m.n_vars].name = inputs.names[i];
-        m.vars[m.n_vars++].value = cr_thing_result(b->net->arena, in[i]);
-    }
-    for (; line; line = line->next) {
-        if (!run_line(&m, line, &value))
-            return NULL;
-        if (line->n_names == 0) {
-            b->pos = cr_script_pos(m.text, line->at, line->len);
-            out = as_val(&m, line->expr, &value);
-            if (!out || !all_called(&m))
-                return NULL;
-            b->pos = pos;
-            return out;
-        }
-    }
-    return NULL;
+    return as_val(m, e, t);
 }

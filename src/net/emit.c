@@ -188,6 +188,16 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     return NULL;
 }
 
+struct cr_val *cr_val_apart(struct cr_net *net, const struct cr_spec *spec,
+                            struct cr_opnode *by)
+{
+    struct cr_val *v = val_new(net);
+
+    v->spec = *spec;
+    v->by = by;
+    return v;
+}
+
 /* The value of a parameter in the graph being built. */
 static struct cr_val *param_value(struct cr_net *net, int param)
 {
@@ -407,7 +417,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     }
     node->macs = plan.macs;
     node->same = plan.same;
-    if (!net->built)
+    if (!net->built && !net->back)
         net->cells[b->row].macs += plan.macs / (double)net->graph->batch;
     if (net->graph->last_node)
         net->graph->last_node->next = node;

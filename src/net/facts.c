@@ -94,7 +94,7 @@ const struct cr_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
         const struct cr_pstep *s = &e->steps[i];
         struct cr_step_cost *c = &e->costs[i];
 
-        c->back = s->kind != CR_FORWARD;
+        c->back = i >= e->n_forward; /* a bprop's steps run forward there */
         c->op = s->kind == CR_UPDATE ? "update" : s->op->about.name;
         c->cell = s->node ? e->net->cells[s->node->cell].name : "";
         if (s->kind == CR_UPDATE)
@@ -128,7 +128,10 @@ const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
 
         if (s->same)
             continue;
-        text = cr_strf(arena, "%s%s %-14s %s", text, kinds[s->kind],
+        text = cr_strf(arena, "%s%s %-14s %s", text,
+                       kinds[s->kind == CR_FORWARD && i >= e->n_forward
+                                 ? CR_BACKWARD
+                                 : s->kind],
                        s->op ? s->op->about.name : "", cell);
         if (s->act != CR_ACT_NONE)
             text = cr_strf(arena, "%s +activation", text);

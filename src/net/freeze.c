@@ -114,9 +114,13 @@ struct reach {
 static void reach_node(struct reach *r, const struct cr_opnode *node)
 {
     const struct cr_opnode *stop = node->op->backward ? NULL : node;
+    const struct cr_custom *c = node->custom;
     bool read = false, arrives = false;
     int i;
 
+    /* results behind one bprop stand for each other */
+    for (i = 0; c && i < c->n_out; i++)
+        arrives = arrives || r->arrives[c->out[i]->id];
     for (i = 0; i < node->n_out; i++) {
         int id = node->out[i]->id;
 
@@ -131,7 +135,9 @@ static void reach_node(struct reach *r, const struct cr_opnode *node)
         if (!v)
             continue;
         r->read[v->id] = true;
-        if (arrives && node->op->backward)
+        if (c && !c->grad[i])
+            r->stop[v->id] = node;
+        else if (arrives && node->op->backward)
             r->arrives[v->id] = true;
         else
             r->stop[v->id] = stop;

@@ -38,6 +38,17 @@ struct cr_val {
     struct cr_val *next;
 };
 
+/* What stands behind the nodes of a `bprop` (bprop.c). */
+struct cr_custom {
+    struct cr_opnode *node;   /* the first one: the text hangs on it */
+    struct cr_opnode *nodes;  /* the text's own, in a list apart */
+    int n_out;
+    struct cr_val **out;      /* results, behind the nodes */
+    struct cr_val **dout;     /* what stands for their gradients; NULL: none */
+    struct cr_val **zero;     /* taken where no gradient arrives */
+    struct cr_val *grad[CR_OP_MAX]; /* of the node's inputs; NULL: none */
+};
+
 struct cr_opnode {
     const struct cr_op *op;
     const void *attr;
@@ -47,6 +58,7 @@ struct cr_opnode {
     bool loss;              /* belongs to the loss, not to the network */
     bool same;              /* y[0] has x[0]'s bytes */
     uint64_t key;           /* of cell path and call: keys random numbers */
+    struct cr_custom *custom; /* NULL: the op's own backward */
     int n_in, n_out;
     struct cr_val *in[CR_OP_MAX];
     struct cr_val *out[CR_OP_MAX];
@@ -117,6 +129,7 @@ struct cr_net {
     struct cr_net_want want;
     struct cr_graph *graph; /* the usual one; while building, that one */
     bool built;             /* the first graph is complete */
+    bool back;              /* what is built now runs on the way back */
     struct cr_param *params;
     struct cr_filler *fillers;
     struct cr_hyper *hyper;
@@ -177,6 +190,9 @@ const char *cr_path_of(struct cr_arena *arena, const char *path,
                        const char *name);
 struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
                            struct cr_pos pos);
+/* A value that no step makes: a plan says what it is. */
+struct cr_val *cr_val_apart(struct cr_net *net, const struct cr_spec *spec,
+                            struct cr_opnode *by);
 /* build.c: the graph for that batch size and those columns (NULL: the usual
  * ones), built if there is none yet; NULL after reporting. */
 struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
@@ -204,7 +220,7 @@ const struct cr_opt *cr_cell_call(const struct cr_node *node,
 /* A map with `cells` or `construct`; and whether its keys are right. */
 bool cr_is_construct(const struct cr_node *node);
 bool cr_construct_keys(struct cr_build *b, const struct cr_node *node);
-/* construct.c: such a cell's forward pass. */
+/* lines.c: such a cell's forward pass. */
 struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in);
 /* precision.c: reads the section; the precision of a cell, whose control word

@@ -13,8 +13,9 @@ static const char *const one_input[] = { "x", NULL };
 
 bool cr_is_construct(const struct cr_node *node)
 {
-    return node->kind == CR_NODE_MAP && (cr_node_get(node, "construct") ||
-                                         cr_node_get(node, "cells"));
+    return node->kind == CR_NODE_MAP &&
+           (cr_node_get(node, "construct") || cr_node_get(node, "cells") ||
+            cr_node_get(node, "bprop"));
 }
 
 /* The names under `inputs`: of a map, a list, or one alone. */
@@ -120,10 +121,10 @@ int cr_net_targets(const struct cr_net *net, const char *const **names)
 
 bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
 {
-    static const char *const known[] = { "cells", "construct", "inputs",
-                                         "name",  "when",      "repeat",
-                                         "only",  "share",     "freeze",
-                                         "init",  NULL };
+    static const char *const known[] = {
+        "bprop", "cells", "construct", "inputs", "name", "when", "repeat",
+        "only", "share", "freeze", "init", NULL
+    };
     struct cr_net *net = b->net;
     const struct cr_node *cells = cr_node_get(node, "cells");
     bool ok = true;
@@ -143,9 +144,12 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
             cr_hint(net->diag, "did you mean '%s'?", cr_nearest(m->key, known));
     }
     if (!cr_node_get(node, "construct"))
-        ok = cr_error(net->diag, cells->pos, CR_E_MISSING_KEY,
-                      "'cells' needs 'construct' beside it: the lines that "
-                      "call them");
+        ok = cells ? cr_error(net->diag, cells->pos, CR_E_MISSING_KEY,
+                              "'cells' needs 'construct' beside it: the lines "
+                              "that call them")
+                   : cr_error(net->diag, cr_node_get(node, "bprop")->pos,
+                              CR_E_MISSING_KEY,
+                              "'bprop' needs 'construct' beside it");
     if (cells && cells->kind != CR_NODE_MAP && cells->kind != CR_NODE_NULL)
         ok = cr_error(net->diag, cells->pos, CR_E_WRONG_TYPE,
                       "'cells' is a map of names, not %s",

@@ -23,13 +23,14 @@ static int pval_new(struct cr_exec *e, const struct cr_spec *spec)
                            .other = -1,
                            .grad = -1,
                            .writer = -1,
+                           .late = -1,
                            .first = -1,
                            .last = -1 };
     return e->n_vals++;
 }
 
-static struct cr_pstep *step_new(struct cr_exec *e, enum cr_step_kind kind,
-                                 const struct cr_opnode *node)
+struct cr_pstep *cr_plan_new(struct cr_exec *e, enum cr_step_kind kind,
+                             const struct cr_opnode *node)
 {
     struct cr_pstep *s;
     int i;
@@ -194,7 +195,7 @@ bool cr_plan_step(struct cr_exec *e, struct cr_pstep *s,
 }
 
 /* The same value in that layout: itself, or what a reorder makes of it. */
-static int in_layout(struct cr_exec *e, int val, enum cr_layout layout)
+int cr_plan_in_layout(struct cr_exec *e, int val, enum cr_layout layout)
 {
     struct cr_opnode node = { .op = cr_op_find("reorder"), .n_in = 1 };
     struct cr_pstep *s;
@@ -202,7 +203,7 @@ static int in_layout(struct cr_exec *e, int val, enum cr_layout layout)
     if (val < 0 || e->vals[val].spec.layout == layout)
         return val;
     if (e->vals[val].other < 0) {
-        s = step_new(e, CR_FORWARD, &node);
+        s = cr_plan_new(e, CR_FORWARD, &node);
         s->node = NULL;
         s->x[0] = val;
         infer(e, s, &node);
@@ -274,7 +275,7 @@ static bool stays_plain(const struct cr_op *op, int i)
     return op->layouts == CR_LAYOUT_LAST && i > 0 && !(op->adds & CR_X(i));
 }
 
-static bool node_make(struct cr_exec *e, const struct cr_opnode *node)
+bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
 {
     struct cr_pstep s = { .op = node->op, .n_in = node->n_in }, *made;
     enum cr_layout layout;
@@ -285,10 +286,10 @@ static bool node_make(struct cr_exec *e, const struct cr_opnode *node)
     layout = layout_for(e, &s, node);
     for (i = 0; i < node->n_in; i++)
         if (layout == CR_PLAIN || stays_plain(node->op, i))
-            s.x[i] = in_layout(e, s.x[i], CR_PLAIN);
+            s.x[i] = cr_plan_in_layout(e, s.x[i], CR_PLAIN);
         else if (has_layout(e, s.x[i]))
-            s.x[i] = in_layout(e, s.x[i], CR_LAST);
-    made = step_new(e, CR_FORWARD, node);
+            s.x[i] = cr_plan_in_layout(e, s.x[i], CR_LAST);
+    made = cr_plan_new(e, CR_FORWARD, node);
     for (i = 0; i < node->n_in; i++)
         made->x[i] = s.x[i];
     if (!infer(e, made, node))
@@ -328,6 +329,9 @@ static bool *live_nodes(struct cr_exec *e)
         live[n] = e->want.eager;
         for (i = 0; i < nodes[n]->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->out[i]->id];
+        /* the way back through a bprop reads all results beside it */
+        for (i = 0; nodes[n]->custom && i < nodes[n]->custom->n_out; i++)
+            live[n] = live[n] || wanted[nodes[n]->custom->out[i]->id];
         for (k = 0; k < nodes[n]->n_in && live[n]; k++)
             if (nodes[n]->in[k])
                 wanted[nodes[n]->in[k]->id] = true;
@@ -338,7 +342,7 @@ static bool *live_nodes(struct cr_exec *e)
 /* A value that is read from outside: plain, and never reused. */
 static int result_of(struct cr_exec *e, const struct cr_val *v)
 {
-    int val = in_layout(e, e->of[v->id], CR_PLAIN);
+    int val = cr_plan_in_layout(e, e->of[v->id], CR_PLAIN);
 
     e->vals[val].root = true;
     return val;
@@ -354,7 +358,7 @@ static bool forward_make(struct cr_exec *e)
 
     sources_make(e);
     for (node = e->graph->nodes; node; node = node->next)
-        if (live[i++] && !node_make(e, node))
+        if (live[i++] && !cr_plan_node(e, node))
             return false;
     e->outputs = CR_NEWS(&e->arena, int, e->graph->results.n);
     for (; result; result = result->next)
@@ -502,7 +506,7 @@ static int grad_of(struct cr_exec *e, int val)
 }
 
 /* Registers step number `s` as a writer of val's gradient. */
-static void write_grad(struct cr_exec *e, int s, int i, int val)
+void cr_plan_write(struct cr_exec *e, int s, int i, int val)
 {
     int g = grad_of(e, val);
 
@@ -529,7 +533,7 @@ static void act_backward(struct cr_exec *e, const struct cr_pstep *f,
                 return;
             }
     }
-    s = step_new(e, CR_BACKWARD, NULL);
+    s = cr_plan_new(e, CR_BACKWARD, NULL);
     s->op = op;
     s->n_in = 1;
     s->run.in = s->run.out = f->run.out;
@@ -562,29 +566,36 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
     return true;
 }
 
-static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
+static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
 {
-    bool wanted = false, arrives = false;
+    bool wanted = false, arrives = false, nobody;
     struct cr_pstep *s;
     int i, at;
 
+    if (f->node && f->node->custom) {
+        if (!cr_plan_custom(e, f, &nobody))
+            return false;
+        if (nobody)
+            cut(e, f->node, "its bprop serves nothing that is trained");
+        return true;
+    }
     for (i = 0; i < f->n_out; i++)
         arrives = arrives || e->vals[f->y[i]].grad >= 0;
     for (i = 0; i < f->n_in; i++)
         wanted = wanted || (f->x[i] >= 0 && e->vals[f->x[i]].needs);
     if (!arrives)
-        return;
+        return true;
     if (!f->op->backward || !wanted) {
         cut(e, f->node,
             f->op->backward ? "nothing before it is trained"
                             : "no gradient passes it");
-        return;
+        return true;
     }
     if (f->act != CR_ACT_NONE && !f->op->acts_back)
         act_backward(e, f, act_op(f->act));
     if (elide_view(e, f))
-        return;
-    s = step_new(e, CR_BACKWARD, f->node);
+        return true;
+    s = cr_plan_new(e, CR_BACKWARD, f->node);
     at = e->n_steps - 1;
     s->op = f->op;
     s->n_in = f->n_in;
@@ -607,29 +618,32 @@ static void backward_of(struct cr_exec *e, const struct cr_pstep *f)
         int x = f->x[i];
 
         if (x >= 0 && e->vals[x].needs)
-            write_grad(e, at, i, x);
+            cr_plan_write(e, at, i, x);
     }
+    return true;
 }
 
-static void backward_make(struct cr_exec *e)
+static bool backward_make(struct cr_exec *e)
 {
     struct cr_pstep *forward;
     int i, n = e->n_steps, g;
 
     if (!e->want.backward || e->loss < 0)
-        return;
+        return true;
     e->cuts = CR_NEWS(&e->arena, struct cr_cut, e->graph->n_nodes + 1);
     if (!e->vals[e->loss].needs)
-        return;
+        return true;
     g = grad_of(e, e->loss);
     e->vals[g].seed = true;
     e->vals[g].root = true;
     e->vals[g].writers = 1;
-    /* step_new may move the array: work on a copy */
+    /* cr_plan_new may move the array: work on a copy */
     forward = cr_grow(&e->arena, e->steps, (size_t)n, (size_t)n + 1,
                       sizeof *forward);
     for (i = n - 1; i >= 0; i--)
-        backward_of(e, &forward[i]);
+        if (!backward_of(e, &forward[i]))
+            return false;
+    return true;
 }
 
 /* What is not wanted is not computed: a frozen cell still passes gradients,
@@ -695,10 +709,22 @@ static void updates_make(struct cr_exec *e)
         if (v->param < 0 || !e->net->params[v->param].trained ||
             e->vals[val].grad < 0 || update_directly(e, val))
             continue;
-        s = step_new(e, CR_UPDATE, NULL);
+        s = cr_plan_new(e, CR_UPDATE, NULL);
         s->param = v->param;
         s->dy[0] = e->vals[val].grad;
     }
+}
+
+/* The step behind which an update may go: the last one that writes its
+ * gradient, or reads the parameter in a bprop's text. */
+static int update_after(const struct cr_exec *e, const struct cr_pstep *s)
+{
+    int i, after = e->vals[s->dy[0]].writer;
+
+    for (i = 0; i < e->n_vals; i++)
+        if (e->vals[i].param == s->param && e->vals[i].late > after)
+            after = e->vals[i].late;
+    return after;
 }
 
 /* An update goes right behind the last writer of its gradient, while that
@@ -714,7 +740,7 @@ static void updates_move(struct cr_exec *e)
     for (i = 0; i < e->n_backward; i++) {
         sorted[n++] = e->steps[i];
         for (k = e->n_backward; k < e->n_steps; k++)
-            if (e->vals[e->steps[k].dy[0]].writer == i)
+            if (update_after(e, &e->steps[k]) == i)
                 sorted[n++] = e->steps[k];
     }
     assert(n == e->n_steps);
@@ -740,7 +766,8 @@ bool cr_plan_make(struct cr_exec *e)
     }
     drop_fused(e);
     e->n_forward = e->n_steps;
-    backward_make(e);
+    if (!backward_make(e))
+        return false;
     if (e->cuts)
         note_cuts(e);
     e->n_backward = e->n_steps;

@@ -22,6 +22,7 @@ struct cr_pval {
     int grad;               /* its gradient; -1 */
     int writers, writer;    /* of a gradient: how many, and the last */
     int uses;               /* forward steps that read it */
+    int late;               /* last step of a bprop text that reads it; -1 */
     int other;              /* the same value in the other layout; -1 */
     bool root;              /* read from outside: never reused or fused */
     bool needs;             /* somebody wants its gradient */
@@ -104,6 +105,19 @@ int cr_plan_producer(const struct cr_exec *exec, int val, int before);
 void cr_plan_update(struct cr_exec *exec, const struct cr_pstep *step,
                     double scale, double lr);
 double cr_plan_rate(const struct cr_exec *exec, int param, double lr);
+/* A step for that node of the graph, in the layout it takes best. */
+bool cr_plan_node(struct cr_exec *exec, const struct cr_opnode *node);
+/* The same value in that layout: itself, or what a reorder makes of it. */
+int cr_plan_in_layout(struct cr_exec *exec, int val, enum cr_layout layout);
+struct cr_pstep *cr_plan_new(struct cr_exec *exec, enum cr_step_kind kind,
+                             const struct cr_opnode *node);
+/* Registers step number `step` as a writer of val's gradient: its dx[i]. */
+void cr_plan_write(struct cr_exec *exec, int step, int i, int val);
+/* custom.c: the way back of a cell with bprop, at its first node's step.
+ * *cut: a gradient arrives, and nobody wants what it gives. False after
+ * reporting. */
+bool cr_plan_custom(struct cr_exec *exec, const struct cr_pstep *step,
+                    bool *cut);
 /* fold.c */
 void cr_plan_fold(struct cr_exec *exec);
 

@@ -321,6 +321,37 @@ static struct cr_script *group(struct parser *p)
     return part(p, CR_SCRIPT_TUPLE, at, args);
 }
 
+/* {name: expr, a.b: expr} */
+static struct cr_script *map(struct parser *p)
+{
+    size_t at = p->at++;
+    struct cr_script *args = NULL, **last = &args, *a;
+
+    p->brackets++;
+    while (!take(p, "}")) {
+        const char *name = take_name(p);
+
+        while (name && p->s[p->at] == '.' && word_char(p->s[p->at + 1])) {
+            p->at++;
+            name = cr_strf(p->arena, "%s.%s", name, take_name(p));
+        }
+        if (!name)
+            return fail(p, "a parameter's name or '}'");
+        if (!take(p, ":"))
+            return fail(p, "':'");
+        a = expr(p);
+        if (!a)
+            return NULL;
+        a->keyword = name;
+        *last = a;
+        last = &a->next;
+        if (!take(p, ",") && peek(p) != '}')
+            return fail(p, "',' or '}'");
+    }
+    p->brackets--;
+    return part(p, CR_SCRIPT_MAP, at, args);
+}
+
 /* begin:end:step, or a plain index */
 static struct cr_script *index_item(struct parser *p)
 {
@@ -361,6 +392,7 @@ static struct cr_script *postfix(struct parser *p)
     struct cr_script *e, **last;
 
     e = c == '('                ? group(p)
+        : c == '{'              ? map(p)
         : c == '"' || c == '\'' ? text(p)
         : isdigit((unsigned char)c) ||
                 (c == '.' && isdigit((unsigned char)p->s[at + 1]))
@@ -611,7 +643,8 @@ struct cr_script_line *cr_script_parse(struct cr_arena *arena,
 
     if (node->kind != CR_NODE_STR) {
         cr_error(diag, node->pos, CR_E_WRONG_TYPE,
-                 "construct is a text of lines, not %s",
+                 "%s is a text of lines, not %s",
+                 node->key ? node->key : "construct",
                  cr_node_what(arena, node));
         return NULL;
     }

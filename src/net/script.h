@@ -3,6 +3,7 @@
  *
  *   line:  NAME[, NAME ...] = expr      `_` drops a value
  *          return expr                  the last line
+ *          of bprop also return expr, {NAME: expr, ...}
  *   expr:  calls with keywords, + - * / // % ** @, comparisons, and or not,
  *          (tuples), t[i], t[:, a:b, None], numbers, names, 'texts'
  *
@@ -22,6 +23,7 @@ enum cr_script_op {
     CR_SCRIPT_TRUTH,    /* True, False */
     CR_SCRIPT_CALL,     /* name; args */
     CR_SCRIPT_TUPLE,    /* args */
+    CR_SCRIPT_MAP,      /* args, each with a keyword: a.b too */
     CR_SCRIPT_INDEX,    /* args: what, then one per axis */
     CR_SCRIPT_SLICE,    /* args: begin, end, step; CR_SCRIPT_NONE if absent */
     CR_SCRIPT_UNARY,    /* sign "neg" or "logical_not"; args */
@@ -51,7 +53,7 @@ struct cr_script_line {
     struct cr_script_line *next;
 };
 
-/* NULL after reporting. */
+/* NULL after reporting; `text` is the value of the key `construct`, say. */
 struct cr_script_line *cr_script_parse(struct cr_arena *arena,
                                        struct cr_diag *diag,
                                        const struct cr_node *text);

@@ -64,6 +64,8 @@ const char *cr_thing_what(struct cr_arena *arena, const struct cr_thing *t)
     case TEXT:
         return cr_strf(arena, "'%s'",
                        cr_quote(arena, t->text, strlen(t->text)));
+    case MAP:
+        return cr_strf(arena, "a map of %d", t->n);
     default:
         return cr_strf(arena, "a tuple of %d", t->n);
     }

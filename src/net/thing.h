@@ -1,13 +1,13 @@
 /*
  * What a `construct` text computes with: tensors, numbers, truth values,
- * texts, tuples and None. Private to src/net.
+ * texts, tuples, maps of names and None. Private to src/net.
  */
 #ifndef CR_NET_THING_H
 #define CR_NET_THING_H
 
 #include "net/graph.h"
 
-enum cr_thing_kind { NOTHING, TENSOR, INTEGER, REAL, TRUTH, TEXT, TUPLE };
+enum cr_thing_kind { NOTHING, TENSOR, INTEGER, REAL, TRUTH, TEXT, TUPLE, MAP };
 
 struct cr_thing {
     enum cr_thing_kind kind;
@@ -15,8 +15,9 @@ struct cr_thing {
     int64_t integer;     /* TRUTH: 0 or 1 */
     double real;         /* INTEGER, REAL, TRUTH */
     const char *text;
-    int n;               /* TUPLE */
+    int n;               /* TUPLE, MAP */
     struct cr_thing *items;
+    const char **keys;   /* MAP */
 };
 
 struct cr_thing cr_thing_tensor(struct cr_val *val);

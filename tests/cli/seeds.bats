@@ -226,3 +226,51 @@ moved() {
     [[ "$output" != *'"same": false'* ]]
     [ "$(grep -o '"same": true' <<<"$output" | wc -l)" -ge 6 ]
 }
+
+@test "1, Dropout2d with bprop: mask * dy / keep_prob" {
+    floats x.npy '(2, 2, 2, 3)' $(seq 0 0.1 2.3)
+    for mode in "" --eager; do
+        "$CELLRUN" trace "$SEEDS/dropout2d.yaml" --feed x=x.npy --grad $mode \
+            --set seed=3 -q -o out.safetensors
+        paste <(tensor out.safetensors output.drop.drop) \
+            <(tensor out.safetensors 'grad.output.drop#.0') \
+            <(tensor out.safetensors grad.output.conv) |
+            awk '{ mask = $1 > 0; n[mask]++; d = $3 - mask * $2 / 0.8
+                   if (d * d > 1e-12 * (1 + $3 * $3)) bad = 1 }
+                 END { exit !(NR == 36 && n[0] > 0 && n[1] > 0 && !bad) }'
+    done
+    run -0 "$CELLRUN" gradcheck "$SEEDS/dropout2d.yaml" --feed x=x.npy
+}
+
+@test "1, NetWithParam: the input's gradient is w dout, the weight's x dout" {
+    floats x.npy '(2, 1)' 3 -5
+    "$CELLRUN" trace "$SEEDS/net_with_param.yaml" --feed x=x.npy --grad -q \
+        -o out.safetensors
+    [ "$(tensor out.safetensors output | xargs)" = "6 -10" ]
+    [ "$(tensor out.safetensors grad.w)" = -2 ]
+    run -0 "$CELLRUN" gradcheck "$SEEDS/net_with_param.yaml" --feed x=x.npy
+}
+
+@test "2.8, the sampler: [0,1,0,2,0] and [0,2,0,0,1]" {
+    floats x.npy '(2, 5)' 0.1 0.7 0.2 0.9 0.3 0.4 0.8 0.1 0.2 0.6
+    floats u.npy '(2, 3)' 0.9 0.1 0.6 0.2 0.7 0.3
+    for mode in "" --eager; do
+        "$CELLRUN" trace "$SEEDS/sampler.yaml" --feed x=x.npy --feed u=u.npy \
+            --grad $mode -q -o out.safetensors
+        [ "$(tensor out.safetensors output | xargs)" = \
+          "$(printf '%.9g ' 0.899999976 0.699999988 0.899999976 \
+            0.800000012 0.600000024 0.800000012 | xargs)" ]
+        [ "$(tensor out.safetensors grad.output.same | xargs)" = \
+          "0 1 0 2 0 0 2 0 0 1" ]
+    done
+    run -0 "$CELLRUN" gradcheck "$SEEDS/sampler.yaml" --feed x=x.npy \
+        --feed u=u.npy
+}
+
+@test "2.8, the Threshold layer: [0.1, 0.2, 0.3] becomes [20, 0.2, 0.3]" {
+    floats x.npy '(1, 3)' 0.1 0.2 0.3
+    "$CELLRUN" trace "$SEEDS/threshold.yaml" --feed x=x.npy --grad -q \
+        -o out.safetensors
+    [ "$(tensor out.safetensors output | xargs)" = "20 0.200000003 0.300000012" ]
+    [ "$(tensor out.safetensors grad.output.same | xargs)" = "0 1 1" ]
+}

@@ -153,6 +153,52 @@ static const struct example examples[] = {
       "    return d(concat((z[-1] + g[0], c(y[0], y[1])), 1)) + sum(h)\n" CE
           SGD,
       VECTOR(.classes = 3) },
+    { "a gradient of its own, with a parameter's",
+      "network:\n"
+      "  cells:\n"
+      "    a: {Dense: {out_channels: 8}}\n"
+      "    b:\n"
+      "      cells: {w: {Parameter: {shape: [8], init: One}}, f: {Dense: "
+      "{out_channels: 8}}}\n"
+      "      construct: \"return relu(x) * w, x > 0, f(x), x\"\n"
+      "      bprop: |\n"
+      "        dy, _, df, _ = dout\n"
+      "        dx = where(out[1], dy * w, 0.0) + f(df) + dout[3]\n"
+      "        return dx, {w: sum(relu(x) * dy, 0)}\n"
+      "    d: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    y, m, z, _ = b(relu(a(x)))\n"
+      "    return d(y + z)\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "a gradient that reads a weight updated before",
+      "network:\n"
+      "  cells:\n"
+      "    d: {Dense: [6, 6]}\n"
+      "    e: {Dense: [6, 6]}\n"
+      "    b:\n"
+      "      cells: {f: {Dense: [6, 6], share: {weight: d.weight, bias: "
+      "d.bias}}}\n"
+      "      construct: return x * 2\n"
+      "      bprop: return f(dout)\n"
+      "  construct: |\n"
+      "    h = b(e(x) + stop_gradient(d(x)))\n"
+      "    return d(h)\n" CE SGD,
+      VECTOR(.classes = 6) },
+    { "images through a gradient of its own",
+      "network:\n"
+      "  cells:\n"
+      "    c: {Conv2d: {out_channels: 16, kernel_size: 3}}\n"
+      "    r:\n"
+      "      construct: return relu(x), cast(x > 0, float32)\n"
+      "      bprop: return dout[0] * out[1] + dout[1]\n"
+      "    s: {inputs: [a, b], construct: return a + b, bprop: \"return "
+      "dout, None\"}\n"
+      "    e: {Conv2d: {out_channels: 16, kernel_size: 3}}\n"
+      "    d: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    y, m = r(c(x))\n"
+      "    return d(flatten(e(s(y, m))))\n" CE SGD,
+      PICTURE(.classes = 3) },
     { "residual blocks", RESIDUAL SGD, PICTURE(.classes = 3) },
     { "residual blocks, the first frozen",
       RESIDUAL "freeze: {patterns: \"0.* 1.c1.* 1.b2.*\"}\n" SGD,

@@ -1,4 +1,4 @@
-/* exp, tanh, erf and sigmoid against the library's, over floats of all sizes. */
+/* exp, tanh, erf and sigmoid against the library, over floats of all sizes. */
 #include "math/smooth.h"
 #include "tap.h"
 

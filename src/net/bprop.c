@@ -1,0 +1,347 @@
+/*
+ * `bprop` beside `construct`: a cell whose gradients are written out.
+ *
+ *   construct: return relu(x) * w
+ *   bprop: |
+ *     g = where(x > 0, dout, 0.0)
+ *     return g * w, {w: sum(relu(x) * dout, 0)}
+ *
+ * The text has the cell's inputs, `out` (a tuple where construct returns one)
+ * and `dout`, the gradient of each result, and returns one gradient per input;
+ * None: the input gets none. Behind them may stand a map of the cell's own
+ * parameters to theirs; those that it leaves out get none.
+ *
+ * In the graph each result passes a node `bprop`, an identity that lets no
+ * gradient through to what construct made. The text's own nodes stand in a
+ * list apart, hung on the first of these nodes, with values in place of
+ * `dout`; a plan with backward runs them when the gradients of all results
+ * are there (plan.c), and a step of the same op then hands on what they give.
+ */
+#include "base/str.h"
+#include "net/maker.h"
+
+#include <string.h>
+
+/* ---- the op ---- */
+
+/* x: a result, the cell's inputs, parameters */
+static bool bprop_plan(struct cr_plan *p)
+{
+    p->out[0] = p->in[0];
+    p->same = true;
+    return true;
+}
+
+static void bprop_forward(const struct cr_step *s)
+{
+    memcpy(s->y[0], s->x[0], cr_bytes(&s->out[0]));
+}
+
+/* The planner's step: dy[i] is the gradient of input i. */
+static void bprop_backward(const struct cr_step *s)
+{
+    int i;
+
+    for (i = 0; i < CR_OP_MAX; i++) {
+        const cr_real *from = s->dy[i];
+        cr_real *to = s->dx[i];
+        int64_t k, n = to ? cr_count(&s->in[i]) : 0;
+
+        if (to && !s->add[i])
+            memcpy(to, from, (size_t)n * sizeof *to);
+        for (k = 0; k < n && s->add[i]; k++)
+            to[k] += from[k];
+    }
+}
+
+static const struct cr_op bprop_op = {
+    .about = { .name = "bprop" },
+    .min_inputs = 1,
+    .max_inputs = CR_OP_MAX,
+    .outputs = 1,
+    .integers = CR_X(CR_OP_MAX) - 1,
+    .amp = CR_AMP_EXACT,
+    .plan = bprop_plan,
+    .forward = bprop_forward,
+    .backward = bprop_backward,
+};
+
+/* ---- building ---- */
+
+struct maker {
+    struct cr_maker m;
+    struct cr_build *b;
+    struct cr_cell_inputs inputs;
+    struct cr_custom *custom;
+};
+
+/* What building leaves in lists of the graph; kept while the text runs. */
+struct lists {
+    struct cr_opnode *nodes, *last_node;
+    struct cr_named *named, *last_named;
+    struct cr_cell_seen *seen;
+    int n_seen;
+};
+
+static struct lists lists_take(struct cr_net *net)
+{
+    struct cr_graph *g = net->graph;
+    struct lists l = { g->nodes,      g->last_node, g->named,
+                       g->last_named, NULL,         net->n_cells };
+
+    l.seen = cr_grow(net->arena, net->seen, (size_t)l.n_seen,
+                     (size_t)l.n_seen + 1, sizeof *l.seen);
+    g->nodes = g->last_node = NULL;
+    g->named = g->last_named = NULL;
+    net->back = true;
+    return l;
+}
+
+/* Calls in the text leave no names and are not counted. */
+static struct cr_opnode *lists_return(struct cr_net *net, const struct lists *l)
+{
+    struct cr_graph *g = net->graph;
+    struct cr_opnode *nodes = g->nodes;
+
+    g->nodes = l->nodes;
+    g->last_node = l->last_node;
+    g->named = l->named;
+    g->last_named = l->last_named;
+    memcpy(net->seen, l->seen, (size_t)l->n_seen * sizeof *l->seen);
+    net->back = false;
+    return nodes;
+}
+
+/* The results behind the boundary, which takes the inputs along: they are
+ * read again on the way back. */
+static bool boundary(struct maker *k, struct cr_val *const *in,
+                     struct cr_val *out)
+{
+    struct cr_custom *c = k->custom;
+    struct cr_val *args[CR_OP_MAX];
+    int i, n = k->inputs.max;
+
+    c->n_out = out->n_members > 0 ? out->n_members : 1;
+    c->out = CR_NEWS(k->b->net->arena, struct cr_val *, c->n_out);
+    c->dout = CR_NEWS(k->b->net->arena, struct cr_val *, c->n_out);
+    c->zero = CR_NEWS(k->b->net->arena, struct cr_val *, c->n_out);
+    if (n + 1 > CR_OP_MAX)
+        return cr_fail(k->b, CR_E_NETWORK,
+                       "a cell with bprop takes at most %d inputs",
+                       CR_OP_MAX - 1);
+    for (i = 0; i < n; i++) {
+        if (in[i]->n_members > 0)
+            return cr_fail(k->b, CR_E_NETWORK,
+                           "inputs of a cell with bprop are tensors, '%s' is "
+                           "a tuple of %d",
+                           k->inputs.names[i], in[i]->n_members);
+        args[i + 1] = in[i];
+    }
+    for (i = 0; i < c->n_out; i++) {
+        args[0] = out->n_members > 0 ? out->members[i] : out;
+        if (args[0]->n_members > 0)
+            return cr_fail(k->b, CR_E_NETWORK,
+                           "results of a cell with bprop are tensors, number "
+                           "%d is a tuple of %d",
+                           i, args[0]->n_members);
+        c->out[i] = cr_emit_as_is(k->b, &bprop_op, NULL, n + 1, args);
+        if (!c->out[i])
+            return false;
+        c->out[i]->by->custom = c;
+    }
+    c->node = c->out[0]->by;
+    return true;
+}
+
+static struct cr_thing thing_of(struct cr_arena *arena, int n,
+                                struct cr_val *const *vals, bool tuple)
+{
+    struct cr_thing t = { .kind = TUPLE, .n = n };
+    int i;
+
+    if (!tuple)
+        return vals[0] ? cr_thing_tensor(vals[0]) : (struct cr_thing){ 0 };
+    t.items = CR_NEWS(arena, struct cr_thing, n);
+    for (i = 0; i < n; i++)
+        t.items[i] = thing_of(arena, 1, &vals[i], false);
+    return t;
+}
+
+/* The names that the text begins with. */
+static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
+{
+    struct cr_arena *arena = k->b->net->arena;
+    struct cr_custom *c = k->custom;
+    int i;
+
+    for (i = 0; i < k->inputs.max; i++) {
+        const char *name = k->inputs.names[i];
+
+        if (strcmp(name, "out") == 0 || strcmp(name, "dout") == 0)
+            return cr_fail(k->b, CR_E_NETWORK,
+                           "an input of a cell with bprop cannot be called "
+                           "'%s'",
+                           name);
+        if (!cr_maker_input(&k->m, name, cr_thing_tensor(in[i])))
+            return false;
+    }
+    for (i = 0; i < c->n_out; i++) {
+        if (c->out[i]->spec.type != CR_REAL)
+            continue; /* has no gradient: dout is None there */
+        c->dout[i] = cr_val_apart(k->b->net, &c->out[i]->spec, c->node);
+        c->zero[i] = CR_EMIT(k->b, "zeros_like", NULL, c->out[i]);
+        if (!c->zero[i])
+            return false;
+    }
+    return cr_maker_input(&k->m, "out",
+                          thing_of(arena, c->n_out, c->out, tuple)) &&
+           cr_maker_input(&k->m, "dout",
+                          thing_of(arena, c->n_out, c->dout, tuple));
+}
+
+/* The gradient of what is called `name`, for input i of the boundary. */
+static bool take(struct maker *k, const struct cr_script *e, int i,
+                 const char *name, const struct cr_val *x,
+                 const struct cr_thing *t)
+{
+    struct cr_arena *arena = k->b->net->arena;
+
+    if (t->kind == NOTHING || x->spec.type != CR_REAL)
+        return true;
+    if (t->kind != TENSOR)
+        return cr_maker_fail(&k->m, e,
+                             cr_strf(arena,
+                                     "the gradient of '%s' is a tensor %s or "
+                                     "None, not %s",
+                                     name, cr_show(arena, &x->spec),
+                                     cr_thing_what(arena, t)));
+    if (!cr_spec_same(&t->val->spec, &x->spec))
+        return cr_maker_fail(
+            &k->m, e,
+            cr_strf(arena, "the gradient of '%s' is %s %s, needed is %s %s",
+                    name, cr_type_name(t->val->spec.type),
+                    cr_show(arena, &t->val->spec), cr_type_name(x->spec.type),
+                    cr_show(arena, &x->spec)));
+    k->custom->grad[i] = t->val;
+    return true;
+}
+
+/* {w: gradient}: own parameters, below the cell's path. */
+static bool take_params(struct maker *k, const struct cr_script *e,
+                        const struct cr_thing *map)
+{
+    struct cr_net *net = k->b->net;
+    const struct cr_script *a = e->op == CR_SCRIPT_MAP ? e->args : NULL;
+    int i, p, at = k->inputs.max + 1, o;
+
+    for (i = 0; i < map->n; i++, a = a ? a->next : NULL) {
+        const char *full = cr_path_of(net->arena, k->b->path, map->keys[i]);
+        struct cr_val *v;
+
+        for (p = 0; p < net->n_params; p++)
+            if (strcmp(net->params[p].name, full) == 0)
+                break;
+        v = p < net->n_params && p < net->graph->room_params
+                ? net->graph->params[p]
+                : NULL;
+        if (!v)
+            return cr_maker_fail(&k->m, a ? a : e,
+                                 cr_strf(net->arena,
+                                         "the cell has no parameter '%s'",
+                                         map->keys[i]));
+        if (at == CR_OP_MAX)
+            return cr_maker_fail(&k->m, a ? a : e,
+                                 cr_strf(net->arena,
+                                         "more than %d inputs and parameters",
+                                         CR_OP_MAX - 1));
+        for (o = 0; o < k->custom->n_out; o++) {
+            struct cr_opnode *node = k->custom->out[o]->by;
+
+            node->in[at] = v;
+            node->n_in = at + 1;
+        }
+        if (!take(k, a ? a : e, at++, map->keys[i], v, &map->items[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The part of a written tuple; else the whole expression. */
+static const struct cr_script *member(const struct cr_script *e, int i)
+{
+    const struct cr_script *a = e->op == CR_SCRIPT_TUPLE ? e->args : NULL;
+
+    while (a && i-- > 0)
+        a = a->next;
+    return a ? a : e;
+}
+
+/* One gradient per input, alone or as a tuple; then perhaps a map. */
+static bool take_all(struct maker *k, const struct cr_script *e,
+                     struct cr_thing value, struct cr_val *const *in)
+{
+    struct cr_arena *arena = k->b->net->arena;
+    const struct cr_script *map = e;
+    struct cr_thing params = { 0 }, one;
+    int i, n = k->inputs.max;
+
+    if (value.kind == TUPLE && value.n > 0 &&
+        value.items[value.n - 1].kind == MAP) {
+        params = value.items[--value.n];
+        map = member(e, value.n);
+        if (value.n == 1) { /* (dx, dy), {...} or dx, {...} */
+            e = member(e, 0);
+            value = value.items[0];
+        }
+    }
+    one = value;
+    if (value.kind != TUPLE)
+        value = (struct cr_thing){ .kind = TUPLE, .n = 1, .items = &one };
+    if (value.n != n)
+        return cr_maker_fail(
+            &k->m, e,
+            cr_strf(arena,
+                    "bprop returns %d gradient%s, the cell has %d input%s",
+                    value.n, value.n == 1 ? "" : "s", n, n == 1 ? "" : "s"));
+    for (i = 0; i < n; i++)
+        if (!take(k, one.kind == TUPLE ? member(e, i) : e, i + 1,
+                  k->inputs.names[i], in[i], &value.items[i]))
+            return false;
+    return params.kind != MAP || take_params(k, map, &params);
+}
+
+struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
+                        struct cr_val *const *in, struct cr_val *out)
+{
+    struct cr_net *net = b->net;
+    struct maker k = {
+        .m = { .b = b,
+               .cells = cr_node_get(node, "cells"),
+               .text = cr_node_get(node, "bprop") },
+        .b = b,
+        .inputs = cr_cell_inputs(net, node),
+        .custom = CR_NEW(net->arena, struct cr_custom),
+    };
+    const struct cr_script *returned = NULL;
+    struct cr_thing value = { 0 };
+    struct cr_pos pos = b->pos;
+    uint64_t key = b->key;
+    struct lists lists;
+    bool ok;
+
+    b->pos = k.m.text->pos;
+    if (!boundary(&k, in, out))
+        return NULL;
+    lists = lists_take(net);
+    b->key = cr_hash(key, "bprop", 5); /* other random numbers */
+    ok = given(&k, in, out->n_members > 0) &&
+         cr_maker_run(&k.m, &value, &returned) &&
+         take_all(&k, returned, value, in);
+    k.custom->nodes = lists_return(net, &lists);
+    b->key = key;
+    b->pos = pos;
+    if (!ok)
+        return NULL;
+    return out->n_members > 0 ? cr_tuple(b, k.custom->n_out, k.custom->out)
+                              : k.custom->out[0];
+}

@@ -1,0 +1,119 @@
+/*
+ * The way back through a cell with a `bprop` text (bprop.c): its nodes become
+ * steps that run forward, behind whatever writes the gradients of the cell's
+ * results; then one step hands on what they give.
+ */
+#include "net/plan.h"
+
+/* Marks those of the text's values that the wanted gradients are made of. */
+static bool *needed(struct cr_exec *e, const struct cr_custom *c,
+                    const bool *want, int n)
+{
+    bool *need = CR_NEWS(&e->arena, bool, e->graph->n_vals + 1);
+    const struct cr_opnode *node, **nodes;
+    int i, k, count = 0;
+
+    for (node = c->nodes; node; node = node->next)
+        count++;
+    nodes = CR_NEWS(&e->arena, const struct cr_opnode *, count + 1);
+    for (node = c->nodes, i = 0; node; node = node->next)
+        nodes[i++] = node;
+    for (i = 0; i < n; i++)
+        if (want[i])
+            need[c->grad[i]->id] = true;
+    while (count-- > 0) {
+        bool live = false;
+
+        for (i = 0; i < nodes[count]->n_out; i++)
+            live = live || need[nodes[count]->out[i]->id];
+        for (k = 0; k < nodes[count]->n_in && live; k++)
+            if (nodes[count]->in[k])
+                need[nodes[count]->in[k]->id] = true;
+    }
+    return need;
+}
+
+/* The gradients of the results, zeros where none arrives. False where none
+ * does at all. */
+static bool arrivals(struct cr_exec *e, const struct cr_custom *c, bool *need)
+{
+    bool any = false;
+    int i;
+
+    for (i = 0; i < c->n_out; i++)
+        if (c->dout[i]) {
+            int g = e->vals[e->of[c->out[i]->id]].grad;
+
+            any = any || g >= 0;
+            e->of[c->dout[i]->id] = g;
+            if (g < 0 && need[c->dout[i]->id])
+                need[c->zero[i]->id] = true;
+        }
+    return any;
+}
+
+static bool text_nodes(struct cr_exec *e, const struct cr_custom *c,
+                       const bool *need)
+{
+    const struct cr_opnode *node;
+    int i, from = e->n_steps;
+
+    for (node = c->nodes; node; node = node->next) {
+        bool live = false;
+
+        for (i = 0; i < node->n_out; i++)
+            live = live || need[node->out[i]->id];
+        if (live && !cr_plan_node(e, node))
+            return false;
+        for (i = 0; i < c->n_out; i++)
+            if (live && c->dout[i] && node->out[0] == c->zero[i])
+                e->of[c->dout[i]->id] = e->of[node->out[0]->id];
+    }
+    for (; from < e->n_steps; from++)
+        for (i = 0; i < e->steps[from].n_in; i++) {
+            int x = cr_plan_base(e, e->steps[from].x[i]);
+
+            if (x >= 0)
+                e->vals[x].late = from;
+        }
+    return true;
+}
+
+bool cr_plan_custom(struct cr_exec *e, const struct cr_pstep *f, bool *cut)
+{
+    const struct cr_custom *c = f->node->custom;
+    bool want[CR_OP_MAX] = { false }, wanted = false, *need;
+    int i, at, grad[CR_OP_MAX];
+    struct cr_pstep *s;
+
+    *cut = false;
+    if (f->node != c->node)
+        return true; /* the first one, to come, has all gradients */
+    for (i = 0; i < f->n_in; i++) {
+        want[i] = c->grad[i] && e->vals[f->x[i]].needs;
+        wanted = wanted || want[i];
+    }
+    need = needed(e, c, want, f->n_in);
+    if (!arrivals(e, c, need))
+        return true;
+    *cut = !wanted;
+    if (*cut)
+        return true;
+    if (!text_nodes(e, c, need))
+        return false;
+    for (i = 0; i < f->n_in; i++)
+        grad[i] = want[i]
+                      ? cr_plan_in_layout(e, e->of[c->grad[i]->id], CR_PLAIN)
+                      : -1;
+    s = cr_plan_new(e, CR_BACKWARD, f->node);
+    at = e->n_steps - 1;
+    s->op = f->op;
+    s->n_in = f->n_in;
+    s->run = f->run;
+    for (i = 0; i < f->n_in; i++)
+        s->dy[i] = grad[i];
+    for (i = 0; i < f->n_in; i++)
+        if (want[i])
+            cr_plan_write(e, at, i, f->x[i]);
+    return true;
+}

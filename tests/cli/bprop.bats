@@ -1,0 +1,170 @@
+# `bprop` beside `construct`: gradients that the config writes out.
+bats_require_minimum_version 1.5.0
+load small.bash
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+}
+
+# net FILE: the config of small.bash with the network and blocks on stdin
+net() {
+    config base.yaml
+    { echo "base: base.yaml"; cat; } >"$1"
+}
+
+# two NAME...: the same layer with MindSpore's gradient and with its own
+own() {
+    net plain.yaml <<'END'
+network: !replace
+  cells: {a: {Dense: {out_channels: 16}}, b: {Dense: {out_channels: 3}}}
+  construct: |
+    return b(tanh(a(x)))
+END
+    net own.yaml <<'END'
+blocks:
+  Tanh2:
+    construct: return tanh(x)
+    bprop: return dout * (1 - out * out)
+network: !replace
+  cells: {a: {Dense: {out_channels: 16}}, t: Tanh2, b: {Dense: {out_channels: 3}}}
+  construct: |
+    return b(t(a(x)))
+END
+}
+
+@test "the gradient that construct has anyway trains to the same losses" {
+    own
+    for name in plain own; do
+        "$CELLRUN" train $name.yaml -q -o $name "log.every=1 steps" >/dev/null
+        jq -r 'select(.split == "train") | .loss' $name/metrics.jsonl >$name.losses
+    done
+    [ "$(wc -l <own.losses)" -ge 10 ]
+    paste plain.losses own.losses | awk '{ d = $1 - $2
+        if (d * d > 1e-10 * $1 * $1) { print; bad = 1 } } END { exit bad }'
+    run -0 "$CELLRUN" gradcheck own.yaml
+}
+
+@test "gradcheck tells a wrong gradient" {
+    own
+    sed -i 's/1 - out/1 + out/' own.yaml
+    run ! "$CELLRUN" gradcheck own.yaml
+    [[ "$output" == *a.weight* ]]
+    [[ "$output" == *DIFFERS* ]]
+}
+
+@test "an interrupted run goes on to the same bytes, with any threads" {
+    own
+    "$CELLRUN" train own.yaml -q -o whole train.epochs=2 --threads 1 >/dev/null
+    "$CELLRUN" train own.yaml -q -o half train.epochs=1 --threads 2 >/dev/null
+    "$CELLRUN" resume half train.epochs=2 -q >/dev/null
+    run -0 "$CELLRUN" ckpt diff whole half --json
+    [[ "$output" == *'"same": true'* ]]
+    [[ "$output" != *'"same": false'* ]]
+}
+
+@test "a parameter that bprop leaves out is not trained, and summary says why" {
+    net left.yaml <<'END'
+network: !replace
+  cells:
+    a: {Dense: {out_channels: 16}}
+    cut:
+      cells: {f: {Dense: {out_channels: 16, has_bias: false}}}
+      construct: return f(x)
+      bprop: return dout
+    b: {Dense: {out_channels: 3}}
+  construct: return b(cut(a(x)))
+END
+    run -0 "$CELLRUN" summary left.yaml
+    [[ "$output" == *"not trained: cut.f.weight: cut off by bprop at left.yaml:8:14"* ]]
+    [[ "$output" != *"not trained: a.weight"* ]]
+    net named.yaml <<'END'
+network: !replace
+  cells:
+    a: {Dense: {out_channels: 16}}
+    cut:
+      cells: {f: {Dense: {out_channels: 16, has_bias: false}}}
+      construct: return f(x)
+      bprop: |
+        return dout, {f.weight: transpose(dout, (1, 0)) @ x}
+    b: {Dense: {out_channels: 3}}
+  construct: return b(cut(a(x)))
+END
+    run -0 "$CELLRUN" summary named.yaml
+    [[ "$output" != *"not trained"* ]]
+}
+
+@test "an input that gets None gets no gradient" {
+    net none.yaml <<'END'
+network: !replace
+  cells:
+    a: {Dense: {out_channels: 3}}
+    stop: {construct: return x * 2, bprop: return None}
+    b: {Dense: {out_channels: 3}}
+  construct: return b(stop(a(x)))
+END
+    run -0 "$CELLRUN" summary none.yaml
+    [[ "$output" == *"not trained: a.weight: cut off by bprop at none.yaml:"* ]]
+    [[ "$output" != *"not trained: b.weight"* ]]
+}
+
+# wrong BPROP [CONSTRUCT]: what check says of a cell of one input and a w
+wrong() {
+    {
+        printf 'network:\n  inputs: {x: {shape: [3]}}\n'
+        printf '  cells: {w: {Parameter: {shape: [3], init: One}}}\n'
+        printf '  construct: %s\n  bprop: |\n    %s\n' \
+            "${2:-return x * w}" "$1"
+    } >wrong.yaml
+    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+    [ -z "$output" ]
+}
+
+@test "wrong gradients are refused where they stand" {
+    wrong 'return dout, dout'
+    [[ "$stderr" == "wrong.yaml:6:12: error: bprop returns 2 gradients, the cell has 1 input "* ]]
+    wrong 'return sum(dout)'
+    [[ "$stderr" == "wrong.yaml:6:12: error: the gradient of 'x' is float"*" (), needed is float"*" (1, 3) "* ]]
+    wrong 'return dout > 0'
+    [[ "$stderr" == "wrong.yaml:6:12: error: the gradient of 'x' is bool (1, 3), needed is "* ]]
+    wrong 'return 1'
+    [[ "$stderr" == "wrong.yaml:6:12: error: the gradient of 'x' is a tensor (1, 3) or None, not 1 "* ]]
+    wrong 'return dot * w'
+    [[ "$stderr" == "wrong.yaml:6:12: error: 'dot' is not defined "* ]]
+    [[ "$stderr" == *"did you mean 'dout'?"* ]]
+    wrong 'y = dout'
+    [[ "$stderr" == "wrong.yaml:6:5: error: the last line must be 'return EXPRESSION' "* ]]
+}
+
+@test "wrong maps of parameters are refused" {
+    wrong 'return dout, {v: dout}'
+    [[ "$stderr" == "wrong.yaml:6:22: error: the cell has no parameter 'v' "* ]]
+    wrong 'return dout, {w: dout}'
+    [[ "$stderr" == "wrong.yaml:6:22: error: the gradient of 'w' is float"*" (1, 3), needed is float"*" (3,) "* ]]
+    wrong 'return dout, {w: None, w: None}'
+    [[ "$stderr" == *"error: 'w' is given twice "* ]]
+    wrong 'return dout, {w: dout'
+    [[ "$stderr" == *"error: the line ends here, expected ',' or '}' "* ]]
+    wrong 'return dout, {1: dout}'
+    [[ "$stderr" == *"error: found '1', expected a parameter's name or '}' "* ]]
+    wrong 'return dout' 'return {w: x}'
+    [ "$status" -eq 2 ]
+}
+
+@test "bprop stands beside construct, and takes no name that it gives" {
+    printf 'network:\n  inputs: {x: {shape: [3]}}\n  bprop: return dout\n' >a.yaml
+    run -2 --separate-stderr "$CELLRUN" check a.yaml
+    [[ "$stderr" == "a.yaml:3:10: error: 'bprop' needs 'construct' beside it "* ]]
+    printf 'network:\n  inputs: {out: {shape: [3]}}\n  construct: return out\n  bprop: return dout\n' >b.yaml
+    run -2 --separate-stderr "$CELLRUN" check b.yaml
+    [[ "$stderr" == *"error: an input of a cell with bprop cannot be called 'out' "* ]]
+    printf 'network:\n  inputs: {x: {shape: [3]}}\n  construct: return x\n  bprop: [x]\n' >c.yaml
+    run -2 --separate-stderr "$CELLRUN" check c.yaml
+    [[ "$stderr" == "c.yaml:4:10: error: bprop is a text of lines, not "* ]]
+}
+
+@test "a cell of two inputs in a list is refused" {
+    printf 'network:\n- {Dense: [3, 3]}\n- {inputs: [a, b], construct: return a + b}\n' >list.yaml
+    run -2 --separate-stderr "$CELLRUN" check list.yaml
+    [[ "$stderr" == "list.yaml:3:3: error: the cell takes 2 inputs, 1 is given "* ]]
+}
