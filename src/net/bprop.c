@@ -78,21 +78,46 @@ struct maker {
 /* What building leaves in lists of the graph; kept while the text runs. */
 struct lists {
     struct cr_opnode *nodes, *last_node;
-    struct cr_named *named, *last_named;
+    struct cr_names named;
+    struct cr_call *calls, *last_call;
     struct cr_cell_seen *seen;
     int n_seen;
+    struct cr_val **rounded; /* of the values until then */
+    int n_vals;
 };
+
+/* In low precision a value is rounded once for all its readers: those in the
+ * text have steps of their own for it. */
+static void rounded_swap(struct cr_graph *g, struct cr_val **with, int n)
+{
+    struct cr_val *v, *was;
+    int i = 0;
+
+    for (v = g->vals; v && i < n; v = v->next) {
+        was = v->rounded;
+        v->rounded = with[i];
+        with[i++] = was;
+    }
+}
 
 static struct lists lists_take(struct cr_net *net)
 {
     struct cr_graph *g = net->graph;
-    struct lists l = { g->nodes,      g->last_node, g->named,
-                       g->last_named, NULL,         net->n_cells };
+    struct lists l = { .nodes = g->nodes,
+                       .last_node = g->last_node,
+                       .named = g->named,
+                       .calls = g->calls,
+                       .last_call = g->last_call,
+                       .n_seen = net->n_cells };
 
     l.seen = cr_grow(net->arena, net->seen, (size_t)l.n_seen,
                      (size_t)l.n_seen + 1, sizeof *l.seen);
     g->nodes = g->last_node = NULL;
-    g->named = g->last_named = NULL;
+    g->named = (struct cr_names){ 0 };
+    g->calls = g->last_call = NULL;
+    l.rounded = CR_NEWS(net->arena, struct cr_val *, g->n_vals + 1);
+    l.n_vals = g->n_vals;
+    rounded_swap(g, l.rounded, l.n_vals);
     net->back = true;
     return l;
 }
@@ -106,7 +131,9 @@ static struct cr_opnode *lists_return(struct cr_net *net, const struct lists *l)
     g->nodes = l->nodes;
     g->last_node = l->last_node;
     g->named = l->named;
-    g->last_named = l->last_named;
+    g->calls = l->calls;
+    g->last_call = l->last_call;
+    rounded_swap(g, l->rounded, l->n_vals);
     memcpy(net->seen, l->seen, (size_t)l->n_seen * sizeof *l->seen);
     net->back = false;
     return nodes;
