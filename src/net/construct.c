@@ -333,7 +333,7 @@ struct given {
 };
 
 /* To be filled; .last points into the map, so it may be copied. */
-static struct given given_none(struct maker *m, const struct cr_script *e,
+static struct given given_none(struct cr_maker *m, const struct cr_script *e,
                                const struct cr_opt *rows)
 {
     struct given g = { .row = rows };
