@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The largest deviation of each cell from the golden vectors.
+"""The largest deviation of each cell and loss from the golden vectors.
 
     python3 tests/golden/deviations.py [PATTERN ...]
 
@@ -76,6 +76,10 @@ def main(patterns):
             if len(cells) > 1:
                 cells -= {'Dense', 'Flatten'}
             ref = load_file(folder / 'ref.safetensors')
+            if folder.name.startswith('loss_'):
+                cells = types(tree['loss'])
+                ref = {n: v for n, v in ref.items()
+                       if n == 'loss' or n.startswith('grad.output.')}
             for more in (), ('--eager',):
                 got = trace(folder, room + '/out.safetensors', *more)
                 for name, want in ref.items():

@@ -1,0 +1,274 @@
+/* CTCLoss: connectionist temporal classification (Graves et al., ICML 2006).
+ *
+ * log_probs lp (T, N, C), targets (N, S), lengths (N). The labels l of a sample
+ * are spread over its steps with blanks between them, l' = - l1 - l2 ... -, and
+ *   a_t(s) = lp_t(l'_s) + log of a_t-1(s) + a_t-1(s - 1) + a_t-1(s - 2),
+ * the last only where l'_s is neither blank nor l'_s-2;  b_t(s) is the same
+ * from the end, without step t itself. l = -log(a_T(end) + a_T(end - 1))
+ *   dl/dlp_t(c) = -the sum over s with l'_s = c of e^(a_t(s) + b_t(s) + l)
+ * A sample that no path fits has l = inf, or 0 with zero_infinity, and no
+ * gradient. mean divides each l by its number of labels, 1 at least. */
+#include "math/each.h"
+#include "net/loss.h"
+
+struct ctc {
+    int64_t blank;
+    int reduction;
+    bool zero_infinity;
+};
+
+static const struct cr_opt ctc_opts[] = {
+    CR_INT_OR(struct ctc, blank, 0, 0, CR_DIM_MAX, "The class of no label."),
+    CR_LOSS_REDUCTION(struct ctc, CR_MEAN),
+    CR_BOOL_OR(struct ctc, zero_infinity, false,
+               "A sample with more labels than fit into its steps counts "
+               "nothing, not infinity."),
+    { 0 },
+};
+
+enum {
+    LP,
+    T,
+    STEPS,
+    LABELS
+};
+
+static bool ctc_plan(struct cr_plan *p)
+{
+    const struct cr_spec *lp = &p->in[LP], *t = &p->in[T];
+    int64_t n = lp->dim[1], path;
+    int i;
+
+    if (lp->rank != 3 || t->rank != 2 || t->dim[0] != n)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "log_probs %s and targets %s are not (steps, batch, "
+                        "classes) and (batch, labels)",
+                        cr_show(p->arena, lp), cr_show(p->arena, t));
+    for (i = T; i <= LABELS; i++)
+        if (p->in[i].type != CR_I32 ||
+            (i > T && (p->in[i].rank != 1 || p->in[i].dim[0] != n)))
+            return cr_error(p->diag, p->pos, CR_E_DTYPE,
+                            "%s are %s %s, but int32 %s is needed",
+                            i == T ? "targets" : "lengths",
+                            cr_type_name(p->in[i].type),
+                            cr_show(p->arena, &p->in[i]),
+                            i == T ? "(batch, labels)" : "(batch)");
+    if (((const struct ctc *)p->attr)->blank >= lp->dim[2])
+        return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
+                        "blank is %lld, but there are %lld classes",
+                        (long long)((const struct ctc *)p->attr)->blank,
+                        (long long)lp->dim[2]);
+    /* behind its length a row of targets may hold -1 */
+    p->bound[T] =
+        (struct cr_bound){ .set = true, .low = -1, .high = lp->dim[2] };
+    p->bound[STEPS] = (struct cr_bound){ .set = true, .high = lp->dim[0] + 1 };
+    p->bound[LABELS] = (struct cr_bound){ .set = true, .high = t->dim[1] + 1 };
+    p->out[0] = CR_SPEC(n);
+    path = 2 * t->dim[1] + 1;
+    p->keep = sizeof(double) * (size_t)(n * (lp->dim[0] * path + 1));
+    p->scratch = sizeof(double) * (size_t)(n * 2 * path);
+    return true;
+}
+
+/* One sample. */
+struct sample {
+    const struct cr_step *s;
+    int64_t i, steps, path; /* of its own: T and 2 S + 1 */
+    const int32_t *label;
+    double *a, *loss; /* rows of `room` */
+    int64_t room;
+};
+
+static int64_t between(int64_t v, int64_t most)
+{
+    return v < 0 ? 0 : v > most ? most : v;
+}
+
+static struct sample sample_at(const struct cr_step *s, int64_t i)
+{
+    const struct cr_spec *lp = &s->in[LP];
+    int64_t labels = s->in[T].dim[1];
+    struct sample m = { .s = s, .i = i, .room = 2 * labels + 1 };
+
+    m.label = (const int32_t *)s->x[T] + i * labels;
+    m.steps = between(((const int32_t *)s->x[STEPS])[i], lp->dim[0]);
+    m.path = 2 * between(((const int32_t *)s->x[LABELS])[i], labels) + 1;
+    m.a = (double *)s->keep + i * (lp->dim[0] * m.room + 1);
+    m.loss = m.a + lp->dim[0] * m.room;
+    return m;
+}
+
+/* l'_s; labels out of range stand for nothing. */
+static int64_t class_of(const struct sample *m, int64_t at)
+{
+    return at % 2 ? m->label[at / 2] : ((const struct ctc *)m->s->attr)->blank;
+}
+
+static double log_prob(const struct sample *m, int64_t t, int64_t at)
+{
+    const struct cr_spec *lp = &m->s->in[LP];
+    int64_t c = class_of(m, at);
+
+    if (c < 0 || c >= lp->dim[2])
+        return -INFINITY;
+    return (double)((const cr_real *)
+                        m->s->x[LP])[(t * lp->dim[1] + m->i) * lp->dim[2] + c];
+}
+
+static double log_add(double a, double b)
+{
+    double top = a > b ? a : b;
+
+    return isinf(top) ? top : top + log1p(exp(-fabs(a - b)));
+}
+
+/* Whether a path may go from s - 2 to s. */
+static bool leaps(const struct sample *m, int64_t at)
+{
+    return at % 2 && at > 1 && class_of(m, at) != class_of(m, at - 2);
+}
+
+static void ctc_forward_rows(void *ctx, int64_t from, int64_t to)
+{
+    const struct cr_step *s = ctx;
+    const struct ctc *o = s->attr;
+    int64_t i, t, at;
+
+    for (i = from; i < to; i++) {
+        struct sample m = sample_at(s, i);
+        double l = m.path == 1 ? 0 : INFINITY; /* without steps */
+
+        for (t = 0; t < m.steps; t++) {
+            double *a = m.a + t * m.room, *before = a - m.room;
+
+            for (at = 0; at < m.path; at++) {
+                double v = at < 2 ? 0 : -INFINITY;
+
+                if (t > 0) {
+                    v = before[at];
+                    if (at > 0)
+                        v = log_add(v, before[at - 1]);
+                    if (leaps(&m, at))
+                        v = log_add(v, before[at - 2]);
+                }
+                a[at] = v + log_prob(&m, t, at);
+            }
+            l = -log_add(a[m.path - 1], m.path > 1 ? a[m.path - 2] : -INFINITY);
+        }
+        *m.loss = l;
+        ((cr_real *)s->y[0])[i] =
+            (cr_real)(isinf(l) && o->zero_infinity ? 0 : l);
+    }
+}
+
+static void ctc_forward(const struct cr_step *s)
+{
+    struct cr_step own = *s;
+    double cells = (double)(s->in[LP].dim[0] * (2 * s->in[T].dim[1] + 1));
+
+    cr_each_few(s->in[T].dim[0], 40 * cells, &own, ctc_forward_rows);
+}
+
+/* b_t from b_t+1 and the probabilities of step t + 1. */
+static void ctc_back_step(const struct sample *m, int64_t t,
+                          const double *after, double *b)
+{
+    int64_t at, last = m->path - 1;
+
+    for (at = 0; at < m->path; at++) {
+        double v = t == m->steps - 1 ? (at >= last - 1 ? 0 : -INFINITY)
+                                     : after[at] + log_prob(m, t + 1, at);
+
+        if (t < m->steps - 1 && at < last)
+            v = log_add(v, after[at + 1] + log_prob(m, t + 1, at + 1));
+        if (t < m->steps - 1 && at + 2 <= last && leaps(m, at + 2))
+            v = log_add(v, after[at + 2] + log_prob(m, t + 1, at + 2));
+        b[at] = v;
+    }
+}
+
+static void ctc_back_rows(void *ctx, int64_t from, int64_t to)
+{
+    const struct cr_step *s = ctx;
+    const struct cr_spec *lp = &s->in[LP];
+    int64_t i, t, at, c, all = lp->dim[0], classes = lp->dim[2];
+
+    for (i = from; i < to; i++) {
+        struct sample m = sample_at(s, i);
+        double *b = (double *)s->scratch + i * 2 * m.room;
+        double *after = b + m.room, *other;
+        cr_real g = ((const cr_real *)s->dy[0])[i];
+
+        for (t = all - 1; t >= 0; t--) {
+            cr_real *dx = (cr_real *)s->dx[LP] + (t * lp->dim[1] + i) * classes;
+
+            for (c = 0; c < classes && !s->add[LP]; c++)
+                dx[c] = 0;
+            if (t >= m.steps || isinf(*m.loss))
+                continue;
+            ctc_back_step(&m, t, after, b);
+            for (at = 0; at < m.path; at++) {
+                double v = m.a[t * m.room + at] + b[at] + *m.loss;
+
+                if (v > -1000)
+                    dx[class_of(&m, at)] -= g * (cr_real)exp(v);
+            }
+            other = after;
+            after = b;
+            b = other;
+        }
+    }
+}
+
+static void ctc_backward(const struct cr_step *s)
+{
+    struct cr_step own = *s;
+    double cells = (double)(s->in[LP].dim[0] * (2 * s->in[T].dim[1] + 1));
+
+    if (s->dx[LP])
+        cr_each_few(s->in[T].dim[0], 60 * cells, &own, ctc_back_rows);
+}
+
+static const struct cr_op ctc_op = {
+    .about = { .name = "ctc_loss" },
+    .min_inputs = 4,
+    .max_inputs = 4,
+    .outputs = 1,
+    .reads = CR_X(LP) | CR_X(T) | CR_X(STEPS) | CR_X(LABELS),
+    .integers = CR_X(T) | CR_X(STEPS) | CR_X(LABELS),
+    .plan = ctc_plan,
+    .forward = ctc_forward,
+    .backward = ctc_backward,
+};
+
+static struct cr_val *ctc_build(struct cr_build *b, struct cr_val *const *in)
+{
+    const struct ctc *o = cr_opts(b);
+    struct cr_val *v = CR_EMIT_OP(b, &ctc_op, o, in[0], in[1], in[2], in[3]);
+
+    if (o->reduction == CR_MEAN)
+        v = CR_EMIT(b, "div", NULL, v,
+                    CR_EMIT(b, "maximum", NULL, in[3], cr_loss_number(b, 1)));
+    return cr_loss_reduce(b, v, o->reduction);
+}
+
+const struct cr_cell cr_loss_ctc = {
+    .about = {
+        .name = "CTCLoss",
+        .summary = "Labels in their order, wherever they stand in the steps.",
+        .detail = "The network gives logarithms of probabilities (steps, "
+                  "batch, classes), and for each sample the number of its "
+                  "steps and of its labels, int32; labels int32 (batch, "
+                  "labels).",
+        .example = "loss: {CTCLoss: {zero_infinity: true}}\n",
+        .opts = ctc_opts,
+        .size = sizeof(struct ctc),
+    },
+    .min_inputs = 4,
+    .max_inputs = 4,
+    .inputs = (const char *const[]){ "log_probs", "targets", "input_lengths",
+                                     "target_lengths", NULL },
+    .targets = (const char *const[]){ "label", NULL },
+    .columns = 1u << 1,
+    .build = ctc_build,
+};
