@@ -382,3 +382,17 @@ END
     run -2 --separate-stderr "$CELLRUN" check key.yaml
     [[ "$stderr" == *"the cell has the name 'body' already"* ]]
 }
+
+@test "two weighted losses on two results" {
+    local two="$BATS_TEST_DIRNAME/../../configs/two_losses.yaml" name
+    # the sum of both, each with its weight
+    for name in 0 1 0.25; do
+        "$CELLRUN" trace "$two" "vars.share=$name" |
+            awk '$1 == "loss" { print $3 }' >"loss$name"
+    done
+    awk '{ getline b <"loss1"; getline c <"loss0.25"
+        d = $1 + 0.25 * (b - $1) - c
+        exit !($1 > 1 && b > $1 && d * d < 1e-8) }' loss0
+    run -0 "$CELLRUN" train "$two" -q -o run train.epochs=1 \
+        --require 'accuracy>=0.7'
+}

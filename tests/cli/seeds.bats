@@ -274,3 +274,23 @@ moved() {
     [ "$(tensor out.safetensors output | xargs)" = "20 0.200000003 0.300000012" ]
     [ "$(tensor out.safetensors grad.output.same | xargs)" = "0 1 1" ]
 }
+
+@test "3: a result that only passes through leaves the gradient alone" {
+    "$CELLRUN" trace "$SEEDS/autodiff.yaml" --grad -o out.safetensors
+    near "$(tensor out.safetensors loss)" 0.9142847 1e-7
+    tensor out.safetensors grad.output.fc >alone
+    near "$(sed -n 1p alone)" 0.06568697 1e-8
+    near "$(sed -n 2p alone)" 0.05373345 1e-8
+    near "$(sed -n 3p alone)" 0.30146704 5e-8
+    # both together: 1 more in each
+    "$CELLRUN" trace "$SEEDS/autodiff-joint.yaml" --grad -o out.safetensors
+    tensor out.safetensors grad.output.fc >joint
+    near "$(sed -n 1p joint)" 1.06568697 1e-7
+    near "$(sed -n 2p joint)" 1.05373345 1e-7
+    near "$(sed -n 3p joint)" 1.30146704 2e-7
+    # unless the second result is cut off
+    "$CELLRUN" trace "$SEEDS/autodiff-joint.yaml" vars.joint=0 --grad \
+        -o out.safetensors
+    tensor out.safetensors grad.output.fc >cut
+    diff alone cut
+}
