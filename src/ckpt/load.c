@@ -643,23 +643,39 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
     return ok;
 }
 
-bool cr_load_slots(struct cr_store *store, struct cr_diag *diag,
-                   const struct cr_net *net)
+static bool load_tensors(struct cr_store *store, struct cr_diag *diag,
+                         const char *what, const struct cr_tensor *v, int n)
 {
     struct cr_pos at = cr_at_file(diag->arena, cr_store_path(store));
     bool ok = true;
-    int n;
-    const struct cr_tensor *slot = cr_net_slots(net, &n);
 
     for (int i = 0; i < n; i++) {
-        const struct cr_entry *e = cr_store_find(store, slot[i].name);
+        const struct cr_entry *e = cr_store_find(store, v[i].name);
 
-        if (!e || !e->readable || !load_shape_fits(&slot[i].spec, &e->spec))
+        if (!e || !e->readable || !load_shape_fits(&v[i].spec, &e->spec))
             ok = cr_error(diag, at, CR_E_CKPT_MISMATCH,
-                          "no optimizer slot '%s' %s in the file", slot[i].name,
-                          cr_show(diag->arena, &slot[i].spec));
+                          "no %s '%s' %s in the file", what, v[i].name,
+                          cr_show(diag->arena, &v[i].spec));
         else
-            ok &= cr_store_read(store, diag, e, CR_REAL, slot[i].data);
+            ok &= cr_store_read(store, diag, e, CR_REAL, v[i].data);
     }
     return ok;
+}
+
+bool cr_load_slots(struct cr_store *store, struct cr_diag *diag,
+                   const struct cr_net *net)
+{
+    int n;
+    const struct cr_tensor *slots = cr_net_slots(net, &n);
+
+    return load_tensors(store, diag, "optimizer slot", slots, n);
+}
+
+bool cr_load_means(struct cr_store *store, struct cr_diag *diag,
+                   const struct cr_net *net)
+{
+    int n;
+    const struct cr_tensor *means = cr_net_means(net, &n);
+
+    return load_tensors(store, diag, "moving mean", means, n);
 }

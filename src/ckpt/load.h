@@ -35,5 +35,8 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
  * missing or misshapen is reported. */
 bool cr_load_slots(struct cr_store *store, struct cr_diag *diag,
                    const struct cr_net *net);
+/* Likewise the moving means that the network keeps. */
+bool cr_load_means(struct cr_store *store, struct cr_diag *diag,
+                   const struct cr_net *net);
 
 #endif

@@ -201,9 +201,15 @@ static enum cr_end loop_eval(struct loop *l)
 {
     struct cr_train *t = l->t;
     double from = l->now;
-    bool planned = loop_eval_planned(l), stopped;
+    bool planned = loop_eval_planned(l), stopped, ok;
+    bool means = t->eval_opts.use_ema && t->train.ema.decay > 0;
 
-    if (!cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped))
+    if (means)
+        cr_net_swap(t->net);
+    ok = cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped);
+    if (means)
+        cr_net_swap(t->net);
+    if (!ok)
         return CR_END_FAILED;
     l->now = cr_now();
     l->rate_from += l->now - from; /* the rate is that of training */
@@ -352,14 +358,20 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
                                double scale)
 {
     struct cr_train *t = l->t;
-    double norm = cr_exec_norm(exec) / scale;
+    double norm = cr_exec_norm(exec) / scale, clip = t->train.clip.norm;
 
     if (!isfinite(norm) && t->optim.scale.on && !t->optim.scale.rule.trusting)
         return loop_overflow(l, exec, "the gradient");
     l->grad_norm = norm;
     if (!isfinite(norm))
         return loop_diverged(l, exec, "the gradient");
-    cr_exec_update(exec, 1 / scale, l->lr);
+    if (!isnan(t->train.clip.value)) {
+        cr_exec_clip_value(exec, -t->train.clip.value * scale,
+                           t->train.clip.value * scale);
+        if (!isnan(clip))
+            norm = cr_exec_norm(exec) / scale;
+    }
+    cr_exec_update(exec, (norm > clip ? clip / norm : 1) / scale, l->lr);
     if (t->optim.scale.on)
         cr_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
     return CR_END_NONE;
@@ -387,16 +399,25 @@ static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
     if (!cr_exec_backward(exec, scale, l->lr))
         return scaled ? loop_overflow(l, exec, "the gradient of the loss")
                       : loop_diverged(l, exec, "the gradient of the loss");
-    return t->log.grad_norm || scaled ? loop_update(l, exec, scale)
-                                      : CR_END_NONE;
+    return cr_train_apart(t) ? loop_update(l, exec, scale) : CR_END_NONE;
 }
 
-/* Moves the state past the batch just computed. */
-static void loop_advance(struct cr_train *t, const struct cr_batch *batch)
+/* As mindcv has it: the mean follows fast in the beginning. */
+static void loop_mean(struct cr_train *t, int64_t updates)
+{
+    cr_net_mean_step(t->net, t->train.ema.decay *
+                                 (1 - exp(-(double)updates / 2000)));
+}
+
+/* Moves the state past the batch just computed; `before`: updates then. */
+static void loop_advance(struct cr_train *t, const struct cr_batch *batch,
+                         int64_t before)
 {
     struct cr_state *s = &t->state;
 
     s->step++;
+    if (t->train.ema.decay > 0 && cr_state_updates(s) > before)
+        loop_mean(t, cr_state_updates(s));
     s->samples += batch->n;
     s->cursor += batch->n;
     if (cr_state_in_epoch(s) == 0)
@@ -419,6 +440,7 @@ static enum cr_end loop_run(struct loop *l)
 
     for (;;) {
         const struct cr_batch *batch;
+        int64_t updates = cr_state_updates(&t->state);
         enum cr_end end = loop_place(l);
 
         if (end != CR_END_NONE)
@@ -431,7 +453,7 @@ static enum cr_end loop_run(struct loop *l)
             cr_train_save(t, &end); /* what was learnt is worth keeping */
         if (end != CR_END_NONE)
             return end;
-        loop_advance(t, batch);
+        loop_advance(t, batch, updates);
         l->now = cr_now();
         loop_log(l);
         if (t->speak && !cr_speak_step(t->speak))
@@ -478,7 +500,7 @@ enum cr_end cr_train_dry(struct cr_train *t)
     batch = loop_next(t);
     end = batch ? loop_step(&l, batch) : CR_END_FAILED;
     if (end == CR_END_NONE)
-        loop_advance(t, batch);
+        loop_advance(t, batch, 0);
     if (end == CR_END_NONE && t->eval &&
         !cr_eval_run(t->eval, t->diag, loop_eval_stop, &l, &stopped))
         end = CR_END_FAILED;

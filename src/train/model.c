@@ -42,6 +42,24 @@ bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
     return !to->config->broken && cr_vocabs_read(to->config, store);
 }
 
+/* With eval.use_ema the network is that of the moving means. */
+static bool model_means(struct cr_model *model)
+{
+    struct cr_config *config = model->config;
+    struct cr_eval_section eval = { 0 };
+
+    if (!cr_section(config, "eval") ||
+        !cr_section_read(config, "eval", &eval) || !eval.use_ema ||
+        !cr_node_find(config->root, "train.ema.decay") ||
+        !cr_store_is_ours(model->store))
+        return true;
+    cr_net_mean(model->net);
+    if (!cr_load_means(model->store, config->diag, model->net))
+        return false;
+    cr_net_swap(model->net);
+    return true;
+}
+
 bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
                   int n_columns, int64_t batch, int64_t classes, bool loss)
 {
@@ -57,7 +75,8 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
 
     model->net = ok ? cr_net_build(config, &want) : NULL;
     ok = model->net && cr_load_weights(model->store, config->diag, model->net,
-                                       cr_store_is_ours(model->store));
+                                       cr_store_is_ours(model->store)) &&
+         model_means(model);
     cr_store_close(model->store);
     model->store = NULL;
     return ok;

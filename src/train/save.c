@@ -56,7 +56,7 @@ void cr_train_record(struct cr_train *t, double lr, double grad_norm,
     save_record_head(t, &b, "train");
     save_member(&b, "loss", t->loss);
     save_member(&b, "lr", lr);
-    if (t->log.grad_norm)
+    if (t->log.grad_norm || !isnan(t->train.clip.norm))
         save_member(&b, "grad_norm", grad_norm);
     if (t->optim.scale.on) {
         save_member(&b, "loss_scale", t->state.scale.value);
@@ -146,19 +146,24 @@ static const struct cr_tensor *save_tensors(struct cr_train *t,
                                             struct cr_arena *arena, int *n)
 {
     struct cr_tensor *all;
-    int params, slots;
+    int params, slots, means;
     const struct cr_param *param = cr_net_params(t->net, &params);
     const struct cr_tensor *slot = cr_net_slots(t->net, &slots);
+    const struct cr_tensor *mean = cr_net_means(t->net, &means);
 
     if (t->checkpoint.weights_only)
         slots = 0;
-    *n = params + slots;
+    if (t->checkpoint.weights_only && !t->eval_opts.use_ema)
+        means = 0;
+    *n = params + slots + means;
     all = CR_NEWS(arena, struct cr_tensor, *n + 1);
     for (int i = 0; i < params; i++)
         all[i] = (struct cr_tensor){ param[i].name, param[i].spec,
                                      param[i].data };
     for (int i = 0; i < slots; i++)
         all[params + i] = slot[i];
+    for (int i = 0; i < means; i++)
+        all[params + slots + i] = mean[i];
     return all;
 }
 

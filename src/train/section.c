@@ -68,6 +68,28 @@ static const struct cr_opt early_stop_opts[] = {
     { 0 },
 };
 
+#define CLIP(f) .at = offsetof(struct cr_train_section, clip.f) - \
+                      offsetof(struct cr_train_section, clip)
+
+static const struct cr_opt clip_opts[] = {
+    { .name = "norm", CLIP(norm), .type = CR_OPT_REAL, .need = CR_OPTIONAL,
+      .above = true, .high = DBL_MAX,
+      .doc = "All gradients are made shorter together where their global norm "
+             "is more: MindSpore's clip_by_global_norm." },
+    { .name = "value", CLIP(value), .type = CR_OPT_REAL, .need = CR_OPTIONAL,
+      .above = true, .high = DBL_MAX,
+      .doc = "No element of a gradient is further from 0." },
+    { 0 },
+};
+
+static const struct cr_opt ema_opts[] = {
+    { .name = "decay", .type = CR_OPT_REAL, .need = CR_REQUIRED,
+      .above = true, .high = 1,
+      .doc = "Part of the mean that goes on; less in the beginning: times "
+             "1 - exp(-updates / 2000)." },
+    { 0 },
+};
+
 static const struct cr_opt train_opts[] = {
     CR_INT_MAY(struct cr_train_section, epochs, 1, 1e9,
                "Passes over the training data."),
@@ -85,6 +107,11 @@ static const struct cr_opt train_opts[] = {
     CR_AMOUNT_MAY(struct cr_train_section, limit, CR_SAMPLES,
                   "Train on the first part of the data only: a number of "
                   "samples, or a percentage."),
+    CR_SUB(struct cr_train_section, clip, clip_opts,
+           "Bounds of the gradients, before weight decay."),
+    CR_SUB(struct cr_train_section, ema, ema_opts,
+           "Keeps moving means of all parameters and statistics beside them; "
+           "eval.use_ema evaluates with them."),
     { 0 },
 };
 
@@ -95,6 +122,7 @@ const struct cr_section cr_section_train = {
         .detail = "Of epochs and steps the one given later holds.",
         .example = "train:\n"
                    "  epochs: 10\n"
+                   "  clip: {norm: 5.0}\n"
                    "  early_stop: {monitor: accuracy, patience: 3}\n",
         .opts = train_opts,
         .size = sizeof(struct cr_train_section),
@@ -110,6 +138,9 @@ static const struct cr_opt eval_opts[] = {
                "Evaluate on the first batches only."),
     CR_INT_MAY(struct cr_eval_section, batch_size, 1, 1e6,
                "Batch size of evaluations; the datapipe's unless given."),
+    CR_BOOL_OR(struct cr_eval_section, use_ema, false,
+               "Evaluate with the moving means that train.ema keeps, also "
+               "from a checkpoint."),
     { 0 },
 };
 

@@ -25,6 +25,12 @@ struct cr_train_section {
     const struct cr_node *time_limit;
     int64_t overfit_batches;        /* CR_INT_NONE: all */
     struct cr_amount limit;
+    struct {
+        double norm, value;         /* NaN: gradients stay as they are */
+    } clip;
+    struct {
+        double decay;               /* 0: no moving means */
+    } ema;
 };
 
 struct cr_eval_section {
@@ -32,6 +38,7 @@ struct cr_eval_section {
     bool first;
     int64_t max_batches;            /* CR_INT_NONE: all */
     int64_t batch_size;             /* CR_INT_NONE: the datapipe's */
+    bool use_ema;
 };
 
 enum cr_on_save_error { CR_SAVE_CONTINUE, CR_SAVE_ABORT };

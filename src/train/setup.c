@@ -130,6 +130,12 @@ static bool setup_data(struct cr_train *t)
 
 /* ---- Network and plans */
 
+bool cr_train_apart(const struct cr_train *t)
+{
+    return t->log.grad_norm || t->optim.scale.on ||
+           !isnan(t->train.clip.norm) || !isnan(t->train.clip.value);
+}
+
 static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 {
     struct cr_net_want want = { .seed = t->seed, .loss = true,
@@ -148,8 +154,7 @@ static bool setup_steps(struct cr_train *t)
 {
     struct cr_exec_want want = { .training = true, .loss = true,
                                  .backward = true, .update = true,
-                                 .norm = t->log.grad_norm ||
-                                         t->optim.scale.on,
+                                 .norm = cr_train_apart(t),
                                  .eager = t->flags.eager };
 
     return cr_plans_make(&t->plans, t->net, &want, t->pipe);

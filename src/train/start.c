@@ -114,6 +114,10 @@ static bool start_restore(struct cr_train *t, struct cr_store *store)
     }
     ok = cr_load_weights(store, t->diag, t->net, true);
     ok = cr_load_slots(store, t->diag, t->net) && ok;
+    if (t->train.ema.decay > 0) {
+        cr_net_mean(t->net);
+        ok = cr_load_means(store, t->diag, t->net) && ok;
+    }
     ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
     if (!ok)
         return false;
@@ -407,6 +411,8 @@ bool cr_train_start(struct cr_train *t)
     if (t->flags.resume && !t->resumed &&
         !cr_load(t->config, t->net, NULL, &load))
         return false;
+    if (t->train.ema.decay > 0 && !t->resumed)
+        cr_net_mean(t->net); /* it begins as a copy */
     start_state(t);
     if (!t->flags.dry_run) {
         if (t->resumed)

@@ -107,6 +107,8 @@ struct cr_train {
 /* ---- setup.c */
 
 bool cr_train_prepare(struct cr_train *t);
+/* Whether gradients are looked at or changed between backward and update. */
+bool cr_train_apart(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
 struct cr_every cr_train_every(const struct cr_train *t,
                                const struct cr_amount *amount);

@@ -1,0 +1,84 @@
+# What happens to gradients and beside them: clip, ema.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    config c.yaml
+    sgd='optimizer={SGD: {learning_rate: 0.1}}'
+}
+
+# norms DIR: grad_norm of all records
+norms() {
+    sed -n 's/.*"grad_norm":\([0-9.e+-]*\).*/\1/p' "$1/metrics.jsonl"
+}
+
+@test "clip.norm shortens all gradients together, and no others" {
+    set -- train c.yaml -q --steps 1 log.grad_norm=true "$sgd" log.every=1
+    run -0 "$CELLRUN" "$@" -o a
+    n=$(norms a)
+    # above the norm nothing changes, half of it is half of the rate
+    run -0 "$CELLRUN" "$@" -o b "train.clip={norm: $(perl -e "print $n * 1.5")}"
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors || "$CELLRUN" ckpt diff a b
+    run -0 "$CELLRUN" "$@" -o c "train.clip={norm: $(perl -e "print $n / 2")}"
+    [ "$(norms c)" = "$n" ]
+    run -0 "$CELLRUN" "$@" -o d optimizer.learning_rate=0.05
+    run -0 "$CELLRUN" predict --ckpt c eval-x.npy --format jsonl --probs
+    half=$output
+    run -0 "$CELLRUN" predict --ckpt d eval-x.npy --format jsonl --probs
+    perl -e 'my @a = $ARGV[0] =~ /[0-9.]+(?:e-?\d+)?/g;
+        my @b = $ARGV[1] =~ /[0-9.]+(?:e-?\d+)?/g;
+        die "none" unless @a > 100 && @a == @b;
+        for (0 .. $#a) { die "$a[$_] $b[$_]" if abs($a[$_] - $b[$_]) > 1e-4 }
+        ' "$half" "$output"
+    run ! cmp -s a/ckpt/last.safetensors c/ckpt/last.safetensors
+}
+
+@test "clip.value bounds each element" {
+    # with a bound that all elements reach, a step is the sign of each
+    run -0 "$CELLRUN" train c.yaml -q --steps 1 "$sgd" -o a log.every=1 \
+        'train.clip={value: 1e-12}' log.grad_norm=true
+    run -0 "$CELLRUN" train c.yaml -q --steps 1 -o b log.every=1 \
+        'optimizer={SGD: {learning_rate: 0.0}}'
+    # 1e-13 is less than any parameter can tell
+    run -0 "$CELLRUN" predict --ckpt a eval-x.npy --format jsonl --probs
+    small=$output
+    run -0 "$CELLRUN" predict --ckpt b eval-x.npy --format jsonl --probs
+    [ "$small" = "$output" ]
+    run -0 "$CELLRUN" train c.yaml -q --steps 20 "$sgd" -o d log.grad_norm=true
+    run -0 "$CELLRUN" train c.yaml -q --steps 20 "$sgd" -o e \
+        'train.clip={value: 1000}'
+    "$CELLRUN" ckpt diff d e
+}
+
+@test "ema: means beside the parameters, evaluated with, resumed exactly" {
+    set -- train c.yaml -q --epochs 3 checkpoint.every=9 'train.ema={decay: 0.9}' \
+        eval.use_ema=true 'train.clip={norm: 1.0}'
+    run -0 "$CELLRUN" "$@" -o a
+    acc=$(sed -n 's/^eval.loss: //p' <<<"$output")
+    grep -aq '"cellrun.ema.fc.weight":' a/ckpt/last.safetensors
+    run -0 "$CELLRUN" eval --ckpt a/ckpt/last.safetensors
+    [ "$(sed -n 's/^loss: //p' <<<"$output")" = "$acc" ]
+    run -0 "$CELLRUN" eval --ckpt a/ckpt/last.safetensors eval.use_ema=false
+    [ "$(sed -n 's/^loss: //p' <<<"$output")" != "$acc" ]
+    cp -r a b
+    rm b/ckpt/last.safetensors b/ckpt/best.safetensors b/ckpt/c-3_*
+    sed -i 's/"completed"/"running"/' b/record.json
+    run -0 "$CELLRUN" resume b -q
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    # the parameters are those of a run without
+    run -0 "$CELLRUN" train c.yaml -q --epochs 3 -o d 'train.clip={norm: 1.0}'
+    run -0 "$CELLRUN" eval --ckpt d/ckpt/last.safetensors
+    plain=$output
+    run -0 "$CELLRUN" eval --ckpt a/ckpt/last.safetensors eval.use_ema=false
+    [ "$plain" = "$output" ]
+}
+
+@test "what clip and ema do not take" {
+    run -2 "$CELLRUN" check c.yaml 'train.clip={norm: 0}'
+    run -2 "$CELLRUN" check c.yaml 'train.clip={norm: -1}'
+    run -2 "$CELLRUN" check c.yaml 'train.ema={decay: 1.5}'
+    run -2 "$CELLRUN" check c.yaml 'train.ema={}'
+    [[ $output == *decay* ]]
+}
