@@ -65,6 +65,21 @@ bool cr_config_check(struct cr_config *config)
     return config->diag->errors == 0;
 }
 
+void **cr_config_shared(struct cr_config *config, const char *name)
+{
+    struct cr_shared *s = config->shared;
+
+    while (s && strcmp(s->name, name) != 0)
+        s = s->next;
+    if (!s) {
+        s = CR_NEW(config->arena, struct cr_shared);
+        s->name = cr_strdup(config->arena, name);
+        s->next = config->shared;
+        config->shared = s;
+    }
+    return &s->self;
+}
+
 /* ---- paths ---- */
 
 /* The node a text comes from: the very same one, else one that equals it. */

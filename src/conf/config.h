@@ -24,8 +24,22 @@ struct cr_config {
     struct cr_origin *origins;  /* sources and the folders of their paths */
     struct cr_moved **moved;    /* paths found elsewhere than in dir */
     const struct cr_vocab *vocabs; /* what its data mean: data/vocab.h */
+    const struct cr_node *kept; /* numbers that a checkpoint keeps for the ops
+                                   of the datapipe: {x.0: [...]}; or NULL */
+    struct cr_shared *shared;   /* what its users share (below) */
+    struct cr_strs classes;     /* names of the label's classes, of the
+                                   training data or checkpoint; n 0: none */
     bool broken;                /* a file could not be read to its end */
 };
+
+/* Things that were made for a config and that others find by name. */
+struct cr_shared {
+    const char *name;
+    void *self;
+    struct cr_shared *next;
+};
+/* The thing's place; it holds NULL at first. */
+void **cr_config_shared(struct cr_config *config, const char *name);
 
 /* Reads files ("-" is standard input) and assignments ("a.b=1", "~key").
  * Reports all problems of all files. `text`, when not NULL, is read instead

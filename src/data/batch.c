@@ -64,6 +64,8 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
                                           b->epoch, i, x, y, room);
             else
                 ok = cr_colpipe_run(c, diag, b->epoch, i, x, y, room);
+            if (x && !ok)
+                cr_sample_note(&p->set, diag, i, k);
         }
         cr_arena_free(&mem);
     }
@@ -239,6 +241,18 @@ void cr_pipe_seek(struct cr_pipe *p, int64_t epoch, int64_t index)
         cr_workers_seek(p->workers, epoch * p->batches + index);
 }
 
+bool cr_pipe_load(struct cr_pipe *p, struct cr_diag *diag)
+{
+    if (p->loaded)
+        return true;
+    if (p->set.type->load && !p->set.type->load(&p->set, diag))
+        return false;
+    if (p->scans)
+        cr_reader_scan(p->reader, diag, false);
+    p->loaded = true;
+    return true;
+}
+
 const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
 {
     const struct cr_batch *b;
@@ -248,13 +262,8 @@ const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
         p->index = 0;
         return NULL;
     }
-    if (!p->loaded) {
-        if (p->set.type->load && !p->set.type->load(&p->set, diag))
-            return NULL;
-        if (p->scans)
-            cr_reader_scan(p->reader, diag, false);
-        p->loaded = true;
-    }
+    if (!cr_pipe_prepare(p, diag))
+        return NULL;
     if (p->n_workers > 0 && !p->workers) {
         start_workers(p);
         cr_workers_seek(p->workers, p->epoch * p->batches + p->index);

@@ -53,8 +53,39 @@ static bool draws(struct cr_config *config, struct cr_colpipe *c,
     return true;
 }
 
+/* Texts and lists of any length are for the ops that say so. */
+static bool plan_span(const struct cr_transform *op, struct cr_tplan *p)
+{
+    if (!cr_is_items(&p->in) || op->spans)
+        return true;
+    if (p->in.type != CR_STRING)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "%s takes samples of one shape, not lists of any "
+                        "length; PadEnd gives them one", op->about.name);
+    return cr_error(p->diag, p->pos, CR_E_DTYPE,
+                    "%s takes numbers, not %s", op->about.name,
+                    p->in.rank ? "words; Lookup turns them into numbers"
+                               : "text");
+}
+
+/* What the op learns from the training data has the place of the op in the
+ * config as its name, which is the same in every pipe. */
+static bool plan_fit(struct cr_config *config, const struct cr_colpipe *c,
+                     const struct cr_transform *op, struct cr_tplan *p,
+                     int place)
+{
+    if (!op->fit)
+        return true;
+    p->fitted = cr_fitted_find(
+        config, cr_strf(config->arena, "%s.%d", c->name, place), p->fits);
+    return p->fitted ||
+           cr_error(p->diag, p->pos, CR_E_SHAPE,
+                    "%s has learnt from samples of another shape than %s",
+                    op->about.name, cr_show(p->arena, &p->in));
+}
+
 static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
-                    const struct cr_node *node, bool train)
+                    const struct cr_node *node, bool train, int place)
 {
     struct cr_tplan *p = &c->plan[c->n];
     struct cr_obj obj = { 0 };
@@ -79,15 +110,19 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         .pos = node->kind == CR_NODE_MAP ? node->child->key_pos : node->pos,
         .diag = config->diag,
         .arena = config->arena,
+        .config = config,
+        .classes = c->names,
         .in = c->out,
         .out = c->out,
         .scale = c->scale,
     };
-    if (!c->op[c->n]->plan(p)) {
+    if (!plan_span(c->op[c->n], p) || !c->op[c->n]->plan(p)) {
         cr_note(config->diag, "   in datapipe.%s, which gets %s %s", c->name,
                 cr_type_name(c->out.type), cr_show(config->arena, &c->out));
         return false;
     }
+    if (!plan_fit(config, c, c->op[c->n], p, place))
+        return false;
     c->out = p->out;
     if (p->scales > 1 && c->scales > 1)
         return cr_error(config->diag, p->pos, CR_E_CONFLICT,
@@ -95,6 +130,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
                         c->name);
     if (p->scales > 1)
         c->scales = p->scales;
+    c->names = p->classes;
     if (!c->op[c->n]->mix) {
         c->n++;
     } else if (train) {
@@ -102,6 +138,12 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         c->mix_plan = *p;
     }
     return true;
+}
+
+/* Bytes of a sample where it stands. */
+static size_t size_of(const struct cr_spec *spec)
+{
+    return cr_is_items(spec) ? sizeof(struct cr_items) : cr_bytes(spec);
 }
 
 static size_t up(size_t bytes)
@@ -257,21 +299,56 @@ static void fuse(struct cr_colpipe *c)
     cr_arena_free(&mem);
 }
 
+/* The network takes numbers, in samples of one shape. */
+static bool plan_end(struct cr_config *config, const struct cr_colpipe *c,
+                     const struct cr_node *ops)
+{
+    const struct cr_node *data = cr_section(config, "dataset");
+    struct cr_pos pos = data ? data->pos : config->root->pos;
+
+    if (!cr_is_items(&c->out))
+        return true;
+    for (CR_EACH(m, ops))
+        pos = m->kind == CR_NODE_MAP ? m->child->key_pos : m->pos;
+    if (c->out.type != CR_STRING) {
+        cr_error(config->diag, pos, CR_E_SHAPE,
+                 "column '%s' ends as lists of any length, which make no "
+                 "batch", c->name);
+        cr_note(config->diag, "PadEnd: {pad_shape: [LENGTH]} behind it gives "
+                              "them one length");
+        return false;
+    }
+    cr_error(config->diag, pos, CR_E_DTYPE,
+             "column '%s' ends as %s, but the network takes numbers", c->name,
+             c->out.rank ? "words" : "text");
+    if (c->out.rank)
+        cr_note(config->diag, "Lookup turns words into numbers, PadEnd gives "
+                              "them one length");
+    else
+        cr_note(config->diag, "give its fields a type (float32, int32), or "
+                              "datapipe.%s a tokenizer and Lookup, or "
+                              "LabelIndex", c->name);
+    return false;
+}
+
 /* The ops planned for one of the shapes that may come out. */
 static struct cr_colpipe *make_scale(struct cr_config *config,
                                      const char *name,
                                      const struct cr_node *ops,
-                                     const struct cr_spec *in, bool train,
+                                     const struct cr_spec *in,
+                                     const struct cr_strs *names, bool train,
                                      bool fuse_it, uint64_t seed, int scale)
 {
     struct cr_colpipe *c = CR_NEW(config->arena, struct cr_colpipe);
     size_t scratch = 0;
-    int i;
+    int i = 0;
 
     c->arena = config->arena;
     c->name = name;
     c->in = c->out = *in;
+    c->spans = cr_is_items(in);
     c->seed = seed;
+    c->names = *names;
     c->fuse = fuse_it;
     c->scale = scale;
     c->scales = 1;
@@ -286,12 +363,15 @@ static struct cr_colpipe *make_scale(struct cr_config *config,
     c->plan = CR_NEWS(c->arena, struct cr_tplan, cr_node_count(ops) + 1);
     c->draws = CR_NEWS(c->arena, uint32_t, cr_node_count(ops) + 1);
     for (CR_EACH(m, ops))
-        if (!plan_op(config, c, m, train))
+        if (!plan_op(config, c, m, train, i++))
             return NULL;
-    c->half = up(cr_bytes(in));
+    if (!plan_end(config, c, ops))
+        return NULL;
+    c->half = up(size_of(in));
     for (i = 0; i < c->n; i++) {
-        if (up(cr_bytes(&c->plan[i].out)) > c->half)
-            c->half = up(cr_bytes(&c->plan[i].out));
+        c->spans = c->spans || cr_is_items(&c->plan[i].out);
+        if (up(size_of(&c->plan[i].out)) > c->half)
+            c->half = up(size_of(&c->plan[i].out));
         if (c->plan[i].scratch > scratch)
             scratch = c->plan[i].scratch;
     }
@@ -302,14 +382,15 @@ static struct cr_colpipe *make_scale(struct cr_config *config,
     return c;
 }
 
-struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
-                                   const char *name,
-                                   const struct cr_node *ops,
-                                   const struct cr_spec *in, bool train,
-                                   bool fuse_it, uint64_t seed)
+struct cr_colpipe *cr_colpipe_named(struct cr_config *config,
+                                    const char *name,
+                                    const struct cr_node *ops,
+                                    const struct cr_spec *in,
+                                    const struct cr_strs *names, bool train,
+                                    bool fuse_it, uint64_t seed)
 {
     struct cr_colpipe *c =
-        make_scale(config, name, ops, in, train, fuse_it, seed, 0);
+        make_scale(config, name, ops, in, names, train, fuse_it, seed, 0);
     int s;
 
     if (!c)
@@ -319,11 +400,23 @@ struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
     c->scaled[0] = c;
     for (s = 1; s < c->scales; s++) {
         c->scaled[s] =
-            make_scale(config, name, ops, in, train, fuse_it, seed, s);
+            make_scale(config, name, ops, in, names, train, fuse_it, seed, s);
         if (!c->scaled[s])
             return NULL;
     }
     return c;
+}
+
+struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
+                                   const char *name,
+                                   const struct cr_node *ops,
+                                   const struct cr_spec *in, bool train,
+                                   bool fuse_it, uint64_t seed)
+{
+    static const struct cr_strs none;
+
+    return cr_colpipe_named(config, name, ops, in, &none, train, fuse_it,
+                            seed);
 }
 
 /* ---- running ---- */
@@ -373,14 +466,13 @@ static struct cr_rng op_rng(const struct cr_colpipe *c, int i, int64_t epoch,
                   ((uint64_t)epoch << 32) + c->draws[i], (uint64_t)index);
 }
 
-/* From op `from` on, to which x goes. */
-static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
-                     int from, int64_t epoch, int64_t index, const void *x,
-                     void *y, void *room)
+/* What ops from .. n - 1 make of x; NULL after reporting. */
+static const void *run_ops(const struct cr_colpipe *c, struct cr_diag *diag,
+                           int from, int n, int64_t epoch, int64_t index,
+                           const void *x, void *room, struct cr_arena *mem)
 {
     char *half[2] = { room, (char *)room + c->half };
-    enum cr_type type = c->n > 0 ? c->plan[c->n - 1].out.type : c->in.type;
-    int i, n = c->fused ? c->first : c->n;
+    int i;
 
     for (i = from; i < n; i++) {
         struct cr_sample s = {
@@ -391,17 +483,87 @@ static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
             .rng = op_rng(c, i, epoch, index),
             .diag = diag,
             .index = index,
+            .mem = mem,
         };
 
         if (!c->op[i]->apply(&s))
-            return false;
+            return NULL;
         x = s.y;
     }
-    if (c->fused)
+    return x;
+}
+
+/* From op `from` on, to which x goes. */
+static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
+                     int from, int64_t epoch, int64_t index, const void *x,
+                     void *y, void *room)
+{
+    enum cr_type type = c->n > 0 ? c->plan[c->n - 1].out.type : c->in.type;
+    struct cr_arena mem = { 0 }; /* used by spans alone */
+
+    x = run_ops(c, diag, from, c->fused ? c->first : c->n, epoch, index, x,
+                room, &mem);
+    if (x && c->fused)
         run_table(c, x, y);
-    else
+    else if (x)
         cr_convert(type, x, c->out.type, y, cr_count(&c->out));
-    return true;
+    cr_arena_free(&mem);
+    return x != NULL;
+}
+
+/* ---- ops that learn ---- */
+
+struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
+                                 int64_t n)
+{
+    void **slot = cr_config_shared(config,
+                                   cr_strf(config->arena, "fitted %s", name));
+    struct cr_fitted *f = *slot;
+    const struct cr_node *kept = cr_node_get(config->kept, name);
+
+    if (f && f->n != n)
+        return NULL;
+    if (!f) {
+        f = *slot = CR_NEW(config->arena, struct cr_fitted);
+        f->name = name;
+        f->n = n;
+        f->value = CR_NEWS(config->arena, double, n + 1);
+    }
+    if (f->ready || cr_node_count(kept) != n)
+        return f;
+    n = 0;
+    for (CR_EACH(m, kept))
+        f->value[n++] = m->real;
+    f->ready = true;
+    return f;
+}
+
+int cr_colpipe_unfitted(const struct cr_colpipe *c)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->op[i]->fit && !c->plan[i].fitted->ready)
+            return i;
+    return -1;
+}
+
+bool cr_colpipe_fit(const struct cr_colpipe *c, struct cr_diag *diag, int op,
+                    int64_t index, const void *x, void *room)
+{
+    struct cr_arena mem = { 0 };
+
+    x = run_ops(c, diag, 0, op, 0, index, x, room, &mem);
+    if (x) {
+        c->plan[op].fitted->seen++;
+        c->op[op]->fit(&c->plan[op], x);
+    }
+    cr_arena_free(&mem);
+    return x != NULL;
+}
+
+void cr_colpipe_fit_end(const struct cr_colpipe *c, int op)
+{
+    c->op[op]->fit_end(&c->plan[op]);
+    c->plan[op].fitted->ready = true;
 }
 
 bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
@@ -491,6 +653,13 @@ struct cr_colpipe *cr_colpipe_plan(struct cr_config *config, const char *column,
 bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag, int64_t index,
                       const void *x, void *y)
 {
+    int op = cr_colpipe_unfitted(c);
+
+    if (op >= 0)
+        return cr_error(diag, c->plan[op].pos, CR_E_CKPT_FORMAT,
+                        "%s learns from the training data, and the checkpoint "
+                        "does not hold what it learnt",
+                        c->op[op]->about.name);
     /* only now: many a pipe is planned to see what comes out of it */
     if (!c->own_room) {
         c->own_room = cr_alloc(c->arena, 1, c->room + 1);

@@ -31,6 +31,8 @@ struct cr_colpipe {
     int32_t *from;              /* NULL: from[i] is i */
     unsigned char *class;       /* NULL: one class */
     void *own_room;             /* cr_colpipe_apply's */
+    bool spans;                 /* somewhere between its ops */
+    struct cr_strs names;       /* what its integers stand for, at the end */
     bool fuse;                  /* allowed to; tests compare both ways */
     int scale;                  /* which of several shapes comes out */
     int scales;
@@ -43,6 +45,13 @@ struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
                                    const struct cr_node *ops,
                                    const struct cr_spec *in, bool train,
                                    bool fuse, uint64_t seed);
+/* The same for a column whose integers stand for those words. */
+struct cr_colpipe *cr_colpipe_named(struct cr_config *config,
+                                    const char *name,
+                                    const struct cr_node *ops,
+                                    const struct cr_spec *in,
+                                    const struct cr_strs *names, bool train,
+                                    bool fuse, uint64_t seed);
 /* A sample of `set` that may have another shape than the planned one (`spec`,
  * of its rank and type): its ops are planned for it, in mem, until what comes
  * out is what was planned. A shape that stays another is an error. */
@@ -50,6 +59,13 @@ bool cr_colpipe_run_other(const struct cr_colpipe *pipe, struct cr_diag *diag,
                           struct cr_arena *mem, const struct cr_spec *spec,
                           const struct cr_dataset *set, int64_t epoch,
                           int64_t index, const void *x, void *y, void *room);
+/* The first op that has yet to learn from the training samples; -1: none. */
+int cr_colpipe_unfitted(const struct cr_colpipe *pipe);
+/* One training sample for that op. */
+bool cr_colpipe_fit(const struct cr_colpipe *pipe, struct cr_diag *diag,
+                    int op, int64_t index, const void *x, void *room);
+/* The last of them has been. */
+void cr_colpipe_fit_end(const struct cr_colpipe *pipe, int op);
 /* One sample; room has pipe->room bytes. */
 bool cr_colpipe_run(const struct cr_colpipe *pipe, struct cr_diag *diag,
                     int64_t epoch, int64_t index, const void *x, void *y,

@@ -12,6 +12,14 @@
 
 struct cr_vocab;
 
+/* A sample of no fixed size: a text of n bytes, or n elements of a list. In a
+ * column such as these, and between the ops of its datapipe, it stands in
+ * the sample's place; what it points at lives until the sample is done. */
+struct cr_items {
+    const void *v;
+    int64_t n;
+};
+
 /* An open data set; `open` fills it, `self` is the data set's own. */
 struct cr_dataset {
     const struct cr_dataset_type *type;
@@ -60,6 +68,17 @@ struct cr_dataset_type {
                               struct cr_pos pos, const char *column);
     bool cheap;             /* reading is no more than copying: threads of the
                                pipe's own would not pay, nor would a cache */
+    /* Instead of read, of a column of texts (CR_STRING): in `mem`. */
+    bool (*text)(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                 int column, struct cr_arena *mem, struct cr_items *to);
+    /* Optional: where sample i stands in the files, for messages. */
+    struct cr_pos (*where)(struct cr_dataset *set, struct cr_arena *arena,
+                           int64_t i, int column);
+    /* Optional: the data of another file as the same data set has them, of
+     * one column only (predict). */
+    bool (*other)(struct cr_config *config, const void *opts,
+                  struct cr_pos pos, const char *path, const char *column,
+                  struct cr_dataset *to);
 };
 
 #endif

@@ -300,17 +300,27 @@ static bool make_columns(struct cr_pipe *p)
 
     for (i = 0; i < p->set.columns; i++) {
         const struct cr_column *c = &p->set.column[i];
+        struct cr_strs classes = { .v = p->set.class_names,
+                                   .n = (int)p->set.classes };
+        bool label = strcmp(c->name, "label") == 0;
 
         names[i] = c->name;
-        p->op[i] = cr_colpipe_make(p->config, c->name,
-                                   cr_node_get(node, c->name), &c->spec,
-                                   p->want.train, !getenv("CELLRUN_UNFUSED"),
-                                   p->want.seed);
+        if (!label || !classes.v)
+            classes = (struct cr_strs){ 0 };
+        p->op[i] = cr_colpipe_named(p->config, c->name,
+                                    cr_node_get(node, c->name), &c->spec,
+                                    &classes, p->want.train,
+                                    !getenv("CELLRUN_UNFUSED"),
+                                    p->want.seed);
         if (!p->op[i]) {
             ok = false;
             continue;
         }
         p->column[i] = (struct cr_column){ c->name, p->op[i]->out };
+        if (label && p->op[i]->names.v != p->set.class_names) {
+            p->set.class_names = p->op[i]->names.v;
+            p->set.classes = p->op[i]->names.n;
+        }
     }
     ok = ok && make_scales(p);
     for (i = 0; i < p->set.columns && ok; i++)
@@ -355,8 +365,9 @@ static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
     if (!p->set.type->at && !p->set.type->cheap) /* files are decoded */
         p->n_workers = cpus;
     for (i = 0; i < p->set.columns; i++)
-        if ((!p->op[i]->fused || p->op[i]->first > 0) && p->op[i]->n > 0 &&
-            cr_bytes(&p->op[i]->out) > 1024)
+        if (p->op[i]->spans ||
+            ((!p->op[i]->fused || p->op[i]->first > 0) && p->op[i]->n > 0 &&
+             cr_bytes(&p->op[i]->out) > 1024))
             p->n_workers = cpus;
     return true;
 }

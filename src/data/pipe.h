@@ -65,6 +65,14 @@ const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *pipe);
 const char *cr_pipe_describe(const struct cr_pipe *pipe,
                              struct cr_arena *arena); /* the plan, as text */
 
+/* What the first batch needs: data in memory, and what ops learn from the
+ * training data, for which another pipe is opened if this one has others.
+ * Done unasked when the first batch is read. */
+bool cr_pipe_prepare(struct cr_pipe *pipe, struct cr_diag *diag);
+/* What they learnt, by column and place, as a map of lists; NULL: nothing. */
+const struct cr_node *cr_pipe_learnt(const struct cr_pipe *pipe,
+                                     struct cr_arena *arena);
+
 /* Goes to batch `index` of `epoch`: the next cr_pipe_next gives it. Cheap. */
 void cr_pipe_seek(struct cr_pipe *pipe, int64_t epoch, int64_t index);
 /* The next batch, NULL at the end of the epoch (the call after that begins

@@ -1,6 +1,6 @@
 /*
  * A pipe from inside: what opening it (pipe.c) settles and making batches
- * (batch.c) uses. Private to src/data.
+ * (batch.c, fit.c) uses. Private to src/data.
  */
 #ifndef CR_DATA_PIPING_H
 #define CR_DATA_PIPING_H
@@ -18,7 +18,7 @@ struct cr_pipe {
     struct cr_dataset set;
     struct cr_obj source;       /* the data set's node, read */
     struct cr_pos pos;
-    bool open, loaded;
+    bool open, loaded, prepared;
     struct cr_column column[CR_COLUMNS_MAX];    /* of the first scale */
     struct cr_colpipe *op[CR_COLUMNS_MAX];
     int scales;
@@ -45,5 +45,7 @@ struct cr_pipe {
 
 /* The column of labels that are mixed together with the samples; -1. */
 int cr_pipe_labels(const struct cr_pipe *pipe);
+/* Brings the data into memory that are to be there; once. */
+bool cr_pipe_load(struct cr_pipe *pipe, struct cr_diag *diag);
 
 #endif

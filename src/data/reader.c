@@ -31,6 +31,17 @@ struct cr_pos cr_sample_pos(const struct cr_dataset *set,
                            : CR_NOWHERE;
 }
 
+void cr_sample_note(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                    int column)
+{
+    struct cr_pos pos = CR_NOWHERE;
+
+    if (set->type->where && !diag->dropped)
+        pos = set->type->where(set, diag->arena, i, column);
+    if (pos.src)
+        cr_note(diag, "at %s", cr_pos_text(diag->arena, pos));
+}
+
 /* Whether samples of column k cost more than a copy. */
 static bool reader_decodes(struct cr_dataset *set, int k)
 {
@@ -128,6 +139,8 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
     *spec = set->column[k].spec;
     if (x)
         return x;
+    if (spec->type == CR_STRING)
+        return set->type->text(set, diag, i, k, mem, room) ? room : NULL;
     if (r->shelf && k == r->column && (x = cr_shelf_at(r->shelf, i, spec)))
         return x;
     *spec = set->column[k].spec;

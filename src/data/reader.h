@@ -45,5 +45,9 @@ void cr_reader_ahead(const struct cr_reader *reader, int64_t i);
 /* Where sample i comes from, for messages: its file, or nowhere. */
 struct cr_pos cr_sample_pos(const struct cr_dataset *set,
                             struct cr_arena *arena, int64_t i);
+/* Adds to the message recorded last where in the file it stands, if the data
+ * set can tell. */
+void cr_sample_note(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                    int column);
 
 #endif

@@ -9,14 +9,42 @@
 #define CR_DATA_TRANSFORM_H
 
 #include "conf/config.h"
+#include "data/dataset.h"
 #include "math/rng.h"
 #include "math/spec.h"
+
+/* The first dimension of a list whose length differs between samples. It and
+ * CR_STRING are in memory as a struct cr_items; elements of a list of texts
+ * are such spans too. */
+#define CR_VARIES (-1)
+
+static inline bool cr_is_items(const struct cr_spec *spec)
+{
+    return spec->type == CR_STRING ||
+           (spec->rank > 0 && spec->dim[0] == CR_VARIES);
+}
+
+/* What a transform learns from the training samples: numbers, of which all
+ * pipes of a config and its checkpoints have the same. */
+struct cr_fitted {
+    const char *name;       /* "x.0": column, and which of its ops */
+    bool ready;
+    int64_t seen;           /* samples so far */
+    int64_t n;
+    double *value;          /* sums at first, then what they tell */
+    struct cr_fitted *next;
+};
 
 struct cr_tplan {
     const void *opts;
     struct cr_pos pos;
     struct cr_diag *diag;
     struct cr_arena *arena;
+    struct cr_config *config;
+    struct cr_strs classes; /* the words that integers stand for, if they do;
+                               of what goes out when plan returns */
+    int64_t fits;           /* numbers to be fitted, set by plan */
+    struct cr_fitted *fitted;
     struct cr_spec in;
     struct cr_spec out;     /* to be set */
     void *self;             /* the transform's own, made by plan; or NULL */
@@ -35,6 +63,7 @@ struct cr_sample {
                                the one beside `with`), op and its number */
     struct cr_diag *diag;   /* for data out of range (E0204) */
     int64_t index;          /* of the sample in its data set, for messages */
+    struct cr_arena *mem;   /* for what spans of y point at */
 };
 
 /* What an op that mixes the samples of a batch sees: all of them, and their
@@ -64,8 +93,18 @@ struct cr_transform {
     /* Optional: the result is a permutation of the elements: from[i] is the
      * input element that goes to output element i (HWC2CHW). */
     void (*order)(const struct cr_tplan *plan, int64_t *from);
+    /* Optional: learns from a training sample x, which is one more than
+     * fitted->seen; and makes of all of them what apply needs. */
+    void (*fit)(const struct cr_tplan *plan, const void *x);
+    void (*fit_end)(const struct cr_tplan *plan);
     bool random;            /* differs between epochs */
+    bool spans;             /* takes texts and lists of any length too */
 };
+
+/* The numbers fitted under that name; made with the first call. NULL: there
+ * are not n of them. */
+struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
+                                 int64_t n);
 
 const struct cr_transform *cr_transform_find(const char *name);
 

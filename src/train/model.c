@@ -39,6 +39,11 @@ bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
         return false;
     }
     to->config = cr_config_load(cli->arena, cli->diag, &from);
+    to->config->kept = to->state.fitted;
+    if (to->state.class_names)
+        to->config->classes = (struct cr_strs){
+            .n = (int)to->state.classes, .v = to->state.class_names
+        };
     return !to->config->broken && cr_vocabs_read(to->config, store);
 }
 

@@ -183,6 +183,7 @@ static bool save_write(struct cr_train *t, const char *path)
     bool ok;
 
     ckpt.tensors = save_tensors(t, &mem, &ckpt.n);
+    t->state.fitted = cr_pipe_learnt(t->pipe, &mem);
     ckpt.state = cr_state_write(&mem, &t->state);
     ckpt.more = more;
     if (!ckpt.train) /* eval and predict want to know about the data */
@@ -190,6 +191,7 @@ static bool save_write(struct cr_train *t, const char *path)
     if (vocab)
         more[ckpt.n_more++] = (struct cr_meta){ "cellrun.vocab", vocab };
     ok = cr_ckpt_write(t->diag, path, &ckpt);
+    t->state.fitted = NULL;
     cr_arena_free(&mem);
     if (ok) {
         t->saved = path;

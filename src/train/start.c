@@ -127,6 +127,7 @@ static bool start_restore(struct cr_train *t, struct cr_store *store)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
                 "the data are not those that the run began with");
     start_rebatch(t);
+    t->config->kept = t->state.fitted;
     t->resumed = t->saved = cr_store_path(store);
     t->saved_step = t->state.step;
     t->saved_eval = t->state.eval_step;
@@ -401,6 +402,9 @@ bool cr_train_start(struct cr_train *t)
     /* a mistake in `load` must not leave a used directory behind */
     if (!t->flags.resume && !cr_load(t->config, t->net, NULL, &load))
         return false;
+    /* nor one in the data that only a look at all of them shows */
+    if (!t->flags.resume && !cr_pipe_prepare(t->pipe, t->diag))
+        return false;
     if (!t->flags.dry_run &&
         !cr_rundir_open(&t->dir, cr_train_folder(t), how))
         return false;
@@ -408,6 +412,8 @@ bool cr_train_start(struct cr_train *t)
         return false;
     if (t->old_record)
         return true;
+    if (!cr_pipe_prepare(t->pipe, t->diag))
+        return false;
     if (t->flags.resume && !t->resumed &&
         !cr_load(t->config, t->net, NULL, &load))
         return false;

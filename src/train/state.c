@@ -12,7 +12,7 @@ static const char *const state_members[] = {
     "epoch",     "step",   "step_in_epoch", "steps_per_epoch", "samples",
     "seed",      "rng",    "config_dir",    "optimizer",       "lr",
     "data",      "eval",   "best",          "early_stop",      "events",
-    "loss_scale",
+    "loss_scale", "fitted",
     NULL
 };
 
@@ -123,6 +123,8 @@ const char *cr_state_write(struct cr_arena *arena,
              cr_state_updates(s), cr_state_updates(s));
     state_scale(&b, &s->scale);
     state_data(&b, s);
+    if (s->fitted)
+        cr_buf_f(&b, ",\"fitted\":%s", cr_node_json(arena, s->fitted));
     state_scores(&b, s);
     cr_buf_f(&b, ",\"events\":{\"last_step\":%" PRId64 "}", s->step);
     for (CR_EACH(m, s->other)) {
@@ -222,6 +224,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     if (to->classes < 0 || to->classes > CR_STATE_CLASSES)
         to->classes = 0;
     state_columns(arena, data, to);
+    to->fitted = cr_node_get(root, "fitted");
     to->eval_step = cr_json_int(eval, "step", -1);
     cr_scores_read(arena, cr_node_get(eval, "scores"), &to->eval);
     to->eval.samples = cr_json_int(eval, "samples", 0);

@@ -32,6 +32,9 @@ struct cr_state {
     int64_t classes;
     const char *const *class_names; /* NULL: none */
 
+    const struct cr_node *fitted; /* what ops of the datapipe learnt from the
+                               training data: {x.0: [...]}; NULL: nothing */
+
     int64_t eval_step;      /* of the last evaluation; -1: none yet */
     struct cr_scores eval;  /* its results */
 

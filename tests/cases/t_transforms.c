@@ -1,8 +1,10 @@
 /*
- * Every vector in tests/golden/ms/data, to the last bit, or where it has `near`
+ * Every vector in tests/golden/ms/data, and of ops that MindSpore has not in
+ * tests/cases/transforms, to the last bit, or where it has `near`
  * (float32 only) to that: `op`, one transform
  * or a list of them, `in` and `out` with type, shape and values, as MindSpore
- * gave them (tests/golden/make_data.py). Each is run op by op and, where that
+ * gave them (tests/golden/make_data.py); `samples`, values of training samples
+ * that the op learns from. Each is run op by op and, where that
  * is possible, fused into tables. A transform of the registry that no vector
  * names is a failure.
  */
@@ -13,32 +15,54 @@
 #include <dirent.h>
 
 #define FOLDER "tests/golden/ms/data"
+#define OWN "tests/cases/transforms"
 
 static const char *used[256];
 static int n_used;
 
-static void *values_of(struct cr_arena *mem, const struct cr_node *node,
-                       struct cr_spec *spec)
+static void *numbers_of(struct cr_arena *mem, const struct cr_node *values,
+                        const struct cr_spec *spec)
 {
-    const struct cr_node *values = cr_node_get(node, "values");
-    size_t size;
+    size_t size = cr_type_size(spec->type);
+    char *data = cr_alloc(mem, cr_bytes(spec) + 8, 1);
     int64_t i = 0;
-    char *data;
 
-    if (!case_shape(node, 1, spec))
-        return NULL;
-    if (spec->type == CR_REAL)
-        spec->type = CR_F32;
-    size = cr_type_size(spec->type);
-    data = cr_alloc(mem, cr_bytes(spec) + 8, 1);
     for (CR_EACH(v, values)) {
         double x = v->kind == CR_NODE_BOOL ? v->boolean : v->real;
 
-        cr_convert(CR_F64, &x, spec->type, data + (size_t)i++ * size, 1);
+        if (i < cr_count(spec))
+            cr_convert(CR_F64, &x, spec->type, data + (size_t)i * size, 1);
+        i++;
     }
     ok(i == cr_count(spec), "%s: as many values as its shape has",
        cr_show(mem, spec));
     return data;
+}
+
+static void *values_of(struct cr_arena *mem, const struct cr_node *node,
+                       struct cr_spec *spec)
+{
+    if (!case_shape(node, 1, spec))
+        return NULL;
+    if (spec->type == CR_REAL)
+        spec->type = CR_F32;
+    return numbers_of(mem, cr_node_get(node, "values"), spec);
+}
+
+/* What the ops learn from samples of the same form as x. */
+static void learn(const struct cr_colpipe *c, const struct cr_node *samples,
+                  const struct cr_spec *in)
+{
+    struct cr_diag diag = { .arena = &conf_mem };
+    char *room = cr_alloc(&conf_mem, c->room + 64, 1);
+    int op;
+
+    while ((op = cr_colpipe_unfitted(c)) >= 0) {
+        for (CR_EACH(m, samples))
+            ok(cr_colpipe_fit(c, &diag, op, 0, numbers_of(&conf_mem, m, in),
+                              room), "a sample to learn from");
+        cr_colpipe_fit_end(c, op);
+    }
 }
 
 static bool is_used(const char *name)
@@ -107,9 +131,9 @@ static void compare(const char *name, const struct cr_colpipe *c,
     ok(memcmp(turned, want, cr_bytes(want_spec)) == 0, "%s: values", name);
 }
 
-static void run(const char *file)
+static void run(const char *folder, const char *file)
 {
-    const char *path = cr_strf(&conf_mem, FOLDER "/%s", file);
+    const char *path = cr_strf(&conf_mem, "%s/%s", folder, file);
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_spec in, out;
     struct cr_config *config;
@@ -155,6 +179,7 @@ static void run(const char *file)
             cr_diag_print(&diag, stdout, (struct cr_show){ 0 });
             return;
         }
+        learn(c, cr_node_get(config->root, "samples"), &in);
         if (fuse && !c->fused)
             continue;
         compare(cr_strf(&conf_mem, "%s%s", file, fuse ? ", fused" : ""), c,
@@ -246,19 +271,27 @@ static void sizes(void)
        "a plan for 64 Mi pixels takes no memory for them");
 }
 
-int main(void)
+static void run_all(const char *folder)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_TRANSFORM);
     struct dirent **files;
-    int i, n = scandir(FOLDER, &files, NULL, alphasort);
+    int i, n = scandir(folder, &files, NULL, alphasort);
 
-    ok(n > 2, FOLDER " has files");
+    ok(n > 2, "%s has files", folder);
     for (i = 0; i < n; i++) {
         if (cr_ends(files[i]->d_name, ".yaml"))
-            run(files[i]->d_name);
+            run(folder, files[i]->d_name);
         free(files[i]);
     }
     free(files);
+}
+
+int main(void)
+{
+    const struct cr_about *const *list = cr_list(CR_KIND_TRANSFORM);
+    int i;
+
+    run_all(FOLDER);
+    run_all(OWN);
     tables();
     sizes();
     for (i = 0; list[i]; i++)

@@ -348,11 +348,13 @@ static void cifar(void)
     says(CIFAR(100, "train"), "0 bytes");
 }
 
-/* Every data set and format has a test here, in t_files.c or t_text.c. */
+/* Every data set and format has a test here, in t_files.c, t_text.c or
+ * t_csv.c. */
 static void registry(void)
 {
     static const char *const known =
         " MnistDataset IdxDataset NumpySlicesDataset ImageFolderDataset "
+        "CSVDataset "
         "CharSequenceDataset Cifar10Dataset Cifar100Dataset idx jpeg npy png ";
     static const enum cr_kind kinds[] = { CR_KIND_DATASET, CR_KIND_FORMAT };
     size_t k;

@@ -1,0 +1,39 @@
+/*
+ * A data set whose columns are fields of CSV files (data/csv.h).
+ *
+ * The files are read once, from front to back, when the data set is opened:
+ * numbers and classes are kept as such, 4 or 8 bytes each, and of texts only
+ * the places, from which they are read again when they are wanted. Any order
+ * of samples costs the same. Pipes of one config that read the same files in
+ * the same way share what was read.
+ */
+#ifndef CR_DATA_FIELDS_H
+#define CR_DATA_FIELDS_H
+
+#include "data/dataset.h"
+
+struct cr_fields_opts {
+    struct cr_strs dataset_files;
+    const char *field_delim;
+    const struct cr_node *column_defaults;
+    struct cr_strs column_names;
+    int64_t num_samples;
+    const struct cr_node *shuffle;
+    unsigned char header;
+    const struct cr_node *columns;
+    const char *only;       /* no row: one column, of these files; or NULL */
+};
+
+bool cr_fields_open(struct cr_config *config,
+                    const struct cr_fields_opts *opts, struct cr_pos pos,
+                    struct cr_dataset *to);
+bool cr_fields_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                    int column, void *to);
+bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
+                    int column, struct cr_arena *mem, struct cr_items *to);
+const void *cr_fields_at(struct cr_dataset *set, int64_t i, int column);
+struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
+                              int64_t i, int column);
+void cr_fields_close(struct cr_dataset *set);
+
+#endif

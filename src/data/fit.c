@@ -1,0 +1,135 @@
+/*
+ * Ops that learn from the training samples before the first batch
+ * (Standardize): one pass over them for each such op, in their stored order,
+ * so that the numbers depend on the data and the split alone.
+ */
+#include "data/piping.h"
+
+#include "base/str.h"
+
+static bool unfitted(const struct cr_pipe *p)
+{
+    for (int k = 0; k < p->set.columns; k++)
+        if (cr_colpipe_unfitted(p->op[k]) >= 0)
+            return true;
+    return false;
+}
+
+/* Images of several sizes have no features to tell apart. */
+static bool one_shape(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
+                      int64_t sample, const struct cr_spec *spec)
+{
+    const struct cr_colpipe *c = p->op[k];
+
+    return cr_spec_same(spec, &c->in) ||
+           cr_error(diag, cr_sample_pos(&p->set, diag->arena, sample),
+                    CR_E_DATA_FORMAT,
+                    "%s learns from samples of one shape, but this one is %s "
+                    "and the first %s", c->op[op]->about.name,
+                    cr_show(diag->arena, spec),
+                    cr_show(diag->arena, &c->in));
+}
+
+static bool fit_op(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
+                   char *room)
+{
+    const struct cr_colpipe *c = p->op[k];
+    int64_t i;
+
+    for (i = 0; i < p->order.n; i++) {
+        int64_t sample = p->order.pool ? p->order.pool[i] : i;
+        struct cr_arena mem = { 0 };
+        struct cr_spec spec;
+        const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
+                                      room + c->room, &spec);
+        bool ok = x && one_shape(p, diag, k, op, sample, &spec) &&
+                  cr_colpipe_fit(c, diag, op, sample, x, room);
+
+        cr_arena_free(&mem);
+        if (x && !ok)
+            cr_sample_note(&p->set, diag, sample, k);
+        if (!ok)
+            return false;
+    }
+    cr_colpipe_fit_end(c, op);
+    return true;
+}
+
+static bool fit(struct cr_pipe *p, struct cr_diag *diag)
+{
+    char *room = cr_alloc(p->arena, 1, p->room + 64);
+    int k, op;
+
+    for (k = 0; k < p->set.columns; k++)
+        while ((op = cr_colpipe_unfitted(p->op[k])) >= 0)
+            if (!fit_op(p, diag, k, op, room))
+                return false;
+    return true;
+}
+
+/* The numbers come from the training data, whatever this pipe reads. */
+static bool fit_elsewhere(struct cr_pipe *p, struct cr_diag *diag)
+{
+    struct cr_pipe_want want = { .split = "train", .train = true,
+                                 .seed = p->want.seed };
+    struct cr_diag *own = p->config->diag;
+    struct cr_pipe *train;
+    bool ok;
+
+    p->config->diag = diag;
+    train = cr_pipe_open(p->config, &want);
+    p->config->diag = own;
+    ok = train && cr_pipe_prepare(train, diag);
+    cr_pipe_close(train);
+    return ok;
+}
+
+bool cr_pipe_prepare(struct cr_pipe *p, struct cr_diag *diag)
+{
+    if (p->prepared)
+        return true;
+    /* what a checkpoint keeps may have come since the pipe was planned */
+    for (int k = 0; k < p->set.columns; k++)
+        for (int i = 0; i < p->op[k]->n; i++)
+            if (p->op[k]->plan[i].fitted)
+                cr_fitted_find(p->config, p->op[k]->plan[i].fitted->name,
+                               p->op[k]->plan[i].fitted->n);
+    if (!cr_pipe_load(p, diag))
+        return false;
+    if (unfitted(p) &&
+        !(p->want.train ? fit(p, diag) : fit_elsewhere(p, diag)))
+        return false;
+    p->prepared = true;
+    return true;
+}
+
+const struct cr_node *cr_pipe_learnt(const struct cr_pipe *p,
+                                     struct cr_arena *arena)
+{
+    struct cr_node *map = CR_NEW(arena, struct cr_node), **end = &map->child;
+
+    map->kind = CR_NODE_MAP;
+    for (int k = 0; k < p->set.columns; k++)
+        for (int i = 0; i < p->op[k]->n; i++) {
+            const struct cr_fitted *f = p->op[k]->plan[i].fitted;
+            struct cr_node *list = CR_NEW(arena, struct cr_node), **last;
+
+            if (!f || !f->ready)
+                continue;
+            list->kind = CR_NODE_LIST;
+            list->key = f->name;
+            last = &list->child;
+            for (int64_t m = 0; m < f->n; m++) {
+                struct cr_node *number = CR_NEW(arena, struct cr_node);
+
+                number->kind = CR_NODE_REAL;
+                number->real = f->value[m];
+                number->text = cr_real_text(arena, f->value[m]);
+                *last = number;
+                last = &number->next;
+            }
+            *end = list;
+            end = &list->next;
+        }
+    return map->child ? map : NULL;
+}

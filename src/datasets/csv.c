@@ -1,0 +1,78 @@
+/* CSVDataset: rows of text files, fields of which make columns. */
+#include "data/fields.h"
+
+static const struct cr_opt csv_opts[] = {
+    CR_STRS(struct cr_fields_opts, dataset_files,
+            "One file or a list, read in the order of their names; relative "
+            "to the config, then to the folders of CELLRUN_DATA."),
+    CR_STR_OR(struct cr_fields_opts, field_delim, ",",
+              "What separates fields, one byte; \"\\t\" is a tab."),
+    CR_NODE(struct cr_fields_opts, column_defaults,
+            "Without columns: a list with a value for each field, whose type "
+            "is the column's: 0 int32, 0.0 float32, \"\" string. Its value "
+            "is not used, as in MindSpore."),
+    CR_STRS_MAY(struct cr_fields_opts, column_names,
+                "Names of the fields, where no line of the files has them."),
+    CR_INT_MAY(struct cr_fields_opts, num_samples, 1, CR_DIM_MAX,
+               "So many samples: the first ones, or, shuffled, others in "
+               "every epoch."),
+    CR_NODE(struct cr_fields_opts, shuffle,
+            "Whether each epoch has an order of its own; true for training "
+            "data unless given."),
+    CR_BOOL_MAY(struct cr_fields_opts, header,
+                "Whether the first line of each file has the fields' names; "
+                "true unless column_names is given."),
+    CR_NODE(struct cr_fields_opts, columns,
+            "Columns and their fields: {x: \"0:4\", label: species}, or "
+            "{x: {fields: \"0:4\", type: float32}}; every field is a column "
+            "of its own unless given."),
+    { 0 },
+};
+
+static bool csv_open(struct cr_config *config, const void *opts,
+                     struct cr_pos pos, struct cr_dataset *to)
+{
+    return cr_fields_open(config, opts, pos, to);
+}
+
+static bool csv_other(struct cr_config *config, const void *opts,
+                      struct cr_pos pos, const char *path, const char *column,
+                      struct cr_dataset *to)
+{
+    struct cr_fields_opts o = *(const struct cr_fields_opts *)opts;
+
+    o.dataset_files = (struct cr_strs){ .n = 1, .v = &path };
+    o.only = column;
+    return cr_fields_open(config, &o, pos, to);
+}
+
+const struct cr_dataset_type cr_dataset_csv = {
+    .about = {
+        .name = "CSVDataset",
+        .summary = "Rows of CSV files.",
+        .detail = "A column's fields are a position (from 0), a name, a glob "
+                  "over names, a slice of positions \"a:b\" (from a, before "
+                  "b), or a list of these. With it may stand: type, string "
+                  "(a text, for a tokenizer or LabelIndex), int32, int64, "
+                  "float32 or float64; classes, a list of words that stand "
+                  "for 0, 1, ...; default, the value of fields with nothing "
+                  "in them, which are errors otherwise. Without a type a "
+                  "column is a string, but `label` is int32 or float32 if "
+                  "all its fields are such numbers, else the index of its "
+                  "word among all words, sorted. Fields may be quoted as in "
+                  "RFC 4180; empty lines are skipped.",
+        .example = "dataset:\n"
+                   "  train: {CSVDataset: {dataset_files: plants.csv, "
+                   "columns: {x: {fields: \"0:4\", type: float32}, label: "
+                   "species}}}\n",
+        .opts = csv_opts,
+        .size = sizeof(struct cr_fields_opts),
+    },
+    .open = csv_open,
+    .read = cr_fields_read,
+    .text = cr_fields_text,
+    .at = cr_fields_at,
+    .where = cr_fields_where,
+    .other = csv_other,
+    .close = cr_fields_close,
+};

@@ -1,0 +1,164 @@
+# Tables: CSVDataset, Standardize, and what is said of files that do not fit.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    export ROOT="$PWD"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    cp "$ROOT/datasets/tables/plants.csv" .
+    sed 's,../datasets/tables/,,' "$ROOT/configs/plants.yaml" >plants.yaml
+    "$CELLRUN" train plants.yaml -o run -q
+}
+
+setup() {
+    ROOT="$BATS_TEST_DIRNAME/../.."
+    cd "$BATS_FILE_TMPDIR"
+}
+
+# said WANT: the whole of stderr
+said() {
+    local got=${stderr//"$BATS_FILE_TMPDIR/"/}
+
+    [ "$got" = "$1" ] || { diff <(echo "$1") <(echo "$got"); false; }
+}
+
+# table NAME COLUMNS: a config over NAME
+table() {
+    cat >t.yaml <<END
+dataset:
+  train:
+    CSVDataset:
+      dataset_files: $1
+      columns: $2
+train: {epochs: 1}
+network: [{Dense: {out_channels: 3}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+}
+
+@test "the table of plants is learnt, and evaluated with the same numbers" {
+    run -0 "$CELLRUN" eval --ckpt run
+    [[ $output == *"accuracy: 0.9667"* ]]
+    run -0 "$CELLRUN" eval --ckpt run/ckpt/last
+    loss=$(sed -n '$s/.*Avg loss: //p' run/log.txt)
+    [ "${lines[1]}" = "loss: $(printf %.4f "$loss")" ]
+}
+
+@test "names of classes are kept" {
+    run -0 "$CELLRUN" eval --ckpt run --confusion -
+    [[ $output == *"truth,setosa,versicolor,virginica"* ]]
+}
+
+@test "the numbers are those of the training part alone" {
+    run -0 "$CELLRUN" ckpt show run/ckpt/last --json
+    perl -MJSON::PP -e '
+        my $h; { local $/; open my $f, "<", "run/ckpt/last.safetensors";
+            binmode $f; read $f, my $n, 8; read $f, $h, unpack "Q<", $n }
+        my $s = decode_json(decode_json($h)->{__metadata__}{"cellrun.state"});
+        my @v = @{$s->{fitted}{"x.0"}};
+        die unless @v == 8;
+        # 120 of 150 rows: every sum of a feature is a multiple of 0.1
+        for (0 .. 3) { my $sum = $v[$_] * 120 * 10;
+                       die "$sum" if abs($sum - sprintf "%.0f", $sum) > 1e-3 }'
+}
+
+@test "any number of workers gives the same bytes" {
+    for w in 0 1 2 4; do
+        "$CELLRUN" train plants.yaml train.epochs=2 datapipe.workers=$w \
+            -o w$w -q
+        perl -pe 's/"?workers.{1,4}[0-9]//g; s/"(header|tensor)_crc.*?",//g' \
+            <w$w/ckpt/last.safetensors | tail -c 700 >w$w.tail
+    done
+    cmp w0.tail w1.tail
+    cmp w0.tail w2.tail
+    cmp w0.tail w4.tail
+}
+
+@test "stopped and resumed is the same as never stopped" {
+    "$CELLRUN" train plants.yaml train.epochs=4 -o whole -q
+    "$CELLRUN" train plants.yaml train.epochs=2 -o half -q
+    "$CELLRUN" resume half --epochs 4 -q
+    tail -c 700 whole/ckpt/last.safetensors >a
+    tail -c 700 half/ckpt/last.safetensors >b
+    cmp a b
+    "$CELLRUN" train plants.yaml train.epochs=2 -o again -q
+    "$CELLRUN" train plants.yaml train.epochs=4 -o again --resume auto -q
+    tail -c 700 again/ckpt/last.safetensors >b
+    cmp a b
+}
+
+@test "a test set of its own has the classes of the training set" {
+    printf 'a,b,label\n1,2,rose\n2,1,tulip\n3,4,daisy\n' >tr.csv
+    printf 'a,b,label\n1,2,tulip\n2,1,rose\n' >te.csv
+    table tr.csv '{x: {fields: "0:2", type: float32}, label: label}'
+    sed -i 's,^dataset:,&\n  test: {CSVDataset: {dataset_files: te.csv\, columns: {x: {fields: "0:2"\, type: float32}\, label: label}}},' t.yaml
+    "$CELLRUN" train t.yaml -o flowers -q
+    run -0 "$CELLRUN" eval --ckpt flowers --data test --confusion -
+    [[ $output == *$'truth,daisy,rose,tulip\ndaisy,0,0,0'* ]]
+    printf 'a,b,label\n1,2,tulip\n2,1,fern\n' >te.csv
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt flowers --data test
+    said "te.csv:3:5: error: column 'label': 'fern' is none of the classes daisy, rose, tulip of the training data [E0204]"
+}
+
+@test "fields that do not parse, all of them, with line and column" {
+    printf 'a,b,label\n1,2,0\n3,x,1\n,"4 4",2\n' >bad.csv
+    table bad.csv '{x: {fields: "0:2", type: float32}, label: label}'
+    run -3 --separate-stderr "$CELLRUN" check t.yaml
+    said "bad.csv:3:3: error: column 'x': found 'x', expected a number [E0203]
+bad.csv:4:1: error: column 'x': found nothing, expected a number [E0203]
+bad.csv:4:2: error: column 'x': found '4 4', expected a number [E0203]
+3 errors."
+}
+
+@test "text that reaches the network" {
+    printf 'a,label\nhello,0\n' >text.csv
+    table text.csv '{x: a, label: label}'
+    run -2 --separate-stderr "$CELLRUN" check t.yaml
+    said "t.yaml:2:3: error: column 'x' ends as text, but the network takes numbers [E0102]
+    2 |   train:
+      |   ^
+   give its fields a type (float32, int32), or datapipe.x a tokenizer and Lookup, or LabelIndex
+1 error"
+    echo 'datapipe: {x: [{TypeCast: {data_type: float32}}]}' >>t.yaml
+    run -2 --separate-stderr "$CELLRUN" check t.yaml
+    [[ ${stderr_lines[0]} == "t.yaml:10:17: error: TypeCast takes numbers, not text [E0102]" ]]
+}
+
+@test "fields that are not there" {
+    printf 'alpha,beta,label\n1,2,0\n' >f.csv
+    table f.csv '{x: {fields: [alpha, betta], type: float32}, label: 7}'
+    run -2 --separate-stderr "$CELLRUN" check t.yaml
+    said "t.yaml:5:37: error: there is no field 'betta' in rows of 3 fields [E0014]
+    5 |       columns: {x: {fields: [alpha, betta], type: float32}, label: 7}
+      |                                     ^^^^^ did you mean 'beta'?
+t.yaml:5:68: error: there is no field 7, rows have 3: 0 to 2 [E0006]
+    5 |       columns: {x: {fields: [alpha, betta], type: float32}, label: 7}
+      |                                                                    ^
+2 errors."
+}
+
+@test "files that are not there, are folders, are pipes" {
+    table none.csv '{x: 0}'
+    run -3 --separate-stderr "$CELLRUN" check t.yaml
+    [[ ${stderr_lines[0]} == "t.yaml:3:5: error: there is no file 'none.csv', neither beside the config nor in CELLRUN_DATA [E0201]" ]]
+    mkdir -p dir.csv
+    table dir.csv '{x: 0}'
+    run -3 --separate-stderr "$CELLRUN" check t.yaml
+    [ "${stderr_lines[0]}" = "dir.csv: error: cannot read: Is a directory [E0202]" ]
+    table /dev/null '{x: 0}'
+    run -3 --separate-stderr "$CELLRUN" check t.yaml
+    [ "${stderr_lines[0]}" = "/dev/null: error: is no regular file [E0202]" ]
+}
+
+@test "several files are one, and need the same fields" {
+    printf 'a,label\n1,0\n2,1\n' >p1.csv
+    printf 'a,label\r\n3,1\r\n' >p2.csv
+    printf 'b,label\n3,1\n' >p3.csv
+    table '[p2.csv, p1.csv]' '{x: {fields: [a], type: float32}, label: label}'
+    run -0 "$CELLRUN" data show t.yaml -n 3 dataset.train.shuffle=false
+    [[ $output == *1*2*3* ]]
+    table '[p1.csv, p3.csv]' '{x: {fields: [a], type: float32}, label: label}'
+    run -3 --separate-stderr "$CELLRUN" check t.yaml
+    [ "${stderr_lines[0]}" = "p3.csv:1:1: error: field 0 is 'b', but 'a' in the first file [E0203]" ]
+}
