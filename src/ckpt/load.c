@@ -611,17 +611,23 @@ done:
     return ok;
 }
 
-/* Slots have a prefix to a parameter's name; our own state is "cellrun.". */
+/* Slots have a prefix to a parameter's name, moment1. or mu_; our own state
+ * is "cellrun.". */
 static bool load_is_state(const struct load_job *job, const char *name)
 {
     if (!cr_store_is_ours(job->store))
         return false;
     if (cr_starts(name, "cellrun.") || strcmp(name, "global_step") == 0)
         return true;
-    name = strchr(name, '.');
-    for (int i = 0; name && i < job->n_targets; i++)
-        if (strcmp(job->target[i].param->name, name + 1) == 0)
+    for (int i = 0; i < job->n_targets; i++) {
+        const char *param = job->target[i].param->name;
+        size_t n = strlen(name), of = strlen(param);
+
+        if (n > of && strcmp(name + n - of, param) == 0 &&
+            (name[n - of - 1] == '_' ||
+             strchr(name, '.') == name + n - of - 1))
             return true;
+    }
     return false;
 }
 

@@ -35,7 +35,17 @@ all() {
     all '{Adam: {learning_rate: 0.01}}' \
         '{Adam: {learning_rate: 0.01, use_amsgrad: true, weight_decay: 0.1}}' \
         '{AdamWeightDecay: {learning_rate: 0.01, weight_decay: 0.1}}' \
-        '{AdamW: {learning_rate: 0.01, amsgrad: true}}'
+        '{AdamW: {learning_rate: 0.01, amsgrad: true}}' \
+        '{AdaMax: {learning_rate: 0.01}}' \
+        '{Adagrad: {learning_rate: 0.01}}' \
+        '{Adadelta: {learning_rate: 1.0}}' \
+        '{RMSProp: {learning_rate: 0.01, momentum: 0.9, centered: true}}' \
+        '{Rprop: {learning_rate: 0.01}}' \
+        '{ASGD: {learning_rate: 0.1, t0: 3.0}}' \
+        '{FTRL: {learning_rate: 0.01, l1: 0.01}}' \
+        '{ProximalAdagrad: {learning_rate: 0.01, l1: 0.01}}' \
+        '{Lamb: {learning_rate: 0.01, weight_decay: 0.1}}' \
+        '{LARS: {optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}}}'
 }
 
 @test "slots stand in checkpoints under MindSpore's names" {

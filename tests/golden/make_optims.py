@@ -73,14 +73,18 @@ def torch(kind, opts):
 
 def lamb(o):
     w, m, v = W.astype(np.float64), 0, 0
-    b1, b2 = o.get('beta1', 0.9), o.get('beta2', 0.999)
+    b1, b2 = (float(np.float32(o.get(*b)))  # 1 - beta is that of a float
+              for b in (('beta1', 0.9), ('beta2', 0.999)))
     for t, g in enumerate(G.astype(np.float64), 1):
         m = b1 * m + (1 - b1) * g
         v = b2 * v + (1 - b2) * g * g
         u = (m / (1 - b1 ** t) / (np.sqrt(v / (1 - b2 ** t))
                                   + o.get('eps', 1e-6))
              + o.get('weight_decay', 0) * w)
-        trust = min(np.linalg.norm(w) / np.linalg.norm(u), 10)
+        norm = np.linalg.norm(m / (1 - b1 ** t) / np.sqrt(
+            v / (1 - b2 ** t) + o.get('eps', 1e-6))
+            + o.get('weight_decay', 0) * w)
+        trust = min(np.linalg.norm(w) / norm, 10)
         w = w - o['learning_rate'] * trust * u
     return {'': w, '.lamb_m': m, '.lamb_v': v}
 

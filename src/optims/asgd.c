@@ -1,0 +1,82 @@
+/*
+ * ASGD: gradient descent with a rate that falls, and the mean of the
+ * parameters beside them (semantics.md 5.2; Polyak, Juditsky, 1992).
+ *
+ *   g = g + weight_decay w
+ *   w = w (1 - lambd eta) - eta g       a = a + mu (w - a)
+ *   then eta = lr / (1 + lambd lr t)^alpha, mu = 1 / max(1, t - t0)
+ *
+ * Slots: ax_ is a, 0 at first; eta_ and mu_ are numbers, eta the learning rate
+ * in the first update (0 stands for that), mu 1 at first.
+ */
+#include "base/attr.h"
+#include "train/optim.h"
+
+CR_O3
+
+struct asgd {
+    struct cr_optim_common common;
+    double lambd, alpha, t0;
+};
+
+static const struct cr_opt asgd_opts[] = {
+    CR_OPTIM_LR(struct asgd, .need = CR_DEFAULT, .text = "0.1"),
+    CR_REAL_OR(struct asgd, lambd, 1e-4, 0, DBL_MAX,
+               "Part of a parameter that goes with a step of length 1; the "
+               "rate falls with it."),
+    CR_REAL_OR(struct asgd, alpha, 0.75, 0, DBL_MAX,
+               "Power that the rate falls with."),
+    CR_REAL_OR(struct asgd, t0, 1e6, 0, DBL_MAX,
+               "Update at which the mean begins."),
+    CR_OPTIM_DECAY(struct asgd),
+    CR_OPTIM_GROUPS(struct asgd),
+    { 0 },
+};
+
+CR_CLONES static void asgd_update(const struct cr_update *u)
+{
+    const struct asgd *o = u->opts;
+    const cr_real eta = u->slot[1][0] > 0 ? u->slot[1][0] : (cr_real)u->lr;
+    const cr_real mu = u->slot[2][0], keep = 1 - (cr_real)o->lambd * eta;
+    const cr_real scale = (cr_real)u->scale, decay = (cr_real)u->weight_decay;
+    const cr_real *restrict gs = u->g;
+    cr_real *restrict w = u->w, *restrict a = u->slot[0];
+    const int64_t n = u->n;
+
+    CR_SIMD
+    for (int64_t i = 0; i < n; i++) {
+        cr_real g = scale * gs[i] + decay * w[i];
+
+        w[i] = w[i] * keep - eta * g;
+        a[i] = mu == 1 ? w[i] : a[i] + (w[i] - a[i]) * mu;
+    }
+}
+
+static void asgd_finish(const struct cr_update *u)
+{
+    const struct asgd *o = u->opts;
+    double t = (double)u->t;
+
+    u->slot[1][0] =
+        (cr_real)(u->lr / pow(1 + o->lambd * u->lr * t, o->alpha));
+    u->slot[2][0] = (cr_real)(1 / fmax(1, t - o->t0));
+}
+
+const struct cr_optim cr_optim_asgd = {
+    .about = {
+        .name = "ASGD",
+        .summary = "Gradient descent at a falling rate, with a mean beside.",
+        .detail = "w = w (1 - lambd eta) - eta g, with eta = lr / (1 + lambd "
+                  "lr t)^alpha; the mean of w since update t0 stands in the "
+                  "slot ax_.",
+        .example = "optimizer: {ASGD: {learning_rate: 0.1}}\n",
+        .opts = asgd_opts,
+        .size = sizeof(struct asgd),
+    },
+    .slots = 3,
+    .slot_names = { "ax_", "eta_", "mu_" },
+    .slot_start = { 0, 0, 1 },
+    .scalars = 1u << 1 | 1u << 2,
+    .update = asgd_update,
+    .finish = asgd_finish,
+};

@@ -1,0 +1,126 @@
+/*
+ * Lamb: Adam's direction, as long as the parameter itself (semantics.md 5.2;
+ * You et al.: Large batch optimization for deep learning, 2020).
+ *
+ *   m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
+ *   m' = m / (1 - beta1^t)              v' = v / (1 - beta2^t)
+ *   u = m' / (sqrt(v') + eps) + weight_decay w
+ *   trust = |w| / |m' / sqrt(v' + eps) + weight_decay w|, at most 10; 1 where
+ *           one of the norms is 0
+ *   w = w - lr trust u
+ *
+ * Norms are those of a whole parameter. Slots: lamb_m is m, lamb_v is v; 0 at
+ * first.
+ */
+#include "train/optim.h"
+
+struct lamb {
+    struct cr_optim_common common;
+    double beta1, beta2, eps;
+};
+
+enum { W, U };
+
+static const struct cr_opt lamb_opts[] = {
+    CR_OPTIM_LR(struct lamb, .need = CR_REQUIRED),
+    CR_REAL_OR(struct lamb, beta1, 0.9, 0, 1,
+               "Part of the mean gradient that goes on."),
+    CR_REAL_OR(struct lamb, beta2, 0.999, 0, 1,
+               "Part of the mean square that goes on."),
+    CR_REAL_POS_OR(struct lamb, eps, 1e-6, DBL_MAX,
+                   "Added to the root, against division by 0."),
+    CR_OPTIM_DECAY(struct lamb),
+    CR_OPTIM_GROUPS(struct lamb),
+    { 0 },
+};
+
+static bool lamb_check(struct cr_diag *diag, struct cr_pos pos,
+                       const void *opts)
+{
+    const struct lamb *o = opts;
+
+    if (o->beta1 == 1 || o->beta2 == 1)
+        return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+                        "beta1 and beta2 of Lamb must be less than 1");
+    return true;
+}
+
+struct lamb_numbers {
+    cr_real b1, b2, eps, scale, decay, mean, square;
+};
+
+static struct lamb_numbers lamb_numbers(const struct cr_update *u)
+{
+    const struct lamb *o = u->opts;
+    cr_real b1 = (cr_real)o->beta1, b2 = (cr_real)o->beta2;
+
+    return (struct lamb_numbers){
+        .b1 = b1,
+        .b2 = b2,
+        .eps = (cr_real)o->eps,
+        .scale = (cr_real)u->scale,
+        .decay = (cr_real)u->weight_decay,
+        .mean = (cr_real)(1 / (1 - pow((double)b1, (double)u->t))),
+        .square = (cr_real)(1 / (1 - pow((double)b2, (double)u->t))),
+    };
+}
+
+static void lamb_measure(const struct cr_update *u, double sum[CR_SUMS_MAX])
+{
+    struct lamb_numbers k = lamb_numbers(u);
+    double ww = 0, uu = 0;
+
+    for (int64_t i = 0; i < u->n; i++) {
+        cr_real g = k.scale * u->g[i];
+        cr_real m = k.b1 * u->slot[0][i] + (1 - k.b1) * g;
+        cr_real v = k.b2 * u->slot[1][i] + (1 - k.b2) * g * g;
+        cr_real d = k.mean * m / cr_sqrt(k.square * v + k.eps) +
+                    k.decay * u->w[i];
+
+        ww += (double)u->w[i] * (double)u->w[i];
+        uu += (double)d * (double)d;
+    }
+    sum[W] = ww;
+    sum[U] = uu;
+}
+
+static void lamb_update(const struct cr_update *u)
+{
+    struct lamb_numbers k = lamb_numbers(u);
+    double trust = u->sum[W] > 0 && u->sum[U] > 0
+                       ? fmin(sqrt(u->sum[W] / u->sum[U]), 10)
+                       : 1;
+    cr_real step = (cr_real)(u->lr * trust);
+    cr_real *m = u->slot[0], *v = u->slot[1];
+
+    for (int64_t i = 0; i < u->n; i++) {
+        cr_real g = k.scale * u->g[i];
+
+        m[i] = k.b1 * m[i] + (1 - k.b1) * g;
+        v[i] = k.b2 * v[i] + (1 - k.b2) * g * g;
+        u->w[i] -= step * (k.mean * m[i] /
+                               (cr_sqrt(k.square * v[i]) + k.eps) +
+                           k.decay * u->w[i]);
+    }
+}
+
+const struct cr_optim cr_optim_lamb = {
+    .about = {
+        .name = "Lamb",
+        .summary = "Adam's direction, as long as the parameter: for large "
+                   "batches.",
+        .detail = "w -= lr |w| / |u| u with Adam's u = m / (sqrt(v) + eps) + "
+                  "weight_decay w, the bias of both means taken out; |w| / "
+                  "|u| is 10 at most.",
+        .example = "optimizer: {Lamb: {learning_rate: 2e-3, weight_decay: "
+                   "0.01}}\n",
+        .opts = lamb_opts,
+        .size = sizeof(struct lamb),
+    },
+    .slots = 2,
+    .slot_names = { "lamb_m", "lamb_v" },
+    .sums = 2,
+    .measure = lamb_measure,
+    .update = lamb_update,
+    .check = lamb_check,
+};

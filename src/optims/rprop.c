@@ -1,0 +1,101 @@
+/*
+ * Rprop: each element has a step of its own, which grows while its gradient
+ * keeps its sign (semantics.md 5.2; Riedmiller, Braun, 1993). For full batches.
+ *
+ *   g = g + weight_decay w
+ *   step = step * etas[1] where g p > 0, step * etas[0] where g p < 0,
+ *          within step_sizes
+ *   g = 0 where g p < 0
+ *   w = w - sign(g) step        p = g
+ *
+ * Slots: prev is p, step_size is the step, 0 before the first update, which
+ * takes the learning rate.
+ */
+#include "base/attr.h"
+#include "train/optim.h"
+
+CR_O3
+
+struct rprop {
+    struct cr_optim_common common;
+    struct cr_reals etas, step_sizes;
+};
+
+static const struct cr_opt rprop_opts[] = {
+    CR_OPTIM_LR(struct rprop, .need = CR_DEFAULT, .text = "0.1"),
+    CR_REALS_MAY(struct rprop, etas, 0, DBL_MAX,
+                 "Factors of a step that is too long and of one that is too "
+                 "short; 0.5 and 1.2 unless given."),
+    CR_REALS_MAY(struct rprop, step_sizes, 0, DBL_MAX,
+                 "The least and the largest step; 1e-6 and 50 unless "
+                 "given."),
+    CR_OPTIM_DECAY(struct rprop),
+    CR_OPTIM_GROUPS(struct rprop),
+    { 0 },
+};
+
+static bool rprop_check(struct cr_diag *diag, struct cr_pos pos,
+                        const void *opts)
+{
+    const struct rprop *o = opts;
+
+    if (o->etas.n && (o->etas.n != 2 || o->etas.v[0] <= 0 ||
+                      o->etas.v[0] >= 1 || o->etas.v[1] <= 1))
+        return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+                        "etas of Rprop must be a number between 0 and 1 and "
+                        "one above 1");
+    if (o->step_sizes.n &&
+        (o->step_sizes.n != 2 || o->step_sizes.v[0] <= 0 ||
+         o->step_sizes.v[0] > o->step_sizes.v[1]))
+        return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+                        "step_sizes of Rprop must be two rising numbers above "
+                        "0");
+    return true;
+}
+
+CR_CLONES static void rprop_update(const struct cr_update *u)
+{
+    const struct rprop *o = u->opts;
+    const cr_real lr = (cr_real)u->lr, scale = (cr_real)u->scale;
+    const cr_real decay = (cr_real)u->weight_decay;
+    cr_real *restrict w = u->w;
+    const cr_real *restrict gs = u->g;
+    const int64_t n = u->n;
+    const cr_real down = (cr_real)(o->etas.n ? o->etas.v[0] : 0.5);
+    const cr_real up = (cr_real)(o->etas.n ? o->etas.v[1] : 1.2);
+    const cr_real least =
+        (cr_real)(o->step_sizes.n ? o->step_sizes.v[0] : 1e-6);
+    const cr_real most = (cr_real)(o->step_sizes.n ? o->step_sizes.v[1] : 50);
+    cr_real *restrict p = u->slot[0], *restrict step = u->slot[1];
+
+    CR_SIMD
+    for (int64_t i = 0; i < n; i++) {
+        cr_real g = scale * gs[i] + decay * w[i];
+
+        cr_real s = step[i] > 0 ? step[i] : lr, same = g * p[i];
+
+        s = same > 0 ? s * up : same < 0 ? s * down : s;
+        s = s < least ? least : s > most ? most : s;
+        g = same < 0 ? 0 : g;
+        w[i] -= g > 0 ? s : g < 0 ? -s : 0;
+        p[i] = g;
+        step[i] = s;
+    }
+}
+
+const struct cr_optim cr_optim_rprop = {
+    .about = {
+        .name = "Rprop",
+        .summary = "Steps that grow while the sign of the gradient stays.",
+        .detail = "Each element has its own step: times etas[1] while the "
+                  "sign of its gradient stays, times etas[0] where it "
+                  "changes, within step_sizes; the first is the learning rate.",
+        .example = "optimizer: {Rprop: {learning_rate: 0.01}}\n",
+        .opts = rprop_opts,
+        .size = sizeof(struct rprop),
+    },
+    .slots = 2,
+    .slot_names = { "prev", "step_size" },
+    .update = rprop_update,
+    .check = rprop_check,
+};
