@@ -183,6 +183,20 @@ static void merge_length(struct cr_node *root, const struct cr_node *train)
         cr_node_take(below, steps ? "epochs" : "steps");
 }
 
+/* A section of names that the user chose: one alone, with a capital, is no
+ * typed node that another would replace. */
+static void merge_names(struct merger *m, struct cr_node *root,
+                        struct cr_node *over, const char *section)
+{
+    struct cr_node *below = cr_node_get(root, section);
+    struct cr_node *above = cr_node_get(over, section);
+
+    if (!below || !above || below->kind != CR_NODE_MAP ||
+        above->kind != CR_NODE_MAP || above->tag)
+        return;
+    merge_map(m, below, cr_node_take(over, section));
+}
+
 bool cr_merge(struct cr_arena *arena, struct cr_diag *diag,
               struct cr_node *root, struct cr_node *over)
 {
@@ -190,6 +204,8 @@ bool cr_merge(struct cr_arena *arena, struct cr_diag *diag,
     int before = diag->errors;
 
     merge_length(root, cr_node_get(over, "train"));
+    merge_names(&m, root, over, "blocks");
+    merge_names(&m, root, over, "vars");
     merge_map(&m, root, over);
     return diag->errors == before;
 }

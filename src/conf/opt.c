@@ -221,6 +221,12 @@ static bool opt_list(const struct reader *r, const struct cr_opt *row,
     return ok;
 }
 
+bool cr_opt_switch(const struct cr_opt *row)
+{
+    return row->type == CR_OPT_SUB && row->sub->type == CR_OPT_BOOL &&
+           row->sub->need != CR_REQUIRED;
+}
+
 static bool opt_sub(const struct reader *r, const struct cr_opt *row,
                     const struct cr_node *node, struct cr_pos pos, char *to)
 {
@@ -229,6 +235,12 @@ static bool opt_sub(const struct reader *r, const struct cr_opt *row,
     sub.opts = row->sub;
     sub.name = cr_strf(r->arena, r->owner == OWNER_SECTION ? "%s.%s" : "%s %s",
                        r->name, row->name);
+    if (node && node->kind == CR_NODE_BOOL && cr_opt_switch(row)) {
+        if (!opt_rows(&sub, NULL, pos, to))
+            return false;
+        memcpy(to + row->sub->at, &node->boolean, sizeof node->boolean);
+        return true;
+    }
     if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL)
         return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
     return opt_rows(&sub, node, pos, to);

@@ -20,7 +20,8 @@
  *   CR_OBJ, CR_OBJ_MAY, CR_OBJS_MAY (a list of them)
  *   CR_AMOUNT_OR(T, field, "5 epochs", unit, doc) a number with a unit; _MAY
  *   CR_AMOUNT(T, field, unit, doc)                required
- *   CR_SUB(T, field, table, doc)                  a map with rows of its own
+ *   CR_SUB(T, field, table, doc)                  a map with rows of its own;
+ *       where the first is a CR_BOOL_OR, a lone true or false means that row
  *   CR_NODE(T, field, doc)                        the raw node, NULL if absent
  *
  * Bounds are inclusive; CR_REAL_POS_OR excludes zero. Further fields may follow
@@ -252,6 +253,9 @@ struct cr_amount {
 #define CR_NODE(T, f, ...) \
     { CR_FIELD(T, f, const struct cr_node *), .type = CR_OPT_NODE, \
       .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+
+/* Whether a lone true or false may stand for the row's map. */
+bool cr_opt_switch(const struct cr_opt *row);
 
 /* Fills `to` (about->size zeroed bytes) from a node: a map of names, or a
  * list of positional arguments in the order of the rows, or one scalar for

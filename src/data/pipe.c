@@ -141,6 +141,7 @@ static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
               &o->shuffle) ||
         !buffer_size(p, s->shuffle.buffer_size))
         return false;
+    o->shuffle = o->shuffle && (s->shuffle.enabled || !p->want.train);
     o->seed = p->want.seed;
     if (p->want.limit > 0 && p->want.limit < o->n)
         o->n = p->want.limit;

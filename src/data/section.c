@@ -60,6 +60,9 @@ static const struct cr_opt batch_opts[] = {
 };
 
 static const struct cr_opt shuffle_opts[] = {
+    CR_BOOL_OR(struct cr_shuffling, enabled, true,
+               "Whether training data are shuffled; `shuffle: false` says "
+               "the same in short. A data set's own shuffle: false too."),
     CR_NODE(struct cr_shuffling, buffer_size,
             "all, or the number of samples that are mixed at a time."),
     { 0 },

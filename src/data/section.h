@@ -24,6 +24,7 @@ struct cr_batching {
 };
 
 struct cr_shuffling {
+    bool enabled;
     const struct cr_node *buffer_size;
 };
 

@@ -107,6 +107,24 @@ const struct cr_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
     return e->costs;
 }
 
+bool cr_exec_range(const struct cr_exec *e, int column, int64_t *low,
+                   int64_t *high)
+{
+    bool any = false;
+    int i;
+
+    for (i = 0; i < e->n_bounds; i++) {
+        const struct cr_bound *b = &e->bounds[i].bound;
+
+        if (e->bounds[i].column != column)
+            continue;
+        *low = any && *low > b->low ? *low : b->low;
+        *high = any && *high < b->high ? *high : b->high;
+        any = true;
+    }
+    return any && *low < *high;
+}
+
 const struct cr_cut *cr_exec_cuts(const struct cr_exec *e, int *n)
 {
     *n = e->n_cuts;

@@ -149,6 +149,10 @@ void cr_exec_feed(struct cr_exec *exec, int column, const void *data);
 bool cr_exec_check(struct cr_exec *exec, struct cr_diag *diag,
                    const int64_t *samples);
 
+/* What an integer column may hold, low <= value < high; false: all it can. */
+bool cr_exec_range(const struct cr_exec *exec, int column, int64_t *low,
+                   int64_t *high);
+
 /* Forward and loss of update number `t` (from 1; keys the random numbers). */
 void cr_exec_forward(struct cr_exec *exec, int64_t t);
 /* The loss as a number: the mean of its elements if it is no scalar. */

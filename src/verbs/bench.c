@@ -115,7 +115,7 @@ static void bench_threads(struct job *j)
 
 /* ---- Data */
 
-/* Random numbers; integers are 0, which is a class of every loss. */
+/* Random numbers; integers are 0 until a plan says what they may be. */
 static void bench_data(struct job *j, int64_t batch)
 {
     struct cr_arena *arena = j->cli->arena;
@@ -137,6 +137,28 @@ static void bench_data(struct job *j, int64_t batch)
             else if (spec->type == CR_U8)
                 ((unsigned char *)j->data[c])[i] =
                     (unsigned char)cr_rng_u32(&rng, (uint64_t)i);
+    }
+}
+
+/* Classes and indices over all that the plan accepts, so that look-ups go
+ * everywhere as in a run. */
+static void bench_integers(struct job *j, const struct cr_exec *e,
+                           int64_t batch)
+{
+    int c;
+
+    for (c = 0; c < j->view.n_columns; c++) {
+        const struct cr_spec *spec = &j->view.columns[c].spec;
+        struct cr_rng rng =
+            cr_rng(j->view.seed, CR_STREAM_TEST, (uint64_t)c, 1);
+        int64_t i, low, high, n = batch * cr_count(spec);
+        int32_t *v = j->data[c];
+
+        if (spec->type != CR_I32 || !cr_exec_range(e, c, &low, &high))
+            continue;
+        for (i = 0; i < n; i++)
+            v[i] = (int32_t)(low + (int64_t)(cr_rng_u32(&rng, (uint64_t)i) %
+                                             (uint64_t)(high - low)));
     }
 }
 
@@ -246,6 +268,7 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
     e = cr_net_exec(j->view.net, &want);
     if (!e)
         return false;
+    bench_integers(j, e, batch);
     for (c = 0; c < j->view.n_columns; c++)
         cr_exec_feed(e, c, j->data[c]);
     *r = (struct result){ .mode = train ? "training" : "prediction",

@@ -151,7 +151,11 @@ static void schema_value(struct cr_buf *buf, const struct cr_opt *row)
         cr_buf_str(buf, "{\"$ref\": \"#/$defs/amount\"}");
         return;
     case CR_OPT_SUB:
+        if (cr_opt_switch(row))
+            cr_buf_str(buf, "{\"anyOf\": [{\"type\": \"boolean\"}, ");
         schema_rows(buf, row->sub, "false");
+        if (cr_opt_switch(row))
+            cr_buf_str(buf, "]}");
         return;
     case CR_OPT_NODE:
     case CR_OPT_END:

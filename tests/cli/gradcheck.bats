@@ -46,7 +46,24 @@ feed=(--feed x=x.npy --feed label=y.npy)
     [[ "$output" == *b.weight* ]]
 }
 
-@test "a gradient that differs: all of it sits on the kink" {
+@test "a gradient that differs: half of the way is cut off" {
+    cat >half.yaml <<'END'
+network:
+  inputs: [x]
+  cells: {a: {Dense: {out_channels: 5}}, b: {Dense: {out_channels: 2}}}
+  construct: |
+    h = a(x)
+    return b(h * stop_gradient(h))
+loss: CrossEntropyLoss
+END
+    run -6 --separate-stderr "$CELLRUN" gradcheck half.yaml "${feed[@]}"
+    grep -Eq "^a.weight .*DIFFERS" <<<"$output"
+    grep -Eq "^b.weight .*agrees$" <<<"$output"
+    [[ "$output" != *skipped* ]]
+    [[ "$stderr" == *"the gradients of 2 of 4 parameters differ"*"[E0403]"* ]]
+}
+
+@test "at a kink there is nothing to compare with" {
     cat >kink.yaml <<'END'
 network:
   a: {Dense: {in_channels: 3, out_channels: 5, has_bias: false, weight_init: Zero}}
@@ -54,9 +71,32 @@ network:
   b: {Dense: [5, 2]}
 loss: CrossEntropyLoss
 END
-    run -6 --separate-stderr "$CELLRUN" gradcheck kink.yaml "${feed[@]}"
-    grep -Eq "^a.weight .*DIFFERS" <<<"$output"
-    [[ "$stderr" == *"the gradients of 1 of 3 parameters differ"*"[E0403]"* ]]
+    run -0 --separate-stderr "$CELLRUN" gradcheck kink.yaml "${feed[@]}"
+    grep -Eq "^a.weight .* - +at a kink$" <<<"$output"
+    grep -Eq "^b.bias .*agrees$" <<<"$output"
+    [[ "$output" == *"skipped: 4 directions, at a kink"* ]]
+    "$CELLRUN" gradcheck kink.yaml "${feed[@]}" --json >out.json
+    jq -e '.params[0].skipped == 4 and .params[2].skipped == 0' out.json
+}
+
+@test "BatchNorm and ReLU over many values agree" {
+    perl -e 'print pack("f<*", map { sin($_ * 1.7) + cos($_ * $_) } 1 .. 24 * 64)' >raw
+    { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3, 8, 8), }"
+      cat raw; } >x.npy
+    npy y.npy '<i4' '(8,)' 'l<*' 0 1 1 0 0 1 0 1
+    cat >bn.yaml <<'END'
+blocks:
+  Part:
+    params: {n: required}
+    cells: {c: {Conv2d: {out_channels: $n, kernel_size: 3}}, bn: BatchNorm2d, act: ReLU}
+    construct: return act(bn(c(x)))
+network: [{Part: {n: 16}}, {Part: {n: 32}}, {Part: {n: 32}}, {AdaptiveAvgPool2d: {output_size: 1}}, Flatten, {Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+END
+    for s in 1 2 3; do
+        run -0 "$CELLRUN" gradcheck bn.yaml "${feed[@]}" --seed $s
+    done
 }
 
 @test "a loss is needed, and a batch" {

@@ -189,6 +189,21 @@ static void test_bases(void)
     ok(strstr(cr_config_yaml(config, true, false), "three.yaml:1\n") != NULL,
        "the origin is the file that the value stands in");
 
+    write_file("one_block.yaml", "{blocks: {A: {f: {Dense: [1, 2]}}}, "
+                                 "vars: {D: 1}, loss: {L1Loss: {a: 1}}}");
+    path[0] = write_file("two_blocks.yaml",
+                         "{base: one_block.yaml, blocks: {B: {g: ReLU}}, "
+                         "vars: {E: 2}, network: [A, B], a: $D, b: $E, "
+                         "loss: {MSELoss: {b: 1}}}");
+    config = cr_config_load(&conf_mem, &diag,
+                            &(struct cr_config_from){ .files = path });
+    same(cr_node_flow(&conf_mem, config->root),
+         "{loss: {MSELoss: {b: 1}}, network: [{f: {Dense: "
+         "{in_channels: 1, out_channels: 2}}}, {g: ReLU}], a: 1, b: 2}",
+         "one block, or one variable with a capital, is no type that another "
+         "replaces");
+    path[0] = cr_path_join(&conf_mem, folder, "top.yaml");
+
     setenv("CELLRUN_SET", "a=8\n\n  # c\n b=9 \r\n", 1);
     config = cr_config_load(
         &conf_mem, &diag,

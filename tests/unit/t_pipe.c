@@ -151,6 +151,21 @@ static void orders(void)
     ok(different(one) == ROWS && strtol(one, NULL, 10) < 4,
        "a buffer of 4 mixes its 4");
     cr_pipe_close(r.pipe);
+    pipe_of(&r, config_text(", shuffle: true",
+                            "datapipe: {shuffle: false}\n"), NULL);
+    two = epoch_of(&r);
+    same(two, "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22|",
+         "shuffle: false of the datapipe");
+    cr_pipe_close(r.pipe);
+    pipe_of(&r, config_text("", "datapipe: {shuffle: {enabled: false}}\n"),
+            NULL);
+    same(epoch_of(&r), two, "the same written out");
+    cr_pipe_close(r.pipe);
+    pipe_of(&r, config_text("", "datapipe: {shuffle: true}\n"), NULL);
+    one = epoch_of(&r);
+    ok(different(one) == ROWS && strcmp(one, two) != 0,
+       "shuffle: true says what is so anyway");
+    cr_pipe_close(r.pipe);
 }
 
 static void amounts(void)
