@@ -1,5 +1,5 @@
 /* Any bytes as the text of a `construct` over a few cells: parsed, and built
- * into a graph. What builds must plan. */
+ * into a graph. What builds must plan. Behind a byte 1 stands a `bprop`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cr_buf_str(&text, head);
     cr_buf_str(&text, "    ");
     for (size_t i = 0; i < size; i++) {
-        cr_buf_char(&text, (char)data[i]);
+        if (data[i] == 1)
+            cr_buf_str(&text, "\n  bprop: |2\n    ");
+        else
+            cr_buf_char(&text, (char)data[i]);
         if (data[i] == '\n')
             cr_buf_str(&text, "    ");
     }
