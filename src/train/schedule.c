@@ -189,7 +189,7 @@ bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
             (const struct cr_amount *)(const void *)((const char *)lr->opts +
                                                      row->at);
 
-        if (row->type == CR_OPT_AMOUNT)
+        if (row->type == CR_OPT_AMOUNT && amount->unit != CR_UNIT_NONE)
             ok = schedule_unit(diag, lr->pos, row->name, amount) &&
                  schedule_known(diag, lr->pos, row->name, amount, run) &&
                  schedule_some(diag, lr->pos, row->name, amount) && ok;

@@ -364,8 +364,10 @@ last.safetensors" ]
     run -2 "$CELLRUN" train c.yaml -o r \
         'optimizer={SGD: {loss_scale: 1024.0}}'
     [[ $output == *"loss_scale of SGD: found 1024"* ]]
+    run -2 "$CELLRUN" train c.yaml -o r train.clap=1
+    [[ $output == *"'train.clap' is not a key of train"* ]]
     run -2 "$CELLRUN" train c.yaml -o r train.clip=1
-    [[ $output == *"'train.clip' is not a key of train"* ]]
+    [[ $output == *"'train.clip'"*"expected a map of keys"* ]]
 }
 
 @test "a label outside of the classes: exit 3 with column, value and sample" {

@@ -444,6 +444,40 @@ static void norm_and_scale(void)
     made_free(&by_hand);
 }
 
+/* ---- micro-batches ---- */
+
+/* Two micro-batches of the same samples, at half the gradient, are one. */
+static void gathered(void)
+{
+    struct made one, two;
+    struct cr_exec_want want = { .training = true, .update = true,
+                                 .norm = true };
+    struct cr_exec *e;
+    cr_real *a, *b;
+    int64_t n;
+
+    if (!made_ok(&one, TWO SGD, vector, 5) ||
+        !made_ok(&two, TWO SGD, vector, 5))
+        return;
+    steps(&one, want, 1, 2);
+    cr_net_gather(two.net, 2);
+    e = made_exec(&two, want);
+    for (int t = 1; t <= 4; t++) {
+        cr_exec_forward(e, t);
+        cr_exec_backward(e, 1, 0.1);
+        cr_exec_gather(e);
+        if (t % 2 == 0)
+            cr_exec_update(e, 0.5, 0.1);
+    }
+    a = made_params(&one, &n);
+    b = made_params(&two, &n);
+    ok(case_near("parameter", a, b, n, SAME_TOLERANCE),
+       "two halves are a whole");
+    cr_exec_free(e);
+    made_free(&one);
+    made_free(&two);
+}
+
 /* ---- labels ---- */
 
 static void labels(void)
@@ -489,6 +523,7 @@ int main(void)
     culprits();
     loss_overflows();
     norm_and_scale();
+    gathered();
     labels();
     cr_par_stop();
     return done();

@@ -1,0 +1,67 @@
+/*
+ * CyclicLR: up and down between two rates, again and again (Smith: Cyclical
+ * learning rates, 2017; PyTorch's). At update s, with U and D the updates up
+ * and down, p = s / (U + D), k = floor(p) and x = p - k:
+ *
+ *   h = x (U + D) / U up,  (1 - x) (U + D) / D down
+ *   base_lr + (max_lr - base_lr) h f
+ *
+ * f is 1, 2^-k (triangular2) or gamma^s (exp_range).
+ */
+#include "train/schedule.h"
+
+enum { TRIANGULAR, TRIANGULAR2, EXP_RANGE };
+
+struct cyclic {
+    double base_lr, max_lr;
+    struct cr_amount step_size_up, step_size_down;
+    int mode;
+    double gamma;
+};
+
+static const struct cr_opt cyclic_opts[] = {
+    CR_REAL(struct cyclic, base_lr, 0, DBL_MAX, "The lower rate."),
+    CR_REAL(struct cyclic, max_lr, 0, DBL_MAX, "The upper rate."),
+    CR_AMOUNT_OR(struct cyclic, step_size_up, "2000 steps", CR_STEPS,
+                 "Updates up."),
+    CR_AMOUNT_MAY(struct cyclic, step_size_down, CR_STEPS,
+                  "Updates down; as many as up unless given."),
+    CR_ENUM_OR(struct cyclic, mode, TRIANGULAR,
+               "triangular|triangular2|exp_range",
+               "Whether the upper rate stays, halves with every cycle, or "
+               "falls by gamma with every update."),
+    CR_REAL_OR(struct cyclic, gamma, 1, 0, 1, "Of exp_range."),
+    { 0 },
+};
+
+static double cyclic_at(const void *opts, const struct cr_span *run,
+                        int64_t update)
+{
+    const struct cyclic *o = opts;
+    double s = (double)update, up = cr_span_updates(run, &o->step_size_up);
+    double down = o->step_size_down.unit == CR_UNIT_NONE
+                      ? up
+                      : cr_span_updates(run, &o->step_size_down);
+    double k = floor(s / (up + down)), x = s - k * (up + down), f = 1;
+
+    if (o->mode == TRIANGULAR2)
+        f = pow(2, -k);
+    else if (o->mode == EXP_RANGE)
+        f = pow(o->gamma, s);
+    x = x <= up ? x / up : (up + down - x) / down;
+    return o->base_lr + (o->max_lr - o->base_lr) * x * f;
+}
+
+const struct cr_schedule cr_schedule_cyclic = {
+    .about = {
+        .name = "CyclicLR",
+        .summary = "A rate that goes up and down again and again.",
+        .detail = "From base_lr to max_lr in step_size_up updates and back in "
+                  "step_size_down, as PyTorch's.",
+        .example = "optimizer: {SGD: {learning_rate: {CyclicLR: {base_lr: "
+                   "0.001, max_lr: 0.1, step_size_up: 2 epochs}}}}\n",
+        .opts = cyclic_opts,
+        .size = sizeof(struct cyclic),
+    },
+    .at = cyclic_at,
+};

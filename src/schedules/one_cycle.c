@@ -1,0 +1,73 @@
+/*
+ * OneCycleLR: up, then far down, once over the run (Smith, Topin:
+ * Super-convergence, 2018; PyTorch's with two phases). With T total_steps,
+ * s runs from max_lr / div_factor at 0 to max_lr at pct_start T - 1 and to
+ * max_lr / div_factor / final_div_factor at T - 1, along half a cosine or a
+ * line, and stays there.
+ */
+#include "train/schedule.h"
+
+enum { COS, LINEAR };
+
+struct one_cycle {
+    double max_lr;
+    struct cr_amount total_steps;
+    double pct_start;
+    int anneal_strategy;
+    double div_factor, final_div_factor;
+};
+
+static const struct cr_opt one_cycle_opts[] = {
+    CR_REAL(struct one_cycle, max_lr, 0, DBL_MAX, "The largest rate."),
+    CR_AMOUNT_OR(struct one_cycle, total_steps, "100%", CR_STEPS,
+                 "Updates of the cycle."),
+    CR_REAL_OR(struct one_cycle, pct_start, 0.3, 0, 1,
+               "Part of them on which the rate rises."),
+    CR_ENUM_OR(struct one_cycle, anneal_strategy, COS, "cos|linear",
+               "Along half a cosine, or a line."),
+    CR_REAL_POS_OR(struct one_cycle, div_factor, 25, DBL_MAX,
+                   "What the largest rate is divided by at first."),
+    CR_REAL_POS_OR(struct one_cycle, final_div_factor, 1e4, DBL_MAX,
+                   "What the first rate is divided by at the end."),
+    { 0 },
+};
+
+static double one_cycle_way(const struct one_cycle *o, double from, double to,
+                            double part)
+{
+    if (o->anneal_strategy == LINEAR)
+        return from + (to - from) * part;
+    return cr_decay_cosine(to, from, part, 1);
+}
+
+static double one_cycle_at(const void *opts, const struct cr_span *run,
+                           int64_t update)
+{
+    const struct one_cycle *o = opts;
+    double s = (double)update, end = cr_span_updates(run, &o->total_steps) - 1;
+    double top = o->pct_start * (end + 1) - 1;
+    double first = o->max_lr / o->div_factor;
+    double last = first / o->final_div_factor;
+
+    if (s >= end)
+        return last;
+    if (s <= top)
+        return top > 0 ? one_cycle_way(o, first, o->max_lr, s / top)
+                       : o->max_lr;
+    return one_cycle_way(o, o->max_lr, last, (s - top) / (end - top));
+}
+
+const struct cr_schedule cr_schedule_one_cycle = {
+    .about = {
+        .name = "OneCycleLR",
+        .summary = "A rate that rises, then falls far, once over the run.",
+        .detail = "From max_lr / div_factor to max_lr in pct_start of the "
+                  "updates, then down to the first rate / final_div_factor, "
+                  "as PyTorch's.",
+        .example = "optimizer: {SGD: {learning_rate: {OneCycleLR: {max_lr: "
+                   "0.5}}}}\n",
+        .opts = one_cycle_opts,
+        .size = sizeof(struct one_cycle),
+    },
+    .at = one_cycle_at,
+};
