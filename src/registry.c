@@ -9,6 +9,7 @@
 #include "conf/verb.h"
 #include "data/dataset.h"
 #include "data/format.h"
+#include "data/tokenizer.h"
 #include "data/transform.h"
 #include "net/cell.h"
 #include "net/init.h"
@@ -28,6 +29,7 @@
 #define CR_SCALER(x) extern const struct cr_scaler cr_scaler_##x;
 #define CR_SCHEDULE(x) extern const struct cr_schedule cr_schedule_##x;
 #define CR_SECTION(x) extern const struct cr_section cr_section_##x;
+#define CR_TOKENIZER(x) extern const struct cr_tokenizer cr_tokenizer_##x;
 #define CR_TRANSFORM(x) extern const struct cr_transform cr_transform_##x;
 #define CR_VERB(x) extern const struct cr_verb cr_verb_##x;
 #include "registry_pass.h"
@@ -73,6 +75,11 @@ static const struct cr_about *const registry_metrics[] = {
 #include "registry_pass.h"
     NULL
 };
+static const struct cr_about *const registry_tokenizers[] = {
+#define CR_TOKENIZER(x) &cr_tokenizer_##x.about,
+#include "registry_pass.h"
+    NULL
+};
 static const struct cr_about *const registry_transforms[] = {
 #define CR_TRANSFORM(x) &cr_transform_##x.about,
 #include "registry_pass.h"
@@ -112,6 +119,7 @@ static const struct {
     [CR_KIND_SCHEDULE] = KIND(registry_schedules, "schedule"),
     [CR_KIND_SCALER] = KIND(registry_scalers, "loss scaler"),
     [CR_KIND_METRIC] = KIND(registry_metrics, "metric"),
+    [CR_KIND_TOKENIZER] = KIND(registry_tokenizers, "tokenizer"),
     [CR_KIND_TRANSFORM] = KIND(registry_transforms, "transform"),
     [CR_KIND_DATASET] = KIND(registry_datasets, "data set"),
     [CR_KIND_FORMAT] = KIND(registry_formats, "file format"),

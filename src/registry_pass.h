@@ -36,6 +36,9 @@
 #ifndef CR_SECTION
 #define CR_SECTION(x)
 #endif
+#ifndef CR_TOKENIZER
+#define CR_TOKENIZER(x)
+#endif
 #ifndef CR_TRANSFORM
 #define CR_TRANSFORM(x)
 #endif
@@ -56,5 +59,6 @@
 #undef CR_SCALER
 #undef CR_SCHEDULE
 #undef CR_SECTION
+#undef CR_TOKENIZER
 #undef CR_TRANSFORM
 #undef CR_VERB

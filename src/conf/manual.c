@@ -68,6 +68,7 @@ static const char *const manual_kinds[CR_KINDS] = {
     [CR_KIND_SCALER] = "scalers",
     [CR_KIND_METRIC] = "metrics",
     [CR_KIND_TRANSFORM] = "transforms",
+    [CR_KIND_TOKENIZER] = "tokenizers",
     [CR_KIND_DATASET] = "datasets",
     [CR_KIND_FORMAT] = "formats",
     [CR_KIND_SECTION] = "sections",

@@ -528,6 +528,7 @@ const char *const *cr_obj_beside(enum cr_kind kind)
     case CR_KIND_INIT:
         return init;
     case CR_KIND_TRANSFORM:
+    case CR_KIND_TOKENIZER:
         return transform;
     default:
         return other;

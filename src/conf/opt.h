@@ -81,6 +81,7 @@ enum cr_kind {
     CR_KIND_SCALER,
     CR_KIND_METRIC,
     CR_KIND_TRANSFORM,
+    CR_KIND_TOKENIZER,
     CR_KIND_DATASET,
     CR_KIND_FORMAT,
     CR_KIND_SECTION,            /* top-level keys of a config */

@@ -1,6 +1,7 @@
 #include "data/column.h"
 
 #include "base/gz.h"
+#include "data/tokenizer.h"
 #include "data/reader.h"
 
 #include <assert.h>
@@ -89,11 +90,14 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
 {
     struct cr_tplan *p = &c->plan[c->n];
     struct cr_obj obj = { 0 };
-    bool yes;
+    const struct cr_node *args;
+    const char *type = cr_node_type(node, &args);
+    bool yes, words = type && cr_find(CR_KIND_TOKENIZER, type);
 
     if (!applies(config, node, train, &yes))
         return false;
-    if (!cr_obj_read(config->arena, config->diag, CR_KIND_TRANSFORM, node,
+    if (!cr_obj_read(config->arena, config->diag,
+                     words ? CR_KIND_TOKENIZER : CR_KIND_TRANSFORM, node,
                      &obj))
         return false;
     if (!yes)
@@ -104,7 +108,8 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
                         c->mix->about.name);
     if (!draws(config, c, node, obj.about->name, &c->draws[c->n]))
         return false;
-    c->op[c->n] = cr_transform_find(obj.about->name);
+    c->op[c->n] = words ? cr_tokenizer_op(type)
+                        : cr_transform_find(obj.about->name);
     *p = (struct cr_tplan){
         .opts = obj.opts,
         .pos = node->kind == CR_NODE_MAP ? node->child->key_pos : node->pos,
@@ -115,6 +120,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         .in = c->out,
         .out = c->out,
         .scale = c->scale,
+        .self = words ? (void *)(uintptr_t)obj.about : NULL,
     };
     if (!plan_span(c->op[c->n], p) || !c->op[c->n]->plan(p)) {
         cr_note(config->diag, "   in datapipe.%s, which gets %s %s", c->name,

@@ -7,6 +7,8 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
 static bool unfitted(const struct cr_pipe *p)
 {
     for (int k = 0; k < p->set.columns; k++)
@@ -100,6 +102,37 @@ bool cr_pipe_prepare(struct cr_pipe *p, struct cr_diag *diag)
         !(p->want.train ? fit(p, diag) : fit_elsewhere(p, diag)))
         return false;
     p->prepared = true;
+    return true;
+}
+
+bool cr_pipe_texts(struct cr_pipe *p, struct cr_diag *diag,
+                   const char *column,
+                   bool (*each)(void *ctx, const char *text, size_t len),
+                   void *ctx)
+{
+    int64_t i;
+    int k;
+
+    for (k = 0; k < p->set.columns; k++)
+        if (strcmp(p->set.column[k].name, column) == 0)
+            break;
+    if (k == p->set.columns || p->set.column[k].spec.type != CR_STRING)
+        return cr_error(diag, p->pos, CR_E_DTYPE,
+                        "dataset.%s has no column of texts '%s'",
+                        p->want.split, column);
+    for (i = 0; i < p->order.n; i++) {
+        int64_t sample = p->order.pool ? p->order.pool[i] : i;
+        struct cr_arena mem = { 0 };
+        struct cr_items text;
+        bool read = p->set.type->text(&p->set, diag, sample, k, &mem, &text);
+        bool ok = read && each(ctx, text.v, (size_t)text.n);
+
+        cr_arena_free(&mem);
+        if (read && !ok)
+            cr_sample_note(&p->set, diag, sample, k);
+        if (!ok)
+            return false;
+    }
     return true;
 }
 

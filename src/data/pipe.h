@@ -42,6 +42,7 @@ struct cr_pipe_want {
     const struct cr_node *dataset; /* used instead of the section's node */
     const char *path;       /* data set from a folder (eval --data DIR) */
     bool one_scale;         /* every batch in the first of several shapes */
+    bool stored;            /* no ops and no batches: cr_pipe_texts alone */
     bool headers;           /* only columns are asked for, so samples that
                                cannot be read are not looked for */
 };
@@ -72,6 +73,13 @@ bool cr_pipe_prepare(struct cr_pipe *pipe, struct cr_diag *diag);
 /* What they learnt, by column and place, as a map of lists; NULL: nothing. */
 const struct cr_node *cr_pipe_learnt(const struct cr_pipe *pipe,
                                      struct cr_arena *arena);
+
+/* The texts of a column, of the samples that an epoch has, in stored order.
+ * False after reporting. */
+bool cr_pipe_texts(struct cr_pipe *pipe, struct cr_diag *diag,
+                   const char *column,
+                   bool (*each)(void *ctx, const char *text, size_t len),
+                   void *ctx);
 
 /* Goes to batch `index` of `epoch`: the next cr_pipe_next gives it. Cheap. */
 void cr_pipe_seek(struct cr_pipe *pipe, int64_t epoch, int64_t index);

@@ -103,8 +103,17 @@ const struct cr_vocab *cr_vocab_of(struct cr_config *config,
     struct cr_obj sets[3];
     int n, i, before = diag->errors;
 
-    if (kept || !data_sets(config, sets, &n))
+    if (kept)
         return kept;
+    if (cr_node_get(cr_section(config, "vocab"), column)) {
+        struct cr_vocab *v = cr_vocab_build(config, column);
+
+        if (v)
+            cr_vocab_keep(config, v);
+        return v;
+    }
+    if (!data_sets(config, sets, &n))
+        return NULL;
     for (i = 0; i < n; i++) {
         const struct cr_dataset_type *type = (const void *)sets[i].about;
         struct cr_vocab *v =

@@ -14,7 +14,8 @@
  * A config keeps its vocabularies: all its data sets, and the ops over their
  * columns, use the same. A vocabulary comes from, in this order,
  *   1. the checkpoint that the config comes from (ckpt/vocab.h),
- *   2. the column's own data set, by cr_dataset_type.vocab: from all of the
+ *   2. the section `vocab`, which says how words are counted,
+ *   3. the column's own data set, by cr_dataset_type.vocab: from all of the
  *      data, whatever part of them is trained on.
  */
 #ifndef CR_DATA_VOCAB_H
@@ -47,6 +48,8 @@ void cr_vocab_keep(struct cr_config *config, struct cr_vocab *vocab);
 /* The one that is kept; NULL: none yet. */
 const struct cr_vocab *cr_vocab_kept(const struct cr_config *config,
                                      const char *column);
+/* As the section `vocab` says, which has the column. NULL after reporting. */
+struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column);
 /* That one, else it is made now, and kept. NULL after reporting, at `pos`
  * where no data tell of that column. */
 const struct cr_vocab *cr_vocab_of(struct cr_config *config,

@@ -21,7 +21,12 @@ static bool pad_end_plan(struct cr_tplan *p)
     const struct pad_end *o = p->opts;
     int i;
 
-    if (p->in.type == CR_STRING || o->pad_shape.n != p->in.rank)
+    if (p->in.type == CR_STRING)
+        return cr_error(p->diag, p->pos, CR_E_DTYPE,
+                        "PadEnd takes numbers, not %s",
+                        p->in.rank ? "words; Lookup turns them into numbers"
+                                   : "text");
+    if (o->pad_shape.n != p->in.rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "PadEnd: pad_shape has %d sizes, but the input %s "
                         "has %d",
@@ -37,6 +42,23 @@ static bool pad_end_plan(struct cr_tplan *p)
     return true;
 }
 
+/* A list of any length. */
+static bool pad_end_list(struct cr_sample *s)
+{
+    const struct pad_end *o = s->plan->opts;
+    const struct cr_items *x = s->x;
+    size_t size = cr_type_size(s->plan->in.type);
+    int64_t i, n = s->plan->out.dim[0], have = x->n < n ? x->n : n;
+    char value[8];
+
+    if (have > 0)
+        memcpy(s->y, x->v, (size_t)have * size);
+    cr_convert(CR_F64, &o->pad_value, s->plan->in.type, value, 1);
+    for (i = have; i < n; i++)
+        memcpy((char *)s->y + (size_t)i * size, value, size);
+    return true;
+}
+
 static bool pad_end_apply(struct cr_sample *s)
 {
     const struct cr_spec *in = &s->plan->in, *out = &s->plan->out;
@@ -45,6 +67,8 @@ static bool pad_end_apply(struct cr_sample *s)
     int64_t i, n = cr_count(out);
     char value[8];
 
+    if (cr_is_items(in))
+        return pad_end_list(s);
     cr_convert(CR_F64, &o->pad_value, in->type, value, 1);
     for (i = 0; i < n; i++) {
         int64_t rest = i, at = 0, step = 1;
@@ -69,8 +93,9 @@ const struct cr_transform cr_transform_pad_end = {
     .about = {
         .name = "PadEnd",
         .summary = "Fills or cuts every dimension to a given size.",
-        .detail = "Numbers of any type; as many sizes as dimensions. Longer "
-                  "dimensions are cut at their end.",
+        .detail = "Numbers of any type, lists of any length too; as many "
+                  "sizes as dimensions. Longer dimensions are cut at their "
+                  "end.",
         .example = "datapipe: {x: [{PadEnd: {pad_shape: [16], pad_value: "
                    "0}}]}\n",
         .opts = pad_end_opts,
@@ -78,4 +103,5 @@ const struct cr_transform cr_transform_pad_end = {
     },
     .plan = pad_end_plan,
     .apply = pad_end_apply,
+    .spans = true,
 };

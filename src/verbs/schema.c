@@ -281,8 +281,10 @@ static void schema_section(struct cr_buf *buf, const struct cr_about *about)
     schema_rows(buf, about->opts,
                 strcmp(about->name, "datapipe") == 0
                     ? "{\"anyOf\": [{\"$ref\": \"#/$defs/transforms\"}, "
-                      "{\"type\": \"array\", \"items\": "
-                      "{\"$ref\": \"#/$defs/transforms\"}}]}"
+                      "{\"$ref\": \"#/$defs/tokenizers\"}, "
+                      "{\"type\": \"array\", \"items\": {\"anyOf\": ["
+                      "{\"$ref\": \"#/$defs/transforms\"}, "
+                      "{\"$ref\": \"#/$defs/tokenizers\"}]}}]}"
                     : "false");
     if (section->raw) {
         /* its owner takes shorter forms too, such as a bare list */

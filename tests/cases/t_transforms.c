@@ -296,8 +296,10 @@ int main(void)
     sizes();
     for (i = 0; list[i]; i++)
         ok(is_used(list[i]->name) ||
-               ((const struct cr_transform *)list[i])->mix,
-           "%s has a vector or works on batches (t_augment)", list[i]->name);
+               ((const struct cr_transform *)list[i])->mix ||
+               ((const struct cr_transform *)list[i])->spans,
+           "%s has a vector, or works on batches (t_augment), or on texts "
+           "(t_tokenizers)", list[i]->name);
     cr_arena_free(&conf_mem);
     return done();
 }

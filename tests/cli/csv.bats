@@ -162,3 +162,61 @@ t.yaml:5:68: error: there is no field 7, rows have 3: 0 to 2 [E0006]
     run -3 --separate-stderr "$CELLRUN" check t.yaml
     [ "${stderr_lines[0]}" = "p3.csv:1:1: error: field 0 is 'b', but 'a' in the first file [E0203]" ]
 }
+
+# reviews FILE: the network of configs/reviews.yaml, small
+reviews() {
+    cp "$ROOT"/datasets/tables/reviews-*.csv .
+    sed 's,../datasets/tables/,,; s/d: 128/d: 16/; s/max_len: 256/max_len: 40/' \
+        "$ROOT/configs/reviews.yaml" >"$1"
+}
+
+@test "texts are classified; checkpoints bring the vocabulary" {
+    reviews r.yaml
+    "$CELLRUN" train r.yaml -o rev -q train.epochs=6 \
+        optimizer.learning_rate=0.1
+    run -0 "$CELLRUN" eval --ckpt rev --data test --json
+    [ "$(sed 's/.*"accuracy": *0\.\([0-9]\).*/\1/' <<<"$output")" -ge 8 ]
+    want=$output
+    # another text to train on changes nothing
+    sed -i 's/film/movie/g' reviews-train.csv
+    run -0 "$CELLRUN" eval --ckpt rev --data test --json
+    [ "$output" = "$want" ]
+    run -0 "$CELLRUN" eval --ckpt rev --data test --confusion -
+    [[ $output == *"truth,neg,pos"* ]]
+}
+
+@test "the vocabulary: special tokens, then words by count, then by bytes" {
+    printf 'text,label\n"b b, a",x\n"A c",y\n' >v.csv
+    cat >v.yaml <<'END'
+dataset:
+  train: {CSVDataset: {dataset_files: v.csv, columns: {text: text, label: label}}}
+vocab:
+  text: {tokenizer: BasicTokenizer, lower_case: true, special_tokens: ["<pad>", "<unk>"]}
+datapipe:
+  text: [{BasicTokenizer: {lower_case: true}}, {Lookup: {vocab: text}}, {PadEnd: {pad_shape: [4]}}]
+network: [{Embedding: {vocab_size: $vocab.text.size, embedding_size: 2}}, Flatten, {Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    run -0 "$CELLRUN" config v.yaml --get network.0.vocab_size
+    [ "$output" = 6 ]
+    run -0 "$CELLRUN" config v.yaml vocab.text.vocab_size=4 --get network.0.vocab_size
+    [ "$output" = 4 ]
+    "$CELLRUN" train v.yaml -o v -q
+    [[ $(head -c 9000 v/ckpt/last.safetensors) == *'<pad>'*'<unk>'*'a\'*'b\'*',\'*'c\'* ]]
+    run -3 --separate-stderr "$CELLRUN" train v.yaml vocab.text.vocab_size=5 -q -o v2
+    [[ $stderr == *"error: 'c' is not in vocabulary 'text', and there is no unknown_token [E0204]"* ]]
+    [[ $stderr == *"at "*"v.csv:3:1"* ]]
+}
+
+@test "words: any number of workers gives the same bytes" {
+    reviews r.yaml
+    for w in 0 1 2 4; do
+        "$CELLRUN" train r.yaml train.epochs=1 datapipe.workers=$w -o r$w -q
+        tail -c 9000 r$w/ckpt/last.safetensors >r$w.tail
+    done
+    cmp r0.tail r1.tail
+    cmp r0.tail r2.tail
+    cmp r0.tail r4.tail
+}

@@ -1,0 +1,283 @@
+/*
+ * The section `vocab`: vocabularies of words.
+ *
+ * Special tokens come first, then words by how often they stand in the
+ * training samples, those of one count in the order of their bytes; as in
+ * MindSpore's Vocab.from_dataset. Samples set aside by `split` are not
+ * counted.
+ */
+#include "base/str.h"
+#include "data/pipe.h"
+#include "data/tokenizer.h"
+#include "data/vocab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKENS_MAX 100000000
+
+struct entry {
+    const struct cr_node *tokenizer;
+    unsigned char lower_case;
+    int64_t vocab_size;
+    struct cr_strs special_tokens;
+    int build_from;
+    const char *file;
+};
+
+static const struct cr_opt entry_opts[] = {
+    CR_NODE(struct entry, tokenizer, "What splits texts into words."),
+    CR_BOOL_MAY(struct entry, lower_case,
+                "The tokenizer's own lower_case."),
+    CR_INT_MAY(struct entry, vocab_size, 1, TOKENS_MAX,
+               "The most tokens, special ones among them."),
+    CR_STRS_MAY(struct entry, special_tokens,
+                "Tokens that come first, from number 0 on."),
+    CR_ENUM_OR(struct entry, build_from, 0, "train", "What is counted."),
+    CR_STR_MAY(struct entry, file,
+               "Tokens from a file instead, one a line."),
+    { 0 },
+};
+
+static const struct cr_about entry_about = {
+    .name = "vocab", .opts = entry_opts, .size = sizeof(struct entry),
+};
+
+const struct cr_section cr_section_vocab = {
+    .about = {
+        .name = "vocab",
+        .summary = "Vocabularies: the numbers of words, per text column.",
+        .detail = "Under the name of each column stand: tokenizer, the type "
+                  "that splits its texts (with its arguments, or lower_case "
+                  "beside it); vocab_size, the most tokens, special ones "
+                  "among them; special_tokens, which come first; build_from: "
+                  "train, or file, a file of tokens, one a line. Words are "
+                  "counted in the training samples, without those that "
+                  "dataset.split sets aside: more frequent ones come first. "
+                  "$vocab.COLUMN.size is the number of tokens; checkpoints "
+                  "keep the vocabulary.",
+        .example = "vocab:\n"
+                   "  text: {tokenizer: BasicTokenizer, lower_case: true, "
+                   "vocab_size: 20000, special_tokens: [\"<pad>\", "
+                   "\"<unk>\"]}\n",
+    },
+    .raw = true,
+};
+
+/* ---- counting ---- */
+
+struct word {
+    const char *text;
+    uint32_t len;
+    int64_t count;
+};
+
+struct counter {
+    struct cr_config *config;
+    const struct cr_tokenizer *tokenizer;
+    const void *opts;
+    struct cr_pos pos;
+    struct word *word;
+    int64_t n, cap;
+    int64_t *slot;          /* number and one; 0: free */
+    uint64_t room;
+};
+
+static uint64_t counter_slot(const struct counter *c, const char *text,
+                             size_t len)
+{
+    uint64_t at = cr_hash(CR_HASH, text, len) & (c->room - 1);
+
+    for (; c->slot[at]; at = (at + 1) & (c->room - 1)) {
+        const struct word *w = &c->word[c->slot[at] - 1];
+
+        if (w->len == len && memcmp(w->text, text, len) == 0)
+            break;
+    }
+    return at;
+}
+
+static void counter_grow(struct counter *c)
+{
+    int64_t i;
+
+    free(c->slot);
+    c->room = c->room ? 4 * c->room : 1 << 16;
+    c->slot = calloc(c->room, sizeof *c->slot);
+    c->cap = (int64_t)c->room / 2;
+    c->word = realloc(c->word, (size_t)c->cap * sizeof *c->word);
+    if (!c->slot || !c->word)
+        cr_out_of_memory(c->room * sizeof *c->slot);
+    for (i = 0; i < c->n; i++)
+        c->slot[counter_slot(c, c->word[i].text, c->word[i].len)] = i + 1;
+}
+
+static void counter_add(struct counter *c, const char *text, size_t len)
+{
+    uint64_t at;
+
+    if (c->n == c->cap)
+        counter_grow(c);
+    at = counter_slot(c, text, len);
+    if (!c->slot[at]) {
+        c->word[c->n] = (struct word){
+            cr_strndup(c->config->arena, text, len), (uint32_t)len, 0
+        };
+        c->slot[at] = ++c->n;
+    }
+    c->word[c->slot[at] - 1].count++;
+}
+
+static bool counter_text(void *ctx, const char *text, size_t len)
+{
+    struct counter *c = ctx;
+    struct cr_arena mem = { 0 };
+    struct cr_tokens tokens = { .mem = &mem };
+    bool ok = c->tokenizer->split(c->opts, c->config->diag, text, len,
+                                  &tokens);
+    int64_t i;
+
+    for (i = 0; i < tokens.n && ok; i++)
+        counter_add(c, tokens.v[i].v, (size_t)tokens.v[i].n);
+    cr_arena_free(&mem);
+    return ok;
+}
+
+static int counter_more(const void *a, const void *b)
+{
+    const struct word *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return strcmp(x->text, y->text);
+}
+
+/* ---- building ---- */
+
+/* {tokenizer: Type, lower_case: true} is {tokenizer: {Type: {lower_case:
+ * true}}}. */
+static bool entry_tokenizer(struct cr_config *config, const struct entry *e,
+                            const struct cr_node *node, struct cr_obj *to)
+{
+    struct cr_arena *arena = config->arena;
+    const struct cr_node *args, *given = cr_node_get(node, "lower_case");
+    struct cr_node *typed, *own;
+    const char *type;
+
+    if (!e->tokenizer)
+        return cr_error(config->diag, node->pos, CR_E_MISSING_KEY,
+                        "vocab.%s lacks its tokenizer", node->key);
+    type = cr_node_type(e->tokenizer, &args);
+    if (!type || e->lower_case == CR_BOOL_NONE)
+        return cr_obj_read(arena, config->diag, CR_KIND_TOKENIZER,
+                           e->tokenizer, to);
+    if (cr_node_get(args, "lower_case"))
+        return cr_error(config->diag, given->key_pos, CR_E_CONFLICT,
+                        "lower_case stands twice, here and in the tokenizer");
+    typed = CR_NEW(arena, struct cr_node);
+    own = CR_NEW(arena, struct cr_node);
+    *typed = *e->tokenizer;
+    typed->kind = CR_NODE_MAP;
+    typed->child = own;
+    *own = args ? *args : *e->tokenizer;
+    own->kind = CR_NODE_MAP;
+    own->key = type;
+    own->key_pos = e->tokenizer->pos;
+    own->next = NULL;
+    own->child = cr_node_copy(arena, given);
+    own->child->next = args && args->kind == CR_NODE_MAP ? args->child : NULL;
+    return cr_obj_read(arena, config->diag, CR_KIND_TOKENIZER, typed, to);
+}
+
+/* Tokens by count; false after reporting. */
+static bool entry_count(struct cr_config *config, const struct entry *e,
+                        const struct cr_node *node, struct counter *c)
+{
+    struct cr_pipe_want want = { .split = "train", .train = true,
+                                 .stored = true };
+    struct cr_obj obj = { 0 };
+    struct cr_pipe *pipe;
+    bool ok;
+
+    if (!entry_tokenizer(config, e, node, &obj))
+        return false;
+    c->tokenizer = (const struct cr_tokenizer *)obj.about;
+    c->opts = obj.opts;
+    pipe = cr_pipe_open(config, &want);
+    ok = pipe && cr_pipe_texts(pipe, config->diag, node->key, counter_text, c);
+    if (pipe)
+        cr_pipe_close(pipe);
+    if (ok && c->n > 0)
+        qsort(c->word, (size_t)c->n, sizeof *c->word, counter_more);
+    return ok;
+}
+
+/* Tokens in the order of a file's lines. */
+static bool entry_file(struct cr_config *config, const struct entry *e,
+                       const struct cr_node *node, struct counter *c)
+{
+    const char *path = cr_config_path(config, e->file, true);
+    size_t len, at = 0, n;
+    const char *text;
+
+    if (!path)
+        return cr_error(config->diag, node->pos, CR_E_DATA_MISSING,
+                        "there is no file '%s', neither beside the config "
+                        "nor in CELLRUN_DATA", e->file);
+    text = cr_read_file(config->arena, config->diag, node->pos, path,
+                        CR_E_DATA_READ, (size_t)1 << 30, &len);
+    for (; text && at < len; at += n + 1) {
+        n = strcspn(text + at, "\n");
+        if (n > 0)
+            counter_add(c, text + at,
+                        text[at + n - 1] == '\r' ? n - 1 : n);
+    }
+    return text != NULL;
+}
+
+struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column)
+{
+    const struct cr_node *node = cr_node_get(cr_section(config, "vocab"),
+                                             column);
+    struct counter c = { .config = config };
+    struct cr_vocab *v = NULL;
+    struct entry e = { 0 };
+    const char **token;
+    int64_t most, n = 0, i;
+    int k;
+
+    if (!cr_opts_read(config->arena, config->diag, &entry_about, node,
+                      node->pos, &e))
+        return NULL;
+    if (e.vocab_size != CR_INT_NONE && e.vocab_size < e.special_tokens.n) {
+        cr_error(config->diag, node->pos, CR_E_CONFLICT,
+                 "vocab.%s: vocab_size %lld is less than the %d special "
+                 "tokens", column, (long long)e.vocab_size,
+                 e.special_tokens.n);
+        return NULL;
+    }
+    if (e.file ? entry_file(config, &e, node, &c)
+               : entry_count(config, &e, node, &c)) {
+        most = e.special_tokens.n + c.n;
+        if (e.vocab_size != CR_INT_NONE && e.vocab_size < most)
+            most = e.vocab_size;
+        token = CR_NEWS(config->arena, const char *, most + 1);
+        for (k = 0; k < e.special_tokens.n; k++)
+            token[n++] = e.special_tokens.v[k];
+        for (i = 0; i < c.n && n < most; i++) {
+            for (k = 0; k < e.special_tokens.n; k++)
+                if (strcmp(c.word[i].text, e.special_tokens.v[k]) == 0)
+                    break;
+            if (k == e.special_tokens.n)
+                token[n++] = c.word[i].text;
+        }
+        v = cr_vocab_make(config->arena, cr_strdup(config->arena, column), n,
+                          token, " ");
+        if (!v)
+            cr_error(config->diag, node->pos, CR_E_CONFLICT,
+                     "vocab.%s: a token stands twice", column);
+    }
+    free(c.slot);
+    free(c.word);
+    return v;
+}

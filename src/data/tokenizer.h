@@ -1,0 +1,30 @@
+/*
+ * A tokenizer: a text in, its words out. In a datapipe it is an op like any
+ * transform, on a column of texts; vocabularies are counted with it.
+ */
+#ifndef CR_DATA_TOKENIZER_H
+#define CR_DATA_TOKENIZER_H
+
+#include "data/transform.h"
+
+/* Words so far; each is a struct cr_items of bytes, in `mem`. */
+struct cr_tokens {
+    struct cr_arena *mem;
+    struct cr_items *v;
+    int64_t n, cap;
+};
+
+void cr_tokens_add(struct cr_tokens *tokens, const char *text, size_t len);
+
+struct cr_tokenizer {
+    struct cr_about about;
+    /* False after reporting, without a place: a text that is not UTF-8. */
+    bool (*split)(const void *opts, struct cr_diag *diag, const char *text,
+                  size_t len, struct cr_tokens *to);
+};
+
+/* The tokenizer as an op; its options are the tplan's. NULL: there is none of
+ * that name. */
+const struct cr_transform *cr_tokenizer_op(const char *name);
+
+#endif

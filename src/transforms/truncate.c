@@ -1,0 +1,59 @@
+/* Truncate: the first max_seq_len elements of a list. */
+#include "data/transform.h"
+
+#include <string.h>
+
+struct truncate {
+    int64_t max_seq_len;
+};
+
+static const struct cr_opt truncate_opts[] = {
+    CR_INT(struct truncate, max_seq_len, 1, CR_DIM_MAX,
+           "So many elements are left; the rest is cut off."),
+    { 0 },
+};
+
+static bool truncate_plan(struct cr_tplan *p)
+{
+    const struct truncate *o = p->opts;
+
+    if (p->in.rank != 1)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "Truncate takes a list, as tokenizers give it, not "
+                        "%s %s", cr_type_name(p->in.type),
+                        cr_show(p->arena, &p->in));
+    p->out = p->in;
+    if (p->in.dim[0] > o->max_seq_len)
+        p->out.dim[0] = o->max_seq_len;
+    return true;
+}
+
+static bool truncate_apply(struct cr_sample *s)
+{
+    const struct truncate *o = s->plan->opts;
+    struct cr_items *y = s->y;
+
+    if (!cr_is_items(&s->plan->in)) {
+        memcpy(s->y, s->x, cr_bytes(&s->plan->out));
+        return true;
+    }
+    *y = *(const struct cr_items *)s->x;
+    if (y->n > o->max_seq_len)
+        y->n = o->max_seq_len;
+    return true;
+}
+
+const struct cr_transform cr_transform_truncate = {
+    .about = {
+        .name = "Truncate",
+        .summary = "The first elements of a list.",
+        .detail = "Lists of words or of numbers; shorter ones stay as they "
+                  "are.",
+        .example = "datapipe: {text: [{Truncate: {max_seq_len: 256}}]}\n",
+        .opts = truncate_opts,
+        .size = sizeof(struct truncate),
+    },
+    .plan = truncate_plan,
+    .apply = truncate_apply,
+    .spans = true,
+};
