@@ -48,6 +48,9 @@ struct job {
     const struct predict *o;
     struct cr_model model;
     struct cr_intake intake;
+    struct cr_obj data;         /* what it was trained on, where rows of other
+                                   files are read as that data set does */
+    struct cr_colpipe *rows;    /* for them */
     struct cr_exec *exec;       /* of a whole batch */
     FILE *out;
     char *batch;                /* samples gathered */
@@ -226,6 +229,45 @@ static bool predict_flush(struct job *j)
     return !ferror(j->out);
 }
 
+/* Rows of a table. */
+static bool predict_table(struct job *j, const char *path)
+{
+    const struct cr_dataset_type *type =
+        (const struct cr_dataset_type *)j->data.about;
+    struct cr_dataset set = { .type = type };
+    struct cr_diag *diag = j->cli->diag;
+    bool ok = true;
+
+    if (!type->other(j->model.config, j->data.opts, j->data.node->pos, path,
+                     j->intake.column, &set))
+        return true;
+    for (int64_t i = 0; i < set.count && ok; i++) {
+        struct cr_arena mem = { 0 };
+        struct cr_items text;
+        const void *x = &text;
+        bool read = true;
+
+        if (set.column[0].spec.type == CR_STRING)
+            read = type->text(&set, diag, i, 0, &mem, &text);
+        else
+            x = type->at(&set, i, 0);
+        read = read && cr_colpipe_apply(j->rows, diag, i, x,
+                                        j->batch + (size_t)j->n * j->size);
+        if (!read)
+            cr_note(diag, "at %s",
+                    cr_pos_text(diag->arena, type->where(&set, diag->arena, i,
+                                                         0)));
+        cr_arena_free(&mem);
+        if (!read)
+            break;
+        j->names[j->n++] = cr_strf(&j->text, "%s#%" PRId64, path, i);
+        if (j->n == j->o->batch)
+            ok = predict_flush(j);
+    }
+    type->close(&set);
+    return ok;
+}
+
 /* All samples of a file. What is wrong with one file is told and does not
  * keep the others from being judged; false ends the whole. */
 static bool predict_file(struct job *j, const char *path)
@@ -234,6 +276,8 @@ static bool predict_file(struct job *j, const char *path)
     struct cr_input input;
     bool ok = true;
 
+    if (j->rows)
+        return predict_table(j, path);
     if (cr_input_open(&j->intake, diag, path, &input))
         for (int64_t i = 0; i < input.count && ok; i++) {
             if (!cr_input_read(&input, diag, i,
@@ -299,6 +343,24 @@ static const struct cr_column *predict_column(struct job *j)
     return found;
 }
 
+/* Whether rows of files go in, as of the training data. */
+static bool predict_rows(struct job *j, const struct cr_column *column)
+{
+    struct cr_config *config = j->model.config;
+    const struct cr_node *train =
+        cr_node_get(cr_section(config, "dataset"), "train");
+    struct cr_spec out;
+
+    if (!train || !cr_obj_read(config->arena, config->diag, CR_KIND_DATASET,
+                               train, &j->data))
+        return !train;
+    if (!((const struct cr_dataset_type *)j->data.about)->other)
+        return true;
+    j->rows = cr_colpipe_plan(config, column->name, &column->spec, false,
+                              &out);
+    return j->rows != NULL;
+}
+
 static bool predict_prepare(struct job *j)
 {
     const struct cr_column *column = predict_column(j);
@@ -309,7 +371,8 @@ static bool predict_prepare(struct job *j)
     struct cr_spec out;
     const char *type;
 
-    if (!column || !cr_intake_open(&j->intake, j->model.config, column))
+    if (!column || !cr_intake_open(&j->intake, j->model.config, column) ||
+        !predict_rows(j, column))
         return false;
     in = (struct cr_column){ column->name, j->intake.out };
     if (!cr_model_net(&j->model, &in, 1, j->o->batch, 0, false))
@@ -374,13 +437,15 @@ static int predict_run(struct cr_cli *cli)
 const struct cr_verb cr_verb_predict = {
     .about = {
         .name = "predict",
-        .summary = "Tell the classes of images and arrays.",
-        .detail = "INPUT is a PNG image, or an IDX or .npy array of samples; "
+        .summary = "Tell the classes of images, arrays and tables.",
+        .detail = "INPUT is an image, an IDX or .npy array of samples, or, "
+                  "for a network trained on CSV files, one such file, of "
+                  "which only the fields that go in are read; "
                   "- reads names from standard input. Rows have the input, "
                   "its label, and with --topk K the K likeliest labels, each "
                   "with its probability with --probs. Samples enter at the "
-                  "head of the datapipe. Samples of arrays are called "
-                  "FILE#NUMBER, from 0.",
+                  "head of the datapipe. Samples of arrays and tables are "
+                  "called FILE#NUMBER, from 0.",
         .example = "cellrun predict --ckpt runs/mnist/3f9c1a2e digit.png\n"
                    "find . -name '*.png' | cellrun predict --ckpt best - "
                    "--topk 3\n",

@@ -63,6 +63,25 @@ END
                        die "$sum" if abs($sum - sprintf "%.0f", $sum) > 1e-3 }'
 }
 
+@test "predict takes tables, with or without the label" {
+    head -n 4 plants.csv | cut -d, -f1-4 >rows.csv
+    run -0 "$CELLRUN" predict --ckpt run rows.csv --topk 1 --probs
+    [ "${#lines[@]}" = 3 ]
+    [[ ${lines[0]} == rows.csv#0$'\t'setosa$'\t'setosa$'\t'0.9* ]]
+    [[ ${lines[2]} == rows.csv#2$'\t'virginica$'\t'* ]]
+    run -0 "$CELLRUN" predict --ckpt run plants.csv --batch 7
+    [ "${#lines[@]}" = 150 ]
+    # as many right as there should be
+    n=$(paste <(cut -f2 <<<"$output") <(tail -n +2 plants.csv | cut -d, -f5) |
+        awk '$1 == $2' | wc -l)
+    [ "$n" -ge 140 ]
+    printf 'sepal_length,b,c,d\n1,2,3,4\n1,2,x,4\n' >rows.csv
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt run rows.csv
+    said "rows.csv:3:5: error: column 'x': found 'x', expected a number [E0203]"
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt run none.csv
+    [[ $stderr == "none.csv: error: cannot read: No such file or directory [E0202]" ]]
+}
+
 @test "any number of workers gives the same bytes" {
     for w in 0 1 2 4; do
         "$CELLRUN" train plants.yaml train.epochs=2 datapipe.workers=$w \
@@ -183,6 +202,9 @@ reviews() {
     [ "$output" = "$want" ]
     run -0 "$CELLRUN" eval --ckpt rev --data test --confusion -
     [[ $output == *"truth,neg,pos"* ]]
+    printf 'text\n"I loved it, a joy."\nTerrible and boring.\n' >say.csv
+    run -0 "$CELLRUN" predict --ckpt rev say.csv
+    [ "$output" = $'say.csv#0\tpos\nsay.csv#1\tneg' ]
 }
 
 @test "the vocabulary: special tokens, then words by count, then by bytes" {
