@@ -11,7 +11,7 @@
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CR_CLONES __attribute__((target_clones("avx2", "default")))
-/* For whole numbers, where AVX-512 does twice as many at once. */
+/* For much arithmetic on each element: AVX-512 does twice as many at once. */
 #define CR_CLONES_WIDE \
     __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -1,10 +1,13 @@
 /* dropout: y = x mask / keep, mask 1 with probability keep, in training;
  * y = x in prediction.  dx = dy mask / keep.
  * The mask is a function of seed, cell, call, update and element. */
+#include "base/attr.h"
 #include "math/each.h"
 #include "net/op.h"
 
 #include <string.h>
+
+#define RUN 1024 /* elements made at once */
 
 struct dropout {
     double keep;
@@ -25,24 +28,35 @@ static bool dropout_plan(struct cr_plan *p)
     return true;
 }
 
+CR_CLONES_WIDE
+static void dropout_words(int64_t n, const uint32_t *word, uint32_t below,
+                          cr_real scale, const cr_real *x,
+                          unsigned char *mask, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++) {
+        mask[i] = word[i] < below;
+        y[i] = word[i] < below ? x[i] * scale : 0;
+    }
+}
+
 static void dropout_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_step *s = ctx;
     double keep = ((const struct dropout *)s->attr)->keep;
     cr_real scale = keep > 0 ? (cr_real)(1 / keep) : 0;
-    const cr_real *x = s->x[0];
-    cr_real *y = s->y[0];
-    unsigned char *mask = s->keep;
-    /* u < keep as integers: u is a word out of 2^32 */
-    uint64_t below = (uint64_t)(keep * 4294967296.0);
-    uint32_t word[4];
-    int64_t i;
+    /* u < keep as integers: u is a word out of 2^32, and keep < 1 */
+    uint32_t below = (uint32_t)(keep * 4294967296.0), word[RUN];
+    int64_t n;
 
-    for (i = from; i < to; i++) { /* ranges begin at multiples of 16 */
-        if (i % 4 == 0)
-            cr_rng_block(&s->rng, (uint64_t)i / 4, word);
-        mask[i] = word[i % 4] < below;
-        y[i] = mask[i] ? x[i] * scale : 0;
+    for (; from < to; from += n) { /* ranges begin at multiples of 16 */
+        n = to - from < RUN ? to - from : RUN;
+        cr_rng_blocks(&s->rng, (uint64_t)from / 4, (n + 3) / 4, word);
+        dropout_words(n, word, below, scale, cr_creals(s->x[0]) + from,
+                      (unsigned char *)s->keep + from,
+                      cr_reals(s->y[0]) + from);
     }
 }
 
@@ -51,9 +65,10 @@ static void dropout_forward(const struct cr_step *s)
     if (!s->keep)
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
     else
-        cr_each(cr_count(&s->in[0]), 5, (void *)(uintptr_t)s, dropout_range);
+        cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_range);
 }
 
+CR_CLONES_WIDE
 static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_step *s = ctx;
@@ -64,11 +79,18 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
     const unsigned char *mask = s->keep;
     int64_t i;
 
-    for (i = from; i < to; i++) {
-        cr_real d = !mask || mask[i] ? dy[i] * scale : 0;
-
-        dx[i] = s->add[0] ? dx[i] + d : d;
-    }
+    if (!mask)
+        CR_SIMD
+        for (i = from; i < to; i++)
+            dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+    else if (s->add[0])
+        CR_SIMD
+        for (i = from; i < to; i++)
+            dx[i] += mask[i] ? dy[i] * scale : 0;
+    else
+        CR_SIMD
+        for (i = from; i < to; i++)
+            dx[i] = mask[i] ? dy[i] * scale : 0;
 }
 
 static void dropout_backward(const struct cr_step *s)
