@@ -30,8 +30,8 @@ static bool dropout_plan(struct cr_plan *p)
 
 CR_CLONES_WIDE
 static void dropout_words(int64_t n, const uint32_t *word, uint32_t below,
-                          cr_real scale, const cr_real *x,
-                          unsigned char *mask, cr_real *y)
+                          cr_real scale, const cr_real *x, unsigned char *mask,
+                          cr_real *y)
 {
     int64_t i;
 
@@ -81,16 +81,12 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 
     if (!mask)
         CR_SIMD
-        for (i = from; i < to; i++)
-            dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
-    else if (s->add[0])
-        CR_SIMD
-        for (i = from; i < to; i++)
-            dx[i] += mask[i] ? dy[i] * scale : 0;
-    else
-        CR_SIMD
-        for (i = from; i < to; i++)
-            dx[i] = mask[i] ? dy[i] * scale : 0;
+    for (i = from; i < to; i++)
+        dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+    else if (s->add[0]) CR_SIMD for (i = from; i < to; i++) dx[i] +=
+        mask[i] ? dy[i] * scale : 0;
+    else CR_SIMD for (i = from; i < to; i++) dx[i] =
+        mask[i] ? dy[i] * scale : 0;
 }
 
 static void dropout_backward(const struct cr_step *s)

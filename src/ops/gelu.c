@@ -25,8 +25,8 @@ static bool by_tanh(const void *attr)
     return ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
 }
 
-CR_CLONES_WIDE static void gelu_map(const void *attr, int64_t n, const cr_real *x,
-                               cr_real *y)
+CR_CLONES_WIDE static void gelu_map(const void *attr, int64_t n,
+                                    const cr_real *x, cr_real *y)
 {
     const cr_real half = (cr_real)0.5;
     int64_t i;
@@ -49,8 +49,9 @@ static void gelu_forward(const struct cr_step *s)
 
 /* tanh: dy/dx = (1 + t)/2 + x/2 (1 - t^2) du/dx
  * none: dy/dx = (1 + t)/2 + x exp(-x^2/2) / sqrt(2 pi) */
-CR_CLONES_WIDE static void gelu_back(const void *attr, int64_t n, const cr_real *x,
-                                const cr_real *y, const cr_real *dy, cr_real *d)
+CR_CLONES_WIDE static void gelu_back(const void *attr, int64_t n,
+                                     const cr_real *x, const cr_real *y,
+                                     const cr_real *dy, cr_real *d)
 {
     const cr_real half = (cr_real)0.5;
     int64_t i;

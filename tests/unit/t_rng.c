@@ -6,6 +6,7 @@
 #include "tap.h"
 
 #include <math.h>
+#include <string.h>
 
 #define N 65536
 
@@ -145,6 +146,27 @@ static void below(void)
     ok(cr_rng_below(&rng, 5, 1) == 0, "below 1 there is 0");
 }
 
+/* Many blocks are those that one would get one by one. */
+static void blocks(void)
+{
+    const struct cr_rng rng = cr_rng(7, CR_STREAM_TEST, 5, (uint64_t)3 << 33);
+    /* over the end of the counter's lower word too */
+    const uint64_t from[] = { 0, 13, 0xfffffff0 };
+    uint32_t got[4 * 77], want[4];
+    bool same = true;
+    size_t k;
+    int i;
+
+    for (k = 0; k < CR_LEN(from); k++) {
+        cr_rng_blocks(&rng, from[k], 77, got);
+        for (i = 0; i < 77; i++) {
+            cr_rng_block(&rng, from[k] + (uint64_t)i, want);
+            same = same && memcmp(want, got + 4 * i, sizeof want) == 0;
+        }
+    }
+    ok(same, "many blocks at once are the same");
+}
+
 int main(void)
 {
     published();
@@ -152,5 +174,6 @@ int main(void)
     keys();
     permutations();
     below();
+    blocks();
     return done();
 }
