@@ -79,14 +79,19 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
     const unsigned char *mask = s->keep;
     int64_t i;
 
-    if (!mask)
+    if (!mask) {
         CR_SIMD
-    for (i = from; i < to; i++)
-        dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
-    else if (s->add[0]) CR_SIMD for (i = from; i < to; i++) dx[i] +=
-        mask[i] ? dy[i] * scale : 0;
-    else CR_SIMD for (i = from; i < to; i++) dx[i] =
-        mask[i] ? dy[i] * scale : 0;
+        for (i = from; i < to; i++)
+            dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+    } else if (s->add[0]) {
+        CR_SIMD
+        for (i = from; i < to; i++)
+            dx[i] += mask[i] ? dy[i] * scale : 0;
+    } else {
+        CR_SIMD
+        for (i = from; i < to; i++)
+            dx[i] = mask[i] ? dy[i] * scale : 0;
+    }
 }
 
 static void dropout_backward(const struct cr_step *s)

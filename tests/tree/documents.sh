@@ -14,7 +14,13 @@ for page in "$BUILD"/man/*.[15]; do
 done
 
 for config in configs/*.yaml configs/*/*.yaml; do
-    check "$config resolves" "$CELLRUN" config "$config"
+    # a vocabulary is made of the text, which must be there
+    if grep -q '\$vocab' "$config" &&
+        ! [ -e "${CELLRUN_DATA:-}/tinyshakespeare.txt" ]; then
+        result "$config resolves # SKIP needs tinyshakespeare.txt" </dev/null
+    else
+        check "$config resolves" "$CELLRUN" config "$config"
+    fi
 done
 
 # Every config of the README: blocks that begin with ```yaml.
