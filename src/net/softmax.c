@@ -29,30 +29,54 @@ struct soft {
 
 /* ---- forward ---- */
 
+/* y = exp(x - m) of a line, whose m goes to *high; returns the sum. */
+CR_CLONES static double soft_exps(int64_t n, const cr_real *x, cr_real *y,
+                                  cr_real *high)
+{
+    double top = -INFINITY, sum = 0;
+    int64_t i;
+    cr_real m;
+
+    cr_fold_max.rows(n, x, &top);
+    m = *high = (cr_real)top;
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = cr_exp(x[i] - m);
+    cr_fold_sum.rows(n, y, &sum);
+    return sum;
+}
+
+CR_CLONES static void soft_times(int64_t n, cr_real scale, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] *= scale;
+}
+
+double cr_softmax_line(int64_t n, const cr_real *x, cr_real *y, cr_real *top)
+{
+    double sum = soft_exps(n, x, y, top);
+
+    soft_times(n, (cr_real)(1 / sum), y);
+    return log(sum);
+}
+
 CR_CLONES static void soft_row(int64_t n, const cr_real *x, cr_real *y,
                                bool logarithm)
 {
-    double top = -INFINITY, sum = 0;
-    cr_real high, scale;
+    cr_real high, log_sum;
     int64_t i;
 
-    cr_fold_max.rows(n, x, &top);
-    high = (cr_real)top;
+    if (!logarithm) {
+        cr_softmax_line(n, x, y, &high);
+        return;
+    }
+    log_sum = (cr_real)log(soft_exps(n, x, y, &high));
     CR_SIMD
     for (i = 0; i < n; i++)
-        y[i] = cr_exp(x[i] - high);
-    cr_fold_sum.rows(n, y, &sum);
-    scale = (cr_real)(1 / sum);
-    if (logarithm) {
-        scale = (cr_real)log(sum);
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            y[i] = x[i] - high - scale;
-    } else {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            y[i] *= scale;
-    }
+        y[i] = x[i] - high - log_sum;
 }
 
 /* n lines side by side: element c of line i at c * inner + i */

@@ -9,9 +9,12 @@
  * number of positions; all labels ignored is 0/0. With `negative`, a label
  * below 0 is no class: its a_c are all 0. With `logs`, lp = x, and the
  * gradient is -a_c alone. */
-#include "math/each.h"
-#include "net/op.h"
 #include "net/attr.h"
+#include "net/op.h"
+#include "net/softmax.h"
+
+#include "base/attr.h"
+#include "math/each.h"
 
 #include <string.h>
 
@@ -164,6 +167,27 @@ static int64_t ce_at(const struct ce *c, int64_t position)
     return position / c->inner * c->classes * c->inner + position % c->inner;
 }
 
+/* Probabilities of a position whose classes do not lie together, or come as
+ * logarithms; returns logsumexp(x) - top, 0 of logarithms. */
+static cr_real ce_probs_apart(const struct ce *c, const cr_real *x, cr_real *p,
+                              cr_real *top)
+{
+    int64_t k, in = c->inner;
+    cr_real sum = 0;
+
+    *top = c->o->logs ? 0 : x[0];
+    for (k = 1; k < c->classes && !c->o->logs; k++)
+        if (x[k * in] > *top)
+            *top = x[k * in];
+    for (k = 0; k < c->classes; k++)
+        sum += p[k * in] = cr_exp(x[k * in] - *top);
+    if (c->o->logs)
+        return 0;
+    for (k = 0; k < c->classes; k++)
+        p[k * in] /= sum;
+    return cr_log(sum);
+}
+
 static void ce_range(void *ctx, int64_t from, int64_t to)
 {
     const struct ce *c = ctx;
@@ -176,19 +200,12 @@ static void ce_range(void *ctx, int64_t from, int64_t to)
         const cr_real *y =
             dense ? (const cr_real *)c->s->x[T] + ce_at(c, i) : NULL;
         int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
-        cr_real *p = c->prob + ce_at(c, i), top = x[0], sum = 0, log_sum = 0;
+        cr_real *p = c->prob + ce_at(c, i), top, log_sum;
 
-        for (k = 1; k < c->classes; k++)
-            if (x[k * in] > top)
-                top = x[k * in];
-        if (c->o->logs)
-            top = 0;
-        for (k = 0; k < c->classes; k++)
-            sum += p[k * in] = cr_exp(x[k * in] - top);
-        if (!c->o->logs)
-            log_sum = cr_log(sum);
-        for (k = 0; k < c->classes && !c->o->logs; k++)
-            p[k * in] /= sum;
+        if (in == 1 && !c->o->logs)
+            log_sum = (cr_real)cr_softmax_line(c->classes, x, p, &top);
+        else
+            log_sum = ce_probs_apart(c, x, p, &top);
         c->value[i] = 0;
         c->weight[i] = 0;
         if (!dense && ce_ignored(c, t))
@@ -211,7 +228,8 @@ static void cross_entropy_forward(const struct cr_step *s)
     cr_real *out = s->y[0];
     int64_t i;
 
-    cr_each(c.positions, 8 * (double)c.classes, &c, ce_range);
+    cr_each(c.positions, (c.inner == 1 ? 1.5 : 8) * (double)c.classes, &c,
+            ce_range);
     *c.divisor = 1;
     if (c.o->reduction == CR_NONE) {
         memcpy(out, c.value, (size_t)c.positions * sizeof *out);
@@ -228,10 +246,31 @@ static void cross_entropy_forward(const struct cr_step *s)
     out[0] = (cr_real)sum;
 }
 
+/* Of one target, classes together: dx = g w (p - [c = t]). */
+CR_CLONES static void ce_back_line(int64_t n, const cr_real *p, int64_t t,
+                                   cr_real g, cr_real w, bool add, cr_real *dx)
+{
+    cr_real was = dx[t], own;
+    int64_t k;
+
+    if (add) {
+        CR_SIMD
+        for (k = 0; k < n; k++)
+            dx[k] += g * (w * p[k]);
+    } else {
+        CR_SIMD
+        for (k = 0; k < n; k++)
+            dx[k] = g * (w * p[k]);
+    }
+    own = g * (w * p[t] - w);
+    dx[t] = add ? was + own : own;
+}
+
 static void ce_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct ce *c = ctx;
     bool dense = c->s->in[T].type == CR_REAL;
+    bool simple = !dense && c->spread == 0 && c->inner == 1 && !c->o->logs;
     const cr_real *dy = c->s->dy[0];
     int64_t i, k, in = c->inner;
 
@@ -244,6 +283,11 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
         cr_real *dx = (cr_real *)c->s->dx[X] + ce_at(c, i), all = 0;
         cr_real g = dy[c->o->reduction == CR_NONE ? i : 0] / *c->divisor;
 
+        if (simple && !ignored) {
+            ce_back_line(c->classes, p, t, g, ce_weight(c, t), c->s->add[X],
+                         dx);
+            continue;
+        }
         for (k = 0; k < c->classes && !ignored && !c->o->logs; k++)
             all += ce_target(c, k, t, y);
         for (k = 0; k < c->classes; k++) {
