@@ -127,6 +127,11 @@ void cr_exec_feed(struct cr_exec *e, int column, const void *data)
             *e->patches[i].slot = data;
 }
 
+static bool bound_holds(const struct cr_bound *b, int32_t v)
+{
+    return (v >= b->low && v < b->high) || (b->has_except && v == b->except);
+}
+
 bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
                    const int64_t *samples)
 {
@@ -141,8 +146,7 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
 
         assert(c->spec.type == CR_I32);
         for (k = 0; k < n; k++) {
-            if ((v[k] >= b->low && v[k] < b->high) ||
-                (b->has_except && v[k] == b->except))
+            if (bound_holds(b, v[k]))
                 continue;
             return cr_error(diag, CR_NOWHERE, CR_E_DATA_RANGE,
                             "column '%s' of sample %lld is %d, outside of "
@@ -157,6 +161,27 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
     return true;
 }
 
+/* Integers that the network computed, before an op looks them up. */
+static bool bounds_hold(struct cr_exec *e, const struct cr_pstep *s)
+{
+    int64_t k, n;
+    int i;
+
+    for (i = 0; i < s->n_in; i++) {
+        const int32_t *v = s->run.x[i];
+
+        n = s->bounds[i].set ? cr_count(&s->run.in[i]) : 0;
+        for (k = 0; k < n; k++)
+            if (!bound_holds(&s->bounds[i], v[k])) {
+                e->fault = s;
+                e->fault_value = v[k];
+                e->fault_bound = s->bounds[i];
+                return false;
+            }
+    }
+    return true;
+}
+
 static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
 {
     int k;
@@ -165,7 +190,8 @@ static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
     if (s->kind == CR_UPDATE) {
         cr_plan_update(e, s, 1, lr);
     } else if (s->kind == CR_FORWARD) {
-        if (!s->same && !(s->once && e->ran))
+        if (!s->same && !(s->once && e->ran) &&
+            (!s->bounds || bounds_hold(e, s)))
             s->op->forward(&s->run);
     } else {
         for (k = 0; k < s->n_in; k++)
@@ -188,7 +214,7 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
     double start;
     int i;
 
-    for (i = from; i < to; i++) {
+    for (i = from; i < to && !e->fault; i++) {
         start = e->costs ? now() : 0;
         run_step(e, &e->steps[i], lr);
         if (e->costs)
@@ -199,8 +225,21 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
 void cr_exec_forward(struct cr_exec *e, int64_t t)
 {
     e->t = t;
+    e->fault = NULL;
     run_steps(e, 0, e->n_forward, 0);
     e->ran = true;
+}
+
+bool cr_exec_sound(const struct cr_exec *e, struct cr_diag *diag)
+{
+    const struct cr_bound *b = &e->fault_bound;
+
+    return !e->fault ||
+           cr_error(diag, e->fault->node->pos, CR_E_DATA_RANGE,
+                    "an index that the network computes is %d, outside of "
+                    "%lld to %lld",
+                    e->fault_value, (long long)b->low,
+                    (long long)b->high - 1);
 }
 
 double cr_exec_loss(const struct cr_exec *e)

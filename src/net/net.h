@@ -155,6 +155,9 @@ bool cr_exec_range(const struct cr_exec *exec, int column, int64_t *low,
 
 /* Forward and loss of update number `t` (from 1; keys the random numbers). */
 void cr_exec_forward(struct cr_exec *exec, int64_t t);
+/* After forward: false, after reporting E0204, when an index that the network
+ * computed was out of its range; then nothing of this forward counts. */
+bool cr_exec_sound(const struct cr_exec *exec, struct cr_diag *diag);
 /* The loss as a number: the mean of its elements if it is no scalar. */
 double cr_exec_loss(const struct cr_exec *exec);
 /* Backward; with want.update (without want.norm) the updates too, at that

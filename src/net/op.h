@@ -22,9 +22,12 @@
 #define CR_X(i) (1u << (i))
 #define CR_Y(i) (1u << (16 + (i)))
 
-/* What an integer input must hold; checked before a batch is computed. */
+/* What an integer input must hold; checked before a batch is computed where
+ * it is a column of the data. */
 struct cr_bound {
     bool set;
+    bool computed;      /* and, where the network computes it, right before
+                           the op runs, which then may rely on it */
     int64_t low, high;  /* low <= value < high */
     bool has_except;
     int64_t except;     /* this value is allowed as well (ignore_index) */

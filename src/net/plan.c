@@ -104,6 +104,7 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
     bool training = e->want.training && !still(e, s);
     struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_spec *out = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
+    struct cr_bound *computed = NULL;
     struct cr_plan plan;
     int i;
 
@@ -121,12 +122,20 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
     s->run.in = in;
     s->run.out = out;
     s->run.training = training;
-    for (i = 0; i < node->n_in; i++)
-        if (plan.bound[i].set && s->x[i] >= 0 &&
-            e->vals[s->x[i]].feed >= 0) {
+    s->bounds = NULL;
+    for (i = 0; i < node->n_in; i++) {
+        if (!plan.bound[i].set || s->x[i] < 0)
+            continue;
+        if (e->vals[s->x[i]].feed >= 0) {
             e->bounds[e->n_bounds].column = e->vals[s->x[i]].feed;
             e->bounds[e->n_bounds++].bound = plan.bound[i];
+        } else if (plan.bound[i].computed) {
+            if (!computed)
+                computed = CR_NEWS(&e->arena, struct cr_bound, CR_OP_MAX);
+            computed[i] = plan.bound[i];
+            s->bounds = computed;
         }
+    }
     return true;
 }
 

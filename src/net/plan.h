@@ -50,6 +50,7 @@ struct cr_pstep {
     enum cr_act act;
     bool same;              /* no work: y[0] is x[0] */
     bool once;              /* in the first forward only */
+    const struct cr_bound *bounds; /* of computed inputs; NULL: none */
     double macs;
     struct cr_step run;     /* what the op gets, pointers filled in */
 };
@@ -85,6 +86,9 @@ struct cr_exec {
     int n_cuts;
     int64_t t;
     bool ran;               /* forward has run */
+    const struct cr_pstep *fault; /* where forward stopped; NULL: it did not */
+    int32_t fault_value;
+    struct cr_bound fault_bound;
     struct cr_tensor *kept;
     int n_kept;
     struct cr_step_cost *costs; /* per step; NULL: nobody asked */

@@ -105,7 +105,9 @@ bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind)
         seq.type = CR_I32;
         if (!state_fits(p, SEQ, "seq_length", &seq))
             return false;
-        p->bound[SEQ] = (struct cr_bound){ .set = true, .high = steps + 1 };
+        p->bound[SEQ] = (struct cr_bound){ .set = true,
+                                           .computed = true,
+                                           .high = steps + 1 };
     }
     p->out[0] = *x;
     p->out[0].dim[x->rank - 1] = size;

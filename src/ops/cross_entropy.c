@@ -90,6 +90,7 @@ static bool cross_entropy_plan(struct cr_plan *p)
                             "shape without axis %d",
                             cr_show(p->arena, t), cr_show(p->arena, x), axis);
         p->bound[T] = (struct cr_bound){ .set = true,
+                                         .computed = true,
                                          .low = o->negative ? INT32_MIN : 0,
                                          .high = classes,
                                          .has_except = true,

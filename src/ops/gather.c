@@ -47,6 +47,7 @@ static bool gather_plan(struct cr_plan *p)
     for (i = axis + 1; i < x->rank; i++)
         y->dim[y->rank++] = x->dim[i];
     p->bound[I] = (struct cr_bound){ .set = o->negative != CR_GIVES_0,
+                                     .computed = o->negative == CR_REFUSED,
                                      .low = o->negative == CR_FROM_END
                                                 ? -x->dim[axis]
                                                 : 0,

@@ -264,6 +264,8 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     if (!cr_exec_check(exec, diag, batch->samples))
         return false;
     cr_exec_forward(exec, 0);
+    if (!cr_exec_sound(exec, diag))
+        return false;
     m.output = cr_exec_output(exec, &out);
     m.loss = cr_section(e->config, "loss") ? cr_exec_loss(exec) : (double)NAN;
     if (e->label >= 0) {

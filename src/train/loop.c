@@ -392,6 +392,8 @@ static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
         return CR_END_FAILED;
     l->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
     cr_exec_forward(exec, t->state.step + 1);
+    if (!cr_exec_sound(exec, t->diag))
+        return CR_END_FAILED;
     t->loss = cr_exec_loss(exec);
     if (!isfinite(t->loss))
         return scaled ? loop_overflow(l, exec, "the loss")

@@ -271,6 +271,8 @@ static void gradcheck_all(struct job *j)
 
     j->results = CR_NEWS(j->arena, struct result, n_params + 1);
     cr_exec_forward(j->back, 1);
+    if (!cr_exec_sound(j->back, j->diag))
+        return;
     cr_exec_backward(j->back, 1, 0);
     kept = cr_exec_kept(j->back, &n_kept);
     for (int i = 0; i < n_params; i++) {

@@ -205,6 +205,7 @@ static bool predict_flush(struct job *j)
     struct cr_exec *exec = j->exec;
     struct cr_spec spec;
     const cr_real *y;
+    bool ok;
 
     if (j->n == 0)
         return true;
@@ -213,20 +214,19 @@ static bool predict_flush(struct job *j)
     if (!exec)
         return false;
     cr_exec_feed(exec, 0, j->batch);
-    if (!cr_exec_check(exec, j->cli->diag, NULL)) {
-        if (exec != j->exec)
-            cr_exec_free(exec);
-        return false;
+    ok = cr_exec_check(exec, j->cli->diag, NULL);
+    if (ok) {
+        cr_exec_forward(exec, 0);
+        ok = cr_exec_sound(exec, j->cli->diag);
     }
-    cr_exec_forward(exec, 0);
     y = cr_exec_output(exec, &spec);
-    for (int64_t i = 0; i < j->n; i++)
+    for (int64_t i = 0; i < j->n && ok; i++)
         predict_row(j, j->names[i], y + i * j->classes);
     if (exec != j->exec)
         cr_exec_free(exec);
     cr_arena_free(&j->text);
     j->n = 0;
-    return !ferror(j->out);
+    return ok && !ferror(j->out);
 }
 
 /* Rows of a table. */

@@ -191,12 +191,16 @@ static bool trace_compute(struct trace_job *t)
 {
     if (t->o->step == 0) {
         cr_exec_forward(t->exec, 1);
+        if (!cr_exec_sound(t->exec, t->diag))
+            return false;
         if (t->o->grad)
             cr_exec_backward(t->exec, 1, 0);
         return true;
     }
     for (int64_t i = 0; i < t->o->step; i++) {
         cr_exec_forward(t->exec, t->done + i + 1);
+        if (!cr_exec_sound(t->exec, t->diag))
+            return false;
         if (!cr_exec_backward(t->exec, 1,
                               cr_optim_lr(&t->optim, t->net, t->done + i)))
             return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
