@@ -93,6 +93,12 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call Q,cc $<)$(CC) $(ours) $(libs_cflags) $(CPPFLAGS) $(CFLAGS) \
 	    -MMD -MP -c -o $@ $<
 
+# clang takes half an hour for the unrolled kernels with all that a fuzzer
+# wants to know of them; no input of a fuzzer reaches them.
+ifdef FUZZER
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard src/math/*_avx*.c)): CFLAGS += -O0
+endif
+
 # version tells what it was built with.
 $(BUILD)/src/verbs/version.o: ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE)))"'
