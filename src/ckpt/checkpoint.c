@@ -95,7 +95,8 @@
  *   member                   meaning
  *   epoch, step              epochs done, updates done
  *   step_in_epoch            updates done in the present epoch
- *   steps_per_epoch          updates of a whole epoch
+ *   steps_per_epoch          batches of a whole epoch
+ *   micro_batches            of a step, where it has several
  *   samples                  samples seen
  *   seed                     the seed of the run
  *   rng                      the generator of random numbers, its streams

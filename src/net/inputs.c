@@ -123,7 +123,8 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
 {
     static const char *const known[] = {
         "bprop", "cells", "construct", "inputs", "name", "when", "repeat",
-        "only", "share", "freeze", "init", NULL
+        "only", "share", "freeze", "init", "to_float",
+        NULL
     };
     struct cr_net *net = b->net;
     const struct cr_node *cells = cr_node_get(node, "cells");

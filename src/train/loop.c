@@ -18,10 +18,10 @@
 struct loop {
     struct cr_train *t;
     double now, started, flush_next;
-    double save_last, eval_last, log_last;  /* times of the last ones */
-    double rate_from;                       /* rate of the next record */
+    double save_last, eval_last, log_last; /* times of the last ones */
+    double rate_from;                      /* rate of the next record */
     int64_t rate_samples;
-    int64_t samples_from;                   /* rate of the bar */
+    int64_t samples_from; /* rate of the bar */
     bool save_wanted;
     double lr, grad_norm;
 };
@@ -31,19 +31,19 @@ struct loop {
 static double loop_rate(struct loop *l)
 {
     double seconds = l->now - l->rate_from;
-    double rate = seconds > 0 ? (double)(l->t->state.samples -
-                                         l->rate_samples) / seconds
-                              : 0;
+    double rate =
+        seconds > 0 ? (double)(l->t->state.samples - l->rate_samples) / seconds
+                    : 0;
 
     l->rate_from = l->now;
     l->rate_samples = l->t->state.samples;
     return rate;
 }
 
-/* The place in its epoch of the step just done, from 0. */
+/* The last batch of the step just done, from 0, in its epoch. */
 static int64_t loop_batch(const struct cr_train *t)
 {
-    return (t->state.step - 1) % t->per_epoch;
+    return cr_state_batch_of(&t->state, t->state.step);
 }
 
 static void loop_bar(struct loop *l)
@@ -52,8 +52,8 @@ static void loop_bar(struct loop *l)
     double seconds = l->now - l->started;
     int64_t done = t->state.step - t->started_step;
     struct cr_bar bar = {
-        .epoch = (t->state.step - 1) / t->per_epoch + 1,
-        .epochs = (t->total + t->per_epoch - 1) / t->per_epoch,
+        .epoch = cr_state_epoch_of(&t->state, t->state.step) + 1,
+        .epochs = (t->total * t->micro + t->per_epoch - 1) / t->per_epoch,
         .at = loop_batch(t) + 1,
         .of = t->per_epoch,
         .loss = t->loss,
@@ -73,24 +73,24 @@ static void loop_log(struct loop *l)
     struct cr_train *t = l->t;
     const struct cr_every *every = &t->log_every;
     int64_t batch = loop_batch(t), step = t->state.step;
+    bool opens = batch < t->micro; /* an epoch */
     bool timed = every->seconds > 0 &&
                  (step == 1 || l->now - l->log_last >= every->seconds);
 
-    if (timed || (every->steps > 0 &&
-                  (step == 1 || cr_every_step(every, step - 1)))) {
+    if (timed ||
+        (every->steps > 0 && (step == 1 || cr_every_step(every, step - 1)))) {
         cr_train_record(t, l->lr, l->grad_norm, loop_rate(l));
         l->log_last = l->now;
     }
-    if (batch == 0)
+    if (opens)
         cr_console_detail(&t->console,
-                          "Epoch %" PRId64
-                          "\n-------------------------------",
-                          (step - 1) / t->per_epoch + 1);
-    if (timed || (every->steps > 0 &&
-                  (batch == 0 || cr_every_step(every, batch))))
-        cr_console_detail(&t->console,
-                          "loss: %7f  [%3" PRId64 "/%3" PRId64 "]", t->loss,
-                          batch, t->per_epoch);
+                          "Epoch %" PRId64 "\n-------------------------------",
+                          cr_state_epoch_of(&t->state, step) + 1);
+    if (timed ||
+        (every->steps > 0 &&
+         (opens || cr_every_step(every, t->micro > 1 ? step - 1 : batch))))
+        cr_console_detail(&t->console, "loss: %7f  [%3" PRId64 "/%3" PRId64 "]",
+                          t->loss, batch, t->per_epoch);
     if (cr_console_bar_due(&t->console, l->now))
         loop_bar(l);
 }
@@ -234,11 +234,10 @@ static void loop_reread(struct loop *l)
     struct cr_log_section log;
     struct cr_config *config;
 
-    cr_console_say(&t->console,
-                   "epoch %" PRId64 ", step %" PRId64 " of %" PRId64
-                   ", loss %f, lr %g",
-                   cr_state_epoch(&t->state) + 1, t->state.step, t->total,
-                   t->loss, l->lr);
+    cr_console_say(
+        &t->console,
+        "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ", loss %f, lr %g",
+        cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, l->lr);
     if (t->flags.reread) {
         config = cr_config_load(t->arena, &diag, t->flags.reread);
         if (!config->broken && diag.errors == 0 &&
@@ -330,6 +329,13 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
     return CR_END_DIVERGED;
 }
 
+/* Whether an update that is not finite is left out, and the run goes on. */
+static bool loop_skips(const struct cr_train *t)
+{
+    return t->optim.scale.on && !t->optim.scale.rule.trusting &&
+           t->optim.scale.skip;
+}
+
 /* The update is left out: its record says so, and the scale is less. */
 static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
                                  const char *what)
@@ -339,7 +345,7 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
     struct cr_scale *s = &t->state.scale;
     double scale = s->value;
 
-    if (use->rule.trusting || !use->skip)
+    if (!loop_skips(t))
         return loop_diverged(l, exec, what);
     cr_scale_adjust(&use->rule, s, false);
     if (s->bad >= use->give_up_after)
@@ -377,55 +383,6 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
     return CR_END_NONE;
 }
 
-static enum cr_end loop_step(struct loop *l, const struct cr_batch *batch)
-{
-    struct cr_train *t = l->t;
-    struct cr_exec *exec = cr_plans_for(&t->plans, batch);
-    bool scaled = t->optim.scale.on;
-    double scale = scaled ? t->state.scale.value : 1;
-
-    for (int i = 0; i < t->n_columns; i++)
-        cr_exec_feed(exec, i, batch->data[i]);
-    if (!cr_exec_check(exec, t->diag, batch->samples))
-        return CR_END_FAILED;
-    if (t->watch && !cr_watch_step(t->watch, batch))
-        return CR_END_FAILED;
-    l->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
-    cr_exec_forward(exec, t->state.step + 1);
-    if (!cr_exec_sound(exec, t->diag))
-        return CR_END_FAILED;
-    t->loss = cr_exec_loss(exec);
-    if (!isfinite(t->loss))
-        return scaled ? loop_overflow(l, exec, "the loss")
-                      : loop_diverged(l, exec, "the loss");
-    if (!cr_exec_backward(exec, scale, l->lr))
-        return scaled ? loop_overflow(l, exec, "the gradient of the loss")
-                      : loop_diverged(l, exec, "the gradient of the loss");
-    return cr_train_apart(t) ? loop_update(l, exec, scale) : CR_END_NONE;
-}
-
-/* As mindcv has it: the mean follows fast in the beginning. */
-static void loop_mean(struct cr_train *t, int64_t updates)
-{
-    cr_net_mean_step(t->net, t->train.ema.decay *
-                                 (1 - exp(-(double)updates / 2000)));
-}
-
-/* Moves the state past the batch just computed; `before`: updates then. */
-static void loop_advance(struct cr_train *t, const struct cr_batch *batch,
-                         int64_t before)
-{
-    struct cr_state *s = &t->state;
-
-    s->step++;
-    if (t->train.ema.decay > 0 && cr_state_updates(s) > before)
-        loop_mean(t, cr_state_updates(s));
-    s->samples += batch->n;
-    s->cursor += batch->n;
-    if (cr_state_in_epoch(s) == 0)
-        s->cursor = 0;
-}
-
 static const struct cr_batch *loop_next(struct cr_train *t)
 {
     int errors = t->diag->errors;
@@ -436,12 +393,97 @@ static const struct cr_batch *loop_next(struct cr_train *t)
     return batch;
 }
 
+/* What batches have told since the last step. */
+struct seen {
+    int64_t samples, cursor;
+    double loss;
+    const char *bad; /* what was not finite */
+};
+
+/* Batch k of a step: forward, backward, and its gradients to the others. */
+static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
+                                   int64_t k, double scale, struct seen *seen)
+{
+    struct cr_train *t = l->t;
+    const struct cr_batch *batch = loop_next(t);
+    int64_t place = t->state.step * t->micro + k + 1;
+    struct cr_exec *exec;
+
+    if (!batch)
+        return CR_END_FAILED;
+    *of = exec = cr_plans_for(&t->plans, batch);
+    for (int i = 0; i < t->n_columns; i++)
+        cr_exec_feed(exec, i, batch->data[i]);
+    if (!cr_exec_check(exec, t->diag, batch->samples))
+        return CR_END_FAILED;
+    if (t->watch && k == 0 && !cr_watch_step(t->watch, batch))
+        return CR_END_FAILED;
+    cr_exec_forward(exec, place);
+    if (!cr_exec_sound(exec, t->diag))
+        return CR_END_FAILED;
+    t->loss = cr_exec_loss(exec);
+    if (!isfinite(t->loss))
+        seen->bad = "the loss";
+    else if (!cr_exec_backward(exec, scale, l->lr))
+        seen->bad = "the gradient of the loss";
+    else if (t->micro > 1)
+        cr_exec_gather(exec);
+    if (seen->bad && !loop_skips(t))
+        return loop_diverged(l, exec, seen->bad);
+    seen->loss += t->loss;
+    seen->samples += batch->n;
+    seen->cursor += batch->n;
+    if (place % t->per_epoch == 0)
+        seen->cursor = 0;
+    return CR_END_NONE;
+}
+
+static enum cr_end loop_step(struct loop *l, struct seen *seen)
+{
+    struct cr_train *t = l->t;
+    double scale = t->optim.scale.on ? t->state.scale.value : 1;
+    struct cr_exec *exec = NULL;
+    enum cr_end end = CR_END_NONE;
+
+    *seen = (struct seen){ .cursor = t->state.cursor };
+    l->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
+    for (int64_t k = 0; k < t->micro && end == CR_END_NONE; k++)
+        end = loop_batch_step(l, &exec, k, scale, seen);
+    if (end != CR_END_NONE)
+        return end;
+    t->loss = seen->loss / (double)t->micro;
+    if (seen->bad)
+        return loop_overflow(l, exec, seen->bad);
+    return cr_train_apart(t) ? loop_update(l, exec, scale * (double)t->micro)
+                             : CR_END_NONE;
+}
+
+/* As mindcv has it: the mean follows fast in the beginning. */
+static void loop_mean(struct cr_train *t, int64_t updates)
+{
+    cr_net_mean_step(t->net,
+                     t->train.ema.decay * (1 - exp(-(double)updates / 2000)));
+}
+
+/* Moves the state past the step just done; `before`: updates then. */
+static void loop_advance(struct cr_train *t, const struct seen *seen,
+                         int64_t before)
+{
+    struct cr_state *s = &t->state;
+
+    s->step++;
+    if (t->train.ema.decay > 0 && cr_state_updates(s) > before)
+        loop_mean(t, cr_state_updates(s));
+    s->samples += seen->samples;
+    s->cursor = seen->cursor;
+}
+
 static enum cr_end loop_run(struct loop *l)
 {
     struct cr_train *t = l->t;
 
     for (;;) {
-        const struct cr_batch *batch;
+        struct seen seen;
         int64_t updates = cr_state_updates(&t->state);
         enum cr_end end = loop_place(l);
 
@@ -449,13 +491,12 @@ static enum cr_end loop_run(struct loop *l)
             return end;
         if (!cr_train_thaw(t))
             return CR_END_FAILED;
-        batch = loop_next(t);
-        end = batch ? loop_step(l, batch) : CR_END_FAILED;
+        end = loop_step(l, &seen);
         if (end == CR_END_FAILED && t->state.step > 0)
             cr_train_save(t, &end); /* what was learnt is worth keeping */
         if (end != CR_END_NONE)
             return end;
-        loop_advance(t, batch, updates);
+        loop_advance(t, &seen, updates);
         l->now = cr_now();
         loop_log(l);
         if (t->speak && !cr_speak_step(t->speak))
@@ -493,16 +534,17 @@ enum cr_end cr_train_loop(struct cr_train *t)
 enum cr_end cr_train_dry(struct cr_train *t)
 {
     struct loop l = { .t = t };
-    const struct cr_batch *batch;
+    struct seen seen;
     enum cr_end end;
     bool stopped;
 
     t->state.scale.value = t->optim.scale.rule.start;
+    t->state.per_epoch = t->per_epoch;
+    t->state.micro = t->micro;
     cr_pipe_seek(t->pipe, 0, 0);
-    batch = loop_next(t);
-    end = batch ? loop_step(&l, batch) : CR_END_FAILED;
+    end = loop_step(&l, &seen);
     if (end == CR_END_NONE)
-        loop_advance(t, batch, 0);
+        loop_advance(t, &seen, 0);
     if (end == CR_END_NONE && t->eval &&
         !cr_eval_run(t->eval, t->diag, loop_eval_stop, &l, &stopped))
         end = CR_END_FAILED;

@@ -115,7 +115,7 @@ int64_t cr_train_best_epoch(const struct cr_train *t)
 {
     int64_t step = t->state.best_step;
 
-    return step > 0 ? (step - 1) / t->per_epoch + 1 : 0;
+    return step > 0 ? cr_state_epoch_of(&t->state, step) + 1 : 0;
 }
 
 static void record_best(struct cr_train *t, struct cr_buf *b)

@@ -28,10 +28,10 @@ static void save_record_head(struct cr_train *t, struct cr_buf *b,
 {
     int64_t step = t->state.step;
 
-    cr_buf_f(b, "{\"t\":%.3f,\"step\":%" PRId64 ",\"epoch\":%" PRId64
-                ",\"split\":\"%s\"",
-             save_time(), step, step > 0 ? (step - 1) / t->per_epoch : 0,
-             split);
+    cr_buf_f(b,
+             "{\"t\":%.3f,\"step\":%" PRId64 ",\"epoch\":%" PRId64
+             ",\"split\":\"%s\"",
+             save_time(), step, cr_state_epoch_of(&t->state, step), split);
 }
 
 static void save_member(struct cr_buf *b, const char *name, double value)
@@ -158,8 +158,8 @@ static const struct cr_tensor *save_tensors(struct cr_train *t,
     *n = params + slots + means;
     all = CR_NEWS(arena, struct cr_tensor, *n + 1);
     for (int i = 0; i < params; i++)
-        all[i] = (struct cr_tensor){ param[i].name, param[i].spec,
-                                     param[i].data };
+        all[i] =
+            (struct cr_tensor){ param[i].name, param[i].spec, param[i].data };
     for (int i = 0; i < slots; i++)
         all[params + i] = slot[i];
     for (int i = 0; i < means; i++)
@@ -202,7 +202,7 @@ static bool save_write(struct cr_train *t, const char *path)
 
 bool cr_train_save(struct cr_train *t, enum cr_end *end)
 {
-    int64_t step = t->state.step, before = step > 0 ? step - 1 : 0;
+    int64_t step = t->state.step;
     const char *path;
 
     if (t->flags.no_ckpt ||
@@ -216,8 +216,8 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
     }
     cr_train_flush(t);
     path = cr_ckpt_name(t->arena, t->dir.ckpt, t->name,
-                        before / t->per_epoch + 1,
-                        step > 0 ? before % t->per_epoch + 1 : 0);
+                        cr_state_epoch_of(&t->state, step) + 1,
+                        step > 0 ? cr_state_batch_of(&t->state, step) + 1 : 0);
     t->saved_step = step; /* also when it fails: the next one is tried */
     t->saved_eval = t->state.eval_step;
     if (save_write(t, path))

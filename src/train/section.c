@@ -107,6 +107,10 @@ static const struct cr_opt train_opts[] = {
     CR_AMOUNT_MAY(struct cr_train_section, limit, CR_SAMPLES,
                   "Train on the first part of the data only: a number of "
                   "samples, or a percentage."),
+    CR_INT_OR(struct cr_train_section, grad_accumulation, 1, 1, 1 << 20,
+              "Batches of one step: it follows the mean of their gradients. "
+              "Those left at the end of an epoch carry into the next. "
+              "BatchNorm sees each batch by itself."),
     CR_SUB(struct cr_train_section, clip, clip_opts,
            "Bounds of the gradients, before weight decay."),
     CR_SUB(struct cr_train_section, ema, ema_opts,

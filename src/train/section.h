@@ -25,6 +25,7 @@ struct cr_train_section {
     const struct cr_node *time_limit;
     int64_t overfit_batches;        /* CR_INT_NONE: all */
     struct cr_amount limit;
+    int64_t grad_accumulation;
     struct {
         double norm, value;         /* NaN: gradients stay as they are */
     } clip;

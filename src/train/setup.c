@@ -6,6 +6,7 @@
 #include "train/train.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -21,10 +22,10 @@ struct cr_every cr_train_every(const struct cr_train *t,
     case CR_SECONDS:
         return (struct cr_every){ .seconds = value };
     case CR_EPOCHS:
-        value *= (double)t->per_epoch;
+        value *= (double)t->per_epoch / (double)t->micro;
         break;
     case CR_SAMPLES:
-        value /= (double)t->plans.batch;
+        value /= (double)t->plans.batch * (double)t->micro;
         break;
     case CR_PERCENT:
         value *= (double)t->total / 100;
@@ -83,16 +84,16 @@ static bool setup_sections(struct cr_train *t)
 /* A name that serves as one part of a path. */
 static bool setup_name(struct cr_train *t)
 {
-    const struct cr_node *node = cr_node_get(cr_section(t->config, "run"),
-                                             "name");
+    const struct cr_node *node =
+        cr_node_get(cr_section(t->config, "run"), "name");
 
     t->name = t->run.name ? t->run.name : t->config->name;
     if (*t->name && !strchr(t->name, '/') && *t->name != '.')
         return true;
-    return cr_error(t->diag, node ? node->pos : CR_NOWHERE,
-                    CR_E_OUT_OF_RANGE,
+    return cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_OUT_OF_RANGE,
                     "'run.name': found '%s', expected a name without '/' that "
-                    "does not begin with a dot", t->name);
+                    "does not begin with a dot",
+                    t->name);
 }
 
 /* ---- Data */
@@ -107,7 +108,8 @@ static bool setup_has_eval(const struct cr_train *t)
 
 static bool setup_data(struct cr_train *t)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true,
+    struct cr_pipe_want want = { .split = "train",
+                                 .train = true,
                                  .seed = t->seed };
     bool ok = true;
 
@@ -132,13 +134,14 @@ static bool setup_data(struct cr_train *t)
 
 bool cr_train_apart(const struct cr_train *t)
 {
-    return t->log.grad_norm || t->optim.scale.on ||
+    return t->log.grad_norm || t->optim.scale.on || t->micro > 1 ||
            !isnan(t->train.clip.norm) || !isnan(t->train.clip.value);
 }
 
 static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 {
-    struct cr_net_want want = { .seed = t->seed, .loss = true,
+    struct cr_net_want want = { .seed = t->seed,
+                                .loss = true,
                                 .no_values = t->flags.check };
 
     *columns = cr_pipe_columns(t->pipe, &t->n_columns);
@@ -147,13 +150,19 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     want.batch = cr_pipe_batch_size(t->pipe);
     want.classes = cr_pipe_dataset(t->pipe)->classes;
     t->net = cr_net_build(t->config, &want);
-    return t->net && cr_optim_rule(t->config, t->net, false, &t->optim);
+    if (!t->net || !cr_optim_rule(t->config, t->net, false, &t->optim))
+        return false;
+    t->micro = t->train.grad_accumulation;
+    cr_net_gather(t->net, t->micro);
+    return true;
 }
 
 static bool setup_steps(struct cr_train *t)
 {
-    struct cr_exec_want want = { .training = true, .loss = true,
-                                 .backward = true, .update = true,
+    struct cr_exec_want want = { .training = true,
+                                 .loss = true,
+                                 .backward = true,
+                                 .update = true,
                                  .norm = cr_train_apart(t),
                                  .eager = t->flags.eager };
 
@@ -190,8 +199,8 @@ bool cr_train_thaw(struct cr_train *t)
     int n, i, before = t->thawed;
     const struct cr_thaw *thaws = cr_net_thaws(t->net, &n);
 
-    for (i = t->thawed; i < n && cr_train_thaw_at(t, &thaws[i]) <=
-                                     t->state.step; i++)
+    for (i = t->thawed;
+         i < n && cr_train_thaw_at(t, &thaws[i]) <= t->state.step; i++)
         cr_net_thaw(t->net, i);
     t->thawed = i;
     if (i == before)
@@ -233,8 +242,8 @@ static const struct cr_metric_use *
 setup_metric(struct cr_train *t, const char *section, const char *sub,
              const char *key, const char *name)
 {
-    const struct cr_node *node = cr_node_get(
-        cr_node_get(cr_section(t->config, section), sub), key);
+    const struct cr_node *node =
+        cr_node_get(cr_node_get(cr_section(t->config, section), sub), key);
     const struct cr_metric_use *use =
         cr_metrics_find(&t->metrics, cr_score_bare(name));
     struct cr_pos pos = node ? node->pos : CR_NOWHERE;
@@ -296,7 +305,7 @@ static bool setup_deciders(struct cr_train *t)
 /* The lengths of the run, for what counts in them. */
 static bool setup_span(struct cr_train *t)
 {
-    struct cr_span run = { .per_epoch = (double)t->per_epoch,
+    struct cr_span run = { .per_epoch = (double)t->per_epoch / (double)t->micro,
                            .total = t->total };
 
     return cr_optim_bind(t->diag, &t->optim, &run);
@@ -311,6 +320,11 @@ static bool setup_lengths(struct cr_train *t)
     else if (!cr_mul(&t->total, t->train.epochs, t->per_epoch))
         return cr_error(t->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
                         "'train.epochs' makes too many steps");
+    else if ((t->total /= t->micro) == 0)
+        return cr_error(t->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                        "'train.grad_accumulation' is %" PRId64
+                        ", and the run has fewer batches",
+                        t->micro);
     t->eval_every = cr_train_every(t, &t->eval_opts.every);
     t->save_every = cr_train_every(t, &t->checkpoint.every);
     t->log_every = cr_train_every(t, &t->log.every);
@@ -332,9 +346,9 @@ bool cr_train_prepare(struct cr_train *t)
         return false;
     columns = cr_pipe_columns(t->pipe, &t->n_columns);
     ok = cr_metrics_read(t->config,
-                         cr_label_classifies(t->config, columns,
-                                             t->n_columns),
-                         &t->metrics) && ok;
+                         cr_label_classifies(t->config, columns, t->n_columns),
+                         &t->metrics) &&
+         ok;
     ok = setup_deciders(t) && ok;
     ok = cr_require_check(t->diag, t->require, true, cr_train_value, t) && ok;
     if (cr_section(t->config, "network") && cr_section(t->config, "loss") &&

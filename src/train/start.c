@@ -76,13 +76,15 @@ static void start_rebatch(struct cr_train *t)
     struct cr_state *s = &t->state;
     int64_t epoch = cr_state_epoch(s);
 
-    if (s->per_epoch == t->per_epoch)
+    if (s->per_epoch == t->per_epoch && s->micro == t->micro)
         return;
     cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
             "an epoch had %" PRId64 " steps and has %" PRId64
-            " now; steps are counted anew", s->per_epoch, t->per_epoch);
-    s->step = epoch * t->per_epoch + s->cursor / t->plans.batch;
+            " now; steps are counted anew",
+            s->per_epoch / s->micro, t->per_epoch / t->micro);
+    s->step = (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->micro;
     s->per_epoch = t->per_epoch;
+    s->micro = t->micro;
     s->eval_step = -1;
 }
 
@@ -158,7 +160,8 @@ static bool start_same_run(struct cr_train *t, const struct cr_node *record)
         return true;
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_RUN_DIR,
              "the run directory holds a run of another config (%.8s, not "
-             "%.8s)", id, t->id);
+             "%.8s)",
+             id, t->id);
     cr_note(t->diag, "--force starts over in it");
     return false;
 }
@@ -177,8 +180,7 @@ static bool start_over(const struct cr_train *t, const struct cr_node *record)
  * from. best.safetensors may have been one of them. */
 static void start_forget(struct cr_train *t)
 {
-    const char *best = cr_path_join(t->arena, t->dir.ckpt,
-                                    "best.safetensors");
+    const char *best = cr_path_join(t->arena, t->dir.ckpt, "best.safetensors");
     int n, gone = 0;
     const struct cr_ckpt_file *file =
         cr_ckpt_list(t->arena, t->dir.ckpt, NULL, &n);
@@ -186,13 +188,13 @@ static void start_forget(struct cr_train *t)
 
     for (int i = 0; i < n; i++)
         if ((file[i].epoch - 1) * t->per_epoch + file[i].step >
-            t->state.step)
+            t->state.step * t->micro)
             gone += unlink(file[i].path) == 0;
     if (gone && stat(best, &st) == 0 && st.st_nlink == 1) {
         unlink(best);
         for (int i = 0; i < n && t->state.best_metric; i++)
             if ((file[i].epoch - 1) * t->per_epoch + file[i].step ==
-                t->state.best_step)
+                t->state.best_step * t->micro)
                 (void)!link(file[i].path, best);
     }
 }
@@ -211,7 +213,8 @@ static bool start_resume(struct cr_train *t)
     if (strcmp(kernels, cr_blas_name()) != 0)
         cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
                 "the run began with kernels '%s' and goes on with '%s': "
-                "rounding differs", kernels, cr_blas_name());
+                "rounding differs",
+                kernels, cr_blas_name());
     if (record) {
         t->started_text = cr_json_str(record, "started", NULL);
         t->seconds_before = cr_json_real(record, "seconds", 0);
@@ -247,7 +250,9 @@ static void start_fresh(struct cr_train *t)
     const struct cr_dataset *data = cr_pipe_dataset(t->pipe);
     struct cr_state *s = &t->state;
 
-    *s = (struct cr_state){ .per_epoch = t->per_epoch, .eval_step = -1 };
+    *s = (struct cr_state){ .per_epoch = t->per_epoch,
+                            .micro = t->micro,
+                            .eval_step = -1 };
     t->saved_step = t->saved_eval = -1;
     s->fingerprint = data->fingerprint;
     for (int i = 0; i < data->columns && i < CR_STATE_COLUMNS; i++)
@@ -273,8 +278,8 @@ static bool start_keep(void *ctx, const char *line)
     struct cr_arena mem = { 0 };
     const char *why;
     size_t at;
-    const struct cr_node *node = cr_json_read(&mem, line, strlen(line), &why,
-                                              &at);
+    const struct cr_node *node =
+        cr_json_read(&mem, line, strlen(line), &why, &at);
     bool eval = strcmp(cr_json_str(node, "split", ""), "train") != 0;
     int64_t step = cr_json_int(node, "step", INT64_MAX);
     bool keep = step <= (eval ? t->state.eval_step : t->state.step);
@@ -343,21 +348,22 @@ static void start_say_frozen(struct cr_train *t)
                        "freeze  %d of %d parameters (%s of %s values)%s",
                        frozen, all, start_values(t->arena, frozen_values),
                        start_values(t->arena, all_values),
-                       still ? cr_strf(t->arena, ", %d BatchNorm cell%s with "
-                                       "frozen statistics", still / 2,
-                                       still == 2 ? "" : "s")
+                       still ? cr_strf(t->arena,
+                                       ", %d BatchNorm cell%s with "
+                                       "frozen statistics",
+                                       still / 2, still == 2 ? "" : "s")
                              : "");
     for (int i = 0; i < n_thaws; i++) {
         int64_t at = cr_train_thaw_at(t, &thaw[i]);
-        bool epoch = at % t->per_epoch == 0;
+        int64_t batches = at * t->micro;
+        bool epoch = batches % t->per_epoch == 0;
 
-        cr_console_say(&t->console,
-                       "  at %s %" PRId64
-                       ": unfreezes %s (%d parameter%s, %s values)",
-                       epoch ? "epoch" : "step", epoch ? at / t->per_epoch : at,
-                       thaw[i].text, thaw[i].params,
-                       thaw[i].params == 1 ? "" : "s",
-                       start_values(t->arena, thaw[i].values));
+        cr_console_say(
+            &t->console,
+            "  at %s %" PRId64 ": unfreezes %s (%d parameter%s, %s values)",
+            epoch ? "epoch" : "step", epoch ? batches / t->per_epoch : at,
+            thaw[i].text, thaw[i].params, thaw[i].params == 1 ? "" : "s",
+            start_values(t->arena, thaw[i].values));
     }
 }
 
@@ -377,10 +383,9 @@ static bool start_files(struct cr_train *t)
         return false;
     t->console.log = fopen(cr_rundir_file(&t->dir, "log.txt"), "ae");
     if (!t->console.log)
-        return cr_error(t->diag,
-                        cr_at_file(t->arena,
-                                   cr_rundir_file(&t->dir, "log.txt")),
-                        CR_E_SYSTEM, "cannot write: %s", strerror(errno));
+        return cr_error(
+            t->diag, cr_at_file(t->arena, cr_rundir_file(&t->dir, "log.txt")),
+            CR_E_SYSTEM, "cannot write: %s", strerror(errno));
     return true;
 }
 
@@ -391,9 +396,9 @@ bool cr_train_start(struct cr_train *t)
                                             : CR_RUN_NEW;
     struct cr_load_report load = { 0 };
 
-    cr_console_open(&t->console, t->flags.progress,
-                    (struct cr_show){ .json = t->cli->json,
-                                      .color = t->cli->color });
+    cr_console_open(
+        &t->console, t->flags.progress,
+        (struct cr_show){ .json = t->cli->json, .color = t->cli->color });
     t->started_at = (long long)time(NULL);
     t->loss = NAN;
     start_fresh(t);
@@ -405,8 +410,7 @@ bool cr_train_start(struct cr_train *t)
     /* nor one in the data that only a look at all of them shows */
     if (!t->flags.resume && !cr_pipe_prepare(t->pipe, t->diag))
         return false;
-    if (!t->flags.dry_run &&
-        !cr_rundir_open(&t->dir, cr_train_folder(t), how))
+    if (!t->flags.dry_run && !cr_rundir_open(&t->dir, cr_train_folder(t), how))
         return false;
     if (t->flags.resume && !t->flags.dry_run && !start_resume(t))
         return false;

@@ -8,22 +8,44 @@
 #include "ckpt/json.h"
 
 /* Members that are written from the struct; all others are passed on. */
-static const char *const state_members[] = {
-    "epoch",     "step",   "step_in_epoch", "steps_per_epoch", "samples",
-    "seed",      "rng",    "config_dir",    "optimizer",       "lr",
-    "data",      "eval",   "best",          "early_stop",      "events",
-    "loss_scale", "fitted",
-    NULL
-};
+static const char *const state_members[] = { "epoch",
+                                             "step",
+                                             "step_in_epoch",
+                                             "steps_per_epoch",
+                                             "samples",
+                                             "seed",
+                                             "rng",
+                                             "config_dir",
+                                             "optimizer",
+                                             "lr",
+                                             "data",
+                                             "eval",
+                                             "best",
+                                             "early_stop",
+                                             "events",
+                                             "loss_scale",
+                                             "micro_batches",
+                                             "fitted",
+                                             NULL };
 
 int64_t cr_state_epoch(const struct cr_state *state)
 {
-    return state->step / state->per_epoch;
+    return state->step * state->micro / state->per_epoch;
 }
 
 int64_t cr_state_in_epoch(const struct cr_state *state)
 {
-    return state->step % state->per_epoch;
+    return state->step * state->micro % state->per_epoch;
+}
+
+int64_t cr_state_epoch_of(const struct cr_state *state, int64_t step)
+{
+    return step > 0 ? (step * state->micro - 1) / state->per_epoch : 0;
+}
+
+int64_t cr_state_batch_of(const struct cr_state *state, int64_t step)
+{
+    return step > 0 ? (step * state->micro - 1) % state->per_epoch : 0;
 }
 
 int64_t cr_state_updates(const struct cr_state *state)
@@ -43,9 +65,10 @@ static void state_spec(struct cr_buf *b, const struct cr_spec *spec)
 
 static void state_data(struct cr_buf *b, const struct cr_state *s)
 {
-    cr_buf_f(b, "\"data\":{\"fingerprint\":\"%08" PRIx32 "\",\"epoch\":%" PRId64
-                ",\"cursor\":%" PRId64 ",\"shard\":0,\"shards\":1,"
-                "\"classes\":%" PRId64 ",\"columns\":[",
+    cr_buf_f(b,
+             "\"data\":{\"fingerprint\":\"%08" PRIx32 "\",\"epoch\":%" PRId64
+             ",\"cursor\":%" PRId64 ",\"shard\":0,\"shards\":1,"
+             "\"classes\":%" PRId64 ",\"columns\":[",
              s->fingerprint, cr_state_epoch(s), s->cursor, s->classes);
     for (int i = 0; i < s->n_columns; i++) {
         cr_buf_str(b, i ? ",{\"name\":" : "{\"name\":");
@@ -69,8 +92,10 @@ static void state_data(struct cr_buf *b, const struct cr_state *s)
 static void state_scores(struct cr_buf *b, const struct cr_state *s)
 {
     if (s->eval_step >= 0) {
-        cr_buf_f(b, ",\"eval\":{\"step\":%" PRId64 ",\"samples\":%" PRId64
-                    ",\"scores\":{", s->eval_step, s->eval.samples);
+        cr_buf_f(b,
+                 ",\"eval\":{\"step\":%" PRId64 ",\"samples\":%" PRId64
+                 ",\"scores\":{",
+                 s->eval_step, s->eval.samples);
         cr_buf_scores(b, &s->eval, false);
         cr_buf_str(b, "}}");
     }
@@ -80,11 +105,10 @@ static void state_scores(struct cr_buf *b, const struct cr_state *s)
         cr_buf_f(b, ",\"mode\":\"%s\",\"value\":", s->best_max ? "max" : "min");
         cr_buf_real(b, s->best);
         cr_buf_f(b, ",\"epoch\":%" PRId64 ",\"step\":%" PRId64 "}",
-                 s->best_step > 0 ? (s->best_step - 1) / s->per_epoch : 0,
-                 s->best_step);
+                 cr_state_epoch_of(s, s->best_step), s->best_step);
     }
-    cr_buf_f(b, ",\"early_stop\":{\"wait\":%" PRId64 ",\"stopped\":%s",
-             s->wait, s->stopped_early ? "true" : "false");
+    cr_buf_f(b, ",\"early_stop\":{\"wait\":%" PRId64 ",\"stopped\":%s", s->wait,
+             s->stopped_early ? "true" : "false");
     if (s->wait_some) {
         cr_buf_str(b, ",\"best\":");
         cr_buf_real(b, s->wait_best);
@@ -98,30 +122,34 @@ static void state_scale(struct cr_buf *b, const struct cr_scale *s)
         return;
     cr_buf_str(b, "\"loss_scale\":{\"scale\":");
     cr_buf_real(b, s->value);
-    cr_buf_f(b, ",\"good_steps\":%" PRId64 ",\"bad_steps\":%" PRId64
-                ",\"skipped\":%" PRId64 "},",
+    cr_buf_f(b,
+             ",\"good_steps\":%" PRId64 ",\"bad_steps\":%" PRId64
+             ",\"skipped\":%" PRId64 "},",
              s->good, s->bad, s->skipped);
 }
 
-const char *cr_state_write(struct cr_arena *arena,
-                           const struct cr_state *s)
+const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
 {
     struct cr_buf b = { .arena = arena };
 
-    cr_buf_f(&b, "{\"epoch\":%" PRId64 ",\"step\":%" PRId64
-                 ",\"step_in_epoch\":%" PRId64 ",\"steps_per_epoch\":%" PRId64
-                 ",\"samples\":%" PRId64 ",\"config_dir\":",
+    cr_buf_f(&b,
+             "{\"epoch\":%" PRId64 ",\"step\":%" PRId64
+             ",\"step_in_epoch\":%" PRId64 ",\"steps_per_epoch\":%" PRId64
+             ",\"samples\":%" PRId64 ",\"config_dir\":",
              cr_state_epoch(s), s->step, cr_state_in_epoch(s), s->per_epoch,
              s->samples);
     cr_buf_json(&b, s->config_dir);
-    cr_buf_f(&b, ",\"seed\":\"%" PRIu64 "\",\"rng\":{\"algorithm\":"
-                 "\"philox4x32-10\",\"streams\":[\"init\",\"shuffle\","
-                 "\"augment\",\"dropout\",\"split\"]},\"optimizer\":{\"type\":",
+    cr_buf_f(&b,
+             ",\"seed\":\"%" PRIu64 "\",\"rng\":{\"algorithm\":"
+             "\"philox4x32-10\",\"streams\":[\"init\",\"shuffle\","
+             "\"augment\",\"dropout\",\"split\"]},\"optimizer\":{\"type\":",
              s->seed);
     cr_buf_json(&b, s->optimizer);
     cr_buf_f(&b, ",\"t\":%" PRId64 "},\"lr\":{\"step\":%" PRId64 "},",
              cr_state_updates(s), cr_state_updates(s));
     state_scale(&b, &s->scale);
+    if (s->micro > 1)
+        cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->micro);
     state_data(&b, s);
     if (s->fitted)
         cr_buf_f(&b, ",\"fitted\":%s", cr_node_json(arena, s->fitted));
@@ -210,16 +238,18 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
                         root ? "" : ": ", root ? "" : why);
     to->step = cr_json_int(root, "step", -1);
     to->per_epoch = cr_json_int(root, "steps_per_epoch", 0);
+    to->micro = cr_json_int(root, "micro_batches", 1);
     to->samples = cr_json_int(root, "samples", 0);
-    if (to->step < 0 || to->per_epoch <= 0)
+    if (to->step < 0 || to->per_epoch <= 0 || to->micro <= 0 ||
+        to->step > INT64_MAX / to->micro)
         return cr_error(diag, pos, CR_E_CKPT_FORMAT,
                         "cellrun.state lacks step or steps_per_epoch");
     to->seed = strtoull(cr_json_str(root, "seed", "0"), NULL, 10);
     to->config_dir = cr_json_str(root, "config_dir", ".");
     to->optimizer = cr_json_str(cr_node_get(root, "optimizer"), "type", "");
     to->cursor = cr_json_int(data, "cursor", 0);
-    to->fingerprint = (uint32_t)strtoul(
-        cr_json_str(data, "fingerprint", "0"), NULL, 16);
+    to->fingerprint =
+        (uint32_t)strtoul(cr_json_str(data, "fingerprint", "0"), NULL, 16);
     to->classes = cr_json_int(data, "classes", 0);
     if (to->classes < 0 || to->classes > CR_STATE_CLASSES)
         to->classes = 0;

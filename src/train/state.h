@@ -17,7 +17,8 @@
 
 struct cr_state {
     int64_t step;           /* steps done, updates left out among them */
-    int64_t per_epoch;      /* updates of a whole epoch */
+    int64_t per_epoch;      /* batches of a whole epoch */
+    int64_t micro;          /* batches of a step: train.grad_accumulation */
     int64_t samples;        /* seen since the beginning */
     int64_t cursor;         /* seen in the present epoch */
     uint64_t seed;
@@ -53,9 +54,12 @@ struct cr_state {
     const struct cr_node *other; /* members kept as they are; or NULL */
 };
 
-/* Epochs done, and updates done in the present one. */
+/* Epochs done, and batches done in the present one. */
 int64_t cr_state_epoch(const struct cr_state *state);
 int64_t cr_state_in_epoch(const struct cr_state *state);
+/* The epoch in which a step ended, from 0, and its last batch there. */
+int64_t cr_state_epoch_of(const struct cr_state *state, int64_t step);
+int64_t cr_state_batch_of(const struct cr_state *state, int64_t step);
 /* Steps whose update was not left out: where schedules stand. */
 int64_t cr_state_updates(const struct cr_state *state);
 

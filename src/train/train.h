@@ -84,7 +84,8 @@ struct cr_train {
     bool best_max, early_max;
     struct cr_require *require;
 
-    int64_t per_epoch, total;
+    int64_t per_epoch;      /* batches */
+    int64_t micro, total;   /* batches of a step; steps of the run */
     int thawed;             /* entries of freeze.schedule that were done */
     struct cr_every eval_every, save_every, log_every;
 

@@ -82,3 +82,41 @@ norms() {
     run -2 "$CELLRUN" check c.yaml 'train.ema={}'
     [[ $output == *decay* ]]
 }
+
+@test "accumulation: batches of 8 twice are batches of 16" {
+    run -0 "$CELLRUN" train c.yaml -o a -q --epochs 1 network.drop=Identity
+    run -0 "$CELLRUN" train c.yaml -o b -q --epochs 1 network.drop=Identity \
+        datapipe.batch.batch_size=8 train.grad_accumulation=2
+    # 300 samples: 18 full batches of 16, of 8 the last 4 samples are over
+    run -6 "$CELLRUN" ckpt diff a/ckpt/last.safetensors b/ckpt/last.safetensors
+    run -0 "$CELLRUN" train c.yaml -o a --force -q --steps 18 network.drop=Identity
+    run -0 "$CELLRUN" train c.yaml -o b --force -q --steps 18 \
+        network.drop=Identity datapipe.batch.batch_size=8 \
+        train.grad_accumulation=2
+    run -0 "$CELLRUN" ckpt diff a/ckpt/last.safetensors \
+        b/ckpt/last.safetensors --rtol 1e-4 --atol 1e-5
+    # a record's loss is the mean over the batches of its step
+    jq -n -e '[inputs | select(.split == "train")] |
+        (.[0].loss - .[1].loss | fabs) < 1e-5' \
+        <(head -1 a/metrics.jsonl) <(head -1 b/metrics.jsonl)
+}
+
+@test "accumulation: over the end of an epoch, stopped and resumed" {
+    set -- datapipe.batch.batch_size=8 train.grad_accumulation=3 -q \
+        log.every='1 steps' train.clip.norm=1.0
+    # 38 batches an epoch: step 13 has the last two and the first of the next
+    run -0 "$CELLRUN" train c.yaml -o a --epochs 3 "$@"
+    [[ $output == *"steps: 38"* ]]
+    run -0 "$CELLRUN" train c.yaml -o a --force --steps 38 "$@"
+    [ "$(jq -r 'select(.split == "train" and .epoch == 0) | .step' a/metrics.jsonl | tail -1)" = 12 ]
+    run -0 "$CELLRUN" train c.yaml -o b --steps 5 "$@"
+    run -0 "$CELLRUN" resume b -q --steps 13
+    run -0 "$CELLRUN" resume b -q --steps 38
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+}
+
+@test "accumulation: more batches than the run has" {
+    run -2 --separate-stderr "$CELLRUN" train c.yaml --epochs 1 \
+        train.grad_accumulation=20
+    [[ $stderr == *"'train.grad_accumulation' is 20, and the run has fewer batches"* ]]
+}

@@ -8,7 +8,8 @@ static struct cr_state make(struct cr_score *scores)
 {
     static const char *const names[] = { "cat", "dog, \"big\"" };
     struct cr_state s = {
-        .step = 1500, .per_epoch = 400, .samples = 96000, .cursor = 19200,
+        .step = 1500, .per_epoch = 400, .micro = 1, .samples = 96000,
+        .cursor = 19200,
         .seed = UINT64_C(18446744073709551615),
         .config_dir = "/home/me/n\xc3\xa4ts", .optimizer = "Momentum",
         .fingerprint = 0x00c0ffee, .n_columns = 2, .classes = 2,
