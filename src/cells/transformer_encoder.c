@@ -73,15 +73,15 @@ const struct cr_cell cr_cell_transformer_encoder = {
                   "with the same values, as in MindSpore and PyTorch. "
                   "Parameters: layers.0.self_attn.in_proj_weight ...",
         .example = "network:\n"
-                   "  inputs: {x: {shape: [16, 32]}}\n"
+                   "  inputs: {x: {shape: [8, 16]}}\n"
                    "  cells:\n"
                    "    encoder:\n"
                    "      TransformerEncoder:\n"
                    "        encoder_layer: {TransformerEncoderLayer: "
-                   "{d_model: 32, nhead: 4, dim_feedforward: 64, "
+                   "{d_model: 16, nhead: 4, dim_feedforward: 32, "
                    "batch_first: true}}\n"
                    "        num_layers: 2\n"
-                   "        norm: {LayerNorm: {normalized_shape: [32]}}\n"
+                   "        norm: {LayerNorm: {normalized_shape: [16]}}\n"
                    "  construct: return encoder(x)\n",
         .opts = encoder_opts,
         .size = sizeof(struct encoder),

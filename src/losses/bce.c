@@ -45,7 +45,8 @@ const struct cr_cell cr_loss_bce = {
         .name = "BCELoss",
         .summary = "Cross entropy of probabilities of two classes.",
         .detail = "Probabilities and labels of one shape, both from 0 to 1.",
-        .example = "loss: {BCELoss: {weight: [1.0, 2.0]}}\n",
+        .example = "network: [{Dense: [6, 2]}, Sigmoid]\n"
+                   "loss: {BCELoss: {weight: [1.0, 2.0]}}\n",
         .opts = bce_opts,
         .size = sizeof(struct bce),
     },

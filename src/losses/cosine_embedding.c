@@ -51,7 +51,13 @@ const struct cr_cell cr_loss_cosine_embedding = {
         .detail = "The network gives two embeddings (batch, features); "
                   "labels 1 or -1 (batch). A row of zeros has no direction, "
                   "and gives no number, as in MindSpore.",
-        .example = "loss: {CosineEmbeddingLoss: {margin: 0.1}}\n",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [2, 6]}}\n"
+                   "  cells: {embed: {Dense: [6, 4]}}\n"
+                   "  construct: |\n"
+                   "    y = embed(x)\n"
+                   "    return y[:, 0], y[:, 1]\n"
+                   "loss: {CosineEmbeddingLoss: {margin: 0.1}}\n",
         .opts = cosine_opts,
         .size = sizeof(struct cosine),
     },

@@ -260,7 +260,16 @@ const struct cr_cell cr_loss_ctc = {
                   "batch, classes), and for each sample the number of its "
                   "steps and of its labels, int32; labels int32 (batch, "
                   "labels).",
-        .example = "loss: {CTCLoss: {zero_infinity: true}}\n",
+        .example = "network:\n"
+                   "  inputs:\n"
+                   "    x: {shape: [6, 8]}\n"
+                   "    n_labels: {shape: [], type: int32}\n"
+                   "    n_steps: {shape: [], type: int32}\n"
+                   "  cells: {classes: {Dense: [8, 4]}}\n"
+                   "  construct: |\n"
+                   "    y = log_softmax(classes(x), 2)\n"
+                   "    return transpose(y, (1, 0, 2)), n_steps, n_labels\n"
+                   "loss: {CTCLoss: {zero_infinity: true}}\n",
         .opts = ctc_opts,
         .size = sizeof(struct ctc),
     },

@@ -38,7 +38,13 @@ const struct cr_cell cr_loss_gaussian_nll = {
         .summary = "Likelihood of numbers under a normal distribution.",
         .detail = "The network gives means and variances; the shapes "
                   "broadcast.",
-        .example = "loss: {GaussianNLLLoss: {full: true}}\n",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [6]}}\n"
+                   "  cells:\n"
+                   "    mean: {Dense: [6, 2]}\n"
+                   "    log_var: {Dense: [6, 2]}\n"
+                   "  construct: return mean(x), exp(log_var(x))\n"
+                   "loss: {GaussianNLLLoss: {full: true}}\n",
         .opts = gaussian_opts,
         .size = sizeof(struct gaussian),
     },

@@ -31,7 +31,13 @@ const struct cr_cell cr_loss_margin_ranking = {
         .detail = "The network gives both; the label is 1 where the first "
                   "should be larger, -1 where the second should. The shapes "
                   "broadcast.",
-        .example = "loss: {MarginRankingLoss: {margin: 0.1}}\n",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [2, 6]}}\n"
+                   "  cells: {rank: {Dense: [6, 1]}}\n"
+                   "  construct: |\n"
+                   "    y = rank(x)\n"
+                   "    return y[:, 0, 0], y[:, 1, 0]\n"
+                   "loss: {MarginRankingLoss: {margin: 0.1}}\n",
         .opts = ranking_opts,
         .size = sizeof(struct ranking),
     },

@@ -44,7 +44,8 @@ const struct cr_cell cr_loss_nll = {
         .summary = "Likelihood of class labels, from log-probabilities.",
         .detail = "Log-probabilities (batch, classes, ...), as LogSoftmax "
                   "gives them; labels int32 (batch, ...).",
-        .example = "loss: {NLLLoss: {ignore_index: 0}}\n",
+        .example = "network: [{Dense: [6, 4]}, LogSoftmax]\n"
+                   "loss: {NLLLoss: {ignore_index: 0}}\n",
         .opts = nll_opts,
         .size = sizeof(struct nll),
     },

@@ -56,7 +56,13 @@ const struct cr_cell cr_loss_triplet_margin = {
         .summary = "An embedding nearer to its like than to another.",
         .detail = "The network gives three embeddings: x, positive and "
                   "negative.",
-        .example = "loss: {TripletMarginLoss: {margin: 0.5}}\n",
+        .example = "network:\n"
+                   "  inputs: {x: {shape: [3, 6]}}\n"
+                   "  cells: {embed: {Dense: [6, 4]}}\n"
+                   "  construct: |\n"
+                   "    y = embed(x)\n"
+                   "    return y[:, 0], y[:, 1], y[:, 2]\n"
+                   "loss: {TripletMarginLoss: {margin: 0.5}}\n",
         .opts = triplet_opts,
         .size = sizeof(struct triplet),
     },

@@ -85,22 +85,32 @@ static struct cr_net *view_build(struct cr_view *v, int64_t batch, bool loss,
 }
 
 /* What a column of the loss may hold where there is no data to tell. */
-enum guess { GUESS_CLASSES, GUESS_OUTPUT, GUESS_NUMBERS, GUESSES };
+enum guess {
+    GUESS_CLASSES,
+    GUESS_OUTPUT,
+    GUESS_NUMBERS,
+    GUESS_LABELS,
+    GUESSES
+};
 
 static struct cr_spec view_guess(int guess, const struct cr_spec *out)
 {
-    struct cr_spec spec = { .type = guess == GUESS_CLASSES ? CR_I32
-                                                           : CR_REAL };
+    bool whole = guess == GUESS_CLASSES || guess == GUESS_LABELS;
+    struct cr_spec spec = { .type = whole ? CR_I32 : CR_REAL };
 
     if (guess == GUESS_OUTPUT && out->rank > 0) {
         spec.rank = out->rank - 1;
         memcpy(spec.dim, out->dim + 1, (size_t)spec.rank * sizeof *spec.dim);
+    } else if (guess == GUESS_LABELS && out->rank > 0) {
+        spec.rank = 1;
+        spec.dim[0] = out->dim[out->rank - 1];
     }
     return spec;
 }
 
 /* Without data what the loss takes is classes, else numbers of the output's
- * shape, else a number for each sample. */
+ * shape (of its first result), else a number for each sample, else several
+ * classes, as many as there are. */
 static void view_label(struct cr_view *v, const struct cr_net *net,
                        int64_t batch)
 {
