@@ -88,7 +88,7 @@ END
     recipe
     run -0 "$CELLRUN" data show show.yaml -n 2
     [ "${lines[0]}" = "sample 0" ]
-    [[ "${lines[1]}" == "  image: float32 (3, 4, 8), "* ]]
+    [[ "${lines[1]}" == "  image: float"??" (3, 4, 8), "* ]]
     [[ "$output" == *"  label: 1 (bee)"* ]]
     run -0 "$CELLRUN" data show show.yaml -n 1 --json
     [ "$(jq -c '[.sample, .label, .class, (.image | length)]' \

@@ -81,7 +81,8 @@ case('mha_batch_second', dict(attn=mha(6, 3)), SELF, (5, 3, 6),
 case('mha_batch1', dict(attn=mha(9, 3, **FIRST)), SELF, (1, 7, 9),
      lambda s, h, x: s.attn(h, h, h)[0])
 case('mha_odd', dict(attn=mha(57, 3, **FIRST)), SELF, (2, 37, 57),
-     lambda s, h, x: s.attn(h, h, h)[0], scale=0.2)
+     lambda s, h, x: s.attn(h, h, h)[0], scale=0.2,
+     near='--rtol 2e-5 --atol 1e-5')
 case('mha_one', dict(attn=mha(1, 1, **FIRST)), SELF, (2, 1, 1),
      lambda s, h, x: s.attn(h, h, h)[0])
 case('mha_no_bias', dict(attn=mha(6, 2, has_bias=False, **FIRST)), SELF,

@@ -76,7 +76,9 @@ static void parsing(void)
     expect("a,b\r\nc,d", "a|b/c|d");
     expect("a,b\rc,d\r", "a|b/c|d");
     expect("a,b\n\n\nc,d\n\n", "a|b/c|d");
-    expect("\xef\xbb\xbf" "a,b\n", "a|b");
+    expect("\xef\xbb\xbf"
+           "a,b\n",
+           "a|b");
     expect(",\n,,\n", "|/||");
     expect("a,\n,b\n", "a|/|b");
     expect("\"a,b\",\"c\nd\"\n", "a,b|c\nd");
@@ -126,17 +128,17 @@ static void windows(void)
         memset(text, 'x', n);
         text[0] = '"';
         memcpy(text + from - 12, "\"\"\",\"\r\n\"\"\"\r\ny,z\n", 16);
-        good = good && cr_csv_open(&csv, &diag,
-                                   put_bytes("w.csv", text, from + 4), ',') &&
-               cr_csv_next(&csv, &bad) && csv.n == 2 &&
-               csv.field[0].len == from - 12 &&
-               csv.field[0].text[csv.field[0].len - 1] == '"' &&
-               csv.field[1].len == 3 &&
-               memcmp(csv.field[1].text, "\r\n\"", 3) == 0 &&
-               csv.line == 1 && cr_csv_next(&csv, &bad) && csv.n == 2 &&
-               csv.line == 3 && *csv.field[1].text == 'z' &&
-               csv.field[1].at == (int64_t)from + 2 &&
-               !cr_csv_next(&csv, &bad) && !bad;
+        good =
+            good &&
+            cr_csv_open(&csv, &diag, put_bytes("w.csv", text, from + 4), ',') &&
+            cr_csv_next(&csv, &bad) && csv.n == 2 &&
+            csv.field[0].len == from - 12 &&
+            csv.field[0].text[csv.field[0].len - 1] == '"' &&
+            csv.field[1].len == 3 &&
+            memcmp(csv.field[1].text, "\r\n\"", 3) == 0 && csv.line == 1 &&
+            cr_csv_next(&csv, &bad) && csv.n == 2 && csv.line == 3 &&
+            *csv.field[1].text == 'z' && csv.field[1].at == (int64_t)from + 2 &&
+            !cr_csv_next(&csv, &bad) && !bad;
         cr_csv_close(&csv);
         cr_arena_free(&conf_mem);
         text = cr_alloc(&conf_mem, 1, n + 1);
@@ -165,8 +167,8 @@ static void whole(const char *text, bool good, int64_t want)
 {
     int64_t got = 0;
 
-    ok(cr_csv_int(text, strlen(text), &got) == good && got == want,
-       "'%s' %s", text, good ? "is a whole number" : "is none");
+    ok(cr_csv_int(text, strlen(text), &got) == good && got == want, "'%s' %s",
+       text, good ? "is a whole number" : "is none");
 }
 
 static void numbers(void)
@@ -246,10 +248,13 @@ static const char *table(const char *args, const char *pipe)
     struct cr_pipe *p;
     int n, k;
 
-    config = conf_load(
-        &diag, cr_strf(&conf_mem, "dataset: {eval: {CSVDataset: "
-                       "{dataset_files: %s/t.csv, %s}}}\ndatapipe: {%s}\n",
-                       folder, args, pipe), NULL);
+    config =
+        conf_load(&diag,
+                  cr_strf(&conf_mem,
+                          "dataset: {eval: {CSVDataset: "
+                          "{dataset_files: %s/t.csv, %s}}}\ndatapipe: {%s}\n",
+                          folder, args, pipe),
+                  NULL);
     if (diag.errors > 0)
         return said(&diag);
     p = cr_pipe_open(config, &want);
@@ -260,8 +265,7 @@ static const char *table(const char *args, const char *pipe)
         cr_buf_f(&b, "%s%s %s %s", k ? ", " : "", c[k].name,
                  cr_type_name(c[k].spec.type), cr_show(&conf_mem, &c[k].spec));
     for (int64_t i = 0; i < cr_pipe_dataset(p)->classes; i++)
-        cr_buf_f(&b, "%s%s", i ? "," : " ",
-                 cr_pipe_dataset(p)->class_names[i]);
+        cr_buf_f(&b, "%s%s", i ? "," : " ", cr_pipe_dataset(p)->class_names[i]);
     batch = cr_pipe_next(p, &diag);
     for (int64_t i = 0; batch && i < batch->n; i++)
         for (k = 0; k < n; k++)
@@ -279,16 +283,24 @@ static const char *table(const char *args, const char *pipe)
     return batch ? cr_buf_text(&b) : said(&diag);
 }
 
+/* What real columns are, in either build. */
+#ifdef CR_DOUBLE
+#define REALS "float64"
+#else
+#define REALS "float32"
+#endif
+
 static void columns(void)
 {
     put("t.csv", "a,b,c,d\n1,2,x,3\n4,5.5,y,6\n");
     same(table("columns: {x: {fields: \"0:2\", type: float32}}", ""),
-         "x float32 (2,): 1 2; 4 5.5", "a slice");
+         "x " REALS " (2,): 1 2; 4 5.5", "a slice");
     same(table("columns: {x: {fields: b, type: float64}, y: {fields: 3, type: "
-               "int64}}", ""),
-         "x float32 (), y int64 (): 2 3; 5.5 6", "a name and a position");
+               "int64}}",
+               ""),
+         "x " REALS " (), y int64 (): 2 3; 5.5 6", "a name and a position");
     same(table("columns: {x: {fields: [d, \"[ab]\"], type: float32}}", ""),
-         "x float32 (3,): 3 1 2; 6 4 5.5", "a list with a glob");
+         "x " REALS " (3,): 3 1 2; 6 4 5.5", "a list with a glob");
     same(table("columns: {x: {fields: \"3:\", type: int32}}", ""),
          "x int32 (1,): 3; 6", "a slice to the end");
     same(table("columns: {label: c}", ""), "label int32 () x,y: 0; 1",
@@ -297,35 +309,43 @@ static void columns(void)
          "label int32 () z,y,x: 2; 1", "classes");
     same(table("columns: {label: a}", ""), "label int32 (): 1; 4",
          "whole numbers of label");
-    same(table("columns: {label: b}", ""), "label float32 (): 2; 5.5",
+    same(table("columns: {label: b}", ""), "label " REALS " (): 2; 5.5",
          "numbers of label");
     same(table("column_defaults: [0, 0.0, 0.0, 0]", ""),
          "t.csv:2:5: error: column 'c': found 'x', expected a number [E0203]",
          "types by defaults");
     put("t.csv", "1;;2\n3;4;\n");
     same(table("header: false, field_delim: ;, columns: {x: {fields: \"0:3\", "
-               "type: float32, default: -1}}", ""),
-         "x float32 (3,): 1 -1 2; 3 4 -1", "a default");
+               "type: float32, default: -1}}",
+               ""),
+         "x " REALS " (3,): 1 -1 2; 3 4 -1", "a default");
     same(table("header: false, field_delim: ;, columns: {x: {fields: \"0:3\", "
-               "type: float32}}", ""),
+               "type: float32}}",
+               ""),
          "t.csv:1:3: error: column 'x': found nothing, expected a number "
-         "[E0203]", "nothing");
+         "[E0203]",
+         "nothing");
     same(table("field_delim: ;, column_names: [a, b, label], columns: {label: "
-               "label}", ""),
+               "label}",
+               ""),
          "t.csv:2:5: error: column 'label': found nothing, expected a class "
-         "[E0203]", "no label");
+         "[E0203]",
+         "no label");
     put("t.csv", "a\n1\n2,3\n");
     same(table("columns: {x: {fields: a, type: int32}}", ""),
          "t.csv:3: error: the row has 2 fields, expected 1 as in the first "
-         "line [E0203]", "a row too long");
+         "line [E0203]",
+         "a row too long");
     put("t.csv", "a\n1\n2147483648\n");
     same(table("columns: {x: {fields: a, type: int32}}", ""),
          "t.csv:3:1: error: column 'x': found '2147483648', expected a whole "
-         "number of 32 bits [E0203]", "too large");
+         "number of 32 bits [E0203]",
+         "too large");
     put("t.csv", "a,a\n1,2\n");
     same(table("columns: {x: a}", ""),
          "t.csv:1:3: error: the name 'a' stands twice in the first line "
-         "[E0203]", "a name twice");
+         "[E0203]",
+         "a name twice");
     put("t.csv", "");
     same(table("columns: {x: a}", ""),
          "t.csv: error: the file has no rows [E0205]", "an empty file");
@@ -347,14 +367,16 @@ static void labels(void)
     put("t.csv", b.text);
     same(table("columns: {label: label}", ""),
          "t.csv:20002:1: error: column 'label': found '0.5', expected a whole "
-         "number [E0203]", "then one that is not whole");
+         "number [E0203]",
+         "then one that is not whole");
     b.len = 0;
     for (i = 0; i < 10002; i++)
         cr_buf_f(&b, "w%d\n", i);
     put("t.csv", b.text);
     same(table("columns: {label: 0}", ""),
          "t.csv:10002:1: error: column 'label' holds more than 10000 different "
-         "words [E0204]", "too many words");
+         "words [E0204]",
+         "too many words");
 }
 
 int main(void)
