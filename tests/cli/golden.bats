@@ -84,3 +84,21 @@ walk() {
     "$CELLRUN" trace "$run" "${feed[@]}" --rtol 1e-5 --atol 1e-6 \
         --against "$BATS_TEST_TMPDIR/end.safetensors"
 }
+
+@test "ten losses of a ResNet-8 with BatchNorm, and its statistics" {
+    local dir="$GOLDEN/ms/resnet8" run="$BATS_TEST_TMPDIR/run"
+
+    "$CELLRUN" train "$dir/config.yaml" -q -o "$run"
+    jq -r 'select(.split == "train") | .loss' "$run/metrics.jsonl" \
+        >"$BATS_TEST_TMPDIR/losses"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/losses")" -eq 10 ]
+    paste "$BATS_TEST_TMPDIR/losses" "$dir/losses" | awk '
+        { d = $1 - $2; if (d < 0) d = -d }
+        d > 2e-6 * $2 { print "step " NR ": " $1 ", not " $2; bad = 1 }
+        END { exit bad }'
+    # a double build stores doubles
+    "$CELLRUN" version | grep -q float64 ||
+        "$CELLRUN" ckpt diff "$run/ckpt/last.safetensors" \
+            "$dir/end.safetensors" \
+        --match '*.moving_*' --rtol 1e-4 --atol 1e-5
+}
