@@ -98,12 +98,13 @@ const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena, const char *dir,
 
 /* After cr_ckpt_write: makes last.safetensors (and best.safetensors) the file
  * just written, then deletes the oldest beyond `keep` of its prefix, but
- * never the best one and never `resumed`. */
+ * never the best one and never `resumed` or `good`. */
 struct cr_publish {
     const char *path;    /* what was written */
     bool best;           /* it is the best so far */
     int64_t keep;        /* keep_checkpoint_max; 0: keep all */
     const char *resumed; /* the file this run went on from; NULL: none */
+    const char *good;    /* the one it may go back to; NULL: none */
 };
 bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *publish);
 

@@ -194,7 +194,8 @@ bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
     for (int i = 0; i < n; i++)
         if (i >= p->keep && !publish_same(file[i].path, p->path) &&
             !publish_same(file[i].path, best) &&
-            !(p->resumed && publish_same(file[i].path, p->resumed)))
+            !(p->resumed && publish_same(file[i].path, p->resumed)) &&
+            !(p->good && publish_same(file[i].path, p->good)))
             unlink(file[i].path);
 done:
     cr_arena_free(&mem);

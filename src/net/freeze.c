@@ -295,6 +295,14 @@ void cr_net_thaw(struct cr_net *net, int i)
     settle(net);
 }
 
+void cr_net_refreeze(struct cr_net *net)
+{
+    for (int k = 0; k < net->n_params; k++)
+        if (net->params[k].later)
+            net->params[k].frozen = true;
+    settle(net);
+}
+
 bool cr_net_freeze(struct cr_net *net)
 {
     struct freeze freeze = { 0 };

@@ -112,6 +112,8 @@ struct cr_thaw {
 };
 const struct cr_thaw *cr_net_thaws(const struct cr_net *net, int *n);
 void cr_net_thaw(struct cr_net *net, int i);
+/* As before the first of them. */
+void cr_net_refreeze(struct cr_net *net);
 
 /* Gives the network its slots; call once, before planning with update. */
 void cr_net_rule(struct cr_net *net, const struct cr_rule *rule);

@@ -276,6 +276,8 @@ static bool loop_save_due(const struct loop *l)
 
     if (l->save_wanted)
         return true;
+    if (t->train.nan == CR_NAN_FALLBACK && s->nan.good_step < 0)
+        return true; /* the start is worth going back to */
     if (s->step == 0)
         return false;
     return s->step >= t->total || cr_every_step(&t->save_every, s->step) ||
@@ -322,21 +324,28 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
     cr_train_record(t, l->lr, l->grad_norm, 0);
     t->state.step--;
 
-    cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
-             "%s is not finite at step %" PRId64 "%s%s", what,
-             t->state.step + 1,
-             *cell ? "; the first output that is not finite: " : "", cell);
+    t->why = cr_strf(t->arena, "%s is not finite at step %" PRId64 "%s%s", what,
+                     t->state.step + 1,
+                     *cell ? "; the first output that is not finite: " : "",
+                     cell);
     return CR_END_DIVERGED;
 }
 
-/* Whether an update that is not finite is left out, and the run goes on. */
-static bool loop_skips(const struct cr_train *t)
+/* Whether the scaler takes care of an update that is not finite. */
+static bool loop_scaler_skips(const struct cr_train *t)
 {
     return t->optim.scale.on && !t->optim.scale.rule.trusting &&
            t->optim.scale.skip;
 }
 
-/* The update is left out: its record says so, and the scale is less. */
+/* Whether such an update is left out, and the run goes on. */
+static bool loop_skips(const struct cr_train *t)
+{
+    return loop_scaler_skips(t) || t->train.nan == CR_NAN_SKIP;
+}
+
+/* The update is left out: its record says so, and the scale is less. Where
+ * there is no scaler to do that, train.nan says what happens. */
 static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
                                  const char *what)
 {
@@ -345,8 +354,11 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
     struct cr_scale *s = &t->state.scale;
     double scale = s->value;
 
-    if (!loop_skips(t))
-        return loop_diverged(l, exec, what);
+    if (!loop_scaler_skips(t)) {
+        if (t->train.nan != CR_NAN_SKIP)
+            return loop_diverged(l, exec, what);
+        return cr_train_nan_skip(t, what) ? CR_END_NONE : CR_END_DIVERGED;
+    }
     cr_scale_adjust(&use->rule, s, false);
     if (s->bad >= use->give_up_after)
         return loop_diverged(l, exec,
@@ -354,7 +366,7 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
                                      "%" PRId64 " updates in a row were left "
                                      "out, the loss scale is %g: %s",
                                      s->bad, s->value, what));
-    cr_net_skipped(t->net, s->skipped);
+    cr_net_skipped(t->net, cr_state_left_out(&t->state));
     cr_train_record_overflow(t, scale);
     return CR_END_NONE;
 }
@@ -366,11 +378,10 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
     struct cr_train *t = l->t;
     double norm = cr_exec_norm(exec) / scale, clip = t->train.clip.norm;
 
-    if (!isfinite(norm) && t->optim.scale.on && !t->optim.scale.rule.trusting)
-        return loop_overflow(l, exec, "the gradient");
-    l->grad_norm = norm;
+    if (isfinite(norm) || !t->optim.scale.on || t->optim.scale.rule.trusting)
+        l->grad_norm = norm;
     if (!isfinite(norm))
-        return loop_diverged(l, exec, "the gradient");
+        return loop_overflow(l, exec, "the gradient");
     if (!isnan(t->train.clip.value)) {
         cr_exec_clip_value(exec, -t->train.clip.value * scale,
                            t->train.clip.value * scale);
@@ -380,6 +391,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
     cr_exec_update(exec, (norm > clip ? clip / norm : 1) / scale, l->lr);
     if (t->optim.scale.on)
         cr_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
+    t->state.nan.row = 0;
     return CR_END_NONE;
 }
 
@@ -446,6 +458,7 @@ static enum cr_end loop_step(struct loop *l, struct seen *seen)
     enum cr_end end = CR_END_NONE;
 
     *seen = (struct seen){ .cursor = t->state.cursor };
+    cr_train_nan_begin(t);
     l->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
     for (int64_t k = 0; k < t->micro && end == CR_END_NONE; k++)
         end = loop_batch_step(l, &exec, k, scale, seen);
@@ -478,53 +491,79 @@ static void loop_advance(struct cr_train *t, const struct seen *seen,
     s->cursor = seen->cursor;
 }
 
-static enum cr_end loop_run(struct loop *l)
+/* What is due here, a step, and what is said of it. */
+static enum cr_end loop_on(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    struct seen seen;
+    int64_t updates = cr_state_updates(&t->state);
+    enum cr_end end = loop_place(l);
+
+    if (end != CR_END_NONE)
+        return end;
+    if (!cr_train_thaw(t))
+        return CR_END_FAILED;
+    end = loop_step(l, &seen);
+    if (end == CR_END_FAILED && t->state.step > 0)
+        cr_train_save(t, &end); /* what was learnt is worth keeping */
+    if (end != CR_END_NONE)
+        return end;
+    loop_advance(t, &seen, updates);
+    l->now = cr_now();
+    loop_log(l);
+    if (t->speak && !cr_speak_step(t->speak))
+        return CR_END_FAILED;
+    cr_rundir_beat(&t->dir, l->now);
+    if (l->now >= l->flush_next) {
+        cr_train_flush(t);
+        l->flush_next = l->now + LOOP_FLUSH;
+    }
+    return CR_END_NONE;
+}
+
+/* Where the clocks and the data stand when the state has come from a file. */
+static void loop_begin(struct loop *l)
 {
     struct cr_train *t = l->t;
 
-    for (;;) {
-        struct seen seen;
-        int64_t updates = cr_state_updates(&t->state);
-        enum cr_end end = loop_place(l);
+    l->now = l->started = l->rate_from = cr_now();
+    l->rate_samples = l->samples_from = t->state.samples;
+    t->started_step = t->state.step;
+    if (t->optim.scale.on && t->state.scale.value <= 0)
+        t->state.scale.value = t->optim.scale.rule.start;
+    cr_net_skipped(t->net, cr_state_left_out(&t->state));
+    cr_pipe_seek(t->pipe, cr_state_epoch(&t->state),
+                 cr_state_in_epoch(&t->state));
+}
 
-        if (end != CR_END_NONE)
-            return end;
-        if (!cr_train_thaw(t))
-            return CR_END_FAILED;
-        end = loop_step(l, &seen);
-        if (end == CR_END_FAILED && t->state.step > 0)
-            cr_train_save(t, &end); /* what was learnt is worth keeping */
-        if (end != CR_END_NONE)
-            return end;
-        loop_advance(t, &seen, updates);
-        l->now = cr_now();
-        loop_log(l);
-        if (t->speak && !cr_speak_step(t->speak))
-            return CR_END_FAILED;
-        cr_rundir_beat(&t->dir, l->now);
-        if (l->now >= l->flush_next) {
-            cr_train_flush(t);
-            l->flush_next = l->now + LOOP_FLUSH;
-        }
+static enum cr_end loop_run(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    enum cr_end end;
+
+    for (;;) {
+        while ((end = loop_on(l)) == CR_END_NONE)
+            ;
+        if (end != CR_END_DIVERGED || !cr_train_nan_fallback(t))
+            break;
+        loop_begin(l);
     }
+    if (end == CR_END_DIVERGED)
+        cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
+    return end;
 }
 
 enum cr_end cr_train_loop(struct cr_train *t)
 {
-    struct loop l = { .t = t, .now = cr_now() };
+    struct loop l = { .t = t };
     enum cr_end end;
 
     if (t->old_record)
         return CR_END_DONE;
-    l.started = l.save_last = l.eval_last = l.log_last = l.rate_from = l.now;
-    l.flush_next = l.now + LOOP_FLUSH;
-    l.rate_samples = l.samples_from = t->state.samples;
-    if (t->optim.scale.on && t->state.scale.value <= 0)
-        t->state.scale.value = t->optim.scale.rule.start;
-    cr_net_skipped(t->net, t->state.scale.skipped);
     cr_signals_start();
-    cr_pipe_seek(t->pipe, cr_state_epoch(&t->state),
-                 cr_state_in_epoch(&t->state));
+    loop_begin(&l);
+    l.save_last = l.eval_last = l.log_last = l.now;
+    l.flush_next = l.now + LOOP_FLUSH;
     end = loop_run(&l);
     cr_console_clear(&t->console);
     cr_train_flush(t);
@@ -543,6 +582,8 @@ enum cr_end cr_train_dry(struct cr_train *t)
     t->state.micro = t->micro;
     cr_pipe_seek(t->pipe, 0, 0);
     end = loop_step(&l, &seen);
+    if (end == CR_END_DIVERGED)
+        cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
     if (end == CR_END_NONE)
         loop_advance(t, &seen, 0);
     if (end == CR_END_NONE && t->eval &&

@@ -128,7 +128,7 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
     const struct cr_obj *inner;
     bool ok;
 
-    *to = (struct cr_optim_use){ 0 };
+    *to = (struct cr_optim_use){ .factor = 1 };
     if (!node)
         return cr_error(config->diag, config->root->pos, CR_E_MISSING_SECTION,
                         "the section 'optimizer' is missing");
@@ -259,8 +259,8 @@ double cr_optim_lr(const struct cr_optim_use *use, struct cr_net *net,
         if (g < 0 || !use->group[g].has_lr)
             continue;
         h = optim_hyper(use, i, params[i].name);
-        h.lr = cr_lr_at(&use->group[g].lr, update);
+        h.lr = cr_lr_at(&use->group[g].lr, update) * use->factor;
         cr_net_hyper(net, i, &h);
     }
-    return cr_lr_at(&use->lr, update);
+    return cr_lr_at(&use->lr, update) * use->factor;
 }

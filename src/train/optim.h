@@ -92,6 +92,7 @@ struct cr_optim_use {
     const void *own;                     /* its options */
     const struct cr_optim_common *opts;  /* the same, or those within */
     struct cr_lr lr;
+    double factor;                       /* of all rates: 1, or less */
     struct cr_scale_use scale;
     int n_groups;
     struct cr_optim_group *group;

@@ -58,10 +58,10 @@ void cr_train_record(struct cr_train *t, double lr, double grad_norm,
     save_member(&b, "lr", lr);
     if (t->log.grad_norm || !isnan(t->train.clip.norm))
         save_member(&b, "grad_norm", grad_norm);
-    if (t->optim.scale.on) {
+    if (t->optim.scale.on)
         save_member(&b, "loss_scale", t->state.scale.value);
-        cr_buf_f(&b, ",\"skipped\":%" PRId64, t->state.scale.skipped);
-    }
+    if (t->optim.scale.on || t->train.nan == CR_NAN_SKIP)
+        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(&t->state));
     cr_buf_f(&b, ",\"samples_per_s\":%.0f", rate);
     save_line(t, &b);
     cr_arena_free(&mem);
@@ -78,7 +78,7 @@ void cr_train_record_overflow(struct cr_train *t, double scale)
     save_member(&b, "loss", t->loss);
     save_member(&b, "loss_scale", scale);
     save_member(&b, "next_scale", t->state.scale.value);
-    cr_buf_f(&b, ",\"skipped\":%" PRId64, t->state.scale.skipped);
+    cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(&t->state));
     save_line(t, &b);
     cr_arena_free(&mem);
 }
@@ -95,14 +95,15 @@ void cr_train_record_eval(struct cr_train *t)
     cr_arena_free(&mem);
 }
 
-void cr_train_record_watch(struct cr_train *t, const char *members)
+void cr_train_record_more(struct cr_train *t, const char *split, bool ahead,
+                          const char *members)
 {
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
-    t->state.step++;
-    save_record_head(t, &b, "watch");
-    t->state.step--;
+    t->state.step += ahead;
+    save_record_head(t, &b, split);
+    t->state.step -= ahead;
     cr_buf_str(&b, members);
     save_line(t, &b);
     cr_arena_free(&mem);
@@ -179,6 +180,7 @@ static bool save_write(struct cr_train *t, const char *path)
         .best = t->state.best_metric && t->state.best_step == t->state.step,
         .keep = t->checkpoint.keep_checkpoint_max,
         .resumed = t->resumed,
+        .good = t->good,
     };
     bool ok;
 
@@ -200,28 +202,48 @@ static bool save_write(struct cr_train *t, const char *path)
     return ok;
 }
 
+const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step)
+{
+    return cr_ckpt_name(t->arena, t->dir.ckpt, t->name,
+                        cr_state_epoch_of(&t->state, step) + 1,
+                        step > 0 ? cr_state_batch_of(&t->state, step) + 1 : 0);
+}
+
+/* Whether train.nan may go back to a checkpoint of this step. Not to one that
+ * a signal asked for: an interrupted run would take another way. */
+static bool save_is_good(const struct cr_train *t)
+{
+    return t->train.nan == CR_NAN_FALLBACK &&
+           (t->state.nan.good_step < 0 || t->save_every.seconds > 0 ||
+            cr_every_step(&t->save_every, t->state.step));
+}
+
 bool cr_train_save(struct cr_train *t, enum cr_end *end)
 {
-    int64_t step = t->state.step;
-    const char *path;
+    int64_t step = t->state.step, good = t->state.nan.good_step;
+    const char *path, *good_path = t->good;
 
     if (t->flags.no_ckpt ||
         (t->saved_step == step && t->saved_eval == t->state.eval_step))
         return true;
     if (!cr_net_finite(t->net)) {
-        cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
-                 "a parameter is not finite after step %" PRId64, step);
+        t->why = cr_strf(t->arena,
+                         "a parameter is not finite after step %" PRId64, step);
         *end = CR_END_DIVERGED;
         return false;
     }
     cr_train_flush(t);
-    path = cr_ckpt_name(t->arena, t->dir.ckpt, t->name,
-                        cr_state_epoch_of(&t->state, step) + 1,
-                        step > 0 ? cr_state_batch_of(&t->state, step) + 1 : 0);
+    path = cr_train_ckpt_name(t, step);
+    if (save_is_good(t)) {
+        t->state.nan.good_step = step;
+        t->good = path;
+    }
     t->saved_step = step; /* also when it fails: the next one is tried */
     t->saved_eval = t->state.eval_step;
     if (save_write(t, path))
         return true;
+    t->state.nan.good_step = good;
+    t->good = good_path;
     t->unsaved = true;
     cr_console_problems(&t->console, t->diag);
     if (t->checkpoint.on_save_error != CR_SAVE_ABORT)

@@ -97,8 +97,20 @@ static const struct cr_opt train_opts[] = {
                "Updates after which the run ends; instead of epochs."),
     CR_SUB(struct cr_train_section, early_stop, early_stop_opts,
            "Ends the run when a metric of the evaluation stops improving."),
-    CR_ENUM_OR(struct cr_train_section, nan, 0, "stop",
-               "What to do when loss or gradient is not finite."),
+    CR_ENUM_OR(struct cr_train_section, nan, CR_NAN_STOP,
+               "stop|skip|fallback",
+               "When loss or gradient is not finite: end with status 5; leave "
+               "that update out, moving statistics included; or go back to "
+               "the last checkpoint of checkpoint.every (the run's start is "
+               "one) with a smaller rate. What amp.loss_scale skips is not "
+               "meant, unless it gives up."),
+    CR_REAL_OR(struct cr_train_section, nan_factor, 0.5, 0, 1,
+               "fallback: what all learning rates are multiplied by each "
+               "time.", .above = true),
+    CR_INT_MAY(struct cr_train_section, nan_give_up_after, 1, 1e9,
+               "skip: so many updates left out in a row end the run, 50 "
+               "unless given; fallback: so many times back in all are the "
+               "most, 5 unless given. Then the status is 5."),
     CR_NODE(struct cr_train_section, time_limit,
             "Time after which the run saves and ends with status 75, such as "
             "2 h; auto: before the end of the Slurm job."),

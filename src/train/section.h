@@ -13,6 +13,8 @@ struct cr_seed_section {
     int64_t seed;
 };
 
+enum cr_nan { CR_NAN_STOP, CR_NAN_SKIP, CR_NAN_FALLBACK };
+
 struct cr_train_section {
     int64_t epochs, steps;          /* CR_INT_NONE: not given */
     struct {
@@ -21,7 +23,9 @@ struct cr_train_section {
         int64_t patience;
         double min_delta;
     } early_stop;
-    int nan;
+    int nan;                        /* enum cr_nan */
+    double nan_factor;
+    int64_t nan_give_up_after;      /* CR_INT_NONE: as the policy has it */
     const struct cr_node *time_limit;
     int64_t overfit_batches;        /* CR_INT_NONE: all */
     struct cr_amount limit;

@@ -57,6 +57,22 @@ static bool setup_amount(struct cr_train *t, const char *section,
 
 /* ---- Sections */
 
+/* Going back needs something to go back to. */
+static bool setup_nan(struct cr_train *t)
+{
+    const struct cr_node *node =
+        cr_node_get(cr_section(t->config, "train"), "nan");
+
+    if (t->train.nan != CR_NAN_FALLBACK ||
+        !(t->flags.no_ckpt || t->checkpoint.weights_only))
+        return true;
+    return cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_CONFLICT,
+                    "'train.nan: fallback' goes back to a checkpoint, and %s",
+                    t->flags.no_ckpt ? "--no-ckpt writes none"
+                                     : "'checkpoint.weights_only' keeps too "
+                                       "little in it");
+}
+
 static bool setup_sections(struct cr_train *t)
 {
     static const char *const needed[] = { "dataset", "network", "loss",
@@ -78,6 +94,7 @@ static bool setup_sections(struct cr_train *t)
     ok = cr_section_read(c, "run", &t->run) && ok;
     ok = cr_train_read(c, &t->train) &&
          cr_time_limit_read(c, &t->train, &t->time_limit) && ok;
+    ok = setup_nan(t) && ok;
     return cr_threads_start(c, t->cli->threads) && ok;
 }
 
@@ -135,7 +152,8 @@ static bool setup_data(struct cr_train *t)
 bool cr_train_apart(const struct cr_train *t)
 {
     return t->log.grad_norm || t->optim.scale.on || t->micro > 1 ||
-           !isnan(t->train.clip.norm) || !isnan(t->train.clip.value);
+           t->train.nan == CR_NAN_SKIP || !isnan(t->train.clip.norm) ||
+           !isnan(t->train.clip.value);
 }
 
 static bool setup_net(struct cr_train *t, const struct cr_column **columns)
@@ -194,6 +212,13 @@ int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw)
     return (int64_t)ceil(cr_train_every(t, &thaw->at).steps);
 }
 
+static bool setup_again(struct cr_train *t)
+{
+    cr_plans_free(&t->plans);
+    cr_watch_forget(t->watch);
+    return setup_steps(t);
+}
+
 bool cr_train_thaw(struct cr_train *t)
 {
     int n, i, before = t->thawed;
@@ -205,9 +230,16 @@ bool cr_train_thaw(struct cr_train *t)
     t->thawed = i;
     if (i == before)
         return true;
-    cr_plans_free(&t->plans);
-    cr_watch_forget(t->watch);
-    return setup_steps(t);
+    return setup_again(t);
+}
+
+bool cr_train_refreeze(struct cr_train *t)
+{
+    if (t->thawed == 0)
+        return true;
+    cr_net_refreeze(t->net);
+    t->thawed = 0;
+    return setup_again(t) && cr_train_thaw(t);
 }
 
 /* In order, and in units that a run always reaches at the same step. */

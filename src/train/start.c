@@ -101,7 +101,26 @@ static bool start_same_words(struct cr_train *t, const struct cr_store *store)
                     "began with");
 }
 
-static bool start_restore(struct cr_train *t, struct cr_store *store)
+/* The checkpoint that the state may go back to, if it lies in this run's
+ * directory; else the one just read. */
+static void start_good(struct cr_train *t)
+{
+    int64_t step = t->state.nan.good_step;
+
+    t->good = NULL;
+    if (t->train.nan != CR_NAN_FALLBACK) {
+        t->state.nan.good_step = -1;
+        return;
+    }
+    if (step >= 0)
+        t->good = cr_train_ckpt_name(t, step);
+    if (step >= 0 && access(t->good, F_OK) == 0)
+        return;
+    t->state.nan.good_step = t->state.step;
+    t->good = t->saved;
+}
+
+bool cr_train_restore(struct cr_train *t, struct cr_store *store)
 {
     const char *text = cr_store_meta(store, "cellrun.state");
     struct cr_pos at = cr_at_file(t->arena, cr_store_path(store));
@@ -117,7 +136,8 @@ static bool start_restore(struct cr_train *t, struct cr_store *store)
     ok = cr_load_weights(store, t->diag, t->net, true);
     ok = cr_load_slots(store, t->diag, t->net) && ok;
     if (t->train.ema.decay > 0) {
-        cr_net_mean(t->net);
+        if (!t->resumed)
+            cr_net_mean(t->net);
         ok = cr_load_means(store, t->diag, t->net) && ok;
     }
     ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
@@ -130,11 +150,13 @@ static bool start_restore(struct cr_train *t, struct cr_store *store)
                 "the data are not those that the run began with");
     start_rebatch(t);
     t->config->kept = t->state.fitted;
-    t->resumed = t->saved = cr_store_path(store);
+    t->saved = cr_store_path(store);
     t->saved_step = t->state.step;
     t->saved_eval = t->state.eval_step;
     t->state.stopped_early = t->train.early_stop.patience > 0 &&
                              t->state.wait >= t->train.early_stop.patience;
+    start_good(t);
+    t->optim.factor = t->state.nan.factor;
     return true;
 }
 
@@ -178,7 +200,7 @@ static bool start_over(const struct cr_train *t, const struct cr_node *record)
 
 /* Checkpoints of a future that will not be: those past the one we go on
  * from. best.safetensors may have been one of them. */
-static void start_forget(struct cr_train *t)
+void cr_train_forget(struct cr_train *t)
 {
     const char *best = cr_path_join(t->arena, t->dir.ckpt, "best.safetensors");
     int n, gone = 0;
@@ -235,7 +257,9 @@ static bool start_resume(struct cr_train *t)
     }
     if (!store)
         return false;
-    ok = start_restore(t, store);
+    ok = cr_train_restore(t, store);
+    if (ok)
+        t->resumed = cr_store_path(store);
     cr_store_close(store);
     if (ok && start_over(t, record) &&
         (t->state.stopped_early || t->state.step >= t->total))
@@ -252,7 +276,8 @@ static void start_fresh(struct cr_train *t)
 
     *s = (struct cr_state){ .per_epoch = t->per_epoch,
                             .micro = t->micro,
-                            .eval_step = -1 };
+                            .eval_step = -1,
+                            .nan = { .factor = 1, .good_step = -1 } };
     t->saved_step = t->saved_eval = -1;
     s->fingerprint = data->fingerprint;
     for (int i = 0; i < data->columns && i < CR_STATE_COLUMNS; i++)
@@ -280,12 +305,26 @@ static bool start_keep(void *ctx, const char *line)
     size_t at;
     const struct cr_node *node =
         cr_json_read(&mem, line, strlen(line), &why, &at);
-    bool eval = strcmp(cr_json_str(node, "split", ""), "train") != 0;
+    const char *split = cr_json_str(node, "split", "");
     int64_t step = cr_json_int(node, "step", INT64_MAX);
-    bool keep = step <= (eval ? t->state.eval_step : t->state.step);
+    bool keep = step <= (strcmp(split, "eval") == 0 ? t->state.eval_step
+                                                    : t->state.step);
+
+    /* one of a checkpoint that was gone back to is older than the record */
+    if (strcmp(split, "fallback") == 0 &&
+        cr_json_int(node, "fallbacks", 0) > t->state.nan.fallbacks)
+        keep = false;
 
     cr_arena_free(&mem);
     return keep;
+}
+
+bool cr_train_reopen(struct cr_train *t)
+{
+    if (t->dir.metrics)
+        fclose(t->dir.metrics);
+    t->dir.metrics = NULL;
+    return cr_rundir_metrics(&t->dir, start_keep, t);
 }
 
 /* command: a line for the shell that does the same again. */
@@ -378,8 +417,7 @@ static bool start_files(struct cr_train *t)
     ok = ok && cr_rundir_put(&t->dir, "resolved.yaml",
                              cr_config_yaml(t->config, true, true));
     ok = ok && cr_train_note(t, CR_END_NONE, 0);
-    ok = ok && cr_rundir_metrics(&t->dir, start_keep, t);
-    if (!ok)
+    if (!ok || !cr_train_reopen(t))
         return false;
     t->console.log = fopen(cr_rundir_file(&t->dir, "log.txt"), "ae");
     if (!t->console.log)
@@ -426,7 +464,7 @@ bool cr_train_start(struct cr_train *t)
     start_state(t);
     if (!t->flags.dry_run) {
         if (t->resumed)
-            start_forget(t);
+            cr_train_forget(t);
         if (!start_files(t))
             return false;
     }

@@ -24,6 +24,7 @@ static const char *const state_members[] = { "epoch",
                                              "early_stop",
                                              "events",
                                              "loss_scale",
+                                             "nan",
                                              "micro_batches",
                                              "fitted",
                                              NULL };
@@ -48,9 +49,14 @@ int64_t cr_state_batch_of(const struct cr_state *state, int64_t step)
     return step > 0 ? (step * state->micro - 1) % state->per_epoch : 0;
 }
 
+int64_t cr_state_left_out(const struct cr_state *state)
+{
+    return state->scale.skipped + state->nan.skipped;
+}
+
 int64_t cr_state_updates(const struct cr_state *state)
 {
-    return state->step - state->scale.skipped;
+    return state->step - cr_state_left_out(state);
 }
 
 /* ---- Writing */
@@ -128,6 +134,18 @@ static void state_scale(struct cr_buf *b, const struct cr_scale *s)
              s->good, s->bad, s->skipped);
 }
 
+static void state_nan(struct cr_buf *b, const struct cr_nan_state *s)
+{
+    if (s->skipped == 0 && s->fallbacks == 0 && s->good_step < 0)
+        return;
+    cr_buf_f(b,
+             "\"nan\":{\"skipped\":%" PRId64 ",\"in_a_row\":%" PRId64
+             ",\"fallbacks\":%" PRId64 ",\"factor\":",
+             s->skipped, s->row, s->fallbacks);
+    cr_buf_real(b, s->factor);
+    cr_buf_f(b, ",\"good_step\":%" PRId64 "},", s->good_step);
+}
+
 const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
 {
     struct cr_buf b = { .arena = arena };
@@ -148,6 +166,7 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
     cr_buf_f(&b, ",\"t\":%" PRId64 "},\"lr\":{\"step\":%" PRId64 "},",
              cr_state_updates(s), cr_state_updates(s));
     state_scale(&b, &s->scale);
+    state_nan(&b, &s->nan);
     if (s->micro > 1)
         cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->micro);
     state_data(&b, s);
@@ -229,6 +248,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     const struct cr_node *best = cr_node_get(root, "best");
     const struct cr_node *early = cr_node_get(root, "early_stop");
     const struct cr_node *scale = cr_node_get(root, "loss_scale");
+    const struct cr_node *nan = cr_node_get(root, "nan");
     const struct cr_node *stopped = cr_node_get(early, "stopped");
 
     *to = (struct cr_state){ 0 };
@@ -270,6 +290,11 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->scale.good = cr_json_int(scale, "good_steps", 0);
     to->scale.bad = cr_json_int(scale, "bad_steps", 0);
     to->scale.skipped = cr_json_int(scale, "skipped", 0);
+    to->nan.skipped = cr_json_int(nan, "skipped", 0);
+    to->nan.row = cr_json_int(nan, "in_a_row", 0);
+    to->nan.fallbacks = cr_json_int(nan, "fallbacks", 0);
+    to->nan.factor = cr_json_real(nan, "factor", 1);
+    to->nan.good_step = cr_json_int(nan, "good_step", -1);
     to->other = state_others(arena, root);
     return true;
 }

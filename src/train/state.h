@@ -15,6 +15,15 @@
 #define CR_STATE_COLUMNS 16
 #define CR_STATE_CLASSES 100000000
 
+/* What `train.nan` has done. */
+struct cr_nan_state {
+    int64_t skipped;        /* updates left out in all */
+    int64_t row;            /* and in a row */
+    int64_t fallbacks;      /* times back */
+    double factor;          /* of all rates, for that */
+    int64_t good_step;      /* of the checkpoint to go back to; -1: none */
+};
+
 struct cr_state {
     int64_t step;           /* steps done, updates left out among them */
     int64_t per_epoch;      /* batches of a whole epoch */
@@ -50,6 +59,7 @@ struct cr_state {
     bool stopped_early;
 
     struct cr_scale scale;
+    struct cr_nan_state nan;
 
     const struct cr_node *other; /* members kept as they are; or NULL */
 };
@@ -60,7 +70,8 @@ int64_t cr_state_in_epoch(const struct cr_state *state);
 /* The epoch in which a step ended, from 0, and its last batch there. */
 int64_t cr_state_epoch_of(const struct cr_state *state, int64_t step);
 int64_t cr_state_batch_of(const struct cr_state *state, int64_t step);
-/* Steps whose update was not left out: where schedules stand. */
+/* Steps whose update was left out, and the others: where schedules stand. */
+int64_t cr_state_left_out(const struct cr_state *state);
 int64_t cr_state_updates(const struct cr_state *state);
 
 /* As JSON, in the arena. */

@@ -95,6 +95,9 @@ struct cr_train {
     const char *resumed;    /* the file we went on from; NULL: fresh */
     int64_t saved_step, saved_eval; /* what is in the newest file; -1 */
     const char *saved;      /* the newest file we wrote or went on from */
+    const char *good;       /* the one train.nan may go back to; or NULL */
+    const char *why;        /* with CR_END_DIVERGED: what is not finite */
+    cr_real *statistics;    /* the moving ones before a step; or NULL */
     double loss;            /* of the last step */
     double started;         /* cr_now() when the verb began */
     int64_t started_step;
@@ -117,6 +120,8 @@ struct cr_every cr_train_every(const struct cr_train *t,
 int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw);
 /* Does the entries that are due at the present step, and plans again. */
 bool cr_train_thaw(struct cr_train *t);
+/* After the step has gone back: as cr_train_thaw had it then. */
+bool cr_train_refreeze(struct cr_train *t);
 /* Whether it is time after this step. */
 bool cr_every_step(const struct cr_every *every, int64_t step);
 
@@ -125,6 +130,14 @@ bool cr_every_step(const struct cr_every *every, int64_t step);
 /* Where the run's files go: the flag, or RUNS/NAME/ID. */
 const char *cr_train_folder(struct cr_train *t);
 bool cr_train_start(struct cr_train *t);
+/* Parameters, slots and state of a checkpoint; the rates follow. False after
+ * reporting. */
+bool cr_train_restore(struct cr_train *t, struct cr_store *store);
+/* Removes checkpoints past the present step. */
+void cr_train_forget(struct cr_train *t);
+/* metrics.jsonl with the records that the present state has, to be added to.
+ * False after reporting. */
+bool cr_train_reopen(struct cr_train *t);
 /* A newest checkpoint of a run directory that can be read, damaged ones told
  * about and passed over; NULL, after reporting, if all are damaged. *none is
  * set when there is none at all. */
@@ -138,17 +151,33 @@ enum cr_end cr_train_loop(struct cr_train *t);
 /* Builds all and does one step and one batch of evaluation; no files. */
 enum cr_end cr_train_dry(struct cr_train *t);
 
+/* ---- nan.c: the policy train.nan */
+
+/* Before a step: keeps what its forward pass will move. */
+void cr_train_nan_begin(struct cr_train *t);
+/* Leaves the update of the step under way out. False when so many were in a
+ * row that it gives up: t->why says so. */
+bool cr_train_nan_skip(struct cr_train *t, const char *what);
+/* For the reason t->why: back to the last good checkpoint. False when the
+ * policy is another one or gives up. */
+bool cr_train_nan_fallback(struct cr_train *t);
+
 /* ---- save.c: checkpoints and records */
 
-/* Saves the present state. False when the run must end for it: *end. */
+/* The file of the checkpoint of a step. */
+const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step);
+/* Saves the present state. False when the run must end for it: *end, with
+ * t->why if it has diverged. */
 bool cr_train_save(struct cr_train *t, enum cr_end *end);
 void cr_train_record(struct cr_train *t, double lr, double grad_norm,
                      double rate);
 /* Of the step under way, whose update is left out at that scale. */
 void cr_train_record_overflow(struct cr_train *t, double scale);
 void cr_train_record_eval(struct cr_train *t);
-/* A record of the step that comes next; `members` begin with a comma. */
-void cr_train_record_watch(struct cr_train *t, const char *members);
+/* Another record of the step just done, or with `ahead` of the one that comes
+ * next; `members` begin with a comma. */
+void cr_train_record_more(struct cr_train *t, const char *split, bool ahead,
+                          const char *members);
 /* A text that was drawn behind the present step. */
 void cr_train_record_text(struct cr_train *t, const char *text);
 /* What the system holds back so far; reports once what cannot be written. */

@@ -227,7 +227,7 @@ static void watch_write(struct cr_watch *w, const struct tap *tap,
         cr_buf_real(&record, s->v[k]);
         cr_buf_f(&line, " %s %.6g", stats[k], s->v[k]);
     }
-    cr_train_record_watch(w->t, cr_buf_text(&record));
+    cr_train_record_more(w->t, "watch", true, cr_buf_text(&record));
     if (tap->print)
         cr_console_say(&w->t->console, "watch  step %" PRId64 "  %s %s%s",
                        w->t->state.step + 1, cell, what, cr_buf_text(&line));

@@ -601,14 +601,16 @@ static void folders(void)
                cr_ckpt_publish(&diag,
                                &(struct cr_publish){
                                    path, i == 3, 2,
-                                   in("run/ckpt/net-a_1-1_100.safetensors") }),
+                                   in("run/ckpt/net-a_1-1_100.safetensors"),
+                                   in("run/ckpt/net-a_1-5_100.safetensors") }),
            "epoch %d published", i);
     }
     same(path, in("run/ckpt/net-a_1-12_100.safetensors"), "its name");
     file = cr_ckpt_list(&arena, base, "net-a_1", &n);
-    ok(n == 4 && file[0].epoch == 12 && file[1].epoch == 11 &&
-           file[2].epoch == 3 && file[3].epoch == 1,
-       "two newest, the best and the one resumed from are left");
+    ok(n == 5 && file[0].epoch == 12 && file[1].epoch == 11 &&
+           file[2].epoch == 5 && file[3].epoch == 3 && file[4].epoch == 1,
+       "two newest, the best, the one resumed from and the one to go back to "
+       "are left");
     file = cr_ckpt_list(&arena, base, "other", &n);
     ok(n == 0, "none of another prefix");
     ok(there("run/ckpt/best.safetensors") && there("run/ckpt/last.safetensors"),

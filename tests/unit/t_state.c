@@ -16,6 +16,8 @@ static struct cr_state make(struct cr_score *scores)
         .class_names = names, .eval_step = 1200,
         .best_metric = "accuracy", .best_max = true, .best = 0.1 + 0.2,
         .best_step = 800, .wait = 1, .wait_best = 0.3, .wait_some = true,
+        .nan = { .skipped = 4, .row = 1, .fallbacks = 2, .factor = 0.1 + 0.2,
+                 .good_step = 1400 },
     };
 
     s.columns[0] = (struct cr_column){
@@ -51,6 +53,10 @@ int main(void)
     ok(back.best == 0.1 + 0.2 && back.seed == s.seed && back.best_max &&
            back.wait == 1 && back.wait_best == 0.3 && back.wait_some,
        "numbers to the last bit");
+    ok(back.nan.skipped == 4 && back.nan.row == 1 && back.nan.fallbacks == 2 &&
+           back.nan.factor == 0.1 + 0.2 && back.nan.good_step == 1400 &&
+           cr_state_updates(&back) == 1496,
+       "what train.nan has done");
     ok(back.n_columns == 2 && back.columns[0].spec.type == CR_U8 &&
            back.columns[0].spec.rank == 3 && back.columns[0].spec.dim[0] == 28,
        "columns");

@@ -1,0 +1,145 @@
+/*
+ * What happens when a loss or a gradient is not finite: `train.nan`.
+ *
+ *   stop      the run ends with status 5
+ *   skip      the update is left out, as the scaler of amp does: parameters,
+ *             slots, schedule and moving means stand still, and the moving
+ *             statistics are put back to where they were before the step
+ *   fallback  the run goes back to the last checkpoint of checkpoint.every,
+ *             state and place in the data too, and all rates are less from
+ *             then on. That checkpoint is written again at once, with the
+ *             new factor in it, so that a run that is killed and resumed has
+ *             fallen back as often as one that was not.
+ *
+ * Both count, and give up in the end. A scaler that skips comes first: what
+ * it leaves out is not looked at here until it gives up itself.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "train/train.h"
+
+enum { NAN_ROW_MAX = 50, NAN_BACK_MAX = 5 };
+
+static int64_t nan_most(const struct cr_train *t, int64_t unless)
+{
+    return t->train.nan_give_up_after != CR_INT_NONE
+               ? t->train.nan_give_up_after
+               : unless;
+}
+
+/* ---- Leaving an update out */
+
+/* Copies all statistics that training moves, away or back. */
+static void nan_statistics(struct cr_train *t, bool back)
+{
+    cr_real *at = t->statistics;
+    int n;
+    const struct cr_param *p = cr_net_params(t->net, &n);
+
+    for (int i = 0; i < n; i++) {
+        size_t count = (size_t)cr_count(&p[i].spec);
+
+        if (!p[i].statistic)
+            continue;
+        memcpy(back ? p[i].data : at, back ? at : p[i].data,
+               count * sizeof *at);
+        at += count;
+    }
+}
+
+void cr_train_nan_begin(struct cr_train *t)
+{
+    int64_t room = 1;
+    int n;
+    const struct cr_param *p = cr_net_params(t->net, &n);
+
+    if (t->train.nan != CR_NAN_SKIP)
+        return;
+    if (!t->statistics) {
+        for (int i = 0; i < n; i++)
+            room += p[i].statistic ? cr_count(&p[i].spec) : 0;
+        t->statistics = CR_NEWS(t->arena, cr_real, room);
+    }
+    nan_statistics(t, false);
+}
+
+bool cr_train_nan_skip(struct cr_train *t, const char *what)
+{
+    struct cr_nan_state *s = &t->state.nan;
+    struct cr_arena mem = { 0 };
+
+    nan_statistics(t, true);
+    s->row++;
+    s->skipped++;
+    cr_train_record_more(t, "skipped", true,
+                         cr_strf(&mem,
+                                 ",\"what\":\"%s\",\"skipped\":%" PRId64
+                                 ",\"in_a_row\":%" PRId64,
+                                 what, cr_state_left_out(&t->state), s->row));
+    cr_arena_free(&mem);
+    cr_console_say(&t->console,
+                   "%s is not finite at step %" PRId64
+                   ": the update is left out",
+                   what, t->state.step + 1);
+    cr_net_skipped(t->net, cr_state_left_out(&t->state));
+    if (s->row < nan_most(t, NAN_ROW_MAX))
+        return true;
+    t->why = cr_strf(t->arena,
+                     "%" PRId64 " update%s in a row were left out: %s is not "
+                     "finite at step %" PRId64,
+                     s->row, s->row == 1 ? "" : "s", what, t->state.step + 1);
+    return false;
+}
+
+/* ---- Going back */
+
+/* Into memory that is not the run's own: it may be damaged. */
+static bool nan_restore(struct cr_train *t)
+{
+    struct cr_store *store = cr_store_open(t->arena, t->diag, t->good);
+    bool ok = store && cr_store_verify(store, t->diag) &&
+              cr_train_restore(t, store);
+
+    cr_store_close(store);
+    return ok && cr_train_refreeze(t);
+}
+
+bool cr_train_nan_fallback(struct cr_train *t)
+{
+    struct cr_nan_state was = t->state.nan;
+    struct cr_arena mem = { 0 };
+    int64_t from = t->state.step + 1, most = nan_most(t, NAN_BACK_MAX);
+    enum cr_end end = CR_END_NONE;
+
+    if (t->train.nan != CR_NAN_FALLBACK || !t->good)
+        return false;
+    if (was.fallbacks >= most) {
+        t->why = cr_strf(t->arena,
+                         "%s (the run went back %" PRId64 " time%s already)",
+                         t->why, was.fallbacks, was.fallbacks == 1 ? "" : "s");
+        return false;
+    }
+    if (!nan_restore(t))
+        return false;
+    t->state.nan.fallbacks = was.fallbacks + 1;
+    t->state.nan.factor = was.factor * t->train.nan_factor;
+    t->optim.factor = t->state.nan.factor;
+    cr_console_say(&t->console,
+                   "%s: back to step %" PRId64 ", all rates times %g from now "
+                   "on (%" PRId64 " of %" PRId64 ")",
+                   t->why, t->state.step, t->state.nan.factor,
+                   t->state.nan.fallbacks, most);
+    cr_train_forget(t);
+    if (!cr_train_reopen(t))
+        return false;
+    cr_train_record_more(t, "fallback", false,
+                         cr_strf(&mem,
+                                 ",\"from\":%" PRId64 ",\"fallbacks\":%" PRId64
+                                 ",\"factor\":%.17g",
+                                 from, t->state.nan.fallbacks,
+                                 t->state.nan.factor));
+    cr_arena_free(&mem);
+    t->saved_step = -1;
+    return cr_train_save(t, &end);
+}
