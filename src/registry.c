@@ -141,13 +141,22 @@ static bool registry_alias(const struct cr_about *about, const char *name)
            (init->alias && strcasecmp(init->alias, name) == 0);
 }
 
+static bool registry_also(const struct cr_about *about, const char *name)
+{
+    for (const char *const *p = about->also; p && *p; p++)
+        if (strcmp(*p, name) == 0)
+            return true;
+    return false;
+}
+
 const struct cr_about *cr_find(enum cr_kind kind, const char *name)
 {
     const struct cr_about *const *list = cr_list(kind);
 
     for (int i = 0; list[i]; i++)
         if (strcmp(list[i]->name, name) == 0 ||
-            (kind == CR_KIND_INIT && registry_alias(list[i], name)))
+            (kind == CR_KIND_INIT && registry_alias(list[i], name)) ||
+            registry_also(list[i], name))
             return list[i];
     return NULL;
 }

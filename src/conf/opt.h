@@ -61,6 +61,7 @@ enum cr_need { CR_REQUIRED, CR_DEFAULT, CR_OPTIONAL };
 /* What a registry entry (and a config section) is described by. */
 struct cr_about {
     const char *name;
+    const char *const *also;    /* more names that find it; or NULL */
     const char *summary;        /* one sentence */
     const char *detail;         /* shapes, formula, source; NULL: none */
     const char *example;        /* a config text that loads; NULL: none */
@@ -69,6 +70,8 @@ struct cr_about {
     const char *const *renamed; /* pairs old, new: "p'd get error + new" */
     bool named;                 /* arguments are given by name only (Dropout) */
 };
+
+#define CR_ALSO(...) (const char *const[]){ __VA_ARGS__, NULL }
 
 /* The kinds of things that the registry lists. */
 enum cr_kind {

@@ -9,7 +9,7 @@ static void bits_add(const void *opts, void *state, int64_t classes,
 {
     (void)opts;
     (void)classes;
-    cr_metric_nats_add(state, 0, batch);
+    cr_metric_nats_add(state, 0, CR_INT_NONE, batch);
 }
 
 static double bits_value(const void *opts, const void *state, int64_t classes)

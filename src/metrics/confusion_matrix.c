@@ -1,27 +1,73 @@
 /* confusion_matrix: how many samples of each class (rows) were taken for each
- * class (columns). */
+ * class (columns). Normalised, what is 0 of 0 counts as 0. */
 #include "train/metric.h"
+
+enum { NO_NORM, TARGET, PREDICTION, ALL };
+
+struct confusion_matrix {
+    int normalize;
+};
+
+static const struct cr_opt confusion_matrix_opts[] = {
+    CR_ENUM_OR(struct confusion_matrix, normalize, NO_NORM,
+               "no_norm|target|prediction|all",
+               "Numbers as parts of their row, column, or of all; the result "
+               "is then called confusion_matrix_target and so on."),
+    { 0 },
+};
+
+static const char *confusion_matrix_called(const void *opts,
+                                           struct cr_arena *arena)
+{
+    static const char *const name[] = { "confusion_matrix",
+                                        "confusion_matrix_target",
+                                        "confusion_matrix_prediction",
+                                        "confusion_matrix_all" };
+
+    (void)arena;
+    return name[((const struct confusion_matrix *)opts)->normalize];
+}
 
 static int64_t confusion_matrix_table(const void *opts, const void *state,
                                       int64_t classes, double *to)
 {
+    const struct confusion_matrix *o = opts;
     const int64_t *counts = state;
+    double all = 0;
 
-    (void)opts;
-    for (int64_t i = 0; i < classes * classes; i++)
+    for (int64_t i = 0; i < classes * classes; i++) {
         to[i] = (double)counts[i];
+        all += to[i];
+    }
+    for (int64_t i = 0; i < classes && o->normalize != NO_NORM; i++) {
+        /* row i, or column i */
+        int64_t first = o->normalize == PREDICTION ? i : i * classes;
+        int64_t step = o->normalize == PREDICTION ? classes : 1;
+        double sum = 0;
+
+        for (int64_t k = 0; k < classes; k++)
+            sum += to[first + k * step];
+        if (o->normalize == ALL)
+            sum = all;
+        for (int64_t k = 0; k < classes && sum > 0; k++)
+            to[first + k * step] /= sum;
+    }
     return classes;
 }
 
 const struct cr_metric cr_metric_confusion_matrix = {
     .about = {
         .name = "confusion_matrix",
+        .also = CR_ALSO("ConfusionMatrix"),
         .summary = "How many samples of each class were taken for which.",
         .detail = "Rows are the truth, columns the prediction.",
         .example = "metrics: [confusion_matrix]\n",
+        .opts = confusion_matrix_opts,
+        .size = sizeof(struct confusion_matrix),
     },
     .classifies = true,
     .size = cr_metric_pairs_size,
     .add = cr_metric_pairs_add,
     .table = confusion_matrix_table,
+    .called = confusion_matrix_called,
 };

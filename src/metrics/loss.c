@@ -37,6 +37,7 @@ static double loss_value(const void *opts, const void *state, int64_t classes)
 const struct cr_metric cr_metric_loss = {
     .about = {
         .name = "loss",
+        .also = CR_ALSO("Loss"),
         .summary = "Mean of the losses of all batches.",
         .example = "metrics: [loss]\n",
     },

@@ -5,12 +5,23 @@
 
 #include <math.h>
 
+struct perplexity {
+    int64_t ignore_label;
+};
+
+static const struct cr_opt perplexity_opts[] = {
+    CR_INT_MAY(struct perplexity, ignore_label, INT32_MIN, INT32_MAX,
+               "Labels of this value do not count."),
+    { 0 },
+};
+
 static void perplexity_add(const void *opts, void *state, int64_t classes,
                            const struct cr_metric_batch *batch)
 {
-    (void)opts;
+    const struct perplexity *o = opts;
+
     (void)classes;
-    cr_metric_nats_add(state, 1e-10, batch);
+    cr_metric_nats_add(state, 1e-10, o->ignore_label, batch);
 }
 
 static double perplexity_value(const void *opts, const void *state,
@@ -26,11 +37,14 @@ static double perplexity_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_perplexity = {
     .about = {
         .name = "perplexity",
+        .also = CR_ALSO("Perplexity"),
         .summary = "Among how many equally likely classes the output wavers.",
         .detail = "exp of the mean of -ln p over all labels, p = softmax of "
                   "the output at the label, not below 1e-10. Labels outside "
                   "the classes (ignore_index) do not count.",
         .example = "metrics: [loss, perplexity]\n",
+        .opts = perplexity_opts,
+        .size = sizeof(struct perplexity),
     },
     .classifies = true,
     .size = cr_metric_nats_size,

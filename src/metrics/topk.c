@@ -30,6 +30,7 @@ static const char *topk_called(const void *opts, struct cr_arena *arena)
 const struct cr_metric cr_metric_topk = {
     .about = {
         .name = "TopKCategoricalAccuracy",
+        .also = CR_ALSO("topk"),
         .summary = "Part of the samples whose class is among the k largest "
                    "outputs.",
         .detail = "Results call it top_K_accuracy.",

@@ -19,6 +19,7 @@ struct cr_eval {
     int64_t classes;
     char *state;                /* of all metrics */
     size_t *state_at, state_size;
+    struct cr_arena mem;        /* what states point to */
     struct cr_scores scores;
 };
 
@@ -183,6 +184,44 @@ static const char *eval_no_classes(const struct cr_eval *e,
     return NULL;
 }
 
+/* Whether each number of the output has a label of its own. */
+static const char *eval_no_labels(const struct cr_eval *e,
+                                  const struct cr_spec *out)
+{
+    enum cr_type type = e->label_spec.type;
+
+    if (e->label < 0)
+        return "a column of labels";
+    if (type != CR_REAL && type != CR_I32 && type != CR_U8 && type != CR_BOOL)
+        return "labels that are numbers";
+    if (out->rank < 1 ||
+        cr_count(out) / out->dim[0] != cr_count(&e->label_spec))
+        return "labels of as many numbers as the output has";
+    return NULL;
+}
+
+/* What a metric lacks; NULL: nothing. */
+static const char *eval_misfit(const struct cr_eval *e,
+                               const struct cr_metric_use *use,
+                               const struct cr_spec *out)
+{
+    const struct cr_metric *m = use->metric;
+    const char *why = NULL;
+
+    if (cr_metric_multilabel(m, use->opts)) {
+        if (out->rank < 2 || e->axis < 1 || e->axis >= out->rank)
+            return "an output of shape (n, classes)";
+        return eval_no_labels(e, out);
+    }
+    if (m->classifies)
+        why = eval_no_classes(e, out);
+    if (m->compares && (!m->classifies || why))
+        why = eval_no_labels(e, out);
+    if (!why && m->misfit)
+        why = m->misfit(use->opts, out, e->axis);
+    return why;
+}
+
 static bool eval_metrics(struct cr_eval *e)
 {
     struct cr_exec *exec = e->plans.full ? e->plans.full : e->plans.last;
@@ -193,8 +232,9 @@ static bool eval_metrics(struct cr_eval *e)
 
     cr_exec_output(exec, &out);
     e->axis = cr_class_axis(e->config, &out);
-    why = eval_no_classes(e, &out);
-    e->classes = why ? 0 : out.dim[e->axis];
+    e->classes = out.rank > 1 && e->axis > 0 && e->axis < out.rank
+                     ? out.dim[e->axis]
+                     : 1;
     e->state_at = CR_NEWS(&e->arena, size_t, e->metrics->n + 1);
     e->scores.n = e->metrics->n;
     e->scores.classes = e->classes;
@@ -202,7 +242,8 @@ static bool eval_metrics(struct cr_eval *e)
     for (int i = 0; i < e->metrics->n; i++) {
         const struct cr_metric_use *use = &e->metrics->use[i];
 
-        if (use->metric->classifies && why) {
+        why = eval_misfit(e, use, &out);
+        if (why) {
             ok = cr_error(diag, use->pos, CR_E_SHAPE,
                           "the metric '%s' needs %s; the output is %s",
                           use->name, why, cr_show(diag->arena, &out));
@@ -215,9 +256,11 @@ static bool eval_metrics(struct cr_eval *e)
             .single = cr_metric_single(use->metric),
             .value = NAN,
         };
-        if (use->metric->of || use->metric->table)
-            e->scores.v[i].table =
-                CR_NEWS(&e->arena, double, e->classes * e->classes);
+        if (!cr_metric_tabular(use))
+            continue;
+        e->scores.v[i].rows = e->classes;
+        e->scores.v[i].table = CR_NEWS(&e->arena, double,
+                                       e->classes * e->classes);
     }
     e->state = CR_NEWS(&e->arena, char, e->state_size + 1);
     return ok;
@@ -246,6 +289,7 @@ void cr_eval_close(struct cr_eval *eval)
     if (!eval)
         return;
     cr_plans_free(&eval->plans);
+    cr_arena_free(&eval->mem);
     cr_arena_free(&eval->arena);
 }
 
@@ -257,7 +301,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     struct cr_exec *exec = cr_plans_for(&e->plans, batch);
     struct cr_spec out, label = e->label_spec;
     struct cr_metric_batch m = { .spec = &out, .axis = e->axis,
-                                 .label_spec = &label };
+                                 .label_spec = &label, .mem = &e->mem };
 
     for (int i = 0; i < e->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[e->from[i]]);
@@ -291,9 +335,14 @@ static void eval_finish(struct cr_eval *e)
 
         if (score->single)
             score->value = cr_metric_value(use, state, e->classes);
-        if (score->table)
+        if (use->metric->curve) {
+            score->table = use->metric->curve(use->opts, state, &e->mem,
+                                              &score->rows);
+            score->columns = 3;
+        } else if (score->table) {
             score->columns = cr_metric_table(use, state, e->classes,
                                              (double *)score->table);
+        }
     }
 }
 
@@ -306,6 +355,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
 
     *stopped = false;
     memset(e->state, 0, e->state_size);
+    cr_arena_free(&e->mem);
     e->scores.samples = 0;
     cr_pipe_seek(e->pipe, 0, 0);
     while (done < e->max_batches &&

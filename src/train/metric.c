@@ -40,6 +40,8 @@ static bool metric_use(struct cr_config *config, const struct cr_obj *obj,
     to->name = to->metric->called
                    ? to->metric->called(to->opts, config->arena)
                    : to->metric->about.name;
+    if (cr_metric_multilabel(to->metric, to->opts))
+        to->name = cr_strf(config->arena, "%s_multilabel", to->name);
     return true;
 }
 
@@ -141,9 +143,8 @@ int64_t cr_metric_positions(const struct cr_metric_batch *batch)
     return cr_count(batch->spec) / metric_classes(batch);
 }
 
-/* First element of a position, and the distance between its classes. */
-static int64_t metric_first(const struct cr_metric_batch *batch, int64_t at,
-                            int64_t *stride)
+int64_t cr_metric_first(const struct cr_metric_batch *batch, int64_t at,
+                        int64_t *stride)
 {
     int64_t inner = metric_inner(batch);
 
@@ -154,7 +155,7 @@ static int64_t metric_first(const struct cr_metric_batch *batch, int64_t at,
 static int64_t metric_largest(const struct cr_metric_batch *batch,
                               const cr_real *x, int64_t at)
 {
-    int64_t stride, first = metric_first(batch, at, &stride), best = 0;
+    int64_t stride, first = cr_metric_first(batch, at, &stride), best = 0;
 
     for (int64_t c = 1; c < metric_classes(batch); c++)
         if (x[first + c * stride] > x[first + best * stride])
@@ -181,7 +182,7 @@ int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at)
 static bool metric_in_top(const struct cr_metric_batch *batch, int64_t at,
                           int64_t label, int64_t k)
 {
-    int64_t stride, first = metric_first(batch, at, &stride);
+    int64_t stride, first = cr_metric_first(batch, at, &stride);
     const cr_real *x = batch->output + first, mine = x[label * stride];
     int64_t before = 0;
 
@@ -228,6 +229,7 @@ double cr_metric_share_value(const void *opts, const void *state,
 struct nats {
     const struct cr_metric_batch *batch;
     double most;
+    int64_t ignored;
     double *each; /* -1: no label */
 };
 
@@ -238,13 +240,13 @@ static void metric_nats_range(void *ctx, int64_t from, int64_t to)
 
     for (int64_t i = from; i < to; i++) {
         const cr_real *x =
-            all->batch->output + metric_first(all->batch, i, &stride);
+            all->batch->output + cr_metric_first(all->batch, i, &stride);
         int64_t label = cr_metric_label(all->batch, i);
         double sum = 0, nats;
         double top = (double)x[0];
 
         all->each[i] = -1;
-        if (label < 0)
+        if (label < 0 || label == all->ignored)
             continue;
         for (int64_t c = 1; c < classes; c++)
             top = fmax(top, (double)x[c * stride]);
@@ -264,11 +266,12 @@ size_t cr_metric_nats_size(const void *opts, int64_t classes)
 }
 
 void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
-                        const struct cr_metric_batch *batch)
+                        int64_t ignored, const struct cr_metric_batch *batch)
 {
     int64_t n = cr_metric_positions(batch);
     struct cr_arena mem = { 0 };
-    struct nats all = { batch, -log(least), CR_NEWS(&mem, double, n + 1) };
+    struct nats all = { batch, -log(least), ignored,
+                        CR_NEWS(&mem, double, n + 1) };
 
     cr_each(n, 12 * (double)metric_classes(batch), &all, metric_nats_range);
     for (int64_t i = 0; i < n; i++) {
@@ -313,10 +316,76 @@ static struct cr_metric_class metric_class(const void *state,
     return of;
 }
 
+/* ---- Numbers */
+
+double cr_metric_truth(const struct cr_metric_batch *batch, int64_t i)
+{
+    switch (batch->label_spec->type) {
+    case CR_REAL:
+        return (double)((const cr_real *)batch->label)[i];
+    case CR_I32:
+        return ((const int32_t *)batch->label)[i];
+    default:
+        assert(batch->label_spec->type == CR_U8 ||
+               batch->label_spec->type == CR_BOOL);
+        return ((const unsigned char *)batch->label)[i];
+    }
+}
+
+size_t cr_metric_mean_size(const void *opts, int64_t classes)
+{
+    (void)opts;
+    (void)classes;
+    return sizeof(struct cr_metric_mean);
+}
+
+double cr_metric_mean_value(const void *opts, const void *state,
+                            int64_t classes)
+{
+    const struct cr_metric_mean *mean = state;
+
+    (void)opts;
+    (void)classes;
+    return mean->sum / (double)mean->all;
+}
+
+/* ---- Marks */
+
+bool cr_metric_multilabel(const struct cr_metric *metric, const void *opts)
+{
+    return metric->marks && ((const struct cr_metric_marks *)opts)->eval_type;
+}
+
+static void metric_marks_add(const struct cr_metric_use *use,
+                             struct cr_metric_mean *mean,
+                             const struct cr_metric_batch *batch)
+{
+    const struct cr_metric_marks *o = use->opts;
+    int64_t n = cr_metric_positions(batch), stride;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = cr_metric_first(batch, i, &stride);
+        struct cr_metric_class of = { 0 };
+
+        for (int64_t c = 0; c < metric_classes(batch); c++, at += stride) {
+            bool said = (double)batch->output[at] >= o->threshold;
+            bool is = cr_metric_truth(batch, at) > 0.5;
+
+            of.right += said && is;
+            of.predicted += said;
+            of.actual += is;
+        }
+        mean->sum += use->metric->marks(of);
+    }
+    mean->all += n;
+}
+
 /* ---- What a metric does, whichever way it is written */
 
 size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes)
 {
+    if (cr_metric_multilabel(use->metric, use->opts))
+        return cr_metric_mean_size(use->opts, classes);
     if (use->metric->top)
         return cr_metric_share_size(use->opts, classes);
     if (use->metric->of)
@@ -327,7 +396,9 @@ size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes)
 void cr_metric_add(const struct cr_metric_use *use, void *state,
                    int64_t classes, const struct cr_metric_batch *batch)
 {
-    if (use->metric->top)
+    if (cr_metric_multilabel(use->metric, use->opts))
+        metric_marks_add(use, state, batch);
+    else if (use->metric->top)
         cr_metric_share_add(state, use->metric->top, batch);
     else if (use->metric->of)
         cr_metric_pairs_add(use->opts, state, classes, batch);
@@ -346,23 +417,31 @@ double cr_metric_value(const struct cr_metric_use *use, const void *state,
 {
     double sum = 0;
 
+    if (cr_metric_multilabel(use->metric, use->opts))
+        return cr_metric_mean_value(use->opts, state, classes);
     if (use->metric->top)
         return cr_metric_share_value(use->opts, state, classes);
     if (!use->metric->of)
         return use->metric->value(use->opts, state, classes);
     for (int64_t c = 0; c < classes; c++)
-        sum += use->metric->of(metric_class(state, classes, c));
+        sum += use->metric->of(use->opts, metric_class(state, classes, c));
     return sum / (double)classes;
+}
+
+bool cr_metric_tabular(const struct cr_metric_use *use)
+{
+    return (use->metric->of || use->metric->table) &&
+           !cr_metric_multilabel(use->metric, use->opts);
 }
 
 int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
                         int64_t classes, double *to)
 {
+    if (!cr_metric_tabular(use))
+        return 0;
     if (use->metric->table)
         return use->metric->table(use->opts, state, classes, to);
-    if (!use->metric->of)
-        return 0;
     for (int64_t c = 0; c < classes; c++)
-        to[c] = use->metric->of(metric_class(state, classes, c));
+        to[c] = use->metric->of(use->opts, metric_class(state, classes, c));
     return 1;
 }

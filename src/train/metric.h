@@ -15,6 +15,7 @@ struct cr_metric_batch {
     const struct cr_spec *label_spec;
     const void *label;          /* NULL: no label column */
     double loss;
+    struct cr_arena *mem;       /* lives as long as the states */
 };
 
 /* How often a class was right, predicted, and true. */
@@ -24,13 +25,24 @@ struct cr_metric_class {
 
 /* A metric, in one of three ways: `top` says among how many of the largest
  * outputs the label must be; `of` makes a number of the counts of a class;
- * or size, add and value do the work. State is zeroed by the caller. */
+ * or size, add and value do the work. State is zeroed by the caller; what it
+ * points to is in the batch's `mem`. */
 struct cr_metric {
     struct cr_about about;
     bool maximize;              /* what is better */
     bool classifies;            /* needs classes and their labels */
+    bool compares;              /* needs labels of as many numbers as the
+                                   output has; with `classifies`: or these */
+    /* Optional: what else it needs, as "an output of shape ..."; NULL: all is
+     * well. */
+    const char *(*misfit)(const void *opts, const struct cr_spec *output,
+                          int axis);
     int64_t top;
-    double (*of)(struct cr_metric_class counts);
+    double (*of)(const void *opts, struct cr_metric_class counts);
+    /* Optional: where the options, which begin with struct cr_metric_marks,
+     * say multilabel: a number of one position's counts over its classes; the
+     * metric is their mean over all positions. */
+    double (*marks)(struct cr_metric_class counts);
     size_t (*size)(const void *opts, int64_t classes); /* bytes of state */
     void (*add)(const void *opts, void *state, int64_t classes,
                 const struct cr_metric_batch *batch);
@@ -40,11 +52,33 @@ struct cr_metric {
      * there are at most `classes`. */
     int64_t (*table)(const void *opts, const void *state, int64_t classes,
                      double *to);
+    /* Optional: points (false positive rate, true positive rate, threshold)
+     * instead of a number. */
+    const double *(*curve)(const void *opts, const void *state,
+                           struct cr_arena *mem, int64_t *points);
     /* Optional: the name in results where options are part of it. */
     const char *(*called)(const void *opts, struct cr_arena *arena);
 };
 
 const struct cr_metric *cr_metric_find(const char *name);
+
+/* Labels that are not classes but marks, any number of which may be set:
+ * outputs from the threshold on say yes. */
+struct cr_metric_marks {
+    int eval_type;              /* 1: multilabel */
+    double threshold;
+};
+#define CR_METRIC_MARKS(T) \
+    { .name = "eval_type", .at = offsetof(T, eval_type), \
+      .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
+      .choices = "classification|multilabel", \
+      .doc = "multilabel: labels are 0 or 1 for each class, any number of " \
+             "them 1; the result is then called NAME_multilabel." }, \
+    { .name = "threshold", .at = offsetof(T, threshold), \
+      .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 0.5, \
+      .low = -DBL_MAX, .high = DBL_MAX, \
+      .doc = "multilabel: outputs from here on say 1; 0 for logits." }
+bool cr_metric_multilabel(const struct cr_metric *metric, const void *opts);
 
 /* A metric of a config, under the name that results give it. */
 struct cr_metric_use {
@@ -81,16 +115,23 @@ double cr_metric_value(const struct cr_metric_use *use, const void *state,
  * columns, 0 without a table. */
 int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
                         int64_t classes, double *to);
+/* Whether it has such a table. */
+bool cr_metric_tabular(const struct cr_metric_use *use);
 
 /* ---- For metrics of classes: outputs of shape (n, ..classes at axis..),
  * labels of the shape without that axis as integers, or of the outputs' shape,
  * one-hot. */
 
-/* Number of positions that have a label: elements of the other dimensions. */
+/* Number of positions that have a label: elements of the other dimensions.
+ * Those of a sample stand together. */
 int64_t cr_metric_positions(const struct cr_metric_batch *batch);
 /* The true class at a position; -1 for labels outside the classes, which
  * ask to be ignored. */
 int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at);
+/* First element of the output at a position, and the distance between its
+ * classes. */
+int64_t cr_metric_first(const struct cr_metric_batch *batch, int64_t at,
+                        int64_t *stride);
 /* The class with the largest output, the first of equals. */
 int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at);
 
@@ -112,12 +153,27 @@ struct cr_metric_nats {
     int64_t all;
 };
 size_t cr_metric_nats_size(const void *opts, int64_t classes);
+/* Without labels that are `ignored` (CR_INT_NONE: none). */
 void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
-                        const struct cr_metric_batch *batch);
+                        int64_t ignored, const struct cr_metric_batch *batch);
 
 /* All pairs of classes: counts[truth * classes + predicted]. */
 size_t cr_metric_pairs_size(const void *opts, int64_t classes);
 void cr_metric_pairs_add(const void *opts, void *state, int64_t classes,
                          const struct cr_metric_batch *batch);
+
+/* ---- For metrics that compare numbers: labels of any type. */
+
+/* The label of element i of the output. */
+double cr_metric_truth(const struct cr_metric_batch *batch, int64_t i);
+
+/* A mean over samples, or whatever else is counted. */
+struct cr_metric_mean {
+    double sum;
+    int64_t all;
+};
+size_t cr_metric_mean_size(const void *opts, int64_t classes);
+double cr_metric_mean_value(const void *opts, const void *state,
+                            int64_t classes);
 
 #endif

@@ -47,13 +47,12 @@ static void score_number(struct cr_buf *buf, double value)
         cr_buf_real(buf, value);
 }
 
-void cr_buf_table(struct cr_buf *buf, const struct cr_score *score,
-                  int64_t classes)
+void cr_buf_table(struct cr_buf *buf, const struct cr_score *score)
 {
     const double *x = score->table;
 
     cr_buf_char(buf, '[');
-    for (int64_t i = 0; i < classes; i++) {
+    for (int64_t i = 0; i < score->rows; i++) {
         cr_buf_str(buf, i ? ", " : "");
         cr_buf_str(buf, score->columns > 1 ? "[" : "");
         for (int64_t k = 0; k < score->columns; k++) {
@@ -82,7 +81,7 @@ void cr_buf_scores(struct cr_buf *buf, const struct cr_scores *scores,
         if (s->single)
             cr_buf_real(buf, s->value);
         else
-            cr_buf_table(buf, s, scores->classes);
+            cr_buf_table(buf, s);
     }
 }
 
@@ -96,7 +95,7 @@ void cr_buf_score_lines(struct cr_buf *buf, const struct cr_scores *scores,
         if (s->single)
             cr_buf_f(buf, fabs(s->value) < 1e9 ? "%.4f" : "%.4g", s->value);
         else
-            cr_buf_table(buf, s, scores->classes);
+            cr_buf_table(buf, s);
         cr_buf_char(buf, '\n');
     }
 }

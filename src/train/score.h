@@ -12,15 +12,16 @@ struct cr_score {
     const char *name;
     bool single;            /* value counts; else only the table */
     double value;
-    int64_t columns;        /* of the table; 0: none */
-    const double *table;    /* classes x columns */
+    int64_t rows, columns;  /* of the table: a row for each class, or point of
+                               a curve; no columns: none */
+    const double *table;
 };
 
 struct cr_scores {
     int n;
     struct cr_score *v;
     int64_t samples;        /* judged */
-    int64_t classes;        /* rows of tables */
+    int64_t classes;        /* rows of tables of classes */
 };
 
 /* By name; the prefix `eval.` may be there. NULL: no such score. */
@@ -40,8 +41,7 @@ void cr_buf_score_lines(struct cr_buf *buf, const struct cr_scores *scores,
 /* A field of CSV (RFC 4180), quoted where it must be. */
 void cr_buf_csv(struct cr_buf *buf, const char *text);
 /* A table as [[1, 2], [3, 4]], or [1, 2] when it has one column. */
-void cr_buf_table(struct cr_buf *buf, const struct cr_score *score,
-                  int64_t classes);
+void cr_buf_table(struct cr_buf *buf, const struct cr_score *score);
 
 /* The members of a JSON object that are numbers or null, as scores. */
 void cr_scores_read(struct cr_arena *arena, const struct cr_node *map,

@@ -214,12 +214,19 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
     const char *plural = cr_kind_plural(kind);
 
     cr_buf_str(buf, "{\"anyOf\": [{\"enum\": [null");
-    for (int i = 0; list[i]; i++)
+    for (int i = 0; list[i]; i++) {
         cr_buf_f(buf, ", \"%s\"", list[i]->name);
+        for (const char *const *p = list[i]->also; p && *p; p++)
+            cr_buf_f(buf, ", \"%s\"", *p);
+    }
     cr_buf_str(buf, "]}, {\"type\": \"object\", \"properties\": {");
     for (int i = 0; list[i]; i++)
         cr_buf_f(buf, "%s\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
                  i ? "," : "", list[i]->name, plural, list[i]->name);
+    for (int i = 0; list[i]; i++)
+        for (const char *const *p = list[i]->also; p && *p; p++)
+            cr_buf_f(buf, ",\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
+                     *p, plural, list[i]->name);
     for (const char *const *p = cr_obj_beside(kind); *p; p++)
         cr_buf_f(buf, "%s\n    \"%s\": {}",
                  list[0] || p != cr_obj_beside(kind) ? "," : "", *p);

@@ -9,6 +9,8 @@
  *     - {output: TENSOR, label: TENSOR, loss: 0.5}
  *   value: 0.75         in the end; without it there must be no one number
  *   table: [...]        classes x columns
+ *   points: [...]       of the curve, three numbers each
+ *   tolerance: 1e-6     relative, of all these; 1e-12 if not given
  *
  * A second round after clearing must give the same.
  */
@@ -31,7 +33,8 @@ static void feed(const struct cr_metric_use *use, const struct cr_node *c,
 {
     for (CR_EACH(b, cr_node_get(c, "batches"))) {
         struct cr_spec out, label;
-        struct cr_metric_batch batch = { .spec = &out, .label_spec = &label };
+        struct cr_metric_batch batch = { .spec = &out, .label_spec = &label,
+                                         .mem = mem };
 
         batch.axis = (int)case_number(c, "axis", 1);
         batch.output = case_tensor(mem, cr_node_get(b, "output"), 1, 0, &out);
@@ -41,9 +44,35 @@ static void feed(const struct cr_metric_use *use, const struct cr_node *c,
     }
 }
 
-static void check(const struct cr_metric_use *use, const struct cr_node *c,
-                  const void *state, int64_t classes, const char *name)
+static void check_curve(const struct cr_metric_use *use,
+                        const struct cr_node *c, const void *state,
+                        double near, struct cr_arena *mem, const char *name)
 {
+    const struct cr_node *points = cr_node_get(c, "points");
+    const double *got;
+    int64_t n = 0, i = 0;
+
+    ok((use->metric->curve != NULL) == (points != NULL), "%s: %s", name,
+       points ? "a curve" : "no curve");
+    if (!points || !use->metric->curve)
+        return;
+    got = use->metric->curve(use->opts, state, mem, &n);
+    if (!ok(3 * n == cr_node_count(points), "%s: %d points", name,
+            cr_node_count(points) / 3))
+        return;
+    for (CR_EACH(m, points)) {
+        if (!case_close_to(got[i], m->real, near))
+            ok(false, "%s: number %lld is %.17g, should be %.17g", name,
+               (long long)i, got[i], m->real);
+        i++;
+    }
+}
+
+static void check(const struct cr_metric_use *use, const struct cr_node *c,
+                  const void *state, int64_t classes, struct cr_arena *mem,
+                  const char *name)
+{
+    double near = case_number(c, "tolerance", 1e-12);
     const struct cr_node *value = cr_node_get(c, "value");
     const struct cr_node *table = cr_node_get(c, "table");
     double cell[64] = { 0 };
@@ -55,16 +84,17 @@ static void check(const struct cr_metric_use *use, const struct cr_node *c,
     if (value && cr_metric_single(use->metric)) {
         double got = cr_metric_value(use, state, classes);
 
-        if (!ok(case_close_to(got, value->real, 1e-12), "%s: the value",
+        if (!ok(case_close_to(got, value->real, near), "%s: the value",
                 name))
             printf("# got %.17g, should be %.17g\n", got, value->real);
     }
     ok(columns * classes == (table ? cr_node_count(table) : 0),
        "%s: %d cells", name, table ? cr_node_count(table) : 0);
     for (CR_EACH(m, table))
-        if (i < 64 && !case_close_to(cell[i++], m->real, 1e-12))
+        if (i < 64 && !case_close_to(cell[i++], m->real, near))
             ok(false, "%s: cell %d is %g, should be %g", name, i - 1,
                cell[i - 1], m->real);
+    check_curve(use, c, state, near, mem, name);
 }
 
 static void run_case(const struct cr_metric *metric, const struct cr_node *c)
@@ -89,10 +119,10 @@ static void run_case(const struct cr_metric *metric, const struct cr_node *c)
     size = cr_metric_size(&use, classes);
     state = cr_alloc(&mem, 1, size);
     feed(&use, c, state, classes, &mem);
-    check(&use, c, state, classes, name);
+    check(&use, c, state, classes, &mem, name);
     memset(state, 0, size);
     feed(&use, c, state, classes, &mem);
-    check(&use, c, state, classes, cr_strf(&mem, "%s, again", name));
+    check(&use, c, state, classes, &mem, cr_strf(&mem, "%s, again", name));
 done:
     cr_arena_free(&mem);
 }

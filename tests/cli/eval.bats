@@ -58,8 +58,8 @@ END2
     [ "$output" = "$first" ]
     run -3 "$CELLRUN" eval --ckpt "$data/run" --data nowhere
     [[ $output == *"--data: No such file"* ]]
-    run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics acc
-    [[ $output == *"unknown metric 'acc'"* ]]
+    run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics accu
+    [[ $output == *"unknown metric 'accu'"* ]]
 }
 
 @test "--require" {
@@ -130,4 +130,49 @@ END2
     sed -e 's/\[16, 3\]/[16, 1]/; s/CrossEntropyLoss/MSELoss/' \
         "$data/c.yaml" >one.yaml
     run -2 "$CELLRUN" train one.yaml -o s -q
+}
+
+@test "metrics by MindSpore's names and with arguments" {
+    run -2 "$CELLRUN" eval --ckpt "$data/run" 'metrics=[acc, Accuracy]'
+    [[ $output == *"the metric 'accuracy' stands twice"* ]]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
+        'metrics=[acc, auc, {Fbeta: {beta: 2}}, {ROC: {pos_label: 2}}, {ConfusionMatrix: {normalize: all}}]' \
+        --json --confusion matrix.csv
+    jq -e '.auc > 0.7 and .auc < 1 and .F2 > 0.5 and (.roc[0][0:2] == [0, 0])
+           and (.roc[-1][0:2] == [1, 1])
+           and ([.confusion_matrix_all[][]] | add - 1 | fabs < 1e-12)' \
+        <<<"$output"
+    [ "$(sed 1d matrix.csv | tr , + | cut -d+ -f2- | paste -sd+ | bc)" = 100 ]
+    # whatever the batches
+    first=$(jq -c '[.auc, .roc]' <<<"$output")
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
+        'metrics=[auc, {ROC: {pos_label: 2}}]' datapipe.batch.batch_size=7 --json
+    [ "$(jq -c '[.auc, .roc]' <<<"$output")" = "$first" ]
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --per-class \
+        'metrics=[ROC, loss]'
+    [[ $output == *"roc: [[0, 0, "* && $output == *"class"* ]]
+}
+
+@test "numbers and marks" {
+    perl -e 'print pack "f<*", map { $_ * 7 % 4 < 2 } 0 .. 299' |
+        npy marks.npy '<f4' '(100, 3)'
+    cp "$data"/eval-x.npy .
+    set=dataset.eval='{NumpySlicesDataset: {data: [eval-x.npy, marks.npy], column_names: [x, label]}}'
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" "$set" \
+        loss=MSELoss \
+        'metrics=[mae, mse, {Accuracy: {eval_type: multilabel}}, {Precision: {eval_type: multilabel, threshold: 0.0}}, {Recall: {eval_type: multilabel}}, auc, dice, loss]' \
+        --json
+    jq -e '((.mse / 3 / .loss - 1) | fabs < 0.2) and .mae > 0 and
+           (.accuracy_multilabel | . >= 0 and . < 1) and
+           (.precision_multilabel | . > 0 and . < 1) and
+           (.recall_multilabel | . > 0 and . < 1) and .auc > 0' <<<"$output"
+    run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics mae
+    [[ $output == *"the metric 'mae' needs labels of as many numbers as the output has; the output is ("*", 3)"* ]]
+    run -2 "$CELLRUN" eval --ckpt "$data/run" \
+        'metrics=[HausdorffDistance, {ROC: {pos_label: 3}}, BleuScore, {Accuracy: {eval_type: multilabel}}]'
+    [[ $output == *"the metric 'hausdorff_distance' needs an output of shape (n, classes, height, width)"* ]]
+    [[ $output == *"the metric 'roc' needs a 'pos_label' that is one of the classes"* ]]
+    [[ $output == *"the metric 'bleu_score' needs an output of shape (n, classes, length)"* ]]
+    [[ $output == *"the metric 'accuracy_multilabel' needs labels of as many"* ]]
+    [ "$(grep -c 'error: the metric' <<<"$output")" = 4 ]
 }

@@ -1,0 +1,172 @@
+/*
+ * BLEU (Papineni et al., 2002): how much the most likely tokens of a sequence
+ * have in common with the true ones.
+ *
+ *   p_i = sum over sequences of the i-grams that both have, each as often as
+ *         it stands in both / i-grams of the outputs       i = 1 .. n_gram
+ *   BLEU = exp(mean of ln p_i) * min(1, e^(1 - r / c))
+ *
+ * r and c are the lengths of all true sequences and of all outputs. MindSpore
+ * takes any number of references; a data set has one, the column of labels.
+ * Positions whose label is ignored stand in neither sequence, so here r = c.
+ */
+#include "train/metric.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLEU_MAX 4
+
+struct bleu_score {
+    int64_t n_gram;
+    bool smooth;
+};
+
+static const struct cr_opt bleu_score_opts[] = {
+    CR_INT_OR(struct bleu_score, n_gram, 4, 1, BLEU_MAX,
+              "Length of the longest runs of tokens that are compared."),
+    CR_BOOL_OR(struct bleu_score, smooth, false,
+               "Add one to all counts (Lin and Och, 2004)."),
+    { 0 },
+};
+
+struct bleu {
+    double both[BLEU_MAX], said[BLEU_MAX];
+};
+
+static size_t bleu_score_size(const void *opts, int64_t classes)
+{
+    (void)opts;
+    (void)classes;
+    return sizeof(struct bleu);
+}
+
+struct grams {
+    const int64_t *token;
+    int64_t n;          /* tokens of a run */
+};
+
+static int bleu_order(const struct grams *a, int64_t i, const struct grams *b,
+                      int64_t k)
+{
+    for (int64_t j = 0; j < a->n; j++)
+        if (a->token[i + j] != b->token[k + j])
+            return a->token[i + j] < b->token[k + j] ? -1 : 1;
+    return 0;
+}
+
+static int bleu_compare(const void *i, const void *k, void *ctx)
+{
+    return bleu_order(ctx, *(const int64_t *)i, ctx, *(const int64_t *)k);
+}
+
+/* The places of all runs, in order of what stands there. */
+static void bleu_sort(struct grams *g, int64_t runs, int64_t *at)
+{
+    for (int64_t i = 0; i < runs; i++)
+        at[i] = i;
+    qsort_r(at, (size_t)runs, sizeof *at, bleu_compare, g);
+}
+
+/* Runs that both have, as often as both have them. */
+static int64_t bleu_common(const struct grams *x, const int64_t *xs,
+                           const struct grams *y, const int64_t *ys,
+                           int64_t runs)
+{
+    int64_t i = 0, k = 0, common = 0;
+
+    while (i < runs && k < runs) {
+        int order = bleu_order(x, xs[i], y, ys[k]);
+
+        common += order == 0;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return common;
+}
+
+static void bleu_score_add(const void *opts, void *state, int64_t classes,
+                           const struct cr_metric_batch *batch)
+{
+    const struct bleu_score *o = opts;
+    struct bleu *all = state;
+    int64_t samples = batch->spec->dim[0];
+    int64_t positions = cr_metric_positions(batch) / samples;
+    struct cr_arena mem = { 0 };
+    int64_t *x = CR_NEWS(&mem, int64_t, positions + 1);
+    int64_t *y = CR_NEWS(&mem, int64_t, positions + 1);
+    int64_t *xs = CR_NEWS(&mem, int64_t, positions + 1);
+    int64_t *ys = CR_NEWS(&mem, int64_t, positions + 1);
+
+    (void)classes;
+    for (int64_t i = 0; i < samples; i++) {
+        int64_t length = 0;
+
+        for (int64_t k = i * positions; k < (i + 1) * positions; k++) {
+            int64_t label = cr_metric_label(batch, k);
+
+            if (label < 0)
+                continue;
+            x[length] = cr_metric_argmax(batch, k);
+            y[length++] = label;
+        }
+        for (int64_t n = 1; n <= o->n_gram && n <= length; n++) {
+            struct grams gx = { x, n }, gy = { y, n };
+            int64_t runs = length - n + 1;
+
+            bleu_sort(&gx, runs, xs);
+            bleu_sort(&gy, runs, ys);
+            all->both[n - 1] += (double)bleu_common(&gx, xs, &gy, ys, runs);
+            all->said[n - 1] += (double)runs;
+        }
+    }
+    cr_arena_free(&mem);
+}
+
+/* MindSpore gives 0 when one length has nothing in common, smooth or not. */
+static double bleu_score_value(const void *opts, const void *state,
+                               int64_t classes)
+{
+    const struct bleu_score *o = opts;
+    const struct bleu *all = state;
+    double sum = 0;
+
+    (void)classes;
+    for (int64_t i = 0; i < o->n_gram; i++) {
+        if (all->both[i] == 0)
+            return 0;
+        sum += log((all->both[i] + o->smooth) / (all->said[i] + o->smooth));
+    }
+    return exp(sum / (double)o->n_gram);
+}
+
+static const char *bleu_score_misfit(const void *opts,
+                                     const struct cr_spec *output, int axis)
+{
+    (void)opts;
+    (void)axis;
+    return output->rank == 3 ? NULL
+                             : "an output of shape (n, classes, length), or "
+                               "(n, length, classes)";
+}
+
+const struct cr_metric cr_metric_bleu_score = {
+    .about = {
+        .name = "bleu_score",
+        .also = CR_ALSO("BleuScore"),
+        .summary = "Runs of tokens that outputs and labels have in common.",
+        .detail = "BLEU of the most likely token at each position against the "
+                  "labels, over all sequences as one corpus. Labels outside "
+                  "the classes (ignore_index) do not count.",
+        .example = "metrics: [loss, {BleuScore: {n_gram: 2}}]\n",
+        .opts = bleu_score_opts,
+        .size = sizeof(struct bleu_score),
+    },
+    .maximize = true,
+    .classifies = true,
+    .misfit = bleu_score_misfit,
+    .size = bleu_score_size,
+    .add = bleu_score_add,
+    .value = bleu_score_value,
+};

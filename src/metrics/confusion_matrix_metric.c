@@ -1,0 +1,230 @@
+/*
+ * ConfusionMatrixMetric: a rate of the counts of true and false, positives
+ * and negatives, each class against all others (semantics.md 10).
+ *
+ * Of all samples and classes together; or (calculation_method) of each class
+ * of each sample, then the mean over the classes, then over the samples,
+ * without those that a rate says nothing of: MindSpore's `decrease: mean`, of
+ * which its other choices are either a weighting by batches or an error. As in
+ * MindSpore an output without positions, (n, classes), is always taken
+ * together, and it is `skip_channel: false` that leaves the first class out.
+ */
+#include "base/str.h"
+#include "train/metric.h"
+
+#include <math.h>
+#include <string.h>
+
+struct confusion_matrix_metric {
+    bool skip_channel;
+    int metric_name;
+    bool calculation_method;
+};
+
+enum {
+    SENSITIVITY,
+    SPECIFICITY,
+    PRECISION,
+    NEGATIVE_PREDICTIVE_VALUE,
+    MISS_RATE,
+    FALL_OUT,
+    FALSE_DISCOVERY_RATE,
+    FALSE_OMISSION_RATE,
+    PREVALENCE_THRESHOLD,
+    THREAT_SCORE,
+    ACCURACY,
+    BALANCED_ACCURACY,
+    F1_SCORE,
+    MATTHEWS,
+    FOWLKES_MALLOWS,
+    INFORMEDNESS,
+    MARKEDNESS
+};
+
+#define RATES \
+    "sensitivity|specificity|precision|negative_predictive_value|miss_rate|" \
+    "fall_out|false_discovery_rate|false_omission_rate|" \
+    "prevalence_threshold|threat_score|accuracy|balanced_accuracy|f1_score|" \
+    "matthews_correlation_coefficient|fowlkes_mallows_index|informedness|" \
+    "markedness"
+
+static const struct cr_opt confusion_matrix_metric_opts[] = {
+    CR_BOOL_OR(struct confusion_matrix_metric, skip_channel, true,
+               "false leaves the first class out, as MindSpore's code does."),
+    CR_ENUM_OR(struct confusion_matrix_metric, metric_name, SENSITIVITY, RATES,
+               "The rate; the result has its name."),
+    CR_BOOL_OR(struct confusion_matrix_metric, calculation_method, false,
+               "The rate of each sample, then the mean, where an output has "
+               "positions besides classes."),
+    { 0 },
+};
+
+struct rates {
+    double tp, fp, tn, fn;
+    struct cr_metric_mean of_samples;
+};
+
+static double rates_share(double part, double of)
+{
+    return of > 0 ? part / of : (double)NAN;
+}
+
+static double rates_value(int name, double tp, double fp, double tn, double fn)
+{
+    double tpr = rates_share(tp, tp + fn), tnr = rates_share(tn, tn + fp);
+    double ppv = rates_share(tp, tp + fp), npv = rates_share(tn, tn + fn);
+
+    switch (name) {
+    case SENSITIVITY:
+        return tpr;
+    case SPECIFICITY:
+        return tnr;
+    case PRECISION:
+        return ppv;
+    case NEGATIVE_PREDICTIVE_VALUE:
+        return npv;
+    case MISS_RATE:
+        return rates_share(fn, tp + fn);
+    case FALL_OUT:
+        return rates_share(fp, tn + fp);
+    case FALSE_DISCOVERY_RATE:
+        return rates_share(fp, tp + fp);
+    case FALSE_OMISSION_RATE:
+        return rates_share(fn, tn + fn);
+    case PREVALENCE_THRESHOLD:
+        return tpr + tnr == 1 ? (double)NAN
+                              : (sqrt(tpr * (1 - tnr)) + tnr - 1) /
+                                    (tpr + tnr - 1);
+    case THREAT_SCORE:
+        return rates_share(tp, tp + fn + fp);
+    case ACCURACY:
+        return rates_share(tp + tn, tp + fp + tn + fn);
+    case BALANCED_ACCURACY:
+        return (tpr + tnr) / 2;
+    case F1_SCORE:
+        return rates_share(2 * tp, 2 * tp + fn + fp);
+    case MATTHEWS:
+        return rates_share(tp * tn - fp * fn,
+                           sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)));
+    case FOWLKES_MALLOWS:
+        return sqrt(ppv * tpr);
+    case INFORMEDNESS:
+        return tpr + tnr - 1;
+    default:
+        return ppv + npv - 1;
+    }
+}
+
+/* The counts of each class among n positions from `from` on; returns how many
+ * of these have a label. */
+static double rates_count(const struct cr_metric_batch *batch, int64_t from,
+                          int64_t n, struct cr_metric_class *to)
+{
+    double labels = 0;
+
+    for (int64_t i = from; i < from + n; i++) {
+        int64_t label = cr_metric_label(batch, i), said;
+
+        if (label < 0)
+            continue;
+        said = cr_metric_argmax(batch, i);
+        to[label].actual++;
+        to[said].predicted++;
+        to[label].right += said == label;
+        labels++;
+    }
+    return labels;
+}
+
+static size_t confusion_matrix_metric_size(const void *opts, int64_t classes)
+{
+    (void)opts;
+    (void)classes;
+    return sizeof(struct rates);
+}
+
+static void confusion_matrix_metric_add(const void *opts, void *state,
+                                        int64_t classes,
+                                        const struct cr_metric_batch *batch)
+{
+    const struct confusion_matrix_metric *o = opts;
+    struct rates *all = state;
+    int64_t samples = batch->spec->dim[0];
+    int64_t n = cr_metric_positions(batch) / samples;
+
+    struct cr_arena mem = { 0 };
+    struct cr_metric_class *of = CR_NEWS(&mem, struct cr_metric_class, classes);
+
+    for (int64_t i = 0; i < samples; i++) {
+        struct cr_metric_mean mean = { 0 };
+        double labels;
+
+        memset(of, 0, (size_t)classes * sizeof *of);
+        labels = rates_count(batch, i * n, n, of);
+        for (int64_t c = o->skip_channel ? 0 : 1; c < classes; c++) {
+            double tp = of[c].right, fp = of[c].predicted - tp;
+            double fn = of[c].actual - tp, tn = labels - tp - fp - fn;
+            double rate = rates_value(o->metric_name, tp, fp, tn, fn);
+
+            all->tp += tp;
+            all->fp += fp;
+            all->tn += tn;
+            all->fn += fn;
+            if (!isnan(rate)) {
+                mean.sum += rate;
+                mean.all++;
+            }
+        }
+        if (mean.all > 0 && batch->spec->rank > 2) {
+            all->of_samples.sum += mean.sum / (double)mean.all;
+            all->of_samples.all++;
+        }
+    }
+    cr_arena_free(&mem);
+}
+
+static double confusion_matrix_metric_value(const void *opts,
+                                            const void *state, int64_t classes)
+{
+    const struct confusion_matrix_metric *o = opts;
+    const struct rates *all = state;
+
+    (void)classes;
+    if (o->calculation_method && all->of_samples.all > 0)
+        return all->of_samples.sum / (double)all->of_samples.all;
+    return rates_value(o->metric_name, all->tp, all->fp, all->tn, all->fn);
+}
+
+static const char *confusion_matrix_metric_called(const void *opts,
+                                                  struct cr_arena *arena)
+{
+    const struct confusion_matrix_metric *o = opts;
+    const char *name = RATES;
+
+    for (int i = 0; i < o->metric_name; i++)
+        name = strchr(name, '|') + 1;
+    return cr_strf(arena, "confusion_matrix_%.*s", (int)strcspn(name, "|"),
+                   name);
+}
+
+const struct cr_metric cr_metric_confusion_matrix_metric = {
+    .about = {
+        .name = "confusion_matrix_metric",
+        .also = CR_ALSO("ConfusionMatrixMetric"),
+        .summary = "A rate of the true and false positives and negatives.",
+        .detail = "Each class against all others; counted over all samples "
+                  "and classes. Results call it by the rate: "
+                  "confusion_matrix_sensitivity. Where less is better "
+                  "(miss_rate) checkpoint.best needs its mode.",
+        .example = "metrics: [{ConfusionMatrixMetric: {metric_name: "
+                   "specificity}}]\n",
+        .opts = confusion_matrix_metric_opts,
+        .size = sizeof(struct confusion_matrix_metric),
+    },
+    .maximize = true,
+    .classifies = true,
+    .size = confusion_matrix_metric_size,
+    .add = confusion_matrix_metric_add,
+    .value = confusion_matrix_metric_value,
+    .called = confusion_matrix_metric_called,
+};

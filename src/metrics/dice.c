@@ -1,0 +1,61 @@
+/*
+ * Dice: 2 sum(x y) / (sum(x x) + sum(y y) + smooth) of each sample, and the
+ * mean over all samples.
+ *
+ * MindSpore computes it for a batch as if it were one sample, and divides the
+ * sum over the batches by the number of samples, so that its result depends on
+ * how the data are cut. With batches of one sample it gives what this does.
+ */
+#include "train/metric.h"
+
+struct dice {
+    double smooth;
+};
+
+static const struct cr_opt dice_opts[] = {
+    CR_REAL_POS_OR(struct dice, smooth, 1e-5, DBL_MAX,
+                   "Added to the denominator."),
+    { 0 },
+};
+
+static void dice_add(const void *opts, void *state, int64_t classes,
+                     const struct cr_metric_batch *batch)
+{
+    const struct dice *o = opts;
+    struct cr_metric_mean *mean = state;
+    int64_t samples = batch->spec->dim[0];
+    int64_t n = cr_count(batch->spec) / samples;
+
+    (void)classes;
+    for (int64_t i = 0; i < samples; i++) {
+        double both = 0, all = o->smooth;
+
+        for (int64_t k = i * n; k < (i + 1) * n; k++) {
+            double x = (double)batch->output[k], y = cr_metric_truth(batch, k);
+
+            both += x * y;
+            all += x * x + y * y;
+        }
+        mean->sum += 2 * both / all;
+    }
+    mean->all += samples;
+}
+
+const struct cr_metric cr_metric_dice = {
+    .about = {
+        .name = "dice",
+        .also = CR_ALSO("Dice"),
+        .summary = "How much output and label overlap, 0 to 1.",
+        .detail = "2 sum(x y) / (sum(x x) + sum(y y) + smooth) of each "
+                  "sample, and the mean over all samples. Labels have as many "
+                  "numbers as the output.",
+        .example = "metrics: [loss, {Dice: {smooth: 1e-5}}]\n",
+        .opts = dice_opts,
+        .size = sizeof(struct dice),
+    },
+    .maximize = true,
+    .compares = true,
+    .size = cr_metric_mean_size,
+    .add = dice_add,
+    .value = cr_metric_mean_value,
+};

@@ -1,0 +1,46 @@
+/* Fbeta: (1 + b^2) right / (b^2 actual + predicted + e) of each class, e =
+ * DBL_MIN; as one number the unweighted mean over the classes. */
+#include "base/str.h"
+#include "train/metric.h"
+
+struct fbeta {
+    double beta;
+};
+
+static const struct cr_opt fbeta_opts[] = {
+    CR_REAL(struct fbeta, beta, 0, 1e100,
+            "How many times as much recall counts as precision.",
+            .above = true),
+    { 0 },
+};
+
+static double fbeta_of(const void *opts, struct cr_metric_class c)
+{
+    const struct fbeta *o = opts;
+    double b = o->beta * o->beta;
+
+    return (1 + b) * c.right / (b * c.actual + c.predicted + DBL_MIN);
+}
+
+static const char *fbeta_called(const void *opts, struct cr_arena *arena)
+{
+    const struct fbeta *o = opts;
+
+    return cr_strf(arena, "F%g", o->beta);
+}
+
+const struct cr_metric cr_metric_fbeta = {
+    .about = {
+        .name = "Fbeta",
+        .summary = "Weighted harmonic mean of precision and recall.",
+        .detail = "The unweighted mean over the classes. Results call it F "
+                  "with its beta, as in F0.5.",
+        .example = "metrics: [{Fbeta: {beta: 0.5}}]\n",
+        .opts = fbeta_opts,
+        .size = sizeof(struct fbeta),
+    },
+    .maximize = true,
+    .classifies = true,
+    .of = fbeta_of,
+    .called = fbeta_called,
+};

@@ -1,0 +1,93 @@
+/*
+ * HausdorffDistance: the largest distance from a surface to the other one, or
+ * a percentile of the distances (linear between two of them, as NumPy's); both
+ * ways unless `directed`. The mean over samples, where MindSpore has the last
+ * batch as one picture. Its `crop`, which narrows the picture to what is in
+ * it, changes no distance but those of a picture with one row left, which it
+ * takes for a line; it is left out.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "train/surface.h"
+
+struct hausdorff_distance {
+    struct cr_surface surface;
+    double percentile;
+    bool directed;
+};
+
+static const struct cr_opt hausdorff_distance_opts[] = {
+    CR_SURFACE(struct hausdorff_distance),
+    CR_REAL_MAY(struct hausdorff_distance, percentile, 0, 100,
+                "Not the largest distance, but this percentile of them."),
+    CR_BOOL_OR(struct hausdorff_distance, directed, false,
+               "Only from the output to the label."),
+    { 0 },
+};
+
+static int hausdorff_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double hausdorff_one(const struct hausdorff_distance *o, int64_t n,
+                            double *distance)
+{
+    double at, share;
+    int64_t below;
+
+    if (n == 0)
+        return INFINITY;
+    qsort(distance, (size_t)n, sizeof *distance, hausdorff_order);
+    /* MindSpore takes a percentile of 0 for none */
+    if (isnan(o->percentile) || o->percentile == 0)
+        return distance[n - 1];
+    at = o->percentile / 100 * (double)(n - 1);
+    below = (int64_t)floor(at);
+    share = at - (double)below;
+    if (share == 0)
+        return distance[below];
+    return distance[below] + share * (distance[below + 1] - distance[below]);
+}
+
+static double hausdorff_of(const void *opts, const struct cr_surfaces *between)
+{
+    const struct hausdorff_distance *o = opts;
+    double there = hausdorff_one(o, between->n[0], between->distance[0]);
+
+    if (o->directed)
+        return there;
+    return fmax(there, hausdorff_one(o, between->n[1], between->distance[1]));
+}
+
+static void hausdorff_distance_add(const void *opts, void *state,
+                                   int64_t classes,
+                                   const struct cr_metric_batch *batch)
+{
+    (void)classes;
+    cr_surface_add(opts, state, batch, hausdorff_of);
+}
+
+const struct cr_metric cr_metric_hausdorff_distance = {
+    .about = {
+        .name = "hausdorff_distance",
+        .also = CR_ALSO("HausdorffDistance"),
+        .summary = "Largest distance between the surfaces of a class in "
+                   "output and label.",
+        .detail = "In positions, for outputs (n, classes, height, width) or "
+                  "of any number of axes. The mean over the samples that have "
+                  "the class; infinite where only output or label has it.",
+        .example = "metrics: [accuracy, {HausdorffDistance: {label_idx: 1, "
+                   "percentile: 95.0}}]\n",
+        .opts = hausdorff_distance_opts,
+        .size = sizeof(struct hausdorff_distance),
+    },
+    .classifies = true,
+    .misfit = cr_surface_misfit,
+    .size = cr_metric_mean_size,
+    .add = hausdorff_distance_add,
+    .value = cr_metric_mean_value,
+};

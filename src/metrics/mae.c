@@ -1,0 +1,34 @@
+/* MAE: sum of |x - y| over all elements / number of samples, as MindSpore
+ * has it: not divided by the elements of a sample. */
+#include "train/metric.h"
+
+#include <math.h>
+
+static void mae_add(const void *opts, void *state, int64_t classes,
+                    const struct cr_metric_batch *batch)
+{
+    struct cr_metric_mean *mean = state;
+    int64_t n = cr_count(batch->spec);
+
+    (void)opts;
+    (void)classes;
+    for (int64_t i = 0; i < n; i++)
+        mean->sum += fabs((double)batch->output[i] -
+                          cr_metric_truth(batch, i));
+    mean->all += batch->spec->dim[0];
+}
+
+const struct cr_metric cr_metric_mae = {
+    .about = {
+        .name = "mae",
+        .also = CR_ALSO("MAE"),
+        .summary = "Mean absolute error.",
+        .detail = "The sum over all elements, divided by the number of "
+                  "samples.",
+        .example = "metrics: [mae]\n",
+    },
+    .compares = true,
+    .size = cr_metric_mean_size,
+    .add = mae_add,
+    .value = cr_metric_mean_value,
+};

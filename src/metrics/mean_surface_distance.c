@@ -1,0 +1,68 @@
+/*
+ * MeanSurfaceDistance: the mean distance from the output's surface to the
+ * label's; `symmetric`: the mean of both directions' means. The mean over
+ * samples, where MindSpore has the last batch as one picture.
+ */
+#include <math.h>
+
+#include "train/surface.h"
+
+struct mean_surface_distance {
+    struct cr_surface surface;
+    bool symmetric;
+};
+
+static const struct cr_opt mean_surface_distance_opts[] = {
+    CR_BOOL_OR(struct mean_surface_distance, symmetric, false,
+               "Also from the label to the output."),
+    CR_SURFACE(struct mean_surface_distance),
+    { 0 },
+};
+
+static double mean_surface_one(int64_t n, const double *distance)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += distance[i];
+    return n ? sum / (double)n : INFINITY;
+}
+
+static double mean_surface_of(const void *opts,
+                              const struct cr_surfaces *between)
+{
+    const struct mean_surface_distance *o = opts;
+    double there = mean_surface_one(between->n[0], between->distance[0]);
+
+    if (!o->symmetric)
+        return there;
+    return (there + mean_surface_one(between->n[1], between->distance[1])) / 2;
+}
+
+static void mean_surface_distance_add(const void *opts, void *state,
+                                      int64_t classes,
+                                      const struct cr_metric_batch *batch)
+{
+    (void)classes;
+    cr_surface_add(opts, state, batch, mean_surface_of);
+}
+
+const struct cr_metric cr_metric_mean_surface_distance = {
+    .about = {
+        .name = "mean_surface_distance",
+        .also = CR_ALSO("MeanSurfaceDistance"),
+        .summary = "Mean distance between the surfaces of a class in output "
+                   "and label.",
+        .detail = "In positions, for outputs (n, classes, height, width) or "
+                  "of any number of axes. The mean over the samples that have "
+                  "the class; infinite where only output or label has it.",
+        .example = "metrics: [{MeanSurfaceDistance: {symmetric: true}}]\n",
+        .opts = mean_surface_distance_opts,
+        .size = sizeof(struct mean_surface_distance),
+    },
+    .classifies = true,
+    .misfit = cr_surface_misfit,
+    .size = cr_metric_mean_size,
+    .add = mean_surface_distance_add,
+    .value = cr_metric_mean_value,
+};

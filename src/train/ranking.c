@@ -1,0 +1,158 @@
+#include "train/ranking.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+size_t cr_ranking_size(const void *opts, int64_t classes)
+{
+    (void)opts;
+    (void)classes;
+    return sizeof(struct cr_ranking);
+}
+
+static void ranking_softmax(cr_real *x, int64_t n)
+{
+    double top = (double)x[0], sum = 0;
+
+    for (int64_t c = 1; c < n; c++)
+        top = fmax(top, (double)x[c]);
+    for (int64_t c = 0; c < n; c++)
+        sum += exp((double)x[c] - top);
+    for (int64_t c = 0; c < n; c++)
+        x[c] = (cr_real)(exp((double)x[c] - top) / sum);
+}
+
+/* Whether each number has its label: then there are as many of them. */
+static bool ranking_marks(const struct cr_metric_batch *batch)
+{
+    return cr_count(batch->label_spec) == cr_count(batch->spec);
+}
+
+static void ranking_room(struct cr_ranking *r, struct cr_arena *mem, int64_t n)
+{
+    int64_t width = r->marks ? r->classes : 1, room = r->room;
+
+    if (r->n + n <= room)
+        return;
+    room = 2 * (r->n + n);
+    r->score = cr_grow(mem, r->score, (size_t)(r->n * r->classes),
+                       (size_t)(room * r->classes), sizeof *r->score);
+    r->truth = cr_grow(mem, r->truth, (size_t)(r->n * width),
+                       (size_t)(room * width), sizeof *r->truth);
+    r->room = room;
+}
+
+void cr_ranking_add(const void *opts, void *state, int64_t classes,
+                    const struct cr_metric_batch *batch)
+{
+    struct cr_ranking *r = state;
+    int64_t n = cr_count(batch->spec) / classes, stride = 1;
+
+    (void)opts;
+    r->classes = classes;
+    r->marks = ranking_marks(batch);
+    ranking_room(r, batch->mem, n);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = classes > 1 ? cr_metric_first(batch, i, &stride) : i;
+        cr_real *to = r->score + r->n * classes;
+
+        if (!r->marks && cr_metric_label(batch, i) < 0)
+            continue;
+        for (int64_t c = 0; c < classes; c++) {
+            to[c] = batch->output[at + c * stride];
+            if (r->marks)
+                r->truth[r->n * classes + c] =
+                    cr_metric_truth(batch, at + c * stride) > 0.5;
+        }
+        if (!r->marks) {
+            ranking_softmax(to, classes);
+            r->truth[r->n] = (int32_t)cr_metric_label(batch, i);
+        }
+        r->n++;
+    }
+}
+
+struct ranked {
+    double score;
+    bool is;
+};
+
+/* The largest first; what is no number is last. */
+static int ranking_order(const void *a, const void *b)
+{
+    double x = ((const struct ranked *)a)->score;
+    double y = ((const struct ranked *)b)->score;
+
+    if (isnan(x) || isnan(y))
+        return isnan(x) - isnan(y);
+    return (x < y) - (x > y);
+}
+
+static struct ranked *ranking_sorted(const struct cr_ranking *r, int64_t class,
+                                     struct cr_arena *mem, int64_t *yes)
+{
+    struct ranked *all = CR_NEWS(mem, struct ranked, r->n + 1);
+
+    *yes = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        all[i].score = (double)r->score[i * r->classes + class];
+        all[i].is = r->marks ? r->truth[i * r->classes + class] != 0
+                             : r->truth[i] == class;
+        *yes += all[i].is;
+    }
+    qsort(all, (size_t)r->n, sizeof *all, ranking_order);
+    return all;
+}
+
+/* Drops the middle one of three points in a line. */
+static int64_t ranking_corner(double *p, int64_t n)
+{
+    double *c = p + 3 * (n - 1), *b = c - 3, *a = b - 3;
+
+    if (n < 3 || (b[0] - a[0]) * (c[1] - a[1]) != (c[0] - a[0]) * (b[1] - a[1]))
+        return n;
+    for (int i = 0; i < 3; i++)
+        b[i] = c[i];
+    return n - 1;
+}
+
+const double *cr_ranking_curve(const struct cr_ranking *r, int64_t class,
+                               struct cr_arena *mem, int64_t *points)
+{
+    int64_t yes, n = 1, tp = 0;
+    struct ranked *all = ranking_sorted(r, class, mem, &yes);
+    double *p = CR_NEWS(mem, double, 3 * (r->n + 2));
+
+    *points = 0;
+    if (yes == 0 || yes == r->n)
+        return NULL;
+    p[2] = all[0].score + 1;
+    for (int64_t i = 0; i < r->n; i++) {
+        tp += all[i].is;
+        if (i + 1 < r->n && ranking_order(&all[i], &all[i + 1]) == 0)
+            continue;
+        p[3 * n] = (double)(i + 1 - tp);
+        p[3 * n + 1] = (double)tp;
+        p[3 * n + 2] = all[i].score;
+        n = ranking_corner(p, n + 1);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        p[3 * i] /= (double)(r->n - yes);
+        p[3 * i + 1] /= (double)yes;
+    }
+    *points = n;
+    return p;
+}
+
+double cr_ranking_area(const struct cr_ranking *ranking, int64_t class)
+{
+    struct cr_arena mem = { 0 };
+    int64_t n;
+    const double *p = cr_ranking_curve(ranking, class, &mem, &n);
+    double area = 0;
+
+    for (int64_t i = 1; i < n; i++)
+        area += (p[3 * i] - p[3 * i - 3]) * (p[3 * i + 1] + p[3 * i - 2]) / 2;
+    cr_arena_free(&mem);
+    return n ? area : (double)NAN;
+}

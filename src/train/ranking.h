@@ -1,0 +1,35 @@
+/*
+ * How well outputs put what belongs to a class before what does not: the
+ * receiver operating characteristic, exact over all samples, which are kept.
+ *
+ * Labels that are classes: outputs are logits, their softmax is ranked, each
+ * class against the rest. Labels of as many numbers as the output has: the
+ * outputs are ranked as they are, each class by itself; for one number a
+ * sample, the class is 1.
+ */
+#ifndef CR_TRAIN_RANKING_H
+#define CR_TRAIN_RANKING_H
+
+#include "train/metric.h"
+
+struct cr_ranking {
+    int64_t n, room, classes;
+    bool marks;                 /* a label for each number */
+    cr_real *score;             /* n x classes */
+    int32_t *truth;             /* n classes, or n x classes of 0 and 1 */
+};
+
+size_t cr_ranking_size(const void *opts, int64_t classes);
+/* A metric's `add`. */
+void cr_ranking_add(const void *opts, void *state, int64_t classes,
+                    const struct cr_metric_batch *batch);
+
+/* The corners of a class's curve, from (0, 0) to (1, 1): false and true
+ * positive rate, and the threshold from which on outputs say yes; the first
+ * is the largest output + 1. NULL: nothing to tell apart. */
+const double *cr_ranking_curve(const struct cr_ranking *ranking, int64_t class,
+                               struct cr_arena *mem, int64_t *points);
+/* The area below it, by trapezes; NaN: nothing to tell apart. */
+double cr_ranking_area(const struct cr_ranking *ranking, int64_t class);
+
+#endif

@@ -1,0 +1,135 @@
+#include "train/surface.h"
+
+#include <math.h>
+
+#include "math/each.h"
+
+struct points {
+    int64_t n;
+    int64_t (*at)[CR_RANK_MAX];
+};
+
+/* The picture: what of an output's shape is neither batch nor classes. */
+static int surface_shape(const struct cr_metric_batch *batch, int64_t *dim)
+{
+    int rank = 0;
+
+    for (int i = 1; i < batch->spec->rank; i++)
+        if (i != batch->axis)
+            dim[rank++] = batch->spec->dim[i];
+    return rank;
+}
+
+static void surface_find(struct cr_arena *mem, const unsigned char *in,
+                         int rank, const int64_t *dim, struct points *to)
+{
+    int64_t all = 1, n = 0;
+
+    for (int i = 0; i < rank; i++)
+        all *= dim[i];
+    to->at = cr_alloc(mem, (size_t)all + 1, sizeof *to->at);
+    for (int64_t i = 0; i < all; i++) {
+        int64_t rest = i, step = 1;
+        bool edge = false;
+
+        for (int k = rank - 1; k >= 0 && in[i]; k--) {
+            int64_t x = rest % dim[k];
+
+            edge = edge || x == 0 || x == dim[k] - 1 || !in[i - step] ||
+                   !in[i + step];
+            to->at[n][k] = x;
+            rest /= dim[k];
+            step *= dim[k];
+        }
+        n += edge;
+    }
+    to->n = n;
+}
+
+struct surface_job {
+    const struct points *from, *to;
+    int rank, metric;
+    double *distance;
+};
+
+/* Surfaces are thin, so all pairs are few beside the network's work. */
+static void surface_range(void *ctx, int64_t first, int64_t last)
+{
+    const struct surface_job *j = ctx;
+
+    for (int64_t i = first; i < last; i++) {
+        double best = INFINITY;
+
+        for (int64_t k = 0; k < j->to->n; k++) {
+            double sum = 0, most = 0;
+
+            for (int r = 0; r < j->rank; r++) {
+                double d = fabs((double)(j->from->at[i][r] - j->to->at[k][r]));
+
+                sum += j->metric == 0 ? d * d : d;
+                most = fmax(most, d);
+            }
+            best = fmin(best, j->metric == 1 ? most : sum);
+        }
+        j->distance[i] = j->metric == 0 ? sqrt(best) : best;
+    }
+}
+
+static double *surface_distances(struct cr_arena *mem,
+                                 const struct points *from,
+                                 const struct points *to, int rank, int metric)
+{
+    struct surface_job job = { from, to, rank, metric,
+                               CR_NEWS(mem, double, from->n + 1) };
+
+    cr_each_few(from->n, 2.0 * (double)to->n * rank, &job, surface_range);
+    return job.distance;
+}
+
+void cr_surface_add(const struct cr_surface *opts, struct cr_metric_mean *mean,
+                    const struct cr_metric_batch *batch,
+                    double (*of)(const void *opts,
+                                 const struct cr_surfaces *between))
+{
+    int64_t dim[CR_RANK_MAX], samples = batch->spec->dim[0];
+    int64_t n = cr_metric_positions(batch) / samples;
+    int rank = surface_shape(batch, dim);
+
+    for (int64_t i = 0; i < samples; i++) {
+        struct cr_arena mem = { 0 };
+        unsigned char *said = CR_NEWS(&mem, unsigned char, n);
+        unsigned char *is = CR_NEWS(&mem, unsigned char, n);
+        struct points edge[2];
+        struct cr_surfaces between;
+
+        for (int64_t k = 0; k < n; k++) {
+            said[k] = cr_metric_argmax(batch, i * n + k) == opts->label_idx;
+            is[k] = cr_metric_label(batch, i * n + k) == opts->label_idx;
+        }
+        surface_find(&mem, said, rank, dim, &edge[0]);
+        surface_find(&mem, is, rank, dim, &edge[1]);
+        for (int k = 0; k < 2; k++) {
+            between.n[k] = edge[k].n;
+            between.distance[k] = surface_distances(&mem, &edge[k],
+                                                    &edge[1 - k], rank,
+                                                    opts->distance_metric);
+        }
+        if (edge[0].n > 0 || edge[1].n > 0) {
+            mean->sum += of(opts, &between);
+            mean->all++;
+        }
+        cr_arena_free(&mem);
+    }
+}
+
+const char *cr_surface_misfit(const void *opts, const struct cr_spec *output,
+                              int axis)
+{
+    const struct cr_surface *o = opts;
+
+    if (output->rank < 3)
+        return "an output of shape (n, classes, height, width)";
+    if (o->label_idx >= output->dim[axis])
+        return "a 'label_idx' that is one of the classes";
+    return NULL;
+}
