@@ -144,6 +144,21 @@ static bool loop_eval_planned(const struct loop *l)
             l->now - l->eval_last >= t->eval_every.seconds);
 }
 
+static void loop_plateau(struct cr_train *t)
+{
+    struct cr_state *s = &t->state;
+    const struct cr_lr *lr = &t->optim.lr;
+    const struct cr_score *score =
+        cr_score_find(&s->eval, t->plateau->monitor);
+
+    if (cr_plateau_step(t->plateau, t->plateau_max,
+                        lr->schedule->at(lr->opts, &lr->run, 0), score->value,
+                        &s->plateau))
+        cr_console_say(&t->console,
+                       "no gain in %s: the learning rate is %g now",
+                       t->plateau->monitor, s->plateau.rate);
+}
+
 /* What the evaluation means for best and early stopping. One that stands
  * only at the end of the run does not count for the latter: a run that is
  * prolonged would stop at another place than one that was long at once. */
@@ -183,6 +198,8 @@ static void loop_judge(struct cr_train *t, bool planned)
         }
         s->stopped_early = s->wait >= t->train.early_stop.patience;
     }
+    if (planned && t->plateau)
+        loop_plateau(t);
 }
 
 static bool loop_eval_due(const struct loop *l)

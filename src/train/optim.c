@@ -69,9 +69,16 @@ static bool optim_group_read(struct cr_config *config,
     to->patterns = cr_patterns_read(config, group.params);
     to->weight_decay = group.weight_decay;
     to->has_lr = group.learning_rate.node != NULL;
-    return to->patterns &&
-           (!to->has_lr ||
-            cr_lr_read(config, &group.learning_rate, &to->lr));
+    if (!to->patterns ||
+        (to->has_lr && !cr_lr_read(config, &group.learning_rate, &to->lr)))
+        return false;
+    if (to->has_lr && cr_lr_plateau(&to->lr))
+        return cr_error(config->diag, group.learning_rate.node->pos,
+                        CR_E_CONFLICT,
+                        "%s stands for the rate of the optimizer, not of a "
+                        "group",
+                        to->lr.schedule->about.name);
+    return true;
 }
 
 static bool optim_groups_read(struct cr_config *config,

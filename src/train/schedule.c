@@ -203,9 +203,18 @@ bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
 
 static double schedule_base(const struct cr_lr *lr, int64_t update)
 {
+    if (lr->plateau && lr->plateau->begun)
+        return lr->plateau->rate;
     if (lr->schedule)
         return lr->schedule->at(lr->opts, &lr->run, update);
     return lr->values[update < lr->n ? update : lr->n - 1];
+}
+
+const struct cr_plateau_rule *cr_lr_plateau(const struct cr_lr *lr)
+{
+    return lr->schedule && lr->schedule->plateau
+               ? lr->schedule->plateau(lr->opts)
+               : NULL;
 }
 
 double cr_lr_at(const struct cr_lr *lr, int64_t update)

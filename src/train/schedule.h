@@ -4,13 +4,16 @@
  * with `warmup` beside a schedule, a rise from 0 before it.
  *
  * A rate is a function of the number of the update alone, so a resumed run
- * goes on exactly. Where amounts are epochs or percent, it is one of the
- * run's lengths too: cr_lr_bind tells them.
+ * goes on exactly. (One kind depends on the evaluations too, and where they
+ * have brought it is part of the state: train/plateau.h.) Where amounts are
+ * epochs or percent, it is one of the run's lengths too: cr_lr_bind tells
+ * them.
  */
 #ifndef CR_TRAIN_SCHEDULE_H
 #define CR_TRAIN_SCHEDULE_H
 
 #include "conf/config.h"
+#include "train/plateau.h"
 
 /* The lengths of a run, in updates; 0 where they are not known. */
 struct cr_span {
@@ -25,6 +28,8 @@ struct cr_schedule {
     /* Optional: what the rows cannot say. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts,
                   const struct cr_span *run);
+    /* Optional: it falls behind evaluations; `at` is what it begins with. */
+    const struct cr_plateau_rule *(*plateau)(const void *opts);
 };
 
 struct cr_lr {
@@ -35,6 +40,7 @@ struct cr_lr {
     struct cr_pos pos;          /* of the schedule, for messages */
     struct cr_amount warmup;
     double warm;                /* updates of it */
+    const struct cr_plateau *plateau; /* where such a one stands; or NULL */
     struct cr_span run;
 };
 
@@ -47,6 +53,9 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
  * counts in what is not known. Before the first cr_lr_at. */
 bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
                 const struct cr_span *run);
+
+/* What makes it fall behind evaluations; NULL: nothing. */
+const struct cr_plateau_rule *cr_lr_plateau(const struct cr_lr *lr);
 
 /* The rate of an update, counted from 0. */
 double cr_lr_at(const struct cr_lr *lr, int64_t update);

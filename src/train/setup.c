@@ -269,13 +269,13 @@ static bool setup_maximize(int mode, const struct cr_metric_use *use)
     return mode == CR_MODE_AUTO ? use->metric->maximize : mode == CR_MODE_MAX;
 }
 
-/* The metric of that name; NULL after reporting. */
-static const struct cr_metric_use *
-setup_metric(struct cr_train *t, const char *section, const char *sub,
-             const char *key, const char *name)
+/* The metric of that name, which `what` asks for at `node`; NULL after
+ * reporting. */
+static const struct cr_metric_use *setup_metric(struct cr_train *t,
+                                                const struct cr_node *node,
+                                                const char *what,
+                                                const char *name)
 {
-    const struct cr_node *node =
-        cr_node_get(cr_node_get(cr_section(t->config, section), sub), key);
     const struct cr_metric_use *use =
         cr_metrics_find(&t->metrics, cr_score_bare(name));
     struct cr_pos pos = node ? node->pos : CR_NOWHERE;
@@ -283,8 +283,7 @@ setup_metric(struct cr_train *t, const char *section, const char *sub,
 
     if (!t->eval_pipe) {
         cr_error(t->diag, pos, CR_E_CONFLICT,
-                 "'%s.%s' needs an evaluation: 'dataset.eval' is missing",
-                 section, sub);
+                 "'%s' needs an evaluation: 'dataset.eval' is missing", what);
         return NULL;
     }
     if (use && cr_metric_single(use->metric))
@@ -301,14 +300,42 @@ setup_metric(struct cr_train *t, const char *section, const char *sub,
     return NULL;
 }
 
+static const struct cr_node *setup_node(const struct cr_train *t,
+                                        const char *section, const char *sub,
+                                        const char *key)
+{
+    return cr_node_get(cr_node_get(cr_section(t->config, section), sub), key);
+}
+
+static bool setup_plateau(struct cr_train *t)
+{
+    const struct cr_lr *lr = &t->optim.lr;
+    const struct cr_node *node = t->optim.opts->learning_rate.node;
+    const struct cr_node *args =
+        lr->schedule ? cr_node_get(node, lr->schedule->about.name) : NULL;
+    const struct cr_node *monitor = cr_node_get(args, "monitor");
+    const struct cr_metric_use *use;
+
+    t->plateau = cr_lr_plateau(lr);
+    if (!t->plateau)
+        return true;
+    t->optim.lr.plateau = &t->state.plateau;
+    use = setup_metric(t, monitor ? monitor : node, lr->schedule->about.name,
+                       t->plateau->monitor);
+    if (use)
+        t->plateau_max = setup_maximize(t->plateau->mode, use);
+    return use != NULL;
+}
+
 static bool setup_deciders(struct cr_train *t)
 {
     const struct cr_metric_use *early;
     bool ok = true;
 
     if (t->checkpoint.best.metric) {
-        t->best = setup_metric(t, "checkpoint", "best", "metric",
-                               t->checkpoint.best.metric);
+        t->best = setup_metric(
+            t, setup_node(t, "checkpoint", "best", "metric"), "checkpoint.best",
+            t->checkpoint.best.metric);
         ok = t->best != NULL;
     } else if (t->eval_pipe) {
         for (int i = 0; i < t->metrics.n; i++) {
@@ -323,8 +350,9 @@ static bool setup_deciders(struct cr_train *t)
     if (t->best)
         t->best_max = setup_maximize(t->checkpoint.best.mode, t->best);
     if (t->train.early_stop.monitor) {
-        early = setup_metric(t, "train", "early_stop", "monitor",
-                             t->train.early_stop.monitor);
+        early = setup_metric(t,
+                             setup_node(t, "train", "early_stop", "monitor"),
+                             "train.early_stop", t->train.early_stop.monitor);
         ok = early && ok;
         if (early && t->train.early_stop.patience > 0)
             t->early_max = setup_maximize(t->train.early_stop.mode, early);
@@ -385,7 +413,7 @@ bool cr_train_prepare(struct cr_train *t)
     ok = cr_require_check(t->diag, t->require, true, cr_train_value, t) && ok;
     if (cr_section(t->config, "network") && cr_section(t->config, "loss") &&
         cr_section(t->config, "optimizer"))
-        ok = setup_net(t, &columns) && ok;
+        ok = setup_net(t, &columns) && setup_plateau(t) && ok;
     if (!ok || t->diag->errors > 0)
         return false;
     t->id = cr_config_id(t->config);

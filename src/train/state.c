@@ -25,6 +25,7 @@ static const char *const state_members[] = { "epoch",
                                              "events",
                                              "loss_scale",
                                              "nan",
+                                             "plateau",
                                              "micro_batches",
                                              "fitted",
                                              NULL };
@@ -146,6 +147,20 @@ static void state_nan(struct cr_buf *b, const struct cr_nan_state *s)
     cr_buf_f(b, ",\"good_step\":%" PRId64 "},", s->good_step);
 }
 
+static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
+{
+    if (!p->begun)
+        return;
+    cr_buf_str(b, "\"plateau\":{\"rate\":");
+    cr_buf_real(b, p->rate);
+    if (p->some) {
+        cr_buf_str(b, ",\"best\":");
+        cr_buf_real(b, p->best);
+    }
+    cr_buf_f(b, ",\"wait\":%" PRId64 ",\"cooldown\":%" PRId64 "},", p->wait,
+             p->cooldown);
+}
+
 const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
 {
     struct cr_buf b = { .arena = arena };
@@ -167,6 +182,7 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
              cr_state_updates(s), cr_state_updates(s));
     state_scale(&b, &s->scale);
     state_nan(&b, &s->nan);
+    state_plateau(&b, &s->plateau);
     if (s->micro > 1)
         cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->micro);
     state_data(&b, s);
@@ -248,6 +264,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     const struct cr_node *best = cr_node_get(root, "best");
     const struct cr_node *early = cr_node_get(root, "early_stop");
     const struct cr_node *scale = cr_node_get(root, "loss_scale");
+    const struct cr_node *plateau = cr_node_get(root, "plateau");
     const struct cr_node *nan = cr_node_get(root, "nan");
     const struct cr_node *stopped = cr_node_get(early, "stopped");
 
@@ -295,6 +312,12 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->nan.fallbacks = cr_json_int(nan, "fallbacks", 0);
     to->nan.factor = cr_json_real(nan, "factor", 1);
     to->nan.good_step = cr_json_int(nan, "good_step", -1);
+    to->plateau.rate = cr_json_real(plateau, "rate", NAN);
+    to->plateau.begun = !isnan(to->plateau.rate);
+    to->plateau.best = cr_json_real(plateau, "best", NAN);
+    to->plateau.some = !isnan(to->plateau.best);
+    to->plateau.wait = cr_json_int(plateau, "wait", 0);
+    to->plateau.cooldown = cr_json_int(plateau, "cooldown", 0);
     to->other = state_others(arena, root);
     return true;
 }

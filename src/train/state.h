@@ -9,6 +9,7 @@
 #define CR_TRAIN_STATE_H
 
 #include "math/spec.h"
+#include "train/plateau.h"
 #include "train/scale.h"
 #include "train/score.h"
 
@@ -60,6 +61,7 @@ struct cr_state {
 
     struct cr_scale scale;
     struct cr_nan_state nan;
+    struct cr_plateau plateau; /* of the optimizer's rate */
 
     const struct cr_node *other; /* members kept as they are; or NULL */
 };

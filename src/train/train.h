@@ -81,7 +81,8 @@ struct cr_train {
     struct cr_watch *watch; /* NULL: nothing is watched */
     struct cr_speak *speak; /* NULL: no texts are drawn */
     const struct cr_metric_use *best;    /* NULL: none */
-    bool best_max, early_max;
+    const struct cr_plateau_rule *plateau; /* NULL: none */
+    bool best_max, early_max, plateau_max;
     struct cr_require *require;
 
     int64_t per_epoch;      /* batches */

@@ -71,7 +71,9 @@ struct trace_job {
     struct cr_config *config;
     struct cr_store *store; /* weights; NULL: initial ones */
     struct cr_probe probe;
-    int64_t done; /* updates before the first one here */
+    int64_t done, left_out; /* steps before the first one here; without an
+                               update */
+    struct cr_plateau plateau;
     uint64_t seed;
     struct cr_net *net;
     struct cr_optim_use optim;
@@ -112,6 +114,11 @@ static bool trace_done(struct trace_job *t)
                        cr_store_meta(t->store, "cellrun.state"), &state))
         return false;
     t->done = state.step;
+    t->left_out = cr_state_left_out(&state);
+    cr_net_skipped(t->net, t->left_out);
+    t->plateau = state.plateau;
+    t->optim.lr.plateau = &t->plateau;
+    t->optim.factor = state.nan.factor;
     return true;
 }
 
@@ -202,7 +209,8 @@ static bool trace_compute(struct trace_job *t)
         if (!cr_exec_sound(t->exec, t->diag))
             return false;
         if (!cr_exec_backward(t->exec, 1,
-                              cr_optim_lr(&t->optim, t->net, t->done + i)))
+                              cr_optim_lr(&t->optim, t->net,
+                                          t->done - t->left_out + i)))
             return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
                             "the gradient of the loss is not finite at step "
                             "%" PRId64,

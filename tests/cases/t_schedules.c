@@ -8,6 +8,8 @@
  *   at: [0, 1, ...]     updates, from 0
  *   rate: [...]         at each of them
  *   golden: TENSOR      of tests/golden/schedules.safetensors: at all updates
+ *   metric: [...]       values of a metric, one evaluation after the other
+ *   rates: [...]        behind each of them, in MindSpore's float
  *   within: 1e-5        relative; MindSpore's float loses some near an end
  *   error: TEXT         must be refused with this in the message
  *
@@ -77,6 +79,33 @@ static void check_golden(const struct cr_node *c, const struct cr_lr *lr,
         cr_store_close(store);
 }
 
+static void check_metric(const struct cr_node *c, struct cr_lr *lr)
+{
+    const struct cr_node *rate = cr_node_get(c, "rates");
+    const struct cr_plateau_rule *rule = cr_lr_plateau(lr);
+    struct cr_plateau state = { 0 };
+    double first = cr_lr_at(lr, 0), most = 0;
+
+    if (!ok(rule && rate && cr_node_count(cr_node_get(c, "metric")) ==
+                                cr_node_count(rate),
+            "%s: as many rates as values", case_name(c)))
+        return;
+    lr->plateau = &state;
+    rate = rate->child;
+    for (CR_EACH(m, cr_node_get(c, "metric"))) {
+        double before = cr_lr_at(lr, 7);
+        bool fell = cr_plateau_step(rule, rule->mode == 2, first, m->real,
+                                    &state);
+
+        most = fmax(most, off(cr_lr_at(lr, 7), rate->real));
+        if (fell != (cr_lr_at(lr, 7) < before))
+            most = INFINITY;
+        rate = rate->next;
+    }
+    ok(most < 1e-6, "%s: behind all values off by %.2g at most", case_name(c),
+       most);
+}
+
 static void run_case(const struct cr_schedule *schedule,
                      const struct cr_node *c)
 {
@@ -101,6 +130,8 @@ static void run_case(const struct cr_schedule *schedule,
                   good ? "" : diag.first->text)) {
         ok(lr.schedule == schedule, "it is a %s", schedule->about.name);
         check_points(c, &lr);
+        if (cr_node_get(c, "metric"))
+            check_metric(c, &lr);
         if (cr_node_get(c, "golden"))
             check_golden(c, &lr, &diag, &mem);
     }

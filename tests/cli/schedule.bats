@@ -55,3 +55,65 @@ rates() {
     [[ $output == *"did you mean 'warmup'"* ]]
     [ ! -e r ]
 }
+
+@test "a plateau: the rate falls behind evaluations without gain, and resumes" {
+    plateau='{ReduceLROnPlateau: {learning_rate: 0.04, monitor: accuracy, factor: 0.5, patience: 1, min_delta: 0.02, cooldown: 1}}'
+    set -- -q log.every=1 eval.every='7 steps' checkpoint.every='5 steps' \
+        checkpoint.keep_checkpoint_max=100 "optimizer.learning_rate=$plateau"
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o a --epochs 5 "$@"
+    # by hand, from the evaluations that were planned, to the rate behind them
+    jq -s -r '.[] | select(.split == "eval" and .step % 7 == 0) |
+        "\(.step) \(.accuracy)"' a/metrics.jsonl >evals
+    jq -s -r '.[] | select(.split == "train") | "\(.step) \(.lr)"' \
+        a/metrics.jsonl >rates
+    awk 'BEGIN { lr = 0.04; best = -1 }
+        FILENAME == "evals" {
+            if (cool > 0) { cool--; wait = 0 }
+            if ($2 > best + 0.02) { best = $2; wait = 0 }
+            else if (cool == 0 && ++wait >= 1) {
+                lr = lr * 0.5; cool = 1; wait = 0; fell++
+            }
+            rate[$1] = lr
+            next
+        }
+        {
+            last = int(($1 - 1) / 7) * 7
+            want = last ? rate[last] : 0.04
+            if (($2 - want) ^ 2 > 1e-20) { print $1, $2, want; bad = 1 }
+        }
+        END { exit bad || FNR != 95 || fell < 2 }' evals rates
+    run -0 "$CELLRUN" train c.yaml -o b --epochs 5 "$@"
+    cp -r b whole
+    for step in 80 30 45; do # back to there: a fall, a cooldown, between
+        rm b/ckpt/last.safetensors b/ckpt/best.safetensors
+        for f in b/ckpt/c-*; do
+            n=${f%.*} e=${n##*-} k=${e#*_}
+            [ $(((${e%_*} - 1) * 19 + k)) -le $step ] || rm "$f"
+        done
+        sed -i 's/"completed"/"running"/' b/record.json
+        run -0 --separate-stderr "$CELLRUN" resume b --progress plain
+        [[ $stderr == *"at step $step"* ]]
+        cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+        rm -r b
+        cp -r whole b
+    done
+    # behind a rise, and beside groups with a rate of their own
+    run -0 "$CELLRUN" train c.yaml -o c --epochs 2 "$@" \
+        "optimizer.learning_rate=${plateau%\}}, warmup: 4 steps}" \
+        'optimizer.group_params=[{params: "out.*", learning_rate: 0.02}]'
+    jq -s -e 'map(select(.split == "train") | .lr) | .[0] == 0 and
+        .[2] == 0.02 and .[5] == 0.04' c/metrics.jsonl
+}
+
+@test "a plateau needs a metric, and is no group's" {
+    plateau='{ReduceLROnPlateau: {learning_rate: 0.04, monitor: acuracy}}'
+    run -2 "$CELLRUN" train c.yaml -o r "optimizer.learning_rate=$plateau"
+    [[ $output == *"'acuracy' is none of the metrics"*"did you mean 'accuracy'?"* ]]
+    run -2 "$CELLRUN" train c.yaml -o r "optimizer.learning_rate=$plateau" \
+        '~dataset.eval'
+    [[ $output == *"'ReduceLROnPlateau' needs an evaluation: 'dataset.eval' is missing"* ]]
+    run -2 "$CELLRUN" check c.yaml \
+        "optimizer.group_params=[{params: 'out.*', learning_rate: $plateau}]"
+    [[ $output == *"ReduceLROnPlateau stands for the rate of the optimizer, not of a group"* ]]
+    [ ! -e r ]
+}

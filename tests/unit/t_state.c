@@ -18,6 +18,8 @@ static struct cr_state make(struct cr_score *scores)
         .best_step = 800, .wait = 1, .wait_best = 0.3, .wait_some = true,
         .nan = { .skipped = 4, .row = 1, .fallbacks = 2, .factor = 0.1 + 0.2,
                  .good_step = 1400 },
+        .plateau = { .begun = true, .rate = 0.1 + 0.2, .some = true,
+                     .best = -0.3, .wait = 2, .cooldown = 1 },
     };
 
     s.columns[0] = (struct cr_column){
@@ -57,6 +59,10 @@ int main(void)
            back.nan.factor == 0.1 + 0.2 && back.nan.good_step == 1400 &&
            cr_state_updates(&back) == 1496,
        "what train.nan has done");
+    ok(back.plateau.begun && back.plateau.rate == 0.1 + 0.2 &&
+           back.plateau.some && back.plateau.best == -0.3 &&
+           back.plateau.wait == 2 && back.plateau.cooldown == 1,
+       "where a plateau stands");
     ok(back.n_columns == 2 && back.columns[0].spec.type == CR_U8 &&
            back.columns[0].spec.rank == 3 && back.columns[0].spec.dim[0] == 28,
        "columns");

@@ -1,0 +1,48 @@
+/*
+ * MindSpore's callback ReduceLROnPlateau (mindspore/train/callback/
+ * _reduce_lr_on_plateau.py, 2.10), step by step: a cooldown runs first; a
+ * gain is more than min_delta beyond the best; without one for `patience`
+ * evaluations lr = max(lr factor, min_lr), where that is less.
+ *
+ * What differs: there a value of exactly 0 counts as none at all; here it is
+ * a value like others. A value that is not finite is no gain either way.
+ */
+#include "train/plateau.h"
+
+#include <math.h>
+
+static bool plateau_gain(const struct cr_plateau_rule *rule, bool max,
+                         double value, const struct cr_plateau *p)
+{
+    if (!isfinite(value))
+        return false;
+    if (!p->some)
+        return true;
+    return max ? value > p->best + rule->min_delta
+               : value < p->best - rule->min_delta;
+}
+
+bool cr_plateau_step(const struct cr_plateau_rule *rule, bool max,
+                     double first, double value, struct cr_plateau *p)
+{
+    double before;
+
+    if (!p->begun)
+        *p = (struct cr_plateau){ .begun = true, .rate = first };
+    before = p->rate;
+    if (p->cooldown > 0) {
+        p->cooldown--;
+        p->wait = 0;
+    }
+    if (plateau_gain(rule, max, value, p)) {
+        p->best = value;
+        p->some = true;
+        p->wait = 0;
+    } else if (p->cooldown == 0 && ++p->wait >= rule->patience) {
+        if (p->rate > rule->min_lr)
+            p->rate = fmax(p->rate * rule->factor, rule->min_lr);
+        p->cooldown = rule->cooldown;
+        p->wait = 0;
+    }
+    return p->rate != before;
+}
