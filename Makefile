@@ -5,7 +5,8 @@
 
 # What `make packages` installs (Debian's names), and what .ci/run needs more.
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
-            libjpeg-dev libjansson-dev libopenblas-dev libdnnl-dev bats jq mandoc
+            libjpeg-dev libjansson-dev libprotobuf-c-dev libopenblas-dev \
+            libdnnl-dev bats jq mandoc
 PACKAGES_CI := valgrind libc6-dbg clang libclang-rt-14-dev
 
 comma   := ,
@@ -30,7 +31,7 @@ endif
 
 # Libraries met at link time. OpenBLAS and oneDNN are opened at first need.
 # pkg-config is asked when it is first wanted: `make packages` may bring it.
-libs    := yaml-0.1 zlib libpng libjpeg jansson
+libs    := yaml-0.1 zlib libpng libjpeg jansson libprotobuf-c
 LDLIBS  ?= $(eval LDLIBS := $$(shell pkg-config --libs $(libs)) \
              -lm -lpthread -ldl)$(LDLIBS)
 libs_cflags = $(eval libs_cflags := $$(shell pkg-config --cflags \

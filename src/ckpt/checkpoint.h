@@ -1,7 +1,7 @@
 /*
  * Checkpoints: safetensors files with cellrun's profile (the head of
- * checkpoint.c has the format), and the reading of anybody's safetensors and
- * NPZ.
+ * checkpoint.c has the format), and the reading of anybody's safetensors, NPZ
+ * and MindSpore's .ckpt.
  */
 #ifndef CR_CKPT_CHECKPOINT_H
 #define CR_CKPT_CHECKPOINT_H
@@ -17,7 +17,7 @@ struct cr_store;
 struct cr_entry {
     const char *name;
     struct cr_spec spec; /* rank -1: more than 8 dimensions */
-    const char *dtype;   /* "F32", or NPZ's "<f4" */
+    const char *dtype;   /* "F32", or NPZ's "<f4", MindSpore's "Float32" */
     bool readable;       /* of a type and rank that cr_store_read takes */
     int64_t offset;      /* of its first byte in the file */
     size_t bytes;        /* in the file */
@@ -41,7 +41,7 @@ const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
 
 const char *cr_store_path(const struct cr_store *store);
 int64_t cr_store_size(const struct cr_store *store);
-/* "cellrun checkpoint", "safetensors" or "NPZ". */
+/* "cellrun checkpoint", "safetensors", "NPZ", "MindSpore checkpoint". */
 const char *cr_store_kind(const struct cr_store *store);
 /* In the order of their bytes in the file. */
 const struct cr_entry *cr_store_entries(const struct cr_store *store, int *n);
@@ -51,7 +51,8 @@ const struct cr_meta *cr_store_metas(const struct cr_store *store, int *n);
 /* A metadata value, NULL if absent: "cellrun.config", "cellrun.state". */
 const char *cr_store_meta(const struct cr_store *store, const char *key);
 bool cr_store_is_ours(const struct cr_store *store);
-bool cr_store_is_train(const struct cr_store *store); /* resumable */
+bool cr_store_is_summed(const struct cr_store *store); /* has checksums */
+bool cr_store_is_train(const struct cr_store *store);  /* resumable */
 
 /* Reads a tensor, converted to `type`, verifying its checksum. `to` holds
  * cr_count(&entry->spec) elements of that type. */
@@ -77,7 +78,7 @@ struct cr_ckpt {
 };
 bool cr_ckpt_write(struct cr_diag *diag, const char *path,
                    const struct cr_ckpt *ckpt);
-/* A plain safetensors or, by its suffix, NPZ file (trace). */
+/* A plain safetensors or, by its suffix, NPZ or MindSpore's file (trace). */
 bool cr_tensors_write(struct cr_diag *diag, const char *path,
                       const struct cr_tensor *tensors, int n);
 

@@ -25,7 +25,8 @@ struct load {
 
 static const struct cr_opt load_opts[] = {
     CR_STR(struct load, ckpt,
-           "Checkpoint, safetensors or NPZ file, or run directory."),
+           "Checkpoint, safetensors, NPZ or MindSpore's .ckpt file, or run "
+           "directory."),
     CR_NODE(struct load, rename,
             "Pairs [pattern, replacement] applied to the file's names in "
             "turn; POSIX extended expressions, \\1 is the first group."),
@@ -471,7 +472,9 @@ static void load_loaded(const struct load_job *job, struct cr_buf *text)
         cr_buf_f(text, " and %d BatchNorm statistics", statistics);
     for (int i = 0; i < job->n_rules; i++) {
         cr_buf_f(text, "%srule %d %s%s", comma, i + 1,
-                 job->rule[i].used > 0 ? "used " : "never used",
+                 job->rule[i].used == 0 ? "never used"
+                 : i == 0               ? "used "
+                                        : "",
                  job->rule[i].used > 0
                      ? load_times(job->arena, job->rule[i].used)
                      : "");
@@ -538,7 +541,6 @@ static void load_tell(const struct load_job *job, const struct load *o,
     for (int i = 0; i < job->n_sources; i++)
         if (!job->source[i].used)
             load_names(&text, job->source[i].name, &shown);
-    cr_buf_char(&text, '\n');
     to->text = cr_buf_text(&text);
 }
 
@@ -624,8 +626,7 @@ static bool load_is_state(const struct load_job *job, const char *name)
         size_t n = strlen(name), of = strlen(param);
 
         if (n > of && strcmp(name + n - of, param) == 0 &&
-            (name[n - of - 1] == '_' ||
-             strchr(name, '.') == name + n - of - 1))
+            (name[n - of - 1] == '_' || strchr(name, '.') == name + n - of - 1))
             return true;
     }
     return false;

@@ -10,7 +10,8 @@
 
 struct cr_load_report {
     int loaded, skipped, missing, unused;
-    const char *text; /* as config.md 3.6 prints it, lines; NULL: no load */
+    /* as config.md 3.6 prints it, no newline behind the last; NULL: no load */
+    const char *text;
 };
 
 /* Does what the section `load` says, if there is one. `path`, when not NULL,

@@ -5,12 +5,13 @@
 #include "base/str.h"
 #include "ckpt/load.h"
 
-/* A run directory, a safetensors file, or its name without the suffix. */
+/* A run directory, a safetensors file or its name without the suffix, or
+ * MindSpore's file (which has no config, and so is refused with a reason). */
 static bool operand_is_ckpt(struct cr_arena *arena, const char *name)
 {
     struct stat st;
 
-    if (cr_ends(name, ".safetensors"))
+    if (cr_ends(name, ".safetensors") || cr_ends(name, ".ckpt"))
         return true;
     if (stat(name, &st) == 0)
         return S_ISDIR(st.st_mode);

@@ -275,7 +275,7 @@ struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
     struct cr_store *s;
     struct stat st;
     unsigned char *head = NULL;
-    char magic[4] = "";
+    unsigned char magic[9] = "";
     size_t n = 0;
     bool ok;
 
@@ -298,9 +298,11 @@ struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
         cr_store_close(s);
         return NULL;
     }
-    if (s->size >= 4 && pread(s->fd, magic, 4, 0) == 4 &&
+    if (pread(s->fd, magic, sizeof magic, 0) == sizeof magic &&
         (memcmp(magic, "PK\3\4", 4) == 0 || memcmp(magic, "PK\5\6", 4) == 0))
         ok = cr_npz_open(s, diag);
+    else if (cr_ms_claims(magic))
+        ok = cr_ms_open(s, diag);
     else
         ok = store_head(s, diag, &head, &n) &&
              cr_st_parse(s, diag, (const char *)head + 8, n - 8) &&
@@ -332,7 +334,10 @@ int64_t cr_store_size(const struct cr_store *s)
 
 const char *cr_store_kind(const struct cr_store *s)
 {
-    return s->npz ? "NPZ" : s->ours ? "cellrun checkpoint" : "safetensors";
+    return s->npz    ? "NPZ"
+           : s->ms   ? "MindSpore checkpoint"
+           : s->ours ? "cellrun checkpoint"
+                     : "safetensors";
 }
 
 const struct cr_entry *cr_store_entries(const struct cr_store *s, int *n)
@@ -393,6 +398,11 @@ bool cr_store_is_ours(const struct cr_store *s)
     return s->ours;
 }
 
+bool cr_store_is_summed(const struct cr_store *s)
+{
+    return s->ours || s->npz || s->summed;
+}
+
 bool cr_store_is_train(const struct cr_store *s)
 {
     return s->train;
@@ -419,6 +429,14 @@ static void store_truth(unsigned char *x, size_t n)
         x[i] = x[i] != 0;
 }
 
+/* n bytes of an entry from its byte `at`. */
+static bool store_bytes(struct cr_store *s, struct cr_diag *diag,
+                        const struct cr_entry *e, size_t at, void *to, size_t n)
+{
+    return s->ms ? cr_ms_pread(s, diag, e, (int64_t)at, to, n)
+                 : cr_store_pread(s, diag, e->offset + (int64_t)at, to, n);
+}
+
 bool cr_store_read(struct cr_store *s, struct cr_diag *diag,
                    const struct cr_entry *e, enum cr_type type, void *to)
 {
@@ -441,7 +459,7 @@ bool cr_store_read(struct cr_store *s, struct cr_diag *diag,
         size_t n = e->bytes - at < STORE_CHUNK ? e->bytes - at : STORE_CHUNK;
         unsigned char *x = direct ? (unsigned char *)to + at : chunk;
 
-        if (!cr_store_pread(s, diag, e->offset + (int64_t)at, x, n))
+        if (!store_bytes(s, diag, e, at, x, n))
             return false;
         crc = cr_crc32(crc, x, n);
         if (from == CR_BOOL)
@@ -464,7 +482,7 @@ bool cr_store_check(struct cr_store *s, struct cr_diag *diag,
     for (size_t at = 0; at < e->bytes; at += STORE_CHUNK) {
         size_t n = e->bytes - at < STORE_CHUNK ? e->bytes - at : STORE_CHUNK;
 
-        if (!cr_store_pread(s, diag, e->offset + (int64_t)at, chunk, n))
+        if (!store_bytes(s, diag, e, at, chunk, n))
             return false;
         crc = cr_crc32(crc, chunk, n);
     }

@@ -19,6 +19,7 @@
 #define CR_ST_CRC_AT 70     /* in the file */
 
 struct cr_npz_member;
+struct cr_ms_tensor;
 
 struct cr_store {
     struct cr_arena *arena;
@@ -26,11 +27,14 @@ struct cr_store {
     int fd;
     int64_t size;
     bool ours, train;
+    bool summed; /* there are checksums in it */
     int n, n_meta;
     struct cr_entry *entry;
     const struct cr_entry **sorted; /* by name */
     struct cr_meta *meta;
-    struct cr_npz_member *npz; /* one per entry; NULL: safetensors */
+    /* one per entry in NPZ, in MindSpore's; both NULL: safetensors */
+    struct cr_npz_member *npz;
+    struct cr_ms_tensor *ms;
 };
 
 /* n bytes from `at`; false after reporting. */
@@ -67,5 +71,14 @@ bool cr_npz_read(struct cr_store *store, struct cr_diag *diag,
                  const struct cr_entry *entry, enum cr_type type, void *to);
 bool cr_npz_write(struct cr_diag *diag, const char *path,
                   const struct cr_tensor *tensors, int n);
+
+/* Whether a file that begins so, of 9 bytes at least, is MindSpore's. */
+bool cr_ms_claims(const unsigned char *head);
+bool cr_ms_open(struct cr_store *store, struct cr_diag *diag);
+/* n bytes of an entry from its byte `at`, wherever its slices lie. */
+bool cr_ms_pread(struct cr_store *store, struct cr_diag *diag,
+                 const struct cr_entry *entry, int64_t at, void *to, size_t n);
+bool cr_ms_write(struct cr_diag *diag, const char *path,
+                 const struct cr_tensor *tensors, int n);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * Taking hold of a run directory, and going on from a checkpoint in it.
  */
+#include "train/frozen.h"
 #include "train/train.h"
 
 #include <errno.h>
@@ -356,54 +357,15 @@ static const char *start_command(struct cr_train *t)
     return cr_buf_text(&b);
 }
 
-static const char *start_values(struct cr_arena *arena, int64_t n)
+/* "epoch 3", or "step 500" within an epoch. */
+static const char *start_when(const void *of, const struct cr_thaw *thaw)
 {
-    return n < 10000 ? cr_strf(arena, "%" PRId64, n)
-                     : cr_strf(arena, "%.2f M", (double)n / 1e6);
-}
+    const struct cr_train *t = of;
+    int64_t at = cr_train_thaw_at(t, thaw), batches = at * t->micro;
 
-/* What freeze.patterns keep as it is. */
-static void start_say_frozen(struct cr_train *t)
-{
-    int n, all = 0, frozen = 0, still = 0, n_thaws;
-    int64_t all_values = 0, frozen_values = 0;
-    const struct cr_param *p = cr_net_params(t->net, &n);
-    const struct cr_thaw *thaw = cr_net_thaws(t->net, &n_thaws);
-
-    for (int i = 0; i < n; i++) {
-        int64_t values = cr_count(&p[i].spec);
-
-        still += p[i].still;
-        if (p[i].statistic)
-            continue;
-        all++;
-        all_values += values;
-        frozen += p[i].frozen;
-        frozen_values += p[i].frozen ? values : 0;
-    }
-    /* a mean and a variance per cell */
-    if (frozen)
-        cr_console_say(&t->console,
-                       "freeze  %d of %d parameters (%s of %s values)%s",
-                       frozen, all, start_values(t->arena, frozen_values),
-                       start_values(t->arena, all_values),
-                       still ? cr_strf(t->arena,
-                                       ", %d BatchNorm cell%s with "
-                                       "frozen statistics",
-                                       still / 2, still == 2 ? "" : "s")
-                             : "");
-    for (int i = 0; i < n_thaws; i++) {
-        int64_t at = cr_train_thaw_at(t, &thaw[i]);
-        int64_t batches = at * t->micro;
-        bool epoch = batches % t->per_epoch == 0;
-
-        cr_console_say(
-            &t->console,
-            "  at %s %" PRId64 ": unfreezes %s (%d parameter%s, %s values)",
-            epoch ? "epoch" : "step", epoch ? batches / t->per_epoch : at,
-            thaw[i].text, thaw[i].params, thaw[i].params == 1 ? "" : "s",
-            start_values(t->arena, thaw[i].values));
-    }
+    return batches % t->per_epoch == 0
+               ? cr_strf(t->arena, "epoch %" PRId64, batches / t->per_epoch)
+               : cr_strf(t->arena, "step %" PRId64, at);
 }
 
 static bool start_files(struct cr_train *t)
@@ -433,6 +395,7 @@ bool cr_train_start(struct cr_train *t)
                           : t->flags.resume ? CR_RUN_RESUME
                                             : CR_RUN_NEW;
     struct cr_load_report load = { 0 };
+    const char *frozen;
 
     cr_console_open(
         &t->console, t->flags.progress,
@@ -473,7 +436,9 @@ bool cr_train_start(struct cr_train *t)
                        t->resumed, t->state.step);
     if (load.text)
         cr_console_say(&t->console, "%s", load.text);
-    start_say_frozen(t);
+    frozen = cr_frozen_text(t->arena, t->net, start_when, t);
+    if (*frozen)
+        cr_console_say(&t->console, "%s", frozen);
     t->started_step = t->state.step;
     return true;
 }

@@ -1,5 +1,6 @@
 /*
- * ckpt: looks into checkpoints, and into any safetensors or NPZ file.
+ * ckpt: looks into checkpoints, and into any safetensors, NPZ or MindSpore
+ * file; writes one kind as another; tells what `load` would take.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -11,10 +12,13 @@
 #include "base/table.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/json.h"
+#include "ckpt/load.h"
 #include "conf/verb.h"
+#include "train/frozen.h"
+#include "train/view.h"
 
 struct ckpt {
-    const char *match, *meta;
+    const char *match, *meta, *out;
     double rtol, atol;
 };
 
@@ -25,6 +29,10 @@ static const struct cr_opt ckpt_opts[] = {
                "show: print only this value of the metadata "
                "(cellrun.config, cellrun.state, cellrun.vocab).",
                .text = "KEY"),
+    CR_STR_MAY(struct ckpt, out,
+               "convert: the file to write, MindSpore's when it ends in "
+               ".ckpt, NPZ in .npz, else safetensors.",
+               .flag = 'o', .text = "FILE"),
     CR_REAL_OR(struct ckpt, rtol, 0, 0, DBL_MAX,
                "diff: a deviation up to this part of B's value is none."),
     CR_REAL_OR(struct ckpt, atol, 0, 0, DBL_MAX,
@@ -290,7 +298,7 @@ static void ckpt_verify(struct cr_cli *cli, const char *path)
     if (!store)
         return;
     cr_store_entries(store, &n);
-    summed = strcmp(cr_store_kind(store), "safetensors") != 0;
+    summed = cr_store_is_summed(store);
     if (!cr_store_verify(store, cli->diag)) {
         cr_store_close(store);
         return;
@@ -445,22 +453,109 @@ done:
                                                   : 0;
 }
 
+/* ---- convert */
+
+/* The tensors that match, all or none. Config and state of a run are not
+ * taken along: no other format has a place for them. */
+static void ckpt_convert(struct cr_cli *cli, const char *path)
+{
+    const struct ckpt *o = cr_cli_opts(cli);
+    struct cr_store *store = cr_store_open(cli->arena, cli->diag, path);
+    const struct cr_entry *e;
+    struct cr_tensor *tensor;
+    int n, many = 0;
+    bool ok = store != NULL;
+
+    if (!store)
+        return;
+    e = cr_store_entries(store, &n);
+    tensor = CR_NEWS(cli->arena, struct cr_tensor, n);
+    for (int i = 0; ok && i < n; i++) {
+        struct cr_tensor *t = &tensor[many];
+
+        if (!ckpt_matches(o, e[i].name))
+            continue;
+        *t = (struct cr_tensor){ .name = e[i].name, .spec = e[i].spec };
+        t->data = cr_alloc(cli->arena, e[i].bytes, 1);
+        ok = cr_store_read(store, cli->diag, &e[i], e[i].spec.type, t->data);
+        many++;
+    }
+    if (ok && many == 0)
+        ok = cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+                      CR_E_CKPT_FORMAT, "no tensor in it matches");
+    ok = ok && cr_tensors_write(cli->diag, o->out, tensor, many);
+    if (ok && cli->json)
+        printf("{\"tensors\": %d}\n", many);
+    else if (ok && !cli->quiet)
+        printf("%s: %d tensor%s\n", cr_escape(cli->arena, o->out), many,
+               many == 1 ? "" : "s");
+    cr_store_close(store);
+}
+
+/* ---- load-report */
+
+static const char *ckpt_when(const void *of, const struct cr_thaw *thaw)
+{
+    const struct cr_cli *cli = of;
+    static const char *const units[] = {
+        [CR_EPOCHS] = "epoch", [CR_STEPS] = "step", [CR_SAMPLES] = "sample"
+    };
+
+    if (thaw->at.unit >= 0 && (size_t)thaw->at.unit < CR_LEN(units) &&
+        units[thaw->at.unit])
+        return cr_strf(cli->arena, "%s %.10g", units[thaw->at.unit],
+                       thaw->at.value);
+    return cr_strf(cli->arena, "%.10g %% of the run", thaw->at.value);
+}
+
+/* What train prints of `load` and `freeze`, without training; the shapes of
+ * what comes in are taken from the data, or from the first cell. */
+static int ckpt_load_report(struct cr_cli *cli)
+{
+    struct cr_load_report report;
+    struct cr_view view;
+    const char *frozen;
+
+    if (!cr_view_open(cli, &view))
+        return cr_cli_errors(cli, NULL);
+    if (!cr_section(view.config, "load"))
+        cr_error(cli->diag, view.config->root->pos, CR_E_MISSING_KEY,
+                 "ckpt load-report: there is no 'load' in this config");
+    else if (cr_view_net(&view, 0, true) &&
+             cr_load(view.config, view.net, NULL, &report)) {
+        frozen = cr_frozen_text(cli->arena, view.net, ckpt_when, cli);
+        if (cli->json)
+            printf("{\"loaded\": %d, \"skipped\": %d, \"missing\": %d, "
+                   "\"unused\": %d}\n",
+                   report.loaded, report.skipped, report.missing,
+                   report.unused);
+        else
+            printf("%s\n%s%s", report.text, frozen, *frozen ? "\n" : "");
+    }
+    cr_view_close(&view);
+    return 0;
+}
+
 /* ---- The verb */
 
 static const struct ckpt_sub {
     const char *name;
-    int files; /* 0: any number */
+    int files; /* 0: any number, from one on */
     void (*run)(struct cr_cli *cli, const char *path);
 } ckpt_subs[] = {
-    { "ls", 0, ckpt_ls },
-    { "show", 0, ckpt_show },
-    { "verify", 0, ckpt_verify },
-    { "diff", 2, NULL },
+    { "ls", 0, ckpt_ls },         { "show", 0, ckpt_show },
+    { "verify", 0, ckpt_verify }, { "convert", 1, ckpt_convert },
+    { "diff", 2, NULL },          { "load-report", 0, NULL },
 };
 
 static int ckpt_run(struct cr_cli *cli)
 {
-    static const char *const names[] = { "ls", "show", "diff", "verify", NULL };
+    static const char *const names[] = { "ls",     "show",    "diff",
+                                         "verify", "convert", "load-report",
+                                         NULL };
+    static const char *const many[] = { "at least one", "one", "two" };
+    const struct ckpt *o = cr_cli_opts(cli);
+    struct cr_cli rest = *cli;
     const char *name = cli->operands[0], *guess;
     const struct ckpt_sub *sub = NULL;
     int n = cli->n_operands - 1;
@@ -470,7 +565,8 @@ static int ckpt_run(struct cr_cli *cli)
             sub = &ckpt_subs[i];
     if (!sub) {
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "ckpt: found '%s', expected ls, show, diff or verify",
+                 "ckpt: found '%s', expected ls, show, diff, verify, convert "
+                 "or load-report",
                  cr_quote(cli->arena, name, strlen(name)));
         guess = cr_nearest(name, names);
         if (guess)
@@ -480,11 +576,23 @@ static int ckpt_run(struct cr_cli *cli)
     if (sub->files > 0 ? n != sub->files : n == 0) {
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                  "ckpt %s: found %d file%s, expected %s", name, n,
-                 n == 1 ? "" : "s", sub->files > 0 ? "two" : "at least one");
+                 n == 1 ? "" : "s", many[sub->files]);
         return 0;
     }
+    if ((sub->run == ckpt_convert) != (o->out != NULL)) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 o->out ? "ckpt %s writes no file: -o is for convert"
+                        : "ckpt %s: say with -o which file to write",
+                 name);
+        return 0;
+    }
+    rest.operands++;
+    rest.operand_pos++;
+    rest.n_operands--;
     if (!sub->run)
-        return ckpt_diff(cli, cli->operands[1], cli->operands[2]);
+        return sub->files == 2
+                   ? ckpt_diff(cli, rest.operands[0], rest.operands[1])
+                   : ckpt_load_report(&rest);
     for (int i = 1; i <= n; i++)
         sub->run(cli, cli->operands[i]);
     return 0;
@@ -493,24 +601,31 @@ static int ckpt_run(struct cr_cli *cli)
 const struct cr_verb cr_verb_ckpt = {
     .about = {
         .name = "ckpt",
-        .summary = "Look into checkpoints: ls, show, diff, verify.",
+        .summary = "Look into checkpoints, and convert them.",
         .detail =
             "ls lists the checkpoints of a run directory, or the tensors of "
             "a file; show adds the metadata; verify reads every byte and "
             "checks every checksum (exit 4); diff prints the largest "
             "deviation of every tensor that is not the same in both files "
-            "(exit 6 if one is beyond the tolerances). A checkpoint is a "
-            "file, a run directory (its best, else its last) or a name "
-            "without suffix; any safetensors or NPZ file will do.",
+            "(exit 6 if one is beyond the tolerances); convert writes the "
+            "tensors as a file of another format; load-report takes a config "
+            "and tells what its `load` and `freeze` come to. A checkpoint is "
+            "a file, a run directory (its best, else its last) or a name "
+            "without suffix; any safetensors or NPZ file will do, and "
+            "MindSpore's .ckpt.",
         .example = "cellrun ckpt ls runs/digits\n"
                    "cellrun ckpt show runs/digits --meta cellrun.config\n"
                    "cellrun ckpt diff a.safetensors b.safetensors "
-                   "--atol 1e-6\n",
+                   "--atol 1e-6\n"
+                   "cellrun ckpt convert runs/digits -o digits.ckpt\n"
+                   "cellrun ckpt load-report flowers.yaml\n",
         .opts = ckpt_opts,
         .size = sizeof(struct ckpt),
     },
-    .usage = "ls|show|verify PATH... | diff PATH PATH",
+    .usage = "ls|show|verify PATH... | diff PATH PATH | convert PATH -o FILE | "
+             "load-report FILE... [key=value...]",
     .min_operands = 1,
     .max_operands = -1,
+    .takes_config = true,
     .run = ckpt_run,
 };

@@ -51,7 +51,8 @@ static const struct cr_opt trace_opts[] = {
               "slots too.",
               .bare = "1"),
     CR_STR_MAY(struct trace, out,
-               "File to write: safetensors, or NPZ when it ends in .npz.",
+               "File to write: safetensors, NPZ when it ends in .npz, "
+               "MindSpore's when it ends in .ckpt.",
                .flag = 'o', .text = "FILE"),
     CR_STR_MAY(struct trace, against,
                "Compare with the tensors of this file; exit 6 if one differs.",

@@ -192,7 +192,7 @@ END
     run -0 --separate-stderr "$CELLRUN" train load.yaml -o a
     [[ "$stderr" == *"load  "*"w.safetensors (safetensors, 4 tensors)
   loaded       2   16 values   4 - 2 parameters; rename rule 1 used 4 times, \
-rule 2 used twice
+rule 2 twice
   skipped      2   out.weight out.bias          by skip: \"out.*\"
   not in file  0
   unused       0"* ]]

@@ -58,7 +58,8 @@ leaves=ops,cells,losses,optims,inits,schedules,scalers,metrics,transforms
 leaves=$leaves,datasets,formats,tokenizers,verbs
 result 'leaves have no headers' < <(eval ls "src/{$leaves}/*.h" 2>/dev/null)
 
-for library in yaml.h png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*'; do
+for library in yaml.h png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*' \
+    protobuf-c/protobuf-c.h; do
     result "<$library> is met in one file" < <(
         grep -l "^#include <$library>" src/*.[ch] src/*/*.[ch] | tail -n +2)
 done

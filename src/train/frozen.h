@@ -1,0 +1,16 @@
+/*
+ * What `freeze` keeps as it is, told as config.md 3.6 prints it.
+ */
+#ifndef CR_TRAIN_FROZEN_H
+#define CR_TRAIN_FROZEN_H
+
+#include "net/net.h"
+
+/* The lines, without a newline behind the last; "" where nothing is frozen.
+ * `when` says of an entry of the schedule when it is due: "epoch 3". */
+const char *cr_frozen_text(struct cr_arena *arena, struct cr_net *net,
+                           const char *(*when)(const void *of,
+                                               const struct cr_thaw *thaw),
+                           const void *of);
+
+#endif
