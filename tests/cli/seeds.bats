@@ -227,6 +227,38 @@ moved() {
     [ "$(grep -o '"same": true' <<<"$output" | wc -l)" -ge 6 ]
 }
 
+@test "2.6, save and load: MindSpore's file, its numbers, its bytes" {
+    "$CELLRUN" trace "$SEEDS/dense.yaml" -o out.safetensors
+    tensor out.safetensors output >y
+    near "$(sed -n 1p y)" -0.0042482 1e-9
+    near "$(sed -n 2p y)" -0.00427286 1e-10
+    [ "$(sed -n 3p y)" = 0 ]
+    run -0 "$CELLRUN" ckpt ls "$SEEDS/dense.ckpt"
+    [ "$(xargs <<<"$output")" = "tensor dtype shape bytes \
+weight Float32 (1, 2) 8 bias Float32 (1,) 4" ]
+    # what a run keeps of it is what MindSpore saved
+    "$CELLRUN" train "$SEEDS/dense.yaml" -q -o run \
+        optimizer.SGD.learning_rate=0 >/dev/null
+    "$CELLRUN" ckpt convert run -o run.ckpt
+    run -0 "$CELLRUN" ckpt ls run.ckpt
+    if [[ "$output" == *Float32* ]]; then # not in a double build
+        cmp <(head -c -17 run.ckpt) "$SEEDS/dense.ckpt"
+    fi
+    "$CELLRUN" trace "$SEEDS/dense.yaml" load="$PWD/run.ckpt" -o two.safetensors
+    cmp out.safetensors two.safetensors
+}
+
+@test "2.6, another dictionary: new names, ones for the weight" {
+    run -0 "$CELLRUN" ckpt load-report "$SEEDS/dense-ones.yaml"
+    [[ "$output" == *"
+  loaded       1   1 values   2 - 1 parameters; rename rule 1 used twice
+  skipped      1   fc.weight          by skip: \"fc.weight\"
+  not in file  0
+  unused       0" ]]
+    "$CELLRUN" trace "$SEEDS/dense-ones.yaml" -o out.safetensors
+    [ "$(tensor out.safetensors output.fc | xargs)" = "1 1 0" ]
+}
+
 @test "1, Dropout2d with bprop: mask * dy / keep_prob" {
     floats x.npy '(2, 2, 2, 3)' $(seq 0 0.1 2.3)
     for mode in "" --eager; do
