@@ -275,22 +275,48 @@ static struct cr_node *assign_into(struct assign *a, struct cr_node *node,
     return inside;
 }
 
-/* A list's member of that index; reports. */
+/* The member that says {name: NAME}; NULL, and the nearest in *near. */
+static struct cr_node *assign_named(struct assign *a, struct cr_node *list,
+                                    const char *part, const char **near)
+{
+    const char **names =
+        CR_NEWS(a->m.arena, const char *, cr_node_count(list) + 1);
+    int n = 0;
+
+    for (struct cr_node *m = list->child; m; m = m->next) {
+        const struct cr_node *name = cr_node_get(m, "name");
+
+        if (!name || name->kind != CR_NODE_STR)
+            continue;
+        if (strcmp(name->text, part) == 0)
+            return m;
+        names[n++] = name->text;
+    }
+    *near = cr_nearest(part, names);
+    return NULL;
+}
+
+/* A list's member of that index or name; reports. */
 static struct cr_node *assign_index(struct assign *a, struct cr_node *list,
                                     const char *part)
 {
     int n = cr_node_count(list);
     size_t digits = strspn(part, "0123456789");
-    struct cr_node *m = NULL;
+    const char *near = NULL;
+    struct cr_node *m;
 
     if (digits > 0 && digits < 9 && !part[digits])
         m = cr_node_at(list, atoi(part));
+    else
+        m = assign_named(a, list, part, &near);
     if (m)
         return m;
     cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
              "'%s' is no member of a list of %d",
              cr_quote(a->m.arena, part, strlen(part)), n);
-    if (n > 0)
+    if (near)
+        cr_hint(a->m.diag, "did you mean '%s'?", near);
+    else if (n > 0)
         cr_hint(a->m.diag, "members are 0 to %d", n - 1);
     return NULL;
 }

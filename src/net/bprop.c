@@ -11,60 +11,13 @@
  * None: the input gets none. Behind them may stand a map of the cell's own
  * parameters to theirs; those that it leaves out get none.
  *
- * In the graph each result passes a node `bprop`, an identity that lets no
- * gradient through to what construct made. The text's own nodes stand in a
- * list apart, hung on the first of these nodes, with values in place of
- * `dout`; a plan with backward runs them when the gradients of all results
- * are there (plan.c), and a step of the same op then hands on what they give.
+ * In the graph each result passes a node `bprop` (boundary.c), which takes the
+ * cell's inputs and parameters along: theirs are the gradients.
  */
 #include "base/str.h"
 #include "net/maker.h"
 
 #include <string.h>
-
-/* ---- the op ---- */
-
-/* x: a result, the cell's inputs, parameters */
-static bool bprop_plan(struct cr_plan *p)
-{
-    p->out[0] = p->in[0];
-    p->same = true;
-    return true;
-}
-
-static void bprop_forward(const struct cr_step *s)
-{
-    memcpy(s->y[0], s->x[0], cr_bytes(&s->out[0]));
-}
-
-/* The planner's step: dy[i] is the gradient of input i. */
-static void bprop_backward(const struct cr_step *s)
-{
-    int i;
-
-    for (i = 0; i < CR_OP_MAX; i++) {
-        const cr_real *from = s->dy[i];
-        cr_real *to = s->dx[i];
-        int64_t k, n = to ? cr_count(&s->in[i]) : 0;
-
-        if (to && !s->add[i])
-            memcpy(to, from, (size_t)n * sizeof *to);
-        for (k = 0; k < n && s->add[i]; k++)
-            to[k] += from[k];
-    }
-}
-
-static const struct cr_op bprop_op = {
-    .about = { .name = "bprop" },
-    .min_inputs = 1,
-    .max_inputs = CR_OP_MAX,
-    .outputs = 1,
-    .integers = CR_X(CR_OP_MAX) - 1,
-    .amp = CR_AMP_EXACT,
-    .plan = bprop_plan,
-    .forward = bprop_forward,
-    .backward = bprop_backward,
-};
 
 /* ---- building ---- */
 
@@ -74,70 +27,6 @@ struct maker {
     struct cr_cell_inputs inputs;
     struct cr_custom *custom;
 };
-
-/* What building leaves in lists of the graph; kept while the text runs. */
-struct lists {
-    struct cr_opnode *nodes, *last_node;
-    struct cr_names named;
-    struct cr_call *calls, *last_call;
-    struct cr_cell_seen *seen;
-    int n_seen;
-    struct cr_val **rounded; /* of the values until then */
-    int n_vals;
-};
-
-/* In low precision a value is rounded once for all its readers: those in the
- * text have steps of their own for it. */
-static void rounded_swap(struct cr_graph *g, struct cr_val **with, int n)
-{
-    struct cr_val *v, *was;
-    int i = 0;
-
-    for (v = g->vals; v && i < n; v = v->next) {
-        was = v->rounded;
-        v->rounded = with[i];
-        with[i++] = was;
-    }
-}
-
-static struct lists lists_take(struct cr_net *net)
-{
-    struct cr_graph *g = net->graph;
-    struct lists l = { .nodes = g->nodes,
-                       .last_node = g->last_node,
-                       .named = g->named,
-                       .calls = g->calls,
-                       .last_call = g->last_call,
-                       .n_seen = net->n_cells };
-
-    l.seen = cr_grow(net->arena, net->seen, (size_t)l.n_seen,
-                     (size_t)l.n_seen + 1, sizeof *l.seen);
-    g->nodes = g->last_node = NULL;
-    g->named = (struct cr_names){ 0 };
-    g->calls = g->last_call = NULL;
-    l.rounded = CR_NEWS(net->arena, struct cr_val *, g->n_vals + 1);
-    l.n_vals = g->n_vals;
-    rounded_swap(g, l.rounded, l.n_vals);
-    net->back = true;
-    return l;
-}
-
-/* Calls in the text leave no names and are not counted. */
-static struct cr_opnode *lists_return(struct cr_net *net, const struct lists *l)
-{
-    struct cr_graph *g = net->graph;
-    struct cr_opnode *nodes = g->nodes;
-
-    g->nodes = l->nodes;
-    g->last_node = l->last_node;
-    g->named = l->named;
-    g->calls = l->calls;
-    g->last_call = l->last_call;
-    rounded_swap(g, l->rounded, l->n_vals);
-    memcpy(net->seen, l->seen, (size_t)l->n_seen * sizeof *l->seen);
-    net->back = false;
-    return nodes;
-}
 
 /* The results behind the boundary, which takes the inputs along: they are
  * read again on the way back. */
@@ -171,7 +60,7 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
                            "results of a cell with bprop are tensors, number "
                            "%d is a tuple of %d",
                            i, args[0]->n_members);
-        c->out[i] = cr_emit_as_is(k->b, &bprop_op, NULL, n + 1, args);
+        c->out[i] = cr_emit_as_is(k->b, &cr_op_bprop, NULL, n + 1, args);
         if (!c->out[i])
             return false;
         c->out[i]->by->custom = c;
@@ -212,15 +101,8 @@ static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
         if (!cr_maker_input(&k->m, name, cr_thing_tensor(in[i])))
             return false;
     }
-    for (i = 0; i < c->n_out; i++) {
-        if (c->out[i]->spec.type != CR_REAL)
-            continue; /* has no gradient: dout is None there */
-        c->dout[i] = cr_val_apart(k->b->net, &c->out[i]->spec, c->node);
-        c->zero[i] = CR_EMIT(k->b, "zeros_like", NULL, c->out[i]);
-        if (!c->zero[i])
-            return false;
-    }
-    return cr_maker_input(&k->m, "out",
+    return cr_boundary_dout(k->b, c) && /* None where there is no gradient */
+           cr_maker_input(&k->m, "out",
                           thing_of(arena, c->n_out, c->out, tuple)) &&
            cr_maker_input(&k->m, "dout",
                           thing_of(arena, c->n_out, c->dout, tuple));
@@ -353,18 +235,18 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
     struct cr_thing value = { 0 };
     struct cr_pos pos = b->pos;
     uint64_t key = b->key;
-    struct lists lists;
+    struct cr_lists lists;
     bool ok;
 
     b->pos = k.m.text->pos;
     if (!boundary(&k, in, out))
         return NULL;
-    lists = lists_take(net);
+    lists = cr_lists_take(net);
     b->key = cr_hash(key, "bprop", 5); /* other random numbers */
     ok = given(&k, in, out->n_members > 0) &&
          cr_maker_run(&k.m, &value, &returned) &&
          take_all(&k, returned, value, in);
-    k.custom->nodes = lists_return(net, &lists);
+    k.custom->nodes = cr_lists_return(net, &lists);
     b->key = key;
     b->pos = pos;
     if (!ok)

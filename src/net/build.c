@@ -72,16 +72,15 @@ static bool row_open(struct cr_build *b, const char *type)
     return true;
 }
 
-/* One name, or one for each member of a tuple: name.0, name.1.0, ... */
-static void name_values(struct cr_net *net, struct cr_names *to,
-                        const char *name, struct cr_val *v)
+void cr_name_values(struct cr_net *net, struct cr_names *to, const char *name,
+                    struct cr_val *v)
 {
     struct cr_named *named;
     int i;
 
     for (i = 0; i < v->n_members; i++)
-        name_values(net, to, cr_strf(net->arena, "%s.%d", name, i),
-                    v->members[i]);
+        cr_name_values(net, to, cr_strf(net->arena, "%s.%d", name, i),
+                       v->members[i]);
     if (v->n_members > 0)
         return;
     named = CR_NEW(net->arena, struct cr_named);
@@ -95,17 +94,14 @@ static void name_values(struct cr_net *net, struct cr_names *to,
     to->n++;
 }
 
-/* CELL, CELL#2 for the second call; of a tuple CELL#.0, CELL#2.0. */
-static void name_output(struct cr_build *b, struct cr_val *v)
+const char *cr_name_call(struct cr_build *b, const struct cr_val *v)
 {
     struct cr_net *net = b->net;
     int calls = net->seen[b->row].calls;
-    const char *name = calls > 1 ? cr_strf(net->arena, "%s#%d", b->path, calls)
-                       : v->n_members > 0
-                           ? cr_strf(net->arena, "%s#", b->path)
-                           : b->path;
 
-    name_values(net, &net->graph->named, name, v);
+    return calls > 1           ? cr_strf(net->arena, "%s#%d", b->path, calls)
+           : v->n_members > 0 ? cr_strf(net->arena, "%s#", b->path)
+                              : b->path;
 }
 
 static struct cr_val *build_node(struct cr_build *parent, const char *path,
@@ -381,6 +377,8 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     if (!(type || cr_is_construct(node) ? read_controls(&b, node)
                                          : cr_precision_of(&b, NULL)))
         return NULL;
+    if (!cr_hook_enter(&b, &in))
+        return NULL;
     if (type) {
         out = build_typed(&b, b.cell, args, n, in);
     } else if (cr_is_construct(node)) {
@@ -395,11 +393,14 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     }
     if (!out || !all_shared(&b))
         return NULL;
+    out = cr_hook_leave(&b, out);
+    if (!out)
+        return NULL;
     if (!b.again)
         net->cells[b.row].out = out->spec;
     b.call->out = out;
     if (path[0] && !b.loss)
-        name_output(&b, out);
+        cr_name_values(net, &net->graph->named, cr_name_call(&b, out), out);
     return out;
 }
 
@@ -479,44 +480,6 @@ struct cr_val *cr_part(struct cr_build *b, const char *name, const char *text,
     v = cr_child(b, name, part_node(b, name, text), n, in);
     b->said = NULL;
     return v;
-}
-
-struct cr_val *cr_activation(struct cr_build *b, const char *name,
-                             struct cr_val *x)
-{
-    const struct cr_about *const *list = cr_list(CR_KIND_CELL);
-    const char **known;
-    int i, n = 0;
-
-    if (!x)
-        return NULL;
-    for (i = 0; list[i]; i++)
-        n++;
-    known = CR_NEWS(b->net->arena, const char *, n + 1);
-    for (i = n = 0; list[i]; i++) {
-        const struct cr_cell *cell = cr_cell_find(list[i]->name);
-
-        if (!cell->activation)
-            continue;
-        known[n++] = cell->activation;
-        if (strcmp(cell->activation, name) == 0) {
-            struct cr_build inner = *b;
-            void *opts = cr_alloc(b->net->arena, 1, cell->about.size + 1);
-
-            if (!cr_opts_read(b->net->arena, b->net->diag, &cell->about, NULL,
-                              b->pos, opts))
-                return NULL;
-            inner.cell = cell;
-            inner.opts = opts;
-            inner.n_in = 1;
-            inner.path = cr_path_of(b->net->arena, b->path, "activation");
-            return cell->build(&inner, &x);
-        }
-    }
-    cr_fail(b, CR_E_UNKNOWN_TYPE, "there is no activation '%s'", name);
-    if (cr_nearest(name, known))
-        cr_hint(b->net->diag, "did you mean '%s'?", cr_nearest(name, known));
-    return NULL;
 }
 
 /* ---- the network and its loss ---- */
@@ -662,7 +625,7 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
     net->graph->output = build_node(&root, "", network, inputs.max, in);
     if (!net->graph->output)
         return false;
-    name_values(net, &net->graph->results,
+    cr_name_values(net, &net->graph->results,
                 net->graph->output->n_members > 0 ? "#" : "",
                 net->graph->output);
     if (!net->built)
@@ -671,7 +634,8 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
 }
 
 static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
-                                  const struct cr_column *columns)
+                                  const struct cr_column *columns,
+                                  enum cr_hooks_on hooks)
 {
     struct cr_graph *graph = CR_NEW(net->arena, struct cr_graph);
     struct cr_column *own =
@@ -683,6 +647,7 @@ static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
         own[i].name = cr_strdup(net->arena, columns[i].name);
     }
     graph->batch = batch;
+    graph->hooks = hooks;
     graph->columns = own;
     return graph;
 }
@@ -702,10 +667,12 @@ static bool build_all(struct cr_net *net)
         return false;
     if (!cr_amp_read(net))
         return false;
-    net->graph = graph_new(net, net->want.batch, net->want.columns);
+    cr_hooks_read(net);
+    net->graph = graph_new(net, net->want.batch, net->want.columns,
+                           CR_HOOKS_ALL);
     net->want.columns = net->graph->columns; /* the caller's may go away */
     if (!build_graph(net, starter) || !cr_starter_done(starter, net) ||
-        !cr_amp_used(net))
+        !cr_amp_used(net) || !cr_hooks_used(net))
         return false;
     net->built = true;
     return true;
@@ -723,7 +690,8 @@ static bool fits(const struct cr_net *net, const struct cr_graph *graph,
 }
 
 struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
-                              const struct cr_column *columns)
+                              const struct cr_column *columns,
+                              enum cr_hooks_on hooks)
 {
     struct cr_graph *usual = net->graph, *graph = usual;
     bool ok;
@@ -731,12 +699,12 @@ struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
     if (!columns)
         columns = net->want.columns;
     for (;; graph = graph->next) {
-        if (fits(net, graph, batch, columns))
+        if (graph->hooks == hooks && fits(net, graph, batch, columns))
             return graph;
         if (!graph->next)
             break;
     }
-    graph->next = net->graph = graph_new(net, batch, columns);
+    graph->next = net->graph = graph_new(net, batch, columns, hooks);
     ok = build_graph(net, NULL);
     net->graph = usual;
     if (!ok) {

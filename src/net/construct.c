@@ -457,6 +457,37 @@ static bool eval_shape(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
+/* hook_backward(x, 'name'): x, whose gradient the section `watch` may speak
+ * of. */
+static bool eval_point(struct cr_maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    const struct cr_script *name = e->args ? e->args->next : NULL;
+    struct cr_thing t, text;
+    const char *c;
+    struct cr_val *v;
+
+    if (!name || name->next || e->args->keyword || name->keyword)
+        return fail(m, e, "hook_backward takes a tensor and a name");
+    if (!eval(m, e->args, &t) || !eval(m, name, &text))
+        return false;
+    if (t.kind != TENSOR)
+        return fail(m, e, "hook_backward takes a tensor, not %s",
+                    cr_thing_what(m->b->net->arena, &t));
+    c = text.kind == TEXT ? text.text : "";
+    while ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+           (*c >= '0' && *c <= '9') || *c == '_')
+        c++;
+    if (text.kind != TEXT || *c || c == text.text)
+        return fail(m, name,
+                    "a name is a text of letters, digits and _, not %s",
+                    cr_thing_what(m->b->net->arena, &text));
+    m->b->pos = place(m, e);
+    v = cr_hook_point(m->b, t.val, text.text);
+    *to = cr_thing_tensor(v);
+    return v || trouble(m, e);
+}
+
 static bool eval_function(struct cr_maker *m, const struct cr_script *e,
                           const struct cr_op *op, struct cr_thing *to)
 {
@@ -598,6 +629,8 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
         return eval_cell(m, e, cell, to);
     if (strcmp(e->name, "shape") == 0)
         return eval_shape(m, e, to);
+    if (strcmp(e->name, "hook_backward") == 0)
+        return eval_point(m, e, to);
     about = cr_find(CR_KIND_OP, e->name);
     if (about && ((const struct cr_op *)about)->function)
         return eval_function(m, e, (const struct cr_op *)about, to);

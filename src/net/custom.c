@@ -1,7 +1,7 @@
 /*
- * The way back through a cell with a `bprop` text (bprop.c): its nodes become
- * steps that run forward, behind whatever writes the gradients of the cell's
- * results; then one step hands on what they give.
+ * The way back through a boundary (boundary.c): the nodes of its text become
+ * steps that run forward, behind whatever writes the gradients of the values
+ * there; then one step hands on what they give.
  */
 #include "net/plan.h"
 
@@ -103,7 +103,8 @@ bool cr_plan_custom(struct cr_exec *e, const struct cr_pstep *f, bool *cut)
         return false;
     for (i = 0; i < f->n_in; i++)
         grad[i] = want[i]
-                      ? cr_plan_in_layout(e, e->of[c->grad[i]->id], CR_PLAIN)
+                      ? cr_plan_in_layout(e, e->of[c->grad[i]->id],
+                                          e->vals[f->x[i]].spec.layout)
                       : -1;
     s = cr_plan_new(e, CR_BACKWARD, f->node);
     at = e->n_steps - 1;

@@ -391,9 +391,11 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->cell = b->row;
     node->call = b->call;
     node->loss = b->loss;
+    node->hook = b->hook;
     node->key = b->key;
     for (other = net->graph->nodes; other; other = other->next)
-        node->key += other->cell == b->row && other->op != &cr_op_half;
+        node->key += other->cell == b->row && other->hook == b->hook &&
+                     other->op != &cr_op_half;
     node->n_in = n;
     memset(out, 0, sizeof out);
     for (i = 0; i < n; i++) {
@@ -469,4 +471,42 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
         n > 2 && args[2] != &absent)
         return cr_half_biased(b, op, attr, half, args);
     return cr_half_out(b, half, cr_emit_as_is(b, op, attr, n, args));
+}
+
+struct cr_val *cr_activation(struct cr_build *b, const char *name,
+                             struct cr_val *x)
+{
+    const struct cr_about *const *list = cr_list(CR_KIND_CELL);
+    const char **known;
+    int i, n = 0;
+
+    if (!x)
+        return NULL;
+    for (i = 0; list[i]; i++)
+        n++;
+    known = CR_NEWS(b->net->arena, const char *, n + 1);
+    for (i = n = 0; list[i]; i++) {
+        const struct cr_cell *cell = cr_cell_find(list[i]->name);
+
+        if (!cell->activation)
+            continue;
+        known[n++] = cell->activation;
+        if (strcmp(cell->activation, name) == 0) {
+            struct cr_build inner = *b;
+            void *opts = cr_alloc(b->net->arena, 1, cell->about.size + 1);
+
+            if (!cr_opts_read(b->net->arena, b->net->diag, &cell->about, NULL,
+                              b->pos, opts))
+                return NULL;
+            inner.cell = cell;
+            inner.opts = opts;
+            inner.n_in = 1;
+            inner.path = cr_path_of(b->net->arena, b->path, "activation");
+            return cell->build(&inner, &x);
+        }
+    }
+    cr_fail(b, CR_E_UNKNOWN_TYPE, "there is no activation '%s'", name);
+    if (cr_nearest(name, known))
+        cr_hint(b->net->diag, "did you mean '%s'?", cr_nearest(name, known));
+    return NULL;
 }

@@ -88,7 +88,8 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
     e->want.loss = want->loss || e->want.backward;
     assert(!want->update || net->rule);
     assert(!e->want.loss || net->graph->loss);
-    e->graph = cr_net_graph(net, want->batch, want->columns);
+    e->graph = cr_net_graph(net, want->batch, want->columns,
+                            cr_hooks_for(net, &e->want));
     if (!e->graph || !cr_plan_make(e)) {
         cr_exec_free(e);
         return NULL;
@@ -357,8 +358,7 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     const struct cr_named *c;
     int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
-    for (c = e->graph->named.first; c; c = c->next)
-        count += 2;
+    count += 2 * e->graph->named.n + e->graph->seen.n + e->graph->seen_grads.n;
     if (!e->kept)
         e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
     e->n_kept = 0;
@@ -377,6 +377,11 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
                 keep(e, "grad.", e->net->params[i].name,
                      e->vals[e->of[e->graph->params[i]->id]].grad);
     }
+    for (c = e->graph->seen.first; c; c = c->next)
+        keep(e, "tap.", c->name, e->of[c->val->id]);
+    for (c = e->graph->seen_grads.first; c; c = c->next)
+        if (e->of[c->val->id] >= 0)
+            keep(e, "tap.", c->name, e->vals[e->of[c->val->id]].grad);
     *n = e->n_kept;
     return e->kept;
 }
@@ -399,7 +404,7 @@ const char *cr_exec_culprit(struct cr_exec *e)
     for (i = 0; i < e->net->want.n_columns; i++)
         cr_exec_feed(again, i, e->fed[i]);
     cr_exec_forward(again, e->t);
-    for (c = e->graph->named.first; c && !found[0]; c = c->next) {
+    for (c = again->graph->named.first; c && !found[0]; c = c->next) {
         int val = again->of[c->val->id];
 
         if (val >= 0 && again->vals[val].spec.type == CR_REAL &&

@@ -164,3 +164,76 @@ const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
     }
     return text;
 }
+
+/* The step that makes the first result of a node, or stands in for it. */
+static const struct cr_pstep *made_by(const struct cr_exec *e,
+                                      const struct cr_opnode *node)
+{
+    int i, y = e->of[node->out[0]->id];
+
+    for (i = 0; i < e->n_forward; i++)
+        if (y >= 0 && e->steps[i].y[0] == y)
+            return &e->steps[i];
+    return NULL;
+}
+
+/* The same node of the graph that `e` is made from. */
+static const struct cr_opnode *same_node(const struct cr_exec *e,
+                                         const struct cr_opnode *node)
+{
+    const struct cr_opnode *n;
+
+    for (n = e->graph->nodes; n; n = n->next)
+        if (n->op == node->op && n->key == node->key && n->loss == node->loss)
+            return n;
+    return NULL;
+}
+
+/* Whether the gradient of a step's activation is a step of its own. */
+static bool masks_apart(const struct cr_exec *e, const struct cr_pstep *f)
+{
+    int i;
+
+    for (i = e->n_forward; i < e->n_backward; i++)
+        if (!e->steps[i].node && e->steps[i].kind == CR_BACKWARD &&
+            e->steps[i].y[0] == f->y[0])
+            return true;
+    return false;
+}
+
+const struct cr_split *cr_exec_splits(struct cr_exec *e,
+                                      const struct cr_exec *without, int *n)
+{
+    const struct cr_opnode *node;
+    struct cr_split *to =
+        CR_NEWS(&e->arena, struct cr_split, 2 * without->graph->n_nodes + 1);
+
+    *n = 0;
+    for (node = without->graph->nodes; node; node = node->next) {
+        const struct cr_pstep *was = made_by(without, node), *is;
+        const struct cr_opnode *now = same_node(e, node);
+
+        is = now ? made_by(e, now) : NULL;
+        if (!was || !was->node || !is)
+            continue;
+        if (was->node != node && is->node == now) {
+            to[(*n)++] = (struct cr_split){
+                .cell = e->net->cells[node->cell].name,
+                .op = node->op->about.name,
+                .of = e->net->cells[was->node->cell].name,
+                .with = was->op->about.name,
+            };
+        } else if (was->act != CR_ACT_NONE && was->act == is->act &&
+                   was->node != node && masks_apart(e, is) &&
+                   !masks_apart(without, was)) {
+            to[(*n)++] = (struct cr_split){
+                .cell = e->net->cells[node->cell].name,
+                .op = node->op->about.name,
+                .of = "",
+                .with = "",
+                .back = true,
+            };
+        }
+    }
+    return to;
+}

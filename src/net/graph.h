@@ -22,6 +22,16 @@
 
 struct cr_opnode;
 struct cr_call;
+struct cr_hooked;
+struct cr_hooks;
+
+/* Which hooks of the section `watch` a graph has. */
+enum cr_hooks_on {
+    CR_HOOKS_ALL,     /* those that replace something */
+    CR_HOOKS_FORWARD, /* of these, those on the way forward */
+    CR_HOOKS_SEEN,    /* all, and what is looked at stands by itself */
+    CR_HOOKS_NONE
+};
 
 /* A value: made by a node, fed, a parameter, or a tuple of such. */
 struct cr_val {
@@ -57,6 +67,7 @@ struct cr_opnode {
     const struct cr_call *call;
     bool loss;              /* belongs to the loss, not to the network */
     bool same;              /* y[0] has x[0]'s bytes */
+    bool hook;              /* a hook's, not the cell's own */
     uint64_t key;           /* of cell path and call: keys random numbers */
     struct cr_custom *custom; /* NULL: the op's own backward */
     int n_in, n_out;
@@ -101,12 +112,14 @@ struct cr_filler {
 
 struct cr_graph {
     int64_t batch;
+    enum cr_hooks_on hooks;
     const struct cr_column *columns; /* of one sample, as net->want's */
     struct cr_opnode *nodes, *last_node;
     int n_nodes, n_vals;
     struct cr_val *vals, *last_val;
     struct cr_names named;   /* what the cells give, */
     struct cr_names results; /* and the network: "", or "#.0", "#.1.0" */
+    struct cr_names seen, seen_grads; /* with CR_HOOKS_SEEN (hooked.c) */
     struct cr_call *calls, *last_call;
     struct cr_val **feeds;  /* per column; NULL: not used */
     struct cr_val **params; /* per parameter; NULL: not used yet */
@@ -143,6 +156,7 @@ struct cr_net {
     int n_thaws;
     bool stats_frozen;
     struct cr_amp *amp;     /* precision.c: section amp */
+    struct cr_hooks *hooks; /* hook.c: section watch */
     const struct cr_rule *rule;
     int64_t skipped;        /* updates left out until now */
     struct cr_tensor *slots;
@@ -171,7 +185,8 @@ struct cr_build {
     struct cr_pos pos;
     struct cr_obj control_init;   /* control word `init` */
     struct cr_precision precision;
-    bool frozen, loss;
+    bool frozen, loss, hook;
+    struct cr_hooked *hooked;     /* what hooks this call has; or NULL */
     bool again;                   /* its parameters exist */
     const struct cr_node *share;  /* control word: parameter -> another's */
     int shared;                   /* parameters that took one */
@@ -193,10 +208,16 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
 /* A value that no step makes: a plan says what it is. */
 struct cr_val *cr_val_apart(struct cr_net *net, const struct cr_spec *spec,
                             struct cr_opnode *by);
-/* build.c: the graph for that batch size and those columns (NULL: the usual
- * ones), built if there is none yet; NULL after reporting. */
+/* build.c: the graph for that batch size, those columns (NULL: the usual
+ * ones) and hooks, built if there is none yet; NULL after reporting. */
 struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
-                              const struct cr_column *columns);
+                              const struct cr_column *columns,
+                              enum cr_hooks_on hooks);
+/* One name, or one for each member of a tuple: name.0, name.1.0, ... */
+void cr_name_values(struct cr_net *net, struct cr_names *to, const char *name,
+                    struct cr_val *v);
+/* "CELL", "CELL#2" in its second call, "CELL#" where v is a tuple. */
+const char *cr_name_call(struct cr_build *b, const struct cr_val *v);
 bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,
                  const struct cr_spec *in, struct cr_plan *plan,
@@ -241,6 +262,20 @@ struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
                               const void *attr, enum cr_type type,
                               struct cr_val *const *in);
 extern const struct cr_op cr_op_half;
+/* hook.c: reads the section; later, once all cells are known, whether it was
+ * right and all its patterns have matched. */
+void cr_hooks_read(struct cr_net *net);
+bool cr_hooks_used(struct cr_net *net);
+/* The hooks that a plan of that kind needs. */
+enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
+                              const struct cr_exec_want *want);
+/* hooked.c: between a call's inputs and what is computed with them, which
+ * takes others then; and between that and what the call gives. */
+bool cr_hook_enter(struct cr_build *b, struct cr_val *const **in);
+struct cr_val *cr_hook_leave(struct cr_build *b, struct cr_val *out);
+/* `hook_backward(x, name)` in a construct. */
+struct cr_val *cr_hook_point(struct cr_build *b, struct cr_val *x,
+                             const char *name);
 /* freeze.c */
 bool cr_net_freeze(struct cr_net *net);
 /* start.c: chooses initialisers (section init) and fills parameters */

@@ -44,4 +44,26 @@ bool cr_maker_input(struct cr_maker *m, const char *name,
 struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
                         struct cr_val *const *in, struct cr_val *out);
 
+/* boundary.c: the nodes in front of the way back. */
+extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_look;
+
+/* What building leaves in lists of the graph; kept while the text runs. */
+struct cr_lists {
+    struct cr_opnode *nodes, *last_node;
+    struct cr_names named;
+    struct cr_call *calls, *last_call;
+    struct cr_cell_seen *seen;
+    int n_seen;
+    struct cr_val **rounded; /* of the values until then */
+    int n_vals;
+};
+
+/* Nodes that are emitted from here on stand apart; cr_lists_return gives
+ * them, and the graph its own lists. Calls among them leave no names and are
+ * not counted. */
+struct cr_lists cr_lists_take(struct cr_net *net);
+struct cr_opnode *cr_lists_return(struct cr_net *net, const struct cr_lists *l);
+/* Sets dout and zero of all real results. */
+bool cr_boundary_dout(struct cr_build *b, struct cr_custom *c);
+
 #endif

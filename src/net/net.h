@@ -134,6 +134,9 @@ struct cr_exec_want {
                                forward: what follows from them alone is
                                computed once */
     bool still;             /* moving statistics stay where they are */
+    bool taps;              /* with keep: what hooks look at, as tap.ENTRY.WHAT.
+                               CELL, and gradients of the network's inputs */
+    bool unhooked;          /* as if no hook replaced anything */
     int64_t batch;
     const struct cr_column *columns; /* other shapes than the usual ones */
 };
@@ -235,6 +238,15 @@ struct cr_step_cost {
     double seconds, macs, bytes;
 };
 const struct cr_step_cost *cr_exec_costs(struct cr_exec *exec, int *n);
+/* What is done apart because of hooks, and was part of another step in
+ * `without`, a plan of the same kind with want.unhooked. */
+struct cr_split {
+    const char *cell, *op;  /* what stands by itself now, */
+    const char *of, *with;  /* and the cell and op that did it; "" where */
+    bool back;              /* that was the next one on the way back */
+};
+const struct cr_split *cr_exec_splits(struct cr_exec *exec,
+                                      const struct cr_exec *without, int *n);
 /* The flat list of steps as text, one per line (summary -v, tests). */
 const char *cr_exec_list(const struct cr_exec *exec, struct cr_arena *arena);
 

@@ -74,8 +74,8 @@ static void cut(struct cr_exec *e, const struct cr_opnode *node,
     const char *name;
     int i;
 
-    if (!node)
-        return;
+    if (!node || (node->hook && !node->custom))
+        return; /* what a hook computes is no part of the cell */
     name = e->net->cells[node->cell].name;
     for (i = 0; i < e->n_cuts; i++)
         if (strcmp(e->cuts[i].name, name) == 0)
@@ -162,7 +162,8 @@ static void sources_make(struct cr_exec *e)
         e->vals[p].root = true;
         e->vals[p].needs =
             e->want.backward && v->spec.type == CR_REAL &&
-            (v->param >= 0 ? trains(e, v->param) : e->want.eager);
+            (v->param >= 0 ? trains(e, v->param)
+                           : e->want.eager || e->want.taps);
     }
 }
 
@@ -332,6 +333,8 @@ static bool *live_nodes(struct cr_exec *e)
         wanted[g->loss->id] = true;
     for (name = g->named.first; name && whole(e); name = name->next)
         wanted[name->val->id] = true;
+    for (name = g->seen.first; name; name = name->next)
+        wanted[name->val->id] = true;
     while (n-- > 0) {
         if (nodes[n]->loss && !e->want.loss)
             continue;
@@ -376,11 +379,11 @@ static bool forward_make(struct cr_exec *e)
     return true;
 }
 
-static void roots_make(struct cr_exec *e)
+static void roots_make(struct cr_exec *e, const struct cr_names *names)
 {
     const struct cr_named *n;
 
-    for (n = e->graph->named.first; n; n = n->next)
+    for (n = names->first; n; n = n->next)
         if (e->of[n->val->id] >= 0)
             e->vals[e->of[n->val->id]].root = true;
 }
@@ -585,7 +588,9 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
         if (!cr_plan_custom(e, f, &nobody))
             return false;
         if (nobody)
-            cut(e, f->node, "its bprop serves nothing that is trained");
+            cut(e, f->node,
+                f->node->hook ? "its hook serves nothing that is trained"
+                              : "its bprop serves nothing that is trained");
         return true;
     }
     for (i = 0; i < f->n_out; i++)
@@ -766,7 +771,8 @@ bool cr_plan_make(struct cr_exec *e)
     if (!forward_make(e))
         return false;
     if (whole(e)) {
-        roots_make(e);
+        roots_make(e, &e->graph->named);
+        roots_make(e, &e->graph->seen);
     } else {
         if (!e->want.backward)
             cr_plan_fold(e);

@@ -418,9 +418,11 @@ bool cr_train_prepare(struct cr_train *t)
         return false;
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
-    return setup_plans(t, columns) && setup_lengths(t) && setup_span(t) &&
-           setup_thaws(t) && cr_watch_read(t, &t->watch) &&
-           cr_speak_read(t, &t->speak);
+    if (!setup_plans(t, columns) || !setup_lengths(t) || !setup_span(t) ||
+        !setup_thaws(t))
+        return false;
+    cr_watch_open(t, &t->watch);
+    return cr_speak_read(t, &t->speak);
 }
 
 void cr_train_close(struct cr_train *t)

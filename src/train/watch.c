@@ -6,59 +6,13 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "net/hook.h"
 #include "train/train.h"
 
 #define BINS 20 /* of a histogram */
 
-static const char *const whats[] = { "output", "grad", NULL };
-enum { OUTPUT, GRAD };
-static const char *const stats[] = { "mean", "std",       "min",
-                                     "max",  "norm",      "nan_count",
-                                     "zero_fraction", "histogram", NULL };
-enum { MEAN, STD, MIN, MAX, NORM, NAN_COUNT, ZERO_FRACTION, HISTOGRAM, STATS };
-
-struct tap_opts {
-    const struct cr_node *at;
-    struct cr_strs what, stats;
-    struct cr_amount every;
-    bool print;
-};
-
-static const struct cr_opt tap_rows[] = {
-    CR_NODE(struct tap_opts, at, "Patterns over cell names."),
-    CR_STRS_MAY(struct tap_opts, what,
-                "output, grad (the gradient that arrives there), or both; "
-                "output if not given."),
-    CR_STRS_MAY(struct tap_opts, stats,
-                "Of mean, std, min, max, norm, nan_count (values that are not "
-                "finite), zero_fraction, histogram (20 bins); mean, std, max "
-                "and nan_count if not given."),
-    CR_AMOUNT_OR(struct tap_opts, every, "100 steps", CR_STEPS,
-                 "Which steps are watched: the first and then every so many."),
-    CR_BOOL_OR(struct tap_opts, print, false,
-               "Print a line too, besides the record in metrics.jsonl."),
-    { 0 },
-};
-
-const struct cr_section cr_section_watch = {
-    .about = {
-        .name = "watch",
-        .summary = "Statistics of outputs and gradients while training.",
-        .detail = "A list of taps. Each writes records with \"split\": "
-                  "\"watch\" into metrics.jsonl. It changes no result: a "
-                  "watched step is computed twice, others cost nothing.",
-        .example = "watch:\n"
-                   "  - {at: dense_relu_sequential.1, what: [output, grad], "
-                   "stats: [mean, std, max, nan_count], every: 100 steps}\n",
-        .opts = tap_rows,
-        .size = sizeof(struct tap_opts),
-    },
-    .raw = true,
-};
-
 struct tap {
-    struct cr_patterns *at;
-    bool what[2], stat[STATS], print;
+    const struct cr_hook *hook;
     struct cr_every every;
 };
 
@@ -70,97 +24,28 @@ struct cr_watch {
     bool planned;
 };
 
-/* ---- Reading */
-
-/* Sets flag[i] for each word that is names[i]. */
-static bool watch_words(struct cr_train *t, const struct cr_node *node,
-                        const char *key, const struct cr_strs *words,
-                        const char *const *names, bool *flag)
+void cr_watch_open(struct cr_train *t, struct cr_watch **to)
 {
-    const struct cr_node *at = cr_node_get(node, key);
-    bool ok = true;
-
-    for (int i = 0; i < words->n; i++) {
-        int k = 0;
-
-        while (names[k] && strcmp(names[k], words->v[i]) != 0)
-            k++;
-        if (names[k]) {
-            flag[k] = true;
-            continue;
-        }
-        ok = cr_error(t->diag, at ? at->pos : node->pos, CR_E_OUT_OF_RANGE,
-                      "'%s' of watch: there is no '%s'", key,
-                      cr_quote(t->arena, words->v[i], strlen(words->v[i])));
-        if (cr_nearest(words->v[i], names))
-            cr_hint(t->diag, "did you mean '%s'?",
-                    cr_nearest(words->v[i], names));
-    }
-    return ok;
-}
-
-static bool watch_tap(struct cr_train *t, const struct cr_node *node,
-                      const char *const *cells, struct tap *to)
-{
-    static const char *const usual[] = { "mean", "std", "max", "nan_count" };
-    struct tap_opts o = { 0 };
-    bool ok;
-
-    if (!cr_opts_read(t->arena, t->diag, &cr_section_watch.about, node,
-                      node->pos, &o))
-        return false;
-    if (!o.at)
-        return cr_error(t->diag, node->pos, CR_E_MISSING_KEY,
-                        "'at' is missing: the cells to watch");
-    if (o.what.n == 0)
-        o.what = (struct cr_strs){ 1, whats };
-    if (o.stats.n == 0)
-        o.stats = (struct cr_strs){ (int)CR_LEN(usual), usual };
-    to->at = cr_patterns_read(t->config, o.at);
-    to->print = o.print;
-    to->every = cr_train_every(t, &o.every);
-    ok = to->at && cr_patterns_used(t->config, to->at, cells, "cell");
-    if (o.every.unit == CR_SECONDS || o.every.value <= 0)
-        ok = cr_error(t->diag, node->pos, CR_E_OUT_OF_RANGE,
-                      "'every' of watch counts steps, epochs, samples or "
-                      "percent, more than 0 of them");
-    ok = watch_words(t, node, "what", &o.what, whats, to->what) && ok;
-    return watch_words(t, node, "stats", &o.stats, stats, to->stat) && ok;
-}
-
-bool cr_watch_read(struct cr_train *t, struct cr_watch **to)
-{
-    const struct cr_node *node = cr_section(t->config, "watch");
     struct cr_watch *w = CR_NEW(t->arena, struct cr_watch);
-    const struct cr_cell_row *rows;
-    const char **cells;
-    bool ok = true;
     int n;
+    const struct cr_hook *hooks = cr_net_hooks(t->net, &n);
 
     *to = NULL;
-    if (!node || node->kind == CR_NODE_NULL)
-        return true;
-    if (node->kind != CR_NODE_LIST)
-        return cr_error(t->diag, node->pos, CR_E_WRONG_TYPE,
-                        "watch is a list of taps {at: CELL, ...}, not %s",
-                        cr_node_what(t->arena, node));
-    rows = cr_net_cells(t->net, &n);
-    cells = CR_NEWS(t->arena, const char *, n + 1);
-    for (int i = 0, k = 0; i < n; i++)
-        if (rows[i].name[0])
-            cells[k++] = rows[i].name;
     w->t = t;
-    w->taps = CR_NEWS(t->arena, struct tap, cr_node_count(node) + 1);
-    for (CR_EACH(tap, node))
-        ok = watch_tap(t, tap, cells, &w->taps[w->n++]) && ok;
-    *to = w;
-    return ok;
+    w->taps = CR_NEWS(t->arena, struct tap, n + 1);
+    w->n = n;
+    for (int i = 0; i < n; i++) {
+        w->taps[i].hook = &hooks[i];
+        w->taps[i].every = cr_train_every(t, &hooks[i].every);
+        if (hooks[i].sees)
+            *to = w;
+    }
 }
 
 /* ---- Numbers */
 
 struct numbers {
-    double v[STATS];
+    double v[CR_STATS];
     int64_t bins[BINS];
 };
 
@@ -181,25 +66,26 @@ static struct numbers watch_numbers(const cr_real *x, int64_t n)
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
-    s.v[NAN_COUNT] = (double)(n - some);
-    s.v[MEAN] = some > 0 ? sum / (double)some : NAN;
-    s.v[NORM] = sqrt(squares);
-    s.v[MIN] = some > 0 ? low : NAN;
-    s.v[MAX] = some > 0 ? high : NAN;
-    s.v[ZERO_FRACTION] = n > 0 ? (double)zeros / (double)n : NAN;
+    s.v[CR_STAT_NAN_COUNT] = (double)(n - some);
+    s.v[CR_STAT_MEAN] = some > 0 ? sum / (double)some : NAN;
+    s.v[CR_STAT_NORM] = sqrt(squares);
+    s.v[CR_STAT_MIN] = some > 0 ? low : NAN;
+    s.v[CR_STAT_MAX] = some > 0 ? high : NAN;
+    s.v[CR_STAT_ZERO_FRACTION] = n > 0 ? (double)zeros / (double)n : NAN;
     for (i = 0; i < n; i++) {
         double part = (x[i] - low) / (high - low) * BINS;
 
         if (!isfinite(x[i]))
             continue;
-        spread += ((double)x[i] - s.v[MEAN]) * ((double)x[i] - s.v[MEAN]);
+        spread += ((double)x[i] - s.v[CR_STAT_MEAN]) *
+                  ((double)x[i] - s.v[CR_STAT_MEAN]);
         s.bins[part >= BINS ? BINS - 1 : part > 0 ? (int)part : 0]++;
     }
-    s.v[STD] = some > 0 ? sqrt(spread / (double)some) : NAN;
+    s.v[CR_STAT_STD] = some > 0 ? sqrt(spread / (double)some) : NAN;
     return s;
 }
 
-static void watch_write(struct cr_watch *w, const struct tap *tap,
+static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
                         const char *cell, const char *what,
                         const struct numbers *s)
 {
@@ -209,26 +95,26 @@ static void watch_write(struct cr_watch *w, const struct tap *tap,
     cr_buf_str(&record, ",\"at\":");
     cr_buf_json(&record, cell);
     cr_buf_f(&record, ",\"what\":\"%s\"", what);
-    for (int k = 0; k < STATS; k++) {
-        if (!tap->stat[k])
+    for (int k = 0; k < CR_STATS; k++) {
+        if (!hook->stat[k])
             continue;
-        if (k == HISTOGRAM) {
+        if (k == CR_STAT_HISTOGRAM) {
             cr_buf_str(&record, ",\"low\":");
-            cr_buf_real(&record, s->v[MIN]);
+            cr_buf_real(&record, s->v[CR_STAT_MIN]);
             cr_buf_str(&record, ",\"high\":");
-            cr_buf_real(&record, s->v[MAX]);
+            cr_buf_real(&record, s->v[CR_STAT_MAX]);
             for (int i = 0; i < BINS; i++)
                 cr_buf_f(&record, "%s%" PRId64, i ? "," : ",\"bins\":[",
                          s->bins[i]);
             cr_buf_char(&record, ']');
             continue;
         }
-        cr_buf_f(&record, ",\"%s\":", stats[k]);
+        cr_buf_f(&record, ",\"%s\":", cr_hook_stats[k]);
         cr_buf_real(&record, s->v[k]);
-        cr_buf_f(&line, " %s %.6g", stats[k], s->v[k]);
+        cr_buf_f(&line, " %s %.6g", cr_hook_stats[k], s->v[k]);
     }
     cr_train_record_more(w->t, "watch", true, cr_buf_text(&record));
-    if (tap->print)
+    if (hook->print)
         cr_console_say(&w->t->console, "watch  step %" PRId64 "  %s %s%s",
                        w->t->state.step + 1, cell, what, cr_buf_text(&line));
     cr_arena_free(&mem);
@@ -240,43 +126,37 @@ static bool watch_due(const struct cr_watch *w, const struct tap *tap)
 {
     int64_t step = w->t->state.step + 1;
 
-    return step == 1 || cr_every_step(&tap->every, step - 1);
+    return tap->hook->sees &&
+           (step == 1 || cr_every_step(&tap->every, step - 1));
 }
 
-/* The cell of a name such as "fc#2" or "attn#.0". */
-static bool watch_at(const struct tap *tap, const char *name)
+/* Its name is tap.ENTRY.WHAT.CELL. */
+static void watch_one(struct cr_watch *w, const struct cr_tensor *kept)
 {
-    size_t len = strcspn(name, "#");
-    char *cell = strndup(name, len);
-    bool match;
+    char *rest; /* WHAT.CELL */
+    const char *cell;
+    char what[16];
+    long entry = strtol(kept->name + strlen("tap."), &rest, 10);
+    const struct tap *tap = &w->taps[entry];
+    struct numbers s;
 
-    if (!cell)
-        cr_out_of_memory(len);
-    match = cr_patterns_match(tap->at, cell);
-    free(cell);
-    return match;
+    if (kept->spec.type != CR_REAL || !watch_due(w, tap))
+        return;
+    cell = strchr(++rest, '.');
+    s = watch_numbers(kept->data, cr_count(&kept->spec));
+    snprintf(what, sizeof what, "%.*s", (int)(cell - rest), rest);
+    watch_write(w, tap->hook, cell + 1, what, &s);
 }
 
 static void watch_kept(struct cr_watch *w, struct cr_exec *exec)
 {
-    static const char *const prefix[] = { "output.", "grad.output." };
     const struct cr_tensor *kept;
     int n;
 
     kept = cr_exec_kept(exec, &n);
-    for (int k = 0; k < w->n; k++)
-        for (int i = 0; i < n && watch_due(w, &w->taps[k]); i++)
-            for (int what = OUTPUT; what <= GRAD; what++) {
-                const char *cell = kept[i].name + strlen(prefix[what]);
-                struct numbers s;
-
-                if (!w->taps[k].what[what] || kept[i].spec.type != CR_REAL ||
-                    !cr_starts(kept[i].name, prefix[what]) ||
-                    !watch_at(&w->taps[k], cell))
-                    continue;
-                s = watch_numbers(kept[i].data, cr_count(&kept[i].spec));
-                watch_write(w, &w->taps[k], cell, whats[what], &s);
-            }
+    for (int i = 0; i < n; i++)
+        if (cr_starts(kept[i].name, "tap."))
+            watch_one(w, &kept[i]);
 }
 
 bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
@@ -285,7 +165,8 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
                                  .loss = true,
                                  .backward = true,
                                  .keep = true,
-                                 .still = true };
+                                 .still = true,
+                                 .taps = true };
     struct cr_exec *exec;
     bool due = false;
 
@@ -293,8 +174,7 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
         due = due || watch_due(w, &w->taps[k]);
     if (!due)
         return true;
-    if (!w->planned &&
-        !cr_plans_make(&w->plans, w->t->net, &want, w->t->pipe))
+    if (!w->planned && !cr_plans_make(&w->plans, w->t->net, &want, w->t->pipe))
         return false;
     w->planned = true;
     exec = cr_plans_for(&w->plans, batch);

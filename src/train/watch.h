@@ -1,6 +1,6 @@
 /*
- * The section `watch`: taps on the outputs and gradients of cells, MindSpore's
- * hooks as data.
+ * What the section `watch` looks at (net/hook.h): numbers of values and
+ * gradients, as records and lines.
  *
  * A watched step is first computed by a plan of its own that keeps every
  * cell's output and moves nothing, then as always. So what is fused stays
@@ -16,9 +16,9 @@
 struct cr_train;
 struct cr_watch;
 
-/* Reads the section and checks its patterns; *to is NULL where there is none.
- * Plans are made at the first watched step. False after reporting. */
-bool cr_watch_read(struct cr_train *train, struct cr_watch **to);
+/* *to is NULL where nobody looks. Plans are made at the first watched step.
+ */
+void cr_watch_open(struct cr_train *train, struct cr_watch **to);
 /* The step that comes next, on this batch, if it is to be watched. False
  * after reporting. */
 bool cr_watch_step(struct cr_watch *watch, const struct cr_batch *batch);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "net/drawing.h"
+#include "net/hook.h"
 #include "train/view.h"
 
 struct summary {
@@ -35,6 +36,9 @@ struct job {
     const struct summary *o;
     struct cr_view view;
     struct cr_exec *exec;
+    const struct cr_hook *hooks;
+    const struct cr_split *splits; /* what hooks keep from being fused */
+    int n_hooks, n_splits;
     const char *mode; /* "training" or "prediction" */
     const struct cr_cell_row *rows;
     const struct cr_param *params;
@@ -72,6 +76,35 @@ static bool summary_at(struct job *j)
     return false;
 }
 
+/* What would be fused without hooks. */
+static bool summary_splits(struct job *j, struct cr_exec_want want)
+{
+    struct cr_exec *without;
+    bool replaces = false;
+    int i, k, all;
+    const struct cr_split *splits;
+    struct cr_split *own;
+
+    j->hooks = cr_net_hooks(j->view.net, &j->n_hooks);
+    for (i = 0; i < j->n_hooks; i++)
+        replaces = replaces || j->hooks[i].text;
+    if (!replaces)
+        return true;
+    want.unhooked = true;
+    without = cr_net_exec(j->view.net, &want);
+    if (!without)
+        return false;
+    splits = cr_exec_splits(j->exec, without, &all);
+    own = CR_NEWS(j->cli->arena, struct cr_split, all + 1);
+    for (i = k = 0; i < all; i++)
+        if (summary_shows(j, splits[i].cell))
+            own[k++] = splits[i];
+    j->splits = own;
+    j->n_splits = k;
+    cr_exec_free(without);
+    return true;
+}
+
 static bool summary_plan(struct job *j)
 {
     struct cr_exec_want want = { .batch = j->view.batch };
@@ -99,7 +132,7 @@ static bool summary_plan(struct job *j)
         while (n-- > 0)
             j->state += cr_bytes(&slots[n].spec);
     }
-    return j->exec != NULL;
+    return j->exec && summary_splits(j, want);
 }
 
 static size_t summary_memory(const struct job *j)
@@ -163,6 +196,64 @@ static void summary_back(const struct job *j)
                some / batch, (all - some) / batch, 100 * (all - some) / all);
 }
 
+/* "r, b.0": what the entry speaks of. */
+static const char *summary_places(const struct job *j, const struct cr_hook *h)
+{
+    struct cr_buf b = { .arena = j->cli->arena };
+    const char *const *point = cr_net_points(j->view.net);
+    int i;
+
+    for (; h->form == CR_HOOK_POINT && *point; point++)
+        if (cr_hook_at(h, *point))
+            cr_buf_f(&b, "%s%s", b.len ? ", " : "", *point);
+    for (i = 0; h->form != CR_HOOK_POINT && i < j->n_rows; i++)
+        if (cr_hook_at(h, j->rows[i].name) && summary_shows(j, j->rows[i].name))
+            cr_buf_f(&b, "%s%s", b.len ? ", " : "", j->rows[i].name);
+    return b.len ? cr_buf_text(&b) : NULL;
+}
+
+/* "scale 0.5, looks at grad" */
+static const char *summary_does(const struct job *j, const struct cr_hook *h)
+{
+    struct cr_buf b = { .arena = j->cli->arena };
+    const char *before = h->how ? ", looks at " : "looks at ";
+    int i;
+
+    cr_buf_str(&b, h->how ? h->how : "");
+    for (i = 0; i < CR_SEES; i++)
+        if (h->see[i]) {
+            cr_buf_f(&b, "%s%s", before, cr_hook_whats[i]);
+            before = ", ";
+        }
+    return cr_buf_text(&b);
+}
+
+static void summary_hooks(const struct job *j)
+{
+    int i;
+
+    for (i = 0; i < j->n_hooks; i++) {
+        const struct cr_hook *h = &j->hooks[i];
+        const char *places = summary_places(j, h);
+
+        if (places)
+            printf("hook%s%s: %s of %s: %s\n", h->name ? " " : "",
+                   h->name ? h->name : "", cr_hook_forms[h->form], places,
+                   summary_does(j, h));
+    }
+    for (i = 0; i < j->n_splits; i++) {
+        const struct cr_split *s = &j->splits[i];
+
+        if (s->back)
+            printf("split by a hook: %s of %s on the way back, else part of "
+                   "the step behind it\n",
+                   s->op, s->cell);
+        else
+            printf("split by a hook: %s of %s, else part of %s of %s\n",
+                   s->op, s->cell, s->with, s->of);
+    }
+}
+
 static void summary_print(const struct job *j)
 {
     const struct cr_cut *cuts;
@@ -186,6 +277,7 @@ static void summary_print(const struct job *j)
         printf("group %d: %d parameter%s: %s\n", i + 1, g->params,
                g->params == 1 ? "" : "s", cr_patterns_text(g->patterns));
     }
+    summary_hooks(j);
     summary_back(j);
     cuts = cr_exec_cuts(j->exec, &n);
     for (i = 0; i < n; i++)
@@ -216,6 +308,38 @@ static void summary_word(struct cr_buf *b, const char *key, const char *word)
         cr_buf_json(b, word);
     else
         cr_buf_str(b, "null");
+}
+
+static void summary_json_hooks(const struct job *j, struct cr_buf *b)
+{
+    int i;
+
+    if (j->n_hooks == 0)
+        return;
+    cr_buf_str(b, ", \"hooks\": [");
+    for (i = 0; i < j->n_hooks; i++) {
+        const struct cr_hook *h = &j->hooks[i];
+
+        cr_buf_f(b, "%s{", i > 0 ? ", " : "");
+        summary_word(b, "name", h->name);
+        cr_buf_f(b, ", \"hook\": \"%s\", ", cr_hook_forms[h->form]);
+        summary_word(b, "at", summary_places(j, h));
+        cr_buf_str(b, ", ");
+        summary_word(b, "replaces", h->how);
+        cr_buf_char(b, '}');
+    }
+    cr_buf_str(b, "], \"split\": [");
+    for (i = 0; i < j->n_splits; i++) {
+        const struct cr_split *s = &j->splits[i];
+
+        cr_buf_f(b, "%s{", i > 0 ? ", " : "");
+        summary_word(b, "name", s->cell);
+        cr_buf_f(b, ", \"op\": \"%s\", \"backward\": %s, ", s->op,
+                 s->back ? "true" : "false");
+        summary_word(b, "from", s->back ? NULL : s->of);
+        cr_buf_char(b, '}');
+    }
+    cr_buf_char(b, ']');
 }
 
 static void summary_json(const struct job *j)
@@ -271,7 +395,9 @@ static void summary_json(const struct job *j)
         cr_buf_char(&b, '}');
         comma = ", ";
     }
-    printf("%s]}\n", cr_buf_text(&b));
+    cr_buf_char(&b, ']');
+    summary_json_hooks(j, &b);
+    printf("%s}\n", cr_buf_text(&b));
 }
 
 /* ---- Drawings */

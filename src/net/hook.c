@@ -1,0 +1,370 @@
+#include "net/hook.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "net/hooks.h"
+
+const char *const cr_hook_forms[] = { "tap",      "forward_pre",
+                                      "forward",  "backward_pre",
+                                      "backward", "hook_backward",
+                                      NULL };
+const char *const cr_hook_whats[] = { "output", "grad", "input", "grad_input",
+                                      NULL };
+const char *const cr_hook_stats[] = { "mean",          "std",       "min",
+                                      "max",           "norm",      "nan_count",
+                                      "zero_fraction", "histogram", NULL };
+
+struct hook_opts {
+    const char *name;
+    const struct cr_node *at, *construct;
+    int hook;
+    double scale;
+    struct cr_reals clamp;
+    bool zero, enabled, print;
+    struct cr_strs what, stats;
+    struct cr_amount every;
+};
+
+static const struct cr_opt hook_rows[] = {
+    CR_NODE(struct hook_opts, at,
+            "Patterns over cell names; of hook_backward, over names of "
+            "points."),
+    CR_ENUM_OR(struct hook_opts, hook, CR_HOOK_TAP,
+               "tap|forward_pre|forward|backward_pre|backward|hook_backward",
+               "tap only looks. The others are MindSpore's: on a cell's "
+               "inputs, on its results, on the gradients that arrive at "
+               "these, on those that leave the cell at its inputs, and on "
+               "the gradient at hook_backward(x, 'point') of a construct."),
+    CR_STR_MAY(struct hook_opts, name,
+               "A handle: ~watch.NAME on the command line removes the entry, "
+               "watch.NAME.scale=2 changes it."),
+    CR_BOOL_OR(struct hook_opts, enabled, true,
+               "false: as if the entry were not there."),
+    CR_REAL_MAY(struct hook_opts, scale, -DBL_MAX, DBL_MAX,
+                "Replace: multiply by this."),
+    CR_REALS_MAY(struct hook_opts, clamp, -DBL_MAX, DBL_MAX,
+                 "Replace: keep between these two bounds."),
+    CR_BOOL_OR(struct hook_opts, zero, false, "Replace by zeros."),
+    CR_NODE(struct hook_opts, construct,
+            "Replace by what a text returns, written as that of a block. It "
+            "has inputs (forward_pre); inputs and output (forward); "
+            "grad_output (backward_pre); grad_input and grad_output "
+            "(backward); grad (hook_backward): each a tensor, or a tuple "
+            "where there are several. None leaves them as they are."),
+    CR_STRS_MAY(struct hook_opts, what,
+                "What to look at: output, grad (the gradient that arrives "
+                "there), input, grad_input (the gradient that the cell gives "
+                "its inputs). If not given, of a tap output, of a hook that "
+                "replaces nothing what its form is about."),
+    CR_STRS_MAY(struct hook_opts, stats,
+                "Of mean, std, min, max, norm, nan_count (values that are not "
+                "finite), zero_fraction, histogram (20 bins); mean, std, max "
+                "and nan_count if not given."),
+    CR_AMOUNT_OR(struct hook_opts, every, "100 steps", CR_STEPS,
+                 "Which steps are looked at: the first and then every so "
+                 "many. A replacement counts in all."),
+    CR_BOOL_OR(struct hook_opts, print, false,
+               "Print a line too, besides the record in metrics.jsonl."),
+    { 0 },
+};
+
+const struct cr_section cr_section_watch = {
+    .about = {
+        .name = "watch",
+        .summary = "MindSpore's hooks: look at what goes through cells, or "
+                   "replace it.",
+        .detail = "A list of entries. Those that look write records with "
+                  "\"split\": \"watch\" into metrics.jsonl and change no "
+                  "result: such a step is computed twice, others cost "
+                  "nothing. They see what is there in front of a replacement "
+                  "of the same entry or of a later one. An entry that "
+                  "replaces also looks where it says what, stats, every or "
+                  "print.\n"
+                  "Replacements are part of the network: those on the way "
+                  "forward hold in evaluation and prediction as well, and "
+                  "are differentiated; those on the way back leave the "
+                  "values alone. Around a cell the order is forward_pre, "
+                  "the cell between the ends of backward and backward_pre, "
+                  "forward; entries of one form follow each other as they "
+                  "stand here. zero also replaces what is not finite, "
+                  "scale 0 does not. summary lists the hooks, and what they "
+                  "keep from being fused.",
+        .example = "watch:\n"
+                   "  - {at: dense_relu_sequential.1, what: [output, grad], "
+                   "stats: [mean, std, max, nan_count], every: 100 steps}\n"
+                   "  - {at: dense_relu_sequential.0, hook: backward_pre, "
+                   "clamp: [-0.01, 0.01], name: calm}\n",
+        .opts = hook_rows,
+        .size = sizeof(struct hook_opts),
+    },
+    .raw = true,
+};
+
+/* ---- reading ---- */
+
+/* Sets flag[i] for each word that is names[i]. */
+static bool hook_words(struct cr_net *net, const struct cr_node *node,
+                       const char *key, const struct cr_strs *words,
+                       const char *const *names, bool *flag)
+{
+    const struct cr_node *at = cr_node_get(node, key);
+    bool ok = true;
+    int i;
+
+    for (i = 0; i < words->n; i++) {
+        int k = 0;
+
+        while (names[k] && strcmp(names[k], words->v[i]) != 0)
+            k++;
+        if (names[k]) {
+            flag[k] = true;
+            continue;
+        }
+        ok = cr_error(net->diag, at ? at->pos : node->pos, CR_E_OUT_OF_RANGE,
+                      "'%s' of watch: there is no '%s'", key,
+                      cr_quote(net->arena, words->v[i], strlen(words->v[i])));
+        if (cr_nearest(words->v[i], names))
+            cr_hint(net->diag, "did you mean '%s'?",
+                    cr_nearest(words->v[i], names));
+    }
+    return ok;
+}
+
+/* A text of ours that stands where the entry does. */
+static const struct cr_node *
+hook_text(struct cr_net *net, const struct cr_hook *h, const char *text)
+{
+    struct cr_node *node = CR_NEW(net->arena, struct cr_node);
+
+    node->kind = CR_NODE_STR;
+    node->key = "watch";
+    node->pos = h->pos;
+    node->text = text;
+    return node;
+}
+
+/* What the entry puts in place of what is there. */
+static bool hook_replaces(struct cr_net *net, const struct cr_node *node,
+                          const struct hook_opts *o, struct cr_hook *h)
+{
+    int n =
+        !isnan(o->scale) + (o->clamp.n > 0) + o->zero + (o->construct != NULL);
+    const char *a, *b;
+
+    if (n > 1)
+        return cr_error(net->diag, h->pos, CR_E_CONFLICT,
+                        "an entry replaces in one way: scale, clamp, zero or "
+                        "construct");
+    if (n == 1 && h->form == CR_HOOK_TAP)
+        return cr_error(net->diag, h->pos, CR_E_MISSING_KEY,
+                        "'hook' is missing: what is replaced, forward_pre, "
+                        "forward, backward_pre, backward or hook_backward");
+    h->each = true;
+    if (o->construct) {
+        if (o->construct->kind != CR_NODE_STR)
+            return cr_error(net->diag, o->construct->pos, CR_E_WRONG_TYPE,
+                            "construct is a text of lines, not %s",
+                            cr_node_what(net->arena, o->construct));
+        h->each = false;
+        h->text = o->construct;
+        h->how = "construct";
+    } else if (o->zero) {
+        h->text = hook_text(net, h, "return zeros_like(x)");
+        h->how = "zero";
+    } else if (!isnan(o->scale)) {
+        a = cr_real_text(net->arena, o->scale);
+        h->text = hook_text(net, h, cr_strf(net->arena, "return x * %s", a));
+        h->how = cr_strf(net->arena, "scale %s", a);
+    } else if (o->clamp.n > 0) {
+        if (o->clamp.n != 2 || o->clamp.v[0] > o->clamp.v[1])
+            return cr_error(net->diag, cr_node_get(node, "clamp")->pos,
+                            CR_E_OUT_OF_RANGE,
+                            "clamp takes two bounds, the lower one first");
+        a = cr_real_text(net->arena, o->clamp.v[0]);
+        b = cr_real_text(net->arena, o->clamp.v[1]);
+        h->text = hook_text(
+            net, h, cr_strf(net->arena, "return clamp(x, %s, %s)", a, b));
+        h->how = cr_strf(net->arena, "clamp %s to %s", a, b);
+    }
+    return true;
+}
+
+/* What the entry looks at. */
+static bool hook_sees(struct cr_net *net, const struct cr_node *node,
+                      const struct hook_opts *o, struct cr_hook *h)
+{
+    static const char *const usual[] = { "mean", "std", "max", "nan_count" };
+    static const struct cr_strs stats = { (int)CR_LEN(usual), usual };
+    bool ok = hook_words(net, node, "what", &o->what, cr_hook_whats, h->see);
+    int i;
+
+    h->sees = !h->text || cr_node_get(node, "what") ||
+              cr_node_get(node, "stats") || cr_node_get(node, "every") ||
+              cr_node_get(node, "print");
+    if (o->what.n == 0 && h->sees) {
+        h->see[CR_SEE_INPUT] = h->form == CR_HOOK_FORWARD_PRE;
+        h->see[CR_SEE_OUTPUT] =
+            h->form == CR_HOOK_TAP || h->form == CR_HOOK_FORWARD;
+        h->see[CR_SEE_GRAD_INPUT] = h->form == CR_HOOK_BACKWARD;
+        h->see[CR_SEE_GRAD] =
+            h->form >= CR_HOOK_BACKWARD_PRE; /* arrives in all three */
+    }
+    for (i = 0; i < CR_SEES; i++)
+        if (ok && h->form == CR_HOOK_POINT && h->see[i] && i != CR_SEE_GRAD)
+            ok = cr_error(net->diag, cr_node_get(node, "what")->pos,
+                          CR_E_OUT_OF_RANGE,
+                          "a hook_backward sees a gradient: 'what' is grad, "
+                          "not %s",
+                          cr_hook_whats[i]);
+    return hook_words(net, node, "stats", o->stats.n > 0 ? &o->stats : &stats,
+                      cr_hook_stats, h->stat) &&
+           ok;
+}
+
+static bool hook_name(struct cr_net *net, const struct cr_node *node,
+                      const struct cr_hook *h)
+{
+    const char *c = h->name;
+    int i;
+
+    if (!c)
+        return true;
+    if (*c >= 'a' && *c <= 'z')
+        while ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+               (*c >= '0' && *c <= '9') || *c == '_')
+            c++;
+    if (*c || c == h->name)
+        return cr_error(net->diag, cr_node_get(node, "name")->pos, CR_E_FORM,
+                        "a name is a lower-case letter, then letters, digits "
+                        "and _, not '%s'",
+                        cr_quote(net->arena, h->name, strlen(h->name)));
+    for (i = 0; i < net->hooks->n_names; i++)
+        if (strcmp(net->hooks->names[i]->text, h->name) == 0) {
+            cr_error(net->diag, cr_node_get(node, "name")->pos, CR_E_CONFLICT,
+                     "two entries of watch are called '%s'", h->name);
+            cr_note(net->diag, "the first is at %s:%d:%d",
+                    net->hooks->names[i]->pos.src->name,
+                    net->hooks->names[i]->pos.line,
+                    net->hooks->names[i]->pos.col);
+            return false;
+        }
+    net->hooks->names[net->hooks->n_names++] = cr_node_get(node, "name");
+    return true;
+}
+
+static bool hook_read(struct cr_net *net, const struct cr_node *node)
+{
+    struct cr_hook *h = &net->hooks->v[net->hooks->n];
+    struct hook_opts o = { 0 };
+    bool ok;
+
+    if (!cr_opts_read(net->arena, net->diag, &cr_section_watch.about, node,
+                      node->pos, &o))
+        return false;
+    if (!o.at)
+        return cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
+                        "'at' is missing: the cells to watch");
+    h->pos = node->pos;
+    h->name = o.name;
+    h->form = (enum cr_hook_form)o.hook;
+    h->every = o.every;
+    h->print = o.print;
+    h->at = cr_patterns_read(net->config, o.at);
+    ok = h->at != NULL;
+    if (o.every.unit == CR_SECONDS || o.every.value <= 0)
+        ok = cr_error(net->diag, node->pos, CR_E_OUT_OF_RANGE,
+                      "'every' of watch counts steps, epochs, samples or "
+                      "percent, more than 0 of them");
+    ok = hook_name(net, node, h) && ok;
+    ok = hook_replaces(net, node, &o, h) && ok;
+    ok = hook_sees(net, node, &o, h) && ok;
+    if (ok && o.enabled)
+        net->hooks->n++;
+    else
+        *h = (struct cr_hook){ 0 };
+    return ok;
+}
+
+void cr_hooks_read(struct cr_net *net)
+{
+    const struct cr_node *node = cr_section(net->config, "watch");
+    struct cr_hooks *hooks = CR_NEW(net->arena, struct cr_hooks);
+    int i, count = cr_node_count(node);
+
+    net->hooks = hooks;
+    if (!node || node->kind == CR_NODE_NULL)
+        return;
+    if (node->kind != CR_NODE_LIST) {
+        hooks->broken = true;
+        cr_error(net->diag, node->pos, CR_E_WRONG_TYPE,
+                 "watch is a list of taps {at: CELL, ...}, not %s",
+                 cr_node_what(net->arena, node));
+        return;
+    }
+    hooks->v = CR_NEWS(net->arena, struct cr_hook, count + 1);
+    hooks->names = CR_NEWS(net->arena, const struct cr_node *, count + 1);
+    for (CR_EACH(m, node))
+        hooks->broken = !hook_read(net, m) || hooks->broken;
+    for (i = 0; i < hooks->n; i++) {
+        const struct cr_hook *h = &hooks->v[i];
+
+        hooks->any = hooks->any || h->text;
+        hooks->back =
+            hooks->back || (h->text && h->form >= CR_HOOK_BACKWARD_PRE);
+    }
+}
+
+/* ---- asking ---- */
+
+bool cr_hooks_used(struct cr_net *net)
+{
+    const struct cr_hooks *hooks = net->hooks;
+    const char **cells = CR_NEWS(net->arena, const char *, net->n_shown + 1);
+    bool ok = !hooks->broken;
+    int i, n = 0;
+
+    for (i = 0; i < net->n_shown; i++)
+        if (net->cells[i].name[0])
+            cells[n++] = net->cells[i].name;
+    for (i = 0; i < hooks->n; i++) {
+        bool point = hooks->v[i].form == CR_HOOK_POINT;
+
+        ok = cr_patterns_used(net->config, hooks->v[i].at,
+                              point ? cr_net_points(net) : cells,
+                              point ? "hook_backward" : "cell") &&
+             ok;
+    }
+    return ok;
+}
+
+enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
+                              const struct cr_exec_want *want)
+{
+    if (want->taps)
+        return CR_HOOKS_SEEN;
+    if (!net->hooks->any)
+        return CR_HOOKS_ALL;
+    if (want->unhooked)
+        return CR_HOOKS_NONE;
+    return net->hooks->back && !want->backward ? CR_HOOKS_FORWARD
+                                               : CR_HOOKS_ALL;
+}
+
+const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n)
+{
+    *n = net->hooks->n;
+    return net->hooks->v;
+}
+
+bool cr_hook_at(const struct cr_hook *hook, const char *name)
+{
+    return name[0] && cr_patterns_match(hook->at, name);
+}
+
+const char *const *cr_net_points(const struct cr_net *net)
+{
+    static const char *const none[] = { NULL };
+
+    return net->hooks->n_points > 0 ? net->hooks->points : none;
+}
