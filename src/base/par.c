@@ -43,6 +43,9 @@ static struct {
     void *ctx;
     int parts;
     bool quit;
+    bool pinned;
+    cpu_set_t cpus; /* those of the process, once it is pinned */
+    size_t first;   /* the caller's */
     _Alignas(64) atomic_int left;  /* parts not done, less the caller's */
     atomic_uint waiting;           /* the caller sleeps on `left` */
     _Alignas(64) atomic_bool busy; /* somebody is in cr_par */
@@ -183,6 +186,8 @@ void cr_par_stop(void)
 {
     int i;
 
+    cr_par_loose();
+    pool.pinned = false;
     if (pool.threads > 1) {
         pool.quit = true;
         for (i = 1; i < pool.threads; i++)
@@ -343,7 +348,52 @@ int cr_par_cpus(void)
     int n = online < 1 ? 1 : (int)online, limit = quota();
     cpu_set_t set;
 
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
+    if (pool.pinned)
+        n = CPU_COUNT(&pool.cpus);
+    else if (sched_getaffinity(0, sizeof set, &set) == 0)
         n = CPU_COUNT(&set);
     return limit > 0 && limit < n ? limit : n;
+}
+
+/* ---- places ---- */
+
+static void place(pthread_t thread, size_t cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    /* a processor that has gone offline since is no reason to fail */
+    (void)pthread_setaffinity_np(thread, sizeof one, &one);
+}
+
+bool cr_par_pin(void)
+{
+    size_t cpu = 0;
+
+    if (pool.pinned ||
+        sched_getaffinity(0, sizeof pool.cpus, &pool.cpus) != 0 ||
+        pool.threads > CPU_COUNT(&pool.cpus))
+        return pool.pinned;
+    for (int i = 0; i < pool.threads; i++, cpu++) {
+        while (!CPU_ISSET(cpu, &pool.cpus))
+            cpu++;
+        if (i == 0)
+            pool.first = cpu;
+        place(i == 0 ? pthread_self() : pool.seat[i].thread, cpu);
+    }
+    return pool.pinned = true;
+}
+
+void cr_par_loose(void)
+{
+    if (pool.pinned)
+        (void)pthread_setaffinity_np(pthread_self(), sizeof pool.cpus,
+                                     &pool.cpus);
+}
+
+void cr_par_back(void)
+{
+    if (pool.pinned)
+        place(pthread_self(), pool.first);
 }

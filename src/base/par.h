@@ -15,6 +15,7 @@
 #ifndef CR_BASE_PAR_H
 #define CR_BASE_PAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Makes the pool `threads` wide (the caller counts); again to change it. */
@@ -32,5 +33,15 @@ void *cr_par_room(size_t bytes);
 
 /* Processors given to this process: affinity and cgroup quota. */
 int cr_par_cpus(void);
+
+/* Keeps each thread of the pool, and the caller as the first of them, on a
+ * processor of its own; false, and nothing done, where there are more threads
+ * than processors. Until the pool is started again. */
+bool cr_par_pin(void);
+/* Lets the calling thread, which began with the place of who began it, run
+ * anywhere; and the caller of cr_par_pin go back to its own place. Both do
+ * nothing in a pool that is not pinned. */
+void cr_par_loose(void);
+void cr_par_back(void);
 
 #endif

@@ -21,6 +21,8 @@ const struct cr_variable cr_variables[] = {
     { "CELLRUN_THREADS", "Threads to compute with, if --threads is not "
                          "given." },
     { "SLURM_CPUS_PER_TASK", "The same, if CELLRUN_THREADS is not set." },
+    { "CELLRUN_LOG", "How much is said where neither -q nor -v is given: "
+                     "quiet as -q, normal, or verbose as -v." },
     { "CELLRUN_ISA", "Which of our own kernels to use: generic, avx2 or "
                      "avx512; the best that the processor has by default." },
     { "CELLRUN_UNFUSED", "If set, transforms run one by one as they are "

@@ -326,6 +326,26 @@ static bool verb_color(int when)
     return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
 }
 
+/* How much is said: -q and -v, else CELLRUN_LOG. */
+static void verb_log(struct cr_cli *cli, const struct common *o)
+{
+    const char *level = getenv("CELLRUN_LOG");
+
+    cli->quiet = o->quiet;
+    cli->verbose = (int)o->verbose;
+    if (o->quiet || o->verbose > 0 || !level || !*level ||
+        strcmp(level, "normal") == 0)
+        return;
+    if (strcmp(level, "quiet") == 0)
+        cli->quiet = true;
+    else if (strcmp(level, "verbose") == 0)
+        cli->verbose = 1;
+    else
+        cr_warn(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                "CELLRUN_LOG: found '%s', expected quiet, normal or verbose",
+                cr_quote(cli->arena, level, strlen(level)));
+}
+
 /* --set and --seed: assignments in the order of the line. */
 static bool verb_apply(struct line *l, const struct common *o)
 {
@@ -334,8 +354,7 @@ static bool verb_apply(struct line *l, const struct common *o)
     const struct cr_node *seed = cr_node_get(&l->common, "seed");
 
     cli->json = o->json;
-    cli->quiet = o->quiet;
-    cli->verbose = (int)o->verbose;
+    verb_log(cli, o);
     cli->threads = (int)o->threads;
     cli->seed = o->seed;
     cli->diag->strict = o->strict;

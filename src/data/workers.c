@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/par.h"
+
 enum state { FREE, BUSY, READY, FAILED };
 
 struct slot {
@@ -56,6 +58,7 @@ static void *worker_run(void *arg)
     struct worker *me = arg;
     struct cr_workers *w = me->w;
 
+    cr_par_loose();
     pthread_mutex_lock(&w->lock);
     for (;;) {
         struct slot *s;

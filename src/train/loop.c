@@ -238,6 +238,10 @@ static enum cr_end loop_eval(struct loop *l)
     loop_judge(t, planned);
     cr_train_record_eval(t);
     loop_say_scores(t);
+    from = l->now;
+    cr_train_command(t);
+    l->now = cr_now();
+    l->rate_from += l->now - from;
     return CR_END_NONE;
 }
 

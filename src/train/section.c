@@ -241,9 +241,21 @@ static const struct cr_opt run_opts[] = {
     CR_STR_OR(struct cr_run_section, threads, "auto",
               "Threads to compute with; auto: as many as the process may "
               "use."),
+    CR_BOOL_OR(struct cr_run_section, pin, false,
+               "Keep each thread on a processor of its own, the first ones "
+               "that the process may use (Linux). For a machine that does "
+               "nothing else: two runs that are pinned would share their "
+               "processors while others idle."),
     CR_ENUM_OR(struct cr_run_section, on_usr1, CR_USR1_SAVE, "save|stop",
                "What the signal USR1 does: save and go on, or save and end "
                "with status 75."),
+    CR_STR_MAY(struct cr_run_section, exec_on_eval,
+               "A command for /bin/sh after each evaluation, with "
+               "CELLRUN_METRIC_accuracy and the like, CELLRUN_STEP, "
+               "CELLRUN_EPOCH (from 0, as in metrics.jsonl), CELLRUN_IS_BEST "
+               "(0 or 1), CELLRUN_RUN_DIR and CELLRUN_RUN_NAME in its "
+               "environment. It reads nothing and prints to standard error. "
+               "The run waits for it; a status other than 0 is a warning."),
     { 0 },
 };
 
@@ -314,6 +326,8 @@ bool cr_threads_start(struct cr_config *config, int flag)
     n = n ? n : section_threads(getenv("CELLRUN_THREADS"));
     n = n ? n : section_threads(getenv("SLURM_CPUS_PER_TASK"));
     cr_par_start(n ? n : cr_par_cpus());
+    if (run.pin)
+        cr_par_pin();
     return true;
 }
 

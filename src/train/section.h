@@ -70,7 +70,9 @@ struct cr_run_section {
     const char *dir;                /* NULL: CELLRUN_RUNS, or "runs" */
     const char *name;               /* NULL: the config's */
     const char *threads;            /* "auto" or a number */
+    bool pin;
     int on_usr1;                    /* enum cr_on_usr1 */
+    const char *exec_on_eval;       /* NULL: nothing */
 };
 
 struct cr_predict_section {

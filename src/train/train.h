@@ -163,6 +163,11 @@ bool cr_train_nan_skip(struct cr_train *t, const char *what);
  * policy is another one or gives up. */
 bool cr_train_nan_fallback(struct cr_train *t);
 
+/* ---- command.c */
+
+/* Runs run.exec_on_eval, if there is such, after an evaluation. */
+void cr_train_command(struct cr_train *t);
+
 /* ---- save.c: checkpoints and records */
 
 /* The file of the checkpoint of a step. */

@@ -228,6 +228,50 @@ static void test_room(void)
     cr_par_stop();
 }
 
+static void place_part(void *ctx, int part, int parts)
+{
+    atomic_int *at = ctx;
+    cpu_set_t set;
+
+    sched_getaffinity(0, sizeof set, &set);
+    atomic_store(&at[part + 1], CPU_COUNT(&set) == 1 ? sched_getcpu() + 1 : 0);
+    meet(&at[0], part, parts);
+}
+
+static void test_pin(void)
+{
+    atomic_int at[3] = { 0 };
+    cpu_set_t before, loose, back, after;
+    int cpus;
+
+    sched_getaffinity(0, sizeof before, &before);
+    cpus = cr_par_cpus();
+    cr_par_start(2);
+    if (CPU_COUNT(&before) < 2) {
+        ok(!cr_par_pin(), "one processor for two threads: not pinned");
+        cr_par_stop();
+        return;
+    }
+    ok(cr_par_pin(), "pinned");
+    cr_par(place_part, at, 2);
+    ok(at[1] > 0 && at[2] > 0 && at[1] != at[2],
+       "each thread on one processor, not on the same");
+    ok(cr_par_cpus() == cpus, "there are as many of them as before");
+    cr_par_loose();
+    sched_getaffinity(0, sizeof loose, &loose);
+    cr_par_back();
+    sched_getaffinity(0, sizeof back, &back);
+    ok(CPU_EQUAL(&loose, &before) && CPU_COUNT(&back) == 1,
+       "loose, and back in its place");
+    cr_par_start(2);
+    sched_getaffinity(0, sizeof after, &after);
+    ok(CPU_EQUAL(&after, &before), "another start undoes it");
+    cr_par_stop();
+    cr_par_start(CPU_COUNT(&before) + 1);
+    ok(!cr_par_pin(), "more threads than processors: not pinned");
+    cr_par_stop();
+}
+
 int main(void)
 {
     test_parts();
@@ -237,6 +281,7 @@ int main(void)
     test_sleep();
     test_signals();
     test_room();
+    test_pin();
     ok(cr_par_cpus() >= 1 && cr_par_cpus() <= sysconf(_SC_NPROCESSORS_CONF),
        "processors: at least one, at most those there are");
     return done();

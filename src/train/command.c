@@ -1,0 +1,198 @@
+/*
+ * run.exec_on_eval: a command after each evaluation.
+ *
+ * The shell runs it with the metrics in its environment, nothing to read, and
+ * our standard error as its standard output, because ours holds the summary
+ * alone. It is a process group of its own, so that a keyboard's INT reaches
+ * us and we end it with all that it began; the run waits for it, saying on its
+ * lock that it lives, and no longer than its own time limit. What becomes of
+ * the command changes nothing in the run: a status other than 0 is a warning.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/par.h"
+#include "train/signals.h"
+#include "train/train.h"
+
+#define COMMAND_NAP 0.05  /* seconds at most between two looks */
+#define COMMAND_GRACE 5.0 /* until a command that was asked to end is killed */
+
+extern char **environ;
+
+/* ---- What it is told */
+
+struct command_env {
+    struct cr_arena *arena;
+    char **v;
+    size_t n, room;
+};
+
+static void command_put(struct command_env *e, char *text)
+{
+    if (e->n + 1 >= e->room) {
+        size_t room = 2 * e->room + 64;
+
+        e->v = cr_grow(e->arena, e->v, e->n, room, sizeof *e->v);
+        e->room = room;
+    }
+    e->v[e->n++] = text;
+    e->v[e->n] = NULL;
+}
+
+/* CELLRUN_METRIC_NAME, in which what a shell's name cannot have is a '_'. */
+static void command_metric(struct command_env *e, const struct cr_score *score)
+{
+    char *text = cr_strf(e->arena, "CELLRUN_METRIC_%s=%.17g", score->name,
+                         score->value);
+
+    for (char *p = text; *p && *p != '='; p++)
+        if (!isalnum((unsigned char)*p))
+            *p = '_';
+    command_put(e, text);
+}
+
+static char **command_env(struct cr_train *t, struct cr_arena *mem)
+{
+    static const char *const ours[] = { "CELLRUN_METRIC_",  "CELLRUN_STEP=",
+                                        "CELLRUN_EPOCH=",   "CELLRUN_IS_BEST=",
+                                        "CELLRUN_RUN_DIR=", "CELLRUN_RUN_NAME=",
+                                        NULL };
+    const struct cr_state *s = &t->state;
+    struct command_env e = { .arena = mem };
+    char *dir = realpath(t->dir.path, NULL);
+
+    for (char **p = environ; *p; p++) {
+        const char *const *own = ours;
+
+        while (*own && !cr_starts(*p, *own))
+            own++;
+        if (!*own)
+            command_put(&e, *p);
+    }
+    for (int i = 0; i < s->eval.n; i++)
+        if (s->eval.v[i].single)
+            command_metric(&e, &s->eval.v[i]);
+    command_put(&e, cr_strf(mem, "CELLRUN_STEP=%" PRId64, s->step));
+    command_put(&e, cr_strf(mem, "CELLRUN_EPOCH=%" PRId64,
+                            cr_state_epoch_of(s, s->step)));
+    command_put(&e, cr_strf(mem, "CELLRUN_IS_BEST=%d",
+                            s->best_metric && s->best_step == s->step));
+    command_put(&e, cr_strf(mem, "CELLRUN_RUN_DIR=%s",
+                            dir ? dir : t->dir.path));
+    command_put(&e, cr_strf(mem, "CELLRUN_RUN_NAME=%s", t->name));
+    free(dir);
+    return e.v;
+}
+
+/* ---- Beginning, waiting, ending */
+
+static int command_spawn(const char *command, char *const *env, pid_t *pid)
+{
+    char *const argv[] = { (char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+                           (char *)(uintptr_t)command, NULL };
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t none, plain;
+    int error;
+
+    sigemptyset(&none);
+    sigemptyset(&plain);
+    sigaddset(&plain, SIGPIPE); /* which we ignore */
+    sigaddset(&plain, SIGCHLD);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+                                     O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
+                                        POSIX_SPAWN_SETSIGDEF |
+                                        POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &plain);
+    posix_spawnattr_setpgroup(&attr, 0);
+    cr_par_loose(); /* it is no thread of ours */
+    error = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
+    cr_par_back();
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+static void command_nap(double seconds)
+{
+    struct timespec nap = { .tv_nsec = (long)(seconds * 1e9) };
+
+    nanosleep(&nap, NULL);
+}
+
+/* Its status as waitpid has it; -1 when somebody else has taken it. */
+static int command_wait(struct cr_train *t, pid_t pid)
+{
+    double nap = 1e-3, asked = 0;
+    int status;
+    pid_t got;
+
+    while ((got = waitpid(pid, &status, WNOHANG)) == 0 ||
+           (got < 0 && errno == EINTR)) {
+        double now = cr_now();
+
+        cr_rundir_beat(&t->dir, now);
+        if (asked == 0 &&
+            (cr_signals_stop() ||
+             (t->time_limit > 0 && now - t->started >= t->time_limit))) {
+            kill(-pid, SIGTERM);
+            asked = now;
+        }
+        if (asked > 0 && now - asked >= COMMAND_GRACE)
+            kill(-pid, SIGKILL);
+        command_nap(nap);
+        nap = nap * 1.5 < COMMAND_NAP ? nap * 1.5 : COMMAND_NAP;
+    }
+    return got == pid ? status : -1;
+}
+
+void cr_train_command(struct cr_train *t)
+{
+    const struct cr_node *node =
+        cr_node_get(cr_section(t->config, "run"), "exec_on_eval");
+    struct cr_pos pos = node ? node->pos : CR_NOWHERE;
+    struct sigaction plain = { .sa_handler = SIG_DFL };
+    struct cr_arena mem = { 0 };
+    int64_t step = t->state.step;
+    int error, status;
+    pid_t pid;
+
+    if (!t->run.exec_on_eval || !t->dir.path)
+        return;
+    cr_console_clear(&t->console);
+    cr_train_flush(t);
+    fflush(stderr);
+    /* ignored children leave no status behind */
+    sigaction(SIGCHLD, &plain, NULL);
+    error = command_spawn(t->run.exec_on_eval, command_env(t, &mem), &pid);
+    status = error ? 0 : command_wait(t, pid);
+    cr_arena_free(&mem);
+    if (error)
+        cr_warn(t->diag, pos, CR_E_SYSTEM,
+                "'run.exec_on_eval' cannot be run at step %" PRId64 ": %s",
+                step, strerror(error));
+    else if (status != -1 && WIFSIGNALED(status))
+        cr_warn(t->diag, pos, CR_E_SYSTEM,
+                "'run.exec_on_eval' was ended by signal %d at step %" PRId64,
+                WTERMSIG(status), step);
+    else if (status != -1 && WEXITSTATUS(status) != 0)
+        cr_warn(t->diag, pos, CR_E_SYSTEM,
+                "'run.exec_on_eval' ended with status %d at step %" PRId64,
+                WEXITSTATUS(status), step);
+    cr_console_problems(&t->console, t->diag);
+}
