@@ -193,7 +193,8 @@ static void expand_block_meant(struct cr_expander *x, struct cr_node *node)
     const struct cr_node *args = NULL;
     const char *type = x->blocks ? cr_node_type(node, &args) : NULL, *near;
 
-    if (!type || cr_find(CR_KIND_CELL, type) || cr_find(CR_KIND_LOSS, type))
+    if (!type || cr_find(CR_KIND_CELL, type) ||
+        cr_find(CR_KIND_LOSS, type) || cr_find(CR_KIND_METRIC, type))
         return;
     near = cr_node_nearest(x->arena, x->blocks, type);
     if (!near)
@@ -234,5 +235,40 @@ void cr_expand_block_names(struct cr_expander *x)
             cr_error(x->diag, b->key_pos, CR_E_FORM,
                      "'%s' is a type already; a block needs a name of its own",
                      cr_quote(x->arena, b->key, strlen(b->key)));
+    }
+}
+
+static void expand_called(struct cr_expander *x, struct cr_node *m)
+{
+    struct cr_node *name;
+
+    if (m->kind != CR_NODE_MAP || !m->block || cr_node_get(m, "name"))
+        return;
+    name = CR_NEW(x->arena, struct cr_node);
+    name->kind = CR_NODE_STR;
+    name->key = "name";
+    name->pos = name->key_pos = m->pos;
+    name->text = cr_strndup(x->arena, m->block, strcspn(m->block, "("));
+    name->next = m->child;
+    m->child = name;
+}
+
+void cr_expand_block_called(struct cr_expander *x, struct cr_node *metrics)
+{
+    struct cr_node **at = &metrics->child;
+
+    if (metrics->kind != CR_NODE_LIST) {
+        expand_called(x, metrics);
+        return;
+    }
+    while (*at) {
+        /* what has its error already is no metric */
+        if (x->diag->errors > 0 && (*at)->kind == CR_NODE_STR &&
+            strcmp((*at)->text, "Identity") == 0) {
+            *at = (*at)->next;
+            continue;
+        }
+        expand_called(x, *at);
+        at = &(*at)->next;
     }
 }

@@ -600,7 +600,8 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     for (struct cr_node **p = &root->child; *p && !x.full;) {
         struct cr_node *m = *p;
         bool network = strcmp(m->key, "network") == 0;
-        bool blocks = network || strcmp(m->key, "loss") == 0;
+        bool metrics = strcmp(m->key, "metrics") == 0;
+        bool blocks = network || metrics || strcmp(m->key, "loss") == 0;
         enum cr_expand_what what = TEXTS | CONTROL;
 
         if (network)
@@ -617,6 +618,8 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
             p = &expand_repeat(&x, m, false, 1)->next;
             if (blocks)
                 cr_expand_blocks(&x, m, m, 1, what);
+            if (metrics)
+                cr_expand_block_called(&x, m);
         } else {
             *p = m->next;
         }

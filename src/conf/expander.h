@@ -52,5 +52,7 @@ void cr_expand_blocks(struct cr_expander *x, struct cr_node *m,
                       const struct cr_node *last, int depth,
                       enum cr_expand_what what);
 void cr_expand_block_names(struct cr_expander *x);
+/* Gives metrics that are blocks the block's name, where they have none. */
+void cr_expand_block_called(struct cr_expander *x, struct cr_node *metrics);
 
 #endif

@@ -85,6 +85,23 @@ static bool check_objs(struct cr_arena *arena, struct cr_diag *diag,
     return ok;
 }
 
+/* A metric may be written in the config, as a cell is. */
+static bool check_metrics(struct cr_arena *arena, struct cr_diag *diag,
+                          const struct cr_node *node)
+{
+    bool ok = true;
+
+    if (node && cr_node_get(node, "construct"))
+        return check_cells(arena, diag, node);
+    if (!node || node->kind != CR_NODE_LIST)
+        return check_objs(arena, diag, CR_KIND_METRIC, node);
+    for (CR_EACH(m, node))
+        ok = (cr_node_get(m, "construct")
+                  ? check_cells(arena, diag, m)
+                  : check_objs(arena, diag, CR_KIND_METRIC, m)) && ok;
+    return ok;
+}
+
 bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
                     const struct cr_node *root)
 {
@@ -99,7 +116,5 @@ bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
     ok = check_objs(arena, diag, CR_KIND_OPTIM,
                     cr_node_get(root, "optimizer")) &&
          ok;
-    return check_objs(arena, diag, CR_KIND_METRIC,
-                      cr_node_get(root, "metrics")) &&
-           ok;
+    return check_metrics(arena, diag, cr_node_get(root, "metrics")) && ok;
 }

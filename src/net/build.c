@@ -339,6 +339,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .frozen = parent->frozen,
         .control_init = parent->control_init,
         .loss = parent->loss,
+        .judge = parent->judge,
         .n_in = n,
         .depth = parent->depth + 1,
         .key = cr_hash(CR_HASH, path, strlen(path)),
@@ -630,7 +631,8 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
                 net->graph->output);
     if (!net->built)
         net->n_shown = net->n_cells;
-    return !net->want.loss || build_loss(net, &root);
+    return (!net->want.loss || build_loss(net, &root)) &&
+           cr_judges_build(net, &root);
 }
 
 static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,

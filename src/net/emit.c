@@ -392,6 +392,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->call = b->call;
     node->loss = b->loss;
     node->hook = b->hook;
+    node->judge = b->judge;
     node->key = b->key;
     for (other = net->graph->nodes; other; other = other->next)
         node->key += other->cell == b->row && other->hook == b->hook &&

@@ -324,6 +324,18 @@ const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
     return value_data(e, e->outputs[0]);
 }
 
+int cr_exec_judges(const struct cr_exec *e)
+{
+    return e->want.metrics ? e->graph->n_judges : 0;
+}
+
+const cr_real *cr_exec_judged(const struct cr_exec *e, int i,
+                              struct cr_spec *spec)
+{
+    *spec = e->vals[e->judges[i]].spec;
+    return value_data(e, e->judges[i]);
+}
+
 /* A copy with the elements in their plain order. */
 static void *plain_data(struct cr_exec *e, const struct cr_pval *v,
                         const void *data)

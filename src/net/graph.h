@@ -65,7 +65,8 @@ struct cr_opnode {
     struct cr_pos pos;
     int cell;               /* row in cells */
     const struct cr_call *call;
-    bool loss;              /* belongs to the loss, not to the network */
+    bool loss;              /* belongs to the loss, not to the network; */
+    bool judge;             /* or to a metric, and then to both */
     bool same;              /* y[0] has x[0]'s bytes */
     bool hook;              /* a hook's, not the cell's own */
     uint64_t key;           /* of cell path and call: keys random numbers */
@@ -125,6 +126,8 @@ struct cr_graph {
     struct cr_val **params; /* per parameter; NULL: not used yet */
     int room_params;
     struct cr_val *output, *loss;
+    struct cr_val **judges; /* metrics of the config that are blocks */
+    int n_judges;
     struct cr_graph *next;
 };
 
@@ -185,7 +188,7 @@ struct cr_build {
     struct cr_pos pos;
     struct cr_obj control_init;   /* control word `init` */
     struct cr_precision precision;
-    bool frozen, loss, hook;
+    bool frozen, loss, judge, hook;
     struct cr_hooked *hooked;     /* what hooks this call has; or NULL */
     bool again;                   /* its parameters exist */
     const struct cr_node *share;  /* control word: parameter -> another's */
@@ -194,6 +197,9 @@ struct cr_build {
     struct cr_call *call;
     uint64_t key;
 };
+
+/* judge.c: the metrics that are blocks, where the net is to have them. */
+bool cr_judges_build(struct cr_net *net, const struct cr_build *root);
 
 /* emit.c */
 struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,

@@ -39,6 +39,7 @@ struct cr_net_want {
     uint64_t seed;
     int64_t classes;                 /* of the data; 0: not known */
     bool loss;                       /* build the loss (section required) */
+    bool metrics;                    /* and metrics that are blocks */
     bool no_values;                  /* check, summary: do not initialise */
 };
 
@@ -122,7 +123,8 @@ const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n);
 
 struct cr_exec_want {
     bool training;          /* training behaviour, else predict */
-    bool loss;              /* compute the loss too */
+    bool loss;              /* compute the loss too, */
+    bool metrics;           /* and the metrics that are blocks */
     bool backward;
     bool update;            /* implies backward; needs a rule */
     bool eager;             /* op by op, unfused, unpruned, keeps all */
@@ -165,6 +167,15 @@ void cr_exec_forward(struct cr_exec *exec, int64_t t);
 bool cr_exec_sound(const struct cr_exec *exec, struct cr_diag *diag);
 /* The loss as a number: the mean of its elements if it is no scalar. */
 double cr_exec_loss(const struct cr_exec *exec);
+/* The metrics of the config that are blocks, in its order: how many; what the
+ * i-th gives, one number, or as many for each sample. */
+int cr_exec_judges(const struct cr_exec *exec);
+const cr_real *cr_exec_judged(const struct cr_exec *exec, int i,
+                              struct cr_spec *spec);
+/* Whether a node of the section `metrics` is a block; its name in results,
+ * NULL: it says none. */
+bool cr_judge_is(const struct cr_node *metric);
+const char *cr_judge_name(const struct cr_node *metric);
 /* Backward; with want.update (without want.norm) the updates too, at that
  * learning rate. `sens` multiplies the gradient of the loss (1 unless scaled).
  * Returns false, before anything was updated, when the gradient of the

@@ -331,12 +331,15 @@ static bool *live_nodes(struct cr_exec *e)
         wanted[name->val->id] = true;
     if (e->want.loss)
         wanted[g->loss->id] = true;
+    for (i = 0; i < g->n_judges && e->want.metrics; i++)
+        wanted[g->judges[i]->id] = true;
     for (name = g->named.first; name && whole(e); name = name->next)
         wanted[name->val->id] = true;
     for (name = g->seen.first; name; name = name->next)
         wanted[name->val->id] = true;
     while (n-- > 0) {
-        if (nodes[n]->loss && !e->want.loss)
+        if (nodes[n]->judge ? !e->want.metrics
+                            : nodes[n]->loss && !e->want.loss)
             continue;
         live[n] = e->want.eager;
         for (i = 0; i < nodes[n]->n_out; i++)
@@ -376,6 +379,9 @@ static bool forward_make(struct cr_exec *e)
     for (; result; result = result->next)
         e->outputs[e->n_outputs++] = result_of(e, result->val);
     e->loss = e->want.loss ? result_of(e, e->graph->loss) : -1;
+    e->judges = CR_NEWS(&e->arena, int, e->graph->n_judges + 1);
+    for (i = 0; i < e->graph->n_judges && e->want.metrics; i++)
+        e->judges[i] = result_of(e, e->graph->judges[i]);
     return true;
 }
 

@@ -69,6 +69,7 @@ struct cr_exec {
     int n_backward;         /* steps before held-back updates */
     int *outputs, n_outputs; /* pvals; several of a tuple */
     int loss;               /* pval; -1 */
+    int *judges;            /* pvals of the graph's */
     size_t bytes, scratch;
     char *block;
     const void **fed;       /* per column */

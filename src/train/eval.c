@@ -18,6 +18,8 @@ struct cr_eval {
     int axis;                   /* of the output's classes */
     int64_t classes;
     char *state;                /* of all metrics */
+    struct cr_metric_judged *judged; /* of the batch, where blocks are among
+                                        them */
     size_t *state_at, state_size;
     struct cr_arena mem;        /* what states point to */
     struct cr_scores scores;
@@ -271,8 +273,12 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
 {
     struct cr_eval *e = CR_NEW(config->arena, struct cr_eval);
     struct cr_exec_want plan = { .loss = cr_section(config, "loss") != NULL,
+                                 .metrics = want->metrics->blocks,
                                  .eager = want->eager };
 
+    if (plan.metrics)
+        e->judged = CR_NEWS(&e->arena, struct cr_metric_judged,
+                            cr_node_count(cr_section(config, "metrics")) + 1);
     e->config = config;
     e->pipe = want->pipe;
     e->metrics = want->metrics;
@@ -301,6 +307,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     struct cr_exec *exec = cr_plans_for(&e->plans, batch);
     struct cr_spec out, label = e->label_spec;
     struct cr_metric_batch m = { .spec = &out, .axis = e->axis,
+                                 .samples = batch->n, .judged = e->judged,
                                  .label_spec = &label, .mem = &e->mem };
 
     for (int i = 0; i < e->n_columns; i++)
@@ -311,6 +318,8 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     if (!cr_exec_sound(exec, diag))
         return false;
     m.output = cr_exec_output(exec, &out);
+    for (int i = 0; e->judged && i < cr_exec_judges(exec); i++)
+        e->judged[i].x = cr_exec_judged(exec, i, &e->judged[i].spec);
     m.loss = cr_section(e->config, "loss") ? cr_exec_loss(exec) : (double)NAN;
     if (e->label >= 0) {
         m.label = batch->data[e->label];

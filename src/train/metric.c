@@ -5,9 +5,43 @@
 
 #include "base/str.h"
 #include "math/each.h"
+#include "net/net.h"
+
+/* ---- Metrics written in the config: the mean over samples of what a block
+ * gives for each of them, or for all samples of a batch together */
+
+struct metric_block {
+    int at;                     /* among them */
+};
+
+static void metric_block_add(const void *opts, void *state, int64_t classes,
+                             const struct cr_metric_batch *batch)
+{
+    const struct metric_block *o = opts;
+    const struct cr_metric_judged *j = &batch->judged[o->at];
+    struct cr_metric_mean *mean = state;
+    int64_t n = cr_count(&j->spec);
+    double sum = 0;
+
+    (void)classes;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)j->x[i];
+    mean->sum += sum / (double)n * (double)batch->samples;
+    mean->all += batch->samples;
+}
+
+static const struct cr_metric metric_block = {
+    .about = { .name = "block" },
+    .maximize = true,
+    .size = cr_metric_mean_size,
+    .add = metric_block_add,
+    .value = cr_metric_mean_value,
+};
 
 /* ---- The section */
 
+/* For the manual and the schema; cr_metrics_read reads it, because of
+ * blocks. */
 struct metrics_section {
     struct cr_objs metrics;
 };
@@ -23,26 +57,72 @@ const struct cr_section cr_section_metrics = {
         .name = "metrics",
         .summary = "What evaluations measure.",
         .detail = "By default accuracy and loss where the data have integer "
-                  "labels, else loss.",
+                  "labels, else loss. A block with `inputs: [logits, label]` "
+                  "(the network's results, then columns) that gives one "
+                  "number, or one for each sample, is a metric too: its mean "
+                  "over the samples, called by the block's name or the "
+                  "control word `name`. More of it counts as better unless "
+                  "checkpoint.best has another mode.",
         .example = "metrics: [accuracy, loss, {TopKCategoricalAccuracy: "
                    "{k: 3}}]\n",
         .opts = metrics_opts,
         .size = sizeof(struct metrics_section),
     },
+    .raw = true,
 };
 
-static bool metric_use(struct cr_config *config, const struct cr_obj *obj,
+static bool metric_use(struct cr_config *config, const struct cr_node *node,
                        struct cr_metric_use *to)
 {
-    to->metric = (const struct cr_metric *)obj->about;
-    to->opts = obj->opts;
-    to->pos = obj->node ? obj->node->pos : CR_NOWHERE;
-    to->name = to->metric->called
-                   ? to->metric->called(to->opts, config->arena)
-                   : to->metric->about.name;
+    struct cr_obj obj;
+
+    if (!cr_obj_read(config->arena, config->diag, CR_KIND_METRIC, node, &obj))
+        return false;
+    *to = (struct cr_metric_use){
+        .metric = (const struct cr_metric *)obj.about,
+        .opts = obj.opts,
+        .name = obj.about->name,
+        .pos = node->pos,
+    };
+    if (to->metric->called)
+        to->name = to->metric->called(to->opts, config->arena);
     if (cr_metric_multilabel(to->metric, to->opts))
         to->name = cr_strf(config->arena, "%s_multilabel", to->name);
     return true;
+}
+
+static bool metric_block_use(struct cr_config *config,
+                             const struct cr_node *node, int at,
+                             struct cr_metric_use *to)
+{
+    struct metric_block *opts = CR_NEW(config->arena, struct metric_block);
+
+    opts->at = at;
+    *to = (struct cr_metric_use){
+        .metric = &metric_block,
+        .opts = opts,
+        .name = cr_judge_name(node),
+        .pos = node->pos,
+    };
+    return to->name ||
+           cr_error(config->diag, node->pos, CR_E_MISSING_KEY,
+                    "a metric written in the config needs a 'name'");
+}
+
+/* A section's blocks, found by name; at: which of them. */
+static const struct cr_node *metric_block_named(struct cr_config *config,
+                                                const char *name, int *at)
+{
+    const struct cr_node *node = cr_section(config, "metrics");
+
+    *at = 0;
+    for (CR_EACH(m, node && node->kind == CR_NODE_LIST ? node : NULL))
+        if (cr_judge_is(m)) {
+            if (cr_judge_name(m) && strcmp(cr_judge_name(m), name) == 0)
+                return m;
+            (*at)++;
+        }
+    return NULL;
 }
 
 static bool metric_names(struct cr_config *config,
@@ -50,22 +130,22 @@ static bool metric_names(struct cr_config *config,
 {
     struct cr_metric_use *use;
     bool ok = true;
-    int n = 0;
+    int n = 0, at;
 
     while (names[n])
         n++;
     use = CR_NEWS(config->arena, struct cr_metric_use, n + 1);
+    *to = (struct cr_metrics){ n, use, false };
     for (int i = 0; i < n; i++) {
+        const struct cr_node *block = metric_block_named(config, names[i], &at);
         struct cr_node *node = CR_NEW(config->arena, struct cr_node);
-        struct cr_obj obj;
 
         node->kind = CR_NODE_STR;
         node->text = names[i];
-        ok = cr_obj_read(config->arena, config->diag, CR_KIND_METRIC, node,
-                         &obj) &&
-             metric_use(config, &obj, &use[i]) && ok;
+        ok = (block ? metric_block_use(config, block, at, &use[i])
+                    : metric_use(config, node, &use[i])) && ok;
+        to->blocks = to->blocks || block;
     }
-    *to = (struct cr_metrics){ n, use };
     return ok;
 }
 
@@ -75,23 +155,29 @@ bool cr_metrics_read(struct cr_config *config, bool classifies,
     static const char *const of_classes[] = { "accuracy", "loss", NULL };
     static const char *const others[] = { "loss", NULL };
     const struct cr_node *node = cr_section(config, "metrics");
-    struct metrics_section section = { 0 };
     struct cr_metric_use *use;
-    bool ok = true;
+    bool ok = true, list;
+    int n = 0, blocks = 0;
 
-    if (!node)
+    if (!node || node->kind == CR_NODE_NULL)
         return metric_names(config, classifies ? of_classes : others, to);
-    if (!cr_section_read(config, "metrics", &section))
-        return false;
-    use = CR_NEWS(config->arena, struct cr_metric_use, section.metrics.n + 1);
-    for (int i = 0; i < section.metrics.n; i++) {
-        metric_use(config, &section.metrics.v[i], &use[i]);
-        for (int k = 0; k < i; k++)
-            if (strcmp(use[k].name, use[i].name) == 0)
-                ok = cr_error(config->diag, use[i].pos, CR_E_CONFLICT,
-                              "the metric '%s' stands twice", use[i].name);
+    list = node->kind == CR_NODE_LIST;
+    use = CR_NEWS(config->arena, struct cr_metric_use,
+                  cr_node_count(node) + 2);
+    for (const struct cr_node *m = list ? node->child : node; m;
+         m = list ? m->next : NULL) {
+        if (!(cr_judge_is(m) ? metric_block_use(config, m, blocks++, &use[n])
+                             : metric_use(config, m, &use[n]))) {
+            ok = false;
+            continue;
+        }
+        for (int k = 0; k < n; k++)
+            if (strcmp(use[k].name, use[n].name) == 0)
+                ok = cr_error(config->diag, use[n].pos, CR_E_CONFLICT,
+                              "the metric '%s' stands twice", use[n].name);
+        n++;
     }
-    *to = (struct cr_metrics){ section.metrics.n, use };
+    *to = (struct cr_metrics){ n, use, ok && blocks > 0 };
     return ok;
 }
 

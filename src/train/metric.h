@@ -8,13 +8,21 @@
 #include "conf/config.h"
 #include "math/spec.h"
 
+/* What a metric that is written in the config gives for a batch. */
+struct cr_metric_judged {
+    struct cr_spec spec;
+    const cr_real *x;
+};
+
 struct cr_metric_batch {
+    int64_t samples;
     const struct cr_spec *spec; /* of the output: (n, classes) mostly */
     int axis;                   /* of its classes; 1 mostly */
     const cr_real *output;
     const struct cr_spec *label_spec;
     const void *label;          /* NULL: no label column */
     double loss;
+    const struct cr_metric_judged *judged; /* in the order of the config */
     struct cr_arena *mem;       /* lives as long as the states */
 };
 
@@ -91,6 +99,7 @@ struct cr_metric_use {
 struct cr_metrics {
     int n;
     const struct cr_metric_use *use;
+    bool blocks;                /* some are written in the config, and right */
 };
 
 /* The section `metrics`; without one accuracy (where `classifies`) and loss.

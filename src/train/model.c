@@ -66,7 +66,8 @@ static bool model_means(struct cr_model *model)
 }
 
 bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
-                  int n_columns, int64_t batch, int64_t classes, bool loss)
+                  int n_columns, int64_t batch, int64_t classes, bool loss,
+                  bool metrics)
 {
     struct cr_config *config = model->config;
     struct cr_net_want want = {
@@ -75,6 +76,7 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
         .batch = batch,
         .classes = classes > 0 ? classes : model->state.classes,
         .loss = loss,
+        .metrics = metrics,
     };
     bool ok = cr_seed_read(config, &want.seed);
 

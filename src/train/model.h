@@ -24,10 +24,12 @@ struct cr_model {
 bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
                      const char *const *files, struct cr_model *to);
 
-/* Builds the network for these columns, with the loss if asked for, and fills
- * it from the checkpoint, which is closed then. False after reporting. */
+/* Builds the network for these columns, with the loss and the metrics that are
+ * blocks if asked for, and fills it from the checkpoint, which is closed then.
+ * False after reporting. */
 bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
-                  int n_columns, int64_t batch, int64_t classes, bool loss);
+                  int n_columns, int64_t batch, int64_t classes, bool loss,
+                  bool metrics);
 
 /* Name of a class: `predict.labels`, else the data set's; NULL: it has none
  * but its number. */

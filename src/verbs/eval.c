@@ -135,6 +135,7 @@ static bool eval_metrics(const struct eval *o, struct cr_config *config,
     for (int i = 0; i < own.n; i++)
         use[i] = own.use[i];
     *asked = to->n = own.n;
+    to->blocks = own.blocks;
     for (int i = 0; i < more.n; i++)
         if (!cr_metrics_find(&own, more.use[i].name))
             use[to->n++] = more.use[i];
@@ -273,11 +274,13 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     if (!eval_metrics(o, model->config,
                       cr_label_classifies(model->config, want.columns,
                                           want.n_columns),
-                      &metrics, &asked) ||
-        !cr_model_net(model, want.columns, want.n_columns,
+                      &metrics, &asked))
+        return false;
+    if (!cr_model_net(model, want.columns, want.n_columns,
                       cr_pipe_batch_size(pipe),
                       cr_pipe_dataset(pipe)->classes,
-                      cr_section(model->config, "loss") != NULL))
+                      cr_section(model->config, "loss") != NULL,
+                      metrics.blocks))
         return false;
     eval = cr_eval_open(model->config, model->net, &want);
     if (!eval)

@@ -375,7 +375,8 @@ static bool predict_prepare(struct job *j)
         !predict_rows(j, column))
         return false;
     in = (struct cr_column){ column->name, j->intake.out };
-    if (!cr_model_net(&j->model, &in, 1, j->o->batch, 0, false))
+    if (!cr_model_net(&j->model, &in, 1, j->o->batch, 0, false,
+                      false))
         return false;
     j->exec = cr_net_exec(j->model.net, &want);
     if (!j->exec)

@@ -1,0 +1,115 @@
+/*
+ * Metrics written in the config: cells of the graph behind the network, with
+ * the network's results first and columns behind them, as a loss has them.
+ * Only plans that ask for them compute them, and they train nothing.
+ */
+#include "base/str.h"
+#include "net/graph.h"
+
+#include <string.h>
+
+bool cr_judge_is(const struct cr_node *metric)
+{
+    return cr_node_get(metric, "construct") != NULL;
+}
+
+const char *cr_judge_name(const struct cr_node *metric)
+{
+    const struct cr_node *name = cr_node_get(metric, "name");
+
+    return name && name->kind == CR_NODE_STR && name->text[0] ? name->text
+                                                              : NULL;
+}
+
+static int judge_inputs(struct cr_net *net, const struct cr_node *node,
+                        struct cr_val **in)
+{
+    struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
+    struct cr_val *output = net->graph->output;
+    int results = output->n_members > 0 ? output->n_members : 1;
+
+    if (inputs.max < results || inputs.max > CR_OP_MAX) {
+        cr_error(net->diag, node->pos, CR_E_NETWORK,
+                 "the network gives %d results, the metric takes %d", results,
+                 inputs.max);
+        return 0;
+    }
+    for (int i = 0; i < inputs.max; i++) {
+        in[i] = i >= results ? cr_net_feed(net, inputs.names[i], node->pos)
+                : output->n_members > 0 ? output->members[i]
+                                        : output;
+        if (!in[i])
+            return 0;
+    }
+    return inputs.max;
+}
+
+/* One number, or one (or more, then their mean) for each sample. */
+static bool judge_shape(struct cr_net *net, const struct cr_node *node,
+                        const struct cr_val *v)
+{
+    const struct cr_spec *spec = &v->spec;
+
+    if (v->n_members == 0 && spec->type == CR_REAL &&
+        (cr_count(spec) == 1 || spec->dim[0] == net->graph->batch))
+        return true;
+    return cr_error(net->diag, node->pos, CR_E_SHAPE,
+                    "a metric gives one number, or one for each sample, "
+                    "not %s",
+                    v->n_members > 0 ? "a tuple"
+                    : spec->type != CR_REAL
+                        ? cr_strf(net->arena, "%s of type %s",
+                                  cr_show(net->arena, spec),
+                                  cr_type_name(spec->type))
+                        : cr_show(net->arena, spec));
+}
+
+static struct cr_val *judge_build(struct cr_net *net, struct cr_build *root,
+                                  const struct cr_node *node, int number)
+{
+    struct cr_val *in[CR_OP_MAX], *v;
+    const char *name = cr_judge_name(node);
+    int n = judge_inputs(net, node, in), params = net->n_params;
+
+    if (n == 0)
+        return NULL;
+    if (!name)
+        name = cr_strf(net->arena, "%d", number);
+    v = cr_child(root, cr_strf(net->arena, "metrics.%s", name), node, n, in);
+    if (!v || !judge_shape(net, node, v))
+        return NULL;
+    if (net->n_params > params) {
+        cr_error(net->diag, node->pos, CR_E_NETWORK,
+                 "a metric has no parameters, but this one has %s",
+                 net->params[params].name);
+        return NULL;
+    }
+    return v;
+}
+
+bool cr_judges_build(struct cr_net *net, const struct cr_build *root)
+{
+    const struct cr_node *metrics = cr_section(net->config, "metrics");
+    struct cr_graph *g = net->graph;
+    struct cr_build b = *root;
+    bool leaf = net->n_cells > 0 && net->cells[0].leaf, ok = true;
+
+    if (!net->want.metrics || !metrics)
+        return true;
+    b.loss = b.judge = true;
+    g->judges = CR_NEWS(net->arena, struct cr_val *,
+                        cr_node_count(metrics) + 1);
+    if (cr_judge_is(metrics))
+        g->judges[g->n_judges++] = judge_build(net, &b, metrics, 0);
+    else
+        for (CR_EACH(m, metrics->kind == CR_NODE_LIST ? metrics : NULL))
+            if (cr_judge_is(m)) {
+                g->judges[g->n_judges] = judge_build(net, &b, m, g->n_judges);
+                g->n_judges++;
+            }
+    for (int i = 0; i < g->n_judges; i++)
+        ok = ok && g->judges[i];
+    if (net->n_cells > 0)
+        net->cells[0].leaf = leaf; /* they are no members of the network */
+    return ok;
+}
