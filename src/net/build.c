@@ -241,6 +241,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
         } else if (strcmp(m->key, "init") == 0) {
             ok = cr_obj_read(net->arena, net->diag, CR_KIND_INIT, m,
                              &b->control_init) && ok;
+            b->control_used = CR_NEW(net->arena, bool);
         } else if (strcmp(m->key, "cells") != 0 &&
                    strcmp(m->key, "construct") != 0 &&
                    strcmp(m->key, "bprop") != 0 &&
@@ -259,6 +260,19 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
         }
     }
     return ok;
+}
+
+/* A control word `init` of this very cell must have found a weight. */
+static bool control_done(const struct cr_build *b)
+{
+    const struct cr_node *m =
+        b->node->kind == CR_NODE_MAP ? cr_node_get(b->node, "init") : NULL;
+
+    if (!m || b->again || !b->control_used || *b->control_used)
+        return true;
+    return cr_error(b->net->diag, m->key_pos, CR_E_NO_MATCH,
+                    "init: no weight begins here%s%s",
+                    b->cell ? ", in " : "", b->cell ? b->cell->about.name : "");
 }
 
 static struct cr_val *build_typed(struct cr_build *b,
@@ -338,6 +352,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .precision = parent->precision,
         .frozen = parent->frozen,
         .control_init = parent->control_init,
+        .control_used = parent->control_used,
         .loss = parent->loss,
         .judge = parent->judge,
         .n_in = n,
@@ -395,7 +410,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     if (!out || !all_shared(&b))
         return NULL;
     out = cr_hook_leave(&b, out);
-    if (!out)
+    if (!out || !control_done(&b))
         return NULL;
     if (!b.again)
         net->cells[b.row].out = out->spec;

@@ -273,6 +273,9 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     const char *full = cr_path_of(net->arena, b->path, name);
     struct cr_param *p;
     int found = param_index(net, full);
+    /* The control word `init` is for weights, whatever a cell calls them. */
+    bool takes = use == PARAM_TRAINED && name[0] &&
+                 (spec.rank > 1 || strcmp(name, "weight") == 0);
 
     if (cr_node_get(b->share, name))
         return param_shared(b, cr_node_get(b->share, name), &spec);
@@ -315,9 +318,11 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     };
     if (!cr_starter_choose(
             b->starter, net, &spec, p->cell_type,
-            strcmp(name, "weight") == 0 ? &b->control_init : NULL, given, begin,
-            bound, full, b->pos, &net->fillers[net->n_params]))
+            takes ? &b->control_init : NULL, given, begin, bound, full, b->pos,
+            &net->fillers[net->n_params]))
         return NULL;
+    if (takes && b->control_used)
+        *b->control_used = true;
     p->init = net->fillers[net->n_params].text;
     net->fillers[net->n_params].key =
         b->like ? cr_path_of(net->arena, b->like, full + b->like_len + 1)

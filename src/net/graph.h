@@ -187,6 +187,7 @@ struct cr_build {
     size_t like_len;              /* path instead of below path[0..len) */
     struct cr_pos pos;
     struct cr_obj control_init;   /* control word `init` */
+    bool *control_used;           /* some weight took it */
     struct cr_precision precision;
     bool frozen, loss, judge, hook;
     struct cr_hooked *hooked;     /* what hooks this call has; or NULL */

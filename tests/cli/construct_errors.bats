@@ -43,6 +43,7 @@ setup() {
 @test "a block made of itself" { wrong block_circle; }
 @test "an undefined variable in a block" { wrong block_variable; }
 @test "a parameter given twice" { wrong block_twice; }
+@test "a first value for a cell without a weight" { wrong init_without_weight; }
 
 # long WHAT SIGN: x, then SIGN 200000 times; check says WHAT of it
 long() {
