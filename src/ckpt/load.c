@@ -8,14 +8,14 @@
 #include "ckpt/load.h"
 
 #include <inttypes.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "ckpt/load_job.h"
 
-#define LOAD_LINES 20  /* of a list in a message */
 #define LOAD_GROUPS 10 /* \0 to \9 */
+#define LOAD_LOOKED 8  /* missing names that a prefix is looked for with */
 
 struct load {
     const char *ckpt;
@@ -33,7 +33,9 @@ static const struct cr_opt load_opts[] = {
     CR_NODE(struct load, skip,
             "Patterns of parameters that keep their initial values."),
     CR_BOOL_OR(struct load, strict, true,
-               "Every parameter must be loaded or skipped."),
+               "Every parameter must be loaded or skipped; else names that "
+               "are missing are also looked for behind a prefix, and what is "
+               "not found keeps its initial values."),
     { 0 },
 };
 
@@ -53,48 +55,12 @@ const struct cr_section cr_section_load = {
     },
 };
 
-enum load_fate {
-    LOAD_MISSING,
-    LOAD_DONE,
-    LOAD_SKIPPED,
-    LOAD_SHAPE,
-    LOAD_DTYPE
-};
-
-struct load_target {
-    struct cr_param *param;
-    enum load_fate fate;
-    const struct cr_entry *entry; /* NULL: the file has none */
-};
-
-struct load_source {
-    const struct cr_entry *entry;
-    const char *name; /* after renaming */
-    bool used, read;
-};
-
-struct load_rule {
-    regex_t regex;
-    const char *with;
-    int used;
-};
-
-struct load_job {
-    struct cr_arena *arena;
-    struct cr_diag *diag;
-    struct cr_store *store;
-    struct load_target *target;
-    struct load_source *source, **by_name;
-    struct load_rule *rule;
-    int n_targets, n_sources, n_rules;
-};
-
 /* ---- Renaming */
 
-static bool load_rule_read(struct load_job *job, const struct cr_node *pair)
+static bool load_rule_read(struct cr_load_job *job, const struct cr_node *pair)
 {
     const struct cr_node *from = cr_node_at(pair, 0), *to;
-    struct load_rule *rule = &job->rule[job->n_rules];
+    struct cr_load_rule *rule = &job->rule[job->n_rules];
     char why[200];
     int status;
 
@@ -130,7 +96,7 @@ static bool load_rule_read(struct load_job *job, const struct cr_node *pair)
     return true;
 }
 
-static bool load_rules_read(struct load_job *job, const struct cr_node *node)
+static bool load_rules_read(struct cr_load_job *job, const struct cr_node *node)
 {
     bool ok = true;
 
@@ -140,16 +106,16 @@ static bool load_rules_read(struct load_job *job, const struct cr_node *node)
         return cr_error(job->diag, node->pos, CR_E_WRONG_TYPE,
                         "rename takes a list of pairs, not %s",
                         cr_node_what(job->diag->arena, node));
-    job->rule = CR_NEWS(job->arena, struct load_rule, cr_node_count(node));
+    job->rule = CR_NEWS(job->arena, struct cr_load_rule, cr_node_count(node));
     for (CR_EACH(pair, node))
         ok &= load_rule_read(job, pair);
     return ok;
 }
 
-static const char *load_rename(struct load_job *job, const char *name)
+static const char *load_rename(struct cr_load_job *job, const char *name)
 {
     for (int i = 0; i < job->n_rules; i++) {
-        struct load_rule *rule = &job->rule[i];
+        struct cr_load_rule *rule = &job->rule[i];
         struct cr_buf to = { .arena = job->arena };
         regmatch_t m[LOAD_GROUPS];
 
@@ -176,19 +142,19 @@ static const char *load_rename(struct load_job *job, const char *name)
 
 static int load_by_name(const void *a, const void *b)
 {
-    const struct load_source *const *x = a, *const *y = b;
+    const struct cr_load_source *const *x = a, *const *y = b;
 
     return strcmp((*x)->name, (*y)->name);
 }
 
 /* Names of the file, renamed and sorted; no two may become one. */
-static bool load_sources(struct load_job *job)
+static bool load_sources(struct cr_load_job *job)
 {
     const struct cr_entry *entry =
         cr_store_entries(job->store, &job->n_sources);
 
-    job->source = CR_NEWS(job->arena, struct load_source, job->n_sources);
-    job->by_name = CR_NEWS(job->arena, struct load_source *, job->n_sources);
+    job->source = CR_NEWS(job->arena, struct cr_load_source, job->n_sources);
+    job->by_name = CR_NEWS(job->arena, struct cr_load_source *, job->n_sources);
     for (int i = 0; i < job->n_sources; i++) {
         job->source[i].entry = &entry[i];
         job->source[i].name = load_rename(job, entry[i].name);
@@ -197,8 +163,8 @@ static bool load_sources(struct load_job *job)
     qsort(job->by_name, (size_t)job->n_sources, sizeof *job->by_name,
           load_by_name);
     for (int i = 1; i < job->n_sources; i++) {
-        const struct load_source *a = job->by_name[i - 1];
-        const struct load_source *b = job->by_name[i];
+        const struct cr_load_source *a = job->by_name[i - 1];
+        const struct cr_load_source *b = job->by_name[i];
 
         if (strcmp(a->name, b->name) == 0)
             return cr_error(
@@ -211,10 +177,10 @@ static bool load_sources(struct load_job *job)
     return true;
 }
 
-static struct load_source *load_source_find(const struct load_job *job,
-                                            const char *name)
+static struct cr_load_source *load_source_find(const struct cr_load_job *job,
+                                               const char *name)
 {
-    struct load_source key = { .name = name }, *at = &key, **found;
+    struct cr_load_source key = { .name = name }, *at = &key, **found;
 
     if (job->n_sources == 0)
         return NULL;
@@ -247,46 +213,116 @@ static bool load_shape_fits(const struct cr_spec *want,
     return true;
 }
 
-static void load_match(struct load_job *job, struct cr_net *net,
+static enum cr_load_fate load_fate_of(const struct cr_param *param,
+                                      const struct cr_entry *entry)
+{
+    return !entry ? CR_LOAD_MISSING
+           : !entry->readable || !load_is_float(entry->spec.type)
+               ? CR_LOAD_DTYPE
+           : !load_shape_fits(&param->spec, &entry->spec) ? CR_LOAD_SHAPE
+                                                          : CR_LOAD_DONE;
+}
+
+static void load_match(struct cr_load_job *job, struct cr_net *net,
                        const struct cr_patterns *skip)
 {
     struct cr_param *param = cr_net_params(net, &job->n_targets);
 
-    job->target = CR_NEWS(job->arena, struct load_target, job->n_targets);
+    job->target = CR_NEWS(job->arena, struct cr_load_target, job->n_targets);
     for (int i = 0; i < job->n_targets; i++) {
-        struct load_target *t = &job->target[i];
-        struct load_source *s = load_source_find(job, param[i].name);
+        struct cr_load_target *t = &job->target[i];
+        struct cr_load_source *s = load_source_find(job, param[i].name);
 
         t->param = &param[i];
         if (s) {
             s->used = true;
             t->entry = s->entry;
         }
-        if (skip && cr_patterns_match(skip, param[i].name))
-            t->fate = LOAD_SKIPPED;
-        else if (!s)
-            t->fate = LOAD_MISSING;
-        else if (!s->entry->readable || !load_is_float(s->entry->spec.type))
-            t->fate = LOAD_DTYPE;
-        else if (!load_shape_fits(&param[i].spec, &s->entry->spec))
-            t->fate = LOAD_SHAPE;
-        else
-            t->fate = LOAD_DONE;
-        if (t->fate == LOAD_DONE)
+        t->fate = skip && cr_patterns_match(skip, param[i].name)
+                      ? CR_LOAD_SKIPPED
+                      : load_fate_of(t->param, t->entry);
+        if (t->fate == CR_LOAD_DONE)
             s->read = true;
+    }
+}
+
+/* The tensor of the file for a missing parameter, if all names of the file
+ * had that text in front. */
+static struct cr_load_source *load_behind(const struct cr_load_job *job,
+                                          const struct cr_load_target *t,
+                                          const char *prefix)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_load_source *s = NULL;
+
+    if (t->fate == CR_LOAD_MISSING)
+        s = load_source_find(job,
+                             cr_strf(&mem, "%s%s", prefix, t->param->name));
+    cr_arena_free(&mem);
+    return s && !s->used ? s : NULL;
+}
+
+const char *cr_load_prefix(const struct cr_load_job *job, int *many)
+{
+    int looked = 0;
+
+    for (int i = 0; i < job->n_targets && looked < LOAD_LOOKED; i++) {
+        const char *name = job->target[i].param->name;
+        size_t n = strlen(name);
+
+        if (job->target[i].fate != CR_LOAD_MISSING)
+            continue;
+        looked++;
+        for (int k = 0; k < job->n_sources; k++) {
+            const struct cr_load_source *s = &job->source[k];
+            const char *prefix;
+
+            if (s->used || !cr_ends(s->name, name) || strlen(s->name) == n)
+                continue;
+            prefix = cr_strndup(job->arena, s->name, strlen(s->name) - n);
+            *many = 0;
+            for (int j = 0; j < job->n_targets; j++)
+                *many += load_behind(job, &job->target[j], prefix) != NULL;
+            return prefix;
+        }
+    }
+    return NULL;
+}
+
+/* As MindSpore does where not all must be loaded: names that are missing are
+ * looked for behind a prefix, until there is none that helps. */
+static void load_rescue(struct cr_load_job *job)
+{
+    int many;
+
+    for (const char *p = cr_load_prefix(job, &many); p;
+         p = cr_load_prefix(job, &many)) {
+        for (int i = 0; i < job->n_targets; i++) {
+            struct cr_load_target *t = &job->target[i];
+            struct cr_load_source *s = load_behind(job, t, p);
+
+            if (!s)
+                continue;
+            s->used = true;
+            t->entry = s->entry;
+            t->fate = load_fate_of(t->param, s->entry);
+            s->read = t->fate == CR_LOAD_DONE;
+        }
+        job->prefix = p;
+        job->rescued += many;
     }
 }
 
 /* What is not needed here is verified all the same: a checkpoint is sound as
  * a whole or not at all. */
-static bool load_values(struct load_job *job)
+static bool load_values(struct cr_load_job *job)
 {
     bool ok = true;
 
     for (int i = 0; i < job->n_targets; i++) {
-        struct load_target *t = &job->target[i];
+        struct cr_load_target *t = &job->target[i];
 
-        if (t->fate == LOAD_DONE)
+        if (t->fate == CR_LOAD_DONE)
             ok &= cr_store_read(job->store, job->diag, t->entry, CR_REAL,
                                 t->param->data);
     }
@@ -296,258 +332,10 @@ static bool load_values(struct load_job *job)
     return ok;
 }
 
-static int load_count(const struct load_job *job, enum load_fate fate)
-{
-    int n = 0;
-
-    for (int i = 0; i < job->n_targets; i++)
-        n += job->target[i].fate == fate;
-    return n;
-}
-
-/* ---- Saying what does not fit */
-
-/* "classifier.*" of a parameter if nothing of that cell fits, else its name:
- * what the user may add to skip. */
-static const char *load_glob(const struct load_job *job, int which)
-{
-    const char *name = job->target[which].param->name;
-    const char *dot = strrchr(name, '.');
-    size_t n = dot ? (size_t)(dot - name) + 1 : 0;
-
-    if (!dot)
-        return name;
-    for (int i = 0; i < job->n_targets; i++)
-        if (strncmp(job->target[i].param->name, name, n) == 0 &&
-            job->target[i].fate == LOAD_DONE)
-            return name;
-    return cr_strf(job->arena, "%.*s*", (int)n, name);
-}
-
-/* The line to add, with the shapes of the first that does not fit. */
-static const char *load_cure(const struct load_job *job)
-{
-    struct cr_buf text = { .arena = job->arena };
-    const char *last = "";
-
-    cr_buf_str(&text, "skip: [");
-    for (int i = 0; i < job->n_targets; i++) {
-        const struct load_target *t = &job->target[i];
-        const char *glob;
-
-        if (t->fate == LOAD_DONE || t->fate == LOAD_SKIPPED)
-            continue;
-        glob = load_glob(job, i);
-        if (strcmp(glob, last) != 0) {
-            cr_buf_f(&text, "%s\"%s\"", *last ? ", " : "", glob);
-            last = glob;
-        }
-    }
-    cr_buf_char(&text, ']');
-    for (int i = 0; i < job->n_targets; i++) {
-        const struct load_target *t = &job->target[i];
-
-        if (t->fate != LOAD_SHAPE)
-            continue;
-        cr_buf_f(&text, "   # %s in the file, %s in the network",
-                 cr_show(job->arena, &t->entry->spec),
-                 cr_show(job->arena, &t->param->spec));
-        break;
-    }
-    return cr_buf_text(&text);
-}
-
-static void load_note(struct load_job *job, const struct load_target *t)
-{
-    struct cr_arena *mem = job->diag->arena;
-    const char *want = cr_show(mem, &t->param->spec);
-
-    if (t->fate == LOAD_MISSING)
-        cr_note(job->diag, "missing    %s %s", t->param->name, want);
-    else if (t->fate == LOAD_SHAPE)
-        cr_note(job->diag, "shape      %s %s in the file, %s in the network",
-                t->param->name, cr_show(mem, &t->entry->spec), want);
-    else
-        cr_note(job->diag,
-                "dtype      %s %s in the file, a number with a "
-                "fraction in the network",
-                t->param->name, t->entry->dtype);
-}
-
-/* One message for all; `extra` says that unused tensors are faults too. */
-static bool load_refuse(struct load_job *job, bool extra, bool cure)
-{
-    struct cr_pos at = cr_at_file(job->diag->arena, cr_store_path(job->store));
-    int faults = 0, shown = 0, unused = 0;
-
-    for (int i = 0; i < job->n_targets; i++)
-        faults += job->target[i].fate != LOAD_DONE &&
-                  job->target[i].fate != LOAD_SKIPPED;
-    for (int i = 0; extra && i < job->n_sources; i++)
-        unused += !job->source[i].used;
-    if (faults == 0 && unused == 0)
-        return true;
-    if (faults > 0)
-        cr_error(job->diag, at, CR_E_CKPT_MISMATCH,
-                 "%d of %d parameters of the network cannot be loaded", faults,
-                 job->n_targets);
-    else
-        cr_error(job->diag, at, CR_E_CKPT_MISMATCH,
-                 "%d tensor%s of the file the network does not have", unused,
-                 unused == 1 ? "" : "s");
-    for (int i = 0; i < job->n_targets; i++) {
-        const struct load_target *t = &job->target[i];
-
-        if (t->fate != LOAD_DONE && t->fate != LOAD_SKIPPED &&
-            shown++ < LOAD_LINES)
-            load_note(job, t);
-    }
-    for (int i = 0; extra && i < job->n_sources; i++)
-        if (!job->source[i].used && shown++ < LOAD_LINES)
-            cr_note(job->diag, "unexpected %s %s", job->source[i].name,
-                    cr_show(job->diag->arena, &job->source[i].entry->spec));
-    if (shown > LOAD_LINES)
-        cr_note(job->diag, "and %d more", shown - LOAD_LINES);
-    if (cure && faults > 0)
-        cr_note(job->diag, "to keep their initial values, add under load:\n%s",
-                load_cure(job));
-    return false;
-}
-
-/* ---- The report */
-
-static const char *load_times(struct cr_arena *arena, int n)
-{
-    return n == 1 ? "once" : n == 2 ? "twice" : cr_strf(arena, "%d times", n);
-}
-
-static const char *load_amount(struct cr_arena *arena, double n)
-{
-    return n >= 1e6   ? cr_strf(arena, "%.2f M", n / 1e6)
-           : n >= 1e4 ? cr_strf(arena, "%.2f k", n / 1e3)
-                      : cr_strf(arena, "%.0f", n);
-}
-
-static void load_line(struct cr_buf *text, const char *what, int n)
-{
-    cr_buf_f(text, "  %-11s%3d", what, n);
-}
-
-/* Names of one kind behind a count, as many as a line takes. */
-static void load_names(struct cr_buf *text, const char *name, int *shown)
-{
-    if (*shown < 4)
-        cr_buf_f(text, "%s%s", *shown == 0 ? "   " : " ", name);
-    else if (*shown == 4)
-        cr_buf_str(text, " ...");
-    ++*shown;
-}
-
-static void load_loaded(const struct load_job *job, struct cr_buf *text)
-{
-    int params = 0, statistics = 0, lost = 0;
-    double values = 0;
-    const char *comma = "; rename ";
-
-    for (int i = 0; i < job->n_targets; i++) {
-        const struct load_target *t = &job->target[i];
-        bool done = t->fate == LOAD_DONE;
-
-        if (done)
-            values += (double)cr_count(&t->param->spec);
-        if (t->param->statistic) {
-            statistics += done;
-        } else {
-            params++;
-            lost += !done;
-        }
-    }
-    load_line(text, "loaded", load_count(job, LOAD_DONE));
-    cr_buf_f(text, "   %s values   %d", load_amount(job->arena, values),
-             params);
-    if (lost > 0)
-        cr_buf_f(text, " - %d", lost);
-    cr_buf_str(text, " parameters");
-    if (statistics > 0)
-        cr_buf_f(text, " and %d BatchNorm statistics", statistics);
-    for (int i = 0; i < job->n_rules; i++) {
-        cr_buf_f(text, "%srule %d %s%s", comma, i + 1,
-                 job->rule[i].used == 0 ? "never used"
-                 : i == 0               ? "used "
-                                        : "",
-                 job->rule[i].used > 0
-                     ? load_times(job->arena, job->rule[i].used)
-                     : "");
-        comma = ", ";
-    }
-    cr_buf_char(text, '\n');
-}
-
-/* The patterns of a node as they are written: "a.*" "b.*". */
-static const char *load_patterns(struct cr_arena *arena,
-                                 const struct cr_node *node)
-{
-    struct cr_buf text = { .arena = arena };
-
-    if (node->text)
-        cr_buf_f(&text, "\"%s\"", node->text);
-    for (CR_EACH(m, node))
-        cr_buf_f(&text, "%s\"%s\"", m == node->child ? "" : " ",
-                 m->text ? m->text : "");
-    return cr_buf_text(&text);
-}
-
-static void load_tell(const struct load_job *job, const struct load *o,
-                      struct cr_load_report *to)
-{
-    struct cr_buf text = { .arena = job->arena };
-    int shown = 0;
-
-    to->loaded = load_count(job, LOAD_DONE);
-    to->skipped = load_count(job, LOAD_SKIPPED);
-    to->missing = job->n_targets - to->loaded - to->skipped;
-    for (int i = 0; i < job->n_sources; i++)
-        to->unused += !job->source[i].used;
-    cr_buf_f(&text, "load  %s (%s, %d tensor%s)\n", cr_store_path(job->store),
-             cr_store_kind(job->store), job->n_sources,
-             job->n_sources == 1 ? "" : "s");
-    load_loaded(job, &text);
-    load_line(&text, "skipped", to->skipped);
-    for (int i = 0; i < job->n_targets; i++)
-        if (job->target[i].fate == LOAD_SKIPPED)
-            load_names(&text, job->target[i].param->name, &shown);
-    if (shown > 0)
-        cr_buf_f(&text, "          by skip: %s",
-                 load_patterns(job->arena, o->skip));
-    cr_buf_char(&text, '\n');
-    shown = 0;
-    load_line(&text, "not in file", load_count(job, LOAD_MISSING));
-    for (int i = 0; i < job->n_targets; i++)
-        if (job->target[i].fate == LOAD_MISSING)
-            load_names(&text, job->target[i].param->name, &shown);
-    cr_buf_char(&text, '\n');
-    if (to->missing > load_count(job, LOAD_MISSING)) {
-        shown = 0;
-        load_line(&text, "misfits",
-                  to->missing - load_count(job, LOAD_MISSING));
-        for (int i = 0; i < job->n_targets; i++)
-            if (job->target[i].fate == LOAD_SHAPE ||
-                job->target[i].fate == LOAD_DTYPE)
-                load_names(&text, job->target[i].param->name, &shown);
-        cr_buf_char(&text, '\n');
-    }
-    shown = 0;
-    load_line(&text, "unused", to->unused);
-    for (int i = 0; i < job->n_sources; i++)
-        if (!job->source[i].used)
-            load_names(&text, job->source[i].name, &shown);
-    to->text = cr_buf_text(&text);
-}
-
 /* ---- The section */
 
 /* A skip pattern may name what only the file has. */
-static bool load_skip_used(struct load_job *job, struct cr_config *config,
+static bool load_skip_used(struct cr_load_job *job, struct cr_config *config,
                            const struct cr_patterns *skip)
 {
     int n = job->n_targets + job->n_sources, at = 0;
@@ -561,7 +349,7 @@ static bool load_skip_used(struct load_job *job, struct cr_config *config,
     return cr_patterns_used(config, skip, names, "parameter");
 }
 
-static void load_skip_sources(struct load_job *job,
+static void load_skip_sources(struct cr_load_job *job,
                               const struct cr_patterns *skip)
 {
     for (int i = 0; i < job->n_sources; i++)
@@ -572,7 +360,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
              struct cr_load_report *report)
 {
     struct load o = { .strict = true };
-    struct load_job job = { .arena = config->arena, .diag = config->diag };
+    struct cr_load_job job = { .arena = config->arena, .diag = config->diag };
     struct cr_patterns *skip = NULL;
     bool ok;
 
@@ -602,10 +390,12 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
         ok = load_skip_used(&job, config, skip);
         load_skip_sources(&job, skip);
     }
-    ok = ok && (!o.strict || load_refuse(&job, false, true)) &&
+    if (!o.strict)
+        load_rescue(&job);
+    ok = ok && (!o.strict || cr_load_refuse(&job, false, true)) &&
          load_values(&job);
     if (ok)
-        load_tell(&job, &o, report);
+        cr_load_tell(&job, o.skip, report);
 done:
     for (int i = 0; i < job.n_rules; i++)
         regfree(&job.rule[i].regex);
@@ -615,7 +405,7 @@ done:
 
 /* Slots have a prefix to a parameter's name, moment1. or mu_; our own state
  * is "cellrun.". */
-static bool load_is_state(const struct load_job *job, const char *name)
+static bool load_is_state(const struct cr_load_job *job, const char *name)
 {
     if (!cr_store_is_ours(job->store))
         return false;
@@ -636,7 +426,7 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
                      struct cr_net *net, bool exact)
 {
     struct cr_arena mem = { 0 };
-    struct load_job job = { .arena = &mem, .diag = diag, .store = store };
+    struct cr_load_job job = { .arena = &mem, .diag = diag, .store = store };
     bool ok;
 
     ok = load_sources(&job);
@@ -644,7 +434,7 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
         load_match(&job, net, NULL);
         for (int i = 0; exact && i < job.n_sources; i++)
             job.source[i].used |= load_is_state(&job, job.source[i].name);
-        ok = load_refuse(&job, exact, false) && load_values(&job);
+        ok = cr_load_refuse(&job, exact, false) && load_values(&job);
     }
     cr_arena_free(&mem);
     return ok;

@@ -229,6 +229,30 @@ rule 2 twice
     [[ "$stderr" == *"dtype      fc.weight I32 in the file"* ]]
 }
 
+@test "load finds names behind a prefix, and says so" {
+    st w.safetensors a.b.fc.weight:4,3 a.b.fc.bias:4 'c$.out.weight:2,4' x:1
+    # all must be loaded: the line that takes the commonest away
+    run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o a load=w
+    [[ "$stderr" == *"the file has 2 of them behind 'a.b.': add under load:
+   rename: [[\"^a\\\\.b\\\\.\", \"\"]]"* ]]
+    run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o b load.ckpt=w \
+        'load.rename=[["^a\\.b\\.", ""]]'
+    [[ "$stderr" == *"the file has 1 of them behind 'c$.': add under load:
+   rename: [[\"^c\\\\\$\\\\.\", \"\"]]"* ]]
+    run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o c load.ckpt=w \
+        'load.rename=[["^a\\.b\\.", ""], ["^c\\$\\.", ""]]'
+    [[ "$stderr" == *'skip: ["out.bias"]'* ]]
+    # they need not be: what is there is taken, as MindSpore does
+    run -0 --separate-stderr "$CELLRUN" train net.yaml -o d load.ckpt=w \
+        load.strict=false
+    [[ "$stderr" == *"
+  loaded       3   24 values   4 - 1 parameters
+  by prefix    3   names of the file behind 'c\$.'
+  skipped      0
+  not in file  1   out.bias
+  unused       1   x"* ]]
+}
+
 @test "load: mistakes in the config" {
     st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2
     run -2 --separate-stderr "$CELLRUN" train net.yaml -q -o a load.ckpt=w \

@@ -1,0 +1,61 @@
+/*
+ * One loading of weights by name, between load.c, which does it, and
+ * load_report.c, which tells of it.
+ */
+#ifndef CR_CKPT_LOAD_JOB_H
+#define CR_CKPT_LOAD_JOB_H
+
+#include <regex.h>
+
+#include "ckpt/load.h"
+
+enum cr_load_fate {
+    CR_LOAD_MISSING,
+    CR_LOAD_DONE,
+    CR_LOAD_SKIPPED,
+    CR_LOAD_SHAPE,
+    CR_LOAD_DTYPE
+};
+
+struct cr_load_target {
+    struct cr_param *param;
+    enum cr_load_fate fate;
+    const struct cr_entry *entry; /* NULL: the file has none */
+};
+
+struct cr_load_source {
+    const struct cr_entry *entry;
+    const char *name; /* after renaming */
+    bool used, read;
+};
+
+struct cr_load_rule {
+    regex_t regex;
+    const char *with;
+    int used;
+};
+
+struct cr_load_job {
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    struct cr_store *store;
+    struct cr_load_target *target;
+    struct cr_load_source *source, **by_name;
+    struct cr_load_rule *rule;
+    int n_targets, n_sources, n_rules;
+    const char *prefix; /* behind which names were found, and how many */
+    int rescued;
+};
+
+/* A text that the file has in front of a name that is missing, and of how
+ * many it has; NULL if there is none (formats.md 1.8). */
+const char *cr_load_prefix(const struct cr_load_job *job, int *many);
+
+/* One message for all that does not fit; true if all does. With `extra`
+ * unused tensors are faults too, with `cure` it tells the lines to add. */
+bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure);
+/* The report; `skip` as the config has it, or NULL. */
+void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
+                  struct cr_load_report *to);
+
+#endif
