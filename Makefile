@@ -22,6 +22,7 @@ prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
 mandir  ?= $(prefix)/share/man
 datadir ?= $(prefix)/share
+includedir ?= $(prefix)/include
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
 # As many compilers as there are cores, unless -j says otherwise.
@@ -203,15 +204,17 @@ $(BUILD)/man/%: man/%.in man/fill $(BUILD)/cellrun src/ckpt/checkpoint.c
 
 install: all man
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 \
-	    $(DESTDIR)$(mandir)/man5 \
+	    $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(includedir) \
 	    $(DESTDIR)$(datadir)/bash-completion/completions
 	$(INSTALL) $(BUILD)/cellrun $(DESTDIR)$(bindir)/cellrun
+	$(INSTALL) -m 644 src/cellrun.h $(DESTDIR)$(includedir)/cellrun.h
 	$(INSTALL) -m 644 $(filter %.1,$(man)) $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 $(filter %.5,$(man)) $(DESTDIR)$(mandir)/man5
 	$(BUILD)/cellrun completion bash \
 	    >$(DESTDIR)$(datadir)/bash-completion/completions/cellrun
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/cellrun \
+	    $(DESTDIR)$(includedir)/cellrun.h \
 	    $(patsubst %,$(DESTDIR)$(mandir)/man1/%,$(filter %.1,$(pages))) \
 	    $(patsubst %,$(DESTDIR)$(mandir)/man5/%,$(filter %.5,$(pages))) \
 	    $(DESTDIR)$(datadir)/bash-completion/completions/cellrun

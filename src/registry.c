@@ -2,6 +2,7 @@
  * The one place where all leaves meet, and it sees only their names: the
  * lists of registry.def, by kind, and the finders that other modules declare.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -127,9 +128,33 @@ static const struct {
     [CR_KIND_VERB] = KIND(registry_verbs, "verb"),
 };
 
+/* The same lists with what plug-ins bring behind; NULL: nothing. They are the
+ * process's, as the shared objects are. */
+static const struct cr_about **registry_longer[CR_KINDS];
+
 const struct cr_about *const *cr_list(enum cr_kind kind)
 {
-    return registry_kinds[kind].list;
+    return registry_longer[kind] ? registry_longer[kind]
+                                 : registry_kinds[kind].list;
+}
+
+void cr_list_add(enum cr_kind kind, const struct cr_about *about)
+{
+    const struct cr_about *const *list = cr_list(kind);
+    size_t n = 0, size;
+    const struct cr_about **longer;
+
+    while (list[n])
+        n++;
+    size = (n + 2) * sizeof *longer;
+    longer = malloc(size);
+    if (!longer)
+        cr_out_of_memory(size);
+    memcpy(longer, list, n * sizeof *longer);
+    longer[n] = about;
+    longer[n + 1] = NULL;
+    free(registry_longer[kind]);
+    registry_longer[kind] = longer;
 }
 
 /* MindSpore's strings for initialisers, in any case: "he_uniform". */

@@ -105,6 +105,8 @@
  *   lr                       step of the schedule
  *   data                     fingerprint, columns and classes of the data
  *                            set, and the position in it
+ *   plugins                  where there are such: name of each plug-in's
+ *                            file -> hash of its bytes (FNV-1a, 16 digits)
  *   eval                     what the last evaluation gave
  *   best                     metric, mode, value and epoch of the best
  *   early_stop               evaluations without gain so far

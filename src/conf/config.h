@@ -29,7 +29,8 @@ struct cr_config {
     struct cr_shared *shared;   /* what its users share (below) */
     struct cr_strs classes;     /* names of the label's classes, of the
                                    training data or checkpoint; n 0: none */
-    bool broken;                /* a file could not be read to its end */
+    bool broken;                /* a file could not be read to its end, or a
+                                   plug-in not loaded */
 };
 
 /* Things that were made for a config and that others find by name. */
@@ -59,6 +60,11 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
  * and `vocab` are, but not yet the sections that ask. */
 bool cr_config_size(struct cr_config *config, const char *name,
                     struct cr_pos pos, int64_t *to);
+
+/* Loads what the section plugin names, so that the types of its cells are
+ * known: as soon as that section is resolved. False after reporting. Defined
+ * in net/plugin.c, since what a plug-in brings is nothing of ours. */
+bool cr_config_plugins(struct cr_config *config);
 
 /* A section's descriptor; `owner` modules define them (registry.def). */
 struct cr_section {

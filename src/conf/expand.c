@@ -195,6 +195,22 @@ static bool expand_is_data(const char *key)
     return strcmp(key, "dataset") == 0 || strcmp(key, "vocab") == 0;
 }
 
+/* Plug-ins come before anything that may name one of their cells. */
+static bool expand_plugins(struct cr_expander *x)
+{
+    struct cr_node *node = cr_node_get(x->root, "plugin");
+    struct cr_config *config = x->builtins->config;
+    int before = x->diag->errors;
+
+    if (!node)
+        return true;
+    expand_data_section(x, node);
+    /* what its cells are is not known: nothing more can be said */
+    config->broken =
+        x->diag->errors > before || !cr_config_plugins(config);
+    return !config->broken;
+}
+
 /* $vocab.COLUMN.size, $data.classes */
 static const struct cr_node *expand_size(struct cr_expander *x,
                                          const char *name, struct cr_pos pos)
@@ -588,6 +604,8 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     }
     for (struct cr_node *v = x.vars ? x.vars->child : NULL; v; v = v->next)
         expand_ready(&x, v, v->key, v->pos);
+    if (!expand_plugins(&x))
+        return false;
     x.blocks = cr_node_take(root, "blocks");
     cr_expand_block_names(&x);
     if (x.blocks && x.blocks->kind != CR_NODE_MAP) {
@@ -610,7 +628,7 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
             what |= BLOCKS;
         if (strcmp(m->key, "run") == 0 && m->kind == CR_NODE_MAP)
             expand_run_section(&x, m);
-        else if (expand_is_data(m->key))
+        else if (expand_is_data(m->key) || strcmp(m->key, "plugin") == 0)
             expand_data_section(&x, m);
         else
             cr_expand_walk(&x, m, 1, what);

@@ -31,6 +31,8 @@ struct cr_builtins {
     struct cr_config *config; /* whom cr_config_size is asked for */
 };
 
+/* False after reporting; where a plug-in could not be loaded, the tree is as
+ * it was before all that. */
 bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
                struct cr_node *root, const struct cr_builtins *builtins);
 

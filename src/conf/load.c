@@ -328,6 +328,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     struct cr_config *c = CR_NEW(arena, struct cr_config);
     struct loader l = { .c = c };
     const char *runs = getenv("CELLRUN_RUNS");
+    bool plugins;
 
     c->arena = arena;
     c->diag = diag;
@@ -359,6 +360,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     load_sets(c, from);
     if (c->broken)
         return c;
+    plugins = cr_node_get(c->root, "plugin") != NULL;
     cr_expand(arena, diag, c->root,
               &(struct cr_builtins){
                   .config_dir = c->dir,
@@ -366,6 +368,11 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
                   .runs = runs && *runs ? runs : "runs",
                   .config = c,
               });
+    if (c->broken)
+        return c;
+    /* of a plug-in's cells nothing was known when the files were read */
+    if (plugins)
+        cr_typed_names(arena, c->root);
     load_check_network(c, cr_node_get(c->root, "network"));
     return c;
 }

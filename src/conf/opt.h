@@ -298,6 +298,10 @@ const char *const *cr_opt_choices(struct cr_arena *arena,
 /* The registry, of which registry.c is the only definition. */
 const struct cr_about *const *cr_list(enum cr_kind kind); /* ends with NULL */
 const struct cr_about *cr_find(enum cr_kind kind, const char *name);
+/* Puts one behind those of registry.def: a plug-in's, which then stays until
+ * the process ends. For the main thread, while no other looks for anything;
+ * the list that cr_list gave before is no longer valid. */
+void cr_list_add(enum cr_kind kind, const struct cr_about *about);
 const char *cr_kind_name(enum cr_kind kind);              /* "cell" ... */
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "ckpt/load.h"
 #include "ckpt/vocab.h"
+#include "net/plugin.h"
 #include "train/section.h"
 
 bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
@@ -44,7 +45,10 @@ bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
         to->config->classes = (struct cr_strs){
             .n = (int)to->state.classes, .v = to->state.class_names
         };
-    return !to->config->broken && cr_vocabs_read(to->config, store);
+    if (to->config->broken)
+        return false;
+    cr_plugin_compare(to->config, to->state.plugins, at);
+    return cr_vocabs_read(to->config, store);
 }
 
 /* With eval.use_ema the network is that of the moving means. */

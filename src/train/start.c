@@ -17,6 +17,7 @@
 #include "ckpt/load.h"
 #include "ckpt/vocab.h"
 #include "math/blas.h"
+#include "net/plugin.h"
 
 const char *cr_train_folder(struct cr_train *t)
 {
@@ -149,6 +150,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
                 "the data are not those that the run began with");
+    cr_plugin_compare(t->config, t->state.plugins, at);
     start_rebatch(t);
     t->config->kept = t->state.fitted;
     t->saved = cr_store_path(store);
@@ -295,6 +297,7 @@ static void start_state(struct cr_train *t)
     t->state.seed = t->seed;
     t->state.config_dir = cr_strdup(t->arena, dir ? dir : t->config->dir);
     t->state.optimizer = t->optim.optim->about.name;
+    t->state.plugins = cr_plugin_marks(t->config);
     free(dir);
 }
 

@@ -28,6 +28,7 @@ static const char *const state_members[] = { "epoch",
                                              "plateau",
                                              "micro_batches",
                                              "fitted",
+                                             "plugins",
                                              NULL };
 
 int64_t cr_state_epoch(const struct cr_state *state)
@@ -188,6 +189,8 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
     state_data(&b, s);
     if (s->fitted)
         cr_buf_f(&b, ",\"fitted\":%s", cr_node_json(arena, s->fitted));
+    if (s->plugins)
+        cr_buf_f(&b, ",\"plugins\":%s", cr_node_json(arena, s->plugins));
     state_scores(&b, s);
     cr_buf_f(&b, ",\"events\":{\"last_step\":%" PRId64 "}", s->step);
     for (CR_EACH(m, s->other)) {
@@ -292,6 +295,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
         to->classes = 0;
     state_columns(arena, data, to);
     to->fitted = cr_node_get(root, "fitted");
+    to->plugins = cr_node_get(root, "plugins");
     to->eval_step = cr_json_int(eval, "step", -1);
     cr_scores_read(arena, cr_node_get(eval, "scores"), &to->eval);
     to->eval.samples = cr_json_int(eval, "samples", 0);

@@ -46,6 +46,10 @@ struct cr_state {
     const struct cr_node *fitted; /* what ops of the datapipe learnt from the
                                training data: {x.0: [...]}; NULL: nothing */
 
+    const struct cr_node *plugins; /* hashes of the plug-ins' files, which the
+                               run's steps come from: {scale.so: ...}; NULL:
+                               none */
+
     int64_t eval_step;      /* of the last evaluation; -1: none yet */
     struct cr_scores eval;  /* its results */
 

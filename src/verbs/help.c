@@ -11,17 +11,21 @@
 #include "base/str.h"
 #include "conf/manual.h"
 #include "conf/verb.h"
+#include "net/plugin.h"
 
 enum { WIDTH = 79 };
 
 struct help {
     const char *man;
+    struct cr_strs plugin;
 };
 
 static const struct cr_opt help_opts[] = {
     CR_STR_MAY(struct help, man,
                "Write a part of the manual in mdoc: verbs, flags, sections, "
                "cells, codes, environment and such.", .text = "PART"),
+    CR_STRS_MAY(struct help, plugin,
+                "A plug-in whose cells are explained too.", .text = "FILE"),
     { 0 },
 };
 
@@ -410,6 +414,9 @@ static int help_run(struct cr_cli *cli)
     const char *name = cli->n_operands ? cli->operands[0] : NULL;
     bool found;
 
+    for (int i = 0; i < o->plugin.n; i++)
+        if (!cr_plugin_load(cli->diag, CR_NOWHERE, o->plugin.v[i]))
+            return 0;
     if (o->man)
         found = cr_manual(&buf, o->man);
     else if (cli->json)
@@ -431,11 +438,12 @@ const struct cr_verb cr_verb_help = {
         .summary = "Explain a verb, section, type, key or message.",
         .example = "cellrun help SGD\n"
                    "cellrun help train.epochs\n"
-                   "cellrun help E0012\n",
+                   "cellrun help E0012\n"
+                   "cellrun help Scale --plugin scale.so\n",
         .opts = help_opts,
         .size = sizeof(struct help),
     },
-    .usage = "[NAME]",
+    .usage = "[NAME] [--plugin FILE...]",
     .max_operands = 1,
     .run = help_run,
 };

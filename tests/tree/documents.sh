@@ -13,13 +13,22 @@ for page in "$BUILD"/man/*.[15]; do
         bash -c '! grep -n "^\.\\\\\" @" "$0"' "$page"
 done
 
+# Plug-ins are found there as data are.
+for source in configs/plugins/*.c; do
+    check "$source builds" ${CC:-cc} -std=c17 -Wall -Wextra -Wpedantic \
+        -Werror -fPIC -shared -Isrc -o "$tmp/$(basename "$source" .c).so" \
+        "$source"
+done
+data=$tmp${CELLRUN_DATA:+:$CELLRUN_DATA}
+
 for config in configs/*.yaml configs/*/*.yaml; do
     # a vocabulary is made of the text, which must be there
     if grep -q '\$vocab' "$config" &&
         ! [ -e "${CELLRUN_DATA:-}/tinyshakespeare.txt" ]; then
         result "$config resolves # SKIP needs tinyshakespeare.txt" </dev/null
     else
-        check "$config resolves" "$CELLRUN" config "$config"
+        check "$config resolves" \
+            env CELLRUN_DATA="$data" "$CELLRUN" config "$config"
     fi
 done
 

@@ -19,7 +19,7 @@ result 'includes follow the layers' < <(includes | awk '
         may["base"] = "base"
         may["conf"] = "base conf"
         may["math"] = "base conf math"
-        may["net"] = "base conf math data net"
+        may["net"] = "base conf math data net cellrun.h"
         may["data"] = "base conf math data"
         may["ckpt"] = "base conf math net data ckpt"
         may["train"] = "base conf math net data ckpt train"

@@ -1,0 +1,670 @@
+/*
+ * Opening plug-ins: from a file to cells in the registry, or a message that
+ * says why not. Everything that a description can say is checked here, so
+ * that whoever uses the cells need not.
+ */
+#include "net/plugin.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "conf/config.h"
+#include "conf/yaml.h"
+
+#define NAME_MAX_LEN 64
+#define MANY 1000 /* cells, options, choices: more are a list without end */
+
+/* A file that was loaded. */
+struct loaded {
+    const char *path; /* absolute, without links */
+    uint64_t hash;    /* of its bytes when it was loaded */
+    const struct cr_plugin_cell **cells;
+    struct loaded *next;
+};
+
+/* With base/par.h's threads the other thing that belongs to the process:
+ * shared objects stay in it, and so does what describes them. */
+static struct cr_arena plugin_mem;
+static struct loaded *plugin_files;
+
+struct opener {
+    struct cr_diag *diag;
+    struct cr_pos pos;
+    const char *name; /* as messages call the file */
+    const struct cellrun_plugin *plugin;
+};
+
+static bool plugin_wrong(const struct opener *o, const char *format, ...)
+    CR_PRINTF(2, 3);
+
+static bool plugin_wrong(const struct opener *o, const char *format, ...)
+{
+    va_list args;
+    const char *text;
+
+    va_start(args, format);
+    text = cr_vstrf(o->diag->arena, format, args);
+    va_end(args);
+    return cr_error(o->diag, o->pos, CR_E_PLUGIN, "plug-in '%s': %s",
+                    cr_quote(o->diag->arena, o->name, strlen(o->name)), text);
+}
+
+/* ---- the file ---- */
+
+/* FNV-1a of the bytes; false where it cannot be read. */
+static bool plugin_hash(const char *path, uint64_t *hash)
+{
+    char buf[1 << 14];
+    FILE *f = fopen(path, "rb");
+    size_t n;
+    bool ok;
+
+    if (!f)
+        return false;
+    *hash = CR_HASH;
+    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+        *hash = cr_hash(*hash, buf, n);
+    ok = !ferror(f);
+    fclose(f);
+    return ok;
+}
+
+/* Whether the file holds all that it says it does: a shared object that was
+ * cut off can end the program when it is opened. What is no shared object of
+ * this machine at all, dlopen tells. */
+static bool plugin_whole(const struct opener *o, const char *path, off_t size)
+{
+    FILE *f = fopen(path, "rb");
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    bool whole = true;
+    int i;
+
+    if (!f)
+        return plugin_wrong(o, "%s", strerror(errno));
+    if (fread(&head, sizeof head, 1, f) != 1 ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+        head.e_ident[EI_CLASS] != __ELF_NATIVE_CLASS / 32 ||
+        head.e_phentsize != sizeof part) {
+        fclose(f);
+        return true;
+    }
+    for (i = 0; i < head.e_phnum && whole; i++)
+        whole = fseeko(f, (off_t)(head.e_phoff + (size_t)i * sizeof part),
+                       SEEK_SET) == 0 &&
+                fread(&part, sizeof part, 1, f) == 1 &&
+                (part.p_type != PT_LOAD ||
+                 (part.p_offset <= (size_t)size &&
+                  part.p_filesz <= (size_t)size - part.p_offset));
+    fclose(f);
+    /* sections, which linkers write last, are not needed, but missed */
+    whole =
+        whole && head.e_shoff <= (size_t)size &&
+        (size_t)head.e_shnum * head.e_shentsize <= (size_t)size - head.e_shoff;
+    return whole || plugin_wrong(o,
+                                 "the file is cut off: %lld bytes are not "
+                                 "all that it says it has",
+                                 (long long)size);
+}
+
+static bool plugin_versions(const struct opener *o)
+{
+    const struct cellrun_plugin *p = o->plugin;
+    bool ok;
+
+    if (p->magic != CELLRUN_MAGIC)
+        return plugin_wrong(o, "its symbol 'cellrun_plugin' is not what "
+                               "CELLRUN_PLUGIN of cellrun.h makes");
+    if (p->abi != CELLRUN_ABI) {
+        ok = plugin_wrong(o,
+                          "built for version %" PRIu32 " of cellrun.h, this "
+                          "cellrun has version %d",
+                          p->abi, CELLRUN_ABI);
+        cr_hint(o->diag, "build it again with this cellrun's cellrun.h");
+        return ok;
+    }
+    if (p->plugin_size == sizeof *p &&
+        p->cell_size == sizeof(struct cellrun_cell) &&
+        p->option_size == sizeof(struct cellrun_option) &&
+        p->param_size == sizeof(struct cellrun_param) &&
+        p->plan_size == sizeof(struct cellrun_plan) &&
+        p->step_size == sizeof(struct cellrun_step) &&
+        (p->real_size == sizeof(float) || p->real_size == sizeof(double)))
+        return true;
+    ok = plugin_wrong(o, "its structs are of other sizes than those of this "
+                         "cellrun's cellrun.h");
+    cr_hint(o->diag, "build it again with this cellrun's cellrun.h");
+    return ok;
+}
+
+/* ---- descriptions ---- */
+
+static bool name_ok(const char *name, bool capital)
+{
+    size_t i, n = strlen(name);
+
+    if (n == 0 || n > NAME_MAX_LEN)
+        return false;
+    for (i = 0; i < n; i++) {
+        char c = name[i];
+        bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
+        bool digit = c >= '0' && c <= '9';
+
+        if (i == 0 ? (capital ? !upper : !lower && c != '_')
+                   : !(lower || digit || c == '_' || (capital && upper)))
+            return false;
+    }
+    return true;
+}
+
+static bool name_wrong(const struct opener *o, const char *cell,
+                       const char *what, const char *name)
+{
+    return plugin_wrong(o,
+                        "%s: %s '%s' is no name of lower-case letters, "
+                        "digits and _",
+                        cell, what,
+                        cr_quote(o->diag->arena, name, strlen(name)));
+}
+
+static bool option_number(const struct opener *o, const char *cell,
+                          const struct cellrun_option *of, struct cr_opt *row)
+{
+    bool any = of->low == 0 && of->high == 0;
+
+    row->type = of->type == CELLRUN_INTEGER ? CR_OPT_INT : CR_OPT_REAL;
+    row->low = any ? of->type == CELLRUN_INTEGER ? -0x1p53 : -DBL_MAX : of->low;
+    row->high = any ? of->type == CELLRUN_INTEGER ? 0x1p53 : DBL_MAX : of->high;
+    row->real_default = of->number;
+    if (!(row->low <= row->high))
+        return plugin_wrong(o, "%s: the range of option '%s' is empty", cell,
+                            of->name);
+    if (of->required)
+        return true;
+    if (!(of->number >= row->low && of->number <= row->high))
+        return plugin_wrong(o,
+                            "%s: the default of option '%s' is out of its "
+                            "range",
+                            cell, of->name);
+    if (of->type == CELLRUN_INTEGER) {
+        if (of->number != floor(of->number) || fabs(of->number) > 0x1p53)
+            return plugin_wrong(o,
+                                "%s: the default of option '%s' is no "
+                                "integer",
+                                cell, of->name);
+        row->int_default = (int64_t)of->number;
+    }
+    return true;
+}
+
+static bool option_choice(const struct opener *o, const char *cell,
+                          const struct cellrun_option *of, struct cr_opt *row)
+{
+    const char *const *words;
+    int i;
+
+    row->type = CR_OPT_ENUM;
+    if (!of->choices || !of->choices[0])
+        return plugin_wrong(o, "%s: option '%s' has no choices", cell,
+                            of->name);
+    row->choices = of->choices;
+    words = cr_opt_choices(&plugin_mem, row);
+    if (!of->text || of->required)
+        return true;
+    for (i = 0; words[i]; i++)
+        if (strcmp(words[i], of->text) == 0) {
+            row->int_default = i;
+            return true;
+        }
+    return plugin_wrong(o,
+                        "%s: the default of option '%s' is not among its "
+                        "choices",
+                        cell, of->name);
+}
+
+static bool option_row(const struct opener *o, const char *cell,
+                       const struct cellrun_option *of, struct cr_opt *row)
+{
+    row->name = of->name;
+    row->doc = of->doc ? of->doc : "";
+    row->need = of->required ? CR_REQUIRED : CR_DEFAULT;
+    switch (of->type) {
+    case CELLRUN_INTEGER:
+    case CELLRUN_REAL:
+        return option_number(o, cell, of, row);
+    case CELLRUN_BOOL:
+        row->type = CR_OPT_BOOL;
+        row->int_default = of->number != 0;
+        return true;
+    case CELLRUN_TEXT:
+        row->type = CR_OPT_STR;
+        row->text = of->text;
+        if (!of->required && !of->text)
+            row->need = CR_OPTIONAL;
+        return true;
+    case CELLRUN_CHOICE:
+        return option_choice(o, cell, of, row);
+    default:
+        return plugin_wrong(o,
+                            "%s: option '%s' has type %d, which there is "
+                            "none of",
+                            cell, of->name, of->type);
+    }
+}
+
+static bool cell_options(const struct opener *o, struct cr_plugin_cell *c)
+{
+    const struct cellrun_option *of = c->of->options;
+    struct cr_opt *rows;
+    int i, k, n = 0;
+
+    while (of && n < MANY && of[n].name)
+        n++;
+    if (n == MANY)
+        return plugin_wrong(o, "%s: no zeroed row ends its options",
+                            c->of->name);
+    rows = CR_NEWS(&plugin_mem, struct cr_opt, n + 1);
+    for (i = 0; i < n; i++) {
+        if (!name_ok(of[i].name, false))
+            return name_wrong(o, c->of->name, "the option", of[i].name);
+        for (k = 0; k < i; k++)
+            if (strcmp(of[k].name, of[i].name) == 0)
+                return plugin_wrong(o, "%s: two options are called '%s'",
+                                    c->of->name, of[i].name);
+        rows[i].at = (size_t)i * sizeof(union cellrun_value);
+        if (!option_row(o, c->of->name, &of[i], &rows[i]))
+            return false;
+    }
+    c->cell.about.opts = n > 0 ? rows : NULL;
+    c->cell.about.size = (size_t)n * sizeof(union cellrun_value);
+    return true;
+}
+
+static bool cell_inputs(const struct opener *o, struct cr_plugin_cell *c)
+{
+    static const char *const one[] = { "x", NULL };
+    const char *const *names = c->of->inputs ? c->of->inputs : one;
+
+    while (c->n_in <= CR_OP_MAX && names[c->n_in]) {
+        if (!name_ok(names[c->n_in], false))
+            return name_wrong(o, c->of->name, "the input", names[c->n_in]);
+        c->n_in++;
+    }
+    c->cell.inputs = names;
+    c->n_out = c->of->outputs ? c->of->outputs : 1;
+    if (c->n_in < 1 || c->n_out < 1 || c->n_out > CELLRUN_TENSORS_MAX)
+        return plugin_wrong(o,
+                            "%s: %d inputs and %d outputs, where 1 to %d "
+                            "are possible",
+                            c->of->name, c->n_in, c->n_out,
+                            CELLRUN_TENSORS_MAX);
+    return true;
+}
+
+/* The initialiser that a parameter's text names. */
+static bool param_init(const struct opener *o, const struct cr_plugin_cell *c,
+                       const struct cellrun_param *of, struct cr_obj *to)
+{
+    struct cr_diag diag = { .arena = &plugin_mem };
+    struct cr_source *src = CR_NEW(&plugin_mem, struct cr_source);
+    const struct cr_node *node;
+
+    *to = (struct cr_obj){ 0 };
+    if (!of->init)
+        return true;
+    src->name = cr_strf(&plugin_mem, "'%s' of %s in %s", of->name, c->of->name,
+                        o->name);
+    src->text = cr_strdup(&plugin_mem, of->init);
+    src->len = strlen(src->text);
+    node = cr_yaml_read(&plugin_mem, &diag, src, 0, src->len);
+    if (node && diag.errors == 0 &&
+        cr_obj_read(&plugin_mem, &diag, CR_KIND_INIT, node, to))
+        return true;
+    plugin_wrong(o, "%s: parameter '%s' cannot begin as '%s': %s", c->of->name,
+                 of->name, cr_quote(o->diag->arena, of->init, strlen(of->init)),
+                 diag.first ? diag.first->text : "it is empty");
+    return false;
+}
+
+static bool cell_params(const struct opener *o, struct cr_plugin_cell *c)
+{
+    const struct cellrun_param *of = c->of->params;
+    struct cr_obj *init;
+    int i, k, n = 0;
+
+    while (of && n <= CELLRUN_TENSORS_MAX && of[n].name)
+        n++;
+    if (c->n_in + n > CELLRUN_TENSORS_MAX)
+        return plugin_wrong(o, "%s: more than %d inputs and parameters",
+                            c->of->name, CELLRUN_TENSORS_MAX);
+    c->n_params = n;
+    c->init = init = CR_NEWS(&plugin_mem, struct cr_obj, n + 1);
+    for (i = 0; i < n; i++) {
+        if (!name_ok(of[i].name, false))
+            return name_wrong(o, c->of->name, "the parameter", of[i].name);
+        for (k = 0; k < i; k++)
+            if (strcmp(of[k].name, of[i].name) == 0)
+                return plugin_wrong(o, "%s: two parameters are called '%s'",
+                                    c->of->name, of[i].name);
+        if (of[i].role < CELLRUN_TRAINED || of[i].role > CELLRUN_STATISTIC)
+            return plugin_wrong(o,
+                                "%s: parameter '%s' has role %d, which "
+                                "there is none of",
+                                c->of->name, of[i].name, of[i].role);
+        if (of[i].role == CELLRUN_TRAINED && !c->of->bprop)
+            return plugin_wrong(o,
+                                "%s: without bprop its parameter '%s' "
+                                "cannot be trained",
+                                c->of->name, of[i].name);
+        if (of[i].role == CELLRUN_TRAINED &&
+            (c->of->flags & CELLRUN_SPLIT_BPROP))
+            return plugin_wrong(o,
+                                "%s: CELLRUN_SPLIT_BPROP is not for cells "
+                                "with trained parameters",
+                                c->of->name);
+        if (!param_init(o, c, &of[i], &init[i]))
+            return false;
+    }
+    if (n > 0 && !c->of->shape)
+        return plugin_wrong(o,
+                            "%s: it has parameters, and no 'shape' that "
+                            "says of which shape",
+                            c->of->name);
+    return true;
+}
+
+/* A name that something else has: a built-in cell, another plug-in's. */
+static bool name_free(const struct opener *o, const char *name)
+{
+    const struct cr_about *about = cr_find(CR_KIND_CELL, name);
+    const struct loaded *f;
+    int i;
+
+    for (f = plugin_files; f; f = f->next)
+        for (i = 0; f->cells[i]; i++)
+            if (&f->cells[i]->cell.about == about)
+                return plugin_wrong(o, "the plug-in '%s' has a cell %s too",
+                                    f->cells[i]->file, name);
+    if (about || cr_find(CR_KIND_LOSS, name))
+        return plugin_wrong(o,
+                            "%s is a %s of cellrun itself; its cell needs "
+                            "a name of its own",
+                            name,
+                            cr_kind_name(about ? CR_KIND_CELL : CR_KIND_LOSS));
+    return true;
+}
+
+static bool plugin_cell(const struct opener *o, const struct cellrun_cell *of,
+                        struct cr_plugin_cell *c)
+{
+    if (!of->name || !name_ok(of->name, true))
+        return plugin_wrong(
+            o,
+            "'%s' is no name of a cell: a capital, then "
+            "letters, digits and _",
+            of->name ? cr_quote(o->diag->arena, of->name, strlen(of->name))
+                     : "");
+    if (!name_free(o, of->name))
+        return false;
+    if (!of->forward)
+        return plugin_wrong(o, "%s: it has no 'forward'", of->name);
+    if (of->flags & ~(unsigned)(CELLRUN_SPLIT_FORWARD | CELLRUN_SPLIT_BPROP))
+        return plugin_wrong(o, "%s: unknown flags %#x", of->name, of->flags);
+    c->of = of;
+    c->file = o->name;
+    c->real_size = o->plugin->real_size;
+    c->cell.about.name = of->name;
+    c->cell.about.summary = of->summary ? of->summary : "A cell of a plug-in.";
+    c->cell.about.detail = of->detail;
+    if (!cell_options(o, c) || !cell_inputs(o, c) || !cell_params(o, c))
+        return false;
+    cr_plugin_cell_make(c);
+    return true;
+}
+
+/* All cells of the file, or none. */
+static const struct cr_plugin_cell **plugin_read(const struct opener *o)
+{
+    const struct cellrun_cell *const *list = o->plugin->cells;
+    const struct cr_plugin_cell **cells;
+    int i, k, n = 0;
+
+    while (list && n < MANY && list[n])
+        n++;
+    if (n == 0 || n == MANY) {
+        plugin_wrong(o, "it brings no cell");
+        return NULL;
+    }
+    cells = CR_NEWS(&plugin_mem, const struct cr_plugin_cell *, n + 1);
+    for (i = 0; i < n; i++) {
+        struct cr_plugin_cell *c = CR_NEW(&plugin_mem, struct cr_plugin_cell);
+
+        if (!plugin_cell(o, list[i], c))
+            return NULL;
+        for (k = 0; k < i; k++)
+            if (strcmp(cells[k]->of->name, c->of->name) == 0) {
+                plugin_wrong(o, "it brings %s twice", c->of->name);
+                return NULL;
+            }
+        cells[i] = c;
+    }
+    return cells;
+}
+
+/* ---- loading ---- */
+
+static const struct loaded *plugin_known(const char *path)
+{
+    char *real = realpath(path, NULL);
+    const struct loaded *f = plugin_files;
+
+    while (f && (!real || strcmp(f->path, real) != 0))
+        f = f->next;
+    free(real);
+    return f;
+}
+
+static const struct cr_plugin_cell **plugin_open(struct opener *o,
+                                                 const char *path)
+{
+    const struct cr_plugin_cell **cells = NULL;
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (!handle) {
+        plugin_wrong(o, "cannot be opened: %s", dlerror());
+        return NULL;
+    }
+    o->plugin = dlsym(handle, "cellrun_plugin");
+    if (!o->plugin)
+        plugin_wrong(o, "no plug-in of cellrun: it lacks the symbol "
+                        "'cellrun_plugin', which CELLRUN_PLUGIN of cellrun.h "
+                        "makes");
+    else if (plugin_versions(o))
+        cells = plugin_read(o);
+    if (!cells)
+        dlclose(handle);
+    return cells;
+}
+
+bool cr_plugin_load(struct cr_diag *diag, struct cr_pos pos, const char *path)
+{
+    struct opener o = { .diag = diag,
+                        .pos = pos,
+                        .name = cr_strdup(&plugin_mem, cr_path_base(path)) };
+    struct loaded *f;
+    struct stat st;
+    uint64_t hash;
+    char *real;
+    int i;
+
+    if (plugin_known(path))
+        return true;
+    if (stat(path, &st) != 0)
+        return plugin_wrong(&o, "%s", strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return plugin_wrong(&o, "not a file, but a %s",
+                            S_ISDIR(st.st_mode) ? "folder" : "device");
+    real = realpath(path, NULL);
+    if (!real || !plugin_hash(real, &hash)) {
+        plugin_wrong(&o, "%s", strerror(errno));
+        free(real);
+        return false;
+    }
+    f = CR_NEW(&plugin_mem, struct loaded);
+    f->path = cr_strdup(&plugin_mem, real);
+    f->hash = hash;
+    free(real);
+    if (!plugin_whole(&o, f->path, st.st_size))
+        return false;
+    f->cells = plugin_open(&o, f->path);
+    if (!f->cells)
+        return false;
+    f->next = plugin_files;
+    plugin_files = f;
+    for (i = 0; f->cells[i]; i++)
+        cr_list_add(CR_KIND_CELL, &f->cells[i]->cell.about);
+    return true;
+}
+
+const struct cr_plugin_cell *const *cr_plugin_cells(const char *path)
+{
+    const struct loaded *f = plugin_known(path);
+
+    return f ? f->cells : NULL;
+}
+
+/* ---- the section ---- */
+
+struct plugin_section {
+    struct cr_strs plugin;
+};
+
+static const struct cr_opt plugin_opts[] = {
+    CR_STRS_MAY(struct plugin_section, plugin,
+                "A shared object, or a list of them: from the folder of the "
+                "config, else below the folders of CELLRUN_DATA."),
+    { 0 },
+};
+
+const struct cr_section cr_section_plugin = {
+    .about = {
+        .name = "plugin",
+        .summary = "Shared objects that bring cells in C.",
+        .detail =
+            "Each is built against the installed header cellrun.h, which "
+            "documents the interface: forward and bprop over plain arrays, "
+            "own parameters, options and shapes. `cellrun plugin new NAME` "
+            "writes one to start from; `cellrun help NAME --plugin FILE` "
+            "explains its cells, which stand in `network` as built-in ones "
+            "do. A file that is missing, is no plug-in, is built for another "
+            "version of the header, or has a cell whose name is taken is an "
+            "error here. A plug-in is code, and runs when a config that "
+            "names it is read, by every verb, also when that config stands "
+            "in a checkpoint: take neither from people whose programs you "
+            "would not run. The checkpoint keeps the path and a hash of the "
+            "file; other bytes than those are a warning.",
+        .example = "plugin: my_scale/my_scale.so\n"
+                   "network: [{MyScale: {gain: 2}}, {Dense: {out_channels: "
+                   "10}}]\n",
+        .opts = plugin_opts,
+        .size = sizeof(struct plugin_section),
+    },
+};
+
+/* The files of the section; paths that lead nowhere are NULL. */
+static struct cr_strs plugin_paths(struct cr_config *config,
+                                   struct plugin_section *section)
+{
+    struct cr_strs paths = { 0 };
+    const char **v;
+    int i;
+
+    if (!cr_section(config, "plugin") ||
+        !cr_section_read(config, "plugin", section))
+        return paths;
+    v = CR_NEWS(config->arena, const char *, section->plugin.n + 1);
+    for (i = 0; i < section->plugin.n; i++)
+        v[i] = cr_config_path(config, section->plugin.v[i], true);
+    paths.n = section->plugin.n;
+    paths.v = v;
+    return paths;
+}
+
+bool cr_config_plugins(struct cr_config *config)
+{
+    const struct cr_node *node = cr_section(config, "plugin"), *m;
+    struct cr_diag *diag = config->diag;
+    struct plugin_section section = { 0 };
+    int i, before = diag->errors;
+    struct cr_strs paths = plugin_paths(config, &section);
+
+    m = node && node->kind == CR_NODE_LIST ? node->child : node;
+    for (i = 0; i < paths.n; i++, m = m->next) {
+        const char *name = section.plugin.v[i];
+
+        if (paths.v[i]) {
+            cr_plugin_load(diag, m->pos, paths.v[i]);
+            continue;
+        }
+        cr_error(diag, m->pos, CR_E_PLUGIN, "there is no plug-in '%s'",
+                 cr_quote(config->arena, name, strlen(name)));
+        cr_note(diag,
+                "a path starts in the folder of the config that holds "
+                "it (%s), else in those of CELLRUN_DATA%s%s",
+                config->dir, getenv("CELLRUN_DATA") ? ": " : "",
+                getenv("CELLRUN_DATA") ? getenv("CELLRUN_DATA") : "");
+        cr_note(diag, "plugin=PATH on the command line names another place");
+    }
+    return diag->errors == before;
+}
+
+const struct cr_node *cr_plugin_marks(struct cr_config *config)
+{
+    struct plugin_section section = { 0 };
+    struct cr_strs paths = plugin_paths(config, &section);
+    struct cr_node *map, *m, **end;
+    int i;
+
+    map = CR_NEW(config->arena, struct cr_node);
+    map->kind = CR_NODE_MAP;
+    end = &map->child;
+    for (i = 0; i < paths.n; i++) {
+        const struct loaded *f = paths.v[i] ? plugin_known(paths.v[i]) : NULL;
+        const char *key = cr_path_base(section.plugin.v[i]);
+
+        if (!f || cr_node_get(map, key))
+            continue;
+        m = CR_NEW(config->arena, struct cr_node);
+        m->kind = CR_NODE_STR;
+        m->quoted = true;
+        m->key = cr_strdup(config->arena, key);
+        m->text = cr_strf(config->arena, "%016" PRIx64, f->hash);
+        *end = m;
+        end = &m->next;
+    }
+    return map->child ? map : NULL;
+}
+
+void cr_plugin_compare(struct cr_config *config, const struct cr_node *marks,
+                       struct cr_pos pos)
+{
+    const struct cr_node *now = marks ? cr_plugin_marks(config) : NULL;
+
+    for (CR_EACH(m, now)) {
+        const struct cr_node *was = cr_node_get(marks, m->key);
+
+        if (was && was->kind == CR_NODE_STR && strcmp(was->text, m->text) != 0)
+            cr_warn(config->diag, pos, CR_E_PLUGIN,
+                    "plug-in '%s' is not the file that it was trained with: "
+                    "hash %s, found %s",
+                    cr_quote(config->arena, m->key, strlen(m->key)), was->text,
+                    m->text);
+    }
+}

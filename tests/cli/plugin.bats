@@ -1,0 +1,559 @@
+# plugin: cells in C from a shared object.
+bats_require_minimum_version 1.5.0
+load small.bash
+
+setup() {
+    HERE=$BATS_TEST_DIRNAME
+    TOP=$(realpath "$HERE/../..")
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    # arrays of the type that this build computes in
+    REAL=
+    if "$CELLRUN" version | grep -q float64; then REAL=-DCELLRUN_DOUBLE; fi
+}
+
+# build SOURCE TO [FLAG...]: a plug-in; its arrays are of the type REAL
+build() {
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -fPIC -shared \
+        -I"$TOP/src" $REAL "${@:3}" -o "$2" "$1" -lm
+}
+
+# net FILE: the config of small.bash with the network and more on stdin
+net() {
+    config base.yaml
+    { echo "base: base.yaml"; cat; } >"$1"
+}
+
+# same DIR DIR: every tensor has the same bytes
+same() {
+    run -0 "$CELLRUN" ckpt diff "$1" "$2" --json
+    [[ "$output" == *'"same": true'* ]]
+    [[ "$output" != *'"same": false'* ]]
+}
+
+# floats FILE SHAPE NUMBER...
+floats() {
+    perl -e 'print pack "f<*", @ARGV' -- "${@:3}" | npy "$1" '<f4' "$2"
+}
+
+# tensor FILE NAME: its numbers
+tensor() {
+    perl -0777 -e 'my ($name) = @ARGV; $_ = <STDIN>;
+        my $n = unpack "Q<", $_; my $head = substr $_, 8, $n;
+        $head =~ /"\Q$name\E":\{"dtype":"(\w+)[^}]*"data_offsets":\[(\d+),(\d+)\]/
+            or die;
+        printf "%.7g\n", $_ for unpack $1 eq "F64" ? "d<*" : "f<*",
+            substr $_, 8 + $n + $2, $3 - $2' "$2" <"$1"
+}
+
+# near FILE FILE NAME...: those tensors are the same but for rounding
+near() {
+    local t
+    for t in "${@:3}"; do
+        paste <(tensor "$1" "$t") <(tensor "$2" "$t") | awk '{ d = $1 - $2
+            if (NF != 2 || d * d > 1e-9 * (1 + $1 * $1)) { print; bad = 1 }
+            } END { exit bad || NR == 0 }'
+    done
+}
+
+# many: plug-in many.so with a net of its cells in many.yaml
+many() {
+    build "$HERE/plugin.c" many.so
+    net many.yaml <<'END'
+plugin: many.so
+network: !replace
+  cells:
+    a: {Dense: {out_channels: 6}}
+    c: Centre
+    n: {Noise: {rate: 0.3}}
+    h: Halves
+    c2: {Centre: [false]}
+    out: {Dense: {out_channels: 3}}
+  construct: |
+    y = n(c(a(x)))
+    s, d = h(a=y, b=tanh(y))
+    return out(c2(s)) * expand_dims(d, 1)
+END
+}
+
+# ---- the two of configs/plugins, beside the same as bprop text
+
+@test "Threshold: values and gradients as those of the bprop text" {
+    build "$TOP/configs/plugins/threshold.c" threshold.so
+    cp "$TOP/configs/plugins/threshold.yaml" plug.yaml
+    floats x.npy '(3, 3)' 0.05 0.2 0.3 -1 7 0.09 1 2 0.0999
+    for mode in "" --eager; do
+        "$CELLRUN" trace plug.yaml --feed x=x.npy --grad $mode -q \
+            -o plug.safetensors
+        "$CELLRUN" trace "$TOP/configs/seeds/threshold.yaml" --feed x=x.npy \
+            --grad $mode -q -o text.safetensors
+        for t in output grad.output.same grad.same.weight; do
+            diff <(tensor plug.safetensors $t) <(tensor text.safetensors $t)
+        done
+        [ "$(tensor plug.safetensors output | xargs)" = \
+          "20 0.2 0.3 20 7 20 1 2 20" ]
+        [ "$(tensor plug.safetensors grad.output.same | xargs)" = \
+          "0 1 1 0 1 0 1 1 0" ]
+    done
+}
+
+@test "Threshold trains to the bytes of the bprop text, with any threads" {
+    build "$TOP/configs/plugins/threshold.c" threshold.so
+    net plug.yaml <<'END'
+plugin: threshold.so
+network: {act: !replace {ThresholdLayer: [0.1, -0.5]}}
+END
+    net text.yaml <<'END'
+blocks:
+  ThresholdText:
+    construct: return where(x > 0.1, x, -0.5)
+    bprop: return where(x > 0.1, dout, 0.0)
+network: {act: !replace ThresholdText}
+END
+    "$CELLRUN" train plug.yaml -q -o one --threads 1 >/dev/null
+    "$CELLRUN" train plug.yaml -q -o four --threads 4 >/dev/null
+    "$CELLRUN" train text.yaml -q -o text >/dev/null
+    same one four
+    same one text
+    run -0 "$CELLRUN" gradcheck plug.yaml
+}
+
+@test "large batches are split over threads, to the same bytes" {
+    build "$TOP/configs/plugins/threshold.c" threshold.so
+    build "$HERE/plugin.c" many.so
+    cat >wide.yaml <<'END'
+plugin: [threshold.so, many.so]
+network:
+  - {Dense: [1000, 700]}
+  - {ThresholdLayer: [0.1, -0.5]}
+  - {Noise: [0.4]}
+  - {Dense: [700, 1]}
+loss: {inputs: [y], construct: return mean(y)}
+END
+    perl -e 'print pack "f<*", map { sin($_ * 1.7) } 1 .. 37000' |
+        npy x.npy '<f4' '(37, 1000)'
+    for n in 1 4; do
+        "$CELLRUN" trace wide.yaml --feed x=x.npy --grad -q --threads $n \
+            -o $n.safetensors
+    done
+    cmp 1.safetensors 4.safetensors
+}
+
+@test "NetWithParam: the input's gradient is w dout, the weight's x dout" {
+    build "$TOP/configs/plugins/net_with_param.c" net_with_param.so
+    cp "$TOP/configs/plugins/net_with_param.yaml" .
+    floats x.npy '(2, 1)' 3 -5
+    "$CELLRUN" trace net_with_param.yaml --feed x=x.npy --grad -q \
+        -o out.safetensors
+    [ "$(tensor out.safetensors output | xargs)" = "6 -10" ]
+    [ "$(tensor out.safetensors grad.net.w)" = -2 ]
+    run -0 "$CELLRUN" gradcheck net_with_param.yaml --feed x=x.npy
+    grep -Eq "^net.w .*agrees$" <<<"$output"
+}
+
+@test "the Makefile of configs/plugins builds them" {
+    cp "$TOP"/configs/plugins/* .
+    rm -f ./*.so
+    run -0 make CC="${CC:-cc}" INCLUDE="$TOP/src"
+    run -0 "$CELLRUN" check threshold.yaml
+    run -0 "$CELLRUN" check net_with_param.yaml
+}
+
+# ---- what the header promises
+
+@test "gradients agree: statistics, several results, noise, no bias" {
+    many
+    run -0 "$CELLRUN" gradcheck many.yaml
+    for p in a.weight c.weight c.bias c2.weight out.weight; do
+        grep -Eq "^$p .*agrees" <<<"$output"
+    done
+    [[ "$output" != *c.mean* ]]
+    [[ "$output" != *c.scale* ]]
+    run -0 "$CELLRUN" gradcheck many.yaml 'network.cells.n={Noise: {mode: add}}'
+    run -0 "$CELLRUN" gradcheck many.yaml --eval
+}
+
+@test "summary knows parameters, statistics and what is not trained" {
+    many
+    run -0 "$CELLRUN" summary many.yaml --json
+    jq -e '[.params[].name] == ["a.weight", "a.bias", "c.mean", "c.weight",
+        "c.scale", "c.bias", "c2.mean", "c2.weight", "c2.scale",
+        "out.weight", "out.bias"]' <<<"$output"
+    jq -e '[.params[] | select(.trainable | not).name] == ["c.mean",
+        "c.scale", "c2.mean", "c2.scale"]' <<<"$output"
+    jq -e '.cells[] | select(.name == "c") | .type == "Centre" and
+        .trainable == 12' <<<"$output"
+}
+
+@test "an interrupted run goes on to the same bytes, with any threads" {
+    many
+    "$CELLRUN" train many.yaml -q -o whole train.epochs=2 --threads 1 \
+        >/dev/null
+    "$CELLRUN" train many.yaml -q -o half train.epochs=1 --threads 3 >/dev/null
+    "$CELLRUN" resume half train.epochs=2 -q >/dev/null
+    same whole half
+    # statistics have moved, what is fixed has not
+    [ "$(tensor whole/ckpt/last.safetensors c.scale | sort -u)" = 2 ]
+    [ "$(tensor whole/ckpt/last.safetensors c.mean | sort -u | wc -l)" -gt 1 ]
+    # noise is for training
+    run -0 "$CELLRUN" eval --ckpt whole -q
+    first=$output
+    run -0 "$CELLRUN" eval --ckpt whole -q --seed 77
+    [ "$output" = "$first" ]
+    # and another one in each step
+    "$CELLRUN" train many.yaml -q -o other train.epochs=2 --seed 77 >/dev/null
+    run -6 "$CELLRUN" ckpt diff whole other
+}
+
+@test "the plan without fusing gives the same" {
+    many
+    "$CELLRUN" trace many.yaml --grad -q -o plan.safetensors
+    "$CELLRUN" trace many.yaml --grad --eager -q -o eager.safetensors
+    near plan.safetensors eager.safetensors output loss grad.a.weight \
+        grad.c.weight grad.c2.weight
+}
+
+@test "arrays of the other type are converted" {
+    many
+    mkdir other
+    if [ "$REAL" ]; then other=; else other=-DCELLRUN_DOUBLE; fi
+    REAL=$other build "$HERE/plugin.c" other/many.so
+    "$CELLRUN" trace many.yaml --grad -q -o ours.safetensors
+    "$CELLRUN" trace many.yaml plugin=other/many.so --grad -q \
+        -o other.safetensors
+    near ours.safetensors other.safetensors output loss grad.a.weight \
+        grad.c.weight grad.c2.weight
+    "$CELLRUN" train many.yaml plugin=other/many.so -q -o run >/dev/null
+    [ "$(tensor run/ckpt/last.safetensors c.mean | sort -u | wc -l)" -gt 1 ]
+    run -0 "$CELLRUN" plugin check many.so
+    grep -Eq "^Noise .* $([ "$REAL" ] && echo double || echo float)$" \
+        <<<"$output"
+    # gradients of floats are no more exact than floats are
+    [ "$REAL" ] || run -0 "$CELLRUN" gradcheck many.yaml plugin=other/many.so
+}
+
+@test "control words, low precision, freezing and calls work as with others" {
+    many
+    run -0 "$CELLRUN" train many.yaml -q -o half train.steps=5 amp.level=O2
+    run -0 "$CELLRUN" summary many.yaml 'freeze.patterns="c.*"'
+    [[ "$output" == *"not trained: c.weight: "* ]]
+    run -0 "$CELLRUN" gradcheck many.yaml 'freeze.patterns="c.weight c2.*"'
+    [[ "$output" == *c.bias* && "$output" != *c.weight* ]]
+    # called twice: one set of parameters, two samples of noise
+    net twice.yaml <<'END'
+plugin: many.so
+network: !replace
+  cells: {a: {Dense: [8, 5]}, c: Centre, n: {Noise: [0.5]}, out: {Dense: [5, 3]}}
+  construct: |
+    y = c(c(a(x)))
+    return out(n(y) + n(y))
+END
+    run -0 "$CELLRUN" gradcheck twice.yaml
+    [ "$(grep -c '^c\.' <<<"$output")" -eq 2 ]
+    net init.yaml <<'END'
+plugin: many.so
+network: !replace
+  - {Dense: [8, 5]}
+  - {Centre: {}, init: Zero}
+  - {Dense: [5, 3]}
+init: {rules: [{match: "1.bias", of: Centre, Constant: {value: 3}}]}
+END
+    "$CELLRUN" train init.yaml -q -o init train.steps=1 \
+        optimizer.Momentum.learning_rate=1e-9 >/dev/null
+    tensor init/ckpt/last.safetensors 1.weight |
+        awk '$1 * $1 > 1e-12 { exit 1 }'
+    tensor init/ckpt/last.safetensors 1.bias |
+        awk '$1 < 2.999 || $1 > 3.001 { exit 1 }'
+}
+
+@test "the example of the section is what plugin new writes" {
+    "$CELLRUN" plugin new MyScale >/dev/null
+    build my_scale/my_scale.c my_scale/my_scale.so
+    "$CELLRUN" help plugin --json |
+        jq -r '.[] | select(.kind == "section").example' >example.yaml
+    floats x.npy '(2, 3)' 1 2 3 4 5 6
+    run -0 "$CELLRUN" config example.yaml
+    [[ "$output" == *"MyScale: {gain: 2}"* ]]
+    run -0 "$CELLRUN" trace example.yaml --feed x=x.npy
+}
+
+# ---- options
+
+@test "options are checked as those of other cells, and explained" {
+    many
+    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+        'network.cells.n={Noise: {rat: 0.1}}'
+    [[ "$stderr" == *"unknown argument 'rat' for Noise"* ]]
+    [[ "$stderr" == *"did you mean 'rate'?"* ]]
+    [[ "$stderr" == *"Noise takes: rate mode on label"* ]]
+    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+        'network.cells.n={Noise: [0.95, ad, 3]}'
+    [[ "$stderr" == *"'rate' of Noise: found the number 0.95, expected a number from 0 to 0.9"* ]]
+    [[ "$stderr" == *"expected drop or add"*"did you mean 'add'?"* ]]
+    [[ "$stderr" == *"'on' of Noise: found the number 3, expected true or false"* ]]
+    run -2 --separate-stderr "$CELLRUN" check many.yaml network.cells.n=Odd
+    [[ "$stderr" == *"argument 'how' of Odd is missing"* ]]
+    run -2 --separate-stderr "$CELLRUN" check many.yaml network.cells.n=Nose
+    [[ "$stderr" == *"there is no cell 'Nose'"*"did you mean 'Noise'?"* ]]
+    run -0 "$CELLRUN" help Noise --plugin many.so
+    [ "${lines[0]}" = "Noise (cell): Zeroes elements, or adds noise." ]
+    [[ "$output" == *"rate"*"a number from 0 to 0.9, default 0.25"* ]]
+    [[ "$output" == *"mode"*"drop or add, default drop"* ]]
+    run -2 "$CELLRUN" help Noise
+    # positional arguments have names from then on, defaults are known
+    run -0 "$CELLRUN" config many.yaml 'network.cells.n={Noise: [0.1, add]}'
+    [[ "$output" == *"Noise: {rate: 0.1, mode: add}"* ]]
+    run -0 "$CELLRUN" config many.yaml --full
+    [[ "$output" == *"Noise: {rate: 0.3, mode: drop, on: true}"* ]]
+}
+
+# odd HOW TEXT: what check says of a network with the cell Odd
+odd() {
+    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+        "network.cells.n={Odd: {how: $1}}"
+    [[ "$stderr" == *"error: Odd: $2"* ]] || { echo "$stderr"; return 1; }
+    [[ "$stderr" == *"command line, argument 3: error"* ]]
+}
+
+@test "what shape says is taken with care" {
+    many
+    odd 1 "it gives its parameter 'p' no shape [E0019]"
+    odd 2 "its output 0 is no tensor (rank 9, first dimension "
+    odd 3 "its output 0 is no tensor (rank 2, first dimension 0)"
+    odd 4 "its output 0 is no tensor (rank 8, first dimension 1048576)"
+    odd 5 "its parameter 'p' is no tensor (rank 1, first dimension -3)"
+    odd 6 "it wants 18446744073709551615 and 0 bytes of room"
+    odd 7 "xxx xxxx"
+    odd 8 "refuses these inputs [E0101]"
+    # a message of its own
+    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+        'network.cells.n={Noise: {label: "no"}}'
+    [[ "$stderr" == *"Noise: the label is 'no' [E0101]"* ]]
+    # a parameter of the batch's size will not do for the last batch
+    run -2 --separate-stderr "$CELLRUN" train many.yaml -o odd -q \
+        'network.cells.n={Odd: {how: 9}}'
+    [[ "$stderr" == *"parameter 'n.p' is (16,), and (12,) for this call"* ]]
+    # what is not finite stops the run, which names the cell
+    run -5 --separate-stderr "$CELLRUN" train many.yaml -o nan -q \
+        'network.cells.n={Odd: {how: 10}}'
+    [[ "$stderr" == *"[E0401]"* ]]
+    [[ "$stderr" == *"'n'"* || "$stderr" == *" n"[,\ ]* ]]
+}
+
+# ---- what is refused
+
+# wrong VALUE COLUMN TEXT: what check says of `plugin: VALUE`
+wrong() {
+    printf 'base: base.yaml\nplugin: %s\n' "$1" >wrong.yaml
+    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+    [[ "$stderr" == "wrong.yaml:2:$2: error: "*"$3"*"[E0019]"* ]] ||
+        { echo "$stderr"; return 1; }
+    [ "$(grep -c 'error: ' <<<"$stderr")" -eq 1 ]
+}
+
+@test "files that are no plug-ins, with the place in the config" {
+    config base.yaml
+    wrong none.so 9 "there is no plug-in 'none.so'"
+    echo no >text.so
+    wrong text.so 9 "plug-in 'text.so': cannot be opened: "
+    mkdir dir.so
+    wrong dir.so 9 "plug-in 'dir.so': not a file, but a folder"
+    : >empty.so
+    wrong '[ empty.so ]' 11 "plug-in 'empty.so': cannot be opened: "
+    echo 'extern int other; int other;' >other.c
+    build other.c other.so
+    wrong ./other.so 9 "no plug-in of cellrun: it lacks the symbol 'cellrun_plugin'"
+    # several wrong ones: one message each
+    printf 'plugin: [none.so, empty.so, Nothing]\nnetwork: [Nothing]\n' >wrong.yaml
+    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+    [ "$(grep -c 'error: ' <<<"$stderr")" -eq 3 ]
+    [[ "$stderr" != *"there is no cell"* ]]
+    echo 'plugin: {a: b}' >wrong.yaml
+    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+    [[ "$stderr" == "wrong.yaml:1:"*"'plugin.a' is not a key of plugin"* ]]
+    run -2 --separate-stderr "$CELLRUN" check base.yaml plugin=none.so
+    [[ "$stderr" == "command line, argument 3: error: there is no plug-in"* ]]
+    [[ "$stderr" == *"plugin=PATH on the command line names another place"* ]]
+    run -2 --separate-stderr "$CELLRUN" plugin check /dev/zero
+    [[ "$stderr" == *"plug-in 'zero': not a file, but a device"* ]]
+}
+
+@test "a file cut off is refused, at any length" {
+    build "$HERE/plugin.c" many.so
+    size=$(stat -c %s many.so)
+    for i in 0 1 2 3 4 5 6 7; do
+        head -c $((size * i / 8)) many.so >cut.so
+        run -2 --separate-stderr "$CELLRUN" plugin check cut.so
+        [[ "$stderr" == *"plug-in 'cut.so': "*"[E0019]"* ]]
+    done
+}
+
+@test "descriptions that do not hold" {
+    local n=0
+    while IFS='|' read -r case want; do
+        build "$HERE/plugin_bad.c" bad.so "-DCASE=$case"
+        run -2 --separate-stderr "$CELLRUN" plugin check bad.so
+        [[ "$stderr" == *"error: plug-in 'bad.so': "*"$want"*"[E0019]"* ]] ||
+            { echo "$case: $stderr"; return 1; }
+        n=$((n + 1))
+    done <<'END'
+1|'lower' is no name of a cell
+2|Dense is a cell of cellrun itself
+3|MSELoss is a loss of cellrun itself
+4|Fine: it has no 'forward'
+10|Fine: the option 'Big' is no name
+11|Fine: two options are called 'a'
+12|Fine: option 'a' has type 77
+13|Fine: the default of option 'a' is out of its range
+14|Fine: the default of option 'a' is no integer
+15|Fine: the default of option 'a' is not among its choices
+16|Fine: option 'a' has no choices
+17|Fine: the range of option 'a' is empty
+20|Fine: parameter 'weight' cannot begin as 'HeUniforn': 
+21|unknown argument 'skale' for Uniform
+22|Fine: parameter 'weight' has role 9
+23|Fine: two parameters are called 'weight'
+24|Fine: without bprop its parameter 'weight' cannot be trained
+25|Fine: CELLRUN_SPLIT_BPROP is not for cells with trained parameters
+26|Fine: it has parameters, and no 'shape'
+27|Fine: more than 16 inputs and parameters
+30|Fine: the input 'A' is no name
+31|Fine: 0 inputs and 1 outputs, where 1 to 16 are possible
+32|Fine: 1 inputs and 17 outputs
+33|Fine: 1 inputs and -1 outputs
+34|Fine: unknown flags 0x40
+40|its symbol 'cellrun_plugin' is not what CELLRUN_PLUGIN of cellrun.h makes
+41|built for version 99 of cellrun.h, this cellrun has version 1
+42|its structs are of other sizes
+43|it brings no cell
+44|it brings Fine twice
+45|it lacks the symbol 'cellrun_plugin'
+END
+    [ "$n" -eq 31 ]
+}
+
+@test "two plug-ins with one name; one plug-in twice; a block of that name" {
+    many
+    cp many.so copy.so
+    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+        'plugin=[many.so, copy.so]'
+    [[ "$stderr" == *"plug-in 'copy.so': the plug-in 'many.so' has a cell Noise too"* ]]
+    run -0 "$CELLRUN" check many.yaml 'plugin=[many.so, ./many.so]'
+    build "$HERE/plugin.c" more.so '-DNAMED(n)="More" n'
+    run -0 "$CELLRUN" check many.yaml 'plugin=[many.so, more.so]' \
+        network.cells.n=MoreNoise
+    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+        'blocks={Noise: {construct: return x}}'
+    [[ "$stderr" == *"'Noise' is a type already"* ]]
+}
+
+# ---- from a checkpoint
+
+@test "eval finds the plug-in from anywhere, and says where it is not" {
+    mkdir lib run
+    many
+    mv many.so lib
+    "$CELLRUN" train many.yaml plugin=lib/many.so -q -o run/a train.steps=4 \
+        >/dev/null
+    mkdir -p else/where
+    cd else/where
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt ../../run/a
+    [[ "$stderr" != *warning* ]]
+    cd ../..
+    mv lib else/lib
+    run -2 --separate-stderr "$CELLRUN" eval --ckpt run/a
+    [[ "$stderr" == *"config in run/a/"*"error: there is no plug-in 'lib/many.so'"*"[E0019]"* ]]
+    run -0 "$CELLRUN" eval --ckpt run/a plugin=else/lib/many.so
+    CELLRUN_DATA=$PWD/else run -0 "$CELLRUN" eval --ckpt run/a
+    run -2 "$CELLRUN" resume run/a
+    run -0 "$CELLRUN" resume run/a plugin=else/lib/many.so train.steps=6 -q \
+        --allow-change
+}
+
+@test "another file than the one it was trained with is a warning" {
+    many
+    "$CELLRUN" train many.yaml -q -o run train.steps=4 >/dev/null
+    "$CELLRUN" ckpt show run/ckpt/last.safetensors --meta cellrun.state |
+        jq -e '.plugins."many.so" | length == 16'
+    printf x >>many.so
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run
+    [[ "$stderr" == *"warning: plug-in 'many.so' is not the file that it was trained with"* ]]
+    run -2 "$CELLRUN" eval --ckpt run --strict
+    run -0 --separate-stderr "$CELLRUN" resume run train.steps=6 -q
+    [[ "$stderr" == *"warning: plug-in 'many.so' is not the file"* ]]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run/ckpt/last.safetensors
+    [[ "$stderr" != *warning* ]]
+}
+
+# ---- the verb
+
+@test "plugin new writes one that builds and passes its own test" {
+    run -0 --separate-stderr "$CELLRUN" plugin new MyScale
+    [[ "$output" == *"my_scale/my_scale.c"*"my_scale/Makefile"*"my_scale/test.yaml"* ]]
+    [ -z "$stderr" ]
+    make=(make -C my_scale test CC="${CC:-cc}" CELLRUN="$CELLRUN"
+        INCLUDE="$TOP/src" CPPFLAGS="$REAL"
+        CFLAGS="-O2 -Wall -Wextra -Wpedantic -Werror")
+    run -0 "${make[@]}"
+    grep -Eq '^cell.weight .*agrees' <<<"$output"
+    grep -Eq '^before.weight .*agrees' <<<"$output"
+    run -0 "$CELLRUN" train my_scale/test.yaml -q -o run
+    # a wrong bprop is found by that test
+    sed -i 's/s->dx\[0\]\[i\] = /s->dx[0][i] = 2 * /' my_scale/my_scale.c
+    run ! "${make[@]}"
+    [[ "$output" == *"before.weight"*DIFFERS* ]]
+}
+
+@test "plugin new overwrites nothing" {
+    "$CELLRUN" plugin new Gate >/dev/null
+    echo mine >gate/gate.c
+    rm gate/Makefile
+    run -2 --separate-stderr "$CELLRUN" plugin new Gate
+    [[ "$stderr" == *"'gate/gate.c' exists; --dir names another folder"* ]]
+    [ "$(cat gate/gate.c)" = mine ]
+    [ ! -e gate/Makefile ]
+    run -0 "$CELLRUN" plugin new Gate --dir other --json
+    [ "$(jq -r .dir <<<"$output")" = other ]
+    [ -e other/gate.c ]
+    run -1 --separate-stderr "$CELLRUN" plugin new Gate --dir gate/gate.c/x
+    [[ "$stderr" == *"cannot make the folder 'gate/gate.c/x'"* ]]
+}
+
+@test "plugin: wrong usage" {
+    while IFS='|' read -r args want; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr "$CELLRUN" plugin $args
+        [[ "$stderr" == *"$want"* ]] || { echo "$args: $stderr"; return 1; }
+    done <<'END'
+nwe A|found 'nwe', expected new or check
+new|plugin new: expected the name of one cell
+new A B|plugin new: expected the name of one cell
+check|plugin check: expected a file
+new small|found 'small', expected the name of a cell
+new Dense|Dense is a cell of cellrun itself
+new MSELoss|MSELoss is a loss of cellrun itself
+new A/B|found 'A/B', expected the name of a cell
+END
+}
+
+@test "plugin check lists cells, for people and programs" {
+    build "$HERE/plugin.c" many.so
+    run -0 "$CELLRUN" plugin check many.so
+    grep -Eq '^Halves +a, b -> 2 ' <<<"$output"
+    grep -Eq '^Centre +x -> 1 +mean, weight, scale, bias +has_bias +yes' \
+        <<<"$output"
+    run -0 "$CELLRUN" plugin check many.so --json
+    jq -e '[.[].name] == ["Noise", "Centre", "Halves", "Odd"] and
+        (.[3].bprop | not) and .[2].outputs == 2 and
+        .[1].params == ["mean", "weight", "scale", "bias"]' <<<"$output"
+}
+
+@test "the header is installed, and is C++ too" {
+    run -0 make -C "$TOP" -n install prefix=/nowhere BUILD="$BUILD"
+    [[ "$output" == *"src/cellrun.h /nowhere/include/cellrun.h"* ]]
+    command -v "${CXX:-c++}" >/dev/null || skip 'no C++ compiler'
+    printf '#include <cellrun.h>\nint main() { return 0; }\n' >a.cc
+    run -0 "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror -fsyntax-only \
+        -I"$TOP/src" a.cc
+}
