@@ -23,7 +23,8 @@ enum cr_stream {
     CR_STREAM_SPLIT,
     CR_STREAM_TEST,
     CR_STREAM_TEXT,
-    CR_STREAM_SCALE
+    CR_STREAM_SCALE,
+    CR_STREAM_NOISE
 };
 
 struct cr_rng {

@@ -184,6 +184,12 @@ bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
 /* With want.norm, after backward: what may happen to the gradients (all of
  * them, or elements beyond a bound), their global norm, then the updates. */
 void cr_exec_clip_value(struct cr_exec *exec, double low, double high);
+/* Makes each parameter's gradient shorter by itself where its norm is more. */
+void cr_exec_clip_each(struct cr_exec *exec, double norm);
+/* Every gradient times `scale`, then normal noise of that deviation on each
+ * element: a function of the seed, the parameter's name and `update`. */
+void cr_exec_noise(struct cr_exec *exec, double scale, double deviation,
+                   int64_t update);
 double cr_exec_norm(struct cr_exec *exec);
 void cr_exec_update(struct cr_exec *exec, double scale, double lr);
 /* Updates left out until now: rules that count do not count them. */

@@ -173,25 +173,29 @@ static void update_norm(void *ctx, int64_t from, int64_t to)
     }
 }
 
+/* The sum of the squares of a parameter's gradient. */
+static double update_sum(struct cr_exec *e, const struct cr_pstep *s)
+{
+    struct update_pass p = {
+        .from = update_gradient(e, s),
+        .sums = e->net->sums,
+        .n = cr_count(&e->net->params[s->param].spec),
+    };
+    int64_t blocks = (p.n + UPDATE_BLOCK - 1) / UPDATE_BLOCK;
+    double sum = 0;
+
+    cr_each_few(blocks, UPDATE_BLOCK / 4, &p, update_norm);
+    for (int64_t b = 0; b < blocks; b++)
+        sum += p.sums[b];
+    return sum;
+}
+
 double cr_exec_norm(struct cr_exec *e)
 {
     double sum = 0;
 
-    for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
-        struct update_pass p = {
-            .from = update_gradient(e, s),
-            .sums = e->net->sums,
-            .n = cr_count(&e->net->params[s->param].spec),
-        };
-        int64_t blocks = (p.n + UPDATE_BLOCK - 1) / UPDATE_BLOCK;
-        double part = 0;
-
-        cr_each_few(blocks, UPDATE_BLOCK / 4, &p, update_norm);
-        for (int64_t b = 0; b < blocks; b++)
-            part += p.sums[b];
-        sum += part;
-    }
+    for (int i = e->n_backward; i < e->n_steps; i++)
+        sum += update_sum(e, &e->steps[i]);
     return sqrt(sum);
 }
 
@@ -220,6 +224,68 @@ void cr_exec_clip_value(struct cr_exec *e, double low, double high)
 
         cr_each(cr_count(&e->net->params[s->param].spec), 0.5, &p,
                 update_bound);
+    }
+}
+
+CR_CLONES static void update_shorten(void *ctx, int64_t from, int64_t to)
+{
+    const struct update_pass *p = ctx;
+    cr_real *g = p->to, scale = p->high;
+
+    CR_SIMD
+    for (int64_t i = from; i < to; i++)
+        g[i] *= scale;
+}
+
+/* MindSpore's nn.ClipByNorm: g norm / max(|g|, norm), tensor by tensor. */
+void cr_exec_clip_each(struct cr_exec *e, double norm)
+{
+    for (int i = e->n_backward; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        int64_t n = cr_count(&e->net->params[s->param].spec);
+        double own = sqrt(update_sum(e, s));
+        struct update_pass p = {
+            .to = (cr_real *)(uintptr_t)update_gradient(e, s),
+            .high = (cr_real)(norm / own),
+        };
+
+        if (own > norm)
+            cr_each(n, 0.5, &p, update_shorten);
+    }
+}
+
+struct update_noise {
+    cr_real *g;
+    struct cr_rng rng;
+    double scale, deviation;
+};
+
+static void update_noise(void *ctx, int64_t from, int64_t to)
+{
+    const struct update_noise *p = ctx;
+
+    for (int64_t i = from; i < to; i++)
+        p->g[i] = (cr_real)((double)p->g[i] * p->scale +
+                            p->deviation *
+                                cr_rng_normal(&p->rng, (uint64_t)i));
+}
+
+void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
+                   int64_t update)
+{
+    for (int i = e->n_backward; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_param *param = &e->net->params[s->param];
+        struct update_noise p = {
+            .g = (cr_real *)(uintptr_t)update_gradient(e, s),
+            .rng = cr_rng(e->net->want.seed, CR_STREAM_NOISE,
+                          cr_hash(CR_HASH, param->name, strlen(param->name)),
+                          (uint64_t)update),
+            .scale = scale,
+            .deviation = deviation,
+        };
+
+        cr_each(cr_count(&param->spec), 60, &p, update_noise);
     }
 }
 

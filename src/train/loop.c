@@ -398,6 +398,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
 {
     struct cr_train *t = l->t;
     double norm = cr_exec_norm(exec) / scale, clip = t->train.clip.norm;
+    int64_t update = cr_state_updates(&t->state);
 
     if (isfinite(norm) || !t->optim.scale.on || t->optim.scale.rule.trusting)
         l->grad_norm = norm;
@@ -406,10 +407,22 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
     if (!isnan(t->train.clip.value)) {
         cr_exec_clip_value(exec, -t->train.clip.value * scale,
                            t->train.clip.value * scale);
-        if (!isnan(clip))
-            norm = cr_exec_norm(exec) / scale;
     }
-    cr_exec_update(exec, (norm > clip ? clip / norm : 1) / scale, l->lr);
+    if (!isnan(t->train.clip.tensor_norm))
+        cr_exec_clip_each(exec, t->train.clip.tensor_norm * scale);
+    if (!isnan(clip) &&
+        !(isnan(t->train.clip.value) && isnan(t->train.clip.tensor_norm)))
+        norm = cr_exec_norm(exec) / scale;
+    scale = (norm > clip ? clip / norm : 1) / scale;
+    if (t->train.grad_noise.eta > 0) {
+        double variance =
+            t->train.grad_noise.eta /
+            pow((double)(1 + update), t->train.grad_noise.gamma);
+
+        cr_exec_noise(exec, scale, sqrt(variance), update);
+        scale = 1;
+    }
+    cr_exec_update(exec, scale, l->lr);
     if (t->optim.scale.on)
         cr_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
     t->state.nan.row = 0;

@@ -78,7 +78,26 @@ static const struct cr_opt clip_opts[] = {
              "is more: MindSpore's clip_by_global_norm." },
     { .name = "value", CLIP(value), .type = CR_OPT_REAL, .need = CR_OPTIONAL,
       .above = true, .high = DBL_MAX,
-      .doc = "No element of a gradient is further from 0." },
+      .doc = "No element of a gradient is further from 0; before norms." },
+    { .name = "tensor_norm", CLIP(tensor_norm), .type = CR_OPT_REAL,
+      .need = CR_OPTIONAL, .above = true, .high = DBL_MAX,
+      .doc = "Each gradient is made shorter by itself where its norm is more: "
+             "MindSpore's nn.ClipByNorm; before the global norm." },
+    { 0 },
+};
+
+#define NOISE(f) .at = offsetof(struct cr_train_section, grad_noise.f) - \
+                       offsetof(struct cr_train_section, grad_noise)
+
+static const struct cr_opt grad_noise_opts[] = {
+    { .name = "eta", NOISE(eta), .type = CR_OPT_REAL, .need = CR_REQUIRED,
+      .above = true, .high = DBL_MAX,
+      .doc = "Variance of the noise in the first update; 0.01 to 1 are "
+             "usual." },
+    { .name = "gamma", NOISE(gamma), .type = CR_OPT_REAL, .need = CR_DEFAULT,
+      .real_default = 0.55, .high = DBL_MAX,
+      .doc = "How fast it dies away: the variance in update t, from 0, is "
+             "eta / (1 + t)^gamma." },
     { 0 },
 };
 
@@ -125,6 +144,10 @@ static const struct cr_opt train_opts[] = {
               "BatchNorm sees each batch by itself."),
     CR_SUB(struct cr_train_section, clip, clip_opts,
            "Bounds of the gradients, before weight decay."),
+    CR_SUB(struct cr_train_section, grad_noise, grad_noise_opts,
+           "Adds normal noise to all gradients behind clip, before weight "
+           "decay (Neelakantan et al., arXiv:1511.06807). It follows from the "
+           "seed and the number of the update."),
     CR_SUB(struct cr_train_section, ema, ema_opts,
            "Keeps moving means of all parameters and statistics beside them; "
            "eval.use_ema evaluates with them."),

@@ -32,7 +32,11 @@ struct cr_train_section {
     int64_t grad_accumulation;
     struct {
         double norm, value;         /* NaN: gradients stay as they are */
+        double tensor_norm;
     } clip;
+    struct {
+        double eta, gamma;          /* eta 0: no noise */
+    } grad_noise;
     struct {
         double decay;               /* 0: no moving means */
     } ema;

@@ -153,7 +153,8 @@ bool cr_train_apart(const struct cr_train *t)
 {
     return t->log.grad_norm || t->optim.scale.on || t->micro > 1 ||
            t->train.nan == CR_NAN_SKIP || !isnan(t->train.clip.norm) ||
-           !isnan(t->train.clip.value);
+           !isnan(t->train.clip.value) || !isnan(t->train.clip.tensor_norm) ||
+           t->train.grad_noise.eta > 0;
 }
 
 static bool setup_net(struct cr_train *t, const struct cr_column **columns)

@@ -120,3 +120,46 @@ norms() {
         train.grad_accumulation=20
     [[ $stderr == *"'train.grad_accumulation' is 20, and the run has fewer batches"* ]]
 }
+
+@test "clip.tensor_norm: each tensor by itself, before the global norm" {
+    set -- train c.yaml -q --steps 20 "$sgd" log.every=1 log.grad_norm=true
+    run -0 "$CELLRUN" "$@" -o a
+    # a bound that none reaches changes nothing, a small one all
+    run -0 "$CELLRUN" "$@" -o b 'train.clip={tensor_norm: 1000}'
+    run -0 "$CELLRUN" ckpt diff a/ckpt/last.safetensors b/ckpt/last.safetensors
+    # four tensors of norm 0.01 each move a step of 0.1 by 0.002 at most
+    run -0 "$CELLRUN" "$@" -o d --steps 1 --force \
+        'train.clip={tensor_norm: 0.01}'
+    run -0 "$CELLRUN" "$@" -o z --steps 1 --force optimizer.SGD.learning_rate=0
+    run -0 "$CELLRUN" ckpt diff --atol 0.001001 --rtol 0 d z
+    run -6 "$CELLRUN" ckpt diff --atol 0.0001 --rtol 0 d z
+    # both: with 0.01 of each the global norm is 0.02 at most
+    run -0 "$CELLRUN" "$@" -o e --steps 1 --force \
+        'train.clip={tensor_norm: 0.01, norm: 0.03}'
+    run -0 "$CELLRUN" ckpt diff d e
+}
+
+@test "grad_noise: follows from seed and update, resumes exactly" {
+    set -- -q checkpoint.every='7 steps' 'train.grad_noise={eta: 0.01}' \
+        train.clip.norm=1.0
+    run -0 "$CELLRUN" train c.yaml -o a --steps 40 "$@"
+    run -0 "$CELLRUN" train c.yaml -o b --steps 13 "$@" --threads 1
+    run -0 "$CELLRUN" resume b -q --steps 40 --threads 2
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    run -0 "$CELLRUN" train c.yaml -o d --steps 40 "$@" train.grad_noise.eta=0.02
+    run -6 "$CELLRUN" ckpt diff a/ckpt/last.safetensors d/ckpt/last.safetensors
+    # so little of it is none; it does not change what is logged of the gradient
+    run -0 "$CELLRUN" train c.yaml -o e --steps 40 "$@" train.grad_noise.eta=1e-60
+    run -0 "$CELLRUN" train c.yaml -o f --steps 40 "$@" '~train.grad_noise'
+    run -0 "$CELLRUN" ckpt diff --rtol 1e-4 --atol 1e-5 e/ckpt/last.safetensors \
+        f/ckpt/last.safetensors
+    [ "$(norms a | head -1)" = "$(norms f | head -1)" ]
+    # a deviation of 0.1 at a rate of 0.1: within 5 times 0.01, beyond 0.01
+    run -0 "$CELLRUN" train c.yaml -o g --steps 1 "$sgd" -q \
+        'train.grad_noise={eta: 0.01, gamma: 0}'
+    run -0 "$CELLRUN" train c.yaml -o h --steps 1 "$sgd" -q
+    run -0 "$CELLRUN" ckpt diff --atol 0.05 --rtol 0 g h
+    run -6 "$CELLRUN" ckpt diff --atol 0.01 --rtol 0 g h
+    run -2 "$CELLRUN" check c.yaml 'train.grad_noise={gamma: 1}'
+    [[ $output == *eta* ]]
+}

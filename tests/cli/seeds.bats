@@ -328,4 +328,11 @@ weight Float32 (1, 2) 8 bias Float32 (1,) 4" ]
         -o out.safetensors
     tensor out.safetensors grad.output.fc >cut
     diff alone cut
+    # and a run with such a result has the bytes of one without
+    "$CELLRUN" train "$SEEDS/autodiff.yaml" -q -o aux
+    "$CELLRUN" train "$SEEDS/autodiff.yaml" -q -o none \
+        'network.construct=return fc(x)' 'loss.inputs=[z, label]'
+    "$CELLRUN" ckpt diff aux none
+    "$CELLRUN" train "$SEEDS/autodiff-joint.yaml" -q -o both
+    run -6 "$CELLRUN" ckpt diff both none
 }
