@@ -148,14 +148,23 @@ static void watch_one(struct cr_watch *w, const struct cr_tensor *kept)
     watch_write(w, tap->hook, cell + 1, what, &s);
 }
 
+static bool watch_grad(const char *name)
+{
+    return cr_starts(strchr(name + strlen("tap."), '.'), ".grad");
+}
+
 static void watch_kept(struct cr_watch *w, struct cr_exec *exec)
 {
     const struct cr_tensor *kept;
     int n;
 
     kept = cr_exec_kept(exec, &n);
+    /* gradients come in the other order */
     for (int i = 0; i < n; i++)
-        if (cr_starts(kept[i].name, "tap."))
+        if (cr_starts(kept[i].name, "tap.") && !watch_grad(kept[i].name))
+            watch_one(w, &kept[i]);
+    for (int i = n - 1; i >= 0; i--)
+        if (cr_starts(kept[i].name, "tap.") && watch_grad(kept[i].name))
             watch_one(w, &kept[i]);
 }
 

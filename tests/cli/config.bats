@@ -116,3 +116,16 @@ argument 'learing_rate' for SGD [E0012]" ]
     [[ "${stderr_lines[3]}" == \
        "   SGD takes: learning_rate momentum "*"(cellrun help SGD)" ]]
 }
+
+@test "a member of a list is set by its name as by its place" {
+    cat >named.yaml <<'END'
+network: [Flatten, {Dense: {out_channels: 3}, name: fc}, {Dense: 4}]
+END
+    run -0 "$CELLRUN" config named.yaml network.fc.out_channels=5 \
+        network.2.out_channels=6
+    [[ "$output" == *"out_channels: 5"*"6"* ]]
+    run -2 --separate-stderr "$CELLRUN" config named.yaml network.fd.out_channels=5
+    [[ "$stderr" == *"'fd' is no member of a list of 3"*"did you mean 'fc'?"* ]]
+    run -2 --separate-stderr "$CELLRUN" config named.yaml network.other=ReLU
+    [[ "$stderr" == *"members are 0 to 2"* ]]
+}

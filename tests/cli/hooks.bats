@@ -412,3 +412,14 @@ wrong() {
     run -2 --separate-stderr "$CELLRUN" check point.yaml
     [[ "$stderr" == *"a name is a text of letters, digits and _, not 1"* ]]
 }
+
+@test "MindSpore's vectors with hooks are not those without" {
+    local dir n=0
+    for dir in "$BATS_TEST_DIRNAME"/../golden/ms/hook_*; do
+        n=$((n + 1))
+        run -6 "$CELLRUN" trace "$dir/config.yaml" --feed "x=$dir/x.npy" \
+            --feed "label=$dir/label.npy" --ckpt "$dir/weights.safetensors" \
+            $(cat "$dir/cmd") --against "$dir/ref.safetensors" '~watch'
+    done
+    [ "$n" -ge 14 ]
+}

@@ -336,3 +336,39 @@ weight Float32 (1, 2) 8 bias Float32 (1,) 4" ]
     "$CELLRUN" train "$SEEDS/autodiff-joint.yaml" -q -o both
     run -6 "$CELLRUN" ckpt diff both none
 }
+
+# seen DIR: what the hooks of a run saw
+seen() {
+    jq -r 'select(.split == "watch") | "\(.at) \(.what) \(.mean // .min)"' \
+        "$1/metrics.jsonl"
+}
+
+@test "1, HookBackward: it sees 2, the gradients are 4 and 4" {
+    "$CELLRUN" train "$SEEDS/hook_backward.yaml" -q -o run >/dev/null
+    [ "$(seen run)" = 'z grad 2' ]
+    grads() {
+        "$CELLRUN" trace "$SEEDS/hook_backward.yaml" --grad -q \
+            -o out.safetensors "$@"
+        echo "$(tensor out.safetensors grad.output.same)" \
+            "$(tensor out.safetensors grad.y)"
+    }
+    [ "$(grads)" = '4 4' ]
+    [ "$(grads watch.seen.scale=0.5 watch.seen.hook=hook_backward)" = '2 3' ]
+    "$CELLRUN" train "$SEEDS/hook_backward.yaml" -q -o gone '~watch.seen' >/dev/null
+    [ -z "$(seen gone)" ]
+}
+
+@test "1, hooks of a cell: 0.999995 leaves bn, each pixel gets 1.99999" {
+    run -0 --separate-stderr "$CELLRUN" train "$SEEDS/hooks.yaml" -o run
+    [ "$(grep -c '^watch  step 1  ' <<<"$stderr")" = 6 ]
+    [[ "$stderr" == *"bn grad_input mean 0.999995 "*"conv grad_input min 1.99999 max 1.99999"* ]]
+    [ "$(seen run | cut -d' ' -f1,2 | xargs -L1 echo | xargs)" = \
+      'relu input relu input relu output bn grad bn grad_input conv grad_input' ]
+    near "$(seen run | sed -n 's/relu output //p')" 3.99998 1e-6
+    [ "$(seen run | sed -n 's/bn grad //p')" = 1 ]
+    near "$(seen run | sed -n 's/bn grad_input //p')" 0.999995 1e-8
+    near "$(seen run | sed -n 's/conv grad_input //p')" 1.99999 1e-7
+    "$CELLRUN" train "$SEEDS/hooks.yaml" -q -o less '~watch.around' >/dev/null
+    [ "$(seen less | grep -c bn)" = 0 ]
+    [ "$(seen less | grep -c conv)" = 1 ]
+}
