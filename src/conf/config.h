@@ -66,6 +66,13 @@ bool cr_config_size(struct cr_config *config, const char *name,
  * in net/plugin.c, since what a plug-in brings is nothing of ours. */
 bool cr_config_plugins(struct cr_config *config);
 
+/* Of the classes of a column of labels: what `weight: balanced` stands for,
+ * NULL after reporting; the number of a name, -1: no class has it. Defined in
+ * data/balance.c. */
+const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
+                                const char *column, int64_t classes);
+int64_t cr_config_class(struct cr_config *config, const char *name);
+
 /* A section's descriptor; `owner` modules define them (registry.def). */
 struct cr_section {
     struct cr_about about;

@@ -41,7 +41,7 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
     const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
     struct cr_obj obj;
-    bool ok = true;
+    bool ok = true, loss;
 
     if (!type && (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP)) {
         for (CR_EACH(m, node))
@@ -49,14 +49,12 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
                 ok = check_cells(arena, diag, m) && ok;
         return ok;
     }
-    /* a loss may be a member of a loss written in the config */
-    ok = cr_obj_read(arena, diag,
-                     type && !cr_find(CR_KIND_CELL, type) &&
-                             cr_find(CR_KIND_LOSS, type)
-                         ? CR_KIND_LOSS
-                         : CR_KIND_CELL,
-                     node, &obj);
-    if (!ok || !obj.about->opts)
+    /* a loss may be a member of a loss written in the config; its nodes are
+     * weights */
+    loss = type && !cr_find(CR_KIND_CELL, type) && cr_find(CR_KIND_LOSS, type);
+    ok = cr_obj_read(arena, diag, loss ? CR_KIND_LOSS : CR_KIND_CELL, node,
+                     &obj);
+    if (!ok || loss || !obj.about->opts)
         return ok;
     /* a cell of cells: its only row is the node that holds them */
     for (const struct cr_opt *row = obj.about->opts; row->name; row++)

@@ -136,6 +136,34 @@ bool cr_pipe_texts(struct cr_pipe *p, struct cr_diag *diag,
     return true;
 }
 
+static struct cr_node *learnt_list(struct cr_arena *arena,
+                                   const struct cr_fitted *f)
+{
+    struct cr_node *list = CR_NEW(arena, struct cr_node), **last = &list->child;
+
+    list->kind = CR_NODE_LIST;
+    list->key = f->name;
+    for (int64_t m = 0; m < f->n; m++) {
+        struct cr_node *number = CR_NEW(arena, struct cr_node);
+
+        number->kind = CR_NODE_REAL;
+        number->real = f->value[m];
+        number->text = cr_real_text(arena, f->value[m]);
+        *last = number;
+        last = &number->next;
+    }
+    return list;
+}
+
+/* The weights of balanced classes, where a loss has asked for them. */
+static const struct cr_fitted *learnt_balance(const struct cr_pipe *p,
+                                              struct cr_arena *arena, int k)
+{
+    return *cr_config_shared(p->config,
+                             cr_strf(arena, "fitted %s.balanced",
+                                     p->set.column[k].name));
+}
+
 const struct cr_node *cr_pipe_learnt(const struct cr_pipe *p,
                                      struct cr_arena *arena)
 {
@@ -143,26 +171,15 @@ const struct cr_node *cr_pipe_learnt(const struct cr_pipe *p,
 
     map->kind = CR_NODE_MAP;
     for (int k = 0; k < p->set.columns; k++)
-        for (int i = 0; i < p->op[k]->n; i++) {
-            const struct cr_fitted *f = p->op[k]->plan[i].fitted;
-            struct cr_node *list = CR_NEW(arena, struct cr_node), **last;
+        for (int i = 0; i <= p->op[k]->n; i++) {
+            const struct cr_fitted *f = i < p->op[k]->n
+                                            ? p->op[k]->plan[i].fitted
+                                            : learnt_balance(p, arena, k);
 
             if (!f || !f->ready)
                 continue;
-            list->kind = CR_NODE_LIST;
-            list->key = f->name;
-            last = &list->child;
-            for (int64_t m = 0; m < f->n; m++) {
-                struct cr_node *number = CR_NEW(arena, struct cr_node);
-
-                number->kind = CR_NODE_REAL;
-                number->real = f->value[m];
-                number->text = cr_real_text(arena, f->value[m]);
-                *last = number;
-                last = &number->next;
-            }
-            *end = list;
-            end = &list->next;
+            *end = learnt_list(arena, f);
+            end = &(*end)->next;
         }
     return map->child ? map : NULL;
 }

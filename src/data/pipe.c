@@ -323,6 +323,8 @@ static bool make_columns(struct cr_pipe *p)
             p->set.classes = p->op[i]->names.n;
         }
     }
+    if (ok && p->want.train)
+        cr_pipe_name_classes(p->config, &p->set);
     ok = ok && make_scales(p);
     for (i = 0; i < p->set.columns && ok; i++)
         ok = check_with(p, cr_node_get(node, names[i]), names);

@@ -45,6 +45,9 @@ struct cr_pipe {
 
 /* The column of labels that are mixed together with the samples; -1. */
 int cr_pipe_labels(const struct cr_pipe *pipe);
+/* Tells the config the names of the classes (balance.c). */
+void cr_pipe_name_classes(struct cr_config *config,
+                          const struct cr_dataset *set);
 /* Brings the data into memory that are to be there; once. */
 bool cr_pipe_load(struct cr_pipe *pipe, struct cr_diag *diag);
 

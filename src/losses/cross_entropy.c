@@ -10,9 +10,7 @@ struct cross_entropy {
 };
 
 static const struct cr_opt cross_entropy_opts[] = {
-    CR_NODE(struct cross_entropy, weight,
-            "Weights of the classes: a list, one for each, or a map class: "
-            "weight, where classes not named weigh 1."),
+    CR_NODE(struct cross_entropy, weight, CR_LOSS_CLASSES),
     CR_INT_OR(struct cross_entropy, ignore_index, -100, INT32_MIN, INT32_MAX,
               "Labels of this value count for nothing."),
     CR_ENUM_OR(struct cross_entropy, reduction, CR_MEAN, "mean|sum|none",
@@ -39,7 +37,7 @@ static struct cr_val *cross_entropy_build(struct cr_build *b,
     attr->label_smoothing = o->label_smoothing;
     attr->axis = o->axis;
     if (axis >= 0 && axis < x->rank &&
-        !cr_loss_classes(b, o->weight, x->dim[axis], &attr->weight))
+        !cr_loss_classes(b, o->weight, in[1], x->dim[axis], &attr->weight))
         return NULL;
     return CR_EMIT(b, "cross_entropy", attr, in[0], in[1]);
 }

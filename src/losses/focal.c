@@ -10,9 +10,7 @@ struct focal {
 };
 
 static const struct cr_opt focal_opts[] = {
-    CR_NODE(struct focal, weight,
-            "Weights of the classes: a list, one for each, or a map class: "
-            "weight, where classes not named weigh 1."),
+    CR_NODE(struct focal, weight, CR_LOSS_CLASSES),
     CR_REAL_OR(struct focal, gamma, 2, 0, 100,
                "How much less well known samples count."),
     CR_LOSS_REDUCTION(struct focal, CR_MEAN),
@@ -53,7 +51,7 @@ static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
 
     if (x->rank < 2 || (!classes && !cr_loss_same(b, in)))
         return NULL;
-    if (!cr_loss_classes(b, o->weight, x->dim[1], &weight))
+    if (!cr_loss_classes(b, o->weight, in[1], x->dim[1], &weight))
         return NULL;
     axis->axis = 1;
     lp = CR_EMIT(b, "log_softmax", axis, flat(b, in[0]));

@@ -14,9 +14,7 @@ static const struct cr_opt multi_margin_opts[] = {
     CR_REAL_OR(struct multi_margin, margin, 1, -1e30, 1e30,
                "How far ahead the label should be."),
     CR_LOSS_REDUCTION(struct multi_margin, CR_MEAN),
-    CR_NODE(struct multi_margin, weight,
-            "Weights of the classes: a list, one for each, or a map class: "
-            "weight, where classes not named weigh 1."),
+    CR_NODE(struct multi_margin, weight, CR_LOSS_CLASSES),
     { 0 },
 };
 
@@ -33,7 +31,7 @@ static struct cr_val *multi_margin_build(struct cr_build *b,
                 cr_show(cr_build_arena(b), x));
         return NULL;
     }
-    if (!cr_loss_classes(b, o->weight, x->dim[1], &weight))
+    if (!cr_loss_classes(b, o->weight, in[1], x->dim[1], &weight))
         return NULL;
     hot = cr_loss_one_hot(b, in[1], x->dim[1], 1);
     others = CR_EMIT(b, "sub", NULL, cr_loss_number(b, 1), hot);

@@ -9,9 +9,7 @@ struct nll {
 };
 
 static const struct cr_opt nll_opts[] = {
-    CR_NODE(struct nll, weight,
-            "Weights of the classes: a list, one for each, or a map class: "
-            "weight, where classes not named weigh 1."),
+    CR_NODE(struct nll, weight, CR_LOSS_CLASSES),
     CR_INT_OR(struct nll, ignore_index, -100, INT32_MIN, INT32_MAX,
               "Labels of this value count for nothing."),
     CR_LOSS_REDUCTION(struct nll, CR_MEAN),
@@ -33,7 +31,8 @@ static struct cr_val *nll_build(struct cr_build *b, struct cr_val *const *in)
     attr->reduction = o->reduction;
     attr->axis = 1;
     attr->logs = true;
-    if (x->rank > 1 && !cr_loss_classes(b, o->weight, x->dim[1], &attr->weight))
+    if (x->rank > 1 &&
+        !cr_loss_classes(b, o->weight, in[1], x->dim[1], &attr->weight))
         return NULL;
     return CR_EMIT(b, "cross_entropy", attr, in[0], in[1]);
 }

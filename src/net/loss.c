@@ -1,6 +1,9 @@
 #include "net/loss.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "net/graph.h"
 
 struct cr_val *cr_loss_all(struct cr_build *b, const char *op, struct cr_val *v)
 {
@@ -104,8 +107,41 @@ static bool loss_weight(struct cr_build *b, const struct cr_node *node,
     return true;
 }
 
+/* The class that a key of the map means: a number, or a name of the data. */
+static bool loss_class(struct cr_build *b, const struct cr_node *m,
+                       int64_t classes, int64_t *to)
+{
+    int64_t named = cr_config_class(b->net->config, m->key);
+    char *end;
+
+    *to = named >= 0 ? named : strtol(m->key, &end, 10);
+    if (named < 0 && (*end || end == m->key || *to < 0))
+        *to = classes;
+    return *to < classes ||
+           cr_fail(b, CR_E_OUT_OF_RANGE,
+                   "weight: '%s' is no class; there are 0 to %lld", m->key,
+                   (long long)classes - 1);
+}
+
+static bool loss_balanced(struct cr_build *b, const struct cr_val *label,
+                          int64_t classes, double *to)
+{
+    const double *w;
+
+    if (!label || label->feed < 0)
+        return cr_fail(b, CR_E_WRONG_TYPE,
+                       "'balanced' counts labels that are a column of the "
+                       "data, not what is computed from one");
+    w = cr_config_balance(b->net->config, cr_build_pos(b),
+                          b->net->graph->columns[label->feed].name, classes);
+    for (int64_t i = 0; w && i < classes; i++)
+        to[i] = w[i];
+    return w != NULL;
+}
+
 bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
-                     int64_t classes, struct cr_reals *to)
+                     const struct cr_val *label, int64_t classes,
+                     struct cr_reals *to)
 {
     double *w;
     int64_t i;
@@ -115,6 +151,8 @@ bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
     w = CR_NEWS(cr_build_arena(b), double, classes);
     to->v = w;
     to->n = (int)classes;
+    if (node->kind == CR_NODE_STR && strcmp(node->text, "balanced") == 0)
+        return loss_balanced(b, label, classes, w);
     if (node->kind == CR_NODE_LIST) {
         if (cr_node_count(node) != classes)
             return cr_fail(b, CR_E_SHAPE,
@@ -129,20 +167,13 @@ bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
     }
     if (node->kind != CR_NODE_MAP)
         return cr_fail(b, CR_E_WRONG_TYPE,
-                       "weight takes a list or a map class: number, not %s",
+                       "weight takes a list, a map class: number or "
+                       "balanced, not %s",
                        cr_node_what(cr_build_arena(b), node));
     for (i = 0; i < classes; i++)
         w[i] = 1;
-    for (CR_EACH(m, node)) {
-        char *end;
-        long k = strtol(m->key, &end, 10);
-
-        if (*end || end == m->key || k < 0 || k >= classes)
-            return cr_fail(b, CR_E_OUT_OF_RANGE,
-                           "weight: '%s' is no class; there are 0 to %lld",
-                           m->key, (long long)classes - 1);
-        if (!loss_weight(b, m, &w[k]))
+    for (CR_EACH(m, node))
+        if (!loss_class(b, m, classes, &i) || !loss_weight(b, m, &w[i]))
             return false;
-    }
     return true;
 }

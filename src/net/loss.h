@@ -49,9 +49,15 @@ struct cr_val *cr_loss_one_hot(struct cr_build *b, struct cr_val *label,
 /* Whether the inputs have one shape; reports. */
 bool cr_loss_same(struct cr_build *b, struct cr_val *const *in);
 
-/* Weights of the classes from a list, or from a map class: weight; reports.
- * NULL is none. */
+/* Weights of the classes from a list, from a map class: weight, or `balanced`,
+ * which counts the column that `label` is; reports. NULL is none. */
 bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
-                     int64_t classes, struct cr_reals *to);
+                     const struct cr_val *label, int64_t classes,
+                     struct cr_reals *to);
+/* What the row `weight` of such a loss says. */
+#define CR_LOSS_CLASSES \
+    "Weights of the classes: a list, one for each; a map class: weight, " \
+    "where classes not named weigh 1; or balanced, n / (classes * count) " \
+    "over the labels of the training data."
 
 #endif

@@ -1,0 +1,139 @@
+/*
+ * What the training data tell of the classes: their names, and how they are
+ * spread. Losses ask (net/loss.c) while a network is built; the functions
+ * stand in conf/config.h, for net and data know nothing of each other.
+ *
+ * `weight: balanced` of class c is n / (classes * count of c), over all labels
+ * of the training split as the datapipe gives them, whatever train.limit says.
+ * The numbers are kept beside those that ops of the datapipe learn, so that a
+ * checkpoint holds them (fit.c) and its network is built without the data.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "data/piping.h"
+
+/* One label after the other is decoded, and nothing else of a sample. */
+static bool balance_count(struct cr_pipe *p, struct cr_diag *diag, int k,
+                          int64_t classes, int64_t *count)
+{
+    const struct cr_colpipe *c = p->op[k];
+    int64_t each = cr_count(&c->out);
+    char *room = cr_alloc(p->arena, 1, p->room + 64);
+    int32_t *label = cr_alloc(p->arena, (size_t)each + 16, sizeof *label);
+
+    for (int64_t i = 0; i < p->order.n; i++) {
+        int64_t sample = p->order.pool ? p->order.pool[i] : i;
+        struct cr_arena mem = { 0 };
+        struct cr_spec spec;
+        const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
+                                      room + c->room, &spec);
+        bool ok = x && cr_colpipe_run(c, diag, 0, sample, x, label, room);
+
+        cr_arena_free(&mem);
+        if (x && !ok)
+            cr_sample_note(&p->set, diag, sample, k);
+        if (!ok)
+            return false;
+        for (int64_t m = 0; m < each; m++)
+            if (label[m] >= 0 && label[m] < classes)
+                count[label[m]]++;
+    }
+    return true;
+}
+
+static bool balance_read(struct cr_config *config, struct cr_pos pos,
+                         const char *column, int64_t classes, int64_t *count)
+{
+    struct cr_pipe_want want = { .split = "train", .train = true };
+    struct cr_pipe *p = cr_pipe_open(config, &want);
+    bool ok = p != NULL;
+    int k = 0;
+
+    if (!p)
+        return false;
+    while (k < p->set.columns && strcmp(p->set.column[k].name, column) != 0)
+        k++;
+    if (k == p->set.columns || p->op[k]->out.type != CR_I32)
+        ok = cr_error(config->diag, pos, CR_E_DTYPE,
+                      "'balanced' counts labels of type int32: dataset.train "
+                      "has no such column '%s'", column);
+    ok = ok && cr_pipe_load(p, config->diag) &&
+         balance_count(p, config->diag, k, classes, count);
+    cr_pipe_close(p);
+    return ok;
+}
+
+static void balance_weigh(struct cr_config *config, struct cr_pos pos,
+                          int64_t classes, const int64_t *count, double *to)
+{
+    int64_t n = 0;
+
+    for (int64_t c = 0; c < classes; c++)
+        n += count[c];
+    for (int64_t c = 0; c < classes; c++) {
+        if (count[c] == 0)
+            cr_warn(config->diag, pos, CR_E_DATA_RANGE,
+                    "no training sample is of class %" PRId64
+                    ": its weight is 0", c);
+        to[c] = count[c] ? (double)n / ((double)classes * (double)count[c])
+                         : 0;
+    }
+}
+
+const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
+                                const char *column, int64_t classes)
+{
+    const char *name = cr_strf(config->arena, "%s.balanced", column);
+    struct cr_fitted *f = cr_fitted_find(config, name, classes);
+    int64_t *count;
+
+    if (!f) {
+        cr_error(config->diag, pos, CR_E_CONFLICT,
+                 "'balanced' stands for different numbers of classes of '%s'",
+                 column);
+        return NULL;
+    }
+    if (f->ready)
+        return f->value;
+    if (!cr_node_get(cr_section(config, "dataset"), "train")) {
+        cr_error(config->diag, pos, CR_E_MISSING_SECTION,
+                 "'balanced' needs 'dataset.train' to count the classes of");
+        return NULL;
+    }
+    count = CR_NEWS(config->arena, int64_t, classes);
+    if (!balance_read(config, pos, column, classes, count))
+        return NULL;
+    balance_weigh(config, pos, classes, count, f->value);
+    f->ready = true;
+    return f->value;
+}
+
+int64_t cr_config_class(struct cr_config *config, const char *name)
+{
+    const struct cr_strs *known = *cr_config_shared(config, "class names");
+
+    if (!known)
+        known = &config->classes;
+    for (int i = 0; i < known->n; i++)
+        if (strcmp(known->v[i], name) == 0)
+            return i;
+    return -1;
+}
+
+void cr_pipe_name_classes(struct cr_config *config,
+                          const struct cr_dataset *set)
+{
+    struct cr_strs *names = CR_NEW(config->arena, struct cr_strs);
+    const char **v;
+
+    if (!set->class_names)
+        return;
+    v = CR_NEWS(config->arena, const char *, set->classes + 1);
+    for (int64_t i = 0; i < set->classes; i++)
+        v[i] = cr_strdup(config->arena, set->class_names[i]);
+    names->v = v;
+    names->n = (int)set->classes;
+    *cr_config_shared(config, "class names") = names;
+}

@@ -1,0 +1,123 @@
+# Weights of classes in the loss: balanced, and by the names of the data.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_TEST_TMPDIR"
+    config c.yaml
+    # 180, 90 and 30 samples
+    perl -e 'print pack "l<*", map { $_ % 10 < 6 ? 0 : $_ % 10 < 9 ? 1 : 2 }
+             0 .. 299' | npy train-y.npy '<i4' '(300,)'
+}
+
+balanced='loss={CrossEntropyLoss: {weight: balanced}}'
+# 300 / (3 * 180) and so on
+written='loss={CrossEntropyLoss: {weight: [0.5555555555555556, 1.1111111111111112, 3.3333333333333335]}}'
+
+losses() {
+    jq -rc 'select(.split == "train") | [.step, .loss]' "$1/metrics.jsonl"
+}
+
+@test "balanced is n / (classes * count)" {
+    "$CELLRUN" train c.yaml -o a -q log.every='1 steps' "$balanced" >/dev/null
+    "$CELLRUN" train c.yaml -o b -q log.every='1 steps' "$written" >/dev/null
+    losses a >a.txt
+    losses b >b.txt
+    [ "$(wc -l <a.txt)" = 57 ]
+    cmp a.txt b.txt
+    # of the training split alone
+    run -0 "$CELLRUN" train c.yaml -o c -q "$balanced" \
+        '~dataset.eval' dataset.split='{eval_from_train: 20%, stratify: label}'
+    # and of all of it
+    "$CELLRUN" train c.yaml -o d -q "$balanced" train.limit='10 samples' \
+        >/dev/null
+    grep -aq 'label.balanced\\": \[0.5555555555555556, 1.1111111111111112, 3.3333333333333335\]' \
+        d/ckpt/last.safetensors
+}
+
+@test "a checkpoint keeps the weights: no training data are needed" {
+    "$CELLRUN" train c.yaml -o a -q "$balanced" >/dev/null
+    rm train-x.npy train-y.npy
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt a --json
+    first=$output
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt a --json "$written"
+    [ "$output" = "$first" ]
+    run -0 --separate-stderr "$CELLRUN" config c.yaml "$balanced" \
+        --get loss.CrossEntropyLoss.weight
+    [ "$output" = balanced ]
+}
+
+@test "a run with them resumes to the same bytes" {
+    "$CELLRUN" train c.yaml -o a -q "$balanced" >/dev/null
+    "$CELLRUN" train c.yaml -o b -q "$balanced" train.epochs=1 >/dev/null
+    "$CELLRUN" resume b -q train.epochs=3 >/dev/null
+    cmp <(losses a) <(losses b)
+}
+
+@test "every loss that takes them" {
+    for loss in NLLLoss FocalLoss MultiMarginLoss; do
+        net=$balanced
+        set=()
+        [ $loss != NLLLoss ] || set=('network.logs=LogSoftmax')
+        [ $loss != FocalLoss ] || set=(
+            'datapipe.label=[{OneHot: {num_classes: 3}}, {TypeCast: {data_type: float32}}]')
+        case $loss in
+        FocalLoss)
+            run -2 "$CELLRUN" check c.yaml "loss={$loss: {weight: balanced}}" \
+                "${set[@]}"
+            [[ $output == *"'balanced' counts labels of type int32"* ]] ;;
+        *)
+            run -0 "$CELLRUN" check c.yaml "loss={$loss: {weight: balanced}}" \
+                "${set[@]}" ;;
+        esac
+    done
+}
+
+@test "classes by the names that the data have" {
+    cat >t.csv <<'END2'
+a,b,label
+1,2,cat
+2,1,dog
+3,1,dog
+1,1,cat
+2,2,ox
+3,3,dog
+END2
+    cat >t.yaml <<'END2'
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: label}}}
+datapipe: {batch: {batch_size: 6}}
+network: [{Dense: [2, 3]}]
+loss: {CrossEntropyLoss: {weight: {dog: 2.0, ox: 0.5}}}
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {steps: 3}
+log: {every: 1 steps}
+END2
+    "$CELLRUN" train t.yaml -o a -q >/dev/null
+    "$CELLRUN" train t.yaml -o b -q \
+        'loss.CrossEntropyLoss.weight=[1.0, 2.0, 0.5]' >/dev/null
+    cmp <(losses a) <(losses b)
+    run -0 "$CELLRUN" eval --ckpt a/ckpt/last.safetensors --data train
+    run -2 "$CELLRUN" check t.yaml 'loss={CrossEntropyLoss: {weight: {cow: 2.0}}}'
+    [[ $output == *"weight: 'cow' is no class; there are 0 to 2"* ]]
+    # in the order of LabelIndex
+    "$CELLRUN" train t.yaml -o c -q \
+        'datapipe.label=[{LabelIndex: {classes: [ox, dog, cat]}}]' >/dev/null
+    "$CELLRUN" train t.yaml -o d -q \
+        'loss.CrossEntropyLoss.weight=[0.5, 2.0, 1.0]' \
+        'datapipe.label=[{LabelIndex: {classes: [ox, dog, cat]}}]' >/dev/null
+    cmp <(losses c) <(losses d)
+}
+
+@test "what balanced cannot count" {
+    run -0 "$CELLRUN" check c.yaml "$balanced" network.out='{Dense: [16, 4]}'
+    [[ $output == *"no training sample is of class 3: its weight is 0"* ]]
+    run -2 "$CELLRUN" check c.yaml 'loss={CrossEntropyLoss: {weight: even}}'
+    [[ $output == *"weight takes a list, a map class: number or balanced, not"* ]]
+    run -2 "$CELLRUN" check c.yaml \
+        'loss={inputs: [x, label], cells: {ce: {CrossEntropyLoss: {weight: balanced}}}, construct: "return ce(x, 2 - label)"}'
+    [[ $output == *"'balanced' counts labels that are a column of the data"* ]]
+    run -0 "$CELLRUN" check c.yaml \
+        'loss={inputs: [x, label], cells: {ce: {CrossEntropyLoss: {weight: balanced}}}, construct: "return ce(x, label)"}'
+}
