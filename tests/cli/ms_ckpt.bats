@@ -137,7 +137,8 @@ END
     run -0 "$CELLRUN" ckpt load-report net.yaml \
         load.ckpt="$GOLDEN/training.ckpt"
     [[ "${lines[1]}" == "  loaded       4   26 values   4 parameters" ]]
-    [[ "${lines[4]}" == "  unused      14   global_step learning_rate "*" ..." ]]
+    [[ "${lines[4]}" == "  unused       0" ]]
+    [[ "${lines[5]}" == "  state       14   slots and numbers of a run, left out" ]]
 }
 
 @test "3.6: load-report" {
@@ -198,6 +199,64 @@ differ() {
     [[ "$output" == '{"same": true, '*'"name": "param.layer1.0.conv1.weight"'* ]]
     run -6 "$CELLRUN" ckpt diff first.safetensors last.safetensors \
         --match 'param.layer3.*'
+}
+
+# bias FILE RATE: the classifier's bias after a step, its group at that rate
+bias() {
+    "$CELLRUN" trace flowers.yaml datapipe.batch.batch_size=5 --step \
+        -o step.safetensors 'optimizer.Momentum.group_params=[{params: '\
+'"classifier.*", learning_rate: '"$2"', weight_decay: 0.0}]'
+    "$CELLRUN" ckpt convert step.safetensors --match param.classifier.bias \
+        -o bias.safetensors
+    perl -0777 -ne '/"dtype":"F(32|64)"/ or die; print join " ",
+        $1 == 32 ? unpack "f<5", substr $_, -20
+                 : unpack "d<5", substr $_, -40' bias.safetensors >"$1"
+}
+
+@test "3.6: the classifier has a rate of its own" {
+    setup_flowers
+    run -0 "$CELLRUN" summary flowers.yaml datapipe.batch.batch_size=5
+    [[ "$output" == *$'\ngroup 1: 2 parameters: classifier.*'* ]]
+    bias none 0.0
+    bias tenth 0.01
+    bias whole 0.1
+    perl -e 'local $/; my @f = map { open my $h, "<", $_ or die;
+            [split " ", <$h>] } qw(none tenth whole);
+        for my $i (0 .. 4) { my ($n, $t, $w) = map { $_->[$i] } @f;
+            die "$n $t $w" if $t == $n ||
+                abs(($w - $n) / ($t - $n) - 10) > 0.01; }'
+}
+
+# A few small images of noise as CIFAR-10's binary version.
+cifar() {
+    mkdir -p cifar10
+    perl -e 'srand 3; for my $f ((map { "data_batch_$_" } 1 .. 5),
+            "test_batch") {
+        open my $h, ">", "cifar10/$f.bin" or die; binmode $h;
+        print $h pack "C*", $_ % 10, map { int rand 256 } 1 .. 3072
+            for 1 .. 12; }'
+}
+
+@test "3.3 and 3.7: they train as they stand, and need their data" {
+    local file
+    setup_flowers
+    cp "$CONFIGS/resnet18_amp.yaml" .
+    for file in resnet18 resnet18_amp flowers; do
+        run -3 --separate-stderr "$CELLRUN" check "$CONFIGS/$file.yaml"
+        [[ "$stderr" == *"there is no data set '"*"[E0201]"* ]]
+    done
+    cifar
+    for file in resnet18 resnet18_amp; do
+        run -0 "$CELLRUN" check $file.yaml datapipe.batch.batch_size=20
+        run -0 "$CELLRUN" train $file.yaml -q -o $file vars.epochs=2 \
+            datapipe.batch.batch_size=20
+        [[ "$output" == *$'\neval.top_5_accuracy: '* ]]
+        [ "$(jq -s 'map(select(.split == "eval")) | length' \
+            $file/metrics.jsonl)" -ge 2 ]
+    done
+    run -0 jq -s 'map(select(.loss_scale == 65536)) | length > 0' \
+        resnet18_amp/metrics.jsonl
+    [ "$output" = true ]
 }
 
 @test "3.6: the network loaded computes what MindSpore's does" {
