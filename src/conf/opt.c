@@ -420,7 +420,7 @@ static bool opt_rows(const struct reader *r, const struct cr_node *node,
         const struct cr_node *m = cr_node_get(node, row->name);
 
         /* `key: null` is the same as leaving it out */
-        if (m && (m->kind != CR_NODE_NULL || row->type == CR_OPT_NODE))
+        if (m && m->kind != CR_NODE_NULL)
             ok = opt_given(r, row, m, to + row->at) && ok;
         else
             ok = opt_absent(r, row, m ? m->pos : pos, to + row->at) && ok;

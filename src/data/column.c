@@ -589,6 +589,16 @@ static bool other_refused(const struct cr_colpipe *c, struct cr_diag *diag,
                     c->name, cr_show(diag->arena, spec), why->first->text);
 }
 
+/* What an op has learnt is of one shape. */
+static bool plan_learnt(const struct cr_colpipe *c, int i,
+                        const struct cr_tplan *p)
+{
+    return p->fits == c->plan[i].fits ||
+           cr_error(p->diag, p->pos, CR_E_SHAPE,
+                    "%s has learnt from samples of another shape than %s",
+                    c->op[i]->about.name, cr_show(p->arena, &p->in));
+}
+
 bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
                           struct cr_arena *mem, const struct cr_spec *spec,
                           const struct cr_dataset *set, int64_t epoch,
@@ -615,7 +625,7 @@ bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
         p.diag = &quiet;
         p.self = NULL;
         p.scratch = 0;
-        if (!c->op[i]->plan(&p))
+        if (!c->op[i]->plan(&p) || !plan_learnt(c, i, &p))
             return other_refused(c, diag, &quiet,
                                  cr_sample_pos(set, diag->arena, index), spec,
                                  index);

@@ -69,6 +69,32 @@ bool cr_field_header(const struct cr_fields_opts *o)
     return o->header == CR_BOOL_NONE ? o->column_names.n == 0 : o->header;
 }
 
+/* By name, then by place: the names lie in one array. */
+static int names_order(const void *a, const void *b)
+{
+    const char *const *x = *(const char *const *const *)a;
+    const char *const *y = *(const char *const *const *)b;
+    int order = strcmp(*x, *y);
+
+    return order != 0 ? order : x < y ? -1 : x > y;
+}
+
+/* The first name that stood before already; -1: none. */
+static int names_twice(struct cr_arena *arena, const struct cr_strs *names)
+{
+    const char *const **by = CR_NEWS(arena, const char *const *, names->n + 1);
+    int i, first = -1;
+
+    for (i = 0; i < names->n; i++)
+        by[i] = &names->v[i];
+    qsort(by, (size_t)names->n, sizeof *by, names_order);
+    for (i = 1; i < names->n; i++)
+        if (strcmp(*by[i - 1], *by[i]) == 0 &&
+            (first < 0 || by[i] - names->v < first))
+            first = (int)(by[i] - names->v);
+    return first;
+}
+
 struct cr_strs cr_field_names(struct cr_config *config,
                               const struct cr_fields_opts *o,
                               const struct cr_csv *csv)
@@ -77,7 +103,7 @@ struct cr_strs cr_field_names(struct cr_config *config,
     const char **v = CR_NEWS(arena, const char *, csv->n + 1);
     struct cr_strs names = { .n = csv->n, .v = v };
     bool given = o->column_names.n > 0;
-    int i, k;
+    int i, twice;
 
     if (given && o->column_names.n != csv->n) {
         cr_error(config->diag, cr_csv_at(csv, &csv->field[0]),
@@ -93,17 +119,14 @@ struct cr_strs cr_field_names(struct cr_config *config,
                    : cr_strf(arena, "column_%d", i);
     if (given || !cr_field_header(o))
         return names;
-    for (i = 0; i < csv->n; i++)
-        for (k = 0; k < i; k++)
-            if (strcmp(v[i], v[k]) == 0) {
-                cr_error(config->diag, cr_csv_at(csv, &csv->field[i]),
-                         CR_E_DATA_FORMAT,
-                         "the name '%s' stands twice in the first line",
-                         cr_quote(arena, v[i], strlen(v[i])));
-                cr_note(config->diag, "header: false takes that line as data");
-                return (struct cr_strs){ 0 };
-            }
-    return names;
+    twice = names_twice(arena, &names);
+    if (twice < 0)
+        return names;
+    cr_error(config->diag, cr_csv_at(csv, &csv->field[twice]),
+             CR_E_DATA_FORMAT, "the name '%s' stands twice in the first line",
+             cr_quote(arena, v[twice], strlen(v[twice])));
+    cr_note(config->diag, "header: false takes that line as data");
+    return (struct cr_strs){ 0 };
 }
 
 /* ---- which fields ---- */
@@ -133,7 +156,7 @@ static bool slice(const char *text, int n, int *from, int *to)
         b = strtol(text, &end, 10);
     else
         end = (char *)(uintptr_t)text;
-    if (*end || b < a || b > n || *text == '-')
+    if (*end || a < 0 || b < a || b > n || *text == '-')
         return false;
     *from = (int)a;
     *to = (int)b;

@@ -329,13 +329,14 @@ static bool file_read(struct fields *f, const struct cr_fields_opts *o,
     bool bad = false, first, ok;
     int before = diag->errors, wanted;
 
+    /* before it is opened, which may wait for ever: it is read again */
+    if (stat(f->file[file].path, &st) == 0 && !S_ISREG(st.st_mode) &&
+        !S_ISDIR(st.st_mode))
+        return cr_error(diag,
+                        cr_at_file(f->config->arena, f->file[file].path),
+                        CR_E_DATA_READ, "is no regular file");
     if (!cr_csv_open(&csv, diag, f->file[file].path, f->delimiter))
         return false;
-    if (fstat(csv.fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        cr_csv_close(&csv);
-        return cr_error(diag, cr_at_file(f->config->arena, csv.path),
-                        CR_E_DATA_READ, "is no regular file");
-    }
     ok = cr_csv_next(&csv, &bad);
     if (!ok && !bad)
         cr_error(diag, cr_at_file(f->config->arena, csv.path),

@@ -76,7 +76,8 @@ static bool read_labels(struct cr_pipe *p, const char *column,
     for (k = 0; k < p->set.columns; k++)
         if (strcmp(p->set.column[k].name, column) == 0)
             break;
-    if (k == p->set.columns || p->set.column[k].spec.rank != 0)
+    if (k == p->set.columns || p->set.column[k].spec.rank != 0 ||
+        p->set.column[k].spec.type == CR_STRING)
         return cr_error(p->config->diag, p->pos, CR_E_UNKNOWN_KEY,
                         "split.stratify: '%s' is no column of single numbers",
                         column);
@@ -150,7 +151,7 @@ static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
         o->n = (int64_t)ceil(p->want.limit_fraction * (double)o->n *
                              (1 - 1e-12));
     o->take = o->n;
-    if (samples && samples->integer < o->take)
+    if (samples && samples->kind == CR_NODE_INT && samples->integer < o->take)
         o->take = samples->integer;
     if (p->want.overfit_batches > 0) {
         o->fixed = true;

@@ -157,6 +157,38 @@ t.yaml:5:68: error: there is no field 7, rows have 3: 0 to 2 [E0006]
 2 errors."
 }
 
+@test "slices reach from a field to a field" {
+    printf 'a,b,c,label\n1,2,3,0\n' >f.csv
+    for slice in ' -2:1' ' -1:' '0: -1' '2:1' '1:9'; do
+        table f.csv "{x: {fields: \"$slice\", type: float32}, label: 3}"
+        run -2 --separate-stderr "$CELLRUN" check t.yaml
+        [[ ${stderr_lines[0]} == "t.yaml:5:29: error: there is no field '$slice' in rows of 4 fields [E0014]" ]]
+    done
+}
+
+@test "names of fields that stand twice" {
+    printf 'a,b,c,b,a\n1,2,3,4,5\n' >f.csv
+    table f.csv '{x: {fields: "0:2", type: float32}, label: 4}'
+    run -3 --separate-stderr "$CELLRUN" check t.yaml
+    [ "${stderr_lines[0]}" = "f.csv:1:7: error: the name 'b' stands twice in the first line [E0203]" ]
+}
+
+@test "null is as if the argument were not given" {
+    printf 'a,label\n1,0\n2,1\n3,2\n' >f.csv
+    table f.csv '{x: {fields: [a], type: float32, default: null}, label: label}'
+    sed -i 's/^      columns/      num_samples: null\n      column_defaults: null\n&/' t.yaml
+    run -0 "$CELLRUN" check t.yaml
+    [[ $output == *"3 samples to train on"* ]]
+}
+
+@test "a split keeps the shares of numbers, not of texts" {
+    printf 'a,label\nu,0\nv,1\nw,2\n' >f.csv
+    table f.csv '{x: a, label: label}'
+    sed -i '2i\  split: {eval_from_train: 34%, stratify: x}' t.yaml
+    run -2 --separate-stderr "$CELLRUN" check t.yaml
+    [[ ${stderr_lines[0]} == *"error: split.stratify: 'x' is no column of single numbers [E0004]" ]]
+}
+
 @test "files that are not there, are folders, are pipes" {
     table none.csv '{x: 0}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml
@@ -168,6 +200,10 @@ t.yaml:5:68: error: there is no field 7, rows have 3: 0 to 2 [E0006]
     table /dev/null '{x: 0}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml
     [ "${stderr_lines[0]}" = "/dev/null: error: is no regular file [E0202]" ]
+    mkfifo pipe.csv
+    table pipe.csv '{x: 0}'
+    run -3 --separate-stderr timeout 20 "$CELLRUN" check t.yaml
+    [ "${stderr_lines[0]}" = "pipe.csv: error: is no regular file [E0202]" ]
 }
 
 @test "several files are one, and need the same fields" {

@@ -61,6 +61,18 @@ losses() {
     jq -c 'select(.split == "train") | [.step, .loss]' "$1/metrics.jsonl"
 }
 
+@test "what was learnt from images of one size is not for those of another" {
+    folder train 4 12 10
+    recipe a.yaml '[[20, 24]]'
+    sed -i '/^  image:/,/CutMix/c\  image: [HWC2CHW, Standardize]' a.yaml
+    sed -i '/^  label:/d; /^  eval:/d' a.yaml
+    run -0 --separate-stderr "$CELLRUN" train a.yaml -q -o r train.epochs=1
+    pixels 40 30 1 1 | png train/bee/3.png 40 30
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt r --data test \
+        dataset.test='{ImageFolderDataset: {dataset_dir: train}}'
+    [[ $stderr == *"Standardize has learnt from samples of another shape"* ]]
+}
+
 SIZES='[[20, 24], [16, 16], [24, 20]]'
 
 @test "any number of workers and each cache train to the same bytes" {
