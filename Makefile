@@ -177,9 +177,18 @@ fuzz:
 	 done
 fuzzers: $(fuzzes)
 
-# Kills a run 200 times and compares what comes out: N, LONGEST, WORKERS.
+# Kills a run 200 times and compares what comes out, then one with a whole
+# training recipe 50 times and 50 times: N, LONGEST, WORKERS, RECIPE.
 soak: all
+ifdef RECIPE
+	RECIPE=$(RECIPE) CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/kill.sh
+else
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/kill.sh
+	for recipe in cosine plateau; do \
+	    N=50 LONGEST=400 WORKERS=2 RECIPE=$$recipe \
+	    CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/kill.sh || exit; \
+	done
+endif
 
 ## ---- Speed
 

@@ -400,8 +400,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
     double norm = cr_exec_norm(exec) / scale, clip = t->train.clip.norm;
     int64_t update = cr_state_updates(&t->state);
 
-    if (isfinite(norm) || !t->optim.scale.on || t->optim.scale.rule.trusting)
-        l->grad_norm = norm;
+    l->grad_norm = norm;
     if (!isfinite(norm))
         return loop_overflow(l, exec, "the gradient");
     if (!isnan(t->train.clip.value)) {
@@ -492,6 +491,7 @@ static enum cr_end loop_step(struct loop *l, struct seen *seen)
     enum cr_end end = CR_END_NONE;
 
     *seen = (struct seen){ .cursor = t->state.cursor };
+    l->grad_norm = (double)NAN; /* until it is known */
     cr_train_nan_begin(t);
     l->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
     for (int64_t k = 0; k < t->micro && end == CR_END_NONE; k++)

@@ -270,6 +270,24 @@ static bool start_resume(struct cr_train *t)
     return ok;
 }
 
+/* A process that was killed may have written the file without giving it its
+ * other names, which nobody does later when the run was at its end. */
+static bool start_publish(struct cr_train *t)
+{
+    struct cr_publish publish = {
+        .path = t->resumed,
+        .best = t->state.best_metric && t->state.best_step == t->state.step,
+        .keep = t->checkpoint.keep_checkpoint_max,
+        .resumed = t->resumed,
+        .good = t->good,
+    };
+
+    if (strcmp(cr_path_dir(t->arena, t->resumed), t->dir.ckpt) != 0 ||
+        t->flags.no_ckpt)
+        return true;
+    return cr_ckpt_publish(t->diag, &publish);
+}
+
 /* ---- A fresh state */
 
 static void start_fresh(struct cr_train *t)
@@ -431,6 +449,8 @@ bool cr_train_start(struct cr_train *t)
     if (!t->flags.dry_run) {
         if (t->resumed)
             cr_train_forget(t);
+        if (t->resumed && !start_publish(t))
+            return false;
         if (!start_files(t))
             return false;
     }

@@ -32,6 +32,48 @@ flip() {
     [ "$(ls a/ckpt)" = "$(ls b/ckpt)" ]
 }
 
+@test "killed between a checkpoint and its other names: they come later" {
+    run -0 "$CELLRUN" train c.yaml -o a -q --epochs 2
+    cp -r a b
+    cd b/ckpt
+    ln -f c-1_19.safetensors last.safetensors # as it was a moment before
+    ln -f c-1_19.safetensors best.safetensors
+    cd ../..
+    sed -i 's/"completed"/"running"/' b/record.json
+    run -0 "$CELLRUN" resume b -q
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    cmp a/ckpt/best.safetensors b/ckpt/best.safetensors
+    [ "$(ls a/ckpt)" = "$(ls b/ckpt)" ]
+}
+
+@test "everything on, killed and resumed: the same files" {
+    . "$BATS_TEST_DIRNAME/everything.bash"
+    for recipe in cosine plateau; do
+        everything e.yaml $recipe
+        set -- train e.yaml -q
+        run -0 "$CELLRUN" "$@" -o a$recipe
+        [ "$(steps a$recipe overflow | wc -w)" -ge 3 ]
+        # once when some steps are done, and once more somewhere behind them
+        kills=0
+        for wait in 30 100; do
+            "$CELLRUN" "$@" -o b$recipe --resume auto >out 2>err &
+            p=$!
+            within 20 eval '[ "$(ls b'$recipe'/ckpt 2>/dev/null | wc -l)" -ge 3 ]'
+            sleep 0.0$wait
+            kill -9 $p 2>/dev/null || true
+            rc=0
+            wait $p || rc=$?
+            [ $rc = 137 ] || break
+            kills=$((kills + 1))
+        done
+        echo "# killed $kills times" >&3
+        run -0 "$CELLRUN" "$@" -o b$recipe --resume auto
+        cmp a$recipe/ckpt/last.safetensors b$recipe/ckpt/last.safetensors
+        cmp a$recipe/ckpt/best.safetensors b$recipe/ckpt/best.safetensors
+        diff <(records a$recipe) <(records b$recipe)
+    done
+}
+
 @test "killed at any moment, resumed: the same files, none unreadable" {
     set -- train c.yaml train.epochs=60 'checkpoint.every=7 steps' -q
     run -0 "$CELLRUN" "$@" -o a

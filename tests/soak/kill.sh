@@ -4,19 +4,38 @@
 # comes out in the end must be what an uninterrupted run writes.
 #
 #   N=200  LONGEST=120 (ms)  WORKERS='0 3'  CELLRUN=build/cellrun
+#   RECIPE=small | cosine | plateau
 #
-# The network is small, so that most kills hit files being written rather
-# than arithmetic. Each time a run ends before N is reached, another begins.
+# The network of `small` is small, so that most kills hit files being written
+# rather than arithmetic. The other two are tests/cli/everything.bash: all that
+# a training recipe may have, with either kind of learning rate. Each time a
+# run ends before N is reached, another begins.
 set -eu
 cd "$(dirname "$0")/../.."
 CELLRUN=$(realpath "${CELLRUN:-build/cellrun}")
 N=${N:-200} LONGEST=${LONGEST:-120} WORKERS=${WORKERS:-0 3}
-small=$PWD/tests/cli/small.bash
+RECIPE=${RECIPE:-small}
+cli=$PWD/tests/cli
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-. "$small"
-config c.yaml
+. "$cli/small.bash"
+. "$cli/everything.bash"
+case $RECIPE in
+small)
+    config c.yaml
+    set -- train.epochs=150 'checkpoint.every=7 steps' log.every=3
+    ;;
+cosine | plateau)
+    everything c.yaml "$RECIPE"
+    set -- # as it is
+    ;;
+*)
+    echo "RECIPE is small, cosine or plateau, not '$RECIPE'" >&2
+    exit 2
+    ;;
+esac
+recipe=("$@")
 kills=0 runs=0 looks=0
 
 fail() {
@@ -42,8 +61,7 @@ look() {
 
 while [ $kills -lt "$N" ]; do
     for workers in $WORKERS; do
-        set -- train c.yaml train.epochs=150 'checkpoint.every=7 steps' \
-            log.every=3 datapipe.workers=$workers -q
+        set -- train c.yaml "${recipe[@]}" datapipe.workers=$workers -q
         rm -rf k
         [ -e "whole$workers" ] || "$CELLRUN" "$@" -o "whole$workers" >/dev/null
         runs=$((runs + 1))
@@ -67,4 +85,4 @@ while [ $kills -lt "$N" ]; do
         [ -z "$(find k -name '*tmp*' -o -name lock)" ] || fail "leftovers"
     done
 done
-echo "$kills kills in $runs runs, $looks files verified: all whole, the same in the end"
+echo "$RECIPE: $kills kills in $runs runs, $looks files verified: all whole, the same in the end"
