@@ -33,7 +33,8 @@ const struct cr_variable cr_variables[] = {
     { "NO_COLOR", "If not empty, messages are not coloured." },
     { "CLICOLOR_FORCE", "If not empty and not 0, messages are coloured even "
                         "when standard error is no terminal." },
-    { "COLUMNS", "Width of the terminal, for the progress bar." },
+    { "COLUMNS", "Width of the terminal, for the progress bar and for "
+               "plots." },
     { "TMPDIR", "Where selftest makes its temporary files; /tmp by "
                 "default." },
     { "TERM", "If it is dumb, messages are not coloured." },

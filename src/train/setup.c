@@ -123,19 +123,27 @@ static bool setup_has_eval(const struct cr_train *t)
            cr_node_get(cr_node_get(dataset, "split"), "eval_from_train");
 }
 
-static bool setup_data(struct cr_train *t)
+struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
+                                  uint64_t seed)
 {
     struct cr_pipe_want want = { .split = "train",
                                  .train = true,
-                                 .seed = t->seed };
+                                 .seed = seed };
+
+    if (train->overfit_batches != CR_INT_NONE)
+        want.overfit_batches = train->overfit_batches;
+    if (train->limit.unit == CR_PERCENT)
+        want.limit_fraction = train->limit.value / 100;
+    else if (train->limit.unit != CR_UNIT_NONE)
+        want.limit = (int64_t)train->limit.value;
+    return want;
+}
+
+static bool setup_data(struct cr_train *t)
+{
+    struct cr_pipe_want want = cr_train_pipe(&t->train, t->seed);
     bool ok = true;
 
-    if (t->train.overfit_batches != CR_INT_NONE)
-        want.overfit_batches = t->train.overfit_batches;
-    if (t->train.limit.unit == CR_PERCENT)
-        want.limit_fraction = t->train.limit.value / 100;
-    else if (t->train.limit.unit != CR_UNIT_NONE)
-        want.limit = (int64_t)t->train.limit.value;
     t->pipe = cr_pipe_open(t->config, &want);
     if (setup_has_eval(t)) {
         want = (struct cr_pipe_want){ .split = "eval", .seed = t->seed };
@@ -373,20 +381,28 @@ static bool setup_span(struct cr_train *t)
     return cr_optim_bind(t->diag, &t->optim, &run);
 }
 
+bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
+                    int64_t per_epoch, int64_t *total)
+{
+    if (train->steps != CR_INT_NONE)
+        *total = train->steps;
+    else if (!cr_mul(total, train->epochs, per_epoch))
+        return cr_error(diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                        "'train.epochs' makes too many steps");
+    else if ((*total /= train->grad_accumulation) == 0)
+        return cr_error(diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                        "'train.grad_accumulation' is %" PRId64
+                        ", and the run has fewer batches",
+                        train->grad_accumulation);
+    return true;
+}
+
 static bool setup_lengths(struct cr_train *t)
 {
     t->per_epoch = cr_pipe_batches(t->pipe);
     assert(t->per_epoch > 0);
-    if (t->train.steps != CR_INT_NONE)
-        t->total = t->train.steps;
-    else if (!cr_mul(&t->total, t->train.epochs, t->per_epoch))
-        return cr_error(t->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
-                        "'train.epochs' makes too many steps");
-    else if ((t->total /= t->micro) == 0)
-        return cr_error(t->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
-                        "'train.grad_accumulation' is %" PRId64
-                        ", and the run has fewer batches",
-                        t->micro);
+    if (!cr_train_total(t->diag, &t->train, t->per_epoch, &t->total))
+        return false;
     t->eval_every = cr_train_every(t, &t->eval_opts.every);
     t->save_every = cr_train_every(t, &t->checkpoint.every);
     t->log_every = cr_train_every(t, &t->log.every);

@@ -112,6 +112,12 @@ struct cr_train {
 /* ---- setup.c */
 
 bool cr_train_prepare(struct cr_train *t);
+/* What a run asks of its training data; how many steps it has, false after
+ * reporting. */
+struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
+                                  uint64_t seed);
+bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
+                    int64_t per_epoch, int64_t *total);
 /* Whether gradients are looked at or changed between backward and update. */
 bool cr_train_apart(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);

@@ -2,15 +2,17 @@
  * config: the resolved config, whole or in part, on standard output: what a
  * run would really use, and with --origin, where each value comes from.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "conf/verb.h"
+#include "train/rates.h"
 
 struct config {
     bool origin, full, minimal;
-    const char *get, *diff;
+    const char *get, *diff, *plot, *out;
 };
 
 static const struct cr_opt config_opts[] = {
@@ -26,6 +28,13 @@ static const struct cr_opt config_opts[] = {
     CR_STR_MAY(struct config, diff,
                "Print what differs from this config, key by key.",
                .text = "FILE"),
+    CR_STR_MAY(struct config, plot,
+               "Draw what a run would do, from its first step to its last: "
+               "lr, the learning rates.",
+               .text = "lr"),
+    CR_STR_MAY(struct config, out,
+               "With --plot: the file to write, as SVG; - is standard output.",
+               .flag = 'o', .text = "FILE"),
     { 0 },
 };
 
@@ -212,6 +221,68 @@ static void config_diff(struct cr_buf *buf, bool json,
         cr_buf_str(buf, "\n]\n");
 }
 
+/* ---- --plot ------------------------------------------------------------- */
+
+static void config_plot_json(struct cr_buf *buf, const struct cr_rates *r)
+{
+    cr_buf_f(buf, "{\"steps\": %" PRId64 ", \"steps_per_epoch\": ",
+             r->run.total);
+    cr_buf_str(buf, r->run.per_epoch > 0
+                        ? cr_real_text(buf->arena, r->run.per_epoch)
+                        : "null");
+    cr_buf_f(buf, ", \"every\": %" PRId64 ", \"curves\": [", r->stride);
+    for (int c = 0; c < r->n_curves; c++) {
+        cr_buf_str(buf, c ? ",\n {\"name\": " : "\n {\"name\": ");
+        cr_buf_json(buf, r->curve[c].name);
+        cr_buf_str(buf, ", \"lr\": [");
+        for (int64_t i = 0; i < r->n; i++)
+            cr_buf_f(buf, "%s%s", i ? ", " : "",
+                     cr_real_text(buf->arena, r->curve[c].y[i]));
+        cr_buf_str(buf, "]}");
+    }
+    cr_buf_str(buf, "\n]}\n");
+}
+
+static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
+                        struct cr_config *config)
+{
+    const struct config *o = cr_cli_opts(cli);
+    struct cr_plot_rule rule[2] = { { .unit = "steps" }, { .unit = "epochs" } };
+    struct cr_plot plot = { .arena = cli->arena, .rule = rule, .n_rules = 1,
+                            .from_zero = true, .mark = -1 };
+    struct cr_rates rates;
+    const char *svg;
+
+    if (strcmp(o->plot, "lr") != 0) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--plot draws lr, not '%s'",
+                 cr_quote(cli->arena, o->plot, strlen(o->plot)));
+        return;
+    }
+    if (!cr_rates_read(config, &rates))
+        return;
+    plot.n = rates.n;
+    plot.n_curves = rates.n_curves;
+    plot.curve = rates.curve;
+    rule[0].to = (double)((rates.n - 1) * rates.stride);
+    if (rates.run.per_epoch > 0) {
+        rule[1].to = rule[0].to / rates.run.per_epoch;
+        plot.n_rules = 2;
+    }
+    if (o->out) {
+        svg = cr_plot_svg(&plot);
+        if (strcmp(o->out, "-") == 0)
+            cr_buf_str(buf, svg);
+        else
+            cr_write_file(cli->diag, o->out, svg, strlen(svg));
+    } else if (cli->json) {
+        config_plot_json(buf, &rates);
+    } else {
+        cr_buf_str(buf, cr_plot_text(&plot, cr_plot_columns(),
+                                     cr_plot_braille()));
+    }
+}
+
 /* ---- The verb ----------------------------------------------------------- */
 
 static bool config_get(struct cr_cli *cli, struct cr_buf *buf,
@@ -264,6 +335,9 @@ static int config_run(struct cr_cli *cli)
                  "--full and --minimal exclude each other");
         return 2;
     }
+    if (o->out && !o->plot)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "-o is the file of --plot");
     if (cli->diag->errors == 0)
         cr_config_check(config);
     if (cli->diag->errors > 0)
@@ -275,6 +349,8 @@ static int config_run(struct cr_cli *cli)
             cr_config_load(cli->arena, cli->diag, &from);
 
         config_diff(&buf, cli->json, other->root, config->root);
+    } else if (o->plot) {
+        config_plot(cli, &buf, config);
     } else if (o->get) {
         config_get(cli, &buf, config, o->get);
     } else {
@@ -291,15 +367,19 @@ const struct cr_verb cr_verb_config = {
         .summary = "Print the resolved config.",
         .detail = "Files, CELLRUN_SET and assignments are laid over each "
                   "other, variables and expressions are replaced. Reading "
-                  "the output again gives the same config.",
+                  "the output again gives the same config. --plot lr draws "
+                  "the learning rate over the run, in as many columns as "
+                  "COLUMNS or the terminal has, in Braille dots where the "
+                  "locale is UTF-8.",
         .example = "cellrun config mnist.yaml train.epochs=5 --origin\n"
                    "cellrun config mnist.yaml --get "
-                   "optimizer.learning_rate\n",
+                   "optimizer.learning_rate\n"
+                   "cellrun config mnist.yaml --plot lr -o lr.svg\n",
         .opts = config_opts,
         .size = sizeof(struct config),
     },
     .usage = "FILE... [key=value...] [--origin] [--full|--minimal] "
-             "[--get KEY] [--diff OTHER]",
+             "[--get KEY] [--diff OTHER] [--plot lr [-o FILE]]",
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,

@@ -24,7 +24,7 @@ completions() {
 }
 
 @test "bash completes flags of the verb and of every verb" {
-    run -0 completions cellrun config --o
+    run -0 completions cellrun config --or
     [ "$output" = --origin ]
     run -0 completions cellrun config --js
     [ "$output" = --json ]

@@ -1,0 +1,90 @@
+#include "train/rates.h"
+
+#include "base/str.h"
+#include "train/train.h"
+
+/* Batches of an epoch, from the headers of the data; 0 after reporting. */
+static int64_t rates_batches(struct cr_config *config, struct cr_diag *diag,
+                             const struct cr_train_section *train)
+{
+    struct cr_diag *own = config->diag;
+    struct cr_pipe_want want;
+    struct cr_pipe *pipe;
+    uint64_t seed = 0;
+    int64_t n = 0;
+
+    if (!cr_section(config, "dataset")) {
+        cr_error(diag, config->root->pos, CR_E_MISSING_SECTION,
+                 "the length of an epoch is not known: the section 'dataset' "
+                 "is missing");
+        return 0;
+    }
+    config->diag = diag;
+    if (cr_seed_read(config, &seed)) {
+        want = cr_train_pipe(train, seed);
+        pipe = cr_pipe_open(config, &want);
+        n = pipe ? cr_pipe_batches(pipe) : 0;
+        if (pipe)
+            cr_pipe_close(pipe);
+    }
+    config->diag = own;
+    return n;
+}
+
+static bool rates_span(struct cr_config *config, struct cr_optim_use *use,
+                       const struct cr_train_section *train,
+                       struct cr_span *run)
+{
+    struct cr_diag quiet = { .arena = config->arena };
+    bool free;
+    int64_t batches;
+
+    run->total = train->steps != CR_INT_NONE ? train->steps : 0;
+    free = run->total > 0 && cr_optim_bind(&quiet, use, run);
+    batches = rates_batches(config, free ? &quiet : config->diag, train);
+    if (batches == 0) {
+        if (!free)
+            cr_note(config->diag, "rates that count in epochs or percent need "
+                                  "the data, or steps instead of epochs");
+        return free;
+    }
+    run->per_epoch = (double)batches / (double)train->grad_accumulation;
+    return cr_train_total(config->diag, train, batches, &run->total) &&
+           cr_optim_bind(config->diag, use, run);
+}
+
+static void rates_curve(struct cr_arena *arena, struct cr_rates *to,
+                        const char *name, const struct cr_lr *lr)
+{
+    double *y = CR_NEWS(arena, double, to->n);
+
+    for (int64_t i = 0; i < to->n; i++)
+        y[i] = cr_lr_at(lr, i * to->stride);
+    if (cr_lr_plateau(lr))
+        name = cr_strf(arena, "%s (before it falls behind evaluations)", name);
+    to->curve[to->n_curves++] = (struct cr_plot_curve){ name, y };
+}
+
+bool cr_rates_read(struct cr_config *config, struct cr_rates *to)
+{
+    struct cr_arena *arena = config->arena;
+    struct cr_train_section train = { 0 };
+    struct cr_optim_use use;
+    bool ok = cr_optim_read(config, &use);
+
+    *to = (struct cr_rates){ .stride = 1 };
+    ok = cr_train_read(config, &train) && ok;
+    if (!ok || !rates_span(config, &use, &train, &to->run))
+        return false;
+    to->stride = (to->run.total + CR_RATES_MAX - 1) / CR_RATES_MAX;
+    to->n = (to->run.total + to->stride - 1) / to->stride;
+    to->curve = CR_NEWS(arena, struct cr_plot_curve, use.n_groups + 1);
+    rates_curve(arena, to, "learning_rate", &use.lr);
+    for (int g = 0; g < use.n_groups; g++)
+        if (use.group[g].has_lr)
+            rates_curve(arena, to,
+                        cr_strf(arena, "learning_rate of %s",
+                                cr_patterns_text(use.group[g].patterns)),
+                        &use.group[g].lr);
+    return true;
+}
