@@ -403,12 +403,10 @@ done:
     return ok;
 }
 
-/* Slots have a prefix to a parameter's name, moment1. or mu_; our own state
- * is "cellrun.". */
-static bool load_is_state(const struct cr_load_job *job, const char *name)
+/* Of ours: a prefix to a parameter's name, moment1. or mu_, is a slot's, and
+ * all state is "cellrun.". */
+static bool load_is_our_state(const struct cr_load_job *job, const char *name)
 {
-    if (!cr_store_is_ours(job->store))
-        return false;
     if (cr_starts(name, "cellrun.") || strcmp(name, "global_step") == 0)
         return true;
     for (int i = 0; i < job->n_targets; i++) {
@@ -419,6 +417,35 @@ static bool load_is_state(const struct cr_load_job *job, const char *name)
             (name[n - of - 1] == '_' || strchr(name, '.') == name + n - of - 1))
             return true;
     }
+    return false;
+}
+
+/* Of all: a prefix that MindSpore has for slots (formats.md 1.5), in front
+ * of the name of a tensor that is in the file too, and its numbers. */
+bool cr_load_is_state(const struct cr_load_job *job, const char *name)
+{
+    static const char *const slots[] = {
+        "moments.", "accum.",      "stat.",           "moment1.",
+        "moment2.", "vhat.",       "adam_m.",         "adam_v.",
+        "lamb_m.",  "lamb_v.",     "accum_update.",   "mean_square.",
+        "moment.",  "mean_grad.",  "linear.",         "prev.",
+        "ax_.",     "step_size.",  "exp_avg.",        "mu_",
+        "eta_",     "exp_avg_sq_", "exp_avg_sq_row_", "exp_avg_sq_col_",
+    };
+    static const char *const numbers[] = { "global_step", "learning_rate",
+                                           "momentum",    "beta1_power",
+                                           "beta2_power", "epoch_num",
+                                           "step_num" };
+
+    if (cr_store_is_ours(job->store) && load_is_our_state(job, name))
+        return true;
+    for (size_t i = 0; i < CR_LEN(numbers); i++)
+        if (strcmp(name, numbers[i]) == 0)
+            return true;
+    for (size_t i = 0; i < CR_LEN(slots); i++)
+        if (cr_starts(name, slots[i]) &&
+            cr_store_find(job->store, name + strlen(slots[i])))
+            return true;
     return false;
 }
 
@@ -433,7 +460,7 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
     if (ok) {
         load_match(&job, net, NULL);
         for (int i = 0; exact && i < job.n_sources; i++)
-            job.source[i].used |= load_is_state(&job, job.source[i].name);
+            job.source[i].used |= cr_load_is_state(&job, job.source[i].name);
         ok = cr_load_refuse(&job, exact, false) && load_values(&job);
     }
     cr_arena_free(&mem);

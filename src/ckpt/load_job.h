@@ -51,6 +51,10 @@ struct cr_load_job {
  * many it has; NULL if there is none (formats.md 1.8). */
 const char *cr_load_prefix(const struct cr_load_job *job, int *many);
 
+/* Whether a tensor of the file is no weight but what a run keeps beside them:
+ * a slot, a number, state of ours. Nobody expects `load` to take it. */
+bool cr_load_is_state(const struct cr_load_job *job, const char *name);
+
 /* One message for all that does not fit; true if all does. With `extra`
  * unused tensors are faults too, with `cure` it tells the lines to add. */
 bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure);

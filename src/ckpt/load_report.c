@@ -238,37 +238,6 @@ static const char *load_patterns(struct cr_arena *arena,
     return cr_buf_text(&text);
 }
 
-/* What a run keeps beside its weights: slots under MindSpore's names
- * (formats.md 1.5), each in front of the name of a tensor that is in the file
- * too, and numbers. Nobody expects `load` to take them. */
-static bool load_is_state(const struct cr_load_job *job, const char *name)
-{
-    static const char *const slots[] = {
-        "moments", "accum",  "stat",         "moment1",   "moment2",
-        "vhat",    "adam_m", "adam_v",       "lamb_m",    "lamb_v",
-        "linear",  "moment", "mean_grad",    "prev",      "mean_square",
-        "exp_avg", "ax_",    "accum_update", "step_size",
-    };
-    static const char *const numbers[] = { "global_step", "learning_rate",
-                                           "momentum",    "beta1_power",
-                                           "beta2_power", "epoch_num",
-                                           "step_num" };
-    const char *dot = strchr(name, '.');
-
-    if (cr_store_is_ours(job->store) && cr_starts(name, "cellrun."))
-        return true;
-    for (size_t i = 0; i < CR_LEN(numbers); i++)
-        if (strcmp(name, numbers[i]) == 0)
-            return true;
-    if (!dot || !cr_store_find(job->store, dot + 1))
-        return false;
-    for (size_t i = 0; i < CR_LEN(slots); i++)
-        if (strncmp(name, slots[i], strlen(slots[i])) == 0 &&
-            name + strlen(slots[i]) == dot)
-            return true;
-    return false;
-}
-
 void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
                   struct cr_load_report *to)
 {
@@ -280,7 +249,7 @@ void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
     to->missing = job->n_targets - to->loaded - to->skipped;
     for (int i = 0; i < job->n_sources; i++)
         if (!job->source[i].used) {
-            bool kept = load_is_state(job, job->source[i].entry->name);
+            bool kept = cr_load_is_state(job, job->source[i].entry->name);
 
             state += kept;
             to->unused += !kept;
@@ -322,7 +291,7 @@ void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
     load_line(&text, "unused", to->unused);
     for (int i = 0; i < job->n_sources; i++)
         if (!job->source[i].used &&
-            !load_is_state(job, job->source[i].entry->name))
+            !cr_load_is_state(job, job->source[i].entry->name))
             load_names(&text, job->source[i].name, &shown);
     if (state > 0) {
         cr_buf_char(&text, '\n');

@@ -139,6 +139,15 @@ END
     [[ "${lines[1]}" == "  loaded       4   26 values   4 parameters" ]]
     [[ "${lines[4]}" == "  unused       0" ]]
     [[ "${lines[5]}" == "  state       14   slots and numbers of a run, left out" ]]
+    # so it will do as weights too, where nothing may be left over
+    pack() { perl -e 'print pack "f<*", @ARGV' "$@"; }
+    { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"
+      pack 1 2 3; } >x.npy
+    "$CELLRUN" trace net.yaml --feed x=x.npy --ckpt "$GOLDEN/training.ckpt" \
+        -o one.npz
+    run -0 "$CELLRUN" trace net.yaml --feed x=x.npy --against one.npz \
+        load="$GOLDEN/training.ckpt" --rtol 0 --atol 0
 }
 
 @test "3.6: load-report" {
