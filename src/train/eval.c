@@ -22,6 +22,8 @@ struct cr_eval {
                                         them */
     size_t *state_at, state_size;
     struct cr_arena mem;        /* what states point to */
+    struct cr_arena told;       /* what scores point to: those of the last
+                                   evaluation that came to its end */
     struct cr_scores scores;
 };
 
@@ -296,6 +298,7 @@ void cr_eval_close(struct cr_eval *eval)
         return;
     cr_plans_free(&eval->plans);
     cr_arena_free(&eval->mem);
+    cr_arena_free(&eval->told);
     cr_arena_free(&eval->arena);
 }
 
@@ -331,12 +334,12 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     for (int i = 0; i < e->metrics->n; i++)
         cr_metric_add(&e->metrics->use[i], e->state + e->state_at[i],
                       e->classes, &m);
-    e->scores.samples += batch->n;
     return true;
 }
 
-static void eval_finish(struct cr_eval *e)
+static void eval_finish(struct cr_eval *e, int64_t samples)
 {
+    e->scores.samples = samples;
     for (int i = 0; i < e->metrics->n; i++) {
         const struct cr_metric_use *use = &e->metrics->use[i];
         const void *state = e->state + e->state_at[i];
@@ -353,6 +356,9 @@ static void eval_finish(struct cr_eval *e)
                                              (double *)score->table);
         }
     }
+    cr_arena_free(&e->told);
+    e->told = e->mem;
+    e->mem = (struct cr_arena){ 0 };
 }
 
 bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
@@ -360,18 +366,18 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
 {
     const struct cr_batch *batch;
     int errors = diag->errors;
-    int64_t done = 0;
+    int64_t done = 0, samples = 0;
 
     *stopped = false;
     memset(e->state, 0, e->state_size);
     cr_arena_free(&e->mem);
-    e->scores.samples = 0;
     cr_pipe_seek(e->pipe, 0, 0);
     while (done < e->max_batches &&
            (batch = cr_pipe_next(e->pipe, diag)) != NULL) {
         if (!eval_batch(e, diag, batch))
             return false;
         done++;
+        samples += batch->n;
         if (stop && stop(ctx)) {
             *stopped = true;
             return true;
@@ -379,7 +385,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
     }
     if (diag->errors > errors)
         return false;
-    eval_finish(e);
+    eval_finish(e, samples);
     return true;
 }
 

@@ -76,7 +76,8 @@ struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
 static void start_rebatch(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
-    int64_t epoch = cr_state_epoch(s);
+    int64_t epoch = cr_state_epoch(s), before = s->step;
+    double part;
 
     if (s->per_epoch == t->per_epoch && s->micro == t->micro)
         return;
@@ -84,10 +85,17 @@ static void start_rebatch(struct cr_train *t)
             "an epoch had %" PRId64 " steps and has %" PRId64
             " now; steps are counted anew",
             s->per_epoch / s->micro, t->per_epoch / t->micro);
+    if (epoch > INT64_MAX / 4 / t->per_epoch) /* of no real run */
+        epoch = INT64_MAX / 4 / t->per_epoch;
     s->step = (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->micro;
     s->per_epoch = t->per_epoch;
     s->micro = t->micro;
-    s->eval_step = -1;
+    s->eval_step = s->nan.good_step = -1;
+    /* other counts of steps: the same part of the run as they were */
+    part = before > 0 ? (double)s->step / (double)before : 0;
+    s->best_step = (int64_t)(part * (double)s->best_step);
+    s->scale.skipped = (int64_t)(part * (double)s->scale.skipped);
+    s->nan.skipped = (int64_t)(part * (double)s->nan.skipped);
 }
 
 /* Rows of embeddings belong to what they were learned for. */
@@ -209,11 +217,20 @@ void cr_train_forget(struct cr_train *t)
     int n, gone = 0;
     const struct cr_ckpt_file *file =
         cr_ckpt_list(t->arena, t->dir.ckpt, NULL, &n);
+    int64_t epoch = cr_state_epoch_of(&t->state, t->state.step) + 1;
+    int64_t step =
+        t->state.step > 0 ? cr_state_batch_of(&t->state, t->state.step) + 1 : 0;
     struct stat st;
 
+    /* the name of the file counts: steps may have been of other batches */
     for (int i = 0; i < n; i++)
-        if ((file[i].epoch - 1) * t->per_epoch + file[i].step >
-            t->state.step * t->micro)
+        if (t->saved && strcmp(file[i].path, t->saved) == 0) {
+            epoch = file[i].epoch;
+            step = file[i].step;
+        }
+    for (int i = 0; i < n; i++)
+        if (file[i].epoch > epoch ||
+            (file[i].epoch == epoch && file[i].step > step))
             gone += unlink(file[i].path) == 0;
     if (gone && stat(best, &st) == 0 && st.st_nlink == 1) {
         unlink(best);

@@ -204,6 +204,21 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
 
 /* ---- Reading */
 
+#define STATE_MAX (INT64_C(1) << 52) /* batches of a run */
+
+/* Counts that the run computes with; what it only tells may be anything. */
+static bool state_counts(const struct cr_state *s)
+{
+    return s->cursor >= 0 && s->best_step >= 0 && s->best_step <= s->step &&
+           s->scale.skipped >= 0 && s->scale.skipped <= s->step &&
+           s->nan.skipped >= 0 &&
+           s->nan.skipped <= s->step - s->scale.skipped &&
+           s->nan.fallbacks >= 0 && s->nan.good_step >= -1 &&
+           s->nan.good_step <= s->step && s->scale.good >= 0 &&
+           s->scale.bad >= 0 && s->wait >= 0 && s->plateau.wait >= 0 &&
+           s->plateau.cooldown >= 0;
+}
+
 static void state_columns(struct cr_arena *arena, const struct cr_node *data,
                           struct cr_state *to)
 {
@@ -280,8 +295,8 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->per_epoch = cr_json_int(root, "steps_per_epoch", 0);
     to->micro = cr_json_int(root, "micro_batches", 1);
     to->samples = cr_json_int(root, "samples", 0);
-    if (to->step < 0 || to->per_epoch <= 0 || to->micro <= 0 ||
-        to->step > INT64_MAX / to->micro)
+    if (to->step < 0 || to->per_epoch <= 0 || to->per_epoch > STATE_MAX ||
+        to->micro <= 0 || to->step > STATE_MAX / to->micro)
         return cr_error(diag, pos, CR_E_CKPT_FORMAT,
                         "cellrun.state lacks step or steps_per_epoch");
     to->seed = strtoull(cr_json_str(root, "seed", "0"), NULL, 10);
@@ -323,5 +338,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->plateau.wait = cr_json_int(plateau, "wait", 0);
     to->plateau.cooldown = cr_json_int(plateau, "cooldown", 0);
     to->other = state_others(arena, root);
-    return true;
+    return state_counts(to) ||
+           cr_error(diag, pos, CR_E_CKPT_FORMAT,
+                    "the counts in cellrun.state do not fit together");
 }

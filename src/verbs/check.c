@@ -98,7 +98,8 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
         cost->samples = cr_pipe_samples(t.pipe);
         if (t.eval_pipe)
             cost->eval_samples = cr_pipe_samples(t.eval_pipe);
-        cost->memory = cr_exec_bytes(t.plans.full) +
+        cost->memory = cr_exec_bytes(t.plans.full ? t.plans.full
+                                                  : t.plans.last) +
                        (size_t)cost->params * sizeof(cr_real);
         /* forward, and as much again for each of the two gradients */
         cost->macs *= 3 * (double)t.plans.batch;

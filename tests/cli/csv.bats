@@ -181,6 +181,13 @@ t.yaml:5:68: error: there is no field 7, rows have 3: 0 to 2 [E0006]
     [[ $output == *"3 samples to train on"* ]]
 }
 
+@test "check: fewer samples than a batch" {
+    printf 'a,label\n1,0\n2,1\n3,2\n' >f.csv
+    table f.csv '{x: {fields: [a], type: float32}, label: label}'
+    run -0 "$CELLRUN" check t.yaml
+    [[ $output == *"3 samples to train on"* ]]
+}
+
 @test "a split keeps the shares of numbers, not of texts" {
     printf 'a,label\nu,0\nv,1\nw,2\n' >f.csv
     table f.csv '{x: a, label: label}'

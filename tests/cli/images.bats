@@ -73,6 +73,20 @@ losses() {
     [[ $stderr == *"Standardize has learnt from samples of another shape"* ]]
 }
 
+@test "an evaluation that is broken off leaves the scores of the one before" {
+    folder train 4 12 10
+    folder eval 40 12 10
+    recipe a.yaml '[[20, 24]]'
+    sed -i '/^  image:/,/CutMix/c\  image: [{Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]' a.yaml
+    sed -i '/^  label:/d; s/^metrics.*/metrics: [{ROC: {pos_label: 1}}, loss]/' a.yaml
+    run -3 --separate-stderr "$CELLRUN" train a.yaml -q --json -o r \
+        'run.exec_on_eval=rm eval/cat/39.png'
+    jq -c .eval.roc <<<"$output" >got
+    jq -c 'select(.split == "eval") | .roc' r/metrics.jsonl >want
+    [ "$(wc -l <want)" = 1 ]
+    cmp got want
+}
+
 SIZES='[[20, 24], [16, 16], [24, 20]]'
 
 @test "any number of workers and each cache train to the same bytes" {

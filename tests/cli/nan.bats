@@ -31,6 +31,20 @@ burst() {
     echo "optimizer.learning_rate=[$(yes 0.01, | head -"$1" | xargs) $huge, 0.01]"
 }
 
+@test "skip: with other batches the counts go along" {
+    config c.yaml
+    perl -e 'open my $f, "+<", "train-x.npy"; for my $i (0 .. 9) {
+        seek $f, 128 + 32 * $i * 30, 0; print $f pack "f<", "nan" }'
+    run -0 "$CELLRUN" train c.yaml -q train.nan=skip 'checkpoint.every=1 steps' -o a
+    left=$("$CELLRUN" ckpt show a/ckpt/last --meta cellrun.state | jq .nan.skipped)
+    [ "$left" -gt 6 ]
+    # all in one batch: 3 steps would have left out more than they are
+    run -0 --separate-stderr "$CELLRUN" resume a --allow-change -q --epochs 4 \
+        datapipe.batch.batch_size=300
+    "$CELLRUN" ckpt show a/ckpt/last --meta cellrun.state |
+        jq -e '.step == 4 and .optimizer.t >= 0 and .nan.skipped <= 4'
+}
+
 @test "skip: the update is left out, and counted, as if it had never been" {
     spoil
     batchnorm

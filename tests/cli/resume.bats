@@ -260,3 +260,13 @@ flip() {
         [[ $stderr == *"began with kernels '$before' and goes on with '$(kernels)'"* ]]
     fi
 }
+
+@test "with larger batches the checkpoint that a run goes on from stays" {
+    "$CELLRUN" train c.yaml -q 'checkpoint.every=1 steps' -o large
+    run -0 --separate-stderr "$CELLRUN" resume large --allow-change -q \
+        --epochs 4 datapipe.batch.batch_size=300
+    [ "$stderr" = "cellrun: warning: an epoch had 19 steps and has 1 now; steps are counted anew [E0305]" ]
+    [ -e large/ckpt/c-3_19.safetensors ]
+    [ -e large/ckpt/c-4_1.safetensors ]
+    run -0 "$CELLRUN" resume large -q
+}

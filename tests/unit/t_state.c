@@ -34,6 +34,31 @@ static struct cr_state make(struct cr_score *scores)
     return s;
 }
 
+/* Counts that no run has. */
+static void refused(struct cr_arena *mem, const struct cr_state *good)
+{
+    const struct cr_state *was = good;
+    struct cr_state s[] = { *was, *was, *was, *was, *was, *was, *was };
+
+    s[0].nan.skipped = 1501;
+    s[1].nan.skipped = INT64_MIN;
+    s[2].scale.value = 1;
+    s[2].scale.skipped = 1497;
+    s[3].cursor = -1;
+    s[4].best_step = 1501;
+    s[5].step = INT64_MAX;
+    s[6].per_epoch = INT64_MAX;
+    for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
+        struct cr_diag diag = { .arena = mem };
+        struct cr_state back;
+
+        ok(!cr_state_read(mem, &diag, CR_NOWHERE, cr_state_write(mem, &s[i]),
+                          &back) &&
+               diag.errors == 1 && diag.first->code == CR_E_CKPT_FORMAT,
+           "counts that do not fit together are refused");
+    }
+}
+
 int main(void)
 {
     struct cr_arena mem = { 0 };
@@ -77,6 +102,7 @@ int main(void)
     ok(strstr(cr_state_write(&mem, &back), "\"future\":"),
        "and written again");
     ok(diag.errors == 0, "without a word");
+    refused(&mem, &s);
 
     ok(!cr_state_read(&mem, &diag, CR_NOWHERE, "{", &back),
        "no JSON is refused");
