@@ -6,6 +6,9 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
     config c.yaml
+    huge=1e30 tiny=1e-30 # what is far too large, and makes it 1
+    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] ||
+        huge=1e300 tiny=1e-300
 }
 
 # records DIR: without what is measured
@@ -26,8 +29,6 @@ batchnorm() {
 
 # burst N: a rate that is far too large at update N, from 0
 burst() {
-    local huge=1e30
-    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] || huge=1e300
     echo "optimizer.learning_rate=[$(yes 0.01, | head -"$1" | xargs) $huge, 0.01]"
 }
 
@@ -108,17 +109,17 @@ burst() {
 
 @test "fallback: back to the last checkpoint, a smaller rate, all recorded" {
     set -- train c.yaml -q 'log.every=1 steps' 'checkpoint.every=7 steps' \
-        train.nan=fallback train.nan_factor=1e-30
+        train.nan=fallback train.nan_factor=$tiny
     run -0 --separate-stderr "$CELLRUN" "$@" -o a "$(burst 30)"
     [ "$(value status)" = completed ]
     jq -e -s 'map(select(.split == "fallback")) | length == 1 and
         (.[0] | .step == 28 and .from >= 31 and .fallbacks == 1 and
-         .factor == 1e-30)' a/metrics.jsonl
+         .factor == '$tiny')' a/metrics.jsonl
     # every step once, and the rate of those behind it
     [ "$(steps a train)" = "$(seq -s ' ' 57)" ]
-    jq -e -s 'map(select(.split == "train" and .step == 29)) | .[0].lr == 1e-32' \
+    jq -e -s 'map(select(.split == "train" and .step == 29)) | .[0].lr | . > 0 and . < '$tiny'' \
         a/metrics.jsonl
-    grep -q 'is not finite.*: back to step 28, all rates times 1e-30' a/log.txt
+    grep -q 'is not finite.*: back to step 28, all rates times 1e-300\{0,1\} ' a/log.txt
     # with grouped rates too
     run -0 "$CELLRUN" "$@" -o g "$(burst 30)" \
         'optimizer.group_params=[{params: "out.*", learning_rate: 0.02}]'
@@ -126,7 +127,7 @@ burst() {
 
 @test "fallback: resumed at any place, the same bytes" {
     set -- 'log.every=1 steps' 'checkpoint.every=7 steps' train.nan=fallback \
-        train.nan_factor=1e-30 train.ema.decay=0.9 "$(burst 30)" \
+        train.nan_factor=$tiny train.ema.decay=0.9 "$(burst 30)" \
         '~dataset.eval' --steps # an end is judged, and may be the best
     run -0 "$CELLRUN" train c.yaml -q -o a "$@" 57
     for n in 3 12 29 30 36; do
@@ -150,7 +151,7 @@ last.safetensors" ]
 
 @test "fallback: behind a thaw, to before it" {
     set -- -q 'log.every=1 steps' 'checkpoint.every=7 steps' \
-        train.nan=fallback train.nan_factor=1e-30 'freeze.patterns=["fc.*"]' \
+        train.nan=fallback train.nan_factor=$tiny 'freeze.patterns=["fc.*"]' \
         'freeze.schedule=[{at: 10 steps, unfreeze: "fc.*"}]' "$(burst 11)"
     run -0 "$CELLRUN" train c.yaml -o a "$@" --steps 40
     jq -e -s 'map(select(.split == "fallback") | .step) == [7]' a/metrics.jsonl
@@ -163,7 +164,7 @@ last.safetensors" ]
     set -- -q amp.level=O2 'checkpoint.every=7 steps' \
         'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 1024}}' \
         amp.overflow.give_up_after=3 train.nan=fallback \
-        train.nan_factor=1e-30 "$(burst 9)"
+        train.nan_factor=$tiny "$(burst 9)"
     run -0 "$CELLRUN" train c.yaml -o a "$@" --steps 40
     jq -e -s 'map(select(.split == "fallback")) | length == 1' a/metrics.jsonl
     run -0 "$CELLRUN" train c.yaml -o b "$@" --steps 10
