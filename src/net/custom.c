@@ -94,10 +94,8 @@ bool cr_plan_custom(struct cr_exec *e, const struct cr_pstep *f, bool *cut)
         wanted = wanted || want[i];
     }
     need = needed(e, c, want, f->n_in);
-    if (!arrivals(e, c, need))
-        return true;
-    *cut = !wanted;
-    if (*cut)
+    *cut = !wanted && (f->node->hook || arrivals(e, c, need));
+    if (!wanted || !arrivals(e, c, need))
         return true;
     if (!text_nodes(e, c, need))
         return false;

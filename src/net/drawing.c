@@ -150,7 +150,8 @@ static struct cr_box *draw_call(struct drawer *w, const struct cr_call *call)
     if (!call->loss || row->params > 0)
         draw_params(w, box, call->number);
     for (i = 0; i < w->n_cuts; i++)
-        box->cut = box->cut || strcmp(w->cuts[i].name, row->name) == 0;
+        box->cut = box->cut || (!w->cuts[i].hook &&
+                                strcmp(w->cuts[i].name, row->name) == 0);
     w->call[w->n_calls] = call;
     w->box[w->n_calls++] = box;
     return box;

@@ -244,6 +244,7 @@ double cr_exec_back_macs(const struct cr_exec *exec, double *all);
 struct cr_cut {
     const char *name;       /* cell */
     const char *reason;
+    bool hook;              /* not the cell: its hook */
 };
 const struct cr_cut *cr_exec_cuts(const struct cr_exec *exec, int *n);
 /* What every step costs. The first call starts the clock: `seconds` are those

@@ -80,7 +80,7 @@ static void cut(struct cr_exec *e, const struct cr_opnode *node,
     for (i = 0; i < e->n_cuts; i++)
         if (strcmp(e->cuts[i].name, name) == 0)
             return;
-    e->cuts[e->n_cuts++] = (struct cr_cut){ name, reason };
+    e->cuts[e->n_cuts++] = (struct cr_cut){ name, reason, node->hook };
 }
 
 /* ---- forward ---- */

@@ -329,6 +329,17 @@ YAML
         backward: false, from: "a"}]' <<<"$output"
 }
 
+@test "a hook that nobody's gradient passes is said to do nothing" {
+    run -0 "$CELLRUN" summary one.yaml 'watch=[{at: a, hook: backward, scale: 2}]'
+    [[ "$output" == *"cut from the way back: a: its hook serves nothing that is trained"* ]]
+    run -0 "$CELLRUN" summary one.yaml --dot - \
+        'watch=[{at: a, hook: backward, scale: 2}]'
+    [[ "$output" == *"a Dense"* && "$output" != *"no gradient needed"* ]]
+    run -0 "$CELLRUN" summary one.yaml \
+        'watch=[{at: a, hook: forward, construct: "return ones_like(output)"}]'
+    [[ "$output" == *"not trained: a.weight: "* ]]
+}
+
 @test "the way forward holds in prediction, the way back splits nothing there" {
     small
     "$CELLRUN" train small.yaml -q -o run >/dev/null \
