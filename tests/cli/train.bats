@@ -345,10 +345,10 @@ last.safetensors" ]
 
 @test "what is wrong, all of it, and which failure wins" {
     run -2 "$CELLRUN" train c.yaml -o r optimizer.learing_rate=1 \
-        'loss=CrossEntropyLos' 'metrics=[acc]' train.early_stop.patience=-1
+        'loss=CrossEntropyLos' 'metrics=[acuracy]' train.early_stop.patience=-1
     [[ $output == *"'learing_rate'"*"did you mean 'learning_rate'"* ]]
     [[ $output == *"CrossEntropyLos"* ]]
-    [[ $output == *"'acc'"* ]]
+    [[ $output == *"'acuracy'"* ]]
     [[ $output == *"patience"* ]]
     [[ $output == *" errors. Nothing was run."* ]]
     [ ! -e r ]
