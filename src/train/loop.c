@@ -604,6 +604,27 @@ enum cr_end cr_train_loop(struct cr_train *t)
     return end;
 }
 
+enum cr_end cr_train_steps(struct cr_train *t, int64_t n,
+                           bool (*each)(void *ctx, double loss), void *ctx)
+{
+    struct loop l = { .t = t };
+    enum cr_end end = CR_END_NONE;
+    struct seen seen;
+
+    t->state.per_epoch = t->per_epoch;
+    t->state.micro = t->micro;
+    loop_begin(&l);
+    for (int64_t i = 0; i < n && end == CR_END_NONE; i++) {
+        end = loop_step(&l, &seen);
+        if (end != CR_END_NONE)
+            break;
+        loop_advance(t, &seen, cr_state_updates(&t->state));
+        if (!each(ctx, t->loss))
+            end = CR_END_DONE;
+    }
+    return end == CR_END_NONE ? CR_END_DONE : end;
+}
+
 enum cr_end cr_train_dry(struct cr_train *t)
 {
     struct loop l = { .t = t };

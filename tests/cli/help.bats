@@ -4,7 +4,8 @@ bats_require_minimum_version 1.5.0
 @test "the overview names every verb and section" {
     run -0 --separate-stderr "$CELLRUN" help
     [[ "${lines[0]}" == "cellrun trains"* ]]
-    for verb in $(sed -n 's/^CR_VERB(\(.*\))/\1/p' src/registry.def); do
+    for verb in $(sed -n 's/^CR_VERB(\(.*\))/\1/p' src/registry.def |
+            tr _ -); do
         grep -q "^  $verb " <<<"$output"
     done
     for name in $(sed -n 's/^CR_SECTION(\(.*\))/\1/p' src/registry.def); do
