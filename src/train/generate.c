@@ -169,30 +169,42 @@ static bool generate_prompt(struct cr_generate *g, const char *prompt)
     return true;
 }
 
+/* The logits behind the text; NULL after reporting. */
 static const cr_real *generate_forward(struct cr_generate *g, int32_t rest)
 {
+    struct cr_diag *diag = g->config->diag;
     struct cr_spec out;
 
     for (int64_t i = g->n; i < g->window; i++)
         g->ids[i] = rest;
+    if (!cr_exec_check(g->exec, diag, NULL))
+        return NULL;
     cr_exec_forward(g->exec, 0);
+    if (!cr_exec_sound(g->exec, diag))
+        return NULL;
     return cr_exec_output(g->exec, &out) + (g->n - 1) * g->step;
 }
 
-/* Whether the logits behind the text depend on what follows it. */
-static bool generate_looks_ahead(struct cr_generate *g)
+/* Whether the logits behind the text do not depend on what follows it; false
+ * after reporting. */
+static bool generate_causal(struct cr_generate *g)
 {
     double *before = CR_NEWS(&g->arena, double, g->classes);
     const cr_real *y = generate_forward(g, (int32_t)(g->vocab->n - 1));
     double most = 0;
 
-    for (int64_t c = 0; c < g->classes; c++)
+    for (int64_t c = 0; y && c < g->classes; c++)
         before[c] = (double)y[c * g->stride];
-    y = generate_forward(g, 0);
-    for (int64_t c = 0; c < g->classes; c++)
+    y = y ? generate_forward(g, 0) : NULL;
+    for (int64_t c = 0; y && c < g->classes; c++)
         most = fmax(most, fabs((double)y[c * g->stride] - before[c]) /
                               (1 + fabs(before[c])));
-    return most > 1e-3;
+    if (!y || most <= 1e-3)
+        return y != NULL;
+    return cr_error(g->config->diag, CR_NOWHERE, CR_E_NETWORK,
+                    "the network looks ahead: what it gives for a "
+                    "character depends on those behind it (attention "
+                    "needs attn_mask=causal_mask(x))");
 }
 
 /* The likeliest first, equals in the order of their numbers. */
@@ -258,20 +270,19 @@ bool cr_generate_text(struct cr_generate *g, const struct cr_drawing *how,
 
     if (!generate_prompt(g, how->prompt))
         return false;
-    if (!g->tried && g->n < g->window && generate_looks_ahead(g))
-        return cr_error(diag, CR_NOWHERE, CR_E_NETWORK,
-                        "the network looks ahead: what it gives for a "
-                        "character depends on those behind it (attention "
-                        "needs attn_mask=causal_mask(x))");
+    if (!g->tried && g->n < g->window && !generate_causal(g))
+        return false;
     g->tried = true;
     if (how->prompt && *how->prompt &&
         !put(ctx, how->prompt, strlen(how->prompt)))
         return true;
     for (int64_t i = 0; i < how->length; i++) {
         const cr_real *y = generate_forward(g, 0);
-        int64_t id =
-            generate_draw(g, y, how, cr_rng_double(&rng, (uint64_t)i));
+        int64_t id;
 
+        if (!y)
+            return false;
+        id = generate_draw(g, y, how, cr_rng_double(&rng, (uint64_t)i));
         if (id < 0)
             return cr_error(diag, CR_NOWHERE, CR_E_DIVERGED,
                             "the output of the network is not finite");

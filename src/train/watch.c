@@ -189,7 +189,8 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     exec = cr_plans_for(&w->plans, batch);
     for (int i = 0; i < w->t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
-    cr_exec_forward(exec, w->t->state.step + 1);
+    /* as the first batch of the step, with its random numbers */
+    cr_exec_forward(exec, w->t->state.step * w->t->micro + 1);
     if (!cr_exec_sound(exec, w->t->diag))
         return false;
     cr_exec_backward(exec, 1, 0);

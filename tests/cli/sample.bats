@@ -57,6 +57,15 @@ setup() {
     run -2 "$CELLRUN" sample --ckpt ahead
     [[ $output == "cellrun: error: the network looks ahead: "*"[E0103]" ]]
     run -1 sh -c '"$1" sample --ckpt r >/dev/full' sh "$CELLRUN"
+    # characters of the text that are not in the span that is learnt
+    lm c.yaml
+    printf 'ab%.0s' {1..400} >text
+    printf '~' >>text
+    sed -i 's/tok: .*/tok: {Embedding: {vocab_size: 2, embedding_size: 16}}/
+        /^  eval: /d; /^eval/d; s/^metrics.*/metrics: [loss]/' c.yaml
+    "$CELLRUN" train c.yaml -o part -q --steps 1
+    run -3 "$CELLRUN" sample --ckpt part --prompt 'a~'
+    [ "$output" = "cellrun: error: column 'tokens' of sample 0 is 2, outside of 0 to 1 [E0204]" ]
 }
 
 @test "texts while training change nothing" {

@@ -83,3 +83,16 @@ records() {
     run -2 --separate-stderr "$CELLRUN" train net.yaml -o run watch=r
     [[ "$stderr" == *"watch is a list of taps"* ]]
 }
+
+@test "of several batches a step has it is the first that is seen" {
+    sed -i 's/^  r: ReLU/  r: {Dropout: {p: 0.5}}/' net.yaml
+    for n in 1 2; do
+        "$CELLRUN" train net.yaml -q -o "run$n" train.epochs=4 \
+            datapipe.batch.batch_size=1 optimizer.learning_rate=0.0 \
+            "train.grad_accumulation=$n" \
+            'watch=[{at: r, every: 1, stats: [mean, norm]}]' >/dev/null
+        records "run$n" | jq -c '[.mean, .norm]' >"seen$n"
+    done
+    [ "$(wc -l <seen2)" = 8 ]
+    cmp seen2 <(sed -n '1~2p' seen1)
+}
