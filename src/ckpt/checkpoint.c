@@ -309,10 +309,8 @@ bool cr_tensors_write(struct cr_diag *diag, const char *path,
     int *order;
     bool ok;
 
-    if (cr_ends(path, ".npz"))
-        return cr_npz_write(diag, path, tensors, n);
-    if (cr_ends(path, ".ckpt"))
-        return cr_ms_write(diag, path, tensors, n);
+    if (cr_store_type_of(path))
+        return cr_store_type_of(path)->write(diag, path, tensors, n);
     ok = cr_st_place(&mem, diag, path, tensors, n, &order);
     if (ok) {
         cr_st_header(&header, &meta, 1, tensors, order, n);

@@ -41,10 +41,19 @@ struct cr_ms_slice {
 };
 
 /* Beside each entry of the store: which slices are its own. */
-struct cr_ms_tensor {
+struct ms_tensor {
     struct cr_ms_slice *slice;
     int n;
 };
+
+/* Of entry i, in a file of MindSpore's. */
+static struct ms_tensor *ms_more(const struct cr_store *s)
+{
+    return s->more;
+}
+
+static bool ms_bytes(struct cr_store *s, struct cr_diag *diag,
+                     const struct cr_entry *e, int64_t at, void *to, size_t n);
 
 static const struct {
     const char *name;
@@ -78,7 +87,7 @@ static const char *ms_cipher(const unsigned char *head)
                : NULL;
 }
 
-bool cr_ms_claims(const unsigned char *head)
+static bool ms_claims(const unsigned char *head)
 {
     static const unsigned char none[4] = { 0 };
 
@@ -401,7 +410,7 @@ static bool ms_finish(struct ms_walk *w, struct cr_entry *e)
         cr_show(w->diag->arena, &e->spec), e->dtype, e->bytes, bytes);
 }
 
-static void ms_slice(struct ms_walk *w, struct cr_ms_tensor *t,
+static void ms_slice(struct ms_walk *w, struct ms_tensor *t,
                      struct cr_entry *e)
 {
     if ((t->n & (t->n - 1)) == 0)
@@ -434,7 +443,7 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
                 CR_E_CKPT_FORMAT,
                 "the parts of tensor '%s' are of different shapes or types",
                 cr_quote(w->diag->arena, e.name, strlen(e.name)));
-        ms_slice(w, &s->ms[s->n - 1], last);
+        ms_slice(w, ms_more(s) + s->n - 1, last);
         return true;
     }
     if (last && !ms_finish(w, last))
@@ -444,11 +453,12 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
 
         s->entry =
             cr_grow(s->arena, s->entry, (size_t)s->n, room, sizeof *s->entry);
-        s->ms = cr_grow(s->arena, s->ms, (size_t)s->n, room, sizeof *s->ms);
+        s->more = cr_grow(s->arena, s->more, (size_t)s->n, room,
+                          sizeof *ms_more(s));
     }
     s->entry[s->n] = e;
-    s->ms[s->n] = (struct cr_ms_tensor){ 0 };
-    ms_slice(w, &s->ms[s->n], &s->entry[s->n]);
+    ms_more(s)[s->n] = (struct ms_tensor){ 0 };
+    ms_slice(w, ms_more(s) + s->n, &s->entry[s->n]);
     s->n++;
     return true;
 }
@@ -509,7 +519,7 @@ static const char *ms_text(struct cr_store *s, struct cr_diag *diag,
         return NULL;
     }
     p = CR_NEWS(&mem, unsigned char, e->bytes + 1);
-    ok = cr_ms_pread(s, diag, e, 0, p, e->bytes);
+    ok = ms_bytes(s, diag, e, 0, p, e->bytes);
     for (size_t i = 0; ok && i + 4 <= e->bytes; i += 4) {
         uint32_t c = p[i] | (uint32_t)p[i + 1] << 8 | (uint32_t)p[i + 2] << 16 |
                      (uint32_t)p[i + 3] << 24;
@@ -546,7 +556,7 @@ static bool ms_texts(struct cr_store *s, struct cr_diag *diag)
             s->meta[s->n_meta++] = (struct cr_meta){ e->name, text };
         } else if (strcmp(e->dtype, "random_op") != 0) {
             s->entry[n] = *e;
-            s->ms[n++] = s->ms[i];
+            ms_more(s)[n++] = ms_more(s)[i];
         }
     }
     s->n = n;
@@ -583,12 +593,12 @@ static void ms_last(struct cr_store *s, struct cr_diag *diag)
     for (int i = 0; i < s->n; i++)
         if (!gone[i]) {
             s->entry[n] = s->entry[i];
-            s->ms[n++] = s->ms[i];
+            ms_more(s)[n++] = ms_more(s)[i];
         }
     s->n = n;
 }
 
-bool cr_ms_open(struct cr_store *s, struct cr_diag *diag)
+static bool ms_open(struct cr_store *s, struct cr_diag *diag)
 {
     struct cr_arena mem = { 0 };
     struct ms_walk *w = CR_NEW(s->arena, struct ms_walk);
@@ -613,7 +623,7 @@ bool cr_ms_open(struct cr_store *s, struct cr_diag *diag)
                       "without enc_key");
         return false;
     }
-    s->ms = CR_NEWS(s->arena, struct cr_ms_tensor, 1);
+    s->more = CR_NEWS(s->arena, struct ms_tensor, 1);
     ok = ms_sum(s, diag, &end);
     while (ok && w->at < end) {
         int64_t at = w->at, next;
@@ -638,10 +648,11 @@ bool cr_ms_open(struct cr_store *s, struct cr_diag *diag)
 
 /* ---- Values */
 
-bool cr_ms_pread(struct cr_store *s, struct cr_diag *diag,
-                 const struct cr_entry *e, int64_t at, void *to, size_t n)
+/* n bytes of an entry from its byte `at`, wherever its slices lie. */
+static bool ms_bytes(struct cr_store *s, struct cr_diag *diag,
+                     const struct cr_entry *e, int64_t at, void *to, size_t n)
 {
-    const struct cr_ms_tensor *t = &s->ms[e - s->entry];
+    const struct ms_tensor *t = ms_more(s) + (e - s->entry);
     int low = 0, high = t->n;
     char *p = to;
 
@@ -711,8 +722,8 @@ static bool ms_cut_slice(const struct cr_tensor *t, int64_t i,
     return left > 0;
 }
 
-bool cr_ms_write(struct cr_diag *diag, const char *path,
-                 const struct cr_tensor *tensors, int n)
+static bool ms_write(struct cr_diag *diag, const char *path,
+                     const struct cr_tensor *tensors, int n)
 {
     unsigned char tail[MS_CRC_LEN] = MS_CRC;
     struct cr_arena mem = { 0 };
@@ -750,3 +761,12 @@ done:
     cr_arena_free(&mem);
     return ok;
 }
+
+const struct cr_store_type cr_store_ms = {
+    .kind = "MindSpore checkpoint",
+    .suffix = ".ckpt",
+    .magic = ms_claims,
+    .open = ms_open,
+    .bytes = ms_bytes,
+    .write = ms_write,
+};

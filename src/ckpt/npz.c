@@ -28,7 +28,7 @@
 #define NPZ_RATIO 1032       /* deflate makes a byte into no more */
 #define NPZ_MEMBER_MAX (UINT64_C(8) << 30) /* bytes unpacked */
 
-struct cr_npz_member {
+struct npz_part {
     int64_t at;     /* of the payload */
     int64_t packed; /* bytes in the file */
     int64_t size;   /* bytes unpacked: npy header and data */
@@ -155,8 +155,8 @@ static void npz_end(struct cr_buf *to, int64_t at, size_t n)
     npz_put(to, 0, 2); /* comment */
 }
 
-bool cr_npz_write(struct cr_diag *diag, const char *path,
-                  const struct cr_tensor *tensors, int n)
+static bool npz_write(struct cr_diag *diag, const char *path,
+                      const struct cr_tensor *tensors, int n)
 {
     struct cr_arena mem = { 0 };
     struct cr_buf central = { .arena = &mem };
@@ -254,7 +254,7 @@ static bool npz_find_end(struct cr_store *s, struct cr_diag *diag,
  * Returns its length, 0 after reporting. */
 static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
                           int64_t where, const unsigned char *p, size_t left,
-                          struct cr_npz_member *to, const char **name)
+                          struct npz_part *to, const char **name)
 {
     size_t nlen = npz_get(p + 28, 2), elen = npz_get(p + 30, 2);
     size_t clen = npz_get(p + 32, 2), len = 46 + nlen + elen + clen;
@@ -288,7 +288,7 @@ static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
         x += 4 + n;
         elen -= 4 + n;
     }
-    *to = (struct cr_npz_member){ .crc = (uint32_t)npz_get(p + 16, 4),
+    *to = (struct npz_part){ .crc = (uint32_t)npz_get(p + 16, 4),
                                   .deflated = method == 8 };
     if (part[0] >> 62 || part[1] >> 62 || part[2] >> 62 ||
         part[1] > (uint64_t)s->size || part[2] > (uint64_t)s->size ||
@@ -307,7 +307,7 @@ static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
 /* The member's bytes, unpacked, `size` of them from the start. */
 static unsigned char *npz_bytes(struct cr_store *s, struct cr_diag *diag,
                                 struct cr_arena *mem,
-                                const struct cr_npz_member *m, size_t size)
+                                const struct npz_part *m, size_t size)
 {
     unsigned char *to = CR_NEWS(mem, unsigned char, size), *from;
 
@@ -327,7 +327,7 @@ static unsigned char *npz_bytes(struct cr_store *s, struct cr_diag *diag,
 
 /* Finds the payload behind the local header, and reads the npy header. */
 static bool npz_member(struct cr_store *s, struct cr_diag *diag, int64_t limit,
-                       struct cr_npz_member *m, struct cr_entry *to)
+                       struct npz_part *m, struct cr_entry *to)
 {
     struct cr_arena mem = { 0 };
     unsigned char local[30], *head;
@@ -368,7 +368,7 @@ done:
 
 static int npz_by_place(const void *a, const void *b)
 {
-    const struct cr_npz_member *const *x = a, *const *y = b;
+    const struct npz_part *const *x = a, *const *y = b;
 
     return (*x)->at < (*y)->at ? -1 : (*x)->at > (*y)->at;
 }
@@ -376,11 +376,11 @@ static int npz_by_place(const void *a, const void *b)
 /* No two members share bytes, no two have one name. */
 static bool npz_apart(struct cr_store *s, struct cr_diag *diag)
 {
-    const struct cr_npz_member **m =
-        CR_NEWS(s->arena, const struct cr_npz_member *, s->n);
+    const struct npz_part **m =
+        CR_NEWS(s->arena, const struct npz_part *, s->n);
 
     for (int i = 0; i < s->n; i++)
-        m[i] = &s->npz[i];
+        m[i] = (struct npz_part *)s->more + i;
     qsort(m, (size_t)s->n, sizeof *m, npz_by_place);
     for (int i = 1; i < s->n; i++)
         if (m[i - 1]->at + m[i - 1]->packed > m[i]->at)
@@ -392,9 +392,10 @@ static bool npz_apart(struct cr_store *s, struct cr_diag *diag)
     return true;
 }
 
-bool cr_npz_open(struct cr_store *s, struct cr_diag *diag)
+static bool npz_open(struct cr_store *s, struct cr_diag *diag)
 {
     struct npz_dir dir = { 0 };
+    struct npz_part *parts;
     unsigned char *p;
     size_t at = 0;
 
@@ -408,10 +409,10 @@ bool cr_npz_open(struct cr_store *s, struct cr_diag *diag)
     p = CR_NEWS(s->arena, unsigned char, dir.size);
     if (!cr_store_pread(s, diag, dir.at, p, (size_t)dir.size))
         return false;
-    s->npz = CR_NEWS(s->arena, struct cr_npz_member, dir.n);
+    parts = s->more = CR_NEWS(s->arena, struct npz_part, dir.n);
     s->entry = CR_NEWS(s->arena, struct cr_entry, dir.n);
     for (int64_t i = 0; i < dir.n; i++) {
-        struct cr_npz_member *m = &s->npz[s->n];
+        struct npz_part *m = &parts[s->n];
         const char *name;
         size_t len;
 
@@ -465,10 +466,10 @@ static void npz_swap(unsigned char *x, size_t width, int64_t n)
         }
 }
 
-bool cr_npz_read(struct cr_store *s, struct cr_diag *diag,
-                 const struct cr_entry *e, enum cr_type type, void *to)
+static bool npz_read(struct cr_store *s, struct cr_diag *diag,
+                     const struct cr_entry *e, enum cr_type type, void *to)
 {
-    const struct cr_npz_member *m = &s->npz[e - s->entry];
+    const struct npz_part *m = (struct npz_part *)s->more + (e - s->entry);
     struct cr_arena mem = { 0 };
     size_t width = cr_type_size(e->spec.type);
     unsigned char *x = npz_bytes(s, diag, &mem, m, (size_t)m->size), *y;
@@ -507,3 +508,18 @@ done:
     cr_arena_free(&mem);
     return ok;
 }
+
+static bool npz_magic(const unsigned char *head)
+{
+    return memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0;
+}
+
+const struct cr_store_type cr_store_npz = {
+    .kind = "NPZ",
+    .suffix = ".npz",
+    .summed = true,
+    .magic = npz_magic,
+    .open = npz_open,
+    .read = npz_read,
+    .write = npz_write,
+};

@@ -22,6 +22,19 @@
 
 static_assert(sizeof CR_ST_PREFIX - 1 == CR_ST_PREFIX_LEN, "formats.md 9.4");
 
+static const struct cr_store_type *const store_types[] = {
+    &cr_store_ms,
+    &cr_store_npz,
+};
+
+const struct cr_store_type *cr_store_type_of(const char *path)
+{
+    for (size_t i = 0; i < CR_LEN(store_types); i++)
+        if (cr_ends(path, store_types[i]->suffix))
+            return store_types[i];
+    return NULL;
+}
+
 static bool store_bad(struct cr_store *s, struct cr_diag *diag,
                       enum cr_code code, const char *text)
 {
@@ -275,7 +288,7 @@ struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
     struct cr_store *s;
     struct stat st;
     unsigned char *head = NULL;
-    unsigned char magic[9] = "";
+    unsigned char magic[CR_MAGIC] = "";
     size_t n = 0;
     bool ok;
 
@@ -298,11 +311,12 @@ struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
         cr_store_close(s);
         return NULL;
     }
-    if (pread(s->fd, magic, sizeof magic, 0) == sizeof magic &&
-        (memcmp(magic, "PK\3\4", 4) == 0 || memcmp(magic, "PK\5\6", 4) == 0))
-        ok = cr_npz_open(s, diag);
-    else if (cr_ms_claims(magic))
-        ok = cr_ms_open(s, diag);
+    if (pread(s->fd, magic, sizeof magic, 0) == sizeof magic)
+        for (size_t i = 0; i < CR_LEN(store_types) && !s->type; i++)
+            if (store_types[i]->magic(magic))
+                s->type = store_types[i];
+    if (s->type)
+        ok = s->type->open(s, diag);
     else
         ok = store_head(s, diag, &head, &n) &&
              cr_st_parse(s, diag, (const char *)head + 8, n - 8) &&
@@ -334,8 +348,7 @@ int64_t cr_store_size(const struct cr_store *s)
 
 const char *cr_store_kind(const struct cr_store *s)
 {
-    return s->npz    ? "NPZ"
-           : s->ms   ? "MindSpore checkpoint"
+    return s->type   ? s->type->kind
            : s->ours ? "cellrun checkpoint"
                      : "safetensors";
 }
@@ -400,7 +413,7 @@ bool cr_store_is_ours(const struct cr_store *s)
 
 bool cr_store_is_summed(const struct cr_store *s)
 {
-    return s->ours || s->npz || s->summed;
+    return s->ours || s->summed || (s->type && s->type->summed);
 }
 
 bool cr_store_is_train(const struct cr_store *s)
@@ -433,8 +446,8 @@ static void store_truth(unsigned char *x, size_t n)
 static bool store_bytes(struct cr_store *s, struct cr_diag *diag,
                         const struct cr_entry *e, size_t at, void *to, size_t n)
 {
-    return s->ms ? cr_ms_pread(s, diag, e, (int64_t)at, to, n)
-                 : cr_store_pread(s, diag, e->offset + (int64_t)at, to, n);
+    return s->type ? s->type->bytes(s, diag, e, (int64_t)at, to, n)
+                   : cr_store_pread(s, diag, e->offset + (int64_t)at, to, n);
 }
 
 bool cr_store_read(struct cr_store *s, struct cr_diag *diag,
@@ -453,8 +466,8 @@ bool cr_store_read(struct cr_store *s, struct cr_diag *diag,
                         "not read: %s",
                         cr_quote(diag->arena, e->name, strlen(e->name)),
                         cr_quote(diag->arena, e->dtype, strlen(e->dtype)));
-    if (s->npz)
-        return cr_npz_read(s, diag, e, type, to);
+    if (s->type && s->type->read)
+        return s->type->read(s, diag, e, type, to);
     for (size_t at = 0; at < e->bytes; at += STORE_CHUNK) {
         size_t n = e->bytes - at < STORE_CHUNK ? e->bytes - at : STORE_CHUNK;
         unsigned char *x = direct ? (unsigned char *)to + at : chunk;
@@ -477,8 +490,8 @@ bool cr_store_check(struct cr_store *s, struct cr_diag *diag,
     unsigned char chunk[STORE_CHUNK];
     uint32_t crc = 0;
 
-    if (s->npz)
-        return cr_npz_read(s, diag, e, e->spec.type, NULL);
+    if (s->type && s->type->read)
+        return s->type->read(s, diag, e, e->spec.type, NULL);
     for (size_t at = 0; at < e->bytes; at += STORE_CHUNK) {
         size_t n = e->bytes - at < STORE_CHUNK ? e->bytes - at : STORE_CHUNK;
 

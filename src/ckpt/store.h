@@ -10,6 +10,7 @@
 
 #define CR_ST_HEADER_MAX 100000000
 #define CR_ST_NAME_MAX 1024
+#define CR_MAGIC 9 /* bytes that tell one format from another */
 
 /* Bytes 8 to 69 of every file of ours, and then the digits of its CRC. */
 #define CR_ST_PREFIX \
@@ -17,9 +18,6 @@
 #define CR_ST_PREFIX_LEN 62
 #define CR_ST_VERSION_AT 35 /* of the 1 in the prefix */
 #define CR_ST_CRC_AT 70     /* in the file */
-
-struct cr_npz_member;
-struct cr_ms_tensor;
 
 struct cr_store {
     struct cr_arena *arena;
@@ -32,9 +30,8 @@ struct cr_store {
     struct cr_entry *entry;
     const struct cr_entry **sorted; /* by name */
     struct cr_meta *meta;
-    /* one per entry in NPZ, in MindSpore's; both NULL: safetensors */
-    struct cr_npz_member *npz;
-    struct cr_ms_tensor *ms;
+    const struct cr_store_type *type; /* NULL: safetensors */
+    void *more;                       /* the type's own, one per entry */
 };
 
 /* n bytes from `at`; false after reporting. */
@@ -65,20 +62,32 @@ void cr_st_header(struct cr_buf *to, const struct cr_meta *meta, int n_meta,
                   const struct cr_tensor *tensors, const int *order, int n);
 size_t cr_st_size(const struct cr_tensor *tensor);
 
-bool cr_npz_open(struct cr_store *store, struct cr_diag *diag);
-/* `to` may be NULL: then the member is only verified. */
-bool cr_npz_read(struct cr_store *store, struct cr_diag *diag,
+/*
+ * What another format than safetensors brings: one file with such a table,
+ * and one line in store.c. A file is of the first whose magic fits.
+ */
+struct cr_store_type {
+    const char *kind;   /* "NPZ": what people are told */
+    const char *suffix; /* ".npz": files of this name are written so */
+    bool summed;        /* every file has checksums */
+    /* Whether a file that begins with these CR_MAGIC bytes is one. */
+    bool (*magic)(const unsigned char *head);
+    /* Fills entries and metadata; false after reporting. */
+    bool (*open)(struct cr_store *store, struct cr_diag *diag);
+    /* n bytes of an entry from its byte `at`; or, where a tensor can only be
+     * had as a whole, NULL and `read`: as `type` into `to`, or with `to` NULL
+     * verified only. */
+    bool (*bytes)(struct cr_store *store, struct cr_diag *diag,
+                  const struct cr_entry *entry, int64_t at, void *to, size_t n);
+    bool (*read)(struct cr_store *store, struct cr_diag *diag,
                  const struct cr_entry *entry, enum cr_type type, void *to);
-bool cr_npz_write(struct cr_diag *diag, const char *path,
+    bool (*write)(struct cr_diag *diag, const char *path,
                   const struct cr_tensor *tensors, int n);
+};
 
-/* Whether a file that begins so, of 9 bytes at least, is MindSpore's. */
-bool cr_ms_claims(const unsigned char *head);
-bool cr_ms_open(struct cr_store *store, struct cr_diag *diag);
-/* n bytes of an entry from its byte `at`, wherever its slices lie. */
-bool cr_ms_pread(struct cr_store *store, struct cr_diag *diag,
-                 const struct cr_entry *entry, int64_t at, void *to, size_t n);
-bool cr_ms_write(struct cr_diag *diag, const char *path,
-                 const struct cr_tensor *tensors, int n);
+extern const struct cr_store_type cr_store_ms, cr_store_npz;
+
+/* The format whose suffix the name has; NULL: safetensors. */
+const struct cr_store_type *cr_store_type_of(const char *path);
 
 #endif

@@ -200,13 +200,14 @@ static void written(void)
     if (fd < 0)
         abort();
     close(fd);
-    ok(cr_ms_write(&diag, path, tensors, 2), "a file is written");
+    ok(cr_store_ms.write(&diag, path, tensors, 2), "a file is written");
     p = slurp(CORPUS "/golden", &n);
     q = slurp(path, &m);
     ok(p && q && m == 85 + 17 && memcmp(p, q, 85) == 0,
        "byte by byte as MindSpore writes it");
     ok(sound(path), "its checksum holds");
-    ok(!cr_ms_write(&diag, path, tensors, 3), "without values there is none");
+    ok(!cr_store_ms.write(&diag, path, tensors, 3),
+       "without values there is none");
     q = slurp(path, &n);
     ok(q && n == m, "what was there is still there");
     unlink(path);
