@@ -348,8 +348,13 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
         if (score->single)
             score->value = cr_metric_value(use, state, e->classes);
         if (use->metric->curve) {
-            score->table = use->metric->curve(use->opts, state, &e->mem,
-                                              &score->rows);
+            const double *curve = use->metric->curve(use->opts, state, &e->mem,
+                                                     &score->rows);
+
+            /* scores outlive the memory of the states */
+            score->table = cr_grow(&e->arena, curve, (size_t)score->rows * 3,
+                                   (size_t)score->rows * 3 + 1,
+                                   sizeof *curve);
             score->columns = 3;
         } else if (score->table) {
             score->columns = cr_metric_table(use, state, e->classes,

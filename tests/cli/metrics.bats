@@ -79,3 +79,10 @@ END2
     [[ $output == *"did you mean 'Right'?"* ]]
     run -0 "$CELLRUN" check c.yaml 'metrics={Right: {}, name: right}'
 }
+
+@test "curves last as long as the run" {
+    "$CELLRUN" train c.yaml -o run -q --epochs 3 'metrics=[auc, ROC]' >summary
+    grep -q '^eval.roc: \[\[0, 0, ' summary
+    run -0 "$CELLRUN" eval --ckpt run/ckpt/last --metrics roc
+    [ "eval.$output" = "$(grep '^eval.roc' summary)" ]
+}
