@@ -33,7 +33,9 @@ static bool multilabel_plan(struct cr_plan *p)
                         "classes)",
                         cr_show(p->arena, x), cr_show(p->arena, t));
     p->bound[T] =
-        (struct cr_bound){ .set = true, .low = -1, .high = x->dim[1] };
+        (struct cr_bound){
+            .set = true, .computed = true, .low = -1, .high = x->dim[1]
+        };
     p->out[0] = CR_SPEC(x->dim[0]);
     return true;
 }

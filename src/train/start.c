@@ -130,6 +130,18 @@ static void start_good(struct cr_train *t)
     t->good = t->saved;
 }
 
+/* What belongs to this process, whatever the checkpoint says. */
+static void start_state(struct cr_train *t)
+{
+    char *dir = realpath(t->config->dir, NULL);
+
+    t->state.seed = t->seed;
+    t->state.config_dir = cr_strdup(t->arena, dir ? dir : t->config->dir);
+    t->state.optimizer = t->optim.optim->about.name;
+    t->state.plugins = cr_plugin_marks(t->config);
+    free(dir);
+}
+
 bool cr_train_restore(struct cr_train *t, struct cr_store *store)
 {
     const char *text = cr_store_meta(store, "cellrun.state");
@@ -168,6 +180,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
                              t->state.wait >= t->train.early_stop.patience;
     start_good(t);
     t->optim.factor = t->state.nan.factor;
+    start_state(t);
     return true;
 }
 
@@ -322,18 +335,6 @@ static void start_fresh(struct cr_train *t)
         s->columns[s->n_columns++] = data->column[i];
     s->classes = data->classes;
     s->class_names = data->class_names;
-}
-
-/* What belongs to this process, whatever the checkpoint says. */
-static void start_state(struct cr_train *t)
-{
-    char *dir = realpath(t->config->dir, NULL);
-
-    t->state.seed = t->seed;
-    t->state.config_dir = cr_strdup(t->arena, dir ? dir : t->config->dir);
-    t->state.optimizer = t->optim.optim->about.name;
-    t->state.plugins = cr_plugin_marks(t->config);
-    free(dir);
 }
 
 static bool start_keep(void *ctx, const char *line)

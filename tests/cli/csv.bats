@@ -188,6 +188,23 @@ t.yaml:5:68: error: there is no field 7, rows have 3: 0 to 2 [E0006]
     [[ $output == *"3 samples to train on"* ]]
 }
 
+@test "labels that a loss computes must be classes, too" {
+    printf 'a,b,x,y\n0,-1,1,2\n1,0,2,1\n' >f.csv
+    table f.csv '{x: {fields: "2:4", type: float32}, label: {fields: "0:2", type: int32}}'
+    sed -i '/^loss/d; s/^network.*/network: [{Dense: {out_channels: 2}}]/' t.yaml
+    cat >>t.yaml <<'END'
+loss:
+  inputs: [y, label]
+  cells: {margin: MultilabelMarginLoss}
+  construct: return margin(y, label * k)
+END
+    sed 's/ k)/ 1)/' t.yaml >one.yaml
+    run -0 "$CELLRUN" train one.yaml -o one -q
+    sed -i 's/ k)/ 1000000)/' t.yaml
+    run -3 --separate-stderr "$CELLRUN" train t.yaml -o many -q
+    [[ ${stderr_lines[0]} == "t.yaml:"*": error: an index that the network computes is "*"1000000, outside of -1 to 1 [E0204]" ]]
+}
+
 @test "a split keeps the shares of numbers, not of texts" {
     printf 'a,label\nu,0\nv,1\nw,2\n' >f.csv
     table f.csv '{x: a, label: label}'
