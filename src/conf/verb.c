@@ -304,7 +304,13 @@ static void verb_assignment(struct line *l, const char *text, int arg)
 
 static void verb_operand(struct line *l, int i)
 {
-    if (l->cli->verb->takes_config && verb_assigns(l->argv[i])) {
+    const struct cr_verb *verb = l->cli->verb;
+    bool config = verb->takes_config &&
+                  (!verb->config_after ||
+                   (l->n_operands > 0 &&
+                    strcmp(l->operands[0], verb->config_after) == 0));
+
+    if (config && verb_assigns(l->argv[i])) {
         verb_assignment(l, l->argv[i], i);
         return;
     }

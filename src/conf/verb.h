@@ -38,6 +38,7 @@ struct cr_verb {
     const char *usage;           /* "FILE... [key=value...] [flags]" */
     int min_operands, max_operands; /* max < 0: any number */
     bool takes_config;           /* operands may be assignments */
+    const char *config_after;    /* only behind this first one; NULL: always */
     int (*run)(struct cr_cli *cli);
 };
 

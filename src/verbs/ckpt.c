@@ -627,5 +627,6 @@ const struct cr_verb cr_verb_ckpt = {
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,
+    .config_after = "load-report",
     .run = ckpt_run,
 };
