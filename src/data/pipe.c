@@ -1,5 +1,6 @@
 #include "data/piping.h"
 
+#include "base/num.h"
 #include "base/par.h"
 #include "base/str.h"
 #include "data/section.h"
@@ -137,6 +138,7 @@ static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
 {
     const struct cr_node *samples = arg(p, "num_samples");
     struct cr_order *o = &p->order;
+    int64_t most;
 
     if (!flag(p->config, arg(p, "shuffle"), "shuffle", p->want.train,
               &o->shuffle) ||
@@ -155,8 +157,9 @@ static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
         o->take = samples->integer;
     if (p->want.overfit_batches > 0) {
         o->fixed = true;
-        if (p->want.overfit_batches * p->batch_size < o->take)
-            o->take = p->want.overfit_batches * p->batch_size;
+        if (cr_mul(&most, p->want.overfit_batches, p->batch_size) &&
+            most < o->take)
+            o->take = most;
     }
     return true;
 }

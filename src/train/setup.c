@@ -135,7 +135,7 @@ struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
     if (train->limit.unit == CR_PERCENT)
         want.limit_fraction = train->limit.value / 100;
     else if (train->limit.unit != CR_UNIT_NONE)
-        want.limit = (int64_t)train->limit.value;
+        want.limit = (int64_t)fmin(train->limit.value, 1e18);
     return want;
 }
 
@@ -219,7 +219,7 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
 
 int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw)
 {
-    return (int64_t)ceil(cr_train_every(t, &thaw->at).steps);
+    return (int64_t)fmin(ceil(cr_train_every(t, &thaw->at).steps), 1e18);
 }
 
 static bool setup_again(struct cr_train *t)

@@ -162,3 +162,11 @@ END
         'freeze.schedule=[{at: 2 epochs, unfreeze: "a.*"}, {at: 3, unfreeze: "b.*"}, {at: 1, unfreeze: "c.*"}]'
     [[ "$stderr" == *"due before the one in front"* ]]
 }
+
+@test "what is due after any run never thaws" {
+    echo 'freeze: {patterns: ["a.*"], schedule: [{at: 1e30, unfreeze: "a.*"}]}' >>net.yaml
+    run -0 --separate-stderr "$CELLRUN" train net.yaml -o run train.epochs=1 \
+        train.limit=1e30 'checkpoint.every=1 steps'
+    [ "$(differ run/ckpt/net-1_1.safetensors run/ckpt/net-1_3.safetensors)" = \
+      "b.bias b.weight c.bias c.weight" ]
+}
