@@ -263,11 +263,11 @@ static bool generate_put(const struct cr_generate *g, int64_t id,
 bool cr_generate_text(struct cr_generate *g, const struct cr_drawing *how,
                       uint64_t seed, uint64_t key,
                       bool (*put)(void *ctx, const char *text, size_t len),
-                      void *ctx)
+                      void *ctx, bool *finite)
 {
     struct cr_rng rng = cr_rng(seed, CR_STREAM_TEXT, key, 0);
-    struct cr_diag *diag = g->config->diag;
 
+    *finite = true;
     if (!generate_prompt(g, how->prompt))
         return false;
     if (!g->tried && g->n < g->window && !generate_causal(g))
@@ -283,9 +283,10 @@ bool cr_generate_text(struct cr_generate *g, const struct cr_drawing *how,
         if (!y)
             return false;
         id = generate_draw(g, y, how, cr_rng_double(&rng, (uint64_t)i));
-        if (id < 0)
-            return cr_error(diag, CR_NOWHERE, CR_E_DIVERGED,
-                            "the output of the network is not finite");
+        if (id < 0) {
+            *finite = false;
+            break;
+        }
         if (!generate_put(g, id, put, ctx))
             break;
         generate_push(g, id);

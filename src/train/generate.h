@@ -38,12 +38,13 @@ struct cr_generate *cr_generate_open(struct cr_config *config,
 void cr_generate_close(struct cr_generate *generate);
 
 /* Gives the prompt to `put` and then each character when it is drawn; put
- * returns false to end it. False after reporting. */
+ * returns false to end it. It ends as well, with *finite false and no word,
+ * where the output is not finite. False after reporting. */
 bool cr_generate_text(struct cr_generate *generate,
                       const struct cr_drawing *how, uint64_t seed,
                       uint64_t key,
                       bool (*put)(void *ctx, const char *text, size_t len),
-                      void *ctx);
+                      void *ctx, bool *finite);
 
 /* ---- speak.c: texts while training, as the section `sample` says */
 

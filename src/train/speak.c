@@ -115,15 +115,16 @@ bool cr_speak_step(struct cr_speak *s)
     struct cr_buf text = { .arena = &mem };
     int64_t step = t->state.step;
     double now = cr_now();
-    bool ok;
+    bool ok, finite;
 
     if (!cr_every_step(&s->every, step) &&
         !(s->every.seconds > 0 && now - s->last >= s->every.seconds))
         return true;
     s->last = now;
     ok = cr_generate_text(s->generate, &s->how, t->seed,
-                          (uint64_t)step, speak_put, &text);
-    if (ok) {
+                          (uint64_t)step, speak_put, &text, &finite);
+    /* if not, the next step meets it, and train.nan says what happens */
+    if (ok && finite) {
         speak_say(t, &mem, cr_buf_text(&text));
         cr_train_record_text(t, cr_buf_text(&text));
     }

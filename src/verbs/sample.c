@@ -98,11 +98,16 @@ static bool sample_text(struct job *j)
 {
     struct cr_buf line = { .arena = j->cli->arena };
     uint64_t seed;
+    bool finite;
 
     j->text.arena = j->cli->arena;
     if (!cr_seed_read(j->model.config, &seed) ||
-        !cr_generate_text(j->generate, &j->how, seed, 0, sample_put, j))
+        !cr_generate_text(j->generate, &j->how, seed, 0, sample_put, j,
+                          &finite))
         return false;
+    if (!finite)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
+                        "the output of the network is not finite");
     if (j->cli->json) {
         cr_buf_str(&line, "{\"text\":");
         cr_buf_json(&line, cr_buf_text(&j->text));

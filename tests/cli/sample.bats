@@ -83,3 +83,15 @@ setup() {
     run -0 "$CELLRUN" sample --ckpt b --length 1
     [ "${output:0:4}" = "the " ]
 }
+
+@test "a run that diverges between two texts" {
+    lm c.yaml
+    sed -i 's/^optimizer.*/optimizer: {SGD: {learning_rate: [0.1, 0.1, 0.1, 1e38, 0.1]}}/' c.yaml
+    echo 'sample: {every: 1 steps, length: 5}' >>c.yaml
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -o stop -q --steps 8
+    [ "${lines[0]}" = "status: diverged" ]
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o back -q --steps 8 \
+        train.nan=fallback 'checkpoint.every=3 steps' train.nan_factor=1e-39
+    [ "${lines[0]}" = "status: completed" ]
+    jq -e -s 'map(select(.split == "fallback")) | length == 1' back/metrics.jsonl
+}
