@@ -52,7 +52,11 @@ void cr_buf_f(struct cr_buf *buf, const char *format, ...)
 
 void cr_buf_json(struct cr_buf *buf, const char *text)
 {
-    size_t n = strlen(text);
+    cr_buf_json_n(buf, text, strlen(text));
+}
+
+void cr_buf_json_n(struct cr_buf *buf, const char *text, size_t n)
+{
     uint32_t code;
     int len;
 

@@ -19,6 +19,8 @@ void cr_buf_char(struct cr_buf *buf, char c);
 void cr_buf_f(struct cr_buf *buf, const char *format, ...) CR_PRINTF(2, 3);
 /* The text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 void cr_buf_json(struct cr_buf *buf, const char *text);
+/* The same of n bytes, which may hold NULs. */
+void cr_buf_json_n(struct cr_buf *buf, const char *text, size_t n);
 /* The text so far; "" when nothing was added. */
 const char *cr_buf_text(const struct cr_buf *buf);
 

@@ -109,14 +109,14 @@ void cr_train_record_more(struct cr_train *t, const char *split, bool ahead,
     cr_arena_free(&mem);
 }
 
-void cr_train_record_text(struct cr_train *t, const char *text)
+void cr_train_record_text(struct cr_train *t, const char *text, size_t n)
 {
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
     save_record_head(t, &b, "sample");
     cr_buf_str(&b, ",\"text\":");
-    cr_buf_json(&b, text);
+    cr_buf_json_n(&b, text, n);
     save_line(t, &b);
     cr_arena_free(&mem);
 }

@@ -126,7 +126,7 @@ bool cr_speak_step(struct cr_speak *s)
     /* if not, the next step meets it, and train.nan says what happens */
     if (ok && finite) {
         speak_say(t, &mem, cr_buf_text(&text));
-        cr_train_record_text(t, cr_buf_text(&text));
+        cr_train_record_text(t, cr_buf_text(&text), text.len);
     }
     cr_arena_free(&mem);
     return ok;

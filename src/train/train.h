@@ -195,7 +195,7 @@ void cr_train_record_eval(struct cr_train *t);
 void cr_train_record_more(struct cr_train *t, const char *split, bool ahead,
                           const char *members);
 /* A text that was drawn behind the present step. */
-void cr_train_record_text(struct cr_train *t, const char *text);
+void cr_train_record_text(struct cr_train *t, const char *text, size_t n);
 /* What the system holds back so far; reports once what cannot be written. */
 void cr_train_flush(struct cr_train *t);
 

@@ -110,7 +110,7 @@ static bool sample_text(struct job *j)
                         "the output of the network is not finite");
     if (j->cli->json) {
         cr_buf_str(&line, "{\"text\":");
-        cr_buf_json(&line, cr_buf_text(&j->text));
+        cr_buf_json_n(&line, cr_buf_text(&j->text), j->text.len);
         cr_buf_f(&line, ",\"seed\":%" PRIu64 "}\n", seed);
         fputs(line.text, stdout);
     } else if (j->last != '\n') {

@@ -95,3 +95,14 @@ setup() {
     [ "${lines[0]}" = "status: completed" ]
     jq -e -s 'map(select(.split == "fallback")) | length == 1' back/metrics.jsonl
 }
+
+@test "texts of bytes may hold any of them" {
+    lm c.yaml
+    perl -e 'print pack "C*", map { $_ % 3 } 1 .. 9000' >text
+    sed -i 's/files: text,/files: text, unit: byte,/' c.yaml
+    echo 'sample: {every: 40 steps, length: 50}' >>c.yaml
+    "$CELLRUN" train c.yaml -o r -q
+    jq -e -s 'map(select(.split == "sample") | .text | length) == [50, 50]' \
+        r/metrics.jsonl
+    "$CELLRUN" sample --ckpt r --length 50 --json | jq -e '.text | length == 50'
+}
