@@ -97,7 +97,7 @@ const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena, const char *dir,
     return file;
 }
 
-static bool publish_same(const char *a, const char *b)
+bool cr_ckpt_same(const char *a, const char *b)
 {
     struct stat x, y;
 
@@ -145,7 +145,7 @@ static bool publish_link(struct cr_diag *diag, const char *from, const char *to)
         cr_strf(&mem, ".%s.tmp.%ld", cr_path_base(to), (long)getpid());
     bool ok = true;
 
-    if (publish_same(from, to))
+    if (cr_ckpt_same(from, to))
         goto done;
     part = cr_path_join(&mem, cr_path_dir(&mem, to), part);
     unlink(part);
@@ -192,10 +192,10 @@ bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
         goto done;
     file = cr_ckpt_list(&mem, dir, own.prefix, &n);
     for (int i = 0; i < n; i++)
-        if (i >= p->keep && !publish_same(file[i].path, p->path) &&
-            !publish_same(file[i].path, best) &&
-            !(p->resumed && publish_same(file[i].path, p->resumed)) &&
-            !(p->good && publish_same(file[i].path, p->good)))
+        if (i >= p->keep && !cr_ckpt_same(file[i].path, p->path) &&
+            !cr_ckpt_same(file[i].path, best) &&
+            !(p->resumed && cr_ckpt_same(file[i].path, p->resumed)) &&
+            !(p->good && cr_ckpt_same(file[i].path, p->good)))
             unlink(file[i].path);
 done:
     cr_arena_free(&mem);

@@ -218,6 +218,34 @@ static bool save_is_good(const struct cr_train *t)
             cr_every_step(&t->save_every, t->state.step));
 }
 
+void cr_train_keep_best(struct cr_train *t)
+{
+    t->kept = (struct cr_best){ .metric = t->state.best_metric,
+                                .value = t->state.best,
+                                .step = t->state.best_step };
+}
+
+/* The best is what can be had: a score whose parameters are nowhere is none.
+ * Later evaluations compete with the one before it. `told`: the last problem
+ * is that of the file. */
+static void save_lose_best(struct cr_train *t, const char *path, bool told)
+{
+    const char *best = cr_rundir_file(&t->dir, "ckpt/best.safetensors");
+    struct cr_state *s = &t->state;
+
+    if (!s->best_metric || s->best_step == t->kept.step ||
+        cr_ckpt_same(path, best))
+        return;
+    if (told)
+        cr_note(t->diag,
+                "the best so far, %s %.4f at epoch %" PRId64 ", is not saved%s",
+                s->best_metric, s->best, cr_train_best_epoch(t),
+                t->kept.metric ? ": the one before it stays" : "");
+    s->best_metric = t->kept.metric;
+    s->best = t->kept.value;
+    s->best_step = t->kept.step;
+}
+
 bool cr_train_save(struct cr_train *t, enum cr_end *end)
 {
     int64_t step = t->state.step, good = t->state.nan.good_step;
@@ -229,6 +257,7 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
     if (!cr_net_finite(t->net)) {
         t->why = cr_strf(t->arena,
                          "a parameter is not finite after step %" PRId64, step);
+        save_lose_best(t, cr_train_ckpt_name(t, step), false);
         *end = CR_END_DIVERGED;
         return false;
     }
@@ -240,11 +269,14 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
     }
     t->saved_step = step; /* also when it fails: the next one is tried */
     t->saved_eval = t->state.eval_step;
-    if (save_write(t, path))
+    if (save_write(t, path)) {
+        cr_train_keep_best(t);
         return true;
+    }
     t->state.nan.good_step = good;
     t->good = good_path;
     t->unsaved = true;
+    save_lose_best(t, path, true);
     cr_console_problems(&t->console, t->diag);
     if (t->checkpoint.on_save_error != CR_SAVE_ABORT)
         return true;

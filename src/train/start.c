@@ -176,6 +176,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     t->saved = cr_store_path(store);
     t->saved_step = t->state.step;
     t->saved_eval = t->state.eval_step;
+    cr_train_keep_best(t);
     t->state.stopped_early = t->train.early_stop.patience > 0 &&
                              t->state.wait >= t->train.early_stop.patience;
     start_good(t);

@@ -50,6 +50,13 @@ enum cr_end {
     CR_END_FAILED           /* data, disk: diag says what */
 };
 
+/* The best checkpoint that there is. */
+struct cr_best {
+    const char *metric;     /* NULL: none yet */
+    double value;
+    int64_t step;
+};
+
 /* How often something happens, in steps or seconds. */
 struct cr_every {
     double steps, seconds;  /* one of the two; else 0 */
@@ -105,6 +112,7 @@ struct cr_train {
     long long started_at;   /* the time of day then */
     const char *started_text; /* of a run resumed: when it first began */
     double seconds_before;  /* and what it has taken until now */
+    struct cr_best kept;    /* what the best checkpoint is of */
     bool unsaved;           /* a checkpoint could not be written */
     const struct cr_node *old_record; /* of a run that was over already */
 };
@@ -185,6 +193,8 @@ const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step);
 /* Saves the present state. False when the run must end for it: *end, with
  * t->why if it has diverged. */
 bool cr_train_save(struct cr_train *t, enum cr_end *end);
+/* The best of the state is in a file. */
+void cr_train_keep_best(struct cr_train *t);
 void cr_train_record(struct cr_train *t, double lr, double grad_norm,
                      double rate);
 /* Of the step under way, whose update is left out at that scale. */

@@ -84,6 +84,27 @@ disk() {
     cmp a/ckpt/last.safetensors r/ckpt/last.safetensors
 }
 
+@test "the best is what is on disk: one that could not be saved is none" {
+    run -0 "$CELLRUN" train c.yaml -o a -q 'metrics=[loss]'
+    [[ $output == *"best.loss: "*" at epoch 3"* ]]
+    mkdir -p r/ckpt/c-3_19.safetensors
+    run -1 --separate-stderr "$CELLRUN" train c.yaml -o r -q --force \
+        'metrics=[loss]'
+    [[ $stderr == *"c-3_19.safetensors: error: "*"[E0602]"* ]]
+    [[ $stderr == *"the best so far, loss "*" at epoch 3, is not saved: the one before it stays"* ]]
+    [[ $output == *"best.loss: "*" at epoch 2"* ]]
+    run -0 jq -e '.best.epoch == 2 and .best.step == 38' r/record.json
+    best=$(jq .best.value r/record.json)
+    run -0 "$CELLRUN" eval --ckpt r --json
+    jq -e ".loss - $best | fabs < 1e-4" <<<"$output"
+    # a run that saved nothing has no best
+    mkdir -p n/ckpt/c-{1,2,3}_19.safetensors
+    run -1 --separate-stderr "$CELLRUN" train c.yaml -o n -q --force \
+        'metrics=[loss]'
+    [[ $output != *"best."* ]]
+    run -0 jq -e 'has("best") | not' n/record.json
+}
+
 @test "/dev/full, closed stdout: exit 1, and the run is whole" {
     run -1 sh -c '"$CELLRUN" train c.yaml -o a -q >/dev/full'
     [[ $output == *"cannot write standard output: No space left on device"* ]]
