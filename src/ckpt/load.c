@@ -322,9 +322,13 @@ static bool load_values(struct cr_load_job *job)
     for (int i = 0; i < job->n_targets; i++) {
         struct cr_load_target *t = &job->target[i];
 
-        if (t->fate == CR_LOAD_DONE)
-            ok &= cr_store_read(job->store, job->diag, t->entry, CR_REAL,
-                                t->param->data);
+        if (t->fate != CR_LOAD_DONE)
+            continue;
+        /* a network for check has no room for values */
+        ok &= t->param->data
+                  ? cr_store_read(job->store, job->diag, t->entry, CR_REAL,
+                                  t->param->data)
+                  : cr_store_check(job->store, job->diag, t->entry);
     }
     for (int i = 0; cr_store_is_ours(job->store) && i < job->n_sources; i++)
         if (!job->source[i].read)

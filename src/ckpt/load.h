@@ -16,7 +16,8 @@ struct cr_load_report {
 
 /* Does what the section `load` says, if there is one. `path`, when not NULL,
  * is loaded instead of its ckpt (train --load), relative to the current
- * directory. Reports all that does not fit at once. */
+ * directory. Reports all that does not fit at once. A network without values
+ * gets none: its load is checked, no more. */
 bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
              struct cr_load_report *report);
 

@@ -2,15 +2,17 @@
  * check: finds everything that is wrong with a config, and runs nothing.
  *
  * What a run needs is made as a run makes it, all but the values of the
- * parameters; so whatever train would refuse, check refuses in the same
- * words. A config without data, loss and optimizer is checked as far as it
- * goes. What a run would cost is estimated from the plan.
+ * parameters; so whatever train would refuse, a file of `load` too, check
+ * refuses in the same words. A config without data, loss and optimizer is
+ * checked as far as it goes. What a run would cost is estimated from the
+ * plan.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "ckpt/load.h"
 #include "conf/verb.h"
 #include "train/train.h"
 #include "train/view.h"
@@ -90,7 +92,8 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
     struct cr_train t = { .cli = cli, .arena = cli->arena,
                           .diag = cli->diag, .config = config,
                           .flags = { .check = true } };
-    bool ok = cr_train_prepare(&t);
+    struct cr_load_report load;
+    bool ok = cr_train_prepare(&t) && cr_load(config, t.net, NULL, &load);
 
     if (ok) {
         check_network(t.net, cost);
@@ -117,6 +120,7 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
     struct cr_diag *said = &first;
     struct cr_view view = { .config = config, .batch = 1 };
     struct cr_optim_use optim;
+    struct cr_load_report load;
     bool ok = cr_config_check(config) && cr_seed_read(config, &view.seed);
 
     if (cr_section(config, "optimizer"))
@@ -133,6 +137,7 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
     }
     config->diag = cli->diag;
     cr_diag_join(cli->diag, said);
+    ok = ok && cr_load(config, view.net, NULL, &load);
     if (ok)
         check_network(view.net, cost);
     return ok && cli->diag->errors == 0;
@@ -190,9 +195,10 @@ const struct cr_verb cr_verb_check = {
     .about = {
         .name = "check",
         .summary = "Find everything that is wrong with a config.",
-        .detail = "Keys, types, references, shapes and the headers of the "
-                  "data; what a run would cost is estimated. Without data, "
-                  "loss and optimizer a config is checked as far as it goes.",
+        .detail = "Keys, types, references, shapes, the headers of the data "
+                  "and the weights of `load`; what a run would cost is "
+                  "estimated. Without data, loss and optimizer a config is "
+                  "checked as far as it goes.",
         .example = "cellrun check mnist.yaml optimizer.learning_rate=0.1\n"
                    "cellrun check mnist.yaml --data\n",
         .opts = check_opts,

@@ -122,3 +122,22 @@ END
     run -0 "$CELLRUN" check "$BATS_TEST_DIRNAME/../../configs/seeds/box_select.yaml"
     [ "$output" = "ok: 0 parameters, 0 of them trained" ]
 }
+
+@test "check looks at load" {
+    run -4 --separate-stderr "$CELLRUN" check "$digits" load=nosuch
+    [ -z "$output" ]
+    [[ "$stderr" == *"nosuch"*"[E0301]"* ]]
+    run -0 "$CELLRUN" train "$digits" -q -o r train.limit=64
+    run -0 --separate-stderr "$CELLRUN" check "$digits" load="$PWD/r"
+    [[ "$output" == ok:* ]]
+    [ -z "$stderr" ]
+    run -4 --separate-stderr "$CELLRUN" check "$digits" load="$PWD/r" \
+        network.dense_relu_sequential.4.out_channels=11
+    [[ "$stderr" == *"2 of 6 parameters of the network cannot be loaded"* ]]
+    # a network alone, and a checkpoint that is damaged
+    printf 'base: %s\nload: {ckpt: r}\n' "$digits" >net.yaml
+    run -0 "$CELLRUN" check net.yaml '~loss' '~optimizer'
+    printf x | dd of="$(readlink -f r/ckpt/last.safetensors)" bs=1 \
+        seek=300000 conv=notrunc status=none
+    run -4 "$CELLRUN" check net.yaml '~loss' '~optimizer' load.ckpt=r
+}
