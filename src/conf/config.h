@@ -72,6 +72,8 @@ bool cr_config_plugins(struct cr_config *config);
 const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
                                 const char *column, int64_t classes);
 int64_t cr_config_class(struct cr_config *config, const char *name);
+/* All of them, in order; n 0: none is known (yet). */
+const struct cr_strs *cr_config_classes(struct cr_config *config);
 
 /* A section's descriptor; `owner` modules define them (registry.def). */
 struct cr_section {

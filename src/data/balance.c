@@ -110,12 +110,17 @@ const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
     return f->value;
 }
 
-int64_t cr_config_class(struct cr_config *config, const char *name)
+const struct cr_strs *cr_config_classes(struct cr_config *config)
 {
     const struct cr_strs *known = *cr_config_shared(config, "class names");
 
-    if (!known)
-        known = &config->classes;
+    return known ? known : &config->classes;
+}
+
+int64_t cr_config_class(struct cr_config *config, const char *name)
+{
+    const struct cr_strs *known = cr_config_classes(config);
+
     for (int i = 0; i < known->n; i++)
         if (strcmp(known->v[i], name) == 0)
             return i;

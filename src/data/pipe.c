@@ -19,6 +19,36 @@ static const struct cr_node *arg(const struct cr_pipe *p, const char *name)
     return cr_node_get(args, name);
 }
 
+/* `eval --data FOLDER`: the data set of the split, all of it, from another
+ * folder. Its other arguments hold. */
+static bool choose_folder(struct cr_pipe *p)
+{
+    struct cr_config *c = p->config;
+    const struct cr_about *about = p->source.about;
+    struct cr_pos pos = cr_at_file(c->arena, p->want.path);
+    const struct cr_opt *row = about->opts;
+    char *real, *opts;
+
+    while (row->name && strcmp(row->name, "dataset_dir") != 0)
+        row++;
+    if (!row->name) {
+        cr_error(c->diag, pos, CR_E_DATA_FORMAT,
+                 "is a folder, and dataset.%s is %s, which takes none",
+                 p->want.split, about->name);
+        cr_note(c->diag, "a YAML file with a dataset takes any");
+        return false;
+    }
+    real = realpath(p->want.path, NULL);
+    opts = cr_alloc(c->arena, 1, about->size);
+    memcpy(opts, p->source.opts, about->size);
+    /* not relative to the config, but to where we are */
+    *(const char **)(void *)(opts + row->at) =
+        cr_strdup(c->arena, real ? real : p->want.path);
+    free(real);
+    p->source.opts = opts;
+    return true;
+}
+
 /* The data set of the split: its own, or, for eval, a part of train. */
 static bool choose_source(struct cr_pipe *p, struct cr_data_section *section,
                           bool *aside)
@@ -50,7 +80,7 @@ static bool choose_source(struct cr_pipe *p, struct cr_data_section *section,
                         CR_E_MISSING_SECTION,
                         "there is no data set dataset.%s", split);
     }
-    return true;
+    return !p->want.path || choose_folder(p);
 }
 
 static bool flag(struct cr_config *c, const struct cr_node *node,
@@ -463,7 +493,7 @@ static bool pipe_open(struct cr_pipe *p)
                                            : section.batch.batch_size;
     p->order.n = p->set.count;
     make_reader(p, &section);
-    split = !p->want.dataset && !data.eval.about &&
+    split = !p->want.dataset && !p->want.path && !data.eval.about &&
             cr_node_get(cr_section(c, "dataset"), "split") &&
             strcmp(p->want.split, "test") != 0;
     if (split && !make_split(p, &data.split, aside))

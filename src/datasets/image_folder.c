@@ -33,7 +33,9 @@ static const struct cr_opt image_folder_opts[] = {
                 "and .jpeg unless given. Case does not matter."),
     CR_NODE(struct image_folder, class_indexing,
             "Numbers of classes, {cat: 0, dog: 1}; folders not named are "
-            "left out. Unless given: sorted by name, from 0."),
+            "left out. Unless given: sorted by name, from 0, and for other "
+            "data than the training data the numbers of the same names "
+            "there."),
     CR_BOOL_OR(struct image_folder, decode, true,
                "Images come decoded, so false is refused; the op Decode may "
                "stand all the same."),
@@ -173,6 +175,56 @@ static bool folder_is_dir(struct cr_arena *arena, const char *root,
            S_ISDIR(st.st_mode);
 }
 
+/* "ant, bee and 3 more" */
+static const char *folder_list(struct cr_arena *arena,
+                               const struct cr_strs *names)
+{
+    struct cr_buf b = { .arena = arena };
+    int most = names->n > 6 ? 5 : names->n;
+
+    for (int i = 0; i < most; i++)
+        cr_buf_f(&b, "%s%s", i ? ", " : "", names->v[i]);
+    if (names->n > most)
+        cr_buf_f(&b, " and %d more", names->n - most);
+    return cr_buf_text(&b);
+}
+
+/* Folders of other data than those trained on: the number of a class is the
+ * one it has there, and there may be fewer. */
+static bool folder_known(struct folder_set *f, const char *root,
+                         struct cr_dataset *to)
+{
+    struct cr_config *c = f->config;
+    const struct cr_strs *known = cr_config_classes(c);
+    const char **names;
+    int64_t i, n = folder_names(c, root, &names);
+
+    for (i = 0; i < n; i++) {
+        int k = 0;
+
+        if (!folder_is_dir(c->arena, root, names[i]))
+            continue;
+        while (k < known->n && strcmp(known->v[k], names[i]) != 0)
+            k++;
+        if (k == known->n) {
+            cr_error(c->diag,
+                     cr_at_file(c->arena,
+                                cr_path_join(c->arena, root, names[i])),
+                     CR_E_DATA_RANGE,
+                     "'%s' is none of the classes %s of the training data",
+                     names[i], folder_list(c->arena, known));
+            cr_hint(c->diag, "class_indexing tells which folder is which "
+                             "class");
+            return false;
+        }
+        if (!folder_class(f, root, names[i], k))
+            return false;
+    }
+    to->classes = known->n;
+    to->class_names = known->v;
+    return n >= 0;
+}
+
 static bool folder_sorted(struct folder_set *f, const char *root,
                           struct cr_dataset *to)
 {
@@ -304,6 +356,8 @@ static bool folder_open(struct cr_config *config, const void *opts,
         f->extensions = (struct cr_strs){ .v = usual, .n = CR_LEN(usual) };
     if (!(o->class_indexing
               ? folder_indexed(f, root, o->class_indexing, to)
+          : cr_config_classes(config)->n > 0
+              ? folder_known(f, root, to)
               : folder_sorted(f, root, to)))
         return false;
     if (f->n == 0)

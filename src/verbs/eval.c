@@ -21,8 +21,9 @@ static const struct cr_opt eval_opts[] = {
            "Checkpoint, or run directory (its best, else its last).",
            .text = "CKPT"),
     CR_STR_MAY(struct eval, data,
-               "A split (train, eval, test), a folder, or a YAML file with a "
-               "dataset; by default the split eval, else test.",
+               "A split (train, eval, test), a folder in place of its "
+               "dataset_dir, or a YAML file with a dataset; by default the "
+               "split eval, else test.",
                .text = "DATA"),
     CR_STR_MAY(struct eval, metrics,
                "Metrics instead of the config's, separated by commas.",

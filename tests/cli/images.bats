@@ -151,3 +151,67 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     [[ "$output" == *"a batch needs one shape"* ]]
     [[ "$output" == *"Resize: {size: [height, width]}"* ]]
 }
+
+# plain FILE: nothing random, whatever the size of the images
+plain() {
+    recipe "$1" '[[20, 24]]'
+    sed -i '/^  image:/,/CutMix/c\  image: [{Resize: {size: [20, 24]}}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]' "$1"
+    sed -i '/^  label:/d' "$1"
+}
+
+@test "eval --data takes a folder in place of the data set's" {
+    folder train 4 12 10
+    folder eval 2 12 10
+    plain a.yaml
+    run -0 "$CELLRUN" train a.yaml -q -o r train.epochs=1
+    mkdir -p there/wrong empty
+    cp -r eval there/right
+    rm -r there/right/ant there/right/bee
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r --json
+    jq -e '.samples == 6' <<<"$output"
+    cd there
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt ../r --data right --json
+    jq -e '.samples == 2' <<<"$output"
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt ../r --data ../train --json
+    jq -e '.samples == 12' <<<"$output"
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt ../r --data ../empty
+    [[ $stderr == *"empty' has no images"* ]]
+    # a part that was set aside does not make the folder smaller
+    sed -e '/^  eval:/d' -e '/^  train:/a\  split: {eval_from_train: 25%}' \
+        ../a.yaml >../b.yaml
+    run -0 "$CELLRUN" train ../b.yaml -q -o ../s train.epochs=1
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt ../s --json
+    jq -e '.samples == 3' <<<"$output"
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt ../s --data right --json
+    jq -e '.samples == 2' <<<"$output"
+}
+
+@test "folders of other data have the classes of the training data" {
+    folder train 4 12 10
+    folder eval 2 12 10
+    plain a.yaml
+    run -0 "$CELLRUN" train a.yaml -q -o r train.epochs=1 metrics='[loss]'
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r --confusion -
+    cat=$(grep ^cat, <<<"$output")
+    rm -r eval/ant eval/bee
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r --confusion -
+    [[ $output == *"truth,ant,bee,cat"* ]]
+    [ "$(grep ^cat, <<<"$output")" = "$cat" ]
+    [[ $output == *$'\nant,0,0,0\nbee,0,0,0\n'* ]]
+    # and while training
+    run -0 "$CELLRUN" train a.yaml -q -o s train.epochs=1 metrics='[loss]'
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt s
+    score=$output
+    [ "eval.$score" = "$("$CELLRUN" train a.yaml -q -o t train.epochs=1 \
+        metrics='[loss]' | grep ^eval.loss)" ]
+    [[ $("$CELLRUN" train a.yaml -q -o u train.epochs=1 metrics='[confusion_matrix]' --json |
+        jq -c '.eval.confusion_matrix[0:2]') == '[[0,0,0],[0,0,0]]' ]]
+    mv eval/cat eval/dog
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt r
+    [[ $stderr == *"eval/dog: error: 'dog' is none of the classes ant, bee, cat of the training data"* ]]
+    run -3 --separate-stderr "$CELLRUN" train a.yaml -q -o v
+    [[ $stderr == *"'dog' is none of the classes"* ]]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r --confusion - \
+        'dataset.eval.ImageFolderDataset.class_indexing={dog: 2}'
+    [ "$(grep ^cat, <<<"$output")" = "$cat" ]
+}
