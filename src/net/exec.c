@@ -250,11 +250,10 @@ double cr_exec_loss(const struct cr_exec *e)
     int64_t i, n = cr_count(&v->spec);
     double sum = 0;
 
-    if (n == 1)
-        return x[0];
     for (i = 0; i < n; i++)
         sum += x[i];
-    return sum / (double)n;
+    sum /= (double)n;
+    return isnan(sum) ? (double)NAN : sum; /* never printed as -nan */
 }
 
 static bool finite_all(const cr_real *x, int64_t n)

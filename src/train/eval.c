@@ -347,6 +347,8 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
 
         if (score->single)
             score->value = cr_metric_value(use, state, e->classes);
+        if (isnan(score->value))
+            score->value = (double)NAN; /* never printed as -nan */
         if (use->metric->curve) {
             const double *curve = use->metric->curve(use->opts, state, &e->mem,
                                                      &score->rows);

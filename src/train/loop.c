@@ -359,23 +359,24 @@ static bool loop_scaler_skips(const struct cr_train *t)
            t->optim.scale.skip;
 }
 
-/* Whether such an update is left out, and the run goes on. */
-static bool loop_skips(const struct cr_train *t)
+/* Whether such an update is left out, and the run goes on. A loss is looked
+ * at before it is scaled: no other scale would have made it finite. */
+static bool loop_skips(const struct cr_train *t, bool lost)
 {
-    return loop_scaler_skips(t) || t->train.nan == CR_NAN_SKIP;
+    return (loop_scaler_skips(t) && !lost) || t->train.nan == CR_NAN_SKIP;
 }
 
 /* The update is left out: its record says so, and the scale is less. Where
  * there is no scaler to do that, train.nan says what happens. */
 static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
-                                 const char *what)
+                                 const char *what, bool lost)
 {
     struct cr_train *t = l->t;
     const struct cr_scale_use *use = &t->optim.scale;
     struct cr_scale *s = &t->state.scale;
     double scale = s->value;
 
-    if (!loop_scaler_skips(t)) {
+    if (lost || !loop_scaler_skips(t)) {
         if (t->train.nan != CR_NAN_SKIP)
             return loop_diverged(l, exec, what);
         return cr_train_nan_skip(t, what) ? CR_END_NONE : CR_END_DIVERGED;
@@ -402,7 +403,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
 
     l->grad_norm = norm;
     if (!isfinite(norm))
-        return loop_overflow(l, exec, "the gradient");
+        return loop_overflow(l, exec, "the gradient", false);
     if (!isnan(t->train.clip.value)) {
         cr_exec_clip_value(exec, -t->train.clip.value * scale,
                            t->train.clip.value * scale);
@@ -443,6 +444,7 @@ struct seen {
     int64_t samples, cursor;
     double loss;
     const char *bad; /* what was not finite */
+    bool lost;       /* it was the loss */
 };
 
 /* Batch k of a step: forward, backward, and its gradients to the others. */
@@ -467,13 +469,15 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     if (!cr_exec_sound(exec, t->diag))
         return CR_END_FAILED;
     t->loss = cr_exec_loss(exec);
-    if (!isfinite(t->loss))
+    if (!isfinite(t->loss)) {
         seen->bad = "the loss";
-    else if (!cr_exec_backward(exec, scale, l->lr))
-        seen->bad = "the gradient of the loss";
-    else if (t->micro > 1)
+        seen->lost = true;
+    } else if (!cr_exec_backward(exec, scale, l->lr)) {
+        seen->bad = seen->lost ? "the loss" : "the gradient of the loss";
+    } else if (t->micro > 1) {
         cr_exec_gather(exec);
-    if (seen->bad && !loop_skips(t))
+    }
+    if (seen->bad && !loop_skips(t, seen->lost))
         return loop_diverged(l, exec, seen->bad);
     seen->loss += t->loss;
     seen->samples += batch->n;
@@ -500,7 +504,7 @@ static enum cr_end loop_step(struct loop *l, struct seen *seen)
         return end;
     t->loss = seen->loss / (double)t->micro;
     if (seen->bad)
-        return loop_overflow(l, exec, seen->bad);
+        return loop_overflow(l, exec, seen->bad, seen->lost);
     return cr_train_apart(t) ? loop_update(l, exec, scale * (double)t->micro)
                              : CR_END_NONE;
 }

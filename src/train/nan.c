@@ -11,8 +11,9 @@
  *             new factor in it, so that a run that is killed and resumed has
  *             fallen back as often as one that was not.
  *
- * Both count, and give up in the end. A scaler that skips comes first: what
- * it leaves out is not looked at here until it gives up itself.
+ * Both count, and give up in the end. A scaler that skips comes first for
+ * gradients: what it leaves out is not looked at here until it gives up
+ * itself. A loss is not finite at any scale, so it is always looked at here.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -121,8 +121,8 @@ static const struct cr_opt train_opts[] = {
                "When loss or gradient is not finite: end with status 5; leave "
                "that update out, moving statistics included; or go back to "
                "the last checkpoint of checkpoint.every (the run's start is "
-               "one) with a smaller rate. What amp.loss_scale skips is not "
-               "meant, unless it gives up."),
+               "one) with a smaller rate. Gradients that amp.loss_scale skips "
+               "are not meant, unless it gives up."),
     CR_REAL_OR(struct cr_train_section, nan_factor, 0.5, 0, 1,
                "fallback: what all learning rates are multiplied by each "
                "time.", .above = true),

@@ -143,6 +143,22 @@ END
     [[ $stderr == *"at step 1"* ]]
 }
 
+@test "a loss that is not finite is no overflow: no scale cures it" {
+    huge=1e20
+    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] || huge=1e200
+    set -- train c.yaml log.every=1 optimizer.learning_rate=$huge amp.level=O2 \
+        'amp.loss_scale={DynamicLossScaleManager: {}}'
+    run -5 --separate-stderr "$CELLRUN" "$@" -o a
+    [[ $stderr == *"the loss is not finite at step "[2-9]"; the first output that is not finite: "*"[E0401]"* ]]
+    [[ $stderr$output != *-nan* ]]
+    # the policy for such losses is that of train.nan
+    run -5 --separate-stderr "$CELLRUN" "$@" -o b train.nan=skip
+    [[ $stderr == *"updates in a row were left out: the loss is not finite"* ]]
+    [[ $stderr$output != *-nan* ]]
+    jq -e -s 'map(select(.split == "overflow" and .loss == null)) == []' \
+        b/metrics.jsonl
+}
+
 @test "resumed among scaled steps: the same bytes" {
     set -- amp.level=O2 'log.every=1 steps' \
         'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 67108864, scale_window: 4}}'
