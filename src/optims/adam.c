@@ -106,11 +106,13 @@ CR_CLONES static void adam_update(const struct cr_update *u)
 const struct cr_optim cr_optim_adam = {
     .about = {
         .name = "Adam",
+        .also = CR_ALSO("LazyAdam"),
         .summary = "Steps that follow the mean gradient over its mean size.",
         .detail = "m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; "
                   "w -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + "
                   "eps). weight_decay is added to the gradient; "
-                  "AdamWeightDecay and AdamW keep it apart.",
+                  "AdamWeightDecay and AdamW keep it apart. LazyAdam is the "
+                  "same: gradients are dense here.",
         .example = "optimizer: {Adam: {learning_rate: 1e-3}}\n",
         .opts = adam_opts,
         .size = sizeof(struct adam),

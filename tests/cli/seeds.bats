@@ -147,6 +147,30 @@ tensor() {
         awk '{ s += $1 * $1 } END { print sqrt(s / NR) }')" 0.136 0.02
 }
 
+@test "0.2, sens: the same scale in both places, a rate for each update" {
+    local c="$SEEDS/loss_scale.yaml"
+    run -0 "$CELLRUN" train "$c" -q -o run train.epochs=1 log.every='1 steps' \
+        --require 'accuracy>=0.6'
+    [ "$(jq -r 'select(.split == "train" and .step < 8) | .lr' \
+        run/metrics.jsonl | xargs)" = '0.01 0.02 0.03 0.04 0.05 0.05 0.05' ]
+    jq -se 'map(select(.split == "train")) | all(.loss_scale == 1000)' \
+        run/metrics.jsonl
+    run -2 --separate-stderr "$CELLRUN" check "$c" optimizer.loss_scale=100.0
+    [[ $stderr == *"loss_scale of Momentum: found 100.0, expected 1000.0"* ]]
+}
+
+@test "2.10, loss building: a loss is float32 in a network of float16" {
+    local c="$SEEDS/loss_building.yaml"
+    run -0 "$CELLRUN" train "$c" -q -o run train.epochs=1 log.every='1 steps' \
+        --require 'accuracy>=0.6'
+    [ "$(jq -r 'select(.split == "train").loss' run/metrics.jsonl |
+        grep -c null)" = 0 ]
+    # its second term alone is more than float16 holds
+    "$CELLRUN" train "$c" -q -o one train.steps=1 \
+        'blocks.TwoTerms.construct=return sum(square(100 * logits)) + 0 * ce(logits, label)'
+    jq -se 'map(select(.split == "train")) | .[0].loss > 65504' one/metrics.jsonl
+}
+
 @test "0.1, Contrastive: the even rows learn, the odd ones do not" {
     local i k d sum=0
     perl -e 'srand 2; print pack "f<*", map { rand } 1 .. 4 * 784' |
