@@ -64,6 +64,7 @@ struct result {
     double deviation; /* the largest, relative to what was expected */
     int checked;      /* directions, */
     int kinks;        /* and those that were skipped, at a kink */
+    const char *why;  /* it gets no gradient; NULL if it does */
     bool ok;
 };
 
@@ -278,6 +279,12 @@ static void gradcheck_all(struct job *j)
     for (int i = 0; i < n_params; i++) {
         const struct cr_tensor *g = gradcheck_find(kept, n_kept, p[i].name);
 
+        if (!g && !p[i].statistic && !p[i].frozen && !p[i].fixed)
+            j->results[j->n++] = (struct result){
+                .name = p[i].name,
+                .why = p[i].why ? p[i].why : "unused",
+                .ok = true
+            };
         if (!g)
             continue;
         gradcheck_param(j, &p[i], g->data, i);
@@ -302,12 +309,18 @@ static void gradcheck_print(const struct job *j)
         const struct result *r = &j->results[i];
 
         cr_table_add(&table, r->name);
-        cr_table_f(&table, "%.3g", r->norm);
+        if (r->why)
+            cr_table_add(&table, "-");
+        else
+            cr_table_f(&table, "%.3g", r->norm);
         if (r->checked > 0)
             cr_table_f(&table, "%.2g", r->deviation);
         else
             cr_table_add(&table, "-");
         cr_table_add(&table, !r->ok            ? "DIFFERS"
+                             : r->why
+                                 ? cr_strf(j->arena, "gets no gradient: %s",
+                                           r->why)
                              : r->norm == 0    ? "no gradient here"
                              : r->checked == 0 ? "at a kink"
                              : r->kinks > 0
@@ -334,7 +347,8 @@ static void gradcheck_json(const struct job *j)
         cr_buf_json(&b, r->name);
         cr_buf_f(&b, ", \"norm\": %s, \"deviation\": %s, "
                  "\"skipped\": %d, \"agrees\": %s}",
-                 isfinite(r->norm) ? cr_real_text(j->arena, r->norm) : "null",
+                 isfinite(r->norm) && !r->why
+                     ? cr_real_text(j->arena, r->norm) : "null",
                  isfinite(r->deviation) ? cr_real_text(j->arena, r->deviation)
                                         : "null",
                  r->kinks, r->ok ? "true" : "false");
@@ -371,8 +385,10 @@ const struct cr_verb cr_verb_gradcheck = {
             "Moves every trained parameter along its gradient, and along "
             "random halves of it, and compares how the loss changes with "
             "what the gradient says. Columns: the norm of the gradient, and "
-            "the largest relative deviation. A difference is exit 6. Shorter "
-            "steps are tried where an activation has a kink (ReLU). "
+            "the largest relative deviation. A difference is exit 6. A "
+            "parameter to which no gradient leads, such as one that `bprop` "
+            "leaves out, is named, and why. Shorter steps are tried where an "
+            "activation has a kink (ReLU). "
             "Directions along which the loss has different slopes on both "
             "sides, however short the step, are skipped and counted; other "
             "weights (--ckpt) or a build with REAL=double tell more there.",

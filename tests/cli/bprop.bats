@@ -168,3 +168,22 @@ wrong() {
     run -2 --separate-stderr "$CELLRUN" check list.yaml
     [[ "$stderr" == "list.yaml:3:3: error: the cell takes 2 inputs, 1 is given "* ]]
 }
+
+@test "gradcheck tells a parameter that bprop leaves out" {
+    net lost.yaml <<'END'
+blocks:
+  Scaled:
+    cells: {w: {Parameter: {shape: [3]}}}
+    construct: return x * w
+    bprop: return dout * w
+network: !replace
+  cells: {a: {Dense: {out_channels: 3}}, s: Scaled}
+  construct: return s(a(x))
+END
+    run -0 "$CELLRUN" gradcheck lost.yaml
+    [[ "$output" == *"s.w "*" - "*" - "*"gets no gradient: cut off by bprop at \
+lost.yaml:"* ]]
+    run -0 "$CELLRUN" gradcheck lost.yaml --json
+    [ "$(jq -c '.params[] | select(.name == "s.w") | [.norm, .agrees]' \
+        <<<"$output")" = "[null,true]" ]
+}
