@@ -2,10 +2,12 @@
  * runs: what run directories have to tell: a table, the best, one in full,
  * two compared. Reads record.json, and metrics.jsonl of runs under way.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/str.h"
 #include "base/table.h"
@@ -49,16 +51,24 @@ struct runs_job {
     const struct runs *o;
     const char *dir;
     struct cr_runs found;
+    bool filtered; /* some were found, but --where holds for none */
 };
 
 /* ---- Finding runs */
 
-static void runs_find(struct runs_job *job)
+/* A folder that was asked for must be there; the usual one comes with the
+ * first run. */
+static bool runs_find(struct runs_job *job)
 {
     const char *env = getenv("CELLRUN_RUNS");
+    struct stat st;
 
     job->dir = job->o->dir ? job->o->dir : env && *env ? env : "runs";
+    if (job->o->dir && stat(job->dir, &st) != 0)
+        return cr_error(job->cli->diag, cr_at_file(job->arena, job->dir),
+                        CR_E_USAGE, "--dir: cannot open: %s", strerror(errno));
     cr_runs_search(&job->found, job->dir);
+    return true;
 }
 
 /* One run by its directory, its path below the folder, or (the beginning of)
@@ -172,9 +182,38 @@ static char *runs_term_end(char *text, char **next)
     return comma;
 }
 
-static bool runs_where_read(struct runs_job *job, struct runs_where *to)
+/* What stands between two commas, or the word `and`. */
+static bool runs_term_read(struct runs_job *job, char *text,
+                           struct runs_term *t)
 {
     static const char *const ops[] = { ">=", "<=", "!=", "==", ">", "<", "=" };
+    const char *whole = cr_quote(job->arena, text, strlen(text));
+    char *at = strpbrk(text, "<>=!"), *rest;
+
+    for (size_t i = 0; at && !t->op && i < CR_LEN(ops); i++)
+        if (cr_starts(at, ops[i]))
+            t->op = ops[i];
+    if (t->op) {
+        t->value = runs_trim(at + strlen(t->op));
+        *at = '\0';
+        t->name = runs_trim(text);
+    }
+    if (!t->op || !*t->name || (*t->value && strchr("<>=!", *t->value)))
+        return cr_error(job->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--where: found '%s', expected a comparison "
+                        "such as accuracy>0.9",
+                        whole);
+    t->real = strtod(t->value, &rest);
+    t->number = rest != t->value && *rest == '\0';
+    if (!t->number && (*t->op == '<' || *t->op == '>'))
+        return cr_error(job->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--where: found '%s', but %s compares with a number",
+                        whole, t->op);
+    return true;
+}
+
+static bool runs_where_read(struct runs_job *job, struct runs_where *to)
+{
     char *text, *next, *end;
 
     if (!job->o->where)
@@ -182,26 +221,11 @@ static bool runs_where_read(struct runs_job *job, struct runs_where *to)
     text = cr_strdup(job->arena, job->o->where);
     to->term = CR_NEWS(job->arena, struct runs_term, strlen(text) + 1);
     for (; text; text = next) {
-        struct runs_term *t = &to->term[to->n++];
-        char *at, *rest;
-
         end = runs_term_end(text, &next);
         if (end)
             *end = '\0';
-        at = strpbrk(text, "<>=!");
-        for (size_t i = 0; at && !t->op && i < CR_LEN(ops); i++)
-            if (cr_starts(at, ops[i]))
-                t->op = ops[i];
-        if (!t->op)
-            return cr_error(job->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                            "--where: found '%s', expected a comparison "
-                            "such as accuracy>0.9",
-                            cr_quote(job->arena, text, strlen(text)));
-        t->value = runs_trim(at + strlen(t->op));
-        *at = '\0';
-        t->name = runs_trim(text);
-        t->real = strtod(t->value, &rest);
-        t->number = rest != t->value && *rest == '\0';
+        if (!runs_term_read(job, text, &to->term[to->n++]))
+            return false;
     }
     return true;
 }
@@ -244,6 +268,7 @@ static bool runs_filter(struct runs_job *job)
         if (holds)
             job->found.run[n++] = job->found.run[i];
     }
+    job->filtered = job->found.n > 0 && n == 0;
     job->found.n = n;
     return true;
 }
@@ -467,7 +492,10 @@ static void runs_ls(struct runs_job *job)
         return;
     }
     if (job->found.n == 0 && !job->cli->quiet)
-        fprintf(stderr, "no runs below %s\n", cr_escape(job->arena, job->dir));
+        fprintf(stderr, "%s below %s%s\n",
+                job->filtered ? "no run" : "no runs",
+                cr_escape(job->arena, job->dir),
+                job->filtered ? " matches --where" : "");
     if (job->found.n == 0)
         return;
     runs_columns(job, &c);
@@ -672,8 +700,7 @@ static int runs_run(struct cr_cli *cli)
                  n == 1 ? "" : "s", sub->runs);
         return 0;
     }
-    runs_find(&job);
-    if (!runs_filter(&job))
+    if (!runs_find(&job) || !runs_filter(&job))
         return 0;
     runs_sort(&job);
     sub->run(&job);

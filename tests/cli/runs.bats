@@ -71,6 +71,16 @@ runs/other	0.7" ]
     [ "$output" = "[]" ]
     run -2 --separate-stderr "$CELLRUN" runs --where 'accuracy'
     [[ "$stderr" == *"--where: found 'accuracy', expected a comparison"* ]]
+    # an empty answer is one to a question that was understood
+    for bad in 'accuracy>>0.9' '>0.9' 'accuracy>0.9,' 'accuracy=!0.9'; do
+        run -2 --separate-stderr "$CELLRUN" runs --where "$bad"
+        [[ "$stderr" == *"expected a comparison"*"[E0501]"* ]]
+    done
+    run -2 --separate-stderr "$CELLRUN" runs --where 'accuracy>abc'
+    [[ "$stderr" == *"found 'accuracy>abc', but > compares with a number"* ]]
+    run -0 --separate-stderr "$CELLRUN" runs --where 'accuracy>0.99'
+    [ -z "$output" ]
+    [ "$stderr" = "no run below runs matches --where" ]
 }
 
 @test "the best, and its path for other commands" {
@@ -133,6 +143,8 @@ END
     [ "$stderr" = "no runs below runs" ]
     run -0 "$CELLRUN" runs --json
     [ "$output" = "[]" ]
+    run -2 --separate-stderr "$CELLRUN" runs --dir nosuch
+    [[ "$stderr" == "nosuch: error: --dir: cannot open: No such file"* ]]
     CELLRUN_RUNS=elsewhere run -0 "$CELLRUN" runs
     [ "${#lines[@]}" = 4 ]
     printf '{"id":' >elsewhere/other/record.json
