@@ -14,6 +14,9 @@ struct cr_variable {
 };
 extern const struct cr_variable cr_variables[]; /* ends with a NULL name */
 
+/* What is neither section nor type nor key: base, when, bprop. */
+extern const struct cr_variable cr_words[]; /* ends with a NULL name */
+
 struct cr_status {
     const char *code, *text;
 };

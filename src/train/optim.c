@@ -10,7 +10,9 @@ const struct cr_section cr_section_optimizer = {
         .summary = "How parameters follow their gradients.",
         .detail = "learning_rate is a number, a list (value i at update i, "
                   "the last one stands after its end), a file of numbers or a "
-                  "schedule, before which `warmup` raises it from 0.",
+                  "schedule, whose first steps `warmup` multiplies: with "
+                  "`warmup: W` the rate is schedule(0) * s / W while s < W, "
+                  "then the schedule at s.",
         .example = "optimizer:\n"
                    "  Momentum:\n"
                    "    learning_rate: 0.01\n"

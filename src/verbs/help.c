@@ -197,13 +197,17 @@ static bool help_overview(struct cr_buf *buf)
     help_list(buf, CR_KIND_SECTION, 14);
     cr_buf_char(buf, '\n');
     help_wrap(buf, "cellrun help NAME explains a verb, a section, a type "
-                   "(Dense), a key (train.epochs, learning_rate) or the code "
-                   "of a message (E0012), and lists:", 0, 0);
+                   "(Dense), a key (train.epochs, learning_rate), a word of "
+                   "the language (base, when, bprop) or the code of a message "
+                   "(E0012), and lists:", 0, 0);
     for (int k = 0; k < CR_KINDS; k++)
         if (*cr_list((enum cr_kind)k))
             cr_buf_f(&lists, "%s ", cr_kind_plural((enum cr_kind)k));
-    cr_buf_str(&lists, "codes environment exit");
+    cr_buf_str(&lists, "codes environment exit words");
     help_wrap(buf, cr_buf_text(&lists), 2, 0);
+    cr_buf_char(buf, '\n');
+    help_wrap(buf, "The manual: cellrun(1); the language as a whole: "
+                   "cellrun-config(5).", 0, 0);
     return true;
 }
 
@@ -248,6 +252,12 @@ static void help_exit(struct cr_buf *buf)
         help_item(buf, s->code, s->text, 9);
 }
 
+static void help_words(struct cr_buf *buf)
+{
+    for (const struct cr_variable *w = cr_words; w->name; w++)
+        help_item(buf, w->name, w->text, 16);
+}
+
 /* `help cells`, `help codes`: a list by the name of what it lists. */
 static bool help_lists(struct cr_buf *buf, const char *name)
 {
@@ -262,6 +272,8 @@ static bool help_lists(struct cr_buf *buf, const char *name)
         help_environment(buf);
     else if (strcmp(name, "exit") == 0)
         help_exit(buf);
+    else if (strcmp(name, "words") == 0)
+        help_words(buf);
     else
         return false;
     return true;
@@ -283,6 +295,18 @@ static bool help_abouts(struct cr_buf *buf, const char *name)
         found = true;
     }
     return found;
+}
+
+/* A word of the language; it may be a key of something as well. */
+static bool help_word(struct cr_buf *buf, const char *name)
+{
+    for (const struct cr_variable *w = cr_words; w->name; w++)
+        if (strcmp(w->name, name) == 0) {
+            cr_buf_f(buf, "%s (word of the language)\n", name);
+            help_wrap(buf, w->text, 2, 0);
+            return true;
+        }
+    return false;
 }
 
 static void help_row(struct cr_buf *buf, const char *path,
@@ -313,7 +337,7 @@ static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
 
 static bool help_keys(struct cr_buf *buf, const char *name)
 {
-    bool found = false;
+    bool found = help_word(buf, name);
 
     for (int k = 0; k < CR_KINDS; k++) {
         if (k == CR_KIND_OP || k == CR_KIND_VERB)
@@ -396,6 +420,9 @@ static int help_unknown(struct cr_cli *cli, const char *name)
         for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
              *p && n < (int)CR_LEN(words) - 1; p++)
             words[n++] = (*p)->name;
+    for (const struct cr_variable *w = cr_words;
+         w->name && n < (int)CR_LEN(words) - 1; w++)
+        words[n++] = w->name;
     words[n] = NULL;
     cr_error(cli->diag, cli->n_operands ? cli->operand_pos[0] : CR_NOWHERE,
              CR_E_USAGE, "no help on '%s'",

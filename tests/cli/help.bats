@@ -43,6 +43,23 @@ bats_require_minimum_version 1.5.0
     [[ "$output" == *"Momentum.learning_rate: "* ]]
 }
 
+@test "help on a word of the language" {
+    run -0 "$CELLRUN" help
+    [[ "$output" == *"cellrun-config(5)"* ]]
+    for word in base vars blocks bprop inputs construct when repeat only \
+        to_float share hook_backward warmup; do
+        run -0 "$CELLRUN" help $word
+        [ "${lines[0]}" = "$word (word of the language)" ]
+    done
+    # a word may be a key too
+    run -0 "$CELLRUN" help construct
+    [[ "$output" == *"watch.construct: "* ]]
+    run -0 "$CELLRUN" help words
+    [[ "$output" == *"  when "* ]]
+    run -2 --separate-stderr "$CELLRUN" help bpropp
+    [[ "$stderr" == *"did you mean 'bprop'?"* ]]
+}
+
 @test "help on a code of a message" {
     run -0 "$CELLRUN" help E0012
     [ "${lines[0]}" = "E0012: unknown argument for a type" ]

@@ -1,0 +1,70 @@
+/*
+ * Words of the language that are no section, type or key of one: what stands
+ * beside types, in blocks and in construct. For `help`.
+ */
+#include "conf/manual.h"
+
+const struct cr_variable cr_words[] = {
+    { "base",
+      "At the top of a config: one or more configs that this one goes on "
+      "from, relative to it. Maps merge key by key, scalars and lists "
+      "replace; a typed node replaces one of another type and merges with "
+      "one of its own. !replace before a map replaces it whole, !delete "
+      "removes a key, !append and !prepend extend a list." },
+    { "vars",
+      "At the top of a config: names for values. $name and $a.b refer to "
+      "them, $(2*name) computes; $$ is a dollar sign. `vars.name=3` on the "
+      "command line sets one." },
+    { "blocks",
+      "At the top of a config: cells with parameters, for use under network "
+      "as types of their own. Each is a map with params, inputs, cells, "
+      "construct and bprop; params are names with their defaults, or "
+      "`required`. Each use becomes a copy in which $param stands for its "
+      "value." },
+    { "params",
+      "In a block: its parameters with their defaults, or `required`. A use "
+      "gives them by name, or in this order; $name is the value." },
+    { "inputs",
+      "In a network, block or loss: the names of what comes in, a list. "
+      "Without it the network has one, x, or the data set's only column that "
+      "is not the label." },
+    { "construct",
+      "The forward pass of a cell, written out: lines `a = EXPRESSION` and, "
+      "last, `return EXPRESSION`. Expressions call the members under cells, "
+      "functions (cellrun help ops), and have operators, slices and tuples "
+      "as Python has them. A cell called twice has one set of parameters." },
+    { "bprop",
+      "Beside construct: the gradients, written out in the same form. It has "
+      "the inputs, `out` and `dout` and returns one gradient for each input, "
+      "or None; a map behind them gives those of the cell's own parameters. "
+      "What it leaves out gets no gradient. cellrun gradcheck tells whether "
+      "they are right." },
+    { "hook_backward",
+      "In construct: hook_backward(x, 'name') is x, at whose gradient the "
+      "section watch may look, or replace it." },
+    { "name",
+      "Beside a cell of a list: its name, instead of its place." },
+    { "when",
+      "Beside a cell, transform or other type: whether it is there at all. A "
+      "cell with `when: false` becomes Identity, so the names of the others "
+      "stay." },
+    { "repeat",
+      "Beside a cell or transform of a list: so many of them in its place, "
+      "each cell with parameters of its own." },
+    { "only",
+      "Beside a transform: `train` or `eval`, the only data that it "
+      "changes." },
+    { "with",
+      "Beside a transform that draws random numbers: the column whose "
+      "numbers it draws too, as for an image and its mask." },
+    { "share",
+      "Beside a cell: parameters that it takes from a cell built before, "
+      "`share: {weight: tok.embedding_table}`." },
+    { "to_float",
+      "Beside a cell: the type in which it computes, `to_float: float16`." },
+    { "warmup",
+      "Beside a schedule: `warmup: W` multiplies its first steps; while s < W "
+      "the rate is schedule(0) * s / W, then the schedule at s. In steps "
+      "(updates of the optimizer), epochs or percent of the run." },
+    { NULL, NULL },
+};
