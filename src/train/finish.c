@@ -37,6 +37,8 @@ static void finish_print_text(struct cr_train *t, enum cr_end end)
     cr_buf_f(&b, "status: %s\nepochs: %" PRId64 "\nsteps: %" PRId64 "\n",
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
              cr_state_epoch(s), s->step);
+    if (cr_state_left_out(s) > 0)
+        cr_buf_f(&b, "skipped: %" PRId64 "\n", cr_state_left_out(s));
     if (s->eval_step >= 0)
         cr_buf_score_lines(&b, &s->eval, "eval.");
     if (s->best_metric)
@@ -59,6 +61,8 @@ static void finish_print_json(struct cr_train *t, enum cr_end end)
     cr_buf_f(&b, "{\"status\":\"%s\",\"epochs\":%" PRId64 ",\"steps\":%" PRId64,
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
              cr_state_epoch(s), s->step);
+    if (cr_train_leaves_out(t))
+        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(s));
     if (s->eval_step >= 0) {
         cr_buf_str(&b, ",\"eval\":{");
         cr_buf_scores(&b, &s->eval, true);
@@ -105,12 +109,29 @@ bool cr_train_value(void *ctx, const char *name, double *to)
     return use && cr_metric_single(use->metric);
 }
 
+/* A run may come to its end without having learnt anything. */
+static void finish_idle(struct cr_train *t)
+{
+    const struct cr_state *s = &t->state;
+
+    if (s->step == 0 || cr_state_updates(s) > 0)
+        return;
+    cr_warn(t->diag, CR_NOWHERE, CR_E_DIVERGED,
+            "nothing was learnt: all %" PRId64 " updates were left out, for a "
+            "loss or gradient that is not finite",
+            s->step);
+    if (t->optim.scale.on)
+        cr_note(t->diag, "the loss scale is %g", s->scale.value);
+}
+
 int cr_train_finish(struct cr_train *t, enum cr_end end)
 {
     int status;
 
     if (t->old_record)
         end = cr_train_recall(t);
+    if (end != CR_END_DIVERGED && end != CR_END_FAILED)
+        finish_idle(t);
     if (end == CR_END_DONE || end == CR_END_EARLY)
         cr_require_check(t->diag, t->require, false, cr_train_value, t);
     status = finish_exit(t, end);

@@ -339,16 +339,12 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
                                  const char *what)
 {
     struct cr_train *t = l->t;
-    const char *cell = cr_exec_culprit(exec);
 
     t->state.step++;
     cr_train_record(t, l->lr, l->grad_norm, 0);
     t->state.step--;
 
-    t->why = cr_strf(t->arena, "%s is not finite at step %" PRId64 "%s%s", what,
-                     t->state.step + 1,
-                     *cell ? "; the first output that is not finite: " : "",
-                     cell);
+    t->why = cr_train_nan_why(t, t->arena, exec, what);
     return CR_END_DIVERGED;
 }
 
@@ -379,7 +375,7 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
     if (lost || !loop_scaler_skips(t)) {
         if (t->train.nan != CR_NAN_SKIP)
             return loop_diverged(l, exec, what);
-        return cr_train_nan_skip(t, what) ? CR_END_NONE : CR_END_DIVERGED;
+        return cr_train_nan_skip(t, exec, what) ? CR_END_NONE : CR_END_DIVERGED;
     }
     cr_scale_adjust(&use->rule, s, false);
     if (s->bad >= use->give_up_after)
@@ -389,6 +385,12 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
                                      "out, the loss scale is %g: %s",
                                      s->bad, s->value, what));
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
+    if (s->skipped == 1)
+        cr_console_say(&t->console,
+                       "%s is not finite at step %" PRId64 " with loss scale "
+                       "%g: the update is left out; others like it are "
+                       "counted in metrics.jsonl",
+                       what, t->state.step + 1, scale);
     cr_train_record_overflow(t, scale);
     return CR_END_NONE;
 }

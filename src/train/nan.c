@@ -65,12 +65,28 @@ void cr_train_nan_begin(struct cr_train *t)
     nan_statistics(t, false);
 }
 
-bool cr_train_nan_skip(struct cr_train *t, const char *what)
+const char *cr_train_nan_why(struct cr_train *t, struct cr_arena *arena,
+                             struct cr_exec *exec, const char *what)
+{
+    const char *cell = cr_exec_culprit(exec);
+
+    return cr_strf(arena, "%s is not finite at step %" PRId64 "%s%s", what,
+                   t->state.step + 1,
+                   *cell ? "; the first output that is not finite: " : "",
+                   cell);
+}
+
+/* Of some in a row the first is told; metrics.jsonl has them all. */
+bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
+                       const char *what)
 {
     struct cr_nan_state *s = &t->state.nan;
     struct cr_arena mem = { 0 };
 
     nan_statistics(t, true);
+    if (s->row == 0)
+        cr_console_say(&t->console, "%s: the update is left out",
+                       cr_train_nan_why(t, &mem, exec, what));
     s->row++;
     s->skipped++;
     cr_train_record_more(t, "skipped", true,
@@ -79,17 +95,13 @@ bool cr_train_nan_skip(struct cr_train *t, const char *what)
                                  ",\"in_a_row\":%" PRId64,
                                  what, cr_state_left_out(&t->state), s->row));
     cr_arena_free(&mem);
-    cr_console_say(&t->console,
-                   "%s is not finite at step %" PRId64
-                   ": the update is left out",
-                   what, t->state.step + 1);
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
     if (s->row < nan_most(t, NAN_ROW_MAX))
         return true;
     t->why = cr_strf(t->arena,
-                     "%" PRId64 " update%s in a row were left out: %s is not "
-                     "finite at step %" PRId64,
-                     s->row, s->row == 1 ? "" : "s", what, t->state.step + 1);
+                     "%" PRId64 " update%s in a row %s left out: %s", s->row,
+                     s->row == 1 ? "" : "s", s->row == 1 ? "was" : "were",
+                     cr_train_nan_why(t, t->arena, exec, what));
     return false;
 }
 

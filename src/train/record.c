@@ -9,6 +9,7 @@
  *               time_limit stopped diverged failed
  *   exit        the exit status; absent while it runs
  *   epochs steps loss (of the last step)
+ *   skipped     updates left out, where such a thing may be
  *   eval        metric -> value, of the last evaluation
  *   best        {metric, mode, value, epoch (from 1), step}
  *   ckpt        the best checkpoint, else the last, within the directory
@@ -169,6 +170,8 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
     cr_buf_f(&b, ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"loss\":",
              cr_state_epoch(&t->state), t->state.step);
     cr_buf_real(&b, t->loss);
+    if (cr_train_leaves_out(t))
+        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(&t->state));
     if (t->state.eval_step >= 0) {
         cr_buf_str(&b, ",\"eval\":{");
         cr_buf_scores(&b, &t->state.eval, false);
@@ -198,6 +201,7 @@ enum cr_end cr_train_recall(struct cr_train *t)
     struct cr_state *s = &t->state;
 
     s->step = cr_json_int(r, "steps", 0);
+    s->nan.skipped = cr_json_int(r, "skipped", 0) - s->scale.skipped;
     cr_scores_read(t->arena, cr_node_get(r, "eval"), &s->eval);
     s->eval_step = cr_node_get(r, "eval") ? s->step : -1;
     s->best_metric = cr_json_str(best, "metric", NULL);

@@ -60,7 +60,7 @@ void cr_train_record(struct cr_train *t, double lr, double grad_norm,
         save_member(&b, "grad_norm", grad_norm);
     if (t->optim.scale.on)
         save_member(&b, "loss_scale", t->state.scale.value);
-    if (t->optim.scale.on || t->train.nan == CR_NAN_SKIP)
+    if (cr_train_leaves_out(t))
         cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(&t->state));
     cr_buf_f(&b, ",\"samples_per_s\":%.0f", rate);
     save_line(t, &b);

@@ -157,6 +157,11 @@ static bool setup_data(struct cr_train *t)
 
 /* ---- Network and plans */
 
+bool cr_train_leaves_out(const struct cr_train *t)
+{
+    return t->optim.scale.on || t->train.nan == CR_NAN_SKIP;
+}
+
 bool cr_train_apart(const struct cr_train *t)
 {
     return t->log.grad_norm || t->optim.scale.on || t->micro > 1 ||

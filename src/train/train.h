@@ -126,6 +126,8 @@ struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
                                   uint64_t seed);
 bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
                     int64_t per_epoch, int64_t *total);
+/* Whether updates may be left out: by the scaler, or by train.nan. */
+bool cr_train_leaves_out(const struct cr_train *t);
 /* Whether gradients are looked at or changed between backward and update. */
 bool cr_train_apart(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
@@ -176,7 +178,11 @@ enum cr_end cr_train_dry(struct cr_train *t);
 void cr_train_nan_begin(struct cr_train *t);
 /* Leaves the update of the step under way out. False when so many were in a
  * row that it gives up: t->why says so. */
-bool cr_train_nan_skip(struct cr_train *t, const char *what);
+bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
+                       const char *what);
+/* What is not finite at the step under way, and where it began. */
+const char *cr_train_nan_why(struct cr_train *t, struct cr_arena *arena,
+                             struct cr_exec *exec, const char *what);
 /* For the reason t->why: back to the last good checkpoint. False when the
  * policy is another one or gives up. */
 bool cr_train_nan_fallback(struct cr_train *t);

@@ -159,6 +159,24 @@ END
         b/metrics.jsonl
 }
 
+@test "overflows are told: the first, their number, and that nothing was learnt" {
+    set -- train c.yaml amp.level=O2 log.every=1 --epochs 1 -o a
+    run -0 --separate-stderr "$CELLRUN" "$@" \
+        'amp.loss_scale={StaticLossScaler: 1e30}'
+    [ "$(grep -c 'left out;' <<<"$stderr")" = 1 ]
+    [[ $stderr == *"is not finite at step 1 with loss scale 1e+30: the update is left out"* ]]
+    [[ $stderr == *"warning: nothing was learnt: all 19 updates were left out"*"the loss scale is 1e+30"* ]]
+    [ "$(value skipped)" = 19 ]
+    jq -e '.skipped == 19' a/record.json
+    run -0 "$CELLRUN" train c.yaml amp.level=O2 --epochs 1 -o a --resume auto -q \
+        'amp.loss_scale={StaticLossScaler: 1e30}'
+    [ "$(value skipped)" = 19 ]
+    run -0 --separate-stderr "$CELLRUN" "$@" --force --json \
+        'amp.loss_scale={StaticLossScaler: 1024}'
+    jq -e '.skipped == 0' <<<"$output"
+    [[ $stderr != *"left out"* ]]
+}
+
 @test "resumed among scaled steps: the same bytes" {
     set -- amp.level=O2 'log.every=1 steps' \
         'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 67108864, scale_window: 4}}'

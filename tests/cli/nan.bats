@@ -107,6 +107,20 @@ burst() {
     jq -e -s 'map(select(.split == "skipped")) | length == 4' a/metrics.jsonl
 }
 
+@test "skip names the cell, once for some in a row" {
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -o a train.nan=skip \
+        train.nan_give_up_after=9 "$(burst 5)"
+    [ "$(grep -c 'the update is left out' <<<"$stderr")" = 1 ]
+    [[ $stderr == *"the loss is not finite at step "*"; the first output that is not finite: "*": the update is left out"* ]]
+    [[ $stderr == *"9 updates in a row were left out: the loss is not finite at step "*"; the first output that is not finite: "*"[E0401]"* ]]
+    [ "$(value skipped)" = 9 ]
+    # each one that stands alone
+    config c.yaml
+    spoil
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o b train.nan=skip
+    [ "$(grep -c 'the update is left out' <<<"$stderr")" = 3 ]
+}
+
 @test "fallback: back to the last checkpoint, a smaller rate, all recorded" {
     set -- train c.yaml -q 'log.every=1 steps' 'checkpoint.every=7 steps' \
         train.nan=fallback train.nan_factor=$tiny
