@@ -34,9 +34,15 @@ bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
         from.text = NULL;
     } else if (!from.text) {
         cr_error(cli->diag, at, CR_E_CKPT_FORMAT,
-                 "no config in it; give one");
-        cr_note(cli->diag, "usage: cellrun %s FILE.yaml --ckpt %s",
-                cli->verb->about.name, path);
+                 files ? "no config in it; give one" : "no config in it");
+        if (files)
+            cr_note(cli->diag, "usage: cellrun %s FILE.yaml --ckpt %s",
+                    cli->verb->about.name, path);
+        else
+            cr_note(cli->diag,
+                    "a run that begins with 'load: %s' writes checkpoints "
+                    "that have one",
+                    path);
         return false;
     }
     to->config = cr_config_load(cli->arena, cli->diag, &from);

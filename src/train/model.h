@@ -19,8 +19,8 @@ struct cr_model {
 };
 
 /* The config that belongs to an open checkpoint, with the assignments of the
- * line laid over it; or that of `files`, when there are any. False after
- * reporting: a file without config is exit 4. */
+ * line laid over it; or that of `files`, when there are any (NULL: the verb
+ * takes none). False after reporting: a file without config is exit 4. */
 bool cr_model_config(struct cr_cli *cli, struct cr_store *store,
                      const char *const *files, struct cr_model *to);
 
