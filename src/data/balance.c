@@ -127,6 +127,41 @@ int64_t cr_config_class(struct cr_config *config, const char *name)
     return -1;
 }
 
+void cr_pipe_warn_class(const struct cr_pipe *p, int64_t n,
+                        const struct cr_node *node, const char *what)
+{
+    const struct cr_dataset *set = &p->set;
+    const struct cr_order *o = &p->order;
+    int k = cr_pipe_labels(p);
+    int32_t first = 0, label;
+
+    /* folders alone sort their samples by class, and know them unread */
+    if (!set->type->fetch || k < 0 || set->classes < 2 || n >= set->count ||
+        set->column[k].spec.type != CR_I32 || set->column[k].spec.rank > 0)
+        return;
+    n = n < o->n ? n : o->n;
+    for (int64_t i = 0; i < n; i++) {
+        if (!set->type->read((struct cr_dataset *)(uintptr_t)set,
+                             p->config->diag, o->pool ? o->pool[i] : i, k,
+                             &label))
+            return;
+        if (i == 0)
+            first = label;
+        else if (label != first)
+            return;
+    }
+    if (n < 2 || first < 0 || first >= set->classes)
+        return;
+    cr_warn(p->config->diag, node ? node->pos : p->pos, CR_E_DATA_RANGE,
+            "%s: all %" PRId64 " samples of dataset.%s are of class %s", what,
+            n, p->want.split,
+            set->class_names ? set->class_names[first]
+                             : cr_strf(p->config->arena, "%" PRId32, first));
+    cr_hint(p->config->diag, "the first files of a folder are those of its "
+                             "first class; a dataset.split draws some of "
+                             "each");
+}
+
 void cr_pipe_name_classes(struct cr_config *config,
                           const struct cr_dataset *set)
 {

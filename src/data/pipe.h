@@ -60,6 +60,10 @@ const struct cr_column *cr_pipe_columns(const struct cr_pipe *pipe, int *n);
 int cr_pipe_scales(const struct cr_pipe *pipe);
 const struct cr_column *cr_pipe_scale(const struct cr_pipe *pipe, int scale);
 int64_t cr_pipe_samples(const struct cr_pipe *pipe);  /* per epoch */
+/* Warns at the node where the first n samples, which `what` leaves, are all
+ * of one class, though the data have others (balance.c). */
+void cr_pipe_warn_class(const struct cr_pipe *pipe, int64_t n,
+                        const struct cr_node *node, const char *what);
 int64_t cr_pipe_batches(const struct cr_pipe *pipe);  /* per epoch */
 int64_t cr_pipe_batch_size(const struct cr_pipe *pipe);
 const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *pipe);

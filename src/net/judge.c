@@ -54,8 +54,8 @@ static bool judge_shape(struct cr_net *net, const struct cr_node *node,
         (cr_count(spec) == 1 || spec->dim[0] == net->graph->batch))
         return true;
     return cr_error(net->diag, node->pos, CR_E_SHAPE,
-                    "a metric gives one number, or one for each sample, "
-                    "not %s",
+                    "a metric gives one number, or one or more for each "
+                    "sample, not %s",
                     v->n_members > 0 ? "a tuple"
                     : spec->type != CR_REAL
                         ? cr_strf(net->arena, "%s of type %s",

@@ -270,6 +270,15 @@ static bool eval_metrics(struct cr_eval *e)
     return ok;
 }
 
+void cr_eval_part(struct cr_config *config, const struct cr_pipe *pipe,
+                  int64_t max_batches)
+{
+    if (max_batches > 0 && max_batches < cr_pipe_batches(pipe))
+        cr_pipe_warn_class(pipe, max_batches * cr_pipe_batch_size(pipe),
+                           cr_node_find(config->root, "eval.max_batches"),
+                           "eval.max_batches");
+}
+
 struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                              const struct cr_eval_want *want)
 {

@@ -15,11 +15,15 @@ struct cr_eval_want {
     const struct cr_metrics *metrics;
     const struct cr_column *columns; /* those the network was built for */
     int n_columns;
-    int64_t max_batches;        /* <= 0: all */
+    int64_t max_batches;        /* <= 0, CR_INT_NONE: all */
     bool eager;
 };
 
 struct cr_eval;
+
+/* Warns where eval.max_batches leaves samples of one class alone. */
+void cr_eval_part(struct cr_config *config, const struct cr_pipe *pipe,
+                  int64_t max_batches);
 
 /* Checks that data, network and metrics fit each other and makes the plans;
  * reads no data. NULL after reporting. */

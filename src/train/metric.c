@@ -59,10 +59,11 @@ const struct cr_section cr_section_metrics = {
         .detail = "By default accuracy and loss where the data have integer "
                   "labels, else loss. A block with `inputs: [logits, label]` "
                   "(the network's results, then columns) that gives one "
-                  "number, or one for each sample, is a metric too: its mean "
-                  "over the samples, called by the block's name or the "
-                  "control word `name`. More of it counts as better unless "
-                  "checkpoint.best has another mode.",
+                  "number, or one for each sample (or more, such as one for "
+                  "each word: their mean is the sample's), is a metric too: "
+                  "its mean over the samples, called by the block's name or "
+                  "the control word `name`. More of it counts as better "
+                  "unless checkpoint.best has another mode.",
         .example = "metrics: [accuracy, loss, {TopKCategoricalAccuracy: "
                    "{k: 3}}]\n",
         .opts = metrics_opts,

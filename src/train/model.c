@@ -64,10 +64,17 @@ static bool model_means(struct cr_model *model)
     struct cr_eval_section eval = { 0 };
 
     if (!cr_section(config, "eval") ||
-        !cr_section_read(config, "eval", &eval) || !eval.use_ema ||
-        !cr_node_find(config->root, "train.ema.decay") ||
-        !cr_store_is_ours(model->store))
+        !cr_section_read(config, "eval", &eval) || !eval.use_ema)
         return true;
+    if (!cr_node_find(config->root, "train.ema.decay") ||
+        !cr_store_is_ours(model->store)) {
+        cr_warn(config->diag,
+                cr_node_find(config->root, "eval.use_ema")->pos,
+                CR_E_NO_MATCH,
+                "'eval.use_ema': the run kept no moving means (train.ema), "
+                "so the parameters themselves are taken");
+        return true;
+    }
     cr_net_mean(model->net);
     if (!cr_load_means(model->store, config->diag, model->net))
         return false;

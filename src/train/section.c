@@ -137,7 +137,8 @@ static const struct cr_opt train_opts[] = {
                "Train on the first batches only, again and again."),
     CR_AMOUNT_MAY(struct cr_train_section, limit, CR_SAMPLES,
                   "Train on the first part of the data only: a number of "
-                  "samples, or a percentage."),
+                  "samples, or a percentage. Folders of images stand sorted "
+                  "by class, so a small part may be of one."),
     CR_INT_OR(struct cr_train_section, grad_accumulation, 1, 1, 1 << 20,
               "Batches of one step: it follows the mean of their gradients. "
               "Those left at the end of an epoch carry into the next. "
@@ -174,7 +175,9 @@ static const struct cr_opt eval_opts[] = {
     CR_BOOL_OR(struct cr_eval_section, first, false,
                "Evaluate before the first step too."),
     CR_INT_MAY(struct cr_eval_section, max_batches, 1, 1e9,
-               "Evaluate on the first batches only."),
+               "Evaluate on the first batches only, while training; the verb "
+               "eval does so where its own command line says it. Folders of "
+               "images stand sorted by class, so these may be of one."),
     CR_INT_MAY(struct cr_eval_section, batch_size, 1, 1e6,
                "Batch size of evaluations; the datapipe's unless given."),
     CR_BOOL_OR(struct cr_eval_section, use_ema, false,
@@ -374,6 +377,10 @@ bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
         return cr_error(config->diag, cr_node_get(map, "limit")->pos,
                         CR_E_UNIT,
                         "'train.limit' takes samples or a percentage");
+    if (to->limit.unit != CR_UNIT_NONE && !(to->limit.value > 0))
+        return cr_error(config->diag, cr_node_get(map, "limit")->pos,
+                        CR_E_OUT_OF_RANGE,
+                        "'train.limit' must be more than 0");
     return true;
 }
 

@@ -73,6 +73,17 @@ static bool setup_nan(struct cr_train *t)
                                        "little in it");
 }
 
+/* Means that nothing keeps cannot be evaluated with. */
+static void setup_means(struct cr_train *t)
+{
+    const struct cr_node *node = cr_node_find(t->config->root, "eval.use_ema");
+
+    if (t->eval_opts.use_ema && !(t->train.ema.decay > 0))
+        cr_warn(t->diag, node ? node->pos : CR_NOWHERE, CR_E_NO_MATCH,
+                "'eval.use_ema': no moving means are kept (train.ema), so "
+                "the parameters themselves are taken");
+}
+
 static bool setup_sections(struct cr_train *t)
 {
     static const char *const needed[] = { "dataset", "network", "loss",
@@ -95,6 +106,7 @@ static bool setup_sections(struct cr_train *t)
     ok = cr_train_read(c, &t->train) &&
          cr_time_limit_read(c, &t->train, &t->time_limit) && ok;
     ok = setup_nan(t) && ok;
+    setup_means(t);
     return cr_threads_start(c, t->cli->threads) && ok;
 }
 
@@ -145,12 +157,19 @@ static bool setup_data(struct cr_train *t)
     bool ok = true;
 
     t->pipe = cr_pipe_open(t->config, &want);
+    if (t->pipe && t->train.limit.unit != CR_UNIT_NONE)
+        cr_pipe_warn_class(t->pipe, cr_pipe_samples(t->pipe),
+                           cr_node_get(cr_section(t->config, "train"),
+                                       "limit"),
+                           "train.limit");
     if (setup_has_eval(t)) {
         want = (struct cr_pipe_want){ .split = "eval", .seed = t->seed };
         if (t->eval_opts.batch_size != CR_INT_NONE)
             want.batch_size = t->eval_opts.batch_size;
         t->eval_pipe = cr_pipe_open(t->config, &want);
         ok = t->eval_pipe != NULL;
+        if (ok)
+            cr_eval_part(t->config, t->eval_pipe, t->eval_opts.max_batches);
     }
     return t->pipe && ok;
 }
@@ -214,8 +233,7 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
         return false;
     if (!t->eval_pipe)
         return true;
-    if (t->eval_opts.max_batches != CR_INT_NONE)
-        eval.max_batches = t->eval_opts.max_batches;
+    eval.max_batches = t->eval_opts.max_batches;
     t->eval = cr_eval_open(t->config, t->net, &eval);
     return t->eval != NULL;
 }

@@ -256,6 +256,25 @@ static void eval_print(const struct cr_cli *cli, const struct cr_model *model,
 
 /* ---- The verb */
 
+/* eval.max_batches makes evaluations cheap while training: of a checkpoint
+ * all is judged, unless this very command asks for less. */
+static bool eval_part(struct cr_model *model, const struct cr_pipe *pipe,
+                      struct cr_eval_want *want)
+{
+    struct cr_config *config = model->config;
+    const struct cr_node *node = cr_node_find(config->root,
+                                              "eval.max_batches");
+    struct cr_eval_section section = { 0 };
+
+    if (!node || !node->pos.src || node->pos.src->argument == 0)
+        return true;
+    if (!cr_section_read(config, "eval", &section))
+        return false;
+    want->max_batches = section.max_batches;
+    cr_eval_part(config, pipe, section.max_batches);
+    return true;
+}
+
 static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
                        struct cr_pipe *pipe)
 {
@@ -268,7 +287,7 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     bool ok, stopped;
     int asked;
 
-    if (o->require && !require)
+    if ((o->require && !require) || !eval_part(model, pipe, &want))
         return false;
     want.columns = cr_pipe_columns(pipe, &want.n_columns);
     want.metrics = &metrics;

@@ -62,6 +62,29 @@ END2
     [[ $output == *"unknown metric 'accu'"* ]]
 }
 
+@test "eval.max_batches counts on this command line alone" {
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
+        eval.max_batches=2
+    jq -e '.samples == 32' <<<"$output"
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
+        --set eval.max_batches=1 datapipe.batch.batch_size=7
+    jq -e '.samples == 7' <<<"$output"
+    cp "$data"/*.npy .
+    run -0 "$CELLRUN" train "$data/c.yaml" -o r -q --epochs 1 \
+        eval.max_batches=2
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r --json
+    jq -e '.samples == 100' <<<"$output"
+}
+
+@test "eval.use_ema without means is a warning" {
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
+        eval.use_ema=true
+    [[ $stderr == *"warning: 'eval.use_ema': the run kept no moving means"* ]]
+    run -2 "$CELLRUN" eval --ckpt "$data/run" eval.use_ema=true --strict
+    run -0 --separate-stderr "$CELLRUN" check "$data/c.yaml" eval.use_ema=true
+    [[ $stderr$output == *"'eval.use_ema': no moving means are kept"* ]]
+}
+
 @test "--require" {
     run -0 "$CELLRUN" eval --ckpt "$data/run" --require 'accuracy>=0.4'
     run -0 "$CELLRUN" eval --ckpt "$data/run" --require 'eval.accuracy>=0.4'

@@ -215,3 +215,28 @@ plain() {
         'dataset.eval.ImageFolderDataset.class_indexing={dog: 2}'
     [ "$(grep ^cat, <<<"$output")" = "$cat" ]
 }
+
+@test "a part of a folder that is of one class is a warning" {
+    folder train 4 12 10
+    folder eval 2 12 10
+    plain a.yaml
+    run -0 --separate-stderr "$CELLRUN" check a.yaml train.limit=4
+    [[ $stderr == *"train.limit: all 4 samples of dataset.train are of class ant"* ]]
+    run -0 --separate-stderr "$CELLRUN" check a.yaml train.limit=20%
+    [[ $stderr == *"train.limit: all 3 samples of dataset.train are of class ant"* ]]
+    run -0 --separate-stderr "$CELLRUN" check a.yaml train.limit=5 \
+        eval.max_batches=1
+    [ -z "$stderr" ]
+    set -- datapipe.batch.batch_size=2
+    run -0 --separate-stderr "$CELLRUN" train a.yaml -q -o r "$@" \
+        train.epochs=1 eval.max_batches=1
+    [[ $stderr == *"eval.max_batches: all 2 samples of dataset.eval are of class ant"* ]]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r
+    [ -z "$stderr" ]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r "$@" eval.max_batches=1
+    [[ $stderr == *"eval.max_batches: all 2 samples of dataset.eval are of class ant"* ]]
+    run -0 "$CELLRUN" help limit
+    [[ $output == *"sorted by class"* ]]
+    run -0 "$CELLRUN" help max_batches
+    [[ $output == *"sorted by class"* ]]
+}

@@ -66,7 +66,7 @@ END2
     [[ $output == *"a metric written in the config needs a 'name'"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{name: wide, inputs: [a, label], construct: "return sum(a, 0)"}]'
-    [[ $output == *"a metric gives one number, or one for each sample, not (3,)"* ]]
+    [[ $output == *"a metric gives one number, or one or more for each sample, not (3,)"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{name: deep, inputs: [a], cells: {fc: {Dense: [3, 1]}}, construct: "return fc(a)"}]'
     [[ $output == *"a metric has no parameters, but this one has metrics.deep.fc.weight"* ]]
@@ -78,6 +78,15 @@ END2
     run -2 "$CELLRUN" check c.yaml 'metrics=[Rigth]'
     [[ $output == *"did you mean 'Right'?"* ]]
     run -0 "$CELLRUN" check c.yaml 'metrics={Right: {}, name: right}'
+}
+
+@test "more than one number for a sample: their mean" {
+    more='metrics=[{name: wide, inputs: [a, label], construct: "return a"}, {name: mean, inputs: [a, label], construct: "return mean(a, -1)"}]'
+    run -0 "$CELLRUN" train c.yaml -o run -q --epochs 1 "$more"
+    [ -n "$(value eval.wide)" ]
+    [ "$(value eval.wide)" = "$(value eval.mean)" ]
+    run -0 "$CELLRUN" help metrics
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"or more, such as one for each word: their mean is the sample's"* ]]
 }
 
 @test "curves last as long as the run" {

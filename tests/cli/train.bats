@@ -112,6 +112,14 @@ setup() {
     [[ $output == *"neither 'train.epochs' nor 'train.steps'"* ]]
 }
 
+@test "a limit of nothing is none" {
+    for x in 0 0% 0.0; do
+        run -2 --separate-stderr "$CELLRUN" check c.yaml "train.limit=$x"
+        [[ $stderr == *"[E0006]"* ]]
+    done
+    run -2 "$CELLRUN" train c.yaml --limit 0
+}
+
 @test "limit and overfit_batches" {
     run -0 "$CELLRUN" train c.yaml -o a -q --limit 100 --epochs 1
     [ "$(value steps)" = 7 ]
