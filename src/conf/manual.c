@@ -53,8 +53,9 @@ const struct cr_status cr_statuses[] = {
     { "4", "Checkpoint: missing, damaged, or it does not fit the network." },
     { "5", "The training diverged: a loss or gradient is not finite." },
     { "6", "Finished, but --require or --against does not hold." },
-    { "75", "Stopped in good order before the end, with a checkpoint: run "
-            "the same command again." },
+    { "75", "Stopped in good order before the end, with a checkpoint: "
+            "`cellrun resume DIR` goes on, and so does the same `train` "
+            "command with --resume auto." },
     { "130", "Interrupted (INT), after a checkpoint was written." },
     { "141", "Nobody read standard output to its end." },
     { "143", "Terminated (TERM), after a checkpoint was written." },

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "train/signals.h"
 #include "train/train.h"
 
-enum { STATUS_AGAIN = 75 }; /* run the same command again */
+enum { STATUS_AGAIN = 75 }; /* the run can go on */
 
 static int finish_exit(const struct cr_train *t, enum cr_end end)
 {
@@ -109,6 +110,17 @@ bool cr_train_value(void *ctx, const char *name, double *to)
     return use && cr_metric_single(use->metric);
 }
 
+/* How to go on with what was stopped. */
+static void finish_hint(struct cr_train *t, enum cr_end end)
+{
+    bool stopped = end == CR_END_SIGNAL || end == CR_END_TIME ||
+                   end == CR_END_USR1;
+
+    if (stopped && t->saved && !t->unsaved && !t->checkpoint.weights_only)
+        cr_console_say(&t->console, "to go on: cellrun resume %s",
+                       cr_escape(t->arena, t->dir.path));
+}
+
 /* A run may come to its end without having learnt anything. */
 static void finish_idle(struct cr_train *t)
 {
@@ -139,6 +151,7 @@ int cr_train_finish(struct cr_train *t, enum cr_end end)
         !cr_train_note(t, end, status) && status == 0)
         status = cr_diag_exit(t->diag);
     cr_console_problems(&t->console, t->diag);
+    finish_hint(t, end);
     if (t->cli->json)
         finish_print_json(t, end);
     else

@@ -360,6 +360,24 @@ static bool setup_plateau(struct cr_train *t)
     return use != NULL;
 }
 
+/* Both have to be said: it is told when only one is, or none. */
+static void setup_early(struct cr_train *t)
+{
+    const struct cr_node *early =
+        cr_node_get(cr_section(t->config, "train"), "early_stop");
+    bool patience = cr_node_get(early, "patience");
+
+    if (!early || (patience && t->train.early_stop.monitor) ||
+        (patience && t->train.early_stop.patience == 0))
+        return;
+    cr_warn(t->diag, early->pos, CR_E_MISSING_KEY,
+            "'train.early_stop' never stops the run: it has no '%s'",
+            patience ? "monitor" : "patience");
+    cr_hint(t->diag, "early_stop: {monitor: %s, patience: 5}",
+            t->train.early_stop.monitor ? t->train.early_stop.monitor
+                                        : "loss");
+}
+
 static bool setup_deciders(struct cr_train *t)
 {
     const struct cr_metric_use *early;
@@ -380,6 +398,7 @@ static bool setup_deciders(struct cr_train *t)
                 t->best = use;
         }
     }
+    setup_early(t);
     if (t->best)
         t->best_max = setup_maximize(t->checkpoint.best.mode, t->best);
     if (t->train.early_stop.monitor) {

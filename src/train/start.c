@@ -255,6 +255,17 @@ void cr_train_forget(struct cr_train *t)
     }
 }
 
+/* A run that was stopped cannot come to an end that it has passed. */
+static bool start_too_short(struct cr_train *t)
+{
+    cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_OUT_OF_RANGE,
+             "the run has done %" PRId64 " steps (%" PRId64 " epochs), and is "
+             "to end after %" PRId64,
+             t->state.step, cr_state_epoch(&t->state), t->total);
+    cr_note(t->diag, "--epochs and --steps count from its beginning");
+    return false;
+}
+
 /* Finds, checks and reads the checkpoint; false after reporting. */
 static bool start_resume(struct cr_train *t)
 {
@@ -295,6 +306,8 @@ static bool start_resume(struct cr_train *t)
     if (ok)
         t->resumed = cr_store_path(store);
     cr_store_close(store);
+    if (ok && t->state.step > t->total && !start_over(t, record))
+        ok = start_too_short(t);
     if (ok && start_over(t, record) &&
         (t->state.stopped_early || t->state.step >= t->total))
         t->old_record = record;
@@ -429,6 +442,20 @@ static bool start_files(struct cr_train *t)
     return true;
 }
 
+static void start_say_over(struct cr_train *t)
+{
+    const char *status = cr_json_str(t->old_record, "status", "");
+
+    if (strcmp(status, "early_stopped") == 0)
+        cr_console_say(&t->console,
+                       "nothing to do: the run has stopped early");
+    else
+        cr_console_say(&t->console,
+                       "nothing to do: the run has done its %" PRId64
+                       " steps; more --epochs or --steps prolong it",
+                       cr_json_int(t->old_record, "steps", 0));
+}
+
 bool cr_train_start(struct cr_train *t)
 {
     enum cr_run_how how = t->flags.force    ? CR_RUN_FORCE
@@ -455,8 +482,10 @@ bool cr_train_start(struct cr_train *t)
         return false;
     if (t->flags.resume && !t->flags.dry_run && !start_resume(t))
         return false;
-    if (t->old_record)
+    if (t->old_record) {
+        start_say_over(t);
         return true;
+    }
     if (!cr_pipe_prepare(t->pipe, t->diag))
         return false;
     if (t->flags.resume && !t->resumed &&

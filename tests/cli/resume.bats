@@ -132,6 +132,23 @@ flip() {
     [ "$(value epochs)" = 4 ]
 }
 
+@test "nothing to do is said; an end that has been passed is refused" {
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    run -0 --separate-stderr "$CELLRUN" resume r
+    [ "$stderr" = "nothing to do: the run has done its 57 steps; more --epochs or --steps prolong it" ]
+    run -0 --separate-stderr "$CELLRUN" resume r -q
+    [ -z "$stderr" ]
+    # as INT leaves it
+    sed -i 's/"completed"/"interrupted"/' r/record.json
+    before=$(cd r && sha256sum *.* ckpt/*)
+    run -2 --separate-stderr "$CELLRUN" resume r --epochs 2
+    [[ $stderr == *"r: error: the run has done 57 steps (3 epochs), and is to end after 38 [E0006]"*"Nothing was run."* ]]
+    [ "$(cd r && sha256sum *.* ckpt/*)" = "$before" ]
+    [ ! -e r/lock ]
+    run -0 --separate-stderr "$CELLRUN" resume r -q
+    [ "$(value status)" = completed ]
+}
+
 @test "a finished run without checkpoints is finished" {
     run -0 "$CELLRUN" train c.yaml -o r -q --no-ckpt --resume auto
     first=$output

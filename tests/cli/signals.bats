@@ -58,6 +58,7 @@ ends() {
         kill -"$name" $p
         ends "$code"
         [ "$(value status)" = "$word" ] || { cat out err; false; }
+        grep -qx 'to go on: cellrun resume r' err
         run -0 "$CELLRUN" ckpt verify r/ckpt/last
         grep -q "\"status\":\"$word\",\"exit\":$code" r/record.json
         [ ! -e r/lock ]
@@ -94,6 +95,7 @@ ends() {
     kill -USR1 $p
     ends 75
     [ "$(value status)" = stopped ]
+    grep -qx 'to go on: cellrun resume r' err
     run -0 "$CELLRUN" ckpt verify r/ckpt/last
 }
 

@@ -408,3 +408,16 @@ last.safetensors" ]
     }
     run -2 "$CELLRUN" train c.yaml -o t --time-limit 5epochs
 }
+
+@test "early_stop that never stops is told" {
+    for early in '{monitor: loss}' '{patience: 3}' '{min_delta: 0.1}'; do
+        run -0 --separate-stderr "$CELLRUN" check c.yaml \
+            "train.early_stop=$early"
+        [[ $stderr == *"warning: 'train.early_stop' never stops the run: it has no '"*"early_stop: {monitor: loss, patience: 5}"* ]]
+    done
+    for early in '{monitor: loss, patience: 0}' '{monitor: loss, patience: 2}'; do
+        run -0 --separate-stderr "$CELLRUN" check c.yaml \
+            "train.early_stop=$early"
+        [[ $stderr != *"never stops"* ]]
+    done
+}
