@@ -205,6 +205,10 @@ static bool unknown_type(struct cr_net *net, const struct cr_node *node,
     const char *near =
         cr_nearest(type, cell_names(net->arena, kind));
 
+    for (const struct cr_message *m = net->diag->first; m; m = m->next)
+        if (m->code == CR_E_UNKNOWN_TYPE && m->pos.src == pos.src &&
+            m->pos.line == pos.line && m->pos.col == pos.col)
+            return false; /* told when its options were looked at */
     cr_error(net->diag, pos, CR_E_UNKNOWN_TYPE, "there is no %s '%s'",
              cr_kind_name(kind), type);
     if (near)

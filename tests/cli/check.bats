@@ -50,6 +50,18 @@ setup() {
     [ "${stderr_lines[-1]}" = "1 error" ]
 }
 
+@test "an unknown type is told once" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" loss=CrossEntropyLos
+    [[ "$stderr" == *"unknown loss 'CrossEntropyLos'"* ]]
+    [ "${stderr_lines[-1]}" = "1 error" ]
+    run -2 --separate-stderr "$CELLRUN" check "$digits" loss=SGD
+    [ "${stderr_lines[-1]}" = "1 error" ]
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        'network=[Flatten, {Conv2D: 3}]'
+    [[ "$stderr" == *"did you mean 'Conv2d'?"* ]]
+    [ "${stderr_lines[-1]}" = "1 error" ]
+}
+
 @test "shapes that do not fit" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         network.dense_relu_sequential.2.in_channels=500

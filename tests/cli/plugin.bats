@@ -354,7 +354,7 @@ END
     run -2 --separate-stderr "$CELLRUN" check many.yaml network.cells.n=Odd
     [[ "$stderr" == *"argument 'how' of Odd is missing"* ]]
     run -2 --separate-stderr "$CELLRUN" check many.yaml network.cells.n=Nose
-    [[ "$stderr" == *"there is no cell 'Nose'"*"did you mean 'Noise'?"* ]]
+    [[ "$stderr" == *"unknown cell 'Nose'"*"did you mean 'Noise'?"* ]]
     run -0 "$CELLRUN" help Noise --plugin many.so
     [ "${lines[0]}" = "Noise (cell): Zeroes elements, or adds noise." ]
     [[ "$output" == *"rate"*"a number from 0 to 0.9, default 0.25"* ]]
