@@ -554,6 +554,9 @@ END
     make=(make -C my_scale test CC="${CC:-cc}" CELLRUN="$CELLRUN"
         INCLUDE="$TOP/src" CPPFLAGS="$REAL"
         CFLAGS="-O2 -Wall -Wextra -Wpedantic -Werror")
+    # a header that is not there: where to look for it
+    run ! make -C my_scale CELLRUN="$CELLRUN" INCLUDE=nosuch
+    [[ "$output" == *"cellrun.h is not in nosuch: say make INCLUDE=DIR"* ]]
     run -0 "${make[@]}"
     grep -Eq '^cell.weight .*agrees' <<<"$output"
     grep -Eq '^before.weight .*agrees' <<<"$output"
