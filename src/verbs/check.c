@@ -143,6 +143,19 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
     return ok && cli->diag->errors == 0;
 }
 
+/* As people say it: it is a guess. */
+static const char *check_time(struct cr_arena *arena, double seconds)
+{
+    return seconds < 1          ? "less than 1 s"
+           : seconds < 90       ? cr_strf(arena, "about %.0f s", seconds)
+           : seconds < 90 * 60  ? cr_strf(arena, "about %.0f min",
+                                          seconds / 60)
+           : seconds < 48 * 3600 ? cr_strf(arena, "about %.0f h",
+                                           seconds / 3600)
+                                 : cr_strf(arena, "about %.0f days",
+                                           seconds / 86400);
+}
+
 static void check_print(const struct cr_cli *cli, const struct cost *c)
 {
     double seconds = (double)c->steps * c->macs / CHECK_MACS;
@@ -159,9 +172,9 @@ static void check_print(const struct cr_cli *cli, const struct cost *c)
            c->params, c->trained);
     if (c->steps > 0)
         printf("%" PRId64 " samples to train on, %" PRId64 " to evaluate\n"
-               "%" PRId64 " steps: about %.2g s on one core, %.1f MiB\n",
-               c->samples, c->eval_samples, c->steps, seconds,
-               (double)c->memory / 0x1p20);
+               "%" PRId64 " steps: %s on one core, %.1f MiB\n",
+               c->samples, c->eval_samples, c->steps,
+               check_time(cli->arena, seconds), (double)c->memory / 0x1p20);
 }
 
 static int check_run(struct cr_cli *cli)

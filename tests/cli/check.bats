@@ -12,7 +12,12 @@ setup() {
     run -0 --separate-stderr "$CELLRUN" check "$digits"
     [ "${lines[0]}" = "ok: 669706 parameters, 669706 of them trained" ]
     [ "${lines[1]}" = "10000 samples to train on, 2000 to evaluate" ]
-    [[ "${lines[2]}" == "471 steps: about "*" MiB" ]]
+    [[ "${lines[2]}" =~ ^"471 steps: about "[0-9]+" s on one core, ".*" MiB"$ ]]
+    run -0 "$CELLRUN" check "$digits" train.epochs=2000
+    [[ "$output" =~ "steps: about "[0-9]+" min on one core, " ]]
+    run -0 "$CELLRUN" check "$digits" train.steps=1
+    [[ "$output" == *"1 steps: less than 1 s on one core, "* ]]
+    run -0 "$CELLRUN" check "$digits"
     [ -z "$stderr" ]
     [ -z "$(ls)" ] # and no file
 }
