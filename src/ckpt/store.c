@@ -174,7 +174,8 @@ static bool store_head(struct cr_store *s, struct cr_diag *diag,
                              "the header is damaged: its length is beyond "
                              "all measure");
         return store_bad(s, diag, CR_E_CKPT_FORMAT,
-                         "not a checkpoint: no safetensors header");
+                         "not a checkpoint: neither safetensors nor NPZ nor "
+                         "MindSpore's .ckpt");
     }
     if (len > (uint64_t)s->size - 8)
         return cr_error(

@@ -40,7 +40,6 @@ const struct cr_variable cr_variables[] = {
     { "TERM", "If it is dumb, messages are not coloured." },
     { "SOURCE_DATE_EPOCH", "Seconds since 1970 that stand for the present in "
                            "the files of a run." },
-    { "TMPDIR", "Where selftest writes its checkpoint; /tmp by default." },
     { "SLURM_JOB_END_TIME", "When the job ends, for --time-limit auto." },
     { NULL, NULL },
 };

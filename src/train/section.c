@@ -159,7 +159,9 @@ const struct cr_section cr_section_train = {
     .about = {
         .name = "train",
         .summary = "How long to train, and when to stop early.",
-        .detail = "Of epochs and steps the one given later holds.",
+        .detail = "Of epochs and steps the one given later holds: in a "
+                  "file that goes on from another, or on the command line. "
+                  "Both in one map are an error (E0016).",
         .example = "train:\n"
                    "  epochs: 10\n"
                    "  clip: {norm: 5.0}\n"
@@ -280,8 +282,10 @@ static const struct cr_opt run_opts[] = {
                "CELLRUN_METRIC_accuracy and the like, CELLRUN_STEP, "
                "CELLRUN_EPOCH (from 0, as in metrics.jsonl), CELLRUN_IS_BEST "
                "(0 or 1), CELLRUN_RUN_DIR and CELLRUN_RUN_NAME in its "
-               "environment. It reads nothing and prints to standard error. "
-               "The run waits for it; a status other than 0 is a warning."),
+               "environment. A dollar sign is written twice, as everywhere in "
+               "a config: 'echo $$CELLRUN_METRIC_accuracy'. It reads nothing "
+               "and prints to standard error. The run waits for it; a status "
+               "other than 0 is a warning."),
     { 0 },
 };
 

@@ -367,7 +367,8 @@ const struct cr_verb cr_verb_config = {
         .summary = "Print the resolved config.",
         .detail = "Files, CELLRUN_SET and assignments are laid over each "
                   "other, variables and expressions are replaced. Reading "
-                  "the output again gives the same config. --plot lr draws "
+                  "the output again gives the same config, in the folder of "
+                  "the config, where relative paths start. --plot lr draws "
                   "the learning rate over the run, in as many columns as "
                   "COLUMNS or the terminal has, in Braille dots where the "
                   "locale is UTF-8.",

@@ -125,7 +125,13 @@ const struct cr_verb cr_verb_train = {
         .summary = "Train a network.",
         .detail = "The summary on standard output is made of lines `key: "
                   "value`, or with --json one object. A run directory keeps "
-                  "config, records and checkpoints.",
+                  "config, records and checkpoints. Without -o it is "
+                  "RUNS/NAME/ID: CELLRUN_RUNS or `runs`, the name of the "
+                  "config (or run.name), and a hash of what the config says "
+                  "of data, network and training, but for its length. So the "
+                  "same config a second time meets the directory of the "
+                  "first, which is exit 2: -o names another, --resume auto "
+                  "goes on there, --force starts over.",
         .example = "cellrun train mnist.yaml optimizer.learning_rate=0.05\n"
                    "cellrun train mnist.yaml -o out --resume auto\n"
                    "cellrun train mnist.yaml -q --json --epochs 5\n",
