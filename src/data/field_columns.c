@@ -163,14 +163,40 @@ static bool slice(const char *text, int n, int *from, int *to)
     return true;
 }
 
+/* Not the config is wrong, but the file that predict was given: it lacks what
+ * the training data had. */
+static bool lacks(struct cr_config *config, const struct cr_csv *csv,
+                  const char *column, const char *field,
+                  const struct cr_strs *names)
+{
+    const char *near = cr_nearest(field, names->v);
+    int at = 0;
+
+    while (near && strcmp(names->v[at], near) != 0)
+        at++;
+    cr_error(config->diag, cr_csv_at(csv, &csv->field[at]), CR_E_DATA_FORMAT,
+             "column '%s' is made of the field '%s', which the rows, of %d "
+             "field%s, have not", column,
+             cr_quote(config->arena, field, strlen(field)), names->n,
+             names->n == 1 ? "" : "s");
+    if (near)
+        cr_hint(config->diag, "is '%s' meant to be '%s'?",
+                cr_quote(config->arena, near, strlen(near)), field);
+    return false;
+}
+
+/* csv: the file, where it is another than the config's; else NULL. */
 static bool one_field(struct cr_config *config, const struct cr_node *node,
-                      const struct cr_strs *names, struct cr_field_column *c)
+                      const struct cr_csv *csv, const struct cr_strs *names,
+                      struct cr_field_column *c)
 {
     const char *text = node->text;
     int i, from, to, before = c->n;
     bool room = true;
 
     if (node->kind == CR_NODE_INT) {
+        if (csv && node->integer >= names->n)
+            return lacks(config, csv, c->name, text, names);
         if (node->integer < 0 || node->integer >= names->n)
             return cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
                             "there is no field %lld, rows have %d: 0 to %d",
@@ -201,6 +227,8 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
                         c->name, names->n);
     if (c->n > before)
         return true;
+    if (csv)
+        return lacks(config, csv, c->name, text, names);
     cr_error(config->diag, node->pos, CR_E_NO_MATCH,
              "there is no field '%s' in rows of %d fields",
              cr_quote(config->arena, text, strlen(text)), names->n);
@@ -211,16 +239,17 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
 }
 
 static bool fields_of(struct cr_config *config, const struct cr_node *node,
-                      const struct cr_strs *names, struct cr_field_column *c)
+                      const struct cr_csv *csv, const struct cr_strs *names,
+                      struct cr_field_column *c)
 {
     bool ok = true;
 
     c->field = CR_NEWS(config->arena, int, names->n);
     if (node->kind != CR_NODE_LIST)
-        return one_field(config, node, names, c);
+        return one_field(config, node, csv, names, c);
     c->list = true;
     for (CR_EACH(m, node))
-        ok = one_field(config, m, names, c) && ok;
+        ok = one_field(config, m, csv, names, c) && ok;
     return ok && (c->n > 0 ||
                   cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
                            "column '%s' has no fields", c->name));
@@ -310,7 +339,8 @@ static bool settle(struct cr_config *config, struct cr_pos pos,
 }
 
 static bool column_of(struct cr_config *config, const struct cr_node *node,
-                      const struct cr_strs *names, struct cr_field_column *c)
+                      const struct cr_csv *csv, const struct cr_strs *names,
+                      struct cr_field_column *c)
 {
     struct what w = { .fields = node };
 
@@ -323,7 +353,7 @@ static bool column_of(struct cr_config *config, const struct cr_node *node,
             return cr_error(config->diag, node->pos, CR_E_MISSING_KEY,
                             "column '%s' lacks its fields", c->name);
     }
-    return fields_of(config, w.fields, names, c) &&
+    return fields_of(config, w.fields, csv, names, c) &&
            settle(config, w.fields->pos, &w, c);
 }
 
@@ -331,13 +361,14 @@ static bool column_of(struct cr_config *config, const struct cr_node *node,
 static struct cr_field_column *every_field(struct cr_config *config,
                                            const struct cr_fields_opts *o,
                                            struct cr_pos pos,
+                                           const struct cr_csv *csv,
                                            const struct cr_strs *names,
                                            int *n)
 {
     struct cr_field_column *c;
     const struct cr_node *list = o->column_defaults;
     bool ok = true;
-    int i;
+    int i, wanted = 0;
 
     if (names->n > CR_COLUMNS_MAX) {
         cr_error(config->diag, pos, CR_E_LIMIT,
@@ -359,6 +390,8 @@ static struct cr_field_column *every_field(struct cr_config *config,
         const struct cr_node *m = cr_node_at(list, i);
         struct what w = { 0 };
 
+        wanted = o->only && strcmp(names->v[i], o->only) == 0 ? i : wanted;
+
         if (m)
             w.type = m->kind == CR_NODE_INT    ? TYPE_INT32
                      : m->kind == CR_NODE_REAL ? TYPE_FLOAT32
@@ -370,6 +403,12 @@ static struct cr_field_column *every_field(struct cr_config *config,
         ok = settle(config, pos, &w, &c[i]) && ok;
     }
     *n = names->n;
+    if (o->only && ok) { /* which predict takes */
+        ok = strcmp(names->v[wanted], o->only) == 0 ||
+             lacks(config, csv, o->only, o->only, names);
+        c += wanted;
+        *n = 1;
+    }
     return ok ? c : NULL;
 }
 
@@ -382,9 +421,8 @@ cr_field_columns(struct cr_config *config, const struct cr_fields_opts *o,
     struct cr_field_column *c;
     bool ok = true;
 
-    (void)csv;
     if (!map)
-        return every_field(config, o, pos, names, n);
+        return every_field(config, o, pos, csv, names, n);
     if (map->kind != CR_NODE_MAP || !map->child) {
         cr_error(config->diag, map->pos, CR_E_WRONG_TYPE,
                  "columns takes a map of names and fields, not %s",
@@ -407,7 +445,7 @@ cr_field_columns(struct cr_config *config, const struct cr_fields_opts *o,
     *n = 0;
     for (CR_EACH(m, map)) {
         c[*n].name = m->key;
-        ok = column_of(config, m, names, &c[*n]) && ok;
+        ok = column_of(config, m, o->only ? csv : NULL, names, &c[*n]) && ok;
         ++*n;
     }
     return ok ? c : NULL;

@@ -82,6 +82,41 @@ END
     [[ $stderr == "none.csv: error: cannot read: No such file or directory [E0202]" ]]
 }
 
+@test "predict takes a table that lacks a field for what it is" {
+    printf 'sepal_lenght,b,c\n1,2,3\n' >rows.csv
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt run rows.csv
+    [[ $stderr == "rows.csv:1:1: error: column 'x' is made of the field '"*"', which the rows, of 3 fields, have not [E0203]"* ]]
+    # by name
+    printf 'text,label\ngood,up\nbad,down\ngood,up\nbad,down\n' >named.csv
+    for columns in '{text: text, label: {fields: label, type: string}}' null; do
+        cat >n.yaml <<END
+dataset:
+  train: {CSVDataset: {dataset_files: named.csv, columns: $columns}}
+datapipe:
+  text: [{LabelIndex: {classes: [good, bad]}}, {OneHot: 2}, {TypeCast: float32}]
+  label: [{LabelIndex: {classes: [up, down]}}]
+network: {fc: {Dense: [2, 2]}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.5}}
+train: {epochs: 40}
+END
+        rm -rf named
+        run -0 "$CELLRUN" train n.yaml -q -o named
+        # wherever it stands
+        printf 'text\nbad\ngood\n' >t1.csv
+        printf 'c,a,text\n1,2,bad\n1,2,good\n' >t2.csv
+        run -0 "$CELLRUN" predict --ckpt named t1.csv
+        one=$(cut -f2- <<<"$output")
+        run -0 "$CELLRUN" predict --ckpt named t2.csv
+        [ "$(cut -f2- <<<"$output")" = "$one" ]
+        printf 'a,txet\n1,bad\n' >t3.csv
+        run -3 --separate-stderr "$CELLRUN" predict --ckpt named t3.csv t1.csv
+        [[ $stderr == "t3.csv:1:3: error: column 'text' is made of the field 'text', which the rows, of 2 fields, have not [E0203]"* ]]
+        [[ $stderr == *"is 'txet' meant to be 'text'?"* ]]
+        [ "$(cut -f2- <<<"$output")" = "$one" ]
+    done
+}
+
 @test "any number of workers gives the same bytes" {
     for w in 0 1 2 4; do
         "$CELLRUN" train plants.yaml train.epochs=2 datapipe.workers=$w \
