@@ -145,7 +145,9 @@ static size_t generate_char(const struct cr_vocab *v, const char *text)
     return len > 0 ? (size_t)len : 1;
 }
 
-static bool generate_prompt(struct cr_generate *g, const char *prompt)
+/* `what` it is, at `pos`, for the message. */
+static bool generate_prompt(struct cr_generate *g, const char *prompt,
+                            struct cr_pos pos, const char *what)
 {
     const char *at = prompt ? prompt : "";
     int64_t id;
@@ -156,10 +158,11 @@ static bool generate_prompt(struct cr_generate *g, const char *prompt)
 
         id = cr_vocab_find(g->vocab, at, len);
         if (id < 0)
-            return cr_error(g->config->diag, CR_NOWHERE, CR_E_USAGE,
-                            "the prompt has '%s', which is not in the "
+            return cr_error(g->config->diag, pos,
+                            pos.src ? CR_E_OUT_OF_RANGE : CR_E_USAGE,
+                            "%s has '%s', which is not in the "
                             "vocabulary of the text that was learnt",
-                            cr_quote(&g->arena, at, len));
+                            what, cr_quote(&g->arena, at, len));
         generate_push(g, id);
     }
     if (g->n == 0) { /* a line begins */
@@ -167,6 +170,12 @@ static bool generate_prompt(struct cr_generate *g, const char *prompt)
         generate_push(g, id < 0 ? 0 : id);
     }
     return true;
+}
+
+bool cr_generate_takes(struct cr_generate *g, const char *prompt,
+                       struct cr_pos pos, const char *what)
+{
+    return generate_prompt(g, prompt, pos, what);
 }
 
 /* The logits behind the text; NULL after reporting. */
@@ -268,7 +277,7 @@ bool cr_generate_text(struct cr_generate *g, const struct cr_drawing *how,
     struct cr_rng rng = cr_rng(seed, CR_STREAM_TEXT, key, 0);
 
     *finite = true;
-    if (!generate_prompt(g, how->prompt))
+    if (!generate_prompt(g, how->prompt, CR_NOWHERE, "the prompt"))
         return false;
     if (!g->tried && g->n < g->window && !generate_causal(g))
         return false;

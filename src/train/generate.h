@@ -37,6 +37,11 @@ struct cr_generate *cr_generate_open(struct cr_config *config,
                                      int n_columns, bool fixed);
 void cr_generate_close(struct cr_generate *generate);
 
+/* Whether all of the prompt is in the vocabulary. False after reporting, at
+ * `pos` as of `what`. */
+bool cr_generate_takes(struct cr_generate *generate, const char *prompt,
+                       struct cr_pos pos, const char *what);
+
 /* Gives the prompt to `put` and then each character when it is drawn; put
  * returns false to end it. It ends as well, with *finite false and no word,
  * where the output is not finite. False after reporting. */

@@ -51,32 +51,32 @@ struct cr_speak {
 
 bool cr_speak_read(struct cr_train *t, struct cr_speak **to)
 {
+    const struct cr_node *section = cr_section(t->config, "sample");
+    const struct cr_node *prompt = cr_node_get(section, "prompt");
+    const struct cr_column *columns;
     struct cr_speak *s;
+    int n;
 
     *to = NULL;
-    if (!cr_section(t->config, "sample"))
+    if (!section)
         return true;
     s = CR_NEW(t->arena, struct cr_speak);
     s->train = t;
     if (!cr_section_read(t->config, "sample", &s->how))
         return false;
     if (s->how.every.value <= 0)
-        return cr_error(t->diag, cr_section(t->config, "sample")->pos,
-                        CR_E_OUT_OF_RANGE,
+        return cr_error(t->diag, section->pos, CR_E_OUT_OF_RANGE,
                         "'sample.every' must be more than 0");
     s->every = cr_train_every(t, &s->how.every);
     s->last = cr_now();
-    if (!t->flags.check) {
-        int n;
-        const struct cr_column *columns = cr_pipe_columns(t->pipe, &n);
-
-        s->generate =
-            cr_generate_open(t->config, t->net, columns, n, false);
-        if (!s->generate)
-            return false;
-    }
+    columns = cr_pipe_columns(t->pipe, &n);
+    s->generate = cr_generate_open(t->config, t->net, columns, n, false);
+    if (!s->generate)
+        return false;
     *to = s;
-    return true;
+    return cr_generate_takes(s->generate, s->how.prompt,
+                             prompt ? prompt->pos : section->pos,
+                             "'sample.prompt'");
 }
 
 void cr_speak_close(struct cr_speak *speak)

@@ -381,8 +381,8 @@ bool cr_train_reopen(struct cr_train *t)
     return cr_rundir_metrics(&t->dir, start_keep, t);
 }
 
-/* command: a line for the shell that does the same again. */
-static const char *start_command(struct cr_train *t)
+/* A line for the shell that does the same again. */
+static const char *start_line(struct cr_train *t)
 {
     struct cr_buf b = { .arena = t->arena };
     char *cwd = getcwd(NULL, 0);
@@ -405,9 +405,33 @@ static const char *start_command(struct cr_train *t)
                 cr_buf_char(&b, *word);
         cr_buf_char(&b, '\'');
     }
-    cr_buf_char(&b, '\n');
     free(cwd);
     return cr_buf_text(&b);
+}
+
+/* command: what does all of the run again. A train that goes on would do so
+ * from the start too; resume comes behind what there is, if it changes a
+ * thing. */
+static bool start_command(struct cr_train *t)
+{
+    const char *path = cr_rundir_file(&t->dir, "command");
+    const char *line = start_line(t), *old = NULL;
+    struct cr_diag quiet = { .arena = t->arena };
+    bool resume = strcmp(t->cli->verb->about.name, "resume") == 0;
+    size_t len;
+
+    if (t->resumed && resume) {
+        old = cr_read_file(t->arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM,
+                           1 << 20, &len);
+        if (!t->cli->sets[0] || !old)
+            return true;
+        if (len > 0 && old[len - 1] == '\n')
+            old = cr_strndup(t->arena, old, len - 1);
+        if (cr_ends(old, line))
+            return true;
+        line = cr_strf(t->arena, "%s && %s", old, line);
+    }
+    return cr_rundir_put(&t->dir, "command", cr_strf(t->arena, "%s\n", line));
 }
 
 /* "epoch 3", or "step 500" within an epoch. */
@@ -427,8 +451,8 @@ static bool start_files(struct cr_train *t)
     bool ok = true;
 
     if (!t->resumed)
-        ok = cr_rundir_put(&t->dir, "config.yaml", text) &&
-             cr_rundir_put(&t->dir, "command", start_command(t));
+        ok = cr_rundir_put(&t->dir, "config.yaml", text);
+    ok = ok && start_command(t);
     ok = ok && cr_rundir_put(&t->dir, "resolved.yaml",
                              cr_config_yaml(t->config, true, true));
     ok = ok && cr_train_note(t, CR_END_NONE, 0);

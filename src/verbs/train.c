@@ -108,6 +108,10 @@ static int train_run(struct cr_cli *cli)
     if (o->force && o->resume == RESUME_AUTO)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--force starts over, --resume goes on: only one can be");
+    if (o->dry_run && o->require)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--dry-run learns nothing that --require could judge: only "
+                 "one can be");
     t.config = cr_cli_config(cli);
     if (t.config->broken || !cr_train_prepare(&t) || !cr_train_start(&t)) {
         cr_train_close(&t);

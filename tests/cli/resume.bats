@@ -149,6 +149,21 @@ flip() {
     [ "$(value status)" = completed ]
 }
 
+@test "the file command does all of the run again" {
+    run -0 "$CELLRUN" train c.yaml -o r -q --epochs 1
+    run -0 "$CELLRUN" train c.yaml -o r -q --epochs 2 --resume auto
+    [[ "$(cat r/command)" == *"train c.yaml -o r -q --epochs 2 --resume auto" ]]
+    for _ in 1 2; do
+        run -0 "$CELLRUN" resume r -q --epochs 4
+    done
+    run -0 "$CELLRUN" resume r -q
+    [ "$(wc -l <r/command)" = 1 ]
+    [[ "$(cat r/command)" == *"--epochs 2 --resume auto && cd "*" resume r -q --epochs 4" ]]
+    mv r a
+    run -0 sh a/command
+    cmp a/ckpt/last.safetensors r/ckpt/last.safetensors
+}
+
 @test "a finished run without checkpoints is finished" {
     run -0 "$CELLRUN" train c.yaml -o r -q --no-ckpt --resume auto
     first=$output

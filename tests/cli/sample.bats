@@ -106,3 +106,16 @@ setup() {
         r/metrics.jsonl
     "$CELLRUN" sample --ckpt r --length 50 --json | jq -e '.text | length == 50'
 }
+
+@test "check finds what the section sample cannot do" {
+    lm c.yaml
+    echo 'sample: {every: 30 steps, prompt: "the ~", length: 20}' >>c.yaml
+    for verb in check train; do
+        run -2 --separate-stderr "$CELLRUN" $verb c.yaml
+        [[ $stderr == *"c.yaml:"*"error: 'sample.prompt' has '~', which is not in the vocabulary of the text that was learnt [E0006]"* ]]
+    done
+    run -0 "$CELLRUN" check c.yaml 'sample.prompt=the '
+    run -2 --separate-stderr "$CELLRUN" check \
+        "$BATS_TEST_DIRNAME/../../configs/digits.yaml" 'sample={every: 5 steps}'
+    [[ $stderr == *"the network was not trained on characters"*"[E0103]"* ]]
+}

@@ -421,3 +421,9 @@ last.safetensors" ]
         [[ $stderr != *"never stops"* ]]
     done
 }
+
+@test "--dry-run and --require exclude each other" {
+    run -2 --separate-stderr "$CELLRUN" train c.yaml --dry-run \
+        --require 'accuracy>=0.1'
+    [[ $stderr == *"error: --dry-run learns nothing that --require could judge: only one can be [E0501]"*"Nothing was run."* ]]
+}
