@@ -322,9 +322,18 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
 static int eval_run(struct cr_cli *cli)
 {
     const struct eval *o = cr_cli_opts(cli);
-    struct cr_store *store = cr_store_open(cli->arena, cli->diag, o->ckpt);
+    struct cr_store *store;
     struct cr_model model = { 0 };
     struct cr_pipe *pipe = NULL;
+
+    if (cli->json && o->confusion && strcmp(o->confusion, "-") == 0) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--json and --confusion - both write to standard output");
+        cr_hint(cli->diag, "--confusion takes a FILE; of --json, the metric "
+                           "confusion_matrix has the same numbers");
+        return cr_diag_exit(cli->diag);
+    }
+    store = cr_store_open(cli->arena, cli->diag, o->ckpt);
 
     if (store && cr_model_config(cli, store, cli->operands, &model) &&
         cr_config_check(model.config) &&

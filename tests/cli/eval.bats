@@ -104,6 +104,10 @@ END2
     [ "$(awk -F, 'NR > 1 { n += $NR } END { print n / 100 }' m.csv)" = "$right" ]
     run -0 "$CELLRUN" eval --ckpt "$data/run" --confusion -
     [[ $output == *"$(cat m.csv)" ]]
+    run -2 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
+        --confusion -
+    [ -z "$output" ]
+    [[ $stderr == *"--json and --confusion - both write to standard output"* && $stderr == *E0501* ]]
     run -0 "$CELLRUN" eval --ckpt "$data/run" --metrics confusion_matrix
     [[ $output =~ ^confusion_matrix:\ \[\[[0-9]+,\ [0-9]+,\ [0-9]+\],\  ]]
     run -0 "$CELLRUN" eval --ckpt "$data/run" \
