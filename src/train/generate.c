@@ -31,6 +31,20 @@ struct likely {
 
 /* ---- Opening */
 
+/* Whether its samples are characters, one number each. */
+static bool generate_characters(struct cr_config *config,
+                                const struct cr_column *column)
+{
+    const struct cr_vocab *vocab = cr_vocab_kept(config, column->name);
+
+    return (!*vocab->joint && column->spec.rank == 1 &&
+            column->spec.type == CR_I32) ||
+           cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
+                    "the network was not trained on characters: column '%s' "
+                    "is no sequence of them",
+                    column->name);
+}
+
 /* The column of text among those of the network; -1 after reporting. */
 static int generate_column(struct cr_config *config,
                            const struct cr_column *columns, int n)
@@ -56,7 +70,13 @@ static int generate_column(struct cr_config *config,
                  found < 0 ? "tokens" : columns[found].name);
         return -1;
     }
-    return found;
+    return generate_characters(config, &columns[found]) ? found : -1;
+}
+
+bool cr_generate_can(struct cr_config *config,
+                     const struct cr_column *columns, int n_columns)
+{
+    return generate_column(config, columns, n_columns) >= 0;
 }
 
 /* Where in the output the logits of a position are. */
@@ -98,13 +118,6 @@ struct cr_generate *cr_generate_open(struct cr_config *config,
     g = CR_NEW(config->arena, struct cr_generate);
     g->config = config;
     g->vocab = cr_vocab_kept(config, columns[column].name);
-    if (*g->vocab->joint || columns[column].spec.rank != 1 ||
-        columns[column].spec.type != CR_I32) {
-        cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
-                 "column '%s' is no sequence of characters",
-                 columns[column].name);
-        return NULL;
-    }
     g->window = columns[column].spec.dim[0];
     g->ids = CR_NEWS(&g->arena, int32_t, g->window);
     g->likely = CR_NEWS(&g->arena, struct likely, g->vocab->n);

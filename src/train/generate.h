@@ -28,6 +28,10 @@ struct cr_drawing {
     double top_p;           /* and among those that make up so much */
 };
 
+/* Whether these are the columns of a network that was trained on characters,
+ * before it is built. False after reporting. */
+bool cr_generate_can(struct cr_config *config,
+                     const struct cr_column *columns, int n_columns);
 /* For a network that was built for these columns. Its parameters are those at
  * the time of drawing; `fixed`: they will not change. The config must keep a
  * vocabulary for the column that goes in. NULL after reporting. */

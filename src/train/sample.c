@@ -252,6 +252,19 @@ bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
     return cr_colpipe_apply(way->pipe, diag, i, x, to);
 }
 
+const char *cr_input_change(const struct cr_input *input,
+                            struct cr_arena *arena)
+{
+    const struct cr_way *way = input->way;
+    const struct cr_spec *to = way->resize ? &way->plan.out : &way->image;
+
+    if (!way->resize && !way->repaint)
+        return NULL;
+    return cr_strf(arena, "%s %s becomes %s %s", cr_type_name(way->in.type),
+                   cr_show(arena, &way->in), cr_type_name(to->type),
+                   cr_show(arena, to));
+}
+
 void cr_input_close(struct cr_input *input)
 {
     if (input->file && input->format->close)

@@ -48,6 +48,10 @@ bool cr_input_open(struct cr_intake *intake, struct cr_diag *diag,
 /* Sample i, after the datapipe: intake->out in `to`. */
 bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
                    void *to);
+/* "uint8 (17, 31, 3) becomes uint8 (6, 5, 1)": what happens to its samples
+ * before the datapipe; NULL: nothing. */
+const char *cr_input_change(const struct cr_input *input,
+                            struct cr_arena *arena);
 void cr_input_close(struct cr_input *input);
 
 #endif

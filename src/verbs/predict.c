@@ -9,8 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/table.h"
+#include "data/vocab.h"
 #include "train/eval.h"
 #include "train/model.h"
 #include "train/sample.h"
@@ -274,11 +276,20 @@ static bool predict_file(struct job *j, const char *path)
 {
     struct cr_diag *diag = j->cli->diag;
     struct cr_input input;
-    bool ok = true;
+    bool ok = true, open;
 
     if (j->rows)
         return predict_table(j, path);
-    if (cr_input_open(&j->intake, diag, path, &input))
+    open = cr_input_open(&j->intake, diag, path, &input);
+    if (open && j->cli->verbose > 0 && cr_input_change(&input, &input.mem))
+        fprintf(stderr, "%s: %s\n", cr_escape(&input.mem, path),
+                cr_input_change(&input, &input.mem));
+    if (!open && !input.format && access(path, R_OK) == 0 &&
+        cr_vocab_kept(j->model.config, j->intake.column))
+        cr_hint(diag, "the network was trained on text: `cellrun sample "
+                      "--ckpt %s` draws some, --prompt TEXT begins it",
+                j->o->ckpt);
+    if (open)
         for (int64_t i = 0; i < input.count && ok; i++) {
             if (!cr_input_read(&input, diag, i,
                                j->batch + (size_t)j->n * j->size))
@@ -445,7 +456,11 @@ const struct cr_verb cr_verb_predict = {
                   "- reads names from standard input. Rows have the input, "
                   "its label, and with --topk K the K likeliest labels, each "
                   "with its probability with --probs. Samples enter at the "
-                  "head of the datapipe. Samples of arrays and tables are "
+                  "head of the datapipe. An image of another size than the "
+                  "data's, unless the datapipe resizes it, is resized first "
+                  "(linear, without keeping its shape), and colour, gray, "
+                  "alpha and 16 bits are converted to what the data have; -v "
+                  "says so. Samples of arrays and tables are "
                   "called FILE#NUMBER, from 0.",
         .example = "cellrun predict --ckpt runs/mnist/3f9c1a2e digit.png\n"
                    "find . -name '*.png' | cellrun predict --ckpt best - "

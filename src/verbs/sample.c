@@ -73,6 +73,8 @@ static bool sample_prepare(struct job *j)
                                    cr_store_path(j->model.store)),
                         CR_E_CKPT_FORMAT,
                         "the checkpoint does not say what goes in");
+    if (!cr_generate_can(j->model.config, s->columns, s->n_columns))
+        return false;
     if (!cr_model_net(&j->model, s->columns, s->n_columns, 1, 0, false,
                       false))
         return false;

@@ -166,6 +166,16 @@ dark.png\tdark\tdark\tbright' ]
     run -0 "$CELLRUN" predict --ckpt run \
         "$tmp"/{rgb,rgba,ga,large,tiny}.png
     [ "$(cut -f 2 <<<"$output" | xargs)" = "1 0 1 1 0" ]
+    # -v tells of it
+    png "$tmp/same.png" 5 6 1 '10'
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run -v \
+        "$tmp"/large.png "$tmp"/same.png "$tmp"/rgb.png
+    [ "$stderr" = "$tmp/large.png: uint8 (17, 31, 1) becomes uint8 (6, 5)
+$tmp/rgb.png: uint8 (5, 6, 3) becomes uint8 (6, 5)" ]
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run "$tmp"/large.png
+    [ -z "$stderr" ]
+    run -0 "$CELLRUN" help predict
+    [[ $output == *"another size"* ]]
 }
 
 @test "the size is left to a datapipe that resizes" {

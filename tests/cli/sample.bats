@@ -36,6 +36,35 @@ setup() {
         head -c 3)" = mat ]
 }
 
+@test "predict of a language model points to sample" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q --steps 1
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt r text
+    [[ $stderr == *"no known format"*'`cellrun sample --ckpt r` draws some'* ]]
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt r nowhere
+    [[ $stderr != *"cellrun sample"* ]]
+}
+
+@test "sample of a network of words" {
+    printf 'text,label\ngood film,1\nbad film,0\n' >w.csv
+    cat >w.yaml <<'END'
+dataset:
+  train: {CSVDataset: {dataset_files: w.csv, columns: {text: text, label: {fields: label, type: int32}}}}
+vocab:
+  text: {tokenizer: BasicTokenizer, lower_case: true, special_tokens: ["<pad>", "<unk>"]}
+datapipe:
+  text: [{BasicTokenizer: {lower_case: true}}, {Lookup: {vocab: text}}, {PadEnd: {pad_shape: [4]}}]
+network: [{Embedding: {vocab_size: $vocab.text.size, embedding_size: 3}}, Flatten, {Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    run -0 "$CELLRUN" train w.yaml -q -o w
+    run -2 "$CELLRUN" sample --ckpt w
+    [ "$output" = "cellrun: error: the network was not trained on characters:\
+ column 'text' is no sequence of them [E0103]" ]
+}
+
 @test "sample: what it cannot do" {
     lm c.yaml
     "$CELLRUN" train c.yaml -o r -q --steps 1
