@@ -1,6 +1,7 @@
 /*
  * Taking hold of a run directory, and going on from a checkpoint in it.
  */
+#include "train/differs.h"
 #include "train/frozen.h"
 #include "train/train.h"
 
@@ -199,16 +200,28 @@ static const struct cr_node *start_record(struct cr_train *t)
     return text ? cr_json_read(t->arena, text, len, &why, &at) : NULL;
 }
 
+/* The key that makes it another one; NULL if it is not found. */
+static const char *start_differs(struct cr_train *t)
+{
+    struct cr_diag quiet = { .arena = t->arena };
+    size_t len;
+    const char *text = cr_read_file(
+        t->arena, &quiet, CR_NOWHERE, cr_rundir_file(&t->dir, "resolved.yaml"),
+        CR_E_SYSTEM, 1 << 26, &len);
+
+    return text ? cr_config_differs(t->config, text, len) : NULL;
+}
+
 static bool start_same_run(struct cr_train *t, const struct cr_node *record)
 {
-    const char *id = cr_json_str(record, "id", "");
+    const char *id = cr_json_str(record, "id", ""), *why;
 
     if (!*id || strcmp(id, t->id) == 0 || t->flags.allow_change)
         return true;
+    why = start_differs(t);
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_RUN_DIR,
-             "the run directory holds a run of another config (%.8s, not "
-             "%.8s)",
-             id, t->id);
+             "the run directory holds a run of another config: %s",
+             why ? why : cr_strf(t->arena, "%.8s, not %.8s", id, t->id));
     cr_note(t->diag, "--force starts over in it");
     return false;
 }

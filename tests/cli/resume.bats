@@ -255,7 +255,17 @@ flip() {
 @test "a run of another config in the directory: exit 2" {
     run -0 "$CELLRUN" train c.yaml -o r -q
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto seed=2
-    [[ $output == *"holds a run of another config"* ]]
+    [[ $output == *"holds a run of another config: 'seed' was 1 and is 2 now [E0502]"* ]]
+    run -2 "$CELLRUN" train c.yaml -o r -q --resume auto log.every=7 \
+        --epochs 9 network.drop.Dropout.p=0.3 optimizer.learning_rate=0.1
+    [[ $output == *"another config: 'network.drop.Dropout.p' was 0.2 and is 0.3 now [E0502]"* ]]
+    run -2 "$CELLRUN" train c.yaml -o r -q --resume auto 'optimizer=!replace {SGD: 0.1}'
+    [[ $output == *"another config: 'optimizer' was the type 'Momentum' and is "*"SGD"*" now [E0502]"* ]]
+    run -2 "$CELLRUN" train c.yaml -o r -q --resume auto \
+        optimizer.learning_rate=0.1
+    [[ $output == *"another config: 'optimizer.Momentum.learning_rate' was 0.05 and is 0.1 now [E0502]"* ]]
+    run -2 "$CELLRUN" train c.yaml -o r -q --resume auto ~network.act
+    [[ $output == *"another config: 'network.act' was ReLU and is not set now [E0502]"* ]]
     cp -r r/ckpt keep
     run -0 "$CELLRUN" train c.yaml -o r -q --resume auto log.every=5
     cmp keep/last.safetensors r/ckpt/last.safetensors

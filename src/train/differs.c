@@ -1,0 +1,113 @@
+/*
+ * Both configs are read from the texts that the printer makes of them, with
+ * all defaults, so that a value stands in both or a key is another one.
+ */
+#include "train/differs.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "conf/yaml.h"
+
+enum { VALUE_MAX = 60 }; /* longer ones are not shown */
+
+struct differ {
+    struct cr_arena *arena;
+    const char *path;
+    const struct cr_node *old, *new; /* NULL: it has none */
+};
+
+/* What an ID leaves out (cr_config_id). */
+static bool differs_free(const char *path)
+{
+    static const char *const keys[] = { "run", "log", "checkpoint",
+                                        "train.epochs", "train.steps",
+                                        "train.time_limit", NULL };
+
+    for (int i = 0; keys[i]; i++)
+        if (strcmp(keys[i], path) == 0)
+            return true;
+    return false;
+}
+
+static bool differs_at(struct differ *d, const char *path,
+                       const struct cr_node *old, const struct cr_node *new);
+
+static bool differs_in(struct differ *d, const char *path, const char *key,
+                       const struct cr_node *old, const struct cr_node *new)
+{
+    const char *at =
+        *path ? cr_strf(d->arena, "%s.%s", path, key) : key;
+
+    return !differs_free(at) && differs_at(d, at, old, new);
+}
+
+/* Whether both are types, and not the same. */
+static bool differs_in_type(const struct cr_node *old,
+                            const struct cr_node *new)
+{
+    const struct cr_node *args;
+    const char *a = cr_node_type(old, &args), *b = cr_node_type(new, &args);
+
+    return a && b && strcmp(a, b) != 0;
+}
+
+/* Whether anything does; the first place is kept. */
+static bool differs_at(struct differ *d, const char *path,
+                       const struct cr_node *old, const struct cr_node *new)
+{
+    if (old && new && old->kind == CR_NODE_MAP && new->kind == CR_NODE_MAP &&
+        !differs_in_type(old, new)) {
+        for (CR_EACH(m, old))
+            if (differs_in(d, path, m->key, m, cr_node_get(new, m->key)))
+                return true;
+        for (CR_EACH(m, new))
+            if (!cr_node_get(old, m->key) &&
+                differs_in(d, path, m->key, NULL, m))
+                return true;
+        return false;
+    }
+    if (old && new && strcmp(cr_node_flow(d->arena, old),
+                             cr_node_flow(d->arena, new)) == 0)
+        return false;
+    d->path = path;
+    d->old = old;
+    d->new = new;
+    return true;
+}
+
+static const struct cr_node *differs_read(struct cr_arena *arena,
+                                          const char *text, size_t len)
+{
+    struct cr_diag quiet = { .arena = arena };
+    struct cr_source *src = CR_NEW(arena, struct cr_source);
+
+    *src = (struct cr_source){ .name = "resolved.yaml", .text = text,
+                               .len = len };
+    return cr_yaml_read(arena, &quiet, src, 0, len);
+}
+
+static const char *differs_value(struct cr_arena *arena,
+                                 const struct cr_node *node)
+{
+    const char *text = node ? cr_node_flow(arena, node) : "not set";
+
+    return strlen(text) <= VALUE_MAX ? cr_escape(arena, text)
+                                     : cr_node_what(arena, node);
+}
+
+const char *cr_config_differs(struct cr_config *config, const char *old,
+                              size_t len)
+{
+    const char *new = cr_config_yaml(config, false, true);
+    struct differ d = { .arena = config->arena };
+    const struct cr_node *a = differs_read(d.arena, old, len);
+    const struct cr_node *b = differs_read(d.arena, new, strlen(new));
+
+    if (!a || !b || !differs_at(&d, "", a, b))
+        return NULL;
+    return cr_strf(d.arena, "'%s' was %s and is %s now", d.path,
+                   differs_value(d.arena, d.old),
+                   differs_value(d.arena, d.new));
+}
