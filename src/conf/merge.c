@@ -32,6 +32,17 @@ static void merge_become(struct cr_node *to, const struct cr_node *from)
     to->key = key;
 }
 
+static void merge_there(struct merger *m, const struct cr_node *in)
+{
+    struct cr_buf names = { .arena = m->arena };
+
+    if (!in || in->kind != CR_NODE_MAP || !in->child)
+        return;
+    for (CR_EACH(c, in))
+        cr_buf_f(&names, " %s", cr_quote(m->arena, c->key, strlen(c->key)));
+    cr_note(m->diag, "there are:%s", cr_buf_text(&names));
+}
+
 static void merge_nothing(struct merger *m, const struct cr_node *in,
                           const char *key, struct cr_pos pos)
 {
@@ -41,6 +52,8 @@ static void merge_nothing(struct merger *m, const struct cr_node *in,
              cr_quote(m->arena, key, strlen(key)));
     if (near)
         cr_hint(m->diag, "did you mean '%s'?", near);
+    else
+        merge_there(m, in);
 }
 
 /* Tags of a tree that lies on nothing. */

@@ -149,7 +149,7 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
         for (k = 0; k < n; k++) {
             if (bound_holds(b, v[k]))
                 continue;
-            return cr_error(diag, CR_NOWHERE, CR_E_DATA_RANGE,
+            return cr_error(diag, e->bounds[i].node->pos, CR_E_DATA_RANGE,
                             "column '%s' of sample %lld is %d, outside of "
                             "%lld to %lld",
                             c->name,

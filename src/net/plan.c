@@ -127,6 +127,7 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
         if (!plan.bound[i].set || s->x[i] < 0)
             continue;
         if (e->vals[s->x[i]].feed >= 0) {
+            e->bounds[e->n_bounds].node = node;
             e->bounds[e->n_bounds].column = e->vals[s->x[i]].feed;
             e->bounds[e->n_bounds++].bound = plan.bound[i];
         } else if (plan.bound[i].computed) {

@@ -81,6 +81,7 @@ struct cr_exec {
     struct {
         int column;
         struct cr_bound bound;
+        const struct cr_opnode *node;
     } *bounds;
     int n_bounds;
     struct cr_cut *cuts;

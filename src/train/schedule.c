@@ -42,6 +42,15 @@ static bool schedule_list(struct cr_config *config, const struct cr_node *node,
 }
 
 /* Numbers separated by white space or commas. */
+static int schedule_line(const char *text, const char *at)
+{
+    int line = 1;
+
+    for (; text < at; text++)
+        line += *text == '\n';
+    return line;
+}
+
 static bool schedule_file(struct cr_config *config, const struct cr_node *node,
                           struct cr_lr *to)
 {
@@ -73,8 +82,9 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
         if (end == p || !schedule_valid(value))
             return schedule_refuse(
                 config, at,
-                cr_strf(config->arena, "'%s'",
-                        cr_quote(config->arena, p, strcspn(p, " \t\r\n,"))));
+                cr_strf(config->arena, "'%s' in line %d",
+                        cr_quote(config->arena, p, strcspn(p, " \t\r\n,")),
+                        schedule_line(text, p)));
         if (n == room) {
             room = room ? 2 * room : 64;
             values = cr_grow(config->arena, values, (size_t)n, (size_t)room,

@@ -312,6 +312,7 @@ static const struct cr_metric_use *setup_metric(struct cr_train *t,
     const struct cr_metric_use *use =
         cr_metrics_find(&t->metrics, cr_score_bare(name));
     struct cr_pos pos = node ? node->pos : CR_NOWHERE;
+    struct cr_buf known = { .arena = t->arena };
     const char **names;
 
     if (!t->eval_pipe) {
@@ -322,14 +323,18 @@ static const struct cr_metric_use *setup_metric(struct cr_train *t,
     if (use && cr_metric_single(use->metric))
         return use;
     names = CR_NEWS(t->arena, const char *, t->metrics.n + 1);
-    for (int i = 0; i < t->metrics.n; i++)
+    for (int i = 0; i < t->metrics.n; i++) {
         names[i] = t->metrics.use[i].name;
+        cr_buf_f(&known, " %s", names[i]);
+    }
     cr_error(t->diag, pos, CR_E_NO_MATCH,
              use ? "the metric '%s' is not one number"
                  : "'%s' is none of the metrics",
              cr_quote(t->arena, name, strlen(name)));
     if (!use && cr_nearest(name, names))
         cr_hint(t->diag, "did you mean '%s'?", cr_nearest(name, names));
+    else if (!use && t->metrics.n > 0)
+        cr_note(t->diag, "metrics:%s", cr_buf_text(&known));
     return NULL;
 }
 

@@ -36,7 +36,7 @@ setup() {
     run -3 --separate-stderr "$CELLRUN" check "$digits" --data \
         network.dense_relu_sequential.4.out_channels=9
     [[ "$stderr" == *"label"* ]]
-    [[ "$stderr" == *"[E0204]"* ]]
+    [[ "$stderr" == *"mnist.yaml:27:7: error: column 'label' of sample "*"[E0204]"* ]]
 }
 
 @test "all errors at once, and their number" {
@@ -157,4 +157,16 @@ END
     printf x | dd of="$(readlink -f r/ckpt/last.safetensors)" bs=1 \
         seek=300000 conv=notrunc status=none
     run -4 "$CELLRUN" check net.yaml '~loss' '~optimizer' load.ckpt=r
+}
+
+@test "what is not there is told with what is" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" '~train.nosuch'
+    [[ "$stderr" == *"there is no 'nosuch' to remove"*"there are: epochs"* ]]
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        checkpoint.best.metric=nosuch
+    [[ "$stderr" == *"'nosuch' is none of the metrics"*"metrics: accuracy loss"* ]]
+    printf '0.1\n0.2 abc\n' >lr.txt
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        optimizer.learning_rate="$PWD/lr.txt"
+    [[ "$stderr" == *"lr.txt: error: learning_rate: found 'abc' in line 2"* ]]
 }

@@ -123,8 +123,8 @@ int main(void)
            cr_lr_at(&lr, 3) == 0.75 && cr_lr_at(&lr, 4) == 0.75,
        "a file of numbers");
     dprintf(fd, "fast\n");
-    refused(text, "learning_rate: found 'fast', expected a number of at "
-                  "least 0");
+    refused(text, "learning_rate: found 'fast' in line 4, expected a number of "
+                  "at least 0");
     ok(ftruncate(fd, 0) == 0, "the file is emptied");
     refused(text, "learning_rate: the file holds no number");
     close(fd);
