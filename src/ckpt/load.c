@@ -400,6 +400,9 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
          load_values(&job);
     if (ok)
         cr_load_tell(&job, o.skip, report);
+    if (ok && report->loaded == 0)
+        cr_warn(config->diag, cr_at_file(config->arena, path),
+                CR_E_CKPT_MISMATCH, "nothing of this file is loaded");
 done:
     for (int i = 0; i < job.n_rules; i++)
         regfree(&job.rule[i].regex);

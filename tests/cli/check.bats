@@ -170,3 +170,21 @@ END
         optimizer.learning_rate="$PWD/lr.txt"
     [[ "$stderr" == *"lr.txt: error: learning_rate: found 'abc' in line 2"* ]]
 }
+
+@test "what has no effect is a warning" {
+    run -0 --separate-stderr "$CELLRUN" check "$digits" 'freeze.patterns="*"'
+    [[ "$stderr" == *"warning: no parameter is trained"* ]]
+    run -0 --separate-stderr "$CELLRUN" check "$digits" \
+        'freeze={patterns: "*", schedule: [{at: 4 epochs, unfreeze: "*"}]}'
+    [[ "$stderr" == *"is due after 628 updates, and the run has 471"* ]]
+    run -0 --separate-stderr "$CELLRUN" check "$digits" \
+        'optimizer.learning_rate={WarmUpLR: {learning_rate: 0.1, warmup_steps: 9}, warmup: 500 steps}'
+    [[ "$stderr" == *"the warmup takes 500 updates, and the run has 471"* ]]
+    run -0 --separate-stderr "$CELLRUN" check "$digits" \
+        'optimizer.group_params=[{params: "*", weight_decay: 0.1}, {params: "*.bias"}]'
+    [[ "$stderr" == *"entry of 'group_params' holds for nothing"* ]]
+    run -0 --separate-stderr "$CELLRUN" check "$digits" \
+        'predict.labels=[a, b, c]' 'vocab.nocol={tokens: [x]}'
+    [[ "$stderr" == *"'predict.labels' has 3 names, the data have 10 classes"* ]]
+    [[ "$stderr" == *"the data have no column 'nocol'"* ]]
+}

@@ -217,6 +217,10 @@ rule 2 twice
     run -0 --separate-stderr "$CELLRUN" train net.yaml -o c load.ckpt=w \
         load.strict=false
     [[ "$stderr" == *"not in file  1   out.bias"* ]]
+    st w.safetensors other:4,3
+    run -0 --separate-stderr "$CELLRUN" train net.yaml -q -o d load.ckpt=w \
+        load.strict=false
+    [[ "$stderr" == *"warning: nothing of this file is loaded"* ]]
 }
 
 @test "load drops trailing ones, converts floats, refuses integers" {

@@ -1,0 +1,94 @@
+/*
+ * What a config says without effect: no error, but hardly meant. Looked at
+ * once everything is made, so in check as in train.
+ */
+#include "train/train.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct cr_pos doubts_pos(const struct cr_train *t, const char *section,
+                                const char *key)
+{
+    const struct cr_node *in = cr_section(t->config, section);
+    const struct cr_node *node = cr_node_get(in, key);
+
+    return node ? node->pos : in ? in->pos : CR_NOWHERE;
+}
+
+static void doubts_freeze(struct cr_train *t)
+{
+    int n, n_thaws, all = 0, trained = 0;
+    const struct cr_param *p = cr_net_params(t->net, &n);
+    const struct cr_thaw *thaw = cr_net_thaws(t->net, &n_thaws);
+
+    for (int i = 0; i < n; i++) {
+        all += !p[i].statistic && !p[i].fixed;
+        trained += p[i].trained || p[i].later;
+    }
+    if (all > 0 && trained == 0)
+        cr_warn(t->diag, doubts_pos(t, "freeze", "patterns"), CR_E_NO_MATCH,
+                "no parameter is trained (cellrun summary tells why)");
+    for (int i = 0; i < n_thaws; i++)
+        if (cr_train_thaw_at(t, &thaw[i]) >= t->total)
+            cr_warn(t->diag, thaw[i].pos, CR_E_OUT_OF_RANGE,
+                    "this entry of 'freeze.schedule' is due after %" PRId64
+                    " updates, and the run has %" PRId64,
+                    cr_train_thaw_at(t, &thaw[i]), t->total);
+}
+
+static void doubts_optim(struct cr_train *t)
+{
+    const struct cr_optim_use *o = &t->optim;
+
+    if (o->lr.warm > (double)t->total)
+        cr_warn(t->diag, o->lr.pos, CR_E_OUT_OF_RANGE,
+                "the warmup takes %.0f updates, and the run has %" PRId64,
+                o->lr.warm, t->total);
+    for (int i = 0; i < o->n_groups; i++)
+        if (o->group[i].params == 0)
+            cr_warn(t->diag, o->group[i].node->pos, CR_E_NO_MATCH,
+                    "this entry of 'group_params' holds for nothing: what it "
+                    "matches belongs to entries in front of it");
+}
+
+static bool doubts_column(const struct cr_train *t, const char *name)
+{
+    const struct cr_dataset *set = cr_pipe_dataset(t->pipe);
+    int n;
+    const struct cr_column *column = cr_pipe_columns(t->pipe, &n);
+
+    for (int i = 0; i < set->columns; i++)
+        if (strcmp(set->column[i].name, name) == 0)
+            return true;
+    for (int i = 0; i < n; i++)
+        if (strcmp(column[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void doubts_data(struct cr_train *t)
+{
+    const struct cr_dataset *set = cr_pipe_dataset(t->pipe);
+    const struct cr_node *labels =
+        cr_node_get(cr_section(t->config, "predict"), "labels");
+
+    for (CR_EACH(m, cr_section(t->config, "vocab")))
+        if (!doubts_column(t, m->key))
+            cr_warn(t->diag, m->key_pos, CR_E_NO_MATCH,
+                    "the data have no column '%s'",
+                    cr_quote(t->arena, m->key, strlen(m->key)));
+    if (labels && labels->kind == CR_NODE_LIST && set->classes > 0 &&
+        cr_node_count(labels) != set->classes)
+        cr_warn(t->diag, labels->pos, CR_E_OUT_OF_RANGE,
+                "'predict.labels' has %d names, the data have %" PRId64
+                " classes",
+                cr_node_count(labels), (int64_t)set->classes);
+}
+
+void cr_train_doubts(struct cr_train *t)
+{
+    doubts_freeze(t);
+    doubts_optim(t);
+    doubts_data(t);
+}
