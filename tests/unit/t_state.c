@@ -41,7 +41,7 @@ static void refused(struct cr_arena *mem, const struct cr_state *good)
     struct cr_state s[] = { *was, *was, *was, *was, *was, *was, *was };
 
     s[0].nan.skipped = 1501;
-    s[1].nan.skipped = INT64_MIN;
+    s[1].nan.skipped = -1;
     s[2].scale.value = 1;
     s[2].scale.skipped = 1497;
     s[3].cursor = -1;
