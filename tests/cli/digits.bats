@@ -125,9 +125,10 @@ sum_of() {
 }
 
 @test "a read-only folder is told with its path, exit 1" {
-    [ "$(id -u)" != 0 ] || skip "root may write anywhere"
+    local drop=() # what lets root write anywhere
+    [ "$(id -u)" != 0 ] || drop=(setpriv --bounding-set=-dac_override)
     mkdir -m 555 "$out"
-    run -1 --separate-stderr "$digits" "$out" --train 10 --test 10
+    run -1 --separate-stderr "${drop[@]}" "$digits" "$out" --train 10 --test 10
     [ "$stderr" = "digits: cannot write '$out/t10k-labels-idx1-ubyte.gz': Permission denied" ]
 }
 

@@ -66,17 +66,21 @@ walk() {
         -o "$BATS_TEST_TMPDIR/out.safetensors"
 }
 
-@test "ten losses of a tiny run, and its parameters, as MindSpore's" {
-    local dir="$GOLDEN/ms/tiny" run="$BATS_TEST_TMPDIR/run" feed
-
-    "$CELLRUN" train "$dir/config.yaml" -q -o "$run"
-    jq -r 'select(.split == "train") | .loss' "$run/metrics.jsonl" \
-        >"$BATS_TEST_TMPDIR/losses"
-    [ "$(wc -l <"$BATS_TEST_TMPDIR/losses")" -eq 10 ]
-    paste "$BATS_TEST_TMPDIR/losses" "$dir/losses" | awk '
+# ten_losses DIR RUN: trains DIR/config.yaml, compares with DIR/losses
+ten_losses() {
+    "$CELLRUN" train "$1/config.yaml" -q -o "$2"
+    jq -r 'select(.split == "train") | .loss' "$2/metrics.jsonl" >"$2/losses"
+    [ "$(wc -l <"$2/losses")" -eq 10 ]
+    paste "$2/losses" "$1/losses" | awk '
         { d = $1 - $2; if (d < 0) d = -d }
         d > 2e-6 * $2 { print "step " NR ": " $1 ", not " $2; bad = 1 }
         END { exit bad }'
+}
+
+@test "ten losses of a tiny run, and its parameters, as MindSpore's" {
+    local dir="$GOLDEN/ms/tiny" run="$BATS_TEST_TMPDIR/run" feed
+
+    ten_losses "$dir" "$run"
     # its parameters, seen by what they do: a double build stores doubles
     feed=(--feed "x=$dir/x.npy" --feed "label=$dir/label.npy" --grad --eval)
     "$CELLRUN" trace "$dir/config.yaml" "${feed[@]}" \
@@ -88,14 +92,7 @@ walk() {
 @test "ten losses of a ResNet-8 with BatchNorm, and its statistics" {
     local dir="$GOLDEN/ms/resnet8" run="$BATS_TEST_TMPDIR/run"
 
-    "$CELLRUN" train "$dir/config.yaml" -q -o "$run"
-    jq -r 'select(.split == "train") | .loss' "$run/metrics.jsonl" \
-        >"$BATS_TEST_TMPDIR/losses"
-    [ "$(wc -l <"$BATS_TEST_TMPDIR/losses")" -eq 10 ]
-    paste "$BATS_TEST_TMPDIR/losses" "$dir/losses" | awk '
-        { d = $1 - $2; if (d < 0) d = -d }
-        d > 2e-6 * $2 { print "step " NR ": " $1 ", not " $2; bad = 1 }
-        END { exit bad }'
+    ten_losses "$dir" "$run"
     # a double build stores doubles
     "$CELLRUN" version | grep -q float64 ||
         "$CELLRUN" ckpt diff "$run/ckpt/last.safetensors" \
