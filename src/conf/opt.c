@@ -100,7 +100,12 @@ static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
     if (value >= row->low && value <= row->high &&
         !(row->above && value == row->low))
         return true;
-    return opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
+    opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
+    /* bounds that are there for the arithmetic alone are told when met */
+    if (value > row->high && row->high >= (double)CR_DIM_MAX)
+        cr_hint(r->diag, "the largest is %s",
+                cr_real_text(r->arena, row->high));
+    return false;
 }
 
 static bool opt_int(const struct reader *r, const struct cr_opt *row,

@@ -6,7 +6,7 @@ struct fixed {
 };
 
 static const struct cr_opt fixed_opts[] = {
-    CR_REAL(struct fixed, scale_value, 1, 0x1p100, "The scale."),
+    CR_REAL(struct fixed, scale_value, 1, 1e30, "The scale."),
     { 0 },
 };
 

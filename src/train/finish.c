@@ -121,6 +121,17 @@ static void finish_hint(struct cr_train *t, enum cr_end end)
                        cr_escape(t->arena, t->dir.path));
 }
 
+void cr_train_scale_note(struct cr_train *t)
+{
+    double scale = t->state.scale.value;
+
+    if (scale > 1)
+        cr_note(t->diag, "the loss is finite, and its gradient times the loss "
+                         "scale of %g is not: take a smaller scale (1024) in "
+                         "amp.loss_scale, or DynamicLossScaleManager, which "
+                         "finds one", scale);
+}
+
 /* A run may come to its end without having learnt anything. */
 static void finish_idle(struct cr_train *t)
 {
@@ -132,8 +143,8 @@ static void finish_idle(struct cr_train *t)
             "nothing was learnt: all %" PRId64 " updates were left out, for a "
             "loss or gradient that is not finite",
             s->step);
-    if (t->optim.scale.on)
-        cr_note(t->diag, "the loss scale is %g", s->scale.value);
+    if (s->scale.skipped == s->step)
+        cr_train_scale_note(t);
 }
 
 int cr_train_finish(struct cr_train *t, enum cr_end end)

@@ -336,16 +336,24 @@ static enum cr_end loop_place(struct loop *l)
 
 /* The step is not done: its record stands, its update does not. */
 static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
-                                 const char *what)
+                                 const char *what, bool lost)
 {
     struct cr_train *t = l->t;
 
+    t->overflown = t->optim.scale.on && !lost;
     t->state.step++;
     cr_train_record(t, l->lr, l->grad_norm, 0);
     t->state.step--;
 
     t->why = cr_train_nan_why(t, t->arena, exec, what);
     return CR_END_DIVERGED;
+}
+
+static void loop_why(struct cr_train *t)
+{
+    cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
+    if (t->overflown)
+        cr_train_scale_note(t);
 }
 
 /* Whether the scaler takes care of an update that is not finite. */
@@ -374,7 +382,7 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
 
     if (lost || !loop_scaler_skips(t)) {
         if (t->train.nan != CR_NAN_SKIP)
-            return loop_diverged(l, exec, what);
+            return loop_diverged(l, exec, what, lost);
         return cr_train_nan_skip(t, exec, what) ? CR_END_NONE : CR_END_DIVERGED;
     }
     cr_scale_adjust(&use->rule, s, false);
@@ -383,7 +391,8 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
                              cr_strf(t->arena,
                                      "%" PRId64 " updates in a row were left "
                                      "out, the loss scale is %g: %s",
-                                     s->bad, s->value, what));
+                                     s->bad, s->value, what),
+                             false);
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
     if (s->skipped == 1)
         cr_console_say(&t->console,
@@ -480,7 +489,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
         cr_exec_gather(exec);
     }
     if (seen->bad && !loop_skips(t, seen->lost))
-        return loop_diverged(l, exec, seen->bad);
+        return loop_diverged(l, exec, seen->bad, seen->lost);
     seen->loss += t->loss;
     seen->samples += batch->n;
     seen->cursor += batch->n;
@@ -589,7 +598,7 @@ static enum cr_end loop_run(struct loop *l)
         loop_begin(l);
     }
     if (end == CR_END_DIVERGED)
-        cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
+        loop_why(t);
     return end;
 }
 
@@ -644,7 +653,7 @@ enum cr_end cr_train_dry(struct cr_train *t)
     cr_pipe_seek(t->pipe, 0, 0);
     end = loop_step(&l, &seen);
     if (end == CR_END_DIVERGED)
-        cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
+        loop_why(t);
     if (end == CR_END_NONE)
         loop_advance(t, &seen, 0);
     if (end == CR_END_NONE && t->eval &&

@@ -105,6 +105,7 @@ struct cr_train {
     const char *saved;      /* the newest file we wrote or went on from */
     const char *good;       /* the one train.nan may go back to; or NULL */
     const char *why;        /* with CR_END_DIVERGED: what is not finite */
+    bool overflown;         /* then: a gradient that was scaled */
     cr_real *statistics;    /* the moving ones before a step; or NULL */
     double loss;            /* of the last step */
     double started;         /* cr_now() when the verb began */
@@ -232,6 +233,8 @@ int64_t cr_train_best_epoch(const struct cr_train *t);
 
 /* ---- finish.c */
 
+/* To a message of an update that is not finite: the scale may be why. */
+void cr_train_scale_note(struct cr_train *t);
 /* Looks up what --require may name. */
 bool cr_train_value(void *ctx, const char *name, double *to);
 int cr_train_finish(struct cr_train *t, enum cr_end end);

@@ -165,7 +165,7 @@ END
         'amp.loss_scale={StaticLossScaler: 1e30}'
     [ "$(grep -c 'left out;' <<<"$stderr")" = 1 ]
     [[ $stderr == *"is not finite at step 1 with loss scale 1e+30: the update is left out"* ]]
-    [[ $stderr == *"warning: nothing was learnt: all 19 updates were left out"*"the loss scale is 1e+30"* ]]
+    [[ $stderr == *"warning: nothing was learnt: all 19 updates were left out"*"the loss is finite, and its gradient times the loss scale of 1e+30 is not: take a smaller scale"*"DynamicLossScaleManager"* ]]
     [ "$(value skipped)" = 19 ]
     jq -e '.skipped == 19' a/record.json
     run -0 "$CELLRUN" train c.yaml amp.level=O2 --epochs 1 -o a --resume auto -q \
@@ -175,6 +175,31 @@ END
         'amp.loss_scale={StaticLossScaler: 1024}'
     jq -e '.skipped == 0' <<<"$output"
     [[ $stderr != *"left out"* ]]
+}
+
+@test "a scale that is too large is told as the reason, with what to do" {
+    why="the loss is finite, and its gradient times the loss scale of 1e+30 is not"
+    run -2 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
+        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e38}}'
+    [[ $stderr == *"found the number 1e38"*"the largest is 1e+30"* ]]
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
+        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30}}'
+    [[ $stderr == *"warning: nothing was learnt"*"$why"* ]]
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -o b -q amp.level=O2 \
+        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30}}' \
+        amp.overflow.give_up_after=3
+    [[ $stderr == *"3 updates in a row"*"$why"* ]]
+    # tested by nobody
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -o c -q amp.level=O2 \
+        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30, drop_overflow_update: false}}' \
+        'optimizer={Momentum: {learning_rate: 0.1, momentum: 0.9, loss_scale: 1e30}}'
+    [[ $stderr == *"not finite at step 1"*"$why"* ]]
+    # no scale makes a loss finite
+    huge=1e20
+    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] || huge=1e200
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -o d -q amp.level=O2 \
+        optimizer.learning_rate=$huge
+    [[ $stderr == *"the loss is not finite"* && $stderr != *"times the loss scale"* ]]
 }
 
 @test "resumed among scaled steps: the same bytes" {
