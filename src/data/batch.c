@@ -64,8 +64,10 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
                                           b->epoch, i, x, y, room);
             else
                 ok = cr_colpipe_run(c, diag, b->epoch, i, x, y, room);
-            if (x && !ok)
+            if (x && !ok) {
                 cr_sample_note(&p->set, diag, i, k);
+                cr_pipe_note(p, diag);
+            }
         }
         cr_arena_free(&mem);
     }

@@ -575,6 +575,21 @@ const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *p)
     return &p->set;
 }
 
+void cr_pipe_note(const struct cr_pipe *p, struct cr_diag *diag)
+{
+    const char *place =
+        p->pos.src ? cr_strf(diag->arena, "      (%s)",
+                             cr_pos_text(diag->arena, p->pos))
+                   : "";
+
+    if (p->want.path)
+        cr_note(diag, "in the data of %s",
+                cr_quote(diag->arena, p->want.path, strlen(p->want.path)));
+    else
+        cr_note(diag, "in the data of %s: %s%s", p->want.split,
+                p->set.type->about.name, place);
+}
+
 bool cr_pipe_levels(const struct cr_pipe *p, int scale, int column,
                     int64_t i, double *black, double *white)
 {

@@ -78,6 +78,9 @@ bool cr_pipe_prepare(struct cr_pipe *pipe, struct cr_diag *diag);
 const struct cr_node *cr_pipe_learnt(const struct cr_pipe *pipe,
                                      struct cr_arena *arena);
 
+/* To a message about a sample of a batch: which data set it is of. */
+void cr_pipe_note(const struct cr_pipe *pipe, struct cr_diag *diag);
+
 /* The texts of a column, of the samples that an epoch has, in stored order.
  * False after reporting. */
 bool cr_pipe_texts(struct cr_pipe *pipe, struct cr_diag *diag,

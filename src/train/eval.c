@@ -324,11 +324,15 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
 
     for (int i = 0; i < e->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[e->from[i]]);
-    if (!cr_exec_check(exec, diag, batch->samples))
+    if (!cr_exec_check(exec, diag, batch->samples)) {
+        cr_pipe_note(e->pipe, diag);
         return false;
+    }
     cr_exec_forward(exec, 0);
-    if (!cr_exec_sound(exec, diag))
+    if (!cr_exec_sound(exec, diag)) {
+        cr_pipe_note(e->pipe, diag);
         return false;
+    }
     m.output = cr_exec_output(exec, &out);
     for (int i = 0; e->judged && i < cr_exec_judges(exec); i++)
         e->judged[i].x = cr_exec_judged(exec, i, &e->judged[i].spec);

@@ -472,13 +472,17 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     *of = exec = cr_plans_for(&t->plans, batch);
     for (int i = 0; i < t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
-    if (!cr_exec_check(exec, t->diag, batch->samples))
+    if (!cr_exec_check(exec, t->diag, batch->samples)) {
+        cr_pipe_note(t->pipe, t->diag);
         return CR_END_FAILED;
+    }
     if (t->watch && k == 0 && !cr_watch_step(t->watch, batch))
         return CR_END_FAILED;
     cr_exec_forward(exec, place);
-    if (!cr_exec_sound(exec, t->diag))
+    if (!cr_exec_sound(exec, t->diag)) {
+        cr_pipe_note(t->pipe, t->diag);
         return CR_END_FAILED;
+    }
     t->loss = cr_exec_loss(exec);
     if (!isfinite(t->loss)) {
         seen->bad = "the loss";

@@ -63,8 +63,10 @@ static bool check_pipe(struct cr_train *t, struct cr_pipe *pipe,
 
         for (int c = 0; c < batch->columns; c++)
             cr_exec_feed(exec, c, batch->data[c]);
-        if (!cr_exec_check(exec, t->diag, batch->samples))
+        if (!cr_exec_check(exec, t->diag, batch->samples)) {
+            cr_pipe_note(pipe, t->diag);
             return false;
+        }
     }
     return t->diag->errors == 0;
 }

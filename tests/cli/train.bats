@@ -383,7 +383,7 @@ last.safetensors" ]
         npy train-y.npy '<i4' '(300,)'
     run -3 "$CELLRUN" train c.yaml -o r -q \
         dataset.train.NumpySlicesDataset.shuffle=false
-    [[ $output == *"column 'label' of sample 150 is 3"*"[E0204]"* ]]
+    [[ $output == *"column 'label' of sample 150 is 3"*"[E0204]"*"in the data of train: NumpySlicesDataset      (c.yaml:3:10)"* ]]
     [ "$(value status)" = failed ]
     [ -e r/ckpt/c-1_9.safetensors ]
 }
@@ -392,7 +392,16 @@ last.safetensors" ]
     perl -e 'print pack "l<*", map { $_ == 50 ? -1 : 0 } 0 .. 99' |
         npy eval-y.npy '<i4' '(100,)'
     run -3 "$CELLRUN" train c.yaml -o r -q
-    [[ $output == *"column 'label' of sample 50 is -1"*"[E0204]"* ]]
+    [[ $output == *"column 'label' of sample 50 is -1"*"[E0204]"*"in the data of eval: NumpySlicesDataset      (c.yaml:4:9)"* ]]
+    # evaluated apart, and by name
+    samples eval 100 2
+    "$CELLRUN" train c.yaml -o s -q --steps 2
+    perl -e 'print pack "l<*", map { $_ == 50 ? -1 : 0 } 0 .. 99' |
+        npy eval-y.npy '<i4' '(100,)'
+    run -3 "$CELLRUN" eval --ckpt s
+    [[ $output == *"sample 50 is -1"*"in the data of eval: "* ]]
+    run -3 "$CELLRUN" check c.yaml --data
+    [[ $output == *"sample 50 is -1"*"in the data of eval: "* ]]
 }
 
 @test "a time limit: exit 75, and the same command goes on" {
