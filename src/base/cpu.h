@@ -15,8 +15,9 @@ enum cr_isa cr_isa(void);
 const char *cr_isa_name(enum cr_isa isa);
 
 /* Measures what the calling thread's core does in fused multiply-adds of
- * float with cr_isa(), in FLOP per second, for about `seconds`: the bound for
- * products. 0 where no kernel is written for the processor. */
+ * float with cr_isa(), in FLOP per second, over about `seconds` (the mean, not
+ * the best moment): the bound for products in that time. 0 where no kernel is
+ * written for the processor. */
 double cr_cpu_peak(double seconds);
 
 #endif

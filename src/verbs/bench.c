@@ -27,12 +27,13 @@ static const struct cr_opt bench_opts[] = {
     CR_INT_OR(struct bench, warmup, 20, 0, 1000000,
               "Steps before those that are timed."),
     CR_INT_OR(struct bench, repeat, 5, 1, 10000,
-              "Measurements of a tenth of a second each; the median counts."),
+              "Measurements of a tenth of a second each, every one beside "
+              "a measurement of the processor; the median counts."),
     { 0 },
 };
 
 #define ROUND 0.1     /* seconds of a measurement */
-#define PEAK 0.2      /* seconds to measure the processor */
+#define PEAK 0.05     /* seconds to measure the processor beside it */
 #define THREADS_MAX 2 /* numbers of threads that are tried */
 
 struct result {
@@ -42,12 +43,13 @@ struct result {
     double seconds; /* of a step; the median */
     double flops;   /* of a step */
     double peak;    /* of the processor, per second; 0: not known */
+    double share;   /* of the peak that was reached; negative: not known */
 };
 
 /* What the steps of one cell cost. */
 struct part {
     const char *cell;
-    double seconds[2];      /* forward, backward with the update; of a step */
+    double seconds[2]; /* forward, backward with the update; of a step */
     double flops, bytes;
 };
 
@@ -57,12 +59,11 @@ struct job {
     struct cr_view view;
     void **data; /* one per column */
     int threads[THREADS_MAX], n_threads;
-    double peak[THREADS_MAX];
     struct result *results;
     int n;
-    struct part *parts;     /* of the last mode that was timed with cells */
+    struct part *parts; /* of the last mode that was timed with cells */
     int n_parts;
-    double whole;           /* seconds of that step, measured apart */
+    double whole; /* seconds of that step, measured apart */
     double parts_peak;
 };
 
@@ -180,12 +181,22 @@ static bool bench_steps(struct cr_exec *e, bool train, int64_t n)
     return true;
 }
 
-static bool bench_time(struct job *j, struct cr_exec *e, bool train,
-                       double *seconds)
+static double bench_median(double *v, int64_t n)
 {
-    double *times = CR_NEWS(j->cli->arena, double, j->o->repeat);
+    qsort(v, (size_t)n, sizeof *v, bench_order);
+    return v[n / 2];
+}
+
+/* Clocks move, and other machines' work comes and goes: what a step reaches
+ * is compared with what the processor does in the same moment. */
+static bool bench_time(struct job *j, struct cr_exec *e, bool train,
+                       struct result *r)
+{
+    int64_t k, n = 1, rounds = j->o->repeat;
+    double *times = CR_NEWS(j->cli->arena, double, rounds);
+    double *peaks = CR_NEWS(j->cli->arena, double, rounds);
+    double *shares = CR_NEWS(j->cli->arena, double, rounds);
     double start;
-    int64_t k, n = 1;
 
     if (!bench_steps(e, train, j->o->warmup + 1))
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
@@ -196,13 +207,17 @@ static bool bench_time(struct job *j, struct cr_exec *e, bool train,
         if (bench_now() - start > ROUND / 2)
             break;
     }
-    for (k = 0; k < j->o->repeat; k++) {
+    for (k = 0; k < rounds; k++) {
+        peaks[k] = bench_peak(j->cli->arena, r->threads);
         start = bench_now();
         bench_steps(e, train, n);
         times[k] = (bench_now() - start) / (double)n;
+        shares[k] =
+            peaks[k] > 0 && r->flops > 0 ? r->flops / times[k] / peaks[k] : -1;
     }
-    qsort(times, (size_t)j->o->repeat, sizeof *times, bench_order);
-    *seconds = times[j->o->repeat / 2];
+    r->seconds = bench_median(times, rounds);
+    r->peak = bench_median(peaks, rounds);
+    r->share = bench_median(shares, rounds);
     return true;
 }
 
@@ -214,8 +229,7 @@ static const char *bench_cell(struct job *j, const struct cr_step_cost *c)
     const char *dot = strrchr(c->cell, '.');
 
     if (strcmp(c->op, "update") == 0)
-        return dot ? cr_strndup(j->cli->arena, c->cell,
-                                (size_t)(dot - c->cell))
+        return dot ? cr_strndup(j->cli->arena, c->cell, (size_t)(dot - c->cell))
                    : "";
     return strcmp(c->op, "reorder") == 0 ? "(reorder)" : c->cell;
 }
@@ -233,18 +247,18 @@ static struct part *bench_part(struct job *j, const char *cell)
 
 /* Times every step of the plan; the clock costs some 50 ns per step. */
 static void bench_cells(struct job *j, struct cr_exec *e, bool train,
-                        int setting, double seconds)
+                        const struct result *r)
 {
     const struct cr_step_cost *costs;
-    int64_t steps = (int64_t)(4 * ROUND / seconds) + 1;
+    int64_t steps = (int64_t)(4 * ROUND / r->seconds) + 1;
     int i, n;
 
     costs = cr_exec_costs(e, &n);
     bench_steps(e, train, steps);
     j->parts = CR_NEWS(j->cli->arena, struct part, n + 1);
     j->n_parts = 0;
-    j->whole = seconds;
-    j->parts_peak = j->peak[setting];
+    j->whole = r->seconds;
+    j->parts_peak = r->peak;
     for (i = 0; i < n; i++) {
         struct part *p = bench_part(j, bench_cell(j, &costs[i]));
 
@@ -274,12 +288,11 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
     *r = (struct result){ .mode = train ? "training" : "prediction",
                           .batch = batch,
                           .threads = j->threads[setting],
-                          .flops = 2 * cr_exec_macs(e),
-                          .peak = j->peak[setting] };
-    ok = bench_time(j, e, train, &r->seconds);
+                          .flops = 2 * cr_exec_macs(e) };
+    ok = bench_time(j, e, train, r);
     j->n += ok;
     if (ok && (train || !j->parts))
-        bench_cells(j, e, train, setting, r->seconds);
+        bench_cells(j, e, train, r);
     cr_exec_free(e);
     return ok;
 }
@@ -296,10 +309,6 @@ static bool bench_all(struct job *j)
     bench_data(j, largest);
     j->results =
         CR_NEWS(j->cli->arena, struct result, 2 * n * j->n_threads + 1);
-    for (s = 0; s < j->n_threads; s++) {
-        cr_par_start(j->threads[s]);
-        j->peak[s] = bench_peak(j->cli->arena, j->threads[s]);
-    }
     for (k = trains ? 1 : 0; k >= 0; k--)
         for (i = 0; i < n; i++)
             for (s = 0; s < j->n_threads; s++)
@@ -310,10 +319,15 @@ static bool bench_all(struct job *j)
 
 /* ---- What comes out */
 
-/* The part of the peak that was reached; negative where it is not known. */
-static double bench_share(const struct result *r)
+/* The processor with so many threads, while the first mode was timed. */
+static double bench_peak_of(const struct job *j, int threads)
 {
-    return r->peak > 0 && r->flops > 0 ? r->flops / r->seconds / r->peak : -1;
+    int i;
+
+    for (i = 0; i < j->n; i++)
+        if (j->results[i].threads == threads)
+            return j->results[i].peak;
+    return 0;
 }
 
 static void bench_print(const struct job *j)
@@ -327,9 +341,9 @@ static void bench_print(const struct job *j)
 
     printf("products: %s\n", cr_blas_name());
     for (i = 0; i < j->n_threads; i++)
-        if (j->peak[i] > 0)
+        if (bench_peak_of(j, j->threads[i]) > 0)
             printf("peak: %.1f GFLOP/s on %d thread%s (%s)\n",
-                   1e-9 * j->peak[i], j->threads[i],
+                   1e-9 * bench_peak_of(j, j->threads[i]), j->threads[i],
                    j->threads[i] == 1 ? "" : "s", cr_isa_name(cr_isa()));
     for (k = 0; k < CR_LEN(head); k++)
         cr_table_add(&table, head[k]);
@@ -342,10 +356,10 @@ static void bench_print(const struct job *j)
         cr_table_f(&table, "%.4f", 1e3 * r->seconds);
         cr_table_f(&table, "%.0f", (double)r->batch / r->seconds);
         cr_table_f(&table, "%.1f", 1e-9 * r->flops / r->seconds);
-        if (bench_share(r) < 0)
+        if (r->share < 0)
             cr_table_add(&table, "-");
         else
-            cr_table_f(&table, "%.1f %%", 100 * bench_share(r));
+            cr_table_f(&table, "%.1f %%", 100 * r->share);
     }
     cr_table_print(&table, stdout, false);
 }
@@ -354,8 +368,8 @@ static void bench_print_cells(const struct job *j)
 {
     struct cr_table table = { .arena = j->cli->arena, .align = "lrrrrrr" };
     const struct result *r = &j->results[0];
-    static const char *const head[] = { "cell",    "forward ms", "backward ms",
-                                        "share",   "GFLOP/s",    "of peak",
+    static const char *const head[] = { "cell",  "forward ms", "backward ms",
+                                        "share", "GFLOP/s",    "of peak",
                                         "GB/s" };
     double sum = 0;
     size_t k;
@@ -424,7 +438,7 @@ static void bench_json(const struct job *j)
     cr_buf_str(&b, ", \"peak\": [");
     for (i = 0; i < j->n_threads; i++)
         cr_buf_f(&b, "%s{\"threads\": %d, \"flops\": %.6g}", i ? ", " : "",
-                 j->threads[i], j->peak[i]);
+                 j->threads[i], bench_peak_of(j, j->threads[i]));
     cr_buf_str(&b, "], \"results\": [");
     for (i = 0; i < j->n; i++) {
         const struct result *r = &j->results[i];
@@ -435,10 +449,10 @@ static void bench_json(const struct job *j)
                  "%.6g, \"flops\": %.6g, \"of_peak\": ",
                  i ? ", " : "", r->mode, r->batch, r->threads, r->seconds,
                  (double)r->batch / r->seconds, r->flops);
-        if (bench_share(r) < 0)
+        if (r->share < 0)
             cr_buf_str(&b, "null}");
         else
-            cr_buf_f(&b, "%.6g}", bench_share(r));
+            cr_buf_f(&b, "%.6g}", r->share);
     }
     cr_buf_char(&b, ']');
     bench_json_cells(j, &b);
