@@ -218,8 +218,10 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
     for (i = from; i < to && !e->fault; i++) {
         start = e->costs ? now() : 0;
         run_step(e, &e->steps[i], lr);
-        if (e->costs)
+        if (e->costs) {
             e->costs[i].seconds += now() - start;
+            e->costs[i].runs++;
+        }
     }
 }
 

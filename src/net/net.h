@@ -253,7 +253,8 @@ struct cr_step_cost {
     const char *cell;       /* an update: parameter; a reorder: "" */
     const char *op;
     bool back;
-    double seconds, macs, bytes;
+    int64_t runs;
+    double seconds, macs, bytes; /* seconds of all runs, the rest of one */
 };
 const struct cr_step_cost *cr_exec_costs(struct cr_exec *exec, int *n);
 /* What is done apart because of hooks, and was part of another step in

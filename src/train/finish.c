@@ -52,6 +52,8 @@ static void finish_print_text(struct cr_train *t, enum cr_end end)
                                                       cr_train_ckpt(t)));
     }
     fputs(cr_buf_text(&b), stdout);
+    if (t->profile && !t->old_record)
+        cr_profile_print(t->profile);
 }
 
 static void finish_print_json(struct cr_train *t, enum cr_end end)
@@ -83,6 +85,10 @@ static void finish_print_json(struct cr_train *t, enum cr_end end)
             cr_buf_str(&b, ",\"ckpt\":");
             cr_buf_json(&b, cr_rundir_file(&t->dir, cr_train_ckpt(t)));
         }
+    }
+    if (t->profile && !t->old_record) {
+        cr_buf_str(&b, ",\"profile\":");
+        cr_profile_json(t->profile, &b);
     }
     cr_buf_str(&b, "}\n");
     fputs(cr_buf_text(&b), stdout);

@@ -26,6 +26,13 @@ struct loop {
     double lr, grad_norm;
 };
 
+/* What the run is at, for --profile. */
+static void loop_at(const struct loop *l, enum cr_phase phase)
+{
+    if (l->t->profile)
+        cr_profile_at(l->t->profile, phase);
+}
+
 /* ---- Log */
 
 static double loop_rate(struct loop *l)
@@ -221,11 +228,13 @@ static enum cr_end loop_eval(struct loop *l)
     bool planned = loop_eval_planned(l), stopped, ok;
     bool means = t->eval_opts.use_ema && t->train.ema.decay > 0;
 
+    loop_at(l, CR_PHASE_EVAL);
     if (means)
         cr_net_swap(t->net);
     ok = cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped);
     if (means)
         cr_net_swap(t->net);
+    loop_at(l, CR_PHASE_OTHER);
     if (!ok)
         return CR_END_FAILED;
     l->now = cr_now();
@@ -239,7 +248,9 @@ static enum cr_end loop_eval(struct loop *l)
     cr_train_record_eval(t);
     loop_say_scores(t);
     from = l->now;
+    loop_at(l, CR_PHASE_COMMAND);
     cr_train_command(t);
+    loop_at(l, CR_PHASE_OTHER);
     l->now = cr_now();
     l->rate_from += l->now - from;
     return CR_END_NONE;
@@ -308,6 +319,16 @@ static bool loop_save_due(const struct loop *l)
             s->eval_step == s->step);
 }
 
+static bool loop_save(struct loop *l, enum cr_end *end)
+{
+    bool ok;
+
+    loop_at(l, CR_PHASE_SAVE);
+    ok = cr_train_save(l->t, end);
+    loop_at(l, CR_PHASE_OTHER);
+    return ok;
+}
+
 /* All that is due at this place of the run. */
 static enum cr_end loop_place(struct loop *l)
 {
@@ -324,7 +345,7 @@ static enum cr_end loop_place(struct loop *l)
         l->now - t->started >= t->time_limit)
         end = CR_END_TIME;
     if (end != CR_END_NONE || loop_save_due(l)) {
-        if (!cr_train_save(t, &end))
+        if (!loop_save(l, &end))
             return end;
         l->save_wanted = false;
         l->save_last = l->now;
@@ -463,12 +484,15 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
                                    int64_t k, double scale, struct seen *seen)
 {
     struct cr_train *t = l->t;
-    const struct cr_batch *batch = loop_next(t);
+    const struct cr_batch *batch;
     int64_t place = t->state.step * t->micro + k + 1;
     struct cr_exec *exec;
 
+    loop_at(l, CR_PHASE_DATA);
+    batch = loop_next(t);
     if (!batch)
         return CR_END_FAILED;
+    loop_at(l, CR_PHASE_STEP);
     *of = exec = cr_plans_for(&t->plans, batch);
     for (int i = 0; i < t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
@@ -476,8 +500,12 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
         cr_pipe_note(t->pipe, t->diag);
         return CR_END_FAILED;
     }
-    if (t->watch && k == 0 && !cr_watch_step(t->watch, batch))
-        return CR_END_FAILED;
+    if (t->watch && k == 0) {
+        loop_at(l, CR_PHASE_WATCH);
+        if (!cr_watch_step(t->watch, batch))
+            return CR_END_FAILED;
+        loop_at(l, CR_PHASE_STEP);
+    }
     cr_exec_forward(exec, place);
     if (!cr_exec_sound(exec, t->diag)) {
         cr_pipe_note(t->pipe, t->diag);
@@ -520,8 +548,10 @@ static enum cr_end loop_step(struct loop *l, struct seen *seen)
     t->loss = seen->loss / (double)t->micro;
     if (seen->bad)
         return loop_overflow(l, exec, seen->bad, seen->lost);
-    return cr_train_apart(t) ? loop_update(l, exec, scale * (double)t->micro)
-                             : CR_END_NONE;
+    if (!cr_train_apart(t))
+        return CR_END_NONE;
+    loop_at(l, CR_PHASE_UPDATE);
+    return loop_update(l, exec, scale * (double)t->micro);
 }
 
 /* As mindcv has it: the mean follows fast in the beginning. */
@@ -557,15 +587,22 @@ static enum cr_end loop_on(struct loop *l)
     if (!cr_train_thaw(t))
         return CR_END_FAILED;
     end = loop_step(l, &seen);
+    loop_at(l, CR_PHASE_OTHER);
     if (end == CR_END_FAILED && t->state.step > 0)
-        cr_train_save(t, &end); /* what was learnt is worth keeping */
+        loop_save(l, &end); /* what was learnt is worth keeping */
     if (end != CR_END_NONE)
         return end;
     loop_advance(t, &seen, updates);
     l->now = cr_now();
     loop_log(l);
-    if (t->speak && !cr_speak_step(t->speak))
-        return CR_END_FAILED;
+    if (t->profile)
+        t->profile->steps++;
+    if (t->speak) {
+        loop_at(l, CR_PHASE_TEXT);
+        if (!cr_speak_step(t->speak))
+            return CR_END_FAILED;
+        loop_at(l, CR_PHASE_OTHER);
+    }
     cr_rundir_beat(&t->dir, l->now);
     if (l->now >= l->flush_next) {
         cr_train_flush(t);
@@ -614,12 +651,16 @@ enum cr_end cr_train_loop(struct cr_train *t)
     if (t->old_record)
         return CR_END_DONE;
     cr_signals_start();
+    loop_at(&l, CR_PHASE_OTHER);
     loop_begin(&l);
     l.save_last = l.eval_last = l.log_last = l.now;
     l.flush_next = l.now + LOOP_FLUSH;
     end = loop_run(&l);
     cr_console_clear(&t->console);
     cr_train_flush(t);
+    loop_at(&l, CR_PHASE_OTHER);
+    if (t->profile)
+        cr_profile_add(t->profile, &t->plans);
     return end;
 }
 

@@ -218,7 +218,11 @@ static bool setup_steps(struct cr_train *t)
                                  .norm = cr_train_apart(t),
                                  .eager = t->flags.eager };
 
-    return cr_plans_make(&t->plans, t->net, &want, t->pipe);
+    if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))
+        return false;
+    if (t->profile)
+        cr_profile_start(&t->plans);
+    return true;
 }
 
 static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
@@ -247,6 +251,8 @@ int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw)
 
 static bool setup_again(struct cr_train *t)
 {
+    if (t->profile)
+        cr_profile_add(t->profile, &t->plans);
     cr_plans_free(&t->plans);
     cr_watch_forget(t->watch);
     return setup_steps(t);
@@ -461,6 +467,10 @@ bool cr_train_prepare(struct cr_train *t)
     const struct cr_column *columns = NULL;
     bool ok = setup_sections(t);
 
+    if (t->flags.profile) {
+        t->profile = CR_NEW(t->arena, struct cr_profile);
+        t->profile->parts.arena = t->arena;
+    }
     ok = setup_name(t) && ok;
     t->require = cr_require_read(t->diag, t->flags.require);
     ok = (t->require || !t->flags.require) && ok;

@@ -19,6 +19,7 @@
 #include "train/eval.h"
 #include "train/generate.h"
 #include "train/optim.h"
+#include "train/profile.h"
 #include "train/require.h"
 #include "train/rundir.h"
 #include "train/section.h"
@@ -29,6 +30,7 @@
 struct cr_train_flags {
     enum cr_progress progress;
     bool dry_run, no_ckpt, force, eager;
+    bool profile;           /* what takes the time is told at the end */
     bool check;             /* prepare only: parameters get no values */
     bool resume;            /* go on if the run directory has a checkpoint */
     bool allow_change;      /* resume although the config is another one */
@@ -86,6 +88,7 @@ struct cr_train {
     struct cr_metrics metrics;
     struct cr_eval *eval;   /* NULL: no data to evaluate on */
     struct cr_watch *watch; /* NULL: nothing is watched */
+    struct cr_profile *profile; /* NULL: nobody asks what takes the time */
     struct cr_speak *speak; /* NULL: no texts are drawn */
     const struct cr_metric_use *best;    /* NULL: none */
     const struct cr_plateau_rule *plateau; /* NULL: none */

@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "math/blas.h"
 #include "math/rng.h"
+#include "train/profile.h"
 #include "train/view.h"
 
 struct bench {
@@ -46,13 +47,6 @@ struct result {
     double share;   /* of the peak that was reached; negative: not known */
 };
 
-/* What the steps of one cell cost. */
-struct part {
-    const char *cell;
-    double seconds[2]; /* forward, backward with the update; of a step */
-    double flops, bytes;
-};
-
 struct job {
     struct cr_cli *cli;
     const struct bench *o;
@@ -61,8 +55,8 @@ struct job {
     int threads[THREADS_MAX], n_threads;
     struct result *results;
     int n;
-    struct part *parts; /* of the last mode that was timed with cells */
-    int n_parts;
+    struct cr_parts parts; /* of the last mode that was timed with cells */
+    double parts_steps;
     double whole; /* seconds of that step, measured apart */
     double parts_peak;
 };
@@ -83,26 +77,6 @@ static int bench_order(const void *a, const void *b)
 }
 
 /* ---- The processor */
-
-static void bench_peak_part(void *ctx, int part, int parts)
-{
-    double *flops = ctx;
-
-    (void)parts;
-    flops[part] = cr_cpu_peak(PEAK);
-}
-
-/* All threads at once: cores share power, and often more. */
-static double bench_peak(struct cr_arena *arena, int threads)
-{
-    double *flops = CR_NEWS(arena, double, threads), sum = 0;
-    int i;
-
-    cr_par(bench_peak_part, flops, threads);
-    for (i = 0; i < threads; i++)
-        sum += flops[i];
-    return sum;
-}
 
 /* One thread and all, or what --threads says. */
 static void bench_threads(struct job *j)
@@ -208,7 +182,7 @@ static bool bench_time(struct job *j, struct cr_exec *e, bool train,
             break;
     }
     for (k = 0; k < rounds; k++) {
-        peaks[k] = bench_peak(j->cli->arena, r->threads);
+        peaks[k] = cr_parts_peak(j->cli->arena, r->threads, PEAK);
         start = bench_now();
         bench_steps(e, train, n);
         times[k] = (bench_now() - start) / (double)n;
@@ -223,49 +197,20 @@ static bool bench_time(struct job *j, struct cr_exec *e, bool train,
 
 /* ---- Cells */
 
-/* A parameter's cell. */
-static const char *bench_cell(struct job *j, const struct cr_step_cost *c)
-{
-    const char *dot = strrchr(c->cell, '.');
-
-    if (strcmp(c->op, "update") == 0)
-        return dot ? cr_strndup(j->cli->arena, c->cell, (size_t)(dot - c->cell))
-                   : "";
-    return strcmp(c->op, "reorder") == 0 ? "(reorder)" : c->cell;
-}
-
-static struct part *bench_part(struct job *j, const char *cell)
-{
-    int i;
-
-    for (i = 0; i < j->n_parts; i++)
-        if (strcmp(j->parts[i].cell, cell) == 0)
-            return &j->parts[i];
-    j->parts[j->n_parts].cell = cell;
-    return &j->parts[j->n_parts++];
-}
-
 /* Times every step of the plan; the clock costs some 50 ns per step. */
 static void bench_cells(struct job *j, struct cr_exec *e, bool train,
                         const struct result *r)
 {
-    const struct cr_step_cost *costs;
     int64_t steps = (int64_t)(4 * ROUND / r->seconds) + 1;
-    int i, n;
+    int n;
 
-    costs = cr_exec_costs(e, &n);
+    cr_exec_costs(e, &n); /* starts the clock */
     bench_steps(e, train, steps);
-    j->parts = CR_NEWS(j->cli->arena, struct part, n + 1);
-    j->n_parts = 0;
+    j->parts = (struct cr_parts){ .arena = j->cli->arena };
+    cr_parts_add(&j->parts, e);
+    j->parts_steps = (double)steps;
     j->whole = r->seconds;
     j->parts_peak = r->peak;
-    for (i = 0; i < n; i++) {
-        struct part *p = bench_part(j, bench_cell(j, &costs[i]));
-
-        p->seconds[costs[i].back] += costs[i].seconds / (double)steps;
-        p->flops += 2 * costs[i].macs;
-        p->bytes += costs[i].bytes;
-    }
 }
 
 static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
@@ -291,7 +236,7 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
                           .flops = 2 * cr_exec_macs(e) };
     ok = bench_time(j, e, train, r);
     j->n += ok;
-    if (ok && (train || !j->parts))
+    if (ok && (train || !j->parts.v))
         bench_cells(j, e, train, r);
     cr_exec_free(e);
     return ok;
@@ -366,66 +311,13 @@ static void bench_print(const struct job *j)
 
 static void bench_print_cells(const struct job *j)
 {
-    struct cr_table table = { .arena = j->cli->arena, .align = "lrrrrrr" };
-    const struct result *r = &j->results[0];
-    static const char *const head[] = { "cell",  "forward ms", "backward ms",
-                                        "share", "GFLOP/s",    "of peak",
-                                        "GB/s" };
-    double sum = 0;
-    size_t k;
-    int i;
+    int threads = j->threads[j->n_threads - 1];
 
-    for (i = 0; i < j->n_parts; i++)
-        sum += j->parts[i].seconds[0] + j->parts[i].seconds[1];
-    printf("\ncells in %s on %d thread%s, %.4f ms of %.4f:\n", r->mode,
-           j->threads[j->n_threads - 1],
-           j->threads[j->n_threads - 1] == 1 ? "" : "s", 1e3 * sum,
+    printf("\ncells in %s on %d thread%s, %.4f ms of %.4f:\n",
+           j->results[0].mode, threads, threads == 1 ? "" : "s",
+           1e3 * cr_parts_seconds(&j->parts) / j->parts_steps,
            1e3 * j->whole);
-    for (k = 0; k < CR_LEN(head); k++)
-        cr_table_add(&table, head[k]);
-    for (i = 0; i < j->n_parts; i++) {
-        const struct part *p = &j->parts[i];
-        double seconds = p->seconds[0] + p->seconds[1];
-
-        if (p->bytes == 0)
-            continue; /* a view */
-        cr_table_add(&table, p->cell[0] ? p->cell : "network");
-        cr_table_f(&table, "%.4f", 1e3 * p->seconds[0]);
-        cr_table_f(&table, "%.4f", 1e3 * p->seconds[1]);
-        cr_table_f(&table, "%.1f %%", 100 * seconds / sum);
-        if (p->flops > 0 && seconds > 0)
-            cr_table_f(&table, "%.1f", 1e-9 * p->flops / seconds);
-        else
-            cr_table_add(&table, "");
-        if (p->flops > 0 && seconds > 0 && j->parts_peak > 0)
-            cr_table_f(&table, "%.1f %%",
-                       100 * p->flops / seconds / j->parts_peak);
-        else
-            cr_table_add(&table, "");
-        if (seconds > 0)
-            cr_table_f(&table, "%.1f", 1e-9 * p->bytes / seconds);
-        else
-            cr_table_add(&table, "");
-    }
-    cr_table_print(&table, stdout, false);
-}
-
-static void bench_json_cells(const struct job *j, struct cr_buf *b)
-{
-    int i;
-
-    cr_buf_str(b, ", \"cells\": [");
-    for (i = 0; i < j->n_parts; i++) {
-        const struct part *p = &j->parts[i];
-
-        cr_buf_f(b, "%s{\"cell\": ", i ? ", " : "");
-        cr_buf_json(b, p->cell);
-        cr_buf_f(b,
-                 ", \"forward_s\": %.6g, \"backward_s\": %.6g, "
-                 "\"flops\": %.6g, \"bytes\": %.6g}",
-                 p->seconds[0], p->seconds[1], p->flops, p->bytes);
-    }
-    cr_buf_char(b, ']');
+    cr_parts_print(&j->parts, j->parts_steps, j->parts_peak);
 }
 
 static void bench_json(const struct job *j)
@@ -454,8 +346,8 @@ static void bench_json(const struct job *j)
         else
             cr_buf_f(&b, "%.6g}", r->share);
     }
-    cr_buf_char(&b, ']');
-    bench_json_cells(j, &b);
+    cr_buf_str(&b, "], \"cells\": ");
+    cr_parts_json(&j->parts, j->parts_steps, &b);
     printf("%s}\n", cr_buf_text(&b));
 }
 

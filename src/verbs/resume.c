@@ -11,7 +11,7 @@ struct resume {
     const char *run_dir, *time_limit, *log_every, *require;
     int progress;
     int64_t epochs, steps;
-    bool allow_change;
+    bool allow_change, profile;
 };
 
 static const struct cr_opt resume_opts[] = {
@@ -31,6 +31,9 @@ static const struct cr_opt resume_opts[] = {
     CR_STR_MAY(struct resume, require,
                "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
                .text = "EXPR"),
+    CR_BOOL_OR(struct resume, profile, false,
+               "Tell at the end what took the time: data, steps and each of "
+               "their cells, evaluation, checkpoints."),
     { 0 },
 };
 
@@ -149,6 +152,7 @@ static int resume_run(struct cr_cli *cli)
         .resume = true,
         .allow_change = o->allow_change,
         .require = o->require,
+        .profile = o->profile,
         .ckpt = ckpt,
         .run_dir = o->run_dir,
         .reread = &reread,

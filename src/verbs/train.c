@@ -10,7 +10,7 @@ struct train {
     const char *require;
     int resume, progress;
     int64_t epochs, steps, overfit_batches;
-    bool dry_run, no_ckpt, force, eager;
+    bool dry_run, no_ckpt, force, eager, profile;
 };
 
 enum { RESUME_NEVER, RESUME_AUTO };
@@ -47,6 +47,9 @@ static const struct cr_opt train_opts[] = {
                .text = "EXPR"),
     CR_BOOL_OR(struct train, eager, false,
                "Op by op, nothing fused or cut: slow, for comparison."),
+    CR_BOOL_OR(struct train, profile, false,
+               "Tell at the end what took the time: data, steps and each of "
+               "their cells, evaluation, checkpoints."),
     { 0 },
 };
 
@@ -100,6 +103,7 @@ static int train_run(struct cr_cli *cli)
         .no_ckpt = o->no_ckpt,
         .force = o->force,
         .eager = o->eager,
+        .profile = o->profile,
         .resume = o->resume == RESUME_AUTO,
         .run_dir = o->run_dir,
         .require = o->require,
@@ -108,6 +112,10 @@ static int train_run(struct cr_cli *cli)
     if (o->force && o->resume == RESUME_AUTO)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--force starts over, --resume goes on: only one can be");
+    if (o->dry_run && o->profile)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--dry-run does one step, of which --profile could tell "
+                 "nothing: only one can be");
     if (o->dry_run && o->require)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--dry-run learns nothing that --require could judge: only "

@@ -436,3 +436,34 @@ last.safetensors" ]
         --require 'accuracy>=0.1'
     [[ $stderr == *"error: --dry-run learns nothing that --require could judge: only one can be [E0501]"*"Nothing was run."* ]]
 }
+
+@test "--profile tells what took the time, and changes nothing" {
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q
+    [[ $output != *"time of the run"* ]]
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o b -q --profile
+    cmp a/ckpt/best.safetensors b/ckpt/best.safetensors
+    [ "$(value steps)" = 57 ]
+    [[ $output == *"time of the run, "*" s:"* ]]
+    for row in data 'forward and backward' evaluation checkpoints; do
+        grep -Eq "^$row +[0-9.]+ +[0-9.]+ %$" <<<"$output"
+    done
+    [[ $output == *"cells in 57 steps of training on "* ]]
+    grep -Eq '^fc +[0-9.]+ +[0-9.]+ +[0-9.]+ % ' <<<"$output"
+    # plans that freeze.schedule throws away are counted too, and updates
+    # that stand apart
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o c -q --profile --json \
+        train.clip.norm=1 'freeze={patterns: [fc.*], schedule: [{unfreeze: [fc.*], at: 1 epoch}]}'
+    jq -e '.profile | .steps == 57 and
+        (.seconds | .data > 0 and .steps > 0 and .updates > 0 and
+                    .evaluation > 0 and .checkpoints > 0) and
+        ([.cells[] | .forward_s + .backward_s] | add) * 57 <=
+            .seconds.steps + .seconds.updates' <<<"$output"
+    # 19 full and short batches of 300 samples; forward, and dW of two cells,
+    # dx of one, of which fc has none in the first epoch
+    jq -e '[.profile.cells[] | select(.cell == "fc") | .flops * 57 + 0.5 |
+            floor] == [300 * 2 * 128 * 3 + 300 * 2 * 128 * 2]' <<<"$output"
+    run -0 "$CELLRUN" resume c --epochs 4 -q --profile
+    [[ $output == *"cells in 19 steps of training"* ]]
+    run -2 "$CELLRUN" train c.yaml --dry-run --profile
+    [[ $output == *"only one can be"* ]]
+}
