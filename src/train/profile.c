@@ -68,8 +68,8 @@ double cr_parts_seconds(const struct cr_parts *parts)
 void cr_parts_print(const struct cr_parts *parts, double steps, double peak)
 {
     struct cr_table table = { .arena = parts->arena, .align = "lrrrrrr" };
-    static const char *const head[] = { "cell",    "forward ms", "backward ms",
-                                        "share",   "GFLOP/s",    "of peak",
+    static const char *const head[] = { "cell",  "forward ms", "backward ms",
+                                        "share", "GFLOP/s",    "of peak",
                                         "GB/s" };
     double sum = cr_parts_seconds(parts);
 
@@ -113,8 +113,8 @@ void cr_parts_json(const struct cr_parts *parts, double steps,
         cr_buf_f(to,
                  ", \"forward_s\": %.6g, \"backward_s\": %.6g, "
                  "\"flops\": %.6g, \"bytes\": %.6g}",
-                 p->seconds[0] / steps, p->seconds[1] / steps,
-                 p->flops / steps, p->bytes / steps);
+                 p->seconds[0] / steps, p->seconds[1] / steps, p->flops / steps,
+                 p->bytes / steps);
     }
     cr_buf_char(to, ']');
 }
@@ -224,8 +224,8 @@ void cr_profile_print(const struct cr_profile *p)
         return;
     printf("\ncells in %" PRId64 " step%s of training on %d thread%s, "
            "%.4f ms of %.4f:\n",
-           p->steps, p->steps == 1 ? "" : "s", threads,
-           threads == 1 ? "" : "s", 1e3 * cr_parts_seconds(&p->parts) / steps,
+           p->steps, p->steps == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+           1e3 * cr_parts_seconds(&p->parts) / steps,
            1e3 * (p->seconds[CR_PHASE_STEP] + p->seconds[CR_PHASE_UPDATE]) /
                steps);
     cr_parts_print(&p->parts, steps,

@@ -3,7 +3,9 @@
  *
  * $defs holds one schema per section ("section.train"), per kind ("loss":
  * what may stand where a loss is taken) and per type ("loss.MSELoss": its
- * arguments). Wherever a scalar stands, an expression may stand too.
+ * arguments). Wherever a scalar stands, an expression may stand too. Types
+ * that no table knows are blocks or a plug-in's, with any arguments. Nothing
+ * is required: what a config leaves out, its base may have.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +26,9 @@ static const struct cr_opt schema_opts[] = {
     { 0 },
 };
 
+/* A member of what is written out: in a loss it may be a loss. */
+#define MEMBER "{\"anyOf\": [{\"$ref\": \"#/$defs/cells\"}, " \
+               "{\"$ref\": \"#/$defs/losses\"}]}"
 #define EXPR "{\"$ref\": \"#/$defs/expression\"}"
 
 static void schema_row(struct cr_buf *buf, const struct cr_opt *row);
@@ -102,21 +107,12 @@ static const char *schema_item(struct cr_arena *arena,
 static void schema_rows(struct cr_buf *buf, const struct cr_opt *rows,
                         const char *others)
 {
-    bool first = true;
-
     cr_buf_str(buf, "{\"type\": \"object\", \"properties\": {");
     for (const struct cr_opt *row = rows; row && row->name; row++) {
         cr_buf_f(buf, "%s\n    \"%s\": ", row == rows ? "" : ",", row->name);
         schema_row(buf, row);
     }
-    cr_buf_f(buf, "}, \"additionalProperties\": %s", others);
-    for (const struct cr_opt *row = rows; row && row->name; row++)
-        if (row->need == CR_REQUIRED) {
-            cr_buf_f(buf, "%s\"%s\"", first ? ", \"required\": [" : ", ",
-                     row->name);
-            first = false;
-        }
-    cr_buf_str(buf, first ? "}" : "]}");
+    cr_buf_f(buf, "}, \"additionalProperties\": %s}", others);
 }
 
 static void schema_value(struct cr_buf *buf, const struct cr_opt *row)
@@ -206,6 +202,34 @@ static void schema_type(struct cr_buf *buf, const struct cr_about *about)
     cr_buf_str(buf, "]}");
 }
 
+/* Where a cell, loss or metric is taken there may be a block, a plug-in's
+ * cell, or one that is written out. */
+static void schema_own(struct cr_buf *buf, enum cr_kind kind)
+{
+    const struct cr_about *const *list = cr_list(kind);
+    struct cr_buf other = { .arena = buf->arena };
+
+    cr_buf_str(&other, "^(?!(");
+    for (int i = 0; list[i]; i++) {
+        cr_buf_f(&other, "%s%s", i ? "|" : "", list[i]->name);
+        for (const char *const *p = list[i]->also; p && *p; p++)
+            cr_buf_f(&other, "|%s", *p);
+    }
+    cr_buf_str(&other, ")$)[A-Z][A-Za-z0-9_]*$");
+    cr_buf_str(buf, ", {\"description\": \"a block, or a plug-in's\", "
+                    "\"type\": \"string\", \"pattern\": ");
+    cr_buf_json(buf, cr_buf_text(&other));
+    cr_buf_str(buf, "}, {\"type\": \"object\", \"patternProperties\": {");
+    cr_buf_json(buf, cr_buf_text(&other));
+    cr_buf_str(buf, ": {}}, \"properties\": {");
+    for (const char *const *p = cr_obj_beside(CR_KIND_CELL); *p; p++)
+        cr_buf_f(buf, "%s\"%s\": {}", p == cr_obj_beside(CR_KIND_CELL)
+                     ? "" : ", ", *p);
+    cr_buf_str(buf, "}, \"additionalProperties\": false, "
+                    "\"minProperties\": 1}, {\"$ref\": "
+                    "\"#/$defs/written\"}");
+}
+
 /* What may stand where a kind is taken: a name, or a typed node with its
  * lower-case neighbours. */
 static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
@@ -232,6 +256,9 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
                  list[0] || p != cr_obj_beside(kind) ? "," : "", *p);
     cr_buf_str(buf, "}, \"additionalProperties\": false, "
                     "\"minProperties\": 1}");
+    if (kind == CR_KIND_CELL || kind == CR_KIND_LOSS ||
+        kind == CR_KIND_METRIC)
+        schema_own(buf, kind);
     if (kind == CR_KIND_CELL) {
         /* or members by name, or a list of them */
         cr_buf_str(buf, ", {\"type\": \"object\", \"properties\": {"
@@ -303,6 +330,26 @@ static void schema_section(struct cr_buf *buf, const struct cr_about *about)
     cr_buf_str(buf, "]}");
 }
 
+/* A cell of lines and members; the body of a block may be members in order
+ * too, and has parameters. */
+static void schema_written(struct cr_buf *buf, const char *name, bool block)
+{
+    cr_buf_f(buf, ",\n  \"%s\": {\"type\": \"object\", \"properties\": {"
+                  "\"inputs\": {}, \"cells\": {\"type\": [\"object\", "
+                  "\"null\"], \"additionalProperties\": " MEMBER "}, "
+                  "\"construct\": {\"type\": \"string\"}, "
+                  "\"bprop\": {\"type\": \"string\"}",
+             name);
+    for (const char *const *p = cr_obj_beside(CR_KIND_CELL); *p; p++)
+        cr_buf_f(buf, ", \"%s\": {}", *p);
+    if (block)
+        cr_buf_str(buf, ", \"params\": {\"type\": [\"object\", \"null\"]}}, "
+                        "\"additionalProperties\": " MEMBER "}");
+    else
+        cr_buf_str(buf, "}, \"required\": [\"construct\"], "
+                        "\"additionalProperties\": false}");
+}
+
 static void schema_defs(struct cr_buf *buf)
 {
     cr_buf_str(buf, "\"$defs\": {\n"
@@ -312,6 +359,8 @@ static void schema_defs(struct cr_buf *buf)
         "\"number\", \"minimum\": 0}, {\"type\": \"string\", \"pattern\": "
         "\"^[0-9.]+(e[-+]?[0-9]+)?[kMG]? *(steps?|epochs?|samples?|s|sec|"
         "min|h|d|%)?$\"}, " EXPR "]}");
+    schema_written(buf, "written", false);
+    schema_written(buf, "block", true);
     for (int k = 0; k < CR_KINDS; k++) {
         enum cr_kind kind = (enum cr_kind)k;
 
@@ -406,7 +455,10 @@ static int schema_run(struct cr_cli *cli)
             "  \"base\": {\"description\": \"configs that this one goes on "
             "from\", \"type\": [\"string\", \"array\"]},\n"
             "  \"vars\": {\"description\": \"values for $name\", "
-            "\"type\": \"object\"}");
+            "\"type\": \"object\"},\n"
+            "  \"blocks\": {\"description\": \"cells with parameters, for "
+            "use as types\", \"type\": \"object\", \"additionalProperties\": "
+            "{\"$ref\": \"#/$defs/block\"}}");
         for (; *p; p++)
             cr_buf_f(&buf, ",\n  \"%s\": {\"$ref\": \"#/$defs/section.%s\"}",
                      (*p)->name, (*p)->name);
