@@ -48,8 +48,11 @@
  *   update, and in a run that was interrupted and resumed.
  * - They write every element of their outputs, within the bounds of the
  *   shapes, and nothing else. Outputs are undefined when they are called.
- * - They cannot fail: what can be wrong, shape finds out. A NaN in an output
- *   stops a training run, which then names the cell.
+ * - What can be wrong for a shape or an option, shape finds out. What only
+ *   the numbers tell (a matrix that has no inverse, a length beyond the
+ *   sequence) they say in step->error: then nothing of the call counts, and
+ *   the run ends with that message and exit status 1. A NaN in an output
+ *   stops a training run too, which then names the cell.
  * - Sums go in one order, whatever the number of threads is.
  *
  * Threads: a callback runs in one thread at a time, unless its flag says that
@@ -73,7 +76,8 @@ typedef float cellrun_real;
 #endif
 
 #define CELLRUN_MAGIC 0x6e757263u
-#define CELLRUN_ABI 1          /* changes with every struct below */
+#define CELLRUN_ABI 2          /* changes with every struct below; plug-ins
+                                  of version 1, without step->error, run */
 #define CELLRUN_RANK_MAX 8     /* dimensions of a tensor */
 #define CELLRUN_TENSORS_MAX 16 /* inputs and parameters together; outputs */
 #define CELLRUN_ERROR_MAX 256  /* bytes of a message, with its end */
@@ -206,6 +210,12 @@ struct cellrun_step {
     bool training;    /* false in prediction: Dropout does nothing there */
     int64_t from, to; /* samples to do: those of 0 .. to - 1 from `from` on.
                          All of them, unless the cell may be split */
+    char *error;      /* CELLRUN_ERROR_MAX bytes, empty when it is called. A
+                         message left here says that the cell cannot go on:
+                         snprintf(step->error, CELLRUN_ERROR_MAX,
+                                  "sample %d has no last step", i);
+                         of several calls that were split, the message of
+                         the first samples counts */
 };
 
 /*

@@ -188,6 +188,7 @@ static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
     int k;
 
     s->run.rng.b = (uint64_t)e->t;
+    s->run.stop = e->stop;
     if (s->kind == CR_UPDATE) {
         cr_plan_update(e, s, 1, lr);
     } else if (s->kind == CR_FORWARD) {
@@ -200,6 +201,8 @@ static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
                 s->run.alpha[k] = -cr_plan_rate(e, s->direct[k], lr);
         s->op->backward(&s->run);
     }
+    if (e->stop[0])
+        e->fault = s;
 }
 
 static double now(void)
@@ -229,6 +232,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
 {
     e->t = t;
     e->fault = NULL;
+    e->stop[0] = '\0';
     run_steps(e, 0, e->n_forward, 0);
     e->ran = true;
 }
@@ -237,6 +241,12 @@ bool cr_exec_sound(const struct cr_exec *e, struct cr_diag *diag)
 {
     const struct cr_bound *b = &e->fault_bound;
 
+    if (e->stop[0]) {
+        const char *name = e->net->cells[e->fault->node->cell].name;
+
+        return cr_error(diag, e->fault->node->pos, CR_E_PLUGIN_STOP, "%s: %s",
+                        name[0] ? name : "network", e->stop);
+    }
     return !e->fault ||
            cr_error(diag, e->fault->node->pos, CR_E_DATA_RANGE,
                     "an index that the network computes is %d, outside of "
@@ -300,6 +310,8 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
         if (e->steps[i - 1].node && e->steps[i - 1].node->loss)
             break;
     run_steps(e, from, i, lr);
+    if (e->fault)
+        return false;
     from = i;
     for (i = 0; i < e->n_outputs; i++)
         if (!finite_grad(e, e->outputs[i]))
@@ -307,7 +319,7 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     run_steps(e, from, e->n_backward, lr);
     if (e->want.update && !e->want.norm)
         run_steps(e, e->n_backward, e->n_steps, lr);
-    return true;
+    return !e->fault;
 }
 
 /* ---- what is seen from outside ---- */

@@ -163,7 +163,9 @@ bool cr_exec_range(const struct cr_exec *exec, int column, int64_t *low,
 /* Forward and loss of update number `t` (from 1; keys the random numbers). */
 void cr_exec_forward(struct cr_exec *exec, int64_t t);
 /* After forward: false, after reporting E0204, when an index that the network
- * computed was out of its range; then nothing of this forward counts. */
+ * computed was out of its range, or E0604, when a plug-in's cell cannot go on;
+ * then nothing of this forward counts. After backward: the latter, when
+ * parameters may have been updated in part. */
 bool cr_exec_sound(const struct cr_exec *exec, struct cr_diag *diag);
 /* The loss as a number: the mean of its elements if it is no scalar. */
 double cr_exec_loss(const struct cr_exec *exec);
@@ -179,7 +181,8 @@ const char *cr_judge_name(const struct cr_node *metric);
 /* Backward; with want.update (without want.norm) the updates too, at that
  * learning rate. `sens` multiplies the gradient of the loss (1 unless scaled).
  * Returns false, before anything was updated, when the gradient of the
- * network's output is not finite. */
+ * network's output is not finite; or when a plug-in's cell cannot go on, which
+ * cr_exec_sound reports. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
 /* With want.norm, after backward: what may happen to the gradients (all of
  * them, or elements beyond a bound), their global norm, then the updates. */

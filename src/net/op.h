@@ -73,7 +73,11 @@ struct cr_step {
     void *keep, *scratch;
     struct cr_rng rng;         /* seed, cell path and call, update */
     bool training;
+    char *stop;                /* CR_STOP_MAX bytes: what a plug-in's cell,
+                                  and no other, cannot go on for */
 };
+
+#define CR_STOP_MAX 512
 
 /* Which memory layouts an op takes besides the plain one. */
 enum cr_layouts {

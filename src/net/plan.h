@@ -91,6 +91,7 @@ struct cr_exec {
     const struct cr_pstep *fault; /* where forward stopped; NULL: it did not */
     int32_t fault_value;
     struct cr_bound fault_bound;
+    char stop[CR_STOP_MAX]; /* of a plug-in's cell; "": it did not */
     struct cr_tensor *kept;
     int n_kept;
     struct cr_step_cost *costs; /* per step; NULL: nobody asked */

@@ -117,12 +117,15 @@ static bool plugin_whole(const struct opener *o, const char *path, off_t size)
 static bool plugin_versions(const struct opener *o)
 {
     const struct cellrun_plugin *p = o->plugin;
+    /* version 1 is the same but for the last member, which it never reads */
+    size_t step_size = p->abi == 1 ? offsetof(struct cellrun_step, error)
+                                   : sizeof(struct cellrun_step);
     bool ok;
 
     if (p->magic != CELLRUN_MAGIC)
         return plugin_wrong(o, "its symbol 'cellrun_plugin' is not what "
                                "CELLRUN_PLUGIN of cellrun.h makes");
-    if (p->abi != CELLRUN_ABI) {
+    if (p->abi != CELLRUN_ABI && p->abi != 1) {
         ok = plugin_wrong(o,
                           "built for version %" PRIu32 " of cellrun.h, this "
                           "cellrun has version %d",
@@ -135,7 +138,7 @@ static bool plugin_versions(const struct opener *o)
         p->option_size == sizeof(struct cellrun_option) &&
         p->param_size == sizeof(struct cellrun_param) &&
         p->plan_size == sizeof(struct cellrun_plan) &&
-        p->step_size == sizeof(struct cellrun_step) &&
+        p->step_size == step_size &&
         (p->real_size == sizeof(float) || p->real_size == sizeof(double)))
         return true;
     ok = plugin_wrong(o, "its structs are of other sizes than those of this "

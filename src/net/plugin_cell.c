@@ -13,6 +13,8 @@
 #include "net/graph.h"
 #include "net/plugin.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ALIGN 64
@@ -218,6 +220,11 @@ struct run {
     void *y[CR_OP_MAX], *dx[CR_OP_MAX], *moved[CR_OP_MAX];
     char *room; /* of the next stand-in; the plug-in's own
                    scratch lies behind them all */
+    /* what a call cannot go on for, and its first sample; several may end at
+     * once, so they take turns */
+    atomic_flag turn;
+    char error[CELLRUN_ERROR_MAX];
+    int64_t error_from;
 };
 
 static enum cr_type type_of(const struct cr_plugin_cell *c)
@@ -284,6 +291,7 @@ static void run_open(struct run *r, const struct cr_step *s)
     int i, n = c->n_in + c->n_params;
 
     memset(r, 0, sizeof *r);
+    atomic_flag_clear(&r->turn);
     r->cell = c;
     r->room = s->scratch;
     room_of(c, n, s->in, s->out, &room); /* fitted when it was planned */
@@ -307,14 +315,45 @@ static void run_open(struct run *r, const struct cr_step *s)
     };
 }
 
+/* The first samples' message counts, whichever thread comes first. */
 static void run_part(void *ctx, int64_t from, int64_t to)
 {
-    const struct run *r = ctx;
+    struct run *r = ctx;
     struct cellrun_step step = r->step;
+    char error[CELLRUN_ERROR_MAX];
 
+    error[0] = '\0';
     step.from = from;
     step.to = to;
+    step.error = error;
     r->fn(&step);
+    if (!error[0])
+        return;
+    error[CELLRUN_ERROR_MAX - 1] = '\0';
+    while (atomic_flag_test_and_set(&r->turn))
+        ;
+    if (!r->error[0] || from < r->error_from) {
+        memcpy(r->error, error, sizeof error);
+        r->error_from = from;
+    }
+    atomic_flag_clear(&r->turn);
+}
+
+/* Tells the plan what a call said; false: nothing of it counts. */
+static bool run_ended(struct run *r, const struct cr_step *s, const char *call)
+{
+    char *p;
+
+    if (!r->error[0])
+        return true;
+    for (p = r->error; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = ' ';
+    if (s->stop)
+        snprintf(s->stop, CR_STOP_MAX, "%s of plug-in '%s' cannot go on: %s "
+                                       "(%s)",
+                 r->cell->of->name, r->cell->file, r->error, call);
+    return false;
 }
 
 /* Whether all of these tensors have as many samples as input 0. */
@@ -342,7 +381,7 @@ static void run_call(struct run *r, unsigned flag)
                     (double)cellrun_count(&r->in[0]) / (double)r->step.to, r,
                     run_part);
     else
-        r->fn(&r->step);
+        run_part(r, 0, r->step.to);
 }
 
 static void plugin_forward(const struct cr_step *s)
@@ -362,6 +401,8 @@ static void plugin_forward(const struct cr_step *s)
             r.moved[i] = (void *)(uintptr_t)r.x[i];
     r.step.moved = (cellrun_real *const *)(void *)(r.moved + c->n_in);
     run_call(&r, CELLRUN_SPLIT_FORWARD);
+    if (!run_ended(&r, s, "forward"))
+        return;
     for (i = 0; i < c->n_out; i++)
         array_back(&r, &s->out[i], r.y[i], s->y[i], false);
     for (i = c->n_in; i < n; i++)
@@ -393,6 +434,8 @@ static void plugin_backward(const struct cr_step *s)
     r.step.dx = (cellrun_real *const *)(void *)r.dx;
     r.step.dw = (cellrun_real *const *)(void *)(r.dx + c->n_in);
     run_call(&r, CELLRUN_SPLIT_BPROP);
+    if (!run_ended(&r, s, "bprop"))
+        return;
     for (i = 0; i < n; i++)
         array_back(&r, &s->in[i], r.dx[i], s->dx[i], s->add[i]);
 }

@@ -516,6 +516,10 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
         seen->bad = "the loss";
         seen->lost = true;
     } else if (!cr_exec_backward(exec, scale, l->lr)) {
+        if (!cr_exec_sound(exec, t->diag)) {
+            t->torn = true;
+            return CR_END_FAILED;
+        }
         seen->bad = seen->lost ? "the loss" : "the gradient of the loss";
     } else if (t->micro > 1) {
         cr_exec_gather(exec);
@@ -588,7 +592,7 @@ static enum cr_end loop_on(struct loop *l)
         return CR_END_FAILED;
     end = loop_step(l, &seen);
     loop_at(l, CR_PHASE_OTHER);
-    if (end == CR_END_FAILED && t->state.step > 0)
+    if (end == CR_END_FAILED && t->state.step > 0 && !t->torn)
         loop_save(l, &end); /* what was learnt is worth keeping */
     if (end != CR_END_NONE)
         return end;

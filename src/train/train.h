@@ -108,6 +108,7 @@ struct cr_train {
     const char *saved;      /* the newest file we wrote or went on from */
     const char *good;       /* the one train.nan may go back to; or NULL */
     const char *why;        /* with CR_END_DIVERGED: what is not finite */
+    bool torn;              /* parameters may be those of half a step */
     bool overflown;         /* then: a gradient that was scaled */
     cr_real *statistics;    /* the moving ones before a step; or NULL */
     double loss;            /* of the last step */

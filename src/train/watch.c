@@ -194,6 +194,8 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     if (!cr_exec_sound(exec, w->t->diag))
         return false;
     cr_exec_backward(exec, 1, 0);
+    if (!cr_exec_sound(exec, w->t->diag))
+        return false;
     watch_kept(w, exec);
     return true;
 }

@@ -173,8 +173,11 @@ static bool bench_time(struct job *j, struct cr_exec *e, bool train,
     double start;
 
     if (!bench_steps(e, train, j->o->warmup + 1))
-        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
+        return cr_exec_sound(e, j->cli->diag) &&
+               cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
                         "the gradient of the loss is not finite");
+    if (!cr_exec_sound(e, j->cli->diag))
+        return false;
     for (;; n *= 2) { /* how many make a round? */
         start = bench_now();
         bench_steps(e, train, n);
@@ -315,8 +318,7 @@ static void bench_print_cells(const struct job *j)
 
     printf("\ncells in %s on %d thread%s, %.4f ms of %.4f:\n",
            j->results[0].mode, threads, threads == 1 ? "" : "s",
-           1e3 * cr_parts_seconds(&j->parts) / j->parts_steps,
-           1e3 * j->whole);
+           1e3 * cr_parts_seconds(&j->parts) / j->parts_steps, 1e3 * j->whole);
     cr_parts_print(&j->parts, j->parts_steps, j->parts_peak);
 }
 

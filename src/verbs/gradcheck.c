@@ -81,6 +81,7 @@ struct job {
     struct cr_exec *back, *forth; /* with gradients; the loss alone */
     struct result *results;
     int n, kinks;
+    bool broken; /* a cell cannot go on */
 };
 
 static bool gradcheck_open(struct job *j)
@@ -147,7 +148,8 @@ static double gradcheck_loss(struct job *j, const struct cr_param *p,
         p->data[i] = (cr_real)((double)start[i] + by * d[i]);
     cr_exec_forward(j->forth, 1);
     memcpy(p->data, start, (size_t)n * sizeof *start);
-    return cr_exec_loss(j->forth);
+    j->broken = j->broken || !cr_exec_sound(j->forth, j->diag);
+    return j->broken ? (double)NAN : cr_exec_loss(j->forth);
 }
 
 /* The longest step along d: the loss changes by a 500th, the parameter by a
@@ -272,9 +274,13 @@ static void gradcheck_all(struct job *j)
 
     j->results = CR_NEWS(j->arena, struct result, n_params + 1);
     cr_exec_forward(j->back, 1);
-    if (!cr_exec_sound(j->back, j->diag))
+    j->broken = !cr_exec_sound(j->back, j->diag);
+    if (j->broken)
         return;
     cr_exec_backward(j->back, 1, 0);
+    j->broken = !cr_exec_sound(j->back, j->diag);
+    if (j->broken)
+        return;
     kept = cr_exec_kept(j->back, &n_kept);
     for (int i = 0; i < n_params; i++) {
         const struct cr_tensor *g = gradcheck_find(kept, n_kept, p[i].name);
@@ -288,6 +294,8 @@ static void gradcheck_all(struct job *j)
         if (!g)
             continue;
         gradcheck_param(j, &p[i], g->data, i);
+        if (j->broken)
+            return;
         wrong += !j->results[j->n - 1].ok;
     }
     if (wrong > 0)
@@ -365,7 +373,9 @@ static int gradcheck_run(struct cr_cli *cli)
 
     if (gradcheck_open(&j) && gradcheck_build(&j)) {
         gradcheck_all(&j);
-        if (cli->json)
+        if (j.broken)
+            ; /* there is nothing to tell */
+        else if (cli->json)
             gradcheck_json(&j);
         else
             gradcheck_print(&j);

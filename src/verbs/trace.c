@@ -203,7 +203,7 @@ static bool trace_compute(struct trace_job *t)
             return false;
         if (t->o->grad)
             cr_exec_backward(t->exec, 1, 0);
-        return true;
+        return cr_exec_sound(t->exec, t->diag);
     }
     for (int64_t i = 0; i < t->o->step; i++) {
         cr_exec_forward(t->exec, t->done + i + 1);
@@ -212,7 +212,8 @@ static bool trace_compute(struct trace_job *t)
         if (!cr_exec_backward(t->exec, 1,
                               cr_optim_lr(&t->optim, t->net,
                                           t->done - t->left_out + i)))
-            return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
+            return cr_exec_sound(t->exec, t->diag) &&
+                   cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
                             "the gradient of the loss is not finite at step "
                             "%" PRId64,
                             t->done + i + 1);

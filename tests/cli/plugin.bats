@@ -483,7 +483,7 @@ wrong() {
 33|Fine: 1 inputs and -1 outputs
 34|Fine: unknown flags 0x40
 40|its symbol 'cellrun_plugin' is not what CELLRUN_PLUGIN of cellrun.h makes
-41|built for version 99 of cellrun.h, this cellrun has version 1
+41|built for version 99 of cellrun.h, this cellrun has version 2
 42|its structs are of other sizes
 43|it brings no cell
 44|it brings Fine twice
@@ -618,4 +618,115 @@ END
     printf '#include <cellrun.h>\nint main() { return 0; }\n' >a.cc
     run -0 "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror -fsyntax-only \
         -I"$TOP/src" a.cc
+}
+
+# ---- what cannot go on
+
+# careful: plug-in careful.so with a net of it; sample 250 of the training
+# data, in step 16, is beyond its limit
+careful() {
+    build "$HERE/plugin_stop.c" careful.so
+    config base.yaml
+    perl -0777 -pi -e 'substr $_, 128 + 250 * 32, 4, pack("f<", 1000)' \
+        train-x.npy
+    cat >careful.yaml <<'END'
+base: base.yaml
+plugin: careful.so
+dataset: {train: {NumpySlicesDataset: {shuffle: false}}}
+network: !replace
+  fc: {Dense: [8, 8]}
+  guard: {Careful: {where: forward, limit: 90}}
+  out: {Dense: [8, 3]}
+END
+}
+
+@test "forward says that it cannot go on: the run ends, and what was learnt is kept" {
+    careful
+    sed -i 's/^  fc: .*//; s/limit: 90/limit: 500/' careful.yaml
+    run -0 "$CELLRUN" check careful.yaml
+    run -1 --separate-stderr "$CELLRUN" train careful.yaml -q -o run
+    [[ $stderr == "careful.yaml:6:"*": error: guard: Careful of plug-in 'careful.so' cannot go on: sample 10 of the batch  is beyond 500 (forward) [E0604]"* ]]
+    [[ $stderr == *"in the data of train: NumpySlicesDataset"* ]]
+    [[ $output == *"status: failed"* ]]
+    [ "$(value steps)" = 15 ]
+    # the checkpoint is what 15 steps make
+    "$CELLRUN" train careful.yaml -q -o steps train.steps=15 >/dev/null
+    same run steps
+    run -0 "$CELLRUN" eval --ckpt run -q
+    # every other verb that computes says so too
+    run -1 "$CELLRUN" eval --ckpt run --data train
+    [[ $output == *"guard: Careful of plug-in"*"(forward) [E0604]"*"in the data of train"* ]]
+    floats x.npy '(3, 8)' $(seq 8) 1000 $(seq 7) $(seq 8)
+    perl -e 'print pack "l<*", 0, 1, 2' | npy y.npy '<i4' '(3,)'
+    run -1 "$CELLRUN" trace careful.yaml --feed x=x.npy --feed label=y.npy \
+        -o out.safetensors
+    [[ $output == *"sample 1 of the batch  is beyond 500"* ]]
+    [ ! -e out.safetensors ]
+    run -1 "$CELLRUN" gradcheck careful.yaml --feed x=x.npy --feed label=y.npy
+    [[ $output == *"[E0604]"* && $output != *agrees* ]]
+    run -1 "$CELLRUN" predict --ckpt run x.npy
+    [[ $output == *"[E0604]"* ]]
+    run -1 "$CELLRUN" train careful.yaml -q --dry-run \
+        network.guard.Careful.limit=0
+    [[ $output == *"sample 0 of the batch  is beyond 0 (forward)"* ]]
+    run -1 "$CELLRUN" bench careful.yaml --repeat 1 --warmup 0 \
+        network.guard.Careful.limit=0.0
+    [[ $output == *"[E0604]"* ]]
+    run -0 "$CELLRUN" help E0604
+}
+
+@test "bprop says that it cannot go on: no checkpoint of half a step" {
+    careful
+    sed -i 's/forward, limit: 90/bprop, limit: 90/' careful.yaml
+    run -0 "$CELLRUN" train careful.yaml -q -o fine train.steps=15
+    run -1 --separate-stderr "$CELLRUN" train careful.yaml -q -o run \
+        checkpoint.every='10 steps'
+    [[ $stderr == *": error: guard: Careful of plug-in 'careful.so' cannot go on: sample 10 of the batch  is beyond 90 (bprop) [E0604]"* ]]
+    [ "$(value steps)" = 15 ]
+    "$CELLRUN" train careful.yaml -q -o steps train.steps=10 >/dev/null
+    same run steps
+    # with a scaler, too, and with gradients apart
+    for more in amp.level=O2 train.clip.norm=1 train.grad_accumulation=2 \
+        train.nan=skip; do
+        run -1 "$CELLRUN" train careful.yaml -q -o run --force $more
+        [[ $output == *"(bprop) [E0604]"* ]]
+    done
+    run -1 "$CELLRUN" gradcheck careful.yaml network.guard.Careful.limit=-100
+    [[ $output == *"(bprop) [E0604]"* ]]
+}
+
+@test "the first samples' message counts, with any threads" {
+    build "$HERE/plugin_stop.c" careful.so
+    cat >wide.yaml <<'END'
+plugin: careful.so
+network: [{Careful: [forward, 36899.5]}]
+loss: {inputs: [y], construct: return mean(y)}
+END
+    perl -e 'print pack "f<*", map { $_ % 37000 } 1 .. 370000' |
+        npy x.npy '<f4' '(370, 1000)'
+    for n in 1 4; do
+        run -1 "$CELLRUN" trace wide.yaml --feed x=x.npy --threads $n \
+            -o $n.safetensors
+        [[ $output == *"sample 36 of the batch  is beyond 36899.5"* ]]
+    done
+}
+
+@test "a plug-in built with the previous cellrun.h runs, to the same bytes" {
+    many
+    "$CELLRUN" train many.yaml -q -o new --steps 5
+    mkdir old
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared \
+        -I"$HERE/abi1" $REAL -o old/many.so "$HERE/plugin.c" -lm
+    run -0 "$CELLRUN" plugin check old/many.so
+    "$CELLRUN" train many.yaml plugin=old/many.so -q -o was --steps 5
+    same new was
+    run -0 "$CELLRUN" gradcheck many.yaml plugin=old/many.so
+    # with the sizes of the other version it is refused
+    sed 's/define CELLRUN_ABI 1 /define CELLRUN_ABI 2 /' "$HERE/abi1/cellrun.h" \
+        >old/cellrun.h
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=c17 -fPIC -shared -Iold $REAL -o old/bad.so "$HERE/plugin.c"
+    run -2 "$CELLRUN" plugin check old/bad.so
+    [[ $output == *"structs are of other sizes"* ]]
 }
