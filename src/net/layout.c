@@ -33,7 +33,8 @@ static void lives(struct cr_exec *e)
 
         for (k = 0; k < CR_OP_MAX; k++) {
             touch(e, s->x[k], i);
-            touch(e, s->y[k], i);
+            /* computed once, it stays there while other batches go by */
+            touch(e, s->y[k], s->once ? 0 : i);
             touch(e, s->dy[k], i);
             touch(e, s->dx[k], i);
             touch(e, s->mask[k], i);

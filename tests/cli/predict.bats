@@ -248,6 +248,38 @@ END2
     [[ ${lines[0]} =~ ^\{\"input\":\"in-x.npy#0\",\"output\":\[ ]]
 }
 
+@test "many batches: what was folded for the first one holds in all" {
+    cat >"$tmp/fold.yaml" <<END2
+base: $BATS_FILE_TMPDIR/c.yaml
+network: !replace
+  cells:
+    body:
+      - Conv2d: {out_channels: 4, kernel_size: 3}
+      - BatchNorm2d
+      - ReLU
+      - Conv2d: {out_channels: 4, kernel_size: 3}
+      - BatchNorm2d
+      - ReLU
+      - Conv2d: {out_channels: 4, kernel_size: 3}
+      - BatchNorm2d
+      - Flatten
+      - Dense: {out_channels: 2}
+  construct: |
+    return body(expand_dims(x, 1))
+END2
+    "$CELLRUN" train "$tmp/fold.yaml" -o "$tmp/fold" -q train.steps=3
+    "$CELLRUN" predict --ckpt "$tmp/fold" images.idx --probs --batch 40 \
+        >"$tmp/whole"
+    [ "$(wc -l <"$tmp/whole")" = 40 ]
+    for n in 1 7; do
+        "$CELLRUN" predict --ckpt "$tmp/fold" images.idx --probs --batch $n |
+            paste "$tmp/whole" - | awk '
+                { d = $3 - $7
+                  if (NF != 8 || $1 != $5 || d * d > 1e-7) bad = 1 }
+                END { exit bad || NR != 40 }'
+    done
+}
+
 @test "usage" {
     run -2 "$CELLRUN" predict dark.png
     [[ $output == *"--ckpt is missing"* ]]
