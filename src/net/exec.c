@@ -255,11 +255,17 @@ bool cr_exec_sound(const struct cr_exec *e, struct cr_diag *diag)
                     (long long)b->high - 1);
 }
 
+static const void *value_data(const struct cr_exec *e, int val)
+{
+    const struct cr_pval *base = &e->vals[cr_plan_base(e, val)];
+
+    return base->feed >= 0 ? e->fed[base->feed] : base->data;
+}
+
 double cr_exec_loss(const struct cr_exec *e)
 {
-    const struct cr_pval *v = &e->vals[cr_plan_base(e, e->loss)];
-    const cr_real *x = v->data;
-    int64_t i, n = cr_count(&v->spec);
+    const cr_real *x = value_data(e, e->loss); /* perhaps a column */
+    int64_t i, n = cr_count(&e->vals[e->loss].spec);
     double sum = 0;
 
     for (i = 0; i < n; i++)
@@ -323,13 +329,6 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 }
 
 /* ---- what is seen from outside ---- */
-
-static const void *value_data(const struct cr_exec *e, int val)
-{
-    const struct cr_pval *base = &e->vals[cr_plan_base(e, val)];
-
-    return base->feed >= 0 ? e->fed[base->feed] : base->data;
-}
 
 const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
 {

@@ -737,10 +737,10 @@ static void updates_make(struct cr_exec *e)
 }
 
 /* The step behind which an update may go: the last one that writes its
- * gradient, or reads the parameter in a bprop's text. */
+ * gradient (none: all) or reads the parameter in a bprop's text. */
 static int update_after(const struct cr_exec *e, const struct cr_pstep *s)
 {
-    int i, after = e->vals[s->dy[0]].writer;
+    int i, w = e->vals[s->dy[0]].writer, after = w < 0 ? e->n_backward - 1 : w;
 
     for (i = 0; i < e->n_vals; i++)
         if (e->vals[i].param == s->param && e->vals[i].late > after)
@@ -758,11 +758,12 @@ static void updates_move(struct cr_exec *e)
 
     if (separate(e))
         return;
-    for (i = 0; i < e->n_backward; i++) {
-        sorted[n++] = e->steps[i];
+    for (i = 0; i <= e->n_backward; i++) {
         for (k = e->n_backward; k < e->n_steps; k++)
-            if (update_after(e, &e->steps[k]) == i)
+            if (update_after(e, &e->steps[k]) == i - 1)
                 sorted[n++] = e->steps[k];
+        if (i < e->n_backward)
+            sorted[n++] = e->steps[i];
     }
     assert(n == e->n_steps);
     e->steps = sorted;

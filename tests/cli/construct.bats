@@ -304,6 +304,30 @@ END
     "$CELLRUN" gradcheck text.yaml
 }
 
+@test "a loss that is a column, a parameter or a view of one" {
+    net bare.yaml <<'END'
+network: !replace
+  cells: {w: {Parameter: {shape: [1], init: 2.0}}}
+  construct: |
+    return w, x
+loss: {inputs: [w, x, label], construct: return w}
+optimizer: {SGD: {learning_rate: 0.25}}
+metrics: [loss]
+END
+    # its gradient is 1, which no step of the plan writes
+    for text in 'return w' 'return reshape(w, (1, 1))' 'return w * 1'; do
+        for way in '' --eager train.clip.norm=9; do
+            run -0 "$CELLRUN" train bare.yaml -q -o bare --force $way \
+                train.steps=3 log.every=1 loss.construct="$text"
+            [ "$(jq '.loss' bare/metrics.jsonl | sed 3q | xargs)" = \
+                '2 1.75 1.5' ]
+        done
+    done
+    run -0 "$CELLRUN" train bare.yaml -q -o bare --force train.steps=3 \
+        loss.construct='return x'
+    [[ "$output" == *'status: completed'* ]]
+}
+
 @test "a network of several results gives them to the loss" {
     net results.yaml <<'END'
 network: !replace
