@@ -20,58 +20,19 @@ static bool celu_check(struct cr_diag *diag, struct cr_pos pos,
                     "CELU takes an alpha other than 0");
 }
 
-static void celu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+CR_INLINE cr_real celu_y(const struct celu *o, cr_real v)
 {
-    cr_real alpha = (cr_real)((const struct celu *)attr)->alpha;
-    int64_t i;
+    cr_real alpha = (cr_real)o->alpha;
 
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v > 0 ? v : alpha * cr_expm1(v / alpha);
-    }
+    return v > 0 ? v : alpha * cr_expm1(v / alpha);
 }
 
-static void celu_forward(const struct cr_step *s)
+CR_INLINE cr_real celu_dx(const struct celu *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 5, celu_map);
+    return v > 0 ? g : g * cr_exp(v / (cr_real)o->alpha);
 }
 
-static void celu_back(const void *attr, int64_t n, const cr_real *x,
-                      const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    cr_real alpha = (cr_real)((const struct celu *)attr)->alpha;
-    int64_t i;
-
-    (void)y;
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i], g = dy[i];
-
-        d[i] = v > 0 ? g : g * cr_exp(v / alpha);
-    }
-}
-
-static void celu_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 5, celu_back);
-}
-
-static const struct cr_op celu_op = {
-    .about = { .name = "celu" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .plan = cr_pointwise_plan,
-    .forward = celu_forward,
-    .backward = celu_backward,
-};
-
-static struct cr_val *celu_build(struct cr_build *b, struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &celu_op, cr_opts(b), in[0]);
-}
+CR_POINTWISE_CELL(celu, struct celu, x, 5, 5)
 
 const struct cr_cell cr_cell_celu = {
     .about = {

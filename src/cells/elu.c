@@ -12,58 +12,17 @@ static const struct cr_opt elu_opts[] = {
     { 0 },
 };
 
-static void elu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+CR_INLINE cr_real elu_y(const struct elu *o, cr_real v)
 {
-    cr_real alpha = (cr_real)((const struct elu *)attr)->alpha;
-    int64_t i;
-
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v < 0 ? alpha * cr_expm1(v) : v;
-    }
+    return v < 0 ? (cr_real)o->alpha * cr_expm1(v) : v;
 }
 
-static void elu_forward(const struct cr_step *s)
+CR_INLINE cr_real elu_dx(const struct elu *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 5, elu_map);
+    return v < 0 ? g * (v + (cr_real)o->alpha) : g;
 }
 
-static void elu_back(const void *attr, int64_t n, const cr_real *x,
-                     const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    cr_real alpha = (cr_real)((const struct elu *)attr)->alpha;
-    int64_t i;
-
-    (void)x;
-    for (i = 0; i < n; i++) {
-        cr_real v = y[i], g = dy[i];
-
-        d[i] = v < 0 ? g * (v + alpha) : g;
-    }
-}
-
-static void elu_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, elu_back);
-}
-
-static const struct cr_op elu_op = {
-    .about = { .name = "elu" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_Y(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .plan = cr_pointwise_plan,
-    .forward = elu_forward,
-    .backward = elu_backward,
-};
-
-static struct cr_val *elu_build(struct cr_build *b, struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &elu_op, cr_opts(b), in[0]);
-}
+CR_POINTWISE_CELL(elu, struct elu, y, 5, 0.5)
 
 const struct cr_cell cr_cell_elu = {
     .about = {

@@ -1,5 +1,4 @@
 /* HShrink: y = x where |x| > lambd, else 0;  dx = dy where |x| > lambd. */
-#include "base/attr.h"
 #include "net/cell.h"
 #include "net/pointwise.h"
 
@@ -12,64 +11,21 @@ static const struct cr_opt h_shrink_opts[] = {
     { 0 },
 };
 
-CR_CLONES
-static void h_shrink_map(const void *attr, int64_t n, const cr_real *x,
-                         cr_real *y)
+CR_INLINE cr_real h_shrink_y(const struct h_shrink *o, cr_real v)
 {
-    cr_real lambd = (cr_real)((const struct h_shrink *)attr)->lambd;
-    int64_t i;
+    cr_real lambd = (cr_real)o->lambd;
 
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v > lambd || v < -lambd ? v : 0 * v;
-    }
+    return v > lambd || v < -lambd ? v : 0 * v;
 }
 
-static void h_shrink_forward(const struct cr_step *s)
+CR_INLINE cr_real h_shrink_dx(const struct h_shrink *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 0.3, h_shrink_map);
+    cr_real lambd = (cr_real)o->lambd;
+
+    return v > lambd || v < -lambd ? g : 0;
 }
 
-CR_CLONES
-static void h_shrink_back(const void *attr, int64_t n, const cr_real *x,
-                          const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    cr_real lambd = (cr_real)((const struct h_shrink *)attr)->lambd;
-    int64_t i;
-
-    (void)y;
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i], g = dy[i];
-
-        d[i] = v > lambd || v < -lambd ? g : 0;
-    }
-}
-
-static void h_shrink_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, h_shrink_back);
-}
-
-static const struct cr_op h_shrink_op = {
-    .about = { .name = "h_shrink" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .plan = cr_pointwise_plan,
-    .forward = h_shrink_forward,
-    .backward = h_shrink_backward,
-};
-
-static struct cr_val *h_shrink_build(struct cr_build *b,
-                                     struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &h_shrink_op, cr_opts(b), in[0]);
-}
+CR_POINTWISE_CELL(h_shrink, struct h_shrink, x, 0.3, 0.5)
 
 const struct cr_cell cr_cell_h_shrink = {
     .about = {

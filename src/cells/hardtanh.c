@@ -1,6 +1,5 @@
 /* Hardtanh: y = x between min_val and max_val, else the nearer one;
  * dx = dy inside, half of it at the ends, as MindSpore has it. */
-#include "base/attr.h"
 #include "net/cell.h"
 #include "net/pointwise.h"
 
@@ -24,68 +23,21 @@ static bool hardtanh_check(struct cr_diag *diag, struct cr_pos pos,
                     "Hardtanh takes a min_val below its max_val");
 }
 
-CR_CLONES
-static void hardtanh_map(const void *attr, int64_t n, const cr_real *x,
-                         cr_real *y)
+CR_INLINE cr_real hardtanh_y(const struct hardtanh *o, cr_real v)
 {
-    cr_real low = (cr_real)((const struct hardtanh *)attr)->min_val;
-    cr_real high = (cr_real)((const struct hardtanh *)attr)->max_val;
-    int64_t i;
+    cr_real low = (cr_real)o->min_val, high = (cr_real)o->max_val;
 
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v < low ? low : v > high ? high : v;
-    }
+    return v < low ? low : v > high ? high : v;
 }
 
-static void hardtanh_forward(const struct cr_step *s)
+CR_INLINE cr_real hardtanh_dx(const struct hardtanh *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 0.3, hardtanh_map);
+    cr_real low = (cr_real)o->min_val, high = (cr_real)o->max_val;
+
+    return v > low && v < high ? g : v == low || v == high ? g / 2 : 0;
 }
 
-CR_CLONES
-static void hardtanh_back(const void *attr, int64_t n, const cr_real *x,
-                          const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    cr_real low = (cr_real)((const struct hardtanh *)attr)->min_val;
-    cr_real high = (cr_real)((const struct hardtanh *)attr)->max_val;
-    int64_t i;
-
-    (void)y;
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i], g = dy[i];
-
-        d[i] = v > low && v < high      ? g
-               : v == low || v == high ? g / 2
-                                       : 0;
-    }
-}
-
-static void hardtanh_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, hardtanh_back);
-}
-
-static const struct cr_op hardtanh_op = {
-    .about = { .name = "hardtanh" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .plan = cr_pointwise_plan,
-    .forward = hardtanh_forward,
-    .backward = hardtanh_backward,
-};
-
-static struct cr_val *hardtanh_build(struct cr_build *b,
-                                     struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &hardtanh_op, cr_opts(b), in[0]);
-}
+CR_POINTWISE_CELL(hardtanh, struct hardtanh, x, 0.3, 0.5)
 
 const struct cr_cell cr_cell_hardtanh = {
     .about = {

@@ -14,53 +14,18 @@ static const struct cr_opt leaky_relu_opts[] = {
     { 0 },
 };
 
-static void leaky_relu_map(const void *attr, int64_t n, const cr_real *x,
-                           cr_real *y)
+CR_INLINE cr_real leaky_relu_y(const struct leaky_relu *o, cr_real v)
 {
-    cr_real alpha = (cr_real)((const struct leaky_relu *)attr)->alpha;
-    int64_t i;
-
-    for (i = 0; i < n; i++)
-        y[i] = x[i] < 0 ? alpha * x[i] : x[i];
+    return v < 0 ? (cr_real)o->alpha * v : v;
 }
 
-static void leaky_relu_forward(const struct cr_step *s)
+CR_INLINE cr_real leaky_relu_dx(const struct leaky_relu *o, cr_real v,
+                                cr_real g)
 {
-    cr_pointwise(s, 0.3, leaky_relu_map);
+    return v < 0 ? (cr_real)o->alpha * g : g;
 }
 
-static void leaky_relu_back(const void *attr, int64_t n, const cr_real *x,
-                            const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    cr_real alpha = (cr_real)((const struct leaky_relu *)attr)->alpha;
-    int64_t i;
-
-    (void)y;
-    for (i = 0; i < n; i++)
-        d[i] = x[i] < 0 ? alpha * dy[i] : dy[i];
-}
-
-static void leaky_relu_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, leaky_relu_back);
-}
-
-static const struct cr_op leaky_relu_op = {
-    .about = { .name = "leaky_relu" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_X(0),
-    .plan = cr_pointwise_plan,
-    .forward = leaky_relu_forward,
-    .backward = leaky_relu_backward,
-};
-
-static struct cr_val *leaky_relu_build(struct cr_build *b,
-                                       struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &leaky_relu_op, cr_opts(b), in[0]);
-}
+CR_POINTWISE_CELL(leaky_relu, struct leaky_relu, x, 0.3, 0.5)
 
 const struct cr_cell cr_cell_leaky_relu = {
     .about = {

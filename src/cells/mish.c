@@ -1,6 +1,5 @@
 /* Mish: y = x t,  t = tanh(log(1 + exp(x)));  dx = dy (t + x (1 - t^2) s),
  * s = 1 / (1 + exp(-x)). Misra, arXiv:1908.08681. */
-#include "base/attr.h"
 #include "net/cell.h"
 #include "net/pointwise.h"
 
@@ -27,62 +26,17 @@ CR_INLINE cr_real mish_slope(cr_real x)
     return n / d + x * s * (off * (d + n) / (d * d));
 }
 
-CR_CLONES
-static void mish_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+CR_INLINE cr_real mish_y(CR_UNUSED const void *o, cr_real v)
 {
-    int64_t i;
-
-    (void)attr;
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v * mish_t(v);
-    }
+    return v * mish_t(v);
 }
 
-static void mish_forward(const struct cr_step *s)
+CR_INLINE cr_real mish_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 1.5, mish_map);
+    return g * mish_slope(v);
 }
 
-CR_CLONES
-static void mish_back(const void *attr, int64_t n, const cr_real *x,
-                      const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    int64_t i;
-
-    (void)attr;
-    (void)y;
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i], g = dy[i];
-
-        d[i] = g * mish_slope(v);
-    }
-}
-
-static void mish_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 2.5, mish_back);
-}
-
-static const struct cr_op mish_op = {
-    .about = { .name = "mish" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .plan = cr_pointwise_plan,
-    .forward = mish_forward,
-    .backward = mish_backward,
-};
-
-static struct cr_val *mish_build(struct cr_build *b, struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &mish_op, NULL, in[0]);
-}
+CR_POINTWISE_CELL(mish, void, x, 1.5, 2.5)
 
 const struct cr_cell cr_cell_mish = {
     .about = {

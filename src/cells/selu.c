@@ -7,58 +7,17 @@
 #define ALPHA ((cr_real)1.67326324)
 #define SCALE ((cr_real)1.05070098)
 
-static void selu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+CR_INLINE cr_real selu_y(CR_UNUSED const void *o, cr_real v)
 {
-    int64_t i;
-
-    (void)attr;
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v > 0 ? SCALE * v : SCALE * ALPHA * cr_expm1(v);
-    }
+    return v > 0 ? SCALE * v : SCALE * ALPHA * cr_expm1(v);
 }
 
-static void selu_forward(const struct cr_step *s)
+CR_INLINE cr_real selu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 5, selu_map);
+    return v > 0 ? SCALE * g : g * (v + SCALE * ALPHA);
 }
 
-static void selu_back(const void *attr, int64_t n, const cr_real *x,
-                      const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    int64_t i;
-
-    (void)attr;
-    (void)x;
-    for (i = 0; i < n; i++) {
-        cr_real v = y[i], g = dy[i];
-
-        d[i] = v > 0 ? SCALE * g : g * (v + SCALE * ALPHA);
-    }
-}
-
-static void selu_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, selu_back);
-}
-
-static const struct cr_op selu_op = {
-    .about = { .name = "selu" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_Y(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .plan = cr_pointwise_plan,
-    .forward = selu_forward,
-    .backward = selu_backward,
-};
-
-static struct cr_val *selu_build(struct cr_build *b, struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &selu_op, NULL, in[0]);
-}
+CR_POINTWISE_CELL(selu, void, y, 5, 0.5)
 
 const struct cr_cell cr_cell_selu = {
     .about = {

@@ -1,6 +1,5 @@
 /* SoftShrink: y = x - lambd above lambd, x + lambd below -lambd, else 0;
  * dx = dy where |x| > lambd. */
-#include "base/attr.h"
 #include "net/cell.h"
 #include "net/pointwise.h"
 
@@ -13,64 +12,22 @@ static const struct cr_opt soft_shrink_opts[] = {
     { 0 },
 };
 
-CR_CLONES
-static void soft_shrink_map(const void *attr, int64_t n, const cr_real *x,
-                            cr_real *y)
+CR_INLINE cr_real soft_shrink_y(const struct soft_shrink *o, cr_real v)
 {
-    cr_real lambd = (cr_real)((const struct soft_shrink *)attr)->lambd;
-    int64_t i;
+    cr_real lambd = (cr_real)o->lambd;
 
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v > lambd ? v - lambd : v < -lambd ? v + lambd : 0 * v;
-    }
+    return v > lambd ? v - lambd : v < -lambd ? v + lambd : 0 * v;
 }
 
-static void soft_shrink_forward(const struct cr_step *s)
+CR_INLINE cr_real soft_shrink_dx(const struct soft_shrink *o, cr_real v,
+                                 cr_real g)
 {
-    cr_pointwise(s, 0.3, soft_shrink_map);
+    cr_real lambd = (cr_real)o->lambd;
+
+    return v > lambd || v < -lambd ? g : 0;
 }
 
-CR_CLONES
-static void soft_shrink_back(const void *attr, int64_t n, const cr_real *x,
-                             const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    cr_real lambd = (cr_real)((const struct soft_shrink *)attr)->lambd;
-    int64_t i;
-
-    (void)y;
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i], g = dy[i];
-
-        d[i] = v > lambd || v < -lambd ? g : 0;
-    }
-}
-
-static void soft_shrink_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, soft_shrink_back);
-}
-
-static const struct cr_op soft_shrink_op = {
-    .about = { .name = "soft_shrink" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .reads = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .plan = cr_pointwise_plan,
-    .forward = soft_shrink_forward,
-    .backward = soft_shrink_backward,
-};
-
-static struct cr_val *soft_shrink_build(struct cr_build *b,
-                                        struct cr_val *const *in)
-{
-    return CR_EMIT_OP(b, &soft_shrink_op, cr_opts(b), in[0]);
-}
+CR_POINTWISE_CELL(soft_shrink, struct soft_shrink, x, 0.3, 0.5)
 
 const struct cr_cell cr_cell_soft_shrink = {
     .about = {

@@ -1,12 +1,13 @@
 /*
  * What ops on single elements share: y = f(x), with dx a function of dy and
- * of x or y at the same place. The op brings two loops over a stretch of
- * elements; splitting them over threads, and adding to what is there, is done
- * here.
+ * of x or y at the same place. The op brings the two functions, or two loops
+ * over a stretch of elements; splitting them over threads, and adding to what
+ * is there, is done here.
  */
 #ifndef CR_NET_POINTWISE_H
 #define CR_NET_POINTWISE_H
 
+#include "base/attr.h"
 #include "net/op.h"
 
 /* x and y, as far as .reads names them, are NULL or n elements. d may be dy
@@ -19,5 +20,68 @@ bool cr_pointwise_plan(struct cr_plan *plan);
 /* cost: rough nanoseconds per element, as for cr_each. */
 void cr_pointwise(const struct cr_step *step, double cost, cr_map *f);
 void cr_pointwise_back(const struct cr_step *step, double cost, cr_map_back *f);
+
+/* LEAF_forward and LEAF_backward of two functions for one element,
+ *   y = LEAF_y(o, x)   dx = LEAF_dx(o, v, dy)
+ * where o are the options (void: there are none) and v is `seen`: x or y. */
+#define CR_POINTWISE(leaf, options, seen, cost, back_cost)         \
+    CR_CLONES static void leaf##_map(const void *attr, int64_t n,  \
+                                     const cr_real *x, cr_real *y) \
+    {                                                              \
+        const options *o = attr;                                   \
+        int64_t i;                                                 \
+                                                                   \
+        CR_SIMD                                                    \
+        for (i = 0; i < n; i++)                                    \
+            y[i] = leaf##_y(o, x[i]);                              \
+    }                                                              \
+                                                                   \
+    static void leaf##_forward(const struct cr_step *s)            \
+    {                                                              \
+        cr_pointwise(s, cost, leaf##_map);                         \
+    }                                                              \
+                                                                   \
+    CR_CLONES static void leaf##_map_back(                         \
+        const void *attr, int64_t n, CR_UNUSED const cr_real *x,   \
+        CR_UNUSED const cr_real *y, const cr_real *dy, cr_real *d) \
+    {                                                              \
+        const options *o = attr;                                   \
+        int64_t i;                                                 \
+                                                                   \
+        CR_SIMD                                                    \
+        for (i = 0; i < n; i++)                                    \
+            d[i] = leaf##_dx(o, seen[i], dy[i]);                   \
+    }                                                              \
+                                                                   \
+    static void leaf##_backward(const struct cr_step *s)           \
+    {                                                              \
+        cr_pointwise_back(s, back_cost, leaf##_map_back);          \
+    }
+
+#define CR_POINTWISE_READS_x CR_X(0)
+#define CR_POINTWISE_READS_y CR_Y(0)
+
+/* The same, with an op that is the cell's own, and LEAF_build for the cell's
+ * descriptor (a file that uses it includes net/cell.h). */
+#define CR_POINTWISE_CELL(leaf, options, seen, cost, back_cost)  \
+    CR_POINTWISE(leaf, options, seen, cost, back_cost)           \
+                                                                 \
+    static const struct cr_op leaf##_op = {                      \
+        .about = { .name = #leaf },                              \
+        .min_inputs = 1,                                         \
+        .max_inputs = 1,                                         \
+        .outputs = 1,                                            \
+        .reads = CR_POINTWISE_READS_##seen,                      \
+        .layouts = CR_LAYOUT_FLAT,                               \
+        .plan = cr_pointwise_plan,                               \
+        .forward = leaf##_forward,                               \
+        .backward = leaf##_backward,                             \
+    };                                                           \
+                                                                 \
+    static struct cr_val *leaf##_build(struct cr_build *b,       \
+                                       struct cr_val *const *in) \
+    {                                                            \
+        return CR_EMIT_OP(b, &leaf##_op, cr_opts(b), in[0]);     \
+    }
 
 #endif

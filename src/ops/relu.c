@@ -1,40 +1,18 @@
 /* relu: y = max(x, 0);  dx = dy where y > 0.  NaN passes, so that nothing
  * hides it. */
-#include "base/attr.h"
 #include "net/pointwise.h"
 
-CR_CLONES static void relu_map(const void *attr, int64_t n, const cr_real *x,
-                               cr_real *y)
+CR_INLINE cr_real relu_y(CR_UNUSED const void *o, cr_real v)
 {
-    int64_t i;
-
-    (void)attr;
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = x[i] < 0 ? 0 : x[i];
+    return v < 0 ? 0 : v;
 }
 
-static void relu_forward(const struct cr_step *s)
+CR_INLINE cr_real relu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 0.3, relu_map);
+    return v <= 0 ? 0 : g;
 }
 
-CR_CLONES static void relu_back(const void *attr, int64_t n, const cr_real *x,
-                                const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    int64_t i;
-
-    (void)attr;
-    (void)x;
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        d[i] = y[i] <= 0 ? 0 : dy[i];
-}
-
-static void relu_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, relu_back);
-}
+CR_POINTWISE(relu, void, y, 0.3, 0.5)
 
 const struct cr_op cr_op_relu = {
     .about = { .name = "relu", .summary = "max(x, 0)." },

@@ -1,40 +1,17 @@
 /* sigmoid: y = 1 / (1 + exp(-x));  dx = dy y (1 - y) */
-#include "base/attr.h"
 #include "net/pointwise.h"
 
-CR_CLONES static void sigmoid_map(const void *attr, int64_t n, const cr_real *x,
-                                  cr_real *y)
+CR_INLINE cr_real sigmoid_y(CR_UNUSED const void *o, cr_real v)
 {
-    int64_t i;
-
-    (void)attr;
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = 1 / (1 + cr_exp(-x[i]));
+    return 1 / (1 + cr_exp(-v));
 }
 
-static void sigmoid_forward(const struct cr_step *s)
+CR_INLINE cr_real sigmoid_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 1, sigmoid_map);
+    return g * v * (1 - v);
 }
 
-CR_CLONES static void sigmoid_back(const void *attr, int64_t n,
-                                   const cr_real *x, const cr_real *y,
-                                   const cr_real *dy, cr_real *d)
-{
-    int64_t i;
-
-    (void)attr;
-    (void)x;
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        d[i] = dy[i] * y[i] * (1 - y[i]);
-}
-
-static void sigmoid_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, sigmoid_back);
-}
+CR_POINTWISE(sigmoid, void, y, 1, 0.5)
 
 const struct cr_op cr_op_sigmoid = {
     .about = { .name = "sigmoid", .summary = "1 / (1 + exp(-x))." },

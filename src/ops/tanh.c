@@ -1,39 +1,17 @@
 /* tanh: y = tanh(x);  dx = dy (1 - y^2) */
-#include "base/attr.h"
 #include "net/pointwise.h"
 
-CR_CLONES static void tanh_map(const void *attr, int64_t n, const cr_real *x,
-                               cr_real *y)
+CR_INLINE cr_real tanh_y(CR_UNUSED const void *o, cr_real v)
 {
-    int64_t i;
-
-    (void)attr;
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = cr_tanh(x[i]);
+    return cr_tanh(v);
 }
 
-static void tanh_forward(const struct cr_step *s)
+CR_INLINE cr_real tanh_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 {
-    cr_pointwise(s, 1, tanh_map);
+    return g * (1 - v * v);
 }
 
-CR_CLONES static void tanh_back(const void *attr, int64_t n, const cr_real *x,
-                                const cr_real *y, const cr_real *dy, cr_real *d)
-{
-    int64_t i;
-
-    (void)attr;
-    (void)x;
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        d[i] = dy[i] * (1 - y[i] * y[i]);
-}
-
-static void tanh_backward(const struct cr_step *s)
-{
-    cr_pointwise_back(s, 0.5, tanh_back);
-}
+CR_POINTWISE(tanh, void, y, 1, 0.5)
 
 const struct cr_op cr_op_tanh = {
     .about = { .name = "tanh", .summary = "Hyperbolic tangent." },
