@@ -2,32 +2,9 @@
 #include "net/convolve.h"
 
 static const struct cr_opt conv2d_opts[] = {
-    CR_INT_MAY(struct cr_conv_cell, in_channels, 1, CR_DIM_MAX,
-               "Channels that come in; taken from the input if not given."),
-    CR_INT(struct cr_conv_cell, out_channels, 1, CR_DIM_MAX,
-           "Channels that go out."),
-    CR_INTS(struct cr_conv_cell, kernel_size, 1, 1 << 20,
-            "Size of the window: one number or (height, width)."),
-    CR_INTS_MAY(struct cr_conv_cell, stride, 1, 1 << 20,
-                "Step of the window; 1 if not given."),
-    CR_ENUM_OR(struct cr_conv_cell, pad_mode, CR_PAD_SAME, CR_PAD_MODES,
-               "Zeros around the input: same keeps size by stride, valid has "
-               "none, pad as `padding` says."),
-    CR_INTS_MAY(struct cr_conv_cell, padding, 0, 1 << 20,
-                "Zeros at every side, or top, bottom, left, right, "
-                "for pad_mode pad; 0 if not given."),
-    CR_INTS_MAY(struct cr_conv_cell, dilation, 1, 1 << 20,
-                "Step between the kernel's elements; 1 if "
-                "not given."),
-    CR_INT_OR(struct cr_conv_cell, group, 1, 1, CR_DIM_MAX,
-              "Groups of channels that see only each other; in_channels for "
-              "a depthwise convolution."),
-    CR_BOOL_OR(struct cr_conv_cell, has_bias, false,
-               "Add a learned offset to each channel."),
-    CR_OBJ_MAY(struct cr_conv_cell, weight_init, CR_KIND_INIT,
-               "How the weight begins; the scheme of `init` if not given."),
-    CR_OBJ_MAY(struct cr_conv_cell, bias_init, CR_KIND_INIT,
-               "How the bias begins."),
+    CR_CONV_CELL_OPTS(": one number or (height, width)",
+                      "input: same keeps size by stride",
+                      "every side, or top, bottom, left, right", ),
     { 0 },
 };
 

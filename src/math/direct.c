@@ -16,56 +16,15 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
-#include "base/par.h"
+#include "math/conv_lanes.h"
 
 #define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
-#define SUM_BYTES (32 << 10)   /* of what a tile of sums passes over */
-#define PARTIAL_BYTES (256 << 10)
-#define CHUNKS 8 /* of a batch */
-
-enum {
-    H = 1,
-    W = 2
-}; /* axes of struct cr_conv */
-
-static int lanes(void)
-{
-#ifdef CR_DOUBLE
-    return 0;
-#else
-    switch (cr_isa()) {
-    case CR_ISA_AVX512:
-        return 16;
-    case CR_ISA_AVX2:
-        return 8;
-    case CR_ISA_GENERIC:
-        break;
-    }
-    return 0;
-#endif
-}
 
 bool cr_direct_takes(const struct cr_conv *c)
 {
-    return lanes() > 0 && c->x == CR_LAST && c->y == CR_LAST && c->in[0] == 1 &&
-           c->out[0] == 1 && c->kernel[0] == 1 &&
+    return conv_lanes() > 0 && c->x == CR_LAST && c->y == CR_LAST &&
+           c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
            (c->group == 1 || c->co / c->group >= 4);
-}
-
-static int64_t min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
 }
 
 /* Division that rounds down, of numbers of either sign. */
@@ -84,23 +43,18 @@ static int64_t mod(int64_t a, int64_t b)
 /* Numbers of all packed weights of one grid, in groups of two vectors. */
 static int64_t packed(int64_t cout, int64_t cin, int64_t taps)
 {
-    return up(cout, lanes()) * lanes() * cin * taps;
+    return conv_up(cout, conv_lanes()) * conv_lanes() * cin * taps;
 }
 
 static int64_t units(const struct cr_conv *c)
 {
-    return c->group * up(c->co / c->group, 2 * lanes()) *
-           up(c->ci / c->group, CR_DIRECT_BLOCK);
-}
-
-static int64_t taps_of(const struct cr_conv *c)
-{
-    return c->kernel[H] * c->kernel[W];
+    return c->group * conv_up(c->co / c->group, 2 * conv_lanes()) *
+           conv_up(c->ci / c->group, CR_DIRECT_BLOCK);
 }
 
 static int64_t unit_numbers(const struct cr_conv *c)
 {
-    return taps_of(c) * CR_DIRECT_BLOCK * 2 * lanes();
+    return conv_taps(c) * CR_DIRECT_BLOCK * 2 * conv_lanes();
 }
 
 /* Partial sums are cheap where the weight is small; where it is large there
@@ -109,22 +63,22 @@ static int64_t chunks(const struct cr_conv *c)
 {
     int64_t bytes = units(c) * unit_numbers(c) * (int64_t)sizeof(cr_real);
 
-    return bytes <= PARTIAL_BYTES ? min(c->n, CHUNKS) : 1;
+    return bytes <= CONV_PARTIAL_BYTES ? conv_min(c->n, CONV_CHUNKS) : 1;
 }
 
 static int64_t grids(const struct cr_conv *c)
 {
-    return min(c->stride[H], c->in[H]) * min(c->stride[W], c->in[W]);
+    return conv_min(c->stride[H], c->in[H]) * conv_min(c->stride[W], c->in[W]);
 }
 
 static int64_t numbers_up(int64_t bytes)
 {
-    return up(bytes, 64) * 64;
+    return conv_up(bytes, 64) * 64;
 }
 
 size_t cr_direct_scratch(const struct cr_conv *c)
 {
-    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     int64_t size = (int64_t)sizeof(cr_real);
     int64_t forward = c->group * packed(cog, cig, taps) * size;
     int64_t input = c->group * packed(cig, cog, taps) * size;
@@ -133,16 +87,7 @@ size_t cr_direct_scratch(const struct cr_conv *c)
         numbers_up(2 * taps * (int64_t)sizeof(int64_t)) +
         numbers_up(grids(c) * (int64_t)sizeof(struct cr_direct_grid));
 
-    return (size_t)(tables + max(max(forward, input), sums) + 128);
-}
-
-/* Pieces of the scratch, each at a multiple of 64 bytes. */
-static void *carve(char **at, int64_t bytes)
-{
-    char *piece = *at + (64 - (uintptr_t)*at % 64) % 64;
-
-    *at = piece + bytes;
-    return piece;
+    return (size_t)(tables + conv_max(conv_max(forward, input), sums) + 128);
 }
 
 /* ---- the source ---- */
@@ -156,20 +101,20 @@ static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
 {
     int64_t row, units = s->n * s->groups, threads = cr_par_threads();
 
-    s->blocks = up(s->channels, CR_DIRECT_BLOCK);
-    s->quotients = up(width, s->step_col);
+    s->blocks = conv_up(s->channels, CR_DIRECT_BLOCK);
+    s->quotients = conv_up(width, s->step_col);
     s->pitch = s->quotients * s->step_col * CR_DIRECT_BLOCK;
     row = s->pitch * (int64_t)sizeof(cr_real);
     if (beside == 0)
         s->band = (COPY_BYTES / (row * s->blocks) - high - 1) / s->step_row + 1;
     else
-        s->band = (SUM_BYTES - high * row) / (row * s->step_row + beside);
-    s->band = max(min(s->band, rows), 1);
+        s->band = (CONV_SUM_BYTES - high * row) / (row * s->step_row + beside);
+    s->band = conv_max(conv_min(s->band, rows), 1);
     if (units < threads)
-        s->band = min(s->band, up(rows, threads));
-    s->bands = up(rows, s->band);
-    s->band = up(rows, s->bands);
-    s->bands = up(rows, s->band);
+        s->band = conv_min(s->band, conv_up(rows, threads));
+    s->bands = conv_up(rows, s->band);
+    s->band = conv_up(rows, s->bands);
+    s->bands = conv_up(rows, s->band);
     s->rows = (s->band - 1) * s->step_row + high + 1;
     s->plane = s->rows * s->pitch;
 }
@@ -232,14 +177,14 @@ struct pack {
 static void pack_part(void *ctx, int part, int parts)
 {
     const struct pack *p = ctx;
-    int64_t wide = 2 * p->lanes, sets = up(p->cout, wide);
+    int64_t wide = 2 * p->lanes, sets = conv_up(p->cout, wide);
     int64_t u, end = p->groups * sets * (part + 1) / parts, b, k, c, v;
     int64_t i, run;
 
     for (u = p->groups * sets * part / parts; u < end; u++) {
         int64_t group = u / sets, o = u % sets * wide;
         int64_t left = p->cout - o, n = left > p->lanes ? wide : p->lanes;
-        int64_t some = min(left, n);
+        int64_t some = conv_min(left, n);
         const cr_real *w = p->w + group * p->group_step + o * p->o_step;
         cr_real *to = (cr_real *)p->grid->w + group * p->grid->w_group +
                       o * p->cin * p->grid->taps;
@@ -247,7 +192,7 @@ static void pack_part(void *ctx, int part, int parts)
         run = p->grid->runs && n == p->lanes ? 3 : 1;
         for (b = 0; b < p->cin; b += CR_DIRECT_BLOCK)
             for (k = 0; k < p->grid->taps; k += run)
-                for (c = b; c < min(b + CR_DIRECT_BLOCK, p->cin); c++)
+                for (c = b; c < conv_min(b + CR_DIRECT_BLOCK, p->cin); c++)
                     for (i = k; i < k + run; i++, to += n) {
                         const cr_real *from = w + p->place[i] + c * p->c_step;
 
@@ -268,65 +213,19 @@ static void pack(struct pack *p)
 
 /* ---- running ---- */
 
-static void gather_part(void *ctx, int part, int parts)
-{
-#if defined(__x86_64__) && !defined(CR_DOUBLE)
-    if (lanes() == 16)
-        cr_direct_gather_avx512(ctx, part, parts);
-    else
-        cr_direct_gather_avx2(ctx, part, parts);
-#else
-    (void)ctx;
-    (void)part;
-    (void)parts;
-#endif
-}
-
-static void sums_part(void *ctx, int part, int parts)
-{
-#if defined(__x86_64__) && !defined(CR_DOUBLE)
-    if (lanes() == 16)
-        cr_direct_sums_avx512(ctx, part, parts);
-    else
-        cr_direct_sums_avx2(ctx, part, parts);
-#else
-    (void)ctx;
-    (void)part;
-    (void)parts;
-#endif
-}
-
-static void reduce_part(void *ctx, int part, int parts)
-{
-#if defined(__x86_64__) && !defined(CR_DOUBLE)
-    if (lanes() == 16)
-        cr_direct_reduce_avx512(ctx, part, parts);
-    else
-        cr_direct_reduce_avx2(ctx, part, parts);
-#else
-    (void)ctx;
-    (void)part;
-    (void)parts;
-#endif
-}
-
-static int threads(const struct cr_conv *c)
-{
-    double macs = (double)(c->n * c->out[H] * c->out[W]) * (double)c->co *
-                  (double)(c->ci / c->group * taps_of(c));
-
-    return macs < 150000 ? 1 : cr_par_threads();
-}
+CONV_PART(direct, gather)
+CONV_PART(direct, sums)
+CONV_PART(direct, reduce)
 
 void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_end *end,
                        cr_real *y, void *scratch)
 {
-    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
-    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
-    int64_t *place = carve(&at, taps * (int64_t)sizeof *place), i, j;
-    cr_real *packed_w = carve(&at, 0);
+    int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *place = conv_carve(&at, taps * (int64_t)sizeof *place), i, j;
+    cr_real *packed_w = conv_carve(&at, 0);
     struct cr_direct_grid grid = { .rows = c->out[H],
                                    .cols = c->out[W],
                                    .y_row = c->out[W] * c->co,
@@ -351,7 +250,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
                       .o_step = cig * taps,
                       .c_step = taps,
                       .group_step = cog * cig * taps,
-                      .lanes = lanes() };
+                      .lanes = conv_lanes() };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++) {
@@ -360,7 +259,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
         }
     grid.runs = in_runs(tap, taps);
     pack(&p);
-    cr_par(gather_part, &g, threads(c));
+    cr_par(gather_part, &g, conv_threads(c));
 }
 
 /* ---- the gradient of the input ---- */
@@ -373,13 +272,13 @@ static void reach(const struct cr_conv *c, int axis, int64_t *lo, int64_t *hi)
 
     *lo = INT64_MAX;
     *hi = INT64_MIN;
-    for (a = 0; a < min(s, c->in[axis]); a++)
+    for (a = 0; a < conv_min(s, c->in[axis]); a++)
         for (i = 0; i < c->kernel[axis]; i++) {
             int64_t d = a + c->before[axis] - c->dilation[axis] * i;
 
             if (mod(d, s) == 0) {
-                *lo = min(*lo, floor_div(d, s));
-                *hi = max(*hi, floor_div(d, s));
+                *lo = conv_min(*lo, floor_div(d, s));
+                *hi = conv_max(*hi, floor_div(d, s));
             }
         }
     if (*lo > *hi)
@@ -404,8 +303,8 @@ static struct cr_direct_source source_of_dy(const struct cr_conv *c,
     reach(c, W, &lo_col, &hi_col);
     s.lo_row = lo_row;
     s.lo_col = lo_col;
-    size_copy(&s, up(c->in[H], c->stride[H]), hi_row - lo_row,
-              up(c->in[W], c->stride[W]) + hi_col - lo_col, 0);
+    size_copy(&s, conv_up(c->in[H], c->stride[H]), hi_row - lo_row,
+              conv_up(c->in[W], c->stride[W]) + hi_col - lo_col, 0);
     return s;
 }
 
@@ -416,8 +315,8 @@ static struct cr_direct_grid grid_of(const struct cr_conv *c,
                                      int64_t *place)
 {
     int64_t sh = c->stride[H], sw = c->stride[W], i, j;
-    struct cr_direct_grid g = { .rows = up(c->in[H] - a, sh),
-                                .cols = up(c->in[W] - b, sw),
+    struct cr_direct_grid g = { .rows = conv_up(c->in[H] - a, sh),
+                                .cols = conv_up(c->in[W] - b, sw),
                                 .y_at = (a * c->in[W] + b) * c->ci,
                                 .y_row = sh * c->in[W] * c->ci,
                                 .y_col = sw * c->ci,
@@ -442,12 +341,13 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
                      const cr_real *w, const struct cr_conv_end *end,
                      cr_real *dx, void *scratch)
 {
-    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
-    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
-    int64_t *place = carve(&at, taps * (int64_t)sizeof *place), a, b;
-    struct cr_direct_grid *grid = carve(&at, grids(c) * (int64_t)sizeof *grid);
-    cr_real *packed_w = carve(&at, 0);
+    int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *place = conv_carve(&at, taps * (int64_t)sizeof *place), a, b;
+    struct cr_direct_grid *grid =
+        conv_carve(&at, grids(c) * (int64_t)sizeof *grid);
+    cr_real *packed_w = conv_carve(&at, 0);
     struct cr_direct_gather g = { .s = source_of_dy(c, dy),
                                   .grid = grid,
                                   .cout = cig,
@@ -455,8 +355,8 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
                                   .y = dx,
                                   .end = *end };
 
-    for (a = 0; a < min(c->stride[H], c->in[H]); a++)
-        for (b = 0; b < min(c->stride[W], c->in[W]); b++) {
+    for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++)
+        for (b = 0; b < conv_min(c->stride[W], c->in[W]); b++) {
             struct cr_direct_grid *to = &grid[g.grids++];
             struct pack p = { .grid = to,
                               .w = w,
@@ -467,7 +367,7 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
                               .o_step = taps,
                               .c_step = cig * taps,
                               .group_step = cog * cig * taps,
-                              .lanes = lanes() };
+                              .lanes = conv_lanes() };
 
             *to = grid_of(c, &g.s, a, b, tap, place);
             to->w = packed_w;
@@ -477,7 +377,7 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
             tap += to->taps;
             place += to->taps;
         }
-    cr_par(gather_part, &g, threads(c));
+    cr_par(gather_part, &g, conv_threads(c));
 }
 
 /* ---- the gradient of the weight ---- */
@@ -486,11 +386,11 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch)
 {
-    int64_t cog = c->co / c->group, taps = taps_of(c), i, j, passed;
+    int64_t cog = c->co / c->group, taps = conv_taps(c), i, j, passed;
     char *at = scratch;
-    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t beside =
-        c->out[W] * min(cog, 2 * lanes()) * (int64_t)sizeof(cr_real);
+        c->out[W] * conv_min(cog, 2 * conv_lanes()) * (int64_t)sizeof(cr_real);
     struct cr_direct_sums g = { .s = source_of_x(c, x, beside),
                                 .dy = dy,
                                 .rows = c->out[H],
@@ -502,7 +402,7 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
                                 .chunks = chunks(c),
                                 .units = units(c),
                                 .unit = unit_numbers(c),
-                                .to = carve(&at, 0),
+                                .to = conv_carve(&at, 0),
                                 .alpha = alpha,
                                 .dw = dw,
                                 .add = add };
@@ -512,7 +412,8 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
             tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
     g.runs = in_runs(tap, taps);
     passed = g.s.plane * (int64_t)sizeof(cr_real) + g.s.band * beside;
-    g.together = max(1, min(SUM_BYTES / passed, CR_DIRECT_TOGETHER));
-    cr_par(sums_part, &g, threads(c));
+    g.together =
+        conv_max(1, conv_min(CONV_SUM_BYTES / passed, CR_DIRECT_TOGETHER));
+    cr_par(sums_part, &g, conv_threads(c));
     cr_par(reduce_part, &g, g.units * g.unit < 16384 ? 1 : cr_par_threads());
 }

@@ -16,10 +16,12 @@
 #define V_SET(x) _mm256_set1_ps(x)
 #define V_LOAD(p) _mm256_loadu_ps(p)
 #define V_STORE(p, x) _mm256_storeu_ps(p, x)
-#define V_LOAD_N(p, n) \
-    ((n) == 8 ? V_LOAD(p) : _mm256_maskload_ps(p, lanes_first(n)))
+#define V_LOAD_M(p, m) _mm256_maskload_ps(p, m)
+#define V_STORE_M(p, m, x) _mm256_maskstore_ps(p, m, x)
+#define V_FIRST(n) lanes_first(n)
+#define V_LOAD_N(p, n) ((n) == 8 ? V_LOAD(p) : V_LOAD_M(p, V_FIRST(n)))
 #define V_STORE_N(p, n, x) \
-    ((n) == 8 ? V_STORE(p, x) : _mm256_maskstore_ps(p, lanes_first(n), x))
+    ((n) == 8 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
 #define V_ADD(x, y) _mm256_add_ps(x, y)
 #define V_MUL(x, y) _mm256_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
@@ -28,6 +30,7 @@
     _mm256_and_ps(x, _mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_NLE_UQ))
 
 typedef __m256 vec;
+typedef __m256i vec_mask;
 
 KERNEL CR_INLINE __m256i lanes_first(int n)
 {

@@ -19,10 +19,11 @@
 #define V_LOAD(p) _mm512_loadu_ps(p)
 #define V_STORE(p, x) _mm512_storeu_ps(p, x)
 #define V_FIRST(n) ((__mmask16)((1u << (n)) - 1))
-#define V_LOAD_N(p, n) \
-    ((n) == 16 ? V_LOAD(p) : _mm512_maskz_loadu_ps(V_FIRST(n), p))
+#define V_LOAD_M(p, m) _mm512_maskz_loadu_ps(m, p)
+#define V_STORE_M(p, m, x) _mm512_mask_storeu_ps(p, m, x)
+#define V_LOAD_N(p, n) ((n) == 16 ? V_LOAD(p) : V_LOAD_M(p, V_FIRST(n)))
 #define V_STORE_N(p, n, x) \
-    ((n) == 16 ? V_STORE(p, x) : _mm512_mask_storeu_ps(p, V_FIRST(n), x))
+    ((n) == 16 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
 #define V_ADD(x, y) _mm512_add_ps(x, y)
 #define V_MUL(x, y) _mm512_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
@@ -32,6 +33,7 @@
         _mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLE_UQ), x)
 
 typedef __m512 vec;
+typedef __mmask16 vec_mask;
 
 /* 16 x 16 numbers: pairs of rows, pairs of pairs, then quarters of vectors. */
 KERNEL CR_INLINE void lanes_turn(const cr_real *from, int64_t from_row,

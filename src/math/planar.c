@@ -5,38 +5,11 @@
  */
 #include "math/planar.h"
 
-#include "base/cpu.h"
-#include "base/par.h"
-
-#define SUM_BYTES (32 << 10) /* of what a tile of sums passes over */
-#define PARTIAL_BYTES (256 << 10)
-#define CHUNKS 8 /* of a batch */
-
-enum {
-    H = 1,
-    W = 2
-}; /* axes of struct cr_conv */
-
-static int lanes(void)
-{
-#ifdef CR_DOUBLE
-    return 0;
-#else
-    switch (cr_isa()) {
-    case CR_ISA_AVX512:
-        return 16;
-    case CR_ISA_AVX2:
-        return 8;
-    case CR_ISA_GENERIC:
-        break;
-    }
-    return 0;
-#endif
-}
+#include "math/conv_lanes.h"
 
 bool cr_planar_takes(const struct cr_conv *c)
 {
-    return lanes() > 0 && c->x == CR_PLAIN && c->y == CR_PLAIN &&
+    return conv_lanes() > 0 && c->x == CR_PLAIN && c->y == CR_PLAIN &&
            c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
            c->stride[H] == 1 && c->stride[W] == 1 && c->out[W] >= 4 &&
            c->ci / c->group <= 16 && c->co / c->group <= 32;
@@ -53,113 +26,42 @@ bool cr_planar_wins(const struct cr_conv *c)
            ((ci <= 8 && co < 12) || (ci > 4 && ci <= 8 && co <= 16));
 }
 
-static int64_t min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 /* ---- scratch ---- */
-
-static int64_t taps_of(const struct cr_conv *c)
-{
-    return c->kernel[H] * c->kernel[W];
-}
 
 static int64_t units(const struct cr_conv *c)
 {
-    return c->group * up(c->co / c->group, CR_PLANAR_SUMS) * (c->ci / c->group);
+    return c->group * conv_up(c->co / c->group, CR_PLANAR_SUMS) *
+           (c->ci / c->group);
 }
 
 static int64_t unit_bytes(const struct cr_conv *c)
 {
-    return taps_of(c) * CR_PLANAR_SUMS * lanes() * (int64_t)sizeof(cr_real);
+    return conv_taps(c) * CR_PLANAR_SUMS * conv_lanes() *
+           (int64_t)sizeof(cr_real);
 }
 
 static int64_t chunks(const struct cr_conv *c)
 {
-    return units(c) * unit_bytes(c) <= PARTIAL_BYTES ? min(c->n, CHUNKS) : 1;
+    return units(c) * unit_bytes(c) <= CONV_PARTIAL_BYTES
+               ? conv_min(c->n, CONV_CHUNKS)
+               : 1;
 }
 
 size_t cr_planar_scratch(const struct cr_conv *c)
 {
     int64_t weights =
-        c->co * (c->ci / c->group) * taps_of(c) * (int64_t)sizeof(cr_real);
+        c->co * (c->ci / c->group) * conv_taps(c) * (int64_t)sizeof(cr_real);
     int64_t sums = chunks(c) * units(c) * unit_bytes(c);
 
-    return (size_t)(2 * taps_of(c) * (int64_t)sizeof(int64_t) +
-                    max(weights, sums) + 3 * 64);
-}
-
-/* Pieces of the scratch, each at a multiple of 64 bytes. */
-static void *carve(char **at, int64_t bytes)
-{
-    char *piece = *at + (64 - (uintptr_t)*at % 64) % 64;
-
-    *at = piece + bytes;
-    return piece;
+    return (size_t)(2 * conv_taps(c) * (int64_t)sizeof(int64_t) +
+                    conv_max(weights, sums) + 3 * 64);
 }
 
 /* ---- running ---- */
 
-static void gather_part(void *ctx, int part, int parts)
-{
-#if defined(__x86_64__) && !defined(CR_DOUBLE)
-    if (lanes() == 16)
-        cr_planar_gather_avx512(ctx, part, parts);
-    else
-        cr_planar_gather_avx2(ctx, part, parts);
-#else
-    (void)ctx;
-    (void)part;
-    (void)parts;
-#endif
-}
-
-static void sums_part(void *ctx, int part, int parts)
-{
-#if defined(__x86_64__) && !defined(CR_DOUBLE)
-    if (lanes() == 16)
-        cr_planar_sums_avx512(ctx, part, parts);
-    else
-        cr_planar_sums_avx2(ctx, part, parts);
-#else
-    (void)ctx;
-    (void)part;
-    (void)parts;
-#endif
-}
-
-static void reduce_part(void *ctx, int part, int parts)
-{
-#if defined(__x86_64__) && !defined(CR_DOUBLE)
-    if (lanes() == 16)
-        cr_planar_reduce_avx512(ctx, part, parts);
-    else
-        cr_planar_reduce_avx2(ctx, part, parts);
-#else
-    (void)ctx;
-    (void)part;
-    (void)parts;
-#endif
-}
-
-static int threads(const struct cr_conv *c)
-{
-    double macs = (double)(c->n * c->out[H] * c->out[W]) * (double)c->co *
-                  (double)(c->ci / c->group * taps_of(c));
-
-    return macs < 150000 ? 1 : cr_par_threads();
-}
+CONV_PART(planar, gather)
+CONV_PART(planar, sums)
+CONV_PART(planar, reduce)
 
 /* ---- gathers ---- */
 
@@ -218,7 +120,7 @@ static void pack(const struct cr_planar_gather *g, const cr_real *w,
 
     for (group = 0; group < g->s.groups; group++, w += group_step)
         for (o = 0; o < g->cout; o += n) {
-            n = min(g->cout - o, CR_PLANAR_OUTS);
+            n = conv_min(g->cout - o, CR_PLANAR_OUTS);
             n = n == 7 ? 6 : n == 5 ? 4 : n;
             for (c = 0; c < g->s.channels; c++)
                 for (k = 0; k < g->taps; k++)
@@ -230,9 +132,9 @@ static void pack(const struct cr_planar_gather *g, const cr_real *w,
 /* Threads share images, or their rows where there are fewer. */
 static void gather(const struct cr_conv *c, struct cr_planar_gather *g)
 {
-    int n = threads(c);
+    int n = conv_threads(c);
 
-    g->bands = g->s.n * g->s.groups >= n ? 1 : min(n, up(g->rows, 4));
+    g->bands = g->s.n * g->s.groups >= n ? 1 : conv_min(n, conv_up(g->rows, 4));
     cr_par(gather_part, g, n);
 }
 
@@ -240,11 +142,11 @@ void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_end *end,
                        cr_real *y, void *scratch)
 {
-    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
-    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
-    int64_t *row = carve(&at, taps * (int64_t)sizeof *row), i, j;
-    cr_real *packed = carve(&at, 0);
+    int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
+    cr_real *packed = conv_carve(&at, 0);
     struct cr_planar_gather g = { .s = source_of_x(c, x),
                                   .rows = c->out[H],
                                   .cols = c->out[W],
@@ -270,11 +172,11 @@ void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
                      const cr_real *w, const struct cr_conv_end *end,
                      cr_real *dx, void *scratch)
 {
-    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = taps_of(c);
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
-    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
-    int64_t *row = carve(&at, taps * (int64_t)sizeof *row), i, j;
-    cr_real *packed = carve(&at, 0);
+    int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
+    cr_real *packed = conv_carve(&at, 0);
     struct cr_planar_gather g = { .s = source_of_dy(c, dy),
                                   .rows = c->in[H],
                                   .cols = c->in[W],
@@ -303,9 +205,9 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch)
 {
-    int64_t taps = taps_of(c), i, j, bytes;
+    int64_t taps = conv_taps(c), i, j, bytes;
     char *at = scratch;
-    int64_t *tap = carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     struct cr_planar_sums g = { .s = source_of_x(c, x),
                                 .dy = dy,
                                 .rows = c->out[H],
@@ -316,7 +218,7 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
                                 .tap = tap,
                                 .chunks = chunks(c),
                                 .units = units(c),
-                                .to = carve(&at, 0),
+                                .to = conv_carve(&at, 0),
                                 .alpha = alpha,
                                 .dw = dw,
                                 .add = add };
@@ -327,8 +229,9 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
                 i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
     bytes = (g.s.channels * g.s.rows * g.s.pitch + g.cout * g.rows * g.cols) *
             (int64_t)sizeof(cr_real);
-    g.together = max(1, min(SUM_BYTES / bytes, CR_PLANAR_TOGETHER));
-    cr_par(sums_part, &g, threads(c));
+    g.together =
+        conv_max(1, conv_min(CONV_SUM_BYTES / bytes, CR_PLANAR_TOGETHER));
+    cr_par(sums_part, &g, conv_threads(c));
     cr_par(reduce_part, &g,
            g.units * unit_bytes(c) * g.chunks < 65536 ? 1 : cr_par_threads());
 }

@@ -20,6 +20,8 @@
 
 #include <string.h>
 
+const char *const cr_convolve_inputs[] = { "input", "weight", "bias", NULL };
+
 /* Spatial dimensions lie at the end of the three; a tensor (N, C, L) is
  * (N, C, 1, L), and so is the weight. */
 struct axis {

@@ -25,6 +25,30 @@ struct cr_convolve {
     int64_t groups;
 };
 
+/* Rows of the three ops' option tables, their inputs, and what their
+ * descriptors have in common. */
+#define CR_CONVOLVE_OPTS                                                     \
+    CR_INTS_MAY(struct cr_convolve, stride, 1, 1 << 20,                      \
+                "Step of the window; 1 if not given."),                      \
+        CR_ENUM_OR(struct cr_convolve, pad_mode, CR_PAD_VALID, CR_PAD_MODES, \
+                   "Zeros around the input."),                               \
+        CR_INTS_MAY(struct cr_convolve, padding, 0, 1 << 20,                 \
+                    "For pad_mode pad: one number or before and after "      \
+                    "each dimension."),                                      \
+        CR_INTS_MAY(struct cr_convolve, dilation, 1, 1 << 20,                \
+                    "Step between the kernel's elements; 1 if not "          \
+                    "given."),                                               \
+        CR_INT_OR(struct cr_convolve, groups, 1, 1, CR_DIM_MAX,              \
+                  "Groups of channels that see only each other.")
+
+extern const char *const cr_convolve_inputs[];
+
+#define CR_CONVOLVE_OP                                           \
+    .min_inputs = 2, .max_inputs = 3, .outputs = 1,              \
+    .inputs = cr_convolve_inputs, .reads = CR_X(0) | CR_X(1),    \
+    .scales = CR_X(1) | CR_X(2), .masks = CR_X(0), .acts = true, \
+    .layouts = CR_LAYOUT_LAST, .amp = CR_AMP_WHITE | CR_AMP_LOW
+
 bool cr_convolve_plan(struct cr_plan *plan);
 bool cr_convolve_prefers_last(const struct cr_plan *plan);
 void cr_convolve_forward(const struct cr_step *step);
@@ -43,6 +67,38 @@ struct cr_conv_cell {
     int pad_mode;
     bool has_bias;
 };
+
+/* Rows of the cells' option tables; what windows and padding are, said for
+ * the cell's dimensions, and rows that stand before `dilation`, if any. */
+#define CR_CONV_CELL_OPTS(window, zeros, sides, ...)                         \
+    CR_INT_MAY(struct cr_conv_cell, in_channels, 1, CR_DIM_MAX,              \
+               "Channels that come in; taken from the input if not "         \
+               "given."),                                                    \
+        CR_INT(struct cr_conv_cell, out_channels, 1, CR_DIM_MAX,             \
+               "Channels that go out."),                                     \
+        CR_INTS(struct cr_conv_cell, kernel_size, 1, 1 << 20,                \
+                "Size of the window" window "."),                            \
+        CR_INTS_MAY(struct cr_conv_cell, stride, 1, 1 << 20,                 \
+                    "Step of the window; 1 if not given."),                  \
+        CR_ENUM_OR(struct cr_conv_cell, pad_mode, CR_PAD_SAME, CR_PAD_MODES, \
+                   "Zeros around the " zeros ", valid has none, "            \
+                   "pad as `padding` says."),                                \
+        CR_INTS_MAY(struct cr_conv_cell, padding, 0, 1 << 20,                \
+                    "Zeros at " sides ", for pad_mode pad; 0 if not "        \
+                    "given."),                                               \
+        __VA_ARGS__ CR_INTS_MAY(                                             \
+            struct cr_conv_cell, dilation, 1, 1 << 20,                       \
+            "Step between the kernel's elements; 1 if not given."),          \
+        CR_INT_OR(struct cr_conv_cell, group, 1, 1, CR_DIM_MAX,              \
+                  "Groups of channels that see only each other; "            \
+                  "in_channels for a depthwise convolution."),               \
+        CR_BOOL_OR(struct cr_conv_cell, has_bias, false,                     \
+                   "Add a learned offset to each channel."),                 \
+        CR_OBJ_MAY(struct cr_conv_cell, weight_init, CR_KIND_INIT,           \
+                   "How the weight begins; the scheme of `init` if not "     \
+                   "given."),                                                \
+        CR_OBJ_MAY(struct cr_conv_cell, bias_init, CR_KIND_INIT,             \
+                   "How the bias begins.")
 
 /* name: of the cell; rank: spatial dimensions; op: conv2d, conv3d or
  * conv2d_transpose. */

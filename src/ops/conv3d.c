@@ -5,20 +5,8 @@
  * Options and defaults are those of MindSpore's ops.conv3d. */
 #include "net/convolve.h"
 
-static const char *const conv3d_inputs[] = { "input", "weight", "bias", NULL };
-
 static const struct cr_opt conv3d_opts[] = {
-    CR_INTS_MAY(struct cr_convolve, stride, 1, 1 << 20,
-                "Step of the window; 1 if not given."),
-    CR_ENUM_OR(struct cr_convolve, pad_mode, CR_PAD_VALID, CR_PAD_MODES,
-               "Zeros around the input."),
-    CR_INTS_MAY(struct cr_convolve, padding, 0, 1 << 20,
-                "For pad_mode pad: one number or before and after each "
-                "dimension."),
-    CR_INTS_MAY(struct cr_convolve, dilation, 1, 1 << 20,
-                "Step between the kernel's elements; 1 if not given."),
-    CR_INT_OR(struct cr_convolve, groups, 1, 1, CR_DIM_MAX,
-              "Groups of channels that see only each other."),
+    CR_CONVOLVE_OPTS,
     { 0 },
 };
 
@@ -27,20 +15,11 @@ const struct cr_op cr_op_conv3d = {
                .summary = "Convolution over (N, C, D, H, W).",
                .opts = conv3d_opts,
                .size = sizeof(struct cr_convolve) },
-    .min_inputs = 2,
-    .max_inputs = 3,
-    .outputs = 1,
-    .inputs = conv3d_inputs,
+    CR_CONVOLVE_OP,
     .function = true,
-    .reads = CR_X(0) | CR_X(1),
-    .scales = CR_X(1) | CR_X(2),
-    .masks = CR_X(0),
-    .acts = true,
     .adds = CR_X(3),
     .folds = true,
-    .layouts = CR_LAYOUT_LAST,
     .prefers_last = cr_convolve_prefers_last,
-    .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,
     .backward = cr_convolve_backward,
