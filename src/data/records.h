@@ -15,14 +15,31 @@ struct cr_records_opts {
     const struct cr_node *shuffle;
 };
 
-enum { CR_RECORDS_TRAIN, CR_RECORDS_TEST, CR_RECORDS_ALL };
+#define CR_RECORDS_OPTS                                                     \
+    CR_STR(struct cr_records_opts, dataset_dir,                             \
+           "Folder of the .bin files; relative to the config, then to the " \
+           "folders of CELLRUN_DATA."),                                     \
+        CR_ENUM_OR(struct cr_records_opts, usage, CR_RECORDS_ALL,           \
+                   "train|test|all", "Which part of the set."),             \
+        CR_INT_MAY(struct cr_records_opts, num_samples, 1, CR_DIM_MAX,      \
+                   "So many samples: the first ones, or, shuffled, others " \
+                   "in every epoch."),                                      \
+        CR_NODE(struct cr_records_opts, shuffle,                            \
+                "Whether each epoch has an order of its own; true for "     \
+                "training data unless given.")
+
+enum {
+    CR_RECORDS_TRAIN,
+    CR_RECORDS_TEST,
+    CR_RECORDS_ALL
+};
 
 struct cr_records_of {
     const char *const *train, *const *test; /* names, NULL-terminated */
-    const char *const *labels;  /* columns in the order of their bytes */
-    const int64_t *classes;     /* of each */
+    const char *const *labels; /* columns in the order of their bytes */
+    const int64_t *classes;    /* of each */
     int64_t channels, height, width;
-    const char *advice;         /* where the files come from */
+    const char *advice; /* where the files come from */
 };
 
 /* Columns: image uint8 (height, width, channels), and the labels, uint32.

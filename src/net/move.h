@@ -38,6 +38,28 @@ void cr_move_sum(const struct cr_move *m, const cr_real *from, cr_real *to,
 /* n bytes, over all threads */
 void cr_move_bytes(const void *from, void *to, size_t n);
 void cr_move_zero(void *to, size_t n);
+/* LEAF_forward and LEAF_backward of an op whose LEAF_move says where each
+ * element of the result lies in the input; `back` puts gradients there:
+ * cr_move_scatter_add, or cr_move_sum where places repeat. */
+#define CR_MOVE(leaf, back)                                  \
+    static void leaf##_forward(const struct cr_step *s)      \
+    {                                                        \
+        struct cr_move m = leaf##_move(s);                   \
+                                                             \
+        cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]); \
+    }                                                        \
+                                                             \
+    static void leaf##_backward(const struct cr_step *s)     \
+    {                                                        \
+        struct cr_move m = leaf##_move(s);                   \
+                                                             \
+        back(&m, s->dy[0], s->dx[0], s->add[0]);             \
+    }
+/* What their descriptors have in common. */
+#define CR_MOVE_OP                                                      \
+    .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
+    .function = true, .integers = CR_X(0), .amp = CR_AMP_EXACT
+
 /* One number everywhere. */
 void cr_move_fill(const struct cr_spec *spec, double value, void *to);
 
@@ -47,7 +69,7 @@ bool cr_like_plan(struct cr_plan *plan);
 /* Ops whose result has the input's bytes under another shape. */
 void cr_view_forward(const struct cr_step *step);
 void cr_view_backward(const struct cr_step *step);
-#define CR_VIEW_OP \
+#define CR_VIEW_OP                                       \
     .outputs = 1, .function = true, .integers = CR_X(0), \
     .forward = cr_view_forward, .backward = cr_view_backward
 

@@ -46,32 +46,14 @@ static struct cr_move broadcast_to_move(const struct cr_step *s)
     return m;
 }
 
-static void broadcast_to_forward(const struct cr_step *s)
-{
-    struct cr_move m = broadcast_to_move(s);
-
-    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
-}
-
-static void broadcast_to_backward(const struct cr_step *s)
-{
-    struct cr_move m = broadcast_to_move(s);
-
-    cr_move_sum(&m, s->dy[0], s->dx[0], s->add[0]);
-}
+CR_MOVE(broadcast_to, cr_move_sum)
 
 const struct cr_op cr_op_broadcast_to = {
     .about = { .name = "broadcast_to",
                .summary = "The tensor repeated to a larger shape.",
                .opts = broadcast_to_opts,
                .size = sizeof(struct broadcast_to) },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .inputs = cr_input,
-    .function = true,
-    .integers = CR_X(0),
-    .amp = CR_AMP_EXACT,
+    CR_MOVE_OP,
     .plan = broadcast_to_plan,
     .forward = broadcast_to_forward,
     .backward = broadcast_to_backward,

@@ -64,32 +64,14 @@ static struct cr_move tile_move(const struct cr_step *s)
     return m;
 }
 
-static void tile_forward(const struct cr_step *s)
-{
-    struct cr_move m = tile_move(s);
-
-    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
-}
-
-static void tile_backward(const struct cr_step *s)
-{
-    struct cr_move m = tile_move(s);
-
-    cr_move_sum(&m, s->dy[0], s->dx[0], s->add[0]);
-}
+CR_MOVE(tile, cr_move_sum)
 
 const struct cr_op cr_op_tile = {
     .about = { .name = "tile",
                .summary = "Copies of the tensor along its axes.",
                .opts = tile_opts,
                .size = sizeof(struct tile) },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .inputs = cr_input,
-    .function = true,
-    .integers = CR_X(0),
-    .amp = CR_AMP_EXACT,
+    CR_MOVE_OP,
     .plan = tile_plan,
     .forward = tile_forward,
     .backward = tile_backward,

@@ -58,32 +58,14 @@ static struct cr_move transpose_move(const struct cr_step *s)
     return m;
 }
 
-static void transpose_forward(const struct cr_step *s)
-{
-    struct cr_move m = transpose_move(s);
-
-    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
-}
-
-static void transpose_backward(const struct cr_step *s)
-{
-    struct cr_move m = transpose_move(s);
-
-    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->add[0]);
-}
+CR_MOVE(transpose, cr_move_scatter_add)
 
 const struct cr_op cr_op_transpose = {
     .about = { .name = "transpose",
                .summary = "The axes in another order.",
                .opts = transpose_opts,
                .size = sizeof(struct transpose) },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .inputs = cr_input,
-    .function = true,
-    .integers = CR_X(0),
-    .amp = CR_AMP_EXACT,
+    CR_MOVE_OP,
     .plan = transpose_plan,
     .forward = transpose_forward,
     .backward = transpose_backward,
