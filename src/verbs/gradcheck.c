@@ -7,7 +7,7 @@
  *
  * A single element moves the loss by less than its rounding; a whole direction
  * does not. So d is g itself, and then g with a random half of its elements
- * left out, several times: a wrong element falls into some half or other.
+ * left out, --samples times: a wrong element falls into some half or other.
  * Steps of h and 2h together cancel the h^2 term (Richardson). Random numbers
  * of the network (Dropout) are those of update 1 every time, and moving
  * statistics stay.
@@ -28,17 +28,19 @@
 #include "ckpt/operand.h"
 #include "conf/verb.h"
 #include "math/rng.h"
+#include "train/console.h"
 #include "train/probe.h"
 #include "train/section.h"
 
-#define HALVES 3
-#define STEPS 4 /* lengths of steps, each a quarter of the one before */
+#define STEPS 4   /* lengths of steps, each a quarter of the one before */
+#define QUIET 2.0 /* seconds without a word of where it is */
 
 struct gradcheck {
     struct cr_strs feed;
     const char *ckpt;
     bool eval;
     double tolerance;
+    int64_t samples;
 };
 
 #define TOLERANCE (sizeof(cr_real) == 8 ? 1e-6 : 0.02)
@@ -55,6 +57,10 @@ static const struct cr_opt gradcheck_opts[] = {
     CR_REAL_MAY(struct gradcheck, tolerance, 0, 1,
                 "Largest relative deviation that is none: 0.02, what float32 "
                 "leaves (1e-6 in a build with REAL=double)."),
+    CR_INT_OR(struct gradcheck, samples, 3, 0, 1000000,
+              "Random halves of each parameter that are tried besides its "
+              "whole gradient: more of them find smaller mistakes, and take "
+              "so much longer."),
     { 0 },
 };
 
@@ -81,7 +87,9 @@ struct job {
     struct cr_exec *back, *forth; /* with gradients; the loss alone */
     struct result *results;
     int n, kinks;
-    bool broken; /* a cell cannot go on */
+    bool broken;  /* a cell cannot go on */
+    int done, of; /* parameters */
+    double said;  /* cr_now() when something was said last */
 };
 
 static bool gradcheck_open(struct job *j)
@@ -203,6 +211,18 @@ static const struct cr_tensor *gradcheck_find(const struct cr_tensor *kept,
     return NULL;
 }
 
+/* Where it is, for people who wait; a small network is done before. */
+static void gradcheck_say(struct job *j, const char *param)
+{
+    double now = cr_now();
+
+    if (j->cli->quiet || now - j->said < QUIET)
+        return;
+    j->said = now;
+    fprintf(stderr, "%d of %d parameters, at %s\n", j->done, j->of,
+            cr_escape(j->arena, param));
+}
+
 /* One direction, whose derivative should be `expected`. */
 static void gradcheck_along(struct job *j, const struct cr_param *p,
                             const cr_real *start, const double *d,
@@ -242,14 +262,14 @@ static void gradcheck_param(struct job *j, const struct cr_param *p,
     int64_t i, n = cr_count(&p->spec);
     double *d = CR_NEWS(j->arena, double, n);
     cr_real *start = CR_NEWS(j->arena, cr_real, n);
-    int k;
+    int64_t k;
 
     *r = (struct result){ .name = p->name, .ok = true };
     memcpy(start, p->data, (size_t)n * sizeof *start);
     for (i = 0; i < n; i++)
         r->norm += (double)g[i] * g[i];
     r->norm = sqrt(r->norm);
-    for (k = 0; k <= HALVES; k++) {
+    for (k = 0; k <= j->o->samples && !j->broken; k++) {
         struct cr_rng rng = cr_rng(j->seed, CR_STREAM_TEST, (uint64_t)index,
                                    (uint64_t)k);
         double expected = 0;
@@ -262,6 +282,7 @@ static void gradcheck_param(struct job *j, const struct cr_param *p,
             gradcheck_along(j, p, start, d, expected, r);
         else if (!(expected <= 1e-30)) /* a gradient that is not finite */
             r->ok = false;
+        gradcheck_say(j, p->name);
     }
     j->kinks += r->kinks;
 }
@@ -282,6 +303,9 @@ static void gradcheck_all(struct job *j)
     if (j->broken)
         return;
     kept = cr_exec_kept(j->back, &n_kept);
+    for (int i = 0; i < n_params; i++)
+        j->of += gradcheck_find(kept, n_kept, p[i].name) != NULL;
+    j->said = cr_now();
     for (int i = 0; i < n_params; i++) {
         const struct cr_tensor *g = gradcheck_find(kept, n_kept, p[i].name);
 
@@ -296,6 +320,7 @@ static void gradcheck_all(struct job *j)
         gradcheck_param(j, &p[i], g->data, i);
         if (j->broken)
             return;
+        j->done++;
         wrong += !j->results[j->n - 1].ok;
     }
     if (wrong > 0)
@@ -393,8 +418,9 @@ const struct cr_verb cr_verb_gradcheck = {
         .summary = "Check a network's gradients against differences.",
         .detail =
             "Moves every trained parameter along its gradient, and along "
-            "random halves of it, and compares how the loss changes with "
-            "what the gradient says. Columns: the norm of the gradient, and "
+            "random halves of it (--samples), and compares how the loss "
+            "changes with what the gradient says. Columns: the norm of the "
+            "gradient, and "
             "the largest relative deviation. A difference is exit 6. A "
             "parameter to which no gradient leads, such as one that `bprop` "
             "leaves out, is named, and why. Shorter steps are tried where an "

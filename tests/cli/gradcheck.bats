@@ -105,3 +105,59 @@ END
     run -2 --separate-stderr "$CELLRUN" gradcheck net.yaml
     [[ "$stderr" == *"--feed COLUMN=FILE.npy gives one"* ]]
 }
+
+@test "--samples: more directions find smaller mistakes" {
+    # one element of 150 has twice its gradient: little of the whole, more of
+    # the halves that have it
+    cat >small.yaml <<'END'
+blocks:
+  Off:
+    inputs: [a]
+    construct: return a * 1.0
+    bprop: return concat((dout[:1] * 2.0, dout[1:]), 0)
+network:
+  inputs: [x]
+  cells: {w: {Parameter: {shape: [150], init: One}}, off: Off}
+  construct: return (x + sum(off(w))) * x
+loss: {inputs: [y, label], construct: "return mean(y * y)"}
+END
+    run -0 "$CELLRUN" gradcheck small.yaml "${feed[@]}" --samples 0
+    run -6 "$CELLRUN" gradcheck small.yaml "${feed[@]}" --samples 20
+    run -2 "$CELLRUN" gradcheck small.yaml "${feed[@]}" --samples -1
+    run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}" --samples 9 --json
+    jq -e '.params | all(.agrees)' <<<"$output"
+}
+
+@test "one that takes its time says where it is" {
+    cat >slow.c <<'END'
+#include <cellrun.h>
+#include <string.h>
+#include <time.h>
+static void forward(const struct cellrun_step *s)
+{
+    struct timespec t = { .tv_nsec = 150000000 };
+
+    nanosleep(&t, NULL);
+    memcpy(s->y[0], s->x[0], (size_t)cellrun_count(&s->input[0]) * sizeof(cellrun_real));
+}
+static void bprop(const struct cellrun_step *s)
+{
+    memcpy(s->dx[0], s->dy[0], (size_t)cellrun_count(&s->input[0]) * sizeof(cellrun_real));
+}
+static const struct cellrun_cell slow = { .name = "Slow", .summary = "Sleeps.",
+                                          .forward = forward, .bprop = bprop };
+CELLRUN_PLUGIN(&slow);
+END
+    ${CC:-cc} -std=c17 -D_GNU_SOURCE -fPIC -shared -I"$BATS_TEST_DIRNAME/../../src" \
+        -o slow.so slow.c
+    cat >slow.yaml <<'END'
+plugin: slow.so
+network: [{Dense: [3, 2]}, Slow]
+loss: CrossEntropyLoss
+END
+    run -0 --separate-stderr "$CELLRUN" gradcheck slow.yaml "${feed[@]}"
+    [[ $stderr == *"0 of 2 parameters, at 0.weight"* ]]
+    run -0 --separate-stderr "$CELLRUN" gradcheck slow.yaml "${feed[@]}" -q \
+        --samples 0
+    [ -z "$stderr" ]
+}
