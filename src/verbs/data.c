@@ -60,6 +60,7 @@ struct job {
     const struct cr_column *column;
     int n_columns, scale;       /* of the batch under way */
     int64_t n, done;
+    bool alone;              /* without the training data */
     struct cr_arena mem;     /* of what is drawn */
     struct picture *picture; /* of sample i, column k: i * n_columns + k */
     const char **label;
@@ -429,17 +430,48 @@ static bool sheet_draw(struct job *j)
 
 /* ---- Running */
 
+/* Other splits have the classes of the training data, whose names opening
+ * them leaves in the config. Where they are not there, a split numbers its
+ * own, which is told. */
+static bool data_classes(struct job *j, struct cr_config *config)
+{
+    struct cr_diag diag = { .arena = config->arena }, *usual = config->diag;
+    struct cr_pipe_want want = { .split = "train", .train = true,
+                                 .headers = true };
+    struct cr_pipe *pipe;
+
+    if (j->o->split == SPLIT_TRAIN ||
+        !cr_node_get(cr_section(config, "dataset"), "train"))
+        return true;
+    config->diag = &diag;
+    pipe = cr_pipe_open(config, &want);
+    config->diag = usual;
+    if (pipe) {
+        cr_pipe_close(pipe);
+        return true;
+    }
+    j->alone = cr_diag_exit(&diag) == cr_code_exit(CR_E_DATA_MISSING);
+    if (!j->alone)
+        cr_diag_join(usual, &diag);
+    return j->alone;
+}
+
 static bool data_pipe(struct job *j, struct cr_config *config)
 {
     struct cr_pipe_want want = { .split = splits[j->o->split] };
     bool first, images = false;
 
     want.train = j->o->split == SPLIT_TRAIN;
-    if (!cr_seed_read(config, &want.seed))
+    if (!cr_seed_read(config, &want.seed) || !data_classes(j, config))
         return false;
     j->pipe = cr_pipe_open(config, &want);
     if (!j->pipe)
         return false;
+    if (j->alone && cr_pipe_dataset(j->pipe)->class_names)
+        cr_warn(j->cli->diag, CR_NOWHERE, CR_E_DATA_MISSING,
+                "dataset.train is not there: dataset.%s numbers its classes "
+                "itself, which training and evaluation do not",
+                splits[j->o->split]);
     j->column = cr_pipe_columns(j->pipe, &j->n_columns);
     for (int k = 0; k < j->n_columns; k++)
         images = images || data_image(&j->column[k].spec, &first);

@@ -106,6 +106,28 @@ END
     [[ "$output" == *"no column of images to draw"* ]]
 }
 
+@test "an evaluation folder has the classes of the training folder" {
+    recipe
+    folder set 2 8 8
+    mkdir -p test
+    cp -r set/cat set/bee test
+    sed -i 's/^dataset: .*/dataset:\n  train: {ImageFolderDataset: {dataset_dir: set, shuffle: false}}\n  eval: {ImageFolderDataset: {dataset_dir: test, shuffle: false}}/' \
+        show.yaml
+    run -0 --separate-stderr "$CELLRUN" data show show.yaml --split eval --json
+    [ "$(jq -sc 'map([.label, .class])' <<<"$output")" = \
+        '[[1,"bee"],[1,"bee"],[2,"cat"],[2,"cat"]]' ]
+    [ -z "$stderr" ]
+    # a class that training does not know, as train says it
+    mv test/bee test/dog
+    run -3 --separate-stderr "$CELLRUN" data show show.yaml --split eval
+    [[ $stderr == *"test/dog: error: 'dog' is none of the classes ant, bee, cat of the training data"* ]]
+    # without the training data there is nothing to go by
+    rm -r set
+    run -0 --separate-stderr "$CELLRUN" data show show.yaml --split eval --json
+    [ "$(jq -sc 'map(.class) | unique' <<<"$output")" = '["cat","dog"]' ]
+    [[ $stderr == *"dataset.train is not there: dataset.eval numbers its classes itself"* ]]
+}
+
 @test "wrong uses" {
     folder set 1 8 4
     recipe
