@@ -34,6 +34,8 @@ struct column {
     char **block;
     int64_t blocks, cap;
     struct cr_words words;
+    bool guessed;           /* so many different numbers came that it was
+                               taken for one of numbers before the end */
 };
 
 struct fields {
@@ -93,20 +95,50 @@ static bool wrong(struct fields *f, const struct cr_csv *csv,
     return false;
 }
 
+/* A column taken for whole numbers has others too: as if they had come
+ * first. */
+static void widen(struct column *c, int64_t rows)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        char *at = row_at(c, i);
+        int32_t whole;
+        float real;
+
+        memcpy(&whole, at, sizeof whole);
+        real = (float)whole;
+        memcpy(at, &real, sizeof real);
+    }
+    c->of.type = CR_F32;
+}
+
 static bool number(struct fields *f, const struct cr_csv *csv,
-                   const struct cr_csv_field *field, const struct column *c,
+                   const struct cr_csv_field *field, struct column *c,
                    char *to)
 {
     bool whole = c->of.type == CR_I32 || c->of.type == CR_I64;
     double real = c->of.preset;
     int64_t integer = (int64_t)real;
 
+    if (c->guessed && c->of.type == CR_I32 &&
+        cr_csv_real(field->text, field->len, &real) &&
+        (!cr_csv_int(field->text, field->len, &integer) ||
+         integer < INT32_MIN || integer > INT32_MAX)) {
+        widen(c, f->rows);
+        whole = false;
+    }
     if (field->len == 0 && c->of.has_preset)
         ;
     else if (whole ? !cr_csv_int(field->text, field->len, &integer)
-                   : !cr_csv_real(field->text, field->len, &real))
-        return wrong(f, csv, field, c,
-                     whole ? "a whole number" : "a number");
+                   : !cr_csv_real(field->text, field->len, &real)) {
+        wrong(f, csv, field, c,
+              whole && !c->guessed ? "a whole number" : "a number");
+        if (c->guessed)
+            cr_note(f->config->diag,
+                    "more than %d different numbers stand before it, so the "
+                    "column is none of classes; where it holds texts, "
+                    "type: string in columns says so", CR_WORDS_MAX);
+        return false;
+    }
     switch (c->of.type) {
     case CR_I32:
         if (integer < INT32_MIN || integer > INT32_MAX)
@@ -145,6 +177,7 @@ static bool word(struct fields *f, const struct cr_csv *csv,
     if (c->of.classes.n == 0 &&
         (!c->words.broken_int || !c->words.broken_real)) {
         decide(f, c, f->rows); /* so many can only be numbers */
+        c->guessed = true;
         return number(f, csv, field, c, to);
     }
     if (c->of.classes.n == 0) {

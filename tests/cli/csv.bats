@@ -337,3 +337,37 @@ END
     cmp r0.tail r2.tail
     cmp r0.tail r4.tail
 }
+
+# label FILE LINE...: 10001 different whole numbers, then the lines
+label() {
+    { echo a,label; seq 10001 | sed 's/.*/1,&/'; printf '1,%s\n' "${@:2}"; } >"$1"
+}
+
+# labels NUMBER...: each of them is a label of late.csv once, in 10000 samples
+labels() {
+    run -0 "$CELLRUN" data show late.yaml -n 10000 --json
+    jq -c .label <<<"$output" >all
+    for n in "$@"; do [ "$(grep -cxF "$n" all)" = 1 ]; done
+}
+
+@test "a fraction behind many whole numbers makes the column one of fractions" {
+    cat >late.yaml <<'END'
+dataset: {train: {CSVDataset: {dataset_files: late.csv, columns: {x: {fields: a, type: float32}, label: label}}}}
+END
+    label late.csv 0.5 7.25
+    labels 1 2 5000 10000 10001 0.5 7.25
+    label late.csv 3000000000 # more than 32 bits hold
+    labels 1 2 5000 10000 10001 3000000000
+    # no number: line, column, and what to do
+    label late.csv cat
+    run -3 --separate-stderr "$CELLRUN" data show late.yaml
+    [[ $stderr == "late.csv:10003:3: error: column 'label': found 'cat', expected a number [E0203]"*"type: string in columns says so"* ]]
+    label late.csv ''
+    run -3 --separate-stderr "$CELLRUN" data show late.yaml
+    [[ $stderr == "late.csv:10003:3: error: column 'label': found nothing, expected a number"* ]]
+    # what was asked for stays
+    label late.csv 0.5
+    run -3 --separate-stderr "$CELLRUN" data show late.yaml \
+        dataset.train.CSVDataset.columns.label='{fields: label, type: int32}'
+    [[ $stderr == *"found '0.5', expected a whole number [E0203]"* ]]
+}

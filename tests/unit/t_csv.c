@@ -365,10 +365,14 @@ static void labels(void)
          "label int32 (): 0; 3; 6; 9; 12", "many numbers");
     cr_buf_str(&b, "0.5\n");
     put("t.csv", b.text);
+    same(cr_strndup(&conf_mem, table("columns: {label: label}", ""), 30),
+         "label float32 (): 0; 3; 6; 9; ", "then one that is not whole");
+    cr_buf_str(&b, "-\n");
+    put("t.csv", b.text);
     same(table("columns: {label: label}", ""),
-         "t.csv:20002:1: error: column 'label': found '0.5', expected a whole "
-         "number [E0203]",
-         "then one that is not whole");
+         "t.csv:20003:1: error: column 'label': found '-', expected a number "
+         "[E0203]",
+         "then one that is no number");
     b.len = 0;
     for (i = 0; i < 10002; i++)
         cr_buf_f(&b, "w%d\n", i);
