@@ -5,10 +5,16 @@
  *   out = attention(q, k, v) out_proj.weight' + out_proj.bias
  *
  * Where one tensor is query, key and value, a single product makes all three
- * and the op reads them from it. semantics.md 3.11. */
+ * and the op reads them from it. semantics.md 3.11.
+ *
+ * MindSpore 2.10 writes all of it with functions of tensors, products with
+ * MatMulExt. Level O1 finds nothing there to do; in the others each function
+ * rounds, so they are single ops here, the offset of a product among them. */
+#include "net/attention.h"
 #include "net/attr.h"
 #include "net/cell.h"
 #include "net/join.h"
+#include "net/precision.h"
 
 #include <math.h>
 
@@ -73,6 +79,7 @@ enum {
 struct maker {
     struct cr_build *b;
     const struct multihead_attention *o;
+    bool low;                  /* in low precision */
     struct cr_val *in[INPUTS]; /* projected, masks extended */
 };
 
@@ -105,6 +112,15 @@ static struct cr_val *attn_third(struct cr_build *b, struct cr_val *all,
     return all ? CR_EMIT(b, "strided_slice", cut, all) : NULL;
 }
 
+static struct cr_val *attn_linear(struct maker *m, struct cr_val *x,
+                                  struct cr_val *w, struct cr_val *bias)
+{
+    if (!m->low || !bias)
+        return CR_EMIT(m->b, "linear", NULL, x, w, bias);
+    return CR_EMIT(m->b, "add", NULL, CR_EMIT(m->b, "linear", NULL, x, w),
+                   bias);
+}
+
 /* Queries, keys and values; all in one tensor where they may be. */
 static void attn_project(struct maker *m, struct cr_val *const *in)
 {
@@ -127,14 +143,13 @@ static void attn_project(struct maker *m, struct cr_val *const *in)
                         CR_BEGIN_ZERO, 0);
     if (same && in[KEY] == in[QUERY] && in[VALUE] == in[QUERY] &&
         !o->add_bias_kv && !o->add_zero_attn) {
-        m->in[QUERY] = CR_EMIT(m->b, "linear", NULL, in[QUERY], w, bias);
-        m->in[KEY] = m->in[VALUE] = CR_ABSENT;
+        m->in[QUERY] = attn_linear(m, in[QUERY], w, bias);
         return;
     }
     for (i = 0; i < 3; i++)
-        m->in[i] = CR_EMIT(m->b, "linear", NULL, in[i],
-                           same ? attn_third(m->b, w, i, e) : each[i],
-                           attn_third(m->b, bias, i, e));
+        m->in[i] =
+            attn_linear(m, in[i], same ? attn_third(m->b, w, i, e) : each[i],
+                        attn_third(m->b, bias, i, e));
 }
 
 static struct cr_val *attn_join(struct cr_build *b, int64_t axis,
@@ -201,6 +216,25 @@ static void attn_append(struct maker *m, struct cr_val *key,
         }
 }
 
+/* The attention itself, and its weights where `weights` is not NULL. */
+static struct cr_val *attn_attend(struct maker *m, struct cr_attention *attr,
+                                  struct cr_val **weights)
+{
+    struct cr_val *in[INPUTS], *y;
+    int i;
+
+    if (m->low)
+        return cr_attention_graph(m->b, attr, m->in, weights);
+    for (i = 0; i < INPUTS; i++)
+        in[i] = m->in[i] || i == QUERY ? m->in[i] : CR_ABSENT;
+    y = cr_emit(m->b, "attention", attr, INPUTS, in);
+    if (y && weights) { /* right behind: its random numbers */
+        in[VALUE] = CR_ABSENT;
+        *weights = cr_emit(m->b, "attention_weights", attr, INPUTS, in);
+    }
+    return y;
+}
+
 static struct cr_val *multihead_attention_build(struct cr_build *b,
                                                 struct cr_val *const *in)
 {
@@ -211,6 +245,7 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
     struct cr_attention *attr = CR_NEW(arena, struct cr_attention);
     struct maker m = { .b = b, .o = &o };
     struct cr_val *y, *w, *bias, *p;
+    enum cr_level level = cr_precision(b).level;
     int64_t e = o.embed_dim;
 
     o.kdim = o.kdim == CR_INT_NONE ? e : o.kdim;
@@ -225,6 +260,9 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
         !attn_width(b, in[KEY], "key", "kdim", o.kdim) ||
         !attn_width(b, in[VALUE], "value", "vdim", o.vdim))
         return NULL;
+    m.low = level != CR_LEVEL_O0 && level != CR_LEVEL_O1;
+    if (!m.low)
+        cr_precision_full(b);
     attn_project(&m, in);
     m.in[PAD] = in[PAD];
     m.in[MASK] = in[MASK];
@@ -245,15 +283,9 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
     attr->batch_first = o.batch_first;
     attr->average_attn_weights = call->average_attn_weights;
     attr->dropout = o.dropout;
-    m.in[PAD] = m.in[PAD] ? m.in[PAD] : CR_ABSENT;
-    m.in[MASK] = m.in[MASK] ? m.in[MASK] : CR_ABSENT;
-    y = CR_EMIT(b, "attention", attr, m.in[QUERY], m.in[KEY], m.in[VALUE],
-                m.in[PAD], m.in[MASK]);
     p = NULL;
-    if (y && call->need_weights) /* right behind: its random numbers */
-        p = CR_EMIT(b, "attention_weights", attr, m.in[QUERY], m.in[KEY],
-                    CR_ABSENT, m.in[PAD], m.in[MASK]);
-    y = CR_EMIT(b, "linear", NULL, y, w, bias);
+    y = attn_attend(&m, attr, call->need_weights ? &p : NULL);
+    y = attn_linear(&m, y, w, bias);
     return call->need_weights ? CR_TUPLE(b, y, p) : CR_TUPLE(b, y);
 }
 

@@ -13,6 +13,7 @@
 
 #include "math/attend.h"
 #include "net/attr.h"
+#include "net/cell.h"
 #include "net/op.h"
 
 enum {
@@ -33,5 +34,14 @@ bool cr_attention_plan(struct cr_plan *plan, struct cr_spec *weights);
 /* All but results and gradients. */
 struct cr_attend cr_attention(const struct cr_step *step);
 void cr_attention_gradients(const struct cr_step *step, struct cr_attend *a);
+
+/* ---- attention_graph.c ---- */
+
+/* The same as single ops, where low precision rounds what is between them:
+ * out, and the weights if `weights` is not NULL. in: NULL where absent. */
+struct cr_val *cr_attention_graph(struct cr_build *b,
+                                  const struct cr_attention *o,
+                                  struct cr_val *const *in,
+                                  struct cr_val **weights);
 
 #endif

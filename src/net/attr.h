@@ -109,6 +109,10 @@ struct cr_reshape {
     struct cr_ints shape;
 };
 
+struct cr_transpose {
+    struct cr_ints input_perm; /* n == 0: all axes turned round */
+};
+
 /* What `half` rounds to, and when. */
 struct cr_half {
     int type;                   /* CR_HALF_TYPES, in order */

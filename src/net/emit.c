@@ -473,7 +473,7 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
         if (!args[i])
             return NULL;
     }
-    if (half != CR_REAL && b->precision.level == CR_LEVEL_O1 && op->folds &&
+    if (half != CR_REAL && b->precision.level == CR_LEVEL_AUTO && op->folds &&
         n > 2 && args[2] != &absent)
         return cr_half_biased(b, op, attr, half, args);
     return cr_half_out(b, half, cr_emit_as_is(b, op, attr, n, args));

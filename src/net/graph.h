@@ -264,7 +264,7 @@ struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
                           enum cr_type type, int i, struct cr_val *x);
 struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
                            struct cr_val *y);
-/* An op with a bias (.folds) in O1, which adds that in float32. */
+/* An op with a bias (.folds) in level auto, which adds that in float32. */
 struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
                               const void *attr, enum cr_type type,
                               struct cr_val *const *in);

@@ -177,6 +177,21 @@ bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
     return false;
 }
 
+struct cr_precision cr_precision(const struct cr_build *b)
+{
+    return b->precision;
+}
+
+void cr_precision_set(struct cr_build *b, struct cr_precision precision)
+{
+    b->precision = precision;
+}
+
+void cr_precision_full(struct cr_build *b)
+{
+    b->precision = full;
+}
+
 static bool is_real(const struct cr_val *x)
 {
     return x && x->id >= 0 && x->spec.type == CR_REAL;
@@ -243,6 +258,15 @@ static struct cr_val *rounded(struct cr_build *b, enum cr_type type,
     return y;
 }
 
+/* The same for all that take x. */
+static struct cr_val *rounded_once(struct cr_build *b, enum cr_type type,
+                                   struct cr_val *x)
+{
+    if (!x->rounded || x->rounded->half != type)
+        x->rounded = rounded(b, type, false, x);
+    return x->rounded;
+}
+
 struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
                           enum cr_type type, int i, struct cr_val *x)
 {
@@ -253,13 +277,23 @@ struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
         return x;
     if (x->param >= 0 && parameters_full(b, op))
         return x;
-    if (b->precision.level == CR_LEVEL_O1 && op->folds && i == 2)
+    if (b->precision.level == CR_LEVEL_AUTO && op->folds && i == 2)
         return x;
-    if (predict)
-        return rounded(b, type, true, x);
-    if (!x->rounded || x->rounded->half != type)
-        x->rounded = rounded(b, type, false, x);
-    return x->rounded;
+    return predict ? rounded(b, type, true, x) : rounded_once(b, type, x);
+}
+
+bool cr_is_low(const struct cr_val *x)
+{
+    return is_real(x) && x->half != CR_REAL;
+}
+
+struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
+{
+    enum cr_type type = b->precision.type;
+
+    return type == CR_REAL || !is_real(x) || x->half == type
+               ? x
+               : rounded_once(b, type, x);
 }
 
 struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,

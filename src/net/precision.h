@@ -26,6 +26,19 @@ struct cr_precision {
     enum cr_type type; /* CR_F16 or CR_BF16, unless O0 */
 };
 
+struct cr_build;
+struct cr_val;
+
+/* Of the cell being built; a change holds for what it emits from there on. */
+struct cr_precision cr_precision(const struct cr_build *b);
+void cr_precision_set(struct cr_build *b, struct cr_precision precision);
+/* The same, back to float32. */
+void cr_precision_full(struct cr_build *b);
+/* Whether x has numbers of low precision. */
+bool cr_is_low(const struct cr_val *x);
+/* x in the cell's low precision; NULL and what is not real as it is. */
+struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x);
+
 /* Section `amp`. */
 struct cr_amp {
     int level, dtype;

@@ -7,6 +7,15 @@
  *   c                   the same of an lstm; of a gru's steps, L of them
  *   g (L, N, g H)       the gates, where there are several
  *
+ * scratch:
+ *   dg (L, N, g H)      gradients of the gates
+ *   dh, dc (N, H)
+ * and in low precision
+ *   dp (L, N, g H)      gradients of the products, which dg are rounded
+ *   room, dx (N, g H)   of a row
+ *   part (N, H)         the product's part of dh
+ *   low (L, N, H)       the states as products take them
+ *
  * Rows of samples are split over threads, and each product splits its
  * outputs, so the bytes do not depend on their number.
  */
@@ -14,6 +23,8 @@
 
 #include "base/num.h"
 #include "math/each.h"
+#include "math/half.h"
+#include "net/attr.h"
 
 #include <assert.h>
 #include <string.h>
@@ -33,6 +44,9 @@ const struct cr_opt cr_recur_opts[] = {
     CR_BOOL_OR(struct cr_recur, reverse, false, "The last step comes first."),
     CR_ENUM_OR(struct cr_recur, nonlinearity, CR_RECUR_TANH, "tanh|relu",
                "What makes an rnn's state."),
+    CR_ENUM_OR(struct cr_recur, low, CR_RECUR_FULL, "none|products|gates|all",
+               "What is rounded."),
+    CR_ENUM_OR(struct cr_recur, dtype, 0, CR_HALF_TYPES, "What to."),
     { 0 },
 };
 
@@ -51,7 +65,8 @@ static bool state_fits(struct cr_plan *p, int i, const char *name,
 static bool sizes(struct cr_plan *p, const struct cr_recur_kind *kind,
                   int64_t steps, int64_t n, int64_t size)
 {
-    int64_t states = 0, gates = 0, one = 0, keep = 0;
+    const struct cr_recur *o = p->attr;
+    int64_t states = 0, gates = 0, one = 0, keep = 0, row = 0;
     bool fits = cr_mul(&one, n, size) && cr_mul(&gates, one, kind->gates) &&
                 cr_mul(&gates, gates, steps) && cr_add(&states, steps, 1) &&
                 cr_mul(&states, states, one);
@@ -62,7 +77,11 @@ static bool sizes(struct cr_plan *p, const struct cr_recur_kind *kind,
         fits = cr_add(&keep, keep, gates);
     fits = fits && cr_add(&keep, keep, states) &&
            cr_mul(&p->keep, keep, sizeof(cr_real)) &&
-           cr_add(&gates, gates, one) && cr_add(&gates, gates, one) &&
+           cr_mul(&row, one, 2 * kind->gates);
+    if (fits && o->low != CR_RECUR_FULL)
+        fits = cr_add(&gates, gates, gates) && cr_add(&gates, gates, row) &&
+               cr_add(&gates, gates, states);
+    fits = fits && cr_add(&gates, gates, one) && cr_add(&gates, gates, one) &&
            cr_mul(&p->scratch, gates, sizeof(cr_real));
     return fits ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -93,7 +112,8 @@ bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind)
                         (long long)w->dim[0]);
     steps = one ? 1 : x->dim[o->batch_first];
     n = one ? x->dim[0] : x->dim[!o->batch_first];
-    bias = CR_SPEC(w->dim[0]);
+    bias = CR_SPEC(o->low != CR_RECUR_FULL && kind->cell ? 2 * w->dim[0]
+                                                         : w->dim[0]);
     state = one ? CR_SPEC(n, size) : CR_SPEC(1, n, size);
     if (!state_fits(p, B, "bias", &bias) ||
         !state_fits(p, H0, "the first state", &state) ||
@@ -126,8 +146,10 @@ struct run {
     int64_t steps, n, size, gates; /* gates: all of a sample */
     cr_real *h, *c, *g;            /* kept */
     cr_real *dg, *dh, *dc;         /* scratch */
-    bool direct;                   /* dg is dx */
-    int64_t at;                    /* the step */
+    bool rounds;                   /* in low precision, with these: */
+    cr_real *dp, *room, *dx, *part, *low;
+    bool direct; /* dg is dx */
+    int64_t at;  /* the step */
 };
 
 static struct run run_of(const struct cr_step *s,
@@ -149,6 +171,14 @@ static struct run run_of(const struct cr_step *s,
     r.dg = s->scratch;
     r.dh = r.dg + r.steps * r.n * r.gates;
     r.dc = r.dh + r.n * r.size;
+    r.rounds = o->low != CR_RECUR_FULL;
+    if (r.rounds) {
+        r.dp = r.dc + r.n * r.size;
+        r.room = r.dp + r.steps * r.n * r.gates;
+        r.dx = r.room + r.n * r.gates;
+        r.part = r.dx + r.n * r.gates;
+        r.low = r.part + r.n * r.size;
+    }
     return r;
 }
 
@@ -208,6 +238,35 @@ static void soon(const struct run *r, const cr_real *x, int64_t i, int64_t to)
         __builtin_prefetch(x + at + k);
 }
 
+/* What low precision adds to a row; i is its sample. */
+static void lower(const struct run *r, int64_t i, struct cr_recur_row *row)
+{
+    row->o = r->o;
+    row->b = r->s->x[B];
+    row->biased = r->s->in[B].rank > 0;
+    if (!r->rounds)
+        return;
+    row->room = r->room + i * r->gates;
+    row->dx = r->dx + i * r->gates;
+}
+
+static void round_to(const struct run *r, int64_t n, const cr_real *x,
+                     cr_real *y)
+{
+    cr_half_round(r->o->dtype == 0 ? CR_F16 : CR_BF16, n, x, y);
+}
+
+/* `steps` states from number t on, as the product takes them. */
+static const cr_real *operand(const struct run *r, int64_t t, int64_t steps)
+{
+    const cr_real *h = state(r, r->h, t);
+
+    if (!r->rounds || r->o->low == CR_RECUR_ALL)
+        return h;
+    round_to(r, steps * r->n * r->size, h, r->low);
+    return r->low;
+}
+
 static void forward_rows(void *ctx, int64_t from, int64_t to)
 {
     const struct run *r = ctx;
@@ -230,8 +289,12 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
         };
 
         soon(r, x, i, to);
+        lower(r, i, &row);
         if (r->at < steps) {
-            r->kind->forward(&row);
+            if (r->rounds)
+                r->kind->low_forward(&row);
+            else
+                r->kind->forward(&row);
             memcpy(y + at * r->size, row.h, bytes);
             continue;
         }
@@ -274,11 +337,11 @@ void cr_recur_forward(const struct cr_step *s, const struct cr_recur_kind *kind)
                              .m = r.n,
                              .n = r.gates,
                              .k = r.size,
-                             .a = state(&r, r.h, before(&r)),
+                             .a = operand(&r, before(&r), 1),
                              .b = s->x[W],
                              .alpha = 1,
                              .c = gates_at(&r),
-                             .bias = s->x[B] };
+                             .bias = r.rounds ? NULL : s->x[B] };
 
         cr_gemms(&g, 1);
         cr_each_few(r.n, cost, &r, forward_rows);
@@ -315,6 +378,16 @@ static void give(const struct run *r, const cr_real *dg, int64_t at)
         memset(dx, 0, bytes);
 }
 
+/* One row in low precision: the gradient of x, and the product's. */
+static void backward_low(const struct run *r, int64_t i,
+                         struct cr_recur_row *row, int64_t at)
+{
+    lower(r, i, row);
+    r->kind->low_backward(row);
+    give(r, row->dx, at);
+    round_to(r, r->gates, row->dg, r->dp + (row->dg - r->dg));
+}
+
 static void backward_rows(void *ctx, int64_t from, int64_t to)
 {
     const struct run *r = ctx;
@@ -339,11 +412,20 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
 
         if (r->at >= steps) { /* the state rested */
             memset(row.dg, 0, (size_t)r->gates * sizeof *row.dg);
+            if (r->rounds)
+                memset(r->dp + (row.dg - r->dg), 0,
+                       (size_t)r->gates * sizeof *row.dg);
             give(r, NULL, at);
             continue;
         }
         if (dy)
             more(r->size, dy + at * r->size, row.dh);
+        if (r->rounds) {
+            if (r->o->low == CR_RECUR_ALL)
+                round_to(r, r->size, row.dh, row.dh);
+            backward_low(r, i, &row, at);
+            continue;
+        }
         r->kind->backward(&row);
         give(r, row.dg, at);
         if (r->kind->turn)
@@ -371,15 +453,31 @@ static void end(const struct run *r, int i, const cr_real *d)
         memcpy(dx, d, (size_t)(r->n * r->size) * sizeof *dx);
 }
 
+/* dh += dg W, of the step */
+static void into_state(const struct run *r)
+{
+    const cr_real *dg = (r->rounds ? r->dp : r->dg) + slab(r) * r->n * r->gates;
+
+    cr_gemm(CR_N, CR_N, r->n, r->size, r->gates, dg, r->s->x[W], !r->rounds,
+            r->rounds ? r->part : r->dh);
+    if (!r->rounds)
+        return;
+    round_to(r, r->n * r->size, r->part, r->part);
+    more(r->n * r->size, r->part, r->dh);
+    if (r->o->low == CR_RECUR_ALL)
+        round_to(r, r->n * r->size, r->dh, r->dh);
+}
+
 void cr_recur_backward(const struct cr_step *s,
                        const struct cr_recur_kind *kind)
 {
     struct run r = run_of(s, kind);
     double cost = (double)r.gates * 2;
+    int64_t at;
 
     /* in order of time and of the product's gradient, dx needs no copy */
     r.direct = s->dx[X] && !s->add[X] && !kind->turn && !r.o->batch_first &&
-               !s->x[SEQ];
+               !s->x[SEQ] && !r.rounds;
     if (r.direct)
         r.dg = s->dx[X];
     begin(&r, s->dy[1], r.dh);
@@ -388,23 +486,22 @@ void cr_recur_backward(const struct cr_step *s,
     for (r.at = r.steps - 1; r.at >= 0; r.at--) {
         cr_each_few(r.n, cost, &r, backward_rows);
         if (r.at > 0 || s->dx[H0])
-            cr_gemm(CR_N, CR_N, r.n, r.size, r.gates,
-                    r.dg + slab(&r) * r.n * r.gates, s->x[W], true, r.dh);
+            into_state(&r);
     }
     end(&r, H0, r.dh);
     if (kind->cell)
         end(&r, C0, r.dc);
-    if (s->dx[B])
+    for (at = 0; s->dx[B] && at < s->in[B].dim[0]; at += r.gates)
         cr_sum_rows(r.steps * r.n, r.gates, r.dg, (cr_real)s->alpha[B],
-                    s->add[B], s->dx[B]);
+                    s->add[B], cr_reals(s->dx[B]) + at);
     if (s->dx[W])
         cr_gemms(&(struct cr_gemm){ .ta = CR_T,
                                     .tb = CR_N,
                                     .m = r.gates,
                                     .n = r.size,
                                     .k = r.steps * r.n,
-                                    .a = r.dg,
-                                    .b = state(&r, r.h, r.o->reverse),
+                                    .a = r.rounds ? r.dp : r.dg,
+                                    .b = operand(&r, r.o->reverse, r.steps),
                                     .alpha = (cr_real)s->alpha[W],
                                     .add = s->add[W],
                                     .c = s->dx[W] },

@@ -14,6 +14,11 @@
  * A step is one product, g = h W' + b, and one row of gates per sample. The
  * frame keeps the states in order of time, so that dW is one product over all
  * steps, and dx is left to the product in front.
+ *
+ * In low precision (.low) each sum, product and activation rounds as it does
+ * in MindSpore, whose steps are written out (recur_low.c). Of an lstm, b is
+ * then b_ih and b_hh, one behind the other: both are added behind the sum of
+ * the products, and x is the product alone.
  */
 #ifndef CR_NET_RECUR_H
 #define CR_NET_RECUR_H
@@ -34,10 +39,18 @@ enum cr_recur_in {
 struct cr_recur {
     bool batch_first, reverse;
     int nonlinearity; /* of an rnn: enum cr_recur_act */
+    int low;          /* enum cr_recur_low */
+    int dtype;        /* what is rounded to: CR_HALF_TYPES */
 };
 enum cr_recur_act {
     CR_RECUR_TANH,
     CR_RECUR_RELU
+};
+enum cr_recur_low {
+    CR_RECUR_FULL,
+    CR_RECUR_PRODUCTS, /* level auto */
+    CR_RECUR_GATES,    /* O1: the products and the activations */
+    CR_RECUR_ALL       /* O2, O3: every result */
 };
 extern const struct cr_opt cr_recur_opts[];
 
@@ -54,6 +67,12 @@ struct cr_recur_row {
      * through w, and c0 goes out */
     cr_real *dh, *dc;
     cr_real *dg; /* the gradient of x goes out */
+    /* In low precision g comes in as the product alone, and dg goes out as
+     * its gradient, that of x as dx. */
+    const struct cr_recur *o;
+    bool biased;
+    const cr_real *b;   /* forward */
+    cr_real *dx, *room; /* room: g n numbers */
 };
 
 struct cr_recur_kind {
@@ -65,7 +84,39 @@ struct cr_recur_kind {
     void (*backward)(const struct cr_recur_row *row);
     /* Makes of x's gradient in dg that of the product; NULL: the same. */
     void (*turn)(const struct cr_recur_row *row);
+    void (*low_forward)(const struct cr_recur_row *row);
+    void (*low_backward)(const struct cr_recur_row *row);
 };
+
+/* ---- recur_low.c ---- */
+
+/* Which results are rounded, besides the product. */
+struct cr_recur_rounds {
+    bool all;   /* every one */
+    bool sum;   /* that of both products */
+    bool gate;  /* what goes in and out of gates */
+    bool pair;  /* products of two gates */
+    bool state; /* c on its way into tanh, and what comes out */
+};
+struct cr_recur_rounds cr_recur_rounds(const struct cr_recur_row *row);
+/* v, rounded if `when`. */
+void cr_recur_round(const struct cr_recur_row *row, bool when, int64_t n,
+                    cr_real *v);
+/* y = a + b, rounded if `when`; y = a b. y may be one of them. */
+void cr_recur_add(const struct cr_recur_row *row, bool when, int64_t n,
+                  const cr_real *a, const cr_real *b, cr_real *y);
+void cr_recur_mul(const struct cr_recur_row *row, bool when, int64_t n,
+                  const cr_real *a, const cr_real *b, cr_real *y);
+/* y = 1 / (1 + exp(-x)), not rounded: its gradient is made of it so. */
+void cr_recur_sigmoid(int64_t n, const cr_real *x, cr_real *y);
+/* y = tanh(x), rounded if `when`; its gradient is made of it so. */
+void cr_recur_tanh(const struct cr_recur_row *row, bool when, int64_t n,
+                   const cr_real *x, cr_real *y);
+/* d *= y (1 - y); d *= 1 - y^2; rounded if `when` */
+void cr_recur_sigmoid_back(const struct cr_recur_row *row, bool when, int64_t n,
+                           const cr_real *y, cr_real *d);
+void cr_recur_tanh_back(const struct cr_recur_row *row, bool when, int64_t n,
+                        const cr_real *y, cr_real *d);
 
 bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind);
 void cr_recur_forward(const struct cr_step *s,

@@ -5,9 +5,17 @@
  * Parameters and their order are MindSpore's (nn/layer/rnns.py): first all
  * weight_ih_l0, weight_ih_l0_reverse, weight_ih_l1 ..., then all weight_hh,
  * bias_ih and bias_hh, each from U(-1/sqrt(hidden), 1/sqrt(hidden)).
+ *
+ * Low precision is that of MindSpore 2.10 on CPUs. Its LSTM is one function,
+ * which rounds what goes in and comes out in O2 and O3 and is float32 in
+ * auto; with lengths of samples, and in the other cells, every step is written
+ * out and rounds function by function (recur_low.c). O1 speaks of LSTMCell,
+ * GRUCell and RNNCell and finds nothing in the cells over sequences. These
+ * take all they have in the type of x: float16 in level auto too if x is.
  */
 #include "net/attr.h"
 #include "net/join.h"
+#include "net/precision.h"
 #include "net/recur.h"
 
 #include <string.h>
@@ -128,6 +136,7 @@ struct layers {
     struct cr_val **part[PARTS];
     struct cr_val *h0, *c0, *seq;
     struct cr_val **h, **c; /* the last states */
+    bool follows;           /* level auto, and x is float16 */
 };
 
 static bool parts_make(struct layers *l, int64_t features, int gates)
@@ -156,30 +165,130 @@ static bool parts_make(struct layers *l, int64_t features, int gates)
     return true;
 }
 
+/* A recurrence with the product in front of it. */
+struct pass {
+    const char *op;
+    struct cr_recur *how;
+    bool lstm, one; /* one: a single step */
+    bool follows;   /* level auto, and x is float16 */
+    struct cr_val *x, *part[PARTS], *h0, *seq, *c0;
+    struct cr_val *out[3]; /* y, and the last h and c */
+};
+
+static bool pass_emit(struct cr_build *b, struct pass *p, struct cr_val *bias)
+{
+    struct cr_val *in[6], *y;
+    int i;
+
+    in[CR_RECUR_X] = p->x;
+    in[CR_RECUR_W] = p->part[WEIGHT_HH];
+    in[CR_RECUR_B] = bias;
+    in[CR_RECUR_H] = p->h0;
+    in[CR_RECUR_SEQ] = p->seq;
+    in[CR_RECUR_C] = p->c0;
+    y = p->x ? cr_emit(b, p->op, p->how, p->lstm ? 6 : 5, in) : NULL;
+    for (i = 0; y && i < 2 + p->lstm; i++)
+        p->out[i] = cr_output(y, i);
+    return y;
+}
+
+/* In float32: between inputs and results that are rounded, if `rounds`. */
+static bool pass_whole(struct cr_build *b, struct pass *p, bool rounds)
+{
+    struct cr_precision was = cr_precision(b);
+    struct cr_val *bias = p->part[BIAS_IH], *more = p->part[BIAS_HH];
+    int i;
+
+    if (rounds) {
+        if (p->follows)
+            cr_precision_full(b);
+        if (bias)
+            bias = CR_EMIT(b, "add", NULL, bias, more);
+        more = NULL;
+        cr_precision_set(b, was);
+        bias = cr_rounded(b, bias);
+        p->x = cr_rounded(b, p->x);
+        for (i = WEIGHT_IH; i <= WEIGHT_HH; i++)
+            p->part[i] = cr_rounded(b, p->part[i]);
+        p->h0 = cr_rounded(b, p->h0);
+        p->c0 = cr_rounded(b, p->c0);
+    }
+    cr_precision_full(b);
+    p->x = CR_EMIT(b, "linear", NULL, p->x, p->part[WEIGHT_IH], bias);
+    if (!pass_emit(b, p, more))
+        return false;
+    cr_precision_set(b, was);
+    for (i = 0; i < 3 && rounds; i++)
+        p->out[i] = cr_rounded(b, p->out[i]);
+    return true;
+}
+
+/* Step by step in low precision. */
+static bool pass_steps(struct cr_build *b, struct pass *p)
+{
+    struct cr_precision was = cr_precision(b);
+    struct cr_val *bias = p->part[BIAS_HH];
+    bool ok;
+
+    p->how->dtype = was.type == CR_BF16;
+    p->x = CR_EMIT(b, "linear", NULL, p->x, p->part[WEIGHT_IH]);
+    if (bias && p->lstm)
+        bias = join(b, 0, 2, p->part + BIAS_IH);
+    else if (bias)
+        p->x = CR_EMIT(b, "add", NULL, p->x, p->part[BIAS_IH]);
+    p->part[WEIGHT_HH] = cr_rounded(b, p->part[WEIGHT_HH]);
+    if (strcmp(p->op, "rnn") == 0 && !bias &&
+        p->how->low == CR_RECUR_PRODUCTS) { /* all is made of products */
+        p->how->low = CR_RECUR_ALL;
+        p->h0 = cr_rounded(b, p->h0);
+        cr_precision_full(b);
+    }
+    if (p->how->low != CR_RECUR_ALL)
+        cr_precision_full(b);
+    ok = pass_emit(b, p, bias);
+    cr_precision_set(b, was);
+    return ok;
+}
+
+static bool pass_build(struct cr_build *b, struct pass *p)
+{
+    enum cr_level level = cr_precision(b).level;
+    bool half = level == CR_LEVEL_O2 || level == CR_LEVEL_O3;
+
+    if (level == CR_LEVEL_O0 || (level == CR_LEVEL_O1 && !p->one))
+        return pass_whole(b, p, false);
+    if (p->lstm && !p->one && !p->seq)
+        return pass_whole(b, p, half);
+    p->how->low = half                   ? CR_RECUR_ALL
+                  : level == CR_LEVEL_O1 ? CR_RECUR_GATES
+                                         : CR_RECUR_PRODUCTS;
+    return pass_steps(b, p);
+}
+
 /* Layer and direction number i of x. */
 static struct cr_val *direction(struct layers *l, struct cr_val *x, int64_t i)
 {
     const struct cr_recur_cell *o = cr_opts(l->b);
-    struct cr_recur *how = CR_NEW(cr_build_arena(l->b), struct cr_recur);
-    struct cr_val *in[6] = { NULL }, *y;
-    bool lstm = l->c != NULL;
+    struct pass p = {
+        .op = l->op, .lstm = l->c != NULL, .follows = l->follows, .x = x
+    };
+    int which;
 
-    how->batch_first = o->batch_first;
-    how->nonlinearity = o->nonlinearity;
-    how->reverse = o->bidirectional && i % 2 == 1;
-    in[CR_RECUR_X] = CR_EMIT(l->b, "linear", NULL, x, l->part[WEIGHT_IH][i],
-                             l->part[BIAS_IH][i]);
-    in[CR_RECUR_W] = l->part[WEIGHT_HH][i];
-    in[CR_RECUR_B] = l->part[BIAS_HH][i];
-    in[CR_RECUR_H] = state_at(l->b, l->h0, i);
-    in[CR_RECUR_SEQ] = l->seq;
-    if (lstm)
-        in[CR_RECUR_C] = state_at(l->b, l->c0, i);
-    y = in[0] ? cr_emit(l->b, l->op, how, lstm ? 6 : 5, in) : NULL;
-    l->h[i] = cr_output(y, 1);
-    if (lstm)
-        l->c[i] = cr_output(y, 2);
-    return y;
+    p.how = CR_NEW(cr_build_arena(l->b), struct cr_recur);
+    p.how->batch_first = o->batch_first;
+    p.how->nonlinearity = o->nonlinearity;
+    p.how->reverse = o->bidirectional && i % 2 == 1;
+    for (which = 0; which < PARTS; which++)
+        p.part[which] = l->part[which][i];
+    p.h0 = state_at(l->b, l->h0, i);
+    p.seq = l->seq;
+    p.c0 = p.lstm ? state_at(l->b, l->c0, i) : NULL;
+    if (!pass_build(l->b, &p))
+        return NULL;
+    l->h[i] = p.out[1];
+    if (p.lstm)
+        l->c[i] = p.out[2];
+    return p.out[0];
 }
 
 static struct cr_val *between(struct cr_build *b, struct cr_val *y)
@@ -207,6 +316,10 @@ struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
                     o->batch_first ? "(batch, time, features)"
                                    : "(time, batch, features)"))
         return NULL;
+    l.follows = cr_precision(b).level == CR_LEVEL_AUTO && cr_is_low(v);
+    if (l.follows)
+        cr_precision_set(
+            b, (struct cr_precision){ CR_LEVEL_O3, cr_precision(b).type });
     states = CR_SPEC(l.count, x->dim[!o->batch_first], o->hidden_size);
     if (!states_read(b, in[1], lstm, &states, &l.h0, &l.c0))
         return NULL;
@@ -247,30 +360,26 @@ struct cr_val *cr_recur_build_one(struct cr_build *b, struct cr_val *const *in,
 {
     const struct cr_recur_cell *o = cr_opts(b);
     const struct cr_spec *x = cr_val_spec(in[0]);
-    struct cr_recur *how = CR_NEW(cr_build_arena(b), struct cr_recur);
-    bool lstm = strcmp(op, "lstm") == 0;
-    struct cr_val *p[PARTS] = { NULL }, *to[6] = { NULL }, *y;
+    struct pass p = {
+        .op = op, .lstm = strcmp(op, "lstm") == 0, .one = true, .x = in[0]
+    };
     struct cr_spec state;
     int which;
 
     if (!input_fits(b, x, 2, "(batch, features)"))
         return NULL;
     state = CR_SPEC(x->dim[0], o->hidden_size);
-    if (!states_read(b, in[1], lstm, &state, &to[CR_RECUR_H], &to[CR_RECUR_C]))
+    if (!states_read(b, in[1], p.lstm, &state, &p.h0, &p.c0))
         return NULL;
     for (which = 0; which < (o->has_bias ? PARTS : BIAS_IH); which++) {
-        p[which] = part(b, which, "", gates, o->hidden_size,
-                        which == WEIGHT_HH ? o->hidden_size : x->dim[1]);
-        if (!p[which])
+        p.part[which] = part(b, which, "", gates, o->hidden_size,
+                             which == WEIGHT_HH ? o->hidden_size : x->dim[1]);
+        if (!p.part[which])
             return NULL;
     }
-    how->nonlinearity = o->nonlinearity;
-    to[CR_RECUR_X] =
-        CR_EMIT(b, "linear", NULL, in[0], p[WEIGHT_IH], p[BIAS_IH]);
-    to[CR_RECUR_W] = p[WEIGHT_HH];
-    to[CR_RECUR_B] = p[BIAS_HH];
-    y = to[0] ? cr_emit(b, op, how, lstm ? 6 : 5, to) : NULL;
-    if (!y || !lstm)
-        return y;
-    return CR_TUPLE(b, y, cr_output(y, 2));
+    p.how = CR_NEW(cr_build_arena(b), struct cr_recur);
+    p.how->nonlinearity = o->nonlinearity;
+    if (!pass_build(b, &p))
+        return NULL;
+    return p.lstm ? CR_TUPLE(b, p.out[0], p.out[2]) : p.out[0];
 }

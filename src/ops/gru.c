@@ -6,6 +6,8 @@
 #include "base/attr.h"
 #include "net/recur.h"
 
+#include <string.h>
+
 /* left in g: r, z and u_n; in c: n */
 CR_CLONES static void gru_row(const struct cr_recur_row *w)
 {
@@ -53,12 +55,79 @@ CR_CLONES static void gru_turn(const struct cr_recur_row *w)
         dg[k] *= r[k];
 }
 
+/* ---- in low precision: recur_low.c. Left in g: s(r), s(z) as they are and
+ * u_n; in c: n as it is used. ---- */
+
+/* The gates r and z as they are used, into room. */
+static void gru_low_gates(const struct cr_recur_row *w)
+{
+    memcpy(w->room, w->g, (size_t)(2 * w->n) * sizeof *w->room);
+    cr_recur_round(w, cr_recur_rounds(w).gate, 2 * w->n, w->room);
+}
+
+/* h0 - n, to y */
+static void gru_low_apart(const struct cr_recur_row *w, cr_real *y)
+{
+    int64_t k;
+
+    for (k = 0; k < w->n; k++)
+        y[k] = w->h0[k] - w->c[k];
+    cr_recur_round(w, cr_recur_rounds(w).all, w->n, y);
+}
+
+static void gru_low_row(const struct cr_recur_row *w)
+{
+    int64_t n = w->n;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+    cr_real *g = w->g, *reset = w->room, *z = reset + n, *v = z + n;
+
+    cr_recur_round(w, true, 3 * n, g);
+    if (w->b)
+        cr_recur_add(w, r.all, 3 * n, g, w->b, g);
+    memcpy(w->room, w->x, (size_t)(3 * n) * sizeof *w->room);
+    cr_recur_round(w, r.gate, 3 * n, g);
+    cr_recur_round(w, r.gate, 3 * n, w->room);
+    cr_recur_add(w, r.gate, 2 * n, w->room, g, g);
+    cr_recur_sigmoid(2 * n, g, g);
+    gru_low_gates(w);
+    cr_recur_mul(w, r.pair, n, reset, g + 2 * n, reset);
+    cr_recur_add(w, r.gate, n, v, reset, v);
+    cr_recur_tanh(w, r.gate, n, v, w->c);
+    gru_low_apart(w, v);
+    cr_recur_mul(w, r.all, n, z, v, v);
+    cr_recur_add(w, r.all, n, w->c, v, w->h);
+}
+
+static void gru_low_back_row(const struct cr_recur_row *w)
+{
+    int64_t n = w->n, k;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+    const cr_real *reset = w->room, *z = reset + n, *g = w->g;
+    cr_real *v = w->room + 2 * n, *dg = w->dg, *dn = w->dx + 2 * n;
+
+    gru_low_gates(w);
+    gru_low_apart(w, v);
+    cr_recur_mul(w, r.gate, n, w->dh, v, dg + n);
+    cr_recur_mul(w, r.all, n, w->dh, z, v);
+    for (k = 0; k < n; k++)
+        dn[k] = w->dh[k] - v[k];
+    cr_recur_round(w, r.gate, n, dn);
+    cr_recur_tanh_back(w, r.gate, n, w->c, dn);
+    memcpy(w->dh, v, (size_t)n * sizeof *v);
+    cr_recur_mul(w, r.gate, n, dn, g + 2 * n, dg);
+    cr_recur_mul(w, r.gate, n, dn, reset, dg + 2 * n);
+    cr_recur_sigmoid_back(w, r.gate, 2 * n, g, dg);
+    memcpy(w->dx, dg, (size_t)(2 * n) * sizeof *dg);
+}
+
 static const struct cr_recur_kind gru = {
     .gates = 3,
     .keeps = true,
     .forward = gru_row,
     .backward = gru_back_row,
     .turn = gru_turn,
+    .low_forward = gru_low_row,
+    .low_backward = gru_low_back_row,
 };
 
 static bool gru_plan(struct cr_plan *p)

@@ -5,6 +5,8 @@
 #include "base/attr.h"
 #include "net/recur.h"
 
+#include <string.h>
+
 /* Short loops: a processor looks ahead over several of their rounds. */
 CR_CLONES static void lstm_row(const struct cr_recur_row *w)
 {
@@ -51,11 +53,90 @@ CR_CLONES static void lstm_back_row(const struct cr_recur_row *w)
     }
 }
 
+/* ---- in low precision: recur_low.c. Left in g: s(i), s(f), s(o) as they
+ * are, tanh(g) as it is used. ---- */
+
+/* The gates i, f and o as they are used, into room. */
+static void lstm_low_gates(const struct cr_recur_row *w)
+{
+    int64_t n = w->n;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+
+    memcpy(w->room, w->g, (size_t)(4 * n) * sizeof *w->room);
+    cr_recur_round(w, r.gate, 2 * n, w->room);
+    cr_recur_round(w, r.gate, n, w->room + 3 * n);
+}
+
+/* tanh(c), into the third of room. */
+static void lstm_low_state(const struct cr_recur_row *w)
+{
+    int64_t n = w->n;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+    cr_real *t = w->room + 2 * n;
+
+    memcpy(t, w->c, (size_t)n * sizeof *t);
+    cr_recur_round(w, r.state, n, t);
+    cr_recur_tanh(w, r.state, n, t, t);
+}
+
+static void lstm_low_row(const struct cr_recur_row *w)
+{
+    int64_t n = w->n, all = 4 * n;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+    cr_real *g = w->g, *i = w->room, *f = i + n, *t = f + n, *o = t + n;
+
+    cr_recur_round(w, true, all, g);
+    cr_recur_add(w, r.sum, all, w->x, g, g);
+    if (w->b) {
+        cr_recur_add(w, r.all, all, g, w->b, g);
+        cr_recur_add(w, r.all, all, g, w->b + all, g);
+    }
+    cr_recur_round(w, r.gate, all, g);
+    cr_recur_sigmoid(2 * n, g, g);
+    cr_recur_tanh(w, r.gate, n, g + 2 * n, g + 2 * n);
+    cr_recur_sigmoid(n, g + 3 * n, g + 3 * n);
+    lstm_low_gates(w);
+    cr_recur_mul(w, r.all, n, f, w->c0, f);
+    cr_recur_mul(w, r.pair, n, i, g + 2 * n, i);
+    cr_recur_add(w, r.all, n, f, i, w->c);
+    lstm_low_state(w);
+    cr_recur_mul(w, r.all, n, o, t, w->h);
+}
+
+static void lstm_low_back_row(const struct cr_recur_row *w)
+{
+    int64_t n = w->n, all = 4 * n;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+    const cr_real *i = w->room, *f = i + n, *t = f + n, *o = t + n, *g = w->g;
+    cr_real *dg = w->dg, *dt = w->dx, *dc = dt + n, *pair = dc + n;
+
+    lstm_low_gates(w);
+    lstm_low_state(w);
+    cr_recur_mul(w, r.state, n, w->dh, o, dt);
+    cr_recur_tanh_back(w, r.state, n, t, dt);
+    cr_recur_add(w, r.all, n, w->dc, dt, dc);
+    memcpy(pair, dc, (size_t)n * sizeof *pair);
+    cr_recur_round(w, r.pair, n, pair);
+    cr_recur_mul(w, r.gate, n, pair, g + 2 * n, dg);
+    cr_recur_mul(w, r.gate, n, dc, w->c0, dg + n);
+    cr_recur_mul(w, r.gate, n, pair, i, dg + 2 * n);
+    cr_recur_mul(w, r.gate, n, w->dh, t, dg + 3 * n);
+    cr_recur_sigmoid_back(w, r.gate, 2 * n, g, dg);
+    cr_recur_tanh_back(w, r.gate, n, g + 2 * n, dg + 2 * n);
+    cr_recur_sigmoid_back(w, r.gate, n, g + 3 * n, dg + 3 * n);
+    cr_recur_mul(w, r.all, n, dc, f, w->dc);
+    memset(w->dh, 0, (size_t)n * sizeof *w->dh);
+    memcpy(w->dx, dg, (size_t)all * sizeof *dg); /* x is a product */
+    cr_recur_round(w, true, all, w->dx);
+}
+
 static const struct cr_recur_kind lstm = {
     .gates = 4,
     .cell = true,
     .forward = lstm_row,
     .backward = lstm_back_row,
+    .low_forward = lstm_low_row,
+    .low_backward = lstm_low_back_row,
 };
 
 static bool lstm_plan(struct cr_plan *p)

@@ -2,6 +2,8 @@
 #include "base/attr.h"
 #include "net/recur.h"
 
+#include <string.h>
+
 CR_CLONES static void rnn_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
@@ -43,10 +45,47 @@ CR_CLONES static void rnn_back_row(const struct cr_recur_row *w)
     }
 }
 
+/* ---- in low precision: recur_low.c ---- */
+
+static void rnn_low_row(const struct cr_recur_row *w)
+{
+    int64_t n = w->n, k;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+    cr_real *g = w->g, *h = w->h;
+
+    cr_recur_round(w, true, n, g);
+    if (w->b)
+        cr_recur_add(w, r.all, n, g, w->b, g);
+    cr_recur_add(w, r.gate, n, w->x, g, g);
+    if (w->act == CR_RECUR_TANH)
+        cr_recur_tanh(w, r.gate, n, g, h);
+    else
+        for (k = 0; k < n; k++)
+            h[k] = g[k] < 0 ? 0 : g[k];
+}
+
+static void rnn_low_back_row(const struct cr_recur_row *w)
+{
+    int64_t n = w->n, k;
+    struct cr_recur_rounds r = cr_recur_rounds(w);
+
+    memcpy(w->dg, w->dh, (size_t)n * sizeof *w->dg);
+    cr_recur_round(w, r.gate, n, w->dg);
+    if (w->act == CR_RECUR_TANH)
+        cr_recur_tanh_back(w, r.gate, n, w->h, w->dg);
+    else
+        for (k = 0; k < n; k++)
+            w->dg[k] = w->h[k] > 0 ? w->dg[k] : 0;
+    memcpy(w->dx, w->dg, (size_t)n * sizeof *w->dx);
+    memset(w->dh, 0, (size_t)n * sizeof *w->dh);
+}
+
 static const struct cr_recur_kind rnn = {
     .gates = 1,
     .forward = rnn_row,
     .backward = rnn_back_row,
+    .low_forward = rnn_low_row,
+    .low_backward = rnn_low_back_row,
 };
 
 static bool rnn_plan(struct cr_plan *p)

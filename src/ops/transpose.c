@@ -1,20 +1,18 @@
 /* transpose: y[i] = x[i permuted]: axis k of the result is axis perm[k] of the
  * input; without a permutation the axes are turned round. */
+#include "net/attr.h"
 #include "net/move.h"
 
-struct transpose {
-    struct cr_ints input_perm;
-};
-
 static const struct cr_opt transpose_opts[] = {
-    CR_INTS_MAY(struct transpose, input_perm, -CR_RANK_MAX, CR_RANK_MAX - 1,
+    CR_INTS_MAY(struct cr_transpose, input_perm, -CR_RANK_MAX, CR_RANK_MAX - 1,
                 "For each axis of the result the input's."),
     { 0 },
 };
 
 static int transpose_axis(const struct cr_spec *x, const void *attr, int k)
 {
-    const struct cr_ints *perm = &((const struct transpose *)attr)->input_perm;
+    const struct cr_ints *perm =
+        &((const struct cr_transpose *)attr)->input_perm;
     int64_t axis = perm->n > 0 ? perm->v[k] : x->rank - 1 - k;
 
     return (int)(axis < 0 ? axis + x->rank : axis);
@@ -23,7 +21,7 @@ static int transpose_axis(const struct cr_spec *x, const void *attr, int k)
 static bool transpose_plan(struct cr_plan *p)
 {
     const struct cr_ints *perm =
-        &((const struct transpose *)p->attr)->input_perm;
+        &((const struct cr_transpose *)p->attr)->input_perm;
     const struct cr_spec *x = &p->in[0];
     bool seen[CR_RANK_MAX] = { false }, good;
     int k, axis;
@@ -64,7 +62,7 @@ const struct cr_op cr_op_transpose = {
     .about = { .name = "transpose",
                .summary = "The axes in another order.",
                .opts = transpose_opts,
-               .size = sizeof(struct transpose) },
+               .size = sizeof(struct cr_transpose) },
     CR_MOVE_OP,
     .plan = transpose_plan,
     .forward = transpose_forward,

@@ -1,0 +1,132 @@
+/*
+ * Rows of gates in low precision: MindSpore 2.10's steps
+ * (nn/layer/rnn_cells.py), function by function, each of which computes in
+ * float32 here and rounds what it gives.
+ *
+ *   level    low        rounded
+ *   auto     PRODUCTS   the products, and what is made of nothing else
+ *   O1       GATES      the products, and in and out of gates and tanh
+ *   O2, O3   ALL        every result
+ */
+#include "net/recur.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "math/half.h"
+#include "math/smooth.h"
+#include "net/attr.h"
+
+struct cr_recur_rounds cr_recur_rounds(const struct cr_recur_row *row)
+{
+    int low = row->o->low;
+    bool all = low == CR_RECUR_ALL, gates = low == CR_RECUR_GATES;
+    /* without a bias in float32 the gates are float16 in level auto too */
+    bool bare = low == CR_RECUR_PRODUCTS && !row->biased;
+
+    return (struct cr_recur_rounds){
+        .all = all,
+        .sum = all || low == CR_RECUR_PRODUCTS,
+        .gate = all || gates || bare,
+        .pair = all || bare,
+        .state = all || gates,
+    };
+}
+
+void cr_recur_round(const struct cr_recur_row *row, bool when, int64_t n,
+                    cr_real *v)
+{
+    if (when)
+        cr_half_round(row->o->dtype == 0 ? CR_F16 : CR_BF16, n, v, v);
+}
+
+CR_CLONES static void low_add(int64_t n, const cr_real *a, const cr_real *b,
+                              cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = a[i] + b[i];
+}
+
+CR_CLONES static void low_mul(int64_t n, const cr_real *a, const cr_real *b,
+                              cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = a[i] * b[i];
+}
+
+CR_CLONES static void low_tanh(int64_t n, const cr_real *x, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = cr_tanh(x[i]);
+}
+
+CR_CLONES static void low_sigmoid_back(int64_t n, const cr_real *y, cr_real *d)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        d[i] = d[i] * y[i] * (1 - y[i]);
+}
+
+CR_CLONES static void low_tanh_back(int64_t n, const cr_real *y, cr_real *d)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        d[i] = d[i] * (1 - y[i] * y[i]);
+}
+
+CR_CLONES void cr_recur_sigmoid(int64_t n, const cr_real *x, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = cr_sigmoid(x[i]);
+}
+
+void cr_recur_add(const struct cr_recur_row *row, bool when, int64_t n,
+                  const cr_real *a, const cr_real *b, cr_real *y)
+{
+    low_add(n, a, b, y);
+    cr_recur_round(row, when, n, y);
+}
+
+void cr_recur_mul(const struct cr_recur_row *row, bool when, int64_t n,
+                  const cr_real *a, const cr_real *b, cr_real *y)
+{
+    low_mul(n, a, b, y);
+    cr_recur_round(row, when, n, y);
+}
+
+void cr_recur_tanh(const struct cr_recur_row *row, bool when, int64_t n,
+                   const cr_real *x, cr_real *y)
+{
+    low_tanh(n, x, y);
+    cr_recur_round(row, when, n, y);
+}
+
+void cr_recur_sigmoid_back(const struct cr_recur_row *row, bool when, int64_t n,
+                           const cr_real *y, cr_real *d)
+{
+    low_sigmoid_back(n, y, d);
+    cr_recur_round(row, when, n, d);
+}
+
+void cr_recur_tanh_back(const struct cr_recur_row *row, bool when, int64_t n,
+                        const cr_real *y, cr_real *d)
+{
+    low_tanh_back(n, y, d);
+    cr_recur_round(row, when, n, d);
+}
