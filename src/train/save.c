@@ -202,11 +202,21 @@ static bool save_write(struct cr_train *t, const char *path)
     return ok;
 }
 
+int64_t cr_train_ckpt_batch(const struct cr_train *t, int64_t step)
+{
+    const struct cr_state *s = &t->state;
+
+    if (step <= 0)
+        return 0;
+    return cr_state_batch_of(s, step) + 1 +
+           (cr_state_epoch_of(s, step) == s->named_epoch ? s->named_more : 0);
+}
+
 const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step)
 {
     return cr_ckpt_name(t->arena, t->dir.ckpt, t->name,
                         cr_state_epoch_of(&t->state, step) + 1,
-                        step > 0 ? cr_state_batch_of(&t->state, step) + 1 : 0);
+                        cr_train_ckpt_batch(t, step));
 }
 
 /* Whether train.nan may go back to a checkpoint of this step. Not to one that

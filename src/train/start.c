@@ -78,6 +78,7 @@ static void start_rebatch(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
     int64_t epoch = cr_state_epoch(s), before = s->step;
+    int64_t named = cr_state_in_epoch(s); /* batches that names count */
     double part;
 
     if (s->per_epoch == t->per_epoch && s->micro == t->micro)
@@ -88,7 +89,13 @@ static void start_rebatch(struct cr_train *t)
             s->per_epoch / s->micro, t->per_epoch / t->micro);
     if (epoch > INT64_MAX / 4 / t->per_epoch) /* of no real run */
         epoch = INT64_MAX / 4 / t->per_epoch;
+    if (s->named_more > 0 && s->named_epoch == epoch)
+        named += s->named_more;
     s->step = (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->micro;
+    /* the next checkpoint is newer than this one, by its name too */
+    named -= s->step * t->micro - epoch * t->per_epoch;
+    s->named_epoch = epoch;
+    s->named_more = s->cursor > 0 && named > 0 ? named : 0;
     s->per_epoch = t->per_epoch;
     s->micro = t->micro;
     s->eval_step = s->nan.good_step = -1;
@@ -244,9 +251,9 @@ void cr_train_forget(struct cr_train *t)
     int n, gone = 0;
     const struct cr_ckpt_file *file =
         cr_ckpt_list(t->arena, t->dir.ckpt, NULL, &n);
+    const char *kept = cr_train_ckpt_name(t, t->state.best_step);
     int64_t epoch = cr_state_epoch_of(&t->state, t->state.step) + 1;
-    int64_t step =
-        t->state.step > 0 ? cr_state_batch_of(&t->state, t->state.step) + 1 : 0;
+    int64_t step = cr_train_ckpt_batch(t, t->state.step);
     struct stat st;
 
     /* the name of the file counts: steps may have been of other batches */
@@ -262,8 +269,7 @@ void cr_train_forget(struct cr_train *t)
     if (gone && stat(best, &st) == 0 && st.st_nlink == 1) {
         unlink(best);
         for (int i = 0; i < n && t->state.best_metric; i++)
-            if ((file[i].epoch - 1) * t->per_epoch + file[i].step ==
-                t->state.best_step * t->micro)
+            if (strcmp(file[i].path, kept) == 0)
                 (void)!link(file[i].path, best);
     }
 }

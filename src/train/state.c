@@ -27,6 +27,7 @@ static const char *const state_members[] = { "epoch",
                                              "nan",
                                              "plateau",
                                              "micro_batches",
+                                             "names",
                                              "fitted",
                                              "plugins",
                                              NULL };
@@ -148,6 +149,13 @@ static void state_nan(struct cr_buf *b, const struct cr_nan_state *s)
     cr_buf_f(b, ",\"good_step\":%" PRId64 "},", s->good_step);
 }
 
+static void state_names(struct cr_buf *b, const struct cr_state *s)
+{
+    if (s->named_more > 0)
+        cr_buf_f(b, "\"names\":{\"epoch\":%" PRId64 ",\"more\":%" PRId64 "},",
+                 s->named_epoch, s->named_more);
+}
+
 static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
 {
     if (!p->begun)
@@ -183,6 +191,7 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
              cr_state_updates(s), cr_state_updates(s));
     state_scale(&b, &s->scale);
     state_nan(&b, &s->nan);
+    state_names(&b, s);
     state_plateau(&b, &s->plateau);
     if (s->micro > 1)
         cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->micro);
@@ -216,7 +225,8 @@ static bool state_counts(const struct cr_state *s)
            s->nan.fallbacks >= 0 && s->nan.good_step >= -1 &&
            s->nan.good_step <= s->step && s->scale.good >= 0 &&
            s->scale.bad >= 0 && s->wait >= 0 && s->plateau.wait >= 0 &&
-           s->plateau.cooldown >= 0;
+           s->plateau.cooldown >= 0 && s->named_epoch >= 0 &&
+           s->named_more >= 0 && s->named_more <= STATE_MAX;
 }
 
 static void state_columns(struct cr_arena *arena, const struct cr_node *data,
@@ -284,6 +294,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     const struct cr_node *scale = cr_node_get(root, "loss_scale");
     const struct cr_node *plateau = cr_node_get(root, "plateau");
     const struct cr_node *nan = cr_node_get(root, "nan");
+    const struct cr_node *names = cr_node_get(root, "names");
     const struct cr_node *stopped = cr_node_get(early, "stopped");
 
     *to = (struct cr_state){ 0 };
@@ -331,6 +342,8 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->nan.fallbacks = cr_json_int(nan, "fallbacks", 0);
     to->nan.factor = cr_json_real(nan, "factor", 1);
     to->nan.good_step = cr_json_int(nan, "good_step", -1);
+    to->named_epoch = cr_json_int(names, "epoch", 0);
+    to->named_more = cr_json_int(names, "more", 0);
     to->plateau.rate = cr_json_real(plateau, "rate", NAN);
     to->plateau.begun = !isnan(to->plateau.rate);
     to->plateau.best = cr_json_real(plateau, "best", NAN);

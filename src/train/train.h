@@ -201,8 +201,9 @@ void cr_train_command(struct cr_train *t);
 
 /* ---- save.c: checkpoints and records */
 
-/* The file of the checkpoint of a step. */
+/* The file of the checkpoint of a step, and the batch that it names. */
 const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step);
+int64_t cr_train_ckpt_batch(const struct cr_train *t, int64_t step);
 /* Saves the present state. False when the run must end for it: *end, with
  * t->why if it has diverged. */
 bool cr_train_save(struct cr_train *t, enum cr_end *end);

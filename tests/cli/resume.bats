@@ -312,3 +312,51 @@ flip() {
     [ -e large/ckpt/c-4_1.safetensors ]
     run -0 "$CELLRUN" resume large -q
 }
+
+@test "other batches within an epoch: names of checkpoints go on, the newest is the newest" {
+    # 29 of 57 steps: 160 samples into the second epoch
+    "$CELLRUN" train c.yaml -q -o r --steps 29 checkpoint.keep_checkpoint_max=30 \
+        checkpoint.every='1 steps'
+    [ -e r/ckpt/c-2_10.safetensors ]
+    cp r/ckpt/c-2_3.safetensors before
+    # 5 steps an epoch: the third of the second comes next
+    set -- --allow-change datapipe.batch.batch_size=64
+    run -0 --separate-stderr "$CELLRUN" resume r -q "$@" --steps 8
+    [[ $stderr == *"an epoch had 19 steps and has 5 now"* ]]
+    cmp before r/ckpt/c-2_3.safetensors
+    cmp r/ckpt/c-2_11.safetensors r/ckpt/last.safetensors
+    # the one that another resume takes; and what else is in that epoch
+    run -0 "$CELLRUN" resume r --steps 9
+    [[ $output == *"resumed from r/ckpt/c-2_11.safetensors at step 8"* ]]
+    run -0 "$CELLRUN" resume r -q --steps 12
+    [ -e r/ckpt/c-2_13.safetensors ]
+    [ -e r/ckpt/c-3_2.safetensors ]
+    cmp r/ckpt/c-3_2.safetensors r/ckpt/last.safetensors
+    # the same run without a stop between: the same bytes
+    cp -r r s
+    rm s/ckpt/c-2_12.safetensors s/ckpt/c-2_13.safetensors s/ckpt/c-3_*
+    ln -f s/ckpt/c-2_11.safetensors s/ckpt/last.safetensors
+    run -0 "$CELLRUN" resume s -q --steps 12
+    cmp r/ckpt/c-3_2.safetensors s/ckpt/c-3_2.safetensors
+    # and back in the third: smaller batches, whose names are larger anyway
+    run -0 "$CELLRUN" resume r -q --allow-change --steps 48 \
+        datapipe.batch.batch_size=16
+    [ -e r/ckpt/c-3_10.safetensors ]
+    cmp r/ckpt/c-3_10.safetensors r/ckpt/last.safetensors
+}
+
+@test "other batches within an epoch: what is kept are the last ones" {
+    "$CELLRUN" train c.yaml -q -o r --steps 29 checkpoint.keep_checkpoint_max=3 \
+        checkpoint.every='1 steps' checkpoint.best.metric=loss
+    run -0 "$CELLRUN" resume r -q --allow-change datapipe.batch.batch_size=64 \
+        --steps 9
+    [ -e r/ckpt/c-2_12.safetensors ]
+    [ -e r/ckpt/c-2_11.safetensors ]
+    run -0 "$CELLRUN" resume r --steps 10
+    [[ $output == *"resumed from r/ckpt/c-2_12.safetensors at step 9"* ]]
+    # going back to one of them, what was after it goes
+    run -0 "$CELLRUN" resume r/ckpt/c-2_12.safetensors -q --steps 10
+    [ -e r/ckpt/c-2_13.safetensors ]
+    run -0 "$CELLRUN" resume r/ckpt/c-2_11.safetensors -q --steps 9
+    [ ! -e r/ckpt/c-2_13.safetensors ]
+}
