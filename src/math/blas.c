@@ -261,6 +261,7 @@ static struct {
     cr_gemm_part *part;
     cr_sum_part *sum;
     const char *name;
+    bool low; /* products of bfloat16 have a kernel */
 } chosen;
 static pthread_once_t choosing = PTHREAD_ONCE_INIT;
 
@@ -276,6 +277,7 @@ static void take_own(void)
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     switch (cr_isa()) {
     case CR_ISA_AVX512:
+        chosen.low = cr_gemm_has_bf16();
         take(cr_gemm_avx512, cr_sum_avx512, "own avx512");
         return;
     case CR_ISA_AVX2:
@@ -330,6 +332,12 @@ const char *cr_blas_name(void)
     return chosen.name;
 }
 
+bool cr_gemm_low(void)
+{
+    pthread_once(&choosing, choose);
+    return chosen.low;
+}
+
 /* ---- products and sums ---- */
 
 struct job {
@@ -344,7 +352,8 @@ static void gemms_part(void *ctx, int part, int parts)
 
     for (i = 0; i < job->count; i++)
         if (job->g[i].m > 0 && job->g[i].n > 0)
-            chosen.part(&job->g[i], part, parts);
+            (job->g[i].low ? cr_gemm_bf16 : chosen.part)(&job->g[i], part,
+                                                         parts);
 }
 
 void cr_gemms(const struct cr_gemm *g, int count)
@@ -356,6 +365,8 @@ void cr_gemms(const struct cr_gemm *g, int count)
     pthread_once(&choosing, choose);
     for (i = 0; i < count; i++) {
         assert(g[i].m >= 0 && g[i].n >= 0 && g[i].k >= 0);
+        assert(chosen.low || !g[i].low);
+        assert(g[i].low || !g[i].round);
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;
     }
     cr_par(gemms_part, &job, macs < SERIAL_MACS ? 1 : cr_par_threads());

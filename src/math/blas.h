@@ -36,7 +36,17 @@ struct cr_gemm {
     const cr_real *bias; /* n values, added to every row; NULL: none */
     enum cr_act act;
     const cr_real *mask; /* m x n: the ReLU's output; NULL: none */
+    /* Only where cr_gemm_low: both sides are rounded to bfloat16 while they
+     * are read (which changes none that is such a number), and multiplied by
+     * the processor's instructions for that. Sums are float32. */
+    bool low;
+    /* With low: the product and its bias are rounded to bfloat16 before the
+     * rest, c = act(alpha round(op(a) op(b) + bias) + (add ? c : 0)). */
+    bool round;
 };
+
+/* Whether products can be `low`: the processor multiplies bfloat16. */
+bool cr_gemm_low(void);
 
 /* All of them, in one parallel region; they must not depend on each other. */
 void cr_gemms(const struct cr_gemm *g, int count);

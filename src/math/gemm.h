@@ -17,6 +17,10 @@ cr_gemm_part cr_gemm_avx512;   /* x86-64, float only */
 cr_gemm_part cr_gemm_avx2;     /* x86-64, float only */
 cr_gemm_part cr_gemm_portable; /* vectors of 16 bytes; float and double */
 
+/* For those that are `low`, where there are instructions for it. */
+cr_gemm_part cr_gemm_bf16;
+bool cr_gemm_has_bf16(void);
+
 /* The same for cr_sum_rows. */
 typedef void cr_sum_part(int64_t n, int64_t cols, const cr_real *x,
                          cr_real alpha, bool add, cr_real *to);

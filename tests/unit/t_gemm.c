@@ -1,5 +1,6 @@
 /* Products: every shape, transposition and epilogue against plain loops in
- * double, and the same bytes for any number of threads. */
+ * double, and the same bytes for any number of threads. Products of bfloat16
+ * (low) where the processor has them; math/half.c rounds for the loops. */
 #include "math/blas.h"
 
 #include <math.h>
@@ -7,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/cpu.h"
 #include "base/par.h"
+#include "math/half.h"
 #include "tap.h"
 
 #define EPS ((double)CR_REAL_EPS)
@@ -34,38 +37,61 @@ static cr_real *numbers(int64_t n)
     return x;
 }
 
+/* Between what rounding may take it to. */
 struct want {
-    double value, room; /* and how far off rounding may take it */
+    double low, high;
 };
+
+static double rounded(double x)
+{
+    cr_real y = (cr_real)x;
+
+    cr_half_round(CR_BF16, 1, &y, &y);
+    return (double)y;
+}
+
+/* What follows sum and bias: alpha, c, ReLU and mask; `bias` is 0 where it is
+ * in the sum. */
+static double finished(const struct cr_gemm *g, double sum, double c,
+                       double bias, int64_t at)
+{
+    double value =
+        (double)g->alpha * (g->round ? rounded(sum) : sum) + c + bias;
+
+    if (g->act == CR_ACT_RELU && value < 0)
+        value = 0;
+    if (g->mask && g->mask[at] <= 0)
+        value = 0;
+    return value;
+}
 
 static struct want wanted(const struct cr_gemm *g, const cr_real *c, int64_t i,
                           int64_t j)
 {
-    double sum = 0, size = 0, value;
+    double sum = 0, size = 0, bias = g->bias ? (double)g->bias[j] : 0;
+    double old, room, one, other;
     int64_t p, at = i * g->n + j;
 
     for (p = 0; p < g->k; p++) {
         double x = g->a[g->ta == CR_N ? i * g->k + p : p * g->m + i];
         double y = g->b[g->tb == CR_N ? p * g->n + j : j * g->k + p];
 
+        if (g->low)
+            x = rounded(x), y = rounded(y);
         sum += x * y;
         size += fabs(x * y);
     }
-    value = (double)g->alpha * sum;
-    size = fabs((double)g->alpha) * size;
-    if (g->add) {
-        value += (double)c[at];
-        size += fabs((double)c[at]);
+    old = g->add ? (double)c[at] : 0;
+    if (g->round) {
+        sum += bias;
+        size += fabs(bias);
+        bias = 0;
     }
-    if (g->bias) {
-        value += (double)g->bias[j];
-        size += fabs((double)g->bias[j]);
-    }
-    if (g->act == CR_ACT_RELU && value < 0)
-        value = 0;
-    if (g->mask && g->mask[at] <= 0)
-        value = 0;
-    return (struct want){ value, EPS * size * ((double)g->k + 3) };
+    room = EPS * size * ((double)g->k + 3);
+    one = finished(g, sum - room, old, bias, at);
+    other = finished(g, sum + room, old, bias, at);
+    room = 3 * EPS * (fabs((double)g->alpha * sum) + fabs(old) + fabs(bias));
+    return (struct want){ fmin(one, other) - room, fmax(one, other) + room };
 }
 
 struct shape {
@@ -80,7 +106,7 @@ static const struct shape shapes[] = {
     { 16, 16, 16 },   { 15, 17, 513 },  { 1, 300, 33 },   { 300, 1, 33 },
     { 2, 3, 0 },      { 48, 80, 31 },   { 270, 20, 600 }, { 20, 270, 600 },
     { 1100, 40, 64 }, { 40, 1100, 64 }, { 9, 12, 2000 },  { 530, 70, 530 },
-    { 3, 4100, 3 },   { 4100, 3, 3 },
+    { 3, 4100, 3 },   { 4100, 3, 3 },   { 70, 65, 2049 }, { 300, 270, 1030 },
 };
 
 /* All operands of one product; `c` is what it is given to add to. */
@@ -88,7 +114,7 @@ struct data {
     cr_real *a, *b, *c, *bias, *mask, *got;
 };
 
-/* variant: bits for add, bias, ReLU, mask, alpha. */
+/* variant: bits for add, bias, ReLU, mask, alpha, low, round. */
 static struct cr_gemm product(const struct shape *s, int trans, int variant,
                               const struct data *d)
 {
@@ -104,10 +130,14 @@ static struct cr_gemm product(const struct shape *s, int trans, int variant,
                              .c = d->got,
                              .bias = variant & 2 ? d->bias : NULL,
                              .act = variant & 4 ? CR_ACT_RELU : CR_ACT_NONE,
-                             .mask = variant & 8 ? d->mask : NULL };
+                             .mask = variant & 8 ? d->mask : NULL,
+                             .low = variant & 32,
+                             .round = variant & 64 };
 }
 
 static const int variants[] = { 0, 1, 2, 4, 8, 16, 17, 6, 31, 25 };
+static const int low_variants[] = { 32,  32 + 17, 96,      96 + 17,
+                                    104, 96 + 6,  96 + 31, 32 + 31 };
 
 static bool near_all(const struct cr_gemm *g, const cr_real *c)
 {
@@ -118,9 +148,9 @@ static bool near_all(const struct cr_gemm *g, const cr_real *c)
             struct want w = wanted(g, c, i, j);
             double got = (double)g->c[i * g->n + j];
 
-            if (!(fabs(got - w.value) <= w.room)) {
-                printf("# c[%lld][%lld] is %.9g, not %.9g\n", (long long)i,
-                       (long long)j, got, w.value);
+            if (!(got >= w.low && got <= w.high)) {
+                printf("# c[%lld][%lld] is %.9g, not %.9g to %.9g\n",
+                       (long long)i, (long long)j, got, w.low, w.high);
                 return false;
             }
         }
@@ -159,7 +189,7 @@ static bool is_own(void)
     return strncmp(cr_blas_name(), "own", 3) == 0;
 }
 
-static void test_shape(const struct shape *s)
+static void test_shape(const struct shape *s, const int *which, size_t n)
 {
     struct data d = data_of(s);
     size_t bytes = (size_t)(s->m * s->n) * sizeof(cr_real);
@@ -169,8 +199,8 @@ static void test_shape(const struct shape *s)
     size_t v, step = s->m * s->n * s->k > 1000000 ? 4 : 1;
 
     for (trans = 0; trans < 4; trans++)
-        for (v = 0; v < sizeof variants / sizeof *variants; v += step) {
-            struct cr_gemm g = product(s, trans, variants[v], &d);
+        for (v = 0; v < n; v += step) {
+            struct cr_gemm g = product(s, trans, which[v], &d);
 
             for (threads = 1; threads <= 5; threads += 2) {
                 cr_par_start(threads);
@@ -184,7 +214,8 @@ static void test_shape(const struct shape *s)
                 }
             }
         }
-    ok(good, "%s: %lld x %lld x %lld", cr_blas_name(), (long long)s->m,
+    ok(good, "%s%s: %lld x %lld x %lld", cr_blas_name(),
+       which == low_variants ? ", bfloat16" : "", (long long)s->m,
        (long long)s->n, (long long)s->k);
     if (is_own())
         ok(same_bytes, "the same bytes with 1, 3 and 5 threads");
@@ -226,6 +257,83 @@ static void test_several(void)
     cr_gemms(g, 0);
     ok(true, "none at all");
     cr_par_stop();
+}
+
+/* Rounding on the way in and out gives the bytes of rounding apart. */
+static void test_rounding(const struct shape *s)
+{
+    struct data d = data_of(s);
+    int64_t n = s->m * s->n, i;
+    cr_real *apart = numbers(n);
+    struct cr_gemm g = product(s, 2, 32, &d);
+    bool same_bytes = true;
+    int relu;
+
+    cr_par_start(2);
+    for (relu = 0; relu < 2; relu++) {
+        g.act = CR_ACT_NONE;
+        g.round = false;
+        g.bias = relu ? d.bias : NULL;
+        if (relu) {
+            cr_half_round(CR_BF16, s->m * s->k, d.a, d.a);
+            cr_half_round(CR_BF16, s->k * s->n, d.b, d.b);
+        }
+        cr_gemms(&g, 1);
+        cr_half_round(CR_BF16, n, g.c, apart);
+        for (i = 0; i < n && relu; i++)
+            apart[i] = apart[i] < 0 ? 0 : apart[i];
+        g.act = relu ? CR_ACT_RELU : CR_ACT_NONE;
+        g.round = true;
+        cr_gemms(&g, 1);
+        same_bytes =
+            same_bytes && !memcmp(apart, g.c, (size_t)n * sizeof *apart);
+    }
+    ok(same_bytes, "%lld x %lld x %lld rounded in the product and behind it",
+       (long long)s->m, (long long)s->n, (long long)s->k);
+    cr_par_stop();
+    free(apart);
+    data_free(&d);
+}
+
+/* What is not finite goes through, a pair's empty half does not make it NaN;
+ * subnormal numbers are 0. */
+static void test_low_limits(void)
+{
+    cr_real a[6] = { (cr_real)NAN,      1, (cr_real)INFINITY, 1,
+                     (cr_real)1e-39, 0 };
+    cr_real b[2] = { 1, 1 }, c[3] = { 7, 7, 7 }, one[1] = { (cr_real)INFINITY };
+    struct cr_gemm g = { .m = 3,
+                         .n = 1,
+                         .k = 2,
+                         .a = a,
+                         .b = b,
+                         .alpha = 1,
+                         .c = c,
+                         .low = true,
+                         .round = true };
+
+    cr_gemms(&g, 1);
+    ok(isnan(c[0]) && isinf(c[1]) && c[2] == 0,
+       "bfloat16: NaN, infinity, and a subnormal number as 0");
+    g.m = g.k = 1;
+    g.a = one;
+    cr_gemms(&g, 1);
+    ok(isinf(c[0]) && c[0] > 0, "infinity alone in its pair");
+}
+
+static void test_low(void)
+{
+    size_t i;
+
+    if (!cr_gemm_low()) {
+        ok(true, "# SKIP no instructions for bfloat16, or not allowed");
+        return;
+    }
+    for (i = 0; i < CR_LEN(shapes); i++) {
+        test_shape(&shapes[i], low_variants, CR_LEN(low_variants));
+        test_rounding(&shapes[i]);
+    }
+    test_low_limits();
 }
 
 /* NaN is not hidden by ReLU or by a mask that is positive. */
@@ -282,8 +390,9 @@ int main(void)
     size_t i;
 
     printf("# %s, isa %s\n", cr_blas_name(), cr_isa_name(cr_isa()));
-    for (i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        test_shape(&shapes[i]);
+    for (i = 0; i < CR_LEN(shapes); i++)
+        test_shape(&shapes[i], variants, CR_LEN(variants));
+    test_low();
     test_several();
     test_nan();
     test_sums();
