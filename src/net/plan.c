@@ -395,110 +395,6 @@ static void roots_make(struct cr_exec *e, const struct cr_names *names)
             e->vals[e->of[n->val->id]].root = true;
 }
 
-int cr_plan_producer(const struct cr_exec *e, int val, int before)
-{
-    int i;
-
-    if (val < 0 || e->vals[val].root || e->vals[val].uses != 1)
-        return -1;
-    for (i = before - 1; i >= 0; i--)
-        if (e->steps[i].op && e->steps[i].y[0] == val)
-            return i;
-    return -1;
-}
-
-/* The optional input of a step that may still take an addend; -1. */
-static int free_addend(const struct cr_pstep *s)
-{
-    int i;
-
-    for (i = 0; i < CR_OP_MAX; i++)
-        if ((s->op->adds & CR_X(i)) && s->x[i] < 0 && s->act == CR_ACT_NONE)
-            return i;
-    return -1;
-}
-
-/* Whether steps behind number `a`, up to `b`, move statistics that it moves
- * too: a cell called twice, whose calls stay in their order. */
-static bool moved_between(const struct cr_exec *e, int a, int b)
-{
-    const struct cr_pstep *s = &e->steps[a];
-    int i, k, at;
-
-    for (i = 0; i < CR_OP_MAX; i++) {
-        if (!(s->op->states & CR_X(i)) || s->x[i] < 0)
-            continue;
-        for (at = a + 1; at < b; at++)
-            for (k = 0; k < CR_OP_MAX && e->steps[at].op; k++)
-                if ((e->steps[at].op->states & CR_X(k)) &&
-                    e->steps[at].x[k] == s->x[i])
-                    return true;
-    }
-    return false;
-}
-
-/* A producer that can add takes the addition behind it, and its place: by
- * then the other operand is there. */
-static void fuse_adds(struct cr_exec *e)
-{
-    const struct cr_op *add = cr_find(CR_KIND_OP, "add") ? cr_op_find("add")
-                                                         : NULL;
-    int b, k;
-
-    for (b = 0; b < e->n_steps; b++) {
-        struct cr_pstep *sum = &e->steps[b];
-
-        if (!add || sum->op != add || sum->x[0] == sum->x[1] ||
-            !cr_spec_same(&sum->run.in[0], &sum->run.in[1]))
-            continue;
-        for (k = 0; k < 2; k++) {
-            int a = cr_plan_producer(e, sum->x[k], b), slot;
-            struct cr_pstep made;
-
-            slot = a >= 0 ? free_addend(&e->steps[a]) : -1;
-            if (slot < 0 || moved_between(e, a, b) ||
-                (e->want.backward && !e->steps[a].op->acts_back))
-                continue;
-            made = e->steps[a];
-            made.x[slot] = sum->x[1 - k];
-            made.y[0] = sum->y[0];
-            made.n_in = made.n_in > slot ? made.n_in : slot + 1;
-            ((struct cr_spec *)(uintptr_t)made.run.in)[slot] =
-                sum->run.in[1 - k];
-            e->steps[a].op = NULL;
-            *sum = made;
-            break;
-        }
-    }
-}
-
-/* A producer that can apply an activation takes the one behind it. */
-static void fuse_activations(struct cr_exec *e)
-{
-    int a, b;
-
-    for (b = 0; b < e->n_steps; b++) {
-        struct cr_pstep *act = &e->steps[b];
-        struct cr_pval *z;
-
-        if (!act->op || act->op->act == CR_ACT_NONE)
-            continue;
-        z = &e->vals[act->x[0]];
-        if (z->root || z->uses != 1)
-            continue;
-        for (a = 0; a < b; a++) {
-            struct cr_pstep *p = &e->steps[a];
-
-            if (!p->op || p->y[0] != act->x[0] || !p->op->acts ||
-                p->act != CR_ACT_NONE)
-                continue;
-            p->act = act->op->act;
-            p->y[0] = act->y[0];
-            act->op = NULL; /* done by p */
-        }
-    }
-}
-
 /* Steps whose work another one does now. */
 static void drop_fused(struct cr_exec *e)
 {
@@ -784,8 +680,7 @@ bool cr_plan_make(struct cr_exec *e)
     } else {
         if (!e->want.backward)
             cr_plan_fold(e);
-        fuse_adds(e);
-        fuse_activations(e);
+        cr_plan_fuse(e);
     }
     drop_fused(e);
     e->n_forward = e->n_steps;

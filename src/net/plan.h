@@ -125,6 +125,8 @@ void cr_plan_write(struct cr_exec *exec, int step, int i, int val);
  * reporting. */
 bool cr_plan_custom(struct cr_exec *exec, const struct cr_pstep *step,
                     bool *cut);
+/* fuse.c: additions and activations, into what makes their operands. */
+void cr_plan_fuse(struct cr_exec *exec);
 /* fold.c */
 void cr_plan_fold(struct cr_exec *exec);
 
