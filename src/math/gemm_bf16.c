@@ -42,14 +42,13 @@ CR_O3
 #include "base/par.h"
 #include "math/lanes_avx512.h"
 
-#define BF16                                                             \
-    CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")
-#define WIDE 4             /* vectors of a full panel */
-#define BLOCK 512          /* pairs of k */
-#define ROOM_A (1 << 15)   /* pairs of the packed broadcast side, */
-#define ROOM_B (1 << 17)   /* of the panels */
-#define ROOM_C (1 << 16)   /* numbers of a gathered result, */
-#define MAX_LANES 256      /* and its lanes */
+#define BF16 CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")
+#define WIDE 4           /* vectors of a full panel */
+#define BLOCK 512        /* pairs of k */
+#define ROOM_A (1 << 15) /* pairs of the packed broadcast side, */
+#define ROOM_B (1 << 17) /* of the panels */
+#define ROOM_C (1 << 16) /* numbers of a gathered result, */
+#define MAX_LANES 256    /* and its lanes */
 
 /* Working room of one thread, lent by the pool. */
 struct bf16_room {
@@ -88,8 +87,8 @@ BF16 CR_INLINE vec bf16_round(vec x)
 
 /* Rows of k numbers that lie side by side: to[row][pair]. A row is filled up
  * with zeros to full vectors. */
-BF16 static void bf16_along(const cr_real *from, int64_t from_row,
-                            int64_t rows, int64_t k, uint32_t *to, int64_t ld)
+BF16 static void bf16_along(const cr_real *from, int64_t from_row, int64_t rows,
+                            int64_t k, uint32_t *to, int64_t ld)
 {
     int64_t r, p;
 
@@ -99,8 +98,8 @@ BF16 static void bf16_along(const cr_real *from, int64_t from_row,
 
         for (p = 0; p + 2 * LANES <= k; p += 2 * LANES)
             _mm512_storeu_si512(
-                y + p / 2, (__m512i)_mm512_cvtne2ps_pbh(
-                               V_LOAD(x + p + LANES), V_LOAD(x + p)));
+                y + p / 2, (__m512i)_mm512_cvtne2ps_pbh(V_LOAD(x + p + LANES),
+                                                        V_LOAD(x + p)));
         if (p < k) {
             int low = (int)bf16_min(k - p, LANES);
             int high = (int)(k - p) - low;
@@ -135,10 +134,9 @@ BF16 static void bf16_across(const cr_real *from, int64_t from_p, int64_t k,
             _mm512_storeu_si512(
                 to + v,
                 _mm512_permutexvar_epi16(
-                    pairs,
-                    (__m512i)_mm512_cvtne2ps_pbh(
-                        p + 1 < k ? V_LOAD_N(y + v, some) : V_ZERO(),
-                        V_LOAD_N(x + v, some))));
+                    pairs, (__m512i)_mm512_cvtne2ps_pbh(
+                               p + 1 < k ? V_LOAD_N(y + v, some) : V_ZERO(),
+                               V_LOAD_N(x + v, some))));
         }
     }
 }
@@ -173,8 +171,7 @@ BF16 static void bf16_rows(const struct bf16_view *w, struct bf16_room *room,
         for (q = 0; q < k; q += 2 * LANES) {
             int64_t some = bf16_min(k - q, 2 * LANES);
 
-            bf16_across(a + r + q * w->a_p, w->a_p, some, n, room->turn,
-                        LANES);
+            bf16_across(a + r + q * w->a_p, w->a_p, some, n, room->turn, LANES);
             lanes_turn((const cr_real *)room->turn, LANES,
                        (int)((some + 1) / 2), (int)n,
                        (cr_real *)room->a + r * ld + q / 2, ld);
@@ -265,12 +262,13 @@ BF16 CR_INLINE void bf16_tile_of(const struct bf16_tile *t, int rows, int vecs)
         }
 }
 
-#define TILES                                                               \
-    T(1, 1) T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1) \
-    T(10, 1) T(11, 1) T(12, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2)      \
-    T(6, 2) T(7, 2) T(8, 2) T(9, 2) T(10, 2) T(11, 2) T(12, 2) T(1, 3)      \
-    T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) T(1, 4) T(2, 4) \
-    T(3, 4) T(4, 4) T(5, 4) T(6, 4)
+#define TILES                                                                  \
+    T(1, 1)                                                                    \
+    T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1) T(10, 1)   \
+        T(11, 1) T(12, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2)      \
+            T(7, 2) T(8, 2) T(9, 2) T(10, 2) T(11, 2) T(12, 2) T(1, 3) T(2, 3) \
+                T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) T(1, 4)        \
+                    T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
 
 static const int bf16_max_rows[WIDE + 1] = { 1, 12, 12, 8, 6 };
 
@@ -387,10 +385,9 @@ BF16 static void bf16_block(const struct bf16_span *s, int64_t row,
             int64_t next = rows * (i + 1) / tiles;
 
             t.a = s->room->a + r * ld;
-            t.c = straight ? g->c + (row + r) * g->n + s->lane + at
-                  : s->gathers
-                      ? s->room->c + (row - s->row + r) * t.c_row + at
-                      : s->room->tile;
+            t.c = straight     ? g->c + (row + r) * g->n + s->lane + at
+                  : s->gathers ? s->room->c + (row - s->row + r) * t.c_row + at
+                               : s->room->tile;
             bf16_tiles[vecs][next - r](&t);
             if (!s->gathers && !straight)
                 bf16_finish(g, row + r, s->lane + at, next - r, lanes,
@@ -476,9 +473,9 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int part, int parts)
                 if (s.row == from || blocks > 1)
                     bf16_panels(&s);
                 for (r = 0; r < s.rows; r += ROOM_A / some / LANES * LANES)
-                    bf16_block(&s, s.row + r,
-                               bf16_min(s.rows - r,
-                                        ROOM_A / some / LANES * LANES));
+                    bf16_block(
+                        &s, s.row + r,
+                        bf16_min(s.rows - r, ROOM_A / some / LANES * LANES));
             }
             if (s.gathers)
                 bf16_scatter(&s);

@@ -151,6 +151,12 @@ const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
                                  ? CR_BACKWARD
                                  : s->kind],
                        s->op ? s->op->about.name : "", cell);
+        for (k = 0; k < s->n_in; k++)
+            if (s->run.rounds & CR_X(k))
+                text = cr_strf(arena, "%s +half(%s%d)", text,
+                               s->kind == CR_FORWARD ? "x" : "dx", k);
+        if (s->kind == CR_FORWARD && (s->run.rounds & CR_Y(0)))
+            text = cr_strf(arena, "%s +half(y)", text);
         if (s->act != CR_ACT_NONE)
             text = cr_strf(arena, "%s +activation", text);
         for (k = 0; k < s->n_in; k++) {

@@ -68,6 +68,13 @@ struct cr_step {
     /* For inputs that .masks names: where mask <= 0, dx becomes 0. */
     const cr_real *mask[CR_OP_MAX];
     enum cr_act act;           /* for ops with .acts: applied to y[0] */
+    /* For ops with .low: the products are `low` (math/blas.h), for what it
+     * names, and in backward dy[0], holds bfloat16 numbers or is rounded to
+     * them while it is read. */
+    bool low;
+    /* With low, for what .rounds names: y[0] is rounded to bfloat16 before
+     * act; what comes to dx[i] is, before alpha and add. */
+    unsigned rounds;
     void *state[CR_OP_MAX];    /* inputs that .states names, to be moved;
                                   NULL where they must stay */
     void *keep, *scratch;
@@ -123,6 +130,9 @@ struct cr_op {
     unsigned amp;              /* enum cr_amp_bits */
     unsigned full;             /* CR_X: parameters that low precision rounds
                                   in prediction alone */
+    unsigned low;              /* CR_X: inputs that it multiplies, with each
+                                  other and with dy[0]: it honours low */
+    unsigned rounds;           /* CR_X, CR_Y: it honours rounds for these */
     unsigned states;           /* CR_X: moving statistics among the inputs */
     enum cr_layouts layouts;
     /* With CR_LAYOUT_LAST: whether it would rather have channels last than

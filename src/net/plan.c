@@ -483,7 +483,7 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
 
 static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
 {
-    bool wanted = false, arrives = false, nobody;
+    bool wanted = false, arrives = false, nobody, low;
     struct cr_pstep *s;
     int i, at;
 
@@ -512,12 +512,14 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
         act_backward(e, f, act_op(f->act));
     if (elide_view(e, f))
         return true;
+    low = cr_plan_low_back(e, f);
     s = cr_plan_new(e, CR_BACKWARD, f->node);
     at = e->n_steps - 1;
     s->op = f->op;
     s->n_in = f->n_in;
     s->n_out = f->n_out;
     s->run = f->run;
+    s->run.low = low;
     s->keep = f->keep;
     s->scratch = f->scratch;
     s->macs = f->macs;
@@ -680,8 +682,10 @@ bool cr_plan_make(struct cr_exec *e)
     } else {
         if (!e->want.backward)
             cr_plan_fold(e);
-        cr_plan_fuse(e);
     }
+    cr_plan_low(e);
+    if (!whole(e))
+        cr_plan_fuse(e);
     drop_fused(e);
     e->n_forward = e->n_steps;
     if (!backward_make(e))

@@ -26,6 +26,7 @@ struct cr_pval {
     int other;              /* the same value in the other layout; -1 */
     bool root;              /* read from outside: never reused or fused */
     bool needs;             /* somebody wants its gradient */
+    bool low;               /* holds bfloat16 numbers only; not of gradients */
     bool seed;              /* the gradient of the loss, given from outside */
     int first, last;        /* steps between which it lives */
     size_t offset;          /* in the block; buffers only */
@@ -127,6 +128,11 @@ bool cr_plan_custom(struct cr_exec *exec, const struct cr_pstep *step,
                     bool *cut);
 /* fuse.c: additions and activations, into what makes their operands. */
 void cr_plan_fuse(struct cr_exec *exec);
+/* low.c: products of bfloat16 numbers, and steps that round for them. */
+void cr_plan_low(struct cr_exec *exec);
+/* Before the way back of step f: whether its product is one of bfloat16 there
+ * too. What arrives is rounded if f has taken the `half` behind it. */
+bool cr_plan_low_back(struct cr_exec *exec, const struct cr_pstep *f);
 /* fold.c */
 void cr_plan_fold(struct cr_exec *exec);
 

@@ -48,7 +48,12 @@ const struct cr_section cr_section_amp = {
                   "overflow and underflow happen as they would there. "
                   "Parameters, their updates and the loss are float32. The "
                   "control word to_float of a cell does the same for one "
-                  "cell and those within; both together are an error.",
+                  "cell and those within; both together are an error. "
+                  "Dense layers and products in bfloat16 use AVX512-BF16 where "
+                  "the processor has it. Their sums are float32 then too, but "
+                  "in pairs of products, and numbers below 2^-126 count as 0 "
+                  "in them: what differs is the last bit of a sum before it "
+                  "is rounded to bfloat16.",
         .example = "amp: {level: O2, dtype: bfloat16, cast: {float32: "
                    "[\"dense_relu_sequential.4\"]}}\n",
         .opts = amp_opts,

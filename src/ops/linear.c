@@ -5,7 +5,11 @@
 #include "math/blas.h"
 #include "net/op.h"
 
-enum { X, W, B };
+enum {
+    X,
+    W,
+    B
+};
 
 static bool linear_plan(struct cr_plan *p)
 {
@@ -36,7 +40,9 @@ static void linear_forward(const struct cr_step *s)
                          .alpha = 1,
                          .c = s->y[0],
                          .bias = s->x[B],
-                         .act = s->act };
+                         .act = s->act,
+                         .low = s->low,
+                         .round = s->rounds & CR_Y(0) };
 
     cr_gemms(&g, 1);
 }
@@ -44,8 +50,7 @@ static void linear_forward(const struct cr_step *s)
 /* dx = dy W;  dW = dy' x;  db = column sums of dy */
 static void linear_backward(const struct cr_step *s)
 {
-    int64_t n = cr_rows(&s->in[X]), in = s->in[W].dim[1],
-            out = s->in[W].dim[0];
+    int64_t n = cr_rows(&s->in[X]), in = s->in[W].dim[1], out = s->in[W].dim[0];
     struct cr_gemm g[2];
     int count = 0, held = 0;
 
@@ -60,7 +65,9 @@ static void linear_backward(const struct cr_step *s)
                                        .alpha = 1,
                                        .add = s->add[X],
                                        .c = s->dx[X],
-                                       .mask = s->mask[X] };
+                                       .mask = s->mask[X],
+                                       .low = s->low,
+                                       .round = s->rounds & CR_X(X) };
     if (count > 0 && s->dx[W] == s->x[W]) {
         cr_gemms(g, count); /* reads W before it is updated */
         held = count;
@@ -75,7 +82,9 @@ static void linear_backward(const struct cr_step *s)
                                        .b = s->x[X],
                                        .alpha = (cr_real)s->alpha[W],
                                        .add = s->add[W],
-                                       .c = s->dx[W] };
+                                       .c = s->dx[W],
+                                       .low = s->low,
+                                       .round = s->rounds & CR_X(W) };
     if (count > held)
         cr_gemms(g + held, count - held);
     if (s->dx[B])
@@ -92,6 +101,8 @@ const struct cr_op cr_op_linear = {
     .scales = CR_X(W) | CR_X(B),
     .masks = CR_X(X),
     .acts = true,
+    .low = CR_X(X) | CR_X(W),
+    .rounds = CR_X(X) | CR_X(W) | CR_Y(0),
     .folds = true,
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = linear_plan,

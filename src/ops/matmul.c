@@ -102,6 +102,25 @@ struct work {
     int of; /* whose gradient */
 };
 
+static void multiply(const struct cr_step *s, enum cr_trans ta,
+                     enum cr_trans tb, int64_t m, int64_t n, int64_t k,
+                     const cr_real *a, const cr_real *b, bool add, cr_real *c)
+{
+    struct cr_gemm g = { .ta = ta,
+                         .tb = tb,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .a = a,
+                         .b = b,
+                         .alpha = 1,
+                         .add = add,
+                         .c = c,
+                         .low = s->low };
+
+    cr_gemms(&g, 1);
+}
+
 /* Products in parallel; a single one is parallel by itself. */
 static void share(struct work *w, int64_t n,
                   void (*fn)(void *ctx, int64_t from, int64_t to))
@@ -122,10 +141,10 @@ static void products(void *ctx, int64_t from, int64_t to)
     cr_real *y = w->s->y[0];
 
     for (; from < to; from++)
-        cr_gemm(CR_N, CR_N, q->m, q->n, q->k,
-                a + matrix_of(q, A, from) * q->m * q->k,
-                b + matrix_of(q, B, from) * q->k * q->n, false,
-                y + from * q->m * q->n);
+        multiply(w->s, CR_N, CR_N, q->m, q->n, q->k,
+                 a + matrix_of(q, A, from) * q->m * q->k,
+                 b + matrix_of(q, B, from) * q->k * q->n, false,
+                 y + from * q->m * q->n);
 }
 
 static void matmul_forward(const struct cr_step *s)
@@ -133,8 +152,8 @@ static void matmul_forward(const struct cr_step *s)
     struct work w = { .s = s, .q = shape_of(s) };
 
     if (w.q.count[B] == 1)
-        cr_gemm(CR_N, CR_N, w.q.products * w.q.m, w.q.n, w.q.k, s->x[A],
-                s->x[B], false, s->y[0]);
+        multiply(s, CR_N, CR_N, w.q.products * w.q.m, w.q.n, w.q.k, s->x[A],
+                 s->x[B], false, s->y[0]);
     else
         share(&w, w.q.products, products);
 }
@@ -156,13 +175,14 @@ static void gradients(void *ctx, int64_t from, int64_t to)
             if (matrix_of(q, w->of, i) != from)
                 continue;
             if (w->of == A)
-                cr_gemm(CR_N, CR_T, q->m, q->k, q->n, dy + i * q->m * q->n,
-                        b + matrix_of(q, B, i) * q->k * q->n, add,
-                        dx + from * q->m * q->k);
+                multiply(w->s, CR_N, CR_T, q->m, q->k, q->n,
+                         dy + i * q->m * q->n,
+                         b + matrix_of(q, B, i) * q->k * q->n, add,
+                         dx + from * q->m * q->k);
             else
-                cr_gemm(CR_T, CR_N, q->k, q->n, q->m,
-                        a + matrix_of(q, A, i) * q->m * q->k,
-                        dy + i * q->m * q->n, add, dx + from * q->k * q->n);
+                multiply(w->s, CR_T, CR_N, q->k, q->n, q->m,
+                         a + matrix_of(q, A, i) * q->m * q->k,
+                         dy + i * q->m * q->n, add, dx + from * q->k * q->n);
             add = true;
             if (each == q->products)
                 break;
@@ -177,14 +197,14 @@ static void matmul_backward(const struct cr_step *s)
     bool one = w.q.count[B] == 1; /* then a has all the batches */
 
     if (s->dx[A] && one)
-        cr_gemm(CR_N, CR_T, rows, w.q.k, w.q.n, s->dy[0], s->x[B], s->add[A],
-                s->dx[A]);
+        multiply(s, CR_N, CR_T, rows, w.q.k, w.q.n, s->dy[0], s->x[B],
+                 s->add[A], s->dx[A]);
     else if (s->dx[A])
         share(&w, w.q.count[A], gradients);
     w.of = B;
     if (s->dx[B] && one)
-        cr_gemm(CR_T, CR_N, w.q.k, w.q.n, rows, s->x[A], s->dy[0], s->add[B],
-                s->dx[B]);
+        multiply(s, CR_T, CR_N, w.q.k, w.q.n, rows, s->x[A], s->dy[0],
+                 s->add[B], s->dx[B]);
     else if (s->dx[B])
         share(&w, w.q.count[B], gradients);
 }
@@ -198,6 +218,7 @@ const struct cr_op cr_op_matmul = {
     .inputs = cr_inputs2,
     .function = true,
     .reads = CR_X(A) | CR_X(B),
+    .low = CR_X(A) | CR_X(B),
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = matmul_plan,
     .forward = matmul_forward,

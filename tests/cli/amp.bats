@@ -212,3 +212,35 @@ END
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     diff <(updates a) <(updates b)
 }
+
+@test "bfloat16 by the processor's instructions: one rounding apart from without" {
+    local a=(amp.dtype=bfloat16)
+
+    for level in O1 O2 O3 auto; do
+        CELLRUN_ISA=avx2 "$CELLRUN" trace c.yaml --grad amp.level=$level \
+            "${a[@]}" -o a.npz
+        "$CELLRUN" trace c.yaml --grad amp.level=$level "${a[@]}" \
+            --against a.npz --rtol 8e-3 --atol 4e-4
+        CELLRUN_ISA=avx2 "$CELLRUN" train c.yaml -o a --force -q --epochs 2 \
+            amp.level=$level "${a[@]}"
+        "$CELLRUN" train c.yaml -o b --force -q --epochs 2 amp.level=$level \
+            "${a[@]}"
+        for run in a b; do
+            jq -s 'map(select(.split == "eval")) | last | .loss' \
+                $run/metrics.jsonl
+        done | awk '{ x[NR] = $1 }
+            END { exit !(NR == 2 && x[1] > 0 && x[2] / x[1] > 0.99 &&
+                         x[2] / x[1] < 1.01) }'
+    done
+}
+
+@test "bfloat16: the same bytes with one thread and with three" {
+    # wide enough to be split
+    sed -i 's/\[8, 16\]/[8, 700]/; s/\[16, 3\]/[700, 3]/
+        s/^  act: ReLU/&\n  wide: {Dense: [700, 700]}/' c.yaml
+    for n in 1 3; do
+        "$CELLRUN" train c.yaml -o t$n -q --epochs 1 --threads $n amp.level=O2 \
+            amp.dtype=bfloat16
+    done
+    "$CELLRUN" ckpt diff t1/ckpt/last.safetensors t3/ckpt/last.safetensors
+}

@@ -299,8 +299,7 @@ static void test_rounding(const struct shape *s)
  * subnormal numbers are 0. */
 static void test_low_limits(void)
 {
-    cr_real a[6] = { (cr_real)NAN,      1, (cr_real)INFINITY, 1,
-                     (cr_real)1e-39, 0 };
+    cr_real a[6] = { (cr_real)NAN, 1, (cr_real)INFINITY, 1, (cr_real)1e-39, 0 };
     cr_real b[2] = { 1, 1 }, c[3] = { 7, 7, 7 }, one[1] = { (cr_real)INFINITY };
     struct cr_gemm g = { .m = 3,
                          .n = 1,

@@ -1,0 +1,152 @@
+/*
+ * Low precision that pays: products of bfloat16 numbers.
+ *
+ * In low precision a `half` step stands before each input of a product and
+ * behind its result (precision.c), and rounds what lies in float32 memory.
+ * Where the processor multiplies bfloat16 (cr_gemm_low) the planner does two
+ * things:
+ *
+ *   - a product whose sides hold bfloat16 numbers only, and whose results'
+ *     gradients do, is told so (run.low), in every plan
+ *   - a `half` step that one such product alone reads, or that alone reads
+ *     its result, becomes part of the product (run.rounds), which rounds
+ *     what it reads and writes: that saves two passes over a weight in each
+ *     forward pass and each backward one. Not in plans where every value is
+ *     looked at.
+ *
+ * Both give the numbers that the steps apart give, but for subnormal ones,
+ * which the instructions take for 0. Backward a `half` is a `half`: the
+ * gradient that a product writes for an input that it rounded is rounded as
+ * well, and so is, by its writer or in place, what arrives at a result.
+ */
+#include "net/attr.h"
+#include "net/plan.h"
+
+static const struct cr_half to_bfloat16 = { .type = 1 };
+
+/* A step that rounds to bfloat16 whenever it runs. */
+static bool rounds(const struct cr_pstep *s)
+{
+    const struct cr_half *o = s->run.attr;
+
+    return s->op == &cr_op_half && !o->predict && cr_half_type(o) == CR_BF16;
+}
+
+/* Values that hold bfloat16 numbers only, and steps that multiply such. */
+static void mark(struct cr_exec *e)
+{
+    const struct cr_val *v;
+    int i, k;
+
+    for (v = e->graph->vals; v; v = v->next) {
+        const struct cr_half *o =
+            v->by && v->by->op == &cr_op_half ? v->by->attr : NULL;
+
+        if (v->id >= 0 && e->of[v->id] >= 0 && !(o && o->predict))
+            e->vals[e->of[v->id]].low = v->half == CR_BF16;
+    }
+    for (i = 0; i < e->n_steps; i++) {
+        struct cr_pstep *s = &e->steps[i];
+
+        s->run.low = s->op->low != 0;
+        for (k = 0; k < CR_OP_MAX; k++)
+            if ((s->op->low & CR_X(k)) &&
+                (s->x[k] < 0 || !e->vals[s->x[k]].low))
+                s->run.low = false;
+    }
+}
+
+/* The one step behind number `at` that reads its result, and the input that
+ * it is there; NULL: there is none, or it is read elsewhere too. */
+static struct cr_pstep *reader(struct cr_exec *e, int at, int *input)
+{
+    int y = e->steps[at].y[0], i, k;
+
+    if (e->vals[y].root || e->vals[y].uses != 1)
+        return NULL;
+    for (i = at + 1; i < e->n_steps; i++)
+        for (k = 0; k < e->steps[i].n_in && e->steps[i].op; k++)
+            if (e->steps[i].x[k] == y) {
+                *input = k;
+                return &e->steps[i];
+            }
+    return NULL;
+}
+
+/* A product whose result is rounded, and so is what comes back for it: it may
+ * round what it reads. */
+static bool rounded_behind(struct cr_exec *e, const struct cr_pstep *s)
+{
+    const struct cr_pstep *next;
+    int k;
+
+    if (s->run.rounds & CR_Y(0))
+        return true;
+    next = reader(e, (int)(s - e->steps), &k);
+    return next && rounds(next);
+}
+
+/* The product that makes a value comes first: what goes back for its result
+ * is then known to be rounded. */
+static void fuse(struct cr_exec *e)
+{
+    int i, k, at;
+
+    for (i = 0; i < e->n_steps; i++) {
+        struct cr_pstep *half = &e->steps[i], *s;
+
+        if (!half->op || !rounds(half))
+            continue;
+        at = cr_plan_producer(e, half->x[0], i);
+        s = at >= 0 ? &e->steps[at] : NULL;
+        if (s && s->run.low && (s->op->rounds & CR_Y(0)) &&
+            s->act == CR_ACT_NONE) {
+            s->y[0] = half->y[0];
+            s->run.rounds |= CR_Y(0);
+            half->op = NULL;
+            continue;
+        }
+        s = reader(e, i, &k);
+        if (s && s->run.low && (s->op->rounds & CR_X(k)) &&
+            rounded_behind(e, s)) {
+            s->x[k] = half->x[0];
+            s->run.rounds |= CR_X(k);
+            half->op = NULL;
+        }
+    }
+}
+
+void cr_plan_low(struct cr_exec *e)
+{
+    if (!cr_gemm_low())
+        return;
+    mark(e);
+    if (!e->want.keep && !e->want.eager)
+        fuse(e);
+}
+
+bool cr_plan_low_back(struct cr_exec *e, const struct cr_pstep *f)
+{
+    int grad = e->vals[f->y[0]].grad, i;
+    struct cr_pval *g = &e->vals[grad];
+    struct cr_pstep *s, *w;
+
+    if (!f->run.low || grad < 0)
+        return false;
+    w = g->writers == 1 && g->writer >= 0 ? &e->steps[g->writer] : NULL;
+    if (!(f->run.rounds & CR_Y(0)))
+        return w && rounds(w);
+    for (i = 0; w && i < w->n_in; i++)
+        if (w->dx[i] == grad && w->run.low && (w->op->rounds & CR_X(i)) &&
+            !w->add[i]) {
+            w->run.rounds |= CR_X(i);
+            return true;
+        }
+    s = cr_plan_new(e, CR_BACKWARD, NULL);
+    s->op = &cr_op_half;
+    s->n_in = 1;
+    s->run.attr = &to_bfloat16;
+    s->run.in = s->run.out = f->run.out;
+    s->dy[0] = s->dx[0] = grad;
+    return true;
+}
