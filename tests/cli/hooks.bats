@@ -279,6 +279,22 @@ YAML
     [ "$(losses bare | tail -1)" != "$(jq .loss fusedO0/metrics.jsonl | tail -1)" ]
 }
 
+@test "in low precision, a result of which nothing is made" {
+    small
+    cat >lstm.yaml <<'YAML'
+base: small.yaml
+network: !replace
+  cells: {lstm: {LSTM: {hidden_size: 4}}, out: {Dense: {out_channels: 3}}}
+  construct: |
+    y, _ = lstm(reshape(x, (1, shape(x, 0), 6)))
+    return out(y[0])
+watch: [{at: lstm, hook: backward_pre, scale: 0.5}]
+YAML
+    for level in O0 O2 O3 auto; do
+        run -0 "$CELLRUN" train lstm.yaml -q -o run --force amp.level=$level
+    done
+}
+
 @test "a hook that changes nothing changes no random number" {
     small
     "$CELLRUN" train small.yaml -q -o bare >/dev/null
