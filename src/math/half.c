@@ -8,6 +8,7 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 #define HALF_F16C /* the processor may have instructions for float16 */
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -88,7 +89,11 @@ static void half_round_f16c(int64_t n, const float *x, float *y)
 
 static bool half_has_f16c(void)
 {
-    return cr_isa() >= CR_ISA_AVX2 && __builtin_cpu_supports("f16c");
+    unsigned a, b, c, d;
+
+    /* clang 14 knows no such name for __builtin_cpu_supports */
+    return cr_isa() >= CR_ISA_AVX2 && __get_cpuid(1, &a, &b, &c, &d) &&
+           (c & bit_F16C);
 }
 
 #endif
