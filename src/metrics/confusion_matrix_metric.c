@@ -3,11 +3,20 @@
  * and negatives, each class against all others (semantics.md 10).
  *
  * Of all samples and classes together; or (calculation_method) of each class
- * of each sample, then the mean over the classes, then over the samples,
- * without those that a rate says nothing of: MindSpore's `decrease: mean`, of
- * which its other choices are either a weighting by batches or an error. As in
- * MindSpore an output without positions, (n, classes), is always taken
- * together, and it is `skip_channel: false` that leaves the first class out.
+ * of each sample, where n of these say something. `decrease` makes one number
+ * r of those of a batch, and the batches are weighted:
+ *
+ *   mean           r the mean over classes, then samples; w samples with any
+ *   sum            r the sum; w = n
+ *   mean_channel   r the mean over classes, of batches of one sample; w = n
+ *   sum_channel, sum_batch, none   as sum, where MindSpore takes them: of one
+ *                  sample, of one class, of both
+ *
+ *   result = sum(w r) / sum(w)
+ *
+ * MindSpore's mean_batch is an error in MindSpore, whatever it is given. As
+ * there an output without positions, (n, classes), is always taken together,
+ * and it is `skip_channel: false` that leaves the first class out.
  */
 #include "base/str.h"
 #include "train/metric.h"
@@ -19,6 +28,16 @@ struct confusion_matrix_metric {
     bool skip_channel;
     int metric_name;
     bool calculation_method;
+    int decrease;
+};
+
+enum {
+    DECREASE_NONE,
+    DECREASE_MEAN,
+    DECREASE_SUM,
+    DECREASE_SUM_BATCH,
+    DECREASE_MEAN_CHANNEL,
+    DECREASE_SUM_CHANNEL
 };
 
 enum {
@@ -56,6 +75,13 @@ static const struct cr_opt confusion_matrix_metric_opts[] = {
     CR_BOOL_OR(struct confusion_matrix_metric, calculation_method, false,
                "The rate of each sample, then the mean, where an output has "
                "positions besides classes."),
+    CR_ENUM_OR(struct confusion_matrix_metric, decrease, DECREASE_MEAN,
+               "none|mean|sum|sum_batch|mean_channel|sum_channel",
+               "With calculation_method, what becomes of the rates of a "
+               "batch: their mean over classes, then samples; their sum; the "
+               "others are for batches of one sample (mean_channel, "
+               "sum_channel), one class (sum_batch), or both (none). Batches "
+               "are weighted by what went into them."),
     { 0 },
 };
 
@@ -152,6 +178,7 @@ static void confusion_matrix_metric_add(const void *opts, void *state,
     int64_t samples = batch->spec->dim[0];
     int64_t n = cr_metric_positions(batch) / samples;
 
+    struct cr_metric_mean whole = { 0 }; /* batch */
     struct cr_arena mem = { 0 };
     struct cr_metric_class *of = CR_NEWS(&mem, struct cr_metric_class, classes);
 
@@ -176,11 +203,41 @@ static void confusion_matrix_metric_add(const void *opts, void *state,
             }
         }
         if (mean.all > 0 && batch->spec->rank > 2) {
-            all->of_samples.sum += mean.sum / (double)mean.all;
-            all->of_samples.all++;
+            bool means = o->decrease == DECREASE_MEAN;
+
+            whole.sum += means ? mean.sum / (double)mean.all : mean.sum;
+            whole.all += means ? 1 : mean.all;
         }
     }
+    /* sums are weighted, means over so many are sums already */
+    all->of_samples.sum += o->decrease == DECREASE_MEAN ||
+                                   o->decrease == DECREASE_MEAN_CHANNEL
+                               ? whole.sum
+                               : whole.sum * (double)whole.all;
+    all->of_samples.all += whole.all;
     cr_arena_free(&mem);
+}
+
+/* MindSpore takes one number from a batch, and none else. */
+static const char *confusion_matrix_metric_misfit(const void *opts,
+                                                  const struct cr_spec *output,
+                                                  int axis)
+{
+    const struct confusion_matrix_metric *o = opts;
+    int64_t classes = output->dim[axis] - !o->skip_channel;
+    bool one_class = o->decrease == DECREASE_NONE ||
+                     o->decrease == DECREASE_SUM_BATCH;
+    bool one_sample = o->decrease == DECREASE_NONE ||
+                      o->decrease == DECREASE_MEAN_CHANNEL ||
+                      o->decrease == DECREASE_SUM_CHANNEL;
+
+    if (!o->calculation_method || output->rank < 3)
+        return NULL;
+    if (one_class && classes > 1)
+        return "one class to count (decrease: mean or sum take any)";
+    if (one_sample && output->dim[0] > 1)
+        return "batches of one sample (decrease: mean or sum take any)";
+    return NULL;
 }
 
 static double confusion_matrix_metric_value(const void *opts,
@@ -223,6 +280,7 @@ const struct cr_metric cr_metric_confusion_matrix_metric = {
     },
     .maximize = true,
     .classifies = true,
+    .misfit = confusion_matrix_metric_misfit,
     .size = confusion_matrix_metric_size,
     .add = confusion_matrix_metric_add,
     .value = confusion_matrix_metric_value,

@@ -2,9 +2,10 @@
  * HausdorffDistance: the largest distance from a surface to the other one, or
  * a percentile of the distances (linear between two of them, as NumPy's); both
  * ways unless `directed`. The mean over samples, where MindSpore has the last
- * batch as one picture. Its `crop`, which narrows the picture to what is in
- * it, changes no distance but those of a picture with one row left, which it
- * takes for a line; it is left out.
+ * batch as one picture. `crop` narrows the picture to what is in it, which
+ * changes no distance but those of a picture with one row left: that is a
+ * line, whose surface are its ends; and one position is all inside, so that
+ * it is infinitely far from anything, as in MindSpore.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,11 @@ static const struct cr_opt hausdorff_distance_opts[] = {
                 "Not the largest distance, but this percentile of them."),
     CR_BOOL_OR(struct hausdorff_distance, directed, false,
                "Only from the output to the label."),
+    { .name = "crop", .at = offsetof(struct hausdorff_distance, surface.crop),
+      .type = CR_OPT_BOOL, .need = CR_DEFAULT, .int_default = true,
+      .doc = "Look only at the box around what output and label have; along "
+             "an axis on which it is one position wide there is no "
+             "outside." },
     { 0 },
 };
 

@@ -20,8 +20,34 @@ static int surface_shape(const struct cr_metric_batch *batch, int64_t *dim)
     return rank;
 }
 
+/* Along which axes there are neighbours: all, or, cropped to what either set
+ * has, those along which that is longer than one position. */
+static void surface_axes(const unsigned char *a, const unsigned char *b,
+                         int rank, const int64_t *dim, bool crop, bool *along)
+{
+    int64_t all = 1, first[CR_RANK_MAX] = { 0 };
+    bool some = false;
+
+    for (int k = 0; k < rank; k++) {
+        along[k] = !crop;
+        all *= dim[k];
+    }
+    for (int64_t i = 0; i < all && crop; i++) {
+        int64_t rest = i;
+
+        for (int k = rank - 1; k >= 0 && (a[i] || b[i]); k--) {
+            if (!some)
+                first[k] = rest % dim[k];
+            along[k] = along[k] || rest % dim[k] != first[k];
+            rest /= dim[k];
+        }
+        some = some || a[i] || b[i];
+    }
+}
+
 static void surface_find(struct cr_arena *mem, const unsigned char *in,
-                         int rank, const int64_t *dim, struct points *to)
+                         int rank, const int64_t *dim, const bool *along,
+                         struct points *to)
 {
     int64_t all = 1, n = 0;
 
@@ -35,8 +61,8 @@ static void surface_find(struct cr_arena *mem, const unsigned char *in,
         for (int k = rank - 1; k >= 0 && in[i]; k--) {
             int64_t x = rest % dim[k];
 
-            edge = edge || x == 0 || x == dim[k] - 1 || !in[i - step] ||
-                   !in[i + step];
+            edge = edge || (along[k] && (x == 0 || x == dim[k] - 1 ||
+                                         !in[i - step] || !in[i + step]));
             to->at[n][k] = x;
             rest /= dim[k];
             step *= dim[k];
@@ -101,20 +127,23 @@ void cr_surface_add(const struct cr_surface *opts, struct cr_metric_mean *mean,
         unsigned char *is = CR_NEWS(&mem, unsigned char, n);
         struct points edge[2];
         struct cr_surfaces between;
+        bool along[CR_RANK_MAX], some = false;
 
         for (int64_t k = 0; k < n; k++) {
             said[k] = cr_metric_argmax(batch, i * n + k) == opts->label_idx;
             is[k] = cr_metric_label(batch, i * n + k) == opts->label_idx;
+            some = some || said[k] || is[k];
         }
-        surface_find(&mem, said, rank, dim, &edge[0]);
-        surface_find(&mem, is, rank, dim, &edge[1]);
+        surface_axes(said, is, rank, dim, opts->crop, along);
+        surface_find(&mem, said, rank, dim, along, &edge[0]);
+        surface_find(&mem, is, rank, dim, along, &edge[1]);
         for (int k = 0; k < 2; k++) {
             between.n[k] = edge[k].n;
             between.distance[k] = surface_distances(&mem, &edge[k],
                                                     &edge[1 - k], rank,
                                                     opts->distance_metric);
         }
-        if (edge[0].n > 0 || edge[1].n > 0) {
+        if (some) {
             mean->sum += of(opts, &between);
             mean->all++;
         }

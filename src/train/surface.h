@@ -16,6 +16,7 @@
 struct cr_surface {
     int distance_metric;
     int64_t label_idx;
+    bool crop; /* a picture with one row left is a line */
 };
 #define CR_SURFACE(T) \
     { .name = "distance_metric", .at = offsetof(T, surface.distance_metric), \

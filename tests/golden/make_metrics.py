@@ -141,6 +141,20 @@ for rate in ('sensitivity', 'f1_score', 'accuracy'):
              maps, run(m, hot(maps)), classes=3,
              opts=f'{{metric_name: {rate}, calculation_method: true, '
                   f'skip_channel: {str(skip).lower()}}}')
+ones = [(x[i:i + 1], y[i:i + 1]) for x, y in maps for i in range(len(x))]
+pairs = [(x[:, :2], np.minimum(y, 1)) for x, y in maps]
+pair_ones = [(x[:, :2], np.minimum(y, 1)) for x, y in ones]
+for decrease, skip, data in (
+        ('sum', True, maps), ('sum', False, maps), ('mean_channel', True, ones),
+        ('sum_channel', True, ones), ('sum_channel', False, ones),
+        ('sum_batch', False, pairs), ('none', False, pair_ones)):
+    for rate in ('precision', 'f1_score'):
+        m = train.ConfusionMatrixMetric(skip, rate, True, decrease)
+        case('confusion_matrix_metric',
+             f'{rate} of samples, {decrease}, skip {skip}', data,
+             run(m, hot(data)), classes=data[0][0].shape[1],
+             opts=f'{{metric_name: {rate}, calculation_method: true, '
+                  f'decrease: {decrease}, skip_channel: {str(skip).lower()}}}')
 m = train.ConfusionMatrixMetric(False)
 case('confusion_matrix_metric', 'first class left out', maps,
      run(m, hot(maps)), classes=3, opts='{skip_channel: false}')
@@ -258,10 +272,10 @@ for kind in ('euclidean', 'chessboard', 'taxicab'):
         def surface(leaf, cls, fix=lambda v: v, **opts):
             values = [fix(run(cls(distance_metric=kind, **opts), [s], 1))
                       for s in samples]
-            shown = {k: v for k, v in opts.items() if k != 'crop'}
-            shown['distance_metric'] = kind
+            shown = dict(opts, distance_metric=kind)
             case(leaf, f'{name}, {shown}', data, np.mean(values), classes=3,
-                 opts=str(shown).replace("'", '').replace('True', 'true'))
+                 opts=str(shown).replace("'", '').replace('True', 'true')
+                 .replace('False', 'false'))
 
         surface('hausdorff_distance', train.HausdorffDistance, crop=False)
         surface('hausdorff_distance', train.HausdorffDistance, crop=True,
@@ -273,6 +287,33 @@ for kind in ('euclidean', 'chessboard', 'taxicab'):
                  np.sqrt)):
             surface(leaf, cls, fix)
             surface(leaf, cls, symmetric=True)
+
+# of what is one position wide a surface is the ends, cropped
+lines = np.zeros((3, 2, 5, 6), int)
+lines[0, 0, 2, 1:6], lines[0, 1, 2, 3:5] = 1, 1
+lines[1, 0, 0:4, 3], lines[1, 1, 2:5, 3] = 1, 1
+lines[2, 0, 1, 2:6], lines[2, 1, 1, 2:4], lines[2, 1, 0, 3] = 1, 1, 1
+thin = [(one_hot(said, 2) * 2 - 1., is_) for said, is_ in
+        ((lines[:, 0], lines[:, 1]),)]
+for crop in (True, False):
+    for directed in (True, False):
+        for percentile in (None, 40.):
+            m = train.HausdorffDistance('euclidean', percentile, directed, crop)
+            shown = {'crop': crop, 'directed': directed}
+            if percentile:
+                shown['percentile'] = percentile
+            case('hausdorff_distance', f'lines, {shown}', thin,
+                 np.mean([run(m, [(a, b)], 1) for a, b, in
+                          zip(lines[:, 0], lines[:, 1])]), classes=2,
+                 opts=str(shown).replace("'", '').replace('True', 'true')
+                 .replace('False', 'false'))
+one = np.zeros((1, 4, 5), int)
+one[0, 1, 2] = 1
+for crop in (True, False):
+    m = train.HausdorffDistance(crop=crop)
+    case('hausdorff_distance', f'one position, crop {crop}',
+         [(one_hot(one, 2) * 2 - 1., one)], run(m, [(one[0], one[0])], 1),
+         classes=2, opts=f'{{crop: {str(crop).lower()}}}')
 
 for leaf, cases in wrote.items():
     path = CASES / f'{leaf}.yaml'
