@@ -1,18 +1,35 @@
-/* confusion_matrix: how many samples of each class (rows) were taken for each
- * class (columns). Normalised, what is 0 of 0 counts as 0. */
+/*
+ * confusion_matrix: how many samples of each class (rows) were taken for each
+ * class (columns). Normalised, what is 0 of 0 counts as 0.
+ *
+ * An output without an axis of classes, each of whose numbers has a label of
+ * its own, says class 1 from the threshold on, else 0, as MindSpore's does of
+ * predictions of the label's rank. (A column (n, 1) beside labels (n,) is such
+ * an output here; MindSpore takes it for one class, which is always right.)
+ */
 #include "train/metric.h"
+
+#include <float.h>
 
 enum { NO_NORM, TARGET, PREDICTION, ALL };
 
 struct confusion_matrix {
+    int64_t num_classes;
     int normalize;
+    double threshold;
 };
 
 static const struct cr_opt confusion_matrix_opts[] = {
+    CR_INT_MAY(struct confusion_matrix, num_classes, 2, 1 << 20,
+               "Rows and columns; those of the output unless given, or 2 where "
+               "it has no axis of classes."),
     CR_ENUM_OR(struct confusion_matrix, normalize, NO_NORM,
                "no_norm|target|prediction|all",
                "Numbers as parts of their row, column, or of all; the result "
                "is then called confusion_matrix_target and so on."),
+    CR_REAL_OR(struct confusion_matrix, threshold, 0.5, -DBL_MAX, DBL_MAX,
+               "Without an axis of classes: outputs from here on say 1; 0 for "
+               "logits."),
     { 0 },
 };
 
@@ -26,6 +43,35 @@ static const char *confusion_matrix_called(const void *opts,
 
     (void)arena;
     return name[((const struct confusion_matrix *)opts)->normalize];
+}
+
+static int64_t confusion_matrix_classes(const void *opts, int64_t found)
+{
+    const struct confusion_matrix *o = opts;
+
+    if (o->num_classes == CR_INT_NONE)
+        return found > 0 ? found : 2;
+    return o->num_classes >= found ? o->num_classes : 0;
+}
+
+static void confusion_matrix_add(const void *opts, void *state,
+                                 int64_t classes,
+                                 const struct cr_metric_batch *batch)
+{
+    const struct confusion_matrix *o = opts;
+    int64_t *counts = state, n = cr_count(batch->spec);
+
+    if (cr_metric_classified(batch)) {
+        cr_metric_pairs_add(opts, state, classes, batch);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double label = cr_metric_truth(batch, i);
+
+        if (label >= 0 && label < (double)classes)
+            counts[(int64_t)label * classes +
+                   (batch->output[i] >= (cr_real)o->threshold)]++;
+    }
 }
 
 static int64_t confusion_matrix_table(const void *opts, const void *state,
@@ -60,14 +106,18 @@ const struct cr_metric cr_metric_confusion_matrix = {
         .name = "confusion_matrix",
         .also = CR_ALSO("ConfusionMatrix"),
         .summary = "How many samples of each class were taken for which.",
-        .detail = "Rows are the truth, columns the prediction.",
+        .detail = "Rows are the truth, columns the prediction. Outputs (n, "
+                  "classes, ...) with their labels, or one number for each "
+                  "label, which says 1 from the threshold on.",
         .example = "metrics: [confusion_matrix]\n",
         .opts = confusion_matrix_opts,
         .size = sizeof(struct confusion_matrix),
     },
     .classifies = true,
+    .compares = true,
+    .classes = confusion_matrix_classes,
     .size = cr_metric_pairs_size,
-    .add = cr_metric_pairs_add,
+    .add = confusion_matrix_add,
     .table = confusion_matrix_table,
     .called = confusion_matrix_called,
 };

@@ -16,7 +16,7 @@ struct cr_eval {
     int *from;                  /* the network's column i is the pipe's */
     struct cr_spec label_spec;  /* of one sample */
     int axis;                   /* of the output's classes */
-    int64_t classes;
+    int64_t classes, *rows;     /* of the output; of each metric */
     char *state;                /* of all metrics */
     struct cr_metric_judged *judged; /* of the batch, where blocks are among
                                         them */
@@ -204,6 +204,17 @@ static const char *eval_no_labels(const struct cr_eval *e,
     return NULL;
 }
 
+/* Classes that a metric counts; 0: it cannot. */
+static int64_t eval_rows(const struct cr_eval *e,
+                         const struct cr_metric_use *use,
+                         const struct cr_spec *out)
+{
+    if (!use->metric->classes)
+        return e->classes;
+    return use->metric->classes(use->opts,
+                                eval_no_classes(e, out) ? 0 : e->classes);
+}
+
 /* What a metric lacks; NULL: nothing. */
 static const char *eval_misfit(const struct cr_eval *e,
                                const struct cr_metric_use *use,
@@ -223,6 +234,8 @@ static const char *eval_misfit(const struct cr_eval *e,
         why = eval_no_labels(e, out);
     if (!why && m->misfit)
         why = m->misfit(use->opts, out, e->axis);
+    if (!why && eval_rows(e, use, out) < 1)
+        why = "a 'num_classes' that is not less than its classes";
     return why;
 }
 
@@ -240,6 +253,7 @@ static bool eval_metrics(struct cr_eval *e)
                      ? out.dim[e->axis]
                      : 1;
     e->state_at = CR_NEWS(&e->arena, size_t, e->metrics->n + 1);
+    e->rows = CR_NEWS(&e->arena, int64_t, e->metrics->n + 1);
     e->scores.n = e->metrics->n;
     e->scores.classes = e->classes;
     e->scores.v = CR_NEWS(&e->arena, struct cr_score, e->metrics->n + 1);
@@ -253,8 +267,9 @@ static bool eval_metrics(struct cr_eval *e)
                           use->name, why, cr_show(diag->arena, &out));
             continue;
         }
+        e->rows[i] = eval_rows(e, use, &out);
         e->state_at[i] = e->state_size;
-        e->state_size += (cr_metric_size(use, e->classes) + 15) & ~(size_t)15;
+        e->state_size += (cr_metric_size(use, e->rows[i]) + 15) & ~(size_t)15;
         e->scores.v[i] = (struct cr_score){
             .name = use->name,
             .single = cr_metric_single(use->metric),
@@ -262,9 +277,9 @@ static bool eval_metrics(struct cr_eval *e)
         };
         if (!cr_metric_tabular(use))
             continue;
-        e->scores.v[i].rows = e->classes;
-        e->scores.v[i].table = CR_NEWS(&e->arena, double,
-                                       e->classes * e->classes);
+        e->scores.v[i].rows = e->rows[i];
+        e->scores.v[i].table =
+            CR_NEWS(&e->arena, double, e->rows[i] * e->rows[i]);
     }
     e->state = CR_NEWS(&e->arena, char, e->state_size + 1);
     return ok;
@@ -346,7 +361,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     }
     for (int i = 0; i < e->metrics->n; i++)
         cr_metric_add(&e->metrics->use[i], e->state + e->state_at[i],
-                      e->classes, &m);
+                      e->rows[i], &m);
     return true;
 }
 
@@ -359,7 +374,7 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
         struct cr_score *score = &e->scores.v[i];
 
         if (score->single)
-            score->value = cr_metric_value(use, state, e->classes);
+            score->value = cr_metric_value(use, state, e->rows[i]);
         if (isnan(score->value))
             score->value = (double)NAN; /* never printed as -nan */
         if (use->metric->curve) {
@@ -372,7 +387,7 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
                                    sizeof *curve);
             score->columns = 3;
         } else if (score->table) {
-            score->columns = cr_metric_table(use, state, e->classes,
+            score->columns = cr_metric_table(use, state, e->rows[i],
                                              (double *)score->table);
         }
     }

@@ -225,6 +225,21 @@ static int64_t metric_classes(const struct cr_metric_batch *batch)
     return batch->spec->dim[batch->axis];
 }
 
+bool cr_metric_classified(const struct cr_metric_batch *batch)
+{
+    const struct cr_spec *out = batch->spec, *label = batch->label_spec;
+    bool one_hot = label->type == CR_REAL;
+
+    if (out->rank < 2 || batch->axis < 1 || batch->axis >= out->rank ||
+        metric_classes(batch) < 2 || (label->type != CR_I32 && !one_hot) ||
+        label->rank != out->rank - !one_hot)
+        return false;
+    for (int i = 0; i < label->rank; i++)
+        if (label->dim[i] != out->dim[i + (!one_hot && i >= batch->axis)])
+            return false;
+    return true;
+}
+
 int64_t cr_metric_positions(const struct cr_metric_batch *batch)
 {
     return cr_count(batch->spec) / metric_classes(batch);

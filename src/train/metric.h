@@ -45,6 +45,10 @@ struct cr_metric {
      * well. */
     const char *(*misfit)(const void *opts, const struct cr_spec *output,
                           int axis);
+    /* Optional: the classes that it counts and has a table of, where the
+     * output has so many (0: no axis of classes); 0: it cannot. NULL: those of
+     * the output. */
+    int64_t (*classes)(const void *opts, int64_t found);
     int64_t top;
     double (*of)(const void *opts, struct cr_metric_class counts);
     /* Optional: where the options, which begin with struct cr_metric_marks,
@@ -131,6 +135,9 @@ bool cr_metric_tabular(const struct cr_metric_use *use);
  * labels of the shape without that axis as integers, or of the outputs' shape,
  * one-hot. */
 
+/* Whether outputs and labels are such; else each number of the output has a
+ * label. */
+bool cr_metric_classified(const struct cr_metric_batch *batch);
 /* Number of positions that have a label: elements of the other dimensions.
  * Those of a sample stand together. */
 int64_t cr_metric_positions(const struct cr_metric_batch *batch);

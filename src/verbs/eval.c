@@ -160,7 +160,7 @@ static bool eval_confusion(const struct cr_model *model,
 {
     const struct cr_score *score = cr_score_find(scores, "confusion_matrix");
     struct cr_buf b = { .arena = model->config->arena };
-    int64_t n = scores->classes;
+    int64_t n = score->rows;
 
     cr_buf_str(&b, "truth");
     for (int64_t i = 0; i < n; i++) {
@@ -188,8 +188,8 @@ static int64_t eval_of_class(const struct cr_scores *scores, int64_t class)
     const struct cr_score *all = cr_score_find(scores, "confusion_matrix");
     double sum = 0;
 
-    for (int64_t k = 0; k < scores->classes; k++)
-        sum += all->table[class * scores->classes + k];
+    for (int64_t k = 0; k < all->rows; k++)
+        sum += all->table[class * all->rows + k];
     return (int64_t)sum;
 }
 

@@ -95,3 +95,58 @@ END2
     run -0 "$CELLRUN" eval --ckpt run/ckpt/last --metrics roc
     [ "eval.$output" = "$(grep '^eval.roc' summary)" ]
 }
+
+@test "a confusion matrix of one number for each sample, from a threshold on" {
+    perl -e 'print pack "l<*", map { $_ * 7 % 3 > 0 } 0 .. 299' |
+        npy train-y.npy '<i4' '(300,)'
+    perl -e 'print pack "l<*", map { $_ * 7 % 3 > 0 } 0 .. 99' |
+        npy eval-y.npy '<i4' '(100,)'
+    sed -i 's/^  out: .*/  out: {Dense: [16, 1]}/; s/^loss: .*/loss: {inputs: [z, label], cells: {bce: BCEWithLogitsLoss}, construct: "return bce(z, expand_dims(cast(label, float32), 1))"}/' c.yaml
+    sed -i '/^blocks:/,$d' c.yaml
+    many='metrics=[{ConfusionMatrix: {threshold: 0.0}}, {ConfusionMatrix: {threshold: 0.0, normalize: target}}, loss]'
+    "$CELLRUN" train c.yaml -o run -q "$many" --json >out.json
+    # 34 samples of class 0, 66 of class 1
+    jq -e '.eval.confusion_matrix | map(add) == [34, 66]' out.json
+    jq -e '.eval.confusion_matrix | .[1][1] > 55' out.json
+    jq -e '.eval.confusion_matrix_target | map(add | . * 1000 | round) == [1000, 1000]' out.json
+    run -0 "$CELLRUN" eval --ckpt run -q --confusion - --metrics loss
+    [ "$(grep -A2 '^truth,' <<<"$output" | cut -d, -f1 | xargs)" = "truth 0 1" ]
+    run -0 "$CELLRUN" train c.yaml -o wide -q --json --steps 2 \
+        'metrics=[{ConfusionMatrix: {num_classes: 4}}]'
+    jq -e '.eval.confusion_matrix | length == 4 and (map(add) == [34, 66, 0, 0])' <<<"$output"
+}
+
+@test "what MindSpore cannot count is refused" {
+    run -0 "$CELLRUN" check c.yaml 'metrics=[{ConfusionMatrix: {num_classes: 5}}]'
+    run -2 "$CELLRUN" check c.yaml 'metrics=[{ConfusionMatrix: {num_classes: 2}}]'
+    [[ $output == *"the metric 'confusion_matrix' needs a 'num_classes' that is not less than its classes; the output is (16, 3)"* ]]
+    run -0 "$CELLRUN" train c.yaml -q -o run --json --steps 2 \
+        'metrics=[{ConfusionMatrix: {num_classes: 5}}, precision, recall, F1]'
+    jq -e '.eval.confusion_matrix | map(length) == [5, 5, 5, 5, 5]' <<<"$output"
+    run -0 "$CELLRUN" eval --ckpt run -q --per-class
+    [[ $output == *"class"*"precision"* ]]
+    # positions besides classes: rates of samples
+    perl -e 'print pack "f<*", map { sin } 1 .. 8 * 3 * 4' | npy m.npy '<f4' '(8, 3, 4)'
+    perl -e 'print pack "l<*", map { $_ % 3 } 1 .. 32' | npy l.npy '<i4' '(8, 4)'
+    cat >map.yaml <<'END'
+dataset:
+  train: {NumpySlicesDataset: {data: [m.npy, l.npy], column_names: [x, label]}}
+  eval: {NumpySlicesDataset: {data: [m.npy, l.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 4}}
+network: {p: {PReLU: {channel: 3}}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    rate() {
+        run "-$1" "$CELLRUN" check map.yaml "metrics=[{ConfusionMatrixMetric: {calculation_method: true, decrease: $2}}]" "${@:3}"
+    }
+    rate 0 sum
+    rate 2 none
+    [[ $output == *"needs one class to count (decrease: mean or sum take any)"* ]]
+    rate 2 sum_channel
+    [[ $output == *"needs batches of one sample (decrease: mean or sum take any)"* ]]
+    rate 0 sum_channel datapipe.batch.batch_size=1
+    rate 2 mean_batch
+    [[ $output == *"expected none, mean, sum, sum_batch, mean_channel or sum_channel"* ]]
+}

@@ -112,6 +112,27 @@ for norm in ('target', 'prediction', 'all'):
          classes=4, opts=f'{{normalize: {norm}}}',
          called=f'confusion_matrix_{norm}', table=table)
 
+# (without the random numbers of the others)
+said = [(np.arange(7) % 5 / 4, np.array([0, 1, 1, 0, 1, 1, 0])),
+        (np.array([.5, .25]), np.array([0, 1]))]
+wide = [(np.arange(12).reshape(2, 3, 2) * 7 % 11 / 8,
+         np.arange(12).reshape(2, 3, 2) % 2)]
+for norm in ('no_norm', 'target'):
+    for name, data, threshold in (('numbers', said, .5), ('numbers', said, .75),
+                                  ('maps of numbers', wide, .5)):
+        m = train.ConfusionMatrix(2, norm, threshold)
+        more = {} if norm == 'no_norm' else {
+            'called': 'confusion_matrix_target'}
+        case('confusion_matrix', f'{name} from {threshold} on, {norm}', data,
+             classes=2, opts=f'{{normalize: {norm}, threshold: {threshold}}}',
+             table=run(m, data), **more)
+m = train.ConfusionMatrix(3)
+case('confusion_matrix', 'numbers, three classes', said, classes=3,
+     opts='{num_classes: 3}', table=run(m, said))
+m = train.ConfusionMatrix(5)
+case('confusion_matrix', 'more classes than the output', flat, classes=5,
+     opts='{num_classes: 5}', table=run(m, flat))
+
 RATES = ('sensitivity specificity precision negative_predictive_value '
          'miss_rate fall_out false_discovery_rate false_omission_rate '
          'prevalence_threshold threat_score accuracy balanced_accuracy '
