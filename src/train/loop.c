@@ -678,12 +678,14 @@ enum cr_end cr_train_steps(struct cr_train *t, int64_t n,
     t->state.per_epoch = t->per_epoch;
     t->state.micro = t->micro;
     loop_begin(&l);
-    for (int64_t i = 0; i < n && end == CR_END_NONE; i++) {
+    while (end == CR_END_NONE && cr_state_updates(&t->state) < n) {
+        int64_t before = cr_state_updates(&t->state);
+
         end = loop_step(&l, &seen);
         if (end != CR_END_NONE)
             break;
-        loop_advance(t, &seen, cr_state_updates(&t->state));
-        if (!each(ctx, t->loss))
+        loop_advance(t, &seen, before);
+        if (cr_state_updates(&t->state) > before && !each(ctx, t->loss))
             end = CR_END_DONE;
     }
     return end == CR_END_NONE ? CR_END_DONE : end;

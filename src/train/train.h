@@ -172,8 +172,9 @@ struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
 
 /* Does nothing for a run that was over already. */
 enum cr_end cr_train_loop(struct cr_train *t);
-/* N steps and no more: no evaluation, no record, no file. `each` is told the
- * loss of every step; false: that was the last. */
+/* N updates and no more: no evaluation, no record, no file. `each` is told the
+ * loss of every update, not of one that is left out; false: that was the last.
+ */
 enum cr_end cr_train_steps(struct cr_train *t, int64_t n,
                            bool (*each)(void *ctx, double loss), void *ctx);
 /* Builds all and does one step and one batch of evaluation; no files. */

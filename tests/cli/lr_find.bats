@@ -88,3 +88,16 @@ setup() {
     rm train-x.npy
     run -3 "$CELLRUN" lr-find c.yaml
 }
+
+@test "updates that the loss scale leaves out have no rate" {
+    # all data in a batch, so that batches left out with them change nothing
+    set=(datapipe.batch.batch_size=300 network.drop.Dropout.p=0 --max 1)
+    "$CELLRUN" lr-find c.yaml --json "${set[@]}" >plain
+    "$CELLRUN" lr-find c.yaml --json "${set[@]}" amp.level=O2 >half
+    "$CELLRUN" train c.yaml -q -o run amp.level=O2 train.steps=20 >summary
+    grep -q '^skipped: [1-9]' summary
+    jq -es '.[0].points as $p | .[1].points as $q | ($p | length) == 100 and
+            ($q | length) == 100 and
+            ([range(100) | $p[.][1] - $q[.][1] | fabs] | max) < 0.02 and
+            $p[99][1] < $p[0][1] - 0.2' plain half
+}
