@@ -49,7 +49,12 @@ static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
     struct cr_reals weight = { 0 };
     struct cr_val *lp, *p, *v;
 
-    if (x->rank < 2 || (!classes && !cr_loss_same(b, in)))
+    if (x->rank < 2) {
+        cr_fail(b, CR_E_SHAPE, "output %s is not (batch, classes, ...)",
+                cr_show(cr_build_arena(b), x));
+        return NULL;
+    }
+    if (!classes && !cr_loss_same(b, in))
         return NULL;
     if (!cr_loss_classes(b, o->weight, in[1], x->dim[1], &weight))
         return NULL;

@@ -747,8 +747,10 @@ struct cr_net *cr_net_build(struct cr_config *config,
     net->want = *want;
     if (net->want.batch < 1)
         net->want.batch = 1;
-    if (!build_all(net) || !cr_net_freeze(net))
+    if (!build_all(net) || !cr_net_freeze(net)) {
+        assert(net->diag->errors > 0); /* whoever gave up has said why */
         return NULL;
+    }
     net->hyper = CR_NEWS(net->arena, struct cr_hyper, net->n_params + 1);
     for (i = 0; i < net->n_params; i++)
         net->hyper[i].lr = NAN;
