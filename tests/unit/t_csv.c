@@ -366,7 +366,7 @@ static void labels(void)
     cr_buf_str(&b, "0.5\n");
     put("t.csv", b.text);
     same(cr_strndup(&conf_mem, table("columns: {label: label}", ""), 30),
-         "label float32 (): 0; 3; 6; 9; ", "then one that is not whole");
+         "label " REALS " (): 0; 3; 6; 9; ", "then one that is not whole");
     cr_buf_str(&b, "-\n");
     put("t.csv", b.text);
     same(table("columns: {label: label}", ""),
