@@ -7,7 +7,10 @@
  *   c                   the same of an lstm; of a gru's steps, L of them
  *   g (L, N, g H)       the gates, where there are several
  *
- * scratch:
+ * scratch, forward
+ *   wt (H, g H)         the weight turned, so that no step has to
+ *   none (g H)          a bias of zeros
+ * backward
  *   dg (L, N, g H)      gradients of the gates
  *   dh, dc (N, H)
  * and in low precision
@@ -82,6 +85,8 @@ static bool sizes(struct cr_plan *p, const struct cr_recur_kind *kind,
         fits = cr_add(&gates, gates, gates) && cr_add(&gates, gates, row) &&
                cr_add(&gates, gates, states);
     fits = fits && cr_add(&gates, gates, one) && cr_add(&gates, gates, one) &&
+           cr_mul(&row, size, (size + 1) * kind->gates) &&
+           cr_add(&gates, gates, row) &&
            cr_mul(&p->scratch, gates, sizeof(cr_real));
     return fits ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -145,8 +150,9 @@ struct run {
     const struct cr_recur *o;
     int64_t steps, n, size, gates; /* gates: all of a sample */
     cr_real *h, *c, *g;            /* kept */
-    cr_real *dg, *dh, *dc;         /* scratch */
-    bool rounds;                   /* in low precision, with these: */
+    cr_real *wt, *none;            /* scratch */
+    cr_real *dg, *dh, *dc;
+    bool rounds; /* in low precision, with these: */
     cr_real *dp, *room, *dx, *part, *low;
     bool direct; /* dg is dx */
     int64_t at;  /* the step */
@@ -168,7 +174,9 @@ static struct run run_of(const struct cr_step *s,
     r.h = s->keep;
     r.c = r.h + states;
     r.g = kind->cell || kind->keeps ? r.c + states : r.c;
-    r.dg = s->scratch;
+    r.wt = s->scratch;
+    r.none = r.wt + r.size * r.gates;
+    r.dg = r.none + r.gates;
     r.dh = r.dg + r.steps * r.n * r.gates;
     r.dc = r.dh + r.n * r.size;
     r.rounds = o->low != CR_RECUR_FULL;
@@ -241,11 +249,11 @@ static void soon(const struct run *r, const cr_real *x, int64_t i, int64_t to)
 /* What low precision adds to a row; i is its sample. */
 static void lower(const struct run *r, int64_t i, struct cr_recur_row *row)
 {
+    if (!r->rounds)
+        return;
     row->o = r->o;
     row->b = r->s->x[B];
     row->biased = r->s->in[B].rank > 0;
-    if (!r->rounds)
-        return;
     row->room = r->room + i * r->gates;
     row->dx = r->dx + i * r->gates;
 }
@@ -281,6 +289,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
             .n = r->size,
             .act = r->o->nonlinearity,
             .x = x + at * r->gates,
+            .b = r->s->x[B] ? r->s->x[B] : r->none,
             .h0 = state(r, r->h, before(r)) + i * r->size,
             .c0 = state(r, r->c, before(r)) + i * r->size,
             .g = gates_at(r) + i * r->gates,
@@ -323,25 +332,42 @@ static void last_state(const struct run *r, cr_real *from, cr_real *to)
                (size_t)(r->n * r->size) * sizeof *to);
 }
 
+/* wt = w', in squares that stay in the first cache */
+static void turn_rows(void *ctx, int64_t from, int64_t to)
+{
+    const struct run *r = ctx;
+    const cr_real *w = r->s->x[W];
+    int64_t square = 16, i, j, jj;
+
+    for (jj = 0; jj < r->gates; jj += square)
+        for (i = from; i < to; i++)
+            for (j = jj; j < r->gates && j < jj + square; j++)
+                r->wt[i * r->gates + j] = w[j * r->size + i];
+}
+
 void cr_recur_forward(const struct cr_step *s, const struct cr_recur_kind *kind)
 {
     struct run r = run_of(s, kind);
     double cost = (double)r.gates * 2;
+    bool turned = r.steps > 1;
+
+    if (turned)
+        cr_each_few(r.size, (double)r.gates, &r, turn_rows);
+    memset(r.none, 0, (size_t)r.gates * sizeof *r.none);
 
     first_state(&r, s->x[H0], r.h);
     if (kind->cell)
         first_state(&r, s->x[C0], r.c);
     for (r.at = 0; r.at < r.steps; r.at++) {
         struct cr_gemm g = { .ta = CR_N,
-                             .tb = CR_T,
+                             .tb = turned ? CR_N : CR_T,
                              .m = r.n,
                              .n = r.gates,
                              .k = r.size,
                              .a = operand(&r, before(&r), 1),
-                             .b = s->x[W],
+                             .b = turned ? r.wt : s->x[W],
                              .alpha = 1,
-                             .c = gates_at(&r),
-                             .bias = r.rounds ? NULL : s->x[B] };
+                             .c = gates_at(&r) };
 
         cr_gemms(&g, 1);
         cr_each_few(r.n, cost, &r, forward_rows);

@@ -59,19 +59,19 @@ struct cr_recur_row {
     int64_t n; /* H */
     int act;
     const cr_real *x; /* of the input: g n */
+    const cr_real *b; /* the state's: g n */
     const cr_real *h0, *c0;
-    /* forward: h0 W' + b comes in; what backward wants is left */
+    /* forward: h0 W' comes in; what backward wants is left */
     cr_real *g;
     cr_real *h, *c;
     /* backward: the gradients of h and c come in; what reaches h0, other than
      * through w, and c0 goes out */
     cr_real *dh, *dc;
     cr_real *dg; /* the gradient of x goes out */
-    /* In low precision g comes in as the product alone, and dg goes out as
-     * its gradient, that of x as dx. */
+    /* In low precision b is NULL where there is none, and in backward; dg goes
+     * out as the gradient of the product, that of x as dx. */
     const struct cr_recur *o;
     bool biased;
-    const cr_real *b;   /* forward */
     cr_real *dx, *room; /* room: g n numbers */
 };
 

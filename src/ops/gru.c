@@ -9,23 +9,24 @@
 #include <string.h>
 
 /* left in g: r, z and u_n; in c: n */
-CR_CLONES static void gru_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void gru_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
-    const cr_real *x = w->x, *h0 = w->h0;
+    const cr_real *x = w->x, *b = w->b, *h0 = w->h0;
     cr_real *gr = w->g, *gz = gr + n, *gu = gz + n, *h = w->h, *c = w->c;
 
     CR_SIMD
     for (k = 0; k < 2 * n; k++)
-        gr[k] = cr_sigmoid(gr[k] + x[k]);
+        gr[k] = cr_sigmoid(gr[k] + x[k] + b[k]);
     CR_SIMD
     for (k = 0; k < n; k++) {
+        gu[k] += b[2 * n + k];
         c[k] = cr_tanh(x[2 * n + k] + gr[k] * gu[k]);
         h[k] = c[k] + gz[k] * (h0[k] - c[k]);
     }
 }
 
-CR_CLONES static void gru_back_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void gru_back_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *gr = w->g, *gz = gr + n, *gu = gz + n;

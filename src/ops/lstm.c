@@ -8,22 +8,22 @@
 #include <string.h>
 
 /* Short loops: a processor looks ahead over several of their rounds. */
-CR_CLONES static void lstm_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void lstm_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
-    const cr_real *x = w->x, *c0 = w->c0;
+    const cr_real *x = w->x, *b = w->b, *c0 = w->c0;
     cr_real *gi = w->g, *gf = gi + n, *gg = gf + n, *go = gg + n;
     cr_real *h = w->h, *c = w->c;
 
     CR_SIMD
     for (k = 0; k < 2 * n; k++)
-        gi[k] = cr_sigmoid(gi[k] + x[k]);
+        gi[k] = cr_sigmoid(gi[k] + x[k] + b[k]);
     CR_SIMD
     for (k = 0; k < n; k++)
-        gg[k] = cr_tanh(gg[k] + x[2 * n + k]);
+        gg[k] = cr_tanh(gg[k] + x[2 * n + k] + b[2 * n + k]);
     CR_SIMD
     for (k = 0; k < n; k++)
-        go[k] = cr_sigmoid(go[k] + x[3 * n + k]);
+        go[k] = cr_sigmoid(go[k] + x[3 * n + k] + b[3 * n + k]);
     CR_SIMD
     for (k = 0; k < n; k++) {
         c[k] = gf[k] * c0[k] + gi[k] * gg[k];
@@ -31,7 +31,7 @@ CR_CLONES static void lstm_row(const struct cr_recur_row *w)
     }
 }
 
-CR_CLONES static void lstm_back_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void lstm_back_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *gi = w->g, *gf = gi + n, *gg = gf + n, *go = gg + n;

@@ -4,27 +4,27 @@
 
 #include <string.h>
 
-CR_CLONES static void rnn_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void rnn_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
-    const cr_real *x = w->x, *g = w->g;
+    const cr_real *x = w->x, *g = w->g, *b = w->b;
     cr_real *h = w->h;
 
     if (w->act == CR_RECUR_TANH) {
         CR_SIMD
         for (k = 0; k < n; k++)
-            h[k] = cr_tanh(x[k] + g[k]);
+            h[k] = cr_tanh(x[k] + g[k] + b[k]);
     } else {
         CR_SIMD
         for (k = 0; k < n; k++) {
-            cr_real v = x[k] + g[k];
+            cr_real v = x[k] + g[k] + b[k];
 
             h[k] = v < 0 ? 0 : v; /* NaN stays */
         }
     }
 }
 
-CR_CLONES static void rnn_back_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void rnn_back_row(const struct cr_recur_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *h = w->h;
