@@ -377,9 +377,10 @@ const struct cr_verb cr_verb_bench = {
         .name = "bench",
         .summary = "Time a network's steps in training and prediction.",
         .detail =
-            "Prints the processor's multiply-add peak, and for one thread "
-            "and all (or --threads N) time per step, samples per second and "
-            "the part of the peak that products reach; then, for all "
+            "Prints the processor's multiply-add peak in float32, and for one "
+            "thread and all (or --threads N) time per step, samples per second "
+            "and the part of the peak that products reach (those of bfloat16 "
+            "may go beyond it, see section amp); then, for all "
             "threads and in training if there is any, the time of each cell "
             "on the way forward and back (its updates included), its part "
             "of the peak, and the bytes of its operands per second, those "

@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "ckpt/load.h"
 #include "math/blas.h"
+#include "math/half.h"
 #include "math/rng.h"
 #include "net/cell.h"
 #include "train/view.h"
@@ -141,7 +142,8 @@ static double selftest_gemm(const struct cr_gemm *g)
     return worst;
 }
 
-static void selftest_products(struct job *j)
+/* low: of bfloat16, by the instructions for it. */
+static void selftest_products(struct job *j, bool low)
 {
     static const int64_t sizes[][3] = { { 1, 1, 1 },
                                         { 3, 5, 7 },
@@ -156,18 +158,25 @@ static void selftest_products(struct job *j)
         for (t = 0; t < 4; t++) {
             struct cr_arena mem = { 0 };
             int64_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+            cr_real *a = selftest_numbers(&mem, m * k, 1);
+            cr_real *b = selftest_numbers(&mem, k * n, 2);
             struct cr_gemm g = { .ta = t & 1 ? CR_T : CR_N,
                                  .tb = t & 2 ? CR_T : CR_N,
                                  .m = m,
                                  .n = n,
                                  .k = k,
-                                 .a = selftest_numbers(&mem, m * k, 1),
-                                 .b = selftest_numbers(&mem, k * n, 2),
+                                 .a = a,
+                                 .b = b,
                                  .alpha = 1,
                                  .c = selftest_numbers(&mem, m * n, 3),
                                  .bias = selftest_numbers(&mem, n, 4),
-                                 .act = CR_ACT_RELU };
+                                 .act = CR_ACT_RELU,
+                                 .low = low };
 
+            if (low) {
+                cr_half_round(CR_BF16, m * k, a, a);
+                cr_half_round(CR_BF16, k * n, b, b);
+            }
             if (!(selftest_gemm(&g) < 1))
                 why =
                     cr_strf(j->cli->arena,
@@ -175,7 +184,9 @@ static void selftest_products(struct job *j)
                             m, n, k);
             cr_arena_free(&mem);
         }
-    selftest_says(j, cr_strf(j->cli->arena, "products (%s)", cr_blas_name()),
+    selftest_says(j,
+                  low ? "products of bfloat16 (avx512_bf16)"
+                      : cr_strf(j->cli->arena, "products (%s)", cr_blas_name()),
                   why);
 }
 
@@ -314,8 +325,7 @@ static double selftest_loss(struct cr_exec *e)
 
 static bool selftest_near(double g, double want)
 {
-    return isfinite(want) &&
-           fabs(g - want) <= TOLERANCE * fmax(1, fabs(want));
+    return isfinite(want) && fabs(g - want) <= TOLERANCE * fmax(1, fabs(want));
 }
 
 /* Whether g is the slope of the loss at x: between both sides or, where a
@@ -623,7 +633,9 @@ static int selftest_run(struct cr_cli *cli)
         return 0;
     cr_par_start(cli->threads > 0 ? cli->threads : cr_par_cpus());
     if (!j.o->cell)
-        selftest_products(&j);
+        selftest_products(&j, false);
+    if (!j.o->cell && cr_gemm_low())
+        selftest_products(&j, true);
     for (p = cr_list(CR_KIND_CELL); *p; p++)
         selftest_gradients(&j, *p, false);
     for (p = cr_list(CR_KIND_LOSS); *p; p++)
