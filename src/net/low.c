@@ -116,13 +116,32 @@ static void fuse(struct cr_exec *e)
     }
 }
 
+/* A `half` step whose input nobody else reads rounds it where it lies. */
+static void in_place(struct cr_exec *e)
+{
+    int i, at;
+
+    for (i = 0; i < e->n_steps; i++) {
+        const struct cr_pstep *s = &e->steps[i];
+
+        if (s->op != &cr_op_half || s->same || e->vals[s->x[0]].alias >= 0)
+            continue;
+        at = cr_plan_producer(e, s->x[0], i);
+        if (at >= 0 && !(e->steps[at].op->reads & CR_Y(0)))
+            e->vals[s->x[0]].alias = s->y[0];
+    }
+}
+
 void cr_plan_low(struct cr_exec *e)
 {
-    if (!cr_gemm_low())
-        return;
-    mark(e);
-    if (!e->want.keep && !e->want.eager)
+    bool apart = e->want.keep || e->want.eager;
+
+    if (cr_gemm_low())
+        mark(e);
+    if (cr_gemm_low() && !apart)
         fuse(e);
+    if (!apart)
+        in_place(e);
 }
 
 bool cr_plan_low_back(struct cr_exec *e, const struct cr_pstep *f)
@@ -149,4 +168,14 @@ bool cr_plan_low_back(struct cr_exec *e, const struct cr_pstep *f)
     s->run.in = s->run.out = f->run.out;
     s->dy[0] = s->dx[0] = grad;
     return true;
+}
+
+void cr_plan_low_gave(struct cr_exec *e, const struct cr_pstep *f, int at)
+{
+    const struct cr_pstep *s = &e->steps[at];
+
+    if (f->op == &cr_op_half && s->dx[0] >= 0 && !s->add[0] &&
+        e->vals[f->x[0]].uses == 1 && !e->vals[s->dx[0]].root &&
+        !e->vals[cr_plan_base(e, s->dy[0])].root)
+        e->vals[s->dx[0]].alias = s->dy[0];
 }

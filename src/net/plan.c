@@ -539,6 +539,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
         if (x >= 0 && e->vals[x].needs)
             cr_plan_write(e, at, i, x);
     }
+    cr_plan_low_gave(e, f, at);
     return true;
 }
 

@@ -133,6 +133,9 @@ void cr_plan_low(struct cr_exec *exec);
 /* Before the way back of step f: whether its product is one of bfloat16 there
  * too. What arrives is rounded if f has taken the `half` behind it. */
 bool cr_plan_low_back(struct cr_exec *exec, const struct cr_pstep *f);
+/* Behind the way back of step f, step number `at`: a gradient that it alone
+ * reads is rounded where it lies. */
+void cr_plan_low_gave(struct cr_exec *exec, const struct cr_pstep *f, int at);
 /* fold.c */
 void cr_plan_fold(struct cr_exec *exec);
 

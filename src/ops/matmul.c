@@ -102,7 +102,8 @@ struct work {
     int of; /* whose gradient */
 };
 
-static void multiply(const struct cr_step *s, enum cr_trans ta,
+/* to: what it makes, a bit of .rounds. */
+static void multiply(const struct cr_step *s, unsigned to, enum cr_trans ta,
                      enum cr_trans tb, int64_t m, int64_t n, int64_t k,
                      const cr_real *a, const cr_real *b, bool add, cr_real *c)
 {
@@ -116,7 +117,8 @@ static void multiply(const struct cr_step *s, enum cr_trans ta,
                          .alpha = 1,
                          .add = add,
                          .c = c,
-                         .low = s->low };
+                         .low = s->low,
+                         .round = s->rounds & to };
 
     cr_gemms(&g, 1);
 }
@@ -141,7 +143,7 @@ static void products(void *ctx, int64_t from, int64_t to)
     cr_real *y = w->s->y[0];
 
     for (; from < to; from++)
-        multiply(w->s, CR_N, CR_N, q->m, q->n, q->k,
+        multiply(w->s, CR_Y(0), CR_N, CR_N, q->m, q->n, q->k,
                  a + matrix_of(q, A, from) * q->m * q->k,
                  b + matrix_of(q, B, from) * q->k * q->n, false,
                  y + from * q->m * q->n);
@@ -152,8 +154,8 @@ static void matmul_forward(const struct cr_step *s)
     struct work w = { .s = s, .q = shape_of(s) };
 
     if (w.q.count[B] == 1)
-        multiply(s, CR_N, CR_N, w.q.products * w.q.m, w.q.n, w.q.k, s->x[A],
-                 s->x[B], false, s->y[0]);
+        multiply(s, CR_Y(0), CR_N, CR_N, w.q.products * w.q.m, w.q.n, w.q.k,
+                 s->x[A], s->x[B], false, s->y[0]);
     else
         share(&w, w.q.products, products);
 }
@@ -175,12 +177,12 @@ static void gradients(void *ctx, int64_t from, int64_t to)
             if (matrix_of(q, w->of, i) != from)
                 continue;
             if (w->of == A)
-                multiply(w->s, CR_N, CR_T, q->m, q->k, q->n,
+                multiply(w->s, 0, CR_N, CR_T, q->m, q->k, q->n,
                          dy + i * q->m * q->n,
                          b + matrix_of(q, B, i) * q->k * q->n, add,
                          dx + from * q->m * q->k);
             else
-                multiply(w->s, CR_T, CR_N, q->k, q->n, q->m,
+                multiply(w->s, 0, CR_T, CR_N, q->k, q->n, q->m,
                          a + matrix_of(q, A, i) * q->m * q->k,
                          dy + i * q->m * q->n, add, dx + from * q->k * q->n);
             add = true;
@@ -197,13 +199,13 @@ static void matmul_backward(const struct cr_step *s)
     bool one = w.q.count[B] == 1; /* then a has all the batches */
 
     if (s->dx[A] && one)
-        multiply(s, CR_N, CR_T, rows, w.q.k, w.q.n, s->dy[0], s->x[B],
+        multiply(s, 0, CR_N, CR_T, rows, w.q.k, w.q.n, s->dy[0], s->x[B],
                  s->add[A], s->dx[A]);
     else if (s->dx[A])
         share(&w, w.q.count[A], gradients);
     w.of = B;
     if (s->dx[B] && one)
-        multiply(s, CR_T, CR_N, w.q.k, w.q.n, rows, s->x[A], s->dy[0],
+        multiply(s, 0, CR_T, CR_N, w.q.k, w.q.n, rows, s->x[A], s->dy[0],
                  s->add[B], s->dx[B]);
     else if (s->dx[B])
         share(&w, w.q.count[B], gradients);
@@ -219,6 +221,7 @@ const struct cr_op cr_op_matmul = {
     .function = true,
     .reads = CR_X(A) | CR_X(B),
     .low = CR_X(A) | CR_X(B),
+    .rounds = CR_Y(0), /* a gradient may be a sum of products */
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = matmul_plan,
     .forward = matmul_forward,

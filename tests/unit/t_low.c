@@ -39,6 +39,18 @@ static const struct example examples[] = {
       "network: [{Dense: {out_channels: 6, activation: relu}}, Flatten, Tanh, "
       "{Dense: {out_channels: 13, activation: tanh}}, ReLU, ReLU, {Dense: "
       "{out_channels: 10}}, Flatten]\n" CE SGD AMP("O2") },
+    { "activations of float16",
+      "network: [{Dense: {out_channels: 6, activation: tanh}}, Sigmoid, "
+      "Flatten, Softmax, GELU, {Dense: {out_channels: 10}}, LogSoftmax]\n" CE
+          SGD "amp: {level: O3, dtype: float16}\n" },
+    { "attention", "network:\n"
+                   "  cells:\n"
+                   "    e: {TransformerEncoderLayer: {d_model: 10, nhead: 2, "
+                   "dim_feedforward: 7, dropout: 0.2, batch_first: true}}\n"
+                   "    d: {Dense: {out_channels: 10}}\n"
+                   "  construct: |\n"
+                   "    y = e(reshape(x, (-1, 2, 10)))\n"
+                   "    return d(flatten(y))\n" CE SGD AMP("O2") },
     { "ReLU first and last, Dropout, LayerNorm",
       "network: [Flatten, ReLU, {Dense: [20, 12]}, LayerNorm, {Dropout: {p: "
       "0.3}}, {Dense: [12, 10]}, ReLU]\n" CE SGD AMP("O2") },
