@@ -248,7 +248,8 @@ static enum cr_end loop_eval(struct loop *l)
     cr_train_record_eval(t);
     loop_say_scores(t);
     from = l->now;
-    loop_at(l, CR_PHASE_COMMAND);
+    if (t->run.exec_on_eval)
+        loop_at(l, CR_PHASE_COMMAND);
     cr_train_command(t);
     loop_at(l, CR_PHASE_OTHER);
     l->now = cr_now();

@@ -474,6 +474,10 @@ const struct cr_verb cr_verb_schema = {
     .about = {
         .name = "schema",
         .summary = "Print the config language as JSON Schema, for editors.",
+        .detail = "It takes every config that is right, and more: a type with "
+                  "a capital that cellrun does not have itself may be a block "
+                  "or a plug-in's, and what is missing may come from `base`. "
+                  "`cellrun check` knows.",
         .example = "cellrun schema >cellrun.schema.json\n"
                    "cellrun schema --key train.epochs\n",
         .opts = schema_opts,
