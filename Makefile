@@ -74,8 +74,9 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .SUFFIXES:
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-asan check-double check-plainblas \
-        check-valgrind fuzz fuzzers soak bench bench-peers install uninstall \
-        clean packages packages-ci print-packages print-packages-ci run \
+        check-valgrind fuzz fuzzers soak soak-random bench \
+        bench-peers install uninstall clean packages packages-ci \
+        print-packages print-packages-ci run \
         help format compile_commands.json FORCE
 
 all: $(BUILD)/cellrun $(if $(filter build/plain,$(BUILD)),build/cellrun) \
@@ -190,6 +191,10 @@ else
 	done
 endif
 
+# N random networks from number SEED on, each trained in ways that must agree.
+soak-random: all
+	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/random.pl
+
 ## ---- Speed
 
 bench: all
@@ -285,6 +290,7 @@ help:
 	@echo '  check-asan check-double check-plainblas check-valgrind: others'
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
 	@echo 'make soak       kill a run N (200) times and resume it'
+	@echo 'make soak-random  N (200) random networks, in ways that must agree'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
 	@echo 'make man        manual pages into $(BUILD)/man'
 	@echo 'make install    prefix=$(prefix) DESTDIR='

@@ -1,0 +1,625 @@
+#!/usr/bin/perl
+# tests/soak/random.pl: random small networks, each trained in several ways
+# that must agree. What does not is kept, with its number; the same SEED makes
+# the same networks anywhere.
+#
+#   N=200  SEED=1  BIG=0.1  WAYS='plan threads predict resume'
+#   CELLRUN=build/cellrun   KEEP=.   (failed cases: KEEP/failed-NUMBER)
+#
+#   plan     as planned, and op by op (--eager): the same losses, to rounding;
+#            a build with REAL=double tells most
+#   threads  by one thread and by three: the same bytes
+#   predict  in batches of any size, and evaluated as planned and op by op
+#   resume   at once, or ended early and killed on the way: the same bytes
+#
+# A network is a text of cells and expressions on one value whose shape is
+# known here. BIG is the part of them that is large enough for threads.
+use strict;
+use warnings;
+use Cwd qw(getcwd realpath);
+use File::Temp qw(tempdir);
+use POSIX qw(ceil);
+
+my ($count, $seed) = ($ENV{N} // 200, $ENV{SEED} // 1);
+my $cellrun = realpath($ENV{CELLRUN} // 'build/cellrun');
+my @ways = split ' ', $ENV{WAYS} // 'plan threads predict resume';
+my $keep = realpath($ENV{KEEP} // '.');
+my $double = `$cellrun version` =~ /double/;
+delete @ENV{qw(CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS)};
+$| = 1;
+chdir tempdir(CLEANUP => 1) or die;
+
+sub one { $_[int rand @_] }
+sub chance { rand() < $_[0] }
+sub from { $_[0] + int rand($_[1] - $_[0] + 1) }
+sub count { my $n = 1; $n *= $_ for @_; $n }
+
+# ---- data ----
+
+sub npy {
+    my ($file, $type, $shape, @values) = @_;
+    open my $f, '>:raw', $file or die "$file: $!";
+    printf $f "\x93NUMPY\x01\x00\x76\x00%-117s\n",
+        "{'descr': '$type', 'fortran_order': False, 'shape': ("
+        . join('', map { "$_," } @$shape) . '), }';
+    print $f pack($type eq '<i4' ? 'l<*' : 'f<*', @values);
+    close $f or die "$file: $!";
+}
+
+# Both splits; their numbers of samples.
+sub data {
+    my ($tokens, $shape, $target, $classes) = @_;
+    my %n = (t => from(20, 45), e => from(5, 20));
+    for my $split (sort keys %n) {
+        my @all = ($n{$split}, @$shape);
+        npy("$split-x.npy", $tokens ? '<i4' : '<f4', \@all,
+            map { $tokens ? int rand 7 : rand(2) - 1 } 1 .. count(@all));
+        my @to = $target eq 'class' ? $all[0] : ($all[0], $classes);
+        npy("$split-y.npy", $target eq 'class' ? '<i4' : '<f4', \@to,
+            map { $target eq 'class' ? int rand $classes
+                : $target eq 'sign'  ? one(-1, 1)
+                : $target eq 'part'  ? rand
+                :                      rand(2) - 1 } 1 .. count(@to));
+    }
+    return %n;
+}
+
+# ---- networks ----
+
+my (@cells, @lines, @named, @points, $made, $big);
+my @acts = qw(ReLU GELU ELU Sigmoid Tanh HSwish LeakyReLU SiLU ReLU6 Mish
+    HSigmoid SeLU Softsign LogSigmoid Tanhshrink SoftShrink HShrink FastGelu
+    CELU Hardtanh PReLU);
+
+# A member; its name.
+sub cell {
+    my ($yaml) = @_;
+    my $name = 'm' . $made++;
+    push @cells, "    $name: $yaml\n";
+    push @named, $name;
+    return $name;
+}
+
+# A line that sets a variable; its name.
+sub line { my $v = 'v' . $made++; push @lines, "    $v = $_[0]\n"; return $v }
+
+sub conv {
+    my ($out, $k, $more) = @_;
+    return cell("{Conv2d: {out_channels: $out, kernel_size: $k"
+        . ($more // '') . '}}');
+}
+sub dense { cell("{Dense: {out_channels: $_[0]" . ($_[1] // '') . '}}') }
+
+# Of either kind of value; @s is its shape behind the batch.
+my %any = (
+    act => sub { my ($v, @s) = @_; (line(cell(one(@acts)) . "($v)"), @s) },
+    drop => sub {
+        my ($v, @s) = @_;
+        return (line(cell('{Dropout: {p: 0.3}}') . "($v)"), @s);
+    },
+    text => sub {
+        my ($v, @s) = @_;
+        return (line(one("relu($v)", "gelu($v)", "sigmoid($v) * $v",
+            "tanh($v) + 0.5", "$v * $v", "-$v", "abs($v)", "maximum($v, 0.1)",
+            "clamp($v, -1, 1)", "where($v > 0, $v, 0.2 * $v)",
+            "sqrt(square($v) + 1)", "$v / (1 + abs($v))", "softmax($v, 1)",
+            "$v - mean($v, axis=1, keepdims=True)", "sin($v)", "erf($v)",
+            "$v + max($v, axis=1, keepdims=True)", "exp(-square($v))",
+            "cumsum($v, 1)", "stop_gradient($v) + $v", "sort($v, 1)[0]",
+            "stack(($v, 2 * $v), 1)[:, 1]")), @s);
+    },
+    bprop => sub {
+        my ($v, @s) = @_;
+        return (line(cell(one('OwnRelu', 'OwnScale', 'OwnPair')) . "($v)"), @s);
+    },
+    weight => sub {
+        my ($v, @s) = @_;
+        my $shape = join ', ', one([1], [$s[-1]], \@s, [1, @s]) ->@*;
+        my $m = cell("{Parameter: {shape: [$shape], "
+            . 'init: {Normal: {sigma: 0.5}}}}');
+        return (line(one("$v * $m", "$v + $m", "where($v > $m, $v, $m)")), @s);
+    },
+    point => sub {
+        my ($v, @s) = @_;
+        push @points, 'p' . $made++;
+        return (line("hook_backward($v, '$points[-1]')"), @s);
+    },
+);
+
+my %image = (%any,
+    conv => sub {
+        my ($v, $c, $h, $w) = @_;
+        my ($out, $s) = (from(1, $big ? 40 : 9), one(1, 1, 1, 2));
+        my $group = $c % 2 || chance(.7) ? 1 : 2;
+        ($out, $group) = chance(.2) ? ($c, $c) : ($out * $group, $group);
+        my $m = conv($out, one(1, 2, 3, 3, 5), ", stride: $s, group: $group, "
+            . 'dilation: ' . one(1, 1, 2)
+            . ', has_bias: ' . one(qw(true false)));
+        return (line("$m($v)"), $out, ceil($h / $s), ceil($w / $s));
+    },
+    valid => sub {
+        my ($v, $c, $h, $w) = @_;
+        return if $h < 3 || $w < 3;
+        my ($out, $p) = (from(1, 6), from(0, 2));
+        my $m = conv($out, 3, ", pad_mode: pad, padding: $p");
+        return (line("$m($v)"), $out, $h + 2 * $p - 2, $w + 2 * $p - 2);
+    },
+    fused => sub {
+        my ($v, $c, @s) = @_;
+        my $out = from(1, $big ? 70 : 20);
+        my ($m, $n, $r) = (conv($out, 3), cell('BatchNorm2d'), cell('ReLU'));
+        return (line("$r($n($m($v)))"), $out, @s);
+    },
+    transpose => sub {
+        my ($v, $c, $h, $w) = @_;
+        return if $h > 9 || $w > 9;
+        my ($out, $s) = (from(1, 6), one(1, 2));
+        my $m = cell("{Conv2dTranspose: {out_channels: $out, kernel_size: 3, "
+            . "stride: $s}}");
+        return (line("$m($v)"), $out, $h * $s, $w * $s);
+    },
+    norm => sub {
+        my ($v, $c, $h, $w) = @_;
+        my $m = cell(one('BatchNorm2d', 'BatchNorm2d', 'InstanceNorm2d',
+            '{GroupNorm: {num_groups: 1}}', '{BatchNorm2d: {affine: false}}',
+            '{BatchNorm2d: {momentum: 0.5}}', 'LayerNorm',
+            '{BatchNorm2d: {use_batch_statistics: false}}'));
+        return (line("$m($v)"), $c, $h, $w);
+    },
+    pool => sub {
+        my ($v, $c, $h, $w) = @_;
+        my $s = one(1, 2);
+        my $m = cell('{' . one(qw(MaxPool2d AvgPool2d)) . ': {kernel_size: '
+            . one(2, 3) . ", stride: $s, pad_mode: same}}");
+        return (line("$m($v)"), $c, ceil($h / $s), ceil($w / $s));
+    },
+    adaptive => sub {
+        my ($v, $c) = @_;
+        my $n = from(1, 4);
+        my $m = cell('{' . one(qw(AdaptiveAvgPool2d AdaptiveMaxPool2d))
+            . ": {output_size: $n}}");
+        return (line("$m($v)"), $c, $n, $n);
+    },
+    upsample => sub {
+        my ($v, $c, $h, $w) = @_;
+        return if $h * $w > 60;
+        my $m = cell('{Upsample: {size: [' . 2 * $h . ', ' . ($w + 1)
+            . '], mode: ' . one(qw(nearest bilinear)) . '}}');
+        return (line("$m($v)"), $c, 2 * $h, $w + 1);
+    },
+    residual => sub {
+        my ($v, $c, @s) = @_;
+        my $m = conv($c, 3);
+        my $n = one('', cell('BatchNorm2d'));
+        my $y = line("$n($m($v))");
+        return (line(one("relu($y + $v)", "$y + $v", "$v + 0.5 * $y",
+            "$v - $y", "$y * sigmoid($v)")), $c, @s);
+    },
+    block => sub {
+        my ($v, $c, @s) = @_;
+        my $n = from(1, 2);
+        my $m = cell("[{Residual: {channels: $c}, repeat: $n}]");
+        return (line("$m($v)"), $c, @s);
+    },
+    twice => sub {
+        my ($v, $c, @s) = @_;
+        my $m = cell("[{Conv2d: {out_channels: $c, kernel_size: 3}}, "
+            . one('BatchNorm2d, ', '') . one(@acts) . ']');
+        return (line("$m($m($v)" . one(')', " + $v)", ") + $m($v)")), $c, @s);
+    },
+    share => sub {
+        my ($v, $c, @s) = @_;
+        my $a = conv($c, 3);
+        my $b = cell("{Conv2d: {out_channels: $c, kernel_size: 3}, "
+            . "share: {weight: $a.weight}}");
+        return (line("$a($v) + $b(relu($v))"), $c, @s);
+    },
+    branches => sub {
+        my ($v, $c, @s) = @_;
+        return if $c > 12;
+        my ($a, $b) = (conv(3, 1), conv(2, 3));
+        return (line("concat(($a($v), $b($v), $v), 1)"), $c + 5, @s);
+    },
+    split => sub {
+        my ($v, $c, @s) = @_;
+        return if $c % 2;
+        my ($a, $b) = ("a$made", "b$made");
+        push @lines, "    $a, $b = split($v, " . $c / 2 . ", 1)\n";
+        return (line(one("$a * sigmoid($b)", "$a + $b", "relu($a) - $b")),
+            $c / 2, @s);
+    },
+    place => sub {
+        my ($v, $c, $h, $w) = @_;
+        return one(sub { (line("transpose($v, (0, 1, 3, 2))"), $c, $w, $h) },
+            sub { (line("pad($v, (1, 0, 0, 2))"), $c, $h + 2, $w + 1) },
+            sub { $h < 3 ? () : (line("$v\[:, :, 1:]"), $c, $h - 1, $w) })->();
+    },
+    gate => sub {
+        my ($v, $c, @s) = @_;
+        my ($a, $b) = (dense(3, ', activation: relu'), dense($c));
+        my $g = line("sigmoid($b($a(mean($v, axis=(2, 3)))))");
+        return (line("$v * reshape($g, (shape($v, 0), $c, 1, 1))"), $c, @s);
+    },
+);
+
+my %sequence = (%any,
+    dense => sub {
+        my ($v, $t) = @_;
+        my $out = 2 * from(1, $big ? 60 : 6);
+        my $m = dense($out, one('', ', activation: relu', ', has_bias: false'));
+        return (line("$m($v)"), $t, $out);
+    },
+    norm => sub { my ($v, @s) = @_; (line(cell('LayerNorm') . "($v)"), @s) },
+    glu => sub {
+        my ($v, $t, $f) = @_;
+        return $f % 2 ? () : (line(cell('GLU') . "($v)"), $t, $f / 2);
+    },
+    recur => sub {
+        my ($v, $t) = @_;
+        my ($h, $two) = (from(1, $big ? 40 : 6), one(1, 1, 2));
+        my $m = cell('{' . one(qw(LSTM GRU RNN)) . ": {hidden_size: $h, "
+            . 'batch_first: true, num_layers: ' . one(1, 1, 2)
+            . ', bidirectional: ' . ($two == 2 ? 'true' : 'false') . '}}');
+        push @lines, "    y$made, _ = $m($v)\n";
+        return ("y$made", $t, $two * $h);
+    },
+    attend => sub {
+        my ($v, $t, $f) = @_;
+        return if $f % 2;
+        my $m = cell("{MultiheadAttention: {embed_dim: $f, num_heads: 2, "
+            . 'batch_first: true' . one('', '', ', dropout: 0.2') . '}}');
+        push @lines, "    y$made, _ = $m($v, $v, $v"
+            . one('', ", attn_mask=causal_mask($v)") . ")\n";
+        return (line("y$made + $v"), $t, $f);
+    },
+    layer => sub {
+        my ($v, $t, $f) = @_;
+        return if $f % 2;
+        my $m = cell("{TransformerEncoderLayer: {d_model: $f, nhead: 2, "
+            . 'dim_feedforward: 5, activation: ' . one(qw(relu gelu))
+            . ', batch_first: true, norm_first: ' . one(qw(true false)) . '}}');
+        return (line("$m($v" . one('', ", causal_mask($v)") . ')'), $t, $f);
+    },
+    residual => sub {
+        my ($v, $t, $f) = @_;
+        my $m = dense($f);
+        return (line(one("$v + $m($v)", "$m($v) * $v", "$v - relu($m($v))",
+            "$m($v + 1) + $m($v)")), $t, $f);
+    },
+    conv => sub {
+        my ($v, $t) = @_;
+        my $m = cell('{Conv1d: {out_channels: 4, kernel_size: 3}}');
+        my $y = line("$m(transpose($v, (0, 2, 1)))");
+        return (line("transpose($y, (0, 2, 1))"), $t, 4);
+    },
+    share => sub {
+        my ($v, $t, $f) = @_;
+        my $a = dense($f);
+        my $b = cell("{Dense: {out_channels: $f}, share: {weight: $a.weight}}");
+        return (line("$a($v) + $b($v + $a($v))"), $t, $f);
+    },
+);
+
+# The network of a config: sections blocks and network, and its kind of data.
+sub network {
+    my ($classes, $two, $batch) = @_;
+    my ($kind, $v, @s, $ops) = (one(qw(image image image numbers tokens)), 'x');
+    @s = $kind eq 'image' ? ($big ? from(3, 20) : from(1, 4),
+                             map { $big ? from(12, 24) : from(5, 11) } 1, 2)
+                          : ($big ? from(8, 40) : from(1, 7));
+    push @s, 2 * from(1, $big ? 40 : 4) if $kind eq 'numbers';
+    my @shape = @s;
+    if ($kind eq 'tokens') {
+        push @s, 2 * from(1, $big ? 40 : 4);
+        my $m = cell("{Embedding: {vocab_size: 7, embedding_size: $s[1]}}");
+        $v = line("$m(x)");
+    }
+    $ops = $kind eq 'image' ? \%image : \%sequence;
+    for (1 .. from(1, 6)) {
+        my ($new, @to) = $ops->{ one(sort keys %$ops) }->($v, @s);
+        ($v, @s) = ($new, @to) if defined $new;
+    }
+    if ($kind eq 'image' && count(@s) < 400 && chance(.6)) {
+        $v = line(cell('Flatten') . "($v)");
+    } elsif ($kind eq 'image') {
+        $v = line("mean($v, axis=(2, 3))");
+    } else {
+        $v = line(one("$v\[:, -1]", "mean($v, axis=1)", "max($v, axis=1)"));
+    }
+    if (chance(.4)) {
+        my ($m, $a) = (dense(from(2, 12)), cell(one(@acts)));
+        my $n = $batch > 1 && chance(.3) ? cell('BatchNorm1d') : '';
+        $v = line("$a($n($m($v)))");
+    }
+    my $last = dense($classes);
+    return ($kind eq 'tokens', \@shape, <<END
+blocks:
+  Residual:
+    params: {channels: required}
+    cells:
+      c: {Conv2d: {out_channels: \$channels, kernel_size: 3}}
+      b: BatchNorm2d
+    construct: return x + relu(b(c(x)))
+  OwnRelu:
+    construct: return relu(x)
+    bprop: return where(x > 0, dout, 0.1 * dout)
+  OwnScale:
+    cells: {w: {Parameter: {shape: [1], init: 0.7}}}
+    construct: return x * w
+    bprop: |
+      return dout * w, {w: reshape(sum(x * dout), (1,))}
+  Pair:
+    construct: return relu(x), x + 1
+    bprop: |
+      g, h = dout
+      return h + where(out[0] > 0, g, 0.0)
+  OwnPair:
+    cells: {p: Tanh, q: Pair}
+    construct: |
+      a, b = q(x)
+      return p(a) * b
+network:
+  cells:
+@{[join '', @cells]}  construct: |
+@{[join '', @lines]}    return $last($v)@{[$two ? ", $v" : '']}
+END
+    );
+}
+
+# ---- recipes ----
+
+sub loss {
+    my ($classes, $two) = @_;
+    my $more = $two ? 'more, ' : '';
+    return ('class', "loss:\n  inputs: [logits, ${more}label]\n"
+        . '  cells: {ce: {SoftmaxCrossEntropyWithLogits: {sparse: true, '
+        . "reduction: none}}}\n  construct: |\n    l = ce(logits, label)\n"
+        . '    return ' . one('mean(top_fraction(l, 0.7))', 'mean(l * l)',
+            'sum(l) / shape(l, 0)', 'mean(2 * l - l)')
+        . ($two ? one(' + 0.1 * mean(square(more))', ' + 0 * mean(more)') : '')
+        . "\n") if $two || chance(.1);
+    my ($target, $loss) = one((map { [class => 'CrossEntropyLoss'] } 1 .. 5),
+        [class => '{CrossEntropyLoss: {label_smoothing: 0.1}}'],
+        [class => '{CrossEntropyLoss: {reduction: sum}}'],
+        [class => 'MultiMarginLoss'], [part => 'BCEWithLogitsLoss'],
+        [sign => 'SoftMarginLoss'], [part => 'PoissonNLLLoss'],
+        map { [real => $_] } qw(MSELoss L1Loss SmoothL1Loss HuberLoss RMSELoss)
+        )->@*;
+    return ($target, "loss: $loss\n");
+}
+
+sub optimizer {
+    my ($steps) = @_;
+    my ($name, $lr, $more) = one([SGD => .05, ''],
+        [SGD => .05, ', momentum: 0.9'], [Adam => .003, ''],
+        [SGD => .05, ', momentum: 0.9, nesterov: true'],
+        [Momentum => .05, ', momentum: 0.9'],
+        [Adam => .003, ', use_amsgrad: true'],
+        [RMSProp => .002, ', centered: true'], [Adadelta => .5, ''],
+        map { [$_ => .005, ''] } qw(AdamW AdamWeightDecay AdaMax Adagrad ASGD
+            FTRL Lamb ProximalAdagrad Rprop SGD))->@*;
+    my $rate = one(($lr) x 6, "[$lr, " . $lr / 2 . ']',
+        "{CosineDecayLR: {max_lr: $lr, min_lr: 0.0, decay_steps: 9 steps}, "
+        . 'warmup: 3 steps}',
+        "{CyclicLR: {base_lr: 0.001, max_lr: $lr, step_size_up: 3 steps}}",
+        "{ReduceLROnPlateau: {learning_rate: $lr, monitor: loss, patience: 1}}",
+        "{OneCycleLR: {max_lr: $lr, total_steps: $steps steps}}");
+    my $text = "$name: {learning_rate: $rate$more"
+        . one('', '', ', weight_decay: 0.01')
+        . (chance(.8) ? '' : ", group_params: [{params: '$named[-1].*', "
+            . 'learning_rate: 0.02}]') . '}';
+    $text = "LARS: {optimizer: {$text}, coefficient: 0.02}"
+        if $name =~ /^(SGD|Momentum)$/ && chance(.1);
+    return "optimizer: {$text}\n";
+}
+
+sub maybe { my $p = shift; chance($p) ? one(@_) : () }
+
+sub recipe {
+    my ($steps, $accumulation) = @_;
+    my $text = 'train: {' . join(', ', "steps: $steps",
+        "grad_accumulation: $accumulation",
+        maybe(.3, 'clip: {norm: 1.0}', 'clip: {value: 0.1, tensor_norm: 0.5}'),
+        maybe(.3, 'ema: {decay: 0.9}'), maybe(.15, 'grad_noise: {eta: 0.0001}'),
+        maybe(.2, 'nan: skip', 'nan: fallback'),
+        maybe(.1, 'early_stop: {monitor: loss, patience: 50}')) . "}\n";
+    $text .= 'eval: {' . join(', ',
+        'every: ' . one('1 epoch', map { "$_ steps" } 2 .. 4),
+        maybe($text =~ /ema/ ? .5 : 0, 'use_ema: true'),
+        maybe(.3, 'batch_size: ' . from(1, 9)),
+        maybe(.3, 'first: true')) . "}\n";
+    $text .= 'checkpoint: {every: '
+        . one('1 epoch', map { "$_ steps" } 1 .. 3) . "}\n"
+        . 'log: {every: 1 steps, grad_norm: ' . one(qw(true false)) . "}\n";
+    if (chance(.3)) {
+        my $all = one("$named[-1].*", '*.bias', '*.weight');
+        my $at = from(1, 5);
+        $text .= "freeze:\n  patterns: ['$all']\n"
+            . one('', "  bn_stats: frozen\n")
+            . one('', "  schedule: [{at: $at steps, unfreeze: '*'}]\n");
+    }
+    if (chance(.3)) {
+        my @w = map { "at: $_, hook: hook_backward, scale: 0.5" } @points;
+        push @w, map { 'at: ' . one(@named) . ", $_" } one(
+            'every: 2 steps, what: [output, grad]', 'hook: forward, scale: 0.5',
+            'hook: backward_pre, clamp: [-0.01, 0.01]',
+            'hook: backward, scale: 2',
+            "hook: forward, construct: 'return output * 1.1'",
+            "hook: backward, construct: 'return grad_input * 0.5'",
+            'hook: backward_pre, zero: true') for 1 .. from(1, 3);
+        $text .= "watch:\n" . join '', map { "  - {$_}\n" } @w;
+    }
+    $text .= 'amp: {level: ' . one(qw(O1 O2 O2 O3 auto)) . ', dtype: '
+        . one(qw(float16 bfloat16))
+        . one('', ", cast: {float32: ['$named[0]']}",
+        ', loss_scale: {DynamicLossScaleManager: {init_loss_scale: 1024, '
+        . 'scale_window: 3}}') . "}\n" if chance(.3);
+    return $text;
+}
+
+# A config as text, and the number of its steps.
+sub config {
+    (@cells, @lines, @named, @points) = ();
+    ($made, $big) = (0, chance($ENV{BIG} // .1));
+    my ($batch, $classes, $two) = ($big ? from(9, 20) : from(1, 8), from(2, 5),
+        chance(.1));
+    my ($tokens, $shape, $net) = network($classes, $two, $batch);
+    my ($target, $loss) = loss($classes, $two);
+    my %n = data($tokens, $shape, $target, $classes);
+    my ($accumulation, $split) = (one(1, 1, 1, 2, 3), '');
+    my $steps = from(4, 14);
+    $split .= "  $_->[0]: {NumpySlicesDataset: {data: [$_->[1]-x.npy, "
+        . "$_->[1]-y.npy], column_names: [x, label]}}\n"
+        for [train => 't'], [eval => 'e'];
+    return ("cellrun: 1\nseed: " . from(1, 1000) . "\ndataset:\n$split"
+        . "datapipe:\n  batch: {batch_size: $batch, drop_remainder: {train: "
+        . one(qw(true false)) . ", eval: false}}\n  workers: " . one(0, 0, 1, 3)
+        . "\n  shuffle: " . one('false', 'true', '{buffer_size: 7}') . "\n"
+        . $net . $loss . optimizer($steps) . 'metrics: ['
+        . ($target eq 'class' ? 'accuracy, ' : '') . "loss]\n"
+        . recipe($steps, $accumulation), $steps);
+}
+
+# ---- runs ----
+
+my ($case, $text, $steps, %tally);
+
+sub slurp { open my $f, '<', $_[0] or return ''; local $/; return <$f> // '' }
+
+sub fail {
+    my ($way, $what) = @_;
+    my $to = "$keep/failed-$case";
+    $tally{"failed: $way"}++;
+    print "$case: $way: $what\n";
+    mkdir $to;
+    system 'cp', glob('*.npy'), 'c.yaml', $to;
+    return;
+}
+
+# A run's status; what it prints is in NAME.out and NAME.err.
+sub start {
+    my ($name, @args) = @_;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    open STDOUT, '>', "$name.out";
+    open STDERR, '>', "$name.err";
+    exec $cellrun, @args;
+}
+sub run {
+    waitpid start(@_), 0;
+    return $? & 127 ? 128 + ($? & 127) : $? >> 8;
+}
+
+# Records without what is measured.
+sub records {
+    my $t = slurp("$_[0]/metrics.jsonl");
+    $t =~ s/"t":[^,]*,|,"samples_per_s":[^,}]*//g;
+    return split /\n/, $t;
+}
+
+sub losses {
+    my %loss;
+    for (records($_[0])) {
+        $loss{"$1 $2"} = $3
+            if /"step":(\d+).*"split":"(train|eval)".*"loss":([^,}]+)/;
+    }
+    return \%loss;
+}
+
+sub differ {
+    my ($x, $y, $tolerance) = @_;
+    return 0 if $x eq $y;
+    return 1 if "$x $y" =~ /null|nan/i;
+    return abs($x - $y) > $tolerance * (1 + abs $x);
+}
+
+my @train = ('train', 'c.yaml', '-q');
+my %way = (
+    plan => sub {
+        my $rc = run('e', @train, '-o', 'e', '--eager', '--threads', 1);
+        my $amp = $text =~ /^amp/m;
+        return fail('plan', "status $rc, $_[0] as planned")
+            if $rc != $_[0] && !$amp;
+        my ($p, $q) = (losses('a'), losses('e'));
+        for (sort keys %$p) {
+            next if ($amp || !$double) && /^(\d+)/ && $1 > 3;
+            return fail('plan', "$_: $p->{$_}, eager " . ($q->{$_} // 'none'))
+                if differ($p->{$_}, $q->{$_} // 'null',
+                    $amp ? 0.1 : $double ? 1e-8 : 5e-3)
+                && !($amp && "$p->{$_}" eq 'null');
+        }
+    },
+    threads => sub {
+        my $rc = run('b', @train, '-o', 'b', '--threads', 3);
+        return fail('threads', "status $rc, $_[0] by one") if $rc != $_[0];
+        return fail('threads', 'records differ')
+            if "@{[records('a')]}" ne "@{[records('b')]}";
+        fail('threads', 'last.safetensors differs')
+            if !$rc && system 'cmp -s [ab]/ckpt/last.safetensors';
+    },
+    predict => sub {
+        return if $_[0];
+        my @args = ('predict', '--ckpt', 'a/ckpt/last', 't-x.npy');
+        my $n = from(1, 9);
+        push @args, '--probs' if $text =~ /^loss: .*Entropy/m;
+        my @rc = map { run($_->[0], @args, '--batch', $_->[1]) }
+            [p => 999], [q => $n];
+        return fail('predict', "status @rc: " . slurp('q.err'))
+            if $rc[0] || $rc[1];
+        my @p = split /\s+/, slurp('p.out');
+        my @q = split /\s+/, slurp('q.out');
+        for (0 .. $#p) {
+            next if $p[$_] =~ /^\d+$|npy/ || $text =~ /^amp/m;
+            return fail('predict', "batches of $n: $p[$_] and $q[$_]")
+                if differ($p[$_], $q[$_] // 'null', 5e-3);
+        }
+        run('p', 'eval', '--ckpt', 'a/ckpt/last');
+        run('q', 'eval', '--ckpt', 'a/ckpt/last', '--eager');
+        my @e = map { slurp("$_.out") =~ /^loss: (.*)/m ? $1 : 'null' } qw(p q);
+        fail('predict', "evaluated: @e")
+            if differ(@e, 5e-3) && $text !~ /^amp/m;
+    },
+    resume => sub {
+        return if $_[0];
+        my ($cut, $at) = (chance(.5), from(1, $steps - 1));
+        run('r', @train, '-o', 'r', "train.steps=$at") if $cut;
+        my @args = (@train, '-o', 'r', '--resume', 'auto');
+        for (1 .. from(1, 2) - $cut) {
+            my $pid = start('r', @args);
+            select undef, undef, undef, rand .06;
+            kill one('KILL', 'INT', 'TERM'), $pid;
+            waitpid $pid, 0;
+        }
+        my $rc = run('r', @args);
+        return fail('resume', "status $rc from $at: " . slurp('r.err')) if $rc;
+        # a run that was to end at $at was evaluated there, too
+        my %other = map { $_ => 1 } grep { /"split":"train"/ } records('a');
+        delete @other{records('r')};
+        return fail('resume', "from $at: lost " . (sort keys %other)[0])
+            if %other;
+        return if $cut && $text =~ /Plateau|early_stop|fallback/;
+        fail('resume', "from $at: last.safetensors differs") if system $cut
+            ? "$cellrun ckpt diff a/ckpt/last r/ckpt/last >/dev/null 2>&1"
+            : 'cmp -s [ar]/ckpt/last.safetensors';
+    },
+);
+
+sub round {
+    $case = shift;
+    srand $case;
+    system 'rm -rf a b e r *.npy';
+    ($text, $steps) = config();
+    open my $f, '>', 'c.yaml' or die "c.yaml: $!";
+    print $f $text;
+    close $f or die "c.yaml: $!";
+    my $rc = run('a', @train, '-o', 'a', '--threads', 1);
+    # a name that matches nothing, a value that is never used, a slice of none
+    return $tally{refused}++ if $rc == 2 && slurp('a.err') =~ /: error: /;
+    return fail('train', "status $rc: " . slurp('a.err')) if $rc && $rc != 5;
+    $tally{trained}++;
+    $way{$_}->($rc) for @ways;
+}
+
+round($_) for $seed .. $seed + $count - 1;
+print join(', ', map { "$tally{$_} $_" } reverse sort keys %tally), "\n";
+exit(grep(/failed/, keys %tally) ? 1 : 0);
