@@ -47,7 +47,8 @@ static bool reader_decodes(struct cr_dataset *set, int k)
 {
     const struct cr_spec *spec = &set->column[k].spec;
 
-    return !set->type->cheap && spec->rank > 0 && cr_bytes(spec) > 0 &&
+    return set->count > 0 && !set->type->cheap && spec->rank > 0 &&
+           cr_bytes(spec) > 0 &&
            !(set->type->at && set->type->at(set, 0, k));
 }
 

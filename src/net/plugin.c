@@ -660,14 +660,23 @@ void cr_plugin_compare(struct cr_config *config, const struct cr_node *marks,
 {
     const struct cr_node *now = marks ? cr_plugin_marks(config) : NULL;
 
-    for (CR_EACH(m, now)) {
-        const struct cr_node *was = cr_node_get(marks, m->key);
+    for (CR_EACH(was, marks)) {
+        const struct cr_node *same = NULL;
 
-        if (was && was->kind == CR_NODE_STR && strcmp(was->text, m->text) != 0)
-            cr_warn(config->diag, pos, CR_E_PLUGIN,
-                    "plug-in '%s' is not the file that it was trained with: "
-                    "hash %s, found %s",
-                    cr_quote(config->arena, m->key, strlen(m->key)), was->text,
-                    m->text);
+        if (was->kind != CR_NODE_STR)
+            continue;
+        for (CR_EACH(m, now)) /* under whatever name */
+            if (strcmp(was->text, m->text) == 0)
+                same = m;
+        if (same)
+            continue;
+        same = cr_node_get(now, was->key);
+        cr_warn(config->diag, pos, CR_E_PLUGIN,
+                "plug-in '%s' is not the file that it was trained with: "
+                "hash %s, found %s",
+                cr_quote(config->arena, was->key, strlen(was->key)), was->text,
+                same  ? same->text
+                : now ? "other files"
+                      : "none");
     }
 }

@@ -371,3 +371,12 @@ END
         dataset.train.CSVDataset.columns.label='{fields: label, type: int32}'
     [[ $stderr == *"found '0.5', expected a whole number [E0203]"* ]]
 }
+
+@test "a header and no rows: no samples, and no crash" {
+    printf 'a,b,label\n' >header.csv
+    table header.csv '{x: {fields: [a, b], type: float32}, label: label}'
+    for verb in check train "data show"; do
+        run --separate-stderr -3 "$CELLRUN" $verb t.yaml
+        [[ "$stderr" == *'dataset.train has no samples [E0205]'* ]]
+    done
+}

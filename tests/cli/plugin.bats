@@ -538,6 +538,13 @@ END
     printf x >>many.so
     run -0 --separate-stderr "$CELLRUN" eval --ckpt run
     [[ "$stderr" == *"warning: plug-in 'many.so' is not the file that it was trained with"* ]]
+    # under another name, too; the same file may have any
+    cp many.so other.so
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run plugin=other.so
+    [[ "$stderr" == *"warning: plug-in 'many.so' is not the file that it was trained with"*"found other files"* ]]
+    head -c -1 many.so >same.so
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run plugin=same.so
+    [[ "$stderr" != *warning* ]]
     run -2 "$CELLRUN" eval --ckpt run --strict
     run -0 --separate-stderr "$CELLRUN" resume run train.steps=6 -q
     [[ "$stderr" == *"warning: plug-in 'many.so' is not the file"* ]]
