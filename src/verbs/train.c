@@ -49,7 +49,9 @@ static const struct cr_opt train_opts[] = {
                "Op by op, nothing fused or cut: slow, for comparison."),
     CR_BOOL_OR(struct train, profile, false,
                "Tell at the end what took the time: data, steps and each of "
-               "their cells, evaluation, checkpoints."),
+               "their cells, evaluation, checkpoints. With --json it is the "
+               "object 'profile', whose cells' seconds are those of one "
+               "step."),
     { 0 },
 };
 
