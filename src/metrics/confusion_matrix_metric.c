@@ -252,6 +252,50 @@ static double confusion_matrix_metric_value(const void *opts,
     return rates_value(o->metric_name, all->tp, all->fp, all->tn, all->fn);
 }
 
+/* Those of what went wrong; and the prevalence from which on a yes is rather
+ * right than wrong. */
+static bool rates_larger(int name)
+{
+    switch (name) {
+    case MISS_RATE:
+    case FALL_OUT:
+    case FALSE_DISCOVERY_RATE:
+    case FALSE_OMISSION_RATE:
+    case PREVALENCE_THRESHOLD:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool confusion_matrix_metric_larger(const void *opts)
+{
+    const struct confusion_matrix_metric *o = opts;
+
+    return rates_larger(o->metric_name);
+}
+
+#define CALLED "confusion_matrix_"
+
+static bool confusion_matrix_metric_calls(const char *name, bool *maximize)
+{
+    const char *rate = RATES;
+
+    if (!cr_starts(name, CALLED))
+        return false;
+    name += strlen(CALLED);
+    for (int i = 0; *rate; i++) {
+        size_t n = strcspn(rate, "|");
+
+        if (strlen(name) == n && memcmp(name, rate, n) == 0) {
+            *maximize = rates_larger(i);
+            return true;
+        }
+        rate += n + (rate[n] == '|');
+    }
+    return false;
+}
+
 static const char *confusion_matrix_metric_called(const void *opts,
                                                   struct cr_arena *arena)
 {
@@ -260,7 +304,7 @@ static const char *confusion_matrix_metric_called(const void *opts,
 
     for (int i = 0; i < o->metric_name; i++)
         name = strchr(name, '|') + 1;
-    return cr_strf(arena, "confusion_matrix_%.*s", (int)strcspn(name, "|"),
+    return cr_strf(arena, CALLED "%.*s", (int)strcspn(name, "|"),
                    name);
 }
 
@@ -271,18 +315,21 @@ const struct cr_metric cr_metric_confusion_matrix_metric = {
         .summary = "A rate of the true and false positives and negatives.",
         .detail = "Each class against all others; counted over all samples "
                   "and classes. Results call it by the rate: "
-                  "confusion_matrix_sensitivity. Where less is better "
-                  "(miss_rate) checkpoint.best needs its mode.",
+                  "confusion_matrix_sensitivity. Less is better of miss_rate, "
+                  "fall_out, false_discovery_rate, false_omission_rate and "
+                  "prevalence_threshold, more of the others: so mode: auto of "
+                  "checkpoint.best and train.early_stop takes them.",
         .example = "metrics: [{ConfusionMatrixMetric: {metric_name: "
                    "specificity}}]\n",
         .opts = confusion_matrix_metric_opts,
         .size = sizeof(struct confusion_matrix_metric),
     },
-    .maximize = true,
+    .larger = confusion_matrix_metric_larger,
     .classifies = true,
     .misfit = confusion_matrix_metric_misfit,
     .size = confusion_matrix_metric_size,
     .add = confusion_matrix_metric_add,
     .value = confusion_matrix_metric_value,
     .called = confusion_matrix_metric_called,
+    .calls = confusion_matrix_metric_calls,
 };

@@ -3,6 +3,8 @@
 #include "base/str.h"
 #include "train/metric.h"
 
+#include <stdlib.h>
+
 struct fbeta {
     double beta;
 };
@@ -29,6 +31,15 @@ static const char *fbeta_called(const void *opts, struct cr_arena *arena)
     return cr_strf(arena, "F%g", o->beta);
 }
 
+static bool fbeta_calls(const char *name, bool *maximize)
+{
+    char *end;
+
+    *maximize = true;
+    return name[0] == 'F' && name[1] >= '0' && name[1] <= '9' &&
+           strtod(name + 1, &end) > 0 && *end == '\0';
+}
+
 const struct cr_metric cr_metric_fbeta = {
     .about = {
         .name = "Fbeta",
@@ -43,4 +54,5 @@ const struct cr_metric cr_metric_fbeta = {
     .classifies = true,
     .of = fbeta_of,
     .called = fbeta_called,
+    .calls = fbeta_calls,
 };

@@ -1,6 +1,9 @@
 /* TopKCategoricalAccuracy: how often the label is among the k largest
  * outputs; equal outputs count in order of class. */
+#include "base/str.h"
 #include "train/metric.h"
+
+#include <string.h>
 
 struct topk {
     int64_t k;
@@ -27,6 +30,14 @@ static const char *topk_called(const void *opts, struct cr_arena *arena)
     return cr_strf(arena, "top_%lld_accuracy", (long long)o->k);
 }
 
+static bool topk_calls(const char *name, bool *maximize)
+{
+    size_t n = cr_starts(name, "top_") ? strspn(name + 4, "0123456789") : 0;
+
+    *maximize = true;
+    return n > 0 && strcmp(name + 4 + n, "_accuracy") == 0;
+}
+
 const struct cr_metric cr_metric_topk = {
     .about = {
         .name = "TopKCategoricalAccuracy",
@@ -44,4 +55,5 @@ const struct cr_metric cr_metric_topk = {
     .add = topk_add,
     .value = cr_metric_share_value,
     .called = topk_called,
+    .calls = topk_calls,
 };

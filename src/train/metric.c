@@ -40,6 +40,9 @@ static const struct cr_metric metric_block = {
 
 /* ---- The section */
 
+/* What such a metric's name in results ends with. */
+#define MULTILABEL "_multilabel"
+
 /* For the manual and the schema; cr_metrics_read reads it, because of
  * blocks. */
 struct metrics_section {
@@ -88,7 +91,7 @@ static bool metric_use(struct cr_config *config, const struct cr_node *node,
     if (to->metric->called)
         to->name = to->metric->called(to->opts, config->arena);
     if (cr_metric_multilabel(to->metric, to->opts))
-        to->name = cr_strf(config->arena, "%s_multilabel", to->name);
+        to->name = cr_strf(config->arena, "%s" MULTILABEL, to->name);
     return true;
 }
 
@@ -449,6 +452,37 @@ double cr_metric_mean_value(const void *opts, const void *state,
     (void)opts;
     (void)classes;
     return mean->sum / (double)mean->all;
+}
+
+/* ---- What is better */
+
+bool cr_metric_maximize(const struct cr_metric_use *use)
+{
+    const struct cr_metric *metric = use->metric;
+
+    return metric->larger ? metric->larger(use->opts) : metric->maximize;
+}
+
+bool cr_metric_named(const char *name, bool *maximize)
+{
+    const struct cr_about *const *all = cr_list(CR_KIND_METRIC);
+    size_t length = strlen(name);
+    const struct cr_metric *metric;
+
+    if (cr_ends(name, MULTILABEL))
+        length -= strlen(MULTILABEL);
+    for (; *all; all++) {
+        metric = (const struct cr_metric *)*all;
+        if (metric->calls && metric->calls(name, maximize))
+            return true;
+        *maximize = metric->maximize;
+        if (strlen((*all)->name) == length &&
+            memcmp((*all)->name, name, length) == 0)
+            return true;
+    }
+    metric = cr_metric_find(name); /* by another name of its */
+    *maximize = metric && metric->maximize;
+    return metric != NULL;
 }
 
 /* ---- Marks */

@@ -37,7 +37,8 @@ struct cr_metric_class {
  * points to is in the batch's `mem`. */
 struct cr_metric {
     struct cr_about about;
-    bool maximize;              /* what is better */
+    bool maximize;              /* what is better, */
+    bool (*larger)(const void *opts); /* where that is for options to say */
     bool classifies;            /* needs classes and their labels */
     bool compares;              /* needs labels of as many numbers as the
                                    output has; with `classifies`: or these */
@@ -70,9 +71,15 @@ struct cr_metric {
                            struct cr_arena *mem, int64_t *points);
     /* Optional: the name in results where options are part of it. */
     const char *(*called)(const void *opts, struct cr_arena *arena);
+    /* Optional, beside `called`: whether it gives that name to some result,
+     * and if so whether larger ones are better. */
+    bool (*calls)(const char *name, bool *maximize);
 };
 
 const struct cr_metric *cr_metric_find(const char *name);
+/* Whether a name in results is that of a metric, and if so whether larger
+ * values are better. Not of those that are written in a config. */
+bool cr_metric_named(const char *name, bool *maximize);
 
 /* Labels that are not classes but marks, any number of which may be set:
  * outputs from the threshold on say yes. */
@@ -120,6 +127,8 @@ const struct cr_metric_use *cr_metrics_find(const struct cr_metrics *metrics,
 size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes);
 void cr_metric_add(const struct cr_metric_use *use, void *state,
                    int64_t classes, const struct cr_metric_batch *batch);
+/* Whether larger values are better. */
+bool cr_metric_maximize(const struct cr_metric_use *use);
 /* Whether it gives one number; the number. */
 bool cr_metric_single(const struct cr_metric *metric);
 double cr_metric_value(const struct cr_metric_use *use, const void *state,

@@ -305,7 +305,7 @@ static bool setup_thaws(struct cr_train *t)
 
 static bool setup_maximize(int mode, const struct cr_metric_use *use)
 {
-    return mode == CR_MODE_AUTO ? use->metric->maximize : mode == CR_MODE_MAX;
+    return mode == CR_MODE_AUTO ? cr_metric_maximize(use) : mode == CR_MODE_MAX;
 }
 
 /* The metric of that name, which `what` asks for at `node`; NULL after

@@ -111,14 +111,33 @@ static bool runs_is_scalar(const struct cr_node *node)
 /* Whether a metric's larger values are better; *known: whether it is one. */
 static bool runs_maximize(const char *name, bool *known)
 {
-    const struct cr_metric *metric;
+    bool maximize;
 
     name = cr_run_bare(name);
     if (cr_starts(name, "best."))
         name += 5;
-    metric = cr_metric_find(name);
-    *known = metric != NULL;
-    return metric && metric->maximize;
+    *known = cr_metric_named(name, &maximize);
+    return *known && maximize;
+}
+
+/* Which way is better: as a run says whose best was chosen by it, for its
+ * config may have said so; else as the metric does. */
+static bool runs_larger(const struct runs_job *job, const char *name)
+{
+    const char *bare = cr_run_bare(name);
+    bool known;
+
+    if (cr_starts(bare, "best."))
+        bare += 5;
+    for (int i = 0; i < job->found.n; i++) {
+        const struct cr_node *best =
+            cr_node_get(job->found.run[i].record, "best");
+
+        if (strcmp(cr_json_str(best, "metric", ""), bare) == 0 &&
+            cr_json_str(best, "mode", NULL))
+            return strcmp(cr_json_str(best, "mode", ""), "max") == 0;
+    }
+    return runs_maximize(name, &known);
 }
 
 static bool runs_is_number(const struct cr_node *node)
@@ -308,13 +327,13 @@ static int runs_by_key(const void *a, const void *b, void *key)
 static void runs_sort(struct runs_job *job)
 {
     struct runs_key key = { .runs = &job->found, .name = job->o->sort };
-    bool known, flip, found = false;
+    bool flip, found = false;
 
     if (!key.name || job->found.n == 0)
         return;
     flip = key.name[0] == '-';
     key.name += flip;
-    key.down = runs_maximize(key.name, &known) != flip;
+    key.down = runs_larger(job, key.name) != flip;
     for (int i = 0; i < job->found.n; i++)
         found = cr_run_value(&job->found, &job->found.run[i], key.name) ||
                 found;
@@ -618,12 +637,12 @@ static void runs_best(struct runs_job *job)
     struct cr_buf json = { .arena = job->arena };
     const char *ckpt;
     double value = 0;
-    bool known, max;
+    bool max;
 
     for (int i = 0; i < job->found.n && !metric; i++)
         metric = cr_json_str(cr_node_get(job->found.run[i].record, "best"),
                              "metric", NULL);
-    max = metric && runs_maximize(metric, &known);
+    max = metric && runs_larger(job, metric);
     for (int i = 0; metric && i < job->found.n; i++) {
         const struct cr_node *v = runs_best_value(&job->found.run[i], metric);
 

@@ -150,3 +150,20 @@ END
     rate 2 mean_batch
     [[ $output == *"expected none, mean, sum, sum_batch, mean_channel or sum_channel"* ]]
 }
+
+@test "the best is the smallest rate of what went wrong" {
+    for rate in miss_rate fall_out false_discovery_rate false_omission_rate \
+        prevalence_threshold; do
+        "$CELLRUN" train c.yaml -o "$rate" -q --epochs 3 >/dev/null \
+            "metrics=[{ConfusionMatrixMetric: {metric_name: $rate}}]" --json
+        jq -e --arg n "confusion_matrix_$rate" '.best.metric == $n and
+            .best.mode == "min"' "$rate/record.json"
+        jq -e -s --slurpfile r "$rate/record.json" --arg n \
+            "confusion_matrix_$rate" 'map(select(.split == "eval") | .[$n]) |
+            length == 3 and max > min and min == $r[0].best.value' \
+            "$rate/metrics.jsonl"
+    done
+    "$CELLRUN" train c.yaml -o more -q --epochs 1 >/dev/null \
+        'metrics=[{ConfusionMatrixMetric: {metric_name: specificity}}]'
+    jq -e '.best.mode == "max"' more/record.json
+}

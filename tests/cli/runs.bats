@@ -171,3 +171,33 @@ END
     run -1 --separate-stderr bash -c '"$CELLRUN" runs >/dev/full'
     [[ "$stderr" == *"cannot write standard output"* ]]
 }
+
+@test "results that are named by an option: the way that is better" {
+    for i in aaaa1111:0.2:0.91 aabb2222:0.1:0.8; do
+        IFS=: read -r id less more <<<"$i"
+        sed -i "s/\"eval\":{/&\"confusion_matrix_miss_rate\":$less,\"confusion_matrix_specificity\":$more,\"top_3_accuracy\":$more,\"F0.5\":$more,/" \
+            runs/net/$id/record.json
+    done
+    run -0 "$CELLRUN" runs best --metric confusion_matrix_miss_rate --path
+    [ "$output" = runs/net/aabb2222 ]
+    run -0 "$CELLRUN" runs --sort confusion_matrix_miss_rate --cols id --tsv
+    [ "$(xargs <<<"$output")" = "id aabb2222 aaaa1111 cccc3333" ]
+    for name in confusion_matrix_specificity top_3_accuracy F0.5; do
+        run -0 "$CELLRUN" runs best --metric "$name" --path
+        [ "$output" = runs/net/aaaa1111 ]
+        run -0 "$CELLRUN" runs --sort "$name" --cols id --tsv
+        [ "$(xargs <<<"$output")" = "id aaaa1111 aabb2222 cccc3333" ]
+    done
+}
+
+@test "the way that is better, where the config said it" {
+    for id in aaaa1111 aabb2222; do
+        sed -i 's/"metric":"accuracy","mode":"max"/"metric":"mine","mode":"max"/' \
+            runs/net/$id/record.json
+    done
+    run -0 "$CELLRUN" runs best --metric mine --path
+    [ "$output" = runs/net/aabb2222 ]
+    sed -i 's/"mode":"max"/"mode":"min"/' runs/net/*/record.json
+    run -0 "$CELLRUN" runs best --metric mine --path
+    [ "$output" = runs/net/aaaa1111 ]
+}
