@@ -101,6 +101,15 @@ static int64_t confusion_matrix_table(const void *opts, const void *state,
     return classes;
 }
 
+static const char *confusion_matrix_vain(const void *opts, bool classified)
+{
+    const struct confusion_matrix *o = opts;
+
+    return classified && o->threshold != 0.5
+               ? "'threshold' is for outputs without an axis of classes"
+               : NULL;
+}
+
 const struct cr_metric cr_metric_confusion_matrix = {
     .about = {
         .name = "confusion_matrix",
@@ -115,6 +124,7 @@ const struct cr_metric cr_metric_confusion_matrix = {
     },
     .classifies = true,
     .compares = true,
+    .vain = confusion_matrix_vain,
     .classes = confusion_matrix_classes,
     .size = cr_metric_pairs_size,
     .add = confusion_matrix_add,

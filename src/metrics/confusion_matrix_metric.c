@@ -240,6 +240,17 @@ static const char *confusion_matrix_metric_misfit(const void *opts,
     return NULL;
 }
 
+static const char *confusion_matrix_metric_vain(const void *opts,
+                                                bool classified)
+{
+    const struct confusion_matrix_metric *o = opts;
+
+    (void)classified;
+    return o->decrease != DECREASE_MEAN && !o->calculation_method
+               ? "'decrease' is for rates of samples (calculation_method: true)"
+               : NULL;
+}
+
 static double confusion_matrix_metric_value(const void *opts,
                                             const void *state, int64_t classes)
 {
@@ -327,6 +338,7 @@ const struct cr_metric cr_metric_confusion_matrix_metric = {
     .larger = confusion_matrix_metric_larger,
     .classifies = true,
     .misfit = confusion_matrix_metric_misfit,
+    .vain = confusion_matrix_metric_vain,
     .size = confusion_matrix_metric_size,
     .add = confusion_matrix_metric_add,
     .value = confusion_matrix_metric_value,

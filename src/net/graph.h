@@ -158,7 +158,8 @@ struct cr_net {
     struct cr_patterns **thaw_patterns;
     int n_thaws;
     bool stats_frozen;
-    struct cr_amp *amp;     /* precision.c: section amp */
+    struct cr_amp *amp;     /* precision.c: section amp, */
+    bool lowered;           /* and whether want.full overruled it */
     struct cr_hooks *hooks; /* hook.c: section watch */
     const struct cr_rule *rule;
     int64_t skipped;        /* updates left out until now */

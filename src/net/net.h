@@ -40,6 +40,8 @@ struct cr_net_want {
     int64_t classes;                 /* of the data; 0: not known */
     bool loss;                       /* build the loss (section required) */
     bool metrics;                    /* and metrics that are blocks */
+    bool full;                       /* float32, whatever amp and to_float
+                                        say; cr_net_lowered tells */
     bool no_values;                  /* check, summary: do not initialise */
 };
 
@@ -101,6 +103,9 @@ struct cr_rule {
     void (*finish)(const struct cr_update *u);
     bool plain;             /* w -= lr * g, no more: products may write it */
 };
+
+/* Whether want.full left something out. */
+bool cr_net_lowered(const struct cr_net *net);
 
 /* The entries of freeze.schedule, in the order of the config. A plan made
  * before cr_net_thaw must be made again after it. */

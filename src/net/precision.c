@@ -77,6 +77,53 @@ static bool precision_named(const char *name, struct cr_precision *to)
     return to->type == CR_BF16 || strcmp(name, "float16") == 0;
 }
 
+/* The node of a pattern among one or a list of them; NULL: it is none. */
+static const struct cr_node *casts_pattern(const struct cr_node *in,
+                                           const struct cr_node *like)
+{
+    if (in->kind != CR_NODE_LIST)
+        return in->text && strcmp(in->text, like->text) == 0 ? in : NULL;
+    for (CR_EACH(m, in))
+        if (m->text && strcmp(m->text, like->text) == 0)
+            return m;
+    return NULL;
+}
+
+/* A pattern that stands below another type too; true without one. */
+static bool casts_apart(struct cr_net *net, const struct cr_node *cast,
+                        const struct cr_node *below, const struct cr_node *one)
+{
+    const struct cr_node *other;
+
+    for (CR_EACH(m, cast)) {
+        if (m == below || !one->text)
+            break;
+        other = casts_pattern(m, one);
+        if (!other)
+            continue;
+        cr_error(net->diag, one->pos, CR_E_CONFLICT,
+                 "amp.cast: '%s' stands below %s and %s",
+                 cr_quote(net->arena, one->text, strlen(one->text)), m->key,
+                 below->key);
+        cr_note(net->diag, "below %s      (%s:%d)", m->key,
+                other->pos.src->name, other->pos.line);
+        return false;
+    }
+    return true;
+}
+
+static bool casts_differ(struct cr_net *net, const struct cr_node *cast,
+                         const struct cr_node *below)
+{
+    bool ok = true;
+
+    if (below->kind != CR_NODE_LIST)
+        return casts_apart(net, cast, below, below);
+    for (CR_EACH(one, below))
+        ok = casts_apart(net, cast, below, one) && ok;
+    return ok;
+}
+
 static bool casts_read(struct cr_net *net, struct cr_amp *amp)
 {
     bool ok = true;
@@ -102,7 +149,7 @@ static bool casts_read(struct cr_net *net, struct cr_amp *amp)
             continue;
         }
         c->patterns = cr_patterns_read(net->config, m);
-        if (c->patterns)
+        if (c->patterns && casts_differ(net, amp->cast, m))
             amp->n_casts++;
         else
             ok = false;
@@ -148,7 +195,7 @@ bool cr_amp_used(struct cr_net *net)
     return ok;
 }
 
-bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
+static bool precision_read(struct cr_build *b, const struct cr_node *word)
 {
     struct cr_net *net = b->net;
     const struct cr_amp *amp = net->amp;
@@ -183,6 +230,22 @@ bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
             cr_node_get(cr_section(net->config, "amp"), "level")->text,
             amp->pos.src->name, amp->pos.line);
     return false;
+}
+
+bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
+{
+    if (!precision_read(b, word))
+        return false;
+    if (b->net->want.full && b->precision.level != CR_LEVEL_O0) {
+        b->net->lowered = true;
+        b->precision = full;
+    }
+    return true;
+}
+
+bool cr_net_lowered(const struct cr_net *net)
+{
+    return net->lowered;
 }
 
 struct cr_precision cr_precision(const struct cr_build *b)

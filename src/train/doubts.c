@@ -2,6 +2,7 @@
  * What a config says without effect: no error, but hardly meant. Looked at
  * once everything is made, so in check as in train.
  */
+#include "net/precision.h"
 #include "train/train.h"
 
 #include <inttypes.h>
@@ -86,8 +87,47 @@ static void doubts_data(struct cr_train *t)
                 cr_node_count(labels), (int64_t)set->classes);
 }
 
+/* Whether some cell has a precision of its own. */
+static bool doubts_word(const struct cr_node *in, const char *word)
+{
+    if (in->kind != CR_NODE_MAP && in->kind != CR_NODE_LIST)
+        return false;
+    for (CR_EACH(m, in))
+        if ((m->key && strcmp(m->key, word) == 0) || doubts_word(m, word))
+            return true;
+    return false;
+}
+
+/* Without a level all is float32 but what `cast` and to_float name, and these
+ * name their type. */
+static void doubts_amp(struct cr_train *t)
+{
+    const struct cr_node *amp = cr_section(t->config, "amp");
+    const struct cr_node *cast = cr_node_get(amp, "cast"), *vain = NULL;
+    bool low = cr_node_get(cast, "float16") || cr_node_get(cast, "bfloat16") ||
+               doubts_word(t->config->root, "to_float");
+
+    if (!amp || cr_node_get(amp, "level"))
+        return;
+    if (cr_node_get(amp, "dtype"))
+        vain = cr_node_get(amp, "dtype");
+    else if (!low && cr_node_get(cast, "float32"))
+        vain = cr_node_get(cast, "float32");
+    else if (!low)
+        vain = cr_node_get(amp, "keep_batchnorm_fp32");
+    if (!vain)
+        return;
+    cr_warn(t->diag, vain->pos, CR_E_MISSING_KEY,
+            "'amp.%s%s' does nothing: 'amp' has no 'level', which is O0 then, "
+            "float32 all through",
+            vain->key && strcmp(vain->key, "float32") == 0 ? "cast." : "",
+            vain->key);
+    cr_hint(t->diag, "amp.level: O2 (or O1, O3, auto)");
+}
+
 void cr_train_doubts(struct cr_train *t)
 {
+    doubts_amp(t);
     doubts_freeze(t);
     doubts_optim(t);
     doubts_data(t);

@@ -267,6 +267,12 @@ static bool eval_metrics(struct cr_eval *e)
                           use->name, why, cr_show(diag->arena, &out));
             continue;
         }
+        why = use->metric->vain ? use->metric->vain(use->opts,
+                                                    !eval_no_classes(e, &out))
+                                : NULL;
+        if (why)
+            cr_warn(diag, use->pos, CR_E_NO_MATCH,
+                    "the metric '%s': %s, and does nothing", use->name, why);
         e->rows[i] = eval_rows(e, use, &out);
         e->state_at[i] = e->state_size;
         e->state_size += (cr_metric_size(use, e->rows[i]) + 15) & ~(size_t)15;

@@ -129,13 +129,26 @@ static void finish_hint(struct cr_train *t, enum cr_end end)
 
 void cr_train_scale_note(struct cr_train *t)
 {
-    double scale = t->state.scale.value;
+    const struct cr_scale_use *use = &t->optim.scale;
+    bool moves = use->rule.window > 0;
+    double scale = t->overflow;
 
+    if (scale == 0 && !moves) /* left out before the run was resumed */
+        scale = t->state.scale.value;
     if (scale > 1)
-        cr_note(t->diag, "the loss is finite, and its gradient times the loss "
-                         "scale of %g is not: take a smaller scale (1024) in "
-                         "amp.loss_scale, or DynamicLossScaleManager, which "
-                         "finds one", scale);
+        cr_note(t->diag,
+                "the loss is finite, and its gradient times the loss scale of "
+                "%g is not: %s",
+                scale,
+                !moves      ? "take a smaller scale (1024) in amp.loss_scale, "
+                              "or DynamicLossScaleManager, which finds one"
+                : use->skip ? "the scale becomes less with each update left "
+                              "out; begin with a smaller one (amp.loss_scale), "
+                              "or let it go on: more updates, a larger "
+                              "amp.overflow.give_up_after"
+                            : "amp.overflow.skip_step: true leaves such "
+                              "updates out, and the scale becomes less until "
+                              "none is");
 }
 
 /* A run may come to its end without having learnt anything. */
@@ -143,7 +156,7 @@ static void finish_idle(struct cr_train *t)
 {
     const struct cr_state *s = &t->state;
 
-    if (s->step == 0 || cr_state_updates(s) > 0)
+    if (s->step == 0 || cr_state_updates(s) > 0 || t->flags.dry_run)
         return;
     cr_warn(t->diag, CR_NOWHERE, CR_E_DIVERGED,
             "nothing was learnt: all %" PRId64 " updates were left out, for a "

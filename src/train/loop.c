@@ -402,6 +402,8 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
     struct cr_scale *s = &t->state.scale;
     double scale = s->value;
 
+    if (!lost)
+        t->overflow = scale;
     if (lost || !loop_scaler_skips(t)) {
         if (t->train.nan != CR_NAN_SKIP)
             return loop_diverged(l, exec, what, lost);
@@ -412,8 +414,9 @@ static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
         return loop_diverged(l, exec,
                              cr_strf(t->arena,
                                      "%" PRId64 " updates in a row were left "
-                                     "out, the loss scale is %g: %s",
-                                     s->bad, s->value, what),
+                                     "out, the last with a loss scale of %g: "
+                                     "%s",
+                                     s->bad, scale, what),
                              false);
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
     if (s->skipped == 1)
@@ -525,6 +528,8 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     } else if (t->micro > 1) {
         cr_exec_gather(exec);
     }
+    if (seen->bad && !seen->lost)
+        t->overflow = scale;
     if (seen->bad && !loop_skips(t, seen->lost))
         return loop_diverged(l, exec, seen->bad, seen->lost);
     seen->loss += t->loss;

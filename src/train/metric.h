@@ -46,6 +46,9 @@ struct cr_metric {
      * well. */
     const char *(*misfit)(const void *opts, const struct cr_spec *output,
                           int axis);
+    /* Optional: what of its options does nothing with such outputs, and why,
+     * as "'x' without 'y'"; NULL: nothing. `classified`: labels are classes. */
+    const char *(*vain)(const void *opts, bool classified);
     /* Optional: the classes that it counts and has a table of, where the
      * output has so many (0: no axis of classes); 0: it cannot. NULL: those of
      * the output. */

@@ -110,6 +110,7 @@ struct cr_train {
     const char *why;        /* with CR_END_DIVERGED: what is not finite */
     bool torn;              /* parameters may be those of half a step */
     bool overflown;         /* then: a gradient that was scaled */
+    double overflow;        /* the scale of the last one; 0: none yet */
     cr_real *statistics;    /* the moving ones before a step; or NULL */
     double loss;            /* of the last step */
     double started;         /* cr_now() when the verb began */

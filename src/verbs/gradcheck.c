@@ -17,6 +17,9 @@
  * tried until one agrees. Where none does, the slopes to the left and to the
  * right tell: they agree where the gradient is wrong, and differ at a kink,
  * where there is no gradient to compare with.
+ *
+ * Low precision (amp, to_float) rounds a loss to steps that are larger than
+ * such differences: all is computed in float32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -56,7 +59,10 @@ static const struct cr_opt gradcheck_opts[] = {
                "Compute as in evaluation, not as in training."),
     CR_REAL_MAY(struct gradcheck, tolerance, 0, 1,
                 "Largest relative deviation that is none: 0.02, what float32 "
-                "leaves (1e-6 in a build with REAL=double)."),
+                "leaves (1e-6 in a build with REAL=double). What the rounding "
+                "of the loss may do to a difference is added to it: 5e-7 of "
+                "the loss (1e-15 with REAL=double) over the length of the "
+                "step, which counts where a gradient is small."),
     CR_INT_OR(struct gradcheck, samples, 3, 0, 1000000,
               "Random halves of each parameter that are tried besides its "
               "whole gradient: more of them find smaller mistakes, and take "
@@ -121,7 +127,8 @@ static bool gradcheck_build(struct job *j)
                                 .batch = j->probe.batch,
                                 .seed = j->seed,
                                 .classes = j->probe.classes,
-                                .loss = true };
+                                .loss = true,
+                                .full = true };
     struct cr_exec_want plan = { .training = !j->o->eval,
                                  .loss = true,
                                  .still = true,
@@ -362,6 +369,8 @@ static void gradcheck_print(const struct job *j)
                                  : "agrees");
     }
     cr_table_print(&table, stdout, false);
+    if (cr_net_lowered(j->net))
+        puts("compared in float32: low precision (amp, to_float) is left out");
     if (j->kinks > 0)
         printf("skipped: %d direction%s, at a kink: the slopes of the loss on "
                "both sides differ\n",
@@ -427,7 +436,9 @@ const struct cr_verb cr_verb_gradcheck = {
             "activation has a kink (ReLU). "
             "Directions along which the loss has different slopes on both "
             "sides, however short the step, are skipped and counted; other "
-            "weights (--ckpt) or a build with REAL=double tell more there.",
+            "weights (--ckpt) or a build with REAL=double tell more there. "
+            "Low precision (amp, to_float) is left out, which is said: all is "
+            "computed in float32.",
         .example = "cellrun gradcheck net.yaml\n"
                    "cellrun gradcheck net.yaml --feed x=x.npy --feed "
                    "label=y.npy\n",

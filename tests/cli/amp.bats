@@ -137,7 +137,7 @@ END
 @test "it gives up after so many in a row, or at once" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={StaticLossScaler: 1e30}' amp.overflow.give_up_after=3
-    [[ $stderr == *"3 updates in a row were left out, the loss scale is 1e+30"* ]]
+    [[ $stderr == *"3 updates in a row were left out, the last with a loss scale of 1e+30"* ]]
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o b -q amp.level=O2 \
         'amp.loss_scale={StaticLossScaler: 1e30}' amp.overflow.skip_step=false
     [[ $stderr == *"at step 1"* ]]
@@ -243,4 +243,47 @@ END
             amp.dtype=bfloat16
     done
     "$CELLRUN" ckpt diff t1/ckpt/last.safetensors t3/ckpt/last.safetensors
+}
+
+@test "what a dynamic scale overflowed with, and what to do then" {
+    set -- train c.yaml -q amp.level=O2 \
+        'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 1e30}}'
+    run -5 --separate-stderr "$CELLRUN" "$@" -o a amp.overflow.give_up_after=5
+    [[ $stderr == *"5 updates in a row were left out, the last with a loss scale of 6.25e+28: "* ]]
+    [[ $stderr == *"times the loss scale of 6.25e+28 is not: "*"amp.overflow.give_up_after"* ]]
+    [[ $stderr != *DynamicLossScaleManager* && $stderr != *3.125e+28* ]]
+    run -5 --separate-stderr "$CELLRUN" "$@" -o b amp.overflow.skip_step=false
+    [[ $stderr == *"times the loss scale of 1e+30 is not: amp.overflow.skip_step: true"* ]]
+    # the manager that is there by itself; one update is no run
+    run -0 --separate-stderr "$CELLRUN" train c.yaml --dry-run "${@:4}"
+    [[ $stderr == *"left out"* && $stderr != *"nothing was learnt"* ]]
+}
+
+@test "settings of amp without a level are told" {
+    why="does nothing: 'amp' has no 'level'"
+    run -0 --separate-stderr "$CELLRUN" check c.yaml amp.dtype=bfloat16
+    [[ $stderr == *"warning: 'amp.dtype' $why"*" amp.level: O2 (or O1, O3, auto)"* ]]
+    run -0 --separate-stderr "$CELLRUN" check c.yaml 'amp.cast={float32: ["*"]}'
+    [[ $stderr == *"warning: 'amp.cast.float32' $why"* ]]
+    run -0 --separate-stderr "$CELLRUN" check c.yaml \
+        amp.keep_batchnorm_fp32=true
+    [[ $stderr == *"warning: 'amp.keep_batchnorm_fp32' $why"* ]]
+    for amp in 'amp={level: O0, dtype: bfloat16}' \
+        'amp={level: O2, dtype: bfloat16, cast: {float32: ["*"]}}' \
+        'amp={cast: {float16: ["*"]}}' 'amp={loss_scale: {StaticLossScaler: 4}}'
+    do
+        run -0 --separate-stderr "$CELLRUN" check c.yaml "$amp"
+        [[ $stderr != *"does nothing"* ]]
+    done
+}
+
+@test "a pattern of cast has one type" {
+    run -2 --separate-stderr "$CELLRUN" check c.yaml \
+        'amp={level: O2, cast: {float32: ["*"], float16: ["*"]}}'
+    [[ $stderr == *"amp.cast: '*' stands below float32 and float16"* ]]
+    run -2 --separate-stderr "$CELLRUN" check c.yaml \
+        'amp={level: O2, cast: {bfloat16: fc, float32: [out, fc]}}'
+    [[ $stderr == *"amp.cast: 'fc' stands below bfloat16 and float32"*"below bfloat16 "* ]]
+    run -0 "$CELLRUN" check c.yaml \
+        'amp={level: O2, cast: {float16: "*", float32: [out, fc]}}'
 }

@@ -163,3 +163,22 @@ END
         --samples 0
     [ -z "$stderr" ]
 }
+
+@test "low precision is left out" {
+    run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}"
+    [[ $output != *"low precision"* ]]
+    full=$output
+    sed 's/  b: {Dense: \[7, 2\]/&, to_float: float16/' net.yaml >word.yaml
+    grep -q to_float word.yaml
+    for set in amp.level=O2 amp.level=auto 'amp={level: O3, dtype: bfloat16}' \
+        'amp.cast={float16: [b]}'; do
+        run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}" "$set"
+        [ "$output" = "$full
+compared in float32: low precision (amp, to_float) is left out" ]
+    done
+    run -0 "$CELLRUN" gradcheck word.yaml "${feed[@]}"
+    [ "$output" = "$full
+compared in float32: low precision (amp, to_float) is left out" ]
+    run -0 "$CELLRUN" help gradcheck
+    [[ $(tr -s " \n" " " <<<"$output") == *"rounding of the loss may do to a difference is added"* ]]
+}

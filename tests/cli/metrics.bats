@@ -167,3 +167,13 @@ END
         'metrics=[{ConfusionMatrixMetric: {metric_name: specificity}}]'
     jq -e '.best.mode == "max"' more/record.json
 }
+
+@test "options of a metric that do nothing are told" {
+    run -0 --separate-stderr "$CELLRUN" check c.yaml \
+        'metrics=[{ConfusionMatrixMetric: {decrease: sum}}, {ConfusionMatrix: {threshold: 0.7}}]'
+    [[ $stderr == *"warning: the metric 'confusion_matrix_sensitivity': 'decrease' is for rates of samples (calculation_method: true), and does nothing"* ]]
+    [[ $stderr == *"warning: the metric 'confusion_matrix': 'threshold' is for outputs without an axis of classes, and does nothing"* ]]
+    run -0 --separate-stderr "$CELLRUN" check c.yaml \
+        'metrics=[{ConfusionMatrixMetric: {decrease: sum, calculation_method: true}}, ConfusionMatrix]'
+    [[ $stderr != *"does nothing"* ]]
+}
