@@ -78,7 +78,8 @@ static void start_rebatch(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
     int64_t epoch = cr_state_epoch(s), before = s->step;
-    int64_t named = cr_state_in_epoch(s); /* batches that names count */
+    int64_t of = cr_state_epoch_of(s, before);
+    int64_t named = cr_train_ckpt_batch(t, before); /* in that epoch */
     double part;
 
     if (s->per_epoch == t->per_epoch && s->micro == t->micro)
@@ -89,16 +90,29 @@ static void start_rebatch(struct cr_train *t)
             s->per_epoch / s->micro, t->per_epoch / t->micro);
     if (epoch > INT64_MAX / 4 / t->per_epoch) /* of no real run */
         epoch = INT64_MAX / 4 / t->per_epoch;
-    if (s->named_more > 0 && s->named_epoch == epoch)
-        named += s->named_more;
+    t->cut = (struct cr_records_cut){ .anew = true,
+                                      .step = before,
+                                      .eval_step = s->eval_step };
     s->step = (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->micro;
-    /* the next checkpoint is newer than this one, by its name too */
-    named -= s->step * t->micro - epoch * t->per_epoch;
+    /* the next checkpoint is newer than this one, by its name too: also one
+     * of the same step, where an epoch has ended */
     s->named_epoch = epoch;
-    s->named_more = s->cursor > 0 && named > 0 ? named : 0;
+    if (of == epoch - 1 && s->cursor == 0 &&
+        s->step * t->micro == epoch * t->per_epoch) {
+        s->named_epoch = epoch - 1;
+        named -= t->per_epoch - 1;
+        named -= named == 1; /* it has the same name */
+    } else {
+        named = (of == epoch ? named : 0) -
+                (s->step * t->micro - epoch * t->per_epoch);
+    }
+    s->named_more = of >= epoch - 1 && named > 0 ? named : 0;
+    s->named_epoch = s->named_more > 0 ? s->named_epoch : 0;
     s->per_epoch = t->per_epoch;
     s->micro = t->micro;
-    s->eval_step = s->nan.good_step = -1;
+    /* an evaluation of these very parameters is not done twice */
+    s->eval_step = before > 0 && s->eval_step == before ? s->step : -1;
+    s->nan.good_step = -1;
     /* other counts of steps: the same part of the run as they were */
     part = before > 0 ? (double)s->step / (double)before : 0;
     s->best_step = (int64_t)(part * (double)s->best_step);
@@ -175,6 +189,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
         return false;
     if (!start_same_words(t, store))
         return false;
+    t->cut.anew = false;
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
                 "the data are not those that the run began with");
@@ -229,7 +244,11 @@ static bool start_same_run(struct cr_train *t, const struct cr_node *record)
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_RUN_DIR,
              "the run directory holds a run of another config: %s",
              why ? why : cr_strf(t->arena, "%.8s, not %.8s", id, t->id));
-    cr_note(t->diag, "--force starts over in it");
+    if (strcmp(t->cli->verb->about.name, "resume") != 0)
+        cr_note(t->diag, "--force starts over in it");
+    else
+        cr_note(t->diag, "--allow-change goes on with the config of the "
+                         "checkpoint and what the command line sets");
     return false;
 }
 
@@ -372,7 +391,8 @@ static void start_fresh(struct cr_train *t)
 
 static bool start_keep(void *ctx, const char *line)
 {
-    const struct cr_train *t = ctx;
+    struct cr_train *t = ctx;
+    struct cr_records_cut *cut = &t->cut;
     struct cr_arena mem = { 0 };
     const char *why;
     size_t at;
@@ -380,24 +400,42 @@ static bool start_keep(void *ctx, const char *line)
         cr_json_read(&mem, line, strlen(line), &why, &at);
     const char *split = cr_json_str(node, "split", "");
     int64_t step = cr_json_int(node, "step", INT64_MAX);
-    bool keep = step <= (strcmp(split, "eval") == 0 ? t->state.eval_step
-                                                    : t->state.step);
+    bool keep =
+        step <= (strcmp(split, "eval") == 0 ? cut->eval_step : cut->step);
 
     /* one of a checkpoint that was gone back to is older than the record */
     if (strcmp(split, "fallback") == 0 &&
         cr_json_int(node, "fallbacks", 0) > t->state.nan.fallbacks)
         keep = false;
-
+    if (cut->line++ < t->state.older) {
+        keep = true;
+    } else if (step < INT64_MAX) {
+        /* lower ones behind higher ones: steps were counted anew there */
+        cut->over = cut->over || step > cut->step || step < cut->top;
+        cut->top = step;
+    }
+    keep = keep && !cut->over;
+    cut->kept += keep;
     cr_arena_free(&mem);
     return keep;
 }
 
 bool cr_train_reopen(struct cr_train *t)
 {
+    struct cr_state *s = &t->state;
+    bool anew = t->cut.anew, ok;
+
     if (t->dir.metrics)
         fclose(t->dir.metrics);
     t->dir.metrics = NULL;
-    return cr_rundir_metrics(&t->dir, start_keep, t);
+    t->cut = (struct cr_records_cut){
+        .step = anew ? t->cut.step : s->step,
+        .eval_step = anew ? t->cut.eval_step : s->eval_step,
+    };
+    ok = cr_rundir_metrics(&t->dir, start_keep, t);
+    if (anew || s->older > t->cut.kept)
+        s->older = t->cut.kept;
+    return ok;
 }
 
 /* A line for the shell that does the same again. */
@@ -553,6 +591,8 @@ bool cr_train_start(struct cr_train *t)
     frozen = cr_frozen_text(t->arena, t->net, start_when, t);
     if (*frozen)
         cr_console_say(&t->console, "%s", frozen);
+    /* what was doubtful is known before the steps, not behind them */
+    cr_console_problems(&t->console, t->diag);
     t->started_step = t->state.step;
     return true;
 }

@@ -28,6 +28,7 @@ static const char *const state_members[] = { "epoch",
                                              "plateau",
                                              "micro_batches",
                                              "names",
+                                             "older_records",
                                              "fitted",
                                              "plugins",
                                              NULL };
@@ -154,6 +155,8 @@ static void state_names(struct cr_buf *b, const struct cr_state *s)
     if (s->named_more > 0)
         cr_buf_f(b, "\"names\":{\"epoch\":%" PRId64 ",\"more\":%" PRId64 "},",
                  s->named_epoch, s->named_more);
+    if (s->older > 0)
+        cr_buf_f(b, "\"older_records\":%" PRId64 ",", s->older);
 }
 
 static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
@@ -226,7 +229,7 @@ static bool state_counts(const struct cr_state *s)
            s->nan.good_step <= s->step && s->scale.good >= 0 &&
            s->scale.bad >= 0 && s->wait >= 0 && s->plateau.wait >= 0 &&
            s->plateau.cooldown >= 0 && s->named_epoch >= 0 &&
-           s->named_more >= 0 && s->named_more <= STATE_MAX;
+           s->older >= 0 && s->named_more >= 0 && s->named_more <= STATE_MAX;
 }
 
 static void state_columns(struct cr_arena *arena, const struct cr_node *data,
@@ -344,6 +347,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->nan.good_step = cr_json_int(nan, "good_step", -1);
     to->named_epoch = cr_json_int(names, "epoch", 0);
     to->named_more = cr_json_int(names, "more", 0);
+    to->older = cr_json_int(root, "older_records", 0);
     to->plateau.rate = cr_json_real(plateau, "rate", NAN);
     to->plateau.begun = !isnan(to->plateau.rate);
     to->plateau.best = cr_json_real(plateau, "best", NAN);

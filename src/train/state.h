@@ -31,6 +31,8 @@ struct cr_state {
     int64_t micro;          /* batches of a step: train.grad_accumulation */
     int64_t samples;        /* seen since the beginning */
     int64_t cursor;         /* seen in the present epoch */
+    int64_t older;          /* records whose steps are of other counts: the
+                               first ones of metrics.jsonl */
     int64_t named_epoch;    /* since batches of another size came within that */
     int64_t named_more;     /* epoch, names of its checkpoints count so many
                                batches more, and go on; 0: they do not */

@@ -26,6 +26,16 @@
 #include "train/state.h"
 #include "train/watch.h"
 
+/* Which records of metrics.jsonl are of the run that goes on: those up to the
+ * checkpoint, in the counts of steps that they were written with. */
+struct cr_records_cut {
+    bool anew;              /* the steps here are not those of the state */
+    int64_t step, eval_step;
+    int64_t line, kept;     /* records seen, and kept of them */
+    int64_t top;            /* the step before: they only rise */
+    bool over;              /* what follows is of a later time */
+};
+
 /* What the command line asks for besides the config. */
 struct cr_train_flags {
     enum cr_progress progress;
@@ -101,6 +111,7 @@ struct cr_train {
     struct cr_every eval_every, save_every, log_every;
 
     struct cr_state state;
+    struct cr_records_cut cut;
     struct cr_rundir dir;
     struct cr_console console;
     const char *resumed;    /* the file we went on from; NULL: fresh */

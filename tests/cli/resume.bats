@@ -360,3 +360,81 @@ flip() {
     run -0 "$CELLRUN" resume r/ckpt/c-2_11.safetensors -q --steps 9
     [ ! -e r/ckpt/c-2_13.safetensors ]
 }
+
+@test "other batches: the records up to the checkpoint stay, none behind it" {
+    "$CELLRUN" train c.yaml -q -o r --epochs 3 --log-every 5
+    cp r/metrics.jsonl before
+    [ "$(steps r eval)" = "19 38 57" ]
+    for size in 64 4; do
+        cp -r r "of$size"
+        run -0 "$CELLRUN" resume "of$size" -q --allow-change --epochs 4 \
+            --log-every 1 datapipe.batch.batch_size=$size
+        n=$(wc -l <before)
+        head -n "$n" "of$size/metrics.jsonl" | cmp - before
+    done
+    # five steps an epoch, and what was evaluated is not evaluated again
+    [ "$(steps of64 eval)" = "19 38 57 20" ]
+    [[ $(steps of64 train) == *" 51 56 16 17 18 19 20" ]]
+    [ "$(steps of4 eval)" = "19 38 57 300" ]
+    # another stop, and the first records still stay
+    run -0 "$CELLRUN" resume of64 -q --epochs 5
+    head -n "$n" of64/metrics.jsonl | cmp - before
+    [ "$(steps of64 eval)" = "19 38 57 20 25" ]
+    # back to the last of them, and to the first batches
+    run -0 "$CELLRUN" resume of64/ckpt/c-4_5.safetensors -q --steps 22
+    [ "$(steps of64 eval)" = "19 38 57 20 22" ]
+    for size in 64 4; do
+        run -0 "$CELLRUN" resume "of$size/ckpt/c-2_19.safetensors" -q \
+            --allow-change --steps 40
+        [ "$(steps of$size eval)" = "19 38 40" ]
+        cmp <(head -n -1 "of$size/metrics.jsonl") <(head -n 10 before)
+    done
+}
+
+@test "other batches within an epoch: the records up to the checkpoint stay" {
+    "$CELLRUN" train c.yaml -q -o r --steps 29 --log-every 1
+    cp r/metrics.jsonl before
+    run -0 "$CELLRUN" resume r -q --allow-change --steps 12 \
+        datapipe.batch.batch_size=64
+    head -n "$(wc -l <before)" r/metrics.jsonl | cmp - before
+    [[ $(steps r train) == *" 27 28 29 8 9 10 11 12" ]]
+    # back to before: those records go
+    rm r/ckpt/c-2_1[1-9].safetensors r/ckpt/c-3_*
+    run -0 "$CELLRUN" resume r/ckpt/c-2_10.safetensors -q --allow-change \
+        --steps 29
+    cmp before r/metrics.jsonl
+}
+
+@test "other batches from the end of an epoch: names of checkpoints go on there too" {
+    "$CELLRUN" train c.yaml -q -o r --epochs 2 '~dataset.eval' '~metrics'
+    [ -e r/ckpt/c-2_19.safetensors ]
+    # now it is evaluated, and so the same step is saved once more
+    eval='{NumpySlicesDataset: {data: [eval-x.npy, eval-y.npy],'
+    run -0 "$CELLRUN" resume r -q --allow-change --epochs 3 \
+        datapipe.batch.batch_size=64 metrics='[accuracy, loss]' \
+        dataset.eval="$eval column_names: [x, label]}}"
+    [ ! -e r/ckpt/c-2_5.safetensors ]
+    [ -e r/ckpt/c-2_20.safetensors ]
+    [ -e r/ckpt/c-3_5.safetensors ]
+    # the newest is damaged: the one before it is that of the new batches
+    rm r/ckpt/last.safetensors r/ckpt/best.safetensors
+    flip r/ckpt/c-3_5.safetensors
+    run -0 --separate-stderr "$CELLRUN" resume r --epochs 3 --progress plain
+    [[ $stderr == *"c-3_5.safetensors"*"taking the one before"* ]]
+    [[ $stderr == *"resumed from r/ckpt/c-2_20.safetensors at step 10"* ]]
+    # back to what was before
+    flip r/ckpt/c-3_5.safetensors
+    flip r/ckpt/c-2_20.safetensors
+    run -2 --separate-stderr "$CELLRUN" resume r --epochs 3
+    [[ $stderr == *"holds a run of another config"* ]]
+    [[ $stderr == *"--allow-change goes on with the config of the checkpoint"* ]]
+    [[ $stderr != *--force* ]]
+}
+
+@test "that steps are counted anew is said before them" {
+    "$CELLRUN" train c.yaml -q -o r --epochs 1
+    run -0 --separate-stderr "$CELLRUN" resume r --epochs 2 --progress plain \
+        --allow-change datapipe.batch.batch_size=64
+    [[ $stderr == *"steps are counted anew"*"Epoch 2"* ]]
+    [ "$(grep -c 'counted anew' <<<"$stderr")" = 1 ]
+}
