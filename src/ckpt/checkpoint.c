@@ -105,6 +105,17 @@
  *   lr                       step of the schedule
  *   data                     fingerprint, columns and classes of the data
  *                            set, and the position in it
+ *   loss_scale               where there is a loss scale: scale; good_steps
+ *                            and bad_steps in a row; skipped: updates left out
+ *   nan                      where train.nan had to act: updates skipped, in
+ *                            all and in_a_row; fallbacks, the factor of rates
+ *                            after them, and the good_step to go back to
+ *   plateau                  of ReduceLROnPlateau: its rate and best, and the
+ *                            evaluations of wait and cooldown
+ *   names, older_records     after a change of the batch size: what is added
+ *                            to the step in names of checkpoints of an epoch,
+ *                            and how many records of metrics.jsonl have steps
+ *                            that were counted before
  *   plugins                  where there are such: name of each plug-in's
  *                            file -> hash of its bytes (FNV-1a, 16 digits)
  *   eval                     what the last evaluation gave
