@@ -116,6 +116,8 @@
  *                            to the step in names of checkpoints of an epoch,
  *                            and how many records of metrics.jsonl have steps
  *                            that were counted before
+ *   fitted                   what transforms took from the training data, as
+ *                            Standardize its means
  *   plugins                  where there are such: name of each plug-in's
  *                            file -> hash of its bytes (FNV-1a, 16 digits)
  *   eval                     what the last evaluation gave
