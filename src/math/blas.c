@@ -372,20 +372,27 @@ void cr_gemms(const struct cr_gemm *g, int count)
     cr_par(gemms_part, &job, macs < SERIAL_MACS ? 1 : cr_par_threads());
 }
 
+struct cr_gemm cr_product(enum cr_trans ta, enum cr_trans tb, int64_t m,
+                          int64_t n, int64_t k, const cr_real *a,
+                          const cr_real *b, bool add, cr_real *c)
+{
+    return (struct cr_gemm){ .ta = ta,
+                             .tb = tb,
+                             .m = m,
+                             .n = n,
+                             .k = k,
+                             .a = a,
+                             .b = b,
+                             .alpha = 1,
+                             .add = add,
+                             .c = c };
+}
+
 void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
              int64_t k, const cr_real *a, const cr_real *b, bool add,
              cr_real *c)
 {
-    struct cr_gemm g = { .ta = ta,
-                         .tb = tb,
-                         .m = m,
-                         .n = n,
-                         .k = k,
-                         .a = a,
-                         .b = b,
-                         .alpha = 1,
-                         .add = add,
-                         .c = c };
+    struct cr_gemm g = cr_product(ta, tb, m, n, k, a, b, add, c);
 
     cr_gemms(&g, 1);
 }

@@ -51,7 +51,11 @@ bool cr_gemm_low(void);
 /* All of them, in one parallel region; they must not depend on each other. */
 void cr_gemms(const struct cr_gemm *g, int count);
 
-/* One plain product: c = op(a) op(b) + (add ? c : 0). */
+/* One plain product, c = op(a) op(b) + (add ? c : 0): what it is, and the same
+ * computed. */
+struct cr_gemm cr_product(enum cr_trans ta, enum cr_trans tb, int64_t m,
+                          int64_t n, int64_t k, const cr_real *a,
+                          const cr_real *b, bool add, cr_real *c);
 void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
              int64_t k, const cr_real *a, const cr_real *b, bool add,
              cr_real *c);

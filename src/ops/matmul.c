@@ -107,19 +107,10 @@ static void multiply(const struct cr_step *s, unsigned to, enum cr_trans ta,
                      enum cr_trans tb, int64_t m, int64_t n, int64_t k,
                      const cr_real *a, const cr_real *b, bool add, cr_real *c)
 {
-    struct cr_gemm g = { .ta = ta,
-                         .tb = tb,
-                         .m = m,
-                         .n = n,
-                         .k = k,
-                         .a = a,
-                         .b = b,
-                         .alpha = 1,
-                         .add = add,
-                         .c = c,
-                         .low = s->low,
-                         .round = s->rounds & to };
+    struct cr_gemm g = cr_product(ta, tb, m, n, k, a, b, add, c);
 
+    g.low = s->low;
+    g.round = s->rounds & to;
     cr_gemms(&g, 1);
 }
 

@@ -138,11 +138,15 @@ END
 }
 
 @test "every config of configs/ is valid" {
-    python3 -c 'import jsonschema, yaml' 2>/dev/null ||
-        skip 'needs python3 with jsonschema and yaml'
+    local python
+
+    for python in python3 /usr/bin/python3 ''; do
+        [ -n "$python" ] || skip 'needs python3 with jsonschema and yaml'
+        "$python" -c 'import jsonschema, yaml' 2>/dev/null && break
+    done
     "$CELLRUN" schema >"$BATS_TEST_TMPDIR/s.json"
     cd "$BATS_TEST_DIRNAME/../.."
-    run -0 python3 - "$BATS_TEST_TMPDIR/s.json" configs/*.yaml \
+    run -0 "$python" - "$BATS_TEST_TMPDIR/s.json" configs/*.yaml \
         configs/*/*.yaml <<'END'
 import json, re, sys, yaml
 from jsonschema import Draft202012Validator

@@ -15,6 +15,7 @@ CPUs is known to be off (its tanh is an approximation, its Momentum ignores
 use_nesterov), and PyTorch in double precision is the reference.
 """
 import re
+import sys
 import zlib
 from pathlib import Path
 
@@ -296,3 +297,15 @@ def write(c, folder, x, label, start, ref, save):
     absent = ['grad.' + n for n in start if frozen(c, n)]
     if absent:
         (folder / 'absent').write_text('\n'.join(absent) + '\n')
+
+
+def make(run, save):
+    """Writes what run gives of the cases that the command line names, or of
+    all, in MindSpore's folder."""
+    for c in CASES.values():
+        if c['name'] not in (sys.argv[1:] or CASES):
+            continue
+        x, label, start, ref = run(c)
+        write(c, HERE / 'ms' / c['name'], x, label, start,
+              {n: np.array(a, np.float32, order='C')
+               for n, a in ref.items()}, save)

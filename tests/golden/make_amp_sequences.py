@@ -32,7 +32,6 @@ each term and some of the sums, cellrun the sum, so tolerances are a few steps
 of float16. Gradients of its LSTM on float16 are 0, and left out."""
 import builtins
 import os
-import sys
 import tempfile
 
 import cases as k
@@ -302,14 +301,7 @@ def run(c):
 
 
 if __name__ == '__main__':
-    import numpy as np
     from safetensors.numpy import save_file
 
     ms.set_context(pynative_synchronize=True)
-    for c in k.CASES.values():
-        if c['name'] not in (sys.argv[1:] or k.CASES):
-            continue
-        x, label, start, ref = run(c)
-        k.write(c, k.HERE / 'ms' / c['name'], x, label, start,
-                {n: np.array(a, np.float32, order='C')
-                 for n, a in ref.items()}, save_file)
+    k.make(run, save_file)

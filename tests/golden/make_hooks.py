@@ -6,7 +6,6 @@ to make, all without.
 The hooks are written here once more as MindSpore's functions. Of a cell with
 both a `forward` and hooks on the way back there is no case: 2.10 calls the
 first inside of the others, 2.6 and cellrun outside (semantics.md 1.7)."""
-import sys
 
 import cases as k
 
@@ -172,13 +171,6 @@ def run(c):
 
 
 if __name__ == '__main__':
-    import numpy as np
     from safetensors.numpy import save_file
 
-    for c in k.CASES.values():
-        if c['name'] not in (sys.argv[1:] or k.CASES):
-            continue
-        x, label, start, ref = run(c)
-        k.write(c, k.HERE / 'ms' / c['name'], x, label, start,
-                {n: np.array(a, np.float32, order='C')
-                 for n, a in ref.items()}, save_file)
+    k.make(run, save_file)
