@@ -14,7 +14,7 @@
 
 #define QUOTE_MAX 60   /* characters of user text in a message */
 #define EXCERPT_MAX 96 /* characters of a line shown */
-#define ERRORS_MAX 200 /* more help nobody */
+#define ERRORS_MAX 200 /* errors that are shown; the others are counted */
 
 static const struct code {
     const char *number, *title, *text;
@@ -56,8 +56,13 @@ static void diag_record(struct cr_diag *diag, struct cr_pos pos,
     struct cr_message *m;
 
     diag->dropped = true;
-    if (pos.offset < 0 || diag->errors >= ERRORS_MAX)
+    if (pos.offset < 0)
         return;
+    if (diag->errors - diag->hidden >= ERRORS_MAX) {
+        diag->errors += !warning;
+        diag->hidden += !warning;
+        return;
+    }
     for (m = diag->first; m; m = m->next)
         if (m->code == code && diag_same_place(&m->pos, &pos) &&
             strcmp(m->text, text) == 0)
@@ -500,6 +505,24 @@ static int diag_sort(const struct cr_diag *diag, struct cr_arena *mem,
     return n;
 }
 
+/* Says that some errors are counted only. */
+static void diag_print_hidden(struct cr_diag *diag, FILE *to,
+                              struct cr_show how)
+{
+    int shown = diag->errors - diag->hidden;
+
+    if (diag->hidden == diag->hidden_printed)
+        return;
+    diag->hidden_printed = diag->hidden;
+    if (how.json)
+        fprintf(to,
+                "{\"severity\": \"error\", \"code\": \"%s\", \"message\": "
+                "\"%d errors, the first %d are shown\"}\n",
+                codes[CR_E_LIMIT].number, diag->errors, shown);
+    else
+        fprintf(to, "%d errors, the first %d are shown\n", diag->errors, shown);
+}
+
 void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how)
 {
     struct cr_arena mem = { 0 };
@@ -517,6 +540,7 @@ void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how)
     }
     if (n > 0)
         diag->printed = diag->last;
+    diag_print_hidden(diag, to, how);
     fflush(to);
     cr_arena_free(&mem);
 }

@@ -55,6 +55,8 @@ struct cr_diag {
     struct cr_arena *arena; /* where messages are kept; must be set */
     struct cr_message *first, *last;
     int errors, warnings;
+    int hidden;             /* errors beyond the limit: counted, not kept */
+    int hidden_printed;     /* of these, the number that was printed last */
     bool strict;            /* warnings count as errors */
     bool dropped;           /* the newest was equal to an earlier one */
     const struct cr_message *printed; /* the last one printed */

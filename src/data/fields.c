@@ -382,6 +382,9 @@ static bool file_read(struct fields *f, const struct cr_fields_opts *o,
         row(f, &csv, file, wanted);
         first = false;
     }
+    if (diag->errors - before >= WRONG_MAX)
+        cr_note(diag, "cellrun stopped reading the file after %d errors",
+                WRONG_MAX);
     cr_csv_close(&csv);
     return ok && !bad && diag->errors == before;
 }

@@ -204,7 +204,17 @@ static void test_exit(void)
        "strict: warnings are errors");
     for (int i = 0; i < 100000; i++)
         cr_error(&d, CR_NOWHERE, CR_E_SYNTAX, "error %d", i);
-    ok(d.errors == 200, "nobody needs more than 200");
+    ok(d.errors == 100001 && d.hidden == 100001 - 200,
+       "errors beyond 200 are counted");
+    ok(strstr(shown(&d, (struct cr_show){ 0 }),
+              "\n100001 errors, the first 200 are shown\n") != NULL,
+       "a text says how many errors there are");
+    same(shown(&d, (struct cr_show){ 0 }), "", "it says so once");
+    cr_error(&d, CR_NOWHERE, CR_E_SYNTAX, "one more");
+    same(shown(&d, (struct cr_show){ .json = true }),
+         "{\"severity\": \"error\", \"code\": \"E0017\", \"message\": "
+         "\"100002 errors, the first 200 are shown\"}\n",
+         "so does the JSON form");
     ok(strcmp(cr_code_number(CR_E_SYNTAX), "E0001") == 0 &&
            cr_code_exit(CR_E_DIVERGED) == 5,
        "codes");
