@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/whole.h"
+#include "base/atomic_file.h"
 
 void cr_buf_add(struct cr_buf *buf, const char *text, size_t len)
 {
@@ -270,10 +270,10 @@ done:
 bool cr_write_file(struct cr_diag *diag, const char *path, const void *data,
                    size_t len)
 {
-    struct cr_whole whole;
+    struct cr_atomic_file file;
 
-    if (!cr_whole_open(&whole, diag, path, (int64_t)len))
+    if (!cr_atomic_file_open(&file, diag, path, (int64_t)len))
         return false;
-    cr_whole_put(&whole, data, len);
-    return cr_whole_close(&whole);
+    cr_atomic_file_write(&file, data, len);
+    return cr_atomic_file_commit(&file);
 }

@@ -188,7 +188,7 @@
 
 #include "base/gz.h"
 #include "base/version.h"
-#include "base/whole.h"
+#include "base/atomic_file.h"
 
 struct ckpt_named {
     const char *name;
@@ -272,7 +272,7 @@ static bool ckpt_put(struct cr_diag *diag, const char *path,
                      const struct cr_buf *header,
                      const struct cr_tensor *tensors, const int *order, int n)
 {
-    struct cr_whole whole;
+    struct cr_atomic_file file;
     int64_t size = (int64_t)header->len;
 
     if (header->len > 8 + CR_ST_HEADER_MAX)
@@ -281,13 +281,13 @@ static bool ckpt_put(struct cr_diag *diag, const char *path,
                         header->len);
     for (int i = 0; i < n; i++)
         size += (int64_t)cr_st_size(&tensors[i]);
-    if (!cr_whole_open(&whole, diag, path, size))
+    if (!cr_atomic_file_open(&file, diag, path, size))
         return false;
-    cr_whole_put(&whole, header->text, header->len);
+    cr_atomic_file_write(&file, header->text, header->len);
     for (int i = 0; i < n; i++)
-        cr_whole_put(&whole, tensors[order[i]].data,
+        cr_atomic_file_write(&file, tensors[order[i]].data,
                      cr_st_size(&tensors[order[i]]));
-    return cr_whole_close(&whole);
+    return cr_atomic_file_commit(&file);
 }
 
 bool cr_ckpt_write(struct cr_diag *diag, const char *path,

@@ -112,10 +112,6 @@ bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *publish);
 /* Whether both are names of one file. */
 bool cr_ckpt_same(const char *a, const char *b);
 
-/* Removes what dead processes left half written in the folder. Only under
- * the run directory's lock. */
-void cr_ckpt_sweep(const char *dir);
-
 /* ---- Comparing */
 
 /* The elements farthest apart in two arrays, in double; NaN equals NaN. */

@@ -20,7 +20,7 @@
 
 #include "base/gz.h"
 #include "base/num.h"
-#include "base/whole.h"
+#include "base/atomic_file.h"
 #include "ckpt/ms_message.h"
 #include "data/unicode.h"
 
@@ -683,7 +683,7 @@ static bool ms_bytes(struct cr_store *s, struct cr_diag *diag,
 /* ---- Writing */
 
 struct ms_out {
-    struct cr_whole whole;
+    struct cr_atomic_file whole;
     uint32_t crc;
 };
 
@@ -692,7 +692,7 @@ static void ms_put(void *to, const void *bytes, size_t n)
     struct ms_out *out = to;
 
     out->crc = cr_crc32(out->crc, bytes, n);
-    cr_whole_put(&out->whole, bytes, n);
+    cr_atomic_file_write(&out->whole, bytes, n);
 }
 
 static const char *ms_type_name(enum cr_type type)
@@ -747,7 +747,7 @@ static bool ms_write(struct cr_diag *diag, const char *path,
         for (int64_t k = 0; ms_cut_slice(&tensors[i], k, &v); k++)
             size += (int64_t)cr_ms_packed(&v);
     }
-    ok = ok && cr_whole_open(&out.whole, diag, path, size);
+    ok = ok && cr_atomic_file_open(&out.whole, diag, path, size);
     if (!ok)
         goto done;
     for (int i = 0; i < n; i++)
@@ -755,8 +755,8 @@ static bool ms_write(struct cr_diag *diag, const char *path,
             cr_ms_pack(&v, ms_put, &out);
     for (int i = 0; i < 4; i++)
         tail[MS_CRC_LEN - 1 - i] = (unsigned char)(out.crc >> 8 * i);
-    cr_whole_put(&out.whole, tail, sizeof tail);
-    ok = cr_whole_close(&out.whole);
+    cr_atomic_file_write(&out.whole, tail, sizeof tail);
+    ok = cr_atomic_file_commit(&out.whole);
 done:
     cr_arena_free(&mem);
     return ok;

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/gz.h"
-#include "base/whole.h"
 #include "data/npy.h"
 
 #define NPZ_LOCAL 0x04034b50u
@@ -161,7 +161,7 @@ static bool npz_write(struct cr_diag *diag, const char *path,
     struct cr_arena mem = { 0 };
     struct cr_buf central = { .arena = &mem };
     struct npz_out *out = CR_NEWS(&mem, struct npz_out, n);
-    struct cr_whole whole;
+    struct cr_atomic_file whole;
     int64_t at = 0;
     int *order;
     bool ok;
@@ -175,15 +175,15 @@ static bool npz_write(struct cr_diag *diag, const char *path,
         at += (int64_t)(out[i].local.len + cr_st_size(&tensors[i]));
     }
     npz_end(&central, at, (size_t)n);
-    ok = cr_whole_open(&whole, diag, path, at + (int64_t)central.len);
+    ok = cr_atomic_file_open(&whole, diag, path, at + (int64_t)central.len);
     if (!ok)
         goto done;
     for (int i = 0; i < n; i++) {
-        cr_whole_put(&whole, out[i].local.text, out[i].local.len);
-        cr_whole_put(&whole, tensors[i].data, cr_st_size(&tensors[i]));
+        cr_atomic_file_write(&whole, out[i].local.text, out[i].local.len);
+        cr_atomic_file_write(&whole, tensors[i].data, cr_st_size(&tensors[i]));
     }
-    cr_whole_put(&whole, central.text, central.len);
-    ok = cr_whole_close(&whole);
+    cr_atomic_file_write(&whole, central.text, central.len);
+    ok = cr_atomic_file_commit(&whole);
 done:
     cr_arena_free(&mem);
     return ok;
@@ -289,7 +289,7 @@ static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
         elen -= 4 + n;
     }
     *to = (struct npz_part){ .crc = (uint32_t)npz_get(p + 16, 4),
-                                  .deflated = method == 8 };
+                             .deflated = method == 8 };
     if (part[0] >> 62 || part[1] >> 62 || part[2] >> 62 ||
         part[1] > (uint64_t)s->size || part[2] > (uint64_t)s->size ||
         (method == 0
@@ -306,8 +306,8 @@ static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
 
 /* The member's bytes, unpacked, `size` of them from the start. */
 static unsigned char *npz_bytes(struct cr_store *s, struct cr_diag *diag,
-                                struct cr_arena *mem,
-                                const struct npz_part *m, size_t size)
+                                struct cr_arena *mem, const struct npz_part *m,
+                                size_t size)
 {
     unsigned char *to = CR_NEWS(mem, unsigned char, size), *from;
 

@@ -8,14 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/num.h"
-#include "base/whole.h"
+#include "base/atomic_file.h"
 
 #define PUBLISH_SUFFIX ".safetensors"
 
@@ -109,7 +108,7 @@ bool cr_ckpt_same(const char *a, const char *b)
 static bool publish_copy(struct cr_diag *diag, const char *from, const char *to)
 {
     struct cr_arena mem = { 0 };
-    struct cr_whole whole;
+    struct cr_atomic_file whole;
     const size_t room = 1 << 20;
     char *chunk = CR_NEWS(&mem, char, room);
     int fd = open(from, O_RDONLY | O_CLOEXEC);
@@ -117,11 +116,11 @@ static bool publish_copy(struct cr_diag *diag, const char *from, const char *to)
     ssize_t n = -1;
 
     if (fd >= 0 && fstat(fd, &st) == 0 &&
-        cr_whole_open(&whole, diag, to, st.st_size)) {
+        cr_atomic_file_open(&whole, diag, to, st.st_size)) {
         while ((n = read(fd, chunk, room)) != 0) {
             if (n < 0 && errno == EINTR)
                 continue;
-            if (n < 0 || !cr_whole_put(&whole, chunk, (size_t)n))
+            if (n < 0 || !cr_atomic_file_write(&whole, chunk, (size_t)n))
                 break;
         }
         if (n < 0) {
@@ -129,7 +128,7 @@ static bool publish_copy(struct cr_diag *diag, const char *from, const char *to)
             cr_error(diag, cr_at_file(diag->arena, from), CR_E_SYSTEM,
                      "cannot read: %s", strerror(errno));
         }
-        n = cr_whole_close(&whole) ? 0 : -1;
+        n = cr_atomic_file_commit(&whole) ? 0 : -1;
     }
     if (fd >= 0)
         close(fd);
@@ -200,25 +199,4 @@ bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
 done:
     cr_arena_free(&mem);
     return ok;
-}
-
-void cr_ckpt_sweep(const char *dir)
-{
-    DIR *d = opendir(dir);
-    struct dirent *e;
-
-    while (d && (e = readdir(d)) != NULL) {
-        const char *name = e->d_name, *tail = strrchr(name, '.');
-        int64_t pid;
-
-        if (name[0] != '.' || !tail || tail - name < 5 ||
-            strncmp(tail - 4, ".tmp", 4) != 0 ||
-            !publish_number(tail + 1, tail + strlen(tail), &pid) || pid < 1 ||
-            pid > INT32_MAX)
-            continue;
-        if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-            unlinkat(dirfd(d), name, 0);
-    }
-    if (d)
-        closedir(d);
 }

@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/gz.h"
-#include "base/whole.h"
+#include "base/str.h"
 
 #define MAGIC "CRSHELF1"
 #define HEAD 24
@@ -140,7 +141,7 @@ const void *cr_shelf_at(const struct cr_shelf *s, int64_t i,
 /* ---- writing ---- */
 
 struct cr_shelver {
-    struct cr_whole file;
+    struct cr_atomic_file file;
     unsigned char head[HEAD], *table;
     int64_t count, n;
     uint64_t at;
@@ -153,14 +154,15 @@ struct cr_shelver *cr_shelf_begin(struct cr_arena *arena,
 {
     struct cr_shelver *s = CR_NEW(arena, struct cr_shelver);
 
-    if (!cr_whole_open(&s->file, diag, path, 0))
+    cr_atomic_file_sweep(cr_path_dir(arena, path), cr_path_base(path));
+    if (!cr_atomic_file_open(&s->file, diag, path, 0))
         return NULL;
     s->count = count;
     s->table = CR_NEWS(arena, unsigned char, count * ROW + TAIL);
     memcpy(s->head, MAGIC, 8);
     put64(s->head + 8, key);
     put64(s->head + 16, (uint64_t)count);
-    s->ok = cr_whole_put(&s->file, s->head, HEAD);
+    s->ok = cr_atomic_file_write(&s->file, s->head, HEAD);
     s->at = HEAD;
     return s;
 }
@@ -182,7 +184,7 @@ bool cr_shelf_put(struct cr_shelver *s, const struct cr_spec *spec,
     put32(row + 20, (uint32_t)spec->type);
     for (i = 0; i < spec->rank; i++)
         put32(row + 24 + 4 * i, (uint32_t)spec->dim[i]);
-    s->ok = cr_whole_put(&s->file, data, size);
+    s->ok = cr_atomic_file_write(&s->file, data, size);
     s->at += size;
     return s->ok;
 }
@@ -196,6 +198,6 @@ bool cr_shelf_end(struct cr_shelver *s)
     put32(tail + 8, cr_crc32(0, s->table, size));
     put32(tail + 12, cr_crc32(0, s->head, HEAD));
     s->ok = s->ok && s->n == s->count &&
-            cr_whole_put(&s->file, s->table, size + TAIL);
-    return cr_whole_close(&s->file) && s->ok;
+            cr_atomic_file_write(&s->file, s->table, size + TAIL);
+    return cr_atomic_file_commit(&s->file) && s->ok;
 }

@@ -108,6 +108,7 @@ static int command_spawn(const char *command, char *const *env, pid_t *pid)
     sigemptyset(&none);
     sigemptyset(&plain);
     sigaddset(&plain, SIGPIPE); /* which we ignore */
+    sigaddset(&plain, SIGXFSZ);
     sigaddset(&plain, SIGCHLD);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "ckpt/checkpoint.h"
 #include "train/console.h"
 
@@ -254,22 +255,6 @@ void cr_rundir_clear(struct cr_rundir *dir)
         closedir(d);
 }
 
-/* Files half written under a name like .log.txt.tmp.PID. */
-static void rundir_sweep(struct cr_rundir *dir)
-{
-    DIR *d = opendir(dir->path);
-    struct dirent *e;
-
-    while (d && (e = readdir(d)) != NULL)
-        for (int i = 0; rundir_files[i]; i++)
-            if (cr_starts(e->d_name, cr_strf(dir->arena, ".%s.tmp.",
-                                             rundir_files[i])))
-                unlink(cr_rundir_file(dir, e->d_name));
-    if (d)
-        closedir(d);
-    cr_ckpt_sweep(dir->ckpt);
-}
-
 bool cr_rundir_open(struct cr_rundir *dir, const char *path,
                     enum cr_run_how how)
 {
@@ -285,7 +270,9 @@ bool cr_rundir_open(struct cr_rundir *dir, const char *path,
         cr_rundir_close(dir);
         return false;
     }
-    rundir_sweep(dir);
+    for (int i = 0; rundir_files[i]; i++)
+        cr_atomic_file_sweep(path, rundir_files[i]);
+    cr_atomic_file_sweep(dir->ckpt, NULL);
     if (how == CR_RUN_FORCE)
         cr_rundir_clear(dir);
     if (mkdir(dir->ckpt, 0777) != 0 && errno != EEXIST) {
@@ -308,15 +295,8 @@ void cr_rundir_close(struct cr_rundir *dir)
 
 bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text)
 {
-    const char *path = cr_rundir_file(dir, name);
-    const char *part = cr_rundir_file(
-        dir, cr_strf(dir->arena, ".%s.tmp.%ld", name, (long)getpid()));
-
-    if (rundir_create(part, text) && rename(part, path) == 0)
-        return true;
-    rundir_failed(dir, path, "write");
-    unlink(part);
-    return false;
+    return cr_write_file(dir->diag, cr_rundir_file(dir, name), text,
+                         strlen(text));
 }
 
 bool cr_rundir_metrics(struct cr_rundir *dir,

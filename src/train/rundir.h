@@ -41,8 +41,7 @@ void cr_rundir_clear(struct cr_rundir *dir);
 /* Says that we live, when it is time to. */
 void cr_rundir_beat(struct cr_rundir *dir, double now);
 
-/* A file of the directory under its name whole; not synced, because all of
- * these can be made again. False after reporting. */
+/* Writes a file of the directory atomically. False after reporting. */
 bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text);
 
 /* Where a file of the directory is. */

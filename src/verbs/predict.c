@@ -4,13 +4,13 @@
  * Samples are gathered over files until a batch is full, so many small images
  * cost no more than one large array. Rows come out in the order of the input.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/table.h"
 #include "data/vocab.h"
 #include "train/eval.h"
@@ -54,7 +54,7 @@ struct job {
                                    files are read as that data set does */
     struct cr_colpipe *rows;    /* for them */
     struct cr_exec *exec;       /* of a whole batch */
-    FILE *out;
+    struct cr_atomic_file *file; /* NULL: standard output */
     char *batch;                /* samples gathered */
     const char **names;         /* their rows' names */
     struct cr_arena text;       /* names and rows of a batch */
@@ -195,7 +195,10 @@ static void predict_row(struct job *j, const char *name, const cr_real *y)
     else
         predict_fields(j, &b, name);
     cr_buf_char(&b, '\n');
-    fwrite(b.text, 1, b.len, j->out);
+    if (j->file)
+        cr_atomic_file_write(j->file, b.text, b.len);
+    else
+        fwrite(b.text, 1, b.len, stdout);
 }
 
 /* ---- Batches */
@@ -228,7 +231,7 @@ static bool predict_flush(struct job *j)
         cr_exec_free(exec);
     cr_arena_free(&j->text);
     j->n = 0;
-    return ok && !ferror(j->out);
+    return ok && (j->file ? !j->file->failed : !ferror(stdout));
 }
 
 /* Rows of a table. */
@@ -413,20 +416,21 @@ static bool predict_prepare(struct job *j)
 static bool predict_all(struct job *j)
 {
     const char *path = j->o->to;
+    struct cr_atomic_file file;
     bool ok = true;
 
-    j->out = path ? fopen(path, "we") : stdout;
-    if (!j->out)
-        return cr_error(j->cli->diag, cr_at_file(j->cli->arena, path),
-                        CR_E_SYSTEM, "cannot write: %s", strerror(errno));
+    if (path && !cr_atomic_file_open(&file, j->cli->diag, path, 0))
+        return false;
+    j->file = path ? &file : NULL;
     for (int i = 0; i < j->cli->n_operands && ok; i++)
         ok = strcmp(j->cli->operands[i], "-") == 0
                  ? predict_list(j)
                  : predict_file(j, j->cli->operands[i]);
     ok = ok && predict_flush(j);
-    if (path && (ferror(j->out) | fclose(j->out)) != 0)
-        ok = cr_error(j->cli->diag, cr_at_file(j->cli->arena, path),
-                      CR_E_SYSTEM, "cannot write: %s", strerror(errno));
+    if (path && ok)
+        ok = cr_atomic_file_commit(&file);
+    else if (path)
+        cr_atomic_file_discard(&file);
     return ok;
 }
 

@@ -151,3 +151,23 @@ disk() {
         [[ $output == *"limit"* ]]
     done
 }
+
+@test "predict -o: the file is complete or what it was before" {
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    echo old >p.tsv
+    samples many 400 3
+    run -1 bash -c 'ulimit -f 2; exec "$CELLRUN" predict --ckpt r many-x.npy \
+        -o p.tsv'
+    [[ $output == *"p.tsv: error: cannot write: File too large [E0602]"* ]]
+    [ "$(cat p.tsv)" = old ]
+    [ -z "$(ls -A | grep tmp)" ]
+    run -0 "$CELLRUN" predict --ckpt r many-x.npy -o p.tsv
+    [ "$(wc -l <p.tsv)" = 400 ]
+}
+
+@test "ulimit -f: exit 1 with the file and the reason, no signal" {
+    run -0 "$CELLRUN" train c.yaml -o a -q
+    run -1 bash -c 'ulimit -f 3; exec "$CELLRUN" train c.yaml -o r -q'
+    [[ $output == *"r/ckpt/c-1_19.safetensors: error: "*"File too large [E0602]"* ]]
+    [ -z "$(ls r/ckpt)" ]
+}

@@ -589,7 +589,6 @@ static void folders(void)
     struct cr_ckpt ckpt = { .tensors = &t, .n = 1 };
     const struct cr_ckpt_file *file;
     const char *path = "", *base;
-    pid_t child;
     int n;
 
     mkdir(in("run"), 0777);
@@ -622,24 +621,6 @@ static void folders(void)
          in("run/ckpt/last.safetensors"), "or its last");
     ok(cr_ckpt_list(&arena, in("nowhere"), NULL, &n) == NULL && n == 0,
        "no folder, no checkpoints");
-
-    child = fork();
-    if (child == 0)
-        _exit(0);
-    waitpid(child, NULL, 0);
-    path = cr_strf(&arena, "%s/.a.safetensors.tmp.%d", base, (int)child);
-    close(open(path, O_CREAT | O_WRONLY, 0666));
-    close(open(cr_strf(&arena, "%s/.b.safetensors.tmp.%d", base, (int)getpid()),
-               O_CREAT | O_WRONLY, 0666));
-    close(
-        open(cr_strf(&arena, "%s/.keep.tmp", base), O_CREAT | O_WRONLY, 0666));
-    cr_ckpt_sweep(base);
-    ok(access(path, F_OK) != 0, "what a dead process left is removed");
-    ok(there("run/ckpt/.keep.tmp") &&
-           access(
-               cr_strf(&arena, "%s/.b.safetensors.tmp.%d", base, (int)getpid()),
-               F_OK) == 0,
-       "and nothing else");
 }
 
 static void apart(void)

@@ -1,0 +1,48 @@
+/*
+ * A file that is complete or absent: written without a name, synced, and
+ * named last. Whatever happens, the name means either the old file or the new
+ * one, complete.
+ *
+ * The file has no name until it is complete (O_TMPFILE), so that a process
+ * that is killed leaves nothing behind. Where the file system cannot do that,
+ * the file is written beside its final name as .NAME.tmp.PID; its writer holds
+ * a lock on it (flock), and the next writer of the same name removes the files
+ * whose lock is free.
+ *
+ * Where the name stands for a device or a pipe there is nothing to rename: it
+ * is written in place. A symbolic link stays, and its target is replaced.
+ */
+#ifndef CR_BASE_ATOMIC_FILE_H
+#define CR_BASE_ATOMIC_FILE_H
+
+#include "base/diag.h"
+
+struct cr_atomic_file {
+    struct cr_diag *diag;
+    const char *path;
+    struct cr_arena mem;
+    const char *name, *part; /* within the folder; part NULL: in place */
+    int dir, fd;
+    char *buffer;            /* small writes wait here, `waiting` bytes */
+    size_t waiting;
+    bool unnamed;            /* part does not exist yet */
+    bool failed;             /* reported already */
+};
+
+/* Reserves `size` bytes at once, so that a full disk shows before any work.
+ * False after reporting; then everything is closed. */
+bool cr_atomic_file_open(struct cr_atomic_file *file, struct cr_diag *diag,
+                         const char *path, int64_t size);
+bool cr_atomic_file_write(struct cr_atomic_file *file, const void *data,
+                          size_t len);
+/* Gives the file its name; after a failed write it removes the file. False
+ * after reporting. */
+bool cr_atomic_file_commit(struct cr_atomic_file *file);
+/* Leaves the old file as it is. */
+void cr_atomic_file_discard(struct cr_atomic_file *file);
+
+/* Removes what writers that were killed left of a file `name` in a folder;
+ * name NULL: of any file. */
+void cr_atomic_file_sweep(const char *dir, const char *name);
+
+#endif
