@@ -21,12 +21,6 @@ struct cr_load_report {
 bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
              struct cr_load_report *report);
 
-/* The config kept in a checkpoint, with the assignments of `from` over it
- * (its other members are not looked at); relative paths start where they did
- * in the run. NULL after reporting when there is none in the file. */
-struct cr_config *cr_store_config(struct cr_store *store, struct cr_diag *diag,
-                                  const struct cr_config_from *from);
-
 /* Every parameter and moving statistic from the tensor of its name; all that
  * is missing or misshapen is reported. With `exact` also what the file has
  * too much, but for optimizer slots and state of ours. */

@@ -14,7 +14,7 @@
 #include "math/blas.h"
 #include "math/rng.h"
 #include "train/profile.h"
-#include "train/view.h"
+#include "model/model.h"
 
 struct bench {
     struct cr_ints batch;
@@ -50,7 +50,7 @@ struct result {
 struct job {
     struct cr_cli *cli;
     const struct bench *o;
-    struct cr_view view;
+    struct cr_model model;
     void **data; /* one per column */
     int threads[THREADS_MAX], n_threads;
     struct result *results;
@@ -97,11 +97,11 @@ static void bench_data(struct job *j, int64_t batch)
     int64_t i, n;
     int c;
 
-    j->data = CR_NEWS(arena, void *, j->view.n_columns + 1);
-    for (c = 0; c < j->view.n_columns; c++) {
-        const struct cr_spec *spec = &j->view.columns[c].spec;
+    j->data = CR_NEWS(arena, void *, j->model.n_columns + 1);
+    for (c = 0; c < j->model.n_columns; c++) {
+        const struct cr_spec *spec = &j->model.columns[c].spec;
         struct cr_rng rng =
-            cr_rng(j->view.seed, CR_STREAM_TEST, (uint64_t)c, 0);
+            cr_rng(j->model.seed, CR_STREAM_TEST, (uint64_t)c, 0);
 
         n = batch * cr_count(spec);
         j->data[c] = cr_alloc(arena, (size_t)n + 1, cr_type_size(spec->type));
@@ -122,10 +122,10 @@ static void bench_integers(struct job *j, const struct cr_exec *e,
 {
     int c;
 
-    for (c = 0; c < j->view.n_columns; c++) {
-        const struct cr_spec *spec = &j->view.columns[c].spec;
+    for (c = 0; c < j->model.n_columns; c++) {
+        const struct cr_spec *spec = &j->model.columns[c].spec;
         struct cr_rng rng =
-            cr_rng(j->view.seed, CR_STREAM_TEST, (uint64_t)c, 1);
+            cr_rng(j->model.seed, CR_STREAM_TEST, (uint64_t)c, 1);
         int64_t i, low, high, n = batch * cr_count(spec);
         int32_t *v = j->data[c];
 
@@ -227,11 +227,11 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
     int c;
 
     cr_par_start(j->threads[setting]);
-    e = cr_net_exec(j->view.net, &want);
+    e = cr_net_exec(j->model.net, &want);
     if (!e)
         return false;
     bench_integers(j, e, batch);
-    for (c = 0; c < j->view.n_columns; c++)
+    for (c = 0; c < j->model.n_columns; c++)
         cr_exec_feed(e, c, j->data[c]);
     *r = (struct result){ .mode = train ? "training" : "prediction",
                           .batch = batch,
@@ -247,10 +247,10 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
 
 static bool bench_all(struct job *j)
 {
-    int64_t own = j->view.batch, largest = own;
+    int64_t own = j->model.batch, largest = own;
     const int64_t *batch = j->o->batch.n > 0 ? j->o->batch.v : &own;
     int i, k, s, n = j->o->batch.n > 0 ? j->o->batch.n : 1;
-    bool trains = cr_view_trains(&j->view);
+    bool trains = cr_model_trains(&j->model);
 
     for (i = 0; i < n; i++)
         largest = batch[i] > largest ? batch[i] : largest;
@@ -357,7 +357,8 @@ static int bench_run(struct cr_cli *cli)
 {
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
 
-    if (cr_view_open(cli, &j.view) && cr_view_net(&j.view, 0, true)) {
+    if (cr_model_operands(cli, &j.model) &&
+        cr_model_inspect(&j.model, 0, true)) {
         bench_threads(&j);
         if (bench_all(&j)) {
             if (cli->json)
@@ -368,7 +369,7 @@ static int bench_run(struct cr_cli *cli)
             }
         }
     }
-    cr_view_close(&j.view);
+    cr_model_close(&j.model);
     return 0;
 }
 

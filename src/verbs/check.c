@@ -15,7 +15,7 @@
 #include "ckpt/load.h"
 #include "conf/verb.h"
 #include "train/train.h"
-#include "train/view.h"
+#include "model/model.h"
 
 /* Speed of one core in multiply-adds per second, for a rough guess. */
 #define CHECK_MACS 50e9
@@ -120,28 +120,28 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
 {
     struct cr_diag first = { .arena = config->arena }, again = first;
     struct cr_diag *said = &first;
-    struct cr_view view = { .config = config, .batch = 1 };
+    struct cr_model model = { .config = config, .batch = 1 };
     struct cr_optim_use optim;
     struct cr_load_report load;
-    bool ok = cr_config_check(config) && cr_seed_read(config, &view.seed);
+    bool ok = cr_config_check(config) && cr_seed_read(config, &model.seed);
 
     if (cr_section(config, "optimizer"))
         ok = cr_optim_read(config, &optim) && ok;
     if (!ok)
         return false;
     config->diag = &first;
-    ok = cr_view_net(&view, 0, false);
+    ok = cr_model_inspect(&model, 0, false);
     config->diag = &again; /* a network of pairs needs more than one sample */
     if (!ok && !cr_section(config, "dataset")) {
-        view = (struct cr_view){ .config = config, .seed = view.seed };
-        ok = cr_view_net(&view, 2, false);
+        model = (struct cr_model){ .config = config, .seed = model.seed };
+        ok = cr_model_inspect(&model, 2, false);
         said = ok ? &again : &first;
     }
     config->diag = cli->diag;
     cr_diag_join(cli->diag, said);
-    ok = ok && cr_load(config, view.net, NULL, &load);
+    ok = ok && cr_load(config, model.net, NULL, &load);
     if (ok)
-        check_network(view.net, cost);
+        check_network(model.net, cost);
     return ok && cli->diag->errors == 0;
 }
 

@@ -15,7 +15,7 @@
 #include "ckpt/load.h"
 #include "conf/verb.h"
 #include "train/frozen.h"
-#include "train/view.h"
+#include "model/model.h"
 
 struct ckpt {
     const char *match, *meta, *out;
@@ -513,17 +513,17 @@ static const char *ckpt_when(const void *of, const struct cr_thaw *thaw)
 static int ckpt_load_report(struct cr_cli *cli)
 {
     struct cr_load_report report;
-    struct cr_view view;
+    struct cr_model model;
     const char *frozen;
 
-    if (!cr_view_open(cli, &view))
+    if (!cr_model_operands(cli, &model))
         return cr_cli_errors(cli, NULL);
-    if (!cr_section(view.config, "load"))
-        cr_error(cli->diag, view.config->root->pos, CR_E_MISSING_KEY,
+    if (!cr_section(model.config, "load"))
+        cr_error(cli->diag, model.config->root->pos, CR_E_MISSING_KEY,
                  "ckpt load-report: there is no 'load' in this config");
-    else if (cr_view_net(&view, 0, true) &&
-             cr_load(view.config, view.net, NULL, &report)) {
-        frozen = cr_frozen_text(cli->arena, view.net, ckpt_when, cli);
+    else if (cr_model_inspect(&model, 0, true) &&
+             cr_load(model.config, model.net, NULL, &report)) {
+        frozen = cr_frozen_text(cli->arena, model.net, ckpt_when, cli);
         if (cli->json)
             printf("{\"loaded\": %d, \"skipped\": %d, \"missing\": %d, "
                    "\"unused\": %d}\n",
@@ -532,7 +532,7 @@ static int ckpt_load_report(struct cr_cli *cli)
         else
             printf("%s\n%s%s", report.text, frozen, *frozen ? "\n" : "");
     }
-    cr_view_close(&view);
+    cr_model_close(&model);
     return 0;
 }
 

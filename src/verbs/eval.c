@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "conf/origin.h"
 #include "train/eval.h"
-#include "train/model.h"
+#include "model/model.h"
 #include "train/require.h"
 #include "train/section.h"
 
@@ -83,13 +83,12 @@ static bool eval_graft(struct cr_config *config, const char *path)
     return true;
 }
 
-static struct cr_pipe *eval_pipe(struct cr_config *config, const char *data)
+static struct cr_pipe *eval_pipe(struct cr_model *model, const char *data)
 {
-    struct cr_pipe_want want = { 0 };
+    struct cr_config *config = model->config;
+    struct cr_pipe_want want = { .seed = model->seed };
     struct stat st;
 
-    if (!cr_seed_read(config, &want.seed))
-        return NULL;
     for (size_t i = 0; data && i < CR_LEN(eval_splits); i++)
         if (strcmp(data, eval_splits[i]) == 0)
             want.split = eval_splits[i];
@@ -322,7 +321,6 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
 static int eval_run(struct cr_cli *cli)
 {
     const struct eval *o = cr_cli_opts(cli);
-    struct cr_store *store;
     struct cr_model model = { 0 };
     struct cr_pipe *pipe = NULL;
 
@@ -333,18 +331,13 @@ static int eval_run(struct cr_cli *cli)
                            "confusion_matrix has the same numbers");
         return cr_diag_exit(cli->diag);
     }
-    store = cr_store_open(cli->arena, cli->diag, o->ckpt);
-
-    if (store && cr_model_config(cli, store, cli->operands, &model) &&
-        cr_config_check(model.config) &&
-        cr_threads_start(model.config, cli->threads))
-        pipe = eval_pipe(model.config, o->data);
+    if (cr_model_open(cli, o->ckpt, cli->operands, &model))
+        pipe = eval_pipe(&model, o->data);
     if (pipe) {
         eval_judge(cli, &model, pipe);
         cr_pipe_close(pipe);
     }
-    if (store && model.store)
-        cr_store_close(store);
+    cr_model_close(&model);
     return cr_diag_exit(cli->diag);
 }
 

@@ -28,7 +28,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "ckpt/load.h"
-#include "ckpt/operand.h"
+#include "model/model.h"
 #include "conf/verb.h"
 #include "math/rng.h"
 #include "train/console.h"
@@ -100,17 +100,14 @@ struct job {
 
 static bool gradcheck_open(struct job *j)
 {
-    j->config = cr_operand_config(j->cli, &j->store);
-    if (!j->config || !cr_config_check(j->config) || j->diag->errors > 0)
-        return false;
-    if (j->o->ckpt) {
-        cr_store_close(j->store);
-        j->store = cr_store_open(j->arena, j->diag, j->o->ckpt);
-        if (!j->store)
-            return false;
-    }
-    if (!cr_seed_read(j->config, &j->seed) ||
-        !cr_threads_start(j->config, j->cli->threads))
+    struct cr_model model;
+    bool ok = cr_model_operands(j->cli, &model) &&
+              cr_model_weights(&model, j->o->ckpt);
+
+    j->config = model.config;
+    j->store = model.store;
+    j->seed = model.seed;
+    if (!ok)
         return false;
     j->probe = (struct cr_probe){ .arena = j->arena,
                                   .diag = j->diag,

@@ -14,7 +14,7 @@
 #include "base/table.h"
 #include "data/vocab.h"
 #include "train/eval.h"
-#include "train/model.h"
+#include "model/model.h"
 #include "train/sample.h"
 #include "train/section.h"
 
@@ -437,14 +437,10 @@ static bool predict_all(struct job *j)
 static int predict_run(struct cr_cli *cli)
 {
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
-    struct cr_store *store = cr_store_open(cli->arena, cli->diag, j.o->ckpt);
 
-    if (store && cr_model_config(cli, store, NULL, &j.model) &&
-        cr_threads_start(j.model.config, cli->threads) &&
-        predict_prepare(&j))
+    if (cr_model_open(cli, j.o->ckpt, NULL, &j.model) && predict_prepare(&j))
         predict_all(&j);
-    if (store && j.model.store)
-        cr_store_close(store);
+    cr_model_close(&j.model);
     cr_exec_free(j.exec);
     cr_arena_free(&j.text);
     return cr_diag_exit(cli->diag);

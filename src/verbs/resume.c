@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "train/flags.h"
-#include "train/model.h"
+#include "model/model.h"
 #include "train/train.h"
 
 struct resume {
@@ -136,7 +136,7 @@ static int resume_run(struct cr_cli *cli)
     if (!store)
         return cr_cli_errors(cli, "Nothing was run.");
     if (cr_store_is_train(store))
-        cr_model_config(cli, store, NULL, &model);
+        cr_model_read(cli, store, NULL, &model);
     else
         cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
                  CR_E_CKPT_FORMAT,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "train/generate.h"
-#include "train/model.h"
+#include "model/model.h"
 #include "train/score.h"
 #include "train/section.h"
 
@@ -99,12 +99,11 @@ static bool sample_put(void *ctx, const char *text, size_t len)
 static bool sample_text(struct job *j)
 {
     struct cr_buf line = { .arena = j->cli->arena };
-    uint64_t seed;
+    uint64_t seed = j->model.seed;
     bool finite;
 
     j->text.arena = j->cli->arena;
-    if (!cr_seed_read(j->model.config, &seed) ||
-        !cr_generate_text(j->generate, &j->how, seed, 0, sample_put, j,
+    if (!cr_generate_text(j->generate, &j->how, seed, 0, sample_put, j,
                           &finite))
         return false;
     if (!finite)
@@ -125,14 +124,11 @@ static int sample_run(struct cr_cli *cli)
 {
     const struct sample *o = cr_cli_opts(cli);
     struct job j = { .cli = cli };
-    struct cr_store *store = cr_store_open(cli->arena, cli->diag, o->ckpt);
 
-    if (store && cr_model_config(cli, store, NULL, &j.model) &&
-        cr_threads_start(j.model.config, cli->threads) && sample_how(&j) &&
+    if (cr_model_open(cli, o->ckpt, NULL, &j.model) && sample_how(&j) &&
         sample_prepare(&j))
         sample_text(&j);
-    if (store && j.model.store)
-        cr_store_close(store);
+    cr_model_close(&j.model);
     cr_generate_close(j.generate);
     return cr_diag_exit(cli->diag);
 }

@@ -24,7 +24,7 @@
 #include "math/half.h"
 #include "math/rng.h"
 #include "net/cell.h"
-#include "train/view.h"
+#include "model/model.h"
 
 struct selftest {
     bool quick;
@@ -195,7 +195,7 @@ static void selftest_products(struct job *j, bool low)
 struct made {
     struct cr_arena arena;
     struct cr_diag diag;
-    struct cr_view view;
+    struct cr_model model;
     void **data;
 };
 
@@ -210,16 +210,16 @@ static bool made_net(struct made *m, const char *text, uint64_t seed,
                                          .text_dir = "." };
     int c;
 
-    *m = (struct made){ .view = { .seed = seed, .batch = BATCH } };
-    m->view.columns = x;
-    m->view.n_columns = x != NULL;
+    *m = (struct made){ .model = { .seed = seed, .batch = BATCH } };
+    m->model.columns = x;
+    m->model.n_columns = x != NULL;
     m->diag.arena = &m->arena;
-    m->view.config = cr_config_load(&m->arena, &m->diag, &from);
-    if (m->diag.errors > 0 || !cr_view_net(&m->view, BATCH, true))
+    m->model.config = cr_config_load(&m->arena, &m->diag, &from);
+    if (m->diag.errors > 0 || !cr_model_inspect(&m->model, BATCH, true))
         return false;
-    m->data = CR_NEWS(&m->arena, void *, m->view.n_columns + 1);
-    for (c = 0; c < m->view.n_columns; c++) {
-        const struct cr_spec *spec = &m->view.columns[c].spec;
+    m->data = CR_NEWS(&m->arena, void *, m->model.n_columns + 1);
+    for (c = 0; c < m->model.n_columns; c++) {
+        const struct cr_spec *spec = &m->model.columns[c].spec;
         int64_t n = BATCH * cr_count(spec);
 
         m->data[c] =
@@ -248,8 +248,8 @@ static struct cr_exec *made_exec(struct made *m, struct cr_exec_want want)
 
     want.training = want.loss = true;
     want.batch = BATCH;
-    e = cr_net_exec(m->view.net, &want);
-    for (c = 0; e && c < m->view.n_columns; c++)
+    e = cr_net_exec(m->model.net, &want);
+    for (c = 0; e && c < m->model.n_columns; c++)
         cr_exec_feed(e, c, m->data[c]);
     return e;
 }
@@ -270,8 +270,8 @@ static void made_steps(struct made *m, int64_t from, int64_t to)
 static struct cr_tensor *made_tensors(struct made *m, int *n)
 {
     int n_params, n_slots, i;
-    const struct cr_param *p = cr_net_params(m->view.net, &n_params);
-    const struct cr_tensor *slots = cr_net_slots(m->view.net, &n_slots);
+    const struct cr_param *p = cr_net_params(m->model.net, &n_params);
+    const struct cr_tensor *slots = cr_net_slots(m->model.net, &n_slots);
     struct cr_tensor *all =
         CR_NEWS(&m->arena, struct cr_tensor, n_params + n_slots + 1);
 
@@ -385,7 +385,7 @@ static const char *selftest_net(struct job *j, struct made *m)
 
     if (!e)
         return "it cannot be planned";
-    p = cr_net_params(m->view.net, &n);
+    p = cr_net_params(m->model.net, &n);
     g = CR_NEWS(&m->arena, cr_real *, n + 1);
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0);
@@ -429,12 +429,12 @@ static bool selftest_make(struct made *m, const char *text)
     };
     size_t i;
 
-    if (made_net(m, text, 3, NULL) && m->view.loss)
+    if (made_net(m, text, 3, NULL) && m->model.loss)
         return true;
     for (i = 0; i < CR_LEN(x); i++) {
         struct made other;
 
-        bool fits = made_net(&other, text, 3, &x[i]) && other.view.loss;
+        bool fits = made_net(&other, text, 3, &x[i]) && other.model.loss;
 
         made_free(&other);
         if (fits) { /* again, in its own place: what it made points there */
@@ -518,8 +518,8 @@ static bool selftest_load(struct made *m, const char *path)
 {
     struct cr_store *store = cr_store_open(&m->arena, &m->diag, path);
     bool good = store && cr_store_verify(store, &m->diag) &&
-                cr_load_weights(store, &m->diag, m->view.net, false) &&
-                cr_load_slots(store, &m->diag, m->view.net);
+                cr_load_weights(store, &m->diag, m->model.net, false) &&
+                cr_load_slots(store, &m->diag, m->model.net);
 
     if (store)
         cr_store_close(store);

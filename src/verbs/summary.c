@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "net/drawing.h"
 #include "net/hook.h"
-#include "train/view.h"
+#include "model/model.h"
 
 struct summary {
     int64_t batch;
@@ -34,7 +34,7 @@ static const struct cr_opt summary_opts[] = {
 struct job {
     struct cr_cli *cli;
     const struct summary *o;
-    struct cr_view view;
+    struct cr_model model;
     struct cr_exec *exec;
     const struct cr_hook *hooks;
     const struct cr_split *splits; /* what hooks keep from being fused */
@@ -85,13 +85,13 @@ static bool summary_splits(struct job *j, struct cr_exec_want want)
     const struct cr_split *splits;
     struct cr_split *own;
 
-    j->hooks = cr_net_hooks(j->view.net, &j->n_hooks);
+    j->hooks = cr_net_hooks(j->model.net, &j->n_hooks);
     for (i = 0; i < j->n_hooks; i++)
         replaces = replaces || j->hooks[i].text;
     if (!replaces)
         return true;
     want.unhooked = true;
-    without = cr_net_exec(j->view.net, &want);
+    without = cr_net_exec(j->model.net, &want);
     if (!without)
         return false;
     splits = cr_exec_splits(j->exec, without, &all);
@@ -107,17 +107,17 @@ static bool summary_splits(struct job *j, struct cr_exec_want want)
 
 static bool summary_plan(struct job *j)
 {
-    struct cr_exec_want want = { .batch = j->view.batch };
+    struct cr_exec_want want = { .batch = j->model.batch };
     int i;
 
-    j->rows = cr_net_cells(j->view.net, &j->n_rows);
-    j->params = cr_net_params(j->view.net, &j->n_params);
+    j->rows = cr_net_cells(j->model.net, &j->n_rows);
+    j->params = cr_net_params(j->model.net, &j->n_params);
     if (!summary_at(j))
         return false;
-    want.training = want.loss = want.backward = j->view.loss;
-    want.update = cr_view_trains(&j->view);
+    want.training = want.loss = want.backward = j->model.loss;
+    want.update = cr_model_trains(&j->model);
     j->mode = want.training ? "training" : "prediction";
-    j->exec = cr_net_exec(j->view.net, &want);
+    j->exec = cr_net_exec(j->model.net, &want);
     for (i = 0; i < j->n_params; i++) {
         const struct cr_param *p = &j->params[i];
 
@@ -127,7 +127,7 @@ static bool summary_plan(struct job *j)
     }
     if (want.update) {
         int n;
-        const struct cr_tensor *slots = cr_net_slots(j->view.net, &n);
+        const struct cr_tensor *slots = cr_net_slots(j->model.net, &n);
 
         while (n-- > 0)
             j->state += cr_bytes(&slots[n].spec);
@@ -188,9 +188,9 @@ static double summary_macs(const struct job *j)
 static void summary_back(const struct job *j)
 {
     double all, some = cr_exec_back_macs(j->exec, &all);
-    double batch = (double)j->view.batch;
+    double batch = (double)j->model.batch;
 
-    if (j->view.loss && some < all && !j->o->at)
+    if (j->model.loss && some < all && !j->o->at)
         printf("way back: %.0f multiply-adds per sample, %.0f are cut "
                "(%.0f %%)\n",
                some / batch, (all - some) / batch, 100 * (all - some) / all);
@@ -200,7 +200,7 @@ static void summary_back(const struct job *j)
 static const char *summary_places(const struct job *j, const struct cr_hook *h)
 {
     struct cr_buf b = { .arena = j->cli->arena };
-    const char *const *point = cr_net_points(j->view.net);
+    const char *const *point = cr_net_points(j->model.net);
     int i;
 
     for (; h->form == CR_HOOK_POINT && *point; point++)
@@ -266,13 +266,13 @@ static void summary_print(const struct job *j)
            "step of %s on %" PRId64 " samples\n",
            j->values, j->trained, summary_macs(j),
            (double)summary_memory(j) / 0x1p20, (double)j->state / 0x1p20,
-           (double)cr_exec_bytes(j->exec) / 0x1p20, j->mode, j->view.batch);
+           (double)cr_exec_bytes(j->exec) / 0x1p20, j->mode, j->model.batch);
     for (i = 0; i < j->n_params; i++)
         if (j->params[i].why && summary_shows(j, j->params[i].name))
             printf("not trained: %s: %s\n", j->params[i].name,
                    j->params[i].why);
-    for (i = 0; i < j->view.optim.n_groups; i++) {
-        const struct cr_optim_group *g = &j->view.optim.group[i];
+    for (i = 0; i < j->model.optim.n_groups; i++) {
+        const struct cr_optim_group *g = &j->model.optim.group[i];
 
         printf("group %d: %d parameter%s: %s\n", i + 1, g->params,
                g->params == 1 ? "" : "s", cr_patterns_text(g->patterns));
@@ -420,7 +420,7 @@ static bool summary_draw(const struct job *j)
 
     if (!j->o->svg && !j->o->dot)
         return true;
-    d = cr_net_draw(j->view.net, at, cuts, n);
+    d = cr_net_draw(j->model.net, at, cuts, n);
     caption = at[0] ? cr_strf(j->cli->arena, "%s\n", at)
                     : cr_strf(j->cli->arena,
                               "%s\n%" PRId64 " parameters, %" PRId64
@@ -446,15 +446,16 @@ static int summary_run(struct cr_cli *cli)
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
     int64_t batch = j.o->batch == CR_INT_NONE ? 0 : j.o->batch;
 
-    if (cr_view_open(cli, &j.view) && cr_view_net(&j.view, batch, false) &&
-        summary_plan(&j) && summary_draw(&j) && !summary_drawn(&j)) {
+    if (cr_model_operands(cli, &j.model) &&
+        cr_model_inspect(&j.model, batch, false) && summary_plan(&j) &&
+        summary_draw(&j) && !summary_drawn(&j)) {
         if (cli->json)
             summary_json(&j);
         else
             summary_print(&j);
     }
     cr_exec_free(j.exec);
-    cr_view_close(&j.view);
+    cr_model_close(&j.model);
     return 0;
 }
 

@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "ckpt/load.h"
-#include "ckpt/operand.h"
+#include "model/model.h"
 #include "conf/verb.h"
 #include "train/eval.h"
 #include "train/optim.h"
@@ -88,17 +88,14 @@ struct trace_job {
 
 static bool trace_config(struct trace_job *t)
 {
-    t->config = cr_operand_config(t->cli, &t->store);
-    if (!t->config || !cr_config_check(t->config) || t->diag->errors > 0)
-        return false;
-    if (t->o->ckpt) {
-        cr_store_close(t->store);
-        t->store = cr_store_open(t->arena, t->diag, t->o->ckpt);
-        if (!t->store)
-            return false;
-    }
-    return cr_seed_read(t->config, &t->seed) &&
-           cr_threads_start(t->config, t->cli->threads);
+    struct cr_model model;
+    bool ok = cr_model_operands(t->cli, &model) &&
+              cr_model_weights(&model, t->o->ckpt);
+
+    t->config = model.config;
+    t->store = model.store;
+    t->seed = model.seed;
+    return ok;
 }
 
 /* Updates that a training checkpoint has behind it: steps go on from there,

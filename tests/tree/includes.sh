@@ -1,5 +1,5 @@
 #!/bin/bash
-# Includes follow the arrows: verbs -> train, ckpt -> net, data -> math, conf
+# Includes follow the arrows: verbs -> model -> train, ckpt -> net, data -> math, conf
 # -> base. Leaves include no leaf, outside libraries are met in one file.
 # shellcheck source=lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -23,7 +23,8 @@ result 'includes follow the layers' < <(includes | awk '
         may["data"] = "base conf math data"
         may["ckpt"] = "base conf math net data ckpt"
         may["train"] = "base conf math net data ckpt train"
-        may["verbs"] = "base conf math net data ckpt train"
+        may["model"] = "base conf math net data ckpt train model"
+        may["verbs"] = "base conf math net data ckpt train model"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
         may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \

@@ -1,0 +1,164 @@
+#include "model/model.h"
+
+#include <string.h>
+
+#include "data/pipe.h"
+#include "train/section.h"
+
+/* Takes columns from the headers of the training data. Data that are not
+ * there are no error yet: the first cell may tell what comes in. */
+static bool inspect_data(struct cr_model *m)
+{
+    struct cr_pipe_want want = {
+        .split = "train", .train = true, .headers = true, .seed = m->seed
+    };
+    struct cr_arena *arena = m->config->arena;
+    struct cr_diag *usual = m->config->diag;
+    const struct cr_column *column;
+    struct cr_column *copy;
+    struct cr_pipe *pipe;
+    int i;
+
+    if (!cr_section(m->config, "dataset"))
+        return true;
+    m->missing.arena = arena;
+    m->config->diag = &m->missing;
+    pipe = cr_pipe_open(m->config, &want);
+    m->config->diag = usual;
+    if (!pipe && cr_diag_exit(&m->missing) == cr_code_exit(CR_E_DATA_MISSING))
+        return true;
+    if (!pipe) {
+        cr_diag_join(usual, &m->missing);
+        return false;
+    }
+    column = cr_pipe_columns(pipe, &m->n_columns);
+    copy = CR_NEWS(arena, struct cr_column, m->n_columns + 1);
+    for (i = 0; i < m->n_columns; i++) {
+        copy[i] = column[i];
+        copy[i].name = cr_strdup(arena, column[i].name);
+    }
+    m->columns = copy;
+    m->classes = cr_pipe_dataset(pipe)->classes;
+    m->batch = cr_pipe_batch_size(pipe);
+    cr_pipe_close(pipe);
+    return true;
+}
+
+static struct cr_net *inspect_build(struct cr_model *m, int64_t batch,
+                                    bool loss, bool values)
+{
+    struct cr_net_want want = { .columns = m->columns,
+                                .n_columns = m->n_columns,
+                                .batch = batch,
+                                .seed = m->seed,
+                                .classes = m->classes,
+                                .loss = loss,
+                                .no_values = !values };
+
+    return cr_net_build(m->config, &want);
+}
+
+/* What a column of the loss may hold where there is no data to tell. */
+enum guess {
+    GUESS_CLASSES,
+    GUESS_OUTPUT,
+    GUESS_NUMBERS,
+    GUESS_LABELS,
+    GUESSES
+};
+
+static struct cr_spec inspect_guess(int guess, const struct cr_spec *out)
+{
+    bool whole = guess == GUESS_CLASSES || guess == GUESS_LABELS;
+    struct cr_spec spec = { .type = whole ? CR_I32 : CR_REAL };
+
+    if (guess == GUESS_OUTPUT && out->rank > 0) {
+        spec.rank = out->rank - 1;
+        memcpy(spec.dim, out->dim + 1, (size_t)spec.rank * sizeof *spec.dim);
+    } else if (guess == GUESS_LABELS && out->rank > 0) {
+        spec.rank = 1;
+        spec.dim[0] = out->dim[out->rank - 1];
+    }
+    return spec;
+}
+
+/* Without data what the loss takes is classes, else numbers of the output's
+ * shape (of its first result), else a number for each sample, else several
+ * classes, as many as there are. */
+static void inspect_label(struct cr_model *m, const struct cr_net *net,
+                          int64_t batch)
+{
+    struct cr_config *config = m->config;
+    struct cr_diag *diag = config->diag;
+    const char *const *names;
+    int i, guess, left, columns, rows, n = cr_net_targets(net, &names);
+    int guesses = 1;
+    const struct cr_column *x = cr_net_columns(net, &columns);
+    const struct cr_spec *out = &cr_net_cells(net, &rows)[0].out;
+    struct cr_column *all =
+        CR_NEWS(config->arena, struct cr_column, columns + n + 1);
+
+    memcpy(all, x, (size_t)columns * sizeof *x);
+    m->columns = all;
+    m->n_columns = columns + n;
+    for (i = 0; i < n && i < 3; i++)
+        guesses *= GUESSES;
+    if (!cr_section(config, "loss"))
+        return;
+    for (guess = 0; guess < guesses && !m->loss; guess++) {
+        struct cr_diag quiet = { .arena = config->arena };
+
+        for (i = 0, left = guess; i < n; i++, left /= GUESSES) {
+            all[columns + i].name = names[i];
+            all[columns + i].spec = inspect_guess(left % GUESSES, out);
+        }
+        config->diag = &quiet;
+        m->loss = inspect_build(m, batch, true, false) != NULL;
+        config->diag = diag;
+        if (!m->loss && n == 0) { /* nothing to guess: it is wrong */
+            cr_diag_join(diag, &quiet);
+            return;
+        }
+    }
+    if (!m->loss)
+        m->n_columns = columns;
+}
+
+bool cr_model_inspect(struct cr_model *m, int64_t batch, bool values)
+{
+    struct cr_diag *usual = m->config->diag;
+    struct cr_diag quiet = { .arena = m->config->arena };
+    const struct cr_net *net;
+
+    if (!inspect_data(m))
+        return false;
+    if (batch > 0)
+        m->batch = batch;
+    m->loss = m->n_columns > 0 && cr_section(m->config, "loss");
+    if (m->n_columns == 0 || !cr_section(m->config, "dataset")) {
+        m->loss = false;
+        m->config->diag = &quiet;
+        net = inspect_build(m, m->batch, false, false);
+        m->config->diag = usual;
+        if (!net) {
+            cr_diag_join(usual, m->missing.errors > 0 &&
+                                        quiet.first->code == CR_E_INPUT
+                                    ? &m->missing
+                                    : &quiet);
+            return false;
+        }
+        inspect_label(m, net, m->batch);
+        if (usual->errors > 0)
+            return false;
+    }
+    m->net = inspect_build(m, m->batch, m->loss, values);
+    if (!m->net)
+        return false;
+    return !cr_model_trains(m) ||
+           cr_optim_rule(m->config, m->net, false, &m->optim);
+}
+
+bool cr_model_trains(const struct cr_model *m)
+{
+    return m->loss && cr_section(m->config, "optimizer");
+}

@@ -1,0 +1,213 @@
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "ckpt/load.h"
+#include "ckpt/vocab.h"
+#include "net/plugin.h"
+#include "train/section.h"
+
+/* ---- Opening */
+
+/* Whether the verb has a flag --ckpt. */
+static bool model_takes_ckpt(const struct cr_verb *verb)
+{
+    const struct cr_opt *row = verb->about.opts;
+
+    while (row && row->name && strcmp(row->name, "ckpt") != 0)
+        row++;
+    return row && row->name;
+}
+
+static bool model_no_config(struct cr_cli *cli, const char *path)
+{
+    bool files = cli->verb->takes_config && cli->verb->max_operands != 0;
+
+    cr_error(cli->diag, cr_at_file(cli->arena, path), CR_E_CKPT_FORMAT,
+             files ? "no config in it; give one" : "no config in it");
+    if (files && model_takes_ckpt(cli->verb))
+        cr_note(cli->diag, "usage: cellrun %s FILE.yaml --ckpt %s",
+                cli->verb->about.name, path);
+    else if (!files)
+        cr_note(cli->diag,
+                "a run that begins with 'load: %s' writes checkpoints that "
+                "have one",
+                path);
+    return false;
+}
+
+bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
+                   const char *const *files, struct cr_model *to)
+{
+    const char *path = cr_store_path(store);
+    const char *text = cr_store_meta(store, "cellrun.state");
+    struct cr_pos at = cr_at_file(cli->arena, path);
+    struct cr_config_from from = {
+        .files = files && files[0] ? files : NULL,
+        .text = cr_store_meta(store, "cellrun.config"),
+        .text_name = cr_strf(cli->arena, "config in %s", path),
+        .sets = cli->sets,
+        .set_args = cli->set_args,
+    };
+
+    *to = (struct cr_model){ .store = store };
+    if (text) {
+        if (!cr_state_read(cli->arena, cli->diag, at, text, &to->state))
+            return false;
+        to->has_state = true;
+        from.text_dir = to->state.config_dir;
+    }
+    if (from.files)
+        from.text = NULL;
+    else if (!from.text)
+        return model_no_config(cli, path);
+    to->config = cr_config_load(cli->arena, cli->diag, &from);
+    to->config->kept = to->state.fitted;
+    if (to->state.class_names)
+        to->config->classes = (struct cr_strs){ .n = (int)to->state.classes,
+                                                .v = to->state.class_names };
+    if (to->config->broken)
+        return false;
+    cr_plugin_compare(to->config, to->state.plugins, at);
+    return cr_vocabs_read(to->config, store);
+}
+
+/* What every model needs of its config. */
+static bool model_start(struct cr_cli *cli, struct cr_model *m)
+{
+    const struct cr_node *batch;
+
+    if (!cr_config_check(m->config) || cli->diag->errors > 0 ||
+        !cr_seed_read(m->config, &m->seed) ||
+        !cr_threads_start(m->config, cli->threads))
+        return false;
+    batch = cr_node_find(m->config->root, "datapipe.batch.batch_size");
+    m->batch = batch && batch->kind == CR_NODE_INT && batch->integer > 0
+                   ? batch->integer
+                   : 32;
+    return true;
+}
+
+bool cr_model_open(struct cr_cli *cli, const char *ckpt,
+                   const char *const *files, struct cr_model *to)
+{
+    struct cr_store *store = cr_store_open(cli->arena, cli->diag, ckpt);
+
+    *to = (struct cr_model){ 0 };
+    return store && cr_model_read(cli, store, files, to) &&
+           model_start(cli, to);
+}
+
+/* A run directory, a safetensors file or its name without the suffix, or
+ * MindSpore's file (which has no config, and so is refused with a reason). */
+static bool model_is_ckpt(struct cr_arena *arena, const char *name)
+{
+    struct stat st;
+
+    if (cr_ends(name, ".safetensors") || cr_ends(name, ".ckpt"))
+        return true;
+    if (stat(name, &st) == 0)
+        return S_ISDIR(st.st_mode);
+    return stat(cr_strf(arena, "%s.safetensors", name), &st) == 0;
+}
+
+bool cr_model_operands(struct cr_cli *cli, struct cr_model *to)
+{
+    if (cli->n_operands == 1 && model_is_ckpt(cli->arena, cli->operands[0]))
+        return cr_model_open(cli, cli->operands[0], NULL, to);
+    *to = (struct cr_model){ .config = cr_cli_config(cli) };
+    return !to->config->broken && model_start(cli, to);
+}
+
+bool cr_model_weights(struct cr_model *model, const char *ckpt)
+{
+    if (!ckpt)
+        return true;
+    cr_model_close(model);
+    model->store =
+        cr_store_open(model->config->arena, model->config->diag, ckpt);
+    return model->store != NULL;
+}
+
+void cr_model_close(struct cr_model *model)
+{
+    if (model->store)
+        cr_store_close(model->store);
+    model->store = NULL;
+}
+
+/* ---- The network with its weights */
+
+/* With eval.use_ema the network is that of the moving means. */
+static bool model_means(struct cr_model *model)
+{
+    struct cr_config *config = model->config;
+    struct cr_eval_section eval = { 0 };
+
+    if (!cr_section(config, "eval") ||
+        !cr_section_read(config, "eval", &eval) || !eval.use_ema)
+        return true;
+    if (!cr_node_find(config->root, "train.ema.decay") ||
+        !cr_store_is_ours(model->store)) {
+        cr_warn(config->diag, cr_node_find(config->root, "eval.use_ema")->pos,
+                CR_E_NO_MATCH,
+                "'eval.use_ema': the run kept no moving means (train.ema), "
+                "so the parameters themselves are taken");
+        return true;
+    }
+    cr_net_mean(model->net);
+    if (!cr_load_means(model->store, config->diag, model->net))
+        return false;
+    cr_net_swap(model->net);
+    return true;
+}
+
+bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
+                  int n_columns, int64_t batch, int64_t classes, bool loss,
+                  bool metrics)
+{
+    struct cr_config *config = model->config;
+    struct cr_net_want want = {
+        .columns = columns,
+        .n_columns = n_columns,
+        .batch = batch,
+        .classes = classes > 0 ? classes : model->state.classes,
+        .loss = loss,
+        .metrics = metrics,
+        .seed = model->seed,
+    };
+    bool ok;
+
+    model->net = cr_net_build(config, &want);
+    ok = model->net &&
+         cr_load_weights(model->store, config->diag, model->net,
+                         cr_store_is_ours(model->store)) &&
+         model_means(model);
+    cr_model_close(model);
+    return ok;
+}
+
+/* ---- Classes */
+
+const char *cr_model_class_name(const struct cr_model *model, int64_t class)
+{
+    struct cr_predict_section predict = { 0 };
+
+    if (cr_section(model->config, "predict") &&
+        cr_section_read(model->config, "predict", &predict) &&
+        class < predict.labels.n)
+        return predict.labels.v[class];
+    if (model->state.class_names && class < model->state.classes)
+        return model->state.class_names[class];
+    return NULL;
+}
+
+const char *cr_model_class(const struct cr_model *model, int64_t class)
+{
+    const char *name = cr_model_class_name(model, class);
+
+    return name ? name : cr_strf(model->config->arena, "%" PRId64, class);
+}
