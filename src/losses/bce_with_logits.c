@@ -78,5 +78,6 @@ const struct cr_cell cr_loss_bce_with_logits = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .expects = "logits",
     .build = bce_with_logits_build,
 };

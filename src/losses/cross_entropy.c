@@ -56,5 +56,6 @@ const struct cr_cell cr_loss_cross_entropy = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .expects = "logits",
     .build = cross_entropy_build,
 };

@@ -89,5 +89,6 @@ const struct cr_cell cr_loss_focal = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .expects = "logits",
     .build = focal_build,
 };

@@ -51,5 +51,6 @@ const struct cr_cell cr_loss_nll = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .expects = "log-probabilities",
     .build = nll_build,
 };

@@ -61,5 +61,6 @@ const struct cr_cell cr_loss_softmax_cross_entropy_with_logits = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .expects = "logits",
     .build = softmax_ce_build,
 };

@@ -38,6 +38,9 @@ struct cr_cell {
     /* Losses only: columns taken after the network's output, "label". */
     const char *const *targets;
     unsigned columns;   /* 1 << i: input i is such a column; 0: the last are */
+    const char *expects; /* what the network's output must be, for a warning:
+                            "logits" (the loss applies softmax or sigmoid
+                            itself) or "log-probabilities"; NULL: anything */
 };
 
 const struct cr_cell *cr_cell_find(const char *name);

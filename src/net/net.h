@@ -67,6 +67,10 @@ struct cr_cell_row {
 };
 const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n);
 
+/* Warns when the network ends with an activation that the config's loss
+ * applies itself, or that it cannot use. */
+void cr_net_check_loss_input(const struct cr_net *net);
+
 /* The columns that the config's loss takes behind what this network gives:
  * their number and names; 0 without a loss. */
 int cr_net_targets(const struct cr_net *net, const char *const **names);

@@ -131,4 +131,5 @@ void cr_train_doubts(struct cr_train *t)
     doubts_freeze(t);
     doubts_optim(t);
     doubts_data(t);
+    cr_net_check_loss_input(t->net);
 }

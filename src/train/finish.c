@@ -174,6 +174,9 @@ int cr_train_finish(struct cr_train *t, enum cr_end end)
         end = cr_train_recall(t);
     if (end != CR_END_DIVERGED && end != CR_END_FAILED)
         finish_idle(t);
+    if ((end == CR_END_DONE || end == CR_END_EARLY) && !t->old_record &&
+        !t->flags.dry_run)
+        cr_train_diagnose(t);
     if (end == CR_END_DONE || end == CR_END_EARLY)
         cr_require_check(t->diag, t->require, false, cr_train_value, t);
     status = finish_exit(t, end);

@@ -580,6 +580,8 @@ static void loop_advance(struct cr_train *t, const struct seen *seen,
     s->step++;
     if (t->train.ema.decay > 0 && cr_state_updates(s) > before)
         loop_mean(t, cr_state_updates(s));
+    if (isfinite(t->loss))
+        cr_trend_add(&t->trend, t->loss);
     s->samples += seen->samples;
     s->cursor = seen->cursor;
 }

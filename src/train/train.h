@@ -74,6 +74,14 @@ struct cr_every {
     double steps, seconds;  /* one of the two; else 0 */
 };
 
+/* The loss over a run of any length: sums of `per` updates each. */
+#define CR_TREND_MAX 64
+struct cr_trend {
+    double sum[CR_TREND_MAX];
+    int n;                  /* sums, the last of which may have */
+    int64_t per, in;        /* only `in` of its `per` updates; 0: all */
+};
+
 struct cr_train {
     struct cr_cli *cli;
     struct cr_train_flags flags;
@@ -124,6 +132,7 @@ struct cr_train {
     double overflow;        /* the scale of the last one; 0: none yet */
     cr_real *statistics;    /* the moving ones before a step; or NULL */
     double loss;            /* of the last step */
+    struct cr_trend trend;  /* losses of this process */
     double started;         /* cr_now() when the verb began */
     int64_t started_step;
     long long started_at;   /* the time of day then */
@@ -248,6 +257,12 @@ const char *cr_train_status(enum cr_end end);
 const char *cr_train_ckpt(const struct cr_train *t);
 /* From 1. */
 int64_t cr_train_best_epoch(const struct cr_train *t);
+
+/* ---- diagnose.c: signs that a run has not learnt */
+
+void cr_trend_add(struct cr_trend *trend, double loss);
+/* At the end of a run: a warning for each sign. */
+void cr_train_diagnose(struct cr_train *t);
 
 /* ---- finish.c */
 

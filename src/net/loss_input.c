@@ -1,0 +1,54 @@
+/*
+ * Warns when a network ends with an activation that its loss applies itself:
+ * such a network trains, and badly. What a loss expects stands in its
+ * descriptor (.expects).
+ */
+#include <string.h>
+
+#include "net/graph.h"
+
+/* The activation that makes the value, behind nodes that leave the bytes or
+ * only round them; NULL: another op. */
+static const struct cr_opnode *activation_of(const struct cr_val *v)
+{
+    const struct cr_opnode *node = v ? v->by : NULL;
+
+    while (node && (node->same || node->op == &cr_op_half))
+        node = node->in[0]->by;
+    if (!node || node->loss)
+        return NULL;
+    return strcmp(node->op->about.name, "softmax") == 0 ||
+                   strcmp(node->op->about.name, "log_softmax") == 0 ||
+                   strcmp(node->op->about.name, "sigmoid") == 0
+               ? node
+               : NULL;
+}
+
+void cr_net_check_loss_input(const struct cr_net *net)
+{
+    const struct cr_node *args, *loss = cr_section(net->config, "loss");
+    const char *type = loss ? cr_node_type(loss, &args) : NULL;
+    const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
+    const struct cr_val *out = net->graph->output;
+    const struct cr_opnode *node;
+    bool logs;
+
+    if (!cell || !cell->expects || !out)
+        return;
+    while (out->n_members > 0)
+        out = out->members[0];
+    node = activation_of(out);
+    logs = node && strcmp(node->op->about.name, "log_softmax") == 0;
+    if (!node || logs) /* log-softmax twice is log-softmax */
+        return;
+    cr_warn(net->diag, node->pos, CR_E_LOSS_INPUT,
+            "%s expects %s: found the output of %s", type, cell->expects,
+            node->op->about.name);
+    if (strcmp(cell->expects, "logits") == 0)
+        cr_hint(net->diag,
+                "remove it: %s applies its own, and predict --probs gives "
+                "probabilities",
+                type);
+    else
+        cr_hint(net->diag, "LogSoftmax gives log-probabilities");
+}

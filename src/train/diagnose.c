@@ -1,0 +1,286 @@
+/*
+ * Whether a run has learnt: a training that fails ends like one that
+ * succeeds, with a loss and a checkpoint, so its signs are looked for.
+ *
+ *   loss       its mean over the last quarter of the run is not below that
+ *              of the first quarter, or is that of guessing, ln(classes)
+ *   outputs    all samples of a batch have the same output
+ *   ReLU       all outputs are 0 for all samples of a batch, or nearly all
+ *
+ * Each sign is one warning (E0404) at its place in the config. The batch is
+ * the first one of the evaluation, or of the training data without one.
+ * Short runs are not judged: a few updates tell nothing.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "train/train.h"
+
+#define UPDATES_MIN 50     /* fewer are not judged */
+#define FALL_MIN 0.01      /* the fraction by which a loss has to fall */
+#define GUESS_MARGIN 0.02  /* and how close to ln(classes) is guessing */
+#define DEAD_MIN 0.9       /* fraction of units that are 0 for all samples, */
+#define UNITS_MIN 32       /* of at least that many units and samples */
+#define EQUAL_MAX 1e-6     /* relative range of outputs that are equal */
+
+/* ---- The loss over the run */
+
+void cr_trend_add(struct cr_trend *trend, double loss)
+{
+    if (trend->n == CR_TREND_MAX && trend->in == 0) { /* halve: join pairs */
+        for (int i = 0; i < CR_TREND_MAX / 2; i++)
+            trend->sum[i] = trend->sum[2 * i] + trend->sum[2 * i + 1];
+        trend->n = CR_TREND_MAX / 2;
+        trend->per *= 2;
+    }
+    if (trend->per == 0)
+        trend->per = 1;
+    if (trend->in == 0)
+        trend->sum[trend->n++] = 0;
+    trend->sum[trend->n - 1] += loss;
+    trend->in = (trend->in + 1) % trend->per;
+}
+
+/* Mean of the complete blocks [from, to). */
+static double trend_mean(const struct cr_trend *trend, int from, int to)
+{
+    double sum = 0;
+
+    for (int i = from; i < to; i++)
+        sum += trend->sum[i];
+    return sum / ((double)(to - from) * (double)trend->per);
+}
+
+/* ---- Where things stand in the config */
+
+static struct cr_pos diagnose_section(const struct cr_train *t,
+                                      const char *name)
+{
+    const struct cr_node *node = cr_section(t->config, name);
+
+    return node ? node->pos : CR_NOWHERE;
+}
+
+static struct cr_pos diagnose_cell(const struct cr_train *t, const char *cell)
+{
+    struct cr_arena mem = { 0 };
+    const struct cr_node *node = cr_node_find(
+        t->config->root, cr_strf(&mem, "network.%s", cell));
+
+    cr_arena_free(&mem);
+    return node ? node->pos : diagnose_section(t, "network");
+}
+
+/* ---- The loss */
+
+static bool diagnose_fall(struct cr_train *t)
+{
+    const struct cr_trend *trend = &t->trend;
+    int whole = trend->n - (trend->in > 0), quarter = whole / 4;
+    double first, last;
+
+    if (quarter < 4 || t->resumed || cr_section(t->config, "load"))
+        return false;
+    first = trend_mean(trend, 0, quarter);
+    last = trend_mean(trend, whole - quarter, whole);
+    if (first == 0 || last < first - FALL_MIN * fabs(first))
+        return false;
+    cr_warn(t->diag, diagnose_section(t, "loss"), CR_E_NOT_LEARNING,
+            "the training loss does not fall: its mean is %g over the first "
+            "%" PRId64 " updates and %g over the last",
+            first, (int64_t)quarter * trend->per, last);
+    cr_hint(t->diag, "cellrun lr-find suggests a learning rate; cellrun data "
+                     "show shows what the network gets");
+    return true;
+}
+
+/* Whether the loss is a plain cross entropy: others have another value for
+ * guessing. */
+static bool diagnose_guessable(const struct cr_train *t)
+{
+    const struct cr_node *args = NULL, *loss = cr_section(t->config, "loss");
+    const char *type = loss ? cr_node_type(loss, &args) : NULL;
+
+    return type && cr_node_count(args) == 0 &&
+           (strcmp(type, "CrossEntropyLoss") == 0 ||
+            strcmp(type, "NLLLoss") == 0);
+}
+
+static bool diagnose_guess(struct cr_train *t, const struct cr_spec *out)
+{
+    const struct cr_trend *trend = &t->trend;
+    int whole = trend->n - (trend->in > 0), quarter = whole / 4;
+    double last, guess;
+
+    if (quarter < 4 || !diagnose_guessable(t) || out->rank < 2 ||
+        out->dim[1] < 2)
+        return false;
+    guess = log((double)out->dim[1]);
+    last = trend_mean(trend, whole - quarter, whole);
+    if (last < guess * (1 - GUESS_MARGIN))
+        return false;
+    cr_warn(t->diag, diagnose_section(t, "loss"), CR_E_NOT_LEARNING,
+            "the training loss is that of guessing: its mean over the last %"
+            PRId64 " updates is %.4f, and ln(%" PRId64 " classes) is %.4f",
+            (int64_t)quarter * trend->per, last, (int64_t)out->dim[1], guess);
+    cr_hint(t->diag, "check that labels belong to their samples, that inputs "
+                     "are normalised, and the learning rate (cellrun lr-find)");
+    return true;
+}
+
+/* ---- One batch */
+
+/* Whether a column differs between samples. */
+static bool diagnose_varies(const struct cr_column *column, const char *data,
+                            int64_t n)
+{
+    size_t bytes = cr_bytes(&column->spec);
+
+    for (int64_t i = 1; i < n; i++)
+        if (memcmp(data, data + (size_t)i * bytes, bytes) != 0)
+            return true;
+    return false;
+}
+
+static void diagnose_equal(struct cr_train *t, const cr_real *y,
+                           const struct cr_spec *out)
+{
+    int64_t n = out->rank > 0 ? out->dim[0] : 0;
+    int64_t width = n > 0 ? cr_count(out) / n : 0;
+
+    if (n < 2)
+        return;
+    for (int64_t j = 0; j < width; j++) {
+        double low = (double)y[j], high = low;
+
+        for (int64_t i = 1; i < n; i++) {
+            low = fmin(low, (double)y[i * width + j]);
+            high = fmax(high, (double)y[i * width + j]);
+        }
+        if (high - low > EQUAL_MAX * fmax(fabs(low), fabs(high)))
+            return;
+    }
+    cr_warn(t->diag, diagnose_section(t, "network"), CR_E_NOT_LEARNING,
+            "the network gives the same output for all %" PRId64
+            " samples of a batch", n);
+    cr_hint(t->diag, "a lower learning rate, another initialiser or inputs "
+                     "that are normalised are the usual cures");
+}
+
+/* Units of a ReLU: channels of an image, else the last axis. */
+static void diagnose_relu(struct cr_train *t, const char *name,
+                          const struct cr_tensor *v, const char *type)
+{
+    const struct cr_spec *s = &v->spec;
+    int axis = s->rank >= 4 ? 1 : s->rank - 1;
+    int64_t units, inner = 1, outer = 1, dead = 0;
+    const cr_real *y = v->data;
+
+    if (s->rank < 2 || s->type != CR_REAL)
+        return;
+    units = s->dim[axis];
+    for (int i = 0; i < s->rank; i++) {
+        outer *= i < axis ? s->dim[i] : 1;
+        inner *= i > axis ? s->dim[i] : 1;
+    }
+    for (int64_t u = 0; u < units; u++) {
+        bool zero = true;
+
+        for (int64_t o = 0; o < outer && zero; o++)
+            for (int64_t i = 0; i < inner && zero; i++)
+                zero = y[(o * units + u) * inner + i] == 0;
+        dead += zero;
+    }
+    if (dead < units && ((double)dead < DEAD_MIN * (double)units ||
+                         units < UNITS_MIN || s->dim[0] < UNITS_MIN))
+        return;
+    cr_warn(t->diag, diagnose_cell(t, name), CR_E_NOT_LEARNING,
+            "%" PRId64 " of %" PRId64 " units of '%s' (%s) are 0 for all %"
+            PRId64 " samples of a batch: they do not learn any more",
+            dead, units, name, type, (int64_t)s->dim[0]);
+    cr_hint(t->diag, "lower the learning rate, or take LeakyReLU or "
+                     "BatchNorm in front");
+}
+
+static void diagnose_cells(struct cr_train *t, struct cr_exec *exec)
+{
+    int n, n_rows;
+    const struct cr_tensor *kept = cr_exec_kept(exec, &n);
+    const struct cr_cell_row *row = cr_net_cells(t->net, &n_rows);
+
+    for (int i = 0; i < n; i++) {
+        const char *name = kept[i].name;
+
+        if (!cr_starts(name, "output."))
+            continue;
+        name += strlen("output.");
+        for (int r = 0; r < n_rows; r++)
+            if (strcmp(row[r].name, name) == 0 &&
+                (strcmp(row[r].type, "ReLU") == 0 ||
+                 strcmp(row[r].type, "ReLU6") == 0))
+                diagnose_relu(t, name, &kept[i], row[r].type);
+    }
+}
+
+/* Feeds the network's columns from the pipe's; false where one is missing. */
+static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
+                          struct cr_pipe *pipe, const struct cr_batch *batch,
+                          bool *varies)
+{
+    int n, n_have;
+    const struct cr_column *want = cr_net_columns(t->net, &n);
+    const struct cr_column *have = cr_pipe_columns(pipe, &n_have);
+
+    *varies = false;
+    for (int i = 0, at; i < n; i++) {
+        for (at = 0; at < n_have; at++)
+            if (strcmp(have[at].name, want[i].name) == 0)
+                break;
+        if (at == n_have)
+            return false;
+        cr_exec_feed(exec, i, batch->data[at]);
+        *varies = *varies ||
+                  (i == 0 && diagnose_varies(&have[at], batch->data[at],
+                                             batch->n));
+    }
+    return true;
+}
+
+static void diagnose_batch(struct cr_train *t)
+{
+    struct cr_pipe *pipe = t->eval_pipe ? t->eval_pipe : t->pipe;
+    struct cr_diag quiet = { .arena = t->arena };
+    struct cr_exec_want want = { .keep = true };
+    const struct cr_batch *batch;
+    struct cr_exec *exec;
+    struct cr_spec out;
+    bool varies;
+
+    cr_pipe_seek(pipe, 0, 0);
+    batch = cr_pipe_next(pipe, &quiet);
+    if (!batch || batch->scale != 0)
+        return;
+    want.batch = batch->n;
+    exec = cr_net_exec(t->net, &want);
+    if (exec && diagnose_feed(t, exec, pipe, batch, &varies) &&
+        cr_exec_check(exec, &quiet, batch->samples)) {
+        cr_exec_forward(exec, 0);
+        if (cr_exec_sound(exec, &quiet)) {
+            const cr_real *y = cr_exec_output(exec, &out);
+
+            diagnose_cells(t, exec);
+            if (varies && out.type == CR_REAL)
+                diagnose_equal(t, y, &out);
+            if (!diagnose_guess(t, &out))
+                diagnose_fall(t);
+        }
+    }
+    cr_exec_free(exec);
+}
+
+void cr_train_diagnose(struct cr_train *t)
+{
+    if (cr_state_updates(&t->state) - t->started_step >= UPDATES_MIN)
+        diagnose_batch(t);
+}

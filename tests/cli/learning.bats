@@ -1,0 +1,84 @@
+# A training that fails says so: warnings E0106 and E0404
+bats_require_minimum_version 1.5.0
+load small.bash
+
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here"
+    unset CELLRUN_SET
+    config net.yaml
+}
+
+# train ARG...: a run of net.yaml; its warnings are in $stderr
+train() {
+    rm -rf run
+    run -0 --separate-stderr "$CELLRUN" train net.yaml -q -o run "$@"
+}
+
+@test "a run that learns has no warning" {
+    train train.epochs=6
+    [ -z "$stderr" ]
+}
+
+@test "a loss that does not fall" {
+    train optimizer.learning_rate=1e-9 network.drop.p=0.0 \
+        'loss={CrossEntropyLoss: {label_smoothing: 0.01}}' train.epochs=6
+    [[ "$stderr" == *"net.yaml:12:7: warning: the training loss does not fall: its mean is "*" over the first "*" updates and "*" over the last [E0404]"* ]]
+    [[ "$stderr" == *"cellrun lr-find suggests a learning rate"* ]]
+    # a run that goes on from weights may have reached its end
+    "$CELLRUN" ckpt convert run -o w.safetensors
+    train optimizer.learning_rate=1e-9 network.drop.p=0.0 load=w.safetensors \
+        'loss={CrossEntropyLoss: {label_smoothing: 0.01}}' train.epochs=6
+    [ -z "$stderr" ]
+}
+
+@test "a loss at the value of guessing" {
+    train optimizer.learning_rate=1e-9 train.epochs=6 \
+        'network.out={Dense: {in_channels: 16, out_channels: 3, weight_init: zeros, bias_init: zeros}}'
+    [[ "$stderr" == *"net.yaml:"*": warning: the training loss is that of guessing: its mean over the last "*" updates is 1.0986, and ln(3 classes) is 1.0986 [E0404]"* ]]
+    [[ "$stderr" != *"does not fall"* ]]
+    # too short to be judged
+    train optimizer.learning_rate=1e-9 train.epochs=2 \
+        'network.out={Dense: {in_channels: 16, out_channels: 3, weight_init: zeros, bias_init: zeros}}'
+    [ -z "$stderr" ]
+}
+
+@test "units of a ReLU that are 0, and outputs that are equal" {
+    train train.epochs=6 \
+        'network.fc={Dense: {in_channels: 8, out_channels: 16, bias_init: -100}}'
+    [[ "$stderr" == *"net.yaml:9:8: warning: 16 of 16 units of 'act' (ReLU) are 0 for all 16 samples of a batch: they do not learn any more [E0404]"* ]]
+    [[ "$stderr" == *"net.yaml:"*": warning: the network gives the same output for all 16 samples of a batch [E0404]"* ]]
+}
+
+@test "--strict makes such a run fail" {
+    run -6 --separate-stderr "$CELLRUN" train net.yaml -q -o run --strict \
+        train.epochs=6 \
+        'network.fc={Dense: {in_channels: 8, out_channels: 16, bias_init: -100}}'
+    [[ "$stderr" == *"error: the network gives the same output"* ]]
+    [ -f run/ckpt/last.safetensors ]
+}
+
+@test "an activation in front of a loss that applies it itself" {
+    run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=Softmax
+    [[ "$stderr" == *"warning: CrossEntropyLoss expects logits: found the output of softmax [E0106]"* ]]
+    run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=Sigmoid
+    [[ "$stderr" == *"CrossEntropyLoss expects logits: found the output of sigmoid [E0106]"* ]]
+    # through views and through a function of construct
+    cat >view.yaml <<'END'
+base: net.yaml
+network: !replace
+  inputs: [x]
+  cells: {fc: {Dense: [8, 3]}}
+  construct: return reshape(softmax(fc(x)), (-1, 3))
+END
+    run -0 --separate-stderr "$CELLRUN" check view.yaml
+    [[ "$stderr" == *"found the output of softmax [E0106]"* ]]
+    run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=Softmax \
+        loss=NLLLoss
+    [[ "$stderr" == *"NLLLoss expects log-probabilities: found the output of softmax [E0106]"* ]]
+    run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=LogSoftmax \
+        loss=NLLLoss
+    [ -z "$stderr" ]
+    run -0 --separate-stderr "$CELLRUN" check net.yaml
+    [ -z "$stderr" ]
+}
