@@ -2,7 +2,9 @@
  * An ordinary main for a fuzz target: gives it every file of its corpus,
  * tests/fuzz/corpus/NAME for fuzz_NAME, or the files and folders named. Each
  * is also cut at every length (of long files only some), because truncation
- * is what disks do. Surviving is passing; sanitizers and assertions judge.
+ * is what disks do. Surviving is passing; sanitizers and assertions judge: a
+ * line is printed when all inputs of a folder have run, and before each of
+ * them its name, for when it does not come back.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -21,10 +23,13 @@ static void replay_file(const char *path)
     struct cr_arena mem = { 0 };
     struct cr_diag diag = { .arena = &mem };
     size_t len = 0;
-    char *data = cr_read_file(&mem, &diag, CR_NOWHERE, path, CR_E_SYSTEM,
-                              (size_t)64 << 20, &len);
+    char *data;
 
-    if (ok(data != NULL, "%s", path)) {
+    printf("# %s\n", path);
+    fflush(stdout);
+    data = cr_read_file(&mem, &diag, CR_NOWHERE, path, CR_E_SYSTEM,
+                        (size_t)64 << 20, &len);
+    if (ok(data != NULL, "%s is read", path)) {
         size_t step = len / CUTS + 1;
 
         for (size_t n = 0; n <= len; n += step) {
@@ -52,11 +57,13 @@ static void replay(const char *path)
     int n;
 
     if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+        test_begin("%s, whole and cut at any length", path);
         replay_file(path);
+        test_end();
         return;
     }
     n = scandir(path, &entries, replay_seen, alphasort);
-    ok(n > 0, "%s holds a corpus", path);
+    test_begin("every input of %s, whole and cut at any length", path);
     for (int i = 0; i < n; i++) {
         char *name = malloc(strlen(path) + strlen(entries[i]->d_name) + 2);
 
@@ -67,6 +74,7 @@ static void replay(const char *path)
     }
     if (n >= 0)
         free(entries);
+    test_end();
 }
 
 int main(int argc, char **argv)
