@@ -51,9 +51,10 @@ case_open(struct case_file *f, const char *kind, const char *leaf)
         f->root = cr_yaml_read(&f->arena, &f->diag, src, 0, src->len);
     if (f->diag.errors > 0)
         cr_diag_print(&f->diag, stdout, (struct cr_show){ 0 });
-    return ok(f->root && f->root->kind == CR_NODE_LIST && f->root->child &&
-                  f->diag.errors == 0,
-              "%s is a list of cases", path);
+    test_end();
+    return (f->root && f->root->kind == CR_NODE_LIST && f->root->child &&
+            f->diag.errors == 0) ||
+           ok(false, "%s is a list of cases", path);
 }
 
 __attribute__((unused)) static void case_close(struct case_file *f)
@@ -66,6 +67,13 @@ __attribute__((unused)) static const char *case_name(const struct cr_node *c)
     const struct cr_node *name = cr_node_get(c, "name");
 
     return name && name->text ? name->text : "no name";
+}
+
+/* Opens the test of one case of a type. */
+__attribute__((unused)) static void case_begin(const char *type,
+                                               const struct cr_node *c)
+{
+    test_begin("%s, %s", type, case_name(c));
 }
 
 /* Whether a case names the batch size N somewhere. */

@@ -212,8 +212,10 @@ int main(void)
         struct case_file f;
 
         if (case_open(&f, "inits", inits[i].leaf))
-            for (CR_EACH(c, f.root))
+            for (CR_EACH(c, f.root)) {
+                case_begin(inits[i].init->about.name, c);
                 run_case(inits[i].init, c);
+            }
         case_close(&f);
     }
     return done();

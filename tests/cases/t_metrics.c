@@ -133,8 +133,10 @@ int main(void)
         struct case_file f;
 
         if (case_open(&f, "metrics", metrics[i].leaf))
-            for (CR_EACH(c, f.root))
+            for (CR_EACH(c, f.root)) {
+                case_begin(metrics[i].metric->about.name, c);
                 run_case(metrics[i].metric, c);
+            }
         case_close(&f);
     }
     return done();

@@ -263,8 +263,10 @@ int main(void)
         struct case_file f;
 
         if (case_open(&f, "optims", optims[i].leaf))
-            for (CR_EACH(c, f.root))
+            for (CR_EACH(c, f.root)) {
+                case_begin(optims[i].optim->about.name, c);
                 run_case(optims[i].optim, c);
+            }
         case_close(&f);
     }
     return done();

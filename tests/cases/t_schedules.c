@@ -144,8 +144,10 @@ int main(void)
         struct case_file f;
 
         if (case_open(&f, "schedules", schedules[i].leaf))
-            for (CR_EACH(c, f.root))
+            for (CR_EACH(c, f.root)) {
+                case_begin(schedules[i].schedule->about.name, c);
                 run_case(schedules[i].schedule, c);
+            }
         case_close(&f);
     }
     return done();

@@ -59,6 +59,7 @@ static void golden(void)
 {
     struct cr_config *config = file("golden.yaml");
 
+    test_begin("words of BasicTokenizer are MindSpore's");
     for (CR_EACH(row, cr_node_get(config->root, "rows"))) {
         struct cr_buf b = { .arena = &conf_mem };
         struct cr_diag diag = { .arena = &conf_mem };
@@ -131,6 +132,7 @@ static void pipes(void)
 {
     struct cr_config *config = file("basic_tokenizer.yaml");
 
+    test_begin("pipes of texts");
     for (CR_EACH(row, cr_node_get(config->root, "cases")))
         one(config, row);
 }
@@ -184,7 +186,9 @@ int main(void)
 
     golden();
     pipes();
+    test_begin("bytes that are no UTF-8 are refused");
     bytes();
+    test_begin("pipes that do not fit are refused");
     refused("[BasicTokenizer]",
             "column 'x' ends as words, but the network takes numbers");
     refused("[]", "column 'x' ends as text, but the network takes numbers");
@@ -201,6 +205,7 @@ int main(void)
             "numbers");
     refused("[{LabelIndex: [a, b, a]}]",
             "LabelIndex: the class 'a' stands twice");
+    test_begin("every op on texts and every tokenizer has a case");
     for (i = 0; list[i]; i++)
         if (((const struct cr_transform *)list[i])->spans)
             has_case(list[i]->name);

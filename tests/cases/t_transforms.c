@@ -276,10 +276,14 @@ static void run_all(const char *folder)
     struct dirent **files;
     int i, n = scandir(folder, &files, NULL, alphasort);
 
-    ok(n > 2, "%s has files", folder);
+    test_begin("%s has files", folder);
+    ok(n > 2, "%d", n);
     for (i = 0; i < n; i++) {
         if (cr_ends(files[i]->d_name, ".yaml"))
+        {
+            test_begin("%s, op by op and fused", files[i]->d_name);
             run(folder, files[i]->d_name);
+        }
         free(files[i]);
     }
     free(files);
@@ -292,14 +296,17 @@ int main(void)
 
     run_all(FOLDER);
     run_all(OWN);
+    test_begin("tables of ops that tell channels apart");
     tables();
+    test_begin("what is too large is refused");
     sizes();
+    test_begin("every transform has a vector, or works on batches (t_augment), "
+               "or on texts (t_tokenizers)");
     for (i = 0; list[i]; i++)
         ok(is_used(list[i]->name) ||
                ((const struct cr_transform *)list[i])->mix ||
                ((const struct cr_transform *)list[i])->spans,
-           "%s has a vector, or works on batches (t_augment), or on texts "
-           "(t_tokenizers)", list[i]->name);
+           "%s", list[i]->name);
     cr_arena_free(&conf_mem);
     return done();
 }

@@ -199,6 +199,7 @@ int main(void)
     size_t i;
 
     cr_par_start(1);
+    test_begin("all shapes, channels first and last");
     for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct cr_spec spec = CR_SPEC(shapes[i][0], shapes[i][1], shapes[i][2]);
 
@@ -206,6 +207,7 @@ int main(void)
         spec.layout = CR_LAST;
         check(cr_channels(&spec));
     }
+    test_end();
     cr_channel_affine(1, 0.25, &one, &half, &one, &one, &scale, &shift);
     ok(near(scale, 2 / 1.5, 1) && near(shift, 0.5 - 4 / 1.5, 4),
        "normalising is a scale and a shift");

@@ -311,6 +311,7 @@ static void others(void)
                                           0, 0,    '{',  '}', ' ', ' ' };
     enum cr_code code;
 
+    test_begin("headers of others, and what is said of them");
     for (size_t i = 0; i < CR_LEN(file); i++) {
         bool good = sound(foreign(file[i].header, file[i].data), &code);
 
@@ -319,6 +320,7 @@ static void others(void)
            file[i].code == CR_E_COUNT ? "accepted"
                                       : cr_code_title(file[i].code));
     }
+    test_end();
     ok(!sound(memory(huge, sizeof huge), &code) && code == CR_E_CKPT_FORMAT,
        "a header of 100,000,001 bytes");
     ok(!sound(memory("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), &code) &&
@@ -478,6 +480,7 @@ static void npy(void)
            to.fortran && to.readable && to.spec.type == CR_I16 &&
            to.spec.rank == 1 && to.spec.dim[0] == 7 && to.data == 12 + len,
        "keys in any order, quotes of both kinds, L, big endian, Fortran");
+    test_begin("headers of .npy that are refused");
     for (size_t i = 0; i < CR_LEN(bad); i++) {
         len = strlen(bad[i]);
         text.len = 0;
@@ -488,6 +491,7 @@ static void npy(void)
         ok(!cr_npy_read(&arena, text.text, text.len, &to, &why), "refused: %s",
            cr_quote(&arena, bad[i], len));
     }
+    test_end();
 }
 
 static void npz(void)
@@ -513,8 +517,10 @@ static void npz(void)
     e = s ? cr_store_entries(s, &count) : NULL;
     ok(count == 4 && strcmp(e[2].name, "loss") == 0 && e[2].spec.rank == 0,
        "read in the order written");
+    test_begin("data of an NPZ begin at multiples of 64");
     for (int i = 0; i < count; i++)
-        ok(e[i].offset % 64 == 0, "data of %s at a multiple of 64", e[i].name);
+        ok(e[i].offset % 64 == 0, "%s", e[i].name);
+    test_end();
     e = s ? cr_store_find(s, "output") : NULL;
     ok(e && cr_store_read(s, &diag, e, CR_F64, y) && y[5] == 6, "values");
     cr_store_close(s);

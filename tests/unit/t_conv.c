@@ -540,11 +540,16 @@ int main(void)
     size_t i, k;
 
     cr_par_start(1);
-    for (i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (k = 0; k < sizeof ways / sizeof *ways; k++) {
+    for (k = 0; k < sizeof ways / sizeof *ways; k++) {
+        test_begin("%s: all shapes, and what may follow", ways[k].name);
+        for (i = 0; i < sizeof shapes / sizeof *shapes; i++)
             check(&ways[k], &shapes[i], CR_PLAIN);
+        test_begin("%s, channels last: all shapes, and what may follow",
+                   ways[k].name);
+        for (i = 0; i < sizeof shapes / sizeof *shapes; i++)
             check(&ways[k], &shapes[i], CR_LAST);
-        }
+    }
+    test_end();
     sums(CR_PLAIN);
     sums(CR_LAST);
     cr_par_stop();

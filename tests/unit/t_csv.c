@@ -178,6 +178,7 @@ static void numbers(void)
     bool good = true;
     int i;
 
+    test_begin("texts that are numbers, and that are none");
     real("0", 0);
     real("-1.5", -1.5);
     real("+.5", .5);
@@ -205,6 +206,7 @@ static void numbers(void)
     no_real("1e999");
     no_real("1 2");
     no_real("1,5");
+    test_end();
     for (i = 0; i < 20000; i++) {
         double x, y;
 
@@ -387,7 +389,9 @@ int main(void)
 {
     if (!mkdtemp(folder))
         return 1;
+    test_begin("fields, quotes and ends of rows");
     parsing();
+    test_end();
     windows();
     numbers();
     columns();

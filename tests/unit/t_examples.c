@@ -7,6 +7,7 @@ int main(void)
 {
     struct cr_arena mem = { 0 };
 
+    test_begin("every example of the registry is a sound config");
     for (int k = 0; k < CR_KINDS; k++) {
         if (k == CR_KIND_VERB)
             continue;

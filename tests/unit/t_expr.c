@@ -308,19 +308,23 @@ int main(void)
     unsetenv("CR_TEST_NONE");
     unsetenv("CELLRUN_RUNS");
     unsetenv("CELLRUN_SET");
+    test_begin("expressions");
     for (size_t i = 0; i < CR_LEN(computed); i++) {
         const char *text = cr_strf(&conf_mem, "%s%s\n", vars, computed[i].text);
 
         same(conf_tree(text, NULL),
              cr_strf(&conf_mem, "{v: %s}", computed[i].want), computed[i].text);
     }
+    test_begin("wrong expressions are told");
     for (size_t i = 0; i < CR_LEN(wrong); i++) {
         const char *text = cr_strf(&conf_mem, "%s%s\n", vars, wrong[i].text);
 
         same(conf_tree(text, NULL), wrong[i].want, wrong[i].text);
     }
+    test_begin("expressions in a config");
     for (size_t i = 0; i < CR_LEN(trees); i++)
         same(conf_tree(trees[i].text, NULL), trees[i].want, trees[i].text);
+    test_end();
     test_circle();
     test_limits();
     cr_arena_free(&conf_mem);

@@ -55,6 +55,7 @@ static void holds(const char *format, const char *name, const char *shape,
     struct content c = sample(format, name);
     int i;
 
+    test_begin("%s/%s is read", format, name);
     if (!ok(!c.why, "%s/%s is read", format, name)) {
         printf("# %s\n", c.why);
         return;
@@ -64,6 +65,7 @@ static void holds(const char *format, const char *name, const char *shape,
     for (i = 0; i < n && c.v[i] == v[i]; i++)
         ;
     ok(i == n, "%s/%s: %d values", format, name, n);
+    test_end();
 }
 
 static void refused(const char *format, const char *name, const char *why)

@@ -21,6 +21,7 @@ static const char *const names[] = {
 
 int main(void)
 {
+    test_begin("every function of construct has named inputs");
     for (size_t i = 0; i < CR_LEN(names); i++) {
         const struct cr_op *op = cr_op_find(names[i]);
         int n = 0, named;
@@ -31,7 +32,7 @@ int main(void)
             n++;
         /* tensors of concat and stack share one name */
         named = op->max_inputs == CR_OP_MAX ? 1 : op->max_inputs;
-        ok(n == named, "its inputs have names");
+        ok(n == named, "%s: inputs have names", names[i]);
     }
     return done();
 }

@@ -128,6 +128,7 @@ static void each_alone(const char *ops)
     int n, seen = 0, alike = 0;
     int64_t i;
 
+    test_begin("%s: a batch holds what each image alone gives", ops);
     if (!ok(pipe, "%s", ops)) {
         printf("# %s\n", conf_messages(&diag));
         return;
@@ -173,6 +174,7 @@ static void workers(const char *ops)
     uint64_t first = 0, hash;
     size_t i;
 
+    test_begin("%s: workers and caches change no byte", ops);
     for (i = 0; i < CR_LEN(more); i++) {
         hash = bytes_of(ops, more[i]);
         first = i == 0 ? hash : first;
@@ -417,11 +419,13 @@ int main(void)
     cr_par_start(3);
     workers(recipes[3]);
     cr_par_stop();
+    test_begin("images of other sizes are refused by any worker");
     refuses("[HWC2CHW]", "a batch needs one shape");
     refuses("[{Resize: {size: 12}}, {Rescale: {rescale: 0.01, shift: 0.0}}]",
             "a batch needs one shape");
     refuses("[{RandomCrop: {size: [20, 20]}}]",
             "is smaller than size 20, 20");
+    test_end();
     scales();
     leaves_out();
     on_disk();

@@ -75,6 +75,7 @@ int main(void)
     struct cr_arena mem = { 0 };
     size_t i;
 
+    test_begin("which column a network takes");
     for (i = 0; i < CR_LEN(tests); i++)
         same(column_of(&mem, tests[i].network), tests[i].want, tests[i].what);
     cr_arena_free(&mem);

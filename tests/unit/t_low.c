@@ -201,10 +201,12 @@ int main(void)
     size_t i;
 
     for (i = 0; i < CR_LEN(examples); i++) {
+        test_begin("%s: the same fused and apart", examples[i].name);
         check(&examples[i], 5);
         check(&examples[i], 1);
         check_predict(&examples[i]);
     }
+    test_end();
     the_list();
     return done();
 }

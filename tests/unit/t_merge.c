@@ -497,16 +497,21 @@ int main(void)
     unsetenv("CELLRUN_PATH");
     if (!mkdtemp(folder))
         return 1;
+    test_begin("a config over another");
     for (size_t i = 0; i < CR_LEN(merges); i++)
         same(over(merges[i].below, merges[i].above), merges[i].want,
              merges[i].above);
+    test_begin("assignments of the command line");
     for (size_t i = 0; i < CR_LEN(assignments); i++)
         same(conf_tree(assignments[i].text, assignments[i].sets),
              assignments[i].want, assignments[i].sets);
+    test_end();
     test_bases();
     test_paths();
+    test_begin("what is printed is read as the same config");
     for (size_t i = 0; i < CR_LEN(round_trips); i++)
         test_round_trip(round_trips[i]);
+    test_end();
     test_ids();
     test_print();
     test_positions();

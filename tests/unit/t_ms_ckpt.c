@@ -110,6 +110,7 @@ static void values(const char *name, const char *shape, const char *dtype,
     const struct cr_entry *e = s ? cr_store_find(s, "w") : NULL;
     float *w;
 
+    test_begin("%s.ckpt is read", name);
     if (!ok(e != NULL, "%s holds w", name))
         return;
     same(cr_show(&arena, &e->spec), shape,
@@ -140,6 +141,7 @@ static void accepted(void)
     values("unknown", "(2,)", "Float32", 0, 1);
     values("merged", "(2,)", "Float32", 0, 1);
     values("map", "(2, 3)", "Float32", 0, 5);
+    test_end();
     s = sample("skipped");
     e = cr_store_entries(s, &n);
     ok(n == 3, "random_op is left out");
@@ -164,6 +166,7 @@ static void refused(void)
     struct dirent *entry;
     int bad = 0;
 
+    test_begin("of the corpus, what is bad is refused and the rest is sound");
     while (dir && (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
@@ -179,6 +182,7 @@ static void refused(void)
     if (dir)
         closedir(dir);
     ok(bad > 20, "many are");
+    test_end();
 }
 
 /* The golden file without its text, which is no tensor. */

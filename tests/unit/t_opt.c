@@ -255,12 +255,15 @@ static void amounts(void)
                                        "5 steps " };
     struct cr_amount a;
 
+    test_begin("amounts are read");
     for (size_t i = 0; i < CR_LEN(good); i++)
         ok(cr_amount_parse(good[i].text, CR_STEPS, &a) &&
            a.unit == good[i].unit && a.value == good[i].value,
            "an amount: %s", good[i].text);
+    test_begin("what is no amount is refused");
     for (size_t i = 0; i < CR_LEN(bad); i++)
         ok(!cr_amount_parse(bad[i], CR_STEPS, &a), "none: '%s'", bad[i]);
+    test_end();
     ok(!cr_amount_parse("5", CR_UNIT_NONE, &a), "a unit may be demanded");
 }
 

@@ -630,6 +630,7 @@ int main(void)
     size_t i, k;
 
     for (i = 0; i < CR_LEN(examples); i++) {
+        test_begin("%s: all ways to run agree", examples[i].name);
         check_modes(&examples[i], 3);
         check_modes(&examples[i], 1);
         check_grads(&examples[i], 3);
@@ -637,9 +638,13 @@ int main(void)
         for (k = 0; k < CR_LEN(modes); k++)
             check_memory(&examples[i], 5, modes[k].want, modes[k].name);
     }
+    test_begin("%s: all ways to run agree, batch 64", examples[0].name);
     check_modes(&examples[0], 64);
+    test_begin("what is not finite is noticed in every way to run");
     not_finite();
+    test_begin("shared parameters are updated once in every way to run");
     shared();
+    test_end();
     saves_memory();
     the_list();
     return done();

@@ -49,11 +49,8 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
     struct cr_arena mem = { 0 };
 
     for (const struct cr_opt *row = opts; row && row->name; row++) {
-        bool good = sentence(row->doc);
-
-        if (!good)
-            ok(false, "%s %s has no doc: %s", owner, row->name,
-               row->doc ? row->doc : "NULL");
+        ok(sentence(row->doc), "%s %s has no doc: %s", owner, row->name,
+           row->doc ? row->doc : "NULL");
         for (const struct cr_opt *other = opts; other != row; other++)
             if (strcmp(other->name, row->name) == 0)
                 ok(false, "%s has %s twice", owner, row->name);
@@ -117,23 +114,48 @@ static void flags(const struct cr_about *verb)
     ok(good, "%s: every flag means one thing", verb->name);
 }
 
+/* Calls a check for every entry of the registry, as one test. */
+static void every(const char *name, void (*check)(enum cr_kind,
+                                                  const struct cr_about *))
+{
+    test_begin("%s", name);
+    for (int k = 0; k < CR_KINDS; k++)
+        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
+             p++)
+            check((enum cr_kind)k, *p);
+    test_end();
+}
+
+static void summary(enum cr_kind kind, const struct cr_about *entry)
+{
+    ok(sentence(entry->summary), "%s %s", cr_kind_name(kind), entry->name);
+}
+
+static void found(enum cr_kind kind, const struct cr_about *entry)
+{
+    ok(cr_find(kind, entry->name) == entry, "%s %s", cr_kind_name(kind),
+       entry->name);
+}
+
+static void options(enum cr_kind kind, const struct cr_about *entry)
+{
+    rows(entry->name, entry->opts, entry->size);
+    if (kind == CR_KIND_VERB)
+        flags(entry);
+}
+
+static void example(enum cr_kind kind, const struct cr_about *entry)
+{
+    ok(entry->example || kind == CR_KIND_OP || kind == CR_KIND_FORMAT,
+       "%s %s", cr_kind_name(kind), entry->name);
+}
+
 int main(void)
 {
     order();
-    for (int k = 0; k < CR_KINDS; k++) {
-        enum cr_kind kind = (enum cr_kind)k;
-        const struct cr_about *const *list = cr_list(kind);
-
-        for (int i = 0; list[i]; i++) {
-            ok(sentence(list[i]->summary), "%s %s has a summary",
-               cr_kind_name(kind), list[i]->name);
-            ok(cr_find(kind, list[i]->name) == list[i], "and is found");
-            rows(list[i]->name, list[i]->opts, list[i]->size);
-            if (kind == CR_KIND_VERB)
-                flags(list[i]);
-            if (kind != CR_KIND_OP && kind != CR_KIND_FORMAT)
-                ok(list[i]->example, "%s has an example", list[i]->name);
-        }
-    }
+    every("every entry has a summary", summary);
+    every("every entry is found by its name", found);
+    every("every option has a text, a place and a sound default", options);
+    every("every entry that a config names has an example", example);
     return done();
 }

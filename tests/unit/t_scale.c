@@ -26,11 +26,13 @@ int main(void)
     struct cr_scale s;
     char part[6] = "ttftt";
 
+    test_begin("the scale after each step");
     for (int n = 5; n > 0; n--) {
         part[n] = '\0';
         ok(after(&rule, 8, part, &s) == want[n - 1], "%g after %s", want[n - 1],
            part);
     }
+    test_end();
     ok(after(&rule, 8, "ttttt", &s) == 32, "it grows every second time");
     ok(after(&rule, 8, "fffffff", &s) == 1 && s.bad == 7 && s.skipped == 7,
        "never below 1");

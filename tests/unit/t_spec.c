@@ -52,6 +52,7 @@ static void to_halves(void)
     };
     size_t i;
 
+    test_begin("numbers to float16 and bfloat16");
     for (i = 0; i < sizeof v / sizeof v[0]; i++) {
         ok(half(CR_F16, v[i].x) == v[i].f16, "%a is %04x as float16, not %04x",
            v[i].x, v[i].f16, (unsigned)half(CR_F16, v[i].x));
@@ -59,6 +60,7 @@ static void to_halves(void)
            "%a is %04x as bfloat16, not %04x", v[i].x, v[i].bf16,
            (unsigned)half(CR_BF16, v[i].x));
     }
+    test_end();
     ok((half(CR_F16, (double)NAN) & 0x7fff) > 0x7c00 &&
            (half(CR_BF16, (double)NAN) & 0x7fff) > 0x7f80,
        "NaN stays NaN");

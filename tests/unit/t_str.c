@@ -33,6 +33,7 @@ static void test_utf8(void)
         { "\xe2\x82z", 3, 0, 0 },
     };
 
+    test_begin("UTF-8, sound and not");
     for (size_t i = 0; i < CR_LEN(cases); i++) {
         uint32_t code = 0;
         int len = cr_utf8(cases[i].text, cases[i].n, &code);
@@ -40,6 +41,7 @@ static void test_utf8(void)
         ok(len == cases[i].len && code == cases[i].code,
            "UTF-8, case %zu: %d bytes, U+%04X", i, len, (unsigned)code);
     }
+    test_end();
     ok(cr_utf8_count("a\xc3\xa4\xff", 4) == 3, "characters are counted");
 }
 
@@ -54,6 +56,7 @@ static void test_numbers(void)
     size_t bytes;
     int64_t n;
 
+    test_begin("numbers are written so that they are read again");
     for (size_t i = 0; i < CR_LEN(values); i++) {
         const char *text = cr_real_text(&conf_mem, values[i]);
 
@@ -62,6 +65,7 @@ static void test_numbers(void)
                strpbrk(text, ".e"),
            "a real as text is the same again: %s", text);
     }
+    test_end();
     same(cr_real_text(&conf_mem, 0.1), "0.1", "no more digits than needed");
     same(cr_real_text(&conf_mem, 1000), "1000.0", "a whole number");
     same(cr_real_text(&conf_mem, -INFINITY), "-inf", "infinite");

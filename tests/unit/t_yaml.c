@@ -271,19 +271,23 @@ static void test_write(void)
 
 int main(void)
 {
+    test_begin("values");
     for (size_t i = 0; i < CR_LEN(values); i++)
         same(conf_yaml(values[i].text, strlen(values[i].text)), values[i].want,
-             "a value");
+             values[i].text);
+    test_begin("mistakes are told with their place");
     for (size_t i = 0; i < CR_LEN(mistakes); i++)
         same(conf_yaml(mistakes[i].text, strlen(mistakes[i].text)),
-             mistakes[i].want, "a mistake");
+             mistakes[i].want, mistakes[i].text);
     same(conf_yaml("a: 1\0b", 6),
          "t:1:5: error: a NUL byte in the text "
          "[E0002]",
          "NUL");
+    test_end();
     test_places();
     test_part();
     test_limits();
+    test_begin("a string is written so that it is read again");
     test_write();
     cr_arena_free(&conf_mem);
     return done();
