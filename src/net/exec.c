@@ -297,35 +297,49 @@ static bool finite_grad(const struct cr_exec *e, int val)
     return finite_all(g->data, cr_count(&g->spec));
 }
 
+/* Whether the gradients that the loss gives are finite: that of each output of
+ * the network, and those of its own parameters. */
+static bool finite_loss_grads(const struct cr_exec *e)
+{
+    int i;
+
+    for (i = 0; i < e->n_outputs; i++)
+        if (!finite_grad(e, e->outputs[i]))
+            return false;
+    for (i = 0; i < e->n_loss_grads; i++) {
+        const struct cr_pval *g = &e->vals[e->loss_grads[i]];
+
+        if (!finite_all(g->data, cr_count(&g->spec)))
+            return false;
+    }
+    return true;
+}
+
 bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 {
-    int i, from = e->n_forward, g;
+    int g = e->vals[e->loss].grad;
     struct cr_pval *v;
     int64_t k, n;
+    bool finite;
 
     assert(e->want.backward);
-    g = e->vals[e->loss].grad;
     if (g < 0)
         return true; /* nothing is trained */
     v = &e->vals[g];
     n = cr_count(&v->spec);
     for (k = 0; k < n; k++)
         ((cr_real *)v->data)[k] = (cr_real)sens;
-    /* the loss's own steps first: they do not touch parameters */
-    for (i = e->n_backward; i > from; i--)
-        if (e->steps[i - 1].node && e->steps[i - 1].node->loss)
-            break;
-    run_steps(e, from, i, lr);
+    run_steps(e, e->n_forward, e->n_loss, lr);
     if (e->fault)
         return false;
-    from = i;
-    for (i = 0; i < e->n_outputs; i++)
-        if (!finite_grad(e, e->outputs[i]))
-            return false;
-    run_steps(e, from, e->n_backward, lr);
-    if (e->want.update && !e->want.norm)
+    finite = finite_loss_grads(e);
+    if (!finite && !e->want.keep)
+        return false;
+    /* what is kept is computed, finite or not: no step here updates then */
+    run_steps(e, e->n_loss, e->n_backward, lr);
+    if (finite && e->want.update && !e->want.norm)
         run_steps(e, e->n_backward, e->n_steps, lr);
-    return !e->fault;
+    return finite && !e->fault;
 }
 
 /* ---- what is seen from outside ---- */

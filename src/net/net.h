@@ -190,8 +190,9 @@ const char *cr_judge_name(const struct cr_node *metric);
 /* Backward; with want.update (without want.norm) the updates too, at that
  * learning rate. `sens` multiplies the gradient of the loss (1 unless scaled).
  * Returns false, before anything was updated, when the gradient of the
- * network's output is not finite; or when a plug-in's cell cannot go on, which
- * cr_exec_sound reports. */
+ * network's output, or one that the loss gives a parameter, is not finite (with
+ * want.keep all gradients are computed nevertheless); or when a plug-in's cell
+ * cannot go on, which cr_exec_sound reports. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
 /* With want.norm, after backward: what may happen to the gradients (all of
  * them, or elements beyond a bound), their global norm, then the updates. */

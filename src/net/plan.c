@@ -594,6 +594,29 @@ static bool separate(const struct cr_exec *e)
     return e->want.norm || whole(e);
 }
 
+/* The end of the loss's backward pass, and the gradients of parameters that
+ * it writes: all of them are checked before the first update of a step. */
+static void loss_grads_find(struct cr_exec *e)
+{
+    bool *written = CR_NEWS(&e->arena, bool, e->n_vals + 1);
+    int i, k, g;
+
+    for (e->n_loss = e->n_steps; e->n_loss > e->n_forward; e->n_loss--)
+        if (e->steps[e->n_loss - 1].node &&
+            e->steps[e->n_loss - 1].node->loss)
+            break;
+    for (i = e->n_forward; i < e->n_loss; i++)
+        for (k = 0; k < e->steps[i].n_in; k++)
+            if (e->steps[i].dx[k] >= 0)
+                written[cr_plan_base(e, e->steps[i].dx[k])] = true;
+    e->loss_grads = CR_NEWS(&e->arena, int, e->net->n_params + 1);
+    for (i = 0; i < e->n_vals; i++) {
+        g = e->vals[i].param >= 0 ? cr_plan_base(e, e->vals[i].grad) : -1;
+        if (g >= 0 && written[g])
+            e->loss_grads[e->n_loss_grads++] = g;
+    }
+}
+
 /* Whether the one writer of a gradient can update the parameter itself. */
 static bool update_directly(struct cr_exec *e, int val)
 {
@@ -602,7 +625,7 @@ static bool update_directly(struct cr_exec *e, int val)
     int i;
 
     if (separate(e) || !e->net->rule->plain || v->uses != 1 ||
-        g->writers != 1 || g->writer < 0 || g->root ||
+        g->writers != 1 || g->writer < e->n_loss || g->root ||
         e->net->hyper[v->param].weight_decay != 0)
         return false;
     w = &e->steps[g->writer];
@@ -635,8 +658,9 @@ static void updates_make(struct cr_exec *e)
     }
 }
 
-/* The step behind which an update may go: the last one that writes its
- * gradient (none: all) or reads the parameter in a bprop's text. */
+/* The step after which an update may go: the last one that writes its
+ * gradient (none: all), reads the parameter in a bprop's text, or belongs to
+ * the loss. */
 static int update_after(const struct cr_exec *e, const struct cr_pstep *s)
 {
     int i, w = e->vals[s->dy[0]].writer, after = w < 0 ? e->n_backward - 1 : w;
@@ -644,6 +668,8 @@ static int update_after(const struct cr_exec *e, const struct cr_pstep *s)
     for (i = 0; i < e->n_vals; i++)
         if (e->vals[i].param == s->param && e->vals[i].late > after)
             after = e->vals[i].late;
+    if (after < e->n_loss - 1)
+        after = e->n_loss - 1;
     return after;
 }
 
@@ -694,6 +720,7 @@ bool cr_plan_make(struct cr_exec *e)
     if (e->cuts)
         note_cuts(e);
     e->n_backward = e->n_steps;
+    loss_grads_find(e);
     updates_make(e);
     updates_move(e);
     return true;

@@ -67,6 +67,10 @@ struct cr_exec {
     struct cr_pstep *steps;
     int n_steps, room_steps;
     int n_forward;          /* steps before backward */
+    int n_loss;             /* steps before those of the network's backward:
+                               none of them updates a parameter */
+    int *loss_grads, n_loss_grads; /* gradients of parameters that the steps
+                               of the loss write */
     int n_backward;         /* steps before held-back updates */
     int *outputs, n_outputs; /* pvals; several of a tuple */
     int loss;               /* pval; -1 */

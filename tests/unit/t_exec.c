@@ -384,6 +384,97 @@ static void loss_overflows(void)
     made_free(&m);
 }
 
+/* Nothing is updated, parameters of the loss included, when some gradient of
+ * the loss is not finite. */
+static void loss_parameters(void)
+{
+    static const char *const optims[] = {
+        "SGD: {learning_rate: 0.1}",
+        "Momentum: {learning_rate: 0.1, momentum: 0.9}",
+    };
+    static const struct {
+        const char *name, *loss;
+        double sens;
+    } cases[] = {
+        { "the gradient of the output",
+          "cells: {p: {Dense: [4, 3]}}, construct: \"return mean(square(p(y)))\"",
+          INFINITY },
+        { "the gradient of a parameter of the loss alone",
+          "cells: {s: {Parameter: {shape: [1], init: Zero}}}, construct: "
+          "\"return mean(y * y) + sum(s()) * 1e30\"",
+          sizeof(cr_real) == 4 ? 1e10 : 1e300 },
+    };
+
+    for (size_t i = 0; i < CR_LEN(optims) * CR_LEN(cases); i++) {
+        const char *optim = optims[i % CR_LEN(optims)];
+        size_t k = i / CR_LEN(optims);
+        struct made m;
+        struct cr_exec *e;
+        cr_real *before;
+        int64_t n;
+        char text[512];
+
+        snprintf(text, sizeof text,
+                 "network: {a: {Dense: [6, 4]}}\nloss: {inputs: [y, label], "
+                 "%s}\noptimizer: {%s}\n",
+                 cases[k].loss, optim);
+        if (!made_ok(&m, text,
+                     (struct shape){ .x = { .rank = 1, .dim = { 6 } },
+                                     .label = { .rank = 1, .dim = { 4 } } },
+                     2))
+            return;
+        e = made_exec(&m, update);
+        before = made_params(&m, &n);
+        cr_exec_forward(e, 1);
+        ok(!cr_exec_backward(e, cases[k].sens, 0.1) &&
+               memcmp(before, made_params(&m, &n),
+                      (size_t)n * sizeof *before) == 0,
+           "%s is not finite: no parameter is updated by %.3s", cases[k].name,
+           optim);
+        before = made_params(&m, &n);
+        cr_exec_forward(e, 1);
+        ok(cr_exec_backward(e, 1, 0.1) &&
+               memcmp(before, made_params(&m, &n),
+                      (size_t)n * sizeof *before) != 0,
+           "the next finite step updates them, %.3s", optim);
+        cr_exec_free(e);
+        made_free(&m);
+    }
+}
+
+/* A plan that keeps gradients computes all of them, finite or not. */
+static void kept_not_finite(void)
+{
+    struct made m;
+    struct cr_exec *e;
+    const struct cr_tensor *t;
+    bool computed = true;
+    int n, grads = 0;
+
+    if (!made_ok(&m, THREE SGD, vector, 5))
+        return;
+    e = made_exec(&m, (struct cr_exec_want){
+                          .training = true, .backward = true, .keep = true });
+    memset(e->block, 0x5a, e->bytes + e->scratch);
+    cr_exec_forward(e, 1);
+    ok(!cr_exec_backward(e, INFINITY, 0), "a kept plan reports the gradient");
+    t = cr_exec_kept(e, &n);
+    for (int i = 0; i < n; i++) {
+        const unsigned char *byte = t[i].data;
+        bool filled = false;
+
+        if (!cr_starts(t[i].name, "grad."))
+            continue;
+        grads++;
+        for (size_t k = 0; k < cr_bytes(&t[i].spec); k++)
+            filled = filled || byte[k] != 0x5a;
+        computed = computed && filled;
+    }
+    ok(computed && grads == 11, "all %d gradients are computed", grads);
+    cr_exec_free(e);
+    made_free(&m);
+}
+
 /* ---- the gradient's scale ---- */
 
 static void norm_and_scale(void)
@@ -522,6 +613,8 @@ int main(void)
     threads();
     culprits();
     loss_overflows();
+    loss_parameters();
+    kept_not_finite();
     norm_and_scale();
     gathered();
     labels();
