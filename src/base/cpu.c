@@ -18,7 +18,7 @@ const char *cr_isa_name(enum cr_isa isa)
     return isa_names[isa];
 }
 
-static enum cr_isa isa_of_processor(void)
+enum cr_isa cr_isa_best(void)
 {
 #ifdef __x86_64__
     __builtin_cpu_init();
@@ -44,7 +44,7 @@ static void isa_find(void)
     const char *want = getenv("CELLRUN_ISA");
     enum cr_isa i;
 
-    allowed = isa_of_processor();
+    allowed = cr_isa_best();
     for (i = CR_ISA_GENERIC; want && i < allowed; i++)
         if (strcmp(want, isa_names[i]) == 0)
             allowed = i;
@@ -54,6 +54,15 @@ enum cr_isa cr_isa(void)
 {
     pthread_once(&isa_once, isa_find);
     return allowed;
+}
+
+bool cr_isa_force(enum cr_isa isa)
+{
+    if (isa > cr_isa_best())
+        return false;
+    pthread_once(&isa_once, isa_find);
+    allowed = isa;
+    return true;
 }
 
 #ifdef __x86_64__

@@ -2,6 +2,8 @@
 #ifndef CR_BASE_CPU_H
 #define CR_BASE_CPU_H
 
+#include <stdbool.h>
+
 /* Instruction sets that some code here is written for, in rising order. */
 enum cr_isa {
     CR_ISA_GENERIC,
@@ -13,6 +15,13 @@ enum cr_isa {
  * avx2 or avx512; anything else is ignored). */
 enum cr_isa cr_isa(void);
 const char *cr_isa_name(enum cr_isa isa);
+
+/* The highest one that the processor has, whatever CELLRUN_ISA says. */
+enum cr_isa cr_isa_best(void);
+/* Replaces the choice from here on, for comparisons in one process; false, and
+ * nothing done, where the processor does not have it. Not while another thread
+ * computes. Products follow with cr_blas_force. */
+bool cr_isa_force(enum cr_isa isa);
 
 /* Measures what the calling thread's core does in fused multiply-adds of
  * float with cr_isa(), in FLOP per second, over about `seconds` (the mean, not

@@ -270,6 +270,7 @@ static void take(cr_gemm_part *part, cr_sum_part *sum, const char *name)
     chosen.part = part;
     chosen.sum = sum;
     chosen.name = name;
+    chosen.low = false;
 }
 
 static void take_own(void)
@@ -277,8 +278,8 @@ static void take_own(void)
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     switch (cr_isa()) {
     case CR_ISA_AVX512:
-        chosen.low = cr_gemm_has_bf16();
         take(cr_gemm_avx512, cr_sum_avx512, "own avx512");
+        chosen.low = cr_gemm_has_bf16();
         return;
     case CR_ISA_AVX2:
         take(cr_gemm_avx2, cr_sum_avx2, "own avx2");
@@ -290,17 +291,28 @@ static void take_own(void)
     take(cr_gemm_portable, cr_sum_portable, "own generic");
 }
 
-static void take_forced(const char *want)
+static bool take_named(const char *want)
 {
-    if (strcmp(want, "own") == 0) {
+    if (strcmp(want, "own") == 0)
         take_own();
-    } else if (strcmp(want, "plain") == 0) {
+    else if (strcmp(want, "plain") == 0)
         take(plain_part, cr_sum_portable, "plain");
-    } else if (strcmp(want, "onednn") == 0 && open_onednn()) {
+    else if (strcmp(want, "onednn") == 0 && open_onednn())
         take(onednn_part, cr_sum_portable, "oneDNN");
-    } else if (strcmp(want, "openblas") == 0 && open_openblas()) {
+    else if (strcmp(want, "openblas") == 0 && open_openblas())
         take(openblas_part, cr_sum_portable, "OpenBLAS");
-    } else {
+    else
+        return false;
+    return true;
+}
+
+static void choose(void)
+{
+    const char *want = getenv("CELLRUN_BLAS");
+
+    if (want && *want) {
+        if (take_named(want))
+            return;
         fprintf(stderr,
                 "cellrun: CELLRUN_BLAS=%s is not to be had; it can be own, "
                 "plain, onednn or openblas, where they are installed and the "
@@ -308,15 +320,7 @@ static void take_forced(const char *want)
                 want);
         exit(1);
     }
-}
-
-static void choose(void)
-{
-    const char *want = getenv("CELLRUN_BLAS");
-
-    if (want && *want)
-        take_forced(want);
-    else if (sizeof(cr_real) != sizeof(float) || cr_isa() != CR_ISA_GENERIC)
+    if (sizeof(cr_real) != sizeof(float) || cr_isa() != CR_ISA_GENERIC)
         take_own();
     else if (open_onednn())
         take(onednn_part, cr_sum_portable, "oneDNN");
@@ -330,6 +334,12 @@ const char *cr_blas_name(void)
 {
     pthread_once(&choosing, choose);
     return chosen.name;
+}
+
+bool cr_blas_force(const char *name)
+{
+    pthread_once(&choosing, choose);
+    return take_named(name);
 }
 
 bool cr_gemm_low(void)

@@ -64,8 +64,12 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
 void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
                  bool add, cr_real *to);
 
-/* What computes products here: "own avx512", "own
- * avx2", "own generic", "oneDNN", "OpenBLAS" or "plain". */
+/* What computes products here: "own avx512", "own avx2", "own generic",
+ * "oneDNN", "OpenBLAS" or "plain". */
 const char *cr_blas_name(void);
+/* Replaces it from here on by what CELLRUN_BLAS calls so (own: that of
+ * cr_isa), for comparisons in one process; false, and nothing done, where it
+ * is not available. Not while another thread computes. */
+bool cr_blas_force(const char *name);
 
 #endif
