@@ -23,8 +23,7 @@
 bool cr_direct_takes(const struct cr_conv *c)
 {
     return conv_lanes() > 0 && c->x == CR_LAST && c->y == CR_LAST &&
-           c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
-           (c->group == 1 || c->co / c->group >= 4);
+           conv_is_flat(c) && (c->group == 1 || c->co / c->group >= 4);
 }
 
 /* Division that rounds down, of numbers of either sign. */

@@ -10,9 +10,8 @@
 bool cr_planar_takes(const struct cr_conv *c)
 {
     return conv_lanes() > 0 && c->x == CR_PLAIN && c->y == CR_PLAIN &&
-           c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
-           c->stride[H] == 1 && c->stride[W] == 1 && c->out[W] >= 4 &&
-           c->ci / c->group <= 16 && c->co / c->group <= 32;
+           conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1 &&
+           c->out[W] >= 4 && c->ci / c->group <= 16 && c->co / c->group <= 32;
 }
 
 /* Measured: the direct kernels fill their lanes with output channels in both

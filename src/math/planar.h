@@ -28,8 +28,9 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
                       void *scratch);
 
 /* Planes (n, groups, channels, h, w), read as they lie or, where outputs look
- * over their edges, from a copy with zeros around. Row and column 0 of the
- * copy are lo_row and lo_col of the source. */
+ * over their edges, from a copy with zeros around. Outputs count rows and
+ * columns from lo_row and lo_col on, which are row and column 0 of the copy;
+ * where there is none they are not negative. */
 struct cr_planar_source {
     const cr_real *x;
     int64_t n, groups, channels, h, w;

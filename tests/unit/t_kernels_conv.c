@@ -1,0 +1,400 @@
+/* Convolutions with random settings: each way to compute them (planar, direct,
+ * by products), on each implementation, against the plain loop in double. */
+#include "math/conv.h"
+
+#include "kernels.h"
+#include "math/direct.h"
+#include "math/im2col.h"
+#include "math/planar.h"
+
+struct way {
+    const char *name;
+    bool (*takes)(const struct cr_conv *c);
+    size_t (*scratch)(const struct cr_conv *c);
+    void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
+                    const struct cr_conv_end *end, cr_real *y, void *scratch);
+    void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                  const struct cr_conv_end *end, cr_real *dx, void *scratch);
+    void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
+                   cr_real alpha, bool add, cr_real *dw, void *scratch);
+};
+
+static bool takes_all(const struct cr_conv *c)
+{
+    (void)c;
+    return true;
+}
+
+enum {
+    PLANAR,
+    DIRECT,
+    PRODUCTS,
+    CHOSEN
+};
+
+static const struct way ways[] = {
+    [PLANAR] = { "planar convolution", cr_planar_takes, cr_planar_scratch,
+                 cr_planar_forward, cr_planar_input, cr_planar_weight },
+    [DIRECT] = { "direct convolution", cr_direct_takes, cr_direct_scratch,
+                 cr_direct_forward, cr_direct_input, cr_direct_weight },
+    [PRODUCTS] = { "convolution by products", takes_all, cr_im2col_scratch,
+                   cr_im2col_forward, cr_im2col_input, cr_im2col_weight },
+    [CHOSEN] = { "convolution", takes_all, cr_conv_scratch, cr_conv_forward,
+                 cr_conv_input, cr_conv_weight },
+};
+
+static int way;
+
+/* ---- settings ---- */
+
+static int64_t size3(const int64_t d[3])
+{
+    return d[0] * d[1] * d[2];
+}
+
+static double macs(const struct cr_conv *c)
+{
+    return (double)(c->n * size3(c->out) * c->co) *
+           (double)(c->ci / c->group * size3(c->kernel));
+}
+
+/* One axis. Padding may be larger than the kernel, and there may be fewer
+ * outputs than fit: both occur in transposed convolutions. */
+static void draw_axis(struct cr_conv *c, int axis, bool single)
+{
+    int64_t reach, after, most;
+
+    c->in[axis] = c->kernel[axis] = c->stride[axis] = c->dilation[axis] = 1;
+    c->out[axis] = 1;
+    c->before[axis] = 0;
+    if (single)
+        return;
+    if (axis == 0 && draw_one_in(3)) {
+        /* flat but for the padding, which may be all that there is to see */
+        c->before[axis] = draw(0, 2);
+        return;
+    }
+    c->in[axis] = draw_size(1, 60);
+    c->kernel[axis] = draw_one_in(6) ? draw(1, 11) : draw(1, 4);
+    if (way != PLANAR && draw_one_in(3))
+        c->stride[axis] = draw(1, 4);
+    if (draw_one_in(4))
+        c->dilation[axis] = draw(1, 4);
+    reach = c->dilation[axis] * (c->kernel[axis] - 1);
+    c->before[axis] = draw(0, draw_one_in(3) ? reach + 4 : reach);
+    after = draw(0, draw_one_in(3) ? reach + 4 : reach);
+    most = c->in[axis] + c->before[axis] + after - reach - 1;
+    most = most < 0 ? 0 : most / c->stride[axis] + 1;
+    c->out[axis] = draw_one_in(8) && most > 1 ? most - 1 : most;
+}
+
+static struct cr_conv draw_conv(void)
+{
+    int64_t most = way == PLANAR ? 16 : 40;
+    struct cr_conv c;
+
+    do {
+        bool deep = way >= PRODUCTS && draw_one_in(6), flat = draw_one_in(4);
+
+        c = (struct cr_conv){ .n = draw_one_in(3) ? draw(1, 20) : draw(1, 3) };
+        c.group = draw_one_in(3) ? draw(1, 7) : 1;
+        c.ci = c.group * draw_size(1, c.group > 1 ? 9 : most);
+        c.co = c.group * draw_size(1, c.group > 1 ? 9 : most);
+        c.x = c.y = way == DIRECT || (way != PLANAR && draw_one_in(2))
+                        ? CR_LAST
+                        : CR_PLAIN;
+        draw_axis(&c, 0, !deep);
+        draw_axis(&c, 1, flat);
+        draw_axis(&c, 2, false);
+    } while (size3(c.out) == 0 || macs(&c) > (draw_one_in(8) ? 1e6 : 1e5) ||
+             !ways[way].takes(&c));
+    return c;
+}
+
+/* ---- the plain loop ---- */
+
+static int64_t at(enum cr_layout layout, const int64_t dim[3], int64_t channels,
+                  int64_t n, int64_t c, int64_t s)
+{
+    return layout == CR_LAST ? (n * size3(dim) + s) * channels + c
+                             : (n * channels + c) * size3(dim) + s;
+}
+
+/* Output q and tap k see input *s of their plane; false: outside. */
+static bool sees(const struct cr_conv *c, int64_t q, int64_t k, int64_t *s)
+{
+    const int64_t *out = c->out, *kernel = c->kernel;
+    int64_t qs[3] = { q / (out[1] * out[2]), q / out[2] % out[1], q % out[2] };
+    int64_t ks[3] = { k / (kernel[1] * kernel[2]), k / kernel[2] % kernel[1],
+                      k % kernel[2] };
+    int i;
+
+    *s = 0;
+    for (i = 0; i < 3; i++) {
+        int64_t p =
+            qs[i] * c->stride[i] + ks[i] * c->dilation[i] - c->before[i];
+
+        if (p < 0 || p >= c->in[i])
+            return false;
+        *s = *s * c->in[i] + p;
+    }
+    return true;
+}
+
+enum of {
+    OF_Y,
+    OF_DX,
+    OF_DW
+};
+
+/* Adds up a[ai] b[bi] and its size at [to] for each product that there is. */
+static void naive(const struct cr_conv *c, enum of of, const cr_real *a,
+                  const cr_real *b, double *sum, double *size)
+{
+    int64_t cig = c->ci / c->group, cog = c->co / c->group, taps, n, o, q, k, i;
+    int64_t s;
+
+    taps = size3(c->kernel);
+    for (q = 0; q < size3(c->out); q++)
+        for (k = 0; k < taps; k++) {
+            if (!sees(c, q, k, &s))
+                continue;
+            for (n = 0; n < c->n; n++)
+                for (o = 0; o < c->co; o++) {
+                    int64_t yi = at(c->y, c->out, c->co, n, o, q);
+                    int64_t xi = at(c->x, c->in, c->ci, n, o / cog * cig, s);
+                    int64_t wi = o * cig * taps + k;
+                    int64_t step = c->x == CR_LAST ? 1 : size3(c->in);
+
+                    for (i = 0; i < cig; i++, xi += step, wi += taps) {
+                        int64_t to = of == OF_Y ? yi : of == OF_DX ? xi : wi;
+                        double p = of == OF_Y ? (double)a[xi] * (double)b[wi]
+                                   : of == OF_DX
+                                       ? (double)a[yi] * (double)b[wi]
+                                       : (double)a[xi] * (double)b[yi];
+
+                        sum[to] += p;
+                        size[to] += fabs(p);
+                    }
+                }
+        }
+}
+
+/* ---- comparing ---- */
+
+struct result {
+    const char *what;
+    const cr_real *got, *old;
+    int64_t n, terms, channels, space;
+    enum cr_layout layout;
+    double alpha;
+};
+
+static bool near_naive(const struct result *r, const double *sum,
+                       const double *size, const struct cr_conv_end *end)
+{
+    int64_t i;
+
+    for (i = 0; i < r->n; i++) {
+        int64_t c =
+            r->layout == CR_LAST ? i % r->channels : i / r->space % r->channels;
+        double want = r->alpha * sum[i] + (r->old ? (double)r->old[i] : 0) +
+                      (end->bias ? (double)end->bias[c] : 0);
+        double room = EPS * (size[i] + 3) * ((double)r->terms + 4);
+
+        if (end->act == CR_ACT_RELU && want < 0)
+            want = 0;
+        if (end->mask && end->mask[i] <= 0)
+            want = 0;
+        if (!number_near(r->what, i, (double)r->got[i], want, room))
+            return false;
+    }
+    return true;
+}
+
+/* What may follow, drawn: bias, addition from elsewhere or in place, ReLU and
+ * mask. */
+static struct cr_conv_end draw_end(int64_t channels, int64_t n, cr_real *to,
+                                   const cr_real **old)
+{
+    struct cr_conv_end e = { 0 };
+    int64_t how = draw(0, 3);
+
+    *old = how > 1 ? numbers_new(n) : NULL;
+    if (how == 3)
+        memcpy(to, *old, (size_t)n * sizeof *to);
+    e.add = how == 3 ? to : *old;
+    e.bias = draw_one_in(2) ? numbers_new(channels) : NULL;
+    e.act = draw_one_in(2) ? CR_ACT_RELU : CR_ACT_NONE;
+    e.mask = draw_one_in(3) ? numbers_new(n) : NULL;
+    return e;
+}
+
+static void tell(const struct cr_conv *c, const char *what)
+{
+    setting_is("%s of (%lld, %lld, %lld %lld %lld)%s, %lld channels out, group "
+               "%lld, kernel %lld %lld %lld, stride %lld %lld %lld, dilation "
+               "%lld %lld %lld, before %lld %lld %lld, out %lld %lld %lld, "
+               "threads %d, %s",
+               what, (long long)c->n, (long long)c->ci, (long long)c->in[0],
+               (long long)c->in[1], (long long)c->in[2],
+               c->x == CR_LAST ? " channels last" : "", (long long)c->co,
+               (long long)c->group, (long long)c->kernel[0],
+               (long long)c->kernel[1], (long long)c->kernel[2],
+               (long long)c->stride[0], (long long)c->stride[1],
+               (long long)c->stride[2], (long long)c->dilation[0],
+               (long long)c->dilation[1], (long long)c->dilation[2],
+               (long long)c->before[0], (long long)c->before[1],
+               (long long)c->before[2], (long long)c->out[0],
+               (long long)c->out[1], (long long)c->out[2], cr_par_threads(),
+               cr_isa_name(cr_isa()));
+}
+
+/* Bytes that hold whatever a planner would have left there. */
+static void *scratch_new(const struct cr_conv *c)
+{
+    size_t bytes = ways[way].scratch(c);
+
+    return memset(fence_new(bytes), 0xff, bytes);
+}
+
+static enum verdict outputs(enum of of)
+{
+    struct cr_conv c = draw_conv();
+    int64_t nx = c.n * c.ci * size3(c.in), ny = c.n * c.co * size3(c.out);
+    int64_t nw = c.co * (c.ci / c.group) * size3(c.kernel);
+    bool y = of == OF_Y;
+    cr_real *from, *w, *to;
+    double *sum, *size;
+    struct cr_conv_end e;
+    struct result r = { .what = y ? "y" : "dx" };
+    enum verdict v;
+
+    tell(&c, y ? "y" : "dx");
+    from = numbers_new(y ? nx : ny);
+    w = numbers_new(nw);
+    r.n = y ? ny : nx;
+    r.channels = y ? c.co : c.ci;
+    r.terms = (y ? c.ci : c.co) / c.group * size3(c.kernel);
+    r.space = size3(y ? c.out : c.in);
+    r.layout = c.x;
+    r.alpha = 1;
+    to = numbers_undefined(r.n);
+    e = draw_end(r.channels, r.n, to, &r.old);
+    r.got = to;
+    (y ? ways[way].forward : ways[way].input)(&c, from, w, &e, to,
+                                              scratch_new(&c));
+    sum = calloc((size_t)r.n, sizeof *sum);
+    size = calloc((size_t)r.n, sizeof *size);
+    naive(&c, of, from, w, sum, size);
+    v = near_naive(&r, sum, size, &e) ? RIGHT : WRONG;
+    free(sum);
+    free(size);
+    return v;
+}
+
+static enum verdict forward(void)
+{
+    return outputs(OF_Y);
+}
+
+static enum verdict input(void)
+{
+    return outputs(OF_DX);
+}
+
+static enum verdict weight(void)
+{
+    struct cr_conv c = draw_conv();
+    struct cr_conv_end none = { 0 };
+    struct result r = { .what = "dw" };
+    bool add = draw_one_in(2);
+    cr_real alpha = draw_one_in(2) ? 1 : draw_real(), *x, *dy, *dw;
+    double *sum, *size;
+    enum verdict v;
+
+    tell(&c, "dw");
+    x = numbers_new(c.n * c.ci * size3(c.in));
+    dy = numbers_new(c.n * c.co * size3(c.out));
+    r.n = c.co * (c.ci / c.group) * size3(c.kernel);
+    r.terms = c.n * size3(c.out);
+    r.channels = r.space = 1;
+    r.alpha = (double)alpha;
+    r.old = add ? numbers_new(r.n) : NULL;
+    dw = add ? numbers_copy(r.old, r.n) : numbers_undefined(r.n);
+    r.got = dw;
+    ways[way].weight(&c, x, dy, alpha, add, dw, scratch_new(&c));
+    sum = calloc((size_t)r.n, sizeof *sum);
+    size = calloc((size_t)r.n, sizeof *size);
+    naive(&c, OF_DW, x, dy, sum, size);
+    v = near_naive(&r, sum, size, &none) ? RIGHT : WRONG;
+    free(sum);
+    free(size);
+    return v;
+}
+
+/* db = alpha (sums by channel) + (add ? db : 0) */
+static enum verdict bias(void)
+{
+    int64_t n = draw(1, 9), c = draw_size(1, 70), s = draw_size(1, 300), i, j;
+    enum cr_layout layout = draw_one_in(2) ? CR_LAST : CR_PLAIN;
+    bool add = draw_one_in(2);
+    cr_real alpha = draw_real(), *dy, *old, *db;
+
+    setting_is("db of (%lld, %lld, %lld)%s", (long long)n, (long long)c,
+               (long long)s, layout == CR_LAST ? " channels last" : "");
+    dy = numbers_new(n * c * s);
+    old = numbers_new(c);
+    db = add ? numbers_copy(old, c) : numbers_undefined(c);
+    cr_conv_bias(n, c, s, layout, dy, alpha, add, db);
+    for (i = 0; i < c; i++) {
+        double sum = 0, size = 0;
+
+        for (j = 0; j < n * s; j++) {
+            double d = (double)
+                dy[layout == CR_LAST ? j * c + i : (j / s * c + i) * s + j % s];
+
+            sum += d;
+            size += fabs(d);
+        }
+        if (!number_near("db", i, (double)db[i],
+                         (double)alpha * sum + (add ? (double)old[i] : 0),
+                         EPS * (size + 1) * (double)(n * s + 4)))
+            return WRONG;
+    }
+    return RIGHT;
+}
+
+static void compare(int w, int implementation)
+{
+    char name[100];
+
+    way = w;
+    cr_par_start(w == CHOSEN ? 3 : 1);
+    snprintf(name, sizeof name, "%s: output", ways[w].name);
+    kernel_compare(name, implementation, forward);
+    snprintf(name, sizeof name, "%s: gradient of the input", ways[w].name);
+    kernel_compare(name, implementation, input);
+    snprintf(name, sizeof name, "%s: gradient of the weight", ways[w].name);
+    kernel_compare(name, implementation, weight);
+}
+
+int main(void)
+{
+    int i;
+
+    kernels_begin(150);
+    for (i = 0; i < ALL; i++) {
+        bool vectors = sizeof(cr_real) == sizeof(float) && i > 0 && i < OWN;
+
+        if (vectors) {
+            compare(PLANAR, i);
+            compare(DIRECT, i);
+        }
+        compare(PRODUCTS, i);
+        compare(CHOSEN, i);
+        kernel_compare("gradient of the bias", i, bias);
+    }
+    cr_par_stop();
+    return done();
+}

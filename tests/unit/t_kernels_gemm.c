@@ -1,0 +1,203 @@
+/* Products and sums of rows with random settings, on each implementation,
+ * against plain loops in double; any split gives our own kernels' bytes. */
+#include "math/gemm.h"
+
+#include "kernels.h"
+
+/* x as bfloat16, to nearest, ties to even. */
+static double bfloat16(double x)
+{
+    int exponent;
+    double fraction = frexp(x, &exponent); /* 0.5 <= |fraction| < 1 */
+
+    return ldexp(rint(fraction * 256), exponent - 8);
+}
+
+/* What follows sum and bias. */
+static double finished(const struct cr_gemm *g, double sum, double more,
+                       int64_t at)
+{
+    double y = (double)g->alpha * (g->round ? bfloat16(sum) : sum) + more;
+
+    if (g->act == CR_ACT_RELU && y < 0)
+        y = 0;
+    return g->mask && g->mask[at] <= 0 ? 0 : y;
+}
+
+static bool near_naive(const struct cr_gemm *g, const cr_real *old)
+{
+    int64_t i, j, p;
+
+    for (i = 0; i < g->m; i++)
+        for (j = 0; j < g->n; j++) {
+            double sum = 0, size = 0, one, other, room;
+            double bias = g->bias ? (double)g->bias[j] : 0;
+            int64_t at = i * g->n + j;
+            double more = old ? (double)old[at] : 0;
+
+            for (p = 0; p < g->k; p++) {
+                double x = g->a[g->ta == CR_N ? i * g->k + p : p * g->m + i];
+                double y = g->b[g->tb == CR_N ? p * g->n + j : j * g->k + p];
+
+                if (g->low)
+                    x = bfloat16(x), y = bfloat16(y);
+                sum += x * y;
+                size += fabs(x * y);
+            }
+            if (g->round)
+                sum += bias, size += fabs(bias);
+            else
+                more += bias;
+            /* rounding makes a step of what is before it a range */
+            room = EPS * size * ((double)g->k + 3);
+            one = finished(g, sum - room, more, at);
+            other = finished(g, sum + room, more, at);
+            room = fabs(one - other) / 2 +
+                   3 * EPS *
+                       (fabs((double)g->alpha * sum) + fabs(bias) +
+                        (old ? fabs((double)old[at]) : 0));
+            if (!number_near("c", at, (double)g->c[at], (one + other) / 2,
+                             room))
+                return false;
+        }
+    return true;
+}
+
+static struct cr_gemm draw_product(bool low, const cr_real **old)
+{
+    struct cr_gemm g = { .low = low };
+    double most = draw_one_in(10) ? 3e6 : 1e5;
+
+    do {
+        g.m = draw_size(1, 400);
+        g.n = draw_size(1, 400);
+        g.k = draw_one_in(5) ? draw(0, 2600) : draw_size(1, 300);
+    } while ((double)g.m * (double)g.n * (double)g.k > most);
+    g.ta = draw_one_in(2) ? CR_T : CR_N;
+    g.tb = draw_one_in(2) ? CR_T : CR_N;
+    g.alpha = draw_one_in(2) ? 1 : draw_real();
+    g.add = draw_one_in(2);
+    g.act = draw_one_in(3) ? CR_ACT_RELU : CR_ACT_NONE;
+    g.round = low && draw_one_in(2);
+    setting_is("(%lld, %lld) (%lld, %lld)%s%s, alpha %g%s%s, %s",
+               (long long)g.m, (long long)g.k, (long long)g.k, (long long)g.n,
+               g.ta == CR_T ? " ta" : "", g.tb == CR_T ? " tb" : "",
+               (double)g.alpha, g.add ? ", added" : "",
+               g.round ? ", rounded" : "", cr_blas_name());
+    g.a = numbers_new(g.m * g.k);
+    g.b = numbers_new(g.k * g.n);
+    g.bias = draw_one_in(2) ? numbers_new(g.n) : NULL;
+    g.mask = draw_one_in(3) ? numbers_new(g.m * g.n) : NULL;
+    *old = g.add ? numbers_new(g.m * g.n) : NULL;
+    g.c = g.add ? numbers_copy(*old, g.m * g.n) : numbers_undefined(g.m * g.n);
+    return g;
+}
+
+static enum verdict products_of(bool low)
+{
+    struct cr_gemm g[2];
+    const cr_real *old[2];
+    int count = draw_one_in(4) ? 2 : 1, i;
+
+    for (i = 0; i < count; i++)
+        g[i] = draw_product(low, &old[i]);
+    cr_gemms(g, count);
+    for (i = 0; i < count; i++)
+        if (!near_naive(&g[i], old[i]))
+            return WRONG;
+    return RIGHT;
+}
+
+static enum verdict products(void)
+{
+    return products_of(false);
+}
+
+static enum verdict low_products(void)
+{
+    return cr_gemm_low() ? products_of(true) : DECLINED;
+}
+
+/* The parts of a split, one behind the other. */
+static enum verdict parts_of(cr_gemm_part *part, bool low)
+{
+    const cr_real *old;
+    struct cr_gemm g = draw_product(low, &old), split = g;
+    int64_t n = g.m * g.n;
+    int parts = (int)draw(2, 9), i;
+
+    split.c = g.add ? numbers_copy(old, n) : numbers_undefined(n);
+    part(&g, 0, 1);
+    for (i = 0; i < parts; i++)
+        part(&split, i, parts);
+    return bytes_same("c in parts", split.c, g.c, (size_t)n * sizeof *g.c)
+               ? RIGHT
+               : WRONG;
+}
+
+static enum verdict parts(void)
+{
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    if (cr_isa() == CR_ISA_AVX512)
+        return parts_of(cr_gemm_avx512, false);
+    if (cr_isa() == CR_ISA_AVX2)
+        return parts_of(cr_gemm_avx2, false);
+#endif
+    return parts_of(cr_gemm_portable, false);
+}
+
+static enum verdict low_parts(void)
+{
+    return parts_of(cr_gemm_bf16, true);
+}
+
+/* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0) */
+static enum verdict sums(void)
+{
+    int64_t n = draw_size(1, 300), cols = draw_size(1, 300), i, j;
+    bool add = draw_one_in(2);
+    cr_real alpha = draw_real(), *x, *old, *to;
+
+    setting_is("sums of (%lld, %lld), %s", (long long)n, (long long)cols,
+               cr_blas_name());
+    x = numbers_new(n * cols);
+    old = numbers_new(cols);
+    to = add ? numbers_copy(old, cols) : numbers_undefined(cols);
+    cr_sum_rows(n, cols, x, alpha, add, to);
+    for (j = 0; j < cols; j++) {
+        double sum = 0, size = 0;
+
+        for (i = 0; i < n; i++) {
+            sum += (double)x[i * cols + j];
+            size += fabs((double)x[i * cols + j]);
+        }
+        if (!number_near("sum", j, (double)to[j],
+                         (double)alpha * sum + (add ? (double)old[j] : 0),
+                         EPS * (size + 1) * (double)(n + 3)))
+            return WRONG;
+    }
+    return RIGHT;
+}
+
+int main(void)
+{
+    int i;
+
+    kernels_begin(300);
+    cr_par_start(3);
+    for (i = 0; i < ALL; i++) {
+        kernel_compare("product", i, products);
+        kernel_compare("sums of rows", i, sums);
+        if (i < OWN && (i == 0 || sizeof(cr_real) == sizeof(float)))
+            kernel_compare("product, in parts", i, parts);
+    }
+    implementation_take(0);
+    if (implementation_take(OWN - 1) && cr_gemm_low()) {
+        kernel_compare("product of bfloat16", OWN - 1, low_products);
+        kernel_compare("product of bfloat16, in parts", OWN - 1, low_parts);
+    } else {
+        ok(true, "product of bfloat16 # SKIP not on this machine");
+    }
+    cr_par_stop();
+    return done();
+}
