@@ -74,7 +74,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .SUFFIXES:
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-asan check-double check-plainblas \
-        check-valgrind fuzz fuzzers soak soak-random bench \
+        check-valgrind fuzz fuzzers soak soak-random soak-peer bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
         help format compile_commands.json FORCE
@@ -195,6 +195,14 @@ endif
 soak-random: all
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/random.pl
 
+# N random networks from number SEED on, trained by cellrun and by PyTorch in
+# double precision. VENV: a Python environment with torch, numpy, safetensors.
+soak-peer: all
+	@if [ -z "$(VENV)" ]; then \
+	    echo 'give a Python environment: make soak-peer VENV=dir'; exit 2; fi
+	CELLRUN="$(abspath $(BUILD))/cellrun" $(VENV)/bin/python \
+	    tests/soak/peer.py
+
 ## ---- Speed
 
 bench: all
@@ -291,6 +299,7 @@ help:
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
 	@echo 'make soak       kill a run N (200) times and resume it'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'
+	@echo 'make soak-peer    N (200) random networks against PyTorch; VENV=dir'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
 	@echo 'make man        manual pages into $(BUILD)/man'
 	@echo 'make install    prefix=$(prefix) DESTDIR='
