@@ -41,7 +41,7 @@ setup() {
     run -0 "$CELLRUN" lr-find c.yaml -o lr.svg
     [ "$output" = "$(tail -n 5 text)" ]
     [[ $(<lr.svg) == '<svg '*'</svg>' ]]
-    ! grep -q 'nan\|inf' lr.svg
+    run ! grep -q 'nan\|inf' lr.svg
     rm text lr.svg
     ls | diff before -
     run -1 "$CELLRUN" lr-find c.yaml -o /nowhere/lr.svg

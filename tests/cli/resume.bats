@@ -46,6 +46,26 @@ flip() {
     [ "$(ls a/ckpt)" = "$(ls b/ckpt)" ]
 }
 
+# begin COMMAND...: in the background as process p
+begin() {
+    "$@" >out 2>err &
+    p=$!
+}
+
+# stop: kills it; whether it ran until then. If not, it has ended well.
+stop() {
+    rc=0
+    kill -9 $p 2>/dev/null || :
+    wait $p || rc=$?
+    [ $rc = 0 ] || [ $rc = 137 ] || { echo "status $rc"; cat err; return 2; }
+    [ $rc = 137 ]
+}
+
+# saved DIR N: whether the run has N checkpoints
+saved() {
+    [ "$(find "$1/ckpt" -name '*.safetensors' | wc -l)" -ge "$2" ]
+}
+
 @test "everything on, killed and resumed: the same files" {
     . "$BATS_TEST_DIRNAME/everything.bash"
     for recipe in cosine plateau; do
@@ -53,21 +73,25 @@ flip() {
         set -- train e.yaml -q
         run -0 "$CELLRUN" "$@" -o a$recipe
         [ "$(steps a$recipe overflow | wc -w)" -ge 3 ]
-        # once when some steps are done, and once more somewhere behind them
-        kills=0
-        for wait in 30 100; do
-            "$CELLRUN" "$@" -o b$recipe --resume auto >out 2>err &
-            p=$!
-            within 20 eval '[ "$(ls b'$recipe'/ckpt 2>/dev/null | wc -l)" -ge 3 ]'
-            sleep 0.0$wait
-            kill -9 $p 2>/dev/null || true
-            rc=0
-            wait $p || rc=$?
-            [ $rc = 137 ] || break
-            kills=$((kills + 1))
+        # when some steps are done, and once more behind them; one that had
+        # ended before is begun again, and killed earlier
+        kills=0 wait=160
+        until [ $kills = 2 ]; do
+            begin "$CELLRUN" "$@" -o b$recipe --resume auto
+            within 20 saved b$recipe 3
+            sleep "$(printf 0.%03d $wait)"
+            if stop; then
+                kills=$((kills + 1))
+            else
+                [ $rc = 0 ]
+                [ $wait -gt 0 ]
+                rm -r b$recipe
+                kills=0 wait=$((wait / 3))
+            fi
         done
-        echo "# killed $kills times" >&3
-        run -0 "$CELLRUN" "$@" -o b$recipe --resume auto
+        run -0 --separate-stderr "$CELLRUN" train e.yaml -o b$recipe \
+            --resume auto --progress plain
+        [[ $stderr == *"resumed from b$recipe/ckpt/"* ]]
         cmp a$recipe/ckpt/last.safetensors b$recipe/ckpt/last.safetensors
         cmp a$recipe/ckpt/best.safetensors b$recipe/ckpt/best.safetensors
         diff <(records a$recipe) <(records b$recipe)
@@ -75,29 +99,26 @@ flip() {
 }
 
 @test "killed at any moment, resumed: the same files, none unreadable" {
-    set -- train c.yaml train.epochs=60 'checkpoint.every=7 steps' -q
-    run -0 "$CELLRUN" "$@" -o a
-    kills=0
-    for _ in $(seq 100); do
-        "$CELLRUN" "$@" -o b --resume auto >out 2>err &
-        p=$!
-        sleep "0.0$((RANDOM % 60 + 5))"
-        kill -9 $p 2>/dev/null || true
-        rc=0
-        wait $p || rc=$?
+    # without an end until it has been killed often enough
+    set -- train c.yaml 'checkpoint.every=7 steps' -q
+    for ((kills = 0; kills < 12; kills++)); do
+        begin "$CELLRUN" "$@" -o b --resume auto --epochs 1000000
+        # the last ones behind a step, the others wherever it is
+        [ $kills -lt 9 ] || within 20 saved b 1
+        sleep "$(printf 0.%03d $((RANDOM % 60 + 5)))"
+        stop
         for f in b/ckpt/*.safetensors; do
             [ ! -e "$f" ] || run -0 "$CELLRUN" ckpt verify "$f"
         done
-        [ $rc = 137 ] || break
-        kills=$((kills + 1))
-        [ $kills -lt 12 ] || { run -0 "$CELLRUN" resume b -q; rc=0; break; }
     done
-    [ $rc = 0 ] || { cat err; false; }
-    echo "# killed $kills times" >&3
+    step=$(jq -s 'map(.step) | max' b/metrics.jsonl)
+    n=$((step / 19 + 2))
+    run -0 "$CELLRUN" resume b -q --epochs $n
+    run -0 "$CELLRUN" "$@" -o a --epochs $n
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     cmp a/ckpt/best.safetensors b/ckpt/best.safetensors
     diff <(records a) <(records b)
-    [ -z "$(ls -A b b/ckpt | grep tmp)" ] || { ls -A b b/ckpt; false; }
+    [ -z "$(find b -name '*tmp*')" ]
     [ ! -e b/lock ]
 }
 
