@@ -102,6 +102,8 @@ struct cr_lists cr_lists_take(struct cr_net *net)
     l.rounded = CR_NEWS(net->arena, struct cr_val *, g->n_vals + 1);
     l.n_vals = g->n_vals;
     rounded_swap(g, l.rounded, l.n_vals);
+    for (int i = 0; i < l.n_seen; i++)
+        memset(net->seen[i].emitted, 0, sizeof net->seen[i].emitted);
     net->back = true;
     return l;
 }
@@ -118,6 +120,8 @@ struct cr_opnode *cr_lists_return(struct cr_net *net, const struct cr_lists *l)
     g->last_call = l->last_call;
     rounded_swap(g, l->rounded, l->n_vals);
     memcpy(net->seen, l->seen, (size_t)l->n_seen * sizeof *l->seen);
+    for (int i = l->n_seen; i < net->n_cells; i++)
+        memset(net->seen[i].emitted, 0, sizeof net->seen[i].emitted);
     net->back = false;
     return nodes;
 }

@@ -41,10 +41,9 @@ static bool row_open(struct cr_build *b, const char *type)
 {
     struct cr_net *net = b->net;
     struct cr_cell_seen *seen;
-    int i, n = net->n_cells;
+    int n = net->n_cells, found = cr_name_map_get(&net->cell_names, b->path);
+    int i = found >= 0 ? found : n;
 
-    for (i = 0; i < n && strcmp(net->cells[i].name, b->path) != 0; i++)
-        ;
     if (i < n && net->seen[i].node != b->node)
         return cr_fail(b, CR_E_NETWORK, "two cells are called '%s'", b->path);
     if (i == net->room_cells) {
@@ -64,10 +63,12 @@ static bool row_open(struct cr_build *b, const char *type)
             .name = b->path, .type = type, .depth = b->depth - 1, .leaf = true
         };
         seen->node = b->node;
+        cr_name_map_add(net->arena, &net->cell_names, b->path, i);
         net->n_cells++;
     }
-    seen->calls = seen->graph == net->graph ? seen->calls + 1 : 1;
-    seen->graph = net->graph;
+    if (seen->graph != net->graph)
+        *seen = (struct cr_cell_seen){ .node = b->node, .graph = net->graph };
+    seen->calls++;
     call_open(b, seen->calls);
     return true;
 }
@@ -480,13 +481,10 @@ static const struct cr_node *part_node(struct cr_build *b, const char *name,
                                        const char *text)
 {
     struct cr_net *net = b->net;
-    const char *path = cr_path_of(net->arena, b->path, name);
-    int i;
+    int i = cr_name_map_get(&net->cell_names,
+                            cr_path_of(net->arena, b->path, name));
 
-    for (i = 0; i < net->n_cells; i++)
-        if (strcmp(net->cells[i].name, path) == 0)
-            return net->seen[i].node;
-    return part_read(b, text);
+    return i >= 0 ? net->seen[i].node : part_read(b, text);
 }
 
 struct cr_val *cr_part(struct cr_build *b, const char *name, const char *text,
@@ -773,12 +771,9 @@ struct cr_param *cr_net_params(const struct cr_net *net, int *n)
 
 struct cr_param *cr_net_param(const struct cr_net *net, const char *name)
 {
-    int i;
+    int i = cr_name_map_get(&net->param_names, name);
 
-    for (i = 0; i < net->n_params; i++)
-        if (strcmp(net->params[i].name, name) == 0)
-            return &net->params[i];
-    return NULL;
+    return i >= 0 ? &net->params[i] : NULL;
 }
 
 const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n)

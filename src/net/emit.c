@@ -218,16 +218,6 @@ static struct cr_val *param_value(struct cr_net *net, int param)
     return graph->params[param];
 }
 
-static int param_index(const struct cr_net *net, const char *name)
-{
-    int i;
-
-    for (i = 0; i < net->n_params; i++)
-        if (strcmp(net->params[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 enum param_use {
     PARAM_TRAINED,
     PARAM_FIXED,
@@ -242,7 +232,7 @@ static struct cr_val *param_shared(struct cr_build *b,
     struct cr_net *net = b->net;
     const char *name = target->kind == CR_NODE_STR ? target->text : "?";
     const char **names = CR_NEWS(net->arena, const char *, net->n_params + 1);
-    int i, found = param_index(net, name);
+    int i, found = cr_name_map_get(&net->param_names, name);
 
     b->pos = target->pos;
     b->shared++;
@@ -272,7 +262,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     struct cr_net *net = b->net;
     const char *full = cr_path_of(net->arena, b->path, name);
     struct cr_param *p;
-    int found = param_index(net, full);
+    int found = cr_name_map_get(&net->param_names, full);
     /* The control word `init` is for weights, whatever a cell calls them. */
     bool takes = use == PARAM_TRAINED && name[0] &&
                  (spec.rank > 1 || strcmp(name, "weight") == 0);
@@ -328,6 +318,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         b->like ? cr_path_of(net->arena, b->like, full + b->like_len + 1)
                 : full;
     net->cells[b->row].params += cr_count(&spec);
+    cr_name_map_add(net->arena, &net->param_names, full, net->n_params);
     return param_value(net, net->n_params++);
 }
 
@@ -386,7 +377,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     struct cr_net *net = b->net;
     struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
     struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
-    const struct cr_opnode *other;
+    uint64_t *emitted = &net->seen[b->row].emitted[b->hook];
     struct cr_plan plan;
     int i;
 
@@ -398,10 +389,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->loss = b->loss;
     node->hook = b->hook;
     node->judge = b->judge;
-    node->key = b->key;
-    for (other = net->graph->nodes; other; other = other->next)
-        node->key += other->cell == b->row && other->hook == b->hook &&
-                     other->op != &cr_op_half;
+    node->key = b->key + *emitted;
     node->n_in = n;
     memset(out, 0, sizeof out);
     for (i = 0; i < n; i++) {
@@ -433,6 +421,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
         net->graph->nodes = node;
     net->graph->last_node = node;
     net->graph->n_nodes++;
+    *emitted += op != &cr_op_half;
     return node->out[0];
 }
 

@@ -71,35 +71,35 @@ const struct cr_section cr_section_freeze = {
     },
 };
 
-/* Adds a parameter to the trained ones of its cell: the row whose name and
- * a dot stand before its own name. */
-static void count_trained(struct cr_net *net, const struct cr_param *p)
+/* The row of a parameter's cell: what stands before the last dot of its name
+ * is that row's; -1: there is none. */
+static int cell_of(const struct cr_net *net, const struct cr_param *p)
 {
     const char *dot = strrchr(p->name, '.');
-    size_t len = dot ? (size_t)(dot - p->name) : 0;
-    int i;
 
-    for (i = 0; i < net->n_cells; i++)
-        if (strlen(net->cells[i].name) == len &&
-            memcmp(net->cells[i].name, p->name, len) == 0) {
-            net->cells[i].trained += cr_count(&p->spec);
-            return;
-        }
+    return cr_name_map_get_n(&net->cell_names, p->name,
+                             dot ? (size_t)(dot - p->name) : 0);
 }
 
-/* Whether a statistic's cell has frozen parameters. */
-static bool cell_frozen(const struct cr_net *net, const char *statistic)
+/* Adds a parameter to the trained ones of its cell. */
+static void count_trained(struct cr_net *net, const struct cr_param *p)
 {
-    const char *dot = strrchr(statistic, '.');
-    size_t len = dot ? (size_t)(dot + 1 - statistic) : 0;
+    int i = cell_of(net, p);
+
+    if (i >= 0)
+        net->cells[i].trained += cr_count(&p->spec);
+}
+
+/* Marks the cells that have frozen parameters. */
+static const bool *cells_frozen(struct cr_net *net)
+{
+    bool *frozen = CR_NEWS(net->arena, bool, net->n_cells + 1);
     int i;
 
     for (i = 0; i < net->n_params; i++)
-        if (net->params[i].frozen &&
-            strncmp(net->params[i].name, statistic, len) == 0 &&
-            !strchr(net->params[i].name + len, '.'))
-            return true;
-    return false;
+        if (net->params[i].frozen && cell_of(net, &net->params[i]) >= 0)
+            frozen[cell_of(net, &net->params[i])] = true;
+    return frozen;
 }
 
 /* ---- what the gradient reaches ---- */
@@ -259,6 +259,7 @@ const struct cr_thaw *cr_net_thaws(const struct cr_net *net, int *n)
 /* From what is frozen: what is trained, and why the rest is not. */
 static void settle(struct cr_net *net)
 {
+    const bool *frozen = cells_frozen(net);
     int i;
 
     for (i = 0; i < net->n_params; i++) {
@@ -276,8 +277,8 @@ static void settle(struct cr_net *net)
         struct cr_param *p = &net->params[i];
 
         p->trained = !p->why;
-        p->still = p->statistic && net->stats_frozen &&
-                   cell_frozen(net, p->name);
+        p->still = p->statistic && net->stats_frozen && cell_of(net, p) >= 0 &&
+                   frozen[cell_of(net, p)];
         if (p->still)
             p->why = "moving statistics, frozen";
         if (p->trained)

@@ -12,6 +12,7 @@
 #ifndef CR_NET_GRAPH_H
 #define CR_NET_GRAPH_H
 
+#include "base/name_map.h"
 #include "net/cell.h"
 #include "net/init.h"
 #include "net/net.h"
@@ -136,6 +137,8 @@ struct cr_cell_seen {
     const struct cr_node *node;
     const struct cr_graph *graph; /* in which it was called last, */
     int calls;                    /* so many times */
+    uint64_t emitted[2]; /* its nodes in the graph's list, but `half`s: the
+                            cell's own, and its hooks' */
 };
 
 struct cr_net {
@@ -150,9 +153,11 @@ struct cr_net {
     struct cr_filler *fillers;
     struct cr_hyper *hyper;
     int n_params, room_params;
+    struct cr_name_map param_names; /* names of params, to their numbers */
     struct cr_cell_row *cells;
     struct cr_cell_seen *seen;
     int n_cells, room_cells;
+    struct cr_name_map cell_names;
     int n_shown;            /* rows of the network; the loss's come behind */
     struct cr_thaw *thaws;  /* freeze.c */
     struct cr_patterns **thaw_patterns;
