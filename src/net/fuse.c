@@ -4,16 +4,22 @@
  */
 #include "net/plan.h"
 
+#include <assert.h>
+
 int cr_plan_producer(const struct cr_exec *e, int val, int before)
 {
-    int i;
+    int at = val >= 0 ? e->vals[val].maker : -1;
 
-    if (val < 0 || e->vals[val].root || e->vals[val].uses != 1)
+    if (at < 0 || at >= before || e->vals[val].root || e->vals[val].uses != 1)
         return -1;
-    for (i = before - 1; i >= 0; i--)
-        if (e->steps[i].op && e->steps[i].y[0] == val)
-            return i;
-    return -1;
+    assert(e->steps[at].op && e->steps[at].y[0] == val);
+    return at;
+}
+
+void cr_plan_takes(struct cr_exec *e, int at, int val)
+{
+    e->steps[at].y[0] = val;
+    e->vals[val].maker = at;
 }
 
 /* The optional input of a step that may still take an addend; -1. */
@@ -88,23 +94,15 @@ static void fuse_activations(struct cr_exec *e)
 
     for (b = 0; b < e->n_steps; b++) {
         struct cr_pstep *act = &e->steps[b];
-        struct cr_pval *z;
 
         if (!act->op || act->op->act == CR_ACT_NONE)
             continue;
-        z = &e->vals[act->x[0]];
-        if (z->root || z->uses != 1)
+        a = cr_plan_producer(e, act->x[0], b);
+        if (a < 0 || !e->steps[a].op->acts || e->steps[a].act != CR_ACT_NONE)
             continue;
-        for (a = 0; a < b; a++) {
-            struct cr_pstep *p = &e->steps[a];
-
-            if (!p->op || p->y[0] != act->x[0] || !p->op->acts ||
-                p->act != CR_ACT_NONE)
-                continue;
-            p->act = act->op->act;
-            p->y[0] = act->y[0];
-            act->op = NULL; /* done by p */
-        }
+        e->steps[a].act = act->op->act;
+        cr_plan_takes(e, a, act->y[0]);
+        act->op = NULL; /* done by step a */
     }
 }
 

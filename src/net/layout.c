@@ -3,13 +3,22 @@
  *
  * A buffer lives from the first step that touches it to the last one (to the
  * end, when it is read from outside). The largest is placed first, each at
- * the lowest offset that is free during its life.
+ * the lowest offset that is free during its life. What is occupied then stands
+ * in a tree over the steps, so that placing takes about the same time however
+ * many lie there already.
  */
 #include "net/plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ALIGN 64
+
+static size_t aligned(size_t at)
+{
+    return (at + ALIGN - 1) / ALIGN * ALIGN;
+}
 
 static void touch(struct cr_exec *e, int val, int step)
 {
@@ -52,11 +61,6 @@ static void lives(struct cr_exec *e)
         }
 }
 
-struct placed {
-    struct cr_pval **v; /* in order of offset */
-    int n;
-};
-
 static int by_size(const void *a, const void *b)
 {
     const struct cr_pval *x = *(struct cr_pval *const *)a,
@@ -67,37 +71,144 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : 1;
 }
 
-static void place(struct placed *p, struct cr_pval *v)
+/* ---- what is occupied, and when ---- */
+
+/* Occupied bytes: sorted, and with free ones between any two. */
+struct runs {
+    struct run {
+        size_t from, to;
+    } *run;
+    int n, room;
+};
+
+/* The first run that ends behind `at`. */
+static int runs_find(const struct runs *r, size_t at)
 {
-    size_t at = 0;
-    int i, k;
+    int low = 0, high = r->n;
 
-    for (i = 0; i < p->n; i++) {
-        const struct cr_pval *o = p->v[i];
+    while (low < high) {
+        int middle = low + (high - low) / 2;
 
-        if (o->last < v->first || v->last < o->first)
-            continue;
-        if (o->offset >= at + v->bytes)
-            break; /* fits in front of this one */
-        if (o->offset + o->bytes > at)
-            at = (o->offset + o->bytes + ALIGN - 1) / ALIGN * ALIGN;
+        if (r->run[middle].to > at)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    v->offset = at;
-    for (i = 0; i < p->n && p->v[i]->offset <= at; i++)
-        ;
-    for (k = p->n; k > i; k--)
-        p->v[k] = p->v[k - 1];
-    p->v[i] = v;
-    p->n++;
+    return low;
 }
+
+static void runs_add(struct cr_arena *arena, struct runs *r, struct run add)
+{
+    int i = runs_find(r, add.from), k = i;
+
+    if (i > 0 && r->run[i - 1].to == add.from)
+        i--;
+    for (; k < r->n && r->run[k].from <= add.to; k++)
+        add.to = r->run[k].to > add.to ? r->run[k].to : add.to;
+    if (i < k && r->run[i].from < add.from)
+        add.from = r->run[i].from;
+    if (r->n == r->room) {
+        int room = 2 * r->room + 4;
+
+        r->run =
+            cr_grow(arena, r->run, (size_t)r->n, (size_t)room, sizeof *r->run);
+        r->room = room;
+    }
+    memmove(r->run + i + 1, r->run + k, (size_t)(r->n - k) * sizeof *r->run);
+    r->n += i + 1 - k;
+    r->run[i] = add;
+}
+
+/* A node of a binary tree over the steps: node 1 stands for all of them,
+ * nodes 2 i and 2 i + 1 for the halves of what node i stands for. */
+struct span {
+    struct runs through; /* of buffers that live in all its steps, but not in
+                            all those of the node above, */
+    struct runs within;  /* and of all that live in some of them */
+};
+
+struct places {
+    struct cr_arena *arena;
+    struct span *span;
+    int n_steps;                 /* a power of 2 */
+    const struct runs *met[128]; /* by the buffer that is looked at */
+    int n_met;
+};
+
+/* Collects what is occupied in the steps that v lives in. */
+static void places_meet(struct places *p, const struct cr_pval *v, int node,
+                        int first, int last)
+{
+    const struct span *s = &p->span[node];
+    int middle = first + (last - first) / 2;
+
+    if (last < v->first || v->last < first || s->within.n == 0)
+        return;
+    assert(p->n_met < 128);
+    if (v->first <= first && last <= v->last) {
+        p->met[p->n_met++] = &s->within;
+        return;
+    }
+    if (s->through.n > 0)
+        p->met[p->n_met++] = &s->through;
+    places_meet(p, v, 2 * node, first, middle);
+    places_meet(p, v, 2 * node + 1, middle + 1, last);
+}
+
+static void places_add(struct places *p, const struct cr_pval *v, int node,
+                       int first, int last)
+{
+    struct run run = { v->offset, aligned(v->offset + v->bytes) };
+    struct span *s = &p->span[node];
+    int middle = first + (last - first) / 2;
+
+    if (last < v->first || v->last < first)
+        return;
+    runs_add(p->arena, &s->within, run);
+    if (v->first <= first && last <= v->last) {
+        runs_add(p->arena, &s->through, run);
+        return;
+    }
+    places_add(p, v, 2 * node, first, middle);
+    places_add(p, v, 2 * node + 1, middle + 1, last);
+}
+
+/* The lowest place from `at` on where v meets none of these. */
+static size_t runs_pass(const struct runs *r, const struct cr_pval *v,
+                        size_t at)
+{
+    int i;
+
+    for (i = runs_find(r, at); i < r->n && r->run[i].from < at + v->bytes; i++)
+        at = r->run[i].to;
+    return at;
+}
+
+static void place(struct places *p, struct cr_pval *v)
+{
+    size_t at = 0, from;
+    int i;
+
+    p->n_met = 0;
+    places_meet(p, v, 1, 0, p->n_steps - 1);
+    do {
+        from = at;
+        for (i = 0; i < p->n_met; i++)
+            at = runs_pass(p->met[i], v, at);
+    } while (at > from);
+    v->offset = at;
+    if (v->bytes > 0)
+        places_add(p, v, 1, 0, p->n_steps - 1);
+}
+
+/* ---- all of them ---- */
 
 size_t cr_plan_layout(struct cr_exec *e)
 {
     struct cr_pval **buffers =
         CR_NEWS(&e->arena, struct cr_pval *, e->n_vals + 1);
-    struct placed placed = {
-        .v = CR_NEWS(&e->arena, struct cr_pval *, e->n_vals + 1)
-    };
+    struct cr_arena mem = { 0 };
+    struct places places = { .arena = &mem, .n_steps = 1 };
     size_t total = 0;
     int i, n = 0;
 
@@ -110,10 +221,14 @@ size_t cr_plan_layout(struct cr_exec *e)
         buffers[n++] = v;
     }
     qsort(buffers, (size_t)n, sizeof *buffers, by_size);
+    while (places.n_steps <= e->n_steps) /* some live to behind the last */
+        places.n_steps *= 2;
+    places.span = CR_NEWS(&mem, struct span, 2 * places.n_steps);
     for (i = 0; i < n; i++) {
-        place(&placed, buffers[i]);
+        place(&places, buffers[i]);
         if (buffers[i]->offset + buffers[i]->bytes > total)
             total = buffers[i]->offset + buffers[i]->bytes;
     }
-    return (total + ALIGN - 1) / ALIGN * ALIGN;
+    cr_arena_free(&mem);
+    return aligned(total);
 }

@@ -101,7 +101,7 @@ static void fuse(struct cr_exec *e)
         s = at >= 0 ? &e->steps[at] : NULL;
         if (s && s->run.low && (s->op->rounds & CR_Y(0)) &&
             s->act == CR_ACT_NONE) {
-            s->y[0] = half->y[0];
+            cr_plan_takes(e, at, half->y[0]);
             s->run.rounds |= CR_Y(0);
             half->op = NULL;
             continue;

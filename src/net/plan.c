@@ -23,6 +23,7 @@ static int pval_new(struct cr_exec *e, const struct cr_spec *spec)
                            .other = -1,
                            .grad = -1,
                            .writer = -1,
+                           .maker = -1,
                            .late = -1,
                            .first = -1,
                            .last = -1 };
@@ -71,16 +72,13 @@ static bool whole(const struct cr_exec *e)
 static void cut(struct cr_exec *e, const struct cr_opnode *node,
                 const char *reason)
 {
-    const char *name;
-    int i;
-
     if (!node || (node->hook && !node->custom))
         return; /* what a hook computes is no part of the cell */
-    name = e->net->cells[node->cell].name;
-    for (i = 0; i < e->n_cuts; i++)
-        if (strcmp(e->cuts[i].name, name) == 0)
-            return;
-    e->cuts[e->n_cuts++] = (struct cr_cut){ name, reason, node->hook };
+    if (e->cut_cells[node->cell])
+        return;
+    e->cut_cells[node->cell] = true;
+    e->cuts[e->n_cuts++] =
+        (struct cr_cut){ e->net->cells[node->cell].name, reason, node->hook };
 }
 
 /* ---- forward ---- */
@@ -186,6 +184,7 @@ static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
         e->vals[y].needs =
             needs && s->op->backward && s->run.out[i].type == CR_REAL;
     }
+    e->vals[s->y[0]].maker = (int)(s - e->steps);
     if (s->same)
         e->vals[s->y[0]].alias = s->x[0];
     if (s->keep_bytes > 0) {
@@ -551,6 +550,7 @@ static bool backward_make(struct cr_exec *e)
     if (!e->want.backward || e->loss < 0)
         return true;
     e->cuts = CR_NEWS(&e->arena, struct cr_cut, e->graph->n_nodes + 1);
+    e->cut_cells = CR_NEWS(&e->arena, bool, e->net->n_cells + 1);
     if (!e->vals[e->loss].needs)
         return true;
     g = grad_of(e, e->loss);
@@ -570,18 +570,20 @@ static bool backward_make(struct cr_exec *e)
  * but only to something trained. Called after backward_make, for summary. */
 static void note_cuts(struct cr_exec *e)
 {
+    bool *back = CR_NEWS(&e->arena, bool, e->graph->n_vals + 1);
     int i, k;
 
+    for (i = e->n_forward; i < e->n_steps; i++)
+        if (e->steps[i].node)
+            back[e->steps[i].node->out[0]->id] = true;
     for (i = 0; i < e->n_forward; i++) {
         const struct cr_pstep *f = &e->steps[i];
-        bool back = false, trained = false;
+        bool trained = false;
 
         for (k = 0; k < f->n_in; k++)
             trained = trained || (f->x[k] >= 0 && e->vals[f->x[k]].needs);
-        for (k = e->n_forward; k < e->n_steps; k++)
-            back = back || e->steps[k].node == f->node;
-        if (e->want.backward && !back && !trained && f->op->backward &&
-            !f->same && f->node && !f->node->loss &&
+        if (f->node && !back[f->node->out[0]->id] && !trained &&
+            f->op->backward && !f->same && !f->node->loss &&
             e->net->cells[f->node->cell].leaf)
             cut(e, f->node, "nothing in it or before it is trained");
     }
@@ -660,14 +662,14 @@ static void updates_make(struct cr_exec *e)
 
 /* The step after which an update may go: the last one that writes its
  * gradient (none: all), reads the parameter in a bprop's text, or belongs to
- * the loss. */
-static int update_after(const struct cr_exec *e, const struct cr_pstep *s)
+ * the loss. `late` has the second of these for each parameter. */
+static int update_after(const struct cr_exec *e, const struct cr_pstep *s,
+                        const int *late)
 {
-    int i, w = e->vals[s->dy[0]].writer, after = w < 0 ? e->n_backward - 1 : w;
+    int w = e->vals[s->dy[0]].writer, after = w < 0 ? e->n_backward - 1 : w;
 
-    for (i = 0; i < e->n_vals; i++)
-        if (e->vals[i].param == s->param && e->vals[i].late > after)
-            after = e->vals[i].late;
+    if (after < late[s->param])
+        after = late[s->param];
     if (after < e->n_loss - 1)
         after = e->n_loss - 1;
     return after;
@@ -677,16 +679,32 @@ static int update_after(const struct cr_exec *e, const struct cr_pstep *s)
  * is in the cache; unless updates are held back to the end. */
 static void updates_move(struct cr_exec *e)
 {
-    struct cr_pstep *sorted =
-        CR_NEWS(&e->arena, struct cr_pstep, e->n_steps + 1);
+    struct cr_pstep *sorted;
+    int *late, *first, *next; /* the updates behind a step, as lists */
     int i, k, n = 0;
 
     if (separate(e))
         return;
+    sorted = CR_NEWS(&e->arena, struct cr_pstep, e->n_steps + 1);
+    late = CR_NEWS(&e->arena, int, e->net->n_params + 1);
+    first = CR_NEWS(&e->arena, int, e->n_backward + 1);
+    next = CR_NEWS(&e->arena, int, e->n_steps + 1);
+    for (i = 0; i < e->net->n_params; i++)
+        late[i] = -1;
+    for (i = 0; i <= e->n_backward; i++)
+        first[i] = -1;
+    for (i = 0; i < e->n_vals; i++)
+        if (e->vals[i].param >= 0 && e->vals[i].late > late[e->vals[i].param])
+            late[e->vals[i].param] = e->vals[i].late;
+    for (k = e->n_steps - 1; k >= e->n_backward; k--) {
+        int *list = &first[update_after(e, &e->steps[k], late) + 1];
+
+        next[k] = *list;
+        *list = k;
+    }
     for (i = 0; i <= e->n_backward; i++) {
-        for (k = e->n_backward; k < e->n_steps; k++)
-            if (update_after(e, &e->steps[k]) == i - 1)
-                sorted[n++] = e->steps[k];
+        for (k = first[i]; k >= 0; k = next[k])
+            sorted[n++] = e->steps[k];
         if (i < e->n_backward)
             sorted[n++] = e->steps[i];
     }

@@ -21,6 +21,8 @@ struct cr_pval {
     int alias;              /* shares the memory of that one; -1 */
     int grad;               /* its gradient; -1 */
     int writers, writer;    /* of a gradient: how many, and the last */
+    int maker;              /* the step whose y[0] it is, until fused steps
+                               are dropped; -1 */
     int uses;               /* forward steps that read it */
     int late;               /* last step of a bprop text that reads it; -1 */
     int other;              /* the same value in the other layout; -1 */
@@ -89,6 +91,7 @@ struct cr_exec {
         const struct cr_opnode *node;
     } *bounds;
     int n_bounds;
+    bool *cut_cells; /* per cell: one of the cuts; NULL: no backward */
     struct cr_cut *cuts;
     int n_cuts;
     int64_t t;
@@ -112,6 +115,8 @@ bool cr_plan_step(struct cr_exec *exec, struct cr_pstep *step,
                   const struct cr_opnode *node);
 /* The step before `before` that makes val for one reader alone; -1. */
 int cr_plan_producer(const struct cr_exec *exec, int val, int before);
+/* Step number `at` makes val as its y[0] now. */
+void cr_plan_takes(struct cr_exec *exec, int at, int val);
 /* update.c: updates the parameter of a step; the rate it has in a step that
  * has `lr`. */
 void cr_plan_update(struct cr_exec *exec, const struct cr_pstep *step,

@@ -246,3 +246,15 @@ END
     run -1 --separate-stderr "$CELLRUN" summary graph.yaml --svg nowhere/a.svg
     [[ "$stderr" == *"nowhere/a.svg: error: "*"[E0602]"* ]]
 }
+
+@test "2,000 layers are planned in a moment" {
+    perl -e 'print "cellrun: 1\nnetwork:\n",
+             "  inputs: {x: {shape: [8], type: float32}}\n  body:\n",
+             "    - Dense: [8, 8]\n" x 2000,
+             "loss: MSELoss\noptimizer: {Adam: {learning_rate: 0.1}}\n"' \
+        >deep.yaml
+    run -0 --separate-stderr timeout 60 "$CELLRUN" summary deep.yaml
+    [ "$(grep -c Dense <<<"$output")" -eq 2000 ]
+    grep -qx 'parameters: 144000' <<<"$output"
+    grep -qx 'multiply-adds: 128000 per sample' <<<"$output"
+}

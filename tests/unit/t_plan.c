@@ -519,6 +519,58 @@ static void find_lives(const struct cr_exec *e, struct life *life)
     live_at(e, life, e->loss, e->n_steps);
 }
 
+/* Whether a buffer is placed before another: the larger one is, or of equal
+ * ones that of lower index. */
+static bool placed_before(const struct cr_pval *a, const struct cr_pval *b)
+{
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+}
+
+static bool is_buffer(const struct cr_pval *v)
+{
+    return v->feed < 0 && v->param < 0 && v->alias < 0 && v->first >= 0;
+}
+
+/* Whether v at that offset meets none of those that are placed before it. */
+static bool is_free(const struct cr_exec *e, const struct cr_pval *v, size_t at)
+{
+    for (int i = 0; i < e->n_vals; i++) {
+        const struct cr_pval *o = &e->vals[i];
+
+        if (is_buffer(o) && placed_before(o, v) && o->first <= v->last &&
+            v->first <= o->last && o->offset < at + v->bytes &&
+            at < o->offset + o->bytes)
+            return false;
+    }
+    return true;
+}
+
+/* Whether every buffer lies at the lowest offset that is free for it: 0, or
+ * behind one of those placed before it. Compared by trying all of them. */
+static bool lowest(const struct cr_exec *e)
+{
+    for (int i = 0; i < e->n_vals; i++) {
+        const struct cr_pval *v = &e->vals[i];
+        size_t at = is_buffer(v) && is_free(e, v, 0) ? 0 : SIZE_MAX;
+
+        if (!is_buffer(v))
+            continue;
+        for (int k = 0; k < e->n_vals && at > 0; k++) {
+            const struct cr_pval *o = &e->vals[k];
+            size_t end = (o->offset + o->bytes + 63) / 64 * 64;
+
+            if (is_buffer(o) && placed_before(o, v) && end < at &&
+                is_free(e, v, end))
+                at = end;
+        }
+        if (v->offset != at) {
+            printf("# value %d lies at %zu, could at %zu\n", i, v->offset, at);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void check_memory(const struct example *ex, int64_t batch,
                          struct cr_exec_want want, const char *mode)
 {
@@ -556,8 +608,9 @@ static void check_memory(const struct example *ex, int64_t batch,
             }
         }
     }
-    ok(apart && inside, "%s, %s: %d buffers, none on another", ex->name, mode,
-       buffers);
+    ok(apart && inside && lowest(e),
+       "%s, %s: %d buffers, none on another, each as low as it can lie",
+       ex->name, mode, buffers);
     cr_exec_free(e);
     made_free(&m);
 }
