@@ -124,8 +124,10 @@ struct cr_op {
                                   following add's other operand there,
                                   without planning again. In plans with
                                   backward only where .acts_back */
-    bool folds;                /* y[0] is linear in input 1, whose first
-                                  dimension is its channels, plus input 2 */
+    int folds;                 /* not 0: y[0] is linear in input 1, whose first
+                                  dimension is its channels, plus input 2; the
+                                  axis of y[0] that has them, negative from
+                                  the last one on */
     enum cr_act act;           /* the op is this activation, elementwise */
     unsigned amp;              /* enum cr_amp_bits */
     unsigned full;             /* CR_X: parameters that low precision rounds

@@ -724,9 +724,8 @@ bool cr_plan_make(struct cr_exec *e)
     if (whole(e)) {
         roots_make(e, &e->graph->named);
         roots_make(e, &e->graph->seen);
-    } else {
-        if (!e->want.backward)
-            cr_plan_fold(e);
+    } else if (!e->want.backward && !cr_plan_fold(e)) {
+        return false;
     }
     cr_plan_low(e);
     if (!whole(e))

@@ -145,7 +145,7 @@ bool cr_plan_low_back(struct cr_exec *exec, const struct cr_pstep *f);
 /* Behind the way back of step f, step number `at`: a gradient that it alone
  * reads is rounded where it lies. */
 void cr_plan_low_gave(struct cr_exec *exec, const struct cr_pstep *f, int at);
-/* fold.c */
-void cr_plan_fold(struct cr_exec *exec);
+/* fold.c: false after reporting. */
+bool cr_plan_fold(struct cr_exec *exec);
 
 #endif

@@ -18,7 +18,7 @@ const struct cr_op cr_op_conv3d = {
     CR_CONVOLVE_OP,
     .function = true,
     .adds = CR_X(3),
-    .folds = true,
+    .folds = 1,
     .prefers_last = cr_convolve_prefers_last,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,

@@ -89,6 +89,111 @@ static void residual(int64_t batch)
     made_free(&m);
 }
 
+/* Networks whose folding differs from the layers apart where it is done
+ * wrongly: the BatchNorm's channels are not the layer's, or the weight is
+ * computed in the network. */
+static const struct {
+    const char *name, *text;
+    struct shape shape;
+    bool folds;
+} networks[] = {
+    { "channels are the second axis, features the last, of other lengths",
+      "network: [{Dense: {out_channels: 5}}, BatchNorm1d, Flatten, {Dense: "
+      "{out_channels: 3}}]\n",
+      { .x = { .rank = 2, .dim = { 4, 6 } }, .classes = 3 },
+      false },
+    { "channels are the second axis, features the last, of one length",
+      "network: [{Dense: {out_channels: 4}}, BatchNorm1d, Flatten, {Dense: "
+      "{out_channels: 3}}]\n",
+      { .x = { .rank = 2, .dim = { 4, 6 } }, .classes = 3 },
+      false },
+    { "Dense in front of BatchNorm2d",
+      "network: [{Dense: {out_channels: 3}}, BatchNorm2d, Flatten, {Dense: "
+      "{out_channels: 3}}]\n",
+      { .x = { .rank = 3, .dim = { 3, 2, 6 } }, .classes = 3 },
+      false },
+    { "Dense in front of BatchNorm3d",
+      "network: [{Dense: {out_channels: 2}}, BatchNorm3d, Flatten, {Dense: "
+      "{out_channels: 3}}]\n",
+      { .x = { .rank = 4, .dim = { 2, 2, 2, 3 } }, .classes = 3 },
+      false },
+    { "Conv1d",
+      "network: [{Conv1d: {out_channels: 4, kernel_size: 3}}, BatchNorm1d, "
+      "Flatten, {Dense: {out_channels: 3}}]\n",
+      { .x = { .rank = 2, .dim = { 2, 4 } }, .classes = 3 },
+      true },
+    { "a BatchNorm behind another",
+      "network: [{Conv2d: {out_channels: 4, kernel_size: 3}}, BatchNorm2d, "
+      "BatchNorm2d, Flatten, {Dense: {out_channels: 3}}, BatchNorm1d, "
+      "BatchNorm1d]\n",
+      { .x = { .rank = 3, .dim = { 2, 4, 3 } }, .classes = 3 },
+      true },
+    { "Conv3d",
+      "network: [{Conv3d: {out_channels: 4, kernel_size: 3}}, BatchNorm3d, "
+      "Flatten, {Dense: {out_channels: 3}}]\n",
+      { .x = { .rank = 4, .dim = { 2, 4, 3, 3 } }, .classes = 3 },
+      true },
+    { "a weight that the network computes from its input",
+      "network:\n"
+      "  cells: {n: BatchNorm2d}\n"
+      "  construct: \"return n(conv2d(x, concat((x[0:1], x[1:2]), 0)))\"\n",
+      { .x = { .rank = 3, .dim = { 2, 3, 3 } }, .classes = 2 },
+      true },
+    { "a weight that the network computes from parameters",
+      "network:\n"
+      "  cells: {n: BatchNorm2d, w: {Parameter: {shape: [4, 2, 3, 3], init: "
+      "Normal}}}\n"
+      "  construct: \"return n(conv2d(x, w - mean(w)))\"\n",
+      { .x = { .rank = 3, .dim = { 2, 5, 4 } }, .classes = 2 },
+      true },
+};
+
+/* The moving statistics move on by forward passes alone. */
+static void move_statistics(struct made *m)
+{
+    struct cr_exec *e = made_exec(m, (struct cr_exec_want){ .training = true });
+    int t;
+
+    for (t = 1; t <= 3; t++)
+        cr_exec_forward(e, t);
+    cr_exec_free(e);
+}
+
+/* Two batches, one after the other: the second meets what was prepared for
+ * the first. */
+static void same_as_apart(size_t at, bool fixed)
+{
+    struct cr_exec *plain, *folded;
+    const cr_real *got, *want;
+    struct made m;
+    int64_t n, k;
+    int round;
+
+    if (!made_ok(&m, networks[at].text, networks[at].shape, 3))
+        return;
+    move_statistics(&m);
+    plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
+    folded = made_exec(&m, (struct cr_exec_want){ .fixed = fixed });
+    ok(!strstr(cr_exec_list(folded, &m.arena), "batch_norm") ==
+           networks[at].folds,
+       "%s: %s", networks[at].name,
+       networks[at].folds ? "folded" : "not folded");
+    for (round = 0; round < 2; round++) {
+        cr_exec_forward(plain, 1);
+        cr_exec_forward(folded, 1);
+        want = output(plain, &n);
+        got = output(folded, &k);
+        ok(n == k && case_near("output", got, want, n, 20 * CASE_TOLERANCE),
+           "%s%s: batch %d, the same output", networks[at].name,
+           fixed ? ", prepared once" : "", round + 1);
+        for (k = 0; k < 3 * cr_count(&networks[at].shape.x); k++)
+            ((cr_real *)m.data[0])[k] *= (cr_real)(k % 3 == 0 ? -0.5 : 1.5);
+    }
+    cr_exec_free(plain);
+    cr_exec_free(folded);
+    made_free(&m);
+}
+
 /* What somebody else reads, or what is normalised by the batch, stays. */
 static void not_folded(void)
 {
@@ -123,8 +228,14 @@ static void not_folded(void)
 
 int main(void)
 {
+    size_t i;
+
     residual(4);
     residual(2);
+    for (i = 0; i < CR_LEN(networks); i++) {
+        same_as_apart(i, false);
+        same_as_apart(i, true);
+    }
     not_folded();
     return done();
 }
