@@ -393,6 +393,7 @@ static void keep(struct cr_exec *e, const char *prefix, const char *name,
 
 const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
 {
+    bool whole = e->want.keep || e->want.eager;
     const struct cr_named *c;
     int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
@@ -400,24 +401,24 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     if (!e->kept)
         e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
     e->n_kept = 0;
-    for (c = e->graph->named.first; c; c = c->next)
+    for (c = e->graph->named.first; c && whole; c = c->next)
         keep(e, "output.", c->name, e->of[c->val->id]);
     for (i = 0, c = e->graph->results.first; c; c = c->next)
         keep(e, "output", c->name, e->outputs[i++]);
     keep(e, "loss", "", e->loss);
     if (e->want.backward) {
-        for (c = e->graph->named.first; c; c = c->next)
+        for (c = e->graph->named.first; c && whole; c = c->next)
             if (e->of[c->val->id] >= 0)
                 keep(e, "grad.output.", c->name,
                      e->vals[e->of[c->val->id]].grad);
-        for (i = 0; i < e->graph->room_params; i++)
+        for (i = 0; i < e->graph->room_params && (whole || e->want.norm); i++)
             if (e->graph->params[i] && e->net->params[i].trained)
                 keep(e, "grad.", e->net->params[i].name,
                      e->vals[e->of[e->graph->params[i]->id]].grad);
     }
-    for (c = e->graph->seen.first; c; c = c->next)
+    for (c = e->graph->seen.first; c && whole; c = c->next)
         keep(e, "tap.", c->name, e->of[c->val->id]);
-    for (c = e->graph->seen_grads.first; c; c = c->next)
+    for (c = e->graph->seen_grads.first; c && whole; c = c->next)
         if (e->of[c->val->id] >= 0)
             keep(e, "tap.", c->name, e->vals[e->of[c->val->id]].grad);
     *n = e->n_kept;

@@ -244,7 +244,8 @@ const char *cr_exec_culprit(struct cr_exec *exec);
 bool cr_net_finite(const struct cr_net *net);
 
 /* What a keep plan kept, in order of computation: output, output.CELL,
- * loss, grad.PARAM, grad.output.CELL (those that exist). */
+ * loss, grad.PARAM, grad.output.CELL (those that exist). Other plans have
+ * output and loss, and with want.norm grad.PARAM. */
 const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
 
 /* Facts for summary and bench: bytes of a step's working memory; its

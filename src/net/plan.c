@@ -474,6 +474,7 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
         return false;
     gx = pval_new(e, &e->vals[x].spec);
     e->vals[gx].alias = g;
+    e->vals[gx].root = e->vals[x].param >= 0 && e->want.norm;
     e->vals[gx].writers = e->vals[g].writers;
     e->vals[gx].writer = e->vals[g].writer; /* its update goes behind */
     e->vals[x].grad = gx;

@@ -69,53 +69,6 @@ bool cr_label_classifies(const struct cr_config *config,
     return label >= 0 && columns[label].spec.type == CR_I32;
 }
 
-/* ---- Plans */
-
-bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
-                   const struct cr_exec_want *want, struct cr_pipe *pipe)
-{
-    struct cr_exec_want one = *want;
-    int64_t samples = cr_pipe_samples(pipe), rest;
-    int scales = cr_pipe_scales(pipe), s, k;
-
-    plans->batch = cr_pipe_batch_size(pipe);
-    rest = samples - (cr_pipe_batches(pipe) - 1) * plans->batch;
-    for (s = 0; s < scales; s++)
-        for (k = 0; k < 2; k++) {
-            one.batch = k == 0 ? plans->batch : rest;
-            if (k == 0 ? samples < plans->batch
-                       : rest <= 0 || rest >= plans->batch)
-                continue;
-            if (s > 0)
-                one.columns = cr_pipe_scale(pipe, s);
-            plans->at[s][k] = cr_net_exec(net, &one);
-            if (!plans->at[s][k])
-                return false;
-        }
-    plans->full = plans->at[0][0];
-    plans->last = plans->at[0][1];
-    return true;
-}
-
-void cr_plans_free(struct cr_plans *plans)
-{
-    int s, k;
-
-    for (s = 0; s < CR_SCALES_MAX; s++)
-        for (k = 0; k < 2; k++)
-            cr_exec_free(plans->at[s][k]);
-    *plans = (struct cr_plans){ 0 };
-}
-
-struct cr_exec *cr_plans_for(const struct cr_plans *plans,
-                             const struct cr_batch *batch)
-{
-    struct cr_exec *exec = plans->at[batch->scale][batch->n != plans->batch];
-
-    assert(exec);
-    return exec;
-}
-
 /* ---- Opening */
 
 /* Finds the network's columns among the pipe's. */
@@ -304,9 +257,8 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                              const struct cr_eval_want *want)
 {
     struct cr_eval *e = CR_NEW(config->arena, struct cr_eval);
-    struct cr_exec_want plan = { .loss = cr_section(config, "loss") != NULL,
-                                 .metrics = want->metrics->blocks,
-                                 .eager = want->eager };
+    struct cr_exec_want plan =
+        cr_plans_eval(config, want->metrics->blocks, want->eager);
 
     if (plan.metrics)
         e->judged = CR_NEWS(&e->arena, struct cr_metric_judged,

@@ -6,8 +6,8 @@
 #define CR_TRAIN_EVAL_H
 
 #include "data/pipe.h"
-#include "net/net.h"
 #include "train/metric.h"
+#include "train/plans.h"
 #include "train/score.h"
 
 struct cr_eval_want {
@@ -49,19 +49,5 @@ bool cr_label_classifies(const struct cr_config *config,
 /* The axis of the classes in the network's output: that of the loss, if it
  * names one, else 1. May lie outside of the output. */
 int cr_class_axis(const struct cr_config *config, const struct cr_spec *out);
-
-/* The plans of a pipe's batches: of the usual size, and the last one's, in
- * each shape that they may have. */
-struct cr_plans {
-    struct cr_exec *full, *last; /* in the first shape */
-    int64_t batch;              /* rows of the usual one */
-    struct cr_exec *at[CR_SCALES_MAX][2];
-};
-/* Plans for all batches of a pipe; false after reporting. */
-bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
-                   const struct cr_exec_want *want, struct cr_pipe *pipe);
-void cr_plans_free(struct cr_plans *plans);
-struct cr_exec *cr_plans_for(const struct cr_plans *plans,
-                             const struct cr_batch *batch);
 
 #endif

@@ -183,10 +183,7 @@ bool cr_train_leaves_out(const struct cr_train *t)
 
 bool cr_train_apart(const struct cr_train *t)
 {
-    return t->log.grad_norm || t->optim.scale.on || t->micro > 1 ||
-           t->train.nan == CR_NAN_SKIP || !isnan(t->train.clip.norm) ||
-           !isnan(t->train.clip.value) || !isnan(t->train.clip.tensor_norm) ||
-           t->train.grad_noise.eta > 0;
+    return cr_plans_apart(&t->train, &t->log, &t->optim);
 }
 
 static bool setup_net(struct cr_train *t, const struct cr_column **columns)
@@ -211,12 +208,8 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 
 static bool setup_steps(struct cr_train *t)
 {
-    struct cr_exec_want want = { .training = true,
-                                 .loss = true,
-                                 .backward = true,
-                                 .update = true,
-                                 .norm = cr_train_apart(t),
-                                 .eager = t->flags.eager };
+    struct cr_exec_want want =
+        cr_plans_train(cr_train_apart(t), t->flags.eager);
 
     if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))
         return false;

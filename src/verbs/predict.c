@@ -206,7 +206,7 @@ static void predict_row(struct job *j, const char *name, const cr_real *y)
 /* Computes what was gathered; the last batch may be short. */
 static bool predict_flush(struct job *j)
 {
-    struct cr_exec_want want = { .batch = j->n, .fixed = true };
+    struct cr_exec_want want = cr_plans_predict(j->n, true);
     struct cr_exec *exec = j->exec;
     struct cr_spec spec;
     const cr_real *y;
@@ -379,7 +379,7 @@ static bool predict_prepare(struct job *j)
 {
     const struct cr_column *column = predict_column(j);
     const struct cr_node *args, *loss;
-    struct cr_exec_want want = { .batch = j->o->batch, .fixed = true };
+    struct cr_exec_want want = cr_plans_predict(j->o->batch, true);
     struct cr_arena *arena = j->cli->arena;
     struct cr_column in;
     struct cr_spec out;

@@ -7,6 +7,11 @@
  *   loss                       with a loss and a label
  *   grad.PARAM, grad.output.CELL   with --grad
  *   param.NAME, slot.NAME      with --step, after the last update
+ *
+ * That takes a plan that keeps every value, so it fuses less than the plans of
+ * train, eval and predict. --as-run takes theirs: what is left is output and
+ * loss, param.NAME and slot.NAME, and grad.PARAM where gradients stay apart
+ * from updates, which they do with --grad as with log.grad_norm.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -20,6 +25,7 @@
 #include "conf/verb.h"
 #include "train/eval.h"
 #include "train/optim.h"
+#include "train/plans.h"
 #include "train/probe.h"
 #include "train/section.h"
 #include "train/state.h"
@@ -27,7 +33,7 @@
 struct trace {
     const char *ckpt, *against, *out;
     struct cr_strs feed;
-    bool eval, eager, grad;
+    bool eval, predict, eager, as_run, grad;
     int64_t step;
     double rtol, atol;
 };
@@ -43,6 +49,14 @@ static const struct cr_opt trace_opts[] = {
                .text = "CKPT"),
     CR_BOOL_OR(struct trace, eval, false,
                "Compute as in evaluation, not as in training."),
+    CR_BOOL_OR(struct trace, predict, false,
+               "Compute as in prediction: as --eval, without the loss."),
+    CR_BOOL_OR(struct trace, as_run, false,
+               "Use the fused plan that train runs (with --eval: eval; with "
+               "--predict: predict). Of outputs and gradients it keeps the "
+               "network's output, the loss and, with --grad, parameter "
+               "gradients; --grad then separates gradients from updates, as "
+               "log.grad_norm does."),
     CR_BOOL_OR(struct trace, eager, false,
                "Compute op by op, with nothing fused or left out."),
     CR_BOOL_OR(struct trace, grad, false, "Write gradients too."),
@@ -79,7 +93,8 @@ struct trace_job {
     struct cr_net *net;
     struct cr_optim_use optim;
     struct cr_exec *exec;
-    bool loss;
+    bool apart;      /* updates come behind backward */
+    bool loss, rule; /* there is one: of updates, though none is done */
     int n;
     struct cr_tensor *tensor; /* what flowed */
 };
@@ -151,39 +166,67 @@ static bool trace_span(struct trace_job *t)
     return cr_optim_bind(t->diag, &t->optim, &run);
 }
 
+/* The plan that keeps all, or the one that a run has. */
+static bool trace_want(struct trace_job *t, struct cr_exec_want *to)
+{
+    const struct trace *o = t->o;
+    struct cr_train_section train;
+    struct cr_log_section log;
+
+    *to = (struct cr_exec_want){ .training = !o->eval && !o->predict,
+                                 .loss = t->loss,
+                                 .backward = o->grad || o->step > 0,
+                                 .update = o->step > 0,
+                                 .eager = o->eager,
+                                 .keep = true };
+    if (o->as_run && o->predict) {
+        *to = cr_plans_predict(t->probe.batch, true);
+    } else if (o->as_run && o->eval) {
+        *to = cr_plans_eval(t->config, false, o->eager);
+        to->loss = t->loss;
+    } else if (o->as_run) {
+        if (!cr_section_read(t->config, "train", &train) ||
+            !cr_section_read(t->config, "log", &log))
+            return false;
+        *to = cr_plans_train(o->grad || cr_plans_apart(&train, &log, &t->optim),
+                             o->eager);
+        to->update = t->rule;
+    }
+    to->batch = t->probe.batch;
+    return true;
+}
+
 static bool trace_build(struct trace_job *t)
 {
-    bool backward = t->o->grad || t->o->step > 0;
+    bool train = t->o->as_run && !t->o->eval && !t->o->predict;
+    bool backward = train || t->o->grad || t->o->step > 0;
     struct cr_net_want want = { .columns = t->probe.column,
                                 .n_columns = t->probe.n_columns,
                                 .batch = t->probe.batch,
                                 .seed = t->seed,
                                 .classes = t->probe.classes };
-    struct cr_exec_want plan = { .training = !t->o->eval,
-                                 .backward = backward,
-                                 .update = t->o->step > 0,
-                                 .eager = t->o->eager,
-                                 .keep = true,
-                                 .batch = t->probe.batch };
+    struct cr_exec_want plan;
     struct cr_load_report load;
 
-    t->loss = backward || (cr_section(t->config, "loss") &&
+    t->loss = backward || (!t->o->predict && cr_section(t->config, "loss") &&
                            cr_label_column(t->config, t->probe.column,
                                            t->probe.n_columns) >= 0);
-    want.loss = plan.loss = t->loss;
+    t->rule = t->o->step > 0 || (train && cr_section(t->config, "optimizer"));
+    want.loss = t->loss;
     t->net = cr_net_build(t->config, &want);
     if (!t->net)
         return false;
     /* a training checkpoint of ours has no slots that never move */
-    if (t->o->step > 0 &&
+    if (t->rule &&
         !cr_optim_rule(t->config, t->net,
                        !t->store || !cr_store_is_train(t->store), &t->optim))
         return false;
     if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
                  : !cr_load(t->config, t->net, NULL, &load))
         return false;
-    if (!trace_span(t) || !trace_done(t))
+    if (!trace_span(t) || !trace_done(t) || !trace_want(t, &plan))
         return false;
+    t->apart = plan.norm;
     t->exec = cr_net_exec(t->net, &plan);
     if (!t->exec || (!cr_probe_read(&t->probe)))
         return false;
@@ -203,17 +246,20 @@ static bool trace_compute(struct trace_job *t)
         return cr_exec_sound(t->exec, t->diag);
     }
     for (int64_t i = 0; i < t->o->step; i++) {
+        double lr;
+
         cr_exec_forward(t->exec, t->done + i + 1);
         if (!cr_exec_sound(t->exec, t->diag))
             return false;
-        if (!cr_exec_backward(t->exec, 1,
-                              cr_optim_lr(&t->optim, t->net,
-                                          t->done - t->left_out + i)))
+        lr = cr_optim_lr(&t->optim, t->net, t->done - t->left_out + i);
+        if (!cr_exec_backward(t->exec, 1, lr))
             return cr_exec_sound(t->exec, t->diag) &&
                    cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
                             "the gradient of the loss is not finite at step "
                             "%" PRId64,
                             t->done + i + 1);
+        if (t->apart)
+            cr_exec_update(t->exec, 1, lr);
     }
     return true;
 }
@@ -238,7 +284,9 @@ static struct cr_exec *trace_usual(struct trace_job *t)
                                  .keep = true,
                                  .batch = t->probe.batch };
 
-    return t->o->eager && t->o->grad ? cr_net_exec(t->net, &want) : NULL;
+    return t->o->eager && t->o->grad && !t->o->as_run
+               ? cr_net_exec(t->net, &want)
+               : NULL;
 }
 
 static bool trace_arrives(struct cr_exec *usual, const char *name)
@@ -471,9 +519,20 @@ static void trace_against(struct trace_job *t)
 
 static bool trace_usage(struct trace_job *t)
 {
-    if (t->o->eval && t->o->step > 0)
+    const struct trace *o = t->o;
+
+    if ((o->eval || o->predict) && o->step > 0)
         return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--step and --eval: an update belongs to training");
+                        "--step and --%s: an update belongs to training",
+                        o->eval ? "eval" : "predict");
+    if (o->eval && o->predict)
+        return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--eval and --predict exclude each other");
+    if (o->grad && (o->predict || (o->eval && o->as_run)))
+        return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--grad and --%s: %s computes no gradients",
+                        o->predict ? "predict" : "as-run --eval",
+                        o->predict ? "a prediction" : "an evaluation");
     return true;
 }
 
@@ -509,7 +568,9 @@ const struct cr_verb cr_verb_trace = {
             "Writes `output`, `output.CELL` for every named cell, `loss` "
             "where there is a loss and a label; with --grad also "
             "`grad.PARAM` and `grad.output.CELL`; with --step `param.NAME` "
-            "and `slot.NAME` after the updates. Without -o and --against a "
+            "and `slot.NAME` after the updates. --as-run traces the fused "
+            "plan of a run instead of one that keeps every value: it writes "
+            "`output`, `loss`, `grad.PARAM` and what --step adds. Without -o and --against a "
             "table is printed. The config may be a checkpoint of ours. "
             "Random numbers are those of update 1, or, with --step from a "
             "training checkpoint, those of the updates that come next.",

@@ -1,0 +1,82 @@
+#include "train/plans.h"
+
+#include <assert.h>
+#include <math.h>
+
+bool cr_plans_apart(const struct cr_train_section *train,
+                    const struct cr_log_section *log,
+                    const struct cr_optim_use *optim)
+{
+    return log->grad_norm || optim->scale.on || train->grad_accumulation > 1 ||
+           train->nan == CR_NAN_SKIP || !isnan(train->clip.norm) ||
+           !isnan(train->clip.value) || !isnan(train->clip.tensor_norm) ||
+           train->grad_noise.eta > 0;
+}
+
+struct cr_exec_want cr_plans_train(bool apart, bool eager)
+{
+    return (struct cr_exec_want){ .training = true,
+                                  .loss = true,
+                                  .backward = true,
+                                  .update = true,
+                                  .norm = apart,
+                                  .eager = eager };
+}
+
+struct cr_exec_want cr_plans_eval(const struct cr_config *config, bool metrics,
+                                  bool eager)
+{
+    return (struct cr_exec_want){ .loss = cr_section(config, "loss") != NULL,
+                                  .metrics = metrics,
+                                  .eager = eager };
+}
+
+struct cr_exec_want cr_plans_predict(int64_t batch, bool fixed)
+{
+    return (struct cr_exec_want){ .batch = batch, .fixed = fixed };
+}
+
+bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
+                   const struct cr_exec_want *want, struct cr_pipe *pipe)
+{
+    struct cr_exec_want one = *want;
+    int64_t samples = cr_pipe_samples(pipe), rest;
+    int scales = cr_pipe_scales(pipe), s, k;
+
+    plans->batch = cr_pipe_batch_size(pipe);
+    rest = samples - (cr_pipe_batches(pipe) - 1) * plans->batch;
+    for (s = 0; s < scales; s++)
+        for (k = 0; k < 2; k++) {
+            one.batch = k == 0 ? plans->batch : rest;
+            if (k == 0 ? samples < plans->batch
+                       : rest <= 0 || rest >= plans->batch)
+                continue;
+            if (s > 0)
+                one.columns = cr_pipe_scale(pipe, s);
+            plans->at[s][k] = cr_net_exec(net, &one);
+            if (!plans->at[s][k])
+                return false;
+        }
+    plans->full = plans->at[0][0];
+    plans->last = plans->at[0][1];
+    return true;
+}
+
+void cr_plans_free(struct cr_plans *plans)
+{
+    int s, k;
+
+    for (s = 0; s < CR_SCALES_MAX; s++)
+        for (k = 0; k < 2; k++)
+            cr_exec_free(plans->at[s][k]);
+    *plans = (struct cr_plans){ 0 };
+}
+
+struct cr_exec *cr_plans_for(const struct cr_plans *plans,
+                             const struct cr_batch *batch)
+{
+    struct cr_exec *exec = plans->at[batch->scale][batch->n != plans->batch];
+
+    assert(exec);
+    return exec;
+}

@@ -1,0 +1,210 @@
+# trace --as-run: the plans of train, eval and predict, which fuse and fold.
+# Every golden case goes through them in tests/cases/t_golden.c.
+bats_require_minimum_version 1.5.0
+load tensors
+
+setup() {
+    ROOT="$(realpath "$BATS_TEST_DIRNAME/../..")"
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    cat >net.yaml <<'END'
+cellrun: 1
+network:
+  conv: {Conv2d: {in_channels: 2, out_channels: 3, kernel_size: 3}}
+  bn: BatchNorm2d
+  relu: ReLU
+  flat: Flatten
+  out: {Dense: {out_channels: 2}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    reals x.npy '(4, 2, 5, 5)' 200
+    pack 'l<*' 0 1 1 0 | npy y.npy '<i4' '(4,)'
+    feed=(--feed x=x.npy --feed label=y.npy)
+}
+
+# reals FILE SHAPE COUNT; classes FILE SHAPE COUNT BELOW
+reals() {
+    perl -e 'print pack "f<*", map { sin(1 + 37 * $_) } 1 .. shift' "$3" |
+        npy "$1" '<f4' "$2"
+}
+classes() {
+    perl -e 'my ($n, $k) = @ARGV;
+        print pack "l<*", map { int(1e4 + 1e4 * sin(7 * $_)) % $k } 1 .. $n' \
+        "$3" "$4" | npy "$1" '<i4' "$2"
+}
+
+names() {
+    "$CELLRUN" ckpt ls "$1" | awk 'NR > 1 { print $1 }' | sort | xargs
+}
+
+# alike MODES ARGUMENT...: --as-run gives what the plan that keeps all gives,
+# in each mode; t for training, e for evaluation, p for prediction
+alike() {
+    local modes=$1 flags i
+    shift
+    for ((i = 0; i < ${#modes}; i++)); do
+        case ${modes:i:1} in
+        t) flags=(--grad --step) ;;
+        e) flags=(--eval) ;;
+        p) flags=(--predict) ;;
+        esac
+        "$CELLRUN" trace "$@" "${flags[@]}" --as-run -o run.npz || return
+        "$CELLRUN" trace "$@" "${flags[@]}" --against run.npz >said \
+            2>&1 || { cat said; return 1; }
+        grep -q '^differ: 0$' said || return
+        # updates of their own, where gradients need not stay apart
+        [ "${modes:i:1}" != t ] || {
+            "$CELLRUN" trace "$@" --step --as-run -o run.npz || return
+            "$CELLRUN" trace "$@" --step --against run.npz >said ||
+                { cat said; return 1; }
+        }
+    done
+}
+
+@test "output and loss; gradients and parameters for --grad and --step" {
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run -o o.npz
+    [ "$(names o.npz)" = "loss output" ]
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --eval -o o.npz
+    [ "$(names o.npz)" = "loss output" ]
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --predict -o o.npz
+    [ "$(names o.npz)" = "output" ]
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --grad -o o.npz
+    [ "$(names o.npz)" = "grad.bn.beta grad.bn.gamma grad.conv.weight grad.out.bias grad.out.weight loss output" ]
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --step -o o.npz
+    [[ "$(names o.npz)" == "loss output param.bn.beta "*" param.bn.moving_mean "*" slot.accum.out.weight "* ]]
+}
+
+@test "--predict gives every output, and no loss" {
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --predict -o o.npz
+    [ "$(names o.npz)" = "output output.bn output.conv output.flat output.out output.relu" ]
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --eval --against o.npz
+}
+
+@test "a plan that keeps all agrees: training, evaluation, prediction" {
+    alike tep net.yaml "${feed[@]}"
+    alike t net.yaml "${feed[@]}" 'log={grad_norm: true}'
+    alike tep net.yaml "${feed[@]}" --eager
+}
+
+@test "flags that exclude each other are told" {
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --eval --grad
+    [[ "$output" == *"--grad and --as-run --eval: an evaluation computes no gradients"* ]]
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --grad
+    [[ "$output" == *"--grad and --predict: "* ]]
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --step
+    [[ "$output" == *"--step and --predict: "* ]]
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --eval
+    [[ "$output" == *"--eval and --predict exclude each other"* ]]
+}
+
+@test "BatchNorm behind Dense on (N, L, in): an evaluation, as trace has it" {
+    cat >length.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {NumpySlicesDataset: {data: [l.npy, y.npy], column_names: [x, label]}}
+  eval: {NumpySlicesDataset: {data: [l.npy, y.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 4}, shuffle: false}
+network:
+  d: {Dense: {out_channels: $out}}
+  bn: BatchNorm1d
+  flat: Flatten
+  out: {Dense: {out_channels: 2}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+metrics: [loss]
+train: {epochs: 3}
+END
+    reals l.npy '(4, 3, 6)' 72
+    for out in 3 8; do
+        "$CELLRUN" train length.yaml -q -o "run$out" "vars={out: $out}" >said
+        "$CELLRUN" trace "run$out/ckpt/last" --eval --json >keep.json
+        want=$(jq '.[] | select(.name == "loss") | .mean' keep.json)
+        got=$(jq -s 'map(select(.split == "eval")) | last | .loss' \
+            "run$out/metrics.jsonl")
+        awk -v a="$got" -v b="$want" \
+            'BEGIN { d = a - b; exit !(d * d < 1e-12) }' ||
+            { echo "$out: $got, not $want"; return 1; }
+    done
+}
+
+@test "a weight that the network computes: each batch of predict its own" {
+    cat >own.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 2}, shuffle: false}
+network:
+  cells: {bn: BatchNorm2d, flat: Flatten, out: {Dense: {out_channels: 2}}}
+  construct: |
+    y = bn(conv2d(x, x[:, :, 1:4, 1:4]))
+    return out(flat(y))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train own.yaml -q -o run >said
+    "$CELLRUN" predict --ckpt run --probs --batch 2 x.npy >both
+    perl -e 'binmode STDIN; local $/; $_ = <STDIN>;
+        print substr $_, -2 * 50 * 4' <x.npy | npy second.npy '<f4' '(2, 2, 5, 5)'
+    "$CELLRUN" predict --ckpt run --probs --batch 2 second.npy >second
+    diff <(tail -2 both | cut -f 2-) <(cut -f 2- second)
+}
+
+@test "configs with data at hand" {
+    local name
+    alike tep "$ROOT/configs/digits.yaml"
+    alike tep "$ROOT/configs/plants.yaml"
+    alike tep "$ROOT/configs/two_losses.yaml"
+    for name in autodiff-joint autodiff class_loss-top class_loss contrastive \
+        dense-ones dense freeze hardest hook_backward hooks loss_building \
+        network pair stop_gradient; do
+        alike tep "$ROOT/configs/seeds/$name.yaml" || { echo "$name"; return 1; }
+    done
+    alike p "$ROOT/configs/seeds/box_select.yaml"
+}
+
+@test "configs whose data are not at hand, on batches that are fed" {
+    classes four.npy '(4,)' 4 4
+    classes tokens.npy '(4, 64)' 256 1000
+    alike tep "$ROOT/configs/encoder.yaml" --feed tokens=tokens.npy \
+        --feed label=four.npy
+    reals seq.npy '(4, 50, 64)' 12800
+    alike tep "$ROOT/configs/lstm.yaml" --feed x=seq.npy --feed label=four.npy
+    reals small.npy '(4, 1, 28, 28)' 3136
+    alike tep "$ROOT/configs/mnist.yaml" --feed image=small.npy \
+        --feed label=four.npy
+    reals larger.npy '(4, 1, 32, 32)' 4096
+    alike tep "$ROOT/configs/lenet.yaml" --feed image=larger.npy \
+        --feed label=four.npy
+    reals colour.npy '(2, 3, 16, 16)' 1536
+    classes two.npy '(2,)' 2 4
+    # no data set tells how long an epoch of the schedule is
+    local rate='optimizer={Momentum: {learning_rate: 0.1, momentum: 0.9}}'
+    st w.safetensors classifier.bias:5
+    alike tep "$ROOT/configs/resnet20.yaml" "$rate" --feed image=colour.npy \
+        --feed label=two.npy
+    # ResNet-18; its weights are many
+    alike e "$ROOT/configs/flowers.yaml" "$rate" --feed image=colour.npy \
+        --feed label=two.npy \
+        "load={ckpt: $PWD/w.safetensors, skip: [], rename: [], strict: false}"
+    seq 1 400 | tr -s '\n' ' ' >text.txt
+    alike tep "$ROOT/configs/charlm.yaml" 'vars={d: 24, heads: 2, depth: 2, length: 32}' \
+        "dataset={train: {CharSequenceDataset: {files: $PWD/text.txt, seq_len: 32}}}" \
+        'datapipe={batch: {batch_size: 4}}'
+}
+
+@test "configs of cells with a way back of their own" {
+    reals a.npy '(5, 4)' 20
+    alike p "$ROOT/configs/seeds/branch.yaml" --feed x=a.npy
+    reals b.npy '(2, 2, 2, 3)' 24
+    alike tep "$ROOT/configs/seeds/dropout2d.yaml" --feed x=b.npy
+    reals c.npy '(2, 1)' 2
+    alike tep "$ROOT/configs/seeds/net_with_param.yaml" --feed x=c.npy
+    reals d.npy '(2, 3)' 6
+    alike tep "$ROOT/configs/seeds/threshold.yaml" --feed x=d.npy
+    reals e.npy '(2, 16, 32, 32)' 32768
+    alike p "$ROOT/configs/seeds/my_net.yaml" --feed x=e.npy
+    reals f.npy '(1, 120, 12, 12)' 17280
+    alike p "$ROOT/configs/seeds/my_cell.yaml" --feed x=f.npy
+}
