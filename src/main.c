@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mapping.h"
 #include "conf/verb.h"
 
 enum { STATUS_PIPE = 141 }; /* what the shell says of SIGPIPE */
@@ -71,6 +72,7 @@ int main(int argc, char **argv)
 
     main_streams();
     status = cr_cli_read(&cli, argc, argv) ? cli.verb->run(&cli) : 2;
+    cr_mapping_check(&diag); /* data read without a pipe */
     how = (struct cr_show){ .json = cli.json, .color = cli.color };
     cr_diag_print(&diag, stderr, how);
     if (status == 0)

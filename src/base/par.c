@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/mapping.h"
 
 #define PAR_MAX 256
 #define PAR_SPINS 4000 /* some 50 us of pauses before sleeping */
@@ -215,7 +216,7 @@ void cr_par_start(int threads)
         threads = PAR_MAX;
     /* more threads than processors: who spins keeps others from working */
     pool.spins = threads > cr_par_cpus() ? 1 : PAR_SPINS;
-    sigfillset(&all);
+    cr_signals_blockable(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
     for (i = 1; i < threads; i++) {
         atomic_store(&pool.seat[i].offer, CLOSED);

@@ -1,13 +1,13 @@
 #include "data/array.h"
 
 #include "base/gz.h"
+#include "base/mapping.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,8 +19,8 @@ struct cr_bytes {
     int fd;
     bool packed;
     size_t length;          /* of the file, packed or not */
-    unsigned char *all;     /* mapped, or malloc when packed */
-    size_t size;
+    unsigned char *own;     /* unpacked or read; malloc */
+    struct cr_mapping *mapping;
 };
 
 static bool refuse(struct cr_diag *diag, const char *path, const char *why)
@@ -126,11 +126,8 @@ static bool unpack(struct cr_bytes *b, struct cr_diag *diag, size_t size)
     unsigned char more;
     int64_t n, rest = 0;
 
-    b->all = malloc(size > 0 ? size : 1);
-    if (!b->all)
-        cr_out_of_memory(size);
     gz = cr_gz_open(b->fd);
-    n = cr_gz_read(gz, b->all, size, &why);
+    n = cr_gz_read(gz, b->own, size, &why);
     if (n == (int64_t)size)
         rest = cr_gz_read(gz, &more, 1, &why);
     cr_gz_close(gz);
@@ -146,29 +143,49 @@ static bool unpack(struct cr_bytes *b, struct cr_diag *diag, size_t size)
     return true;
 }
 
+static bool read_plain(struct cr_bytes *b, struct cr_diag *diag, size_t size)
+{
+    ssize_t n = read_at_start(b->fd, b->own, size);
+
+    if (n < 0)
+        return refuse(diag, b->path, strerror(errno));
+    if ((size_t)n < size)
+        return refuse(diag, b->path, "it became shorter while it was read");
+    return true;
+}
+
+const unsigned char *cr_bytes_copy(struct cr_bytes *b, struct cr_diag *diag,
+                                   size_t size)
+{
+    if (b->own)
+        return b->own;
+    if (!cr_bytes_fit(b, diag, size))
+        return NULL;
+    b->own = malloc(size > 0 ? size : 1);
+    if (!b->own)
+        cr_out_of_memory(size);
+    if (b->packed ? unpack(b, diag, size) : read_plain(b, diag, size))
+        return b->own;
+    free(b->own);
+    b->own = NULL;
+    return NULL;
+}
+
 const unsigned char *cr_bytes_all(struct cr_bytes *b, struct cr_diag *diag,
                                   size_t size)
 {
-    if (b->all)
-        return b->all;
-    if (!cr_bytes_fit(b, diag, size))
-        return NULL;
-    b->size = size;
-    if (b->packed) {
-        if (unpack(b, diag, size))
-            return b->all;
-        free(b->all);
-        b->all = NULL;
-        return NULL;
+    if (b->packed || size == 0)
+        return cr_bytes_copy(b, diag, size);
+    if (!b->mapping) {
+        if (!cr_bytes_fit(b, diag, size))
+            return NULL;
+        b->mapping = cr_mapping_open(b->fd, size, b->path);
+        if (!b->mapping) {
+            refuse(diag, b->path, strerror(errno));
+            return NULL;
+        }
     }
-    if (size == 0)
-        return (const unsigned char *)"";
-    b->all = mmap(NULL, size, PROT_READ, MAP_PRIVATE, b->fd, 0);
-    if (b->all == MAP_FAILED) {
-        b->all = NULL;
-        refuse(diag, b->path, strerror(errno));
-    }
-    return b->all;
+    return cr_mapping_bytes(b->mapping);
 }
 
 size_t cr_bytes_length(const struct cr_bytes *b)
@@ -183,10 +200,9 @@ const char *cr_bytes_path(const struct cr_bytes *b)
 
 void cr_bytes_close(struct cr_bytes *b)
 {
-    if (b->all && b->packed)
-        free(b->all);
-    else if (b->all)
-        munmap(b->all, b->size);
+    free(b->own);
+    if (b->mapping)
+        cr_mapping_close(b->mapping);
     close(b->fd);
 }
 

@@ -21,6 +21,10 @@ struct cr_bytes *cr_bytes_open(struct cr_arena *arena, struct cr_diag *diag,
  * their own. Called again it gives the same. NULL after reporting. */
 const unsigned char *cr_bytes_all(struct cr_bytes *bytes,
                                   struct cr_diag *diag, size_t size);
+/* The same in memory of its own, which nobody else can change: for a file
+ * that is looked at more than once. */
+const unsigned char *cr_bytes_copy(struct cr_bytes *bytes,
+                                   struct cr_diag *diag, size_t size);
 /* For plain files: whether the length is `size`, reported if not. Packed
  * ones are checked when they are unpacked. */
 bool cr_bytes_fit(struct cr_bytes *bytes, struct cr_diag *diag, size_t size);

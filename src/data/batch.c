@@ -1,5 +1,6 @@
 #include "data/piping.h"
 
+#include "base/mapping.h"
 #include "base/par.h"
 
 #include <string.h>
@@ -262,6 +263,7 @@ const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
     if (p->index >= p->batches) {
         p->epoch++;
         p->index = 0;
+        cr_mapping_check_sizes(diag);
         return NULL;
     }
     if (!cr_pipe_prepare(p, diag))
@@ -271,7 +273,8 @@ const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
         cr_workers_seek(p->workers, p->epoch * p->batches + p->index);
     }
     b = p->workers ? cr_workers_next(p->workers, diag) : next_alone(p, diag);
-    if (b)
-        p->index++;
+    if (!b || !cr_mapping_check(diag))
+        return NULL;
+    p->index++;
     return b;
 }

@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/gz.h"
+#include "base/mapping.h"
 #include "base/str.h"
 
 #define MAGIC "CRSHELF1"
@@ -45,6 +45,7 @@ static uint64_t get64(const unsigned char *x)
 enum { UNSEEN, GOOD, BAD };
 
 struct cr_shelf {
+    struct cr_mapping *mapping;
     const unsigned char *map, *table;
     size_t size;
     int64_t count;
@@ -75,16 +76,15 @@ struct cr_shelf *cr_shelf_open(struct cr_arena *arena, const char *path,
     struct cr_shelf *s = CR_NEW(arena, struct cr_shelf);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
-    void *map = MAP_FAILED;
 
     if (fd < 0)
         return NULL;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        s->mapping = cr_mapping_open(fd, (size_t)st.st_size, path);
     close(fd);
-    if (map == MAP_FAILED)
+    if (!s->mapping)
         return NULL;
-    s->map = map;
+    s->map = cr_mapping_bytes(s->mapping);
     s->size = (size_t)st.st_size;
     s->count = count;
     if (shelf_is_whole(s, key)) {
@@ -97,7 +97,7 @@ struct cr_shelf *cr_shelf_open(struct cr_arena *arena, const char *path,
 
 void cr_shelf_close(struct cr_shelf *s)
 {
-    munmap((void *)(uintptr_t)s->map, s->size);
+    cr_mapping_close(s->mapping);
 }
 
 bool cr_shelf_lacks(const struct cr_shelf *s, int64_t i)

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/mapping.h"
 #include "base/par.h"
 
 enum state { FREE, BUSY, READY, FAILED };
@@ -105,7 +106,7 @@ struct cr_workers *cr_workers_start(struct cr_arena *arena,
     pthread_cond_init(&w->done, NULL);
     for (i = 0; i < w->want.slots; i++)
         w->slots[i].diag.arena = &w->slots[i].arena;
-    sigfillset(&all);
+    cr_signals_blockable(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
     for (i = 0; i < want->threads; i++) {
         struct worker *me = malloc(sizeof *me);

@@ -158,7 +158,7 @@ static struct cr_file *png_open(struct cr_arena *arena, struct cr_diag *diag,
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
                  "the file has more than 256 MiB");
     else
-        f->data = cr_bytes_all(f->bytes, diag, f->size);
+        f->data = cr_bytes_copy(f->bytes, diag, f->size);
     if (f->data && png_run(f, diag)) {
         *spec = f->spec;
         return f;

@@ -1,0 +1,37 @@
+/*
+ * Files mapped for reading, as large data are: pages come from the disk when
+ * they are touched, and processes share them.
+ *
+ * Whoever cuts such a file takes pages away: reading one raises SIGBUS. The
+ * handler here puts zeros in their place and remembers the mapping as
+ * damaged, so that the thread goes on and no state is torn; whoever uses the
+ * data asks cr_mapping_check before the data count. A signal for any other
+ * address ends the process as always.
+ */
+#ifndef CR_BASE_MAPPING_H
+#define CR_BASE_MAPPING_H
+
+#include "base/diag.h"
+
+#include <signal.h>
+
+struct cr_mapping;
+
+/* Maps `size` > 0 bytes of the file; the descriptor may be closed afterwards.
+ * NULL: errno says why. Thread safe, as all of this. */
+struct cr_mapping *cr_mapping_open(int fd, size_t size, const char *path);
+const unsigned char *cr_mapping_bytes(const struct cr_mapping *mapping);
+void cr_mapping_close(struct cr_mapping *mapping);
+
+/* False after reporting that a page of a mapped file was gone. Mappings that
+ * are closed by now count too. */
+bool cr_mapping_check(struct cr_diag *diag);
+/* The same, and asks the system whether open files are still as long as they
+ * were: a cut within the last page raises no signal. */
+bool cr_mapping_check_sizes(struct cr_diag *diag);
+
+/* Fills *set with all signals that a thread may block: not the one that a
+ * page of a mapping raises, which would kill the process if it were blocked. */
+void cr_signals_blockable(sigset_t *set);
+
+#endif
