@@ -234,6 +234,75 @@ def pool(net, v, shape):
             [shape[0]] + [p[2] for p in places])
 
 
+def transposed(net, v, shape):
+    r = net.r
+    c = shape[0]
+    group = r.choice([1, 1, c])
+    out = group * r.randint(1, 4)
+    k, stride = [r.randint(1, 4) for _ in 'hw'], [r.randint(1, 3) for _ in 'hw']
+    pad = [r.randint(0, kk // 2) for kk in k]
+    extra = [r.randint(0, s - 1) for s in stride]
+    sizes = [(n - 1) * s - 2 * q + kk + x for n, s, q, kk, x in
+             zip(shape[1:], stride, pad, k, extra)]
+    if min(sizes) < 1 or max(sizes) > 24:
+        return v, shape
+    m = net.cell('Conv2dTranspose', in_channels=c, out_channels=out,
+                 kernel_size=k, stride=stride, pad_mode='pad', group=group,
+                 padding=[pad[0], pad[0], pad[1], pad[1]],
+                 output_padding=extra, has_bias=True)
+    return (net.line('%s(%s)' % (m, v), lambda e, P, t, s, v=v:
+                     F.conv_transpose2d(e[v], P[m + '.weight'], P[m + '.bias'],
+                                        stride, pad, extra, group)),
+            [out] + sizes)
+
+
+def adaptive(net, v, shape):
+    to = [net.r.randint(1, n) for n in shape[1:]]
+    m = net.cell('AdaptiveAvgPool2d', output_size=to)
+    return (net.line('%s(%s)' % (m, v), lambda e, P, t, s, v=v:
+                     F.adaptive_avg_pool2d(e[v], to)), shape[:1] + to)
+
+
+def instance_norm(net, v, channels):
+    m = net.cell('InstanceNorm2d', num_features=channels)
+    net.fixed += [m + '.moving_mean', m + '.moving_variance']
+    return net.line('%s(%s)' % (m, v), lambda e, P, t, s, v=v: F.instance_norm(
+        e[v], weight=P[m + '.gamma'], bias=P[m + '.beta'], eps=1e-5))
+
+
+def prelu(net, v, channels):
+    m = net.cell('PReLU', channel=channels)
+    return net.line('%s(%s)' % (m, v), lambda e, P, t, s, v=v: F.prelu(
+        e[v], P[m + '.w']))
+
+
+def encoder(net, v, n):
+    r = net.r
+    heads = r.choice([h for h in (1, 2, 3, 4) if n % h == 0])
+    first, gelu = r.random() < 0.5, r.random() < 0.3
+    m = net.cell('TransformerEncoderLayer', d_model=n, nhead=heads,
+                 dim_feedforward=r.randint(2, 16), dropout=0.0,
+                 batch_first=True, norm_first=first,
+                 activation='gelu' if gelu else 'relu')
+
+    def run(e, P, t, s):
+        def norm(x, k):
+            return F.layer_norm(x, (n,), P[m + k + '.gamma'],
+                                P[m + k + '.beta'], 1e-5)
+
+        def forth(x):
+            h = F.linear(x, P[m + '.dense1.weight'], P[m + '.dense1.bias'])
+            h = F.gelu(h) if gelu else torch.relu(h)
+            return F.linear(h, P[m + '.dense2.weight'], P[m + '.dense2.bias'])
+        x = e[v]
+        if first:
+            x = x + attend(norm(x, '.norm1'), P, m + '.self_attn', heads)
+            return x + forth(norm(x, '.norm2'))
+        x = norm(x + attend(x, P, m + '.self_attn', heads), '.norm1')
+        return norm(x + forth(x), '.norm2')
+    return net.line('%s(%s)' % (m, v), run)
+
+
 def recurrent(net, v, n_in):
     r = net.r
     type = r.choice(['LSTM', 'GRU', 'RNN'])
@@ -267,25 +336,25 @@ def recurrent(net, v, n_in):
     return name, hidden * (2 if both else 1)
 
 
+def attend(x, P, name, heads):
+    b, l, n = x.shape
+    q, k, u = F.linear(x, P[name + '.in_proj_weight'],
+                       P[name + '.in_proj_bias']).split(n, -1)
+    q, k, u = [z.view(b, l, heads, n // heads).transpose(1, 2)
+               for z in (q, k, u)]
+    a = F.softmax(q @ k.transpose(-1, -2) / math.sqrt(n // heads), -1)
+    y = (a @ u).transpose(1, 2).reshape(b, l, n)
+    return F.linear(y, P[name + '.out_proj.weight'], P[name + '.out_proj.bias'])
+
+
 def attention(net, v, n):
     heads = net.r.choice([h for h in (1, 2, 3, 4) if n % h == 0])
     m = net.cell('MultiheadAttention', embed_dim=n, num_heads=heads,
                  batch_first=True)
-
-    def run(e, P, t, s):
-        x = e[v]
-        b, l, _ = x.shape
-        q, k, u = F.linear(x, P[m + '.in_proj_weight'],
-                           P[m + '.in_proj_bias']).split(n, -1)
-        q, k, u = [z.view(b, l, heads, n // heads).transpose(1, 2)
-                   for z in (q, k, u)]
-        a = F.softmax(q @ k.transpose(-1, -2) / math.sqrt(n // heads), -1)
-        y = (a @ u).transpose(1, 2).reshape(b, l, n)
-        return F.linear(y, P[m + '.out_proj.weight'], P[m + '.out_proj.bias'])
     name = 'v%d' % net.n
     net.n += 1
     net.lines.append('    %s, _ = %s(%s, %s, %s)' % (name, m, v, v, v))
-    net.run.append((name, run))
+    net.run.append((name, lambda e, P, t, s: attend(e[v], P, m, heads)))
     return name
 
 
@@ -321,8 +390,16 @@ def vectors(net, v, n):
 def images(net, v, shape):
     r = net.r
     for _ in range(r.randint(1, 5)):
-        k = r.randrange(8)
-        if k <= 2:
+        k = r.randrange(12)
+        if k == 8:
+            v, shape = transposed(net, v, shape)
+        elif k == 9:
+            v, shape = adaptive(net, v, shape)
+        elif k == 10:
+            v = instance_norm(net, v, shape[0])
+        elif k == 11:
+            v = prelu(net, v, r.choice([1, shape[0]]))
+        elif k <= 2:
             v, shape = conv(net, v, shape, 2)
             if r.random() < 0.5:
                 v = batch_norm(net, v, shape[0], 'BatchNorm2d')
@@ -374,6 +451,8 @@ def sequences(net, v, length, n):
             v = text(net, v, 3)
         elif k == 6:
             v, (length, n) = conv(net, v, [length, n], 1)
+        elif k == 7:
+            v = encoder(net, v, n)
     if r.random() < 0.5:
         return net.line('mean(%s, axis=1)' % v, lambda e, P, t, s, v=v:
                         e[v].mean(1)), n
@@ -439,13 +518,13 @@ def schedule_of(r, lr, updates):
 class Optimizer:
     """MindSpore's rules, for a dict of parameters."""
 
-    def __init__(self, r, updates):
+    def __init__(self, r, updates, cells):
         self.slot = {}
         lr = 10 ** r.uniform(-3, -1)
         k = self.kind = r.choice(['SGD', 'SGD', 'Momentum', 'Adam', 'Adam',
                                   'AdamWeightDecay', 'RMSProp', 'Adagrad',
-                                  'AdaMax'])
-        if k not in ('SGD', 'Momentum'):
+                                  'AdaMax', 'Adadelta', 'Lamb'])
+        if k not in ('SGD', 'Momentum', 'Adadelta'):
             lr /= 10
         lr = float('%.3g' % lr)
         text, self.lr = schedule_of(r, lr, updates)
@@ -473,6 +552,15 @@ class Optimizer:
             self.centered = r.random() < 0.3
             if self.centered:
                 a['centered'] = True
+        self.group = None
+        if r.random() < 0.25:
+            some = r.sample(cells, r.randint(1, len(cells)))
+            self.group = (some, float('%.3g' % (lr / 3)),
+                          r.choice([0.0, 0.02]))
+            a['group_params'] = [{
+                'params': ['%s.*' % c for c in some],
+                'learning_rate': self.group[1],
+                'weight_decay': self.group[2]}]
         self.text = {k: a}
 
     def step(self, P, G, t):
@@ -481,11 +569,15 @@ class Optimizer:
             w = P[name]
             s = self.slot.setdefault(name, {})
             decays = 'beta' not in name and 'gamma' not in name
-            if self.wd and decays and self.kind != 'AdamWeightDecay':
-                g = g + self.wd * w
-            P[name] = self.rule(w, g, s, lr, t, decays)
+            rate = lr
+            wd = self.wd if decays else 0
+            if self.group and name.split('.')[0] in self.group[0]:
+                rate, wd = self.group[1], self.group[2]
+            if self.kind not in ('AdamWeightDecay', 'Lamb'):
+                g = g + wd * w
+            P[name] = self.rule(w, g, s, rate, t, wd)
 
-    def rule(self, w, g, s, lr, t, decays):
+    def rule(self, w, g, s, lr, t, wd):
         k = self.kind
         z = torch.zeros_like(w)
         if k == 'SGD':
@@ -502,8 +594,22 @@ class Optimizer:
             if k == 'Adam':
                 a = lr * math.sqrt(1 - 0.999 ** t) / (1 - 0.9 ** t)
                 return w - a * s['m'] / (s['v'].sqrt() + 1e-8)
-            wd = self.wd if decays else 0
             return w - lr * (s['m'] / (s['v'].sqrt() + 1e-6) + wd * w)
+        if k == 'Adadelta':
+            s['s'] = 0.9 * s.get('s', z) + 0.1 * g * g
+            a = s.get('a', z)
+            u = g * (a + 1e-6).sqrt() / (s['s'] + 1e-6).sqrt()
+            s['a'] = 0.9 * a + 0.1 * u * u
+            return w - lr * u
+        if k == 'Lamb':
+            s['m'] = 0.9 * s.get('m', z) + 0.1 * g
+            s['v'] = 0.999 * s.get('v', z) + 0.001 * g * g
+            m, v = s['m'] / (1 - 0.9 ** t), s['v'] / (1 - 0.999 ** t)
+            u = m / (v.sqrt() + 1e-6) + wd * w
+            # MindSpore's epsilon stands inside this root
+            a = float(w.norm())
+            b = float((m / (v + 1e-6).sqrt() + wd * w).norm())
+            return w - lr * (min(a / b, 10) if a > 0 and b > 0 else 1) * u
         if k == 'AdaMax':
             s['m'] = 0.9 * s.get('m', z) + 0.1 * g
             s['v'] = torch.maximum(0.999 * s.get('v', z), g.abs())
@@ -565,12 +671,14 @@ class Case:
         self.target = target
         self.micro = r.choice([1, 1, 1, 2, 3])
         self.updates = r.randint(1, 8)
-        self.optim = Optimizer(r, self.updates)
         self.clip = r.choice([None, None, round(r.uniform(0.05, 2), 2)])
         cells = [c.split(':')[0].strip() for c in net.cells
                  if not any(c.split('{')[1].startswith(a + ':') for a in
-                            [*ACTS, 'MaxPool2d', 'AvgPool2d'])
+                            [*ACTS, 'MaxPool2d', 'AvgPool2d',
+                             'AdaptiveAvgPool2d'])
                  and '"affine": false' not in c]
+        self.optim = Optimizer(r, self.updates, cells)
+        self.ema = r.choice([0, 0, 0, 0.9])
         self.frozen = r.sample(cells, r.randint(1, max(1, len(cells) // 2))) \
             if r.random() < 0.3 else []
         self.rng = rng
@@ -591,8 +699,10 @@ class Case:
                   'metrics: [%sloss]' % (
                       'accuracy, ' if self.target == 'class' else ''),
                   'checkpoint: {best: {metric: loss}}',
-                  'train: {steps: %d%s%s}' % (
+                  'eval: {use_ema: %s}' % ('true' if self.ema else 'false'),
+                  'train: {steps: %d%s%s%s}' % (
                       self.updates,
+                      ', ema: {decay: %g}' % self.ema if self.ema else '',
                       ', grad_accumulation: %d' % self.micro
                       if self.micro > 1 else '',
                       ', clip: {norm: %g}' % self.clip if self.clip else '')]
@@ -610,6 +720,7 @@ class Case:
                  and n not in self.net.fixed]
         batches = self.batches('train', real)
         self.optim.slot = {}
+        E = dict(P)
         at = 0
         for t in range(1, self.updates + 1):
             G = {}
@@ -632,6 +743,12 @@ class Case:
                 G = {n: g * self.clip / max(norm, self.clip)
                      for n, g in G.items()}
             self.optim.step(P, G, t)
+            d = self.ema * (1 - math.exp(-t / 2000))
+            E = {n: d * E[n] + (1 - d) * P[n] for n in P}
+        T = dict(P)
+        if self.ema:
+            T.update({'cellrun.ema.' + n: v for n, v in E.items()})
+            P = E
         means, right, out = [], 0, []
         with torch.no_grad():
             for x, y in self.batches('eval', real):
@@ -640,7 +757,7 @@ class Case:
                 out.append(o)
                 if self.target == 'class':
                     right += int((o.argmax(1) == y).sum())
-        return ({n: v.numpy() for n, v in P.items()}, float(np.mean(means)),
+        return ({n: v.numpy() for n, v in T.items()}, float(np.mean(means)),
                 right / len(self.data['eval'][0]), torch.cat(out))
 
     def batches(self, split, real):
@@ -708,7 +825,7 @@ def cellrun(case, params):
     save_file(init, 'init.safetensors')
     tell('train', 'net.yaml', '-q', '-o', 'run')
     kept = load_file('run/ckpt/last.safetensors')
-    got = {'params': {n: kept[n] for n in init}}
+    got = {'params': kept}
     scores = json.loads(tell('eval', '--ckpt', 'run/ckpt/last.safetensors',
                              '--json'))
     got['loss'] = scores['loss']
