@@ -56,6 +56,7 @@ src    := $(sort $(wildcard src/*.c src/*/*.c))
 obj    := $(src:%.c=$(BUILD)/%.o)
 parts  := $(filter-out $(BUILD)/src/main.o,$(obj))
 units  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/t_*.c)))
+kernels = $(filter $(BUILD)/tests/unit/t_kernels_%,$(units))
 cases  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/cases/t_*.c)))
 fuzzes := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 clis   := $(sort $(wildcard tests/cli/*.bats))
@@ -74,7 +75,8 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .SUFFIXES:
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-asan check-double check-plainblas \
-        check-valgrind fuzz fuzzers soak soak-random soak-peer bench \
+        check-valgrind fuzz fuzzers soak soak-random soak-peer \
+        soak-kernels bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
         help format compile_commands.json FORCE
@@ -203,6 +205,12 @@ soak-peer: all
 	CELLRUN="$(abspath $(BUILD))/cellrun" $(VENV)/bin/python \
 	    tests/soak/peer.py
 
+# N settings of each kernel from number SEED on, on each implementation.
+soak-kernels: $(kernels)
+	for t in $(kernels); do \
+	    KERNELS_N=$(or $(N),5000) KERNELS_SEED=$(or $(SEED),2) $$t || exit 1; \
+	done
+
 ## ---- Speed
 
 bench: all
@@ -300,6 +308,7 @@ help:
 	@echo 'make soak       kill a run N (200) times and resume it'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'
 	@echo 'make soak-peer    N (200) random networks against PyTorch; VENV=dir'
+	@echo 'make soak-kernels  N (5000) settings of each kernel from SEED (2) on'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
 	@echo 'make man        manual pages into $(BUILD)/man'
 	@echo 'make install    prefix=$(prefix) DESTDIR='

@@ -727,7 +727,7 @@ static void places_range(void *ctx, int64_t from, int64_t to)
     int64_t i;
 
     for (i = from; i < to; i++) {
-        int64_t o = i % r->out;
+        int64_t o = (r->p->last ? i / r->p->c : i) % r->out;
         struct place a = place_of(r->p, o / (w[1].out * w[2].out),
                                   o / w[2].out % w[1].out, o % w[2].out);
 

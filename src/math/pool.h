@@ -35,7 +35,7 @@ size_t cr_pool_index(const struct cr_pool *p);
  * padding as a whole -infinity. */
 void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
                  void *at);
-/* The same index within the sample's channel: h W + w. */
+/* The same index within the sample's channel, h W + w, in the order of y. */
 void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to);
 /* dx = (add ? dx : 0) + dy where the maximum was; 0 where mask <= 0. */
 void cr_pool_max_back(const struct cr_pool *p, const cr_real *dy,

@@ -1,5 +1,6 @@
 /* Convolutions with random settings: each way to compute them (planar, direct,
- * by products), on each implementation, against the plain loop in double. */
+ * by products), on each implementation, against the plain loop in double; and
+ * the same bytes for any number of threads. */
 #include "math/conv.h"
 
 #include "kernels.h"
@@ -44,6 +45,7 @@ static const struct way ways[] = {
 };
 
 static int way;
+static double least; /* multiply-adds of a setting */
 
 /* ---- settings ---- */
 
@@ -106,7 +108,8 @@ static struct cr_conv draw_conv(void)
         draw_axis(&c, 0, !deep);
         draw_axis(&c, 1, flat);
         draw_axis(&c, 2, false);
-    } while (size3(c.out) == 0 || macs(&c) > (draw_one_in(8) ? 1e6 : 1e5) ||
+    } while (size3(c.out) == 0 || macs(&c) < least ||
+             macs(&c) > (least > 0 || draw_one_in(8) ? 1e6 : 1e5) ||
              !ways[way].takes(&c));
     return c;
 }
@@ -365,6 +368,43 @@ static enum verdict bias(void)
     return RIGHT;
 }
 
+/* All three with so many threads, one behind the other in `to`. */
+static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
+                   const cr_real *w, const cr_real *dy, cr_real *to)
+{
+    struct cr_conv_end none = { 0 };
+    cr_real *dx = to + c->n * c->co * size3(c->out);
+    void *scratch;
+
+    cr_par_start(threads);
+    scratch = scratch_new(c);
+    ways[way].forward(c, x, w, &none, to, scratch);
+    ways[way].input(c, dy, w, &none, dx, scratch);
+    ways[way].weight(c, x, dy, 1, false, dx + c->n * c->ci * size3(c->in),
+                     scratch);
+}
+
+static enum verdict threads(void)
+{
+    struct cr_conv c = (least = 150000, draw_conv()); /* less is not split */
+    int64_t nx = c.n * c.ci * size3(c.in), ny = c.n * c.co * size3(c.out);
+    int64_t nw = c.co * (c.ci / c.group) * size3(c.kernel), n = nx + ny + nw;
+    cr_real *x, *w, *dy, *one, *more;
+
+    least = 0;
+    tell(&c, "threads");
+    x = numbers_new(nx);
+    w = numbers_new(nw);
+    dy = numbers_new(ny);
+    one = numbers_undefined(n);
+    more = numbers_undefined(n);
+    all_of(&c, 1, x, w, dy, one);
+    all_of(&c, 3, x, w, dy, more);
+    return bytes_same("all with 3 threads", more, one, (size_t)n * sizeof *one)
+               ? RIGHT
+               : WRONG;
+}
+
 static void compare(int w, int implementation)
 {
     char name[100];
@@ -393,6 +433,8 @@ int main(void)
         }
         compare(PRODUCTS, i);
         compare(CHOSEN, i);
+        if (i < OWN)
+            kernel_compare("convolution, in threads", i, threads);
         kernel_compare("gradient of the bias", i, bias);
     }
     cr_par_stop();
