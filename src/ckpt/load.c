@@ -228,6 +228,7 @@ static void load_match(struct cr_load_job *job, struct cr_net *net,
 {
     struct cr_param *param = cr_net_params(net, &job->n_targets);
 
+    job->net = net;
     job->target = CR_NEWS(job->arena, struct cr_load_target, job->n_targets);
     for (int i = 0; i < job->n_targets; i++) {
         struct cr_load_target *t = &job->target[i];
@@ -416,14 +417,10 @@ static bool load_is_our_state(const struct cr_load_job *job, const char *name)
 {
     if (cr_starts(name, "cellrun.") || strcmp(name, "global_step") == 0)
         return true;
-    for (int i = 0; i < job->n_targets; i++) {
-        const char *param = job->target[i].param->name;
-        size_t n = strlen(name), of = strlen(param);
-
-        if (n > of && strcmp(name + n - of, param) == 0 &&
-            (name[n - of - 1] == '_' || strchr(name, '.') == name + n - of - 1))
+    for (const char *p = name; *p; p++)
+        if ((*p == '_' || p == strchr(name, '.')) &&
+            cr_net_param(job->net, p + 1))
             return true;
-    }
     return false;
 }
 

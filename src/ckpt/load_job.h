@@ -39,6 +39,7 @@ struct cr_load_job {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_store *store;
+    const struct cr_net *net; /* whose parameters the targets are */
     struct cr_load_target *target;
     struct cr_load_source *source, **by_name;
     struct cr_load_rule *rule;

@@ -147,12 +147,9 @@ static bool take_params(struct maker *k, const struct cr_script *e,
         const char *full = cr_path_of(net->arena, k->b->path, map->keys[i]);
         struct cr_val *v;
 
-        for (p = 0; p < net->n_params; p++)
-            if (strcmp(net->params[p].name, full) == 0)
-                break;
-        v = p < net->n_params && p < net->graph->room_params
-                ? net->graph->params[p]
-                : NULL;
+        p = cr_name_map_get(&net->param_names, full);
+        v = p >= 0 && p < net->graph->room_params ? net->graph->params[p]
+                                                  : NULL;
         if (!v)
             return cr_maker_fail(&k->m, a ? a : e,
                                  cr_strf(net->arena,

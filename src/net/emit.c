@@ -231,12 +231,13 @@ static struct cr_val *param_shared(struct cr_build *b,
 {
     struct cr_net *net = b->net;
     const char *name = target->kind == CR_NODE_STR ? target->text : "?";
-    const char **names = CR_NEWS(net->arena, const char *, net->n_params + 1);
+    const char **names;
     int i, found = cr_name_map_get(&net->param_names, name);
 
     b->pos = target->pos;
     b->shared++;
     if (found < 0) {
+        names = CR_NEWS(net->arena, const char *, net->n_params + 1);
         for (i = 0; i < net->n_params; i++)
             names[i] = net->params[i].name;
         cr_fail(b, CR_E_NO_MATCH,

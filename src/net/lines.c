@@ -8,6 +8,19 @@
 
 #define VARS_MAX 1000
 
+static struct cr_var *var_new(struct cr_maker *m, const char *name)
+{
+    if (m->n_vars == m->room_vars) {
+        int room = 2 * m->room_vars + 8;
+
+        m->vars = cr_grow(m->b->net->arena, m->vars, (size_t)m->n_vars,
+                          (size_t)room, sizeof *m->vars);
+        m->room_vars = room;
+    }
+    m->vars[m->n_vars].name = name;
+    return &m->vars[m->n_vars++];
+}
+
 static bool assign(struct cr_maker *m, const struct cr_script *e,
                    const char *name, const struct cr_thing *value)
 {
@@ -25,8 +38,7 @@ static bool assign(struct cr_maker *m, const struct cr_script *e,
         if (m->n_vars == VARS_MAX)
             return cr_maker_fail(
                 m, e, cr_strf(arena, "more than %d variables", VARS_MAX));
-        v = &m->vars[m->n_vars++];
-        v->name = name;
+        v = var_new(m, name);
     }
     v->value = *value;
     return true;
@@ -59,10 +71,7 @@ bool cr_maker_input(struct cr_maker *m, const char *name, struct cr_thing value)
 {
     if (cr_node_get(m->cells, name))
         return cr_fail(m->b, CR_E_NETWORK, "'%s' is an input and a cell", name);
-    if (!m->vars)
-        m->vars = CR_NEWS(m->b->net->arena, struct cr_var, VARS_MAX);
-    m->vars[m->n_vars].name = name;
-    m->vars[m->n_vars++].value = value;
+    var_new(m, name)->value = value;
     return true;
 }
 
@@ -72,8 +81,6 @@ bool cr_maker_run(struct cr_maker *m, struct cr_thing *value,
     struct cr_script_line *line =
         cr_script_parse(m->b->net->arena, m->b->net->diag, m->text);
 
-    if (!m->vars)
-        m->vars = CR_NEWS(m->b->net->arena, struct cr_var, VARS_MAX);
     for (; line; line = line->next) {
         if (!run_line(m, line, value))
             return false;
@@ -92,12 +99,8 @@ static bool all_called(struct cr_build *b, const struct cr_node *cells)
     bool ok = true;
 
     for (CR_EACH(c, cells)) {
-        const char *path = cr_path_of(b->net->arena, b->path, c->key);
-        int i = 0;
-
-        while (i < b->net->n_cells && strcmp(b->net->cells[i].name, path) != 0)
-            i++;
-        if (i < b->net->n_cells)
+        if (cr_name_map_get(&b->net->cell_names,
+                            cr_path_of(b->net->arena, b->path, c->key)) >= 0)
             continue;
         b->pos = c->key_pos;
         ok = cr_fail(b, CR_E_NETWORK, "construct never calls the cell '%s'",

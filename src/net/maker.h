@@ -17,7 +17,7 @@ struct cr_maker {
     struct cr_build *b;
     const struct cr_node *cells, *text;
     struct cr_var *vars;
-    int n_vars;
+    int n_vars, room_vars;
     bool noted; /* the error has its shapes beside it */
 };
 
