@@ -103,8 +103,11 @@
  *   config_dir               folder that relative paths start from
  *   optimizer                its type and its count of updates t
  *   lr                       step of the schedule
- *   data                     fingerprint, columns and classes of the data
- *                            set, and the position in it
+ *   data                     fingerprint (CRC-32 of the files' names and
+ *                            sizes), contents (CRC-32 of what the files hold;
+ *                            of files over 4 MiB 256 pieces of 4 KiB), columns
+ *                            and classes of the data set, and the position in
+ *                            it
  *   loss_scale               where there is a loss scale: scale; good_steps
  *                            and bad_steps in a row; skipped: updates left out
  *   nan                      where train.nan had to act: updates skipped, in

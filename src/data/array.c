@@ -3,6 +3,7 @@
 #include "base/gz.h"
 #include "base/mapping.h"
 #include "base/str.h"
+#include "data/fingerprint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,21 +261,6 @@ static bool add_part(struct cr_diag *diag, struct cr_dataset *to,
     return true;
 }
 
-static uint32_t fingerprint(uint32_t crc, const char *path)
-{
-    const char *base = cr_path_base(path);
-    struct stat st;
-    unsigned char size[8];
-    int i;
-
-    if (stat(path, &st) != 0)
-        st.st_size = 0;
-    for (i = 0; i < 8; i++)
-        size[i] = (unsigned char)((uint64_t)st.st_size >> 8 * i);
-    crc = cr_crc32(crc, base, strlen(base) + 1);
-    return cr_crc32(crc, size, sizeof size);
-}
-
 bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
                     const struct cr_array_file *files, int n_files,
                     const char *const *names, int columns,
@@ -313,7 +299,8 @@ bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
         if (!add_part(config->diag, to, p, files[i].path,
                       &rows[p->column]))
             return false;
-        to->fingerprint = fingerprint(to->fingerprint, files[i].path);
+        to->fingerprint = cr_fingerprint_file(to->fingerprint, files[i].path);
+        to->contents = cr_fingerprint_contents(to->contents, files[i].path);
     }
     to->count = rows[0];
     for (i = 1; i < columns; i++)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/gz.h"
 #include "base/str.h"
 
 #define WINDOW ((size_t)1 << 18)
@@ -50,6 +51,8 @@ static bool csv_more(struct cr_csv *c)
         return cr_error(c->diag, cr_at_file(c->diag->arena, c->path),
                         CR_E_DATA_READ, "cannot read: %s", strerror(errno));
     c->ended = got == 0;
+    c->crc = cr_crc32(c->crc, c->window + c->to, (size_t)got);
+    c->length += got;
     c->to += (size_t)got;
     return true;
 }

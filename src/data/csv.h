@@ -38,6 +38,8 @@ struct cr_csv {
     size_t cap, from, to;   /* unread bytes: window[from .. to) */
     int64_t base;           /* of window[0] in the file */
     int64_t next_line;      /* of window[from] */
+    int64_t length;         /* bytes read so far, and their CRC-32 */
+    uint32_t crc;
     char *plain;            /* fields that had doubled quotes, without them */
     size_t plain_cap;
     int cap_fields;

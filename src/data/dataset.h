@@ -29,7 +29,8 @@ struct cr_dataset {
     int64_t count;          /* samples */
     int64_t classes;        /* of column `label`; 0: not known */
     const char *const *class_names; /* NULL: none */
-    uint32_t fingerprint;   /* CRC-32 of sorted file names and sizes */
+    uint32_t fingerprint;   /* of the names and sizes of its files, and */
+    uint32_t contents;      /* of what they hold (data/fingerprint.h) */
     uint64_t key;           /* hash of what its files hold, as far as names,
                                sizes and times tell; 0: it decodes nothing */
     unsigned varies;        /* bit k: the samples of column k may have other

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "data/csv.h"
 #include "data/field_columns.h"
+#include "data/fingerprint.h"
 
 /* Rows of a column lie in blocks, so that nothing moves while it grows. */
 #define BLOCK 4096
@@ -47,7 +48,7 @@ struct fields {
     int columns;
     struct column *column;
     int64_t rows;
-    uint32_t crc;
+    uint32_t crc, contents;
     bool header;            /* the first line of each file is no row */
     bool good;
 };
@@ -385,6 +386,7 @@ static bool file_read(struct fields *f, const struct cr_fields_opts *o,
     if (diag->errors - before >= WRONG_MAX)
         cr_note(diag, "cellrun stopped reading the file after %d errors",
                 WRONG_MAX);
+    f->contents = cr_crc32_join(f->contents, csv.crc, csv.length);
     cr_csv_close(&csv);
     return ok && !bad && diag->errors == before;
 }
@@ -413,19 +415,6 @@ static const char **file_paths(struct cr_config *config,
     if (ok)
         qsort(path, (size_t)given->n, sizeof *path, by_bytes);
     return ok ? path : NULL;
-}
-
-static uint32_t fingerprint(uint32_t crc, const char *path)
-{
-    const char *base = cr_path_base(path);
-    unsigned char size[8] = { 0 };
-    struct stat st;
-
-    if (stat(path, &st) == 0)
-        for (int i = 0; i < 8; i++)
-            size[i] = (unsigned char)((uint64_t)st.st_size >> 8 * i);
-    crc = cr_crc32(crc, base, strlen(base) + 1);
-    return cr_crc32(crc, size, sizeof size);
 }
 
 /* Only `only` of the columns that there are. */
@@ -471,7 +460,7 @@ static bool fields_build(struct fields *f, const struct cr_fields_opts *o,
     for (i = 0; i < f->n_files; i++) {
         if (!file_read(f, &own, pos, i, &names))
             return false;
-        f->crc = fingerprint(f->crc, path[i]);
+        f->crc = cr_fingerprint_file(f->crc, path[i]);
     }
     for (i = 0; i < f->columns; i++)
         decide(f, &f->column[i], f->rows);
@@ -518,6 +507,7 @@ bool cr_fields_open(struct cr_config *config, const struct cr_fields_opts *o,
     to->columns = f->columns;
     to->count = f->rows;
     to->fingerprint = f->crc;
+    to->contents = f->contents;
     for (i = 0; i < f->columns; i++) {
         const struct cr_field_column *c = &f->column[i].of;
 

@@ -3,6 +3,7 @@
 #include "base/gz.h"
 #include "base/str.h"
 #include "data/array.h"
+#include "data/fingerprint.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -132,6 +133,7 @@ bool cr_records_open(struct cr_config *config,
         to->fingerprint = cr_crc32(to->fingerprint, name, strlen(name) + 1);
         to->fingerprint = cr_crc32(to->fingerprint, &r->count[k],
                                    sizeof r->count[k]);
+        to->contents = cr_fingerprint_contents(to->contents, r->path[k]);
     }
     fill_columns(r, to);
     return true;

@@ -6,10 +6,10 @@
  * so there are (m - 1 - T) / stride + 1 of them. The vocabulary is that of
  * the training data, of all their text whatever the span: its characters in
  * the order of their code points. */
-#include "base/gz.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "data/array.h"
+#include "data/fingerprint.h"
 #include "data/vocab.h"
 
 #include <math.h>
@@ -113,14 +113,13 @@ static bool count_chars(struct text *t, int k, unsigned char *seen,
 }
 
 static bool open_file(struct text *t, const char *name, struct cr_pos pos,
-                      uint32_t *crc)
+                      struct cr_dataset *to)
 {
     struct cr_config *config = t->config;
     const char *path = cr_config_path(config, name, true);
     struct piece *p = &t->piece[t->n];
-    unsigned char head[2], size[8];
+    unsigned char head[2];
     size_t got;
-    int i;
 
     if (!path)
         return cr_error(config->diag, pos, CR_E_DATA_MISSING,
@@ -138,17 +137,15 @@ static bool open_file(struct text *t, const char *name, struct cr_pos pos,
                         CR_E_DATA_FORMAT,
                         "the file is packed by gzip; unpack it");
     p->text = (const char *)cr_bytes_all(p->bytes, config->diag, p->len);
-    for (i = 0; i < 8; i++)
-        size[i] = (unsigned char)((uint64_t)p->len >> 8 * i);
-    *crc = cr_crc32(*crc, cr_path_base(path), strlen(cr_path_base(path)) + 1);
-    *crc = cr_crc32(*crc, size, sizeof size);
+    to->fingerprint = cr_fingerprint_name(to->fingerprint, path, p->len);
+    to->contents = cr_fingerprint_contents(to->contents, path);
     return p->text != NULL;
 }
 
 /* Opens all files; with unit char they are read through once. */
 static bool text_open(struct text *t, struct cr_config *config,
                       const struct char_sequence *o, struct cr_pos pos,
-                      unsigned char *seen, uint32_t *crc)
+                      unsigned char *seen, struct cr_dataset *to)
 {
     bool ok = true;
     int64_t count;
@@ -158,7 +155,7 @@ static bool text_open(struct text *t, struct cr_config *config,
     t->o = o;
     t->piece = CR_NEWS(config->arena, struct piece, o->files.n + 1);
     for (k = 0; k < o->files.n; k++)
-        ok = open_file(t, o->files.v[k], pos, crc) && ok;
+        ok = open_file(t, o->files.v[k], pos, to) && ok;
     for (k = 0; k < t->n && ok; k++) {
         count = (int64_t)t->piece[k].len;
         if (o->unit == UNIT_CHAR)
@@ -214,7 +211,8 @@ static struct cr_vocab *char_sequence_vocab(struct cr_config *config,
     struct text t = { 0 };
     unsigned char *seen;
     const char **token;
-    uint32_t crc = 0, c;
+    struct cr_dataset none = { 0 };
+    uint32_t c;
     int64_t n = 0;
     bool ok;
 
@@ -223,7 +221,7 @@ static struct cr_vocab *char_sequence_vocab(struct cr_config *config,
     if (o->unit == UNIT_BYTE)
         return cr_vocab_make(config->arena, "tokens", 256, NULL, "");
     seen = CR_NEWS(config->arena, unsigned char, CODES / 8);
-    ok = text_open(&t, config, o, pos, seen, &crc);
+    ok = text_open(&t, config, o, pos, seen, &none);
     text_close(&t);
     if (!ok)
         return NULL;
@@ -302,7 +300,7 @@ static bool char_sequence_open(struct cr_config *config, const void *opts,
     int c;
 
     to->self = t;
-    if (!text_open(t, config, o, pos, NULL, &to->fingerprint) ||
+    if (!text_open(t, config, o, pos, NULL, to) ||
         !span_read(t))
         return false;
     t->vocab = cr_vocab_of(config, "tokens", pos);

@@ -8,6 +8,7 @@
 #include "base/gz.h"
 #include "base/str.h"
 #include "data/array.h"
+#include "data/fingerprint.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -340,6 +341,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
     const struct image_folder *o = opts;
     const char *root = cr_config_path(config, o->dataset_dir, true);
     struct folder_set *f = CR_NEW(config->arena, struct folder_set);
+    int64_t i;
 
     if (!o->decode)
         return cr_error(config->diag, pos, CR_E_OUT_OF_RANGE,
@@ -371,6 +373,9 @@ static bool folder_open(struct cr_config *config, const void *opts,
     to->self = f;
     to->count = f->n;
     to->fingerprint = f->crc;
+    for (i = 0; i < f->n; i++)
+        to->contents =
+            cr_fingerprint_among(to->contents, f->image[i].path, i, f->n);
     to->key = f->key | 1;
     return folder_size(f, to);
 }

@@ -2,7 +2,7 @@
  * record.json: what a run was, is and has come to, for `cellrun runs`.
  *
  *   cellrun id name config seed host pid cpu kernels threads
- *   data        split -> {samples, fingerprint}
+ *   data        split -> {samples, fingerprint, contents}
  *   trained     number of values that are trained
  *   started ended (RFC 3339), seconds
  *   status      running completed early_stopped interrupted terminated
@@ -94,10 +94,12 @@ static void record_data(struct cr_buf *b, const char *split,
 {
     if (pipe)
         cr_buf_f(b, "%s\"%s\":{\"samples\":%" PRId64
-                    ",\"fingerprint\":\"%08" PRIx32 "\"}",
+                    ",\"fingerprint\":\"%08" PRIx32
+                    "\",\"contents\":\"%08" PRIx32 "\"}",
                  b->text[b->len - 1] == '{' ? "" : ",", split,
                  cr_pipe_dataset(pipe)->count,
-                 cr_pipe_dataset(pipe)->fingerprint);
+                 cr_pipe_dataset(pipe)->fingerprint,
+                 cr_pipe_dataset(pipe)->contents);
 }
 
 /* The file that stands for the run, within its directory; NULL: none. */

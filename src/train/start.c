@@ -193,6 +193,12 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
                 "the data are not those that the run began with");
+    else if (t->state.has_contents && t->state.contents != data->contents)
+        cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
+                "the data are not those that the run began with: the files "
+                "have the same names and sizes, but other contents");
+    if (!t->state.has_contents)
+        t->state.contents = data->contents;
     cr_plugin_compare(t->config, t->state.plugins, at);
     start_rebatch(t);
     t->config->kept = t->state.fitted;
@@ -383,6 +389,7 @@ static void start_fresh(struct cr_train *t)
                             .nan = { .factor = 1, .good_step = -1 } };
     t->saved_step = t->saved_eval = -1;
     s->fingerprint = data->fingerprint;
+    s->contents = data->contents;
     for (int i = 0; i < data->columns && i < CR_STATE_COLUMNS; i++)
         s->columns[s->n_columns++] = data->column[i];
     s->classes = data->classes;

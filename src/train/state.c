@@ -76,10 +76,11 @@ static void state_spec(struct cr_buf *b, const struct cr_spec *spec)
 static void state_data(struct cr_buf *b, const struct cr_state *s)
 {
     cr_buf_f(b,
-             "\"data\":{\"fingerprint\":\"%08" PRIx32 "\",\"epoch\":%" PRId64
+             "\"data\":{\"fingerprint\":\"%08" PRIx32
+             "\",\"contents\":\"%08" PRIx32 "\",\"epoch\":%" PRId64
              ",\"cursor\":%" PRId64 ",\"shard\":0,\"shards\":1,"
              "\"classes\":%" PRId64 ",\"columns\":[",
-             s->fingerprint, cr_state_epoch(s), s->cursor, s->classes);
+             s->fingerprint, s->contents, cr_state_epoch(s), s->cursor, s->classes);
     for (int i = 0; i < s->n_columns; i++) {
         cr_buf_str(b, i ? ",{\"name\":" : "{\"name\":");
         cr_buf_json(b, s->columns[i].name);
@@ -319,6 +320,9 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->cursor = cr_json_int(data, "cursor", 0);
     to->fingerprint =
         (uint32_t)strtoul(cr_json_str(data, "fingerprint", "0"), NULL, 16);
+    to->has_contents = cr_node_get(data, "contents") != NULL;
+    to->contents =
+        (uint32_t)strtoul(cr_json_str(data, "contents", "0"), NULL, 16);
     to->classes = cr_json_int(data, "classes", 0);
     if (to->classes < 0 || to->classes > CR_STATE_CLASSES)
         to->classes = 0;

@@ -42,7 +42,8 @@ struct cr_state {
 
     /* the data set: its files' fingerprint, and what it yields before any
      * transform, so that predict needs no data */
-    uint32_t fingerprint;
+    uint32_t fingerprint, contents;
+    bool has_contents;      /* older checkpoints do not */
     int n_columns;
     struct cr_column columns[CR_STATE_COLUMNS];
     int64_t classes;

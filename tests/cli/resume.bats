@@ -3,6 +3,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"
+    . "$BATS_TEST_DIRNAME/images.bash"
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
     config c.yaml
@@ -300,6 +301,52 @@ saved() {
     samples train 310 1
     run -0 "$CELLRUN" resume r -q --epochs 4
     [[ $output == *"the data are not those that the run began with"* ]]
+}
+
+# other_contents COMMAND...: a run goes on silently, and with a warning after
+# the command has changed its data
+other_contents() {
+    run -0 "$CELLRUN" train c.yaml -o r -q --force
+    run -0 "$CELLRUN" resume r -q --epochs 4
+    [[ $output != *"other contents"* ]]
+    "$@"
+    run -0 "$CELLRUN" resume r -q --epochs 5
+    [[ $output == *"the same names and sizes, but other contents [E0305]"* ]]
+}
+
+@test "arrays of other contents and the same size: a warning" {
+    cp -r . ../copy
+    other_contents samples train 300 5
+    # a copy is the same data, whatever its times and its folder
+    run -0 "$CELLRUN" train ../copy/c.yaml -o s -q
+    mv ../copy moved
+    touch moved/*
+    run -0 "$CELLRUN" resume s -q --epochs 4 --allow-change \
+        'dataset.train.NumpySlicesDataset.data=[moved/train-x.npy, moved/train-y.npy]' \
+        'dataset.eval.NumpySlicesDataset.data=[moved/eval-x.npy, moved/eval-y.npy]'
+    [[ $output != *"the run began with"* ]]
+}
+
+@test "a table of other contents and the same size: a warning" {
+    perl -e 'print "a,b,label\n";
+        printf "%.3f,%.3f,%d\n", sin $_, cos $_, $_ % 3 for 1 .. 90' >t.csv
+    sed -i -e "s/train: {Numpy.*/train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: label}}}/" \
+        -e "/^  eval: /d" -e "s/Dense: \[8, 16\]/Dense: [2, 16]/" c.yaml
+    other_contents sed -i '80s/^0/1/; 80s/^-0/-1/' t.csv
+}
+
+@test "images of other contents and the same size: a warning" {
+    for class in ant bee; do
+        mkdir -p set/$class
+        for i in 1 2 3; do
+            pixels 6 6 "$i" 0 | png set/$class/$i.png 6 6
+        done
+    done
+    sed -i -e "s/train: {Numpy.*/train: {ImageFolderDataset: {dataset_dir: set}}/" \
+        -e "/^  eval: /d" -e "s/fc: .*/flat: Flatten\n  fc: {Dense: [108, 16]}/" c.yaml
+    # behind the end of the image, where no reader looks
+    printf aaaa >>set/bee/2.png
+    other_contents perl -pi -e 's/aaaa$/bbbb/' set/bee/2.png
 }
 
 @test "from anywhere: data paths start from the config's folder" {

@@ -12,7 +12,7 @@ static struct cr_state make(struct cr_score *scores)
         .cursor = 19200,
         .seed = UINT64_C(18446744073709551615),
         .config_dir = "/home/me/n\xc3\xa4ts", .optimizer = "Momentum",
-        .fingerprint = 0x00c0ffee, .n_columns = 2, .classes = 2,
+        .fingerprint = 0x00c0ffee, .contents = 0x00facade, .n_columns = 2, .classes = 2,
         .class_names = names, .eval_step = 1200,
         .best_metric = "accuracy", .best_max = true, .best = 0.1 + 0.2,
         .best_step = 800, .wait = 1, .wait_best = 0.3, .wait_some = true,

@@ -1,0 +1,93 @@
+#include "data/fingerprint.h"
+
+#include "base/gz.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK ((size_t)1 << 16)
+#define FILES_MAX 64 /* that are looked into, of a folder of images */
+
+uint32_t cr_fingerprint_name(uint32_t crc, const char *path, uint64_t size)
+{
+    const char *base = cr_path_base(path);
+    unsigned char bytes[8];
+    int i;
+
+    for (i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(size >> 8 * i);
+    crc = cr_crc32(crc, base, strlen(base) + 1);
+    return cr_crc32(crc, bytes, sizeof bytes);
+}
+
+uint32_t cr_fingerprint_file(uint32_t crc, const char *path)
+{
+    struct stat st;
+
+    return cr_fingerprint_name(
+        crc, path, stat(path, &st) == 0 ? (uint64_t)st.st_size : 0);
+}
+
+/* Adds up to len bytes from `at` on; what cannot be read does not count, as
+ * whoever reads the data reports it. */
+static uint32_t add_piece(uint32_t crc, int fd, int64_t at, size_t len)
+{
+    char block[BLOCK];
+
+    while (len > 0) {
+        ssize_t got = pread(fd, block, len < BLOCK ? len : BLOCK, at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        crc = cr_crc32(crc, block, (size_t)got);
+        at += got;
+        len -= (size_t)got;
+    }
+    return crc;
+}
+
+static uint32_t add_file(uint32_t crc, const char *path, size_t whole,
+                         int64_t pieces)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    int64_t k;
+
+    if (fd < 0)
+        return crc;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        int64_t last = (int64_t)st.st_size - CR_CONTENTS_PIECE;
+
+        if ((uint64_t)st.st_size <= whole)
+            crc = add_piece(crc, fd, 0, (size_t)st.st_size);
+        else
+            for (k = 0; k < pieces; k++)
+                crc = add_piece(crc, fd,
+                                last / (pieces - 1) * k +
+                                    last % (pieces - 1) * k / (pieces - 1),
+                                CR_CONTENTS_PIECE);
+    }
+    close(fd);
+    return crc;
+}
+
+uint32_t cr_fingerprint_contents(uint32_t crc, const char *path)
+{
+    return add_file(crc, path, CR_CONTENTS_WHOLE, CR_CONTENTS_PIECES);
+}
+
+uint32_t cr_fingerprint_among(uint32_t crc, const char *path, int64_t i,
+                              int64_t n)
+{
+    /* the first of each of FILES_MAX parts */
+    if (n > FILES_MAX && i > 0 && i * FILES_MAX / n == (i - 1) * FILES_MAX / n)
+        return crc;
+    return add_file(crc, path, BLOCK, (int64_t)(BLOCK / CR_CONTENTS_PIECE));
+}
