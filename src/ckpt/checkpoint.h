@@ -102,7 +102,7 @@ const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena, const char *dir,
  * never the best one and never `resumed` or `good`. */
 struct cr_publish {
     const char *path;    /* what was written */
-    bool best;           /* it is the best so far */
+    const char *best;    /* the one to be linked as best; NULL: it stays */
     int64_t keep;        /* keep_checkpoint_max; 0: keep all */
     const char *resumed; /* the file this run went on from; NULL: none */
     const char *good;    /* the one it may go back to; NULL: none */

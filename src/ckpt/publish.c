@@ -108,32 +108,35 @@ bool cr_ckpt_same(const char *a, const char *b)
 static bool publish_copy(struct cr_diag *diag, const char *from, const char *to)
 {
     struct cr_arena mem = { 0 };
-    struct cr_atomic_file whole;
-    const size_t room = 1 << 20;
-    char *chunk = CR_NEWS(&mem, char, room);
+    struct cr_atomic_file file;
+    const size_t size = 1 << 20;
+    char *chunk = CR_NEWS(&mem, char, size);
     int fd = open(from, O_RDONLY | O_CLOEXEC);
     struct stat st;
     ssize_t n = -1;
+    bool ok = false;
 
-    if (fd >= 0 && fstat(fd, &st) == 0 &&
-        cr_atomic_file_open(&whole, diag, to, st.st_size)) {
-        while ((n = read(fd, chunk, room)) != 0) {
-            if (n < 0 && errno == EINTR)
-                continue;
-            if (n < 0 || !cr_atomic_file_write(&whole, chunk, (size_t)n))
-                break;
-        }
-        if (n < 0) {
-            whole.failed = true;
-            cr_error(diag, cr_at_file(diag->arena, from), CR_E_SYSTEM,
-                     "cannot read: %s", strerror(errno));
-        }
-        n = cr_atomic_file_commit(&whole) ? 0 : -1;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        goto done;
+    if (!cr_atomic_file_open(&file, diag, to, st.st_size)) {
+        n = 0; /* reported */
+        goto done;
     }
+    while ((n = read(fd, chunk, size)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0)
+            cr_atomic_file_write(&file, chunk, (size_t)n);
+    if (n == 0)
+        ok = cr_atomic_file_commit(&file);
+    else
+        cr_atomic_file_discard(&file);
+done:
+    if (n < 0)
+        cr_error(diag, cr_at_file(diag->arena, from), CR_E_SYSTEM,
+                 "cannot read: %s", strerror(errno));
     if (fd >= 0)
         close(fd);
     cr_arena_free(&mem);
-    return n == 0;
+    return ok;
 }
 
 /* `to` becomes another name of `from`, at once. */
@@ -182,9 +185,9 @@ bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
     int n = 0;
     bool ok;
 
-    ok = (!p->best || publish_link(diag, p->path, best)) &&
-         publish_link(diag, p->path, last);
-    if (!ok)
+    ok = !p->best || publish_link(diag, p->best, best);
+    ok = publish_link(diag, p->path, last) && ok;
+    if (!ok) /* none goes that may have to be linked later */
         goto done;
     publish_sync(dir);
     if (p->keep <= 0 || !publish_parse(&mem, dir, cr_path_base(p->path), &own))

@@ -4,8 +4,8 @@
  * The shell runs it with the metrics in its environment, nothing to read, and
  * our standard error as its standard output, because ours holds the summary
  * alone. It is a process group of its own, so that a keyboard's INT reaches
- * us and we end it with all that it began; the run waits for it, saying on its
- * lock that it lives, and no longer than its own time limit. What becomes of
+ * us and we end it with all that it began; the run waits for it no longer than
+ * its own time limit. What becomes of
  * the command changes nothing in the run: a status other than 0 is a warning.
  */
 #include <ctype.h>
@@ -147,9 +147,8 @@ static int command_wait(struct cr_train *t, pid_t pid)
            (got < 0 && errno == EINTR)) {
         double now = cr_now();
 
-        cr_rundir_beat(&t->dir, now);
         if (asked == 0 &&
-            (cr_signals_stop() ||
+            (cr_signals_end() ||
              (t->time_limit > 0 && now - t->started >= t->time_limit))) {
             kill(-pid, SIGTERM);
             asked = now;

@@ -56,9 +56,13 @@ static void console_line(struct cr_console *console, bool shown,
         vfprintf(stderr, format, args);
         fputc('\n', stderr);
     }
-    if (console->log) {
-        vfprintf(console->log, format, again);
-        fputc('\n', console->log);
+    if (console->log.path) {
+        struct cr_arena mem = { 0 };
+        const char *line = cr_vstrf(&mem, format, again);
+
+        cr_append_file_add(&console->log, line, strlen(line));
+        cr_append_file_add(&console->log, "\n", 1);
+        cr_arena_free(&mem);
     }
     va_end(again);
 }

@@ -9,6 +9,7 @@
 #ifndef CR_TRAIN_CONSOLE_H
 #define CR_TRAIN_CONSOLE_H
 
+#include "base/append_file.h"
 #include "base/diag.h"
 
 enum cr_progress {
@@ -20,7 +21,7 @@ enum cr_progress {
 
 struct cr_console {
     enum cr_progress style; /* never AUTO */
-    FILE *log;              /* NULL: none */
+    struct cr_append_file log; /* log.txt, once it is open */
     struct cr_show show;    /* how problems are printed */
     bool bar_shown;
     double bar_next;        /* not before that time */

@@ -8,19 +8,19 @@
 #include "train/signals.h"
 #include "train/train.h"
 
-enum { STATUS_AGAIN = 75 }; /* the run can go on */
-
 static int finish_exit(const struct cr_train *t, enum cr_end end)
 {
     int problems = cr_diag_exit(t->diag);
 
+    if (t->unsaved && problems == 0)
+        problems = cr_code_exit(CR_E_SYSTEM);
     switch (end) {
     case CR_END_SIGNAL:
         /* that status promises a checkpoint */
         return t->unsaved ? problems : 128 + cr_signals_stop();
     case CR_END_TIME:
     case CR_END_USR1:
-        return t->unsaved ? problems : STATUS_AGAIN;
+        return t->unsaved ? problems : CR_STATUS_AGAIN;
     case CR_END_DIVERGED:
         return cr_code_exit(CR_E_DIVERGED);
     default:
@@ -179,12 +179,15 @@ int cr_train_finish(struct cr_train *t, enum cr_end end)
         cr_train_diagnose(t);
     if (end == CR_END_DONE || end == CR_END_EARLY)
         cr_require_check(t->diag, t->require, false, cr_train_value, t);
+    cr_console_problems(&t->console, t->diag);
+    finish_hint(t, end);
+    cr_train_close_records(t);
     status = finish_exit(t, end);
-    if (!t->old_record && t->dir.lock &&
+    if (!t->old_record && t->dir.lock.path &&
+        !cr_run_lock_lost(&t->dir.lock) &&
         !cr_train_note(t, end, status) && status == 0)
         status = cr_diag_exit(t->diag);
     cr_console_problems(&t->console, t->diag);
-    finish_hint(t, end);
     if (t->cli->json)
         finish_print_json(t, end);
     else

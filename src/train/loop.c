@@ -126,6 +126,51 @@ static void loop_say_scores(struct cr_train *t)
     cr_arena_free(&mem);
 }
 
+/* ---- Signals */
+
+/* Reads log.every again from where the config came from. */
+static void loop_reread(struct loop *l)
+{
+    struct cr_train *t = l->t;
+    struct cr_diag diag = { .arena = t->arena };
+    struct cr_log_section log;
+    struct cr_config *config;
+
+    cr_console_say(
+        &t->console,
+        "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ", loss %f, lr %g",
+        cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, l->lr);
+    if (t->flags.reread) {
+        config = cr_config_load(t->arena, &diag, t->flags.reread);
+        if (!config->broken && diag.errors == 0 &&
+            cr_section_read(config, "log", &log) && log.every.value > 0)
+            t->log_every = cr_train_every(t, &log.every);
+        else
+            cr_console_problems(&t->console, &diag);
+    }
+    cr_train_flush(t);
+}
+
+static enum cr_end loop_signals(struct loop *l)
+{
+    struct cr_train *t = l->t;
+
+    if (!cr_signals_any())
+        return CR_END_NONE;
+    if (cr_signals_hup())
+        l->save_wanted = true;
+    if (cr_signals_usr2())
+        loop_reread(l);
+    if (cr_signals_stop())
+        return CR_END_SIGNAL;
+    if (cr_signals_usr1()) {
+        l->save_wanted = true;
+        if (t->run.on_usr1 == CR_USR1_STOP)
+            return CR_END_USR1;
+    }
+    return CR_END_NONE;
+}
+
 /* ---- Evaluation */
 
 static bool loop_eval_stop(void *ctx)
@@ -133,8 +178,7 @@ static bool loop_eval_stop(void *ctx)
     struct loop *l = ctx;
 
     l->now = cr_now();
-    cr_rundir_beat(&l->t->dir, l->now);
-    return cr_signals_stop() != 0;
+    return cr_signals_end();
 }
 
 static bool loop_better(double value, double than, bool max)
@@ -155,8 +199,7 @@ static void loop_plateau(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
     const struct cr_lr *lr = &t->optim.lr;
-    const struct cr_score *score =
-        cr_score_find(&s->eval, t->plateau->monitor);
+    const struct cr_score *score = cr_score_find(&s->eval, t->plateau->monitor);
 
     if (cr_plateau_step(t->plateau, t->plateau_max,
                         lr->schedule->at(lr->opts, &lr->run, 0), score->value,
@@ -240,7 +283,7 @@ static enum cr_end loop_eval(struct loop *l)
     l->now = cr_now();
     l->rate_from += l->now - from; /* the rate is that of training */
     if (stopped)
-        return CR_END_SIGNAL;
+        return loop_signals(l);
     t->state.eval = *cr_eval_scores(t->eval);
     t->state.eval_step = t->state.step;
     l->eval_last = l->now;
@@ -258,49 +301,6 @@ static enum cr_end loop_eval(struct loop *l)
 }
 
 /* ---- Between steps */
-
-/* Reads log.every again from where the config came from. */
-static void loop_reread(struct loop *l)
-{
-    struct cr_train *t = l->t;
-    struct cr_diag diag = { .arena = t->arena };
-    struct cr_log_section log;
-    struct cr_config *config;
-
-    cr_console_say(
-        &t->console,
-        "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ", loss %f, lr %g",
-        cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, l->lr);
-    if (t->flags.reread) {
-        config = cr_config_load(t->arena, &diag, t->flags.reread);
-        if (!config->broken && diag.errors == 0 &&
-            cr_section_read(config, "log", &log) && log.every.value > 0)
-            t->log_every = cr_train_every(t, &log.every);
-        else
-            cr_console_problems(&t->console, &diag);
-    }
-    cr_train_flush(t);
-}
-
-static enum cr_end loop_signals(struct loop *l)
-{
-    struct cr_train *t = l->t;
-
-    if (!cr_signals_any())
-        return CR_END_NONE;
-    if (cr_signals_hup())
-        l->save_wanted = true;
-    if (cr_signals_usr2())
-        loop_reread(l);
-    if (cr_signals_stop())
-        return CR_END_SIGNAL;
-    if (cr_signals_usr1()) {
-        l->save_wanted = true;
-        if (t->run.on_usr1 == CR_USR1_STOP)
-            return CR_END_USR1;
-    }
-    return CR_END_NONE;
-}
 
 static bool loop_save_due(const struct loop *l)
 {
@@ -330,12 +330,23 @@ static bool loop_save(struct loop *l, enum cr_end *end)
     return ok;
 }
 
+/* Nothing is written any more in a folder that belongs to another process. */
+static enum cr_end loop_lost(struct cr_train *t)
+{
+    cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_SYSTEM,
+             "another process has taken over this run directory");
+    return CR_END_FAILED;
+}
+
 /* All that is due at this place of the run. */
 static enum cr_end loop_place(struct loop *l)
 {
     struct cr_train *t = l->t;
-    enum cr_end end = loop_signals(l);
+    enum cr_end end;
 
+    if (cr_run_lock_lost(&t->dir.lock))
+        return loop_lost(t);
+    end = loop_signals(l);
     if (end == CR_END_NONE && loop_eval_due(l))
         end = loop_eval(l);
     if (end == CR_END_NONE && t->state.stopped_early)
@@ -451,9 +462,8 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
         norm = cr_exec_norm(exec) / scale;
     scale = (norm > clip ? clip / norm : 1) / scale;
     if (t->train.grad_noise.eta > 0) {
-        double variance =
-            t->train.grad_noise.eta /
-            pow((double)(1 + update), t->train.grad_noise.gamma);
+        double variance = t->train.grad_noise.eta /
+                          pow((double)(1 + update), t->train.grad_noise.gamma);
 
         cr_exec_noise(exec, scale, sqrt(variance), update);
         scale = 1;
@@ -615,7 +625,6 @@ static enum cr_end loop_on(struct loop *l)
             return CR_END_FAILED;
         loop_at(l, CR_PHASE_OTHER);
     }
-    cr_rundir_beat(&t->dir, l->now);
     if (l->now >= l->flush_next) {
         cr_train_flush(t);
         l->flush_next = l->now + LOOP_FLUSH;
@@ -662,7 +671,6 @@ enum cr_end cr_train_loop(struct cr_train *t)
 
     if (t->old_record)
         return CR_END_DONE;
-    cr_signals_start();
     loop_at(&l, CR_PHASE_OTHER);
     loop_begin(&l);
     l.save_last = l.eval_last = l.log_last = l.now;

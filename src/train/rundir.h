@@ -3,16 +3,20 @@
  *
  *   config.yaml, resolved.yaml, command, record.json, metrics.jsonl, log.txt
  *   ckpt/       checkpoints
- *   lock        while a process works here: host, process and its start
+ *   lock        while a process works here: train/run_lock.h
  *
- * The lock is taken by link(), which is atomic on NFS too, and says by its
- * time of change that its owner lives (it is touched every few seconds). On
- * the same host a dead owner is noticed at once.
+ * The folder is a run's if record.json is, which is written before the other
+ * files and removed after them.
  */
 #ifndef CR_TRAIN_RUNDIR_H
 #define CR_TRAIN_RUNDIR_H
 
+#include "base/append_file.h"
 #include "base/str.h"
+#include "conf/origin.h"
+#include "train/run_lock.h"
+
+struct cr_node;
 
 enum cr_run_how {
     CR_RUN_NEW,     /* the directory must be empty, or not exist */
@@ -24,9 +28,10 @@ struct cr_rundir {
     struct cr_arena *arena;
     struct cr_diag *diag;
     const char *path, *ckpt;    /* the directory, and the one in it */
-    const char *lock;           /* NULL: not held */
-    double beat_next;
-    FILE *metrics;
+    struct cr_run_lock lock;
+    const struct cr_origin *sources; /* files that the config is read from */
+    const char *config_file;    /* the first of them; or NULL */
+    struct cr_append_file metrics;
 };
 
 /* Makes the directory and takes its lock. False after reporting: exit 2 for
@@ -35,11 +40,12 @@ bool cr_rundir_open(struct cr_rundir *dir, const char *path,
                     enum cr_run_how how);
 /* Gives the lock back. */
 void cr_rundir_close(struct cr_rundir *dir);
-/* Removes an old run's files; under the lock. */
-void cr_rundir_clear(struct cr_rundir *dir);
-
-/* Says that we live, when it is time to. */
-void cr_rundir_beat(struct cr_rundir *dir, double now);
+/* Removes an old run's files, under the lock: those of a run that record.json
+ * tells of, and no file that the config is read from. False after reporting
+ * when that leaves a file that the new run would replace. */
+bool cr_rundir_clear(struct cr_rundir *dir);
+/* record.json, NULL if there is none of a run. */
+const struct cr_node *cr_rundir_record(const struct cr_rundir *dir);
 
 /* Writes a file of the directory atomically. False after reporting. */
 bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text);

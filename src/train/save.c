@@ -43,8 +43,7 @@ static void save_member(struct cr_buf *b, const char *name, double value)
 static void save_line(struct cr_train *t, struct cr_buf *b)
 {
     cr_buf_str(b, "}\n");
-    if (t->dir.metrics)
-        fwrite(b->text, 1, b->len, t->dir.metrics);
+    cr_append_file_add(&t->dir.metrics, b->text, b->len);
 }
 
 void cr_train_record(struct cr_train *t, double lr, double grad_norm,
@@ -121,24 +120,17 @@ void cr_train_record_text(struct cr_train *t, const char *text, size_t n)
     cr_arena_free(&mem);
 }
 
-static void save_flush(struct cr_train *t, FILE **f, const char *name)
-{
-    const char *path;
-
-    if (!*f || (fflush(*f) == 0 && !ferror(*f)))
-        return;
-    path = cr_rundir_file(&t->dir, name);
-    cr_error(t->diag, cr_at_file(t->arena, path), CR_E_SYSTEM,
-             "cannot write: %s", strerror(errno));
-    cr_console_problems(&t->console, t->diag);
-    fclose(*f);
-    *f = NULL;
-}
-
 void cr_train_flush(struct cr_train *t)
 {
-    save_flush(t, &t->dir.metrics, "metrics.jsonl");
-    save_flush(t, &t->console.log, "log.txt");
+    cr_append_file_flush(&t->dir.metrics, t->diag);
+    cr_append_file_flush(&t->console.log, t->diag);
+    cr_console_problems(&t->console, t->diag);
+}
+
+void cr_train_close_records(struct cr_train *t)
+{
+    cr_append_file_close(&t->dir.metrics, t->diag);
+    cr_append_file_close(&t->console.log, t->diag);
 }
 
 /* ---- Checkpoints */
@@ -168,6 +160,29 @@ static const struct cr_tensor *save_tensors(struct cr_train *t,
     return all;
 }
 
+/* A file that has not got its other names is there nevertheless: they follow
+ * at the next checkpoint, or when the run is resumed from it. */
+static bool save_publish(struct cr_train *t, const char *path)
+{
+    bool best = t->state.best_metric && t->state.best_step == t->state.step;
+    struct cr_publish publish = {
+        .path = path,
+        .best = best ? path : t->best_waits,
+        .keep = t->checkpoint.keep_checkpoint_max,
+        .resumed = t->resumed,
+        .good = t->good,
+    };
+
+    t->best_waits = NULL;
+    if (cr_ckpt_publish(t->diag, &publish))
+        return true;
+    t->best_waits = publish.best;
+    cr_note(t->diag,
+            "the checkpoint itself is saved: its names best and last follow "
+            "with the next one, or when the run is resumed");
+    return false;
+}
+
 static bool save_write(struct cr_train *t, const char *path)
 {
     struct cr_arena mem = { 0 };
@@ -175,13 +190,6 @@ static bool save_write(struct cr_train *t, const char *path)
                             .config = t->yaml };
     struct cr_meta more[2];
     const char *vocab = cr_vocabs_json(&mem, t->config);
-    struct cr_publish publish = {
-        .path = path,
-        .best = t->state.best_metric && t->state.best_step == t->state.step,
-        .keep = t->checkpoint.keep_checkpoint_max,
-        .resumed = t->resumed,
-        .good = t->good,
-    };
     bool ok;
 
     ckpt.tensors = save_tensors(t, &mem, &ckpt.n);
@@ -195,10 +203,6 @@ static bool save_write(struct cr_train *t, const char *path)
     ok = cr_ckpt_write(t->diag, path, &ckpt);
     t->state.fitted = NULL;
     cr_arena_free(&mem);
-    if (ok) {
-        t->saved = path;
-        ok = cr_ckpt_publish(t->diag, &publish);
-    }
     return ok;
 }
 
@@ -236,17 +240,15 @@ void cr_train_keep_best(struct cr_train *t)
 }
 
 /* The best is what can be had: a score whose parameters are nowhere is none.
- * Later evaluations compete with the one before it. `told`: the last problem
- * is that of the file. */
-static void save_lose_best(struct cr_train *t, const char *path, bool told)
+ * Later evaluations compete with the one before it. The last problem is that
+ * of the file `path`, if it is given. */
+static void save_lose_best(struct cr_train *t, const char *path)
 {
-    const char *best = cr_rundir_file(&t->dir, "ckpt/best.safetensors");
     struct cr_state *s = &t->state;
 
-    if (!s->best_metric || s->best_step == t->kept.step ||
-        cr_ckpt_same(path, best))
+    if (!s->best_metric || s->best_step == t->kept.step)
         return;
-    if (told)
+    if (path)
         cr_note(t->diag,
                 "the best so far, %s %.4f at epoch %" PRId64 ", is not saved%s",
                 s->best_metric, s->best, cr_train_best_epoch(t),
@@ -267,11 +269,12 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
     if (!cr_net_finite(t->net)) {
         t->why = cr_strf(t->arena,
                          "a parameter is not finite after step %" PRId64, step);
-        save_lose_best(t, cr_train_ckpt_name(t, step), false);
+        save_lose_best(t, NULL);
         *end = CR_END_DIVERGED;
         return false;
     }
-    cr_train_flush(t);
+    /* the records up to a checkpoint are on disk when it is */
+    cr_append_file_sync(&t->dir.metrics, t->diag);
     path = cr_train_ckpt_name(t, step);
     if (save_is_good(t)) {
         t->state.nan.good_step = step;
@@ -280,13 +283,16 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
     t->saved_step = step; /* also when it fails: the next one is tried */
     t->saved_eval = t->state.eval_step;
     if (save_write(t, path)) {
+        t->saved = path;
         cr_train_keep_best(t);
-        return true;
+        if (save_publish(t, path))
+            return true;
+    } else {
+        t->state.nan.good_step = good;
+        t->good = good_path;
+        save_lose_best(t, path);
     }
-    t->state.nan.good_step = good;
-    t->good = good_path;
     t->unsaved = true;
-    save_lose_best(t, path, true);
     cr_console_problems(&t->console, t->diag);
     if (t->checkpoint.on_save_error != CR_SAVE_ABORT)
         return true;

@@ -504,7 +504,6 @@ void cr_train_close(struct cr_train *t)
         cr_pipe_close(t->pipe);
     if (t->eval_pipe)
         cr_pipe_close(t->eval_pipe);
-    if (t->console.log)
-        fclose(t->console.log);
+    cr_train_close_records(t);
     cr_rundir_close(&t->dir);
 }

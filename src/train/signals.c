@@ -5,20 +5,33 @@
 
 static volatile sig_atomic_t signals_stop, signals_hup, signals_usr1,
     signals_usr2, signals_some;
+static volatile sig_atomic_t signals_training, signals_usr1_ends;
+static const char *volatile signals_lock;
+
+static void signals_quit(int status)
+{
+    const char *lock = signals_lock;
+
+    if (lock)
+        unlink(lock);
+    _exit(status);
+}
 
 static void signals_catch(int sig)
 {
     switch (sig) {
     case SIGINT:
     case SIGTERM:
-        if (signals_stop)
-            _exit(128 + sig);
+        if (signals_stop || !signals_training)
+            signals_quit(128 + sig);
         signals_stop = sig;
         break;
     case SIGHUP:
         signals_hup = 1;
         break;
     case SIGUSR1:
+        if (signals_usr1_ends && !signals_training)
+            signals_quit(CR_STATUS_AGAIN);
         signals_usr1 = 1;
         break;
     default:
@@ -38,9 +51,31 @@ void cr_signals_start(void)
 
     sigemptyset(&act.sa_mask);
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (sigaction(all[i], NULL, &old) != 0 ||
-            old.sa_handler != SIG_IGN || all[i] == SIGINT)
+        if (sigaction(all[i], NULL, &old) != 0 || old.sa_handler != SIG_IGN ||
+            all[i] == SIGINT)
             sigaction(all[i], &act, NULL);
+}
+
+void cr_signals_defer(void)
+{
+    signals_training = 1;
+}
+
+void cr_signals_lock(const char *path)
+{
+    signals_lock = path;
+}
+
+void cr_signals_usr1_stops(void)
+{
+    signals_usr1_ends = 1;
+    if (signals_usr1 && !signals_training)
+        signals_quit(CR_STATUS_AGAIN);
+}
+
+bool cr_signals_end(void)
+{
+    return signals_stop || (signals_usr1_ends && signals_usr1);
 }
 
 int cr_signals_stop(void)

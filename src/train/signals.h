@@ -1,20 +1,35 @@
 /*
- * Signals while training: handlers set a flag and nothing else, except that
- * a second INT or TERM ends the process at once.
+ * Signals to a run. The flags are static because a handler can see nothing
+ * else.
+ *
+ * While a run is prepared, INT and TERM end the process at once, with 130 or
+ * 143: there is nothing to save yet. Once training has begun, handlers only
+ * set a flag, except that a second INT or TERM ends the process at once.
  *
  * INT, TERM: finish the step, save, end with 130 or 143. HUP: save and go on.
  * USR1: as `run.on_usr1` says. USR2: print a status line, read `log.every`
- * again. The flags are static because a handler can see nothing else.
+ * again.
  */
 #ifndef CR_TRAIN_SIGNALS_H
 #define CR_TRAIN_SIGNALS_H
 
 #include <stdbool.h>
 
+enum { CR_STATUS_AGAIN = 75 }; /* stopped in good order; the run can go on */
+
+/* Installs the handlers. */
 void cr_signals_start(void);
+/* Training begins: INT and TERM wait for the step. */
+void cr_signals_defer(void);
+/* The file to remove when the process ends at once; NULL: none. */
+void cr_signals_lock(const char *path);
+/* USR1 stops the run: with CR_STATUS_AGAIN at once while it is prepared. */
+void cr_signals_usr1_stops(void);
 
 /* SIGINT or SIGTERM if one came, else 0. */
 int cr_signals_stop(void);
+/* Whether a signal came that ends the run: INT, TERM, or USR1 that stops. */
+bool cr_signals_end(void);
 /* Whether HUP, USR1 or USR2 came since the last call. */
 bool cr_signals_hup(void);
 bool cr_signals_usr1(void);

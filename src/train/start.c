@@ -3,9 +3,9 @@
  */
 #include "train/differs.h"
 #include "train/frozen.h"
+#include "train/signals.h"
 #include "train/train.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,18 +216,6 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
 
 /* ---- What the directory holds */
 
-/* record.json, NULL if there is none that can be read. */
-static const struct cr_node *start_record(struct cr_train *t)
-{
-    struct cr_diag quiet = { .arena = t->arena };
-    const char *path = cr_rundir_file(&t->dir, "record.json"), *why;
-    size_t len, at;
-    const char *text = cr_read_file(t->arena, &quiet, CR_NOWHERE, path,
-                                    CR_E_SYSTEM, 1 << 20, &len);
-
-    return text ? cr_json_read(t->arena, text, len, &why, &at) : NULL;
-}
-
 /* The key that makes it another one; NULL if it is not found. */
 static const char *start_differs(struct cr_train *t)
 {
@@ -313,7 +301,7 @@ static bool start_too_short(struct cr_train *t)
 /* Finds, checks and reads the checkpoint; false after reporting. */
 static bool start_resume(struct cr_train *t)
 {
-    const struct cr_node *record = start_record(t);
+    const struct cr_node *record = cr_rundir_record(&t->dir);
     const char *kernels;
     struct cr_store *store;
     bool none = false, ok;
@@ -334,15 +322,16 @@ static bool start_resume(struct cr_train *t)
         store = cr_store_open(t->arena, t->diag, t->flags.ckpt);
     else
         store = cr_train_newest(t->arena, t->diag, t->dir.ckpt, &none);
-    if (none && start_over(t, record)) {
+    /* without weights only one that was not to keep any is over */
+    if (none && start_over(t, record) &&
+        cr_json_int(record, "exit", 0) != cr_code_exit(CR_E_SYSTEM)) {
         t->old_record = record; /* it kept no checkpoint */
         return true;
     }
     if (none) {
-        cr_rundir_clear(&t->dir);
         t->started_text = NULL;
         t->seconds_before = 0;
-        return true;
+        return cr_rundir_clear(&t->dir);
     }
     if (!store)
         return false;
@@ -364,7 +353,9 @@ static bool start_publish(struct cr_train *t)
 {
     struct cr_publish publish = {
         .path = t->resumed,
-        .best = t->state.best_metric && t->state.best_step == t->state.step,
+        .best = t->state.best_metric && t->state.best_step == t->state.step
+                    ? t->resumed
+                    : NULL,
         .keep = t->checkpoint.keep_checkpoint_max,
         .resumed = t->resumed,
         .good = t->good,
@@ -423,6 +414,7 @@ static bool start_keep(void *ctx, const char *line)
     }
     keep = keep && !cut->over;
     cut->kept += keep;
+    cut->unreadable += !node;
     cr_arena_free(&mem);
     return keep;
 }
@@ -432,14 +424,18 @@ bool cr_train_reopen(struct cr_train *t)
     struct cr_state *s = &t->state;
     bool anew = t->cut.anew, ok;
 
-    if (t->dir.metrics)
-        fclose(t->dir.metrics);
-    t->dir.metrics = NULL;
+    cr_append_file_close(&t->dir.metrics, t->diag);
     t->cut = (struct cr_records_cut){
         .step = anew ? t->cut.step : s->step,
         .eval_step = anew ? t->cut.eval_step : s->eval_step,
     };
     ok = cr_rundir_metrics(&t->dir, start_keep, t);
+    if (t->cut.unreadable > 0)
+        cr_warn(t->diag,
+                cr_at_file(t->arena, cr_rundir_file(&t->dir, "metrics.jsonl")),
+                CR_E_SYSTEM, "dropped %" PRId64 " line%s that %s not a record",
+                t->cut.unreadable, t->cut.unreadable == 1 ? "" : "s",
+                t->cut.unreadable == 1 ? "is" : "are");
     if (anew || s->older > t->cut.kept)
         s->older = t->cut.kept;
     return ok;
@@ -512,22 +508,17 @@ static const char *start_when(const void *of, const struct cr_thaw *thaw)
 static bool start_files(struct cr_train *t)
 {
     const char *text = t->config->text ? t->config->text : t->yaml;
-    bool ok = true;
+    bool ok = cr_train_note(t, CR_END_NONE, 0);
 
     if (!t->resumed)
-        ok = cr_rundir_put(&t->dir, "config.yaml", text);
+        ok = ok && cr_rundir_put(&t->dir, "config.yaml", text);
     ok = ok && start_command(t);
     ok = ok && cr_rundir_put(&t->dir, "resolved.yaml",
                              cr_config_yaml(t->config, true, true));
-    ok = ok && cr_train_note(t, CR_END_NONE, 0);
     if (!ok || !cr_train_reopen(t))
         return false;
-    t->console.log = fopen(cr_rundir_file(&t->dir, "log.txt"), "ae");
-    if (!t->console.log)
-        return cr_error(
-            t->diag, cr_at_file(t->arena, cr_rundir_file(&t->dir, "log.txt")),
-            CR_E_SYSTEM, "cannot write: %s", strerror(errno));
-    return true;
+    return cr_append_file_open(&t->console.log, t->diag,
+                               cr_rundir_file(&t->dir, "log.txt"));
 }
 
 static void start_say_over(struct cr_train *t)
@@ -560,6 +551,10 @@ bool cr_train_start(struct cr_train *t)
     start_fresh(t);
     t->dir.arena = t->arena;
     t->dir.diag = t->diag;
+    t->dir.sources = t->config->origins;
+    t->dir.config_file = t->cli->operands[0];
+    if (t->run.on_usr1 == CR_USR1_STOP)
+        cr_signals_usr1_stops();
     /* a mistake in `load` must not leave a used directory behind */
     if (!t->flags.resume && !cr_load(t->config, t->net, NULL, &load))
         return false;
@@ -583,6 +578,7 @@ bool cr_train_start(struct cr_train *t)
         cr_net_mean(t->net); /* it begins as a copy */
     start_state(t);
     if (!t->flags.dry_run) {
+        cr_signals_defer();
         if (t->resumed)
             cr_train_forget(t);
         if (t->resumed && !start_publish(t))

@@ -32,6 +32,7 @@ struct cr_records_cut {
     bool anew;              /* the steps here are not those of the state */
     int64_t step, eval_step;
     int64_t line, kept;     /* records seen, and kept of them */
+    int64_t unreadable;     /* lines that are not records */
     int64_t top;            /* the step before: they only rise */
     bool over;              /* what follows is of a later time */
 };
@@ -140,6 +141,7 @@ struct cr_train {
     double seconds_before;  /* and what it has taken until now */
     struct cr_best kept;    /* what the best checkpoint is of */
     bool unsaved;           /* a checkpoint could not be written */
+    const char *best_waits; /* the file that shall be best; NULL: it is */
     const struct cr_node *old_record; /* of a run that was over already */
 };
 
@@ -242,8 +244,10 @@ void cr_train_record_more(struct cr_train *t, const char *split, bool ahead,
                           const char *members);
 /* A text that was drawn behind the present step. */
 void cr_train_record_text(struct cr_train *t, const char *text, size_t n);
-/* What the system holds back so far; reports once what cannot be written. */
+/* Writes the records and log lines that wait. */
 void cr_train_flush(struct cr_train *t);
+/* The same at the end of the run; reports the lines that are lost. */
+void cr_train_close_records(struct cr_train *t);
 
 /* ---- record.c */
 

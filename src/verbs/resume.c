@@ -5,6 +5,7 @@
 
 #include "train/flags.h"
 #include "model/model.h"
+#include "train/signals.h"
 #include "train/train.h"
 
 struct resume {
@@ -130,6 +131,7 @@ static int resume_run(struct cr_cli *cli)
     struct cr_store *store;
     int status;
 
+    cr_signals_start();
     if (!resume_sets(cli, o))
         return cr_cli_errors(cli, "Nothing was run.");
     store = resume_open(cli, &ckpt);

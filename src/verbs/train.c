@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "train/flags.h"
+#include "train/signals.h"
 #include "train/train.h"
 
 struct train {
@@ -94,6 +95,7 @@ static int train_run(struct cr_cli *cli)
     enum cr_end end;
     int status;
 
+    cr_signals_start();
     train_sets(cli, o);
     reread = (struct cr_config_from){ .files = cli->operands,
                                       .sets = cli->sets,

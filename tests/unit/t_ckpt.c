@@ -605,12 +605,25 @@ static void folders(void)
         ok(cr_ckpt_write(&diag, path, &ckpt) &&
                cr_ckpt_publish(&diag,
                                &(struct cr_publish){
-                                   path, i == 3, 2,
+                                   path, i == 3 ? path : NULL, 2,
                                    in("run/ckpt/net-a_1-1_100.safetensors"),
                                    in("run/ckpt/net-a_1-5_100.safetensors") }),
            "epoch %d published", i);
     }
     same(path, in("run/ckpt/net-a_1-12_100.safetensors"), "its name");
+    {
+        struct cr_diag own = { .arena = &arena }, too = own;
+        const char *gone = cr_ckpt_name(&arena, base, "net-a_1", 99, 1);
+
+        ok(!cr_ckpt_publish(&own, &(struct cr_publish){ .path = gone }) &&
+               own.errors == 1 && strstr(own.first->text, "cannot read"),
+           "a checkpoint that is gone when it is published is an error");
+        ok(!cr_ckpt_publish(&too, &(struct cr_publish){ .path = path,
+                                                        .best = gone }) &&
+               too.errors == 1 &&
+               cr_ckpt_same(path, in("run/ckpt/last.safetensors")),
+           "best that cannot be published does not keep last old");
+    }
     file = cr_ckpt_list(&arena, base, "net-a_1", &n);
     ok(n == 5 && file[0].epoch == 12 && file[1].epoch == 11 &&
            file[2].epoch == 5 && file[3].epoch == 3 && file[4].epoch == 1,

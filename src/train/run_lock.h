@@ -1,0 +1,44 @@
+/*
+ * The lock of a run directory.
+ *
+ * The file `lock` has one line: host, process, start of that process (field 22
+ * of its stat in /proc), boot id of the machine, and pid namespace. The owner
+ * holds the kernel's lock on the file (flock) for its whole life, and a thread
+ * touches the file every few seconds.
+ *
+ * - A file whose kernel lock is held has a living owner, whatever its line
+ *   says: in another container with the same host name, for example.
+ * - A file whose kernel lock is free, and whose owner ran on this very system,
+ *   has a dead owner.
+ * - Otherwise (another machine on a file system whose locks are local, or a
+ *   file system without locks) its time of change decides.
+ */
+#ifndef CR_TRAIN_RUN_LOCK_H
+#define CR_TRAIN_RUN_LOCK_H
+
+#include <pthread.h>
+
+#include "base/diag.h"
+
+struct cr_run_lock {
+    const char *path;       /* NULL: not held */
+    double beat;            /* seconds between touches; 0: the default */
+    int fd;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool stop;
+    bool lost;              /* atomic: another process has taken it */
+};
+
+/* Takes the lock of a folder. False after reporting: exit 2 when somebody
+ * holds it, 1 when the folder cannot be written. */
+bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
+                      struct cr_run_lock *lock, const char *folder);
+/* Whether another process has taken the lock, as it may from a machine whose
+ * process did not run for minutes. */
+bool cr_run_lock_lost(const struct cr_run_lock *lock);
+/* Gives the lock back, if it is held. */
+void cr_run_lock_release(struct cr_run_lock *lock);
+
+#endif
