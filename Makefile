@@ -76,7 +76,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-asan check-double check-plainblas \
         check-valgrind fuzz fuzzers soak soak-random soak-peer \
-        soak-kernels bench \
+        soak-kernels mutate bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
         help format compile_commands.json FORCE
@@ -211,6 +211,12 @@ soak-kernels: $(kernels)
 	    KERNELS_N=$(or $(N),5000) KERNELS_SEED=$(or $(SEED),2) $$t || exit 1; \
 	done
 
+# Changes N (50) places of DIR (src/ckpt src/train src/net src/data) one at a
+# time, by the random SEED, and tells which of them no test notices.
+mutate: all
+	CC="$(CC)" OURS="$(ours) $(libs_cflags)" LDLIBS="$(LDLIBS)" \
+	    JOBS=$(JOBS) tests/mutate/mutate.pl
+
 ## ---- Speed
 
 bench: all
@@ -309,6 +315,7 @@ help:
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'
 	@echo 'make soak-peer    N (200) random networks against PyTorch; VENV=dir'
 	@echo 'make soak-kernels  N (5000) settings of each kernel from SEED (2) on'
+	@echo 'make mutate     change N (50) places in DIR: which does no test notice'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
 	@echo 'make man        manual pages into $(BUILD)/man'
 	@echo 'make install    prefix=$(prefix) DESTDIR='

@@ -61,7 +61,7 @@ static struct range plot_range(const struct cr_plot *p, int from, int to)
     if (p->from_zero && r.low > 0)
         r.low = 0;
     if (r.low == r.high) {
-        double d = r.high ? fabs(r.high) : 1;
+        double d = r.high != 0 ? fabs(r.high) : 1;
 
         r.high += d;
         r.low -= p->from_zero && r.low == 0 ? 0 : d;

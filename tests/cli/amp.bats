@@ -1,6 +1,7 @@
 # Mixed precision: amp and to_float. What the numbers are stands in
 # tests/golden (cases amp_*).
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {

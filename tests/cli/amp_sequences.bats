@@ -1,6 +1,7 @@
 # Mixed precision of recurrences and attention in a run. What the numbers are
 # stands in tests/golden (cases amp_*).
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {

@@ -1,5 +1,6 @@
 # `bprop` beside `construct`: gradients that the config writes out.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small.bash
 
 setup() {

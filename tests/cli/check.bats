@@ -1,5 +1,6 @@
 # check
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here"

@@ -1,5 +1,6 @@
 # ckpt: looking into checkpoints; the section load.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load tensors
 
 # flip FILE OFFSET: another byte there

@@ -1,5 +1,6 @@
 # completion
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 # The completions of a line whose last word is being typed.
 completions() {

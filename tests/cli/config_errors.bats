@@ -1,5 +1,6 @@
 # Wrong configs, and the message each gets: bad/NAME.yaml and bad/NAME.txt.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 # wrong NAME [ARGUMENT...]: all that check says of bad/NAME.yaml, or of
 # bad/good.yaml with arguments

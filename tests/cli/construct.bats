@@ -1,5 +1,6 @@
 # Composite cells: what they compute is the same however it is written.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small.bash
 
 setup() {
@@ -30,7 +31,8 @@ same() {
     done
     diff "$1.plan" "$2.plan"
     diff "$1.eval" "$2.eval"
-    [ -s "$1.plan" ] && [ -s "$1.eval" ]
+    [ -s "$1.plan" ]
+    [ -s "$1.eval" ]
     run -0 "$CELLRUN" ckpt diff "$1" "$2" --json
     [[ "$output" == *'"same": true'* ]]
     [[ "$output" != *'"same": false'* ]]
@@ -64,7 +66,7 @@ END
     "$CELLRUN" summary -v map.yaml | sed 's/  Cell /  Body /' >map.plan
     "$CELLRUN" summary -v block.yaml | sed 's/  Cell /  Body /' >block.plan
     diff map.plan block.plan
-    "$CELLRUN" summary block.yaml | grep -q '^body.a  *Dense .* 144 '
+    "$CELLRUN" summary block.yaml | grep '^body.a  *Dense .* 144 ' >/dev/null
 }
 
 @test "a cell called twice has one set of parameters" {

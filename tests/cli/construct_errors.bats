@@ -1,5 +1,6 @@
 # Wrong graphs, and the message each gets: bad/NAME.yaml and bad/NAME.txt.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 # wrong NAME: all that check says of bad/NAME.yaml
 wrong() {
@@ -52,7 +53,7 @@ long() {
         printf 'network:\n  inputs: {x: {shape: [6]}}\n'
         printf '  cells: {fc: {Dense: {out_channels: 3}}}\n'
         printf '  construct: "return fc(x'
-        yes "$2" | head -n 200000 | tr -d '\n'
+        perl -e 'print shift() x 200000' -- "$2"
         printf ')"\n'
     } >long.yaml
     run -2 --separate-stderr "$CELLRUN" check long.yaml

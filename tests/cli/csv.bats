@@ -1,5 +1,6 @@
 # Tables: CSVDataset, Standardize, and what is said of files that do not fit.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup_file() {
     export ROOT="$PWD"

@@ -2,6 +2,7 @@
 # data: samples as the network gets them.
 
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load images
 load small
 

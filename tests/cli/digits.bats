@@ -2,6 +2,7 @@
 # datasets/fetch-mnist.sh is here too, as far as it goes without a network.
 
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     root=$BATS_TEST_DIRNAME/../..

@@ -1,5 +1,6 @@
 # eval: a checkpoint judged on its own.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup_file() {
     . "$BATS_TEST_DIRNAME/small.bash"

@@ -1,5 +1,6 @@
 # run.exec_on_eval: a command after each evaluation; run.pin; CELLRUN_LOG.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {

@@ -1,6 +1,7 @@
 # When the world says no: full disks, folders that cannot be written, readers
 # that go away. The last good checkpoint stays.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"
@@ -26,7 +27,7 @@ disk() {
     set -- c.yaml -o "$disk/r" -q --epochs 3
     run -0 "$CELLRUN" train "$@"
     cp "$disk/r/ckpt/last.safetensors" last
-    head -c 2m /dev/zero >"$disk/fill" 2>/dev/null || true
+    run -1 sh -c "head -c 2m /dev/zero >'$disk/fill'"
     run -1 "$CELLRUN" resume "$disk/r" -q --epochs 6
     [[ $output == *"disk/r: error: "*"No space left on device [E0602]"* ]]
     run -0 "$CELLRUN" ckpt verify "$disk/r/ckpt/last"

@@ -1,5 +1,6 @@
 # Freezing, on what a user sees: bytes that stay, work that is not done.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
@@ -85,7 +86,7 @@ moved() {
         'freeze.patterns="*"' >/dev/null
     "$CELLRUN" trace one --step -o last.safetensors \
         'freeze.patterns="*"' >/dev/null
-    run "$CELLRUN" ckpt diff first.safetensors last.safetensors --json
+    run -6 "$CELLRUN" ckpt diff first.safetensors last.safetensors --json
     for p in a.weight a.bias c.bias; do
         [[ "$output" == *"\"name\": \"param.$p\", "*"\"same\": true"* ]]
     done
@@ -140,7 +141,7 @@ END
         "$CELLRUN" train schedule.yaml -q -o parts train.steps=$steps \
             --resume auto >/dev/null
     done
-    run "$CELLRUN" ckpt diff whole/ckpt/last.safetensors \
+    run -0 "$CELLRUN" ckpt diff whole/ckpt/last.safetensors \
         parts/ckpt/last.safetensors --json
     [[ "$output" == *'"same": true'* ]]
     [[ "$output" != *'"same": false'* ]]

@@ -1,5 +1,6 @@
 # What happens to gradients and beside them: clip, ema.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

@@ -1,5 +1,6 @@
 # help
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 @test "the overview names every verb and section" {
     run -0 --separate-stderr "$CELLRUN" help

@@ -1,5 +1,6 @@
 # watch with `hook`: MindSpore's four forms that look and replace.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/tensors.bash"
@@ -319,7 +320,7 @@ YAML
     [[ "$output" == *"none differs"* ]]
     run -0 "$CELLRUN" ckpt diff bare disabled
     [[ "$output" == *"none differs"* ]]
-    run "$CELLRUN" ckpt diff bare with
+    run -6 "$CELLRUN" ckpt diff bare with
     [[ "$output" != *"none differs"* ]]
     run -2 --separate-stderr "$CELLRUN" train small.yaml '~watch.halve'
     [[ "$stderr" == *"'halve' is no member of a list of 2"*"did you mean 'half'?"* ]]

@@ -2,6 +2,7 @@
 # Training on folders of images: augmentation, several sizes, bad files.
 
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load images
 
 setup() {

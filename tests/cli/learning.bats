@@ -1,5 +1,6 @@
 # A training that fails says so: warnings E0106 and E0404
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small.bash
 
 setup() {

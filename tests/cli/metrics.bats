@@ -1,5 +1,6 @@
 # metrics written in the config: blocks below `metrics`.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

@@ -1,5 +1,6 @@
 # train.nan: what a loss that is not finite leads to.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {

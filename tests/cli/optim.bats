@@ -1,5 +1,6 @@
 # Optimizers in a run: groups, slots in checkpoints, resuming.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

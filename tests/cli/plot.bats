@@ -1,5 +1,6 @@
 # config --plot lr: the learning rate over the run, before anything runs.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

@@ -1,5 +1,6 @@
 # plugin: cells in C from a shared object.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small.bash
 
 setup() {
@@ -9,7 +10,7 @@ setup() {
     unset CELLRUN_SET CELLRUN_DATA
     # arrays of the type that this build computes in
     REAL=
-    if "$CELLRUN" version | grep -q float64; then REAL=-DCELLRUN_DOUBLE; fi
+    if "$CELLRUN" version | grep float64 >/dev/null; then REAL=-DCELLRUN_DOUBLE; fi
 }
 
 # build SOURCE TO [FLAG...]: a plug-in; its arrays are of the type REAL

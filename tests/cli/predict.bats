@@ -1,5 +1,6 @@
 # predict: classes of images and arrays.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 # png FILE WIDTH HEIGHT CHANNELS PERL: samples row by row by an expression in
 # $x $y $c (8 bit); stored, not packed

@@ -1,5 +1,6 @@
 # resume, and train --resume auto: the same bytes as without the stop.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

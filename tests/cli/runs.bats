@@ -1,5 +1,6 @@
 # runs: what run directories have to tell.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 # a_run DIR ID STARTED ACCURACY LOSS LR [STATUS]
 a_run() {

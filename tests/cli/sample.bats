@@ -1,5 +1,6 @@
 # sample: text that a language model draws.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

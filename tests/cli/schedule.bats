@@ -1,5 +1,6 @@
 # Learning rates that change: what a run uses, and that it resumes exactly.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

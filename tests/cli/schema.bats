@@ -1,5 +1,6 @@
 # schema
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 @test "the schema is JSON of the 2020-12 dialect" {
     run -0 --separate-stderr "$CELLRUN" schema
@@ -121,7 +122,7 @@ END
     cd "$BATS_TEST_TMPDIR"
     "$CELLRUN" plugin new MyScale -q
     make -s -C my_scale INCLUDE="$BATS_TEST_DIRNAME/../../src" \
-        CFLAGS="$("$CELLRUN" version | grep -q float64 && echo -DCELLRUN_DOUBLE)"
+        CFLAGS="$("$CELLRUN" version | grep float64 >/dev/null && echo -DCELLRUN_DOUBLE)"
     cat >c.json <<'END'
 {"plugin": ["my_scale/my_scale.so"],
  "network": {"inputs": {"x": {"shape": [8]}}, "scale": {"MyScale": {}},

@@ -1,5 +1,6 @@
 # selftest: whether a build computes rightly on a machine.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     cd "$BATS_TEST_TMPDIR"

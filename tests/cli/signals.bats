@@ -1,5 +1,6 @@
 # Signals to a run: what it does, and its exit status.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

@@ -1,5 +1,6 @@
 # summary: cells, shapes, parameters, costs, and what freezing takes away.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     cd "$BATS_TEST_TMPDIR"

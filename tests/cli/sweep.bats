@@ -1,5 +1,6 @@
 # configs/sweep.sh: a sweep from the shell that survives being killed.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"

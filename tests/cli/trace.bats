@@ -1,5 +1,6 @@
 # trace: one batch, what flows, and how it compares.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load tensors
 
 setup() {
@@ -294,7 +295,8 @@ E
         "wrap.two#2.1 wrap.two.b#2"; do
         a=$(grep -oP "output.${pair% *}\", \K[^}]*" <<<"$output")
         b=$(grep -oP "output.${pair#* }\", \K[^}]*" <<<"$output")
-        [ -n "$a" ] && [ "$a" = "$b" ]
+        [ -n "$a" ]
+        [ "$a" = "$b" ]
     done
 }
 

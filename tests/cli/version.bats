@@ -1,5 +1,6 @@
 # version
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 @test "version names version, flags and processor" {
     run -0 --separate-stderr "$CELLRUN" version

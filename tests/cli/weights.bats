@@ -1,5 +1,6 @@
 # Weights of classes in the loss: balanced, and by the names of the data.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     . "$BATS_TEST_DIRNAME/small.bash"
