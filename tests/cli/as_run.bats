@@ -1,6 +1,7 @@
 # trace --as-run: the plans of train, eval and predict, which fuse and fold.
 # Every golden case goes through them in tests/cases/t_golden.c.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load tensors
 
 setup() {

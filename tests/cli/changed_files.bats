@@ -1,5 +1,6 @@
 # Files of data that others change while a run uses them.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {
