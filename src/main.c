@@ -18,12 +18,13 @@
 enum { STATUS_PIPE = 141 }; /* what the shell says of SIGPIPE */
 
 /* A file opened later must not become a standard stream that was closed.
- * Standard output gets a descriptor that refuses to be written. */
+ * Standard output gets a descriptor that refuses to be written, standard
+ * input one that refuses to be read. */
 static void main_streams(void)
 {
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0)
+            open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY) < 0)
             _exit(1);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* `ulimit -f`: the write fails and is handled */

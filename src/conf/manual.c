@@ -8,41 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "conf/environment.h"
 #include "conf/verb.h"
-
-const struct cr_variable cr_variables[] = {
-    { "CELLRUN_SET", "Assignments (key=value, ~key), one per line, between "
-                     "the files and those of the command line." },
-    { "CELLRUN_RUNS", "Where run directories are made; runs by default." },
-    { "CELLRUN_DATA", "Folders, separated by colons, in which data sets are "
-                      "looked for besides the config's own." },
-    { "CELLRUN_PATH", "Folders, separated by colons, in which base files are "
-                      "looked for besides the config's own." },
-    { "CELLRUN_THREADS", "Threads to compute with, if --threads is not "
-                         "given." },
-    { "SLURM_CPUS_PER_TASK", "The same, if CELLRUN_THREADS is not set." },
-    { "CELLRUN_LOG", "How much is said where neither -q nor -v is given: "
-                     "quiet as -q, normal, or verbose as -v." },
-    { "CELLRUN_ISA", "Which of our own kernels to use: generic, avx2 or "
-                     "avx512; the best that the processor has by default." },
-    { "CELLRUN_UNFUSED", "If set, transforms run one by one as they are "
-                         "written: slower, for comparison." },
-    { "CELLRUN_BLAS", "Who computes matrix products: own, onednn, openblas "
-                      "or plain; by default the best that the build and the "
-                      "processor have." },
-    { "NO_COLOR", "If not empty, messages are not coloured." },
-    { "CLICOLOR_FORCE", "If not empty and not 0, messages are coloured even "
-                        "when standard error is no terminal." },
-    { "COLUMNS", "Width of the terminal, for the progress bar and for "
-               "plots." },
-    { "TMPDIR", "Where selftest makes its temporary files; /tmp by "
-                "default." },
-    { "TERM", "If it is dumb, messages are not coloured." },
-    { "SOURCE_DATE_EPOCH", "Seconds since 1970 that stand for the present in "
-                           "the files of a run." },
-    { "SLURM_JOB_END_TIME", "When the job ends, for --time-limit auto." },
-    { NULL, NULL },
-};
 
 const struct cr_status cr_statuses[] = {
     { "0", "Finished; early stopping counts too." },
@@ -290,7 +257,7 @@ bool cr_manual(struct cr_buf *buf, const char *part)
         manual_flags(buf, cr_cli_rows);
     } else if (strcmp(part, "environment") == 0) {
         cr_buf_str(buf, ".Bl -tag -width Ds\n");
-        for (const struct cr_variable *v = cr_variables; v->name; v++) {
+        for (const struct cr_env *v = cr_env_list; v->name; v++) {
             cr_buf_f(buf, ".It Ev %s\n", v->name);
             manual_text(buf, v->text);
         }

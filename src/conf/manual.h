@@ -1,6 +1,6 @@
 /*
  * What the program knows of itself, for people: tables that stand nowhere
- * else (exit codes, environment), rows in words, and whole parts of the
+ * else (exit codes, words), rows in words, and whole parts of the
  * manual in mdoc.
  */
 #ifndef CR_CONF_MANUAL_H
@@ -9,12 +9,10 @@
 #include "base/str.h"
 #include "conf/opt.h"
 
+/* What is neither section nor type nor key: base, when, bprop. */
 struct cr_variable {
     const char *name, *text;
 };
-extern const struct cr_variable cr_variables[]; /* ends with a NULL name */
-
-/* What is neither section nor type nor key: base, when, bprop. */
 extern const struct cr_variable cr_words[]; /* ends with a NULL name */
 
 struct cr_status {

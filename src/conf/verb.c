@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "conf/environment.h"
 #include "conf/scalar.h"
 
 struct common {
@@ -342,14 +343,8 @@ static void verb_log(struct cr_cli *cli, const struct common *o)
     if (o->quiet || o->verbose > 0 || !level || !*level ||
         strcmp(level, "normal") == 0)
         return;
-    if (strcmp(level, "quiet") == 0)
-        cli->quiet = true;
-    else if (strcmp(level, "verbose") == 0)
-        cli->verbose = 1;
-    else
-        cr_warn(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                "CELLRUN_LOG: found '%s', expected quiet, normal or verbose",
-                cr_quote(cli->arena, level, strlen(level)));
+    cli->quiet = strcmp(level, "quiet") == 0;
+    cli->verbose = strcmp(level, "verbose") == 0;
 }
 
 /* --set and --seed: assignments in the order of the line. */
@@ -472,6 +467,11 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
     if (common.help)
         verb_help(&l);
     ok = verb_apply(&l, &common) && ok;
+    /* what tells of the variables must not be refused because of them */
+    if (cli->verb && strcmp(cli->verb->about.name, "help") != 0 &&
+        strcmp(cli->verb->about.name, "completion") != 0 &&
+        strcmp(cli->verb->about.name, "version") != 0)
+        ok = cr_env_check(cli->diag) && ok;
     if (!cli->verb && ok) {
         ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "no verb given");
         cr_note(cli->diag, "usage: cellrun VERB [FILE...] [key=value...] "

@@ -329,6 +329,7 @@ static bool make_columns(struct cr_pipe *p)
 {
     const struct cr_node *node = cr_section(p->config, "datapipe");
     const char *names[CR_COLUMNS_MAX + 1] = { NULL };
+    const char *unfused = getenv("CELLRUN_UNFUSED");
     struct cr_diag *diag = p->config->diag;
     bool ok = true;
     int i;
@@ -345,7 +346,7 @@ static bool make_columns(struct cr_pipe *p)
         p->op[i] = cr_colpipe_named(p->config, c->name,
                                     cr_node_get(node, c->name), &c->spec,
                                     &classes, p->want.train,
-                                    !getenv("CELLRUN_UNFUSED"),
+                                    !(unfused && strcmp(unfused, "1") == 0),
                                     p->want.seed);
         if (!p->op[i]) {
             ok = false;

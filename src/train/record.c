@@ -25,6 +25,7 @@
 #include "base/par.h"
 #include "base/version.h"
 #include "ckpt/json.h"
+#include "conf/environment.h"
 #include "math/blas.h"
 #include "train/signals.h"
 #include "train/train.h"
@@ -54,10 +55,12 @@ const char *cr_train_status(enum cr_end end)
 
 static void record_time(struct cr_buf *b, const char *name, long long at)
 {
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    time_t time = (time_t)(epoch && *epoch ? strtoll(epoch, NULL, 10) : at);
+    int64_t epoch = at;
+    time_t time;
     struct tm tm;
 
+    cr_env_number("SOURCE_DATE_EPOCH", &epoch);
+    time = (time_t)epoch;
     gmtime_r(&time, &tm);
     cr_buf_f(b, ",\"%s\":\"%04d-%02d-%02dT%02d:%02d:%02dZ\"", name,
              tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,

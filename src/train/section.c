@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/par.h"
+#include "conf/environment.h"
 
 enum { THREADS_MAX = 4096 };
 
@@ -338,6 +339,7 @@ bool cr_threads_start(struct cr_config *config, int flag)
 {
     struct cr_run_section run = { 0 };
     const struct cr_node *node;
+    int64_t set;
     int n = flag;
 
     if (!cr_section_read(config, "run", &run))
@@ -353,8 +355,9 @@ bool cr_threads_start(struct cr_config *config, int flag)
                             "number from 1 to %d", run.threads, THREADS_MAX);
         n = n ? n : wish;
     }
-    n = n ? n : section_threads(getenv("CELLRUN_THREADS"));
-    n = n ? n : section_threads(getenv("SLURM_CPUS_PER_TASK"));
+    if (!n && (cr_env_number("CELLRUN_THREADS", &set) ||
+               cr_env_number("SLURM_CPUS_PER_TASK", &set)))
+        n = (int)set;
     cr_par_start(n ? n : cr_par_cpus());
     if (run.pin)
         cr_par_pin();
@@ -399,11 +402,18 @@ bool cr_time_limit_read(struct cr_config *config,
     if (!node || node->kind == CR_NODE_NULL)
         return true;
     if (node->text && strcmp(node->text, "auto") == 0) {
-        const char *end = getenv("SLURM_JOB_END_TIME");
-        double left = end ? strtod(end, NULL) - (double)time(NULL) - 60 : 0;
+        int64_t now = (int64_t)time(NULL), end;
 
-        if (end)
-            *seconds = left > 1 ? left : 1;
+        if (!cr_env_number("SLURM_JOB_END_TIME", &end))
+            return true;
+        /* a run that stops at once would be queued again for ever */
+        if (end <= now)
+            cr_warn(config->diag, CR_NOWHERE, CR_E_USAGE,
+                    "SLURM_JOB_END_TIME has no effect: found %lld, which is "
+                    "in the past; the run has no time limit",
+                    (long long)end);
+        else
+            *seconds = end - now > 61 ? (double)(end - now - 60) : 1;
         return true;
     }
     if (!cr_amount_read(config->diag, node, CR_SECONDS, &amount))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/environment.h"
 #include "conf/manual.h"
 #include "conf/verb.h"
 #include "net/plugin.h"
@@ -236,7 +237,7 @@ static bool help_code(struct cr_buf *buf, const char *name)
 
 static void help_environment(struct cr_buf *buf)
 {
-    for (const struct cr_variable *v = cr_variables; v->name; v++) {
+    for (const struct cr_env *v = cr_env_list; v->name; v++) {
         const char *value = getenv(v->name);
 
         help_item(buf, v->name, v->text, 23);

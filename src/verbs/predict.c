@@ -4,6 +4,7 @@
  * Samples are gathered over files until a batch is full, so many small images
  * cost no more than one large array. Rows come out in the order of the input.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -326,6 +327,9 @@ static bool predict_list(struct job *j)
         else if (len > 0)
             ok = predict_file(j, line);
     }
+    if (ok && ferror(stdin))
+        ok = cr_error(j->cli->diag, CR_NOWHERE, CR_E_DATA_READ,
+                      "standard input: cannot read: %s", strerror(errno));
     free(line);
     return ok;
 }
