@@ -131,7 +131,7 @@ $(digits): datasets/digits.c | $(BUILD)/digits
 
 ## ---- Tests
 
-$(units) $(cases): %: %.o $(parts)
+$(units) $(cases) $(BUILD)/tests/soak/plans: %: %.o $(parts)
 	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
 	    -Wl,--as-needed $(LDLIBS)
 
@@ -194,7 +194,8 @@ else
 endif
 
 # N random networks from number SEED on, each trained in ways that must agree.
-soak-random: all
+soak-random: all $(BUILD)/tests/soak/plans
+	PLANS="$(abspath $(BUILD))/tests/soak/plans" \
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/random.pl
 
 # N random networks from number SEED on, trained by cellrun and by PyTorch in

@@ -35,6 +35,8 @@ struct plans {
     int64_t batch;
     void *data[PLANS_BATCHES][PLANS_COLUMNS];
     bool loss;
+    bool eager; /* plans of --eager too, whose kernels may be
+                   others */
     double tolerance;
     /* What was found. */
     int64_t compared, equal; /* tensors; of these, of the same bytes */
@@ -174,7 +176,8 @@ static inline bool plans_is_grad(const char *name)
 /* All that a plan gives, against the plan that keeps all. */
 static inline bool plans_all_same(struct plans *p, const char *where,
                                   struct cr_exec *e,
-                                  const struct plans_gave *want, bool grads)
+                                  const struct plans_gave *want, bool grads,
+                                  bool eager)
 {
     const struct cr_tensor *got, *ref;
     bool good = true;
@@ -192,6 +195,8 @@ static inline bool plans_all_same(struct plans *p, const char *where,
         bool grad = plans_is_grad(got[i].name);
 
         ref = plans_find(want->tensor, want->n, got[i].name);
+        if (!ref && eager)
+            continue; /* gradients that nobody needs */
         if (!ref) {
             p->first = cr_strf(p->arena, "%s: %s is given here alone", where,
                                got[i].name);
@@ -260,7 +265,7 @@ static inline bool plans_step(struct plans *p, struct cr_exec *e,
     return true;
 }
 
-#define PLANS_TRAIN 2 /* ways in which train plans a step */
+#define PLANS_TRAIN 3 /* ways in which train plans a step */
 
 static inline bool plans_make(struct plans *p, struct cr_exec **e,
                               const struct cr_exec_want *want)
@@ -274,9 +279,9 @@ static inline bool plans_make(struct plans *p, struct cr_exec **e,
 /* Steps of training, each from the state that the keep plan has left. */
 static inline void plans_train(struct plans *p)
 {
-    static const char *const name[PLANS_TRAIN] = { "training",
-                                                   "training, with gradients "
-                                                   "apart" };
+    static const char *const name[PLANS_TRAIN] = {
+        "training", "training, with gradients apart", "training --eager"
+    };
     struct cr_exec_want keep = { .training = true,
                                  .loss = true,
                                  .backward = true,
@@ -286,10 +291,10 @@ static inline void plans_train(struct plans *p)
     struct cr_exec_want want[PLANS_TRAIN];
     struct cr_exec *kept, *run[PLANS_TRAIN] = { NULL };
     bool ok = plans_make(p, &kept, &keep);
-    int i, t;
+    int i, t, ways = p->eager ? PLANS_TRAIN : PLANS_TRAIN - 1;
 
-    for (i = 0; i < PLANS_TRAIN && ok; i++) {
-        want[i] = cr_plans_train(i == 1, false);
+    for (i = 0; i < ways && ok; i++) {
+        want[i] = cr_plans_train(i == 1, i == 2);
         want[i].update = p->optim != NULL;
         want[i].batch = p->batch;
         ok = plans_make(p, &run[i], &want[i]);
@@ -304,12 +309,13 @@ static inline void plans_train(struct plans *p)
                  !isfinite(cr_exec_loss(kept));
         gave = plans_gave(p, kept);
         plans_save(p);
-        for (i = 0; i < PLANS_TRAIN && !p->odd; i++) {
+        for (i = 0; i < ways && !p->odd; i++) {
             plans_restore(p, before);
             p->odd = !plans_step(p, run[i], &want[i], t - 1, t);
             if (p->odd)
                 break;
-            good = plans_all_same(p, name[i], run[i], &gave, i == 1) && good;
+            good = plans_all_same(p, name[i], run[i], &gave, i > 0, i == 2) &&
+                   good;
             good = plans_state_same(p, name[i], gave.gradient) && good;
         }
         p->apart += !good;
@@ -328,15 +334,17 @@ static inline void plans_rest(struct plans *p)
                                  .batch = p->batch };
     struct cr_exec_want want[] = { cr_plans_eval(p->config, false, false),
                                    cr_plans_predict(p->batch, true),
-                                   cr_plans_predict(p->batch, false) };
+                                   cr_plans_predict(p->batch, false),
+                                   cr_plans_eval(p->config, false, true) };
     static const char *const name[] = { "evaluation", "prediction",
-                                        "text drawn while training" };
+                                        "text drawn while training",
+                                        "evaluation --eager" };
     struct cr_exec *kept, *run[CR_LEN(want)] = { NULL };
     bool ok = plans_make(p, &kept, &keep);
-    size_t i;
+    size_t i, ways = p->eager ? CR_LEN(want) : CR_LEN(want) - 1;
 
-    want[0].loss = p->loss;
-    for (i = 0; i < CR_LEN(want) && ok; i++) {
+    want[0].loss = want[3].loss = p->loss;
+    for (i = 0; i < ways && ok; i++) {
         want[i].batch = p->batch;
         ok = plans_make(p, &run[i], &want[i]);
     }
@@ -346,9 +354,10 @@ static inline void plans_rest(struct plans *p)
 
         plans_forward(p, kept, t, 0);
         gave = plans_gave(p, kept);
-        for (i = 0; i < CR_LEN(want); i++) {
+        for (i = 0; i < ways; i++) {
             plans_forward(p, run[i], t, 0);
-            good = plans_all_same(p, name[i], run[i], &gave, false) && good;
+            good = plans_all_same(p, name[i], run[i], &gave, false, i == 3) &&
+                   good;
         }
         p->apart += !good;
     }

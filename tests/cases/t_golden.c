@@ -317,6 +317,7 @@ static void golden_case(const char *dir)
     if (!golden_open(g)) {
         g->wrong = "cannot be opened";
     } else {
+        p->eager = true;
         p->tolerance = strstr(dir, "/amp_") ? 4e-3 : 1e-5;
         golden_reference(g);
         if (!g->wrong)

@@ -3,9 +3,13 @@
 # that must agree. What does not is kept, with its number; the same SEED makes
 # the same networks anywhere.
 #
-#   N=200  SEED=1  BIG=0.1  WAYS='plan threads predict resume'
+#   N=200  SEED=1  BIG=0.1  WAYS='planned plan threads predict resume'
 #   CELLRUN=build/cellrun   KEEP=.   (failed cases: KEEP/failed-NUMBER)
+#   PLANS=build/plain/tests/soak/plans   (for `planned`)
 #
+#   planned  outputs, losses, gradients, parameters, statistics of the plans
+#            that train, eval and predict run, against plans that keep every
+#            value: plans.c does it, without a run, some 10,000 in a minute
 #   plan     as planned, and op by op (--eager): the same losses, to rounding;
 #            a build with REAL=double tells most
 #   threads  by one thread and by three: the same bytes
@@ -22,7 +26,10 @@ use POSIX qw(ceil);
 
 my ($count, $seed) = ($ENV{N} // 200, $ENV{SEED} // 1);
 my $cellrun = realpath($ENV{CELLRUN} // 'build/cellrun');
-my @ways = split ' ', $ENV{WAYS} // 'plan threads predict resume';
+my @ways = split ' ', $ENV{WAYS} // 'planned plan threads predict resume';
+my $planned = grep { $_ eq 'planned' } @ways;
+@ways = grep { $_ ne 'planned' } @ways;
+my $plans = realpath($ENV{PLANS} // 'build/plain/tests/soak/plans');
 my $keep = realpath($ENV{KEEP} // '.');
 my $double = `$cellrun version` =~ /double/;
 delete @ENV{qw(CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS)};
@@ -46,7 +53,7 @@ sub npy {
     close $f or die "$file: $!";
 }
 
-# Both splits; their numbers of samples.
+# Both splits.
 sub data {
     my ($tokens, $shape, $target, $classes) = @_;
     my %n = (t => from(20, 45), e => from(5, 20));
@@ -61,12 +68,14 @@ sub data {
                 : $target eq 'part'  ? rand
                 :                      rand(2) - 1 } 1 .. count(@to));
     }
-    return %n;
 }
 
 # ---- networks ----
 
+my ($case, $text, $steps, %tally);
+
 my (@cells, @lines, @named, @points, $made, $big);
+my @halves = qw(float16 bfloat16);
 my @acts = qw(ReLU GELU ELU Sigmoid Tanh HSwish LeakyReLU SiLU ReLU6 Mish
     HSigmoid SeLU Softsign LogSigmoid Tanhshrink SoftShrink HShrink FastGelu
     CELU Hardtanh PReLU);
@@ -144,6 +153,39 @@ my %image = (%any,
         my $m = conv($out, 3, ", pad_mode: pad, padding: $p");
         return (line("$m($v)"), $out, $h + 2 * $p - 2, $w + 2 * $p - 2);
     },
+    # features and channels, alike in number or not
+    features => sub {
+        my ($v, $c, $h) = @_;
+        my $out = one($c, from(1, 6));
+        my ($m, $n) = (dense($out, one('', ', has_bias: false')),
+            cell(one('BatchNorm2d', 'BatchNorm2d', 'LayerNorm', 'ReLU')));
+        return (line("$n($m($v))"), $c, $h, $out);
+    },
+    # a weight that is computed: from parameters, or from what comes in
+    computed => sub {
+        my ($v, $c, $h, $w) = @_;
+        my $k = one(1, 2, 3);
+        return if $h < $k || $w < $k || $c > 9;
+        my $weight;
+        if (chance(.5)) {
+            my $p = cell("{Parameter: {shape: [3, $c, $k, $k], "
+                . 'init: {Normal: {sigma: 0.5}}}}');
+            $weight = one("$p", "2 * $p", "$p - mean($p)");
+        } else {
+            my $u = line("mean($v, axis=0, keepdims=True)[:, :, 0:$k, 0:$k]");
+            $weight = "concat(($u, 2 * $u, 1 - $u), 0)";
+        }
+        my $y = line("conv2d($v, $weight)");
+        my $n = chance(.7) ? cell('BatchNorm2d') : '';
+        return (line("$n($y)"), 3, $h - $k + 1, $w - $k + 1);
+    },
+    rounded => sub {
+        my ($v, $c, @s) = @_;
+        my $m = conv($c, 3);
+        $cells[-1] =~ s/\}\n/', to_float: ' . one(@halves) . "}\n"/e;
+        my $n = chance(.5) ? cell('BatchNorm2d') : '';
+        return (line("$n($m($v))"), $c, @s);
+    },
     fused => sub {
         my ($v, $c, @s) = @_;
         my $out = from(1, $big ? 70 : 20);
@@ -190,7 +232,7 @@ my %image = (%any,
     residual => sub {
         my ($v, $c, @s) = @_;
         my $m = conv($c, 3);
-        my $n = one('', cell('BatchNorm2d'));
+        my $n = chance(.5) ? cell('BatchNorm2d') : '';
         my $y = line("$n($m($v))");
         return (line(one("relu($y + $v)", "$y + $v", "$v + 0.5 * $y",
             "$v - $y", "$y * sigmoid($v)")), $c, @s);
@@ -250,6 +292,31 @@ my %sequence = (%any,
         return (line("$m($v)"), $t, $out);
     },
     norm => sub { my ($v, @s) = @_; (line(cell('LayerNorm') . "($v)"), @s) },
+    # features and channels, alike in number or not
+    channels => sub {
+        my ($v, $t) = @_;
+        my $out = one($t, 2 * from(1, 4));
+        my ($m, $n) = (dense($out), cell(one('BatchNorm1d', 'LayerNorm')));
+        return (line("$n($m($v))"), $t, $out);
+    },
+    twice => sub {
+        my ($v, $t, $f) = @_;
+        my $m = cell("[{Dense: {out_channels: $f}}, "
+            . one('BatchNorm1d, ', 'LayerNorm, ', '') . one(@acts) . ']');
+        return (line("$m($m($v)" . one(')', " + $v)", ") + $m($v)")), $t, $f);
+    },
+    computed => sub {
+        my ($v, $t, $f) = @_;
+        my $u = line("transpose($v, (0, 2, 1))");
+        return (line(one("matmul($v, softmax(matmul($u, $v), 2))",
+            "matmul($v, mean(matmul($u, $v), axis=0))")), $t, $f);
+    },
+    rounded => sub {
+        my ($v, $t, $f) = @_;
+        my $m = cell("{Dense: {out_channels: $f}, "
+            . 'to_float: ' . one(@halves) . '}');
+        return (line("$m($v)"), $t, $f);
+    },
     glu => sub {
         my ($v, $t, $f) = @_;
         return $f % 2 ? () : (line(cell('GLU') . "($v)"), $t, $f / 2);
@@ -453,11 +520,12 @@ sub recipe {
         . one(qw(float16 bfloat16))
         . one('', ", cast: {float32: ['$named[0]']}",
         ', loss_scale: {DynamicLossScaleManager: {init_loss_scale: 1024, '
-        . 'scale_window: 3}}') . "}\n" if chance(.3);
+        . 'scale_window: 3}}') . "}\n"
+        if chance(.3) && !grep /to_float/, @cells;
     return $text;
 }
 
-# A config as text, and the number of its steps.
+# A config in $text; its batch and what its data are.
 sub config {
     (@cells, @lines, @named, @points) = ();
     ($made, $big) = (0, chance($ENV{BIG} // .1));
@@ -465,24 +533,31 @@ sub config {
         chance(.1));
     my ($tokens, $shape, $net) = network($classes, $two, $batch);
     my ($target, $loss) = loss($classes, $two);
-    my %n = data($tokens, $shape, $target, $classes);
     my ($accumulation, $split) = (one(1, 1, 1, 2, 3), '');
-    my $steps = from(4, 14);
+    $steps = from(4, 14);
     $split .= "  $_->[0]: {NumpySlicesDataset: {data: [$_->[1]-x.npy, "
         . "$_->[1]-y.npy], column_names: [x, label]}}\n"
         for [train => 't'], [eval => 'e'];
-    return ("cellrun: 1\nseed: " . from(1, 1000) . "\ndataset:\n$split"
+    $text = "cellrun: 1\nseed: " . from(1, 1000) . "\ndataset:\n$split"
         . "datapipe:\n  batch: {batch_size: $batch, drop_remainder: {train: "
         . one(qw(true false)) . ", eval: false}}\n  workers: " . one(0, 0, 1, 3)
         . "\n  shuffle: " . one('false', 'true', '{buffer_size: 7}') . "\n"
         . $net . $loss . optimizer($steps) . 'metrics: ['
         . ($target eq 'class' ? 'accuracy, ' : '') . "loss]\n"
-        . recipe($steps, $accumulation), $steps);
+        . recipe($steps, $accumulation);
+    return ($batch, $tokens, $shape, $target, $classes);
+}
+
+# The config to the program of `planned`.
+sub planned {
+    my ($to, $batch, $tokens, $shape, $target, $classes) = @_;
+    print $to "$case $batch x ", $tokens ? 7 : 'real', " @$shape label ",
+        $target eq 'class' ? $classes : "$target $classes", ' text ',
+        length $text, "\n$text" or die "$plans: $!";
 }
 
 # ---- runs ----
 
-my ($case, $text, $steps, %tally);
 
 sub slurp { open my $f, '<', $_[0] or return ''; local $/; return <$f> // '' }
 
@@ -607,8 +682,11 @@ my %way = (
 sub round {
     $case = shift;
     srand $case;
+    my ($batch, @data) = config();
+    planned($planned, $batch, @data) if $planned;
+    return unless @ways;
     system 'rm -rf a b e r *.npy';
-    ($text, $steps) = config();
+    data(@data);
     open my $f, '>', 'c.yaml' or die "c.yaml: $!";
     print $f $text;
     close $f or die "c.yaml: $!";
@@ -620,6 +698,12 @@ sub round {
     $way{$_}->($rc) for @ways;
 }
 
+if ($planned) {
+    undef $planned;
+    open $planned, '|-', $plans, $keep or die "$plans: $!";
+}
 round($_) for $seed .. $seed + $count - 1;
-print join(', ', map { "$tally{$_} $_" } reverse sort keys %tally), "\n";
+$tally{'failed: planned'}++ if $planned && !close $planned;
+print join(', ', map { "$tally{$_} $_" } reverse sort keys %tally), "\n"
+    if @ways;
 exit(grep(/failed/, keys %tally) ? 1 : 0);
