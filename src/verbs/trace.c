@@ -570,8 +570,9 @@ const struct cr_verb cr_verb_trace = {
             "`grad.PARAM` and `grad.output.CELL`; with --step `param.NAME` "
             "and `slot.NAME` after the updates. --as-run traces the fused "
             "plan of a run instead of one that keeps every value: it writes "
-            "`output`, `loss`, `grad.PARAM` and what --step adds. Without -o and --against a "
-            "table is printed. The config may be a checkpoint of ours. "
+            "`output`, `loss`, `grad.PARAM` and what --step adds. Without -o "
+            "and --against a table is printed. The config may be a checkpoint "
+            "of ours. "
             "Random numbers are those of update 1, or, with --step from a "
             "training checkpoint, those of the updates that come next.",
         .example =
