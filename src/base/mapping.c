@@ -1,6 +1,7 @@
 #include "base/mapping.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ struct cr_mapping *cr_mapping_open(int fd, size_t size, const char *path)
     m = mapping_new();
     free(m->path);
     m->path = strdup(path);
-    m->fd = dup(fd);
+    m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (!m->path)
         cr_out_of_memory(strlen(path));
     m->size = size;
