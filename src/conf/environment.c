@@ -132,7 +132,8 @@ static bool env_wrong(struct cr_diag *diag, const struct cr_env *v,
  * job script may serve several machines. */
 static void check_isa(struct cr_diag *diag)
 {
-    const char *want = getenv("CELLRUN_ISA"), *best = cr_isa_name(cr_isa_best());
+    const char *want = getenv("CELLRUN_ISA");
+    const char *best = cr_isa_name(cr_isa_best());
 
     if (want && *want && strcmp(want, cr_isa_name(cr_isa())) != 0)
         cr_warn(diag, CR_NOWHERE, CR_E_USAGE,

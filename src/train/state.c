@@ -80,7 +80,8 @@ static void state_data(struct cr_buf *b, const struct cr_state *s)
              "\",\"contents\":\"%08" PRIx32 "\",\"epoch\":%" PRId64
              ",\"cursor\":%" PRId64 ",\"shard\":0,\"shards\":1,"
              "\"classes\":%" PRId64 ",\"columns\":[",
-             s->fingerprint, s->contents, cr_state_epoch(s), s->cursor, s->classes);
+             s->fingerprint, s->contents, cr_state_epoch(s), s->cursor,
+             s->classes);
     for (int i = 0; i < s->n_columns; i++) {
         cr_buf_str(b, i ? ",{\"name\":" : "{\"name\":");
         cr_buf_json(b, s->columns[i].name);

@@ -1,5 +1,6 @@
 # Environment variables with values that they do not take.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {

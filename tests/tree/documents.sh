@@ -53,7 +53,8 @@ cp configs/*.yaml "$tmp"
 result 'every config of README.md resolves' < <(resolve "$tmp"/readme*.yaml)
 
 # Every variable that is read is explained, and no other.
-grep -oh 'getenv("[A-Z_]*")' -r src | cut -d'"' -f2 | sort -u >"$tmp/read"
+grep -oEh '(getenv|cr_env_number)\("[A-Z_]*"' -r src | cut -d'"' -f2 |
+    sort -u >"$tmp/read"
 "$CELLRUN" help environment | sed -n 's/^  \([A-Z_][A-Z_]*\).*/\1/p' |
     sort -u >"$tmp/told"
 check 'help environment lists what is read' diff "$tmp/read" "$tmp/told"
