@@ -13,9 +13,11 @@ optimizers and schedules are written out here from their definitions, since
 PyTorch's differ from MindSpore's in where epsilon stands and what decays;
 gradients are PyTorch's.
 
-A difference beyond the tolerance is tried again with PyTorch in float32: where
-that is off as well, float32 carries no more there, and the case counts as
-rounding. Others are kept in KEEP/failed-NUMBER, and the status is 1.
+A difference beyond the tolerance is tried again with PyTorch in float32, from
+weights that differ in their last bit: where that is off as well, float32
+carries no more there, and the case counts as rounding. Most are parameters in
+front of a BatchNorm whose gradient is 0 but for rounding, moved by an optimizer
+that divides by its size. Others are kept in KEEP/failed-NUMBER, and the status is 1.
 """
 import json
 import math
@@ -395,7 +397,7 @@ def images(net, v, shape):
             v, shape = transposed(net, v, shape)
         elif k == 9:
             v, shape = adaptive(net, v, shape)
-        elif k == 10:
+        elif k == 10 and shape[1] * shape[2] > 1:
             v = instance_norm(net, v, shape[0])
         elif k == 11:
             v = prelu(net, v, r.choice([1, shape[0]]))
@@ -842,7 +844,8 @@ def cellrun(case, params):
 
 
 def one(number):
-    """'same', 'rounding' or a text that says what differs; the largest."""
+    """'same' or what differs, 'rounding: ' in front where PyTorch in float32
+    differs as well; the largest deviation."""
     case = Case(number)
     with open('net.yaml', 'w') as f:
         f.write(case.config())
@@ -861,14 +864,18 @@ def one(number):
     worst = max(d for _, d in rows)
     if worst <= NEAR:
         return 'same', worst
-    half = case.torch(init, torch.float32)
     truth = case.torch(init, torch.float64)
-    least = max(off(half[0][n], v) for n, v in truth[0].items())
-    least = max(least, off(half[1], truth[1]), off(
-        torch.softmax(half[3], 1).numpy(), torch.softmax(truth[3], 1).numpy()))
-    if worst <= 20 * least:
-        return 'rounding', worst
-    return ', '.join('%s off by %.2g' % row for row in sorted(
+    least = 0.0
+    for _ in range(5):
+        near = {n: v * (1 + case.rng.uniform(-1, 1, v.shape) * 2.0 ** -23)
+                for n, v in init.items()}
+        half = case.torch(near, torch.float32)
+        least = max([least, off(half[1], truth[1]),
+                     off(torch.softmax(half[3], 1).numpy(),
+                         torch.softmax(truth[3], 1).numpy())] +
+                    [off(half[0][n], v) for n, v in truth[0].items()])
+    rounding = 'rounding: ' if worst <= 20 * least else ''
+    return rounding + ', '.join('%s off by %.2g' % row for row in sorted(
         rows, key=lambda row: -row[1])[:4] if row[1] > NEAR) + \
         ' (PyTorch in float32: %.2g)' % least, worst
 
@@ -888,8 +895,9 @@ def main():
         os.chdir('/')
         if what == 'same':
             largest = max(largest, worst)
-        elif what == 'rounding':
+        elif what.startswith('rounding'):
             rounding += 1
+            print('# network %d: %s' % (i, what), flush=True)
         else:
             failed += 1
             to = os.path.join(KEEP, 'failed-%d' % i)
