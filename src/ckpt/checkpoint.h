@@ -58,6 +58,9 @@ bool cr_store_is_train(const struct cr_store *store);  /* resumable */
  * cr_count(&entry->spec) elements of that type. */
 bool cr_store_read(struct cr_store *store, struct cr_diag *diag,
                    const struct cr_entry *entry, enum cr_type type, void *to);
+/* Whether a file begins as weights do that no name tells: NPZ, and what
+ * PyTorch writes, which cr_store_open refuses with a reason. */
+bool cr_store_is_weights(const char *path);
 /* Verifies one tensor, or every byte of the file. */
 bool cr_store_check(struct cr_store *store, struct cr_diag *diag,
                     const struct cr_entry *entry);
@@ -79,6 +82,7 @@ struct cr_ckpt {
 bool cr_ckpt_write(struct cr_diag *diag, const char *path,
                    const struct cr_ckpt *ckpt);
 /* A plain safetensors or, by its suffix, NPZ or MindSpore's file (trace). */
+#define CR_TENSORS_ENDINGS ".safetensors .npz .ckpt"
 bool cr_tensors_write(struct cr_diag *diag, const char *path,
                       const struct cr_tensor *tensors, int n);
 

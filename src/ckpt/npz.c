@@ -3,7 +3,8 @@
  *
  * Written: stored members, every array's data at a multiple of 64 (an extra
  * field of 0x5a bytes pads the local header), fixed dates, zip64 records only
- * where a number needs them.
+ * where a number needs them, names outside ASCII marked as UTF-8, bfloat16 as
+ * float32.
  *
  * Read: the central directory alone is believed, and of a local header only
  * its length. Stored and deflated members, either byte order, C and Fortran
@@ -25,6 +26,7 @@
 #define NPZ_END64 0x06064b50u
 #define NPZ_LOCATOR 0x07064b50u
 #define NPZ_NONE 0xffffffffu /* the number stands in a zip64 field */
+#define NPZ_UTF8 0x800       /* flag 11: the name is UTF-8, not code page 437 */
 #define NPZ_RATIO 1032       /* deflate makes a byte into no more */
 #define NPZ_MEMBER_MAX (UINT64_C(8) << 30) /* bytes unpacked */
 
@@ -50,16 +52,24 @@ struct npz_out {
     int64_t at, size;
 };
 
+static bool npz_is_ascii(const char *name)
+{
+    while (*name && (unsigned char)*name < 0x80)
+        name++;
+    return !*name;
+}
+
 /* The fields that local and central headers share, from version to sizes. */
-static void npz_common(struct cr_buf *to, bool wide, uint32_t crc, int64_t size)
+static void npz_common(struct cr_buf *to, const char *name, bool wide,
+                       uint32_t crc, int64_t size)
 {
     uint64_t shown = size >= NPZ_NONE ? NPZ_NONE : (uint64_t)size;
 
     npz_put(to, wide ? 45 : 20, 2);
-    npz_put(to, 0, 2);      /* flags */
-    npz_put(to, 0, 2);      /* method: stored */
-    npz_put(to, 0, 2);      /* time */
-    npz_put(to, 0x0021, 2); /* date: 1980-01-01 */
+    npz_put(to, npz_is_ascii(name) ? 0 : NPZ_UTF8, 2); /* flags */
+    npz_put(to, 0, 2);                                 /* method: stored */
+    npz_put(to, 0, 2);                                 /* time */
+    npz_put(to, 0x0021, 2);                            /* date: 1980-01-01 */
     npz_put(to, crc, 4);
     npz_put(to, shown, 4);
     npz_put(to, shown, 4);
@@ -82,7 +92,7 @@ static void npz_local(struct cr_arena *arena, const struct cr_tensor *t,
     to->local = (struct cr_buf){ .arena = arena };
     wide = to->size >= NPZ_NONE;
     npz_put(&to->local, NPZ_LOCAL, 4);
-    npz_common(&to->local, wide, crc, to->size);
+    npz_common(&to->local, name, wide, crc, to->size);
     pad = ((size_t)at + 30 + len + (wide ? 20 : 0) + 4) % 64;
     pad = (64 - pad) % 64;
     npz_put(&to->local, len, 2);
@@ -102,7 +112,7 @@ static void npz_local(struct cr_arena *arena, const struct cr_tensor *t,
 
     npz_put(central, NPZ_CENTRAL, 4);
     npz_put(central, at >= NPZ_NONE || wide ? 45 : 20, 2);
-    npz_common(central, wide || at >= NPZ_NONE, crc, to->size);
+    npz_common(central, name, wide || at >= NPZ_NONE, crc, to->size);
     npz_put(central, len, 2);
     npz_put(central,
             (wide || at >= NPZ_NONE ? 4u : 0u) + (wide ? 16u : 0u) +
@@ -155,10 +165,32 @@ static void npz_end(struct cr_buf *to, int64_t at, size_t n)
     npz_put(to, 0, 2); /* comment */
 }
 
+/* NumPy has no bfloat16; float32 holds each of its values. */
+static const struct cr_tensor *npz_types(struct cr_arena *arena,
+                                         const struct cr_tensor *tensors, int n)
+{
+    struct cr_tensor *to = CR_NEWS(arena, struct cr_tensor, n);
+
+    for (int i = 0; i < n; i++) {
+        int64_t count = cr_count(&tensors[i].spec);
+        float *data;
+
+        to[i] = tensors[i];
+        if (to[i].spec.type != CR_BF16)
+            continue;
+        data = CR_NEWS(arena, float, count);
+        cr_convert(CR_BF16, tensors[i].data, CR_F32, data, count);
+        to[i].spec.type = CR_F32;
+        to[i].data = data;
+    }
+    return to;
+}
+
 static bool npz_write(struct cr_diag *diag, const char *path,
-                      const struct cr_tensor *tensors, int n)
+                      const struct cr_tensor *given, int n)
 {
     struct cr_arena mem = { 0 };
+    const struct cr_tensor *tensors = npz_types(&mem, given, n);
     struct cr_buf central = { .arena = &mem };
     struct npz_out *out = CR_NEWS(&mem, struct npz_out, n);
     struct cr_atomic_file whole;
@@ -423,6 +455,8 @@ static bool npz_open(struct cr_store *s, struct cr_diag *diag)
         if (len == 0)
             return false;
         at += len;
+        if (cr_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0)
+            return cr_store_pytorch(s, diag);
         if (!cr_ends(name, ".npy"))
             continue;
         s->entry[s->n].name =
@@ -431,6 +465,8 @@ static bool npz_open(struct cr_store *s, struct cr_diag *diag)
             return false;
         s->n++;
     }
+    if (dir.n > 0 && s->n == 0)
+        return npz_bad(s, diag, dir.at, "none of its members ends in .npy");
     return npz_apart(s, diag);
 }
 

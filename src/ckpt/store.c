@@ -41,6 +41,26 @@ static bool store_bad(struct cr_store *s, struct cr_diag *diag,
     return cr_error(diag, cr_at_file(diag->arena, s->path), code, "%s", text);
 }
 
+/* Unpickling can run any code, so PyTorch itself converts its files. */
+bool cr_store_pytorch(struct cr_store *s, struct cr_diag *diag)
+{
+    cr_error(diag, cr_at_file(diag->arena, s->path), CR_E_CKPT_FORMAT,
+             "found a PyTorch file, expected safetensors, NPZ or MindSpore's "
+             ".ckpt");
+    cr_note(diag, "   convert a state_dict with: python3 -c 'import sys, "
+                  "numpy, torch; numpy.savez(sys.argv[2], **{k: "
+                  "v.float().numpy() for k, v in torch.load(sys.argv[1], "
+                  "map_location=\"cpu\", weights_only=True).items()})' "
+                  "FILE.pt FILE.npz");
+    return false;
+}
+
+/* A pickle of protocol 2 to 5; PyTorch before 1.6 wrote several. */
+static bool store_is_pickle(const unsigned char *head)
+{
+    return head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+}
+
 bool cr_store_pread(struct cr_store *s, struct cr_diag *diag, int64_t at,
                     void *to, size_t n)
 {
@@ -318,6 +338,8 @@ struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
                 s->type = store_types[i];
     if (s->type)
         ok = s->type->open(s, diag);
+    else if (store_is_pickle(magic))
+        ok = cr_store_pytorch(s, diag);
     else
         ok = store_head(s, diag, &head, &n) &&
              cr_st_parse(s, diag, (const char *)head + 8, n - 8) &&
@@ -327,6 +349,18 @@ struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
         return NULL;
     }
     return s;
+}
+
+bool cr_store_is_weights(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    unsigned char magic[CR_MAGIC] = "";
+    bool found = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+                 (cr_store_npz.magic(magic) || store_is_pickle(magic));
+
+    if (fd >= 0)
+        close(fd);
+    return found;
 }
 
 void cr_store_close(struct cr_store *s)

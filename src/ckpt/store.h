@@ -38,6 +38,9 @@ struct cr_store {
 bool cr_store_pread(struct cr_store *store, struct cr_diag *diag, int64_t at,
                     void *to, size_t n);
 
+/* Reports a file of PyTorch, and how to convert it; returns false. */
+bool cr_store_pytorch(struct cr_store *store, struct cr_diag *diag);
+
 /* Makes the index by name, once all entries stand in their place. */
 void cr_store_sort(struct cr_store *store);
 

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -502,6 +503,31 @@ int cr_cli_errors(struct cr_cli *cli, const char *then)
         fprintf(stderr, "%d error%s%s%s\n", n, n == 1 ? "" : "s",
                 then ? ". " : n == 1 ? "" : ".", then ? then : "");
     return cr_diag_exit(cli->diag);
+}
+
+bool cr_cli_ending(struct cr_cli *cli, const char *flag, const char *path,
+                   const char *endings)
+{
+    struct cr_buf list = { .arena = cli->arena };
+    struct stat st;
+    size_t n;
+
+    if (!path || strcmp(path, "-") == 0 ||
+        (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+        return true;
+    for (const char *s = endings; *s; s += n + strspn(s + n, " ")) {
+        const char *end;
+
+        n = strcspn(s, " ");
+        end = cr_strndup(cli->arena, s, n);
+        if (cr_ends(cr_path_base(path), end))
+            return true;
+        cr_buf_f(&list, "%s%s", s == endings ? "" : s[n] ? ", " : " or ", end);
+    }
+    return cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                    "%s: found '%s', expected a name that ends in %s", flag,
+                    cr_quote(cli->arena, path, strlen(path)),
+                    cr_buf_text(&list));
 }
 
 struct cr_config *cr_cli_config(struct cr_cli *cli)

@@ -58,6 +58,12 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv);
  * Returns the exit status. */
 int cr_cli_errors(struct cr_cli *cli, const char *then);
 
+/* Whether the file that a flag names ends in one of the endings, such as
+ * ".npz .ckpt", which tell the format; NULL, "-" and what is there and is not
+ * a regular file may have any name. False after reporting. */
+bool cr_cli_ending(struct cr_cli *cli, const char *flag, const char *path,
+                   const char *endings);
+
 /* cr_config_load with the operands as files and the line's assignments. */
 struct cr_config *cr_cli_config(struct cr_cli *cli);
 

@@ -101,8 +101,8 @@ bool cr_model_open(struct cr_cli *cli, const char *ckpt,
            model_start(cli, to);
 }
 
-/* A run directory, a safetensors file or its name without the suffix, or
- * MindSpore's file (which has no config, and so is refused with a reason). */
+/* A run directory, a safetensors file or its name without the suffix, or a
+ * file of others (which has no config, and so is refused with a reason). */
 static bool model_is_ckpt(struct cr_arena *arena, const char *name)
 {
     struct stat st;
@@ -110,7 +110,7 @@ static bool model_is_ckpt(struct cr_arena *arena, const char *name)
     if (cr_ends(name, ".safetensors") || cr_ends(name, ".ckpt"))
         return true;
     if (stat(name, &st) == 0)
-        return S_ISDIR(st.st_mode);
+        return S_ISDIR(st.st_mode) || cr_store_is_weights(name);
     return stat(cr_strf(arena, "%s.safetensors", name), &st) == 0;
 }
 

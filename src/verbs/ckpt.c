@@ -30,8 +30,8 @@ static const struct cr_opt ckpt_opts[] = {
                "(cellrun.config, cellrun.state, cellrun.vocab).",
                .text = "KEY"),
     CR_STR_MAY(struct ckpt, out,
-               "convert: the file to write, MindSpore's when it ends in "
-               ".ckpt, NPZ in .npz, else safetensors.",
+               "convert: the file to write: .safetensors, .npz (bfloat16 "
+               "becomes float32) or MindSpore's .ckpt.",
                .flag = 'o', .text = "FILE"),
     CR_REAL_OR(struct ckpt, rtol, 0, 0, DBL_MAX,
                "diff: a deviation up to this part of B's value is none."),
@@ -586,6 +586,8 @@ static int ckpt_run(struct cr_cli *cli)
                  name);
         return 0;
     }
+    if (!cr_cli_ending(cli, "-o", o->out, CR_TENSORS_ENDINGS))
+        return 0;
     rest.operands++;
     rest.operand_pos++;
     rest.n_operands--;

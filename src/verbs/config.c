@@ -259,7 +259,8 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
                  cr_quote(cli->arena, o->plot, strlen(o->plot)));
         return;
     }
-    if (!cr_rates_read(config, &rates))
+    if (!cr_cli_ending(cli, "-o", o->out, ".svg") ||
+        !cr_rates_read(config, &rates))
         return;
     plot.n = rates.n;
     plot.n_curves = rates.n_curves;

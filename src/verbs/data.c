@@ -461,6 +461,8 @@ static bool data_pipe(struct job *j, struct cr_config *config)
     struct cr_pipe_want want = { .split = splits[j->o->split] };
     bool first, images = false;
 
+    if (!cr_cli_ending(j->cli, "-o", j->o->to, ".png"))
+        return false;
     want.train = j->o->split == SPLIT_TRAIN;
     if (!cr_seed_read(config, &want.seed) || !data_classes(j, config))
         return false;

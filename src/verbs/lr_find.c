@@ -232,6 +232,7 @@ static int lr_find_run(struct cr_cli *cli)
     if (o->min >= o->max)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--min must be less than --max");
+    cr_cli_ending(cli, "-o", o->out, ".svg");
     t.config = cr_cli_config(cli);
     if (cli->diag->errors == 0)
         ran = lr_find_train(cli, &t);

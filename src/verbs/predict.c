@@ -438,11 +438,28 @@ static bool predict_all(struct job *j)
     return ok;
 }
 
+/* A name may end in anything but another format's ending. */
+static bool predict_ending(const struct job *j)
+{
+    static const char *const endings[] = { ".tsv", ".csv", ".jsonl" };
+    const char *path = j->o->to;
+    int format = j->cli->json ? FORMAT_JSONL : j->o->format;
+
+    for (int i = 0; path && i < (int)CR_LEN(endings); i++)
+        if (i != format && cr_ends(path, endings[i]))
+            return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                            "-o: found '%s', expected a name that ends in "
+                            "%s, as --format says",
+                            cr_quote(j->cli->arena, path, strlen(path)),
+                            endings[format]);
+    return true;
+}
+
 static int predict_run(struct cr_cli *cli)
 {
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
 
-    if (cr_model_open(cli, j.o->ckpt, NULL, &j.model) && predict_prepare(&j))
+    if (predict_ending(&j) && cr_model_open(cli, j.o->ckpt, NULL, &j.model) && predict_prepare(&j))
         predict_all(&j);
     cr_model_close(&j.model);
     cr_exec_free(j.exec);

@@ -446,7 +446,9 @@ static int summary_run(struct cr_cli *cli)
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
     int64_t batch = j.o->batch == CR_INT_NONE ? 0 : j.o->batch;
 
-    if (cr_model_operands(cli, &j.model) &&
+    if (cr_cli_ending(cli, "--svg", j.o->svg, ".svg") &&
+        cr_cli_ending(cli, "--dot", j.o->dot, ".dot .gv") &&
+        cr_model_operands(cli, &j.model) &&
         cr_model_inspect(&j.model, batch, false) && summary_plan(&j) &&
         summary_draw(&j) && !summary_drawn(&j)) {
         if (cli->json)

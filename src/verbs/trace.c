@@ -65,8 +65,7 @@ static const struct cr_opt trace_opts[] = {
               "slots too.",
               .bare = "1"),
     CR_STR_MAY(struct trace, out,
-               "File to write: safetensors, NPZ when it ends in .npz, "
-               "MindSpore's when it ends in .ckpt.",
+               "File to write: .safetensors, .npz or MindSpore's .ckpt.",
                .flag = 'o', .text = "FILE"),
     CR_STR_MAY(struct trace, against,
                "Compare with the tensors of this file; exit 6 if one differs.",
@@ -521,6 +520,8 @@ static bool trace_usage(struct trace_job *t)
 {
     const struct trace *o = t->o;
 
+    if (!cr_cli_ending(t->cli, "-o", o->out, CR_TENSORS_ENDINGS))
+        return false;
     if ((o->eval || o->predict) && o->step > 0)
         return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
                         "--step and --%s: an update belongs to training",

@@ -276,3 +276,86 @@ rule 2 twice
     [[ "$stderr" == *"are both renamed to 'fc.bias'"* ]]
     [ ! -e a/ckpt/last.safetensors ]
 }
+
+@test "files of PyTorch: what they are and how to convert them, wherever weights are read" {
+    golden=$BATS_TEST_DIRNAME/../golden/ckpt
+    for file in zip legacy; do
+        cp "$golden/$file.pt" .
+        for args in "ckpt verify" "ckpt show" "ckpt ls" \
+            "ckpt diff run" "ckpt convert -o w.npz" "summary" "trace" \
+            "eval --ckpt" "predict x.npy --ckpt" "trace net.yaml --ckpt" \
+            "train net.yaml -o t load.ckpt=$PWD/$file.pt --no-ckpt"; do
+            [ "${args#train}" != "$args" ] || args+=" $file.pt"
+            # shellcheck disable=SC2086
+            run -4 "$CELLRUN" $args
+            [[ $output == *"$file.pt: error: found a PyTorch file, expected safetensors, NPZ or MindSpore's .ckpt [E0302]"* ]]
+            [[ $output == *"numpy.savez("*"torch.load("* ]]
+        done
+    done
+    printf 'PK\5\6%018d' 0 | tr 0 '\0' >empty.npz
+    run -0 "$CELLRUN" ckpt verify empty.npz
+    perl -e 'my $x = join "", map { pack("VvvvvvVVVvva*", 0x04034b50, 20, 0, 0,
+            0, 0x21, 0, 0, 0, 1, 0, "a") } 1;
+        my $c = pack("VvvvvvvVVVvvvvvVVa*", 0x02014b50, 20, 20, 0, 0, 0, 0x21,
+            0, 0, 0, 1, 0, 0, 0, 0, 0, 0, "a");
+        print $x, $c, pack("VvvvvVVv", 0x06054b50, 0, 0, 1, 1, length $c,
+            length $x, 0)' >other.zip
+    run -4 "$CELLRUN" ckpt verify other.zip
+    [[ $output == *"not an NPZ file: none of its members ends in .npy [E0302]"* ]]
+}
+
+@test "an ending that names no format: exit 2, and nothing is written" {
+    for name in x.onnx x.pt x weights.safetensor x.npz.gz; do
+        run -2 "$CELLRUN" ckpt convert $last -o "$name"
+        [[ $output == *"-o: found '$name', expected a name that ends in .safetensors, .npz or .ckpt [E0501]"* ]]
+        run -2 "$CELLRUN" trace net.yaml -o "$name"
+        [[ $output == *"-o: found '$name', expected a name that ends in "* ]]
+        [ ! -e "$name" ]
+    done
+    run -2 "$CELLRUN" summary net.yaml --svg net.png
+    [[ $output == *"--svg: found 'net.png', expected a name that ends in .svg [E0501]"* ]]
+    run -2 "$CELLRUN" summary net.yaml --dot net.svg
+    [[ $output == *"--dot: found 'net.svg', expected a name that ends in .dot or .gv [E0501]"* ]]
+    run -2 "$CELLRUN" config net.yaml --plot lr -o lr.png
+    [[ $output == *"-o: found 'lr.png', expected a name that ends in .svg [E0501]"* ]]
+    run -2 "$CELLRUN" lr-find net.yaml -o lr.pdf
+    [[ $output == *"-o: found 'lr.pdf', expected a name that ends in .svg [E0501]"* ]]
+    run -2 "$CELLRUN" data show net.yaml -o sheet.jpg
+    [[ $output == *"-o: found 'sheet.jpg', expected a name that ends in .png [E0501]"* ]]
+    run -2 "$CELLRUN" predict --ckpt run x.npy -o rows.csv
+    [[ $output == *"-o: found 'rows.csv', expected a name that ends in .tsv, as --format says [E0501]"* ]]
+    run -0 "$CELLRUN" predict --ckpt run x.npy -o rows.csv --format csv
+    run -0 "$CELLRUN" predict --ckpt run x.npy -o rows
+    [ -z "$(ls ./*.png ./*.pdf ./*.jpg ./*.onnx 2>/dev/null)" ]
+}
+
+# wide FILE: a tensor of bfloat16 (1, -2.5) with a name outside ASCII
+wide() {
+    local head='{"größe":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}'
+    { pack 'Q<' "$(printf %s "$head" | wc -c)"; printf %s "$head"
+      pack 'v*' $((0x3f80)) $((0xc020)); } >"$1"
+}
+
+@test "NPZ: names outside ASCII are marked as UTF-8" {
+    wide w.safetensors
+    run -0 "$CELLRUN" ckpt convert w.safetensors -o w.npz
+    # bit 11 of the flags (APPNOTE 4.4.4), in the local and the central header
+    run -0 perl -e 'local $/; $_ = <>; /^PK\x03\x04..(..)/s or die;
+        print unpack("v", $1), " "; /PK\x01\x02....(..)/s or die;
+        print unpack("v", $1)' w.npz
+    [ "$output" = "2048 2048" ]
+    run -0 "$CELLRUN" ckpt convert $last -o a.npz
+    run -0 perl -e 'local $/; $_ = <>; /^PK\x03\x04..(..)/s;
+        print unpack("v", $1)' a.npz
+    [ "$output" = 0 ]
+}
+
+@test "NPZ: bfloat16 becomes float32, which holds it exactly" {
+    wide w.safetensors
+    run -0 "$CELLRUN" ckpt convert w.safetensors -o w.npz
+    run -0 "$CELLRUN" ckpt ls w.npz --json
+    [ "$(jq -r '.[0] | "\(.name) \(.dtype) \(.bytes)"' <<<"$output")" = \
+        "größe <f4 8" ]
+    run -0 "$CELLRUN" ckpt convert w.npz -o back.safetensors
+    [ "$(tail -c 8 back.safetensors | od -An -tf4 | xargs)" = "1 -2.5" ]
+}
