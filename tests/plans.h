@@ -45,6 +45,7 @@ struct plans {
     int apart;         /* batches in which something differs */
     const char *first; /* what; NULL: nothing */
     bool odd;          /* a loss or gradient is not finite */
+    size_t room;       /* of a thread's kernels: the most that a plan counts */
     /* The state before a step: parameters, statistics, slots. */
     struct cr_tensor *state;
     int n_state;
@@ -273,6 +274,8 @@ static inline bool plans_make(struct plans *p, struct cr_exec **e,
     *e = cr_net_exec(p->net, want);
     if (!*e)
         p->first = "a plan cannot be made";
+    else if (cr_exec_room(*e) > p->room)
+        p->room = cr_exec_room(*e);
     return *e != NULL;
 }
 

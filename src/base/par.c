@@ -29,6 +29,10 @@
 struct seat {
     _Alignas(64) atomic_uint offer; /* CLOSED, OPEN, or ASLEEP and closed */
     pthread_t thread;
+    struct room {
+        void *at;
+        size_t bytes;
+    } room;
 };
 
 enum {
@@ -45,8 +49,8 @@ static struct {
     int parts;
     bool quit;
     bool pinned;
-    cpu_set_t cpus; /* those of the process, once it is pinned */
-    size_t first;   /* the caller's */
+    cpu_set_t cpus;                /* those of the process, once it is pinned */
+    size_t first;                  /* the caller's */
     _Alignas(64) atomic_int left;  /* parts not done, less the caller's */
     atomic_uint waiting;           /* the caller sleeps on `left` */
     _Alignas(64) atomic_bool busy; /* somebody is in cr_par */
@@ -54,6 +58,7 @@ static struct {
 } pool = { .threads = 1 };
 
 static _Thread_local bool inside;
+static _Thread_local struct seat *own_seat; /* NULL: not of the pool */
 
 static void futex(atomic_uint *at, int op, unsigned value)
 {
@@ -107,6 +112,7 @@ static void *work(void *arg)
     int me = (int)(intptr_t)arg;
 
     inside = true;
+    own_seat = &pool.seat[me];
     for (;;) {
         next_part(&pool.seat[me]);
         if (pool.quit)
@@ -178,10 +184,16 @@ int cr_par_threads(void)
 
 /* ---- start and stop ---- */
 
+/* The room of a thread that is not of the pool goes with it. */
 static pthread_key_t room_key;
 static pthread_once_t room_once = PTHREAD_ONCE_INIT;
-static _Thread_local void *room;
-static _Thread_local size_t room_bytes;
+static _Thread_local struct room own_room;
+
+static void room_free(struct room *room)
+{
+    free(room->at);
+    *room = (struct room){ 0 };
+}
 
 void cr_par_stop(void)
 {
@@ -195,14 +207,14 @@ void cr_par_stop(void)
             offer(&pool.seat[i]);
         for (i = 1; i < pool.threads; i++)
             pthread_join(pool.seat[i].thread, NULL);
+        for (i = 1; i < pool.threads; i++)
+            room_free(&pool.seat[i].room);
         pool.quit = false;
         pool.threads = 1;
     }
-    if (room) {
+    if (own_room.at) {
         pthread_setspecific(room_key, NULL);
-        free(room);
-        room = NULL;
-        room_bytes = 0;
+        room_free(&own_room);
     }
 }
 
@@ -236,18 +248,50 @@ static void room_make_key(void)
         cr_out_of_memory(sizeof room_key);
 }
 
+static void room_grow(struct room *room, size_t bytes)
+{
+    bytes = (bytes + 63) / 64 * 64;
+    free(room->at);
+    room->at = aligned_alloc(64, bytes);
+    if (!room->at)
+        cr_out_of_memory(bytes);
+    room->bytes = bytes;
+}
+
 void *cr_par_room(size_t bytes)
 {
-    if (bytes <= room_bytes)
-        return room;
-    pthread_once(&room_once, room_make_key);
-    bytes = (bytes + 63) / 64 * 64;
-    free(room);
-    room = aligned_alloc(64, bytes);
-    if (!room || pthread_setspecific(room_key, room) != 0)
-        cr_out_of_memory(bytes);
-    room_bytes = bytes;
-    return room;
+    struct room *room = own_seat ? &own_seat->room : &own_room;
+
+    if (bytes <= room->bytes)
+        return room->at;
+    room_grow(room, bytes);
+    if (!own_seat) {
+        pthread_once(&room_once, room_make_key);
+        if (pthread_setspecific(room_key, room->at) != 0)
+            cr_out_of_memory(bytes);
+    }
+    return room->at;
+}
+
+void cr_par_reserve(size_t bytes)
+{
+    int i;
+
+    (void)cr_par_room(bytes);
+    for (i = 1; i < pool.threads; i++)
+        if (pool.seat[i].room.bytes < bytes)
+            room_grow(&pool.seat[i].room, bytes);
+}
+
+size_t cr_par_reserved(void)
+{
+    size_t most = own_room.bytes;
+    int i;
+
+    for (i = 1; i < pool.threads; i++)
+        if (pool.seat[i].room.bytes > most)
+            most = pool.seat[i].room.bytes;
+    return most;
 }
 
 /* ---- processors ---- */

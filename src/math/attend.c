@@ -23,6 +23,20 @@ int64_t cr_attend_blocks(int64_t queries, int64_t keys)
     return (queries + rows - 1) / rows;
 }
 
+/* As attend_head cuts it up: six of all keys, three of a block's queries, two
+ * of its scores, and three things of a row. */
+size_t cr_attend_room(const struct cr_attend *a)
+{
+    int64_t blocks = cr_attend_blocks(a->queries, a->keys);
+    int64_t most = (a->queries + blocks - 1) / blocks;
+    int64_t wide = attend_up(a->dim), pitch = attend_up(a->keys);
+    int64_t reals = 6 * pitch * wide + 3 * most * wide + 2 * most * pitch;
+
+    return (size_t)(reals + pitch) * sizeof(cr_real) +
+           (size_t)pitch * sizeof(uint32_t) +
+           (size_t)blocks * sizeof *a->range;
+}
+
 int64_t cr_attend_first(int64_t queries, int64_t keys, int64_t block)
 {
     return queries * block / cr_attend_blocks(queries, keys);

@@ -11,6 +11,7 @@
 #include "math/real.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum cr_trans {
@@ -47,6 +48,9 @@ struct cr_gemm {
 
 /* Whether products can be `low`: the processor multiplies bfloat16. */
 bool cr_gemm_low(void);
+
+/* Bytes that products ask cr_par_room for, at most. */
+size_t cr_gemm_room(void);
 
 /* All of them, in one parallel region; they must not depend on each other. */
 void cr_gemms(const struct cr_gemm *g, int count);

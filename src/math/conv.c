@@ -10,6 +10,7 @@
 /* One way to compute all three. */
 struct way {
     size_t (*scratch)(const struct cr_conv *c);
+    size_t (*room)(const struct cr_conv *c);
     void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
                     const struct cr_conv_end *end, cr_real *y, void *scratch);
     void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
@@ -18,12 +19,21 @@ struct way {
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
 
-static const struct way im2col = { cr_im2col_scratch, cr_im2col_forward,
-                                   cr_im2col_input, cr_im2col_weight };
-static const struct way direct = { cr_direct_scratch, cr_direct_forward,
-                                   cr_direct_input, cr_direct_weight };
-static const struct way planar = { cr_planar_scratch, cr_planar_forward,
-                                   cr_planar_input, cr_planar_weight };
+static size_t im2col_room(const struct cr_conv *c)
+{
+    (void)c;
+    return cr_gemm_room();
+}
+
+static const struct way im2col = { cr_im2col_scratch, im2col_room,
+                                   cr_im2col_forward, cr_im2col_input,
+                                   cr_im2col_weight };
+static const struct way direct = { cr_direct_scratch, cr_direct_room,
+                                   cr_direct_forward, cr_direct_input,
+                                   cr_direct_weight };
+static const struct way planar = { cr_planar_scratch, cr_planar_room,
+                                   cr_planar_forward, cr_planar_input,
+                                   cr_planar_weight };
 
 /* Our own kernels where our own kernels compute products: so plain and the
  * libraries can be had for comparison. */
@@ -39,6 +49,11 @@ static const struct way *way_of(const struct cr_conv *c)
 size_t cr_conv_scratch(const struct cr_conv *c)
 {
     return way_of(c)->scratch(c);
+}
+
+size_t cr_conv_room(const struct cr_conv *c)
+{
+    return way_of(c)->room(c);
 }
 
 bool cr_conv_prefers_last(const struct cr_conv *c)

@@ -151,6 +151,12 @@ static int64_t tap_of_x(const struct cr_conv *c,
                CR_DIRECT_BLOCK;
 }
 
+/* Bytes of `n` copies. */
+static size_t copies(const struct cr_direct_source *s, int64_t n)
+{
+    return (size_t)(n * s->blocks * s->plane) * sizeof(cr_real);
+}
+
 static bool in_runs(const int64_t *tap, int64_t taps)
 {
     int64_t k;
@@ -258,6 +264,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
         }
     grid.runs = in_runs(tap, taps);
     pack(&p);
+    g.room = copies(&g.s, 1);
     cr_par(gather_part, &g, conv_threads(c));
 }
 
@@ -376,20 +383,35 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
             tap += to->taps;
             place += to->taps;
         }
+    g.room = copies(&g.s, 1);
     cr_par(gather_part, &g, conv_threads(c));
 }
 
 /* ---- the gradient of the weight ---- */
 
+/* Bytes of dy that go with a row of the copy. */
+static int64_t dy_beside(const struct cr_conv *c)
+{
+    return c->out[W] * conv_min(c->co / c->group, 2 * conv_lanes()) *
+           (int64_t)sizeof(cr_real);
+}
+
+/* Parts of images that a thread sums over at once. */
+static int64_t together(const struct cr_direct_source *s, int64_t beside)
+{
+    int64_t passed = s->plane * (int64_t)sizeof(cr_real) + s->band * beside;
+
+    return conv_max(1, conv_min(CONV_SUM_BYTES / passed, CR_DIRECT_TOGETHER));
+}
+
 void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch)
 {
-    int64_t cog = c->co / c->group, taps = conv_taps(c), i, j, passed;
+    int64_t cog = c->co / c->group, taps = conv_taps(c), i, j;
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
-    int64_t beside =
-        c->out[W] * conv_min(cog, 2 * conv_lanes()) * (int64_t)sizeof(cr_real);
+    int64_t beside = dy_beside(c);
     struct cr_direct_sums g = { .s = source_of_x(c, x, beside),
                                 .dy = dy,
                                 .rows = c->out[H],
@@ -410,9 +432,19 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
         for (j = 0; j < c->kernel[W]; j++)
             tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
     g.runs = in_runs(tap, taps);
-    passed = g.s.plane * (int64_t)sizeof(cr_real) + g.s.band * beside;
-    g.together =
-        conv_max(1, conv_min(CONV_SUM_BYTES / passed, CR_DIRECT_TOGETHER));
+    g.together = together(&g.s, beside);
+    g.room = copies(&g.s, g.together);
     cr_par(sums_part, &g, conv_threads(c));
     cr_par(reduce_part, &g, g.units * g.unit < 16384 ? 1 : cr_par_threads());
+}
+
+size_t cr_direct_room(const struct cr_conv *c)
+{
+    struct cr_direct_source x = source_of_x(c, NULL, 0);
+    struct cr_direct_source sums = source_of_x(c, NULL, dy_beside(c));
+    struct cr_direct_source dy = source_of_dy(c, NULL);
+    int64_t n = together(&sums, dy_beside(c));
+    size_t a = copies(&x, 1), b = copies(&dy, 1), d = copies(&sums, n);
+
+    return a > b && a > d ? a : b > d ? b : d;
 }

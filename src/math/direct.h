@@ -15,6 +15,7 @@
 
 bool cr_direct_takes(const struct cr_conv *c);
 size_t cr_direct_scratch(const struct cr_conv *c);
+size_t cr_direct_room(const struct cr_conv *c);
 void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_end *end,
                        cr_real *y, void *scratch);
@@ -60,6 +61,7 @@ struct cr_direct_grid {
 
 struct cr_direct_gather {
     struct cr_direct_source s;
+    size_t room; /* of a thread, for its copy */
     int grids;
     const struct cr_direct_grid *grid;
     int64_t cout, y_image; /* of one group; numbers of an image */
@@ -72,6 +74,7 @@ struct cr_direct_gather {
  * [chunk][unit][tap][16][2 vectors]. */
 struct cr_direct_sums {
     struct cr_direct_source s;
+    size_t room; /* of a thread, for its copies */
     const cr_real *dy;
     int64_t rows, cols, cout, dy_pixel, taps;
     const int64_t *tap;

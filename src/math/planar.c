@@ -110,6 +110,34 @@ static struct cr_planar_source source_of_dy(const struct cr_conv *c,
     return s;
 }
 
+/* Bytes of `n` copies of the planes of one group of one image. */
+static size_t copies(const struct cr_planar_source *s, int64_t n)
+{
+    return s->copied ? (size_t)(n * s->channels * s->rows * s->pitch) *
+                           sizeof(cr_real)
+                     : 0;
+}
+
+/* Images whose weight's gradients a thread sums up at once. */
+static int64_t together(const struct cr_conv *c,
+                        const struct cr_planar_source *s)
+{
+    int64_t bytes = (s->channels * s->rows * s->pitch +
+                     c->co / c->group * c->out[H] * c->out[W]) *
+                    (int64_t)sizeof(cr_real);
+
+    return conv_max(1, conv_min(CONV_SUM_BYTES / bytes, CR_PLANAR_TOGETHER));
+}
+
+size_t cr_planar_room(const struct cr_conv *c)
+{
+    struct cr_planar_source x = source_of_x(c, NULL);
+    struct cr_planar_source dy = source_of_dy(c, NULL);
+    size_t sums = copies(&x, together(c, &x)), gather = copies(&dy, 1);
+
+    return sums > gather ? sums : gather;
+}
+
 /* w at (out, channel, tap) is from[out * o_step + channel * c_step + tap]. */
 static void pack(const struct cr_planar_gather *g, const cr_real *w,
                  int64_t o_step, int64_t c_step, int64_t group_step,
@@ -133,6 +161,7 @@ static void gather(const struct cr_conv *c, struct cr_planar_gather *g)
 {
     int n = conv_threads(c);
 
+    g->room = copies(&g->s, 1);
     g->bands = g->s.n * g->s.groups >= n ? 1 : conv_min(n, conv_up(g->rows, 4));
     cr_par(gather_part, g, n);
 }
@@ -204,7 +233,7 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch)
 {
-    int64_t taps = conv_taps(c), i, j, bytes;
+    int64_t taps = conv_taps(c), i, j;
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     struct cr_planar_sums g = { .s = source_of_x(c, x),
@@ -226,10 +255,8 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
         for (j = 0; j < c->kernel[W]; j++)
             tap[i * c->kernel[W] + j] =
                 i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
-    bytes = (g.s.channels * g.s.rows * g.s.pitch + g.cout * g.rows * g.cols) *
-            (int64_t)sizeof(cr_real);
-    g.together =
-        conv_max(1, conv_min(CONV_SUM_BYTES / bytes, CR_PLANAR_TOGETHER));
+    g.together = together(c, &g.s);
+    g.room = copies(&g.s, g.together);
     cr_par(sums_part, &g, conv_threads(c));
     cr_par(reduce_part, &g,
            g.units * unit_bytes(c) * g.chunks < 65536 ? 1 : cr_par_threads());

@@ -17,6 +17,7 @@
 bool cr_planar_takes(const struct cr_conv *c);
 bool cr_planar_wins(const struct cr_conv *c);
 size_t cr_planar_scratch(const struct cr_conv *c);
+size_t cr_planar_room(const struct cr_conv *c);
 void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_end *end,
                        cr_real *y, void *scratch);
@@ -40,6 +41,7 @@ struct cr_planar_source {
 
 struct cr_planar_gather {
     struct cr_planar_source s;
+    size_t room;              /* of a thread, for its copy */
     int64_t rows, cols, cout; /* of an image and group of y */
     int64_t bands;            /* in which threads share an image */
     int64_t taps;
@@ -54,6 +56,7 @@ struct cr_planar_gather {
  * channels, channel): [chunk][unit][tap][4][lane]. */
 struct cr_planar_sums {
     struct cr_planar_source s;
+    size_t room; /* of a thread, for its copies */
     const cr_real *dy;
     int64_t rows, cols, cout, kernel_rows, kernel_cols;
     const int64_t *tap;

@@ -157,6 +157,7 @@ bool cr_attention_plan(struct cr_plan *p, struct cr_spec *weights)
         return false;
     p->keep = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
     p->scratch = (size_t)cr_attend_blocks(a.queries, a.keys) * sizeof *a.range;
+    p->room = cr_attend_room(&a);
     p->macs = (double)(a.batch * a.heads) * (double)(a.queries * a.keys) *
               (double)a.dim;
     if (o->average_attn_weights)

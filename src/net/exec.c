@@ -95,10 +95,15 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
         return NULL;
     }
     e->bytes = cr_plan_layout(e);
-    for (i = 0; i < e->n_steps; i++)
+    e->threads = cr_par_threads();
+    for (i = 0; i < e->n_steps; i++) {
         if (e->steps[i].scratch > e->scratch)
             e->scratch = e->steps[i].scratch;
+        if (e->steps[i].room > e->room)
+            e->room = e->steps[i].room;
+    }
     if (!net->want.no_values) {
+        cr_par_reserve(e->room);
         e->block = cr_alloc(&e->arena, e->bytes + e->scratch + 64, 1);
         place_values(e);
         point(e);

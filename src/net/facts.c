@@ -5,7 +5,12 @@
 
 size_t cr_exec_bytes(const struct cr_exec *e)
 {
-    return e->bytes + e->scratch;
+    return e->bytes + e->scratch + cr_exec_room(e);
+}
+
+size_t cr_exec_room(const struct cr_exec *e)
+{
+    return e->room * (size_t)e->threads;
 }
 
 /* Multiply-adds of a step. A product's gradients, of x and of the weight, are

@@ -248,9 +248,11 @@ bool cr_net_finite(const struct cr_net *net);
  * output and loss, and with want.norm grad.PARAM. */
 const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
 
-/* Facts for summary and bench: bytes of a step's working memory; its
- * multiply-adds, both ways, for the whole batch; what was cut. */
+/* Facts for summary and bench: bytes of a step's working memory, and how many
+ * of them are the kernels' on all threads; its multiply-adds, both ways, for
+ * the whole batch; what was cut. */
 size_t cr_exec_bytes(const struct cr_exec *exec);
+size_t cr_exec_room(const struct cr_exec *exec);
 double cr_exec_macs(const struct cr_exec *exec);
 /* Those of the way back, and of one on which nothing is cut: every parameter
  * trained, gradients through every op. */

@@ -46,6 +46,7 @@ struct cr_plan {
     int n_out;                /* the op's number; plan may set another */
     size_t keep;              /* bytes handed from forward to backward */
     size_t scratch;           /* bytes of working room, undefined on entry */
+    size_t room;              /* bytes that it asks cr_par_room for, at most */
     double macs;              /* multiply-adds of forward, for summary */
     bool same;                /* y[0] has x[0]'s bytes: no step is needed */
     struct cr_bound bound[CR_OP_MAX];

@@ -37,6 +37,11 @@ void cr_order(const cr_real *x, int64_t pace, int64_t n, bool falling,
         memcpy(index, from, (size_t)n * sizeof *index);
 }
 
+size_t cr_order_room(int64_t n)
+{
+    return 2 * (size_t)n * sizeof(int32_t);
+}
+
 struct lines {
     const struct cr_step *s;
     struct cr_axis a, to; /* of the input and of the result */
@@ -47,7 +52,7 @@ static void lines_range(void *ctx, int64_t from, int64_t to)
 {
     const struct lines *l = ctx;
     int64_t line, c, n = l->a.n;
-    int32_t *index = cr_par_room(2 * (size_t)n * sizeof *index);
+    int32_t *index = cr_par_room(cr_order_room(n));
 
     for (line = from; line < to; line++) {
         const cr_real *x =

@@ -11,6 +11,8 @@
 void cr_order(const cr_real *x, int64_t pace, int64_t n, bool falling,
               int32_t *index, int32_t *room);
 
+/* Bytes that cr_order_lines asks cr_par_room for, along an axis of n. */
+size_t cr_order_room(int64_t n);
 /* The first k of each line in order: values to y[0], indices to y[1]. */
 void cr_order_lines(const struct cr_step *step, int64_t axis, int64_t k,
                     bool falling);

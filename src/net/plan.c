@@ -114,6 +114,7 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
     s->n_out = plan.n_out;
     s->keep_bytes = plan.keep;
     s->scratch = plan.scratch;
+    s->room = plan.room;
     s->macs = plan.macs;
     s->same = plan.same && !e->want.eager;
     s->run.attr = node->attr;
@@ -522,6 +523,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
     s->run.low = low;
     s->keep = f->keep;
     s->scratch = f->scratch;
+    s->room = f->room;
     s->macs = f->macs;
     if (f->op->acts_back)
         s->act = f->act;

@@ -49,7 +49,7 @@ struct cr_pstep {
     int direct[CR_OP_MAX];  /* parameter that dx updates directly; -1 */
     bool add[CR_OP_MAX];
     int keep;               /* pval; -1 */
-    size_t keep_bytes, scratch;
+    size_t keep_bytes, scratch, room;
     enum cr_act act;
     bool same;              /* no work: y[0] is x[0] */
     bool once;              /* in the first forward only */
@@ -78,6 +78,8 @@ struct cr_exec {
     int loss;               /* pval; -1 */
     int *judges;            /* pvals of the graph's */
     size_t bytes, scratch;
+    size_t room;            /* of each thread */
+    int threads;            /* that have it */
     char *block;
     const void **fed;       /* per column */
     struct {

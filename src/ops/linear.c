@@ -24,6 +24,7 @@ static bool linear_plan(struct cr_plan *p)
                         (long long)w->dim[1]);
     p->out[0] = *x;
     p->out[0].dim[last] = w->dim[0];
+    p->room = cr_gemm_room();
     p->macs = (double)cr_count(x) * (double)w->dim[0];
     return true;
 }

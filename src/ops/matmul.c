@@ -48,6 +48,7 @@ static bool matmul_plan(struct cr_plan *p)
     part.in = batch;
     if (!cr_broadcast_shape(&part, y))
         return false;
+    p->room = cr_gemm_room();
     p->macs = (double)cr_count(y) * (double)a->dim[a->rank - 1];
     if (a->rank > 1)
         p->macs *= (double)(y->dim[y->rank++] = a->dim[a->rank - 2]);

@@ -20,8 +20,10 @@ static bool sort_plan(struct cr_plan *p)
 
     p->out[0] = p->out[1] = p->in[0];
     p->out[1].type = CR_I32;
-    return cr_axis_check(p, &p->in[0], ((const struct sort *)p->attr)->axis,
-                         &at);
+    if (!cr_axis_check(p, &p->in[0], ((const struct sort *)p->attr)->axis, &at))
+        return false;
+    p->room = cr_order_room(p->in[0].dim[at]);
+    return true;
 }
 
 static void sort_forward(const struct cr_step *s)

@@ -278,7 +278,12 @@ static enum verdict forward(void)
     at = draw(0, 2);
     a->out = at == 1 ? NULL : numbers_copy(old, t.out.numbers);
     a->weights = at == 0 ? NULL : numbers_copy(old_weights, weights.n);
+    cr_par_start(3);
     cr_attend_forward(a);
+    if (cr_par_reserved() > cr_attend_room(a) + 63) {
+        printf("# takes more room than planned\n");
+        good = false;
+    }
     q.p = calloc((size_t)a->keys, sizeof *q.p);
     q.drop = calloc((size_t)a->keys, sizeof *q.drop);
     for (q.n = 0; q.n < a->batch; q.n++)

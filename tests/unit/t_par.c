@@ -222,6 +222,14 @@ static void test_room(void)
     ok(good, "each thread has working memory of its own");
     memset(cr_par_room(100000), 1, 100000);
     ok((uintptr_t)cr_par_room(10) % 64 == 0, "which can grow");
+    cr_par_start(3);
+    cr_par_reserve(5000);
+    good = cr_par_reserved() >= 5000;
+    r.begun = 0;
+    cr_par(room_part, &r, 3);
+    ok(good && cr_par_reserved() < 5064 && r.at[2] != r.at[1] && r.at[1] &&
+           r.at[1] != r.at[0],
+       "what is reserved is there for each thread");
     cr_par_stop();
     memset(cr_par_room(10), 1, 10);
     ok((uintptr_t)cr_par_room(10) % 64 == 0, "and is there again after a stop");
