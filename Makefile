@@ -49,6 +49,7 @@ ours = -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow \
        $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
          -fno-omit-frame-pointer) \
        $(if $(FUZZER),-fsanitize=fuzzer-no-link) \
+       $(if $(filter thread,$(SANITIZE)),-Wno-pass-failed) \
        $(if $(filter double,$(REAL)),-DCR_DOUBLE) \
        $(if $(filter 0,$(ONEDNN)),-DCR_NO_ONEDNN)
 
@@ -214,9 +215,9 @@ soak-kernels: $(kernels)
 
 # Changes N (50) places of DIR (src/ckpt src/train src/net src/data) one at a
 # time, by the random SEED, and tells which of them no test notices.
-mutate: all
+mutate: all $(units) $(cases) $(fuzzes)
 	CC="$(CC)" OURS="$(ours) $(libs_cflags)" LDLIBS="$(LDLIBS)" \
-	    JOBS=$(JOBS) tests/mutate/mutate.pl
+	    BUILD="$(BUILD)" tests/mutate/mutate.pl
 
 ## ---- Speed
 

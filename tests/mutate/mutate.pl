@@ -1,29 +1,27 @@
 #!/usr/bin/perl
 # tests/mutate/mutate.pl: does the suite notice when the code is wrong?
 #
-# Changes one place of a source at a time in a copy of the working tree, builds
-# the copy and runs the tests that reach the changed line, the quickest first,
-# until one fails. A change that no test notices lives, and is shown. It is
-# called by `make mutate`:
+# Changes one place of a source at a time in a copy of the working tree, links
+# the programs with it and runs tests until one fails. A change that no test
+# notices lives, and is shown. It is called by `make mutate`:
 #
 #   DIR='src/ckpt src/data'  folders or files to change
 #   N=50  SEED=1             how many of the possible changes; which ones
-#   BUDGET=120               seconds of tests for one change, at most
-#   ONLY='ckpt.bats t_ckpt'  tests to know of (all)
+#   BUDGET=120               seconds of computing by tests for one change
+#   ONLY='ckpt.bats t_ckpt'  tests to run (all)
 #
-# The tests that reach a line are told by gcov: the first call builds the copy
-# with counters and runs each test once. Delete build/mutate to do so again.
-# A change that leaves the compiler's output as it is, or does not compile, is
+# The tests come first that are likely to notice: those that have noticed a
+# change in that file or folder before, that call its functions or bear its
+# name, and among them the quickest. What was seen is kept in
+# build/mutate/seen; delete the folder after the sources have changed. A change
+# that leaves the compiler's output as it is, or that does not compile, is
 # replaced by another.
 use strict;
 use warnings;
 use Cwd qw(abs_path);
 use File::Basename;
-use File::Path qw(make_path remove_tree);
-use JSON::PP;
-use POSIX qw(:sys_wait_h);
+use File::Path qw(make_path);
 use Storable qw(nstore retrieve);
-use Time::HiRes qw(time);
 
 chdir dirname($0) . '/../..' or die $!;
 my $dir = $ENV{DIR} // 'src/ckpt src/train src/net src/data';
@@ -33,126 +31,99 @@ my $budget = $ENV{BUDGET} // 120;
 my $cc = $ENV{CC} // 'cc';
 my $ours = $ENV{OURS} // die "OURS is not set: call make mutate\n";
 my $libs = $ENV{LDLIBS} // '';
-my $jobs = $ENV{JOBS} // 2;
 my $work = abs_path('.') . '/build/mutate';
-my $flags = "-O1 -fPIC -w -DCR_FLAGS='\"mutate\"' -Itests";
+my ($tree, $obj) = ("$work/tree", "$work/tree/build/plain");
 $| = 1;
 
 sub sh { system('bash', '-c', $_[0]) == 0 or die "failed: $_[0]\n" }
 
-# ---- building: all parts in one library, so that one link serves all programs
+# ---- building
 
-sub programs {
-    map { (my $n = $_) =~ s/\.c$//; $n }
-        glob('tests/unit/t_*.c tests/cases/t_*.c tests/fuzz/fuzz_*.c');
+sub compile {
+    my ($file, $to) = @_;
+    return system("$cc $ours -O1 -w -c $file -o $to 2>/dev/null") == 0;
 }
 
-sub library {
-    my ($to) = @_;
-    my @parts = grep { !m{/main\.o$} } glob("$to/src/*.o $to/src/*/*.o");
-    return "$cc -shared -o $to/libcr.so.new @parts -Wl,--as-needed $libs" .
-        " \$LINK && mv $to/libcr.so.new $to/libcr.so";
-}
-
-# Compiles the copy into the folder; further flags are for the sources.
-sub build {
-    my ($to, $more) = @_;
-    my @all = glob('src/*.c src/*/*.c tests/unit/t_*.c tests/cases/t_*.c ' .
-                   'tests/fuzz/*.c');
-
-    make_path(map { "$to/" . dirname($_) } @all);
-    open my $list, '>', "$to/commands" or die $!;
-    for my $file (@all) {
-        (my $object = "$to/$file") =~ s/c$/o/;
-        my $own = $file =~ m{^src/} ? $more : '';
-        print $list "$cc $ours $flags $own -c $file -o $object\n";
-    }
-    close $list;
-    sh("xargs -P $jobs -d '\\n' -n 1 bash -c <$to/commands");
-    local $ENV{LINK} = $more;
-    sh(library($to));
-    my $with = "$to/libcr.so -Wl,-rpath,$to -Wl,--as-needed $libs $more";
-    sh("$cc -o $to/cellrun $to/src/main.o $with");
-    sh("$cc -o $to/digits datasets/digits.c -std=c17 -D_GNU_SOURCE -lz -lm");
-    for my $p (programs()) {
-        my $main = $p =~ /fuzz_/ ? "$to/tests/fuzz/replay.o" : '';
-        sh("$cc -o $to/$p $to/$p.o $main $with");
-    }
+# Links a program, by its object, with all parts; `changed` stands for one.
+sub link_program {
+    my ($to, $part, $changed) = @_;
+    my @parts = map { $_ eq $part ? $changed : $_ }
+        map { s/c$/o/r } grep { $_ ne "$obj/src/main.c" }
+        map { "$obj/$_" } glob('src/*.c src/*/*.c');
+    my $main = $to =~ m{/cellrun$} ? "$obj/src/main.o" : "$to.o";
+    $main .= " $obj/tests/fuzz/replay.o" if $to =~ /fuzz_/;
+    sh("$cc -s -o $to $main @parts -Wl,--as-needed $libs");
 }
 
 # ---- tests
 
+my %seen; # {test}{seconds}, {test}{file or folder} = changes noticed
+
+sub computed { my @t = times; return $t[2] + $t[3] }
+
 # Runs one; returns whether it passes.
 sub passes {
-    my ($test, $build, $seconds) = @_;
-    my $command = $test =~ /\.bats$/ ? "bats --tap $test" : "$build/$test";
-    my $limits = 'ulimit -v 16000000 -f 2000000 -t ' . int(60 + $seconds);
+    my ($test) = @_;
+    my $command = $test =~ /\.bats$/ ? "bats --tap $test" : "$obj/$test";
+    my $seconds = $seen{$test}{seconds} // 30;
+    my $limits = 'ulimit -f 2000000 -t ' . int(30 + 5 * $seconds);
+    my $before = computed();
     my $pid = fork // die $!;
 
     if ($pid == 0) {
         setpgrp;
         open STDIN, '<', '/dev/null';
-        open STDOUT, '>', "$build/said";
+        open STDOUT, '>', "$work/said";
         open STDERR, '>&', \*STDOUT;
-        @ENV{qw(CELLRUN BUILD CC OURS)} =
-            ("$build/cellrun", $build, $cc, $ours);
+        @ENV{qw(CELLRUN BUILD CC OURS)} = ("$obj/cellrun", $obj, $cc, $ours);
         exec 'bash', '-c', "$limits; exec timeout -k 5 " .
-            int(60 + 5 * $seconds) . " $command";
+            int(120 + 20 * $seconds) . " $command";
     }
     waitpid $pid, 0;
     my $status = $?;
     kill 'KILL', -$pid; # what it left behind
+    $seen{$test}{seconds} = computed() - $before if $status == 0;
     return $status == 0;
 }
 
 sub tests {
-    my @all = (programs(), sort glob('tests/cli/*.bats'));
+    my @all = sort glob('tests/unit/t_*.c tests/cases/t_*.c ' .
+                        'tests/fuzz/fuzz_*.c tests/cli/*.bats');
+    s/\.c$// for @all;
     my @only = split ' ', $ENV{ONLY} // '';
     return @only ? grep { my $t = $_; grep { $t =~ m{/\Q$_\E$} } @only } @all
                  : @all;
 }
 
-# ---- which tests reach which lines: {file}{line} = [tests], and their seconds
+sub text_of {
+    my ($file) = @_;
+    open my $in, '<', $file or return '';
+    local $/;
+    return scalar <$in>;
+}
 
-sub reach {
-    my $cov = "$work/cov";
-    my (%line, %seconds);
+# The tests, the most promising first.
+sub order {
+    my ($file) = @_;
+    my ($folder, $stem) = (basename(dirname($file)), basename($file, '.c'));
+    my $text = text_of($file);
+    my %own = map { $_ => 1 } $text =~ /^\w[^;=]*?\b(cr_\w+)\([^;]*?\)\n\{/gm;
+    my (%worth, @names);
 
-    return retrieve("$work/reach") if -e "$work/reach";
-    build($cov, '--coverage');
+    @names = grep { length > 2 } $folder, split /_/, $stem;
     for my $test (tests()) {
-        my $to = "$cov/gcda";
-        my $start = time;
+        my $code = -e "$test.c" ? text_of("$test.c") : '';
+        my $name = basename($test);
+        my $worth = 0.02;
+        my $seconds = $seen{$test}{seconds} // ($code ? 0.3 : 4);
+        my %used = map { $_ => 1 } $code =~ /\b(cr_\w+)\(/g;
 
-        remove_tree($to);
-        local $ENV{GCOV_PREFIX} = $to;
-        my $good = passes($test, $cov, 600);
-        $seconds{$test} = time - $start;
-        printf "%s %s %.1f s\n", $good ? 'ok' : 'FAILS', $test, $seconds{$test};
-        next if !$good;
-        my @counts = glob("$to$cov/src/*.gcda $to$cov/src/*/*.gcda");
-        next if !@counts;
-        for my $c (@counts) {
-            (my $note = $c) =~ s/gcda$/gcno/;
-            symlink substr($note, length $to), $note;
-        }
-        open my $gcov, '-|', 'gcov', '-t', '-j', @counts or die $!;
-        while (my $text = <$gcov>) {
-            for my $file (@{ decode_json($text)->{files} }) {
-                next if $file->{file} !~ /^src/;
-                for my $l (@{ $file->{lines} }) {
-                    my $tests = $line{ $file->{file} }{ $l->{line_number} } //= [];
-                    push @$tests, $test
-                        if $l->{count} > 0 && !grep { $_ eq $test } @$tests;
-                }
-            }
-        }
-        close $gcov;
+        $worth += 0.5 if grep { $own{$_} } keys %used;
+        $worth += 0.3 if grep { $name =~ /\Q$_\E/ } @names;
+        $worth += ($seen{$test}{$file} // 0) + 0.3 * ($seen{$test}{$folder} // 0);
+        $worth{$test} = $worth / (0.3 + $seconds);
     }
-    remove_tree($cov);
-    my $reach = { line => \%line, seconds => \%seconds };
-    nstore($reach, "$work/reach");
-    return $reach;
+    return sort { $worth{$b} <=> $worth{$a} || $a cmp $b } keys %worth;
 }
 
 # ---- changes
@@ -240,16 +211,17 @@ sub put_line {
 
 # ---- the campaign
 
-if (!-e "$work/tree") {
-    make_path("$work/tree");
+if (!-e $obj) {
+    make_path($tree);
     sh("git ls-files -z --cached --others --exclude-standard |" .
-       " xargs -0 cp --parents -t $work/tree");
-    sh("cp -r datasets/digits $work/tree/datasets");
+       " xargs -0 cp --parents -t $tree");
+    sh("cp -r datasets/digits $tree/datasets");
+    make_path($obj);
+    sh("cd $ENV{BUILD} && find src tests digits -name '*.o' -o -name digits |" .
+       " xargs cp --parents -t $obj");
 }
-chdir "$work/tree" or die $!;
-my $reach = reach();
-my $obj = "$work/obj";
-build($obj, '') if !-e "$obj/cellrun";
+chdir $tree or die $!;
+%seen = %{ retrieve("$work/seen") } if -e "$work/seen";
 
 my @all;
 for my $path (split ' ', $dir) {
@@ -262,57 +234,40 @@ for (my $i = @all; --$i > 0;) {
 }
 printf "%d changes are possible in %s\n", scalar @all, $dir;
 
-my (%made, %caught);
+my (%made, %caught, %original);
 my $made = 0;
 for my $c (@all) {
     my ($file, $n, $what, $old, $new) = @$c;
-    (my $object = "$obj/$file") =~ s/c$/o/;
+    (my $part = "$obj/$file") =~ s/c$/o/;
     my $folder = dirname($file);
-    my @tests = sort { $reach->{seconds}{$a} <=> $reach->{seconds}{$b} }
-        @{ $reach->{line}{$file}{$n} // [] };
+    my ($changed, $original) = ("$work/changed.o", "$work/original.o");
 
     last if $made == $number;
-    # a line without code is of the statement that begins above it
-    for (my $up = $n - 1; $up > $n - 6 && !exists $reach->{line}{$file}{$n};
-         $up--) {
-        next if !exists $reach->{line}{$file}{$up};
-        @tests = sort { $reach->{seconds}{$a} <=> $reach->{seconds}{$b} }
-            @{ $reach->{line}{$file}{$up} };
+    compile($file, $original) or die "$file does not compile\n";
+    put_line($file, $n, $new);
+    my $good = compile($file, $changed);
+    put_line($file, $n, $old);
+    next if !$good || system('cmp', '-s', $original, $changed) == 0;
+    link_program("$obj/cellrun", $part, $changed);
+    my ($by, $run, $start) = (undef, 0, computed());
+    for my $test (order($file)) {
+        last if computed() - $start > $budget;
+        link_program("$obj/$test", $part, $changed) if $test !~ /\.bats$/;
+        $run++;
+        next if passes($test);
+        $by = $test;
+        $seen{$test}{$_}++ for $file, basename($folder);
         last;
     }
-    put_line($file, $n, $new);
-    my $good = system("$cc $ours $flags -c $file -o $object.new 2>/dev/null")
-        == 0;
-    put_line($file, $n, $old);
-    next if !$good || system('cmp', '-s', $object, "$object.new") == 0;
-    rename $object, "$object.old" or die $!;
-    rename "$object.new", $object or die $!;
-    local $ENV{LINK} = '';
-    sh(library($obj));
-    my ($by, $spent, $run) = (undef, 0, 0);
-    for my $test (@tests) {
-        my $start = time;
-        last if $run && $spent + $reach->{seconds}{$test} > $budget;
-        $run++;
-        my $pass = passes($test, $obj, $reach->{seconds}{$test});
-        $spent += time - $start;
-        if (!$pass) {
-            $by = $test;
-            last;
-        }
-    }
-    rename "$object.old", $object or die $!;
     $made++;
     $made{$folder}++;
     $caught{$folder}++ if $by;
-    (my $was = $old) =~ s/^\s+//;
-    (my $is = $new) =~ s/^\s+//;
+    s/^\s+// for $old, $new;
     printf "%s %s:%d: %s%s\n", $by ? 'caught' : 'LIVES ', $file, $n, $what,
-        $by ? " ($by)" : sprintf(' (%d of %d tests)', $run, scalar @tests);
-    print "    $was\n    $is\n" if !$by;
+        $by ? " ($by)" : " ($run tests)";
+    print "    $old\n    $new\n" if !$by;
+    nstore(\%seen, "$work/seen");
 }
-local $ENV{LINK} = '';
-sh(library($obj));
 my $sum = 0;
 for my $folder (sort keys %made) {
     my $n = $caught{$folder} // 0;
