@@ -75,7 +75,8 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .SECONDARY:
 .SUFFIXES:
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
-        check-headers check-tree check-asan check-double check-plainblas \
+        check-headers check-tree check-threads check-tsan check-asan \
+        check-double check-plainblas \
         check-valgrind fuzz fuzzers soak soak-random soak-peer \
         soak-kernels mutate bench \
         bench-peers install uninstall clean packages packages-ci \
@@ -167,6 +168,16 @@ check-plainblas:
 	@$(MAKE) check ONEDNN=0
 check-valgrind: all
 	@$(tested) tests/valgrind/round.sh
+
+# What runs in several threads, under ThreadSanitizer: the pool, the workers
+# of the data, signals, hooks, locks.
+threads := $(patsubst %,$(BUILD)/tests/unit/t_%,par pipe exec images augment) \
+           $(patsubst %,tests/cli/%.bats,exec hooks signals nan)
+check-tsan:
+	@$(MAKE) check-threads SANITIZE=thread CC=$(if \
+	    $(findstring clang,$(CC)),'$(CC)',clang)
+check-threads: all $(filter $(BUILD)/%,$(threads))
+	@$(tested) $(threads)
 
 FUZZ_TIME ?= 600
 fuzz:
@@ -311,7 +322,7 @@ help:
 	@echo 'make run        install packages, build, train and evaluate'
 	@echo 'make check      install packages, build, run all tests'
 	@echo '  check-unit check-cases check-fuzz check-cli check-tree: one kind'
-	@echo '  check-asan check-double check-plainblas check-valgrind: others'
+	@echo '  check-asan check-tsan check-double check-plainblas check-valgrind: others'
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
 	@echo 'make soak       kill a run N (200) times and resume it'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'

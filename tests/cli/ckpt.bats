@@ -73,7 +73,7 @@ moments.out.weight out.bias out.weight" ]
     [[ "$output" == *$'\nstate.step: 4\n'* ]]
     run -0 "$CELLRUN" ckpt show $last --json
     [[ "$output" == *'"cellrun.kind": "train"'* ]]
-    run -0 bash -c '"$CELLRUN" ckpt show run --meta cellrun.config |
+    run -0 bash -o pipefail -c '"$CELLRUN" ckpt show run --meta cellrun.config |
         "$CELLRUN" config - --get train.epochs'
     [ "$output" = 2 ]
     run -4 --separate-stderr "$CELLRUN" ckpt show run --meta nothing

@@ -13,7 +13,7 @@ completions() {
 }
 
 @test "bash accepts the script" {
-    run -0 bash -c '"$CELLRUN" completion bash | bash -n'
+    run -0 bash -o pipefail -c '"$CELLRUN" completion bash | bash -n'
     [ -z "$output" ]
 }
 

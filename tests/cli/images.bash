@@ -1,4 +1,5 @@
 # Small folders of images, made here.
+. "${BASH_SOURCE[0]%/*}/equal.bash"
 
 # png FILE WIDTH HEIGHT: RGB bytes on stdin
 png() {

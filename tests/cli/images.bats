@@ -97,7 +97,7 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     run -0 "$CELLRUN" train a.yaml -q -o r0 datapipe.workers=0
     for more in workers=1 workers=2 workers=4 cache=memory cache=disk; do
         run -0 "$CELLRUN" train a.yaml -q -o "r-$more" "datapipe.$more"
-        cmp <(losses r0) <(losses "r-$more")
+        equal losses r0 "r-$more"
         run -0 "$CELLRUN" ckpt diff r0 "r-$more"
     done
 }
@@ -111,7 +111,7 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     run -0 "$CELLRUN" train a.yaml -q -o part --steps 8 \
         checkpoint.every='8 steps'
     run -0 "$CELLRUN" resume part -q --epochs 3 --allow-change
-    cmp <(losses whole) <(losses part)
+    equal losses whole part
     run -0 "$CELLRUN" ckpt diff whole part
 }
 
@@ -139,7 +139,7 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     [[ "$output" == *"1 of 18 samples of dataset.train cannot be read"* ]]
     run -0 "$CELLRUN" train a.yaml -o c dataset.on_error=skip \
         datapipe.cache=disk datapipe.workers=2
-    cmp <(losses b) <(losses c)
+    equal losses b c
     run -2 "$CELLRUN" check a.yaml dataset.on_error=ignore
 }
 

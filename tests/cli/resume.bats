@@ -30,7 +30,7 @@ flip() {
         [ "$(sed 's/ b/ a/' <<<"$output")" = "$summary" ]
     [[ $stderr == *"resumed from b/ckpt/c-2_19.safetensors at step 38"* ]]
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
-    diff <(records a) <(records b)
+    equal records a b
     [ "$(ls a/ckpt)" = "$(ls b/ckpt)" ]
 }
 
@@ -96,7 +96,7 @@ saved() {
         [[ $stderr == *"resumed from b$recipe/ckpt/"* ]]
         cmp a$recipe/ckpt/last.safetensors b$recipe/ckpt/last.safetensors
         cmp a$recipe/ckpt/best.safetensors b$recipe/ckpt/best.safetensors
-        diff <(records a$recipe) <(records b$recipe)
+        equal records a$recipe b$recipe
     done
 }
 
@@ -119,7 +119,7 @@ saved() {
     run -0 "$CELLRUN" "$@" -o a --epochs $n
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     cmp a/ckpt/best.safetensors b/ckpt/best.safetensors
-    diff <(records a) <(records b)
+    equal records a b
     [ -z "$(find b -name '*tmp*')" ]
     [ ! -e b/lock ]
 }
@@ -219,7 +219,7 @@ saved() {
     [ -e b/ckpt/best.safetensors ]
     printf '{"t":1,"step":40,"ep' >>b/metrics.jsonl
     run -0 "$CELLRUN" resume b -q
-    diff <(records a) <(records b)
+    equal records a b
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
 }
 

@@ -1,4 +1,5 @@
 # A small set of samples and a network for it: steps take microseconds.
+. "${BASH_SOURCE[0]%/*}/equal.bash"
 
 # npy FILE DESCR SHAPE: bytes on stdin
 npy() {

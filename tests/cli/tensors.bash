@@ -1,4 +1,5 @@
 # Files of numbers, made by hand.
+. "${BASH_SOURCE[0]%/*}/equal.bash"
 
 # pack TEMPLATE NUMBER...: their bytes (f<* float32, l<* int32)
 pack() {

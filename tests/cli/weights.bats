@@ -53,7 +53,7 @@ losses() {
     "$CELLRUN" train c.yaml -o a -q "$balanced" >/dev/null
     "$CELLRUN" train c.yaml -o b -q "$balanced" train.epochs=1 >/dev/null
     "$CELLRUN" resume b -q train.epochs=3 >/dev/null
-    cmp <(losses a) <(losses b)
+    equal losses a b
 }
 
 @test "every loss that takes them" {
@@ -98,7 +98,7 @@ END2
     "$CELLRUN" train t.yaml -o a -q >/dev/null
     "$CELLRUN" train t.yaml -o b -q \
         'loss.CrossEntropyLoss.weight=[1.0, 2.0, 0.5]' >/dev/null
-    cmp <(losses a) <(losses b)
+    equal losses a b
     run -0 "$CELLRUN" eval --ckpt a/ckpt/last.safetensors --data train
     run -2 "$CELLRUN" check t.yaml 'loss={CrossEntropyLoss: {weight: {cow: 2.0}}}'
     [[ $output == *"weight: 'cow' is no class; there are 0 to 2"* ]]
@@ -108,7 +108,7 @@ END2
     "$CELLRUN" train t.yaml -o d -q \
         'loss.CrossEntropyLoss.weight=[0.5, 2.0, 1.0]' \
         'datapipe.label=[{LabelIndex: {classes: [ox, dog, cat]}}]' >/dev/null
-    cmp <(losses c) <(losses d)
+    equal losses c d
 }
 
 @test "what balanced cannot count" {

@@ -11,8 +11,8 @@
 #   ONLY='ckpt.bats t_ckpt'  tests to run (all)
 #
 # The tests come first that are likely to notice: those that have noticed a
-# change in that file or folder before, that call its functions or bear its
-# name, and among them the quickest. What was seen is kept in
+# change in that file or folder before, that call its functions, bear its name
+# or include its folder's headers, and among them the quickest. What was seen is kept in
 # build/mutate/seen; delete the folder after the sources have changed. A change
 # that leaves the compiler's output as it is, or that does not compile, is
 # replaced by another.
@@ -114,14 +114,16 @@ sub order {
     for my $test (tests()) {
         my $code = -e "$test.c" ? text_of("$test.c") : '';
         my $name = basename($test);
-        my $worth = 0.02;
-        my $seconds = $seen{$test}{seconds} // ($code ? 0.3 : 4);
-        my %used = map { $_ => 1 } $code =~ /\b(cr_\w+)\(/g;
+        my $seconds = $seen{$test}{seconds} // 3;
 
+        $code .= text_of("tests/$_") for $code =~ /#include "(\w+\.h)"/g;
+        my %used = map { $_ => 1 } $code =~ /\b(cr_\w+)\(/g;
+        my $worth = $code && $code !~ m{#include "$folder/} ? 0.002 : 0.02;
         $worth += 0.5 if grep { $own{$_} } keys %used;
         $worth += 0.3 if grep { $name =~ /\Q$_\E/ } @names;
         $worth += ($seen{$test}{$file} // 0) + 0.3 * ($seen{$test}{$folder} // 0);
-        $worth{$test} = $worth / (0.3 + $seconds);
+        # linking takes its time too
+        $worth{$test} = $worth / (0.5 + ($code ? 0.5 : 0) + $seconds);
     }
     return sort { $worth{$b} <=> $worth{$a} || $a cmp $b } keys %worth;
 }
