@@ -279,16 +279,6 @@ double cr_exec_loss(const struct cr_exec *e)
     return isnan(sum) ? (double)NAN : sum; /* never printed as -nan */
 }
 
-static bool finite_all(const cr_real *x, int64_t n)
-{
-    int64_t i;
-
-    for (i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return false;
-    return true;
-}
-
 /* The gradient that arrived at a result, in whichever layout. */
 static bool finite_grad(const struct cr_exec *e, int val)
 {
@@ -299,7 +289,7 @@ static bool finite_grad(const struct cr_exec *e, int val)
     if (at < 0)
         return true;
     g = &e->vals[cr_plan_base(e, at)];
-    return finite_all(g->data, cr_count(&g->spec));
+    return cr_all_finite(g->data, cr_count(&g->spec));
 }
 
 /* Whether the gradients that the loss gives are finite: that of each output of
@@ -314,7 +304,7 @@ static bool finite_loss_grads(const struct cr_exec *e)
     for (i = 0; i < e->n_loss_grads; i++) {
         const struct cr_pval *g = &e->vals[e->loss_grads[i]];
 
-        if (!finite_all(g->data, cr_count(&g->spec)))
+        if (!cr_all_finite(g->data, cr_count(&g->spec)))
             return false;
     }
     return true;
@@ -338,9 +328,10 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     if (e->fault)
         return false;
     finite = finite_loss_grads(e);
-    if (!finite && !e->want.keep)
+    if (!finite && !e->want.keep && !e->want.norm)
         return false;
-    /* what is kept is computed, finite or not: no step here updates then */
+    /* what is read from outside is computed, finite or not: no step of such a
+     * plan updates a parameter here */
     run_steps(e, e->n_loss, e->n_backward, lr);
     if (finite && e->want.update && !e->want.norm)
         run_steps(e, e->n_backward, e->n_steps, lr);
@@ -430,47 +421,3 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     return e->kept;
 }
 
-const char *cr_exec_culprit(struct cr_exec *e)
-{
-    struct cr_exec_want want = { .training = e->want.training,
-                                 .loss = e->want.loss,
-                                 .eager = true,
-                                 .still = true,
-                                 .batch = e->graph->batch,
-                                 .columns = e->graph->columns };
-    struct cr_exec *again = cr_net_exec(e->net, &want);
-    const char *found = "";
-    const struct cr_named *c;
-    int i;
-
-    if (!again)
-        return "";
-    for (i = 0; i < e->net->want.n_columns; i++)
-        cr_exec_feed(again, i, e->fed[i]);
-    cr_exec_forward(again, e->t);
-    for (c = again->graph->named.first; c && !found[0]; c = c->next) {
-        int val = again->of[c->val->id];
-
-        if (val >= 0 && again->vals[val].spec.type == CR_REAL &&
-            !finite_all(value_data(again, val),
-                        cr_count(&again->vals[val].spec)))
-            found = c->name;
-    }
-    if (!found[0] && e->want.loss && !isfinite(cr_exec_loss(again)))
-        found = "the loss";
-    cr_exec_free(again);
-    return found;
-}
-
-bool cr_net_finite(const struct cr_net *net)
-{
-    int i;
-
-    for (i = 0; i < net->n_params; i++)
-        if (!finite_all(net->params[i].data, cr_count(&net->params[i].spec)))
-            return false;
-    for (i = 0; i < net->n_slots; i++)
-        if (!finite_all(net->slots[i].data, cr_count(&net->slots[i].spec)))
-            return false;
-    return true;
-}

@@ -175,6 +175,7 @@ struct cr_net {
     int64_t gather;         /* micro-batches of an update */
     cr_real **gathered;     /* their gradients so far; NULL: gather is 1 */
     struct cr_tensor *mean; /* moving means of all parameters; or NULL */
+    cr_real *statistics;    /* copies at the start of a step; NULL: none yet */
 };
 
 /* A cell while it is built. */

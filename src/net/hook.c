@@ -55,8 +55,9 @@ static const struct cr_opt hook_rows[] = {
     CR_STRS_MAY(struct hook_opts, what,
                 "What to look at: output, grad (the gradient that arrives "
                 "there), input, grad_input (the gradient that the cell gives "
-                "its inputs). If not given, of a tap output, of a hook that "
-                "replaces nothing what its form is about."),
+                "its inputs). Gradients are those of training: amp.loss_scale "
+                "multiplies them. If not given, of a tap output, of a hook "
+                "that replaces nothing what its form is about."),
     CR_STRS_MAY(struct hook_opts, stats,
                 "Of mean, std, min, max, norm, nan_count (values that are not "
                 "finite), zero_fraction, histogram (20 bins); mean, std, max "

@@ -190,9 +190,9 @@ const char *cr_judge_name(const struct cr_node *metric);
 /* Backward; with want.update (without want.norm) the updates too, at that
  * learning rate. `sens` multiplies the gradient of the loss (1 unless scaled).
  * Returns false, before anything was updated, when the gradient of the
- * network's output, or one that the loss gives a parameter, is not finite (with
- * want.keep all gradients are computed nevertheless); or when a plug-in's cell
- * cannot go on, which cr_exec_sound reports. */
+ * network's output, or one that the loss gives a parameter, is not finite
+ * (with want.keep or want.norm all gradients are computed nevertheless); or
+ * when a plug-in's cell cannot go on, which cr_exec_sound reports. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
 /* With want.norm, after backward: what may happen to the gradients (all of
  * them, or elements beyond a bound), their global norm, then the updates. */
@@ -236,12 +236,26 @@ const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n);
 /* The network's output for the fed batch. */
 const cr_real *cr_exec_output(const struct cr_exec *exec,
                               struct cr_spec *spec);
-/* The first cell, in order of computation, whose output is not finite in the
- * batch fed last ("the loss" if only that is); runs an eager plan. Returns
- * "" if all are finite. */
-const char *cr_exec_culprit(struct cr_exec *exec);
-/* Whether all parameters and slots are finite. */
-bool cr_net_finite(const struct cr_net *net);
+/* Where the batch fed last first holds a value that is not finite: the output
+ * of a cell; the loss; or, on the backward pass with `sens`, the gradient of
+ * a cell's output or of a parameter. A sens of 0 looks at the forward pass
+ * alone. Computes the batch again. */
+struct cr_culprit {
+    const char *name;       /* full name of the cell or parameter, "the loss";
+                               "": all is finite */
+    const char *type;       /* of the cell; "": it is none */
+    bool backward;          /* its gradient, not its output */
+};
+struct cr_culprit cr_exec_culprit(struct cr_exec *exec, double sens);
+/* The first column of the batch that is not finite; NULL: all are. */
+const char *cr_exec_bad_column(const struct cr_exec *exec);
+/* The first parameter or slot that is not finite, with the type of its cell. */
+struct cr_culprit cr_net_nonfinite(const struct cr_net *net);
+
+/* Moving statistics: saved at the start of a step, and put back where the
+ * step fails or is skipped. */
+void cr_net_statistics_save(struct cr_net *net);
+void cr_net_statistics_restore(struct cr_net *net);
 
 /* What a keep plan kept, in order of computation: output, output.CELL,
  * loss, grad.PARAM, grad.output.CELL (those that exist). Other plans have

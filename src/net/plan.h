@@ -147,6 +147,8 @@ bool cr_plan_low_back(struct cr_exec *exec, const struct cr_pstep *f);
 /* Behind the way back of step f, step number `at`: a gradient that it alone
  * reads is rounded where it lies. */
 void cr_plan_low_gave(struct cr_exec *exec, const struct cr_pstep *f, int at);
+/* culprit.c */
+bool cr_all_finite(const cr_real *x, int64_t n);
 /* fold.c: false after reporting. */
 bool cr_plan_fold(struct cr_exec *exec);
 

@@ -10,7 +10,10 @@ static const char *const types[] = { "float16", "bfloat16", "float32", NULL };
 
 static const struct cr_opt overflow_opts[] = {
     CR_BOOL_OR(struct cr_amp_overflow, skip_step, true,
-               "Leave that update out; else the run has diverged."),
+               "Skip an update whose gradient is not finite, and lower the "
+               "scale; false: the run ends with status 5. Moving statistics "
+               "stay as the forward pass has updated them, as MindSpore has "
+               "it."),
     CR_INT_OR(struct cr_amp_overflow, give_up_after, 1000, 1, INT32_MAX,
               "Updates left out in a row after which the run has diverged."),
     { 0 },

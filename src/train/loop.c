@@ -23,7 +23,7 @@ struct loop {
     int64_t rate_samples;
     int64_t samples_from; /* rate of the bar */
     bool save_wanted;
-    double lr, grad_norm;
+    double grad_norm;
 };
 
 /* What the run is at, for --profile. */
@@ -86,7 +86,7 @@ static void loop_log(struct loop *l)
 
     if (timed ||
         (every->steps > 0 && (step == 1 || cr_every_step(every, step - 1)))) {
-        cr_train_record(t, l->lr, l->grad_norm, loop_rate(l));
+        cr_train_record(t, t->lr, l->grad_norm, loop_rate(l));
         l->log_last = l->now;
     }
     if (opens)
@@ -139,7 +139,7 @@ static void loop_reread(struct loop *l)
     cr_console_say(
         &t->console,
         "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ", loss %f, lr %g",
-        cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, l->lr);
+        cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, t->lr);
     if (t->flags.reread) {
         config = cr_config_load(t->arena, &diag, t->flags.reread);
         if (!config->broken && diag.errors == 0 &&
@@ -369,16 +369,17 @@ static enum cr_end loop_place(struct loop *l)
 
 /* The step is not done: its record stands, its update does not. */
 static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
-                                 const char *what, bool lost)
+                                 enum cr_gradient bad)
 {
     struct cr_train *t = l->t;
 
-    t->overflown = t->optim.scale.on && !lost;
+    t->overflown = t->optim.scale.on && bad != CR_GRADIENT_BAD_LOSS;
     t->state.step++;
-    cr_train_record(t, l->lr, l->grad_norm, 0);
+    cr_train_record(t, t->lr, l->grad_norm, 0);
     t->state.step--;
 
-    t->why = cr_train_nan_why(t, t->arena, exec, what);
+    t->why = cr_train_why(t, t->arena, exec, bad);
+    t->fix = cr_train_fix(t, exec);
     return CR_END_DIVERGED;
 }
 
@@ -387,57 +388,58 @@ static void loop_why(struct cr_train *t)
     cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
     if (t->overflown)
         cr_train_scale_note(t);
+    else if (t->fix)
+        cr_hint(t->diag, "%s", t->fix);
 }
 
-/* Whether the scaler takes care of an update that is not finite. */
-static bool loop_scaler_skips(const struct cr_train *t)
-{
-    return t->optim.scale.on && !t->optim.scale.rule.trusting &&
-           t->optim.scale.skip;
-}
-
-/* Whether such an update is left out, and the run goes on. A loss is looked
- * at before it is scaled: no other scale would have made it finite. */
-static bool loop_skips(const struct cr_train *t, bool lost)
-{
-    return (loop_scaler_skips(t) && !lost) || t->train.nan == CR_NAN_SKIP;
-}
-
-/* The update is left out: its record says so, and the scale is less. Where
- * there is no scaler to do that, train.nan says what happens. */
-static enum cr_end loop_overflow(struct loop *l, struct cr_exec *exec,
-                                 const char *what, bool lost)
+/* The scaler skips the update and lowers the scale. */
+static enum cr_end loop_rescale(struct loop *l, struct cr_exec *exec,
+                                enum cr_gradient bad)
 {
     struct cr_train *t = l->t;
     const struct cr_scale_use *use = &t->optim.scale;
     struct cr_scale *s = &t->state.scale;
     double scale = s->value;
 
-    if (!lost)
-        t->overflow = scale;
-    if (lost || !loop_scaler_skips(t)) {
-        if (t->train.nan != CR_NAN_SKIP)
-            return loop_diverged(l, exec, what, lost);
-        return cr_train_nan_skip(t, exec, what) ? CR_END_NONE : CR_END_DIVERGED;
-    }
     cr_scale_adjust(&use->rule, s, false);
-    if (s->bad >= use->give_up_after)
-        return loop_diverged(l, exec,
-                             cr_strf(t->arena,
-                                     "%" PRId64 " updates in a row were left "
-                                     "out, the last with a loss scale of %g: "
-                                     "%s",
-                                     s->bad, scale, what),
-                             false);
+    if (s->bad >= use->give_up_after) {
+        loop_diverged(l, exec, bad);
+        t->why = cr_strf(t->arena,
+                         "%" PRId64 " updates in a row were left out, the last "
+                         "with a loss scale of %g: %s",
+                         s->bad, scale, t->why);
+        return CR_END_DIVERGED;
+    }
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
     if (s->skipped == 1)
         cr_console_say(&t->console,
                        "%s is not finite at step %" PRId64 " with loss scale "
                        "%g: the update is left out; others like it are "
                        "counted in metrics.jsonl",
-                       what, t->state.step + 1, scale);
+                       cr_gradient_text(bad), t->state.step + 1, scale);
     cr_train_record_overflow(t, scale);
     return CR_END_NONE;
+}
+
+/* The loss or a gradient is not finite, and nothing was updated. */
+static enum cr_end loop_bad(struct loop *l, struct cr_exec *exec,
+                            enum cr_gradient bad)
+{
+    struct cr_train *t = l->t;
+
+    if (bad != CR_GRADIENT_BAD_LOSS)
+        t->overflow = cr_gradient_scale(&t->optim.scale, &t->state.scale);
+    switch (cr_gradient_action(&t->optim.scale, t->train.nan, bad)) {
+    case CR_ACTION_RESCALE:
+        return loop_rescale(l, exec, bad);
+    case CR_ACTION_SKIP:
+        if (cr_train_nan_skip(t, exec, bad))
+            return CR_END_NONE;
+        t->fix = cr_train_fix(t, exec);
+        return CR_END_DIVERGED;
+    default:
+        return loop_diverged(l, exec, bad);
+    }
 }
 
 /* With gradients apart: their norm, and the updates. */
@@ -445,30 +447,12 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
                                double scale)
 {
     struct cr_train *t = l->t;
-    double norm = cr_exec_norm(exec) / scale, clip = t->train.clip.norm;
-    int64_t update = cr_state_updates(&t->state);
+    enum cr_gradient bad =
+        cr_gradient_apply(exec, &t->train, scale, t->lr,
+                          cr_state_updates(&t->state), &l->grad_norm);
 
-    l->grad_norm = norm;
-    if (!isfinite(norm))
-        return loop_overflow(l, exec, "the gradient", false);
-    if (!isnan(t->train.clip.value)) {
-        cr_exec_clip_value(exec, -t->train.clip.value * scale,
-                           t->train.clip.value * scale);
-    }
-    if (!isnan(t->train.clip.tensor_norm))
-        cr_exec_clip_each(exec, t->train.clip.tensor_norm * scale);
-    if (!isnan(clip) &&
-        !(isnan(t->train.clip.value) && isnan(t->train.clip.tensor_norm)))
-        norm = cr_exec_norm(exec) / scale;
-    scale = (norm > clip ? clip / norm : 1) / scale;
-    if (t->train.grad_noise.eta > 0) {
-        double variance = t->train.grad_noise.eta /
-                          pow((double)(1 + update), t->train.grad_noise.gamma);
-
-        cr_exec_noise(exec, scale, sqrt(variance), update);
-        scale = 1;
-    }
-    cr_exec_update(exec, scale, l->lr);
+    if (bad != CR_GRADIENT_FINITE)
+        return loop_bad(l, exec, bad);
     if (t->optim.scale.on)
         cr_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
     t->state.nan.row = 0;
@@ -489,8 +473,8 @@ static const struct cr_batch *loop_next(struct cr_train *t)
 struct seen {
     int64_t samples, cursor;
     double loss;
-    const char *bad; /* what was not finite */
-    bool lost;       /* it was the loss */
+    enum cr_gradient bad; /* of the first batch that was not finite; the loss
+                             of a later one counts more */
 };
 
 /* Batch k of a step: forward, backward, and its gradients to the others. */
@@ -500,6 +484,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     struct cr_train *t = l->t;
     const struct cr_batch *batch;
     int64_t place = t->state.step * t->micro + k + 1;
+    enum cr_gradient bad;
     struct cr_exec *exec;
 
     loop_at(l, CR_PHASE_DATA);
@@ -520,28 +505,22 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
             return CR_END_FAILED;
         loop_at(l, CR_PHASE_STEP);
     }
-    cr_exec_forward(exec, place);
-    if (!cr_exec_sound(exec, t->diag)) {
+    bad = cr_gradient_compute(exec, t->diag, place, scale, t->lr, false,
+                              &t->loss);
+    if (bad == CR_GRADIENT_NO_FORWARD)
         cr_pipe_note(t->pipe, t->diag);
+    /* updates are part of the backward pass where nothing stands between */
+    t->torn = bad == CR_GRADIENT_NO_BACKWARD && !cr_train_apart(t);
+    if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return CR_END_FAILED;
-    }
-    t->loss = cr_exec_loss(exec);
-    if (!isfinite(t->loss)) {
-        seen->bad = "the loss";
-        seen->lost = true;
-    } else if (!cr_exec_backward(exec, scale, l->lr)) {
-        if (!cr_exec_sound(exec, t->diag)) {
-            t->torn = true;
-            return CR_END_FAILED;
-        }
-        seen->bad = seen->lost ? "the loss" : "the gradient of the loss";
-    } else if (t->micro > 1) {
+    if (bad != CR_GRADIENT_FINITE && seen->bad != CR_GRADIENT_BAD_LOSS)
+        seen->bad = bad;
+    if (bad == CR_GRADIENT_FINITE && t->micro > 1)
         cr_exec_gather(exec);
-    }
-    if (seen->bad && !seen->lost)
-        t->overflow = scale;
-    if (seen->bad && !loop_skips(t, seen->lost))
-        return loop_diverged(l, exec, seen->bad, seen->lost);
+    if (bad != CR_GRADIENT_FINITE &&
+        cr_gradient_action(&t->optim.scale, t->train.nan, bad) ==
+            CR_ACTION_DIVERGE)
+        return loop_bad(l, exec, bad);
     seen->loss += t->loss;
     seen->samples += batch->n;
     seen->cursor += batch->n;
@@ -550,28 +529,41 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     return CR_END_NONE;
 }
 
-static enum cr_end loop_step(struct loop *l, struct seen *seen)
+/* The batches of a step, and its update. */
+static enum cr_end loop_batches(struct loop *l, struct seen *seen)
 {
     struct cr_train *t = l->t;
-    double scale = t->optim.scale.on ? t->state.scale.value : 1;
+    double scale = cr_gradient_scale(&t->optim.scale, &t->state.scale);
     struct cr_exec *exec = NULL;
     enum cr_end end = CR_END_NONE;
 
     *seen = (struct seen){ .cursor = t->state.cursor };
     l->grad_norm = (double)NAN; /* until it is known */
-    cr_train_nan_begin(t);
-    l->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
+    t->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
     for (int64_t k = 0; k < t->micro && end == CR_END_NONE; k++)
         end = loop_batch_step(l, &exec, k, scale, seen);
     if (end != CR_END_NONE)
         return end;
     t->loss = seen->loss / (double)t->micro;
-    if (seen->bad)
-        return loop_overflow(l, exec, seen->bad, seen->lost);
+    if (seen->bad != CR_GRADIENT_FINITE)
+        return loop_bad(l, exec, seen->bad);
     if (!cr_train_apart(t))
         return CR_END_NONE;
     loop_at(l, CR_PHASE_UPDATE);
     return loop_update(l, exec, scale * (double)t->micro);
+}
+
+/* A step that is not done leaves no trace: neither in parameters nor in moving
+ * statistics, which forward passes have updated by then. */
+static enum cr_end loop_step(struct loop *l, struct seen *seen)
+{
+    enum cr_end end;
+
+    cr_net_statistics_save(l->t->net);
+    end = loop_batches(l, seen);
+    if (end != CR_END_NONE)
+        cr_net_statistics_restore(l->t->net);
+    return end;
 }
 
 /* As mindcv has it: the mean follows fast in the beginning. */

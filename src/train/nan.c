@@ -31,69 +31,62 @@ static int64_t nan_most(const struct cr_train *t, int64_t unless)
 
 /* ---- Leaving an update out */
 
-/* Copies all statistics that training moves, away or back. */
-static void nan_statistics(struct cr_train *t, bool back)
+const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
+                         struct cr_exec *exec, enum cr_gradient bad)
 {
-    cr_real *at = t->statistics;
-    int n;
-    const struct cr_param *p = cr_net_params(t->net, &n);
-
-    for (int i = 0; i < n; i++) {
-        size_t count = (size_t)cr_count(&p[i].spec);
-
-        if (!p[i].statistic)
-            continue;
-        memcpy(back ? p[i].data : at, back ? at : p[i].data,
-               count * sizeof *at);
-        at += count;
-    }
+    return cr_gradient_why(arena, exec, cr_gradient_text(bad),
+                           t->state.step + 1,
+                           bad == CR_GRADIENT_BAD_LOSS ? 0 : t->overflow);
 }
 
-void cr_train_nan_begin(struct cr_train *t)
+/* What the user may do about it. Where a scale overflowed,
+ * cr_train_scale_note has more to say. */
+const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
 {
-    int64_t room = 1;
-    int n;
-    const struct cr_param *p = cr_net_params(t->net, &n);
+    const char *column = exec ? cr_exec_bad_column(exec) : NULL;
+    const struct cr_node *lr = t->optim.opts->learning_rate.node;
+    const char *clip = isnan(t->train.clip.norm)
+                           ? "; or clip the gradients: train.clip.norm=1"
+                           : "";
 
-    if (t->train.nan != CR_NAN_SKIP)
-        return;
-    if (!t->statistics) {
-        for (int i = 0; i < n; i++)
-            room += p[i].statistic ? cr_count(&p[i].spec) : 0;
-        t->statistics = CR_NEWS(t->arena, cr_real, room);
-    }
-    nan_statistics(t, false);
-}
-
-const char *cr_train_nan_why(struct cr_train *t, struct cr_arena *arena,
-                             struct cr_exec *exec, const char *what)
-{
-    const char *cell = cr_exec_culprit(exec);
-
-    return cr_strf(arena, "%s is not finite at step %" PRId64 "%s%s", what,
-                   t->state.step + 1,
-                   *cell ? "; the first output that is not finite: " : "",
-                   cell);
+    if (column)
+        return cr_strf(t->arena,
+                       "column '%s' of this batch holds values that are not "
+                       "finite: check the data",
+                       column);
+    if (cr_state_updates(&t->state) == 0)
+        return "no update was made before: check the scale of the inputs, "
+               "the initial values (init) and the loss";
+    if (lr && lr->kind != CR_NODE_INT && lr->kind != CR_NODE_REAL)
+        return cr_strf(t->arena,
+                       "try lower learning rates, such as a tenth: %g instead "
+                       "of %g at this step%s",
+                       t->lr / 10, t->lr, clip);
+    return cr_strf(t->arena,
+                   "try a lower learning rate, such as a tenth of %g: "
+                   "optimizer.learning_rate=%g%s",
+                   t->lr, t->lr / 10, clip);
 }
 
 /* Of some in a row the first is told; metrics.jsonl has them all. */
 bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
-                       const char *what)
+                       enum cr_gradient bad)
 {
     struct cr_nan_state *s = &t->state.nan;
     struct cr_arena mem = { 0 };
 
-    nan_statistics(t, true);
+    cr_net_statistics_restore(t->net);
     if (s->row == 0)
         cr_console_say(&t->console, "%s: the update is left out",
-                       cr_train_nan_why(t, &mem, exec, what));
+                       cr_train_why(t, &mem, exec, bad));
     s->row++;
     s->skipped++;
     cr_train_record_more(t, "skipped", true,
                          cr_strf(&mem,
                                  ",\"what\":\"%s\",\"skipped\":%" PRId64
                                  ",\"in_a_row\":%" PRId64,
-                                 what, cr_state_left_out(&t->state), s->row));
+                                 cr_gradient_text(bad),
+                                 cr_state_left_out(&t->state), s->row));
     cr_arena_free(&mem);
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
     if (s->row < nan_most(t, NAN_ROW_MAX))
@@ -101,7 +94,7 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
     t->why = cr_strf(t->arena,
                      "%" PRId64 " update%s in a row %s left out: %s", s->row,
                      s->row == 1 ? "" : "s", s->row == 1 ? "was" : "were",
-                     cr_train_nan_why(t, t->arena, exec, what));
+                     cr_train_why(t, t->arena, exec, bad));
     return false;
 }
 

@@ -262,13 +262,18 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
 {
     int64_t step = t->state.step, good = t->state.nan.good_step;
     const char *path, *good_path = t->good;
+    struct cr_culprit bad;
 
     if (t->flags.no_ckpt ||
         (t->saved_step == step && t->saved_eval == t->state.eval_step))
         return true;
-    if (!cr_net_finite(t->net)) {
-        t->why = cr_strf(t->arena,
-                         "a parameter is not finite after step %" PRId64, step);
+    bad = cr_net_nonfinite(t->net);
+    if (*bad.name) {
+        t->why = cr_strf(t->arena, "%s%s is not finite after step %" PRId64,
+                         bad.name,
+                         *bad.type ? cr_strf(t->arena, " (%s)", bad.type) : "",
+                         step);
+        t->fix = cr_train_fix(t, NULL);
         save_lose_best(t, NULL);
         *end = CR_END_DIVERGED;
         return false;

@@ -29,29 +29,45 @@ static bool scale_disagrees(struct cr_config *config, struct cr_pos pos,
     return false;
 }
 
-bool cr_scale_read(struct cr_config *config, struct cr_pos pos,
-                   const char *optimizer, double loss_scale,
-                   struct cr_scale_use *to)
+static bool scale_amp(struct cr_config *config, struct cr_amp *amp,
+                      struct cr_scale_use *to)
 {
-    struct cr_amp amp = { 0 };
     const struct cr_scaler *scaler;
-    double wanted;
 
     *to = (struct cr_scale_use){ 0 };
-    if (!cr_section_read(config, "amp", &amp))
+    if (!cr_section_read(config, "amp", amp))
         return false;
-    to->skip = amp.overflow.skip_step;
-    to->give_up_after = amp.overflow.give_up_after;
-    if (amp.loss_scale.about) {
-        scaler = (const struct cr_scaler *)amp.loss_scale.about;
+    to->skip = amp->overflow.skip_step;
+    to->give_up_after = amp->overflow.give_up_after;
+    if (amp->loss_scale.about) {
+        scaler = (const struct cr_scaler *)amp->loss_scale.about;
         to->on = true;
-        scaler->rule(amp.loss_scale.opts, &to->rule);
-    } else if (scale_by_default(&amp)) {
+        scaler->rule(amp->loss_scale.opts, &to->rule);
+    } else if (scale_by_default(amp)) {
         to->on = true;
         to->rule = (struct cr_scale_rule){ .start = 0x1p24,
                                            .factor = 2,
                                            .window = 2000 };
     }
+    return true;
+}
+
+bool cr_scale_section(struct cr_config *config, struct cr_scale_use *to)
+{
+    struct cr_amp amp = { 0 };
+
+    return scale_amp(config, &amp, to);
+}
+
+bool cr_scale_read(struct cr_config *config, struct cr_pos pos,
+                   const char *optimizer, double loss_scale,
+                   struct cr_scale_use *to)
+{
+    struct cr_amp amp = { 0 };
+    double wanted;
+
+    if (!scale_amp(config, &amp, to))
+        return false;
     wanted = to->rule.trusting ? to->rule.start : 1;
     return loss_scale == wanted ||
            scale_disagrees(config, pos, optimizer, loss_scale, &amp.loss_scale,

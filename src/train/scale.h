@@ -37,6 +37,8 @@ struct cr_scale_use {
     int64_t give_up_after;
 };
 
+/* Reads the section amp; false after reporting. */
+bool cr_scale_section(struct cr_config *config, struct cr_scale_use *to);
 /* `loss_scale` is that of the optimizer, at `pos`: it must be that of a
  * trusting scaler, else 1. False after reporting. */
 bool cr_scale_read(struct cr_config *config, struct cr_pos pos,

@@ -18,6 +18,7 @@
 #include "train/console.h"
 #include "train/eval.h"
 #include "train/generate.h"
+#include "train/gradient.h"
 #include "train/optim.h"
 #include "train/profile.h"
 #include "train/require.h"
@@ -127,12 +128,12 @@ struct cr_train {
     int64_t saved_step, saved_eval; /* what is in the newest file; -1 */
     const char *saved;      /* the newest file we wrote or went on from */
     const char *good;       /* the one train.nan may go back to; or NULL */
-    const char *why;        /* with CR_END_DIVERGED: what is not finite */
+    const char *why, *fix;  /* with CR_END_DIVERGED: what is not finite, and
+                               what to do about it */
     bool torn;              /* parameters may be those of half a step */
     bool overflown;         /* then: a gradient that was scaled */
     double overflow;        /* the scale of the last one; 0: none yet */
-    cr_real *statistics;    /* the moving ones before a step; or NULL */
-    double loss;            /* of the last step */
+    double loss, lr;        /* of the last step */
     struct cr_trend trend;  /* losses of this process */
     double started;         /* cr_now() when the verb began */
     int64_t started_step;
@@ -158,7 +159,7 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
                     int64_t per_epoch, int64_t *total);
 /* Whether updates may be left out: by the scaler, or by train.nan. */
 bool cr_train_leaves_out(const struct cr_train *t);
-/* Whether gradients are looked at or changed between backward and update. */
+/* cr_plans_apart, of this run. */
 bool cr_train_apart(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
 struct cr_every cr_train_every(const struct cr_train *t,
@@ -205,15 +206,15 @@ enum cr_end cr_train_dry(struct cr_train *t);
 
 /* ---- nan.c: the policy train.nan */
 
-/* Before a step: keeps what its forward pass will move. */
-void cr_train_nan_begin(struct cr_train *t);
 /* Leaves the update of the step under way out. False when so many were in a
  * row that it gives up: t->why says so. */
 bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
-                       const char *what);
-/* What is not finite at the step under way, and where it began. */
-const char *cr_train_nan_why(struct cr_train *t, struct cr_arena *arena,
-                             struct cr_exec *exec, const char *what);
+                       enum cr_gradient bad);
+/* What is not finite at the step under way, and where it began; what to do
+ * about it (`exec` NULL: a parameter is not finite after a step). */
+const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
+                         struct cr_exec *exec, enum cr_gradient bad);
+const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec);
 /* For the reason t->why: back to the last good checkpoint. False when the
  * policy is another one or gives up. */
 bool cr_train_nan_fallback(struct cr_train *t);

@@ -176,8 +176,10 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
                                  .keep = true,
                                  .still = true,
                                  .taps = true };
+    enum cr_gradient bad;
     struct cr_exec *exec;
     bool due = false;
+    double loss;
 
     for (int k = 0; k < w->n; k++)
         due = due || watch_due(w, &w->taps[k]);
@@ -189,12 +191,13 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     exec = cr_plans_for(&w->plans, batch);
     for (int i = 0; i < w->t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
-    /* as the first batch of the step, with its random numbers */
-    cr_exec_forward(exec, w->t->state.step * w->t->micro + 1);
-    if (!cr_exec_sound(exec, w->t->diag))
-        return false;
-    cr_exec_backward(exec, 1, 0);
-    if (!cr_exec_sound(exec, w->t->diag))
+    /* as the first batch of the step, with its random numbers and loss scale */
+    bad = cr_gradient_compute(exec, w->t->diag,
+                              w->t->state.step * w->t->micro + 1,
+                              cr_gradient_scale(&w->t->optim.scale,
+                                                &w->t->state.scale),
+                              0, true, &loss);
+    if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
     watch_kept(w, exec);
     return true;

@@ -24,6 +24,7 @@
 #include "model/model.h"
 #include "conf/verb.h"
 #include "train/eval.h"
+#include "train/gradient.h"
 #include "train/optim.h"
 #include "train/plans.h"
 #include "train/probe.h"
@@ -85,16 +86,18 @@ struct trace_job {
     struct cr_config *config;
     struct cr_store *store; /* weights; NULL: initial ones */
     struct cr_probe probe;
-    int64_t done, left_out; /* steps before the first one here; without an
-                               update */
-    struct cr_plateau plateau;
+    struct cr_train_section train;
+    struct cr_log_section log;
+    bool separate;          /* gradients, from updates: cr_plans_apart */
+    struct cr_state state;  /* of a training checkpoint, from which steps go
+                               on; or of a run that begins */
     uint64_t seed;
     struct cr_net *net;
     struct cr_optim_use optim;
     struct cr_exec *exec;
-    bool apart;      /* updates come behind backward */
     bool loss, rule; /* there is one: of updates, though none is done */
-    int n;
+    struct cr_tensor *grads; /* of parameters, without the loss scale */
+    int n, n_grads;
     struct cr_tensor *tensor; /* what flowed */
 };
 
@@ -112,25 +115,32 @@ static bool trace_config(struct trace_job *t)
     return ok;
 }
 
-/* Updates that a training checkpoint has behind it: steps go on from there,
- * and so do slots. */
-static bool trace_done(struct trace_job *t)
+/* What training does with gradients, and the state of a training checkpoint:
+ * its steps, slots, schedule and loss scale go on. */
+static bool trace_state(struct trace_job *t)
 {
-    struct cr_state state;
+    struct cr_state *s = &t->state;
+    bool goes_on = t->store && cr_store_is_train(t->store) &&
+                   (t->o->grad || t->o->step > 0);
 
-    if (t->o->step == 0 || !t->store || !cr_store_is_train(t->store))
-        return true;
-    if (!cr_load_slots(t->store, t->diag, t->net) ||
+    *s = (struct cr_state){ .micro = t->train.grad_accumulation,
+                            .nan = { .factor = 1 } };
+    if (goes_on &&
         !cr_state_read(t->arena, t->diag,
                        cr_at_file(t->arena, cr_store_path(t->store)),
-                       cr_store_meta(t->store, "cellrun.state"), &state))
+                       cr_store_meta(t->store, "cellrun.state"), s))
         return false;
-    t->done = state.step;
-    t->left_out = cr_state_left_out(&state);
-    cr_net_skipped(t->net, t->left_out);
-    t->plateau = state.plateau;
-    t->optim.lr.plateau = &t->plateau;
-    t->optim.factor = state.nan.factor;
+    if (t->optim.scale.on && s->scale.value <= 0)
+        s->scale.value = t->optim.scale.rule.start;
+    if (t->o->step == 0) {
+        s->step = 0; /* random numbers are those of update 1 */
+        return true;
+    }
+    if (goes_on && !cr_load_slots(t->store, t->diag, t->net))
+        return false;
+    cr_net_skipped(t->net, cr_state_left_out(s));
+    t->optim.lr.plateau = &s->plateau;
+    t->optim.factor = s->nan.factor;
     return true;
 }
 
@@ -146,53 +156,57 @@ static bool trace_batch(struct trace_job *t)
     return cr_probe_open(&t->probe);
 }
 
-/* How long the run would be, for schedules. */
+/* How long the run would be, for schedules; and what it has unfrozen. */
 static bool trace_span(struct trace_job *t)
 {
-    const struct cr_node *epochs =
-        cr_node_find(t->config->root, "train.epochs");
-    const struct cr_node *steps = cr_node_find(t->config->root, "train.steps");
-    struct cr_span run = { 0 };
+    const struct cr_state *s = &t->state;
+    int64_t batches = t->probe.pipe ? cr_pipe_batches(t->probe.pipe)
+                                    : s->per_epoch;
+    struct cr_span run = { .per_epoch = (double)batches / (double)s->micro };
+    int n;
+    const struct cr_thaw *thaw = cr_net_thaws(t->net, &n);
 
     if (t->o->step == 0)
         return true;
-    if (t->probe.pipe)
-        run.per_epoch = (double)cr_pipe_batches(t->probe.pipe);
-    if (steps && steps->kind == CR_NODE_INT)
-        run.total = steps->integer;
-    else if (epochs && epochs->kind == CR_NODE_INT)
-        run.total = (int64_t)(epochs->real * run.per_epoch);
+    if (t->train.steps != CR_INT_NONE)
+        run.total = t->train.steps;
+    else if (t->train.epochs != CR_INT_NONE)
+        run.total = t->train.epochs * batches / s->micro;
+    for (int i = 0; i < n; i++) {
+        double at = cr_span_updates(&run, &thaw[i].at);
+
+        if (thaw[i].at.unit == CR_SAMPLES)
+            at /= (double)(t->probe.batch * s->micro);
+        if (s->step > 0 && (double)s->step >= at)
+            cr_net_thaw(t->net, i);
+    }
     return cr_optim_bind(t->diag, &t->optim, &run);
 }
 
 /* The plan that keeps all, or the one that a run has. */
-static bool trace_want(struct trace_job *t, struct cr_exec_want *to)
+static struct cr_exec_want trace_want(const struct trace_job *t)
 {
     const struct trace *o = t->o;
-    struct cr_train_section train;
-    struct cr_log_section log;
-
-    *to = (struct cr_exec_want){ .training = !o->eval && !o->predict,
+    bool apart = cr_plans_apart(&t->train, &t->log, &t->optim);
+    struct cr_exec_want want = { .training = !o->eval && !o->predict,
                                  .loss = t->loss,
                                  .backward = o->grad || o->step > 0,
                                  .update = o->step > 0,
+                                 .norm = o->grad || apart,
                                  .eager = o->eager,
                                  .keep = true };
+
     if (o->as_run && o->predict) {
-        *to = cr_plans_predict(t->probe.batch, true);
+        want = cr_plans_predict(t->probe.batch, true);
     } else if (o->as_run && o->eval) {
-        *to = cr_plans_eval(t->config, false, o->eager);
-        to->loss = t->loss;
+        want = cr_plans_eval(t->config, false, o->eager);
+        want.loss = t->loss;
     } else if (o->as_run) {
-        if (!cr_section_read(t->config, "train", &train) ||
-            !cr_section_read(t->config, "log", &log))
-            return false;
-        *to = cr_plans_train(o->grad || cr_plans_apart(&train, &log, &t->optim),
-                             o->eager);
-        to->update = t->rule;
+        want = cr_plans_train(want.norm, o->eager);
+        want.update = t->rule;
     }
-    to->batch = t->probe.batch;
-    return true;
+    want.batch = t->probe.batch;
+    return want;
 }
 
 static bool trace_build(struct trace_job *t)
@@ -212,20 +226,29 @@ static bool trace_build(struct trace_job *t)
                                            t->probe.n_columns) >= 0);
     t->rule = t->o->step > 0 || (train && cr_section(t->config, "optimizer"));
     want.loss = t->loss;
+    if (!cr_section_read(t->config, "train", &t->train) ||
+        !cr_section_read(t->config, "log", &t->log))
+        return false;
     t->net = cr_net_build(t->config, &want);
     if (!t->net)
         return false;
     /* a training checkpoint of ours has no slots that never move */
-    if (t->rule &&
-        !cr_optim_rule(t->config, t->net,
-                       !t->store || !cr_store_is_train(t->store), &t->optim))
+    if (t->rule
+            ? !cr_optim_rule(t->config, t->net,
+                             !t->store || !cr_store_is_train(t->store),
+                             &t->optim)
+            : !cr_scale_section(t->config, &t->optim.scale))
         return false;
     if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
                  : !cr_load(t->config, t->net, NULL, &load))
         return false;
-    if (!trace_span(t) || !trace_done(t) || !trace_want(t, &plan))
+    if (!trace_state(t) || !trace_span(t))
         return false;
-    t->apart = plan.norm;
+    t->train.grad_accumulation = t->state.micro;
+    plan = trace_want(t);
+    t->separate = plan.norm;
+    if (plan.update)
+        cr_net_gather(t->net, t->state.micro);
     t->exec = cr_net_exec(t->net, &plan);
     if (!t->exec || (!cr_probe_read(&t->probe)))
         return false;
@@ -234,32 +257,114 @@ static bool trace_build(struct trace_job *t)
     return cr_exec_check(t->exec, t->diag, t->probe.samples);
 }
 
+static bool trace_is_grad(const struct cr_tensor *kept)
+{
+    return cr_starts(kept->name, "grad.") &&
+           !cr_starts(kept->name, "grad.output.");
+}
+
+/* The gradients of parameters as the update gets them: without the loss scale,
+ * not yet clipped. False if one is not finite. */
+static bool trace_grads(struct trace_job *t, double scale)
+{
+    int n;
+    const struct cr_tensor *kept = cr_exec_kept(t->exec, &n);
+    bool finite = true;
+
+    t->grads = CR_NEWS(t->arena, struct cr_tensor, n + 1);
+    for (int i = 0; i < n; i++) {
+        struct cr_tensor *g = &t->grads[t->n_grads];
+        const cr_real *from = kept[i].data;
+        int64_t count = cr_count(&kept[i].spec);
+        cr_real *to;
+
+        if (!trace_is_grad(&kept[i]))
+            continue;
+        *g = kept[i];
+        g->data = to = CR_NEWS(t->arena, cr_real, count);
+        for (int64_t k = 0; k < count; k++) {
+            to[k] = (cr_real)((double)from[k] / scale);
+            finite = finite && isfinite(from[k]);
+        }
+        t->n_grads++;
+    }
+    return finite;
+}
+
+/* The update that comes next is not finite: false after reporting where
+ * training would end. */
+static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
+{
+    struct cr_state *s = &t->state;
+    enum cr_gradient_action action =
+        cr_gradient_action(&t->optim.scale, t->train.nan, bad);
+    const char *why =
+        cr_gradient_why(t->arena, t->exec, cr_gradient_text(bad), s->step + 1,
+                        bad == CR_GRADIENT_BAD_LOSS ? 0 : scale);
+
+    if (t->optim.scale.on)
+        why = cr_strf(t->arena, "%s; the loss scale is %g", why, scale);
+    if (action == CR_ACTION_RESCALE) {
+        cr_scale_adjust(&t->optim.scale.rule, &s->scale, false);
+        if (s->scale.bad >= t->optim.scale.give_up_after)
+            action = CR_ACTION_DIVERGE;
+    } else if (action == CR_ACTION_SKIP) {
+        cr_net_statistics_restore(t->net);
+        s->nan.skipped++;
+    }
+    if (action == CR_ACTION_DIVERGE && t->o->step > 0)
+        return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", why);
+    cr_warn(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s: training %s", why,
+            action == CR_ACTION_DIVERGE ? "would end" : "skips this update");
+    cr_net_skipped(t->net, cr_state_left_out(s));
+    return true;
+}
+
+/* One pass or, with --step, one update, as training makes it. */
+static bool trace_pass(struct trace_job *t, bool last)
+{
+    struct cr_state *s = &t->state;
+    const struct cr_scale_use *use = &t->optim.scale;
+    bool step = t->o->step > 0;
+    int64_t update = cr_state_updates(s);
+    double scale = cr_gradient_scale(use, &s->scale), loss, norm;
+    double lr = step ? cr_optim_lr(&t->optim, t->net, update) : 0;
+    enum cr_gradient bad;
+
+    cr_net_statistics_save(t->net);
+    bad = cr_gradient_compute(t->exec, t->diag, s->step * s->micro + 1, scale,
+                              lr, t->separate || !step, &loss);
+    if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
+        return false;
+    /* where there is an update, its norm tells */
+    if (last && t->o->grad && !trace_grads(t, scale) && !step &&
+        bad == CR_GRADIENT_FINITE &&
+        cr_plans_apart(&t->train, &t->log, &t->optim))
+        bad = CR_GRADIENT_BAD_NORM;
+    if (bad == CR_GRADIENT_FINITE && step && t->separate) {
+        if (s->micro > 1)
+            cr_exec_gather(t->exec);
+        bad = cr_gradient_apply(t->exec, &t->train, scale, lr, update, &norm);
+    }
+    if (bad != CR_GRADIENT_FINITE && !trace_skip(t, bad, scale))
+        return false;
+    if (bad == CR_GRADIENT_FINITE && use->on)
+        cr_scale_adjust(&use->rule, &s->scale, true);
+    s->step++;
+    return true;
+}
+
 static bool trace_compute(struct trace_job *t)
 {
-    if (t->o->step == 0) {
+    int64_t n = t->o->step > 0 ? t->o->step : 1;
+
+    if (t->o->step == 0 && !t->o->grad) {
         cr_exec_forward(t->exec, 1);
-        if (!cr_exec_sound(t->exec, t->diag))
-            return false;
-        if (t->o->grad)
-            cr_exec_backward(t->exec, 1, 0);
         return cr_exec_sound(t->exec, t->diag);
     }
-    for (int64_t i = 0; i < t->o->step; i++) {
-        double lr;
-
-        cr_exec_forward(t->exec, t->done + i + 1);
-        if (!cr_exec_sound(t->exec, t->diag))
+    for (int64_t i = 1; i <= n; i++)
+        if (!trace_pass(t, i == n))
             return false;
-        lr = cr_optim_lr(&t->optim, t->net, t->done - t->left_out + i);
-        if (!cr_exec_backward(t->exec, 1, lr))
-            return cr_exec_sound(t->exec, t->diag) &&
-                   cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED,
-                            "the gradient of the loss is not finite at step "
-                            "%" PRId64,
-                            t->done + i + 1);
-        if (t->apart)
-            cr_exec_update(t->exec, 1, lr);
-    }
     return true;
 }
 
@@ -299,6 +404,13 @@ static bool trace_arrives(struct cr_exec *usual, const char *name)
     return false;
 }
 
+static bool trace_shows(const struct trace_job *t, struct cr_exec *usual,
+                        const char *name)
+{
+    return !cr_starts(name, "grad.") ||
+           (t->o->grad && (!usual || trace_arrives(usual, name)));
+}
+
 static void trace_gather(struct trace_job *t)
 {
     struct cr_exec *usual = trace_usual(t);
@@ -308,12 +420,15 @@ static void trace_gather(struct trace_job *t)
     const struct cr_tensor *slot =
         t->o->step > 0 ? cr_net_slots(t->net, &n_slots) : NULL;
 
-    t->tensor =
-        CR_NEWS(t->arena, struct cr_tensor, n_kept + n_params + n_slots);
+    t->tensor = CR_NEWS(t->arena, struct cr_tensor,
+                        n_kept + t->n_grads + n_params + n_slots);
     for (int i = 0; i < n_kept; i++)
-        if (!cr_starts(kept[i].name, "grad.") ||
-            (t->o->grad && (!usual || trace_arrives(usual, kept[i].name))))
+        if (!trace_is_grad(&kept[i]) && trace_shows(t, usual, kept[i].name))
             trace_keep(t, "", kept[i].name, &kept[i].spec, kept[i].data);
+    for (int i = 0; i < t->n_grads; i++)
+        if (trace_shows(t, usual, t->grads[i].name))
+            trace_keep(t, "", t->grads[i].name, &t->grads[i].spec,
+                       t->grads[i].data);
     for (int i = 0; t->o->step > 0 && i < n_params; i++)
         trace_keep(t, "param.", param[i].name, &param[i].spec, param[i].data);
     for (int i = 0; i < n_slots; i++)
@@ -572,8 +687,14 @@ const struct cr_verb cr_verb_trace = {
             "and `slot.NAME` after the updates. --as-run traces the fused "
             "plan of a run instead of one that keeps every value: it writes "
             "`output`, `loss`, `grad.PARAM` and what --step adds. Without -o "
-            "and --against a table is printed. The config may be a checkpoint "
-            "of ours. "
+            "and --against a table is printed. Gradients are those of "
+            "training: with a loss scale (amp.loss_scale) `grad.output.CELL` "
+            "includes the scale, `grad.PARAM` is divided by it again, before "
+            "clipping and weight decay. --step updates as training does: with "
+            "clipping, noise and the loss scale, and without the update where "
+            "training skips it (overflow, train.nan). Each update uses the "
+            "one batch, whatever train.grad_accumulation is. The config may be "
+            "a checkpoint of ours. "
             "Random numbers are those of update 1, or, with --step from a "
             "training checkpoint, those of the updates that come next.",
         .example =

@@ -196,7 +196,7 @@ names() {
     pack 'f<*' inf 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
     run -5 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" --step \
         network.act='!replace {Identity: {}}'
-    [[ "$stderr" == *"not finite at step 1 [E0401]"* ]]
+    [[ "$stderr" == *"not finite at step 1; the first output that is not finite: "*"[E0401]"* ]]
 }
 
 @test "the first batch of the data, and a checkpoint as config" {

@@ -194,7 +194,10 @@ def case(name, kind, cell, text, make, levels='O1 O2 O3 auto', x=(N, L, F),
                                    'net: {%s: {%s}, to_float: float16}'
                                    % (cell, text))
         else:
-            more = 'amp: {level: %s}\n' % level.replace('16', '')
+            more = 'amp: {level: %s%s}\n' % (
+                level.replace('16', ''),
+                # O2 begins with a loss scale of 2^24; the vectors have none
+                ', loss_scale: {StaticLossScaler: 1}' if level == 'O2' else '')
         whole = cell == 'LSTM' and kind is Sequence
         bare = whole and level not in ('O1', 'auto')
         k.case(full, body, x=x, more=more, near=near, scale=scale,

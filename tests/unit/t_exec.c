@@ -334,6 +334,7 @@ static void threads(void)
 static void culprits(void)
 {
     struct made m;
+    struct cr_culprit found;
     struct cr_exec *e;
     cr_real *before, *w;
     int64_t n;
@@ -342,25 +343,33 @@ static void culprits(void)
         return;
     e = made_exec(&m, update);
     cr_exec_forward(e, 1);
-    same(cr_exec_culprit(e), "", "all is finite");
+    same(cr_exec_culprit(e, 0).name, "", "all is finite");
 
     w = cr_net_param(m.net, "b.bias")->data;
     w[1] = (cr_real)INFINITY;
     cr_exec_forward(e, 1);
     ok(!isfinite(cr_exec_loss(e)), "the loss is not");
-    same(cr_exec_culprit(e), "b", "the first cell that is not finite");
+    same(cr_exec_culprit(e, 0).name, "b", "the first cell that is not finite");
+    same(cr_exec_culprit(e, 0).type, "Dense", "its type");
     before = made_params(&m, &n);
     ok(!cr_exec_backward(e, 1, 0.1), "backward says so");
     ok(memcmp(before, made_params(&m, &n), (size_t)n * sizeof *before) == 0,
        "and nothing is updated");
-    ok(!cr_net_finite(m.net), "a parameter is not finite");
+    same(cr_net_nonfinite(m.net).name, "b.bias",
+         "a parameter that is not finite");
     w[1] = 0;
-    ok(cr_net_finite(m.net), "all parameters are finite");
+    same(cr_net_nonfinite(m.net).name, "", "all parameters are finite");
 
     ((cr_real *)m.data[0])[7] = (cr_real)NAN;
     cr_exec_forward(e, 1);
     ok(isnan(cr_exec_loss(e)), "NaN in the data reaches the loss");
-    same(cr_exec_culprit(e), "a", "and the first cell is named");
+    same(cr_exec_culprit(e, 0).name, "a", "and the first cell is named");
+    same(cr_exec_bad_column(e), "x", "and the column");
+    ((cr_real *)m.data[0])[7] = 0;
+    cr_exec_forward(e, 1);
+    found = cr_exec_culprit(e, INFINITY);
+    ok(found.backward && strcmp(found.name, "c") == 0,
+       "the first gradient that is not finite arrives at the last cell");
     cr_exec_free(e);
     made_free(&m);
 }
@@ -379,7 +388,7 @@ static void loss_overflows(void)
     e = made_exec(&m, update);
     cr_exec_forward(e, 1);
     ok(!isfinite(cr_exec_loss(e)), "a loss that overflows");
-    same(cr_exec_culprit(e), "the loss", "when all cells are finite");
+    same(cr_exec_culprit(e, 0).name, "the loss", "when all cells are finite");
     cr_exec_free(e);
     made_free(&m);
 }
@@ -397,7 +406,8 @@ static void loss_parameters(void)
         double sens;
     } cases[] = {
         { "the gradient of the output",
-          "cells: {p: {Dense: [4, 3]}}, construct: \"return mean(square(p(y)))\"",
+          "cells: {p: {Dense: [4, 3]}}, construct: "
+          "\"return mean(square(p(y)))\"",
           INFINITY },
         { "the gradient of a parameter of the loss alone",
           "cells: {s: {Parameter: {shape: [1], init: Zero}}}, construct: "

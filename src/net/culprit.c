@@ -1,0 +1,155 @@
+/*
+ * Where a step went wrong: the first value that is not finite, found by
+ * computing the batch again, with every value kept.
+ */
+#include "base/str.h"
+#include "net/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+bool cr_all_finite(const cr_real *x, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+static bool tensor_finite(const struct cr_tensor *t)
+{
+    return t->spec.type != CR_REAL ||
+           cr_all_finite(t->data, cr_count(&t->spec));
+}
+
+/* The type of the cell of a name in the graph: "CELL", "CELL#2", "CELL#.0". */
+static const char *culprit_type(const struct cr_net *net, const char *name)
+{
+    size_t len = strcspn(name, "#");
+    int i;
+
+    for (i = 0; i < net->n_cells; i++)
+        if (strlen(net->cells[i].name) == len &&
+            memcmp(net->cells[i].name, name, len) == 0)
+            return net->cells[i].type ? net->cells[i].type : "";
+    return "";
+}
+
+static struct cr_culprit culprit_of(const struct cr_net *net,
+                                    const char *name)
+{
+    return (struct cr_culprit){ *name ? name : "network",
+                                culprit_type(net, name), false };
+}
+
+/* The last of the kept gradients of outputs is the first that was computed;
+ * those of parameters follow in any order. */
+static struct cr_culprit culprit_backward(const struct cr_net *net,
+                                          const struct cr_tensor *kept, int n)
+{
+    static const char output[] = "grad.output.", param[] = "grad.";
+    struct cr_culprit found = { "", "", true };
+    int i;
+
+    for (i = n - 1; i >= 0 && !*found.name; i--)
+        if (cr_starts(kept[i].name, output) && !tensor_finite(&kept[i]))
+            found = culprit_of(net, kept[i].name + strlen(output));
+    for (i = 0; i < n && !*found.name; i++)
+        if (cr_starts(kept[i].name, param) && !tensor_finite(&kept[i]))
+            found.name = kept[i].name + strlen(param);
+    found.name = cr_strdup(net->arena, found.name);
+    found.backward = true;
+    return found;
+}
+
+static struct cr_culprit culprit_forward(struct cr_exec *again)
+{
+    const struct cr_named *c;
+    int i;
+
+    for (c = again->graph->named.first; c; c = c->next) {
+        int val = again->of[c->val->id];
+        const struct cr_pval *base;
+
+        if (val < 0 || again->vals[val].spec.type != CR_REAL)
+            continue;
+        base = &again->vals[cr_plan_base(again, val)];
+        if (!cr_all_finite(base->feed >= 0 ? again->fed[base->feed]
+                                           : base->data,
+                           cr_count(&again->vals[val].spec)))
+            return culprit_of(again->net, c->name);
+    }
+    for (i = 0; i < again->n_outputs; i++) {
+        const struct cr_pval *base =
+            &again->vals[cr_plan_base(again, again->outputs[i])];
+
+        if (base->spec.type == CR_REAL && base->feed < 0 &&
+            !cr_all_finite(base->data, cr_count(&base->spec)))
+            return culprit_of(again->net, "");
+    }
+    if (again->want.loss && !isfinite(cr_exec_loss(again)))
+        return (struct cr_culprit){ "the loss", "", false };
+    return (struct cr_culprit){ "", "", false };
+}
+
+struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
+{
+    struct cr_exec_want want = { .training = e->want.training,
+                                 .loss = e->want.loss,
+                                 .backward = sens != 0,
+                                 .keep = true,
+                                 .still = true,
+                                 .batch = e->graph->batch,
+                                 .columns = e->graph->columns };
+    struct cr_exec *again = cr_net_exec(e->net, &want);
+    struct cr_culprit found = { "", "", false };
+    int i, n;
+
+    if (!again)
+        return found;
+    for (i = 0; i < e->net->want.n_columns; i++)
+        cr_exec_feed(again, i, e->fed[i]);
+    cr_exec_forward(again, e->t);
+    found = culprit_forward(again);
+    if (!*found.name && sens != 0) {
+        const struct cr_tensor *kept;
+
+        cr_exec_backward(again, sens, 0);
+        kept = cr_exec_kept(again, &n);
+        found = culprit_backward(e->net, kept, n);
+    }
+    cr_exec_free(again);
+    return found;
+}
+
+const char *cr_exec_bad_column(const struct cr_exec *e)
+{
+    int i;
+
+    for (i = 0; i < e->net->want.n_columns; i++) {
+        const struct cr_column *c = &e->graph->columns[i];
+
+        if (e->fed[i] && e->graph->feeds[i] && c->spec.type == CR_REAL &&
+            !cr_all_finite(e->fed[i], cr_count(&c->spec) * e->graph->batch))
+            return c->name;
+    }
+    return NULL;
+}
+
+/* A parameter or slot; the type is that of the parameter's cell. */
+struct cr_culprit cr_net_nonfinite(const struct cr_net *net)
+{
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        if (!cr_all_finite(net->params[i].data,
+                           cr_count(&net->params[i].spec)))
+            return (struct cr_culprit){ net->params[i].name,
+                                        net->params[i].cell_type, false };
+    for (i = 0; i < net->n_slots; i++)
+        if (!tensor_finite(&net->slots[i]))
+            return (struct cr_culprit){ net->slots[i].name, "", false };
+    return (struct cr_culprit){ "", "", false };
+}

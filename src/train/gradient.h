@@ -1,0 +1,59 @@
+/*
+ * From a batch to an update: the loss scale, the checks of loss and
+ * gradients, clipping and noise, in the order of semantics.md 5.6 and 6.3.
+ * train, trace and watch call it, so that trace and watch show the gradients
+ * that training has.
+ */
+#ifndef CR_TRAIN_GRADIENT_H
+#define CR_TRAIN_GRADIENT_H
+
+#include "net/net.h"
+#include "train/scale.h"
+#include "train/section.h"
+
+/* How the backward pass of a batch, or its update, ended. */
+enum cr_gradient {
+    CR_GRADIENT_FINITE,
+    CR_GRADIENT_BAD_LOSS,    /* the loss is not finite at any scale */
+    CR_GRADIENT_BAD_OUTPUT,  /* the gradient of the loss is not finite */
+    CR_GRADIENT_BAD_NORM,    /* the norm of all gradients is not finite */
+    CR_GRADIENT_NO_FORWARD,  /* cr_exec_sound has reported why */
+    CR_GRADIENT_NO_BACKWARD  /* the same, during the backward pass */
+};
+/* "the loss", "the gradient of the loss" or "the gradient". */
+const char *cr_gradient_text(enum cr_gradient bad);
+
+/* What multiplies the gradient of the loss; 1 without a scaler. */
+double cr_gradient_scale(const struct cr_scale_use *use,
+                         const struct cr_scale *scale);
+
+/* Forward and backward pass of the batch that was fed. `t` and `lr` are those
+ * of cr_exec_forward and cr_exec_backward. A loss that is not finite ends it
+ * before the backward pass, unless `all` asks for its gradients. */
+enum cr_gradient cr_gradient_compute(struct cr_exec *exec,
+                                     struct cr_diag *diag, int64_t t,
+                                     double scale, double lr, bool all,
+                                     double *loss);
+/* With separate gradients, which are `scale` times those of the loss: checks,
+ * clips and updates. `update` counts from 0. Nothing changes unless it returns
+ * CR_GRADIENT_FINITE. */
+enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
+                                   const struct cr_train_section *train,
+                                   double scale, double lr, int64_t update,
+                                   double *norm);
+
+/* What training does with an update that is not finite. */
+enum cr_gradient_action {
+    CR_ACTION_RESCALE,       /* the scaler skips it and lowers the scale */
+    CR_ACTION_SKIP,          /* train.nan: skip */
+    CR_ACTION_DIVERGE        /* the run ends or falls back */
+};
+enum cr_gradient_action cr_gradient_action(const struct cr_scale_use *use,
+                                           int nan, enum cr_gradient bad);
+
+/* What is not finite at a step, and the first cell whose output, or gradient
+ * at the scale `sens`, is not. */
+const char *cr_gradient_why(struct cr_arena *arena, struct cr_exec *exec,
+                            const char *what, int64_t step, double sens);
+
+#endif
