@@ -8,7 +8,8 @@
  * mean divides by the sum of w_t over labels that are not ignored, or by the
  * number of positions; all labels ignored is 0/0. With `negative`, a label
  * below 0 is no class: its a_c are all 0. With `logs`, lp = x, and the
- * gradient is -a_c alone. */
+ * gradient is -a_c alone. Probabilities that come from a network get
+ * dl/dy_c = -w_c (1 - e) lp_c. */
 #include "net/attr.h"
 #include "net/op.h"
 #include "net/softmax.h"
@@ -110,8 +111,12 @@ static bool cross_entropy_plan(struct cr_plan *p)
                     (size_t)(t->rank - axis - 1) * sizeof t->dim[0]);
         }
     }
-    /* probabilities of each class, then value and weight of each position */
-    p->keep = sizeof(cr_real) * (size_t)(cr_count(x) + 2 * positions + 1);
+    /* probabilities of each class, then value and weight of each position;
+     * then the logarithms where labels are probabilities: of one that is 0
+     * in float32 there is none to be taken later */
+    p->keep = sizeof(cr_real) *
+              (size_t)(cr_count(x) * (t->type == CR_REAL ? 2 : 1) +
+                       2 * positions + 1);
     return true;
 }
 
@@ -119,7 +124,7 @@ struct ce {
     const struct cr_step *s;
     const struct cr_cross_entropy *o;
     int64_t classes, inner, positions;
-    cr_real *prob, *value, *weight, *divisor;
+    cr_real *prob, *value, *weight, *divisor, *log_prob;
     cr_real spread; /* e/C */
 };
 
@@ -137,6 +142,7 @@ static struct ce ce_open(const struct cr_step *s)
     c.value = c.prob + cr_count(x);
     c.weight = c.value + c.positions;
     c.divisor = c.weight + c.positions;
+    c.log_prob = c.divisor + 1;
     c.spread = (cr_real)(c.o->label_smoothing / (double)c.classes);
     return c;
 }
@@ -216,9 +222,13 @@ static void ce_range(void *ctx, int64_t from, int64_t to)
             c->value[i] = c->weight[i] * (log_sum - (x[t * in] - top));
             continue;
         }
-        for (k = 0; k < c->classes; k++)
-            c->value[i] +=
-                ce_target(c, k, t, y) * (log_sum - (x[k * in] - top));
+        for (k = 0; k < c->classes; k++) {
+            cr_real minus_log = log_sum - (x[k * in] - top);
+
+            c->value[i] += ce_target(c, k, t, y) * minus_log;
+            if (dense)
+                c->log_prob[ce_at(c, i) + k * in] = -minus_log;
+        }
     }
 }
 
@@ -317,7 +327,7 @@ static void cross_entropy_backward(const struct cr_step *s)
                 cr_real d = -dy[c.o->reduction == CR_NONE ? i : 0] /
                             *c.divisor * ce_weight(&c, k) *
                             (1 - (cr_real)c.o->label_smoothing) *
-                            cr_log(c.prob[at]);
+                            c.log_prob[at];
 
                 dt[at] = s->add[T] ? dt[at] + d : d;
             }

@@ -332,6 +332,52 @@ for a, b in (((3, 5), (5, 2)), ((2, 3, 5), (5, 4)), ((2, 3, 5), (2, 5, 4)),
              ((2, 3, 2, 9, 4), (3, 1, 4, 9))):
     case('matmul', '', [a, b], torch.matmul, tolerance='1e-5')
 
+# ---- extremes: where logarithms, roots and quotients have no end
+
+INF = float('inf')
+FAR = [[-90., 0., 57.], [300., -300., 0.], [0., 0., 0.], [-1e4, 1e4, 3.]]
+SHARES = [[.2, .3, .5], [0., 1., 0.], [1., 0., 0.], [.25, .5, .25]]
+for f in 'mean', 'sum', 'none':
+    case('cross_entropy', 'reduction: ' + f, [of(FAR), of(SHARES)],
+         lambda x, y, f=f: torch.nn.functional.cross_entropy(
+             x, y, reduction=f))
+    case('cross_entropy', 'reduction: %s, label_smoothing: 0.1, '
+         'weight: [1.0, 2.0, 0.5]' % f, [of(FAR), of(SHARES)],
+         lambda x, y, f=f: torch.nn.functional.cross_entropy(
+             x, y, of([1., 2., .5]), reduction=f, label_smoothing=.1))
+    case('cross_entropy', 'reduction: ' + f,
+         [of(FAR), of([0, 1, 2, 0], torch.int32)],
+         lambda x, t, f=f: torch.nn.functional.cross_entropy(
+             x, t.long(), reduction=f))
+case('cross_entropy', 'axis: 1, reduction: sum',
+     [of([FAR, FAR]).transpose(1, 2), of([SHARES, SHARES]).transpose(1, 2)],
+     lambda x, y: torch.nn.functional.cross_entropy(x, y, reduction='sum'))
+case('log', '', [of([0., 1e-30, 1e30, INF])], torch.log)
+case('log1p', '', [of([-1., 1e-30, 1e30, INF])], torch.log1p)
+case('sqrt', '', [of([0., 1e-30, 1e30, INF])], torch.sqrt)
+case('rsqrt', '', [of([1e-20, 1e20, INF])], torch.rsqrt)
+case('exp', '', [of([-200., -INF, 80.])], torch.exp)
+case('sigmoid', '', [of([-200., 200., -INF, INF, -30., 30.])], torch.sigmoid)
+case('tanh', '', [of([-200., 200., -INF, INF, -9., 9.])], torch.tanh)
+case('div', '', [of([1., -1., 0., 1e20, 1.]), of([0., 0., 2., 1e-10, INF])],
+     torch.div)
+case('pow', '', [of([0., 0., 0., 1e10, 2.]), of([2., 1., 0., -2., 100.])],
+     torch.pow)
+for axis in '', 'axis: 1':
+    case('log_softmax', 'axis: 1', [of(FAR)], lambda x: x.log_softmax(1))
+    case('softmax', 'axis: 1', [of(FAR)], lambda x: x.softmax(1))
+    case('logsumexp', axis, [of(FAR)],
+         lambda x, a=axis: x.logsumexp(1 if a else (0, 1)))
+    for p, text in ((2, ''), (1, 'ord: 1'), (3, 'ord: 3'), (INF, 'ord: inf')):
+        case('norm', ', '.join(t for t in (text, axis) if t),
+             [of([[0., 0., 0.], [3., 0., -4.], [1e12, -1e12, 0.]])],
+             lambda x, p=p, a=axis:
+             torch.linalg.vector_norm(x, p, 1 if a else (0, 1)))
+case('logsumexp', 'axis: 1', [of([[-INF, 1., 2.], [-INF, -INF, 0.]])],
+     lambda x: x.logsumexp(1))
+case('prod', 'axis: 1', [of([[0., 0., 3.], [0., 1e20, 1e10]])],
+     lambda x: x.prod(1))
+
 if __name__ == '__main__':
     for leaf in sys.argv[1:] or sorted(CASES):
         write(leaf)
