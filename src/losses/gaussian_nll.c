@@ -19,13 +19,15 @@ static struct cr_val *gaussian_nll_build(struct cr_build *b,
                                          struct cr_val *const *in)
 {
     const struct gaussian *o = cr_opts(b);
-    struct cr_val *var =
-        CR_EMIT(b, "maximum", NULL, in[2], cr_loss_number(b, o->eps));
-    struct cr_val *d = CR_EMIT(b, "sub", NULL, in[0], in[1]);
-    struct cr_val *v =
-        CR_EMIT(b, "add", NULL, CR_EMIT(b, "log", NULL, var),
-                CR_EMIT(b, "div", NULL, CR_EMIT(b, "square", NULL, d), var));
+    struct cr_val *var, *d, *v;
 
+    if (!cr_loss_broadcast(b, in[0], in[1]) ||
+        !cr_loss_broadcast(b, in[2], in[1]))
+        return NULL;
+    var = CR_EMIT(b, "maximum", NULL, in[2], cr_loss_number(b, o->eps));
+    d = CR_EMIT(b, "sub", NULL, in[0], in[1]);
+    v = CR_EMIT(b, "add", NULL, CR_EMIT(b, "log", NULL, var),
+                CR_EMIT(b, "div", NULL, CR_EMIT(b, "square", NULL, d), var));
     v = CR_EMIT(b, "mul", NULL, v, cr_loss_number(b, 0.5));
     if (o->full) /* ln(2 pi) / 2 */
         v = CR_EMIT(b, "add", NULL, v, cr_loss_number(b, 0.9189385332046727));
@@ -37,7 +39,7 @@ const struct cr_cell cr_loss_gaussian_nll = {
         .name = "GaussianNLLLoss",
         .summary = "Likelihood of numbers under a normal distribution.",
         .detail = "The network gives means and variances; the shapes "
-                  "broadcast.",
+                  "broadcast, but (n, 1) with (n) is an error.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [6]}}\n"
                    "  cells:\n"

@@ -37,6 +37,8 @@ static struct cr_val *hinge_embedding_build(struct cr_build *b,
 {
     const struct hinge *o = cr_opts(b);
 
+    if (!cr_loss_broadcast(b, in[0], in[1]))
+        return NULL;
     return cr_loss_reduce(b, CR_EMIT_OP(b, &hinge_op, o, in[0], in[1]),
                           o->reduction);
 }
@@ -46,7 +48,8 @@ const struct cr_cell cr_loss_hinge_embedding = {
         .name = "HingeEmbeddingLoss",
         .summary = "Distances that should be small, or larger than a "
                    "margin.",
-        .detail = "Distances and labels 1 or -1; the shapes broadcast.",
+        .detail = "Distances and labels 1 or -1; the shapes broadcast, "
+                  "but (n, 1) with (n) is an error.",
         .example = "loss: {HingeEmbeddingLoss: {margin: 0.5}}\n",
         .opts = hinge_opts,
         .size = sizeof(struct hinge),

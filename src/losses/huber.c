@@ -37,6 +37,8 @@ static struct cr_val *huber_build(struct cr_build *b, struct cr_val *const *in)
 {
     const struct huber *o = cr_opts(b);
 
+    if (!cr_loss_broadcast(b, in[0], in[1]))
+        return NULL;
     return cr_loss_reduce(b, CR_EMIT_OP(b, &huber_op, o, in[0], in[1]),
                           o->reduction);
 }
@@ -47,7 +49,7 @@ const struct cr_cell cr_loss_huber = {
         .summary = "Squared difference where it is small, distance "
                    "elsewhere.",
         .detail = "delta times SmoothL1Loss with beta = delta; the shapes "
-                  "broadcast.",
+                  "broadcast, but (n, 1) with (n) is an error.",
         .example = "loss: {HuberLoss: {delta: 0.5}}\n",
         .opts = huber_opts,
         .size = sizeof(struct huber),

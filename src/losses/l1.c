@@ -18,6 +18,8 @@ static struct cr_val *l1_build(struct cr_build *b, struct cr_val *const *in)
 {
     const struct l1 *o = cr_opts(b);
 
+    if (!cr_loss_broadcast(b, in[0], in[1]))
+        return NULL;
     return cr_loss_reduce(b, CR_EMIT_OP(b, &l1_op, NULL, in[0], in[1]),
                           o->reduction);
 }
@@ -26,7 +28,8 @@ const struct cr_cell cr_loss_l1 = {
     .about = {
         .name = "L1Loss",
         .summary = "Distance of output and label.",
-        .detail = "Mean over all elements; the shapes broadcast.",
+        .detail = "Mean over all elements; the shapes broadcast, but (n, 1) "
+                  "with (n) is an error.",
         .example = "loss: {L1Loss: {reduction: sum}}\n",
         .opts = l1_opts,
         .size = sizeof(struct l1),

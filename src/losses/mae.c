@@ -18,6 +18,8 @@ static struct cr_val *mae_build(struct cr_build *b, struct cr_val *const *in)
 {
     const struct mae *o = cr_opts(b);
 
+    if (!cr_loss_broadcast(b, in[0], in[1]))
+        return NULL;
     return cr_loss_reduce(b, CR_EMIT_OP(b, &mae_op, NULL, in[0], in[1]),
                           o->reduction);
 }
@@ -26,7 +28,8 @@ const struct cr_cell cr_loss_mae = {
     .about = {
         .name = "MAELoss",
         .summary = "Distance of output and label; the same as L1Loss.",
-        .detail = "Mean over all elements; the shapes broadcast.",
+        .detail = "Mean over all elements; the shapes broadcast, but (n, 1) "
+                  "with (n) is an error.",
         .example = "loss: {MAELoss: {reduction: sum}}\n",
         .opts = mae_opts,
         .size = sizeof(struct mae),

@@ -17,9 +17,12 @@ static struct cr_val *margin_ranking_build(struct cr_build *b,
                                            struct cr_val *const *in)
 {
     const struct ranking *o = cr_opts(b);
-    struct cr_val *v =
-        CR_EMIT(b, "mul", NULL, in[2], CR_EMIT(b, "sub", NULL, in[0], in[1]));
+    struct cr_val *v;
 
+    if (!cr_loss_broadcast(b, in[0], in[2]) ||
+        !cr_loss_broadcast(b, in[1], in[2]))
+        return NULL;
+    v = CR_EMIT(b, "mul", NULL, in[2], CR_EMIT(b, "sub", NULL, in[0], in[1]));
     v = CR_EMIT(b, "sub", NULL, cr_loss_number(b, o->margin), v);
     return cr_loss_reduce(b, CR_EMIT(b, "relu", NULL, v), o->reduction);
 }
@@ -30,7 +33,7 @@ const struct cr_cell cr_loss_margin_ranking = {
         .summary = "Which of two should be the larger one.",
         .detail = "The network gives both; the label is 1 where the first "
                   "should be larger, -1 where the second should. The shapes "
-                  "broadcast.",
+                  "broadcast, but (n, 1) with (n) is an error.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [2, 6]}}\n"
                    "  cells: {rank: {Dense: [6, 1]}}\n"

@@ -1,9 +1,10 @@
 /* MSELoss: mean of squared differences. */
-#include "net/attr.h"
-#include "net/cell.h"
+#include "net/loss.h"
 
 static struct cr_val *mse_build(struct cr_build *b, struct cr_val *const *in)
 {
+    if (!cr_loss_broadcast(b, in[0], in[1]))
+        return NULL;
     return CR_EMIT(b, "mse", cr_opts(b), in[0], in[1]);
 }
 
@@ -11,7 +12,8 @@ const struct cr_cell cr_loss_mse = {
     .about = {
         .name = "MSELoss",
         .summary = "Squared difference of output and label.",
-        .detail = "Mean over all elements; the shapes broadcast.",
+        .detail = "Mean over all elements; the shapes broadcast, but (n, 1) "
+                  "with (n) is an error.",
         .example = "loss: {MSELoss: {reduction: sum}}\n",
         .opts = cr_mse_opts,
         .size = sizeof(struct cr_mse),

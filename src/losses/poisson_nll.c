@@ -54,6 +54,8 @@ static struct cr_val *poisson_nll_build(struct cr_build *b,
 {
     const struct poisson *o = cr_opts(b);
 
+    if (!cr_loss_broadcast(b, in[0], in[1]))
+        return NULL;
     return cr_loss_reduce(b, CR_EMIT_OP(b, &poisson_op, o, in[0], in[1]),
                           o->reduction);
 }
@@ -63,7 +65,7 @@ const struct cr_cell cr_loss_poisson_nll = {
         .name = "PoissonNLLLoss",
         .summary = "Likelihood of counts under a Poisson distribution.",
         .detail = "Rates, or their logarithms, and counts; the shapes "
-                  "broadcast.",
+                  "broadcast, but (n, 1) with (n) is an error.",
         .example = "loss: {PoissonNLLLoss: {full: true}}\n",
         .opts = poisson_opts,
         .size = sizeof(struct poisson),

@@ -6,6 +6,8 @@ static struct cr_val *rmse_build(struct cr_build *b,
 {
     struct cr_mse *attr = CR_NEW(cr_build_arena(b), struct cr_mse);
 
+    if (!cr_loss_broadcast(b, in[0], in[1]))
+        return NULL;
     attr->reduction = CR_MEAN;
     return CR_EMIT(b, "sqrt", NULL, CR_EMIT(b, "mse", attr, in[0], in[1]));
 }
@@ -15,7 +17,8 @@ const struct cr_cell cr_loss_rmse = {
         .name = "RMSELoss",
         .summary = "Root of the mean squared difference of output and "
                    "label.",
-        .detail = "Over all elements; the shapes broadcast. Where output "
+        .detail = "Over all elements; the shapes broadcast, but (n, 1) "
+                  "with (n) is an error. Where output "
                   "and label are equal everywhere it has no gradient: not a "
                   "number, as in MindSpore.",
         .example = "loss: RMSELoss\n",

@@ -166,6 +166,10 @@ struct cr_net {
     struct cr_amp *amp;     /* precision.c: section amp, */
     bool lowered;           /* and whether want.full overruled it */
     struct cr_hooks *hooks; /* hook.c: section watch */
+    struct {
+        const char *text;   /* NULL: the loss does not broadcast */
+        struct cr_pos pos;
+    } broadcast;
     const struct cr_rule *rule;
     int64_t skipped;        /* updates left out until now */
     struct cr_tensor *slots;

@@ -81,6 +81,54 @@ struct cr_val *cr_loss_one_hot(struct cr_build *b, struct cr_val *label,
     return CR_EMIT(b, "one_hot", attr, label);
 }
 
+static bool loss_has_last(const struct cr_spec *longer,
+                          const struct cr_spec *shorter)
+{
+    return longer->rank == shorter->rank + 1 && shorter->rank > 0 &&
+           longer->dim[shorter->rank] == 1 &&
+           memcmp(longer->dim, shorter->dim,
+                  (size_t)shorter->rank * sizeof *shorter->dim) == 0;
+}
+
+bool cr_loss_is_column(const struct cr_spec *a, const struct cr_spec *b)
+{
+    return loss_has_last(a, b) || loss_has_last(b, a);
+}
+
+bool cr_loss_broadcast(struct cr_build *b, const struct cr_val *output,
+                       const struct cr_val *label)
+{
+    const struct cr_spec *x = output ? cr_val_spec(output) : NULL;
+    const struct cr_spec *y = label ? cr_val_spec(label) : NULL;
+    struct cr_arena *arena = cr_build_arena(b);
+    const char *shapes;
+
+    if (!x || !y ||
+        (x->rank == y->rank &&
+         memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim) == 0))
+        return true;
+    if (cr_loss_is_column(x, y)) {
+        cr_fail(b, CR_E_SHAPE,
+                "label: found %s, expected %s, the shape of the output: each "
+                "output would be compared with all labels",
+                cr_show(arena, y), cr_show(arena, x));
+        cr_hint(b->net->diag,
+                x->rank > y->rank
+                    ? "squeeze(x, -1) in a construct, or `fields: [NAME]` "
+                      "for the label of a CSVDataset"
+                    : "expand_dims(x, -1) in a construct, or `fields: NAME` "
+                      "for the label of a CSVDataset");
+        return false;
+    }
+    shapes = cr_strf(arena, "label %s and output %s have different shapes",
+                     cr_show(arena, y), cr_show(arena, x));
+    if (b->loss && !b->net->broadcast.text) {
+        b->net->broadcast.text = shapes;
+        b->net->broadcast.pos = cr_build_pos(b);
+    }
+    return true;
+}
+
 bool cr_loss_same(struct cr_build *b, struct cr_val *const *in)
 {
     struct cr_spec x = *cr_val_spec(in[0]), y = *cr_val_spec(in[1]);

@@ -46,6 +46,13 @@ struct cr_val *cr_loss_weigh(struct cr_build *b, struct cr_val *v,
 struct cr_val *cr_loss_one_hot(struct cr_build *b, struct cr_val *label,
                                int64_t classes, int64_t axis);
 
+/* (n, 1) and (n): one shape has a last axis of 1 more than the other. */
+bool cr_loss_is_column(const struct cr_spec *a, const struct cr_spec *b);
+/* Whether an output may broadcast with a label: shapes that differ by a last
+ * axis of 1, which nobody means, are an error; others that differ are noted
+ * for cr_net_check_loss_input to warn about. */
+bool cr_loss_broadcast(struct cr_build *b, const struct cr_val *output,
+                       const struct cr_val *label);
 /* Whether the inputs have one shape; reports. */
 bool cr_loss_same(struct cr_build *b, struct cr_val *const *in);
 

@@ -1,11 +1,12 @@
 /*
- * Warns when a network ends with an activation that its loss applies itself:
- * such a network trains, and badly. What a loss expects stands in its
- * descriptor (.expects).
+ * Warns when a network ends with an activation that its loss applies itself,
+ * or when output and label broadcast: such a network trains, and badly. What
+ * a loss expects stands in its descriptor (.expects).
  */
 #include <string.h>
 
 #include "net/graph.h"
+#include "net/loss.h"
 
 /* The activation that makes the value, behind nodes that leave the bytes or
  * only round them; NULL: another op. */
@@ -24,7 +25,7 @@ static const struct cr_opnode *activation_of(const struct cr_val *v)
                : NULL;
 }
 
-void cr_net_check_loss_input(const struct cr_net *net)
+static void check_activation(const struct cr_net *net)
 {
     const struct cr_node *args, *loss = cr_section(net->config, "loss");
     const char *type = loss ? cr_node_type(loss, &args) : NULL;
@@ -51,4 +52,40 @@ void cr_net_check_loss_input(const struct cr_net *net)
                 type);
     else
         cr_hint(net->diag, "LogSoftmax gives log-probabilities");
+}
+
+/* In a loss written in the config a user may broadcast as they like; (n, 1)
+ * with (n) to (n, n) nobody means. */
+static void check_columns(const struct cr_net *net)
+{
+    const struct cr_opnode *node;
+
+    for (node = net->graph->nodes; node; node = node->next) {
+        const struct cr_spec *a, *b;
+
+        if (!node->loss || node->n_in != 2 || !node->in[0] || !node->in[1] ||
+            node->op->layouts != CR_LAYOUT_FLAT)
+            continue;
+        a = &node->in[0]->spec;
+        b = &node->in[1]->spec;
+        if (a->rank + b->rank != 3 || !cr_loss_is_column(a, b))
+            continue;
+        cr_warn(net->diag, node->pos, CR_E_SHAPE,
+                "%s and %s broadcast to %s: each sample meets all others",
+                cr_show(net->arena, a), cr_show(net->arena, b),
+                cr_show(net->arena, &node->out[0]->spec));
+        cr_hint(net->diag, "give both one shape: squeeze(x, -1) or "
+                           "expand_dims(x, -1)");
+    }
+}
+
+void cr_net_check_loss_input(const struct cr_net *net)
+{
+    check_activation(net);
+    check_columns(net);
+    if (!net->broadcast.text)
+        return;
+    cr_warn(net->diag, net->broadcast.pos, CR_E_SHAPE, "%s: they broadcast",
+            net->broadcast.text);
+    cr_hint(net->diag, "give them one shape if that is not what you mean");
 }

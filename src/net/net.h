@@ -68,7 +68,8 @@ struct cr_cell_row {
 const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n);
 
 /* Warns when the network ends with an activation that the config's loss
- * applies itself, or that it cannot use. */
+ * applies itself, or that it cannot use, and when output and label
+ * broadcast. */
 void cr_net_check_loss_input(const struct cr_net *net);
 
 /* The columns that the config's loss takes behind what this network gives:
