@@ -55,10 +55,11 @@ bool cr_store_pytorch(struct cr_store *s, struct cr_diag *diag)
     return false;
 }
 
-/* A pickle of protocol 2 to 5; PyTorch before 1.6 wrote several. */
+/* A pickle of protocol 2 to 5; PyTorch before 1.6 wrote several. The head of
+ * a safetensors file may have such a length: then its JSON follows. */
 static bool store_is_pickle(const unsigned char *head)
 {
-    return head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+    return head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 && head[8] != '{';
 }
 
 bool cr_store_pread(struct cr_store *s, struct cr_diag *diag, int64_t at,
