@@ -567,7 +567,7 @@ bool cr_train_start(struct cr_train *t)
         return false;
     if (t->old_record) {
         start_say_over(t);
-        return true;
+        return !t->resumed || start_publish(t);
     }
     if (!cr_pipe_prepare(t->pipe, t->diag))
         return false;

@@ -172,3 +172,73 @@ disk() {
     [[ $output == *"r/ckpt/c-1_19.safetensors: error: "*"File too large [E0602]"* ]]
     [ -z "$(ls r/ckpt)" ]
 }
+
+@test "no checkpoint could be saved: the run is not over" {
+    mkdir -p r/ckpt/c-{1,2,3}_19.safetensors
+    run -1 "$CELLRUN" train c.yaml -o r -q --force
+    [ "$(value status)" = completed ]
+    [ -z "$(value ckpt)" ]
+    rmdir r/ckpt/c-*
+    run -0 "$CELLRUN" train c.yaml -o r -q --resume auto
+    run -0 "$CELLRUN" train c.yaml -o a -q
+    cmp a/ckpt/last.safetensors r/ckpt/last.safetensors
+}
+
+@test "best and last that cannot be written: an error, and they follow" {
+    run -0 "$CELLRUN" train c.yaml -o a -q
+    mkdir -p r/ckpt/last.safetensors
+    # which can be after the second evaluation
+    echo '[ "$CELLRUN_EPOCH" = 0 ] || rm -d r/ckpt/last.safetensors' >hook
+    run -1 --separate-stderr "$CELLRUN" train c.yaml -o r -q --force \
+        run.exec_on_eval='sh hook'
+    [[ $stderr == *"r/ckpt/last.safetensors: error: cannot write: Is a directory [E0602]"* ]]
+    [[ $stderr == *"the checkpoint itself is saved"* ]]
+    [ "$(value status)" = completed ]
+    [ r/ckpt/last.safetensors -ef r/ckpt/c-3_19.safetensors ]
+    mkdir -p s/ckpt/last.safetensors
+    run -1 "$CELLRUN" train c.yaml -o s -q --force
+    [ s/ckpt/best.safetensors -ef "s/ckpt/$(cd a/ckpt && find . -samefile best.safetensors -name 'c-*')" ]
+    rmdir s/ckpt/last.safetensors
+    run -0 "$CELLRUN" train c.yaml -o s -q --resume auto
+    cmp a/ckpt/last.safetensors s/ckpt/last.safetensors
+}
+
+@test "a disk that is full for a moment: the records go on" {
+    disk 1m
+    set -- c.yaml -q --no-ckpt --epochs 6 log.every='1 steps'
+    run -0 "$CELLRUN" train "$@" -o a
+    # full from the second evaluation to the fourth
+    echo 'case $CELLRUN_EPOCH in
+          1) head -c 2m /dev/zero >"$DISK/fill" 2>/dev/null ;;
+          3) rm "$DISK/fill" ;; esac' >hook
+    DISK=$disk run -0 --separate-stderr "$CELLRUN" train "$@" -o "$disk/r" \
+        run.exec_on_eval="sh $PWD/hook"
+    [[ $stderr == *"disk/r/metrics.jsonl: warning: cannot write: No space left on device; its lines wait"* ]]
+    diff <(sed 's/"t":[^,]*,//; s/,"samples_per_s.*//' a/metrics.jsonl) \
+        <(sed 's/"t":[^,]*,//; s/,"samples_per_s.*//' "$disk/r/metrics.jsonl")
+    # and to the end of the run: they are lost, which is said
+    rm -r "$disk/r"
+    sed -i '/3)/d; s/;;$/;; esac/' hook
+    DISK=$disk run -1 --separate-stderr "$CELLRUN" train "$@" -o "$disk/r" \
+        run.exec_on_eval="sh $PWD/hook"
+    [[ $stderr =~ disk/r/metrics.jsonl:\ error:\ [0-9]+\ lines\ could\ not\ be\ written:\ No\ space ]]
+    tail -c 1 "$disk/r/metrics.jsonl" | cmp - <(echo)
+    jq -s . "$disk/r/metrics.jsonl" >/dev/null
+}
+
+@test "records of any length stay, a file that cannot be read is an error" {
+    run -0 "$CELLRUN" train c.yaml -o r -q --epochs 2
+    perl -pi -e 's/("split":"eval")/"$1,\"long\":[" . join(",", (7) x 700000) . "]"/e if $. > 1 && !$n++' \
+        r/metrics.jsonl
+    n=$(wc -l <r/metrics.jsonl)
+    size=$(wc -c <r/metrics.jsonl)
+    [ "$size" -gt 1048576 ]
+    run -0 "$CELLRUN" resume r -q --epochs 3
+    [ "$(wc -c <r/metrics.jsonl)" -gt "$size" ]
+    [ "$(wc -l <r/metrics.jsonl)" -gt "$n" ]
+    mv r/metrics.jsonl was
+    mkdir r/metrics.jsonl
+    run -1 "$CELLRUN" resume r -q --epochs 4
+    [[ $output == *"r/metrics.jsonl: error: "*"[E0602]"*"Nothing was run."* ]]
+}
+

@@ -148,3 +148,62 @@ ends() {
     kill -TERM $p
     ends 143
 }
+
+# prepares ARGUMENTS: a run that waits for its second config, more.yaml, which
+# is a pipe: give writes it
+prepares() {
+    rm -f more.yaml
+    mkfifo more.yaml
+    start "$CELLRUN" train c.yaml more.yaml -o r "$@"
+    exec 9>more.yaml # until the run reads it
+}
+
+give() {
+    rm more.yaml
+    echo "$1" >more.yaml # for USR2, which reads it again
+    echo "$1" >&9
+    exec 9>&-
+}
+
+@test "INT and TERM while a run is prepared: 130 and 143 at once" {
+    for s in INT:130 TERM:143; do
+        prepares
+        kill -"${s%:*}" $p
+        ends "${s#*:}"
+        exec 9>&-
+        [ ! -e r ]
+        [ -z "$output" ]
+    done
+}
+
+@test "HUP, USR1 and USR2 while a run is prepared wait for its first step" {
+    prepares
+    kill -HUP $p
+    kill -USR1 $p
+    kill -USR2 $p
+    give 'train: {epochs: 2}'
+    ends 0
+    [ "$(value status)" = completed ]
+    grep -q '^epoch 1, step 0 of 38' err
+    run -0 "$CELLRUN" ckpt verify r/ckpt/last
+}
+
+@test "USR1 that stops ends a run with 75 while it is prepared" {
+    prepares run.on_usr1=stop
+    kill -USR1 $p
+    give 'train: {epochs: 2}'
+    ends 75
+    [ ! -e r/record.json ]
+}
+
+@test "USR1 that stops does not wait for the end of an evaluation" {
+    sed -i 's/eval-x.npy, eval-y.npy/big-x.npy, big-y.npy/' c.yaml
+    samples big 60000 3
+    begin eval.every='1 steps' eval.batch_size=1 run.on_usr1=stop
+    kill -USR1 $p
+    ends 75
+    [ "$(value status)" = stopped ]
+    # at the first evaluation, which no run is through with in that time
+    [ "$(value steps)" = 1 ]
+    run -0 "$CELLRUN" ckpt verify r/ckpt/last
+}

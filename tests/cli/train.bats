@@ -282,6 +282,60 @@ last.safetensors" ]
     kill $parent
 }
 
+@test "a lock that the kernel holds is one, whatever process it names" {
+    "$CELLRUN" train c.yaml -o r -q --epochs 1000000 \
+        eval.every='1000 epochs' >/dev/null &
+    p=$!
+    within 10 test -e r/log.txt
+    # as another pid namespace of the same host sees it
+    echo "$(hostname) 4194305 1" >r/lock
+    run -2 "$CELLRUN" train c.yaml -o r --force
+    [[ $output == *"works in this run directory [E0502]"* ]]
+    kill -TERM $p
+    wait $p || true
+    [ ! -e r/lock ]
+}
+
+@test "--force removes nothing where no run has been" {
+    mkdir -p r/ckpt
+    echo mine >r/config.yaml
+    echo mine >r/log.txt
+    echo mine >r/ckpt/net-1_2.safetensors
+    run -2 "$CELLRUN" train c.yaml -o r --force
+    [[ $output == *"r/config.yaml: error: found a file that no run wrote"*"[E0502]"* ]]
+    mv r/ckpt other
+    run -2 "$CELLRUN" train c.yaml -o r --resume auto
+    mv other/* r/ckpt
+    rm r/config.yaml
+    run -2 "$CELLRUN" train c.yaml -o r --force
+    [[ $output == *"r/log.txt: error: found a file that no run wrote"* ]]
+    [ "$(cat r/log.txt)" = mine ]
+    rm r/log.txt
+    # files of other names are left alone, and so is what lies in ckpt
+    run -0 "$CELLRUN" train c.yaml -o r --force -q --no-ckpt
+    [ "$(cat r/ckpt/net-1_2.safetensors)" = mine ]
+}
+
+@test "--force and --resume auto leave the files that the config is read from" {
+    sed -i "s|train-|$PWD/train-|g; s|eval-|$PWD/eval-|g" c.yaml
+    mkdir r
+    cp c.yaml r/config.yaml
+    for how in --force '--resume auto'; do
+        run -2 "$CELLRUN" train r/config.yaml -o r $how
+        cmp c.yaml r/config.yaml
+    done
+    rm -r r
+    # the config of the run itself may be trained again, a base may not
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    run -0 "$CELLRUN" train r/config.yaml -o r -q --force
+    cmp c.yaml r/config.yaml
+    printf 'base: r/config.yaml\ntrain: {epochs: 1}\n' >more.yaml
+    run -2 "$CELLRUN" train more.yaml -o r --force
+    [[ $output == *"r/config.yaml: error: the config is read from this file"*"[E0502]"* ]]
+    cmp c.yaml r/config.yaml
+    run -0 "$CELLRUN" ckpt verify r
+}
+
 @test "checkpoints: how often, how many, which is best" {
     run -0 "$CELLRUN" train c.yaml -o r -q --epochs 8 \
         'checkpoint={every: 5 steps, keep_checkpoint_max: 3}'
