@@ -348,8 +348,9 @@ enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
         return CR_HOOKS_ALL;
     if (want->unhooked)
         return CR_HOOKS_NONE;
-    return net->hooks->back && !want->backward ? CR_HOOKS_FORWARD
-                                               : CR_HOOKS_ALL;
+    return net->hooks->back && (!want->backward || want->hold)
+               ? CR_HOOKS_FORWARD
+               : CR_HOOKS_ALL;
 }
 
 const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n)

@@ -146,6 +146,9 @@ struct cr_exec_want {
                                forward: what follows from them alone is
                                computed once */
     bool still;             /* moving statistics stay where they are */
+    bool hold;              /* what no gradient passes (stop_gradient) stays as
+                               in the first forward, and hooks replace no
+                               gradient: what gradients are derivatives of */
     bool taps;              /* with keep: what hooks look at, as tap.ENTRY.WHAT.
                                CELL, and gradients of the network's inputs */
     bool unhooked;          /* as if no hook replaced anything */

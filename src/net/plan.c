@@ -161,16 +161,33 @@ static void sources_make(struct cr_exec *e)
         e->vals[p].param = v->param;
         e->vals[p].root = true;
         e->vals[p].needs =
-            e->want.backward && v->spec.type == CR_REAL &&
+            (e->want.backward || e->want.hold) && v->spec.type == CR_REAL &&
             (v->param >= 0 ? trains(e, v->param)
                            : e->want.eager || e->want.taps);
     }
 }
 
 /* What a step makes, once its op has planned it. */
+/* Whether a gradient passes the step to one of the inputs that need one. */
+static bool passes(const struct cr_exec *e, const struct cr_pstep *s)
+{
+    const struct cr_custom *c = s->node ? s->node->custom : NULL;
+    bool some = false;
+    int i;
+
+    for (i = 0; i < s->n_out; i++)
+        some = some || s->run.out[i].type == CR_REAL;
+    if (!some || !s->op->backward)
+        return false;
+    for (i = 0; c && i < s->n_in; i++)
+        if (c->grad[i] && e->vals[s->x[i]].needs)
+            return true;
+    return !c;
+}
+
 static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
 {
-    bool needs = false;
+    bool needs = false, held;
     int i;
 
     for (i = 0; i < s->n_in; i++)
@@ -178,12 +195,18 @@ static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
             e->vals[s->x[i]].uses++;
             needs = needs || e->vals[s->x[i]].needs;
         }
+    held = e->want.hold && needs && !passes(e, s);
+    if (held) {
+        s->once = true;
+        s->same = false; /* the input goes on to change */
+    }
     for (i = 0; i < s->n_out; i++) {
         int y = pval_new(e, &s->run.out[i]);
 
         s->y[i] = y;
-        e->vals[y].needs =
-            needs && s->op->backward && s->run.out[i].type == CR_REAL;
+        e->vals[y].root = held;
+        e->vals[y].needs = needs && !held && s->op->backward &&
+                           s->run.out[i].type == CR_REAL;
     }
     e->vals[s->y[0]].maker = (int)(s - e->steps);
     if (s->same)

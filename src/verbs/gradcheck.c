@@ -10,7 +10,11 @@
  * left out, --samples times: a wrong element falls into some half or other.
  * Steps of h and 2h together cancel the h^2 term (Richardson). Random numbers
  * of the network (Dropout) are those of update 1 every time, and moving
- * statistics stay.
+ * statistics stay. So does what no gradient passes: the value of stop_gradient
+ * and of ops without a gradient (a comparison, argmax, one_hot, floor) is that
+ * of w, because the gradient is the derivative of the loss for these values.
+ * Hooks of `watch` that replace gradients are left out: what they make of a
+ * gradient is no derivative.
  *
  * A kink (ReLU) between w - h d and w + h d spoils a difference, and a network
  * with BatchNorm moves many values over theirs at once. So shorter steps are
@@ -31,6 +35,7 @@
 #include "model/model.h"
 #include "conf/verb.h"
 #include "math/rng.h"
+#include "net/hook.h"
 #include "train/console.h"
 #include "train/probe.h"
 #include "train/section.h"
@@ -129,6 +134,7 @@ static bool gradcheck_build(struct job *j)
     struct cr_exec_want plan = { .training = !j->o->eval,
                                  .loss = true,
                                  .still = true,
+                                 .hold = true,
                                  .batch = j->probe.batch };
     struct cr_load_report load;
 
@@ -298,6 +304,7 @@ static void gradcheck_all(struct job *j)
     const struct cr_tensor *kept;
 
     j->results = CR_NEWS(j->arena, struct result, n_params + 1);
+    cr_exec_forward(j->forth, 1); /* holds what is stopped, here */
     cr_exec_forward(j->back, 1);
     j->broken = !cr_exec_sound(j->back, j->diag);
     if (j->broken)
@@ -334,6 +341,18 @@ static void gradcheck_all(struct job *j)
                  wrong, j->n);
 }
 
+/* Whether an entry of `watch` replaces gradients. */
+static bool gradcheck_hooks(const struct job *j)
+{
+    int n;
+    const struct cr_hook *hook = cr_net_hooks(j->net, &n);
+
+    for (int i = 0; i < n; i++)
+        if (hook[i].text && hook[i].form >= CR_HOOK_BACKWARD_PRE)
+            return true;
+    return false;
+}
+
 static void gradcheck_print(const struct job *j)
 {
     struct cr_table table = { .arena = j->arena, .align = "lrrl" };
@@ -366,6 +385,8 @@ static void gradcheck_print(const struct job *j)
                                  : "agrees");
     }
     cr_table_print(&table, stdout, false);
+    if (gradcheck_hooks(j))
+        puts("compared without the hooks of watch that replace gradients");
     if (cr_net_lowered(j->net))
         puts("compared in float32: low precision (amp, to_float) is left out");
     if (j->kinks > 0)
@@ -430,7 +451,10 @@ const struct cr_verb cr_verb_gradcheck = {
             "the largest relative deviation. A difference is exit 6. A "
             "parameter to which no gradient leads, such as one that `bprop` "
             "leaves out, is named, and why. Shorter steps are tried where an "
-            "activation has a kink (ReLU). "
+            "activation has a kink (ReLU). What no gradient passes "
+            "(stop_gradient, comparisons, argmax, a bprop that returns None) "
+            "keeps its value meanwhile, and hooks of `watch` that replace "
+            "gradients are left out, which is said. "
             "Directions along which the loss has different slopes on both "
             "sides, however short the step, are skipped and counted; other "
             "weights (--ckpt) or a build with REAL=double tell more there. "

@@ -47,20 +47,72 @@ feed=(--feed x=x.npy --feed label=y.npy)
     [[ "$output" == *b.weight* ]]
 }
 
-@test "a gradient that differs: half of the way is cut off" {
-    cat >half.yaml <<'END'
+# stopped LINE...: a network whose b is fed by these lines of a construct
+stopped() {
+    local cells=
+
+    [[ $* != *off\(* ]] || cells+=", off: Off"
+    [[ $* != *none\(* ]] || cells+=", none: Nothing"
+    {
+        cat <<'YAML'
+blocks:
+  Off:
+    construct: return x * 1.0
+    bprop: return dout * 1.5
+  Nothing:
+    construct: return x * 1.0
+    bprop: return None
 network:
   inputs: [x]
-  cells: {a: {Dense: {out_channels: 5}}, b: {Dense: {out_channels: 2}}}
+  cells: {a: {Dense: {out_channels: 5}}, b: {Dense: {out_channels: 2}}CELLS}
   construct: |
     h = a(x)
-    return b(h * stop_gradient(h))
-loss: CrossEntropyLoss
-END
-    run -6 --separate-stderr "$CELLRUN" gradcheck half.yaml "${feed[@]}"
+YAML
+        printf '    %s\n' "$@"
+        echo 'loss: CrossEntropyLoss'
+    } | sed "s/CELLS/$cells/" >stopped.yaml
+    run --separate-stderr "$CELLRUN" gradcheck stopped.yaml "${feed[@]}"
+    echo "$stderr$output"
+}
+
+@test "stop_gradient: its value stays, and the gradient is right" {
+    stopped 'return b(h * stop_gradient(h))'
+    [ "$status" = 0 ]
+    grep -Eq "^a.weight .*agrees$" <<<"$output"
+    # a view of a parameter, which moves with it
+    stopped 'return b(h) + sum(stop_gradient(h) * h)'
+    [ "$status" = 0 ]
+}
+
+@test "comparisons, argmax and one_hot hold their values" {
+    stopped 'return b(where(h > 0, h, 0.1 * h))'
+    [ "$status" = 0 ]
+    stopped 'm = cast(argmax(h, 1), "int32")' \
+        'return b(h * one_hot(m, 5, 1.0, 0.5))'
+    [ "$status" = 0 ]
+    stopped 'return b(h * (1 + cast(h > 0.1, "float32")) - floor(3 * h))'
+    [ "$status" = 0 ]
+}
+
+@test "a bprop that returns None holds its result" {
+    stopped 'return b(h + none(h))'
+    [ "$status" = 0 ]
+    grep -Eq "^a.weight .*agrees$" <<<"$output"
+}
+
+@test "a wrong gradient beside stop_gradient differs" {
+    stopped 'return b(off(h) * stop_gradient(h))'
+    [ "$status" = 6 ]
     grep -Eq "^a.weight .*DIFFERS" <<<"$output"
     grep -Eq "^b.weight .*agrees$" <<<"$output"
     [[ "$stderr" == *"the gradients of 2 of 4 parameters differ"*"[E0403]"* ]]
+}
+
+@test "seeds with stop_gradient have right gradients" {
+    for seed in contrastive pair; do
+        run -0 "$CELLRUN" gradcheck "$BATS_TEST_DIRNAME/../../configs/seeds/$seed.yaml"
+        [[ "$output" == *"agrees"* && "$output" != *"DIFFERS"* ]]
+    done
 }
 
 @test "at a kink there is nothing to compare with" {

@@ -19,7 +19,7 @@ put() {
         print $f pack $ARGV[2], $ARGV[3]' "$@"
 }
 
-# same RUN RUN: tensors to the bit, and states but for the data's fingerprint
+# same RUN RUN: tensors to the bit, and states but for the data's fingerprints
 same() {
     run -0 "$CELLRUN" ckpt diff "$1" "$2"
     [[ $output == *"none differs"* ]]
@@ -27,7 +27,7 @@ same() {
 }
 
 state() {
-    "$CELLRUN" ckpt show "$1" --meta cellrun.state | jq 'del(.data.fingerprint)'
+    "$CELLRUN" ckpt show "$1" --meta cellrun.state | jq 'del(.data.fingerprint, .data.contents)'
 }
 
 # sample 53 is in the second micro-batch of step 2
