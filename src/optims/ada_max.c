@@ -57,6 +57,11 @@ CR_CLONES static void ada_max_update(const struct cr_update *u)
     }
 }
 
+static const struct cr_optim_number ada_max_numbers[] = {
+    { "beta1_power", offsetof(struct ada_max, beta1), true, 1 },
+    { 0 },
+};
+
 const struct cr_optim cr_optim_ada_max = {
     .about = {
         .name = "AdaMax",
@@ -69,5 +74,6 @@ const struct cr_optim cr_optim_ada_max = {
     },
     .slots = 2,
     .slot_names = { "moment1", "moment2" },
+    .numbers = ada_max_numbers,
     .update = ada_max_update,
 };

@@ -103,6 +103,12 @@ CR_CLONES static void adam_update(const struct cr_update *u)
     }
 }
 
+static const struct cr_optim_number adam_numbers[] = {
+    { "beta1_power", offsetof(struct adam, beta1), true, 0 },
+    { "beta2_power", offsetof(struct adam, beta2), true, 0 },
+    { 0 },
+};
+
 const struct cr_optim cr_optim_adam = {
     .about = {
         .name = "Adam",
@@ -119,6 +125,7 @@ const struct cr_optim cr_optim_adam = {
     },
     .slots = 3,
     .slot_names = { "moment1", "moment2", "vhat" },
+    .numbers = adam_numbers,
     .update = adam_update,
     .check = adam_check,
     .count = adam_count,

@@ -118,6 +118,7 @@ const struct cr_optim cr_optim_adam_w = {
     },
     .slots = 3,
     .slot_names = { "exp_avg", "exp_avg_sq", "max_exp_avg_sq" },
+    .counter = "state_step",
     .update = adam_w_update,
     .check = adam_w_check,
     .count = adam_w_count,

@@ -43,6 +43,11 @@ static void momentum_update(const struct cr_update *u)
     }
 }
 
+static const struct cr_optim_number momentum_numbers[] = {
+    { "momentum", offsetof(struct momentum, momentum), false, 0 },
+    { 0 },
+};
+
 const struct cr_optim cr_optim_momentum = {
     .about = {
         .name = "Momentum",
@@ -57,5 +62,6 @@ const struct cr_optim cr_optim_momentum = {
     .slots = 1,
     .slot_names = { "moments" },
     .slot_start = { 0 },
+    .numbers = momentum_numbers,
     .update = momentum_update,
 };

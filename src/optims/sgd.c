@@ -72,6 +72,11 @@ static void sgd_update(const struct cr_update *u)
     }
 }
 
+static const struct cr_optim_number sgd_numbers[] = {
+    { "momentum", offsetof(struct sgd, momentum), false, 0 },
+    { 0 },
+};
+
 const struct cr_optim cr_optim_sgd = {
     .about = {
         .name = "SGD",
@@ -86,6 +91,7 @@ const struct cr_optim cr_optim_sgd = {
     .slots = 2,
     .slot_names = { "accum", "stat" },
     .slot_start = { 0, 1 },
+    .numbers = sgd_numbers,
     .update = sgd_update,
     .check = sgd_check,
     .plain = sgd_plain,

@@ -12,6 +12,15 @@
 #include "train/scale.h"
 #include "train/schedule.h"
 
+/* A number that MindSpore's optimizer keeps in its checkpoints besides slots:
+ * an option, or its power to the number of updates, in float32. */
+struct cr_optim_number {
+    const char *name; /* NULL ends a list */
+    size_t at;        /* of the option, a double */
+    bool power;
+    int rank;         /* 0, or 1 for a shape of (1,) */
+};
+
 struct cr_optim {
     struct cr_about about;  /* opts begin with struct cr_optim_common */
     int slots;
@@ -35,6 +44,10 @@ struct cr_optim {
     const char *const *apart;
     /* Optional: what the option rows cannot say. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
+    /* Optional: what MindSpore's checkpoints have besides slots, global_step
+     * and learning_rate; or, instead of those two, the name of the counter. */
+    const struct cr_optim_number *numbers;
+    const char *counter;
     /* Optional: with these options the rule is w -= lr * g and no slot ever
      * moves, so a product may write the update itself. */
     bool (*plain)(const void *opts);
@@ -110,6 +123,17 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to);
  * (MindSpore has them too). Before any plan with update is made. */
 bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
                    struct cr_optim_use *to);
+
+/* What MindSpore's optimizer has in its checkpoints besides slots, after that
+ * many updates, so that it goes on where the run is: global_step, learning_rate
+ * (times `factor`) where it is a number, and what the optimizer's `numbers`
+ * say. `node` is the one node of the section `optimizer`. NULL after
+ * reporting. */
+const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
+                                         struct cr_diag *diag,
+                                         const struct cr_node *node,
+                                         int64_t updates, double factor,
+                                         int *n);
 
 /* Tells all rates how long the run is; false after reporting. */
 bool cr_optim_bind(struct cr_diag *diag, struct cr_optim_use *use,

@@ -14,6 +14,7 @@
 #include "ckpt/json.h"
 #include "ckpt/load.h"
 #include "conf/verb.h"
+#include "conf/yaml.h"
 #include "train/frozen.h"
 #include "model/model.h"
 
@@ -455,21 +456,65 @@ done:
 
 /* ---- convert */
 
+/* The only node of the section `optimizer` of a checkpoint's config, as it
+ * stands there: the rest of the config is not looked at. */
+static const struct cr_node *ckpt_optimizer(struct cr_cli *cli,
+                                            struct cr_store *store)
+{
+    const char *text = cr_store_meta(store, "cellrun.config");
+    struct cr_source *src = CR_NEW(cli->arena, struct cr_source);
+    struct cr_diag quiet = { .arena = cli->arena };
+    struct cr_node *root = NULL;
+
+    *src = (struct cr_source){ .name = cr_store_path(store), .text = text,
+                               .len = text ? strlen(text) : 0 };
+    if (text)
+        root = cr_yaml_read(cli->arena, &quiet, src, 0, src->len);
+    return root ? cr_node_get(root, "optimizer") : NULL;
+}
+
+/* What MindSpore's optimizer keeps besides slots, which says where it is. */
+static const struct cr_tensor *ckpt_numbers(struct cr_cli *cli,
+                                            struct cr_store *store, int *n)
+{
+    struct cr_pos at = cr_at_file(cli->arena, cr_store_path(store));
+    const char *text = cr_store_meta(store, "cellrun.state");
+    const struct cr_node *optimizer = ckpt_optimizer(cli, store);
+    const struct cr_tensor *to = NULL;
+    struct cr_diag quiet = { .arena = cli->arena };
+    struct cr_state state;
+
+    *n = 0;
+    if (optimizer && text &&
+        cr_state_read(cli->arena, &quiet, at, text, &state))
+        to = cr_optim_numbers(cli->arena, &quiet, optimizer,
+                              cr_state_updates(&state), state.nan.factor, n);
+    if (!to)
+        cr_warn(cli->diag, at, CR_E_CKPT_FORMAT,
+                "global_step and learning_rate are not written: the config "
+                "of the checkpoint does not name its optimizer");
+    return to;
+}
+
 /* The tensors that match, all or none. Config and state of a run are not
- * taken along: no other format has a place for them. */
+ * taken along, but for the optimizer's in MindSpore's: no other format has a
+ * place for them. */
 static void ckpt_convert(struct cr_cli *cli, const char *path)
 {
     const struct ckpt *o = cr_cli_opts(cli);
     struct cr_store *store = cr_store_open(cli->arena, cli->diag, path);
     const struct cr_entry *e;
+    const struct cr_tensor *number = NULL;
     struct cr_tensor *tensor;
-    int n, many = 0;
+    int n, numbers = 0, many = 0;
     bool ok = store != NULL;
 
     if (!store)
         return;
     e = cr_store_entries(store, &n);
-    tensor = CR_NEWS(cli->arena, struct cr_tensor, n);
+    if (cr_store_is_train(store) && cr_ends(o->out, ".ckpt"))
+        number = ckpt_numbers(cli, store, &numbers);
+    tensor = CR_NEWS(cli->arena, struct cr_tensor, n + numbers);
     for (int i = 0; ok && i < n; i++) {
         struct cr_tensor *t = &tensor[many];
 
@@ -480,6 +525,9 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
         ok = cr_store_read(store, cli->diag, &e[i], e[i].spec.type, t->data);
         many++;
     }
+    for (int i = 0; i < numbers; i++)
+        if (ckpt_matches(o, number[i].name))
+            tensor[many++] = number[i];
     if (ok && many == 0)
         ok = cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
                       CR_E_CKPT_FORMAT, "no tensor in it matches");
@@ -610,7 +658,9 @@ const struct cr_verb cr_verb_ckpt = {
             "checks every checksum (exit 4); diff prints the largest "
             "deviation of every tensor that is not the same in both files "
             "(exit 6 if one is beyond the tolerances); convert writes the "
-            "tensors as a file of another format; load-report takes a config "
+            "tensors as a file of another format, and what MindSpore's "
+            "optimizer goes on from (global_step, beta1_power) into its "
+            ".ckpt; load-report takes a config "
             "and tells what its `load` and `freeze` come to. A checkpoint is "
             "a file, a run directory (its best, else its last) or a name "
             "without suffix; any safetensors or NPZ file will do, and "

@@ -459,7 +459,8 @@ static int predict_run(struct cr_cli *cli)
 {
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
 
-    if (predict_ending(&j) && cr_model_open(cli, j.o->ckpt, NULL, &j.model) && predict_prepare(&j))
+    if (predict_ending(&j) && cr_model_open(cli, j.o->ckpt, NULL, &j.model) &&
+        predict_prepare(&j))
         predict_all(&j);
     cr_model_close(&j.model);
     cr_exec_free(j.exec);
