@@ -382,7 +382,10 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     if (!ok)
         goto done;
     if (!path) {
-        path = cr_config_path(config, o.ckpt, false);
+        path = cr_config_path(config, CR_READ_FILE, o.ckpt);
+        ok = cr_config_may_path(config, CR_READ_FILE, o.ckpt);
+        if (!ok)
+            goto done;
         if (!path)
             path = cr_path_join(config->arena, config->dir, o.ckpt);
     }

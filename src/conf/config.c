@@ -144,16 +144,19 @@ static const char *config_other(const struct cr_config *config,
     return full;
 }
 
-const char *cr_config_path(const struct cr_config *config, const char *path,
-                           bool data)
+const char *cr_config_path(const struct cr_config *config,
+                           enum cr_action action, const char *path)
 {
-    const char *full = config_other(config, path);
+    const char *full;
 
+    if (!cr_config_allows(config, action, path))
+        return NULL;
+    full = config_other(config, path);
     if (!full)
         full = cr_path_join(config->arena, config->dir, path);
     if (access(full, F_OK) == 0)
         return full;
-    if (path[0] == '/' || !data)
+    if (path[0] == '/' || action == CR_READ_FILE)
         return NULL;
     return cr_path_search(config->arena, getenv("CELLRUN_DATA"), path);
 }

@@ -11,6 +11,7 @@
 #define CR_CONF_CONFIG_H
 
 #include "conf/opt.h"
+#include "conf/trust.h"
 
 struct cr_vocab;
 
@@ -23,6 +24,7 @@ struct cr_config {
     const char *text;           /* as given (first file), for config.yaml */
     struct cr_origin *origins;  /* sources and the folders of their paths */
     struct cr_moved **moved;    /* paths found elsewhere than in dir */
+    struct cr_named *named;     /* paths that the user has typed */
     const struct cr_vocab *vocabs; /* what its data mean: data/vocab.h */
     const struct cr_node *kept; /* numbers that a checkpoint keeps for the ops
                                    of the datapipe: {x.0: [...]}; or NULL */
@@ -50,6 +52,7 @@ struct cr_config_from {
     const char *const *sets;    /* NULL-terminated; or NULL */
     const int *set_args;        /* argument numbers of sets, for messages */
     const char *text, *text_name, *text_dir;
+    enum cr_origin_kind text_kind;
 };
 struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
                                  const struct cr_config_from *from);
@@ -96,11 +99,13 @@ bool cr_config_check(struct cr_config *config);
 const char *cr_config_yaml(struct cr_config *config, bool origin, bool full);
 
 /* An existing file or folder for a path of the config: absolute, relative to
- * the file that holds it, and for data also below each folder of CELLRUN_DATA.
- * NULL if there is none. A path that starts in another folder than the config
- * is replaced in the tree by one that is right from the config's folder. */
-const char *cr_config_path(const struct cr_config *config, const char *path,
-                           bool data);
+ * the file that holds it, and for data and plug-ins also below each folder of
+ * CELLRUN_DATA. NULL if there is none, or if the action is not allowed
+ * (cr_config_may_path says why). A path that starts in another folder than the
+ * config is replaced in the tree by one that is right from the config's
+ * folder. */
+const char *cr_config_path(const struct cr_config *config,
+                           enum cr_action action, const char *path);
 
 /* 16 hex digits: the hash of the resolved config without run, log,
  * checkpoint, train.epochs, train.steps and train.time_limit. */

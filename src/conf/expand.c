@@ -374,6 +374,14 @@ static int expand_next(struct cr_expander *x, const struct cr_node *node,
     return 0;
 }
 
+static bool expand_may_read(void *context, const char *name,
+                            struct cr_pos pos)
+{
+    const struct cr_expander *x = context;
+
+    return cr_config_may(x->builtins->config, CR_READ_ENV, name, pos);
+}
+
 static const struct cr_node *expand_piece(struct cr_expander *x,
                                           const struct cr_node *node,
                                           const struct piece *p)
@@ -392,6 +400,7 @@ static const struct cr_node *expand_piece(struct cr_expander *x,
         .exact = expand_exact(node),
         .lookup = expand_lookup,
         .context = x,
+        .may_read = expand_may_read,
     });
 }
 

@@ -394,6 +394,8 @@ static const struct cr_node *expr_env(const struct cr_expr *e,
         return NULL;
     if (name->kind != CR_NODE_STR)
         return expr_found(e, a->args, name, "the name of a variable");
+    if (e->may_read && !e->may_read(e->context, name->text, e->pos))
+        return NULL;
     text = getenv(name->text);
     if (!text && a->args->next)
         return expr_eval(e, a->args->next);

@@ -25,6 +25,8 @@ struct cr_expr {
     const struct cr_node *(*lookup)(void *context, const char *name,
                                     struct cr_pos pos);
     void *context;
+    /* Whether env may read this variable; reports. NULL: any. */
+    bool (*may_read)(void *context, const char *name, struct cr_pos pos);
 };
 
 /* The value as a scalar node (a list or map, if it is a variable's), or NULL

@@ -27,13 +27,14 @@ struct loader {
 static bool load_file(struct loader *l, const char *path, struct cr_pos pos);
 
 static struct cr_source *load_source(struct cr_config *c, const char *name,
-                                     const char *dir)
+                                     const char *dir,
+                                     enum cr_origin_kind kind)
 {
     struct cr_source *src = CR_NEW(c->arena, struct cr_source);
     struct cr_origin *origin = CR_NEW(c->arena, struct cr_origin);
 
     src->name = name;
-    *origin = (struct cr_origin){ src, dir, c->origins };
+    *origin = (struct cr_origin){ src, dir, kind, c->origins };
     c->origins = origin;
     return src;
 }
@@ -131,6 +132,8 @@ static bool load_base(struct loader *l, const struct cr_node *node,
         return cr_error(l->c->diag, node->pos, CR_E_WRONG_TYPE,
                         "'base': found %s, expected a file or a list of files",
                         cr_node_what(l->c->arena, node));
+    if (!cr_config_may(l->c, CR_READ_BASE, node->text, node->pos))
+        return false;
     return load_file(l, load_find_base(l, dir, node->text), node->pos);
 }
 
@@ -199,7 +202,8 @@ static bool load_file(struct loader *l, const char *path, struct cr_pos pos)
     free(real);
     if (load_cycle(l, kept, path, pos))
         return false;
-    src = load_source(c, standard ? "standard input" : path, dir);
+    src = load_source(c, standard ? "standard input" : path, dir,
+                      CR_FROM_FILE);
     src->text = cr_read_file(c->arena, c->diag, pos, path, CR_E_INCLUDE,
                              CR_TEXT_MAX, &src->len);
     if (!src->text)
@@ -224,7 +228,7 @@ static void load_environment(struct cr_config *c)
 
     if (!text || !*text)
         return;
-    src = load_source(c, "CELLRUN_SET", ".");
+    src = load_source(c, "CELLRUN_SET", ".", CR_FROM_LINE);
     src->text = cr_strdup(c->arena, text);
     src->len = strlen(text);
     for (size_t at = 0; at < src->len;) {
@@ -242,7 +246,8 @@ static void load_environment(struct cr_config *c)
 static void load_sets(struct cr_config *c, const struct cr_config_from *from)
 {
     for (int i = 0; from->sets && from->sets[i]; i++) {
-        struct cr_source *src = load_source(c, "command line", ".");
+        struct cr_source *src = load_source(c, "command line", ".",
+                                            CR_FROM_LINE);
 
         src->text = from->sets[i];
         src->len = strlen(src->text);
@@ -338,7 +343,8 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     load_first(c, from);
     if (from->text) {
         struct cr_source *src = load_source(
-            c, from->text_name ? from->text_name : "config", c->dir);
+            c, from->text_name ? from->text_name : "config", c->dir,
+            from->text_kind);
 
         src->text = from->text;
         src->len = strlen(from->text);

@@ -1,15 +1,17 @@
 /*
- * Where relative paths of a config start: in the folder of the file they
- * stand in; on the command line, in the current one.
+ * The sources of a config: what kind each is of, and where its relative paths
+ * start: in the folder of the file, or, on the command line, in the current
+ * one.
  */
 #ifndef CR_CONF_ORIGIN_H
 #define CR_CONF_ORIGIN_H
 
-#include "base/diag.h"
+#include "conf/trust.h"
 
 struct cr_origin {
     const struct cr_source *src;
     const char *dir;
+    enum cr_origin_kind kind;
     struct cr_origin *next;
 };
 

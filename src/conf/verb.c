@@ -17,7 +17,7 @@
 #include "conf/scalar.h"
 
 struct common {
-    bool help, json, quiet, strict;
+    bool help, json, quiet, strict, trust;
     int64_t verbose, threads;
     int color;
     const char *seed;
@@ -38,6 +38,10 @@ const struct cr_opt cr_cli_rows[] = {
     CR_ENUM_OR(struct common, color, COLOR_AUTO, "auto|always|never",
                "When to colour messages; auto means on a terminal."),
     CR_BOOL_OR(struct common, strict, false, "Treat warnings as errors."),
+    CR_BOOL_OR(struct common, trust, false,
+               "Let a checkpoint open the plug-ins, read the files and "
+               "environment variables and run the commands that its config "
+               "names."),
     CR_INT_OR(struct common, threads, 0, 0, 4096,
               "Threads to compute with; 0 takes the cores of the process."),
     CR_STR_MAY(struct common, seed, "The same as seed=N.", .text = "N"),
@@ -356,6 +360,7 @@ static bool verb_apply(struct line *l, const struct common *o)
     const struct cr_node *seed = cr_node_get(&l->common, "seed");
 
     cli->json = o->json;
+    cli->trust = o->trust;
     verb_log(cli, o);
     cli->threads = (int)o->threads;
     cli->seed = o->seed;

@@ -28,6 +28,7 @@ struct cr_cli {
     const int *set_args;
     const char *const *argv;     /* the whole line, for `command` */
     bool json, quiet, color;     /* color: of stderr, decided */
+    bool trust;                  /* a checkpoint may do what it asks for */
     int verbose;
     int threads;                 /* 0: not given */
     const char *seed;            /* NULL: not given (also set as a key) */

@@ -328,8 +328,10 @@ bool cr_arrays_named(struct cr_config *config, struct cr_pos pos,
                         names->n == 1 ? "" : "s", CR_COLUMNS_MAX);
     for (i = 0; i < paths->n; i++) {
         files[i].column = i;
-        files[i].path = cr_config_path(config, paths->v[i], true);
-        if (!files[i].path)
+        files[i].path = cr_config_path(config, CR_READ_DATA, paths->v[i]);
+        if (!cr_config_may_path(config, CR_READ_DATA, paths->v[i]))
+            ok = false;
+        else if (!files[i].path)
             ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
                           "there is no file '%s', neither beside the config "
                           "nor in CELLRUN_DATA",

@@ -216,10 +216,12 @@ static bool entry_count(struct cr_config *config, const struct entry *e,
 static bool entry_file(struct cr_config *config, const struct entry *e,
                        const struct cr_node *node, struct counter *c)
 {
-    const char *path = cr_config_path(config, e->file, true);
+    const char *path = cr_config_path(config, CR_READ_DATA, e->file);
     size_t len, at = 0, n;
     const char *text;
 
+    if (!cr_config_may_path(config, CR_READ_DATA, e->file))
+        return false;
     if (!path)
         return cr_error(config->diag, node->pos, CR_E_DATA_MISSING,
                         "there is no file '%s', neither beside the config "

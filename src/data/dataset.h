@@ -41,7 +41,7 @@ struct cr_dataset {
 struct cr_dataset_type {
     struct cr_about about;
     /* Opens files, checks them against their headers. `config` resolves
-     * paths (cr_config_path with data = true). */
+     * paths (cr_config_path with CR_READ_DATA, after cr_config_may_path). */
     bool (*open)(struct cr_config *config, const void *opts,
                  struct cr_pos pos, struct cr_dataset *to);
     /* Optional: what opening put off (unpacking); called once, before the

@@ -403,8 +403,10 @@ static const char **file_paths(struct cr_config *config,
 
     for (int i = 0; i < given->n; i++) {
         path[i] = o->only ? given->v[i]
-                          : cr_config_path(config, given->v[i], true);
-        if (!path[i])
+                          : cr_config_path(config, CR_READ_DATA, given->v[i]);
+        if (!o->only && !cr_config_may_path(config, CR_READ_DATA, given->v[i]))
+            ok = false;
+        else if (!path[i])
             ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
                           "there is no file '%s', neither beside the config "
                           "nor in CELLRUN_DATA", given->v[i]);

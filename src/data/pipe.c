@@ -27,7 +27,7 @@ static bool choose_folder(struct cr_pipe *p)
     const struct cr_about *about = p->source.about;
     struct cr_pos pos = cr_at_file(c->arena, p->want.path);
     const struct cr_opt *row = about->opts;
-    char *real, *opts;
+    char *real, *opts, *path;
 
     while (row->name && strcmp(row->name, "dataset_dir") != 0)
         row++;
@@ -42,8 +42,9 @@ static bool choose_folder(struct cr_pipe *p)
     opts = cr_alloc(c->arena, 1, about->size);
     memcpy(opts, p->source.opts, about->size);
     /* not relative to the config, but to where we are */
-    *(const char **)(void *)(opts + row->at) =
-        cr_strdup(c->arena, real ? real : p->want.path);
+    path = cr_strdup(c->arena, real ? real : p->want.path);
+    cr_config_name(c, path);
+    *(const char **)(void *)(opts + row->at) = path;
     free(real);
     p->source.opts = opts;
     return true;
@@ -410,6 +411,17 @@ static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
     return true;
 }
 
+/* A cache leaves files behind, for which the config of a checkpoint is no
+ * reason. */
+static bool shelf_allowed(const struct cr_config *config)
+{
+    const struct cr_node *cache = cr_node_find(config->root, "datapipe.cache");
+    const struct cr_node *dir = cr_node_find(config->root, "run.dir");
+
+    return cache && cr_config_allows(config, CR_WRITE_FOLDER, cache->text) &&
+           (!dir || cr_config_allows(config, CR_WRITE_FOLDER, dir->text));
+}
+
 /* Where decoded samples are kept: a name for each data set, so that what is
  * outdated is replaced. NULL where they are not kept on disk. */
 static const char *shelf_file(struct cr_pipe *p)
@@ -434,7 +446,7 @@ static void make_reader(struct cr_pipe *p, const struct cr_pipe_section *s)
 {
     struct cr_reader_want want = { .keep = s->cache == CR_CACHE_MEMORY };
 
-    if (s->cache == CR_CACHE_DISK && p->set.key)
+    if (s->cache == CR_CACHE_DISK && p->set.key && shelf_allowed(p->config))
         want.file = shelf_file(p);
     p->scans = want.file != NULL;
     p->reader = cr_reader_open(p->arena, &p->set, &want);

@@ -103,7 +103,7 @@ bool cr_records_open(struct cr_config *config,
                      const struct cr_records_opts *opts, struct cr_pos pos,
                      const struct cr_records_of *of, struct cr_dataset *to)
 {
-    const char *root = cr_config_path(config, opts->dataset_dir, true);
+    const char *root = cr_config_path(config, CR_READ_DATA, opts->dataset_dir);
     struct records *r = CR_NEW(config->arena, struct records);
     int k;
 
@@ -111,6 +111,8 @@ bool cr_records_open(struct cr_config *config,
     while (of->labels[r->labels])
         r->labels++;
     r->size = r->labels + of->channels * of->height * of->width;
+    if (!cr_config_may_path(config, CR_READ_DATA, opts->dataset_dir))
+        return false;
     if (!root) {
         cr_error(config->diag, pos, CR_E_DATA_MISSING,
                  "there is no data set '%s', neither beside the config nor "

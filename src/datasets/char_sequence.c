@@ -116,11 +116,13 @@ static bool open_file(struct text *t, const char *name, struct cr_pos pos,
                       struct cr_dataset *to)
 {
     struct cr_config *config = t->config;
-    const char *path = cr_config_path(config, name, true);
+    const char *path = cr_config_path(config, CR_READ_DATA, name);
     struct piece *p = &t->piece[t->n];
     unsigned char head[2];
     size_t got;
 
+    if (!cr_config_may_path(config, CR_READ_DATA, name))
+        return false;
     if (!path)
         return cr_error(config->diag, pos, CR_E_DATA_MISSING,
                         "there is no file '%s', neither beside the config "

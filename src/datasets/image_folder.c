@@ -339,7 +339,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
 {
     static const char *const usual[] = { ".png", ".jpg", ".jpeg" };
     const struct image_folder *o = opts;
-    const char *root = cr_config_path(config, o->dataset_dir, true);
+    const char *root = cr_config_path(config, CR_READ_DATA, o->dataset_dir);
     struct folder_set *f = CR_NEW(config->arena, struct folder_set);
     int64_t i;
 
@@ -347,6 +347,8 @@ static bool folder_open(struct cr_config *config, const void *opts,
         return cr_error(config->diag, pos, CR_E_OUT_OF_RANGE,
                         "decode: false is not known here; images come "
                         "decoded");
+    if (!cr_config_may_path(config, CR_READ_DATA, o->dataset_dir))
+        return false;
     if (!root)
         return cr_error(config->diag, pos, CR_E_DATA_MISSING,
                         "there is no data set '%s', neither beside the "

@@ -97,13 +97,15 @@ static bool mnist_open(struct cr_config *config, const void *opts,
 {
     static const char *const names[] = { "image", "label" };
     const struct mnist *o = opts;
-    const char *path = cr_config_path(config, o->dataset_dir, true);
+    const char *path = cr_config_path(config, CR_READ_DATA, o->dataset_dir);
     const char *images[FILES_MAX], *labels[FILES_MAX];
     struct cr_array_file files[2 * FILES_MAX];
     struct cr_spec *image = &to->column[0].spec;
     int n, m, i;
     DIR *dir;
 
+    if (!cr_config_may_path(config, CR_READ_DATA, o->dataset_dir))
+        return false;
     dir = path ? opendir(path) : NULL;
     if (!dir)
         return mnist_missing(config, pos, o->dataset_dir, NULL);

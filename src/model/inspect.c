@@ -5,8 +5,29 @@
 #include "data/pipe.h"
 #include "train/section.h"
 
+/* Takes columns from the state of the checkpoint, after their ops. */
+static bool inspect_state(struct cr_model *m)
+{
+    const struct cr_state *s = &m->state;
+    struct cr_config *config = m->config;
+    struct cr_column *columns =
+        CR_NEWS(config->arena, struct cr_column, s->n_columns + 1);
+
+    for (int i = 0; i < s->n_columns; i++) {
+        columns[i] = s->columns[i];
+        if (!cr_colpipe_plan(config, s->columns[i].name, &s->columns[i].spec,
+                             true, &columns[i].spec))
+            return false;
+    }
+    m->columns = columns;
+    m->n_columns = s->n_columns;
+    m->classes = s->classes;
+    return true;
+}
+
 /* Takes columns from the headers of the training data. Data that are not
- * there are no error yet: the first cell may tell what comes in. */
+ * there are no error yet: the checkpoint or the first cell may tell what
+ * comes in. */
 static bool inspect_data(struct cr_model *m)
 {
     struct cr_pipe_want want = {
@@ -21,12 +42,14 @@ static bool inspect_data(struct cr_model *m)
 
     if (!cr_section(m->config, "dataset"))
         return true;
+    if (cr_config_foreign(m->config))
+        return inspect_state(m);
     m->missing.arena = arena;
     m->config->diag = &m->missing;
     pipe = cr_pipe_open(m->config, &want);
     m->config->diag = usual;
     if (!pipe && cr_diag_exit(&m->missing) == cr_code_exit(CR_E_DATA_MISSING))
-        return true;
+        return inspect_state(m);
     if (!pipe) {
         cr_diag_join(usual, &m->missing);
         return false;

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "ckpt/load.h"
+#include "ckpt/provenance.h"
 #include "ckpt/vocab.h"
 #include "net/plugin.h"
 #include "train/section.h"
@@ -39,6 +40,16 @@ static bool model_no_config(struct cr_cli *cli, const char *path)
     return false;
 }
 
+/* Whether a run of the user's has made the checkpoint. */
+static bool model_is_own(struct cr_arena *arena, const struct cr_model *m,
+                         const char *config)
+{
+    return cr_provenance_own(arena, cr_store_path(m->store),
+                             cr_provenance_hash(arena, config,
+                                                m->state.config_dir,
+                                                m->state.plugins));
+}
+
 bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
                    const char *const *files, struct cr_model *to)
 {
@@ -58,12 +69,15 @@ bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
         if (!cr_state_read(cli->arena, cli->diag, at, text, &to->state))
             return false;
         to->has_state = true;
-        from.text_dir = to->state.config_dir;
     }
     if (from.files)
         from.text = NULL;
     else if (!from.text)
         return model_no_config(cli, path);
+    else if (cli->trust || model_is_own(cli->arena, to, from.text))
+        from.text_dir = to->state.config_dir;
+    else
+        from.text_kind = CR_FROM_CKPT;
     to->config = cr_config_load(cli->arena, cli->diag, &from);
     to->config->kept = to->state.fitted;
     if (to->state.class_names)

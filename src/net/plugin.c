@@ -594,7 +594,7 @@ static struct cr_strs plugin_paths(struct cr_config *config,
         return paths;
     v = CR_NEWS(config->arena, const char *, section->plugin.n + 1);
     for (i = 0; i < section->plugin.n; i++)
-        v[i] = cr_config_path(config, section->plugin.v[i], true);
+        v[i] = cr_config_path(config, CR_OPEN_PLUGIN, section->plugin.v[i]);
     paths.n = section->plugin.n;
     paths.v = v;
     return paths;
@@ -616,6 +616,8 @@ bool cr_config_plugins(struct cr_config *config)
             cr_plugin_load(diag, m->pos, paths.v[i]);
             continue;
         }
+        if (!cr_config_may_path(config, CR_OPEN_PLUGIN, name))
+            continue;
         cr_error(diag, m->pos, CR_E_PLUGIN, "there is no plug-in '%s'",
                  cr_quote(config->arena, name, strlen(name)));
         cr_note(diag,

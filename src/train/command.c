@@ -172,7 +172,8 @@ void cr_train_command(struct cr_train *t)
     int error, status;
     pid_t pid;
 
-    if (!t->run.exec_on_eval || !t->dir.path)
+    if (!t->run.exec_on_eval || !t->dir.path ||
+        !cr_config_allows(t->config, CR_RUN_COMMAND, t->run.exec_on_eval))
         return;
     cr_console_clear(&t->console);
     cr_train_flush(t);

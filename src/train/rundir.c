@@ -12,9 +12,10 @@
 #include "ckpt/json.h"
 
 static const char *const rundir_files[] = {
-    "config.yaml", "resolved.yaml", "command", "metrics.jsonl",
-    "log.txt",     "record.json",   NULL /* it goes last: it tells whose the
-                                            others are */
+    "config.yaml", "resolved.yaml",   "command",     "metrics.jsonl",
+    "log.txt",     "provenance.json", "record.json", NULL /* it goes last: it
+                                                             tells whose the
+                                                             others are */
 };
 
 static bool rundir_failed(struct cr_rundir *dir, const char *path,

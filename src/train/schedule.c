@@ -54,13 +54,15 @@ static int schedule_line(const char *text, const char *at)
 static bool schedule_file(struct cr_config *config, const struct cr_node *node,
                           struct cr_lr *to)
 {
-    const char *path = cr_config_path(config, node->text, false);
+    const char *path = cr_config_path(config, CR_READ_FILE, node->text);
     struct cr_pos at;
     size_t len;
     double *values = NULL;
     int64_t n = 0, room = 0;
     char *text;
 
+    if (!cr_config_may_path(config, CR_READ_FILE, node->text))
+        return false;
     if (!path)
         return cr_error(
             config->diag, node->pos, CR_E_INCLUDE,

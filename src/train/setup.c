@@ -84,6 +84,16 @@ static void setup_means(struct cr_train *t)
                 "the parameters themselves are taken");
 }
 
+static bool setup_command(struct cr_train *t)
+{
+    const struct cr_node *node = cr_node_find(t->config->root,
+                                              "run.exec_on_eval");
+
+    return !t->run.exec_on_eval || !node ||
+           cr_config_may(t->config, CR_RUN_COMMAND, t->run.exec_on_eval,
+                         node->pos);
+}
+
 static bool setup_sections(struct cr_train *t)
 {
     static const char *const needed[] = { "dataset", "network", "loss",
@@ -103,6 +113,7 @@ static bool setup_sections(struct cr_train *t)
     ok = cr_section_read(c, "log", &t->log) &&
          setup_amount(t, "log", &t->log.every) && ok;
     ok = cr_section_read(c, "run", &t->run) && ok;
+    ok = setup_command(t) && ok;
     ok = cr_train_read(c, &t->train) &&
          cr_time_limit_read(c, &t->train, &t->time_limit) && ok;
     ok = setup_nan(t) && ok;

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "ckpt/json.h"
 #include "ckpt/load.h"
+#include "ckpt/provenance.h"
 #include "ckpt/vocab.h"
 #include "math/blas.h"
 #include "net/plugin.h"
@@ -505,13 +506,26 @@ static const char *start_when(const void *of, const struct cr_thaw *thaw)
                : cr_strf(t->arena, "step %" PRId64, at);
 }
 
+/* What a checkpoint that the user does not trust has asked for stays a
+ * stranger's. */
+static bool start_provenance(struct cr_train *t)
+{
+    return cr_config_foreign(t->config) ||
+           cr_provenance_add(t->arena, t->diag, t->dir.path,
+                             cr_provenance_hash(t->arena, t->yaml,
+                                                t->state.config_dir,
+                                                t->state.plugins));
+}
+
 static bool start_files(struct cr_train *t)
 {
     const char *text = t->config->text ? t->config->text : t->yaml;
     bool ok = cr_train_note(t, CR_END_NONE, 0);
 
-    if (!t->resumed)
+    if (!t->resumed ||
+        access(cr_rundir_file(&t->dir, "config.yaml"), F_OK) != 0)
         ok = ok && cr_rundir_put(&t->dir, "config.yaml", text);
+    ok = ok && start_provenance(t);
     ok = ok && start_command(t);
     ok = ok && cr_rundir_put(&t->dir, "resolved.yaml",
                              cr_config_yaml(t->config, true, true));

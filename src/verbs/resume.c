@@ -170,6 +170,14 @@ static int resume_run(struct cr_cli *cli)
         cr_note(cli->diag, "-o DIR makes one");
         return cr_cli_errors(cli, "Nothing was run.");
     }
+    if (!o->run_dir && cr_config_foreign(t.config)) {
+        cr_error(cli->diag, cr_at_file(cli->arena, t.flags.run_dir),
+                 CR_E_TRUST,
+                 "no run of yours has made the checkpoint in this run "
+                 "directory");
+        cr_note(cli->diag, "-o DIR resumes in a new one, --trust in this one");
+        return cr_cli_errors(cli, "Nothing was run.");
+    }
     files[0] = cr_path_join(cli->arena, t.flags.run_dir, "resolved.yaml");
     reread.files = files;
     status = resume_go(&t);

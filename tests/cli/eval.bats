@@ -141,7 +141,7 @@ END2
     run -2 "$CELLRUN" eval
     [[ $output == *"--ckpt is missing"* ]]
     cp "$data/run/ckpt/last.safetensors" g.safetensors
-    run -4 "$CELLRUN" eval --ckpt g 'network.fc={Dense: [8, 17]}' \
+    run -4 "$CELLRUN" eval --ckpt g --trust 'network.fc={Dense: [8, 17]}' \
         'network.out={Dense: [17, 3]}'
     [[ $output == *"[E0305]"* ]]
 }

@@ -66,7 +66,7 @@ norms() {
     cp -r a b
     rm b/ckpt/last.safetensors b/ckpt/best.safetensors b/ckpt/c-3_*
     sed -i 's/"completed"/"running"/' b/record.json
-    run -0 "$CELLRUN" resume b -q
+    run -0 "$CELLRUN" resume b -q --trust
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     # the parameters are those of a run without
     run -0 "$CELLRUN" train c.yaml -q --epochs 3 -o d 'train.clip={norm: 1.0}'
@@ -111,8 +111,8 @@ norms() {
     run -0 "$CELLRUN" train c.yaml -o a --force --steps 38 "$@"
     [ "$(jq -r 'select(.split == "train" and .epoch == 0) | .step' a/metrics.jsonl | tail -1)" = 12 ]
     run -0 "$CELLRUN" train c.yaml -o b --steps 5 "$@"
-    run -0 "$CELLRUN" resume b -q --steps 13
-    run -0 "$CELLRUN" resume b -q --steps 38
+    run -0 "$CELLRUN" resume b -q --trust --steps 13
+    run -0 "$CELLRUN" resume b -q --trust --steps 38
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
 }
 
@@ -145,7 +145,7 @@ norms() {
         train.clip.norm=1.0
     run -0 "$CELLRUN" train c.yaml -o a --steps 40 "$@"
     run -0 "$CELLRUN" train c.yaml -o b --steps 13 "$@" --threads 1
-    run -0 "$CELLRUN" resume b -q --steps 40 --threads 2
+    run -0 "$CELLRUN" resume b -q --trust --steps 40 --threads 2
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     run -0 "$CELLRUN" train c.yaml -o d --steps 40 "$@" train.grad_noise.eta=0.02
     run -6 "$CELLRUN" ckpt diff a/ckpt/last.safetensors d/ckpt/last.safetensors

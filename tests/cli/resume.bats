@@ -42,7 +42,7 @@ flip() {
     ln -f c-1_19.safetensors best.safetensors
     cd ../..
     sed -i 's/"completed"/"running"/' b/record.json
-    run -0 "$CELLRUN" resume b -q
+    run -0 "$CELLRUN" resume b -q --trust # it is a copy
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     cmp a/ckpt/best.safetensors b/ckpt/best.safetensors
     [ "$(ls a/ckpt)" = "$(ls b/ckpt)" ]
@@ -240,21 +240,21 @@ saved() {
     run -4 "$CELLRUN" resume b
     cp a/ckpt/c-2_19.safetensors one.safetensors
     flip one.safetensors
-    run -4 "$CELLRUN" resume one.safetensors -o n
+    run -4 "$CELLRUN" resume one.safetensors -o n --trust
     [[ $output == *"[E0303]"* ]]
 }
 
 @test "resume FILE: in its run, or in a new one" {
     run -0 "$CELLRUN" train c.yaml -o a -q --epochs 4
     cp -r a b
-    run -0 "$CELLRUN" resume b/ckpt/c-2_19.safetensors -q
+    run -0 "$CELLRUN" resume b/ckpt/c-2_19.safetensors -q --trust
     [ "$(value run)" = b ]
     [ "$(value epochs)" = 4 ]
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     cp a/ckpt/c-2_19.safetensors alone.safetensors
     run -2 "$CELLRUN" resume alone.safetensors
     [[ $output == *"lies in no run directory"*"-o DIR"* ]]
-    run -0 "$CELLRUN" resume alone -q -o n
+    run -0 "$CELLRUN" resume alone -q -o n --trust
     run -0 "$CELLRUN" ckpt diff a/ckpt/last n/ckpt/last
 }
 
@@ -405,7 +405,7 @@ other_contents() {
     cp -r r s
     rm s/ckpt/c-2_12.safetensors s/ckpt/c-2_13.safetensors s/ckpt/c-3_*
     ln -f s/ckpt/c-2_11.safetensors s/ckpt/last.safetensors
-    run -0 "$CELLRUN" resume s -q --steps 12
+    run -0 "$CELLRUN" resume s -q --steps 12 --trust
     cmp r/ckpt/c-3_2.safetensors s/ckpt/c-3_2.safetensors
     # and back in the third: smaller batches, whose names are larger anyway
     run -0 "$CELLRUN" resume r -q --allow-change --steps 48 \
@@ -436,7 +436,7 @@ other_contents() {
     [ "$(steps r eval)" = "19 38 57" ]
     for size in 64 4; do
         cp -r r "of$size"
-        run -0 "$CELLRUN" resume "of$size" -q --allow-change --epochs 4 \
+        run -0 "$CELLRUN" resume "of$size" -q --allow-change --epochs 4 --trust \
             --log-every 1 datapipe.batch.batch_size=$size
         n=$(wc -l <before)
         head -n "$n" "of$size/metrics.jsonl" | cmp - before
@@ -453,7 +453,7 @@ other_contents() {
     run -0 "$CELLRUN" resume of64/ckpt/c-4_5.safetensors -q --steps 22
     [ "$(steps of64 eval)" = "19 38 57 20 22" ]
     for size in 64 4; do
-        run -0 "$CELLRUN" resume "of$size/ckpt/c-2_19.safetensors" -q \
+        run -0 "$CELLRUN" resume "of$size/ckpt/c-2_19.safetensors" -q --trust \
             --allow-change --steps 40
         [ "$(steps of$size eval)" = "19 38 40" ]
         cmp <(head -n -1 "of$size/metrics.jsonl") <(head -n 10 before)

@@ -20,7 +20,7 @@ setup() {
     [ "$(value run)" = r ]
     [ "$(value ckpt)" = r/ckpt/best.safetensors ]
     [ "$(ls r | xargs)" = "ckpt command config.yaml log.txt metrics.jsonl\
- record.json resolved.yaml" ]
+ provenance.json record.json resolved.yaml" ]
     cmp c.yaml r/config.yaml
     [ "$(ls r/ckpt | xargs)" = "best.safetensors c-1_19.safetensors\
  c-2_19.safetensors c-3_19.safetensors last.safetensors" ]

@@ -278,13 +278,17 @@ static void test_paths(void)
         &conf_mem, &diag,
         &(struct cr_config_from){ .files = files,
                                   .sets = (const char *[]){ "w=g", NULL } });
-    same(cr_config_path(config, cr_node_get(config->root, "x")->text, false),
+    same(cr_config_path(config, CR_READ_FILE,
+                        cr_node_get(config->root, "x")->text),
          "sub/f", "a path is relative to its file");
-    same(cr_config_path(config, cr_node_get(config->root, "y")->text, false),
+    same(cr_config_path(config, CR_READ_FILE,
+                        cr_node_get(config->root, "y")->text),
          NULL, "and not to the current folder");
-    same(cr_config_path(config, cr_node_get(config->root, "z")->text, false),
+    same(cr_config_path(config, CR_READ_FILE,
+                        cr_node_get(config->root, "z")->text),
          "sub/../g", "a base's path is relative to the base");
-    same(cr_config_path(config, cr_node_get(config->root, "w")->text, false),
+    same(cr_config_path(config, CR_READ_FILE,
+                        cr_node_get(config->root, "w")->text),
          "g", "a path of the command line to the current folder");
     {
         const char *x = cr_node_get(config->root, "x")->text;
@@ -295,13 +299,16 @@ static void test_paths(void)
         same(z, "../g", "a base's is written from the config's folder");
         same(w, cr_strf(&conf_mem, "%s/g", folder),
              "one of the command line from the root");
-        same(cr_config_path(config, z, false), "sub/../g",
+        same(cr_config_path(config, CR_READ_FILE,
+                        z), "sub/../g",
              "and found again in its new form");
     }
     setenv("CELLRUN_DATA", ":/nonexistent:data", 1);
-    same(cr_config_path(config, "d/h", true), "data/d/h",
+    same(cr_config_path(config, CR_READ_DATA,
+                        "d/h"), "data/d/h",
          "data are looked for in CELLRUN_DATA");
-    same(cr_config_path(config, "d/h", false), NULL, "other files are not");
+    same(cr_config_path(config, CR_READ_FILE,
+                        "d/h"), NULL, "other files are not");
     unsetenv("CELLRUN_DATA");
 }
 

@@ -1,0 +1,131 @@
+#include "conf/trust.h"
+
+#include <string.h>
+
+#include "conf/config.h"
+#include "conf/origin.h"
+
+#define USER                                         \
+    {                                                \
+        [CR_FROM_FILE] = true, [CR_FROM_LINE] = true \
+    }
+
+static const struct rule {
+    bool may[CR_ORIGIN_KINDS];
+    const char *refused; /* '%s' is what the config names */
+    const char *instead; /* what the user may type; NULL: nothing */
+} trust_rules[] = {
+    [CR_OPEN_PLUGIN] = { USER, "plug-in '%s' was not opened",
+                         "plugin=PATH opens a plug-in that you name" },
+    [CR_RUN_COMMAND] = { USER, "command '%s' is not allowed",
+                         "~run.exec_on_eval removes it" },
+    [CR_READ_BASE] = { USER, "base '%s' was not read", NULL },
+    [CR_READ_ENV] = { USER, "environment variable '%s' was not read", NULL },
+    [CR_READ_DATA] = { USER, "data '%s' was not read",
+                       "KEY=PATH, eval --data and trace --feed read data that "
+                       "you name" },
+    [CR_READ_FILE] = { USER, "file '%s' was not read",
+                       "KEY=PATH reads a file that you name" },
+    [CR_WRITE_FOLDER] = { USER, "folder '%s' was not written", NULL },
+};
+
+/* A path that the user has typed beside the tree. */
+struct cr_named {
+    const char *path;
+    struct cr_named *next;
+};
+
+void cr_config_name(struct cr_config *config, const char *path)
+{
+    struct cr_named *named = CR_NEW(config->arena, struct cr_named);
+
+    *named = (struct cr_named){ path, config->named };
+    config->named = named;
+}
+
+bool cr_config_foreign(const struct cr_config *config)
+{
+    for (const struct cr_origin *o = config->origins; o; o = o->next)
+        if (o->kind == CR_FROM_CKPT)
+            return true;
+    return false;
+}
+
+/* A text that no source is known of is the least trusted one's. */
+static enum cr_origin_kind trust_kind(const struct cr_config *config,
+                                      const struct cr_source *src)
+{
+    for (const struct cr_origin *o = config->origins; o; o = o->next)
+        if (o->src == src)
+            return o->kind;
+    return cr_config_foreign(config) ? CR_FROM_CKPT : CR_FROM_FILE;
+}
+
+static const struct cr_node *trust_holder(const struct cr_node *node,
+                                          const char *text)
+{
+    const struct cr_node *found = NULL;
+
+    if (node->kind == CR_NODE_STR && node->text == text)
+        return node;
+    for (CR_EACH(m, node))
+        if (!found)
+            found = trust_holder(m, text);
+    return found;
+}
+
+/* The place of a path; that of nowhere where it is not the tree's. */
+static struct cr_pos trust_pos(const struct cr_config *config, const char *path)
+{
+    const struct cr_node *node = trust_holder(config->root, path);
+
+    return node ? node->pos : CR_NOWHERE;
+}
+
+bool cr_config_allows(const struct cr_config *config, enum cr_action action,
+                      const char *path)
+{
+    for (const struct cr_named *n = config->named; n; n = n->next)
+        if (n->path == path)
+            return trust_rules[action].may[CR_FROM_LINE];
+    /* only a path that was allowed is replaced in the tree */
+    for (const struct cr_moved *m = *config->moved; m; m = m->next)
+        if (m->was == path || m->now == path)
+            return true;
+    return trust_rules[action]
+        .may[trust_kind(config, trust_pos(config, path).src)];
+}
+
+static bool trust_refuse(const struct cr_config *config, enum cr_action action,
+                         const char *text, struct cr_pos pos)
+{
+    const struct rule *rule = &trust_rules[action];
+    const struct cr_message *m = config->diag->first;
+
+    while (m && m->code != CR_E_TRUST)
+        m = m->next;
+    cr_error(config->diag, pos.src ? pos : config->root->pos, CR_E_TRUST,
+             "%s: only the checkpoint asks for it",
+             cr_strf(config->arena, rule->refused,
+                     cr_quote(config->arena, text, strlen(text))));
+    if (rule->instead)
+        cr_note(config->diag, "%s", rule->instead);
+    if (!m) /* once is enough */
+        cr_note(config->diag,
+                "--trust lets the checkpoint do all that it asks for");
+    return false;
+}
+
+bool cr_config_may(const struct cr_config *config, enum cr_action action,
+                   const char *text, struct cr_pos pos)
+{
+    return trust_rules[action].may[trust_kind(config, pos.src)] ||
+           trust_refuse(config, action, text, pos);
+}
+
+bool cr_config_may_path(const struct cr_config *config, enum cr_action action,
+                        const char *path)
+{
+    return cr_config_allows(config, action, path) ||
+           trust_refuse(config, action, path, trust_pos(config, path));
+}
