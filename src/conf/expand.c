@@ -34,7 +34,7 @@ bool cr_expand_room(struct cr_expander *x, const struct cr_node *node,
                         "the value makes the config nested more than %d deep",
                         CR_DEPTH_MAX);
     return cr_error(x->diag, pos, CR_E_LIMIT,
-                    "variables and repeats make more than %d values",
+                    "variables, repeats and blocks make more than %d values",
                     CR_NODES_MAX);
 }
 
@@ -651,7 +651,9 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
             *p = m->next;
         }
     }
-    if (x.vars && !x.full)
+    if (x.full && builtins->config) /* the rest stands as it was written */
+        builtins->config->broken = true;
+    else if (x.vars)
         expand_check_used(&x);
     return diag->errors == before;
 }

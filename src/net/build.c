@@ -44,6 +44,12 @@ static bool row_open(struct cr_build *b, const char *type)
     int n = net->n_cells, found = cr_name_map_get(&net->cell_names, b->path);
     int i = found >= 0 ? found : n;
 
+    if (net->graph->n_calls++ == CR_CALLS_MAX)
+        return cr_fail(b, CR_E_LIMIT,
+                       "cells of the network are called more than %d times: "
+                       "a block that calls another one twice doubles its "
+                       "calls",
+                       CR_CALLS_MAX);
     if (i < n && net->seen[i].node != b->node)
         return cr_fail(b, CR_E_NETWORK, "two cells are called '%s'", b->path);
     if (i == net->room_cells) {

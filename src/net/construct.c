@@ -60,10 +60,14 @@ static void shapes_of(struct cr_maker *m, const struct cr_script *e,
 static bool trouble(struct cr_maker *m, const struct cr_script *e)
 {
     struct cr_buf shapes = { .arena = m->b->net->arena };
+    struct cr_net *net = m->b->net;
 
     if (m->noted)
         return false;
     m->noted = true;
+    if (net->noted == net->diag->errors)
+        return false; /* the innermost text has told its own */
+    net->noted = net->diag->errors;
     shapes_of(m, e, &shapes);
     if (shapes.text)
         cr_note(m->b->net->diag, "   %s", cr_buf_text(&shapes));

@@ -382,6 +382,11 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     struct cr_plan plan;
     int i;
 
+    if (net->graph->n_nodes == CR_GRAPH_NODES) {
+        cr_fail(b, CR_E_LIMIT, "the network has more than %d operations",
+                CR_GRAPH_NODES);
+        return NULL;
+    }
     node->op = op;
     node->attr = attr;
     node->pos = b->pos;

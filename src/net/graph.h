@@ -19,7 +19,9 @@
 #include "net/op.h"
 #include "net/precision.h"
 
-#define CR_CELL_DEPTH 64 /* of nested cells */
+#define CR_CELL_DEPTH 64      /* of nested cells */
+#define CR_CALLS_MAX 50000    /* of cells in a graph */
+#define CR_GRAPH_NODES 200000 /* of a graph */
 
 struct cr_opnode;
 struct cr_call;
@@ -123,6 +125,7 @@ struct cr_graph {
     struct cr_names results; /* and the network: "", or "#.0", "#.1.0" */
     struct cr_names seen, seen_grads; /* with CR_HOOKS_SEEN (hooked.c) */
     struct cr_call *calls, *last_call;
+    int n_calls;
     struct cr_val **feeds;  /* per column; NULL: not used */
     struct cr_val **params; /* per parameter; NULL: not used yet */
     int room_params;
@@ -148,6 +151,7 @@ struct cr_net {
     struct cr_net_want want;
     struct cr_graph *graph; /* the usual one; while building, that one */
     bool built;             /* the first graph is complete */
+    int noted;              /* errors that have shapes beside them */
     bool back;              /* what is built now runs on the way back */
     struct cr_param *params;
     struct cr_filler *fillers;

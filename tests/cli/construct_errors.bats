@@ -77,3 +77,35 @@ long() {
     run -2 --separate-stderr "$CELLRUN" check u.yaml
     [[ "$stderr" == *"found 'é', expected ',' or ')'"* ]]
 }
+
+# nested LEVELS CELLS CALLS: blocks that use the next one; CELLS and CALLS have
+# the name of the next one, or of one of its calls, as @
+nested() {
+    perl -e 'my ($n, $cells, $calls) = @ARGV;
+        print "cellrun: 1\nblocks:\n";
+        for my $i (1 .. $n) {
+            my $next = $i < $n ? "B" . ($i + 1) : "{Dense: [4, 4]}";
+            print "  B$i:\n    cells: {", $cells =~ s/@/$next/gr,
+                  "}\n    construct: return $calls\n";
+        }
+        print "network:\n  inputs: {x: {shape: [4], type: float32}}\n",
+              "  body: B1\n"' "$@" >nested.yaml
+}
+
+@test "blocks that double with every level have a limit" {
+    cd "$BATS_TEST_TMPDIR"
+    nested 12 'a: @' 'a(a(x))'
+    timeout 60 "$CELLRUN" check nested.yaml
+    nested 30 'a: @' 'a(a(x))'
+    run -2 --separate-stderr timeout 60 "$CELLRUN" check nested.yaml
+    [[ "$stderr" == "nested.yaml:91:17: error: cells of the network are called more than 50000 times: "*"[E0017]"* ]]
+    [[ "$stderr" == *"as network.body.a.a.a"* ]]
+    [ "$(wc -l <<<"$stderr")" -lt 9 ]
+    # the same with cells of their own
+    nested 12 'a: @, b: @' 'b(a(x))'
+    timeout 60 "$CELLRUN" check nested.yaml
+    nested 30 'a: @, b: @' 'b(a(x))'
+    run -2 --separate-stderr timeout 60 "$CELLRUN" check nested.yaml
+    [[ "$stderr" == *"error: variables, repeats and blocks make more than 100000 values [E0017]"* ]]
+    [ "$(grep -c error: <<<"$stderr")" -eq 1 ]
+}

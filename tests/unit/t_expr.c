@@ -212,11 +212,11 @@ static const struct pair trees[] = {
       "t:1:26: error: 'when': found the number 1, expected true or false "
       "[E0005]" },
     { "network: [{ReLU: , repeat: 100001}]",
-      "t:1:28: error: variables and repeats make more than 100000 values "
-      "[E0017]" },
+      "t:1:28: error: variables, repeats and blocks make more than 100000 "
+      "values [E0017]" },
     { "network: [{ReLU: , repeat: 9223372036854775807}]",
-      "t:1:28: error: variables and repeats make more than 100000 values "
-      "[E0017]" },
+      "t:1:28: error: variables, repeats and blocks make more than 100000 "
+      "values [E0017]" },
     { "vars: [$x]\na: 1",
       "t:1:7: error: 'vars' is a map of names and values, found a list "
       "[E0005]" },
