@@ -60,7 +60,9 @@ units  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/t_*.c)))
 kernels = $(filter $(BUILD)/tests/unit/t_kernels_%,$(units))
 cases  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/cases/t_*.c)))
 fuzzes := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+injector := $(BUILD)/tests/inject/inject.so
 clis   := $(sort $(wildcard tests/cli/*.bats))
+injects := $(sort $(wildcard tests/inject/*.sh))
 trees  := $(sort $(wildcard tests/tree/*.sh))
 pages  := cellrun.1 cellrun-config.5 cellrun-checkpoint.5
 man    := $(pages:%=$(BUILD)/man/%)
@@ -77,7 +79,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-threads check-tsan check-asan \
         check-double check-plainblas \
-        check-valgrind fuzz fuzzers soak soak-random soak-peer \
+        check-valgrind inject fuzz fuzzers soak soak-random soak-peer \
         soak-kernels mutate bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
@@ -137,6 +139,12 @@ $(units) $(cases) $(BUILD)/tests/soak/plans: %: %.o $(parts)
 	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
 	    -Wl,--as-needed $(LDLIBS)
 
+# Calls that fail on demand, for LD_PRELOAD.
+$(injector): tests/inject/inject.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -fPIC -shared \
+	    -o $@ $< -ldl
+
 # Without FUZZER an ordinary main replays the corpus.
 $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 	$(call Q,link $@)$(CC) $(ours) $(if $(FUZZER),-fsanitize=fuzzer) $(CFLAGS) $(LDFLAGS) \
@@ -144,15 +152,15 @@ $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 
 -include $(units:=.d) $(cases:=.d) $(fuzzes:=.d)
 
-check: all man $(BUILD)/digits $(units) $(cases) $(fuzzes)
-	@$(tested) $(units) $(cases) $(fuzzes) $(trees) $(clis)
+check: all man $(BUILD)/digits $(injector) $(units) $(cases) $(fuzzes)
+	@$(tested) $(units) $(cases) $(fuzzes) $(trees) $(clis) $(injects)
 check-unit: all $(units)
 	@$(tested) $(units)
 check-cases: all $(cases)
 	@$(tested) $(cases)
 check-fuzz: $(fuzzes)
 	@$(tested) $(fuzzes)
-check-cli: all $(BUILD)/digits
+check-cli: all $(BUILD)/digits $(injector)
 	@$(tested) $(clis)
 check-tree: all man
 	@$(tested) $(trees)
@@ -178,6 +186,11 @@ check-tsan:
 	    $(findstring clang,$(CC)),'$(CC)',clang)
 check-threads: all $(filter $(BUILD)/%,$(threads))
 	@$(tested) $(threads)
+
+# Lets every call that the system may refuse fail once; ONLY: COMMAND:KIND.
+inject: all $(injector)
+	CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
+	    tests/inject/walk.pl -j $(JOBS) $(ONLY)
 
 FUZZ_TIME ?= 600
 fuzz:
@@ -324,6 +337,7 @@ help:
 	@echo '  check-unit check-cases check-fuzz check-cli check-tree: one kind'
 	@echo '  check-asan check-tsan check-double check-plainblas check-valgrind: others'
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
+	@echo 'make inject     every call that the system may refuse fails once'
 	@echo 'make soak       kill a run N (200) times and resume it'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'
 	@echo 'make soak-peer    N (200) random networks against PyTorch; VENV=dir'

@@ -97,8 +97,10 @@ struct cr_ckpt_file {
     int64_t epoch, step;
 };
 /* Those of that prefix (NULL: of any) in the folder, newest first; none and
- * NULL when there is no such folder. */
-const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena, const char *dir,
+ * NULL when there is no such folder. *n is -1 after reporting that the folder
+ * cannot be read. */
+const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
+                                        struct cr_diag *diag, const char *dir,
                                         const char *prefix, int *n);
 
 /* After cr_ckpt_write: makes last.safetensors (and best.safetensors) the file

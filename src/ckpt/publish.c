@@ -68,26 +68,38 @@ static int publish_newest(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena, const char *dir,
+const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
+                                        struct cr_diag *diag, const char *dir,
                                         const char *prefix, int *n)
 {
     struct cr_ckpt_file *file = NULL;
     DIR *d = opendir(dir);
     struct dirent *e;
-    int room = 0;
+    bool ok = d || errno == ENOENT;
+    int cap = 0;
 
     *n = 0;
-    while (d && (e = readdir(d)) != NULL) {
+    while (ok && d) {
         struct cr_ckpt_file one;
 
+        errno = 0;
+        e = readdir(d);
+        ok = e || errno == 0;
+        if (!e)
+            break;
         if (!publish_parse(arena, dir, e->d_name, &one) ||
             (prefix && strcmp(one.prefix, prefix) != 0))
             continue;
-        if (*n == room) {
-            room = 2 * room + 16;
-            file = cr_grow(arena, file, (size_t)*n, (size_t)room, sizeof *file);
+        if (*n == cap) {
+            cap = 2 * cap + 16;
+            file = cr_grow(arena, file, (size_t)*n, (size_t)cap, sizeof *file);
         }
         file[(*n)++] = one;
+    }
+    if (!ok) {
+        cr_error(diag, cr_at_file(diag->arena, dir), CR_E_SYSTEM,
+                 "cannot read the folder: %s", strerror(errno));
+        *n = -1;
     }
     if (d)
         closedir(d);
@@ -192,7 +204,8 @@ bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
     publish_sync(dir);
     if (p->keep <= 0 || !publish_parse(&mem, dir, cr_path_base(p->path), &own))
         goto done;
-    file = cr_ckpt_list(&mem, dir, own.prefix, &n);
+    file = cr_ckpt_list(&mem, diag, dir, own.prefix, &n);
+    ok = n >= 0;
     for (int i = 0; i < n; i++)
         if (i >= p->keep && !cr_ckpt_same(file[i].path, p->path) &&
             !cr_ckpt_same(file[i].path, best) &&

@@ -105,8 +105,15 @@ const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
                                           "last.safetensors" };
     struct cr_pos at = cr_at_file(diag->arena, name);
     const char *path;
+    struct stat st;
+    bool found = stat(name, &st) == 0;
 
-    if (store_is(name, S_IFDIR)) {
+    if (!found && errno != ENOENT && errno != ENOTDIR) {
+        cr_error(diag, at, CR_E_CKPT_MISSING, "cannot open: %s",
+                 strerror(errno));
+        return NULL;
+    }
+    if (found && S_ISDIR(st.st_mode)) {
         for (size_t i = 0; i < CR_LEN(within); i++) {
             path = cr_path_join(arena, name, within[i]);
             if (store_is(path, S_IFREG))
@@ -117,7 +124,7 @@ const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
                  "nor ckpt/last.safetensors");
         return NULL;
     }
-    if (access(name, F_OK) == 0)
+    if (found)
         return cr_strdup(arena, name);
     path = cr_strf(arena, "%s.safetensors", name);
     if (store_is(path, S_IFREG))

@@ -299,8 +299,11 @@ bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
         if (!add_part(config->diag, to, p, files[i].path,
                       &rows[p->column]))
             return false;
-        to->fingerprint = cr_fingerprint_file(to->fingerprint, files[i].path);
-        to->contents = cr_fingerprint_contents(to->contents, files[i].path);
+        if (!cr_fingerprint_file(config->diag, &to->fingerprint,
+                                 files[i].path) ||
+            !cr_fingerprint_contents(config->diag, &to->contents,
+                                     files[i].path))
+            return false;
     }
     to->count = rows[0];
     for (i = 1; i < columns; i++)

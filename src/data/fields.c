@@ -460,9 +460,9 @@ static bool fields_build(struct fields *f, const struct cr_fields_opts *o,
     for (i = 0; i < f->n_files; i++)
         f->file[i] = (struct file){ path[i], -1 };
     for (i = 0; i < f->n_files; i++) {
-        if (!file_read(f, &own, pos, i, &names))
+        if (!file_read(f, &own, pos, i, &names) ||
+            !cr_fingerprint_file(config->diag, &f->crc, path[i]))
             return false;
-        f->crc = cr_fingerprint_file(f->crc, path[i]);
     }
     for (i = 0; i < f->columns; i++)
         decide(f, &f->column[i], f->rows);

@@ -25,17 +25,24 @@ uint32_t cr_fingerprint_name(uint32_t crc, const char *path, uint64_t size)
     return cr_crc32(crc, bytes, sizeof bytes);
 }
 
-uint32_t cr_fingerprint_file(uint32_t crc, const char *path)
+static bool contents_fail(struct cr_diag *diag, const char *path)
+{
+    return cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_READ,
+                    "cannot read: %s", strerror(errno));
+}
+
+bool cr_fingerprint_file(struct cr_diag *diag, uint32_t *crc, const char *path)
 {
     struct stat st;
 
-    return cr_fingerprint_name(
-        crc, path, stat(path, &st) == 0 ? (uint64_t)st.st_size : 0);
+    if (stat(path, &st) != 0)
+        return contents_fail(diag, path);
+    *crc = cr_fingerprint_name(*crc, path, (uint64_t)st.st_size);
+    return true;
 }
 
-/* Adds up to len bytes from `at` on; what cannot be read does not count, as
- * whoever reads the data reports it. */
-static uint32_t add_piece(uint32_t crc, int fd, int64_t at, size_t len)
+/* Adds up to len bytes from `at` on; false with errno. */
+static bool add_piece(uint32_t *crc, int fd, int64_t at, size_t len)
 {
     char block[BLOCK];
 
@@ -45,42 +52,46 @@ static uint32_t add_piece(uint32_t crc, int fd, int64_t at, size_t len)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            break;
-        crc = cr_crc32(crc, block, (size_t)got);
+            return got == 0; /* who reads the data reports that it is short */
+        *crc = cr_crc32(*crc, block, (size_t)got);
         at += got;
         len -= (size_t)got;
     }
-    return crc;
+    return true;
 }
 
-static uint32_t add_file(uint32_t crc, const char *path, size_t whole,
-                         int64_t pieces)
+/* False with errno. */
+static bool add_file(uint32_t *crc, const char *path, size_t whole,
+                     int64_t pieces)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
     struct stat st;
-    int64_t k;
+    bool ok = fd >= 0 && fstat(fd, &st) == 0;
+    int64_t last, k;
 
-    if (fd < 0)
-        return crc;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        int64_t last = (int64_t)st.st_size - CR_CONTENTS_PIECE;
-
+    if (ok && S_ISREG(st.st_mode)) {
+        last = (int64_t)st.st_size - CR_CONTENTS_PIECE;
         if ((uint64_t)st.st_size <= whole)
-            crc = add_piece(crc, fd, 0, (size_t)st.st_size);
+            ok = add_piece(crc, fd, 0, (size_t)st.st_size);
         else
-            for (k = 0; k < pieces; k++)
-                crc = add_piece(crc, fd,
-                                last / (pieces - 1) * k +
-                                    last % (pieces - 1) * k / (pieces - 1),
-                                CR_CONTENTS_PIECE);
+            for (k = 0; k < pieces && ok; k++)
+                ok = add_piece(crc, fd,
+                               last / (pieces - 1) * k +
+                                   last % (pieces - 1) * k / (pieces - 1),
+                               CR_CONTENTS_PIECE);
     }
-    close(fd);
-    return crc;
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return ok;
 }
 
-uint32_t cr_fingerprint_contents(uint32_t crc, const char *path)
+bool cr_fingerprint_contents(struct cr_diag *diag, uint32_t *crc,
+                             const char *path)
 {
-    return add_file(crc, path, CR_CONTENTS_WHOLE, CR_CONTENTS_PIECES);
+    return add_file(crc, path, CR_CONTENTS_WHOLE, CR_CONTENTS_PIECES) ||
+           contents_fail(diag, path);
 }
 
 uint32_t cr_fingerprint_among(uint32_t crc, const char *path, int64_t i,
@@ -89,5 +100,6 @@ uint32_t cr_fingerprint_among(uint32_t crc, const char *path, int64_t i,
     /* the first of each of FILES_MAX parts */
     if (n > FILES_MAX && i > 0 && i * FILES_MAX / n == (i - 1) * FILES_MAX / n)
         return crc;
-    return add_file(crc, path, BLOCK, (int64_t)(BLOCK / CR_CONTENTS_PIECE));
+    (void)add_file(&crc, path, BLOCK, (int64_t)(BLOCK / CR_CONTENTS_PIECE));
+    return crc;
 }

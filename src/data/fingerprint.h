@@ -12,8 +12,9 @@
 #ifndef CR_DATA_FINGERPRINT_H
 #define CR_DATA_FINGERPRINT_H
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include "base/diag.h"
 
 #define CR_CONTENTS_WHOLE ((size_t)4 << 20)
 #define CR_CONTENTS_PIECES 256
@@ -21,12 +22,16 @@
 
 /* The CRC of what went before, and of the base name and size of a file. */
 uint32_t cr_fingerprint_name(uint32_t crc, const char *path, uint64_t size);
-/* The same, with the size that the file has; 0 if it cannot be asked. */
-uint32_t cr_fingerprint_file(uint32_t crc, const char *path);
-/* The CRC of what went before, and of the contents of a file. */
-uint32_t cr_fingerprint_contents(uint32_t crc, const char *path);
+/* The same, with the size that the file has; false after reporting. */
+bool cr_fingerprint_file(struct cr_diag *diag, uint32_t *crc,
+                         const char *path);
+/* The CRC of what went before, and of the contents of a file; false after
+ * reporting. */
+bool cr_fingerprint_contents(struct cr_diag *diag, uint32_t *crc,
+                             const char *path);
 /* The same for file number i of n, where there may be very many: some files
- * that lie at equal distances among the n count, the others do not. */
+ * that lie at equal distances among the n count, the others do not. What
+ * cannot be read does not count, as whoever reads the data reports it. */
 uint32_t cr_fingerprint_among(uint32_t crc, const char *path, int64_t i,
                               int64_t n);
 

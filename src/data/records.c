@@ -135,7 +135,8 @@ bool cr_records_open(struct cr_config *config,
         to->fingerprint = cr_crc32(to->fingerprint, name, strlen(name) + 1);
         to->fingerprint = cr_crc32(to->fingerprint, &r->count[k],
                                    sizeof r->count[k]);
-        to->contents = cr_fingerprint_contents(to->contents, r->path[k]);
+        if (!cr_fingerprint_contents(config->diag, &to->contents, r->path[k]))
+            return false;
     }
     fill_columns(r, to);
     return true;

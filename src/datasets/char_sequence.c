@@ -140,8 +140,8 @@ static bool open_file(struct text *t, const char *name, struct cr_pos pos,
                         "the file is packed by gzip; unpack it");
     p->text = (const char *)cr_bytes_all(p->bytes, config->diag, p->len);
     to->fingerprint = cr_fingerprint_name(to->fingerprint, path, p->len);
-    to->contents = cr_fingerprint_contents(to->contents, path);
-    return p->text != NULL;
+    return p->text != NULL &&
+           cr_fingerprint_contents(config->diag, &to->contents, path);
 }
 
 /* Opens all files; with unit char they are read through once. */

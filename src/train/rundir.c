@@ -90,19 +90,23 @@ static bool rundir_used(const struct cr_rundir *dir)
            rundir_has_others(dir->ckpt, NULL);
 }
 
-const struct cr_node *cr_rundir_record(const struct cr_rundir *dir)
+bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to)
 {
-    struct cr_diag quiet = { .arena = dir->arena };
-    const char *path = cr_rundir_file(dir, "record.json"), *why;
+    const char *path = cr_rundir_file(dir, "record.json"), *why, *text;
     const struct cr_node *node;
     size_t len, at;
-    const char *text = cr_read_file(dir->arena, &quiet, CR_NOWHERE, path,
-                                    CR_E_SYSTEM, 1 << 20, &len);
 
-    node = text ? cr_json_read(dir->arena, text, len, &why, &at) : NULL;
-    return *cr_json_str(node, "cellrun", "") && *cr_json_str(node, "id", "")
-               ? node
-               : NULL;
+    *to = NULL;
+    if (access(path, F_OK) != 0)
+        return true;
+    text = cr_read_file(dir->arena, dir->diag, CR_NOWHERE, path, CR_E_SYSTEM,
+                        1 << 20, &len);
+    if (!text)
+        return false;
+    node = cr_json_read(dir->arena, text, len, &why, &at);
+    if (*cr_json_str(node, "cellrun", "") && *cr_json_str(node, "id", ""))
+        *to = node;
+    return true;
 }
 
 /* The config file that is read from a file of this name; NULL: none. */
@@ -153,14 +157,16 @@ static bool rundir_keeps_bases(struct cr_rundir *dir)
 bool cr_rundir_clear(struct cr_rundir *dir)
 {
     const struct cr_ckpt_file *file;
-    bool ours = cr_rundir_record(dir) != NULL;
+    const struct cr_node *record;
     int n;
 
-    if (!rundir_keeps_bases(dir) || (!ours && !rundir_is_free(dir)))
+    if (!rundir_keeps_bases(dir) || !cr_rundir_record(dir, &record))
         return false;
-    if (!ours)
-        return true;
-    file = cr_ckpt_list(dir->arena, dir->ckpt, NULL, &n);
+    if (!record)
+        return rundir_is_free(dir);
+    file = cr_ckpt_list(dir->arena, dir->diag, dir->ckpt, NULL, &n);
+    if (n < 0)
+        return false;
     for (int i = 0; i < n; i++)
         unlink(file[i].path);
     unlink(cr_path_join(dir->arena, dir->ckpt, "best.safetensors"));

@@ -44,8 +44,9 @@ void cr_rundir_close(struct cr_rundir *dir);
  * tells of, and no file that the config is read from. False after reporting
  * when that leaves a file that the new run would replace. */
 bool cr_rundir_clear(struct cr_rundir *dir);
-/* record.json, NULL if there is none of a run. */
-const struct cr_node *cr_rundir_record(const struct cr_rundir *dir);
+/* record.json, NULL if there is none of a run. False after reporting that it
+ * cannot be read. */
+bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to);
 
 /* Writes a file of the directory atomically. False after reporting. */
 bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text);

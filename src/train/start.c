@@ -6,6 +6,7 @@
 #include "train/signals.h"
 #include "train/train.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,8 @@ struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
                                  const char *ckpt_dir, bool *none)
 {
     int n;
-    const struct cr_ckpt_file *file = cr_ckpt_list(arena, ckpt_dir, NULL, &n);
+    const struct cr_ckpt_file *file =
+        cr_ckpt_list(arena, diag, ckpt_dir, NULL, &n);
 
     *none = n == 0;
     for (int i = 0; i < n; i++) {
@@ -259,12 +261,12 @@ static bool start_over(const struct cr_train *t, const struct cr_node *record)
 
 /* Checkpoints of a future that will not be: those past the one we go on
  * from. best.safetensors may have been one of them. */
-void cr_train_forget(struct cr_train *t)
+bool cr_train_forget(struct cr_train *t)
 {
     const char *best = cr_path_join(t->arena, t->dir.ckpt, "best.safetensors");
     int n, gone = 0;
     const struct cr_ckpt_file *file =
-        cr_ckpt_list(t->arena, t->dir.ckpt, NULL, &n);
+        cr_ckpt_list(t->arena, t->diag, t->dir.ckpt, NULL, &n);
     const char *kept = cr_train_ckpt_name(t, t->state.best_step);
     int64_t epoch = cr_state_epoch_of(&t->state, t->state.step) + 1;
     int64_t step = cr_train_ckpt_batch(t, t->state.step);
@@ -276,16 +278,22 @@ void cr_train_forget(struct cr_train *t)
             epoch = file[i].epoch;
             step = file[i].step;
         }
-    for (int i = 0; i < n; i++)
-        if (file[i].epoch > epoch ||
-            (file[i].epoch == epoch && file[i].step > step))
-            gone += unlink(file[i].path) == 0;
+    for (int i = 0; i < n; i++) {
+        if (file[i].epoch < epoch ||
+            (file[i].epoch == epoch && file[i].step <= step))
+            continue;
+        if (unlink(file[i].path) != 0)
+            return cr_error(t->diag, cr_at_file(t->arena, file[i].path),
+                            CR_E_SYSTEM, "cannot remove: %s", strerror(errno));
+        gone++;
+    }
     if (gone && stat(best, &st) == 0 && st.st_nlink == 1) {
         unlink(best);
         for (int i = 0; i < n && t->state.best_metric; i++)
             if (strcmp(file[i].path, kept) == 0)
                 (void)!link(file[i].path, best);
     }
+    return n >= 0;
 }
 
 /* A run that was stopped cannot come to an end that it has passed. */
@@ -302,11 +310,13 @@ static bool start_too_short(struct cr_train *t)
 /* Finds, checks and reads the checkpoint; false after reporting. */
 static bool start_resume(struct cr_train *t)
 {
-    const struct cr_node *record = cr_rundir_record(&t->dir);
+    const struct cr_node *record;
     const char *kernels;
     struct cr_store *store;
     bool none = false, ok;
 
+    if (!cr_rundir_record(&t->dir, &record))
+        return false;
     if (record && !start_same_run(t, record))
         return false;
     kernels = cr_json_str(record, "kernels", cr_blas_name());
@@ -593,8 +603,8 @@ bool cr_train_start(struct cr_train *t)
     start_state(t);
     if (!t->flags.dry_run) {
         cr_signals_defer();
-        if (t->resumed)
-            cr_train_forget(t);
+        if (t->resumed && !cr_train_forget(t))
+            return false;
         if (t->resumed && !start_publish(t))
             return false;
         if (!start_files(t))

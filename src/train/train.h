@@ -181,8 +181,8 @@ bool cr_train_start(struct cr_train *t);
 /* Parameters, slots and state of a checkpoint; the rates follow. False after
  * reporting. */
 bool cr_train_restore(struct cr_train *t, struct cr_store *store);
-/* Removes checkpoints past the present step. */
-void cr_train_forget(struct cr_train *t);
+/* Removes checkpoints past the present step. False after reporting. */
+bool cr_train_forget(struct cr_train *t);
 /* metrics.jsonl with the records that the present state has, to be added to.
  * False after reporting. */
 bool cr_train_reopen(struct cr_train *t);

@@ -125,7 +125,9 @@ static void ckpt_ls_folder(struct cr_cli *cli, const char *dir)
 
     if (stat(inner, &st) == 0 && S_ISDIR(st.st_mode))
         dir = inner;
-    file = cr_ckpt_list(cli->arena, dir, NULL, &n);
+    file = cr_ckpt_list(cli->arena, cli->diag, dir, NULL, &n);
+    if (n < 0)
+        return;
     if (n == 0) {
         cr_error(cli->diag, cr_at_file(cli->arena, dir), CR_E_CKPT_MISSING,
                  "no checkpoints in this folder");

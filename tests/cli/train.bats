@@ -292,7 +292,9 @@ last.safetensors" ]
     run -2 "$CELLRUN" train c.yaml -o r --force
     [[ $output == *"works in this run directory [E0502]"* ]]
     kill -TERM $p
-    wait $p || true
+    rc=0
+    wait $p || rc=$?
+    [ $rc = 143 ]
     [ ! -e r/lock ]
 }
 

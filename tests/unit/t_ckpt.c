@@ -624,12 +624,12 @@ static void folders(void)
                cr_ckpt_same(path, in("run/ckpt/last.safetensors")),
            "best that cannot be published does not keep last old");
     }
-    file = cr_ckpt_list(&arena, base, "net-a_1", &n);
+    file = cr_ckpt_list(&arena, &diag, base, "net-a_1", &n);
     ok(n == 5 && file[0].epoch == 12 && file[1].epoch == 11 &&
            file[2].epoch == 5 && file[3].epoch == 3 && file[4].epoch == 1,
        "two newest, the best, the one resumed from and the one to go back to "
        "are left");
-    file = cr_ckpt_list(&arena, base, "other", &n);
+    file = cr_ckpt_list(&arena, &diag, base, "other", &n);
     ok(n == 0, "none of another prefix");
     ok(there("run/ckpt/best.safetensors") && there("run/ckpt/last.safetensors"),
        "best and last");
@@ -638,7 +638,7 @@ static void folders(void)
     unlink(in("run/ckpt/best.safetensors"));
     same(cr_ckpt_resolve(&arena, &diag, in("run")),
          in("run/ckpt/last.safetensors"), "or its last");
-    ok(cr_ckpt_list(&arena, in("nowhere"), NULL, &n) == NULL && n == 0,
+    ok(cr_ckpt_list(&arena, &diag, in("nowhere"), NULL, &n) == NULL && n == 0,
        "no folder, no checkpoints");
 }
 
