@@ -128,6 +128,9 @@
  *   early_stop               evaluations without gain so far
  *   events                   the last step with a record in metrics.jsonl
  *
+ * In config_dir and in names of classes, columns and tokens a byte that is
+ * not UTF-8 is U+FFFD and two hexadecimal digits, U+FFFD itself U+FFFD and 00.
+ *
  * VOCABULARIES
  *
  * cellrun.vocab is a JSON object with a member for each column of text, in

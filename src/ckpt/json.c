@@ -134,6 +134,67 @@ struct cr_node *cr_json_read(struct cr_arena *arena, const char *text,
     return node;
 }
 
+/* ---- Bytes */
+
+#define JSON_MARK "\xef\xbf\xbd" /* U+FFFD */
+#define JSON_MARK_CODE 0xfffd
+
+void cr_json_put_bytes(struct cr_buf *to, const char *text)
+{
+    struct cr_buf marked = { .arena = to->arena };
+    size_t left = strlen(text);
+
+    while (left > 0) {
+        uint32_t code = 0;
+        int len = cr_utf8(text, left, &code);
+
+        if (len == 0 || code == JSON_MARK_CODE) {
+            cr_buf_f(&marked, JSON_MARK "%02x",
+                     len == 0 ? (unsigned)(unsigned char)*text : 0);
+            len = len == 0 ? 1 : len;
+        } else {
+            cr_buf_add(&marked, text, (size_t)len);
+        }
+        text += len;
+        left -= (size_t)len;
+    }
+    cr_buf_json(to, cr_buf_text(&marked));
+}
+
+static int json_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+const char *cr_json_bytes(struct cr_arena *arena, const char *text)
+{
+    const size_t mark = strlen(JSON_MARK);
+    struct cr_buf to = { .arena = arena };
+
+    while (*text) {
+        int high = -1, low = -1;
+
+        if (cr_starts(text, JSON_MARK)) {
+            high = json_digit(text[mark]);
+            low = high < 0 ? -1 : json_digit(text[mark + 1]);
+        }
+        if (low < 0) {
+            cr_buf_char(&to, *text++);
+            continue;
+        }
+        if (high == 0 && low == 0)
+            cr_buf_str(&to, JSON_MARK);
+        else
+            cr_buf_char(&to, (char)(16 * high + low));
+        text += mark + 2;
+    }
+    return cr_buf_text(&to);
+}
+
+/* ---- Members */
+
 double cr_json_real(const struct cr_node *node, const char *key, double none)
 {
     const struct cr_node *m = cr_node_get(node, key);

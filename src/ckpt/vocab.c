@@ -7,17 +7,17 @@
 
 static void vocab_write(struct cr_buf *b, const struct cr_vocab *v)
 {
-    cr_buf_json(b, v->column);
+    cr_json_put_bytes(b, v->column);
     if (!v->token) {
         cr_buf_str(b, ":{\"bytes\":256}");
         return;
     }
     cr_buf_str(b, ":{\"joint\":");
-    cr_buf_json(b, v->joint);
+    cr_json_put_bytes(b, v->joint);
     cr_buf_str(b, ",\"tokens\":[");
     for (int64_t i = 0; i < v->n; i++) {
         cr_buf_str(b, i ? "," : "");
-        cr_buf_json(b, v->token[i]);
+        cr_json_put_bytes(b, v->token[i]);
     }
     cr_buf_str(b, "]}");
 }
@@ -60,17 +60,18 @@ static struct cr_vocab *vocab_read(struct cr_arena *arena,
     int64_t n = 0;
 
     if (cr_json_int(node, "bytes", 0) == 256)
-        return cr_vocab_make(arena, node->key, 256, NULL, "");
+        return cr_vocab_make(arena, cr_json_bytes(arena, node->key), 256, NULL,
+                             "");
     if (!list || list->kind != CR_NODE_LIST || !list->child)
         return NULL;
     token = CR_NEWS(arena, const char *, cr_node_count(list));
     for (CR_EACH(m, list))
         if (m->kind == CR_NODE_STR)
-            token[n++] = m->text;
+            token[n++] = cr_json_bytes(arena, m->text);
     if (n != cr_node_count(list))
         return NULL;
-    return cr_vocab_make(arena, node->key, n, token,
-                         cr_json_str(node, "joint", ""));
+    return cr_vocab_make(arena, cr_json_bytes(arena, node->key), n, token,
+                         cr_json_bytes(arena, cr_json_str(node, "joint", "")));
 }
 
 bool cr_vocabs_read(struct cr_config *config, const struct cr_store *store)

@@ -37,6 +37,20 @@ void cr_flag_set(struct cr_cli *cli, const char *flag, const char *key,
     cli->set_args = args;
 }
 
+static bool flag_is_utf8(const char *text)
+{
+    size_t left = strlen(text);
+    uint32_t code;
+    int len;
+
+    for (; left > 0; text += len, left -= (size_t)len) {
+        len = cr_utf8(text, left, &code);
+        if (len == 0)
+            return false;
+    }
+    return true;
+}
+
 void cr_flag_text(struct cr_cli *cli, const char *flag, const char *key,
                   const char *value)
 {
@@ -44,6 +58,12 @@ void cr_flag_text(struct cr_cli *cli, const char *flag, const char *key,
 
     if (!value)
         return;
+    if (!flag_is_utf8(value)) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_ENCODING,
+                 "%s: found '%s', expected UTF-8", flag,
+                 cr_quote(cli->arena, value, strlen(value)));
+        return;
+    }
     cr_buf_json(&quoted, value);
     cr_flag_set(cli, flag, key, cr_buf_text(&quoted));
 }

@@ -50,8 +50,7 @@ static double power(double base, int64_t updates)
 const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
                                          struct cr_diag *diag,
                                          const struct cr_node *node,
-                                         int64_t updates, double factor,
-                                         int *n)
+                                         int64_t updates, double factor, int *n)
 {
     struct numbers all = { .arena = arena };
     const struct cr_node *args;
@@ -79,8 +78,8 @@ const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
                      opts->learning_rate.number * factor);
     }
     for (const struct cr_optim_number *k = optim->numbers; k && k->name; k++) {
-        double option = *(const double *)(const void *)((const char *)opts +
-                                                        k->at);
+        double option =
+            *(const double *)(const void *)((const char *)opts + k->at);
 
         /* LazyAdam is Adam here, but its powers have an axis */
         add_real(&all, k->name,

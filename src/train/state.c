@@ -84,7 +84,7 @@ static void state_data(struct cr_buf *b, const struct cr_state *s)
              s->classes);
     for (int i = 0; i < s->n_columns; i++) {
         cr_buf_str(b, i ? ",{\"name\":" : "{\"name\":");
-        cr_buf_json(b, s->columns[i].name);
+        cr_json_put_bytes(b, s->columns[i].name);
         cr_buf_char(b, ',');
         state_spec(b, &s->columns[i].spec);
         cr_buf_char(b, '}');
@@ -94,7 +94,7 @@ static void state_data(struct cr_buf *b, const struct cr_state *s)
         cr_buf_str(b, ",\"class_names\":[");
         for (int64_t i = 0; i < s->classes; i++) {
             cr_buf_str(b, i ? "," : "");
-            cr_buf_json(b, s->class_names[i]);
+            cr_json_put_bytes(b, s->class_names[i]);
         }
         cr_buf_char(b, ']');
     }
@@ -185,7 +185,7 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
              ",\"samples\":%" PRId64 ",\"config_dir\":",
              cr_state_epoch(s), s->step, cr_state_in_epoch(s), s->per_epoch,
              s->samples);
-    cr_buf_json(&b, s->config_dir);
+    cr_json_put_bytes(&b, s->config_dir);
     cr_buf_f(&b,
              ",\"seed\":\"%" PRIu64 "\",\"rng\":{\"algorithm\":"
              "\"philox4x32-10\",\"streams\":[\"init\",\"shuffle\","
@@ -242,7 +242,9 @@ static void state_columns(struct cr_arena *arena, const struct cr_node *data,
 
         if (to->n_columns == CR_STATE_COLUMNS)
             break;
-        *c = (struct cr_column){ .name = cr_json_str(m, "name", "") };
+        *c = (struct cr_column){
+            .name = cr_json_bytes(arena, cr_json_str(m, "name", ""))
+        };
         if (!cr_type_find(cr_json_str(m, "type", ""), &c->spec.type))
             continue;
         for (CR_EACH(d, cr_node_get(m, "shape")))
@@ -259,7 +261,7 @@ static void state_columns(struct cr_arena *arena, const struct cr_node *data,
 
         for (CR_EACH(m, list))
             if (n < to->classes && m->kind == CR_NODE_STR)
-                names[n++] = m->text;
+                names[n++] = cr_json_bytes(arena, m->text);
         if (n == to->classes)
             to->class_names = names;
     }
@@ -316,7 +318,8 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
         return cr_error(diag, pos, CR_E_CKPT_FORMAT,
                         "cellrun.state lacks step or steps_per_epoch");
     to->seed = strtoull(cr_json_str(root, "seed", "0"), NULL, 10);
-    to->config_dir = cr_json_str(root, "config_dir", ".");
+    to->config_dir =
+        cr_json_bytes(arena, cr_json_str(root, "config_dir", "."));
     to->optimizer = cr_json_str(cr_node_get(root, "optimizer"), "type", "");
     to->cursor = cr_json_int(data, "cursor", 0);
     to->fingerprint =

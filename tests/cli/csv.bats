@@ -381,3 +381,24 @@ END
         [[ "$stderr" == *'dataset.train has no samples [E0205]'* ]]
     done
 }
+
+@test "classes of a table that are not UTF-8: eval and resume" {
+    printf 'a,b,label\n1,2,caf\xe9\n3,4,x\n5,6,caf\xe8\n' >t.csv
+    cat >c.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: label}}}
+  eval: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: label}}}
+datapipe: {batch: {batch_size: 3}}
+network: {fc: {Dense: [2, 3]}}
+loss: CrossEntropyLoss
+optimizer: {Momentum: {learning_rate: 0.01, momentum: 0.9}}
+train: {epochs: 1}
+END
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    run -0 "$CELLRUN" eval --ckpt r
+    run -0 "$CELLRUN" resume r -q --epochs 2
+    "$CELLRUN" predict --ckpt r t.csv --topk 3 >rows
+    grep -qF 'caf\xe9' rows
+    grep -qF 'caf\xe8' rows
+}

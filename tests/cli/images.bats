@@ -241,3 +241,35 @@ plain() {
     run -0 "$CELLRUN" help max_batches
     [[ $output == *"sorted by class"* ]]
 }
+
+@test "folders of classes and of the config that are not UTF-8: eval, resume, predict" {
+    folder set 3 6 6
+    mv set/bee $'set/b\xe9e'
+    mv set/cat $'set/b\xe8e'
+    # a character that JSON writes for such bytes otherwise
+    mkdir $'d\xe9 \xef\xbf\xbd'
+    mv set $'d\xe9 \xef\xbf\xbd'
+    cat >$'d\xe9 \xef\xbf\xbd/c.yaml' <<'END'
+cellrun: 1
+dataset:
+  train: {ImageFolderDataset: {dataset_dir: set}}
+  eval: {ImageFolderDataset: {dataset_dir: set}}
+datapipe: {batch: {batch_size: 3}}
+network: {flat: Flatten, fc: {Dense: [108, 3]}}
+loss: CrossEntropyLoss
+optimizer: {Momentum: {learning_rate: 0.01, momentum: 0.9}}
+train: {epochs: 2}
+END
+    "$CELLRUN" train $'d\xe9 \xef\xbf\xbd/c.yaml' -o whole -q --epochs 3
+    run -0 "$CELLRUN" train $'d\xe9 \xef\xbf\xbd/c.yaml' -o $'r\xe9' -q
+    run -0 "$CELLRUN" eval --ckpt $'r\xe9'
+    [[ $output == *"accuracy: "* ]]
+    run -0 "$CELLRUN" resume $'r\xe9' -q --epochs 3
+    cmp whole/ckpt/last.safetensors $'r\xe9/ckpt/last.safetensors'
+    "$CELLRUN" predict --ckpt whole $'d\xe9 \xef\xbf\xbd/set'/*/1.png --topk 3 >rows
+    grep -qF 'b\xe9e' rows
+    grep -qF 'b\xe8e' rows
+    # what does not work is refused before anything is done
+    run -2 "$CELLRUN" train $'d\xe9 \xef\xbf\xbd/c.yaml' --name $'n\xe9' -q
+    [[ $output == *"--name: found 'n\\xe9', expected UTF-8 [E0002]"* ]]
+}
