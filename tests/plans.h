@@ -34,7 +34,9 @@ struct plans {
     int n_columns;
     int64_t batch;
     void *data[PLANS_BATCHES][PLANS_COLUMNS];
-    bool loss;
+    bool loss, metrics;
+    int micro;  /* batches of an update; more than one: gradients
+                   are apart in all plans; 0 is 1 */
     bool eager; /* plans of --eager too, whose kernels may be
                    others */
     double tolerance;
@@ -174,6 +176,16 @@ static inline bool plans_is_grad(const char *name)
     return cr_starts(name, "grad.") && !cr_starts(name, "grad.output.");
 }
 
+/* What metric i gives, which is a block. */
+static inline struct cr_tensor plans_judged(struct plans *p, struct cr_exec *e,
+                                            int i)
+{
+    struct cr_tensor t = { .name = cr_strf(p->arena, "metric %d", i) };
+
+    t.data = (void *)(uintptr_t)cr_exec_judged(e, i, &t.spec);
+    return t;
+}
+
 /* All that a plan gives, against the plan that keeps all. */
 static inline bool plans_all_same(struct plans *p, const char *where,
                                   struct cr_exec *e,
@@ -208,6 +220,13 @@ static inline bool plans_all_same(struct plans *p, const char *where,
                 good;
         }
     }
+    for (i = 0; i < cr_exec_judges(e); i++) {
+        struct cr_tensor t = plans_judged(p, e, i);
+
+        good = plans_same(p, where, &t,
+                          plans_find(want->tensor, want->n, t.name), 0) &&
+               good;
+    }
     return good;
 }
 
@@ -230,13 +249,20 @@ static inline struct plans_gave plans_gave(struct plans *p, struct cr_exec *e)
 {
     struct plans_gave gave = { 0 };
     const struct cr_tensor *kept = cr_exec_kept(e, &gave.n);
+    int judges = cr_exec_judges(e);
 
-    gave.tensor = CR_NEWS(p->arena, struct cr_tensor, gave.n + 1);
+    gave.tensor = CR_NEWS(p->arena, struct cr_tensor, gave.n + judges + 1);
+    for (int i = 0; i < judges; i++) {
+        struct cr_tensor t = plans_judged(p, e, i);
+
+        gave.tensor[gave.n + i] = plans_copy(p->arena, &t);
+    }
     for (int i = 0; i < gave.n; i++) {
         gave.tensor[i] = plans_copy(p->arena, &kept[i]);
         if (plans_is_grad(kept[i].name))
             gave.gradient = fmax(gave.gradient, plans_largest(&kept[i]));
     }
+    gave.n += judges;
     return gave;
 }
 
@@ -257,10 +283,16 @@ static inline bool plans_step(struct plans *p, struct cr_exec *e,
                               int64_t t)
 {
     double lr = p->optim ? cr_optim_lr(p->optim, p->net, t - 1) : 0;
+    int micro = p->micro > 1 ? p->micro : 1;
 
-    plans_forward(p, e, batch, t);
-    if (!cr_exec_backward(e, 1, lr))
-        return false;
+    for (int k = 0; k < micro; k++) {
+        plans_forward(p, e, (batch + k) % PLANS_BATCHES,
+                      (t - 1) * micro + k + 1);
+        if (!cr_exec_backward(e, 1, lr))
+            return false;
+        if (want->norm && want->update)
+            cr_exec_gather(e);
+    }
     if (want->norm && want->update)
         cr_exec_update(e, 1, lr);
     return true;
@@ -293,12 +325,15 @@ static inline void plans_train(struct plans *p)
                                  .batch = p->batch };
     struct cr_exec_want want[PLANS_TRAIN];
     struct cr_exec *kept, *run[PLANS_TRAIN] = { NULL };
-    bool ok = plans_make(p, &kept, &keep);
+    bool ok;
     int i, t, ways = p->eager ? PLANS_TRAIN : PLANS_TRAIN - 1;
 
+    keep.norm = p->micro > 1;
+    ok = plans_make(p, &kept, &keep);
     for (i = 0; i < ways && ok; i++) {
         want[i] = cr_plans_train(i == 1, i == 2);
         want[i].update = p->optim != NULL;
+        want[i].norm = want[i].norm || p->micro > 1;
         want[i].batch = p->batch;
         ok = plans_make(p, &run[i], &want[i]);
     }
@@ -332,13 +367,13 @@ static inline void plans_train(struct plans *p)
 /* Batches of an evaluation and of predictions, one after the other. */
 static inline void plans_rest(struct plans *p)
 {
-    struct cr_exec_want keep = { .loss = p->loss,
-                                 .keep = true,
-                                 .batch = p->batch };
-    struct cr_exec_want want[] = { cr_plans_eval(p->config, false, false),
+    struct cr_exec_want keep = {
+        .metrics = p->metrics, .loss = p->loss, .keep = true, .batch = p->batch
+    };
+    struct cr_exec_want want[] = { cr_plans_eval(p->config, p->metrics, false),
                                    cr_plans_predict(p->batch, true),
                                    cr_plans_predict(p->batch, false),
-                                   cr_plans_eval(p->config, false, true) };
+                                   cr_plans_eval(p->config, p->metrics, true) };
     static const char *const name[] = { "evaluation", "prediction",
                                         "text drawn while training",
                                         "evaluation --eager" };

@@ -100,7 +100,9 @@ static bool random_open(struct random_net *r)
                                 .n_columns = 2,
                                 .batch = r->batch,
                                 .seed = (uint64_t)r->number,
-                                .loss = true };
+                                .loss = true,
+                                .metrics = true };
+    struct cr_train_section train;
     struct cr_span run = { .per_epoch = 10, .total = 100 };
     struct plans *p = &r->plans;
 
@@ -112,14 +114,17 @@ static bool random_open(struct random_net *r)
                        : 0;
     p->net = cr_net_build(config, &want);
     if (!p->net || !cr_optim_rule(config, p->net, false, &r->optim) ||
-        !cr_optim_bind(&r->diag, &r->optim, &run))
+        !cr_optim_bind(&r->diag, &r->optim, &run) ||
+        !cr_section_read(config, "train", &train))
         return false;
+    p->micro = (int)train.grad_accumulation;
+    cr_net_gather(p->net, p->micro);
     p->arena = &r->arena;
     p->config = config;
     p->optim = &r->optim;
     p->n_columns = 2;
     p->batch = r->batch;
-    p->loss = true;
+    p->loss = p->metrics = true;
     for (int t = 0; t < PLANS_BATCHES; t++) {
         p->data[t][0] = random_data(r, &r->x, (uint64_t)t);
         p->data[t][1] = random_data(r, &r->label, (uint64_t)t + 100);

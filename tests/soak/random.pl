@@ -525,6 +525,16 @@ sub recipe {
     return $text;
 }
 
+# A metric that is a block, of the results and perhaps of the label.
+sub maybe_metric {
+    my ($two) = @_;
+    return '' if chance(.8);
+    return '{name: own, inputs: [y, ' . ($two ? 'z, ' : '')
+        . 'label], construct: "' . one('return mean(square(y), -1)',
+            'return max(y) - min(y)', 'return sum(softmax(y) * y, -1)')
+        . '"}, ';
+}
+
 # A config in $text; its batch and what its data are.
 sub config {
     (@cells, @lines, @named, @points) = ();
@@ -543,7 +553,8 @@ sub config {
         . one(qw(true false)) . ", eval: false}}\n  workers: " . one(0, 0, 1, 3)
         . "\n  shuffle: " . one('false', 'true', '{buffer_size: 7}') . "\n"
         . $net . $loss . optimizer($steps) . 'metrics: ['
-        . ($target eq 'class' ? 'accuracy, ' : '') . "loss]\n"
+        . ($target eq 'class' ? 'accuracy, ' : '')
+        . maybe_metric($two) . "loss]\n"
         . recipe($steps, $accumulation);
     return ($batch, $tokens, $shape, $target, $classes);
 }
