@@ -150,7 +150,7 @@ $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 	$(call Q,link $@)$(CC) $(ours) $(if $(FUZZER),-fsanitize=fuzzer) $(CFLAGS) $(LDFLAGS) \
 	    -o $@ $(filter %.o,$^) -Wl,--as-needed $(LDLIBS)
 
--include $(units:=.d) $(cases:=.d) $(fuzzes:=.d)
+-include $(units:=.d) $(cases:=.d) $(fuzzes:=.d) $(BUILD)/tests/soak/plans.d
 
 check: all man $(BUILD)/digits $(injector) $(units) $(cases) $(fuzzes)
 	@$(tested) $(units) $(cases) $(fuzzes) $(trees) $(clis) $(injects)

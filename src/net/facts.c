@@ -162,6 +162,10 @@ const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
                                s->kind == CR_FORWARD ? "x" : "dx", k);
         if (s->kind == CR_FORWARD && (s->run.rounds & CR_Y(0)))
             text = cr_strf(arena, "%s +half(y)", text);
+        for (k = 0; k < s->n_in; k++)
+            if (s->kind == CR_FORWARD && s->x[k] >= 0 &&
+                (s->op->adds & CR_X(k)))
+                text = cr_strf(arena, "%s +add", text);
         if (s->act != CR_ACT_NONE)
             text = cr_strf(arena, "%s +activation", text);
         for (k = 0; k < s->n_in; k++) {

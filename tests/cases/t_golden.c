@@ -371,7 +371,7 @@ int main(int argc, char **argv)
            "(%s)\n",
            all.cases, all.largest, all.at);
     printf("# %lld tensors as plans that keep all have them, %lld of the same "
-           "bytes; largest part of the tolerance: %.3g (%s)\n",
+           "bytes; largest part of the tolerance of the rest: %.3g (%s)\n",
            (long long)all.compared, (long long)all.equal, all.part,
            all.part_at);
     ok(argc > 1 || all.cases >= 621, "all cases were run: %d", all.cases);
