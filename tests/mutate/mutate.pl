@@ -9,11 +9,12 @@
 #   N=50  SEED=1             how many of the possible changes; which ones
 #   BUDGET=120               seconds of computing by tests for one change
 #   ONLY='ckpt.bats t_ckpt'  tests to run (all)
+#   WORK=build/mutate        another folder, for another call at the same time
 #
 # The tests come first that are likely to notice: those that have noticed a
 # change in that file or folder before, that call its functions, bear its name
 # or include its folder's headers, and among them the quickest. What was seen is kept in
-# build/mutate/seen; delete the folder after the sources have changed. A change
+# the file seen of WORK; delete the folder after the sources have changed. A change
 # that leaves the compiler's output as it is, or that does not compile, is
 # replaced by another.
 use strict;
@@ -31,7 +32,7 @@ my $budget = $ENV{BUDGET} // 120;
 my $cc = $ENV{CC} // 'cc';
 my $ours = $ENV{OURS} // die "OURS is not set: call make mutate\n";
 my $libs = $ENV{LDLIBS} // '';
-my $work = abs_path('.') . '/build/mutate';
+my $work = abs_path('.') . '/' . ($ENV{WORK} // 'build/mutate');
 my ($tree, $obj) = ("$work/tree", "$work/tree/build/plain");
 $| = 1;
 
@@ -68,22 +69,25 @@ sub passes {
     my $seconds = $seen{$test}{seconds} // 30;
     my $limits = 'ulimit -f 2000000 -t ' . int(30 + 5 * $seconds);
     my $before = computed();
-    my $pid = fork // die $!;
+    my $pid = open(my $said, '-|') // die $!;
+    my $good = 1;
 
     if ($pid == 0) {
         setpgrp;
         open STDIN, '<', '/dev/null';
-        open STDOUT, '>', "$work/said";
-        open STDERR, '>&', \*STDOUT;
+        open STDERR, '>', '/dev/null';
         @ENV{qw(CELLRUN BUILD CC OURS)} = ("$obj/cellrun", $obj, $cc, $ours);
         exec 'bash', '-c', "$limits; exec timeout -k 5 " .
             int(120 + 20 * $seconds) . " $command";
     }
-    waitpid $pid, 0;
-    my $status = $?;
+    while ($good && defined(my $line = <$said>)) {
+        $good = 0 if $line =~ /^not ok/;
+    }
+    kill 'KILL', -$pid if !$good;
+    $good = 0 if !close $said;
     kill 'KILL', -$pid; # what it left behind
-    $seen{$test}{seconds} = computed() - $before if $status == 0;
-    return $status == 0;
+    $seen{$test}{seconds} = computed() - $before if $good;
+    return $good;
 }
 
 sub tests {
