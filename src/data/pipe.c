@@ -124,6 +124,26 @@ static bool read_labels(struct cr_pipe *p, const char *column,
     return true;
 }
 
+/* The evaluation data are a data set of their own, or set aside. */
+static bool one_eval(struct cr_pipe *p, const struct cr_data_section *data)
+{
+    const struct cr_node *dataset = cr_section(p->config, "dataset");
+    const struct cr_node *split = cr_node_get(dataset, "split");
+    const struct cr_node *from = cr_node_get(split, "eval_from_train");
+
+    if (!split || !data->eval.about)
+        return true;
+    if (!from)
+        from = split;
+    cr_error(p->config->diag, from->key_pos, CR_E_CONFLICT,
+             "'dataset.split%s' beside 'dataset.eval': found both, expected "
+             "one of them",
+             from == split ? "" : ".eval_from_train");
+    cr_note(p->config->diag, "dataset.eval stands at %s",
+            cr_pos_text(p->arena, cr_node_get(dataset, "eval")->key_pos));
+    return false;
+}
+
 /* `split`: this pipe gets the part set aside, or what is left. */
 static bool make_split(struct cr_pipe *p, const struct cr_split *s,
                        bool aside)
@@ -497,6 +517,8 @@ static bool pipe_open(struct cr_pipe *p)
     if (!choose_source(p, &data, &aside) ||
         (!p->want.stored && !cr_pipe_section_read(c, &section)))
         return false;
+    if (!p->want.dataset && !p->want.path && !one_eval(p, &data))
+        return false;
     p->pos = p->source.node ? p->source.node->pos : c->root->pos;
     p->set.type = (const struct cr_dataset_type *)p->source.about;
     p->open = true;
@@ -506,7 +528,7 @@ static bool pipe_open(struct cr_pipe *p)
                                            : section.batch.batch_size;
     p->order.n = p->set.count;
     make_reader(p, &section);
-    split = !p->want.dataset && !p->want.path && !data.eval.about &&
+    split = !p->want.dataset && !p->want.path &&
             cr_node_get(cr_section(c, "dataset"), "split") &&
             strcmp(p->want.split, "test") != 0;
     if (split && !make_split(p, &data.split, aside))

@@ -39,6 +39,9 @@ const struct cr_metric cr_metric_loss = {
         .name = "loss",
         .also = CR_ALSO("Loss"),
         .summary = "Mean of the losses of all batches.",
+        .detail = "Each batch counts the same, as in MindSpore: with a short "
+                  "last batch it is not the mean over samples, as mse and mae "
+                  "are; sample_loss is.",
         .example = "metrics: [loss]\n",
     },
     .size = loss_size,

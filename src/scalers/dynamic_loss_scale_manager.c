@@ -8,7 +8,7 @@ struct dynamic {
 };
 
 static const struct cr_opt dynamic_opts[] = {
-    CR_REAL_OR(struct dynamic, init_loss_scale, 0x1p24, 1, 1e30,
+    CR_REAL_OR(struct dynamic, init_loss_scale, 0x1p24, 1, CR_SCALE_MAX,
                "The scale of the first update."),
     CR_INT_OR(struct dynamic, scale_factor, 2, 2, 1 << 20,
               "What it is multiplied or divided by."),

@@ -8,7 +8,7 @@ struct dynamic {
 };
 
 static const struct cr_opt dynamic_opts[] = {
-    CR_REAL(struct dynamic, scale_value, 1, 1e30,
+    CR_REAL(struct dynamic, scale_value, 1, CR_SCALE_MAX,
             "The scale of the first update."),
     CR_INT(struct dynamic, scale_factor, 1, 1 << 20,
            "What it is multiplied or divided by."),

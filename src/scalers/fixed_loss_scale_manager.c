@@ -7,7 +7,7 @@ struct fixed {
 };
 
 static const struct cr_opt fixed_opts[] = {
-    CR_REAL_POS_OR(struct fixed, loss_scale, 128, 1e30, "The scale."),
+    CR_REAL_POS_OR(struct fixed, loss_scale, 128, CR_SCALE_MAX, "The scale."),
     CR_BOOL_OR(struct fixed, drop_overflow_update, true,
                "Leave out updates whose gradient is not finite; false tests "
                "nothing and leaves dividing to the optimizer, whose own "

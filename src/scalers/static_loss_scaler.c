@@ -6,7 +6,7 @@ struct fixed {
 };
 
 static const struct cr_opt fixed_opts[] = {
-    CR_REAL(struct fixed, scale_value, 1, 1e30, "The scale."),
+    CR_REAL(struct fixed, scale_value, 1, CR_SCALE_MAX, "The scale."),
     { 0 },
 };
 

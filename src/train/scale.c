@@ -82,7 +82,8 @@ void cr_scale_adjust(const struct cr_scale_rule *rule, struct cr_scale *s,
     if (finite) {
         s->good++;
         s->bad = 0;
-        if (rule->window > 0 && s->good % rule->window == 0 && isfinite(larger))
+        if (rule->window > 0 && s->good % rule->window == 0 &&
+            larger <= CR_SCALE_MAX)
             s->value = larger;
         return;
     }

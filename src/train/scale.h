@@ -8,6 +8,9 @@
 
 #include "conf/config.h"
 
+/* A scale is a float32, as MindSpore's is. */
+#define CR_SCALE_MAX 3.4028234663852886e38
+
 /* How a scaler begins and goes on; filled in from its options. */
 struct cr_scale_rule {
     double start;

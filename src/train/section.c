@@ -182,7 +182,8 @@ static const struct cr_opt eval_opts[] = {
                "eval does so where its own command line says it. Folders of "
                "images stand sorted by class, so these may be of one."),
     CR_INT_MAY(struct cr_eval_section, batch_size, 1, 1e6,
-               "Batch size of evaluations; the datapipe's unless given."),
+               "Batch size of evaluations, of `cellrun eval` too; the "
+               "datapipe's unless given."),
     CR_BOOL_OR(struct cr_eval_section, use_ema, false,
                "Evaluate with the moving means that train.ema keeps, also "
                "from a checkpoint."),

@@ -174,9 +174,9 @@ static bool setup_data(struct cr_train *t)
                                        "limit"),
                            "train.limit");
     if (setup_has_eval(t)) {
-        want = (struct cr_pipe_want){ .split = "eval", .seed = t->seed };
-        if (t->eval_opts.batch_size != CR_INT_NONE)
-            want.batch_size = t->eval_opts.batch_size;
+        want = (struct cr_pipe_want){ .split = "eval",
+                                      .seed = t->seed,
+                                      .batch_size = t->eval_opts.batch_size };
         t->eval_pipe = cr_pipe_open(t->config, &want);
         ok = t->eval_pipe != NULL;
         if (ok)

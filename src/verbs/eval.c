@@ -86,9 +86,13 @@ static bool eval_graft(struct cr_config *config, const char *path)
 static struct cr_pipe *eval_pipe(struct cr_model *model, const char *data)
 {
     struct cr_config *config = model->config;
+    struct cr_eval_section section = { 0 };
     struct cr_pipe_want want = { .seed = model->seed };
     struct stat st;
 
+    if (!cr_section_read(config, "eval", &section))
+        return NULL;
+    want.batch_size = section.batch_size;
     for (size_t i = 0; data && i < CR_LEN(eval_splits); i++)
         if (strcmp(data, eval_splits[i]) == 0)
             want.split = eval_splits[i];

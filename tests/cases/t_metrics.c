@@ -39,6 +39,7 @@ static void feed(const struct cr_metric_use *use, const struct cr_node *c,
         batch.axis = (int)case_number(c, "axis", 1);
         batch.output = case_tensor(mem, cr_node_get(b, "output"), 1, 0, &out);
         batch.label = case_tensor(mem, cr_node_get(b, "label"), 1, 0, &label);
+        batch.samples = out.rank > 0 ? out.dim[0] : 1;
         batch.loss = case_number(b, "loss", NAN);
         cr_metric_add(use, state, classes, &batch);
     }

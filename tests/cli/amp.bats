@@ -183,8 +183,8 @@ END
 @test "a scale that is too large is told as the reason, with what to do" {
     why="the loss is finite, and its gradient times the loss scale of 1e+30 is not"
     run -2 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
-        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e38}}'
-    [[ $stderr == *"found the number 1e38"*"the largest is 1e+30"* ]]
+        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e39}}'
+    [[ $stderr == *"found the number 1e39"*"the largest is 3.4028"* ]]
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30}}'
     [[ $stderr == *"warning: nothing was learnt"*"$why"* ]]
@@ -289,4 +289,21 @@ END
     [[ $stderr == *"amp.cast: 'fc' stands below bfloat16 and float32"*"below bfloat16 "* ]]
     run -0 "$CELLRUN" check c.yaml \
         'amp={level: O2, cast: {float16: "*", float32: [out, fc]}}'
+}
+
+@test "a scale is any number of float32 from 1" {
+    "$CELLRUN" train c.yaml -o a -q --steps 3 log.every='1 steps' amp.level=O2 \
+        'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 3.4e38}}'
+    # no update goes with such a scale, and each halves it
+    [ "$(jq -s 'map(select(.split == "train").loss_scale) |
+        map(. / 3.4e38) | @text' a/metrics.jsonl)" = '"[0.5,0.25,0.125]"' ]
+    for scale in 3.5e38 inf nan 0.5; do
+        for scaler in "DynamicLossScaleManager: {init_loss_scale: $scale}" \
+            "DynamicLossScaler: {scale_value: $scale, scale_factor: 2, scale_window: 3}" \
+            "StaticLossScaler: {scale_value: $scale}"; do
+            run -2 --separate-stderr "$CELLRUN" check c.yaml \
+                "amp.loss_scale={$scaler}"
+            [[ "$stderr" == *"[E0006]"* || "$stderr" == *"[E0005]"* ]]
+        done
+    done
 }

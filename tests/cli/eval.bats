@@ -205,3 +205,47 @@ END2
     [[ $output == *"the metric 'accuracy_multilabel' needs labels of as many"* ]]
     [ "$(grep -c 'error: the metric' <<<"$output")" = 4 ]
 }
+
+@test "eval.batch_size counts here too" {
+    "$CELLRUN" train "$data/c.yaml" -o run -q train.epochs=1 \
+        eval.batch_size=30 metrics='[loss, sample_loss]' >summary
+    run -0 "$CELLRUN" eval --ckpt run/ckpt/last.safetensors
+    [ "$(value loss)" = "$(sed -n 's/^eval.loss: //p' summary)" ]
+    run -0 "$CELLRUN" eval --ckpt run/ckpt/last.safetensors --json
+    thirty=$output
+    run -0 "$CELLRUN" eval --ckpt run/ckpt/last.safetensors --json \
+        eval.batch_size=100
+    # the batches of 30, 30, 30 and 10 have other means than all at once
+    [ "$(jq .loss <<<"$output")" != "$(jq .loss <<<"$thirty")" ]
+    jq -s -e '(.[0].sample_loss - .[1].sample_loss | fabs) < 1e-6 and
+              (.[1].loss - .[1].sample_loss | fabs) < 1e-6' \
+        <<<"$thirty$output"
+}
+
+@test "loss is the mean of batches, sample_loss and mse that of samples" {
+    cp "$data"/*.npy .
+    sed -e 's/CrossEntropyLoss/MSELoss/' -e '/^  out/s/16, 3/16, 1/' \
+        -e '/Dropout/d' "$data/c.yaml" >mse.yaml
+    perl -e 'print pack "f<*", map { $_ ** 2 } 1 .. 100' |
+        npy eval-y.npy '<f4' '(100, 1)'
+    perl -e 'print pack "f<*", map { $_ ** 2 } 1 .. 300' |
+        npy train-y.npy '<f4' '(300, 1)'
+    "$CELLRUN" train mse.yaml -o run -q train.steps=1 \
+        optimizer.learning_rate=1e-9 metrics='[mse]'
+    run -0 "$CELLRUN" eval --ckpt run --json --metrics loss,sample_loss,mse
+    jq -e '(.mse - .sample_loss | fabs) < 1e-5 * .mse and
+           (.mse - .loss | fabs) > 0.01 * .mse' <<<"$output"
+}
+
+@test "data to evaluate on stand in one place" {
+    cp "$data"/{c.yaml,*.npy} .
+    for verb in check train; do
+        run -2 --separate-stderr "$CELLRUN" $verb c.yaml \
+            dataset.split='{eval_from_train: 10%}'
+        [[ "$stderr" == "command line, argument 3: error: 'dataset.split.eval_from_train' beside 'dataset.eval': found both, expected one of them [E0016]"* ]]
+        [[ "$stderr" == *"dataset.eval stands at c.yaml:4:3"* ]]
+        [ "$(grep -c error: <<<"$stderr")" -eq 1 ]
+    done
+    "$CELLRUN" check c.yaml '~dataset.eval' \
+        dataset.split='{eval_from_train: 10%}'
+}
