@@ -115,10 +115,11 @@
  *                            after them, and the good_step to go back to
  *   plateau                  of ReduceLROnPlateau: its rate and best, and the
  *                            evaluations of wait and cooldown
- *   names, older_records     after a change of the batch size: what is added
- *                            to the step in names of checkpoints of an epoch,
- *                            and how many records of metrics.jsonl have steps
- *                            that were counted before
+ *   names                    after a change of the batch size: what names of
+ *                            checkpoints of that epoch add to its batches, so
+ *                            that they count batches of any size
+ *   older_records            how many records of metrics.jsonl are of older
+ *                            versions, and have no `samples`
  *   fitted                   what transforms took from the training data, as
  *                            Standardize its means
  *   plugins                  where there are such: name of each plug-in's

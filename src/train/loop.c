@@ -86,7 +86,7 @@ static void loop_log(struct loop *l)
 
     if (timed ||
         (every->steps > 0 && (step == 1 || cr_every_step(every, step - 1)))) {
-        cr_train_record(t, t->lr, l->grad_norm, loop_rate(l));
+        cr_train_record(t, false, l->grad_norm, loop_rate(l));
         l->log_last = l->now;
     }
     if (opens)
@@ -374,9 +374,7 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
     struct cr_train *t = l->t;
 
     t->overflown = t->optim.scale.on && bad != CR_GRADIENT_BAD_LOSS;
-    t->state.step++;
-    cr_train_record(t, t->lr, l->grad_norm, 0);
-    t->state.step--;
+    cr_train_record(t, true, l->grad_norm, 0);
 
     t->why = cr_train_why(t, t->arena, exec, bad);
     t->fix = cr_train_fix(t, exec);

@@ -23,15 +23,18 @@ static double save_time(void)
     return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
 }
 
+/* `ahead`: a record of the step that comes next, which is not among those that
+ * a checkpoint of the present state has behind it: one sample of it tells. */
 static void save_record_head(struct cr_train *t, struct cr_buf *b,
-                             const char *split)
+                             const char *split, bool ahead)
 {
-    int64_t step = t->state.step;
+    int64_t step = t->state.step + ahead;
 
     cr_buf_f(b,
              "{\"t\":%.3f,\"step\":%" PRId64 ",\"epoch\":%" PRId64
-             ",\"split\":\"%s\"",
-             save_time(), step, cr_state_epoch_of(&t->state, step), split);
+             ",\"samples\":%" PRId64 ",\"split\":\"%s\"",
+             save_time(), step, cr_state_epoch_of(&t->state, step),
+             t->state.samples + ahead, split);
 }
 
 static void save_member(struct cr_buf *b, const char *name, double value)
@@ -46,15 +49,15 @@ static void save_line(struct cr_train *t, struct cr_buf *b)
     cr_append_file_add(&t->dir.metrics, b->text, b->len);
 }
 
-void cr_train_record(struct cr_train *t, double lr, double grad_norm,
+void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
                      double rate)
 {
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
-    save_record_head(t, &b, "train");
+    save_record_head(t, &b, "train", ahead);
     save_member(&b, "loss", t->loss);
-    save_member(&b, "lr", lr);
+    save_member(&b, "lr", t->lr);
     if (t->log.grad_norm || !isnan(t->train.clip.norm))
         save_member(&b, "grad_norm", grad_norm);
     if (t->optim.scale.on)
@@ -71,9 +74,7 @@ void cr_train_record_overflow(struct cr_train *t, double scale)
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
-    t->state.step++;
-    save_record_head(t, &b, "overflow");
-    t->state.step--;
+    save_record_head(t, &b, "overflow", true);
     save_member(&b, "loss", t->loss);
     save_member(&b, "loss_scale", scale);
     save_member(&b, "next_scale", t->state.scale.value);
@@ -87,7 +88,7 @@ void cr_train_record_eval(struct cr_train *t)
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
-    save_record_head(t, &b, "eval");
+    save_record_head(t, &b, "eval", false);
     cr_buf_char(&b, ',');
     cr_buf_scores(&b, &t->state.eval, true);
     save_line(t, &b);
@@ -100,9 +101,7 @@ void cr_train_record_more(struct cr_train *t, const char *split, bool ahead,
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
-    t->state.step += ahead;
-    save_record_head(t, &b, split);
-    t->state.step -= ahead;
+    save_record_head(t, &b, split, ahead);
     cr_buf_str(&b, members);
     save_line(t, &b);
     cr_arena_free(&mem);
@@ -113,7 +112,7 @@ void cr_train_record_text(struct cr_train *t, const char *text, size_t n)
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
-    save_record_head(t, &b, "sample");
+    save_record_head(t, &b, "sample", false);
     cr_buf_str(&b, ",\"text\":");
     cr_buf_json_n(&b, text, n);
     save_line(t, &b);
@@ -206,21 +205,11 @@ static bool save_write(struct cr_train *t, const char *path)
     return ok;
 }
 
-int64_t cr_train_ckpt_batch(const struct cr_train *t, int64_t step)
-{
-    const struct cr_state *s = &t->state;
-
-    if (step <= 0)
-        return 0;
-    return cr_state_batch_of(s, step) + 1 +
-           (cr_state_epoch_of(s, step) == s->named_epoch ? s->named_more : 0);
-}
-
 const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step)
 {
-    return cr_ckpt_name(t->arena, t->dir.ckpt, t->name,
-                        cr_state_epoch_of(&t->state, step) + 1,
-                        cr_train_ckpt_batch(t, step));
+    int64_t batch, epoch = cr_state_name_of(&t->state, step, &batch) + 1;
+
+    return cr_ckpt_name(t->arena, t->dir.ckpt, t->name, epoch, batch);
 }
 
 /* Whether train.nan may go back to a checkpoint of this step. Not to one that

@@ -81,8 +81,7 @@ static void start_rebatch(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
     int64_t epoch = cr_state_epoch(s), before = s->step;
-    int64_t of = cr_state_epoch_of(s, before);
-    int64_t named = cr_train_ckpt_batch(t, before); /* in that epoch */
+    int64_t batch, named = cr_state_name_of(s, before, &batch);
     double part;
 
     if (s->per_epoch == t->per_epoch && s->micro == t->micro)
@@ -93,26 +92,12 @@ static void start_rebatch(struct cr_train *t)
             s->per_epoch / s->micro, t->per_epoch / t->micro);
     if (epoch > INT64_MAX / 4 / t->per_epoch) /* of no real run */
         epoch = INT64_MAX / 4 / t->per_epoch;
-    t->cut = (struct cr_records_cut){ .anew = true,
-                                      .step = before,
-                                      .eval_step = s->eval_step };
     s->step = (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->micro;
-    /* the next checkpoint is newer than this one, by its name too: also one
-     * of the same step, where an epoch has ended */
-    s->named_epoch = epoch;
-    if (of == epoch - 1 && s->cursor == 0 &&
-        s->step * t->micro == epoch * t->per_epoch) {
-        s->named_epoch = epoch - 1;
-        named -= t->per_epoch - 1;
-        named -= named == 1; /* it has the same name */
-    } else {
-        named = (of == epoch ? named : 0) -
-                (s->step * t->micro - epoch * t->per_epoch);
-    }
-    s->named_more = of >= epoch - 1 && named > 0 ? named : 0;
-    s->named_epoch = s->named_more > 0 ? s->named_epoch : 0;
     s->per_epoch = t->per_epoch;
     s->micro = t->micro;
+    /* the present step keeps the name of its checkpoint */
+    s->named_epoch = named;
+    s->named_more = batch - (s->step * s->micro - named * s->per_epoch);
     /* an evaluation of these very parameters is not done twice */
     s->eval_step = before > 0 && s->eval_step == before ? s->step : -1;
     s->nan.good_step = -1;
@@ -192,7 +177,6 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
         return false;
     if (!start_same_words(t, store))
         return false;
-    t->cut.anew = false;
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
                 "the data are not those that the run began with");
@@ -203,6 +187,8 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     if (!t->state.has_contents)
         t->state.contents = data->contents;
     cr_plugin_compare(t->config, t->state.plugins, at);
+    t->cut.step = t->state.step;
+    t->cut.eval_step = t->state.eval_step;
     start_rebatch(t);
     t->config->kept = t->state.fitted;
     t->saved = cr_store_path(store);
@@ -268,19 +254,13 @@ bool cr_train_forget(struct cr_train *t)
     const struct cr_ckpt_file *file =
         cr_ckpt_list(t->arena, t->diag, t->dir.ckpt, NULL, &n);
     const char *kept = cr_train_ckpt_name(t, t->state.best_step);
-    int64_t epoch = cr_state_epoch_of(&t->state, t->state.step) + 1;
-    int64_t step = cr_train_ckpt_batch(t, t->state.step);
+    int64_t batch;
+    int64_t epoch = cr_state_name_of(&t->state, t->state.step, &batch) + 1;
     struct stat st;
 
-    /* the name of the file counts: steps may have been of other batches */
-    for (int i = 0; i < n; i++)
-        if (t->saved && strcmp(file[i].path, t->saved) == 0) {
-            epoch = file[i].epoch;
-            step = file[i].step;
-        }
     for (int i = 0; i < n; i++) {
         if (file[i].epoch < epoch ||
-            (file[i].epoch == epoch && file[i].step <= step))
+            (file[i].epoch == epoch && file[i].step <= batch))
             continue;
         if (unlink(file[i].path) != 0)
             return cr_error(t->diag, cr_at_file(t->arena, file[i].path),
@@ -398,9 +378,13 @@ static void start_fresh(struct cr_train *t)
     s->class_names = data->class_names;
 }
 
+/* A record belongs to the run that goes on if its samples are among those of
+ * the state; an evaluation of the last of them, if the state has it. Records of
+ * older versions have steps alone, counted with the batches of that time. */
 static bool start_keep(void *ctx, const char *line)
 {
     struct cr_train *t = ctx;
+    const struct cr_state *s = &t->state;
     struct cr_records_cut *cut = &t->cut;
     struct cr_arena mem = { 0 };
     const char *why;
@@ -408,23 +392,22 @@ static bool start_keep(void *ctx, const char *line)
     const struct cr_node *node =
         cr_json_read(&mem, line, strlen(line), &why, &at);
     const char *split = cr_json_str(node, "split", "");
+    bool eval = strcmp(split, "eval") == 0, keep;
     int64_t step = cr_json_int(node, "step", INT64_MAX);
-    bool keep =
-        step <= (strcmp(split, "eval") == 0 ? cut->eval_step : cut->step);
+    int64_t samples = cr_json_int(node, "samples", -1);
 
+    if (samples >= 0)
+        keep = samples < s->samples ||
+               (samples == s->samples && (!eval || s->eval_step == s->step));
+    else
+        keep = node && (cut->line < s->older ||
+                        step <= (eval ? cut->eval_step : cut->step));
     /* one of a checkpoint that was gone back to is older than the record */
     if (strcmp(split, "fallback") == 0 &&
-        cr_json_int(node, "fallbacks", 0) > t->state.nan.fallbacks)
+        cr_json_int(node, "fallbacks", 0) > s->nan.fallbacks)
         keep = false;
-    if (cut->line++ < t->state.older) {
-        keep = true;
-    } else if (step < INT64_MAX) {
-        /* lower ones behind higher ones: steps were counted anew there */
-        cut->over = cut->over || step > cut->step || step < cut->top;
-        cut->top = step;
-    }
-    keep = keep && !cut->over;
-    cut->kept += keep;
+    cut->line++;
+    cut->older += keep && samples < 0;
     cut->unreadable += !node;
     cr_arena_free(&mem);
     return keep;
@@ -433,13 +416,10 @@ static bool start_keep(void *ctx, const char *line)
 bool cr_train_reopen(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
-    bool anew = t->cut.anew, ok;
+    bool ok;
 
     cr_append_file_close(&t->dir.metrics, t->diag);
-    t->cut = (struct cr_records_cut){
-        .step = anew ? t->cut.step : s->step,
-        .eval_step = anew ? t->cut.eval_step : s->eval_step,
-    };
+    t->cut.line = t->cut.older = t->cut.unreadable = 0;
     ok = cr_rundir_metrics(&t->dir, start_keep, t);
     if (t->cut.unreadable > 0)
         cr_warn(t->diag,
@@ -447,8 +427,7 @@ bool cr_train_reopen(struct cr_train *t)
                 CR_E_SYSTEM, "dropped %" PRId64 " line%s that %s not a record",
                 t->cut.unreadable, t->cut.unreadable == 1 ? "" : "s",
                 t->cut.unreadable == 1 ? "is" : "are");
-    if (anew || s->older > t->cut.kept)
-        s->older = t->cut.kept;
+    s->older = t->cut.older;
     return ok;
 }
 

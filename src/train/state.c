@@ -53,6 +53,18 @@ int64_t cr_state_batch_of(const struct cr_state *state, int64_t step)
     return step > 0 ? (step * state->micro - 1) % state->per_epoch : 0;
 }
 
+int64_t cr_state_name_of(const struct cr_state *s, int64_t step, int64_t *batch)
+{
+    int64_t at = step * s->micro, epoch = cr_state_epoch_of(s, step);
+
+    /* the beginning of that epoch has a name in it, not the end of the last */
+    if (s->named_more > 0 && at == s->named_epoch * s->per_epoch)
+        epoch = s->named_epoch;
+    *batch = at - epoch * s->per_epoch +
+             (epoch == s->named_epoch ? s->named_more : 0);
+    return epoch;
+}
+
 int64_t cr_state_left_out(const struct cr_state *state)
 {
     return state->scale.skipped + state->nan.skipped;
@@ -154,7 +166,7 @@ static void state_nan(struct cr_buf *b, const struct cr_nan_state *s)
 
 static void state_names(struct cr_buf *b, const struct cr_state *s)
 {
-    if (s->named_more > 0)
+    if (s->named_more != 0)
         cr_buf_f(b, "\"names\":{\"epoch\":%" PRId64 ",\"more\":%" PRId64 "},",
                  s->named_epoch, s->named_more);
     if (s->older > 0)
@@ -231,7 +243,8 @@ static bool state_counts(const struct cr_state *s)
            s->nan.good_step <= s->step && s->scale.good >= 0 &&
            s->scale.bad >= 0 && s->wait >= 0 && s->plateau.wait >= 0 &&
            s->plateau.cooldown >= 0 && s->named_epoch >= 0 &&
-           s->older >= 0 && s->named_more >= 0 && s->named_more <= STATE_MAX;
+           s->older >= 0 && s->named_more >= -STATE_MAX &&
+           s->named_more <= STATE_MAX;
 }
 
 static void state_columns(struct cr_arena *arena, const struct cr_node *data,

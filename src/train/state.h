@@ -31,11 +31,12 @@ struct cr_state {
     int64_t micro;          /* batches of a step: train.grad_accumulation */
     int64_t samples;        /* seen since the beginning */
     int64_t cursor;         /* seen in the present epoch */
-    int64_t older;          /* records whose steps are of other counts: the
-                               first ones of metrics.jsonl */
+    int64_t older;          /* records of older versions: the first ones of
+                               metrics.jsonl */
     int64_t named_epoch;    /* since batches of another size came within that */
-    int64_t named_more;     /* epoch, names of its checkpoints count so many
-                               batches more, and go on; 0: they do not */
+    int64_t named_more;     /* epoch: what names of its checkpoints add to the
+                               batches of the present size, so that they count
+                               those of any */
     uint64_t seed;
     const char *config_dir; /* what relative paths of the config start from */
     const char *optimizer;  /* "SGD" */
@@ -82,6 +83,10 @@ int64_t cr_state_in_epoch(const struct cr_state *state);
 /* The epoch in which a step ended, from 0, and its last batch there. */
 int64_t cr_state_epoch_of(const struct cr_state *state, int64_t step);
 int64_t cr_state_batch_of(const struct cr_state *state, int64_t step);
+/* What the checkpoint of a step is named by: its epoch, from 0, and the batches
+ * of any size that were done in it; they only rise. */
+int64_t cr_state_name_of(const struct cr_state *state, int64_t step,
+                         int64_t *batch);
 /* Steps whose update was left out, and the others: where schedules stand. */
 int64_t cr_state_left_out(const struct cr_state *state);
 int64_t cr_state_updates(const struct cr_state *state);

@@ -27,15 +27,12 @@
 #include "train/state.h"
 #include "train/watch.h"
 
-/* Which records of metrics.jsonl are of the run that goes on: those up to the
- * checkpoint, in the counts of steps that they were written with. */
+/* metrics.jsonl on the way of cr_train_reopen. */
 struct cr_records_cut {
-    bool anew;              /* the steps here are not those of the state */
-    int64_t step, eval_step;
-    int64_t line, kept;     /* records seen, and kept of them */
-    int64_t unreadable;     /* lines that are not records */
-    int64_t top;            /* the step before: they only rise */
-    bool over;              /* what follows is of a later time */
+    int64_t step, eval_step; /* of the checkpoint, for records that have steps
+                                alone: of older versions */
+    int64_t line, older;     /* records read; records of these that are kept */
+    int64_t unreadable;      /* lines that are not records */
 };
 
 /* What the command line asks for besides the config. */
@@ -226,15 +223,15 @@ void cr_train_command(struct cr_train *t);
 
 /* ---- save.c: checkpoints and records */
 
-/* The file of the checkpoint of a step, and the batch that it names. */
+/* The file of the checkpoint of a step. */
 const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step);
-int64_t cr_train_ckpt_batch(const struct cr_train *t, int64_t step);
 /* Saves the present state. False when the run must end for it: *end, with
  * t->why if it has diverged. */
 bool cr_train_save(struct cr_train *t, enum cr_end *end);
 /* The best of the state is in a file. */
 void cr_train_keep_best(struct cr_train *t);
-void cr_train_record(struct cr_train *t, double lr, double grad_norm,
+/* Of the step just done, or with `ahead` of the one under way. */
+void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
                      double rate);
 /* Of the step under way, whose update is left out at that scale. */
 void cr_train_record_overflow(struct cr_train *t, double scale);

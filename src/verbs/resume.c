@@ -195,8 +195,8 @@ const struct cr_verb cr_verb_resume = {
                   "train.time_limit, log, run and checkpoint may be changed. "
                   "The parameters become the same bytes as without the stop. "
                   "With batches of another size (--allow-change) steps are "
-                  "counted anew; names of checkpoints count on until the "
-                  "epoch ends, so that the newest has the highest.",
+                  "counted anew; names of checkpoints count the batches "
+                  "done in the epoch, so that the newest has the highest.",
         .example = "cellrun resume runs/mnist/3f9c1a2e --epochs 5\n",
         .opts = resume_opts,
         .size = sizeof(struct resume),

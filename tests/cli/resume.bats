@@ -407,11 +407,11 @@ other_contents() {
     ln -f s/ckpt/c-2_11.safetensors s/ckpt/last.safetensors
     run -0 "$CELLRUN" resume s -q --steps 12 --trust
     cmp r/ckpt/c-3_2.safetensors s/ckpt/c-3_2.safetensors
-    # and back in the third: smaller batches, whose names are larger anyway
+    # and back in the third: smaller batches, whose names count on as well
     run -0 "$CELLRUN" resume r -q --allow-change --steps 48 \
         datapipe.batch.batch_size=16
-    [ -e r/ckpt/c-3_10.safetensors ]
-    cmp r/ckpt/c-3_10.safetensors r/ckpt/last.safetensors
+    [ -e r/ckpt/c-3_4.safetensors ]
+    cmp r/ckpt/c-3_4.safetensors r/ckpt/last.safetensors
 }
 
 @test "other batches within an epoch: what is kept are the last ones" {
@@ -474,6 +474,24 @@ other_contents() {
     cmp before r/metrics.jsonl
 }
 
+@test "other batches: records of older versions, which have steps alone, stay" {
+    "$CELLRUN" train c.yaml -q -o r --steps 29 --log-every 1
+    sed -i 's/,"samples":[0-9]*,"split"/,"split"/' r/metrics.jsonl
+    run ! grep -q '"samples":' r/metrics.jsonl
+    cp r/metrics.jsonl before
+    # of a step past the checkpoint
+    echo '{"t":1,"step":30,"epoch":1,"split":"train","loss":1}' >>r/metrics.jsonl
+    for n in 12 13; do
+        run -0 "$CELLRUN" resume r -q --allow-change --steps $n \
+            datapipe.batch.batch_size=64
+        head -n "$(wc -l <before)" r/metrics.jsonl | cmp - before
+    done
+    [[ $(steps r train) == *" 27 28 29 8 9 10 11 12 13" ]]
+    run -0 "$CELLRUN" resume r/ckpt/c-2_10.safetensors -q --allow-change \
+        --steps 29
+    cmp before r/metrics.jsonl
+}
+
 @test "other batches from the end of an epoch: names of checkpoints go on there too" {
     "$CELLRUN" train c.yaml -q -o r --epochs 2 '~dataset.eval' '~metrics'
     [ -e r/ckpt/c-2_19.safetensors ]
@@ -483,17 +501,17 @@ other_contents() {
         datapipe.batch.batch_size=64 metrics='[accuracy, loss]' \
         dataset.eval="$eval column_names: [x, label]}}"
     [ ! -e r/ckpt/c-2_5.safetensors ]
-    [ -e r/ckpt/c-2_20.safetensors ]
+    [ ! -e r/ckpt/c-2_20.safetensors ]
     [ -e r/ckpt/c-3_5.safetensors ]
     # the newest is damaged: the one before it is that of the new batches
     rm r/ckpt/last.safetensors r/ckpt/best.safetensors
     flip r/ckpt/c-3_5.safetensors
     run -0 --separate-stderr "$CELLRUN" resume r --epochs 3 --progress plain
     [[ $stderr == *"c-3_5.safetensors"*"taking the one before"* ]]
-    [[ $stderr == *"resumed from r/ckpt/c-2_20.safetensors at step 10"* ]]
+    [[ $stderr == *"resumed from r/ckpt/c-2_19.safetensors at step 10"* ]]
     # back to what was before
     flip r/ckpt/c-3_5.safetensors
-    flip r/ckpt/c-2_20.safetensors
+    flip r/ckpt/c-2_19.safetensors
     run -2 --separate-stderr "$CELLRUN" resume r --epochs 3
     [[ $stderr == *"holds a run of another config"* ]]
     [[ $stderr == *"--allow-change goes on with the config of the checkpoint"* ]]

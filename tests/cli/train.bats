@@ -65,8 +65,8 @@ setup() {
     run -0 "$CELLRUN" train c.yaml -o r --epochs 12 -q
     [ "$(steps r train)" = "1 101 201" ]
     [ "$(steps r eval)" = "$(seq 19 19 228 | xargs)" ]
-    head -1 r/metrics.jsonl | grep -E '^\{"t":[0-9]+\.[0-9]{3},"step":1,"epoch":0,"split":"train","loss":[0-9.]+,"lr":0.05,"samples_per_s":[0-9]+\}$' >/dev/null
-    grep -Eq '"step":19,"epoch":0,"split":"eval","accuracy":[0-9.]+,"loss":[0-9.]+' \
+    head -1 r/metrics.jsonl | grep -E '^\{"t":[0-9]+\.[0-9]{3},"step":1,"epoch":0,"samples":16,"split":"train","loss":[0-9.]+,"lr":0.05,"samples_per_s":[0-9]+\}$' >/dev/null
+    grep -Eq '"step":19,"epoch":0,"samples":300,"split":"eval","accuracy":[0-9.]+,"loss":[0-9.]+' \
         r/metrics.jsonl
 }
 
