@@ -239,7 +239,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
     e->fault = NULL;
     e->stop[0] = '\0';
     run_steps(e, 0, e->n_forward, 0);
-    e->ran = true;
+    e->ran = e->ran || !e->fault;
 }
 
 bool cr_exec_sound(const struct cr_exec *e, struct cr_diag *diag)

@@ -97,7 +97,7 @@ struct cr_exec {
     struct cr_cut *cuts;
     int n_cuts;
     int64_t t;
-    bool ran;               /* forward has run */
+    bool ran;               /* forward has run to its end */
     const struct cr_pstep *fault; /* where forward stopped; NULL: it did not */
     int32_t fault_value;
     struct cr_bound fault_bound;

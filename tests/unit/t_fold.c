@@ -194,6 +194,41 @@ static void same_as_apart(size_t at, bool fixed)
     made_free(&m);
 }
 
+/* A first batch that cannot be computed has prepared nothing. */
+static void after_a_fault(void)
+{
+    static const char text[] =
+        "network:\n"
+        "  cells: {e: {Embedding: {vocab_size: 3, embedding_size: 4}}, d: "
+        "{Dense: {out_channels: 2}}, n: BatchNorm1d}\n"
+        "  construct: \"return n(d(e(cast(sum(x, 1), int32))))\"\n";
+    struct shape shape = { .x = CR_SPEC(1), .classes = 2 };
+    const cr_real *want, *got;
+    struct cr_exec *plain, *fixed;
+    struct made m;
+    int64_t n, k;
+
+    if (!made_ok(&m, text, shape, 2))
+        return;
+    plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
+    fixed = made_exec(&m, (struct cr_exec_want){ .fixed = true });
+    ((cr_real *)m.data[0])[0] = 7;
+    ((cr_real *)m.data[0])[1] = 1;
+    cr_exec_forward(fixed, 1);
+    ok(!cr_exec_sound(fixed, &m.diag), "an index out of range is told");
+    ((cr_real *)m.data[0])[0] = 2;
+    cr_exec_forward(fixed, 1);
+    cr_exec_forward(plain, 1);
+    want = output(plain, &n);
+    got = output(fixed, &k);
+    ok(cr_exec_sound(fixed, &m.diag) && n == k &&
+           case_near("output", got, want, n, 20 * CASE_TOLERANCE),
+       "the batch behind it is computed as it should be");
+    cr_exec_free(plain);
+    cr_exec_free(fixed);
+    made_free(&m);
+}
+
 /* What somebody else reads, or what is normalised by the batch, stays. */
 static void not_folded(void)
 {
@@ -236,6 +271,7 @@ int main(void)
         same_as_apart(i, false);
         same_as_apart(i, true);
     }
+    after_a_fault();
     not_folded();
     return done();
 }
