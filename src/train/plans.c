@@ -23,6 +23,20 @@ struct cr_exec_want cr_plans_train(bool apart, bool eager)
                                   .eager = eager };
 }
 
+bool cr_plans_train_of(struct cr_config *config,
+                       const struct cr_optim_use *optim,
+                       struct cr_train_section *train, struct cr_exec_want *to)
+{
+    struct cr_log_section log = { 0 };
+
+    *train = (struct cr_train_section){ 0 };
+    if (!cr_section_read(config, "train", train) ||
+        !cr_section_read(config, "log", &log))
+        return false;
+    *to = cr_plans_train(cr_plans_apart(train, &log, optim), false);
+    return true;
+}
+
 struct cr_exec_want cr_plans_eval(const struct cr_config *config, bool metrics,
                                   bool eager)
 {

@@ -19,6 +19,12 @@ bool cr_plans_apart(const struct cr_train_section *train,
 
 /* A step of training. `apart`: gradients stay apart from their updates. */
 struct cr_exec_want cr_plans_train(bool apart, bool eager);
+/* The same as the config says it, whose section train is read along. False
+ * after reporting. */
+bool cr_plans_train_of(struct cr_config *config,
+                       const struct cr_optim_use *optim,
+                       struct cr_train_section *train,
+                       struct cr_exec_want *to);
 /* A batch of an evaluation. `metrics`: blocks are among them. */
 struct cr_exec_want cr_plans_eval(const struct cr_config *config, bool metrics,
                                   bool eager);

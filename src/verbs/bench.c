@@ -15,6 +15,8 @@
 #include "math/rng.h"
 #include "train/profile.h"
 #include "model/model.h"
+#include "train/gradient.h"
+#include "train/plans.h"
 
 struct bench {
     struct cr_ints batch;
@@ -139,18 +141,30 @@ static void bench_integers(struct job *j, const struct cr_exec *e,
 
 /* ---- Steps */
 
+/* What a training step does with gradients. */
+struct bench_train {
+    struct cr_train_section section;
+    bool apart; /* gradients, from updates: cr_plans_apart */
+};
+
 /* So small a rate that parameters stay what they are; not 0, which libraries
  * answer without computing. */
 #define RATE 1e-9
 
-static bool bench_steps(struct cr_exec *e, bool train, int64_t n)
+/* `train` NULL: forward passes. Clipping and the like are part of a step; a
+ * loss scale takes no time of its own. */
+static bool bench_steps(struct cr_exec *e, const struct bench_train *train,
+                        int64_t n)
 {
+    double norm;
     int64_t i;
 
     for (i = 0; i < n; i++) {
         cr_exec_forward(e, 1);
         if (train && !cr_exec_backward(e, 1, RATE))
             return false;
+        if (train && train->apart)
+            cr_gradient_apply(e, &train->section, 1, RATE, 0, &norm);
     }
     return true;
 }
@@ -163,7 +177,8 @@ static double bench_median(double *v, int64_t n)
 
 /* Clocks move, and other machines' work comes and goes: what a step reaches
  * is compared with what the processor does in the same moment. */
-static bool bench_time(struct job *j, struct cr_exec *e, bool train,
+static bool bench_time(struct job *j, struct cr_exec *e,
+                       const struct bench_train *train,
                        struct result *r)
 {
     int64_t k, n = 1, rounds = j->o->repeat;
@@ -201,7 +216,8 @@ static bool bench_time(struct job *j, struct cr_exec *e, bool train,
 /* ---- Cells */
 
 /* Times every step of the plan; the clock costs some 50 ns per step. */
-static void bench_cells(struct job *j, struct cr_exec *e, bool train,
+static void bench_cells(struct job *j, struct cr_exec *e,
+                        const struct bench_train *train,
                         const struct result *r)
 {
     int64_t steps = (int64_t)(4 * ROUND / r->seconds) + 1;
@@ -218,14 +234,18 @@ static void bench_cells(struct job *j, struct cr_exec *e, bool train,
 
 static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
 {
-    struct cr_exec_want want = {
-        .training = train, .loss = train, .update = train, .batch = batch
-    };
+    struct bench_train how = { 0 }, *steps = train ? &how : NULL;
+    struct cr_exec_want want = { 0 };
     struct result *r = &j->results[j->n];
     struct cr_exec *e;
     bool ok;
     int c;
 
+    if (train && !cr_plans_train_of(j->model.config, &j->model.optim,
+                                    &how.section, &want))
+        return false;
+    how.apart = want.norm;
+    want.batch = batch;
     cr_par_start(j->threads[setting]);
     e = cr_net_exec(j->model.net, &want);
     if (!e)
@@ -237,10 +257,10 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
                           .batch = batch,
                           .threads = j->threads[setting],
                           .flops = 2 * cr_exec_macs(e) };
-    ok = bench_time(j, e, train, r);
+    ok = bench_time(j, e, steps, r);
     j->n += ok;
     if (ok && (train || !j->parts.v))
-        bench_cells(j, e, train, r);
+        bench_cells(j, e, steps, r);
     cr_exec_free(e);
     return ok;
 }

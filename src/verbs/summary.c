@@ -11,6 +11,7 @@
 #include "net/drawing.h"
 #include "net/hook.h"
 #include "model/model.h"
+#include "train/plans.h"
 
 struct summary {
     int64_t batch;
@@ -106,17 +107,39 @@ static bool summary_splits(struct job *j, struct cr_exec_want want)
     return true;
 }
 
+/* What a training step needs besides its plan, parameters and slots. */
+static size_t summary_more(const struct job *j,
+                           const struct cr_train_section *train)
+{
+    size_t more = 0;
+
+    for (int i = 0; i < j->n_params; i++) {
+        const struct cr_param *p = &j->params[i];
+
+        if (train->ema.decay > 0)
+            more += cr_bytes(&p->spec);
+        if (train->grad_accumulation > 1 && (p->trained || p->later))
+            more += cr_bytes(&p->spec);
+    }
+    return more;
+}
+
 static bool summary_plan(struct job *j)
 {
-    struct cr_exec_want want = { .batch = j->model.batch };
+    struct cr_exec_want want = { 0 };
+    struct cr_train_section train;
     int i;
 
     j->rows = cr_net_cells(j->model.net, &j->n_rows);
     j->params = cr_net_params(j->model.net, &j->n_params);
     if (!summary_at(j))
         return false;
-    want.training = want.loss = want.backward = j->model.loss;
-    want.update = cr_model_trains(&j->model);
+    if (!cr_model_trains(&j->model))
+        want.training = want.loss = want.backward = j->model.loss;
+    else if (!cr_plans_train_of(j->model.config, &j->model.optim, &train,
+                                &want))
+        return false;
+    want.batch = j->model.batch;
     j->mode = want.training ? "training" : "prediction";
     j->exec = cr_net_exec(j->model.net, &want);
     for (i = 0; i < j->n_params; i++) {
@@ -132,6 +155,7 @@ static bool summary_plan(struct job *j)
 
         while (n-- > 0)
             j->state += cr_bytes(&slots[n].spec);
+        j->state += summary_more(j, &train);
     }
     return j->exec && summary_splits(j, want);
 }

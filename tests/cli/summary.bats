@@ -259,3 +259,26 @@ END
     grep -qx 'parameters: 144000' <<<"$output"
     grep -qx 'multiply-adds: 128000 per sample' <<<"$output"
 }
+
+@test "memory is that of the step that train makes" {
+    cat >net.yaml <<'YAML'
+network: {a: {Dense: [300, 200]}, b: {Dense: [200, 300]}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+datapipe: {batch: {batch_size: 1}}
+YAML
+    bytes() {
+        "$CELLRUN" summary net.yaml --threads 1 "$@" --json | jq .memory_bytes
+    }
+    # parameters: 120500 numbers; plain SGD needs no gradients of weights
+    real=4
+    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] || real=8
+    all=$((120500 * real)) plain=$(bytes)
+    # all gradients until the last is there
+    apart=$(bytes train.clip.norm=1)
+    [ $((apart - plain)) -ge $((all * 9 / 10)) ]
+    [ $((apart - plain)) -lt $((all * 11 / 10)) ]
+    # and their sums; and moving means
+    [ "$(bytes train.grad_accumulation=2)" = $((apart + all)) ]
+    [ "$(bytes train.ema.decay=0.9)" = $((plain + all)) ]
+}
