@@ -141,7 +141,7 @@ static const int low_variants[] = { 32,  32 + 17, 96,      96 + 17,
 
 static bool near_all(const struct cr_gemm *g, const cr_real *c)
 {
-    int64_t i, j, step = g->m * g->n * g->k > 1000000 ? 7 : 1;
+    int64_t i, j, step = g->m * g->n * g->k > 1000000 ? g->low ? 29 : 7 : 1;
 
     for (i = 0; i < g->m; i++)
         for (j = i % step; j < g->n; j += step) {
