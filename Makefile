@@ -1,7 +1,7 @@
 # cellrun: build, test, install. `make help` lists the targets.
 #
 # Variants build side by side and mix nothing:
-#   SANITIZE=address,undefined   REAL=double   ONEDNN=0   BUILD=folder
+#   SANITIZE=address,undefined   REAL=double   BUILD=folder
 
 # What `make packages` installs (Debian's names), and what .ci/run needs more.
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
@@ -10,8 +10,7 @@ PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
 PACKAGES_CI := valgrind libc6-dbg clang libclang-rt-14-dev python3-jsonschema python3-yaml
 
 comma   := ,
-variant := $(subst $(comma),-,$(SANITIZE))$(if $(REAL),-$(REAL))$(if \
-             $(filter 0,$(ONEDNN)),-plainblas)
+variant := $(subst $(comma),-,$(SANITIZE))$(if $(REAL),-$(REAL))
 BUILD   := build/$(or $(patsubst -%,%,$(variant)),plain)
 
 CFLAGS  ?= -O2 -g
@@ -50,8 +49,7 @@ ours = -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow \
          -fno-omit-frame-pointer) \
        $(if $(FUZZER),-fsanitize=fuzzer-no-link) \
        $(if $(filter thread,$(SANITIZE)),-Wno-pass-failed) \
-       $(if $(filter double,$(REAL)),-DCR_DOUBLE) \
-       $(if $(filter 0,$(ONEDNN)),-DCR_NO_ONEDNN)
+       $(if $(filter double,$(REAL)),-DCR_DOUBLE)
 
 src    := $(sort $(wildcard src/*.c src/*/*.c))
 obj    := $(src:%.c=$(BUILD)/%.o)
@@ -78,7 +76,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .SUFFIXES:
 .PHONY: all man check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-threads check-tsan check-asan \
-        check-double check-plainblas \
+        check-double check-kernels \
         check-valgrind inject fuzz fuzzers soak soak-random soak-peer \
         soak-kernels mutate bench \
         bench-peers install uninstall clean packages packages-ci \
@@ -172,8 +170,17 @@ check-asan:
 	@$(MAKE) check SANITIZE=address,undefined
 check-double:
 	@$(MAKE) check REAL=double
-check-plainblas:
-	@$(MAKE) check ONEDNN=0
+# The tests that train, on each implementation that `check` does not take.
+kernels_choices := generic,own avx2,own avx512,openblas avx512,onednn
+kernels_tests = $(cases) $(BUILD)/tests/unit/t_exec $(BUILD)/tests/unit/t_plan \
+    $(BUILD)/tests/unit/t_gemm $(addprefix tests/cli/,digits.bats \
+    gradcheck.bats train.bats)
+check-kernels: all $(kernels_tests)
+	@for choice in $(kernels_choices); do \
+	    export CELLRUN_ISA=$${choice%,*} CELLRUN_BLAS=$${choice#*,}; \
+	    echo "-- $$CELLRUN_ISA, $$CELLRUN_BLAS"; \
+	    $(tested)-$$choice $(kernels_tests) || failed=1; \
+	 done; [ -z "$$failed" ]
 check-valgrind: all
 	@$(tested) tests/valgrind/round.sh
 
@@ -348,4 +355,4 @@ help:
 	@echo 'make install    prefix=$(prefix) DESTDIR='
 	@echo 'make packages   install what is missing; print-packages'
 	@echo 'make format compile_commands.json clean uninstall'
-	@echo 'Variants: SANITIZE=address,undefined REAL=double ONEDNN=0 BUILD='
+	@echo 'Variants: SANITIZE=address,undefined REAL=double BUILD='

@@ -8,16 +8,16 @@
  * for another split. Our kernels read a weight where it lies, apply the rest
  * of the formula to what is still in registers, and give the same bytes for
  * any number of threads. Elsewhere (ISA generic, float) a library's kernels
- * are better than ours in vectors of 16 bytes: oneDNN if the build has it,
+ * are better than ours in vectors of 16 bytes: oneDNN if it is installed,
  * else OpenBLAS, else ours.
  *
  * Libraries are opened at first need. Linked, they would cost every run their
  * start (OpenBLAS: threads and 32 MiB per thread), and under a limit of the
  * address space OpenBLAS 0.3.21 hangs while it is loaded: so we look first.
  * It also misjudges processors newer than itself, and must be told what to
- * take before its constructor runs. The choice depends on the build, the
- * processor and the installation, never on a timing, or the same run would
- * not give the same bytes. CELLRUN_BLAS=own, onednn, openblas or plain forces
+ * take before its constructor runs. The choice depends on the processor and
+ * the installation, never on a timing, or the same run would not give the same
+ * bytes. CELLRUN_BLAS=own, onednn, openblas or plain forces
  * one; plain is the loop that explains, and the oracle of the tests.
  */
 #include "math/blas.h"
@@ -143,7 +143,7 @@ static bool open_openblas(void)
     return handle && find(handle, CBLAS_GEMM, &library.cblas);
 }
 
-#if defined(CR_NO_ONEDNN) || defined(CR_DOUBLE)
+#ifdef CR_DOUBLE
 
 static bool open_onednn(void)
 {
@@ -229,7 +229,7 @@ static void openblas_part(const struct cr_gemm *g, int part, int parts)
     finish(g, &s);
 }
 
-#if !defined(CR_NO_ONEDNN) && !defined(CR_DOUBLE)
+#ifndef CR_DOUBLE
 
 /* OpenMP's threads would spin against ours: each caller is told to stay
  * alone, which OpenMP remembers per thread. */
@@ -340,6 +340,11 @@ const char *cr_blas_name(void)
 {
     pthread_once(&choosing, choose);
     return chosen.name;
+}
+
+bool cr_blas_own(void)
+{
+    return strncmp(cr_blas_name(), "own", 3) == 0;
 }
 
 bool cr_blas_force(const char *name)

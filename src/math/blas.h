@@ -71,6 +71,9 @@ void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
 /* What computes products here: "own avx512", "own avx2", "own generic",
  * "oneDNN", "OpenBLAS" or "plain". */
 const char *cr_blas_name(void);
+/* Whether our own kernels do, which give the same bytes for any number of
+ * threads; libraries do not promise that. */
+bool cr_blas_own(void);
 /* Replaces it from here on by what CELLRUN_BLAS calls so (own: that of
  * cr_isa), for comparisons in one process; false, and nothing done, where it
  * is not available. Not while another thread computes. */

@@ -1,7 +1,5 @@
 #include "math/conv.h"
 
-#include <string.h>
-
 #include "base/par.h"
 #include "math/direct.h"
 #include "math/im2col.h"
@@ -39,7 +37,7 @@ static const struct way planar = { cr_planar_scratch, cr_planar_room,
  * libraries can be had for comparison. */
 static const struct way *way_of(const struct cr_conv *c)
 {
-    if (strncmp(cr_blas_name(), "own", 3) != 0)
+    if (!cr_blas_own())
         return &im2col;
     return cr_direct_takes(c)   ? &direct
            : cr_planar_takes(c) ? &planar

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "conf/verb.h"
+#include "math/blas.h"
 #include "math/real.h"
 
 /* Of those that our kernels and the libraries' ask for. */
@@ -42,11 +43,7 @@ static int version_run(struct cr_cli *cli)
 {
     const char *cpu = version_cpu(cli->arena);
     const char *real = sizeof(cr_real) == 8 ? "float64" : "float32";
-#ifdef CR_NO_ONEDNN
-    const char *products = "OpenBLAS";
-#else
-    const char *products = "oneDNN, else OpenBLAS";
-#endif
+    const char *products = cr_blas_name();
     struct cr_buf flags = { .arena = cli->arena };
 
     if (!cli->json) {

@@ -183,12 +183,6 @@ static void prepare(const struct cr_gemm *g, const struct data *d)
         g->c[i] = g->add ? d->c[i] : (cr_real)NAN;
 }
 
-/* Only our kernels promise the same bytes for any split. */
-static bool is_own(void)
-{
-    return strncmp(cr_blas_name(), "own", 3) == 0;
-}
-
 static void test_shape(const struct shape *s, const int *which, size_t n)
 {
     struct data d = data_of(s);
@@ -217,7 +211,7 @@ static void test_shape(const struct shape *s, const int *which, size_t n)
     ok(good, "%s%s: %lld x %lld x %lld", cr_blas_name(),
        which == low_variants ? ", bfloat16" : "", (long long)s->m,
        (long long)s->n, (long long)s->k);
-    if (is_own())
+    if (cr_blas_own())
         ok(same_bytes, "the same bytes with 1, 3 and 5 threads");
     free(first);
     data_free(&d);
@@ -252,7 +246,7 @@ static void test_several(void)
         data_free(&d[i]);
     }
     ok(good, "three products at once");
-    if (is_own())
+    if (cr_blas_own())
         ok(same_bytes, "give the bytes of each alone");
     cr_gemms(g, 0); /* touches none of them, whose memory is free */
     cr_par_stop();
