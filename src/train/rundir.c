@@ -12,11 +12,14 @@
 #include "ckpt/json.h"
 
 static const char *const rundir_files[] = {
-    "config.yaml", "resolved.yaml",   "command",     "metrics.jsonl",
-    "log.txt",     "provenance.json", "record.json", NULL /* it goes last: it
-                                                             tells whose the
-                                                             others are */
+    "config.yaml",     "resolved.yaml", "command", "metrics.jsonl", "log.txt",
+    "provenance.json", "record.json",   NULL /* it goes last: it
+                                                tells whose the
+                                                others are */
 };
+
+static const char *const rundir_links[] = { "ckpt/best.safetensors",
+                                            "ckpt/last.safetensors", NULL };
 
 static bool rundir_failed(struct cr_rundir *dir, const char *path,
                           const char *what)
@@ -154,6 +157,12 @@ static bool rundir_keeps_bases(struct cr_rundir *dir)
     return true;
 }
 
+static bool rundir_remove(struct cr_rundir *dir, const char *path)
+{
+    return unlink(path) == 0 || errno == ENOENT ||
+           rundir_failed(dir, path, "remove");
+}
+
 bool cr_rundir_clear(struct cr_rundir *dir)
 {
     const struct cr_ckpt_file *file;
@@ -165,19 +174,19 @@ bool cr_rundir_clear(struct cr_rundir *dir)
     if (!record)
         return rundir_is_free(dir);
     file = cr_ckpt_list(dir->arena, dir->diag, dir->ckpt, NULL, &n);
-    if (n < 0)
-        return false;
     for (int i = 0; i < n; i++)
-        unlink(file[i].path);
-    unlink(cr_path_join(dir->arena, dir->ckpt, "best.safetensors"));
-    unlink(cr_path_join(dir->arena, dir->ckpt, "last.safetensors"));
-    for (int i = 0; rundir_files[i]; i++) {
+        if (!rundir_remove(dir, file[i].path))
+            return false;
+    for (int i = 0; n >= 0 && rundir_links[i]; i++)
+        if (!rundir_remove(dir, cr_rundir_file(dir, rundir_links[i])))
+            return false;
+    for (int i = 0; n >= 0 && rundir_files[i]; i++) {
         const char *path = cr_rundir_file(dir, rundir_files[i]);
 
-        if (!rundir_source(dir, path))
-            unlink(path);
+        if (!rundir_source(dir, path) && !rundir_remove(dir, path))
+            return false;
     }
-    return true;
+    return n >= 0;
 }
 
 bool cr_rundir_open(struct cr_rundir *dir, const char *path,

@@ -42,7 +42,7 @@ static const struct cr_opt train_opts[] = {
     CR_STR_MAY(struct train, log_every, "log.every.", .text = "AMOUNT"),
     CR_BOOL_OR(struct train, no_ckpt, false, "Write no checkpoints."),
     CR_BOOL_OR(struct train, force, false,
-               "Start over in a run directory that is not empty."),
+               "Start over: remove the run that the run directory holds."),
     CR_STR_MAY(struct train, require,
                "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
                .text = "EXPR"),

@@ -129,6 +129,22 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     [[ "$output" == *"fc"* ]]
 }
 
+@test "cache: disk leaves no temporary files, nor those of killed builds" {
+    local cache
+    sets
+    recipe a.yaml '[[20, 24]]'
+    run -0 "$CELLRUN" train a.yaml -o a -q datapipe.cache=disk
+    mv runs/.cache was
+    mkdir runs/.cache
+    for cache in was/*.shelf; do
+        touch "runs/.cache/.${cache##*/}.tmp.99"
+    done
+    run -0 "$CELLRUN" train a.yaml -o b -q datapipe.cache=disk
+    # the same caches and nothing else
+    diff -r was runs/.cache
+    equal losses a b
+}
+
 @test "a file that cannot be decoded stops, or is left out" {
     sets
     recipe a.yaml "$SIZES"

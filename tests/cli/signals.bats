@@ -179,6 +179,21 @@ give() {
     done
 }
 
+@test "a run that is prepared holds its directory, and INT gives it back" {
+    mkdir r
+    mkfifo r/record.json
+    start "$CELLRUN" train c.yaml -o r --resume auto
+    exec 9>r/record.json # until the run reads what it goes on from
+    run -2 "$CELLRUN" train c.yaml -o r
+    [[ $output == *"process $p on "*"works in this run directory [E0502]"* ]]
+    kill -INT $p
+    ends 130
+    exec 9>&-
+    [ ! -e r/lock ]
+    rm r/record.json
+    run -0 "$CELLRUN" train c.yaml -o r -q
+}
+
 @test "HUP, USR1 and USR2 while a run is prepared wait for its first step" {
     prepares
     kill -HUP $p
