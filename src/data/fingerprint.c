@@ -94,12 +94,12 @@ bool cr_fingerprint_contents(struct cr_diag *diag, uint32_t *crc,
            contents_fail(diag, path);
 }
 
-uint32_t cr_fingerprint_among(uint32_t crc, const char *path, int64_t i,
-                              int64_t n)
+bool cr_fingerprint_among(struct cr_diag *diag, uint32_t *crc,
+                          const char *path, int64_t i, int64_t n)
 {
     /* the first of each of FILES_MAX parts */
     if (n > FILES_MAX && i > 0 && i * FILES_MAX / n == (i - 1) * FILES_MAX / n)
-        return crc;
-    (void)add_file(&crc, path, BLOCK, (int64_t)(BLOCK / CR_CONTENTS_PIECE));
-    return crc;
+        return true;
+    return add_file(crc, path, BLOCK, (int64_t)(BLOCK / CR_CONTENTS_PIECE)) ||
+           !diag || contents_fail(diag, path);
 }

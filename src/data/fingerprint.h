@@ -30,9 +30,9 @@ bool cr_fingerprint_file(struct cr_diag *diag, uint32_t *crc,
 bool cr_fingerprint_contents(struct cr_diag *diag, uint32_t *crc,
                              const char *path);
 /* The same for file number i of n, where there may be very many: some files
- * that lie at equal distances among the n count, the others do not. What
- * cannot be read does not count, as whoever reads the data reports it. */
-uint32_t cr_fingerprint_among(uint32_t crc, const char *path, int64_t i,
-                              int64_t n);
+ * that lie at equal distances among the n count, the others do not. With diag
+ * NULL one that cannot be read does not count either. */
+bool cr_fingerprint_among(struct cr_diag *diag, uint32_t *crc,
+                          const char *path, int64_t i, int64_t n);
 
 #endif

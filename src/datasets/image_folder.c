@@ -11,6 +11,7 @@
 #include "data/fingerprint.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -82,10 +83,11 @@ static int64_t folder_names(struct cr_config *config, const char *path,
     *names = NULL;
     if (!dir) {
         cr_error(config->diag, cr_at_file(config->arena, path),
-                 CR_E_DATA_READ, "the folder cannot be read");
+                 CR_E_DATA_READ, "cannot read the folder: %s",
+                 strerror(errno));
         return -1;
     }
-    while ((entry = readdir(dir))) {
+    while (errno = 0, (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
         if (n == cap) {
@@ -98,6 +100,12 @@ static int64_t folder_names(struct cr_config *config, const char *path,
             *names = more;
         }
         (*names)[n++] = cr_strdup(config->arena, entry->d_name);
+    }
+    if (errno != 0) {
+        cr_error(config->diag, cr_at_file(config->arena, path),
+                 CR_E_DATA_READ, "cannot read the folder: %s",
+                 strerror(errno));
+        n = -1;
     }
     closedir(dir);
     if (n > 0)
@@ -148,11 +156,14 @@ static bool folder_class(struct folder_set *f, const char *root,
             f->others++;
             continue;
         }
-        if (stat(file, &st) != 0 || !S_ISREG(st.st_mode)) {
-            cr_error(f->config->diag, cr_at_file(f->config->arena, file),
-                     CR_E_DATA_READ, "is no regular file");
-            return false;
-        }
+        if (stat(file, &st) != 0)
+            return cr_error(f->config->diag,
+                            cr_at_file(f->config->arena, file), CR_E_DATA_READ,
+                            "cannot be read: %s", strerror(errno));
+        if (!S_ISREG(st.st_mode))
+            return cr_error(f->config->diag,
+                            cr_at_file(f->config->arena, file), CR_E_DATA_READ,
+                            "is no regular file");
         f->crc = cr_crc32(f->crc, class, strlen(class) + 1);
         f->crc = cr_crc32(f->crc, names[i], strlen(names[i]) + 1);
         f->crc = cr_crc32(f->crc, &(int64_t){ st.st_size }, 8);
@@ -167,13 +178,21 @@ static bool folder_class(struct folder_set *f, const char *root,
 
 /* ---- classes ---- */
 
-static bool folder_is_dir(struct cr_arena *arena, const char *root,
-                          const char *name)
+/* 1: it is a folder; 0: it is not, or not there; -1: that cannot be found
+ * out, which is reported. */
+static int folder_is_dir(struct cr_config *config, const char *root,
+                         const char *name)
 {
+    const char *path = cr_path_join(config->arena, root, name);
     struct stat st;
 
-    return stat(cr_path_join(arena, root, name), &st) == 0 &&
-           S_ISDIR(st.st_mode);
+    if (stat(path, &st) == 0)
+        return S_ISDIR(st.st_mode);
+    if (errno == ENOENT || errno == ENOTDIR) /* a link to nowhere */
+        return 0;
+    cr_error(config->diag, cr_at_file(config->arena, path), CR_E_DATA_READ,
+             "cannot be read: %s", strerror(errno));
+    return -1;
 }
 
 /* "ant, bee and 3 more" */
@@ -201,9 +220,11 @@ static bool folder_known(struct folder_set *f, const char *root,
     int64_t i, n = folder_names(c, root, &names);
 
     for (i = 0; i < n; i++) {
-        int k = 0;
+        int k = 0, is = folder_is_dir(c, root, names[i]);
 
-        if (!folder_is_dir(c->arena, root, names[i]))
+        if (is < 0)
+            return false;
+        if (!is)
             continue;
         while (k < known->n && strcmp(known->v[k], names[i]) != 0)
             k++;
@@ -233,7 +254,11 @@ static bool folder_sorted(struct folder_set *f, const char *root,
     int64_t i, n = folder_names(f->config, root, &names);
 
     for (i = 0; i < n; i++) {
-        if (!folder_is_dir(f->config->arena, root, names[i]))
+        int is = folder_is_dir(f->config, root, names[i]);
+
+        if (is < 0)
+            return false;
+        if (!is)
             continue;
         if (!folder_class(f, root, names[i], (int32_t)to->classes))
             return false;
@@ -264,7 +289,7 @@ static bool folder_indexed(struct folder_set *f, const char *root,
                             "class_indexing takes numbers from 0 to 999999, "
                             "not %s", cr_node_what(c->arena, m));
         if (strcmp(m->key, "..") == 0 || strchr(m->key, '/') ||
-            !folder_is_dir(c->arena, root, m->key))
+            folder_is_dir(c, root, m->key) <= 0)
             return cr_error(c->diag, m->key_pos, CR_E_DATA_MISSING,
                             "'%s' has no folder '%s'", root, m->key);
         if (m->integer >= to->classes)
@@ -304,14 +329,21 @@ static bool folder_header(struct folder_set *f, struct cr_diag *diag,
     return ok;
 }
 
+/* Whether images that cannot be read are left out. */
+static bool folder_skips(const struct cr_config *config)
+{
+    const struct cr_node *on =
+        cr_node_get(cr_section(config, "dataset"), "on_error");
+
+    return on && on->text && strcmp(on->text, "stop") != 0;
+}
+
 /* The datapipe is planned for the first image; where bad ones are left out,
  * for the first that has a header. */
 static bool folder_size(struct folder_set *f, struct cr_dataset *to)
 {
     struct cr_config *c = f->config;
-    const struct cr_node *on =
-        cr_node_get(cr_section(c, "dataset"), "on_error");
-    bool skips = on && on->text && strcmp(on->text, "stop") != 0;
+    bool skips = folder_skips(c);
     struct cr_spec spec = { 0 };
     bool ok = false;
     int64_t i;
@@ -376,8 +408,9 @@ static bool folder_open(struct cr_config *config, const void *opts,
     to->count = f->n;
     to->fingerprint = f->crc;
     for (i = 0; i < f->n; i++)
-        to->contents =
-            cr_fingerprint_among(to->contents, f->image[i].path, i, f->n);
+        if (!cr_fingerprint_among(folder_skips(config) ? NULL : config->diag,
+                                  &to->contents, f->image[i].path, i, f->n))
+            return false;
     to->key = f->key | 1;
     return folder_size(f, to);
 }

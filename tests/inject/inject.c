@@ -26,31 +26,41 @@
 #include <unistd.h>
 
 enum kind {
-    OPEN, READ, WRITE, SYNC, RENAME, LINK, UNLINK, MKDIR, TRUNCATE, ALLOCATE,
-    CLOSE, FLUSH, STAT, FOLDER, FLOCK, MMAP, MALLOC, THREAD, KINDS
+    OPEN,
+    READ,
+    WRITE,
+    SYNC,
+    RENAME,
+    LINK,
+    UNLINK,
+    MKDIR,
+    TRUNCATE,
+    ALLOCATE,
+    CLOSE,
+    FLUSH,
+    STAT,
+    FOLDER,
+    ENTRY,
+    FLOCK,
+    MMAP,
+    MALLOC,
+    THREAD,
+    KINDS
 };
 
 static const struct {
     const char *name;
     int error;
 } kinds[KINDS] = {
-    [OPEN] = { "open", EMFILE },
-    [READ] = { "read", EIO },
-    [WRITE] = { "write", ENOSPC },
-    [SYNC] = { "sync", EIO },
-    [RENAME] = { "rename", EIO },
-    [LINK] = { "link", EPERM },
-    [UNLINK] = { "unlink", EIO },
-    [MKDIR] = { "mkdir", ENOSPC },
-    [TRUNCATE] = { "truncate", EIO },
-    [ALLOCATE] = { "allocate", ENOSPC },
-    [CLOSE] = { "close", EIO },
-    [FLUSH] = { "flush", ENOSPC },
-    [STAT] = { "stat", EIO },
-    [FOLDER] = { "folder", EMFILE },
-    [FLOCK] = { "flock", ENOLCK },
-    [MMAP] = { "mmap", ENOMEM },
-    [MALLOC] = { "malloc", ENOMEM },
+    [OPEN] = { "open", EMFILE },      [READ] = { "read", EIO },
+    [WRITE] = { "write", ENOSPC },    [SYNC] = { "sync", EIO },
+    [RENAME] = { "rename", EIO },     [LINK] = { "link", EPERM },
+    [UNLINK] = { "unlink", EIO },     [MKDIR] = { "mkdir", ENOSPC },
+    [TRUNCATE] = { "truncate", EIO }, [ALLOCATE] = { "allocate", ENOSPC },
+    [CLOSE] = { "close", EIO },       [FLUSH] = { "flush", ENOSPC },
+    [STAT] = { "stat", EIO },         [FOLDER] = { "folder", EMFILE },
+    [ENTRY] = { "entry", EIO },       [FLOCK] = { "flock", ENOLCK },
+    [MMAP] = { "mmap", ENOMEM },      [MALLOC] = { "malloc", ENOMEM },
     [THREAD] = { "thread", EAGAIN },
 };
 
@@ -136,12 +146,12 @@ static const char *fd_path(int fd)
 }
 
 /* The function that stands behind ours. */
-#define REAL(to, name) \
-    do { \
-        if (!(to)) { \
+#define REAL(to, name)                             \
+    do {                                           \
+        if (!(to)) {                               \
             void *found_ = dlsym(RTLD_NEXT, name); \
             memcpy(&(to), &found_, sizeof found_); \
-        } \
+        }                                          \
     } while (0)
 
 static int mode_of(int flags, va_list args)
@@ -391,6 +401,14 @@ DIR *opendir(const char *path)
 
     REAL(real, "opendir");
     return HIT(FOLDER, path) ? NULL : real(path);
+}
+
+struct dirent *readdir(DIR *dir)
+{
+    static struct dirent *(*real)(DIR *);
+
+    REAL(real, "readdir");
+    return HIT(ENTRY, fd_path(dirfd(dir))) ? NULL : real(dir);
 }
 
 int flock(int fd, int how)

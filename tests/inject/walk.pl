@@ -35,23 +35,26 @@ my %error = (open => 'EMFILE', read => 'EIO', write => 'ENOSPC',
     sync => 'EIO', rename => 'EIO', link => 'EPERM', unlink => 'EIO',
     mkdir => 'ENOSPC', truncate => 'EIO', allocate => 'ENOSPC',
     close => 'EIO', flush => 'ENOSPC', stat => 'EIO', folder => 'EMFILE',
+    entry => 'EIO',
     flock => 'ENOLCK', mmap => 'ENOMEM', malloc => 'ENOMEM',
     thread => 'EAGAIN');
 my @kinds = qw(open read write sync rename link unlink mkdir truncate allocate
-    close flush stat folder flock mmap malloc thread);
+    close flush stat folder entry flock mmap malloc thread);
 
 my $config = "$top/c.yaml";
-my @again = ('train', $config, '-o', 'r', '-q', '--resume', 'auto',
-    '--threads', '1');
 my %command = (
-    train => [@again],
+    train => ['train', $config, '-o', 'r', '-q', '--resume', 'auto',
+        '--threads', '1'],
+    # a folder of images, decoded into a cache on disk
+    images => ['train', "$top/i.yaml", '-o', 'r', '-q', '--resume', 'auto',
+        '--threads', '1'],
     resume => ['resume', 'r', '-q', '--trust', '--epochs', '3', '--threads', '1'],
     force => ['train', $config, '-o', 'r', '-q', '--force', '--threads', '1'],
     eval => ['eval', '--ckpt', "$top/a", '--json', '--threads', '1'],
     predict => ['predict', '--ckpt', "$top/a", "$top/eval-x.npy", '-o',
         'p.tsv', '--threads', '1'],
 );
-my @commands = qw(train resume force eval predict);
+my @commands = qw(train images resume force eval predict);
 
 sub slurp {
     open my $f, '<:raw', $_[0] or return undef;
@@ -101,12 +104,13 @@ sub prepare {
 
 # Whether a folder has the results of an undisturbed run; else what differs.
 sub undone {
-    my ($dir) = @_;
+    my ($dir, $command) = @_;
+    my $whole = $command eq 'images' ? "$top/i" : "$top/a";
     for my $f ('ckpt/last.safetensors', 'ckpt/best.safetensors') {
         my $got = slurp("$dir/r/$f") // return "$f is missing";
-        return "$f differs" if $got ne slurp("$top/a/$f");
+        return "$f differs" if $got ne slurp("$whole/$f");
     }
-    records("$dir/r") eq records("$top/a") ? '' : 'metrics.jsonl differs';
+    records("$dir/r") eq records($whole) ? '' : 'metrics.jsonl differs';
 }
 
 # What is wrong after a failure, '' if nothing is.
@@ -120,7 +124,7 @@ sub judge {
 
     return "status $status" if $status > 4;
     if ($status == 2) {
-        return "status 2 for $path" if $path !~ /c\.yaml|memory|^$/ &&
+        return "status 2 for $path" if $path !~ /[ci]\.yaml|memory|^$/ &&
             $err !~ /E0502/;
     }
     if ($command eq 'predict') {
@@ -134,7 +138,7 @@ sub judge {
         return 'status 0 with other results'
             if $status == 0 && $out ne slurp("$top/e");
     } elsif ($status == 0) {
-        my $undone = undone($dir);
+        my $undone = undone($dir, $command);
         return "status 0, but $undone" if $undone;
     }
     if ($status != 0) {
@@ -158,9 +162,10 @@ sub judge {
     }
     return '' if !$trains;
     # the next try meets nothing wrong
-    my $next = run($dir, {}, @again);
+    my $next = run($dir, {}, @{$command{$command eq 'images' ? $command
+                                      : 'train'}});
     return "then status $next: " . slurp("$dir/err") if $next != 0;
-    my $undone = undone($dir);
+    my $undone = undone($dir, $command);
     return $undone ? "then $undone" : '';
 }
 
@@ -192,11 +197,31 @@ sub walk {
 # ---- The undisturbed runs
 
 system('bash', '-c', ". '$here/../cli/small.bash'; cd '$top' && "
-    . 'config c.yaml && sed -i "s/accuracy, //" c.yaml') == 0 or die;
-for ([qw(a 3)], [qw(b 2)]) {
-    my ($name, $epochs) = @$_;
-    run($top, {}, 'train', $config, '-o', $name, '-q', '--epochs', $epochs,
-        '--threads', '1') == 0 or die slurp("$top/err");
+    . 'config c.yaml && sed -i "s/accuracy, //" c.yaml && '
+    . ". '$here/../cli/images.bash' && folder images 3 6 6") == 0 or die;
+spew("$top/i.yaml", <<'END');
+cellrun: 1
+dataset:
+  train: {ImageFolderDataset: {dataset_dir: images}}
+  eval: {ImageFolderDataset: {dataset_dir: images}}
+datapipe:
+  cache: disk
+  workers: 0
+  image: [{Rescale: {rescale: 0.004, shift: 0.0}}, HWC2CHW]
+  label: [{TypeCast: int32}]
+  batch: {batch_size: 3}
+network:
+  flatten: Flatten
+  fc: {Dense: {out_channels: 3}}
+loss: CrossEntropyLoss
+optimizer: {Momentum: {learning_rate: 0.001, momentum: 0.9}}
+metrics: [loss]
+train: {epochs: 3}
+END
+for ([qw(a c 3)], [qw(b c 2)], [qw(i i 3)]) {
+    my ($name, $file, $epochs) = @$_;
+    run($top, {}, 'train', "$top/$file.yaml", '-o', $name, '-q', '--epochs',
+        $epochs, '--threads', '1') == 0 or die slurp("$top/err");
 }
 run($top, {}, @{$command{eval}}) == 0 or die;
 rename "$top/out", "$top/e";
