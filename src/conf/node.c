@@ -98,7 +98,7 @@ const char *cr_node_type(const struct cr_node *node,
     if (!node)
         return NULL;
     if (node->kind == CR_NODE_STR)
-        return !node->quoted && node_capital(node->text) ? node->text : NULL;
+        return node_capital(node->text) ? node->text : NULL;
     if (node->kind != CR_NODE_MAP)
         return NULL;
     for (CR_EACH(m, node)) {

@@ -175,11 +175,7 @@ void cr_scalar_write(struct cr_buf *buf, const struct cr_node *node, bool flow)
         cr_buf_str(buf, cr_real_text(buf->arena, node->real));
         break;
     default:
-        /* a quoted Capitalised word is no type, and must not become one */
-        if (node->quoted && *node->text >= 'A' && *node->text <= 'Z')
-            scalar_quoted(buf, node->text);
-        else
-            cr_string_write(buf, node->text, flow, false);
+        cr_string_write(buf, node->text, flow, false);
         break;
     }
 }

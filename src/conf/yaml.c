@@ -43,6 +43,7 @@ struct reader {
     int nodes, n_anchors;
     struct anchor *anchors;
     const struct line *tab_line; /* whose indentation is checked already */
+    bool is_flow; /* the text is one {...} */
 };
 
 static struct cr_node *yaml_node(struct reader *r, int depth);
@@ -193,14 +194,15 @@ static bool yaml_stop(struct reader *r)
 }
 
 /* A tab among the blanks before the first token of a line. In block context
- * libyaml refuses it, in flow context it does not. */
+ * libyaml refuses it, in flow context it does not; where all of the text is
+ * one {...}, as JSON is, it does no harm. */
 static bool yaml_no_tab(struct reader *r)
 {
     size_t chars = r->event.start_mark.index + r->skipped;
     const struct line *line = yaml_line(r, chars);
     size_t at = line->bytes, n = chars - line->chars;
 
-    if (line == r->tab_line)
+    if (line == r->tab_line || r->is_flow)
         return true;
     r->tab_line = line;
     if (strspn(r->src->text + at, " \t") < n)
@@ -666,6 +668,8 @@ static struct cr_node *yaml_document(struct reader *r)
     }
     if (!yaml_next(r))
         return NULL;
+    r->is_flow = r->event.type == YAML_MAPPING_START_EVENT &&
+                 r->event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
     node = yaml_node(r, 1);
     if (!node || !yaml_next(r) || !yaml_next(r))
         return NULL;
