@@ -123,7 +123,7 @@
  *   fitted                   what transforms took from the training data, as
  *                            Standardize its means
  *   plugins                  where there are such: name of each plug-in's
- *                            file -> hash of its bytes (FNV-1a, 16 digits)
+ *                            file -> SHA-256 of its bytes, 64 digits
  *   eval                     what the last evaluation gave
  *   best                     metric, mode, value and epoch of the best
  *   early_stop               evaluations without gain so far

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "conf/opt.h"
+#include "conf/config.h"
 
 static const struct cr_node *expand_block_of(const struct cr_expander *x,
                                              const struct cr_node *node,
@@ -197,7 +197,9 @@ static void expand_block_meant(struct cr_expander *x, struct cr_node *node)
         cr_find(CR_KIND_LOSS, type) || cr_find(CR_KIND_METRIC, type))
         return;
     near = cr_node_nearest(x->arena, x->blocks, type);
-    if (!near)
+    /* a plug-in that stays closed may have it */
+    if (!near ||
+        (x->builtins->config->closed && cr_node_get(x->root, "plugin")))
         return;
     cr_error(x->diag, args ? args->key_pos : node->pos, CR_E_UNKNOWN_TYPE,
              "there is no cell or block '%s'",

@@ -61,7 +61,10 @@ bool cr_config_check(struct cr_config *config)
             cr_section_read(config, section->about.name,
                             cr_alloc(config->arena, 1, section->about.size));
     }
-    cr_typed_check(config->arena, config->diag, config->root);
+    cr_typed_check(config->arena, config->diag, config->root,
+                   config->closed && cr_section(config, "plugin")
+                       ? &config->unknown
+                       : NULL);
     return config->diag->errors == 0;
 }
 

@@ -25,6 +25,11 @@ struct cr_config {
     struct cr_origin *origins;  /* sources and the folders of their paths */
     struct cr_moved **moved;    /* paths found elsewhere than in dir */
     struct cr_named *named;     /* paths that the user has typed */
+    bool closed;                /* its plug-ins stay closed, */
+    bool unknown;               /* and cr_config_check met types that may be
+                                   theirs */
+    const struct cr_node *plugin_marks; /* {"scale.so": SHA-256}: no other
+                                   files are opened as plug-ins; or NULL */
     const struct cr_vocab *vocabs; /* what its data mean: data/vocab.h */
     const struct cr_node *kept; /* numbers that a checkpoint keeps for the ops
                                    of the datapipe: {x.0: [...]}; or NULL */
@@ -53,6 +58,9 @@ struct cr_config_from {
     const int *set_args;        /* argument numbers of sets, for messages */
     const char *text, *text_name, *text_dir;
     enum cr_origin_kind text_kind;
+    const struct cr_node *plugin_marks; /* as in the config */
+    bool closed;                /* no plug-in is opened: its cells stay
+                                   unknown, and are no errors */
 };
 struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
                                  const struct cr_config_from *from);

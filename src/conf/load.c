@@ -337,6 +337,8 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
 
     c->arena = arena;
     c->diag = diag;
+    c->closed = from->closed;
+    c->plugin_marks = from->plugin_marks;
     c->moved = CR_NEW(arena, struct cr_moved *);
     c->root = CR_NEW(arena, struct cr_node);
     c->root->kind = CR_NODE_MAP;

@@ -82,18 +82,25 @@ static struct cr_pos trust_pos(const struct cr_config *config, const char *path)
     return node ? node->pos : CR_NOWHERE;
 }
 
+enum cr_origin_kind cr_config_kind(const struct cr_config *config,
+                                   struct cr_pos pos)
+{
+    return trust_kind(config, pos.src);
+}
+
 bool cr_config_allows(const struct cr_config *config, enum cr_action action,
                       const char *path)
 {
+    const bool *may = trust_rules[action].may;
+
     for (const struct cr_named *n = config->named; n; n = n->next)
         if (n->path == path)
-            return trust_rules[action].may[CR_FROM_LINE];
+            return may[CR_FROM_LINE];
     /* only a path that was allowed is replaced in the tree */
     for (const struct cr_moved *m = *config->moved; m; m = m->next)
         if (m->was == path || m->now == path)
             return true;
-    return trust_rules[action]
-        .may[trust_kind(config, trust_pos(config, path).src)];
+    return may[trust_kind(config, trust_pos(config, path).src)];
 }
 
 static bool trust_refuse(const struct cr_config *config, enum cr_action action,

@@ -43,6 +43,9 @@ bool cr_config_may_path(const struct cr_config *config, enum cr_action action,
 /* Whether cr_config_may_path would allow it; does not report. */
 bool cr_config_allows(const struct cr_config *config, enum cr_action action,
                       const char *path);
+/* Where the node at a place came from. */
+enum cr_origin_kind cr_config_kind(const struct cr_config *config,
+                                   struct cr_pos pos);
 /* Whether some of the config comes from a checkpoint that is not trusted. */
 bool cr_config_foreign(const struct cr_config *config);
 /* The user has typed this path: it counts as the command line's. */

@@ -24,9 +24,10 @@ void cr_typed_names_at(struct cr_arena *arena, struct cr_node *node,
 void cr_typed_fill(struct cr_arena *arena, struct cr_node *root);
 
 /* Reads all typed nodes of network, loss, optimizer and metrics and reports
- * what is wrong with them. */
+ * what is wrong with them. With `unknown`, cells of types that nobody knows
+ * are no errors: *unknown is set. */
 bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
-                    const struct cr_node *root);
+                    const struct cr_node *root, bool *unknown);
 
 /* True if the type of a typed node takes an argument of that name. */
 bool cr_typed_takes(const char *type, const char *argument);

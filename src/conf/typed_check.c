@@ -36,7 +36,7 @@ static bool check_word(const struct cr_opt *row, const struct cr_node *node)
 }
 
 static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
-                        const struct cr_node *node)
+                        const struct cr_node *node, bool *unknown)
 {
     const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
@@ -46,8 +46,13 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
     if (!type && (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP)) {
         for (CR_EACH(m, node))
             if (!m->key || check_is_member(m->key))
-                ok = check_cells(arena, diag, m) && ok;
+                ok = check_cells(arena, diag, m, unknown) && ok;
         return ok;
+    }
+    if (unknown && type && !cr_find(CR_KIND_CELL, type) &&
+        !cr_find(CR_KIND_LOSS, type)) {
+        *unknown = true;
+        return true;
     }
     /* a loss may be a member of a loss written in the config; its nodes are
      * weights */
@@ -64,7 +69,7 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
                                                 row->at);
 
             ok = (!*cells || check_word(row, *cells) ||
-                  check_cells(arena, diag, *cells)) &&
+                  check_cells(arena, diag, *cells, unknown)) &&
                  ok;
         }
     return ok;
@@ -85,34 +90,36 @@ static bool check_objs(struct cr_arena *arena, struct cr_diag *diag,
 
 /* A metric may be written in the config, as a cell is. */
 static bool check_metrics(struct cr_arena *arena, struct cr_diag *diag,
-                          const struct cr_node *node)
+                          const struct cr_node *node, bool *unknown)
 {
     bool ok = true;
 
     if (node && cr_node_get(node, "construct"))
-        return check_cells(arena, diag, node);
+        return check_cells(arena, diag, node, unknown);
     if (!node || node->kind != CR_NODE_LIST)
         return check_objs(arena, diag, CR_KIND_METRIC, node);
     for (CR_EACH(m, node))
         ok = (cr_node_get(m, "construct")
-                  ? check_cells(arena, diag, m)
+                  ? check_cells(arena, diag, m, unknown)
                   : check_objs(arena, diag, CR_KIND_METRIC, m)) && ok;
     return ok;
 }
 
 bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
-                    const struct cr_node *root)
+                    const struct cr_node *root, bool *unknown)
 {
     const struct cr_node *network = cr_node_get(root, "network");
     const struct cr_node *loss = cr_node_get(root, "loss");
-    bool ok = !network || check_cells(arena, diag, network);
+    bool ok = !network || check_cells(arena, diag, network, unknown);
 
     if (loss && cr_node_get(loss, "construct"))
-        ok = check_cells(arena, diag, loss) && ok;
+        ok = check_cells(arena, diag, loss, unknown) && ok;
     else
         ok = check_objs(arena, diag, CR_KIND_LOSS, loss) && ok;
     ok = check_objs(arena, diag, CR_KIND_OPTIM,
                     cr_node_get(root, "optimizer")) &&
          ok;
-    return check_metrics(arena, diag, cr_node_get(root, "metrics")) && ok;
+    return check_metrics(arena, diag, cr_node_get(root, "metrics"),
+                         unknown) &&
+           ok;
 }

@@ -539,7 +539,8 @@ struct cr_config *cr_cli_config(struct cr_cli *cli)
 {
     struct cr_config_from from = { .files = cli->operands,
                                    .sets = cli->sets,
-                                   .set_args = cli->set_args };
+                                   .set_args = cli->set_args,
+                                   .closed = cli->verb->closed };
 
     return cr_config_load(cli->arena, cli->diag, &from);
 }

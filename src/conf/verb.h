@@ -40,6 +40,7 @@ struct cr_verb {
     int min_operands, max_operands; /* max < 0: any number */
     bool takes_config;           /* operands may be assignments */
     const char *config_after;    /* only behind this first one; NULL: always */
+    bool closed;                 /* opens no plug-in */
     int (*run)(struct cr_cli *cli);
 };
 

@@ -78,6 +78,7 @@ bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
         from.text_dir = to->state.config_dir;
     else
         from.text_kind = CR_FROM_CKPT;
+    from.plugin_marks = from.text ? to->state.plugins : NULL;
     to->config = cr_config_load(cli->arena, cli->diag, &from);
     to->config->kept = to->state.fitted;
     if (to->state.class_names)

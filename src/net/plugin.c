@@ -8,12 +8,15 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/sha256.h"
 #include "base/str.h"
 #include "conf/config.h"
 #include "conf/yaml.h"
@@ -24,7 +27,7 @@
 /* A file that was loaded. */
 struct loaded {
     const char *path; /* absolute, without links */
-    uint64_t hash;    /* of its bytes when it was loaded */
+    char hash[CR_SHA256_DIGITS + 1]; /* of its bytes when it was loaded */
     const struct cr_plugin_cell **cells;
     struct loaded *next;
 };
@@ -58,44 +61,37 @@ static bool plugin_wrong(const struct opener *o, const char *format, ...)
 
 /* ---- the file ---- */
 
-/* FNV-1a of the bytes; false where it cannot be read. */
-static bool plugin_hash(const char *path, uint64_t *hash)
+/* SHA-256 of the bytes; false where they cannot be read. */
+static bool plugin_hash(FILE *f, char hex[CR_SHA256_DIGITS + 1])
 {
+    struct cr_sha256 hash;
     char buf[1 << 14];
-    FILE *f = fopen(path, "rb");
     size_t n;
-    bool ok;
 
-    if (!f)
-        return false;
-    *hash = CR_HASH;
+    cr_sha256_start(&hash);
+    rewind(f);
     while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-        *hash = cr_hash(*hash, buf, n);
-    ok = !ferror(f);
-    fclose(f);
-    return ok;
+        cr_sha256_add(&hash, buf, n);
+    cr_sha256_end(&hash, hex);
+    return !ferror(f);
 }
 
 /* Whether the file holds all that it says it does: a shared object that was
  * cut off can end the program when it is opened. What is no shared object of
  * this machine at all, dlopen tells. */
-static bool plugin_whole(const struct opener *o, const char *path, off_t size)
+static bool plugin_whole(const struct opener *o, FILE *f, off_t size)
 {
-    FILE *f = fopen(path, "rb");
     ElfW(Ehdr) head;
     ElfW(Phdr) part;
     bool whole = true;
     int i;
 
-    if (!f)
-        return plugin_wrong(o, "%s", strerror(errno));
+    rewind(f);
     if (fread(&head, sizeof head, 1, f) != 1 ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
         head.e_ident[EI_CLASS] != __ELF_NATIVE_CLASS / 32 ||
-        head.e_phentsize != sizeof part) {
-        fclose(f);
+        head.e_phentsize != sizeof part)
         return true;
-    }
     for (i = 0; i < head.e_phnum && whole; i++)
         whole = fseeko(f, (off_t)(head.e_phoff + (size_t)i * sizeof part),
                        SEEK_SET) == 0 &&
@@ -103,7 +99,6 @@ static bool plugin_whole(const struct opener *o, const char *path, off_t size)
                 (part.p_type != PT_LOAD ||
                  (part.p_offset <= (size_t)size &&
                   part.p_filesz <= (size_t)size - part.p_offset));
-    fclose(f);
     /* sections, which linkers write last, are not needed, but missed */
     whole =
         whole && head.e_shoff <= (size_t)size &&
@@ -496,37 +491,76 @@ static const struct cr_plugin_cell **plugin_open(struct opener *o,
     return cells;
 }
 
-bool cr_plugin_load(struct cr_diag *diag, struct cr_pos pos, const char *path)
+static bool plugin_marked(const struct cr_node *marks, const char *hash)
 {
-    struct opener o = { .diag = diag,
-                        .pos = pos,
-                        .name = cr_strdup(&plugin_mem, cr_path_base(path)) };
-    struct loaded *f;
+    for (CR_EACH(m, marks)) /* under whatever name */
+        if (m->kind == CR_NODE_STR && strcmp(m->text, hash) == 0)
+            return true;
+    return false;
+}
+
+/* The first hash of the marks that belongs to a file of that name. */
+static const char *plugin_mark(const struct cr_node *marks, const char *name)
+{
+    const struct cr_node *m = cr_node_get(marks, name);
+
+    return m && m->kind == CR_NODE_STR ? m->text : "none";
+}
+
+/* Opens the regular file at `path`, with its real path in `to`. */
+static FILE *plugin_file(struct opener *o, const char *path, struct loaded *to,
+                         struct stat *st)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    char *real = realpath(path, NULL);
+
+    to->path = real ? cr_strdup(&plugin_mem, real) : NULL;
+    free(real);
+    if (!f && fd >= 0)
+        close(fd);
+    if (!f || !to->path || fstat(fd, st) != 0) {
+        plugin_wrong(o, "%s", strerror(errno));
+    } else if (!S_ISREG(st->st_mode)) {
+        plugin_wrong(o, "not a file, but a %s",
+                     S_ISDIR(st->st_mode) ? "folder" : "device");
+    } else {
+        return f;
+    }
+    if (f)
+        fclose(f);
+    return NULL;
+}
+
+/* With marks only a file that has one of these hashes is opened: that very
+ * file, whatever its name means a moment later. */
+static bool plugin_load(struct opener *o, const char *path,
+                        const struct cr_node *marks)
+{
+    struct loaded *f = CR_NEW(&plugin_mem, struct loaded);
     struct stat st;
-    uint64_t hash;
-    char *real;
+    FILE *file = plugin_file(o, path, f, &st);
     int i;
 
-    if (plugin_known(path))
-        return true;
-    if (stat(path, &st) != 0)
-        return plugin_wrong(&o, "%s", strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return plugin_wrong(&o, "not a file, but a %s",
-                            S_ISDIR(st.st_mode) ? "folder" : "device");
-    real = realpath(path, NULL);
-    if (!real || !plugin_hash(real, &hash)) {
-        plugin_wrong(&o, "%s", strerror(errno));
-        free(real);
+    if (!file)
         return false;
+    if (!plugin_hash(file, f->hash)) {
+        plugin_wrong(o, "%s", strerror(errno));
+    } else if (marks && !plugin_marked(marks, f->hash)) {
+        cr_error(o->diag, o->pos, CR_E_TRUST,
+                 "plug-in '%s' has changed since training: expected SHA-256 "
+                 "%s, found %s",
+                 cr_quote(o->diag->arena, o->name, strlen(o->name)),
+                 plugin_mark(marks, o->name), f->hash);
+        cr_note(o->diag, "plugin=PATH on the command line opens it as it is");
+    } else if (plugin_whole(o, file, st.st_size)) {
+        f->cells = plugin_open(
+            o, marks ? cr_strf(&plugin_mem, "/proc/self/fd/%d", fileno(file))
+                     : f->path);
     }
-    f = CR_NEW(&plugin_mem, struct loaded);
-    f->path = cr_strdup(&plugin_mem, real);
-    f->hash = hash;
-    free(real);
-    if (!plugin_whole(&o, f->path, st.st_size))
-        return false;
-    f->cells = plugin_open(&o, f->path);
+    /* a name below /proc stands for the same file as long as it is open */
+    if (!f->cells || !marks)
+        fclose(file);
     if (!f->cells)
         return false;
     f->next = plugin_files;
@@ -534,6 +568,15 @@ bool cr_plugin_load(struct cr_diag *diag, struct cr_pos pos, const char *path)
     for (i = 0; f->cells[i]; i++)
         cr_list_add(CR_KIND_CELL, &f->cells[i]->cell.about);
     return true;
+}
+
+bool cr_plugin_load(struct cr_diag *diag, struct cr_pos pos, const char *path)
+{
+    struct opener o = { .diag = diag,
+                        .pos = pos,
+                        .name = cr_strdup(&plugin_mem, cr_path_base(path)) };
+
+    return plugin_known(path) || plugin_load(&o, path, NULL);
 }
 
 const struct cr_plugin_cell *const *cr_plugin_cells(const char *path)
@@ -568,11 +611,14 @@ const struct cr_section cr_section_plugin = {
             "explains its cells, which stand in `network` as built-in ones "
             "do. A file that is missing, is no plug-in, is built for another "
             "version of the header, or has a cell whose name is taken is an "
-            "error here. A plug-in is code, and runs when a config that "
-            "names it is read, by every verb, also when that config stands "
-            "in a checkpoint: take neither from people whose programs you "
-            "would not run. The checkpoint keeps the path and a hash of the "
-            "file; other bytes than those are a warning.",
+            "error here. A plug-in is code: it runs when a verb that builds "
+            "the network reads a config that names it. check and config open "
+            "no plug-in, and check reports which files a run would open. The "
+            "checkpoint keeps the path and the SHA-256 of the file. A plug-in "
+            "named by a checkpoint is opened only in a checkpoint of your own "
+            "run or with --trust, and only if it is the same file; "
+            "plugin=PATH on the command line opens any file. See SECURITY in "
+            "cellrun(1).",
         .example = "plugin: my_scale/my_scale.so\n"
                    "network: [{MyScale: {gain: 2}}, {Dense: {out_channels: "
                    "10}}]\n",
@@ -600,6 +646,20 @@ static struct cr_strs plugin_paths(struct cr_config *config,
     return paths;
 }
 
+/* A plug-in that the config of a checkpoint names must be the file that the
+ * network was trained with; one that the command line names need not. */
+static bool plugin_open_named(struct cr_config *config, struct cr_pos pos,
+                              const char *path)
+{
+    struct opener o = { .diag = config->diag,
+                        .pos = pos,
+                        .name = cr_strdup(&plugin_mem, cr_path_base(path)) };
+    bool typed = cr_config_kind(config, pos) == CR_FROM_LINE;
+
+    return config->closed || plugin_known(path) ||
+           plugin_load(&o, path, typed ? NULL : config->plugin_marks);
+}
+
 bool cr_config_plugins(struct cr_config *config)
 {
     const struct cr_node *node = cr_section(config, "plugin"), *m;
@@ -613,7 +673,7 @@ bool cr_config_plugins(struct cr_config *config)
         const char *name = section.plugin.v[i];
 
         if (paths.v[i]) {
-            cr_plugin_load(diag, m->pos, paths.v[i]);
+            plugin_open_named(config, m->pos, paths.v[i]);
             continue;
         }
         if (!cr_config_may_path(config, CR_OPEN_PLUGIN, name))
@@ -650,7 +710,7 @@ const struct cr_node *cr_plugin_marks(struct cr_config *config)
         m->kind = CR_NODE_STR;
         m->quoted = true;
         m->key = cr_strdup(config->arena, key);
-        m->text = cr_strf(config->arena, "%016" PRIx64, f->hash);
+        m->text = f->hash;
         *end = m;
         end = &m->next;
     }
@@ -662,23 +722,39 @@ void cr_plugin_compare(struct cr_config *config, const struct cr_node *marks,
 {
     const struct cr_node *now = marks ? cr_plugin_marks(config) : NULL;
 
-    for (CR_EACH(was, marks)) {
-        const struct cr_node *same = NULL;
+    for (CR_EACH(was, marks))
+        if (was->kind == CR_NODE_STR && !plugin_marked(now, was->text))
+            cr_warn(config->diag, pos, CR_E_PLUGIN,
+                    "plug-in '%s' has changed since training: expected "
+                    "SHA-256 %s, found %s",
+                    cr_quote(config->arena, was->key, strlen(was->key)),
+                    was->text, plugin_mark(now, was->key));
+}
 
-        if (was->kind != CR_NODE_STR)
-            continue;
-        for (CR_EACH(m, now)) /* under whatever name */
-            if (strcmp(was->text, m->text) == 0)
-                same = m;
-        if (same)
-            continue;
-        same = cr_node_get(now, was->key);
-        cr_warn(config->diag, pos, CR_E_PLUGIN,
-                "plug-in '%s' is not the file that it was trained with: "
-                "hash %s, found %s",
-                cr_quote(config->arena, was->key, strlen(was->key)), was->text,
-                same  ? same->text
-                : now ? "other files"
-                      : "none");
+bool cr_plugin_each(struct cr_config *config,
+                    void (*each)(void *ctx, const char *path,
+                                 const char *sha256),
+                    void *ctx)
+{
+    struct plugin_section section = { 0 };
+    struct cr_strs paths = plugin_paths(config, &section);
+    struct opener o = { .diag = config->diag };
+    struct cr_pos pos = config->root->pos;
+    bool ok = true;
+
+    for (int i = 0; i < paths.n; i++) {
+        struct loaded f = { 0 };
+        struct stat st;
+        FILE *file;
+
+        o.pos = pos;
+        o.name = section.plugin.v[i];
+        file = paths.v[i] ? plugin_file(&o, paths.v[i], &f, &st) : NULL;
+        ok = file && plugin_hash(file, f.hash) && ok;
+        if (file) {
+            each(ctx, paths.v[i], f.hash);
+            fclose(file);
+        }
     }
+    return ok;
 }

@@ -37,11 +37,17 @@ bool cr_plugin_load(struct cr_diag *diag, struct cr_pos pos, const char *path);
 /* The cells of a file that was loaded; ends with NULL. */
 const struct cr_plugin_cell *const *cr_plugin_cells(const char *path);
 
-/* What a config's plug-ins are: {"scale.so": "0123456789abcdef"}, a hash of
- * each file's bytes, for the checkpoint; NULL: none. */
+/* What a config's plug-ins are: {"scale.so": "01234..."}, the SHA-256 of each
+ * file, for the checkpoint; NULL: none. */
 const struct cr_node *cr_plugin_marks(struct cr_config *config);
 /* Warns at pos of those whose bytes are others than a checkpoint tells. */
 void cr_plugin_compare(struct cr_config *config, const struct cr_node *marks,
                        struct cr_pos pos);
+/* Tells each file that the config would open, and opens none. False after
+ * reporting one that cannot be read. */
+bool cr_plugin_each(struct cr_config *config,
+                    void (*each)(void *ctx, const char *path,
+                                 const char *sha256),
+                    void *ctx);
 
 #endif

@@ -45,6 +45,7 @@ static struct cr_node *config_full(struct cr_config *config)
         .text = cr_config_yaml(config, false, true),
         .text_name = "full config",
         .text_dir = config->dir,
+        .closed = true,
     };
 
     return cr_config_load(config->arena, config->diag, &from)->root;
@@ -345,7 +346,7 @@ static int config_run(struct cr_cli *cli)
         return cr_diag_exit(cli->diag);
     if (o->diff) {
         const char *const files[] = { o->diff, NULL };
-        struct cr_config_from from = { .files = files };
+        struct cr_config_from from = { .files = files, .closed = true };
         struct cr_config *other =
             cr_config_load(cli->arena, cli->diag, &from);
 
@@ -385,5 +386,6 @@ const struct cr_verb cr_verb_config = {
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,
+    .closed = true,
     .run = config_run,
 };

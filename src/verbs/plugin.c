@@ -144,7 +144,6 @@ static const char plugin_makefile[] =
     "\n"
     "test: @FILE@.so\n"
     "\t$(CELLRUN) plugin check ./@FILE@.so\n"
-    "\t$(CELLRUN) check test.yaml\n"
     "\t$(CELLRUN) gradcheck test.yaml\n"
     "\n"
     "clean:\n"

@@ -180,6 +180,7 @@ static int resume_run(struct cr_cli *cli)
     }
     files[0] = cr_path_join(cli->arena, t.flags.run_dir, "resolved.yaml");
     reread.files = files;
+    reread.closed = true;
     status = resume_go(&t);
     cr_train_close(&t);
     return status;

@@ -98,6 +98,7 @@ static int train_run(struct cr_cli *cli)
     cr_signals_start();
     train_sets(cli, o);
     reread = (struct cr_config_from){ .files = cli->operands,
+                                      .closed = true,
                                       .sets = cli->sets,
                                       .set_args = cli->set_args };
     t.flags = (struct cr_train_flags){

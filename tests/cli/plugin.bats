@@ -342,35 +342,35 @@ END
 
 @test "options are checked as those of other cells, and explained" {
     many
-    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'network.cells.n={Noise: {rat: 0.1}}'
     [[ "$stderr" == *"unknown argument 'rat' for Noise"* ]]
     [[ "$stderr" == *"did you mean 'rate'?"* ]]
     [[ "$stderr" == *"Noise takes: rate mode on label"* ]]
-    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'network.cells.n={Noise: [0.95, ad, 3]}'
     [[ "$stderr" == *"'rate' of Noise: found the number 0.95, expected a number from 0 to 0.9"* ]]
     [[ "$stderr" == *"expected drop or add"*"did you mean 'add'?"* ]]
     [[ "$stderr" == *"'on' of Noise: found the number 3, expected true or false"* ]]
-    run -2 --separate-stderr "$CELLRUN" check many.yaml network.cells.n=Odd
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml network.cells.n=Odd
     [[ "$stderr" == *"argument 'how' of Odd is missing"* ]]
-    run -2 --separate-stderr "$CELLRUN" check many.yaml network.cells.n=Nose
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml network.cells.n=Nose
     [[ "$stderr" == *"unknown cell 'Nose'"*"did you mean 'Noise'?"* ]]
     run -0 "$CELLRUN" help Noise --plugin many.so
     [ "${lines[0]}" = "Noise (cell): Zeroes elements, or adds noise." ]
     [[ "$output" == *"rate"*"a number from 0 to 0.9, default 0.25"* ]]
     [[ "$output" == *"mode"*"drop or add, default drop"* ]]
     run -2 "$CELLRUN" help Noise
-    # positional arguments have names from then on, defaults are known
-    run -0 "$CELLRUN" config many.yaml 'network.cells.n={Noise: [0.1, add]}'
+    # positional arguments have names in what a run keeps
+    run -0 "$CELLRUN" train many.yaml -q -o named train.steps=1 \
+        'network.cells.n={Noise: [0.1, add]}'
+    run -0 "$CELLRUN" ckpt show named --meta cellrun.config
     [[ "$output" == *"Noise: {rate: 0.1, mode: add}"* ]]
-    run -0 "$CELLRUN" config many.yaml --full
-    [[ "$output" == *"Noise: {rate: 0.3, mode: drop, on: true}"* ]]
 }
 
-# odd HOW TEXT: what check says of a network with the cell Odd
+# odd HOW TEXT: what summary says of a network with the cell Odd
 odd() {
-    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         "network.cells.n={Odd: {how: $1}}"
     [[ "$stderr" == *"error: Odd: $2"* ]] || { echo "$stderr"; return 1; }
     [[ "$stderr" == *"command line, argument 3: error"* ]]
@@ -387,7 +387,7 @@ odd() {
     odd 7 "xxx xxxx"
     odd 8 "refuses these inputs [E0101]"
     # a message of its own
-    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'network.cells.n={Noise: {label: "no"}}'
     [[ "$stderr" == *"Noise: the label is 'no' [E0101]"* ]]
     # a parameter of the batch's size will not do for the last batch
@@ -403,10 +403,10 @@ odd() {
 
 # ---- what is refused
 
-# wrong VALUE COLUMN TEXT: what check says of `plugin: VALUE`
+# wrong VALUE COLUMN TEXT: what summary says of `plugin: VALUE`
 wrong() {
     printf 'base: base.yaml\nplugin: %s\n' "$1" >wrong.yaml
-    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+    run -2 --separate-stderr "$CELLRUN" summary wrong.yaml
     [[ "$stderr" == "wrong.yaml:2:$2: error: "*"$3"*"[E0019]"* ]] ||
         { echo "$stderr"; return 1; }
     [ "$(grep -c 'error: ' <<<"$stderr")" -eq 1 ]
@@ -426,13 +426,13 @@ wrong() {
     wrong ./other.so 9 "no plug-in of cellrun: it lacks the symbol 'cellrun_plugin'"
     # several wrong ones: one message each
     printf 'plugin: [none.so, empty.so, Nothing]\nnetwork: [Nothing]\n' >wrong.yaml
-    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+    run -2 --separate-stderr "$CELLRUN" summary wrong.yaml
     [ "$(grep -c 'error: ' <<<"$stderr")" -eq 3 ]
     [[ "$stderr" != *"there is no cell"* ]]
     echo 'plugin: {a: b}' >wrong.yaml
-    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+    run -2 --separate-stderr "$CELLRUN" summary wrong.yaml
     [[ "$stderr" == "wrong.yaml:1:"*"'plugin.a' is not a key of plugin"* ]]
-    run -2 --separate-stderr "$CELLRUN" check base.yaml plugin=none.so
+    run -2 --separate-stderr "$CELLRUN" summary base.yaml plugin=none.so
     [[ "$stderr" == "command line, argument 3: error: there is no plug-in"* ]]
     [[ "$stderr" == *"plugin=PATH on the command line names another place"* ]]
     run -2 --separate-stderr "$CELLRUN" plugin check /dev/zero
@@ -496,14 +496,14 @@ END
 @test "two plug-ins with one name; one plug-in twice; a block of that name" {
     many
     cp many.so copy.so
-    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'plugin=[many.so, copy.so]'
     [[ "$stderr" == *"plug-in 'copy.so': the plug-in 'many.so' has a cell Noise too"* ]]
-    run -0 "$CELLRUN" check many.yaml 'plugin=[many.so, ./many.so]'
+    run -0 "$CELLRUN" summary many.yaml 'plugin=[many.so, ./many.so]'
     build "$HERE/plugin.c" more.so '-DNAMED(n)="More" n'
-    run -0 "$CELLRUN" check many.yaml 'plugin=[many.so, more.so]' \
+    run -0 "$CELLRUN" summary many.yaml 'plugin=[many.so, more.so]' \
         network.cells.n=MoreNoise
-    run -2 --separate-stderr "$CELLRUN" check many.yaml \
+    run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'blocks={Noise: {construct: return x}}'
     [[ "$stderr" == *"'Noise' is a type already"* ]]
 }
@@ -531,26 +531,59 @@ END
         --allow-change
 }
 
-@test "another file than the one it was trained with is a warning" {
+@test "another file than the one it was trained with is not opened" {
     many
     "$CELLRUN" train many.yaml -q -o run train.steps=4 >/dev/null
-    "$CELLRUN" ckpt show run/ckpt/last.safetensors --meta cellrun.state |
-        jq -e '.plugins."many.so" | length == 16'
+    run -0 "$CELLRUN" ckpt show run/ckpt/last.safetensors --meta cellrun.state
+    [ "$(jq -r '.plugins."many.so"' <<<"$output")" = \
+      "$(sha256sum many.so | cut -d' ' -f1)" ]
+    cp many.so same.so
     printf x >>many.so
-    run -0 --separate-stderr "$CELLRUN" eval --ckpt run
-    [[ "$stderr" == *"warning: plug-in 'many.so' is not the file that it was trained with"* ]]
-    # under another name, too; the same file may have any
-    cp many.so other.so
-    run -0 --separate-stderr "$CELLRUN" eval --ckpt run plugin=other.so
-    [[ "$stderr" == *"warning: plug-in 'many.so' is not the file that it was trained with"*"found other files"* ]]
-    head -c -1 many.so >same.so
+    run -4 --separate-stderr "$CELLRUN" eval --ckpt run
+    [[ "$stderr" == *"error: plug-in 'many.so' has changed since training: expected SHA-256 "*" [E0306]"* ]]
+    [[ "$stderr" == *"plugin=PATH on the command line opens it as it is"* ]]
+    run -4 "$CELLRUN" eval --ckpt run --trust
+    run -4 "$CELLRUN" resume run train.steps=6 -q
+    # what the command line names is opened; the same file may have any name
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run plugin=many.so
+    [[ "$stderr" == *"warning: plug-in 'many.so' has changed since training: expected SHA-256 "* ]]
     run -0 --separate-stderr "$CELLRUN" eval --ckpt run plugin=same.so
     [[ "$stderr" != *warning* ]]
-    run -2 "$CELLRUN" eval --ckpt run --strict
-    run -0 --separate-stderr "$CELLRUN" resume run train.steps=6 -q
-    [[ "$stderr" == *"warning: plug-in 'many.so' is not the file"* ]]
+    run -2 "$CELLRUN" eval --ckpt run plugin=many.so --strict
+    run -0 --separate-stderr "$CELLRUN" resume run train.steps=6 -q \
+        plugin=many.so --allow-change
+    [[ "$stderr" == *"warning: plug-in 'many.so' has changed"* ]]
     run -0 --separate-stderr "$CELLRUN" eval --ckpt run/ckpt/last.safetensors
     [[ "$stderr" != *warning* ]]
+}
+
+@test "check and config open no plug-in; check prints what a run would open" {
+    many
+    echo '__attribute__((constructor)) static void first(void)
+        { fclose(fopen("canary", "w")); }' | cat <(echo '#include <stdio.h>') \
+        - "$HERE/plugin.c" >spy.c
+    build spy.c many.so
+    run -0 "$CELLRUN" check many.yaml
+    [ "${lines[0]}" = "a run opens plug-in many.so, SHA-256 $(
+        sha256sum many.so | cut -d' ' -f1)" ]
+    [[ "${lines[1]}" == "ok, but for the network: "* ]]
+    run -0 "$CELLRUN" check many.yaml --json
+    jq -e '.plugins[0].file == "many.so" and .built == false' <<<"$output"
+    run -0 "$CELLRUN" config many.yaml --full
+    [[ "$output" == *"plugin: many.so"* ]]
+    # what is wrong elsewhere is found
+    run -2 "$CELLRUN" check many.yaml optimizer.momentu=1
+    run -3 "$CELLRUN" check many.yaml \
+        'dataset.eval.data=[none.npy, eval-y.npy]'
+    run -2 "$CELLRUN" check many.yaml plugin=none.so
+    [ ! -e canary ]
+    run -0 "$CELLRUN" summary many.yaml
+    [ -e canary ]
+    # a network without its cells is built
+    rm canary
+    run -0 "$CELLRUN" check many.yaml 'network=!replace [{Dense: [8, 3]}]'
+    [[ "$output" == *"a run opens plug-in many.so"*"ok: 27 parameters"* ]]
+    [ ! -e canary ]
 }
 
 # ---- the verb
@@ -651,7 +684,7 @@ END
 @test "forward says that it cannot go on: the run ends, and what was learnt is kept" {
     careful
     sed -i 's/^  fc: .*//; s/limit: 90/limit: 500/' careful.yaml
-    run -0 "$CELLRUN" check careful.yaml
+    run -0 "$CELLRUN" train careful.yaml --dry-run
     run -1 --separate-stderr "$CELLRUN" train careful.yaml -q -o run
     [[ $stderr == "careful.yaml:6:"*": error: guard: Careful of plug-in 'careful.so' cannot go on: sample 10 of the batch  is beyond 500 (forward) [E0604]"* ]]
     [[ $stderr == *"in the data of train: NumpySlicesDataset"* ]]
