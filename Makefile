@@ -342,7 +342,7 @@ help:
 	@echo 'make run        install packages, build, train and evaluate'
 	@echo 'make check      install packages, build, run all tests'
 	@echo '  check-unit check-cases check-fuzz check-cli check-tree: one kind'
-	@echo '  check-asan check-tsan check-double check-plainblas check-valgrind: others'
+	@echo '  check-asan check-tsan check-double check-kernels check-valgrind: others'
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
 	@echo 'make inject     every call that the system may refuse fails once'
 	@echo 'make soak       kill a run N (200) times and resume it'
