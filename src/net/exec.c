@@ -340,10 +340,21 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 
 /* ---- what is seen from outside ---- */
 
+int cr_exec_results(const struct cr_exec *e)
+{
+    return e->n_outputs;
+}
+
+const cr_real *cr_exec_result(const struct cr_exec *e, int i,
+                              struct cr_spec *spec)
+{
+    *spec = e->vals[e->outputs[i]].spec;
+    return value_data(e, e->outputs[i]);
+}
+
 const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
 {
-    *spec = e->vals[e->outputs[0]].spec;
-    return value_data(e, e->outputs[0]);
+    return cr_exec_result(e, 0, spec);
 }
 
 int cr_exec_judges(const struct cr_exec *e)

@@ -237,7 +237,11 @@ void cr_net_swap(struct cr_net *net);
 /* Named cellrun.ema.PARAM; n == 0 without. */
 const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n);
 
-/* The network's output for the fed batch. */
+/* How many results the network gives, and one of them for the fed batch. */
+int cr_exec_results(const struct cr_exec *exec);
+const cr_real *cr_exec_result(const struct cr_exec *exec, int i,
+                              struct cr_spec *spec);
+/* The first one: the network's output. */
 const cr_real *cr_exec_output(const struct cr_exec *exec,
                               struct cr_spec *spec);
 /* Where the batch fed last first holds a value that is not finite: the output

@@ -22,7 +22,7 @@
 struct predict {
     const char *ckpt, *to;
     int format;
-    int64_t topk, batch;
+    int64_t topk, batch, result;
     bool probs;
 };
 
@@ -43,6 +43,9 @@ static const struct cr_opt predict_opts[] = {
                "Probabilities: of the K classes, or of all."),
     CR_INT_OR(struct predict, batch, 64, 1, 1e6,
               "Samples to compute at once."),
+    CR_INT_MAY(struct predict, result, 0, 1e6,
+               "Which of the network's results to take, counted from 0; the "
+               "first, with a warning, where it gives several."),
     { 0 },
 };
 
@@ -62,6 +65,7 @@ struct job {
     int64_t n;                  /* gathered */
     size_t size;                /* of one */
     bool classifies, softmax;
+    int result;                 /* of the network's */
     int64_t classes;            /* outputs of one sample */
     double *p;
     int64_t *order;
@@ -225,7 +229,7 @@ static bool predict_flush(struct job *j)
         cr_exec_forward(exec, 0);
         ok = cr_exec_sound(exec, j->cli->diag);
     }
-    y = cr_exec_output(exec, &spec);
+    y = cr_exec_result(exec, j->result, &spec);
     for (int64_t i = 0; i < j->n && ok; i++)
         predict_row(j, j->names[i], y + i * j->classes);
     if (exec != j->exec)
@@ -379,6 +383,42 @@ static bool predict_rows(struct job *j, const struct cr_column *column)
     return j->rows != NULL;
 }
 
+/* Chooses one of the network's results, which has a row for each sample. */
+static bool predict_result(struct job *j)
+{
+    struct cr_diag *diag = j->cli->diag;
+    struct cr_buf all = { .arena = j->cli->arena };
+    int n = cr_exec_results(j->exec);
+    bool given = j->o->result != CR_INT_NONE;
+    struct cr_spec spec;
+
+    for (int i = 0; i < n; i++) {
+        cr_exec_result(j->exec, i, &spec);
+        cr_buf_f(&all, "%s%d %s", i ? ", " : "", i,
+                 cr_show(j->cli->arena, &spec));
+    }
+    if (given && j->o->result >= n)
+        return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                        "--result: found %" PRId64
+                        ", expected one of the network's results: %s",
+                        j->o->result, cr_buf_text(&all));
+    j->result = given ? (int)j->o->result : 0;
+    cr_exec_result(j->exec, j->result, &spec);
+    if (spec.rank < 1 || spec.dim[0] != j->o->batch)
+        return cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
+                        "result %d of the network: found %s, expected a row "
+                        "for each of %" PRId64 " samples",
+                        j->result, cr_show(j->cli->arena, &spec), j->o->batch);
+    if (given || n == 1)
+        return true;
+    cr_warn(diag, CR_NOWHERE, CR_E_USAGE,
+            "the network gives %d results, %s: the first is predicted", n,
+            cr_buf_text(&all));
+    cr_hint(diag, "--result 0 to %d takes one; cellrun trace --eval has all",
+            n - 1);
+    return true;
+}
+
 static bool predict_prepare(struct job *j)
 {
     const struct cr_column *column = predict_column(j);
@@ -399,11 +439,14 @@ static bool predict_prepare(struct job *j)
     j->exec = cr_net_exec(j->model.net, &want);
     if (!j->exec)
         return false;
-    cr_exec_output(j->exec, &out);
+    if (!predict_result(j))
+        return false;
+    cr_exec_result(j->exec, j->result, &out);
     j->classes = cr_count(&out) / j->o->batch;
     loss = cr_section(j->model.config, "loss");
     type = loss ? cr_node_type(loss, &args) : NULL;
-    j->softmax = type && strcmp(type, "CrossEntropyLoss") == 0;
+    j->softmax = type && strcmp(type, "CrossEntropyLoss") == 0 &&
+                 j->result == 0; /* what the loss takes */
     j->classifies = out.rank == 2 && j->classes > 1 &&
                     (j->softmax || j->model.state.classes == j->classes);
     if (!j->classifies && (j->o->probs || j->o->topk != CR_INT_NONE))

@@ -287,3 +287,44 @@ END2
     run -2 "$CELLRUN" predict --ckpt run
     run -4 "$CELLRUN" predict --ckpt nowhere dark.png
 }
+
+@test "one of several results, and which" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cd "$BATS_TEST_TMPDIR"
+    config c.yaml
+    cat >two.yaml <<'END'
+base: c.yaml
+network: !replace
+  inputs: [x]
+  cells: {fc: {Dense: [8, 3]}, g: {Dense: [8, 2]}}
+  construct: return fc(x), g(x), mean(g(x))
+loss:
+  inputs: [p, q, r, label]
+  cells: {ce: CrossEntropyLoss}
+  construct: return ce(p, label) + mean(square(q)) + r
+END
+    "$CELLRUN" train two.yaml -o two -q train.steps=1
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt two eval-x.npy
+    [ "$(grep -c warning <<<"$stderr")" = 1 ]
+    [[ "$stderr" == *"warning: the network gives 3 results, 0 (64, 3), 1 (64, 2), 2 (): the first is predicted"* ]]
+    [[ "$stderr" == *"--result 0 to 2 takes one"* ]]
+    first=$output
+    [ "$(awk -F'\t' '{ print NF }' <<<"$output" | sort -u)" = 4 ]
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt two eval-x.npy --result 0
+    [ -z "$stderr" ]
+    [ "$output" = "$first" ]
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt two eval-x.npy \
+        --result 1 --json
+    [ -z "$stderr" ]
+    # the numbers that trace writes
+    jq '.output[]' <<<"$output" >got
+    "$CELLRUN" trace two --eval --feed x=eval-x.npy -o all.npz
+    unzip -p all.npz 'output#.1.npy' | tail -c +129 |
+        perl -0777 -ne 'print "$_\n" for unpack "f<*", $_' >want
+    paste got want | awk '{ d = $1 - $2; n++; bad += d * d > 1e-12 }
+                          END { exit bad || n != 200 }'
+    run -2 "$CELLRUN" predict --ckpt two eval-x.npy --result 2
+    [[ "$output" == *"result 2 of the network: found (), expected a row for each of 64 samples"* ]]
+    run -2 "$CELLRUN" predict --ckpt two eval-x.npy --result 3
+    [[ "$output" == *"--result: found 3, expected one of the network's results"* ]]
+}
