@@ -2,6 +2,7 @@
  * What a config says without effect: no error, but hardly meant. Looked at
  * once everything is made, so in check as in train.
  */
+#include "data/lint.h"
 #include "net/precision.h"
 #include "train/train.h"
 
@@ -123,6 +124,28 @@ static void doubts_amp(struct cr_train *t)
             vain->key && strcmp(vain->key, "float32") == 0 ? "cast." : "",
             vain->key);
     cr_hint(t->diag, "amp.level: O2 (or O1, O3, auto)");
+}
+
+/* Whether the network begins with a cell that normalises its input. */
+static bool doubts_normalises(const struct cr_train *t)
+{
+    int n;
+    const struct cr_cell_row *cell = cr_net_cells(t->net, &n);
+
+    for (int i = 0; i < n; i++)
+        if (cell[i].leaf)
+            return strstr(cell[i].type, "Norm") != NULL;
+    return false;
+}
+
+bool cr_train_doubts_samples(struct cr_train *t)
+{
+    int n;
+    const struct cr_column *column = cr_pipe_columns(t->pipe, &n);
+
+    return cr_pipe_lint(t->pipe, t->eval_pipe, t->diag,
+                        cr_label_column(t->config, column, n),
+                        doubts_normalises(t));
 }
 
 void cr_train_doubts(struct cr_train *t)

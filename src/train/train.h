@@ -148,6 +148,9 @@ struct cr_train {
 bool cr_train_prepare(struct cr_train *t);
 /* Warnings of what the config says without effect. */
 void cr_train_doubts(struct cr_train *t);
+/* The same about the samples, which are prepared: at the start of a run and in
+ * check --data. False after reporting that they cannot be read. */
+bool cr_train_doubts_samples(struct cr_train *t);
 /* What a run asks of its training data; how many steps it has, false after
  * reporting. */
 struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,

@@ -1,0 +1,361 @@
+/*
+ * Warnings about data that mislead a training: features of very different
+ * scale, a label among the inputs, samples that training and evaluation
+ * share. Only data that are in memory or mapped are looked at, and of those
+ * some samples at equal distances, so that a run starts at once.
+ */
+#include "data/lint.h"
+
+#include "base/str.h"
+#include "data/piping.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_MAX 1000      /* that are looked at */
+#define FEATURES_MAX 4096
+#define SCALE_RATIO 1000.0    /* of standard deviations, and of ranges */
+#define LABEL_SAMPLES_MIN 20  /* before a feature is taken for the label */
+#define KNOWN_MAX 20000       /* training samples that others are sought in */
+#define KNOWN_BYTES (16 << 20)
+#define SHARED_MIN 5          /* samples that training and evaluation share */
+#define SHARED_PART 0.1       /* and the fraction of the evaluation */
+#define REPEATED_PART 0.05    /* of the training samples: then equal rows are
+                                 in the nature of the data */
+
+/* Room to read samples of a pipe in. */
+struct look {
+    struct cr_pipe *pipe;
+    struct cr_arena mem; /* of one sample */
+    char *room;
+};
+
+static void look_begin(struct look *l, struct cr_pipe *pipe)
+{
+    *l = (struct look){ .pipe = pipe };
+    l->room = malloc(pipe->room + 64);
+    if (!l->room)
+        cr_out_of_memory(pipe->room);
+}
+
+static void look_end(struct look *l)
+{
+    cr_arena_free(&l->mem);
+    free(l->room);
+}
+
+/* Sample number k of n that lie at equal distances among those of the pipe. */
+static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
+{
+    const struct cr_order *o = &l->pipe->order;
+    int64_t i = (int64_t)((double)k * (double)o->n / (double)n);
+
+    return o->pool ? o->pool[i] : i;
+}
+
+/* The stored sample; NULL where it cannot be read, which is told when it is
+ * trained on. */
+static const void *look_at(struct look *l, int64_t sample, int column)
+{
+    struct cr_diag quiet = { .arena = &l->mem };
+    struct cr_pipe *p = l->pipe;
+    struct cr_spec spec;
+
+    return cr_reader_get(p->reader, &quiet, &l->mem, sample, column,
+                         l->room + p->op[column]->room, &spec);
+}
+
+/* Whether reading a sample is little more than a copy. */
+static bool is_cheap(const struct cr_pipe *p)
+{
+    return (p->set.type->at || p->set.type->cheap) && p->set.varies == 0;
+}
+
+static bool is_features(const struct cr_spec *spec)
+{
+    return spec->rank == 1 && spec->dim[0] >= 2 &&
+           spec->dim[0] <= FEATURES_MAX && spec->type != CR_STRING;
+}
+
+static bool is_real(enum cr_type type)
+{
+    type = cr_type_stored(type);
+    return type == CR_F32 || type == CR_F64;
+}
+
+static double value_at(const struct cr_spec *spec, const void *x, int64_t i)
+{
+    double v;
+
+    cr_convert(spec->type,
+               (const char *)x + (size_t)i * cr_type_size(spec->type), CR_F64,
+               &v, 1);
+    return v;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Scale */
+
+struct feature {
+    double mean, square, size; /* size: the largest |x| */
+};
+
+static double deviation(const struct feature *f, int64_t n)
+{
+    return n > 0 ? sqrt(f->square / (double)n) : 0;
+}
+
+/* A feature that is rarely other than 0 deviates little, but is as large as
+ * the others then: both must differ. */
+static void tell_scale(struct cr_pipe *p, struct cr_diag *diag, int column,
+                       const struct feature *f, int64_t m, int64_t n)
+{
+    int64_t low = -1, high = 0, i;
+
+    for (i = 0; i < m; i++) {
+        double s = deviation(&f[i], n);
+
+        if (s > deviation(&f[high], n))
+            high = i;
+        if (s > 0 && (low < 0 || s < deviation(&f[low], n)))
+            low = i;
+    }
+    if (low < 0 || !(deviation(&f[high], n) >
+                     SCALE_RATIO * deviation(&f[low], n)) ||
+        !(f[high].size > SCALE_RATIO * f[low].size))
+        return;
+    cr_warn(diag, p->pos, CR_E_DATA_MISLEADS,
+            "column '%s': feature %lld has a standard deviation of %.3g, "
+            "feature %lld of %.3g: a network hardly sees the smaller one",
+            p->op[column]->name, (long long)high, deviation(&f[high], n),
+            (long long)low, deviation(&f[low], n));
+    cr_hint(diag, "datapipe: {%s: [Standardize]}", p->op[column]->name);
+}
+
+static void check_scale(struct cr_pipe *p, struct cr_diag *diag, int column)
+{
+    const struct cr_colpipe *c = p->op[column];
+    int64_t m = c->out.dim[0], n = least(p->order.n, SAMPLES_MAX), k, i;
+    struct feature *f = calloc((size_t)m, sizeof *f);
+    char *y = malloc(cr_bytes(&c->out));
+    int64_t seen = 0;
+    struct look l;
+
+    if (!f || !y)
+        cr_out_of_memory((size_t)m * sizeof *f);
+    look_begin(&l, p);
+    for (k = 0; k < n; k++) {
+        int64_t sample = look_sample(&l, k, n);
+        const void *x = look_at(&l, sample, column);
+        struct cr_diag quiet = { .arena = &l.mem };
+
+        if (x && cr_colpipe_run(c, &quiet, 0, sample, x, y, l.room)) {
+            seen++;
+            for (i = 0; i < m; i++) {
+                double v = value_at(&c->out, y, i), d = v - f[i].mean;
+
+                f[i].mean += d / (double)seen;
+                f[i].square += d * (v - f[i].mean);
+                f[i].size = fmax(f[i].size, fabs(v));
+            }
+        }
+        cr_arena_free(&l.mem);
+    }
+    look_end(&l);
+    tell_scale(p, diag, column, f, m, seen);
+    free(f);
+    free(y);
+}
+
+/* ---- A label among the inputs */
+
+static void check_label(struct cr_pipe *p, struct cr_diag *diag, int column,
+                        int label)
+{
+    const struct cr_spec *spec = &p->set.column[column].spec;
+    const struct cr_spec *of = &p->set.column[label].spec;
+    int64_t m = spec->dim[0], n = least(p->order.n, SAMPLES_MAX), k, i;
+    bool *differs = calloc((size_t)m, sizeof *differs), several = false;
+    double first = 0;
+    struct look l;
+
+    if (!differs)
+        cr_out_of_memory((size_t)m);
+    look_begin(&l, p);
+    for (k = 0; k < n; k++) {
+        int64_t sample = look_sample(&l, k, n);
+        const void *y = look_at(&l, sample, label), *x;
+        double want = y ? value_at(of, y, 0) : NAN;
+
+        x = y ? look_at(&l, sample, column) : NULL;
+        for (i = 0; i < m; i++)
+            differs[i] |= !x || value_at(spec, x, i) != want;
+        several = several || (k > 0 && want != first);
+        first = want;
+        cr_arena_free(&l.mem);
+    }
+    look_end(&l);
+    for (i = 0; i < m && n >= LABEL_SAMPLES_MIN && several; i++) {
+        if (differs[i])
+            continue;
+        cr_warn(diag, p->pos, CR_E_DATA_MISLEADS,
+                "feature %lld of column '%s' equals '%s' in all %lld samples "
+                "that were compared: the network learns to copy it",
+                (long long)i, p->op[column]->name, p->op[label]->name,
+                (long long)n);
+        cr_hint(diag, "leave this feature out of '%s'", p->op[column]->name);
+        break;
+    }
+    free(differs);
+}
+
+/* ---- Samples that training and evaluation share */
+
+static uint64_t hash_sample(struct look *l, int64_t sample)
+{
+    uint64_t hash = CR_HASH;
+    int k;
+
+    for (k = 0; k < l->pipe->set.columns; k++) {
+        const struct cr_spec *spec = &l->pipe->set.column[k].spec;
+        const void *x = look_at(l, sample, k);
+        const struct cr_items *text = x;
+
+        if (x && spec->type == CR_STRING)
+            hash = cr_hash(hash, text->v, (size_t)text->n);
+        else if (x)
+            hash = cr_hash(hash, x, cr_bytes(spec));
+    }
+    cr_arena_free(&l->mem);
+    return hash | 1; /* 0 is an empty place */
+}
+
+struct known {
+    uint64_t *place;
+    size_t mask;
+};
+
+/* Whether the hash is there; if not, it is added where asked for. */
+static bool known_has(struct known *s, uint64_t hash, bool add)
+{
+    size_t i = (size_t)(hash >> 7) & s->mask;
+
+    while (s->place[i] && s->place[i] != hash)
+        i = (i + 1) & s->mask;
+    if (s->place[i])
+        return true;
+    if (add)
+        s->place[i] = hash;
+    return false;
+}
+
+static int64_t sample_bytes(const struct cr_pipe *p)
+{
+    size_t n = 1;
+    int k;
+
+    for (k = 0; k < p->set.columns; k++)
+        n += p->set.column[k].spec.type == CR_STRING
+                 ? 64
+                 : cr_bytes(&p->set.column[k].spec);
+    return (int64_t)n;
+}
+
+static bool same_columns(const struct cr_dataset *a, const struct cr_dataset *b)
+{
+    int k;
+
+    if (a->columns != b->columns)
+        return false;
+    for (k = 0; k < a->columns; k++)
+        if (!cr_spec_same(&a->column[k].spec, &b->column[k].spec))
+            return false;
+    return true;
+}
+
+static void tell_shared(struct cr_pipe *train, struct cr_pipe *eval,
+                        struct cr_diag *diag, double part)
+{
+    cr_warn(diag, eval->pos, CR_E_DATA_MISLEADS,
+            "%s%.0f%% of the samples of dataset.%s are in dataset.%s too: its "
+            "metrics do not show how the network does on new data",
+            part < 1 ? "about " : "", 100 * part, eval->want.split,
+            train->want.split);
+    cr_hint(diag, "use other samples, or dataset.split.eval_from_train: 10%%");
+}
+
+static void check_rows(struct cr_pipe *train, struct cr_pipe *eval,
+                       struct cr_diag *diag)
+{
+    int64_t most = least(KNOWN_MAX, KNOWN_BYTES / sample_bytes(train) + 1);
+    int64_t n = least(train->order.n, most);
+    int64_t m = least(eval->order.n, SAMPLES_MAX), k;
+    int64_t repeated = 0, shared = 0;
+    struct known known = { .mask = (1 << 16) - 1 };
+    double part;
+    struct look l;
+
+    known.place = calloc(known.mask + 1, sizeof *known.place);
+    if (!known.place)
+        cr_out_of_memory((known.mask + 1) * sizeof *known.place);
+    look_begin(&l, train);
+    for (k = 0; k < n; k++)
+        repeated += known_has(&known, hash_sample(&l, look_sample(&l, k, n)),
+                              true);
+    look_end(&l);
+    look_begin(&l, eval);
+    for (k = 0; k < m; k++)
+        shared += known_has(&known, hash_sample(&l, look_sample(&l, k, m)),
+                            false);
+    look_end(&l);
+    free(known.place);
+    part = (double)shared / (double)m * (double)train->order.n / (double)n;
+    if (shared >= SHARED_MIN && part >= SHARED_PART &&
+        (double)repeated <= REPEATED_PART * (double)n)
+        tell_shared(train, eval, diag, fmin(part, 1));
+}
+
+static bool check_shared(struct cr_pipe *train, struct cr_pipe *eval,
+                         struct cr_diag *diag)
+{
+    const struct cr_dataset *a = &train->set, *b = &eval->set;
+
+    if (a->type != b->type || !same_columns(a, b) || eval->order.n == 0)
+        return true;
+    if (is_cheap(train) && is_cheap(eval)) {
+        if (!cr_pipe_load(eval, diag))
+            return false;
+        check_rows(train, eval, diag);
+    } else if (a->fingerprint == b->fingerprint && a->contents == b->contents &&
+               !train->order.pool && !eval->order.pool) {
+        tell_shared(train, eval, diag, 1);
+    }
+    return true;
+}
+
+/* ---- All of it */
+
+bool cr_pipe_lint(struct cr_pipe *train, struct cr_pipe *eval,
+                  struct cr_diag *diag, int label, bool normalises)
+{
+    const struct cr_dataset *set = &train->set;
+    int k;
+
+    for (k = 0; k < set->columns && is_cheap(train); k++) {
+        if (k == label)
+            continue;
+        if (!normalises && is_features(&train->op[k]->out) &&
+            is_real(train->op[k]->out.type))
+            check_scale(train, diag, k);
+        if (label >= 0 && is_features(&set->column[k].spec) &&
+            set->column[label].spec.type != CR_STRING &&
+            cr_count(&set->column[label].spec) == 1)
+            check_label(train, diag, k, label);
+    }
+    return !eval || check_shared(train, eval, diag);
+}
