@@ -1,5 +1,6 @@
 # A step that fails or is skipped, and what the user is told of it.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {

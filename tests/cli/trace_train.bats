@@ -1,5 +1,6 @@
 # trace and watch: the gradients and updates that training has.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 load small
 
 setup() {
