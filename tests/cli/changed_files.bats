@@ -2,6 +2,7 @@
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load small
+load images
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
@@ -37,4 +38,15 @@ refused() {
 @test "evaluation data that are cut under a run" {
     refused eval-x.npy c.yaml -o r -q eval.first=true \
         'run.exec_on_eval=truncate -s 0 eval-x.npy'
+}
+
+@test "decoded images on disk that are cut under a run" {
+    folder set 3 20 20
+    sed -i -e "s/train: {Numpy.*/train: {ImageFolderDataset: {dataset_dir: set}}/" \
+        -e "s/eval: {Numpy.*/eval: {ImageFolderDataset: {dataset_dir: set}}/" \
+        -e "s/fc: .*/flat: Flatten\n  fc: {Dense: [1200, 16]}/" c.yaml
+    run -3 "$CELLRUN" train c.yaml -o r -q eval.first=true \
+        datapipe.cache=disk \
+        'run.exec_on_eval=truncate -s 4096 runs/.cache/*.shelf'
+    [[ $output == *".shelf: error: "*"while it was in use [E0202]"* ]]
 }
