@@ -192,6 +192,15 @@ names() {
     [[ "$stderr" == *"nowhere/a.npz: error: "*"[E0602]"* ]]
 }
 
+@test "the gradients of a loss that is not finite are computed, all of them" {
+    pack 'f<*' inf 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
+    run -0 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" --grad \
+        --json network.act='!replace {Identity: {}}'
+    [[ "$stderr" == *"the loss is not finite at step 1; the first output that is not finite: fc (Dense): training would end"* ]]
+    jq -e 'map(select(.name | startswith("grad."))) | length == 7 and
+        all(.not_finite > 0)' <<<"$output"
+}
+
 @test "an update that cannot be made" {
     pack 'f<*' inf 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
     run -5 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" --step \
