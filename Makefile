@@ -7,7 +7,7 @@
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
             libjpeg-dev libjansson-dev libprotobuf-c-dev libopenblas-dev \
             libdnnl-dev bats jq mandoc
-PACKAGES_CI := valgrind libc6-dbg clang libclang-rt-14-dev python3-jsonschema python3-yaml
+PACKAGES_CI := strace valgrind libc6-dbg clang libclang-rt-14-dev python3-jsonschema python3-yaml
 
 comma   := ,
 variant := $(subst $(comma),-,$(SANITIZE))$(if $(REAL),-$(REAL))

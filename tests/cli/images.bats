@@ -145,6 +145,20 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     equal losses a b
 }
 
+@test "cache: disk leaves no files for a checkpoint that is not trusted" {
+    sets
+    recipe a.yaml '[[20, 24]]'
+    run -0 "$CELLRUN" train a.yaml -o a -q datapipe.cache=disk run.dir=kept
+    [ -e kept/.cache ]
+    rm -r kept
+    cp a/ckpt/last.safetensors b.safetensors
+    run -0 "$CELLRUN" eval --ckpt b --data ./train
+    [ ! -e kept ]
+    [ ! -e runs ]
+    run -0 "$CELLRUN" eval --ckpt b --trust
+    [ -e kept/.cache ]
+}
+
 @test "a file that cannot be decoded stops, or is left out" {
     sets
     recipe a.yaml "$SIZES"
