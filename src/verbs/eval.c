@@ -353,7 +353,7 @@ const struct cr_verb cr_verb_eval = {
                   "config for weights that bring none.",
         .example = "cellrun eval --ckpt runs/mnist/3f9c1a2e --require "
                    "'accuracy>=0.9'\n"
-                   "cellrun eval --ckpt model.safetensors --data test "
+                   "cellrun eval --ckpt model.safetensors --data img/test "
                    "--confusion -\n",
         .opts = eval_opts,
         .size = sizeof(struct eval),
