@@ -96,6 +96,7 @@ struct trace_job {
     struct cr_optim_use optim;
     struct cr_exec *exec;
     bool loss, rule; /* there is one: of updates, though none is done */
+    cr_real **before; /* parameters, as the last pass began with them */
     struct cr_tensor *grads; /* of parameters, without the loss scale */
     int n, n_grads;
     struct cr_tensor *tensor; /* what flowed */
@@ -291,6 +292,22 @@ static bool trace_grads(struct trace_job *t, double scale)
     return finite;
 }
 
+/* The update moves parameters, and with them the output of a cell that is
+ * nothing but a parameter. */
+static void trace_before(struct trace_job *t)
+{
+    int n;
+    const struct cr_param *param = cr_net_params(t->net, &n);
+
+    t->before = CR_NEWS(t->arena, cr_real *, n + 1);
+    for (int i = 0; i < n; i++) {
+        size_t bytes = cr_bytes(&param[i].spec);
+
+        t->before[i] = cr_alloc(t->arena, bytes + 1, 1);
+        memcpy(t->before[i], param[i].data, bytes);
+    }
+}
+
 /* The update that comes next is not finite: false after reporting where
  * training would end. */
 static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
@@ -332,6 +349,8 @@ static bool trace_pass(struct trace_job *t, bool last)
     enum cr_gradient bad;
 
     cr_net_statistics_save(t->net);
+    if (last && step)
+        trace_before(t);
     bad = cr_gradient_compute(t->exec, t->diag, s->step * s->micro + 1, scale,
                               lr, t->separate || !step, &loss);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
@@ -411,6 +430,18 @@ static bool trace_shows(const struct trace_job *t, struct cr_exec *usual,
            (t->o->grad && (!usual || trace_arrives(usual, name)));
 }
 
+/* What lies there, or lay there before the last update. */
+static void *trace_data(const struct trace_job *t, void *data)
+{
+    int n;
+    const struct cr_param *param = cr_net_params(t->net, &n);
+
+    for (int i = 0; t->before && i < n; i++)
+        if (param[i].data == data)
+            return t->before[i];
+    return data;
+}
+
 static void trace_gather(struct trace_job *t)
 {
     struct cr_exec *usual = trace_usual(t);
@@ -424,7 +455,8 @@ static void trace_gather(struct trace_job *t)
                         n_kept + t->n_grads + n_params + n_slots);
     for (int i = 0; i < n_kept; i++)
         if (!trace_is_grad(&kept[i]) && trace_shows(t, usual, kept[i].name))
-            trace_keep(t, "", kept[i].name, &kept[i].spec, kept[i].data);
+            trace_keep(t, "", kept[i].name, &kept[i].spec,
+                       trace_data(t, kept[i].data));
     for (int i = 0; i < t->n_grads; i++)
         if (trace_shows(t, usual, t->grads[i].name))
             trace_keep(t, "", t->grads[i].name, &t->grads[i].spec,

@@ -53,6 +53,22 @@ names() {
     diff got <(sort want)
 }
 
+@test "the output of a parameter is that of the step, not the updated one" {
+    cat >param.yaml <<'END'
+cellrun: 1
+network:
+  cells:
+    fc: {Dense: [3, 2]}
+    w: {Parameter: {shape: [2], init: 0.5}}
+  construct: return fc(x) * w
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.5}}
+END
+    run -0 "$CELLRUN" trace param.yaml "${feed[@]}" -o o.npz
+    run -0 "$CELLRUN" trace param.yaml "${feed[@]}" --step -o s.npz
+    run -0 "$CELLRUN" ckpt diff --match 'output*' o.npz s.npz
+}
+
 @test "the same as before, and the same op by op" {
     run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad --step=3 -o a.npz
     run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad --step=3 \
