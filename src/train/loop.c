@@ -333,6 +333,7 @@ static bool loop_save(struct loop *l, enum cr_end *end)
 /* Nothing is written any more in a folder that belongs to another process. */
 static enum cr_end loop_lost(struct cr_train *t)
 {
+    t->dir.metrics.len = 0;
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_SYSTEM,
              "another process has taken over this run directory");
     return CR_END_FAILED;

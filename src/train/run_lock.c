@@ -231,8 +231,10 @@ static void lock_touch(struct cr_run_lock *lock)
     futimens(lock->fd, NULL);
     /* one that was removed by hand names no other owner */
     if (fstat(lock->fd, &st) == 0 && stat(lock->path, &now) == 0 &&
-        (now.st_dev != st.st_dev || now.st_ino != st.st_ino))
+        (now.st_dev != st.st_dev || now.st_ino != st.st_ino)) {
+        cr_signals_lock(NULL); /* it is not ours to remove */
         __atomic_store_n(&lock->lost, true, __ATOMIC_RELAXED);
+    }
 }
 
 static void *lock_thread(void *of)

@@ -121,21 +121,29 @@ static const char *rundir_source(const struct cr_rundir *dir, const char *path)
     return NULL;
 }
 
-/* Where no record tells of a run, its files would replace a stranger's. */
-static bool rundir_is_free(struct cr_rundir *dir)
+static bool rundir_stranger(struct cr_rundir *dir, const char *path)
 {
-    for (int i = 0; rundir_files[i]; i++) {
-        const char *path = cr_rundir_file(dir, rundir_files[i]);
+    cr_error(dir->diag, cr_at_file(dir->arena, path), CR_E_RUN_DIR,
+             "found a file that no run wrote (record.json is missing or "
+             "damaged), expected a run directory");
+    cr_note(dir->diag, "use another run directory, or move the file away");
+    return false;
+}
 
-        if (access(path, F_OK) != 0)
-            continue;
-        cr_error(dir->diag, cr_at_file(dir->arena, path), CR_E_RUN_DIR,
-                 "found a file that no run wrote (record.json is missing or "
-                 "damaged), expected a run directory");
-        cr_note(dir->diag, "use another run directory, or move the file away");
-        return false;
-    }
-    return true;
+bool cr_rundir_is_free(struct cr_rundir *dir)
+{
+    const struct cr_ckpt_file *file;
+    struct stat st;
+    int n;
+
+    for (int i = 0; rundir_files[i]; i++)
+        if (access(cr_rundir_file(dir, rundir_files[i]), F_OK) == 0)
+            return rundir_stranger(dir, cr_rundir_file(dir, rundir_files[i]));
+    file = cr_ckpt_list(dir->arena, dir->diag, dir->ckpt, NULL, &n);
+    for (int i = 0; i < n; i++)
+        if (stat(file[i].path, &st) == 0 && S_ISREG(st.st_mode))
+            return rundir_stranger(dir, file[i].path);
+    return n >= 0;
 }
 
 /* A base of the config that is to be trained is not a file of the old run. */
@@ -172,7 +180,7 @@ bool cr_rundir_clear(struct cr_rundir *dir)
     if (!rundir_keeps_bases(dir) || !cr_rundir_record(dir, &record))
         return false;
     if (!record)
-        return rundir_is_free(dir);
+        return cr_rundir_is_free(dir);
     file = cr_ckpt_list(dir->arena, dir->diag, dir->ckpt, NULL, &n);
     for (int i = 0; i < n; i++)
         if (!rundir_remove(dir, file[i].path))

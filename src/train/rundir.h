@@ -44,6 +44,9 @@ void cr_rundir_close(struct cr_rundir *dir);
  * tells of, and no file that the config is read from. False after reporting
  * when that leaves a file that the new run would replace. */
 bool cr_rundir_clear(struct cr_rundir *dir);
+/* Whether a folder without a record holds no file that a run would replace or
+ * take for its own. False after reporting. */
+bool cr_rundir_is_free(struct cr_rundir *dir);
 /* record.json, NULL if there is none of a run. False after reporting that it
  * cannot be read. */
 bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to);

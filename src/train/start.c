@@ -297,6 +297,9 @@ static bool start_resume(struct cr_train *t)
 
     if (!cr_rundir_record(&t->dir, &record))
         return false;
+    /* a checkpoint from elsewhere goes on in a folder of no other use */
+    if (!record && t->flags.ckpt && !cr_rundir_is_free(&t->dir))
+        return false;
     if (record && !start_same_run(t, record))
         return false;
     kernels = cr_json_str(record, "kernels", cr_blas_name());

@@ -313,9 +313,20 @@ last.safetensors" ]
     [[ $output == *"r/log.txt: error: found a file that no run wrote"* ]]
     [ "$(cat r/log.txt)" = mine ]
     rm r/log.txt
-    # files of other names are left alone, and so is what lies in ckpt
-    run -0 "$CELLRUN" train c.yaml -o r --force -q --no-ckpt
+    run -2 "$CELLRUN" train c.yaml -o r --force
+    [[ $output == *"r/ckpt/net-1_2.safetensors: error: found a file that no run wrote"* ]]
     [ "$(cat r/ckpt/net-1_2.safetensors)" = mine ]
+    # nor does a run that goes on from elsewhere replace a file
+    run -0 "$CELLRUN" train c.yaml -o a -q
+    mkdir -p other
+    echo mine >other/metrics.jsonl
+    run -2 "$CELLRUN" resume a/ckpt/last -o other --epochs 4
+    [ "$(cat other/metrics.jsonl)" = mine ]
+    # files of other names are left alone
+    mv r/ckpt/net-1_2.safetensors r/ckpt/mine.safetensors
+    run -0 "$CELLRUN" train c.yaml -o r --force -q
+    run -0 "$CELLRUN" train c.yaml -o r --force -q
+    [ "$(cat r/ckpt/mine.safetensors)" = mine ]
 }
 
 @test "--force and --resume auto leave the files that the config is read from" {
