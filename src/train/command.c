@@ -83,8 +83,7 @@ static char **command_env(struct cr_train *t, struct cr_arena *mem)
         if (s->eval.v[i].single)
             command_metric(&e, &s->eval.v[i]);
     command_put(&e, cr_strf(mem, "CELLRUN_STEP=%" PRId64, s->step));
-    command_put(&e, cr_strf(mem, "CELLRUN_EPOCH=%" PRId64,
-                            cr_state_epoch_of(s, s->step)));
+    command_put(&e, cr_strf(mem, "CELLRUN_EPOCH=%" PRId64, s->eval_epoch));
     command_put(&e, cr_strf(mem, "CELLRUN_IS_BEST=%d",
                             s->best_metric && s->best_step == s->step));
     command_put(&e, cr_strf(mem, "CELLRUN_RUN_DIR=%s",

@@ -186,10 +186,39 @@ static bool loop_better(double value, double than, bool max)
     return max ? value > than : value < than;
 }
 
+/* The epoch, from 0, at whose end eval.every has passed `at` times. */
+static int64_t loop_end(const struct cr_train *t, int64_t at)
+{
+    return (int64_t)ceil((double)at * t->eval_opts.every.value) - 1;
+}
+
+/* How many epochs that are to be judged end between the last update and the
+ * next one, are the run's and have not been judged; the first of them, as a
+ * multiple of eval.every. */
+static int64_t loop_ends(const struct cr_train *t, int64_t *at)
+{
+    const struct cr_state *s = &t->state;
+    double epochs = t->eval_opts.every.value;
+    int64_t n = cr_every_times(&t->eval_every, s->step, at);
+
+    if (t->train.steps == CR_INT_NONE)
+        while (n > 0 &&
+               (double)(*at + n - 1) * epochs > (double)t->train.epochs)
+            n--;
+    for (; n > 0 && s->eval_step == s->step &&
+           loop_end(t, *at) <= s->eval_epoch;
+         n--)
+        ++*at;
+    return n;
+}
+
 static bool loop_eval_planned(const struct loop *l)
 {
     const struct cr_train *t = l->t;
+    int64_t at;
 
+    if (t->eval_every.within)
+        return loop_ends(t, &at) > 0;
     return cr_every_step(&t->eval_every, t->state.step) ||
            (t->eval_every.seconds > 0 &&
             l->now - l->eval_last >= t->eval_every.seconds);
@@ -257,11 +286,45 @@ static bool loop_eval_due(const struct loop *l)
     const struct cr_train *t = l->t;
     const struct cr_state *s = &t->state;
 
-    if (!t->eval || s->eval_step >= s->step)
+    if (!t->eval)
         return false;
+    if (s->eval_step >= s->step)
+        return t->eval_every.within && loop_eval_planned(l);
     if (s->step == 0)
-        return t->eval_opts.first;
+        return t->eval_opts.first || loop_eval_planned(l);
     return s->step >= t->total || loop_eval_planned(l);
+}
+
+/* What is made of the scores. */
+static void loop_scored(struct loop *l, int64_t epoch, bool planned)
+{
+    struct cr_train *t = l->t;
+    double from = l->now;
+
+    t->state.eval_step = t->state.step;
+    t->state.eval_epoch = epoch;
+    loop_judge(t, planned);
+    cr_train_record_eval(t);
+    loop_say_scores(t);
+    if (t->run.exec_on_eval)
+        loop_at(l, CR_PHASE_COMMAND);
+    cr_train_command(t);
+    loop_at(l, CR_PHASE_OTHER);
+    l->now = cr_now();
+    l->rate_from += l->now - from;
+}
+
+/* An epoch that ends among the batches of the coming update is judged by the
+ * parameters that it leaves, which are the present ones. */
+static void loop_epochs_scored(struct loop *l, bool planned)
+{
+    struct cr_train *t = l->t;
+    int64_t at, n = loop_ends(t, &at);
+
+    if (t->state.eval_step < 0 && t->eval_opts.first)
+        loop_scored(l, 0, false);
+    for (; n-- > 0 && !t->state.stopped_early; at++)
+        loop_scored(l, loop_end(t, at), planned);
 }
 
 static enum cr_end loop_eval(struct loop *l)
@@ -285,18 +348,11 @@ static enum cr_end loop_eval(struct loop *l)
     if (stopped)
         return loop_signals(l);
     t->state.eval = *cr_eval_scores(t->eval);
-    t->state.eval_step = t->state.step;
     l->eval_last = l->now;
-    loop_judge(t, planned);
-    cr_train_record_eval(t);
-    loop_say_scores(t);
-    from = l->now;
-    if (t->run.exec_on_eval)
-        loop_at(l, CR_PHASE_COMMAND);
-    cr_train_command(t);
-    loop_at(l, CR_PHASE_OTHER);
-    l->now = cr_now();
-    l->rate_from += l->now - from;
+    if (t->eval_every.within && planned)
+        loop_epochs_scored(l, planned);
+    else
+        loop_scored(l, cr_state_epoch_of(&t->state, t->state.step), planned);
     return CR_END_NONE;
 }
 

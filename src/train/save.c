@@ -25,16 +25,22 @@ static double save_time(void)
 
 /* `ahead`: a record of the step that comes next, which is not among those that
  * a checkpoint of the present state has behind it: one sample of it tells. */
-static void save_record_head(struct cr_train *t, struct cr_buf *b,
-                             const char *split, bool ahead)
+static void save_record_of(struct cr_train *t, struct cr_buf *b,
+                           const char *split, bool ahead, int64_t epoch)
 {
     int64_t step = t->state.step + ahead;
 
     cr_buf_f(b,
              "{\"t\":%.3f,\"step\":%" PRId64 ",\"epoch\":%" PRId64
              ",\"samples\":%" PRId64 ",\"split\":\"%s\"",
-             save_time(), step, cr_state_epoch_of(&t->state, step),
-             t->state.samples + ahead, split);
+             save_time(), step, epoch, t->state.samples + ahead, split);
+}
+
+static void save_record_head(struct cr_train *t, struct cr_buf *b,
+                             const char *split, bool ahead)
+{
+    save_record_of(t, b, split, ahead,
+                   cr_state_epoch_of(&t->state, t->state.step + ahead));
 }
 
 static void save_member(struct cr_buf *b, const char *name, double value)
@@ -88,7 +94,7 @@ void cr_train_record_eval(struct cr_train *t)
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
 
-    save_record_head(t, &b, "eval", false);
+    save_record_of(t, &b, "eval", false, t->state.eval_epoch);
     cr_buf_char(&b, ',');
     cr_buf_scores(&b, &t->state.eval, true);
     save_line(t, &b);

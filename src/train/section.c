@@ -142,7 +142,8 @@ static const struct cr_opt train_opts[] = {
                   "by class, so a small part may be of one."),
     CR_INT_OR(struct cr_train_section, grad_accumulation, 1, 1, 1 << 20,
               "Batches of one step: it follows the mean of their gradients. "
-              "Those left at the end of an epoch carry into the next. "
+              "Those left at the end of an epoch carry into the next; the "
+              "epoch is evaluated and saved as its last update left it. "
               "BatchNorm sees each batch by itself."),
     CR_SUB(struct cr_train_section, clip, clip_opts,
            "Bounds of the gradients, before weight decay."),

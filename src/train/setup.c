@@ -23,6 +23,8 @@ struct cr_every cr_train_every(const struct cr_train *t,
         return (struct cr_every){ .seconds = value };
     case CR_EPOCHS:
         value *= (double)t->per_epoch / (double)t->micro;
+        if (t->micro > 1)
+            return (struct cr_every){ .steps = value, .within = true };
         break;
     case CR_SAMPLES:
         value /= (double)t->plans.batch * (double)t->micro;
@@ -36,8 +38,25 @@ struct cr_every cr_train_every(const struct cr_train *t,
     return (struct cr_every){ .steps = value > 1 ? value : 1 };
 }
 
+/* Multiples of `steps` from `step` on and before the next one. */
+int64_t cr_every_times(const struct cr_every *every, int64_t step,
+                       int64_t *first)
+{
+    double from = ceil((double)step / every->steps);
+    double to = ceil((double)(step + 1) / every->steps);
+
+    if (from < 1)
+        from = 1;
+    *first = (int64_t)from;
+    return to > from ? (int64_t)(to - from) : 0;
+}
+
 bool cr_every_step(const struct cr_every *every, int64_t step)
 {
+    int64_t first;
+
+    if (every->within)
+        return cr_every_times(every, step, &first) > 0;
     return every->steps > 0 && step > 0 &&
            floor((double)step / every->steps) !=
                floor((double)(step - 1) / every->steps);

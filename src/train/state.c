@@ -117,9 +117,11 @@ static void state_scores(struct cr_buf *b, const struct cr_state *s)
 {
     if (s->eval_step >= 0) {
         cr_buf_f(b,
-                 ",\"eval\":{\"step\":%" PRId64 ",\"samples\":%" PRId64
-                 ",\"scores\":{",
+                 ",\"eval\":{\"step\":%" PRId64 ",\"samples\":%" PRId64,
                  s->eval_step, s->eval.samples);
+        if (s->micro > 1) /* else the step tells it */
+            cr_buf_f(b, ",\"epoch\":%" PRId64, s->eval_epoch);
+        cr_buf_str(b, ",\"scores\":{");
         cr_buf_scores(b, &s->eval, false);
         cr_buf_str(b, "}}");
     }
@@ -347,6 +349,8 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->fitted = cr_node_get(root, "fitted");
     to->plugins = cr_node_get(root, "plugins");
     to->eval_step = cr_json_int(eval, "step", -1);
+    to->eval_epoch =
+        cr_json_int(eval, "epoch", cr_state_epoch_of(to, to->eval_step));
     cr_scores_read(arena, cr_node_get(eval, "scores"), &to->eval);
     to->eval.samples = cr_json_int(eval, "samples", 0);
     to->best_metric = cr_json_str(best, "metric", NULL);

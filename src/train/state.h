@@ -58,6 +58,7 @@ struct cr_state {
                                none */
 
     int64_t eval_step;      /* of the last evaluation; -1: none yet */
+    int64_t eval_epoch;     /* the epoch whose end it stands for, from 0 */
     struct cr_scores eval;  /* its results */
 
     const char *best_metric; /* NULL: none yet */

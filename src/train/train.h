@@ -71,6 +71,8 @@ struct cr_best {
 /* How often something happens, in steps or seconds. */
 struct cr_every {
     double steps, seconds;  /* one of the two; else 0 */
+    bool within;            /* epochs end within steps, of several batches:
+                               it is time before such a step, not after it */
 };
 
 /* The loss over a run of any length: sums of `per` updates each. */
@@ -172,6 +174,10 @@ bool cr_train_thaw(struct cr_train *t);
 bool cr_train_refreeze(struct cr_train *t);
 /* Whether it is time after this step. */
 bool cr_every_step(const struct cr_every *every, int64_t step);
+/* How often it is; the first of these times, counted from 1. More than once
+ * where a step takes more batches than an epoch has. */
+int64_t cr_every_times(const struct cr_every *every, int64_t step,
+                       int64_t *first);
 
 /* ---- start.c */
 

@@ -116,6 +116,48 @@ norms() {
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
 }
 
+# evals DIR: step/epoch of its evaluations
+evals() {
+    jq -r 'select(.split == "eval") | "\(.step)/\(.epoch)"' $1/metrics.jsonl |
+        xargs
+}
+
+@test "accumulation: each epoch has its evaluation, at its own end" {
+    # 6 batches an epoch, 4 an update: epochs end behind batches 6, 12, ... 30
+    set -- datapipe.batch.batch_size=50 log.every=1 -q
+    run -0 "$CELLRUN" train c.yaml -o a --epochs 5 train.grad_accumulation=4 "$@"
+    [ "$(evals a)" = "1/0 3/1 4/2 6/3 7/4" ]
+    [ "$(cd a/ckpt; echo c-*)" = \
+        "c-1_4.safetensors c-2_6.safetensors c-3_4.safetensors c-4_6.safetensors c-5_4.safetensors" ]
+    # it judges the parameters of its update
+    run -0 "$CELLRUN" eval --ckpt a/ckpt/c-3_4.safetensors --json
+    [ "$(jq .loss <<<"$output")" = \
+        "$(jq 'select(.split == "eval" and .step == 4) | .loss' a/metrics.jsonl)" ]
+    # stopped within an epoch and resumed
+    run -0 "$CELLRUN" train c.yaml -o b --steps 2 train.grad_accumulation=4 "$@"
+    run -0 "$CELLRUN" resume b -q --trust --epochs 5
+    run -0 "$CELLRUN" ckpt diff a/ckpt/last.safetensors b/ckpt/last.safetensors
+    # and the evaluation at the end of the part
+    [ "$(evals b)" = "1/0 2/1 3/1 4/2 6/3 7/4" ]
+}
+
+@test "accumulation: updates longer than an epoch" {
+    # 12 batches an update: epochs 1 and 3 end within one
+    set -- datapipe.batch.batch_size=50 train.grad_accumulation=12 -q
+    run -0 "$CELLRUN" train c.yaml -o a --epochs 4 "$@"
+    [ "$(evals a)" = "0/0 1/1 1/2 2/3" ]
+    [ "$(jq 'select(.split == "eval" and .step == 1) | .loss' a/metrics.jsonl |
+        sort -u | wc -l)" = 1 ]
+    run -0 "$CELLRUN" train c.yaml -o b --epochs 2 "$@"
+    run -0 "$CELLRUN" resume b -q --trust --epochs 4
+    cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
+    [ "$(evals b)" = "$(evals a)" ]
+    # batches of an update that divide the epoch change nothing
+    run -0 "$CELLRUN" train c.yaml -o c --epochs 2 "$@" \
+        train.grad_accumulation=3
+    [ "$(evals c)" = "2/0 4/1" ]
+}
+
 @test "accumulation: more batches than the run has" {
     run -2 --separate-stderr "$CELLRUN" train c.yaml --epochs 1 \
         train.grad_accumulation=20
