@@ -46,6 +46,7 @@ static const struct way ways[] = {
 
 static int way;
 static double least; /* multiply-adds of a setting */
+static bool many;    /* large images */
 static bool roomy;   /* a thread took more room than planned */
 
 /* ---- settings ---- */
@@ -77,7 +78,7 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
         c->before[axis] = draw(0, 2);
         return;
     }
-    c->in[axis] = draw_size(1, 60);
+    c->in[axis] = many ? draw(40, 70) : draw_size(1, 60);
     c->kernel[axis] = draw_one_in(6) ? draw(1, 11) : draw(1, 4);
     if (way != PLANAR && draw_one_in(3))
         c->stride[axis] = draw(1, 4);
@@ -91,11 +92,33 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
     c->out[axis] = draw_one_in(8) && most > 1 ? most - 1 : most;
 }
 
+/* Many large images of few channels: sums over them are taken in pieces. */
+static struct cr_conv draw_many(void)
+{
+    struct cr_conv c = { .n = draw(9, 20), .group = 1 };
+
+    c.ci = draw(1, 2);
+    c.co = draw(1, 2);
+    c.x = c.y = way == DIRECT ? CR_LAST : CR_PLAIN;
+    many = true;
+    draw_axis(&c, 0, true);
+    draw_axis(&c, 1, false);
+    draw_axis(&c, 2, false);
+    many = false;
+    return c;
+}
+
 static struct cr_conv draw_conv(void)
 {
     int64_t most = way == PLANAR ? 16 : 40;
     struct cr_conv c;
 
+    if (draw_one_in(25)) {
+        do
+            c = draw_many();
+        while (macs(&c) < 300000 || macs(&c) > 1500000 || !ways[way].takes(&c));
+        return c;
+    }
     do {
         bool deep = way >= PRODUCTS && draw_one_in(6), flat = draw_one_in(4);
 
@@ -431,7 +454,7 @@ int main(void)
 {
     int i;
 
-    kernels_begin(150);
+    kernels_begin(120);
     for (i = 0; i < ALL; i++) {
         bool vectors = sizeof(cr_real) == sizeof(float) && i > 0 && i < OWN;
 
