@@ -16,7 +16,8 @@ const struct cr_status cr_statuses[] = {
     { "1", "Another failure: disk full, out of memory, an error of ours." },
     { "2", "Wrong usage or a wrong config; nothing was run." },
     { "3", "Data: missing, unreadable, damaged, no samples." },
-    { "4", "Checkpoint: missing, damaged, or it does not fit the network." },
+    { "4", "Checkpoint: missing, damaged, not trusted, or it does not fit the "
+           "network." },
     { "5", "The training diverged: a loss or gradient is not finite." },
     { "6", "Finished, but --require or --against does not hold." },
     { "75", "Stopped in good order before the end, with a checkpoint: "

@@ -273,6 +273,18 @@ models+='|summary|ckpt load-report'
     watched "$CELLRUN" eval --ckpt data.safetensors --data data.yaml
     [ "$status" -eq 0 ]
     harmless
+    # with data the command is still refused, until it is removed
+    set -- resume command.safetensors -q -o out --allow-change train.epochs=2 \
+        'dataset.train.data=[train-x.npy, train-y.npy]' \
+        'dataset.eval.data=[eval-x.npy, eval-y.npy]'
+    watched "$CELLRUN" "$@"
+    [ "$status" -eq 4 ]
+    [[ $output == *"command 'touch canary/command-ran' is not allowed"* ]]
+    [[ $output == *"~run.exec_on_eval removes it"* ]]
+    harmless
+    watched "$CELLRUN" "$@" '~run.exec_on_eval'
+    [ "$status" -eq 0 ]
+    harmless
     # one of two files is not enough
     watched "$CELLRUN" eval --ckpt data.safetensors \
         'dataset.eval.data.0=eval-x.npy'
