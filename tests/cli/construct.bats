@@ -330,6 +330,21 @@ END
     [[ "$output" == *'status: completed'* ]]
 }
 
+@test "a loss of the output alone needs no label" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cd "$BATS_TEST_TMPDIR"
+    config small.yaml
+    cat >alone.yaml <<'END'
+base: small.yaml
+loss: {inputs: [y], construct: "return mean(square(y))"}
+metrics: !replace [loss]
+END
+    run -0 "$CELLRUN" train alone.yaml -q -o alone train.epochs=1
+    awk -v l="$(value eval.loss)" 'BEGIN { exit !(l > 0 && l < 0.1) }'
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt alone
+    [[ "$output" == "loss: "* ]]
+}
+
 @test "a network of several results gives them to the loss" {
     net results.yaml <<'END'
 network: !replace
