@@ -350,7 +350,8 @@ static bool start_publish(struct cr_train *t)
         .best = t->state.best_metric && t->state.best_step == t->state.step
                     ? t->resumed
                     : NULL,
-        .keep = t->checkpoint.keep_checkpoint_max,
+        /* a finished run loses no file by being looked at again */
+        .keep = t->old_record ? 0 : t->checkpoint.keep_checkpoint_max,
         .resumed = t->resumed,
         .good = t->good,
     };
