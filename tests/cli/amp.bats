@@ -39,6 +39,29 @@ updates() {
     done
 }
 
+@test "auto: a sum of float32 and float16 is computed in float32" {
+    ! "$CELLRUN" version | grep -q double || skip "double precision"
+    cat >sum.yaml <<'END'
+cellrun: 1
+network:
+  inputs: {x: {shape: [8]}}
+  cells: {fc: {Dense: {in_channels: 8, out_channels: 8, has_bias: false}}}
+  construct: return x + fc(x)
+amp: {level: auto, dtype: float16}
+END
+    perl -e 'print pack "f<*", map { sin } 1 .. 16' | npy x.npy '<f4' '(2, 8)'
+    "$CELLRUN" trace sum.yaml --feed x=x.npy -o out.safetensors
+    # x, fc(x), which has 11 bits, and their sum, which has all
+    run -0 perl -MPOSIX -e 'my @x = map { unpack "f", pack "f", sin } 1 .. 16;
+        local $/; my @v = unpack "f<*", substr <>, -128;
+        for (0 .. 15) { my ($y, $sum) = ($v[$_], $v[16 + $_]);
+            my ($m) = POSIX::frexp($y);
+            die "fc($_)" if 2048 * $m != int 2048 * $m;
+            die "sum $_" if $sum != unpack "f", pack "f", $x[$_] + $y }
+        print "exact"' out.safetensors
+    [ "$output" = exact ]
+}
+
 @test "cast puts a cell back into float32" {
     "$CELLRUN" trace c.yaml amp.level=O3 'amp.cast={float32: ["*"]}' -o a.npz
     "$CELLRUN" trace c.yaml -o b.npz

@@ -336,6 +336,33 @@ wide() {
       pack 'v*' $((0x3f80)) $((0xc020)); } >"$1"
 }
 
+@test "NPZ: both directories of the zip say the same of each member" {
+    run -0 "$CELLRUN" ckpt convert $last -o a.npz
+    # APPNOTE 4.3.7, 4.3.12 and 4.3.16; members are stored, on disk 0, without
+    # comments
+    run -0 perl -e 'local $/; $_ = <>; my $at = length($_) - 22;
+        my ($sig, $disk, $first, $here, $n, $size, $from, $note) =
+            unpack "Vv4V2v", substr $_, $at;
+        die "end" if $sig != 0x06054b50 || $disk || $first || $note ||
+            $here != $n || $from + $size != $at;
+        for my $i (1 .. $n) {
+            my @c = unpack "Vv6V3v5V2", substr $_, $from;
+            my @l = unpack "Vv5V3v2", substr $_, $c[16];
+            die "central $i" if $c[0] != 0x02014b50 || $c[4] != 0 ||
+                $c[12] || $c[13] || $c[14] || $c[8] != $c[9];
+            die "local $i" if $l[0] != 0x04034b50 || "@l[2..9]" ne
+                join " ", @c[3..10];
+            die "name $i" if substr($_, $from + 46, $c[10]) ne
+                substr $_, $c[16] + 30, $c[10];
+            my $data = $c[16] + 30 + $l[9] + $l[10];
+            die "data $i" if substr($_, $data, 6) ne "\x93NUMPY" ||
+                $data % 64;
+            $from += 46 + $c[10] + $c[11] + $c[12] }
+        die "length" if $from != $at;
+        print "$n members"' a.npz
+    [[ "$output" =~ ^[1-9][0-9]*" members"$ ]]
+}
+
 @test "NPZ: names outside ASCII are marked as UTF-8" {
     wide w.safetensors
     run -0 "$CELLRUN" ckpt convert w.safetensors -o w.npz
