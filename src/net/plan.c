@@ -167,7 +167,6 @@ static void sources_make(struct cr_exec *e)
     }
 }
 
-/* What a step makes, once its op has planned it. */
 /* Whether a gradient passes the step to one of the inputs that need one. */
 static bool passes(const struct cr_exec *e, const struct cr_pstep *s)
 {
@@ -185,6 +184,7 @@ static bool passes(const struct cr_exec *e, const struct cr_pstep *s)
     return !c;
 }
 
+/* What a step makes, once its op has planned it. */
 static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
 {
     bool needs = false, held;

@@ -186,10 +186,16 @@ static bool loop_better(double value, double than, bool max)
     return max ? value > than : value < than;
 }
 
+/* Epochs between two evaluations; a batch is the least. */
+static double loop_epochs(const struct cr_train *t)
+{
+    return fmax(t->eval_opts.every.value, 1 / (double)t->per_epoch);
+}
+
 /* The epoch, from 0, at whose end eval.every has passed `at` times. */
 static int64_t loop_end(const struct cr_train *t, int64_t at)
 {
-    return (int64_t)ceil((double)at * t->eval_opts.every.value) - 1;
+    return (int64_t)cr_every_ceil((double)at * loop_epochs(t)) - 1;
 }
 
 /* How many epochs that are to be judged end between the last update and the
@@ -198,12 +204,10 @@ static int64_t loop_end(const struct cr_train *t, int64_t at)
 static int64_t loop_ends(const struct cr_train *t, int64_t *at)
 {
     const struct cr_state *s = &t->state;
-    double epochs = t->eval_opts.every.value;
     int64_t n = cr_every_times(&t->eval_every, s->step, at);
 
     if (t->train.steps == CR_INT_NONE)
-        while (n > 0 &&
-               (double)(*at + n - 1) * epochs > (double)t->train.epochs)
+        while (n > 0 && loop_end(t, *at + n - 1) >= t->train.epochs)
             n--;
     for (; n > 0 && s->eval_step == s->step &&
            loop_end(t, *at) <= s->eval_epoch;

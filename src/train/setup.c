@@ -24,7 +24,9 @@ struct cr_every cr_train_every(const struct cr_train *t,
     case CR_EPOCHS:
         value *= (double)t->per_epoch / (double)t->micro;
         if (t->micro > 1)
-            return (struct cr_every){ .steps = value, .within = true };
+            return (struct cr_every){ .steps = fmax(value, /* or a batch */
+                                                    1 / (double)t->micro),
+                                      .within = true };
         break;
     case CR_SAMPLES:
         value /= (double)t->plans.batch * (double)t->micro;
@@ -38,12 +40,19 @@ struct cr_every cr_train_every(const struct cr_train *t,
     return (struct cr_every){ .steps = value > 1 ? value : 1 };
 }
 
+double cr_every_ceil(double x)
+{
+    double whole = nearbyint(x);
+
+    return fabs(x - whole) <= 1e-12 * fmax(1, fabs(whole)) ? whole : ceil(x);
+}
+
 /* Multiples of `steps` from `step` on and before the next one. */
 int64_t cr_every_times(const struct cr_every *every, int64_t step,
                        int64_t *first)
 {
-    double from = ceil((double)step / every->steps);
-    double to = ceil((double)(step + 1) / every->steps);
+    double from = cr_every_ceil((double)step / every->steps);
+    double to = cr_every_ceil((double)(step + 1) / every->steps);
 
     if (from < 1)
         from = 1;

@@ -245,8 +245,9 @@ static bool state_counts(const struct cr_state *s)
            s->nan.good_step <= s->step && s->scale.good >= 0 &&
            s->scale.bad >= 0 && s->wait >= 0 && s->plateau.wait >= 0 &&
            s->plateau.cooldown >= 0 && s->named_epoch >= 0 &&
-           s->older >= 0 && s->named_more >= -STATE_MAX &&
-           s->named_more <= STATE_MAX;
+           s->named_epoch <= STATE_MAX / s->per_epoch && s->older >= 0 &&
+           s->named_more >= -STATE_MAX && s->named_more <= STATE_MAX &&
+           s->samples >= 0 && s->samples <= INT64_MAX / 2;
 }
 
 static void state_columns(struct cr_arena *arena, const struct cr_node *data,

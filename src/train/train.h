@@ -174,6 +174,8 @@ bool cr_train_thaw(struct cr_train *t);
 bool cr_train_refreeze(struct cr_train *t);
 /* Whether it is time after this step. */
 bool cr_every_step(const struct cr_every *every, int64_t step);
+/* The least integer that is not below x, which may be off by its rounding. */
+double cr_every_ceil(double x);
 /* How often it is; the first of these times, counted from 1. More than once
  * where a step takes more batches than an epoch has. */
 int64_t cr_every_times(const struct cr_every *every, int64_t step,

@@ -158,6 +158,20 @@ evals() {
     [ "$(evals c)" = "2/0 4/1" ]
 }
 
+@test "accumulation: an epoch that ends with an update is evaluated after it" {
+    # 7 batches an epoch, 5 an update: 21 / 1.4 is 15 but for its rounding
+    run -0 "$CELLRUN" train c.yaml -o a --epochs 15 -q log.every=1 \
+        datapipe.batch.batch_size=43 train.grad_accumulation=5
+    [ "$(evals a)" = "1/0 2/1 4/2 5/3 7/4 8/5 9/6 11/7 12/8 14/9 15/10 16/11 18/12 19/13 21/14" ]
+}
+
+@test "accumulation: evaluations are a batch apart or more" {
+    # 6 batches an epoch, 2 an update: two of them from each step on
+    run -0 "$CELLRUN" train c.yaml -o a --epochs 1 -q eval.every=1e-3 \
+        datapipe.batch.batch_size=50 train.grad_accumulation=2
+    [ "$(evals a)" = "0/0 1/0 1/0 2/0 2/0 3/0" ]
+}
+
 @test "accumulation: more batches than the run has" {
     run -2 --separate-stderr "$CELLRUN" train c.yaml --epochs 1 \
         train.grad_accumulation=20

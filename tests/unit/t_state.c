@@ -39,7 +39,8 @@ static struct cr_state make(struct cr_score *scores)
 static void refused(struct cr_arena *mem, const struct cr_state *good)
 {
     const struct cr_state *was = good;
-    struct cr_state s[] = { *was, *was, *was, *was, *was, *was, *was };
+    struct cr_state s[] = { *was, *was, *was, *was, *was,
+                            *was, *was, *was, *was };
 
     s[0].nan.skipped = 1501;
     s[1].nan.skipped = -1;
@@ -49,6 +50,9 @@ static void refused(struct cr_arena *mem, const struct cr_state *good)
     s[4].best_step = 1501;
     s[5].step = INT64_MAX;
     s[6].per_epoch = INT64_MAX;
+    s[7].named_epoch = INT64_MAX / 2;
+    s[7].named_more = 1;
+    s[8].samples = INT64_MAX;
     for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
         struct cr_diag diag = { .arena = mem };
         struct cr_state back;
