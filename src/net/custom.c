@@ -56,7 +56,7 @@ static bool text_nodes(struct cr_exec *e, const struct cr_custom *c,
                        const bool *need)
 {
     const struct cr_opnode *node;
-    int i, from = e->n_steps;
+    int i;
 
     for (node = c->nodes; node; node = node->next) {
         bool live = false;
@@ -69,13 +69,6 @@ static bool text_nodes(struct cr_exec *e, const struct cr_custom *c,
             if (live && c->dout[i] && node->out[0] == c->zero[i])
                 e->of[c->dout[i]->id] = e->of[node->out[0]->id];
     }
-    for (; from < e->n_steps; from++)
-        for (i = 0; i < e->steps[from].n_in; i++) {
-            int x = cr_plan_base(e, e->steps[from].x[i]);
-
-            if (x >= 0)
-                e->vals[x].late = from;
-        }
     return true;
 }
 

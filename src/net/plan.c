@@ -24,7 +24,6 @@ static int pval_new(struct cr_exec *e, const struct cr_spec *spec)
                            .grad = -1,
                            .writer = -1,
                            .maker = -1,
-                           .late = -1,
                            .first = -1,
                            .last = -1 };
     return e->n_vals++;
@@ -686,16 +685,45 @@ static void updates_make(struct cr_exec *e)
     }
 }
 
+static void read_at(const struct cr_exec *e, int *last, int val, int step)
+{
+    int base = cr_plan_base(e, val);
+
+    if (base >= 0 && e->vals[base].param >= 0)
+        last[e->vals[base].param] = step;
+}
+
+/* The last step of the backward pass that reads each parameter; -1: none. A
+ * step may read one whose gradient it does not write: behind stop_gradient, or
+ * in a bprop's text. */
+static int *last_reads(struct cr_exec *e)
+{
+    int *last = CR_NEWS(&e->arena, int, e->net->n_params + 1);
+    int i, k;
+
+    for (i = 0; i < e->net->n_params; i++)
+        last[i] = -1;
+    for (i = e->n_forward; i < e->n_backward; i++)
+        for (k = 0; k < CR_OP_MAX; k++) {
+            const struct cr_pstep *s = &e->steps[i];
+
+            read_at(e, last, s->x[k], i);
+            read_at(e, last, s->y[k], i);
+            read_at(e, last, s->dy[k], i);
+        }
+    return last;
+}
+
 /* The step after which an update may go: the last one that writes its
- * gradient (none: all), reads the parameter in a bprop's text, or belongs to
- * the loss. `late` has the second of these for each parameter. */
+ * gradient (none: all), reads the parameter, or belongs to the loss. `read`
+ * is what last_reads returns. */
 static int update_after(const struct cr_exec *e, const struct cr_pstep *s,
-                        const int *late)
+                        const int *read)
 {
     int w = e->vals[s->dy[0]].writer, after = w < 0 ? e->n_backward - 1 : w;
 
-    if (after < late[s->param])
-        after = late[s->param];
+    if (after < read[s->param])
+        after = read[s->param];
     if (after < e->n_loss - 1)
         after = e->n_loss - 1;
     return after;
@@ -706,24 +734,19 @@ static int update_after(const struct cr_exec *e, const struct cr_pstep *s,
 static void updates_move(struct cr_exec *e)
 {
     struct cr_pstep *sorted;
-    int *late, *first, *next; /* the updates behind a step, as lists */
+    int *read, *first, *next; /* the updates behind a step, as lists */
     int i, k, n = 0;
 
     if (separate(e))
         return;
     sorted = CR_NEWS(&e->arena, struct cr_pstep, e->n_steps + 1);
-    late = CR_NEWS(&e->arena, int, e->net->n_params + 1);
+    read = last_reads(e);
     first = CR_NEWS(&e->arena, int, e->n_backward + 1);
     next = CR_NEWS(&e->arena, int, e->n_steps + 1);
-    for (i = 0; i < e->net->n_params; i++)
-        late[i] = -1;
     for (i = 0; i <= e->n_backward; i++)
         first[i] = -1;
-    for (i = 0; i < e->n_vals; i++)
-        if (e->vals[i].param >= 0 && e->vals[i].late > late[e->vals[i].param])
-            late[e->vals[i].param] = e->vals[i].late;
     for (k = e->n_steps - 1; k >= e->n_backward; k--) {
-        int *list = &first[update_after(e, &e->steps[k], late) + 1];
+        int *list = &first[update_after(e, &e->steps[k], read) + 1];
 
         next[k] = *list;
         *list = k;

@@ -24,7 +24,6 @@ struct cr_pval {
     int maker;              /* the step whose y[0] it is, until fused steps
                                are dropped; -1 */
     int uses;               /* forward steps that read it */
-    int late;               /* last step of a bprop text that reads it; -1 */
     int other;              /* the same value in the other layout; -1 */
     bool root;              /* read from outside: never reused or fused */
     bool needs;             /* somebody wants its gradient */

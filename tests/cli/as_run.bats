@@ -209,3 +209,24 @@ END
     reals f.npy '(1, 120, 12, 12)' 17280
     alike p "$ROOT/configs/seeds/my_cell.yaml" --feed x=f.npy
 }
+
+@test "a weight that an earlier layer reads behind stop_gradient" {
+    # its own gradient is done before that layer passes its gradient on
+    cat >tied.yaml <<'END'
+network:
+  inputs: [x]
+  cells:
+    a: {Dense: {out_channels: 3}}
+    w: {Parameter: {shape: [3, 3], init: {Normal: {sigma: 1.0}}}}
+    b: {Dense: {out_channels: 2}}
+  construct: |
+    h = a(x)
+    k = w()
+    h = tanh(matmul(h, stop_gradient(k)))
+    return b(matmul(h, k))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.5}}
+END
+    reals x.npy '(4, 3)' 12
+    alike tep tied.yaml "${feed[@]}"
+}
