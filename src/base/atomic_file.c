@@ -178,6 +178,10 @@ bool cr_atomic_file_open(struct cr_atomic_file *f, struct cr_diag *diag,
         atomic_fail(f, "cannot write", errno);
         goto fail;
     }
+    /* the new file is as private as the old one */
+    if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(st.st_mode))
+        (void)fchmod(f->fd, st.st_mode & 0777);
     if (atomic_reserve(f, size))
         return true;
 fail:

@@ -73,6 +73,12 @@ static void writes(void)
     ok(cr_atomic_file_commit(&f) && holds("a", "new") && entries() == 1,
        "after the commit it means the new one, and nothing else is left");
 
+    chmod(in("a"), 0600);
+    ok(cr_write_file(&diag, in("a"), "new", 3) && stat(in("a"), &st) == 0 &&
+           (st.st_mode & 0777) == 0600,
+       "a file that nobody else may read stays so");
+    chmod(in("a"), 0644);
+
     good = cr_atomic_file_open(&f, &diag, in("a"), 0);
     for (int i = 0; i < 40000; i++)
         good = cr_atomic_file_write(&f, "12345", 5) && good;
