@@ -103,6 +103,8 @@ void cr_diag_join(struct cr_diag *diag, const struct cr_diag *from)
         if (m->notes)
             cr_note(diag, "%s", m->notes);
     }
+    diag->errors += from->hidden;
+    diag->hidden += from->hidden;
 }
 
 bool cr_error(struct cr_diag *diag, struct cr_pos pos, enum cr_code code,

@@ -184,7 +184,7 @@ static void test_excerpt(void)
 
 static void test_exit(void)
 {
-    struct cr_diag d = fresh();
+    struct cr_diag d = fresh(), joined;
 
     ok(cr_diag_exit(&d) == 0, "no error: 0");
     cr_warn(&d, CR_NOWHERE, CR_E_SYNTAX, "w");
@@ -215,6 +215,10 @@ static void test_exit(void)
          "{\"severity\": \"error\", \"code\": \"E0017\", \"message\": "
          "\"100002 errors, the first 200 are shown\"}\n",
          "so does the JSON form");
+    joined = fresh();
+    cr_diag_join(&joined, &d);
+    ok(joined.errors == d.errors && joined.hidden == d.hidden,
+       "errors that are only counted stay so where messages are joined");
     ok(strcmp(cr_code_number(CR_E_SYNTAX), "E0001") == 0 &&
            cr_code_exit(CR_E_DIVERGED) == 5,
        "codes");
