@@ -260,7 +260,8 @@ bool cr_train_forget(struct cr_train *t)
 
     for (int i = 0; i < n; i++) {
         if (file[i].epoch < epoch ||
-            (file[i].epoch == epoch && file[i].step <= batch))
+            (file[i].epoch == epoch && file[i].step <= batch) ||
+            cr_ckpt_same(file[i].path, t->saved))
             continue;
         if (unlink(file[i].path) != 0)
             return cr_error(t->diag, cr_at_file(t->arena, file[i].path),

@@ -56,9 +56,11 @@ int64_t cr_state_batch_of(const struct cr_state *state, int64_t step)
 int64_t cr_state_name_of(const struct cr_state *s, int64_t step, int64_t *batch)
 {
     int64_t at = step * s->micro, epoch = cr_state_epoch_of(s, step);
+    int64_t begin = s->named_epoch * s->per_epoch;
 
-    /* the beginning of that epoch has a name in it, not the end of the last */
-    if (s->named_more > 0 && at == s->named_epoch * s->per_epoch)
+    /* Names in that epoch start with the update that the run resumed from,
+     * which may end before the epoch begins, in batches of the new size. */
+    if (epoch < s->named_epoch && at - begin + s->named_more > 0)
         epoch = s->named_epoch;
     *batch = at - epoch * s->per_epoch +
              (epoch == s->named_epoch ? s->named_more : 0);

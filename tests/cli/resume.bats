@@ -415,6 +415,21 @@ other_contents() {
     cmp r/ckpt/c-3_4.safetensors r/ckpt/last.safetensors
 }
 
+@test "other batches, several an update: the checkpoint that a run goes on from stays" {
+    # two batches into the third epoch; an update of 5 batches ends before it
+    "$CELLRUN" train c.yaml -q -o r --steps 40
+    [ -e r/ckpt/c-3_2.safetensors ]
+    cp r/ckpt/c-3_2.safetensors before
+    run -0 "$CELLRUN" resume r -q --allow-change --epochs 5 \
+        datapipe.batch.batch_size=43 train.grad_accumulation=5 \
+        checkpoint.every='1 steps' checkpoint.keep_checkpoint_max=10
+    cmp before r/ckpt/c-3_2.safetensors
+    # steps 3 to 7: 15, 20, 25, 30 and 35 batches, 7 an epoch
+    [ "$(cd r/ckpt; echo c-[3-9]*)" = "c-3_12.safetensors c-3_2.safetensors c-3_7.safetensors c-4_4.safetensors c-5_2.safetensors c-5_7.safetensors" ]
+    run -0 "$CELLRUN" resume r --epochs 6
+    [[ $output == *"resumed from r/ckpt/c-5_7.safetensors at step 7"* ]]
+}
+
 @test "other batches within an epoch: what is kept are the last ones" {
     "$CELLRUN" train c.yaml -q -o r --steps 29 checkpoint.keep_checkpoint_max=3 \
         checkpoint.every='1 steps' checkpoint.best.metric=loss
