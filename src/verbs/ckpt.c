@@ -103,8 +103,6 @@ static void ckpt_tensors(struct cr_cli *cli, struct cr_store *store)
     cr_table_print(&table, stdout, false);
 }
 
-/* ---- ls */
-
 static bool ckpt_same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -112,6 +110,8 @@ static bool ckpt_same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
 }
+
+/* ---- ls */
 
 /* The checkpoints of a run, newest first. */
 static void ckpt_ls_folder(struct cr_cli *cli, const char *dir)
@@ -513,8 +513,13 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
 
     if (!store)
         return;
+    /* a run could not go on from what would be left of it */
+    if (ckpt_same_file(cr_store_path(store), o->out))
+        ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                      "-o: found the checkpoint that is read, expected "
+                      "another file");
     e = cr_store_entries(store, &n);
-    if (cr_store_is_train(store) && cr_ends(o->out, ".ckpt"))
+    if (ok && cr_store_is_train(store) && cr_ends(o->out, ".ckpt"))
         number = ckpt_numbers(cli, store, &numbers);
     tensor = CR_NEWS(cli->arena, struct cr_tensor, n + numbers);
     for (int i = 0; ok && i < n; i++) {

@@ -329,6 +329,17 @@ rule 2 twice
     [ -z "$(ls ./*.png ./*.pdf ./*.jpg ./*.onnx 2>/dev/null)" ]
 }
 
+@test "convert does not replace the checkpoint that it reads" {
+    cp $last before
+    for file in "$last" "$PWD/run/ckpt/last.safetensors"; do
+        run -2 "$CELLRUN" ckpt convert $last -o "$file"
+        [[ $output == *"error: -o: found the checkpoint that is read, expected another file [E0501]"* ]]
+    done
+    cmp before $last
+    # a copy of it is another file
+    run -0 "$CELLRUN" ckpt convert $last -o before.safetensors
+}
+
 # wide FILE: a tensor of bfloat16 (1, -2.5) with a name outside ASCII
 wide() {
     local head='{"größe":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}'
