@@ -239,6 +239,14 @@ static bool predict_flush(struct job *j)
     return ok && (j->file ? !j->file->failed : !ferror(stdout));
 }
 
+/* Whether a file has samples: there is nothing to say of one that has none. */
+static bool predict_some(struct job *j, const char *path, int64_t count)
+{
+    return count > 0 ||
+           cr_error(j->cli->diag, cr_at_file(j->cli->arena, path),
+                    CR_E_DATA_EMPTY, "the file has no samples");
+}
+
 /* Rows of a table. */
 static bool predict_table(struct job *j, const char *path)
 {
@@ -251,6 +259,7 @@ static bool predict_table(struct job *j, const char *path)
     if (!type->other(j->model.config, j->data.opts, j->data.node->pos, path,
                      j->intake.column, &set))
         return true;
+    predict_some(j, path, set.count);
     for (int64_t i = 0; i < set.count && ok; i++) {
         struct cr_arena mem = { 0 };
         struct cr_items text;
@@ -297,7 +306,7 @@ static bool predict_file(struct job *j, const char *path)
         cr_hint(diag, "the network was trained on text: `cellrun sample "
                       "--ckpt %s` draws some, --prompt TEXT begins it",
                 j->o->ckpt);
-    if (open)
+    if (open && predict_some(j, path, input.count))
         for (int64_t i = 0; i < input.count && ok; i++) {
             if (!cr_input_read(&input, diag, i,
                                j->batch + (size_t)j->n * j->size))

@@ -206,6 +206,14 @@ $tmp/rgb.png: uint8 (5, 6, 3) becomes uint8 (6, 5)" ]
     [[ $output == *"wrong.npy: error: holds float32 (1, 28), which cannot become a sample of column 'image'"* ]]
 }
 
+@test "a file without samples is an error, and no bar to others" {
+    npy "$tmp/none.npy" '|u1' '(0, 6, 5)' </dev/null
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt run "$tmp/none.npy" \
+        dark.png
+    [ "$output" = $'dark.png\t0' ]
+    [[ $stderr == *"none.npy: error: the file has no samples [E0205]"* ]]
+}
+
 @test "one bad file does not keep the others from being judged" {
     echo text >"$tmp/no.png"
     head -c 60 bright.png >"$tmp/cut.png"
