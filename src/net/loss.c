@@ -95,6 +95,17 @@ bool cr_loss_is_column(const struct cr_spec *a, const struct cr_spec *b)
     return loss_has_last(a, b) || loss_has_last(b, a);
 }
 
+/* Says how an output and a label, one of them a column, become alike. */
+static void loss_hint_column(struct cr_build *b, const struct cr_spec *output,
+                             const struct cr_spec *label)
+{
+    cr_hint(b->net->diag, output->rank > label->rank
+                              ? "squeeze(x, -1) in a construct, or `fields: "
+                                "[NAME]` for the label of a CSVDataset"
+                              : "expand_dims(x, -1) in a construct, or "
+                                "`fields: NAME` for the label of a CSVDataset");
+}
+
 bool cr_loss_broadcast(struct cr_build *b, const struct cr_val *output,
                        const struct cr_val *label)
 {
@@ -112,12 +123,7 @@ bool cr_loss_broadcast(struct cr_build *b, const struct cr_val *output,
                 "label: found %s, expected %s, the shape of the output: each "
                 "output would be compared with all labels",
                 cr_show(arena, y), cr_show(arena, x));
-        cr_hint(b->net->diag,
-                x->rank > y->rank
-                    ? "squeeze(x, -1) in a construct, or `fields: [NAME]` "
-                      "for the label of a CSVDataset"
-                    : "expand_dims(x, -1) in a construct, or `fields: NAME` "
-                      "for the label of a CSVDataset");
+        loss_hint_column(b, x, y);
         return false;
     }
     shapes = cr_strf(arena, "label %s and output %s have different shapes",
@@ -135,12 +141,13 @@ bool cr_loss_same(struct cr_build *b, struct cr_val *const *in)
 
     y.type = x.type;
     y.layout = x.layout;
-    return cr_spec_same(&x, &y) ||
-           cr_fail(b, CR_E_SHAPE,
-                   "label %s does not have the shape of the "
-                   "output, %s",
-                   cr_show(cr_build_arena(b), &y),
-                   cr_show(cr_build_arena(b), &x));
+    if (cr_spec_same(&x, &y))
+        return true;
+    cr_fail(b, CR_E_SHAPE, "label %s does not have the shape of the output, %s",
+            cr_show(cr_build_arena(b), &y), cr_show(cr_build_arena(b), &x));
+    if (cr_loss_is_column(&x, &y))
+        loss_hint_column(b, &x, &y);
+    return false;
 }
 
 static bool loss_weight(struct cr_build *b, const struct cr_node *node,
