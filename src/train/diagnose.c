@@ -3,7 +3,8 @@
  * succeeds, with a loss and a checkpoint, so its signs are looked for.
  *
  *   loss       its mean over the last quarter of the run is not below that
- *              of the first quarter, or is that of guessing, ln(classes)
+ *              of the first quarter, or not below that of guessing,
+ *              ln(classes)
  *   outputs    all samples of a batch have the same output
  *   ReLU       all outputs are 0 for all samples of a batch, or nearly all
  *
@@ -121,8 +122,9 @@ static bool diagnose_guess(struct cr_train *t, const struct cr_spec *out)
     if (last < guess * (1 - GUESS_MARGIN))
         return false;
     cr_warn(t->diag, diagnose_section(t, "loss"), CR_E_NOT_LEARNING,
-            "the training loss is that of guessing: its mean over the last %"
+            "the training loss is %sthat of guessing: its mean over the last %"
             PRId64 " updates is %.4f, and ln(%" PRId64 " classes) is %.4f",
+            last > guess * (1 + GUESS_MARGIN) ? "above " : "",
             (int64_t)quarter * trend->per, last, (int64_t)out->dim[1], guess);
     cr_hint(t->diag, "check that labels belong to their samples, that inputs "
                      "are normalised, and the learning rate (cellrun lr-find)");

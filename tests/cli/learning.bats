@@ -44,6 +44,12 @@ train() {
     [ -z "$stderr" ]
 }
 
+@test "a loss far above the value of guessing is not called that of guessing" {
+    train train.epochs=6 optimizer.learning_rate=1e-9 \
+        'network.out={Dense: {in_channels: 16, out_channels: 3, weight_init: {Normal: {sigma: 30}}}}'
+    [[ "$stderr" == *"net.yaml:"*": warning: the training loss is above that of guessing: its mean over the last "*", and ln(3 classes) is 1.0986 [E0404]"* ]]
+}
+
 @test "units of a ReLU that are 0, and outputs that are equal" {
     train train.epochs=6 \
         'network.fc={Dense: {in_channels: 8, out_channels: 16, bias_init: -100}}'
