@@ -175,6 +175,8 @@ static int resume_run(struct cr_cli *cli)
                  CR_E_TRUST,
                  "no run of yours has made the checkpoint in this run "
                  "directory");
+        cr_note(cli->diag, "a run directory is yours until it is copied or "
+                           "unpacked, or chmod or touch changes config.yaml");
         cr_note(cli->diag, "-o DIR resumes in a new one, --trust in this one");
         return cr_cli_errors(cli, "Nothing was run.");
     }

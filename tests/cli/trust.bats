@@ -332,6 +332,15 @@ models+='|summary|ckpt load-report'
         [[ $output == *"no run of yours has made the checkpoint in this run directory"* ]]
         run -0 "$CELLRUN" eval --ckpt $dir --trust
     done
+    # so is one of which chmod or touch has changed config.yaml: resume says
+    # what may have happened, and --trust makes the directory one's own again
+    cp -r there/copied there/c
+    "$CELLRUN" resume there/c train.epochs=3 -q --trust
+    touch there/c/config.yaml
+    run -4 "$CELLRUN" resume there/c train.epochs=4
+    [[ $output == *"a run directory is yours until it is copied or unpacked, or chmod or touch changes config.yaml"* ]]
+    run -0 "$CELLRUN" resume there/c train.epochs=4 -q --trust
+    run -0 "$CELLRUN" eval --ckpt there/c/ckpt/last.safetensors
     # its provenance may be linked to that of a true one
     ln -f own/provenance.json there/own/provenance.json
     run -4 "$CELLRUN" eval --ckpt there/own
