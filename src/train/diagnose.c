@@ -228,7 +228,7 @@ static void diagnose_cells(struct cr_train *t, struct cr_exec *exec)
 /* Feeds the network's columns from the pipe's; false where one is missing. */
 static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
                           struct cr_pipe *pipe, const struct cr_batch *batch,
-                          bool *varies)
+                          int64_t n_samples, bool *varies)
 {
     int n, n_have;
     const struct cr_column *want = cr_net_columns(t->net, &n);
@@ -244,7 +244,7 @@ static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
         cr_exec_feed(exec, i, batch->data[at]);
         *varies = *varies ||
                   (i == 0 && diagnose_varies(&have[at], batch->data[at],
-                                             batch->n));
+                                             n_samples));
     }
     return true;
 }
@@ -263,9 +263,13 @@ static void diagnose_batch(struct cr_train *t)
     batch = cr_pipe_next(pipe, &quiet);
     if (!batch || batch->scale != 0)
         return;
-    want.batch = batch->n;
+    /* Not more samples than a step of training had: this needs less memory
+     * then, and the network is known to take that number of them. */
+    want.batch = batch->n < t->plans.batch ? batch->n : t->plans.batch;
+    if (!t->profile) /* which names the steps of the plans */
+        cr_plans_free(&t->plans);
     exec = cr_net_exec(t->net, &want);
-    if (exec && diagnose_feed(t, exec, pipe, batch, &varies) &&
+    if (exec && diagnose_feed(t, exec, pipe, batch, want.batch, &varies) &&
         cr_exec_check(exec, &quiet, batch->samples)) {
         cr_exec_forward(exec, 0);
         if (cr_exec_sound(exec, &quiet)) {
