@@ -114,7 +114,9 @@ watched() {
     : >calls
     if [ "$STRACE" ]; then
         status=0
-        output=$(CANARY_SECRET=leaked timeout 60 strace -f -o calls -s 300 \
+        # LeakSanitizer cannot work beside strace
+        output=$(CANARY_SECRET=leaked \
+            ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 60 strace -f -o calls -s 300 \
             -e trace=file,process "$@" 2>&1 </dev/null) || status=$?
     else
         status=0
