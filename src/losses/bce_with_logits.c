@@ -78,6 +78,7 @@ const struct cr_cell cr_loss_bce_with_logits = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .expects = "logits",
     .build = bce_with_logits_build,
 };

@@ -65,5 +65,6 @@ const struct cr_cell cr_loss_cosine_embedding = {
     .max_inputs = 3,
     .inputs = (const char *const[]){ "logits_x1", "logits_x2", "labels", NULL },
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_SAMPLE,
     .build = cosine_embedding_build,
 };

@@ -56,6 +56,7 @@ const struct cr_cell cr_loss_cross_entropy = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_CLASSES,
     .expects = "logits",
     .build = cross_entropy_build,
 };

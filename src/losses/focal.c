@@ -89,6 +89,7 @@ const struct cr_cell cr_loss_focal = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .expects = "logits",
     .build = focal_build,
 };

@@ -54,6 +54,7 @@ const struct cr_cell cr_loss_gaussian_nll = {
     .max_inputs = 3,
     .inputs = (const char *const[]){ "logits", "labels", "var", NULL },
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .columns = 1u << 1,
     .build = gaussian_nll_build,
 };

@@ -57,5 +57,6 @@ const struct cr_cell cr_loss_huber = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = huber_build,
 };

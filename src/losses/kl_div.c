@@ -48,5 +48,6 @@ const struct cr_cell cr_loss_kl_div = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = kl_div_build,
 };

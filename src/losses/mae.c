@@ -37,5 +37,6 @@ const struct cr_cell cr_loss_mae = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = mae_build,
 };

@@ -48,5 +48,6 @@ const struct cr_cell cr_loss_margin_ranking = {
     .max_inputs = 3,
     .inputs = (const char *const[]){ "input1", "input2", "target", NULL },
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = margin_ranking_build,
 };

@@ -21,5 +21,6 @@ const struct cr_cell cr_loss_mse = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = mse_build,
 };

@@ -97,5 +97,6 @@ const struct cr_cell cr_loss_multi_class_dice = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = multi_class_dice_build,
 };

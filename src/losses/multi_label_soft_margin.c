@@ -49,6 +49,7 @@ const struct cr_cell cr_loss_multi_label_soft_margin = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .expects = "logits",
     .build = multi_label_soft_margin_build,
 };

@@ -62,5 +62,6 @@ const struct cr_cell cr_loss_multi_margin = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_CLASSES,
     .build = multi_margin_build,
 };

@@ -147,5 +147,6 @@ const struct cr_cell cr_loss_multilabel_margin = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_LABELS,
     .build = multilabel_margin_build,
 };

@@ -51,6 +51,7 @@ const struct cr_cell cr_loss_nll = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_CLASSES,
     .expects = "log-probabilities",
     .build = nll_build,
 };

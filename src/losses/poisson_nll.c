@@ -73,5 +73,6 @@ const struct cr_cell cr_loss_poisson_nll = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = poisson_nll_build,
 };

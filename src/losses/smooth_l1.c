@@ -59,5 +59,6 @@ const struct cr_cell cr_loss_smooth_l1 = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = smooth_l1_build,
 };

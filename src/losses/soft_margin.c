@@ -47,5 +47,6 @@ const struct cr_cell cr_loss_soft_margin = {
     .min_inputs = 2,
     .max_inputs = 2,
     .targets = (const char *const[]){ "label", NULL },
+    .target = CR_TARGET_OUTPUT,
     .build = soft_margin_build,
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/pipe.h"
+#include "net/cell.h"
 #include "train/section.h"
 
 /* Takes columns from the state of the checkpoint, after their ops. */
@@ -81,41 +82,47 @@ static struct cr_net *inspect_build(struct cr_model *m, int64_t batch,
     return cr_net_build(m->config, &want);
 }
 
-/* What a column of the loss may hold where there is no data to tell. */
-enum guess {
-    GUESS_CLASSES,
-    GUESS_OUTPUT,
-    GUESS_NUMBERS,
-    GUESS_LABELS,
-    GUESSES
-};
-
-static struct cr_spec inspect_guess(int guess, const struct cr_spec *out)
+/* One sample of a column of the loss, for an output (of the first result). */
+static struct cr_spec inspect_target(enum cr_target target,
+                                     const struct cr_spec *out)
 {
-    bool whole = guess == GUESS_CLASSES || guess == GUESS_LABELS;
-    struct cr_spec spec = { .type = whole ? CR_I32 : CR_REAL };
+    bool integer = target == CR_TARGET_CLASSES || target == CR_TARGET_LABELS;
+    struct cr_spec spec = { .type = integer ? CR_I32 : CR_REAL };
+    int from = target == CR_TARGET_CLASSES ? 2 : 1; /* dimension of out */
 
-    if (guess == GUESS_OUTPUT && out->rank > 0) {
-        spec.rank = out->rank - 1;
-        memcpy(spec.dim, out->dim + 1, (size_t)spec.rank * sizeof *spec.dim);
-    } else if (guess == GUESS_LABELS && out->rank > 0) {
-        spec.rank = 1;
-        spec.dim[0] = out->dim[out->rank - 1];
-    }
+    if (target == CR_TARGET_SAMPLE || out->rank <= from)
+        return spec;
+    spec.rank = out->rank - from;
+    memcpy(spec.dim, out->dim + from, (size_t)spec.rank * sizeof *spec.dim);
     return spec;
 }
 
-/* Without data what the loss takes is classes, else numbers of the output's
- * shape (of its first result), else a number for each sample, else several
- * classes, as many as there are. */
+/* What the config's loss says that its columns hold. A loss that is a block,
+ * or one whose options decide, does not. */
+static enum cr_target inspect_said(const struct cr_model *m)
+{
+    const struct cr_node *args, *loss = cr_section(m->config, "loss");
+    const char *type = loss ? cr_node_type(loss, &args) : NULL;
+    const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
+
+    return cell ? cell->target : CR_TARGET_ANY;
+}
+
+/* Without data the loss says what it takes. Where it does not, or its options
+ * want something else, this tries what builds: classes, else numbers of the
+ * output's shape, else a number for each sample, else several classes. */
 static void inspect_label(struct cr_model *m, const struct cr_net *net,
                           int64_t batch)
 {
     struct cr_config *config = m->config;
     struct cr_diag *diag = config->diag;
     const char *const *names;
+    static const enum cr_target tries[] = {
+        CR_TARGET_CLASSES, CR_TARGET_OUTPUT, CR_TARGET_SAMPLE, CR_TARGET_LABELS
+    };
+    enum cr_target said = inspect_said(m);
     int i, guess, left, columns, rows, n = cr_net_targets(net, &names);
-    int guesses = 1;
+    int guesses = 1, many = (int)CR_LEN(tries);
     const struct cr_column *x = cr_net_columns(net, &columns);
     const struct cr_spec *out = &cr_net_cells(net, &rows)[0].out;
     struct cr_column *all =
@@ -125,20 +132,22 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
     m->columns = all;
     m->n_columns = columns + n;
     for (i = 0; i < n && i < 3; i++)
-        guesses *= GUESSES;
+        guesses *= many;
     if (!cr_section(config, "loss"))
         return;
-    for (guess = 0; guess < guesses && !m->loss; guess++) {
+    for (guess = said == CR_TARGET_ANY ? 0 : -1; guess < guesses && !m->loss;
+         guess++) {
         struct cr_diag quiet = { .arena = config->arena };
 
-        for (i = 0, left = guess; i < n; i++, left /= GUESSES) {
+        for (i = 0, left = guess; i < n; i++, left /= many) {
             all[columns + i].name = names[i];
-            all[columns + i].spec = inspect_guess(left % GUESSES, out);
+            all[columns + i].spec =
+                inspect_target(guess < 0 ? said : tries[left % many], out);
         }
         config->diag = &quiet;
         m->loss = inspect_build(m, batch, true, false) != NULL;
         config->diag = diag;
-        if (!m->loss && n == 0) { /* nothing to guess: it is wrong */
+        if (!m->loss && n == 0) { /* nothing to try: it is wrong */
             cr_diag_join(diag, &quiet);
             return;
         }

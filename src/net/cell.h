@@ -16,6 +16,15 @@ struct cr_build;
 struct cr_op;
 struct cr_val;
 
+/* What a column that a loss takes holds, where no data tell. */
+enum cr_target {
+    CR_TARGET_ANY,      /* the descriptor cannot say: it depends on options */
+    CR_TARGET_OUTPUT,   /* numbers, of the output's shape */
+    CR_TARGET_CLASSES,  /* a class, int32: the output's shape without axis 1 */
+    CR_TARGET_LABELS,   /* classes, int32, of the output's shape */
+    CR_TARGET_SAMPLE    /* one number for each sample */
+};
+
 struct cr_cell {
     struct cr_about about;
     /* in[0..max_inputs-1] may be read by build; absent ones are NULL. */
@@ -37,6 +46,7 @@ struct cr_cell {
     const struct cr_about *call;
     /* Losses only: columns taken after the network's output, "label". */
     const char *const *targets;
+    enum cr_target target; /* what each of them holds */
     unsigned columns;   /* 1 << i: input i is such a column; 0: the last are */
     const char *expects; /* what the network's output must be, for a warning:
                             "logits" (the loss applies softmax or sigmoid
