@@ -297,6 +297,7 @@ END2
 }
 
 @test "one of several results, and which" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'the file that is compared holds float32'
     . "$BATS_TEST_DIRNAME/small.bash"
     cd "$BATS_TEST_TMPDIR"
     config c.yaml

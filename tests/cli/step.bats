@@ -98,6 +98,7 @@ stops() {
 }
 
 @test "divergence in a nested cell gives its full name" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'the values overflow float32 only'
     sed -i 's/^  fc: .*/  body: {SequentialCell: [{Dense: [8, 16]}, {SequentialCell: [{Dense: {in_channels: 16, out_channels: 16, weight_init: {Constant: {value: '$huge'}}}}]}]}/' c.yaml
     sed -i '/^  bn:/d; /^  act:/d' c.yaml
     put train-x.npy 0 'f<' 1e30
