@@ -26,9 +26,9 @@ bool cr_append_file_open(struct cr_append_file *file, struct cr_diag *diag,
 /* Adds bytes that end a line, or come before those. */
 void cr_append_file_add(struct cr_append_file *file, const char *text,
                         size_t len);
-/* Writes what waits. The first failure in a row is a warning. */
+/* Writes the buffered lines. The first failure in a row is a warning. */
 void cr_append_file_flush(struct cr_append_file *file, struct cr_diag *diag);
-/* Flushes, and waits until the file is on disk. */
+/* Flushes and syncs the file to disk. */
 void cr_append_file_sync(struct cr_append_file *file, struct cr_diag *diag);
 /* False after reporting that lines were lost. */
 bool cr_append_file_close(struct cr_append_file *file, struct cr_diag *diag);

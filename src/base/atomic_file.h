@@ -4,13 +4,13 @@
  * one, complete.
  *
  * The file has no name until it is complete (O_TMPFILE), so that a process
- * that is killed leaves nothing behind. Where the file system cannot do that,
- * the file is written beside its final name as .NAME.tmp.PID; its writer holds
- * a lock on it (flock), and the next writer of the same name removes the files
- * whose lock is free.
+ * that is killed leaves no temporary file. On file systems without O_TMPFILE
+ * the writer uses .NAME.tmp.PID in the same folder and holds a lock on it
+ * (flock); the next writer of the same name removes the files whose lock is
+ * free.
  *
- * Where the name stands for a device or a pipe there is nothing to rename: it
- * is written in place. A symbolic link stays, and its target is replaced.
+ * A device or a pipe is written in place. A symbolic link stays, and its
+ * target is replaced.
  */
 #ifndef CR_BASE_ATOMIC_FILE_H
 #define CR_BASE_ATOMIC_FILE_H

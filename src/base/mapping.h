@@ -3,9 +3,9 @@
  * they are touched, and processes share them.
  *
  * Whoever cuts such a file takes pages away: reading one raises SIGBUS. The
- * handler here puts zeros in their place and remembers the mapping as
- * damaged, so that the thread goes on and no state is torn; whoever uses the
- * data asks cr_mapping_check before the data count. A signal for any other
+ * handler here maps zeros in their place and marks the mapping as damaged, so
+ * that the thread continues and no state is half updated; users of the data
+ * call cr_mapping_check before they rely on the data. A signal for any other
  * address ends the process as always.
  */
 #ifndef CR_BASE_MAPPING_H

@@ -165,7 +165,7 @@ static void npz_end(struct cr_buf *to, int64_t at, size_t n)
     npz_put(to, 0, 2); /* comment */
 }
 
-/* NumPy has no bfloat16; float32 holds each of its values. */
+/* NumPy does not have bfloat16; float32 holds each bfloat16 value. */
 static const struct cr_tensor *npz_types(struct cr_arena *arena,
                                          const struct cr_tensor *tensors, int n)
 {

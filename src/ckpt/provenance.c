@@ -30,7 +30,7 @@ const char *cr_provenance_hash(struct cr_arena *arena, const char *config,
     return hex;
 }
 
-/* A file of the user's that nobody else may write to. */
+/* Whether only the user may write to the file. */
 static bool provenance_private(const struct stat *st)
 {
     return S_ISREG(st->st_mode) && st->st_uid == geteuid() &&

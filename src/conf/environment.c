@@ -16,11 +16,11 @@ const struct cr_env cr_env_list[] = {
     { .name = "CELLRUN_RUNS",
       .text = "Where run directories are made; runs by default." },
     { .name = "CELLRUN_DATA",
-      .text = "Folders, separated by colons, in which data sets are looked "
-              "for besides the config's own." },
+      .text = "Folders, separated by colons, that are searched for data sets "
+              "after the folder of the config." },
     { .name = "CELLRUN_PATH",
-      .text = "Folders, separated by colons, in which base files are looked "
-              "for besides the config's own." },
+      .text = "Folders, separated by colons, that are searched for base files "
+              "after the folder of the config." },
     { .name = "CELLRUN_THREADS",
       .text = "Threads to compute with, if --threads is not given.",
       .what = "a number of threads", .min = 1, .max = 4096 },
@@ -29,8 +29,8 @@ const struct cr_env cr_env_list[] = {
       .what = "a number of threads", .min = 1, .max = 4096,
       .foreign = true },
     { .name = "CELLRUN_LOG",
-      .text = "How much is said where neither -q nor -v is given: quiet as "
-              "-q, normal, or verbose as -v.",
+      .text = "Verbosity without -q and -v. quiet: as -q. normal: the default. "
+              "verbose: as -v.",
       .choices = "quiet|normal|verbose" },
     { .name = "CELLRUN_ISA",
       .text = "Which of our own kernels to use: generic, avx2 or avx512; the "
@@ -47,7 +47,7 @@ const struct cr_env cr_env_list[] = {
     { .name = "NO_COLOR", .text = "If not empty, messages are not coloured." },
     { .name = "CLICOLOR_FORCE",
       .text = "If not empty and not 0, messages are coloured even when "
-              "standard error is no terminal." },
+              "standard error is not a terminal." },
     { .name = "COLUMNS",
       .text = "Width of the terminal, for the progress bar and for plots.",
       .what = "a number of columns", .min = 0, .max = 1000000,
@@ -56,7 +56,7 @@ const struct cr_env cr_env_list[] = {
       .text = "Where selftest makes its temporary files; /tmp by default." },
     { .name = "TERM", .text = "If it is dumb, messages are not coloured." },
     { .name = "SOURCE_DATE_EPOCH",
-      .text = "Seconds since 1970 that stand for the present in the files of "
+      .text = "Seconds since 1970, used as the present time in the files of "
               "a run.",
       .what = "seconds since 1970", .min = 0, .max = YEAR_10000 - 1 },
     { .name = "SLURM_JOB_END_TIME",

@@ -29,7 +29,7 @@ static const struct rule {
     [CR_WRITE_FOLDER] = { USER, "folder '%s' was not written", NULL },
 };
 
-/* A path that the user has typed beside the tree. */
+/* A path that the user typed, and that is not in the tree. */
 struct cr_named {
     const char *path;
     struct cr_named *next;

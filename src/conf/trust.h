@@ -18,7 +18,7 @@ struct cr_config;
 enum cr_origin_kind {
     CR_FROM_FILE, /* a file of the user's */
     CR_FROM_LINE, /* typed: the command line, CELLRUN_SET */
-    CR_FROM_CKPT, /* inside a checkpoint that nobody vouches for */
+    CR_FROM_CKPT, /* inside a checkpoint that is not trusted */
     CR_ORIGIN_KINDS
 };
 
@@ -33,7 +33,7 @@ enum cr_action {
     CR_ACTIONS
 };
 
-/* Whether the action is allowed on `text`, which stands at `pos`; reports. */
+/* Whether the action is allowed on `text` at the place `pos`; reports. */
 bool cr_config_may(const struct cr_config *config, enum cr_action action,
                    const char *text, struct cr_pos pos);
 /* The same for a path of the tree, which knows its own place: the very text

@@ -24,8 +24,8 @@ void cr_typed_names_at(struct cr_arena *arena, struct cr_node *node,
 void cr_typed_fill(struct cr_arena *arena, struct cr_node *root);
 
 /* Reads all typed nodes of network, loss, optimizer and metrics and reports
- * what is wrong with them. With `unknown`, cells of types that nobody knows
- * are no errors: *unknown is set. */
+ * what is wrong with them. With `unknown`, cells of unknown types
+ * are not errors: *unknown is set. */
 bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
                     const struct cr_node *root, bool *unknown);
 

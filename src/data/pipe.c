@@ -136,10 +136,10 @@ static bool one_eval(struct cr_pipe *p, const struct cr_data_section *data)
     if (!from)
         from = split;
     cr_error(p->config->diag, from->key_pos, CR_E_CONFLICT,
-             "'dataset.split%s' beside 'dataset.eval': found both, expected "
-             "one of them",
+             "found 'dataset.split%s' and 'dataset.eval', expected one of "
+             "them",
              from == split ? "" : ".eval_from_train");
-    cr_note(p->config->diag, "dataset.eval stands at %s",
+    cr_note(p->config->diag, "dataset.eval is at %s",
             cr_pos_text(p->arena, cr_node_get(dataset, "eval")->key_pos));
     return false;
 }
@@ -431,7 +431,7 @@ static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
     return true;
 }
 
-/* A cache leaves files behind, for which the config of a checkpoint is no
+/* A cache leaves files, for which the config of a checkpoint is no
  * reason. */
 static bool shelf_allowed(const struct cr_config *config)
 {

@@ -24,7 +24,7 @@ static const struct cr_opt dataset_opts[] = {
     CR_OBJ_MAY(struct cr_data_section, test, CR_KIND_DATASET,
                "What `cellrun eval` takes where there is no eval."),
     CR_SUB(struct cr_data_section, split, split_opts,
-           "Sets a part of the training data aside, where there is no eval."),
+           "Split of the training data; excludes eval."),
     CR_ENUM_OR(struct cr_data_section, on_error, CR_ON_ERROR_STOP,
                "stop|skip|warn",
                "What a file that cannot be decoded does: it stops the run; "

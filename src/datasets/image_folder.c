@@ -163,7 +163,7 @@ static bool folder_class(struct folder_set *f, const char *root,
         if (!S_ISREG(st.st_mode))
             return cr_error(f->config->diag,
                             cr_at_file(f->config->arena, file), CR_E_DATA_READ,
-                            "is no regular file");
+                            "is not a regular file");
         f->crc = cr_crc32(f->crc, class, strlen(class) + 1);
         f->crc = cr_crc32(f->crc, names[i], strlen(names[i]) + 1);
         f->crc = cr_crc32(f->crc, &(int64_t){ st.st_size }, 8);

@@ -170,7 +170,7 @@ static bool model_means(struct cr_model *model)
         cr_warn(config->diag, cr_node_find(config->root, "eval.use_ema")->pos,
                 CR_E_NO_MATCH,
                 "'eval.use_ema': the run kept no moving means (train.ema), "
-                "so the parameters themselves are taken");
+                "so the parameters themselves are used");
         return true;
     }
     cr_net_mean(model->net);

@@ -3,7 +3,7 @@
  *
  * A buffer lives from the first step that touches it to the last one (to the
  * end, when it is read from outside). The largest is placed first, each at
- * the lowest offset that is free during its life. What is occupied then stands
+ * the lowest offset that is free during its life. What is occupied is kept
  * in a tree over the steps, so that placing takes about the same time however
  * many lie there already.
  */
@@ -81,7 +81,7 @@ struct runs {
     int n, room;
 };
 
-/* The first run that ends behind `at`. */
+/* The first run that ends after `at`. */
 static int runs_find(const struct runs *r, size_t at)
 {
     int low = 0, high = r->n;
@@ -119,8 +119,8 @@ static void runs_add(struct cr_arena *arena, struct runs *r, struct run add)
     r->run[i] = add;
 }
 
-/* A node of a binary tree over the steps: node 1 stands for all of them,
- * nodes 2 i and 2 i + 1 for the halves of what node i stands for. */
+/* A node of a binary tree over the steps: node 1 covers all of them, nodes
+ * 2 i and 2 i + 1 cover the two halves of node i. */
 struct span {
     struct runs through; /* of buffers that live in all its steps, but not in
                             all those of the node above, */
@@ -221,7 +221,7 @@ size_t cr_plan_layout(struct cr_exec *e)
         buffers[n++] = v;
     }
     qsort(buffers, (size_t)n, sizeof *buffers, by_size);
-    while (places.n_steps <= e->n_steps) /* some live to behind the last */
+    while (places.n_steps <= e->n_steps) /* some live beyond the last step */
         places.n_steps *= 2;
     places.span = CR_NEWS(&mem, struct span, 2 * places.n_steps);
     for (i = 0; i < n; i++) {

@@ -1,15 +1,15 @@
 /*
  * Warns when a network ends with an activation that its loss applies itself,
  * or when output and label broadcast: such a network trains, and badly. What
- * a loss expects stands in its descriptor (.expects).
+ * a loss expects is in its descriptor (.expects).
  */
 #include <string.h>
 
 #include "net/graph.h"
 #include "net/loss.h"
 
-/* The activation that makes the value, behind nodes that leave the bytes or
- * only round them; NULL: another op. */
+/* The activation that computes the value, ignoring nodes that leave the bytes
+ * or only round them; NULL: another op. */
 static const struct cr_opnode *activation_of(const struct cr_val *v)
 {
     const struct cr_opnode *node = v ? v->by : NULL;

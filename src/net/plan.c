@@ -197,7 +197,7 @@ static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
     held = e->want.hold && needs && !passes(e, s);
     if (held) {
         s->once = true;
-        s->same = false; /* the input goes on to change */
+        s->same = false; /* the input changes later */
     }
     for (i = 0; i < s->n_out; i++) {
         int y = pval_new(e, &s->run.out[i]);
@@ -734,7 +734,7 @@ static int update_after(const struct cr_exec *e, const struct cr_pstep *s,
 static void updates_move(struct cr_exec *e)
 {
     struct cr_pstep *sorted;
-    int *read, *first, *next; /* the updates behind a step, as lists */
+    int *read, *first, *next; /* the updates after a step, as lists */
     int i, k, n = 0;
 
     if (separate(e))

@@ -558,7 +558,7 @@ static bool plugin_load(struct opener *o, const char *path,
             o, marks ? cr_strf(&plugin_mem, "/proc/self/fd/%d", fileno(file))
                      : f->path);
     }
-    /* a name below /proc stands for the same file as long as it is open */
+    /* a name below /proc is that of the same file while it is open */
     if (!f->cells || !marks)
         fclose(file);
     if (!f->cells)

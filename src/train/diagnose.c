@@ -53,7 +53,7 @@ static double trend_mean(const struct cr_trend *trend, int from, int to)
     return sum / ((double)(to - from) * (double)trend->per);
 }
 
-/* ---- Where things stand in the config */
+/* ---- Places in the config */
 
 static struct cr_pos diagnose_section(const struct cr_train *t,
                                       const char *name)
@@ -199,7 +199,7 @@ static void diagnose_relu(struct cr_train *t, const char *name,
         return;
     cr_warn(t->diag, diagnose_cell(t, name), CR_E_NOT_LEARNING,
             "%" PRId64 " of %" PRId64 " units of '%s' (%s) are 0 for all %"
-            PRId64 " samples of a batch: they do not learn any more",
+            PRId64 " samples of a batch: they no longer learn",
             dead, units, name, type, (int64_t)s->dim[0]);
     cr_hint(t->diag, "lower the learning rate, or take LeakyReLU or "
                      "BatchNorm in front");

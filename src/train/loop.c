@@ -568,7 +568,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
                               &t->loss);
     if (bad == CR_GRADIENT_NO_FORWARD)
         cr_pipe_note(t->pipe, t->diag);
-    /* updates are part of the backward pass where nothing stands between */
+    /* updates are part of the backward pass unless gradients are changed */
     t->torn = bad == CR_GRADIENT_NO_BACKWARD && !cr_train_apart(t);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return CR_END_FAILED;

@@ -13,8 +13,8 @@
  * statistics stay. So does what no gradient passes: the value of stop_gradient
  * and of ops without a gradient (a comparison, argmax, one_hot, floor) is that
  * of w, because the gradient is the derivative of the loss for these values.
- * Hooks of `watch` that replace gradients are left out: what they make of a
- * gradient is no derivative.
+ * Hooks of `watch` that replace gradients are ignored: what they make of a
+ * gradient is not a derivative.
  *
  * A kink (ReLU) between w - h d and w + h d spoils a difference, and a network
  * with BatchNorm moves many values over theirs at once. So shorter steps are
@@ -453,8 +453,8 @@ const struct cr_verb cr_verb_gradcheck = {
             "leaves out, is named, and why. Shorter steps are tried where an "
             "activation has a kink (ReLU). What no gradient passes "
             "(stop_gradient, comparisons, argmax, a bprop that returns None) "
-            "keeps its value meanwhile, and hooks of `watch` that replace "
-            "gradients are left out, which is said. "
+            "keeps its value. Hooks of `watch` that replace gradients are "
+            "ignored, and the output says so. "
             "Directions along which the loss has different slopes on both "
             "sides, however short the step, are skipped and counted; other "
             "weights (--ckpt) or a build with REAL=double tell more there. "

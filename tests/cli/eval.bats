@@ -242,8 +242,8 @@ END2
     for verb in check train; do
         run -2 --separate-stderr "$CELLRUN" $verb c.yaml \
             dataset.split='{eval_from_train: 10%}'
-        [[ "$stderr" == "command line, argument 3: error: 'dataset.split.eval_from_train' beside 'dataset.eval': found both, expected one of them [E0016]"* ]]
-        [[ "$stderr" == *"dataset.eval stands at c.yaml:4:3"* ]]
+        [[ "$stderr" == "command line, argument 3: error: found 'dataset.split.eval_from_train' and 'dataset.eval', expected one of them [E0016]"* ]]
+        [[ "$stderr" == *"dataset.eval is at c.yaml:4:3"* ]]
         [ "$(grep -c error: <<<"$stderr")" -eq 1 ]
     done
     "$CELLRUN" check c.yaml '~dataset.eval' \

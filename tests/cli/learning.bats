@@ -53,7 +53,7 @@ train() {
 @test "units of a ReLU that are 0, and outputs that are equal" {
     train train.epochs=6 \
         'network.fc={Dense: {in_channels: 8, out_channels: 16, bias_init: -100}}'
-    [[ "$stderr" == *"net.yaml:9:8: warning: 16 of 16 units of 'act' (ReLU) are 0 for all 16 samples of a batch: they do not learn any more [E0404]"* ]]
+    [[ "$stderr" == *"net.yaml:9:8: warning: 16 of 16 units of 'act' (ReLU) are 0 for all 16 samples of a batch: they no longer learn [E0404]"* ]]
     [[ "$stderr" == *"net.yaml:"*": warning: the network gives the same output for all 16 samples of a batch [E0404]"* ]]
 }
 
