@@ -1,28 +1,42 @@
 /*
  * Warns when a network ends with an activation that its loss applies itself,
- * or when output and label broadcast: such a network trains, and badly. What
- * a loss expects is in its descriptor (.expects).
+ * or without the one that its loss expects, or when output and label
+ * broadcast: such a network trains, and badly. What a loss expects is in its
+ * descriptor (.expects).
  */
 #include <string.h>
 
 #include "net/graph.h"
 #include "net/loss.h"
 
-/* The activation that computes the value, ignoring nodes that leave the bytes
- * or only round them; NULL: another op. */
-static const struct cr_opnode *activation_of(const struct cr_val *v)
+/* The node that computes the value, ignoring nodes that leave the bytes or
+ * only round them; NULL: none, or one of a loss. */
+static const struct cr_opnode *node_of(const struct cr_val *v)
 {
     const struct cr_opnode *node = v ? v->by : NULL;
 
     while (node && (node->same || node->op == &cr_op_half))
         node = node->in[0]->by;
-    if (!node || node->loss)
-        return NULL;
-    return strcmp(node->op->about.name, "softmax") == 0 ||
-                   strcmp(node->op->about.name, "log_softmax") == 0 ||
-                   strcmp(node->op->about.name, "sigmoid") == 0
-               ? node
-               : NULL;
+    return node && !node->loss ? node : NULL;
+}
+
+/* Whether a loss that expects `expects` misunderstands the op's results.
+ * log_softmax of log_softmax is log_softmax. */
+static bool is_unexpected(const char *op, const char *expects)
+{
+    static const char *const normalised[] = { "softmax", "sigmoid", NULL };
+    static const char *const raw[] = { "linear", "matmul", "relu", "conv2d",
+                                       NULL };
+    bool logs = strcmp(expects, "logits") != 0;
+    int i;
+
+    for (i = 0; normalised[i]; i++)
+        if (strcmp(op, normalised[i]) == 0)
+            return true;
+    for (i = 0; logs && raw[i]; i++)
+        if (strcmp(op, raw[i]) == 0)
+            return true;
+    return false;
 }
 
 static void check_activation(const struct cr_net *net)
@@ -32,15 +46,13 @@ static void check_activation(const struct cr_net *net)
     const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
     const struct cr_val *out = net->graph->output;
     const struct cr_opnode *node;
-    bool logs;
 
     if (!cell || !cell->expects || !out)
         return;
     while (out->n_members > 0)
         out = out->members[0];
-    node = activation_of(out);
-    logs = node && strcmp(node->op->about.name, "log_softmax") == 0;
-    if (!node || logs) /* log-softmax twice is log-softmax */
+    node = node_of(out);
+    if (!node || !is_unexpected(node->op->about.name, cell->expects))
         return;
     cr_warn(net->diag, node->pos, CR_E_LOSS_INPUT,
             "%s expects %s: found the output of %s", type, cell->expects,

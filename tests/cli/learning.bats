@@ -83,6 +83,8 @@ END
     run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=Softmax \
         loss=NLLLoss
     [[ "$stderr" == *"NLLLoss expects log-probabilities: found the output of softmax [E0106]"* ]]
+    run -0 --separate-stderr "$CELLRUN" check net.yaml loss=NLLLoss
+    [[ "$stderr" == *"NLLLoss expects log-probabilities: found the output of linear [E0106]"* ]]
     run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=LogSoftmax \
         loss=NLLLoss
     [ -z "$stderr" ]
