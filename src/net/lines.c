@@ -44,12 +44,44 @@ static bool assign(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
+/* What a call does that stands alone on its line. */
+static const struct statement {
+    const char *name;
+    bool (*run)(struct cr_maker *m, const struct cr_script *call);
+} statements[] = {
+    { NULL, NULL },
+};
+
+static const struct statement *find_statement(const char *name)
+{
+    const struct statement *s = statements;
+
+    while (s->name && strcmp(s->name, name) != 0)
+        s++;
+    return s->name ? s : NULL;
+}
+
+static bool run_statement(struct cr_maker *m, const struct cr_script *call)
+{
+    const struct statement *s = find_statement(call->name);
+    struct cr_arena *arena = m->b->net->arena;
+
+    if (s && !cr_node_get(m->cells, call->name))
+        return s->run(m, call);
+    return cr_maker_fail(
+        m, call,
+        cr_strf(arena, "the value of %s(...) is not used: write NAME = %s(...)",
+                call->name, call->name));
+}
+
 static bool run_line(struct cr_maker *m, const struct cr_script_line *line,
                      struct cr_thing *value)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i;
 
+    if (line->statement)
+        return run_statement(m, line->expr);
     if (!cr_maker_eval(m, line->expr, value))
         return false;
     if (line->n_names == 0)
@@ -84,7 +116,7 @@ bool cr_maker_run(struct cr_maker *m, struct cr_thing *value,
     for (; line; line = line->next) {
         if (!run_line(m, line, value))
             return false;
-        if (line->n_names > 0)
+        if (line->n_names > 0 || line->statement)
             continue;
         *returned = line->expr;
         m->b->pos = cr_script_pos(m->text, line->at, line->len);

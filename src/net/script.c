@@ -616,14 +616,29 @@ static bool targets(struct parser *p, struct cr_script_line *line)
     return true;
 }
 
+/* A line that is NAME(...) or NAME.NAME(...) as far as its bracket. */
+static bool starts_with_call(struct parser *p)
+{
+    size_t at = (peek(p), p->at), n = at;
+
+    while (word_char(p->s[n]) || (n > at && p->s[n] == '.'))
+        n++;
+    while (p->s[n] == ' ' || p->s[n] == '\t')
+        n++;
+    return n > at && p->s[n] == '(';
+}
+
 static struct cr_script_line *parse_line(struct parser *p)
 {
     struct cr_script_line *line = CR_NEW(p->arena, struct cr_script_line);
+    bool returns;
 
     line->at = p->at;
-    if (!take(p, "return") && !targets(p, line))
+    returns = take(p, "return");
+    line->statement = !returns && starts_with_call(p);
+    if (!returns && !line->statement && !targets(p, line))
         return NULL;
-    line->expr = side(p);
+    line->expr = line->statement ? name_or_call(p) : side(p);
     if (!line->expr)
         return NULL;
     line->len = p->end - line->at;
@@ -632,6 +647,11 @@ static struct cr_script_line *parse_line(struct parser *p)
         return NULL;
     }
     return line;
+}
+
+static bool line_returns(const struct cr_script_line *line)
+{
+    return line->n_names == 0 && !line->statement;
 }
 
 struct cr_script_line *cr_script_parse(struct cr_arena *arena,
@@ -654,7 +674,7 @@ struct cr_script_line *cr_script_parse(struct cr_arena *arena,
             p.at++;
         if (!p.s[p.at])
             break;
-        if (line && line->n_names == 0) {
+        if (line && line_returns(line)) {
             fail_at(&p, p.at, strcspn(p.s + p.at, "\n"),
                     "nothing may stand behind 'return'");
             return NULL;
@@ -665,7 +685,7 @@ struct cr_script_line *cr_script_parse(struct cr_arena *arena,
         *last = line;
         last = &line->next;
     }
-    if (!line || line->n_names > 0) {
+    if (!line || !line_returns(line)) {
         cr_error(diag,
                  line ? cr_script_pos(node, line->at, line->len) : node->pos,
                  CR_E_CONSTRUCT, "the last line must be 'return EXPRESSION'");

@@ -2,6 +2,7 @@
  * The text of `construct`, parsed. Private to src/net.
  *
  *   line:  NAME[, NAME ...] = expr      `_` drops a value
+ *          NAME(expr ...)               a call alone: a statement
  *          return expr                  the last line
  *          of bprop also return expr, {NAME: expr, ...}
  *   expr:  calls with keywords, + - * / // % ** @, comparisons, and or not,
@@ -46,7 +47,8 @@ struct cr_script {
 };
 
 struct cr_script_line {
-    int n_names;        /* 0: return */
+    bool statement;     /* expr is a call whose value nobody takes */
+    int n_names;        /* 0, without `statement`: return */
     const char **names;
     size_t at, len;
     struct cr_script *expr;

@@ -23,6 +23,7 @@ setup() {
 @test "too many inputs for a cell" { wrong graph_arity_cell; }
 @test "too few tensors for a function" { wrong graph_arity_function; }
 @test "no return" { wrong graph_no_return; }
+@test "a call whose value is not used" { wrong graph_statement; }
 @test "a line behind the return" { wrong graph_after_return; }
 @test "a cell as a value" { wrong graph_cell_value; }
 @test "a value as a cell" { wrong graph_call_value; }
