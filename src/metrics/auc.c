@@ -7,33 +7,20 @@
  * MindSpore's ROC keeps the last batch only, and its auc is a function of the
  * curve; here all samples are ranked together.
  */
-#include <math.h>
-
 #include "train/ranking.h"
 
 static int64_t auc_table(const void *opts, const void *state, int64_t classes,
                          double *to)
 {
     (void)opts;
-    for (int64_t c = 0; c < classes; c++)
-        to[c] = cr_ranking_area(state, c);
-    return 1;
+    return cr_ranking_table(state, classes, cr_ranking_area, to);
 }
 
 static double auc_value(const void *opts, const void *state, int64_t classes)
 {
-    double sum = 0, n = 0;
-
     (void)opts;
-    for (int64_t c = 0; c < classes; c++) {
-        double area = cr_ranking_area(state, c);
-
-        if (isnan(area))
-            continue;
-        sum += area;
-        n++;
-    }
-    return sum / n;
+    (void)classes;
+    return cr_ranking_mean(state, cr_ranking_area);
 }
 
 const struct cr_metric cr_metric_auc = {

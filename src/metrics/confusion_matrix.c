@@ -9,8 +9,6 @@
  */
 #include "train/metric.h"
 
-#include <float.h>
-
 enum { NO_NORM, TARGET, PREDICTION, ALL };
 
 struct confusion_matrix {
@@ -27,9 +25,7 @@ static const struct cr_opt confusion_matrix_opts[] = {
                "no_norm|target|prediction|all",
                "Numbers as parts of their row, column, or of all; the result "
                "is then called confusion_matrix_target and so on."),
-    CR_REAL_OR(struct confusion_matrix, threshold, 0.5, -DBL_MAX, DBL_MAX,
-               "Without an axis of classes: outputs from here on say 1; 0 for "
-               "logits."),
+    CR_METRIC_THRESHOLD(struct confusion_matrix),
     { 0 },
 };
 
@@ -50,7 +46,7 @@ static int64_t confusion_matrix_classes(const void *opts, int64_t found)
     const struct confusion_matrix *o = opts;
 
     if (o->num_classes == CR_INT_NONE)
-        return found > 0 ? found : 2;
+        return cr_metric_votes_classes(opts, found);
     return o->num_classes >= found ? o->num_classes : 0;
 }
 
@@ -59,19 +55,8 @@ static void confusion_matrix_add(const void *opts, void *state,
                                  const struct cr_metric_batch *batch)
 {
     const struct confusion_matrix *o = opts;
-    int64_t *counts = state, n = cr_count(batch->spec);
 
-    if (cr_metric_classified(batch)) {
-        cr_metric_pairs_add(opts, state, classes, batch);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        double label = cr_metric_truth(batch, i);
-
-        if (label >= 0 && label < (double)classes)
-            counts[(int64_t)label * classes +
-                   (batch->output[i] >= (cr_real)o->threshold)]++;
-    }
+    cr_metric_votes_add(o->threshold, state, classes, batch);
 }
 
 static int64_t confusion_matrix_table(const void *opts, const void *state,
@@ -105,9 +90,7 @@ static const char *confusion_matrix_vain(const void *opts, bool classified)
 {
     const struct confusion_matrix *o = opts;
 
-    return classified && o->threshold != 0.5
-               ? "'threshold' is for outputs without an axis of classes"
-               : NULL;
+    return cr_metric_threshold_vain(o->threshold, classified);
 }
 
 const struct cr_metric cr_metric_confusion_matrix = {

@@ -408,10 +408,10 @@ void cr_metric_pairs_add(const void *opts, void *state, int64_t classes,
     }
 }
 
-static struct cr_metric_class metric_class(const void *state,
-                                           int64_t classes, int64_t c)
+struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
+                                       int64_t c)
 {
-    const int64_t *counts = state;
+    const int64_t *counts = pairs;
     struct cr_metric_class of = { .right = (double)counts[c * classes + c] };
 
     for (int64_t i = 0; i < classes; i++) {
@@ -419,6 +419,37 @@ static struct cr_metric_class metric_class(const void *state,
         of.actual += (double)counts[c * classes + i];
     }
     return of;
+}
+
+void cr_metric_votes_add(double threshold, void *state, int64_t classes,
+                         const struct cr_metric_batch *batch)
+{
+    int64_t *counts = state, n = cr_count(batch->spec);
+
+    if (cr_metric_classified(batch)) {
+        cr_metric_pairs_add(NULL, state, classes, batch);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double label = cr_metric_truth(batch, i);
+
+        if (label >= 0 && label < (double)classes)
+            counts[(int64_t)label * classes +
+                   (batch->output[i] >= (cr_real)threshold)]++;
+    }
+}
+
+int64_t cr_metric_votes_classes(const void *opts, int64_t found)
+{
+    (void)opts;
+    return found > 0 ? found : 2;
+}
+
+const char *cr_metric_threshold_vain(double threshold, bool classified)
+{
+    return classified && threshold != 0.5
+               ? "'threshold' is for outputs without an axis of classes"
+               : NULL;
 }
 
 /* ---- Numbers */
@@ -560,7 +591,7 @@ double cr_metric_value(const struct cr_metric_use *use, const void *state,
     if (!use->metric->of)
         return use->metric->value(use->opts, state, classes);
     for (int64_t c = 0; c < classes; c++)
-        sum += use->metric->of(use->opts, metric_class(state, classes, c));
+        sum += use->metric->of(use->opts, cr_metric_class(state, classes, c));
     return sum / (double)classes;
 }
 
@@ -578,6 +609,6 @@ int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
     if (use->metric->table)
         return use->metric->table(use->opts, state, classes, to);
     for (int64_t c = 0; c < classes; c++)
-        to[c] = use->metric->of(use->opts, metric_class(state, classes, c));
+        to[c] = use->metric->of(use->opts, cr_metric_class(state, classes, c));
     return 1;
 }

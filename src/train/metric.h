@@ -190,6 +190,22 @@ size_t cr_metric_pairs_size(const void *opts, int64_t classes);
 void cr_metric_pairs_add(const void *opts, void *state, int64_t classes,
                          const struct cr_metric_batch *batch);
 
+/* The counts of a class among such pairs. */
+struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
+                                       int64_t class);
+
+/* The same pairs where each number of the output may have a label of its own
+ * instead of an axis of classes: it says class 1 from the threshold on. */
+#define CR_METRIC_THRESHOLD(T) \
+    CR_REAL_OR(T, threshold, 0.5, -DBL_MAX, DBL_MAX, \
+               "Without an axis of classes: outputs from here on say 1; 0 " \
+               "for logits.")
+void cr_metric_votes_add(double threshold, void *state, int64_t classes,
+                         const struct cr_metric_batch *batch);
+/* A metric's `classes`, and what its `vain` says of the threshold. */
+int64_t cr_metric_votes_classes(const void *opts, int64_t found);
+const char *cr_metric_threshold_vain(double threshold, bool classified);
+
 /* ---- For metrics that compare numbers: labels of any type. */
 
 /* The label of element i of the output. */

@@ -156,3 +156,73 @@ double cr_ranking_area(const struct cr_ranking *ranking, int64_t class)
     cr_arena_free(&mem);
     return n ? area : (double)NAN;
 }
+
+/* One step per distinct output: recall and precision of "yes from here on". */
+static double ranking_recall_area(const struct cr_ranking *r, int64_t class,
+                                  bool trapezoid)
+{
+    struct cr_arena mem = { 0 };
+    int64_t yes, tp = 0;
+    struct ranked *all = ranking_sorted(r, class, &mem, &yes);
+    double area = 0, recall = 0, precision = 1;
+
+    for (int64_t i = 0; i < r->n; i++) {
+        double to_recall, to_precision;
+
+        tp += all[i].is;
+        if (i + 1 < r->n && ranking_order(&all[i], &all[i + 1]) == 0)
+            continue;
+        to_recall = (double)tp / (double)yes;
+        to_precision = (double)tp / (double)(i + 1);
+        area += (to_recall - recall) *
+                (trapezoid ? (precision + to_precision) / 2 : to_precision);
+        recall = to_recall;
+        precision = to_precision;
+    }
+    cr_arena_free(&mem);
+    return yes ? area : (double)NAN;
+}
+
+double cr_ranking_average_precision(const struct cr_ranking *ranking,
+                                    int64_t class)
+{
+    return ranking_recall_area(ranking, class, false);
+}
+
+double cr_ranking_pr_area(const struct cr_ranking *ranking, int64_t class)
+{
+    return ranking_recall_area(ranking, class, true);
+}
+
+double cr_ranking_mean(const struct cr_ranking *ranking,
+                       double (*of)(const struct cr_ranking *, int64_t))
+{
+    double sum = 0, n = 0;
+
+    for (int64_t c = 0; c < ranking->classes; c++) {
+        double value = of(ranking, c);
+
+        if (isnan(value))
+            continue;
+        sum += value;
+        n++;
+    }
+    return sum / n;
+}
+
+double cr_ranking_positive(const struct cr_ranking *ranking,
+                           double (*of)(const struct cr_ranking *, int64_t))
+{
+    return ranking->classes == 2 && !ranking->marks
+               ? of(ranking, 1)
+               : cr_ranking_mean(ranking, of);
+}
+
+int64_t cr_ranking_table(const struct cr_ranking *ranking, int64_t classes,
+                         double (*of)(const struct cr_ranking *, int64_t),
+                         double *to)
+{
+    for (int64_t c = 0; c < classes; c++)
+        to[c] = of(ranking, c);
+    return 1;
+}

@@ -31,5 +31,21 @@ const double *cr_ranking_curve(const struct cr_ranking *ranking, int64_t class,
                                struct cr_arena *mem, int64_t *points);
 /* The area below it, by trapezes; NaN: nothing to tell apart. */
 double cr_ranking_area(const struct cr_ranking *ranking, int64_t class);
+/* The curve of precision over recall, from (0, 1): its area by steps,
+ * sum of (R_k - R_k-1) P_k, and by trapezoids. NaN: the class has no sample. */
+double cr_ranking_average_precision(const struct cr_ranking *ranking,
+                                    int64_t class);
+double cr_ranking_pr_area(const struct cr_ranking *ranking, int64_t class);
+
+/* The unweighted mean over the classes for which a number is not NaN. */
+double cr_ranking_mean(const struct cr_ranking *ranking,
+                       double (*of)(const struct cr_ranking *, int64_t));
+/* The number of class 1 of two classes; else that mean. */
+double cr_ranking_positive(const struct cr_ranking *ranking,
+                           double (*of)(const struct cr_ranking *, int64_t));
+/* A metric's table: the number of each class. */
+int64_t cr_ranking_table(const struct cr_ranking *ranking, int64_t classes,
+                         double (*of)(const struct cr_ranking *, int64_t),
+                         double *to);
 
 #endif

@@ -178,3 +178,33 @@ END
         'metrics=[{ConfusionMatrixMetric: {decrease: sum, calculation_method: true}}, ConfusionMatrix]'
     [[ $stderr != *"does nothing"* ]]
 }
+
+@test "log_loss is the loss of cross entropy, balanced_accuracy accuracy of equal classes" {
+    run -0 "$CELLRUN" train c.yaml -q -o run --json --epochs 2 \
+        'metrics=[accuracy, balanced_accuracy, matthews, sample_loss, log_loss, average_precision, pr_auc, confusion_matrix]'
+    jq -e '.eval | (.log_loss / .sample_loss - 1 | fabs) < 1e-5' <<<"$output"
+    # right / actual of each class, from the confusion matrix
+    jq -e '.eval | ([range(3) as $c | .confusion_matrix[$c] | .[$c] / add] |
+        add / 3) - .balanced_accuracy | fabs < 1e-12' <<<"$output"
+    jq -e '.eval | .matthews > 0.2 and .matthews < 1 and
+        .average_precision > 0.4 and .average_precision < 1 and
+        (.pr_auc - .average_precision | fabs) < 0.02' <<<"$output"
+    run -0 "$CELLRUN" eval --ckpt run --per-class --metrics matthews,mcc
+    [ "$(sed -n 1p <<<"$output")" = "$(sed -n 2p <<<"$output")" ]
+}
+
+@test "r2 is 1 - mse / variance of the labels" {
+    perl -e 'print pack "f<*", map { sin($_) } 1 .. 300' |
+        npy train-y.npy '<f4' '(300, 1)'
+    perl -e 'print pack "f<*", map { sin($_) } 1 .. 100' |
+        npy eval-y.npy '<f4' '(100, 1)'
+    sed -i 's/^  out: .*/  out: {Dense: [16, 1]}/; s/^loss: .*/loss: MSELoss/; /^blocks:/,$d' c.yaml
+    run -0 "$CELLRUN" train c.yaml -q -o run --json --epochs 2 \
+        metrics='[r2, mse]'
+    variance=$(perl -e '$m += sin $_ for 1 .. 100; $v += (sin($_) - $m / 100) ** 2 for 1 .. 100; print $v / 100')
+    jq -e --argjson v "$variance" \
+        '.eval.r2 - (1 - .eval.mse / $v) | fabs < 1e-5' <<<"$output"
+    jq -e '.best.metric == "r2" and .best.mode == "max"' run/record.json
+    run -2 "$CELLRUN" check c.yaml 'metrics=[balanced_accuracy, pr_auc, {log_loss: {logit: true}}]'
+    [[ $output == *"did you mean 'logits'?"* ]]
+}

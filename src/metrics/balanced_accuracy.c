@@ -1,0 +1,65 @@
+/*
+ * balanced_accuracy: the mean of right / actual over the classes that have
+ * samples, as scikit-learn's balanced_accuracy_score.
+ */
+#include "train/metric.h"
+
+struct balanced_accuracy {
+    double threshold;
+};
+
+static const struct cr_opt balanced_accuracy_opts[] = {
+    CR_METRIC_THRESHOLD(struct balanced_accuracy),
+    { 0 },
+};
+
+static void balanced_accuracy_add(const void *opts, void *state,
+                                  int64_t classes,
+                                  const struct cr_metric_batch *batch)
+{
+    const struct balanced_accuracy *o = opts;
+
+    cr_metric_votes_add(o->threshold, state, classes, batch);
+}
+
+static const char *balanced_accuracy_vain(const void *opts, bool classified)
+{
+    const struct balanced_accuracy *o = opts;
+
+    return cr_metric_threshold_vain(o->threshold, classified);
+}
+
+static double balanced_accuracy_value(const void *opts, const void *state,
+                                      int64_t classes)
+{
+    double sum = 0, n = 0;
+
+    (void)opts;
+    for (int64_t c = 0; c < classes; c++) {
+        struct cr_metric_class of = cr_metric_class(state, classes, c);
+
+        sum += of.actual > 0 ? of.right / of.actual : 0;
+        n += of.actual > 0;
+    }
+    return sum / n;
+}
+
+const struct cr_metric cr_metric_balanced_accuracy = {
+    .about = {
+        .name = "balanced_accuracy",
+        .summary = "Mean of the recall of each class.",
+        .detail = "Accuracy as if every class had equally many samples; "
+                  "classes without samples do not count.",
+        .example = "metrics: [accuracy, balanced_accuracy]\n",
+        .opts = balanced_accuracy_opts,
+        .size = sizeof(struct balanced_accuracy),
+    },
+    .maximize = true,
+    .classifies = true,
+    .compares = true,
+    .vain = balanced_accuracy_vain,
+    .classes = cr_metric_votes_classes,
+    .size = cr_metric_pairs_size,
+    .add = balanced_accuracy_add,
+    .value = balanced_accuracy_value,
+};

@@ -1,0 +1,91 @@
+/*
+ * log_loss: the mean of -ln p of the true class, p not below the distance of
+ * float64 from 1, 2.2e-16, as scikit-learn's log_loss. p is the softmax of an
+ * output (n, classes); or, where each number of the output has a label 0 or
+ * 1, that number, or its sigmoid.
+ */
+#include <float.h>
+#include <math.h>
+
+#include "train/metric.h"
+
+struct log_loss {
+    bool logits;
+};
+
+static const struct cr_opt log_loss_opts[] = {
+    CR_BOOL_OR(struct log_loss, logits, false,
+               "Without an axis of classes: outputs are logits, as "
+               "BCEWithLogitsLoss takes them, instead of probabilities."),
+    { 0 },
+};
+
+static double log_loss_nats(const struct log_loss *o, double x, double label)
+{
+    /* ln(1 + e^-x) and ln(1 + e^x), which neither overflow nor cancel */
+    double tail = log1p(exp(-fabs(x)));
+    double yes = o->logits ? fmax(-x, 0) + tail : -log(fmax(x, DBL_EPSILON));
+    double no = o->logits ? fmax(x, 0) + tail : -log(fmax(1 - x, DBL_EPSILON));
+
+    if (isnan(x))
+        return (double)NAN;
+    return label * fmin(yes, -log(DBL_EPSILON)) +
+           (1 - label) * fmin(no, -log(DBL_EPSILON));
+}
+
+static void log_loss_add(const void *opts, void *state, int64_t classes,
+                         const struct cr_metric_batch *batch)
+{
+    struct cr_metric_nats *all = state;
+    int64_t n = cr_count(batch->spec);
+
+    (void)classes;
+    if (cr_metric_classified(batch)) {
+        cr_metric_nats_add(all, DBL_EPSILON, CR_INT_NONE, batch);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        all->sum += log_loss_nats(opts, (double)batch->output[i],
+                                  cr_metric_truth(batch, i));
+    all->all += n;
+}
+
+static double log_loss_value(const void *opts, const void *state,
+                             int64_t classes)
+{
+    const struct cr_metric_nats *all = state;
+
+    (void)opts;
+    (void)classes;
+    return all->sum / (double)all->all;
+}
+
+static const char *log_loss_vain(const void *opts, bool classified)
+{
+    const struct log_loss *o = opts;
+
+    return classified && o->logits
+               ? "'logits' is for outputs without an axis of classes"
+               : NULL;
+}
+
+const struct cr_metric cr_metric_log_loss = {
+    .about = {
+        .name = "log_loss",
+        .summary = "Mean of -ln p of the true classes.",
+        .detail = "p is the softmax of the output at the label; or, where "
+                  "labels have as many numbers (0 to 1) as outputs, the "
+                  "output itself. p is not below 2.2e-16. Exact over uneven "
+                  "batches, without weights of classes and label smoothing, "
+                  "which `loss` has.",
+        .example = "metrics: [accuracy, log_loss]\n",
+        .opts = log_loss_opts,
+        .size = sizeof(struct log_loss),
+    },
+    .classifies = true,
+    .compares = true,
+    .vain = log_loss_vain,
+    .size = cr_metric_nats_size,
+    .add = log_loss_add,
+    .value = log_loss_value,
+};
