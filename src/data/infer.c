@@ -1,0 +1,488 @@
+#include "data/infer.h"
+
+#include "base/str.h"
+#include "data/csv.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *cr_field_kind_name(enum cr_field_kind kind)
+{
+    static const char *const names[] = {
+        [CR_FIELD_EMPTY] = "empty",       [CR_FIELD_CONSTANT] = "constant",
+        [CR_FIELD_ID] = "id",             [CR_FIELD_INTEGER] = "integer",
+        [CR_FIELD_REAL] = "real",         [CR_FIELD_DATE] = "date",
+        [CR_FIELD_CATEGORY] = "category", [CR_FIELD_TEXT] = "text",
+    };
+
+    return names[kind];
+}
+
+bool cr_is_missing(const char *text, size_t len)
+{
+    static const char *const marks[] = { "", "?", "-", "na", "n/a", "nan",
+                                         "null", "none", NULL };
+    int i;
+
+    while (len > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        len--;
+    }
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+        len--;
+    if (len > 4)
+        return false;
+    for (i = 0; marks[i]; i++)
+        if (strlen(marks[i]) == len && strncasecmp(text, marks[i], len) == 0)
+            return true;
+    return false;
+}
+
+/* ---- what differs ---- */
+
+/* The first CR_CLASSES_MAX different values with their counts; and, until one
+ * comes twice, the hashes of all. */
+struct values {
+    int n;                  /* -1: too many */
+    const char **text;
+    int64_t *count;
+    int32_t slot[4096];     /* by hash, number and one; 0: free */
+    bool repeated;
+    uint64_t *hash;         /* 0: free */
+    uint64_t hashes, room;
+};
+
+/* All values so far in one field. */
+struct seen {
+    struct cr_field_facts facts;
+    struct values values;
+    bool blanks;            /* within some value */
+    unsigned forms;
+    double sum;
+    double dates[4][3];     /* of each form: least, most, sum, in seconds */
+};
+
+static void hash_grow(struct values *v)
+{
+    uint64_t *old = v->hash, room = v->room, i, at;
+
+    v->room = room > 0 ? 2 * room : 4096;
+    v->hash = calloc(v->room, sizeof *v->hash);
+    if (!v->hash)
+        cr_out_of_memory(v->room * sizeof *v->hash);
+    for (i = 0; i < room; i++) {
+        if (old[i] == 0)
+            continue;
+        for (at = old[i] & (v->room - 1); v->hash[at];)
+            at = (at + 1) & (v->room - 1);
+        v->hash[at] = old[i];
+    }
+    free(old);
+}
+
+/* Two texts of one hash, of 2^64, count as one that comes twice. */
+static void hash_add(struct values *v, uint64_t hash)
+{
+    uint64_t at;
+
+    if (v->repeated)
+        return;
+    hash += hash == 0;
+    if (2 * v->hashes >= v->room)
+        hash_grow(v);
+    for (at = hash & (v->room - 1); v->hash[at] && v->hash[at] != hash;)
+        at = (at + 1) & (v->room - 1);
+    v->repeated = v->hash[at] == hash;
+    v->hash[at] = hash;
+    v->hashes++;
+    if (!v->repeated)
+        return;
+    free(v->hash);
+    v->hash = NULL;
+}
+
+static void values_add(struct cr_arena *arena, struct values *v,
+                       const char *text, size_t len)
+{
+    uint64_t hash = cr_hash(CR_HASH, text, len);
+    uint32_t at = (uint32_t)hash & 4095;
+
+    hash_add(v, hash);
+    if (v->n < 0)
+        return;
+    if (!v->text) {
+        v->text = CR_NEWS(arena, const char *, CR_CLASSES_MAX);
+        v->count = CR_NEWS(arena, int64_t, CR_CLASSES_MAX);
+    }
+    for (; v->slot[at]; at = (at + 1) & 4095) {
+        const char *word = v->text[v->slot[at] - 1];
+
+        if (strncmp(word, text, len) == 0 && word[len] == '\0')
+            break;
+    }
+    if (!v->slot[at] && v->n == CR_CLASSES_MAX) {
+        v->n = -1;
+        return;
+    }
+    if (!v->slot[at]) {
+        v->text[v->n] = cr_strndup(arena, text, len);
+        v->slot[at] = ++v->n;
+    }
+    v->count[v->slot[at] - 1]++;
+}
+
+/* ---- one value ---- */
+
+static void numbers_add(struct seen *s, const char *text, size_t len)
+{
+    struct cr_field_facts *f = &s->facts;
+    int64_t integer;
+    double v;
+
+    f->numbers = cr_csv_real(text, len, &v);
+    f->whole = f->numbers && f->whole && cr_csv_int(text, len, &integer);
+    if (!f->numbers)
+        return;
+    f->min = f->present == 0 || v < f->min ? v : f->min;
+    f->max = f->present == 0 || v > f->max ? v : f->max;
+    s->sum += v;
+}
+
+static void dates_add(struct seen *s, const char *text, size_t len)
+{
+    int i;
+
+    s->forms = cr_date_forms(text, len, s->forms, &s->facts.clock);
+    for (i = 0; i < 4; i++) {
+        double *d = s->dates[i], v;
+
+        if (!(s->forms & 1u << i))
+            continue;
+        cr_date_read(text, len, (enum cr_date_form)(1u << i), &v);
+        d[0] = s->facts.present == 0 || v < d[0] ? v : d[0];
+        d[1] = s->facts.present == 0 || v > d[1] ? v : d[1];
+        d[2] += v;
+    }
+}
+
+static void add(struct cr_arena *arena, struct seen *s, const char *text,
+                size_t len)
+{
+    if (cr_is_missing(text, len)) {
+        s->facts.missing++;
+        return;
+    }
+    if (s->facts.numbers)
+        numbers_add(s, text, len);
+    if (s->forms)
+        dates_add(s, text, len);
+    s->blanks = s->blanks || memchr(text, ' ', len);
+    values_add(arena, &s->values, text, len);
+    s->facts.present++;
+}
+
+/* ---- what a field is ---- */
+
+/* Whether the name says that its numbers count: id, index, row_id, userId. */
+static bool is_id_name(const char *name)
+{
+    size_t len = strlen(name);
+
+    if (len == 0 || strcasecmp(name, "id") == 0 ||
+        strcasecmp(name, "index") == 0)
+        return true;
+    return len > 2 && (strcasecmp(name + len - 3, "_id") == 0 ||
+                       strcmp(name + len - 2, "Id") == 0);
+}
+
+static bool is_id(const struct seen *s)
+{
+    const struct cr_field_facts *f = &s->facts;
+
+    if (s->values.repeated || f->missing > 0 || f->present < 3)
+        return false;
+    if (!f->numbers)
+        return !s->forms && !s->blanks && f->present > 20;
+    return f->whole && (is_id_name(f->name) ||
+                        (f->max - f->min == (double)(f->present - 1) &&
+                         f->min >= 0 && f->min <= 1 && f->present > 20));
+}
+
+static enum cr_field_kind kind_of(const struct seen *s)
+{
+    const struct cr_field_facts *f = &s->facts;
+    int n = s->values.n;
+
+    if (f->present == 0)
+        return CR_FIELD_EMPTY;
+    if (n == 1)
+        return CR_FIELD_CONSTANT;
+    if (is_id(s))
+        return CR_FIELD_ID;
+    if (f->numbers)
+        return f->whole ? CR_FIELD_INTEGER : CR_FIELD_REAL;
+    if (s->forms)
+        return CR_FIELD_DATE;
+    return n >= 0 && (n <= 20 || n <= f->present / 2) ? CR_FIELD_CATEGORY
+                                                       : CR_FIELD_TEXT;
+}
+
+struct class {
+    const char *text;
+    double number;
+    int64_t count;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct class *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const struct class *x = a, *y = b;
+
+    return strcmp(x->text, y->text);
+}
+
+static void classes(struct cr_arena *arena, struct seen *s)
+{
+    const struct values *v = &s->values;
+    struct class *all = NULL;
+    const char **name;
+    int64_t *count;
+    int i;
+
+    s->facts.n_classes = v->n;
+    if (v->n <= 0)
+        return;
+    all = CR_NEWS(arena, struct class, v->n);
+    for (i = 0; i < v->n; i++) {
+        all[i] = (struct class){ .text = v->text[i], .count = v->count[i] };
+        if (s->facts.numbers)
+            cr_csv_real(v->text[i], strlen(v->text[i]), &all[i].number);
+    }
+    qsort(all, (size_t)v->n, sizeof *all,
+          s->facts.numbers ? by_number : by_text);
+    name = CR_NEWS(arena, const char *, v->n);
+    count = CR_NEWS(arena, int64_t, v->n);
+    for (i = 0; i < v->n; i++) {
+        name[i] = cr_strdup(arena, all[i].text);
+        count[i] = all[i].count;
+    }
+    s->facts.class_name = name;
+    s->facts.class_count = count;
+}
+
+static void settle(struct cr_arena *arena, struct seen *s,
+                   struct cr_field_facts *to)
+{
+    struct cr_field_facts *f = &s->facts;
+    int i = 0;
+
+    if (f->present == 0)
+        f->numbers = f->whole = false;
+    f->kind = kind_of(s);
+    f->mean = f->present > 0 ? s->sum / (double)f->present : 0;
+    while (i < 3 && !(s->forms & 1u << i))
+        i++;
+    f->clock = f->clock && f->kind == CR_FIELD_DATE;
+    if (f->kind == CR_FIELD_DATE) {
+        double unit = f->clock ? 1 : 86400;
+
+        f->form = (enum cr_date_form)(1u << i);
+        f->min = s->dates[i][0] / unit;
+        f->max = s->dates[i][1] / unit;
+        f->mean = s->dates[i][2] / unit / (double)f->present;
+    }
+    classes(arena, s);
+    *to = *f;
+}
+
+/* ---- the form of the file ---- */
+
+#define LOOK 100 /* rows that decide about delimiter and header */
+
+/* How well a delimiter does: the fields of the first rows, if all rows have
+ * as many; else 0. */
+static int look(struct cr_arena *arena, const char *path, char delimiter)
+{
+    struct cr_diag quiet = { .arena = arena };
+    struct cr_csv csv;
+    bool bad = false;
+    int rows, n = 0;
+
+    if (!cr_csv_open(&csv, &quiet, path, delimiter))
+        return 0;
+    for (rows = 0; rows < LOOK && cr_csv_next(&csv, &bad); rows++) {
+        if (rows > 0 && csv.n != n)
+            bad = true;
+        n = csv.n;
+        if (bad)
+            break;
+    }
+    cr_csv_close(&csv);
+    return bad ? 0 : n;
+}
+
+static char find_delimiter(struct cr_arena *arena, const char *path)
+{
+    static const char all[] = { ',', ';', '\t', '|' };
+    int i, n, most = 1;
+    char found = ',';
+
+    for (i = 0; i < 4; i++) {
+        n = look(arena, path, all[i]);
+        if (n <= most)
+            continue;
+        most = n;
+        found = all[i];
+    }
+    return found;
+}
+
+static bool is_value(const char *text, size_t len)
+{
+    bool clock = false;
+    double v;
+
+    return cr_csv_real(text, len, &v) ||
+           cr_date_forms(text, len, CR_DATE_ANY, &clock) != 0;
+}
+
+/* Whether the first row names the fields: none of its texts is a number or
+ * date or stands twice, and some field below has another look: it has numbers
+ * or dates there, or never the first row's text. */
+static bool find_header(struct cr_arena *arena, const char *path,
+                        char delimiter)
+{
+    struct cr_diag quiet = { .arena = arena };
+    const char **name = NULL;
+    struct cr_csv csv;
+    bool bad = false, header = true, values = false, again = false;
+    int i, k, n = 0, rows;
+
+    if (!cr_csv_open(&csv, &quiet, path, delimiter))
+        return true;
+    for (rows = 0; rows < LOOK && header && cr_csv_next(&csv, &bad); rows++) {
+        if (rows == 0) {
+            n = csv.n;
+            name = CR_NEWS(arena, const char *, n);
+        }
+        for (i = 0; i < csv.n && i < n; i++) {
+            const struct cr_csv_field *f = &csv.field[i];
+
+            if (rows > 0) {
+                values = values || is_value(f->text, f->len);
+                again = again || (f->len == strlen(name[i]) &&
+                                  memcmp(f->text, name[i], f->len) == 0);
+                continue;
+            }
+            name[i] = cr_strndup(arena, f->text, f->len);
+            header = header && !is_value(f->text, f->len) &&
+                     (i == 0 || !cr_is_missing(f->text, f->len));
+            for (k = 0; k < i && header; k++)
+                header = strcmp(name[k], name[i]) != 0;
+        }
+    }
+    cr_csv_close(&csv);
+    return header && (values || !again);
+}
+
+/* ---- reading ---- */
+
+static const char *name_of(struct cr_arena *arena,
+                           const struct cr_infer_opts *o,
+                           const struct cr_csv *csv, bool header, int i)
+{
+    if (i < o->n_names)
+        return o->names[i];
+    return header ? cr_strndup(arena, csv->field[i].text, csv->field[i].len)
+                  : cr_strf(arena, "column_%d", i);
+}
+
+static struct seen *seen_make(struct cr_arena *arena, struct cr_arena *mem,
+                              const struct cr_infer_opts *o,
+                              const struct cr_csv *csv, bool header)
+{
+    struct seen *s = CR_NEWS(mem, struct seen, csv->n);
+    int i;
+
+    for (i = 0; i < csv->n; i++) {
+        s[i].facts.name = name_of(arena, o, csv, header, i);
+        s[i].facts.numbers = s[i].facts.whole = true;
+        s[i].forms = CR_DATE_ANY;
+    }
+    return s;
+}
+
+static bool infer_file(struct cr_arena *arena, struct cr_arena *mem,
+                       struct cr_diag *diag, const char *path,
+                       const struct cr_infer_opts *o,
+                       struct cr_table_facts *to, struct seen **seen)
+{
+    struct cr_csv csv;
+    bool bad = false, first = true;
+    int i;
+
+    if (!cr_csv_open(&csv, diag, path, to->delimiter))
+        return false;
+    while (cr_csv_next(&csv, &bad)) {
+        if (!*seen) {
+            to->n = csv.n;
+            *seen = seen_make(arena, mem, o, &csv, to->header);
+        }
+        if (csv.n != to->n) {
+            struct cr_pos pos = cr_at_file(diag->arena, csv.path);
+
+            pos.line = csv.line < INT_MAX ? (int)csv.line : INT_MAX;
+            bad = true;
+            cr_error(diag, pos, CR_E_DATA_FORMAT,
+                     "the row has %d field%s, expected %d as in the first "
+                     "line", csv.n, csv.n == 1 ? "" : "s", to->n);
+            break;
+        }
+        for (i = 0; i < csv.n && !(first && to->header); i++)
+            add(mem, &(*seen)[i], csv.field[i].text, csv.field[i].len);
+        to->rows += !(first && to->header);
+        first = false;
+    }
+    cr_csv_close(&csv);
+    return !bad;
+}
+
+bool cr_infer(struct cr_arena *arena, struct cr_diag *diag,
+              const char *const *paths, int n_paths,
+              const struct cr_infer_opts *o, struct cr_table_facts *to)
+{
+    struct cr_arena mem = { 0 };
+    struct seen *seen = NULL;
+    bool ok = true;
+    int i;
+
+    *to = (struct cr_table_facts){ 0 };
+    to->delimiter = o->delimiter ? o->delimiter
+                                 : find_delimiter(&mem, paths[0]);
+    to->header = o->header >= 0 ? o->header > 0
+                                : find_header(&mem, paths[0], to->delimiter);
+    for (i = 0; i < n_paths && ok; i++)
+        ok = infer_file(arena, &mem, diag, paths[i], o, to, &seen);
+    if (ok && to->rows == 0)
+        ok = cr_error(diag, cr_at_file(diag->arena, paths[0]),
+                      CR_E_DATA_EMPTY, "the file has no rows");
+    if (ok)
+        to->field = CR_NEWS(arena, struct cr_field_facts, to->n);
+    for (i = 0; i < to->n && ok; i++)
+        settle(arena, &seen[i], &to->field[i]);
+    for (i = 0; i < to->n && seen; i++)
+        free(seen[i].values.hash);
+    cr_arena_free(&mem);
+    return ok;
+}
