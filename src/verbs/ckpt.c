@@ -15,11 +15,12 @@
 #include "ckpt/load.h"
 #include "conf/verb.h"
 #include "conf/yaml.h"
+#include "math/array_text.h"
 #include "train/frozen.h"
 #include "model/model.h"
 
 struct ckpt {
-    const char *match, *meta, *out;
+    const char *match, *meta, *values, *out;
     double rtol, atol;
 };
 
@@ -30,6 +31,11 @@ static const struct cr_opt ckpt_opts[] = {
                "show: print only this value of the metadata "
                "(cellrun.config, cellrun.state, cellrun.vocab).",
                .text = "KEY"),
+    CR_STR_MAY(struct ckpt, values,
+               "show: print only the values of the tensors whose names match "
+               "this glob, as NumPy prints arrays: abridged where there are "
+               "more than 1000, which --json is not.",
+               .text = "GLOB"),
     CR_STR_MAY(struct ckpt, out,
                "convert: the file to write: .safetensors, .npz (bfloat16 "
                "becomes float32) or MindSpore's .ckpt.",
@@ -207,6 +213,81 @@ static void ckpt_show_meta(struct cr_cli *cli, struct cr_store *store,
         putchar('\n');
 }
 
+/* The elements from number *at on as nested lists; what is not finite is null.
+ */
+static void ckpt_list(struct cr_buf *to, const struct cr_spec *spec, int axis,
+                      const double *v, int64_t *at)
+{
+    if (axis == spec->rank) {
+        cr_buf_real(to, v[(*at)++]);
+        return;
+    }
+    cr_buf_char(to, '[');
+    for (int64_t i = 0; i < spec->dim[axis]; i++) {
+        cr_buf_str(to, i > 0 ? ", " : "");
+        ckpt_list(to, spec, axis + 1, v, at);
+    }
+    cr_buf_char(to, ']');
+}
+
+static bool ckpt_value(struct cr_cli *cli, struct cr_store *store,
+                       const struct cr_entry *e, struct cr_buf *json)
+{
+    struct cr_arena mem = { 0 };
+    size_t n = e->readable ? (size_t)cr_count(&e->spec) : 0;
+    void *data = cr_alloc(&mem, n + 1, sizeof(double));
+    enum cr_type type = cli->json ? CR_F64 : e->spec.type;
+    int64_t at = 0;
+    bool ok = e->readable;
+
+    if (!ok)
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+                 CR_E_CKPT_FORMAT, "'%s' has values of type %s: found no way "
+                 "to read them",
+                 cr_escape(cli->arena, e->name), e->dtype);
+    ok = ok && cr_store_read(store, cli->diag, e, type, data);
+    if (ok && cli->json) {
+        cr_buf_str(json, json->len > 1 ? ", " : "");
+        cr_buf_json(json, e->name);
+        cr_buf_str(json, ": ");
+        ckpt_list(json, &e->spec, 0, data, &at);
+    } else if (ok) {
+        printf("%s: %s\n", cr_escape(cli->arena, e->name),
+               cr_tensor_text(&mem, &e->spec, type, data));
+    }
+    cr_arena_free(&mem);
+    return ok;
+}
+
+static void ckpt_show_values(struct cr_cli *cli, struct cr_store *store,
+                             const char *glob)
+{
+    struct cr_buf json = { .arena = cli->arena };
+    int n, shown = 0;
+    const struct cr_entry *e = cr_store_entries(store, &n);
+    const char **names = CR_NEWS(cli->arena, const char *, n + 1);
+
+    cr_buf_char(&json, '{');
+    for (int i = 0; i < n; i++) {
+        names[i] = e[i].name;
+        if (fnmatch(glob, e[i].name, 0) != 0)
+            continue;
+        shown++;
+        if (!ckpt_value(cli, store, &e[i], &json))
+            return;
+    }
+    if (shown == 0) {
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+                 CR_E_NO_MATCH, "--values: no tensor is called '%s'",
+                 cr_quote(cli->arena, glob, strlen(glob)));
+        if (cr_nearest(glob, names))
+            cr_hint(cli->diag, "did you mean '%s'?", cr_nearest(glob, names));
+        return;
+    }
+    if (cli->json)
+        printf("%s}\n", cr_buf_text(&json));
+}
+
 static void ckpt_show_json(struct cr_cli *cli, struct cr_store *store)
 {
     struct cr_buf to = { .arena = cli->arena };
@@ -282,6 +363,8 @@ static void ckpt_show(struct cr_cli *cli, const char *path)
         return;
     if (o->meta)
         ckpt_show_meta(cli, store, o->meta);
+    else if (o->values)
+        ckpt_show_values(cli, store, o->values);
     else if (cli->json)
         ckpt_show_json(cli, store);
     else
@@ -674,6 +757,7 @@ const struct cr_verb cr_verb_ckpt = {
             "MindSpore's .ckpt.",
         .example = "cellrun ckpt ls runs/digits\n"
                    "cellrun ckpt show runs/digits --meta cellrun.config\n"
+                   "cellrun ckpt show runs/digits --values '*.bias'\n"
                    "cellrun ckpt diff a.safetensors b.safetensors "
                    "--atol 1e-6\n"
                    "cellrun ckpt convert runs/digits -o digits.ckpt\n"

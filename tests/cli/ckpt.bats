@@ -80,6 +80,22 @@ moments.out.weight out.bias out.weight" ]
     [[ "$stderr" == *"no 'nothing' in its metadata [E0302]"* ]]
 }
 
+@test "show --values prints arrays as NumPy does" {
+    local golden="$BATS_TEST_DIRNAME/../golden"
+    "$CELLRUN" ckpt show "$golden/arrays.npz" --values '*' |
+        diff - "$golden/arrays.txt"
+    "$CELLRUN" ckpt show "$golden/arrays.npz" --values 'a00[12]' --json |
+        jq -e '. == {"a001": [[-0.004248199984431267, -0.004272860009223223]],
+                     "a002": [0, 1, 0, 2, 0]}'
+}
+
+@test "show --values of a name that no tensor has" {
+    cd "$BATS_FILE_TMPDIR"
+    run -2 --separate-stderr "$CELLRUN" ckpt show run --values fc.wieght
+    [[ $stderr == *"no tensor is called 'fc.wieght'"* ]]
+    [[ $stderr == *"did you mean 'fc.weight'?"* ]]
+}
+
 @test "verify is content with what train writes" {
     run -0 "$CELLRUN" ckpt verify run/ckpt/*.safetensors
     [ "${#lines[@]}" = 4 ]
