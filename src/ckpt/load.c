@@ -227,6 +227,7 @@ static void load_match(struct cr_load_job *job, struct cr_net *net,
                        const struct cr_patterns *skip)
 {
     struct cr_param *param = cr_net_params(net, &job->n_targets);
+    const struct cr_subject *subjects = cr_net_subjects(net, &job->n_targets);
 
     job->net = net;
     job->target = CR_NEWS(job->arena, struct cr_load_target, job->n_targets);
@@ -239,7 +240,7 @@ static void load_match(struct cr_load_job *job, struct cr_net *net,
             s->used = true;
             t->entry = s->entry;
         }
-        t->fate = skip && cr_patterns_match(skip, param[i].name)
+        t->fate = skip && cr_patterns_match(skip, &subjects[i])
                       ? CR_LOAD_SKIPPED
                       : load_fate_of(t->param, t->entry);
         if (t->fate == CR_LOAD_DONE)
@@ -344,21 +345,23 @@ static bool load_skip_used(struct cr_load_job *job, struct cr_config *config,
                            const struct cr_patterns *skip)
 {
     int n = job->n_targets + job->n_sources, at = 0;
-    const char **names = CR_NEWS(job->arena, const char *, n + 1);
+    struct cr_subject *names = CR_NEWS(job->arena, struct cr_subject, n + 1);
 
     for (int i = 0; i < job->n_targets; i++)
-        names[at++] = job->target[i].param->name;
+        names[at++] = (struct cr_subject){ job->target[i].param->name,
+                                           job->target[i].param->types };
     for (int i = 0; i < job->n_sources; i++)
         if (!job->source[i].used)
-            names[at++] = job->source[i].name;
-    return cr_patterns_used(config, skip, names, "parameter");
+            names[at++].name = job->source[i].name;
+    return cr_patterns_used(config, skip, names, at, "parameter");
 }
 
 static void load_skip_sources(struct cr_load_job *job,
                               const struct cr_patterns *skip)
 {
     for (int i = 0; i < job->n_sources; i++)
-        job->source[i].used |= cr_patterns_match(skip, job->source[i].name);
+        job->source[i].used |= cr_patterns_match(
+            skip, &(struct cr_subject){ .name = job->source[i].name });
 }
 
 bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,

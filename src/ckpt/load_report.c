@@ -224,17 +224,18 @@ static void load_loaded(const struct cr_load_job *job, struct cr_buf *text)
     cr_buf_char(text, '\n');
 }
 
-/* The patterns of a node as they are written: "a.*" "b.*". */
+/* The patterns of a node as they are written: "a.*" {of: Dense}. */
 static const char *load_patterns(struct cr_arena *arena,
                                  const struct cr_node *node)
 {
     struct cr_buf text = { .arena = arena };
 
-    if (node->text)
-        cr_buf_f(&text, "\"%s\"", node->text);
-    for (CR_EACH(m, node))
-        cr_buf_f(&text, "%s\"%s\"", m == node->child ? "" : " ",
-                 m->text ? m->text : "");
+    if (node->kind != CR_NODE_LIST)
+        cr_buf_f(&text, node->text ? "\"%s\"" : "%s",
+                 node->text ? node->text : cr_node_flow(arena, node));
+    for (CR_EACH(m, node->kind == CR_NODE_LIST ? node : NULL))
+        cr_buf_f(&text, "%s%s", m == node->child ? "" : " ",
+                 load_patterns(arena, m));
     return cr_buf_text(&text);
 }
 

@@ -119,17 +119,31 @@ const char *cr_config_path(const struct cr_config *config,
  * checkpoint, train.epochs, train.steps and train.time_limit. */
 const char *cr_config_id(struct cr_config *config);
 
-/* Patterns over names: globs separated by space, a list of them, /regex/. */
+/* Patterns over names: globs separated by space, a list of them, /regex/;
+ * and {match: PATTERNS, of: TYPES}, which asks for the type of the cell too. */
 struct cr_patterns;
 struct cr_patterns *cr_patterns_read(struct cr_config *config,
                                      const struct cr_node *node);
-bool cr_patterns_match(const struct cr_patterns *patterns, const char *name);
+/* The keys match and of of a map that has others as well, a rule of init;
+ * NULL after reporting. */
+struct cr_patterns *cr_patterns_beside(struct cr_config *config,
+                                       const struct cr_node *node);
+/* What a pattern is asked about. */
+struct cr_subject {
+    const char *name;
+    const char *const *types; /* those it may be `of`, ends with NULL; of a
+                                 parameter its cell's and those of all cells
+                                 around it; NULL: none */
+};
+bool cr_patterns_match(const struct cr_patterns *patterns,
+                       const struct cr_subject *subject);
 /* As written, separated by spaces. */
 const char *cr_patterns_text(const struct cr_patterns *patterns);
-/* Reports each single pattern that matched none of the names; what: what they
- * are names of, as in "matches no parameter". */
+/* Reports each single pattern that matched none of the subjects; what: what
+ * they are, as in "matches no parameter". */
 bool cr_patterns_used(struct cr_config *config,
                       const struct cr_patterns *patterns,
-                      const char *const *names, const char *what);
+                      const struct cr_subject *subjects, int n,
+                      const char *what);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/opt.h"
 #include "conf/typed.h"
 #include "conf/yaml.h"
 
@@ -182,6 +183,26 @@ static void merge_map(struct merger *m, struct cr_node *base,
     }
 }
 
+/* A section in its short form, `load: FILE`, as the map that it stands for,
+ * {ckpt: FILE}, so that other keys can join it. */
+static void merge_short(struct merger *m, struct cr_node *section)
+{
+    const struct cr_about *about = cr_find(CR_KIND_SECTION, section->key);
+    struct cr_node *child;
+
+    if (!about || !about->opts || section->kind == CR_NODE_MAP ||
+        section->kind == CR_NODE_LIST || section->kind == CR_NODE_NULL)
+        return;
+    child = CR_NEW(m->arena, struct cr_node);
+    *child = *section;
+    child->key = about->opts[0].name;
+    child->key_pos = section->pos;
+    child->next = NULL;
+    section->kind = CR_NODE_MAP;
+    section->text = NULL;
+    section->child = child;
+}
+
 /* The later of steps and epochs counts; both in one file contradict, which
  * the section's reader says. */
 static void merge_length(struct cr_node *root, const struct cr_node *train)
@@ -216,6 +237,13 @@ bool cr_merge(struct cr_arena *arena, struct cr_diag *diag,
     struct merger m = { arena, diag };
     int before = diag->errors;
 
+    for (struct cr_node *section = root->child; section;
+         section = section->next) {
+        const struct cr_node *above = cr_node_get(over, section->key);
+
+        if (above && above->kind == CR_NODE_MAP && !above->tag)
+            merge_short(&m, section);
+    }
     merge_length(root, cr_node_get(over, "train"));
     merge_names(&m, root, over, "blocks");
     merge_names(&m, root, over, "vars");
@@ -491,6 +519,8 @@ bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
                            strcmp(a.section, "network") == 0 && node != root);
         if (!node)
             return false;
+        if (cr_node_get(root, a.section) == node)
+            merge_short(&a.m, node);
         assign_next(&a);
     }
     node = assign_into(&a, node, assign_part(&a));

@@ -4,7 +4,10 @@
  *   layer1.* *.bias      globs over the whole name: * (dots too) ? [ab] [a-c]
  *                        [!a]; several are separated by blanks
  *   /^conv[0-9]+[.]/     a POSIX extended regular expression, found anywhere
- *   ["*.gamma", "*.beta *.bias"]   a list of either
+ *   {match: PATTERNS, of: TYPES}   what matches and belongs to a cell of that
+ *                        type, or of one of a list of types; either may be
+ *                        left out
+ *   ["*.gamma", {of: Dense}]   a list of these
  */
 #include <regex.h>
 #include <string.h>
@@ -17,8 +20,10 @@
 #define REPEAT_MAX 1000 /* product of all {n,m} of a regular expression */
 
 struct pattern {
-    const char *text; /* without the slashes of a regular expression */
+    const char *text; /* without the slashes of a regular expression; NULL:
+                         any name */
     bool regex;
+    struct cr_strs of; /* n == 0: of any type */
     struct cr_pos pos;
 };
 
@@ -96,10 +101,24 @@ static bool pattern_regex(const char *text, const char *name)
     return hit;
 }
 
-static bool pattern_match(const struct pattern *p, const char *name)
+static bool pattern_of(const struct pattern *p, const char *const *types)
 {
-    return p->regex ? pattern_regex(p->text, name)
-                    : pattern_glob(p->text, name);
+    if (p->of.n == 0)
+        return true;
+    for (; types && *types; types++)
+        for (int i = 0; i < p->of.n; i++)
+            if (strcmp(*types, p->of.v[i]) == 0)
+                return true;
+    return false;
+}
+
+static bool pattern_match(const struct pattern *p,
+                          const struct cr_subject *subject)
+{
+    return pattern_of(p, subject->types) &&
+           (!p->text     ? true
+            : p->regex   ? pattern_regex(p->text, subject->name)
+                         : pattern_glob(p->text, subject->name));
 }
 
 /* regcomp unrolls counts, so nested ones can ask for all memory there is. */
@@ -160,11 +179,23 @@ static const char *pattern_end(const char *s)
     return s + strcspn(s, " ");
 }
 
+static bool pattern_put(struct cr_config *c, struct cr_patterns *to,
+                        const struct pattern *p)
+{
+    if (to->n == COUNT_MAX)
+        return cr_error(c->diag, p->pos, CR_E_LIMIT, "more than %d patterns",
+                        COUNT_MAX);
+    if (!to->v)
+        to->v = CR_NEWS(c->arena, struct pattern, COUNT_MAX);
+    to->v[to->n++] = *p;
+    return true;
+}
+
 static bool pattern_add(struct cr_config *c, struct cr_patterns *to,
                         const struct cr_node *node, const char *at,
-                        const char *end)
+                        const char *end, const struct cr_strs *of)
 {
-    struct pattern p = { .pos = node->pos };
+    struct pattern p = { .pos = node->pos, .of = *of };
     size_t len = (size_t)(end - at);
 
     p.regex = len > 1 && *at == '/' && end[-1] == '/';
@@ -176,19 +207,12 @@ static bool pattern_add(struct cr_config *c, struct cr_patterns *to,
         p.pos.col += (int)cr_utf8_count(node->text, before) + node->quoted;
         p.pos.len = (int)cr_utf8_count(at, len);
     }
-    if (to->n == COUNT_MAX)
-        return cr_error(c->diag, node->pos, CR_E_LIMIT, "more than %d patterns",
-                        COUNT_MAX);
-    if (!pattern_check(c, &p))
-        return false;
-    if (!to->v)
-        to->v = CR_NEWS(c->arena, struct pattern, COUNT_MAX);
-    to->v[to->n++] = p;
-    return true;
+    return pattern_check(c, &p) && pattern_put(c, to, &p);
 }
 
+/* The globs and regular expressions of a text. */
 static bool pattern_read(struct cr_config *c, struct cr_patterns *to,
-                         const struct cr_node *node)
+                         const struct cr_node *node, const struct cr_strs *of)
 {
     bool ok = true;
 
@@ -205,7 +229,7 @@ static bool pattern_read(struct cr_config *c, struct cr_patterns *to,
             continue;
         }
         end = pattern_end(s);
-        ok = pattern_add(c, to, node, s, end) && ok;
+        ok = pattern_add(c, to, node, s, end, of) && ok;
         if (to->n == COUNT_MAX && !ok)
             break;
         s = end;
@@ -213,22 +237,152 @@ static bool pattern_read(struct cr_config *c, struct cr_patterns *to,
     return ok;
 }
 
+/* ---- Types */
+
+static const struct cr_about *pattern_type(const char *name)
+{
+    const struct cr_about *cell = cr_find(CR_KIND_CELL, name);
+
+    return cell ? cell : cr_find(CR_KIND_LOSS, name);
+}
+
+static const char *pattern_near_type(struct cr_config *c, const char *name)
+{
+    const struct cr_about *const *list = cr_list(CR_KIND_CELL);
+    const char **names;
+    int n = 0;
+
+    while (list[n])
+        n++;
+    names = CR_NEWS(c->arena, const char *, n + 1);
+    for (n = 0; list[n]; n++)
+        names[n] = list[n]->name;
+    return cr_nearest(name, names);
+}
+
+static bool pattern_of_one(struct cr_config *c, const struct cr_node *node,
+                           const char **to)
+{
+    const struct cr_about *about =
+        node->kind == CR_NODE_STR ? pattern_type(node->text) : NULL;
+    const char *near;
+
+    *to = about ? about->name : NULL;
+    if (about)
+        return true;
+    cr_error(c->diag, node->pos, CR_E_UNKNOWN_TYPE,
+             "of: found %s, expected the type of a cell",
+             cr_node_what(c->arena, node));
+    near = node->kind == CR_NODE_STR ? pattern_near_type(c, node->text) : NULL;
+    if (near)
+        cr_hint(c->diag, "did you mean '%s'?", near);
+    return false;
+}
+
+static bool pattern_of_read(struct cr_config *c, const struct cr_node *node,
+                            struct cr_strs *to)
+{
+    int n = node->kind == CR_NODE_LIST ? cr_node_count(node) : 1;
+    const char **v = CR_NEWS(c->arena, const char *, n + 1);
+    bool ok = true;
+
+    to->v = v;
+    if (node->kind != CR_NODE_LIST) {
+        to->n = 1;
+        return pattern_of_one(c, node, &v[0]);
+    }
+    for (CR_EACH(m, node))
+        ok = pattern_of_one(c, m, &v[to->n++]) && ok;
+    if (to->n == 0)
+        ok = cr_error(c->diag, node->pos, CR_E_FORM,
+                      "of: found an empty list, expected types of cells");
+    return ok;
+}
+
+/* ---- Reading */
+
+static bool pattern_map(struct cr_config *c, struct cr_patterns *to,
+                        const struct cr_node *node)
+{
+    const struct cr_node *match = cr_node_get(node, "match");
+    const struct cr_node *of = cr_node_get(node, "of");
+    struct pattern any = { .pos = node->pos };
+    bool ok = true;
+
+    if (!match && !of)
+        return cr_error(c->diag, node->pos, CR_E_MISSING_KEY,
+                        "a pattern needs `match` or `of`");
+    if (of) {
+        any.pos = of->pos;
+        ok = pattern_of_read(c, of, &any.of);
+        if (!ok)
+            any.of.n = 0;
+    }
+    if (!match)
+        return ok && pattern_put(c, to, &any);
+    if (match->kind != CR_NODE_LIST)
+        return pattern_read(c, to, match, &any.of) && ok;
+    for (CR_EACH(m, match))
+        ok = pattern_read(c, to, m, &any.of) && ok;
+    return ok;
+}
+
+static bool pattern_any(struct cr_config *c, struct cr_patterns *to,
+                        const struct cr_node *node)
+{
+    static const struct cr_strs none = { 0 };
+    bool ok = true;
+
+    if (node->kind != CR_NODE_MAP)
+        return pattern_read(c, to, node, &none);
+    for (CR_EACH(m, node))
+        if (strcmp(m->key, "match") != 0 && strcmp(m->key, "of") != 0)
+            ok = cr_error(c->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                          "'%s' is not a key of a pattern: found '%s', "
+                          "expected `match` or `of`",
+                          m->key, m->key);
+    return ok && pattern_map(c, to, node);
+}
+
+static void pattern_text(struct cr_config *c, struct cr_patterns *to)
+{
+    struct cr_buf text = { .arena = c->arena };
+
+    for (int i = 0; i < to->n; i++) {
+        const struct pattern *p = &to->v[i];
+
+        cr_buf_f(&text, p->regex ? "%s/%s/" : "%s%s", i ? " " : "",
+                 p->text ? p->text : "");
+        for (int k = 0; k < p->of.n; k++)
+            cr_buf_f(&text, "%s%s", k ? "|" : p->text ? " of " : "of ",
+                     p->of.v[k]);
+    }
+    to->as_written = cr_buf_text(&text);
+}
+
 struct cr_patterns *cr_patterns_read(struct cr_config *config,
                                      const struct cr_node *node)
 {
     struct cr_patterns *to = CR_NEW(config->arena, struct cr_patterns);
-    struct cr_buf text = { .arena = config->arena };
 
     if (node && node->kind == CR_NODE_LIST) {
         for (CR_EACH(m, node))
-            pattern_read(config, to, m);
+            pattern_any(config, to, m);
     } else if (node && node->kind != CR_NODE_NULL) {
-        pattern_read(config, to, node);
+        pattern_any(config, to, node);
     }
-    for (int i = 0; i < to->n; i++)
-        cr_buf_f(&text, to->v[i].regex ? "%s/%s/" : "%s%s", i ? " " : "",
-                 to->v[i].text);
-    to->as_written = cr_buf_text(&text);
+    pattern_text(config, to);
+    return to;
+}
+
+struct cr_patterns *cr_patterns_beside(struct cr_config *config,
+                                       const struct cr_node *node)
+{
+    struct cr_patterns *to = CR_NEW(config->arena, struct cr_patterns);
+
+    if (!pattern_map(config, to, node))
+        return NULL;
+    pattern_text(config, to);
     return to;
 }
 
@@ -237,10 +391,11 @@ const char *cr_patterns_text(const struct cr_patterns *patterns)
     return patterns->as_written;
 }
 
-bool cr_patterns_match(const struct cr_patterns *patterns, const char *name)
+bool cr_patterns_match(const struct cr_patterns *patterns,
+                       const struct cr_subject *subject)
 {
     for (int i = 0; i < patterns->n; i++)
-        if (pattern_match(&patterns->v[i], name))
+        if (pattern_match(&patterns->v[i], subject))
             return true;
     return false;
 }
@@ -278,8 +433,37 @@ static int pattern_distance(const char *p, const char *name)
     return row[n];
 }
 
+/* The types that there are, each once. */
+static void pattern_types(struct cr_config *c, const struct cr_subject *v,
+                          int n)
+{
+    enum {
+        SHOWN = 12
+    };
+    const char *seen[SHOWN];
+    struct cr_buf buf = { .arena = c->arena };
+    int shown = 0;
+
+    for (int i = 0; i < n && shown < SHOWN; i++) {
+        int k = 0;
+
+        if (!v[i].types || !v[i].types[0])
+            continue;
+        while (k < shown && strcmp(seen[k], v[i].types[0]) != 0)
+            k++;
+        if (k == shown) {
+            seen[shown++] = v[i].types[0];
+            cr_buf_f(&buf, " %s", v[i].types[0]);
+        }
+    }
+    if (shown > 0)
+        cr_note(c->diag, "there are:%s", cr_buf_text(&buf));
+}
+
+/* The nearest names among subjects of the right type, or what types there
+ * are. */
 static void pattern_nearest(struct cr_config *c, const struct pattern *p,
-                            const char *const *names)
+                            const struct cr_subject *v, int n)
 {
     enum {
         SHOWN = 3
@@ -287,24 +471,46 @@ static void pattern_nearest(struct cr_config *c, const struct pattern *p,
     struct cr_buf buf = { .arena = c->arena };
     int best = 1 << 20, shown = 0;
 
-    for (int i = 0; names[i]; i++) {
-        int d = p->regex ? 0 : pattern_distance(p->text, names[i]);
+    for (int i = 0; i < n && p->text; i++) {
+        int d = best;
+
+        if (pattern_of(p, v[i].types))
+            d = p->regex ? 0 : pattern_distance(p->text, v[i].name);
 
         best = d < best ? d : best;
     }
-    for (int i = 0; names[i] && shown < SHOWN; i++)
-        if (p->regex || pattern_distance(p->text, names[i]) == best) {
-            cr_buf_f(&buf, " %s", names[i]);
+    for (int i = 0; i < n && shown < SHOWN && p->text; i++)
+        if (pattern_of(p, v[i].types) &&
+            (p->regex || pattern_distance(p->text, v[i].name) == best)) {
+            cr_buf_f(&buf, " %s", v[i].name);
             shown++;
         }
     if (shown > 0)
         cr_note(c->diag, p->regex ? "there are:%s ..." : "nearest:%s",
                 cr_buf_text(&buf));
+    else
+        pattern_types(c, v, n);
+}
+
+/* 'fc.*', or of the types where it has such. */
+static const char *pattern_show(struct cr_config *c, const struct pattern *p)
+{
+    struct cr_buf buf = { .arena = c->arena };
+
+    if (p->text)
+        cr_buf_f(&buf, "pattern '%s'%s",
+                 cr_quote(c->arena, p->text, strlen(p->text)),
+                 p->of.n > 0 ? " " : "");
+    for (int i = 0; i < p->of.n; i++)
+        cr_buf_f(&buf, "%s%s", i > 0 ? " or " : p->text ? "of " : "of: ",
+                 p->of.v[i]);
+    return cr_buf_text(&buf);
 }
 
 bool cr_patterns_used(struct cr_config *config,
                       const struct cr_patterns *patterns,
-                      const char *const *names, const char *what)
+                      const struct cr_subject *subjects, int n,
+                      const char *what)
 {
     bool ok = true;
 
@@ -312,14 +518,13 @@ bool cr_patterns_used(struct cr_config *config,
         const struct pattern *p = &patterns->v[i];
         int k = 0;
 
-        while (names[k] && !pattern_match(p, names[k]))
+        while (k < n && !pattern_match(p, &subjects[k]))
             k++;
-        if (names[k])
+        if (k < n)
             continue;
         ok = cr_error(config->diag, p->pos, CR_E_NO_MATCH,
-                      "pattern '%s' matches no %s",
-                      cr_quote(config->arena, p->text, strlen(p->text)), what);
-        pattern_nearest(config, p, names);
+                      "%s matches no %s", pattern_show(config, p), what);
+        pattern_nearest(config, p, subjects, n);
     }
     return ok;
 }

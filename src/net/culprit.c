@@ -147,7 +147,7 @@ struct cr_culprit cr_net_nonfinite(const struct cr_net *net)
         if (!cr_all_finite(net->params[i].data,
                            cr_count(&net->params[i].spec)))
             return (struct cr_culprit){ net->params[i].name,
-                                        net->params[i].cell_type, false };
+                                        net->params[i].types[0], false };
     for (i = 0; i < net->n_slots; i++)
         if (!tensor_finite(&net->slots[i]))
             return (struct cr_culprit){ net->slots[i].name, "", false };

@@ -255,6 +255,20 @@ static struct cr_val *param_shared(struct cr_build *b,
     return param_value(net, found);
 }
 
+/* The type of the cell whose parameter it is, which in an activation is not
+ * that of its row, and those of the cells around it. */
+static const char *const *param_types(const struct cr_build *b)
+{
+    const char **types =
+        CR_NEWS(b->net->arena, const char *, b->depth + 2), **to = types;
+    const struct cr_build *at;
+
+    *to++ = b->cell->about.name;
+    for (at = b->parent; at; at = at->parent)
+        *to++ = b->net->cells[at->row].type;
+    return types;
+}
+
 static struct cr_val *param_new(struct cr_build *b, const char *name,
                                 struct cr_spec spec, const struct cr_obj *given,
                                 enum cr_begin begin, double bound,
@@ -303,14 +317,13 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         .statistic = use == PARAM_STATE,
         .fixed = use == PARAM_FIXED,
         .frozen = b->frozen && use != PARAM_STATE,
-        .cell_type = b->cell->about.name,
+        .types = param_types(b),
         .pos = b->pos,
         .why = use == PARAM_STATE ? "moving statistics" : NULL,
     };
     if (!cr_starter_choose(
-            b->starter, net, &spec, p->cell_type,
-            takes ? &b->control_init : NULL, given, begin, bound, full, b->pos,
-            &net->fillers[net->n_params]))
+            b->starter, net, p, takes ? &b->control_init : NULL, given, begin,
+            bound, &net->fillers[net->n_params]))
         return NULL;
     if (takes && b->control_used)
         *b->control_used = true;

@@ -62,7 +62,8 @@ const struct cr_section cr_section_freeze = {
                   "that only frozen parameters would need is cut; `cellrun "
                   "summary` shows what.",
         .example = "freeze:\n"
-                   "  patterns: [\"dense_relu_sequential.[02].*\"]\n"
+                   "  patterns: [\"dense_relu_sequential.[02].*\", "
+                   "{match: \"*.bias\", of: Dense}]\n"
                    "  schedule:\n"
                    "    - {at: 2 epochs, unfreeze: "
                    "[\"dense_relu_sequential.2.*\"]}\n",
@@ -190,7 +191,7 @@ static void reach_params(struct cr_net *net)
 /* ---- the schedule ---- */
 
 static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
-                      const char *const *names)
+                      const struct cr_subject *params)
 {
     struct cr_thaw *to = &net->thaws[i];
     struct thaw thaw = { 0 };
@@ -217,18 +218,18 @@ static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
     for (k = 0; k < net->n_params; k++) {
         struct cr_param *p = &net->params[k];
 
-        if (!p->frozen || !cr_patterns_match(net->thaw_patterns[i], p->name))
+        if (!p->frozen || !cr_patterns_match(net->thaw_patterns[i], &params[k]))
             continue;
         p->later = true;
         to->params++;
         to->values += cr_count(&p->spec);
     }
-    return cr_patterns_used(net->config, net->thaw_patterns[i], names,
-                            "parameter");
+    return cr_patterns_used(net->config, net->thaw_patterns[i], params,
+                            net->n_params, "parameter");
 }
 
 static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
-                       const char *const *names)
+                       const struct cr_subject *params)
 {
     bool ok = true;
 
@@ -244,7 +245,7 @@ static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
     net->thaw_patterns = CR_NEWS(net->arena, struct cr_patterns *,
                                  cr_node_count(schedule) + 1);
     for (CR_EACH(entry, schedule))
-        ok = thaw_read(net, entry, net->n_thaws++, names) && ok;
+        ok = thaw_read(net, entry, net->n_thaws++, params) && ok;
     return ok;
 }
 
@@ -288,10 +289,11 @@ static void settle(struct cr_net *net)
 
 void cr_net_thaw(struct cr_net *net, int i)
 {
-    int k;
+    int k, n;
+    const struct cr_subject *params = cr_net_subjects(net, &n);
 
-    for (k = 0; k < net->n_params; k++)
-        if (cr_patterns_match(net->thaw_patterns[i], net->params[k].name))
+    for (k = 0; k < n; k++)
+        if (cr_patterns_match(net->thaw_patterns[i], &params[k]))
             net->params[k].frozen = false;
     settle(net);
 }
@@ -308,8 +310,8 @@ bool cr_net_freeze(struct cr_net *net)
 {
     struct freeze freeze = { 0 };
     struct cr_patterns *patterns = NULL;
-    const char **names;
-    int i;
+    const struct cr_subject *params;
+    int i, n;
 
     if (!cr_section_read(net->config, "freeze", &freeze))
         return false;
@@ -319,17 +321,17 @@ bool cr_net_freeze(struct cr_net *net)
             return false;
     }
     net->stats_frozen = freeze.bn_stats == STATS_FROZEN;
-    names = CR_NEWS(net->arena, const char *, net->n_params + 1);
-    for (i = 0; i < net->n_params; i++) {
+    params = cr_net_subjects(net, &n);
+    for (i = 0; i < n; i++) {
         struct cr_param *p = &net->params[i];
 
-        names[i] = p->name;
-        if (!p->statistic && patterns && cr_patterns_match(patterns, p->name))
+        if (!p->statistic && patterns &&
+            cr_patterns_match(patterns, &params[i]))
             p->frozen = true;
     }
-    if (!thaws_read(net, freeze.schedule, names))
+    if (!thaws_read(net, freeze.schedule, params))
         return false;
     settle(net);
-    return !patterns || cr_patterns_used(net->config, patterns, names,
+    return !patterns || cr_patterns_used(net->config, patterns, params, n,
                                          "parameter");
 }

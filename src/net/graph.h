@@ -221,6 +221,14 @@ bool cr_judges_build(struct cr_net *net, const struct cr_build *root);
 struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
                              const void *attr, int n,
                              struct cr_val *const *in);
+/* subject.c: a cell, as patterns are asked about it. */
+struct cr_subject cr_net_cell_subject(const struct cr_net *net, int row);
+/* Whether patterns over names of cells match the one being built; "fc.*"
+ * speaks of fc too. */
+bool cr_cell_matches(const struct cr_build *b,
+                     const struct cr_patterns *patterns);
+/* Whether all of them have matched a cell of the network; reports. */
+bool cr_cells_used(struct cr_net *net, const struct cr_patterns *patterns);
 /* Notes below an error: the cell, and the block it comes from. */
 void cr_build_where(const struct cr_build *b, const char *type);
 const char *cr_path_of(struct cr_arena *arena, const char *path,
@@ -304,11 +312,10 @@ bool cr_net_freeze(struct cr_net *net);
 struct cr_starter;
 struct cr_starter *cr_starter_read(struct cr_net *net);
 bool cr_starter_choose(struct cr_starter *starter, struct cr_net *net,
-                       const struct cr_spec *spec, const char *cell_type,
+                       const struct cr_param *param,
                        const struct cr_obj *control,
                        const struct cr_obj *given, enum cr_begin begin,
-                       double bound, const char *name, struct cr_pos pos,
-                       struct cr_filler *to);
+                       double bound, struct cr_filler *to);
 bool cr_starter_done(struct cr_starter *starter, struct cr_net *net);
 bool cr_net_fill(struct cr_net *net);
 

@@ -321,18 +321,24 @@ void cr_hooks_read(struct cr_net *net)
 bool cr_hooks_used(struct cr_net *net)
 {
     const struct cr_hooks *hooks = net->hooks;
-    const char **cells = CR_NEWS(net->arena, const char *, net->n_shown + 1);
+    struct cr_subject *cells =
+        CR_NEWS(net->arena, struct cr_subject, net->n_shown + 1);
+    struct cr_subject *points =
+        CR_NEWS(net->arena, struct cr_subject, hooks->n_points + 1);
     bool ok = !hooks->broken;
     int i, n = 0;
 
     for (i = 0; i < net->n_shown; i++)
         if (net->cells[i].name[0])
-            cells[n++] = net->cells[i].name;
+            cells[n++] = cr_net_cell_subject(net, i);
+    for (i = 0; i < hooks->n_points; i++)
+        points[i].name = hooks->points[i];
     for (i = 0; i < hooks->n; i++) {
         bool point = hooks->v[i].form == CR_HOOK_POINT;
 
         ok = cr_patterns_used(net->config, hooks->v[i].at,
-                              point ? cr_net_points(net) : cells,
+                              point ? points : cells,
+                              point ? hooks->n_points : n,
                               point ? "hook_backward" : "cell") &&
              ok;
     }
@@ -359,9 +365,12 @@ const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n)
     return net->hooks->v;
 }
 
-bool cr_hook_at(const struct cr_hook *hook, const char *name)
+bool cr_hook_at(const struct cr_hook *hook, const char *name, const char *type)
 {
-    return name[0] && cr_patterns_match(hook->at, name);
+    const char *types[] = { type, NULL };
+
+    return name[0] && cr_patterns_match(
+                          hook->at, &(struct cr_subject){ name, types });
 }
 
 const char *const *cr_net_points(const struct cr_net *net)

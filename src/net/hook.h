@@ -72,8 +72,10 @@ struct cr_hook {
 
 /* The entries that are enabled; n == 0: none. */
 const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n);
-/* Whether the entry speaks of a cell (of a point, where it is such a hook). */
-bool cr_hook_at(const struct cr_hook *hook, const char *name);
+/* Whether the entry speaks of a cell of that type (of a point, where it is
+ * such a hook, which has none: NULL). */
+bool cr_hook_at(const struct cr_hook *hook, const char *name,
+                const char *type);
 /* Names of points, in order of computation; NULL behind the last. */
 const char *const *cr_net_points(const struct cr_net *net);
 

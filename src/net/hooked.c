@@ -169,7 +169,8 @@ static bool matches(const struct cr_build *b, const struct cr_hook *h,
                     enum cr_hook_form form)
 {
     return (form == CR_HOOK_TAP || (h->form == form && h->text)) &&
-           h->form != CR_HOOK_POINT && cr_hook_at(h, b->path);
+           h->form != CR_HOOK_POINT &&
+           cr_hook_at(h, b->path, b->net->cells[b->row].type);
 }
 
 static struct cr_maker maker_for(struct cr_build *b, const struct cr_hook *h)
@@ -695,7 +696,7 @@ struct cr_val *cr_hook_point(struct cr_build *b, struct cr_val *x,
     for (i = hooks->n - 1; i >= 0; i--) {
         const struct cr_hook *h = &hooks->v[i];
 
-        if (h->form != CR_HOOK_POINT || !cr_hook_at(h, full))
+        if (h->form != CR_HOOK_POINT || !cr_hook_at(h, full, NULL))
             continue;
         if (h->text && !replace_grad(b, h, &g))
             return NULL;

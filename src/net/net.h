@@ -28,7 +28,7 @@ struct cr_param {
     bool trained;           /* gets a gradient and an update */
     const char *why;        /* why it is not trained; NULL if it is */
     const char *init;       /* "HeUniform(...)", for summary */
-    const char *cell_type;  /* "Dense" */
+    const char *const *types; /* "Dense", those of the cells around; NULL */
     struct cr_pos pos;      /* of its cell in the config */
 };
 
@@ -54,6 +54,8 @@ const struct cr_column *cr_net_columns(const struct cr_net *net, int *n);
 
 struct cr_param *cr_net_params(const struct cr_net *net, int *n);
 struct cr_param *cr_net_param(const struct cr_net *net, const char *name);
+/* All of them, as patterns are asked about them. */
+const struct cr_subject *cr_net_subjects(const struct cr_net *net, int *n);
 
 /* One line per cell, as summary prints it; depth first. */
 struct cr_cell_row {

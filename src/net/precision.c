@@ -32,7 +32,8 @@ static const struct cr_opt amp_opts[] = {
                 "default in all levels but O3."),
     CR_NODE(struct cr_amp, cast,
             "Other precisions: {float32: PATTERNS, float16: PATTERNS}, over "
-            "names of cells."),
+            "names of cells or, {of: BatchNorm2d}, their types; the last "
+            "that matches decides."),
     CR_OBJ_MAY(struct cr_amp, loss_scale, CR_KIND_SCALER,
                "What the loss is multiplied by while gradients are computed. "
                "By default DynamicLossScaleManager in O2 with float16, else "
@@ -174,27 +175,13 @@ bool cr_amp_read(struct cr_net *net)
     return !amp->cast || casts_read(net, amp);
 }
 
-/* "fc.*" speaks of fc too: a cell is meant where its parameters would be. */
-static const char *within(struct cr_net *net, const char *path)
-{
-    return cr_path_of(net->arena, path, "weight");
-}
-
 bool cr_amp_used(struct cr_net *net)
 {
-    const char **names =
-        CR_NEWS(net->arena, const char *, 2 * net->n_cells + 1);
     bool ok = true;
-    int i, n = 0;
+    int i;
 
-    for (i = 0; i < net->n_cells; i++) {
-        names[n++] = net->cells[i].name;
-        names[n++] = within(net, net->cells[i].name);
-    }
     for (i = 0; i < net->amp->n_casts; i++)
-        ok = cr_patterns_used(net->config, net->amp->casts[i].patterns, names,
-                              "cell") &&
-             ok;
+        ok = cr_cells_used(net, net->amp->casts[i].patterns) && ok;
     return ok;
 }
 
@@ -211,8 +198,7 @@ static bool precision_read(struct cr_build *b, const struct cr_node *word)
         b->precision.type = amp->dtype == 0 ? CR_F16 : CR_BF16;
     }
     for (i = 0; i < amp->n_casts; i++)
-        if (cr_patterns_match(amp->casts[i].patterns, b->path) ||
-            cr_patterns_match(amp->casts[i].patterns, within(net, b->path)))
+        if (cr_cell_matches(b, amp->casts[i].patterns))
             b->precision = amp->casts[i].precision;
     if (!word)
         return true;

@@ -15,10 +15,8 @@
 
 struct rule {
     const struct cr_node *node;
-    struct cr_patterns *match;  /* NULL: any name */
-    const char *of;             /* NULL: any cell type */
+    struct cr_patterns *of;
     struct cr_obj init;
-    bool used;
 };
 
 struct cr_starter {
@@ -42,7 +40,7 @@ static const struct cr_opt init_opts[] = {
                "U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for biases, mindspore1 is "
                "N(0, 0.01^2) and zeros (MindSpore up to 2.0)."),
     CR_NODE(struct init_section, rules,
-            "A list of rules {match: PATTERN, of: CELL, INITIALIZER: {...}}; "
+            "A list of rules {match: PATTERNS, of: TYPES, INITIALIZER: {...}}; "
             "the last that fits a parameter decides. A bare list under `init` "
             "is `rules`."),
     { 0 },
@@ -68,15 +66,14 @@ const struct cr_section cr_section_init = {
 static bool read_rule(struct cr_net *net, const struct cr_node *node,
                       struct rule *to)
 {
-    const struct cr_node *args, *match = cr_node_get(node, "match"),
-                                *of = cr_node_get(node, "of");
+    const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
     bool ok = true;
 
     to->node = node;
     if (node->kind != CR_NODE_MAP || !type)
         return cr_error(net->diag, node->pos, CR_E_FORM,
-                        "a rule is {match: PATTERN, of: CELL, INITIALIZER: "
+                        "a rule is {match: PATTERNS, of: TYPES, INITIALIZER: "
                         "{...}}, not %s",
                         cr_node_what(net->arena, node));
     for (CR_EACH(m, node))
@@ -84,24 +81,8 @@ static bool read_rule(struct cr_net *net, const struct cr_node *node,
             strcmp(m->key, type) != 0)
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
                           "'%s' is not a key of a rule of init", m->key);
-    if (!match && !of)
-        ok = cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
-                      "a rule of init needs `match` or `of`");
-    if (match) {
-        to->match = cr_patterns_read(net->config, match);
-        ok = to->match && ok;
-    }
-    if (of) {
-        const struct cr_cell *cell =
-            of->kind == CR_NODE_STR ? cr_cell_find(of->text) : NULL;
-
-        if (!cell)
-            ok = cr_error(net->diag, of->pos, CR_E_UNKNOWN_TYPE,
-                          "`of` takes the type of a cell, not %s",
-                          cr_node_what(net->arena, of));
-        else
-            to->of = cell->about.name;
-    }
+    to->of = cr_patterns_beside(net->config, node);
+    ok = to->of && ok;
     return cr_obj_read(net->arena, net->diag, CR_KIND_INIT, node, &to->init) &&
            ok;
 }
@@ -179,14 +160,15 @@ static bool is_given(const struct cr_obj *obj)
 }
 
 bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
-                       const struct cr_spec *spec, const char *cell_type,
+                       const struct cr_param *param,
                        const struct cr_obj *control,
                        const struct cr_obj *given, enum cr_begin begin,
-                       double bound, const char *name, struct cr_pos pos,
-                       struct cr_filler *to)
+                       double bound, struct cr_filler *to)
 {
-    struct cr_fill check = { .spec = *spec, .arena = net->arena,
-                             .diag = net->diag, .param = name };
+    struct cr_fill check = { .spec = param->spec, .arena = net->arena,
+                             .diag = net->diag, .param = param->name };
+    struct cr_subject subject = { param->name, param->types };
+    struct cr_pos pos = param->pos;
     bool old = s->scheme == SCHEME_1;
     int i;
 
@@ -214,11 +196,8 @@ bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
     for (i = 0; i < s->n_rules; i++) {
         struct rule *r = &s->rules[i];
 
-        if (r->of && strcmp(r->of, cell_type) != 0)
+        if (!cr_patterns_match(r->of, &subject))
             continue;
-        if (r->match && !cr_patterns_match(r->match, name))
-            continue;
-        r->used = true;
         *to = from_obj(net, &r->init, pos);
         to->pos = r->node->pos;
     }
@@ -229,20 +208,13 @@ bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
 
 bool cr_starter_done(struct cr_starter *s, struct cr_net *net)
 {
-    const char **names = CR_NEWS(net->arena, const char *, net->n_params + 1);
+    int i, n;
+    const struct cr_subject *params = cr_net_subjects(net, &n);
     bool ok = true;
-    int i;
 
-    for (i = 0; i < net->n_params; i++)
-        names[i] = net->params[i].name;
-    for (i = 0; i < s->n_rules; i++) {
-        if (s->rules[i].match)
-            ok = cr_patterns_used(net->config, s->rules[i].match, names,
-                                  "parameter") && ok;
-        if (!s->rules[i].used && ok)
-            ok = cr_error(net->diag, s->rules[i].node->pos, CR_E_NO_MATCH,
-                          "this rule fits no parameter");
-    }
+    for (i = 0; i < s->n_rules; i++)
+        ok = cr_patterns_used(net->config, s->rules[i].of, params, n,
+                              "parameter") && ok;
     return ok;
 }
 

@@ -108,22 +108,21 @@ static bool optim_groups_match(struct cr_config *config, struct cr_net *net,
 {
     int n, i, g;
     const struct cr_param *p = cr_net_params(net, &n);
-    const char **names = CR_NEWS(config->arena, const char *, n + 1);
+    const struct cr_subject *params = cr_net_subjects(net, &n);
     bool ok = true;
 
     use->group_of = CR_NEWS(config->arena, int, n + 1);
     for (i = 0; i < n; i++) {
-        names[i] = p[i].name;
         for (g = 0; g < use->n_groups; g++)
             if (!p[i].statistic &&
-                cr_patterns_match(use->group[g].patterns, p[i].name))
+                cr_patterns_match(use->group[g].patterns, &params[i]))
                 break;
         use->group_of[i] = g < use->n_groups ? g : -1;
         if (g < use->n_groups)
             use->group[g].params++;
     }
     for (g = 0; g < use->n_groups; g++)
-        ok = cr_patterns_used(config, use->group[g].patterns, names,
+        ok = cr_patterns_used(config, use->group[g].patterns, params, n,
                               "parameter") && ok;
     return ok;
 }

@@ -229,10 +229,11 @@ static const char *summary_places(const struct job *j, const struct cr_hook *h)
     int i;
 
     for (; h->form == CR_HOOK_POINT && *point; point++)
-        if (cr_hook_at(h, *point))
+        if (cr_hook_at(h, *point, NULL))
             cr_buf_f(&b, "%s%s", b.len ? ", " : "", *point);
     for (i = 0; h->form != CR_HOOK_POINT && i < j->n_rows; i++)
-        if (cr_hook_at(h, j->rows[i].name) && summary_shows(j, j->rows[i].name))
+        if (cr_hook_at(h, j->rows[i].name, j->rows[i].type) &&
+            summary_shows(j, j->rows[i].name))
             cr_buf_f(&b, "%s%s", b.len ? ", " : "", j->rows[i].name);
     return b.len ? cr_buf_text(&b) : NULL;
 }

@@ -130,3 +130,16 @@ END
     run -2 --separate-stderr "$CELLRUN" config named.yaml network.other=ReLU
     [[ "$stderr" == *"members are 0 to 2"* ]]
 }
+
+@test "other keys join a section's short form: a file's, an assignment's" {
+    echo 'load: weights.npz' >short.yaml
+    printf 'base: short.yaml\nload: {strict: false}\n' >long.yaml
+    run -0 "$CELLRUN" config long.yaml
+    [[ $output == *"load: {ckpt: weights.npz, strict: false}"* ]]
+    run -0 "$CELLRUN" config short.yaml load.strict=false
+    [[ $output == *"load: {ckpt: weights.npz, strict: false}"* ]]
+    run -0 "$CELLRUN" config short.yaml load=other.npz 'load.skip=[a]'
+    [[ $output == *"load: {ckpt: other.npz, skip: [a]}"* ]]
+    run -0 "$CELLRUN" config long.yaml load=other.npz
+    [[ $output == *"load: other.npz"* ]]
+}

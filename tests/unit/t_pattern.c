@@ -42,7 +42,8 @@ static const struct {
 static struct cr_patterns *read(struct cr_diag *diag, const char *patterns,
                                 struct cr_config **config)
 {
-    bool list = patterns[0] == '[' && strchr(patterns, '\'');
+    bool list = patterns[0] == '{' || strcmp(patterns, "[{}]") == 0 ||
+                (patterns[0] == '[' && strchr(patterns, '\''));
     const char *text =
         strcmp(patterns, "[]") == 0 || list || patterns[0] == '\''
             ? cr_strf(&conf_mem, "p: %s\n", patterns)
@@ -87,15 +88,57 @@ static const struct {
       "    1 | p: ['a', {b: 1}]\n"
       "      |     ^^^\n"
       "   nearest: layer1.bias layer2.bias\n"
-      "t:1:10: error: found a map, expected patterns over names [E0005]\n"
+      "t:1:11: error: 'b' is not a key of a pattern: found 'b', expected "
+      "`match` or `of` [E0004]\n"
       "    1 | p: ['a', {b: 1}]\n"
-      "      |          ^\n" },
+      "      |           ^\n" },
+    { "{match: layer2.bias, of: Dense}",
+      "t:1:12: error: pattern 'layer2.bias' of Dense matches no parameter "
+      "[E0014]\n"
+      "    1 | p: {match: layer2.bias, of: Dense}\n"
+      "      |            ^^^^^^^^^^^\n"
+      "   nearest: layer1.bias\n" },
+    { "{of: [ReLU, GroupNorm]}",
+      "t:1:9: error: of: ReLU or GroupNorm matches no parameter [E0014]\n"
+      "    1 | p: {of: [ReLU, GroupNorm]}\n"
+      "      |         ^\n"
+      "   there are: Dense Conv2d\n" },
+    { "{of: BatchNrom2d}",
+      "t:1:9: error: of: found 'BatchNrom2d', expected the type of a cell "
+      "[E0008]\n"
+      "    1 | p: {of: BatchNrom2d}\n"
+      "      |         ^^^^^^^^^^^ did you mean 'BatchNorm2d'?\n" },
+    { "{of: []}",
+      "t:1:9: error: of: found an empty list, expected types of cells "
+      "[E0009]\n"
+      "    1 | p: {of: []}\n"
+      "      |         ^\n" },
+    { "[{}]", "t:1:5: error: a pattern needs `match` or `of` [E0007]\n"
+              "    1 | p: [{}]\n"
+              "      |     ^\n" },
+};
+
+/* Which of the three names match. */
+static const struct {
+    const char *patterns, *want, *text;
+} of[] = {
+    { "{of: Dense}", "110", "of Dense" },
+    { "{of: [GroupNorm, Conv2d]}", "001", "of GroupNorm|Conv2d" },
+    { "{of: SequentialCell}", "110", "of SequentialCell" },
+    { "{match: '*.bias', of: Dense}", "010", "*.bias of Dense" },
+    { "{match: ['*.weight', '/^layer2/'], of: [Dense, Conv2d]}", "101",
+      "*.weight of Dense|Conv2d /^layer2/ of Dense|Conv2d" },
+    { "['layer1.weight', {of: Conv2d}]", "101", "layer1.weight of Conv2d" },
+    { "{match: '*.bias'}", "011", "*.bias" },
 };
 
 int main(void)
 {
-    static const char *const names[] = { "layer1.weight", "layer1.bias",
-                                         "layer2.bias", NULL };
+    static const char *const dense[] = { "Dense", "SequentialCell", NULL };
+    static const char *const conv[] = { "Conv2d", NULL };
+    static const struct cr_subject names[] = { { "layer1.weight", dense },
+                                               { "layer1.bias", dense },
+                                               { "layer2.bias", conv } };
     struct cr_config *config;
     struct cr_diag diag;
 
@@ -103,15 +146,26 @@ int main(void)
         const struct cr_patterns *p = read(&diag, cases[i].patterns, &config);
 
         ok(diag.errors == 0 &&
-               cr_patterns_match(p, cases[i].name) == cases[i].match,
+               cr_patterns_match(p, &(struct cr_subject){
+                                        .name = cases[i].name }) ==
+                   cases[i].match,
            "%s %s %s", cases[i].patterns,
            cases[i].match ? "matches" : "does not match", cases[i].name);
     }
     for (size_t i = 0; i < CR_LEN(wrong); i++) {
         const struct cr_patterns *p = read(&diag, wrong[i].patterns, &config);
 
-        cr_patterns_used(config, p, names, "parameter");
+        cr_patterns_used(config, p, names, CR_LEN(names), "parameter");
         same(conf_messages(&diag), wrong[i].want, wrong[i].patterns);
+    }
+    for (size_t i = 0; i < CR_LEN(of); i++) {
+        const struct cr_patterns *p = read(&diag, of[i].patterns, &config);
+        char hits[CR_LEN(names) + 1] = "";
+
+        for (size_t k = 0; k < CR_LEN(names); k++)
+            hits[k] = cr_patterns_match(p, &names[k]) ? '1' : '0';
+        same(hits, of[i].want, of[i].patterns);
+        same(cr_patterns_text(p), of[i].text, of[i].patterns);
     }
     /* the product of lengths at worst, whatever the pattern */
     {
@@ -120,7 +174,8 @@ int main(void)
             read(&diag, "*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", &config);
 
         memset(name, 'a', 2000);
-        ok(!cr_patterns_match(p, name), "many stars do not take for ever");
+        ok(!cr_patterns_match(p, &(struct cr_subject){ .name = name }),
+           "many stars do not take for ever");
     }
     {
         char *names_500 = CR_NEWS(&conf_mem, char, 2001);
