@@ -646,6 +646,10 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
         if (!in[i])
             return false;
     }
+    net->input_columns = CR_NEWS(net->arena, int, inputs.max + 1);
+    net->n_input_columns = inputs.max;
+    for (i = 0; i < inputs.max; i++)
+        net->input_columns[i] = in[i]->feed;
     net->graph->output = build_node(&root, "", network, inputs.max, in);
     if (!net->graph->output)
         return false;
@@ -767,6 +771,12 @@ const struct cr_column *cr_net_columns(const struct cr_net *net, int *n)
 {
     *n = net->want.n_columns;
     return net->want.columns;
+}
+
+const int *cr_net_input_columns(const struct cr_net *net, int *n)
+{
+    *n = net->n_input_columns;
+    return net->input_columns;
 }
 
 struct cr_param *cr_net_params(const struct cr_net *net, int *n)

@@ -85,7 +85,7 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
     e->net = net;
     e->want = *want;
     e->want.backward = want->backward || want->update;
-    e->want.loss = want->loss || e->want.backward;
+    e->want.loss = want->loss || (e->want.backward && !want->results);
     assert(!want->update || net->rule);
     assert(!e->want.loss || net->graph->loss);
     e->graph = cr_net_graph(net, want->batch, want->columns,
@@ -312,18 +312,11 @@ static bool finite_loss_grads(const struct cr_exec *e)
 
 bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 {
-    int g = e->vals[e->loss].grad;
-    struct cr_pval *v;
-    int64_t k, n;
     bool finite;
 
     assert(e->want.backward);
-    if (g < 0)
-        return true; /* nothing is trained */
-    v = &e->vals[g];
-    n = cr_count(&v->spec);
-    for (k = 0; k < n; k++)
-        ((cr_real *)v->data)[k] = (cr_real)sens;
+    if (!cr_plan_seeds_fill(e, sens))
+        return true;
     run_steps(e, e->n_forward, e->n_loss, lr);
     if (e->fault)
         return false;
@@ -398,12 +391,26 @@ static void keep(struct cr_exec *e, const char *prefix, const char *name,
     t->spec.layout = CR_PLAIN;
 }
 
+/* The gradient of a column, under another name where a parameter has that. */
+static void keep_column(struct cr_exec *e, int column)
+{
+    const struct cr_val *v = e->graph->feeds[column];
+    const char *name = e->graph->columns[column].name;
+
+    if (v && cr_plan_wrt(e, v))
+        keep(e,
+             cr_name_map_get(&e->net->param_names, name) < 0 ? "grad."
+                                                             : "grad.input.",
+             name, e->vals[e->of[v->id]].grad);
+}
+
 const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
 {
     bool whole = e->want.keep || e->want.eager;
     const struct cr_named *c;
     int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
+    count += e->net->want.n_columns;
     count += 2 * e->graph->named.n + e->graph->seen.n + e->graph->seen_grads.n;
     if (!e->kept)
         e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
@@ -419,9 +426,12 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
                 keep(e, "grad.output.", c->name,
                      e->vals[e->of[c->val->id]].grad);
         for (i = 0; i < e->graph->room_params && (whole || e->want.norm); i++)
-            if (e->graph->params[i] && e->net->params[i].trained)
+            if (e->graph->params[i] && cr_plan_wrt(e, e->graph->params[i]))
                 keep(e, "grad.", e->net->params[i].name,
                      e->vals[e->of[e->graph->params[i]->id]].grad);
+        for (i = 0;
+             i < e->net->want.n_columns && (whole || e->want.norm); i++)
+            keep_column(e, i);
     }
     for (c = e->graph->seen.first; c && whole; c = c->next)
         keep(e, "tap.", c->name, e->of[c->val->id]);

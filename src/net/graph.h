@@ -157,6 +157,7 @@ struct cr_net {
     struct cr_filler *fillers;
     struct cr_hyper *hyper;
     int n_params, room_params;
+    int *input_columns, n_input_columns;
     struct cr_name_map param_names; /* names of params, to their numbers */
     struct cr_cell_row *cells;
     struct cr_cell_seen *seen;

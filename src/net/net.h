@@ -51,6 +51,8 @@ struct cr_net *cr_net_build(struct cr_config *config,
 
 /* The columns it was built for: those wanted, or of `inputs`. */
 const struct cr_column *cr_net_columns(const struct cr_net *net, int *n);
+/* The inputs of the network in their order, as numbers of columns. */
+const int *cr_net_input_columns(const struct cr_net *net, int *n);
 
 struct cr_param *cr_net_params(const struct cr_net *net, int *n);
 struct cr_param *cr_net_param(const struct cr_net *net, const char *name);
@@ -151,6 +153,11 @@ struct cr_exec_want {
     bool hold;              /* what no gradient passes (stop_gradient) stays as
                                in the first forward, and hooks replace no
                                gradient: what gradients are derivatives of */
+    bool results;           /* backward begins at the network's results, with
+                               cr_exec_sens, and not at the loss */
+    bool inputs;            /* gradients of the columns too: grad.COLUMN */
+    const bool *wrt_params, *wrt_columns; /* gradients of these instead; or
+                               NULL. Copied by nobody */
     bool taps;              /* with keep: what hooks look at, as tap.ENTRY.WHAT.
                                CELL, and gradients of the network's inputs */
     bool unhooked;          /* as if no hook replaced anything */
@@ -200,6 +207,9 @@ const char *cr_judge_name(const struct cr_node *metric);
  * (with want.keep or want.norm all gradients are computed nevertheless); or
  * when a plug-in's cell cannot go on, which cr_exec_sound reports. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
+/* With want.results: the gradient that arrives at result i, which must live
+ * through the step; NULL: ones. */
+void cr_exec_sens(struct cr_exec *exec, int i, const cr_real *sens);
 /* With want.norm, after backward: what may happen to the gradients (all of
  * them, or elements beyond a bound), their global norm, then the updates. */
 void cr_exec_clip_value(struct cr_exec *exec, double low, double high);
@@ -268,8 +278,8 @@ void cr_net_statistics_save(struct cr_net *net);
 void cr_net_statistics_restore(struct cr_net *net);
 
 /* What a keep plan kept, in order of computation: output, output.CELL,
- * loss, grad.PARAM, grad.output.CELL (those that exist). Other plans have
- * output and loss, and with want.norm grad.PARAM. */
+ * loss, grad.PARAM, grad.COLUMN, grad.output.CELL (those that exist). Other
+ * plans have output and loss, and with want.norm grad.PARAM. */
 const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
 
 /* Facts for summary and bench: bytes of a step's working memory, and how many

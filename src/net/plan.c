@@ -138,12 +138,6 @@ static bool infer(struct cr_exec *e, struct cr_pstep *s,
     return true;
 }
 
-static bool trains(const struct cr_exec *e, int param)
-{
-    return !e->net->params[param].statistic &&
-           (e->net->params[param].trained || e->want.eager);
-}
-
 /* Feeds and parameters. */
 static void sources_make(struct cr_exec *e)
 {
@@ -159,10 +153,7 @@ static void sources_make(struct cr_exec *e)
         e->vals[p].feed = v->feed;
         e->vals[p].param = v->param;
         e->vals[p].root = true;
-        e->vals[p].needs =
-            (e->want.backward || e->want.hold) && v->spec.type == CR_REAL &&
-            (v->param >= 0 ? trains(e, v->param)
-                           : e->want.eager || e->want.taps);
+        e->vals[p].needs = cr_plan_source_needs(e, v);
     }
 }
 
@@ -430,14 +421,19 @@ static void drop_fused(struct cr_exec *e)
 
 /* ---- backward ---- */
 
-static int grad_of(struct cr_exec *e, int val)
+/* Whether a plan that keeps no other gradients keeps this one. */
+static bool kept(const struct cr_exec *e, int val)
+{
+    return (e->vals[val].param >= 0 || e->vals[val].feed >= 0) && e->want.norm;
+}
+
+int cr_plan_grad(struct cr_exec *e, int val)
 {
     if (e->vals[val].grad < 0) {
         int g = pval_new(e, &e->vals[val].spec);
 
         e->vals[val].grad = g;
-        e->vals[g].root = e->want.keep || e->want.eager ||
-                          (e->vals[val].param >= 0 && e->want.norm);
+        e->vals[g].root = e->want.keep || e->want.eager || kept(e, val);
     }
     return e->vals[val].grad;
 }
@@ -445,7 +441,7 @@ static int grad_of(struct cr_exec *e, int val)
 /* Registers step number `s` as a writer of val's gradient. */
 void cr_plan_write(struct cr_exec *e, int s, int i, int val)
 {
-    int g = grad_of(e, val);
+    int g = cr_plan_grad(e, val);
 
     e->steps[s].dx[i] = g;
     e->steps[s].add[i] = e->vals[g].writers > 0;
@@ -497,7 +493,7 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
         return false;
     gx = pval_new(e, &e->vals[x].spec);
     e->vals[gx].alias = g;
-    e->vals[gx].root = e->vals[x].param >= 0 && e->want.norm;
+    e->vals[gx].root = kept(e, x);
     e->vals[gx].writers = e->vals[g].writers;
     e->vals[gx].writer = e->vals[g].writer; /* its update goes behind */
     e->vals[x].grad = gx;
@@ -570,18 +566,14 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
 static bool backward_make(struct cr_exec *e)
 {
     struct cr_pstep *forward;
-    int i, n = e->n_steps, g;
+    int i, n = e->n_steps;
 
-    if (!e->want.backward || e->loss < 0)
+    if (!e->want.backward)
         return true;
     e->cuts = CR_NEWS(&e->arena, struct cr_cut, e->graph->n_nodes + 1);
     e->cut_cells = CR_NEWS(&e->arena, bool, e->net->n_cells + 1);
-    if (!e->vals[e->loss].needs)
+    if (!cr_plan_seeds(e))
         return true;
-    g = grad_of(e, e->loss);
-    e->vals[g].seed = true;
-    e->vals[g].root = true;
-    e->vals[g].writers = 1;
     /* cr_plan_new may move the array: work on a copy */
     forward = cr_grow(&e->arena, e->steps, (size_t)n, (size_t)n + 1,
                       sizeof *forward);

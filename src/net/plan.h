@@ -28,7 +28,8 @@ struct cr_pval {
     bool root;              /* read from outside: never reused or fused */
     bool needs;             /* somebody wants its gradient */
     bool low;               /* holds bfloat16 numbers only; not of gradients */
-    bool seed;              /* the gradient of the loss, given from outside */
+    bool seed;              /* the gradient of the loss or of a result, given
+                               from outside */
     int first, last;        /* steps between which it lives */
     size_t offset;          /* in the block; buffers only */
     void *data;
@@ -75,6 +76,7 @@ struct cr_exec {
     int n_backward;         /* steps before held-back updates */
     int *outputs, n_outputs; /* pvals; several of a tuple */
     int loss;               /* pval; -1 */
+    const cr_real **sens;   /* of each output; NULL: ones */
     int *judges;            /* pvals of the graph's */
     size_t bytes, scratch;
     size_t room;            /* of each thread */
@@ -146,6 +148,16 @@ bool cr_plan_low_back(struct cr_exec *exec, const struct cr_pstep *f);
 /* Behind the way back of step f, step number `at`: a gradient that it alone
  * reads is rounded where it lies. */
 void cr_plan_low_gave(struct cr_exec *exec, const struct cr_pstep *f, int at);
+/* The gradient of a value, made if there is none yet. */
+int cr_plan_grad(struct cr_exec *exec, int val);
+/* seeds.c: whether the gradient of that column or parameter is read from
+ * outside; and whether it is computed. */
+bool cr_plan_wrt(const struct cr_exec *exec, const struct cr_val *v);
+bool cr_plan_source_needs(const struct cr_exec *exec, const struct cr_val *v);
+/* Makes the gradients at which the backward pass begins; later, in each step,
+ * fills them. False: nothing wants them. */
+bool cr_plan_seeds(struct cr_exec *exec);
+bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
 /* culprit.c */
 bool cr_all_finite(const cr_real *x, int64_t n);
 /* fold.c: false after reporting. */

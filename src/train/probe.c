@@ -43,30 +43,39 @@ static bool probe_range(struct cr_probe *p, const char *path,
     return true;
 }
 
-static bool probe_column(struct cr_probe *p, const char *path,
-                         struct cr_column *column, const void **data)
+const void *cr_probe_array(struct cr_arena *arena, struct cr_diag *diag,
+                           const char *path, struct cr_spec *spec)
 {
     const struct cr_format *format = cr_format_find("npy");
-    struct cr_spec spec, all;
-    struct cr_file *file = format->open(p->arena, p->diag, path, &spec);
-    void *raw, *to;
+    struct cr_file *file = format->open(arena, diag, path, spec);
+    void *raw;
     bool ok;
 
     if (!file)
-        return false;
-    if (spec.rank < 1 || spec.dim[0] < 1 || !cr_spec_fits(&spec) ||
-        spec.type == CR_STRING) {
+        return NULL;
+    if (spec->rank < 1 || spec->dim[0] < 1 || !cr_spec_fits(spec) ||
+        spec->type == CR_STRING) {
         format->close(file);
-        return cr_error(p->diag, cr_at_file(p->arena, path), CR_E_DATA_FORMAT,
-                        "a batch needs numbers and a first axis of at least "
-                        "one row, found %s",
-                        cr_show(p->arena, &spec));
+        cr_error(diag, cr_at_file(arena, path), CR_E_DATA_FORMAT,
+                 "a batch needs numbers and a first axis of at least one row, "
+                 "found %s",
+                 cr_show(arena, spec));
+        return NULL;
     }
-    raw = cr_alloc(p->arena, cr_bytes(&spec), 1);
-    ok = format->read(file, p->diag, 0, spec.dim[0], raw) &&
-         probe_range(p, path, &spec, raw);
+    raw = cr_alloc(arena, cr_bytes(spec), 1);
+    ok = format->read(file, diag, 0, spec->dim[0], raw);
     format->close(file);
-    if (!ok)
+    return ok ? raw : NULL;
+}
+
+static bool probe_column(struct cr_probe *p, const char *path,
+                         struct cr_column *column, const void **data)
+{
+    struct cr_spec spec, all;
+    const void *raw = cr_probe_array(p->arena, p->diag, path, &spec);
+    void *to;
+
+    if (!raw || !probe_range(p, path, &spec, raw))
         return false;
     if (p->batch > 0 && spec.dim[0] != p->batch)
         return cr_error(p->diag, cr_at_file(p->arena, path), CR_E_DATA_FORMAT,

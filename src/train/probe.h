@@ -22,6 +22,10 @@ struct cr_probe {
     int64_t batch, classes;
 };
 
+/* The elements of a .npy file that has at least one row; NULL after
+ * reporting. */
+const void *cr_probe_array(struct cr_arena *arena, struct cr_diag *diag,
+                           const char *path, struct cr_spec *spec);
 /* Columns and batch size; files are read. False after reporting. */
 bool cr_probe_open(struct cr_probe *probe);
 /* Reads the batch where it comes from the data set. */

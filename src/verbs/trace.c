@@ -5,7 +5,8 @@
  *
  *   output, output.CELL        what every named cell gives
  *   loss                       with a loss and a label
- *   grad.PARAM, grad.output.CELL   with --grad
+ *   grad.PARAM, grad.COLUMN, grad.output.CELL   with --grad: of the loss or,
+ *                              where there is none, of the network's results
  *   param.NAME, slot.NAME      with --step, after the last update
  *
  * That takes a plan that keeps every value, so it fuses less than the plans of
@@ -20,10 +21,12 @@
 
 #include "base/str.h"
 #include "base/table.h"
+#include "ckpt/against.h"
 #include "ckpt/load.h"
 #include "model/model.h"
 #include "conf/verb.h"
 #include "train/eval.h"
+#include "train/grad_targets.h"
 #include "train/gradient.h"
 #include "train/optim.h"
 #include "train/plans.h"
@@ -33,7 +36,7 @@
 
 struct trace {
     const char *ckpt, *against, *out;
-    struct cr_strs feed;
+    struct cr_strs feed, wrt, sens;
     bool eval, predict, eager, as_run, grad;
     int64_t step;
     double rtol, atol;
@@ -60,7 +63,20 @@ static const struct cr_opt trace_opts[] = {
                "log.grad_norm does."),
     CR_BOOL_OR(struct trace, eager, false,
                "Compute op by op, with nothing fused or left out."),
-    CR_BOOL_OR(struct trace, grad, false, "Write gradients too."),
+    CR_BOOL_OR(struct trace, grad, false,
+               "Write gradients too: of the loss or, without the section "
+               "loss or with --predict or --sens, of the network's output."),
+    CR_STRS_MAY(struct trace, wrt,
+                "--grad: write the gradients of these columns and parameters "
+                "only, frozen ones included: patterns over their names, or a "
+                "number N for input N of the network, from 0. Default: all "
+                "float columns and all trained parameters.",
+                .text = "PATTERN"),
+    CR_STRS_MAY(struct trace, sens,
+                "--grad: the gradient that arrives at the network's output, "
+                "an array of the same shape; N=FILE.npy for output N of "
+                "several. Default: ones.",
+                .text = "FILE.npy"),
     CR_INT_OR(struct trace, step, 0, 0, INT64_C(1) << 40,
               "Do this many updates on the batch; write parameters and "
               "slots too.",
@@ -96,6 +112,8 @@ struct trace_job {
     struct cr_optim_use optim;
     struct cr_exec *exec;
     bool loss, rule; /* there is one: of updates, though none is done */
+    bool results;    /* gradients are those of the network's results */
+    struct cr_grad_targets targets;
     cr_real **before; /* parameters, as the last pass began with them */
     struct cr_tensor *grads; /* of parameters, without the loss scale */
     int n, n_grads;
@@ -195,6 +213,7 @@ static struct cr_exec_want trace_want(const struct trace_job *t)
                                  .update = o->step > 0,
                                  .norm = o->grad || apart,
                                  .eager = o->eager,
+                                 .inputs = o->grad,
                                  .keep = true };
 
     if (o->as_run && o->predict) {
@@ -204,8 +223,12 @@ static struct cr_exec_want trace_want(const struct trace_job *t)
         want.loss = t->loss;
     } else if (o->as_run) {
         want = cr_plans_train(want.norm, o->eager);
-        want.update = t->rule;
+        want.update = t->rule && !t->results;
+        want.loss = t->loss;
     }
+    want.results = t->results;
+    want.wrt_params = t->targets.params;
+    want.wrt_columns = t->targets.columns;
     want.batch = t->probe.batch;
     return want;
 }
@@ -214,6 +237,7 @@ static bool trace_build(struct trace_job *t)
 {
     bool train = t->o->as_run && !t->o->eval && !t->o->predict;
     bool backward = train || t->o->grad || t->o->step > 0;
+    bool section = cr_section(t->config, "loss") != NULL;
     struct cr_net_want want = { .columns = t->probe.column,
                                 .n_columns = t->probe.n_columns,
                                 .batch = t->probe.batch,
@@ -222,9 +246,12 @@ static bool trace_build(struct trace_job *t)
     struct cr_exec_want plan;
     struct cr_load_report load;
 
-    t->loss = backward || (!t->o->predict && cr_section(t->config, "loss") &&
-                           cr_label_column(t->config, t->probe.column,
-                                           t->probe.n_columns) >= 0);
+    t->results = t->o->grad && t->o->step == 0 &&
+                 (t->o->predict || t->o->sens.n > 0 || !section);
+    t->loss = (backward && !t->results) ||
+              (!t->o->predict && section &&
+               cr_label_column(t->config, t->probe.column,
+                               t->probe.n_columns) >= 0);
     t->rule = t->o->step > 0 || (train && cr_section(t->config, "optimizer"));
     want.loss = t->loss;
     if (!cr_section_read(t->config, "train", &t->train) ||
@@ -246,6 +273,9 @@ static bool trace_build(struct trace_job *t)
     if (!trace_state(t) || !trace_span(t))
         return false;
     t->train.grad_accumulation = t->state.micro;
+    if (!cr_grad_targets_read(t->arena, t->config, t->net, &t->o->wrt,
+                              &t->targets))
+        return false;
     plan = trace_want(t);
     t->separate = plan.norm;
     if (plan.update)
@@ -255,6 +285,8 @@ static bool trace_build(struct trace_job *t)
         return false;
     for (int c = 0; c < t->probe.n_columns; c++)
         cr_exec_feed(t->exec, c, t->probe.data[c]);
+    if (!cr_grad_sens_read(t->arena, t->diag, t->exec, &t->o->sens))
+        return false;
     return cr_exec_check(t->exec, t->diag, t->probe.samples);
 }
 
@@ -337,6 +369,19 @@ static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
     return true;
 }
 
+/* The gradients of the network's results: no loss, and no scale. */
+static bool trace_results(struct trace_job *t)
+{
+    cr_exec_forward(t->exec, 1);
+    if (!cr_exec_sound(t->exec, t->diag))
+        return false;
+    cr_exec_backward(t->exec, 1, 0);
+    if (!cr_exec_sound(t->exec, t->diag))
+        return false;
+    trace_grads(t, 1);
+    return true;
+}
+
 /* One pass or, with --step, one update, as training makes it. */
 static bool trace_pass(struct trace_job *t, bool last)
 {
@@ -381,6 +426,8 @@ static bool trace_compute(struct trace_job *t)
         cr_exec_forward(t->exec, 1);
         return cr_exec_sound(t->exec, t->diag);
     }
+    if (t->results)
+        return trace_results(t);
     for (int64_t i = 1; i <= n; i++)
         if (!trace_pass(t, i == n))
             return false;
@@ -401,12 +448,9 @@ static void trace_keep(struct trace_job *t, const char *prefix,
  * out. Names must not depend on how the numbers are made. */
 static struct cr_exec *trace_usual(struct trace_job *t)
 {
-    struct cr_exec_want want = { .training = !t->o->eval,
-                                 .loss = true,
-                                 .backward = true,
-                                 .keep = true,
-                                 .batch = t->probe.batch };
+    struct cr_exec_want want = trace_want(t);
 
+    want.eager = want.update = false;
     return t->o->eager && t->o->grad && !t->o->as_run
                ? cr_net_exec(t->net, &want)
                : NULL;
@@ -467,6 +511,8 @@ static void trace_gather(struct trace_job *t)
         trace_keep(t, "slot.", slot[i].name, &slot[i].spec, slot[i].data);
     if (usual)
         cr_exec_free(usual);
+    cr_grad_targets_check(t->arena, t->diag, t->net, &t->targets, t->tensor,
+                          t->n);
 }
 
 struct trace_stats {
@@ -538,127 +584,19 @@ static void trace_print(struct trace_job *t)
         cr_table_print(&table, stdout, false);
 }
 
-/* ---- --against */
-
-struct trace_found {
-    int compared, differ;
-    const char *first; /* NULL: all are the same */
-    const char *words;
-    double deviation;
-};
-
-static void trace_differs(struct trace_found *f, const char *name,
-                          const char *words, double deviation)
-{
-    if (f->differ++ > 0)
-        return;
-    f->first = name;
-    f->words = words;
-    f->deviation = deviation;
-}
-
-static bool trace_compare(struct trace_job *t, struct cr_store *ref,
-                          const struct cr_tensor *x, struct trace_found *f)
-{
-    const struct cr_entry *e = cr_store_find(ref, x->name);
-    struct cr_spec spec = x->spec;
-    struct cr_arena mem = { 0 };
-    struct cr_apart apart;
-    void *y;
-    bool ok;
-
-    if (!e)
-        return true;
-    f->compared++;
-    spec.type = e->spec.type;
-    if (!e->readable || !cr_spec_same(&spec, &e->spec)) {
-        trace_differs(f, x->name,
-                      cr_strf(t->arena, "shape %s here, %s there",
-                              cr_show(t->arena, &x->spec),
-                              e->readable ? cr_show(t->arena, &e->spec)
-                                          : "one that cannot be read"),
-                      INFINITY);
-        return true;
-    }
-    y = cr_alloc(&mem, (size_t)cr_count(&spec), cr_type_size(spec.type));
-    ok = cr_store_read(ref, t->diag, e, spec.type, y);
-    if (ok) {
-        cr_apart(&x->spec, x->data, spec.type, y, t->o->rtol, t->o->atol,
-                 &apart);
-        if (apart.beyond > 0)
-            trace_differs(
-                f, x->name,
-                cr_strf(t->arena,
-                        "largest deviation %.6g at %s: %.9g here, %.9g "
-                        "there; %" PRId64 " of %" PRId64 " beyond",
-                        apart.deviation,
-                        spec.rank > 0
-                            ? cr_apart_index(t->arena, &spec, apart.at)
-                            : "[]",
-                        apart.a, apart.b, apart.beyond, cr_count(&spec)),
-                apart.deviation);
-    }
-    cr_arena_free(&mem);
-    return ok;
-}
-
-static bool trace_has(const struct trace_job *t, const char *name)
-{
-    for (int i = 0; i < t->n; i++)
-        if (strcmp(t->tensor[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static void trace_verdict(struct trace_job *t, const struct trace_found *f)
-{
-    struct cr_buf json = { .arena = t->arena };
-
-    if (!t->cli->json && !t->cli->quiet)
-        printf("compared: %d\ndiffer: %d\n", f->compared, f->differ);
-    if (!t->cli->json && !t->cli->quiet && f->first)
-        printf("first: %s\n%s\n", cr_escape(t->arena, f->first), f->words);
-    if (!t->cli->json)
-        return;
-    cr_buf_f(&json,
-             "{\"compared\": %d, \"differ\": %d, \"first\": ", f->compared,
-             f->differ);
-    if (f->first)
-        cr_buf_json(&json, f->first);
-    else
-        cr_buf_str(&json, "null");
-    cr_buf_f(&json, ", \"largest\": %s, \"what\": ",
-             f->first && isfinite(f->deviation)
-                 ? cr_real_text(t->arena, f->deviation)
-                 : "null");
-    cr_buf_json(&json, f->first ? f->words : "");
-    printf("%s}\n", cr_buf_text(&json));
-}
-
 static void trace_against(struct trace_job *t)
 {
-    struct cr_store *ref = cr_store_open(t->arena, t->diag, t->o->against);
-    struct trace_found f = { 0 };
-    const struct cr_entry *e;
-    bool ok = true;
-    int n;
+    struct cr_against against = { .arena = t->arena,
+                                  .diag = t->diag,
+                                  .path = t->o->against,
+                                  .tensor = t->tensor,
+                                  .n = t->n,
+                                  .rtol = t->o->rtol,
+                                  .atol = t->o->atol,
+                                  .json = t->cli->json,
+                                  .quiet = t->cli->quiet };
 
-    if (!ref)
-        return;
-    for (int i = 0; ok && i < t->n; i++)
-        ok = trace_compare(t, ref, &t->tensor[i], &f);
-    e = cr_store_entries(ref, &n);
-    for (int i = 0; ok && i < n; i++)
-        if (!trace_has(t, e[i].name))
-            trace_differs(&f, e[i].name, "only in the reference", INFINITY);
-    if (ok)
-        trace_verdict(t, &f);
-    if (ok && f.differ > 0)
-        cr_error(t->diag, cr_at_file(t->arena, t->o->against), CR_E_DIFFERS,
-                 "'%s' is the first of %d tensors that differ: %s",
-                 cr_quote(t->arena, f.first, strlen(f.first)), f.differ,
-                 f.words);
-    cr_store_close(ref);
+    cr_against(&against);
 }
 
 /* ---- The verb */
@@ -676,11 +614,19 @@ static bool trace_usage(struct trace_job *t)
     if (o->eval && o->predict)
         return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
                         "--eval and --predict exclude each other");
-    if (o->grad && (o->predict || (o->eval && o->as_run)))
+    if (o->grad && o->as_run && (o->predict || o->eval))
         return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--grad and --%s: %s computes no gradients",
-                        o->predict ? "predict" : "as-run --eval",
+                        "--grad and --as-run --%s: %s computes no gradients",
+                        o->predict ? "predict" : "eval",
                         o->predict ? "a prediction" : "an evaluation");
+    if (!o->grad && (o->wrt.n > 0 || o->sens.n > 0))
+        return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--%s selects what --grad computes: give --grad too",
+                        o->wrt.n > 0 ? "wrt" : "sens");
+    if (o->sens.n > 0 && o->step > 0)
+        return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--sens and --step: an update takes the gradient of "
+                        "the loss");
     return true;
 }
 
@@ -715,16 +661,22 @@ const struct cr_verb cr_verb_trace = {
         .detail =
             "Writes `output`, `output.CELL` for every named cell, `loss` "
             "where there is a loss and a label; with --grad also "
-            "`grad.PARAM` and `grad.output.CELL`; with --step `param.NAME` "
+            "`grad.PARAM`, `grad.COLUMN` for float columns and "
+            "`grad.output.CELL`; with --step `param.NAME` "
             "and `slot.NAME` after the updates. --as-run traces the fused "
             "plan of a run instead of one that keeps every value: it writes "
-            "`output`, `loss`, `grad.PARAM` and what --step adds. Without -o "
-            "and --against a table is printed. Gradients are those of "
+            "`output`, `loss`, `grad.PARAM` and what --step adds, and "
+            "`grad.COLUMN` only with --wrt. Without -o "
+            "and --against a table is printed. --grad differentiates the loss; "
+            "without the section loss (~loss), with --predict or with --sens "
+            "it differentiates the network's output, with ones or --sens as "
+            "the gradient that arrives there, as MindSpore's grad and "
+            "GradOperation do. Gradients of the loss are those of "
             "training: with a loss scale (amp.loss_scale) `grad.output.CELL` "
-            "includes the scale, `grad.PARAM` is divided by it again, before "
-            "clipping and weight decay. --step updates as training does: with "
-            "clipping, noise and the loss scale, and without the update where "
-            "training skips it (overflow, train.nan). Each update uses the "
+            "includes the scale, `grad.PARAM` and `grad.COLUMN` are divided "
+            "by it again, before clipping and weight decay. --step updates as "
+            "training does: with clipping, noise and the loss scale, and "
+            "without the update where training skips it (overflow, train.nan). Each update uses the "
             "one batch, whatever train.grad_accumulation is. The config may be "
             "a checkpoint of ours. "
             "Random numbers are those of update 1, or, with --step from a "
@@ -733,7 +685,9 @@ const struct cr_verb cr_verb_trace = {
             "cellrun trace mnist.yaml --feed image=x.npy --feed "
             "label=y.npy \\\n"
             "    --ckpt w.safetensors --grad -o out.safetensors\n"
-            "cellrun trace mnist.yaml --against ref.npz --rtol 1e-5\n",
+            "cellrun trace mnist.yaml --against ref.npz --rtol 1e-5\n"
+            "cellrun trace mnist.yaml --ckpt w.safetensors --predict --grad "
+            "--wrt image -o saliency.npz\n",
         .opts = trace_opts,
         .size = sizeof(struct trace),
     },

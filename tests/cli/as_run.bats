@@ -91,8 +91,8 @@ alike() {
 @test "flags that exclude each other are told" {
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --eval --grad
     [[ "$output" == *"--grad and --as-run --eval: an evaluation computes no gradients"* ]]
-    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --grad
-    [[ "$output" == *"--grad and --predict: "* ]]
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --predict --grad
+    [[ "$output" == *"--grad and --as-run --predict: a prediction computes no gradients"* ]]
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --step
     [[ "$output" == *"--step and --predict: "* ]]
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --eval

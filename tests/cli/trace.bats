@@ -49,7 +49,7 @@ names() {
     for c in fc act out; do
         printf '%s\n' "output.$c" "grad.output.$c"
     done >>want
-    printf '%s\n' output loss >>want
+    printf '%s\n' output loss grad.x >>want
     diff got <(sort want)
 }
 
@@ -175,9 +175,85 @@ END
     [[ "$stderr" == *"column 'x' is given twice"* ]]
     run -2 --separate-stderr "$CELLRUN" trace net.yaml
     [[ "$stderr" == *"no dataset to take a batch from"* ]]
-    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" ~loss --grad
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" ~optimizer --step
     run -2 "$CELLRUN" trace net.yaml --feed x=x.npy --grad
+}
+
+@test "--grad without a loss: the network's output with ones, or with --sens" {
+    # CrossEntropyLoss's own gradient as --sens gives the gradients of the loss
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" --grad -o loss.npz
+    run -0 "$CELLRUN" trace net.yaml "${feed[@]}" ~loss --grad -o ones.npz
+    names ones.npz | grep '^grad' | xargs >got
+    [ "$(cat got)" = "grad.fc.bias grad.fc.weight grad.out.bias grad.out.weight grad.output.act grad.output.fc grad.output.out grad.x" ]
+    unzip -qo ones.npz grad.output.out.npy
+    pack 'f<*' 1 1 1 1 1 1 1 1 | npy ones.npy '<f4' '(4, 2)'
+    cmp ones.npy grad.output.out.npy
+    for how in --predict "--sens ones.npy" "--sens 0=ones.npy --eager"; do
+        # shellcheck disable=SC2086
+        run -0 "$CELLRUN" trace net.yaml --feed x=x.npy --grad $how \
+            --against ones.npz --rtol 1e-6 --atol 1e-7
+    done
+    unzip -qo loss.npz grad.output.out.npy
+    run -0 "$CELLRUN" trace net.yaml --feed x=x.npy --grad \
+        --sens grad.output.out.npy -o o.npz
+    run -6 "$CELLRUN" trace net.yaml --feed x=x.npy --grad \
+        --sens grad.output.out.npy --against loss.npz --rtol 0 --atol 0
+    [[ "$output" == *"differ: 1"*"first: loss"* ]]
+}
+
+@test "--wrt: columns and parameters by name, by pattern and by position" {
+    set -- "$CELLRUN" trace net.yaml "${feed[@]}" --grad
+    run -0 "$@" -o all.npz freeze.patterns='fc.*'
+    [[ "$(names all.npz | xargs)" != *grad.fc.* ]]
+    run -0 "$@" -o ref.npz
+    for wrt in x 0 'fc.*' '/bias$/' 'x out.weight' '*'; do
+        # a frozen parameter too
+        run -0 "$@" --wrt "$wrt" -o o.npz freeze.patterns='fc.*'
+        names o.npz | grep -v '^grad.output\|^output\|^loss' | xargs
+        run -0 "$CELLRUN" ckpt diff o.npz ref.npz --match 'grad.[xfo]*.?* grad.x'
+    done >got
+    diff got - <<'END'
+grad.x
+grad.x
+grad.fc.bias grad.fc.weight
+grad.fc.bias grad.out.bias
+grad.out.weight grad.x
+grad.fc.bias grad.fc.weight grad.out.bias grad.out.weight grad.x
+END
+    run -0 "$@" --as-run --wrt x -o o.npz
+    [ "$(names o.npz | xargs)" = "grad.x loss output" ]
+    run -0 "$CELLRUN" ckpt diff o.npz ref.npz --match grad.x
+}
+
+@test "--wrt and --sens that will not do" {
+    set -- "$CELLRUN" trace net.yaml "${feed[@]}" --grad
+    run -2 --separate-stderr "$@" --wrt fc.wieght
+    [[ "$stderr" == *"pattern 'fc.wieght' matches no column or parameter"*"nearest: fc.weight"* ]]
+    run -2 --separate-stderr "$@" --wrt 1
+    [[ "$stderr" == *"found input 1, expected 0 to 0: the network has 1 input [E0501]"* ]]
+    run -2 --separate-stderr "$@" --wrt label
+    [[ "$stderr" == *"found column 'label' of type int32, expected float32"* ]]
+    run -2 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" --wrt x
+    [[ "$stderr" == *"give --grad too"* ]]
+    run -2 --separate-stderr "$@" --sens x.npy
+    [[ "$stderr" == *"--sens: found (4, 3), expected (4, 2), the shape of the network's output"* ]]
+    run -2 --separate-stderr "$@" --sens 1=x.npy
+    [[ "$stderr" == *"found output 1, expected 0 to 0"* ]]
+    run -2 --separate-stderr "$@" --sens x.npy --step
+    [[ "$stderr" == *"--sens and --step"* ]]
+    run -0 --separate-stderr "$@" --wrt spare --feed spare=x.npy \
+        network.inputs='[x]'
+    [[ "$stderr" == *"no gradient arrives at column 'spare'"* ]]
+    sed 's/^  fc:/  inputs: [x]\n  cells:\n    fc:/; s/^  \(act\|out\):/    \1:/
+        s/^loss.*/  construct: |\n    h = act(fc(x))\n    return out(h), h/' \
+        net.yaml >two.yaml
+    pack 'f<*' 1 1 1 1 1 1 1 1 | npy s.npy '<f4' '(4, 2)'
+    run -2 --separate-stderr "$CELLRUN" trace two.yaml --feed x=x.npy --grad \
+        --sens s.npy
+    [[ "$stderr" == *"the network has 2 outputs, expected one array for each: --sens 0=FILE.npy"* ]]
+    run -2 --separate-stderr "$CELLRUN" trace two.yaml --feed x=x.npy --grad \
+        --sens 0=s.npy
+    [[ "$stderr" == *"found none for output 1"* ]]
 }
 
 @test "data that will not do" {
@@ -213,7 +289,7 @@ END
     run -0 --separate-stderr "$CELLRUN" trace net.yaml "${feed[@]}" --grad \
         --json network.act='!replace {Identity: {}}'
     [[ "$stderr" == *"the loss is not finite at step 1; the first output that is not finite: fc (Dense): training would end"* ]]
-    jq -e 'map(select(.name | startswith("grad."))) | length == 7 and
+    jq -e 'map(select(.name | startswith("grad."))) | length == 8 and
         all(.not_finite > 0)' <<<"$output"
 }
 

@@ -142,7 +142,7 @@ YAML
     [[ $stderr == *"the gradient is not finite at step 1; the first gradient that is not finite: at the output of drop (Dropout); the loss scale is 1e+30: training skips this update"* ]]
     # all but that of the output, which is float32
     jq -e 'map(select(.name | startswith("grad.")) | .not_finite) |
-        map(select(. > 0)) | length == 7' <<<"$output"
+        map(select(. > 0)) | length == 8' <<<"$output"
 }
 
 @test "watch sees the gradients of training: an overflow is counted" {

@@ -1,0 +1,105 @@
+/*
+ * The two ends of the backward pass: the columns and parameters whose
+ * gradients are asked for, and the values at which it begins, the loss or the
+ * network's results.
+ */
+#include "net/plan.h"
+
+static bool trains(const struct cr_exec *e, int param)
+{
+    return !e->net->params[param].statistic &&
+           (e->net->params[param].trained || e->want.eager);
+}
+
+bool cr_plan_wrt(const struct cr_exec *e, const struct cr_val *v)
+{
+    const struct cr_exec_want *want = &e->want;
+
+    if (v->spec.type != CR_REAL)
+        return false;
+    if (v->param >= 0)
+        return want->wrt_params ? want->wrt_params[v->param]
+                                : e->net->params[v->param].trained;
+    return want->wrt_columns ? want->wrt_columns[v->feed] : want->inputs;
+}
+
+/* Whether its gradient is computed. */
+bool cr_plan_source_needs(const struct cr_exec *e, const struct cr_val *v)
+{
+    if (!(e->want.backward || e->want.hold) || v->spec.type != CR_REAL)
+        return false;
+    if (cr_plan_wrt(e, v))
+        return true;
+    if (v->param < 0)
+        return e->want.eager || e->want.taps;
+    return (!e->want.wrt_params || e->want.update || e->want.eager) &&
+           trains(e, v->param);
+}
+
+/* Where the backward pass begins: false, nothing wants this gradient. */
+static bool seed_make(struct cr_exec *e, int val)
+{
+    int g;
+
+    if (!e->vals[val].needs)
+        return false;
+    g = cr_plan_grad(e, val);
+    e->vals[g].seed = true;
+    e->vals[g].root = true;
+    e->vals[g].writers = 1;
+    return true;
+}
+
+bool cr_plan_seeds(struct cr_exec *e)
+{
+    bool any = false;
+    int i;
+
+    if (!e->want.results)
+        return seed_make(e, e->loss);
+    e->sens = CR_NEWS(&e->arena, const cr_real *, e->n_outputs + 1);
+    for (i = 0; i < e->n_outputs; i++)
+        any = seed_make(e, e->outputs[i]) || any;
+    return any;
+}
+
+/* The gradient of a value at which the backward pass begins: `sens`, times
+ * what is given for each element. */
+static bool seed_fill(struct cr_exec *e, int val, double sens,
+                      const cr_real *each, bool add)
+{
+    int g = e->vals[val].grad;
+    int64_t k, n = cr_count(&e->vals[val].spec);
+    cr_real *to;
+
+    if (g < 0)
+        return false; /* nothing is trained */
+    to = e->vals[g].data;
+    for (k = 0; k < n; k++) {
+        double v = each ? sens * (double)each[k] : sens;
+
+        to[k] = (cr_real)(add ? to[k] + v : v);
+    }
+    return true;
+}
+
+bool cr_plan_seeds_fill(struct cr_exec *e, double sens)
+{
+    bool any = false;
+    int i, k;
+
+    if (!e->want.results)
+        return seed_fill(e, e->loss, sens, NULL, false);
+    for (i = 0; i < e->n_outputs; i++) {
+        for (k = 0; k < i && e->outputs[k] != e->outputs[i]; k++)
+            ; /* a value may be a result twice */
+        any = seed_fill(e, e->outputs[i], sens, e->sens[i], k < i) || any;
+    }
+    return any;
+}
+
+void cr_exec_sens(struct cr_exec *e, int i, const cr_real *sens)
+{
+    if (e->sens)
+        e->sens[i] = sens;
+}

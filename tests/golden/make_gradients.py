@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Golden vectors of gradients: with respect to inputs, without a loss, with a
+given incoming gradient, of losses with more results, and second derivatives.
+
+Run with MindSpore 2.10.0 (as make_mindspore.py) it writes ms/grad_*, run with
+PyTorch 2.15.0 (as make_torch.py) pt/grad_*, in double precision. Arguments
+name the cases to make, all without.
+
+A case is a config and the same network as a function of `o` (the functions of
+both frameworks under one name), its parameters `p` and its columns. grad is
+MindSpore's ms.grad: of the sum of what a function returns, by the argument at
+a position."""
+
+import pathlib
+import sys
+import zlib
+
+import numpy as np
+from safetensors.numpy import save_file
+
+HERE = pathlib.Path(__file__).parent
+CASES = {}
+
+
+class Torch:
+    folder = 'pt'
+
+    def __init__(self):
+        import torch
+        self.t = torch
+        self.f = torch.nn.functional
+        torch.set_default_dtype(torch.float64)
+
+    def tensor(self, a):
+        return self.t.from_numpy(a).to(
+            self.t.float64 if a.dtype == np.float32 else self.t.int64)
+
+    def numpy(self, a):
+        return a.detach().numpy()
+
+    def grad(self, fn, at=0, sens=None):
+        def run(*args):
+            args = list(args)
+            if not args[at].requires_grad:
+                args[at] = args[at].detach().requires_grad_()
+            y = fn(*args)
+            ys = y if isinstance(y, tuple) else (y,)
+            s = (sens if isinstance(sens, tuple) else (sens,)) if (
+                sens is not None) else [self.t.ones_like(v) for v in ys]
+            total = sum((a * b).sum() for a, b in zip(ys, s))
+            g = self.t.autograd.grad(total, args[at], create_graph=True,
+                                     allow_unused=True)[0]
+            return self.t.zeros_like(args[at]) if g is None else g
+        return run
+
+    def __getattr__(self, name):
+        return getattr(self.t, name, None) or getattr(self.f, name)
+
+
+class MindSpore:
+    folder = 'ms'
+
+    def __init__(self):
+        import os
+        os.environ.setdefault('GLOG_v', '3')
+        import mindspore as ms
+        ms.set_device('CPU')
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        self.ms = ms
+
+    def tensor(self, a):
+        return self.ms.Tensor(a)
+
+    def numpy(self, a):
+        return a.asnumpy()
+
+    def grad(self, fn, at=0, sens=None):
+        if sens is None:
+            return self.ms.grad(fn, grad_position=at)
+        op = self.ms.ops.GradOperation(get_all=True, sens_param=True)
+        return lambda *a: op(fn)(*a, sens)[at]
+
+    def __getattr__(self, name):
+        return getattr(self.ms.ops, name)
+
+
+def case(name, config, fn, columns, params=None, cmd='', lr=None, steps=0,
+         sens=(), libs='ms pt', near='--rtol 1e-5 --atol 1e-6', loss=True):
+    """fn(o, p, *columns): the loss, or the results where `loss` is false.
+    columns: name to shape, or to an array; params: name to shape."""
+    CASES[name] = dict(name=name, config=config, fn=fn, columns=columns,
+                       params=params or {}, steps=steps, lr=lr, sens=sens,
+                       libs=libs, loss=loss,
+                       cmd=' '.join(filter(None, [
+                           '--grad', cmd, '--step=%d' % steps if steps else '',
+                           near])))
+
+
+def draw(c, what, shape):
+    if not isinstance(shape, tuple):
+        return np.array(shape)
+    r = np.random.RandomState(zlib.crc32((c['name'] + what).encode()))
+    return r.uniform(-0.9, 0.9, shape).astype(np.float32)
+
+
+def run(o, c):
+    data = {n: draw(c, n, s) for n, s in c['columns'].items()}
+    start = {n: draw(c, n, s) for n, s in c['params'].items()}
+    sens = [draw(c, 'sens%d' % i, s) for i, s in enumerate(c['sens'])]
+    names, n = list(data) + list(start), len(data)
+    wrt = [i for i, k in enumerate(names)
+           if i >= n or data[k].dtype == np.float32]
+
+    def forward(*a):
+        return c['fn'](o, dict(zip(names[n:], a[n:])), *a[:n])
+
+    value, ref = dict(start), {}
+    for _ in range(max(c['steps'], 1)):
+        args = [o.tensor(v) for v in list(data.values()) + list(value.values())]
+        ts = tuple(o.tensor(s) for s in sens)
+        given = (ts if len(ts) > 1 else ts[0]) if ts else None
+        grads = {names[i]: o.numpy(o.grad(forward, i, given)(*args))
+                 for i in wrt}
+        y = forward(*args)
+        if c['loss']:
+            ref['loss'] = o.numpy(y)
+        else:
+            many = isinstance(y, tuple)
+            for i, v in enumerate(y if many else (y,)):
+                ref['output#.%d' % i if many else 'output'] = o.numpy(v)
+        ref.update({'grad.' + k: g for k, g in grads.items()})
+        if c['steps']:
+            value = {k: (v - c['lr'] * grads[k]).astype(
+                np.float32 if o.folder == 'ms' else np.float64)
+                for k, v in value.items()}
+            if o.folder == 'pt':
+                o.tensor = lambda a: o.t.from_numpy(np.array(a)).to(
+                    o.t.int64 if a.dtype.kind == 'i' else o.t.float64)
+    if c['steps']:
+        ref.update({'param.' + k: v for k, v in value.items()})
+    return data, start, sens, ref
+
+
+def write(o, c):
+    folder = HERE / o.folder / c['name']
+    folder.mkdir(parents=True, exist_ok=True)
+    data, start, sens, ref = run(o, c)
+    for k, v in data.items():
+        np.save(folder / (k + '.npy'), v)
+    for i, v in enumerate(sens):
+        np.save(folder / ('sens%d.npy' % i), v)
+    given = ['--sens %s@sens%d.npy' % ('%d=' % i if len(sens) > 1 else '', i)
+             for i in range(len(sens))]
+    (folder / 'config.yaml').write_text(c['config'])
+    (folder / 'cmd').write_text(' '.join([c['cmd']] + given) + '\n')
+    if start:
+        save_file(start, folder / 'weights.safetensors')
+    save_file({n: np.array(a, np.float32, order='C') for n, a in ref.items()},
+              folder / 'ref.safetensors')
+    for file in folder.glob('*.safetensors'):
+        file.chmod(0o644)
+
+
+# ---- Inputs, and results without a loss (GradOperation)
+MLP = '''network:
+  cells: {a: {Dense: [6, 5]}, b: {Dense: [5, 4]}}
+  construct: |
+    h = tanh(a(x))
+    return %s
+'''
+MLP_PARAMS = {'a.weight': (5, 6), 'a.bias': (5,), 'b.weight': (4, 5),
+              'b.bias': (4,)}
+
+
+def dense(o, p, name, x):
+    return o.matmul(x, p[name + '.weight'].T) + p[name + '.bias']
+
+
+def hidden(o, p, x):
+    return o.tanh(dense(o, p, 'a', x))
+
+
+def mlp(o, p, x):
+    return dense(o, p, 'b', hidden(o, p, x))
+
+
+def mse(o, y, label):
+    return ((y - label) ** 2).mean()
+
+
+case('grad_input', MLP % 'b(h)' + 'loss: MSELoss\n',
+     lambda o, p, x, label: mse(o, mlp(o, p, x), label),
+     {'x': (7, 6), 'label': (7, 4)}, MLP_PARAMS)
+case('grad_results', MLP % 'b(h)', mlp, {'x': (7, 6)}, MLP_PARAMS, loss=False)
+case('grad_results_eval', MLP % 'b(h)', mlp, {'x': (7, 6)}, MLP_PARAMS,
+     loss=False, cmd='--eval')
+case('grad_results_sens', MLP % 'b(h)', mlp, {'x': (7, 6)}, MLP_PARAMS,
+     loss=False, sens=[(7, 4)])
+case('grad_results_loss', MLP % 'b(h)' + 'loss: MSELoss\n', mlp,
+     {'x': (7, 6)}, MLP_PARAMS, loss=False, cmd='--predict')
+case('grad_results_two', MLP % 'b(h), h',
+     lambda o, p, x: (mlp(o, p, x), hidden(o, p, x)), {'x': (7, 6)},
+     MLP_PARAMS, loss=False)
+case('grad_results_two_sens', MLP % 'b(h), h',
+     lambda o, p, x: (mlp(o, p, x), hidden(o, p, x)), {'x': (7, 6)},
+     MLP_PARAMS, loss=False, sens=[(7, 4), (7, 5)])
+
+if __name__ == '__main__':
+    try:
+        lib = MindSpore()
+    except ImportError:
+        lib = Torch()
+    for c in CASES.values():
+        if lib.folder in c['libs'] and c['name'] in (sys.argv[1:] or CASES):
+            write(lib, c)
