@@ -54,7 +54,8 @@ bool cr_grad_targets_read(struct cr_arena *arena, struct cr_config *config,
     int n_params, n_columns, n = 0;
     const struct cr_param *param = cr_net_params(net, &n_params);
     const struct cr_column *column = cr_net_columns(net, &n_columns);
-    const char **names = CR_NEWS(arena, const char *, n_params + n_columns + 1);
+    struct cr_subject *names =
+        CR_NEWS(arena, struct cr_subject, n_params + n_columns + 1);
     struct cr_node list = { .kind = CR_NODE_LIST }, **last = &list.child;
     const struct cr_patterns *patterns;
     bool ok = true, found;
@@ -78,18 +79,19 @@ bool cr_grad_targets_read(struct cr_arena *arena, struct cr_config *config,
     ok = targets_float(config->diag, column, n_columns, wrt, to->columns) && ok;
     patterns = cr_patterns_read(config, &list);
     for (int i = 0; i < n_columns; i++) {
-        names[n++] = column[i].name;
+        names[n].name = column[i].name;
         if (column[i].spec.type == CR_REAL &&
-            cr_patterns_match(patterns, column[i].name))
+            cr_patterns_match(patterns, &names[n]))
             to->columns[i] = true;
+        n++;
     }
     for (int i = 0; i < n_params; i++) {
         if (param[i].statistic)
             continue;
-        names[n++] = param[i].name;
-        to->params[i] = cr_patterns_match(patterns, param[i].name);
+        names[n].name = param[i].name;
+        to->params[i] = cr_patterns_match(patterns, &names[n++]);
     }
-    return cr_patterns_used(config, patterns, names, "column or parameter") &&
+    return cr_patterns_used(config, patterns, names, n, "column or parameter") &&
            ok && config->diag->errors == 0;
 }
 
