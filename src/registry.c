@@ -22,6 +22,7 @@
 #define CR_CELL(x) extern const struct cr_cell cr_cell_##x;
 #define CR_DATASET(x) extern const struct cr_dataset_type cr_dataset_##x;
 #define CR_FORMAT(x) extern const struct cr_format cr_format_##x;
+#define CR_FUNCTION(x, ...) extern const struct cr_op cr_op_##x;
 #define CR_INIT(x) extern const struct cr_init cr_init_##x;
 #define CR_LOSS(x) extern const struct cr_cell cr_loss_##x;
 #define CR_METRIC(x) extern const struct cr_metric cr_metric_##x;
@@ -42,6 +43,7 @@ static const struct cr_about *const registry_cells[] = {
     NULL
 };
 static const struct cr_about *const registry_ops[] = {
+#define CR_FUNCTION(x, ...) &cr_op_##x.about,
 #define CR_OP(x) &cr_op_##x.about,
 #include "registry_pass.h"
     NULL

@@ -12,6 +12,9 @@
 #ifndef CR_FORMAT
 #define CR_FORMAT(x)
 #endif
+#ifndef CR_FUNCTION
+#define CR_FUNCTION(...)
+#endif
 #ifndef CR_INIT
 #define CR_INIT(x)
 #endif
@@ -48,9 +51,12 @@
 
 #include "registry.def"
 
+#include "net/functions.def"
+
 #undef CR_CELL
 #undef CR_DATASET
 #undef CR_FORMAT
+#undef CR_FUNCTION
 #undef CR_INIT
 #undef CR_LOSS
 #undef CR_METRIC

@@ -249,7 +249,8 @@ bool cr_manual(struct cr_buf *buf, const char *part)
         if (strcmp(part, manual_kinds[k]) == 0) {
             for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
                  *p; p++)
-                manual_about(buf, *p, (enum cr_kind)k);
+                if (!(*p)->internal)
+                    manual_about(buf, *p, (enum cr_kind)k);
             return true;
         }
     if (strcmp(part, "codes") == 0) {

@@ -5,6 +5,7 @@
 
 const char *const cr_input[] = { "input", NULL };
 const char *const cr_inputs2[] = { "input", "other", NULL };
+const char *const cr_targets2[] = { "input", "target", NULL };
 
 /* ---- plan ---- */
 

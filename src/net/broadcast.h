@@ -161,7 +161,7 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     }
 #define CR_BROADCAST_OP(op, n, names) \
     .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names), \
-    .function = true, .integers = CR_X(n) - 1, .layouts = CR_LAYOUT_FLAT, \
-    .plan = op##_plan, .forward = op##_forward
+    .integers = CR_X(n) - 1, .layouts = CR_LAYOUT_FLAT, .plan = op##_plan, \
+    .forward = op##_forward
 
 #endif

@@ -23,7 +23,7 @@ static bool eval(struct cr_maker *m, const struct cr_script *e,
 
 static struct cr_pos place(const struct cr_maker *m, const struct cr_script *e)
 {
-    return cr_script_pos(m->text, e->at, e->len);
+    return m->op ? m->at : cr_script_pos(m->text, e->at, e->len);
 }
 
 static struct cr_var *find_var(struct cr_maker *m, const char *name)
@@ -501,6 +501,8 @@ static bool eval_function(struct cr_maker *m, const struct cr_script *e,
     const void *attr;
     int i, n;
 
+    if (op->signature && op != m->op)
+        return cr_function_call(m, e, op, to) || trouble(m, e);
     for (a = e->args; a; a = a->next)
         if (!give(m, e, a, op, &g))
             return false;
@@ -610,7 +612,7 @@ static bool unknown(struct cr_maker *m, const struct cr_script *e, bool call)
     for (i = 0; i < m->n_vars; i++)
         names[n++] = m->vars[i].name;
     for (i = 0; call && ops[i]; i++)
-        if (((const struct cr_op *)ops[i])->function)
+        if (!ops[i]->internal)
             names[n++] = ops[i]->name;
     near = cr_nearest(e->name, names);
     fail(m, e,
@@ -628,15 +630,18 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
 {
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
     const struct cr_about *about;
+    bool ok;
 
     if (cell)
         return eval_cell(m, e, cell, to);
+    if (cr_function_word(m, e, to, &ok))
+        return ok;
     if (strcmp(e->name, "shape") == 0)
         return eval_shape(m, e, to);
     if (strcmp(e->name, "hook_backward") == 0)
         return eval_point(m, e, to);
     about = cr_find(CR_KIND_OP, e->name);
-    if (about && ((const struct cr_op *)about)->function)
+    if (about && (m->op || !about->internal))
         return eval_function(m, e, (const struct cr_op *)about, to);
     if (find_var(m, e->name))
         return fail(m, e, "'%s' is a value, not a cell", e->name);
@@ -751,6 +756,12 @@ bool cr_maker_eval(struct cr_maker *m, const struct cr_script *e,
 struct cr_var *cr_maker_var(struct cr_maker *m, const char *name)
 {
     return find_var(m, name);
+}
+
+struct cr_pos cr_maker_place(const struct cr_maker *m,
+                             const struct cr_script *e)
+{
+    return place(m, e);
 }
 
 bool cr_maker_fail(struct cr_maker *m, const struct cr_script *e,

@@ -458,6 +458,8 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
     int i;
 
     assert(op && n <= CR_OP_MAX && n >= op->min_inputs && n <= op->max_inputs);
+    if (op->build)
+        return op->build(b, attr, n, in);
     for (i = 0; i < n; i++) {
         args[i] = in[i] ? in[i] : &absent;
         if (!in[i] && i < op->min_inputs)
@@ -487,6 +489,18 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
     return cr_half_out(b, half, cr_emit_as_is(b, op, attr, n, args));
 }
 
+struct cr_val *cr_cell_inline(struct cr_build *b, const struct cr_cell *cell,
+                              const void *opts, int n, struct cr_val *const *in)
+{
+    struct cr_build inner = *b;
+
+    inner.cell = cell;
+    inner.opts = opts;
+    inner.n_in = n;
+    inner.path = cr_path_of(b->net->arena, b->path, "activation");
+    return cell->build(&inner, in);
+}
+
 struct cr_val *cr_activation(struct cr_build *b, const char *name,
                              struct cr_val *x)
 {
@@ -506,17 +520,12 @@ struct cr_val *cr_activation(struct cr_build *b, const char *name,
             continue;
         known[n++] = cell->activation;
         if (strcmp(cell->activation, name) == 0) {
-            struct cr_build inner = *b;
             void *opts = cr_alloc(b->net->arena, 1, cell->about.size + 1);
 
-            if (!cr_opts_read(b->net->arena, b->net->diag, &cell->about, NULL,
-                              b->pos, opts))
-                return NULL;
-            inner.cell = cell;
-            inner.opts = opts;
-            inner.n_in = 1;
-            inner.path = cr_path_of(b->net->arena, b->path, "activation");
-            return cell->build(&inner, &x);
+            return cr_opts_read(b->net->arena, b->net->diag, &cell->about, NULL,
+                                b->pos, opts)
+                       ? cr_cell_inline(b, cell, opts, 1, &x)
+                       : NULL;
         }
     }
     cr_fail(b, CR_E_UNKNOWN_TYPE, "there is no activation '%s'", name);

@@ -119,7 +119,8 @@ bool cr_maker_run(struct cr_maker *m, struct cr_thing *value,
         if (line->n_names > 0 || line->statement)
             continue;
         *returned = line->expr;
-        m->b->pos = cr_script_pos(m->text, line->at, line->len);
+        if (!m->op)
+            m->b->pos = cr_script_pos(m->text, line->at, line->len);
         return true;
     }
     return false;

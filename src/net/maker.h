@@ -19,6 +19,8 @@ struct cr_maker {
     struct cr_var *vars;
     int n_vars, room_vars;
     bool noted; /* the error has its shapes beside it */
+    const struct cr_op *op; /* whose text it is, NULL: it is the config's; */
+    struct cr_pos at;       /* then where it is called */
 };
 
 /* False after reporting, as all of these. */
@@ -31,6 +33,17 @@ bool cr_maker_fail(struct cr_maker *m, const struct cr_script *e,
 /* As a value of the graph; NULL after reporting. */
 struct cr_val *cr_maker_val(struct cr_maker *m, const struct cr_script *e,
                             const struct cr_thing *t);
+
+/* The place of an expression, for messages. */
+struct cr_pos cr_maker_place(const struct cr_maker *m,
+                             const struct cr_script *e);
+
+/* function.c: a call of an op that has a signature. */
+bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
+                      const struct cr_op *op, struct cr_thing *to);
+/* Whether e calls a word that only texts of ops know; *ok: as the others. */
+bool cr_function_word(struct cr_maker *m, const struct cr_script *e,
+                      struct cr_thing *to, bool *ok);
 
 /* lines.c: runs the lines of m->text; the value and expression of its return.
  */

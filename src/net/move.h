@@ -58,7 +58,7 @@ void cr_move_zero(void *to, size_t n);
 /* What their descriptors have in common. */
 #define CR_MOVE_OP                                                      \
     .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
-    .function = true, .integers = CR_X(0), .amp = CR_AMP_EXACT
+    .integers = CR_X(0), .amp = CR_AMP_EXACT
 
 /* One number everywhere. */
 void cr_move_fill(const struct cr_spec *spec, double value, void *to);
@@ -70,7 +70,7 @@ bool cr_like_plan(struct cr_plan *plan);
 void cr_view_forward(const struct cr_step *step);
 void cr_view_backward(const struct cr_step *step);
 #define CR_VIEW_OP                                       \
-    .outputs = 1, .function = true, .integers = CR_X(0), \
-    .forward = cr_view_forward, .backward = cr_view_backward
+    .outputs = 1, .integers = CR_X(0), .forward = cr_view_forward, \
+    .backward = cr_view_backward
 
 #endif

@@ -108,11 +108,23 @@ enum cr_amp_bits {
     CR_AMP_EXACT = 16          /* its results are values of its inputs */
 };
 
+struct cr_build;
+struct cr_val;
+
 struct cr_op {
     struct cr_about about;     /* opts: the attr, for construct and tests */
     int min_inputs, max_inputs, outputs;
     const char *const *inputs; /* their names, for construct; may be NULL */
-    bool function;             /* construct may call it by its name */
+    /* How construct calls it, if not by its inputs and then its options:
+     * "input, alpha=1.0", "equation, *operands", "x, *, dtype=None". */
+    const char *signature;
+    /* What such a call means, as lines of construct. A call of the op's own
+     * name in them reaches the op itself; an op of text alone has no plan.
+     * NULL: arguments go to the inputs and options of the same names. */
+    const char *text;
+    /* Instead of plan: emits other ops. */
+    struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
+                            struct cr_val *const *in);
     unsigned reads;            /* CR_X, CR_Y: what backward still needs */
     unsigned integers;         /* CR_X: inputs that are not cast to real */
     unsigned scales;           /* CR_X: backward honours alpha for these */
@@ -147,10 +159,13 @@ struct cr_op {
 };
 
 const struct cr_op *cr_op_find(const char *name);
+/* "elu(input_x, alpha=1.0)", as help shows it. */
+const char *cr_op_signature(struct cr_arena *arena, const struct cr_op *op);
 
 /* Names of inputs, as most of MindSpore's functions call them. */
 extern const char *const cr_input[];   /* "input" */
 extern const char *const cr_inputs2[]; /* "input", "other" */
+extern const char *const cr_targets2[]; /* "input", "target" */
 
 /* Typed access; the spec is checked by assertion. */
 #define cr_reals(p) ((cr_real *)(p))

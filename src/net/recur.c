@@ -53,6 +53,10 @@ const struct cr_opt cr_recur_opts[] = {
     { 0 },
 };
 
+const char *const cr_recur_inputs[] = { "x",   "weight_hh",  "bias_hh",
+                                        "h_0", "seq_length", "c_0",
+                                        NULL };
+
 /* ---- planning ---- */
 
 static bool state_fits(struct cr_plan *p, int i, const char *name,

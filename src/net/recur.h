@@ -53,6 +53,7 @@ enum cr_recur_low {
     CR_RECUR_ALL       /* O2, O3: every result */
 };
 extern const struct cr_opt cr_recur_opts[];
+extern const char *const cr_recur_inputs[];
 
 /* One sample at one step. */
 struct cr_recur_row {
@@ -128,7 +129,7 @@ void cr_recur_backward(const struct cr_step *s,
 #define CR_RECUR_OP(INPUTS, OUTPUTS)                           \
     .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS, \
     .reads = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_SEQ),            \
-    .integers = CR_X(CR_RECUR_SEQ),                            \
+    .integers = CR_X(CR_RECUR_SEQ), .inputs = cr_recur_inputs, \
     .scales = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_B)
 
 /* ---- recur_cell.c: the cells around them ---- */

@@ -96,7 +96,6 @@ const struct cr_ints *cr_over_axis(const struct cr_step *step);
                .opts = cr_over_opts, \
                .size = sizeof(struct cr_over), \
                .renamed = cr_over_renamed }, \
-    .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
-    .function = true
+    .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input
 
 #endif

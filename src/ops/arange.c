@@ -66,7 +66,6 @@ const struct cr_op cr_op_arange = {
                .opts = arange_opts,
                .size = sizeof(struct arange) },
     .outputs = 1,
-    .function = true,
     .plan = arange_plan,
     .forward = arange_forward,
 };

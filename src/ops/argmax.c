@@ -76,7 +76,6 @@ const struct cr_op cr_op_argmax = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .plan = argmax_plan,
     .forward = argmax_forward,
 };

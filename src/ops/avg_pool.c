@@ -31,6 +31,7 @@ const struct cr_op cr_op_avg_pool = {
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
+    .inputs = cr_input,
     .layouts = CR_LAYOUT_LAST,
     .plan = avg_pool_plan,
     .forward = avg_pool_forward,

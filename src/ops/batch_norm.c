@@ -192,12 +192,21 @@ static const char *const batch_norm_inputs[] = {
 const struct cr_op cr_op_batch_norm = {
     .about = { .name = "batch_norm",
                .summary = "Normalises each channel over the batch.",
+               .detail = "training: the statistics of the batch, else the "
+                         "running ones. momentum is the weight of the batch "
+                         "in running_mean and running_var, which move in "
+                         "training if they are statistics of a cell.",
                .opts = cr_batch_norm_opts,
                .size = sizeof(struct cr_batch_norm) },
     .min_inputs = 5,
     .max_inputs = 6,
     .outputs = 1,
     .inputs = batch_norm_inputs,
+    .signature = "input_x, running_mean, running_var, weight, bias, "
+                 "training=False, momentum=0.1, eps=1e-5",
+    .text = "return batch_norm(input_x, weight, bias, running_mean, "
+            "running_var, eps=eps, momentum=1 - momentum, "
+            "use_batch_statistics=training)",
     .reads = CR_X(X) | CR_X(GAMMA),
     .acts = true,
     .acts_back = true,

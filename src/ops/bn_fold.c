@@ -72,6 +72,7 @@ static void bn_fold_forward(const struct cr_step *s)
 
 const struct cr_op cr_op_bn_fold = {
     .about = { .name = "bn_fold",
+               .internal = true,
                .summary = "A BatchNorm's scale and shift within the weight "
                           "and offset in front of it.",
                .opts = cr_batch_norm_opts,

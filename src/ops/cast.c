@@ -54,7 +54,6 @@ const struct cr_op cr_op_cast = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .integers = CR_X(0),
     .layouts = CR_LAYOUT_FLAT,
     .plan = cast_plan,

@@ -35,7 +35,6 @@ const struct cr_op cr_op_causal_mask = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .integers = CR_X(0),
     .plan = causal_mask_plan,
     .forward = causal_mask_forward,

@@ -41,6 +41,7 @@ static void constant_forward(const struct cr_step *s)
 
 const struct cr_op cr_op_constant = {
     .about = { .name = "constant",
+               .internal = true,
                .summary = "Numbers that do not change.",
                .opts = constant_opts,
                .size = sizeof(struct cr_constant) },

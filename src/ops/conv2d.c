@@ -17,7 +17,6 @@ const struct cr_op cr_op_conv2d = {
                .opts = conv2d_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,
-    .function = true,
     .adds = CR_X(3),
     .folds = 1,
     .prefers_last = cr_convolve_prefers_last,

@@ -16,7 +16,6 @@ const struct cr_op cr_op_conv3d = {
                .opts = conv3d_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,
-    .function = true,
     .adds = CR_X(3),
     .folds = 1,
     .prefers_last = cr_convolve_prefers_last,

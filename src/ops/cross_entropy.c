@@ -338,11 +338,16 @@ const struct cr_op cr_op_cross_entropy = {
     .about = { .name = "cross_entropy",
                .summary = "Softmax cross entropy of classes or "
                           "probabilities.",
+               .detail = "Classes are axis 1 of the input; weight is a tuple "
+                         "of one number for each.",
                .opts = cross_entropy_opts,
                .size = sizeof(struct cr_cross_entropy) },
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,
+    .inputs = cr_targets2,
+    .signature = "input, target, weight=None, ignore_index=-100, "
+                 "reduction='mean', label_smoothing=0.0",
     .reads = CR_X(T),
     .integers = CR_X(T),
     .plan = cross_entropy_plan,

@@ -75,7 +75,6 @@ const struct cr_op cr_op_cumsum = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .amp = CR_AMP_HIGH,
     .plan = cumsum_plan,
     .forward = cumsum_forward,

@@ -106,6 +106,7 @@ static void dropout_planes_backward(const struct cr_step *s)
 
 const struct cr_op cr_op_dropout_planes = {
     .about = { .name = "dropout_planes",
+               .internal = true,
                .summary = "Zeroes planes at random, in training only.",
                .opts = dropout_planes_opts,
                .size = sizeof(struct dropout_planes) },

@@ -64,7 +64,6 @@ const struct cr_op cr_op_flatten = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .integers = CR_X(0),
     .plan = flatten_plan,
     .forward = flatten_forward,

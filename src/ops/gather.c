@@ -157,7 +157,6 @@ const struct cr_op cr_op_gather = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = gather_inputs,
-    .function = true,
     .reads = CR_X(I),
     .integers = CR_X(X) | CR_X(I),
     .amp = CR_AMP_EXACT,

@@ -176,6 +176,10 @@ const struct cr_op cr_op_group_norm = {
     .max_inputs = 3,
     .outputs = 1,
     .inputs = group_norm_inputs,
+    .signature = "input, num_groups, weight=None, bias=None, eps=1e-5",
+    .text = "channels = shape(input, 1)\n"
+            "return group_norm(input, default(weight, ones(channels)), "
+            "default(bias, zeros(channels)), num_groups=num_groups, eps=eps)",
     .reads = CR_X(X) | CR_X(GAMMA),
     .amp = CR_AMP_HIGH,
     .plan = group_norm_plan,

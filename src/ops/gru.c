@@ -149,9 +149,14 @@ static void gru_backward(const struct cr_step *s)
 const struct cr_op cr_op_gru = {
     .about = { .name = "gru",
                .summary = "The recurrence of a GRU layer.",
+               .detail = "x is the input times weight_ih, bias_ih added: (L, "
+                         "N, 3 H). Gives a tuple: the states of all steps, "
+                         "and the last one.",
                .opts = cr_recur_opts,
                .size = sizeof(struct cr_recur) },
     CR_RECUR_OP(5, 2),
+    .signature = "x, weight_hh, bias_hh=None, h_0=None, seq_length=None, "
+                 "batch_first=False, reverse=False",
     .plan = gru_plan,
     .forward = gru_forward,
     .backward = gru_backward,

@@ -223,6 +223,11 @@ const struct cr_op cr_op_layer_norm = {
     .max_inputs = 3,
     .outputs = 1,
     .inputs = layer_norm_inputs,
+    .signature = "input, normalized_shape, weight=None, bias=None, eps=1e-5",
+    .text = "begin = -dim(normalized_shape)\n"
+            "return layer_norm(input, default(weight, ones(normalized_shape)), "
+            "default(bias, zeros(normalized_shape)), begin_norm_axis=begin, "
+            "begin_params_axis=begin, epsilon=eps)",
     .reads = CR_X(X) | CR_X(GAMMA),
     .amp = CR_AMP_HIGH | CR_AMP_BLACK,
     .plan = layer_norm_plan,

@@ -93,11 +93,14 @@ static void linear_backward(const struct cr_step *s)
                     s->dx[B]);
 }
 
+static const char *const linear_inputs[] = { "input", "weight", "bias", NULL };
+
 const struct cr_op cr_op_linear = {
     .about = { .name = "linear", .summary = "y = x W' + b." },
     .min_inputs = 2,
     .max_inputs = 3,
     .outputs = 1,
+    .inputs = linear_inputs,
     .reads = CR_X(X) | CR_X(W),
     .scales = CR_X(W) | CR_X(B),
     .masks = CR_X(X),

@@ -23,7 +23,6 @@ const struct cr_op cr_op_log_softmax = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = log_softmax_inputs,
-    .function = true,
     .reads = CR_Y(0),
     .amp = CR_AMP_HIGH,
     .plan = cr_softmax_plan,

@@ -157,9 +157,14 @@ static void lstm_backward(const struct cr_step *s)
 const struct cr_op cr_op_lstm = {
     .about = { .name = "lstm",
                .summary = "The recurrence of an LSTM layer.",
+               .detail = "x is the input times weight_ih, bias_ih added: (L, "
+                         "N, 4 H). Gives a tuple: the states of all steps, "
+                         "and the last one, h and c.",
                .opts = cr_recur_opts,
                .size = sizeof(struct cr_recur) },
     CR_RECUR_OP(6, 3),
+    .signature = "x, weight_hh, bias_hh=None, h_0=None, seq_length=None, "
+                 "c_0=None, batch_first=False, reverse=False",
     .plan = lstm_plan,
     .forward = lstm_forward,
     .backward = lstm_backward,

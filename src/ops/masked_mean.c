@@ -159,7 +159,6 @@ const struct cr_op cr_op_masked_mean = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = masked_mean_inputs,
-    .function = true,
     .reads = CR_X(MASK),
     .integers = CR_X(MASK),
     .plan = masked_mean_plan,

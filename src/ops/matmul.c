@@ -210,7 +210,6 @@ const struct cr_op cr_op_matmul = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = cr_inputs2,
-    .function = true,
     .reads = CR_X(A) | CR_X(B),
     .low = CR_X(A) | CR_X(B),
     .rounds = CR_Y(0), /* a gradient may be a sum of products */

@@ -35,6 +35,7 @@ const struct cr_op cr_op_max_pool = {
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
+    .inputs = cr_input,
     .masks = CR_X(0),
     .layouts = CR_LAYOUT_LAST,
     .amp = CR_AMP_EXACT,

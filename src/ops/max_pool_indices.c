@@ -31,6 +31,7 @@ static void max_pool_indices_backward(const struct cr_step *s)
 
 const struct cr_op cr_op_max_pool_indices = {
     .about = { .name = "max_pool_indices",
+               .internal = true,
                .summary = "The largest of each window, and where it was.",
                .opts = cr_pool_opts,
                .size = sizeof(struct cr_pool_opts) },

@@ -125,6 +125,7 @@ const struct cr_op cr_op_mse = {
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,
+    .inputs = cr_targets2,
     .reads = CR_X(0) | CR_X(1),
     .plan = mse_plan,
     .forward = mse_forward,

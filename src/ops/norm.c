@@ -118,7 +118,6 @@ const struct cr_op cr_op_norm = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .reads = CR_X(0) | CR_Y(0),
     .amp = CR_AMP_HIGH,
     .plan = norm_plan,

@@ -13,7 +13,6 @@ const struct cr_op cr_op_ones_like = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .integers = CR_X(0),
     .plan = cr_like_plan,
     .forward = ones_like_forward,

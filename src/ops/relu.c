@@ -20,7 +20,6 @@ const struct cr_op cr_op_relu = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .layouts = CR_LAYOUT_FLAT,
     .reads = CR_Y(0),
     .act = CR_ACT_RELU,

@@ -113,6 +113,7 @@ static void reorder_backward(const struct cr_step *s)
 
 const struct cr_op cr_op_reorder = {
     .about = { .name = "reorder",
+               .internal = true,
                .summary = "The same values with channels last, or back." },
     .min_inputs = 1,
     .max_inputs = 1,

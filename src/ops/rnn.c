@@ -106,9 +106,14 @@ static void rnn_backward(const struct cr_step *s)
 const struct cr_op cr_op_rnn = {
     .about = { .name = "rnn",
                .summary = "The recurrence of a plain recurrent layer.",
+               .detail = "x is the input times weight_ih, bias_ih added: (L, "
+                         "N, H). Gives a tuple: the states of all steps, "
+                         "and the last one.",
                .opts = cr_recur_opts,
                .size = sizeof(struct cr_recur) },
     CR_RECUR_OP(5, 2),
+    .signature = "x, weight_hh, bias_hh=None, h_0=None, seq_length=None, "
+                 "batch_first=False, reverse=False, nonlinearity='tanh'",
     .plan = rnn_plan,
     .forward = rnn_forward,
     .backward = rnn_backward,

@@ -19,7 +19,6 @@ const struct cr_op cr_op_sigmoid = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .layouts = CR_LAYOUT_FLAT,
     .reads = CR_Y(0),
     .plan = cr_pointwise_plan,

@@ -21,7 +21,6 @@ const struct cr_op cr_op_softmax = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .function = true,
     .reads = CR_Y(0),
     .amp = CR_AMP_HIGH,
     .plan = cr_softmax_plan,

@@ -17,7 +17,6 @@ const struct cr_op cr_op_stop_gradient = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = stop_gradient_inputs,
-    .function = true,
     .integers = CR_X(0),
     .layouts = CR_LAYOUT_FLAT,
     .amp = CR_AMP_EXACT,

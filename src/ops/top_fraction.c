@@ -121,7 +121,6 @@ const struct cr_op cr_op_top_fraction = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = top_fraction_inputs,
-    .function = true,
     .integers = CR_X(MASK),
     .plan = top_fraction_plan,
     .forward = top_fraction_forward,

@@ -60,7 +60,6 @@ const struct cr_op cr_op_topk = {
     .max_inputs = 1,
     .outputs = 2,
     .inputs = cr_input,
-    .function = true,
     .reads = CR_Y(1),
     .amp = CR_AMP_EXACT,
     .plan = topk_plan,

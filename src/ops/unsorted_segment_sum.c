@@ -150,7 +150,6 @@ const struct cr_op cr_op_unsorted_segment_sum = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = segments_inputs,
-    .function = true,
     .reads = CR_X(I),
     .integers = CR_X(I),
     .plan = unsorted_segment_sum_plan,

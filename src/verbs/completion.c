@@ -65,7 +65,8 @@ static const char *completion_names(struct cr_arena *arena)
         cr_buf_f(&buf, " %s", cr_kind_plural((enum cr_kind)k));
         for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
              p++)
-            cr_buf_f(&buf, " %s", (*p)->name);
+            if (!(*p)->internal)
+                cr_buf_f(&buf, " %s", (*p)->name);
     }
     for (int i = 0; i < CR_E_COUNT; i++)
         cr_buf_f(&buf, " %s", cr_code_number((enum cr_code)i));

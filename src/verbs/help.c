@@ -12,6 +12,7 @@
 #include "conf/environment.h"
 #include "conf/manual.h"
 #include "conf/verb.h"
+#include "net/op.h"
 #include "net/plugin.h"
 
 enum { WIDTH = 79 };
@@ -150,14 +151,22 @@ static void help_about(struct cr_buf *buf, const struct cr_about *about,
     if (kind == CR_KIND_VERB) {
         help_verb(buf, about);
     } else {
+        const struct cr_op *op =
+            kind == CR_KIND_OP ? (const struct cr_op *)about : NULL;
+
         help_wrap(buf, cr_strf(buf->arena, "%s (%s): %s", about->name,
                                cr_kind_name(kind), about->summary), 0, 0);
+        if (op) {
+            cr_buf_char(buf, '\n');
+            help_wrap(buf, cr_op_signature(buf->arena, op), 2, 0);
+        }
         if (about->detail) {
             cr_buf_char(buf, '\n');
             help_wrap(buf, about->detail, 0, 0);
         }
-        if (about->opts && about->opts->name) {
+        if (about->opts && about->opts->name && !(op && op->signature)) {
             cr_buf_str(buf, section           ? "\nkeys\n"
+                            : op              ? "\noptions\n"
                             : about->named    ? "\narguments, by name\n"
                                               : "\narguments, in order\n");
             help_rows(buf, about->opts, false, "");
@@ -178,10 +187,28 @@ static void help_about(struct cr_buf *buf, const struct cr_about *about,
     }
 }
 
+static int help_order(const void *a, const void *b)
+{
+    return strcmp((*(const struct cr_about *const *)a)->name,
+                  (*(const struct cr_about *const *)b)->name);
+}
+
+/* In the order of the registry, ops by name. */
 static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
 {
-    for (const struct cr_about *const *p = cr_list(kind); *p; p++)
-        help_item(buf, (*p)->name, (*p)->summary, column);
+    const struct cr_about *const *list = cr_list(kind), **all;
+    size_t n = 0, i;
+
+    for (i = 0; list[i]; i++)
+        ;
+    all = CR_NEWS(buf->arena, const struct cr_about *, i + 1);
+    for (i = 0; list[i]; i++)
+        if (!list[i]->internal)
+            all[n++] = list[i];
+    if (kind == CR_KIND_OP)
+        qsort(all, n, sizeof *all, help_order);
+    for (i = 0; i < n; i++)
+        help_item(buf, all[i]->name, all[i]->summary, column);
 }
 
 static bool help_overview(struct cr_buf *buf)
@@ -288,7 +315,7 @@ static bool help_abouts(struct cr_buf *buf, const char *name)
     for (int k = CR_KINDS - 1; k >= 0; k--) {
         const struct cr_about *about = cr_find((enum cr_kind)k, name);
 
-        if (!about)
+        if (!about || about->internal)
             continue;
         if (found)
             cr_buf_str(buf, "\n----\n\n");
@@ -387,8 +414,9 @@ static bool help_json(struct cr_buf *buf, const char *name)
              p++) {
             const struct cr_about *a = *p;
 
-            if (name && strcmp(a->name, name) != 0 &&
-                strcmp(cr_kind_plural((enum cr_kind)k), name) != 0)
+            if (a->internal ||
+                (name && strcmp(a->name, name) != 0 &&
+                 strcmp(cr_kind_plural((enum cr_kind)k), name) != 0))
                 continue;
             cr_buf_f(buf, "%s\n{\"name\": \"%s\", \"kind\": \"%s\", "
                           "\"summary\": ", found ? "," : "", a->name,
@@ -402,8 +430,16 @@ static bool help_json(struct cr_buf *buf, const char *name)
                 cr_buf_str(buf, ", \"example\": ");
                 cr_buf_json(buf, a->example);
             }
+            if (k == CR_KIND_OP) {
+                cr_buf_str(buf, ", \"signature\": ");
+                cr_buf_json(buf, cr_op_signature(buf->arena,
+                                                 (const struct cr_op *)a));
+            }
             cr_buf_str(buf, ", \"options\": ");
-            help_json_rows(buf, a->opts);
+            help_json_rows(buf, k == CR_KIND_OP &&
+                                        ((const struct cr_op *)a)->signature
+                                    ? NULL
+                                    : a->opts);
             cr_buf_char(buf, '}');
             found = true;
         }
@@ -414,13 +450,14 @@ static bool help_json(struct cr_buf *buf, const char *name)
 static int help_unknown(struct cr_cli *cli, const char *name)
 {
     struct cr_arena *arena = cli->arena;
-    const char *words[512], *guess;
+    const char *words[1024], *guess;
     int n = 0;
 
     for (int k = 0; k < CR_KINDS; k++)
         for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
              *p && n < (int)CR_LEN(words) - 1; p++)
-            words[n++] = (*p)->name;
+            if (!(*p)->internal)
+                words[n++] = (*p)->name;
     for (const struct cr_variable *w = cr_words;
          w->name && n < (int)CR_LEN(words) - 1; w++)
         words[n++] = w->name;
