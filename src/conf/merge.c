@@ -286,7 +286,8 @@ static bool assign_control(const char *key)
 {
     static const char *const words[] = {
         "name",     "when",   "repeat", "only", "share",  "freeze", "init",
-        "to_float", "warmup", "match",  "of",   "weight", "with",
+        "to_float", "mode",   "warmup", "match", "of",    "weight",
+        "with",
         NULL
     };
     const char *const *word = words;
@@ -305,11 +306,12 @@ static struct cr_node *assign_into(struct assign *a, struct cr_node *node,
     const char *type = cr_node_type(node, &args);
     struct cr_node *inside;
 
-    if (!type || cr_node_get(node, part) || (*part >= 'A' && *part <= 'Z') ||
-        (assign_control(part) && !cr_typed_takes(type, part)))
+    if (!type || cr_node_get(node, part) || (*part >= 'A' && *part <= 'Z'))
         return node;
     if (node->kind == CR_NODE_STR)
         merge_typed_scalar(&a->m, node);
+    if (assign_control(part) && !cr_typed_takes(type, part))
+        return node;
     inside = cr_node_get(node, type);
     if (inside->kind == CR_NODE_NULL)
         inside->kind = CR_NODE_MAP;

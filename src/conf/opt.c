@@ -518,7 +518,8 @@ const char *const *cr_obj_beside(enum cr_kind kind)
 {
     static const char *const cell[] = { "name",   "when", "repeat",   "only",
                                         "share",  "freeze", "init",
-                                        "to_float", NULL };
+                                        "to_float", "mode", NULL };
+    static const char *const loss[] = { "name", "when", "to_float", NULL };
     static const char *const schedule[] = { "warmup", NULL };
     static const char *const init[] = { "match", "of", NULL };
     static const char *const transform[] = { "name", "when", "repeat", "only",
@@ -528,6 +529,8 @@ const char *const *cr_obj_beside(enum cr_kind kind)
     switch (kind) {
     case CR_KIND_CELL:
         return cell;
+    case CR_KIND_LOSS:
+        return loss;
     case CR_KIND_SCHEDULE:
         return schedule;
     case CR_KIND_INIT:

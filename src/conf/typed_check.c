@@ -13,7 +13,8 @@ static bool check_is_member(const char *key)
     static const char *const words[] = { "inputs", "construct", "params",
                                          "name",   "when",      "repeat",
                                          "only",   "share",     "freeze",
-                                         "init",   "to_float",  "bprop" };
+                                         "init",   "to_float",  "bprop",
+                                         "mode" };
 
     for (size_t i = 0; i < CR_LEN(words); i++)
         if (strcmp(words[i], key) == 0)

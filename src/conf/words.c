@@ -61,7 +61,15 @@ const struct cr_variable cr_words[] = {
       "Beside a cell: parameters that it takes from a cell built before, "
       "`share: {weight: tok.embedding_table}`." },
     { "to_float",
-      "Beside a cell: the type in which it computes, `to_float: float16`." },
+      "Beside a cell or a loss: the type in which it computes, `to_float: "
+      "float16`." },
+    { "mode",
+      "Beside a cell: `mode: predict` keeps it, and the cells within, in "
+      "predict mode while the rest is trained, as MindSpore's "
+      "set_train(False) does: Dropout passes everything, BatchNorm uses its "
+      "moving statistics and leaves them alone. Its parameters are trained "
+      "all the same; `freeze` is another matter. `mode: train` within such a "
+      "cell ends this." },
     { "warmup",
       "Beside a schedule: `warmup: W` multiplies its first steps; while s < W "
       "the rate is schedule(0) * s / W, then the schedule at s. In steps "

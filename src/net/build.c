@@ -16,7 +16,8 @@
 
 static const char *const control_words[] = { "name",   "when", "repeat",
                                              "only",   "share", "freeze",
-                                             "init",   "to_float", NULL };
+                                             "init",   "to_float", "mode",
+                                             NULL };
 
 /* Remembers the call, for who draws the graph. */
 static void call_open(struct cr_build *b, int number)
@@ -230,8 +231,9 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
     bool ok = true;
 
     if (node->kind != CR_NODE_MAP)
-        return cr_precision_of(b, NULL);
+        return cr_precision_of(b, NULL) && cr_mode_of(b, NULL);
     ok = cr_precision_of(b, cr_node_get(node, "to_float"));
+    ok = cr_mode_of(b, cr_node_get(node, "mode")) && ok;
     for (CR_EACH(m, node)) {
         if (m->key[0] >= 'A' && m->key[0] <= 'Z')
             continue;
@@ -258,6 +260,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
                    strcmp(m->key, "bprop") != 0 &&
                    strcmp(m->key, "inputs") != 0 &&
                    strcmp(m->key, "to_float") != 0 &&
+                   strcmp(m->key, "mode") != 0 &&
                    strcmp(m->key, "name") != 0 &&
                    strcmp(m->key, "when") != 0 &&
                    strcmp(m->key, "repeat") != 0 &&
@@ -361,6 +364,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .pos = node->kind == CR_NODE_MAP && type ? node->child->key_pos
                                                  : node->pos,
         .precision = parent->precision,
+        .predict = parent->predict,
         .frozen = parent->frozen,
         .control_init = parent->control_init,
         .control_used = parent->control_used,
@@ -402,7 +406,8 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     if (!b.again && n > 0)
         net->cells[b.row].in = in[0]->spec;
     if (!(type || cr_is_construct(node) ? read_controls(&b, node)
-                                         : cr_precision_of(&b, NULL)))
+                                         : cr_precision_of(&b, NULL) &&
+                                               cr_mode_of(&b, NULL)))
         return NULL;
     if (!cr_hook_enter(&b, &in))
         return NULL;
@@ -618,7 +623,10 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
     if (n == 0)
         return false;
     b.n_in = n;
-    if (!row_open(&b, cell->about.name))
+    if (!row_open(&b, cell->about.name) ||
+        !cr_precision_of(&b, node->kind == CR_NODE_MAP
+                                 ? cr_node_get(node, "to_float")
+                                 : NULL))
         return false;
     net->graph->loss = build_typed(&b, cell, args, n, in);
     b.call->out = net->graph->loss;
@@ -694,14 +702,14 @@ static bool build_all(struct cr_net *net)
     starter = cr_starter_read(net);
     if (!starter)
         return false;
-    if (!cr_amp_read(net))
+    if (!cr_amp_read(net) || !cr_modes_read(net))
         return false;
     cr_hooks_read(net);
     net->graph = graph_new(net, net->want.batch, net->want.columns,
                            CR_HOOKS_ALL);
     net->want.columns = net->graph->columns; /* the caller's may go away */
     if (!build_graph(net, starter) || !cr_starter_done(starter, net) ||
-        !cr_amp_used(net) || !cr_hooks_used(net))
+        !cr_amp_used(net) || !cr_modes_used(net) || !cr_hooks_used(net))
         return false;
     net->built = true;
     return true;

@@ -407,6 +407,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->call = b->call;
     node->loss = b->loss;
     node->hook = b->hook;
+    node->predict = b->predict;
     node->judge = b->judge;
     node->key = b->key + *emitted;
     node->n_in = n;

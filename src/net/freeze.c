@@ -18,7 +18,7 @@
 enum { STATS_MOVING, STATS_FROZEN };
 
 struct freeze {
-    const struct cr_node *patterns, *schedule;
+    const struct cr_node *patterns, *schedule, *predict_mode;
     int bn_stats;
 };
 
@@ -51,6 +51,10 @@ static const struct cr_opt freeze_opts[] = {
     CR_NODE(struct freeze, schedule,
             "A list of {at: 3 epochs, unfreeze: PATTERNS}: what is trained "
             "later on."),
+    CR_NODE(struct freeze, predict_mode,
+            "Patterns over names of cells or, {of: Dropout}, their types: "
+            "these stay in predict mode while the network is trained, as the "
+            "control word `mode: predict` has it."),
     { 0 },
 };
 

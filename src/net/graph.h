@@ -72,6 +72,7 @@ struct cr_opnode {
     bool judge;             /* or to a metric, and then to both */
     bool same;              /* y[0] has x[0]'s bytes */
     bool hook;              /* a hook's, not the cell's own */
+    bool predict;           /* behaves as in prediction, in training too */
     uint64_t key;           /* of cell path and call: keys random numbers */
     struct cr_custom *custom; /* NULL: the op's own backward */
     int n_in, n_out;
@@ -168,6 +169,7 @@ struct cr_net {
     struct cr_patterns **thaw_patterns;
     int n_thaws;
     bool stats_frozen;
+    struct cr_patterns *predict_mode; /* mode.c; NULL: none */
     struct cr_amp *amp;     /* precision.c: section amp, */
     bool lowered;           /* and whether want.full overruled it */
     struct cr_hooks *hooks; /* hook.c: section watch */
@@ -206,6 +208,7 @@ struct cr_build {
     bool *control_used;           /* some weight took it */
     struct cr_precision precision;
     bool frozen, loss, judge, hook;
+    bool predict;                 /* stays in predict mode: mode.c */
     struct cr_hooked *hooked;     /* what hooks this call has; or NULL */
     bool again;                   /* its parameters exist */
     const struct cr_node *share;  /* control word: parameter -> another's */
@@ -281,6 +284,12 @@ bool cr_amp_read(struct cr_net *net);
 bool cr_precision_of(struct cr_build *b, const struct cr_node *word);
 /* Whether all patterns of amp.cast have matched a cell. */
 bool cr_amp_used(struct cr_net *net);
+/* mode.c: patterns of freeze.predict_mode; whether a cell stays in predict
+ * mode, whose control word `mode` is `word` (NULL: none); whether all patterns
+ * have matched a cell. */
+bool cr_modes_read(struct cr_net *net);
+bool cr_mode_of(struct cr_build *b, const struct cr_node *word);
+bool cr_modes_used(struct cr_net *net);
 /* Inputs and results of an op in the precision of the cell being built. */
 enum cr_type cr_half_of(const struct cr_build *b, const struct cr_op *op,
                         int n, struct cr_val *const *in);

@@ -123,7 +123,7 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
 {
     static const char *const known[] = {
         "bprop", "cells", "construct", "inputs", "name", "when", "repeat",
-        "only", "share", "freeze", "init", "to_float",
+        "only", "share", "freeze", "init", "to_float", "mode",
         NULL
     };
     struct cr_net *net = b->net;

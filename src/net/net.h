@@ -68,6 +68,7 @@ struct cr_cell_row {
     int64_t params, trained; /* values, own ones only */
     double macs;            /* per sample, own ops only */
     bool leaf;
+    bool predict;           /* stays in predict mode in training too */
 };
 const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n);
 

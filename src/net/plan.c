@@ -98,7 +98,7 @@ static bool still(const struct cr_exec *e, const struct cr_pstep *s)
 static bool infer(struct cr_exec *e, struct cr_pstep *s,
                   const struct cr_opnode *node)
 {
-    bool training = e->want.training && !still(e, s);
+    bool training = e->want.training && !node->predict && !still(e, s);
     struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_spec *out = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_bound *computed = NULL;
@@ -262,7 +262,7 @@ static bool prefers_last(struct cr_exec *e, const struct cr_pstep *s,
     struct cr_spec in[CR_OP_MAX];
     struct cr_plan plan = { .attr = node->attr,
                             .arena = &e->arena,
-                            .training = e->want.training,
+                            .training = e->want.training && !node->predict,
                             .n_in = s->n_in,
                             .in = in };
     int i;

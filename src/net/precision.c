@@ -53,8 +53,9 @@ const struct cr_section cr_section_amp = {
                   "MultiheadAttention, LSTM, GRU and RNN stay float32 in O1, "
                   "which finds none of its list in them; so does LSTM in "
                   "auto where its input is and it has no seq_length. "
-                  "Parameters, their updates and the loss are float32. The "
-                  "control word to_float of a cell does the same for one "
+                  "Parameters and their updates are float32, and so is "
+                  "the loss unless `to_float` beside its type says otherwise. "
+                  "The control word to_float of a cell does the same for one "
                   "cell and those within; both together are an error. "
                   "Dense layers and products in bfloat16 use AVX512-BF16 where "
                   "the processor has it. Their sums are float32 then too, but "
@@ -191,13 +192,13 @@ static bool precision_read(struct cr_build *b, const struct cr_node *word)
     const struct cr_amp *amp = net->amp;
     int i;
 
-    if (b->loss) {
+    if (b->loss && b->depth == 1) {
         b->precision = full;
     } else if (b->depth == 1) {
         b->precision.level = (enum cr_level)amp->level;
         b->precision.type = amp->dtype == 0 ? CR_F16 : CR_BF16;
     }
-    for (i = 0; i < amp->n_casts; i++)
+    for (i = 0; i < amp->n_casts && !b->loss; i++)
         if (cr_cell_matches(b, amp->casts[i].patterns))
             b->precision = amp->casts[i].precision;
     if (!word)
@@ -207,10 +208,7 @@ static bool precision_read(struct cr_build *b, const struct cr_node *word)
         return cr_error(net->diag, word->pos, CR_E_WRONG_TYPE,
                         "to_float takes float16, bfloat16 or float32, not %s",
                         cr_node_what(net->arena, word));
-    if (b->loss && b->precision.level != CR_LEVEL_O0)
-        return cr_error(net->diag, word->pos, CR_E_OUT_OF_RANGE,
-                        "a loss is computed in float32, not in %s", word->text);
-    if (amp->level == CR_LEVEL_O0)
+    if (b->loss || amp->level == CR_LEVEL_O0)
         return true;
     cr_error(net->diag, word->pos, CR_E_NETWORK,
              "to_float and amp.level exclude each other: amp.cast gives a "

@@ -3,8 +3,8 @@
  *
  * Values stay float32 in memory; where MindSpore would store float16 or
  * bfloat16 they are rounded to those numbers, parameters on their way in,
- * results on their way out, gradients on their way back. Parameters and the
- * loss are float32 always.
+ * results on their way out, gradients on their way back. Parameters are
+ * float32 always, and so is a loss without to_float.
  */
 #ifndef CR_NET_PRECISION_H
 #define CR_NET_PRECISION_H

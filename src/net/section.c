@@ -23,7 +23,9 @@ const struct cr_section cr_section_loss = {
         .name = "loss",
         .summary = "What training makes small.",
         .detail = "Its first input is the output of the network, the others "
-                  "are columns of the data.",
+                  "are columns of the data. Losses are computed in float32, "
+                  "under amp too; `{CrossEntropyLoss: {}, to_float: float16}` "
+                  "computes one in float16 or bfloat16.",
         .example = "loss: {CrossEntropyLoss: {label_smoothing: 0.1}}\n",
     },
     .raw = true,

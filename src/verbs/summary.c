@@ -280,6 +280,26 @@ static void summary_hooks(const struct job *j)
     }
 }
 
+/* Outermost cells that training leaves in predict mode. */
+static void summary_modes(const struct job *j)
+{
+    const char *outer = NULL;
+    int shown = 0;
+
+    for (int i = 0; i < j->n_rows; i++) {
+        const struct cr_cell_row *row = &j->rows[i];
+
+        if (!row->predict || !summary_shows(j, row->name) ||
+            (outer && (!outer[0] || cr_starts(row->name, outer))))
+            continue;
+        printf("%s%s", shown++ ? " " : "in predict mode: ",
+               row->name[0] ? row->name : "network");
+        outer = row->name[0] ? cr_strf(j->cli->arena, "%s.", row->name) : "";
+    }
+    if (shown)
+        puts("");
+}
+
 static void summary_print(const struct job *j)
 {
     const struct cr_cut *cuts;
@@ -300,6 +320,7 @@ static void summary_print(const struct job *j)
         if (j->params[i].why && summary_shows(j, j->params[i].name))
             printf("not trained: %s: %s\n", j->params[i].name,
                    j->params[i].why);
+    summary_modes(j);
     for (i = 0; i < j->model.optim.n_groups; i++) {
         const struct cr_optim_group *g = &j->model.optim.group[i];
 
