@@ -132,6 +132,37 @@ tensor() {
     [ "$(jq -c '.cells[0].out' <<<"$output")" = '[32,64,28,28]' ]
 }
 
+@test "0.4, positional encoding: sin on even columns, cos on odd ones" {
+    perl -e 'print pack "f<*", map { $_ / 7 } 1 .. 144' |
+        npy x.npy '<f4' '(2, 12, 6)'
+    "$CELLRUN" trace "$SEEDS/positional_encoding.yaml" --feed x=x.npy --eval \
+        -q -o out.safetensors
+    # x sqrt(6) + sin or cos(p / 10000^(2i / 6))
+    perl -e 'for my $n (0 .. 143) { my ($p, $j) = ($n / 6 % 12, $n % 6);
+        my $a = $p / 10000 ** (($j - $j % 2) / 6);
+        print +(($n + 1) / 7 * sqrt(6)) + ($j % 2 ? cos $a : sin $a), "\n"; }' \
+        >want
+    tensor out.safetensors output >got
+    [ "$(wc -l <got)" = 144 ]
+    paste got want | awk '{ d = $1 - $2; if (d * d > 4e-10) exit 1 }'
+    # dropout in training: zeros, and what is left is scaled by 1 / 0.9
+    "$CELLRUN" trace "$SEEDS/positional_encoding.yaml" --feed x=x.npy -q \
+        -o train.safetensors
+    tensor train.safetensors output | paste - want |
+        awk '$1 == 0 { n++; next } { d = $1 * 0.9 - $2
+            if (d * d > 4e-10) exit 1 } END { exit !(n > 0 && n < 50) }'
+}
+
+@test "4: batch, stochastic and mini-batch gradient descent" {
+    local samples
+    for samples in 1000:1 1:1000 100:10; do
+        run -0 --separate-stderr "$CELLRUN" train --no-ckpt -q \
+            "$SEEDS/gradient_descent.yaml" -o "run${samples%:*}" \
+            vars.samples="${samples%:*}" '~dataset.eval' '~metrics'
+        [[ $output == *$'\n'"steps: ${samples#*:}"$'\n'* ]]
+    done
+}
+
 @test "2.3, Network: trains; 2.4: its initial values" {
     run -0 "$CELLRUN" train "$SEEDS/network.yaml" -q -o run train.epochs=1 \
         --require 'accuracy>=0.6'
