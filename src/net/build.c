@@ -116,8 +116,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
                                  const struct cr_node *node, int n,
                                  struct cr_val *const *in);
 
-/* The name of a member: its key, its `name`, or its place in the list; NULL
- * after reporting. */
+/* The name of a member; NULL after reporting. */
 static const char *member_name(struct cr_build *b, const struct cr_node *m,
                                int index)
 {
@@ -127,7 +126,7 @@ static const char *member_name(struct cr_build *b, const struct cr_node *m,
     if (cr_node_type(m, &args) || cr_is_construct(m))
         name = m->kind == CR_NODE_MAP ? cr_node_get(m, "name") : NULL;
     if (!name)
-        return m->key ? m->key : cr_strf(b->net->arena, "%d", index);
+        return cr_member_name(b->net->arena, m, index);
     b->pos = name->pos;
     if (m->key) {
         cr_fail(b, CR_E_CONFLICT,

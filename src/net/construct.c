@@ -3,8 +3,8 @@
  *
  * The text is walked while the graph is built and gone before the first step.
  * What it computes with are tensors, numbers (folded here, in Python's
- * sense), tuples of either, texts and None. A name is a variable, a member of
- * `cells`, or an op of the registry that says it is a function.
+ * sense), tuples of either, texts, cells and None. A name is a variable, a
+ * member of `cells`, or an op of the registry that says it is a function.
  */
 #include "base/str.h"
 #include "net/attr.h"
@@ -94,13 +94,28 @@ static struct cr_val *as_val(struct cr_maker *m, const struct cr_script *e,
 {
     struct cr_val *v = cr_thing_val(m->b, t);
 
-    if (!v)
+    if (!v && t->kind == CELL)
+        fail(m, e, "'%s' is a cell: call it, %s(...)", t->text, t->text);
+    else if (!v)
         fail(m, e, "a tensor is expected here, not %s",
              cr_thing_what(m->b->net->arena, t));
     return v;
 }
 
 /* ---- operators ---- */
+
+static bool is_cell(struct cr_maker *m, const struct cr_script *e,
+                    const struct cr_thing *t)
+{
+    return t->kind == CELL && !as_val(m, e, t);
+}
+
+/* What stands beside an operator: anything but a cell. */
+static bool operand(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *to)
+{
+    return eval(m, e, to) && !is_cell(m, e, to);
+}
 
 static bool emit_two(struct cr_maker *m, const struct cr_script *e,
                      const char *sign, const struct cr_thing *a,
@@ -116,16 +131,39 @@ static bool emit_two(struct cr_maker *m, const struct cr_script *e,
     return v || trouble(m, e);
 }
 
+/* (1, 2) + (3,) */
+static bool join(struct cr_maker *m, const struct cr_script *e,
+                 const struct cr_thing *a, const struct cr_thing *b,
+                 struct cr_thing *to)
+{
+    struct cr_thing t = { .kind = TUPLE, .n = a->n + b->n };
+
+    if (t.n > ITEMS_MAX)
+        return fail(m, e, "a tuple of more than %d", ITEMS_MAX);
+    t.items = CR_NEWS(m->b->net->arena, struct cr_thing, t.n + 1);
+    memcpy(t.items, a->items, (size_t)a->n * sizeof *t.items);
+    memcpy(t.items + a->n, b->items, (size_t)b->n * sizeof *t.items);
+    *to = t;
+    return true;
+}
+
 static bool two(struct cr_maker *m, const struct cr_script *e, const char *sign,
                 const struct cr_thing *a, const struct cr_thing *b,
                 struct cr_thing *to)
 {
     const char *wrong;
+    bool done;
 
+    if (!cr_maker_compare(m, e, sign, a, b, to, &done))
+        return false;
+    if (done)
+        return true;
     if (cr_thing_number(a) && cr_thing_number(b)) {
         wrong = cr_thing_fold(sign, a, b, to);
         return !wrong || fail(m, e, "%s", wrong);
     }
+    if (a->kind == TUPLE && b->kind == TUPLE && strcmp(sign, "add") == 0)
+        return join(m, e, a, b, to);
     return emit_two(m, e, sign, a, b, to);
 }
 
@@ -149,16 +187,37 @@ static bool eval_chain(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
+static bool eval_binary(struct cr_maker *m, const struct cr_script *e,
+                        struct cr_thing *to)
+{
+    bool both = strcmp(e->sign, "logical_and") == 0, holds;
+    bool either = strcmp(e->sign, "logical_or") == 0;
+    struct cr_thing a, b;
+
+    if (!operand(m, e->args, &a))
+        return false;
+    if ((both || either) && a.kind != TENSOR) { /* Python's */
+        if (!cr_maker_truth(m, e, &a, &holds))
+            return false;
+        return holds == both ? eval(m, e->args->next, to) : (*to = a, true);
+    }
+    return operand(m, e->args->next, &b) && two(m, e, e->sign, &a, &b, to);
+}
+
 static bool eval_unary(struct cr_maker *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     struct cr_val *v;
     struct cr_thing a;
+    bool holds;
 
     if (!eval(m, e->args, &a))
         return false;
-    if (cr_thing_number(&a) && strcmp(e->sign, "logical_not") == 0)
-        return *to = cr_thing_truth(a.real == 0), true;
+    if (a.kind != TENSOR && strcmp(e->sign, "logical_not") == 0) {
+        if (!cr_maker_truth(m, e, &a, &holds))
+            return false;
+        return *to = cr_thing_truth(!holds), true;
+    }
     if (cr_thing_number(&a)) {
         *to = a.kind == REAL ? cr_thing_real(-a.real)
                              : cr_thing_integer(-a.integer);
@@ -171,153 +230,11 @@ static bool eval_unary(struct cr_maker *m, const struct cr_script *e,
     return v || trouble(m, e);
 }
 
-/* ---- t[...] ---- */
-
-static bool whole_number(struct cr_maker *m, const struct cr_script *e,
-                         int64_t absent, int64_t *to)
-{
-    struct cr_thing t;
-
-    if (!eval(m, e, &t))
-        return false;
-    *to = t.kind == NOTHING ? absent : t.integer;
-    return t.kind == NOTHING || t.kind == INTEGER ||
-           fail(m, e, "an index is a whole number, not %s",
-                cr_thing_what(m->b->net->arena, &t));
-}
-
-/* What the items of t[...] ask for, axis by axis. */
-struct cut {
-    int64_t begin[CR_RANK_MAX], end[CR_RANK_MAX], step[CR_RANK_MAX];
-    int64_t drop[CR_RANK_MAX], add[CR_RANK_MAX];
-    int n, n_drop, n_add;
-};
-
-static bool read_cut(struct cr_maker *m, const struct cr_script *e, int rank,
-                     struct cut *c)
-{
-    const struct cr_script *i;
-    int left = 0;
-
-    for (i = e->args->next; i; i = i->next) {
-        if (i->op == CR_SCRIPT_NONE) {
-            if (left == CR_RANK_MAX || c->n_add == CR_RANK_MAX)
-                return fail(m, e, "too many dimensions");
-            c->add[c->n_add++] = left++;
-            continue;
-        }
-        if (c->n == rank)
-            return fail(m, e, "more indices than dimensions");
-        if (i->op == CR_SCRIPT_SLICE) {
-            int64_t *step = &c->step[c->n];
-
-            if (!whole_number(m, i->args->next->next, 1, step) ||
-                !whole_number(m, i->args, *step > 0 ? 0 : CR_DIM_MAX,
-                              &c->begin[c->n]) ||
-                !whole_number(m, i->args->next,
-                              *step > 0 ? CR_DIM_MAX : -CR_DIM_MAX,
-                              &c->end[c->n]))
-                return false;
-            left++;
-        } else {
-            if (!whole_number(m, i, 0, &c->begin[c->n]))
-                return false;
-            c->end[c->n] =
-                c->begin[c->n] == -1 ? CR_DIM_MAX : c->begin[c->n] + 1;
-            c->step[c->n] = 1;
-            c->drop[c->n_drop++] = c->n;
-        }
-        c->n++;
-    }
-    return true;
-}
-
-static struct cr_ints ints_of(struct cr_maker *m, const int64_t *v, int n)
-{
-    int64_t *to = CR_NEWS(m->b->net->arena, int64_t, n + 1);
-
-    memcpy(to, v, (size_t)n * sizeof *to);
-    return (struct cr_ints){ n, to };
-}
-
-static const void *options(struct cr_maker *m, const struct cr_script *e,
-                           const struct cr_op *op, const struct cr_node *given);
-
-/* squeeze or expand_dims of one axis */
-static struct cr_val *emit_axis(struct cr_maker *m, const struct cr_script *e,
-                                const char *name, struct cr_val *x,
-                                int64_t axis)
-{
-    const struct cr_op *op = cr_op_find(name);
-    struct cr_thing t = cr_thing_integer(axis);
-    struct cr_node *map = CR_NEW(m->b->net->arena, struct cr_node);
-    const void *attr;
-
-    map->kind = CR_NODE_MAP;
-    map->pos = m->b->pos;
-    map->child = cr_thing_node(m->b->net->arena, m->b->pos, &t);
-    map->child->key = "axis";
-    map->child->key_pos = m->b->pos;
-    attr = x ? options(m, e, op, map) : NULL;
-    return attr ? cr_emit_op(m->b, op, attr, 1, &x) : NULL;
-}
-
-static bool eval_index(struct cr_maker *m, const struct cr_script *e,
-                       struct cr_thing *to)
-{
-    struct cr_slice *slice;
-    struct cut c = { .n = 0 };
-    struct cr_val *v;
-    struct cr_thing t;
-    int64_t i;
-
-    if (!eval(m, e->args, &t))
-        return false;
-    if (t.kind == TUPLE) {
-        if (e->args->next->next || !whole_number(m, e->args->next, 0, &i))
-            return m->noted || fail(m, e, "a tuple takes one index");
-        i = i < 0 ? i + t.n : i;
-        if (i < 0 || i >= t.n)
-            return fail(m, e, "a tuple of %d has no member %lld", t.n,
-                        (long long)i);
-        *to = t.items[i];
-        return true;
-    }
-    if (t.kind != TENSOR)
-        return fail(m, e, "only tensors and tuples have members, not %s",
-                    cr_thing_what(m->b->net->arena, &t));
-    if (!read_cut(m, e, t.val->spec.rank, &c))
-        return false;
-    m->b->pos = place(m, e);
-    v = t.val;
-    for (i = 0; i < c.n; i++) {
-        int64_t dim = v->spec.dim[i], at = c.begin[i];
-        int k;
-
-        for (k = 0; k < c.n_drop; k++)
-            if (c.drop[k] == i && (at < -dim || at >= dim))
-                return fail(m, e, "index %lld is outside of %lld",
-                            (long long)at, (long long)dim);
-    }
-    if (c.n > 0) {
-        slice = CR_NEW(m->b->net->arena, struct cr_slice);
-        slice->begin = ints_of(m, c.begin, c.n);
-        slice->end = ints_of(m, c.end, c.n);
-        slice->step = ints_of(m, c.step, c.n);
-        v = CR_EMIT(m->b, "strided_slice", slice, v);
-    }
-    for (i = c.n_drop - 1; i >= 0; i--)
-        v = emit_axis(m, e, "squeeze", v, c.drop[i]);
-    for (i = 0; i < c.n_add; i++)
-        v = emit_axis(m, e, "expand_dims", v, c.add[i]);
-    *to = cr_thing_tensor(v);
-    return v || trouble(m, e);
-}
-
 /* ---- functions ---- */
 
-static const void *options(struct cr_maker *m, const struct cr_script *e,
-                           const struct cr_op *op, const struct cr_node *given)
+const void *cr_maker_options(struct cr_maker *m, const struct cr_script *e,
+                             const struct cr_op *op,
+                             const struct cr_node *given)
 {
     struct cr_net *net = m->b->net;
     void *attr = cr_alloc(net->arena, 1, op->about.size + 1);
@@ -452,7 +369,7 @@ static bool eval_shape(struct cr_maker *m, const struct cr_script *e,
             to->items[k] = cr_thing_integer(t.val->spec.dim[k]);
         return true;
     }
-    if (!whole_number(m, e->args->next, 0, &i))
+    if (!cr_maker_whole(m, e->args->next, 0, &i))
         return false;
     if (i < -rank || i >= rank)
         return fail(m, e, "a tensor of %d dimensions has no axis %lld", rank,
@@ -492,7 +409,7 @@ static bool eval_point(struct cr_maker *m, const struct cr_script *e,
     return v || trouble(m, e);
 }
 
-static bool eval_function(struct cr_maker *m, const struct cr_script *e,
+bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
                           const struct cr_op *op, struct cr_thing *to)
 {
     struct given g = given_none(m, e, op->about.opts);
@@ -512,7 +429,7 @@ static bool eval_function(struct cr_maker *m, const struct cr_script *e,
                         op->min_inputs, op->min_inputs == 1 ? "" : "s",
                         op->inputs ? ": missing is " : "",
                         op->inputs ? op->inputs[i] : "");
-    attr = options(m, e, op, g.map);
+    attr = cr_maker_options(m, e, op, g.map);
     if (!attr)
         return trouble(m, e);
     m->b->pos = place(m, e);
@@ -531,7 +448,8 @@ static bool eval_function(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- cells ---- */
 
-static bool eval_cell(struct cr_maker *m, const struct cr_script *e,
+bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
+                      const struct cr_script *args, const char *name,
                       const struct cr_node *node, struct cr_thing *to)
 {
     struct cr_net *net = m->b->net;
@@ -542,7 +460,7 @@ static bool eval_cell(struct cr_maker *m, const struct cr_script *e,
     const char *wrong;
     int i, n = 0;
 
-    for (a = e->args; a; a = a->next) {
+    for (a = args; a; a = a->next) {
         struct cr_thing t;
 
         if (a->keyword && cr_cell_call(node, a->keyword)) {
@@ -557,7 +475,7 @@ static bool eval_cell(struct cr_maker *m, const struct cr_script *e,
         if (!a->keyword)
             i = n;
         if (i >= inputs.max && a->keyword) {
-            fail(m, a, "%s has no input '%s'", e->name, a->keyword);
+            fail(m, a, "%s has no input '%s'", name, a->keyword);
             if (cr_nearest(a->keyword, inputs.names))
                 cr_hint(net->diag, "did you mean '%s'?",
                         cr_nearest(a->keyword, inputs.names));
@@ -578,15 +496,15 @@ static bool eval_cell(struct cr_maker *m, const struct cr_script *e,
             return false;
     }
     m->b->pos = place(m, e);
-    wrong = cr_cell_inputs_wrong(net, e->name, inputs, n);
+    wrong = cr_cell_inputs_wrong(net, name, inputs, n);
     if (wrong)
         return fail(m, e, "%s", wrong);
     for (i = 0; i < inputs.min; i++)
         if (!in[i])
-            return fail(m, e, "%s needs its input '%s'", e->name,
+            return fail(m, e, "%s needs its input '%s'", name,
                         inputs.names[i]);
     m->b->said = g.map;
-    v = cr_child(m->b, e->name, node, n, in);
+    v = cr_child(m->b, name, node, n, in);
     m->b->said = NULL;
     if (!v)
         return trouble(m, e);
@@ -596,7 +514,7 @@ static bool eval_cell(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- names ---- */
 
-static bool unknown(struct cr_maker *m, const struct cr_script *e, bool call)
+bool cr_maker_unknown(struct cr_maker *m, const struct cr_script *e, bool call)
 {
     const struct cr_about *const *ops = cr_list(CR_KIND_OP);
     const char **names;
@@ -620,8 +538,6 @@ static bool unknown(struct cr_maker *m, const struct cr_script *e, bool call)
          e->name);
     if (near)
         cr_hint(m->b->net->diag, "did you mean '%s'?", near);
-    else if (strncmp(e->name, "self.", 5) == 0)
-        cr_hint(m->b->net->diag, "write '%s'", e->name + 5);
     return false;
 }
 
@@ -629,23 +545,35 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
+    const struct cr_var *v = find_var(m, e->name);
     const struct cr_about *about;
     bool ok;
+    struct cr_script call = *e;
 
+    call.args = (struct cr_script *)(uintptr_t)cr_maker_splat(m, e->args);
+    if (!call.args && e->args)
+        return false;
+    e = &call;
+    if (e->method)
+        return cr_maker_method(m, e, to);
     if (cell)
-        return eval_cell(m, e, cell, to);
+        return cr_maker_call_cell(m, e, e->args, e->name, cell, to);
+    if (v && v->value.kind == CELL)
+        return cr_maker_call_cell(m, e, e->args, v->value.text, v->value.node, to);
     if (cr_function_word(m, e, to, &ok))
         return ok;
     if (strcmp(e->name, "shape") == 0)
         return eval_shape(m, e, to);
     if (strcmp(e->name, "hook_backward") == 0)
         return eval_point(m, e, to);
+    if (cr_maker_function(e->name))
+        return cr_maker_function(e->name)(m, e, to);
     about = cr_find(CR_KIND_OP, e->name);
     if (about && (m->op || !about->internal))
-        return eval_function(m, e, (const struct cr_op *)about, to);
-    if (find_var(m, e->name))
+        return cr_maker_call_op(m, e, (const struct cr_op *)about, to);
+    if (v)
         return fail(m, e, "'%s' is a value, not a cell", e->name);
-    return unknown(m, e, true);
+    return cr_maker_unknown(m, e, true);
 }
 
 static bool eval_name(struct cr_maker *m, const struct cr_script *e,
@@ -663,24 +591,27 @@ static bool eval_name(struct cr_maker *m, const struct cr_script *e,
         *to = cr_thing_tensor(val);
         return val || trouble(m, e);
     }
-    if (cell)
-        return fail(m, e, "'%s' is a cell: call it, %s(...)", e->name, e->name);
-    return unknown(m, e, false);
+    if (!cell)
+        return cr_maker_unknown(m, e, false);
+    *to = (struct cr_thing){ .kind = CELL, .text = e->name, .node = cell };
+    return true;
 }
 
 static bool eval_tuple(struct cr_maker *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
-    const struct cr_script *a;
+    const struct cr_script *a = cr_maker_splat(m, e->args), *i;
     int n = 0;
 
+    if (!a && e->args)
+        return false;
     *to = (struct cr_thing){ .kind = TUPLE };
-    for (a = e->args; a; a = a->next)
+    for (i = a; i; i = i->next)
         n++;
     if (n > ITEMS_MAX)
         return fail(m, e, "a tuple of more than %d", ITEMS_MAX);
     to->items = CR_NEWS(m->b->net->arena, struct cr_thing, n + 1);
-    for (a = e->args; a; a = a->next)
+    for (; a; a = a->next)
         if (!eval(m, a, &to->items[to->n++]))
             return false;
     return true;
@@ -710,8 +641,6 @@ static bool eval_map(struct cr_maker *m, const struct cr_script *e,
 static bool eval(struct cr_maker *m, const struct cr_script *e,
                  struct cr_thing *to)
 {
-    struct cr_thing a, b;
-
     switch (e->op) {
     case CR_SCRIPT_NAME:
         return eval_name(m, e, to);
@@ -727,17 +656,26 @@ static bool eval(struct cr_maker *m, const struct cr_script *e,
         return *to = cr_thing_truth(e->truth), true;
     case CR_SCRIPT_CALL:
         return eval_call(m, e, to);
+    case CR_SCRIPT_APPLY:
+        return cr_maker_apply(m, e, to);
+    case CR_SCRIPT_MEMBER:
+        return cr_maker_member(m, e, to);
+    case CR_SCRIPT_CHOICE:
+        return cr_maker_choice(m, e, to);
+    case CR_SCRIPT_VALUE:
+        return *to = *e->value, true;
+    case CR_SCRIPT_SPLAT:
+        return fail(m, e, "*TUPLE stands among arguments or members only");
     case CR_SCRIPT_TUPLE:
         return eval_tuple(m, e, to);
     case CR_SCRIPT_MAP:
         return eval_map(m, e, to);
     case CR_SCRIPT_INDEX:
-        return eval_index(m, e, to);
+        return cr_maker_index(m, e, to);
     case CR_SCRIPT_UNARY:
         return eval_unary(m, e, to);
     case CR_SCRIPT_BINARY:
-        return eval(m, e->args, &a) && eval(m, e->args->next, &b) &&
-               two(m, e, e->sign, &a, &b, to);
+        return eval_binary(m, e, to);
     case CR_SCRIPT_CHAIN:
         return eval_chain(m, e, to);
     default:
@@ -745,12 +683,23 @@ static bool eval(struct cr_maker *m, const struct cr_script *e,
     }
 }
 
-/* ---- for lines.c ---- */
+/* ---- for the other files ---- */
 
 bool cr_maker_eval(struct cr_maker *m, const struct cr_script *e,
                    struct cr_thing *to)
 {
     return eval(m, e, to);
+}
+
+struct cr_pos cr_maker_place(const struct cr_maker *m,
+                             const struct cr_script *e)
+{
+    return place(m, e);
+}
+
+bool cr_maker_trouble(struct cr_maker *m, const struct cr_script *e)
+{
+    return trouble(m, e);
 }
 
 struct cr_var *cr_maker_var(struct cr_maker *m, const char *name)

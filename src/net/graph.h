@@ -275,6 +275,13 @@ const struct cr_opt *cr_cell_call(const struct cr_node *node,
 /* A map with `cells` or `construct`; and whether its keys are right. */
 bool cr_is_construct(const struct cr_node *node);
 bool cr_construct_keys(struct cr_build *b, const struct cr_node *node);
+/* scope.c: what a member of a map or list is called: its key, its `name`, or
+ * its place. */
+const char *cr_member_name(struct cr_arena *arena, const struct cr_node *member,
+                           int index);
+/* The members of a list or map of cells that stands for them, one by one;
+ * NULL: the node is a cell of its own. */
+const struct cr_node *cr_cell_list(const struct cr_node *node);
 /* lines.c: such a cell's forward pass. */
 struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in);

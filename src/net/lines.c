@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define VARS_MAX 1000
+#define RUN_MAX 100000 /* lines of a text, each as often as it is run */
 
 static struct cr_var *var_new(struct cr_maker *m, const char *name)
 {
@@ -63,8 +64,13 @@ static const struct statement *find_statement(const char *name)
 
 static bool run_statement(struct cr_maker *m, const struct cr_script *call)
 {
-    const struct statement *s = find_statement(call->name);
+    const struct statement *s =
+        call->op == CR_SCRIPT_CALL ? find_statement(call->name) : NULL;
     struct cr_arena *arena = m->b->net->arena;
+
+    if (call->op != CR_SCRIPT_CALL)
+        return cr_maker_fail(m, call,
+                             "the value is not used: write NAME = EXPRESSION");
 
     if (s && !cr_node_get(m->cells, call->name))
         return s->run(m, call);
@@ -74,18 +80,12 @@ static bool run_statement(struct cr_maker *m, const struct cr_script *call)
                 call->name, call->name));
 }
 
-static bool run_line(struct cr_maker *m, const struct cr_script_line *line,
-                     struct cr_thing *value)
+static bool assign_all(struct cr_maker *m, const struct cr_script_line *line,
+                       const struct cr_thing *value)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i;
 
-    if (line->statement)
-        return run_statement(m, line->expr);
-    if (!cr_maker_eval(m, line->expr, value))
-        return false;
-    if (line->n_names == 0)
-        return true;
     if (line->n_names == 1)
         return assign(m, line->expr, line->names[0], value);
     if (value->kind != TUPLE || value->n != line->n_names)
@@ -95,6 +95,71 @@ static bool run_line(struct cr_maker *m, const struct cr_script_line *line,
                                      cr_thing_what(arena, value)));
     for (i = 0; i < line->n_names; i++)
         if (!assign(m, line->expr, line->names[i], &value->items[i]))
+            return false;
+    return true;
+}
+
+/* *end becomes the `return` that was met, or stays NULL. */
+static bool run_lines(struct cr_maker *m, const struct cr_script_line *line,
+                      struct cr_thing *value,
+                      const struct cr_script_line **end);
+
+static bool run_if(struct cr_maker *m, const struct cr_script_line *line,
+                   struct cr_thing *value, const struct cr_script_line **end)
+{
+    struct cr_thing t;
+    bool holds;
+
+    return cr_maker_eval(m, line->expr, &t) &&
+           cr_maker_truth(m, line->expr, &t, &holds) &&
+           run_lines(m, holds ? line->body : line->other, value, end);
+}
+
+static bool run_for(struct cr_maker *m, const struct cr_script_line *line,
+                    struct cr_thing *value, const struct cr_script_line **end)
+{
+    struct cr_thing items;
+    int i;
+
+    if (!cr_maker_items(m, line->expr, &items))
+        return false;
+    for (i = 0; i < items.n && !*end; i++)
+        if (!assign_all(m, line, &items.items[i]) ||
+            !run_lines(m, line->body, value, end))
+            return false;
+    return true;
+}
+
+static bool run_line(struct cr_maker *m, const struct cr_script_line *line,
+                     struct cr_thing *value, const struct cr_script_line **end)
+{
+    if (++m->n_run > RUN_MAX) {
+        m->b->pos = cr_script_pos(m->text, line->at, line->len);
+        return cr_fail(m->b, CR_E_LIMIT, "more than %d lines are run", RUN_MAX);
+    }
+    switch (line->kind) {
+    case CR_SCRIPT_PASS:
+        return true;
+    case CR_SCRIPT_STATEMENT:
+        return run_statement(m, line->expr);
+    case CR_SCRIPT_IF:
+        return run_if(m, line, value, end);
+    case CR_SCRIPT_FOR:
+        return run_for(m, line, value, end);
+    case CR_SCRIPT_RETURN:
+        *end = line;
+        return cr_maker_eval(m, line->expr, value);
+    default:
+        return cr_maker_eval(m, line->expr, value) &&
+               assign_all(m, line, value);
+    }
+}
+
+static bool run_lines(struct cr_maker *m, const struct cr_script_line *line,
+                      struct cr_thing *value, const struct cr_script_line **end)
+{
+    for (; line && !*end; line = line->next)
+        if (!run_line(m, line, value, end))
             return false;
     return true;
 }
@@ -110,30 +175,66 @@ bool cr_maker_input(struct cr_maker *m, const char *name, struct cr_thing value)
 bool cr_maker_run(struct cr_maker *m, struct cr_thing *value,
                   const struct cr_script **returned)
 {
-    struct cr_script_line *line =
-        cr_script_parse(m->b->net->arena, m->b->net->diag, m->text);
+    const struct cr_script_line *end = NULL;
 
-    for (; line; line = line->next) {
-        if (!run_line(m, line, value))
-            return false;
-        if (line->n_names > 0 || line->statement)
-            continue;
-        *returned = line->expr;
-        if (!m->op)
-            m->b->pos = cr_script_pos(m->text, line->at, line->len);
-        return true;
-    }
+    m->lines = cr_script_parse(m->b->net->arena, m->b->net->diag, m->text);
+    if (!m->lines || !run_lines(m, m->lines, value, &end))
+        return false;
+    *returned = end->expr;
+    if (!m->op)
+        m->b->pos = cr_script_pos(m->text, end->at, end->len);
+    return true;
+}
+
+/* Whether part of the text speaks of the cell where it was perhaps not run. */
+static bool mentions(const struct cr_script *e, const char *name, bool idle)
+{
+    for (; e; e = e->next)
+        if ((idle && (e->op == CR_SCRIPT_NAME || e->op == CR_SCRIPT_CALL) &&
+             strcmp(e->name, name) == 0) ||
+            mentions(e->args, name,
+                     idle || e->op == CR_SCRIPT_CHOICE ||
+                         e->op == CR_SCRIPT_BINARY))
+            return true;
     return false;
 }
 
-/* A member that nothing calls is a slip of the pen. */
-static bool all_called(struct cr_build *b, const struct cr_node *cells)
+static bool idle_mentions(const struct cr_script_line *line, const char *name,
+                          bool idle)
 {
+    for (; line; line = line->next)
+        if (mentions(line->expr, name, idle) ||
+            idle_mentions(line->body, name, true) ||
+            idle_mentions(line->other, name, true))
+            return true;
+    return false;
+}
+
+/* Whether a cell was called, or all those of a list. */
+static bool called(const struct cr_build *b, const char *path, const char *name,
+                   const struct cr_node *node)
+{
+    const char *full = cr_path_of(b->net->arena, path, name);
+    const struct cr_node *members = cr_cell_list(node);
+    int i = 0;
+
+    if (cr_name_map_get(&b->net->cell_names, full) >= 0)
+        return true;
+    for (CR_EACH(c, members))
+        if (!called(b, full, cr_member_name(b->net->arena, c, i++), c))
+            return false;
+    return members && members->child;
+}
+
+/* A member that nothing calls is a slip of the pen. */
+static bool all_called(const struct cr_maker *m)
+{
+    struct cr_build *b = m->b;
     bool ok = true;
 
-    for (CR_EACH(c, cells)) {
-        if (cr_name_map_get(&b->net->cell_names,
-                            cr_path_of(b->net->arena, b->path, c->key)) >= 0)
+    for (CR_EACH(c, m->cells)) {
+        if (called(b, b->path, c->key, c) ||
+            idle_mentions(m->lines, c->key, false))
             continue;
         b->pos = c->key_pos;
         ok = cr_fail(b, CR_E_NETWORK, "construct never calls the cell '%s'",
@@ -169,7 +270,7 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
     out = cr_maker_val(&m, returned, &value);
     if (out && cr_node_get(node, "bprop"))
         out = cr_bprop(b, node, in, out);
-    if (!out || !all_called(b, m.cells))
+    if (!out || !all_called(&m))
         return NULL;
     b->pos = pos;
     return out;

@@ -18,6 +18,8 @@ struct cr_maker {
     const struct cr_node *cells, *text;
     struct cr_var *vars;
     int n_vars, room_vars;
+    int n_run;  /* lines that were run */
+    const struct cr_script_line *lines;
     bool noted; /* the error has its shapes beside it */
     const struct cr_op *op; /* whose text it is, NULL: it is the config's; */
     struct cr_pos at;       /* then where it is called */
@@ -34,16 +36,79 @@ bool cr_maker_fail(struct cr_maker *m, const struct cr_script *e,
 struct cr_val *cr_maker_val(struct cr_maker *m, const struct cr_script *e,
                             const struct cr_thing *t);
 
-/* The place of an expression, for messages. */
-struct cr_pos cr_maker_place(const struct cr_maker *m,
-                             const struct cr_script *e);
-
 /* function.c: a call of an op that has a signature. */
 bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
                       const struct cr_op *op, struct cr_thing *to);
 /* Whether e calls a word that only texts of ops know; *ok: as the others. */
 bool cr_function_word(struct cr_maker *m, const struct cr_script *e,
                       struct cr_thing *to, bool *ok);
+/* The place of an expression, for messages. */
+struct cr_pos cr_maker_place(const struct cr_maker *m,
+                             const struct cr_script *e);
+/* After an error was reported below: notes the shapes that went in. */
+bool cr_maker_trouble(struct cr_maker *m, const struct cr_script *e);
+/* A whole number; `absent` where None stands. */
+bool cr_maker_whole(struct cr_maker *m, const struct cr_script *e,
+                    int64_t absent, int64_t *to);
+/* What an op's option rows read from a map of the call's arguments; NULL after
+ * reporting. */
+const void *cr_maker_options(struct cr_maker *m, const struct cr_script *e,
+                             const struct cr_op *op,
+                             const struct cr_node *given);
+
+/* Reports that nothing has the name; call: that could be called. */
+bool cr_maker_unknown(struct cr_maker *m, const struct cr_script *e, bool call);
+/* Calls of a cell and of an op, e for messages. */
+bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
+                        const struct cr_script *args, const char *name,
+                        const struct cr_node *node, struct cr_thing *to);
+bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
+                      const struct cr_op *op, struct cr_thing *to);
+
+/* method.c: x.NAME(...), layers[0](...) */
+bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
+                     struct cr_thing *to);
+bool cr_maker_apply(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *to);
+/* The same arguments, each *TUPLE as its members; NULL after reporting, or
+ * where there is none. */
+const struct cr_script *cr_maker_splat(struct cr_maker *m,
+                                       const struct cr_script *args);
+/* Whether a part is `self`, `ops` ... that nothing here has the name of; and
+ * the error about such a name with a member. */
+bool cr_maker_module(struct cr_maker *m, const struct cr_script *e);
+bool cr_maker_qualified(struct cr_maker *m, const struct cr_script *e);
+
+/* index.c: t[...] */
+bool cr_maker_index(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *to);
+
+/* known.c: what is known while the graph is built. */
+/* Whether a condition holds, whose value is t. */
+bool cr_maker_truth(struct cr_maker *m, const struct cr_script *e,
+                    const struct cr_thing *t, bool *to);
+/* a if c else b */
+bool cr_maker_choice(struct cr_maker *m, const struct cr_script *e,
+                     struct cr_thing *to);
+/* is, is not, in, not in, and == != of what is no number; *done: it was one
+ * of these. */
+bool cr_maker_compare(struct cr_maker *m, const struct cr_script *e,
+                      const char *sign, const struct cr_thing *a,
+                      const struct cr_thing *b, struct cr_thing *to,
+                      bool *done);
+/* x.shape ... */
+bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
+                     struct cr_thing *to);
+/* A function of such values, such as range; NULL: there is none. */
+typedef bool cr_maker_known(struct cr_maker *m, const struct cr_script *e,
+                            struct cr_thing *to);
+cr_maker_known *cr_maker_function(const char *name);
+/* What a `for` goes over, as a tuple. */
+bool cr_maker_items(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *to);
+/* The cells of a list or map of such, as a tuple. */
+bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
+                     const struct cr_thing *cells, struct cr_thing *to);
 
 /* lines.c: runs the lines of m->text; the value and expression of its return.
  */

@@ -1,4 +1,4 @@
-#include "net/script.h"
+#include "net/script_parser.h"
 
 #include "base/str.h"
 
@@ -6,19 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64     /* of brackets and signs */
 #define HEIGHT_MAX 1000  /* of what a part is made of: a + b + c + ... */
 #define PARTS_MAX 100000 /* of all expressions of a text */
-#define NAMES_MAX 32     /* on the left of one line */
-
-struct parser {
-    struct cr_arena *arena;
-    struct cr_diag *diag;
-    const struct cr_node *node;
-    const char *s;
-    size_t at, end; /* end: of the part before `at` */
-    int depth, brackets, parts;
-};
 
 /* ---- places ---- */
 
@@ -53,8 +42,8 @@ struct cr_pos cr_script_pos(const struct cr_node *text, size_t at, size_t len)
     len = len > eol ? eol : len;
     source = source_line(pos.src, pos.line);
     /* a block's place is already the line behind its | */
-    if (source && text->quoted && pos.col > 0 &&
-        source[pos.col - 1] != '"' && source[pos.col - 1] != '\'') {
+    if (source && text->quoted && pos.col > 0 && source[pos.col - 1] != '"' &&
+        source[pos.col - 1] != '\'') {
         source = source_line(pos.src, pos.line + line);
         if (!source)
             return pos;
@@ -82,34 +71,34 @@ struct cr_pos cr_script_pos(const struct cr_node *text, size_t at, size_t len)
 
 /* ---- words ---- */
 
-static struct cr_script *fail_at(struct parser *p, size_t at, size_t len,
-                                 const char *what)
+struct cr_script *cr_parse_fail_at(struct cr_parser *p, size_t at, size_t len,
+                                   const char *what)
 {
     cr_error(p->diag, cr_script_pos(p->node, at, len), CR_E_CONSTRUCT, "%s",
              what);
     return NULL;
 }
 
-static struct cr_script *fail(struct parser *p, const char *expected)
+struct cr_script *cr_parse_fail(struct cr_parser *p, const char *expected)
 {
     const char *s = p->s + p->at;
     size_t n = 1;
 
     if (*s == '\0' || *s == '\n')
-        return fail_at(
+        return cr_parse_fail_at(
             p, p->at > 0 ? p->at - 1 : 0, 1,
             cr_strf(p->arena, "the line ends here, expected %s", expected));
     while (isalnum((unsigned char)*s) && isalnum((unsigned char)s[n]))
         n++;
     while (((unsigned char)*s & 0x80) && ((unsigned char)s[n] & 0xC0) == 0x80)
         n++; /* of one character */
-    return fail_at(p, p->at, n,
-                   cr_strf(p->arena, "found '%s', expected %s",
-                           cr_quote(p->arena, s, n), expected));
+    return cr_parse_fail_at(p, p->at, n,
+                            cr_strf(p->arena, "found '%s', expected %s",
+                                    cr_quote(p->arena, s, n), expected));
 }
 
 /* Blanks and comments; line ends too inside brackets. */
-static char peek(struct parser *p)
+char cr_parse_peek(struct cr_parser *p)
 {
     for (;; p->at++) {
         char c = p->s[p->at];
@@ -128,11 +117,11 @@ static bool word_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool take(struct parser *p, const char *sign)
+bool cr_parse_take(struct cr_parser *p, const char *sign)
 {
     size_t n = strlen(sign);
 
-    peek(p);
+    cr_parse_peek(p);
     if (strncmp(p->s + p->at, sign, n) != 0 ||
         (word_char(sign[0]) && word_char(p->s[p->at + n])))
         return false;
@@ -141,11 +130,11 @@ static bool take(struct parser *p, const char *sign)
     return true;
 }
 
-static const char *take_name(struct parser *p)
+const char *cr_parse_name(struct cr_parser *p)
 {
     size_t at, n = 0;
 
-    peek(p);
+    cr_parse_peek(p);
     at = p->at;
     if (isdigit((unsigned char)p->s[at]))
         return NULL;
@@ -158,8 +147,8 @@ static const char *take_name(struct parser *p)
     return cr_strndup(p->arena, p->s + at, n);
 }
 
-static struct cr_script *part(struct parser *p, enum cr_script_op op, size_t at,
-                              struct cr_script *args)
+struct cr_script *cr_parse_part(struct cr_parser *p, enum cr_script_op op,
+                                size_t at, struct cr_script *args)
 {
     struct cr_script *e = CR_NEW(p->arena, struct cr_script);
 
@@ -174,21 +163,19 @@ static struct cr_script *part(struct parser *p, enum cr_script_op op, size_t at,
     return e;
 }
 
-static struct cr_script *expr(struct parser *p);
-
 /* What is walked later by a function that calls itself. */
-static bool too_high(struct parser *p, const struct cr_script *e)
+static bool too_high(struct cr_parser *p, const struct cr_script *e)
 {
     if (e->height < HEIGHT_MAX)
         return false;
-    fail_at(p, e->at, 1,
-            "the expression is too long; write it in several lines");
+    cr_parse_fail_at(p, e->at, 1,
+                     "the expression is too long; write it in several lines");
     return true;
 }
 
 /* ---- expressions, from the tightest ---- */
 
-static struct cr_script *number(struct parser *p)
+static struct cr_script *number(struct cr_parser *p)
 {
     size_t at = p->at, n;
     const char *s = p->s + at;
@@ -200,22 +187,22 @@ static struct cr_script *number(struct parser *p)
         double v = strtod(s, &end);
 
         p->at = p->end = at + (size_t)(end - s);
-        e = part(p, CR_SCRIPT_REAL, at, NULL);
+        e = cr_parse_part(p, CR_SCRIPT_REAL, at, NULL);
         e->real = v;
     } else {
         if (n > 18)
-            return fail_at(p, at, n, "the number is too large");
+            return cr_parse_fail_at(p, at, n, "the number is too large");
         p->at = p->end = at + n;
-        e = part(p, CR_SCRIPT_INT, at, NULL);
+        e = cr_parse_part(p, CR_SCRIPT_INT, at, NULL);
         e->integer = strtoll(s, NULL, 10);
         e->real = (double)e->integer;
     }
     if (word_char(p->s[p->at]))
-        return fail_at(p, at, p->at + 1 - at, "this is no number");
+        return cr_parse_fail_at(p, at, p->at + 1 - at, "this is no number");
     return e;
 }
 
-static struct cr_script *text(struct parser *p)
+static struct cr_script *text(struct cr_parser *p)
 {
     size_t at = p->at, n = 1;
     char quote = p->s[at];
@@ -224,16 +211,25 @@ static struct cr_script *text(struct parser *p)
     while (p->s[at + n] && p->s[at + n] != quote && p->s[at + n] != '\n')
         n++;
     if (p->s[at + n] != quote)
-        return fail_at(p, at, n, "the text has no closing quote");
+        return cr_parse_fail_at(p, at, n, "the text has no closing quote");
     p->at = p->end = at + n + 1;
-    e = part(p, CR_SCRIPT_TEXT, at, NULL);
+    e = cr_parse_part(p, CR_SCRIPT_TEXT, at, NULL);
     e->name = cr_strndup(p->arena, p->s + at + 1, n - 1);
     return e;
 }
 
+/* *e: the members of a tuple as so many arguments. */
+static struct cr_script *splat(struct cr_parser *p)
+{
+    size_t at = p->at++;
+    struct cr_script *e = cr_parse_expr(p);
+
+    return e ? cr_parse_part(p, CR_SCRIPT_SPLAT, at, e) : NULL;
+}
+
 /* Arguments up to `close`; keywords where they are allowed. *comma: whether
  * there was any. */
-static bool arguments(struct parser *p, const char *close, bool keywords,
+static bool arguments(struct cr_parser *p, const char *close, bool keywords,
                       struct cr_script **to, bool *comma)
 {
     struct cr_script *a, **last = to;
@@ -242,11 +238,11 @@ static bool arguments(struct parser *p, const char *close, bool keywords,
     *to = NULL;
     *comma = false;
     p->brackets++;
-    while (!take(p, close)) {
-        size_t start = (peek(p), p->at);
-        const char *keyword = keywords ? take_name(p) : NULL;
+    while (!cr_parse_take(p, close)) {
+        size_t start = (cr_parse_peek(p), p->at);
+        const char *keyword = keywords ? cr_parse_name(p) : NULL;
 
-        if (keyword && peek(p) == '=' && p->s[p->at + 1] != '=') {
+        if (keyword && cr_parse_peek(p) == '=' && p->s[p->at + 1] != '=') {
             p->at++;
             named = true;
         } else {
@@ -254,17 +250,18 @@ static bool arguments(struct parser *p, const char *close, bool keywords,
             p->at = start;
         }
         if (named && !keyword)
-            return fail(p, "an argument with its name, like those before it");
-        a = expr(p);
+            return cr_parse_fail(
+                p, "an argument with its name, like those before it");
+        a = !keyword && cr_parse_peek(p) == '*' ? splat(p) : cr_parse_expr(p);
         if (!a)
             return false;
         a->keyword = keyword;
         *last = a;
         last = &a->next;
-        if (take(p, ",")) {
+        if (cr_parse_take(p, ",")) {
             *comma = true;
-        } else if (!take(p, close)) {
-            return fail(p, cr_strf(p->arena, "',' or '%s'", close));
+        } else if (!cr_parse_take(p, close)) {
+            return cr_parse_fail(p, cr_strf(p->arena, "',' or '%s'", close));
         } else {
             break;
         }
@@ -273,39 +270,37 @@ static bool arguments(struct parser *p, const char *close, bool keywords,
     return true;
 }
 
-static struct cr_script *name_or_call(struct parser *p)
+static struct cr_script *name_or_call(struct cr_parser *p)
 {
     size_t at = p->at;
-    const char *name = take_name(p);
+    const char *name = cr_parse_name(p);
     struct cr_script *e, *args = NULL;
     bool comma;
 
     if (!name)
-        return fail(p, "a value");
-    if (strcmp(name, "None") == 0)
-        return part(p, CR_SCRIPT_NONE, at, NULL);
-    if (strcmp(name, "True") == 0 || strcmp(name, "False") == 0) {
-        e = part(p, CR_SCRIPT_TRUTH, at, NULL);
-        e->truth = name[0] == 'T';
+        return cr_parse_fail(p, "a value");
+    /* the latter as the config writes them, behind a $name */
+    if (strcmp(name, "None") == 0 || strcmp(name, "null") == 0)
+        return cr_parse_part(p, CR_SCRIPT_NONE, at, NULL);
+    if (strcmp(name, "True") == 0 || strcmp(name, "true") == 0 ||
+        strcmp(name, "False") == 0 || strcmp(name, "false") == 0) {
+        e = cr_parse_part(p, CR_SCRIPT_TRUTH, at, NULL);
+        e->truth = name[0] == 'T' || name[0] == 't';
         return e;
     }
-    while (p->s[p->at] == '.' && word_char(p->s[p->at + 1])) {
-        p->at++;
-        name = cr_strf(p->arena, "%s.%s", name, take_name(p));
-    }
-    if (peek(p) != '(') {
-        e = part(p, CR_SCRIPT_NAME, at, NULL);
+    if (cr_parse_peek(p) != '(') {
+        e = cr_parse_part(p, CR_SCRIPT_NAME, at, NULL);
     } else {
         p->at++;
         if (!arguments(p, ")", true, &args, &comma))
             return NULL;
-        e = part(p, CR_SCRIPT_CALL, at, args);
+        e = cr_parse_part(p, CR_SCRIPT_CALL, at, args);
     }
     e->name = name;
     return e;
 }
 
-static struct cr_script *group(struct parser *p)
+static struct cr_script *group(struct cr_parser *p)
 {
     size_t at = p->at++;
     struct cr_script *args;
@@ -318,110 +313,169 @@ static struct cr_script *group(struct parser *p)
         args->len = p->end - at;
         return args;
     }
-    return part(p, CR_SCRIPT_TUPLE, at, args);
+    return cr_parse_part(p, CR_SCRIPT_TUPLE, at, args);
+}
+
+/* [a, b]: the same as (a, b) */
+static struct cr_script *list(struct cr_parser *p)
+{
+    size_t at = p->at++;
+    struct cr_script *args;
+    bool comma;
+
+    if (!arguments(p, "]", false, &args, &comma))
+        return NULL;
+    return cr_parse_part(p, CR_SCRIPT_TUPLE, at, args);
 }
 
 /* {name: expr, a.b: expr} */
-static struct cr_script *map(struct parser *p)
+static struct cr_script *map(struct cr_parser *p)
 {
     size_t at = p->at++;
     struct cr_script *args = NULL, **last = &args, *a;
 
     p->brackets++;
-    while (!take(p, "}")) {
-        const char *name = take_name(p);
+    while (!cr_parse_take(p, "}")) {
+        const char *name = cr_parse_name(p);
 
         while (name && p->s[p->at] == '.' && word_char(p->s[p->at + 1])) {
             p->at++;
-            name = cr_strf(p->arena, "%s.%s", name, take_name(p));
+            name = cr_strf(p->arena, "%s.%s", name, cr_parse_name(p));
         }
         if (!name)
-            return fail(p, "a parameter's name or '}'");
-        if (!take(p, ":"))
-            return fail(p, "':'");
-        a = expr(p);
+            return cr_parse_fail(p, "a parameter's name or '}'");
+        if (!cr_parse_take(p, ":"))
+            return cr_parse_fail(p, "':'");
+        a = cr_parse_expr(p);
         if (!a)
             return NULL;
         a->keyword = name;
         *last = a;
         last = &a->next;
-        if (!take(p, ",") && peek(p) != '}')
-            return fail(p, "',' or '}'");
+        if (!cr_parse_take(p, ",") && cr_parse_peek(p) != '}')
+            return cr_parse_fail(p, "',' or '}'");
     }
     p->brackets--;
-    return part(p, CR_SCRIPT_MAP, at, args);
+    return cr_parse_part(p, CR_SCRIPT_MAP, at, args);
 }
 
 /* begin:end:step, or a plain index */
-static struct cr_script *index_item(struct parser *p)
+static struct cr_script *index_item(struct cr_parser *p)
 {
     struct cr_script *v[3] = { NULL };
     size_t at;
     int i = 0;
     bool slice = false;
 
-    peek(p);
+    cr_parse_peek(p);
     at = p->at;
     for (;;) {
-        char c = peek(p);
+        char c = cr_parse_peek(p);
 
         if (c != ':' && c != ',' && c != ']') {
-            v[i] = expr(p);
+            v[i] = cr_parse_expr(p);
             if (!v[i])
                 return NULL;
         }
-        if (i == 2 || !take(p, ":"))
+        if (i == 2 || !cr_parse_take(p, ":"))
             break;
         slice = true;
         i++;
     }
     if (!slice)
-        return v[0] ? v[0] : fail(p, "an index");
+        return v[0] ? v[0] : cr_parse_fail(p, "an index");
     for (i = 0; i < 3; i++)
         if (!v[i])
-            v[i] = part(p, CR_SCRIPT_NONE, at, NULL);
+            v[i] = cr_parse_part(p, CR_SCRIPT_NONE, at, NULL);
     v[0]->next = v[1];
     v[1]->next = v[2];
-    return part(p, CR_SCRIPT_SLICE, at, v[0]);
+    return cr_parse_part(p, CR_SCRIPT_SLICE, at, v[0]);
 }
 
-static struct cr_script *postfix(struct parser *p)
+static struct cr_script *index_of(struct cr_parser *p, struct cr_script *e)
 {
-    size_t at = (peek(p), p->at);
+    struct cr_script **last = &e->next;
+
+    p->at++;
+    p->brackets++;
+    do {
+        *last = index_item(p);
+        if (!*last)
+            return NULL;
+        last = &(*last)->next;
+    } while (cr_parse_take(p, ",") && cr_parse_peek(p) != ']');
+    if (!cr_parse_take(p, "]"))
+        return cr_parse_fail(p, "']'");
+    p->brackets--;
+    return cr_parse_part(p, CR_SCRIPT_INDEX, e->at, e);
+}
+
+/* e.name; e.name(args) is name(e, args) */
+static struct cr_script *member_of(struct cr_parser *p, struct cr_script *e)
+{
+    size_t at = e->at;
+    const char *name;
+    bool comma;
+
+    p->at++;
+    name = cr_parse_name(p);
+    if (!name)
+        return cr_parse_fail(p, "a name");
+    if (cr_parse_peek(p) != '(') {
+        e = cr_parse_part(p, CR_SCRIPT_MEMBER, at, e);
+    } else {
+        p->at++;
+        if (!arguments(p, ")", true, &e->next, &comma))
+            return NULL;
+        e = cr_parse_part(p, CR_SCRIPT_CALL, at, e);
+        e->method = true;
+    }
+    e->name = name;
+    return e;
+}
+
+/* A call of what is no name: layers[0](x). */
+static struct cr_script *apply(struct cr_parser *p, struct cr_script *e)
+{
+    bool comma;
+
+    p->at++;
+    if (!arguments(p, ")", true, &e->next, &comma))
+        return NULL;
+    return cr_parse_part(p, CR_SCRIPT_APPLY, e->at, e);
+}
+
+static struct cr_script *postfix(struct cr_parser *p)
+{
+    size_t at = (cr_parse_peek(p), p->at);
     char c = p->s[at];
-    struct cr_script *e, **last;
+    struct cr_script *e;
 
     e = c == '('                ? group(p)
+        : c == '['              ? list(p)
         : c == '{'              ? map(p)
         : c == '"' || c == '\'' ? text(p)
         : isdigit((unsigned char)c) ||
                 (c == '.' && isdigit((unsigned char)p->s[at + 1]))
             ? number(p)
             : name_or_call(p);
-    while (e && peek(p) == '[') {
+    while (e) {
+        c = cr_parse_peek(p);
+        if (c != '[' && c != '.' && !(c == '(' && e->op == CR_SCRIPT_INDEX))
+            break;
         if (too_high(p, e))
             return NULL;
-        p->at++;
-        p->brackets++;
-        last = &e->next;
-        do {
-            *last = index_item(p);
-            if (!*last)
-                return NULL;
-            last = &(*last)->next;
-        } while (take(p, ",") && peek(p) != ']');
-        if (!take(p, "]"))
-            return fail(p, "']'");
-        p->brackets--;
-        e = part(p, CR_SCRIPT_INDEX, at, e);
+        e = c == '['   ? index_of(p, e)
+            : c == '.' ? member_of(p, e)
+                       : apply(p, e);
     }
     return e;
 }
 
-static struct cr_script *unary(struct parser *p);
+static struct cr_script *unary(struct cr_parser *p);
 
-static struct cr_script *two(struct parser *p, const char *sign,
-                             struct cr_script *a, struct cr_script *b)
+struct cr_script *cr_parse_two(struct cr_parser *p, const char *sign,
+                               struct cr_script *a, struct cr_script *b)
 {
     struct cr_script *e;
 
@@ -429,54 +483,54 @@ static struct cr_script *two(struct parser *p, const char *sign,
         return NULL;
     a->next = b;
     b->next = NULL;
-    e = part(p, CR_SCRIPT_BINARY, a->at, a);
+    e = cr_parse_part(p, CR_SCRIPT_BINARY, a->at, a);
     e->sign = sign;
     return e;
 }
 
-static struct cr_script *power(struct parser *p)
+static struct cr_script *power(struct cr_parser *p)
 {
     struct cr_script *e = postfix(p);
 
-    if (!e || !take(p, "**"))
+    if (!e || !cr_parse_take(p, "**"))
         return e;
-    if (++p->depth > DEPTH_MAX)
-        return fail_at(p, p->end - 2, 2, "powers are nested too deep");
-    e = two(p, "pow", e, unary(p));
+    if (++p->depth > CR_PARSE_DEPTH)
+        return cr_parse_fail_at(p, p->end - 2, 2, "powers are nested too deep");
+    e = cr_parse_two(p, "pow", e, unary(p));
     p->depth--;
     return e;
 }
 
-static struct cr_script *unary(struct parser *p)
+static struct cr_script *unary(struct cr_parser *p)
 {
-    size_t at = (peek(p), p->at);
+    size_t at = (cr_parse_peek(p), p->at);
     bool minus = p->s[at] == '-';
     struct cr_script *e;
 
     if (!minus && p->s[at] != '+')
         return power(p);
     p->at++;
-    if (++p->depth > DEPTH_MAX)
-        return fail_at(p, at, 1, "signs are nested too deep");
+    if (++p->depth > CR_PARSE_DEPTH)
+        return cr_parse_fail_at(p, at, 1, "signs are nested too deep");
     e = unary(p);
     p->depth--;
     if (!e || !minus)
         return e;
-    e = part(p, CR_SCRIPT_UNARY, at, e);
+    e = cr_parse_part(p, CR_SCRIPT_UNARY, at, e);
     e->sign = "neg";
     return e;
 }
 
 /* One of the signs in `signs` (pairs of sign and op); NULL: none. */
-static const char *sign_of(struct parser *p, const char *const *signs)
+static const char *sign_of(struct cr_parser *p, const char *const *signs)
 {
     for (; *signs; signs += 2)
-        if (take(p, signs[0]))
+        if (cr_parse_take(p, signs[0]))
             return signs[1];
     return NULL;
 }
 
-static struct cr_script *product(struct parser *p)
+static struct cr_script *product(struct cr_parser *p)
 {
     static const char *const signs[] = { "//", "floor_div", "*", "mul",
                                          "/",  "div",       "%", "mod",
@@ -485,30 +539,46 @@ static struct cr_script *product(struct parser *p)
     const char *sign;
 
     while (e && (sign = sign_of(p, signs)))
-        e = two(p, sign, e, unary(p));
+        e = cr_parse_two(p, sign, e, unary(p));
     return e;
 }
 
-static struct cr_script *sum(struct parser *p)
+static struct cr_script *sum(struct cr_parser *p)
 {
     static const char *const signs[] = { "+", "add", "-", "sub", NULL };
     struct cr_script *e = product(p);
     const char *sign;
 
     while (e && (sign = sign_of(p, signs)))
-        e = two(p, sign, e, product(p));
+        e = cr_parse_two(p, sign, e, product(p));
     return e;
 }
 
-static struct cr_script *comparison(struct parser *p)
+/* The op of a comparison; NULL: none begins here. */
+static const char *compared(struct cr_parser *p)
 {
     static const char *const signs[] = {
         "<=", "less_equal", "<",  "less",  ">=", "greater_equal",
         ">",  "greater",    "==", "equal", "!=", "not_equal",
         NULL
     };
+
+    size_t at = p->at;
+
+    if (cr_parse_take(p, "is"))
+        return cr_parse_take(p, "not") ? "is not" : "is";
+    if (cr_parse_take(p, "in"))
+        return "in";
+    if (cr_parse_take(p, "not") && cr_parse_take(p, "in"))
+        return "not in";
+    p->at = at;
+    return sign_of(p, signs);
+}
+
+static struct cr_script *comparison(struct cr_parser *p)
+{
     struct cr_script *e = sum(p), *link, **last;
-    const char *sign = e ? sign_of(p, signs) : NULL;
+    const char *sign = e ? compared(p) : NULL;
 
     if (!sign)
         return e;
@@ -518,178 +588,80 @@ static struct cr_script *comparison(struct parser *p)
 
         if (!b)
             return NULL;
-        link = part(p, CR_SCRIPT_LINK, b->at, b);
+        link = cr_parse_part(p, CR_SCRIPT_LINK, b->at, b);
         link->sign = sign;
         *last = link;
         last = &link->next;
-        sign = sign_of(p, signs);
+        sign = compared(p);
     } while (sign);
-    return part(p, CR_SCRIPT_CHAIN, e->at, e);
+    return cr_parse_part(p, CR_SCRIPT_CHAIN, e->at, e);
 }
 
-static struct cr_script *negation(struct parser *p)
+static struct cr_script *negation(struct cr_parser *p)
 {
-    size_t at = (peek(p), p->at);
+    size_t at = (cr_parse_peek(p), p->at);
     struct cr_script *e;
 
-    if (!take(p, "not"))
+    if (!cr_parse_take(p, "not"))
         return comparison(p);
-    if (++p->depth > DEPTH_MAX)
-        return fail_at(p, at, 3, "signs are nested too deep");
+    if (++p->depth > CR_PARSE_DEPTH)
+        return cr_parse_fail_at(p, at, 3, "signs are nested too deep");
     e = negation(p);
     p->depth--;
     if (!e)
         return NULL;
-    e = part(p, CR_SCRIPT_UNARY, at, e);
+    e = cr_parse_part(p, CR_SCRIPT_UNARY, at, e);
     e->sign = "logical_not";
     return e;
 }
 
-static struct cr_script *conjunction(struct parser *p)
+static struct cr_script *conjunction(struct cr_parser *p)
 {
     struct cr_script *e = negation(p);
 
-    while (e && take(p, "and"))
-        e = two(p, "logical_and", e, negation(p));
+    while (e && cr_parse_take(p, "and"))
+        e = cr_parse_two(p, "logical_and", e, negation(p));
     return e;
 }
 
-static struct cr_script *expr(struct parser *p)
+static struct cr_script *disjunction(struct cr_parser *p)
 {
-    size_t at = (peek(p), p->at);
+    struct cr_script *e = conjunction(p);
+
+    while (e && cr_parse_take(p, "or"))
+        e = cr_parse_two(p, "logical_or", e, conjunction(p));
+    return e;
+}
+
+/* e if condition else other */
+static struct cr_script *choice(struct cr_parser *p, struct cr_script *e)
+{
+    struct cr_script *other;
+
+    e->next = disjunction(p);
+    if (!e->next)
+        return NULL;
+    if (!cr_parse_take(p, "else"))
+        return cr_parse_fail(p, "'else'");
+    other = cr_parse_expr(p);
+    if (!other || too_high(p, e) || too_high(p, e->next) || too_high(p, other))
+        return NULL;
+    e->next->next = other;
+    return cr_parse_part(p, CR_SCRIPT_CHOICE, e->at, e);
+}
+
+struct cr_script *cr_parse_expr(struct cr_parser *p)
+{
+    size_t at = (cr_parse_peek(p), p->at);
     struct cr_script *e;
 
-    if (++p->depth > DEPTH_MAX)
-        return fail_at(p, at, 1, "brackets are nested too deep");
+    if (++p->depth > CR_PARSE_DEPTH)
+        return cr_parse_fail_at(p, at, 1, "brackets are nested too deep");
     if (p->parts > PARTS_MAX)
-        return fail_at(p, at, 1, "the text has too many parts");
-    e = conjunction(p);
-    while (e && take(p, "or"))
-        e = two(p, "logical_or", e, conjunction(p));
+        return cr_parse_fail_at(p, at, 1, "the text has too many parts");
+    e = disjunction(p);
+    if (e && cr_parse_take(p, "if"))
+        e = choice(p, e);
     p->depth--;
     return e;
-}
-
-/* ---- lines ---- */
-
-/* The right side; a, b without brackets is a tuple. */
-static struct cr_script *side(struct parser *p)
-{
-    size_t at = (peek(p), p->at);
-    struct cr_script *e = expr(p), **last;
-
-    if (!e || peek(p) != ',')
-        return e;
-    last = &e->next;
-    while (take(p, ",") && peek(p) != '\n' && p->s[p->at]) {
-        *last = expr(p);
-        if (!*last)
-            return NULL;
-        last = &(*last)->next;
-    }
-    return part(p, CR_SCRIPT_TUPLE, at, e);
-}
-
-static bool targets(struct parser *p, struct cr_script_line *line)
-{
-    const char *names[NAMES_MAX];
-    bool round = take(p, "(");
-    int i;
-
-    do {
-        if (line->n_names == NAMES_MAX)
-            return fail_at(p, p->at, 1, "too many names");
-        names[line->n_names] = take_name(p);
-        if (!names[line->n_names])
-            return fail(p, "a name");
-        line->n_names++;
-    } while (take(p, ","));
-    if (round && !take(p, ")"))
-        return fail(p, "')'");
-    if (peek(p) != '=' || p->s[p->at + 1] == '=')
-        return fail(p, "'=' (a line is NAME = EXPRESSION or return "
-                       "EXPRESSION)");
-    p->at++;
-    line->names = CR_NEWS(p->arena, const char *, line->n_names);
-    for (i = 0; i < line->n_names; i++)
-        line->names[i] = names[i];
-    return true;
-}
-
-/* A line that is NAME(...) or NAME.NAME(...) as far as its bracket. */
-static bool starts_with_call(struct parser *p)
-{
-    size_t at = (peek(p), p->at), n = at;
-
-    while (word_char(p->s[n]) || (n > at && p->s[n] == '.'))
-        n++;
-    while (p->s[n] == ' ' || p->s[n] == '\t')
-        n++;
-    return n > at && p->s[n] == '(';
-}
-
-static struct cr_script_line *parse_line(struct parser *p)
-{
-    struct cr_script_line *line = CR_NEW(p->arena, struct cr_script_line);
-    bool returns;
-
-    line->at = p->at;
-    returns = take(p, "return");
-    line->statement = !returns && starts_with_call(p);
-    if (!returns && !line->statement && !targets(p, line))
-        return NULL;
-    line->expr = line->statement ? name_or_call(p) : side(p);
-    if (!line->expr)
-        return NULL;
-    line->len = p->end - line->at;
-    if (peek(p) != '\n' && p->s[p->at]) {
-        fail(p, "the end of the line");
-        return NULL;
-    }
-    return line;
-}
-
-static bool line_returns(const struct cr_script_line *line)
-{
-    return line->n_names == 0 && !line->statement;
-}
-
-struct cr_script_line *cr_script_parse(struct cr_arena *arena,
-                                       struct cr_diag *diag,
-                                       const struct cr_node *node)
-{
-    struct parser p = { .arena = arena, .diag = diag, .node = node };
-    struct cr_script_line *first = NULL, *line = NULL, **last = &first;
-
-    if (node->kind != CR_NODE_STR) {
-        cr_error(diag, node->pos, CR_E_WRONG_TYPE,
-                 "%s is a text of lines, not %s",
-                 node->key ? node->key : "construct",
-                 cr_node_what(arena, node));
-        return NULL;
-    }
-    p.s = node->text;
-    for (;;) {
-        while (peek(&p) == '\n')
-            p.at++;
-        if (!p.s[p.at])
-            break;
-        if (line && line_returns(line)) {
-            fail_at(&p, p.at, strcspn(p.s + p.at, "\n"),
-                    "nothing may stand behind 'return'");
-            return NULL;
-        }
-        line = parse_line(&p);
-        if (!line)
-            return NULL;
-        *last = line;
-        last = &line->next;
-    }
-    if (!line || !line_returns(line)) {
-        cr_error(diag,
-                 line ? cr_script_pos(node, line->at, line->len) : node->pos,
-                 CR_E_CONSTRUCT, "the last line must be 'return EXPRESSION'");
-        return NULL;
-    }
-    return first;
 }

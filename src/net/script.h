@@ -2,11 +2,17 @@
  * The text of `construct`, parsed. Private to src/net.
  *
  *   line:  NAME[, NAME ...] = expr      `_` drops a value
+ *          NAME += expr                 and -= *= /= //= %= **= @=
  *          NAME(expr ...)               a call alone: a statement
+ *          if expr:  elif expr:  else:  lines indented below, or one behind
+ *          for NAME[, NAME ...] in expr:
+ *          pass
  *          return expr                  the last line
  *          of bprop also return expr, {NAME: expr, ...}
- *   expr:  calls with keywords, + - * / // % ** @, comparisons, and or not,
- *          (tuples), t[i], t[:, a:b, None], numbers, names, 'texts'
+ *   expr:  calls with keywords, + - * / // % ** @, comparisons, is, and or
+ *          not, a if c else b, (tuples), [tuples], t[i], t[:, a:b, None],
+ *          x.name, x.name(expr ...), t[i](expr ...), *tuple among arguments,
+ *          numbers, names, 'texts'
  *
  * Lines may go on inside brackets; # begins a comment.
  */
@@ -15,6 +21,8 @@
 
 #include "conf/node.h"
 
+struct cr_thing;
+
 enum cr_script_op {
     CR_SCRIPT_NAME,
     CR_SCRIPT_INT,
@@ -22,7 +30,12 @@ enum cr_script_op {
     CR_SCRIPT_TEXT,
     CR_SCRIPT_NONE,
     CR_SCRIPT_TRUTH,    /* True, False */
-    CR_SCRIPT_CALL,     /* name; args */
+    CR_SCRIPT_CALL,     /* name; args; method: args[0] stood before a dot */
+    CR_SCRIPT_APPLY,    /* args: what is called, then its arguments */
+    CR_SCRIPT_MEMBER,   /* args: of what; name */
+    CR_SCRIPT_SPLAT,    /* args: the tuple */
+    CR_SCRIPT_CHOICE,   /* args: value, condition, the other value */
+    CR_SCRIPT_VALUE,    /* value: already computed */
     CR_SCRIPT_TUPLE,    /* args */
     CR_SCRIPT_MAP,      /* args, each with a keyword: a.b too */
     CR_SCRIPT_INDEX,    /* args: what, then one per axis */
@@ -41,18 +54,28 @@ struct cr_script {
     const char *keyword; /* of an argument; NULL: by position */
     int64_t integer;
     double real;
-    bool truth;
+    bool truth, method;
+    const struct cr_thing *value;
     int height;         /* of the parts below it; bounded */
     struct cr_script *args, *next;
 };
 
+enum cr_script_kind {
+    CR_SCRIPT_ASSIGN,   /* names = expr */
+    CR_SCRIPT_STATEMENT, /* expr: a call whose value nobody takes */
+    CR_SCRIPT_RETURN,   /* expr */
+    CR_SCRIPT_IF,       /* expr, body, other */
+    CR_SCRIPT_FOR,      /* names, expr, body */
+    CR_SCRIPT_PASS
+};
+
 struct cr_script_line {
-    bool statement;     /* expr is a call whose value nobody takes */
-    int n_names;        /* 0, without `statement`: return */
+    enum cr_script_kind kind;
+    int n_names;
     const char **names;
     size_t at, len;
     struct cr_script *expr;
-    struct cr_script_line *next;
+    struct cr_script_line *body, *other, *next;
 };
 
 /* NULL after reporting; `text` is the value of the key `construct`, say. */

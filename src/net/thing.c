@@ -66,6 +66,8 @@ const char *cr_thing_what(struct cr_arena *arena, const struct cr_thing *t)
                        cr_quote(arena, t->text, strlen(t->text)));
     case MAP:
         return cr_strf(arena, "a map of %d", t->n);
+    case CELL:
+        return cr_strf(arena, "the cell '%s'", t->text);
     default:
         return cr_strf(arena, "a tuple of %d", t->n);
     }

@@ -1,20 +1,31 @@
 /*
  * What a `construct` text computes with: tensors, numbers, truth values,
- * texts, tuples, maps of names and None. Private to src/net.
+ * texts, tuples, maps of names, cells and None. Private to src/net.
  */
 #ifndef CR_NET_THING_H
 #define CR_NET_THING_H
 
 #include "net/graph.h"
 
-enum cr_thing_kind { NOTHING, TENSOR, INTEGER, REAL, TRUTH, TEXT, TUPLE, MAP };
+enum cr_thing_kind {
+    NOTHING,
+    TENSOR,
+    INTEGER,
+    REAL,
+    TRUTH,
+    TEXT,
+    TUPLE,
+    MAP,
+    CELL
+};
 
 struct cr_thing {
     enum cr_thing_kind kind;
     struct cr_val *val;
     int64_t integer;     /* TRUTH: 0 or 1 */
     double real;         /* INTEGER, REAL, TRUTH */
-    const char *text;
+    const char *text;    /* CELL: its name below the cell of the text */
+    const struct cr_node *node; /* CELL */
     int n;               /* TUPLE, MAP */
     struct cr_thing *items;
     const char **keys;   /* MAP */

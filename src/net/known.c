@@ -1,0 +1,305 @@
+/*
+ * What a `construct` text knows while the graph is built: conditions, lists
+ * of cells, and what a tensor tells without being computed.
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "net/attr.h"
+#include "net/maker.h"
+
+#define RANGE_MAX 10000 /* numbers of one range */
+
+/* ---- conditions ---- */
+
+/* The text of a part, for a message. */
+static const char *source(struct cr_maker *m, const struct cr_script *e)
+{
+    return cr_quote(m->b->net->arena, m->text->text + e->at, e->len);
+}
+
+bool cr_maker_truth(struct cr_maker *m, const struct cr_script *e,
+                    const struct cr_thing *t, bool *to)
+{
+    struct cr_arena *arena = m->b->net->arena;
+
+    *to = cr_thing_number(t)                   ? t->real != 0
+          : t->kind == TEXT                    ? t->text[0] != '\0'
+          : t->kind == TUPLE || t->kind == MAP ? t->n > 0
+                                               : t->kind == CELL;
+    if (t->kind != TENSOR)
+        return true;
+    return cr_maker_fail(
+        m, e,
+        cr_strf(arena,
+                "a condition is known while the graph is built, not %s; for "
+                "each element write where(%s, A, B)",
+                cr_thing_what(arena, t), source(m, e)));
+}
+
+bool cr_maker_choice(struct cr_maker *m, const struct cr_script *e,
+                     struct cr_thing *to)
+{
+    const struct cr_script *yes = e->args, *c = yes->next, *no = c->next;
+    struct cr_arena *arena = m->b->net->arena;
+    struct cr_thing t;
+    bool holds;
+
+    if (!cr_maker_eval(m, c, &t))
+        return false;
+    if (t.kind == TENSOR)
+        return cr_maker_fail(
+            m, c,
+            cr_strf(arena,
+                    "a condition is known while the graph is built, not %s; "
+                    "write where(%s, %s, %s)",
+                    cr_thing_what(arena, &t), source(m, c), source(m, yes),
+                    source(m, no)));
+    return cr_maker_truth(m, c, &t, &holds) &&
+           cr_maker_eval(m, holds ? yes : no, to);
+}
+
+static bool same(const struct cr_thing *a, const struct cr_thing *b)
+{
+    int i;
+
+    if (cr_thing_number(a) && cr_thing_number(b))
+        return a->real == b->real;
+    if (a->kind != b->kind || a->n != b->n)
+        return false;
+    for (i = 0; i < a->n; i++)
+        if (!same(&a->items[i], &b->items[i]))
+            return false;
+    return a->kind == TEXT     ? strcmp(a->text, b->text) == 0
+           : a->kind == TENSOR ? a->val == b->val
+           : a->kind == CELL   ? a->node == b->node
+                               : true;
+}
+
+bool cr_maker_compare(struct cr_maker *m, const struct cr_script *e,
+                      const char *sign, const struct cr_thing *a,
+                      const struct cr_thing *b, struct cr_thing *to, bool *done)
+{
+    bool is = strcmp(sign, "is") == 0, member = strcmp(sign, "in") == 0;
+    bool equal = strcmp(sign, "equal") == 0;
+    int i;
+
+    *done = true;
+    if (is || strcmp(sign, "is not") == 0)
+        return *to = cr_thing_truth(same(a, b) == is), true;
+    if (member || strcmp(sign, "not in") == 0) {
+        if (b->kind != TUPLE)
+            return cr_maker_fail(m, e,
+                                 cr_strf(m->b->net->arena,
+                                         "'in' takes a tuple, not %s",
+                                         cr_thing_what(m->b->net->arena, b)));
+        for (i = 0; i < b->n && !same(a, &b->items[i]); i++)
+            ;
+        return *to = cr_thing_truth((i < b->n) == member), true;
+    }
+    if (a->kind == TENSOR || b->kind == TENSOR ||
+        (!equal && strcmp(sign, "not_equal") != 0)) {
+        *done = false;
+        return true;
+    }
+    return *to = cr_thing_truth(same(a, b) == equal), true;
+}
+
+/* ---- what a tensor tells ---- */
+
+static struct cr_thing tuple_new(struct cr_arena *arena, int n)
+{
+    return (struct cr_thing){ .kind = TUPLE,
+                              .n = n,
+                              .items = CR_NEWS(arena, struct cr_thing, n + 1) };
+}
+
+static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
+                          struct cr_val *x, struct cr_thing *to)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    const struct cr_spec *spec = &x->spec;
+    int i;
+
+    if (strcmp(e->name, "shape") == 0) {
+        *to = tuple_new(arena, spec->rank);
+        for (i = 0; i < spec->rank; i++)
+            to->items[i] = cr_thing_integer(spec->dim[i]);
+        return true;
+    }
+    if (strcmp(e->name, "ndim") == 0)
+        return *to = cr_thing_integer(spec->rank), true;
+    if (strcmp(e->name, "size") == 0)
+        return *to = cr_thing_integer(cr_count(spec)), true;
+    if (strcmp(e->name, "dtype") == 0) {
+        *to =
+            (struct cr_thing){ .kind = TEXT, .text = cr_type_name(spec->type) };
+        return true;
+    }
+    if (strcmp(e->name, "T") == 0) {
+        m->b->pos = cr_maker_place(m, e);
+        x = CR_EMIT(m->b, "transpose", CR_NEW(arena, struct cr_transpose), x);
+        *to = cr_thing_tensor(x);
+        return x || cr_maker_trouble(m, e);
+    }
+    return cr_maker_fail(m, e,
+                         cr_strf(arena,
+                                 "a tensor has no '%s'; it has shape, ndim, "
+                                 "size, dtype, T and the functions of cellrun "
+                                 "help ops",
+                                 e->name));
+}
+
+/* Behind the last dot. */
+static const char *last_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot ? dot + 1 : path;
+}
+
+bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
+                     struct cr_thing *to)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    struct cr_thing t;
+    int i;
+
+    if (cr_maker_module(m, e->args))
+        return cr_maker_qualified(m, e);
+    if (!cr_maker_eval(m, e->args, &t))
+        return false;
+    if (t.kind == TENSOR)
+        return tensor_member(m, e, t.val, to);
+    if (t.kind != CELL)
+        return cr_maker_fail(m, e,
+                             cr_strf(arena, "%s has no '%s'",
+                                     cr_thing_what(arena, &t), e->name));
+    if (!cr_cell_members(m, e, &t, &t))
+        return false;
+    for (i = 0; i < t.n; i++)
+        if (strcmp(last_name(t.items[i].text), e->name) == 0)
+            return *to = t.items[i], true;
+    return cr_maker_fail(
+        m, e, cr_strf(arena, "no cell here is called '%s'", e->name));
+}
+
+/* ---- lists ---- */
+
+bool cr_maker_items(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *to)
+{
+    struct cr_arena *arena = m->b->net->arena;
+
+    if (!cr_maker_eval(m, e, to))
+        return false;
+    if (to->kind == CELL)
+        return cr_cell_members(m, e, to, to);
+    return to->kind == TUPLE ||
+           cr_maker_fail(m, e,
+                         cr_strf(arena,
+                                 "a list of cells, a tuple or range(N) is "
+                                 "expected here, not %s",
+                                 cr_thing_what(arena, to)));
+}
+
+static bool known_range(struct cr_maker *m, const struct cr_script *e,
+                        struct cr_thing *to)
+{
+    int64_t v[3] = { 0, 0, 1 }, n, k;
+    const struct cr_script *a;
+    int i = 0;
+
+    for (a = e->args; a; a = a->next)
+        if (i == 3 || a->keyword || !cr_maker_whole(m, a, 0, &v[i++]))
+            return m->noted ||
+                   cr_maker_fail(m, e, "range takes 1 to 3 whole numbers");
+    if (i == 0 || v[2] == 0)
+        return cr_maker_fail(m, e,
+                             i == 0 ? "range takes 1 to 3 whole numbers"
+                                    : "a range has a step that is not 0");
+    if (i == 1) {
+        v[1] = v[0];
+        v[0] = 0;
+    }
+    for (n = 0, k = v[0]; v[2] > 0 ? k < v[1] : k > v[1]; k += v[2])
+        if (++n > RANGE_MAX)
+            return cr_maker_fail(m, e,
+                                 cr_strf(m->b->net->arena,
+                                         "a range of more than %d numbers",
+                                         RANGE_MAX));
+    *to = tuple_new(m->b->net->arena, (int)n);
+    for (k = 0; k < n; k++)
+        to->items[k] = cr_thing_integer(v[0] + k * v[2]);
+    return true;
+}
+
+static bool known_len(struct cr_maker *m, const struct cr_script *e,
+                      struct cr_thing *to)
+{
+    struct cr_thing t;
+
+    if (!e->args || e->args->next || e->args->keyword)
+        return cr_maker_fail(m, e, "len takes a tensor or a tuple");
+    if (!cr_maker_eval(m, e->args, &t))
+        return false;
+    if (t.kind == TENSOR && t.val->n_members == 0 && t.val->spec.rank > 0)
+        return *to = cr_thing_integer(t.val->spec.dim[0]), true;
+    if (t.kind == CELL && !cr_cell_members(m, e, &t, &t))
+        return false;
+    if (t.kind != TUPLE)
+        return cr_maker_fail(m, e, "len takes a tensor or a tuple");
+    return *to = cr_thing_integer(t.n), true;
+}
+
+/* enumerate(a): pairs of 0, 1 ... and the members of a; zip(a, b ...): the
+ * first members, the second ones ... as far as the shortest has any. */
+static bool known_rows(struct cr_maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    bool count = strcmp(e->name, "enumerate") == 0;
+    struct cr_thing column[8];
+    const struct cr_script *a;
+    int i, k, n = 0, rows = 0;
+
+    if (count)
+        column[n++] = tuple_new(arena, 0);
+    for (a = e->args; a; a = a->next) {
+        if (n == 8 || a->keyword || (count && n == 2))
+            return cr_maker_fail(m, e,
+                                 cr_strf(arena, "%s takes %s", e->name,
+                                         count ? "one list" : "up to 8 lists"));
+        if (!cr_maker_items(m, a, &column[n++]))
+            return false;
+        if (n == 1 + count || column[n - 1].n < rows)
+            rows = column[n - 1].n;
+    }
+    *to = tuple_new(arena, rows);
+    for (i = 0; i < rows; i++) {
+        to->items[i] = tuple_new(arena, n);
+        for (k = 0; k < n; k++)
+            to->items[i].items[k] =
+                count && k == 0 ? cr_thing_integer(i) : column[k].items[i];
+    }
+    return true;
+}
+
+cr_maker_known *cr_maker_function(const char *name)
+{
+    static const struct {
+        const char *name;
+        cr_maker_known *run;
+    } functions[] = {
+        { "range", known_range },
+        { "len", known_len },
+        { "enumerate", known_rows },
+        { "zip", known_rows },
+    };
+    size_t i;
+
+    for (i = 0; i < CR_LEN(functions); i++)
+        if (strcmp(functions[i].name, name) == 0)
+            return functions[i].run;
+    return NULL;
+}

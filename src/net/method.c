@@ -1,0 +1,146 @@
+/*
+ * Calls of what is no name: x.NAME(...), layers[0](...), f(*tuple).
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "net/maker.h"
+
+/* Whether a name stands for nothing here but self or one of MindSpore's. */
+bool cr_maker_module(struct cr_maker *m, const struct cr_script *e)
+{
+    static const char *const names[] = { "self", "ops",  "F",         "P", "nn",
+                                         "ms",   "mint", "mindspore", NULL };
+    int i = 0;
+
+    if (e->op != CR_SCRIPT_NAME || cr_maker_var(m, e->name) ||
+        cr_node_get(m->cells, e->name))
+        return false;
+    while (names[i] && strcmp(names[i], e->name) != 0)
+        i++;
+    return names[i];
+}
+
+bool cr_maker_qualified(struct cr_maker *m, const struct cr_script *e)
+{
+    cr_maker_fail(m, e,
+                  cr_strf(m->b->net->arena,
+                          "'%s.%s': names stand here by themselves",
+                          e->args->name, e->name));
+    cr_hint(m->b->net->diag, "write '%s'", e->name);
+    return false;
+}
+
+/* The same arguments, each *TUPLE as its members; NULL after reporting, or
+ * where there is none. */
+const struct cr_script *cr_maker_splat(struct cr_maker *m,
+                                       const struct cr_script *args)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    struct cr_script *first = NULL, **last = &first;
+    const struct cr_script *a = args;
+    int i;
+
+    while (a && a->op != CR_SCRIPT_SPLAT)
+        a = a->next;
+    if (!a)
+        return args;
+    for (a = args; a; a = a->next) {
+        bool many = a->op == CR_SCRIPT_SPLAT;
+        struct cr_thing t = { .n = 1 };
+
+        if (many && !cr_maker_items(m, a->args, &t))
+            return NULL;
+        for (i = 0; i < t.n; i++) {
+            struct cr_script *one = CR_NEW(arena, struct cr_script);
+
+            *one = *a;
+            one->next = NULL;
+            if (many) {
+                one->op = CR_SCRIPT_VALUE;
+                one->value = &t.items[i];
+            }
+            *last = one;
+            last = &one->next;
+        }
+    }
+    if (!first) { /* f(*()) */
+        first = CR_NEW(arena, struct cr_script);
+        *first = *args;
+        first->op = CR_SCRIPT_NONE;
+        first->next = NULL;
+    }
+    return first;
+}
+
+/* x.NAME(...): the function NAME of x, ... */
+bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
+                     struct cr_thing *to)
+{
+    static const char *const other[] = { "view", "reshape", "astype",
+                                         "cast", "permute", "transpose",
+                                         NULL };
+    struct cr_script call = *e, x = *e->args, list;
+    const struct cr_about *about;
+    const struct cr_op *op;
+    struct cr_thing t;
+    int i = 0;
+
+    if (cr_maker_module(m, e->args))
+        return cr_maker_qualified(m, e);
+    if (!cr_maker_eval(m, e->args, &t))
+        return false;
+    x.op = CR_SCRIPT_VALUE;
+    x.value = &t;
+    if (t.kind == CELL) { /* a member of it */
+        struct cr_script member = call;
+        struct cr_thing cell;
+
+        member.args = &x;
+        x.next = NULL;
+        return cr_maker_member(m, &member, &cell) &&
+               cr_maker_call_cell(m, e, e->args->next, cell.text, cell.node,
+                                  to);
+    }
+    if (t.kind != TENSOR)
+        return cr_maker_fail(
+            m, e,
+            cr_strf(m->b->net->arena,
+                    "%s has no method '%s'; only tensors have such",
+                    cr_thing_what(m->b->net->arena, &t), e->name));
+    while (other[i] && strcmp(other[i], e->name) != 0)
+        i += 2;
+    call.name = other[i] ? other[i + 1] : e->name;
+    call.args = &x;
+    about = cr_find(CR_KIND_OP, call.name);
+    op = (const struct cr_op *)about;
+    if (!op || !op->function || op->max_inputs == 0)
+        return cr_maker_unknown(m, &call, true);
+    /* x.reshape(2, 3) is x.reshape((2, 3)) */
+    if (about->opts && about->opts[0].type == CR_OPT_INTS &&
+        !about->opts[1].name && x.next && x.next->next && !x.next->keyword) {
+        list = *x.next;
+        list.op = CR_SCRIPT_TUPLE;
+        list.args = x.next;
+        list.next = NULL;
+        x.next = &list;
+    }
+    return cr_maker_call_op(m, &call, op, to);
+}
+
+/* A call of what an expression gives: a member of a list of cells. */
+bool cr_maker_apply(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *to)
+{
+    const struct cr_script *args = cr_maker_splat(m, e->args->next);
+    struct cr_thing t;
+
+    if ((!args && e->args->next) || !cr_maker_eval(m, e->args, &t))
+        return false;
+    if (t.kind != CELL)
+        return cr_maker_fail(m, e,
+                             cr_strf(m->b->net->arena,
+                                     "a cell can be called, not %s",
+                                     cr_thing_what(m->b->net->arena, &t)));
+    return cr_maker_call_cell(m, e, args, t.text, t.node, to);
+}

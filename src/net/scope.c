@@ -1,0 +1,66 @@
+/*
+ * The cells that a name of the config stands for: members of lists, and what
+ * they are called.
+ */
+#include "base/str.h"
+#include "net/maker.h"
+
+#include <string.h>
+
+const char *cr_member_name(struct cr_arena *arena, const struct cr_node *member,
+                           int index)
+{
+    const struct cr_node *args, *name = NULL;
+
+    if (member->kind == CR_NODE_MAP &&
+        (cr_node_type(member, &args) || cr_is_construct(member)))
+        name = cr_node_get(member, "name");
+    return name && name->kind == CR_NODE_STR && name->text[0] ? name->text
+           : member->key                                      ? member->key
+                         : cr_strf(arena, "%d", index);
+}
+
+const struct cr_node *cr_cell_list(const struct cr_node *node)
+{
+    const struct cr_node *args;
+    const char *type = cr_node_type(node, &args);
+    const struct cr_cell *cell = type ? cr_cell_find(type) : NULL;
+
+    if (type)
+        node =
+            cell && cell->takes_cells && cr_node_count(node) == 1 ? args : NULL;
+    if (!node || (node->kind != CR_NODE_LIST && node->kind != CR_NODE_MAP) ||
+        cr_is_construct(node))
+        return NULL;
+    return node;
+}
+
+bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
+                     const struct cr_thing *cells, struct cr_thing *to)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    const struct cr_node *list = cr_cell_list(cells->node);
+    const char *path = cells->text;
+    struct cr_thing all = { .kind = TUPLE };
+    int index = 0;
+
+    if (!list)
+        return cr_maker_fail(m, e,
+                             cr_strf(arena,
+                                     "'%s' is no list of cells, or has control "
+                                     "words beside it: its members cannot be "
+                                     "called",
+                                     path));
+    all.items = CR_NEWS(arena, struct cr_thing, cr_node_count(list) + 1);
+    for (CR_EACH(c, list)) {
+        if (c->key && strcmp(c->key, "inputs") == 0)
+            continue;
+        all.items[all.n++] = (struct cr_thing){
+            .kind = CELL,
+            .node = c,
+            .text = cr_path_of(arena, path, cr_member_name(arena, c, index++)),
+        };
+    }
+    *to = all;
+    return true;
+}
