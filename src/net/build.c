@@ -671,7 +671,7 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
 
 static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
                                   const struct cr_column *columns,
-                                  enum cr_hooks_on hooks)
+                                  enum cr_hooks_on hooks, bool training)
 {
     struct cr_graph *graph = CR_NEW(net->arena, struct cr_graph);
     struct cr_column *own =
@@ -684,6 +684,7 @@ static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
     }
     graph->batch = batch;
     graph->hooks = hooks;
+    graph->training = training;
     graph->columns = own;
     return graph;
 }
@@ -705,13 +706,15 @@ static bool build_all(struct cr_net *net)
         return false;
     cr_hooks_read(net);
     net->graph = graph_new(net, net->want.batch, net->want.columns,
-                           CR_HOOKS_ALL);
+                           CR_HOOKS_ALL, true);
     net->want.columns = net->graph->columns; /* the caller's may go away */
     if (!build_graph(net, starter) || !cr_starter_done(starter, net) ||
         !cr_amp_used(net) || !cr_modes_used(net) || !cr_hooks_used(net))
         return false;
     net->built = true;
-    return true;
+    /* what prediction alone computes is wrong now, not after training */
+    return !net->phased || cr_net_graph(net, net->want.batch, NULL,
+                                        CR_HOOKS_ALL, false);
 }
 
 static bool fits(const struct cr_net *net, const struct cr_graph *graph,
@@ -727,7 +730,7 @@ static bool fits(const struct cr_net *net, const struct cr_graph *graph,
 
 struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
                               const struct cr_column *columns,
-                              enum cr_hooks_on hooks)
+                              enum cr_hooks_on hooks, bool training)
 {
     struct cr_graph *usual = net->graph, *graph = usual;
     bool ok;
@@ -735,12 +738,13 @@ struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
     if (!columns)
         columns = net->want.columns;
     for (;; graph = graph->next) {
-        if (graph->hooks == hooks && fits(net, graph, batch, columns))
+        if (graph->hooks == hooks && fits(net, graph, batch, columns) &&
+            (graph->training == training || !net->phased))
             return graph;
         if (!graph->next)
             break;
     }
-    graph->next = net->graph = graph_new(net, batch, columns, hooks);
+    graph->next = net->graph = graph_new(net, batch, columns, hooks, training);
     ok = build_graph(net, NULL);
     net->graph = usual;
     if (!ok) {

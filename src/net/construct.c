@@ -591,6 +591,10 @@ static bool eval_name(struct cr_maker *m, const struct cr_script *e,
         *to = cr_thing_tensor(val);
         return val || trouble(m, e);
     }
+    if (!cell && strcmp(e->name, "training") == 0) {
+        m->b->net->phased = true;
+        return *to = cr_thing_truth(m->b->net->graph->training), true;
+    }
     if (!cell)
         return cr_maker_unknown(m, e, false);
     *to = (struct cr_thing){ .kind = CELL, .text = e->name, .node = cell };

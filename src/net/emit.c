@@ -296,6 +296,13 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         cr_fail(b, CR_E_NETWORK, "two parameters are called '%s'", full);
         return NULL;
     }
+    if (!b->starter) {
+        cr_fail(b, CR_E_NETWORK,
+                "parameter '%s' is not there in training: a cell with "
+                "parameters is called there too",
+                full);
+        return NULL;
+    }
     if (!cr_spec_fits(&spec)) {
         cr_fail(b, CR_E_SHAPE, "parameter '%s' %s is too large", full,
                 cr_show(net->arena, &spec));

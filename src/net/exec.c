@@ -89,7 +89,7 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
     assert(!want->update || net->rule);
     assert(!e->want.loss || net->graph->loss);
     e->graph = cr_net_graph(net, want->batch, want->columns,
-                            cr_hooks_for(net, &e->want));
+                            cr_hooks_for(net, &e->want), want->training);
     if (!e->graph || !cr_plan_make(e)) {
         cr_exec_free(e);
         return NULL;

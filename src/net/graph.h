@@ -118,6 +118,7 @@ struct cr_filler {
 struct cr_graph {
     int64_t batch;
     enum cr_hooks_on hooks;
+    bool training;           /* what the name `training` says in it */
     const struct cr_column *columns; /* of one sample, as net->want's */
     struct cr_opnode *nodes, *last_node;
     int n_nodes, n_vals;
@@ -153,6 +154,7 @@ struct cr_net {
     struct cr_graph *graph; /* the usual one; while building, that one */
     bool built;             /* the first graph is complete */
     int noted;              /* errors that have shapes beside them */
+    bool phased;            /* some text asks for `training` */
     bool back;              /* what is built now runs on the way back */
     struct cr_param *params;
     struct cr_filler *fillers;
@@ -243,10 +245,11 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
 struct cr_val *cr_val_apart(struct cr_net *net, const struct cr_spec *spec,
                             struct cr_opnode *by);
 /* build.c: the graph for that batch size, those columns (NULL: the usual
- * ones) and hooks, built if there is none yet; NULL after reporting. */
+ * ones), hooks and, where a text asks for it, training or not; built if there
+ * is none yet. NULL after reporting. */
 struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
                               const struct cr_column *columns,
-                              enum cr_hooks_on hooks);
+                              enum cr_hooks_on hooks, bool training);
 /* One name, or one for each member of a tuple: name.0, name.1.0, ... */
 void cr_name_values(struct cr_net *net, struct cr_names *to, const char *name,
                     struct cr_val *v);

@@ -199,14 +199,25 @@ static bool mentions(const struct cr_script *e, const char *name, bool idle)
     return false;
 }
 
+static bool may_return(const struct cr_script_line *line)
+{
+    for (; line; line = line->next)
+        if (line->kind == CR_SCRIPT_RETURN || may_return(line->body) ||
+            may_return(line->other))
+            return true;
+    return false;
+}
+
 static bool idle_mentions(const struct cr_script_line *line, const char *name,
                           bool idle)
 {
-    for (; line; line = line->next)
+    for (; line; line = line->next) {
         if (mentions(line->expr, name, idle) ||
             idle_mentions(line->body, name, true) ||
             idle_mentions(line->other, name, true))
             return true;
+        idle = idle || may_return(line->body) || may_return(line->other);
+    }
     return false;
 }
 
