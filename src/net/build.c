@@ -116,40 +116,6 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
                                  const struct cr_node *node, int n,
                                  struct cr_val *const *in);
 
-/* The name of a member; NULL after reporting. */
-static const char *member_name(struct cr_build *b, const struct cr_node *m,
-                               int index)
-{
-    const struct cr_node *args, *name = NULL;
-    const char *c;
-
-    if (cr_node_type(m, &args) || cr_is_construct(m))
-        name = m->kind == CR_NODE_MAP ? cr_node_get(m, "name") : NULL;
-    if (!name)
-        return cr_member_name(b->net->arena, m, index);
-    b->pos = name->pos;
-    if (m->key) {
-        cr_fail(b, CR_E_CONFLICT,
-                "the cell has the name '%s' already; 'name' is for members of "
-                "a list",
-                m->key);
-        return NULL;
-    }
-    c = name->kind == CR_NODE_STR ? name->text : "";
-    if (*c >= 'a' && *c <= 'z')
-        while ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-               (*c >= '0' && *c <= '9') || *c == '_')
-            c++;
-    if (*c || c == name->text || name->kind != CR_NODE_STR) {
-        cr_fail(b, CR_E_FORM,
-                "a name is a lower-case letter, then letters, digits and _, "
-                "not %s",
-                cr_node_what(b->net->arena, name));
-        return NULL;
-    }
-    return name->text;
-}
-
 /* Members called in order; in a list they are named by position, unless they
  * say otherwise. */
 static struct cr_val *build_members(struct cr_build *b,
@@ -177,7 +143,7 @@ static struct cr_val *build_members(struct cr_build *b,
 
         if (m->key && strcmp(m->key, "inputs") == 0)
             continue;
-        name = member_name(b, m, index++);
+        name = cr_member_checked(b, m, index++);
         if (!name)
             return NULL;
         b->pos = pos;

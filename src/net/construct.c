@@ -559,7 +559,8 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
     if (cell)
         return cr_maker_call_cell(m, e, e->args, e->name, cell, to);
     if (v && v->value.kind == CELL)
-        return cr_maker_call_cell(m, e, e->args, v->value.text, v->value.node, to);
+        return cr_maker_call_cell(m, e, e->args, v->value.text, v->value.node,
+                                  to);
     if (cr_function_word(m, e, to, &ok))
         return ok;
     if (strcmp(e->name, "shape") == 0)
@@ -709,12 +710,6 @@ bool cr_maker_trouble(struct cr_maker *m, const struct cr_script *e)
 struct cr_var *cr_maker_var(struct cr_maker *m, const char *name)
 {
     return find_var(m, name);
-}
-
-struct cr_pos cr_maker_place(const struct cr_maker *m,
-                             const struct cr_script *e)
-{
-    return place(m, e);
 }
 
 bool cr_maker_fail(struct cr_maker *m, const struct cr_script *e,

@@ -282,6 +282,9 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node);
  * its place. */
 const char *cr_member_name(struct cr_arena *arena, const struct cr_node *member,
                            int index);
+/* The same; NULL after reporting that the `name` is none. */
+const char *cr_member_checked(struct cr_build *b, const struct cr_node *member,
+                              int index);
 /* The members of a list or map of cells that stands for them, one by one;
  * NULL: the node is a cell of its own. */
 const struct cr_node *cr_cell_list(const struct cr_node *node);

@@ -114,7 +114,7 @@ bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
     call.args = &x;
     about = cr_find(CR_KIND_OP, call.name);
     op = (const struct cr_op *)about;
-    if (!op || !op->function || op->max_inputs == 0)
+    if (!op || about->internal || (op->max_inputs == 0 && !op->text))
         return cr_maker_unknown(m, &call, true);
     /* x.reshape(2, 3) is x.reshape((2, 3)) */
     if (about->opts && about->opts[0].type == CR_OPT_INTS &&

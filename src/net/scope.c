@@ -20,6 +20,39 @@ const char *cr_member_name(struct cr_arena *arena, const struct cr_node *member,
                          : cr_strf(arena, "%d", index);
 }
 
+const char *cr_member_checked(struct cr_build *b, const struct cr_node *m,
+                              int index)
+{
+    const struct cr_node *args, *name = NULL;
+    const char *c;
+
+    if (cr_node_type(m, &args) || cr_is_construct(m))
+        name = m->kind == CR_NODE_MAP ? cr_node_get(m, "name") : NULL;
+    if (!name)
+        return cr_member_name(b->net->arena, m, index);
+    b->pos = name->pos;
+    if (m->key) {
+        cr_fail(b, CR_E_CONFLICT,
+                "the cell has the name '%s' already; 'name' is for members of "
+                "a list",
+                m->key);
+        return NULL;
+    }
+    c = name->kind == CR_NODE_STR ? name->text : "";
+    if (*c >= 'a' && *c <= 'z')
+        while ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+               (*c >= '0' && *c <= '9') || *c == '_')
+            c++;
+    if (*c || c == name->text || name->kind != CR_NODE_STR) {
+        cr_fail(b, CR_E_FORM,
+                "a name is a lower-case letter, then letters, digits and _, "
+                "not %s",
+                cr_node_what(b->net->arena, name));
+        return NULL;
+    }
+    return name->text;
+}
+
 const struct cr_node *cr_cell_list(const struct cr_node *node)
 {
     const struct cr_node *args;
