@@ -410,7 +410,7 @@ static bool eval_point(struct cr_maker *m, const struct cr_script *e,
 }
 
 bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
-                          const struct cr_op *op, struct cr_thing *to)
+                      const struct cr_op *op, struct cr_thing *to)
 {
     struct given g = given_none(m, e, op->about.opts);
     const struct cr_script *a;
@@ -449,8 +449,8 @@ bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
 /* ---- cells ---- */
 
 bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
-                      const struct cr_script *args, const char *name,
-                      const struct cr_node *node, struct cr_thing *to)
+                        const struct cr_script *args, const char *name,
+                        const struct cr_node *node, struct cr_thing *to)
 {
     struct cr_net *net = m->b->net;
     struct cr_val *in[CR_OP_MAX] = { NULL }, *v;
@@ -501,8 +501,7 @@ bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
         return fail(m, e, "%s", wrong);
     for (i = 0; i < inputs.min; i++)
         if (!in[i])
-            return fail(m, e, "%s needs its input '%s'", name,
-                        inputs.names[i]);
+            return fail(m, e, "%s needs its input '%s'", name, inputs.names[i]);
     m->b->said = g.map;
     v = cr_child(m->b, name, node, n, in);
     m->b->said = NULL;
@@ -594,7 +593,9 @@ static bool eval_name(struct cr_maker *m, const struct cr_script *e,
     }
     if (!cell && strcmp(e->name, "training") == 0) {
         m->b->net->phased = true;
-        return *to = cr_thing_truth(m->b->net->graph->training), true;
+        return *to =
+                   cr_thing_truth(m->b->net->graph->training && !m->b->predict),
+               true;
     }
     if (!cell)
         return cr_maker_unknown(m, e, false);

@@ -155,6 +155,18 @@ END
     done
 }
 
+@test "training: False in a cell that stays in predict mode" {
+    cat >net.yaml <<END
+network:
+  inputs: {x: {shape: [4, 6]}}
+  a: {cells: {fc: $fc}, construct: "return fc(x) * (2 if training else 4)", mode: predict}
+  b: {cells: {fc: Identity}, construct: "return fc(x) * (4 if training else 8)"}
+END
+    net flat "a: {cells: {fc: $fc}, construct: return fc(x)}" "return a(x) * 16"
+    echo "loss: {inputs: [y], construct: return mean(y)}" >>net.yaml
+    [ "$(output net)" = "$(output flat)" ]
+}
+
 @test "training: what is called in prediction alone has no parameters" {
     net net "a: $fc, b: $fc" "if training: return a(x)" "return b(x)"
     wrong "parameter 'b.weight' is not there in training"
