@@ -122,13 +122,15 @@ static void fuzz_same(bool good)
 /* Every text of the tree as patterns; some may be. */
 static void fuzz_patterns(struct cr_config *config, const struct cr_node *node)
 {
-    static const char *const names[] = { "layer1.0.weight", "fc.bias", NULL };
+    static const char *const types[] = { "Dense", NULL };
+    static const struct cr_subject subjects[] = { { "layer1.0.weight", NULL },
+                                                  { "fc.bias", types } };
 
-    if (node->kind == CR_NODE_STR) {
+    if (node->kind == CR_NODE_STR || node->kind == CR_NODE_MAP) {
         const struct cr_patterns *p = cr_patterns_read(config, node);
 
-        cr_patterns_match(p, names[0]);
-        cr_patterns_used(config, p, names, "parameters");
+        cr_patterns_match(p, &subjects[0]);
+        cr_patterns_used(config, p, subjects, 2, "parameters");
     }
     for (CR_EACH(m, node))
         fuzz_patterns(config, m);

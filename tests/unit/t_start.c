@@ -117,10 +117,10 @@ static void errors(void)
     refused(BODY "init: [{match: \"*.bias\", XavierUniform: {}}]\n",
             "parameter 'fc.bias' (300,) has no fan",
             "an initialiser that does not fit");
-    refused(BODY "init: [{One: {}}]\n", "a rule of init needs `match` or `of`",
+    refused(BODY "init: [{One: {}}]\n", "a pattern needs `match` or `of`",
             "a rule for nothing");
     refused(BODY "init: [{match: \"*\", of: Dence, One: {}}]\n",
-            "`of` takes the type of a cell, not 'Dence'", "no such cell");
+            "of: found 'Dence', expected the type of a cell", "no such cell");
     refused(BODY "init: [{match: \"*\"}]\n", "a rule is {match: PATTERN",
             "a rule without an initialiser");
     refused(BODY "init: [{match: \"*\", wat: 1, One: {}}]\n",
