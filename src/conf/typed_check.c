@@ -14,7 +14,9 @@ static bool check_is_member(const char *key)
                                          "name",   "when",      "repeat",
                                          "only",   "share",     "freeze",
                                          "init",   "to_float",  "bprop",
-                                         "mode" };
+                                         "mode",
+
+                                         "aux",    "has_aux" };
 
     for (size_t i = 0; i < CR_LEN(words); i++)
         if (strcmp(words[i], key) == 0)
@@ -89,20 +91,32 @@ static bool check_objs(struct cr_arena *arena, struct cr_diag *diag,
     return ok;
 }
 
+/* A metric may be the name of what the loss returns beside it. */
+static bool check_metric(struct cr_arena *arena, struct cr_diag *diag,
+                         const struct cr_node *node, const struct cr_node *aux)
+{
+    if (node && node->kind == CR_NODE_STR && aux && aux->kind == CR_NODE_LIST)
+        for (CR_EACH(m, aux))
+            if (m->kind == CR_NODE_STR && strcmp(m->text, node->text) == 0)
+                return true;
+    return check_objs(arena, diag, CR_KIND_METRIC, node);
+}
+
 /* A metric may be written in the config, as a cell is. */
 static bool check_metrics(struct cr_arena *arena, struct cr_diag *diag,
-                          const struct cr_node *node, bool *unknown)
+                          const struct cr_node *node,
+                          const struct cr_node *aux, bool *unknown)
 {
     bool ok = true;
 
     if (node && cr_node_get(node, "construct"))
         return check_cells(arena, diag, node, unknown);
     if (!node || node->kind != CR_NODE_LIST)
-        return check_objs(arena, diag, CR_KIND_METRIC, node);
+        return check_metric(arena, diag, node, aux);
     for (CR_EACH(m, node))
         ok = (cr_node_get(m, "construct")
                   ? check_cells(arena, diag, m, unknown)
-                  : check_objs(arena, diag, CR_KIND_METRIC, m)) && ok;
+                  : check_metric(arena, diag, m, aux)) && ok;
     return ok;
 }
 
@@ -121,6 +135,6 @@ bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
                     cr_node_get(root, "optimizer")) &&
          ok;
     return check_metrics(arena, diag, cr_node_get(root, "metrics"),
-                         unknown) &&
+                         cr_node_get(loss, "aux"), unknown) &&
            ok;
 }

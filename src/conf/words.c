@@ -39,6 +39,17 @@ const struct cr_variable cr_words[] = {
       "or None; a map behind them gives those of the cell's own parameters. "
       "What it leaves out gets no gradient. cellrun gradcheck tells whether "
       "they are right." },
+    { "aux",
+      "In a loss that is written in the config: names of what its construct "
+      "returns after the loss, `aux: [penalty]` for `return loss, penalty`. "
+      "These values contribute nothing to gradients. Training records have "
+      "their means by these names, the metric Aux measures them in "
+      "evaluations, and trace writes them as loss.NAME." },
+    { "has_aux",
+      "Beside aux: as in MindSpore's value_and_grad. true, the default: the "
+      "first value alone is differentiated. false: the sum of all that the "
+      "loss returns is, as MindSpore does where has_aux is not given; "
+      "stop_gradient takes a value out again." },
     { "hook_backward",
       "In construct: hook_backward(x, 'name') is x, at whose gradient the "
       "section watch may look, or replace it." },

@@ -223,6 +223,8 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
         } else if (strcmp(m->key, "cells") != 0 &&
                    strcmp(m->key, "construct") != 0 &&
                    strcmp(m->key, "bprop") != 0 &&
+                   strcmp(m->key, "aux") != 0 &&
+                   strcmp(m->key, "has_aux") != 0 &&
                    strcmp(m->key, "inputs") != 0 &&
                    strcmp(m->key, "to_float") != 0 &&
                    strcmp(m->key, "mode") != 0 &&
@@ -540,7 +542,7 @@ static bool build_loss_text(struct cr_net *net, struct cr_build *root,
 {
     struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
     int results = net->graph->output->n_members, n;
-    struct cr_val *in[CR_OP_MAX];
+    struct cr_val *in[CR_OP_MAX], *out;
 
     results = results > 0 ? results : 1;
     if (inputs.max < results)
@@ -549,12 +551,8 @@ static bool build_loss_text(struct cr_net *net, struct cr_build *root,
                         results, inputs.max);
     n = loss_inputs(net, inputs.names + results, 0, node->pos, in);
     root->loss = true;
-    net->graph->loss = n > 0 ? build_node(root, "loss", node, n, in) : NULL;
-    if (net->graph->loss && net->graph->loss->n_members > 0)
-        return cr_error(net->diag, node->pos, CR_E_NETWORK,
-                        "a loss gives one tensor, not a tuple of %d",
-                        net->graph->loss->n_members);
-    return net->graph->loss != NULL;
+    out = n > 0 ? build_node(root, "loss", node, n, in) : NULL;
+    return out && cr_aux_read(net, node, out);
 }
 
 static bool build_loss(struct cr_net *net, struct cr_build *root)

@@ -85,7 +85,8 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
     e->net = net;
     e->want = *want;
     e->want.backward = want->backward || want->update;
-    e->want.loss = want->loss || (e->want.backward && !want->results);
+    e->want.loss = want->loss || (e->want.backward && !want->results) ||
+                   (want->metrics && net->graph->aux.n > 0);
     assert(!want->update || net->rule);
     assert(!e->want.loss || net->graph->loss);
     e->graph = cr_net_graph(net, want->batch, want->columns,
@@ -267,16 +268,43 @@ static const void *value_data(const struct cr_exec *e, int val)
     return base->feed >= 0 ? e->fed[base->feed] : base->data;
 }
 
-double cr_exec_loss(const struct cr_exec *e)
+/* The mean of the elements. */
+static double value_mean(const struct cr_exec *e, int val)
 {
-    const cr_real *x = value_data(e, e->loss); /* perhaps a column */
-    int64_t i, n = cr_count(&e->vals[e->loss].spec);
+    const cr_real *x = value_data(e, val); /* perhaps a column */
+    int64_t i, n = cr_count(&e->vals[val].spec);
     double sum = 0;
 
     for (i = 0; i < n; i++)
         sum += x[i];
     sum /= (double)n;
     return isnan(sum) ? (double)NAN : sum; /* never printed as -nan */
+}
+
+double cr_exec_loss(const struct cr_exec *e)
+{
+    return value_mean(e, e->loss);
+}
+
+double cr_exec_objective(const struct cr_exec *e)
+{
+    double sum = cr_exec_loss(e);
+    int i;
+
+    for (i = 0; i < e->n_aux && e->net->joint; i++)
+        sum += value_mean(e, e->aux[i]) *
+               (double)cr_count(&e->vals[e->aux[i]].spec);
+    return sum;
+}
+
+int cr_exec_aux(const struct cr_exec *e)
+{
+    return e->n_aux;
+}
+
+double cr_exec_aux_mean(const struct cr_exec *e, int i)
+{
+    return value_mean(e, e->aux[i]);
 }
 
 /* The gradient that arrived at a result, in whichever layout. */
@@ -410,7 +438,7 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     const struct cr_named *c;
     int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
-    count += e->net->want.n_columns;
+    count += e->net->want.n_columns + e->n_aux;
     count += 2 * e->graph->named.n + e->graph->seen.n + e->graph->seen_grads.n;
     if (!e->kept)
         e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
@@ -420,6 +448,8 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     for (i = 0, c = e->graph->results.first; c; c = c->next)
         keep(e, "output", c->name, e->outputs[i++]);
     keep(e, "loss", "", e->loss);
+    for (i = 0, c = e->graph->aux.first; i < e->n_aux; i++, c = c->next)
+        keep(e, "loss.", c->name, e->aux[i]);
     if (e->want.backward) {
         for (c = e->graph->named.first; c && whole; c = c->next)
             if (e->of[c->val->id] >= 0)

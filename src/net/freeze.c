@@ -171,11 +171,14 @@ static void reach_params(struct cr_net *net)
     const struct cr_opnode **nodes =
         CR_NEWS(net->arena, const struct cr_opnode *, g->n_nodes + 1);
     const struct cr_opnode *node;
+    const struct cr_named *aux;
     int i, n = 0;
 
     for (node = g->nodes; node; node = node->next)
         nodes[n++] = node;
     reach_start(&r, g->loss ? g->loss : g->output);
+    for (aux = g->aux.first; aux && net->joint; aux = aux->next)
+        reach_start(&r, aux->val);
     while (n-- > 0)
         reach_node(&r, nodes[n]);
     for (i = 0; i < net->n_params; i++) {

@@ -132,6 +132,7 @@ struct cr_graph {
     struct cr_val **params; /* per parameter; NULL: not used yet */
     int room_params;
     struct cr_val *output, *loss;
+    struct cr_names aux;    /* what the loss returns beside it */
     struct cr_val **judges; /* metrics of the config that are blocks */
     int n_judges;
     struct cr_graph *next;
@@ -172,6 +173,7 @@ struct cr_net {
     int n_thaws;
     bool stats_frozen;
     struct cr_patterns *predict_mode; /* mode.c; NULL: none */
+    bool joint;             /* has_aux: false */
     struct cr_amp *amp;     /* precision.c: section amp, */
     bool lowered;           /* and whether want.full overruled it */
     struct cr_hooks *hooks; /* hook.c: section watch */
@@ -219,6 +221,11 @@ struct cr_build {
     struct cr_call *call;
     uint64_t key;
 };
+
+/* aux.c: takes the loss, and what is named beside it, from what a loss written
+ * in the config returns. False after reporting. */
+bool cr_aux_read(struct cr_net *net, const struct cr_node *node,
+                 struct cr_val *out);
 
 /* judge.c: the metrics that are blocks, where the net is to have them. */
 bool cr_judges_build(struct cr_net *net, const struct cr_build *root);

@@ -123,7 +123,7 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
 {
     static const char *const known[] = {
         "bprop", "cells", "construct", "inputs", "name", "when", "repeat",
-        "only", "share", "freeze", "init", "to_float", "mode",
+        "only", "share", "freeze", "init", "to_float", "mode", "aux", "has_aux",
         NULL
     };
     struct cr_net *net = b->net;
@@ -135,8 +135,14 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
 
         while (known[i] && strcmp(known[i], m->key) != 0)
             i++;
-        if (known[i])
+        if (known[i] && !(strstr(known[i], "aux") &&
+                          (!b->loss || strcmp(b->path, "loss") != 0)))
             continue;
+        if (known[i]) {
+            ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                          "'%s' belongs to the section loss", m->key);
+            continue;
+        }
         ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
                       "'%s' cannot stand beside cells and construct; a cell "
                       "belongs below 'cells'",

@@ -1,6 +1,7 @@
 /*
  * Metrics written in the config: cells of the graph behind the network, with
- * the network's results first and columns behind them, as a loss has them.
+ * the network's results first and columns behind them, as a loss has them;
+ * or what the loss returns beside it.
  * Only plans that ask for them compute them, and they train nothing.
  */
 #include "base/str.h"
@@ -8,17 +9,50 @@
 
 #include <string.h>
 
-bool cr_judge_is(const struct cr_node *metric)
+bool cr_judge_is_aux(const struct cr_node *root, const struct cr_node *metric)
 {
-    return cr_node_get(metric, "construct") != NULL;
+    const struct cr_node *aux = cr_node_get(cr_node_get(root, "loss"), "aux");
+
+    if (metric->kind != CR_NODE_STR || !aux || aux->kind != CR_NODE_LIST)
+        return false;
+    for (CR_EACH(m, aux))
+        if (m->kind == CR_NODE_STR && strcmp(m->text, metric->text) == 0)
+            return true;
+    return false;
+}
+
+bool cr_judge_is(const struct cr_node *root, const struct cr_node *metric)
+{
+    return cr_node_get(metric, "construct") != NULL ||
+           cr_judge_is_aux(root, metric);
 }
 
 const char *cr_judge_name(const struct cr_node *metric)
 {
     const struct cr_node *name = cr_node_get(metric, "name");
 
+    if (metric->kind == CR_NODE_STR)
+        return metric->text;
     return name && name->kind == CR_NODE_STR && name->text[0] ? name->text
                                                               : NULL;
+}
+
+/* What the loss returns beside it; NULL: no such name. */
+static struct cr_val *judge_aux(struct cr_net *net, const char *name)
+{
+    const struct cr_named *aux = net->graph->aux.first;
+
+    while (aux && strcmp(aux->name, name) != 0)
+        aux = aux->next;
+    return aux ? aux->val : NULL;
+}
+
+static struct cr_val *judge_input(struct cr_net *net, const char *name,
+                                  struct cr_pos pos)
+{
+    struct cr_val *aux = judge_aux(net, name);
+
+    return aux ? aux : cr_net_feed(net, name, pos);
 }
 
 static int judge_inputs(struct cr_net *net, const struct cr_node *node,
@@ -35,7 +69,7 @@ static int judge_inputs(struct cr_net *net, const struct cr_node *node,
         return 0;
     }
     for (int i = 0; i < inputs.max; i++) {
-        in[i] = i >= results ? cr_net_feed(net, inputs.names[i], node->pos)
+        in[i] = i >= results ? judge_input(net, inputs.names[i], node->pos)
                 : output->n_members > 0 ? output->members[i]
                                         : output;
         if (!in[i])
@@ -69,8 +103,11 @@ static struct cr_val *judge_build(struct cr_net *net, struct cr_build *root,
 {
     struct cr_val *in[CR_OP_MAX], *v;
     const char *name = cr_judge_name(node);
-    int n = judge_inputs(net, node, in), params = net->n_params;
+    int n, params = net->n_params;
 
+    if (cr_judge_is_aux(net->config->root, node))
+        return judge_aux(net, name);
+    n = judge_inputs(net, node, in);
     if (n == 0)
         return NULL;
     if (!name)
@@ -99,11 +136,11 @@ bool cr_judges_build(struct cr_net *net, const struct cr_build *root)
     b.loss = b.judge = true;
     g->judges = CR_NEWS(net->arena, struct cr_val *,
                         cr_node_count(metrics) + 1);
-    if (cr_judge_is(metrics))
+    if (cr_judge_is(net->config->root, metrics))
         g->judges[g->n_judges++] = judge_build(net, &b, metrics, 0);
     else
         for (CR_EACH(m, metrics->kind == CR_NODE_LIST ? metrics : NULL))
-            if (cr_judge_is(m)) {
+            if (cr_judge_is(net->config->root, m)) {
                 g->judges[g->n_judges] = judge_build(net, &b, m, g->n_judges);
                 g->n_judges++;
             }

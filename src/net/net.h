@@ -192,14 +192,24 @@ void cr_exec_forward(struct cr_exec *exec, int64_t t);
 bool cr_exec_sound(const struct cr_exec *exec, struct cr_diag *diag);
 /* The loss as a number: the mean of its elements if it is no scalar. */
 double cr_exec_loss(const struct cr_exec *exec);
+/* What gradients are derivatives of: the loss and, with has_aux: false, the
+ * sums of what it returns beside it. */
+double cr_exec_objective(const struct cr_exec *exec);
+/* What the loss returns beside it (aux): the names, which plans for training
+ * and such that keep all compute; how many these are, and the mean of one. */
+const char *const *cr_net_aux(const struct cr_net *net, int *n);
+int cr_exec_aux(const struct cr_exec *exec);
+double cr_exec_aux_mean(const struct cr_exec *exec, int i);
 /* The metrics of the config that are blocks, in its order: how many; what the
  * i-th gives, one number, or as many for each sample. */
 int cr_exec_judges(const struct cr_exec *exec);
 const cr_real *cr_exec_judged(const struct cr_exec *exec, int i,
                               struct cr_spec *spec);
-/* Whether a node of the section `metrics` is a block; its name in results,
- * NULL: it says none. */
-bool cr_judge_is(const struct cr_node *metric);
+/* Whether a node of the section `metrics` is a block, or the name of what the
+ * config's loss returns beside it (aux); its name in results, NULL: it says
+ * none. */
+bool cr_judge_is(const struct cr_node *root, const struct cr_node *metric);
+bool cr_judge_is_aux(const struct cr_node *root, const struct cr_node *metric);
 const char *cr_judge_name(const struct cr_node *metric);
 /* Backward; with want.update (without want.norm) the updates too, at that
  * learning rate. `sens` multiplies the gradient of the loss (1 unless scaled).

@@ -345,6 +345,8 @@ static bool *live_nodes(struct cr_exec *e)
         wanted[name->val->id] = true;
     if (e->want.loss)
         wanted[g->loss->id] = true;
+    for (name = g->aux.first; name && cr_plan_aux(e); name = name->next)
+        wanted[name->val->id] = true;
     for (i = 0; i < g->n_judges && e->want.metrics; i++)
         wanted[g->judges[i]->id] = true;
     for (name = g->named.first; name && whole(e); name = name->next)
@@ -380,7 +382,7 @@ static int result_of(struct cr_exec *e, const struct cr_val *v)
 /* Feeds and parameters come first; then a step per node. */
 static bool forward_make(struct cr_exec *e)
 {
-    const struct cr_named *result = e->graph->results.first;
+    const struct cr_named *result = e->graph->results.first, *aux;
     const struct cr_opnode *node;
     const bool *live = live_nodes(e);
     int i = 0;
@@ -393,6 +395,9 @@ static bool forward_make(struct cr_exec *e)
     for (; result; result = result->next)
         e->outputs[e->n_outputs++] = result_of(e, result->val);
     e->loss = e->want.loss ? result_of(e, e->graph->loss) : -1;
+    e->aux = CR_NEWS(&e->arena, int, e->graph->aux.n + 1);
+    for (aux = e->graph->aux.first; aux && cr_plan_aux(e); aux = aux->next)
+        e->aux[e->n_aux++] = result_of(e, aux->val);
     e->judges = CR_NEWS(&e->arena, int, e->graph->n_judges + 1);
     for (i = 0; i < e->graph->n_judges && e->want.metrics; i++)
         e->judges[i] = result_of(e, e->graph->judges[i]);

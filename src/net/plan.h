@@ -76,7 +76,12 @@ struct cr_exec {
     int n_backward;         /* steps before held-back updates */
     int *outputs, n_outputs; /* pvals; several of a tuple */
     int loss;               /* pval; -1 */
-    const cr_real **sens;   /* of each output; NULL: ones */
+    int *aux, n_aux;        /* pvals of what the loss returns beside it */
+    struct cr_seed {
+        int val;            /* whose gradient is given, */
+        const cr_real *sens; /* in elements; NULL: ones */
+    } *seeds;
+    int n_seeds;
     int *judges;            /* pvals of the graph's */
     size_t bytes, scratch;
     size_t room;            /* of each thread */
@@ -154,6 +159,9 @@ int cr_plan_grad(struct cr_exec *exec, int val);
  * outside; and whether it is computed. */
 bool cr_plan_wrt(const struct cr_exec *exec, const struct cr_val *v);
 bool cr_plan_source_needs(const struct cr_exec *exec, const struct cr_val *v);
+/* Whether the values beside the loss are computed: in training, and where all
+ * are kept. */
+bool cr_plan_aux(const struct cr_exec *exec);
 /* Makes the gradients at which the backward pass begins; later, in each step,
  * fills them. False: nothing wants them. */
 bool cr_plan_seeds(struct cr_exec *exec);

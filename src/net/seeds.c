@@ -36,11 +36,19 @@ bool cr_plan_source_needs(const struct cr_exec *e, const struct cr_val *v)
            trains(e, v->param);
 }
 
-/* Where the backward pass begins: false, nothing wants this gradient. */
+bool cr_plan_aux(const struct cr_exec *e)
+{
+    return e->want.loss &&
+           (e->want.backward || e->want.keep || e->want.eager || e->net->joint);
+}
+
+/* A value at which the backward pass begins: false, nothing wants its
+ * gradient. */
 static bool seed_make(struct cr_exec *e, int val)
 {
     int g;
 
+    e->seeds[e->n_seeds++].val = val;
     if (!e->vals[val].needs)
         return false;
     g = cr_plan_grad(e, val);
@@ -55,51 +63,52 @@ bool cr_plan_seeds(struct cr_exec *e)
     bool any = false;
     int i;
 
-    if (!e->want.results)
-        return seed_make(e, e->loss);
-    e->sens = CR_NEWS(&e->arena, const cr_real *, e->n_outputs + 1);
-    for (i = 0; i < e->n_outputs; i++)
+    e->seeds = CR_NEWS(&e->arena, struct cr_seed, e->n_outputs + e->n_aux + 1);
+    for (i = 0; i < e->n_outputs && e->want.results; i++)
         any = seed_make(e, e->outputs[i]) || any;
+    if (e->want.results)
+        return any;
+    any = seed_make(e, e->loss);
+    for (i = 0; i < e->n_aux && e->net->joint; i++)
+        any = seed_make(e, e->aux[i]) || any;
     return any;
 }
 
-/* The gradient of a value at which the backward pass begins: `sens`, times
- * what is given for each element. */
-static bool seed_fill(struct cr_exec *e, int val, double sens,
-                      const cr_real *each, bool add)
+/* The gradient of such a value: `scale`, times what is given for each
+ * element. */
+static bool seed_fill(struct cr_exec *e, const struct cr_seed *seed,
+                      double scale, bool add)
 {
-    int g = e->vals[val].grad;
-    int64_t k, n = cr_count(&e->vals[val].spec);
+    int g = e->vals[seed->val].grad;
+    int64_t k, n = cr_count(&e->vals[seed->val].spec);
     cr_real *to;
 
     if (g < 0)
         return false; /* nothing is trained */
     to = e->vals[g].data;
     for (k = 0; k < n; k++) {
-        double v = each ? sens * (double)each[k] : sens;
+        double v = seed->sens ? scale * (double)seed->sens[k] : scale;
 
         to[k] = (cr_real)(add ? to[k] + v : v);
     }
     return true;
 }
 
-bool cr_plan_seeds_fill(struct cr_exec *e, double sens)
+bool cr_plan_seeds_fill(struct cr_exec *e, double scale)
 {
     bool any = false;
     int i, k;
 
-    if (!e->want.results)
-        return seed_fill(e, e->loss, sens, NULL, false);
-    for (i = 0; i < e->n_outputs; i++) {
-        for (k = 0; k < i && e->outputs[k] != e->outputs[i]; k++)
-            ; /* a value may be a result twice */
-        any = seed_fill(e, e->outputs[i], sens, e->sens[i], k < i) || any;
+    for (i = 0; i < e->n_seeds; i++) {
+        for (k = 0; k < i && e->seeds[k].val != e->seeds[i].val; k++)
+            ; /* a value may be returned twice */
+        any = seed_fill(e, &e->seeds[i], scale, k < i) || any;
     }
     return any;
 }
 
 void cr_exec_sens(struct cr_exec *e, int i, const cr_real *sens)
 {
-    if (e->sens)
-        e->sens[i] = sens;
+    if (i < e->n_seeds && e->want.results)
+        e->seeds[i].sens = sens;
 }

@@ -91,7 +91,8 @@ bool cr_grad_targets_read(struct cr_arena *arena, struct cr_config *config,
         names[n].name = param[i].name;
         to->params[i] = cr_patterns_match(patterns, &names[n++]);
     }
-    return cr_patterns_used(config, patterns, names, n, "column or parameter") &&
+    return cr_patterns_used(config, patterns, names, n,
+                            "column or parameter") &&
            ok && config->diag->errors == 0;
 }
 

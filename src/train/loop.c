@@ -581,6 +581,8 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
             CR_ACTION_DIVERGE)
         return loop_bad(l, exec, bad);
     seen->loss += t->loss;
+    for (int i = 0; i < t->n_aux; i++)
+        t->aux[i] += cr_exec_aux_mean(exec, i) / (double)t->micro;
     seen->samples += batch->n;
     seen->cursor += batch->n;
     if (place % t->per_epoch == 0)
@@ -597,6 +599,8 @@ static enum cr_end loop_batches(struct loop *l, struct seen *seen)
     enum cr_end end = CR_END_NONE;
 
     *seen = (struct seen){ .cursor = t->state.cursor };
+    for (int i = 0; i < t->n_aux; i++)
+        t->aux[i] = 0;
     l->grad_norm = (double)NAN; /* until it is known */
     t->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
     for (int64_t k = 0; k < t->micro && end == CR_END_NONE; k++)

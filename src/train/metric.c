@@ -38,6 +38,14 @@ static const struct cr_metric metric_block = {
     .value = cr_metric_mean_value,
 };
 
+/* Of what the loss returns beside it less is better, as of the loss. */
+static const struct cr_metric metric_aux = {
+    .about = { .name = "aux" },
+    .size = cr_metric_mean_size,
+    .add = metric_block_add,
+    .value = cr_metric_mean_value,
+};
+
 /* ---- The section */
 
 /* What such a metric's name in results ends with. */
@@ -66,7 +74,10 @@ const struct cr_section cr_section_metrics = {
                   "each word: their mean is the sample's), is a metric too: "
                   "its mean over the samples, called by the block's name or "
                   "the control word `name`. More of it counts as better "
-                  "unless checkpoint.best has another mode.",
+                  "unless checkpoint.best has another mode. So is a name "
+                  "under aux of a loss that is written in the config: the "
+                  "mean of that value, of which less counts as better; such "
+                  "a name may also be an input of a block.",
         .example = "metrics: [accuracy, loss, {TopKCategoricalAccuracy: "
                    "{k: 3}}]\n",
         .opts = metrics_opts,
@@ -103,7 +114,8 @@ static bool metric_block_use(struct cr_config *config,
 
     opts->at = at;
     *to = (struct cr_metric_use){
-        .metric = &metric_block,
+        .metric = cr_judge_is_aux(config->root, node) ? &metric_aux
+                                                      : &metric_block,
         .opts = opts,
         .name = cr_judge_name(node),
         .pos = node->pos,
@@ -121,7 +133,7 @@ static const struct cr_node *metric_block_named(struct cr_config *config,
 
     *at = 0;
     for (CR_EACH(m, node && node->kind == CR_NODE_LIST ? node : NULL))
-        if (cr_judge_is(m)) {
+        if (cr_judge_is(config->root, m)) {
             if (cr_judge_name(m) && strcmp(cr_judge_name(m), name) == 0)
                 return m;
             (*at)++;
@@ -170,8 +182,9 @@ bool cr_metrics_read(struct cr_config *config, bool classifies,
                   cr_node_count(node) + 2);
     for (const struct cr_node *m = list ? node->child : node; m;
          m = list ? m->next : NULL) {
-        if (!(cr_judge_is(m) ? metric_block_use(config, m, blocks++, &use[n])
-                             : metric_use(config, m, &use[n]))) {
+        if (!(cr_judge_is(config->root, m)
+                  ? metric_block_use(config, m, blocks++, &use[n])
+                  : metric_use(config, m, &use[n]))) {
             ok = false;
             continue;
         }

@@ -63,6 +63,8 @@ void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
 
     save_record_head(t, &b, "train", ahead);
     save_member(&b, "loss", t->loss);
+    for (int i = 0; i < t->n_aux; i++)
+        save_member(&b, t->aux_names[i], t->aux[i]);
     save_member(&b, "lr", t->lr);
     if (t->log.grad_norm || !isnan(t->train.clip.norm))
         save_member(&b, "grad_norm", grad_norm);

@@ -242,6 +242,8 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
         return false;
     t->micro = t->train.grad_accumulation;
     cr_net_gather(t->net, t->micro);
+    t->aux_names = cr_net_aux(t->net, &t->n_aux);
+    t->aux = CR_NEWS(t->arena, double, t->n_aux + 1);
     return true;
 }
 

@@ -133,6 +133,9 @@ struct cr_train {
     bool overflown;         /* then: a gradient that was scaled */
     double overflow;        /* the scale of the last one; 0: none yet */
     double loss, lr;        /* of the last step */
+    double *aux;            /* means of what the loss returns beside it */
+    const char *const *aux_names;
+    int n_aux;
     struct cr_trend trend;  /* losses of this process */
     double started;         /* cr_now() when the verb began */
     int64_t started_step;

@@ -167,7 +167,7 @@ static double gradcheck_loss(struct job *j, const struct cr_param *p,
     cr_exec_forward(j->forth, 1);
     memcpy(p->data, start, (size_t)n * sizeof *start);
     j->broken = j->broken || !cr_exec_sound(j->forth, j->diag);
-    return j->broken ? (double)NAN : cr_exec_loss(j->forth);
+    return j->broken ? (double)NAN : cr_exec_objective(j->forth);
 }
 
 /* The longest step along d: the loss changes by a 500th, the parameter by a

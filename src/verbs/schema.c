@@ -271,6 +271,9 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
                         "{\"type\": \"array\", \"items\": "
                         "{\"$ref\": \"#/$defs/cells\"}}");
     }
+    if (kind == CR_KIND_METRIC) /* what a loss returns beside it */
+        cr_buf_str(buf, ", {\"type\": \"string\", \"pattern\": "
+                        "\"^[a-z][A-Za-z0-9_]*$\"}");
     if (kind == CR_KIND_INIT || kind == CR_KIND_SCHEDULE)
         cr_buf_str(buf, ", {\"type\": [\"number\", \"string\", \"array\"]}");
     cr_buf_str(buf, "]}");
@@ -338,7 +341,9 @@ static void schema_written(struct cr_buf *buf, const char *name, bool block)
                   "\"inputs\": {}, \"cells\": {\"type\": [\"object\", "
                   "\"null\"], \"additionalProperties\": " MEMBER "}, "
                   "\"construct\": {\"type\": \"string\"}, "
-                  "\"bprop\": {\"type\": \"string\"}",
+                  "\"bprop\": {\"type\": \"string\"}, "
+                  "\"aux\": {\"type\": \"array\"}, "
+                  "\"has_aux\": {\"type\": [\"boolean\", \"string\"]}",
              name);
     for (const char *const *p = cr_obj_beside(CR_KIND_CELL); *p; p++)
         cr_buf_f(buf, ", \"%s\": {}", *p);

@@ -676,9 +676,10 @@ const struct cr_verb cr_verb_trace = {
             "includes the scale, `grad.PARAM` and `grad.COLUMN` are divided "
             "by it again, before clipping and weight decay. --step updates as "
             "training does: with clipping, noise and the loss scale, and "
-            "without the update where training skips it (overflow, train.nan). Each update uses the "
-            "one batch, whatever train.grad_accumulation is. The config may be "
-            "a checkpoint of ours. "
+            "without the update where training skips it (overflow, "
+            "train.nan). Each update uses the one batch, whatever "
+            "train.grad_accumulation is. The config may be a checkpoint of "
+            "ours. "
             "Random numbers are those of update 1, or, with --step from a "
             "training checkpoint, those of the updates that come next.",
         .example =

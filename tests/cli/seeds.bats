@@ -379,15 +379,23 @@ weight Float32 (1, 2) 8 bias Float32 (1,) 4" ]
     near "$(sed -n 1p joint)" 1.06568697 1e-7
     near "$(sed -n 2p joint)" 1.05373345 1e-7
     near "$(sed -n 3p joint)" 1.30146704 2e-7
-    # unless the second result is cut off
-    "$CELLRUN" trace "$SEEDS/autodiff-joint.yaml" vars.joint=0 --grad \
+    # unless has_aux says so, or the second result is cut off
+    "$CELLRUN" trace "$SEEDS/autodiff-joint.yaml" vars.joint=false --grad \
         -o out.safetensors
     tensor out.safetensors grad.output.fc >cut
     diff alone cut
+    "$CELLRUN" trace "$SEEDS/autodiff-joint.yaml" --grad -o out.safetensors \
+        'loss.construct=return loss_fn(z, label), stop_gradient(z)'
+    tensor out.safetensors grad.output.fc >cut
+    diff alone cut
+    # z only passes through: it is there
+    tensor out.safetensors loss.passed >passed
+    tensor out.safetensors output >output
+    diff passed output
     # and a run with such a result has the bytes of one without
     "$CELLRUN" train "$SEEDS/autodiff.yaml" -q -o aux
     "$CELLRUN" train "$SEEDS/autodiff.yaml" -q -o none \
-        'network.construct=return fc(x)' 'loss.inputs=[z, label]'
+        'loss.construct=return loss_fn(z, label)' ~loss.aux 'metrics=[loss]'
     "$CELLRUN" ckpt diff aux none
     "$CELLRUN" train "$SEEDS/autodiff-joint.yaml" -q -o both
     run -6 "$CELLRUN" ckpt diff both none

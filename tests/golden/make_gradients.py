@@ -53,6 +53,12 @@ class Torch:
             return self.t.zeros_like(args[at]) if g is None else g
         return run
 
+    def grad_aux(self, fn, at, joint):
+        """Of a loss that returns more: of all that it returns, or not."""
+        if joint:
+            return self.grad(fn, at)
+        return self.grad(lambda *a: fn(*a)[0], at)
+
     def __getattr__(self, name):
         return getattr(self.t, name, None) or getattr(self.f, name)
 
@@ -80,17 +86,26 @@ class MindSpore:
         op = self.ms.ops.GradOperation(get_all=True, sens_param=True)
         return lambda *a: op(fn)(*a, sens)[at]
 
+    def grad_aux(self, fn, at, joint):
+        if joint:
+            op = self.ms.value_and_grad(fn, at)
+        else:
+            op = self.ms.value_and_grad(fn, at, has_aux=True)
+        return lambda *a: op(*a)[1]
+
     def __getattr__(self, name):
         return getattr(self.ms.ops, name)
 
 
 def case(name, config, fn, columns, params=None, cmd='', lr=None, steps=0,
-         sens=(), libs='ms pt', near='--rtol 1e-5 --atol 1e-6', loss=True):
-    """fn(o, p, *columns): the loss, or the results where `loss` is false.
-    columns: name to shape, or to an array; params: name to shape."""
+         sens=(), libs='ms pt', near='--rtol 1e-5 --atol 1e-6', loss=True,
+         aux=(), joint=False):
+    """fn(o, p, *columns): the loss, or the results where `loss` is false; with
+    `aux`, names, a tuple of the loss and these, all of them differentiated if
+    `joint`. columns: name to shape, or to an array; params: name to shape."""
     CASES[name] = dict(name=name, config=config, fn=fn, columns=columns,
                        params=params or {}, steps=steps, lr=lr, sens=sens,
-                       libs=libs, loss=loss,
+                       libs=libs, loss=loss, aux=aux, joint=joint,
                        cmd=' '.join(filter(None, [
                            '--grad', cmd, '--step=%d' % steps if steps else '',
                            near])))
@@ -119,9 +134,14 @@ def run(o, c):
         args = [o.tensor(v) for v in list(data.values()) + list(value.values())]
         ts = tuple(o.tensor(s) for s in sens)
         given = (ts if len(ts) > 1 else ts[0]) if ts else None
-        grads = {names[i]: o.numpy(o.grad(forward, i, given)(*args))
-                 for i in wrt}
+        grads = {names[i]: o.numpy(
+            (o.grad_aux(forward, i, c['joint']) if c['aux'] else
+             o.grad(forward, i, given))(*args)) for i in wrt}
         y = forward(*args)
+        if c['aux']:
+            ref.update({'loss.' + k: o.numpy(v)
+                        for k, v in zip(c['aux'], y[1:])})
+            y = y[0]
         if c['loss']:
             ref['loss'] = o.numpy(y)
         else:
@@ -151,7 +171,9 @@ def write(o, c):
         np.save(folder / ('sens%d.npy' % i), v)
     given = ['--sens %s@sens%d.npy' % ('%d=' % i if len(sens) > 1 else '', i)
              for i in range(len(sens))]
-    (folder / 'config.yaml').write_text(c['config'])
+    optimizer = 'optimizer: {SGD: {learning_rate: %r}}\n' % c['lr']
+    (folder / 'config.yaml').write_text(c['config'] +
+                                        optimizer * (c['steps'] > 0))
     (folder / 'cmd').write_text(' '.join([c['cmd']] + given) + '\n')
     if start:
         save_file(start, folder / 'weights.safetensors')
@@ -204,6 +226,32 @@ case('grad_results_two', MLP % 'b(h), h',
 case('grad_results_two_sens', MLP % 'b(h), h',
      lambda o, p, x: (mlp(o, p, x), hidden(o, p, x)), {'x': (7, 6)},
      MLP_PARAMS, loss=False, sens=[(7, 4), (7, 5)])
+
+
+# ---- What a loss returns beside it (value_and_grad with has_aux)
+AUX = MLP % 'b(h), h' + """loss:
+  inputs: [y, h, label]
+  aux: [penalty, hidden]
+  has_aux: %s
+  construct: |
+    e = y - label
+    penalty = mean(h * h)
+    return mean(e * e) + 0.5 * penalty, penalty, h
+"""
+
+
+def with_aux(o, p, x, label):
+    h = hidden(o, p, x)
+    e = dense(o, p, 'b', h) - label
+    penalty = (h * h).mean()
+    return (e * e).mean() + 0.5 * penalty, penalty, h
+
+
+for joint in False, True:
+    case('grad_aux' + '_joint' * joint, AUX % str(not joint).lower(), with_aux,
+         {'x': (7, 6), 'label': (7, 4)}, MLP_PARAMS, lr=0.03, steps=3,
+         aux=('penalty', 'hidden'), joint=joint)
+
 
 if __name__ == '__main__':
     try:
