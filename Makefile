@@ -112,6 +112,25 @@ $(BUILD)/src/verbs/version.o: ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
 
 $(BUILD)/tests/%.o: ours += -Itests
 
+# What `cellrun init` writes: configs that need no other file, in this order.
+templates := $(patsubst %,configs/%.yaml,templates/digits mnist \
+               templates/lenet resnet18 templates/tabular templates/textcls \
+               charlm templates/finetune)
+$(BUILD)/src/starter/templates.o: ours += -I$(BUILD)/src
+$(BUILD)/src/starter/templates.o: $(BUILD)/src/starter/templates.inc
+$(BUILD)/src/starter/templates.inc: $(templates) Makefile
+	@mkdir -p $(@D)
+	$(call Q,make $@){ for f in $(templates); do \
+	    echo "static const char text_$$(basename $$f .yaml)[] = {"; \
+	    od -An -v -td1 $$f | sed 's/ *\(-\{0,1\}[0-9]\{1,\}\)/\1,/g'; \
+	    echo '0 };'; \
+	  done; \
+	  echo 'const struct cr_template cr_templates[] = {'; \
+	  for f in $(templates); do n=$$(basename $$f .yaml); \
+	    echo "{ \"$$n\", text_$$n, sizeof text_$$n - 1 },"; \
+	  done; \
+	  echo '{ 0 } };'; } >$@
+
 # Other flags than last time: everything is built again.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)

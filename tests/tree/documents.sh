@@ -19,7 +19,7 @@ plugins() {
     done
 }
 check 'every plug-in builds' plugins
-data=$tmp${CELLRUN_DATA:+:$CELLRUN_DATA}
+data=$tmp:$PWD/datasets${CELLRUN_DATA:+:$CELLRUN_DATA}
 
 # resolve CONFIG...: shows those that do not
 resolve() {

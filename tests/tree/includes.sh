@@ -24,7 +24,8 @@ result 'includes follow the layers' < <(includes | awk '
         may["ckpt"] = "base conf math net data ckpt"
         may["train"] = "base conf math net data ckpt train"
         may["model"] = "base conf math net data ckpt train model"
-        may["verbs"] = "base conf math net data ckpt train model"
+        may["starter"] = "base conf math data starter"
+        may["verbs"] = "base conf math net data ckpt train model starter"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
         may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \

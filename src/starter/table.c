@@ -1,0 +1,338 @@
+/* A config for a CSV file: what its fields hold decides which go in, and how
+ * (data/infer.h). */
+#include "starter/starter.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/csv.h"
+#include "data/infer.h"
+
+/* What becomes of a field. */
+enum use { USE_TARGET, USE_NUMBER, USE_DROP };
+
+struct table {
+    struct cr_starter *s;
+    const char *path;
+    struct cr_table_facts facts;
+    const struct cr_field_facts *target;
+    struct cr_starter_facts of; /* the target */
+    enum use *use;
+    int n_numbers, n_dropped;
+    bool missing;               /* some number is */
+};
+
+/* ---- The target */
+
+static const char *table_names(const struct table *t)
+{
+    struct cr_buf b = { .arena = t->s->arena };
+
+    for (int i = 0; i < t->facts.n && i < 12; i++)
+        cr_buf_f(&b, "%s%s", i ? ", " : "", t->facts.field[i].name);
+    if (t->facts.n > 12)
+        cr_buf_str(&b, ", ...");
+    return cr_buf_text(&b);
+}
+
+static bool table_target(struct table *t, const char *name)
+{
+    struct cr_diag *diag = t->s->diag;
+    const char **names = CR_NEWS(t->s->arena, const char *, t->facts.n + 1);
+
+    for (int i = 0; i < t->facts.n; i++) {
+        names[i] = t->facts.field[i].name;
+        if (name && strcmp(names[i], name) == 0)
+            t->target = &t->facts.field[i];
+    }
+    if (t->target)
+        return true;
+    if (!name)
+        return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                        "--target: found nothing, expected the field that is "
+                        "to be predicted: %s", table_names(t));
+    cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+             "--target: found '%s', expected a field of %s: %s",
+             cr_quote(diag->arena, name, strlen(name)), t->path,
+             table_names(t));
+    if (cr_nearest(name, names))
+        cr_hint(diag, "did you mean '%s'?", cr_nearest(name, names));
+    return false;
+}
+
+/* The values of a field of numbers. */
+static bool table_values(const struct table *t, int field, double *to)
+{
+    struct cr_csv csv;
+    bool bad = false, ok = true;
+    int64_t row = -(int64_t)t->facts.header;
+
+    if (!cr_csv_open(&csv, t->s->diag, t->path, t->facts.delimiter))
+        return false;
+    for (; ok && row < t->facts.rows && cr_csv_next(&csv, &bad); row++)
+        if (row >= 0)
+            ok = cr_csv_real(csv.field[field].text, csv.field[field].len,
+                             &to[row]);
+    cr_csv_close(&csv);
+    return ok && !bad;
+}
+
+static void table_classes(struct table *t)
+{
+    const struct cr_field_facts *f = t->target;
+
+    t->of.classifies = true;
+    t->of.classes = f->n_classes;
+    t->of.fewest = t->facts.rows;
+    for (int i = 0; i < f->n_classes; i++) {
+        int64_t n = f->class_count[i];
+
+        t->of.fewest = n < t->of.fewest ? n : t->of.fewest;
+        t->of.most = n > t->of.most ? n : t->of.most;
+    }
+}
+
+/* Whether the target's values are few enough to be classes. */
+static bool table_few(const struct table *t)
+{
+    const struct cr_field_facts *f = t->target;
+
+    if (t->s->task != CR_TASK_AUTO)
+        return t->s->task == CR_TASK_CLASSIFY;
+    return !f->numbers || (f->whole && f->n_classes >= 2 &&
+                           f->n_classes <= 20 &&
+                           5 * f->n_classes <= f->present);
+}
+
+static bool table_task(struct table *t)
+{
+    const struct cr_field_facts *f = t->target;
+    struct cr_diag *diag = t->s->diag;
+    struct cr_pos pos = cr_at_file(diag->arena, t->path);
+    double *y;
+
+    t->of.rows = t->facts.rows;
+    if (f->missing > 0) {
+        cr_error(diag, pos, CR_E_DATA_FORMAT,
+                 "the target '%s': found %" PRId64 " rows without a value, "
+                 "expected one in every row", f->name, f->missing);
+        cr_hint(diag, "remove these rows");
+        return false;
+    }
+    if (f->n_classes == 0 || f->n_classes == 1)
+        return cr_error(diag, pos, CR_E_DATA_RANGE,
+                        "the target '%s': found one value in all rows, "
+                        "expected two or more", f->name);
+    if (table_few(t)) {
+        if (f->n_classes < 0 || 2 * f->n_classes > f->present)
+            return cr_error(diag, pos, CR_E_DATA_RANGE,
+                            "the target '%s': found %s in %" PRId64 " rows, "
+                            "expected classes that many rows share", f->name,
+                            f->n_classes < 0
+                                ? "more than 1000 different values"
+                                : cr_strf(diag->arena, "%d different values",
+                                          f->n_classes), f->present);
+        table_classes(t);
+        return true;
+    }
+    if (!f->numbers)
+        return cr_error(diag, pos, CR_E_DATA_FORMAT,
+                        "the target '%s': found %s, expected numbers",
+                        f->name, cr_field_kind_name(f->kind));
+    y = CR_NEWS(t->s->arena, double, t->facts.rows + 1);
+    t->s->task = CR_TASK_REGRESS;
+    return table_values(t, (int)(f - t->facts.field), y) &&
+           cr_starter_numbers(t->s, y, t->facts.rows, &t->of);
+}
+
+/* ---- The inputs */
+
+static void table_uses(struct table *t)
+{
+    t->use = CR_NEWS(t->s->arena, enum use, t->facts.n + 1);
+    for (int i = 0; i < t->facts.n; i++) {
+        const struct cr_field_facts *f = &t->facts.field[i];
+
+        t->use[i] = f == t->target ? USE_TARGET
+                    : f->kind == CR_FIELD_INTEGER || f->kind == CR_FIELD_REAL
+                        ? USE_NUMBER
+                        : USE_DROP;
+        t->n_numbers += t->use[i] == USE_NUMBER;
+        t->n_dropped += t->use[i] == USE_DROP;
+        t->missing = t->missing || (t->use[i] == USE_NUMBER && f->missing);
+    }
+}
+
+static const char *table_why(const struct cr_field_facts *f)
+{
+    switch (f->kind) {
+    case CR_FIELD_EMPTY:
+        return "no row has a value";
+    case CR_FIELD_CONSTANT:
+        return "all rows have the same value";
+    case CR_FIELD_ID:
+        return "an id: every row has another value";
+    case CR_FIELD_TEXT:
+        return "text; see `cellrun init textcls`";
+    default:
+        return cr_field_kind_name(f->kind);
+    }
+}
+
+/* Whether the config can name the field: a name that is also a position,
+ * slice or glob stands for that. */
+static bool table_plain(const char *name)
+{
+    return *name && !strpbrk(name, "*?[]:") &&
+           strspn(name, "0123456789") < strlen(name);
+}
+
+static void table_field(struct table *t, int i)
+{
+    if (t->facts.header && table_plain(t->facts.field[i].name))
+        cr_starter_text(t->s, t->facts.field[i].name);
+    else
+        cr_buf_f(&t->s->out, "%d", i);
+}
+
+/* Names; of many fields, slices. */
+static void table_fields(struct table *t, enum use use, int n)
+{
+    struct cr_buf *b = &t->s->out;
+    bool some = false;
+
+    cr_buf_char(b, '[');
+    for (int i = 0, k; i < t->facts.n; i = k) {
+        k = i + 1;
+        if (t->use[i] != use)
+            continue;
+        while (n > 8 && k < t->facts.n && t->use[k] == use)
+            k++;
+        cr_buf_str(b, some ? ", " : "");
+        some = true;
+        if (k - i > 2)
+            cr_buf_f(b, "\"%d:%d\"", i, k);
+        else
+            table_field(t, i), k = i + 1;
+    }
+    cr_buf_char(b, ']');
+}
+
+/* ---- The config */
+
+static void table_head(struct table *t)
+{
+    struct cr_buf *b = &t->s->out;
+
+    cr_starter_head(t->s);
+    cr_buf_f(b, "#\n# The table has %" PRId64 " rows: %d numbers go in",
+             t->facts.rows, t->n_numbers);
+    if (t->n_dropped == 0)
+        cr_buf_str(b, ".\n");
+    else
+        cr_buf_f(b, ", %d field%s left out:\n", t->n_dropped,
+                 t->n_dropped == 1 ? " is" : "s are");
+    for (int i = 0; i < t->facts.n; i++)
+        if (t->use[i] == USE_DROP)
+            cr_buf_f(b, "#   %s: %s\n",
+                     cr_quote(b->arena, t->facts.field[i].name,
+                              strlen(t->facts.field[i].name)),
+                     table_why(&t->facts.field[i]));
+}
+
+static void table_label(struct table *t)
+{
+    struct cr_buf *b = &t->s->out;
+    const struct cr_field_facts *f = t->target;
+    int i = (int)(f - t->facts.field);
+
+    if (!t->of.classifies) {
+        cr_buf_f(b, "        # the target: numbers from %s to %s\n"
+                    "        label: {fields: [",
+                 cr_real_text(b->arena, f->min),
+                 cr_real_text(b->arena, f->max));
+        table_field(t, i);
+        cr_buf_str(b, "], type: float32}\n");
+        return;
+    }
+    cr_buf_f(b, "        # the target: %d classes of %" PRId64, f->n_classes,
+             t->of.fewest);
+    if (t->of.most > t->of.fewest)
+        cr_buf_f(b, " to %" PRId64, t->of.most);
+    cr_buf_str(b, " rows\n        label: {fields: ");
+    table_field(t, i);
+    cr_buf_str(b, ", classes: [");
+    for (int k = 0; k < f->n_classes; k++) {
+        cr_buf_str(b, k ? ", " : "");
+        cr_starter_text(t->s, f->class_name[k]);
+    }
+    cr_buf_str(b, "]}\n");
+}
+
+static void table_dataset(struct table *t)
+{
+    struct cr_buf *b = &t->s->out;
+
+    cr_buf_str(b, "\ndataset:\n  train:\n    CSVDataset:\n"
+                  "      dataset_files: ");
+    cr_starter_path(t->s, t->path);
+    cr_buf_char(b, '\n');
+    if (t->facts.delimiter != ',') {
+        cr_buf_str(b, "      field_delim: ");
+        cr_buf_json(b, (char[]){ t->facts.delimiter, '\0' });
+        cr_buf_char(b, '\n');
+    }
+    if (!t->facts.header)
+        cr_buf_str(b, "      header: false\n");
+    cr_buf_str(b, "      columns:\n        x: {fields: ");
+    table_fields(t, USE_NUMBER, t->n_numbers);
+    cr_buf_str(b, ", type: float32}\n");
+    table_label(t);
+    cr_starter_split(t->s, &t->of);
+}
+
+static void table_network(struct table *t)
+{
+    struct cr_buf *b = &t->s->out;
+
+    cr_buf_str(b, "\nnetwork:\n  inputs: [x]\n  cells:\n");
+    cr_starter_dense(t->s, &t->of, t->n_numbers);
+    cr_buf_str(b, "  construct: |\n");
+    cr_starter_output(t->s, &t->of, "x");
+}
+
+bool cr_starter_csv(struct cr_starter *s, const char *path,
+                    const char *target)
+{
+    struct table t = { .s = s, .path = path };
+    struct cr_infer_opts opts = { .header = -1 };
+    struct cr_buf *b = &s->out;
+
+    if (!cr_infer(s->arena, s->diag, &path, 1, &opts, &t.facts) ||
+        !table_target(&t, target) || !table_task(&t))
+        return false;
+    table_uses(&t);
+    if (t.n_numbers == 0)
+        return cr_error(s->diag, cr_at_file(s->arena, path),
+                        CR_E_DATA_FORMAT,
+                        "found no field of numbers besides the target, "
+                        "expected one or more");
+    table_head(&t);
+    cr_buf_str(b, "cellrun: 1\nseed: 1\n");
+    if (!t.of.classifies)
+        cr_buf_f(b, "# About the target's mean and deviation: training "
+                    "starts there.\nvars: {mean: %s, spread: %s}\n",
+                 cr_starter_round(s->arena, t.of.mean),
+                 cr_starter_round(s->arena, t.of.spread));
+    table_dataset(&t);
+    cr_buf_f(b, "\ndatapipe:\n"
+                "  # mean 0 and deviation 1 of each field, by the training "
+                "part alone\n"
+                "  x: [Standardize]\n"
+                "  batch: {batch_size: %" PRId64 "}\n",
+             cr_starter_batch(&t.of));
+    table_network(&t);
+    cr_starter_training(s, &t.of);
+    return true;
+}

@@ -1,0 +1,215 @@
+# init: templates, and configs written for data.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    . "$BATS_TEST_DIRNAME/images.bash"
+    ROOT=$(realpath "$BATS_TEST_DIRNAME/../..")
+    unset CELLRUN_SET CELLRUN_RUNS CELLRUN_THREADS
+    export CELLRUN_DATA="$ROOT/datasets"
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# table FILE ROWS: an id, two numbers, a constant, a class and a number that
+# both follow from the numbers
+table() {
+    perl -e 'print "key,height,width,site,kind,area\n";
+        for my $i (1 .. shift) {
+            my $h = sin($i * 12.9898) * 43758.5453; $h -= int $h;
+            my $w = sin($i * 78.233) * 12543.123; $w -= int $w;
+            printf "k%d,%.5f,%.5f,north,%s,%.4f\n", $i, 150 + 20 * $h,
+                60 + 15 * $w, $h > $w ? "tall" : "wide",
+                900 + 80 * $h - 50 * $w; }' "$2" >"$1"
+}
+
+# value KEY: a number of the JSON in $output
+number() {
+    jq -r "$1" <<<"$output"
+}
+
+@test "every template is listed, stands alone and says how to go on" {
+    run -0 --separate-stderr "$CELLRUN" init --list
+    [ "$(awk '{ print $1 }' <<<"$output" | xargs)" = \
+      "digits mnist lenet resnet18 tabular textcls charlm finetune" ]
+    run -0 --separate-stderr "$CELLRUN" init --list --json
+    jq -e 'length == 8 and all(.summary | length > 10)' <<<"$output"
+    for name in $(jq -r '.[].name' <<<"$output"); do
+        "$CELLRUN" init "$name" >"$name.yaml"
+        run -1 grep -E '^base:|: *\.\./' "$name.yaml"
+        grep '^#' "$name.yaml"
+    done
+    cmp mnist.yaml "$ROOT/configs/mnist.yaml"
+}
+
+@test "templates for digits, tables and texts train" {
+    for name in digits tabular textcls; do
+        "$CELLRUN" init "$name" -o "$name.yaml"
+    done
+    run -0 --separate-stderr "$CELLRUN" train digits.yaml -o d -q --json --epochs 1 --limit 50%
+    [ "$(number '.eval.accuracy > 0.85')" = true ]
+    run -0 --separate-stderr "$CELLRUN" train tabular.yaml -o t -q --json
+    [ "$(number '.best.value? // .best.loss < 0.3')" = true ]
+    run -0 --separate-stderr "$CELLRUN" train textcls.yaml -o x -q --json --epochs 2
+    [ "$(number '.eval.accuracy > 0.6')" = true ]
+}
+
+@test "templates for MNIST, CIFAR-10 and characters check" {
+    ln -s "$ROOT/datasets/digits" mnist
+    for name in mnist lenet resnet18 charlm; do
+        "$CELLRUN" init "$name" -o "$name.yaml"
+    done
+    run -0 "$CELLRUN" check mnist.yaml
+    run -0 "$CELLRUN" check lenet.yaml
+    run -0 "$CELLRUN" train lenet.yaml --dry-run -q
+    mkdir cifar10
+    for n in 1 2 3 4 5; do
+        head -c $((3073 * 128)) /dev/zero >cifar10/data_batch_$n.bin
+    done
+    cp cifar10/data_batch_1.bin cifar10/test_batch.bin
+    run -0 "$CELLRUN" check resnet18.yaml
+    for _ in {1..4000}; do
+        echo 'To be, or not to be: that is the question.'
+    done >tinyshakespeare.txt
+    run -0 "$CELLRUN" check charlm.yaml
+}
+
+@test "the template for fine-tuning goes on from a checkpoint" {
+    "$CELLRUN" init finetune -o f.yaml
+    folder data/train 2 8 8
+    folder data/eval 1 8 8
+    # what it starts from: the same network for other classes
+    "$CELLRUN" train f.yaml vars.num_classes=4 '~load' '~freeze' --steps 1 \
+        checkpoint.weights_only=true -o pre -q >/dev/null
+    cp pre/ckpt/last.safetensors pretrained.safetensors
+    run -0 "$CELLRUN" check f.yaml vars.num_classes=3
+}
+
+@test "a table of classes: a config that trains, with no edit" {
+    table t.csv 400
+    run -0 "$CELLRUN" init --from-csv t.csv --target kind -o c.yaml
+    [[ $output == *"c.yaml is written"* ]]
+    grep -q '^#   key: an id: every row has another value$' c.yaml
+    grep -q '^#   site: all rows have the same value$' c.yaml
+    grep -q 'fields: kind, classes: \[tall, wide\]' c.yaml
+    run -0 "$CELLRUN" check c.yaml
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json
+    [ "$(number '.eval.accuracy >= 0.95')" = true ]
+    # the columns have the header's names, and no id among them
+    run -0 "$CELLRUN" config c.yaml --get dataset.train.CSVDataset.columns.x.fields
+    [ "$(xargs <<<"$output")" = "[height, width, area]" ]
+}
+
+@test "a table of numbers: regression in the target's own units" {
+    table t.csv 400
+    "$CELLRUN" init --from-csv t.csv --target area -o c.yaml
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json
+    [ "$(number '.eval.r2 >= 0.99')" = true ]
+    [ "$(number '.eval.mae < 6')" = true ]
+    # whole numbers of few values are classes, unless --task says otherwise
+    awk -F, 'NR == 1 { print $0 ",n" } NR > 1 { print $0 "," NR % 3 }' \
+        t.csv >n.csv
+    "$CELLRUN" init --from-csv n.csv --target n | grep -q 'classes: \["0", "1", "2"\]'
+    "$CELLRUN" init --from-csv n.csv --target n --task regress |
+        grep -q 'loss: MSELoss'
+}
+
+@test "fields by position: no header, another delimiter" {
+    table t.csv 60
+    tail -n +2 t.csv | tr , ';' >t.txt
+    "$CELLRUN" init --from-csv t.txt --target column_4 -o c.yaml
+    grep -q 'header: false' c.yaml
+    grep -q 'field_delim: ";"' c.yaml
+    run -0 "$CELLRUN" check c.yaml
+    # written into another folder it names the file in full
+    mkdir sub
+    "$CELLRUN" init --from-csv t.txt --target column_4 -o sub/c.yaml
+    run -0 "$CELLRUN" check sub/c.yaml
+    # fields whose names are patterns, and a dollar among the classes
+    printf 'a*,b:c,$x\n' >q.csv
+    for i in {1..30}; do
+        printf '%d.5,%d.25,%s\n' "$i" $((i * 7 % 11)) "$((i % 2))\$y"
+    done >>q.csv
+    "$CELLRUN" init --from-csv q.csv --target '$x' -o q.yaml
+    run -0 "$CELLRUN" train q.yaml -o q -q --epochs 1
+    run -0 "$CELLRUN" eval --ckpt q --confusion - -q
+    [[ $output == *'truth,0$y,1$y'* ]]
+}
+
+@test "a folder of images: a small network of convolutions" {
+    # darker or lighter, whatever is mirrored and moved
+    folder img 1 20 16
+    for k in {1..10}; do
+        for class in ant:40 bee:120 cat:200; do
+            perl -e 'print pack "C", ($ARGV[0] + $_ * $ARGV[1] % 31) for 1 .. 960' \
+                "${class#*:}" "$k" | png "img/${class%:*}/$k.png" 20 16
+        done
+    done
+    "$CELLRUN" init --from-folder img -o c.yaml
+    grep -q '33 images of 3 classes, 11 to 11 of each, 16 x 20 pixels' c.yaml
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json --epochs 40
+    [ "$(number '.eval.accuracy >= 0.8')" = true ]
+    # parts of their own, several sizes
+    folder own/train 4 20 16
+    folder own/val 2 33 17
+    pixels 40 30 1 1 | png own/train/bee/large.png 40 30
+    "$CELLRUN" init --from-folder own -o own.yaml
+    grep -q 'Resize' own.yaml
+    [ "$("$CELLRUN" config own.yaml --get dataset.eval.ImageFolderDataset.dataset_dir)" = own/val ]
+    run -0 "$CELLRUN" train own.yaml --dry-run -q
+}
+
+@test "arrays: rows of classes, rows of numbers, images" {
+    samples train 300 1
+    "$CELLRUN" init --from-npy train-x.npy,train-y.npy -o c.yaml
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json
+    [ "$(number '.eval.accuracy > 0.7')" = true ]
+    perl -e 'print pack "d<*", map { 5 + sin } 1 .. 300' |
+        npy y.npy '<f8' '(300,)'
+    "$CELLRUN" init --from-npy train-x.npy,y.npy -o r.yaml
+    run -0 "$CELLRUN" train r.yaml --dry-run -q
+    perl -e 'print pack "C*", map { $_ * 37 % 256 } 1 .. 40 * 12 * 12' |
+        npy g.npy '|u1' '(40, 12, 12)'
+    perl -e 'print pack "q<*", map { $_ % 2 } 1 .. 40' | npy l.npy '<i8' '(40,)'
+    "$CELLRUN" init --from-npy g.npy,l.npy -o g.yaml
+    run -0 "$CELLRUN" train g.yaml --dry-run -q
+}
+
+@test "a file that exists stays, unless --force says otherwise" {
+    echo mine >c.yaml
+    run -2 "$CELLRUN" init mnist -o c.yaml
+    [[ $output == *"the file exists; use --force to replace it"* ]]
+    [ "$(cat c.yaml)" = mine ]
+    run -0 "$CELLRUN" init mnist -o c.yaml --force
+    cmp c.yaml "$ROOT/configs/mnist.yaml"
+}
+
+@test "mistakes are told plainly" {
+    table t.csv 60
+    run -2 "$CELLRUN" init mnsit
+    [[ $output == *"did you mean 'mnist'?"* ]]
+    run -2 "$CELLRUN" init
+    [[ $output == *"found no source, expected one of: TEMPLATE, --from-csv, --from-folder, --from-npy"* ]]
+    run -2 "$CELLRUN" init mnist --from-csv t.csv
+    [[ $output == *"found several sources"* ]]
+    run -2 "$CELLRUN" init --from-csv t.csv
+    [[ $output == *"--target: found nothing, expected the field that is to be predicted: key, height"* ]]
+    run -2 "$CELLRUN" init --from-csv t.csv --target knid
+    [[ $output == *"did you mean 'kind'?"* ]]
+    run -3 "$CELLRUN" init --from-csv t.csv --target site
+    [[ $output == *"the target 'site': found one value in all rows"* ]]
+    run -3 "$CELLRUN" init --from-csv t.csv --target key
+    [[ $output == *"the target 'key': found 60 different values in 60 rows"* ]]
+    run -3 "$CELLRUN" init --from-csv none.csv --target key
+    run -3 "$CELLRUN" init --from-folder .
+    [[ $output == *"expected one folder of images"* ]]
+    samples train 30 1
+    samples eval 10 1
+    run -3 "$CELLRUN" init --from-npy train-x.npy,eval-y.npy
+    [[ $output == *"found 10 targets, expected 30"* ]]
+    run -2 "$CELLRUN" init --from-npy train-x.npy
+    sed -i '5s/,[^,]*$/,/' t.csv
+    run -3 "$CELLRUN" init --from-csv t.csv --target area
+    [[ $output == *"the target 'area': found 1 rows without a value"* ]]
+    run -2 "$CELLRUN" init mnist -o mnist.txt
+}
