@@ -24,8 +24,8 @@ static double pr_auc_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_pr_auc = {
     .about = {
         .name = "pr_auc",
-        .summary = "Area below the curve of precision over recall, by trapezoids.",
-        .detail = "The curve starts at recall 0 and precision 1; "
+        .summary = "Area below the curve of precision over recall.",
+        .detail = "By trapezoids, from recall 0 and precision 1; "
                   "average_precision has its area by steps, which is less "
                   "optimistic. Of two classes that of class 1; of more, each "
                   "class against the rest and the unweighted mean. Labels of "

@@ -16,8 +16,8 @@ struct cr_template {
     size_t len;
 };
 
-/* From the simplest on; ends with a NULL name. The first line of a text says what
- * the template is. */
+/* From the simplest on; ends with a NULL name. The first line of a text says
+ * what the template is. */
 extern const struct cr_template cr_templates[];
 const struct cr_template *cr_template_find(const char *name);
 /* "A language model of characters", from the text's first line. */

@@ -201,8 +201,7 @@ const struct cr_verb cr_verb_init = {
         .opts = init_opts,
         .size = sizeof(struct init),
     },
-    .usage = "TEMPLATE|--from-csv FILE --target FIELD|--from-folder DIR|"
-             "--from-npy X.npy,Y.npy [-o FILE]",
+    .usage = "TEMPLATE|--from-KIND DATA [flags]",
     .max_operands = 1,
     .closed = true,
     .run = init_run,

@@ -109,9 +109,10 @@ number() {
     # whole numbers of few values are classes, unless --task says otherwise
     awk -F, 'NR == 1 { print $0 ",n" } NR > 1 { print $0 "," NR % 3 }' \
         t.csv >n.csv
-    "$CELLRUN" init --from-csv n.csv --target n | grep -q 'classes: \["0", "1", "2"\]'
-    "$CELLRUN" init --from-csv n.csv --target n --task regress |
-        grep -q 'loss: MSELoss'
+    run -0 "$CELLRUN" init --from-csv n.csv --target n
+    [[ $output == *'classes: ["0", "1", "2"]'* ]]
+    run -0 "$CELLRUN" init --from-csv n.csv --target n --task regress
+    [[ $output == *'loss: MSELoss'* ]]
 }
 
 @test "fields by position: no header, another delimiter" {
