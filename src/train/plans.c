@@ -13,6 +13,13 @@ bool cr_plans_apart(const struct cr_train_section *train,
            train->grad_noise.eta > 0;
 }
 
+bool cr_plans_eager(const struct cr_config *config)
+{
+    const struct cr_node *node = cr_node_find(config->root, "run.eager");
+
+    return node && node->kind == CR_NODE_BOOL && node->boolean;
+}
+
 struct cr_exec_want cr_plans_train(bool apart, bool eager)
 {
     return (struct cr_exec_want){ .training = true,
@@ -33,7 +40,8 @@ bool cr_plans_train_of(struct cr_config *config,
     if (!cr_section_read(config, "train", train) ||
         !cr_section_read(config, "log", &log))
         return false;
-    *to = cr_plans_train(cr_plans_apart(train, &log, optim), false);
+    *to = cr_plans_train(cr_plans_apart(train, &log, optim),
+                         cr_plans_eager(config));
     return true;
 }
 
@@ -42,7 +50,7 @@ struct cr_exec_want cr_plans_eval(const struct cr_config *config, bool metrics,
 {
     return (struct cr_exec_want){ .loss = cr_section(config, "loss") != NULL,
                                   .metrics = metrics,
-                                  .eager = eager };
+                                  .eager = eager || cr_plans_eager(config) };
 }
 
 struct cr_exec_want cr_plans_predict(int64_t batch, bool fixed)

@@ -289,6 +289,10 @@ static const struct cr_opt run_opts[] = {
                "a config: 'echo $$CELLRUN_METRIC_accuracy'. It reads nothing "
                "and prints to standard error. The run waits for it; a status "
                "other than 0 is a warning."),
+    CR_BOOL_OR(struct cr_run_section, eager, false,
+               "Whether train, eval and trace compute op by op, with nothing "
+               "fused or cut, as their flag --eager has it: MindSpore's "
+               "PYNATIVE_MODE. Slow, and the same numbers to rounding."),
     { 0 },
 };
 

@@ -77,6 +77,7 @@ struct cr_run_section {
     bool pin;
     int on_usr1;                    /* enum cr_on_usr1 */
     const char *exec_on_eval;       /* NULL: nothing */
+    bool eager;                     /* cr_plans_eager reads it */
 };
 
 struct cr_predict_section {

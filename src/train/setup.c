@@ -250,7 +250,7 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 static bool setup_steps(struct cr_train *t)
 {
     struct cr_exec_want want =
-        cr_plans_train(cr_train_apart(t), t->flags.eager);
+        cr_plans_train(cr_train_apart(t), t->flags.eager || t->run.eager);
 
     if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))
         return false;

@@ -175,10 +175,15 @@ static void help_about(struct cr_buf *buf, const struct cr_about *about,
         }
         if (kind < CR_KIND_SECTION && kind != CR_KIND_OP &&
             kind != CR_KIND_FORMAT) {
-            cr_buf_str(buf, "\nkeys that may stand beside it:");
+            struct cr_buf keys = { .arena = buf->arena };
+
             for (const char *const *p = cr_obj_beside(kind); *p; p++)
-                cr_buf_f(buf, " %s", *p);
+                cr_buf_f(&keys, " %s", *p);
             cr_buf_char(buf, '\n');
+            help_wrap(buf,
+                      cr_strf(buf->arena, "keys that may stand beside it:%s",
+                              cr_buf_text(&keys)),
+                      0, 0);
         }
     }
     if (about->example) {

@@ -104,6 +104,7 @@ struct trace_job {
     struct cr_probe probe;
     struct cr_train_section train;
     struct cr_log_section log;
+    bool eager;             /* the flag, or run.eager */
     bool separate;          /* gradients, from updates: cr_plans_apart */
     struct cr_state state;  /* of a training checkpoint, from which steps go
                                on; or of a run that begins */
@@ -129,6 +130,7 @@ static bool trace_config(struct trace_job *t)
               cr_model_weights(&model, t->o->ckpt);
 
     t->config = model.config;
+    t->eager = t->o->eager || (ok && cr_plans_eager(model.config));
     t->store = model.store;
     t->seed = model.seed;
     return ok;
@@ -212,17 +214,17 @@ static struct cr_exec_want trace_want(const struct trace_job *t)
                                  .backward = o->grad || o->step > 0,
                                  .update = o->step > 0,
                                  .norm = o->grad || apart,
-                                 .eager = o->eager,
+                                 .eager = t->eager,
                                  .inputs = o->grad,
                                  .keep = true };
 
     if (o->as_run && o->predict) {
         want = cr_plans_predict(t->probe.batch, true);
     } else if (o->as_run && o->eval) {
-        want = cr_plans_eval(t->config, false, o->eager);
+        want = cr_plans_eval(t->config, false, t->eager);
         want.loss = t->loss;
     } else if (o->as_run) {
-        want = cr_plans_train(want.norm, o->eager);
+        want = cr_plans_train(want.norm, t->eager);
         want.update = t->rule && !t->results;
         want.loss = t->loss;
     }
@@ -444,14 +446,14 @@ static void trace_keep(struct trace_job *t, const char *prefix,
                             data };
 }
 
-/* --eager computes gradients too that nobody needs; a usual plan leaves them
+/* An eager plan computes gradients too that nobody needs; a usual plan leaves them
  * out. Names must not depend on how the numbers are made. */
 static struct cr_exec *trace_usual(struct trace_job *t)
 {
     struct cr_exec_want want = trace_want(t);
 
     want.eager = want.update = false;
-    return t->o->eager && t->o->grad && !t->o->as_run
+    return t->eager && t->o->grad && !t->o->as_run
                ? cr_net_exec(t->net, &want)
                : NULL;
 }

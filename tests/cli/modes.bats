@@ -127,3 +127,20 @@ bits() {
     run -0 "$CELLRUN" train c.yaml -q -o four \
         'amp={loss_scale: {StaticLossScaler: 65536}, overflow: {give_up_after: 3}}'
 }
+
+@test "run.eager: train, resume, eval and trace compute as with --eager" {
+    "$CELLRUN" train c.yaml -q -o flag --eager >/dev/null
+    "$CELLRUN" train c.yaml -q -o key run.eager=true >/dev/null
+    run -0 "$CELLRUN" ckpt diff flag key
+    [[ $output == *"none differs"* ]]
+    "$CELLRUN" trace c.yaml --grad --eager -o flag.npz
+    "$CELLRUN" trace c.yaml --grad run.eager=true -o key.npz
+    cmp flag.npz key.npz
+    run -0 "$CELLRUN" eval c.yaml --ckpt key run.eager=true
+    plain=$output
+    run -0 "$CELLRUN" eval c.yaml --ckpt key --eager
+    [ "$output" = "$plain" ]
+    [ "$("$CELLRUN" summary c.yaml -v run.eager=true | grep -c '^update')" -gt \
+        "$("$CELLRUN" summary c.yaml -v | grep -c '^update')" ]
+    run -2 --separate-stderr "$CELLRUN" check c.yaml run.eager=2
+}
