@@ -77,7 +77,8 @@ static struct cr_net *inspect_build(struct cr_model *m, int64_t batch,
                                 .seed = m->seed,
                                 .classes = m->classes,
                                 .loss = loss,
-                                .no_values = !values };
+                                .no_values = !values,
+                                .loaded = m->store != NULL };
 
     return cr_net_build(m->config, &want);
 }

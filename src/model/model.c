@@ -193,6 +193,7 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
         .loss = loss,
         .metrics = metrics,
         .seed = model->seed,
+        .loaded = true,
     };
     bool ok;
 

@@ -10,6 +10,8 @@
 #include "math/rng.h"
 #include "math/spec.h"
 
+struct cr_config;
+
 struct cr_fill {
     const void *opts;
     struct cr_spec spec;
@@ -18,6 +20,8 @@ struct cr_fill {
     struct cr_diag *diag;
     struct cr_pos pos;
     const char *param;      /* its name, for messages */
+    struct cr_config *config;
+    bool replaced;          /* weights of a checkpoint come in its place */
     cr_real *to;            /* NULL: only check that the shape will do */
 };
 
@@ -26,6 +30,9 @@ struct cr_init {
     const char *alias;      /* MindSpore's string: "he_uniform" */
     bool (*fill)(const struct cr_fill *fill);
 };
+
+/* given.c: the values of a .npy file, or the check of its shape. */
+bool cr_fill_file(const struct cr_fill *fill, const char *name);
 
 /* By class name or by MindSpore's strings, in any case. */
 const struct cr_init *cr_init_find(const char *name);

@@ -43,6 +43,8 @@ struct cr_net_want {
     bool full;                       /* float32, whatever amp and to_float
                                         say; cr_net_lowered tells */
     bool no_values;                  /* check, summary: do not initialise */
+    bool loaded;                     /* a checkpoint's weights come next, so
+                                        no file gives initial values */
 };
 
 /* NULL after reporting all problems. Memory is the config's arena. */

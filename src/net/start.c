@@ -166,7 +166,9 @@ bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
                        double bound, struct cr_filler *to)
 {
     struct cr_fill check = { .spec = param->spec, .arena = net->arena,
-                             .diag = net->diag, .param = param->name };
+                             .diag = net->diag, .param = param->name,
+                             .config = net->config,
+                             .replaced = net->want.loaded };
     struct cr_subject subject = { param->name, param->types };
     struct cr_pos pos = param->pos;
     bool old = s->scheme == SCHEME_1;
@@ -240,6 +242,8 @@ bool cr_net_fill(struct cr_net *net)
             .diag = net->diag,
             .pos = f->pos,
             .param = p->name,
+            .config = net->config,
+            .replaced = net->want.loaded,
         };
 
         p->data = (cr_real *)(block + at);

@@ -230,7 +230,8 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     struct cr_net_want want = { .seed = t->seed,
                                 .loss = true,
                                 .metrics = t->eval_pipe && t->metrics.blocks,
-                                .no_values = t->flags.check };
+                                .no_values = t->flags.check,
+                                .loaded = t->flags.ckpt != NULL };
 
     *columns = cr_pipe_columns(t->pipe, &t->n_columns);
     want.columns = *columns;

@@ -130,7 +130,8 @@ static bool gradcheck_build(struct job *j)
                                 .seed = j->seed,
                                 .classes = j->probe.classes,
                                 .loss = true,
-                                .full = true };
+                                .full = true,
+                                .loaded = j->store != NULL };
     struct cr_exec_want plan = { .training = !j->o->eval,
                                  .loss = true,
                                  .still = true,

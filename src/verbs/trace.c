@@ -256,6 +256,7 @@ static bool trace_build(struct trace_job *t)
                                t->probe.n_columns) >= 0);
     t->rule = t->o->step > 0 || (train && cr_section(t->config, "optimizer"));
     want.loss = t->loss;
+    want.loaded = t->store != NULL;
     if (!cr_section_read(t->config, "train", &t->train) ||
         !cr_section_read(t->config, "log", &t->log))
         return false;

@@ -1,18 +1,12 @@
 # configs/seeds: what the articles print comes out.
 bats_require_minimum_version 1.5.0
 set -o pipefail
+load tensors
 
 setup() {
     SEEDS="$(realpath "$BATS_TEST_DIRNAME/../../configs/seeds")"
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET
-}
-
-# npy FILE DESCR SHAPE: bytes on stdin
-npy() {
-    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-        "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" >"$1"
-    cat >>"$1"
 }
 
 # floats FILE SHAPE NUMBER...; ints FILE SHAPE NUMBER...
@@ -88,16 +82,6 @@ near() {
         --require 'accuracy>=0.9'
     [ "$(jq -s 'map(select(.split == "watch")) | length,
         (map(.nan_count) | add)' run/metrics.jsonl | xargs)" = '4 0' ]
-}
-
-# tensor FILE.safetensors NAME: its numbers, float32 or bool, one per line
-tensor() {
-    perl -0777 -e 'my ($name) = @ARGV; $_ = <STDIN>;
-        my $n = unpack "Q<", $_; my $head = substr $_, 8, $n;
-        $head =~ /"\Q$name\E":\{"dtype":"(\w+)[^}]*"data_offsets":\[(\d+),(\d+)\]/
-            or die;
-        printf "%.9g\n", unpack "f", pack "f", $_ for unpack $1 eq "BOOL" ? "C*" :
-            $1 eq "F64" ? "d<*" : "f<*", substr $_, 8 + $n + $2, $3 - $2' "$2" <"$1"
 }
 
 @test "2.1, MyCell: its parameter is net.weight (240, 120, 4, 4)" {
@@ -304,15 +288,19 @@ weight Float32 (1, 2) 8 bias Float32 (1,) 4" ]
     cmp out.safetensors two.safetensors
 }
 
-@test "2.6, another dictionary: new names, ones for the weight" {
+@test "2.6, another dictionary: new names, ones for weight and bias" {
     run -0 "$CELLRUN" ckpt load-report "$SEEDS/dense-ones.yaml"
     [[ "$output" == *"
-  loaded       1   1 values   2 - 1 parameters; rename rule 1 used twice
-  skipped      1   fc.weight          by skip: \"fc.weight\"
+  loaded       0   0 values   2 - 2 parameters; rename rule 1 used twice
+  skipped      2   fc.weight fc.bias          by skip: \"fc.*\"
   not in file  0
   unused       0" ]]
     "$CELLRUN" trace "$SEEDS/dense-ones.yaml" -o out.safetensors
-    [ "$(tensor out.safetensors output.fc | xargs)" = "1 1 0" ]
+    [ "$(tensor out.safetensors output.fc | xargs)" = "2 2 1" ]
+    "$CELLRUN" train "$SEEDS/dense-ones.yaml" -q -o ones \
+        optimizer.learning_rate=0.0 >/dev/null 2>&1
+    [ "$(tensor ones/ckpt/last.safetensors fc.weight | xargs)" = "1 1" ]
+    [ "$(tensor ones/ckpt/last.safetensors fc.bias | xargs)" = 1 ]
 }
 
 @test "1, Dropout2d with bprop: mask * dy / keep_prob" {

@@ -27,3 +27,13 @@ st() {
     { pack 'Q<' ${#head}; printf %s "$head"
       pack 'f<*' $(yes 0.5 | head -$((at / 4))); } >"$file"
 }
+
+# tensor FILE.safetensors NAME: its numbers, float32 or bool, one per line
+tensor() {
+    perl -0777 -e 'my ($name) = @ARGV; $_ = <STDIN>;
+        my $n = unpack "Q<", $_; my $head = substr $_, 8, $n;
+        $head =~ /"\Q$name\E":\{"dtype":"(\w+)[^}]*"data_offsets":\[(\d+),(\d+)\]/
+            or die;
+        printf "%.9g\n", unpack "f", pack "f", $_ for unpack $1 eq "BOOL" ? "C*" :
+            $1 eq "F64" ? "d<*" : "f<*", substr $_, 8 + $n + $2, $3 - $2' "$2" <"$1"
+}
