@@ -93,11 +93,63 @@ void cr_csv_close(struct cr_csv *c)
     if (c->fd > STDIN_FILENO)
         close(c->fd);
     c->fd = -1;
-    free(c->window);
+    if (!c->borrowed)
+        free(c->window);
     free(c->field);
     free(c->plain);
     c->window = c->plain = NULL;
     c->field = NULL;
+}
+
+void cr_csv_memory(struct cr_csv *c, struct cr_diag *diag, const char *name,
+                   char delimiter, char *text, size_t len, int64_t line)
+{
+    c->path = name;
+    c->diag = diag;
+    c->fd = -1;
+    c->delimiter = delimiter;
+    c->ended = c->borrowed = true;
+    c->window = text;
+    c->from = 0;
+    c->base = 0;
+    c->to = c->cap = len;
+    c->next_line = line;
+}
+
+bool cr_csv_line(struct cr_csv *c, char **text, size_t *len, bool *bad)
+{
+    char *end;
+
+    *bad = false;
+    while (!(end = memchr(c->window + c->from, '\n', c->to - c->from)) &&
+           !c->ended)
+        if (!csv_more(c)) {
+            *bad = true;
+            return false;
+        }
+    if (!end && c->from == c->to)
+        return false;
+    *text = c->window + c->from;
+    *len = (size_t)((end ? end : c->window + c->to) - *text);
+    c->from += *len + (end != NULL);
+    c->line = c->next_line++;
+    if (*len > 0 && (*text)[*len - 1] == '\r')
+        --*len;
+    return true;
+}
+
+bool cr_csv_skip_line(struct cr_csv *c)
+{
+    char *end;
+
+    while (!(end = memchr(c->window + c->from, '\n', c->to - c->from)))
+        if (c->ended || !csv_more(c)) {
+            c->from = c->to;
+            return false;
+        }
+    c->from = (size_t)(end - c->window) + 1;
+    c->next_line++;
+    return true;
 }
 
 /* ---- rows ---- */

@@ -34,6 +34,7 @@ struct cr_csv {
     int fd;
     char delimiter;
     bool ended;             /* the window reaches the end of the file */
+    bool borrowed;          /* the window is the caller's */
     char *window;
     size_t cap, from, to;   /* unread bytes: window[from .. to) */
     int64_t base;           /* of window[0] in the file */
@@ -52,6 +53,18 @@ bool cr_csv_open(struct cr_csv *csv, struct cr_diag *diag, const char *path,
  * `*bad` tells apart. */
 bool cr_csv_next(struct cr_csv *csv, bool *bad);
 void cr_csv_close(struct cr_csv *csv);
+
+/* Instead of a file: rows of a text in memory, which the caller keeps, and
+ * which begins at that line of `name`. Called again for further texts. */
+void cr_csv_memory(struct cr_csv *csv, struct cr_diag *diag, const char *name,
+                   char delimiter, char *text, size_t len, int64_t line);
+/* After an error in a row: goes on behind the line where the row begins.
+ * False at the end or after reporting. */
+bool cr_csv_skip_line(struct cr_csv *csv);
+/* The next line as it is, without its end, until the next call; at its number
+ * csv->line. False at the end and, after reporting, at an error, which `*bad`
+ * tells apart. */
+bool cr_csv_line(struct cr_csv *csv, char **text, size_t *len, bool *bad);
 
 /* Where a field of the present row stands. */
 struct cr_pos cr_csv_at(const struct cr_csv *csv,

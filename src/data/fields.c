@@ -249,13 +249,39 @@ static bool row(struct fields *f, const struct cr_csv *csv, int file,
     return ok;
 }
 
+/* The columns that the options make of fields of those names. */
+static bool columns_made(struct fields *f, const struct cr_fields_opts *o,
+                         struct cr_pos pos, const struct cr_csv *csv,
+                         const struct cr_strs *names)
+{
+    struct cr_field_column *of =
+        cr_field_columns(f->config, o, pos, csv, names, &f->columns);
+    int i;
+
+    if (!of)
+        return false;
+    f->column = CR_NEWS(f->config->arena, struct column, f->columns);
+    for (i = 0; i < f->columns; i++) {
+        struct column *c = &f->column[i];
+
+        c->of = of[i];
+        c->size = c->of.type == CR_STRING
+                      ? sizeof(struct place)
+                      : (size_t)c->of.n * cr_type_size(c->of.type);
+        c->words.arena = f->config->arena;
+        for (int k = 0; k < c->of.classes.n; k++)
+            cr_words_code(&c->words, c->of.classes.v[k],
+                          strlen(c->of.classes.v[k]), true);
+    }
+    return true;
+}
+
 /* The columns of the first file; those of another must be the same. */
 static bool columns(struct fields *f, const struct cr_fields_opts *o,
                     struct cr_pos pos, const struct cr_csv *csv, int file,
                     struct cr_strs *names)
 {
     struct cr_strs found = cr_field_names(f->config, o, csv);
-    struct cr_field_column *of;
     int i;
 
     if (found.n == 0)
@@ -279,23 +305,7 @@ static bool columns(struct fields *f, const struct cr_fields_opts *o,
                         names->n);
     }
     *names = found;
-    of = cr_field_columns(f->config, o, pos, csv, &found, &f->columns);
-    if (!of)
-        return false;
-    f->column = CR_NEWS(f->config->arena, struct column, f->columns);
-    for (i = 0; i < f->columns; i++) {
-        struct column *c = &f->column[i];
-
-        c->of = of[i];
-        c->size = c->of.type == CR_STRING
-                      ? sizeof(struct place)
-                      : (size_t)c->of.n * cr_type_size(c->of.type);
-        c->words.arena = f->config->arena;
-        for (int k = 0; k < c->of.classes.n; k++)
-            cr_words_code(&c->words, c->of.classes.v[k],
-                          strlen(c->of.classes.v[k]), true);
-    }
-    return true;
+    return columns_made(f, o, pos, csv, names);
 }
 
 /* A column of numbers or words that nobody gave a type: numbers when all of
@@ -435,6 +445,12 @@ static const struct cr_node *only_column(struct cr_arena *arena,
     return map;
 }
 
+static struct cr_spec column_spec(const struct cr_field_column *c)
+{
+    return (struct cr_spec){ .type = c->type, .rank = c->list,
+                             .dim = { c->list ? c->n : 0 } };
+}
+
 static bool fields_build(struct fields *f, const struct cr_fields_opts *o,
                          struct cr_pos pos)
 {
@@ -514,9 +530,7 @@ bool cr_fields_open(struct cr_config *config, const struct cr_fields_opts *o,
         const struct cr_field_column *c = &f->column[i].of;
 
         to->column[i].name = c->name;
-        to->column[i].spec = (struct cr_spec){
-            .type = c->type, .rank = c->list, .dim = { c->list ? c->n : 0 }
-        };
+        to->column[i].spec = column_spec(c);
         if (!c->words || strcmp(c->name, "label") != 0)
             continue;
         to->classes = c->classes.n;
@@ -638,4 +652,95 @@ struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
         cr_csv_close(&csv);
     }
     return pos;
+}
+
+/* ---- rows of other tables ---- */
+
+struct cr_field_rows {
+    struct fields f;
+    struct cr_config config; /* the config's, with the messages of a row */
+    int wanted;              /* fields of a row */
+    struct cr_items text[CR_COLUMNS_MAX];
+};
+
+/* The column's entry of the map, or the column's name as that of its field. */
+static const struct cr_node *rows_column(struct cr_arena *arena,
+                                         const struct cr_node *columns,
+                                         const char *name)
+{
+    const struct cr_node *of = cr_node_get(columns, name);
+    struct cr_node *node;
+
+    if (of)
+        return cr_node_copy(arena, of);
+    node = CR_NEW(arena, struct cr_node);
+    node->kind = CR_NODE_STR;
+    node->key = node->text = name;
+    return node;
+}
+
+struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
+                                         const struct cr_fields_opts *o,
+                                         struct cr_pos pos,
+                                         const struct cr_csv *csv,
+                                         const struct cr_strs *names,
+                                         const char *const *wanted)
+{
+    struct cr_arena *arena = config->arena;
+    struct cr_field_rows *r = CR_NEW(arena, struct cr_field_rows);
+    struct cr_node *map = CR_NEW(arena, struct cr_node), **at = &map->child;
+    struct cr_fields_opts own = *o;
+
+    map->kind = CR_NODE_MAP;
+    map->pos = pos;
+    for (int i = 0; wanted[i]; i++) {
+        *at = (struct cr_node *)(uintptr_t)rows_column(arena, o->columns,
+                                                       wanted[i]);
+        (*at)->next = NULL;
+        at = &(*at)->next;
+    }
+    own.columns = map;
+    own.column_defaults = NULL;
+    own.only = "";
+    r->config = *config;
+    r->f.config = &r->config;
+    r->wanted = names->n;
+    if (!columns_made(&r->f, &own, pos, csv, names))
+        return NULL;
+    for (int i = 0; i < r->f.columns; i++)
+        row_new(&r->f, &r->f.column[i], 0);
+    return r;
+}
+
+struct cr_spec cr_field_rows_spec(const struct cr_field_rows *r, int k)
+{
+    return column_spec(&r->f.column[k].of);
+}
+
+const void *cr_field_rows_at(const struct cr_field_rows *r, int k)
+{
+    return r->f.column[k].of.type == CR_STRING
+               ? (const void *)&r->text[k]
+               : row_at(&r->f.column[k], 0);
+}
+
+bool cr_field_rows_read(struct cr_field_rows *r, struct cr_diag *diag,
+                        const struct cr_csv *csv)
+{
+    bool ok;
+
+    r->config.diag = diag;
+    r->config.arena = diag->arena;
+    ok = row(&r->f, csv, 0, r->wanted);
+    r->f.rows = 0;
+    for (int i = 0; i < r->f.columns && ok; i++)
+        if (r->f.column[i].of.type == CR_STRING) {
+            const struct cr_csv_field *of =
+                &csv->field[r->f.column[i].of.field[0]];
+
+            r->text[i] = (struct cr_items){
+                cr_strndup(diag->arena, of->text, of->len), (int64_t)of->len
+            };
+        }
+    return ok;
 }

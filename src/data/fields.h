@@ -10,6 +10,7 @@
 #ifndef CR_DATA_FIELDS_H
 #define CR_DATA_FIELDS_H
 
+#include "data/csv.h"
 #include "data/dataset.h"
 
 struct cr_fields_opts {
@@ -35,5 +36,27 @@ const void *cr_fields_at(struct cr_dataset *set, int64_t i, int column);
 struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
                               int64_t i, int column);
 void cr_fields_close(struct cr_dataset *set);
+
+/* Rows of other tables, one at a time (predict): columns that a data set
+ * has, of rows that it has not read. */
+struct cr_field_rows;
+
+/* The columns of opts->columns, or, without it, a column for each field, of
+ * which only those in `wanted` (NULL-terminated) are read: in its order.
+ * `names` are those of the fields; `csv` stands at the first row, for
+ * messages. NULL after reporting. */
+struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
+                                         const struct cr_fields_opts *opts,
+                                         struct cr_pos pos,
+                                         const struct cr_csv *csv,
+                                         const struct cr_strs *names,
+                                         const char *const *wanted);
+/* The type and shape of column k, and its value in the row read last: numbers,
+ * or a text as struct cr_items, which lives as long as the row. */
+struct cr_spec cr_field_rows_spec(const struct cr_field_rows *rows, int k);
+const void *cr_field_rows_at(const struct cr_field_rows *rows, int k);
+/* Reads the present row of csv. False after reporting to `diag`. */
+bool cr_field_rows_read(struct cr_field_rows *rows, struct cr_diag *diag,
+                        const struct cr_csv *csv);
 
 #endif

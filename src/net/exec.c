@@ -378,6 +378,14 @@ const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
     return cr_exec_result(e, 0, spec);
 }
 
+const cr_real *cr_exec_at(const struct cr_exec *e, struct cr_spec *spec)
+{
+    if (e->at < 0)
+        return NULL;
+    *spec = e->vals[e->at].spec;
+    return value_data(e, e->at);
+}
+
 int cr_exec_judges(const struct cr_exec *e)
 {
     return e->want.metrics ? e->graph->n_judges : 0;

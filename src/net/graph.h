@@ -257,6 +257,9 @@ struct cr_val *cr_val_apart(struct cr_net *net, const struct cr_spec *spec,
 struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
                               const struct cr_column *columns,
                               enum cr_hooks_on hooks, bool training);
+/* results.c: the value that want.at names; NULL: there is none. */
+const struct cr_val *cr_graph_at(const struct cr_graph *graph,
+                                 const char *at);
 /* One name, or one for each member of a tuple: name.0, name.1.0, ... */
 void cr_name_values(struct cr_net *net, struct cr_names *to, const char *name,
                     struct cr_val *v);

@@ -164,6 +164,9 @@ struct cr_exec_want {
     bool taps;              /* with keep: what hooks look at, as tap.ENTRY.WHAT.
                                CELL, and gradients of the network's inputs */
     bool unhooked;          /* as if no hook replaced anything */
+    const char *at;         /* a further value to keep, for cr_exec_at: the
+                               output of the cell of that name, or CR_EMBED;
+                               NULL: none */
     int64_t batch;
     const struct cr_column *columns; /* other shapes than the usual ones */
 };
@@ -266,6 +269,18 @@ const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n);
 int cr_exec_results(const struct cr_exec *exec);
 const cr_real *cr_exec_result(const struct cr_exec *exec, int i,
                               struct cr_spec *spec);
+/* The value that want.at names: NULL if there is none of that name. */
+#define CR_EMBED "<embed>" /* the input of the last op of the network that has
+                              a weight of at least two dimensions */
+const cr_real *cr_exec_at(const struct cr_exec *exec, struct cr_spec *spec);
+/* The name of result i as the `return` of the network's construct has it;
+ * NULL: it has none. */
+const char *cr_net_result_name(const struct cr_net *net, int i);
+/* The op that computes result i: "softmax" ...; "" for an input. */
+const char *cr_net_result_op(const struct cr_net *net, int i);
+/* The names of the values that want.at may have, but CR_EMBED;
+ * NULL-terminated. */
+const char *const *cr_net_at_names(const struct cr_net *net);
 /* The first one: the network's output. */
 const cr_real *cr_exec_output(const struct cr_exec *exec,
                               struct cr_spec *spec);

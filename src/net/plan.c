@@ -337,10 +337,13 @@ static bool *live_nodes(struct cr_exec *e)
         CR_NEWS(&e->arena, const struct cr_opnode *, g->n_nodes + 1);
     const struct cr_opnode *node;
     const struct cr_named *name;
+    const struct cr_val *at = cr_graph_at(g, e->want.at);
     int i, k, n = 0;
 
     for (node = g->nodes; node; node = node->next)
         nodes[n++] = node;
+    if (at)
+        wanted[at->id] = true;
     for (name = g->results.first; name; name = name->next)
         wanted[name->val->id] = true;
     if (e->want.loss)
@@ -383,6 +386,7 @@ static int result_of(struct cr_exec *e, const struct cr_val *v)
 static bool forward_make(struct cr_exec *e)
 {
     const struct cr_named *result = e->graph->results.first, *aux;
+    const struct cr_val *at = cr_graph_at(e->graph, e->want.at);
     const struct cr_opnode *node;
     const bool *live = live_nodes(e);
     int i = 0;
@@ -398,6 +402,7 @@ static bool forward_make(struct cr_exec *e)
     e->aux = CR_NEWS(&e->arena, int, e->graph->aux.n + 1);
     for (aux = e->graph->aux.first; aux && cr_plan_aux(e); aux = aux->next)
         e->aux[e->n_aux++] = result_of(e, aux->val);
+    e->at = at ? result_of(e, at) : -1;
     e->judges = CR_NEWS(&e->arena, int, e->graph->n_judges + 1);
     for (i = 0; i < e->graph->n_judges && e->want.metrics; i++)
         e->judges[i] = result_of(e, e->graph->judges[i]);

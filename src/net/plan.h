@@ -82,6 +82,7 @@ struct cr_exec {
         const cr_real *sens; /* in elements; NULL: ones */
     } *seeds;
     int n_seeds;
+    int at;                 /* pval of want.at; -1 */
     int *judges;            /* pvals of the graph's */
     size_t bytes, scratch;
     size_t room;            /* of each thread */

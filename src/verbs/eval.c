@@ -1,13 +1,11 @@
 /* eval: the metrics of a checkpoint, which brings config and data along. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/table.h"
-#include "conf/origin.h"
 #include "train/eval.h"
 #include "model/model.h"
+#include "model/samples.h"
 #include "train/require.h"
 #include "train/section.h"
 
@@ -40,84 +38,6 @@ static const struct cr_opt eval_opts[] = {
                "Op by op, nothing fused or cut: slow, for comparison."),
     { 0 },
 };
-
-static const char *const eval_splits[] = { "eval", "test", "train" };
-
-/* The first split that a dataset has, in order of preference. */
-static const char *eval_split(const struct cr_node *dataset)
-{
-    for (size_t i = 0; i < CR_LEN(eval_splits); i++)
-        if (cr_node_get(dataset, eval_splits[i]) ||
-            (i == 0 && cr_node_get(cr_node_get(dataset, "split"),
-                                   "eval_from_train")))
-            return eval_splits[i];
-    return "eval";
-}
-
-/* Puts the dataset of another file in the place of the config's own. */
-static bool eval_graft(struct cr_config *config, const char *path)
-{
-    const char *files[] = { path, NULL };
-    struct cr_config_from from = { .files = files };
-    struct cr_config *other = cr_config_load(config->arena, config->diag,
-                                             &from);
-    struct cr_node **at = &config->root->child, *dataset, *rest;
-    struct cr_origin **origin = &other->origins;
-
-    if (other->broken)
-        return false;
-    dataset = cr_node_get(other->root, "dataset");
-    if (!dataset)
-        return cr_error(config->diag, other->root->pos,
-                        CR_E_MISSING_SECTION,
-                        "the file has no section 'dataset'");
-    while (*at && strcmp((*at)->key, "dataset") != 0)
-        at = &(*at)->next;
-    rest = *at ? (*at)->next : NULL;
-    *at = dataset;
-    dataset->next = rest;
-    while (*origin)
-        origin = &(*origin)->next;
-    *origin = config->origins;
-    config->origins = other->origins;
-    return true;
-}
-
-static struct cr_pipe *eval_pipe(struct cr_model *model, const char *data)
-{
-    struct cr_config *config = model->config;
-    struct cr_eval_section section = { 0 };
-    struct cr_pipe_want want = { .seed = model->seed };
-    struct stat st;
-
-    if (!cr_section_read(config, "eval", &section))
-        return NULL;
-    want.batch_size = section.batch_size;
-    for (size_t i = 0; data && i < CR_LEN(eval_splits); i++)
-        if (strcmp(data, eval_splits[i]) == 0)
-            want.split = eval_splits[i];
-    if (data && !want.split) {
-        if (stat(data, &st) != 0) {
-            cr_error(config->diag, cr_at_file(config->arena, data),
-                     CR_E_DATA_MISSING, "--data: %s", strerror(errno));
-            cr_note(config->diag, "it is a split (train, eval, test), a "
-                                  "folder or a YAML file");
-            return NULL;
-        }
-        if (S_ISDIR(st.st_mode))
-            want.path = data;
-        else if (!eval_graft(config, data))
-            return NULL;
-    }
-    if (!cr_section(config, "dataset")) {
-        cr_error(config->diag, config->root->pos, CR_E_MISSING_SECTION,
-                 "the section 'dataset' is missing");
-        return NULL;
-    }
-    if (!want.split)
-        want.split = eval_split(cr_section(config, "dataset"));
-    return cr_pipe_open(config, &want);
-}
 
 /* ---- Metrics: those asked for, then those that tables are made of */
 
@@ -336,7 +256,7 @@ static int eval_run(struct cr_cli *cli)
         return cr_diag_exit(cli->diag);
     }
     if (cr_model_open(cli, o->ckpt, cli->operands, &model))
-        pipe = eval_pipe(&model, o->data);
+        pipe = cr_model_samples(&model, o->data, 0);
     if (pipe) {
         eval_judge(cli, &model, pipe);
         cr_pipe_close(pipe);

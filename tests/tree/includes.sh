@@ -1,5 +1,5 @@
 #!/bin/bash
-# Includes follow the arrows: verbs -> model -> train, ckpt -> net, data -> math, conf
+# Includes follow the arrows: verbs -> predict -> model -> train, ckpt -> net, data -> math, conf
 # -> base. Leaves include no leaf, outside libraries are met in one file.
 # shellcheck source=lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -25,7 +25,9 @@ result 'includes follow the layers' < <(includes | awk '
         may["train"] = "base conf math net data ckpt train"
         may["model"] = "base conf math net data ckpt train model"
         may["starter"] = "base conf math data starter"
-        may["verbs"] = "base conf math net data ckpt train model starter"
+        may["predict"] = "base conf math net data ckpt train model predict"
+        may["verbs"] = \
+            "base conf math net data ckpt train model predict starter"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
         may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \

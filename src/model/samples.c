@@ -1,0 +1,87 @@
+#include "model/samples.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "conf/origin.h"
+#include "train/section.h"
+
+static const char *const samples_splits[] = { "eval", "test", "train" };
+
+/* The first split that a dataset has, in order of preference. */
+static const char *samples_split(const struct cr_node *dataset)
+{
+    for (size_t i = 0; i < CR_LEN(samples_splits); i++)
+        if (cr_node_get(dataset, samples_splits[i]) ||
+            (i == 0 && cr_node_get(cr_node_get(dataset, "split"),
+                                   "eval_from_train")))
+            return samples_splits[i];
+    return "eval";
+}
+
+/* Puts the dataset of another file in the place of the config's own. */
+static bool samples_graft(struct cr_config *config, const char *path)
+{
+    const char *files[] = { path, NULL };
+    struct cr_config_from from = { .files = files };
+    struct cr_config *other = cr_config_load(config->arena, config->diag,
+                                             &from);
+    struct cr_node **at = &config->root->child, *dataset, *rest;
+    struct cr_origin **origin = &other->origins;
+
+    if (other->broken)
+        return false;
+    dataset = cr_node_get(other->root, "dataset");
+    if (!dataset)
+        return cr_error(config->diag, other->root->pos,
+                        CR_E_MISSING_SECTION,
+                        "the file has no section 'dataset'");
+    while (*at && strcmp((*at)->key, "dataset") != 0)
+        at = &(*at)->next;
+    rest = *at ? (*at)->next : NULL;
+    *at = dataset;
+    dataset->next = rest;
+    while (*origin)
+        origin = &(*origin)->next;
+    *origin = config->origins;
+    config->origins = other->origins;
+    return true;
+}
+
+struct cr_pipe *cr_model_samples(struct cr_model *model, const char *data,
+                                 int64_t batch)
+{
+    struct cr_config *config = model->config;
+    struct cr_eval_section section = { 0 };
+    struct cr_pipe_want want = { .seed = model->seed };
+    struct stat st;
+
+    if (!cr_section_read(config, "eval", &section))
+        return NULL;
+    want.batch_size = batch > 0 ? batch : section.batch_size;
+    for (size_t i = 0; data && i < CR_LEN(samples_splits); i++)
+        if (strcmp(data, samples_splits[i]) == 0)
+            want.split = samples_splits[i];
+    if (data && !want.split) {
+        if (stat(data, &st) != 0) {
+            cr_error(config->diag, cr_at_file(config->arena, data),
+                     CR_E_DATA_MISSING, "--data: %s", strerror(errno));
+            cr_note(config->diag, "it is a split (train, eval, test), a "
+                                  "folder or a YAML file");
+            return NULL;
+        }
+        if (S_ISDIR(st.st_mode))
+            want.path = data;
+        else if (!samples_graft(config, data))
+            return NULL;
+    }
+    if (!cr_section(config, "dataset")) {
+        cr_error(config->diag, config->root->pos, CR_E_MISSING_SECTION,
+                 "the section 'dataset' is missing");
+        return NULL;
+    }
+    if (!want.split)
+        want.split = samples_split(cr_section(config, "dataset"));
+    return cr_pipe_open(config, &want);
+}

@@ -1,0 +1,249 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "predict/predict.h"
+#include "train/plans.h"
+
+/* ---- Memory and plans */
+
+static struct cr_exec *batch_plan(struct cr_predict *j, int64_t n)
+{
+    struct cr_exec_want want = cr_plans_predict(n, true);
+
+    want.at = j->o->embed ? CR_EMBED : j->o->at;
+    return cr_net_exec(j->model.net, &want);
+}
+
+static void batch_feed(struct cr_predict *j, struct cr_predict_feed *f,
+                       int64_t rows)
+{
+    f->size = cr_bytes(&f->out);
+    f->batch = cr_alloc(j->cli->arena, (size_t)rows, f->size + 1);
+    f->stored = cr_alloc(j->cli->arena, 1, cr_bytes(&f->head) + 16);
+}
+
+bool cr_predict_open(struct cr_predict *j)
+{
+    j->cap = j->o->batch;
+    j->exec = batch_plan(j, j->cap);
+    if (!j->exec)
+        return false;
+    for (int i = 0; i < j->n_feeds; i++)
+        batch_feed(j, &j->feed[i], j->cap);
+    for (int i = 0; i < j->n_truths; i++)
+        batch_feed(j, &j->truth[i], j->cap);
+    j->row = CR_NEWS(j->cli->arena, struct cr_predict_row, j->cap);
+    j->about = (struct cr_diag){ .arena = &j->room };
+    j->line = (struct cr_buf){ .arena = &j->lines };
+    j->on_error = j->o->on_error != CR_PREDICT_DEFAULT ? j->o->on_error
+                  : j->o->stream                       ? CR_PREDICT_BLANK
+                                                       : CR_PREDICT_SKIP;
+    return true;
+}
+
+void *cr_predict_into(const struct cr_predict *j,
+                      const struct cr_predict_feed *feed)
+{
+    return feed->batch + (size_t)j->n * feed->size;
+}
+
+/* ---- Bad samples */
+
+struct cr_diag *cr_predict_about(struct cr_predict *j)
+{
+    return &j->about;
+}
+
+static void batch_forget(struct cr_predict *j)
+{
+    if (j->room.last)
+        cr_arena_free(&j->room);
+    j->about = (struct cr_diag){ .arena = &j->room };
+}
+
+/* The first message, for the row that stands for the sample. */
+static const char *batch_why(struct cr_predict *j)
+{
+    return j->about.first ? cr_strdup(&j->text, j->about.first->text) : NULL;
+}
+
+/* Hands on what is wrong with a sample: at once where somebody waits for the
+ * answer. */
+static void batch_tell(struct cr_predict *j)
+{
+    struct cr_show how = { .json = j->cli->json, .color = j->cli->color };
+
+    j->bad++;
+    if (j->o->stream)
+        cr_diag_print(&j->about, stderr, how);
+    else
+        cr_diag_join(j->cli->diag, &j->about);
+    batch_forget(j);
+    j->stopped = j->on_error == CR_PREDICT_STOP;
+}
+
+void cr_predict_told(struct cr_predict *j)
+{
+    static const char *const what[] = { "left out", "the end", "left blank" };
+
+    if (j->bad > 0)
+        cr_warn(j->cli->diag, CR_NOWHERE, CR_E_DATA_FORMAT,
+                "%" PRId64 " of %" PRId64 " samples have errors: %s", j->bad,
+                j->bad + j->done, what[j->on_error]);
+}
+
+/* ---- Rows out */
+
+static void batch_row(struct cr_predict *j, int64_t i,
+                      const struct cr_predict_row *row)
+{
+    j->done += !row->blank;
+    if (j->judged)
+        cr_predict_wrong_add(j, i, row);
+    else if (j->arrays)
+        cr_predict_arrays_add(j, i, row);
+    else
+        cr_predict_row(j, &j->line, i, row);
+}
+
+static void batch_take(const struct cr_predict *j, struct cr_exec *exec,
+                       int64_t row)
+{
+    for (int i = 0; i < j->n_feeds; i++)
+        cr_exec_feed(exec, i,
+                     j->feed[i].batch + (size_t)row * j->feed[i].size);
+}
+
+static bool batch_run(struct cr_predict *j, struct cr_exec *exec,
+                      struct cr_diag *diag, const int64_t *samples)
+{
+    if (!cr_exec_check(exec, diag, samples))
+        return false;
+    cr_exec_forward(exec, 0);
+    if (!cr_exec_sound(exec, diag))
+        return false;
+    (void)j;
+    return true;
+}
+
+/* One after the other: which samples the network refuses. */
+static bool batch_one_by_one(struct cr_predict *j)
+{
+    bool ok = true;
+
+    if (!j->one)
+        j->one = batch_plan(j, 1);
+    for (int64_t i = 0; i < j->n && ok && j->one; i++) {
+        struct cr_predict_row *row = &j->row[i];
+
+        if (row->blank) {
+            batch_row(j, 0, row);
+            continue;
+        }
+        /* truths of the row stand where row 0 has them */
+        for (int k = 0; k < j->n_truths && i > 0; k++)
+            memcpy(j->truth[k].batch,
+                   j->truth[k].batch + (size_t)i * j->truth[k].size,
+                   j->truth[k].size);
+        batch_take(j, j->one, i);
+        if (batch_run(j, j->one, &j->about, &i)) {
+            cr_predict_results(j, j->one, 1);
+            batch_row(j, 0, row);
+            continue;
+        }
+        if (row->name)
+            cr_note(&j->about, "in %s",
+                    cr_quote(&j->room, row->name, strlen(row->name)));
+        row->error = batch_why(j);
+        batch_tell(j);
+        row->blank = j->on_error == CR_PREDICT_BLANK;
+        if (row->blank)
+            batch_row(j, 0, row);
+        ok = !j->stopped;
+    }
+    return ok && j->one;
+}
+
+static struct cr_exec *batch_exec(struct cr_predict *j)
+{
+    if (j->n == j->cap)
+        return j->exec;
+    if (!j->last || j->n_last != j->n) {
+        cr_exec_free(j->last);
+        j->last = batch_plan(j, j->n);
+        j->n_last = j->n;
+    }
+    return j->last;
+}
+
+bool cr_predict_flush(struct cr_predict *j)
+{
+    struct cr_diag quiet = { .arena = &j->room };
+    struct cr_exec *exec;
+    bool ok;
+
+    if (j->n == 0)
+        return true;
+    exec = batch_exec(j);
+    if (!exec)
+        return false;
+    batch_take(j, exec, 0);
+    if (batch_run(j, exec, &quiet, NULL)) {
+        cr_predict_results(j, exec, j->n);
+        for (int64_t i = 0; i < j->n; i++)
+            batch_row(j, i, &j->row[i]);
+        ok = true;
+    } else {
+        ok = batch_one_by_one(j);
+    }
+    batch_forget(j);
+    ok = cr_predict_put(j) && ok;
+    cr_arena_free(&j->text);
+    j->n = 0;
+    return ok;
+}
+
+/* ---- Samples in */
+
+bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row)
+{
+    batch_forget(j);
+    j->row[j->n++] = *row;
+    return j->n < j->cap || cr_predict_flush(j);
+}
+
+bool cr_predict_bad(struct cr_predict *j, const struct cr_predict_row *row)
+{
+    struct cr_predict_row blank = *row;
+
+    blank.error = batch_why(j);
+    batch_tell(j);
+    if (j->stopped)
+        return false;
+    if (j->on_error != CR_PREDICT_BLANK)
+        return true;
+    for (int i = 0; i < j->n_feeds; i++)
+        memset(cr_predict_into(j, &j->feed[i]), 0, j->feed[i].size);
+    blank.blank = true;
+    return cr_predict_add(j, &blank);
+}
+
+bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *f,
+                       const void *x, int64_t index)
+{
+    return cr_colpipe_apply(f->pipe, &j->about, index, x,
+                            cr_predict_into(j, f));
+}
+
+void cr_predict_free(struct cr_predict *j)
+{
+    if (j->pipe)
+        cr_pipe_close(j->pipe);
+    cr_model_close(&j->model);
+    cr_exec_free(j->exec);
+    cr_exec_free(j->last);
+    cr_exec_free(j->one);
+    cr_arena_free(&j->text);
+    cr_arena_free(&j->lines);
+    cr_arena_free(&j->room);
+}

@@ -1,0 +1,145 @@
+#include <string.h>
+
+#include "conf/node.h"
+#include "predict/predict.h"
+#include "train/eval.h"
+
+struct cr_predict_feed *cr_predict_feed(struct cr_predict *j, const char *name)
+{
+    for (int i = 0; i < j->n_feeds; i++)
+        if (strcmp(j->feed[i].name, name) == 0)
+            return &j->feed[i];
+    for (int i = 0; i < j->n_truths; i++)
+        if (strcmp(j->truth[i].name, name) == 0)
+            return &j->truth[i];
+    return NULL;
+}
+
+bool cr_predict_images(const struct cr_predict *j)
+{
+    const struct cr_spec *s = &j->feed[0].head;
+
+    return j->n_feeds == 1 && s->type == CR_U8 &&
+           (s->rank == 2 || (s->rank == 3 && s->dim[2] <= 4));
+}
+
+/* ---- Which columns */
+
+static const struct cr_column *columns_find(const struct cr_state *s,
+                                            const char *name)
+{
+    for (int i = 0; i < s->n_columns; i++)
+        if (strcmp(s->columns[i].name, name) == 0)
+            return &s->columns[i];
+    return NULL;
+}
+
+static bool columns_feed(struct cr_predict *j, const struct cr_column *c)
+{
+    struct cr_predict_feed *f = &j->feed[j->n_feeds];
+    struct cr_config *config = j->model.config;
+
+    *f = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
+    f->pipe = cr_colpipe_plan(config, c->name, &c->spec, false, &f->out);
+    if (!f->pipe || !cr_intake_open(&f->intake, config, c))
+        return false;
+    j->n_feeds++;
+    return true;
+}
+
+/* Those that `inputs` of the network names, else the data's only one that is
+ * no label. */
+static bool columns_feeds(struct cr_predict *j)
+{
+    const struct cr_state *s = &j->model.state;
+    const struct cr_node *inputs =
+        cr_node_get(cr_section(j->model.config, "network"), "inputs");
+    struct cr_diag *diag = j->cli->diag;
+    int label = cr_label_column(j->model.config, s->columns, s->n_columns);
+    const struct cr_column *found;
+
+    if (inputs && inputs->kind == CR_NODE_STR) {
+        found = columns_find(s, inputs->text);
+        return found ? columns_feed(j, found) : true;
+    }
+    for (CR_EACH(m, inputs)) {
+        found = columns_find(s, m->key ? m->key : m->text);
+        if (!found)
+            return cr_error(diag, m->pos, CR_E_CKPT_FORMAT,
+                            "the checkpoint does not say what column '%s' is",
+                            m->key ? m->key : m->text);
+        if (!columns_feed(j, found))
+            return false;
+    }
+    for (int i = 0; i < s->n_columns && !cr_node_count(inputs); i++) {
+        if (i == label || strcmp(s->columns[i].name, "label") == 0)
+            continue;
+        if (j->n_feeds > 0)
+            return cr_error(diag, CR_NOWHERE, CR_E_NETWORK,
+                            "the data have several columns ('%s', '%s') and "
+                            "'network.inputs' does not say which go in",
+                            j->feed[0].name, s->columns[i].name);
+        if (!columns_feed(j, &s->columns[i]))
+            return false;
+    }
+    return j->n_feeds > 0 ||
+           cr_error(diag, cr_at_file(j->cli->arena, j->o->ckpt),
+                    CR_E_CKPT_FORMAT,
+                    "the checkpoint does not say what goes in");
+}
+
+/* Columns that the loss takes behind the results; `label` without a loss. A
+ * column whose datapipe cannot be planned is left out: nothing of it is
+ * needed to predict. */
+static void columns_truths(struct cr_predict *j)
+{
+    static const char *const usual[] = { "label", NULL };
+    const struct cr_state *s = &j->model.state;
+    struct cr_config *config = j->model.config;
+    struct cr_diag *diag = config->diag;
+    struct cr_diag quiet = { .arena = config->arena };
+    const char *const *names;
+    int n = cr_net_targets(j->model.net, &names);
+
+    if (n == 0) {
+        names = usual;
+        n = 1;
+    }
+    config->diag = &quiet;
+    for (int i = 0; i < n && j->n_truths < CR_COLUMNS_MAX; i++) {
+        struct cr_predict_feed *t = &j->truth[j->n_truths];
+        const struct cr_column *c = columns_find(s, names[i]);
+
+        if (!c || cr_predict_feed(j, names[i]))
+            continue;
+        *t = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
+        t->pipe = cr_colpipe_plan(config, c->name, &c->spec, false, &t->out);
+        j->n_truths += t->pipe != NULL;
+    }
+    config->diag = diag;
+}
+
+/* What it was trained on, which says how rows of text are read. */
+static bool columns_data(struct cr_predict *j)
+{
+    struct cr_config *config = j->model.config;
+    const struct cr_node *train =
+        cr_node_get(cr_section(config, "dataset"), "train");
+
+    return !train || cr_obj_read(config->arena, config->diag, CR_KIND_DATASET,
+                                 train, &j->data);
+}
+
+bool cr_predict_columns(struct cr_predict *j)
+{
+    struct cr_column in[CR_COLUMNS_MAX];
+
+    if (!columns_feeds(j) || !columns_data(j))
+        return false;
+    for (int i = 0; i < j->n_feeds; i++)
+        in[i] = (struct cr_column){ j->feed[i].name, j->feed[i].out };
+    if (!cr_model_net(&j->model, in, j->n_feeds, j->o->batch, 0, false, false))
+        return false;
+    columns_truths(j);
+    return true;
+}

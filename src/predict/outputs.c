@@ -1,0 +1,497 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/node.h"
+#include "net/cell.h"
+#include "predict/predict.h"
+#include "train/eval.h"
+
+/* ---- What a result is */
+
+/* What makes probabilities of the number that a loss takes. */
+static const struct outputs_loss {
+    const char *name;
+    enum cr_predict_act act;
+    bool binary;                /* each number is of a class by itself */
+} outputs_losses[] = {
+    { "CrossEntropyLoss", CR_ACT_SOFTMAX, false },
+    { "SoftmaxCrossEntropyWithLogits", CR_ACT_SOFTMAX, false },
+    { "FocalLoss", CR_ACT_SOFTMAX, false },
+    { "NLLLoss", CR_ACT_EXP, false },
+    { "BCEWithLogitsLoss", CR_ACT_SIGMOID, true },
+    { "MultiLabelSoftMarginLoss", CR_ACT_SIGMOID, true },
+    { "BCELoss", CR_ACT_AS_IS, true },
+};
+
+static const struct outputs_loss *outputs_loss(struct cr_predict *j)
+{
+    const struct cr_node *args, *loss = cr_section(j->model.config, "loss");
+    const char *type = loss ? cr_node_type(loss, &args) : NULL;
+
+    for (size_t i = 0; i < CR_LEN(outputs_losses) && type; i++)
+        if (strcmp(outputs_losses[i].name, type) == 0)
+            return &outputs_losses[i];
+    return NULL;
+}
+
+/* The same of a result that a loss written in the config takes. */
+static enum cr_predict_act outputs_act(struct cr_predict *j, int result)
+{
+    const char *op = cr_net_result_op(j->model.net, result);
+
+    return strcmp(op, "softmax") == 0 || strcmp(op, "sigmoid") == 0
+               ? CR_ACT_AS_IS
+           : strcmp(op, "log_softmax") == 0 ? CR_ACT_EXP
+                                            : CR_ACT_SOFTMAX;
+}
+
+/* Whether a result has a class for each of `positions`, at that axis. */
+static bool outputs_sequence(struct cr_predict_out *o, const struct cr_spec *b,
+                             int axis)
+{
+    if (axis < 1 || axis >= b->rank || b->dim[axis] < 2)
+        return false;
+    o->classes = b->dim[axis];
+    o->stride = 1;
+    for (int k = axis + 1; k < b->rank; k++)
+        o->stride *= b->dim[k];
+    o->positions = o->count / o->classes;
+    o->kind = b->rank == 2 ? CR_PREDICT_CLASSES : CR_PREDICT_SEQUENCE;
+    return true;
+}
+
+/* Of the result, as many as there are truths, by the labels beside it. */
+static void outputs_by_truth(struct cr_predict *j, struct cr_predict_out *o,
+                             const struct cr_spec *b, int axis)
+{
+    const struct cr_predict_feed *t =
+        o->truth >= 0 ? &j->truth[o->truth] : NULL;
+
+    if (!t || t->out.type != CR_I32)
+        return;
+    if (t->out.rank != b->rank - 2 || !outputs_sequence(o, b, axis))
+        return;
+    o->act = outputs_act(j, o->result);
+}
+
+static void outputs_kind(struct cr_predict *j, struct cr_predict_out *o,
+                         const struct cr_spec *b)
+{
+    const struct outputs_loss *loss = outputs_loss(j);
+    const struct cr_node *node = cr_section(j->model.config, "loss"), *args;
+    int axis = o->result == 0 ? cr_class_axis(j->model.config, b) : 1;
+
+    o->kind = CR_PREDICT_VALUES;
+    if (o->result < 0)
+        return;
+    if (loss && o->result == 0 && loss->binary) {
+        o->act = loss->act;
+        o->kind = o->count == 1 ? CR_PREDICT_BINARY : CR_PREDICT_LABELS;
+        o->classes = o->count == 1 ? 2 : o->count;
+    } else if (loss && o->result == 0) {
+        o->act = loss->act;
+        outputs_sequence(o, b, axis);
+    } else if (node && !cr_node_type(node, &args)) {
+        outputs_by_truth(j, o, b, axis);
+    } else if (o->result == 0 && b->rank == 2 && b->dim[1] > 1 &&
+               j->model.state.classes == b->dim[1]) {
+        outputs_sequence(o, b, 1); /* scores, whatever the loss makes of them */
+    }
+}
+
+/* ---- Names */
+
+/* `classes` that the config gives a column: in its fields or by LabelIndex. */
+static const struct cr_node *outputs_listed(struct cr_predict *j,
+                                            const char *column)
+{
+    struct cr_config *c = j->model.config;
+    const struct cr_node *args, *list, *columns;
+    const struct cr_node *train =
+        cr_node_get(cr_section(c, "dataset"), "train");
+
+    if (train && cr_node_type(train, &args)) {
+        columns = cr_node_get(args, "columns");
+        list = cr_node_get(cr_node_get(columns, column), "classes");
+        if (list)
+            return list;
+    }
+    for (CR_EACH(op, cr_node_get(cr_section(c, "datapipe"), column))) {
+        const char *type = cr_node_type(op, &args);
+
+        if (type && strcmp(type, "LabelIndex") == 0)
+            return args && args->kind == CR_NODE_MAP
+                       ? cr_node_get(args, "classes")
+                   : args && args->kind == CR_NODE_LIST && args->child &&
+                           args->child->kind == CR_NODE_LIST
+                       ? args->child
+                       : args;
+    }
+    return NULL;
+}
+
+static void outputs_names(struct cr_predict *j, struct cr_predict_out *o)
+{
+    struct cr_arena *arena = j->cli->arena;
+    const char *column = o->truth >= 0 ? j->truth[o->truth].name : "label";
+    const struct cr_node *list = outputs_listed(j, column);
+    bool first = o->result == 0 &&
+                 (o->truth < 0 || strcmp(column, "label") == 0);
+
+    o->names = CR_NEWS(arena, const char *, o->classes + 1);
+    for (int64_t k = 0; k < o->classes; k++) {
+        const struct cr_node *m = cr_node_at(list, (int)k);
+        const char *name = first ? cr_model_class_name(&j->model, k) : NULL;
+
+        if (!name && m && cr_node_count(list) == o->classes)
+            name = m->text;
+        o->named = o->named || name;
+        o->names[k] = name ? name : cr_strf(arena, "%" PRId64, k);
+    }
+}
+
+/* ---- Which results */
+
+/* A result of the network, or, with --at, of a cell. */
+static bool outputs_add(struct cr_predict *j, int result, int results)
+{
+    struct cr_predict_out *o = &j->out[j->n_outs];
+    const char *name = result >= 0
+                           ? cr_net_result_name(j->model.net, result)
+                       : j->o->at ? j->o->at
+                                  : "embedding";
+    struct cr_spec b;
+
+    if (result >= 0)
+        cr_exec_result(j->exec, result, &b);
+    else
+        cr_exec_at(j->exec, &b);
+    if (b.rank < 1 || b.dim[0] != j->o->batch)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_SHAPE,
+                        "%s of the network: found %s, expected a row for each "
+                        "of %" PRId64 " samples",
+                        result >= 0 ? cr_strf(j->cli->arena, "result %d",
+                                              result)
+                                    : name,
+                        cr_show(j->cli->arena, &b), j->o->batch);
+    *o = (struct cr_predict_out){ .name = name, .result = result, .spec = b };
+    if (!name)
+        o->name = results > 1 ? cr_strf(j->cli->arena, "output%d", result)
+                              : "output";
+    o->spec.rank--;
+    memmove(o->spec.dim, o->spec.dim + 1, sizeof b.dim - sizeof b.dim[0]);
+    o->count = cr_count(&o->spec);
+    o->positions = 1;
+    o->truth = result < 0 ? -1
+               : results == j->n_truths || result == 0
+                   ? (result < j->n_truths ? result : -1)
+                   : -1;
+    if (b.type != CR_REAL)
+        o->room = CR_NEWS(j->cli->arena, cr_real, cr_count(&b));
+    outputs_kind(j, o, &b);
+    if (o->kind != CR_PREDICT_VALUES) {
+        outputs_names(j, o);
+        o->p = CR_NEWS(j->cli->arena, double, o->classes);
+        o->order = CR_NEWS(j->cli->arena, int64_t, o->classes);
+    }
+    j->n_outs++;
+    return true;
+}
+
+static bool outputs_of_cell(struct cr_predict *j)
+{
+    struct cr_diag *diag = j->cli->diag;
+    struct cr_spec spec;
+    const char *near;
+
+    if (cr_exec_at(j->exec, &spec))
+        return outputs_add(j, -1, 1);
+    if (j->o->embed)
+        return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                        "--embed: the network has no op with a weight of two "
+                        "dimensions, whose input it would be");
+    cr_error(diag, CR_NOWHERE, CR_E_NO_MATCH,
+             "--at: the network has no cell '%s' that gives one tensor",
+             cr_quote(j->cli->arena, j->o->at, strlen(j->o->at)));
+    near = cr_nearest(j->o->at, cr_net_at_names(j->model.net));
+    if (near)
+        cr_hint(diag, "did you mean '%s'?", near);
+    else
+        cr_hint(diag, "`cellrun summary %s` lists them", j->o->ckpt);
+    return false;
+}
+
+/* Flags that need classes. */
+static bool outputs_flags(struct cr_predict *j)
+{
+    const struct cr_predict_opts *o = j->o;
+    bool classes = false, two = false;
+
+    for (int i = 0; i < j->n_outs; i++) {
+        classes = classes || j->out[i].kind != CR_PREDICT_VALUES;
+        two = two || j->out[i].kind == CR_PREDICT_BINARY ||
+              j->out[i].kind == CR_PREDICT_LABELS ||
+              (j->out[i].kind == CR_PREDICT_CLASSES &&
+               j->out[i].classes == 2);
+    }
+    if (!classes && (o->probs || o->topk != CR_INT_NONE || o->wrong))
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--topk, --probs and --wrong need a network of "
+                        "classes");
+    if (!two && !isnan(o->threshold))
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--threshold needs a network of two classes, or of "
+                        "labels that are true or false");
+    return true;
+}
+
+bool cr_predict_outputs(struct cr_predict *j)
+{
+    struct cr_diag *diag = j->cli->diag;
+    struct cr_buf all = { .arena = j->cli->arena };
+    int n = cr_exec_results(j->exec);
+    bool given = j->o->result != CR_INT_NONE, ok = true;
+    struct cr_spec spec;
+
+    j->out = CR_NEWS(j->cli->arena, struct cr_predict_out, n + 1);
+    if (j->o->at || j->o->embed)
+        return outputs_of_cell(j) && outputs_flags(j);
+    for (int i = 0; i < n; i++) {
+        cr_exec_result(j->exec, i, &spec);
+        cr_buf_f(&all, "%s%d %s", i ? ", " : "", i,
+                 cr_show(j->cli->arena, &spec));
+    }
+    if (given && j->o->result >= n)
+        return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                        "--result: found %" PRId64
+                        ", expected one of the network's results: %s",
+                        j->o->result, cr_buf_text(&all));
+    for (int i = 0; i < n && ok; i++) {
+        cr_exec_result(j->exec, i, &spec);
+        if (!given && n > 1 && (spec.rank < 1 || spec.dim[0] != j->o->batch))
+            cr_warn(diag, CR_NOWHERE, CR_E_SHAPE,
+                    "result %d of the network is left out: found %s, expected "
+                    "a row for each of %" PRId64 " samples", i,
+                    cr_show(j->cli->arena, &spec), j->o->batch);
+        else if (!given || i == j->o->result)
+            ok = outputs_add(j, i, n);
+    }
+    return ok && outputs_flags(j);
+}
+
+/* ---- Values of a batch */
+
+void cr_predict_results(struct cr_predict *j, struct cr_exec *exec, int64_t n)
+{
+    for (int i = 0; i < j->n_outs; i++) {
+        struct cr_predict_out *o = &j->out[i];
+        struct cr_spec spec;
+
+        o->data = o->result < 0 ? cr_exec_at(exec, &spec)
+                                : cr_exec_result(exec, o->result, &spec);
+        if (o->room) {
+            cr_convert(spec.type, o->data, CR_REAL, o->room, n * o->count);
+            o->data = o->room;
+        }
+    }
+}
+
+const cr_real *cr_predict_values(const struct cr_predict_out *o, int64_t i)
+{
+    return o->data + i * o->count;
+}
+
+/* ---- Classes */
+
+struct likely {
+    double p;
+    int64_t class;
+};
+
+static int outputs_likelier(const void *a, const void *b)
+{
+    const struct likely *x = a, *y = b;
+
+    if (x->p != y->p)
+        return x->p < y->p ? 1 : -1;
+    return x->class < y->class ? -1 : x->class > y->class;
+}
+
+static double outputs_sigmoid(enum cr_predict_act act, double x)
+{
+    return act == CR_ACT_SIGMOID ? 1 / (1 + exp(-x)) : x;
+}
+
+/* Probabilities of row i in o->p. */
+static void outputs_probs(struct cr_predict_out *o, int64_t i)
+{
+    const cr_real *y = cr_predict_values(o, i);
+    double top = -INFINITY, sum = 0;
+    int64_t k;
+
+    if (o->kind == CR_PREDICT_BINARY) {
+        o->p[1] = outputs_sigmoid(o->act, (double)y[0]);
+        o->p[0] = 1 - o->p[1];
+        return;
+    }
+    for (k = 0; k < o->classes; k++) {
+        o->p[k] = outputs_sigmoid(o->act, (double)y[k]);
+        top = fmax(top, o->p[k]);
+    }
+    for (k = 0; k < o->classes && o->act == CR_ACT_SOFTMAX; k++)
+        sum += o->p[k] = exp(o->p[k] - top);
+    for (k = 0; k < o->classes && o->act == CR_ACT_SOFTMAX; k++)
+        o->p[k] /= sum;
+    for (k = 0; k < o->classes && o->act == CR_ACT_EXP; k++)
+        o->p[k] = exp(o->p[k]);
+}
+
+/* The first of the largest. */
+static int64_t outputs_largest(const cr_real *y, int64_t n, int64_t stride)
+{
+    int64_t best = 0;
+
+    for (int64_t k = 1; k < n; k++)
+        if (y[k * stride] > y[best * stride])
+            best = k;
+    return best;
+}
+
+int64_t cr_predict_class(const struct cr_predict *j, struct cr_predict_out *o,
+                         int64_t i, bool all)
+{
+    bool cut = !isnan(j->o->threshold) && o->classes == 2;
+    int64_t class;
+
+    if (!all && !cut && o->kind == CR_PREDICT_CLASSES)
+        return outputs_largest(cr_predict_values(o, i), o->classes, 1);
+    outputs_probs(o, i);
+    if (o->kind == CR_PREDICT_BINARY || cut)
+        class = o->p[1] >= (cut ? j->o->threshold : 0.5);
+    else
+        class = outputs_largest(cr_predict_values(o, i), o->classes, 1);
+    if (all) {
+        struct cr_arena mem = { 0 };
+        struct likely *by = CR_NEWS(&mem, struct likely, o->classes);
+
+        for (int64_t k = 0; k < o->classes; k++)
+            by[k] = (struct likely){ o->p[k], k };
+        qsort(by, (size_t)o->classes, sizeof *by, outputs_likelier);
+        for (int64_t k = 0; k < o->classes; k++)
+            o->order[k] = by[k].class;
+        cr_arena_free(&mem);
+    }
+    return class;
+}
+
+int64_t cr_predict_class_at(const struct cr_predict_out *o, int64_t i,
+                            int64_t k)
+{
+    const cr_real *y = cr_predict_values(o, i) +
+                       k / o->stride * o->stride * o->classes + k % o->stride;
+
+    return outputs_largest(y, o->classes, o->stride);
+}
+
+bool cr_predict_has(const struct cr_predict *j, const struct cr_predict_out *o,
+                    int64_t i, int64_t k)
+{
+    double t = isnan(j->o->threshold) ? 0.5 : j->o->threshold;
+
+    return outputs_sigmoid(o->act, (double)cr_predict_values(o, i)[k]) >= t;
+}
+
+/* ---- Against the truth */
+
+/* The class of row i, where its truth is one class; -1: it is none. */
+static int64_t outputs_true_class(const struct cr_predict *j,
+                                  const struct cr_predict_out *o, int64_t i)
+{
+    const struct cr_predict_feed *t = &j->truth[o->truth];
+    const char *x = t->batch + (size_t)i * t->size;
+    int64_t n = cr_count(&t->out), at = -1;
+    double v[2] = { 0 };
+
+    if (n == 1) {
+        cr_convert(t->out.type, x, CR_I64, &at, 1);
+        return at >= 0 && at < o->classes ? at : -1;
+    }
+    for (int64_t k = 0; k < n && n == o->classes; k++) {
+        cr_convert(t->out.type, x + (size_t)k * cr_type_size(t->out.type),
+                   CR_F64, &v[0], 1);
+        if (at < 0 || v[0] > v[1]) {
+            v[1] = v[0];
+            at = k;
+        }
+    }
+    return at;
+}
+
+/* Labels by themselves: some of them is not what the truth says. */
+static bool outputs_labels_wrong(struct cr_predict *j,
+                                 struct cr_predict_out *o, int64_t i,
+                                 double *loss)
+{
+    const struct cr_predict_feed *t = &j->truth[o->truth];
+    const char *x = t->batch + (size_t)i * t->size;
+    bool wrong = false;
+
+    outputs_probs(o, i);
+    for (int64_t k = 0; k < o->classes && k < cr_count(&t->out); k++) {
+        double v;
+
+        cr_convert(t->out.type, x + (size_t)k * cr_type_size(t->out.type),
+                   CR_F64, &v, 1);
+        wrong = wrong || cr_predict_has(j, o, i, k) != (v >= 0.5);
+        *loss -= log(fmax(v >= 0.5 ? o->p[k] : 1 - o->p[k], 1e-300));
+    }
+    return wrong;
+}
+
+static bool outputs_sequence_wrong(struct cr_predict *j,
+                                   struct cr_predict_out *o, int64_t i,
+                                   double *loss)
+{
+    const struct cr_predict_feed *t = &j->truth[o->truth];
+    const char *x = t->batch + (size_t)i * t->size;
+    int64_t n = cr_count(&t->out), wrong = 0, at;
+
+    for (int64_t k = 0; k < o->positions && k < n; k++) {
+        cr_convert(t->out.type, x + (size_t)k * cr_type_size(t->out.type),
+                   CR_I64, &at, 1);
+        wrong += at != cr_predict_class_at(o, i, k);
+    }
+    *loss += (double)wrong / (double)(n > 0 ? n : 1);
+    return wrong > 0;
+}
+
+bool cr_predict_judge(struct cr_predict *j, int64_t i, double *loss)
+{
+    bool wrong = false;
+
+    *loss = 0;
+    for (int n = 0; n < j->n_outs; n++) {
+        struct cr_predict_out *o = &j->out[n];
+        int64_t class, truth;
+
+        if (o->truth < 0 || o->kind == CR_PREDICT_VALUES)
+            continue;
+        if (o->kind == CR_PREDICT_LABELS) {
+            wrong = outputs_labels_wrong(j, o, i, loss) || wrong;
+            continue;
+        }
+        if (o->kind == CR_PREDICT_SEQUENCE) {
+            wrong = outputs_sequence_wrong(j, o, i, loss) || wrong;
+            continue;
+        }
+        truth = outputs_true_class(j, o, i);
+        class = cr_predict_class(j, o, i, false);
+        outputs_probs(o, i);
+        wrong = wrong || class != truth;
+        if (truth >= 0)
+            *loss -= log(fmax(o->p[truth], 1e-300));
+    }
+    return wrong;
+}

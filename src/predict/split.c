@@ -1,0 +1,129 @@
+/* Samples of the config's data: the truth stands beside them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "predict/predict.h"
+
+/* Columns of the data, by feed. */
+struct split {
+    struct cr_predict *j;
+    int feed[CR_COLUMNS_MAX], truth[CR_COLUMNS_MAX], id[CR_COLUMNS_MAX];
+    const char *name;           /* of the split */
+};
+
+static int split_find(const struct cr_column *columns, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(columns[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static bool split_columns(struct split *s)
+{
+    struct cr_predict *j = s->j;
+    struct cr_diag *diag = j->cli->diag;
+    int n;
+    const struct cr_column *have = cr_pipe_columns(j->pipe, &n);
+
+    for (int i = 0; i < j->n_feeds; i++) {
+        const struct cr_predict_feed *f = &j->feed[i];
+        int at = s->feed[i] = split_find(have, n, f->name);
+
+        if (at < 0)
+            return cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
+                            "--data: found no column '%s', expected what the "
+                            "network takes", f->name);
+        if (!cr_spec_same(&have[at].spec, &f->out))
+            return cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
+                            "--data: column '%s' is %s, expected %s", f->name,
+                            cr_show(diag->arena, &have[at].spec),
+                            cr_show(diag->arena, &f->out));
+    }
+    j->has_truth = j->n_truths > 0;
+    for (int i = 0; i < j->n_truths; i++) {
+        int at = s->truth[i] = split_find(have, n, j->truth[i].name);
+
+        if (at < 0 || !cr_spec_same(&have[at].spec, &j->truth[i].out))
+            j->has_truth = false;
+    }
+    for (int i = 0; i < j->o->id.n; i++) {
+        const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+
+        s->id[i] = split_find(have, n, j->o->id.v[i]);
+        if (s->id[i] < 0 || set->column[s->id[i]].spec.rank > 0)
+            return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                            "--id: the data have no column '%s' of single "
+                            "values", j->o->id.v[i]);
+    }
+    return true;
+}
+
+/* What the data set holds in a column of single values, as text. */
+static const char *split_text(struct cr_predict *j, int column, int64_t i)
+{
+    struct cr_dataset set = *cr_pipe_dataset(j->pipe);
+    const struct cr_spec *spec = &set.column[column].spec;
+    struct cr_buf b = { .arena = &j->text };
+    struct cr_items text;
+    char value[16];
+    double real;
+
+    if (spec->type == CR_STRING)
+        return set.type->text(&set, &j->about, i, column, &j->text, &text)
+                   ? cr_strndup(&j->text, text.v, (size_t)text.n)
+                   : "";
+    if (!set.type->read(&set, &j->about, i, column, value))
+        return "";
+    cr_convert(spec->type, value, CR_F64, &real, 1);
+    if (strcmp(set.column[column].name, "label") == 0 && set.class_names &&
+        real >= 0 && real < (double)set.classes)
+        return set.class_names[(int64_t)real];
+    cr_buf_value(&b, real, false);
+    return cr_buf_text(&b);
+}
+
+static bool split_row(struct split *s, const struct cr_batch *batch,
+                      int64_t row)
+{
+    struct cr_predict *j = s->j;
+    const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+    struct cr_predict_row r = { .sample = batch->samples[row] };
+    const char **id = NULL;
+
+    for (int i = 0; i < j->n_feeds; i++)
+        memcpy(cr_predict_into(j, &j->feed[i]),
+               (const char *)batch->data[s->feed[i]] +
+                   (size_t)row * j->feed[i].size,
+               j->feed[i].size);
+    for (int i = 0; i < j->n_truths && j->has_truth; i++)
+        memcpy(cr_predict_into(j, &j->truth[i]),
+               (const char *)batch->data[s->truth[i]] +
+                   (size_t)row * j->truth[i].size,
+               j->truth[i].size);
+    r.name = set->type->file ? cr_strdup(&j->text,
+                                         set->type->file(set, r.sample))
+                             : cr_strf(&j->text, "%s#%" PRId64, s->name,
+                                       r.sample);
+    if (j->o->id.n > 0)
+        r.id = id = CR_NEWS(&j->text, const char *, j->o->id.n);
+    for (int i = 0; i < j->o->id.n; i++)
+        id[i] = split_text(j, s->id[i], r.sample);
+    return cr_predict_add(j, &r);
+}
+
+bool cr_predict_split(struct cr_predict *j)
+{
+    struct split s = { .j = j, .name = j->o->data };
+    const struct cr_batch *batch;
+    struct cr_diag *diag = j->cli->diag;
+    bool ok = true;
+
+    if (!split_columns(&s))
+        return false;
+    cr_predict_header(j);
+    while (ok && (batch = cr_pipe_next(j->pipe, diag)) != NULL)
+        for (int64_t i = 0; i < batch->n && ok; i++)
+            ok = split_row(&s, batch, i);
+    return ok && diag->errors == 0;
+}

@@ -1,0 +1,211 @@
+/*
+ * Samples judged wrong, worst first: as rows, or as a sheet of pictures.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/format.h"
+#include "data/sheet.h"
+#include "predict/predict.h"
+
+struct wrong {
+    double loss;
+    int64_t sample, number;     /* in the data set; in the order of input */
+    const char *text;           /* its row, or what stands below its picture */
+    size_t len;
+};
+
+struct cr_predict_wrong {
+    struct cr_arena arena;
+    struct wrong *v;
+    size_t n, cap;
+    bool sheet;
+};
+
+bool cr_predict_wrong_open(struct cr_predict *j)
+{
+    const struct cr_predict_opts *o = j->o;
+    bool sheet = o->to && cr_ends(o->to, ".png"), judged = false;
+
+    for (int k = 0; k < j->n_outs; k++)
+        judged = judged || (j->out[k].truth >= 0 &&
+                            j->out[k].kind != CR_PREDICT_VALUES);
+    if (!judged)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--wrong needs results of classes, with a column of "
+                        "labels in the data");
+    if (o->format >= CR_PREDICT_NPY)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--wrong gives rows or a sheet, not %s",
+                        o->format == CR_PREDICT_NPY ? "npy" : "npz");
+    if (sheet && (!o->data || !cr_predict_images(j)))
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--wrong -o %s: a sheet shows images of --data",
+                        o->to);
+    j->judged = CR_NEW(j->cli->arena, struct cr_predict_wrong);
+    j->judged->sheet = sheet;
+    return true;
+}
+
+/* "7 not 1": what it was taken for, and what it is. */
+static void wrong_words(struct cr_predict *j, struct cr_buf *b, int64_t i)
+{
+    for (int k = 0; k < j->n_outs; k++) {
+        struct cr_predict_out *o = &j->out[k];
+
+        if (o->truth < 0 || (o->kind != CR_PREDICT_CLASSES &&
+                             o->kind != CR_PREDICT_BINARY))
+            continue;
+        cr_buf_f(b, "%s%s not ", b->len ? ", " : "",
+                 o->names[cr_predict_class(j, o, i, false)]);
+        cr_predict_truth(j, b, o->truth, i, false);
+    }
+}
+
+void cr_predict_wrong_add(struct cr_predict *j, int64_t i,
+                          const struct cr_predict_row *row)
+{
+    struct cr_predict_wrong *w = j->judged;
+    struct cr_predict_row judged = *row;
+    struct cr_buf b = { .arena = &w->arena };
+
+    if (row->blank || !cr_predict_judge(j, i, &judged.loss))
+        return;
+    if (w->n == w->cap) {
+        w->v = cr_grow(&w->arena, w->v, w->n, 2 * w->cap + 64, sizeof *w->v);
+        w->cap = 2 * w->cap + 64;
+    }
+    if (w->sheet)
+        wrong_words(j, &b, i);
+    else
+        cr_predict_row(j, &b, i, &judged);
+    w->v[w->n] = (struct wrong){ judged.loss, row->sample, j->done,
+                                 cr_buf_text(&b), b.len };
+    w->n++;
+}
+
+static int wrong_worse(const void *a, const void *b)
+{
+    const struct wrong *x = a, *y = b;
+
+    if (x->loss != y->loss)
+        return x->loss < y->loss ? 1 : -1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* ---- The sheet */
+
+#define WRONG_MOST 100
+#define WRONG_TILE 96
+#define WRONG_GAP 4
+
+/* The stored image as RGB. */
+static unsigned char *wrong_image(struct cr_predict *j, struct cr_arena *mem,
+                                  int64_t sample, struct cr_spec *spec)
+{
+    struct cr_dataset set = *cr_pipe_dataset(j->pipe);
+    const unsigned char *x;
+    unsigned char *rgb;
+    int64_t channels;
+    int k = 0;
+    void *room;
+
+    while (strcmp(set.column[k].name, j->feed[0].name) != 0)
+        k++;
+    *spec = set.column[k].spec;
+    room = cr_alloc(mem, 1, cr_bytes(spec) + 1);
+    x = set.type->at ? set.type->at(&set, sample, k) : NULL;
+    if (!x && set.varies & 1u << k)
+        x = set.type->fetch(&set, j->cli->diag, mem, sample, k, room, spec);
+    else if (!x)
+        x = set.type->read(&set, j->cli->diag, sample, k, room) ? room : NULL;
+    if (!x)
+        return NULL;
+    channels = spec->rank == 3 ? spec->dim[2] : 1;
+    rgb = cr_alloc(mem, (size_t)(spec->dim[0] * spec->dim[1]), 3);
+    for (int64_t p = 0; p < spec->dim[0] * spec->dim[1]; p++)
+        for (int64_t c = 0; c < 3; c++)
+            rgb[3 * p + c] = x[p * channels + (channels >= 3 ? c : 0)];
+    return rgb;
+}
+
+static int64_t wrong_zoom(const struct cr_spec *s)
+{
+    int64_t side = s->dim[0] > s->dim[1] ? s->dim[0] : s->dim[1];
+
+    return side >= WRONG_TILE ? 1 : WRONG_TILE / side;
+}
+
+static bool wrong_put(struct cr_predict *j, struct cr_arena *mem,
+                      const struct cr_sheet *s, int64_t n)
+{
+    struct cr_spec spec = { CR_U8, CR_PLAIN, 3, { s->h, s->w, 3 } };
+    struct cr_buf bytes = { .arena = mem };
+
+    if (!cr_format_find("png")->encode(j->cli->diag, &spec, s->rgb, &bytes) ||
+        !cr_write_file(j->cli->diag, j->o->to, bytes.text, bytes.len))
+        return false;
+    if (!j->cli->quiet)
+        fprintf(stderr, "%s: %" PRId64 " of %zu samples judged wrong, of %"
+                PRId64 "\n", j->o->to, n, j->judged->n, j->done);
+    return true;
+}
+
+static bool wrong_sheet(struct cr_predict *j)
+{
+    struct cr_predict_wrong *w = j->judged;
+    int64_t n = (int64_t)w->n < WRONG_MOST ? (int64_t)w->n : WRONG_MOST;
+    struct cr_spec *spec = CR_NEWS(&w->arena, struct cr_spec, n + 1);
+    unsigned char **rgb = CR_NEWS(&w->arena, unsigned char *, n + 1);
+    int64_t th = CR_LETTER_H + WRONG_GAP, tw = 12 * CR_LETTER_W, across = 1;
+    int64_t high = 0;
+    struct cr_sheet s;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t z;
+
+        rgb[i] = wrong_image(j, &w->arena, w->v[i].sample, &spec[i]);
+        if (!rgb[i])
+            return false;
+        z = wrong_zoom(&spec[i]);
+        high = spec[i].dim[0] * z > high ? spec[i].dim[0] * z : high;
+        tw = spec[i].dim[1] * z > tw ? spec[i].dim[1] * z : tw;
+    }
+    th += high;
+    tw += WRONG_GAP;
+    /* about four to three */
+    while (across < n && across * tw * 3 < (n + across - 1) / across * th * 4)
+        across++;
+    s = cr_sheet_make(&w->arena,
+                      (n + across - 1) / across * th + WRONG_GAP,
+                      across * tw + WRONG_GAP);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t top = WRONG_GAP + i / across * th;
+        int64_t left = WRONG_GAP + i % across * tw;
+
+        cr_sheet_image(&s, top, left, spec[i].dim[0], spec[i].dim[1], rgb[i],
+                       wrong_zoom(&spec[i]));
+        cr_sheet_text(&s, top + th - WRONG_GAP - CR_LETTER_H + 1, left,
+                      w->v[i].text, (tw - WRONG_GAP) / CR_LETTER_W);
+    }
+    return wrong_put(j, &w->arena, &s, n);
+}
+
+bool cr_predict_wrong_write(struct cr_predict *j)
+{
+    struct cr_predict_wrong *w = j->judged;
+    bool ok = true;
+
+    if (!j->has_truth && j->done > 0)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--wrong: the input does not say what is true");
+    if (w->n > 0)
+        qsort(w->v, w->n, sizeof *w->v, wrong_worse);
+    if (w->sheet)
+        ok = wrong_sheet(j);
+    for (size_t i = 0; i < w->n && !w->sheet; i++)
+        cr_buf_add(&j->line, w->v[i].text, w->v[i].len);
+    cr_arena_free(&w->arena);
+    return ok;
+}
