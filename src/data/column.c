@@ -59,6 +59,11 @@ static bool plan_span(const struct cr_transform *op, struct cr_tplan *p)
 {
     if (!cr_is_items(&p->in) || op->spans)
         return true;
+    if (op->for_lists && p->in.rank > 0)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "%s takes samples of one shape, not lists of any "
+                        "length; %s is the op for these",
+                        op->about.name, op->for_lists);
     if (p->in.type != CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "%s takes samples of one shape, not lists of any "

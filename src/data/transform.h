@@ -99,6 +99,8 @@ struct cr_transform {
     void (*fit_end)(const struct cr_tplan *plan);
     bool random;            /* differs between epochs */
     bool spans;             /* takes texts and lists of any length too */
+    const char *for_lists;  /* what does not span: the op that lists have
+                               instead; NULL: none */
 };
 
 /* The numbers fitted under that name; made with the first call. NULL: there

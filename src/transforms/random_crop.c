@@ -40,6 +40,11 @@ static bool random_crop_plan(struct cr_tplan *p)
     int64_t h, w, d;
 
     p->self = r;
+    if (p->in.rank == 1)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "RandomCrop takes images, not the list %s; "
+                        "RandomTruncate is the op for these",
+                        cr_show(p->arena, &p->in));
     if (!cr_image_of(p, "RandomCrop", m) ||
         !cr_image_size(p, "RandomCrop", &o->size, &h, &w) ||
         !cr_image_margins(p, "RandomCrop", &o->padding, by) ||
@@ -86,7 +91,8 @@ const struct cr_transform cr_transform_random_crop = {
         .name = "RandomCrop",
         .summary = "A window of an image at a random place.",
         .detail = "Images (height, width, channels) or (height, width). "
-                  "Every place in the padded image is as likely.",
+                  "Every place in the padded image is as likely. Lists "
+                  "have RandomTruncate.",
         .example = "datapipe:\n"
                    "  image: [{RandomCrop: {size: 32, padding: 4}, only: "
                    "train}]\n",
@@ -96,4 +102,5 @@ const struct cr_transform cr_transform_random_crop = {
     .plan = random_crop_plan,
     .apply = random_crop_apply,
     .random = true,
+    .for_lists = "RandomTruncate",
 };

@@ -196,6 +196,12 @@ int main(void)
             "BasicTokenizer takes text, not words");
     refused("[{Truncate: [3]}]", "Truncate takes a list, as tokenizers give "
                                  "it, not string ()");
+    refused("[{RandomTruncate: [3]}]",
+            "RandomTruncate: found string (), expected a list, as Lookup "
+            "gives it, or an array");
+    refused("[BasicTokenizer, {RandomCrop: [3]}]",
+            "RandomCrop takes samples of one shape, not lists of any length; "
+            "RandomTruncate is the op for these");
     refused("[BasicTokenizer, {PadEnd: {pad_shape: [3]}}]",
             "PadEnd takes numbers, not words; Lookup turns them into numbers");
     refused("[BasicTokenizer, {Lookup: {vocab: text}}]",

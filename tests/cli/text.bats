@@ -98,3 +98,53 @@ END
     [ "${lines[0]}" = "c.yaml:4:10: error: there is no file 'text', neither\
  beside the config nor in CELLRUN_DATA [E0201]" ]
 }
+
+@test "2.9: long sequences are cut at random places, short ones padded" {
+    {
+        echo 'text,label'
+        perl -e 'my $s = 5; sub draw { $s = ($s * 1103515245 + 12345) % 2147483648; ($s >> 8) % $_[0] }
+            for (1 .. 90) { my $c = draw(2); my $n = 2 + draw(9);
+                print join(" ", map { (qw(a b c d))[$c * 2 + draw(2)] } 1 .. $n), ",$c\n" }'
+    } >words.csv
+    cat >c.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: words.csv, columns: {text: text, label: label}}}
+  eval: {CSVDataset: {dataset_files: words.csv, columns: {text: text, label: label}}}
+vocab: {text: {tokenizer: BasicTokenizer, special_tokens: ["<pad>", "<unk>"]}}
+datapipe:
+  text:
+    - BasicTokenizer
+    - {Lookup: {vocab: text, unknown_token: "<unk>"}}
+    - {RandomTruncate: {max_seq_len: 4}, only: train}
+    - {PadEnd: {pad_shape: [4], pad_value: 0}}
+  label: [{TypeCast: {data_type: int32}}]
+  batch: {batch_size: 8}
+network:
+  inputs: [text]
+  cells: {emb: {Embedding: [$vocab.text.size, 4]}, fc: {Dense: [4, 2]}}
+  construct: return fc(masked_mean(emb(text), text != 0, axis=1))
+loss: CrossEntropyLoss
+optimizer: {Adam: {learning_rate: 0.05}}
+metrics: [accuracy]
+train: {epochs: 4}
+END
+    run -0 "$CELLRUN" train c.yaml -q -o one datapipe.workers=1
+    [[ $output == *"eval.accuracy: 1.0000"* ]]
+    "$CELLRUN" train c.yaml -q -o two datapipe.workers=3 train.epochs=2 >/dev/null
+    "$CELLRUN" resume two/ckpt/last.safetensors -q train.epochs=4 >/dev/null
+    run -0 "$CELLRUN" ckpt diff one two
+    # Truncate gives other windows
+    sed 's/{RandomTruncate: {max_seq_len: 4}, only: train}/Truncate: {max_seq_len: 4}/' \
+        c.yaml >d.yaml
+    "$CELLRUN" train d.yaml -q -o three >/dev/null
+    run -6 "$CELLRUN" ckpt diff one three
+    # eval sees the first ones only: PadEnd cuts at the end
+    run -0 "$CELLRUN" eval --ckpt one
+    plain=$output
+    run -0 "$CELLRUN" eval d.yaml --ckpt one
+    [ "$output" = "$plain" ]
+    sed -i 's/RandomTruncate: {max_seq_len: 4}/RandomCrop: {size: 4}/' c.yaml
+    run -2 "$CELLRUN" check c.yaml
+    [[ $output == *"RandomCrop takes samples of one shape, not lists of any length; RandomTruncate is the op for these"* ]]
+}

@@ -63,6 +63,55 @@ static void flips(void)
     }
 }
 
+/* Windows of 3 out of 8: of numbers in a list of any length, and of rows. Each
+ * of 6 places is as likely; the elements stay neighbours. */
+static void truncations(void)
+{
+    static const struct cr_spec list = { CR_I32, CR_PLAIN, 1, { CR_VARIES } };
+    static const struct cr_spec rows = { CR_I32, CR_PLAIN, 2, { 8, 2 } };
+    int32_t v[16], y[8];
+    char room[4096];
+    struct cr_items x = { v, 8 };
+    struct cr_diag diag = { .arena = &conf_mem };
+    int k;
+
+    for (k = 0; k < 16; k++)
+        v[k] = k;
+    for (k = 0; k < 2; k++) {
+        struct cr_colpipe *c =
+            k == 0 ? ops_of(&diag,
+                            "[{RandomTruncate: {max_seq_len: 3}}, {PadEnd: "
+                            "{pad_shape: [4], pad_value: -1}}]",
+                            &list, true, true)
+                   : ops_of(&diag, "[{RandomTruncate: {max_seq_len: 3}}]",
+                            &rows, true, true);
+        int64_t count[6] = { 0 }, i, wrong = 0;
+        int step = k + 1, j;
+        double chi = 0;
+
+        for (i = 0; i < 6000; i++) {
+            cr_colpipe_run(c, &diag, i / 1000, i % 1000,
+                           k == 0 ? (const void *)&x : v, y, room);
+            for (j = 1; j < 3; j++)
+                wrong += y[j * step] != y[0] + j * step;
+            wrong += k == 0 ? y[3] != -1 : y[1] != y[0] + 1;
+            count[y[0] / step % 6]++;
+        }
+        ok(wrong == 0, "what is left are neighbours, then padding");
+        for (i = 0; i < 6; i++)
+            chi += (double)((count[i] - 1000) * (count[i] - 1000)) / 1000;
+        ok(chi < 20.5, "6 places are as likely: chi squared %.1f", chi);
+    }
+    x.n = 2;
+    cr_colpipe_run(ops_of(&diag,
+                          "[{RandomTruncate: {max_seq_len: 3}}, {PadEnd: "
+                          "{pad_shape: [4], pad_value: -1}}]",
+                          &list, true, true),
+                   &diag, 0, 0, &x, y, room);
+    ok(y[0] == 0 && y[1] == 1 && y[2] == -1 && y[3] == -1,
+       "a shorter list stays as it is, and is padded");
+}
+
 /* A 4 x 5 image whose pixels tell where they are, cropped to 2 x 2 with a
  * margin of 1: 5 by 6 places. */
 static void crops(void)
@@ -464,6 +513,8 @@ int main(void)
     data_write();
     flips();
     crops();
+    test_begin("random truncation of lists and rows");
+    truncations();
     patches();
     colors();
     pairs();

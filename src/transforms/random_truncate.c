@@ -1,0 +1,83 @@
+/* RandomTruncate: max_seq_len elements of a list, from a random place: element
+ * 0 of the stream is the first one. */
+#include "data/transform.h"
+
+#include <string.h>
+
+struct random_truncate {
+    int64_t max_seq_len;
+};
+
+static const struct cr_opt random_truncate_opts[] = {
+    CR_INT(struct random_truncate, max_seq_len, 1, CR_DIM_MAX,
+           "Maximum number of elements; longer lists are cut."),
+    { 0 },
+};
+
+static bool random_truncate_plan(struct cr_tplan *p)
+{
+    const struct random_truncate *o = p->opts;
+
+    if (p->in.rank < 1 || (cr_is_items(&p->in) && p->in.rank > 1))
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "RandomTruncate: found %s %s, expected a list, as "
+                        "Lookup gives it, or an array",
+                        cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+    p->out = p->in;
+    if (p->in.dim[0] > o->max_seq_len)
+        p->out.dim[0] = o->max_seq_len;
+    return true;
+}
+
+/* The first of `max` elements of n. */
+static int64_t random_truncate_from(struct cr_sample *s, int64_t n, int64_t max)
+{
+    return n > max ? (int64_t)cr_rng_below(&s->rng, 0, (uint64_t)(n - max) + 1)
+                   : 0;
+}
+
+static bool random_truncate_apply(struct cr_sample *s)
+{
+    const struct random_truncate *o = s->plan->opts;
+    const struct cr_spec *in = &s->plan->in;
+    struct cr_items *y = s->y;
+    size_t each;
+    int64_t from;
+
+    if (!cr_is_items(in)) {
+        each = cr_bytes(in) / (size_t)in->dim[0];
+        from = random_truncate_from(s, in->dim[0], o->max_seq_len);
+        memcpy(s->y, (const char *)s->x + (size_t)from * each,
+               cr_bytes(&s->plan->out));
+        return true;
+    }
+    *y = *(const struct cr_items *)s->x;
+    if (y->n <= o->max_seq_len)
+        return true;
+    each = in->type == CR_STRING ? sizeof(struct cr_items)
+                                 : cr_type_size(in->type);
+    from = random_truncate_from(s, y->n, o->max_seq_len);
+    y->v = (const char *)y->v + (size_t)from * each;
+    y->n = o->max_seq_len;
+    return true;
+}
+
+const struct cr_transform cr_transform_random_truncate = {
+    .about = {
+        .name = "RandomTruncate",
+        .summary = "Consecutive elements of a list, from a random place.",
+        .detail = "Lists of words or of numbers, and arrays, whose first "
+                  "axis is cut. Shorter ones stay as they are: PadEnd behind "
+                  "it fills them. Every place is as likely. With `only: "
+                  "train`, PadEnd cuts the other data at their end.",
+        .example = "datapipe:\n"
+                   "  tokens: [{RandomTruncate: {max_seq_len: 256}, only: "
+                   "train}, {PadEnd: {pad_shape: [256]}}]\n",
+        .opts = random_truncate_opts,
+        .size = sizeof(struct random_truncate),
+    },
+    .plan = random_truncate_plan,
+    .apply = random_truncate_apply,
+    .random = true,
+    .spans = true,
+};
