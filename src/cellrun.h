@@ -76,8 +76,9 @@ typedef float cellrun_real;
 #endif
 
 #define CELLRUN_MAGIC 0x6e757263u
-#define CELLRUN_ABI 2          /* changes with every struct below; plug-ins
-                                  of version 1, without step->error, run */
+#define CELLRUN_ABI 3          /* changes with every struct below; plug-ins
+                                  of version 1, without step->error, and 2,
+                                  without step->print, run */
 #define CELLRUN_RANK_MAX 8     /* dimensions of a tensor */
 #define CELLRUN_TENSORS_MAX 16 /* inputs and parameters together; outputs */
 #define CELLRUN_ERROR_MAX 256  /* bytes of a message, with its end */
@@ -216,6 +217,15 @@ struct cellrun_step {
                                   "sample %d has no last step", i);
                          of several calls that were split, the message of
                          the first samples counts */
+    /* Prints a text, and behind it an array in the form of the shape, as
+     * print(...) of a construct does: to standard error, or where run.print
+     * says. `values` NULL: the text alone; `text` NULL: the array alone.
+     *   step->print(step, "x is", step->x[0], &step->input[0]);
+     * Never NULL; it does nothing where nobody prints (gradcheck). */
+    void (*print)(const struct cellrun_step *step, const char *text,
+                  const cellrun_real *values,
+                  const struct cellrun_shape *shape);
+    const void *printer; /* cellrun's own */
 };
 
 /*

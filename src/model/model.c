@@ -9,6 +9,7 @@
 #include "ckpt/provenance.h"
 #include "ckpt/vocab.h"
 #include "net/plugin.h"
+#include "train/print.h"
 #include "train/section.h"
 
 /* ---- Opening */
@@ -194,6 +195,7 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
         .metrics = metrics,
         .seed = model->seed,
         .loaded = true,
+        .print = cr_print_open(config, NULL),
     };
     bool ok;
 

@@ -573,6 +573,9 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
         return cr_maker_call_op(m, e, (const struct cr_op *)about, to);
     if (v)
         return fail(m, e, "'%s' is a value, not a cell", e->name);
+    if (cr_is_statement(e->name))
+        return fail(m, e, "%s(...) gives no value: write it on its own line",
+                    e->name);
     return cr_maker_unknown(m, e, true);
 }
 

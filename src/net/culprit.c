@@ -101,6 +101,7 @@ struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
                                  .backward = sens != 0,
                                  .keep = true,
                                  .still = true,
+                                 .silent = true,
                                  .batch = e->graph->batch,
                                  .columns = e->graph->columns };
     struct cr_exec *again = cr_net_exec(e->net, &want);

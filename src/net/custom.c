@@ -22,7 +22,7 @@ static bool *needed(struct cr_exec *e, const struct cr_custom *c,
         if (want[i])
             need[c->grad[i]->id] = true;
     while (count-- > 0) {
-        bool live = false;
+        bool live = e->prints && nodes[count]->op->prints;
 
         for (i = 0; i < nodes[count]->n_out; i++)
             live = live || need[nodes[count]->out[i]->id];
@@ -59,7 +59,7 @@ static bool text_nodes(struct cr_exec *e, const struct cr_custom *c,
     int i;
 
     for (node = c->nodes; node; node = node->next) {
-        bool live = false;
+        bool live = e->prints && node->op->prints;
 
         for (i = 0; i < node->n_out; i++)
             live = live || need[node->out[i]->id];

@@ -383,6 +383,7 @@ struct cr_drawing *cr_net_draw(struct cr_net *net, const char *at,
             w.by[call->out->id] = draw_call(&w, call);
     for (node = g->nodes; node; node = node->next)
         if (draw_within(&w, node->call) && node->op != &cr_op_half &&
+            node->op != &cr_op_print &&
             strcmp(node->op->about.name, "constant") != 0)
             draw_node(&w, node);
     draw_outputs(&w, w.target->out, "output");

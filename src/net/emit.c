@@ -448,7 +448,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
         net->graph->nodes = node;
     net->graph->last_node = node;
     net->graph->n_nodes++;
-    *emitted += op != &cr_op_half;
+    *emitted += op != &cr_op_half && op != &cr_op_print;
     return node->out[0];
 }
 

@@ -74,8 +74,8 @@ static void point(struct cr_exec *e)
     }
 }
 
-struct cr_exec *cr_net_exec(struct cr_net *net,
-                            const struct cr_exec_want *want)
+struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
+                            const struct cr_graph *graph, bool prints)
 {
     struct cr_exec *e = calloc(1, sizeof *e);
     int i;
@@ -84,14 +84,11 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
         cr_out_of_memory(sizeof *e);
     e->net = net;
     e->want = *want;
-    e->want.backward = want->backward || want->update;
-    e->want.loss = want->loss || (e->want.backward && !want->results) ||
-                   (want->metrics && net->graph->aux.n > 0);
-    assert(!want->update || net->rule);
-    assert(!e->want.loss || net->graph->loss);
-    e->graph = cr_net_graph(net, want->batch, want->columns,
-                            cr_hooks_for(net, &e->want), want->training);
-    if (!e->graph || !cr_plan_make(e)) {
+    e->graph = graph;
+    e->prints = prints;
+    if (!want->silent && !want->taps && !want->hold)
+        e->print = net->want.print;
+    if (!cr_plan_make(e) || !cr_plan_printer(e)) {
         cr_exec_free(e);
         return NULL;
     }
@@ -114,10 +111,27 @@ struct cr_exec *cr_net_exec(struct cr_net *net,
     return e;
 }
 
+struct cr_exec *cr_net_exec(struct cr_net *net,
+                            const struct cr_exec_want *want)
+{
+    struct cr_exec_want whole = *want;
+    const struct cr_graph *graph;
+
+    whole.backward = want->backward || want->update;
+    whole.loss = want->loss || (whole.backward && !want->results) ||
+                 (want->metrics && net->graph->aux.n > 0);
+    assert(!want->update || net->rule);
+    assert(!whole.loss || net->graph->loss);
+    graph = cr_net_graph(net, want->batch, want->columns,
+                         cr_hooks_for(net, &whole), want->training);
+    return graph ? cr_exec_new(net, &whole, graph, false) : NULL;
+}
+
 void cr_exec_free(struct cr_exec *exec)
 {
     if (!exec)
         return;
+    cr_exec_free(exec->printer);
     cr_arena_free(&exec->arena);
     free(exec);
 }
@@ -128,6 +142,8 @@ void cr_exec_feed(struct cr_exec *e, int column, const void *data)
 {
     int i;
 
+    if (e->printer)
+        cr_exec_feed(e->printer, column, data);
     e->fed[column] = data;
     for (i = 0; i < e->n_patches; i++)
         if (e->patches[i].column == column)
@@ -189,12 +205,19 @@ static bool bounds_hold(struct cr_exec *e, const struct cr_pstep *s)
     return true;
 }
 
+/* Whether the printer has said what steps of that kind say. */
+static bool printed_elsewhere(const struct cr_exec *e, enum cr_step_kind kind)
+{
+    return e->printer && (kind == CR_FORWARD || e->printer->want.backward);
+}
+
 static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
 {
     int k;
 
     s->run.rng.b = (uint64_t)e->t;
     s->run.stop = e->stop;
+    s->run.print = printed_elsewhere(e, s->kind) ? NULL : e->print;
     if (s->kind == CR_UPDATE) {
         cr_plan_update(e, s, 1, lr);
     } else if (s->kind == CR_FORWARD) {
@@ -236,6 +259,8 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
 
 void cr_exec_forward(struct cr_exec *e, int64_t t)
 {
+    if (e->printer)
+        cr_exec_forward(e->printer, t);
     e->t = t;
     e->fault = NULL;
     e->stop[0] = '\0';
@@ -343,13 +368,15 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     bool finite;
 
     assert(e->want.backward);
+    if (e->printer && e->printer->want.backward)
+        cr_exec_backward(e->printer, sens, lr);
     if (!cr_plan_seeds_fill(e, sens))
         return true;
     run_steps(e, e->n_forward, e->n_loss, lr);
     if (e->fault)
         return false;
     finite = finite_loss_grads(e);
-    if (!finite && !e->want.keep && !e->want.norm)
+    if (!finite && !e->want.keep && !e->want.norm && !e->prints)
         return false;
     /* what is read from outside is computed, finite or not: no step of such a
      * plan updates a parameter here */

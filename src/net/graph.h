@@ -325,6 +325,8 @@ struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
                               const void *attr, enum cr_type type,
                               struct cr_val *const *in);
 extern const struct cr_op cr_op_half;
+/* print.c: reads what print(...) names, and gives nothing. */
+extern const struct cr_op cr_op_print;
 /* hook.c: reads the section; later, once all cells are known, whether it was
  * right and all its patterns have matched. */
 void cr_hooks_read(struct cr_net *net);

@@ -50,6 +50,7 @@ static const struct statement {
     const char *name;
     bool (*run)(struct cr_maker *m, const struct cr_script *call);
 } statements[] = {
+    { "print", cr_maker_print },
     { NULL, NULL },
 };
 
@@ -60,6 +61,11 @@ static const struct statement *find_statement(const char *name)
     while (s->name && strcmp(s->name, name) != 0)
         s++;
     return s->name ? s : NULL;
+}
+
+bool cr_is_statement(const char *name)
+{
+    return find_statement(name) != NULL;
 }
 
 static bool run_statement(struct cr_maker *m, const struct cr_script *call)

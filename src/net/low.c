@@ -134,7 +134,7 @@ static void in_place(struct cr_exec *e)
 
 void cr_plan_low(struct cr_exec *e)
 {
-    bool apart = e->want.keep || e->want.eager;
+    bool apart = e->want.keep || e->want.eager || e->prints;
 
     if (cr_gemm_low())
         mark(e);

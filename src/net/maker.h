@@ -114,6 +114,8 @@ bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
  */
 bool cr_maker_run(struct cr_maker *m, struct cr_thing *value,
                   const struct cr_script **returned);
+/* lines.c: whether a call of that name stands alone on its line. */
+bool cr_is_statement(const char *name);
 /* Adds a variable; false where the cell has a member of that name. */
 bool cr_maker_input(struct cr_maker *m, const char *name,
                     struct cr_thing value);
@@ -121,6 +123,9 @@ bool cr_maker_input(struct cr_maker *m, const char *name,
 /* bprop.c: what the cell gives, with the gradients of the text beside it. */
 struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
                         struct cr_val *const *in, struct cr_val *out);
+
+/* print.c: the statement print(...) */
+bool cr_maker_print(struct cr_maker *m, const struct cr_script *call);
 
 /* boundary.c: the nodes in front of the way back. */
 extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_look;

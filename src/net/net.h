@@ -14,6 +14,7 @@
 
 struct cr_net;
 struct cr_exec;
+struct cr_print;
 
 /* A parameter or moving statistic, in the network's order. */
 struct cr_param {
@@ -45,6 +46,8 @@ struct cr_net_want {
     bool no_values;                  /* check, summary: do not initialise */
     bool loaded;                     /* a checkpoint's weights come next, so
                                         no file gives initial values */
+    const struct cr_print *print;    /* takes what print(...) and plug-ins say
+                                        when a plan runs; NULL: nobody */
 };
 
 /* NULL after reporting all problems. Memory is the config's arena. */
@@ -167,6 +170,8 @@ struct cr_exec_want {
     const char *at;         /* a further value to keep, for cr_exec_at: the
                                output of the cell of that name, or CR_EMBED;
                                NULL: none */
+    bool silent;            /* print(...) and plug-ins say nothing, nor do they
+                               with hold and taps */
     int64_t batch;
     const struct cr_column *columns; /* other shapes than the usual ones */
 };

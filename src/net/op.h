@@ -18,6 +18,12 @@
 
 #define CR_OP_MAX 16 /* inputs or outputs of one op */
 
+/* Where lines go that print(...) and plug-ins say; a line may hold newlines. */
+struct cr_print {
+    void (*line)(void *ctx, const char *text);
+    void *ctx;
+};
+
 /* Bits of .reads, .integers, .scales, .masks and .states. */
 #define CR_X(i) (1u << (i))
 #define CR_Y(i) (1u << (16 + (i)))
@@ -81,6 +87,7 @@ struct cr_step {
     void *keep, *scratch;
     struct cr_rng rng;         /* seed, cell path and call, update */
     bool training;
+    const struct cr_print *print; /* for ops with .prints; NULL: nowhere */
     char *stop;                /* CR_STOP_MAX bytes: what a plug-in's cell,
                                   and no other, cannot go on for */
 };
@@ -125,6 +132,7 @@ struct cr_op {
     /* Instead of plan: emits other ops. */
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);
+    bool prints;               /* forward or backward may say something */
     unsigned reads;            /* CR_X, CR_Y: what backward still needs */
     unsigned integers;         /* CR_X: inputs that are not cast to real */
     unsigned scales;           /* CR_X: backward honours alpha for these */

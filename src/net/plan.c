@@ -327,6 +327,12 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
     return true;
 }
 
+/* Whether results and loss are computed: not where prints alone are. */
+static bool has_ends(const struct cr_exec *e)
+{
+    return !e->prints || e->want.backward;
+}
+
 /* Marks the nodes whose values somebody reads; eager plans run them all. */
 static bool *live_nodes(struct cr_exec *e)
 {
@@ -338,19 +344,21 @@ static bool *live_nodes(struct cr_exec *e)
     const struct cr_opnode *node;
     const struct cr_named *name;
     const struct cr_val *at = cr_graph_at(g, e->want.at);
+    bool ends = has_ends(e);
     int i, k, n = 0;
 
     for (node = g->nodes; node; node = node->next)
         nodes[n++] = node;
     if (at)
         wanted[at->id] = true;
-    for (name = g->results.first; name; name = name->next)
+    for (name = g->results.first; name && ends; name = name->next)
         wanted[name->val->id] = true;
-    if (e->want.loss)
+    if (e->want.loss && ends)
         wanted[g->loss->id] = true;
-    for (name = g->aux.first; name && cr_plan_aux(e); name = name->next)
+    for (name = g->aux.first; name && ends && cr_plan_aux(e);
+         name = name->next)
         wanted[name->val->id] = true;
-    for (i = 0; i < g->n_judges && e->want.metrics; i++)
+    for (i = 0; i < g->n_judges && e->want.metrics && ends; i++)
         wanted[g->judges[i]->id] = true;
     for (name = g->named.first; name && whole(e); name = name->next)
         wanted[name->val->id] = true;
@@ -360,7 +368,8 @@ static bool *live_nodes(struct cr_exec *e)
         if (nodes[n]->judge ? !e->want.metrics
                             : nodes[n]->loss && !e->want.loss)
             continue;
-        live[n] = e->want.eager;
+        live[n] = e->prints ? nodes[n]->op->prints
+                            : e->want.eager && nodes[n]->op != &cr_op_print;
         for (i = 0; i < nodes[n]->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->out[i]->id];
         /* the way back through a bprop reads all results beside it */
@@ -389,6 +398,7 @@ static bool forward_make(struct cr_exec *e)
     const struct cr_val *at = cr_graph_at(e->graph, e->want.at);
     const struct cr_opnode *node;
     const bool *live = live_nodes(e);
+    bool ends = has_ends(e);
     int i = 0;
 
     sources_make(e);
@@ -396,15 +406,16 @@ static bool forward_make(struct cr_exec *e)
         if (live[i++] && !cr_plan_node(e, node))
             return false;
     e->outputs = CR_NEWS(&e->arena, int, e->graph->results.n);
-    for (; result; result = result->next)
+    for (; result && ends; result = result->next)
         e->outputs[e->n_outputs++] = result_of(e, result->val);
-    e->loss = e->want.loss ? result_of(e, e->graph->loss) : -1;
+    e->loss = e->want.loss && ends ? result_of(e, e->graph->loss) : -1;
     e->aux = CR_NEWS(&e->arena, int, e->graph->aux.n + 1);
-    for (aux = e->graph->aux.first; aux && cr_plan_aux(e); aux = aux->next)
+    aux = e->graph->aux.first;
+    for (; aux && ends && cr_plan_aux(e); aux = aux->next)
         e->aux[e->n_aux++] = result_of(e, aux->val);
     e->at = at ? result_of(e, at) : -1;
     e->judges = CR_NEWS(&e->arena, int, e->graph->n_judges + 1);
-    for (i = 0; i < e->graph->n_judges && e->want.metrics; i++)
+    for (i = 0; i < e->graph->n_judges && e->want.metrics && ends; i++)
         e->judges[i] = result_of(e, e->graph->judges[i]);
     return true;
 }
@@ -775,11 +786,11 @@ bool cr_plan_make(struct cr_exec *e)
     if (whole(e)) {
         roots_make(e, &e->graph->named);
         roots_make(e, &e->graph->seen);
-    } else if (!e->want.backward && !cr_plan_fold(e)) {
+    } else if (!e->want.backward && !e->prints && !cr_plan_fold(e)) {
         return false;
     }
     cr_plan_low(e);
-    if (!whole(e))
+    if (!whole(e) && !e->prints)
         cr_plan_fuse(e);
     drop_fused(e);
     e->n_forward = e->n_steps;

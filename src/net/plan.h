@@ -105,6 +105,9 @@ struct cr_exec {
     int n_cuts;
     int64_t t;
     bool ran;               /* forward has run to its end */
+    const struct cr_print *print; /* NULL: nothing is printed */
+    bool prints;            /* it is a printer: it runs what print(...) needs */
+    struct cr_exec *printer; /* runs before it; NULL: nothing is printed */
     const struct cr_pstep *fault; /* where forward stopped; NULL: it did not */
     int32_t fault_value;
     struct cr_bound fault_bound;
@@ -114,6 +117,12 @@ struct cr_exec {
     struct cr_step_cost *costs; /* per step; NULL: nobody asked */
 };
 
+/* exec.c: a plan of that graph; `prints`: of what print(...) needs alone. NULL
+ * after reporting. */
+struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
+                            const struct cr_graph *graph, bool prints);
+/* print.c: the printer of a plan, if it needs one. False after reporting. */
+bool cr_plan_printer(struct cr_exec *exec);
 /* layout.c: gives every buffer its offset; returns the size of the block. */
 size_t cr_plan_layout(struct cr_exec *exec);
 /* plan.c: fills exec->steps; false after reporting. */

@@ -112,15 +112,17 @@ static bool plugin_whole(const struct opener *o, FILE *f, off_t size)
 static bool plugin_versions(const struct opener *o)
 {
     const struct cellrun_plugin *p = o->plugin;
-    /* version 1 is the same but for the last member, which it never reads */
-    size_t step_size = p->abi == 1 ? offsetof(struct cellrun_step, error)
-                                   : sizeof(struct cellrun_step);
+    /* older versions are the same but for the last members, which they never
+     * read */
+    size_t step_size = p->abi == 1   ? offsetof(struct cellrun_step, error)
+                       : p->abi == 2 ? offsetof(struct cellrun_step, print)
+                                     : sizeof(struct cellrun_step);
     bool ok;
 
     if (p->magic != CELLRUN_MAGIC)
         return plugin_wrong(o, "its symbol 'cellrun_plugin' is not what "
                                "CELLRUN_PLUGIN of cellrun.h makes");
-    if (p->abi != CELLRUN_ABI && p->abi != 1) {
+    if ((p->abi < 1 || p->abi > CELLRUN_ABI)) {
         ok = plugin_wrong(o,
                           "built for version %" PRIu32 " of cellrun.h, this "
                           "cellrun has version %d",

@@ -9,10 +9,13 @@
  * of their own, so nothing is planned twice.
  */
 #include "base/num.h"
+#include "base/table.h"
+#include "math/array_text.h"
 #include "math/each.h"
 #include "net/graph.h"
 #include "net/plugin.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,6 +216,7 @@ static bool plugin_plan(struct cr_plan *p)
 /* One call of a callback, with room for all that it points to. */
 struct run {
     const struct cr_plugin_cell *cell;
+    const struct cr_print *print; /* NULL: nowhere */
     void (*fn)(const struct cellrun_step *step);
     struct cellrun_step step;
     struct cellrun_shape in[CR_OP_MAX], out[CR_OP_MAX];
@@ -226,6 +230,8 @@ struct run {
     char error[CELLRUN_ERROR_MAX];
     int64_t error_from;
 };
+
+static pthread_mutex_t print_turn = PTHREAD_MUTEX_INITIALIZER;
 
 static enum cr_type type_of(const struct cr_plugin_cell *c)
 {
@@ -282,6 +288,29 @@ static void array_back(const struct run *r, const struct cr_spec *spec,
             sum[i] += (cr_real)((const float *)from)[i];
 }
 
+/* cellrun.h's step->print. Calls that are split take turns. */
+static void run_print(const struct cellrun_step *step, const char *text,
+                      const cellrun_real *values,
+                      const struct cellrun_shape *shape)
+{
+    const struct run *r = step->printer;
+    struct cr_arena mem = { 0 };
+    struct cr_spec spec;
+
+    if (!r->print)
+        return;
+    pthread_mutex_lock(&print_turn);
+    if (text)
+        r->print->line(r->print->ctx, cr_escape(&mem, text));
+    if (values && shape && shape_to(shape, &spec)) {
+        spec.type = type_of(r->cell);
+        r->print->line(r->print->ctx,
+                       cr_tensor_text(&mem, &spec, spec.type, values));
+    }
+    pthread_mutex_unlock(&print_turn);
+    cr_arena_free(&mem);
+}
+
 static void run_open(struct run *r, const struct cr_step *s)
 {
     const struct call *call = s->attr;
@@ -293,6 +322,7 @@ static void run_open(struct run *r, const struct cr_step *s)
     memset(r, 0, sizeof *r);
     atomic_flag_clear(&r->turn);
     r->cell = c;
+    r->print = s->print;
     r->room = s->scratch;
     room_of(c, n, s->in, s->out, &room); /* fitted when it was planned */
     for (i = 0; i < n; i++)
@@ -312,6 +342,8 @@ static void run_open(struct run *r, const struct cr_step *s)
         .seed = cr_rng_u64(&rng, 0),
         .training = s->training,
         .to = r->in[0].rank > 0 ? r->in[0].dim[0] : 1,
+        .print = run_print,
+        .printer = r,
     };
 }
 
@@ -500,6 +532,7 @@ void cr_plugin_cell_make(struct cr_plugin_cell *c)
         .min_inputs = c->n_in,
         .max_inputs = n,
         .outputs = c->n_out,
+        .prints = true,
         .plan = plugin_plan,
         .forward = plugin_forward,
         .backward = c->of->bprop ? plugin_backward : NULL,

@@ -109,6 +109,8 @@ bool cr_plan_seeds_fill(struct cr_exec *e, double scale)
 
 void cr_exec_sens(struct cr_exec *e, int i, const cr_real *sens)
 {
+    if (e->printer)
+        cr_exec_sens(e->printer, i, sens);
     if (i < e->n_seeds && e->want.results)
         e->seeds[i].sens = sens;
 }

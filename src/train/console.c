@@ -45,6 +45,14 @@ void cr_console_clear(struct cr_console *console)
     console->bar_shown = false;
 }
 
+void cr_console_log(struct cr_console *console, const char *line)
+{
+    if (!console->log.path)
+        return;
+    cr_append_file_add(&console->log, line, strlen(line));
+    cr_append_file_add(&console->log, "\n", 1);
+}
+
 static void console_line(struct cr_console *console, bool shown,
                          const char *format, va_list args)
 {
@@ -58,10 +66,8 @@ static void console_line(struct cr_console *console, bool shown,
     }
     if (console->log.path) {
         struct cr_arena mem = { 0 };
-        const char *line = cr_vstrf(&mem, format, again);
 
-        cr_append_file_add(&console->log, line, strlen(line));
-        cr_append_file_add(&console->log, "\n", 1);
+        cr_console_log(console, cr_vstrf(&mem, format, again));
         cr_arena_free(&mem);
     }
     va_end(again);

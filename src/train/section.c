@@ -293,6 +293,11 @@ static const struct cr_opt run_opts[] = {
                "Whether train, eval and trace compute op by op, with nothing "
                "fused or cut, as their flag --eager has it: MindSpore's "
                "PYNATIVE_MODE. Slow, and the same numbers to rounding."),
+    CR_ENUM_OR(struct cr_run_section, print, CR_PRINT_STDERR, "stderr|log|off",
+               "Destination of print(...) in construct and of plug-ins' "
+               "step->print. stderr: standard error and the run's log.txt. "
+               "log: log.txt only, and nothing outside of train and resume. "
+               "off: nothing; the prints cost nothing either."),
     { 0 },
 };
 

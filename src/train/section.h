@@ -70,6 +70,8 @@ struct cr_log_section {
 
 enum cr_on_usr1 { CR_USR1_SAVE, CR_USR1_STOP };
 
+enum cr_print_where { CR_PRINT_STDERR, CR_PRINT_LOG, CR_PRINT_OFF };
+
 struct cr_run_section {
     const char *dir;                /* NULL: CELLRUN_RUNS, or "runs" */
     const char *name;               /* NULL: the config's */
@@ -78,6 +80,7 @@ struct cr_run_section {
     int on_usr1;                    /* enum cr_on_usr1 */
     const char *exec_on_eval;       /* NULL: nothing */
     bool eager;                     /* cr_plans_eager reads it */
+    int print;                      /* enum cr_print_where */
 };
 
 struct cr_predict_section {

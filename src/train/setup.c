@@ -3,6 +3,7 @@
  * is tried even when something is wrong already, so that one look at the
  * messages shows all there is to mend.
  */
+#include "train/print.h"
 #include "train/train.h"
 
 #include <assert.h>
@@ -231,7 +232,9 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
                                 .loss = true,
                                 .metrics = t->eval_pipe && t->metrics.blocks,
                                 .no_values = t->flags.check,
-                                .loaded = t->flags.ckpt != NULL };
+                                .loaded = t->flags.ckpt != NULL,
+                                .print =
+                                    cr_print_open(t->config, &t->console) };
 
     *columns = cr_pipe_columns(t->pipe, &t->n_columns);
     want.columns = *columns;

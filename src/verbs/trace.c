@@ -31,6 +31,7 @@
 #include "train/optim.h"
 #include "train/plans.h"
 #include "train/probe.h"
+#include "train/print.h"
 #include "train/section.h"
 #include "train/state.h"
 
@@ -244,6 +245,7 @@ static bool trace_build(struct trace_job *t)
                                 .n_columns = t->probe.n_columns,
                                 .batch = t->probe.batch,
                                 .seed = t->seed,
+                                .print = cr_print_open(t->config, NULL),
                                 .classes = t->probe.classes };
     struct cr_exec_want plan;
     struct cr_load_report load;

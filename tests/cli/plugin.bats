@@ -752,7 +752,71 @@ END
     done
 }
 
-@test "a plug-in built with the previous cellrun.h runs, to the same bytes" {
+# loud PRINT...: trains on one sample (1, 2), which the plug-in Loud prints, and
+# construct's lines; err
+loud() {
+    [ -e loud.so ] || build "$HERE/plugin_print.c" loud.so
+    floats x.npy '(1, 2)' 1 2
+    cat >loud.yaml <<YAML
+plugin: loud.so
+dataset: {train: {NumpySlicesDataset: {data: [x.npy], column_names: [x]}}}
+datapipe: {batch: {batch_size: 1}}
+network:
+  cells:
+    w: {Parameter: {shape: [2], init: 3}}
+    loud: Loud
+  construct: |
+    y = x * w
+    $1
+    z = loud(y)
+    $2
+    return z
+loss: {inputs: [y], construct: return sum(y)}
+optimizer: {SGD: {learning_rate: 1}}
+train: {epochs: 1}
+YAML
+    "$CELLRUN" train loud.yaml --force -o run "${@:3}" 2>err
+    sed '/warning/d; /^Epoch/,$d' err >said
+}
+
+@test "step->print says what a cell sees, forward and in bprop" {
+    local type=Float32
+    if [ -n "$REAL" ]; then type=Float64; fi
+    loud '' ''
+    cat >expected <<END
+comes in
+Tensor(shape=[1, 2], dtype=$type, value=
+[[3. 6.]])
+on two\nlines
+Tensor(shape=[1, 2], dtype=$type, value=
+[[1. 1.]])
+END
+    diff said expected
+    loud 'print("before")' 'print("after")'
+    diff said <(echo before; sed 4q expected; echo after; sed 1,4d expected)
+    loud '' '' run.print=off
+    [ ! -s said ]
+    run -0 --separate-stderr "$CELLRUN" gradcheck loud.yaml
+    [ -z "$stderr" ]
+}
+
+@test "a plug-in built with version 2 of cellrun.h runs" {
+    many
+    mkdir two
+    perl -0pe 's/CELLRUN_ABI 3/CELLRUN_ABI 2/;
+        s|    /\* Prints a text.*?printer;[^\n]*\n||s' "$TOP/src/cellrun.h" \
+        >two/cellrun.h
+    run -1 grep printer two/cellrun.h
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=c17 -O2 -fPIC -shared -Itwo $REAL -o two/many.so \
+        "$HERE/plugin.c" -lm
+    run -0 "$CELLRUN" plugin check two/many.so
+    "$CELLRUN" train many.yaml -q -o new --steps 5
+    "$CELLRUN" train many.yaml plugin=two/many.so -q -o was --steps 5
+    same new was
+}
+
+@test "a plug-in built with version 1 of cellrun.h runs, to the same bytes" {
     many
     "$CELLRUN" train many.yaml -q -o new --steps 5
     mkdir old

@@ -1,0 +1,16 @@
+/*
+ * Where print(...) and plug-ins say what they say: run.print.
+ */
+#ifndef CR_TRAIN_PRINT_H
+#define CR_TRAIN_PRINT_H
+
+#include "conf/config.h"
+#include "net/op.h"
+#include "train/console.h"
+
+/* For cr_net_want; NULL: nothing is printed, or the section was wrong, which
+ * was reported. `console`: of the run; NULL: standard error alone. */
+const struct cr_print *cr_print_open(struct cr_config *config,
+                                     struct cr_console *console);
+
+#endif
