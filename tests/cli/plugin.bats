@@ -484,7 +484,7 @@ wrong() {
 33|Fine: 1 inputs and -1 outputs
 34|Fine: unknown flags 0x40
 40|its symbol 'cellrun_plugin' is not what CELLRUN_PLUGIN of cellrun.h makes
-41|built for version 99 of cellrun.h, this cellrun has version 2
+41|built for version 99 of cellrun.h, this cellrun has version 3
 42|its structs are of other sizes
 43|it brings no cell
 44|it brings Fine twice

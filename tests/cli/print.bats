@@ -34,6 +34,7 @@ network:
     v = bn(u)
     w = relu(v) * scale
     $1
+    w = dropout(w, 0.2)
     d = drop(reshape(w, (shape(w, 0), -1)))
     unused = d * 2
     $2
