@@ -66,19 +66,48 @@ static int by_label(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-int64_t cr_order_split(struct cr_arena *arena, int64_t n, double share,
-                       const int64_t *labels, uint64_t seed, int64_t **train,
-                       int64_t **eval)
+/* All samples at random, those of a class together. */
+static struct labelled *shuffled(struct cr_arena *arena, int64_t n,
+                                 const int64_t *labels, uint64_t seed)
 {
     struct cr_rng rng = cr_rng(seed, CR_STREAM_SPLIT, 0, 0);
-    int64_t *order = CR_NEWS(arena, int64_t, n), i, k, aside = 0, kept = 0;
-    struct labelled *all = CR_NEWS(arena, struct labelled, n);
+    struct labelled *all = CR_NEWS(arena, struct labelled, n + 1);
+    int64_t *order = CR_NEWS(arena, int64_t, n + 1), i;
 
     cr_rng_permute(&rng, n, order);
     for (i = 0; i < n; i++)
         all[i] = (struct labelled){ labels ? labels[order[i]] : 0, i,
                                     order[i] };
     qsort(all, (size_t)n, sizeof *all, by_label);
+    return all;
+}
+
+int64_t cr_order_fold(struct cr_arena *arena, int64_t n, int64_t folds,
+                      int64_t k, const int64_t *labels, uint64_t seed,
+                      int64_t **fold, int64_t **rest)
+{
+    struct labelled *all = shuffled(arena, n, labels, seed);
+    int64_t i, in = 0, out = 0;
+
+    *fold = CR_NEWS(arena, int64_t, n + 1);
+    *rest = CR_NEWS(arena, int64_t, n + 1);
+    for (i = 0; i < n; i++)
+        if (i % folds == k)
+            (*fold)[in++] = all[i].sample;
+        else
+            (*rest)[out++] = all[i].sample;
+    qsort(*fold, (size_t)in, sizeof **fold, by_value);
+    qsort(*rest, (size_t)out, sizeof **rest, by_value);
+    return in;
+}
+
+int64_t cr_order_split(struct cr_arena *arena, int64_t n, double share,
+                       const int64_t *labels, uint64_t seed, int64_t **train,
+                       int64_t **eval)
+{
+    struct labelled *all = shuffled(arena, n, labels, seed);
+    int64_t i, k, aside = 0, kept = 0;
+
     *train = CR_NEWS(arena, int64_t, n);
     *eval = CR_NEWS(arena, int64_t, n);
     for (i = 0; i < n; i = k) {

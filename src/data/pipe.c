@@ -51,13 +51,13 @@ static bool choose_folder(struct cr_pipe *p)
 }
 
 /* The data set of the split: its own, or, for eval, a part of train. */
-static bool choose_source(struct cr_pipe *p, struct cr_data_section *section,
-                          bool *aside)
+static bool choose_source(struct cr_pipe *p, struct cr_data_section *section)
 {
     struct cr_config *c = p->config;
+    const struct cr_node *node = cr_node_get(cr_section(c, "dataset"),
+                                             "split");
     const char *split = p->want.split;
 
-    *aside = false;
     if (p->want.dataset)
         return cr_obj_read(c->arena, c->diag, CR_KIND_DATASET,
                            p->want.dataset, &p->source);
@@ -66,18 +66,18 @@ static bool choose_source(struct cr_pipe *p, struct cr_data_section *section,
     if (strcmp(split, "train") == 0)
         p->source = section->train;
     else if (strcmp(split, "test") == 0)
-        p->source = section->test;
+        p->source = section->split.folds != CR_INT_NONE ? section->train
+                                                        : section->test;
     else
         p->source = section->eval;
-    if (!p->source.about && strcmp(split, "eval") == 0 &&
-        cr_node_get(cr_section(c, "dataset"), "split")) {
+    if (!p->source.about && strcmp(split, "eval") == 0 && node &&
+        (section->split.folds == CR_INT_NONE ||
+         cr_node_get(node, "eval_from_train")))
         p->source = section->train;
-        *aside = true;
-    }
     if (!p->source.about) {
-        const struct cr_node *node = cr_section(c, "dataset");
+        const struct cr_node *data = cr_section(c, "dataset");
 
-        return cr_error(c->diag, node ? node->pos : c->root->pos,
+        return cr_error(c->diag, data ? data->pos : c->root->pos,
                         CR_E_MISSING_SECTION,
                         "there is no data set dataset.%s", split);
     }
@@ -131,7 +131,8 @@ static bool one_eval(struct cr_pipe *p, const struct cr_data_section *data)
     const struct cr_node *split = cr_node_get(dataset, "split");
     const struct cr_node *from = cr_node_get(split, "eval_from_train");
 
-    if (!split || !data->eval.about)
+    if (!split || !data->eval.about ||
+        (!from && data->split.folds != CR_INT_NONE))
         return true;
     if (!from)
         from = split;
@@ -144,30 +145,84 @@ static bool one_eval(struct cr_pipe *p, const struct cr_data_section *data)
     return false;
 }
 
-/* `split`: this pipe gets the part set aside, or what is left. */
-static bool make_split(struct cr_pipe *p, const struct cr_split *s,
-                       bool aside)
+/* The part of n samples that eval_from_train asks for. */
+static bool split_share(struct cr_pipe *p, const struct cr_split *s, int64_t n,
+                        double *share)
 {
-    int64_t n = p->set.count, *labels = NULL, *train, *eval, count;
-    double share = s->eval_from_train.unit == CR_PERCENT
-                       ? s->eval_from_train.value / 100
-                       : s->eval_from_train.value / (double)(n > 0 ? n : 1);
-
+    *share = s->eval_from_train.unit == CR_PERCENT
+                 ? s->eval_from_train.value / 100
+                 : s->eval_from_train.value / (double)(n > 0 ? n : 1);
     if (s->eval_from_train.unit != CR_PERCENT &&
         s->eval_from_train.unit != CR_SAMPLES)
         return cr_error(p->config->diag, p->pos, CR_E_UNIT,
                         "split.eval_from_train takes samples or %%");
-    if (!(share >= 0 && share <= 1))
-        return cr_error(p->config->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "split.eval_from_train is more than the %lld samples "
-                        "there are",
-                        (long long)n);
+    return (*share >= 0 && *share <= 1) ||
+           cr_error(p->config->diag, p->pos, CR_E_OUT_OF_RANGE,
+                    "split.eval_from_train is more than the %lld samples "
+                    "there are",
+                    (long long)n);
+}
+
+/* `folds`: leaves the part that is `test`, or the others, in the pool. */
+static bool make_fold(struct cr_pipe *p, const struct cr_split *s,
+                      const int64_t *labels)
+{
+    int64_t n = p->set.count, *fold, *rest, in;
+    const struct cr_node *at = cr_node_find(p->config->root,
+                                            "dataset.split.folds");
+
+    if (s->fold == CR_INT_NONE || s->fold >= s->folds || s->folds > n)
+        return cr_error(p->config->diag, at ? at->pos : p->pos,
+                        CR_E_OUT_OF_RANGE,
+                        "split.folds: found %lld folds of %lld samples and "
+                        "%s, expected a fold from 0 to %lld of no more folds "
+                        "than samples",
+                        (long long)s->folds, (long long)n,
+                        s->fold == CR_INT_NONE
+                            ? "no fold"
+                            : cr_strf(p->arena, "fold %lld",
+                                      (long long)s->fold),
+                        (long long)s->folds - 1);
+    in = cr_order_fold(p->arena, n, s->folds, s->fold, labels,
+                       (uint64_t)s->seed, &fold, &rest);
+    p->order.pool = strcmp(p->want.split, "test") == 0 ? fold : rest;
+    p->order.n = strcmp(p->want.split, "test") == 0 ? in : n - in;
+    return true;
+}
+
+/* `split`: this pipe gets its fold, the part set aside, or what is left. */
+static bool make_split(struct cr_pipe *p, const struct cr_split *s,
+                       bool eval_from_train)
+{
+    bool test = strcmp(p->want.split, "test") == 0;
+    bool aside = strcmp(p->want.split, "eval") == 0;
+    int64_t *labels = NULL, *own = NULL, *train, *eval, *part, count, n;
+    double share;
+
+    if (test && s->folds == CR_INT_NONE)
+        return true;
     if (s->stratify && !read_labels(p, s->stratify, &labels))
         return false;
+    if (s->folds != CR_INT_NONE && !make_fold(p, s, labels))
+        return false;
+    if (test || !eval_from_train)
+        return true;
+    n = p->order.n;
+    if (!split_share(p, s, n, &share))
+        return false;
+    if (p->order.pool && labels) {
+        own = CR_NEWS(p->arena, int64_t, n + 1);
+        for (int64_t i = 0; i < n; i++)
+            own[i] = labels[p->order.pool[i]];
+        labels = own;
+    }
     count = cr_order_split(p->arena, n, share, labels, (uint64_t)s->seed,
                            &train, &eval);
-    p->order.pool = aside ? eval : train;
+    part = aside ? eval : train;
     p->order.n = aside ? count : n - count;
+    for (int64_t i = 0; i < p->order.n && p->order.pool; i++)
+        part[i] = p->order.pool[part[i]];
+    p->order.pool = part;
     return true;
 }
 
@@ -511,10 +566,11 @@ static bool pipe_open(struct cr_pipe *p)
     struct cr_pipe_section section = { 0 };
     struct cr_data_section data = { 0 };
     struct cr_config *c = p->config;
-    bool aside, split;
+    const struct cr_node *split = cr_node_get(cr_section(c, "dataset"),
+                                              "split");
 
     /* what asks for stored texts may do so before datapipe is expanded */
-    if (!choose_source(p, &data, &aside) ||
+    if (!choose_source(p, &data) ||
         (!p->want.stored && !cr_pipe_section_read(c, &section)))
         return false;
     if (!p->want.dataset && !p->want.path && !one_eval(p, &data))
@@ -528,10 +584,11 @@ static bool pipe_open(struct cr_pipe *p)
                                            : section.batch.batch_size;
     p->order.n = p->set.count;
     make_reader(p, &section);
-    split = !p->want.dataset && !p->want.path &&
-            cr_node_get(cr_section(c, "dataset"), "split") &&
-            strcmp(p->want.split, "test") != 0;
-    if (split && !make_split(p, &data.split, aside))
+    if (split && !p->want.dataset && !p->want.path &&
+        !(strcmp(p->want.split, "eval") == 0 && data.eval.about) &&
+        !make_split(p, &data.split,
+                    data.split.folds == CR_INT_NONE ||
+                        cr_node_get(split, "eval_from_train")))
         return false;
     if (p->want.stored)
         return true;

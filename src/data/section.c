@@ -13,6 +13,12 @@ static const struct cr_opt split_opts[] = {
                "Column whose classes keep their shares in both parts."),
     CR_INT_OR(struct cr_split, seed, 1, 0, INT64_MAX,
               "Which samples are set aside."),
+    CR_INT_MAY(struct cr_split, folds, 2, 1000,
+               "Cross-validation: number of parts of the training data, as "
+               "equal as can be. One is `test`, the others are what train "
+               "and eval are made of. eval --kfold trains on all."),
+    CR_INT_MAY(struct cr_split, fold, 0, 999,
+               "The part that is `test`, from 0; needs folds."),
     { 0 },
 };
 

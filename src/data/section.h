@@ -8,6 +8,7 @@ struct cr_split {
     struct cr_amount eval_from_train;
     const char *stratify;
     int64_t seed;
+    int64_t folds, fold;    /* CR_INT_NONE: not given */
 };
 
 struct cr_data_section {

@@ -188,6 +188,8 @@ int cr_train_finish(struct cr_train *t, enum cr_end end)
         !cr_train_note(t, end, status) && status == 0)
         status = cr_diag_exit(t->diag);
     cr_console_problems(&t->console, t->diag);
+    if (t->flags.silent)
+        return status;
     if (t->cli->json)
         finish_print_json(t, end);
     else

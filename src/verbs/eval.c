@@ -4,20 +4,22 @@
 
 #include "base/table.h"
 #include "train/eval.h"
+#include "model/kfold.h"
 #include "model/model.h"
 #include "model/samples.h"
 #include "train/require.h"
 #include "train/section.h"
 
 struct eval {
-    const char *ckpt, *data, *metrics, *require, *confusion;
-    bool per_class, eager;
+    const char *ckpt, *data, *metrics, *require, *confusion, *run_dir;
+    int64_t kfold;
+    bool per_class, eager, force;
 };
 
 static const struct cr_opt eval_opts[] = {
-    CR_STR(struct eval, ckpt,
-           "Checkpoint, or run directory (its best, else its last).",
-           .text = "CKPT"),
+    CR_STR_MAY(struct eval, ckpt,
+               "Checkpoint, or run directory (its best, else its last).",
+               .text = "CKPT"),
     CR_STR_MAY(struct eval, data,
                "A split (train, eval, test), a folder in place of its "
                "dataset_dir, or a YAML file with a dataset; by default the "
@@ -34,6 +36,17 @@ static const struct cr_opt eval_opts[] = {
                .text = "FILE"),
     CR_BOOL_OR(struct eval, per_class, false,
                "Print precision, recall and F1 of each class too."),
+    CR_INT_MAY(struct eval, kfold, 2, 1000,
+               "Instead of --ckpt: cut the training data of the config into "
+               "N folds, train on all but one for each, judge on that one, "
+               "and print mean and standard deviation. Folds of runs that "
+               "are finished are not trained again."),
+    CR_STR_MAY(struct eval, run_dir,
+               "--kfold: the runs are DIR/fold-0 and so on; RUNS/NAME/ID each "
+               "if not given.",
+               .flag = 'o', .text = "DIR"),
+    CR_BOOL_OR(struct eval, force, false,
+               "--kfold: train all folds again."),
     CR_BOOL_OR(struct eval, eager, false,
                "Op by op, nothing fused or cut: slow, for comparison."),
     { 0 },
@@ -177,6 +190,97 @@ static void eval_print(const struct cr_cli *cli, const struct cr_model *model,
     puts((cr_buf_str(&b, "}"), b.text));
 }
 
+/* ---- Cross-validation */
+
+static void eval_kfold_text(const struct cr_kfold *k)
+{
+    struct cr_table table = { .arena = k->arena };
+    char *align = cr_alloc(k->arena, (size_t)k->mean.n + 4, 1);
+
+    for (int i = 0; i < k->mean.n; i++)
+        printf("%s: %.4f +- %.4f\n", k->mean.v[i].name, k->mean.v[i].value,
+               k->deviation[i]);
+    memset(align, 'r', (size_t)k->mean.n + 2);
+    align[k->mean.n + 2] = 'l';
+    table.align = align;
+    cr_table_add(&table, "fold");
+    cr_table_add(&table, "samples");
+    for (int i = 0; i < k->mean.n; i++)
+        cr_table_add(&table, k->mean.v[i].name);
+    cr_table_add(&table, "run");
+    for (int64_t f = 0; f < k->folds; f++) {
+        const struct cr_kfold_run *run = &k->run[f];
+
+        cr_table_f(&table, "%" PRId64, f);
+        cr_table_f(&table, "%" PRId64, run->scores.samples);
+        for (int i = 0; i < k->mean.n; i++)
+            cr_table_f(&table, "%.4f", run->scores.v[i].value);
+        cr_table_add(&table, run->dir);
+    }
+    cr_table_print(&table, stdout, false);
+}
+
+static void eval_kfold_json(const struct cr_kfold *k)
+{
+    struct cr_buf b = { .arena = k->arena };
+
+    cr_buf_char(&b, '{');
+    cr_buf_scores(&b, &k->mean, false);
+    cr_buf_str(&b, k->mean.n ? ",\"deviation\":{" : "\"deviation\":{");
+    for (int i = 0; i < k->mean.n; i++) {
+        cr_buf_str(&b, i ? "," : "");
+        cr_buf_json(&b, k->mean.v[i].name);
+        cr_buf_char(&b, ':');
+        cr_buf_real(&b, k->deviation[i]);
+    }
+    cr_buf_f(&b, "},\"samples\":%" PRId64 ",\"folds\":[", k->mean.samples);
+    for (int64_t f = 0; f < k->folds; f++) {
+        const struct cr_kfold_run *run = &k->run[f];
+
+        cr_buf_f(&b, "%s{\"fold\":%" PRId64 ",\"samples\":%" PRId64
+                     ",\"run\":", f ? "," : "", f, run->scores.samples);
+        cr_buf_json(&b, run->dir);
+        cr_buf_str(&b, run->scores.n ? "," : "");
+        cr_buf_scores(&b, &run->scores, false);
+        cr_buf_char(&b, '}');
+    }
+    cr_buf_str(&b, "]}\n");
+    fputs(b.text, stdout);
+}
+
+static int eval_kfold(struct cr_cli *cli)
+{
+    const struct eval *o = cr_cli_opts(cli);
+    struct cr_kfold_want want = { .folds = o->kfold, .dir = o->run_dir,
+                                  .metrics = o->metrics, .force = o->force,
+                                  .eager = o->eager };
+    struct cr_require *require = cr_require_read(cli->diag, o->require);
+    struct cr_kfold k;
+    int status;
+
+    if (o->ckpt || o->data || o->confusion || o->per_class)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--kfold trains checkpoints of its own: found --%s too",
+                 o->ckpt        ? "ckpt"
+                 : o->data      ? "data"
+                 : o->confusion ? "confusion"
+                                : "per-class");
+    if (cli->n_operands == 0)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--kfold: found no config, expected FILE.yaml");
+    if (cli->diag->errors > 0)
+        return cr_diag_exit(cli->diag);
+    status = cr_kfold(cli, &want, &k);
+    if (status != 0)
+        return status;
+    if (cli->json)
+        eval_kfold_json(&k);
+    else
+        eval_kfold_text(&k);
+    cr_require_check(cli->diag, require, false, eval_value, &k.mean);
+    return cr_diag_exit(cli->diag);
+}
+
 /* ---- The verb */
 
 /* eval.max_batches makes evaluations cheap while training: of a checkpoint
@@ -248,6 +352,15 @@ static int eval_run(struct cr_cli *cli)
     struct cr_model model = { 0 };
     struct cr_pipe *pipe = NULL;
 
+    if (o->kfold != CR_INT_NONE)
+        return eval_kfold(cli);
+    if (!o->ckpt)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_MISSING_KEY, "--ckpt is missing");
+    if (o->run_dir || o->force)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--run-dir and --force are for --kfold");
+    if (cli->diag->errors > 0)
+        return cr_diag_exit(cli->diag);
     if (cli->json && o->confusion && strcmp(o->confusion, "-") == 0) {
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--json and --confusion - both write to standard output");
@@ -270,15 +383,19 @@ const struct cr_verb cr_verb_eval = {
         .name = "eval",
         .summary = "Judge a checkpoint by the metrics of its config.",
         .detail = "The checkpoint brings config and data along; FILE is a "
-                  "config for weights that bring none.",
+                  "config for weights that bring none. With --kfold FILE is "
+                  "the config that is trained; what it has of eval serves "
+                  "early stopping and the best checkpoint, and the fold that "
+                  "is judged is no part of it.",
         .example = "cellrun eval --ckpt runs/mnist/3f9c1a2e --require "
                    "'accuracy>=0.9'\n"
                    "cellrun eval --ckpt model.safetensors --data img/test "
-                   "--confusion -\n",
+                   "--confusion -\n"
+                   "cellrun eval --kfold 5 wine.yaml -o folds\n",
         .opts = eval_opts,
         .size = sizeof(struct eval),
     },
-    .usage = "--ckpt CKPT [FILE...] [key=value...] [flags]",
+    .usage = "--ckpt CKPT|--kfold N [FILE...] [key=value...] [flags]",
     .min_operands = 0,
     .max_operands = -1,
     .takes_config = true,

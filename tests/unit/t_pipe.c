@@ -348,6 +348,50 @@ static void bad_sample(void)
     }
 }
 
+/* Every sample is in one fold, and with `eval_from_train` in one part of the
+ * others. */
+static void folds(void)
+{
+    static const char *const parts[] = { "test", "eval", "train" };
+    int in[ROWS] = { 0 }, times[ROWS] = { 0 }, of[4][3] = { { 0 } };
+    bool sizes = true, shares = true, once = true;
+
+    for (int k = 0; k < 4; k++) {
+        const char *text = config_text(
+            "", cr_strf(&conf_mem, "  split: {eval_from_train: 20%%, stratify: "
+                                   "label, folds: 4, fold: %d}\n", k));
+
+        memset(times, 0, sizeof times);
+        for (int p = 0; p < 3; p++) {
+            struct cr_pipe_want want = { .split = parts[p], .train = p == 2,
+                                         .seed = 5 };
+            struct read r;
+            int n;
+
+            if (!ok(pipe_of(&r, text, &want), "fold %d opens", k))
+                return;
+            n = different(epoch_of(&r));
+            sizes = sizes && (p > 0 || n == 5 || n == 6);
+            for (int i = 0; i < ROWS; i++) {
+                times[i] += seen[i];
+                in[i] += p == 0 && seen[i];
+                of[k][i % 3] += p == 0 && seen[i];
+            }
+            cr_pipe_close(r.pipe);
+        }
+        for (int i = 0; i < ROWS; i++)
+            once = once && times[i] == 1;
+        for (int c = 0; c < 3; c++)
+            shares = shares && (of[k][c] == 1 || of[k][c] == 2);
+    }
+    ok(once, "a sample is in one of test, eval and train");
+    for (int i = 0; i < ROWS; i++)
+        once = once && in[i] == 1;
+    ok(once, "and test in one fold");
+    ok(sizes, "folds have 5 or 6 of 23 samples");
+    ok(shares, "and 1 or 2 of each class");
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -356,6 +400,7 @@ int main(void)
     orders();
     amounts();
     splits();
+    folds();
     workers();
     cr_par_start(3);
     workers();
