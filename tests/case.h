@@ -6,6 +6,7 @@
  *   {shape: [N, 3], random: true}        0.2 to 1.2 with either sign, so that
  *                                        no value sits on a kink at 0
  *   {shape: [N, 3], positive: true}      the same without signs
+ *   {shape: [N, 3], positive: true, scale: 2, offset: 1}   1.4 to 3.4
  *   {shape: [N, 3], spread: true}        all different by 1/16 and more
  *   {shape: [N], type: int32, below: 4}  integers 0 to 3
  * N is the batch size; a case that names it is run with 1 and with 3.
@@ -144,6 +145,8 @@ __attribute__((unused)) static void *case_tensor(struct cr_arena *arena,
     const struct cr_node *values = cr_node_get(node, "values");
     const struct cr_node *v = values ? values->child : NULL;
     double below = case_number(node, "below", 0);
+    double scale = case_number(node, "scale", 1);
+    double offset = case_number(node, "offset", 0);
     int64_t i, n;
     void *data;
 
@@ -164,9 +167,9 @@ __attribute__((unused)) static void *case_tensor(struct cr_arena *arena,
             case_put(spec, data, i,
                      floor(fmod(1e3 * fabs(case_random(key, i)), below)));
         else if (cr_node_get(node, "positive"))
-            case_put(spec, data, i, fabs(case_random(key, i)));
+            case_put(spec, data, i, offset + scale * fabs(case_random(key, i)));
         else
-            case_put(spec, data, i, case_random(key, i));
+            case_put(spec, data, i, offset + scale * case_random(key, i));
         v = v ? v->next : NULL;
     }
     return data;

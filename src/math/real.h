@@ -25,6 +25,16 @@ typedef double cr_real;
 #define cr_pow pow
 #define cr_rint rint
 #define cr_sin sin
+#define cr_acos acos
+#define cr_acosh acosh
+#define cr_asin asin
+#define cr_asinh asinh
+#define cr_atan atan
+#define cr_atan2 atan2
+#define cr_atanh atanh
+#define cr_erfc erfc
+#define cr_sinh sinh
+#define cr_tan tan
 #else
 typedef float cr_real;
 #define CR_REAL_EPS 1.1920928955078125e-07f
@@ -44,6 +54,16 @@ typedef float cr_real;
 #define cr_pow powf
 #define cr_rint rintf
 #define cr_sin sinf
+#define cr_acos acosf
+#define cr_acosh acoshf
+#define cr_asin asinf
+#define cr_asinh asinhf
+#define cr_atan atanf
+#define cr_atan2 atan2f
+#define cr_atanh atanhf
+#define cr_erfc erfcf
+#define cr_sinh sinhf
+#define cr_tan tanf
 #endif
 
 #endif

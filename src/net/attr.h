@@ -106,7 +106,7 @@ enum cr_dtype { CR_FLOAT32, CR_INT32, CR_TRUTH }; /* CR_DTYPES, in order */
 enum cr_type cr_dtype_type(int dtype);
 
 struct cr_reshape {
-    struct cr_ints shape;
+    struct cr_ints shape; /* broadcast_to's too */
 };
 
 struct cr_transpose {

@@ -437,8 +437,9 @@ bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
     if (!v)
         return trouble(m, e);
     n = cr_outputs(v);
-    if (n == 1)
-        return *to = cr_thing_tensor(v), true;
+    *to = cr_thing_result(m->b->net->arena, v);
+    if (to->kind == TUPLE || n == 1)
+        return true;
     *to = (struct cr_thing){ .kind = TUPLE, .n = n };
     to->items = CR_NEWS(m->b->net->arena, struct cr_thing, n);
     for (i = 0; i < n; i++)

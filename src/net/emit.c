@@ -466,8 +466,6 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
     int i;
 
     assert(op && n <= CR_OP_MAX && n >= op->min_inputs && n <= op->max_inputs);
-    if (op->build)
-        return op->build(b, attr, n, in);
     for (i = 0; i < n; i++) {
         args[i] = in[i] ? in[i] : &absent;
         if (!in[i] && i < op->min_inputs)
@@ -485,6 +483,8 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
                 return NULL;
         }
     }
+    if (op->build)
+        return op->build(b, attr, n, args);
     half = cr_half_of(b, op, n, args);
     for (i = 0; i < n; i++) {
         args[i] = cr_half_in(b, op, half, i, args[i]);

@@ -61,7 +61,8 @@ static void point(struct cr_exec *e)
             r->alpha[k] = 1;
             r->state[k] = s->kind == CR_FORWARD && r->training &&
                                   !e->want.still &&
-                                  (s->op->states & CR_X(k))
+                                  (s->op->states & CR_X(k)) &&
+                                  s->x[k] >= 0 && e->vals[s->x[k]].param >= 0
                               ? data_of(e, s->x[k])
                               : NULL;
             patch(e, s->x[k], &r->x[k]);

@@ -521,6 +521,14 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
     return true;
 }
 
+/* Whether input i of a step is to get a gradient: statistics get none. */
+static bool input_needs(const struct cr_exec *e, const struct cr_pstep *s,
+                        int i)
+{
+    return s->x[i] >= 0 && e->vals[s->x[i]].needs &&
+           !(s->op->states & CR_X(i));
+}
+
 static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
 {
     bool wanted = false, arrives = false, nobody, low;
@@ -539,7 +547,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
     for (i = 0; i < f->n_out; i++)
         arrives = arrives || e->vals[f->y[i]].grad >= 0;
     for (i = 0; i < f->n_in; i++)
-        wanted = wanted || (f->x[i] >= 0 && e->vals[f->x[i]].needs);
+        wanted = wanted || input_needs(e, f, i);
     if (!arrives)
         return true;
     if (!f->op->backward || !wanted) {
@@ -574,12 +582,9 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
             s->y[i] = f->y[i];
         s->dy[i] = e->vals[f->y[i]].grad;
     }
-    for (i = 0; i < f->n_in; i++) {
-        int x = f->x[i];
-
-        if (x >= 0 && e->vals[x].needs)
-            cr_plan_write(e, at, i, x);
-    }
+    for (i = 0; i < f->n_in; i++)
+        if (input_needs(e, f, i))
+            cr_plan_write(e, at, i, f->x[i]);
     cr_plan_low_gave(e, f, at);
     return true;
 }

@@ -1,13 +1,10 @@
 /* broadcast_to: the tensor repeated to a larger shape, as numpy broadcasts;
  * dx = the sum over what was repeated of dy */
+#include "net/attr.h"
 #include "net/move.h"
 
-struct broadcast_to {
-    struct cr_ints shape;
-};
-
 static const struct cr_opt broadcast_to_opts[] = {
-    CR_INTS(struct broadcast_to, shape, -1, CR_DIM_MAX,
+    CR_INTS(struct cr_reshape, shape, -1, CR_DIM_MAX,
             "The new shape; -1 keeps the dimension as it is."),
     { 0 },
 };
@@ -15,7 +12,7 @@ static const struct cr_opt broadcast_to_opts[] = {
 static bool broadcast_to_plan(struct cr_plan *p)
 {
     const struct cr_ints *shape =
-        &((const struct broadcast_to *)p->attr)->shape;
+        &((const struct cr_reshape *)p->attr)->shape;
     const struct cr_spec *x = &p->in[0];
     struct cr_spec *y = &p->out[0];
     bool fits = shape->n >= x->rank && shape->n <= CR_RANK_MAX;
@@ -52,7 +49,7 @@ const struct cr_op cr_op_broadcast_to = {
     .about = { .name = "broadcast_to",
                .summary = "The tensor repeated to a larger shape.",
                .opts = broadcast_to_opts,
-               .size = sizeof(struct broadcast_to) },
+               .size = sizeof(struct cr_reshape) },
     CR_MOVE_OP,
     .plan = broadcast_to_plan,
     .forward = broadcast_to_forward,

@@ -1,0 +1,110 @@
+/* cumprod: y_c = x_0 ... x_c along an axis;  dx_c = the sum over i >= c of dy_i
+ * times the product of x_0 ... x_i without x_c, which may be 0 */
+#include "net/axis.h"
+
+#include "math/each.h"
+
+struct cumprod {
+    int64_t dim;
+};
+
+static const struct cr_opt cumprod_opts[] = {
+    CR_INT(struct cumprod, dim, -CR_RANK_MAX, CR_RANK_MAX - 1,
+           "The axis that products run along."),
+    { 0 },
+};
+
+static bool cumprod_plan(struct cr_plan *p)
+{
+    int at;
+
+    p->out[0] = p->in[0];
+    return cr_axis_check(p, &p->in[0], ((const struct cumprod *)p->attr)->dim,
+                         &at);
+}
+
+struct lines {
+    const struct cr_step *s;
+    struct cr_axis a;
+};
+
+static struct lines cumprod_lines(const struct cr_step *s)
+{
+    int64_t dim = ((const struct cumprod *)s->attr)->dim;
+
+    return (struct lines){ s, cr_axis_of(&s->in[0], dim) };
+}
+
+static void cumprod_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct lines *l = ctx;
+    const cr_real *x = l->s->x[0];
+    cr_real *y = l->s->y[0];
+    int64_t line, c;
+
+    for (line = from; line < to; line++) {
+        int64_t at = cr_axis_line(&l->a, line);
+        double product = 1;
+
+        for (c = 0; c < l->a.n; c++, at += l->a.inner) {
+            product *= (double)x[at];
+            y[at] = (cr_real)product;
+        }
+    }
+}
+
+static void cumprod_forward(const struct cr_step *s)
+{
+    struct lines l = cumprod_lines(s);
+
+    cr_each(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l, cumprod_range);
+}
+
+static void cumprod_back_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct lines *l = ctx;
+    const cr_real *x = l->s->x[0], *dy = l->s->dy[0];
+    cr_real *dx = l->s->dx[0];
+    int64_t line, c, i;
+
+    for (line = from; line < to; line++) {
+        int64_t at = cr_axis_line(&l->a, line);
+        double before = 1; /* x_0 ... x_(c-1) */
+
+        for (c = 0; c < l->a.n; c++) {
+            int64_t own = at + c * l->a.inner;
+            double product = before, sum = before * (double)dy[own];
+
+            for (i = c + 1; i < l->a.n && product != 0; i++) {
+                product *= (double)x[at + i * l->a.inner];
+                sum += product * (double)dy[at + i * l->a.inner];
+            }
+            before *= (double)x[own];
+            dx[own] = (l->s->add[0] ? dx[own] : 0) + (cr_real)sum;
+        }
+    }
+}
+
+static void cumprod_backward(const struct cr_step *s)
+{
+    struct lines l = cumprod_lines(s);
+
+    cr_each(l.a.outer * l.a.inner, (double)l.a.n * (double)l.a.n, &l,
+            cumprod_back_range);
+}
+
+const struct cr_op cr_op_cumprod = {
+    .about = { .name = "cumprod",
+               .summary = "Products of all elements up to each along an axis.",
+               .opts = cumprod_opts,
+               .size = sizeof(struct cumprod) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .reads = CR_X(0),
+    .amp = CR_AMP_HIGH,
+    .plan = cumprod_plan,
+    .forward = cumprod_forward,
+    .backward = cumprod_backward,
+};

@@ -1,0 +1,17 @@
+/* expm1: y = exp a - 1;  da = dy exp a */
+#include "net/broadcast.h"
+
+CR_LOOP1(expm1_real, cr_real, cr_real, cr_expm1(a))
+CR_BACK1(expm1_back, g * cr_exp(a))
+
+CR_BROADCAST(expm1, 1, .real = expm1_real, .back = expm1_back, .cost = 10)
+CR_BROADCAST_BACK(expm1)
+
+const struct cr_op cr_op_expm1 = {
+    .about = { .name = "expm1",
+               .summary = "Exponential of each element, less 1." },
+    CR_BROADCAST_OP(expm1, 1, cr_input),
+    .amp = CR_AMP_HIGH,
+    .reads = CR_X(0),
+    .backward = expm1_backward,
+};

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Golden vectors of the functions of `construct`: MindSpore 2.10.0 (CPU,
+PyNative) into ms/, PyTorch 2.15.0 (double precision) into pt/, where
+MindSpore's kernel for CPUs is inexact or lacks the function. Arguments name
+the cases to make, all without; `pt` or `ms` alone those of one framework.
+
+    /somewhere/bin/python tests/golden/make_functions.py ms
+    /torch/bin/python tests/golden/make_functions.py pt
+
+An expression is one text for both: cellrun reads it in `construct`, and here
+it is evaluated with the functions of mindspore.ops, or with those of PT below.
+Each is a member f0, f1 ... of the network, whose results are compared one by
+one, and all together go into a loss, whose gradient is that of the inputs.
+Inputs are parameters: a b c of any sign, p q positive, u v w between -1 and 1.
+"""
+import sys
+
+import numpy as np
+
+import cases as k
+
+k.CASES.clear()
+FUNCTIONS = {}
+
+
+def of(name, inputs, *lines, ref='ms', near='--rtol 1e-5 --atol 1e-6', **own):
+    """own: Python's meaning of a name that the framework does not have."""
+    names = list(inputs)
+    text = '  cells:\n'
+    for n, shape in inputs.items():
+        text += '    %s: {Parameter: {shape: %s}}\n' % (n, list(shape))
+    for i, line in enumerate(lines):
+        text += '    f%d:\n      inputs: [%s]\n      construct: return %s\n' % (
+            i, ', '.join(names), line)
+    text += '  construct: |\n'
+    for i in range(len(lines)):
+        text += '    y%d = f%d(%s)\n' % (i, i, ', '.join(names))
+    for i in range(0, len(lines), 12):  # concat takes 16
+        text += '    z%d = concat((%s,))\n' % (i // 12, ', '.join(
+            'reshape(y%d, -1)' % n for n in range(i, min(i + 12, len(lines)))))
+    text += '    return expand_dims(concat((%s,)), 0)\n' % ', '.join(
+        'z%d' % i for i in range((len(lines) + 11) // 12))
+    name = 'fn_' + name
+    FUNCTIONS[name] = (inputs, lines, own)
+    k.case(name, text, near=near, ref=ref)
+
+
+def start(name, inputs):
+    rng = np.random.default_rng(sum(map(ord, name)))
+    low = {'p': 0.1, 'q': 0.1, 'u': -0.9, 'v': -0.9, 'w': -0.9}
+    high = {'u': 0.9, 'v': 0.9, 'w': 0.9}
+    return {n: np.round(rng.uniform(low.get(n[0], -2), high.get(n[0], 2),
+                                    shape), 3).astype(np.float32)
+            for n, shape in inputs.items()}
+
+
+A = {'a': (3, 4)}
+AB = {'a': (3, 4), 'b': (3, 4)}
+
+# ---- activations
+
+of('elu', A, 'elu(a)', 'elu(a, 1.0)', 'elu(input_x=a[:, 1:])')
+of('celu', A, 'celu(a)', 'celu(a, 0.5)', 'celu(a, alpha=2.0)')
+of('glu', A, 'glu(a)', 'glu(a[:2], 0)', 'glu(x=a, axis=-1)')
+of('hard', A, 'hardshrink(a)', 'hardshrink(a, 0.8)', 'hardsigmoid(a * 3)',
+   'hardswish(a * 3)', 'hardtanh(a)', 'hardtanh(a, -0.5, 0.7)',
+   'hardtanh(a, max_val=0.25)')
+of('leaky_relu', A, 'leaky_relu(a)', 'leaky_relu(a, 0.05)',
+   'leaky_relu(a, alpha=0.3)')
+of('sigmoids', A, 'silu(a)', 'fast_gelu(a)', 'softmin(a)', 'softmin(a, 0)',
+   'logsigmoid(a)', near='--rtol 1e-4 --atol 1e-5')
+of('shrink', A, 'softshrink(a)', 'softshrink(a, 0.2)', 'softsign(a)',
+   'relu6(a * 5)', 'threshold(a, 0.3, -1.5)')
+of('smooth', A, 'mish(a)', 'selu(a)', 'tanhshrink(a)', 'softplus(a)',
+   'softplus(a * 9, 2, 5)', 'softplus(a, beta=0.5)', ref='pt')
+of('prelu', {'a': (3, 4, 2), 'b': (1,), 'c': (4,)}, 'prelu(a, b)',
+   'prelu(a, c)')
+
+# ---- elementwise
+
+of('add_products', {'a': (3, 4), 'b': (3, 4), 'p': (4,)},
+   'addcmul(a, b, p)', 'addcmul(a, b, p, 0.5)', 'addcdiv(a, b, p)',
+   'addcdiv(a, b, p, value=-2)', 'lerp(a, b, p)', 'lerp(a, b, 0.25)')
+of('exponents', {'a': (3, 4), 'p': (4,)}, 'exp2(a)', 'log2(p)', 'log10(p)',
+   'reciprocal(p)', 'logaddexp(a, p)', 'xlogy(a, p)', 'hypot(a, p)',
+   'expm1(a)', near='--rtol 1e-4 --atol 1e-5')
+of('angles', {'a': (3, 4), 'u': (3, 4), 'p': (3, 4)}, 'tan(u)', 'asin(u)',
+   'acos(u)', 'atan(a)', 'sinh(a)', 'cosh(a)', 'asinh(a)', 'acosh(p + 1)',
+   'atanh(u)', 'atan2(a, u)', 'atan2(a, p[0])', 'erfc(a)', 'expm1(a)',
+   'log2(p)', 'log10(p)', 'exp2(a)', 'hypot(a, p)', 'logaddexp(a, u)',
+   'xlogy(a, p)', ref='pt')
+of('whole', {'a': (3, 4), 'p': (4,)}, 'trunc(a * 2)', 'frac(a * 3)',
+   'fmod(a * 3, p)', 'masked_fill(a, a > 0.5, 2.0)',
+   'masked_fill(a, p > 1, -1.0)', 'masked_fill(a, a[0] > 0, p[0])',
+   'select(a > 0, a, a * a)', 'nan_to_num(log(a), nan=0.5)')
+of('tests', {'a': (3, 4)}, 'cast(isnan(log(a)), float32) + a',
+   'cast(isfinite(a / maximum(a, 0.0)), float32)',
+   'cast(isinf(a / maximum(a, 0.0)), float32)')
+
+# ---- along axes
+
+of('var', {'a': (3, 4, 2)}, 'var(a)', 'var(a, 1)', 'var(a, (0, 2), 1)',
+   'var(a, -1, 0, True)', 'var(a, axis=0, ddof=1, keepdims=True)')
+of('std', {'a': (3, 4, 2)}, 'std(a)', 'std(a, 1)', 'std(a, (0, 1), 1)',
+   'std(a, axis=-2, keepdims=True)', 'std_mean(a, 1)[0]',
+   'std_mean(a, 1)[1]', 'var_mean(a, 0)[0]', 'var_mean(a, 0)[1]',
+   near='--rtol 1e-4 --atol 1e-5')
+of('extremes', {'a': (3, 4, 2)}, 'amax(a)', 'amax(a, 1)',
+   'amin(a, (0, 2), True)', 'amin(a, axis=-1)',
+   'cast(argmin(a, 1), float32)', 'cast(argmin(a), float32)',
+   'cast(argmin(a, axis=0, keepdims=True), float32)',
+   'cast(count_nonzero(relu(a), 1), float32)',
+   'cast(count_nonzero(relu(a), (0, 2), True), float32)')
+of('order', {'a': (3, 5)}, 'cast(argsort(a), float32)',
+   'cast(argsort(a, 0), float32)',
+   'cast(argsort(a, axis=-1, descending=True), float32)',
+   'sort(a)[0]', 'sort(a, 0, True)[0]', 'cast(sort(a, 1)[1], float32)')
+of('similarity', {'a': (3, 4), 'b': (3, 4)}, 'cosine_similarity(a, b)',
+   'cosine_similarity(a, b, 0)', 'cosine_similarity(a, b, dim=-1, eps=1e-3)')
+of('l2_normalize', {'a': (3, 4)}, 'l2_normalize(a)', 'l2_normalize(a, 1)',
+   'l2_normalize(a, axis=-1, epsilon=1e-3)')
+of('cumulate', {'a': (3, 4, 2)}, 'cumprod(a, 0)', 'cumprod(a, 1)',
+   'cumprod(a, dim=-1)', 'cumsum(a, 1)')
+
+# ---- new tensors
+
+of('made', {'a': (3, 4)}, 'zeros((3, 4)) + a', 'ones((2, 1, 4)) * a[0]',
+   'full((3, 4), 2.5, dtype=float32) * a', 'full_like(a, -1.5) * a', 'eye(3, 4) * a',
+   'eye(3)', 'linspace(0, 1, 5)', 'linspace(-2.5, 4, 4) * a[0]',
+   'tril(a)', 'tril(a, -1)', 'triu(a, diagonal=1)', 'triu(a)', 'zeros(4) + a',
+   'cast(full((2,), 7), float32)', 'cast(ones((3,), int32), float32)')
+
+# ---- elements chosen and moved
+
+of('moved', {'a': (3, 4, 2)}, 'flip(a, (0,))', 'flip(a, (1, -1))',
+   'fliplr(a)', 'flipud(a)', 'swapaxes(a, 0, 2)', 'swapaxes(a, -1, 1)', 'permute(a, (2, 0, 1))',
+   'unsqueeze(a, 1)', 'unsqueeze(a, -1)', 't(a[0])', 'narrow(a, 1, 1, 2)',
+   'movedim(a, 0, 2)', 'movedim(a, (0, 1), (1, 0))')
+of('roll', {'a': (3, 4, 2)}, 'roll(a, 1)', 'roll(a, -2, 1)',
+   'roll(a, (1, 3), (0, 1))', 'roll(a, shifts=-3, dims=0)',
+   'where(logical_xor(a > 0, a > 1), a, a * a)', ref='pt')
+of('pieces', {'a': (5, 4)}, 'chunk(a, 2)[0]', 'chunk(a, 2)[1]',
+   'chunk(a, 3, 1)[1]', 'unstack(a)[4]', 'unstack(a, 1)[2]',
+   'unbind(a, 1)[3]', 'cat((a, a[:2]))', 'cat((a, a[:, 1:]), axis=1)',
+   'repeat_interleave(a, 2)', 'repeat_interleave(a, 3, 1)',
+   'repeat_interleave(a, repeats=2, axis=0)')
+of('grid', {'a': (3,), 'b': (4,)}, 'meshgrid(a, b)[0]', 'meshgrid(a, b)[1]',
+   "meshgrid(a, b, indexing='ij')[1]", 'meshgrid(a, b, a)[2]',
+   'outer(a, b)', 'outer(input=b, vec2=a)')
+of('chosen', {'a': (3, 4), 'p': (3, 2)},
+   'gather_elements(a, 1, cast(p * 1.9, int32))',
+   'gather_elements(a, dim=0, index=cast(p, int32))',
+   'cast(bincount(cast(p[:, 0] * 2, int32), minlength=5), float32)',
+   'bincount(cast(p[:, 0] * 2, int32), p[:, 1], 4)')
+of('masked_select', {'a': (3, 4), 'b': (4,)},
+   'masked_select(a, a > 0, size=12)', 'masked_select(a, a > 0, 3)',
+   'masked_select(a, b > 0, size=9, fill_value=-1.5)',
+   'masked_select(b, a < 0, size=10, fill_value=2)',
+   masked_select=lambda x, mask, size, fill_value=0: select_sized(
+       x, mask, size, fill_value))
+
+# ---- products
+
+of('matrices', {'a': (3, 4), 'b': (4, 2), 'c': (3, 2), 'p': (4,)},
+   'addmm(c, a, b)', 'addmm(c, a, b, beta=0.5, alpha=2)', 'mv(a, p)',
+   'dot(a, b)', 'matmul(p, p)')
+of('dot', {'a': (3, 4), 'b': (2, 4, 5), 'c': (5, 2)}, 'dot(a, b)',
+   'dot(b, c)')
+of('batches', {'a': (2, 3, 4), 'b': (2, 4, 2), 'c': (2, 3, 2)}, 'bmm(a, b)',
+   'baddbmm(c, a, b)', 'baddbmm(c, a, b, beta=2, alpha=-1)')
+of('dense', {'a': (5, 4), 'b': (3, 4), 'c': (3,)}, 'dense(a, b)',
+   'dense(a, b, c)', 'dense(input=a, weight=b, bias=c)')
+of('einsum', {'u': (3, 4), 'v': (4, 5), 'w': (4,)},
+   "einsum('ij,jk->ik', u, v)", "einsum('ij,jk', u, v)",
+   "einsum('ij->ji', u)", "einsum('ij->', u)", "einsum('ij->j', u)",
+   "einsum('ij,j->i', u, w)", "einsum('ij,j->ij', u, w)",
+   "einsum('i,j->ij', w, w)", "einsum('ij,ij->i', u, u)",
+   "einsum('ij,jk,j->ki', u, v, w)", "einsum('ji', u)", "einsum('i,i', w, w)",
+   "einsum('ij,kl->ijkl', u[:2], u[1:])", ref='pt')
+of('einsum_batch', {'u': (2, 3, 4), 'v': (2, 4, 5), 'w': (3, 3)},
+   "einsum('bij,bjk->bik', u, v)", "einsum('...ij,...jk->...ik', u, v)",
+   "einsum('bij,bjk->ik', u, v)", "einsum('bij,bkj->bik', u, u)",
+   "einsum('ii->i', w)", "einsum('ii', w)", "einsum('bij,ii->bj', u, w)",
+   "einsum('b...,...->b...', u, u[0])", "einsum('bij,bik,ii->jk', u, u, w)",
+   "einsum('...j->...', u)", "einsum('bij,bjk,bik->b', u, v, u @ v)",
+   ref='pt')
+
+# ---- normalisation, windows, losses
+
+of('layer_norm', {'a': (2, 3, 4), 'b': (3, 4), 'c': (3, 4)},
+   'layer_norm(a, (3, 4), b, c)', 'layer_norm(a, (4,))',
+   'layer_norm(a, (4,), b[0], c[0], 0.1)',
+   'layer_norm(a, (4,), weight=b[0])', ref='pt')
+of('group_norm', {'a': (2, 4, 3), 'b': (4,), 'c': (4,)},
+   'group_norm(a, 2, b, c)', 'group_norm(a, 4)', 'group_norm(a, 1, eps=0.1)',
+   ref='pt')
+of('batch_norm', {'a': (3, 4, 2, 2), 'b': (4,), 'c': (4,), 'p': (4,),
+                  'q': (4,)},
+   'batch_norm(a, p, q, b, c)', 'batch_norm(a, p, q, b, c, eps=0.1)',
+   ref='pt')
+of('batch_norm_training', {'a': (3, 4, 2, 2), 'b': (4,), 'c': (4,), 'p': (4,),
+                           'q': (4,)},
+   'batch_norm(a, p, q, b, c, True)',
+   'batch_norm(a, p, q, b, c, training=True, momentum=0.3, eps=0.1)',
+   ref='pt')
+of('pools', {'a': (2, 3, 6, 5)}, 'max_pool2d(a, 2)',
+   'max_pool2d(a, 3, 1, padding=1)', 'max_pool2d(a, 2, 2, ceil_mode=True)',
+   'avg_pool2d(a, 2, 2)', 'avg_pool2d(a, (3, 2), 1, 1)',
+   'avg_pool2d(a, 3, 2, 1, False, False)', 'adaptive_avg_pool2d(a, 2)',
+   'adaptive_max_pool2d(a, (3, 2))', 'avg_pool1d(a[0], 2, 2)',
+   'adaptive_avg_pool1d(a[0, :, :, :4], 2)', 'max_pool2d(a, 2, 1, dilation=2)',
+   ref='pt')
+of('convs', {'a': (2, 4, 6), 'b': (3, 4, 3), 'c': (3,), 'u': (4, 2, 3)},
+   'conv1d(a, b)', 'conv1d(a, b, c, 2)',
+   "conv1d(a, b, bias=c, pad_mode='pad', padding=1, dilation=2)",
+   "conv1d(a, u, groups=2, pad_mode='same')")
+of('cross_entropy', {'a': (3, 4), 'p': (3,), 'q': (3, 4)},
+   'cross_entropy(a, cast(p, int32))',
+   "cross_entropy(a, cast(p, int32), reduction='sum')",
+   'cross_entropy(a, cast(p, int32), label_smoothing=0.1)',
+   'cross_entropy(a, cast(p, int32), None, 0)',
+   'cross_entropy(a, softmax(stop_gradient(q)))',
+   "reshape(cross_entropy(a, cast(p, int32), reduction='none'), (1, 3))")
+of('mse_loss', AB, 'mse_loss(a, b)', "mse_loss(a, b[0], 'sum')",
+   "mse_loss(a, b, reduction='none')")
+
+
+# ---- MindSpore
+
+def select_sized(x, mask, size, fill):
+    from mindspore import ops
+    some = ops.masked_select(x, mask)
+    some = ops.concat([some, ops.full((size,), float(fill)).astype(x.dtype)])
+    return some[:size]
+
+
+def l2_normalize(x, axis=0, epsilon=1e-4):
+    from mindspore import ops
+    return ops.L2Normalize(axis, epsilon)(x)
+
+
+def run_ms(name):
+    import mindspore as ms
+    from mindspore import ops
+    inputs, lines, own = FUNCTIONS[name]
+    words = {**vars(ops), 'l2_normalize': l2_normalize, 'float32': ms.float32,
+             'int32': ms.int32, **own}
+    at = start(name, inputs)
+
+    def results(*values):
+        here = {**words, **dict(zip(inputs, values))}
+        return [eval(line, here) for line in lines]
+
+    def joined(*values):
+        return ops.concat([y.reshape(-1) for y in results(*values)])
+
+    values = [ms.Tensor(v) for v in at.values()]
+    out = {'output.f%d' % i: y.asnumpy() for i, y in enumerate(results(*values))}
+    y = joined(*values)
+    label = k.np.round(np.random.default_rng(1).uniform(
+        -1, 1, (1, y.shape[0])), 3).astype(np.float32)
+
+    def loss_of(*values):
+        return ops.reduce_mean(ops.square(joined(*values)[None] -
+                                          ms.Tensor(label)))
+
+    loss, grads = ms.value_and_grad(
+        loss_of, tuple(range(len(values))))(*values)
+    grads = grads if isinstance(grads, tuple) else (grads,)
+    out.update({'grad.' + n: g.asnumpy() for n, g in zip(inputs, grads)
+                if g.asnumpy().any()})
+    out.update({'output': y.asnumpy()[None], 'loss': loss.asnumpy()})
+    return label, at, out
+
+
+# ---- PyTorch, by MindSpore's names and arguments
+
+def torch_words():
+    import torch
+    from torch.nn import functional as F
+
+    def batch_norm(x, mean, var, weight, bias, training=False, momentum=.1,
+                   eps=1e-5):
+        return F.batch_norm(x, mean.detach().clone(), var.detach().clone(),
+                            weight, bias, training, momentum, eps)
+
+    return {
+        'layer_norm': F.layer_norm, 'group_norm': F.group_norm,
+        'batch_norm': batch_norm, 'mish': F.mish, 'selu': F.selu,
+        'tanhshrink': F.tanhshrink, 'softplus': F.softplus,
+        'max_pool2d': F.max_pool2d, 'avg_pool2d': F.avg_pool2d,
+        'avg_pool1d': F.avg_pool1d,
+        'adaptive_avg_pool1d': F.adaptive_avg_pool1d,
+        'adaptive_avg_pool2d': F.adaptive_avg_pool2d,
+        'adaptive_max_pool2d': F.adaptive_max_pool2d,
+        'float32': torch.float64, 'int32': torch.int64}
+
+
+def run_pt(name):
+    import torch
+    inputs, lines, own = FUNCTIONS[name]
+    words = {**vars(torch), **torch_words(), **own}
+    at = start(name, inputs)
+    values = [torch.tensor(v.astype(np.float64), requires_grad=True)
+              for v in at.values()]
+    ys = [eval(line, {**words, **dict(zip(inputs, values))}) for line in lines]
+    y = torch.cat([v.reshape(-1) for v in ys])
+    label = np.round(np.random.default_rng(1).uniform(
+        -1, 1, (1, y.shape[0])), 3).astype(np.float32)
+    loss = ((y[None] - torch.tensor(label.astype(np.float64))) ** 2).mean()
+    loss.backward()
+    out = {'output.f%d' % i: v.detach().numpy() for i, v in enumerate(ys)}
+    out.update({'grad.' + n: v.grad.numpy() for n, v in zip(inputs, values)
+                if v.grad is not None})
+    out.update({'output': y.detach().numpy()[None],
+                'loss': loss.detach().numpy()})
+    return label, at, out
+
+
+if __name__ == '__main__':
+    from safetensors.numpy import save_file
+    only = sys.argv[1:]
+    for c in k.CASES.values():
+        if only and c['name'] not in only and c['ref'] not in only:
+            continue
+        print(c['name'])
+        label, at, out = (run_ms if c['ref'] == 'ms' else run_pt)(c['name'])
+        k.write(c, k.HERE / c['ref'] / c['name'], np.ones((1, 1), np.float32),
+                label, at, {n: np.array(t, np.float32, order='C')
+                            for n, t in out.items()}, save_file)
