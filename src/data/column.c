@@ -1,10 +1,12 @@
 #include "data/column.h"
 
 #include "base/gz.h"
+#include "data/features.h"
 #include "data/tokenizer.h"
 #include "data/reader.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- planning ---- */
@@ -76,18 +78,25 @@ static bool plan_span(const struct cr_transform *op, struct cr_tplan *p)
 
 /* What the op learns from the training data has the place of the op in the
  * config as its name, which is the same in every pipe. */
-static bool plan_fit(struct cr_config *config, const struct cr_colpipe *c,
-                     const struct cr_transform *op, struct cr_tplan *p,
-                     int place)
+static bool plan_fit(struct cr_config *config,
+                     const struct cr_transform *op, struct cr_tplan *p)
 {
     if (!op->fit)
         return true;
-    p->fitted = cr_fitted_find(
-        config, cr_strf(config->arena, "%s.%d", c->name, place), p->fits);
+    p->fitted = cr_fitted_find(config, p->place, p->fits);
     return p->fitted ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "%s has learnt from samples of another shape than %s",
                     op->about.name, cr_show(p->arena, &p->in));
+}
+
+/* Features that samples have no more are none. */
+static const struct cr_features *match(const struct cr_features *features,
+                                       const struct cr_spec *spec)
+{
+    return features && !cr_is_items(spec) && cr_count(spec) == features->n
+               ? features
+               : NULL;
 }
 
 static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
@@ -122,6 +131,9 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         .arena = config->arena,
         .config = config,
         .classes = c->names,
+        .features = c->features,
+        .column = c->name,
+        .place = cr_strf(config->arena, "%s.%d", c->name, place),
         .in = c->out,
         .out = c->out,
         .scale = c->scale,
@@ -132,7 +144,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
                 cr_type_name(c->out.type), cr_show(config->arena, &c->out));
         return false;
     }
-    if (!plan_fit(config, c, c->op[c->n], p, place))
+    if (!plan_fit(config, c->op[c->n], p))
         return false;
     c->out = p->out;
     if (p->scales > 1 && c->scales > 1)
@@ -142,6 +154,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
     if (p->scales > 1)
         c->scales = p->scales;
     c->names = p->classes;
+    c->features = match(p->features, &p->out);
     if (!c->op[c->n]->mix) {
         c->n++;
     } else if (train) {
@@ -310,6 +323,25 @@ static void fuse(struct cr_colpipe *c)
     cr_arena_free(&mem);
 }
 
+/* Codes of words are no numbers to compute with. */
+static bool plan_categories(struct cr_config *config,
+                            const struct cr_colpipe *c, struct cr_pos pos)
+{
+    for (int i = 0; c->features && i < c->features->n; i++) {
+        const struct cr_feature *f = &c->features->v[i];
+
+        if (f->kind != CR_FEATURE_CATEGORY)
+            continue;
+        cr_error(config->diag, pos, CR_E_DTYPE,
+                 "column '%s' ends with the category '%s', but the network "
+                 "takes numbers", c->name, f->name);
+        cr_hint(config->diag, "add OneHot, or CategoryIndex for an Embedding, "
+                              "to datapipe.%s", c->name);
+        return false;
+    }
+    return true;
+}
+
 /* The network takes numbers, in samples of one shape. */
 static bool plan_end(struct cr_config *config, const struct cr_colpipe *c,
                      const struct cr_node *ops)
@@ -317,10 +349,10 @@ static bool plan_end(struct cr_config *config, const struct cr_colpipe *c,
     const struct cr_node *data = cr_section(config, "dataset");
     struct cr_pos pos = data ? data->pos : config->root->pos;
 
-    if (!cr_is_items(&c->out))
-        return true;
     for (CR_EACH(m, ops))
         pos = m->kind == CR_NODE_MAP ? m->child->key_pos : m->pos;
+    if (!cr_is_items(&c->out))
+        return plan_categories(config, c, pos);
     if (c->out.type != CR_STRING) {
         cr_error(config->diag, pos, CR_E_SHAPE,
                  "column '%s' ends as lists of any length, which make no "
@@ -360,6 +392,8 @@ static struct cr_colpipe *make_scale(struct cr_config *config,
     c->spans = cr_is_items(in);
     c->seed = seed;
     c->names = *names;
+    c->features = match(cr_features_find(config, name), in);
+    c->tabular = c->features != NULL;
     c->fuse = fuse_it;
     c->scale = scale;
     c->scales = 1;
@@ -504,6 +538,26 @@ static const void *run_ops(const struct cr_colpipe *c, struct cr_diag *diag,
     return x;
 }
 
+/* A value that is missing still is none to compute with. */
+static bool complete(const struct cr_colpipe *c, struct cr_diag *diag,
+                     const cr_real *y)
+{
+    int64_t i, n = cr_count(&c->out);
+
+    for (i = 0; i < n; i++)
+        if (isnan(y[i]))
+            break;
+    if (i == n)
+        return true;
+    cr_error(diag, CR_NOWHERE, CR_E_DATA_RANGE,
+             c->features ? "column '%s': field '%s' has no value"
+                         : "column '%s': a field has no value%s",
+             c->name, c->features ? c->features->v[i].name : "");
+    cr_hint(diag, "add FillMissing to datapipe.%s, or default: VALUE to the "
+                  "data set's columns.%s", c->name, c->name);
+    return false;
+}
+
 /* From op `from` on, to which x goes. */
 static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
                      int from, int64_t epoch, int64_t index, const void *x,
@@ -519,6 +573,8 @@ static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
     else if (x)
         cr_convert(type, x, c->out.type, y, cr_count(&c->out));
     cr_arena_free(&mem);
+    if (x && c->tabular && c->out.type == CR_REAL)
+        return complete(c, diag, y);
     return x != NULL;
 }
 
@@ -571,10 +627,13 @@ bool cr_colpipe_fit(const struct cr_colpipe *c, struct cr_diag *diag, int op,
     return x != NULL;
 }
 
-void cr_colpipe_fit_end(const struct cr_colpipe *c, int op)
+bool cr_colpipe_fit_end(const struct cr_colpipe *c, int op, bool all)
 {
-    c->op[op]->fit_end(&c->plan[op]);
-    c->plan[op].fitted->ready = true;
+    struct cr_fitted *f = c->plan[op].fitted;
+
+    f->seen = all ? f->seen : 0;
+    f->ready = c->op[op]->fit_end(&c->plan[op]) && all;
+    return f->ready;
 }
 
 bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,

@@ -32,6 +32,8 @@ struct cr_colpipe {
     unsigned char *class;       /* NULL: one class */
     void *own_room;             /* cr_colpipe_apply's */
     bool spans;                 /* somewhere between its ops */
+    bool tabular;               /* a table's: NaN is a missing value */
+    const struct cr_features *features; /* of what comes out; NULL */
     struct cr_strs names;       /* what its integers stand for, at the end */
     bool fuse;                  /* allowed to; tests compare both ways */
     int scale;                  /* which of several shapes comes out */
@@ -64,8 +66,9 @@ int cr_colpipe_unfitted(const struct cr_colpipe *pipe);
 /* One training sample for that op. */
 bool cr_colpipe_fit(const struct cr_colpipe *pipe, struct cr_diag *diag,
                     int op, int64_t index, const void *x, void *room);
-/* The last of them has been. */
-void cr_colpipe_fit_end(const struct cr_colpipe *pipe, int op);
+/* The last of them has been; or, not `all`, one could not be had. False after
+ * reporting. */
+bool cr_colpipe_fit_end(const struct cr_colpipe *pipe, int op, bool all);
 /* One sample; room has pipe->room bytes. */
 bool cr_colpipe_run(const struct cr_colpipe *pipe, struct cr_diag *diag,
                     int64_t epoch, int64_t index, const void *x, void *y,

@@ -1,273 +1,27 @@
 #include "data/field_columns.h"
 
-#include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "data/features.h"
+#include "data/infer.h"
+#include "data/tokenizer.h"
+#include "data/transform.h"
 
-/* ---- words ---- */
+/* ---- one type for all fields ---- */
 
-static uint32_t words_slot(const struct cr_words *w, const char *text,
-                           size_t len)
-{
-    uint32_t at = (uint32_t)cr_hash(CR_HASH, text, len) & (w->room - 1);
-
-    for (; w->slot[at]; at = (at + 1) & (w->room - 1)) {
-        const char *word = w->word[w->slot[at] - 1];
-
-        if (strncmp(word, text, len) == 0 && word[len] == '\0')
-            break;
-    }
-    return at;
-}
-
-int32_t cr_words_code(struct cr_words *w, const char *text, size_t len,
-                      bool add)
-{
-    double real;
-    int64_t integer;
-    uint32_t at;
-
-    if (!w->slot) {
-        w->room = 32768; /* at least three times what may be in it */
-        w->slot = CR_NEWS(w->arena, int32_t, w->room);
-        w->word = CR_NEWS(w->arena, const char *, CR_WORDS_MAX);
-    }
-    at = words_slot(w, text, len);
-    if (w->slot[at])
-        return w->slot[at] - 1;
-    if (!add || w->n == CR_WORDS_MAX)
-        return -1;
-    w->word[w->n++] = cr_strndup(w->arena, text, len);
-    w->slot[at] = w->n;
-    if (!cr_csv_int(text, len, &integer) || integer < INT32_MIN ||
-        integer > INT32_MAX)
-        w->broken_int = true;
-    if (!cr_csv_real(text, len, &real) || !isfinite((float)real))
-        w->broken_real = true;
-    return w->n - 1;
-}
-
-const char *cr_words_list(struct cr_arena *arena, const struct cr_words *w)
-{
-    struct cr_buf b = { .arena = arena };
-    int i, n = w->n <= 10 ? w->n : 8;
-
-    for (i = 0; i < n; i++)
-        cr_buf_f(&b, "%s%s", i ? ", " : "",
-                 cr_quote(arena, w->word[i], strlen(w->word[i])));
-    if (n < w->n)
-        cr_buf_f(&b, " and %d more", w->n - n);
-    return cr_buf_text(&b);
-}
-
-/* ---- names of fields ---- */
-
-bool cr_field_header(const struct cr_fields_opts *o)
-{
-    return o->header == CR_BOOL_NONE ? o->column_names.n == 0 : o->header;
-}
-
-/* By name, then by place: the names lie in one array. */
-static int names_order(const void *a, const void *b)
-{
-    const char *const *x = *(const char *const *const *)a;
-    const char *const *y = *(const char *const *const *)b;
-    int order = strcmp(*x, *y);
-
-    return order != 0 ? order : x < y ? -1 : x > y;
-}
-
-/* The first name that stood before already; -1: none. */
-static int names_twice(struct cr_arena *arena, const struct cr_strs *names)
-{
-    const char *const **by = CR_NEWS(arena, const char *const *, names->n + 1);
-    int i, first = -1;
-
-    for (i = 0; i < names->n; i++)
-        by[i] = &names->v[i];
-    qsort(by, (size_t)names->n, sizeof *by, names_order);
-    for (i = 1; i < names->n; i++)
-        if (strcmp(*by[i - 1], *by[i]) == 0 &&
-            (first < 0 || by[i] - names->v < first))
-            first = (int)(by[i] - names->v);
-    return first;
-}
-
-struct cr_strs cr_field_names(struct cr_config *config,
-                              const struct cr_fields_opts *o,
-                              const struct cr_csv *csv)
-{
-    struct cr_arena *arena = config->arena;
-    const char **v = CR_NEWS(arena, const char *, csv->n + 1);
-    struct cr_strs names = { .n = csv->n, .v = v };
-    bool given = o->column_names.n > 0;
-    int i, twice;
-
-    if (given && o->column_names.n != csv->n) {
-        cr_error(config->diag, cr_csv_at(csv, &csv->field[0]),
-                 CR_E_DATA_FORMAT,
-                 "the row has %d field%s, but column_names has %d", csv->n,
-                 csv->n == 1 ? "" : "s", o->column_names.n);
-        return (struct cr_strs){ 0 };
-    }
-    for (i = 0; i < csv->n; i++)
-        v[i] = given ? o->column_names.v[i]
-               : cr_field_header(o)
-                   ? cr_strndup(arena, csv->field[i].text, csv->field[i].len)
-                   : cr_strf(arena, "column_%d", i);
-    if (given || !cr_field_header(o))
-        return names;
-    twice = names_twice(arena, &names);
-    if (twice < 0)
-        return names;
-    cr_error(config->diag, cr_csv_at(csv, &csv->field[twice]),
-             CR_E_DATA_FORMAT, "the name '%s' stands twice in the first line",
-             cr_quote(arena, v[twice], strlen(v[twice])));
-    cr_note(config->diag, "header: false takes that line as data");
-    return (struct cr_strs){ 0 };
-}
-
-/* ---- which fields ---- */
-
-static bool take(struct cr_field_column *c, int field, int fields)
-{
-    if (c->n == fields)
-        return false;
-    c->field[c->n++] = field;
-    return true;
-}
-
-/* "a:b", either of which may be left out. */
-static bool slice(const char *text, int n, int *from, int *to)
-{
-    char *end;
-    long a = 0, b = n;
-
-    if (*text != ':')
-        a = strtol(text, &end, 10);
-    else
-        end = (char *)(uintptr_t)text;
-    if (*text == '-' || *end != ':')
-        return false;
-    text = end + 1;
-    if (*text)
-        b = strtol(text, &end, 10);
-    else
-        end = (char *)(uintptr_t)text;
-    if (*end || a < 0 || b < a || b > n || *text == '-')
-        return false;
-    *from = (int)a;
-    *to = (int)b;
-    return true;
-}
-
-/* Not the config is wrong, but the file that predict was given: it lacks what
- * the training data had. */
-static bool lacks(struct cr_config *config, const struct cr_csv *csv,
-                  const char *column, const char *field,
-                  const struct cr_strs *names)
-{
-    const char *near = cr_nearest(field, names->v);
-    int at = 0;
-
-    while (near && strcmp(names->v[at], near) != 0)
-        at++;
-    cr_error(config->diag, cr_csv_at(csv, &csv->field[at]), CR_E_DATA_FORMAT,
-             "column '%s' is made of the field '%s', which the rows, of %d "
-             "field%s, have not", column,
-             cr_quote(config->arena, field, strlen(field)), names->n,
-             names->n == 1 ? "" : "s");
-    if (near)
-        cr_hint(config->diag, "is '%s' meant to be '%s'?",
-                cr_quote(config->arena, near, strlen(near)), field);
-    return false;
-}
-
-/* csv: the file, where it is another than the config's; else NULL. */
-static bool one_field(struct cr_config *config, const struct cr_node *node,
-                      const struct cr_csv *csv, const struct cr_strs *names,
-                      struct cr_field_column *c)
-{
-    const char *text = node->text;
-    int i, from, to, before = c->n;
-    bool room = true;
-
-    if (node->kind == CR_NODE_INT) {
-        if (csv && node->integer >= names->n)
-            return lacks(config, csv, c->name, text, names);
-        if (node->integer < 0 || node->integer >= names->n)
-            return cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
-                            "there is no field %lld, rows have %d: 0 to %d",
-                            (long long)node->integer, names->n, names->n - 1);
-        room = take(c, (int)node->integer, names->n);
-    } else if (node->kind != CR_NODE_STR) {
-        return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
-                        "fields takes positions, names, globs and slices "
-                        "\"a:b\", not %s", cr_node_what(config->arena, node));
-    } else {
-        for (i = 0; i < names->n && c->n == before; i++)
-            if (strcmp(names->v[i], text) == 0)
-                room = take(c, i, names->n);
-        if (c->n == before && room && slice(text, names->n, &from, &to)) {
-            for (i = from; i < to && room; i++)
-                room = take(c, i, names->n);
-            c->list = true;
-        } else if (c->n == before && room && strpbrk(text, "*?[")) {
-            for (i = 0; i < names->n && room; i++)
-                if (fnmatch(text, names->v[i], 0) == 0)
-                    room = take(c, i, names->n);
-            c->list = true;
-        }
-    }
-    if (!room)
-        return cr_error(config->diag, node->pos, CR_E_LIMIT,
-                        "column '%s' takes more fields than a row has, %d",
-                        c->name, names->n);
-    if (c->n > before)
-        return true;
-    if (csv)
-        return lacks(config, csv, c->name, text, names);
-    cr_error(config->diag, node->pos, CR_E_NO_MATCH,
-             "there is no field '%s' in rows of %d fields",
-             cr_quote(config->arena, text, strlen(text)), names->n);
-    if (cr_nearest(text, names->v))
-        cr_hint(config->diag, "did you mean '%s'?",
-                cr_nearest(text, names->v));
-    return false;
-}
-
-static bool fields_of(struct cr_config *config, const struct cr_node *node,
-                      const struct cr_csv *csv, const struct cr_strs *names,
-                      struct cr_field_column *c)
-{
-    bool ok = true;
-
-    c->field = CR_NEWS(config->arena, int, names->n);
-    if (node->kind != CR_NODE_LIST)
-        return one_field(config, node, csv, names, c);
-    c->list = true;
-    for (CR_EACH(m, node))
-        ok = one_field(config, m, csv, names, c) && ok;
-    return ok && (c->n > 0 ||
-                  cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
-                           "column '%s' has no fields", c->name));
-}
-
-/* ---- columns ---- */
-
-enum { TYPE_NONE, TYPE_STRING, TYPE_INT32, TYPE_INT64, TYPE_FLOAT32,
-       TYPE_FLOAT64 };
+enum { TYPE_NONE, TYPE_STRING, TYPE_CATEGORY, TYPE_INT32, TYPE_INT64,
+       TYPE_FLOAT32, TYPE_FLOAT64 };
 
 static const enum cr_type types[] = {
-    [TYPE_NONE] = CR_STRING, [TYPE_STRING] = CR_STRING,
-    [TYPE_INT32] = CR_I32,   [TYPE_INT64] = CR_I64,
-    [TYPE_FLOAT32] = CR_F32, [TYPE_FLOAT64] = CR_F64,
+    [TYPE_NONE] = CR_STRING,  [TYPE_STRING] = CR_STRING,
+    [TYPE_CATEGORY] = CR_F64, [TYPE_INT32] = CR_I32,
+    [TYPE_INT64] = CR_I64,    [TYPE_FLOAT32] = CR_F32,
+    [TYPE_FLOAT64] = CR_F64,
 };
 
 struct what {
-    const struct cr_node *fields;
+    const struct cr_node *fields, *numbers, *categories, *dates;
     int type;
     struct cr_strs classes;
     const struct cr_node *preset;
@@ -276,12 +30,15 @@ struct what {
 static const struct cr_opt what_opts[] = {
     CR_NODE(struct what, fields, "Which fields of a row."),
     CR_ENUM_OR(struct what, type, TYPE_NONE,
-               "auto|string|int32|int64|float32|float64",
+               "auto|string|category|int32|int64|float32|float64",
                "The type of its elements."),
+    CR_NODE(struct what, numbers, "Fields that are numbers."),
+    CR_NODE(struct what, categories, "Fields that are categories."),
+    CR_NODE(struct what, dates, "Fields that are dates or times."),
     CR_STRS_MAY(struct what, classes, "Words that stand for 0, 1, ..."),
     { .name = "default", .at = offsetof(struct what, preset),
       .type = CR_OPT_NODE, .need = CR_OPTIONAL,
-      .doc = "The value of fields with nothing in them." },
+      .doc = "The value of missing ones." },
     { 0 },
 };
 
@@ -289,15 +46,147 @@ static const struct cr_about what_about = {
     .name = "columns", .opts = what_opts, .size = sizeof(struct what),
 };
 
+/* What the columns are made from. */
+struct making {
+    struct cr_config *config;
+    const struct cr_fields_opts *o;
+    const struct cr_csv *csv;
+    const struct cr_strs *names;
+    struct cr_table_facts *facts; /* NULL: not read yet */
+    bool *used;             /* fields that columns name */
+    bool broken;
+};
+
 static bool is_label(const char *name)
 {
     return strcmp(name, "label") == 0;
 }
 
-/* Type, classes and default, and whether they go together. */
-static bool settle(struct cr_config *config, struct cr_pos pos,
-                   const struct what *w, struct cr_field_column *c)
+/* The file that predict was given; NULL: those of the config. */
+static const struct cr_csv *other(const struct making *m)
 {
+    return m->o->only ? m->csv : NULL;
+}
+
+/* What field i holds, as reading tells; NULL after reporting. */
+static const struct cr_field_facts *facts_of(struct making *m, int i)
+{
+    const struct cr_fields_opts *o = m->o;
+    struct cr_infer_opts opts = { .delimiter = *o->field_delim,
+                                  .header = cr_field_header(o),
+                                  .n_names = m->names->n,
+                                  .names = m->names->v };
+
+    if (o->paths.n == 0) { /* rows of another table */
+        cr_error(m->config->diag, CR_NOWHERE, CR_E_CKPT_FORMAT,
+                 "the checkpoint does not say how the field '%s' is read",
+                 m->names->v[i]);
+        return NULL;
+    }
+    if (!m->facts && !m->broken) {
+        m->facts = CR_NEW(m->config->arena, struct cr_table_facts);
+        m->broken = !cr_infer(m->config->arena, m->config->diag, o->paths.v,
+                              o->paths.n, &opts, m->facts);
+    }
+    return m->broken ? NULL : &m->facts->field[i];
+}
+
+static bool default_wrong(struct cr_config *config, const struct what *w,
+                          const char *expected)
+{
+    return cr_error(config->diag, w->preset->pos, CR_E_WRONG_TYPE,
+                    "default: found %s, expected %s",
+                    cr_node_what(config->arena, w->preset), expected);
+}
+
+/* The value that stands for a missing one of a feature. */
+static bool preset_feature(struct cr_config *config, const struct what *w,
+                           const struct cr_feature *f,
+                           struct cr_field_column *c)
+{
+    const char *text = w->preset->text;
+
+    if (f->category)
+        return true;
+    if (!f->form)
+        return w->preset->kind != CR_NODE_STR ||
+               default_wrong(config, w, "a number");
+    if (!cr_date_read(text, strlen(text), f->form, &c->preset))
+        return default_wrong(config, w, "a date of the field's form");
+    if (!f->clock)
+        c->preset /= 86400;
+    return true;
+}
+
+static bool preset_class(struct cr_config *config, const struct what *w,
+                         const struct cr_field_column *c)
+{
+    for (int i = 0; i < c->classes.n; i++)
+        if (strcmp(c->classes.v[i], w->preset->text) == 0)
+            return true;
+    return c->classes.n == 0 ||
+           default_wrong(config, w, "one of the classes");
+}
+
+/* One value for all features, which are of one kind then. */
+static bool preset_features(struct cr_config *config, const struct what *w,
+                            struct cr_field_column *c)
+{
+    const struct cr_feature *f = c->features->v;
+
+    for (int i = 0; i < c->features->n; i++) {
+        if (f[i].form != f->form || !f[i].category != !f->category)
+            return cr_error(config->diag, w->preset->pos, CR_E_CONFLICT,
+                            "default: column '%s' has fields of several "
+                            "kinds: FillMissing has a value for each",
+                            c->name);
+        if (!preset_feature(config, w, &f[i], c))
+            return false;
+    }
+    return true;
+}
+
+/* The value of missing ones. */
+static bool preset_of(struct cr_config *config, const struct what *w,
+                      struct cr_field_column *c)
+{
+    const struct cr_node *p = w->preset;
+
+    if (!p)
+        return true;
+    c->has_preset = true;
+    c->preset_text = p->text;
+    c->preset = p->real;
+    if (p->kind != CR_NODE_STR && p->kind != CR_NODE_INT &&
+        p->kind != CR_NODE_REAL)
+        return default_wrong(config, w, "a number or a word");
+    if (c->words)
+        return preset_class(config, w, c);
+    if (c->features)
+        return preset_features(config, w, c);
+    return c->type == CR_STRING || p->kind == CR_NODE_INT ||
+           default_wrong(config, w,
+                         cr_strf(config->arena, "a number of the column's "
+                                 "type, %s", cr_type_name(c->type)));
+}
+
+/* Features of plain numbers. */
+static void number_features(struct making *m, struct cr_field_column *c)
+{
+    struct cr_arena *arena = m->config->arena;
+
+    c->features = CR_NEW(arena, struct cr_features);
+    c->features->v = CR_NEWS(arena, struct cr_feature, c->n + 1);
+    for (; c->features->n < c->n; c->features->n++)
+        c->features->v[c->features->n].name =
+            m->names->v[c->field[c->features->n]];
+}
+
+/* Type, classes and default, and whether they go together. */
+static bool settle(struct making *m, struct cr_pos pos, const struct what *w,
+                   struct cr_field_column *c)
+{
+    struct cr_config *config = m->config;
     struct cr_diag *diag = config->diag;
 
     c->type = types[w->type];
@@ -323,48 +212,281 @@ static bool settle(struct cr_config *config, struct cr_pos pos,
     }
     if (c->type == CR_STRING || c->words)
         c->list = false;
-    if (!w->preset)
+    if (c->type == CR_F32 || c->type == CR_F64)
+        number_features(m, c);
+    return preset_of(config, w, c);
+}
+
+/* ---- columns of several kinds ---- */
+
+static void feature_add(struct making *m, struct cr_field_column *c,
+                        int field, enum cr_feature_kind kind)
+{
+    struct cr_features *f = c->features;
+
+    c->field[f->n] = field;
+    f->v[f->n++] = (struct cr_feature){ .name = m->names->v[field],
+                                        .kind = kind };
+    c->n = f->n;
+}
+
+/* How a field's dates are read: as in the checkpoint, or as all of them can
+ * be. */
+static bool date_form(struct making *m, struct cr_pos pos,
+                      struct cr_feature *f, const struct cr_features *kept,
+                      int field)
+{
+    const struct cr_field_facts *facts;
+    int i;
+
+    for (i = 0; kept && i < kept->n; i++)
+        if (strcmp(kept->v[i].name, f->name) == 0 && kept->v[i].form) {
+            f->form = kept->v[i].form;
+            f->clock = kept->v[i].clock;
+            return true;
+        }
+    facts = facts_of(m, field);
+    if (!facts)
+        return false;
+    f->form = facts->form;
+    f->clock = facts->clock;
+    if (f->form)
         return true;
-    if (c->words || c->type == CR_STRING ||
-        (w->preset->kind != CR_NODE_INT &&
-         (w->preset->kind != CR_NODE_REAL || c->type == CR_I32 ||
-          c->type == CR_I64)))
-        return cr_error(diag, w->preset->pos, CR_E_WRONG_TYPE,
-                        "default is a number of the column's type, %s, not "
-                        "%s", cr_type_name(c->type),
-                        cr_node_what(config->arena, w->preset));
-    c->has_preset = true;
-    c->preset = w->preset->real;
+    cr_error(m->config->diag, pos, CR_E_DATA_FORMAT,
+             "field '%s': found values that are no dates of one form, "
+             "expected dates", f->name);
+    cr_hint(m->config->diag, "dates are 2024-03-05, 5.3.2024, 3/5/2024 or "
+                             "Mar 5, 2024, times 14:30:05");
+    return false;
+}
+
+/* The fields of `numbers`, `categories` or `dates`. */
+static bool kind_fields(struct making *m, const struct cr_node *node,
+                        enum cr_feature_kind kind, bool dates,
+                        struct cr_field_column *c)
+{
+    struct cr_field_column part = { .name = c->name };
+    const struct cr_features *kept = cr_features_find(m->config, c->name);
+    int i, k;
+
+    if (!node)
+        return true;
+    if (!cr_field_choose(m->config, node, other(m), m->names, &part))
+        return false;
+    c->list = c->list || part.list || c->n > 0;
+    for (i = 0; i < part.n; i++) {
+        for (k = 0; k < c->n; k++)
+            if (c->field[k] == part.field[i])
+                return cr_error(m->config->diag, node->pos, CR_E_CONFLICT,
+                                "column '%s': field '%s' stands twice",
+                                c->name, m->names->v[c->field[k]]);
+        feature_add(m, c, part.field[i], kind);
+        if (dates && !date_form(m, node->pos, &c->features->v[c->n - 1],
+                                kept, part.field[i]))
+            return false;
+    }
     return true;
 }
 
-static bool column_of(struct cr_config *config, const struct cr_node *node,
-                      const struct cr_csv *csv, const struct cr_strs *names,
+/* The fields that a checkpoint names, in its order. */
+static bool kept_fields(struct making *m, struct cr_pos pos,
+                        const struct cr_features *kept,
+                        struct cr_field_column *c)
+{
+    int i, k;
+
+    for (i = 0; i < kept->n; i++) {
+        for (k = 0; k < m->names->n; k++)
+            if (strcmp(m->names->v[k], kept->v[i].name) == 0)
+                break;
+        if (c->n == m->names->n) /* the names of a file are all different */
+            k = c->n;
+        if (k == m->names->n && other(m))
+            return cr_field_lacks(m->config, m->csv, c->name, kept->v[i].name,
+                         m->names);
+        if (k == m->names->n)
+            return cr_error(m->config->diag, pos, CR_E_NO_MATCH,
+                            "there is no field '%s' in rows of %d fields, "
+                            "which column '%s' had in training",
+                            kept->v[i].name, m->names->n, c->name);
+        feature_add(m, c, k, kept->v[i].kind);
+        c->features->v[i].form = kept->v[i].form;
+        c->features->v[i].clock = kept->v[i].clock;
+    }
+    return true;
+}
+
+/* Whether an op that takes texts comes first: then it is one. */
+static bool wants_text(const struct making *m, const struct cr_field_column *c)
+{
+    const struct cr_node *args, *ops =
+        cr_node_get(cr_section(m->config, "datapipe"), c->name);
+    const char *type = ops && ops->kind == CR_NODE_LIST && ops->child
+                           ? cr_node_type(ops->child, &args)
+                           : NULL;
+    const struct cr_transform *op = type ? cr_transform_find(type) : NULL;
+
+    return type && (cr_find(CR_KIND_TOKENIZER, type) || (op && op->spans));
+}
+
+/* What reading tells of each field. A lone field may be a text. */
+static bool auto_fields(struct making *m, struct cr_pos pos,
+                        const struct cr_field_column *part, bool named,
+                        struct cr_field_column *c)
+{
+    int i;
+
+    for (i = 0; i < part->n; i++) {
+        const struct cr_field_facts *f = facts_of(m, part->field[i]);
+        bool words;
+
+        if (!f)
+            return false;
+        words = f->kind == CR_FIELD_CATEGORY ||
+                (f->kind == CR_FIELD_CONSTANT && !f->numbers && !f->form);
+        if (!named && (f->kind < CR_FIELD_INTEGER || f->kind == CR_FIELD_TEXT ||
+                       m->used[part->field[i]]))
+            continue;
+        if (!part->list && !f->numbers &&
+            (wants_text(m, c) || f->kind == CR_FIELD_TEXT ||
+             f->kind == CR_FIELD_ID)) {
+            feature_add(m, c, part->field[i], CR_FEATURE_NUMBER);
+            c->type = CR_STRING;
+            return true;
+        }
+        if (!f->numbers && (f->kind == CR_FIELD_TEXT || f->kind == CR_FIELD_ID))
+            return cr_error(m->config->diag, pos, CR_E_DATA_FORMAT,
+                            "column '%s', field '%s': found %s, expected "
+                            "numbers, dates or categories", c->name, f->name,
+                            f->kind == CR_FIELD_ID ? "ids" : "text");
+        feature_add(m, c, part->field[i],
+                    words ? CR_FEATURE_CATEGORY : CR_FEATURE_NUMBER);
+        c->features->v[c->n - 1].form = f->form;
+        c->features->v[c->n - 1].clock = f->clock;
+    }
+    return c->n > 0 || cr_error(m->config->diag, pos, CR_E_DATA_FORMAT,
+                                "column '%s' has no fields of numbers, dates "
+                                "or categories", c->name);
+}
+
+static bool auto_column(struct making *m, struct cr_pos pos,
+                        const struct cr_node *fields,
+                        struct cr_field_column *c)
+{
+    const struct cr_features *kept = cr_features_find(m->config, c->name);
+    struct cr_field_column part = { .name = c->name, .list = true };
+    int i;
+
+    if (fields) {
+        part.list = false;
+        if (!cr_field_choose(m->config, fields, other(m), m->names, &part))
+            return false;
+    } else {
+        part.field = CR_NEWS(m->config->arena, int, m->names->n);
+        for (; part.n < m->names->n; part.n++)
+            part.field[part.n] = part.n;
+    }
+    c->list = part.list;
+    if (kept)
+        return kept_fields(m, pos, kept, c);
+    if (!m->o->only)
+        return auto_fields(m, pos, &part, fields != NULL, c);
+    for (i = 0; i < part.n; i++) /* nothing was learnt: a text */
+        feature_add(m, c, part.field[i], CR_FEATURE_NUMBER);
+    c->type = CR_STRING;
+    return true;
+}
+
+static bool mixed_column(struct making *m, struct cr_pos pos,
+                         const struct what *w, struct cr_field_column *c)
+{
+    struct cr_config *config = m->config;
+    bool given = w->numbers || w->categories || w->dates, ok;
+    int i;
+
+    c->type = CR_F64;
+    c->field = CR_NEWS(config->arena, int, m->names->n + 1);
+    c->features = CR_NEW(config->arena, struct cr_features);
+    c->features->v = CR_NEWS(config->arena, struct cr_feature,
+                             m->names->n + 1);
+    if (given && (w->fields || w->type != TYPE_NONE || w->classes.n > 0))
+        return cr_error(config->diag, pos, CR_E_CONFLICT,
+                        "column '%s' has numbers, categories or dates, "
+                        "so fields, type and classes have no place beside "
+                        "them", c->name);
+    if (given)
+        ok = kind_fields(m, w->numbers, CR_FEATURE_NUMBER, false, c) &&
+             kind_fields(m, w->categories, CR_FEATURE_CATEGORY, false, c) &&
+             kind_fields(m, w->dates, CR_FEATURE_NUMBER, true, c);
+    else if (w->type == TYPE_CATEGORY)
+        ok = kind_fields(m, w->fields, CR_FEATURE_CATEGORY, false, c);
+    else
+        ok = auto_column(m, pos, w->fields, c);
+    if (!ok)
+        return false;
+    if (c->type == CR_STRING) {
+        c->features = NULL;
+        return preset_of(config, w, c);
+    }
+    for (i = 0; i < c->n; i++)
+        if (c->features->v[i].kind == CR_FEATURE_CATEGORY)
+            c->features->v[i].category =
+                cr_category_of(config, c->name,
+                               c->n > 1 ? c->features->v[i].name : NULL);
+    return preset_of(config, w, c);
+}
+
+/* ---- the map of columns ---- */
+
+/* Whether all fields are meant that no other column names. */
+static bool takes_rest(const struct cr_node *node)
+{
+    const struct cr_node *type = cr_node_get(node, "type");
+
+    return type && type->kind == CR_NODE_STR &&
+           strcmp(type->text, "auto") == 0 && !cr_node_get(node, "fields");
+}
+
+static bool column_of(struct making *m, const struct cr_node *node,
                       struct cr_field_column *c)
 {
+    struct cr_config *config = m->config;
     struct what w = { .fields = node };
+    bool found = false;
+    int i;
 
     if (node->kind == CR_NODE_MAP) {
         w = (struct what){ 0 };
         if (!cr_opts_read(config->arena, config->diag, &what_about, node,
                           node->pos, &w))
             return false;
-        if (!w.fields)
+        found = w.type == TYPE_NONE && cr_node_get(node, "type") &&
+                !is_label(c->name);
+        if (!w.fields && !found && !w.numbers && !w.categories && !w.dates)
             return cr_error(config->diag, node->pos, CR_E_MISSING_KEY,
                             "column '%s' lacks its fields", c->name);
     }
-    return fields_of(config, w.fields, csv, names, c) &&
-           settle(config, w.fields->pos, &w, c);
+    if (found || w.type == TYPE_CATEGORY || w.numbers || w.categories ||
+        w.dates) {
+        if (!mixed_column(m, node->pos, &w, c))
+            return false;
+    } else if (!cr_field_choose(config, w.fields, other(m), m->names, c) ||
+               !settle(m, w.fields->pos, &w, c)) {
+        return false;
+    }
+    for (i = 0; i < c->n; i++)
+        m->used[c->field[i]] = true;
+    return true;
 }
 
-/* Every field is a column; MindSpore's column_defaults tell the types. */
-static struct cr_field_column *every_field(struct cr_config *config,
-                                           const struct cr_fields_opts *o,
-                                           struct cr_pos pos,
-                                           const struct cr_csv *csv,
-                                           const struct cr_strs *names,
+/* Every field is a column, of the type that reading tells or MindSpore's
+ * column_defaults. */
+static struct cr_field_column *every_field(struct making *m, struct cr_pos pos,
                                            int *n)
 {
+    const struct cr_fields_opts *o = m->o;
+    const struct cr_strs *names = m->names;
+    struct cr_config *config = m->config;
     struct cr_field_column *c;
     const struct cr_node *list = o->column_defaults;
     bool ok = true;
@@ -374,8 +496,8 @@ static struct cr_field_column *every_field(struct cr_config *config,
         cr_error(config->diag, pos, CR_E_LIMIT,
                  "rows have %d fields, more than the %d columns there may be",
                  names->n, CR_COLUMNS_MAX);
-        cr_note(config->diag, "columns: {x: {fields: \"0:%d\", type: "
-                              "float32}} makes one of many", names->n - 1);
+        cr_note(config->diag, "columns: {x: {type: auto}, label: FIELD} makes "
+                              "one of many");
         return NULL;
     }
     if (list && (list->kind != CR_NODE_LIST ||
@@ -386,26 +508,30 @@ static struct cr_field_column *every_field(struct cr_config *config,
         return NULL;
     }
     c = CR_NEWS(config->arena, struct cr_field_column, names->n);
-    for (i = 0; i < names->n; i++) {
-        const struct cr_node *m = cr_node_at(list, i);
-        struct what w = { 0 };
+    for (i = 0; i < names->n && ok; i++) {
+        const struct cr_node *d = cr_node_at(list, i);
+        struct cr_node field = { .kind = CR_NODE_INT, .integer = i,
+                                 .text = names->v[i] };
+        struct what w = { .fields = &field };
 
-        wanted = o->only && strcmp(names->v[i], o->only) == 0 ? i : wanted;
-
-        if (m)
-            w.type = m->kind == CR_NODE_INT    ? TYPE_INT32
-                     : m->kind == CR_NODE_REAL ? TYPE_FLOAT32
+        if (o->only && strcmp(names->v[i], o->only) != 0)
+            continue;
+        wanted = i;
+        if (d)
+            w.type = d->kind == CR_NODE_INT    ? TYPE_INT32
+                     : d->kind == CR_NODE_REAL ? TYPE_FLOAT32
                                                : TYPE_STRING;
         c[i].name = names->v[i];
-        c[i].field = CR_NEWS(config->arena, int, 1);
-        c[i].field[0] = i;
-        c[i].n = 1;
-        ok = settle(config, pos, &w, &c[i]) && ok;
+        if (!d && !is_label(c[i].name))
+            ok = mixed_column(m, pos, &w, &c[i]);
+        else
+            ok = cr_field_choose(config, &field, NULL, names, &c[i]) &&
+                 settle(m, pos, &w, &c[i]);
     }
     *n = names->n;
     if (o->only && ok) { /* which predict takes */
-        ok = strcmp(names->v[wanted], o->only) == 0 ||
-             lacks(config, csv, o->only, o->only, names);
+        ok = c[wanted].name ||
+             cr_field_lacks(config, m->csv, o->only, o->only, names);
         c += wanted;
         *n = 1;
     }
@@ -419,10 +545,14 @@ cr_field_columns(struct cr_config *config, const struct cr_fields_opts *o,
 {
     const struct cr_node *map = o->columns;
     struct cr_field_column *c;
+    struct making making = { .config = config, .o = o, .csv = csv,
+                             .names = names };
     bool ok = true;
+    int rest;
 
+    making.used = CR_NEWS(config->arena, bool, names->n + 1);
     if (!map)
-        return every_field(config, o, pos, csv, names, n);
+        return every_field(&making, pos, n);
     if (map->kind != CR_NODE_MAP || !map->child) {
         cr_error(config->diag, map->pos, CR_E_WRONG_TYPE,
                  "columns takes a map of names and fields, not %s",
@@ -442,11 +572,14 @@ cr_field_columns(struct cr_config *config, const struct cr_fields_opts *o,
         return NULL;
     }
     c = CR_NEWS(config->arena, struct cr_field_column, cr_node_count(map));
-    *n = 0;
-    for (CR_EACH(m, map)) {
-        c[*n].name = m->key;
-        ok = column_of(config, m, o->only ? csv : NULL, names, &c[*n]) && ok;
-        ++*n;
+    for (rest = 0; rest < 2; rest++) {
+        *n = 0;
+        for (CR_EACH(m, map)) {
+            c[*n].name = m->key;
+            if (takes_rest(m) == (rest > 0))
+                ok = column_of(&making, m, &c[*n]) && ok;
+            ++*n;
+        }
     }
     return ok ? c : NULL;
 }

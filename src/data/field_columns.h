@@ -8,17 +8,22 @@
 #include "data/csv.h"
 #include "data/fields.h"
 
+struct cr_features;
+
 struct cr_field_column {
     const char *name;
     enum cr_type type;      /* of the sample in memory */
+    struct cr_features *features; /* of float32 and float64: one for each
+                               field; else NULL */
     bool words;             /* classes: numbers of words */
     struct cr_strs classes; /* n 0: those that occur, sorted */
     bool named;             /* the config names them */
     bool list;              /* shape (n,), not () */
     int n;
     int *field;
-    bool has_preset;        /* for fields with nothing in them */
+    bool has_preset;        /* for missing values */
     double preset;
+    const char *preset_text; /* of classes, categories, dates and texts */
 };
 
 /* Whether the first line has the names of the fields. */
@@ -33,24 +38,15 @@ cr_field_columns(struct cr_config *config, const struct cr_fields_opts *opts,
                  struct cr_pos pos, const struct cr_csv *csv,
                  const struct cr_strs *names, int *n);
 
-/* Different words, numbered as they come. */
-#define CR_WORDS_MAX 10000
-
-struct cr_words {
-    struct cr_arena *arena;
-    int32_t n;
-    const char **word;
-    int32_t *slot;          /* by hash, number and one; 0: free */
-    uint32_t room;
-    bool broken_int, broken_real; /* some word is no such number */
-};
-
-/* The number of a word, which is added if asked for; -1: it is not there,
- * or there are too many. */
-int32_t cr_words_code(struct cr_words *words, const char *text, size_t len,
-                      bool add);
-/* "setosa, versicolor and 3 more" */
-const char *cr_words_list(struct cr_arena *arena,
-                          const struct cr_words *words);
+/* Adds the fields that a node of the config names to the column's. csv: the
+ * file, where it is another than the config's (predict); else NULL. False
+ * after reporting. */
+bool cr_field_choose(struct cr_config *config, const struct cr_node *node,
+                     const struct cr_csv *csv, const struct cr_strs *names,
+                     struct cr_field_column *column);
+/* Reports that such a file lacks what the training data had. False. */
+bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,
+                    const char *column, const char *field,
+                    const struct cr_strs *names);
 
 #endif

@@ -11,8 +11,12 @@
 #include "base/gz.h"
 #include "base/str.h"
 #include "data/csv.h"
+#include "data/features.h"
 #include "data/field_columns.h"
 #include "data/fingerprint.h"
+#include "data/infer.h"
+#include "data/transform.h"
+#include "data/words.h"
 
 /* Rows of a column lie in blocks, so that nothing moves while it grows. */
 #define BLOCK 4096
@@ -26,7 +30,7 @@ struct file {
 struct place {
     int64_t at;
     uint32_t len; /* quotes included */
-    int32_t file;
+    int32_t file; /* -1: the column's default */
 };
 
 struct column {
@@ -37,6 +41,7 @@ struct column {
     struct cr_words words;
     bool guessed;           /* so many different numbers came that it was
                                taken for one of numbers before the end */
+    bool fills;             /* some op takes missing values away */
 };
 
 struct fields {
@@ -47,6 +52,7 @@ struct fields {
     struct file *file;
     int columns;
     struct column *column;
+    struct cr_strs names;   /* of the fields */
     int64_t rows;
     uint32_t crc, contents;
     bool header;            /* the first line of each file is no row */
@@ -89,10 +95,23 @@ static bool wrong(struct fields *f, const struct cr_csv *csv,
                   const struct cr_csv_field *field, const struct column *c,
                   const char *expected)
 {
+    struct cr_arena *arena = f->config->arena;
+    const char *name = f->names.v[field - csv->field], *column = c->of.name;
+    bool missing = cr_is_missing(field->text, field->len) && !c->guessed;
+
     cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_FORMAT,
-             field->len > 0 ? "column '%s': found '%s', expected %s"
-                            : "column '%s': found nothing%s, expected %s",
-             c->of.name, field->len > 0 ? shown(f, field) : "", expected);
+             "%s: found %s, expected %s",
+             strcmp(name, column) == 0
+                 ? cr_strf(arena, "column '%s'", column)
+                 : cr_strf(arena, "column '%s', field '%s'", column,
+                           cr_quote(arena, name, strlen(name))),
+             field->len > 0 ? cr_strf(arena, "'%s'", shown(f, field))
+                            : "nothing", expected);
+    if (missing && c->of.features)
+        cr_hint(f->config->diag, "add FillMissing to datapipe.%s, or "
+                "default: VALUE to columns.%s", column, column);
+    else if (missing)
+        cr_hint(f->config->diag, "add default: VALUE to columns.%s", column);
     return false;
 }
 
@@ -112,6 +131,34 @@ static void widen(struct column *c, int64_t rows)
     c->of.type = CR_F32;
 }
 
+static bool put_real(struct fields *f, const struct cr_csv *csv,
+                     const struct cr_csv_field *field, const struct column *c,
+                     double real, char *to)
+{
+    if (c->of.type == CR_F64) {
+        *(double *)(void *)to = real;
+        return true;
+    }
+    if (!isnan(real) && !isfinite((float)real))
+        return wrong(f, csv, field, c, "a number that float32 can hold");
+    *(float *)(void *)to = (float)real;
+    return true;
+}
+
+static bool put_whole(struct fields *f, const struct cr_csv *csv,
+                      const struct cr_csv_field *field, const struct column *c,
+                      int64_t integer, char *to)
+{
+    if (c->of.type == CR_I64) {
+        *(int64_t *)(void *)to = integer;
+        return true;
+    }
+    if (integer < INT32_MIN || integer > INT32_MAX)
+        return wrong(f, csv, field, c, "a whole number of 32 bits");
+    *(int32_t *)(void *)to = (int32_t)integer;
+    return true;
+}
+
 static bool number(struct fields *f, const struct cr_csv *csv,
                    const struct cr_csv_field *field, struct column *c,
                    char *to)
@@ -127,7 +174,7 @@ static bool number(struct fields *f, const struct cr_csv *csv,
         widen(c, f->rows);
         whole = false;
     }
-    if (field->len == 0 && c->of.has_preset)
+    if (c->of.has_preset && cr_is_missing(field->text, field->len))
         ;
     else if (whole ? !cr_csv_int(field->text, field->len, &integer)
                    : !cr_csv_real(field->text, field->len, &real)) {
@@ -140,24 +187,46 @@ static bool number(struct fields *f, const struct cr_csv *csv,
                     "type: string in columns says so", CR_WORDS_MAX);
         return false;
     }
-    switch (c->of.type) {
-    case CR_I32:
-        if (integer < INT32_MIN || integer > INT32_MAX)
-            return wrong(f, csv, field, c, "a whole number of 32 bits");
-        *(int32_t *)(void *)to = (int32_t)integer;
-        return true;
-    case CR_I64:
-        *(int64_t *)(void *)to = integer;
-        return true;
-    case CR_F64:
-        *(double *)(void *)to = real;
-        return true;
-    default:
-        if (!isfinite((float)real))
-            return wrong(f, csv, field, c, "a number that float32 can hold");
-        *(float *)(void *)to = (float)real;
-        return true;
+    return whole ? put_whole(f, csv, field, c, integer, to)
+                 : put_real(f, csv, field, c, real, to);
+}
+
+/* A value of a column with features, number k of them. */
+static bool feature(struct fields *f, const struct cr_csv *csv,
+                    const struct cr_csv_field *field, struct column *c, int k,
+                    char *to)
+{
+    const struct cr_feature *of = &c->of.features->v[k];
+    const char *text = field->text;
+    size_t len = field->len;
+    double v = 0;
+
+    if (!of->category && !of->form && cr_csv_real(text, len, &v))
+        return put_real(f, csv, field, c, v, to);
+    if (cr_is_missing(text, len)) {
+        if (!c->of.has_preset && !of->category && !c->fills)
+            return wrong(f, csv, field, c, of->form ? "a date" : "a number");
+        if (!c->of.has_preset)
+            return put_real(f, csv, field, c, NAN, to);
+        v = c->of.preset;
+        text = c->of.preset_text;
+        len = strlen(text);
+    } else if (!of->category && !of->form) {
+        return wrong(f, csv, field, c, "a number");
+    } else if (of->form) {
+        if (!cr_date_read(text, len, of->form, &v))
+            return wrong(f, csv, field, c, "a date of the field's form");
+        v = of->clock ? v : floor(v / 86400);
     }
+    if (of->category)
+        v = cr_category_code(of->category, text, len);
+    if (v < 0 && of->category)
+        return cr_error(f->config->diag, cr_csv_at(csv, field),
+                        CR_E_DATA_RANGE,
+                        "column '%s': field '%s' holds more than %d "
+                        "different words", c->of.name, of->name,
+                        CR_WORDS_MAX);
+    return put_real(f, csv, field, c, v, to);
 }
 
 static void decide(struct fields *f, struct column *c, int64_t rows);
@@ -166,10 +235,13 @@ static bool word(struct fields *f, const struct cr_csv *csv,
                  const struct cr_csv_field *field, struct column *c,
                  char *to)
 {
-    int32_t code = cr_words_code(&c->words, field->text, field->len,
-                                 c->of.classes.n == 0 && field->len > 0);
+    bool preset = field->len == 0 && c->of.has_preset;
+    const char *text = preset ? c->of.preset_text : field->text;
+    size_t len = preset ? strlen(text) : field->len;
+    int32_t code = cr_words_code(&c->words, text, len,
+                                 c->of.classes.n == 0 && len > 0);
 
-    if (field->len == 0 && code < 0)
+    if (len == 0 && code < 0)
         return wrong(f, csv, field, c, "a class");
     if (code >= 0) {
         *(int32_t *)(void *)to = code;
@@ -204,8 +276,8 @@ static bool text(struct fields *f, const struct cr_csv *csv,
 
     (void)f;
     (void)csv;
-    (void)c;
-    *p = (struct place){ field->at, (uint32_t)field->raw, file };
+    *p = (struct place){ field->at, (uint32_t)field->raw,
+                         field->len == 0 && c->of.has_preset ? -1 : file };
     return true;
 }
 
@@ -219,6 +291,8 @@ static bool field(struct fields *f, const struct cr_csv *csv,
         return word(f, csv, of, c, to);
     if (c->of.type == CR_STRING)
         return text(f, csv, of, c, file, to);
+    if (c->of.features)
+        return feature(f, csv, of, c, k, to);
     return number(f, csv, of, c, to);
 }
 
@@ -249,6 +323,23 @@ static bool row(struct fields *f, const struct cr_csv *csv, int file,
     return ok;
 }
 
+/* Whether an op of the column takes missing values away. What is no list yet,
+ * since the config is still being read, may have one. */
+static bool fills(struct cr_config *config, const char *column)
+{
+    const struct cr_node *args, *ops =
+        cr_node_get(cr_section(config, "datapipe"), column);
+    bool any = ops && ops->kind != CR_NODE_LIST;
+
+    for (CR_EACH(m, ops)) {
+        const char *type = cr_node_type(m, &args);
+        const struct cr_transform *op = type ? cr_transform_find(type) : NULL;
+
+        any = any || (op && op->fills);
+    }
+    return any;
+}
+
 /* The columns that the options make of fields of those names. */
 static bool columns_made(struct fields *f, const struct cr_fields_opts *o,
                          struct cr_pos pos, const struct cr_csv *csv,
@@ -258,6 +349,7 @@ static bool columns_made(struct fields *f, const struct cr_fields_opts *o,
         cr_field_columns(f->config, o, pos, csv, names, &f->columns);
     int i;
 
+    f->names = *names;
     if (!of)
         return false;
     f->column = CR_NEWS(f->config->arena, struct column, f->columns);
@@ -265,6 +357,7 @@ static bool columns_made(struct fields *f, const struct cr_fields_opts *o,
         struct column *c = &f->column[i];
 
         c->of = of[i];
+        c->fills = fills(f->config, of[i].name);
         c->size = c->of.type == CR_STRING
                       ? sizeof(struct place)
                       : (size_t)c->of.n * cr_type_size(c->of.type);
@@ -467,6 +560,7 @@ static bool fields_build(struct fields *f, const struct cr_fields_opts *o,
                         "field_delim is one character, found '%s'",
                         cr_quote(config->arena, o->field_delim,
                                  strlen(o->field_delim)));
+    own.paths = (struct cr_strs){ .v = path, .n = o->dataset_files.n };
     if (o->only)
         own.columns = only_column(config->arena, o->columns, o->only);
     f->delimiter = *o->field_delim;
@@ -531,6 +625,8 @@ bool cr_fields_open(struct cr_config *config, const struct cr_fields_opts *o,
 
         to->column[i].name = c->name;
         to->column[i].spec = column_spec(c);
+        if (c->features)
+            cr_features_keep(config, c->name, c->features);
         if (!c->words || strcmp(c->name, "label") != 0)
             continue;
         to->classes = c->classes.n;
@@ -553,6 +649,28 @@ void cr_fields_close(struct cr_dataset *set)
             close(f->file[i].fd);
         f->file[i].fd = -1;
     }
+}
+
+struct cr_vocab *cr_fields_vocab(struct cr_config *config,
+                                 const struct cr_fields_opts *o,
+                                 struct cr_pos pos, const char *name)
+{
+    struct cr_dataset set = { 0 };
+    const struct cr_vocab *found = NULL;
+    bool ok = cr_fields_open(config, o, pos, &set);
+
+    for (int i = 0; ok && i < set.columns && !found; i++) {
+        const char *column = set.column[i].name;
+        size_t len = strlen(column);
+
+        if (strncmp(name, column, len) == 0 &&
+            (name[len] == '\0' || name[len] == '.') &&
+            cr_features_learn(config, column))
+            found = cr_vocab_kept(config, name);
+    }
+    if (ok)
+        cr_fields_close(&set);
+    return (struct cr_vocab *)(uintptr_t)found;
 }
 
 /* ---- samples ---- */
@@ -599,10 +717,16 @@ bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
     struct fields *f = set->self;
     const struct place *p =
         (const void *)row_at(&f->column[column], i);
-    struct file *file = &f->file[p->file];
+    const char *preset = f->column[column].of.preset_text;
+    struct file *file = &f->file[p->file >= 0 ? p->file : 0];
     char *raw = cr_alloc(mem, 1, (size_t)p->len + 1);
-    int fd = file_open(file);
+    int fd = p->file >= 0 ? file_open(file) : -1;
     size_t have = 0;
+
+    if (p->file < 0) {
+        *to = (struct cr_items){ preset, (int64_t)strlen(preset) };
+        return true;
+    }
 
     while (fd >= 0 && have < p->len) {
         ssize_t got = pread(fd, raw + have, p->len - have,
@@ -679,6 +803,23 @@ static const struct cr_node *rows_column(struct cr_arena *arena,
     return node;
 }
 
+/* The same of a field whose kind was found by reading. */
+static const struct cr_node *rows_found(struct cr_arena *arena,
+                                        const char *name)
+{
+    struct cr_node *map = CR_NEW(arena, struct cr_node);
+    struct cr_node *field = CR_NEW(arena, struct cr_node);
+    struct cr_node *type = CR_NEW(arena, struct cr_node);
+
+    *field = (struct cr_node){ .kind = CR_NODE_STR, .key = "fields",
+                               .text = name, .next = type };
+    *type = (struct cr_node){ .kind = CR_NODE_STR, .key = "type",
+                              .text = "auto" };
+    *map = (struct cr_node){ .kind = CR_NODE_MAP, .key = name,
+                             .child = field };
+    return map;
+}
+
 struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
                                          const struct cr_fields_opts *o,
                                          struct cr_pos pos,
@@ -694,8 +835,10 @@ struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
     map->kind = CR_NODE_MAP;
     map->pos = pos;
     for (int i = 0; wanted[i]; i++) {
-        *at = (struct cr_node *)(uintptr_t)rows_column(arena, o->columns,
-                                                       wanted[i]);
+        *at = (struct cr_node *)(uintptr_t)(
+            !o->columns && cr_features_find(config, wanted[i])
+                ? rows_found(arena, wanted[i])
+                : rows_column(arena, o->columns, wanted[i]));
         (*at)->next = NULL;
         at = &(*at)->next;
     }
@@ -735,11 +878,14 @@ bool cr_field_rows_read(struct cr_field_rows *r, struct cr_diag *diag,
     r->f.rows = 0;
     for (int i = 0; i < r->f.columns && ok; i++)
         if (r->f.column[i].of.type == CR_STRING) {
-            const struct cr_csv_field *of =
-                &csv->field[r->f.column[i].of.field[0]];
+            const struct cr_field_column *of = &r->f.column[i].of;
+            const struct cr_csv_field *field = &csv->field[of->field[0]];
+            bool preset = of->has_preset && field->len == 0;
+            const char *text = preset ? of->preset_text : field->text;
+            size_t len = preset ? strlen(text) : field->len;
 
             r->text[i] = (struct cr_items){
-                cr_strndup(diag->arena, of->text, of->len), (int64_t)of->len
+                cr_strndup(diag->arena, text, len), (int64_t)len
             };
         }
     return ok;

@@ -23,6 +23,7 @@ struct cr_fields_opts {
     unsigned char header;
     const struct cr_node *columns;
     const char *only;       /* no row: one column, of these files; or NULL */
+    struct cr_strs paths;   /* no row: of the files, set when they are read */
 };
 
 bool cr_fields_open(struct cr_config *config,
@@ -36,6 +37,11 @@ const void *cr_fields_at(struct cr_dataset *set, int64_t i, int column);
 struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
                               int64_t i, int column);
 void cr_fields_close(struct cr_dataset *set);
+/* The vocabulary of a category, COLUMN or COLUMN.FIELD, over the training
+ * samples. NULL: there is none, or after reporting. */
+struct cr_vocab *cr_fields_vocab(struct cr_config *config,
+                                 const struct cr_fields_opts *opts,
+                                 struct cr_pos pos, const char *name);
 
 /* Rows of other tables, one at a time (predict): columns that a data set
  * has, of rows that it has not read. */

@@ -6,6 +6,7 @@
 #include "data/piping.h"
 
 #include "base/str.h"
+#include "data/features.h"
 
 #include <string.h>
 
@@ -36,25 +37,24 @@ static bool fit_op(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
                    char *room)
 {
     const struct cr_colpipe *c = p->op[k];
+    bool ok = true;
     int64_t i;
 
-    for (i = 0; i < p->order.n; i++) {
+    for (i = 0; i < p->order.n && ok; i++) {
         int64_t sample = p->order.pool ? p->order.pool[i] : i;
         struct cr_arena mem = { 0 };
         struct cr_spec spec;
         const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
                                       room + c->room, &spec);
-        bool ok = x && one_shape(p, diag, k, op, sample, &spec) &&
-                  cr_colpipe_fit(c, diag, op, sample, x, room);
+
+        ok = x && one_shape(p, diag, k, op, sample, &spec) &&
+             cr_colpipe_fit(c, diag, op, sample, x, room);
 
         cr_arena_free(&mem);
         if (x && !ok)
             cr_sample_note(&p->set, diag, sample, k);
-        if (!ok)
-            return false;
     }
-    cr_colpipe_fit_end(c, op);
-    return true;
+    return cr_colpipe_fit_end(c, op, ok);
 }
 
 static bool fit(struct cr_pipe *p, struct cr_diag *diag)
@@ -170,16 +170,25 @@ const struct cr_node *cr_pipe_learnt(const struct cr_pipe *p,
     struct cr_node *map = CR_NEW(arena, struct cr_node), **end = &map->child;
 
     map->kind = CR_NODE_MAP;
-    for (int k = 0; k < p->set.columns; k++)
+    for (int k = 0; k < p->set.columns; k++) {
+        const struct cr_features *of =
+            p->op[k]->tabular ? cr_features_find(p->config, p->op[k]->name)
+                            : NULL;
+
+        if (of) {
+            *end = cr_features_list(arena, p->op[k]->name, of);
+            end = &(*end)->next;
+        }
         for (int i = 0; i <= p->op[k]->n; i++) {
             const struct cr_fitted *f = i < p->op[k]->n
                                             ? p->op[k]->plan[i].fitted
                                             : learnt_balance(p, arena, k);
 
-            if (!f || !f->ready)
+            if (!f || !f->ready || f->n == 0)
                 continue;
             *end = learnt_list(arena, f);
             end = &(*end)->next;
         }
+    }
     return map->child ? map : NULL;
 }

@@ -285,6 +285,7 @@ static void settle(struct cr_arena *arena, struct seen *s,
                    struct cr_field_facts *to)
 {
     struct cr_field_facts *f = &s->facts;
+    bool dates;
     int i = 0;
 
     if (f->present == 0)
@@ -293,8 +294,9 @@ static void settle(struct cr_arena *arena, struct seen *s,
     f->mean = f->present > 0 ? s->sum / (double)f->present : 0;
     while (i < 3 && !(s->forms & 1u << i))
         i++;
-    f->clock = f->clock && f->kind == CR_FIELD_DATE;
-    if (f->kind == CR_FIELD_DATE) {
+    dates = s->forms && !f->numbers && f->present > 0;
+    f->clock = f->clock && dates;
+    if (dates) {
         double unit = f->clock ? 1 : 86400;
 
         f->form = (enum cr_date_form)(1u << i);

@@ -24,6 +24,8 @@ static inline bool cr_is_items(const struct cr_spec *spec)
            (spec->rank > 0 && spec->dim[0] == CR_VARIES);
 }
 
+struct cr_features;
+
 /* What a transform learns from the training samples: numbers, of which all
  * pipes of a config and its checkpoints have the same. */
 struct cr_fitted {
@@ -43,6 +45,11 @@ struct cr_tplan {
     struct cr_config *config;
     struct cr_strs classes; /* the words that integers stand for, if they do;
                                of what goes out when plan returns */
+    const struct cr_features *features; /* what stands where along the last
+                               axis (data/features.h); of what goes out when
+                               plan returns; NULL: not known */
+    const char *column;     /* of the data set */
+    const char *place;      /* name of what is fitted here */
     int64_t fits;           /* numbers to be fitted, set by plan */
     struct cr_fitted *fitted;
     struct cr_spec in;
@@ -93,10 +100,12 @@ struct cr_transform {
     /* Optional: the result is a permutation of the elements: from[i] is the
      * input element that goes to output element i (HWC2CHW). */
     void (*order)(const struct cr_tplan *plan, int64_t *from);
-    /* Optional: learns from a training sample x, which is one more than
-     * fitted->seen; and makes of all of them what apply needs. */
+    /* Optional: learns from a training sample x, number fitted->seen from 1
+     * on; and makes of all of them what apply needs, or, where that is 0,
+     * only frees what fit has allocated. False after reporting. */
     void (*fit)(const struct cr_tplan *plan, const void *x);
-    void (*fit_end)(const struct cr_tplan *plan);
+    bool (*fit_end)(const struct cr_tplan *plan);
+    bool fills;             /* takes missing values away */
     bool random;            /* differs between epochs */
     bool spans;             /* takes texts and lists of any length too */
     const char *for_lists;  /* what does not span: the op that lists have

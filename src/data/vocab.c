@@ -121,10 +121,10 @@ const struct cr_vocab *cr_vocab_of(struct cr_config *config,
                                       column)
                         : NULL;
 
-        if (v) {
+        if (v && v != cr_vocab_kept(config, column))
             cr_vocab_keep(config, v);
+        if (v)
             return v;
-        }
         if (diag->errors > before)
             return NULL;
     }

@@ -23,9 +23,10 @@ static const struct cr_opt csv_opts[] = {
                 "Whether the first line of each file has the fields' names; "
                 "true unless column_names is given."),
     CR_NODE(struct cr_fields_opts, columns,
-            "Columns and their fields: {x: \"0:4\", label: species}, or "
-            "{x: {fields: \"0:4\", type: float32}}; every field is a column "
-            "of its own unless given."),
+            "Columns and their fields: {x: {numbers: [age, fare], "
+            "categories: sex}, label: species}, {x: {type: auto}, label: "
+            "species}, or {x: {fields: \"0:4\", type: float32}}. Default: "
+            "every field is a column, of the type that its values have."),
     { 0 },
 };
 
@@ -46,25 +47,46 @@ static bool csv_other(struct cr_config *config, const void *opts,
     return cr_fields_open(config, &o, pos, to);
 }
 
+static struct cr_vocab *csv_vocab(struct cr_config *config, const void *opts,
+                                  struct cr_pos pos, const char *column)
+{
+    return cr_fields_vocab(config, opts, pos, column);
+}
+
 const struct cr_dataset_type cr_dataset_csv = {
     .about = {
         .name = "CSVDataset",
         .summary = "Rows of CSV files.",
         .detail = "A column's fields are a position (from 0), a name, a glob "
                   "over names, a slice of positions \"a:b\" (from a, before "
-                  "b), or a list of these. With it may stand: type, string "
-                  "(a text, for a tokenizer or LabelIndex), int32, int64, "
-                  "float32 or float64; classes, a list of words that stand "
-                  "for 0, 1, ...; default, the value of fields with nothing "
-                  "in them, which are errors otherwise. Without a type a "
-                  "column is a string, but `label` is int32 or float32 if "
-                  "all its fields are such numbers, else the index of its "
-                  "word among all words, sorted. Fields may be quoted as in "
-                  "RFC 4180; empty lines are skipped.",
+                  "b), or a list of these. They stand under numbers, "
+                  "categories and dates, whose features follow each other in "
+                  "this order; or under fields next to type: string (a text, "
+                  "for a tokenizer or LabelIndex), category, int32, int64, "
+                  "float32 or float64; or next to type: auto, which reads "
+                  "the files to find the kind of each field, and without "
+                  "fields takes all numbers, dates and categories that no "
+                  "other column names. Dates (2024-03-05, 3/5/2024, "
+                  "5.3.2024, 5 Mar 2024) become days since 1970, with a time "
+                  "of day (14:30:05) behind them seconds, and times alone "
+                  "seconds since midnight. Categories need OneHot or "
+                  "CategoryIndex. Values are missing where a field has "
+                  "nothing in it, NA, N/A, NaN, null, none, ? or -: "
+                  "FillMissing fills numbers, and default has the value of "
+                  "missing ones of any type. classes is a list of words that "
+                  "stand for 0, 1, ... Without a type a column is a string, "
+                  "but `label` is int32 or float32 if all its fields are "
+                  "such numbers, else the index of its word among all words, "
+                  "sorted. Fields may be quoted as in RFC 4180; empty lines "
+                  "are skipped. Checkpoints keep what was found.",
         .example = "dataset:\n"
                    "  train: {CSVDataset: {dataset_files: plants.csv, "
                    "columns: {x: {fields: \"0:4\", type: float32}, label: "
-                   "species}}}\n",
+                   "species}}}\n"
+                   "dataset:\n"
+                   "  train: {CSVDataset: {dataset_files: titanic.csv, "
+                   "columns: {x: {numbers: [age, fare], categories: [sex, "
+                   "port]}, label: survived}}}\n",
         .opts = csv_opts,
         .size = sizeof(struct cr_fields_opts),
     },
@@ -75,4 +97,5 @@ const struct cr_dataset_type cr_dataset_csv = {
     .where = cr_fields_where,
     .other = csv_other,
     .close = cr_fields_close,
+    .vocab = csv_vocab,
 };

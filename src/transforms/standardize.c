@@ -4,68 +4,78 @@
  * samples of it. mean_k and s_k, the deviation over all m values
  *   s_k^2 = 1/m sum (x - mean_k)^2
  * come from the training samples, one by one in their stored order, in double
- * (Welford 1962: no cancellation, no second pass). A feature that is always
- * the same has s_k = 1. */
-#include "data/transform.h"
+ * (Welford 1962: no cancellation, no second pass). Missing values are left
+ * out, and stay missing. A feature that is always the same has s_k = 1. */
+#include "data/per_feature.h"
 
 #include <math.h>
+
+struct standardize {
+    struct cr_strs fields;
+};
+
+static const struct cr_opt standardize_opts[] = {
+    CR_FIELDS_OPT(struct standardize),
+    { 0 },
+};
 
 /* fitted->value: features means, then features sums of squares, at the end
  * deviations. */
 
 static bool standardize_plan(struct cr_tplan *p)
 {
-    if (cr_count(&p->in) == 0)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "Standardize takes samples with numbers in them, not "
-                        "%s", cr_show(p->arena, &p->in));
-    p->out = p->in;
+    const struct standardize *o = p->opts;
+    const struct cr_per_feature *self;
+
+    if (!cr_per_feature_plan(p, "Standardize", &o->fields, CR_NUMBERS,
+                             sizeof *self))
+        return false;
+    self = p->self;
     p->out.type = CR_F32;
-    p->fits = 2 * (p->in.rank > 0 ? p->in.dim[p->in.rank - 1] : 1);
-    p->scratch = (size_t)cr_count(&p->in) * sizeof(double);
+    p->fits = 2 * self->n;
     return true;
 }
 
 static void standardize_fit(const struct cr_tplan *p, const void *x)
 {
-    int64_t features = p->fits / 2, i, n = cr_count(&p->in);
-    int64_t rows = n / features;
-    double *mean = p->fitted->value, *square = mean + features;
+    const struct cr_per_feature *self = p->self;
+    const double *v = cr_per_feature_x(p, x, NULL);
+    double *mean = p->fitted->value, *square = mean + self->n, d;
+    int64_t i, k;
 
-    for (i = 0; i < n; i++) {
-        size_t size = cr_type_size(p->in.type);
-        double v, d;
-
-        cr_convert(p->in.type, (const char *)x + (size_t)i * size, CR_F64,
-                   &v, 1);
-        d = v - mean[i % features];
-        mean[i % features] +=
-            d / (double)((p->fitted->seen - 1) * rows + i / features + 1);
-        square[i % features] += d * (v - mean[i % features]);
+    for (i = 0; i < self->count; i++) {
+        k = i % self->n;
+        if (!self->on[k] || isnan(v[i]))
+            continue;
+        d = v[i] - mean[k];
+        mean[k] += d / (double)++self->seen[k];
+        square[k] += d * (v[i] - mean[k]);
     }
 }
 
-static void standardize_end(const struct cr_tplan *p)
+static bool standardize_end(const struct cr_tplan *p)
 {
-    int64_t features = p->fits / 2, k;
-    double *s = p->fitted->value + features;
-    double m = (double)(p->fitted->seen * (cr_count(&p->in) / features));
+    const struct cr_per_feature *self = p->self;
+    double *s = p->fitted->value + self->n;
 
-    for (k = 0; k < features; k++)
-        s[k] = s[k] > 0 ? sqrt(s[k] / m) : 1;
+    for (int64_t k = 0; k < self->n; k++)
+        s[k] = s[k] > 0 ? sqrt(s[k] / (double)self->seen[k]) : 1;
+    return true;
 }
 
 static bool standardize_apply(struct cr_sample *s)
 {
     const struct cr_tplan *p = s->plan;
-    int64_t features = p->fits / 2, i, n = cr_count(&p->in);
-    const double *mean = p->fitted->value, *deviation = mean + features;
-    double *x = s->scratch;
+    const struct cr_per_feature *self = p->self;
+    const double *mean = p->fitted->value, *deviation = mean + self->n;
+    double *x = cr_per_feature_x(p, s->x, s->scratch);
     float *y = s->y;
+    int64_t i, k;
 
-    cr_convert(p->in.type, s->x, CR_F64, x, n);
-    for (i = 0; i < n; i++)
-        y[i] = (float)((x[i] - mean[i % features]) / deviation[i % features]);
+    for (i = 0; i < self->count; i++) {
+        k = i % self->n;
+        y[i] = (float)(self->on[k] ? (x[i] - mean[k]) / deviation[k] : x[i]);
+    }
     return true;
 }
 
@@ -77,8 +87,11 @@ const struct cr_transform cr_transform_standardize = {
                   "along the last axis are those of the training data, after "
                   "`split` and the ops in front. They are computed before "
                   "training begins, kept in checkpoints, and the same in "
-                  "evaluation and prediction.",
+                  "evaluation and prediction. Categories and the columns "
+                  "that FillMissing adds stay as they are.",
         .example = "datapipe: {x: [Standardize]}\n",
+        .opts = standardize_opts,
+        .size = sizeof(struct standardize),
     },
     .plan = standardize_plan,
     .apply = standardize_apply,

@@ -78,7 +78,7 @@ END
     [ "$n" -ge 140 ]
     printf 'sepal_length,b,c,d\n1,2,3,4\n1,2,x,4\n' >rows.csv
     run -3 --separate-stderr "$CELLRUN" predict --ckpt run rows.csv
-    said "rows.csv:3:5: error: column 'x': found 'x', expected a number [E0203]
+    said "rows.csv:3:5: error: column 'x', field 'c': found 'x', expected a number [E0203]
 cellrun: warning: 1 of 2 samples have errors: left out [E0203]"
     [[ $output == rows.csv#0$'\t'* ]]
     run -3 --separate-stderr "$CELLRUN" predict --ckpt run none.csv
@@ -162,9 +162,10 @@ END
     printf 'a,b,label\n1,2,0\n3,x,1\n,"4 4",2\n' >bad.csv
     table bad.csv '{x: {fields: "0:2", type: float32}, label: label}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml
-    said "bad.csv:3:3: error: column 'x': found 'x', expected a number [E0203]
-bad.csv:4:1: error: column 'x': found nothing, expected a number [E0203]
-bad.csv:4:2: error: column 'x': found '4 4', expected a number [E0203]
+    said "bad.csv:3:3: error: column 'x', field 'b': found 'x', expected a number [E0203]
+bad.csv:4:1: error: column 'x', field 'a': found nothing, expected a number [E0203]
+   add FillMissing to datapipe.x, or default: VALUE to columns.x
+bad.csv:4:2: error: column 'x', field 'b': found '4 4', expected a number [E0203]
 3 errors."
 }
 

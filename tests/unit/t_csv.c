@@ -324,8 +324,8 @@ static void columns(void)
     same(table("header: false, field_delim: ;, columns: {x: {fields: \"0:3\", "
                "type: float32}}",
                ""),
-         "t.csv:1:3: error: column 'x': found nothing, expected a number "
-         "[E0203]",
+         "t.csv:1:3: error: column 'x', field 'column_1': found nothing, "
+         "expected a number [E0203]",
          "nothing");
     same(table("field_delim: ;, column_names: [a, b, label], columns: {label: "
                "label}",
@@ -340,8 +340,8 @@ static void columns(void)
          "a row too long");
     put("t.csv", "a\n1\n2147483648\n");
     same(table("columns: {x: {fields: a, type: int32}}", ""),
-         "t.csv:3:1: error: column 'x': found '2147483648', expected a whole "
-         "number of 32 bits [E0203]",
+         "t.csv:3:1: error: column 'x', field 'a': found '2147483648', "
+         "expected a whole number of 32 bits [E0203]",
          "too large");
     put("t.csv", "a,a\n1,2\n");
     same(table("columns: {x: a}", ""),

@@ -1,0 +1,198 @@
+#include "data/field_columns.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* ---- names of fields ---- */
+
+bool cr_field_header(const struct cr_fields_opts *o)
+{
+    return o->header == CR_BOOL_NONE ? o->column_names.n == 0 : o->header;
+}
+
+/* By name, then by place: the names lie in one array. */
+static int names_order(const void *a, const void *b)
+{
+    const char *const *x = *(const char *const *const *)a;
+    const char *const *y = *(const char *const *const *)b;
+    int order = strcmp(*x, *y);
+
+    return order != 0 ? order : x < y ? -1 : x > y;
+}
+
+/* The first name that stood before already; -1: none. */
+static int names_twice(struct cr_arena *arena, const struct cr_strs *names)
+{
+    const char *const **by = CR_NEWS(arena, const char *const *, names->n + 1);
+    int i, first = -1;
+
+    for (i = 0; i < names->n; i++)
+        by[i] = &names->v[i];
+    qsort(by, (size_t)names->n, sizeof *by, names_order);
+    for (i = 1; i < names->n; i++)
+        if (strcmp(*by[i - 1], *by[i]) == 0 &&
+            (first < 0 || by[i] - names->v < first))
+            first = (int)(by[i] - names->v);
+    return first;
+}
+
+struct cr_strs cr_field_names(struct cr_config *config,
+                              const struct cr_fields_opts *o,
+                              const struct cr_csv *csv)
+{
+    struct cr_arena *arena = config->arena;
+    const char **v = CR_NEWS(arena, const char *, csv->n + 1);
+    struct cr_strs names = { .n = csv->n, .v = v };
+    bool given = o->column_names.n > 0;
+    int i, twice;
+
+    if (given && o->column_names.n != csv->n) {
+        cr_error(config->diag, cr_csv_at(csv, &csv->field[0]),
+                 CR_E_DATA_FORMAT,
+                 "the row has %d field%s, but column_names has %d", csv->n,
+                 csv->n == 1 ? "" : "s", o->column_names.n);
+        return (struct cr_strs){ 0 };
+    }
+    for (i = 0; i < csv->n; i++)
+        v[i] = given ? o->column_names.v[i]
+               : cr_field_header(o)
+                   ? cr_strndup(arena, csv->field[i].text, csv->field[i].len)
+                   : cr_strf(arena, "column_%d", i);
+    if (given || !cr_field_header(o))
+        return names;
+    twice = names_twice(arena, &names);
+    if (twice < 0)
+        return names;
+    cr_error(config->diag, cr_csv_at(csv, &csv->field[twice]),
+             CR_E_DATA_FORMAT, "the name '%s' stands twice in the first line",
+             cr_quote(arena, v[twice], strlen(v[twice])));
+    cr_note(config->diag, "header: false takes that line as data");
+    return (struct cr_strs){ 0 };
+}
+
+/* ---- which fields ---- */
+
+static bool take(struct cr_field_column *c, int field, int fields)
+{
+    if (c->n == fields)
+        return false;
+    c->field[c->n++] = field;
+    return true;
+}
+
+/* "a:b", either of which may be left out. */
+static bool slice(const char *text, int n, int *from, int *to)
+{
+    char *end;
+    long a = 0, b = n;
+
+    if (*text != ':')
+        a = strtol(text, &end, 10);
+    else
+        end = (char *)(uintptr_t)text;
+    if (*text == '-' || *end != ':')
+        return false;
+    text = end + 1;
+    if (*text)
+        b = strtol(text, &end, 10);
+    else
+        end = (char *)(uintptr_t)text;
+    if (*end || a < 0 || b < a || b > n || *text == '-')
+        return false;
+    *from = (int)a;
+    *to = (int)b;
+    return true;
+}
+
+bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,
+                  const char *column, const char *field,
+                  const struct cr_strs *names)
+{
+    const char *near = cr_nearest(field, names->v);
+    int at = 0;
+
+    while (near && strcmp(names->v[at], near) != 0)
+        at++;
+    cr_error(config->diag, cr_csv_at(csv, &csv->field[at]), CR_E_DATA_FORMAT,
+             "column '%s' is made of the field '%s', which the rows, of %d "
+             "field%s, have not", column,
+             cr_quote(config->arena, field, strlen(field)), names->n,
+             names->n == 1 ? "" : "s");
+    if (near)
+        cr_hint(config->diag, "is '%s' meant to be '%s'?",
+                cr_quote(config->arena, near, strlen(near)), field);
+    return false;
+}
+
+/* csv: the file, where it is another than the config's; else NULL. */
+static bool one_field(struct cr_config *config, const struct cr_node *node,
+                      const struct cr_csv *csv, const struct cr_strs *names,
+                      struct cr_field_column *c)
+{
+    const char *text = node->text;
+    int i, from, to, before = c->n;
+    bool room = true;
+
+    if (node->kind == CR_NODE_INT) {
+        if (csv && node->integer >= names->n)
+            return cr_field_lacks(config, csv, c->name, text, names);
+        if (node->integer < 0 || node->integer >= names->n)
+            return cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
+                            "there is no field %lld, rows have %d: 0 to %d",
+                            (long long)node->integer, names->n, names->n - 1);
+        room = take(c, (int)node->integer, names->n);
+    } else if (node->kind != CR_NODE_STR) {
+        return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
+                        "fields takes positions, names, globs and slices "
+                        "\"a:b\", not %s", cr_node_what(config->arena, node));
+    } else {
+        for (i = 0; i < names->n && c->n == before; i++)
+            if (strcmp(names->v[i], text) == 0)
+                room = take(c, i, names->n);
+        if (c->n == before && room && slice(text, names->n, &from, &to)) {
+            for (i = from; i < to && room; i++)
+                room = take(c, i, names->n);
+            c->list = true;
+        } else if (c->n == before && room && strpbrk(text, "*?[")) {
+            for (i = 0; i < names->n && room; i++)
+                if (fnmatch(text, names->v[i], 0) == 0)
+                    room = take(c, i, names->n);
+            c->list = true;
+        }
+    }
+    if (!room)
+        return cr_error(config->diag, node->pos, CR_E_LIMIT,
+                        "column '%s' takes more fields than a row has, %d",
+                        c->name, names->n);
+    if (c->n > before)
+        return true;
+    if (csv)
+        return cr_field_lacks(config, csv, c->name, text, names);
+    cr_error(config->diag, node->pos, CR_E_NO_MATCH,
+             "there is no field '%s' in rows of %d fields",
+             cr_quote(config->arena, text, strlen(text)), names->n);
+    if (cr_nearest(text, names->v))
+        cr_hint(config->diag, "did you mean '%s'?",
+                cr_nearest(text, names->v));
+    return false;
+}
+
+bool cr_field_choose(struct cr_config *config, const struct cr_node *node,
+                      const struct cr_csv *csv, const struct cr_strs *names,
+                      struct cr_field_column *c)
+{
+    bool ok = true;
+
+    c->field = CR_NEWS(config->arena, int, names->n);
+    if (node->kind != CR_NODE_LIST)
+        return one_field(config, node, csv, names, c);
+    c->list = true;
+    for (CR_EACH(m, node))
+        ok = one_field(config, m, csv, names, c) && ok;
+    return ok && (c->n > 0 ||
+                  cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
+                           "column '%s' has no fields", c->name));
+}
