@@ -45,8 +45,9 @@ struct cr_field_facts {
     bool numbers;           /* all values are numbers, also of constants, */
     bool whole;             /* whole ones */
     double min, max, mean;  /* of numbers; of dates, in days or seconds */
-    /* Dates, also constant ones (else form is 0): how they are read, and whether some have a time of day: then
-     * they become seconds since 1970, or since midnight, else days. */
+    /* Dates, also constant ones (else form is 0): how they are read, and
+     * whether some have a time of day: then they become seconds since 1970,
+     * or since midnight, else days. */
     enum cr_date_form form;
     bool clock;
     /* Different values, whatever the kind, in order: numbers by value, others
