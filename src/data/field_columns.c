@@ -316,6 +316,23 @@ static bool kept_fields(struct making *m, struct cr_pos pos,
     return true;
 }
 
+/* Fields of another table, in the order that the checkpoint has. */
+static bool placed_fields(struct making *m, struct cr_pos pos,
+                          const struct cr_features *kept,
+                          const struct cr_field_column *part,
+                          struct cr_field_column *c)
+{
+    if (part->n != kept->n)
+        return cr_error(m->config->diag, pos, CR_E_CKPT_FORMAT,
+                        "column '%s' has %d fields, %d in training", c->name,
+                        part->n, kept->n);
+    for (int i = 0; i < kept->n; i++) {
+        feature_add(m, c, part->field[i], kept->v[i].kind);
+        c->features->v[i] = kept->v[i];
+    }
+    return true;
+}
+
 /* Whether an op that takes texts comes first: then it is one. */
 static bool wants_text(const struct making *m, const struct cr_field_column *c)
 {
@@ -387,6 +404,8 @@ static bool auto_column(struct making *m, struct cr_pos pos,
             part.field[part.n] = part.n;
     }
     c->list = part.list;
+    if (kept && fields && m->o->only)
+        return placed_fields(m, pos, kept, &part, c);
     if (kept)
         return kept_fields(m, pos, kept, c);
     if (!m->o->only)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "conf/node.h"
+#include "data/features.h"
 #include "data/field_columns.h"
 #include "data/fields.h"
 #include "predict/json_row.h"
@@ -68,10 +69,40 @@ static const struct cr_node *table_said(const struct cr_predict_rows *t,
     return t->fields ? cr_node_get(t->opts.columns, column) : NULL;
 }
 
-static const struct cr_node *table_fields(const struct cr_node *said)
+/* What the fields of a column are, where each has a kind of its own, as the
+ * checkpoint tells; NULL: its elements have one type. */
+static const struct cr_features *table_found(const struct cr_predict_rows *t,
+                                             const char *column)
 {
-    return said && said->kind == CR_NODE_MAP ? cr_node_get(said, "fields")
-                                             : said;
+    const struct cr_node *said = table_said(t, column);
+    const struct cr_node *type =
+        said && said->kind == CR_NODE_MAP ? cr_node_get(said, "type") : NULL;
+    bool kinds = said ? said->kind == CR_NODE_MAP &&
+                            (!cr_node_get(said, "fields") ||
+                             (type && (strcmp(type->text, "auto") == 0 ||
+                                       strcmp(type->text, "category") == 0)))
+                      : t->fields && !t->opts.columns;
+
+    return kinds ? cr_features_find(t->j->model.config, column) : NULL;
+}
+
+/* The fields that the config names, or that were found; NULL: none. */
+static const struct cr_node *table_fields(const struct cr_predict_rows *t,
+                                          const char *column)
+{
+    const struct cr_node *said = table_said(t, column);
+    const struct cr_features *found = table_found(t, column);
+    struct cr_arena *arena = t->j->cli->arena;
+    struct cr_node *list;
+
+    if (!found)
+        return said && said->kind == CR_NODE_MAP ? cr_node_get(said, "fields")
+                                                 : said;
+    list = CR_NEW(arena, struct cr_node);
+    list->kind = CR_NODE_LIST;
+    for (int i = 0; i < found->n; i++)
+        table_node(arena, list, CR_NODE_STR, NULL)->text = found->v[i].name;
+    return said || found->n > 1 ? list : list->child;
 }
 
 /* The type that a field is read as. */
@@ -117,19 +148,23 @@ static void table_column(struct cr_predict_rows *t, struct cr_node *map,
     struct cr_arena *arena = t->j->cli->arena;
     const struct cr_node *said = table_said(t, f->name);
     struct cr_node *c = table_node(arena, map, CR_NODE_MAP, f->name);
+    const struct cr_features *found = table_found(t, f->name);
     struct cr_node *copy = cr_node_copy(arena, fields);
 
     copy->key = "fields";
     copy->next = NULL;
     c->child = copy;
     for (CR_EACH(m, said && said->kind == CR_NODE_MAP ? said : NULL)) {
-        if (strcmp(m->key, "fields") == 0)
+        if (strcmp(m->key, "fields") == 0 ||
+            (found && strcmp(m->key, "default") != 0))
             continue;
         copy->next = cr_node_copy(arena, m);
         copy = copy->next;
         copy->next = NULL;
     }
-    if (!cr_node_get(c, "type") && !table_words(t, f))
+    if (found)
+        table_node(arena, c, CR_NODE_STR, "type")->text = "auto";
+    else if (!cr_node_get(c, "type") && !table_words(t, f))
         table_node(arena, c, CR_NODE_STR, "type")->text = table_type(&f->head);
 }
 
@@ -267,7 +302,7 @@ static bool table_named(struct cr_predict_rows *t,
 
     for (int i = 0; i < t->n; i++) {
         const struct cr_node *fields =
-            table_fields(table_said(t, t->feed[i]->name));
+            table_fields(t, t->feed[i]->name);
         struct cr_node own = { .kind = CR_NODE_STR,
                                .text = t->feed[i]->name };
 
@@ -289,7 +324,7 @@ static void table_keys(struct cr_predict_rows *t)
 
     for (int i = 0; i < t->n; i++) {
         const struct cr_node *fields =
-            table_fields(table_said(t, t->feed[i]->name));
+            table_fields(t, t->feed[i]->name);
         int count = (int)cr_count(&t->feed[i]->head), k = at;
 
         key[n++] = (struct cr_json_key){ t->feed[i]->name, at, count };
