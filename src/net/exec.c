@@ -212,11 +212,23 @@ static bool printed_elsewhere(const struct cr_exec *e, enum cr_step_kind kind)
     return e->printer && (kind == CR_FORWARD || e->printer->want.backward);
 }
 
+/* Which samples of which update the batch has: `t` counts micro-batches. */
+static void place(const struct cr_exec *e, struct cr_step *to)
+{
+    int64_t micro = e->net->gather > 0 ? e->net->gather : 1;
+
+    to->batch = e->want.batch;
+    to->update = e->t > 0 ? (e->t - 1) / micro + 1 : 0;
+    to->first =
+        e->t > 0 ? (e->t - 1) % micro * e->net->want.batch : e->before;
+}
+
 static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
 {
     int k;
 
     s->run.rng.b = (uint64_t)e->t;
+    place(e, &s->run);
     s->run.stop = e->stop;
     s->run.print = printed_elsewhere(e, s->kind) ? NULL : e->print;
     if (s->kind == CR_UPDATE) {
@@ -258,10 +270,17 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
     }
 }
 
+void cr_exec_before(struct cr_exec *e, int64_t samples)
+{
+    e->before = samples;
+}
+
 void cr_exec_forward(struct cr_exec *e, int64_t t)
 {
-    if (e->printer)
+    if (e->printer) {
+        e->printer->before = e->before;
         cr_exec_forward(e->printer, t);
+    }
     e->t = t;
     e->fault = NULL;
     e->stop[0] = '\0';

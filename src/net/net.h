@@ -193,6 +193,9 @@ bool cr_exec_check(struct cr_exec *exec, struct cr_diag *diag,
 bool cr_exec_range(const struct cr_exec *exec, int column, int64_t *low,
                    int64_t *high);
 
+/* Outside of training: how many samples came before the batch that is fed;
+ * random numbers are keyed by a sample's number there. */
+void cr_exec_before(struct cr_exec *exec, int64_t samples);
 /* Forward and loss of update number `t` (from 1; keys the random numbers). */
 void cr_exec_forward(struct cr_exec *exec, int64_t t);
 /* After forward: false, after reporting E0204, when an index that the network

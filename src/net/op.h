@@ -86,6 +86,9 @@ struct cr_step {
                                   NULL where they must stay */
     void *keep, *scratch;
     struct cr_rng rng;         /* seed, cell path and call, update */
+    /* net/random.h: the update, 0 outside of training; how many samples of it
+     * came before this batch, and how many this one has. */
+    int64_t update, first, batch;
     bool training;
     const struct cr_print *print; /* for ops with .prints; NULL: nowhere */
     char *stop;                /* CR_STOP_MAX bytes: what a plug-in's cell,

@@ -104,6 +104,7 @@ struct cr_exec {
     struct cr_cut *cuts;
     int n_cuts;
     int64_t t;
+    int64_t before;         /* samples before this batch, outside of training */
     bool ran;               /* forward has run to its end */
     const struct cr_print *print; /* NULL: nothing is printed */
     bool prints;            /* it is a printer: it runs what print(...) needs */

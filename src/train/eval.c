@@ -287,7 +287,7 @@ void cr_eval_close(struct cr_eval *eval)
 /* ---- Running */
 
 static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
-                       const struct cr_batch *batch)
+                       const struct cr_batch *batch, int64_t before)
 {
     struct cr_exec *exec = cr_plans_for(&e->plans, batch);
     struct cr_spec out, label = e->label_spec;
@@ -301,6 +301,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
         cr_pipe_note(e->pipe, diag);
         return false;
     }
+    cr_exec_before(exec, before);
     cr_exec_forward(exec, 0);
     if (!cr_exec_sound(exec, diag)) {
         cr_pipe_note(e->pipe, diag);
@@ -367,7 +368,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
     cr_pipe_seek(e->pipe, 0, 0);
     while (done < e->max_batches &&
            (batch = cr_pipe_next(e->pipe, diag)) != NULL) {
-        if (!eval_batch(e, diag, batch))
+        if (!eval_batch(e, diag, batch, samples))
             return false;
         done++;
         samples += batch->n;
