@@ -119,11 +119,9 @@ static bool batch_run(struct cr_predict *j, struct cr_exec *exec,
 {
     if (!cr_exec_check(exec, diag, samples))
         return false;
+    cr_exec_before(exec, j->before + (samples ? *samples : 0));
     cr_exec_forward(exec, 0);
-    if (!cr_exec_sound(exec, diag))
-        return false;
-    (void)j;
-    return true;
+    return cr_exec_sound(exec, diag);
 }
 
 /* One after the other: which samples the network refuses. */
@@ -199,6 +197,7 @@ bool cr_predict_flush(struct cr_predict *j)
     batch_forget(j);
     ok = cr_predict_put(j) && ok;
     cr_arena_free(&j->text);
+    j->before += j->n;
     j->n = 0;
     return ok;
 }

@@ -106,7 +106,7 @@ struct cr_predict {
     int n_outs;
     struct cr_predict_out *out;
     struct cr_exec *exec, *last, *one; /* for a batch, for n_last, for one */
-    int64_t n_last;
+    int64_t n_last, before; /* samples that were computed already */
     int64_t cap, n;             /* rows of a batch; gathered */
     struct cr_predict_row *row;
     struct cr_arena text;       /* names of a batch */
