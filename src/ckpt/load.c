@@ -470,7 +470,10 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
     if (ok) {
         load_match(&job, net, NULL);
         for (int i = 0; exact && i < job.n_sources; i++)
-            job.source[i].used |= cr_load_is_state(&job, job.source[i].name);
+            job.source[i].used |=
+                cr_load_is_state(&job, job.source[i].name) ||
+                (!cr_net_has_loss(net) &&
+                 cr_starts(job.source[i].name, "loss."));
         ok = cr_load_refuse(&job, exact, false) && load_values(&job);
     }
     cr_arena_free(&mem);

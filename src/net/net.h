@@ -277,6 +277,8 @@ const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n);
 int cr_exec_results(const struct cr_exec *exec);
 const cr_real *cr_exec_result(const struct cr_exec *exec, int i,
                               struct cr_spec *spec);
+/* Whether it was built with its loss, whose parameters are loss.NAME. */
+bool cr_net_has_loss(const struct cr_net *net);
 /* The value that want.at names: NULL if there is none of that name. */
 #define CR_EMBED "<embed>" /* the input of the last op of the network that has
                               a weight of at least two dimensions */

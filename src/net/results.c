@@ -86,3 +86,8 @@ const char *cr_net_result_op(const struct cr_net *net, int i)
         n = n->next;
     return n && n->val->by ? n->val->by->op->about.name : "";
 }
+
+bool cr_net_has_loss(const struct cr_net *net)
+{
+    return net->want.loss;
+}

@@ -207,7 +207,10 @@ bool cr_predict_flush(struct cr_predict *j)
 bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row)
 {
     batch_forget(j);
-    j->row[j->n++] = *row;
+    j->row[j->n] = *row;
+    if (j->o->stream)
+        j->row[j->n].name = NULL; /* who asks knows */
+    j->n++;
     return j->n < j->cap || cr_predict_flush(j);
 }
 

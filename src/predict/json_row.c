@@ -14,7 +14,8 @@ struct scan {
     int64_t line;
     char *begin, *s, *end;
     char *plain;            /* free room of row->plain */
-    int next, last;         /* fields to be filled: next .. last - 1 */
+    int next, last;         /* fields to be filled: next .. last - 1, */
+    int n;                  /* so many from the first */
     bool takes;             /* the value goes to fields */
 };
 
@@ -43,7 +44,7 @@ static bool row_put(struct scan *k, const char *text, size_t len,
     if (k->next == k->last)
         return row_wrong(k, cr_strf(k->diag->arena,
                                     "more values than the %d expected here",
-                                    k->last));
+                                    k->n));
     c->field[k->next++] = (struct cr_csv_field){
         .text = text,
         .len = len,
@@ -217,7 +218,8 @@ static bool row_member(struct scan *k, int depth)
             row->key[i].name[len] == '\0') {
             k->takes = true;
             k->next = row->key[i].first;
-            k->last = k->next + row->key[i].n;
+            k->n = row->key[i].n;
+            k->last = k->next + k->n;
             break;
         }
     ok = row_value(k, depth);
@@ -298,7 +300,7 @@ bool cr_json_row(struct cr_json_row *row, struct cr_diag *diag,
     if (k.s == k.end || (*k.s != '{' && *k.s != '['))
         return row_wrong(&k, "expected an object or an array");
     k.takes = *k.s == '[';
-    k.last = c->n;
+    k.last = k.n = c->n;
     if (!row_value(&k, 0))
         return false;
     row_blank(&k);

@@ -305,18 +305,15 @@ const cr_real *cr_predict_values(const struct cr_predict_out *o, int64_t i)
 
 /* ---- Classes */
 
-struct likely {
-    double p;
-    int64_t class;
-};
-
-static int outputs_likelier(const void *a, const void *b)
+/* Classes from the likeliest, those of one probability by number. */
+static int outputs_likelier(const void *a, const void *b, void *probs)
 {
-    const struct likely *x = a, *y = b;
+    const int64_t *x = a, *y = b;
+    const double *p = probs;
 
-    if (x->p != y->p)
-        return x->p < y->p ? 1 : -1;
-    return x->class < y->class ? -1 : x->class > y->class;
+    if (p[*x] != p[*y])
+        return p[*x] < p[*y] ? 1 : -1;
+    return *x < *y ? -1 : *x > *y;
 }
 
 static double outputs_sigmoid(enum cr_predict_act act, double x)
@@ -373,15 +370,10 @@ int64_t cr_predict_class(const struct cr_predict *j, struct cr_predict_out *o,
     else
         class = outputs_largest(cr_predict_values(o, i), o->classes, 1);
     if (all) {
-        struct cr_arena mem = { 0 };
-        struct likely *by = CR_NEWS(&mem, struct likely, o->classes);
-
         for (int64_t k = 0; k < o->classes; k++)
-            by[k] = (struct likely){ o->p[k], k };
-        qsort(by, (size_t)o->classes, sizeof *by, outputs_likelier);
-        for (int64_t k = 0; k < o->classes; k++)
-            o->order[k] = by[k].class;
-        cr_arena_free(&mem);
+            o->order[k] = k;
+        qsort_r(o->order, (size_t)o->classes, sizeof *o->order,
+                outputs_likelier, o->p);
     }
     return class;
 }

@@ -464,7 +464,9 @@ static bool table_is_json(const struct cr_predict_rows *t, const char *text,
         len--;
     }
     return rows == CR_ROWS_JSONL ||
-           (rows == CR_ROWS_AUTO && len > 0 && (*text == '{' || *text == '['));
+           (rows == CR_ROWS_AUTO &&
+            ((len > 0 && (*text == '{' || *text == '[')) ||
+             cr_ends(t->path, ".jsonl") || cr_ends(t->path, ".ndjson")));
 }
 
 struct cr_predict_rows *cr_predict_rows_open(struct cr_predict *j,

@@ -1,0 +1,316 @@
+# predict: networks of several columns and outputs, and what is made of them.
+# All weights are given, so that every number can be checked by hand.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+floats() {
+    npy "$1" '<f4' "$2" < <(perl -e 'print pack "f<*", @ARGV' "${@:3}")
+}
+
+ints() {
+    npy "$1" '<i4' "$2" < <(perl -e 'print pack "l<*", @ARGV' "${@:3}")
+}
+
+# fixed FILE NAME: trains the config of stdin with steps too small to be felt
+fixed() {
+    { echo 'cellrun: 1'; cat
+      echo 'optimizer: {SGD: {learning_rate: 1e-30}}'
+      echo 'train: {epochs: 1}'; } >"$1.yaml"
+    "$CELLRUN" train "$1.yaml" -o "$1" -q
+}
+
+setup_file() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    # pairs: logit (sum of left) - (sum of right), so 1, -2, 3
+    floats left.npy '(3, 2)' 1 2 0 1 4 4
+    floats right.npy '(3, 2)' 1 1 1 2 2 3
+    ints same.npy '(3,)' 1 1 0
+    fixed pairs <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [left.npy, right.npy, same.npy], column_names: [left, right, label]}}}
+datapipe: {label: [{TypeCast: float32}]}
+network:
+  inputs: [left, right]
+  cells: {twin: {Dense: {out_channels: 1, weight_init: 1.0, has_bias: false}}}
+  construct: return squeeze(twin(left) - twin(right), 1)
+loss: BCEWithLogitsLoss
+END2
+    # two heads: x as it is (two shapes), and (x0, x1, x0 + x1) (three colours)
+    ints shape.npy '(3,)' 0 1 1
+    ints colour.npy '(3,)' 2 2 0
+    fixed heads <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [left.npy, shape.npy, colour.npy], column_names: [x, shape, colour]}}}
+datapipe:
+  shape: []
+network:
+  inputs: [x]
+  construct: |
+    form = x
+    hue = concat((x, sum(x, axis=1, keepdims=True)), axis=1)
+    return form, hue
+loss:
+  inputs: [form, hue, shape, colour]
+  cells: {ce: CrossEntropyLoss, w: {Parameter: {shape: [1], init: {Zero: {}}}}}
+  construct: return ce(form, shape) + ce(hue, colour) + mean(w)
+END2
+}
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    tmp=$BATS_TEST_TMPDIR
+}
+
+# near A B: numbers, to 6 digits
+near() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit (a - b) ^ 2 > 1e-12 * (1 + b * b) }'
+}
+
+# ---- a siamese network
+
+@test "pairs: a file for each column, and the sigmoid of the difference" {
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt pairs left=left.npy \
+        right=right.npy --probs
+    [ "$(cut -f 2 <<<"$output" | xargs)" = '1 0 1' ]
+    for i in 0:1 1:-2 2:3; do
+        near "$(cut -f 4 <<<"${lines[${i%:*}]}")" \
+            "$(perl -e 'print 1 / (1 + exp -shift)' -- "${i#*:}")"
+    done
+    run -2 "$CELLRUN" predict --ckpt pairs left.npy
+    [[ $output == *"the network takes 2 columns, the file is of one"* ]]
+    [[ $output == *"left=FILE right=FILE"* ]]
+    run -2 "$CELLRUN" predict --ckpt pairs left=left.npy left=right.npy
+    [[ $output == *"column 'left' has two files"* ]]
+    run -2 "$CELLRUN" predict --ckpt pairs left=left.npy right.npy
+    [[ $output == *"'right.npy' stands beside COLUMN=FILE"* ]]
+}
+
+@test "pairs: an NPZ file with a member for each column" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'float32 arrays'
+    perl -e 'use strict; my ($out, @in) = @ARGV; my ($all, $dir, $n) = ("", "", 0);
+        my @crc = map { my $c = $_;
+            $c = $c & 1 ? 0xEDB88320 ^ ($c >> 1) : $c >> 1 for 1 .. 8; $c }
+            0 .. 255;
+        for my $f (@in) {
+            open my $h, "<", "$f.npy"; binmode $h; local $/; my $d = <$h>;
+            my $c = 0xFFFFFFFF;
+            $c = $crc[($c ^ $_) & 255] ^ ($c >> 8) for unpack "C*", $d;
+            my $head = pack "vvvvvVVVvv", 20, 0, 0, 0, 33, $c ^ 0xFFFFFFFF,
+                length $d, length $d, length "$f.npy", 0;
+            $dir .= "PK\1\2" . pack("v", 20) . $head .
+                pack("vvvVV", 0, 0, 0, 0, length $all) . "$f.npy";
+            $all .= "PK\3\4" . $head . "$f.npy" . $d; $n++ }
+        open my $o, ">", $out; binmode $o;
+        print $o $all, $dir, "PK\5\6", pack "vvvvVVv", 0, 0, $n, $n,
+            length $dir, length $all, 0' "$tmp/in.npz" left right
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt pairs "$tmp/in.npz"
+    [ "$(cut -f 2 <<<"$output" | xargs)" = '1 0 1' ]
+    run -3 "$CELLRUN" predict --ckpt heads "$tmp/in.npz"
+    [[ $output == *"in.npz: error: the file has no member 'x'"* ]]
+}
+
+@test "pairs: --threshold moves the line between two classes" {
+    run -0 "$CELLRUN" predict --ckpt pairs left=left.npy right=right.npy \
+        --threshold 0.9
+    [ "$(cut -f 2 <<<"$output" | xargs)" = '0 0 1' ]
+    run -0 "$CELLRUN" predict --ckpt pairs left=left.npy right=right.npy \
+        --threshold 0.1
+    [ "$(cut -f 2 <<<"$output" | xargs)" = '1 1 1' ]
+    run -2 "$CELLRUN" predict --ckpt pairs left=left.npy right=right.npy \
+        --threshold 1.5
+}
+
+@test "pairs: what is wrong, worst first, with its loss" {
+    run -0 "$CELLRUN" predict --ckpt pairs --data train --wrong --header
+    [ "${lines[0]}" = $'input\tactual\tlabel\tloss' ]
+    [[ ${lines[1]} == $'train#2\t0\t1\t'* ]]
+    [[ ${lines[2]} == $'train#1\t1\t0\t'* ]]
+    [ "${#lines[@]}" = 3 ]
+    near "${lines[1]##*$'\t'}" "$(perl -e 'print log(1 + exp 3)')"
+    near "${lines[2]##*$'\t'}" "$(perl -e 'print log(1 + exp 2)')"
+    # the truth from a file of its own
+    run -0 "$CELLRUN" predict --ckpt pairs left=left.npy right=right.npy \
+        label=same.npy --wrong
+    [ "$(cut -f 1-3 <<<"$output" | xargs)" = 'left.npy#2 0 1 left.npy#1 1 0' ]
+    run -2 "$CELLRUN" predict --ckpt pairs left=left.npy right=right.npy --wrong
+    [[ $output == *"--wrong: the input does not say what is true"* ]]
+}
+
+# ---- two heads
+
+@test "two heads: both, under the names that construct returns" {
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt heads left.npy --header
+    [ -z "$stderr" ]
+    [ "${lines[0]}" = $'input\tform.label\thue.label' ]
+    [ "${lines[1]}" = $'left.npy#0\t1\t2' ]
+    [ "${lines[2]}" = $'left.npy#1\t1\t1' ]
+    [ "${lines[3]}" = $'left.npy#2\t0\t2' ]
+    run -0 "$CELLRUN" predict --ckpt heads left.npy --json --probs
+    near "$(jq -s '.[0].form.probs[1]' <<<"$output")" \
+        "$(perl -e 'print 1 / (1 + exp -1)')"
+    near "$(jq -s '.[0].hue.probs | add' <<<"$output")" 1
+    run -0 "$CELLRUN" predict --ckpt heads left.npy --result 1
+    [ "${lines[0]}" = $'left.npy#0\t2' ]
+}
+
+@test "two heads: the truth of each, and a sample wrong in either" {
+    run -0 "$CELLRUN" predict --ckpt heads --data train --header
+    [ "${lines[0]}" = \
+        $'input\tactual.shape\tactual.colour\tform.label\thue.label' ]
+    [ "${lines[2]}" = $'train#1\t1\t2\t1\t1' ]
+    run -0 "$CELLRUN" predict --ckpt heads --data train --wrong
+    [ "$(cut -f 1 <<<"$output" | xargs)" = 'train#2 train#0 train#1' ]
+    # -log p of both heads
+    near "$(head -1 <<<"$output" | cut -f 6)" \
+        "$(perl -e 'print log(2) + log(2 * exp(4) + exp(8)) - 4')"
+}
+
+@test "two heads: NPZ has all numbers, classes and truths by name" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'float32 arrays'
+    "$CELLRUN" predict --ckpt heads --data train --format npz -o "$tmp/o.npz"
+    run -0 "$CELLRUN" ckpt show "$tmp/o.npz"
+    [[ $output == *"form"*"(3, 2)"* ]]
+    [[ $output == *"hue"*"(3, 3)"* ]]
+    [[ $output == *"hue.label"*"(3,)"* ]]
+    [[ $output == *"actual.colour"*"(3,)"* ]]
+    # 0 2 1, 0 1 1 and 4 4 8 somewhere in it
+    perl -0777 -ne 'exit(index($_, pack "f<*", 1, 2, 3, 0, 1, 1, 4, 4, 8) < 0)' \
+        "$tmp/o.npz"
+    run -2 "$CELLRUN" predict --ckpt heads left.npy --format npy
+    [[ $output == *"--format npy holds one output, the network gives 2"* ]]
+    run -2 "$CELLRUN" predict --ckpt heads left.npy --format npz
+    [[ $output == *"--format npz needs -o FILE"* ]]
+}
+
+# ---- values inside
+
+@test "--embed is what the last weight takes, --at any cell's output" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'float32 arrays'
+    fixed deep <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [left.npy, shape.npy], column_names: [x, label]}}}
+network:
+  a: {Dense: {out_channels: 3, weight_init: -1.0, bias_init: 2.0}}
+  relu: ReLU
+  b: {Dense: {out_channels: 2, weight_init: 1.0}}
+loss: CrossEntropyLoss
+END2
+    # 2 - (x0 + x1): -1, 1, -6; behind ReLU 0, 1, 0
+    run -0 "$CELLRUN" predict --ckpt deep left.npy --embed
+    [ "${lines[0]}" = $'left.npy#0\t0\t0\t0' ]
+    [ "${lines[1]}" = $'left.npy#1\t1\t1\t1' ]
+    run -0 "$CELLRUN" predict --ckpt deep left.npy --at a --format npy \
+        -o "$tmp/a.npy"
+    [ "$(tail -c 36 "$tmp/a.npy" | perl -0777 -ne \
+        'print join " ", unpack "f<*"')" = '-1 -1 -1 1 1 1 -6 -6 -6' ]
+    # the same in a plan for one sample
+    run -0 "$CELLRUN" predict --ckpt deep left.npy --at a --json --batch 1
+    [ "$(jq -s -c '[.[].output[0]]' <<<"$output")" = '[-1,1,-6]' ]
+    run -2 "$CELLRUN" predict --ckpt deep left.npy --at rela
+    [[ $output == *"--at: the network has no cell 'rela'"*"did you mean 'relu'"* ]]
+    run -2 "$CELLRUN" predict --ckpt deep left.npy --at a --embed
+    [[ $output == *"--at, --embed and --result each choose an output"* ]]
+}
+
+@test "a class at each position of a sequence" {
+    floats seq.npy '(2, 3, 2)' 1 0 0 1 1 0 0 1 0 1 0 1
+    ints tags.npy '(2, 3)' 0 1 0 1 1 0
+    fixed tagger <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [seq.npy, tags.npy], column_names: [x, label]}}}
+network:
+  cells: {s: {Parameter: {shape: [1], init: {One: {}}}}}
+  construct: return x * s
+loss: {CrossEntropyLoss: {axis: -1}}
+predict: {labels: [noun, verb]}
+END2
+    run -0 "$CELLRUN" predict --ckpt tagger seq.npy
+    [ "${lines[0]}" = $'seq.npy#0\tnoun verb noun' ]
+    [ "${lines[1]}" = $'seq.npy#1\tverb verb verb' ]
+    run -0 "$CELLRUN" predict --ckpt tagger --data train --wrong --json
+    [ "$(jq -c .actual <<<"$output")" = '["verb","verb","noun"]' ]
+    [ "$(jq -c .labels <<<"$output")" = '["verb","verb","verb"]' ]
+}
+
+@test "labels that are each true or false" {
+    floats many.npy '(2, 3)' 2 -1 0.5 -3 -2 -1
+    floats truth.npy '(2, 3)' 1 0 0 0 0 0
+    fixed labels <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [many.npy, truth.npy], column_names: [x, label]}}}
+network:
+  cells: {s: {Parameter: {shape: [1], init: {One: {}}}}}
+  construct: return x * s
+loss: BCEWithLogitsLoss
+predict: {labels: [red, round, soft]}
+END2
+    run -0 "$CELLRUN" predict --ckpt labels many.npy
+    [ "$output" = $'many.npy#0\tred soft\nmany.npy#1\t' ]
+    run -0 "$CELLRUN" predict --ckpt labels many.npy --threshold 0.7 --json
+    [ "$(jq -s -c 'map(.labels)' <<<"$output")" = '[["red"],[]]' ]
+    run -0 "$CELLRUN" predict --ckpt labels --data train --wrong
+    [ "$(cut -f 1-3 <<<"$output")" = $'train#0\t1 0 0\tred soft' ]
+}
+
+@test "log-probabilities become probabilities" {
+    fixed nll <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [left.npy, shape.npy], column_names: [x, label]}}}
+network:
+  cells: {s: {Parameter: {shape: [1], init: {One: {}}}}, l: {LogSoftmax: {axis: 1}}}
+  construct: return l(x * s)
+loss: NLLLoss
+END2
+    run -0 "$CELLRUN" predict --ckpt nll left.npy --probs
+    near "$(cut -f 4 <<<"${lines[0]}")" "$(perl -e 'print 1 / (1 + exp -1)')"
+    near "$(cut -f 3 <<<"${lines[2]}")" 0.5
+}
+
+# ---- the samples judged wrong, as pictures
+
+@test "a sheet of the digits judged wrong" {
+    "$CELLRUN" train "$BATS_TEST_DIRNAME/../../configs/digits.yaml" -o digits \
+        -q train.epochs=2
+    acc=$("$CELLRUN" eval --ckpt digits --json | jq .accuracy)
+    n=$("$CELLRUN" predict --ckpt digits --data eval | wc -l)
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt digits --data eval \
+        --wrong
+    # as many as eval says, and in order
+    near "$(awk -v w="${#lines[@]}" -v n="$n" 'BEGIN { print 1 - w / n }')" \
+        "$acc"
+    awk -F'\t' '$2 == $3 { exit 1 } { print $NF }' <<<"$output" >"$tmp/loss"
+    sort -grs "$tmp/loss" | cmp - "$tmp/loss"
+    [ "${#lines[@]}" -gt 3 ]
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt digits --data eval \
+        --wrong -o "$tmp/wrong.png"
+    [ -z "$output" ]
+    [[ $stderr == *"samples judged wrong, of $n" ]]
+    # a picture that a reader of PNG takes, larger than one digit
+    run -0 "$CELLRUN" predict --ckpt digits "$tmp/wrong.png" -v
+    [[ $output == *"becomes uint8"* ]]
+    run -2 "$CELLRUN" predict --ckpt digits --data eval -o "$tmp/wrong.png"
+    [[ $output == *"a sheet of pictures needs --wrong"* ]]
+}
+
+# ---- names of files
+
+@test "a folder of images, and a list of names" {
+    mkdir -p "$tmp/pics/b" "$tmp/pics/a"
+    "$CELLRUN" data show "$BATS_TEST_DIRNAME/../../configs/digits.yaml" -n 1 \
+        -o "$tmp/pics/b/one.png"
+    cp "$tmp/pics/b/one.png" "$tmp/pics/a/two.PNG"
+    echo no picture >"$tmp/pics/note.txt"
+    [ -d digits ] || "$CELLRUN" train \
+        "$BATS_TEST_DIRNAME/../../configs/digits.yaml" -o digits -q \
+        train.epochs=2
+    run -0 "$CELLRUN" predict --ckpt digits "$tmp/pics"
+    [ "$(cut -f 1 <<<"$output")" = "$tmp/pics/a/two.PNG
+$tmp/pics/b/one.png" ]
+    all=$output
+    printf '%s\n' "$tmp/pics/a/two.PNG" "$tmp/pics/b/one.png" >"$tmp/list"
+    run -0 "$CELLRUN" predict --ckpt digits --files-from "$tmp/list"
+    [ "$output" = "$all" ]
+    run -0 "$CELLRUN" predict --ckpt digits --files-from - <"$tmp/list"
+    [ "$output" = "$all" ]
+    mkdir "$tmp/none"
+    run -3 "$CELLRUN" predict --ckpt digits "$tmp/none"
+    [[ $output == *"the folder has no images"* ]]
+}

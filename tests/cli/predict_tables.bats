@@ -1,0 +1,257 @@
+# predict: rows of tables in, with the truths and fields beside them.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+# People of two numbers and a city. All weights are given, so every result is
+# a sum that a reader can check: the number is (age - mean) / deviation +
+# (income - mean) / deviation + the city's place.
+setup_file() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    {
+        echo 'name,age,city,income,rent'
+        echo 'Ann,20,Rome,1,10'
+        echo 'Bob,40,"Oslo, N",3,20'
+        echo 'Cid,20,"Par""is",3,30'
+        echo 'Dee,40,Rome,1,40'
+    } >people.csv
+    cat >mixed.yaml <<'END2'
+cellrun: 1
+dataset:
+  train:
+    CSVDataset:
+      dataset_files: people.csv
+      columns:
+        num: {fields: [age, income], type: float32}
+        city: {fields: city, classes: [Rome, "Oslo, N", 'Par"is']}
+        label: {fields: rent, type: float32}
+datapipe:
+  num: [Standardize]
+  batch: {batch_size: 4}
+network:
+  inputs: [num, city]
+  cells:
+    place: {Embedding: {vocab_size: 3, embedding_size: 1, embedding_table: {Constant: {value: 3}}}}
+    sum: {Dense: {out_channels: 1, weight_init: 1.0, has_bias: false}}
+  construct: return squeeze(sum(concat((num, place(city)), axis=1)), 1)
+loss: MSELoss
+optimizer: {SGD: {learning_rate: 1e-30}}
+train: {epochs: 1}
+END2
+    "$CELLRUN" train mixed.yaml -o mixed -q
+}
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    cd "$BATS_FILE_TMPDIR"
+    tmp=$BATS_TEST_TMPDIR
+}
+
+# Both numbers have two values as often as each other: they become -1 and 1,
+# and the city adds 3.
+want() {
+    awk -F'\t' -v want="$1" '{ got = got " " $NF + 0 }
+        END { split(want, w, " "); n = split(got, g, " ")
+              for (i = 1; i <= n; i++) bad += (g[i] - w[i]) ^ 2 > 1e-10
+              exit bad || n != split(want, w, " ") }'
+}
+
+@test "a mixed table: fitted numbers and classes come from the checkpoint" {
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt mixed people.csv
+    [ -z "$stderr" ]
+    want '1 5 3 3' <<<"$output"
+    # other rows, other order of fields, and no rent: nothing is fitted anew
+    printf 'income,city,age\n1,Rome,40\n' >"$tmp/one.csv"
+    run -0 "$CELLRUN" predict --ckpt mixed "$tmp/one.csv"
+    [ "$output" = "$tmp/one.csv#0"$'\t'3 ]
+}
+
+@test "a table on standard input" {
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt mixed - <people.csv
+    want '1 5 3 3' <<<"$output"
+    [[ ${lines[0]} == '-#0'$'\t'* ]]
+}
+
+@test "fields passed through, a header, and the quotes of CSV" {
+    run -0 "$CELLRUN" predict --ckpt mixed people.csv --id name --id city \
+        --format csv --header
+    [ "${lines[0]}" = 'input,name,city,output' ]
+    [ "${lines[2]}" = 'people.csv#1,Bob,"Oslo, N",5' ]
+    [ "${lines[3]}" = 'people.csv#2,Cid,"Par""is",3' ]
+    run -0 "$CELLRUN" predict --ckpt mixed people.csv --id city --header
+    [ "${lines[0]}" = $'input\tcity\toutput' ]
+    [ "${lines[3]}" = $'people.csv#2\tPar"is\t3' ]
+}
+
+@test "a tab and a line end within a field do not break a row of TSV" {
+    printf 'name,age,city,income\n"a\tb\nc",20,Rome,1\n' >"$tmp/odd.csv"
+    run -0 "$CELLRUN" predict --ckpt mixed "$tmp/odd.csv" --id name
+    [ "${#lines[@]}" = 1 ]
+    [ "$(awk -F'\t' '{ print NF }' <<<"$output")" = 3 ]
+    run -0 "$CELLRUN" predict --ckpt mixed "$tmp/odd.csv" --id name --json
+    [ "$(jq -r .name <<<"$output")" = $'a\tb\nc' ]
+}
+
+@test "--id names a field that is there" {
+    run -2 "$CELLRUN" predict --ckpt mixed people.csv --id nobody
+    [[ $output == *"--id: 'nobody' is not a field"* ]]
+}
+
+@test "JSON lines: fields by name, columns by name, elements in order" {
+    cat >"$tmp/rows.jsonl" <<'END2'
+{"age": 20, "income": 1.0e0, "city": "Rome", "more": {"deep": [1, {}]}}
+{"num": [40, 3], "city": "Oslo, N"}
+
+[20, 3, "Par\u0022is"]
+END2
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/rows.jsonl"
+    [ -z "$stderr" ]
+    want '1 5 3' <<<"$output"
+    run -0 "$CELLRUN" predict --ckpt mixed - --json <"$tmp/rows.jsonl"
+    [ "$(jq -s -c 'map(.output[0])' <<<"$output")" = '[1,5,3]' ]
+}
+
+@test "JSON that is damaged is one row's error, with its column" {
+    local bad
+    for bad in '{"age":' '[1,2' '{"age":20 "city":1}' '"x"' '{"age":"\q"}' \
+        '[1,2,"Rome",4]' '{"num":[1,2,3]}' '{"city":"\ud800"}' '[1,2,"Rome"]x' \
+        '{"num":{"a":1}}' '[1,nope,"Rome"]' '{"city":"a'$'\x01''"}'; do
+        printf '%s\n[40,1,"Rome"]\n' "$bad" >"$tmp/bad.jsonl"
+        run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed \
+            "$tmp/bad.jsonl"
+        [ "$output" = "$tmp/bad.jsonl#1"$'\t'3 ]
+        [[ $stderr == *"bad.jsonl:1"*"[E0203]"* ]]
+    done
+}
+
+@test "rows without names are the fields that go in" {
+    printf '20,1,Rome\n40,3,"Oslo, N"\n' >"$tmp/bare.csv"
+    run -0 "$CELLRUN" predict --ckpt mixed "$tmp/bare.csv" --names no
+    want '1 5' <<<"$output"
+    printf 'Ann,20,1,Rome\n' >"$tmp/bare.csv"
+    run -0 "$CELLRUN" predict --ckpt mixed "$tmp/bare.csv" --names no --id 0
+    [ "$output" = "$tmp/bare.csv#0"$'\tAnn\t1' ]
+    run -3 "$CELLRUN" predict --ckpt mixed "$tmp/bare.csv" --names no
+    [[ $output == *"the row has 4 fields for the columns that the network takes, expected 3"* ]]
+}
+
+# Rows 1, 3 and 4 are good.
+bad_rows() {
+    printf 'age,city,income\n20,Rome,1\nold,Rome,1\n20,"Ro"me,1\n40,Rome,1\n' \
+        >"$tmp/bad.csv"
+    printf '20,Lima,1\n20,Rome\n40,"Oslo, N",3\n' >>"$tmp/bad.csv"
+}
+
+@test "bad rows are left out, told and counted, with exit status 3" {
+    bad_rows
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv"
+    want '1 3 5' <<<"$output"
+    [ "$(cut -d'#' -f2 <<<"$output" | cut -f1 | xargs)" = '0 3 6' ]
+    [ "$(grep -c error <<<"$stderr")" = 5 ]
+    [[ $stderr == *"bad.csv:3:1: error: column 'num': found 'old', expected a number"* ]]
+    [[ $stderr == *"bad.csv:4"*"text after a closing quote"* ]]
+    [[ $stderr == *"'Lima' is none of the classes"* ]]
+    [[ $stderr == *"the row has 2 fields, expected 3"* ]]
+    [[ $stderr == *"warning: 4 of 7 samples have errors: left out [E0203]"* ]]
+}
+
+@test "--on-error blank: every row has its place" {
+    bad_rows
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" \
+        --on-error blank --batch 3
+    [ "${#lines[@]}" = 7 ]
+    [ "${lines[1]}" = "$tmp/bad.csv#1"$'\t' ]
+    [ "${lines[6]}" = "$tmp/bad.csv#6"$'\t5' ]
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" \
+        --on-error blank --format jsonl
+    [ "$(jq -r 'select(.error) | .input' <<<"$output" | wc -l)" = 4 ]
+    [[ $(jq -r .error <<<"${lines[1]}") == "column 'num': found 'old'"* ]]
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" \
+        --on-error blank --format npy -o "$tmp/y.npy"
+    [ "$(tail -c 28 "$tmp/y.npy" | perl -0777 -ne \
+        'print join " ", map { $_ == $_ ? $_ : "nan" } unpack "f<*"')" = \
+        '1 nan nan 3 nan nan 5' ]
+}
+
+@test "--on-error stop: nothing behind the first, and no file" {
+    bad_rows
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" \
+        --on-error stop --batch 1
+    [ "$output" = "$tmp/bad.csv#0"$'\t1' ]
+    [ "$(grep -c error: <<<"$stderr")" = 1 ]
+    run -3 "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" --on-error stop \
+        -o "$tmp/out.tsv"
+    [ ! -e "$tmp/out.tsv" ]
+}
+
+@test "an index outside an embedding is one row's error too" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'float32 arrays'
+    perl -e 'print pack "l<*", 0, 7, 2, 1' | npy "$tmp/i.npy" '<i4' '(4,)'
+    perl -e 'print pack "f<*", 0, 1, 2' | npy "$tmp/y.npy" '<f4' '(3,)'
+    perl -e 'print pack "l<*", 0, 1, 2' | npy "$tmp/t.npy" '<i4' '(3,)'
+    cat >"$tmp/e.yaml" <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [t.npy, y.npy], column_names: [x, label]}}}
+network:
+  cells: {e: {Embedding: {vocab_size: 3, embedding_size: 1, embedding_table: {Constant: {value: 2}}}}}
+  construct: return squeeze(e(x), 1)
+loss: MSELoss
+optimizer: {SGD: {learning_rate: 1e-30}}
+train: {epochs: 1}
+END2
+    "$CELLRUN" train "$tmp/e.yaml" -o "$tmp/e" -q
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/e" "$tmp/i.npy" \
+        --on-error blank
+    [ "$(cut -f 2 <<<"$output" | tr '\n' ,)" = '2,,2,2,' ]
+    [[ $stderr == *"column 'x'"*7*"i.npy#1"* ]]
+    [[ $stderr == *"1 of 4 samples have errors: left blank"* ]]
+}
+
+@test "regression in all digits: the nearest float32 comes back" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'float32 digits'
+    perl -e 'print "age,city,income\n"; srand 5;
+        print 20 + rand(20), ",Rome,", 1 + rand(2), "\n" for 1 .. 200' \
+        >"$tmp/many.csv"
+    "$CELLRUN" predict --ckpt mixed "$tmp/many.csv" -o "$tmp/text.tsv"
+    "$CELLRUN" predict --ckpt mixed "$tmp/many.csv" --format npy \
+        -o "$tmp/y.npy"
+    cut -f 2 "$tmp/text.tsv" | perl -e 'local $/; print pack "f<*", split " ", <>' \
+        >"$tmp/again"
+    tail -c 800 "$tmp/y.npy" | cmp - "$tmp/again"
+}
+
+@test "--data: truth beside the prediction, and any column as an id" {
+    run -0 "$CELLRUN" predict --ckpt mixed --data train --header --id city
+    [ "${lines[0]}" = $'input\tcity\tactual\toutput' ]
+    [ "${lines[1]}" = $'train#0\t0\t10\t1' ]
+    [ "${lines[2]}" = $'train#1\t1\t20\t5' ]
+    run -2 "$CELLRUN" predict --ckpt mixed --data train people.csv
+    [[ $output == *"--data takes the place of INPUT"* ]]
+    run -2 "$CELLRUN" predict --ckpt mixed --data eval
+    [[ $output == *"there is no data set dataset.eval"* ]]
+}
+
+@test "a table for each column, side by side" {
+    printf 'age,income\n20,1\n40,3\n' >"$tmp/n.csv"
+    printf '{"city":"Rome"}\n{"city":"Oslo, N"}\n' >"$tmp/c.jsonl"
+    run -0 "$CELLRUN" predict --ckpt mixed "num=$tmp/n.csv" "city=$tmp/c.jsonl"
+    want '1 5' <<<"$output"
+    head -1 "$tmp/c.jsonl" >"$tmp/short.jsonl"
+    run -3 "$CELLRUN" predict --ckpt mixed "num=$tmp/n.csv" \
+        "city=$tmp/short.jsonl"
+    [[ $output == *"short.jsonl has 1 samples, "*"n.csv has more"* ]]
+    run -2 "$CELLRUN" predict --ckpt mixed "num=$tmp/n.csv"
+    [[ $output == *"column 'city' has no file: write city=FILE"* ]]
+}
+
+@test "no INPUT, or too much of it" {
+    run -2 "$CELLRUN" predict --ckpt mixed
+    [[ $output == *"expected an INPUT, --data, --files-from or --stream"* ]]
+    run -2 "$CELLRUN" predict --ckpt mixed people.csv --probs
+    [[ $output == *"need a network of classes"* ]]
+    run -2 "$CELLRUN" predict --ckpt mixed people.csv --threshold 0.5
+    [[ $output == *"--threshold needs"* ]]
+    run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/x.npz"
+    [[ $output == *"expected a name that ends in .tsv"* ]]
+}
