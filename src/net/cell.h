@@ -140,6 +140,11 @@ struct cr_val *cr_member(const struct cr_val *v, int i);
 struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
                           const void *attr, int n, struct cr_val *const *in);
 
+/* The op, not what its .build makes of it. */
+struct cr_val *cr_emit_itself(struct cr_build *b, const struct cr_op *op,
+                              const void *attr, int n,
+                              struct cr_val *const *in);
+
 /* A child cell: `node` is a typed node, a map of names or a list. Its
  * parameters are named below `name` ("0", "fc"). */
 struct cr_val *cr_child(struct cr_build *b, const char *name,

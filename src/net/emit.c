@@ -462,7 +462,6 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
                           const void *attr, int n, struct cr_val *const *in)
 {
     struct cr_val *args[CR_OP_MAX] = { NULL };
-    enum cr_type half;
     int i;
 
     assert(op && n <= CR_OP_MAX && n >= op->min_inputs && n <= op->max_inputs);
@@ -483,8 +482,18 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
                 return NULL;
         }
     }
-    if (op->build)
-        return op->build(b, attr, n, args);
+    return op->build ? op->build(b, attr, n, args)
+                     : cr_emit_itself(b, op, attr, n, args);
+}
+
+struct cr_val *cr_emit_itself(struct cr_build *b, const struct cr_op *op,
+                              const void *attr, int n, struct cr_val *const *in)
+{
+    struct cr_val *args[CR_OP_MAX] = { NULL };
+    enum cr_type half;
+    int i;
+
+    memcpy(args, in, (size_t)n * sizeof *in);
     half = cr_half_of(b, op, n, args);
     for (i = 0; i < n; i++) {
         args[i] = cr_half_in(b, op, half, i, args[i]);

@@ -447,6 +447,8 @@ static bool word_type(struct cr_maker *m, const struct cr_script *e,
         return false;
     *to = (struct cr_thing){ .kind = TEXT };
     to->text = v->spec.type == CR_BOOL   ? "bool"
+               : v->cast && v->half == CR_F16 ? "float16"
+               : v->cast                 ? "bfloat16"
                : v->spec.type == CR_REAL ? "float32"
                                          : "int32";
     return true;

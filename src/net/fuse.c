@@ -111,3 +111,37 @@ void cr_plan_fuse(struct cr_exec *e)
     fuse_adds(e);
     fuse_activations(e);
 }
+
+static const struct cr_op *act_op(enum cr_act act)
+{
+    const struct cr_about *const *list = cr_list(CR_KIND_OP);
+    int i;
+
+    for (i = 0; list[i]; i++)
+        if (((const struct cr_op *)list[i])->act == act)
+            return (const struct cr_op *)list[i];
+    return NULL;
+}
+
+void cr_plan_act_backward(struct cr_exec *e, const struct cr_pstep *f)
+{
+    const struct cr_op *op = act_op(f->act);
+    int y = f->y[0], g = e->vals[y].grad, i;
+    struct cr_pstep *w, *s;
+
+    if (e->vals[g].writers == 1 && e->vals[g].writer >= 0 &&
+        op->act == CR_ACT_RELU) {
+        w = &e->steps[e->vals[g].writer];
+        for (i = 0; i < w->n_in; i++)
+            if (w->dx[i] == g && (w->op->masks & CR_X(i)) && !w->add[i]) {
+                w->mask[i] = y;
+                return;
+            }
+    }
+    s = cr_plan_new(e, CR_BACKWARD, NULL);
+    s->op = op;
+    s->n_in = 1;
+    s->run.in = s->run.out = f->run.out;
+    s->y[0] = y;
+    s->dy[0] = s->dx[0] = g;
+}

@@ -41,7 +41,8 @@ struct cr_val {
     int id;                 /* dense, in order of creation; -1: a tuple */
     struct cr_spec spec;    /* of a tuple: that of its first member */
     struct cr_opnode *by;   /* its node; NULL: fed or a parameter */
-    enum cr_type half;      /* CR_F16, CR_BF16: holds such numbers only */
+    enum cr_type half;      /* CR_F16, CR_BF16: holds such numbers only, */
+    bool cast;              /* because the network casts them so itself */
     struct cr_val *rounded; /* what goes in instead in low precision, */
     struct cr_val *result;  /* and what comes out */
     int feed;               /* column, or -1 */

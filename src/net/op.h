@@ -132,7 +132,7 @@ struct cr_op {
      * name in them reaches the op itself; an op of text alone has no plan.
      * NULL: arguments go to the inputs and options of the same names. */
     const char *text;
-    /* Instead of plan: emits other ops. */
+    /* Emits other ops in its place, or itself (cr_emit_itself). */
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);
     bool prints;               /* forward or backward may say something */

@@ -470,42 +470,6 @@ void cr_plan_write(struct cr_exec *e, int s, int i, int val)
     e->vals[g].writer = s;
 }
 
-/* The ReLU between a producer and its consumers, on the way back: done by
- * the one writer of the gradient if it can, else by a step in place. */
-static void act_backward(struct cr_exec *e, const struct cr_pstep *f,
-                         const struct cr_op *op)
-{
-    int y = f->y[0], g = e->vals[y].grad, i;
-    struct cr_pstep *w, *s;
-
-    if (e->vals[g].writers == 1 && e->vals[g].writer >= 0 &&
-        op->act == CR_ACT_RELU) {
-        w = &e->steps[e->vals[g].writer];
-        for (i = 0; i < w->n_in; i++)
-            if (w->dx[i] == g && (w->op->masks & CR_X(i)) && !w->add[i]) {
-                w->mask[i] = y;
-                return;
-            }
-    }
-    s = cr_plan_new(e, CR_BACKWARD, NULL);
-    s->op = op;
-    s->n_in = 1;
-    s->run.in = s->run.out = f->run.out;
-    s->y[0] = y;
-    s->dy[0] = s->dx[0] = g;
-}
-
-static const struct cr_op *act_op(enum cr_act act)
-{
-    const struct cr_about *const *list = cr_list(CR_KIND_OP);
-    int i;
-
-    for (i = 0; list[i]; i++)
-        if (((const struct cr_op *)list[i])->act == act)
-            return (const struct cr_op *)list[i];
-    return NULL;
-}
-
 static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
 {
     int x = f->x[0], g = e->vals[f->y[0]].grad, gx;
@@ -557,7 +521,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
         return true;
     }
     if (f->act != CR_ACT_NONE && !f->op->acts_back)
-        act_backward(e, f, act_op(f->act));
+        cr_plan_act_backward(e, f);
     if (elide_view(e, f))
         return true;
     low = cr_plan_low_back(e, f);

@@ -156,6 +156,9 @@ bool cr_plan_custom(struct cr_exec *exec, const struct cr_pstep *step,
                     bool *cut);
 /* fuse.c: additions and activations, into what makes their operands. */
 void cr_plan_fuse(struct cr_exec *exec);
+/* The ReLU between a producer and its consumers, in the backward pass: done
+ * by the one writer of the gradient if it can, else by a step in place. */
+void cr_plan_act_backward(struct cr_exec *exec, const struct cr_pstep *step);
 /* low.c: products of bfloat16 numbers, and steps that round for them. */
 void cr_plan_low(struct cr_exec *exec);
 /* Before the way back of step f: whether its product is one of bfloat16 there

@@ -273,12 +273,39 @@ static enum cr_type common_type(int n, struct cr_val *const *in)
     return type;
 }
 
+/* A number in a text takes the type of what it is computed with. */
+static bool is_number(const struct cr_val *x)
+{
+    return x->by && x->by->op == cr_op_find("constant") && x->spec.rank == 0;
+}
+
+/* The type of a result in a cell without low precision: that of its inputs if
+ * all of them were cast to it. */
+static enum cr_type cast_type(const struct cr_build *b, const struct cr_op *op,
+                              int n, struct cr_val *const *in)
+{
+    enum cr_type type = CR_REAL;
+    int i;
+
+    if (op == cr_op_find("cast"))
+        return CR_REAL;
+
+    for (i = 0; i < n && !b->loss; i++) {
+        if (!is_real(in[i]) || is_number(in[i]))
+            continue;
+        if (!in[i]->cast || (type != CR_REAL && in[i]->half != type))
+            return CR_REAL;
+        type = in[i]->half;
+    }
+    return type;
+}
+
 enum cr_type cr_half_of(const struct cr_build *b, const struct cr_op *op, int n,
                         struct cr_val *const *in)
 {
     switch (b->precision.level) {
     case CR_LEVEL_O0:
-        return CR_REAL;
+        return cast_type(b, op, n, in);
     case CR_LEVEL_O1:
         return op->amp & CR_AMP_WHITE ? b->precision.type : CR_REAL;
     case CR_LEVEL_AUTO:
@@ -340,6 +367,21 @@ struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
     return predict ? rounded(b, type, true, x) : rounded_once(b, type, x);
 }
 
+struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
+                           struct cr_val *x)
+{
+    struct cr_val *y;
+
+    if (b->net->want.full) {
+        b->net->lowered = true;
+        return x;
+    }
+    y = rounded(b, type, false, x);
+    if (y)
+        y->cast = true;
+    return y;
+}
+
 bool cr_is_low(const struct cr_val *x)
 {
     return is_real(x) && x->half != CR_REAL;
@@ -359,6 +401,7 @@ struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
 {
     const struct cr_opnode *node = y ? y->by : NULL;
     bool back = b->precision.level == CR_LEVEL_O1; /* float32 from here on */
+    bool cast = b->precision.level == CR_LEVEL_O0;
     int i;
 
     if (type == CR_REAL || !y)
@@ -369,12 +412,15 @@ struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
         if (!is_real(to))
             continue;
         to->half = type;
+        to->cast = cast;
         if (node->op->amp & CR_AMP_EXACT || node->same)
             continue;
         to->half = CR_REAL;
+        to->cast = false;
         to->result = rounded(b, type, false, to);
         if (!to->result)
             return NULL;
+        to->result->cast = cast;
         if (back)
             to->result->half = CR_REAL;
     }

@@ -34,6 +34,9 @@ struct cr_precision cr_precision(const struct cr_build *b);
 void cr_precision_set(struct cr_build *b, struct cr_precision precision);
 /* The same, back to float32. */
 void cr_precision_full(struct cr_build *b);
+/* x rounded to a type, which results of it alone then have too. */
+struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
+                           struct cr_val *x);
 /* Whether x has numbers of low precision. */
 bool cr_is_low(const struct cr_val *x);
 /* x in the cell's low precision; NULL and what is not real as it is. */

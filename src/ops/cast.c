@@ -1,15 +1,20 @@
-/* cast: the same values in another type; float32 to itself passes gradients */
+/* cast: the same values in another type; float32 to itself passes gradients.
+ * float16 and bfloat16 stay float32 in memory, rounded to such numbers, and so
+ * do results of ops on them, as in MindSpore. */
 #include "math/each.h"
 #include "net/attr.h"
 #include "net/broadcast.h"
+#include "net/cell.h"
 #include "net/move.h"
+#include "net/precision.h"
 
 struct cast {
-    int dtype; /* enum cr_dtype */
+    int dtype; /* enum cr_dtype, then CR_HALF_TYPES */
 };
 
 static const struct cr_opt cast_opts[] = {
-    CR_ENUM_OR(struct cast, dtype, CR_FLOAT32, CR_DTYPES, "The new type."),
+    CR_ENUM_OR(struct cast, dtype, CR_FLOAT32, CR_DTYPES "|" CR_HALF_TYPES,
+               "The new type."),
     { 0 },
 };
 
@@ -45,6 +50,20 @@ static void cast_forward(const struct cr_step *s)
         cr_each(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s, cast_range);
 }
 
+static struct cr_val *cast_build(struct cr_build *b, const void *attr, int n,
+                                 struct cr_val *const *in)
+{
+    const struct cast *o = attr;
+    struct cr_half low = { .type = (o ? o->dtype : 0) - CR_TRUTH - 1 };
+    struct cr_val *x = in[0];
+
+    if (!o || o->dtype <= CR_TRUTH)
+        return cr_emit_itself(b, cr_op_find("cast"), attr, n, in);
+    if (cr_val_spec(x)->type != CR_REAL)
+        x = cr_emit_itself(b, cr_op_find("cast"), NULL, 1, &x);
+    return x ? cr_cast_low(b, cr_half_type(&low), x) : NULL;
+}
+
 const struct cr_op cr_op_cast = {
     .about = { .name = "cast",
                .summary = "The same values in another type.",
@@ -57,6 +76,7 @@ const struct cr_op cr_op_cast = {
     .integers = CR_X(0),
     .layouts = CR_LAYOUT_FLAT,
     .plan = cast_plan,
+    .build = cast_build,
     .forward = cast_forward,
     .backward = cr_view_backward,
 };

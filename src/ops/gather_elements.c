@@ -44,7 +44,8 @@ static struct cr_val *gather_elements_build(struct cr_build *b,
                                             const void *attr, int n,
                                             struct cr_val *const *in)
 {
-    const struct cr_spec *x = cr_val_spec(in[X]), *index = cr_val_spec(in[INDEX]);
+    const struct cr_spec *x = cr_val_spec(in[X]);
+    const struct cr_spec *index = cr_val_spec(in[INDEX]);
     struct cr_gather *gather = CR_NEW(cr_build_arena(b), struct cr_gather);
     struct cr_val *i = in[INDEX], *place, *inside, *line;
     int64_t size, step = 1, all = cr_count(x);

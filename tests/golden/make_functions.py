@@ -97,6 +97,23 @@ of('tests', {'a': (3, 4)}, 'cast(isnan(log(a)), float32) + a',
    'cast(isfinite(a / maximum(a, 0.0)), float32)',
    'cast(isinf(a / maximum(a, 0.0)), float32)')
 
+# ---- 16 bits: what is computed from such numbers alone is rounded to them
+
+H = 'cast(a, float16)'
+of('float16', {'a': (3, 4), 'b': (3, 4)}, 'cast(%s, float32)' % H,
+   'cast(%s * cast(b, float16), float32)' % H,
+   'cast(%s * 3.1 + 1, float32)' % H, '%s * b' % H,
+   'cast(relu(%s) + sum(%s), float32)' % (H, H),
+   'cast(%s * 300.0, float32) * 0.01 + a' % H,
+   'cast(reshape(%s, (4, 3))[1:], float32) * 0.3' % H,
+   'cast(cast(%s, float32) * 1.7, float16) + b' % H,
+   'cast(exp(%s) / 3, float32)' % H)
+H = 'cast(a, bfloat16)'
+of('bfloat16', {'a': (3, 4), 'b': (3, 4)}, 'cast(%s, float32)' % H,
+   'cast(%s * cast(b, bfloat16), float32)' % H,
+   'cast(%s * 3.125 + 1, float32)' % H, '%s * b' % H,
+   'cast(relu(%s), float32)' % H, ref='pt')
+
 # ---- along axes
 
 of('var', {'a': (3, 4, 2)}, 'var(a)', 'var(a, 1)', 'var(a, (0, 2), 1)',
@@ -244,7 +261,7 @@ def run_ms(name):
     from mindspore import ops
     inputs, lines, own = FUNCTIONS[name]
     words = {**vars(ops), 'l2_normalize': l2_normalize, 'float32': ms.float32,
-             'int32': ms.int32, **own}
+             'float16': ms.float16, 'int32': ms.int32, **own}
     at = start(name, inputs)
 
     def results(*values):
@@ -293,7 +310,8 @@ def torch_words():
         'adaptive_avg_pool1d': F.adaptive_avg_pool1d,
         'adaptive_avg_pool2d': F.adaptive_avg_pool2d,
         'adaptive_max_pool2d': F.adaptive_max_pool2d,
-        'float32': torch.float64, 'int32': torch.int64}
+        'cast': lambda x, dtype: x.to(dtype), 'float32': torch.float32,
+        'bfloat16': torch.bfloat16}
 
 
 def run_pt(name):
