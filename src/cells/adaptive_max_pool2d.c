@@ -1,5 +1,6 @@
 /* AdaptiveMaxPool2d: the largest of each of a given number of windows,
  * x (N, C, H, W). */
+#include "net/nhwc.h"
 #include "net/pool.h"
 
 static const struct cr_opt adaptive_max_pool2d_opts[] = {
@@ -8,6 +9,8 @@ static const struct cr_opt adaptive_max_pool2d_opts[] = {
             "keeps a size.", .nulls = true),
     CR_BOOL_OR(struct cr_adaptive_opts, return_indices, false,
                "Give a tuple: maxima, and where they were in their plane."),
+    CR_ENUM_OR(struct cr_adaptive_opts, data_format, CR_NCHW, CR_DATA_FORMATS,
+               CR_NHWC_DOC " MindSpore has no such argument here."),
     { 0 },
 };
 

@@ -19,7 +19,7 @@ const struct cr_cell cr_cell_batch_norm2d = {
                   "moving_variance, gamma, beta (C).",
         .example = "network: {bn: {BatchNorm2d: 1}, flatten: Flatten, fc: "
                    "{Dense: [784, 10]}}\n",
-        .opts = cr_bn_opts,
+        .opts = cr_bn2d_opts,
         .size = sizeof(struct cr_bn),
     },
     .min_inputs = 1,

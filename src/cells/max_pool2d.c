@@ -16,7 +16,7 @@ const struct cr_cell cr_cell_max_pool2d = {
                   "is taken, NaN wins; padding is never the largest.",
         .example = "network: {pool: {MaxPool2d: {kernel_size: 2, stride: "
                    "2}}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
-        .opts = cr_max_pool_opts,
+        .opts = cr_max_pool2d_opts,
         .size = sizeof(struct cr_pool_opts),
     },
     .min_inputs = 1,

@@ -32,17 +32,16 @@ static bool array_axis(const struct cr_fill *f, const struct cr_node *node,
             *to = (cr_real)node->real;
         return true;
     }
-    if (node->kind != CR_NODE_LIST ||
-        cr_node_count(node) != spec->dim[axis])
-        return cr_error(f->diag, node->pos, CR_E_SHAPE,
-                        "values of '%s' %s: found %s, expected a list of "
-                        "%lld on axis %d",
-                        f->param, cr_show(f->arena, spec),
-                        node->kind == CR_NODE_LIST
-                            ? cr_strf(f->arena, "a list of %d",
-                                      cr_node_count(node))
-                            : cr_node_what(f->arena, node),
-                        (long long)spec->dim[axis], axis);
+    if (node->kind != CR_NODE_LIST || cr_node_count(node) != spec->dim[axis])
+        return cr_error(
+            f->diag, node->pos, CR_E_SHAPE,
+            "values of '%s' %s: found %s, expected a list of "
+            "%lld on axis %d",
+            f->param, cr_show(f->arena, spec),
+            node->kind == CR_NODE_LIST
+                ? cr_strf(f->arena, "a list of %d", cr_node_count(node))
+                : cr_node_what(f->arena, node),
+            (long long)spec->dim[axis], axis);
     for (int i = axis + 1; i < spec->rank; i++)
         n *= spec->dim[i];
     for (CR_EACH(m, node)) {

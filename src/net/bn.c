@@ -2,31 +2,45 @@
 
 #include "base/str.h"
 #include "net/attr.h"
+#include "net/nhwc.h"
+
+#define BN_OPTS                                                               \
+    CR_INT_MAY(struct cr_bn, num_features, 1, CR_DIM_MAX,                     \
+               "Channels that come in; taken from the input if not given."),  \
+        CR_REAL_POS_OR(struct cr_bn, eps, 1e-5, 1e30,                         \
+                       "Added to the variance."),                             \
+        CR_REAL_OR(                                                           \
+            struct cr_bn, momentum, 0.9, 0, 1,                                \
+            "Weight of the old moving value (PyTorch's momentum is 1 minus "  \
+            "this)."),                                                        \
+        CR_BOOL_OR(struct cr_bn, affine, true,                                \
+                   "Train gamma and beta; without they stay as they begin."), \
+        CR_OBJ_MAY(struct cr_bn, gamma_init, CR_KIND_INIT,                    \
+                   "How gamma begins; ones if not given."),                   \
+        CR_OBJ_MAY(struct cr_bn, beta_init, CR_KIND_INIT,                     \
+                   "How beta begins; zeros if not given."),                   \
+        CR_OBJ_MAY(struct cr_bn, moving_mean_init, CR_KIND_INIT,              \
+                   "How the moving mean begins; zeros if not given."),        \
+        CR_OBJ_MAY(struct cr_bn, moving_var_init, CR_KIND_INIT,               \
+                   "How the moving variance begins; ones if not given."),     \
+        CR_BOOL_MAY(                                                          \
+            struct cr_bn, use_batch_statistics,                               \
+            "Normalise with the batch in prediction too (true; moving "       \
+            "statistics move in training alone, where MindSpore moves "       \
+            "them in both), or with the moving ones in training too, "        \
+            "which then stay (false).")
 
 const struct cr_opt cr_bn_opts[] = {
-    CR_INT_MAY(struct cr_bn, num_features, 1, CR_DIM_MAX,
-               "Channels that come in; taken from the input if not given."),
-    CR_REAL_POS_OR(struct cr_bn, eps, 1e-5, 1e30, "Added to the variance."),
-    CR_REAL_OR(struct cr_bn, momentum, 0.9, 0, 1,
-               "Weight of the old moving value (PyTorch's momentum is 1 minus "
-               "this)."),
-    CR_BOOL_OR(struct cr_bn, affine, true,
-               "Train gamma and beta; without they stay as they begin."),
-    CR_OBJ_MAY(struct cr_bn, gamma_init, CR_KIND_INIT,
-               "How gamma begins; ones if not given."),
-    CR_OBJ_MAY(struct cr_bn, beta_init, CR_KIND_INIT,
-               "How beta begins; zeros if not given."),
-    CR_OBJ_MAY(struct cr_bn, moving_mean_init, CR_KIND_INIT,
-               "How the moving mean begins; zeros if not given."),
-    CR_OBJ_MAY(struct cr_bn, moving_var_init, CR_KIND_INIT,
-               "How the moving variance begins; ones if not given."),
-    CR_BOOL_MAY(struct cr_bn, use_batch_statistics,
-                "Normalise with the batch in prediction too (true; moving "
-                "statistics move in training alone, where MindSpore moves "
-                "them in both), or with the moving ones in training too, "
-                "which then stay (false)."),
-    CR_ENUM_OR(struct cr_bn, data_format, 0, "NCHW",
+    BN_OPTS,
+    CR_ENUM_OR(struct cr_bn, data_format, CR_NCHW, "NCHW",
                "Channels are the second dimension."),
+    { 0 },
+};
+
+const struct cr_opt cr_bn2d_opts[] = {
+    BN_OPTS,
+    CR_ENUM_OR(struct cr_bn, data_format, CR_NCHW, CR_DATA_FORMATS,
+               CR_NHWC_DOC),
     { 0 },
 };
 
@@ -62,13 +76,17 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
                            const char *prefix, int low, int high)
 {
     const struct cr_bn *o = cr_opts(b);
-    const struct cr_spec *spec = cr_val_spec(x);
+    const struct cr_spec *spec;
     struct cr_arena *arena = cr_build_arena(b);
     struct cr_batch_norm *attr = CR_NEW(arena, struct cr_batch_norm);
     bool alone = cr_alone(b) && !prefix[0];
     struct cr_val *mean, *variance, *gamma, *beta;
     struct cr_spec c;
 
+    x = cr_nhwc_in(b, o->data_format, x);
+    if (!x)
+        return NULL;
+    spec = cr_val_spec(x);
     if (!channels_fit(b, spec, o->num_features, low, high))
         return NULL;
     c = CR_SPEC(spec->dim[1]);
@@ -85,7 +103,9 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
     attr->eps = o->eps;
     attr->momentum = o->momentum;
     attr->use_batch_statistics = o->use_batch_statistics;
-    return CR_EMIT(b, "batch_norm", attr, x, gamma, beta, mean, variance);
+    return cr_nhwc_out(
+        b, o->data_format,
+        CR_EMIT(b, "batch_norm", attr, x, gamma, beta, mean, variance));
 }
 
 const struct cr_opt cr_in_opts[] = {

@@ -13,7 +13,7 @@ struct cr_bn {
     unsigned char use_batch_statistics;
     int data_format;
 };
-extern const struct cr_opt cr_bn_opts[];
+extern const struct cr_opt cr_bn_opts[], cr_bn2d_opts[];
 
 /* A parameter that is trained where `affine` holds, and else only exists. */
 struct cr_val *cr_param_affine(struct cr_build *b, const char *name,

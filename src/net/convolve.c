@@ -20,6 +20,10 @@
 
 #include <string.h>
 
+#include "base/str.h"
+#include "net/attr.h"
+#include "net/nhwc.h"
+
 const char *const cr_convolve_inputs[] = { "input", "weight", "bias", NULL };
 
 /* Spatial dimensions lie at the end of the three; a tensor (N, C, L) is
@@ -366,6 +370,27 @@ void cr_deconvolve_backward(const struct cr_step *s)
 
 /* ---- cells ---- */
 
+/* The weight; with NHWC a parameter of MindSpore's shape for that, (out, h, w,
+ * in), which the op takes as (out, in, h, w). */
+static struct cr_val *conv_weight(struct cr_build *b, struct cr_spec spec)
+{
+    static const int64_t perm[] = { 0, 3, 1, 2 };
+    const struct cr_conv_cell *o = cr_opts(b);
+    struct cr_transpose *attr;
+    int64_t in = spec.dim[1];
+
+    if (o->data_format == CR_NCHW)
+        return cr_param(b, "weight", spec, &o->weight_init, CR_BEGIN_WEIGHT, 0);
+    attr = CR_NEW(cr_build_arena(b), struct cr_transpose);
+    attr->input_perm = (struct cr_ints){ (int)CR_LEN(perm), perm };
+    spec.dim[1] = spec.dim[2];
+    spec.dim[2] = spec.dim[3];
+    spec.dim[3] = in;
+    return CR_EMIT(b, "transpose", attr,
+                   cr_param(b, "weight", spec, &o->weight_init, CR_BEGIN_WEIGHT,
+                            0));
+}
+
 struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
                                   const char *name, int rank, const char *op)
 {
@@ -380,6 +405,10 @@ struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
     int64_t ci;
     int i;
 
+    in = cr_nhwc_in(b, o->data_format, in);
+    if (!in)
+        return NULL;
+    x = cr_val_spec(in);
     if (x->rank != rank + 2) {
         cr_fail(b, CR_E_SHAPE, "%s takes inputs (batch, channels%s), not %s",
                 name,
@@ -422,12 +451,12 @@ struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
                                   .output_padding = o->output_padding,
                                   .pad_mode = o->pad_mode,
                                   .groups = o->group };
-    w = cr_param(b, "weight", spec, &o->weight_init, CR_BEGIN_WEIGHT, 0);
+    w = conv_weight(b, spec);
     if (o->has_bias) {
         bias = cr_param(b, "bias", CR_SPEC(o->out_channels), &o->bias_init,
                         CR_BEGIN_FAN_IN, fan);
         if (!bias)
             return NULL;
     }
-    return CR_EMIT(b, op, attr, in, w, bias);
+    return cr_nhwc_out(b, o->data_format, CR_EMIT(b, op, attr, in, w, bias));
 }

@@ -64,7 +64,7 @@ struct cr_conv_cell {
     int64_t in_channels, out_channels, group;
     struct cr_ints kernel_size, stride, padding, dilation, output_padding;
     struct cr_obj weight_init, bias_init;
-    int pad_mode;
+    int pad_mode, data_format; /* of Conv2d alone; else 0, CR_NCHW */
     bool has_bias;
 };
 

@@ -33,9 +33,9 @@ bool cr_mode_of(struct cr_build *b, const struct cr_node *word)
         b->predict =
             word->kind == CR_NODE_STR && strcmp(word->text, "train") != 0;
     b->net->cells[b->row].predict = b->predict;
-    if (!word || (word->kind == CR_NODE_STR &&
-                  (strcmp(word->text, "predict") == 0 ||
-                   strcmp(word->text, "train") == 0)))
+    if (!word ||
+        (word->kind == CR_NODE_STR && (strcmp(word->text, "predict") == 0 ||
+                                       strcmp(word->text, "train") == 0)))
         return true;
     return cr_error(b->net->diag, word->pos, CR_E_OUT_OF_RANGE,
                     "mode: found %s, expected predict or train",

@@ -63,11 +63,6 @@ int cr_plan_base(const struct cr_exec *e, int val)
     return val;
 }
 
-static bool whole(const struct cr_exec *e)
-{
-    return e->want.keep || e->want.eager;
-}
-
 static void cut(struct cr_exec *e, const struct cr_opnode *node,
                 const char *reason)
 {
@@ -302,9 +297,14 @@ static bool stays_plain(const struct cr_op *op, int i)
 bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
 {
     struct cr_pstep s = { .op = node->op, .n_in = node->n_in }, *made;
+    const struct cr_val *same = cr_plan_shortcut(e, node);
     enum cr_layout layout;
     int i;
 
+    if (same) {
+        e->of[node->out[0]->id] = e->of[same->id];
+        return true;
+    }
     for (i = 0; i < node->n_in; i++)
         s.x[i] = node->in[i] ? e->of[node->in[i]->id] : -1;
     layout = layout_for(e, &s, node);
@@ -327,61 +327,6 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
     return true;
 }
 
-/* Whether results and loss are computed: not where prints alone are. */
-static bool has_ends(const struct cr_exec *e)
-{
-    return !e->prints || e->want.backward;
-}
-
-/* Marks the nodes whose values somebody reads; eager plans run them all. */
-static bool *live_nodes(struct cr_exec *e)
-{
-    const struct cr_graph *g = e->graph;
-    bool *live = CR_NEWS(&e->arena, bool, g->n_nodes + 1);
-    bool *wanted = CR_NEWS(&e->arena, bool, g->n_vals + 1);
-    const struct cr_opnode **nodes =
-        CR_NEWS(&e->arena, const struct cr_opnode *, g->n_nodes + 1);
-    const struct cr_opnode *node;
-    const struct cr_named *name;
-    const struct cr_val *at = cr_graph_at(g, e->want.at);
-    bool ends = has_ends(e);
-    int i, k, n = 0;
-
-    for (node = g->nodes; node; node = node->next)
-        nodes[n++] = node;
-    if (at)
-        wanted[at->id] = true;
-    for (name = g->results.first; name && ends; name = name->next)
-        wanted[name->val->id] = true;
-    if (e->want.loss && ends)
-        wanted[g->loss->id] = true;
-    for (name = g->aux.first; name && ends && cr_plan_aux(e);
-         name = name->next)
-        wanted[name->val->id] = true;
-    for (i = 0; i < g->n_judges && e->want.metrics && ends; i++)
-        wanted[g->judges[i]->id] = true;
-    for (name = g->named.first; name && whole(e); name = name->next)
-        wanted[name->val->id] = true;
-    for (name = g->seen.first; name; name = name->next)
-        wanted[name->val->id] = true;
-    while (n-- > 0) {
-        if (nodes[n]->judge ? !e->want.metrics
-                            : nodes[n]->loss && !e->want.loss)
-            continue;
-        live[n] = e->prints ? nodes[n]->op->prints
-                            : e->want.eager && nodes[n]->op != &cr_op_print;
-        for (i = 0; i < nodes[n]->n_out; i++)
-            live[n] = live[n] || wanted[nodes[n]->out[i]->id];
-        /* the way back through a bprop reads all results beside it */
-        for (i = 0; nodes[n]->custom && i < nodes[n]->custom->n_out; i++)
-            live[n] = live[n] || wanted[nodes[n]->custom->out[i]->id];
-        for (k = 0; k < nodes[n]->n_in && live[n]; k++)
-            if (nodes[n]->in[k])
-                wanted[nodes[n]->in[k]->id] = true;
-    }
-    return live;
-}
-
 /* A value that is read from outside: plain, and never reused. */
 static int result_of(struct cr_exec *e, const struct cr_val *v)
 {
@@ -397,8 +342,8 @@ static bool forward_make(struct cr_exec *e)
     const struct cr_named *result = e->graph->results.first, *aux;
     const struct cr_val *at = cr_graph_at(e->graph, e->want.at);
     const struct cr_opnode *node;
-    const bool *live = live_nodes(e);
-    bool ends = has_ends(e);
+    const bool *live = cr_plan_live(e);
+    bool ends = cr_plan_ends(e);
     int i = 0;
 
     sources_make(e);
@@ -474,7 +419,7 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
 {
     int x = f->x[0], g = e->vals[f->y[0]].grad, gx;
 
-    if (!f->same || whole(e) || e->vals[x].grad >= 0)
+    if (!f->same || cr_plan_whole(e) || e->vals[x].grad >= 0)
         return false;
     gx = pval_new(e, &e->vals[x].spec);
     e->vals[gx].alias = g;
@@ -600,7 +545,7 @@ static void note_cuts(struct cr_exec *e)
 
 static bool separate(const struct cr_exec *e)
 {
-    return e->want.norm || whole(e);
+    return e->want.norm || cr_plan_whole(e);
 }
 
 /* The end of the loss's backward pass, and the gradients of parameters that
@@ -752,14 +697,14 @@ bool cr_plan_make(struct cr_exec *e)
                          sizeof *e->bounds);
     if (!forward_make(e))
         return false;
-    if (whole(e)) {
+    if (cr_plan_whole(e)) {
         roots_make(e, &e->graph->named);
         roots_make(e, &e->graph->seen);
     } else if (!e->want.backward && !e->prints && !cr_plan_fold(e)) {
         return false;
     }
     cr_plan_low(e);
-    if (!whole(e) && !e->prints)
+    if (!cr_plan_whole(e) && !e->prints)
         cr_plan_fuse(e);
     drop_fused(e);
     e->n_forward = e->n_steps;

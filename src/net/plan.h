@@ -154,6 +154,16 @@ void cr_plan_write(struct cr_exec *exec, int step, int i, int val);
  * reporting. */
 bool cr_plan_custom(struct cr_exec *exec, const struct cr_pstep *step,
                     bool *cut);
+/* live.c: whether the plan keeps what is in between; whether it computes
+ * results and loss, which one for prints alone does not. */
+bool cr_plan_whole(const struct cr_exec *exec);
+bool cr_plan_ends(const struct cr_exec *exec);
+/* The value that a node's result is, turned there and back (nhwc.h), so that
+ * no step is needed; NULL: there is none, or the plan keeps both. */
+const struct cr_val *cr_plan_shortcut(const struct cr_exec *exec,
+                                      const struct cr_opnode *node);
+/* Marks the nodes whose values somebody reads; eager plans run them all. */
+bool *cr_plan_live(struct cr_exec *exec);
 /* fuse.c: additions and activations, into what makes their operands. */
 void cr_plan_fuse(struct cr_exec *exec);
 /* The ReLU between a producer and its consumers, in the backward pass: done

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "net/nhwc.h"
+
 #define SIZE_MAX_ 65536 /* of a window or step, along one dimension */
 #define PAD_MODES "valid|same|pad"
 
@@ -39,8 +41,8 @@
     CR_INT_MAY(struct cr_pool_opts, divisor_override, 1, CR_DIM_MAX, \
                "Divide by this instead of the number of elements.")
 #define POOL_FORMAT                                         \
-    CR_ENUM_OR(struct cr_pool_opts, data_format, 0, "NCHW", \
-               "Channels are the second dimension.")
+    CR_ENUM_OR(struct cr_pool_opts, data_format, CR_NCHW, CR_DATA_FORMATS, \
+               CR_NHWC_DOC)
 
 const struct cr_opt cr_pool_opts[] = {
     POOL_KERNEL,
@@ -59,6 +61,11 @@ const struct cr_opt cr_pool_opts[] = {
 };
 
 const struct cr_opt cr_max_pool_opts[] = {
+    POOL_KERNEL,  POOL_STRIDE, POOL_PAD_MODE, POOL_PADDING, POOL_DILATION,
+    POOL_INDICES, POOL_CEIL,   { 0 },
+};
+
+const struct cr_opt cr_max_pool2d_opts[] = {
     POOL_KERNEL,  POOL_STRIDE, POOL_PAD_MODE, POOL_PADDING, POOL_DILATION,
     POOL_INDICES, POOL_CEIL,   POOL_FORMAT,   { 0 },
 };
@@ -219,6 +226,14 @@ static struct cr_pool_opts *pool_attr(struct cr_build *b, int dims)
     return attr;
 }
 
+/* Indices count in a plane of (N, C, H, W). */
+static bool pool_indices(struct cr_build *b, int format, bool indices)
+{
+    return format == CR_NCHW || !indices ||
+           cr_fail(b, CR_E_CONFLICT,
+                   "return_indices is for data_format NCHW alone");
+}
+
 struct cr_val *cr_max_pool_build(struct cr_build *b, struct cr_val *x, int dims)
 {
     struct cr_pool_opts *o = pool_attr(b, dims);
@@ -226,12 +241,16 @@ struct cr_val *cr_max_pool_build(struct cr_build *b, struct cr_val *x, int dims)
     struct cr_val *y;
 
     o->divisor_override = CR_INT_NONE;
-    if (!pool_shape(b, o, x, dims))
+    if (!pool_indices(b, o->data_format, o->return_indices))
+        return NULL;
+    x = cr_nhwc_in(b, o->data_format, x);
+    if (!x || !pool_shape(b, o, x, dims))
         return NULL;
     /* a single sample (C, H, W) is no matter of layouts */
     y = CR_EMIT(b, o->return_indices || alone ? "max_pool_indices" : "max_pool",
                 o, x);
-    return y && o->return_indices ? CR_TUPLE(b, y, cr_output(y, 1)) : y;
+    return y && o->return_indices ? CR_TUPLE(b, y, cr_output(y, 1))
+                                  : cr_nhwc_out(b, o->data_format, y);
 }
 
 struct cr_val *cr_avg_pool_build(struct cr_build *b, struct cr_val *x, int dims)
@@ -240,7 +259,10 @@ struct cr_val *cr_avg_pool_build(struct cr_build *b, struct cr_val *x, int dims)
 
     if (dims == 1)
         o->divisor_override = CR_INT_NONE;
-    return pool_shape(b, o, x, dims) ? CR_EMIT(b, "avg_pool", o, x) : NULL;
+    x = cr_nhwc_in(b, o->data_format, x);
+    return x && pool_shape(b, o, x, dims)
+               ? cr_nhwc_out(b, o->data_format, CR_EMIT(b, "avg_pool", o, x))
+               : NULL;
 }
 
 struct cr_val *cr_adaptive_build(struct cr_build *b, struct cr_val *x,
@@ -256,19 +278,23 @@ struct cr_val *cr_adaptive_build(struct cr_build *b, struct cr_val *x,
     attr->dims = 2;
     attr->divisor_override = CR_INT_NONE;
     attr->output_size = (struct cr_ints){ o->output_size.n, size };
-    if (!pool_shape(b, attr, x, 2))
+    if (!pool_indices(b, o->data_format, o->return_indices))
+        return NULL;
+    x = cr_nhwc_in(b, o->data_format, x);
+    if (!x || !pool_shape(b, attr, x, 2))
         return NULL;
     for (i = 0; i < o->output_size.n; i++)
         size[i] = o->output_size.v[i] == CR_INT_NONE ? 0
                                                      : o->output_size.v[i];
     if (!largest)
-        return CR_EMIT(b, "avg_pool", attr, x);
+        return cr_nhwc_out(b, o->data_format, CR_EMIT(b, "avg_pool", attr, x));
     y = CR_EMIT(b,
                 o->return_indices || cr_val_spec(x)->rank == 3
                     ? "max_pool_indices"
                     : "max_pool",
                 attr, x);
-    return y && o->return_indices ? CR_TUPLE(b, y, cr_output(y, 1)) : y;
+    return y && o->return_indices ? CR_TUPLE(b, y, cr_output(y, 1))
+                                  : cr_nhwc_out(b, o->data_format, y);
 }
 
 struct cr_val *cr_adaptive1d_build(struct cr_build *b, struct cr_val *x,

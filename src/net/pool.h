@@ -29,14 +29,15 @@ struct cr_pool_opts {
 extern const struct cr_opt cr_pool_opts[]; /* of the ops */
 
 /* The rows of the cells, in MindSpore's order. */
-extern const struct cr_opt cr_max_pool_opts[], cr_avg_pool1d_opts[],
-    cr_avg_pool2d_opts[];
+extern const struct cr_opt cr_max_pool_opts[], cr_max_pool2d_opts[],
+    cr_avg_pool1d_opts[], cr_avg_pool2d_opts[];
 
 /* AdaptiveAvgPool2d and AdaptiveMaxPool2d. Those of one dimension take a
  * lone int64_t, output_size. */
 struct cr_adaptive_opts {
     struct cr_ints output_size; /* CR_INT_NONE keeps the size */
     bool return_indices;
+    int data_format;
 };
 
 /* An op's plan: sets out[0], reports what does not fit. */

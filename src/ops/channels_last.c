@@ -1,0 +1,91 @@
+/*
+ * channels_last: (N, C, ...) as (N, ..., C). Where the input lies with its
+ * channels last already the bytes stay. Cells with data_format NHWC put it
+ * behind.
+ */
+#include "net/move.h"
+#include "net/nhwc.h"
+
+#include <string.h>
+
+static bool channels_last_plan(struct cr_plan *p)
+{
+    const struct cr_spec *x = &p->in[0];
+    int i;
+
+    if (x->rank < 3)
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "channels_last: found input %s, expected (N, C, ...)",
+                        cr_show(p->arena, x));
+    p->out[0] = *x;
+    p->out[0].layout = CR_PLAIN;
+    p->out[0].dim[x->rank - 1] = x->dim[1];
+    for (i = 2; i < x->rank; i++)
+        p->out[0].dim[i - 1] = x->dim[i];
+    p->same = x->layout == CR_LAST;
+    return true;
+}
+
+static bool channels_last_prefers(const struct cr_plan *p)
+{
+    (void)p;
+    return true;
+}
+
+/* Of a plain input: axis 1 of it is the result's last one. */
+static struct cr_move channels_last_move(const struct cr_step *s)
+{
+    int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
+    struct cr_move m;
+    int k, last = s->in[0].rank - 1;
+
+    cr_move_dense(&s->in[0], of);
+    for (k = 0; k <= last; k++)
+        step[k] = of[k == 0 ? 0 : k == last ? 1 : k + 1];
+    cr_move_open(&m, &s->out[0], step, 0);
+    return m;
+}
+
+static void channels_last_forward(const struct cr_step *s)
+{
+    struct cr_move m;
+
+    if (s->in[0].layout == CR_LAST) {
+        memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
+        return;
+    }
+    m = channels_last_move(s);
+    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+}
+
+static void channels_last_backward(const struct cr_step *s)
+{
+    const cr_real *dy = s->dy[0];
+    cr_real *dx = s->dx[0];
+    int64_t i, n = cr_count(&s->in[0]);
+    struct cr_move m;
+
+    if (s->in[0].layout != CR_LAST) {
+        m = channels_last_move(s);
+        cr_move_scatter_add(&m, dy, dx, s->add[0]);
+        return;
+    }
+    for (i = 0; i < n; i++)
+        dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+}
+
+const struct cr_op cr_op_channels_last = {
+    .about = { .name = "channels_last",
+               .internal = true,
+               .summary = "The second axis, of channels, as the last one." },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = cr_input,
+    .layouts = CR_LAYOUT_LAST,
+    .prefers_last = channels_last_prefers,
+    .amp = CR_AMP_EXACT,
+    .plan = channels_last_plan,
+    .forward = channels_last_forward,
+    .backward = channels_last_backward,
+};
