@@ -50,6 +50,8 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
         for (k = 0; k < b->columns && ok; k++) {
             const struct cr_colpipe *c = ops_of(p, b, k);
             int64_t i = b->samples[r];
+            /* a sample drawn again has random numbers of its own */
+            int64_t epoch = b->epoch + (b->repeats ? b->repeats[r] << 24 : 0);
             struct cr_spec spec;
             const void *x;
             char *y = (char *)b->data[k] +
@@ -62,9 +64,9 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
                 ok = false;
             else if (p->set.varies & 1u << k)
                 ok = cr_colpipe_run_other(c, diag, &mem, &spec, &p->set,
-                                          b->epoch, i, x, y, room);
+                                          epoch, i, x, y, room);
             else
-                ok = cr_colpipe_run(c, diag, b->epoch, i, x, y, room);
+                ok = cr_colpipe_run(c, diag, epoch, i, x, y, room);
             if (x && !ok) {
                 cr_sample_note(&p->set, diag, i, k);
                 cr_pipe_note(p, diag);
@@ -117,6 +119,9 @@ static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
     left = p->order.take - b->index * p->batch_size;
     b->n = left < p->batch_size ? left : p->batch_size;
     b->samples = p->orders[b->epoch % 2] + b->index * p->batch_size;
+    b->repeats = p->order.sums ? p->repeats[b->epoch % 2] +
+                                     b->index * p->batch_size
+                               : NULL;
     b->scale = 0;
     if (p->scales > 1 && !p->want.one_scale) {
         struct cr_rng rng = cr_rng(p->want.seed, CR_STREAM_SCALE,
@@ -133,8 +138,11 @@ static void order_rooms(struct cr_pipe *p)
     if (p->order_room)
         return;
     p->order_room = CR_NEWS(p->arena, int64_t, p->order.n + 1);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; k++) {
         p->orders[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
+        if (p->order.sums)
+            p->repeats[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
+    }
 }
 
 static void order_make(struct cr_pipe *p, int64_t epoch)
@@ -143,7 +151,8 @@ static void order_make(struct cr_pipe *p, int64_t epoch)
 
     if (p->order_epoch[k] == epoch)
         return;
-    cr_order_make(&p->order, epoch, p->orders[k], p->order_room);
+    cr_order_make(&p->order, epoch, p->orders[k], p->repeats[k],
+                  p->order_room);
     p->order_epoch[k] = epoch;
 }
 

@@ -25,14 +25,86 @@ static void mix_buffer(const struct cr_order *o, const struct cr_rng *rng,
     }
 }
 
+/* The first sample whose sum of weights is above x. */
+static int64_t weighted_at(const struct cr_order *o, double x)
+{
+    int64_t from = 0, to = o->n - 1;
+
+    while (from < to) {
+        int64_t at = from + (to - from) / 2;
+
+        if (o->sums[at] > x)
+            to = at;
+        else
+            from = at + 1;
+    }
+    return from;
+}
+
+struct drawn {
+    double key;
+    int64_t sample;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct drawn *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* Without replacement: the samples with the smallest -ln(u) / weight, which
+ * are distributed as draws one after the other (Efraimidis and Spirakis
+ * 2006). */
+static void draw_once(const struct cr_order *o, const struct cr_rng *rng,
+                      int64_t *order)
+{
+    struct cr_arena mem = { 0 };
+    struct drawn *all = CR_NEWS(&mem, struct drawn, o->n + 1);
+    int64_t i;
+
+    for (i = 0; i < o->n; i++) {
+        double weight = o->sums[i] - (i > 0 ? o->sums[i - 1] : 0);
+        double u = 1 - cr_rng_double(rng, (uint64_t)i); /* (0, 1] */
+
+        all[i] = (struct drawn){ weight > 0 ? -log(u) / weight
+                                            : (double)INFINITY, i };
+    }
+    qsort(all, (size_t)o->n, sizeof *all, by_key);
+    for (i = 0; i < o->take; i++)
+        order[i] = all[i].sample;
+    cr_arena_free(&mem);
+}
+
+static void draw_weighted(const struct cr_order *o, int64_t epoch,
+                          int64_t *order, int64_t *repeats, int64_t *room)
+{
+    struct cr_rng rng = cr_rng(o->seed, CR_STREAM_SAMPLER,
+                               o->fixed ? 0 : (uint64_t)epoch, 0);
+    double total = o->sums[o->n - 1];
+    int64_t i;
+
+    memset(room, 0, (size_t)o->n * sizeof *room);
+    for (i = 0; i < o->take && o->replacement; i++)
+        order[i] = weighted_at(o, cr_rng_double(&rng, (uint64_t)i) * total);
+    if (!o->replacement)
+        draw_once(o, &rng, order);
+    for (i = 0; i < o->take; i++)
+        repeats[i] = room[order[i]]++;
+}
+
 void cr_order_make(const struct cr_order *o, int64_t epoch, int64_t *order,
-                   int64_t *room)
+                   int64_t *repeats, int64_t *room)
 {
     struct cr_rng rng = cr_rng(o->seed, CR_STREAM_SHUFFLE,
                                o->fixed ? 0 : (uint64_t)epoch, 0);
     int64_t i;
 
-    if (o->shuffle && o->buffer > 0) {
+    if (o->sums) {
+        draw_weighted(o, epoch, order, repeats, room);
+    } else if (o->shuffle && o->buffer > 0) {
         mix_buffer(o, &rng, order, room);
     } else if (o->shuffle) {
         cr_rng_permute(&rng, o->n, room);

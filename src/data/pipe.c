@@ -98,9 +98,10 @@ static bool flag(struct cr_config *c, const struct cr_node *node,
     return true;
 }
 
-static bool read_labels(struct cr_pipe *p, const char *column,
-                        int64_t **labels)
+bool cr_pipe_values(struct cr_pipe *p, const char *key, const char *column,
+                    enum cr_type type, void *to)
 {
+    size_t size = cr_type_size(type);
     int64_t i;
     char value[16];
     int k;
@@ -111,15 +112,15 @@ static bool read_labels(struct cr_pipe *p, const char *column,
     if (k == p->set.columns || p->set.column[k].spec.rank != 0 ||
         p->set.column[k].spec.type == CR_STRING)
         return cr_error(p->config->diag, p->pos, CR_E_UNKNOWN_KEY,
-                        "split.stratify: '%s' is no column of single numbers",
+                        "%s: '%s' is no column of single numbers", key,
                         column);
     if (p->set.type->load && !p->set.type->load(&p->set, p->config->diag))
         return false;
-    *labels = CR_NEWS(p->arena, int64_t, p->set.count);
     for (i = 0; i < p->set.count; i++) {
         if (!p->set.type->read(&p->set, p->config->diag, i, k, value))
             return false;
-        cr_convert(p->set.column[k].spec.type, value, CR_I64, *labels + i, 1);
+        cr_convert(p->set.column[k].spec.type, value, type,
+                   (char *)to + (size_t)i * size, 1);
     }
     return true;
 }
@@ -201,8 +202,11 @@ static bool make_split(struct cr_pipe *p, const struct cr_split *s,
 
     if (test && s->folds == CR_INT_NONE)
         return true;
-    if (s->stratify && !read_labels(p, s->stratify, &labels))
-        return false;
+    if (s->stratify) {
+        labels = CR_NEWS(p->arena, int64_t, p->set.count + 1);
+        if (!cr_pipe_values(p, "split.stratify", s->stratify, CR_I64, labels))
+            return false;
+    }
     if (s->folds != CR_INT_NONE && !make_fold(p, s, labels))
         return false;
     if (test || !eval_from_train)
@@ -593,7 +597,8 @@ static bool pipe_open(struct cr_pipe *p)
     if (p->want.stored)
         return true;
     leave_out(p, data.on_error);
-    return make_order(p, &section) && make_columns(p) &&
+    return make_order(p, &section) && cr_pipe_weigh(p, &section) &&
+           make_columns(p) &&
            choose_workers(p, &section) && make_batches(p, &section);
 }
 

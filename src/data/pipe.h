@@ -29,6 +29,8 @@ struct cr_batch {
     int scale;              /* which of several shapes it has */
     const struct cr_column *column; /* with the specs of that one */
     const int64_t *samples; /* indices in the data set, n of them */
+    const int64_t *repeats; /* how often each was drawn before in the epoch;
+                               NULL: once each */
 };
 
 struct cr_pipe_want {

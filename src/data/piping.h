@@ -33,6 +33,7 @@ struct cr_pipe {
     bool between;               /* the end of an epoch was told */
     /* orders of two neighbouring epochs: epoch e is in e % 2 */
     int64_t *orders[2], order_epoch[2], *order_room;
+    int64_t *repeats[2];        /* with a sampler; else NULL */
     /* without workers */
     struct cr_batch batch;
     char *rooms;
@@ -48,6 +49,13 @@ int cr_pipe_labels(const struct cr_pipe *pipe);
 /* Tells the config the names of the classes (balance.c). */
 void cr_pipe_name_classes(struct cr_config *config,
                           const struct cr_dataset *set);
+/* A column of single numbers as stored, of all samples, as `type`. False
+ * after reporting; `key` says who asks. */
+bool cr_pipe_values(struct cr_pipe *pipe, const char *key, const char *column,
+                    enum cr_type type, void *to);
+/* The sampler of the section, after the order was made (weighted.c). */
+struct cr_pipe_section;
+bool cr_pipe_weigh(struct cr_pipe *pipe, const struct cr_pipe_section *section);
 /* Brings the data into memory that are to be there; once. */
 bool cr_pipe_load(struct cr_pipe *pipe, struct cr_diag *diag);
 

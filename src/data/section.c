@@ -74,10 +74,31 @@ static const struct cr_opt shuffle_opts[] = {
     { 0 },
 };
 
+static const struct cr_opt weighted_opts[] = {
+    CR_NODE(struct cr_weighted, weights,
+            "balanced: every class of the label as often; a column of single "
+            "numbers, the weight of each sample; a map class: weight; or a "
+            "list, one weight for each sample of the data set."),
+    CR_INT_MAY(struct cr_weighted, num_samples, 1, CR_DIM_MAX,
+               "Samples of an epoch. Default: as many as there are."),
+    CR_BOOL_OR(struct cr_weighted, replacement, true,
+               "Whether a sample may stand in an epoch several times."),
+    { 0 },
+};
+
+static const struct cr_opt sampler_opts[] = {
+    CR_SUB(struct cr_sampling, WeightedRandomSampler, weighted_opts,
+           "Training samples are drawn at random, each as often as its "
+           "weight says."),
+    { 0 },
+};
+
 static const struct cr_opt datapipe_opts[] = {
     CR_SUB(struct cr_pipe_section, batch, batch_opts, "Batches."),
     CR_SUB(struct cr_pipe_section, shuffle, shuffle_opts,
            "How training data are shuffled."),
+    CR_SUB(struct cr_pipe_section, sampler, sampler_opts,
+           "Which training samples an epoch has; instead of shuffle."),
     CR_NODE(struct cr_pipe_section, workers,
             "Threads that prepare batches while the network computes: auto "
             "or a number; 0 prepares each between two steps. Any number "

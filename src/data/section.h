@@ -31,9 +31,20 @@ struct cr_shuffling {
 
 enum cr_cache { CR_CACHE_NONE, CR_CACHE_MEMORY, CR_CACHE_DISK };
 
+struct cr_weighted {
+    const struct cr_node *weights; /* NULL: no such sampler */
+    int64_t num_samples;
+    bool replacement;
+};
+
+struct cr_sampling {
+    struct cr_weighted WeightedRandomSampler;
+};
+
 struct cr_pipe_section {
     struct cr_batching batch;
     struct cr_shuffling shuffle;
+    struct cr_sampling sampler;
     const struct cr_node *workers;
     int64_t prefetch;
     int cache;

@@ -9,6 +9,7 @@
 #include "data/pipe.h"
 #include "tap.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #define ROWS 23
@@ -305,6 +306,19 @@ static void mistakes(void)
         { ", shuffle: 3", "", "shuffle takes true or false" },
         { "", "  split: {eval_from_train: 99}\n", "more than the 23" },
         { "", "  split: {eval_from_train: 3, stratify: z}\n", "no column" },
+        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: z}}}\n",
+          "weights: 'z' is no column of single numbers" },
+        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: [1]}}}\n",
+          "found 1 weights, expected one for each of 23 samples" },
+        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: {0: 0, "
+              "1: 0, 2: 0}}}}\n", "found no weight above 0" },
+        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: {0: "
+              "-1}}}}\n", "expected a number of at least 0" },
+        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: label, "
+              "replacement: false}}}\n", "found 23 samples of an epoch, "
+                                         "expected at most 15" },
+        { "", "datapipe: {shuffle: false, sampler: {WeightedRandomSampler: "
+              "{weights: balanced}}}\n", "found 'shuffle' and 'sampler'" },
     };
     struct read r;
     size_t i;
@@ -392,6 +406,85 @@ static void folds(void)
     ok(shares, "and 1 or 2 of each class");
 }
 
+#define DRAWS 400 /* epochs */
+
+/* How often each sample is drawn in DRAWS epochs, in `seen`; the text of one
+ * epoch. */
+static const char *drawn(const char *sampler, const char *more)
+{
+    const char *text = "";
+    struct read r;
+    int times[ROWS] = { 0 };
+
+    if (!ok(pipe_of(&r, config_text("", cr_strf(&conf_mem,
+                                                "datapipe: {batch: "
+                                                "{batch_size: 5}, sampler: "
+                                                "{WeightedRandomSampler: "
+                                                "{weights: %s}}%s}\n",
+                                                sampler, more)), NULL),
+            "%s%s opens", sampler, more)) {
+        cr_diag_print(&r.diag, stdout, (struct cr_show){ 0 });
+        return text;
+    }
+    for (int e = 0; e < DRAWS; e++) {
+        const char *one = epoch_of(&r);
+
+        different(one);
+        for (int i = 0; i < ROWS; i++)
+            times[i] += seen[i];
+        text = e == 3 ? one : text;
+    }
+    cr_pipe_seek(r.pipe, 3, 0);
+    same(epoch_of(&r), text, "an epoch again is the same");
+    cr_pipe_close(r.pipe);
+    memcpy(seen, times, sizeof seen);
+    return text;
+}
+
+/* Draws of a class, of DRAWS times n, within 5 standard deviations of the
+ * binomial distribution. */
+static void expect(int class, double p, int n, const char *name)
+{
+    double all = DRAWS * n, got = 0, far;
+
+    for (int i = class; i < ROWS; i += 3)
+        got += seen[i];
+    far = 5 * sqrt(all * p * (1 - p)) + 1e-9;
+    if (!ok(fabs(got - all * p) <= far, "%s: class %d", name, class))
+        printf("# drawn %g times, expected %g +- %g\n", got, all * p, far);
+}
+
+/* 8, 8 and 7 samples of the classes 0, 1, 2. */
+static void weighted(void)
+{
+    const char *one, *list = "[3, 0, 0, 1";
+
+    drawn("balanced", "");
+    for (int c = 0; c < 3; c++)
+        expect(c, 1. / 3, ROWS, "balanced");
+    one = drawn("{0: 2.5, 2: 0}", "");
+    expect(0, 20. / 28, ROWS, "weights of classes");
+    expect(1, 8. / 28, ROWS, "one not named weighs 1");
+    expect(2, 0, ROWS, "weight 0");
+    same(drawn("{0: 2.5, 2: 0}", ", workers: 3"), one, "and three workers");
+    drawn("label", "");
+    expect(0, 0, ROWS, "a column");
+    expect(1, 8. / 22, ROWS, "a column");
+    expect(2, 14. / 22, ROWS, "a column");
+    for (int i = 4; i < ROWS; i++)
+        list = cr_strf(&conf_mem, "%s, 0", list);
+    list = cr_strf(&conf_mem, "%s]", list);
+    drawn(cr_strf(&conf_mem, "%s, num_samples: 40", list), "");
+    expect(0, 1, 40, "a list, 40 samples of an epoch");
+    ok(fabs(seen[0] - 12000.) < 5 * sqrt(16000 * .75 * .25), "three to one");
+    /* the first of a draw without replacement has the weights' shares */
+    drawn(cr_strf(&conf_mem, "%s, num_samples: 1, replacement: false", list),
+          "");
+    ok(fabs(seen[0] - 300.) < 5 * sqrt(400 * .75 * .25), "the first draw");
+    one = drawn("balanced, replacement: false", "");
+    ok(different(one) == ROWS, "without replacement all are there once");
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -401,6 +494,7 @@ int main(void)
     amounts();
     splits();
     folds();
+    weighted();
     workers();
     cr_par_start(3);
     workers();
