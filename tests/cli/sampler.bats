@@ -23,7 +23,7 @@ balanced='datapipe.sampler={WeightedRandomSampler: {weights: balanced}}'
     run -0 "$CELLRUN" ckpt diff a w --json
     [[ $output != *'"same": false'* ]]
     "$CELLRUN" train c.yaml -o n -q --epochs 4 >/dev/null
-    run "$CELLRUN" ckpt diff a n --json
+    run -6 "$CELLRUN" ckpt diff a n --json
     [[ $output == *'"same": false'* ]]
 }
 
