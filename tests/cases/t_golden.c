@@ -20,6 +20,7 @@ struct golden {
     struct cr_diag diag;
     const char *dir;
     bool eval;
+    bool predict; /* without the loss */
     int64_t step; /* 0: no update */
     double rtol, atol;
     struct cr_probe probe;
@@ -58,6 +59,10 @@ static bool golden_flags(struct golden *g)
     for (; word; word = strtok(NULL, " \n")) {
         if (strcmp(word, "--eval") == 0)
             g->eval = true;
+        else if (strcmp(word, "--predict") == 0)
+            g->predict = true;
+        else if (strcmp(word, "--sens") == 0) /* a matter of trace alone */
+            strtok(NULL, " \n");
         else if (cr_starts(word, "--step="))
             g->step = strtol(word + strlen("--step="), NULL, 10);
         else if (strcmp(word, "--rtol") == 0)
@@ -132,7 +137,8 @@ static bool golden_net(struct golden *g, struct cr_config *config)
                                 .n_columns = g->probe.n_columns,
                                 .batch = g->probe.batch,
                                 .seed = g->probe.seed,
-                                .loss = cr_section(config, "loss") != NULL };
+                                .loss = !g->predict &&
+                                        cr_section(config, "loss") != NULL };
     const char *weights = golden_file(g, "weights.safetensors");
     struct cr_load_report load;
     struct cr_store *store;
@@ -211,6 +217,16 @@ static void golden_is(struct golden *g, const char *where,
                     cr_apart_index(&g->arena, &spec, apart.at), apart.b);
 }
 
+/* Whether this is the gradient of a column, which only trace computes. */
+static bool golden_is_column(const struct golden *g, const char *name)
+{
+    for (int c = 0; c < g->probe.n_columns; c++)
+        if (cr_starts(name, "grad.") &&
+            strcmp(name + strlen("grad."), g->probe.column[c].name) == 0)
+            return true;
+    return false;
+}
+
 /* Names that the reference has and a plan of that kind must give. */
 static void golden_has(struct golden *g, const char *where,
                        const struct cr_tensor *kept, int n, bool loss,
@@ -224,7 +240,7 @@ static void golden_has(struct golden *g, const char *where,
         bool wanted =
             (strcmp(name, "output") == 0 || cr_starts(name, "output#") ||
              (loss && strcmp(name, "loss") == 0) ||
-             (grads && plans_is_grad(name)));
+             (grads && plans_is_grad(name) && !golden_is_column(g, name)));
 
         if (wanted && !plans_find(kept, n, name))
             g->wrong = cr_strf(&g->arena, "%s: %s is missing", where, name);
@@ -284,10 +300,11 @@ static void golden_run(struct golden *g, const char *where,
 
 static void golden_reference(struct golden *g)
 {
-    if (g->eval) {
+    if (g->eval || g->predict) {
         struct cr_exec_want eval = cr_plans_eval(g->plans.config, false, false);
 
-        golden_run(g, "evaluation", eval);
+        if (!g->predict)
+            golden_run(g, "evaluation", eval);
         golden_run(g, "prediction", cr_plans_predict(0, true));
     } else if (g->plans.loss) {
         golden_train(g, false);
