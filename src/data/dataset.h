@@ -38,6 +38,11 @@ struct cr_dataset {
                                sizes), and come by `fetch` */
 };
 
+struct cr_csv;
+struct cr_csv_field;
+typedef bool (*cr_dataset_each)(void *ctx, int64_t i, const struct cr_csv *csv,
+                                const struct cr_csv_field *field);
+
 struct cr_dataset_type {
     struct cr_about about;
     /* Opens files, checks them against their headers. `config` resolves
@@ -72,6 +77,12 @@ struct cr_dataset_type {
     /* Instead of read, of a column of texts (CR_STRING): in `mem`. */
     bool (*text)(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
                  int column, struct cr_arena *mem, struct cr_items *to);
+    /* Optional: calls `each` for every sample with the text of a field of its
+     * row, which may belong to no column. False where `each` gives that, or
+     * after reporting, at `pos` where rows have no such field. */
+    bool (*field)(struct cr_dataset *set, struct cr_diag *diag,
+                  struct cr_pos pos, const char *name, cr_dataset_each each,
+                  void *ctx);
     /* Optional: where sample i stands in the files, for messages. */
     struct cr_pos (*where)(struct cr_dataset *set, struct cr_arena *arena,
                            int64_t i, int column);

@@ -421,3 +421,43 @@ struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
     }
     return pos;
 }
+
+bool cr_fields_field(struct cr_dataset *set, struct cr_diag *diag,
+                     struct cr_pos pos, const char *name,
+                     cr_dataset_each each, void *ctx)
+{
+    const struct cr_fields *f = set->self;
+    bool ok = true, bad = false;
+    int64_t i = 0;
+    int at = 0;
+
+    while (at < f->names.n && strcmp(f->names.v[at], name) != 0)
+        at++;
+    if (at == f->names.n) {
+        const char *near = cr_nearest(name, f->names.v);
+
+        cr_error(diag, pos, CR_E_NO_MATCH,
+                 "there is no field '%s' in rows of %d fields", name,
+                 f->names.n);
+        if (near)
+            cr_hint(diag, "did you mean '%s'?", near);
+        return false;
+    }
+    for (int k = 0; k < f->n_files && ok; k++) {
+        bool header = f->header;
+        struct cr_csv csv;
+
+        ok = cr_csv_open(&csv, diag, f->file[k].path, f->delimiter);
+        if (!ok)
+            break;
+        while (ok && cr_csv_next(&csv, &bad)) {
+            if (!header)
+                ok = at < csv.n && i < f->rows &&
+                     each(ctx, i++, &csv, &csv.field[at]);
+            header = false;
+        }
+        ok = ok && !bad;
+        cr_csv_close(&csv);
+    }
+    return ok;
+}

@@ -36,6 +36,9 @@ bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
 const void *cr_fields_at(struct cr_dataset *set, int64_t i, int column);
 struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
                               int64_t i, int column);
+bool cr_fields_field(struct cr_dataset *set, struct cr_diag *diag,
+                     struct cr_pos pos, const char *name,
+                     cr_dataset_each each, void *ctx);
 void cr_fields_close(struct cr_dataset *set);
 /* The vocabulary of a category, COLUMN or COLUMN.FIELD, over the training
  * samples. NULL: there is none, or after reporting. */

@@ -25,18 +25,4 @@ struct cr_order {
 void cr_order_make(const struct cr_order *o, int64_t epoch, int64_t *order,
                    int64_t *repeats, int64_t *room);
 
-/* Splits 0 .. n - 1 at random: `aside` of them go to *eval, the others to
- * *train, both in ascending order. With labels (n of them, or NULL) each
- * class gives its share. Returns how many were set aside. */
-int64_t cr_order_split(struct cr_arena *arena, int64_t n, double share,
-                       const int64_t *labels, uint64_t seed, int64_t **train,
-                       int64_t **eval);
-
-/* Cross-validation: cuts 0 .. n - 1 at random into `folds` parts whose sizes
- * differ by one at most, and with labels those of every class. *fold gets part
- * `k`, *rest the others, both in ascending order. Returns the size of *fold. */
-int64_t cr_order_fold(struct cr_arena *arena, int64_t n, int64_t folds,
-                      int64_t k, const int64_t *labels, uint64_t seed,
-                      int64_t **fold, int64_t **rest);
-
 #endif

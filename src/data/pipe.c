@@ -50,37 +50,26 @@ static bool choose_folder(struct cr_pipe *p)
     return true;
 }
 
-/* The data set of the split: its own, or, for eval, a part of train. */
+/* The data set of the split: its own, or a part of train. */
 static bool choose_source(struct cr_pipe *p, struct cr_data_section *section)
 {
     struct cr_config *c = p->config;
-    const struct cr_node *node = cr_node_get(cr_section(c, "dataset"),
-                                             "split");
     const char *split = p->want.split;
+    const struct cr_node *data = cr_section(c, "dataset");
 
     if (p->want.dataset)
         return cr_obj_read(c->arena, c->diag, CR_KIND_DATASET,
                            p->want.dataset, &p->source);
     if (!cr_section_read(c, "dataset", section))
         return false;
-    if (strcmp(split, "train") == 0)
-        p->source = section->train;
-    else if (strcmp(split, "test") == 0)
-        p->source = section->split.folds != CR_INT_NONE ? section->train
-                                                        : section->test;
-    else
-        p->source = section->eval;
-    if (!p->source.about && strcmp(split, "eval") == 0 && node &&
-        (section->split.folds == CR_INT_NONE ||
-         cr_node_get(node, "eval_from_train")))
-        p->source = section->train;
-    if (!p->source.about) {
-        const struct cr_node *data = cr_section(c, "dataset");
-
+    p->source = cr_split_gives(data, split)     ? section->train
+                : strcmp(split, "train") == 0 ? section->train
+                : strcmp(split, "test") == 0  ? section->test
+                                              : section->eval;
+    if (!p->source.about)
         return cr_error(c->diag, data ? data->pos : c->root->pos,
                         CR_E_MISSING_SECTION,
                         "there is no data set dataset.%s", split);
-    }
     return !p->want.path || choose_folder(p);
 }
 
@@ -122,111 +111,6 @@ bool cr_pipe_values(struct cr_pipe *p, const char *key, const char *column,
         cr_convert(p->set.column[k].spec.type, value, type,
                    (char *)to + (size_t)i * size, 1);
     }
-    return true;
-}
-
-/* The evaluation data are a data set of their own, or set aside. */
-static bool one_eval(struct cr_pipe *p, const struct cr_data_section *data)
-{
-    const struct cr_node *dataset = cr_section(p->config, "dataset");
-    const struct cr_node *split = cr_node_get(dataset, "split");
-    const struct cr_node *from = cr_node_get(split, "eval_from_train");
-
-    if (!split || !data->eval.about ||
-        (!from && data->split.folds != CR_INT_NONE))
-        return true;
-    if (!from)
-        from = split;
-    cr_error(p->config->diag, from->key_pos, CR_E_CONFLICT,
-             "found 'dataset.split%s' and 'dataset.eval', expected one of "
-             "them",
-             from == split ? "" : ".eval_from_train");
-    cr_note(p->config->diag, "dataset.eval is at %s",
-            cr_pos_text(p->arena, cr_node_get(dataset, "eval")->key_pos));
-    return false;
-}
-
-/* The part of n samples that eval_from_train asks for. */
-static bool split_share(struct cr_pipe *p, const struct cr_split *s, int64_t n,
-                        double *share)
-{
-    *share = s->eval_from_train.unit == CR_PERCENT
-                 ? s->eval_from_train.value / 100
-                 : s->eval_from_train.value / (double)(n > 0 ? n : 1);
-    if (s->eval_from_train.unit != CR_PERCENT &&
-        s->eval_from_train.unit != CR_SAMPLES)
-        return cr_error(p->config->diag, p->pos, CR_E_UNIT,
-                        "split.eval_from_train takes samples or %%");
-    return (*share >= 0 && *share <= 1) ||
-           cr_error(p->config->diag, p->pos, CR_E_OUT_OF_RANGE,
-                    "split.eval_from_train is more than the %lld samples "
-                    "there are",
-                    (long long)n);
-}
-
-/* `folds`: leaves the part that is `test`, or the others, in the pool. */
-static bool make_fold(struct cr_pipe *p, const struct cr_split *s,
-                      const int64_t *labels)
-{
-    int64_t n = p->set.count, *fold, *rest, in;
-    const struct cr_node *at = cr_node_find(p->config->root,
-                                            "dataset.split.folds");
-
-    if (s->fold == CR_INT_NONE || s->fold >= s->folds || s->folds > n)
-        return cr_error(p->config->diag, at ? at->pos : p->pos,
-                        CR_E_OUT_OF_RANGE,
-                        "split.folds: found %lld folds of %lld samples and "
-                        "%s, expected a fold from 0 to %lld of no more folds "
-                        "than samples",
-                        (long long)s->folds, (long long)n,
-                        s->fold == CR_INT_NONE
-                            ? "no fold"
-                            : cr_strf(p->arena, "fold %lld",
-                                      (long long)s->fold),
-                        (long long)s->folds - 1);
-    in = cr_order_fold(p->arena, n, s->folds, s->fold, labels,
-                       (uint64_t)s->seed, &fold, &rest);
-    p->order.pool = strcmp(p->want.split, "test") == 0 ? fold : rest;
-    p->order.n = strcmp(p->want.split, "test") == 0 ? in : n - in;
-    return true;
-}
-
-/* `split`: this pipe gets its fold, the part set aside, or what is left. */
-static bool make_split(struct cr_pipe *p, const struct cr_split *s,
-                       bool eval_from_train)
-{
-    bool test = strcmp(p->want.split, "test") == 0;
-    bool aside = strcmp(p->want.split, "eval") == 0;
-    int64_t *labels = NULL, *own = NULL, *train, *eval, *part, count, n;
-    double share;
-
-    if (test && s->folds == CR_INT_NONE)
-        return true;
-    if (s->stratify) {
-        labels = CR_NEWS(p->arena, int64_t, p->set.count + 1);
-        if (!cr_pipe_values(p, "split.stratify", s->stratify, CR_I64, labels))
-            return false;
-    }
-    if (s->folds != CR_INT_NONE && !make_fold(p, s, labels))
-        return false;
-    if (test || !eval_from_train)
-        return true;
-    n = p->order.n;
-    if (!split_share(p, s, n, &share))
-        return false;
-    if (p->order.pool && labels) {
-        own = CR_NEWS(p->arena, int64_t, n + 1);
-        for (int64_t i = 0; i < n; i++)
-            own[i] = labels[p->order.pool[i]];
-        labels = own;
-    }
-    count = cr_order_split(p->arena, n, share, labels, (uint64_t)s->seed,
-                           &train, &eval);
-    part = aside ? eval : train;
-    p->order.n = aside ? count : n - count;
-    for (int64_t i = 0; i < p->order.n && p->order.pool; i++)
-        part[i] = p->order.pool[part[i]];
-    p->order.pool = part;
     return true;
 }
 
@@ -570,14 +454,10 @@ static bool pipe_open(struct cr_pipe *p)
     struct cr_pipe_section section = { 0 };
     struct cr_data_section data = { 0 };
     struct cr_config *c = p->config;
-    const struct cr_node *split = cr_node_get(cr_section(c, "dataset"),
-                                              "split");
 
     /* what asks for stored texts may do so before datapipe is expanded */
     if (!choose_source(p, &data) ||
         (!p->want.stored && !cr_pipe_section_read(c, &section)))
-        return false;
-    if (!p->want.dataset && !p->want.path && !one_eval(p, &data))
         return false;
     p->pos = p->source.node ? p->source.node->pos : c->root->pos;
     p->set.type = (const struct cr_dataset_type *)p->source.about;
@@ -588,11 +468,7 @@ static bool pipe_open(struct cr_pipe *p)
                                            : section.batch.batch_size;
     p->order.n = p->set.count;
     make_reader(p, &section);
-    if (split && !p->want.dataset && !p->want.path &&
-        !(strcmp(p->want.split, "eval") == 0 && data.eval.about) &&
-        !make_split(p, &data.split,
-                    data.split.folds == CR_INT_NONE ||
-                        cr_node_get(split, "eval_from_train")))
+    if (!p->want.dataset && !p->want.path && !cr_split_make(p, &data))
         return false;
     if (p->want.stored)
         return true;

@@ -54,6 +54,10 @@ struct cr_pipe *cr_pipe_open(struct cr_config *config,
                              const struct cr_pipe_want *want);
 void cr_pipe_close(struct cr_pipe *pipe);
 
+/* Whether the config has data of that name: dataset.eval, or a part of train
+ * that dataset.split makes. */
+bool cr_pipe_has(const struct cr_config *config, const char *split);
+
 /* Only plans the datapipe of column `name` for samples that come from
  * elsewhere (predict): applies it to one sample. */
 const struct cr_column *cr_pipe_columns(const struct cr_pipe *pipe, int *n);

@@ -9,6 +9,7 @@
 #include "data/order.h"
 #include "data/pipe.h"
 #include "data/reader.h"
+#include "data/section.h"
 #include "data/workers.h"
 
 struct cr_pipe {
@@ -44,6 +45,11 @@ struct cr_pipe {
     int n_workers, prefetch;
 };
 
+/* What `split` leaves of the data set in the pool (split.c); the sections must
+ * not contradict each other. False after reporting. */
+bool cr_split_make(struct cr_pipe *pipe, const struct cr_data_section *data);
+/* Whether `split` of the section dataset gives that part of train. */
+bool cr_split_gives(const struct cr_node *dataset, const char *part);
 /* The column of labels that are mixed together with the samples; -1. */
 int cr_pipe_labels(const struct cr_pipe *pipe);
 /* Tells the config the names of the classes (balance.c). */

@@ -6,13 +6,29 @@
 #include <string.h>
 
 static const struct cr_opt split_opts[] = {
+    CR_AMOUNT_MAY(struct cr_split, train, CR_SAMPLES,
+                  "Fraction of the training data that is trained on: 0.7, "
+                  "70%, or a number of samples. The first of train, eval and "
+                  "test that is not given gets what the others leave."),
+    CR_AMOUNT_MAY(struct cr_split, eval, CR_SAMPLES,
+                  "Fraction that is `eval`, or a number of samples."),
+    CR_AMOUNT_MAY(struct cr_split, test, CR_SAMPLES,
+                  "Fraction that is `test`, or a number of samples."),
     CR_AMOUNT_OR(struct cr_split, eval_from_train, "10%", CR_SAMPLES,
-                 "Part of the training data that is set aside for `eval`: "
-                 "10%, or a number of samples."),
+                 "Instead of these three, the fraction of the training data "
+                 "that is `eval`, or a number of samples."),
     CR_STR_MAY(struct cr_split, stratify,
-               "Column whose classes keep their shares in both parts."),
+               "Column of classes, or field of a CSVDataset, each value of "
+               "which has the same share in all parts."),
+    CR_STR_MAY(struct cr_split, group,
+               "Column or field whose values stay together: samples of one "
+               "group are all in the same part. Sizes are as near as that "
+               "allows."),
+    CR_STR_MAY(struct cr_split, time,
+               "Column or field of numbers or dates by which samples are "
+               "sorted: the latest are test, those before them eval."),
     CR_INT_OR(struct cr_split, seed, 1, 0, INT64_MAX,
-              "Which samples are set aside."),
+              "Which samples go where."),
     CR_INT_MAY(struct cr_split, folds, 2, 1000,
                "Cross-validation: number of parts of the training data, as "
                "equal as can be. One is `test`, the others are what train "
@@ -30,7 +46,8 @@ static const struct cr_opt dataset_opts[] = {
     CR_OBJ_MAY(struct cr_data_section, test, CR_KIND_DATASET,
                "What `cellrun eval` takes where there is no eval."),
     CR_SUB(struct cr_data_section, split, split_opts,
-           "Split of the training data; excludes eval."),
+           "Parts of the training data, instead of data sets eval and "
+           "test."),
     CR_ENUM_OR(struct cr_data_section, on_error, CR_ON_ERROR_STOP,
                "stop|skip|warn",
                "What a file that cannot be decoded does: it stops the run; "
@@ -50,7 +67,12 @@ const struct cr_section cr_section_dataset = {
                    "  train: {MnistDataset: {dataset_dir: mnist, usage: "
                    "train}}\n"
                    "  eval: {MnistDataset: {dataset_dir: mnist, usage: "
-                   "test}}\n",
+                   "test}}\n"
+                   "dataset:\n"
+                   "  train: {CSVDataset: {dataset_files: plants.csv, "
+                   "columns: {x: {type: auto}, label: species}}}\n"
+                   "  split: {train: 0.7, eval: 0.15, test: 0.15, stratify: "
+                   "label}\n",
         .opts = dataset_opts,
         .size = sizeof(struct cr_data_section),
     },

@@ -96,6 +96,7 @@ const struct cr_dataset_type cr_dataset_csv = {
     .at = cr_fields_at,
     .where = cr_fields_where,
     .other = csv_other,
+    .field = cr_fields_field,
     .close = cr_fields_close,
     .vocab = csv_vocab,
 };

@@ -27,7 +27,8 @@ static const char *kfold_classes(struct cr_config *config)
     int n, label;
 
     if (!cr_section(config, "dataset") ||
-        cr_node_find(config->root, "dataset.split.stratify"))
+        cr_node_find(config->root, "dataset.split.stratify") ||
+        cr_node_find(config->root, "dataset.split.group"))
         return NULL;
     pipe = cr_pipe_open(config, &want);
     if (!pipe)

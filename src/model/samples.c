@@ -9,13 +9,11 @@
 
 static const char *const samples_splits[] = { "eval", "test", "train" };
 
-/* The first split that a dataset has, in order of preference. */
-static const char *samples_split(const struct cr_node *dataset)
+/* The first split that there are data of, in order of preference. */
+static const char *samples_split(const struct cr_config *config)
 {
     for (size_t i = 0; i < CR_LEN(samples_splits); i++)
-        if (cr_node_get(dataset, samples_splits[i]) ||
-            (i == 0 && cr_node_get(cr_node_get(dataset, "split"),
-                                   "eval_from_train")))
+        if (cr_pipe_has(config, samples_splits[i]))
             return samples_splits[i];
     return "eval";
 }
@@ -82,6 +80,6 @@ struct cr_pipe *cr_model_samples(struct cr_model *model, const char *data,
         return NULL;
     }
     if (!want.split)
-        want.split = samples_split(cr_section(config, "dataset"));
+        want.split = samples_split(config);
     return cr_pipe_open(config, &want);
 }

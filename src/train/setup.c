@@ -167,14 +167,6 @@ static bool setup_name(struct cr_train *t)
 
 /* ---- Data */
 
-static bool setup_has_eval(const struct cr_train *t)
-{
-    const struct cr_node *dataset = cr_section(t->config, "dataset");
-
-    return cr_node_get(dataset, "eval") ||
-           cr_node_get(cr_node_get(dataset, "split"), "eval_from_train");
-}
-
 struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
                                   uint64_t seed)
 {
@@ -202,7 +194,7 @@ static bool setup_data(struct cr_train *t)
                            cr_node_get(cr_section(t->config, "train"),
                                        "limit"),
                            "train.limit");
-    if (setup_has_eval(t)) {
+    if (cr_pipe_has(t->config, "eval")) {
         want = (struct cr_pipe_want){ .split = "eval",
                                       .seed = t->seed,
                                       .batch_size = t->eval_opts.batch_size };

@@ -1,0 +1,436 @@
+/*
+ * The section `dataset.split`: which samples of the training data a pipe has.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "data/csv.h"
+#include "data/infer.h"
+#include "data/parts.h"
+#include "data/piping.h"
+
+static const char *const parts[] = { "train", "eval", "test" };
+
+static const struct cr_node *split_node(const struct cr_node *dataset)
+{
+    return cr_node_get(dataset, "split");
+}
+
+/* ---- which parts there are ---- */
+
+/* A part as a fraction of n samples; < 0: it is no such amount. */
+static double fraction(const struct cr_amount *a, double n)
+{
+    if (a->unit == CR_PERCENT)
+        return a->value / 100;
+    if (a->unit != CR_SAMPLES)
+        return -1;
+    return a->value < 1 ? a->value : a->value / n;
+}
+
+/* The part that gets what the others leave: the first that is not given; 3:
+ * none, or they leave nothing. */
+static int rest_part(const struct cr_node *split)
+{
+    double sum = 0;
+    int i, rest = 3;
+
+    for (i = 2; i >= 0; i--) {
+        const struct cr_node *node = cr_node_get(split, parts[i]);
+        struct cr_amount a;
+
+        if (!node)
+            rest = i;
+        else if (node->text && cr_amount_parse(node->text, CR_SAMPLES, &a))
+            sum += fraction(&a, INFINITY);
+    }
+    return sum < 1 - 1e-9 ? rest : 3;
+}
+
+static bool in_parts(const struct cr_node *split)
+{
+    return cr_node_get(split, "train") || cr_node_get(split, "eval") ||
+           cr_node_get(split, "test");
+}
+
+bool cr_split_gives(const struct cr_node *dataset, const char *part)
+{
+    const struct cr_node *split = split_node(dataset);
+    bool test = strcmp(part, "test") == 0;
+
+    if (!split || split->kind != CR_NODE_MAP || strcmp(part, "train") == 0)
+        return false;
+    if (test && cr_node_get(split, "folds"))
+        return true;
+    if (in_parts(split))
+        return cr_node_get(split, part) ||
+               rest_part(split) == (test ? CR_PART_TEST : CR_PART_EVAL);
+    return !test && (!cr_node_get(split, "folds") ||
+                     cr_node_get(split, "eval_from_train"));
+}
+
+bool cr_pipe_has(const struct cr_config *config, const char *split)
+{
+    const struct cr_node *dataset = cr_section(config, "dataset");
+
+    return cr_node_get(dataset, split) || cr_split_gives(dataset, split);
+}
+
+/* ---- what contradicts ---- */
+
+static struct cr_pos key_at(const struct cr_pipe *p, const char *key)
+{
+    const struct cr_node *split =
+        split_node(cr_section(p->config, "dataset"));
+    const struct cr_node *node = cr_node_get(split, key);
+
+    return node ? node->pos : split ? split->pos : p->pos;
+}
+
+/* Keys of which only one may stand there. */
+static bool not_both(struct cr_pipe *p, const char *one, const char *other)
+{
+    const struct cr_node *split =
+        split_node(cr_section(p->config, "dataset"));
+
+    if (!cr_node_get(split, one) || !cr_node_get(split, other))
+        return true;
+    return cr_error(p->config->diag, key_at(p, other), CR_E_CONFLICT,
+                    "dataset.split: found %s and %s, expected one of them",
+                    one, other);
+}
+
+/* The data of a part are a data set of their own, or a part of train. */
+static bool one_source(struct cr_pipe *p, const char *part)
+{
+    const struct cr_node *dataset = cr_section(p->config, "dataset");
+    const struct cr_node *split = split_node(dataset), *from;
+
+    if (!cr_node_get(dataset, part) || !cr_split_gives(dataset, part) ||
+        cr_node_get(split, "folds"))
+        return true;
+    from = cr_node_get(split, part);
+    if (!from && strcmp(part, "eval") == 0)
+        from = cr_node_get(split, "eval_from_train");
+    if (!from)
+        from = split;
+    cr_error(p->config->diag, from->key_pos, CR_E_CONFLICT,
+             "found 'dataset.split%s%s' and 'dataset.%s', expected one of "
+             "them", from == split ? "" : ".", from == split ? "" : from->key,
+             part);
+    cr_note(p->config->diag, "dataset.%s is at %s", part,
+            cr_pos_text(p->arena, cr_node_get(dataset, part)->key_pos));
+    return false;
+}
+
+static bool consistent(struct cr_pipe *p)
+{
+    static const char *const alone[][2] = {
+        { "train", "eval_from_train" }, { "eval", "eval_from_train" },
+        { "test", "eval_from_train" },  { "stratify", "group" },
+        { "stratify", "time" },         { "group", "time" },
+        { "folds", "time" },
+    };
+    bool ok = one_source(p, "eval") && one_source(p, "test");
+
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        ok = not_both(p, alone[i][0], alone[i][1]) && ok;
+    return ok;
+}
+
+/* ---- sizes ---- */
+
+static bool size_wrong(struct cr_pipe *p, const char *key, int64_t n)
+{
+    return cr_error(p->config->diag, key_at(p, key), CR_E_OUT_OF_RANGE,
+                    "split.%s is more than the %lld samples there are", key,
+                    (long long)n);
+}
+
+static bool size_of(struct cr_pipe *p, const char *key,
+                    const struct cr_amount *a, int64_t n, double *to)
+{
+    *to = fraction(a, (double)(n > 0 ? n : 1));
+    if (*to < 0)
+        return cr_error(p->config->diag, key_at(p, key), CR_E_UNIT,
+                        "split.%s takes samples, a fraction or %%", key);
+    return *to <= 1 || size_wrong(p, key, n);
+}
+
+/* The fractions of n samples that eval and test get. */
+static bool sizes(struct cr_pipe *p, const struct cr_split *s, int64_t n,
+                  double *eval, double *test)
+{
+    const struct cr_amount *given[] = { &s->train, &s->eval, &s->test };
+    double v[3] = { 0 }, sum = 0;
+    int i, rest = 3;
+
+    *test = 0;
+    if (!in_parts(split_node(cr_section(p->config, "dataset"))))
+        return size_of(p, "eval_from_train", &s->eval_from_train, n, eval);
+    for (i = 2; i >= 0; i--) {
+        if (given[i]->unit == CR_UNIT_NONE)
+            rest = i;
+        else if (!size_of(p, parts[i], given[i], n, &v[i]))
+            return false;
+        sum += v[i];
+    }
+    if (sum > 1 + 1e-9 || (rest == 3 && sum < 1 - 1e-9)) {
+        cr_error(p->config->diag, key_at(p, ""), CR_E_OUT_OF_RANGE,
+                 "dataset.split: found parts that add up to %.4g of the "
+                 "data, expected 1", sum);
+        cr_hint(p->config->diag, "leave one out to give it what the others "
+                                 "leave");
+        return false;
+    }
+    if (rest < 3)
+        v[rest] = sum < 1 - 1e-9 ? 1 - sum : 0;
+    *eval = v[CR_PART_EVAL];
+    *test = v[CR_PART_TEST];
+    return true;
+}
+
+/* ---- values that decide ---- */
+
+/* Values of a column or field, one for each sample. */
+struct keys {
+    struct cr_pipe *p;
+    const char *key, *name; /* "group", and the column or field */
+    int64_t *id;            /* equal for equal values; or NULL */
+    double *time;           /* or NULL */
+    bool numbers;           /* times: all are */
+    unsigned forms;         /* or all are dates in these forms */
+    int pass;
+};
+
+static bool key_none(struct keys *k, const struct cr_csv *csv,
+                     const struct cr_csv_field *field, const char *expected)
+{
+    struct cr_arena *arena = k->p->arena;
+
+    return cr_error(k->p->config->diag, cr_csv_at(csv, field),
+                    CR_E_DATA_FORMAT,
+                    "split.%s, field '%s': found %s, expected %s", k->key,
+                    k->name,
+                    field->len > 0
+                        ? cr_strf(arena, "'%s'", cr_quote(arena, field->text,
+                                                          field->len))
+                        : "nothing", expected);
+}
+
+static bool key_id(void *ctx, int64_t i, const struct cr_csv *csv,
+                   const struct cr_csv_field *field)
+{
+    struct keys *k = ctx;
+
+    if (strcmp(k->key, "group") == 0 && cr_is_missing(field->text, field->len))
+        return key_none(k, csv, field, "a value");
+    k->id[i] = (int64_t)(cr_hash(CR_HASH, field->text, field->len) >> 1);
+    return true;
+}
+
+/* The first pass finds what the values are, the second reads them. */
+static bool key_time(void *ctx, int64_t i, const struct cr_csv *csv,
+                     const struct cr_csv_field *field)
+{
+    struct keys *k = ctx;
+    bool clock, number = cr_csv_real(field->text, field->len, &k->time[i]);
+
+    if (k->pass == 0) {
+        k->numbers = k->numbers && number;
+        k->forms = cr_date_forms(field->text, field->len, k->forms, &clock);
+        return k->numbers || k->forms ||
+               key_none(k, csv, field, "numbers, or dates of one form");
+    }
+    return k->numbers ||
+           cr_date_read(field->text, field->len,
+                        (enum cr_date_form)(k->forms & -k->forms),
+                        &k->time[i]);
+}
+
+/* Real numbers are told apart by their bits. */
+static bool keys_column(struct keys *k, int column)
+{
+    const struct cr_dataset *set = &k->p->set;
+    enum cr_type type = set->column[column].spec.type;
+    bool real = type == CR_F32 || type == CR_F64;
+    double *to = k->time;
+
+    if (k->id && !real)
+        return cr_pipe_values(k->p, k->key, k->name, CR_I64, k->id);
+    if (!to)
+        to = CR_NEWS(k->p->arena, double, set->count + 1);
+    if (!cr_pipe_values(k->p, k->key, k->name, CR_F64, to))
+        return false;
+    for (int64_t i = 0; i < set->count; i++)
+        if (k->id)
+            memcpy(&k->id[i], &to[i], sizeof to[i]);
+        else if (isnan(to[i]))
+            to[i] = -INFINITY;
+    return true;
+}
+
+static bool keys_read(struct keys *k)
+{
+    struct cr_dataset *set = &k->p->set;
+    struct cr_diag *diag = k->p->config->diag;
+    int c = 0;
+
+    while (c < set->columns && strcmp(set->column[c].name, k->name) != 0)
+        c++;
+    if (c < set->columns && set->column[c].spec.rank == 0 &&
+        set->column[c].spec.type != CR_STRING)
+        return keys_column(k, c);
+    if (c < set->columns || !set->type->field)
+        return cr_error(diag, key_at(k->p, k->key), CR_E_UNKNOWN_KEY,
+                        "split.%s: '%s' is no column of single numbers",
+                        k->key, k->name);
+    if (k->id)
+        return set->type->field(set, diag, key_at(k->p, k->key), k->name,
+                                key_id, k);
+    for (k->pass = 0; k->pass < 2; k->pass++)
+        if (!set->type->field(set, diag, key_at(k->p, k->key), k->name,
+                              key_time, k))
+            return false;
+    return true;
+}
+
+/* ---- the pool ---- */
+
+struct making {
+    const struct cr_split *s;
+    int64_t *labels, *groups;
+    double *time, eval, test;
+};
+
+static bool too_few(struct cr_pipe *p, const struct making *m,
+                    const char *what)
+{
+    return cr_error(p->config->diag, key_at(p, "group"), CR_E_DATA_EMPTY,
+                    "split.group: found too few groups in '%s', expected "
+                    "enough for each %s", m->s->group, what);
+}
+
+/* Of n samples, which `own` tells apart, or all. */
+static bool share_out(struct cr_pipe *p, const struct making *m, int64_t n,
+                      const int64_t *own, unsigned char *part)
+{
+    int64_t *keys = m->groups ? m->groups : m->labels, *some = keys;
+    uint64_t seed = (uint64_t)m->s->seed;
+
+    if (own && keys) {
+        some = CR_NEWS(p->arena, int64_t, n + 1);
+        for (int64_t i = 0; i < n; i++)
+            some[i] = keys[own[i]];
+    }
+    if (m->time) {
+        cr_parts_time(p->arena, n, m->eval, m->test, m->time, part);
+        return true;
+    }
+    if (m->groups)
+        return cr_parts_groups(p->arena, n, m->eval, m->test, some, seed,
+                               part) ||
+               too_few(p, m, "part");
+    cr_parts_random(p->arena, n, m->eval, m->test, some, seed, part);
+    return true;
+}
+
+/* `folds`: one is test, and the others are shared out as without it. */
+static bool fold_out(struct cr_pipe *p, struct making *m, bool evals,
+                     unsigned char *part)
+{
+    const struct cr_split *s = m->s;
+    int64_t n = p->set.count, *own, left = 0, i;
+    unsigned char *of;
+
+    if (s->fold == CR_INT_NONE || s->fold >= s->folds || s->folds > n)
+        return cr_error(p->config->diag, key_at(p, "folds"),
+                        CR_E_OUT_OF_RANGE,
+                        "split.folds: found %lld folds of %lld samples and "
+                        "%s, expected a fold from 0 to %lld of no more folds "
+                        "than samples",
+                        (long long)s->folds, (long long)n,
+                        s->fold == CR_INT_NONE
+                            ? "no fold"
+                            : cr_strf(p->arena, "fold %lld",
+                                      (long long)s->fold),
+                        (long long)s->folds - 1);
+    if (!cr_parts_fold(p->arena, n, s->folds, s->fold, m->labels, m->groups,
+                       (uint64_t)s->seed, part))
+        return too_few(p, m, "fold");
+    if (!evals)
+        return true;
+    own = CR_NEWS(p->arena, int64_t, n + 1);
+    of = CR_NEWS(p->arena, unsigned char, n + 1);
+    for (i = 0; i < n; i++)
+        if (part[i] == CR_PART_TRAIN)
+            own[left++] = i;
+    if (!sizes(p, s, left, &m->eval, &m->test))
+        return false;
+    m->eval = m->test < 1 ? m->eval / (1 - m->test) : 0;
+    m->test = 0;
+    if (!share_out(p, m, left, own, of))
+        return false;
+    for (i = 0; i < left; i++)
+        part[own[i]] = of[i];
+    return true;
+}
+
+static void choose(struct cr_pipe *p, const unsigned char *part)
+{
+    int64_t *pool = CR_NEWS(p->arena, int64_t, p->set.count + 1), n = 0;
+
+    for (int64_t i = 0; i < p->set.count; i++)
+        if (strcmp(parts[part[i]], p->want.split) == 0)
+            pool[n++] = i;
+    p->order.pool = pool;
+    p->order.n = n;
+}
+
+bool cr_split_make(struct cr_pipe *p, const struct cr_data_section *data)
+{
+    const struct cr_node *dataset = cr_section(p->config, "dataset");
+    const struct cr_split *s = &data->split;
+    bool folds = s->folds != CR_INT_NONE, ok = true;
+    struct making m = { .s = s };
+    struct { const char *key, *name; } by[] = {
+        { "stratify", s->stratify }, { "group", s->group },
+        { "time", s->time }
+    };
+    unsigned char *part;
+
+    if (!split_node(dataset))
+        return true;
+    if (!consistent(p))
+        return false;
+    if (strcmp(p->want.split, "train") != 0 &&
+        !cr_split_gives(dataset, p->want.split))
+        return true;
+    for (int i = 0; i < 3 && ok; i++) {
+        struct keys k = { .p = p, .key = by[i].key, .name = by[i].name,
+                          .numbers = true, .forms = CR_DATE_ANY };
+
+        if (!by[i].name)
+            continue;
+        if (i < 2)
+            k.id = CR_NEWS(p->arena, int64_t, p->set.count + 1);
+        else
+            k.time = CR_NEWS(p->arena, double, p->set.count + 1);
+        ok = keys_read(&k);
+        m.labels = i == 0 ? k.id : m.labels;
+        m.groups = i == 1 ? k.id : m.groups;
+        m.time = i == 2 ? k.time : m.time;
+    }
+    if (!ok)
+        return false;
+    part = CR_NEWS(p->arena, unsigned char, p->set.count + 1);
+    if (folds)
+        ok = fold_out(p, &m, cr_split_gives(dataset, "eval"), part);
+    else
+        ok = sizes(p, s, p->set.count, &m.eval, &m.test) &&
+             share_out(p, &m, p->set.count, NULL, part);
+    if (ok)
+        choose(p, part);
+    return ok;
+}
