@@ -39,9 +39,11 @@ parts() {
     rm -rf run
     "$CELLRUN" train t.yaml -o run -q >/dev/null
     for part in train eval test; do
-        "$CELLRUN" predict --ckpt run/ckpt/last --data $part 2>/dev/null |
+        : >$part
+        if "$CELLRUN" predict --ckpt run/ckpt/last --data $part >rows 2>said; then
             perl -ne 'BEGIN { open my $f, "<", "visits.csv"; <$f>; @row = <$f> }
-                      /#(\d+)\t/ and print $row[$1]' >$part || true
+                      /#(\d+)\t/ and print $row[$1]' rows >$part
+        fi
     done
     # every row in one part
     diff <(cat train eval test | sort) <(tail -n +2 visits.csv | sort)
