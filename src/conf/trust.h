@@ -28,7 +28,7 @@ enum cr_action {
     CR_READ_BASE,
     CR_READ_ENV,
     CR_READ_DATA, /* of a data set or vocabulary */
-    CR_READ_FILE, /* weights of `load`, learning rates */
+    CR_READ_FILE, /* weights of `load`, learning rates, initial values */
     CR_WRITE_FOLDER,
     CR_ACTIONS
 };

@@ -147,6 +147,27 @@ near() {
     done
 }
 
+# bits FILE NAME: the most that a number of the tensor has in its significand
+bits() {
+    tensor "$1" "$2" | perl -MPOSIX -ne '($m) = POSIX::frexp(unpack "f", pack "f", $_); $k = 0;
+        while ($m != int $m) { $m *= 2; $k++ } $n = $k if $k > $n;
+        END { print $n }'
+}
+
+@test "2.3, by type: float16, each BatchNorm and the loss in float32" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    "$CELLRUN" trace "$SEEDS/network_fp16.yaml" --grad -o out.safetensors
+    for cell in layer1.0 layer1.2 layer2.0 fc; do
+        [ "$(bits out.safetensors "output.$cell")" -le 11 ]
+    done
+    for cell in layer1.1 layer2.1; do
+        [ "$(bits out.safetensors "output.$cell")" -gt 11 ]
+    done
+    [ "$(bits out.safetensors loss)" -gt 11 ]
+    run -0 "$CELLRUN" train "$SEEDS/network_fp16.yaml" -q -o run train.epochs=1
+    [[ $output == *"status: completed"* ]]
+}
+
 @test "2.3, Network: trains; 2.4: its initial values" {
     run -0 "$CELLRUN" train "$SEEDS/network.yaml" -q -o run train.epochs=1 \
         --require 'accuracy>=0.6'

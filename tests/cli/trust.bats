@@ -57,6 +57,10 @@ vocab: {text: {file: $PWD/canary/words.txt}}
 vars: {n: \$vocab.text.size}
 END
     evil load <<<"load: {ckpt: $PWD/canary/last.safetensors}"
+    evil values <<END
+init: [{match: fc.weight, Array: {file: $PWD/canary/train-x.npy}}]
+load: {ckpt: $PWD/canary/last.safetensors}
+END
     "$CELLRUN" config c.yaml |
         sed "s|learning_rate: [0-9.]*|learning_rate: $PWD/canary/rates.txt|" |
         forge good.safetensors rates.safetensors
@@ -239,6 +243,10 @@ models+='|summary|ckpt load-report'
 
 @test "load" {
     attempt load 'ckpt load-report'
+}
+
+@test "a file of initial values: the checkpoint's weights come instead" {
+    attempt values 'ckpt load-report'
 }
 
 @test "a file of learning rates" {
