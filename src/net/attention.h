@@ -27,6 +27,9 @@ enum {
 
 extern const struct cr_opt cr_attention_opts[];
 extern const char *const cr_attention_inputs[];
+#define CR_ATTENTION_SIGNATURE \
+    "query, key=None, value=None, key_padding_mask=None, attn_mask=None, *, " \
+    "num_heads, batch_first=True, average_attn_weights=True, dropout=0.0"
 
 /* Checks the inputs; sets keep, scratch and macs, and where and what the
  * weights are: (N, L, S), or (N, heads, L, S) unless averaged. */

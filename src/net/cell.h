@@ -159,9 +159,10 @@ struct cr_val *cr_part(struct cr_build *b, const char *name, const char *text,
 struct cr_val *cr_child_like(struct cr_build *b, const char *name,
                              const char *like, const struct cr_node *node,
                              int n, struct cr_val *const *in);
-/* A cell without parameters as a part of this one, that no name tells. */
+/* A cell without parameters as a part of this one; messages tell the name,
+ * if it has any. */
 struct cr_val *cr_cell_inline(struct cr_build *b, const struct cr_cell *cell,
-                              const void *opts, int n,
+                              const char *name, const void *opts, int n,
                               struct cr_val *const *in);
 /* An activation by MindSpore's lower-case string ("relu"), as Dense takes. */
 struct cr_val *cr_activation(struct cr_build *b, const char *name,

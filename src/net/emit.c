@@ -508,14 +508,15 @@ struct cr_val *cr_emit_itself(struct cr_build *b, const struct cr_op *op,
 }
 
 struct cr_val *cr_cell_inline(struct cr_build *b, const struct cr_cell *cell,
-                              const void *opts, int n, struct cr_val *const *in)
+                              const char *name, const void *opts, int n,
+                              struct cr_val *const *in)
 {
     struct cr_build inner = *b;
 
     inner.cell = cell;
     inner.opts = opts;
     inner.n_in = n;
-    inner.path = cr_path_of(b->net->arena, b->path, "activation");
+    inner.path = cr_path_of(b->net->arena, b->path, name);
     return cell->build(&inner, in);
 }
 
@@ -542,7 +543,7 @@ struct cr_val *cr_activation(struct cr_build *b, const char *name,
 
             return cr_opts_read(b->net->arena, b->net->diag, &cell->about, NULL,
                                 b->pos, opts)
-                       ? cr_cell_inline(b, cell, opts, 1, &x)
+                       ? cr_cell_inline(b, cell, "activation", opts, 1, &x)
                        : NULL;
         }
     }

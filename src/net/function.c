@@ -371,10 +371,14 @@ bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
     struct cr_pos pos = cr_maker_place(m, e);
     bool ok = args_bind(m, e, op, &p) && args_default(m, e, op, &p);
 
-    if (ok)
-        ok = op->text ? text_run(m, e, op, op->text, &p, to)
-                      : params_emit(m, e, op, &p, to);
+    if (!ok)
+        return false;
+    ok = op->text ? text_run(m, e, op, op->text, &p, to)
+                  : params_emit(m, e, op, &p, to);
     m->b->pos = pos;
+    if (!ok && op->text && !m->op)
+        cr_note(m->b->net->diag, "   in %s",
+                cr_op_signature(m->b->net->arena, op));
     return ok;
 }
 
@@ -400,7 +404,7 @@ static bool word_cell(struct cr_maker *m, const struct cr_script *e,
                                               opts)))
         return false;
     m->b->pos = g->map.pos;
-    return emitted(m, cr_cell_inline(m->b, cell, opts, g->n, g->in), to);
+    return emitted(m, cr_cell_inline(m->b, cell, "", opts, g->n, g->in), to);
 }
 
 static bool word_default(struct cr_maker *m, const struct cr_script *e,

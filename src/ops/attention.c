@@ -50,6 +50,7 @@ const struct cr_op cr_op_attention = {
     .max_inputs = CR_ATTN_INPUTS,
     .outputs = 1,
     .inputs = cr_attention_inputs,
+    .signature = CR_ATTENTION_SIGNATURE,
     .integers = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
     .reads = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_V) |
              CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),

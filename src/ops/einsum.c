@@ -95,9 +95,11 @@ static int letters(const char *text, size_t len, bool *dots)
     int n = 0;
     size_t i;
 
-    *dots = memchr(text, '.', len) != NULL;
-    for (i = 0; i < len; i++)
+    *dots = false;
+    for (i = 0; i < len; i++) {
         n += isalpha((unsigned char)text[i]) != 0;
+        *dots = *dots || (len - i >= 3 && strncmp(text + i, "...", 3) == 0);
+    }
     return n;
 }
 

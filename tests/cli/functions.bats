@@ -1,0 +1,188 @@
+# Functions of construct: every op that help lists, wrong calls of them, and
+# networks made of them in the commands that users run. Their numbers are
+# compared with MindSpore's and PyTorch's in tests/golden/*/fn_*.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+load small.bash
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+}
+
+# The network that gives a sum for each line of functions.txt.
+every_function() {
+    cat <<'END'
+network:
+  inputs: {x: {shape: [60]}}
+  construct: |
+    a = reshape(x[0, :12], (3, 4))
+    b = a * 0.5 + 1
+    c = a[:, 0]
+    v = a[0]
+    p = sigmoid(a)
+    i = cast(p[:, 0] * 2, int32)
+    im = reshape(x[:2], (2, 3, 4, 5))
+    vol = reshape(x[:2], (2, 1, 3, 4, 5))
+    seq = reshape(x[:2, :12], (2, 3, 4))
+    y = x[:, :2]
+END
+    sed 's/.*/    y = y + sum(cast(&, float32))/' "$BATS_TEST_DIRNAME/functions.txt"
+    echo '    return y'
+}
+
+@test "every op that help lists can be called, and is helped by its signature" {
+    "$CELLRUN" help ops | sed -n 's/^  \([a-z][a-z0-9_]*\) .*/\1/p' | sort >listed
+    sed 's/(.*//' "$BATS_TEST_DIRNAME/functions.txt" | sort >called
+    diff listed called
+    [ "$(wc -l <listed)" -ge 190 ]
+    "$CELLRUN" help ops --json | jq -r '.[] | .name + " " + .signature' >signatures
+    while read -r name; do
+        grep -q "^$name $name(.*)$" signatures
+    done <listed
+    every_function >net.yaml
+    perl -e 'print pack "f<*", map { sin $_ } 1 .. 120' | npy x.npy '<f4' '(2, 60)'
+    for mode in "" --eager --eval; do
+        # shellcheck disable=SC2086
+        "$CELLRUN" trace net.yaml --feed x=x.npy $mode -o out.npz >said
+    done
+    "$CELLRUN" help elu | grep -F 'elu(input_x, alpha=1.0)'
+    "$CELLRUN" help sum | grep -F 'sum(input, axis=None, keepdims=False)'
+    run -2 "$CELLRUN" help bn_fold
+}
+
+# said EXPRESSION: what check says, in $stderr, of a network that returns it;
+# h has the shape (1, 3)
+said() {
+    cat >wrong.yaml <<END
+network:
+  inputs: {x: {shape: [4]}}
+  cells: {fc: {Dense: {out_channels: 3}}}
+  construct: |
+    h = fc(x)
+    return $1
+END
+    run -2 --separate-stderr "$CELLRUN" check wrong.yaml
+}
+
+# wrong EXPRESSION MESSAGE: at the place of the expression
+wrong() {
+    said "$1"
+    [ "${stderr_lines[0]#wrong.yaml:6:12: error: }" = "$2" ]
+}
+
+@test "too many arguments: the signature is shown" {
+    wrong "max_pool2d()" \
+        "max_pool2d needs 'x': max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False) [E0103]"
+    wrong "masked_select(h, h > 0)" \
+        "masked_select needs 'size': masked_select(input, mask, size, fill_value=0) [E0103]"
+    said "silu(h, 1)"
+    [[ "$stderr" == *"wrong.yaml:6:20: error: silu takes no more arguments: silu(input) "* ]]
+}
+
+@test "an unknown keyword: the nearest argument, or the signature" {
+    said "elu(h, alfa=2)"
+    [[ "$stderr" == *"elu has no argument 'alfa' "*"did you mean 'alpha'?"* ]]
+    said "tril(h, rows=2)"
+    [[ "$stderr" == *"tril has no argument 'rows' "*"write tril(input, diagonal=0)"* ]]
+}
+
+@test "a fault within a function is told at its call, with its signature" {
+    wrong "layer_norm(h, (4,))" \
+        "input (1, 3) ends in (3,) from axis -1 on, and the parameters are (4,) [E0101]"
+    [[ "$stderr" == *"   in layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5)"*"h (1, 3)"* ]]
+    wrong "var(h, axis=4)" "input (1, 3) has no axis 4 [E0101]"
+    wrong "softplus(h, 0)" "division by zero [E0103]"
+    wrong "silu('relu')" "a tensor is expected here, not 'relu' [E0103]"
+}
+
+@test "einsum: names of axes that do not fit" {
+    wrong "einsum('ij,jk->ik', h)" \
+        "equation 'ij,jk->ik': found more operands than the 1 given [E0103]"
+    wrong "einsum('ij->i', h, h)" \
+        "equation 'ij->i': found fewer operands than the 2 given [E0103]"
+    wrong "einsum('ij,jk->ik', h, h)" \
+        "equation 'ij,jk->ik': axis 0 of operand 1, (1, 3), has length 1, expected 3 [E0101]"
+    wrong "einsum('i->i', h)" \
+        "equation 'i->i': operand 0 is (1, 3), expected 1 dimensions [E0101]"
+    wrong "einsum('ij->ijj', h)" \
+        "equation 'ij->ijj': the result names an axis twice [E0103]"
+    wrong "einsum('ij->k', h)" \
+        "equation 'ij->k': the result names an axis that no operand has [E0103]"
+    wrong "einsum('i.j->i', h)" \
+        "equation 'i.j->i': found another sign than letters, ',', '->' and '...' [E0103]"
+}
+
+@test "axes and lengths that do not fit" {
+    wrong "roll(h, (1, 2), 0)" "shifts: found 2, expected 1, one per axis [E0101]"
+    wrong "flip(h, (0, 0))" "dims: axis 0 stands there twice [E0101]"
+    wrong "unstack(h, 3)" "input (1, 3) has no axis 3 [E0101]"
+    wrong "meshgrid(h, h)" "inputs: found (1, 3), expected one dimension [E0101]"
+    wrong "gather_elements(h, 1, h)" "index: found float32, expected int32 [E0102]"
+    wrong "prelu(h, h)" \
+        "weight (1, 3) does not fit input (1, 3): expected (1,), or one number for each channel [E0101]"
+}
+
+@test "an op that is not listed cannot be called" {
+    wrong "bn_fold(h)" "there is no cell or function 'bn_fold' [E0103]"
+    wrong "default(h, 1)" "there is no cell or function 'default' [E0103]"
+}
+
+# net FILE EXPRESSION: the config of small.bash with a function between layers
+net() {
+    config base.yaml
+    cat >"$1" <<END
+base: base.yaml
+network: !replace
+  body:
+    cells: {a: {Dense: {out_channels: 16}}, b: {Dense: {out_channels: 3}}}
+    construct: |
+      h = a(x)
+      return b($2)
+END
+}
+
+@test "a function of the table trains as its cell does" {
+    local pair
+    for pair in "ELU elu(h)" "SiLU silu(h)" "LeakyReLU leaky_relu(h)" "HSwish hardswish(h)"; do
+        net f.yaml "${pair#* }"
+        net c.yaml "act(h)"
+        sed -i "s/cells: {/cells: {act: ${pair%% *}, /" c.yaml
+        "$CELLRUN" train f.yaml -q --force -o f train.epochs=1
+        "$CELLRUN" train c.yaml -q --force -o c train.epochs=1
+        run -0 "$CELLRUN" ckpt diff f c
+        [[ "$output" == *"none differs"* ]]
+    done
+}
+
+@test "functions in train, resume, eval and predict, eager and not" {
+    net f.yaml "dropout(layer_norm(mish(h), (16,)), 0.2) + einsum('bi,bi->b', h, h)[:, None] * 0.01 + std(h, 1, keepdims=True)"
+    "$CELLRUN" train f.yaml -q -o whole train.epochs=2
+    "$CELLRUN" train f.yaml -q -o half train.epochs=1
+    "$CELLRUN" resume half -q train.epochs=2
+    run -0 "$CELLRUN" ckpt diff whole half
+    [[ "$output" == *"none differs"* ]]
+    "$CELLRUN" train f.yaml -q -o eager --eager train.epochs=2
+    run -0 "$CELLRUN" ckpt diff --rtol 1e-4 --atol 1e-5 whole eager
+    "$CELLRUN" eval --ckpt whole >eval.txt
+    "$CELLRUN" eval --ckpt whole --eager >eager.txt
+    diff eval.txt eager.txt
+    "$CELLRUN" predict --ckpt whole eval-x.npy >predicted.txt
+    [ "$(grep -c . predicted.txt)" -ge 100 ]
+    "$CELLRUN" gradcheck f.yaml >check.txt
+}
+
+@test "a function keeps its numbers in low precision" {
+    net f.yaml "silu(h)"
+    net c.yaml "act(h)"
+    sed -i "s/cells: {/cells: {act: SiLU, /" c.yaml
+    for level in O2 auto; do
+        "$CELLRUN" train f.yaml -q --force -o f train.epochs=1 amp.level=$level amp.dtype=bfloat16
+        "$CELLRUN" train c.yaml -q --force -o c train.epochs=1 amp.level=$level amp.dtype=bfloat16
+        run -0 "$CELLRUN" ckpt diff f c
+        [[ "$output" == *"none differs"* ]]
+    done
+    net g.yaml "cast(cast(h, float16) * 3.1, float32)"
+    "$CELLRUN" train g.yaml -q -o g train.epochs=1
+    "$CELLRUN" gradcheck g.yaml | grep -i 'float32'
+}
