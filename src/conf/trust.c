@@ -26,6 +26,8 @@ static const struct rule {
                        "you name" },
     [CR_READ_FILE] = { USER, "file '%s' was not read",
                        "KEY=PATH reads a file that you name" },
+    [CR_WRITE_FILE] = { USER, "file '%s' was not written",
+                        "~watch removes the entries that look" },
     [CR_WRITE_FOLDER] = { USER, "folder '%s' was not written", NULL },
 };
 

@@ -30,6 +30,7 @@ enum cr_action {
     CR_READ_DATA, /* of a data set or vocabulary */
     CR_READ_FILE, /* weights of `load`, learning rates, initial values */
     CR_WRITE_FOLDER,
+    CR_WRITE_FILE, /* of what watch sees */
     CR_ACTIONS
 };
 

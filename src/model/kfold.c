@@ -128,6 +128,7 @@ static bool kfold_judge(struct kfold *k, struct cr_model *model,
                                cr_label_classifies(config, want.columns,
                                                    want.n_columns),
                                &metrics);
+    model->looks = CR_IN_EVAL;
     if (!ok || !cr_model_net(model, want.columns, want.n_columns,
                              cr_pipe_batch_size(pipe),
                              cr_pipe_dataset(pipe)->classes,

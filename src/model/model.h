@@ -18,6 +18,7 @@
 #include "net/net.h"
 #include "train/optim.h"
 #include "train/state.h"
+#include "train/watch.h"
 
 struct cr_model {
     struct cr_config *config;
@@ -25,6 +26,7 @@ struct cr_model {
     bool has_state;
     struct cr_state state; /* zeroed without */
     uint64_t seed;
+    enum cr_hook_in looks; /* whose plans the section watch looks at */
     struct cr_net *net; /* after cr_model_net, cr_model_inspect */
     /* what cr_model_inspect finds out; columns may be set before */
     const struct cr_column *columns;

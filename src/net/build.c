@@ -560,7 +560,7 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
     const struct cr_node *node = cr_section(net->config, "loss"), *args;
     const char *type = node ? cr_node_type(node, &args) : NULL;
     const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
-    struct cr_val *in[CR_OP_MAX];
+    struct cr_val *in[CR_OP_MAX], *const *into = in;
     struct cr_build b = *root;
     int n;
 
@@ -591,7 +591,11 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
                                  ? cr_node_get(node, "to_float")
                                  : NULL))
         return false;
-    net->graph->loss = build_typed(&b, cell, args, n, in);
+    if (!cr_hook_enter(&b, &into))
+        return false;
+    net->graph->loss = build_typed(&b, cell, args, n, into);
+    if (net->graph->loss)
+        net->graph->loss = cr_hook_leave(&b, net->graph->loss);
     b.call->out = net->graph->loss;
     return net->graph->loss != NULL;
 }

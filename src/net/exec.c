@@ -89,7 +89,7 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
     e->prints = prints;
     if (!want->silent && !want->taps && !want->hold)
         e->print = net->want.print;
-    if (!cr_plan_make(e) || !cr_plan_printer(e)) {
+    if (!cr_plan_make(e) || !cr_plan_printer(e) || !cr_plan_observed(e)) {
         cr_exec_free(e);
         return NULL;
     }
@@ -133,6 +133,7 @@ void cr_exec_free(struct cr_exec *exec)
     if (!exec)
         return;
     cr_exec_free(exec->printer);
+    cr_exec_free(exec->observed);
     cr_arena_free(&exec->arena);
     free(exec);
 }
@@ -145,6 +146,8 @@ void cr_exec_feed(struct cr_exec *e, int column, const void *data)
 
     if (e->printer)
         cr_exec_feed(e->printer, column, data);
+    if (e->observed)
+        cr_exec_feed(e->observed, column, data);
     e->fed[column] = data;
     for (i = 0; i < e->n_patches; i++)
         if (e->patches[i].column == column)
@@ -281,6 +284,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
         e->printer->before = e->before;
         cr_exec_forward(e->printer, t);
     }
+    cr_plan_observe_forward(e, t);
     e->t = t;
     e->fault = NULL;
     e->stop[0] = '\0';
@@ -390,6 +394,7 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     assert(e->want.backward);
     if (e->printer && e->printer->want.backward)
         cr_exec_backward(e->printer, sens, lr);
+    cr_plan_observe_backward(e, sens, lr);
     if (!cr_plan_seeds_fill(e, sens))
         return true;
     run_steps(e, e->n_forward, e->n_loss, lr);

@@ -168,6 +168,7 @@ struct cr_net {
     struct cr_cell_seen *seen;
     int n_cells, room_cells;
     struct cr_name_map cell_names;
+    const struct cr_observer *observer; /* NULL: nobody looks */
     int n_shown;            /* rows of the network; the loss's come behind */
     struct cr_thaw *thaws;  /* freeze.c */
     struct cr_patterns **thaw_patterns;

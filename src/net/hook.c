@@ -9,11 +9,13 @@ const char *const cr_hook_forms[] = { "tap",      "forward_pre",
                                       "forward",  "backward_pre",
                                       "backward", "hook_backward",
                                       NULL };
-const char *const cr_hook_whats[] = { "output", "grad", "input", "grad_input",
-                                      NULL };
+const char *const cr_hook_whats[] = { "output",     "grad",        "input",
+                                      "grad_input", "grad_params", NULL };
+const char *const cr_hook_ins[] = { "train", "eval", "predict", NULL };
 const char *const cr_hook_stats[] = { "mean",          "std",       "min",
                                       "max",           "norm",      "nan_count",
-                                      "zero_fraction", "histogram", NULL };
+                                      "zero_fraction", "histogram", "values",
+                                      NULL };
 
 struct hook_opts {
     const char *name;
@@ -22,14 +24,17 @@ struct hook_opts {
     double scale;
     struct cr_reals clamp;
     bool zero, enabled, print;
-    struct cr_strs what, stats;
-    struct cr_amount every;
+    struct cr_strs what, stats, in;
+    struct cr_amount every, until;
+    const char *save;
+    int as;
 };
 
 static const struct cr_opt hook_rows[] = {
     CR_NODE(struct hook_opts, at,
             "Patterns over cell names; of hook_backward, over names of "
-            "points."),
+            "points. network: the whole network. loss, loss.CELL: the loss, "
+            "and cells inside it."),
     CR_ENUM_OR(struct hook_opts, hook, CR_HOOK_TAP,
                "tap|forward_pre|forward|backward_pre|backward|hook_backward",
                "tap only looks. The others are MindSpore's: on a cell's "
@@ -55,16 +60,37 @@ static const struct cr_opt hook_rows[] = {
     CR_STRS_MAY(struct hook_opts, what,
                 "What to look at: output, grad (the gradient that arrives "
                 "there), input, grad_input (the gradient that the cell gives "
-                "its inputs). Gradients are those of training: amp.loss_scale "
-                "multiplies them. If not given, of a tap output, of a hook "
-                "that replaces nothing what its form is about."),
+                "its inputs), grad_params (the gradients of its own "
+                "parameters; of network: of all). If not given, of a tap "
+                "output, of a hook that replaces nothing what its form is "
+                "about."),
     CR_STRS_MAY(struct hook_opts, stats,
                 "Of mean, std, min, max, norm, nan_count (values that are not "
-                "finite), zero_fraction, histogram (20 bins); mean, std, max "
-                "and nan_count if not given."),
+                "finite), zero_fraction, histogram (20 bins), values (printed "
+                "as print(...) does; the record has up to 1000 of them); "
+                "mean, std, max and nan_count if not given."),
+    CR_STRS_MAY(struct hook_opts, in,
+                "Where to look: train, eval (evaluations during training, and "
+                "the command eval), predict. trace looks where --eval or "
+                "--predict say, else as train. Default: train. Gradients "
+                "exist in train alone."),
+    CR_ENUM_OR(struct hook_opts, as, CR_AS_SCALED, "scaled|unscaled|clipped",
+               "Gradients to show. scaled: as the backward pass has them, "
+               "times amp.loss_scale. unscaled: divided by it. clipped: of "
+               "grad_params, divided and behind train.clip, as the update "
+               "takes them."),
     CR_AMOUNT_OR(struct hook_opts, every, "100 steps", CR_STEPS,
                  "Which steps are looked at: the first and then every so "
-                 "many. A replacement counts in all."),
+                 "many. A replacement counts in all. Outside of train steps "
+                 "are batches."),
+    CR_AMOUNT_MAY(struct hook_opts, until, CR_STEPS,
+                  "Look no more behind so many steps: MindSpore's "
+                  "handle.remove()."),
+    CR_STR_MAY(struct hook_opts, save,
+               "Write what is seen to a file per step: FILE.npz becomes "
+               "FILE-STEP.npz, in the run directory (of eval, predict and "
+               "trace in the present folder, by batch). Tensors are called "
+               "CELL.output, CELL.grad and so on."),
     CR_BOOL_OR(struct hook_opts, print, false,
                "Print a line too, besides the record in metrics.jsonl."),
     { 0 },
@@ -78,10 +104,12 @@ const struct cr_section cr_section_watch = {
         .detail = "A list of entries. Those that look write records with "
                   "\"split\": \"watch\" into metrics.jsonl and change no "
                   "result: such a step is computed twice, others cost "
-                  "nothing. They see what is there in front of a replacement "
-                  "of the same entry or of a later one. An entry that "
-                  "replaces also looks where it says what, stats, every or "
-                  "print.\n"
+                  "nothing. Evaluations of a run write \"in\": \"eval\" and "
+                  "\"batch\" as well; the commands eval, predict and trace "
+                  "print lines to standard error instead. Entries see what "
+                  "is there in front of a replacement of the same entry or "
+                  "of a later one. An entry that replaces also looks where "
+                  "it says what, stats, every, in, save or print.\n"
                   "Replacements are part of the network: those on the way "
                   "forward hold in evaluation and prediction as well, and "
                   "are differentiated; those on the way back leave the "
@@ -95,7 +123,11 @@ const struct cr_section cr_section_watch = {
                    "  - {at: dense_relu_sequential.1, what: [output, grad], "
                    "stats: [mean, std, max, nan_count], every: 100 steps}\n"
                    "  - {at: dense_relu_sequential.0, hook: backward_pre, "
-                   "clamp: [-0.01, 0.01], name: calm}\n",
+                   "clamp: [-0.01, 0.01], name: calm}\n"
+                   "  - {at: network, in: [eval, predict], stats: values, "
+                   "save: logits.npz}\n"
+                   "  - {at: '*', what: grad_params, as: clipped, stats: norm, "
+                   "until: 1 epoch}\n",
         .opts = hook_rows,
         .size = sizeof(struct hook_opts),
     },
@@ -202,7 +234,8 @@ static bool hook_sees(struct cr_net *net, const struct cr_node *node,
 
     h->sees = !h->text || cr_node_get(node, "what") ||
               cr_node_get(node, "stats") || cr_node_get(node, "every") ||
-              cr_node_get(node, "print");
+              cr_node_get(node, "print") || cr_node_get(node, "save") ||
+              cr_node_get(node, "in");
     if (o->what.n == 0 && h->sees) {
         h->see[CR_SEE_INPUT] = h->form == CR_HOOK_FORWARD_PRE;
         h->see[CR_SEE_OUTPUT] =
@@ -221,6 +254,79 @@ static bool hook_sees(struct cr_net *net, const struct cr_node *node,
     return hook_words(net, node, "stats", o->stats.n > 0 ? &o->stats : &stats,
                       cr_hook_stats, h->stat) &&
            ok;
+}
+
+/* Whether a word of `at` is `name`, or begins with it and a point. */
+static bool hook_names(const struct cr_node *at, const char *name)
+{
+    size_t n = strlen(name);
+    const char *p = at->kind == CR_NODE_STR ? at->text : "";
+
+    for (CR_EACH(m, at))
+        if (hook_names(m, name))
+            return true;
+    while (*p) {
+        p += strspn(p, " ");
+        if (strncmp(p, name, n) == 0 && (!p[n] || strchr(" .", p[n])))
+            return true;
+        p += strcspn(p, " ");
+    }
+    return false;
+}
+
+/* Whether `at` has no pattern at all. */
+static bool hook_nowhere(const struct cr_node *at)
+{
+    bool none = true;
+
+    if (at->kind == CR_NODE_STR)
+        return at->text[strspn(at->text, " ")] == '\0';
+    if (at->kind != CR_NODE_LIST)
+        return false;
+    for (CR_EACH(m, at))
+        none = none && hook_nowhere(m);
+    return none;
+}
+
+/* Where and how long the entry looks. */
+static bool hook_place(struct cr_net *net, const struct cr_node *node,
+                       const struct hook_opts *o, struct cr_hook *h)
+{
+    bool grads = h->see[CR_SEE_GRAD] || h->see[CR_SEE_GRAD_INPUT] ||
+                 h->see[CR_SEE_GRAD_PARAMS];
+    const struct cr_node *at = o->in.n > 0 ? cr_node_get(node, "in") : node;
+
+    h->until = o->until;
+    h->save = o->save;
+    h->as = o->as;
+    h->in[CR_IN_TRAIN] = o->in.n == 0;
+    if (!hook_words(net, node, "in", &o->in, cr_hook_ins, h->in))
+        return false;
+    if (grads && !h->in[CR_IN_TRAIN])
+        return cr_error(net->diag, at->pos, CR_E_CONFLICT,
+                        "gradients exist in training alone: found no train "
+                        "in 'in'");
+    if (h->text && h->until.unit != CR_UNIT_NONE)
+        return cr_error(net->diag, cr_node_get(node, "until")->pos,
+                        CR_E_CONFLICT,
+                        "'until' ends looking: a replacement is part of the "
+                        "network; resume with ~watch.NAME and "
+                        "--allow-change ends it");
+    if (h->until.unit == CR_SECONDS)
+        return cr_error(net->diag, cr_node_get(node, "until")->pos,
+                        CR_E_OUT_OF_RANGE,
+                        "'until' of watch counts steps, epochs, samples or "
+                        "percent");
+    if (h->as == CR_AS_CLIPPED && !h->see[CR_SEE_GRAD_PARAMS])
+        return cr_error(net->diag, cr_node_get(node, "as")->pos, CR_E_CONFLICT,
+                        "train.clip acts on gradients of parameters: 'as: "
+                        "clipped' needs 'what: grad_params'");
+    return !h->save || cr_ends(h->save, ".npz") ||
+           cr_ends(h->save, ".safetensors") ||
+           cr_error(net->diag, cr_node_get(node, "save")->pos,
+                    CR_E_OUT_OF_RANGE, "found '%s', expected a file *.npz or "
+                    "*.safetensors",
+                    cr_quote(net->arena, h->save, strlen(h->save)));
 }
 
 static bool hook_name(struct cr_net *net, const struct cr_node *node,
@@ -272,14 +378,20 @@ static bool hook_read(struct cr_net *net, const struct cr_node *node)
     h->every = o.every;
     h->print = o.print;
     h->at = cr_patterns_read(net->config, o.at);
+    h->network = hook_names(o.at, "network");
+    h->loss = hook_names(o.at, "loss");
     ok = h->at != NULL;
+    if (hook_nowhere(o.at))
+        ok = cr_error(net->diag, o.at->pos, CR_E_NO_MATCH,
+                      "'at' is empty: found no pattern, expected names of "
+                      "cells, network or loss");
     if (o.every.unit == CR_SECONDS || o.every.value <= 0)
         ok = cr_error(net->diag, node->pos, CR_E_OUT_OF_RANGE,
                       "'every' of watch counts steps, epochs, samples or "
                       "percent, more than 0 of them");
     ok = hook_name(net, node, h) && ok;
     ok = hook_replaces(net, node, &o, h) && ok;
-    ok = hook_sees(net, node, &o, h) && ok;
+    ok = hook_sees(net, node, &o, h) && hook_place(net, node, &o, h) && ok;
     if (ok && o.enabled)
         net->hooks->n++;
     else
@@ -322,20 +434,25 @@ bool cr_hooks_used(struct cr_net *net)
 {
     const struct cr_hooks *hooks = net->hooks;
     struct cr_subject *cells =
-        CR_NEWS(net->arena, struct cr_subject, net->n_shown + 1);
+        CR_NEWS(net->arena, struct cr_subject, net->n_cells + 1);
     struct cr_subject *points =
         CR_NEWS(net->arena, struct cr_subject, hooks->n_points + 1);
     bool ok = !hooks->broken;
     int i, n = 0;
 
-    for (i = 0; i < net->n_shown; i++)
-        if (net->cells[i].name[0])
-            cells[n++] = cr_net_cell_subject(net, i);
+    for (i = 0; i < net->n_cells; i++)
+        if (i < net->n_shown || cr_hook_of_loss(net->cells[i].name)) {
+            cells[n] = cr_net_cell_subject(net, i);
+            if (!cells[n++].name[0])
+                cells[n - 1].name = "network";
+        }
     for (i = 0; i < hooks->n_points; i++)
         points[i].name = hooks->points[i];
     for (i = 0; i < hooks->n; i++) {
         bool point = hooks->v[i].form == CR_HOOK_POINT;
 
+        if (hooks->v[i].loss && !net->want.loss)
+            continue; /* its cells are not known */
         ok = cr_patterns_used(net->config, hooks->v[i].at,
                               point ? points : cells,
                               point ? hooks->n_points : n,
@@ -365,10 +482,37 @@ const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n)
     return net->hooks->v;
 }
 
+bool cr_hook_of_loss(const char *name)
+{
+    return strncmp(name, "loss", 4) == 0 && (!name[4] || name[4] == '.');
+}
+
+bool cr_hooks_see(const struct cr_net *net, enum cr_hook_in in, bool *grads)
+{
+    bool any = false;
+    int i;
+
+    *grads = false;
+    for (i = 0; i < net->hooks->n; i++) {
+        const struct cr_hook *h = &net->hooks->v[i];
+
+        if (!h->sees || !h->in[in])
+            continue;
+        any = true;
+        *grads = *grads || h->see[CR_SEE_GRAD] || h->see[CR_SEE_GRAD_INPUT] ||
+                 h->see[CR_SEE_GRAD_PARAMS];
+    }
+    return any;
+}
+
 bool cr_hook_at(const struct cr_hook *hook, const char *name, const char *type)
 {
     const char *types[] = { type, NULL };
 
+    if (hook->form != CR_HOOK_POINT && !name[0])
+        return hook->network;
+    if (hook->form != CR_HOOK_POINT && !hook->loss && cr_hook_of_loss(name))
+        return false;
     return name[0] && cr_patterns_match(
                           hook->at, &(struct cr_subject){ name, types });
 }

@@ -40,6 +40,7 @@ enum cr_hook_what {
     CR_SEE_GRAD, /* arrives at the output, or at a point */
     CR_SEE_INPUT,
     CR_SEE_GRAD_INPUT, /* leaves the cell */
+    CR_SEE_GRAD_PARAMS, /* of its own parameters */
     CR_SEES
 };
 extern const char *const cr_hook_whats[];
@@ -53,9 +54,17 @@ enum cr_hook_stat {
     CR_STAT_NAN_COUNT,
     CR_STAT_ZERO_FRACTION,
     CR_STAT_HISTOGRAM,
+    CR_STAT_VALUES, /* all of them */
     CR_STATS
 };
 extern const char *const cr_hook_stats[];
+
+/* Where an entry looks. */
+enum cr_hook_in { CR_IN_TRAIN, CR_IN_EVAL, CR_IN_PREDICT, CR_INS };
+extern const char *const cr_hook_ins[];
+
+/* Which gradients it sees. */
+enum cr_hook_as { CR_AS_SCALED, CR_AS_UNSCALED, CR_AS_CLIPPED };
 
 struct cr_hook {
     const char *name; /* its handle; NULL: none */
@@ -66,7 +75,11 @@ struct cr_hook {
     bool each;                  /* the text says so of every tensor x */
     const char *how;            /* "scale 0.5", "construct"; NULL */
     bool see[CR_SEES], stat[CR_STATS], sees;
-    struct cr_amount every;
+    bool network, loss; /* `at` names the whole network, or of the loss */
+    bool in[CR_INS];
+    int as; /* enum cr_hook_as */
+    struct cr_amount every, until; /* until: CR_UNIT_NONE: for ever */
+    const char *save; /* file of what it sees; NULL: none */
     bool print;
 };
 
@@ -76,6 +89,10 @@ const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n);
  * such a hook, which has none: NULL). */
 bool cr_hook_at(const struct cr_hook *hook, const char *name,
                 const char *type);
+/* Whether a cell of that name is the loss, or inside it. */
+bool cr_hook_of_loss(const char *name);
+/* Whether some entry looks there; *grads: at gradients too. */
+bool cr_hooks_see(const struct cr_net *net, enum cr_hook_in in, bool *grads);
 /* Names of points, in order of computation; NULL behind the last. */
 const char *const *cr_net_points(const struct cr_net *net);
 

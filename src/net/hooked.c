@@ -153,6 +153,8 @@ static void see(struct cr_build *b, int entry, enum cr_hook_what what,
         if (!g->v[i] || g->v[i] == cr_val_absent())
             continue;
         cell = cr_name_call(b, g->v[i]);
+        if (!b->path[0])
+            cell = cr_strf(net->arena, "network%s", cell);
         if (g->n > 1)
             cell = cr_strf(net->arena, "%s%s.%d", cell,
                            strchr(cell, '#') ? "" : "#", i);
@@ -516,7 +518,7 @@ static bool wanted(const struct cr_build *b)
     bool seen = b->net->graph->hooks == CR_HOOKS_SEEN;
     int i;
 
-    if (!hookable(b) || b->loss || !b->path[0])
+    if (!hookable(b) || b->judge)
         return false;
     for (i = 0; i < hooks->n; i++)
         if ((seen || hooks->v[i].text) && matches(b, &hooks->v[i], CR_HOOK_TAP))

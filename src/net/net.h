@@ -50,6 +50,22 @@ struct cr_net_want {
                                         when a plan runs; NULL: nobody */
 };
 
+/* Looks at plans as they run, with what the section watch names (as tap.* of
+ * cr_exec_kept). A plan of a kind that `wants` asks for has another one beside
+ * it, which runs first where `due` says so, and changes nothing. */
+struct cr_observer {
+    void *ctx;
+    /* Whether plans of that kind are looked at; *grads: on the backward pass
+     * too. */
+    bool (*wants)(void *ctx, bool training, bool *grads);
+    bool (*due)(void *ctx); /* this batch */
+    void (*seen)(void *ctx, struct cr_exec *exec);
+    void (*begin)(void *ctx); /* another pass over data begins */
+};
+/* For plans that are made from now on; must live as long as they. */
+void cr_net_observe(struct cr_net *net, const struct cr_observer *observer);
+void cr_net_observe_begin(const struct cr_net *net);
+
 /* NULL after reporting all problems. Memory is the config's arena. */
 struct cr_net *cr_net_build(struct cr_config *config,
                             const struct cr_net_want *want);

@@ -108,6 +108,8 @@ struct cr_exec {
     bool ran;               /* forward has run to its end */
     const struct cr_print *print; /* NULL: nothing is printed */
     bool prints;            /* it is a printer: it runs what print(...) needs */
+    struct cr_exec *observed; /* what an observer looks at; NULL: none does */
+    bool observing;         /* in this step */
     struct cr_exec *printer; /* runs before it; NULL: nothing is printed */
     const struct cr_pstep *fault; /* where forward stopped; NULL: it did not */
     int32_t fault_value;
@@ -122,6 +124,11 @@ struct cr_exec {
  * after reporting. */
 struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
                             const struct cr_graph *graph, bool prints);
+/* observe.c: the plan that an observer looks at, if there is one; the same
+ * step of it. */
+bool cr_plan_observed(struct cr_exec *exec);
+void cr_plan_observe_forward(struct cr_exec *exec, int64_t t);
+void cr_plan_observe_backward(struct cr_exec *exec, double sens, double lr);
 /* print.c: the printer of a plan, if it needs one. False after reporting. */
 bool cr_plan_printer(struct cr_exec *exec);
 /* layout.c: gives every buffer its offset; returns the size of the block. */

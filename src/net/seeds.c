@@ -111,6 +111,8 @@ void cr_exec_sens(struct cr_exec *e, int i, const cr_real *sens)
 {
     if (e->printer)
         cr_exec_sens(e->printer, i, sens);
+    if (e->observed)
+        cr_exec_sens(e->observed, i, sens);
     if (i < e->n_seeds && e->want.results)
         e->seeds[i].sens = sens;
 }

@@ -138,6 +138,7 @@ bool cr_predict_columns(struct cr_predict *j)
         return false;
     for (int i = 0; i < j->n_feeds; i++)
         in[i] = (struct cr_column){ j->feed[i].name, j->feed[i].out };
+    j->model.looks = CR_IN_PREDICT;
     if (!cr_model_net(&j->model, in, j->n_feeds, j->o->batch, 0, false, false))
         return false;
     columns_truths(j);

@@ -8,6 +8,7 @@
 struct cr_eval {
     struct cr_arena arena;
     struct cr_config *config;
+    const struct cr_net *net;
     struct cr_pipe *pipe;
     const struct cr_metrics *metrics;
     struct cr_plans plans;
@@ -264,6 +265,7 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
         e->judged = CR_NEWS(&e->arena, struct cr_metric_judged,
                             cr_node_count(cr_section(config, "metrics")) + 1);
     e->config = config;
+    e->net = net;
     e->pipe = want->pipe;
     e->metrics = want->metrics;
     e->max_batches = want->max_batches > 0 ? want->max_batches : INT64_MAX;
@@ -365,6 +367,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
     *stopped = false;
     memset(e->state, 0, e->state_size);
     cr_arena_free(&e->mem);
+    cr_net_observe_begin(e->net);
     cr_pipe_seek(e->pipe, 0, 0);
     while (done < e->max_batches &&
            (batch = cr_pipe_next(e->pipe, diag)) != NULL) {

@@ -39,16 +39,15 @@ enum cr_gradient cr_gradient_compute(struct cr_exec *exec,
                             : CR_GRADIENT_BAD_OUTPUT;
 }
 
-enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
-                                   const struct cr_train_section *train,
-                                   double scale, double lr, int64_t update,
-                                   double *norm)
+double cr_gradient_clip(struct cr_exec *exec,
+                        const struct cr_train_section *train, double scale,
+                        double *norm)
 {
     double clip = train->clip.norm, clipped;
 
     clipped = *norm = cr_exec_norm(exec) / scale;
     if (!isfinite(*norm))
-        return CR_GRADIENT_BAD_NORM;
+        return 1 / scale;
     if (!isnan(train->clip.value))
         cr_exec_clip_value(exec, -train->clip.value * scale,
                            train->clip.value * scale);
@@ -57,7 +56,17 @@ enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
     if (!isnan(clip) &&
         !(isnan(train->clip.value) && isnan(train->clip.tensor_norm)))
         clipped = cr_exec_norm(exec) / scale;
-    scale = (clipped > clip ? clip / clipped : 1) / scale;
+    return (clipped > clip ? clip / clipped : 1) / scale;
+}
+
+enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
+                                   const struct cr_train_section *train,
+                                   double scale, double lr, int64_t update,
+                                   double *norm)
+{
+    scale = cr_gradient_clip(exec, train, scale, norm);
+    if (!isfinite(*norm))
+        return CR_GRADIENT_BAD_NORM;
     if (train->grad_noise.eta > 0) {
         double variance = train->grad_noise.eta /
                           pow((double)(1 + update), train->grad_noise.gamma);

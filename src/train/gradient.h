@@ -34,6 +34,12 @@ enum cr_gradient cr_gradient_compute(struct cr_exec *exec,
                                      struct cr_diag *diag, int64_t t,
                                      double scale, double lr, bool all,
                                      double *loss);
+/* With separate gradients, which are `scale` times those of the loss: bounds
+ * them as train.clip says, but for the last factor, which it returns. *norm
+ * is their global norm; nothing is done where it is not finite. */
+double cr_gradient_clip(struct cr_exec *exec,
+                        const struct cr_train_section *train, double scale,
+                        double *norm);
 /* With separate gradients, which are `scale` times those of the loss: checks,
  * clips and updates. `update` counts from 0. Nothing changes unless it returns
  * CR_GRADIENT_FINITE. */

@@ -236,6 +236,8 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     t->net = cr_net_build(t->config, &want);
     if (!t->net || !cr_optim_rule(t->config, t->net, false, &t->optim))
         return false;
+    if (!cr_watch_observe(t->config, t->net, t, CR_IN_EVAL))
+        return false;
     t->micro = t->train.grad_accumulation;
     cr_net_gather(t->net, t->micro);
     t->aux_names = cr_net_aux(t->net, &t->n_aux);
@@ -527,8 +529,7 @@ bool cr_train_prepare(struct cr_train *t)
         !setup_thaws(t))
         return false;
     cr_train_doubts(t);
-    cr_watch_open(t, &t->watch);
-    return cr_speak_read(t, &t->speak);
+    return cr_watch_open(t, &t->watch) && cr_speak_read(t, &t->speak);
 }
 
 void cr_train_close(struct cr_train *t)

@@ -6,40 +6,89 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/hook.h"
+#include "ckpt/checkpoint.h"
+#include "conf/trust.h"
+#include "math/array_text.h"
 #include "train/train.h"
 
-#define BINS 20 /* of a histogram */
+#define BINS 20     /* of a histogram */
+#define VALUES 1000 /* that a record holds */
 
 struct tap {
     const struct cr_hook *hook;
     struct cr_every every;
+    double until; /* steps; 0: for ever */
+    bool due;
 };
 
 struct cr_watch {
-    struct cr_train *t;
+    struct cr_train *t; /* NULL: outside of a run */
+    struct cr_net *net;
+    struct cr_config *config;
+    enum cr_hook_in in;
     struct tap *taps;
     int n;
-    struct cr_plans plans;
+    struct cr_plans plans; /* of training */
     bool planned;
+    int64_t batch; /* outside of training: how many there were until now */
+    struct cr_observer observer;
 };
 
-void cr_watch_open(struct cr_train *t, struct cr_watch **to)
+static struct cr_watch *watch_new(struct cr_config *config, struct cr_net *net,
+                                  struct cr_train *t, enum cr_hook_in in)
 {
-    struct cr_watch *w = CR_NEW(t->arena, struct cr_watch);
-    int n;
-    const struct cr_hook *hooks = cr_net_hooks(t->net, &n);
+    struct cr_watch *w = CR_NEW(config->arena, struct cr_watch);
+    const struct cr_hook *hooks = cr_net_hooks(net, &w->n);
 
-    *to = NULL;
     w->t = t;
-    w->taps = CR_NEWS(t->arena, struct tap, n + 1);
-    w->n = n;
-    for (int i = 0; i < n; i++) {
+    w->net = net;
+    w->config = config;
+    w->in = in;
+    w->taps = CR_NEWS(config->arena, struct tap, w->n + 1);
+    for (int i = 0; i < w->n; i++)
         w->taps[i].hook = &hooks[i];
-        w->taps[i].every = cr_train_every(t, &hooks[i].every);
-        if (hooks[i].sees)
-            *to = w;
+    return w;
+}
+
+/* Whether the files that entries ask for may be written; reports. */
+static bool watch_may(const struct cr_watch *w)
+{
+    bool ok = true;
+
+    for (int i = 0; i < w->n; i++) {
+        const struct cr_hook *h = w->taps[i].hook;
+
+        if (h->save && h->in[w->in])
+            ok = cr_config_may(w->config, CR_WRITE_FILE, h->save, h->pos) && ok;
     }
+    return ok;
+}
+
+static bool watch_clips(const struct cr_hook *hook)
+{
+    return hook->sees && hook->in[CR_IN_TRAIN] && hook->as == CR_AS_CLIPPED;
+}
+
+bool cr_watch_open(struct cr_train *t, struct cr_watch **to)
+{
+    struct cr_watch *w = watch_new(t->config, t->net, t, CR_IN_TRAIN);
+    bool grads;
+
+    *to = cr_hooks_see(t->net, CR_IN_TRAIN, &grads) ? w : NULL;
+    for (int i = 0; i < w->n; i++) {
+        const struct cr_hook *h = w->taps[i].hook;
+
+        w->taps[i].every = cr_train_every(t, &h->every);
+        if (h->until.unit != CR_UNIT_NONE)
+            w->taps[i].until = cr_train_every(t, &h->until).steps;
+        if (watch_clips(h) && t->micro > 1)
+            return cr_error(t->diag, h->pos, CR_E_CONFLICT,
+                            "'as: clipped' needs train.grad_accumulation of "
+                            "1: the update clips the sum of %" PRId64
+                            " batches",
+                            t->micro);
+    }
+    return watch_may(w);
 }
 
 /* ---- Numbers */
@@ -85,87 +134,274 @@ static struct numbers watch_numbers(const cr_real *x, int64_t n)
     return s;
 }
 
+/* ---- What is said of a tensor */
+
+/* The first and last numbers, of a record. */
+static void watch_list(struct cr_buf *b, const struct cr_spec *spec,
+                       const cr_real *x)
+{
+    int64_t n = cr_count(spec);
+
+    for (int i = 0; i < spec->rank; i++)
+        cr_buf_f(b, "%s%" PRId64, i ? "," : ",\"shape\":[", spec->dim[i]);
+    cr_buf_str(b, spec->rank ? "]" : ",\"shape\":[]");
+    if (n > VALUES)
+        return;
+    for (int64_t i = 0; i < n; i++) {
+        cr_buf_str(b, i ? "," : ",\"values\":[");
+        cr_buf_real(b, x[i]);
+    }
+    cr_buf_char(b, ']');
+}
+
+static const char *watch_place(const struct cr_watch *w, struct cr_arena *mem)
+{
+    if (w->in == CR_IN_TRAIN && w->t)
+        return cr_strf(mem, "step %" PRId64, w->t->state.step + 1);
+    return cr_strf(mem, "%sbatch %" PRId64,
+                   w->in == CR_IN_TRAIN ? "" : w->t ? "eval " : "", w->batch);
+}
+
+static void watch_say(const struct cr_watch *w, const char *text)
+{
+    if (w->t)
+        cr_console_say(&w->t->console, "%s", text);
+    else
+        fprintf(stderr, "%s\n", text);
+}
+
 static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
                         const char *cell, const char *what,
-                        const struct numbers *s)
+                        const struct cr_spec *spec, const cr_real *x)
 {
     struct cr_arena mem = { 0 };
     struct cr_buf record = { .arena = &mem }, line = { .arena = &mem };
+    struct numbers s = watch_numbers(x, cr_count(spec));
 
+    if (w->in != CR_IN_TRAIN)
+        cr_buf_f(&record, ",\"in\":\"%s\",\"batch\":%" PRId64,
+                 cr_hook_ins[w->in], w->batch);
     cr_buf_str(&record, ",\"at\":");
     cr_buf_json(&record, cell);
     cr_buf_f(&record, ",\"what\":\"%s\"", what);
     for (int k = 0; k < CR_STATS; k++) {
         if (!hook->stat[k])
             continue;
+        if (k == CR_STAT_VALUES) {
+            watch_list(&record, spec, x);
+            cr_buf_f(&line, "\n%s", cr_tensor_text(&mem, spec, CR_REAL, x));
+            continue;
+        }
         if (k == CR_STAT_HISTOGRAM) {
             cr_buf_str(&record, ",\"low\":");
-            cr_buf_real(&record, s->v[CR_STAT_MIN]);
+            cr_buf_real(&record, s.v[CR_STAT_MIN]);
             cr_buf_str(&record, ",\"high\":");
-            cr_buf_real(&record, s->v[CR_STAT_MAX]);
+            cr_buf_real(&record, s.v[CR_STAT_MAX]);
             for (int i = 0; i < BINS; i++)
                 cr_buf_f(&record, "%s%" PRId64, i ? "," : ",\"bins\":[",
-                         s->bins[i]);
+                         s.bins[i]);
             cr_buf_char(&record, ']');
             continue;
         }
         cr_buf_f(&record, ",\"%s\":", cr_hook_stats[k]);
-        cr_buf_real(&record, s->v[k]);
-        cr_buf_f(&line, " %s %.6g", cr_hook_stats[k], s->v[k]);
+        cr_buf_real(&record, s.v[k]);
+        cr_buf_f(&line, " %s %.6g", cr_hook_stats[k], s.v[k]);
     }
-    cr_train_record_more(w->t, "watch", true, cr_buf_text(&record));
-    if (hook->print)
-        cr_console_say(&w->t->console, "watch  step %" PRId64 "  %s %s%s",
-                       w->t->state.step + 1, cell, what, cr_buf_text(&line));
+    if (w->t)
+        cr_train_record_more(w->t, "watch", w->in == CR_IN_TRAIN,
+                             cr_buf_text(&record));
+    if (hook->print || !w->t)
+        watch_say(w, cr_strf(&mem, "watch  %s  %s %s%s", watch_place(w, &mem),
+                             cell, what, cr_buf_text(&line)));
     cr_arena_free(&mem);
 }
 
 /* ---- A step */
 
-static bool watch_due(const struct cr_watch *w, const struct tap *tap)
-{
-    int64_t step = w->t->state.step + 1;
+/* What entries see of one step. */
+struct sight {
+    struct cr_watch *w;
+    struct cr_exec *exec;
+    double scale; /* of the gradients */
+    double clip;  /* what they are multiplied by once clipped; NaN: not yet */
+    struct cr_arena mem;
+    struct cr_tensor *saved; /* of all entries, */
+    const struct cr_hook **of; /* and which one's each is */
+    int n, room;
+};
 
-    return tap->hook->sees &&
-           (step == 1 || cr_every_step(&tap->every, step - 1));
+static bool watch_is_grad(const char *what)
+{
+    return cr_starts(what, "grad");
+}
+
+/* What the entry is to see instead of the numbers that there are; NULL: not
+ * now. */
+static const cr_real *sight_values(struct sight *s, const struct cr_hook *hook,
+                                   const char *what,
+                                   const struct cr_tensor *kept)
+{
+    int64_t n = cr_count(&kept->spec);
+    bool clips = strcmp(what, "grad_params") == 0 && hook->as == CR_AS_CLIPPED;
+    double by = !watch_is_grad(what) || hook->as == CR_AS_SCALED ? 1
+                : clips ? s->clip : 1 / s->scale;
+    const cr_real *x = kept->data;
+    cr_real *to;
+
+    if (clips == isnan(s->clip))
+        return NULL;
+    if (by == 1)
+        return x;
+    to = cr_alloc(&s->mem, (size_t)n + 1, sizeof *to);
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (cr_real)(x[i] * by);
+    return to;
+}
+
+static void sight_save(struct sight *s, const struct cr_hook *hook,
+                       const char *cell, const char *what,
+                       const struct cr_spec *spec, const cr_real *x)
+{
+    size_t bytes = cr_bytes(spec);
+
+    if (s->n == s->room) {
+        int room = 2 * s->room + 16;
+
+        s->saved = cr_grow(&s->mem, s->saved, (size_t)s->n, (size_t)room,
+                           sizeof *s->saved);
+        s->of = cr_grow(&s->mem, s->of, (size_t)s->n, (size_t)room,
+                        sizeof *s->of);
+        s->room = room;
+    }
+    s->of[s->n] = hook;
+    s->saved[s->n].name = cr_strf(&s->mem, "%s.%s", cell, what);
+    s->saved[s->n].spec = *spec;
+    s->saved[s->n].data = cr_alloc(&s->mem, bytes + 1, 1);
+    memcpy(s->saved[s->n++].data, x, bytes);
+}
+
+static void sight_one(struct sight *s, const struct tap *tap, const char *cell,
+                      const char *what, const struct cr_tensor *kept)
+{
+    const cr_real *x;
+
+    if (kept->spec.type != CR_REAL || !tap->due)
+        return;
+    x = sight_values(s, tap->hook, what, kept);
+    if (!x)
+        return;
+    watch_write(s->w, tap->hook, cell, what, &kept->spec, x);
+    if (tap->hook->save)
+        sight_save(s, tap->hook, cell, what, &kept->spec, x);
 }
 
 /* Its name is tap.ENTRY.WHAT.CELL. */
-static void watch_one(struct cr_watch *w, const struct cr_tensor *kept)
+static void sight_tap(struct sight *s, const struct cr_tensor *kept, bool grads)
 {
     char *rest; /* WHAT.CELL */
     const char *cell;
     char what[16];
-    long entry = strtol(kept->name + strlen("tap."), &rest, 10);
-    const struct tap *tap = &w->taps[entry];
-    struct numbers s;
+    long entry;
 
-    if (kept->spec.type != CR_REAL || !watch_due(w, tap))
+    if (!cr_starts(kept->name, "tap."))
         return;
+    entry = strtol(kept->name + strlen("tap."), &rest, 10);
     cell = strchr(++rest, '.');
-    s = watch_numbers(kept->data, cr_count(&kept->spec));
     snprintf(what, sizeof what, "%.*s", (int)(cell - rest), rest);
-    watch_write(w, tap->hook, cell + 1, what, &s);
+    if (watch_is_grad(what) == grads)
+        sight_one(s, &s->w->taps[entry], cell + 1, what, kept);
 }
 
-static bool watch_grad(const char *name)
+/* Gradients of parameters, for entries at their cell. */
+static void sight_param(struct sight *s, const struct cr_tensor *kept)
 {
-    return cr_starts(strchr(name + strlen("tap."), '.'), ".grad");
+    const struct cr_param *p;
+    const char *cell, *name = kept->name + strlen("grad.");
+
+    if (!cr_starts(kept->name, "grad."))
+        return;
+    p = cr_net_param(s->w->net, name);
+    if (!p)
+        return;
+    cell = cr_strndup(&s->mem, name, strrchr(name, '.')
+                                         ? (size_t)(strrchr(name, '.') - name)
+                                         : 0);
+    for (int k = 0; k < s->w->n; k++) {
+        const struct cr_hook *h = s->w->taps[k].hook;
+
+        if (h->see[CR_SEE_GRAD_PARAMS] && h->form != CR_HOOK_POINT &&
+            (h->network || cr_hook_at(h, cell, p->types[0]) ||
+             cr_hook_at(h, name, p->types[0]))) /* a Parameter's */
+            sight_one(s, &s->w->taps[k], name, "grad_params", kept);
+    }
 }
 
-static void watch_kept(struct cr_watch *w, struct cr_exec *exec)
+static void sight_all(struct sight *s)
 {
     const struct cr_tensor *kept;
     int n;
 
-    kept = cr_exec_kept(exec, &n);
-    /* gradients come in the other order */
+    kept = cr_exec_kept(s->exec, &n);
     for (int i = 0; i < n; i++)
-        if (cr_starts(kept[i].name, "tap.") && !watch_grad(kept[i].name))
-            watch_one(w, &kept[i]);
-    for (int i = n - 1; i >= 0; i--)
-        if (cr_starts(kept[i].name, "tap.") && watch_grad(kept[i].name))
-            watch_one(w, &kept[i]);
+        sight_tap(s, &kept[i], false);
+    for (int i = n - 1; i >= 0; i--) /* gradients come in the other order */
+        sight_tap(s, &kept[i], true);
+    for (int i = 0; i < n; i++)
+        sight_param(s, &kept[i]);
+}
+
+/* FILE.npz becomes FILE-STEP.npz, or FILE-eval-STEP-BATCH.npz. */
+static bool sight_write(struct sight *s, const struct cr_hook *hook)
+{
+    struct cr_watch *w = s->w;
+    const char *dot = strrchr(hook->save, '.'), *name;
+    struct cr_tensor *own =
+        cr_alloc(&s->mem, (size_t)s->n + 1, sizeof *own);
+    int64_t step = w->t ? w->t->state.step + (w->in == CR_IN_TRAIN) : w->batch;
+    int i, n = 0;
+
+    for (i = 0; i < s->n; i++)
+        if (s->of[i] == hook)
+            own[n++] = s->saved[i];
+    if (n == 0)
+        return true;
+    name = cr_strf(&s->mem, "%.*s%s-%" PRId64, (int)(dot - hook->save),
+                   hook->save, w->t && w->in == CR_IN_EVAL ? "-eval" : "",
+                   step);
+    if (w->t && w->in == CR_IN_EVAL)
+        name = cr_strf(&s->mem, "%s-%" PRId64, name, w->batch);
+    name = cr_strf(&s->mem, "%s%s", name, dot);
+    if (w->t)
+        name = cr_path_join(&s->mem, w->t->dir.path, name);
+    return cr_tensors_write(w->config->diag, name, own, n);
+}
+
+static bool sight_end(struct sight *s)
+{
+    bool ok = true;
+
+    for (int k = 0; k < s->w->n && ok; k++)
+        if (s->w->taps[k].hook->save &&
+            !(s->w->t && !s->w->t->dir.path)) /* --dry-run writes nothing */
+            ok = sight_write(s, s->w->taps[k].hook);
+    cr_arena_free(&s->mem);
+    return ok;
+}
+
+/* Marks the entries that look at the step that comes next, counted from 1. */
+static bool watch_due(struct cr_watch *w, int64_t step)
+{
+    bool due = false;
+
+    for (int k = 0; k < w->n; k++) {
+        struct tap *tap = &w->taps[k];
+
+        tap->due = tap->hook->sees && tap->hook->in[w->in] &&
+                   !(tap->until > 0 && (double)step > tap->until) &&
+                   (step == 1 || cr_every_step(&tap->every, step - 1));
+        due = due || tap->due;
+    }
+    return due;
 }
 
 bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
@@ -176,31 +412,34 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
                                  .keep = true,
                                  .still = true,
                                  .taps = true };
+    struct sight s = { .w = w, .clip = NAN };
     enum cr_gradient bad;
-    struct cr_exec *exec;
-    bool due = false;
-    double loss;
+    double loss, norm;
 
-    for (int k = 0; k < w->n; k++)
-        due = due || watch_due(w, &w->taps[k]);
-    if (!due)
+    if (!watch_due(w, w->t->state.step + 1))
         return true;
+    for (int k = 0; k < w->n; k++) /* clipping takes separate gradients */
+        want.norm = want.update =
+            want.update || watch_clips(w->taps[k].hook);
     if (!w->planned && !cr_plans_make(&w->plans, w->t->net, &want, w->t->pipe))
         return false;
     w->planned = true;
-    exec = cr_plans_for(&w->plans, batch);
+    s.exec = cr_plans_for(&w->plans, batch);
     for (int i = 0; i < w->t->n_columns; i++)
-        cr_exec_feed(exec, i, batch->data[i]);
+        cr_exec_feed(s.exec, i, batch->data[i]);
     /* as the first batch of the step, with its random numbers and loss scale */
-    bad = cr_gradient_compute(exec, w->t->diag,
-                              w->t->state.step * w->t->micro + 1,
-                              cr_gradient_scale(&w->t->optim.scale,
-                                                &w->t->state.scale),
-                              0, true, &loss);
+    s.scale = cr_gradient_scale(&w->t->optim.scale, &w->t->state.scale);
+    bad = cr_gradient_compute(s.exec, w->t->diag,
+                              w->t->state.step * w->t->micro + 1, s.scale, 0,
+                              true, &loss);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
-    watch_kept(w, exec);
-    return true;
+    sight_all(&s);
+    if (want.norm) {
+        s.clip = cr_gradient_clip(s.exec, &w->t->train, s.scale, &norm);
+        sight_all(&s);
+    }
+    return sight_end(&s);
 }
 
 void cr_watch_forget(struct cr_watch *w)
@@ -209,4 +448,61 @@ void cr_watch_forget(struct cr_watch *w)
         return;
     cr_plans_free(&w->plans);
     w->planned = false;
+}
+
+/* ---- Outside of training */
+
+static bool watch_wants(void *ctx, bool training, bool *grads)
+{
+    const struct cr_watch *w = ctx;
+
+    return training == (w->in == CR_IN_TRAIN) &&
+           cr_hooks_see(w->net, w->in, grads);
+}
+
+static bool watch_batch(void *ctx)
+{
+    struct cr_watch *w = ctx;
+
+    return watch_due(w, ++w->batch);
+}
+
+static void watch_seen(void *ctx, struct cr_exec *exec)
+{
+    struct sight s = { .w = ctx, .exec = exec, .scale = 1, .clip = NAN };
+
+    sight_all(&s);
+    sight_end(&s);
+}
+
+static void watch_begin(void *ctx)
+{
+    ((struct cr_watch *)ctx)->batch = 0;
+}
+
+/* Of an amount of steps, here batches: the number; else 0. */
+static double watch_batches(const struct cr_amount *amount)
+{
+    return amount->unit == CR_STEPS ? amount->value : 0;
+}
+
+bool cr_watch_observe(struct cr_config *config, struct cr_net *net,
+                      struct cr_train *t, enum cr_hook_in in)
+{
+    struct cr_watch *w = watch_new(config, net, t, in);
+    bool grads;
+
+    if (!cr_hooks_see(net, in, &grads))
+        return true;
+    if (!watch_may(w))
+        return false;
+    for (int i = 0; i < w->n; i++) {
+        w->taps[i].every.steps = watch_batches(&w->taps[i].hook->every);
+        w->taps[i].until = watch_batches(&w->taps[i].hook->until);
+    }
+    w->observer = (struct cr_observer){
+        w, watch_wants, watch_batch, watch_seen, watch_begin
+    };
+    cr_net_observe(net, &w->observer);
+    return true;
 }

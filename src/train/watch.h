@@ -11,14 +11,21 @@
 #define CR_TRAIN_WATCH_H
 
 #include "data/pipe.h"
+#include "net/hook.h"
 #include "net/net.h"
 
 struct cr_train;
 struct cr_watch;
 
-/* *to is NULL where nobody looks. Plans are made at the first watched step.
- */
-void cr_watch_open(struct cr_train *train, struct cr_watch **to);
+/* *to is NULL where nobody looks in training. Plans are made at the first
+ * watched step. False after reporting. */
+bool cr_watch_open(struct cr_train *train, struct cr_watch **to);
+/* Has the plans of a network looked at that are made from now on: those of
+ * evaluations (of a run, `train`, or NULL), predictions, or passes in training
+ * mode without a run. Records go to the run's metrics.jsonl; outside of a run
+ * lines go to standard error. False after reporting. */
+bool cr_watch_observe(struct cr_config *config, struct cr_net *net,
+                      struct cr_train *train, enum cr_hook_in in);
 /* The step that comes next, on this batch, if it is to be watched. False
  * after reporting. */
 bool cr_watch_step(struct cr_watch *watch, const struct cr_batch *batch);

@@ -323,6 +323,7 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
                                           want.n_columns),
                       &metrics, &asked))
         return false;
+    model->looks = CR_IN_EVAL;
     if (!cr_model_net(model, want.columns, want.n_columns,
                       cr_pipe_batch_size(pipe),
                       cr_pipe_dataset(pipe)->classes,

@@ -75,6 +75,7 @@ static bool sample_prepare(struct job *j)
                         "the checkpoint does not say what goes in");
     if (!cr_generate_can(j->model.config, s->columns, s->n_columns))
         return false;
+    j->model.looks = CR_IN_PREDICT;
     if (!cr_model_net(&j->model, s->columns, s->n_columns, 1, 0, false,
                       false))
         return false;

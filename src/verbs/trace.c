@@ -34,6 +34,7 @@
 #include "train/print.h"
 #include "train/section.h"
 #include "train/state.h"
+#include "train/watch.h"
 
 struct trace {
     const char *ckpt, *against, *out;
@@ -263,7 +264,10 @@ static bool trace_build(struct trace_job *t)
         !cr_section_read(t->config, "log", &t->log))
         return false;
     t->net = cr_net_build(t->config, &want);
-    if (!t->net)
+    if (!t->net || !cr_watch_observe(t->config, t->net, NULL,
+                                     t->o->predict ? CR_IN_PREDICT
+                                     : t->o->eval  ? CR_IN_EVAL
+                                                   : CR_IN_TRAIN))
         return false;
     /* a training checkpoint of ours has no slots that never move */
     if (t->rule

@@ -51,6 +51,7 @@ END
         forge good.safetensors data.safetensors
     "$CELLRUN" config c.yaml |
         forge good.safetensors here.safetensors "$PWD/canary"
+    evil watch <<<"watch: [{at: network, in: [train, eval, predict], save: $PWD/canary/seen.npz}]"
     raw classes "$PWD/canary" <<<'vars: {n: $data.classes}'
     raw vocab <<END
 vocab: {text: {file: $PWD/canary/words.txt}}
@@ -249,6 +250,10 @@ models+='|summary|ckpt load-report'
     attempt values 'ckpt load-report'
 }
 
+@test "a file of what watch sees" {
+    attempt watch 'eval|predict|trace'
+    [ ! -e canary/seen-1.npz ]
+}
 @test "a file of learning rates" {
     attempt rates 'summary|bench|resume [^ ]* -o'
 }

@@ -97,3 +97,170 @@ records() {
     [ "$(wc -l <seen2)" = 8 ]
     cmp seen2 <(sed -n '1~2p' seen1)
 }
+
+# evaluated: net.yaml with the training data as its evaluation's too
+evaluated() {
+    sed -i 's/^datapipe/  eval:\n    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}\n&/' \
+        net.yaml
+}
+
+# Rows of x sum to 6, -0.5, -1 and 4: both numbers of r are max(sum, 0).
+@test "evaluations, eval, predict and trace look where 'in' says" {
+    evaluated
+    "$CELLRUN" train net.yaml -q -o run optimizer.learning_rate=0.0 \
+        'watch=[{at: r, in: [eval, predict], stats: values},
+            {at: r, in: predict, stats: max}, {at: r, stats: mean, name: t}]' \
+        >/dev/null
+    # two evaluations of 3 samples and 1; the first batch of each is looked at
+    records run | jq -s -e 'map(select(.in)) | length == 2 and
+        all(.in == "eval" and .batch == 1 and .shape == [3, 2] and
+            .values == [6, 6, 0, 0, 0, 0]) and map(.step) == [2, 4]'
+    records run | jq -s -e 'map(select(.in | not)) | map(.step) == [1]'
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run
+    [[ "$stderr" == "watch  batch 1  r output"$'\n'"Tensor(shape=[3, 2], "*"[[6. 6.]
+ [0. 0.]
+ [0. 0.]])" ]]
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run x.npy
+    [[ "$stderr" == *"[[6. 6.]
+ [0. 0.]
+ [0. 0.]
+ [4. 4.]])"*"watch  batch 1  r output max 6" ]]
+    set -- trace --ckpt run net.yaml --feed x=x.npy \
+        'watch=[{at: r, in: predict, stats: max}]'
+    run -0 --separate-stderr "$CELLRUN" "$@" --predict --as-run
+    [ "$stderr" = "watch  batch 1  r output max 6" ]
+    run -0 --separate-stderr "$CELLRUN" "$@"
+    [ -z "$stderr" ]
+}
+
+@test "results of eval and predict are the same with entries that look" {
+    evaluated
+    "$CELLRUN" train net.yaml -q -o one >/dev/null
+    "$CELLRUN" train net.yaml -q -o two >/dev/null \
+        'watch=[{at: "network loss *", in: [eval, predict], every: 1}]'
+    for c in eval "predict x.npy"; do
+        # shellcheck disable=SC2086
+        "$CELLRUN" $c --ckpt one --json >one.json
+        # shellcheck disable=SC2086
+        "$CELLRUN" $c --ckpt two --json 2>lines >two.json
+        grep -q network lines
+        cmp one.json two.json
+    done
+}
+
+@test "the whole network, the loss and cells inside it" {
+    sed -i 's/^loss:.*/loss:\n  inputs: [y, label]\n  cells: {half: {construct: return x \/ 2}}\n  construct: return half(sum(y))/' \
+        net.yaml
+    "$CELLRUN" train net.yaml -q -o run >/dev/null \
+        'watch=[{at: network, what: [input, output, grad], stats: [mean, norm]},
+            {at: "loss loss.half", what: [output, grad], stats: mean}]'
+    # the gradient of half of a sum is 0.5 at the network's six results, 1 at
+    # the loss and 1 at half
+    records run | jq -s -e 'map({"\(.at) \(.what)": .mean}) | add |
+        ."network grad" == 0.5 and ."loss grad" == 1 and
+        ."loss.half grad" == 1 and
+        ."loss output" == ."loss.half output" and
+        (."loss output" - 3 * ."network output" | fabs) < 1e-5 and
+        has("network input")'
+    # of a loss by its type too
+    sed -i '/^loss:/,/return half/d' net.yaml
+    echo 'loss: {MSELoss: {reduction: sum}}' >>net.yaml
+    sed -i 's/y.npy/t.npy/' net.yaml
+    npy t.npy '<f4' '(4, 2)' 'f<*' 0 0 0 0 0 0 0 0
+    "$CELLRUN" train net.yaml -q -o mse train.steps=1 \
+        'watch=[{at: loss, what: output, stats: mean}]' >/dev/null
+    diff <(records mse | jq .mean) \
+        <(jq 'select(.split == "train") | .loss' mse/metrics.jsonl)
+}
+
+@test "a replacement of the network's output and of the loss" {
+    "$CELLRUN" trace net.yaml --eval -o plain.npz >/dev/null
+    "$CELLRUN" trace net.yaml --eval -o hooked.npz \
+        'watch=[{at: network, hook: forward, scale: 2}, {at: loss, hook: forward, scale: 4}]' \
+        >/dev/null
+    "$CELLRUN" ckpt show plain.npz --values 'output*' --json |
+        jq -c '.output | map(map(. * 2))' >twice
+    "$CELLRUN" ckpt show hooked.npz --values 'output*' --json |
+        jq -c .output | diff - twice
+    "$CELLRUN" trace net.yaml --eval -o loss.npz \
+        'watch=[{at: network, hook: forward, scale: 2}]' >/dev/null
+    diff <("$CELLRUN" ckpt show hooked.npz --values loss --json | jq .loss) \
+        <("$CELLRUN" ckpt show loss.npz --values loss --json | jq '.loss * 4')
+}
+
+@test "until: the entry is gone behind that many steps" {
+    "$CELLRUN" train net.yaml -q -o run \
+        'watch=[{at: a, every: 1, until: 2 steps}, {at: b, every: 1, until: 50%}, {at: r, every: 1}]' \
+        >/dev/null
+    [ "$(records run | jq -r '"\(.step)\(.at)"' | sort | xargs)" = \
+        "1a 1b 1r 2a 2b 2r 3r 4r" ]
+}
+
+@test "gradients scaled, unscaled and clipped" {
+    local scale='amp.loss_scale={FixedLossScaleManager: {loss_scale: 8}}'
+    for as in scaled unscaled clipped; do
+        "$CELLRUN" train net.yaml -q -o $as "$scale" train.clip.norm=0.01 \
+            "watch=[{at: network, what: grad_params, stats: norm, as: $as}]" \
+            >/dev/null
+        # the global norm, and those of its parameters
+        records $as | jq -s 'map(.norm * .norm) | add | sqrt' >$as.norm
+        [ "$(records $as | jq -r .at | sort | xargs)" = \
+            "a.bias a.weight b.bias b.weight" ]
+    done
+    jq -n -e --argjson s "$(cat scaled.norm)" --argjson u "$(cat unscaled.norm)" \
+        --argjson c "$(cat clipped.norm)" \
+        --argjson n "$(jq 'select(.split == "train" and .step == 1).grad_norm' \
+            scaled/metrics.jsonl)" \
+        '($s / 8 - $u | fabs) < 1e-6 and ($u - $n | fabs) < 1e-6 and
+            ($c - 0.01 | fabs) < 1e-8'
+    # of outputs as well
+    for as in scaled unscaled; do
+        "$CELLRUN" train net.yaml -q --force -o $as "$scale" \
+            "watch=[{at: r, what: grad, stats: norm, as: $as}]" >/dev/null
+        records $as | jq .norm >$as.norm
+    done
+    jq -n -e --argjson s "$(cat scaled.norm)" \
+        --argjson u "$(cat unscaled.norm)" '($s / 8 - $u | fabs) < 1e-6'
+    run -2 "$CELLRUN" train net.yaml -o no train.grad_accumulation=2 \
+        'watch=[{at: a, what: grad_params, as: clipped}]'
+    [[ "$output" == *"'as: clipped' needs train.grad_accumulation of 1"* ]]
+}
+
+@test "save: a file per step, of what trace writes" {
+    evaluated
+    "$CELLRUN" train net.yaml -q -o run optimizer.learning_rate=0.0 >/dev/null \
+        'watch=[{at: "a r", every: 2 steps, save: seen.npz, what: [output, grad], in: [train, eval]}]'
+    [ "$(cd run && echo seen*)" = \
+        "seen-1.npz seen-3.npz seen-eval-2-1.npz seen-eval-4-1.npz" ]
+    npy head.npy "<f4" "(3, 3)" "f<*" 1 2 3 -1 0.5 0 0 -2 1
+    "$CELLRUN" trace --ckpt run net.yaml --predict --feed x=head.npy \
+        -o all.npz >/dev/null
+    diff <("$CELLRUN" ckpt show run/seen-eval-4-1.npz --values r.output --json |
+        jq -c '."r.output"') \
+        <("$CELLRUN" ckpt show all.npz --values output.r --json |
+            jq -c '."output.r"')
+    [ "$("$CELLRUN" ckpt show run/seen-3.npz --values '*' --json |
+        jq -r keys[] | xargs)" = "a.grad a.output r.grad r.output" ]
+    "$CELLRUN" eval --ckpt run 2>/dev/null >/dev/null
+    [ -e seen-1.npz ]
+}
+
+@test "entries that match nothing" {
+    for at in '""' '[]' '["", " "]'; do
+        run -2 "$CELLRUN" check net.yaml "watch=[{at: $at}]"
+        [[ "$output" == *"'at' is empty"* ]]
+    done
+    for at in netwrk:network los:loss loss.x:loss; do
+        run -2 "$CELLRUN" check net.yaml "watch=[{at: ${at%:*}}]"
+        [[ "$output" == *"nearest: ${at#*:}"* ]]
+    done
+    run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, in: eval, what: grad}]'
+    [[ "$output" == *"gradients exist in training alone"* ]]
+    run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, as: clipped}]'
+    [[ "$output" == *"'as: clipped' needs 'what: grad_params'"* ]]
+    run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, save: a.txt}]'
+    [[ "$output" == *"found 'a.txt', expected a file *.npz or *.safetensors"* ]]
+    run -2 "$CELLRUN" check net.yaml \
+        'watch=[{at: a, hook: forward, zero: true, until: 1}]'
+    [[ "$output" == *"'until' ends looking"* ]]
+}

@@ -1,0 +1,60 @@
+/*
+ * Plans that are looked at while others run (cr_observer): of the same kind,
+ * with the hooks that look, every value kept, and nothing moved or updated.
+ */
+#include "net/plan.h"
+
+void cr_net_observe(struct cr_net *net, const struct cr_observer *observer)
+{
+    net->observer = observer;
+}
+
+void cr_net_observe_begin(const struct cr_net *net)
+{
+    if (net->observer)
+        net->observer->begin(net->observer->ctx);
+}
+
+bool cr_plan_observed(struct cr_exec *e)
+{
+    const struct cr_observer *o = e->net->observer;
+    struct cr_exec_want want = e->want;
+    bool grads;
+
+    if (!o || e->prints || want.taps || want.hold || want.silent ||
+        want.unhooked || !o->wants(o->ctx, want.training, &grads))
+        return true;
+    want.backward = want.backward && grads;
+    want.update = want.norm = want.fixed = false;
+    want.taps = want.keep = want.still = want.silent = true;
+    want.at = NULL;
+    e->observed = cr_net_exec(e->net, &want);
+    return e->observed != NULL;
+}
+
+static void seen(const struct cr_exec *e)
+{
+    const struct cr_observer *o = e->net->observer;
+
+    if (!e->observed->fault)
+        o->seen(o->ctx, e->observed);
+}
+
+void cr_plan_observe_forward(struct cr_exec *e, int64_t t)
+{
+    e->observing = e->observed && e->net->observer->due(e->net->observer->ctx);
+    if (!e->observing)
+        return;
+    cr_exec_before(e->observed, e->before);
+    cr_exec_forward(e->observed, t);
+    if (!e->observed->want.backward)
+        seen(e);
+}
+
+void cr_plan_observe_backward(struct cr_exec *e, double sens, double lr)
+{
+    if (!e->observing || !e->observed->want.backward)
+        return;
+    cr_exec_backward(e->observed, sens, lr);
+    seen(e);
+}
