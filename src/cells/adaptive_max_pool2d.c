@@ -10,7 +10,8 @@ static const struct cr_opt adaptive_max_pool2d_opts[] = {
     CR_BOOL_OR(struct cr_adaptive_opts, return_indices, false,
                "Give a tuple: maxima, and where they were in their plane."),
     CR_ENUM_OR(struct cr_adaptive_opts, data_format, CR_NCHW, CR_DATA_FORMATS,
-               CR_NHWC_DOC " MindSpore has no such argument here."),
+               CR_NHWC_DOC " MindSpore has no such argument here.",
+               .keyword_only = true),
     { 0 },
 };
 

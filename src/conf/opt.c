@@ -433,6 +433,11 @@ static bool opt_rows(const struct reader *r, const struct cr_node *node,
     return ok;
 }
 
+bool cr_opt_is_last(const struct cr_opt *row)
+{
+    return !row[1].name || row[1].keyword_only;
+}
+
 /* Whether the whole list or scalar is the value of the only row there is, as
  * the list of cells of a SequentialCell or `metrics: [accuracy, loss]`. */
 static bool opt_alone(const struct reader *r, const struct cr_node *node)
@@ -443,9 +448,9 @@ static bool opt_alone(const struct reader *r, const struct cr_node *node)
                 row->type == CR_OPT_NODE;
 
     if (node->kind == CR_NODE_LIST)
-        return !row[1].name && many;
+        return cr_opt_is_last(row) && many;
     /* a section's lone value stands for what it must have */
-    return r->owner == OWNER_TYPE || !row[1].name ||
+    return r->owner == OWNER_TYPE || cr_opt_is_last(row) ||
            row->need == CR_REQUIRED;
 }
 
@@ -481,7 +486,7 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
         opt_note_takes(r);
         return false;
     } else {
-        for (; m && row->name; m = m->next, row++, n++)
+        for (; m && row->name && !row->keyword_only; m = m->next, row++, n++)
             if (m->kind == CR_NODE_NULL)
                 ok = opt_absent(r, row, m->pos, to + row->at) && ok;
             else

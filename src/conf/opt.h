@@ -102,6 +102,8 @@ struct cr_opt {
     bool above;                 /* low itself is excluded */
     bool pairs;                 /* INTS: a list of pairs, read as one list */
     bool nulls;                 /* INTS: null stands for CR_INT_NONE */
+    bool keyword_only;          /* never given by position; such rows stand
+                                   behind all others */
     int64_t int_default;        /* INT, BOOL, ENUM (index) */
     double real_default;        /* REAL */
     const char *text;           /* default of STR, OBJ, AMOUNT; in a verb's
@@ -261,6 +263,9 @@ struct cr_amount {
 
 /* Whether a lone true or false may stand for the row's map. */
 bool cr_opt_switch(const struct cr_opt *row);
+
+/* Whether no argument may follow the row's by position. */
+bool cr_opt_is_last(const struct cr_opt *row);
 
 /* Fills `to` (about->size zeroed bytes) from a node: a map of names, or a
  * list of positional arguments in the order of the rows, or one scalar for

@@ -79,7 +79,7 @@ static void typed_name_args(struct cr_arena *arena,
     if (!row || !row->name || about->named || args->kind == CR_NODE_MAP ||
         args->kind == CR_NODE_NULL || args->tag)
         return;
-    if (args->kind != CR_NODE_LIST || (!row[1].name && typed_many(row->type))) {
+    if (args->kind != CR_NODE_LIST || (cr_opt_is_last(row) && typed_many(row->type))) {
         if (row->type == CR_OPT_OBJS || row->type == CR_OPT_NODE)
             return;
         m = CR_NEW(arena, struct cr_node);
@@ -88,7 +88,7 @@ static void typed_name_args(struct cr_arena *arena,
     } else {
         int rows = 0;
 
-        while (row[rows].name)
+        while (row[rows].name && !row[rows].keyword_only)
             rows++;
         if (cr_node_count(args) > rows)
             return;
