@@ -50,6 +50,17 @@ const struct cr_variable cr_words[] = {
       "first value alone is differentiated. false: the sum of all that the "
       "loss returns is, as MindSpore does where has_aux is not given; "
       "stop_gradient takes a value out again." },
+    { "grad",
+      "In construct: grad(y, x) is the gradient of the sum of y with respect "
+      "to x, as mindspore.grad gives it; grad(y, (a, b)) is a tuple, and a "
+      "third argument, sens, is the gradient that arrives at y instead of "
+      "ones. x is a tensor that y is computed from; where it is not, the "
+      "gradient is 0. The result is a tensor like any other: it can be "
+      "returned, trained through and differentiated again, as gradient "
+      "penalties, Hessian-vector products and differential equations need: "
+      "`u_x = grad(u, x)`, `u_xx = grad(u_x, x)`. In a loss, y and x may be "
+      "results and inputs of the network. Ops whose gradient is not made of "
+      "ops, such as those of LSTM, BatchNorm and max pooling, are errors." },
     { "hook_backward",
       "In construct: hook_backward(x, 'name') is x, at whose gradient the "
       "section watch may look, or replace it." },

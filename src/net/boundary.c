@@ -63,6 +63,7 @@ const struct cr_op cr_op_look = {
     .integers = CR_X(0),
     .layouts = CR_LAYOUT_FLAT,
     .amp = CR_AMP_EXACT,
+    .bprop = "return dy",
     .plan = boundary_plan,
     .forward = cr_view_forward,
     .backward = cr_view_backward,

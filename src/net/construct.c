@@ -8,6 +8,7 @@
  */
 #include "base/str.h"
 #include "net/attr.h"
+#include "net/gradient.h"
 #include "net/maker.h"
 
 #include <assert.h>
@@ -561,12 +562,14 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
     if (v && v->value.kind == CELL)
         return cr_maker_call_cell(m, e, e->args, v->value.text, v->value.node,
                                   to);
-    if (cr_function_word(m, e, to, &ok))
+    if (cr_gradient_word(m, e, to, &ok) || cr_function_word(m, e, to, &ok))
         return ok;
     if (strcmp(e->name, "shape") == 0)
         return eval_shape(m, e, to);
     if (strcmp(e->name, "hook_backward") == 0)
         return eval_point(m, e, to);
+    if (strcmp(e->name, "grad") == 0)
+        return cr_maker_grad(m, e, to);
     if (cr_maker_function(e->name))
         return cr_maker_function(e->name)(m, e, to);
     about = cr_find(CR_KIND_OP, e->name);

@@ -35,7 +35,7 @@ void cr_join_backward(const struct cr_step *step, cr_join_move *move);
 #define CR_JOIN_OP(op) \
     .min_inputs = 1, .max_inputs = CR_OP_MAX, .outputs = 1, \
     .inputs = cr_join_inputs, .integers = CR_X(CR_OP_MAX) - 1, \
-    .plan = op##_plan, \
+    .bprop = "return pieces(dy, axis)", .plan = op##_plan, \
     .forward = op##_forward, .backward = op##_backward
 
 #endif

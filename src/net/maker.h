@@ -8,6 +8,8 @@
 #include "net/script.h"
 #include "net/thing.h"
 
+struct cr_gradient;
+
 struct cr_var {
     const char *name;
     struct cr_thing value;
@@ -23,6 +25,7 @@ struct cr_maker {
     bool noted; /* the error has its shapes beside it */
     const struct cr_op *op; /* whose text it is, NULL: it is the config's; */
     struct cr_pos at;       /* then where it is called */
+    struct cr_gradient *gradient; /* whose it is: a text bprop of an op */
 };
 
 /* False after reporting, as all of these. */

@@ -70,7 +70,8 @@ bool cr_like_plan(struct cr_plan *plan);
 void cr_view_forward(const struct cr_step *step);
 void cr_view_backward(const struct cr_step *step);
 #define CR_VIEW_OP                                       \
-    .outputs = 1, .integers = CR_X(0), .forward = cr_view_forward, \
-    .backward = cr_view_backward
+    .outputs = 1, .integers = CR_X(0),                   \
+    .bprop = "return reshape(dy, a.shape)",              \
+    .forward = cr_view_forward, .backward = cr_view_backward
 
 #endif

@@ -136,6 +136,12 @@ struct cr_op {
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);
     bool prints;               /* forward or backward may say something */
+    /* Its gradient out of other ops, as lines of a bprop; gradient_op.c says
+     * which names they have. NULL: see .linear. */
+    const char *bprop;
+    unsigned linear;           /* CR_X: y[0] is linear in each of these inputs
+                                  alone; without a bprop its gradient is made
+                                  of its own kernels (adjoint.h) */
     unsigned reads;            /* CR_X, CR_Y: what backward still needs */
     unsigned integers;         /* CR_X: inputs that are not cast to real */
     unsigned scales;           /* CR_X: backward honours alpha for these */

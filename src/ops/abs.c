@@ -14,5 +14,6 @@ const struct cr_op cr_op_abs = {
     CR_BROADCAST_OP(abs, 1, cr_input),
     .amp = CR_AMP_EXACT,
     .reads = CR_X(0),
+    .bprop = "return dy * sign(a)",
     .backward = abs_backward,
 };

@@ -12,5 +12,6 @@ CR_BROADCAST_BACK(add)
 const struct cr_op cr_op_add = {
     .about = { .name = "add", .summary = "Sum of two tensors." },
     CR_BROADCAST_OP(add, 2, cr_inputs2),
+    .bprop = "return shaped(dy, a), shaped(dy, b)",
     .backward = add_backward,
 };

@@ -35,5 +35,6 @@ const struct cr_op cr_op_avg_pool = {
     .layouts = CR_LAYOUT_LAST,
     .plan = avg_pool_plan,
     .forward = avg_pool_forward,
+    .linear = CR_X(0),
     .backward = avg_pool_backward,
 };

@@ -78,5 +78,6 @@ const struct cr_op cr_op_cast = {
     .plan = cast_plan,
     .build = cast_build,
     .forward = cast_forward,
+    .bprop = "return dy",
     .backward = cr_view_backward,
 };

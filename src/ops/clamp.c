@@ -84,5 +84,10 @@ const struct cr_op cr_op_clamp = {
                .size = sizeof(struct clamp) },
     CR_BROADCAST_OP(clamp, 1, cr_input),
     .reads = CR_X(0),
+    .bprop = "if min is not None:\n"
+             "    dy = where(a < min, 0.0, dy)\n"
+             "if max is not None:\n"
+             "    dy = where(a > max, 0.0, dy)\n"
+             "return dy",
     .backward = clamp_backward,
 };

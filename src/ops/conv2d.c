@@ -22,5 +22,8 @@ const struct cr_op cr_op_conv2d = {
     .prefers_last = cr_convolve_prefers_last,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,
+    .bprop = "return (kernel(0), kernel(1),\n"
+             "        None if c is None else shaped(dy, c, 1))",
+    .linear = CR_X(0) | CR_X(1),
     .backward = cr_convolve_backward,
 };

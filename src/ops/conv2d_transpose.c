@@ -19,5 +19,8 @@ const struct cr_op cr_op_conv2d_transpose = {
     .prefers_last = cr_deconvolve_prefers_last,
     .plan = cr_deconvolve_plan,
     .forward = cr_deconvolve_forward,
+    .bprop = "return (kernel(0), kernel(1),\n"
+             "        None if c is None else shaped(dy, c, 1))",
+    .linear = CR_X(0) | CR_X(1),
     .backward = cr_deconvolve_backward,
 };

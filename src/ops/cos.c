@@ -12,5 +12,6 @@ const struct cr_op cr_op_cos = {
     CR_BROADCAST_OP(cos, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
+    .bprop = "return -dy * sin(a)",
     .backward = cos_backward,
 };

@@ -78,5 +78,6 @@ const struct cr_op cr_op_cumsum = {
     .amp = CR_AMP_HIGH,
     .plan = cumsum_plan,
     .forward = cumsum_forward,
+    .linear = CR_X(0),
     .backward = cumsum_backward,
 };

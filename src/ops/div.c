@@ -11,5 +11,6 @@ const struct cr_op cr_op_div = {
     .about = { .name = "div", .summary = "Quotient of two tensors." },
     CR_BROADCAST_OP(div, 2, cr_inputs2),
     .reads = CR_X(0) | CR_X(1),
+    .bprop = "return shaped(dy / b, a), shaped(-dy * y / b, b)",
     .backward = div_backward,
 };

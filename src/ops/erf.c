@@ -13,5 +13,6 @@ const struct cr_op cr_op_erf = {
     .about = { .name = "erf", .summary = "Error function of each element." },
     CR_BROADCAST_OP(erf, 1, cr_input),
     .reads = CR_X(0),
+    .bprop = "return dy * 1.1283791670955126 * exp(-a * a)",
     .backward = erf_backward,
 };

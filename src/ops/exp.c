@@ -12,5 +12,6 @@ const struct cr_op cr_op_exp = {
     CR_BROADCAST_OP(exp, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .reads = CR_Y(0),
+    .bprop = "return dy * y",
     .backward = exp_backward,
 };

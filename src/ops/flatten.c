@@ -67,5 +67,6 @@ const struct cr_op cr_op_flatten = {
     .integers = CR_X(0),
     .plan = flatten_plan,
     .forward = flatten_forward,
+    .bprop = "return reshape(dy, a.shape)",
     .backward = flatten_backward,
 };

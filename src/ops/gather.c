@@ -162,5 +162,6 @@ const struct cr_op cr_op_gather = {
     .amp = CR_AMP_EXACT,
     .plan = gather_plan,
     .forward = gather_forward,
+    .linear = CR_X(0),
     .backward = gather_backward,
 };

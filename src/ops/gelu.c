@@ -96,5 +96,11 @@ const struct cr_op cr_op_gelu = {
     .reads = CR_X(0),
     .plan = cr_pointwise_plan,
     .forward = gelu_forward,
+    .bprop = "if approximate == 'tanh':\n"
+             "    t = tanh(0.7978845608028654 * (a + 0.044715 * a * a * a))\n"
+             "    slope = 0.7978845608028654 * (1 + 0.134145 * a * a)\n"
+             "    return dy * 0.5 * (1 + t + a * (1 - t * t) * slope)\n"
+             "return dy * 0.5 * (1 + erf(a * 0.7071067811865476)\n"
+             "                   + a * 0.7978845608028654 * exp(-0.5 * a * a))",
     .backward = gelu_backward,
 };

@@ -184,5 +184,18 @@ const struct cr_op cr_op_group_norm = {
     .amp = CR_AMP_HIGH,
     .plan = group_norm_plan,
     .forward = group_norm_forward,
+    .bprop = "z = reshape(a, (shape(a, 0), num_groups, -1))\n"
+             "d = z - mean(z, 2, keepdims=True)\n"
+             "r = rsqrt(mean(d * d, 2, keepdims=True) + eps)\n"
+             "h = d * r\n"
+             "w = b\n"
+             "for i in range(dim(a) - 2):\n"
+             "    w = None if w is None else expand_dims(w, -1)\n"
+             "g = reshape(dy if w is None else dy * w, z.shape)\n"
+             "dx = g - mean(g, 2, keepdims=True)\n"
+             "dx = r * (dx - h * mean(g * h, 2, keepdims=True))\n"
+             "return (reshape(dx, a.shape),\n"
+             "        None if b is None else shaped(dy * reshape(h, a.shape), b, 1),\n"
+             "        None if c is None else shaped(dy, c, 1))",
     .backward = group_norm_backward,
 };

@@ -232,5 +232,17 @@ const struct cr_op cr_op_layer_norm = {
     .amp = CR_AMP_HIGH | CR_AMP_BLACK,
     .plan = layer_norm_plan,
     .forward = layer_norm_forward,
+    .bprop = "first = begin_norm_axis\n"
+             "if first < 0:\n"
+             "    first = first + dim(a)\n"
+             "axes = range(first, dim(a))\n"
+             "d = a - mean(a, axes, keepdims=True)\n"
+             "r = rsqrt(mean(d * d, axes, keepdims=True) + epsilon)\n"
+             "h = d * r\n"
+             "g = dy if b is None else dy * b\n"
+             "dx = g - mean(g, axes, keepdims=True)\n"
+             "dx = r * (dx - h * mean(g * h, axes, keepdims=True))\n"
+             "return (dx, None if b is None else shaped(dy * h, b),\n"
+             "        None if c is None else shaped(dy, c))",
     .backward = layer_norm_backward,
 };

@@ -111,5 +111,8 @@ const struct cr_op cr_op_linear = {
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = linear_plan,
     .forward = linear_forward,
+    .bprop = "return (kernel(0), kernel(1),\n"
+             "        None if c is None else shaped(dy, c))",
+    .linear = CR_X(X) | CR_X(W),
     .backward = linear_backward,
 };

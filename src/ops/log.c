@@ -12,5 +12,6 @@ const struct cr_op cr_op_log = {
     CR_BROADCAST_OP(log, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
+    .bprop = "return dy / a",
     .backward = log_backward,
 };

@@ -13,5 +13,6 @@ const struct cr_op cr_op_log1p = {
     CR_BROADCAST_OP(log1p, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
+    .bprop = "return dy / (1 + a)",
     .backward = log1p_backward,
 };

@@ -27,5 +27,6 @@ const struct cr_op cr_op_log_softmax = {
     .amp = CR_AMP_HIGH,
     .plan = cr_softmax_plan,
     .forward = log_softmax_forward,
+    .bprop = "return dy - exp(y) * sum(dy, axis, keepdims=True)",
     .backward = log_softmax_backward,
 };

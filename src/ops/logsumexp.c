@@ -66,5 +66,8 @@ const struct cr_op cr_op_logsumexp = {
     .amp = CR_AMP_HIGH,
     .plan = logsumexp_plan,
     .forward = logsumexp_forward,
+    .bprop = "axes = None if len(axis) == 0 else axis\n"
+             "s = logsumexp(a, axes, keepdims=True)\n"
+             "return reshape(dy, s.shape) * exp(a - s)",
     .backward = logsumexp_backward,
 };

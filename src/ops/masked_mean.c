@@ -163,5 +163,12 @@ const struct cr_op cr_op_masked_mean = {
     .integers = CR_X(MASK),
     .plan = masked_mean_plan,
     .forward = masked_mean_forward,
+    .bprop = "axes = None if len(axis) == 0 else axis\n"
+             "m = cast(b != 0, float32)\n"
+             "for i in range(dim(a) - dim(b)):\n"
+             "    m = expand_dims(m, -1)\n"
+             "m = m * ones_like(a)\n"
+             "n = sum(m, axes, keepdims=True)\n"
+             "return m * reshape(dy, n.shape) / where(n == 0, 1.0, n), None",
     .backward = masked_mean_backward,
 };

@@ -216,5 +216,6 @@ const struct cr_op cr_op_matmul = {
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = matmul_plan,
     .forward = matmul_forward,
+    .linear = CR_X(A) | CR_X(B),
     .backward = matmul_backward,
 };

@@ -7,5 +7,9 @@ CR_OVER(max, .fold = &cr_fold_max, .cost = 0.5)
 const struct cr_op cr_op_max = {
     CR_OVER_OP("max", "Largest element along axes."),
     CR_EXTREME_OP,
+    .bprop = "axes = None if len(axis) == 0 else axis\n"
+             "m = max(a, axes, keepdims=True)\n"
+             "hit = cast(a == m, float32)\n"
+             "return reshape(dy, m.shape) * hit / sum(hit, axes, keepdims=True)",
     .forward = max_forward,
 };

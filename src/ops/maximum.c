@@ -20,5 +20,8 @@ const struct cr_op cr_op_maximum = {
     CR_BROADCAST_OP(maximum, 2, cr_inputs2),
     .amp = CR_AMP_EXACT,
     .reads = CR_X(0) | CR_X(1),
+    .bprop = "half = 0.5 * cast(a == b, float32)\n"
+             "return (shaped(dy * (cast(a > b, float32) + half), a),\n"
+             "        shaped(dy * (cast(b > a, float32) + half), b))",
     .backward = maximum_backward,
 };

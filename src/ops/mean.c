@@ -24,5 +24,6 @@ const struct cr_op cr_op_mean = {
     .amp = CR_AMP_HIGH,
     .plan = mean_plan,
     .forward = mean_forward,
+    .linear = CR_X(0),
     .backward = mean_backward,
 };

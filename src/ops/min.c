@@ -7,5 +7,9 @@ CR_OVER(min, .fold = &cr_fold_min, .cost = 0.5)
 const struct cr_op cr_op_min = {
     CR_OVER_OP("min", "Smallest element along axes."),
     CR_EXTREME_OP,
+    .bprop = "axes = None if len(axis) == 0 else axis\n"
+             "m = min(a, axes, keepdims=True)\n"
+             "hit = cast(a == m, float32)\n"
+             "return reshape(dy, m.shape) * hit / sum(hit, axes, keepdims=True)",
     .forward = min_forward,
 };

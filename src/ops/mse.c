@@ -129,5 +129,10 @@ const struct cr_op cr_op_mse = {
     .reads = CR_X(0) | CR_X(1),
     .plan = mse_plan,
     .forward = mse_forward,
+    .bprop = "d = a - b\n"
+             "g = 2 * dy * d\n"
+             "if reduction == 'mean':\n"
+             "    g = g / size(d)\n"
+             "return shaped(g, a), shaped(-g, b)",
     .backward = mse_backward,
 };

@@ -14,5 +14,6 @@ const struct cr_op cr_op_mul = {
                .summary = "Product of two tensors, element by element." },
     CR_BROADCAST_OP(mul, 2, cr_inputs2),
     .reads = CR_X(0) | CR_X(1),
+    .bprop = "return shaped(dy * b, a), shaped(dy * a, b)",
     .backward = mul_backward,
 };

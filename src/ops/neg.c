@@ -13,5 +13,6 @@ const struct cr_op cr_op_neg = {
     .about = { .name = "neg", .summary = "Each element with the other sign." },
     CR_BROADCAST_OP(neg, 1, cr_input),
     .amp = CR_AMP_EXACT,
+    .bprop = "return -dy",
     .backward = neg_backward,
 };

@@ -122,5 +122,18 @@ const struct cr_op cr_op_norm = {
     .amp = CR_AMP_HIGH,
     .plan = norm_plan,
     .forward = norm_forward,
+    .bprop = "axes = None if len(axis) == 0 else axis\n"
+             "if ord > 1e30:\n"
+             "    return refuse('ord inf')\n"
+             "n = norm(a, ord, axes, keepdims=True)\n"
+             "g = reshape(dy, n.shape)\n"
+             "if ord == 1:\n"
+             "    return g * sign(a)\n"
+             "safe = where(n == 0, 1.0, n)\n"
+             "if ord == 2:\n"
+             "    return where(n == 0, 0.0, g * a / safe)\n"
+             "zero = logical_or(n == 0, a == 0)\n"
+             "part = where(zero, 1.0, abs(a) / safe)\n"
+             "return where(zero, 0.0, g * sign(a) * part ** (ord - 1))",
     .backward = norm_backward,
 };

@@ -185,5 +185,9 @@ const struct cr_op cr_op_pad = {
     CR_MOVE_OP,
     .plan = pad_plan,
     .forward = pad_forward,
+    .bprop = "if mode == 'constant' and value != 0:\n"
+             "    return refuse('it pads with a number')\n"
+             "return kernel(0)",
+    .linear = CR_X(0),
     .backward = pad_backward,
 };

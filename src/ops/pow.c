@@ -57,5 +57,9 @@ const struct cr_op cr_op_pow = {
     CR_BROADCAST_OP(pow, 2, pow_inputs),
     .amp = CR_AMP_HIGH,
     .reads = CR_X(0) | CR_X(1),
+    .bprop = "g = where(b == 0, 0.0, dy * b * a ** where(b == 0, 1.0, b - 1))\n"
+             "positive = a > 0\n"
+             "logarithm = log(where(positive, a, 1.0))\n"
+             "return shaped(g, a), shaped(where(positive, dy * y * logarithm, 0.0), b)",
     .backward = pow_backward,
 };

@@ -26,5 +26,6 @@ const struct cr_op cr_op_relu = {
     .amp = CR_AMP_WHITE | CR_AMP_EXACT,
     .plan = cr_pointwise_plan,
     .forward = relu_forward,
+    .bprop = "return where(y > 0, dy, 0.0)",
     .backward = relu_backward,
 };

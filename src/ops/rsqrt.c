@@ -13,5 +13,6 @@ const struct cr_op cr_op_rsqrt = {
     CR_BROADCAST_OP(rsqrt, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .reads = CR_Y(0),
+    .bprop = "return dy * -0.5 * y / a",
     .backward = rsqrt_backward,
 };

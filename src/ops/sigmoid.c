@@ -23,5 +23,6 @@ const struct cr_op cr_op_sigmoid = {
     .reads = CR_Y(0),
     .plan = cr_pointwise_plan,
     .forward = sigmoid_forward,
+    .bprop = "return dy * y * (1 - y)",
     .backward = sigmoid_backward,
 };

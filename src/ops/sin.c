@@ -12,5 +12,6 @@ const struct cr_op cr_op_sin = {
     CR_BROADCAST_OP(sin, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .reads = CR_X(0),
+    .bprop = "return dy * cos(a)",
     .backward = sin_backward,
 };

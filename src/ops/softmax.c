@@ -25,5 +25,6 @@ const struct cr_op cr_op_softmax = {
     .amp = CR_AMP_HIGH,
     .plan = cr_softmax_plan,
     .forward = softmax_forward,
+    .bprop = "return y * (dy - sum(dy * y, axis, keepdims=True))",
     .backward = softmax_backward,
 };

@@ -11,5 +11,6 @@ const struct cr_op cr_op_sqrt = {
     .about = { .name = "sqrt", .summary = "Square root of each element." },
     CR_BROADCAST_OP(sqrt, 1, cr_input),
     .reads = CR_Y(0),
+    .bprop = "return dy * 0.5 / y",
     .backward = sqrt_backward,
 };

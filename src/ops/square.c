@@ -13,5 +13,6 @@ const struct cr_op cr_op_square = {
     .about = { .name = "square", .summary = "Square of each element." },
     CR_BROADCAST_OP(square, 1, cr_input),
     .reads = CR_X(0),
+    .bprop = "return dy * 2 * a",
     .backward = square_backward,
 };

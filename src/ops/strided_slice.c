@@ -105,5 +105,6 @@ const struct cr_op cr_op_strided_slice = {
     CR_MOVE_OP,
     .plan = strided_slice_plan,
     .forward = strided_slice_forward,
+    .linear = CR_X(0),
     .backward = strided_slice_backward,
 };

@@ -12,5 +12,6 @@ CR_BROADCAST_BACK(sub)
 const struct cr_op cr_op_sub = {
     .about = { .name = "sub", .summary = "Difference of two tensors." },
     CR_BROADCAST_OP(sub, 2, cr_inputs2),
+    .bprop = "return shaped(dy, a), shaped(-dy, b)",
     .backward = sub_backward,
 };

@@ -10,5 +10,6 @@ const struct cr_op cr_op_sum = {
     .amp = CR_AMP_HIGH,
     .plan = cr_over_plan,
     .forward = sum_forward,
+    .linear = CR_X(0),
     .backward = sum_backward,
 };

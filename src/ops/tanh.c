@@ -24,5 +24,6 @@ const struct cr_op cr_op_tanh = {
     .amp = CR_AMP_HIGH,
     .plan = cr_pointwise_plan,
     .forward = tanh_forward,
+    .bprop = "return dy * (1 - y * y)",
     .backward = tanh_backward,
 };

@@ -66,5 +66,6 @@ const struct cr_op cr_op_transpose = {
     CR_MOVE_OP,
     .plan = transpose_plan,
     .forward = transpose_forward,
+    .linear = CR_X(0),
     .backward = transpose_backward,
 };

@@ -130,6 +130,12 @@ def run(o, c):
         return c['fn'](o, dict(zip(names[n:], a[n:])), *a[:n])
 
     value, ref = dict(start), {}
+    if o.folder == 'ms' and c['name'] in graphs():
+        o.ms.set_context(mode=o.ms.GRAPH_MODE)
+        plain = graphs()[c['name']]
+
+        def forward(*a):
+            return plain(*a)
     for _ in range(max(c['steps'], 1)):
         args = [o.tensor(v) for v in list(data.values()) + list(value.values())]
         ts = tuple(o.tensor(s) for s in sens)
@@ -251,6 +257,205 @@ for joint in False, True:
     case('grad_aux' + '_joint' * joint, AUX % str(not joint).lower(), with_aux,
          {'x': (7, 6), 'label': (7, 4)}, MLP_PARAMS, lr=0.03, steps=3,
          aux=('penalty', 'hidden'), joint=joint)
+
+
+# ---- grad(y, x) in a construct: gradients of gradients
+def row_norm(o, g):
+    return ((g * g).sum(1) + 1e-12) ** 0.5
+
+
+# WGAN-GP's penalty: the slope of a critic between real and generated samples
+CRITIC = """network:
+  inputs: [x, fake, mix]
+  cells: {a: {Dense: [6, 5]}, b: {Dense: [5, 4]}, c: {Dense: [4, 1]}}
+  construct: |
+    h = b(tanh(a(x)))
+    real = c(h * sigmoid(h))
+    h = b(tanh(a(fake)))
+    made = c(h * sigmoid(h))
+    between = mix * x + (1 - mix) * fake
+    h = b(tanh(a(between)))
+    slope = grad(c(h * sigmoid(h)), between)
+    return real, made, sqrt(sum(slope * slope, 1) + 1e-12)
+loss:
+  inputs: [real, made, length]
+  aux: [penalty]
+  construct: |
+    penalty = mean((length - 1) ** 2)
+    return mean(made) - mean(real) + 10 * penalty, penalty
+"""
+CRITIC_PARAMS = dict(MLP_PARAMS, **{'c.weight': (1, 4), 'c.bias': (1,)})
+
+
+def critic(o, p, x):
+    h = mlp(o, p, x)
+    return dense(o, p, 'c', h * o.sigmoid(h))
+
+
+def wgan(o, p, x, fake, mix):
+    between = mix * x + (1 - mix) * fake
+    slope = o.grad(lambda v: critic(o, p, v))(between)
+    penalty = ((row_norm(o, slope) - 1) ** 2).mean()
+    return (critic(o, p, fake).mean() - critic(o, p, x).mean() + 10 * penalty,
+            penalty)
+
+
+case('grad_penalty', CRITIC, wgan, {'x': (7, 6), 'fake': (7, 6), 'mix': (7, 1)},
+     CRITIC_PARAMS, lr=0.05, steps=4, aux=('penalty',),
+     near='--rtol 1e-4 --atol 1e-5')
+
+# The same of a convolution
+CONV = """network:
+  cells:
+    conv: {Conv2d: {in_channels: 2, out_channels: 4, kernel_size: 3, stride: 2, pad_mode: pad, padding: 1, has_bias: true}}
+    deep: {Conv2d: {in_channels: 4, out_channels: 4, kernel_size: 3, pad_mode: pad, padding: 1, group: 2}}
+    c: {Dense: [36, 1]}
+  construct: |
+    s = c(flatten(tanh(deep(tanh(conv(x))))))
+    g = flatten(grad(s, x))
+    return s, sqrt(sum(g * g, 1) + 1e-12)
+loss:
+  inputs: [s, length]
+  construct: return mean(s) + mean((length - 1) ** 2)
+"""
+
+
+def conv(o, p, x):
+    if o.folder == 'pt':
+        h = o.tanh(o.conv2d(x, p['conv.weight'], p['conv.bias'], 2, 1))
+        h = o.tanh(o.conv2d(h, p['deep.weight'], None, 1, 1, 1, 2))
+    else:
+        h = o.tanh(o.conv2d(x, p['conv.weight'], p['conv.bias'], 2, 'pad', 1))
+        h = o.tanh(o.conv2d(h, p['deep.weight'], None, 1, 'pad', 1, 1, 2))
+    return dense(o, p, 'c', h.reshape(h.shape[0], -1))
+
+
+def conv_penalty(o, p, x):
+    g = o.grad(lambda v: conv(o, p, v))(x).reshape(x.shape[0], -1)
+    return conv(o, p, x).mean() + ((row_norm(o, g) - 1) ** 2).mean()
+
+
+case('grad_conv', CONV, conv_penalty, {'x': (3, 2, 6, 6)},
+     {'conv.weight': (4, 2, 3, 3), 'conv.bias': (4,), 'deep.weight':
+      (4, 2, 3, 3), 'c.weight': (1, 36), 'c.bias': (1,)}, lr=0.02, steps=3,
+     near='--rtol 1e-4 --atol 1e-5')
+
+# A differential equation, u'' + u = f, in the loss: derivatives of the
+# network's output with respect to its input
+PDE = """network:
+  inputs: [x]
+  cells: {a: {Dense: [1, 8]}, b: {Dense: [8, 8]}, c: {Dense: [8, 1]}}
+  construct: return c(tanh(b(tanh(a(x)))))
+loss:
+  inputs: [u, x, f]
+  aux: [residual]
+  construct: |
+    u_x = grad(u, x)
+    u_xx = grad(u_x, x)
+    residual = mean((u_xx + u - f) ** 2)
+    return residual + 0.1 * mean(u ** 2), residual
+"""
+
+
+def field(o, p, x):
+    h = o.tanh(dense(o, p, 'b', o.tanh(dense(o, p, 'a', x))))
+    return dense(o, p, 'c', h)
+
+
+def equation(o, p, x, f):
+    first = o.grad(lambda v: field(o, p, v))
+    second = o.grad(lambda v: first(v))
+    u = field(o, p, x)
+    residual = ((second(x) + u - f) ** 2).mean()
+    return residual + 0.1 * (u ** 2).mean(), residual
+
+
+case('grad_equation', PDE, equation, {'x': (9, 1), 'f': (9, 1)},
+     {'a.weight': (8, 1), 'a.bias': (8,), 'b.weight': (8, 8), 'b.bias': (8,),
+      'c.weight': (1, 8), 'c.bias': (1,)}, lr=0.05, steps=4,
+     aux=('residual',), near='--rtol 1e-4 --atol 1e-5')
+
+# A Hessian times a vector, and three derivatives, as results
+HVP = """network:
+  inputs: [x, v]
+  cells: {a: {Dense: [6, 5]}, b: {Dense: [5, 4]}}
+  construct: |
+    y = sum(log_softmax(b(gelu(a(x))), -1)[:, 1])
+    g = grad(y, x)
+    return grad(sum(g * v), x), grad(g, x, v), grad(exp(0.1 * x) * g, (x, v))[0]
+"""
+
+
+def score(o, p, x):
+    h = dense(o, p, 'a', x)
+    h = o.gelu(h)
+    return o.log_softmax(dense(o, p, 'b', h), -1)[:, 1].sum()
+
+
+def hvp(o, p, x, v):
+    g = o.grad(lambda z: score(o, p, z))
+    h = o.grad(lambda z: (g(z) * v).sum())(x)
+    return h, h, o.grad(lambda z: o.exp(0.1 * z) * g(z))(x)
+
+
+case('grad_hessian', HVP, hvp, {'x': (7, 6), 'v': (7, 6)}, MLP_PARAMS,
+     loss=False, libs='pt', near='--rtol 1e-4 --atol 1e-5')
+
+
+
+def graphs():
+    """The same once more for MindSpore's graph mode, by the name of the case:
+    in PyNative mode 2.10.0 loses what a gradient within a gradient gives the
+    weights (its graph mode and PyTorch agree)."""
+    import mindspore as ms
+    from mindspore import ops
+
+    def layer(x, w, b):
+        return ops.matmul(x, w.T) + b
+
+    def critic(x, aw, ab, bw, bb, cw, cb):
+        h = layer(ops.tanh(layer(x, aw, ab)), bw, bb)
+        return layer(h * ops.sigmoid(h), cw, cb)
+
+    slope = ms.grad(critic)
+
+    def wgan(x, fake, mix, *w):
+        between = mix * x + (1 - mix) * fake
+        g = slope(between, *w)
+        penalty = ((ops.sqrt((g * g).sum(1) + 1e-12) - 1) ** 2).mean()
+        return (critic(fake, *w).mean() - critic(x, *w).mean() + 10 * penalty,
+                penalty)
+
+    def conv(x, w, b, deep, cw, cb):
+        h = ops.tanh(ops.conv2d(x, w, b, 2, 'pad', 1))
+        h = ops.tanh(ops.conv2d(h, deep, None, 1, 'pad', 1, 1, 2))
+        return layer(h.reshape(3, -1), cw, cb)
+
+    conv_slope = ms.grad(conv)
+
+    def conv_penalty(x, *w):
+        g = conv_slope(x, *w).reshape(3, -1)
+        return (conv(x, *w).mean() +
+                ((ops.sqrt((g * g).sum(1) + 1e-12) - 1) ** 2).mean())
+
+    def field(x, aw, ab, bw, bb, cw, cb):
+        h = ops.tanh(layer(ops.tanh(layer(x, aw, ab)), bw, bb))
+        return layer(h, cw, cb)
+
+    first = ms.grad(field)
+
+    def first_of(x, *w):
+        return first(x, *w)
+
+    second = ms.grad(first_of)
+
+    def equation(x, f, *w):
+        u = field(x, *w)
+        residual = ((second(x, *w) + u - f) ** 2).mean()
+        return residual + 0.1 * (u ** 2).mean(), residual
+
+    return {'grad_penalty': wgan, 'grad_conv': conv_penalty,
+            'grad_equation': equation}
 
 
 if __name__ == '__main__':
