@@ -10,6 +10,7 @@ const struct cr_op cr_op_max = {
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = max(a, axes, keepdims=True)\n"
              "hit = cast(a == m, float32)\n"
-             "return reshape(dy, m.shape) * hit / sum(hit, axes, keepdims=True)",
+             "hit = hit / sum(hit, axes, keepdims=True)\n"
+             "return reshape(dy, m.shape) * hit",
     .forward = max_forward,
 };

@@ -60,6 +60,7 @@ const struct cr_op cr_op_pow = {
     .bprop = "g = where(b == 0, 0.0, dy * b * a ** where(b == 0, 1.0, b - 1))\n"
              "positive = a > 0\n"
              "logarithm = log(where(positive, a, 1.0))\n"
-             "return shaped(g, a), shaped(where(positive, dy * y * logarithm, 0.0), b)",
+             "h = where(positive, dy * y * logarithm, 0.0)\n"
+             "return shaped(g, a), shaped(h, b)",
     .backward = pow_backward,
 };

@@ -62,6 +62,7 @@ const struct cr_op cr_op_where = {
                           "condition." },
     CR_BROADCAST_OP(where, 3, where_inputs),
     .reads = CR_X(CONDITION),
-    .bprop = "return None, shaped(where(a, dy, 0.0), b), shaped(where(a, 0.0, dy), c)",
+    .bprop = "g = where(a, dy, 0.0)\n"
+             "return None, shaped(g, b), shaped(where(a, 0.0, dy), c)",
     .backward = where_backward,
 };
