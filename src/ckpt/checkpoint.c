@@ -120,8 +120,11 @@
  *                            that they count batches of any size
  *   older_records            how many records of metrics.jsonl are of older
  *                            versions, and have no `samples`
- *   fitted                   what transforms took from the training data, as
- *                            Standardize its means
+ *   fitted                   what transforms took from the training data: a
+ *                            list for each, "x.0" of the first of column x;
+ *                            and "x.fields", what the fields of a table's
+ *                            column are: "number age", "category sex",
+ *                            "date ymd born", "time dmy seen" (in seconds)
  *   plugins                  where there are such: name of each plug-in's
  *                            file -> SHA-256 of its bytes, 64 digits
  *   eval                     what the last evaluation gave
@@ -134,8 +137,9 @@
  *
  * VOCABULARIES
  *
- * cellrun.vocab is a JSON object with a member for each column of text, in
- * ascending order: {"tokens":{"joint":"","tokens":["a","b"]}} tells that 0
+ * cellrun.vocab is a JSON object with a member for each column of text and
+ * each category of a table ("x.sex", whose token 0 stands for unknown words),
+ * in ascending order: {"tokens":{"joint":"","tokens":["a","b"]}} tells that 0
  * is a and 1 is b, and what stands between two of them in a text. A column of
  * bytes has {"bytes":256} instead.
  *

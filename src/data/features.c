@@ -135,7 +135,9 @@ struct cr_category *cr_category_of(struct cr_config *config,
         c->name = name;
         c->words.arena = config->arena;
         c->vocab = cr_vocab_kept(config, name);
-        c->frozen = c->vocab && c->vocab->token;
+        if (c->vocab && !c->vocab->token) /* bytes: of no table */
+            c->vocab = NULL;
+        c->frozen = c->vocab != NULL;
         cr_words_code(&c->words, "", 0, true);
         for (int64_t i = 1; c->frozen && i < c->vocab->n; i++)
             cr_words_code(&c->words, c->vocab->token[i],
@@ -275,7 +277,8 @@ bool cr_features_learn(struct cr_config *config, const char *column)
     for (i = 0; i < f->n; i++)
         if (f->v[i].category && !f->v[i].category->vocab)
             occurs[i] = CR_NEWS(&mem, bool, f->v[i].category->words.n);
-    if (k < p->set.columns && p->set.type->at)
+    if (k < p->set.columns && p->set.type->at &&
+        cr_count(&p->set.column[k].spec) == f->n)
         count(p, k, f, occurs);
     for (i = 0; i < f->n; i++)
         if (occurs[i])

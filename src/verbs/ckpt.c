@@ -311,27 +311,47 @@ static void ckpt_show_json(struct cr_cli *cli, struct cr_store *store)
     printf("%s}\n", cr_buf_text(&to));
 }
 
-/* Values that a line holds; of the config only its size. */
+/* A line for each member of a map of lists: its first values. */
+static void ckpt_show_lists(struct cr_arena *arena, const char *what,
+                            const struct cr_node *map, const char *in)
+{
+    for (CR_EACH(m, map)) {
+        int i = 0;
+
+        printf("%s.%s:", what, cr_escape(arena, m->key));
+        for (CR_EACH(v, in ? cr_node_get(m, in) : m))
+            if (i++ < 100)
+                printf("%s %s", i > 1 ? "," : "",
+                       v->kind == CR_NODE_STR ? cr_escape(arena, v->text)
+                                              : cr_node_json(arena, v));
+        printf(i > 100 ? " and %d more\n" : "\n", i - 100);
+    }
+}
+
+/* Of the config only its size. */
 static void ckpt_show_lines(struct cr_cli *cli, struct cr_store *store)
 {
     const char *state = cr_store_meta(store, "cellrun.state"), *why;
+    const struct cr_entry *e;
+    struct cr_node *node;
     double values = 0;
-    struct cr_node *node = NULL;
     size_t at;
     int n;
     const struct cr_meta *meta = cr_store_metas(store, &n);
-    const struct cr_entry *e;
 
-    printf("path: %s\n", cr_escape(cli->arena, cr_store_path(store)));
-    printf("format: %s\n", cr_store_kind(store));
-    printf("bytes: %" PRId64 "\n", cr_store_size(store));
+    printf("path: %s\nformat: %s\nbytes: %" PRId64 "\n",
+           cr_escape(cli->arena, cr_store_path(store)), cr_store_kind(store),
+           cr_store_size(store));
     for (int i = 0; i < n; i++) {
         const char *value = meta[i].value;
 
         if (strcmp(meta[i].key, "cellrun.state") == 0 ||
             strcmp(meta[i].key, "cellrun.tensor_crc32") == 0)
             continue;
-        if (strlen(value) > 100 || strchr(value, '\n'))
+        node = cr_json_read(cli->arena, value, strlen(value), &why, &at);
+        if (strcmp(meta[i].key, "cellrun.vocab") == 0)
+            ckpt_show_lists(cli->arena, "vocab", node, "tokens");
+        else if (strlen(value) > 100 || strchr(value, '\n'))
             printf("%s: %zu bytes (--meta %s prints it)\n",
                    cr_escape(cli->arena, meta[i].key), strlen(value),
                    cr_escape(cli->arena, meta[i].key));
@@ -339,10 +359,13 @@ static void ckpt_show_lines(struct cr_cli *cli, struct cr_store *store)
             printf("%s: %s\n", cr_escape(cli->arena, meta[i].key),
                    cr_escape(cli->arena, value));
     }
+    node = NULL;
     if (state)
         node = cr_json_read(cli->arena, state, strlen(state), &why, &at);
     for (CR_EACH(m, node))
-        if (m->key)
+        if (m->key && strcmp(m->key, "fitted") == 0)
+            ckpt_show_lists(cli->arena, "fitted", m, NULL);
+        else if (m->key)
             printf("state.%s: %s\n", cr_escape(cli->arena, m->key),
                    m->kind == CR_NODE_STR
                        ? cr_escape(cli->arena, m->text)
