@@ -328,7 +328,6 @@ static void ckpt_show_lists(struct cr_arena *arena, const char *what,
     }
 }
 
-/* Of the config only its size. */
 static void ckpt_show_lines(struct cr_cli *cli, struct cr_store *store)
 {
     const char *state = cr_store_meta(store, "cellrun.state"), *why;
