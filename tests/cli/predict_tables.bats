@@ -150,7 +150,7 @@ bad_rows() {
     want '1 3 5' <<<"$output"
     [ "$(cut -d'#' -f2 <<<"$output" | cut -f1 | xargs)" = '0 3 6' ]
     [ "$(grep -c error <<<"$stderr")" = 5 ]
-    [[ $stderr == *"bad.csv:3:1: error: column 'num': found 'old', expected a number"* ]]
+    [[ $stderr == *"bad.csv:3:1: error: column 'num'"*": found 'old', expected a number"* ]]
     [[ $stderr == *"bad.csv:4"*"text after a closing quote"* ]]
     [[ $stderr == *"'Lima' is none of the classes"* ]]
     [[ $stderr == *"the row has 2 fields, expected 3"* ]]
@@ -167,7 +167,7 @@ bad_rows() {
     run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" \
         --on-error blank --format jsonl
     [ "$(jq -r 'select(.error) | .input' <<<"$output" | wc -l)" = 4 ]
-    [[ $(jq -r .error <<<"${lines[1]}") == "column 'num': found 'old'"* ]]
+    [[ $(jq -r .error <<<"${lines[1]}") == "column 'num'"*": found 'old'"* ]]
     run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" \
         --on-error blank --format npy -o "$tmp/y.npy"
     [ "$(tail -c 28 "$tmp/y.npy" | perl -0777 -ne \
@@ -230,6 +230,57 @@ END2
     [[ $output == *"--data takes the place of INPUT"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed --data eval
     [[ $output == *"there is no data set dataset.eval"* ]]
+}
+
+@test "--data of a checkpoint made elsewhere opens no file" {
+    mkdir "$tmp/away"
+    cp mixed/ckpt/last.safetensors "$tmp/away/x.safetensors"
+    run -4 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/away/x" \
+        --data train
+    [ -z "$output" ]
+    [[ $stderr == *"data 'people.csv' was not read"*"--trust"* ]]
+    # the rows of others it reads
+    run -0 "$CELLRUN" predict --ckpt "$tmp/away/x" people.csv
+    want '1 5 3 3' <<<"$output"
+}
+
+@test "missing values and categories are those of the training data" {
+    cat >"$tmp/people.csv" <<'END2'
+age,city,y
+20,Rome,1
+,Oslo,2
+40,,3
+30,Rome,4
+END2
+    cat >"$tmp/kinds.yaml" <<'END2'
+cellrun: 1
+dataset: {train: {CSVDataset: {dataset_files: people.csv, columns: {x: {numbers: [age], categories: [city]}, label: {fields: y, type: float32}}}}}
+datapipe:
+  x: [{FillMissing: {strategy: mean}}, OneHot, Standardize]
+network:
+  inputs: [x]
+  cells: {w: {Parameter: {shape: [1], init: {One: {}}}}}
+  construct: return x * w
+loss: {inputs: [logits, label], construct: "return mean(square(logits)) + mean(label)"}
+optimizer: {SGD: {learning_rate: 1e-30}}
+train: {epochs: 1}
+END2
+    (cd "$tmp" && "$CELLRUN" train kinds.yaml -o kinds -q)
+    # an age that is missing is the mean, which Standardize makes 0
+    printf '{"city":"Rome"}\n{"age":null,"city":"Rome"}\n{"age":30,"city":"Rome"}\n' \
+        >"$tmp/rows.jsonl"
+    printf 'city,age\nRome,\nRome,NA\nRome,30\n' >"$tmp/rows.csv"
+    for rows in jsonl csv; do
+        run -0 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/kinds" \
+            "$tmp/rows.$rows"
+        [ "$(cut -f 2- <<<"$output" | sort -u | wc -l)" = 1 ]
+        [ "$(cut -f 2 <<<"${lines[0]}")" = 0 ]
+    done
+    # a city that training never saw has its own place
+    run -0 "$CELLRUN" predict --ckpt "$tmp/kinds" --stream \
+        <<<$'30,Rome\n30,Lima\n30,Paris'
+    [ "${lines[1]}" = "${lines[2]}" ]
+    [ "${lines[0]}" != "${lines[1]}" ]
 }
 
 @test "a table for each column, side by side" {
