@@ -215,3 +215,68 @@ EOF
 7 -3 2 1 10
 7 -3 2 0 10" ]
 }
+
+@test "mistakes are told with field, value and what to write" {
+    # said STATUS COLUMNS OPS TEXT [ROWS]
+    said() {
+        printf '%s\n' "${5:-n,w,label
+1,a,up
+2,b,down}" >e.csv
+        cat >e.yaml <<EOF
+dataset: {train: {CSVDataset: {dataset_files: e.csv, columns: {x: $2, label: label}}}}
+datapipe: {x: $3}
+network: [{Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+EOF
+        run -"$1" --separate-stderr "$CELLRUN" train e.yaml -o e -q --force
+        [[ $stderr == *"$4"* ]] || { echo "$stderr"; false; }
+    }
+    both='{numbers: [n], categories: [w]}'
+    gap=$'n,w,label\n1,a,up\nNA,b,down'
+    said 3 "$both" '[OneHot]' \
+        "e.csv:3:1: error: column 'x', field 'n': found 'NA', expected a number [E0203]" "$gap"
+    [[ $stderr == *"add FillMissing to datapipe.x, or default: VALUE to columns.x"* ]]
+    said 3 "$both" '[FillMissing, OneHot]' \
+        "e.csv:3:1: error: column 'x', field 'n': found 'two', expected a number [E0203]" \
+        $'n,w,label\n1,a,up\ntwo,b,down'
+    said 2 "$both" '[Standardize]' \
+        "column 'x' ends with the category 'w', but the network takes numbers"
+    [[ $stderr == *"add OneHot, or CategoryIndex for an Embedding, to datapipe.x"* ]]
+    said 2 "$both" '[{Standardize: {fields: [m]}}, OneHot]' \
+        "Standardize: column 'x' has no field 'm'"
+    said 2 "$both" '[{Standardize: {fields: [w]}}, OneHot]' \
+        "Standardize: found the field 'w', which is a category, expected a number"
+    said 2 "$both" '[{FillMissing: {strategy: mean, fields: [w]}}, OneHot]' \
+        "FillMissing: found the category 'w', expected numbers for mean and median; mode takes both"
+    said 2 "$both" '[{FillMissing: [constant, 0.5, false, [w]]}, OneHot]' \
+        "but the fields are categories"
+    said 3 "$both" '[{FillMissing: {strategy: constant, value: c}}, OneHot]' \
+        "found 'c', expected a word of the training data in field 'w'"
+    said 3 "$both" '[FillMissing, OneHot]' \
+        "column 'x': field 'n' has no value in the training data" \
+        $'n,w,label\nNA,a,up\nNA,b,down'
+    said 3 "$both" '[Log, OneHot]' \
+        "Log: found -2 in field 'n' of column 'x', expected numbers above -1" \
+        $'n,w,label\n-2,a,up\n3,b,down'
+    said 3 '{dates: [n]}' '[]' \
+        "field 'n': found values that are no dates of one form, expected dates"
+    said 2 '{numbers: [n], fields: w}' '[]' \
+        "so fields, type and classes have no place beside them"
+    said 2 '{numbers: [n], categories: [n]}' '[OneHot]' \
+        "column 'x': field 'n' stands twice"
+    said 2 "{fields: n, type: int32, default: half}" '[]' \
+        "default: found 'half', expected a number of the column's type, int32"
+    # of rows that are predicted
+    said 0 "$both" '[FillMissing, {OneHot: {unknown: error}}]' ""
+    printf 'n,w\n1,a\nx,b\n2,c\n' >rows.csv
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt e rows.csv
+    [[ $stderr == *"rows.csv:3:1: error: column 'x', field 'n': found 'x', expected a number"* ]]
+    [[ $stderr == *"OneHot: field 'w' has no value, or a word that the training data have not"* ]]
+    said 0 "$both" '[OneHot]' ""
+    printf 'n,w\n-,a\n1,b\n' >rows.csv
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt e rows.csv
+    [[ $stderr == *"rows.csv:2:1: error: column 'x', field 'n': found '-', expected a number"* ]]
+    [ "${#lines[@]}" = 1 ]
+}
