@@ -10,7 +10,13 @@
 #include "data/infer.h"
 
 /* What becomes of a field. */
-enum use { USE_TARGET, USE_NUMBER, USE_DROP };
+enum use { USE_TARGET, USE_NUMBER, USE_CATEGORY, USE_DATE, USE_EMBED, USE_DROP,
+           USES };
+
+/* Categories of more words than this are embedded, as columns of their own,
+ * of which there is a limit. */
+#define ONE_HOT_MOST 32
+#define EMBED_MOST 8
 
 struct table {
     struct cr_starter *s;
@@ -19,8 +25,9 @@ struct table {
     const struct cr_field_facts *target;
     struct cr_starter_facts of; /* the target */
     enum use *use;
-    int n_numbers, n_dropped;
-    bool missing;               /* some number is */
+    int n[USES];                /* fields of each use */
+    int64_t inputs;             /* numbers that go into the network */
+    bool missing;               /* some number or date is */
 };
 
 /* ---- The target */
@@ -148,19 +155,47 @@ static bool table_task(struct table *t)
 
 /* ---- The inputs */
 
+static enum use table_use(struct table *t, const struct cr_field_facts *f)
+{
+    if (f == t->target)
+        return USE_TARGET;
+    switch (f->kind) {
+    case CR_FIELD_INTEGER:
+    case CR_FIELD_REAL:
+        return USE_NUMBER;
+    case CR_FIELD_DATE:
+        return USE_DATE;
+    case CR_FIELD_CATEGORY:
+        if (f->n_classes >= 0 && f->n_classes <= ONE_HOT_MOST)
+            return USE_CATEGORY;
+        return t->n[USE_EMBED] < EMBED_MOST ? USE_EMBED : USE_DROP;
+    default:
+        return USE_DROP;
+    }
+}
+
+/* Numbers that an embedded category becomes. */
+static int table_embedding(const struct cr_field_facts *f)
+{
+    return f->n_classes > 64 ? 16 : 8;
+}
+
 static void table_uses(struct table *t)
 {
     t->use = CR_NEWS(t->s->arena, enum use, t->facts.n + 1);
     for (int i = 0; i < t->facts.n; i++) {
         const struct cr_field_facts *f = &t->facts.field[i];
+        enum use use = t->use[i] = table_use(t, f);
 
-        t->use[i] = f == t->target ? USE_TARGET
-                    : f->kind == CR_FIELD_INTEGER || f->kind == CR_FIELD_REAL
-                        ? USE_NUMBER
-                        : USE_DROP;
-        t->n_numbers += t->use[i] == USE_NUMBER;
-        t->n_dropped += t->use[i] == USE_DROP;
-        t->missing = t->missing || (t->use[i] == USE_NUMBER && f->missing);
+        t->n[use]++;
+        if (use == USE_NUMBER || use == USE_DATE) {
+            t->inputs++;
+            t->missing = t->missing || f->missing > 0;
+        } else if (use == USE_CATEGORY) {
+            t->inputs += f->n_classes + 1;
+        } else if (use == USE_EMBED) {
+            t->inputs += table_embedding(f);
+        }
     }
 }
 
@@ -175,6 +210,8 @@ static const char *table_why(const struct cr_field_facts *f)
         return "an id: every row has another value";
     case CR_FIELD_TEXT:
         return "text; see `cellrun init textcls`";
+    case CR_FIELD_CATEGORY:
+        return "one more category of many words";
     default:
         return cr_field_kind_name(f->kind);
     }
@@ -197,17 +234,17 @@ static void table_field(struct table *t, int i)
 }
 
 /* Names; of many fields, slices. */
-static void table_fields(struct table *t, enum use use, int n)
+static void table_fields(struct table *t, enum use use)
 {
     struct cr_buf *b = &t->s->out;
-    bool some = false;
+    bool some = false, slices = t->n[use] > 8;
 
     cr_buf_char(b, '[');
     for (int i = 0, k; i < t->facts.n; i = k) {
         k = i + 1;
         if (t->use[i] != use)
             continue;
-        while (n > 8 && k < t->facts.n && t->use[k] == use)
+        while (slices && k < t->facts.n && t->use[k] == use)
             k++;
         cr_buf_str(b, some ? ", " : "");
         some = true;
@@ -221,24 +258,80 @@ static void table_fields(struct table *t, enum use use, int n)
 
 /* ---- The config */
 
+static void table_counted(struct table *t, enum use use, const char *one,
+                          const char *many, bool *some)
+{
+    if (t->n[use] == 0)
+        return;
+    cr_buf_f(&t->s->out, "%s%d %s", *some ? ", " : " ", t->n[use],
+             t->n[use] == 1 ? one : many);
+    *some = true;
+}
+
 static void table_head(struct table *t)
 {
     struct cr_buf *b = &t->s->out;
+    bool some = false;
 
     cr_starter_head(t->s);
-    cr_buf_f(b, "#\n# The table has %" PRId64 " rows: %d numbers go in",
-             t->facts.rows, t->n_numbers);
-    if (t->n_dropped == 0)
-        cr_buf_str(b, ".\n");
-    else
-        cr_buf_f(b, ", %d field%s left out:\n", t->n_dropped,
-                 t->n_dropped == 1 ? " is" : "s are");
+    cr_buf_f(b, "#\n# The table has %" PRId64 " rows. What goes in:",
+             t->facts.rows);
+    table_counted(t, USE_NUMBER, "number", "numbers", &some);
+    table_counted(t, USE_DATE, "date", "dates", &some);
+    table_counted(t, USE_CATEGORY, "category", "categories", &some);
+    table_counted(t, USE_EMBED, "category of many words",
+                  "categories of many words", &some);
+    cr_buf_str(b, t->n[USE_DROP] ? ".\n# Left out:\n" : ".\n");
     for (int i = 0; i < t->facts.n; i++)
         if (t->use[i] == USE_DROP)
             cr_buf_f(b, "#   %s: %s\n",
                      cr_quote(b->arena, t->facts.field[i].name,
                               strlen(t->facts.field[i].name)),
                      table_why(&t->facts.field[i]));
+}
+
+/* The name of an embedded field's column. */
+static const char *table_column(const struct table *t, int i)
+{
+    struct cr_buf b = { .arena = t->s->arena };
+
+    cr_buf_str(&b, "cat_");
+    for (const char *p = t->facts.field[i].name; *p && b.len < 40; p++)
+        if ((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9'))
+            cr_buf_char(&b, *p);
+        else if (*p >= 'A' && *p <= 'Z')
+            cr_buf_char(&b, (char)(*p - 'A' + 'a'));
+    cr_buf_f(&b, "_%d", i);
+    return cr_buf_text(&b);
+}
+
+/* The column x, and those of embedded categories. */
+static void table_inputs(struct table *t)
+{
+    static const struct {
+        enum use use;
+        const char *key;
+    } part[] = { { USE_NUMBER, "numbers" },
+                 { USE_CATEGORY, "categories" },
+                 { USE_DATE, "dates" } };
+    struct cr_buf *b = &t->s->out;
+    bool some = false;
+
+    for (size_t k = 0; k < CR_LEN(part); k++) {
+        if (t->n[part[k].use] == 0)
+            continue;
+        cr_buf_f(b, "%s%s: ", some ? ", " : "        x: {", part[k].key);
+        table_fields(t, part[k].use);
+        some = true;
+    }
+    cr_buf_str(b, some ? "}\n" : "");
+    for (int i = 0; i < t->facts.n; i++) {
+        if (t->use[i] != USE_EMBED)
+            continue;
+        cr_buf_f(b, "        %s: {fields: ", table_column(t, i));
+        table_field(t, i);
+        cr_buf_str(b, ", type: category}\n");
+    }
 }
 
 static void table_label(struct table *t)
@@ -285,21 +378,84 @@ static void table_dataset(struct table *t)
     }
     if (!t->facts.header)
         cr_buf_str(b, "      header: false\n");
-    cr_buf_str(b, "      columns:\n        x: {fields: ");
-    table_fields(t, USE_NUMBER, t->n_numbers);
-    cr_buf_str(b, ", type: float32}\n");
+    cr_buf_str(b, "      columns:\n");
+    table_inputs(t);
     table_label(t);
     cr_starter_split(t->s, &t->of);
+}
+
+static bool table_has_x(const struct table *t)
+{
+    return t->n[USE_NUMBER] + t->n[USE_CATEGORY] + t->n[USE_DATE] > 0;
+}
+
+static void table_pipe(struct table *t)
+{
+    struct cr_buf *b = &t->s->out;
+
+    cr_buf_str(b, "\ndatapipe:\n"
+                  "  # What these learn comes from the training part alone, "
+                  "and is kept.\n");
+    if (table_has_x(t))
+        cr_buf_str(b, "  x:\n");
+    if (t->n[USE_NUMBER] + t->n[USE_DATE] > 0)
+        cr_buf_str(b, t->missing
+                          ? "    # the median for what is missing, and a "
+                            "column that says so\n"
+                            "    - FillMissing: {strategy: median, "
+                            "indicator: true}\n"
+                            "    - Standardize           # mean 0, deviation "
+                            "1\n"
+                          : "    - FillMissing           # nothing is "
+                            "missing; for rows to come\n"
+                            "    - Standardize           # mean 0, deviation "
+                            "1\n");
+    if (t->n[USE_CATEGORY] > 0)
+        cr_buf_str(b, "    - OneHot                # a column for each word, "
+                      "one for unknown ones\n");
+    for (int i = 0; i < t->facts.n; i++)
+        if (t->use[i] == USE_EMBED)
+            cr_buf_f(b, "  %s: [CategoryIndex]\n", table_column(t, i));
+    cr_buf_f(b, "  batch: {batch_size: %" PRId64 "}\n",
+             cr_starter_batch(&t->of));
 }
 
 static void table_network(struct table *t)
 {
     struct cr_buf *b = &t->s->out;
+    bool x = table_has_x(t), one;
 
-    cr_buf_str(b, "\nnetwork:\n  inputs: [x]\n  cells:\n");
-    cr_starter_dense(t->s, &t->of, t->n_numbers);
+    cr_buf_str(b, x ? "\nnetwork:\n  inputs: [x" : "\nnetwork:\n  inputs: [");
+    for (int i = 0, some = x; i < t->facts.n; i++)
+        if (t->use[i] == USE_EMBED) {
+            cr_buf_f(b, "%s%s", some ? ", " : "", table_column(t, i));
+            some = 1;
+        }
+    cr_buf_str(b, "]\n  cells:\n");
+    for (int i = 0; i < t->facts.n; i++)
+        if (t->use[i] == USE_EMBED)
+            cr_buf_f(b, "    of_%s: {Embedding: {vocab_size: $vocab.%s.size, "
+                        "embedding_size: %d}}\n", table_column(t, i),
+                     table_column(t, i),
+                     table_embedding(&t->facts.field[i]));
+    cr_starter_dense(t->s, &t->of, t->inputs);
     cr_buf_str(b, "  construct: |\n");
-    cr_starter_output(t->s, &t->of, "x");
+    if (t->n[USE_EMBED] == 0) {
+        cr_starter_output(t->s, &t->of, "x");
+        return;
+    }
+    one = !x && t->n[USE_EMBED] == 1;
+    cr_buf_str(b, one ? "    h = "
+                  : x ? "    h = concat((x"
+                      : "    h = concat((");
+    for (int i = 0, some = x; i < t->facts.n; i++)
+        if (t->use[i] == USE_EMBED) {
+            cr_buf_f(b, "%sof_%s(%s)", some ? ", " : "", table_column(t, i),
+                     table_column(t, i));
+            some = 1;
+        }
+    cr_buf_str(b, one ? "\n" : "), 1)\n");
+    cr_starter_output(t->s, &t->of, "h");
 }
 
 bool cr_starter_csv(struct cr_starter *s, const char *path,
@@ -313,11 +469,11 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
         !table_target(&t, target) || !table_task(&t))
         return false;
     table_uses(&t);
-    if (t.n_numbers == 0)
+    if (t.inputs == 0)
         return cr_error(s->diag, cr_at_file(s->arena, path),
                         CR_E_DATA_FORMAT,
-                        "found no field of numbers besides the target, "
-                        "expected one or more");
+                        "found no numbers, dates or categories besides the "
+                        "target, expected one field or more");
     table_head(&t);
     cr_buf_str(b, "cellrun: 1\nseed: 1\n");
     if (!t.of.classifies)
@@ -326,12 +482,7 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
                  cr_starter_round(s->arena, t.of.mean),
                  cr_starter_round(s->arena, t.of.spread));
     table_dataset(&t);
-    cr_buf_f(b, "\ndatapipe:\n"
-                "  # mean 0 and deviation 1 of each field, by the training "
-                "part alone\n"
-                "  x: [Standardize]\n"
-                "  batch: {batch_size: %" PRId64 "}\n",
-             cr_starter_batch(&t.of));
+    table_pipe(&t);
     table_network(&t);
     cr_starter_training(s, &t.of);
     return true;

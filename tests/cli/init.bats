@@ -96,8 +96,31 @@ number() {
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json
     [ "$(number '.eval.accuracy >= 0.95')" = true ]
     # the columns have the header's names, and no id among them
-    run -0 "$CELLRUN" config c.yaml --get dataset.train.CSVDataset.columns.x.fields
+    run -0 "$CELLRUN" config c.yaml --get dataset.train.CSVDataset.columns.x.numbers
     [ "$(xargs <<<"$output")" = "[height, width, area]" ]
+}
+
+@test "missing values, categories, dates and words: nothing to edit" {
+    perl -e 'print "id,age,port,city,since,note,survived\n";
+        for my $i (1 .. 500) {
+            my $r = sin($i * 12.9898) * 43758.5453; $r -= int $r; $r = abs $r;
+            my $age = int(80 * $r);
+            my $port = (qw(S C Q))[$i * 7 % 11 % 3];
+            my $says = ($age < 40) ^ ($port eq "C") ? "yes" : "no";
+            printf "p%d,%s,%s,town%d,20%02d-0%d-1%d,of %d there is %s\x27s,%s\n", $i,
+                $i % 13 ? $age : "", $i % 17 ? $port : "NA", $i * 31 % 60,
+                $i % 20, 1 + $i % 9, $i % 10, $i, $i * $i, $says; }' >m.csv
+    "$CELLRUN" init --from-csv m.csv --target survived -o m.yaml
+    grep -q '^# .*: 1 number, 1 date, 1 category, 1 category of many words' m.yaml
+    grep -q '^#   note: text' m.yaml
+    grep -q 'FillMissing: {strategy: median, indicator: true}' m.yaml
+    run -0 --separate-stderr "$CELLRUN" train m.yaml -o run -q --json
+    [ "$(number '.eval.accuracy > 0.8')" = true ]
+    # rows without a target, with a town and a port that nobody has seen
+    printf 'id,age,port,city,since,note\nx,33,B,Rome,2019-01-02,hm\ny,,S,town3,,\n' \
+        >new.csv
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run new.csv
+    [ "$(grep -c 'yes\|no' <<<"$output")" -ge 2 ]
 }
 
 @test "a table of numbers: regression in the target's own units" {
