@@ -37,12 +37,28 @@ void cr_starter_head(struct cr_starter *s)
              s->command);
 }
 
+/* From this many samples on a part may be spared for a test. */
+#define TEST_ROWS 1000
+
 void cr_starter_split(struct cr_starter *s, const struct cr_starter_facts *f)
 {
-    cr_buf_f(&s->out,
-             "  # 15%% are set aside: evaluations on them say when to stop.\n"
-             "  split: {eval_from_train: 15%%%s, seed: 1}\n",
-             f->classifies ? ", stratify: label" : "");
+    const char *stratify = f->classifies ? ", stratify: label" : "";
+
+    if (f->rows < TEST_ROWS)
+        cr_buf_f(&s->out,
+                 "  # Evaluations on 15%% say when to stop. Too few to spare "
+                 "more for a test:\n"
+                 "  # cellrun eval --kfold 5 FILE tells how good such networks "
+                 "are.\n"
+                 "  split: {train: 0.85, eval: 0.15%s, seed: 1}\n",
+                 stratify);
+    else
+        cr_buf_f(&s->out,
+                 "  # Evaluations on eval say when to stop; test is for the "
+                 "end:\n"
+                 "  # cellrun eval --ckpt RUN --data test\n"
+                 "  split: {train: 0.8, eval: 0.1, test: 0.1%s, seed: 1}\n",
+                 stratify);
 }
 
 int64_t cr_starter_batch(const struct cr_starter_facts *f)

@@ -187,7 +187,7 @@ number() {
     samples train 300 1
     "$CELLRUN" init --from-npy train-x.npy,train-y.npy -o c.yaml
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json
-    [ "$(number '.eval.accuracy > 0.7')" = true ]
+    [ "$(number ".eval.accuracy > 0.7")" = true ]
     perl -e 'print pack "d<*", map { 5 + sin } 1 .. 300' |
         npy y.npy '<f8' '(300,)'
     "$CELLRUN" init --from-npy train-x.npy,y.npy -o r.yaml
