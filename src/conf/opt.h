@@ -64,7 +64,8 @@ struct cr_about {
     const char *const *also;    /* more names that find it; or NULL */
     const char *summary;        /* one sentence */
     const char *detail;         /* shapes, formula, source; NULL: none */
-    const char *example;        /* a config text that loads; NULL: none */
+    const char *example;        /* configs that load, separated by "---\n";
+                                   NULL: none */
     const struct cr_opt *opts;  /* ends with a zero row; NULL: none */
     size_t size;                /* of the struct that opts fill */
     const char *const *renamed; /* pairs old, new: "p'd get error + new" */

@@ -68,6 +68,7 @@ const struct cr_section cr_section_dataset = {
                    "train}}\n"
                    "  eval: {MnistDataset: {dataset_dir: mnist, usage: "
                    "test}}\n"
+                   "---\n"
                    "dataset:\n"
                    "  train: {CSVDataset: {dataset_files: plants.csv, "
                    "columns: {x: {type: auto}, label: species}}}\n"

@@ -83,6 +83,7 @@ const struct cr_dataset_type cr_dataset_csv = {
                    "  train: {CSVDataset: {dataset_files: plants.csv, "
                    "columns: {x: {fields: \"0:4\", type: float32}, label: "
                    "species}}}\n"
+                   "---\n"
                    "dataset:\n"
                    "  train: {CSVDataset: {dataset_files: titanic.csv, "
                    "columns: {x: {numbers: [age, fare], categories: [sex, "

@@ -210,6 +210,7 @@ const struct cr_transform cr_transform_one_hot = {
                   "names, or of their values where all are numbers; so do "
                   "the bins of Bucket. Numbers beside them pass.",
         .example = "datapipe: {label: [{OneHot: {num_classes: 10}}]}\n"
+                   "---\n"
                    "datapipe: {x: [FillMissing, Standardize, OneHot]}\n",
         .opts = one_hot_opts,
         .size = sizeof(struct one_hot),
