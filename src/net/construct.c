@@ -548,8 +548,8 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
     const struct cr_var *v = find_var(m, e->name);
     const struct cr_about *about;
-    bool ok;
     struct cr_script call = *e;
+    bool ok;
 
     call.args = (struct cr_script *)(uintptr_t)cr_maker_splat(m, e->args);
     if (!call.args && e->args)
@@ -562,8 +562,10 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
     if (v && v->value.kind == CELL)
         return cr_maker_call_cell(m, e, e->args, v->value.text, v->value.node,
                                   to);
-    if (cr_gradient_word(m, e, to, &ok) || cr_function_word(m, e, to, &ok))
+    if (cr_gradient_word(m, e, to, &ok))
         return ok;
+    if (m->op && strcmp(e->name, "cell") == 0)
+        return cr_function_cell(m, e, to);
     if (strcmp(e->name, "shape") == 0)
         return eval_shape(m, e, to);
     if (strcmp(e->name, "hook_backward") == 0)

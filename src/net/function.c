@@ -4,12 +4,8 @@
  * of its text, which run as a `construct` of their own. To messages all of
  * it is at the place of the call.
  *
- * A text may call, besides ops:
- *   cell('ELU', x, alpha=a)   a cell without parameters
- *   default(a, b)             b where a is None
- *   dim(x)                    number of dimensions, or of members of a tuple
- *   size(x)                   number of elements
- *   type_of(x)                its type, as cast takes it
+ * A text may also call cell('ELU', x, alpha=a): a cell or loss without
+ * parameters.
  */
 #include "base/str.h"
 #include "net/attr.h"
@@ -382,12 +378,12 @@ bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
     return ok;
 }
 
-/* ---- words of texts ---- */
-
-static bool word_cell(struct cr_maker *m, const struct cr_script *e,
+bool cr_function_cell(struct cr_maker *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
-    const struct cr_cell *cell = cr_cell_find(e->args->name);
+    const char *name = e->args->name;
+    const struct cr_cell *cell =
+        cr_cell_find(name) ? cr_cell_find(name) : cr_loss_find(name);
     struct given *g = given_new(m, e);
     const struct cr_script *a;
     struct cr_thing value;
@@ -405,75 +401,4 @@ static bool word_cell(struct cr_maker *m, const struct cr_script *e,
         return false;
     m->b->pos = g->map.pos;
     return emitted(m, cr_cell_inline(m->b, cell, "", opts, g->n, g->in), to);
-}
-
-static bool word_default(struct cr_maker *m, const struct cr_script *e,
-                         struct cr_thing *to)
-{
-    return cr_maker_eval(m, e->args, to) &&
-           (to->kind != NOTHING || arg_eval(m, e->args->next, to));
-}
-
-static bool word_dim(struct cr_maker *m, const struct cr_script *e,
-                     struct cr_thing *to)
-{
-    struct cr_thing t;
-
-    if (!cr_maker_eval(m, e->args, &t))
-        return false;
-    *to = cr_thing_integer(t.kind == TENSOR  ? t.val->spec.rank
-                           : t.kind == TUPLE ? t.n
-                                             : 1);
-    return true;
-}
-
-static bool word_size(struct cr_maker *m, const struct cr_script *e,
-                      struct cr_thing *to)
-{
-    struct cr_thing t;
-
-    if (!cr_maker_eval(m, e->args, &t))
-        return false;
-    *to = cr_thing_integer(t.kind == TENSOR ? cr_count(&t.val->spec) : 1);
-    return true;
-}
-
-static bool word_type(struct cr_maker *m, const struct cr_script *e,
-                      struct cr_thing *to)
-{
-    struct cr_val *v;
-    struct cr_thing t;
-
-    if (!cr_maker_eval(m, e->args, &t))
-        return false;
-    v = cr_maker_val(m, e->args, &t);
-    if (!v)
-        return false;
-    *to = (struct cr_thing){ .kind = TEXT };
-    to->text = v->spec.type == CR_BOOL   ? "bool"
-               : v->cast && v->half == CR_F16 ? "float16"
-               : v->cast                 ? "bfloat16"
-               : v->spec.type == CR_REAL ? "float32"
-                                         : "int32";
-    return true;
-}
-
-bool cr_function_word(struct cr_maker *m, const struct cr_script *e,
-                      struct cr_thing *to, bool *ok)
-{
-    static const struct {
-        const char *name;
-        bool (*eval)(struct cr_maker *m, const struct cr_script *e,
-                     struct cr_thing *to);
-    } words[] = { { "cell", word_cell },
-                  { "default", word_default },
-                  { "dim", word_dim },
-                  { "size", word_size },
-                  { "type_of", word_type } };
-    size_t i;
-
-    for (i = 0; m->op && i < CR_LEN(words); i++)
-        if (strcmp(e->name, words[i].name) == 0)
-            return *ok = words[i].eval(m, e, to), true;
-    return false;
 }

@@ -132,8 +132,8 @@ static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
     if (strcmp(e->name, "size") == 0)
         return *to = cr_thing_integer(cr_count(spec)), true;
     if (strcmp(e->name, "dtype") == 0) {
-        *to =
-            (struct cr_thing){ .kind = TEXT, .text = cr_type_name(spec->type) };
+        *to = (struct cr_thing){ .kind = TEXT };
+        to->text = cr_type_name(x->cast ? x->half : spec->type);
         return true;
     }
     if (strcmp(e->name, "T") == 0) {

@@ -42,9 +42,9 @@ struct cr_val *cr_maker_val(struct cr_maker *m, const struct cr_script *e,
 /* function.c: a call of an op that has a signature. */
 bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
                       const struct cr_op *op, struct cr_thing *to);
-/* Whether e calls a word that only texts of ops know; *ok: as the others. */
-bool cr_function_word(struct cr_maker *m, const struct cr_script *e,
-                      struct cr_thing *to, bool *ok);
+/* cell('ELU', x, alpha=a) in the text of an op. */
+bool cr_function_cell(struct cr_maker *m, const struct cr_script *e,
+                      struct cr_thing *to);
 /* The place of an expression, for messages. */
 struct cr_pos cr_maker_place(const struct cr_maker *m,
                              const struct cr_script *e);

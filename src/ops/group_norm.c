@@ -178,8 +178,10 @@ const struct cr_op cr_op_group_norm = {
     .inputs = group_norm_inputs,
     .signature = "input, num_groups, weight=None, bias=None, eps=1e-5",
     .text = "channels = shape(input, 1)\n"
-            "return group_norm(input, default(weight, ones(channels)), "
-            "default(bias, zeros(channels)), num_groups=num_groups, eps=eps)",
+            "gamma = ones(channels) if weight is None else weight\n"
+            "beta = zeros(channels) if bias is None else bias\n"
+            "return group_norm(input, gamma, beta, num_groups=num_groups, "
+            "eps=eps)",
     .reads = CR_X(X) | CR_X(GAMMA),
     .amp = CR_AMP_HIGH,
     .plan = group_norm_plan,

@@ -224,9 +224,10 @@ const struct cr_op cr_op_layer_norm = {
     .outputs = 1,
     .inputs = layer_norm_inputs,
     .signature = "input, normalized_shape, weight=None, bias=None, eps=1e-5",
-    .text = "begin = -dim(normalized_shape)\n"
-            "return layer_norm(input, default(weight, ones(normalized_shape)), "
-            "default(bias, zeros(normalized_shape)), begin_norm_axis=begin, "
+    .text = "begin = -len(normalized_shape)\n"
+            "gamma = ones(normalized_shape) if weight is None else weight\n"
+            "beta = zeros(normalized_shape) if bias is None else bias\n"
+            "return layer_norm(input, gamma, beta, begin_norm_axis=begin, "
             "begin_params_axis=begin, epsilon=eps)",
     .reads = CR_X(X) | CR_X(GAMMA),
     .amp = CR_AMP_HIGH | CR_AMP_BLACK,

@@ -240,6 +240,24 @@ of('cross_entropy', {'a': (3, 4), 'p': (3,), 'q': (3, 4)},
    "reshape(cross_entropy(a, cast(p, int32), reduction='none'), (1, 3))")
 of('mse_loss', AB, 'mse_loss(a, b)', "mse_loss(a, b[0], 'sum')",
    "mse_loss(a, b, reduction='none')")
+of('losses', {'a': (3, 4), 'b': (3, 4), 'p': (3,)}, 'l1_loss(a, b)',
+   "l1_loss(a, b, 'sum')", 'smooth_l1_loss(a, b)',
+   "smooth_l1_loss(a, b, 0.5, 'mean')", 'huber_loss(a, b)',
+   "huber_loss(a, b, reduction='sum', delta=0.7)",
+   'binary_cross_entropy(sigmoid(a), sigmoid(stop_gradient(b)))',
+   "binary_cross_entropy(sigmoid(a), sigmoid(stop_gradient(b)), None, 'sum')",
+   'nll_loss(log_softmax(a), cast(p, int32))',
+   "nll_loss(log_softmax(a), cast(p, int32), reduction='sum')",
+   'kl_div(log_softmax(a), softmax(stop_gradient(b)))',
+   "kl_div(log_softmax(a), softmax(stop_gradient(b)), 'sum')",
+   near='--rtol 1e-4 --atol 1e-5')
+of('losses_logits', AB, 'binary_cross_entropy_with_logits(a, sigmoid(b))',
+   "binary_cross_entropy_with_logits(a, sigmoid(b), reduction='sum')",
+   ref='pt')
+of('more', {'a': (3, 3), 'b': (3, 3), 'p': (3,)}, 'clip(a, -0.5, 1)',
+   'clip(a, max=0.25)', 'cast(isclose(a, a + 1e-6), float32)',
+   'cast(isclose(a, b, 0.5, 0.1), float32)', 'swapdims(a, 0, 1)', 'trace(a)',
+   'diag(p)', ref='pt')
 
 
 # ---- MindSpore
@@ -306,7 +324,8 @@ def torch_words():
         'batch_norm': batch_norm, 'mish': F.mish, 'selu': F.selu,
         'tanhshrink': F.tanhshrink, 'softplus': F.softplus,
         'max_pool2d': F.max_pool2d, 'avg_pool2d': F.avg_pool2d,
-        'avg_pool1d': F.avg_pool1d,
+        'avg_pool1d': F.avg_pool1d, 'binary_cross_entropy_with_logits':
+        F.binary_cross_entropy_with_logits,
         'adaptive_avg_pool1d': F.adaptive_avg_pool1d,
         'adaptive_avg_pool2d': F.adaptive_avg_pool2d,
         'adaptive_max_pool2d': F.adaptive_max_pool2d,
