@@ -191,6 +191,37 @@ static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
              p->cooldown);
 }
 
+/* Lists of numbers, or of texts, which have names from files. */
+static void state_fitted(struct cr_buf *b, const struct cr_node *map)
+{
+    cr_buf_str(b, map ? ",\"fitted\":{" : "");
+    for (CR_EACH(m, map)) {
+        cr_json_put_bytes(b, m->key);
+        cr_buf_str(b, ":[");
+        for (CR_EACH(v, m)) {
+            if (v->kind == CR_NODE_STR)
+                cr_json_put_bytes(b, v->text);
+            else
+                cr_buf_str(b, cr_node_json(b->arena, v));
+            cr_buf_str(b, v->next ? "," : "");
+        }
+        cr_buf_str(b, m->next ? "]," : "]");
+    }
+    cr_buf_str(b, map ? "}" : "");
+}
+
+static void state_fitted_read(struct cr_arena *arena, struct cr_node *map)
+{
+    struct cr_node *m, *v;
+
+    for (m = map ? map->child : NULL; m; m = m->next) {
+        m->key = m->key ? cr_json_bytes(arena, m->key) : NULL;
+        for (v = m->child; v; v = v->next)
+            if (v->kind == CR_NODE_STR)
+                v->text = cr_json_bytes(arena, v->text);
+    }
+}
+
 const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
 {
     struct cr_buf b = { .arena = arena };
@@ -217,8 +248,7 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
     if (s->micro > 1)
         cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->micro);
     state_data(&b, s);
-    if (s->fitted)
-        cr_buf_f(&b, ",\"fitted\":%s", cr_node_json(arena, s->fitted));
+    state_fitted(&b, s->fitted);
     if (s->plugins)
         cr_buf_f(&b, ",\"plugins\":%s", cr_node_json(arena, s->plugins));
     state_scores(&b, s);
@@ -349,6 +379,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     if (to->classes < 0 || to->classes > CR_STATE_CLASSES)
         to->classes = 0;
     state_columns(arena, data, to);
+    state_fitted_read(arena, cr_node_get(root, "fitted"));
     to->fitted = cr_node_get(root, "fitted");
     to->plugins = cr_node_get(root, "plugins");
     to->eval_step = cr_json_int(eval, "step", -1);

@@ -216,6 +216,21 @@ EOF
 7 -3 2 0 10" ]
 }
 
+@test "names and words that are not UTF-8 are kept" {
+    printf 'gr\xf6sse,art,label\n1,gr\xfcn,a\n2,rot,b\n3,gr\xfcn,a\n' >latin.csv
+    cat >latin.yaml <<'EOF'
+dataset: {train: {CSVDataset: {dataset_files: latin.csv, columns: {x: {type: auto}, label: label}}}}
+datapipe: {x: [Standardize, {OneHot: {unknown: error}}]}
+network: [{Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 2}
+EOF
+    "$CELLRUN" train latin.yaml -o latin -q
+    run -0 "$CELLRUN" predict --ckpt latin latin.csv
+    [ "${#lines[@]}" = 3 ]
+}
+
 @test "mistakes are told with field, value and what to write" {
     # said STATUS COLUMNS OPS TEXT [ROWS]
     said() {
