@@ -79,7 +79,8 @@ static void typed_name_args(struct cr_arena *arena,
     if (!row || !row->name || about->named || args->kind == CR_NODE_MAP ||
         args->kind == CR_NODE_NULL || args->tag)
         return;
-    if (args->kind != CR_NODE_LIST || (cr_opt_is_last(row) && typed_many(row->type))) {
+    if (args->kind != CR_NODE_LIST ||
+        (cr_opt_is_last(row) && typed_many(row->type))) {
         if (row->type == CR_OPT_OBJS || row->type == CR_OPT_NODE)
             return;
         m = CR_NEW(arena, struct cr_node);

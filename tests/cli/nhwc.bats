@@ -43,7 +43,6 @@ END
 }
 
 @test "NHWC: the numbers of NCHW, trained, evaluated, resumed and predicted" {
-    "$CELLRUN" train c.yaml -q -o one --no-ckpt train.epochs=1 >/dev/null
     # the same weights as (out, in, h, w) and images as (C, H, W)
     perl -e 'my @v = unpack "f<*", do { local $/; substr <STDIN>, 128 };
         for my $n (0 .. 23) { for my $c (0 .. 2) { for my $s (0 .. 35) {
@@ -97,6 +96,16 @@ END
         [[ $output == *"grad.output.$cell "* ]]
     done
     run -0 "$CELLRUN" gradcheck c.yaml
+}
+
+@test "NHWC: data_format is no argument in order where MindSpore has none" {
+    echo 'network: {inputs: {x: {shape: [3, 6, 6]}}, pool: {AdaptiveAvgPool2d: [1, 2]}}' >d.yaml
+    run -0 "$CELLRUN" summary d.yaml
+    [[ $output =~ pool\ +AdaptiveAvgPool2d\ +\(32,\ 3,\ 6,\ 6\)\ +\(32,\ 3,\ 1,\ 2\) ]]
+    run -0 "$CELLRUN" config d.yaml network.pool.data_format=NCHW
+    [[ $output == *"{output_size: [1, 2], data_format: NCHW}"* ]]
+    run -2 "$CELLRUN" check d.yaml 'network.pool=!replace {AdaptiveMaxPool2d: [2, false, NHWC]}'
+    [[ $output == *"takes at most 2 arguments, found 3"* ]]
 }
 
 @test "NHWC: mistakes" {
