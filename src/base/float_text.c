@@ -31,18 +31,20 @@ static double float_scaled(double x, int places)
 /* Digits and decimal places of a positive number; false: not found here. */
 static bool float_digits(float value, int64_t *digits, int *places)
 {
-    double x = (double)value, half, low = (double)nextafterf(value, 0);
+    double x = (double)value, margin = (1 - 1e-6) / 2;
+    double below = (x - (double)nextafterf(value, 0)) * margin;
+    double above = ((double)nextafterf(value, INFINITY) - x) * margin;
     int top = (int)floor(log10(x)); /* may be one too small or large */
 
-    half = (x - low) / 2 * (1 - 1e-6); /* the gap below is the smaller one */
     for (int n = 1; n <= FLOAT_DIGITS + 1; n++) {
         int k = n - 1 - top;
-        double d;
+        double d, off;
 
         if (k > 22 || k < -22)
             return false;
         d = rint(float_scaled(x, k));
-        if (d < 1e15 && fabs(float_scaled(d, -k) - x) < half) {
+        off = float_scaled(d, -k) - x;
+        if (d < 1e15 && off < above && -off < below) {
             *digits = (int64_t)d;
             *places = k;
             return *digits > 0;
