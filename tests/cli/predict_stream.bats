@@ -75,7 +75,7 @@ ask() {
     coproc server { exec "$CELLRUN" predict --ckpt sum --stream --json \
                         2>"$tmp/err"; }
     ask '{"a":1}'
-    [[ $(jq -r .error <<<"$answer") == "column 'x': found nothing"* ]]
+    [[ $(jq -r .error <<<"$answer") == "column 'x'"*": found nothing"* ]]
     [ "$(jq -r .message "$tmp/err" | head -1)" = "$(jq -r .error <<<"$answer")" ]
     ask ''
     [[ $(jq -r .error <<<"$answer") == *"line 2 is empty"* ]]
