@@ -171,7 +171,7 @@ number() {
     done
     "$CELLRUN" init --from-folder img -o c.yaml
     grep -q '33 images of 3 classes, 11 to 11 of each, 16 x 20 pixels' c.yaml
-    run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json --epochs 40
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json --epochs 25
     [ "$(number '.eval.accuracy >= 0.8')" = true ]
     # parts of their own, several sizes
     folder own/train 4 20 16
