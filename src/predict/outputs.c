@@ -223,6 +223,24 @@ static bool outputs_of_cell(struct cr_predict *j)
     return false;
 }
 
+/* Without --threshold two classes part where the last evaluation before the
+ * checkpoint said so (the metric best_threshold). */
+static void outputs_chosen(struct cr_predict *j)
+{
+    const struct cr_score *score =
+        cr_score_find(&j->model.state.eval, "best_threshold");
+
+    if (!isnan(j->threshold) || !score || !(score->value >= 0))
+        return;
+    for (int i = 0; i < j->n_outs; i++)
+        if (j->out[i].kind == CR_PREDICT_BINARY ||
+            (j->out[i].kind == CR_PREDICT_CLASSES && j->out[i].classes == 2))
+            j->threshold = score->value;
+    if (!isnan(j->threshold) && j->cli->verbose > 0)
+        fprintf(stderr, "threshold: %.4f, the best_threshold of the "
+                        "checkpoint\n", j->threshold);
+}
+
 /* Flags that need classes. */
 static bool outputs_flags(struct cr_predict *j)
 {
@@ -244,6 +262,8 @@ static bool outputs_flags(struct cr_predict *j)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
                         "--threshold needs a network of two classes, or of "
                         "labels that are true or false");
+    j->threshold = o->threshold;
+    outputs_chosen(j);
     return true;
 }
 
@@ -359,14 +379,14 @@ static int64_t outputs_largest(const cr_real *y, int64_t n, int64_t stride)
 int64_t cr_predict_class(const struct cr_predict *j, struct cr_predict_out *o,
                          int64_t i, bool all)
 {
-    bool cut = !isnan(j->o->threshold) && o->classes == 2;
+    bool cut = !isnan(j->threshold) && o->classes == 2;
     int64_t class;
 
     if (!all && !cut && o->kind == CR_PREDICT_CLASSES)
         return outputs_largest(cr_predict_values(o, i), o->classes, 1);
     outputs_probs(o, i);
     if (o->kind == CR_PREDICT_BINARY || cut)
-        class = o->p[1] >= (cut ? j->o->threshold : 0.5);
+        class = o->p[1] >= (cut ? j->threshold : 0.5);
     else
         class = outputs_largest(cr_predict_values(o, i), o->classes, 1);
     if (all) {
@@ -390,7 +410,7 @@ int64_t cr_predict_class_at(const struct cr_predict_out *o, int64_t i,
 bool cr_predict_has(const struct cr_predict *j, const struct cr_predict_out *o,
                     int64_t i, int64_t k)
 {
-    double t = isnan(j->o->threshold) ? 0.5 : j->o->threshold;
+    double t = isnan(j->threshold) ? 0.5 : j->threshold;
 
     return outputs_sigmoid(o->act, (double)cr_predict_values(o, i)[k]) >= t;
 }

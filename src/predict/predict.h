@@ -105,6 +105,7 @@ struct cr_predict {
     bool titled;                /* the header is out */
     int n_outs;
     struct cr_predict_out *out;
+    double threshold;           /* of two classes and of labels; NaN: 0.5 */
     struct cr_exec *exec, *last, *one; /* for a batch, for n_last, for one */
     int64_t n_last, before; /* samples that were computed already */
     int64_t cap, n;             /* rows of a batch; gathered */

@@ -194,6 +194,40 @@ double cr_ranking_pr_area(const struct cr_ranking *ranking, int64_t class)
     return ranking_recall_area(ranking, class, true);
 }
 
+double cr_ranking_threshold(const struct cr_ranking *r, int64_t class,
+                            double (*score)(struct cr_ranking_counts counts))
+{
+    struct cr_arena mem = { 0 };
+    struct ranked *all;
+    double best, found;
+    int64_t yes, tp = 0;
+
+    if (r->n == 0)
+        return (double)NAN;
+    all = ranking_sorted(r, class, &mem, &yes);
+    best = score((struct cr_ranking_counts){ .fn = (double)yes,
+                                             .tn = (double)(r->n - yes) });
+    found = all[0].score < 1 ? (all[0].score + 1) / 2 : all[0].score + 1;
+    for (int64_t i = 0; i < r->n; i++) {
+        double here;
+
+        tp += all[i].is;
+        if (i + 1 < r->n && ranking_order(&all[i], &all[i + 1]) == 0)
+            continue;
+        here = score((struct cr_ranking_counts){
+            .tp = (double)tp, .fp = (double)(i + 1 - tp),
+            .fn = (double)(yes - tp),
+            .tn = (double)(r->n - yes - (i + 1 - tp)) });
+        if (!(here > best))
+            continue;
+        best = here;
+        found = i + 1 < r->n ? (all[i].score + all[i + 1].score) / 2
+                             : all[i].score;
+    }
+    cr_arena_free(&mem);
+    return found;
+}
+
 double cr_ranking_mean(const struct cr_ranking *ranking,
                        double (*of)(const struct cr_ranking *, int64_t))
 {

@@ -37,6 +37,15 @@ double cr_ranking_average_precision(const struct cr_ranking *ranking,
                                     int64_t class);
 double cr_ranking_pr_area(const struct cr_ranking *ranking, int64_t class);
 
+/* The threshold from which on outputs say yes with the largest score, halfway
+ * between two outputs; the first of equals from the largest output down. NaN:
+ * there are no samples. */
+struct cr_ranking_counts {
+    double tp, fp, fn, tn;
+};
+double cr_ranking_threshold(const struct cr_ranking *ranking, int64_t class,
+                            double (*score)(struct cr_ranking_counts counts));
+
 /* The unweighted mean over the classes for which a number is not NaN. */
 double cr_ranking_mean(const struct cr_ranking *ranking,
                        double (*of)(const struct cr_ranking *, int64_t));

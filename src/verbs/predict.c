@@ -51,7 +51,8 @@ static const struct cr_opt predict_opts[] = {
     CR_REAL_MAY(struct cr_predict_opts, threshold, 0, 1,
                 "Probability from which on the second of two classes, or a "
                 "label that is true or false, is predicted. Default: the "
-                "likelier one."),
+                "metric best_threshold of the checkpoint, else the likelier "
+                "one."),
     CR_BOOL_OR(struct cr_predict_opts, wrong, false,
                "Only samples judged wrong, that of the largest loss first, "
                "with the loss as last field."),

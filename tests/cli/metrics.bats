@@ -208,3 +208,29 @@ END
     run -2 "$CELLRUN" check c.yaml 'metrics=[balanced_accuracy, pr_auc, {log_loss: {logit: true}}]'
     [[ $output == *"did you mean 'logits'?"* ]]
 }
+
+@test "a threshold chosen on eval is where predict cuts" {
+    perl -e 'print pack "l<*", map { $_ * 7 % 3 > 1 } 0 .. 299' |
+        npy train-y.npy '<i4' '(300,)'
+    perl -e 'print pack "l<*", map { $_ * 7 % 3 > 1 } 0 .. 99' |
+        npy eval-y.npy '<i4' '(100,)'
+    sed -i 's/^  out: .*/  out: {Dense: [16, 2]}/; /^blocks:/,$d' c.yaml
+    "$CELLRUN" train c.yaml -o run -q --epochs 2 --json >out.json \
+        metrics='[accuracy, {best_threshold: {maximize: F1}}, loss]'
+    t=$(jq .eval.best_threshold out.json)
+    jq -n -e --argjson t "$t" '$t > 0.02 and $t < 0.98'
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run/ckpt/last --json
+    [ "$(jq .best_threshold <<<"$output")" = "$t" ]
+    "$CELLRUN" predict --ckpt run/ckpt/last eval-x.npy --probs --json >own.txt
+    "$CELLRUN" predict --ckpt run/ckpt/last eval-x.npy --probs --json \
+        --threshold "$t" | cmp - own.txt
+    jq -s -e --argjson t "$t" 'length == 100 and
+        all((.probs[1] >= $t) == (.label == 1)) and
+        ([.[] | select(.label == 1)] | length) > 20' own.txt
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run/ckpt/last \
+        eval-x.npy -v
+    [[ $stderr == *"threshold: "*", the best_threshold of the checkpoint"* ]]
+    run -2 "$CELLRUN" check c.yaml 'network.out={Dense: [16, 3]}' \
+        'metrics=[best_threshold]'
+    [[ $output == *"needs an output of two classes, or of one number"* ]]
+}

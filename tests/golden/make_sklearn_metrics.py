@@ -41,11 +41,13 @@ def tensor(x):
     return f'{{shape: {list(x.shape)}{kind}, values: [{values}]}}'
 
 
-def case(leaf, name, x, y, value, classes=1, table=None, opts=None):
+def case(leaf, name, x, y, value, classes=1, table=None, opts=None,
+         tolerance=None):
     """In two batches of uneven size."""
     n = len(x) * 2 // 3
     out = f'- name: "scikit-learn\'s {name}"\n  classes: {classes}\n'
     out += f'  opts: {opts}\n' if opts else ''
+    out += f'  tolerance: {tolerance}\n' if tolerance else ''
     out += '  batches:\n'
     for a, b in ((x[:n], y[:n]), (x[n:], y[n:])):
         out += f'    - {{output: {tensor(a)}, label: {tensor(b)}}}\n'
@@ -130,6 +132,30 @@ case('log_loss', 'of probabilities', x, y, metrics.log_loss(y, x[:, 0]))
 x = outputs(13, 1) * 3
 case('log_loss', 'of logits', x, y, metrics.log_loss(y, sigmoid(x[:, 0])),
      opts='{logits: true}')
+
+# thresholds: halfway between the best of all outputs and the next one
+def threshold(y, p, score):
+    at = np.unique(p)[::-1]
+    none = (at[0] + 1) / 2 if at[0] < 1 else at[0] + 1
+    cuts = [none] + [(a + b) / 2 for a, b in zip(at, at[1:])] + [at[-1]]
+    scores = np.round([score(y, (p >= t) * 1) for t in cuts], 12)
+    return cuts[int(np.argmax(scores))]
+
+
+SCORES = {'F1': lambda y, said: metrics.f1_score(y, said, zero_division=0),
+          'accuracy': metrics.accuracy_score,
+          'balanced_accuracy': metrics.balanced_accuracy_score,
+          'matthews': metrics.matthews_corrcoef}
+for name, score in SCORES.items():
+    x, y = outputs(25, 2), labels(2, 25)
+    x[np.arange(25), y] += .5
+    case('best_threshold', f'{name}, two classes', x, y,
+         threshold(y, softmax(x)[:, 1], score), 2, tolerance=1e-6,
+         opts=f'{{maximize: {name}}}')
+    x, y = outputs(25, 1, step=2), labels(2, 25)
+    case('best_threshold', f'{name}, one logit with equals', x, y,
+         sigmoid(threshold(y, x[:, 0], score)), tolerance=1e-6,
+         opts=f'{{maximize: {name}, logits: true}}')
 
 for leaf, cases in wrote.items():
     (CASES / f'{leaf}.yaml').write_text(''.join(cases))

@@ -1,0 +1,97 @@
+/*
+ * best_threshold: the probability from which on class 1 of two should be
+ * predicted, so that a score of the evaluation is largest: halfway between two
+ * outputs that stand next to each other (scikit-learn: the best of the
+ * thresholds of roc_curve). predict takes it from the checkpoint.
+ */
+#include <math.h>
+
+#include "train/ranking.h"
+
+enum { BEST_F1, BEST_ACCURACY, BEST_BALANCED, BEST_MATTHEWS };
+
+struct best_threshold {
+    int maximize;
+    bool logits;
+};
+
+static const struct cr_opt best_threshold_opts[] = {
+    CR_ENUM_OR(struct best_threshold, maximize, BEST_F1,
+               "F1|accuracy|balanced_accuracy|matthews",
+               "The score that is largest there; F1 is that of class 1."),
+    CR_BOOL_OR(struct best_threshold, logits, false,
+               "An output of one number is a logit, as BCEWithLogitsLoss "
+               "takes it, instead of a probability."),
+    { 0 },
+};
+
+static double best_f1(struct cr_ranking_counts c)
+{
+    return c.tp > 0 ? 2 * c.tp / (2 * c.tp + c.fp + c.fn) : 0;
+}
+
+static double best_accuracy(struct cr_ranking_counts c)
+{
+    return c.tp + c.tn;
+}
+
+static double best_balanced(struct cr_ranking_counts c)
+{
+    return (c.tp > 0 ? c.tp / (c.tp + c.fn) : 0) +
+           (c.tn > 0 ? c.tn / (c.tn + c.fp) : 0);
+}
+
+static double best_matthews(struct cr_ranking_counts c)
+{
+    double root = sqrt(c.tp + c.fp) * sqrt(c.tp + c.fn) * sqrt(c.tn + c.fp) *
+                  sqrt(c.tn + c.fn);
+
+    return root > 0 ? (c.tp * c.tn - c.fp * c.fn) / root : 0;
+}
+
+static double best_threshold_value(const void *opts, const void *state,
+                                   int64_t classes)
+{
+    static double (*const score[])(struct cr_ranking_counts) = {
+        [BEST_F1] = best_f1,
+        [BEST_ACCURACY] = best_accuracy,
+        [BEST_BALANCED] = best_balanced,
+        [BEST_MATTHEWS] = best_matthews,
+    };
+    const struct best_threshold *o = opts;
+    const struct cr_ranking *r = state;
+    double at = cr_ranking_threshold(r, classes > 1 ? 1 : 0,
+                                     score[o->maximize]);
+
+    return classes == 1 && o->logits ? 1 / (1 + exp(-at)) : at;
+}
+
+static const char *best_threshold_misfit(const void *opts,
+                                         const struct cr_spec *output,
+                                         int axis)
+{
+    (void)opts;
+    return output->rank < 2 || axis >= output->rank || output->dim[axis] <= 2
+               ? NULL
+               : "an output of two classes, or of one number";
+}
+
+const struct cr_metric cr_metric_best_threshold = {
+    .about = {
+        .name = "best_threshold",
+        .summary = "Threshold of two classes that maximises a score.",
+        .detail = "A probability, from which on class 1 is predicted. "
+                  "Checkpoints keep the evaluation's, and `predict` cuts "
+                  "there unless --threshold is given. Put it behind the "
+                  "metric that chooses the best checkpoint.",
+        .example = "metrics: [auc, {best_threshold: {maximize: F1}}]\n",
+        .opts = best_threshold_opts,
+        .size = sizeof(struct best_threshold),
+    },
+    .classifies = true,
+    .compares = true,
+    .misfit = best_threshold_misfit,
+    .size = cr_ranking_size,
+    .add = cr_ranking_add,
+    .value = best_threshold_value,
+};
