@@ -21,6 +21,7 @@ bool cr_gradient_of(struct cr_gradient *g);
 /* In the text of an op's bprop: whether e calls one of the words that it has
  * besides those of other texts of ops.
  *   kernel(i)         the gradient of input i by the op's own backward kernel
+ *   again(g)          the op itself of g, with the same random numbers
  *   shaped(g, x)      g summed over what was broadcast, or broadcast, to the
  *                     shape of x; shaped(g, x, axis): x's axes are those of g
  *                     from there on

@@ -232,9 +232,7 @@ static bool text_names(struct cr_maker *m, struct cr_gradient *g)
 
 static bool by_text(struct cr_gradient *g)
 {
-    struct cr_net *net = g->b->net;
     const struct cr_opnode *node = g->node;
-    struct cr_opnode *last = net->graph->last_node, *n;
     struct cr_node text = { .kind = CR_NODE_STR, .text = node->op->bprop };
     struct cr_maker m = { .b = g->b,
                           .text = &text,
@@ -256,12 +254,6 @@ static bool by_text(struct cr_gradient *g)
     for (i = 0; i < value.n && i < node->n_in; i++)
         if (value.items[i].kind == TENSOR)
             g->dx[i] = value.items[i].val;
-    /* dropout's gradient is dropout with the same random numbers */
-    for (n = last ? last->next : net->graph->nodes; n; n = n->next)
-        if (n->op == node->op) {
-            n->key = node->key;
-            n->predict = node->predict;
-        }
     return true;
 }
 
@@ -407,6 +399,24 @@ static bool word_pieces(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
+/* The op of what arrives, with the same random numbers. */
+static bool word_again(struct cr_maker *m, const struct cr_script *e,
+                       struct cr_thing *to)
+{
+    const struct cr_opnode *node = m->gradient->node;
+    struct cr_val *g;
+
+    if (!tensor_of(m, e->args, &g))
+        return false;
+    g = cr_emit_as_is(m->b, node->op, node->attr, 1, &g);
+    if (!g)
+        return false;
+    g->by->key = node->key;
+    g->by->predict = node->predict;
+    *to = cr_thing_tensor(g);
+    return true;
+}
+
 static bool word_refuse(struct cr_maker *m, const struct cr_script *e,
                         struct cr_thing *to)
 {
@@ -424,6 +434,7 @@ bool cr_gradient_word(struct cr_maker *m, const struct cr_script *e,
         bool (*eval)(struct cr_maker *m, const struct cr_script *e,
                      struct cr_thing *to);
     } words[] = { { "kernel", word_kernel },
+                  { "again", word_again },
                   { "shaped", word_shaped },
                   { "pieces", word_pieces },
                   { "refuse", word_refuse } };

@@ -112,6 +112,6 @@ const struct cr_op cr_op_dropout = {
     .text = "return dropout(input, keep=1 - p * training)",
     .plan = dropout_plan,
     .forward = dropout_forward,
-    .bprop = "return dropout(dy, keep)",
+    .bprop = "return again(dy)",
     .backward = dropout_backward,
 };

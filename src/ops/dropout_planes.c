@@ -116,6 +116,6 @@ const struct cr_op cr_op_dropout_planes = {
     .layouts = CR_LAYOUT_LAST,
     .plan = dropout_planes_plan,
     .forward = dropout_planes_forward,
-    .bprop = "return dropout_planes(dy, p)",
+    .bprop = "return again(dy)",
     .backward = dropout_planes_backward,
 };

@@ -197,7 +197,8 @@ const struct cr_op cr_op_group_norm = {
              "dx = g - mean(g, 2, keepdims=True)\n"
              "dx = r * (dx - h * mean(g * h, 2, keepdims=True))\n"
              "return (reshape(dx, a.shape),\n"
-             "        None if b is None else shaped(dy * reshape(h, a.shape), b, 1),\n"
+             "        None if b is None\n"
+             "        else shaped(dy * reshape(h, a.shape), b, 1),\n"
              "        None if c is None else shaped(dy, c, 1))",
     .backward = group_norm_backward,
 };

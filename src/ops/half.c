@@ -67,6 +67,6 @@ const struct cr_op cr_op_half = {
     .layouts = CR_LAYOUT_FLAT,
     .plan = half_plan,
     .forward = half_forward,
-    .bprop = "return half(dy, type, predict)",
+    .bprop = "return again(dy)",
     .backward = half_backward,
 };

@@ -185,6 +185,10 @@ def write(o, c):
         save_file(start, folder / 'weights.safetensors')
     save_file({n: np.array(a, np.float32, order='C') for n, a in ref.items()},
               folder / 'ref.safetensors')
+    if c['name'] == 'grad_equation':  # compared with the end of a run, too
+        save_file({n[6:]: np.array(a, np.float32, order='C')
+                   for n, a in ref.items() if n.startswith('param.')},
+                  folder / 'end.safetensors')
     for file in folder.glob('*.safetensors'):
         file.chmod(0o644)
 
