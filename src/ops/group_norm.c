@@ -191,7 +191,7 @@ const struct cr_op cr_op_group_norm = {
              "r = rsqrt(mean(d * d, 2, keepdims=True) + eps)\n"
              "h = d * r\n"
              "w = b\n"
-             "for i in range(dim(a) - 2):\n"
+             "for i in range(a.ndim - 2):\n"
              "    w = None if w is None else expand_dims(w, -1)\n"
              "g = reshape(dy if w is None else dy * w, z.shape)\n"
              "dx = g - mean(g, 2, keepdims=True)\n"

@@ -235,8 +235,8 @@ const struct cr_op cr_op_layer_norm = {
     .forward = layer_norm_forward,
     .bprop = "first = begin_norm_axis\n"
              "if first < 0:\n"
-             "    first = first + dim(a)\n"
-             "axes = range(first, dim(a))\n"
+             "    first = first + a.ndim\n"
+             "axes = range(first, a.ndim)\n"
              "d = a - mean(a, axes, keepdims=True)\n"
              "r = rsqrt(mean(d * d, axes, keepdims=True) + epsilon)\n"
              "h = d * r\n"

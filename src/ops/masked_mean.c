@@ -165,7 +165,7 @@ const struct cr_op cr_op_masked_mean = {
     .forward = masked_mean_forward,
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = cast(b != 0, float32)\n"
-             "for i in range(dim(a) - dim(b)):\n"
+             "for i in range(a.ndim - b.ndim):\n"
              "    m = expand_dims(m, -1)\n"
              "m = m * ones_like(a)\n"
              "n = sum(m, axes, keepdims=True)\n"

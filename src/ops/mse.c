@@ -132,7 +132,7 @@ const struct cr_op cr_op_mse = {
     .bprop = "d = a - b\n"
              "g = 2 * dy * d\n"
              "if reduction == 'mean':\n"
-             "    g = g / size(d)\n"
+             "    g = g / d.size\n"
              "return shaped(g, a), shaped(-g, b)",
     .backward = mse_backward,
 };
