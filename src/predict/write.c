@@ -18,15 +18,15 @@ void cr_buf_value(struct cr_buf *to, double value, bool json)
 {
     char text[CR_FLOAT_TEXT];
 
-    if (json && !isfinite(value))
+    if (json && !isfinite(value)) {
         cr_buf_str(to, "null");
-    else if (sizeof(cr_real) == sizeof(double) || !isfinite(value))
-        cr_buf_str(to, isfinite(value) ? cr_real_text(to->arena, value)
-                       : isnan(value)  ? "nan"
-                       : value < 0     ? "-inf"
-                                       : "inf");
-    else
+    } else if (sizeof(cr_real) == sizeof(float) || !isfinite(value)) {
         cr_buf_add(to, text, cr_float_text(text, (float)value));
+    } else {
+        const char *all = cr_real_text(to->arena, value);
+
+        cr_buf_add(to, all, strlen(all) - (cr_ends(all, ".0") ? 2 : 0));
+    }
 }
 
 static bool write_json(const struct cr_predict *j)

@@ -83,7 +83,9 @@ ask() {
     [ "$(jq -c .output <<<"$answer")" = '[2]' ]
     pid=$server_PID
     eval "exec ${server[1]}>&-"
-    run -3 wait "$pid" || true
+    rc=0
+    wait "$pid" || rc=$?
+    [ "$rc" = 3 ]
 }
 
 @test "TERM and INT end it behind a line, with 143 and 130" {
