@@ -32,7 +32,7 @@ CR_INLINE cr_real celu_dx(const struct celu *o, cr_real v, cr_real g)
     return v > 0 ? g : g * cr_exp(v / (cr_real)o->alpha);
 }
 
-CR_POINTWISE_CELL(celu, struct celu, x, 5, 5)
+CR_POINTWISE_CELL(celu, struct celu, x, 5, 5, )
 
 const struct cr_cell cr_cell_celu = {
     .about = {

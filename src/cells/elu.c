@@ -22,7 +22,9 @@ CR_INLINE cr_real elu_dx(const struct elu *o, cr_real v, cr_real g)
     return v < 0 ? g * (v + (cr_real)o->alpha) : g;
 }
 
-CR_POINTWISE_CELL(elu, struct elu, y, 5, 0.5)
+CR_POINTWISE_CELL(elu, struct elu, y, 5, 0.5,
+                  .about.opts = elu_opts, .about.size = sizeof(struct elu),
+                  .bprop = "return where(a < 0, dy * (y + alpha), dy)")
 
 const struct cr_cell cr_cell_elu = {
     .about = {

@@ -24,7 +24,7 @@ CR_INLINE cr_real fast_gelu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return g * (fast_gelu_s(v) * (1 + SLOPE * v * (1 - fast_gelu_s(v))));
 }
 
-CR_POINTWISE_CELL(fast_gelu, void, x, 1.5, 2)
+CR_POINTWISE_CELL(fast_gelu, void, x, 1.5, 2, )
 
 const struct cr_cell cr_cell_fast_gelu = {
     .about = {

@@ -12,7 +12,7 @@ CR_INLINE cr_real h_sigmoid_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return v > -3 && v < 3 ? g / 6 : 0;
 }
 
-CR_POINTWISE_CELL(h_sigmoid, void, x, 0.3, 0.5)
+CR_POINTWISE_CELL(h_sigmoid, void, x, 0.3, 0.5, )
 
 const struct cr_cell cr_cell_h_sigmoid = {
     .about = {

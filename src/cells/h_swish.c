@@ -13,7 +13,7 @@ CR_INLINE cr_real h_swish_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return v < -3 ? 0 : v > 3 ? g : g * (2 * v + 3) / 6;
 }
 
-CR_POINTWISE_CELL(h_swish, void, x, 0.3, 0.5)
+CR_POINTWISE_CELL(h_swish, void, x, 0.3, 0.5, )
 
 const struct cr_cell cr_cell_h_swish = {
     .about = {

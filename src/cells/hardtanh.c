@@ -37,7 +37,7 @@ CR_INLINE cr_real hardtanh_dx(const struct hardtanh *o, cr_real v, cr_real g)
     return v > low && v < high ? g : v == low || v == high ? g / 2 : 0;
 }
 
-CR_POINTWISE_CELL(hardtanh, struct hardtanh, x, 0.3, 0.5)
+CR_POINTWISE_CELL(hardtanh, struct hardtanh, x, 0.3, 0.5, )
 
 const struct cr_cell cr_cell_hardtanh = {
     .about = {

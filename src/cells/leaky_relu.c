@@ -25,7 +25,10 @@ CR_INLINE cr_real leaky_relu_dx(const struct leaky_relu *o, cr_real v,
     return v < 0 ? (cr_real)o->alpha * g : g;
 }
 
-CR_POINTWISE_CELL(leaky_relu, struct leaky_relu, x, 0.3, 0.5)
+CR_POINTWISE_CELL(leaky_relu, struct leaky_relu, x, 0.3, 0.5,
+                  .about.opts = leaky_relu_opts,
+                  .about.size = sizeof(struct leaky_relu),
+                  .bprop = "return where(a < 0, alpha * dy, dy)")
 
 const struct cr_cell cr_cell_leaky_relu = {
     .about = {

@@ -20,7 +20,8 @@ CR_INLINE cr_real log_sigmoid_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return g * log_sigmoid_slope(v);
 }
 
-CR_POINTWISE_CELL(log_sigmoid, void, x, 10, 6)
+CR_POINTWISE_CELL(log_sigmoid, void, x, 10, 6,
+                  .bprop = "return dy * sigmoid(-a)")
 
 const struct cr_cell cr_cell_log_sigmoid = {
     .about = {

@@ -36,7 +36,7 @@ CR_INLINE cr_real mish_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return g * mish_slope(v);
 }
 
-CR_POINTWISE_CELL(mish, void, x, 1.5, 2.5)
+CR_POINTWISE_CELL(mish, void, x, 1.5, 2.5, )
 
 const struct cr_cell cr_cell_mish = {
     .about = {

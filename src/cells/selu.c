@@ -17,7 +17,7 @@ CR_INLINE cr_real selu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return v > 0 ? SCALE * g : g * (v + SCALE * ALPHA);
 }
 
-CR_POINTWISE_CELL(selu, void, y, 5, 0.5)
+CR_POINTWISE_CELL(selu, void, y, 5, 0.5, )
 
 const struct cr_cell cr_cell_selu = {
     .about = {

@@ -21,7 +21,9 @@ CR_INLINE cr_real silu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return g * (silu_s(v) * (1 + v * (1 - silu_s(v))));
 }
 
-CR_POINTWISE_CELL(silu, void, x, 1.5, 2)
+CR_POINTWISE_CELL(silu, void, x, 1.5, 2,
+                  .bprop = "s = sigmoid(a)\n"
+                           "return dy * s * (1 + a * (1 - s))")
 
 const struct cr_cell cr_cell_silu = {
     .about = {

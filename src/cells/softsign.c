@@ -12,7 +12,8 @@ CR_INLINE cr_real softsign_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return g / ((1 + cr_abs(v)) * (1 + cr_abs(v)));
 }
 
-CR_POINTWISE_CELL(softsign, void, x, 0.3, 0.5)
+CR_POINTWISE_CELL(softsign, void, x, 0.3, 0.5,
+                  .bprop = "return dy / square(1 + abs(a))")
 
 const struct cr_cell cr_cell_softsign = {
     .about = {

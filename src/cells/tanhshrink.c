@@ -12,7 +12,7 @@ CR_INLINE cr_real tanhshrink_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return g * cr_tanh(v) * cr_tanh(v);
 }
 
-CR_POINTWISE_CELL(tanhshrink, void, x, 2, 2)
+CR_POINTWISE_CELL(tanhshrink, void, x, 2, 2, )
 
 const struct cr_cell cr_cell_tanhshrink = {
     .about = {

@@ -62,12 +62,13 @@ void cr_pointwise_back(const struct cr_step *step, double cost, cr_map_back *f);
 #define CR_POINTWISE_READS_y CR_Y(0)
 
 /* The same, with an op that is the cell's own, and LEAF_build for the cell's
- * descriptor (a file that uses it includes net/cell.h). */
-#define CR_POINTWISE_CELL(leaf, options, seen, cost, back_cost)  \
+ * descriptor (a file that uses it includes net/cell.h). Behind these: fields of
+ * the op, such as .bprop and the options that its text names. */
+#define CR_POINTWISE_CELL(leaf, options, seen, cost, back_cost, ...) \
     CR_POINTWISE(leaf, options, seen, cost, back_cost)           \
                                                                  \
     static const struct cr_op leaf##_op = {                      \
-        .about = { .name = #leaf },                              \
+        .about.name = #leaf,                                     \
         .min_inputs = 1,                                         \
         .max_inputs = 1,                                         \
         .outputs = 1,                                            \
@@ -76,6 +77,7 @@ void cr_pointwise_back(const struct cr_step *step, double cost, cr_map_back *f);
         .plan = cr_pointwise_plan,                               \
         .forward = leaf##_forward,                               \
         .backward = leaf##_backward,                             \
+        __VA_ARGS__                                              \
     };                                                           \
                                                                  \
     static struct cr_val *leaf##_build(struct cr_build *b,       \

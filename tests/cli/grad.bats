@@ -157,6 +157,25 @@ END
     done
 }
 
+@test "gradients of activations: built ones, and those of the kernels" {
+    printf 'cellrun: 1\nloss:\n  inputs: [y]\n  construct: return sum(y * y)\nnetwork:\n  cells: {f: Identity, fc: {Dense: [2, 3]}}\n  construct: return f(fc(x))\n' >a.yaml
+    for f in "SiLU: {}" "LogSigmoid: {}" "Softsign: {}" 'LeakyReLU: {alpha: 0.3}' \
+        'ELU: {alpha: 1.0}' "Tanh: {}" "Sigmoid: {}" "GELU: {approximate: true}" \
+        'Softmax: {axis: -1}'; do
+        "$CELLRUN" trace a.yaml --feed x=x.npy --predict --grad \
+            "network.cells.f=!replace {$f}" -o kernel.npz
+        "$CELLRUN" trace a.yaml --feed x=x.npy --predict \
+            "network.cells.f=!replace {$f}" \
+            'network.construct=return grad(f(fc(x)), x)' -o built.npz
+        paste <(values kernel.npz grad.x) <(values built.npz output) |
+            awk '{ d = $1 - $2; if (NF != 2 || d * d > 1e-11) { print; bad = 1 } }
+                END { exit bad || NR != 64 }' || { echo "$f"; false; }
+        run -0 "$CELLRUN" gradcheck a.yaml --feed x=x.npy \
+            "network.cells.f=!replace {$f}" \
+            'network.construct=return grad(f(fc(x)), x) * 3' --samples 1
+    done
+}
+
 wrong() {
     run -2 --separate-stderr "$CELLRUN" check w.yaml
     [[ "$stderr" == *"$1"* ]] || {
