@@ -276,6 +276,10 @@ bool cr_opt_is_last(const struct cr_opt *row);
 bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
                   const struct cr_about *about, const struct cr_node *node,
                   struct cr_pos pos, void *to);
+/* opt_values.c: what was read, "in_channels=784, has_bias=True": numbers, texts
+ * and truths, given or by default. */
+const char *cr_opts_text(struct cr_arena *arena, const struct cr_about *about,
+                         const void *opts);
 
 /* Reads a typed node, or a number where is allowed, into *to. */
 bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,

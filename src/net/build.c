@@ -292,6 +292,8 @@ static struct cr_val *build_typed(struct cr_build *b,
     if (cell->check && !cell->check(net->diag, b->pos, opts))
         return NULL;
     b->opts = opts;
+    if (!b->again)
+        net->cells[b->row].args = cr_opts_text(net->arena, &cell->about, opts);
     if (cell->call) {
         opts = cr_alloc(net->arena, 1, cell->call->size + 1);
         if (!cr_opts_read(net->arena, net->diag, cell->call, b->said, b->pos,

@@ -81,7 +81,10 @@ const struct cr_section cr_section_freeze = {
 static int cell_of(const struct cr_net *net, const struct cr_param *p)
 {
     const char *dot = strrchr(p->name, '.');
+    int own = cr_name_map_get(&net->cell_names, p->name); /* a Parameter's */
 
+    if (own >= 0)
+        return own;
     return cr_name_map_get_n(&net->cell_names, p->name,
                              dot ? (size_t)(dot - p->name) : 0);
 }

@@ -84,6 +84,7 @@ const struct cr_subject *cr_net_subjects(const struct cr_net *net, int *n);
 struct cr_cell_row {
     const char *name;       /* full path; "" is the network itself */
     const char *type;
+    const char *args;       /* "in_channels=2, has_bias=True"; NULL: none */
     int depth;
     struct cr_spec in, out;
     int64_t params, trained; /* values, own ones only */

@@ -2,9 +2,9 @@
  * What a run says while it works: lines on stderr and in log.txt, and on a
  * terminal a bar with rate and time left.
  *
- * Lines are the tutorial's: `loss: 2.302088  [  0/938]` and
- * `Accuracy: 83.8%, Avg loss: 0.529534`. The bar replaces the loss lines on
- * the terminal; log.txt has them all, without carriage returns.
+ * Lines are the tutorial's: `loss: 2.302088  [  0/938]`, and `Test: ` with
+ * ` Accuracy: 83.8%, Avg loss: 0.529534 ` below it. The bar replaces the loss
+ * lines on the terminal; log.txt has them all, without carriage returns.
  */
 #ifndef CR_TRAIN_CONSOLE_H
 #define CR_TRAIN_CONSOLE_H

@@ -102,6 +102,7 @@ static void loop_log(struct loop *l)
         loop_bar(l);
 }
 
+/* As the test loop of MindSpore's quick start prints them. */
 static void loop_say_scores(struct cr_train *t)
 {
     const struct cr_scores *scores = &t->state.eval;
@@ -122,7 +123,7 @@ static void loop_say_scores(struct cr_train *t)
             cr_buf_f(&b, "%s: %.4f", s->name, s->value);
     }
     if (b.len)
-        cr_console_say(&t->console, "%s", cr_buf_text(&b));
+        cr_console_say(&t->console, "Test: \n %s \n", cr_buf_text(&b));
     cr_arena_free(&mem);
 }
 

@@ -8,6 +8,7 @@
 #include "base/par.h"
 #include "base/str.h"
 #include "base/table.h"
+#include "math/array_text.h"
 #include "net/drawing.h"
 #include "net/hook.h"
 #include "model/model.h"
@@ -15,6 +16,7 @@
 
 struct summary {
     int64_t batch;
+    bool params;
     const char *at, *svg, *dot;
 };
 
@@ -24,6 +26,10 @@ static const struct cr_opt summary_opts[] = {
     CR_STR_MAY(struct summary, at,
                "Only this cell and those in it, by its full name.",
                .text = "CELL"),
+    CR_BOOL_OR(struct summary, params, false,
+               "List the parameters instead, as MindSpore's "
+               "parameters_and_names does: name, shape, type, requires_grad, "
+               "initialiser and the optimizer's group. -v lists both."),
     CR_STR_MAY(struct summary, svg,
                "Draw the network, or that cell, into this file; - is "
                "standard output.",
@@ -45,7 +51,7 @@ struct job {
     const struct cr_cell_row *rows;
     const struct cr_param *params;
     int n_rows, n_params;
-    int64_t values, trained;
+    int64_t values, statistics, trained; /* of those that --at asks for */
     size_t state; /* bytes of parameters and slots */
 };
 
@@ -146,7 +152,10 @@ static bool summary_plan(struct job *j)
         const struct cr_param *p = &j->params[i];
 
         j->state += cr_bytes(&p->spec);
-        j->values += p->statistic ? 0 : cr_count(&p->spec);
+        if (!summary_shows(j, p->name))
+            continue;
+        j->values += cr_count(&p->spec);
+        j->statistics += p->statistic ? cr_count(&p->spec) : 0;
         j->trained += p->trained ? cr_count(&p->spec) : 0;
     }
     if (want.update) {
@@ -169,10 +178,12 @@ static size_t summary_memory(const struct job *j)
 
 static void summary_cells(const struct job *j)
 {
-    struct cr_table table = { .arena = j->cli->arena, .align = "llllrrr" };
+    struct cr_table table = { .arena = j->cli->arena, .align = "llllrrrl" };
     static const char *const head[] = {
-        "cell", "type", "in", "out", "parameters", "trainable", "multiply-adds"
+        "cell",       "type",      "in",            "out",
+        "parameters", "trainable", "multiply-adds", "arguments"
     };
+    int64_t values = 0, trained = 0;
     size_t k;
     int i;
 
@@ -187,7 +198,9 @@ static void summary_cells(const struct job *j)
         cr_table_add(&table, r->type);
         cr_table_add(&table, cr_show(j->cli->arena, &r->in));
         cr_table_add(&table, cr_show(j->cli->arena, &r->out));
-        if (r->leaf) {
+        values += r->params;
+        trained += r->trained;
+        if (r->leaf || r->params > 0 || r->macs > 0) {
             cr_table_f(&table, "%" PRId64, r->params);
             cr_table_f(&table, "%" PRId64, r->trained);
             cr_table_f(&table, "%.0f", r->macs);
@@ -195,8 +208,61 @@ static void summary_cells(const struct job *j)
             for (k = 0; k < 3; k++)
                 cr_table_add(&table, "");
         }
+        cr_table_add(&table, r->args ? r->args : "");
+    }
+    if (values < j->values) { /* what is left is the loss's */
+        cr_table_add(&table, "loss");
+        for (k = 0; k < 3; k++)
+            cr_table_add(&table, "");
+        cr_table_f(&table, "%" PRId64, j->values - values);
+        cr_table_f(&table, "%" PRId64, j->trained - trained);
+        cr_table_add(&table, "");
+        cr_table_add(&table, "");
     }
     cr_table_print(&table, stdout, false);
+}
+
+/* The optimizer's group of a parameter, from 1; 0: none, or no update. */
+static int summary_group(const struct job *j, int param)
+{
+    const int *of = j->model.optim.group_of;
+
+    return of && j->params[param].trained ? of[param] + 1 : 0;
+}
+
+/* Sums of all parameters, then of those that are trained. */
+static void summary_params(const struct job *j)
+{
+    struct cr_table table = { .arena = j->cli->arena, .align = "lllrllr" };
+    static const char *const head[] = { "parameter",     "shape", "dtype",
+                                        "values",        "requires_grad",
+                                        "initialiser",   "group" };
+    int64_t values = 0, trained = 0;
+    size_t k;
+    int i;
+
+    for (k = 0; k < CR_LEN(head); k++)
+        cr_table_add(&table, head[k]);
+    for (i = 0; i < j->n_params; i++) {
+        const struct cr_param *p = &j->params[i];
+        int group = summary_group(j, i);
+
+        if (!summary_shows(j, p->name))
+            continue;
+        cr_table_add(&table, p->name);
+        cr_table_add(&table, cr_show(j->cli->arena, &p->spec));
+        cr_table_add(&table, cr_type_title(p->spec.type));
+        cr_table_f(&table, "%" PRId64, cr_count(&p->spec));
+        cr_table_add(&table, p->trained ? "True" : "False");
+        cr_table_add(&table, p->init);
+        cr_table_add(&table,
+                     group > 0 ? cr_strf(j->cli->arena, "%d", group) : "");
+        values += cr_count(&p->spec);
+        trained += p->trained ? cr_count(&p->spec) : 0;
+    }
+    cr_table_print(&table, stdout, false);
+    printf("\nvalues: %" PRId64 "\nrequires_grad: %" PRId64 "\n", values,
+           trained);
 }
 
 static double summary_macs(const struct job *j)
@@ -205,7 +271,7 @@ static double summary_macs(const struct job *j)
     int i;
 
     for (i = 0; i < j->n_rows; i++)
-        macs += j->rows[i].macs;
+        macs += summary_shows(j, j->rows[i].name) ? j->rows[i].macs : 0;
     return macs;
 }
 
@@ -306,12 +372,14 @@ static void summary_print(const struct job *j)
     int i, n;
 
     summary_cells(j);
-    printf("\nparameters: %" PRId64 "\ntrainable: %" PRId64
-           "\nmultiply-adds: %.0f per sample\n"
+    printf("\nparameters: %" PRId64, j->values);
+    if (j->statistics > 0)
+        printf(" (%" PRId64 " of them moving statistics)", j->statistics);
+    printf("\ntrainable: %" PRId64 "\nmultiply-adds: %.0f per sample\n"
            "memory: %.2f MiB: %.2f for parameters and optimizer, %.2f for a "
            "step of %s on %" PRId64 " samples, %.2f of it for the kernels of "
            "%d thread%s\n",
-           j->values, j->trained, summary_macs(j),
+           j->trained, summary_macs(j),
            (double)summary_memory(j) / 0x1p20, (double)j->state / 0x1p20,
            (double)cr_exec_bytes(j->exec) / 0x1p20, j->mode, j->model.batch,
            (double)cr_exec_room(j->exec) / 0x1p20, cr_par_threads(),
@@ -334,8 +402,11 @@ static void summary_print(const struct job *j)
         if (summary_shows(j, cuts[i].name))
             printf("cut from the way back: %s: %s\n", cuts[i].name,
                    cuts[i].reason);
-    if (j->cli->verbose > 0)
+    if (j->cli->verbose > 0) {
+        putchar('\n');
+        summary_params(j);
         printf("\n%s", cr_exec_list(j->exec, j->cli->arena));
+    }
 }
 
 /* ---- For programs */
@@ -413,8 +484,10 @@ static void summary_json(const struct job *j)
         summary_shape(&b, "out", &r->out);
         cr_buf_f(&b,
                  ", \"params\": %" PRId64 ", \"trainable\": %" PRId64
-                 ", \"macs\": %.0f}",
+                 ", \"macs\": %.0f, ",
                  r->params, r->trained, r->macs);
+        summary_word(&b, "args", r->args);
+        cr_buf_char(&b, '}');
         comma = ", ";
     }
     cr_buf_str(&b, "], \"params\": [");
@@ -427,8 +500,13 @@ static void summary_json(const struct job *j)
         cr_buf_f(&b, "%s{", comma);
         summary_word(&b, "name", p->name);
         summary_shape(&b, "shape", &p->spec);
-        cr_buf_f(&b, ", \"trainable\": %s, ", p->trained ? "true" : "false");
+        cr_buf_f(&b, ", \"type\": \"%s\", \"trainable\": %s, ",
+                 cr_type_title(p->spec.type), p->trained ? "true" : "false");
         summary_word(&b, "reason", p->why);
+        cr_buf_str(&b, ", ");
+        summary_word(&b, "init", p->init);
+        if (summary_group(j, i) > 0)
+            cr_buf_f(&b, ", \"group\": %d", summary_group(j, i));
         cr_buf_char(&b, '}');
         comma = ", ";
     }
@@ -503,6 +581,8 @@ static int summary_run(struct cr_cli *cli)
         summary_draw(&j) && !summary_drawn(&j)) {
         if (cli->json)
             summary_json(&j);
+        else if (j.o->params)
+            summary_params(&j);
         else
             summary_print(&j);
     }

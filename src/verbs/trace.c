@@ -15,6 +15,7 @@
  * from updates, which they do with --grad as with log.grad_norm.
  */
 #include <assert.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "base/table.h"
 #include "ckpt/against.h"
 #include "ckpt/load.h"
+#include "math/array_text.h"
 #include "model/model.h"
 #include "conf/verb.h"
 #include "train/eval.h"
@@ -37,7 +39,7 @@
 #include "train/watch.h"
 
 struct trace {
-    const char *ckpt, *against, *out;
+    const char *ckpt, *against, *out, *print;
     struct cr_strs feed, wrt, sens;
     bool eval, predict, eager, as_run, grad;
     int64_t step;
@@ -86,6 +88,11 @@ static const struct cr_opt trace_opts[] = {
     CR_STR_MAY(struct trace, out,
                "File to write: .safetensors, .npz or MindSpore's .ckpt.",
                .flag = 'o', .text = "FILE"),
+    CR_STR_MAY(struct trace, print,
+               "Print the values of this cell's output, its parameters and "
+               "their gradients instead, as NumPy prints arrays: a glob over "
+               "names of cells or tensors; network is the whole network.",
+               .text = "CELL"),
     CR_STR_MAY(struct trace, against,
                "Compare with the tensors of this file; exit 6 if one differs.",
                .text = "FILE"),
@@ -639,6 +646,53 @@ static bool trace_usage(struct trace_job *t)
     return true;
 }
 
+/* Whether --print asks for a tensor: by its name, or by that of its cell. */
+static bool trace_asked(struct trace_job *t, const char *name)
+{
+    static const char *const heads[] = { "output.", "grad.output.", "grad.",
+                                         "param.", "slot." };
+    const char *glob = t->o->print, *cell, *end;
+
+    if (fnmatch(glob, name, 0) == 0 ||
+        (strcmp(glob, "network") == 0 &&
+         (strcmp(name, "output") == 0 || cr_starts(name, "output#"))))
+        return true;
+    for (size_t i = 0; i < CR_LEN(heads); i++) {
+        if (!cr_starts(name, heads[i]))
+            continue;
+        cell = name + strlen(heads[i]);
+        end = i < 2 ? strchr(cell, '#') : strrchr(cell, '.');
+        if (end)
+            cell = cr_strndup(t->arena, cell, (size_t)(end - cell));
+        if (fnmatch(glob, cell, 0) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void trace_values(struct trace_job *t)
+{
+    const char **names = CR_NEWS(t->arena, const char *, t->n + 1);
+    int n = 0;
+
+    for (int i = 0; i < t->n; i++) {
+        const struct cr_tensor *x = &t->tensor[i];
+
+        names[i] = cr_starts(x->name, "output.") ? x->name + 7 : x->name;
+        if (!trace_asked(t, x->name))
+            continue;
+        printf("%s: %s\n", x->name,
+               cr_tensor_text(t->arena, &x->spec, x->spec.type, x->data));
+        n++;
+    }
+    if (n > 0)
+        return;
+    cr_error(t->diag, CR_NOWHERE, CR_E_USAGE, "--print: there is no cell '%s'",
+             cr_quote(t->arena, t->o->print, strlen(t->o->print)));
+    if (cr_nearest(t->o->print, names))
+        cr_hint(t->diag, "did you mean '%s'?", cr_nearest(t->o->print, names));
+}
+
 static int trace_run(struct cr_cli *cli)
 {
     struct trace_job t = { .cli = cli,
@@ -653,7 +707,9 @@ static int trace_run(struct cr_cli *cli)
             cr_tensors_write(t.diag, t.o->out, t.tensor, t.n);
         if (t.o->against)
             trace_against(&t);
-        if (!t.o->out && !t.o->against)
+        if (t.o->print)
+            trace_values(&t);
+        else if (!t.o->out && !t.o->against)
             trace_print(&t);
     }
     if (t.exec)

@@ -42,7 +42,7 @@ END
     run -0 "$CELLRUN" eval --ckpt run
     [[ $output == *"accuracy: 0.9667"* ]]
     run -0 "$CELLRUN" eval --ckpt run/ckpt/last
-    loss=$(sed -n '$s/.*Avg loss: //p' run/log.txt)
+    loss=$(sed -n 's/.*Avg loss: \([^ ]*\) $/\1/p' run/log.txt | tail -n 1)
     [ "${lines[1]}" = "loss: $(printf %.4f "$loss")" ]
 }
 

@@ -32,13 +32,13 @@ idx() {
 @test "the table, word for word" {
     run -0 --separate-stderr "$CELLRUN" summary net.yaml
     cat >want <<'END'
-cell     type            in            out      parameters  trainable  multiply-adds
+cell     type            in            out      parameters  trainable  multiply-adds  arguments
 network  Cell            (8, 1, 4, 5)  (8, 3)
-flatten  Flatten         (8, 1, 4, 5)  (8, 20)           0          0              0
+flatten  Flatten         (8, 1, 4, 5)  (8, 20)           0          0              0  start_dim=1, end_dim=-1
 body     SequentialCell  (8, 20)       (8, 3)
-body.0   Dense           (8, 20)       (8, 7)          147        147            140
+body.0   Dense           (8, 20)       (8, 7)          147        147            140  in_channels=20, out_channels=7, has_bias=True
 body.1   ReLU            (8, 7)        (8, 7)            0          0              0
-body.2   Dense           (8, 7)        (8, 3)           24          0             21
+body.2   Dense           (8, 7)        (8, 3)           24          0             21  in_channels=7, out_channels=3, has_bias=True
 
 parameters: 171
 trainable: 147
@@ -70,10 +70,16 @@ END
 @test "--json is one object with the keys of the contract" {
     run -0 --separate-stderr "$CELLRUN" summary net.yaml --json
     [ "${#lines[@]}" = 1 ]
-    want='{"cells": [{"name": "", "type": "Cell", "in": [8, 1, 4, 5], "out": [8, 3], "params": 0, "trainable": 0, "macs": 0}, {"name": "flatten", '
+    want='{"cells": [{"name": "", "type": "Cell", "in": [8, 1, 4, 5], "out": [8, 3], "params": 0, "trainable": 0, "macs": 0, "args": null}, {"name": "flatten", '
     [ "${output:0:${#want}}" = "$want" ]
-    [[ "$output" == *'{"name": "body.2", "type": "Dense", "in": [8, 7], "out": [8, 3], "params": 24, "trainable": 0, "macs": 21}], "params": [{"name": "body.0.weight", "shape": [7, 20], "trainable": true, "reason": null}'* ]]
-    [[ "$output" == *'{"name": "body.2.bias", "shape": [3], "trainable": false, "reason": "frozen"}], "memory_bytes": '*', "cut": []}' ]]
+    jq -e '.cells[-1] == {"name": "body.2", "type": "Dense", "in": [8, 7],
+        "out": [8, 3], "params": 24, "trainable": 0, "macs": 21,
+        "args": "in_channels=7, out_channels=3, has_bias=True"} and
+        (.params[0] | .name == "body.0.weight" and .shape == [7, 20] and
+            .trainable and .reason == null) and
+        (.params[-1] | .name == "body.2.bias" and .reason == "frozen" and
+            (.trainable | not)) and
+        .memory_bytes > 0 and .cut == []' <<<"$output"
 }
 
 @test "--batch, --at" {
@@ -81,7 +87,7 @@ END
     [[ "${lines[1]}" == body*SequentialCell*"(3, 20)"*"(3, 3)"* ]]
     [[ "$output" != *flatten* ]]
     run -0 "$CELLRUN" summary net.yaml --json --at body.0
-    [[ "$output" == '{"cells": [{"name": "body.0", '*'"macs": 140}], "params": [{"name": "body.0.weight"'* ]]
+    [[ "$output" == '{"cells": [{"name": "body.0", '*'"macs": 140, "args": "in_channels=20, out_channels=7, has_bias=True"}], "params": [{"name": "body.0.weight"'* ]]
     run -2 --separate-stderr "$CELLRUN" summary net.yaml --at bodi
     [[ "$stderr" == *"--at: there is no cell 'bodi' [E0501]"*"did you mean 'body'?"* ]]
 }
@@ -281,4 +287,72 @@ YAML
     # and their sums; and moving means
     [ "$(bytes train.grad_accumulation=2)" = $((apart + all)) ]
     [ "$(bytes train.ema.decay=0.9)" = $((plain + all)) ]
+}
+
+# params: a network with moving statistics, a Parameter, two groups and a loss
+# that has a weight, in params.yaml
+params() {
+    cat >params.yaml <<'END'
+network:
+  inputs: {x: {shape: [4]}}
+  cells:
+    fc: {Dense: {in_channels: 4, out_channels: 3}}
+    bn: {BatchNorm1d: 3}
+    scale: {Parameter: {shape: [3], init: 2}}
+  construct: return bn(fc(x)) * scale
+END
+}
+
+# What MindSpore 2.10 prints of Dense(4, 3) and BatchNorm1d(3) in this order:
+# fc.weight (3, 4) Float32 True, fc.bias (3,) Float32 True, bn.moving_mean (3,)
+# Float32 False, bn.moving_variance (3,) Float32 False, bn.gamma (3,) Float32
+# True, bn.beta (3,) Float32 True.
+@test "--params lists what parameters_and_names does" {
+    local type=Float32
+    if "$CELLRUN" version | grep float64 >/dev/null; then type=Float64; fi
+    params
+    "$CELLRUN" summary params.yaml --params freeze.patterns=fc.bias >out
+    diff <(awk 'NR > 1 && NF > 5 {
+        gsub(/, +/, ","); print $1, $2, $3, $5 }' out) - <<END
+fc.weight (3,4) $type True
+fc.bias (3,) $type False
+bn.moving_mean (3,) $type False
+bn.moving_variance (3,) $type False
+bn.gamma (3,) $type True
+bn.beta (3,) $type True
+scale (3,) $type True
+END
+    grep -qx 'values: 30' out
+    grep -qx 'requires_grad: 21' out
+    grep '^fc.weight.*HeUniform' out
+    grep '^bn.beta .*Zero' out
+    run -0 "$CELLRUN" summary params.yaml -v
+    [[ "$output" == *"bn.moving_variance  (3,)    $type       3  False "* ]]
+    run -0 "$CELLRUN" summary params.yaml --json
+    jq -e '.params[1] == {"name": "fc.bias", "shape": [3],
+        "type": "'$type'", "trainable": true, "reason": null,
+        "init": .params[1].init}' <<<"$output"
+}
+
+@test "groups of the optimizer beside parameters" {
+    run -0 "$CELLRUN" summary net.yaml --params \
+        'optimizer={SGD: {learning_rate: 0.1, group_params: [{params: "*.bias", weight_decay: 0.1}]}}'
+    [ "$(awk '$1 == "body.0.bias" { print $NF }' <<<"$output")" = 1 ]
+    [ "$(awk '$1 == "body.0.weight" { print $NF }' <<<"$output")" != 1 ]
+}
+
+@test "columns of the table add up to the totals" {
+    params
+    "$CELLRUN" summary params.yaml >out
+    [ "$(awk '/^[a-z]/ && !/:/ && NR > 2 { sub(/.*\) +/, ""); n += $1; t += $2 }
+        END { print n, t }' <(sed '/^$/q' out | sed 's/  [a-z_]*=.*//'))" = "30 24" ]
+    grep -qx 'parameters: 30 (6 of them moving statistics)' out
+    grep -qx 'trainable: 24' out
+}
+
+@test "arguments of constructors, given and by default" {
+    params
+    "$CELLRUN" summary params.yaml >out
+    grep '^fc .*  in_channels=4, out_channels=3, has_bias=True$' out
+    grep '^bn .*  num_features=3, eps=1e-05, momentum=0.9, affine=True' out
 }

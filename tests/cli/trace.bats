@@ -415,3 +415,35 @@ E
         blocks.Dist.construct='return mean(p) + mean(rest[0]) + mean(label)'
     [ "${lines[2]}" = "first: loss" ]
 }
+
+@test "--print: the values of a cell, as NumPy prints them" {
+    cd "$BATS_TEST_TMPDIR"
+    cat >values.yaml <<'END'
+network:
+  inputs: {x: {shape: [3]}}
+  cells:
+    a: {Dense: {out_channels: 2, weight_init: 0.5, has_bias: false}}
+    b: {Dense: {out_channels: 1, weight_init: 1, has_bias: false}}
+  construct: return b(a(x))
+END
+    { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
+      perl -e 'print pack "f<*", 1, 2, 3, 0.25, 0, 0'; } >v.npy
+    type=Float32
+    if "$CELLRUN" version | grep float64 >/dev/null; then type=Float64; fi
+    "$CELLRUN" trace values.yaml --feed x=v.npy --print a >got
+    diff got - <<END
+output.a: Tensor(shape=[2, 2], dtype=$type, value=
+[[3.    3.   ]
+ [0.125 0.125]])
+END
+    run -0 "$CELLRUN" trace values.yaml --feed x=v.npy --print network
+    [ "$output" = "output: Tensor(shape=[2, 1], dtype=$type, value=
+[[6.  ]
+ [0.25]])" ]
+    run -0 "$CELLRUN" trace values.yaml --feed x=v.npy --print a --grad
+    [[ "$output" == *"grad.a.weight: Tensor(shape=[2, 3], dtype=$type, value="* ]]
+    [[ "$output" != *"output.b"* ]]
+    run -2 "$CELLRUN" trace values.yaml --feed x=v.npy --print c
+    [[ "$output" == *"--print: there is no cell 'c'"* ]]
+}

@@ -44,7 +44,8 @@ setup() {
         --log-every 10
     grep -Eq '^loss: [0-9]\.[0-9]{6}  \[  0/ 19\]$' <<<"$stderr"
     grep -Eq '^loss: [0-9]\.[0-9]{6}  \[ 10/ 19\]$' <<<"$stderr"
-    grep -Eq '^Accuracy: [0-9.]+%, Avg loss: [0-9]\.[0-9]{6}$' <<<"$stderr"
+    grep -Pzq '\nTest: \n Accuracy: [0-9.]+%, Avg loss: [0-9]\.[0-9]{6} \n' \
+        <<<"$stderr"
     [ "$stderr" = "$(cat r/log.txt)" ]
     [ "$(grep -c $'\r' r/log.txt)" = 0 ]
 }
