@@ -196,7 +196,7 @@ static void load_loaded(const struct cr_load_job *job, struct cr_buf *text)
 
         if (done)
             values += (double)cr_count(&t->param->spec);
-        if (t->param->statistic) {
+        if (t->param->statistic && !t->param->state) {
             statistics += done;
         } else {
             params++;

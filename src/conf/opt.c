@@ -201,7 +201,7 @@ static bool opt_list(const struct reader *r, const struct cr_opt *row,
 
     if (row->pairs)
         return opt_pairs(r, row, node, ints);
-    if (n == 0 && row->need == CR_REQUIRED)
+    if (n == 0 && row->need == CR_REQUIRED && !row->empty)
         return opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
     for (; i < n; i++, m = m->next)
         if (row->nulls && m->kind == CR_NODE_NULL)

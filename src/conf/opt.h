@@ -102,6 +102,7 @@ struct cr_opt {
     double low, high;           /* inclusive range of numbers */
     bool above;                 /* low itself is excluded */
     bool pairs;                 /* INTS: a list of pairs, read as one list */
+    bool empty;                 /* a required list may be [] */
     bool nulls;                 /* INTS: null stands for CR_INT_NONE */
     bool keyword_only;          /* never given by position; such rows stand
                                    behind all others */
@@ -213,6 +214,10 @@ struct cr_amount {
 #define CR_ENUM_OR(T, f, def, ch, ...) \
     { CR_FIELD(T, f, int), .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
       .int_default = (def), .choices = (ch), .doc = __VA_ARGS__ }
+/* The shape of a tensor; [] of a single number. */
+#define CR_SHAPE(T, f, ...) \
+    { CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, .low = 1, \
+      .high = (double)CR_DIM_MAX, .empty = true, .doc = __VA_ARGS__ }
 #define CR_INTS(T, f, lo, hi, ...) \
     { CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, \
       .low = (double)(lo), .high = (double)(hi), .doc = __VA_ARGS__ }

@@ -94,6 +94,8 @@ struct cr_val *cr_param(struct cr_build *b, const char *name,
 struct cr_val *cr_param_fixed(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,
                               enum cr_begin begin);
+/* The value that such a parameter has while a forward pass moves it. */
+struct cr_val *cr_param_read(struct cr_build *b, struct cr_val *param);
 /* A statistic that the engine owns and saves, never trained. */
 struct cr_val *cr_param_state(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,

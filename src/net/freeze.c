@@ -276,7 +276,8 @@ static void settle(struct cr_net *net)
     for (i = 0; i < net->n_params; i++) {
         struct cr_param *p = &net->params[i];
 
-        p->why = p->statistic ? "moving statistics"
+        p->why = p->state       ? "requires_grad is false"
+                 : p->statistic ? "moving statistics"
                  : p->frozen  ? "frozen"
                  : p->fixed   ? "fixed by its cell"
                               : NULL;
@@ -288,8 +289,8 @@ static void settle(struct cr_net *net)
         struct cr_param *p = &net->params[i];
 
         p->trained = !p->why;
-        p->still = p->statistic && net->stats_frozen && cell_of(net, p) >= 0 &&
-                   frozen[cell_of(net, p)];
+        p->still = p->statistic && !p->state && net->stats_frozen &&
+                   cell_of(net, p) >= 0 && frozen[cell_of(net, p)];
         if (p->still)
             p->why = "moving statistics, frozen";
         if (p->trained)

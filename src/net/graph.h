@@ -45,6 +45,7 @@ struct cr_val {
     bool cast;              /* because the network casts them so itself */
     struct cr_val *rounded; /* what goes in instead in low precision, */
     struct cr_val *result;  /* and what comes out */
+    struct cr_val *read;    /* of state: its copy (assign.c); or NULL */
     int feed;               /* column, or -1 */
     int param;              /* index, or -1 */
     int n_members;          /* of a tuple */
@@ -329,6 +330,8 @@ struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
 extern const struct cr_op cr_op_half;
 /* print.c: reads what print(...) names, and gives nothing. */
 extern const struct cr_op cr_op_print;
+/* assign.c: moves state, wanted by no value. */
+extern const struct cr_op cr_op_assign;
 /* hook.c: reads the section; later, once all cells are known, whether it was
  * right and all its patterns have matched. */
 void cr_hooks_read(struct cr_net *net);

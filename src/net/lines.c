@@ -51,6 +51,7 @@ static const struct statement {
     bool (*run)(struct cr_maker *m, const struct cr_script *call);
 } statements[] = {
     { "print", cr_maker_print },
+    { "assign", cr_maker_assign },
     { NULL, NULL },
 };
 

@@ -54,7 +54,9 @@ bool *cr_plan_live(struct cr_exec *e)
                             : nodes[n]->loss && !e->want.loss)
             continue;
         live[n] = e->prints ? nodes[n]->op->prints
-                            : e->want.eager && nodes[n]->op != &cr_op_print;
+                            : (e->want.eager && nodes[n]->op != &cr_op_print) ||
+                                  (e->want.training && !e->want.still &&
+                                   nodes[n]->op == &cr_op_assign);
         for (i = 0; i < nodes[n]->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->out[i]->id];
         /* the way back through a bprop reads all results beside it */

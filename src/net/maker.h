@@ -133,6 +133,9 @@ bool cr_maker_print(struct cr_maker *m, const struct cr_script *call);
 /* boundary.c: the nodes in front of the way back. */
 extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_look;
 
+/* assign.c: assign(NAME, value) */
+bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call);
+
 /* What building leaves in lists of the graph; kept while the text runs. */
 struct cr_lists {
     struct cr_opnode *nodes, *last_node;

@@ -1,0 +1,136 @@
+/*
+ * assign(NAME, value): state that a forward pass moves in training.
+ *
+ * A Parameter with requires_grad false is such state. Its name reads what it
+ * was when the forward pass began: an op `state` copies it, before `assign`
+ * writes. As moving statistics it moves with every micro-batch, and goes back
+ * to where it was when the step fails or is skipped (statistics.c).
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "net/maker.h"
+
+/* ---- reading ---- */
+
+static bool state_plan(struct cr_plan *p)
+{
+    p->out[0] = p->in[0];
+    return true;
+}
+
+static void state_forward(const struct cr_step *s)
+{
+    memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
+}
+
+static const struct cr_op state_op = {
+    .about = { .name = "state" },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .plan = state_plan,
+    .forward = state_forward,
+};
+
+struct cr_val *cr_param_read(struct cr_build *b, struct cr_val *param)
+{
+    if (!param || param->read || b->net->back)
+        return param && param->read ? param->read : param;
+    return param->read = cr_emit_as_is(b, &state_op, NULL, 1, &param);
+}
+
+/* ---- writing ---- */
+
+enum {
+    STATE,
+    VALUE,
+    BEFORE /* the copy, which is made before */
+};
+
+static bool assign_plan(struct cr_plan *p)
+{
+    p->out[0] = CR_SCALAR;
+    return true;
+}
+
+static void assign_forward(const struct cr_step *s)
+{
+    cr_real *to = s->state[STATE];
+    const cr_real *value = s->x[VALUE];
+    int64_t i, n = to ? cr_count(&s->in[STATE]) : 0;
+    bool one = cr_count(&s->in[VALUE]) == 1;
+
+    for (i = 0; i < n; i++)
+        to[i] = value[one ? 0 : i];
+    *cr_reals(s->y[0]) = 0;
+}
+
+const struct cr_op cr_op_assign = {
+    .about = { .name = "assign" },
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .outputs = 1,
+    .states = CR_X(STATE),
+    .plan = assign_plan,
+    .forward = assign_forward,
+};
+
+/* The state that the call names; NULL after reporting. */
+static struct cr_val *assign_state(struct cr_maker *m,
+                                   const struct cr_script *e)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    const struct cr_node *cell =
+        e->op == CR_SCRIPT_NAME ? cr_node_get(m->cells, e->name) : NULL;
+    struct cr_thing t = { 0 };
+
+    if (cell && !cr_maker_eval(m, e, &t))
+        return NULL;
+    if (t.kind == TENSOR && t.val->by && t.val->by->op == &state_op)
+        return t.val->by->in[0];
+    cr_maker_fail(m, e,
+                  cr_strf(arena,
+                          "assign: found %s, expected a member of cells that "
+                          "is a Parameter with requires_grad: false",
+                          e->op == CR_SCRIPT_NAME
+                              ? cr_strf(arena, "'%s'", e->name)
+                              : "an expression"));
+    return NULL;
+}
+
+bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    const struct cr_script *name = call->args,
+                           *value = name ? name->next : NULL;
+    struct cr_val *in[3];
+    struct cr_spec spec;
+    struct cr_thing t;
+
+    if (!value || value->next || name->keyword || value->keyword)
+        return cr_maker_fail(m, call, "assign takes a name and a value");
+    if (m->b->net->back)
+        return cr_maker_fail(m, call,
+                             "assign stands in construct, not in bprop");
+    in[STATE] = assign_state(m, name);
+    if (!in[STATE] || !cr_maker_eval(m, value, &t))
+        return false;
+    in[VALUE] = cr_maker_val(m, value, &t);
+    if (!in[VALUE])
+        return false;
+    spec = in[VALUE]->spec;
+    spec.type = CR_REAL;
+    if (!cr_thing_number(&t) && !cr_spec_same(&spec, &in[STATE]->spec))
+        return cr_maker_fail(
+            m, value,
+            cr_strf(arena, "assign: found a value %s, '%s' is %s",
+                    cr_show(arena, &in[VALUE]->spec), name->name,
+                    cr_show(arena, &in[STATE]->spec)));
+    m->b->pos = cr_maker_place(m, call);
+    if (in[VALUE]->spec.type != CR_REAL)
+        in[VALUE] = cr_emit_as_is(m->b, cr_op_find("cast"), NULL, 1,
+                                  &in[VALUE]);
+    in[BEFORE] = in[STATE]->read;
+    return in[VALUE] && cr_emit_as_is(m->b, &cr_op_assign, NULL, 3, in);
+}
