@@ -460,8 +460,8 @@ static void trace_keep(struct trace_job *t, const char *prefix,
                             data };
 }
 
-/* An eager plan computes gradients too that nobody needs; a usual plan leaves them
- * out. Names must not depend on how the numbers are made. */
+/* An eager plan computes gradients too that nobody needs; a usual plan leaves
+ * them out. Names must not depend on how the numbers are made. */
 static struct cr_exec *trace_usual(struct trace_job *t)
 {
     struct cr_exec_want want = trace_want(t);
