@@ -93,8 +93,8 @@ ask() {
         coproc server { exec "$CELLRUN" predict --ckpt sum --stream; }
         ask 1,2
         [ "$answer" = 3 ]
-        kill -"${signal%:*}" "$server_PID"
         pid=$server_PID rc=0
+        kill -"${signal%:*}" "$pid"
         wait "$pid" || rc=$?
         [ "$rc" = "${signal#*:}" ]
     done
