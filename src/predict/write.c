@@ -427,10 +427,42 @@ static void write_object(struct cr_predict *j, struct cr_buf *b, int64_t i,
 
 /* ---- Out */
 
+/* --against labels, which write_against_ok has allowed. */
+static void write_against(struct cr_predict *j, struct cr_buf *to, int64_t i)
+{
+    struct cr_predict_out *o = &j->out[0];
+
+    cr_buf_f(to, "Predicted: \"%s\"",
+             o->names[cr_predict_class_at(o, i, 0)]);
+    for (int k = 0; k < j->n_truths && j->has_truth; k++) {
+        cr_buf_str(to, ", Actual: \"");
+        cr_predict_truth(j, to, k, i, false);
+        cr_buf_char(to, '"');
+    }
+}
+
+static bool write_against_ok(const struct cr_predict *j)
+{
+    const char *what = j->o->against;
+
+    if (!what)
+        return true;
+    if (strcmp(what, "labels") != 0)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--against: found '%s', expected labels",
+                        cr_quote(j->cli->arena, what, strlen(what)));
+    return (j->n_outs == 1 && write_one_class(&j->out[0]) && !write_json(j)) ||
+           cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                    "--against labels needs text output of one class for each "
+                    "sample");
+}
+
 void cr_predict_row(struct cr_predict *j, struct cr_buf *to, int64_t i,
                     const struct cr_predict_row *row)
 {
-    if (write_json(j))
+    if (j->o->against && !row->blank)
+        write_against(j, to, i);
+    else if (write_json(j))
         write_object(j, to, i, row);
     else
         write_fields(j, to, i, row);
@@ -480,7 +512,7 @@ bool cr_predict_write_open(struct cr_predict *j)
 {
     const char *path = j->o->to;
 
-    if (!write_ending(j))
+    if (!write_ending(j) || !write_against_ok(j))
         return false;
     if (j->o->format == CR_PREDICT_NPZ && !path)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,

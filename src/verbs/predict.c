@@ -42,6 +42,11 @@ static const struct cr_opt predict_opts[] = {
                "tsv|csv|jsonl|npy|npz",
                "Form of the results; --json means jsonl. npy: the numbers of "
                "one output. npz: those of all outputs by name, and classes."),
+    CR_STR_MAY(struct cr_predict_opts, against,
+               "labels: write `Predicted: \"CLASS\", Actual: \"CLASS\"` of "
+               "each sample, as MindSpore's quick start does; needs the truth, "
+               "as --data has it.",
+               .text = "labels"),
     CR_BOOL_OR(struct cr_predict_opts, header, false,
                "Write a first line with the names of the fields."),
     CR_INT_MAY(struct cr_predict_opts, topk, 1, 1e9,

@@ -292,3 +292,16 @@ refused() {
 @test "more than 16 tensors in one print" {
     refused 'print(x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x)' 'more than 16 tensors'
 }
+
+@test "predict --against labels: the quick start's line of each sample" {
+    net '' ''
+    "$CELLRUN" train net.yaml -q -o run 'predict.labels=[cat, dog, fox]' \
+        >/dev/null
+    "$CELLRUN" predict --ckpt run --data eval --against labels >lines
+    "$CELLRUN" predict --ckpt run --data eval --json |
+        jq -r '"Predicted: \"\(.label)\", Actual: \"\(.actual)\""' >wanted
+    [ "$(wc -l <lines)" = 20 ]
+    diff lines wanted
+    run -2 "$CELLRUN" predict --ckpt run s.npy --against truth
+    [[ "$output" == *"--against: found 'truth', expected labels"* ]]
+}
