@@ -6,7 +6,8 @@ static struct cr_ints ints(struct cr_build *b, int64_t n, const int64_t *v)
 {
     int64_t *to = CR_NEWS(cr_build_arena(b), int64_t, n + 1);
 
-    memcpy(to, v, (size_t)n * sizeof *to);
+    if (n > 0)
+        memcpy(to, v, (size_t)n * sizeof *to);
     return (struct cr_ints){ (int)n, to };
 }
 
