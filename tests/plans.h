@@ -26,7 +26,7 @@
 #include "train/plans.h"
 
 #define PLANS_BATCHES 3
-#define PLANS_COLUMNS 2
+#define PLANS_COLUMNS 4
 
 /* To be set: all but what the functions here make. */
 struct plans {

@@ -91,19 +91,34 @@ static struct cr_config *golden_config(struct golden *g)
     return g->diag.errors == 0 ? config : NULL;
 }
 
+/* NAME.npy holds the column NAME; sensN.npy is a gradient that comes in. */
+static int golden_is_feed(const struct dirent *e)
+{
+    return cr_ends(e->d_name, ".npy") && !cr_starts(e->d_name, "sens");
+}
+
 static bool golden_batch(struct golden *g, struct cr_config *config)
 {
-    const char **feed = CR_NEWS(&g->arena, const char *, 2);
+    struct dirent **entry;
+    int n = scandir(g->dir, &entry, golden_is_feed, alphasort);
+    const char **feed = CR_NEWS(&g->arena, const char *, n + 1);
 
-    feed[0] = cr_strf(&g->arena, "x=%s", golden_file(g, "x.npy"));
-    if (golden_file(g, "label.npy"))
-        feed[1] = cr_strf(&g->arena, "label=%s", golden_file(g, "label.npy"));
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name;
+
+        feed[i] = cr_strf(&g->arena, "%.*s=%s/%s",
+                          (int)(strlen(name) - strlen(".npy")), name, g->dir,
+                          name);
+        free(entry[i]);
+    }
+    free(entry);
     g->probe = (struct cr_probe){ .arena = &g->arena,
                                   .diag = &g->diag,
                                   .config = config,
-                                  .feed = { .v = feed, .n = feed[1] ? 2 : 1 },
+                                  .feed = { .v = feed, .n = n },
                                   .seed = 1 };
-    return cr_seed_read(config, &g->probe.seed) && cr_probe_open(&g->probe);
+    return n <= PLANS_COLUMNS && cr_seed_read(config, &g->probe.seed) &&
+           cr_probe_open(&g->probe);
 }
 
 /* The batch of the case, then others: samples in another order, and real
