@@ -260,15 +260,16 @@ static void keys(void)
     for (i = 0; i < CR_LEN(lines); i++) {
         if (!draw_rows(&a, lines[i], 60, training, 3))
             continue;
+        b = a;
         cr_par_start(3);
         cr_exec_forward(a.exec, 3);
-        b = a;
-        drawn_read(&b);
+        drawn_read(&a);
         ok(rows_of(&b, &a, 0), "%s: not on threads", lines[i]);
         cr_par_start(1);
         cr_exec_forward(a.exec, 4);
-        drawn_read(&b);
+        drawn_read(&a);
         ok(!rows_of(&b, &a, 0), "%s: on the update", lines[i]);
+        a.y = b.y; /* those of update 3 */
         if (draw_rows(&b, lines[i], 60, eager, 3)) {
             ok(rows_of(&b, &a, 0), "%s: not on fusing", lines[i]);
             drawn_free(&b);
