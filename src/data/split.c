@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "data/csv.h"
+#include "data/features.h"
 #include "data/infer.h"
 #include "data/parts.h"
 #include "data/piping.h"
@@ -271,29 +272,42 @@ static bool keys_column(struct keys *k, int column)
     return true;
 }
 
-static bool keys_read(struct keys *k)
+/* Words are told apart as the files have them: their codes in memory are
+ * others once a checkpoint has brought its list of words along. */
+static bool keys_field(struct keys *k, const char *field)
 {
     struct cr_dataset *set = &k->p->set;
     struct cr_diag *diag = k->p->config->diag;
+    struct cr_pos pos = key_at(k->p, k->key);
+
+    if (k->id)
+        return set->type->field(set, diag, pos, field, key_id, k);
+    for (k->pass = 0; k->pass < 2; k->pass++)
+        if (!set->type->field(set, diag, pos, field, key_time, k))
+            return false;
+    return true;
+}
+
+static bool keys_read(struct keys *k)
+{
+    struct cr_dataset *set = &k->p->set;
+    const struct cr_features *of = cr_features_find(k->p->config, k->name);
+    bool category = of && of->n == 1 && of->v[0].category;
     int c = 0;
 
     while (c < set->columns && strcmp(set->column[c].name, k->name) != 0)
         c++;
+    if (c < set->columns && set->type->field && category)
+        return keys_field(k, of->v[0].name);
     if (c < set->columns && set->column[c].spec.rank == 0 &&
         set->column[c].spec.type != CR_STRING)
         return keys_column(k, c);
     if (c < set->columns || !set->type->field)
-        return cr_error(diag, key_at(k->p, k->key), CR_E_UNKNOWN_KEY,
+        return cr_error(k->p->config->diag, key_at(k->p, k->key),
+                        CR_E_UNKNOWN_KEY,
                         "split.%s: '%s' is no column of single numbers",
                         k->key, k->name);
-    if (k->id)
-        return set->type->field(set, diag, key_at(k->p, k->key), k->name,
-                                key_id, k);
-    for (k->pass = 0; k->pass < 2; k->pass++)
-        if (!set->type->field(set, diag, key_at(k->p, k->key), k->name,
-                              key_time, k))
-            return false;
-    return true;
+    return keys_field(k, k->name);
 }
 
 /* ---- the pool ---- */

@@ -49,6 +49,13 @@ parts() {
     diff <(cat train eval test | sort) <(tail -n +2 visits.csv | sort)
 }
 
+# patients: makes the patient a column of t.yaml too
+patients() {
+    sed -i 's/label: label}/patient: {fields: patient, type: category}, &/
+        s/^network: .*/datapipe: {patient: [CategoryIndex]}\n\
+network: {inputs: [x], cells: {d: {Dense: {out_channels: 2}}}, construct: return d(x)}/' t.yaml
+}
+
 # field N FILE: that field of all rows, without repetition
 field() {
     cut -d, -f"$1" "$2" | sort -u
@@ -101,6 +108,24 @@ field() {
     run -0 "$CELLRUN" eval --ckpt run --data test --json
     [[ $output == *'"samples":50}' ]]
     run -0 "$CELLRUN" eval t.yaml --kfold 4 -o folds --json
+}
+
+@test "groups and classes of a category column are the same from a checkpoint" {
+    for by in group stratify; do
+        table "{train: 0.7, eval: 0.15, test: 0.15, $by: patient}"
+        patients
+        rm -rf run
+        "$CELLRUN" train t.yaml -o run -q --json >train.json
+        "$CELLRUN" eval --ckpt run/ckpt/last --json >eval.json
+        diff <(jq .eval.loss train.json) <(jq .loss eval.json)
+        "$CELLRUN" eval --ckpt run --data train --json >eval.json
+        [ "$(jq .samples eval.json)" = 140 ]
+    done
+    # words have no order in time
+    table '{train: 0.7, eval: 0.3, time: patient}'
+    patients
+    run -3 "$CELLRUN" train t.yaml -o run -q --force
+    [[ $output == *"split.time, field 'patient': found 'p0', expected numbers, or dates of one form"* ]]
 }
 
 @test "time tests on the latest, dates or numbers" {
