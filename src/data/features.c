@@ -155,7 +155,8 @@ int32_t cr_category_code(struct cr_category *c, const char *text, size_t len)
 
 int64_t cr_category_index(const struct cr_category *c, double code)
 {
-    int32_t i = code >= 0 ? (int32_t)code : 0; /* NaN: missing */
+    /* NaN is missing; what is no code at all has no word either */
+    int32_t i = code >= 0 && code < c->words.n ? (int32_t)code : 0;
 
     if (c->frozen)
         return i;
@@ -248,7 +249,7 @@ static void count(struct cr_pipe *p, int k, const struct cr_features *f,
 
             cr_convert(type, x + (size_t)j * size, CR_F64, &v, 1);
             f->v[j].lacks = f->v[j].lacks || isnan(v);
-            if (occurs[j] && v > 0)
+            if (occurs[j] && v > 0 && v < f->v[j].category->words.n)
                 occurs[j][(int32_t)v] = true;
         }
     }
