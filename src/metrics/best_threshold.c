@@ -2,7 +2,7 @@
  * best_threshold: the probability from which on class 1 of two should be
  * predicted, so that a score of the evaluation is largest: halfway between two
  * outputs that stand next to each other (scikit-learn: the best of the
- * thresholds of roc_curve). predict takes it from the checkpoint.
+ * thresholds of roc_curve). predict and eval take it from the checkpoint.
  */
 #include <math.h>
 
@@ -66,6 +66,21 @@ static double best_threshold_value(const void *opts, const void *state,
     return classes == 1 && o->logits ? 1 / (1 + exp(-at)) : at;
 }
 
+/* Labels that are one-hot are classes too, as predict has them. */
+static void best_threshold_add(const void *opts, void *state, int64_t classes,
+                               const struct cr_metric_batch *batch)
+{
+    (void)opts;
+    cr_ranking_class_add(state, classes, batch);
+}
+
+static double best_threshold_cut(const void *opts, double threshold)
+{
+    const struct best_threshold *o = opts;
+
+    return o->logits ? log(threshold / (1 - threshold)) : threshold;
+}
+
 static const char *best_threshold_misfit(const void *opts,
                                          const struct cr_spec *output,
                                          int axis)
@@ -81,9 +96,13 @@ const struct cr_metric cr_metric_best_threshold = {
         .name = "best_threshold",
         .summary = "Threshold of two classes that maximises a score.",
         .detail = "A probability, from which on class 1 is predicted. "
-                  "Checkpoints keep the evaluation's, and `predict` cuts "
-                  "there unless --threshold is given. Put it behind the "
-                  "metric that chooses the best checkpoint.",
+                  "Evaluations in training choose it on the data that they "
+                  "judge. Checkpoints keep it: `predict` cuts there unless "
+                  "--threshold is given, and so does `eval`, whatever data "
+                  "it judges. There best_threshold is the checkpoint's, and "
+                  "accuracy, precision and the like count what predict "
+                  "says; a metric's own threshold stands. It never chooses "
+                  "the best checkpoint by itself.",
         .example = "metrics: [auc, {best_threshold: {maximize: F1}}]\n",
         .opts = best_threshold_opts,
         .size = sizeof(struct best_threshold),
@@ -92,6 +111,7 @@ const struct cr_metric cr_metric_best_threshold = {
     .compares = true,
     .misfit = best_threshold_misfit,
     .size = cr_ranking_size,
-    .add = cr_ranking_add,
+    .add = best_threshold_add,
     .value = best_threshold_value,
+    .cut = best_threshold_cut,
 };

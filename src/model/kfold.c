@@ -115,7 +115,8 @@ static bool kfold_judge(struct kfold *k, struct cr_model *model,
                         struct cr_pipe *pipe, struct cr_kfold_run *run)
 {
     struct cr_config *config = model->config;
-    struct cr_eval_want want = { .pipe = pipe, .eager = k->want->eager };
+    struct cr_eval_want want = { .pipe = pipe, .eager = k->want->eager,
+                                 .chosen = &model->state.eval };
     struct cr_metrics metrics;
     struct cr_eval *eval;
     bool ok, stopped;

@@ -1,6 +1,7 @@
 #include "train/eval.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "net/cell.h"
@@ -26,6 +27,7 @@ struct cr_eval {
     struct cr_arena told;       /* what scores point to: those of the last
                                    evaluation that came to its end */
     struct cr_scores scores;
+    double threshold, cut;      /* of a checkpoint: NaN: none; as in batches */
 };
 
 /* ---- The truth */
@@ -254,6 +256,35 @@ void cr_eval_part(struct cr_config *config, const struct cr_pipe *pipe,
                            "eval.max_batches");
 }
 
+/* The threshold of the checkpoint, where predict cuts too: rows of two
+ * classes, or of one number. */
+static bool eval_cut(struct cr_eval *e, const struct cr_scores *chosen)
+{
+    const struct cr_score *score = cr_score_find(chosen, "best_threshold");
+    struct cr_metrics all;
+    struct cr_spec out;
+
+    e->threshold = NAN;
+    if (!score || !(score->value >= 0) || !isfinite(score->value))
+        return true;
+    cr_exec_output(e->plans.full ? e->plans.full : e->plans.last, &out);
+    if (!eval_no_classes(e, &out)) {
+        if (out.rank == 2 && e->classes == 2)
+            e->cut = e->threshold = score->value;
+        return true;
+    }
+    if (out.rank < 1 || cr_count(&out) != out.dim[0])
+        return true;
+    if (!cr_metrics_read(e->config, false, &all))
+        return false;
+    for (int i = 0; i < all.n; i++)
+        if (all.use[i].metric->cut) {
+            e->threshold = score->value;
+            e->cut = all.use[i].metric->cut(all.use[i].opts, score->value);
+        }
+    return true;
+}
+
 struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                              const struct cr_eval_want *want)
 {
@@ -268,9 +299,11 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
     e->net = net;
     e->pipe = want->pipe;
     e->metrics = want->metrics;
+    e->threshold = NAN;
     e->max_batches = want->max_batches > 0 ? want->max_batches : INT64_MAX;
     if (eval_columns(e, want) &&
-        cr_plans_make(&e->plans, net, &plan, want->pipe) && eval_metrics(e))
+        cr_plans_make(&e->plans, net, &plan, want->pipe) && eval_metrics(e) &&
+        (!want->chosen || eval_cut(e, want->chosen)))
         return e;
     cr_eval_close(e);
     return NULL;
@@ -295,7 +328,9 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     struct cr_spec out, label = e->label_spec;
     struct cr_metric_batch m = { .spec = &out, .axis = e->axis,
                                  .samples = batch->n, .judged = e->judged,
-                                 .label_spec = &label, .mem = &e->mem };
+                                 .label_spec = &label, .mem = &e->mem,
+                                 .cut = isnan(e->threshold) ? NULL
+                                                            : &e->cut };
 
     for (int i = 0; i < e->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[e->from[i]]);
@@ -336,6 +371,8 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
 
         if (score->single)
             score->value = cr_metric_value(use, state, e->rows[i]);
+        if (use->metric->cut && !isnan(e->threshold))
+            score->value = e->threshold;
         if (isnan(score->value))
             score->value = (double)NAN; /* never printed as -nan */
         if (use->metric->curve) {
@@ -384,6 +421,11 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
         return false;
     eval_finish(e, samples);
     return true;
+}
+
+double cr_eval_threshold(const struct cr_eval *eval)
+{
+    return eval->threshold;
 }
 
 const struct cr_scores *cr_eval_scores(const struct cr_eval *eval)

@@ -17,6 +17,9 @@ struct cr_eval_want {
     int n_columns;
     int64_t max_batches;        /* <= 0, CR_INT_NONE: all */
     bool eager;
+    /* Optional: what a checkpoint's last evaluation gave. If it chose a
+     * threshold, metrics cut two classes there, as predict does. */
+    const struct cr_scores *chosen;
 };
 
 struct cr_eval;
@@ -35,6 +38,8 @@ void cr_eval_close(struct cr_eval *eval);
  * says so, *stopped is set and the scores are not. False after reporting. */
 bool cr_eval_run(struct cr_eval *eval, struct cr_diag *diag,
                  bool (*stop)(void *ctx), void *ctx, bool *stopped);
+/* The chosen threshold that metrics cut at; NaN: none. */
+double cr_eval_threshold(const struct cr_eval *eval);
 /* The scores of the last evaluation; before the first all are NaN. */
 const struct cr_scores *cr_eval_scores(const struct cr_eval *eval);
 

@@ -294,7 +294,11 @@ int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at)
 
 int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at)
 {
-    return metric_largest(batch, batch->output, at);
+    const cr_real *x = batch->output + 2 * at;
+
+    if (!batch->cut || batch->spec->rank != 2 || metric_classes(batch) != 2)
+        return metric_largest(batch, batch->output, at);
+    return 1 / (1 + exp((double)x[0] - (double)x[1])) >= *batch->cut;
 }
 
 static bool metric_in_top(const struct cr_metric_batch *batch, int64_t at,
@@ -306,6 +310,8 @@ static bool metric_in_top(const struct cr_metric_batch *batch, int64_t at,
 
     if (isnan(mine))
         return false;
+    if (k == 1 && batch->cut)
+        return cr_metric_argmax(batch, at) == label;
     for (int64_t c = 0; c < metric_classes(batch); c++)
         before += x[c * stride] > mine ||
                   (x[c * stride] == mine && c < label);
@@ -438,6 +444,10 @@ void cr_metric_votes_add(double threshold, void *state, int64_t classes,
                          const struct cr_metric_batch *batch)
 {
     int64_t *counts = state, n = cr_count(batch->spec);
+    /* a threshold that the config gives stands */
+    double from = batch->cut && threshold == 0.5 && n == batch->spec->dim[0]
+                      ? *batch->cut
+                      : (double)(cr_real)threshold;
 
     if (cr_metric_classified(batch)) {
         cr_metric_pairs_add(NULL, state, classes, batch);
@@ -448,7 +458,7 @@ void cr_metric_votes_add(double threshold, void *state, int64_t classes,
 
         if (label >= 0 && label < (double)classes)
             counts[(int64_t)label * classes +
-                   (batch->output[i] >= (cr_real)threshold)]++;
+                   ((double)batch->output[i] >= from)]++;
     }
 }
 

@@ -24,6 +24,10 @@ struct cr_metric_batch {
     double loss;
     const struct cr_metric_judged *judged; /* in the order of the config */
     struct cr_arena *mem;       /* lives as long as the states */
+    /* Of two classes or one number: class 1 is predicted where its probability,
+     * or the number, is not below *cut. NULL: the larger output, or a metric's
+     * own threshold. */
+    const double *cut;
 };
 
 /* How often a class was right, predicted, and true. */
@@ -74,6 +78,9 @@ struct cr_metric {
                            struct cr_arena *mem, int64_t *points);
     /* Optional: the name in results where options are part of it. */
     const char *(*called)(const void *opts, struct cr_arena *arena);
+    /* Optional: the metric chooses a threshold, which checkpoints keep; the
+     * output of one number that it stands for. */
+    double (*cut)(const void *opts, double threshold);
     /* Optional, beside `called`: whether it gives that name to some result,
      * and if so whether larger ones are better. */
     bool (*calls)(const char *name, bool *maximize);

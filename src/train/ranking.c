@@ -42,15 +42,12 @@ static void ranking_room(struct cr_ranking *r, struct cr_arena *mem, int64_t n)
     r->room = room;
 }
 
-void cr_ranking_add(const void *opts, void *state, int64_t classes,
-                    const struct cr_metric_batch *batch)
+static void ranking_add(struct cr_ranking *r, int64_t classes,
+                        const struct cr_metric_batch *batch)
 {
-    struct cr_ranking *r = state;
     int64_t n = cr_count(batch->spec) / classes, stride = 1;
 
-    (void)opts;
     r->classes = classes;
-    r->marks = ranking_marks(batch);
     ranking_room(r, batch->mem, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t at = classes > 1 ? cr_metric_first(batch, i, &stride) : i;
@@ -70,6 +67,23 @@ void cr_ranking_add(const void *opts, void *state, int64_t classes,
         }
         r->n++;
     }
+}
+
+void cr_ranking_add(const void *opts, void *state, int64_t classes,
+                    const struct cr_metric_batch *batch)
+{
+    struct cr_ranking *r = state;
+
+    (void)opts;
+    r->marks = ranking_marks(batch);
+    ranking_add(r, classes, batch);
+}
+
+void cr_ranking_class_add(struct cr_ranking *r, int64_t classes,
+                          const struct cr_metric_batch *batch)
+{
+    r->marks = ranking_marks(batch) && !cr_metric_classified(batch);
+    ranking_add(r, classes, batch);
 }
 
 struct ranked {
@@ -221,8 +235,10 @@ double cr_ranking_threshold(const struct cr_ranking *r, int64_t class,
         if (!(here > best))
             continue;
         best = here;
-        found = i + 1 < r->n ? (all[i].score + all[i + 1].score) / 2
-                             : all[i].score;
+        found = i + 1 < r->n       ? (all[i].score + all[i + 1].score) / 2
+                : all[i].score > 0 ? all[i].score / 2
+                : all[i].score < 0 ? all[i].score - 1
+                                   : 0;
     }
     cr_arena_free(&mem);
     return found;

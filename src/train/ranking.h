@@ -24,6 +24,10 @@ size_t cr_ranking_size(const void *opts, int64_t classes);
 void cr_ranking_add(const void *opts, void *state, int64_t classes,
                     const struct cr_metric_batch *batch);
 
+/* The same, but labels that are one-hot are classes. */
+void cr_ranking_class_add(struct cr_ranking *ranking, int64_t classes,
+                          const struct cr_metric_batch *batch);
+
 /* The corners of a class's curve, from (0, 0) to (1, 1): false and true
  * positive rate, and the threshold from which on outputs say yes; the first
  * is the largest output + 1. NULL: nothing to tell apart. */
@@ -38,8 +42,9 @@ double cr_ranking_average_precision(const struct cr_ranking *ranking,
 double cr_ranking_pr_area(const struct cr_ranking *ranking, int64_t class);
 
 /* The threshold from which on outputs say yes with the largest score, halfway
- * between two outputs; the first of equals from the largest output down. NaN:
- * there are no samples. */
+ * between two outputs; the first of equals from the largest output down. Where
+ * all say yes it lies below the least output, so that rounding loses none.
+ * NaN: there are no samples. */
 struct cr_ranking_counts {
     double tp, fp, fn, tn;
 };

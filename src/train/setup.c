@@ -435,7 +435,8 @@ static bool setup_deciders(struct cr_train *t)
         for (int i = 0; i < t->metrics.n; i++) {
             const struct cr_metric_use *use = &t->metrics.use[i];
 
-            if (!cr_metric_single(use->metric))
+            /* a threshold is no better for being large */
+            if (!cr_metric_single(use->metric) || use->metric->cut)
                 continue;
             if (!t->best || strcmp(t->best->name, "loss") == 0)
                 t->best = use;

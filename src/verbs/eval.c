@@ -306,7 +306,8 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
                        struct cr_pipe *pipe)
 {
     const struct eval *o = cr_cli_opts(cli);
-    struct cr_eval_want want = { .pipe = pipe, .eager = o->eager };
+    struct cr_eval_want want = { .pipe = pipe, .eager = o->eager,
+                                 .chosen = &model->state.eval };
     struct cr_require *require = cr_require_read(cli->diag, o->require);
     const struct cr_scores *scores;
     struct cr_metrics metrics;
@@ -333,6 +334,9 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     eval = cr_eval_open(model->config, model->net, &want);
     if (!eval)
         return false;
+    if (!cli->quiet && !isnan(cr_eval_threshold(eval)))
+        fprintf(stderr, "threshold: %.4f, the best_threshold of the "
+                        "checkpoint\n", cr_eval_threshold(eval));
     scores = cr_eval_scores(eval);
     ok = cr_require_check(cli->diag, require, true, eval_value,
                           (void *)scores) &&
@@ -387,7 +391,9 @@ const struct cr_verb cr_verb_eval = {
                   "config for weights that bring none. With --kfold FILE is "
                   "the config that is trained; what it has of eval serves "
                   "early stopping and the best checkpoint, and the fold that "
-                  "is judged is no part of it.",
+                  "is judged is no part of it. Two classes are cut at the "
+                  "best_threshold of the checkpoint if it has one, as by "
+                  "predict.",
         .example = "cellrun eval --ckpt runs/mnist/3f9c1a2e --require "
                    "'accuracy>=0.9'\n"
                    "cellrun eval --ckpt model.safetensors --data img/test "

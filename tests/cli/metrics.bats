@@ -234,3 +234,59 @@ END
         'metrics=[best_threshold]'
     [[ $output == *"needs an output of two classes, or of one number"* ]]
 }
+
+# judged RUN SPLIT METRICS: eval writes judged.json; how many samples of class
+# 1 it counts as said, and how many predict says
+judged() {
+    "$CELLRUN" eval --ckpt "$1/ckpt/last" --data "$2" --json \
+        --metrics "$3,confusion_matrix" >judged.json 2>said
+    jq '.confusion_matrix | .[0][1] + .[1][1]' judged.json
+    "$CELLRUN" predict --ckpt "$1/ckpt/last" --data "$2" --json |
+        jq -s 'map(select(.label == 1 or .label == "1")) | length'
+}
+
+@test "eval judges any data at the threshold of the checkpoint, as predict" {
+    perl -e 'print "a,b,y\n";
+        for my $i (0 .. 299) { my ($a, $b) = (sin(7 * $i), cos(3 * $i));
+            printf "%.4f,%.4f,%d\n", $a, $b, $a > $b + 0.9 }' >t.csv
+    cat >two.yaml <<'EOF'
+seed: 1
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: {fields: y, type: int32}}}}
+  split: {train: 0.6, eval: 0.2, test: 0.2}
+datapipe: {batch: {batch_size: 10}}
+network: [{Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+metrics: [best_threshold, accuracy]
+train: {epochs: 2}
+EOF
+    sed 's/^datapipe: {/&label: [{OneHot: {num_classes: 2}}, {TypeCast: float32}], /
+        s/^loss:.*/loss: {SoftmaxCrossEntropyWithLogits: {sparse: false, reduction: mean}}/' \
+        two.yaml >onehot.yaml
+    sed 's/y, type: int32/[y], type: float32/; s/out_channels: 2/out_channels: 1/
+        s/^loss:.*/loss: BCEWithLogitsLoss/
+        s/^metrics:.*/metrics: [matthews, {best_threshold: {logits: true}}]/' \
+        two.yaml >logit.yaml
+    for name in two onehot logit; do
+        "$CELLRUN" train $name.yaml -o $name -q --json >$name.json
+        t=$(jq .eval.best_threshold $name.json)
+        jq -n -e --argjson t "$t" '$t > 0.05 and $t < 0.95'
+        for data in eval test train; do
+            mapfile -t said < <(judged $name $data best_threshold)
+            [ "${said[0]}" = "${said[1]}" ]
+            [ "$(jq .best_threshold judged.json)" = "$t" ]
+        done
+        [[ $(<said) == "threshold: "*", the best_threshold of the checkpoint" ]]
+    done
+    # it says where, not how good
+    jq -e '.best | has("accuracy")' two.json
+    # which is not where the larger output says
+    "$CELLRUN" eval --ckpt two/ckpt/last --json >judged.json
+    run ! jq -e --slurpfile e judged.json '.eval.accuracy == $e[0].accuracy' \
+        two.json
+    # a threshold that the metric is given stands
+    "$CELLRUN" eval --ckpt logit/ckpt/last --json >judged.json \
+        'metrics=[{confusion_matrix: {threshold: -1e9}}, {best_threshold: {logits: true}}]'
+    jq -e '.confusion_matrix | .[0][0] + .[1][0] == 0' judged.json
+}

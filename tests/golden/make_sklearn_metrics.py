@@ -137,7 +137,8 @@ case('log_loss', 'of logits', x, y, metrics.log_loss(y, sigmoid(x[:, 0])),
 def threshold(y, p, score):
     at = np.unique(p)[::-1]
     none = (at[0] + 1) / 2 if at[0] < 1 else at[0] + 1
-    cuts = [none] + [(a + b) / 2 for a, b in zip(at, at[1:])] + [at[-1]]
+    last = at[-1] / 2 if at[-1] > 0 else at[-1] - 1 if at[-1] < 0 else 0
+    cuts = [none] + [(a + b) / 2 for a, b in zip(at, at[1:])] + [last]
     scores = np.round([score(y, (p >= t) * 1) for t in cuts], 12)
     return cuts[int(np.argmax(scores))]
 
