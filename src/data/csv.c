@@ -73,7 +73,7 @@ bool cr_csv_open(struct cr_csv *c, struct cr_diag *diag, const char *path,
     else if (c->fd >= 0)
         errno = 0;
     if (errno) {
-        cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_READ,
+        cr_error(diag, cr_at_file(diag->arena, c->path), CR_E_DATA_READ,
                  "cannot read: %s", strerror(errno));
         cr_csv_close(c);
         return false;

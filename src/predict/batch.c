@@ -214,6 +214,15 @@ bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row)
     return j->n < j->cap || cr_predict_flush(j);
 }
 
+bool cr_predict_unreadable(struct cr_predict *j)
+{
+    if (!j->about.first || j->about.first->code != CR_E_DATA_READ)
+        return false;
+    cr_diag_join(j->cli->diag, &j->about);
+    batch_forget(j);
+    return true;
+}
+
 bool cr_predict_bad(struct cr_predict *j, const struct cr_predict_row *row)
 {
     struct cr_predict_row blank = *row;

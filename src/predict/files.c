@@ -65,6 +65,8 @@ static bool files_array(struct cr_predict *j, const char *path)
                               : cr_strdup(&j->text, path);
         ok = cr_input_read(&input, diag, i, cr_predict_into(j, f))
                  ? cr_predict_add(j, &row)
+             : input.many && cr_predict_unreadable(j)
+                 ? false
                  : cr_predict_bad(j, &row);
     }
     cr_input_close(&input);
@@ -158,7 +160,9 @@ static bool columns_read(struct cr_predict *j, struct column *c, int n,
                                      cr_at_file(j->cli->arena, c[0].path),
                                      CR_E_DATA_EMPTY,
                                      "the file has no samples");
-        ok = got > 0 ? cr_predict_add(j, &row) : cr_predict_bad(j, &row);
+        ok = got > 0                    ? cr_predict_add(j, &row)
+             : cr_predict_unreadable(j) ? false
+                                        : cr_predict_bad(j, &row);
         if (got == -2)
             break;
     }

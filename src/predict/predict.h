@@ -162,6 +162,9 @@ struct cr_diag *cr_predict_about(struct cr_predict *j);
  * texts are not. */
 bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row);
 bool cr_predict_bad(struct cr_predict *j, const struct cr_predict_row *row);
+/* Whether the messages say that a file of samples cannot be read, which is no
+ * fault of one sample; reports them then. */
+bool cr_predict_unreadable(struct cr_predict *j);
 /* Sends a sample as the data set holds it through the datapipe. */
 bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *feed,
                        const void *x, int64_t index);

@@ -70,9 +70,9 @@ refused() {
 @test "predict -: standard input that cannot be read is exit 3" {
     run -0 "$CELLRUN" train c.yaml -o r -q --epochs 1
     run -3 sh -c '"$CELLRUN" predict --ckpt r - <.'
-    [[ $output == *"standard input: cannot read: Is a directory [E0202]"* ]]
+    [[ $output == *"standard input: error: cannot read: Is a directory [E0202]"* ]]
     run -3 sh -c '"$CELLRUN" predict --ckpt r - <&-'
-    [[ $output == *"standard input: cannot read: "*"[E0202]"* ]]
+    [[ $output == *"standard input: error: cannot read: "*"[E0202]"* ]]
     run -0 sh -c '"$CELLRUN" predict --ckpt r - </dev/null'
     [ -z "$output" ]
 }
