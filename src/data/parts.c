@@ -53,6 +53,10 @@ void cr_parts_random(struct cr_arena *arena, int64_t n, double eval,
         more_evals = llrint(eval * (double)k) - evals;
         more_tests = llrint((eval + test) * (double)k) - evals - more_evals -
                      tests;
+        if (more_tests > k - i - more_evals)
+            more_tests = k - i - more_evals;
+        if (more_tests < 0)
+            more_tests = 0;
         evals += more_evals;
         tests += more_tests;
         for (; i < k; i++)

@@ -65,6 +65,22 @@ static void random_parts(void)
     test_end();
 }
 
+/* Shares are rounded anew at every class: what was given counts. */
+static void single_classes(void)
+{
+    test_begin("classes of one sample each leave the sizes, within one sample");
+    for (int64_t i = 0; i < MOST; i++)
+        of[i] = i;
+    for (int64_t n = 1; n < MOST; n += 7) {
+        cr_parts_random(&mem, n, 0.15, 0.15, of, 3, part);
+        measure(n);
+        ok(fabs((double)sizes[1] - 0.15 * (double)n) <= 1 &&
+               fabs((double)sizes[2] - 0.15 * (double)n) <= 1.5,
+           "%d: %d %d", (int)n, (int)sizes[1], (int)sizes[2]);
+    }
+    test_end();
+}
+
 static void groups(void)
 {
     int64_t n, i;
@@ -145,6 +161,7 @@ static void times(void)
 int main(void)
 {
     random_parts();
+    single_classes();
     groups();
     times();
     cr_arena_free(&mem);
