@@ -46,10 +46,10 @@ bool cr_is_missing(const char *text, size_t len)
 /* The first CR_CLASSES_MAX different values with their counts; and, until one
  * comes twice, the hashes of all. */
 struct values {
-    int n;                  /* -1: too many */
+    int n, cap;             /* n -1: too many */
     const char **text;
     int64_t *count;
-    int32_t slot[4096];     /* by hash, number and one; 0: free */
+    int32_t *slot;          /* 4 cap, by hash, number and one; 0: free */
     bool repeated;
     uint64_t *hash;         /* 0: free */
     uint64_t hashes, room;
@@ -69,7 +69,7 @@ static void hash_grow(struct values *v)
 {
     uint64_t *old = v->hash, room = v->room, i, at;
 
-    v->room = room > 0 ? 2 * room : 4096;
+    v->room = room > 0 ? 2 * room : 64;
     v->hash = calloc(v->room, sizeof *v->hash);
     if (!v->hash)
         cr_out_of_memory(v->room * sizeof *v->hash);
@@ -104,20 +104,41 @@ static void hash_add(struct values *v, uint64_t hash)
     v->hash = NULL;
 }
 
+/* Few at first: a table may have many thousand fields. */
+static void values_grow(struct cr_arena *arena, struct values *v)
+{
+    int cap = v->cap > 0 ? 2 * v->cap : 8;
+    uint32_t mask = 4 * (uint32_t)cap - 1;
+
+    v->text = cr_grow(arena, v->text, (size_t)v->cap, (size_t)cap,
+                      sizeof *v->text);
+    v->count = cr_grow(arena, v->count, (size_t)v->cap, (size_t)cap,
+                       sizeof *v->count);
+    v->slot = CR_NEWS(arena, int32_t, 4 * cap);
+    v->cap = cap;
+    for (int i = 0; i < v->n; i++) {
+        uint32_t at = (uint32_t)cr_hash(CR_HASH, v->text[i],
+                                        strlen(v->text[i])) & mask;
+
+        while (v->slot[at])
+            at = (at + 1) & mask;
+        v->slot[at] = i + 1;
+    }
+}
+
 static void values_add(struct cr_arena *arena, struct values *v,
                        const char *text, size_t len)
 {
     uint64_t hash = cr_hash(CR_HASH, text, len);
-    uint32_t at = (uint32_t)hash & 4095;
+    uint32_t at, mask;
 
     hash_add(v, hash);
     if (v->n < 0)
         return;
-    if (!v->text) {
-        v->text = CR_NEWS(arena, const char *, CR_CLASSES_MAX);
-        v->count = CR_NEWS(arena, int64_t, CR_CLASSES_MAX);
-    }
-    for (; v->slot[at]; at = (at + 1) & 4095) {
+    if (v->n == v->cap)
+        values_grow(arena, v);
+    mask = 4 * (uint32_t)v->cap - 1;
+    for (at = (uint32_t)hash & mask; v->slot[at]; at = (at + 1) & mask) {
         const char *word = v->text[v->slot[at] - 1];
 
         if (strncmp(word, text, len) == 0 && word[len] == '\0')
@@ -359,6 +380,23 @@ static bool is_value(const char *text, size_t len)
            cr_date_forms(text, len, CR_DATE_ANY, &clock) != 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool has_twice(struct cr_arena *arena, const char *const *name, int n)
+{
+    const char **sorted = CR_NEWS(arena, const char *, n + 1);
+    bool twice = false;
+
+    memcpy(sorted, name, (size_t)n * sizeof *name);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_name);
+    for (int i = 1; i < n; i++)
+        twice = twice || strcmp(sorted[i - 1], sorted[i]) == 0;
+    return twice;
+}
+
 /* Whether the first row names the fields: none of its texts is a number or
  * date or stands twice, and some field below has another look: it has numbers
  * or dates there, or never the first row's text. */
@@ -369,7 +407,7 @@ static bool find_header(struct cr_arena *arena, const char *path,
     const char **name = NULL;
     struct cr_csv csv;
     bool bad = false, header = true, values = false, again = false;
-    int i, k, n = 0, rows;
+    int i, n = 0, rows;
 
     if (!cr_csv_open(&csv, &quiet, path, delimiter))
         return true;
@@ -390,9 +428,9 @@ static bool find_header(struct cr_arena *arena, const char *path,
             name[i] = cr_strndup(arena, f->text, f->len);
             header = header && !is_value(f->text, f->len) &&
                      (i == 0 || !cr_is_missing(f->text, f->len));
-            for (k = 0; k < i && header; k++)
-                header = strcmp(name[k], name[i]) != 0;
         }
+        if (rows == 0)
+            header = header && !has_twice(arena, name, n);
     }
     cr_csv_close(&csv);
     return header && (values || !again);

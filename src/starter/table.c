@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/csv.h"
 #include "data/infer.h"
@@ -464,7 +465,14 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
     struct table t = { .s = s, .path = path };
     struct cr_infer_opts opts = { .header = -1 };
     struct cr_buf *b = &s->out;
+    struct stat st;
 
+    /* the config names it, and more than one pass reads it */
+    if (strcmp(path, "-") == 0 ||
+        (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+        return cr_error(s->diag, cr_at_file(s->arena, path), CR_E_DATA_READ,
+                        "found standard input or a pipe, expected a file that "
+                        "the config can name");
     if (!cr_infer(s->arena, s->diag, &path, 1, &opts, &t.facts) ||
         !table_target(&t, target) || !table_task(&t))
         return false;

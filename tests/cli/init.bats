@@ -208,6 +208,16 @@ number() {
     cmp c.yaml "$ROOT/configs/mnist.yaml"
 }
 
+@test "a table of 30,000 fields takes little memory" {
+    case $("$CELLRUN" version) in *asan*|*address*) skip "ASan needs all" ;; esac
+    perl -e 'print join(",", map { "c$_" } 1 .. 30000), "\n";
+        for my $i (1 .. 3) { print join(",", map { $i * $_ % 7 + .5 } 1 .. 30000),
+            "\n" }' >wide.csv
+    run -0 bash -c 'ulimit -v 1000000; exec "$CELLRUN" init --from-csv wide.csv \
+        --target c3'
+    [[ $output == *"# The table has 3 rows. What goes in: "* ]]
+}
+
 @test "mistakes are told plainly" {
     table t.csv 60
     run -2 "$CELLRUN" init mnsit
@@ -225,6 +235,11 @@ number() {
     run -3 "$CELLRUN" init --from-csv t.csv --target key
     [[ $output == *"the target 'key': found 60 different values in 60 rows"* ]]
     run -3 "$CELLRUN" init --from-csv none.csv --target key
+    for data in - pipe; do
+        [ $data = - ] || mkfifo pipe
+        run -3 timeout 20 "$CELLRUN" init --from-csv $data --target key <t.csv
+        [[ $output == *"$data: error: found standard input or a pipe, expected a file that the config can name"* ]]
+    done
     run -3 "$CELLRUN" init --from-folder .
     [[ $output == *"expected one folder of images"* ]]
     samples train 30 1
