@@ -176,12 +176,14 @@ static bool feature(struct cr_fields *f, const struct cr_csv *csv,
     }
     if (of->category)
         v = cr_category_code(of->category, text, len);
-    if (v < 0 && of->category)
-        return cr_error(f->config->diag, cr_csv_at(csv, field),
-                        CR_E_DATA_RANGE,
-                        "column '%s': field '%s' holds more than %d "
-                        "different words", c->of.name, of->name,
-                        CR_WORDS_MAX);
+    if (v < 0 && of->category) {
+        cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
+                 "column '%s': field '%s' holds more than %d different words",
+                 c->of.name, of->name, CR_WORDS_MAX);
+        cr_hint(f->config->diag, "leave out fields of ids; a text is a column "
+                                 "of its own, of type: string");
+        return false;
+    }
     return put_real(f, csv, field, c, v, to);
 }
 

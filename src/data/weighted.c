@@ -182,6 +182,10 @@ static bool sum_weights(struct cr_pipe *p, const struct cr_node *node,
         sum += sums[i];
         sums[i] = sum;
     }
+    if (!isfinite(sum))
+        return cr_error(p->config->diag, node->pos, CR_E_DATA_RANGE,
+                        KEY ": found weights whose sum is not finite, "
+                        "expected smaller ones");
     return *positive > 0 ||
            cr_error(p->config->diag, node->pos, CR_E_DATA_RANGE,
                     KEY ": found no weight above 0");

@@ -78,6 +78,8 @@ END
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedSampler: {weights: balanced}}'
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedRandomSampler: {weights: {ant: 1}}}'
     [[ $output == *"found 'ant', expected a class"* ]]
+    run -3 "$CELLRUN" train c.yaml -q 'datapipe.sampler={WeightedRandomSampler: {weights: {0: 1e308, 1: 1e308, 2: 1e308}}}'
+    [[ $output == *"found weights whose sum is not finite"* ]]
     run -2 "$CELLRUN" check c.yaml "$balanced" datapipe.shuffle=false
     [[ $output == *"found 'shuffle' and 'sampler', expected one of them"* ]]
 }
