@@ -170,10 +170,13 @@ static void watch_say(const struct cr_watch *w, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
+/* Of the tensor, whose numbers are x as real ones. */
 static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
                         const char *cell, const char *what,
-                        const struct cr_spec *spec, const cr_real *x)
+                        const struct cr_tensor *kept, const cr_real *x)
 {
+    const struct cr_spec *spec = &kept->spec;
+    const void *data = spec->type == CR_REAL ? x : kept->data;
     struct cr_arena mem = { 0 };
     struct cr_buf record = { .arena = &mem }, line = { .arena = &mem };
     struct numbers s = watch_numbers(x, cr_count(spec));
@@ -189,7 +192,8 @@ static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
             continue;
         if (k == CR_STAT_VALUES) {
             watch_list(&record, spec, x);
-            cr_buf_f(&line, "\n%s", cr_tensor_text(&mem, spec, CR_REAL, x));
+            cr_buf_f(&line, "\n%s",
+                     cr_tensor_text(&mem, spec, spec->type, data));
             continue;
         }
         if (k == CR_STAT_HISTOGRAM) {
@@ -250,9 +254,13 @@ static const cr_real *sight_values(struct sight *s, const struct cr_hook *hook,
 
     if (clips == isnan(s->clip))
         return NULL;
-    if (by == 1)
+    if (by == 1 && kept->spec.type == CR_REAL)
         return x;
     to = cr_alloc(&s->mem, (size_t)n + 1, sizeof *to);
+    if (kept->spec.type != CR_REAL) {
+        cr_convert(kept->spec.type, x, CR_REAL, to, n);
+        return to;
+    }
     for (int64_t i = 0; i < n; i++)
         to[i] = (cr_real)(x[i] * by);
     return to;
@@ -260,7 +268,7 @@ static const cr_real *sight_values(struct sight *s, const struct cr_hook *hook,
 
 static void sight_save(struct sight *s, const struct cr_hook *hook,
                        const char *cell, const char *what,
-                       const struct cr_spec *spec, const cr_real *x)
+                       const struct cr_spec *spec, const void *x)
 {
     size_t bytes = cr_bytes(spec);
 
@@ -285,14 +293,15 @@ static void sight_one(struct sight *s, const struct tap *tap, const char *cell,
 {
     const cr_real *x;
 
-    if (kept->spec.type != CR_REAL || !tap->due)
+    if (!tap->due)
         return;
     x = sight_values(s, tap->hook, what, kept);
     if (!x)
         return;
-    watch_write(s->w, tap->hook, cell, what, &kept->spec, x);
+    watch_write(s->w, tap->hook, cell, what, kept, x);
     if (tap->hook->save)
-        sight_save(s, tap->hook, cell, what, &kept->spec, x);
+        sight_save(s, tap->hook, cell, what, &kept->spec,
+                   kept->spec.type == CR_REAL ? (const void *)x : kept->data);
 }
 
 /* Its name is tap.ENTRY.WHAT.CELL. */

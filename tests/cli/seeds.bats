@@ -450,3 +450,186 @@ seen() {
     [ "$(seen less | grep -c bn)" = 0 ]
     [ "$(seen less | grep -c conv)" = 1 ]
 }
+
+# The next two tests have what MindSpore 2.10 prints on the CPU, in PyNative
+# mode, of this network with weight_init="ones", gamma_init="ones" and
+# set_train(False): forward hooks on the network and on net(x), a backward hook
+# on bn with ops.grad(net)(x), and no line of it after handle.remove().
+@test "1, hooks print the data that they capture; one is removed after a step" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    run -0 --separate-stderr "$CELLRUN" train "$SEEDS/hooks-print.yaml" -o run \
+        train.epochs=2 optimizer.learning_rate=0.0
+    grep -v -e '^Epoch' -e '^---' -e '^loss' <<<"$stderr" | tr -d ' \n' >got
+    # step 1 has all four, step 2 those of the network alone
+    printf '%s' 'watchstep1networkinput' \
+        'Tensor(shape=[1,1,2,2],dtype=Float32,value=[[[[1.1.][1.1.]]]])' \
+        'watchstep1networkoutput' \
+        'Tensor(shape=[1,2,1,1],dtype=Float32,value=[[[[3.99998]][[3.99998]]]])' \
+        'watchstep1bngrad' \
+        'Tensor(shape=[1,2,1,1],dtype=Float32,value=[[[[1.]][[1.]]]])' \
+        'watchstep1bngrad_input' \
+        'Tensor(shape=[1,2,1,1],dtype=Float32,value=[[[[0.999995]][[0.999995]]]])' \
+        'watchstep2networkinput' \
+        'Tensor(shape=[1,1,2,2],dtype=Float32,value=[[[[1.1.][1.1.]]]])' \
+        'watchstep2networkoutput' \
+        'Tensor(shape=[1,2,1,1],dtype=Float32,value=[[[[3.99998]][[3.99998]]]])' |
+        diff got -
+    jq -s -e 'map(select(.split == "watch" and .at == "network" and
+        .what == "output").values) | length == 2 and
+        all(map(. * 1e5 | round) == [399998, 399998])' run/metrics.jsonl
+}
+
+@test "1, a hook fires at inference: net(x) is [3.99998, 3.99998]" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    "$CELLRUN" train "$SEEDS/hooks-print.yaml" -q -o run \
+        optimizer.learning_rate=0.0 2>/dev/null >/dev/null
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run "$SEEDS/hooks-x.npy"
+    [[ $output == *$'\t3.99998\t3.99998' ]]
+    [ "$(tr -d ' \n' <<<"$stderr")" = "watchbatch1networkinput\
+Tensor(shape=[1,1,2,2],dtype=Float32,value=[[[[1.1.][1.1.]]]])\
+watchbatch1networkoutput\
+Tensor(shape=[1,2,1,1],dtype=Float32,value=[[[[3.99998]][[3.99998]]]])" ]
+}
+
+@test "1, set_train: net.phase is train, then predict" {
+    run -0 --separate-stderr "$CELLRUN" train "$SEEDS/state.yaml" -o run
+    [ "$(grep -x -e train -e predict <<<"$stderr" | xargs)" = 'train predict' ]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt run eval.max_batches=1
+    [ "$stderr" = predict ]
+    # dropout: zeros in training alone. BatchNorm: what leaves it has the mean 0
+    # in training, is the input divided by sqrt(1 + eps) in prediction
+    "$CELLRUN" trace "$SEEDS/state.yaml" -q -o t.safetensors --step=1 2>/dev/null
+    "$CELLRUN" trace "$SEEDS/state.yaml" -q -o e.safetensors --eval 2>/dev/null
+    [ "$(tensor t.safetensors output.drop | grep -cx -e 0 -e -0)" -gt 200 ]
+    near "$(tensor t.safetensors output.bn | awk '{ s += $1 } END { print s / NR }')" 0 1e-6
+    run ! diff <(yes 0 | head -10) <(tensor t.safetensors param.bn.moving_mean)
+    diff <(tensor e.safetensors output.drop) <(tensor e.safetensors output.bn)
+    paste <(tensor e.safetensors output.fc) <(tensor e.safetensors output.bn) |
+        awk '{ d = $1 / sqrt(1.00001) - $2; if (d * d > 1e-11) exit 1 }'
+}
+
+# MindSpore 2.10 prints: Parameter (name=weight, shape=(1, 2), dtype=Float32,
+# requires_grad=True), Parameter (name=bias, shape=(1,), dtype=Float32,
+# requires_grad=False).
+@test "2.5: the list of parameters, of which the bias is frozen" {
+    run -0 "$CELLRUN" summary --params "$SEEDS/dense-frozen.yaml"
+    [ "$(awk '$1 == "weight" || $1 == "bias" { gsub(/, +/, ",")
+        gsub("Float64", "Float32"); print $1, $2, $3, $5 }' <<<"$output")" = \
+      "weight (1,2) Float32 True
+bias (1,) Float32 False" ]
+    "$CELLRUN" train "$SEEDS/dense-frozen.yaml" -q -o run train.epochs=3 >/dev/null
+    [ "$(tensor run/ckpt/last.safetensors bias)" = 0 ]
+    [ "$(tensor run/ckpt/last.safetensors weight | awk '$1 > 0.01 || $1 < -0.01' |
+        wc -l)" = 2 ]
+}
+
+@test "0.1, requires_grad=False: all but conv1 is trained" {
+    [ "$(moved "$SEEDS/freeze_conv1.yaml")" = \
+      "conv2.bias conv2.weight fc.bias fc.weight" ]
+    # the loop of the article cannot free what it froze before; this one can
+    [ "$(moved "$SEEDS/freeze_conv1.yaml" 'freeze.patterns=fc.bias')" = \
+      "conv1.bias conv1.weight conv2.bias conv2.weight fc.weight" ]
+}
+
+# MindSpore 2.10, PyNative, set_train(): `forward` is printed once by
+# ops.grad(...)(x); then moving_mean is [0.15 0.25 0.35] and moving_variance
+# [1.35 1.35 1.35].
+@test "2.8: the forward pass is printed once, statistics move once" {
+    floats x.npy '(2, 3)' 0 1 2 3 4 5
+    for mode in "" --eager; do
+        run -0 --separate-stderr "$CELLRUN" trace "$SEEDS/forward_once.yaml" \
+            --feed x=x.npy --step=1 -q -o out.npz $mode
+        [ "$stderr" = forward ]
+        "$CELLRUN" ckpt show --json --values 'param.bn.moving*' out.npz |
+            jq -e 'def near($v): (. - $v | fabs) < 1e-6;
+                [."param.bn.moving_mean", [0.15, 0.25, 0.35]] |
+                transpose | all(.[0] - .[1] | near(0))'
+        "$CELLRUN" ckpt show --json --values 'param.bn.moving_v*' out.npz |
+            jq -e '."param.bn.moving_variance" |
+                all(. - 1.35 | fabs < 1e-6)'
+    done
+}
+
+@test "2.8, GradOperation: no loss, and the picks alone have a gradient" {
+    floats x.npy '(2, 5)' 0.1 0.7 0.2 0.9 0.3 0.4 0.8 0.1 0.2 0.6
+    # without bprop too: indices are not computed by a language that knows
+    # nothing of gradients
+    for more in '' '~blocks.MySampler.bprop'; do
+        # shellcheck disable=SC2086
+        "$CELLRUN" trace "$SEEDS/sampler.yaml" '~loss' '~optimizer' $more \
+            --feed x=x.npy --grad -q -o out.npz
+        [ "$("$CELLRUN" ckpt show --json --values grad.x out.npz |
+            jq -c '."grad.x"')" = "[[0,1,0,2,0],[0,2,0,0,1]]" ]
+    done
+}
+
+@test "2.9, masked_select: the seed's four values, with a size" {
+    run -0 "$CELLRUN" trace "$SEEDS/masked_select.yaml" -o out.safetensors
+    [ "$(tensor out.safetensors output | xargs)" = \
+      "0.146755889 0.0923385918 0.186260208 0.34556073 0 0" ]
+}
+
+@test "2.9, padding: short ones get zeros, long ones are cut at another place" {
+    local step
+    "$CELLRUN" train "$SEEDS/padding.yaml" -q -o run train.epochs=2 \
+        '~dataset.split' '~dataset.test' '~metrics' >/dev/null \
+        'watch=[{at: embedding, what: input, every: 1 steps, save: ids.npz}]'
+    for step in $(seq 26); do # 13 in each epoch
+        "$CELLRUN" ckpt show --json --values embedding.input \
+            "run/ids-$step.npz" | jq -c '."embedding.input"[]' \
+            >>"epoch$((step > 13))"
+    done
+    jq -s -e 'length == 400 and all(length == 8)' epoch0
+    # as many words of each text as it has, eight at most; then zeros
+    jq -r 'map(select(. != 0)) | length' epoch0 | sort -n >got
+    perl -ne 'next if $. == 1; s/,(pos|neg)\s*$//; s/^"(.*)"$/$1/; s/""/"/g;
+        my $n = () = /\w+|[^\w\s]/g; print $n > 8 ? 8 : $n, "\n"' \
+        "$SEEDS/../../datasets/tables/reviews-train.csv" | sort -n | diff got -
+    jq -e 'map(. != 0) | . == (sort | reverse)' epoch0 >/dev/null
+    # short texts are the same in both epochs, long ones another part of it
+    diff <(grep ',0\(\.0\)\?\]$' epoch0 | sort) <(grep ',0\(\.0\)\?\]$' epoch1 | sort)
+    [ "$(comm -12 <(grep -v ',0\(\.0\)\?\]$' epoch0 | sort) \
+        <(grep -v ',0\(\.0\)\?\]$' epoch1 | sort) | wc -l)" -lt 100 ]
+    run -0 "$CELLRUN" train "$SEEDS/padding.yaml" -q -o learnt train.epochs=3 \
+        --require 'accuracy>=0.6'
+}
+
+@test "2.9, multi-scale: batches of several sizes, one evaluation" {
+    run -0 "$CELLRUN" train "$SEEDS/multi_scale.yaml" -q -o run \
+        --require 'accuracy>=0.5' 'watch=[{at: conv, what: input, every: 1 steps, until: 12 steps, save: conv.npz}]'
+    local file
+    for file in run/conv-*.npz; do
+        "$CELLRUN" ckpt ls "$file" --json | jq -r '.[].shape | .[2:] | join("x")'
+    done | sort -u | xargs >sizes
+    [ "$(cat sizes)" = "28x28 32x32 36x40" ]
+}
+
+@test "4, NHWC and NCHW: the same numbers" {
+    for format in NHWC NCHW; do
+        "$CELLRUN" train "$SEEDS/nhwc.yaml" -q -o $format train.limit=640 \
+            vars.format=$format log.every='1 steps' >/dev/null
+        jq -c 'select(.split == "train").loss' $format/metrics.jsonl >$format.loss
+    done
+    [ "$(wc -l <NHWC.loss)" = 10 ]
+    paste NHWC.loss NCHW.loss | awk '{ d = $1 - $2; if (d * d > 1e-10) exit 1 }'
+    run -0 "$CELLRUN" summary "$SEEDS/nhwc.yaml" -v
+    [[ $output =~ conv\ +Conv2d\ +\(64,\ 28,\ 28,\ 1\)\ +\(64,\ 28,\ 28,\ 8\) ]]
+}
+
+@test "4, the walkthrough: 938 batches, 2.3037, 85.3 % and 0.5289, 90.2 % and 0.3349" {
+    [ -e "${CELLRUN_DATA-}/mnist" ] || skip "no MNIST in CELLRUN_DATA"
+    run -0 --separate-stderr "$CELLRUN" train "$SEEDS/walkthrough.yaml" -o run
+    [[ $output == *$'\nsteps: 1876\n'* ]]
+    [[ $stderr == *"[  0/938]"*"[100/938]"*"[900/938]"* ]]
+    near "$(jq -s 'map(select(.split == "train"))[0].loss' run/metrics.jsonl)" \
+        2.303684 0.002
+    # the losses that the article prints in epoch 1; batches are others here
+    jq -s -e '[map(select(.split == "train" and .step < 939).loss),
+        [2.303684, 2.291476, 2.273411, 2.212310, 1.969760, 1.600426, 1.004380,
+         0.735266, 0.672223, 0.578563]] | transpose | length == 10 and
+        all((.[0] - .[1]) / .[1] | fabs < 0.2)' run/metrics.jsonl
+    jq -s -e '[map(select(.split == "eval") | .accuracy, .loss),
+        [0.853, 0.528851, 0.902, 0.334850], [0.01, 0.015, 0.005, 0.01]] |
+        transpose | all((.[0] - .[1] | fabs) < .[2])' run/metrics.jsonl
+    [ "$(grep -c '^ Accuracy: [0-9.]*%, Avg loss: [0-9.]*' <<<"$stderr")" = 2 ]
+}
