@@ -123,6 +123,13 @@ wrong() {
         "weight (1, 3) does not fit input (1, 3): expected (1,), or one number for each channel [E0101]"
 }
 
+@test "narrow: a start and a length that leave the axis" {
+    wrong "narrow(h, 1, 1, 3)" "input (2,) has no shape (3,) [E0101]"
+    wrong "narrow(h, 1, -2, 3)" \
+        "the slice takes nothing of axis 0 of input (3,) [E0101]"
+    said "narrow(h, 1, 1, 0)"
+}
+
 @test "an op that is not listed cannot be called" {
     wrong "bn_fold(h)" "there is no cell or function 'bn_fold' [E0103]"
     wrong "cell('ReLU', h)" "there is no cell or function 'cell' [E0103]"
