@@ -145,7 +145,7 @@ static bool join(struct cr_maker *m, const struct cr_script *e,
     memcpy(t.items, a->items, (size_t)a->n * sizeof *t.items);
     memcpy(t.items + a->n, b->items, (size_t)b->n * sizeof *t.items);
     *to = t;
-    return true;
+    return cr_maker_weigh(m, e, to);
 }
 
 static bool two(struct cr_maker *m, const struct cr_script *e, const char *sign,
@@ -629,7 +629,7 @@ static bool eval_tuple(struct cr_maker *m, const struct cr_script *e,
     for (; a; a = a->next)
         if (!eval(m, a, &to->items[to->n++]))
             return false;
-    return true;
+    return cr_maker_weigh(m, e, to);
 }
 
 static bool eval_map(struct cr_maker *m, const struct cr_script *e,

@@ -132,7 +132,7 @@ static bool index_tuple(struct cr_maker *m, const struct cr_script *e,
     end = within(end, t->n);
     *to = (struct cr_thing){ .kind = TUPLE, .items = t->items + i };
     to->n = end > i ? (int)(end - i) : 0;
-    return true;
+    return cr_maker_weigh(m, e, to);
 }
 
 bool cr_maker_index(struct cr_maker *m, const struct cr_script *e,

@@ -186,6 +186,16 @@ bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- lists ---- */
 
+bool cr_maker_weigh(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *tuple)
+{
+    return cr_thing_weigh(tuple) ||
+           cr_maker_fail(m, e,
+                         cr_strf(m->b->net->arena,
+                                 "a tuple of more than %d members in all",
+                                 CR_THING_MAX));
+}
+
 bool cr_maker_items(struct cr_maker *m, const struct cr_script *e,
                     struct cr_thing *to)
 {
@@ -210,10 +220,12 @@ static bool known_range(struct cr_maker *m, const struct cr_script *e,
     const struct cr_script *a;
     int i = 0;
 
-    for (a = e->args; a; a = a->next)
-        if (i == 3 || a->keyword || !cr_maker_whole(m, a, 0, &v[i++]))
-            return m->noted ||
-                   cr_maker_fail(m, e, "range takes 1 to 3 whole numbers");
+    for (a = e->args; a; a = a->next) {
+        if (i == 3 || a->keyword)
+            return cr_maker_fail(m, e, "range takes 1 to 3 whole numbers");
+        if (!cr_maker_whole(m, a, 0, &v[i++]))
+            return false;
+    }
     if (i == 0 || v[2] == 0)
         return cr_maker_fail(m, e,
                              i == 0 ? "range takes 1 to 3 whole numbers"
@@ -281,8 +293,10 @@ static bool known_rows(struct cr_maker *m, const struct cr_script *e,
         for (k = 0; k < n; k++)
             to->items[i].items[k] =
                 count && k == 0 ? cr_thing_integer(i) : column[k].items[i];
+        if (!cr_maker_weigh(m, e, &to->items[i]))
+            return false;
     }
-    return true;
+    return cr_maker_weigh(m, e, to);
 }
 
 cr_maker_known *cr_maker_function(const char *name)

@@ -51,6 +51,9 @@ struct cr_pos cr_maker_place(const struct cr_maker *m,
 /* After an error was reported below: notes the shapes that went in. */
 bool cr_maker_trouble(struct cr_maker *m, const struct cr_script *e);
 /* A whole number; `absent` where None stands. */
+/* After a tuple was made: whether it is not too large, told otherwise. */
+bool cr_maker_weigh(struct cr_maker *m, const struct cr_script *e,
+                    struct cr_thing *tuple);
 bool cr_maker_whole(struct cr_maker *m, const struct cr_script *e,
                     int64_t absent, int64_t *to);
 /* What an op's option rows read from a map of the call's arguments; NULL after

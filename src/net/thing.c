@@ -29,6 +29,17 @@ struct cr_thing cr_thing_truth(bool v)
     return (struct cr_thing){ .kind = TRUTH, .integer = v, .real = v };
 }
 
+bool cr_thing_weigh(struct cr_thing *t)
+{
+    int64_t weight = 0;
+    int i;
+
+    for (i = 0; i < t->n; i++)
+        weight += 1 + t->items[i].weight;
+    t->weight = weight > CR_THING_MAX ? CR_THING_MAX : (int)weight;
+    return weight <= CR_THING_MAX;
+}
+
 bool cr_thing_number(const struct cr_thing *t)
 {
     return t->kind == INTEGER || t->kind == REAL || t->kind == TRUTH;
@@ -45,6 +56,7 @@ struct cr_thing cr_thing_result(struct cr_arena *arena, struct cr_val *v)
     t.items = CR_NEWS(arena, struct cr_thing, n);
     for (i = 0; i < n; i++)
         t.items[i] = cr_thing_result(arena, cr_member(v, i));
+    cr_thing_weigh(&t);
     return t;
 }
 

@@ -28,6 +28,7 @@ struct cr_thing {
     const struct cr_node *node; /* CELL */
     int n;               /* TUPLE, MAP */
     struct cr_thing *items;
+    int weight;          /* TUPLE, MAP: members, and theirs, to the last */
     const char **keys;   /* MAP */
 };
 
@@ -37,6 +38,10 @@ struct cr_thing cr_thing_real(double v);
 struct cr_thing cr_thing_truth(bool v);
 /* What a cell gave: a tensor, or a tuple of such. */
 struct cr_thing cr_thing_result(struct cr_arena *arena, struct cr_val *v);
+/* Counts what a new tuple has within; false if that is too much to walk:
+ * a = (a, a) doubles with every line. */
+bool cr_thing_weigh(struct cr_thing *t);
+#define CR_THING_MAX 100000
 bool cr_thing_number(const struct cr_thing *t);
 /* "a tensor (2, 3)", "a tuple of 2", "7" ... */
 const char *cr_thing_what(struct cr_arena *arena, const struct cr_thing *t);

@@ -205,6 +205,23 @@ END
     wrong "a range of more than 10000 numbers"
 }
 
+@test "range of something else: told once, at the argument" {
+    net net "a: $fc" "for i in range('a'):" "    y = i" "return a(x)"
+    wrong "an index is a whole number, not 'a'"
+    [[ "$stderr" != *"error: "*"error: "* ]]
+}
+
+@test "tuples that double with every line have a limit" {
+    local line
+    for line in "y = (y, y)" "y = (y, y)[0:2]" "y = zip(y, y)" \
+        "y = f(y)" "y = [y, *y]"; do
+        net net "a: $fc, f: {inputs: [v], construct: 'return v, v'}" \
+            "y = (x, x)" "for i in range(40):" "    $line" \
+            "if y == y:" "    print(y)" "return a(x)"
+        wrong "a tuple of more than 100000 members in all"
+    done
+}
+
 @test "names of another language: self, ops, and what has no members" {
     net net "a: $fc" "return self.a(x)"
     wrong "'self.a': names stand here by themselves" "write 'a'"
