@@ -598,6 +598,9 @@ struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
     }
     if (f->ready || cr_node_count(kept) != n)
         return f;
+    for (CR_EACH(m, kept))
+        if (m->kind != CR_NODE_INT && m->kind != CR_NODE_REAL)
+            return f; /* not what an op has learnt */
     n = 0;
     for (CR_EACH(m, kept))
         f->value[n++] = m->real;

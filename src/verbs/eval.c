@@ -334,7 +334,7 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     eval = cr_eval_open(model->config, model->net, &want);
     if (!eval)
         return false;
-    if (!cli->quiet && !isnan(cr_eval_threshold(eval)))
+    if (!cli->quiet && !cli->json && !isnan(cr_eval_threshold(eval)))
         fprintf(stderr, "threshold: %.4f, the best_threshold of the "
                         "checkpoint\n", cr_eval_threshold(eval));
     scores = cr_eval_scores(eval);
