@@ -3,6 +3,7 @@
 #include "base/num.h"
 #include "base/par.h"
 #include "base/str.h"
+#include "data/features.h"
 #include "data/section.h"
 
 #include <stdlib.h>
@@ -90,6 +91,7 @@ static bool flag(struct cr_config *c, const struct cr_node *node,
 bool cr_pipe_values(struct cr_pipe *p, const char *key, const char *column,
                     enum cr_type type, void *to)
 {
+    const struct cr_features *of = cr_features_find(p->config, column);
     size_t size = cr_type_size(type);
     int64_t i;
     char value[16];
@@ -99,7 +101,8 @@ bool cr_pipe_values(struct cr_pipe *p, const char *key, const char *column,
         if (strcmp(p->set.column[k].name, column) == 0)
             break;
     if (k == p->set.columns || p->set.column[k].spec.rank != 0 ||
-        p->set.column[k].spec.type == CR_STRING)
+        p->set.column[k].spec.type == CR_STRING ||
+        (of && of->n == 1 && of->v[0].category)) /* codes are no numbers */
         return cr_error(p->config->diag, p->pos, CR_E_UNKNOWN_KEY,
                         "%s: '%s' is no column of single numbers", key,
                         column);

@@ -78,6 +78,12 @@ END
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedSampler: {weights: balanced}}'
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedRandomSampler: {weights: {ant: 1}}}'
     [[ $output == *"found 'ant', expected a class"* ]]
+    perl -e 'print "a,place,label\n"; print $_ % 7, ",", $_ % 2 ? "in" : "out",
+        ",", $_ % 2, "\n" for 0 .. 19' >p.csv
+    run -2 "$CELLRUN" train c.yaml -q ~dataset ~datapipe \
+        'dataset.train={CSVDataset: {dataset_files: p.csv, columns: {x: {numbers: [a]}, place: {fields: place, type: category}, label: label}}}' \
+        'datapipe={place: [CategoryIndex], sampler: {WeightedRandomSampler: {weights: place}}}'
+    [[ $output == *"weights: 'place' is no column of single numbers"* ]]
     run -3 "$CELLRUN" train c.yaml -q 'datapipe.sampler={WeightedRandomSampler: {weights: {0: 1e308, 1: 1e308, 2: 1e308}}}'
     [[ $output == *"found weights whose sum is not finite"* ]]
     run -2 "$CELLRUN" check c.yaml "$balanced" datapipe.shuffle=false
