@@ -633,3 +633,55 @@ bias (1,) Float32 False" ]
         transpose | all((.[0] - .[1] | fabs) < .[2])' run/metrics.jsonl
     [ "$(grep -c '^ Accuracy: [0-9.]*%, Avg loss: [0-9.]*' <<<"$stderr")" = 2 ]
 }
+
+# What the manual lists under DIFFERENCES FROM MINDSPORE.
+
+@test "0.4, Dropout(1 - rate): a bare number is refused, both names are shown" {
+    run -2 --separate-stderr "$CELLRUN" check "$SEEDS/state.yaml" \
+        'network.cells.drop={Dropout: 0.9}'
+    [[ $stderr == *"write {Dropout: {keep_prob: 0.9}} or {Dropout: {p: ...}}"* ]]
+}
+
+# MindSpore 2.10 in GRAPH_MODE prints nothing of these hooks.
+@test "1, hooks act in both modes: planned and op by op" {
+    "$CELLRUN" train "$SEEDS/hooks.yaml" -q -o plan >/dev/null
+    "$CELLRUN" train "$SEEDS/hooks.yaml" -q -o eager run.eager=true >/dev/null
+    seen plan >plan.txt
+    [ "$(wc -l <plan.txt)" = 6 ]
+    seen eager | diff plan.txt -
+    # and a replacement: half of the gradient leaves bn, and arrives at conv
+    "$CELLRUN" train "$SEEDS/hooks.yaml" -q -o half watch.around.scale=0.5 \
+        >/dev/null
+    near "$(seen half | sed -n 's/conv grad_input //p')" 0.999995 1e-7
+}
+
+@test "2.5: freezing costs what stop_gradient does, with nothing trained before" {
+    back() { "$CELLRUN" summary "$@" | grep '^way back: '; }
+    [ "$(back "$SEEDS/freeze.yaml" 'freeze.patterns="a.* b.*"')" = \
+      "$(back "$SEEDS/stop_gradient.yaml")" ]
+    [ "$(back "$SEEDS/freeze.yaml")" != "$(back "$SEEDS/stop_gradient.yaml")" ]
+}
+
+# MindSpore 2.10: load_checkpoint gives requires_grad True to all parameters
+# of a file, also to those that were frozen when it was saved.
+@test "2.6, requires_grad is not in a .ckpt: a frozen run's is as another's" {
+    "$CELLRUN" train "$SEEDS/dense.yaml" -q -o free optimizer.learning_rate=0.0 \
+        2>/dev/null >/dev/null
+    "$CELLRUN" train "$SEEDS/dense-frozen.yaml" -q -o frozen \
+        optimizer.learning_rate=0.0 2>/dev/null >/dev/null
+    "$CELLRUN" ckpt convert free --match '[wb]*' -o free.ckpt
+    "$CELLRUN" ckpt convert frozen --match '[wb]*' -o frozen.ckpt
+    cmp <(head -c -17 free.ckpt) <(head -c -17 frozen.ckpt)
+}
+
+@test "2.7, a branch over a tensor: the error shows where" {
+    sed 's/^    mask = .*/    if any(x > 0.5): mask = x > 0.5/' \
+        "$SEEDS/branch.yaml" >if.yaml
+    run -2 --separate-stderr "$CELLRUN" check if.yaml
+    [[ $stderr == *where* ]]
+}
+
+@test "2.3, to_float beside amp.level is an error with both places" {
+    run -2 --separate-stderr "$CELLRUN" check "$SEEDS/network_fp16.yaml" amp.level=O2
+    [[ $stderr == *network_fp16.yaml:* && $stderr == *"amp.level: O2"* ]]
+}
