@@ -28,7 +28,8 @@ static const char *kfold_classes(struct cr_config *config)
 
     if (!cr_section(config, "dataset") ||
         cr_node_find(config->root, "dataset.split.stratify") ||
-        cr_node_find(config->root, "dataset.split.group"))
+        cr_node_find(config->root, "dataset.split.group") ||
+        cr_node_find(config->root, "dataset.split.time"))
         return NULL;
     pipe = cr_pipe_open(config, &want);
     if (!pipe)

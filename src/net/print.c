@@ -9,6 +9,7 @@
  * It runs first; the plan itself leaves the nodes out.
  */
 #include "base/str.h"
+#include "base/table.h"
 #include "math/array_text.h"
 #include "net/maker.h"
 #include "net/plan.h"
@@ -46,7 +47,7 @@ static void print_forward(const struct cr_step *s)
         const struct line *l = &lines->v[i];
 
         s->print->line(s->print->ctx,
-                       l->text ? l->text
+                       l->text ? cr_escape(&mem, l->text)
                                : cr_tensor_text(&mem, &s->in[l->input],
                                                 l->type, s->x[l->input]));
     }

@@ -89,6 +89,15 @@ Tensor(shape=[2, 3], dtype=Bool, value=
 END
 }
 
+@test "control characters in a text are escaped" {
+    cat >n.yaml <<'YAML'
+network:
+  construct: "print('red \e[31m', 'blé')\nreturn x"
+YAML
+    "$CELLRUN" trace n.yaml --feed x=x.npy >/dev/null 2>out
+    diff out - <<<$'red \\x1b[31m\nblé'
+}
+
 @test "a tensor of more than 1000 elements is abridged" {
     perl -e 'print pack "f<*", 0 .. 1199' | npy big.npy '<f4' '(1, 1200)'
     cat >n.yaml <<'YAML'
