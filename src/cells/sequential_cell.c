@@ -17,8 +17,25 @@ const struct cr_cell cr_cell_sequential_cell = {
         .summary = "Cells called one after the other.",
         .detail = "A list alone means the same. Members are called 0, 1, ..., "
                   "their parameters 0.weight and so on; a map gives them "
-                  "names of their own.",
-        .example = "network: {SequentialCell: [Flatten, {Dense: [784, 10]}]}\n",
+                  "names of their own. Below `cells` a member may also be the "
+                  "name of one declared before: then that is called, and the "
+                  "last cell that takes it gives its parameters their names.",
+        .example = "network: {SequentialCell: [Flatten, {Dense: [784, 10]}]}\n"
+                   "---\n"
+                   "network:\n"
+                   "  SequentialCell:\n"
+                   "    flat: Flatten\n"
+                   "    fc: {Dense: [784, 10]}\n"
+                   "---\n"
+                   "network:\n"
+                   "  inputs: {x: {shape: [1, 8, 8]}}\n"
+                   "  cells:\n"
+                   "    conv: {Conv2d: [1, 4, 3]}\n"
+                   "    bn: {BatchNorm2d: 4}\n"
+                   "    relu: ReLU\n"
+                   "    seq: [conv, bn, relu]\n"
+                   "  construct: return seq(x)\n",
+        .whole = true,
         .opts = sequential_cell_opts,
         .size = sizeof(struct sequential_cell),
     },

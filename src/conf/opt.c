@@ -512,6 +512,9 @@ bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
 
     if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL)
         return opt_positional(&r, node, pos, to);
+    if (node && node->kind == CR_NODE_MAP && about->whole)
+        return opt_given(&r, about->opts, node,
+                         (char *)to + about->opts->at);
     return opt_rows(&r, node, pos, to);
 }
 

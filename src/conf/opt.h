@@ -70,6 +70,7 @@ struct cr_about {
     size_t size;                /* of the struct that opts fill */
     const char *const *renamed; /* pairs old, new: "p'd get error + new" */
     bool named;                 /* arguments are given by name only (Dropout) */
+    bool whole;                 /* a map too is the value of the only row */
     bool internal;              /* an op that no config can call: not listed */
 };
 

@@ -220,7 +220,7 @@ static void typed_fill(struct cr_arena *arena, struct cr_node *node,
     inside = cr_node_get(node, type);
     if (inside->kind == CR_NODE_NULL)
         inside->kind = CR_NODE_MAP;
-    if (inside->kind == CR_NODE_MAP)
+    if (inside->kind == CR_NODE_MAP && !about->whole)
         typed_fill_rows(arena, inside, about->opts, kind);
     else
         for (struct cr_node *m = inside->child; m; m = m->next)

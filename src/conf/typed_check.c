@@ -38,8 +38,10 @@ static bool check_word(const struct cr_opt *row, const struct cr_node *node)
     return false;
 }
 
+/* `cells`: those around the node, whose members it may name; or NULL. */
 static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
-                        const struct cr_node *node, bool *unknown)
+                        const struct cr_node *node,
+                        const struct cr_node *cells, bool *unknown)
 {
     const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
@@ -49,9 +51,16 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
     if (!type && (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP)) {
         for (CR_EACH(m, node))
             if (!m->key || check_is_member(m->key))
-                ok = check_cells(arena, diag, m, unknown) && ok;
+                ok = check_cells(arena, diag, m,
+                                 m->key && strcmp(m->key, "cells") == 0
+                                     ? m
+                                     : cells,
+                                 unknown) && ok;
         return ok;
     }
+    if (!type && node->kind == CR_NODE_STR && cells &&
+        cr_node_get(cells, node->text))
+        return true;
     if (unknown && type && !cr_find(CR_KIND_CELL, type) &&
         !cr_find(CR_KIND_LOSS, type)) {
         *unknown = true;
@@ -67,12 +76,12 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
     /* a cell of cells: its only row is the node that holds them */
     for (const struct cr_opt *row = obj.about->opts; row->name; row++)
         if (row->type == CR_OPT_NODE) {
-            const struct cr_node *const *cells =
+            const struct cr_node *const *inside =
                 (const struct cr_node *const *)((const char *)obj.opts +
                                                 row->at);
 
-            ok = (!*cells || check_word(row, *cells) ||
-                  check_cells(arena, diag, *cells, unknown)) &&
+            ok = (!*inside || check_word(row, *inside) ||
+                  check_cells(arena, diag, *inside, cells, unknown)) &&
                  ok;
         }
     return ok;
@@ -110,12 +119,12 @@ static bool check_metrics(struct cr_arena *arena, struct cr_diag *diag,
     bool ok = true;
 
     if (node && cr_node_get(node, "construct"))
-        return check_cells(arena, diag, node, unknown);
+        return check_cells(arena, diag, node, NULL, unknown);
     if (!node || node->kind != CR_NODE_LIST)
         return check_metric(arena, diag, node, aux);
     for (CR_EACH(m, node))
         ok = (cr_node_get(m, "construct")
-                  ? check_cells(arena, diag, m, unknown)
+                  ? check_cells(arena, diag, m, NULL, unknown)
                   : check_metric(arena, diag, m, aux)) && ok;
     return ok;
 }
@@ -125,10 +134,10 @@ bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
 {
     const struct cr_node *network = cr_node_get(root, "network");
     const struct cr_node *loss = cr_node_get(root, "loss");
-    bool ok = !network || check_cells(arena, diag, network, unknown);
+    bool ok = !network || check_cells(arena, diag, network, NULL, unknown);
 
     if (loss && cr_node_get(loss, "construct"))
-        ok = check_cells(arena, diag, loss, unknown) && ok;
+        ok = check_cells(arena, diag, loss, NULL, unknown) && ok;
     else
         ok = check_objs(arena, diag, CR_KIND_LOSS, loss) && ok;
     ok = check_objs(arena, diag, CR_KIND_OPTIM,

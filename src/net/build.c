@@ -138,16 +138,27 @@ static struct cr_val *build_members(struct cr_build *b,
         return NULL;
     }
     for (CR_EACH(m, members)) {
+        const struct cr_node *member;
         struct cr_pos pos = b->pos;
-        const char *name;
+        const char *name, *path;
 
         if (m->key && strcmp(m->key, "inputs") == 0)
             continue;
+        if (m->key && m->key[0] >= 'A' && m->key[0] <= 'Z') {
+            b->pos = m->key_pos;
+            cr_fail(b, CR_E_NETWORK,
+                    "a map of cells has their names: found the type '%s', "
+                    "expected a list, or NAME: {%s: ...}",
+                    m->key, m->key);
+            return NULL;
+        }
         name = cr_member_checked(b, m, index++);
         if (!name)
             return NULL;
         b->pos = pos;
-        v = build_node(b, cr_path_of(arena, b->path, name), m, 1, &v);
+        member = cr_reference_at(b, m, &path);
+        v = member ? build_node(b, path, member, 1, &v)
+                   : build_node(b, cr_path_of(arena, b->path, name), m, 1, &v);
         if (!v)
             return NULL;
     }
@@ -409,8 +420,11 @@ struct cr_val *cr_child(struct cr_build *b, const char *name,
                         const struct cr_node *node, int n,
                         struct cr_val *const *in)
 {
+    const char *path =
+        cr_path_of(b->net->arena, b->path, cr_reference_name(b, name));
+
     b->net->cells[b->row].leaf = false;
-    return build_node(b, cr_path_of(b->net->arena, b->path, name), node, n, in);
+    return build_node(b, path, node, n, in);
 }
 
 struct cr_val *cr_child_like(struct cr_build *b, const char *name,

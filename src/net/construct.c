@@ -456,12 +456,17 @@ bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
 {
     struct cr_net *net = m->b->net;
     struct cr_val *in[CR_OP_MAX] = { NULL }, *v;
-    const struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
     struct given g = given_none(m, e, NULL);
     const struct cr_script *a;
+    struct cr_cell_inputs inputs;
     const char *wrong;
     int i, n = 0;
 
+    if (cr_reference(m->cells, node) != node) {
+        node = cr_reference(m->cells, node);
+        name = node->key;
+    }
+    inputs = cr_cell_inputs(net, node);
     for (a = args; a; a = a->next) {
         struct cr_thing t;
 
@@ -594,9 +599,11 @@ static bool eval_name(struct cr_maker *m, const struct cr_script *e,
 
     if (v)
         return *to = v->value, true;
+    if (cell)
+        cell = cr_reference(m->cells, cell);
     if (cell && cr_cell_inputs(m->b->net, cell).max == 0) {
         m->b->pos = place(m, e);
-        val = cr_child(m->b, e->name, cell, 0, NULL);
+        val = cr_child(m->b, cell->key, cell, 0, NULL);
         *to = cr_thing_tensor(val);
         return val || trouble(m, e);
     }
@@ -608,7 +615,7 @@ static bool eval_name(struct cr_maker *m, const struct cr_script *e,
     }
     if (!cell)
         return cr_maker_unknown(m, e, false);
-    *to = (struct cr_thing){ .kind = CELL, .text = e->name, .node = cell };
+    *to = (struct cr_thing){ .kind = CELL, .text = cell->key, .node = cell };
     return true;
 }
 

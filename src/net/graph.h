@@ -301,6 +301,21 @@ const char *cr_member_checked(struct cr_build *b, const struct cr_node *member,
 /* The members of a list or map of cells that stands for them, one by one;
  * NULL: the node is a cell of its own. */
 const struct cr_node *cr_cell_list(const struct cr_node *node);
+/* reference.c: members of `cells` that others name. */
+/* The member that a node names, or that names which ...; else the node. */
+const struct cr_node *cr_reference(const struct cr_node *cells,
+                                   const struct cr_node *node);
+/* The member that a node names within b, and its path; NULL: it names none. */
+const struct cr_node *cr_reference_at(const struct cr_build *b,
+                                      const struct cr_node *node,
+                                      const char **path);
+/* What the member NAME, or its own member NAME.0, is called below the cell. */
+const char *cr_reference_name(const struct cr_build *b, const char *name);
+/* Whether others hold it. */
+bool cr_reference_held(struct cr_arena *arena, const struct cr_node *cells,
+                       const char *name);
+/* Whether what names a member may; before anything else of the above. */
+bool cr_references_right(struct cr_build *b);
 /* lines.c: such a cell's forward pass. */
 struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in);

@@ -150,14 +150,6 @@ static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
                                  e->name));
 }
 
-/* Behind the last dot. */
-static const char *last_name(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-
-    return dot ? dot + 1 : path;
-}
-
 bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
                      struct cr_thing *to)
 {
@@ -178,7 +170,7 @@ bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
     if (!cr_cell_members(m, e, &t, &t))
         return false;
     for (i = 0; i < t.n; i++)
-        if (strcmp(last_name(t.items[i].text), e->name) == 0)
+        if (strcmp(t.keys[i], e->name) == 0)
             return *to = t.items[i], true;
     return cr_maker_fail(
         m, e, cr_strf(arena, "no cell here is called '%s'", e->name));

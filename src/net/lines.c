@@ -232,10 +232,16 @@ static bool idle_mentions(const struct cr_script_line *line, const char *name,
 static bool called(const struct cr_build *b, const char *path, const char *name,
                    const struct cr_node *node)
 {
-    const char *full = cr_path_of(b->net->arena, path, name);
-    const struct cr_node *members = cr_cell_list(node);
+    const char *full = cr_path_of(
+        b->net->arena, path,
+        path == b->path ? cr_reference_name(b, name) : name);
+    const struct cr_node *cells = cr_node_get(b->node, "cells");
+    const struct cr_node *members = cr_cell_list(node), *other;
     int i = 0;
 
+    other = cells ? cr_reference(cells, node) : node;
+    if (other != node)
+        return called(b, b->path, other->key, other);
     if (cr_name_map_get(&b->net->cell_names, full) >= 0)
         return true;
     for (CR_EACH(c, members))
@@ -252,6 +258,8 @@ static bool all_called(const struct cr_maker *m)
 
     for (CR_EACH(c, m->cells)) {
         if (called(b, b->path, c->key, c) ||
+            cr_reference(m->cells, c) != c ||
+            cr_reference_held(b->net->arena, m->cells, c->key) ||
             idle_mentions(m->lines, c->key, false))
             continue;
         b->pos = c->key_pos;
@@ -274,6 +282,8 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
     struct cr_val *out;
     int i;
 
+    if (!b->again && !cr_references_right(b))
+        return NULL;
     if (b->n_in != inputs.max) { /* called by a list or a map, not by a text */
         cr_fail(b, CR_E_NETWORK, "the cell takes %d inputs, %d %s given",
                 inputs.max, b->n_in, b->n_in == 1 ? "is" : "are");

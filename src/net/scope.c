@@ -75,6 +75,8 @@ bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
     const struct cr_node *list = cr_cell_list(cells->node);
     const char *path = cells->text;
     struct cr_thing all = { .kind = TUPLE };
+    const struct cr_node *member;
+    const char *name;
     int index = 0;
 
     if (!list)
@@ -84,14 +86,18 @@ bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
                                      "words beside it: its members cannot be "
                                      "called",
                                      path));
+    all.keys = CR_NEWS(arena, const char *, cr_node_count(list) + 1);
     all.items = CR_NEWS(arena, struct cr_thing, cr_node_count(list) + 1);
     for (CR_EACH(c, list)) {
         if (c->key && strcmp(c->key, "inputs") == 0)
             continue;
+        member = cr_reference(m->cells, c);
+        name = cr_member_name(arena, c, index++);
+        all.keys[all.n] = name;
         all.items[all.n++] = (struct cr_thing){
             .kind = CELL,
-            .node = c,
-            .text = cr_path_of(arena, path, cr_member_name(arena, c, index++)),
+            .node = member,
+            .text = member == c ? cr_path_of(arena, path, name) : member->key,
         };
     }
     *to = all;

@@ -29,7 +29,7 @@ struct cr_thing {
     int n;               /* TUPLE, MAP */
     struct cr_thing *items;
     int weight;          /* TUPLE, MAP: members, and theirs, to the last */
-    const char **keys;   /* MAP */
+    const char **keys;   /* MAP; of the members of a list of cells */
 };
 
 struct cr_thing cr_thing_tensor(struct cr_val *val);

@@ -194,7 +194,11 @@ static void schema_type(struct cr_buf *buf, const struct cr_about *about)
     cr_buf_str(buf, "{\"description\": ");
     cr_buf_json(buf, about->summary);
     cr_buf_str(buf, ", \"anyOf\": [{\"type\": \"null\"}, ");
-    schema_rows(buf, rows, "false");
+    if (about->whole)
+        cr_buf_str(buf, "{\"type\": \"object\", \"additionalProperties\": "
+                        "{\"$ref\": \"#/$defs/cells\"}}");
+    else
+        schema_rows(buf, rows, "false");
     if (rows && rows->name && !about->named) {
         cr_buf_str(buf, ", {\"type\": \"array\"}, "
                         "{\"type\": [\"string\", \"number\", \"boolean\"]}");
@@ -271,7 +275,8 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
                         "{\"type\": \"array\", \"items\": "
                         "{\"$ref\": \"#/$defs/cells\"}}");
     }
-    if (kind == CR_KIND_METRIC) /* what a loss returns beside it */
+    /* what a loss returns beside it; a member declared before */
+    if (kind == CR_KIND_METRIC || kind == CR_KIND_CELL)
         cr_buf_str(buf, ", {\"type\": \"string\", \"pattern\": "
                         "\"^[a-z][A-Za-z0-9_]*$\"}");
     if (kind == CR_KIND_INIT || kind == CR_KIND_SCHEDULE)

@@ -109,7 +109,7 @@ near() {
     near "$(tensor out.safetensors output.net | head -1)" "$sum" 2e-5
 }
 
-@test "0.3, MyNet: a list of cells" {
+@test "0.3, MyNet: members that stand in a SequentialCell too" {
     run -0 --separate-stderr "$CELLRUN" summary "$SEEDS/my_net.yaml" --json
     [ "$(jq -r '.params[].name' <<<"$output" | sort | xargs)" = \
       "build_block.0.weight build_block.1.beta build_block.1.gamma build_block.1.moving_mean build_block.1.moving_variance" ]
