@@ -685,3 +685,36 @@ bias (1,) Float32 False" ]
     run -2 --separate-stderr "$CELLRUN" check "$SEEDS/network_fp16.yaml" amp.level=O2
     [[ $stderr == *network_fp16.yaml:* && $stderr == *"amp.level: O2"* ]]
 }
+
+# x y z as in hook_backward.yaml with HookBackward clamping to [-0.01, 0.01],
+# nn.SGD(0.1, loss_scale=1000) and TrainOneStepCell(sens=1000): MindSpore 2.10
+# leaves 0.999997973 and 1.799999. At z the gradient is 2000, then 0.01.
+@test "0.2, a clamp below a loss scale: train, trace and MindSpore agree" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    local args=("$SEEDS/hook_backward.yaml" 'watch.seen.clamp=[-0.01, 0.01]'
+        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1000.0, drop_overflow_update: false}}'
+        optimizer.loss_scale=1000.0)
+    "$CELLRUN" train "${args[@]}" -q -o run >/dev/null
+    [ "$(seen run)" = 'z grad 2000' ]
+    near "$(tensor run/ckpt/last.safetensors same.weight)" 0.999997973 3e-9
+    near "$(tensor run/ckpt/last.safetensors y)" 1.799999 3e-8
+    "$CELLRUN" trace "${args[@]}" --step=1 -q -o one.safetensors 2>/dev/null
+    diff <(tensor run/ckpt/last.safetensors same.weight) \
+        <(tensor one.safetensors param.same.weight)
+    diff <(tensor run/ckpt/last.safetensors y) <(tensor one.safetensors param.y)
+}
+
+@test "0.2: a scale of 65536 trains to what no scale gives" {
+    local scale
+    for scale in 1 65536; do
+        "$CELLRUN" train "$SEEDS/network.yaml" -q -o "scale$scale" \
+            train.limit=640 train.epochs=1 >/dev/null \
+            "amp.loss_scale={FixedLossScaleManager: {loss_scale: $scale}}"
+    done
+    run -0 "$CELLRUN" ckpt diff scale1 scale65536 --rtol 1e-4 --atol 1e-5
+    # and the last of the ten updates moved the weights
+    "$CELLRUN" train "$SEEDS/network.yaml" -q -o nine train.limit=576 \
+        train.epochs=1 >/dev/null
+    run -6 "$CELLRUN" ckpt diff scale65536 nine --match '*.weight' \
+        --rtol 1e-4 --atol 1e-5
+}
