@@ -146,17 +146,24 @@ static bool param_unknown(struct cr_maker *m, const struct cr_script *a,
 }
 
 /* One more of the arguments that a parameter like *operands takes. */
-static void rest_add(struct cr_arena *arena, struct param *p,
-                     const struct cr_thing *value)
+static bool rest_add(struct cr_maker *m, const struct cr_script *a,
+                     struct param *p, const struct cr_thing *value)
 {
+    struct cr_arena *arena = m->b->net->arena;
     struct cr_thing *t = &p->value;
 
-    if (t->kind != TUPLE)
-        *t = (struct cr_thing){ .kind = TUPLE };
-    t->items = cr_grow(arena, t->items, (size_t)t->n, (size_t)t->n + 1,
-                       sizeof *t->items);
-    t->items[t->n++] = *value;
+    if (!p->given)
+        *t = (struct cr_thing){
+            .kind = TUPLE,
+            .items = CR_NEWS(arena, struct cr_thing, CR_OP_MAX),
+        };
     p->given = true;
+    if (t->n == CR_OP_MAX)
+        return cr_maker_fail(m, a,
+                             cr_strf(arena, "more than %d arguments for '*%s'",
+                                     CR_OP_MAX, p->name));
+    t->items[t->n++] = *value;
+    return cr_maker_weigh(m, a, t);
 }
 
 static bool args_bind(struct cr_maker *m, const struct cr_script *e,
@@ -187,7 +194,8 @@ static bool args_bind(struct cr_maker *m, const struct cr_script *e,
         if (!arg_eval(m, a, &value))
             return false;
         if (to->rest) {
-            rest_add(arena, to, &value);
+            if (!rest_add(m, a, to, &value))
+                return false;
             continue;
         }
         to->value = value;

@@ -123,6 +123,13 @@ wrong() {
         "weight (1, 3) does not fit input (1, 3): expected (1,), or one number for each channel [E0101]"
 }
 
+@test "more arguments than a function of any number takes" {
+    said "rand(*range(10000), *range(10000))"
+    [[ "$stderr" == *": error: more than 16 arguments for '*size' "* ]]
+    said "einsum('i,i', $(printf 'h[0],%.0s' {1..17}))"
+    [[ "$stderr" == *": error: more than 16 arguments for '*operands' "* ]]
+}
+
 @test "narrow: a start and a length that leave the axis" {
     wrong "narrow(h, 1, 1, 3)" "input (2,) has no shape (3,) [E0101]"
     wrong "narrow(h, 1, -2, 3)" \
