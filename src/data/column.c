@@ -719,13 +719,16 @@ bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
 /* ---- a datapipe alone ---- */
 
 struct cr_colpipe *cr_colpipe_plan(struct cr_config *config, const char *column,
-                                   const struct cr_spec *in, bool train,
+                                   const struct cr_spec *in,
+                                   const struct cr_strs *classes, bool train,
                                    struct cr_spec *out)
 {
+    static const struct cr_strs none;
     const struct cr_node *ops =
         cr_node_get(cr_section(config, "datapipe"), column);
     struct cr_colpipe *c =
-        cr_colpipe_make(config, column, ops, in, train, false, 0);
+        cr_colpipe_named(config, column, ops, in, classes ? classes : &none,
+                         train, false, 0);
 
     if (!c)
         return NULL;

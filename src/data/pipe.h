@@ -112,7 +112,8 @@ bool cr_pipe_levels(const struct cr_pipe *pipe, int scale, int column,
 struct cr_colpipe;
 struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
                                    const char *column,
-                                   const struct cr_spec *in, bool train,
+                                   const struct cr_spec *in,
+                                   const struct cr_strs *classes, bool train,
                                    struct cr_spec *out);
 bool cr_colpipe_apply(struct cr_colpipe *pipe, struct cr_diag *diag,
                       int64_t index, const void *x, void *y);

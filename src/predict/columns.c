@@ -40,7 +40,8 @@ static bool columns_feed(struct cr_predict *j, const struct cr_column *c)
     struct cr_config *config = j->model.config;
 
     *f = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
-    f->pipe = cr_colpipe_plan(config, c->name, &c->spec, false, &f->out);
+    f->pipe = cr_colpipe_plan(config, c->name, &c->spec, NULL, false,
+                              &f->out);
     if (!f->pipe || !cr_intake_open(&f->intake, config, c))
         return false;
     j->n_feeds++;
@@ -99,6 +100,10 @@ static void columns_truths(struct cr_predict *j)
     struct cr_diag *diag = config->diag;
     struct cr_diag quiet = { .arena = config->arena };
     const char *const *names;
+    /* without them LabelIndex cannot take labels that are numbers by now */
+    const struct cr_strs classes = { .v = s->class_names,
+                                     .n = s->class_names ? (int)s->classes
+                                                         : 0 };
     int n = cr_net_targets(j->model.net, &names);
 
     if (n == 0) {
@@ -113,7 +118,10 @@ static void columns_truths(struct cr_predict *j)
         if (!c || cr_predict_feed(j, names[i]))
             continue;
         *t = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
-        t->pipe = cr_colpipe_plan(config, c->name, &c->spec, false, &t->out);
+        t->pipe = cr_colpipe_plan(config, c->name, &c->spec,
+                                  strcmp(c->name, "label") == 0 ? &classes
+                                                                : NULL,
+                                  false, &t->out);
         j->n_truths += t->pipe != NULL;
     }
     config->diag = diag;

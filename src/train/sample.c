@@ -31,7 +31,8 @@ static struct cr_colpipe *sample_pipe(struct cr_intake *intake,
     struct cr_spec out;
 
     intake->config->diag = &quiet;
-    pipe = cr_colpipe_plan(intake->config, intake->column, in, false, &out);
+    pipe = cr_colpipe_plan(intake->config, intake->column, in, NULL, false,
+                           &out);
     intake->config->diag = diag;
     return pipe && cr_spec_same(&out, &intake->out) ? pipe : NULL;
 }
@@ -42,7 +43,7 @@ bool cr_intake_open(struct cr_intake *intake, struct cr_config *config,
     *intake = (struct cr_intake){ .arena = config->arena, .config = config,
                                   .column = column->name,
                                   .head = column->spec };
-    return cr_colpipe_plan(config, column->name, &column->spec, false,
+    return cr_colpipe_plan(config, column->name, &column->spec, NULL, false,
                            &intake->out) != NULL;
 }
 

@@ -276,7 +276,7 @@ static void sizes(void)
        "an image without channels is planned");
     config = config_of(&diag, "[{Rescale: [2, 0]}, HWC2CHW]");
     before = conf_mem.total;
-    ok(cr_colpipe_plan(config, "x", &photo, false, &out) &&
+    ok(cr_colpipe_plan(config, "x", &photo, NULL, false, &out) &&
            conf_mem.total - before < 1 << 20,
        "a plan for 64 Mi pixels takes no memory for them");
 }

@@ -52,6 +52,10 @@ number() {
     [ "$(number '.best.value? // .best.loss < 0.3')" = true ]
     run -0 --separate-stderr "$CELLRUN" train textcls.yaml -o x -q --json --epochs 2
     [ "$(number '.eval.accuracy > 0.6')" = true ]
+    # LabelIndex takes the labels of the checkpoint, which are numbers by now
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt x --data eval --against labels
+    [[ ${lines[0]} == 'Predicted: "'*'", Actual: "'* ]]
+    "$CELLRUN" predict --ckpt x --data eval --wrong >/dev/null
 }
 
 @test "templates for MNIST, CIFAR-10 and characters check" {
