@@ -407,6 +407,8 @@ bool cr_predict_operands(struct cr_predict *j)
             return files_columns(j);
     if (j->o->files_from)
         ok = files_list(j, j->o->files_from);
+    else if (j->o->stream && j->cli->n_operands == 0)
+        ok = files_list(j, "-");
     for (int i = 0; i < j->cli->n_operands && ok; i++) {
         const char *path = j->cli->operands[i];
         bool names = j->o->rows == CR_ROWS_NAMES ||

@@ -148,9 +148,10 @@ ask() {
         <<<$'0,0,256,0\n0,0,1.5,0\n0,7,0,0'
     [ "$output" = $'\n\n1' ]
     [[ $stderr == *"column 'image': found 256, expected 0 to 255"* ]]
-    run -0 "$CELLRUN" predict --ckpt pixels --stream --files-from - \
-        <<<pixels.npy
-    [ "$output" = $'3\n3' ]
+    for names in '--files-from -' '--rows names' '--rows names -'; do
+        run -0 "$CELLRUN" predict --ckpt pixels --stream $names <<<pixels.npy
+        [ "$output" = $'3\n3' ]
+    done
 }
 
 @test "what a stream cannot do" {
