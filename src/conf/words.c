@@ -43,8 +43,8 @@ const struct cr_variable cr_words[] = {
       "In a loss that is written in the config: names of what its construct "
       "returns after the loss, `aux: [penalty]` for `return loss, penalty`. "
       "These values contribute nothing to gradients. Training records have "
-      "their means by these names, the metric Aux measures them in "
-      "evaluations, and trace writes them as loss.NAME." },
+      "their means by these names, `metrics: [loss, penalty]` measures them "
+      "in evaluations, and trace writes them as loss.NAME." },
     { "has_aux",
       "Beside aux: as in MindSpore's value_and_grad. true, the default: the "
       "first value alone is differentiated. false: the sum of all that the "
@@ -61,6 +61,15 @@ const struct cr_variable cr_words[] = {
       "`u_x = grad(u, x)`, `u_xx = grad(u_x, x)`. In a loss, y and x may be "
       "results and inputs of the network. Ops whose gradient is not made of "
       "ops, such as those of LSTM, BatchNorm and max pooling, are errors." },
+    { "assign",
+      "In construct, alone on its line: assign(NAME, value) gives a "
+      "Parameter with requires_grad: false, a member under cells, a new "
+      "value whenever training computes the forward pass, once for each "
+      "micro-batch. NAME reads the value before. Checkpoints have it; "
+      "evaluation and prediction leave it as it is." },
+    { "training",
+      "In construct: True in training, False in evaluation and prediction, "
+      "as in `if training:` or `dropout(x, 0.5, training)`." },
     { "hook_backward",
       "In construct: hook_backward(x, 'name') is x, at whose gradient the "
       "section watch may look, or replace it." },

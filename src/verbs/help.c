@@ -452,6 +452,21 @@ static bool help_json(struct cr_buf *buf, const char *name)
     return found;
 }
 
+/* `help metrics`: a section whose name is also that of a list. */
+static bool help_section_list(struct cr_buf *buf, const char *name)
+{
+    if (!cr_find(CR_KIND_SECTION, name))
+        return false;
+    for (int k = 0; k < CR_KINDS; k++)
+        if (strcmp(cr_kind_plural((enum cr_kind)k), name) == 0) {
+            help_abouts(buf, name);
+            cr_buf_f(buf, "\n%s\n", name);
+            help_list(buf, (enum cr_kind)k, 28);
+            return true;
+        }
+    return false;
+}
+
 static int help_unknown(struct cr_cli *cli, const char *name)
 {
     struct cr_arena *arena = cli->arena;
@@ -494,8 +509,9 @@ static int help_run(struct cr_cli *cli)
     else if (!name)
         found = help_overview(&buf);
     else
-        found = help_abouts(&buf, name) || help_code(&buf, name) ||
-                help_lists(&buf, name) || help_keys(&buf, name);
+        found = help_section_list(&buf, name) || help_abouts(&buf, name) ||
+                help_code(&buf, name) || help_lists(&buf, name) ||
+                help_keys(&buf, name);
     if (!found)
         return help_unknown(cli, o->man ? o->man : name);
     fputs(cr_buf_text(&buf), stdout);

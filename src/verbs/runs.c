@@ -717,6 +717,9 @@ static int runs_run(struct cr_cli *cli)
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                  "runs %s: found %d run%s, expected %d", name, n,
                  n == 1 ? "" : "s", sub->runs);
+        if (sub->runs == 0)
+            cr_hint(cli->diag, "--dir %s lists the runs of another folder",
+                    cli->operands[1]);
         return 0;
     }
     if (!runs_find(&job) || !runs_filter(&job))
