@@ -259,3 +259,18 @@ bool cr_date_read(const char *text, size_t len, enum cr_date_form form,
 
     return date_read(text, len, form, seconds, &clock);
 }
+
+const char *cr_date_form_text(enum cr_date_form form)
+{
+    switch (form) {
+    case CR_DATE_YMD:
+        return "a date such as 2024-03-05";
+    case CR_DATE_MDY:
+        return "a date, month first, such as 3/5/2024";
+    case CR_DATE_DMY:
+        return "a date, day first, such as 5.3.2024";
+    case CR_DATE_CLOCK:
+        return "a time such as 14:30";
+    }
+    return "a date";
+}

@@ -33,5 +33,7 @@ unsigned cr_date_forms(const char *text, size_t len, unsigned forms,
 /* The seconds of a text in that form; false if it is no date in it. */
 bool cr_date_read(const char *text, size_t len, enum cr_date_form form,
                   double *seconds);
+/* The form for a message, with an example. */
+const char *cr_date_form_text(enum cr_date_form form);
 
 #endif

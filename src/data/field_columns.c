@@ -112,7 +112,7 @@ static bool preset_feature(struct cr_config *config, const struct what *w,
         return w->preset->kind != CR_NODE_STR ||
                default_wrong(config, w, "a number");
     if (!cr_date_read(text, strlen(text), f->form, &c->preset))
-        return default_wrong(config, w, "a date of the field's form");
+        return default_wrong(config, w, cr_date_form_text(f->form));
     if (!f->clock)
         c->preset /= 86400;
     return true;

@@ -171,7 +171,7 @@ static bool feature(struct cr_fields *f, const struct cr_csv *csv,
         return wrong(f, csv, field, c, "a number");
     } else if (of->form) {
         if (!cr_date_read(text, len, of->form, &v))
-            return wrong(f, csv, field, c, "a date of the field's form");
+            return wrong(f, csv, field, c, cr_date_form_text(of->form));
         v = of->clock ? v : floor(v / 86400);
     }
     if (of->category)

@@ -402,8 +402,9 @@ static bool folder_open(struct cr_config *config, const void *opts,
                         "it, one per class", root);
     if (f->others > 0)
         cr_warn(config->diag, pos, CR_E_DATA_FORMAT,
-                "%lld files in '%s' have other ends than those of "
-                "extensions and are left out", (long long)f->others, root);
+                "'%s': found %lld file%s without any of the 'extensions', "
+                "left out", root, (long long)f->others,
+                f->others == 1 ? "" : "s");
     to->self = f;
     to->count = f->n;
     to->fingerprint = f->crc;

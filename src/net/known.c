@@ -32,8 +32,9 @@ bool cr_maker_truth(struct cr_maker *m, const struct cr_script *e,
     return cr_maker_fail(
         m, e,
         cr_strf(arena,
-                "a condition is known while the graph is built, not %s; for "
-                "each element write where(%s, A, B)",
+                "condition: found %s, expected a value that is known while "
+                "the graph is built; for each element write "
+                "where(%s, A, B)",
                 cr_thing_what(arena, t), source(m, e)));
 }
 
@@ -51,8 +52,8 @@ bool cr_maker_choice(struct cr_maker *m, const struct cr_script *e,
         return cr_maker_fail(
             m, c,
             cr_strf(arena,
-                    "a condition is known while the graph is built, not %s; "
-                    "write where(%s, %s, %s)",
+                    "condition: found %s, expected a value that is known "
+                    "while the graph is built; write where(%s, %s, %s)",
                     cr_thing_what(arena, &t), source(m, c), source(m, yes),
                     source(m, no)));
     return cr_maker_truth(m, c, &t, &holds) &&

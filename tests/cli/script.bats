@@ -176,9 +176,9 @@ END
 
 @test "a condition over a tensor: the error shows where" {
     net net "a: $fc" "y = a(x) if x > 0 else x * 2" "return y"
-    wrong "net.yaml:5:17: error: a condition is known while the graph is built, not a tensor (1, 4, 6); write where(x > 0, a(x), x * 2) [E"
+    wrong "net.yaml:5:17: error: condition: found a tensor (1, 4, 6), expected a value that is known while the graph is built; write where(x > 0, a(x), x * 2) [E"
     net net "a: $fc" "if sum(x) > 0:" "    x = a(x)" "return a(x)"
-    wrong "net.yaml:5:8: error: a condition is known" \
+    wrong "net.yaml:5:8: error: condition: found a tensor ()" \
         "for each element write where(sum(x) > 0, A, B)"
 }
 
