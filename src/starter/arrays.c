@@ -2,6 +2,7 @@
 #include "starter/starter.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "data/format.h"
@@ -68,14 +69,28 @@ static bool arrays_open(struct arrays *a)
                         cr_show(diag->arena, &a->x));
     if (a->y.type == CR_REAL && a->s->task == CR_TASK_AUTO)
         a->s->task = CR_TASK_REGRESS;
-    return cr_starter_numbers(a->s, y, a->y.dim[0], &a->of);
+    for (int64_t i = 0; i < a->y.dim[0]; i++)
+        if (!isfinite(y[i]))
+            return cr_error(diag, cr_at_file(diag->arena, a->y_path),
+                            CR_E_DATA_RANGE,
+                            "target %" PRId64 ": found %g, expected a number",
+                            i, y[i]);
+    if (!cr_starter_numbers(a->s, y, a->y.dim[0], &a->of))
+        return false;
+    if (!a->of.classifies || a->y.rank == 1)
+        return true;
+    cr_error(diag, cr_at_file(diag->arena, a->y_path), CR_E_DATA_FORMAT,
+             "found classes in an array %s, expected (%" PRId64 ",)",
+             cr_show(diag->arena, &a->y), a->y.dim[0]);
+    cr_hint(diag, "save it flat, as NumPy's ravel() gives it");
+    return false;
 }
 
 static void arrays_label(struct arrays *a)
 {
     struct cr_buf *b = &a->s->out;
 
-    if (a->of.classifies && (a->y.type != CR_I32 || a->y.rank > 1))
+    if (a->of.classifies && a->y.type != CR_I32)
         cr_buf_str(b, "  label: [{TypeCast: {data_type: int32}}]\n");
     else if (!a->of.classifies && a->y.type != CR_F32)
         cr_buf_str(b, "  label: [{TypeCast: {data_type: float32}}]\n");

@@ -250,6 +250,12 @@ number() {
     samples eval 10 1
     run -3 "$CELLRUN" init --from-npy train-x.npy,eval-y.npy
     [[ $output == *"found 10 targets, expected 30"* ]]
+    perl -e 'print pack "l<*", map { $_ % 2 } 1 .. 30' | npy two.npy '<i4' '(30, 1)'
+    run -3 "$CELLRUN" init --from-npy train-x.npy,two.npy
+    [[ $output == *"two.npy: error: found classes in an array (30, 1), expected (30,)"* ]]
+    perl -e 'print pack "f<*", 1 .. 29, 9**9**9' | npy inf.npy '<f4' '(30,)'
+    run -3 "$CELLRUN" init --from-npy train-x.npy,inf.npy
+    [[ $output == *"inf.npy: error: target 29: found inf, expected a number"* ]]
     run -2 "$CELLRUN" init --from-npy train-x.npy
     sed -i '5s/,[^,]*$/,/' t.csv
     run -3 "$CELLRUN" init --from-csv t.csv --target area
