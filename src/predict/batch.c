@@ -84,7 +84,8 @@ static void batch_tell(struct cr_predict *j)
 
 void cr_predict_told(struct cr_predict *j)
 {
-    static const char *const what[] = { "left out", "stopped at the first", "left blank" };
+    static const char *const what[] = { "left out", "stopped at the first",
+                                        "left blank" };
 
     if (j->bad > 0)
         cr_warn(j->cli->diag, CR_NOWHERE, CR_E_DATA_FORMAT,
