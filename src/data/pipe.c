@@ -102,7 +102,8 @@ bool cr_pipe_values(struct cr_pipe *p, const char *key, const char *column,
             break;
     if (k == p->set.columns || p->set.column[k].spec.rank != 0 ||
         p->set.column[k].spec.type == CR_STRING ||
-        (of && of->n == 1 && of->v[0].category)) /* codes are no numbers */
+        /* codes tell classes apart, and are no numbers */
+        (type == CR_F64 && of && of->n == 1 && of->v[0].category))
         return cr_error(p->config->diag, p->pos, CR_E_UNKNOWN_KEY,
                         "%s: '%s' is no column of single numbers", key,
                         column);
