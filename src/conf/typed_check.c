@@ -14,8 +14,7 @@ static bool check_is_member(const char *key)
                                          "name",   "when",      "repeat",
                                          "only",   "share",     "freeze",
                                          "init",   "to_float",  "bprop",
-                                         "mode",
-
+                                         "mode",   "auto_prefix",
                                          "aux",    "has_aux" };
 
     for (size_t i = 0; i < CR_LEN(words); i++)

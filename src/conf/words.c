@@ -39,6 +39,12 @@ const struct cr_variable cr_words[] = {
       "or None; a map behind them gives those of the cell's own parameters. "
       "What it leaves out gets no gradient. cellrun gradcheck tells whether "
       "they are right." },
+    { "auto_prefix",
+      "Beside construct: `auto_prefix: false` leaves the names of the cell's "
+      "members out of those of their parameters, as MindSpore's argument "
+      "does: `weight`, not `net.weight`. It counts for the network and, where "
+      "that has it, for its members; within a cell that prefixes names it "
+      "changes nothing. Two parameters of one name are an error." },
     { "aux",
       "In a loss that is written in the config: names of what its construct "
       "returns after the loss, `aux: [penalty]` for `return loss, penalty`. "

@@ -144,8 +144,9 @@ static bool take_params(struct maker *k, const struct cr_script *e,
     int i, p, at = k->inputs.max + 1, o;
 
     for (i = 0; i < map->n; i++, a = a ? a->next : NULL) {
-        const char *full = cr_path_of(
-            net->arena, k->b->path, cr_reference_name(k->b, map->keys[i]));
+        const char *full = cr_param_name(
+            k->b, cr_path_of(net->arena, k->b->path,
+                             cr_reference_name(k->b, map->keys[i])));
         struct cr_val *v;
 
         p = cr_name_map_get(&net->param_names, full);

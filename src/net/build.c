@@ -234,6 +234,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
         } else if (strcmp(m->key, "cells") != 0 &&
                    strcmp(m->key, "construct") != 0 &&
                    strcmp(m->key, "bprop") != 0 &&
+                   strcmp(m->key, "auto_prefix") != 0 &&
                    strcmp(m->key, "aux") != 0 &&
                    strcmp(m->key, "has_aux") != 0 &&
                    strcmp(m->key, "inputs") != 0 &&

@@ -275,7 +275,8 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
                                 enum param_use use)
 {
     struct cr_net *net = b->net;
-    const char *full = cr_path_of(net->arena, b->path, name);
+    const char *path = cr_path_of(net->arena, b->path, name);
+    const char *full = cr_param_name(b, path);
     struct cr_param *p;
     int found = cr_name_map_get(&net->param_names, full);
     /* The control word `init` is for weights, whatever a cell calls them. */
@@ -293,7 +294,9 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         return NULL;
     }
     if (found >= 0) {
-        cr_fail(b, CR_E_NETWORK, "two parameters are called '%s'", full);
+        cr_fail(b, CR_E_NETWORK,
+                "two parameters are called '%s': of '%s' and of '%s'", full,
+                net->cells[net->params[found].cell].name, b->path);
         return NULL;
     }
     if (!b->starter) {
@@ -320,6 +323,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     p = &net->params[net->n_params];
     *p = (struct cr_param){
         .name = full,
+        .cell = b->row,
         .spec = spec,
         .statistic = use == PARAM_STATE,
         .state = use == PARAM_STATE && !name[0],
@@ -337,7 +341,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         *b->control_used = true;
     p->init = net->fillers[net->n_params].text;
     net->fillers[net->n_params].key =
-        b->like ? cr_path_of(net->arena, b->like, full + b->like_len + 1)
+        b->like ? cr_path_of(net->arena, b->like, path + b->like_len + 1)
                 : full;
     net->cells[b->row].params += cr_count(&spec);
     cr_name_map_add(net->arena, &net->param_names, full, net->n_params);

@@ -76,26 +76,10 @@ const struct cr_section cr_section_freeze = {
     },
 };
 
-/* The row of a parameter's cell: what stands before the last dot of its name
- * is that row's; -1: there is none. */
-static int cell_of(const struct cr_net *net, const struct cr_param *p)
-{
-    const char *dot = strrchr(p->name, '.');
-    int own = cr_name_map_get(&net->cell_names, p->name); /* a Parameter's */
-
-    if (own >= 0)
-        return own;
-    return cr_name_map_get_n(&net->cell_names, p->name,
-                             dot ? (size_t)(dot - p->name) : 0);
-}
-
 /* Adds a parameter to the trained ones of its cell. */
 static void count_trained(struct cr_net *net, const struct cr_param *p)
 {
-    int i = cell_of(net, p);
-
-    if (i >= 0)
-        net->cells[i].trained += cr_count(&p->spec);
+    net->cells[p->cell].trained += cr_count(&p->spec);
 }
 
 /* Marks the cells that have frozen parameters. */
@@ -105,8 +89,8 @@ static const bool *cells_frozen(struct cr_net *net)
     int i;
 
     for (i = 0; i < net->n_params; i++)
-        if (net->params[i].frozen && cell_of(net, &net->params[i]) >= 0)
-            frozen[cell_of(net, &net->params[i])] = true;
+        if (net->params[i].frozen)
+            frozen[net->params[i].cell] = true;
     return frozen;
 }
 
@@ -290,7 +274,7 @@ static void settle(struct cr_net *net)
 
         p->trained = !p->why;
         p->still = p->statistic && !p->state && net->stats_frozen &&
-                   cell_of(net, p) >= 0 && frozen[cell_of(net, p)];
+                   frozen[p->cell];
         if (p->still)
             p->why = "moving statistics, frozen";
         if (p->trained)

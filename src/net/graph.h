@@ -314,6 +314,9 @@ const char *cr_reference_name(const struct cr_build *b, const char *name);
 /* Whether others hold it. */
 bool cr_reference_held(struct cr_arena *arena, const struct cr_node *cells,
                        const char *name);
+/* The name of a parameter, whose path below the network is `path`, in a cell
+ * or a member of it: without what auto_prefix leaves out. */
+const char *cr_param_name(const struct cr_build *b, const char *path);
 /* Whether what names a member may; before anything else of the above. */
 bool cr_references_right(struct cr_build *b);
 /* lines.c: such a cell's forward pass. */

@@ -124,10 +124,12 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
     static const char *const known[] = {
         "bprop", "cells", "construct", "inputs", "name", "when", "repeat",
         "only", "share", "freeze", "init", "to_float", "mode", "aux", "has_aux",
+        "auto_prefix",
         NULL
     };
     struct cr_net *net = b->net;
     const struct cr_node *cells = cr_node_get(node, "cells");
+    const struct cr_node *word = cr_node_get(node, "auto_prefix");
     bool ok = true;
 
     for (CR_EACH(m, node)) {
@@ -150,6 +152,10 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
         if (cr_nearest(m->key, known))
             cr_hint(net->diag, "did you mean '%s'?", cr_nearest(m->key, known));
     }
+    if (word && word->kind != CR_NODE_BOOL)
+        ok = cr_error(net->diag, word->pos, CR_E_WRONG_TYPE,
+                      "auto_prefix: found %s, expected true or false",
+                      cr_node_what(net->arena, word));
     if (!cr_node_get(node, "construct"))
         ok = cells ? cr_error(net->diag, cells->pos, CR_E_MISSING_KEY,
                               "'cells' needs 'construct' beside it: the lines "

@@ -21,6 +21,7 @@ struct cr_param {
     const char *name;       /* MindSpore's: "dense_relu_sequential.0.weight" */
     struct cr_spec spec;
     cr_real *data;
+    int cell;               /* row of its cell */
     bool state;             /* a statistic that a construct assigns */
     bool statistic;         /* moved by the forward pass, never trained */
     bool fixed;             /* never trained by its cell's own wish */

@@ -60,6 +60,39 @@ static int place(const struct cr_node *cells, const struct cr_node *member)
     return i;
 }
 
+/* ---- auto_prefix ---- */
+
+/* Where the name begins in the path: behind the members of cells that prefix
+ * none, as long as the outermost are such. */
+static size_t bare(const struct cr_build *b, const char *path)
+{
+    const struct cr_node *word;
+    size_t n, at;
+
+    if (!b)
+        return 0;
+    n = bare(b->parent, path);
+    at = strlen(b->path);
+    word = b->node && cr_is_construct(b->node)
+               ? cr_node_get(b->node, "auto_prefix")
+               : NULL;
+    if (n < at || !word || word->kind != CR_NODE_BOOL || word->boolean)
+        return n;
+    path += at + (at > 0);
+    return at + (at > 0) + strcspn(path, ".") + (strchr(path, '.') != NULL);
+}
+
+const char *cr_param_name(const struct cr_build *b, const char *path)
+{
+    const char *name = path + bare(b, path), *dot = strrchr(path, '.');
+
+    return name[0] || !path[0] ? name /* else that of a Parameter */
+           : dot               ? dot + 1
+                               : path;
+}
+
+/* ---- names ---- */
+
 struct search {
     struct cr_arena *arena;
     const struct cr_node *cells, *key;
@@ -145,7 +178,7 @@ const char *cr_reference_name(const struct cr_build *b, const char *name)
     size_t n = strcspn(name, ".");
     const char *found = NULL;
 
-    if (cells && !b->path[0])
+    if (cells && !b->path[bare(b->parent, b->path)])
         found = held(arena, cells, cr_strndup(arena, name, n));
     return found ? cr_strf(arena, "%s%s", found, name + n) : name;
 }

@@ -347,6 +347,7 @@ static void schema_written(struct cr_buf *buf, const char *name, bool block)
                   "\"null\"], \"additionalProperties\": " MEMBER "}, "
                   "\"construct\": {\"type\": \"string\"}, "
                   "\"bprop\": {\"type\": \"string\"}, "
+                  "\"auto_prefix\": {\"type\": [\"boolean\", \"string\"]}, "
                   "\"aux\": {\"type\": \"array\"}, "
                   "\"has_aux\": {\"type\": [\"boolean\", \"string\"]}",
              name);

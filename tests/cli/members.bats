@@ -202,3 +202,67 @@ END
 s: [ReLU, c]
 END
 }
+
+@test "auto_prefix: false leaves out the names of members" {
+    names weight bias <<'END'
+auto_prefix: false
+cells: {net: {Dense: [4, 4]}}
+construct: return net(x)
+END
+    names w weight bias 0.weight 0.bias <<'END'
+auto_prefix: false
+cells:
+  net:
+    auto_prefix: false
+    cells: {net: {Dense: [4, 4]}, w: {Parameter: {shape: [4]}}}
+    construct: return net(x * w)
+  fc: {Dense: [4, 4]}
+  seq: [fc, ReLU]
+construct: return seq(net(x))
+END
+}
+
+@test "auto_prefix: false within a cell that prefixes names changes nothing" {
+    names net.w net.net.weight net.net.bias <<'END'
+cells:
+  net:
+    auto_prefix: false
+    cells: {net: {Dense: [4, 4]}, w: {Parameter: {shape: [4]}}}
+    construct: return net(x * w)
+construct: return net(x)
+END
+}
+
+@test "auto_prefix: false, trained, resumed, predicted as with names" {
+    local text='cells: {a: {cells: {fc: {Dense: {out_channels: 8}}, bn: {BatchNorm1d: 8}}, construct: return relu(bn(fc(x)))}, out: {Dense: {out_channels: 3}}}, construct: return out(a(x))'
+    net a.yaml <<END
+network: !replace {auto_prefix: false, $text}
+init: [{match: ["*weight", "*bias"], Constant: 0.1}]
+END
+    net b.yaml <<END
+network: !replace {$text}
+init: [{match: ["*weight", "*bias"], Constant: 0.1}]
+END
+    "$CELLRUN" train a.yaml -q -o a train.epochs=2 >a.out
+    "$CELLRUN" train b.yaml -q -o b train.epochs=2 >b.out
+    diff <(grep eval a.out) <(grep eval b.out)
+    "$CELLRUN" train a.yaml -q -o c train.epochs=1
+    "$CELLRUN" resume c -q --epochs 2
+    cmp a/ckpt/last.safetensors c/ckpt/last.safetensors
+    run -0 "$CELLRUN" ckpt show a
+    [[ "$output" == *"fc.weight"* && "$output" != *"a.fc.weight"* ]]
+    diff <("$CELLRUN" eval a) <("$CELLRUN" eval b)
+}
+
+@test "auto_prefix: two parameters of one name" {
+    wrong "two parameters are called 'weight': of 'a' and of 'b'" <<'END'
+auto_prefix: false
+cells: {a: {Dense: [4, 4]}, b: {Dense: [4, 4]}}
+construct: return b(a(x))
+END
+    wrong "auto_prefix: found 'no', expected true or false" <<'END'
+auto_prefix: "no"
+cells: {a: {Dense: [4, 4]}}
+construct: return a(x)
+END
+}

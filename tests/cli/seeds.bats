@@ -96,6 +96,12 @@ near() {
       "net.weight (240,120,4,4) Float32 True" ]
 }
 
+@test "2.1, MyCell with auto_prefix=False: its parameter is weight" {
+    run -0 --separate-stderr "$CELLRUN" summary "$SEEDS/auto_prefix.yaml" --json
+    jq -e '[.params[] | del(.type, .init)] == [{name: "weight", shape: [240, 120, 4, 4],
+        trainable: true, reason: null}]' <<<"$output"
+}
+
 @test "2.2: (2, 240, 12, 12), where PyTorch has (2, 240, 9, 9)" {
     local sum
     perl -e 'srand 1; print pack "f<*", map { rand(2) - 1 } 1 .. 2*120*12*12' |
