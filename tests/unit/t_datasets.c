@@ -259,7 +259,7 @@ static void image_folder(void)
     remove(in_folder("c/a/2.jpg"));
     put("c/a/readme.txt", "text", 4);
     cr_pipe_close(open_pipe(FOLDER("")));
-    ok(strstr(conf_messages(&diag), "1 files in"), "others are told");
+    ok(strstr(conf_messages(&diag), "found 1 file without"), "others are told");
 }
 
 /* The sum of an epoch's images; -1 after an error. */
