@@ -39,6 +39,24 @@ near() {
     [ "$n" -ge 3 ]
 }
 
+@test "every config with data trains as it stands, op by op too" {
+    local file n=0
+    for file in "$SEEDS"/*.yaml; do
+        case "$file" in */walkthrough.yaml) continue ;; esac # has a test below
+        "$CELLRUN" config "$file" >resolved
+        grep -q '^dataset:' resolved && grep -q '^loss:' resolved || continue
+        for eager in false true; do
+            "$CELLRUN" train "$file" -q -o run --force train.epochs=1 \
+                run.eager=$eager train.limit=128 >/dev/null 2>messages || {
+                cat "$file" messages
+                return 1
+            }
+        done
+        n=$((n + 1))
+    done
+    [ "$n" -ge 20 ]
+}
+
 @test "2.9, ClassLoss: 0.7207259 of the seed's five samples" {
     local name
     for name in class_loss class_loss-top; do
@@ -242,10 +260,17 @@ bits() {
             exit NR != 64 || bad > 0
         }' >loss
     near "$(tensor out.safetensors loss)" "$(cat loss)" 1e-6
+    run -0 --separate-stderr "$CELLRUN" train "$SEEDS/contrastive.yaml" -q \
+        -o run
+    [ -z "$stderr" ]
+    jq -s -e 'map(select(.split == "train").loss) | .[1] < .[0] / 4' \
+        run/metrics.jsonl
 }
 
 @test "0.1 with one encoder, called twice" {
-    run -0 "$CELLRUN" train "$SEEDS/pair.yaml" -q -o run train.epochs=1
+    run -0 --separate-stderr "$CELLRUN" train "$SEEDS/pair.yaml" -q -o run \
+        train.epochs=1
+    [ -z "$stderr" ]
     jq -s -e 'map(select(.split == "train").loss) | .[0] > 1 and .[1] < 0.1' \
         run/metrics.jsonl
     run -0 "$CELLRUN" summary "$SEEDS/pair.yaml"
