@@ -29,11 +29,12 @@ near() {
         { echo "'$1' is not $2"; return 1; }
 }
 
-@test "every config resolves" {
+@test "every config resolves, and has a row in README.md" {
     local file n=0
     for file in "$SEEDS"/*.yaml; do
         "$CELLRUN" config "$file" >/dev/null
         grep -q '^# ' "$file"
+        grep -qF "| [${file##*/}](seeds/${file##*/}) |" "$SEEDS/../README.md"
         n=$((n + 1))
     done
     [ "$n" -ge 3 ]
