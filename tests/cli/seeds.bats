@@ -40,19 +40,17 @@ near() {
     [ "$n" -ge 3 ]
 }
 
-@test "every config with data trains as it stands, op by op too" {
+@test "every config with data trains as it stands" {
     local file n=0
     for file in "$SEEDS"/*.yaml; do
         case "$file" in */walkthrough.yaml) continue ;; esac # has a test below
         "$CELLRUN" config "$file" >resolved
         grep -q '^dataset:' resolved && grep -q '^loss:' resolved || continue
-        for eager in false true; do
-            "$CELLRUN" train "$file" -q -o run --force train.epochs=1 \
-                run.eager=$eager train.limit=128 >/dev/null 2>messages || {
-                cat "$file" messages
-                return 1
-            }
-        done
+        "$CELLRUN" train "$file" -q -o run --force train.epochs=1 --no-ckpt \
+            train.limit=128 eval.max_batches=1 >/dev/null 2>messages || {
+            cat "$file" messages
+            return 1
+        }
         n=$((n + 1))
     done
     [ "$n" -ge 20 ]
@@ -633,8 +631,8 @@ bias (1,) Float32 False" ]
 }
 
 @test "2.9, multi-scale: batches of several sizes, one evaluation" {
-    run -0 "$CELLRUN" train "$SEEDS/multi_scale.yaml" -q -o run \
-        --require 'accuracy>=0.5' 'watch=[{at: conv, what: input, every: 1 steps, until: 12 steps, save: conv.npz}]'
+    run -0 "$CELLRUN" train "$SEEDS/multi_scale.yaml" -q -o run train.limit=2560 \
+        'watch=[{at: conv, what: input, every: 1 steps, until: 12 steps, save: conv.npz}]'
     local file
     for file in run/conv-*.npz; do
         "$CELLRUN" ckpt ls "$file" --json | jq -r '.[].shape | .[2:] | join("x")'
