@@ -134,7 +134,10 @@ static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
         return *to = cr_thing_integer(cr_count(spec)), true;
     if (strcmp(e->name, "dtype") == 0) {
         *to = (struct cr_thing){ .kind = TEXT };
-        to->text = cr_type_name(x->cast ? x->half : spec->type);
+        /* real numbers are float32 to a config, whatever computes them */
+        to->text = cr_type_name(x->cast                 ? x->half
+                                : spec->type == CR_REAL ? CR_F32
+                                                        : spec->type);
         return true;
     }
     if (strcmp(e->name, "T") == 0) {

@@ -24,7 +24,7 @@
 /* Fields of rows, and the columns that are made of them. */
 struct layout {
     struct cr_field_rows *rows;
-    int id[64];             /* fields of --id */
+    int id[64]; /* fields of --id */
 };
 
 struct cr_predict_rows {
@@ -32,13 +32,13 @@ struct cr_predict_rows {
     const char *path;
     struct cr_fields_opts opts; /* of the data set, or of its like */
     struct cr_pos pos;
-    bool fields;            /* it was trained on such rows */
+    bool fields; /* it was trained on such rows */
     struct cr_predict_feed *feed[2 * CR_COLUMNS_MAX];
-    int n;                  /* feeds that are read */
-    int total;              /* fields that they are made of */
+    int n;     /* feeds that are read */
+    int total; /* fields that they are made of */
     bool json, header, open, ended;
     struct cr_csv csv;
-    struct cr_csv object;   /* fields of a line of JSON */
+    struct cr_csv object; /* fields of a line of JSON */
     struct cr_json_row scan;
     struct layout by_name, by_place, by_key;
     const struct layout *present;
@@ -169,9 +169,8 @@ static void table_column(struct cr_predict_rows *t, struct cr_node *map,
 }
 
 /* Fields from..to as a list, or the one as it is. */
-static const struct cr_node *table_places(struct cr_arena *arena,
-                                          const int *places, int64_t n,
-                                          bool list)
+static const struct cr_node *
+table_places(struct cr_arena *arena, const int *places, int64_t n, bool list)
 {
     struct cr_node *all = CR_NEW(arena, struct cr_node), **at = &all->child;
 
@@ -252,11 +251,12 @@ static bool table_ids(struct cr_predict_rows *t, struct layout *l,
             at = *end ? -1 : at;
         }
         if (at < 0 || at >= n)
-            return cr_error(t->j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                            "--id: '%s' is not a field of the rows of %d "
-                            "fields of %s",
-                            cr_quote(t->j->cli->arena, id->v[i],
-                                     strlen(id->v[i])), n, t->path);
+            return cr_error(
+                t->j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                "--id: '%s' is not a field of the rows of %d "
+                "fields of %s",
+                cr_quote(t->j->cli->arena, id->v[i], strlen(id->v[i])), n,
+                t->path);
         l->id[i] = (int)at;
     }
     return true;
@@ -264,8 +264,7 @@ static bool table_ids(struct cr_predict_rows *t, struct layout *l,
 
 /* Rows without names of fields, which have n. */
 static bool table_placed(struct cr_predict_rows *t, int n,
-                         const struct cr_strs *names,
-                         const struct cr_csv *csv)
+                         const struct cr_strs *names, const struct cr_csv *csv)
 {
     struct layout *l = &t->by_place;
     struct cr_arena *arena = t->j->cli->arena;
@@ -287,24 +286,21 @@ static bool table_placed(struct cr_predict_rows *t, int n,
         return cr_error(t->j->cli->diag, cr_csv_at(csv, &csv->field[0]),
                         CR_E_DATA_FORMAT,
                         "the row has %d field%s for the columns that the "
-                        "network takes, expected %d", left,
-                        left == 1 ? "" : "s", t->total);
+                        "network takes, expected %d",
+                        left, left == 1 ? "" : "s", t->total);
     return table_by_place(t, l, places, n, csv);
 }
 
 /* Every field of the columns is named in the first line. */
-static bool table_named(struct cr_predict_rows *t,
-                        const struct cr_strs *names,
+static bool table_named(struct cr_predict_rows *t, const struct cr_strs *names,
                         const struct cr_csv *csv)
 {
     struct cr_arena *arena = t->j->cli->arena;
     struct cr_node map = { .kind = CR_NODE_MAP };
 
     for (int i = 0; i < t->n; i++) {
-        const struct cr_node *fields =
-            table_fields(t, t->feed[i]->name);
-        struct cr_node own = { .kind = CR_NODE_STR,
-                               .text = t->feed[i]->name };
+        const struct cr_node *fields = table_fields(t, t->feed[i]->name);
+        struct cr_node own = { .kind = CR_NODE_STR, .text = t->feed[i]->name };
 
         table_column(t, &map, t->feed[i], fields ? fields : &own);
     }
@@ -323,8 +319,7 @@ static void table_keys(struct cr_predict_rows *t)
     int n = 0, at = 0;
 
     for (int i = 0; i < t->n; i++) {
-        const struct cr_node *fields =
-            table_fields(t, t->feed[i]->name);
+        const struct cr_node *fields = table_fields(t, t->feed[i]->name);
         int count = (int)cr_count(&t->feed[i]->head), k = at;
 
         key[n++] = (struct cr_json_key){ t->feed[i]->name, at, count };
@@ -341,8 +336,7 @@ static void table_keys(struct cr_predict_rows *t)
     }
     for (int i = 0; i < id->n; i++)
         key[n++] = (struct cr_json_key){ id->v[i], t->total + i, 1 };
-    t->scan = (struct cr_json_row){ .key = key, .n_keys = n,
-                                    .to = &t->object };
+    t->scan = (struct cr_json_row){ .key = key, .n_keys = n, .to = &t->object };
 }
 
 static bool table_by_key(struct cr_predict_rows *t)
@@ -371,8 +365,7 @@ static void table_feed(struct cr_predict_rows *t, struct cr_predict_feed *f)
     t->total += (int)cr_count(&f->head);
 }
 
-static struct cr_predict_rows *table_new(struct cr_predict *j,
-                                         const char *path,
+static struct cr_predict_rows *table_new(struct cr_predict *j, const char *path,
                                          struct cr_predict_feed *only)
 {
     struct cr_predict_rows *t = CR_NEW(j->cli->arena, struct cr_predict_rows);
@@ -381,8 +374,8 @@ static struct cr_predict_rows *table_new(struct cr_predict *j,
     t->j = j;
     t->path = strcmp(path, "-") == 0 ? "standard input" : path;
     t->csv.fd = -1;
-    t->opts = (struct cr_fields_opts){ .field_delim = ",",
-                                       .header = CR_BOOL_NONE };
+    t->opts =
+        (struct cr_fields_opts){ .field_delim = ",", .header = CR_BOOL_NONE };
     if (about && strcmp(about->name, "CSVDataset") == 0) {
         t->opts = *(const struct cr_fields_opts *)j->data.opts;
         t->pos = j->data.node->pos;
@@ -499,8 +492,7 @@ struct cr_predict_rows *cr_predict_rows_open(struct cr_predict *j,
 
 void cr_predict_rows_close(struct cr_predict_rows *t)
 {
-    if (t->open)
-        cr_csv_close(&t->csv);
+    cr_csv_close(&t->csv); /* lines in memory leave fields to be freed */
     free(t->scan.plain);
     t->scan.plain = NULL;
     t->open = false;
@@ -524,9 +516,8 @@ static const void *table_convert(struct cr_predict *j,
             if ((f->head.type == CR_U8 && (v < 0 || v > 255)) ||
                 (f->head.type == CR_BOOL && (v < 0 || v > 1))) {
                 cr_error(&j->about, CR_NOWHERE, CR_E_DATA_RANGE,
-                         "column '%s': found %" PRId32 ", expected %s",
-                         f->name, v,
-                         f->head.type == CR_U8 ? "0 to 255" : "0 or 1");
+                         "column '%s': found %" PRId32 ", expected %s", f->name,
+                         v, f->head.type == CR_U8 ? "0 to 255" : "0 or 1");
                 return NULL;
             }
         }
@@ -545,8 +536,8 @@ static bool table_sample(struct cr_predict_rows *t, const struct cr_csv *csv,
         return false;
     for (int i = 0; i < t->n; i++) {
         struct cr_spec spec = cr_field_rows_spec(l->rows, i);
-        const void *x = table_convert(j, t->feed[i], &spec,
-                                      cr_field_rows_at(l->rows, i));
+        const void *x =
+            table_convert(j, t->feed[i], &spec, cr_field_rows_at(l->rows, i));
 
         if (!x || !cr_predict_stored(j, t->feed[i], x, index)) {
             if (x)
@@ -598,10 +589,9 @@ const char *const *cr_predict_rows_id(const struct cr_predict_rows *t)
         return NULL;
     id = CR_NEWS(&j->text, const char *, j->o->id.n);
     for (int i = 0; i < j->o->id.n; i++) {
-        const struct cr_csv_field *f =
-            t->row && t->present->id[i] < t->row->n
-                ? &t->row->field[t->present->id[i]]
-                : NULL;
+        const struct cr_csv_field *f = t->row && t->present->id[i] < t->row->n
+                                           ? &t->row->field[t->present->id[i]]
+                                           : NULL;
 
         id[i] = f ? cr_strndup(&j->text, f->text, f->len) : "";
     }
@@ -646,8 +636,8 @@ bool cr_predict_table(struct cr_predict *j, const char *path)
             break;
     }
     if (i == 0 && ok && strcmp(path, "-") != 0)
-        cr_error(j->cli->diag, cr_at_file(j->cli->arena, path),
-                 CR_E_DATA_EMPTY, "the file has no samples");
+        cr_error(j->cli->diag, cr_at_file(j->cli->arena, path), CR_E_DATA_EMPTY,
+                 "the file has no samples");
     cr_predict_rows_close(t);
     return ok;
 }
