@@ -73,6 +73,26 @@ static bool files_array(struct cr_predict *j, const char *path)
     return ok;
 }
 
+/* The results must not take the place of what they are made of: compared by
+ * inode, so that a link or another spelling counts. False after reporting. */
+static bool files_keeps(struct cr_predict *j, const char *path)
+{
+    const char *to = j->o->to;
+    struct stat in, out;
+    bool standard = strcmp(path, "-") == 0;
+
+    if (!to || strcmp(to, "-") == 0 || stat(to, &out) != 0 ||
+        !S_ISREG(out.st_mode) ||
+        (standard ? fstat(STDIN_FILENO, &in) : stat(path, &in)) != 0 ||
+        in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return true;
+    return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                    "-o %s would overwrite the input '%s'",
+                    cr_quote(j->cli->arena, to, strlen(to)),
+                    standard ? "standard input"
+                             : cr_quote(j->cli->arena, path, strlen(path)));
+}
+
 /* ---- Several files, one for each column */
 
 struct column {
@@ -384,7 +404,7 @@ static bool files_list(struct cr_predict *j, const char *path)
             ok = cr_error(diag, CR_NOWHERE, CR_E_USAGE,
                           "%s holds a NUL, expected names, one a line", what);
         else if (len > 0)
-            ok = files_one(j, line);
+            ok = files_keeps(j, line) && files_one(j, line);
         if (ok && j->o->stream)
             ok = cr_predict_flush(j) && fflush(stdout) == 0;
     }
@@ -400,8 +420,17 @@ static bool files_list(struct cr_predict *j, const char *path)
 bool cr_predict_operands(struct cr_predict *j)
 {
     struct cr_predict_feed *feed;
-    bool ok = true;
+    bool ok = files_keeps(j, j->o->ckpt) &&
+              (!j->o->files_from || files_keeps(j, j->o->files_from));
 
+    for (int i = 0; i < j->cli->n_operands && ok; i++) {
+        const char *path =
+            files_of_column(j, j->cli->operands[i], &feed);
+
+        ok = files_keeps(j, path ? path : j->cli->operands[i]);
+    }
+    if (!ok)
+        return false;
     for (int i = 0; i < j->cli->n_operands; i++)
         if (files_of_column(j, j->cli->operands[i], &feed))
             return files_columns(j);

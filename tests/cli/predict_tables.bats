@@ -297,6 +297,20 @@ END2
     [[ $output == *"column 'city' has no file: write city=FILE"* ]]
 }
 
+@test "-o does not overwrite an input, however it is called" {
+    head -2 people.csv | cut -d , -f 2-4 >"$tmp/same.csv"
+    cp "$tmp/same.csv" "$tmp/kept"
+    ln "$tmp/same.csv" "$tmp/link.csv"
+    echo "$tmp/same.csv" >"$tmp/list"
+    for input in "$tmp/same.csv" "$tmp/link.csv" - "num=$tmp/same.csv" \
+        "--files-from=$tmp/list"; do
+        run -2 "$CELLRUN" predict --ckpt mixed "$input" --format csv \
+            -o "$tmp/same.csv" <"$tmp/same.csv"
+        [[ $output == *"-o $tmp/same.csv would overwrite the input '"*"'"* ]]
+        cmp "$tmp/same.csv" "$tmp/kept"
+    done
+}
+
 @test "no INPUT, or too much of it" {
     run -2 "$CELLRUN" predict --ckpt mixed
     [[ $output == *"expected an INPUT, --data, --files-from or --stream"* ]]
