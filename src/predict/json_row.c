@@ -196,12 +196,12 @@ static bool row_members(struct scan *k, char close, int depth,
 
 static bool row_member(struct scan *k, int depth)
 {
-    const struct cr_json_row *row = k->row;
+    struct cr_json_row *row = k->row;
     bool takes = k->takes;
     int next = k->next, last = k->last;
     const char *key;
     size_t len;
-    bool ok;
+    bool ok, known = false;
 
     if (k->s == k->end || *k->s != '"')
         return row_wrong(k, "expected a key in quotes");
@@ -216,12 +216,17 @@ static bool row_member(struct scan *k, int depth)
     for (int i = 0; i < row->n_keys && depth == 1; i++)
         if (strncmp(row->key[i].name, key, len) == 0 &&
             row->key[i].name[len] == '\0') {
-            k->takes = true;
+            k->takes = row->key[i].n > 0;
             k->next = row->key[i].first;
             k->n = row->key[i].n;
             k->last = k->next + k->n;
+            for (int f = k->next; f < k->last; f++)
+                row->given[f] = true;
+            known = true;
             break;
         }
+    if (!known && depth == 1 && !row->other)
+        row->other = cr_strndup(k->diag->arena, key, len);
     ok = row_value(k, depth);
     k->takes = takes;
     k->next = next;
@@ -296,6 +301,8 @@ bool cr_json_row(struct cr_json_row *row, struct cr_diag *diag,
     for (int i = 0; i < c->n; i++)
         c->field[i] = (struct cr_csv_field){ .text = text, .line = line,
                                              .col = 1 };
+    memset(row->given, 0, (size_t)c->n * sizeof *row->given);
+    row->other = NULL;
     row_blank(&k);
     if (k.s == k.end || (*k.s != '{' && *k.s != '['))
         return row_wrong(&k, "expected an object or an array");

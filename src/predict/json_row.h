@@ -8,16 +8,18 @@
 
 #include "data/csv.h"
 
-/* A key and the fields that its value fills, in order. */
+/* A key and the fields that its value fills, in order; with n = 0 it is known
+ * and read over. */
 struct cr_json_key {
     const char *name;
     int first, n;
 };
 
 struct cr_json_row {
-    const struct cr_json_key *key; /* keys that are known; others are read
-                                      over */
+    const struct cr_json_key *key; /* keys that are known */
     int n_keys;
+    bool *given;            /* for each field, whether its key was there */
+    const char *other;      /* the first key that is not known; NULL */
     struct cr_csv *to;      /* its fields are set, `n` of them; those without a
                                value are empty */
     char *plain;            /* room for texts without escapes; malloc */

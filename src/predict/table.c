@@ -314,8 +314,10 @@ static void table_keys(struct cr_predict_rows *t)
 {
     struct cr_arena *arena = t->j->cli->arena;
     const struct cr_strs *id = &t->j->o->id;
+    const struct cr_strs *more = &t->opts.column_names;
     struct cr_json_key *key =
-        CR_NEWS(arena, struct cr_json_key, t->n + t->total + id->n);
+        CR_NEWS(arena, struct cr_json_key,
+                t->n + t->total + id->n + 2 * t->j->n_truths + more->n);
     int n = 0, at = 0;
 
     for (int i = 0; i < t->n; i++) {
@@ -336,7 +338,18 @@ static void table_keys(struct cr_predict_rows *t)
     }
     for (int i = 0; i < id->n; i++)
         key[n++] = (struct cr_json_key){ id->v[i], t->total + i, 1 };
+    for (int i = 0; i < t->j->n_truths; i++) {
+        const char *truth = t->j->truth[i].name;
+        const struct cr_node *fields = table_fields(t, truth);
+
+        key[n++] = (struct cr_json_key){ .name = truth };
+        if (fields && fields->kind == CR_NODE_STR)
+            key[n++] = (struct cr_json_key){ .name = fields->text };
+    }
+    for (int i = 0; i < more->n; i++)
+        key[n++] = (struct cr_json_key){ .name = more->v[i] };
     t->scan = (struct cr_json_row){ .key = key, .n_keys = n, .to = &t->object };
+    t->scan.given = CR_NEWS(arena, bool, t->total + id->n + 1);
 }
 
 static bool table_by_key(struct cr_predict_rows *t)
@@ -355,6 +368,62 @@ static bool table_by_key(struct cr_predict_rows *t)
     t->object.field = CR_NEWS(arena, struct cr_csv_field, n + 1);
     table_keys(t);
     return table_by_place(t, &t->by_key, places, n, &t->object);
+}
+
+/* The first key of field `at` behind its column's: its name where it has one. */
+static const char *table_key(const struct cr_predict_rows *t, int at)
+{
+    const char *name = NULL;
+
+    for (int i = 0; i < t->scan.n_keys; i++)
+        if (t->scan.key[i].first <= at &&
+            at < t->scan.key[i].first + t->scan.key[i].n &&
+            (!name || t->scan.key[i].n == 1))
+            name = t->scan.key[i].name;
+    return name;
+}
+
+/* Whether an object may lack the fields that it lacks: those are missing
+ * values, unless it has none, or a member that nothing is called and that may
+ * be one of them misspelt. */
+static bool table_object_ok(struct cr_predict_rows *t, int64_t line)
+{
+    struct cr_diag *diag = &t->j->about;
+    struct cr_pos pos = cr_at_file(diag->arena, t->path);
+    const char **names = CR_NEWS(diag->arena, const char *, t->total + 1);
+    const char *near;
+    int lacks = 0;
+
+    for (int i = 0; i < t->total; i++)
+        if (!t->scan.given[i])
+            names[lacks++] = table_key(t, i);
+    pos.line = line < INT32_MAX ? (int)line : INT32_MAX;
+    if (lacks == 0 || (lacks < t->total && !t->scan.other))
+        return true;
+    if (!t->scan.other)
+        return cr_error(diag, pos, CR_E_DATA_FORMAT,
+                        "JSON: found no member of the row, expected '%s'",
+                        names[0]);
+    cr_error(diag, pos, CR_E_DATA_FORMAT,
+             "JSON: no field is called '%s', and the row has no '%s'",
+             cr_quote(diag->arena, t->scan.other, strlen(t->scan.other)),
+             names[0]);
+    near = cr_nearest(t->scan.other, names);
+    if (near)
+        cr_hint(diag, "did you mean '%s'?", near);
+    else
+        cr_hint(diag, "\"%s\": null says that the value is missing",
+                names[0]);
+    return false;
+}
+
+static bool table_object(struct cr_predict_rows *t, char *text, size_t len,
+                         int64_t line)
+{
+    bool array = len > 0 && text[strspn(text, " \t")] == '[';
+
+    return cr_json_row(&t->scan, &t->j->about, t->path, text, len, line) &&
+           (array || table_object_ok(t, line));
 }
 
 /* ---- Opening */
@@ -565,8 +634,7 @@ int cr_predict_rows_next(struct cr_predict_rows *t, int64_t index)
             if (!cr_csv_line(csv, &text, &len, &bad))
                 return bad ? -2 : 0;
         while (len == 0);
-        return cr_json_row(&t->scan, &t->j->about, t->path, text, len,
-                           csv->line) &&
+        return table_object(t, text, len, csv->line) &&
                        table_sample(t, &t->object, index)
                    ? 1
                    : -1;
@@ -664,7 +732,7 @@ int cr_predict_line(struct cr_predict_rows *t, char *line, size_t len,
         if (!table_by_key(t))
             return -2;
         t->present = &t->by_key;
-        return cr_json_row(&t->scan, &j->about, t->path, line, len, number) &&
+        return table_object(t, line, len, number) &&
                        table_sample(t, &t->object, number - 1)
                    ? 1
                    : -1;

@@ -284,6 +284,41 @@ END2
     [ "${lines[0]}" != "${lines[1]}" ]
 }
 
+@test "a misspelt member of a JSON row is no missing value" {
+    cat >"$tmp/people.csv" <<'END2'
+age,height,y
+20,1,1
+,2,2
+40,3,3
+END2
+    cat >"$tmp/fill.yaml" <<'END2'
+cellrun: 1
+dataset: {train: {CSVDataset: {dataset_files: people.csv, columns: {x: {numbers: [age, height]}, label: {fields: y, type: float32}}}}}
+datapipe: {x: [{FillMissing: {strategy: mean}}]}
+network:
+  inputs: [x]
+  cells: {w: {Parameter: {shape: [2], init: {One: {}}}}}
+  construct: return sum(x * w, axis=1)
+loss: MSELoss
+optimizer: {SGD: {learning_rate: 1e-30}}
+train: {epochs: 1}
+END2
+    (cd "$tmp" && "$CELLRUN" train fill.yaml -o fill -q)
+    predict() {
+        run "-$1" --separate-stderr "$CELLRUN" predict --ckpt "$tmp/fill" - <<<"$2"
+    }
+    predict 3 '{"agee":30}'
+    [[ $stderr == *"input:1: "*"no field is called 'agee'"* ]]
+    [[ $stderr == *"did you mean 'age'?"* ]]
+    predict 3 $'{"height":2,"years":1}\n{}\n{"age":1,"height":2}'
+    [ "$output" = $'-#2\t3' ]
+    [[ $stderr == *"called 'years', and the row has no 'age'"* ]]
+    [[ $stderr == *"input:2: "*"found no member of the row, expected 'age'"* ]]
+    # the truth and what stands beside a complete row are no mistakes
+    predict 0 $'{"height":2,"y":1}\n{"height":2,"age":null,"z":1}'
+    [ "$output" = $'-#0\t32\n-#1\t32' ]
+}
+
 @test "a table for each column, side by side" {
     printf 'age,income\n20,1\n40,3\n' >"$tmp/n.csv"
     printf '{"city":"Rome"}\n{"city":"Oslo, N"}\n' >"$tmp/c.jsonl"
