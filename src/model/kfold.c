@@ -78,6 +78,7 @@ static int kfold_train(struct kfold *k, struct cr_cli *cli, int64_t fold,
         .resume = !k->want->force,
         .eager = k->want->eager,
         .silent = true,
+        .exact = true,
     };
     if (k->want->dir)
         t.flags.run_dir = cr_path_join(cli->arena, k->want->dir,

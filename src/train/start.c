@@ -277,14 +277,17 @@ bool cr_train_forget(struct cr_train *t)
     return n >= 0;
 }
 
-/* A run that was stopped cannot come to an end that it has passed. */
+/* A run that was stopped cannot come to an end that it has passed; one that
+ * is complete can, unless its length counts. */
 static bool start_too_short(struct cr_train *t)
 {
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_OUT_OF_RANGE,
              "the run has done %" PRId64 " steps (%" PRId64 " epochs), and is "
              "to end after %" PRId64,
              t->state.step, cr_state_epoch(&t->state), t->total);
-    cr_note(t->diag, "--epochs and --steps count from its beginning");
+    cr_note(t->diag, t->flags.exact
+                         ? "--force starts over in it"
+                         : "--epochs and --steps count from its beginning");
     return false;
 }
 
@@ -334,7 +337,8 @@ static bool start_resume(struct cr_train *t)
     if (ok)
         t->resumed = cr_store_path(store);
     cr_store_close(store);
-    if (ok && t->state.step > t->total && !start_over(t, record))
+    if (ok && t->state.step > t->total &&
+        (t->flags.exact || !start_over(t, record)))
         ok = start_too_short(t);
     if (ok && start_over(t, record) &&
         (t->state.stopped_early || t->state.step >= t->total))

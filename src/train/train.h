@@ -40,6 +40,7 @@ struct cr_train_flags {
     enum cr_progress progress;
     bool dry_run, no_ckpt, force, eager;
     bool silent;            /* no summary on standard output */
+    bool exact;             /* with resume: a longer run is another one */
     bool profile;           /* what takes the time is told at the end */
     bool check;             /* prepare only: parameters get no values */
     bool resume;            /* go on if the run directory has a checkpoint */

@@ -67,6 +67,12 @@ setup() {
     # a shorter run is gone on with, as train --resume auto does
     run -0 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k train.epochs=5
     [ "$(jq .epochs k/fold-0/record.json)" = 5 ]
+    # a longer run is not the one that is asked for
+    run -2 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k train.epochs=1
+    [[ $stderr == *"(5 epochs), and is to end after "*"[E0006]"*"--force starts over in it"* ]]
+    [ -z "$output" ]
+    run -0 "$CELLRUN" eval --kfold 3 c.yaml -o k-fresh -q train.epochs=1
+    run -0 "$CELLRUN" eval --kfold 3 c.yaml -o k-fresh -q train.epochs=1
     # another config is another run
     run -2 "$CELLRUN" eval --kfold 3 c.yaml -o k network.out.out_channels=4
     [[ $output == *"the run directory holds a run of another config"* ]]
