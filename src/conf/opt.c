@@ -104,8 +104,25 @@ static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
     /* bounds that are there for the arithmetic alone are told when met */
     if (value > row->high && row->high >= (double)CR_DIM_MAX)
         cr_hint(r->diag, "the largest is %s",
-                cr_real_text(r->arena, row->high));
+                row->type == CR_OPT_INT || row->type == CR_OPT_INTS
+                    ? cr_strf(r->arena, "%.0f", row->high)
+                    : cr_real_text(r->arena, row->high));
     return false;
+}
+
+/* Parts of the data: no number of samples is negative, none has a half. */
+static bool opt_share(const struct reader *r, const struct cr_opt *row,
+                      const struct cr_node *node, struct cr_amount *to)
+{
+    bool negative = node->text && node->text[0] == '-' &&
+                    cr_amount_parse(node->text + 1, CR_SAMPLES, to);
+
+    if (!negative &&
+        !cr_amount_read(r->diag, node, (enum cr_unit)row->int_default, to))
+        return false;
+    return (!negative && (to->unit != CR_SAMPLES || to->value < 1 ||
+                          to->value == floor(to->value))) ||
+           opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
 }
 
 static bool opt_int(const struct reader *r, const struct cr_opt *row,
@@ -280,6 +297,8 @@ static bool opt_given(const struct reader *r, const struct cr_opt *row,
         return cr_obj_read(r->arena, r->diag, row->kind, node,
                            (struct cr_obj *)to);
     case CR_OPT_AMOUNT:
+        if (row->share)
+            return opt_share(r, row, node, (struct cr_amount *)to);
         return cr_amount_read(r->diag, node, (enum cr_unit)row->int_default,
                               (struct cr_amount *)to);
     case CR_OPT_SUB:

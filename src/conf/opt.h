@@ -105,6 +105,7 @@ struct cr_opt {
     bool pairs;                 /* INTS: a list of pairs, read as one list */
     bool empty;                 /* a required list may be [] */
     bool nulls;                 /* INTS: null stands for CR_INT_NONE */
+    bool share;                 /* AMOUNT: samples below 1 are a fraction */
     bool keyword_only;          /* never given by position; such rows stand
                                    behind all others */
     int64_t int_default;        /* INT, BOOL, ENUM (index) */

@@ -119,6 +119,8 @@ const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row)
         return cr_strf(arena, "a list of %s%s", name,
                        cr_ends(name, "s") ? "es" : "s");
     case CR_OPT_AMOUNT:
+        if (row->share)
+            return "a fraction below 1 or a whole number of samples";
         return cr_strf(arena, "an amount such as '%s'",
                        row->text ? row->text
                        : row->int_default == CR_EPOCHS ? "2 epochs"

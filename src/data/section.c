@@ -9,14 +9,18 @@ static const struct cr_opt split_opts[] = {
     CR_AMOUNT_MAY(struct cr_split, train, CR_SAMPLES,
                   "Fraction of the training data that is trained on: 0.7, "
                   "70%, or a number of samples. The first of train, eval and "
-                  "test that is not given gets what the others leave."),
+                  "test that is not given gets what the others leave.",
+                  .share = true),
     CR_AMOUNT_MAY(struct cr_split, eval, CR_SAMPLES,
-                  "Fraction that is `eval`, or a number of samples."),
+                  "Fraction that is `eval`, or a number of samples.",
+                  .share = true),
     CR_AMOUNT_MAY(struct cr_split, test, CR_SAMPLES,
-                  "Fraction that is `test`, or a number of samples."),
+                  "Fraction that is `test`, or a number of samples.",
+                  .share = true),
     CR_AMOUNT_OR(struct cr_split, eval_from_train, "10%", CR_SAMPLES,
                  "Instead of these three, the fraction of the training data "
-                 "that is `eval`, or a number of samples."),
+                 "that is `eval`, or a number of samples.",
+                 .share = true),
     CR_STR_MAY(struct cr_split, stratify,
                "Column of classes, or field of a CSVDataset, each value of "
                "which has the same share in all parts."),

@@ -140,3 +140,12 @@ setup() {
         [ -n "$output" ]
     done
 }
+
+@test "the largest integer is told as an integer" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' 'network:' '  inputs: {x: {shape: [3]}}' \
+        '  cells: {f: {Dense: {out_channels: 1e15}}}' \
+        '  construct: return f(x)' >big.yaml
+    run -2 --separate-stderr "$CELLRUN" check big.yaml
+    [[ $stderr == *"the largest is 2147483648"$'\n'* ]]
+}
