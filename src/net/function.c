@@ -166,6 +166,18 @@ static bool rest_add(struct cr_maker *m, const struct cr_script *a,
     return cr_maker_weigh(m, a, t);
 }
 
+/* rand((2, 3)) as rand(2, 3), einsum('ij,jk', (a, b)) likewise. */
+static void rest_tuple(struct params *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        struct cr_thing *t = &p->v[i].value;
+
+        if (p->v[i].rest && p->v[i].given && t->n == 1 &&
+            t->items[0].kind == TUPLE)
+            *t = t->items[0];
+    }
+}
+
 static bool args_bind(struct cr_maker *m, const struct cr_script *e,
                       const struct cr_op *op, struct params *p)
 {
@@ -202,6 +214,7 @@ static bool args_bind(struct cr_maker *m, const struct cr_script *e,
         to->given = true;
         next += !a->keyword;
     }
+    rest_tuple(p);
     return true;
 }
 
@@ -352,9 +365,6 @@ static bool params_emit(struct cr_maker *m, const struct cr_script *e,
 
         if (at < 0 && !give_option(m, e, g, p->v[i].name, t))
             return false;
-        /* einsum('ij,jk', (a, b)) as einsum('ij,jk', a, b) */
-        if (p->v[i].rest && t->n == 1 && t->items[0].kind == TUPLE)
-            t = &t->items[0];
         for (k = 0; k < t->n && p->v[i].rest; k++)
             if (!give_input(m, e, g, at + k, &t->items[k]))
                 return false;

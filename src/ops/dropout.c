@@ -109,7 +109,9 @@ const struct cr_op cr_op_dropout = {
     .outputs = 1,
     .inputs = cr_input,
     .signature = "input, p=0.5, training=True",
-    .text = "return dropout(input, keep=1 - p * training)",
+    .text = "if p == 1:\n"
+            "    return dropout(input, keep=1 - training)\n"
+            "return cell('Dropout', input, p=p * training)",
     .plan = dropout_plan,
     .forward = dropout_forward,
     .bprop = "return again(dy)",

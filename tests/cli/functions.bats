@@ -130,6 +130,30 @@ wrong() {
     [[ "$stderr" == *": error: more than 16 arguments for '*operands' "* ]]
 }
 
+@test "a size as one tuple is the size in single numbers" {
+    "$CELLRUN" help rand | grep -F 'rand((2, 3))'
+    perl -e 'print pack "f<*", 1 .. 4' | npy x.npy '<f4' '(1, 4)'
+    for size in '2, 3' '(2, 3)' '[2, 3]' '*(2, 3)'; do
+        cat >size.yaml <<END
+network:
+  inputs: {x: {shape: [4]}}
+  construct: |
+    return rand($size), randn($size), x
+END
+        run -0 "$CELLRUN" trace size.yaml --feed x=x.npy -o "size${size//[^a-z(*[]/}.npz"
+    done
+    for other in 'size(' 'size[' 'size*('; do
+        "$CELLRUN" ckpt diff size.npz "$other.npz"
+    done
+}
+
+@test "what dropout drops is told in the words of its call" {
+    said "dropout(h, p=2.0)"
+    [[ $stderr == *"'p' of Dropout: found the number 2.0, expected a number from 0 "*"in dropout(input, p=0.5, training=True)"* ]]
+    sed -i 's/p=2.0/p=1.0/' wrong.yaml
+    run -0 "$CELLRUN" check wrong.yaml
+}
+
 @test "narrow: a start and a length that leave the axis" {
     wrong "narrow(h, 1, 1, 3)" "input (2,) has no shape (3,) [E0101]"
     wrong "narrow(h, 1, -2, 3)" \
