@@ -208,6 +208,41 @@ static bool files_is_truth(const struct cr_predict *j,
     return f >= j->truth && f < j->truth + CR_COLUMNS_MAX;
 }
 
+/* Whether an operand looks like COLUMN=FILE, and is no name of a file. */
+static bool files_no_file(const char *operand)
+{
+    const char *eq = strchr(operand, '=');
+
+    return eq && eq > operand && !memchr(operand, '/', (size_t)(eq - operand)) &&
+           access(operand, F_OK) != 0;
+}
+
+/* Operand i is COLUMN=FILE of a column that there is not. */
+static bool files_no_column(struct cr_predict *j, int i)
+{
+    const char *operand = j->cli->operands[i];
+    const char *names[2 * CR_COLUMNS_MAX + 1] = { NULL }, *near, *column;
+    struct cr_arena *arena = j->cli->arena;
+    struct cr_buf all = { .arena = arena };
+    int n = 0;
+
+    column = cr_strndup(arena, operand, strcspn(operand, "="));
+    for (int k = 0; k < j->n_feeds; k++) {
+        cr_buf_f(&all, " %s", j->feed[k].name);
+        names[n++] = j->feed[k].name;
+    }
+    for (int k = 0; k < j->n_truths; k++)
+        names[n++] = j->truth[k].name;
+    cr_error(j->cli->diag, j->cli->operand_pos[i], CR_E_USAGE,
+             "unknown column '%s'", cr_quote(arena, column, strlen(column)));
+    near = cr_nearest(column, names);
+    if (near)
+        cr_hint(j->cli->diag, "did you mean '%s'?", near);
+    else
+        cr_hint(j->cli->diag, "the network takes:%s", cr_buf_text(&all));
+    return false;
+}
+
 /* All operands that are COLUMN=FILE make one table. */
 static bool files_columns(struct cr_predict *j)
 {
@@ -221,6 +256,8 @@ static bool files_columns(struct cr_predict *j)
         struct column *to = &c[n];
 
         to->path = files_of_column(j, j->cli->operands[i], &to->feed);
+        if (!to->path && files_no_file(j->cli->operands[i]))
+            return files_no_column(j, i);
         if (!to->path)
             return cr_error(diag, j->cli->operand_pos[i], CR_E_USAGE,
                             "'%s' stands beside COLUMN=FILE, which gives all "
@@ -434,6 +471,9 @@ bool cr_predict_operands(struct cr_predict *j)
     for (int i = 0; i < j->cli->n_operands; i++)
         if (files_of_column(j, j->cli->operands[i], &feed))
             return files_columns(j);
+    for (int i = 0; i < j->cli->n_operands; i++)
+        if (files_no_file(j->cli->operands[i]))
+            return files_no_column(j, i);
     if (j->o->files_from)
         ok = files_list(j, j->o->files_from);
     else if (j->o->stream && j->cli->n_operands == 0)

@@ -85,6 +85,12 @@ near() {
     [[ $output == *"column 'left' has two files"* ]]
     run -2 "$CELLRUN" predict --ckpt pairs left=left.npy right.npy
     [[ $output == *"'right.npy' stands beside COLUMN=FILE"* ]]
+    for left in left=left.npy left.npy; do
+        run -2 "$CELLRUN" predict --ckpt pairs "$left" rigth=right.npy
+        [[ $output == *"unknown column 'rigth'"*"did you mean 'right'?"* ]]
+    done
+    run -2 "$CELLRUN" predict --ckpt pairs other=left.npy
+    [[ $output == *"unknown column 'other'"*"takes: left right"* ]]
 }
 
 @test "pairs: an NPZ file with a member for each column" {
