@@ -740,9 +740,13 @@ int cr_predict_line(struct cr_predict_rows *t, char *line, size_t len,
     cr_csv_memory(csv, &j->about, t->path, table_delimiter(t, ""), line, len,
                   number);
     if (!cr_csv_next(csv, &bad)) {
+        struct cr_pos pos = cr_at_file(j->about.arena, t->path);
+
+        pos.line = number < INT32_MAX ? (int)number : INT32_MAX;
+        pos.col = 1;
         if (!bad)
-            cr_error(&j->about, CR_NOWHERE, CR_E_DATA_FORMAT,
-                     "line %" PRId64 " is empty, expected a row", number);
+            cr_error(&j->about, pos, CR_E_DATA_FORMAT,
+                     "the line is empty, expected a row");
         return -1;
     }
     if (!t->by_place.rows && !t->by_name.rows) {

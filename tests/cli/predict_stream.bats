@@ -78,7 +78,9 @@ ask() {
     [[ $(jq -r .error <<<"$answer") == "column 'x'"*": found nothing"* ]]
     [ "$(jq -r .message "$tmp/err" | head -1)" = "$(jq -r .error <<<"$answer")" ]
     ask ''
-    [[ $(jq -r .error <<<"$answer") == *"line 2 is empty"* ]]
+    [[ $(jq -r .error <<<"$answer") == *"the line is empty"* ]]
+    [ "$(jq -r '.file, .line' "$tmp/err" | tail -2 | xargs)" = \
+        'standard input 2' ]
     ask '{"x":[1,1]}'
     [ "$(jq -c .output <<<"$answer")" = '[2]' ]
     pid=$server_PID
