@@ -26,7 +26,7 @@
 #include "train/sample.h"
 
 enum { CR_PREDICT_TSV, CR_PREDICT_CSV, CR_PREDICT_JSONL, CR_PREDICT_NPY,
-       CR_PREDICT_NPZ };
+       CR_PREDICT_NPZ, CR_PREDICT_BY_NAME };
 enum { CR_PREDICT_SKIP, CR_PREDICT_STOP, CR_PREDICT_BLANK,
        CR_PREDICT_DEFAULT };
 enum { CR_PREDICT_AUTO, CR_PREDICT_YES, CR_PREDICT_NO };
@@ -200,7 +200,9 @@ struct cr_predict_rows *cr_predict_lines(struct cr_predict *j);
 int cr_predict_line(struct cr_predict_rows *rows, char *line, size_t len,
                     int64_t number);
 
-/* write.c */
+/* write.c: how the names of files of each format end, and of a sheet. */
+enum { CR_PREDICT_ENDINGS = 6 };
+extern const char *const cr_predict_endings[CR_PREDICT_ENDINGS];
 bool cr_predict_write_open(struct cr_predict *j);
 void cr_predict_header(struct cr_predict *j);
 void cr_predict_row(struct cr_predict *j, struct cr_buf *to, int64_t i,

@@ -483,11 +483,13 @@ bool cr_predict_put(struct cr_predict *j)
     return ok;
 }
 
+const char *const cr_predict_endings[CR_PREDICT_ENDINGS] = {
+    ".tsv", ".csv", ".jsonl", ".npy", ".npz", ".png"
+};
+
 /* A name may end in anything but another format's ending. */
 static bool write_ending(const struct cr_predict *j)
 {
-    static const char *const endings[] = { ".tsv", ".csv", ".jsonl", ".npy",
-                                           ".npz", ".png" };
     const char *path = j->o->to;
     int format = j->cli->json && j->o->format <= CR_PREDICT_CSV
                      ? CR_PREDICT_JSONL
@@ -495,8 +497,8 @@ static bool write_ending(const struct cr_predict *j)
 
     if (path && j->o->wrong && cr_ends(path, ".png"))
         return true;
-    for (int i = 0; path && i < (int)CR_LEN(endings); i++)
-        if (i != format && cr_ends(path, endings[i]))
+    for (int i = 0; path && i < CR_PREDICT_ENDINGS; i++)
+        if (i != format && cr_ends(path, cr_predict_endings[i]))
             return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
                             i == 5 ? "-o: found '%s', expected a name that "
                                      "ends in %s, as --format says; a sheet "
@@ -504,7 +506,7 @@ static bool write_ending(const struct cr_predict *j)
                                    : "-o: found '%s', expected a name that "
                                      "ends in %s, as --format says",
                             cr_quote(j->cli->arena, path, strlen(path)),
-                            endings[format]);
+                            cr_predict_endings[format]);
     return true;
 }
 

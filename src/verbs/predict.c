@@ -38,10 +38,11 @@ static const struct cr_opt predict_opts[] = {
                 "prediction: a name, or a position from 0. May stand several "
                 "times.",
                 .text = "COL"),
-    CR_ENUM_OR(struct cr_predict_opts, format, CR_PREDICT_TSV,
-               "tsv|csv|jsonl|npy|npz",
+    CR_ENUM_OR(struct cr_predict_opts, format, CR_PREDICT_BY_NAME,
+               "tsv|csv|jsonl|npy|npz|auto",
                "Form of the results; --json means jsonl. npy: the numbers of "
-               "one output. npz: those of all outputs by name, and classes."),
+               "one output. npz: those of all outputs by name, and classes. "
+               "auto: as the name of -o ends, else tsv."),
     CR_STR_MAY(struct cr_predict_opts, against,
                "labels: write `Predicted: \"CLASS\", Actual: \"CLASS\"` of "
                "each sample, as MindSpore's quick start does; needs the truth, "
@@ -89,11 +90,23 @@ static bool predict_fail(struct cr_cli *cli, const char *what)
     return cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "%s", what);
 }
 
+/* Without --format the name of -o says it. */
+static void predict_format(const struct cr_cli *cli, struct cr_predict_opts *o)
+{
+    if (o->format != CR_PREDICT_BY_NAME)
+        return;
+    o->format = cli->json ? CR_PREDICT_JSONL : CR_PREDICT_TSV;
+    for (int i = 0; o->to && !cli->json && i < CR_PREDICT_BY_NAME; i++)
+        if (cr_ends(o->to, cr_predict_endings[i]))
+            o->format = i;
+}
+
 /* Flags that do not go together. */
 static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
 {
     bool some = cli->n_operands > 0 || o->files_from, arrays;
 
+    predict_format(cli, o);
     arrays = o->format == CR_PREDICT_NPY || o->format == CR_PREDICT_NPZ;
     if (o->data && (some || o->stream))
         return predict_fail(cli, "--data takes the place of INPUT and "
@@ -201,11 +214,10 @@ const struct cr_verb cr_verb_predict = {
             "cellrun predict --ckpt runs/mnist/3f9c1a2e digit.png\n"
             "find . -name '*.png' | cellrun predict --ckpt best - --topk 3\n"
             "cellrun predict --ckpt best new.csv --id name --header "
-            "--format csv -o out.csv\n"
+            "-o out.csv\n"
             "cellrun predict --ckpt best left=a.npy right=b.npy\n"
             "cellrun predict --ckpt best --data eval --wrong -o wrong.png\n"
-            "cellrun predict --ckpt best --embed images.idx --format npy "
-            "-o e.npy\n"
+            "cellrun predict --ckpt best --embed images.idx -o e.npy\n"
             "coproc cellrun predict --ckpt best --stream\n",
         .opts = predict_opts,
         .size = sizeof(struct cr_predict_opts),

@@ -332,6 +332,18 @@ END2
     [[ $output == *"column 'city' has no file: write city=FILE"* ]]
 }
 
+@test "the name of -o says the format" {
+    for form in tsv csv jsonl npy npz; do
+        "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/by.$form"
+        "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/out.$form" \
+            --format "$form"
+        cmp "$tmp/by.$form" "$tmp/out.$form"
+    done
+    head -1 "$tmp/by.csv" | grep -qx 'people.csv#0,.*'
+    "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/rows.txt"
+    cmp "$tmp/rows.txt" "$tmp/by.tsv"
+}
+
 @test "-o does not overwrite an input, however it is called" {
     head -2 people.csv | cut -d , -f 2-4 >"$tmp/same.csv"
     cp "$tmp/same.csv" "$tmp/kept"
@@ -353,6 +365,9 @@ END2
     [[ $output == *"need a network of classes"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed people.csv --threshold 0.5
     [[ $output == *"--threshold needs"* ]]
-    run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/x.npz"
+    run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/x.npz" \
+        --format tsv
     [[ $output == *"expected a name that ends in .tsv"* ]]
+    run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/x.csv" --json
+    [[ $output == *"expected a name that ends in .jsonl"* ]]
 }
