@@ -459,6 +459,20 @@ static void table_network(struct table *t)
     cr_starter_output(t->s, &t->of, "h");
 }
 
+static bool table_empty(const struct table *t)
+{
+    cr_error(t->s->diag, cr_at_file(t->s->arena, t->path), CR_E_DATA_FORMAT,
+             "found no numbers, dates or categories besides the target, "
+             "expected one field or more");
+    for (int i = 0; i < t->facts.n; i++)
+        if (&t->facts.field[i] != t->target &&
+            t->facts.field[i].kind == CR_FIELD_TEXT) {
+            cr_hint(t->s->diag, "cellrun init textcls is a config for text");
+            break;
+        }
+    return false;
+}
+
 bool cr_starter_csv(struct cr_starter *s, const char *path,
                     const char *target)
 {
@@ -478,10 +492,7 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
         return false;
     table_uses(&t);
     if (t.inputs == 0)
-        return cr_error(s->diag, cr_at_file(s->arena, path),
-                        CR_E_DATA_FORMAT,
-                        "found no numbers, dates or categories besides the "
-                        "target, expected one field or more");
+        return table_empty(&t);
     table_head(&t);
     cr_buf_str(b, "cellrun: 1\nseed: 1\n");
     if (!t.of.classifies)

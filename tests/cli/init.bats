@@ -262,3 +262,12 @@ number() {
     [[ $output == *"the target 'area': found 1 rows without a value"* ]]
     run -2 "$CELLRUN" init mnist -o mnist.txt
 }
+
+@test "a table of text alone is sent to the template for text" {
+    cd "$BATS_TEST_TMPDIR"
+    perl -e 'print "text,mood\n";
+        print "day $_ of many long and full words,", $_ % 2 ? "good" : "bad", "\n"
+            for 1 .. 60' >text.csv
+    run -3 --separate-stderr "$CELLRUN" init --from-csv text.csv --target mood
+    [[ $stderr == *"found no numbers, dates or categories"*"cellrun init textcls"* ]]
+}
