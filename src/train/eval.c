@@ -195,6 +195,19 @@ static const char *eval_misfit(const struct cr_eval *e,
     return why;
 }
 
+/* ", a sample of the label column 'y' is (3,)"; "" without such a column. */
+static const char *eval_label_text(struct cr_eval *e)
+{
+    const struct cr_column *have;
+    int n;
+
+    if (e->label < 0)
+        return "";
+    have = cr_pipe_columns(e->pipe, &n);
+    return cr_strf(&e->arena, ", a sample of the label column '%s' is %s",
+                   have[e->label].name, cr_show(&e->arena, &e->label_spec));
+}
+
 static bool eval_metrics(struct cr_eval *e)
 {
     struct cr_exec *exec = e->plans.full ? e->plans.full : e->plans.last;
@@ -219,8 +232,9 @@ static bool eval_metrics(struct cr_eval *e)
         why = eval_misfit(e, use, &out);
         if (why) {
             ok = cr_error(diag, use->pos, CR_E_SHAPE,
-                          "the metric '%s' needs %s; the output is %s",
-                          use->name, why, cr_show(diag->arena, &out));
+                          "the metric '%s' needs %s; the output is %s%s",
+                          use->name, why, cr_show(diag->arena, &out),
+                          eval_label_text(e));
             continue;
         }
         why = use->metric->vain ? use->metric->vain(use->opts,

@@ -196,7 +196,7 @@ END2
            (.precision_multilabel | . > 0 and . < 1) and
            (.recall_multilabel | . > 0 and . < 1) and .auc > 0' <<<"$output"
     run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics mae
-    [[ $output == *"the metric 'mae' needs labels of as many numbers as the output has; the output is ("*", 3)"* ]]
+    [[ $output == *"the metric 'mae' needs labels of as many numbers as the output has; the output is ("*", 3), a sample of the label column 'label' is ()"* ]]
     run -2 "$CELLRUN" eval --ckpt "$data/run" \
         'metrics=[HausdorffDistance, {ROC: {pos_label: 3}}, BleuScore, {Accuracy: {eval_type: multilabel}}]'
     [[ $output == *"the metric 'hausdorff_distance' needs an output of shape (n, classes, height, width)"* ]]
