@@ -71,10 +71,11 @@ static const struct cr_opt trace_opts[] = {
                "Write gradients too: of the loss or, without the section "
                "loss or with --predict or --sens, of the network's output."),
     CR_STRS_MAY(struct trace, wrt,
-                "--grad: write the gradients of these columns and parameters "
-                "only, frozen ones included: patterns over their names, or a "
-                "number N for input N of the network, from 0. Default: all "
-                "float columns and all trained parameters.",
+                "--grad: of columns and parameters, write the gradients of "
+                "these only, frozen ones included: patterns over their names, "
+                "or a number N for input N of the network, from 0. Default: "
+                "all float columns and all trained parameters. "
+                "`grad.output.CELL` is written with and without.",
                 .text = "PATTERN"),
     CR_STRS_MAY(struct trace, sens,
                 "--grad: the gradient that arrives at the network's output, "
