@@ -203,6 +203,21 @@ static bool table_rows(struct cr_predict_rows *t, struct layout *l,
     return l->rows != NULL;
 }
 
+/* What the config calls field k of a column, for messages; NULL: nothing. */
+static const char *table_name(const struct cr_predict_rows *t,
+                              const struct cr_predict_feed *f, int k)
+{
+    const struct cr_node *fields = table_fields(t, f->name), *m;
+
+    if (!fields || cr_count(&f->head) == 1)
+        m = fields && fields->kind == CR_NODE_LIST ? fields->child : fields;
+    else
+        m = cr_node_count(fields) == cr_count(&f->head)
+                ? cr_node_at(fields, k)
+                : NULL;
+    return m && m->kind == CR_NODE_STR ? m->text : NULL;
+}
+
 /* By place: places[i] is the field of element i of the columns, of rows of n
  * fields. */
 static bool table_by_place(struct cr_predict_rows *t, struct layout *l,
@@ -223,6 +238,12 @@ static bool table_by_place(struct cr_predict_rows *t, struct layout *l,
 
         table_column(t, &map, t->feed[i],
                      table_places(arena, places + at, count, head->rank > 0));
+        for (int64_t k = 0; k < count; k++) {
+            const char *name = table_name(t, t->feed[i], (int)k);
+
+            if (name)
+                v[places[at + k]] = name;
+        }
         at += (int)count;
     }
     return table_rows(t, l, &map, &names, csv);
@@ -295,7 +316,6 @@ static bool table_placed(struct cr_predict_rows *t, int n,
 static bool table_named(struct cr_predict_rows *t, const struct cr_strs *names,
                         const struct cr_csv *csv)
 {
-    struct cr_arena *arena = t->j->cli->arena;
     struct cr_node map = { .kind = CR_NODE_MAP };
 
     for (int i = 0; i < t->n; i++) {
@@ -304,7 +324,6 @@ static bool table_named(struct cr_predict_rows *t, const struct cr_strs *names,
 
         table_column(t, &map, t->feed[i], fields ? fields : &own);
     }
-    (void)arena;
     return table_rows(t, &t->by_name, &map, names, csv) &&
            table_ids(t, &t->by_name, names, names->n);
 }
@@ -477,6 +496,28 @@ static bool table_header(const struct cr_predict_rows *t)
     return true;
 }
 
+/* Whether the first row may be one of names: it has no number, or the name of
+ * a field that goes in. */
+static bool table_names_any(const struct cr_predict_rows *t,
+                            const struct cr_strs *names)
+{
+    double value;
+
+    for (int i = 0; i < names->n; i++)
+        if (cr_csv_real(names->v[i], strlen(names->v[i]), &value))
+            break;
+        else if (i == names->n - 1)
+            return true;
+    for (int i = 0; i < t->n; i++)
+        for (int k = 0; k < cr_count(&t->feed[i]->head); k++) {
+            const char *name = table_name(t, t->feed[i], k);
+
+            if (!name || table_find(names, name) >= 0)
+                return true;
+        }
+    return false;
+}
+
 /* The first row of a CSV file settles which fields there are. */
 static bool table_first(struct cr_predict_rows *t, const struct cr_csv *csv,
                         bool header)
@@ -492,6 +533,15 @@ static bool table_first(struct cr_predict_rows *t, const struct cr_csv *csv,
         names = t->opts.column_names;
         t->present = &t->by_name;
         return table_named(t, &names, csv);
+    }
+    if (header && t->fields && t->j->o->names == CR_PREDICT_AUTO &&
+        !table_names_any(t, &names)) {
+        cr_error(t->j->cli->diag, cr_csv_at(csv, &csv->field[0]),
+                 CR_E_DATA_FORMAT,
+                 "the first line names none of the fields that the network "
+                 "takes");
+        cr_hint(t->j->cli->diag, "--names no says that it is a row already");
+        return false;
     }
     if (header && t->fields) {
         t->present = &t->by_name;

@@ -284,6 +284,21 @@ END2
     [ "${lines[0]}" != "${lines[1]}" ]
 }
 
+@test "rows without names: messages call the fields as the config does" {
+    run -3 "$CELLRUN" predict --ckpt mixed - <<<'[1,"x","Rome"]'
+    [[ $output == *"column 'num', field 'income': found 'x'"* ]]
+}
+
+@test "a table without the names that it should have is one error" {
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed - \
+        <<<$'20,1,Rome\n40,3,"Oslo, N"'
+    [[ $stderr == *"the first line names none of the fields"*"--names no"* ]]
+    [ "$(grep -c 'error' <<<"$stderr")" = 1 ]
+    run -0 "$CELLRUN" predict --ckpt mixed --names no - \
+        <<<$'20,1,Rome\n40,3,"Oslo, N"'
+    want '1 5' <<<"$output"
+}
+
 @test "a misspelt member of a JSON row is no missing value" {
     cat >"$tmp/people.csv" <<'END2'
 age,height,y
