@@ -236,7 +236,8 @@ static bool key_time(void *ctx, int64_t i, const struct cr_csv *csv,
                      const struct cr_csv_field *field)
 {
     struct keys *k = ctx;
-    bool clock, number = cr_csv_real(field->text, field->len, &k->time[i]);
+    bool number = cr_csv_real(field->text, field->len, &k->time[i]);
+    bool clock = false;
 
     if (k->pass == 0) {
         k->numbers = k->numbers && number;

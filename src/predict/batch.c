@@ -249,6 +249,7 @@ bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *f,
 
 void cr_predict_free(struct cr_predict *j)
 {
+    cr_predict_wrong_free(j);
     if (j->pipe)
         cr_pipe_close(j->pipe);
     cr_model_close(&j->model);

@@ -228,5 +228,6 @@ bool cr_predict_wrong_open(struct cr_predict *j);
 void cr_predict_wrong_add(struct cr_predict *j, int64_t i,
                           const struct cr_predict_row *row);
 bool cr_predict_wrong_write(struct cr_predict *j);
+void cr_predict_wrong_free(struct cr_predict *j);
 
 #endif

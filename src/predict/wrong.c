@@ -206,6 +206,11 @@ bool cr_predict_wrong_write(struct cr_predict *j)
         ok = wrong_sheet(j);
     for (size_t i = 0; i < w->n && !w->sheet; i++)
         cr_buf_add(&j->line, w->v[i].text, w->v[i].len);
-    cr_arena_free(&w->arena);
     return ok;
+}
+
+void cr_predict_wrong_free(struct cr_predict *j)
+{
+    if (j->judged)
+        cr_arena_free(&j->judged->arena);
 }
