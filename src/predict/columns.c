@@ -152,3 +152,26 @@ bool cr_predict_columns(struct cr_predict *j)
     columns_truths(j);
     return true;
 }
+
+const char *cr_predict_field_type(const struct cr_spec *head)
+{
+    switch (head->type) {
+    case CR_STRING:
+        return "string";
+    case CR_I32:
+    case CR_I64:
+    case CR_F64:
+        return cr_type_name(head->type);
+    case CR_U8:
+    case CR_BOOL:
+    case CR_I8:
+    case CR_I16:
+    case CR_U16:
+        return "int32";
+    case CR_U32:
+    case CR_U64:
+        return "int64";
+    default:
+        return "float32";
+    }
+}

@@ -213,7 +213,8 @@ static bool files_no_file(const char *operand)
 {
     const char *eq = strchr(operand, '=');
 
-    return eq && eq > operand && !memchr(operand, '/', (size_t)(eq - operand)) &&
+    return eq && eq > operand &&
+           !memchr(operand, '/', (size_t)(eq - operand)) &&
            access(operand, F_OK) != 0;
 }
 

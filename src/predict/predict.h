@@ -132,6 +132,9 @@ bool cr_predict_images(const struct cr_predict *j);
 /* The feed of that name, the truth among them; NULL: none. */
 struct cr_predict_feed *cr_predict_feed(struct cr_predict *j, const char *name);
 
+/* The type that a field of text is read as. */
+const char *cr_predict_field_type(const struct cr_spec *head);
+
 /* outputs.c */
 bool cr_predict_outputs(struct cr_predict *j);
 /* Sets data of all outputs from the plan that has computed n samples. */

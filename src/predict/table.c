@@ -105,30 +105,6 @@ static const struct cr_node *table_fields(const struct cr_predict_rows *t,
     return said || found->n > 1 ? list : list->child;
 }
 
-/* The type that a field is read as. */
-static const char *table_type(const struct cr_spec *head)
-{
-    switch (head->type) {
-    case CR_STRING:
-        return "string";
-    case CR_I32:
-    case CR_I64:
-    case CR_F64:
-        return cr_type_name(head->type);
-    case CR_U8:
-    case CR_BOOL:
-    case CR_I8:
-    case CR_I16:
-    case CR_U16:
-        return "int32";
-    case CR_U32:
-    case CR_U64:
-        return "int64";
-    default:
-        return "float32";
-    }
-}
-
 /* Whether its fields hold words that stand for classes. */
 static bool table_words(const struct cr_predict_rows *t,
                         const struct cr_predict_feed *f)
@@ -165,7 +141,8 @@ static void table_column(struct cr_predict_rows *t, struct cr_node *map,
     if (found)
         table_node(arena, c, CR_NODE_STR, "type")->text = "auto";
     else if (!cr_node_get(c, "type") && !table_words(t, f))
-        table_node(arena, c, CR_NODE_STR, "type")->text = table_type(&f->head);
+        table_node(arena, c, CR_NODE_STR, "type")->text =
+            cr_predict_field_type(&f->head);
 }
 
 /* Fields from..to as a list, or the one as it is. */
@@ -389,7 +366,7 @@ static bool table_by_key(struct cr_predict_rows *t)
     return table_by_place(t, &t->by_key, places, n, &t->object);
 }
 
-/* The first key of field `at` behind its column's: its name where it has one. */
+/* The key of field `at`: its own, else that of its column. */
 static const char *table_key(const struct cr_predict_rows *t, int at)
 {
     const char *name = NULL;

@@ -354,7 +354,7 @@ END2
             --format "$form"
         cmp "$tmp/by.$form" "$tmp/out.$form"
     done
-    head -1 "$tmp/by.csv" | grep -qx 'people.csv#0,.*'
+    [[ $(head -1 "$tmp/by.csv") == people.csv#0,* ]]
     "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/rows.txt"
     cmp "$tmp/rows.txt" "$tmp/by.tsv"
 }
