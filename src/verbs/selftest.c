@@ -445,18 +445,30 @@ static bool selftest_make(struct made *m, const char *text)
     return false;
 }
 
+/* The first of its examples. */
+static const char *selftest_example(struct cr_arena *arena,
+                                    const struct cr_about *about)
+{
+    const char *end = strstr(about->example, "---\n");
+
+    return end ? cr_strndup(arena, about->example,
+                            (size_t)(end - about->example))
+               : about->example;
+}
+
 /* A cell's example behind squared differences, which are added up in double
  * here: their sum in float32 would hide small ones. A loss's example behind
  * its network, or a layer. */
 static void selftest_gradients(struct job *j, const struct cr_about *about,
                                bool loss)
 {
+    const char *example = selftest_example(j->cli->arena, about);
     const char *text = cr_strf(j->cli->arena, "%s%s",
                                !loss ? "loss: {MSELoss: {reduction: none}}\n"
-                               : strstr(about->example, "network:")
+                               : strstr(example, "network:")
                                    ? ""
                                    : "network: {Dense: [6, 4]}\n",
-                               about->example);
+                               example);
     const char *why;
     struct made m;
 
