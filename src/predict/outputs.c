@@ -132,8 +132,40 @@ static const struct cr_node *outputs_listed(struct cr_predict *j,
     return NULL;
 }
 
+/* The names under `predict`; of those outputs that have as many classes. */
+static struct cr_strs outputs_given(struct cr_predict *j)
+{
+    struct cr_predict_section predict = { 0 };
+
+    if (cr_section(j->model.config, "predict"))
+        cr_section_read(j->model.config, "predict", &predict);
+    return predict.labels;
+}
+
+/* Reports names under `predict` that no output has as many classes for. */
+static bool outputs_given_fit(struct cr_predict *j)
+{
+    struct cr_strs given = outputs_given(j);
+    const struct cr_predict_out *o = NULL;
+
+    for (int k = 0; k < j->n_outs && given.n > 0; k++) {
+        if (j->out[k].kind == CR_PREDICT_VALUES)
+            continue;
+        o = &j->out[k];
+        if (o->classes == given.n)
+            return true;
+    }
+    return !o || cr_error(j->cli->diag,
+                          cr_section(j->model.config, "predict")->pos,
+                          CR_E_OUT_OF_RANGE,
+                          "predict.labels: found %d names, expected %" PRId64
+                          ", one per class",
+                          given.n, o->classes);
+}
+
 static void outputs_names(struct cr_predict *j, struct cr_predict_out *o)
 {
+    struct cr_strs given = outputs_given(j);
     struct cr_arena *arena = j->cli->arena;
     const char *column = o->truth >= 0 ? j->truth[o->truth].name : "label";
     const struct cr_node *list = outputs_listed(j, column);
@@ -143,7 +175,9 @@ static void outputs_names(struct cr_predict *j, struct cr_predict_out *o)
     o->names = CR_NEWS(arena, const char *, o->classes + 1);
     for (int64_t k = 0; k < o->classes; k++) {
         const struct cr_node *m = cr_node_at(list, (int)k);
-        const char *name = first ? cr_model_class_name(&j->model, k) : NULL;
+        const char *name = given.n == o->classes ? given.v[k]
+                           : first ? cr_model_class_name(&j->model, k)
+                                   : NULL;
 
         if (!name && m && cr_node_count(list) == o->classes)
             name = m->text;
@@ -298,6 +332,8 @@ bool cr_predict_outputs(struct cr_predict *j)
         else if (!given || i == j->o->result)
             ok = outputs_add(j, i, n);
     }
+    if (ok && !given)
+        ok = outputs_given_fit(j);
     return ok && outputs_flags(j);
 }
 

@@ -313,7 +313,8 @@ const struct cr_section cr_section_run = {
 
 static const struct cr_opt predict_opts[] = {
     CR_STRS_MAY(struct cr_predict_section, labels,
-                "Names of the classes, in their order, for predict."),
+                "Names of the classes, in their order, for predict: of those "
+                "results of the network that have as many classes."),
     { 0 },
 };
 

@@ -161,6 +161,20 @@ near() {
     [ "${lines[0]}" = $'left.npy#0\t2' ]
 }
 
+@test "two heads: names of classes go to the head that has as many" {
+    "$CELLRUN" train heads.yaml -o "$tmp/named" -q \
+        'predict={labels: [red, green, blue]}'
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/named" left.npy
+    [ -z "$stderr" ]
+    [ "${lines[0]}" = $'left.npy#0\t1\tblue' ]
+    run -0 "$CELLRUN" predict --ckpt "$tmp/named" left.npy --result 1
+    [ "${lines[0]}" = $'left.npy#0\tblue' ]
+    "$CELLRUN" train heads.yaml -o "$tmp/misnamed" -q \
+        'predict={labels: [a, b, c, d]}'
+    run -2 "$CELLRUN" predict --ckpt "$tmp/misnamed" left.npy
+    [[ $output == *"predict.labels: found 4 names, expected 3, one per class [E0006]"* ]]
+}
+
 @test "two heads: the truth of each, and a sample wrong in either" {
     run -0 "$CELLRUN" predict --ckpt heads --data train --header
     [ "${lines[0]}" = \
