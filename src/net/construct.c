@@ -267,16 +267,6 @@ static struct given given_none(struct cr_maker *m, const struct cr_script *e,
     return g;
 }
 
-static int input_named(const struct cr_op *op, const char *name)
-{
-    int i;
-
-    for (i = 0; op->inputs && op->inputs[i]; i++)
-        if (strcmp(op->inputs[i], name) == 0)
-            return i;
-    return -1;
-}
-
 static bool give_input(struct cr_maker *m, const struct cr_script *e,
                        struct given *g, int i, const struct cr_thing *t)
 {
@@ -326,7 +316,7 @@ static bool give(struct cr_maker *m, const struct cr_script *call,
     else if (!eval(m, e, &t))
         return false;
     if (e->keyword) {
-        i = input_named(op, e->keyword);
+        i = cr_op_input(op, e->keyword);
         return i >= 0 ? give_input(m, e, g, i, &t)
                       : give_option(m, e, g, e->keyword, &t);
     }

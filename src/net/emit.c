@@ -464,6 +464,16 @@ struct cr_val *cr_emit(struct cr_build *b, const char *name, const void *attr,
     return cr_emit_op(b, cr_op_find(name), attr, n, in);
 }
 
+int cr_op_input(const struct cr_op *op, const char *name)
+{
+    int i;
+
+    for (i = 0; op->inputs && op->inputs[i]; i++)
+        if (strcmp(op->inputs[i], name) == 0)
+            return i;
+    return -1;
+}
+
 struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
                           const void *attr, int n, struct cr_val *const *in)
 {

@@ -341,16 +341,6 @@ static bool emitted(struct cr_maker *m, struct cr_val *v, struct cr_thing *to)
     return true;
 }
 
-static int input_named(const struct cr_op *op, const char *name)
-{
-    int i;
-
-    for (i = 0; op->inputs && op->inputs[i]; i++)
-        if (strcmp(op->inputs[i], name) == 0)
-            return i;
-    return -1;
-}
-
 static bool params_emit(struct cr_maker *m, const struct cr_script *e,
                         const struct cr_op *op, const struct params *p,
                         struct cr_thing *to)
@@ -361,7 +351,7 @@ static bool params_emit(struct cr_maker *m, const struct cr_script *e,
 
     for (i = 0; i < p->n; i++) {
         const struct cr_thing *t = &p->v[i].value;
-        int at = input_named(op, p->v[i].name);
+        int at = cr_op_input(op, p->v[i].name);
 
         if (at < 0 && !give_option(m, e, g, p->v[i].name, t))
             return false;

@@ -35,18 +35,18 @@ static void walk_collect(struct walk *w, struct cr_val *const *y, int n)
 {
     struct cr_arena *arena = w->build.net->arena;
     bool *seen = CR_NEWS(arena, bool, w->n_vals + 1);
-    const struct cr_opnode **todo =
+    const struct cr_opnode **stack =
         CR_NEWS(arena, const struct cr_opnode *, w->n_vals + 1);
-    int i, k, open = 0;
+    int i, k, depth = 0;
 
     w->nodes = CR_NEWS(arena, const struct cr_opnode *, w->n_vals + 1);
     for (i = 0; i < n; i++)
         if (y[i]->by && !seen[y[i]->by->out[0]->id]) {
             seen[y[i]->by->out[0]->id] = true;
-            todo[open++] = y[i]->by;
+            stack[depth++] = y[i]->by;
         }
-    while (open > 0) {
-        const struct cr_opnode *node = todo[--open];
+    while (depth > 0) {
+        const struct cr_opnode *node = stack[--depth];
 
         w->nodes[w->n_nodes++] = node;
         for (k = 0; k < node->n_in; k++) {
@@ -55,7 +55,7 @@ static void walk_collect(struct walk *w, struct cr_val *const *y, int n)
             if (!by || seen[by->out[0]->id])
                 continue;
             seen[by->out[0]->id] = true;
-            todo[open++] = by;
+            stack[depth++] = by;
         }
         for (k = 0; node->custom && k < node->custom->n_out; k++) {
             const struct cr_opnode *by = node->custom->out[k]->by;
@@ -63,7 +63,7 @@ static void walk_collect(struct walk *w, struct cr_val *const *y, int n)
             if (seen[by->out[0]->id])
                 continue;
             seen[by->out[0]->id] = true;
-            todo[open++] = by;
+            stack[depth++] = by;
         }
     }
     qsort(w->nodes, (size_t)w->n_nodes, sizeof *w->nodes, by_output);

@@ -175,6 +175,9 @@ struct cr_op {
     void (*backward)(const struct cr_step *step); /* NULL: no gradient */
 };
 
+/* The position of an input by its name; -1: the op has no such input. */
+int cr_op_input(const struct cr_op *op, const char *name);
+
 const struct cr_op *cr_op_find(const char *name);
 /* "elu(input_x, alpha=1.0)", as help shows it. */
 const char *cr_op_signature(struct cr_arena *arena, const struct cr_op *op);

@@ -187,7 +187,9 @@ END
     [ "$(cat got)" = "grad.fc.bias grad.fc.weight grad.out.bias grad.out.weight grad.output.act grad.output.fc grad.output.out grad.x" ]
     unzip -qo ones.npz grad.output.out.npy
     pack 'f<*' 1 1 1 1 1 1 1 1 | npy ones.npy '<f4' '(4, 2)'
-    cmp ones.npy grad.output.out.npy
+    if [[ $("$CELLRUN" version) == *"real: float32"* ]]; then
+        cmp ones.npy grad.output.out.npy
+    fi
     for how in --predict "--sens ones.npy" "--sens 0=ones.npy --eager"; do
         # shellcheck disable=SC2086
         run -0 "$CELLRUN" trace net.yaml --feed x=x.npy --grad $how \
