@@ -144,7 +144,7 @@ $(BUILD)/flags: FORCE
 $(BUILD)/digits: datasets/digits.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call Q,cc $<)$(CC) -std=c17 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) \
-	    $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ $< -lz -lm
+	    $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ $< -lpng -lz -lm
 
 $(digits): datasets/digits.c | $(BUILD)/digits
 	$(BUILD)/digits $(@D)

@@ -18,6 +18,7 @@
 #include <float.h>
 #include <getopt.h>
 #include <math.h>
+#include <png.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -521,6 +522,7 @@ enum {
     TEST_IMAGES,
     TEST_LABELS,
     FILES,
+    PNG_IMAGES = FILES, /* a stream of random numbers, not a file */
     PART_NAME = 48,
 };
 
@@ -739,12 +741,44 @@ static bool digits_write(const char *dir, int train, int test, uint64_t seed)
     return ok && dir_sync(dir);
 }
 
+/* ---- Folders of PNG images ---------------------------------------------- */
+/* Writes `each` images of every digit as DIR/DIGIT/NUMBER.png. They are those
+ * of a stream of their own: none is in the sets above. */
+static bool pngs_write(const char *dir, int each, uint64_t seed)
+{
+    png_image image = { .version = PNG_IMAGE_VERSION, .width = SIDE,
+                        .height = SIDE, .format = PNG_FORMAT_GRAY };
+    unsigned char pixels[PIXELS];
+    char path[4096];
+
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return complain("cannot make '%s': %s", dir, strerror(errno));
+    for (int i = 0; i < each * CLASSES; i++) {
+        struct rng r = rng_at(seed, PNG_IMAGES, i);
+        int digit = i % CLASSES, n;
+
+        n = snprintf(path, sizeof path, "%s/%d", dir, digit);
+        if (n < 0 || n > (int)sizeof path - 32)
+            return complain("'%s' is too long", dir);
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return complain("cannot make '%s': %s", path, strerror(errno));
+        snprintf(path + n, 32, "/%04d.png", i / CLASSES);
+        memset(pixels, 0, sizeof pixels);
+        digit_draw(digit, &r, pixels);
+        if (!png_image_write_to_file(&image, path, 0, pixels, SIDE, NULL))
+            return complain("cannot write '%s': %s", path, image.message);
+    }
+    return true;
+}
+
 /* ---- The command line -------------------------------------------------- */
 static const char usage[] =
     "usage: digits OUTDIR [--train N] [--test N] [--seed S]\n"
+    "       digits OUTDIR --png N [--seed S]\n"
     "Draws handwritten-looking digits and writes them as MNIST files.\n"
     "  --train N  images for training, up to 1000000 [10000]\n"
     "  --test N   images for testing, up to 1000000 [2000]\n"
+    "  --png N    write N PNG images of each digit instead, a folder per digit\n"
     "  --seed S   another seed, other digits [0]\n";
 
 static bool parse(const char *option, const char *text, uint64_t max,
@@ -768,17 +802,20 @@ int main(int argc, char **argv)
         OPT_TRAIN,
         OPT_TEST,
         OPT_SEED,
+        OPT_PNG,
         OPTS
     };
     static const struct option options[] = {
         [OPT_TRAIN] = { "train", required_argument, NULL, OPT_TRAIN },
         [OPT_TEST] = { "test", required_argument, NULL, OPT_TEST },
         [OPT_SEED] = { "seed", required_argument, NULL, OPT_SEED },
+        [OPT_PNG] = { "png", required_argument, NULL, OPT_PNG },
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    static const uint64_t max[] = { COUNT_MAX, COUNT_MAX, UINT64_MAX };
-    uint64_t value[] = { TRAIN, TEST, 0 };
+    static const uint64_t max[] = { COUNT_MAX, COUNT_MAX, UINT64_MAX,
+                                    COUNT_MAX / CLASSES };
+    uint64_t value[OPTS] = { TRAIN, TEST };
     bool ok = true;
     int c;
 
@@ -794,7 +831,9 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    ok = digits_write(argv[optind], (int)value[OPT_TRAIN], (int)value[OPT_TEST],
+    ok = value[OPT_PNG] ? pngs_write(argv[optind], (int)value[OPT_PNG],
+                                     value[OPT_SEED])
+                        : digits_write(argv[optind], (int)value[OPT_TRAIN], (int)value[OPT_TEST],
                       value[OPT_SEED]);
     return ok ? 0 : 1;
 }

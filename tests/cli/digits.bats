@@ -145,6 +145,21 @@ sum_of() {
     [ "$(cat "$out"/* | sha256sum)" = "$before" ]
 }
 
+@test "--png writes gray images of 28 x 28, a folder per digit" {
+    run -0 "$digits" "$out" --png 2
+    [ "$(cd "$out" && echo */*)" = "$(echo {0..9}/000{0,1}.png)" ]
+    # IHDR: width, height, 8 bits, gray
+    for file in "$out"/*/*.png; do
+        tail -c +17 "$file" | head -c 10 | od -An -v -tu1 | xargs
+    done >headers
+    [ "$(uniq headers)" = "0 0 0 28 0 0 0 28 8 0" ]
+    [ "$(sha256sum "$out"/*/*.png | cut -d " " -f 1 | sort -u | wc -l)" = 20 ]
+    run -0 "$digits" again --png 1
+    cmp again/7/0000.png "$out/7/0000.png"
+    run -1 --separate-stderr "$digits" "$out/0/0000.png" --png 1
+    [[ $stderr == "digits: cannot write"* || $stderr == "digits: cannot make"* ]]
+}
+
 @test "a wrong command line is exit 2" {
     run -2 --separate-stderr "$digits"
     [[ $stderr == usage:* ]]
