@@ -1,4 +1,4 @@
-# cellrun: build, test, install. `make help` lists the targets.
+$(digits): datasets/digits.c datasets/draw_digit.c datasets/draw_digit.c |# cellrun: build, test, install. `make help` lists the targets.
 #
 # Variants build side by side and mix nothing:
 #   SANITIZE=address,undefined   REAL=double   BUILD=folder
@@ -141,12 +141,14 @@ $(BUILD)/flags: FORCE
 
 ## ---- The embedded data set
 
-$(BUILD)/digits: datasets/digits.c $(BUILD)/flags
+$(BUILD)/digits: datasets/digits.c datasets/draw_digit.c datasets/draw_digit.h \
+    $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call Q,cc $<)$(CC) -std=c17 -D_GNU_SOURCE -Wall -Wextra $(CFLAGS) \
-	    $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ $< -lpng -lz -lm
+	    $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS) -o $@ \
+	    $(filter %.c,$^) -lpng -lz -lm
 
-$(digits): datasets/digits.c | $(BUILD)/digits
+$(digits): datasets/digits.c datasets/draw_digit.c | $(BUILD)/digits
 	$(BUILD)/digits $(@D)
 	@touch $@
 
