@@ -93,6 +93,31 @@ static bool files_keeps(struct cr_predict *j, const char *path)
                              : cr_quote(j->cli->arena, path, strlen(path)));
 }
 
+/* The same of the files that texts below `in` name. */
+static bool files_keeps_named(struct cr_predict *j, const struct cr_node *in)
+{
+    const char *path;
+
+    for (CR_EACH(m, in)) {
+        if (m->kind == CR_NODE_MAP || m->kind == CR_NODE_LIST) {
+            if (!files_keeps_named(j, m))
+                return false;
+        } else if (m->text) {
+            path = cr_config_path(j->model.config, CR_READ_DATA, m->text);
+            if (path && !files_keeps(j, path))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool cr_predict_keeps_data(struct cr_predict *j)
+{
+    return !j->o->data ||
+           (files_keeps(j, j->o->ckpt) && files_keeps(j, j->o->data) &&
+            files_keeps_named(j, cr_section(j->model.config, "dataset")));
+}
+
 /* ---- Several files, one for each column */
 
 struct column {

@@ -177,6 +177,8 @@ void cr_predict_told(struct cr_predict *j);
 
 /* files.c: everything that the command line names. */
 bool cr_predict_operands(struct cr_predict *j);
+/* False after reporting that -o is a file which --data reads. */
+bool cr_predict_keeps_data(struct cr_predict *j);
 
 /* table.c */
 bool cr_predict_is_table(const struct cr_predict *j, const char *path);

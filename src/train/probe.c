@@ -3,11 +3,15 @@
 #include "base/str.h"
 #include "conf/opt.h"
 #include "data/format.h"
+#include "net/cell.h"
 #include "train/section.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+
+/* Names of columns that a config is searched for. */
+#define PROBE_NAMES 256
 
 /* Numbers with a fraction are computed with as the network does; integers are
  * classes and tokens: int32. Bytes and truth stay. */
@@ -95,6 +99,52 @@ static bool probe_column(struct cr_probe *p, const char *path,
     return true;
 }
 
+/* Adds what a list of inputs names. */
+static int probe_listed(const struct cr_node *section, const char **names,
+                        int n, int cap)
+{
+    for (CR_EACH(m, cr_node_get(section, "inputs")))
+        if (n < cap && (m->key || m->text))
+            names[n++] = m->key ? m->key : m->text;
+    return n;
+}
+
+/* Whether the config knows column p->column[i]. Without inputs of its own the
+ * network takes a column of any name. */
+static bool probe_known(struct cr_probe *p, int i)
+{
+    const struct cr_node *network = cr_section(p->config, "network");
+    const struct cr_node *loss = cr_section(p->config, "loss"), *args;
+    const char *type = loss ? cr_node_type(loss, &args) : NULL;
+    const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
+    const char *names[PROBE_NAMES + 1] = { NULL };
+    struct cr_buf takes = { .arena = p->arena };
+    int n = probe_listed(network, names, 0, PROBE_NAMES);
+
+    if (n == 0)
+        return true;
+    for (int k = 0; k < n; k++)
+        cr_buf_f(&takes, "%s%s", k ? ", " : "", names[k]);
+    n = probe_listed(loss, names, n, PROBE_NAMES - 1);
+    for (CR_EACH(m, cr_section(p->config, "metrics")))
+        n = probe_listed(m, names, n, PROBE_NAMES - 1);
+    for (int k = 0; cell && cell->targets && cell->targets[k] &&
+                    n < PROBE_NAMES - 1; k++)
+        names[n++] = cell->targets[k];
+    names[n] = "label";
+    for (int k = 0; k <= n; k++)
+        if (strcmp(names[k], p->column[i].name) == 0)
+            return true;
+    cr_error(p->diag, CR_NOWHERE, CR_E_USAGE,
+             "--feed: unknown column '%s', the network takes %s",
+             cr_quote(p->arena, p->column[i].name, strlen(p->column[i].name)),
+             cr_buf_text(&takes));
+    if (cr_nearest(p->column[i].name, names))
+        cr_hint(p->diag, "did you mean '%s'?",
+                cr_nearest(p->column[i].name, names));
+    return false;
+}
+
 static bool probe_feed(struct cr_probe *p)
 {
     bool ok = true;
@@ -118,7 +168,8 @@ static bool probe_feed(struct cr_probe *p)
                 ok = cr_error(p->diag, CR_NOWHERE, CR_E_USAGE,
                               "--feed: column '%s' is given twice",
                               column->name);
-        ok &= probe_column(p, eq + 1, column, &p->data[p->n_columns]);
+        ok &= probe_known(p, p->n_columns) &&
+              probe_column(p, eq + 1, column, &p->data[p->n_columns]);
         p->n_columns++;
     }
     return ok;

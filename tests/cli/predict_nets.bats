@@ -204,6 +204,24 @@ near() {
     [[ $output == *"--format npz needs -o FILE"* ]]
 }
 
+@test "two heads: --format npz writes an archive whatever the name of -o" {
+    "$CELLRUN" predict --ckpt heads left.npy --format npz -o "$tmp/o"
+    "$CELLRUN" predict --ckpt heads left.npy -o "$tmp/o.npz"
+    cmp "$tmp/o" "$tmp/o.npz"
+}
+
+@test "-o does not overwrite a file of --data" {
+    cp left.npy "$tmp/kept.npy"
+    cp heads.yaml "$tmp/kept.yaml"
+    run -2 "$CELLRUN" predict --ckpt heads --data train --result 0 -o left.npy
+    [[ $output == *"-o left.npy would overwrite the input"* ]]
+    run -2 "$CELLRUN" predict --ckpt heads --data heads.yaml --format csv \
+        -o heads.yaml
+    [[ $output == *"-o heads.yaml would overwrite the input 'heads.yaml'"* ]]
+    cmp left.npy "$tmp/kept.npy"
+    cmp heads.yaml "$tmp/kept.yaml"
+}
+
 # ---- values inside
 
 @test "--embed is what the last weight takes, --at any cell's output" {

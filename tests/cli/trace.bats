@@ -244,7 +244,8 @@ END
     run -2 --separate-stderr "$@" --sens x.npy --step
     [[ "$stderr" == *"--sens and --step"* ]]
     run -0 --separate-stderr "$@" --wrt spare --feed spare=x.npy \
-        network.inputs='[x]'
+        network.inputs='[x]' \
+        metrics='[{name: m, inputs: [y, spare], construct: return mean(y)}]'
     [[ "$stderr" == *"no gradient arrives at column 'spare'"* ]]
     sed 's/^  fc:/  inputs: [x]\n  cells:\n    fc:/; s/^  \(act\|out\):/    \1:/
         s/^loss.*/  construct: |\n    h = act(fc(x))\n    return out(h), h/' \
@@ -448,4 +449,20 @@ END
     [[ "$output" != *"output.b"* ]]
     run -2 "$CELLRUN" trace values.yaml --feed x=v.npy --print c
     [[ "$output" == *"--print: there is no cell 'c'"* ]]
+}
+
+@test "--feed: a column that neither network nor loss takes is an error" {
+    cat >in.yaml <<'END'
+network:
+  inputs: [image, size]
+  construct: return image * size
+loss: {inputs: [y, goal], construct: return mean(y - goal)}
+END
+    run -2 "$CELLRUN" trace in.yaml --feed imgae=x.npy --feed size=x.npy
+    [[ "$output" == *"--feed: unknown column 'imgae', the network takes image, size [E0501]"*"did you mean 'image'?"* ]]
+    run -2 "$CELLRUN" gradcheck in.yaml --feed image=x.npy --feed size=x.npy \
+        --feed gaol=x.npy
+    [[ "$output" == *"unknown column 'gaol'"*"did you mean 'goal'?"* ]]
+    "$CELLRUN" trace in.yaml --feed image=x.npy --feed size=x.npy \
+        --feed goal=x.npy
 }
