@@ -62,7 +62,7 @@ injector := $(BUILD)/tests/inject/inject.so
 clis   := $(sort $(wildcard tests/cli/*.bats))
 injects := $(sort $(wildcard tests/inject/*.sh))
 trees  := $(sort $(wildcard tests/tree/*.sh))
-pages  := cellrun.1 cellrun-config.5 cellrun-checkpoint.5
+pages  := cellrun.1 cellrun-config.5 cellrun-checkpoint.5 cellrun-tutorial.7
 man    := $(pages:%=$(BUILD)/man/%)
 digits := datasets/digits/train-images-idx3-ubyte.gz
 
@@ -294,12 +294,14 @@ $(BUILD)/man/%: man/%.in man/fill $(BUILD)/cellrun src/ckpt/checkpoint.c
 
 install: all man
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 \
-	    $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(includedir) \
+	    $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man7 \
+	    $(DESTDIR)$(includedir) \
 	    $(DESTDIR)$(datadir)/bash-completion/completions
 	$(INSTALL) $(BUILD)/cellrun $(DESTDIR)$(bindir)/cellrun
 	$(INSTALL) -m 644 src/cellrun.h $(DESTDIR)$(includedir)/cellrun.h
 	$(INSTALL) -m 644 $(filter %.1,$(man)) $(DESTDIR)$(mandir)/man1
 	$(INSTALL) -m 644 $(filter %.5,$(man)) $(DESTDIR)$(mandir)/man5
+	$(INSTALL) -m 644 $(filter %.7,$(man)) $(DESTDIR)$(mandir)/man7
 	$(BUILD)/cellrun completion bash \
 	    >$(DESTDIR)$(datadir)/bash-completion/completions/cellrun
 uninstall:
@@ -307,6 +309,7 @@ uninstall:
 	    $(DESTDIR)$(includedir)/cellrun.h \
 	    $(patsubst %,$(DESTDIR)$(mandir)/man1/%,$(filter %.1,$(pages))) \
 	    $(patsubst %,$(DESTDIR)$(mandir)/man5/%,$(filter %.5,$(pages))) \
+	    $(patsubst %,$(DESTDIR)$(mandir)/man7/%,$(filter %.7,$(pages))) \
 	    $(DESTDIR)$(datadir)/bash-completion/completions/cellrun
 clean:
 	rm -rf build datasets/digits compile_commands.json

@@ -6,9 +6,9 @@
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-check 'mandoc finds no error' mandoc -T lint -W error "$BUILD"/man/*.[15]
+check 'mandoc finds no error' mandoc -T lint -W error "$BUILD"/man/*.[157]
 check 'no page has a marker left' \
-    bash -c '! grep -n "^\.\\\\\" @" "$@"' bash "$BUILD"/man/*.[15]
+    bash -c '! grep -n "^\.\\\\\" @" "$@"' bash "$BUILD"/man/*.[157]
 
 # Plug-ins are found there as data are.
 plugins() {
