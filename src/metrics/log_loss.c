@@ -73,7 +73,9 @@ const struct cr_metric cr_metric_log_loss = {
     .about = {
         .name = "log_loss",
         .summary = "Mean of -ln p of the true classes.",
-        .detail = "p is the softmax of the output at the label; or, where "
+        .detail = "p is the softmax of the output at the label (the output "
+                  "itself if the network ends in Softmax or Sigmoid, and "
+                  "the loss is not one of logits); or, where "
                   "labels have as many numbers (0 to 1) as outputs, the "
                   "output itself. p is not below 2.2e-16. Exact over uneven "
                   "batches, without weights of classes and label smoothing, "

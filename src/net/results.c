@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "net/graph.h"
+#include "net/maker.h"
 #include "net/script.h"
 
 /* Whether it is a weight, or one that is rounded for low precision. */
@@ -78,13 +79,26 @@ const char *cr_net_result_name(const struct cr_net *net, int i)
     return e && e->op == CR_SCRIPT_NAME ? e->name : NULL;
 }
 
+/* Whether an op gives its first input on: in another shape or type, or to
+ * somebody who looks at it. */
+static bool results_passes(const struct cr_opnode *n)
+{
+    return n->same || n->op == &cr_op_half || n->op == &cr_op_look ||
+           n->op == &cr_op_hook || n->op == &cr_op_bprop ||
+           n->op == &cr_op_print || strcmp(n->op->about.name, "cast") == 0;
+}
+
 const char *cr_net_result_op(const struct cr_net *net, int i)
 {
     const struct cr_named *n = net->graph->results.first;
+    const struct cr_val *v;
 
     while (n && i-- > 0)
         n = n->next;
-    return n && n->val->by ? n->val->by->op->about.name : "";
+    v = n ? n->val : NULL;
+    while (v && v->by && results_passes(v->by))
+        v = v->by->in[0];
+    return v && v->by ? v->by->op->about.name : "";
 }
 
 bool cr_net_has_loss(const struct cr_net *net)

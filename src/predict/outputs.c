@@ -10,43 +10,6 @@
 
 /* ---- What a result is */
 
-/* What makes probabilities of the number that a loss takes. */
-static const struct outputs_loss {
-    const char *name;
-    enum cr_predict_act act;
-    bool binary;                /* each number is of a class by itself */
-} outputs_losses[] = {
-    { "CrossEntropyLoss", CR_ACT_SOFTMAX, false },
-    { "SoftmaxCrossEntropyWithLogits", CR_ACT_SOFTMAX, false },
-    { "FocalLoss", CR_ACT_SOFTMAX, false },
-    { "NLLLoss", CR_ACT_EXP, false },
-    { "BCEWithLogitsLoss", CR_ACT_SIGMOID, true },
-    { "MultiLabelSoftMarginLoss", CR_ACT_SIGMOID, true },
-    { "BCELoss", CR_ACT_AS_IS, true },
-};
-
-static const struct outputs_loss *outputs_loss(struct cr_predict *j)
-{
-    const struct cr_node *args, *loss = cr_section(j->model.config, "loss");
-    const char *type = loss ? cr_node_type(loss, &args) : NULL;
-
-    for (size_t i = 0; i < CR_LEN(outputs_losses) && type; i++)
-        if (strcmp(outputs_losses[i].name, type) == 0)
-            return &outputs_losses[i];
-    return NULL;
-}
-
-/* The same of a result that a loss written in the config takes. */
-static enum cr_predict_act outputs_act(struct cr_predict *j, int result)
-{
-    const char *op = cr_net_result_op(j->model.net, result);
-
-    return strcmp(op, "softmax") == 0 || strcmp(op, "sigmoid") == 0
-               ? CR_ACT_AS_IS
-           : strcmp(op, "log_softmax") == 0 ? CR_ACT_EXP
-                                            : CR_ACT_SOFTMAX;
-}
-
 /* Whether a result has a class for each of `positions`, at that axis. */
 static bool outputs_sequence(struct cr_predict_out *o, const struct cr_spec *b,
                              int axis)
@@ -73,13 +36,13 @@ static void outputs_by_truth(struct cr_predict *j, struct cr_predict_out *o,
         return;
     if (t->out.rank != b->rank - 2 || !outputs_sequence(o, b, axis))
         return;
-    o->act = outputs_act(j, o->result);
+    o->act = cr_prob_of_result(j->model.net, o->result);
 }
 
 static void outputs_kind(struct cr_predict *j, struct cr_predict_out *o,
                          const struct cr_spec *b)
 {
-    const struct outputs_loss *loss = outputs_loss(j);
+    const struct cr_prob_loss *loss = cr_prob_loss(j->model.config);
     const struct cr_node *node = cr_section(j->model.config, "loss"), *args;
     int axis = o->result == 0 ? cr_class_axis(j->model.config, b) : 1;
 
@@ -87,17 +50,18 @@ static void outputs_kind(struct cr_predict *j, struct cr_predict_out *o,
     if (o->result < 0)
         return;
     if (loss && o->result == 0 && loss->binary) {
-        o->act = loss->act;
+        o->act = loss->map;
         o->kind = o->count == 1 ? CR_PREDICT_BINARY : CR_PREDICT_LABELS;
         o->classes = o->count == 1 ? 2 : o->count;
     } else if (loss && o->result == 0) {
-        o->act = loss->act;
+        o->act = loss->map;
         outputs_sequence(o, b, axis);
     } else if (node && !cr_node_type(node, &args)) {
         outputs_by_truth(j, o, b, axis);
     } else if (o->result == 0 && b->rank == 2 && b->dim[1] > 1 &&
                j->model.state.classes == b->dim[1]) {
-        outputs_sequence(o, b, 1); /* scores, whatever the loss makes of them */
+        o->act = cr_prob_of_result(j->model.net, 0);
+        outputs_sequence(o, b, 1);
     }
 }
 
@@ -372,9 +336,9 @@ static int outputs_likelier(const void *a, const void *b, void *probs)
     return *x < *y ? -1 : *x > *y;
 }
 
-static double outputs_sigmoid(enum cr_predict_act act, double x)
+static double outputs_sigmoid(enum cr_prob_map act, double x)
 {
-    return act == CR_ACT_SIGMOID ? 1 / (1 + exp(-x)) : x;
+    return act == CR_PROB_SIGMOID ? 1 / (1 + exp(-x)) : x;
 }
 
 /* Probabilities of row i in o->p. */
@@ -393,11 +357,11 @@ static void outputs_probs(struct cr_predict_out *o, int64_t i)
         o->p[k] = outputs_sigmoid(o->act, (double)y[k]);
         top = fmax(top, o->p[k]);
     }
-    for (k = 0; k < o->classes && o->act == CR_ACT_SOFTMAX; k++)
+    for (k = 0; k < o->classes && o->act == CR_PROB_SOFTMAX; k++)
         sum += o->p[k] = exp(o->p[k] - top);
-    for (k = 0; k < o->classes && o->act == CR_ACT_SOFTMAX; k++)
+    for (k = 0; k < o->classes && o->act == CR_PROB_SOFTMAX; k++)
         o->p[k] /= sum;
-    for (k = 0; k < o->classes && o->act == CR_ACT_EXP; k++)
+    for (k = 0; k < o->classes && o->act == CR_PROB_EXP; k++)
         o->p[k] = exp(o->p[k]);
 }
 

@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "data/pipe.h"
 #include "model/model.h"
+#include "train/probability.h"
 #include "train/sample.h"
 
 enum { CR_PREDICT_TSV, CR_PREDICT_CSV, CR_PREDICT_JSONL, CR_PREDICT_NPY,
@@ -63,16 +64,13 @@ enum cr_predict_kind {
     CR_PREDICT_SEQUENCE         /* a class at each position */
 };
 
-enum cr_predict_act { CR_ACT_AS_IS, CR_ACT_SOFTMAX, CR_ACT_EXP,
-                      CR_ACT_SIGMOID };
-
 struct cr_predict_out {
     const char *name;
     int result;                 /* of the network; -1: the value of --at */
     struct cr_spec spec;        /* of one sample */
     int64_t count;              /* its numbers */
     enum cr_predict_kind kind;
-    enum cr_predict_act act;    /* makes probabilities of them */
+    enum cr_prob_map act;    /* makes probabilities of them */
     int64_t classes;            /* BINARY: 2 */
     int64_t positions, stride;  /* SEQUENCE: how many, and from one class to
                                    the next */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "net/cell.h"
+#include "train/probability.h"
 
 struct cr_eval {
     struct cr_arena arena;
@@ -342,6 +343,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     struct cr_spec out, label = e->label_spec;
     struct cr_metric_batch m = { .spec = &out, .axis = e->axis,
                                  .samples = batch->n, .judged = e->judged,
+                                 .probs = cr_prob_given(e->config, e->net, 0),
                                  .label_spec = &label, .mem = &e->mem,
                                  .cut = isnan(e->threshold) ? NULL
                                                             : &e->cut };

@@ -298,7 +298,9 @@ int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at)
 
     if (!batch->cut || batch->spec->rank != 2 || metric_classes(batch) != 2)
         return metric_largest(batch, batch->output, at);
-    return 1 / (1 + exp((double)x[0] - (double)x[1])) >= *batch->cut;
+    return (batch->probs ? (double)x[1]
+                         : 1 / (1 + exp((double)x[0] - (double)x[1]))) >=
+           *batch->cut;
 }
 
 static bool metric_in_top(const struct cr_metric_batch *batch, int64_t at,
@@ -376,7 +378,8 @@ static void metric_nats_range(void *ctx, int64_t from, int64_t to)
             top = fmax(top, (double)x[c * stride]);
         for (int64_t c = 0; c < classes; c++)
             sum += exp((double)x[c * stride] - top);
-        nats = log(sum) - ((double)x[label * stride] - top);
+        nats = all->batch->probs ? -log((double)x[label * stride])
+                                 : log(sum) - ((double)x[label * stride] - top);
         /* of a NaN nothing is known: it stays one */
         all->each[i] = nats > all->most ? all->most : nats < 0 ? 0 : nats;
     }

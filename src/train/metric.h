@@ -18,6 +18,7 @@ struct cr_metric_batch {
     int64_t samples;
     const struct cr_spec *spec; /* of the output: (n, classes) mostly */
     int axis;                   /* of its classes; 1 mostly */
+    bool probs;                 /* which are probabilities, not logits */
     const cr_real *output;
     const struct cr_spec *label_spec;
     const void *label;          /* NULL: no label column */
@@ -181,8 +182,9 @@ void cr_metric_share_add(struct cr_metric_share *share, int64_t k,
 double cr_metric_share_value(const void *opts, const void *state,
                              int64_t classes);
 
-/* How little the outputs, taken as logits, expect the labels:
- * -ln p of the true classes, p = softmax(output), not below `least`. */
+/* How little the outputs expect the labels:
+ * -ln p of the true classes, p = softmax(output) or the output itself
+ * (batch->probs), not below `least`. */
 struct cr_metric_nats {
     double sum;
     int64_t all;

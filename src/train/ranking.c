@@ -62,7 +62,8 @@ static void ranking_add(struct cr_ranking *r, int64_t classes,
                     cr_metric_truth(batch, at + c * stride) > 0.5;
         }
         if (!r->marks) {
-            ranking_softmax(to, classes);
+            if (!batch->probs)
+                ranking_softmax(to, classes);
             r->truth[r->n] = (int32_t)cr_metric_label(batch, i);
         }
         r->n++;

@@ -2,10 +2,10 @@
  * How well outputs put what belongs to a class before what does not: the
  * receiver operating characteristic, exact over all samples, which are kept.
  *
- * Labels that are classes: outputs are logits, their softmax is ranked, each
- * class against the rest. Labels of as many numbers as the output has: the
- * outputs are ranked as they are, each class by itself; for one number a
- * sample, the class is 1.
+ * Labels that are classes: the softmax of the outputs is ranked, or outputs
+ * that are probabilities already, each class against the rest. Labels of as
+ * many numbers as the output has: the outputs are ranked as they are, each
+ * class by itself; for one number a sample, the class is 1.
  */
 #ifndef CR_TRAIN_RANKING_H
 #define CR_TRAIN_RANKING_H

@@ -154,8 +154,8 @@ static bool predict_prepare(struct cr_predict *j)
         if (!j->pipe)
             return false;
     }
-    if (!cr_predict_keeps_data(j) || !cr_predict_columns(j) || !cr_predict_open(j) ||
-        !cr_predict_outputs(j) || !predict_one_output(j))
+    if (!cr_predict_keeps_data(j) || !cr_predict_columns(j) ||
+        !cr_predict_open(j) || !cr_predict_outputs(j) || !predict_one_output(j))
         return false;
     j->has_truth = j->o->wrong && !j->o->data && j->n_truths > 0;
     return !j->o->wrong || cr_predict_wrong_open(j);

@@ -352,3 +352,48 @@ $tmp/pics/b/one.png" ]
     run -3 "$CELLRUN" predict --ckpt digits "$tmp/none"
     [[ $output == *"the folder has no images"* ]]
 }
+
+# squashed NAME: a network of that construct, whose output is a probability of
+# class 1 of 0.1, 0.2, 0.6 and 0.9; the last sample alone is of class 1
+squashed() {
+    fixed "$1" <<END2
+dataset:
+  train: {NumpySlicesDataset: {data: [logit.npy, one.npy], column_names: [x, label]}}
+  eval: {NumpySlicesDataset: {data: [logit.npy, one.npy], column_names: [x, label]}}
+network:
+  inputs: [x]
+  cells: {w: {Parameter: {shape: [1], init: {Zero: {}}}}}
+  construct: $2
+loss: {inputs: [p, label], construct: "return mean(p)"}
+metrics: [accuracy, log_loss, best_threshold]
+END2
+}
+
+@test "an output that is a probability is not squashed a second time" {
+    cd "$tmp"
+    floats logit.npy '(4, 2)' $(perl -le '
+        print 0, " ", log($_ / (1 - $_)) for 0.1, 0.2, 0.6, 0.9')
+    floats new.npy '(2, 2)' 0 "$(perl -e 'print log(7 / 3)')" 0 2
+    ints one.npy '(4,)' 0 0 0 1
+    squashed soft 'return softmax(x + w)'
+    squashed shaped 'return reshape(softmax(x + w), (-1, 2))'
+    squashed log 'return log_softmax(x + w)'
+    squashed logits 'return x + w'
+    for net in soft shaped log logits; do
+        run -0 "$CELLRUN" eval --ckpt $net --json
+        near "$(jq .best_threshold <<<"$output")" 0.75
+        near "$(jq .log_loss <<<"$output")" \
+            "$(perl -e 'print -log(0.9 * 0.8 * 0.4 * 0.9) / 4')"
+        [ "$(jq .accuracy <<<"$output")" = 1 ]
+        # 0.7 is below the threshold, 1 / (1 + e^-2) = 0.88 is not
+        run -0 "$CELLRUN" predict --ckpt $net new.npy --probs
+        [ "$(cut -f 2 <<<"$output" | xargs)" = "0 1" ]
+        near "$(head -1 <<<"$output" | cut -f 4)" 0.7
+    done
+    # Sigmoid gives class 1 the probability of its own output
+    squashed sigmoid 'return sigmoid(x + w)'
+    run -0 "$CELLRUN" eval --ckpt sigmoid --json
+    near "$(jq .best_threshold <<<"$output")" 0.75
+    run -0 "$CELLRUN" predict --ckpt sigmoid new.npy --probs
+    [ "$(cut -f 2 <<<"$output" | xargs)" = "0 1" ]
+}
