@@ -1,4 +1,4 @@
-$(digits): datasets/digits.c datasets/draw_digit.c datasets/draw_digit.c |# cellrun: build, test, install. `make help` lists the targets.
+# cellrun: build, test, install. `make help` lists the targets.
 #
 # Variants build side by side and mix nothing:
 #   SANITIZE=address,undefined   REAL=double   BUILD=folder
@@ -62,8 +62,11 @@ injector := $(BUILD)/tests/inject/inject.so
 clis   := $(sort $(wildcard tests/cli/*.bats))
 injects := $(sort $(wildcard tests/inject/*.sh))
 trees  := $(sort $(wildcard tests/tree/*.sh))
-pages  := cellrun.1 cellrun-config.5 cellrun-checkpoint.5 cellrun-tutorial.7
+pages  := $(patsubst man/%.in,%,$(sort $(wildcard man/*.in))) \
+          $(patsubst src/verbs/%.c,cellrun-%.1,$(subst _,-,$(sort $(wildcard \
+            src/verbs/*.c))))
 man    := $(pages:%=$(BUILD)/man/%)
+sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
 digits := datasets/digits/train-images-idx3-ubyte.gz
 
 # What the tests read from the environment.
@@ -74,7 +77,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all man check check-unit check-cli check-cases check-fuzz \
+.PHONY: all man html pdf check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-threads check-tsan check-asan \
         check-double check-kernels \
         check-valgrind inject fuzz fuzzers soak soak-random soak-peer \
@@ -288,28 +291,36 @@ bench-peers: bench
 man: $(man)
 $(BUILD)/man/%: man/%.in man/fill $(BUILD)/cellrun src/ckpt/checkpoint.c
 	@mkdir -p $(@D)
-	man/fill $(BUILD)/cellrun $< >$@
+	$(call Q,make $@)man/fill $(BUILD)/cellrun $< >$@
+# One page per command, with the date of cellrun(1).
+$(BUILD)/man/cellrun-%.1: man/cellrun.1.in $(BUILD)/cellrun
+	@mkdir -p $(@D)
+	$(call Q,make $@){ sed -n 1p $<; $(BUILD)/cellrun help --man cellrun-$*; } >$@
+
+# The whole manual as linked pages, and as one document.
+html: $(BUILD)/html/index.html
+$(BUILD)/html/index.html: $(man) man/html man/style.css
+	$(call Q,make $@)man/html $(BUILD)/man $(@D) $(pages)
+pdf: $(BUILD)/cellrun.pdf
+$(BUILD)/cellrun.pdf: $(man)
+	$(call Q,make $@)cd $(BUILD)/man && mandoc -T pdf -I os=cellrun $(pages) >../$(@F)
 
 ## ---- Installing
 
 install: all man
-	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 \
-	    $(DESTDIR)$(mandir)/man5 $(DESTDIR)$(mandir)/man7 \
-	    $(DESTDIR)$(includedir) \
+	$(INSTALL) -d $(DESTDIR)$(bindir) \
+	    $(sections:%=$(DESTDIR)$(mandir)/man%) $(DESTDIR)$(includedir) \
 	    $(DESTDIR)$(datadir)/bash-completion/completions
 	$(INSTALL) $(BUILD)/cellrun $(DESTDIR)$(bindir)/cellrun
 	$(INSTALL) -m 644 src/cellrun.h $(DESTDIR)$(includedir)/cellrun.h
-	$(INSTALL) -m 644 $(filter %.1,$(man)) $(DESTDIR)$(mandir)/man1
-	$(INSTALL) -m 644 $(filter %.5,$(man)) $(DESTDIR)$(mandir)/man5
-	$(INSTALL) -m 644 $(filter %.7,$(man)) $(DESTDIR)$(mandir)/man7
+	$(foreach s,$(sections),$(INSTALL) -m 644 $(filter %.$s,$(man)) \
+	    $(DESTDIR)$(mandir)/man$s &&) :
 	$(BUILD)/cellrun completion bash \
 	    >$(DESTDIR)$(datadir)/bash-completion/completions/cellrun
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/cellrun \
 	    $(DESTDIR)$(includedir)/cellrun.h \
-	    $(patsubst %,$(DESTDIR)$(mandir)/man1/%,$(filter %.1,$(pages))) \
-	    $(patsubst %,$(DESTDIR)$(mandir)/man5/%,$(filter %.5,$(pages))) \
-	    $(patsubst %,$(DESTDIR)$(mandir)/man7/%,$(filter %.7,$(pages))) \
+	    $(foreach p,$(pages),$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) \
 	    $(DESTDIR)$(datadir)/bash-completion/completions/cellrun
 clean:
 	rm -rf build datasets/digits compile_commands.json
@@ -376,6 +387,7 @@ help:
 	@echo 'make mutate     change N (50) places in DIR: which does no test notice'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
 	@echo 'make man        manual pages into $(BUILD)/man'
+	@echo 'make html pdf   the manual as linked pages or as one document'
 	@echo 'make install    prefix=$(prefix) DESTDIR='
 	@echo 'make packages   install what is missing; print-packages'
 	@echo 'make format compile_commands.json clean uninstall'

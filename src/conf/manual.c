@@ -100,21 +100,23 @@ const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
 
 /* ---- mdoc ------------------------------------------------------------- */
 
-/* Running text: one input line per sentence is not needed, but none may
- * begin like a macro. */
+/* Running text. A sentence begins on a line of its own, as mdoc wants it, and
+ * a long one is wrapped; no line may begin like a macro. */
 static void manual_text(struct cr_buf *buf, const char *text)
 {
     bool start = true;
     char before = ' ';
+    size_t column = 0;
 
     for (; *text; text++) {
         if (start && (*text == '.' || *text == '\''))
             cr_buf_str(buf, "\\&");
-        /* a sentence begins on a line of its own */
         start = *text == '\n' ||
-                (*text == ' ' && before == '.' && isupper(
-                                     (unsigned char)text[1]));
+                (*text == ' ' &&
+                 ((before == '.' && isupper((unsigned char)text[1])) ||
+                  (column > 0 && column + strcspn(text + 1, " \n") > 76)));
         before = *text;
+        column = start ? 0 : column + 1;
         if (start && text[1] == '\n') {
             cr_buf_str(buf, "\n.Pp\n");
             text++;
@@ -164,19 +166,25 @@ static void manual_display(struct cr_buf *buf, const char *text)
     cr_buf_str(buf, ".Ed\n");
 }
 
-static void manual_rows(struct cr_buf *buf, const struct cr_opt *rows)
+/* Keys or arguments. Each is an anchor by its path below `above`:
+ * train.early_stop.patience, Dense.has_bias. */
+static void manual_rows(struct cr_buf *buf, const struct cr_opt *rows,
+                        const char *above)
 {
     if (!rows || !rows->name)
         return;
     cr_buf_str(buf, ".Bl -tag -width Ds\n");
     for (const struct cr_opt *row = rows; row->name; row++) {
+        const char *path = cr_strf(buf->arena, "%s.%s", above, row->name);
+
+        cr_buf_f(buf, ".Tg %s\n", path);
         manual_macro(buf, "It Cm", row->name);
         manual_text(buf, row->type == CR_OPT_NODE
                         ? row->doc
                         : cr_strf(buf->arena, "%s (%s)", row->doc,
                                   cr_opt_facts(buf->arena, row)));
         if (row->type == CR_OPT_SUB)
-            manual_rows(buf, row->sub);
+            manual_rows(buf, row->sub, path);
     }
     cr_buf_str(buf, ".El\n");
 }
@@ -204,29 +212,96 @@ static void manual_flags(struct cr_buf *buf, const struct cr_opt *rows)
     cr_buf_str(buf, ".El\n");
 }
 
-static void manual_about(struct cr_buf *buf, const struct cr_about *about,
-                         enum cr_kind kind)
+static void manual_about(struct cr_buf *buf, const struct cr_about *about)
 {
-    const struct cr_verb *verb = (const struct cr_verb *)about;
-
     manual_macro(buf, "Ss", about->name);
-    if (kind == CR_KIND_VERB) {
-        manual_macro(buf, "Dl",
-                     cr_strf(buf->arena, "cellrun %s %s", about->name,
-                             verb->usage));
-        cr_buf_str(buf, ".Pp\n");
-    }
     manual_text(buf, about->summary);
     if (about->detail) {
         cr_buf_str(buf, ".Pp\n");
         manual_text(buf, about->detail);
     }
-    if (kind == CR_KIND_VERB)
-        manual_flags(buf, about->opts);
-    else
-        manual_rows(buf, about->opts);
+    manual_rows(buf, about->opts, about->name);
     if (about->example)
         manual_display(buf, about->example);
+}
+
+/* A usage line: flags and subcommands bold, words in capitals in italics. */
+static void manual_usage(struct cr_buf *buf, const char *text, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n) {
+        const char *p = text + i;
+        bool upper = isupper((unsigned char)*p);
+
+        for (n = 1; i + n < len && (upper ? isupper((unsigned char)p[n])
+                                          : isalnum((unsigned char)p[n]));
+             n++)
+            ;
+        if (!isalnum((unsigned char)*p))
+            n = 1;
+        if (*p == '-')
+            cr_buf_str(buf, "\\-");
+        else if (isalpha((unsigned char)*p))
+            cr_buf_f(buf, "\\f%c%.*s\\fR", upper ? 'I' : 'B', (int)n, p);
+        else
+            cr_buf_add(buf, p, n);
+    }
+    if (len > 0)
+        cr_buf_char(buf, '\n');
+}
+
+static const char *manual_upper(struct cr_arena *arena, const char *text)
+{
+    char *upper = cr_strdup(arena, text);
+
+    for (char *p = upper; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return upper;
+}
+
+/* The manual page of a command, but for its date. */
+static void manual_page(struct cr_buf *buf, const struct cr_verb *verb)
+{
+    const struct cr_about *about = &verb->about;
+    size_t len = strlen(about->summary);
+
+    cr_buf_f(buf, ".Dt \"CELLRUN-%s\" 1\n.Os\n.Sh NAME\n.Nm cellrun-%s\n",
+             manual_upper(buf->arena, about->name), about->name);
+    manual_macro(buf, "Nd", cr_strf(buf->arena, "%c%.*s",
+                                    tolower((unsigned char)*about->summary),
+                                    (int)len - 2, about->summary + 1));
+    cr_buf_str(buf, ".Sh SYNOPSIS\n");
+    for (const char *p = verb->usage, *end; p; p = end ? end + 3 : NULL) {
+        end = strstr(p, " | ");
+        cr_buf_f(buf, ".Nm cellrun %s\n", about->name);
+        manual_usage(buf, p, end ? (size_t)(end - p) : strlen(p));
+    }
+    cr_buf_str(buf, ".Sh DESCRIPTION\n");
+    manual_text(buf, about->detail ? about->detail : about->summary);
+    if (about->opts && about->opts->name) {
+        cr_buf_str(buf, ".Sh OPTIONS\n");
+        manual_flags(buf, about->opts);
+    }
+    cr_buf_str(buf, ".Pp\nThe options of every command are described in\n"
+                    ".Xr cellrun 1 .\n.Sh EXIT STATUS\n"
+                    "0 for success.\nThe other values are the same for every "
+                    "command; they are listed in\n.Xr cellrun 1 .\n");
+    if (about->example) {
+        cr_buf_str(buf, ".Sh EXAMPLES\n");
+        manual_display(buf, about->example);
+    }
+    cr_buf_str(buf, ".Sh SEE ALSO\n.Xr cellrun 1 ,\n"
+                    ".Xr cellrun-checkpoint 5 ,\n.Xr cellrun-config 5\n");
+}
+
+/* All commands with their summaries. */
+static void manual_commands(struct cr_buf *buf)
+{
+    cr_buf_str(buf, ".Bl -tag -width Ds\n");
+    for (const struct cr_about *const *p = cr_list(CR_KIND_VERB); *p; p++) {
+        cr_buf_f(buf, ".It Xr cellrun-%s 1\n", (*p)->name);
+        manual_text(buf, (*p)->summary);
+    }
+    cr_buf_str(buf, ".El\n");
 }
 
 static void manual_codes(struct cr_buf *buf)
@@ -245,12 +320,26 @@ static void manual_codes(struct cr_buf *buf)
 
 bool cr_manual(struct cr_buf *buf, const char *part)
 {
+    static const char prefix[] = "cellrun-";
+    const struct cr_about *verb =
+        strncmp(part, prefix, sizeof prefix - 1) == 0
+            ? cr_find(CR_KIND_VERB, part + sizeof prefix - 1)
+            : NULL;
+
+    if (verb) {
+        manual_page(buf, (const struct cr_verb *)verb);
+        return true;
+    }
+    if (strcmp(part, manual_kinds[CR_KIND_VERB]) == 0) {
+        manual_commands(buf);
+        return true;
+    }
     for (int k = 0; k < CR_KINDS; k++)
         if (strcmp(part, manual_kinds[k]) == 0) {
             for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
                  *p; p++)
                 if (!(*p)->internal)
-                    manual_about(buf, *p, (enum cr_kind)k);
+                    manual_about(buf, *p);
             return true;
         }
     if (strcmp(part, "codes") == 0) {

@@ -30,9 +30,9 @@ const char *cr_opt_facts(struct cr_arena *arena, const struct cr_opt *row);
 const char *cr_flag_name(struct cr_arena *arena, const struct cr_opt *row);
 const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row);
 
-/* Appends one part of the manual in mdoc: "verbs", "flags", "sections",
- * "cells" ..., "codes", "environment", "exit". False if there is no such
- * part. */
+/* Appends one part of the manual in mdoc: "flags", "sections", "cells" ...,
+ * "codes", "environment", "exit", the list of commands, or the page of one
+ * command without its date, "cellrun-train". False if there is no such part. */
 bool cr_manual(struct cr_buf *buf, const char *part);
 
 #endif
