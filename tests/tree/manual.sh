@@ -33,7 +33,7 @@ broken() {
             while (match(line, / href="[^"]*"/)) {
                 link = substr(line, RSTART + 7, RLENGTH - 8)
                 line = substr(line, RSTART + RLENGTH)
-                if (link ~ /^https:/) continue
+                if (link ~ /^https:/ && link !~ /cellrun-/) continue
                 if (link ~ /^#/) link = FILENAME link
                 n++
                 from[link] = FILENAME
