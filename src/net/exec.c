@@ -335,14 +335,18 @@ double cr_exec_loss(const struct cr_exec *e)
     return value_mean(e, e->loss);
 }
 
+static double value_sum(const struct cr_exec *e, int val)
+{
+    return value_mean(e, val) * (double)cr_count(&e->vals[val].spec);
+}
+
 double cr_exec_objective(const struct cr_exec *e)
 {
-    double sum = cr_exec_loss(e);
+    double sum = value_sum(e, e->loss);
     int i;
 
     for (i = 0; i < e->n_aux && e->net->joint; i++)
-        sum += value_mean(e, e->aux[i]) *
-               (double)cr_count(&e->vals[e->aux[i]].spec);
+        sum += value_sum(e, e->aux[i]);
     return sum;
 }
 

@@ -224,8 +224,8 @@ void cr_exec_forward(struct cr_exec *exec, int64_t t);
 bool cr_exec_sound(const struct cr_exec *exec, struct cr_diag *diag);
 /* The loss as a number: the mean of its elements if it is no scalar. */
 double cr_exec_loss(const struct cr_exec *exec);
-/* What gradients are derivatives of: the loss and, with has_aux: false, the
- * sums of what it returns beside it. */
+/* The number that the gradients differentiate: the sum of the elements of the
+ * loss and, with has_aux: false, of its auxiliary values. */
 double cr_exec_objective(const struct cr_exec *exec);
 /* What the loss returns beside it (aux): the names, which plans for training
  * and such that keep all compute; how many these are, and the mean of one. */

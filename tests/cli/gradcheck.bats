@@ -41,6 +41,15 @@ feed=(--feed x=x.npy --feed label=y.npy)
         out.json
 }
 
+@test "a loss of several elements is differentiated as their sum" {
+    local reduction
+    for reduction in none mean sum; do
+        run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}" \
+            "loss={CrossEntropyLoss: {reduction: $reduction}}"
+        [ "$(grep -c agrees <<<"$output")" = 4 ]
+    done
+}
+
 @test "what is frozen is not looked at" {
     run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}" 'freeze.patterns="a.*"'
     [[ "$output" != *a.weight* ]]
