@@ -3,29 +3,29 @@
  *
  * LAYOUT
  *
- * A checkpoint is a safetensors file, version 1 of the cellrun profile. Any
- * program that reads safetensors reads it; parameters have MindSpore's names
- * and layouts. All integers are little endian.
+ * A checkpoint is a safetensors file that follows the cellrun profile,
+ * version 1. Any program that reads safetensors reads it; parameters have
+ * MindSpore's names and layouts. cellrun-formats(7) describes the container.
  *
  *   offset  size  meaning
- *   0       8     N, the length of the header in bytes (u64)
+ *   0       8     N, the length of the header in bytes (u64, little endian)
  *   8       N     the header: a JSON object in UTF-8, padded with spaces
- *   8+N     ...   the tensors' bytes, back to back, to the end of the file
+ *   8+N     ...   the tensors, back to back, to the end of the file
  *
- * N is at most 100,000,000, and 8+N is a multiple of 64. There are no bytes
- * before, between or behind the tensors: a file that was cut or grew is
- * noticed by its size alone.
+ * 8+N is a multiple of 64. There are no bytes before, between or after the
+ * tensors, so the size of the file alone reveals that it was truncated or
+ * extended.
  *
  * HEADER
  *
- * The header begins with a fixed text, by which a checkpoint is known.
+ * The header begins with a fixed text that identifies a checkpoint.
  *
  *   offset  size  meaning
- *   8       62    the mark
+ *   8       62    the fixed text
  *   70      8     CRC-32 of the header, 8 lower-case hexadecimal digits
  *   78      1     the closing quote
  *
- * The mark is this text, without the blanks before it:
+ * The fixed text, without the blanks before it:
  *
  *   {"__metadata__":{"cellrun.format":"1","cellrun.header_crc32":"
  *
@@ -34,43 +34,44 @@
  *
  *   "NAME":{"dtype":"F32","shape":[512,784],"data_offsets":[BEGIN,END]}
  *
- * BEGIN and END count from 8+N; END is exclusive. Strings escape the quote,
- * the backslash and control characters only.
+ * BEGIN and END count from 8+N; END is exclusive. In strings only the quote,
+ * the backslash and control characters are escaped.
  *
  * METADATA
  *
- * Every value is a JSON string. The first three keys stand in this order, the
- * others in ascending byte order.
+ * Every value is a JSON string. The first three keys are stored in this order,
+ * the others in ascending byte order.
  *
  *   key                      meaning
  *   cellrun.format           version of the profile, "1"
- *   cellrun.header_crc32     CRC-32 of bytes 0 to 8+N-1, with '0' in the
- *                            place of its own 8 digits
+ *   cellrun.header_crc32     CRC-32 of bytes 0 to 8+N-1, computed with its
+ *                            own 8 digits set to '0'
  *   cellrun.tensor_crc32     8 hexadecimal digits per tensor, joined, in the
  *                            order of the header: CRC-32 of its bytes
- *   cellrun.config           the resolved configuration, YAML (kind train;
- *                            may be absent in others)
- *   cellrun.kind             "train" (a run can go on from it) or "weights"
- *   cellrun.requires         what a reader must know besides, separated by
+ *   cellrun.config           the resolved config, YAML (kind train; optional
+ *                            in others)
+ *   cellrun.kind             "train" (a run can be resumed from it) or
+ *                            "weights"
+ *   cellrun.requires         features that a reader must know, separated by
  *                            commas; empty in version 1
- *   cellrun.state            the state of the run, JSON (kind train)
- *   cellrun.vocab            what the numbers of text columns stand for,
- *                            JSON (may be absent)
+ *   cellrun.state            the state of the run, JSON (kind train; optional
+ *                            in others)
+ *   cellrun.vocab            the tokens of text columns, JSON (optional)
  *   cellrun.writer           "cellrun VERSION"
  *   crc_num                  MindSpore's checksum: CRC-32 in decimal, 10
  *                            digits, over the name and then the bytes of
  *                            every tensor in ascending order of names
  *   format                   "ms": parameters are named as in MindSpore
  *
- * CRC-32 is that of zlib, gzip and PNG: polynomial 0xEDB88320 reflected,
- * start and final inversion. It finds damage; it is no signature.
+ * cellrun-formats(7) defines CRC-32. It detects damage; it is not a
+ * signature.
  *
  * TENSORS
  *
  * Elements are stored in C order. Parameters have their names in the network,
- * such as dense_relu_sequential.0.weight; optimizer slots the slot's name in
- * front, such as moments.dense_relu_sequential.0.weight. Names that begin
- * with "cellrun." are the program's own.
+ * such as dense_relu_sequential.0.weight; optimizer slots have the name of the
+ * slot in front, such as moments.dense_relu_sequential.0.weight. Names that
+ * begin with "cellrun." are reserved.
  *
  *   dtype                    element
  *   F64 F32 F16 BF16         IEEE 754 numbers, and bfloat16
@@ -79,83 +80,85 @@
  *   BOOL                     a byte, 0 or 1
  *
  * Parameters and slots are F32 (F64 in a build with REAL=double). A scalar
- * has shape [], a scalar integer [1].
+ * has shape [], an integer scalar [1].
  *
- * The order follows alignment: a tensor's is the largest power of two, up to
- * 64, that divides its length, and tensors of larger alignment stand first;
- * among equals the order is the network's. So every tensor starts at a
- * multiple of its alignment, without any padding.
+ * Tensors are ordered by alignment: the largest power of two, up to 64, that
+ * divides the length of the tensor. Larger alignments come first; among equal
+ * ones the order is that of the network. Every tensor therefore starts at a
+ * multiple of its alignment, without padding.
  *
  * STATE
  *
  * cellrun.state is a JSON object. Integers are below 2^53, the seed is a
- * string of decimal digits. It holds no times: equal runs write equal files.
- * Members that a reader does not know are kept.
+ * string of decimal digits. It contains no times, so equal runs write equal
+ * files. Members that a reader does not know are kept.
  *
  *   member                   meaning
  *   epoch, step              epochs done, updates done
  *   step_in_epoch            updates done in the present epoch
  *   steps_per_epoch          batches of a whole epoch
- *   micro_batches            of a step, where it has several
+ *   micro_batches            batches per update, if more than one
  *   samples                  samples seen
  *   seed                     the seed of the run
- *   rng                      the generator of random numbers, its streams
+ *   rng                      the random number generator and its streams
  *   config_dir               folder that relative paths start from
- *   optimizer                its type and its count of updates t
- *   lr                       step of the schedule
+ *   optimizer                its type and its number of updates, t
+ *   lr                       step of the learning rate schedule
  *   data                     fingerprint (CRC-32 of the files' names and
- *                            sizes), contents (CRC-32 of what the files hold;
- *                            of files over 4 MiB 256 pieces of 4 KiB), columns
- *                            and classes of the data set, and the position in
- *                            it
- *   loss_scale               where there is a loss scale: scale; good_steps
- *                            and bad_steps in a row; skipped: updates left out
- *   nan                      where train.nan had to act: updates skipped, in
- *                            all and in_a_row; fallbacks, the factor of rates
- *                            after them, and the good_step to go back to
+ *                            sizes), contents (CRC-32 of what the files hold,
+ *                            see cellrun-formats(7)), columns and classes of
+ *                            the data set, and the position in it
+ *   loss_scale               with a loss scale: scale; good_steps and
+ *                            bad_steps, both consecutive; skipped: updates
+ *                            skipped
+ *   nan                      once train.nan has acted: updates skipped, in
+ *                            all and in_a_row (consecutive); fallbacks; the
+ *                            factor of the learning rates after them; and
+ *                            good_step, the step to fall back to
  *   plateau                  of ReduceLROnPlateau: its rate and best, and the
- *                            evaluations of wait and cooldown
- *   names                    after a change of the batch size: what names of
- *                            checkpoints of that epoch add to its batches, so
- *                            that they count batches of any size
- *   older_records            how many records of metrics.jsonl are of older
- *                            versions, and have no `samples`
- *   fitted                   what transforms took from the training data: a
- *                            list for each, "x.0" of the first of column x;
- *                            and "x.fields", what the fields of a table's
- *                            column are: "number age", "category sex",
- *                            "date ymd born", "time dmy seen" (in seconds)
- *   plugins                  where there are such: name of each plug-in's
- *                            file -> SHA-256 of its bytes, 64 digits
- *   eval                     what the last evaluation gave
- *   best                     metric, mode, value and epoch of the best
- *   early_stop               evaluations without gain so far
- *   events                   the last step with a record in metrics.jsonl
+ *                            number of evaluations of wait and cooldown
+ *   names                    after a change of the batch size: epoch, and
+ *                            more, which is added to the batches in the names
+ *                            of checkpoints of that epoch, so that the names
+ *                            keep rising
+ *   older_records            number of records of metrics.jsonl that older
+ *                            versions wrote, without `samples`
+ *   fitted                   statistics that transforms fitted on the training
+ *                            data: a list for each, "x.0" of the first
+ *                            transform of column x; and "x.fields", the kinds
+ *                            of the fields of a column of a table: "number
+ *                            age", "category sex", "date ymd born", "time dmy
+ *                            seen" (in seconds)
+ *   plugins                  with plug-ins: name of each file -> SHA-256 of
+ *                            its bytes, 64 digits
+ *   eval                     result of the last evaluation
+ *   best                     metric, mode, value, epoch and step of the best
+ *   early_stop               wait: evaluations without improvement
+ *   events                   last_step: the last step with a record in
+ *                            metrics.jsonl
  *
- * In config_dir and in names of classes, columns and tokens a byte that is
- * not UTF-8 is U+FFFD and two hexadecimal digits, U+FFFD itself U+FFFD and 00.
+ * Names that are not UTF-8 are written as cellrun-formats(7), JSON, describes.
  *
  * VOCABULARIES
  *
  * cellrun.vocab is a JSON object with a member for each column of text and
  * each category of a table ("x.sex", whose token 0 stands for unknown words),
- * in ascending order: {"tokens":{"joint":"","tokens":["a","b"]}} tells that 0
- * is a and 1 is b, and what stands between two of them in a text. A column of
+ * in ascending order: {"tokens":{"joint":"","tokens":["a","b"]}} gives token 0
+ * as a and token 1 as b, and joint as the text between two tokens. A column of
  * bytes has {"bytes":256} instead.
  *
  * READING
  *
- * A file with any metadata key that begins with "cellrun." is a checkpoint
- * of ours: then every key above that has nothing in brackets (and is not
- * crc_num) must be there, and every checksum must hold. A larger format, or a
- * word in cellrun.requires that is not known, is refused as newer. Other
- * unknown keys and tensors are ignored.
+ * A file with a metadata key that begins with "cellrun." is a cellrun
+ * checkpoint: it must begin with the fixed text, every key above that is not
+ * optional must be present (crc_num may be absent), and every checksum must
+ * match. A later format, or an unknown word in cellrun.requires, is refused as
+ * newer. Other unknown keys and tensors are ignored.
  *
  * WRITING
  *
- * The file is written beside its name as .NAME.tmp.PID, synced, and renamed;
- * then the folder is synced. At every moment the name means a complete file.
- * best.safetensors and last.safetensors are hard links.
+ * Checkpoints are written atomically, as cellrun-formats(7) describes. In a
+ * run directory best.safetensors and last.safetensors are hard links.
  *
  * EXAMPLES
  *

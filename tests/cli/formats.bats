@@ -170,6 +170,44 @@ float32() {
     [ "$(at w.ckpt 53 6)" = '00 00 00 00 00 00' ]
 }
 
+@test "a checkpoint is as cellrun-checkpoint(5) says" {
+    local file=run/ckpt/last.safetensors root=$BATS_TEST_DIRNAME/../.. n
+    (cd "$root" && man/fill "$CELLRUN" man/cellrun-checkpoint.5.in) >ckpt.5
+    # place MEANING: offset and size of the row
+    place() { sed -n "s/^  *\([0-9]*\)  *\([0-9]*\)  *$1.*/\1 \2/p" ckpt.5; }
+    n=$(od -An -tu8 -N 8 "$file" | xargs)
+    [ "$(place 'N, the length')" = '0 8' ]
+    [ $(((8 + n) % 64)) = 0 ]
+    [ "$(place 'the fixed text')" = '8 62' ]
+    [ "$(tail -c +9 "$file" | head -c 62)" = \
+        "$(sed -n 's/^ *\({"__meta.*:"\)$/\1/p' ckpt.5)" ]
+    # the CRC-32 of the header: that of gzip, with zeros in its place
+    [ "$(place 'CRC-32 of the header')" = '70 8' ]
+    { head -c 70 "$file"; printf 00000000
+        head -c $((8 + n)) "$file" | tail -c +79; } | gzip -c >head.gz
+    [ "$(tail -c +71 "$file" | head -c 8)" = \
+        "$(od -An -tx4 -j $(($(stat -c %s head.gz) - 8)) -N 4 head.gz | xargs)" ]
+    # keys and members are those of the tables
+    tail -c +9 "$file" | head -c "$n" | jq -r '.__metadata__ | keys[]' |
+        within "$(sed -n 's/^  *\([a-z][a-z0-9_.]*\)   .*/\1/p' ckpt.5)"
+    "$CELLRUN" ckpt show run --meta cellrun.state | jq -r 'keys[]' |
+        within "$(sed -n 's/^  *\([a-z][a-z_, ]*\)   .*/\1/p' ckpt.5 |
+            tr -d ' ' | tr ',' '\n')"
+}
+
+@test "a lock is as the page says" {
+    "$CELLRUN" train t.yaml -q -o locked 'run.exec_on_eval="cp locked/lock ."'
+    local host pid start boot space more
+    read -r host pid start boot space more <lock
+    [ "$host" = "$(hostname)" ]
+    [ "$pid" -gt 0 ]
+    [ "$start" -gt 0 ]
+    [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ]
+    [ "$space" = "$(readlink /proc/self/ns/pid)" ]
+    [ -z "$more" ]
+    [ ! -e locked/lock ]
+}
+
 @test "the disk cache is as the page says" {
     mkdir -p img/a img/b
     printf '\x10\x20\x30\xff\xff\xff' | png img/a/1.png 2 1
