@@ -69,9 +69,25 @@
  * TENSORS
  *
  * Elements are stored in C order. Parameters have their names in the network,
- * such as dense_relu_sequential.0.weight; optimizer slots have the name of the
- * slot in front, such as moments.dense_relu_sequential.0.weight. Names that
+ * such as dense_relu_sequential.0.weight; slots of the optimizer have the name
+ * of the slot before it, such as moments.dense_relu_sequential.0.weight. The
+ * averages of train.ema are named cellrun.ema.PARAMETER; other names that
  * begin with "cellrun." are reserved.
+ *
+ *   optimizer                slots
+ *   Adam                     moment1. moment2. (use_amsgrad: vhat.)
+ *   AdaMax                   moment1. moment2.
+ *   AdamW                    exp_avg. exp_avg_sq. (amsgrad: max_exp_avg_sq.)
+ *   AdamWeightDecay          adam_m. adam_v.
+ *   Adadelta                 accum. accum_update.
+ *   Adagrad ProximalAdagrad  accum.
+ *   ASGD                     ax_. eta_ mu_
+ *   FTRL                     moments. linear.
+ *   Lamb                     lamb_m. lamb_v.
+ *   Momentum                 moments.
+ *   RMSProp                  mean_square. moment. (centered: mean_grad.)
+ *   Rprop                    prev. step_size.
+ *   SGD                      (momentum: accum. stat.)
  *
  *   dtype                    element
  *   F64 F32 F16 BF16         IEEE 754 numbers, and bfloat16

@@ -195,6 +195,25 @@ float32() {
             tr -d ' ' | tr ',' '\n')"
 }
 
+@test "slots have the names of cellrun-checkpoint(5)" {
+    local root=$BATS_TEST_DIRNAME/../.. optimizers slots name n=0
+    (cd "$root" && man/fill "$CELLRUN" man/cellrun-checkpoint.5.in) >ckpt.5
+    while read -r optimizers slots; do
+        for name in ${optimizers//,/ }; do
+            "$CELLRUN" train t.yaml -q --force -o slots train.steps=1 \
+                '~optimizer' '~watch' "optimizer={$name: {learning_rate: 0.1$(
+                [ "$name" != Momentum ] || echo ', momentum: 0.9')}}"
+            # those in brackets need an option
+            diff <(tr ' ' '\n' <<<"${slots%%(*}" | sed '/./!d; s/$/fc.weight/' |
+                sort) <("$CELLRUN" ckpt ls slots/ckpt/last.safetensors --json |
+                jq -r '.[].name | select(. != "fc.weight")' | sort)
+            n=$((n + 1))
+        done
+    done < <(sed -n '/^ *optimizer  *slots$/,/^$/{
+        /^ *optimizer/d; /^$/d; s/^ *//; s/ \([A-Z]\)/,\1/; s/  */ /g; p; }' ckpt.5)
+    [ "$n" = 14 ]
+}
+
 @test "a lock is as the page says" {
     "$CELLRUN" train t.yaml -q -o locked 'run.exec_on_eval="cp locked/lock ."'
     local host pid start boot space more
