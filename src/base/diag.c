@@ -525,6 +525,31 @@ static void diag_print_hidden(struct cr_diag *diag, FILE *to,
         fprintf(to, "%d errors, the first %d are shown\n", diag->errors, shown);
 }
 
+struct cr_reported_text {
+    const char *text;           /* of the message, with its place */
+    struct cr_reported_text *next;
+};
+
+/* Whether another diag has printed this warning; if not, remembers it. */
+static bool diag_reported(struct cr_diag *diag, const struct cr_message *m)
+{
+    struct cr_reported *all = diag->reported;
+    struct cr_reported_text *t;
+    const char *text;
+
+    if (!all || !m->warning)
+        return false;
+    text = cr_strf(all->arena, "%s: %s", cr_pos_text(all->arena, m->pos),
+                   m->text);
+    for (t = all->first; t; t = t->next)
+        if (strcmp(t->text, text) == 0)
+            return true;
+    t = CR_NEW(all->arena, struct cr_reported_text);
+    *t = (struct cr_reported_text){ text, all->first };
+    all->first = t;
+    return false;
+}
+
 void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how)
 {
     struct cr_arena mem = { 0 };
@@ -534,6 +559,8 @@ void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how)
     for (int i = 0; i < n; i++) {
         struct cr_buf buf = { .arena = &mem };
 
+        if (diag_reported(diag, list[i]))
+            continue;
         if (how.json)
             diag_json(&buf, list[i]);
         else

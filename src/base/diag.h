@@ -51,6 +51,12 @@ struct cr_message {
     struct cr_message *next;
 };
 
+/* Warnings that were printed, for several diags that print each only once. */
+struct cr_reported {
+    struct cr_arena *arena; /* of the texts; must be set */
+    struct cr_reported_text *first;
+};
+
 struct cr_diag {
     struct cr_arena *arena; /* where messages are kept; must be set */
     struct cr_message *first, *last;
@@ -60,6 +66,7 @@ struct cr_diag {
     bool strict;            /* warnings count as errors */
     bool dropped;           /* the newest was equal to an earlier one */
     const struct cr_message *printed; /* the last one printed */
+    struct cr_reported *reported; /* NULL: of this diag alone */
 };
 
 struct cr_pos cr_at_file(struct cr_arena *arena, const char *path);

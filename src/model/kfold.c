@@ -13,6 +13,7 @@ struct kfold {
     struct cr_cli *cli;         /* of the command */
     const struct cr_kfold_want *want;
     struct cr_kfold *to;
+    struct cr_reported reported; /* warnings of the folds before */
 };
 
 /* ---- What the folds share */
@@ -188,7 +189,8 @@ static void kfold_tell(const struct kfold *k, const struct cr_cli *cli,
 static int kfold_fold(struct kfold *k, int64_t fold)
 {
     struct cr_arena mem = { 0 };
-    struct cr_diag diag = { .arena = &mem, .strict = k->cli->diag->strict };
+    struct cr_diag diag = { .arena = &mem, .strict = k->cli->diag->strict,
+                            .reported = &k->reported };
     struct cr_show show = { .json = k->cli->json, .color = k->cli->color };
     struct cr_cli cli = *k->cli;
     struct cr_kfold_run *run = &k->to->run[fold];
@@ -238,7 +240,7 @@ static void kfold_sum(struct cr_kfold *to)
 int cr_kfold(struct cr_cli *cli, const struct cr_kfold_want *want,
              struct cr_kfold *to)
 {
-    struct kfold k = { cli, want, to };
+    struct kfold k = { cli, want, to, { .arena = cli->arena } };
     int status = 0;
 
     *to = (struct cr_kfold){ .arena = cli->arena, .folds = want->folds };

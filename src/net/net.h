@@ -305,6 +305,8 @@ const cr_real *cr_exec_at(const struct cr_exec *exec, struct cr_spec *spec);
 /* The name of result i as the `return` of the network's construct has it;
  * NULL: it has none. */
 const char *cr_net_result_name(const struct cr_net *net, int i);
+/* Type and shape of result i; NULL: there is no such result. */
+const struct cr_spec *cr_net_result_spec(const struct cr_net *net, int i);
 /* The op that computes result i, less what only changes its shape or type:
  * "softmax" ...; "" for an input. */
 const char *cr_net_result_op(const struct cr_net *net, int i);

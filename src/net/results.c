@@ -88,6 +88,15 @@ static bool results_passes(const struct cr_opnode *n)
            n->op == &cr_op_print || strcmp(n->op->about.name, "cast") == 0;
 }
 
+const struct cr_spec *cr_net_result_spec(const struct cr_net *net, int i)
+{
+    const struct cr_named *n = net->graph->results.first;
+
+    while (n && i-- > 0)
+        n = n->next;
+    return n ? &n->val->spec : NULL;
+}
+
 const char *cr_net_result_op(const struct cr_net *net, int i)
 {
     const struct cr_named *n = net->graph->results.first;

@@ -10,59 +10,38 @@
 
 /* ---- What a result is */
 
-/* Whether a result has a class for each of `positions`, at that axis. */
-static bool outputs_sequence(struct cr_predict_out *o, const struct cr_spec *b,
-                             int axis)
+/* A class for each of `positions`, along that axis. */
+static void outputs_positions(struct cr_predict_out *o,
+                              const struct cr_spec *b, int axis)
 {
-    if (axis < 1 || axis >= b->rank || b->dim[axis] < 2)
-        return false;
-    o->classes = b->dim[axis];
     o->stride = 1;
     for (int k = axis + 1; k < b->rank; k++)
         o->stride *= b->dim[k];
     o->positions = o->count / o->classes;
     o->kind = b->rank == 2 ? CR_PREDICT_CLASSES : CR_PREDICT_SEQUENCE;
-    return true;
-}
-
-/* Of the result, as many as there are truths, by the labels beside it. */
-static void outputs_by_truth(struct cr_predict *j, struct cr_predict_out *o,
-                             const struct cr_spec *b, int axis)
-{
-    const struct cr_predict_feed *t =
-        o->truth >= 0 ? &j->truth[o->truth] : NULL;
-
-    if (!t || t->out.type != CR_I32)
-        return;
-    if (t->out.rank != b->rank - 2 || !outputs_sequence(o, b, axis))
-        return;
-    o->act = cr_prob_of_result(j->model.net, o->result);
 }
 
 static void outputs_kind(struct cr_predict *j, struct cr_predict_out *o,
                          const struct cr_spec *b)
 {
-    const struct cr_prob_loss *loss = cr_prob_loss(j->model.config);
-    const struct cr_node *node = cr_section(j->model.config, "loss"), *args;
-    int axis = o->result == 0 ? cr_class_axis(j->model.config, b) : 1;
+    const struct cr_config *config = j->model.config;
+    const struct cr_prob_loss *loss =
+        o->result == 0 ? cr_prob_loss(config) : NULL;
 
     o->kind = CR_PREDICT_VALUES;
     if (o->result < 0)
         return;
-    if (loss && o->result == 0 && loss->binary) {
-        o->act = loss->map;
+    o->classes = cr_prob_classes(config, o->result, b,
+                                 o->truth >= 0 ? &j->truth[o->truth].out
+                                               : NULL,
+                                 j->model.state.classes);
+    if (o->classes == 0)
+        return;
+    o->act = loss ? loss->map : cr_prob_of_result(j->model.net, o->result);
+    if (loss && loss->binary)
         o->kind = o->count == 1 ? CR_PREDICT_BINARY : CR_PREDICT_LABELS;
-        o->classes = o->count == 1 ? 2 : o->count;
-    } else if (loss && o->result == 0) {
-        o->act = loss->map;
-        outputs_sequence(o, b, axis);
-    } else if (node && !cr_node_type(node, &args)) {
-        outputs_by_truth(j, o, b, axis);
-    } else if (o->result == 0 && b->rank == 2 && b->dim[1] > 1 &&
-               j->model.state.classes == b->dim[1]) {
-        o->act = cr_prob_of_result(j->model.net, 0);
-        outputs_sequence(o, b, 1);
-    }
+    else
+        outputs_positions(o, b, loss ? cr_class_axis(config, b) : 1);
 }
 
 /* ---- Names */
@@ -106,25 +85,14 @@ static struct cr_strs outputs_given(struct cr_predict *j)
     return predict.labels;
 }
 
-/* Reports names under `predict` that no output has as many classes for. */
 static bool outputs_given_fit(struct cr_predict *j)
 {
-    struct cr_strs given = outputs_given(j);
-    const struct cr_predict_out *o = NULL;
+    int64_t *classes = CR_NEWS(j->cli->arena, int64_t, j->n_outs + 1);
 
-    for (int k = 0; k < j->n_outs && given.n > 0; k++) {
-        if (j->out[k].kind == CR_PREDICT_VALUES)
-            continue;
-        o = &j->out[k];
-        if (o->classes == given.n)
-            return true;
-    }
-    return !o || cr_error(j->cli->diag,
-                          cr_section(j->model.config, "predict")->pos,
-                          CR_E_OUT_OF_RANGE,
-                          "predict.labels: found %d names, expected %" PRId64
-                          ", one per class",
-                          given.n, o->classes);
+    for (int k = 0; k < j->n_outs; k++)
+        classes[k] = j->out[k].kind == CR_PREDICT_VALUES ? 0
+                                                         : j->out[k].classes;
+    return cr_prob_labels(j->model.config, classes, j->n_outs);
 }
 
 static void outputs_names(struct cr_predict *j, struct cr_predict_out *o)

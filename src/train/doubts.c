@@ -4,6 +4,7 @@
  */
 #include "data/lint.h"
 #include "net/precision.h"
+#include "train/probability.h"
 #include "train/train.h"
 
 #include <inttypes.h>
@@ -71,21 +72,39 @@ static bool doubts_column(const struct cr_train *t, const char *name)
 
 static void doubts_data(struct cr_train *t)
 {
-    const struct cr_dataset *set = cr_pipe_dataset(t->pipe);
-    const struct cr_node *labels =
-        cr_node_get(cr_section(t->config, "predict"), "labels");
-
     for (CR_EACH(m, cr_section(t->config, "vocab")))
         if (!doubts_column(t, m->key))
             cr_warn(t->diag, m->key_pos, CR_E_NO_MATCH,
                     "the data have no column '%s'",
                     cr_quote(t->arena, m->key, strlen(m->key)));
-    if (labels && labels->kind == CR_NODE_LIST && set->classes > 0 &&
-        cr_node_count(labels) != set->classes)
-        cr_warn(t->diag, labels->pos, CR_E_OUT_OF_RANGE,
-                "'predict.labels' has %d names, the data have %" PRId64
-                " classes",
-                cr_node_count(labels), (int64_t)set->classes);
+}
+
+/* As predict reads the labels of each result. */
+static bool doubts_labels(struct cr_train *t)
+{
+    const struct cr_spec *result, *truth;
+    int64_t *classes;
+    int n, n_columns, i, results = 0;
+    const char *const *names;
+    const struct cr_column *column = cr_pipe_columns(t->pipe, &n_columns);
+
+    n = cr_net_targets(t->net, &names);
+    while (cr_net_result_spec(t->net, results))
+        results++;
+    classes = CR_NEWS(t->arena, int64_t, results + 1);
+    for (i = 0; i < results; i++) {
+        int k = 0;
+
+        result = cr_net_result_spec(t->net, i);
+        while (i < n && k < n_columns && strcmp(column[k].name, names[i]) != 0)
+            k++;
+        truth = i < n && k < n_columns && (i == 0 || n == results)
+                    ? &column[k].spec
+                    : NULL;
+        classes[i] = cr_prob_classes(t->config, i, result, truth,
+                                     cr_pipe_dataset(t->pipe)->classes);
+    }
+    return cr_prob_labels(t->config, classes, i);
 }
 
 /* Whether some cell has a precision of its own. */
@@ -148,11 +167,12 @@ bool cr_train_doubts_samples(struct cr_train *t)
                         doubts_normalises(t));
 }
 
-void cr_train_doubts(struct cr_train *t)
+bool cr_train_doubts(struct cr_train *t)
 {
     doubts_amp(t);
     doubts_freeze(t);
     doubts_optim(t);
     doubts_data(t);
     cr_net_check_loss_input(t->net);
+    return doubts_labels(t);
 }

@@ -29,4 +29,16 @@ enum cr_prob_map cr_prob_of_result(const struct cr_net *net, int i);
 bool cr_prob_given(const struct cr_config *config, const struct cr_net *net,
                    int i);
 
+/* The number of classes of result i; 0: its elements are plain numbers. The
+ * first axis of `result` is the samples. `truth` is a sample of the column of
+ * its labels (NULL: not known), `classes` the number of classes of the data
+ * set (0: not known). */
+int64_t cr_prob_classes(const struct cr_config *config, int i,
+                        const struct cr_spec *result,
+                        const struct cr_spec *truth, int64_t classes);
+/* Checks predict.labels, one name per class, against the classes of all
+ * results; those of 0 classes are passed over. False after reporting. */
+bool cr_prob_labels(const struct cr_config *config, const int64_t *classes,
+                    int n);
+
 #endif

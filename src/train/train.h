@@ -153,8 +153,9 @@ struct cr_train {
 /* ---- setup.c */
 
 bool cr_train_prepare(struct cr_train *t);
-/* Warnings of what the config says without effect. */
-void cr_train_doubts(struct cr_train *t);
+/* Warns about settings without effect. False after reporting predict.labels of
+ * another length than the classes. */
+bool cr_train_doubts(struct cr_train *t);
 /* The same about the samples, which are prepared: at the start of a run and in
  * check --data. False after reporting that they cannot be read. */
 bool cr_train_doubts_samples(struct cr_train *t);

@@ -185,7 +185,17 @@ END
         'optimizer.group_params=[{params: "*", weight_decay: 0.1}, {params: "*.bias"}]'
     [[ "$stderr" == *"entry of 'group_params' holds for nothing"* ]]
     run -0 --separate-stderr "$CELLRUN" check "$digits" \
-        'predict.labels=[a, b, c]' 'vocab.nocol={tokens: [x]}'
-    [[ "$stderr" == *"'predict.labels' has 3 names, the data have 10 classes"* ]]
+        'vocab.nocol={tokens: [x]}'
     [[ "$stderr" == *"the data have no column 'nocol'"* ]]
+}
+
+@test "predict.labels has a name for each class" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        'predict.labels=[a, b, c]'
+    [[ "$stderr" == *"predict.labels: found 3 names, expected 10, one per class"* ]]
+    run -0 --separate-stderr "$CELLRUN" check "$digits" \
+        'predict.labels=[a, b, c]' \
+        'loss={inputs: [y, label], construct: return mean(y)}' \
+        'datapipe.label=[{OneHot: {num_classes: 10}}]' 'metrics=[loss]'
+    [[ "$stderr" == *"'predict.labels' has no effect: no output of the network has classes"* ]]
 }

@@ -54,6 +54,13 @@ setup() {
     jq -e '.samples == 160' <<<"$output"
 }
 
+@test "a warning of every fold is printed once" {
+    run -0 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k \
+        train.epochs=1 'vocab.none={tokens: [x]}'
+    [ "$(grep -c warning: <<<"$stderr")" = 1 ]
+    [[ $stderr == *"warning: the data have no column 'none'"*"fold 0 of 3"*"fold 2 of 3"* ]]
+}
+
 @test "finished folds are not trained again, an unfinished one goes on" {
     run -0 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k
     [[ $output == "accuracy: "*" +- "* ]]

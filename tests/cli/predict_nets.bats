@@ -169,9 +169,15 @@ near() {
     [ "${lines[0]}" = $'left.npy#0\t1\tblue' ]
     run -0 "$CELLRUN" predict --ckpt "$tmp/named" left.npy --result 1
     [ "${lines[0]}" = $'left.npy#0\tblue' ]
-    "$CELLRUN" train heads.yaml -o "$tmp/misnamed" -q \
-        'predict={labels: [a, b, c, d]}'
-    run -2 "$CELLRUN" predict --ckpt "$tmp/misnamed" left.npy
+    for command in check "train -q -o $tmp/misnamed"; do
+        run -2 "$CELLRUN" $command heads.yaml \
+            'predict={labels: [a, b, c, d]}'
+        [[ $output == *"command line"*"error: predict.labels: found 4 names, expected 3, one per class [E0006]"* ]]
+    done
+    [ ! -e "$tmp/misnamed" ]
+    # a checkpoint that was trained without them
+    CELLRUN_SET='predict={labels: [a, b, c, d]}' run -2 \
+        "$CELLRUN" predict --ckpt heads left.npy
     [[ $output == *"predict.labels: found 4 names, expected 3, one per class [E0006]"* ]]
 }
 
