@@ -4,7 +4,7 @@
  * Each size has a plan of the network of its own. */
 #include "data/image.h"
 #include "data/pipe.h"
-#include "data/scale.h"
+#include "data/resize.h"
 
 struct multi_scale {
     struct cr_ints sizes;
@@ -21,7 +21,7 @@ static const struct cr_opt multi_scale_opts[] = {
 };
 
 struct plan {
-    struct cr_scale_size size;
+    struct cr_resize_size size;
 };
 
 static bool multi_scale_plan(struct cr_tplan *p)
@@ -46,9 +46,8 @@ static bool multi_scale_plan(struct cr_tplan *p)
     if (!cr_image_of(p, "MultiScale", &m) ||
         !cr_image_resized(p, "MultiScale", size[0], size[1]))
         return false;
-    r->size = (struct cr_scale_size){ m.h, m.w, size[0], size[1], m.c };
-    p->scratch =
-        cr_scale_bytes(&r->size, (enum cr_inter)o->interpolation);
+    r->size = (struct cr_resize_size){ m.h, m.w, size[0], size[1], m.c };
+    p->scratch = cr_resize_bytes(&r->size, (enum cr_inter)o->interpolation);
     return true;
 }
 
@@ -57,9 +56,9 @@ static bool multi_scale_apply(struct cr_sample *s)
     const struct multi_scale *o = s->plan->opts;
     const struct plan *r = s->plan->self;
 
-    cr_scale_run(cr_scale_make(s->scratch, &r->size,
-                               (enum cr_inter)o->interpolation),
-                 s->plan->in.type, s->x, s->y);
+    cr_resize_run(
+        cr_resize_make(s->scratch, &r->size, (enum cr_inter)o->interpolation),
+        s->plan->in.type, s->x, s->y);
     return true;
 }
 

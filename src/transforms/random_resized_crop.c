@@ -7,7 +7,7 @@
  * Attempt k uses the elements 4 k (area), 4 k + 1 (proportion), 4 k + 2
  * (column) and 4 k + 3 (row). */
 #include "data/image.h"
-#include "data/scale.h"
+#include "data/resize.h"
 
 struct random_resized_crop {
     struct cr_ints size;
@@ -56,7 +56,7 @@ static bool random_resized_crop_plan(struct cr_tplan *p)
 {
     const struct random_resized_crop *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);
-    struct cr_scale_size most;
+    struct cr_resize_size most;
 
     p->self = r;
     if (p->in.type != CR_U8 && p->in.type != CR_F32)
@@ -71,9 +71,9 @@ static bool random_resized_crop_plan(struct cr_tplan *p)
                                    r->ratio) ||
         !cr_image_resized(p, "RandomResizedCrop", r->h, r->w))
         return false;
-    most = (struct cr_scale_size){ r->image.h, r->image.w, r->h, r->w,
-                                   r->image.c };
-    r->tables = cr_scale_bytes(&most, (enum cr_inter)o->interpolation);
+    most = (struct cr_resize_size){ r->image.h, r->image.w, r->h, r->w,
+                                    r->image.c };
+    r->tables = cr_resize_bytes(&most, (enum cr_inter)o->interpolation);
     p->scratch = r->tables + cr_bytes(&p->in);
     return true;
 }
@@ -132,13 +132,13 @@ static bool random_resized_crop_apply(struct cr_sample *s)
     const struct random_resized_crop *o = s->plan->opts;
     const struct plan *r = s->plan->self;
     struct window at = random_resized_crop_draw(r, o->max_attempts, &s->rng);
-    struct cr_scale_size size = { at.h, at.w, r->h, r->w, r->image.c };
+    struct cr_resize_size size = { at.h, at.w, r->h, r->w, r->image.c };
     char *cut = (char *)s->scratch + r->tables;
 
     cr_image_window(&r->image, s->x, at.top, at.left, at.h, at.w, CR_CONSTANT,
                     NULL, cut);
-    cr_scale_run(
-        cr_scale_make(s->scratch, &size, (enum cr_inter)o->interpolation),
+    cr_resize_run(
+        cr_resize_make(s->scratch, &size, (enum cr_inter)o->interpolation),
         s->plan->in.type, cut, s->y);
     return true;
 }

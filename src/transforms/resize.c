@@ -1,8 +1,8 @@
-/* Resize: another height and width, as OpenCV computes it (data/scale.c has
+/* Resize: another height and width, as OpenCV computes it (data/resize.c has
  * the formulas). size h, w, or one number for the shorter side, the other
  * keeping the proportion (floor). */
+#include "data/resize.h"
 #include "data/image.h"
-#include "data/scale.h"
 
 struct resize {
     struct cr_ints size;
@@ -19,8 +19,8 @@ static const struct cr_opt resize_opts[] = {
 
 /* What apply works with: one for each thread, where it writes to it. */
 struct plan {
-    struct cr_scale_size size;
-    const struct cr_scale *scale;
+    struct cr_resize_size size;
+    const struct cr_resize *scale;
 };
 
 static bool resize_plan(struct cr_tplan *p)
@@ -46,11 +46,11 @@ static bool resize_plan(struct cr_tplan *p)
         oh = (int64_t)((double)m.h / (double)m.w * (double)ow);
     if (!cr_image_resized(p, "Resize", oh, ow))
         return false;
-    r->size = (struct cr_scale_size){ m.h, m.w, oh, ow, m.c };
-    p->scratch = cr_scale_bytes(&r->size, inter);
+    r->size = (struct cr_resize_size){ m.h, m.w, oh, ow, m.c };
+    p->scratch = cr_resize_bytes(&r->size, inter);
     if (inter != CR_AREA) { /* which works in its tables */
         r->scale =
-            cr_scale_make(cr_alloc(p->arena, 1, p->scratch), &r->size, inter);
+            cr_resize_make(cr_alloc(p->arena, 1, p->scratch), &r->size, inter);
         p->scratch = 0;
     }
     return true;
@@ -60,12 +60,12 @@ static bool resize_apply(struct cr_sample *s)
 {
     const struct resize *o = s->plan->opts;
     const struct plan *r = s->plan->self;
-    const struct cr_scale *scale = r->scale;
+    const struct cr_resize *scale = r->scale;
 
     if (!scale)
-        scale = cr_scale_make(s->scratch, &r->size,
-                              (enum cr_inter)o->interpolation);
-    cr_scale_run(scale, s->plan->in.type, s->x, s->y);
+        scale = cr_resize_make(s->scratch, &r->size,
+                               (enum cr_inter)o->interpolation);
+    cr_resize_run(scale, s->plan->in.type, s->x, s->y);
     return true;
 }
 

@@ -14,7 +14,7 @@
  *     from the sum of the box (2 x 2 bytes: rounded up).
  * AREA, where a side grows: the formula of LINEAR with s = floor(dst in/out)
  *     and f = the fraction of (dst + 1) - (s + 1) out/in, 0 below 0. */
-#include "data/scale.h"
+#include "data/resize.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ struct cells {
     float *weight;
 };
 
-struct cr_scale {
+struct cr_resize {
     enum cr_inter inter;
     struct axis y, x;
     struct cubic cy, cx;
@@ -181,14 +181,14 @@ static void cells_make(struct cells *c, int64_t in, int64_t out)
     c->first[out] = n;
 }
 
-static struct cr_scale *scale_room(struct room *r,
-                                   const struct cr_scale_size *n,
-                                   enum cr_inter inter, struct cr_scale *own)
+static struct cr_resize *scale_room(struct room *r,
+                                    const struct cr_resize_size *n,
+                                    enum cr_inter inter, struct cr_resize *own)
 {
-    struct cr_scale *s = take(r, 1, sizeof *s);
+    struct cr_resize *s = take(r, 1, sizeof *s);
 
     s = s ? s : own;
-    *s = (struct cr_scale){ .inter = inter, .channels = n->channels };
+    *s = (struct cr_resize){ .inter = inter, .channels = n->channels };
     axis_room(r, &s->y, n->in_h, n->out_h);
     axis_room(r, &s->x, n->in_w, n->out_w);
     if (inter == CR_CUBIC) {
@@ -204,20 +204,20 @@ static struct cr_scale *scale_room(struct room *r,
     return s;
 }
 
-size_t cr_scale_bytes(const struct cr_scale_size *size, enum cr_inter inter)
+size_t cr_resize_bytes(const struct cr_resize_size *size, enum cr_inter inter)
 {
     struct room r = { 0 };
-    struct cr_scale own;
+    struct cr_resize own;
 
     scale_room(&r, size, inter, &own);
     return r.used;
 }
 
-const struct cr_scale *cr_scale_make(void *mem, const struct cr_scale_size *n,
-                                     enum cr_inter inter)
+const struct cr_resize *
+cr_resize_make(void *mem, const struct cr_resize_size *n, enum cr_inter inter)
 {
     struct room r = { .mem = mem };
-    struct cr_scale *s = scale_room(&r, n, inter, NULL);
+    struct cr_resize *s = scale_room(&r, n, inter, NULL);
     bool shrinks = n->in_h >= n->out_h && n->in_w >= n->out_w;
 
     if (inter == CR_AREA && shrinks) {
@@ -242,7 +242,7 @@ const struct cr_scale *cr_scale_make(void *mem, const struct cr_scale_size *n,
 
 /* ---- running ---- */
 
-static void cubic_bytes(const struct cr_scale *r, const unsigned char *x,
+static void cubic_bytes(const struct cr_resize *r, const unsigned char *x,
                         unsigned char *y)
 {
     int64_t n = r->channels, i, j, c, u, v;
@@ -265,7 +265,7 @@ static void cubic_bytes(const struct cr_scale *r, const unsigned char *x,
             }
 }
 
-static void cubic_floats(const struct cr_scale *r, const float *x, float *y)
+static void cubic_floats(const struct cr_resize *r, const float *x, float *y)
 {
     int64_t n = r->channels, i, j, c, u, v;
 
@@ -286,7 +286,7 @@ static void cubic_floats(const struct cr_scale *r, const float *x, float *y)
             }
 }
 
-static void nearest(const struct cr_scale *r, const char *x, char *y,
+static void nearest(const struct cr_resize *r, const char *x, char *y,
                     size_t pixel)
 {
     int64_t i, j;
@@ -298,7 +298,7 @@ static void nearest(const struct cr_scale *r, const char *x, char *y,
                    pixel);
 }
 
-static void linear_bytes(const struct cr_scale *r, const unsigned char *x,
+static void linear_bytes(const struct cr_resize *r, const unsigned char *x,
                          unsigned char *y)
 {
     int64_t n = r->channels, i, j, c;
@@ -319,7 +319,7 @@ static void linear_bytes(const struct cr_scale *r, const unsigned char *x,
             }
 }
 
-static void linear_floats(const struct cr_scale *r, const float *x, float *y)
+static void linear_floats(const struct cr_resize *r, const float *x, float *y)
 {
     int64_t n = r->channels, i, j, c;
 
@@ -339,7 +339,7 @@ static void linear_floats(const struct cr_scale *r, const float *x, float *y)
 
 /* The order of the sum is OpenCV's: row by row where it takes four numbers at
  * once, else one after the other. */
-static void halve_floats(const struct cr_scale *r, const float *x, float *y)
+static void halve_floats(const struct cr_resize *r, const float *x, float *y)
 {
     int64_t n = r->channels, row = r->x.in * n, i, j, c;
     int64_t fours = n == 4 ? r->x.out : n == 1 ? r->x.out / 4 * 4 : 0;
@@ -360,7 +360,7 @@ static unsigned char byte(float v)
     return v <= 0 ? 0 : v >= 255 ? 255 : (unsigned char)lrintf(v);
 }
 
-static void box_bytes(const struct cr_scale *r, const unsigned char *x,
+static void box_bytes(const struct cr_resize *r, const unsigned char *x,
                       unsigned char *y)
 {
     int64_t n = r->channels, row = r->x.in * n, i, j, c, u, v;
@@ -383,7 +383,7 @@ static void box_bytes(const struct cr_scale *r, const unsigned char *x,
 }
 
 /* Four numbers at a time, added to each other and then to the sum. */
-static void box_floats(const struct cr_scale *r, const float *x, float *y)
+static void box_floats(const struct cr_resize *r, const float *x, float *y)
 {
     int64_t n = r->channels, row = r->x.in * n, i, j, c, k;
     int64_t area = r->box_h * r->box_w, w = r->box_w;
@@ -406,8 +406,8 @@ static void box_floats(const struct cr_scale *r, const float *x, float *y)
 }
 
 /* Any factors: each covered row is shrunk, then added with its weight. */
-static void area_any(const struct cr_scale *r, enum cr_type type, const void *x,
-                     void *y)
+static void area_any(const struct cr_resize *r, enum cr_type type,
+                     const void *x, void *y)
 {
     int64_t n = r->channels, row = r->x.in * n, line = r->x.out * n;
     int64_t i, j, c, u, v;
@@ -439,8 +439,8 @@ static void area_any(const struct cr_scale *r, enum cr_type type, const void *x,
     }
 }
 
-void cr_scale_run(const struct cr_scale *r, enum cr_type type, const void *x,
-                  void *y)
+void cr_resize_run(const struct cr_resize *r, enum cr_type type, const void *x,
+                   void *y)
 {
     bool bytes = type == CR_U8, area = r->inter == CR_AREA && r->ay.first;
 
