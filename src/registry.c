@@ -15,9 +15,9 @@
 #include "net/cell.h"
 #include "net/init.h"
 #include "net/op.h"
+#include "train/loss_scale.h"
 #include "train/metric.h"
 #include "train/optim.h"
-#include "train/scale.h"
 
 #define CR_CELL(x) extern const struct cr_cell cr_cell_##x;
 #define CR_DATASET(x) extern const struct cr_dataset_type cr_dataset_##x;

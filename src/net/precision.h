@@ -47,7 +47,7 @@ struct cr_amp {
     int level, dtype;
     unsigned char keep_batchnorm_fp32; /* CR_BOOL_MAY */
     const struct cr_node *cast;
-    struct cr_obj loss_scale;   /* train/scale.c reads this, */
+    struct cr_obj loss_scale; /* train/loss_scale.c reads this, */
     struct cr_amp_overflow {
         bool skip_step;
         int64_t give_up_after;

@@ -1,6 +1,6 @@
 /* DynamicLossScaler (semantics.md 6.3): the functional form, which has no
  * defaults. */
-#include "train/scale.h"
+#include "train/loss_scale.h"
 
 struct dynamic {
     double scale_value;
@@ -8,7 +8,7 @@ struct dynamic {
 };
 
 static const struct cr_opt dynamic_opts[] = {
-    CR_REAL(struct dynamic, scale_value, 1, CR_SCALE_MAX,
+    CR_REAL(struct dynamic, scale_value, 1, CR_LOSS_SCALE_MAX,
             "The scale of the first update."),
     CR_INT(struct dynamic, scale_factor, 1, 1 << 20,
            "What it is multiplied or divided by."),
@@ -17,13 +17,13 @@ static const struct cr_opt dynamic_opts[] = {
     { 0 },
 };
 
-static void dynamic_rule(const void *opts, struct cr_scale_rule *to)
+static void dynamic_rule(const void *opts, struct cr_loss_scale_rule *to)
 {
     const struct dynamic *o = opts;
 
-    *to = (struct cr_scale_rule){ .start = o->scale_value,
-                                  .factor = (double)o->scale_factor,
-                                  .window = o->scale_window };
+    *to = (struct cr_loss_scale_rule){ .start = o->scale_value,
+                                       .factor = (double)o->scale_factor,
+                                       .window = o->scale_window };
 }
 
 const struct cr_scaler cr_scaler_dynamic_loss_scaler = {

@@ -1,5 +1,5 @@
 /* FixedLossScaleManager (semantics.md 6.4). */
-#include "train/scale.h"
+#include "train/loss_scale.h"
 
 struct fixed {
     double loss_scale;
@@ -7,7 +7,8 @@ struct fixed {
 };
 
 static const struct cr_opt fixed_opts[] = {
-    CR_REAL_POS_OR(struct fixed, loss_scale, 128, CR_SCALE_MAX, "The scale."),
+    CR_REAL_POS_OR(struct fixed, loss_scale, 128, CR_LOSS_SCALE_MAX,
+                   "The scale."),
     CR_BOOL_OR(struct fixed, drop_overflow_update, true,
                "Leave out updates whose gradient is not finite; false tests "
                "nothing and leaves dividing to the optimizer, whose own "
@@ -15,12 +16,12 @@ static const struct cr_opt fixed_opts[] = {
     { 0 },
 };
 
-static void fixed_rule(const void *opts, struct cr_scale_rule *to)
+static void fixed_rule(const void *opts, struct cr_loss_scale_rule *to)
 {
     const struct fixed *o = opts;
 
-    *to = (struct cr_scale_rule){ .start = o->loss_scale,
-                                  .trusting = !o->drop_overflow_update };
+    *to = (struct cr_loss_scale_rule){ .start = o->loss_scale,
+                                       .trusting = !o->drop_overflow_update };
 }
 
 const struct cr_scaler cr_scaler_fixed_loss_scale_manager = {

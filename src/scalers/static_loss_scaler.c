@@ -1,20 +1,20 @@
 /* StaticLossScaler (semantics.md 6.3): the functional form. */
-#include "train/scale.h"
+#include "train/loss_scale.h"
 
 struct fixed {
     double scale_value;
 };
 
 static const struct cr_opt fixed_opts[] = {
-    CR_REAL(struct fixed, scale_value, 1, CR_SCALE_MAX, "The scale."),
+    CR_REAL(struct fixed, scale_value, 1, CR_LOSS_SCALE_MAX, "The scale."),
     { 0 },
 };
 
-static void fixed_rule(const void *opts, struct cr_scale_rule *to)
+static void fixed_rule(const void *opts, struct cr_loss_scale_rule *to)
 {
-    *to =
-        (struct cr_scale_rule){ .start =
-                                    ((const struct fixed *)opts)->scale_value };
+    *to = (struct cr_loss_scale_rule){
+        .start = ((const struct fixed *)opts)->scale_value
+    };
 }
 
 const struct cr_scaler cr_scaler_static_loss_scaler = {

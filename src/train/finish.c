@@ -127,9 +127,9 @@ static void finish_hint(struct cr_train *t, enum cr_end end)
                        cr_escape(t->arena, t->dir.path));
 }
 
-void cr_train_scale_note(struct cr_train *t)
+void cr_train_loss_scale_note(struct cr_train *t)
 {
-    const struct cr_scale_use *use = &t->optim.scale;
+    const struct cr_loss_scale_opts *use = &t->optim.scale;
     bool moves = use->rule.window > 0;
     double scale = t->overflow;
 
@@ -163,7 +163,7 @@ static void finish_idle(struct cr_train *t)
             "loss or gradient that is not finite",
             s->step);
     if (s->scale.skipped == s->step)
-        cr_train_scale_note(t);
+        cr_train_loss_scale_note(t);
 }
 
 int cr_train_finish(struct cr_train *t, enum cr_end end)

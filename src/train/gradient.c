@@ -12,8 +12,8 @@ const char *cr_gradient_text(enum cr_gradient bad)
                                            : "the gradient";
 }
 
-double cr_gradient_scale(const struct cr_scale_use *use,
-                         const struct cr_scale *scale)
+double cr_gradient_scale(const struct cr_loss_scale_opts *use,
+                         const struct cr_loss_scale *scale)
 {
     return use->on ? scale->value : 1;
 }
@@ -78,7 +78,7 @@ enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
     return CR_GRADIENT_FINITE;
 }
 
-enum cr_gradient_action cr_gradient_action(const struct cr_scale_use *use,
+enum cr_gradient_action cr_gradient_action(const struct cr_loss_scale_opts *use,
                                            int nan, enum cr_gradient bad)
 {
     if (use->on && !use->rule.trusting && use->skip &&

@@ -8,7 +8,7 @@
 #define CR_TRAIN_GRADIENT_H
 
 #include "net/net.h"
-#include "train/scale.h"
+#include "train/loss_scale.h"
 #include "train/section.h"
 
 /* How the backward pass of a batch, or its update, ended. */
@@ -24,8 +24,8 @@ enum cr_gradient {
 const char *cr_gradient_text(enum cr_gradient bad);
 
 /* What multiplies the gradient of the loss; 1 without a scaler. */
-double cr_gradient_scale(const struct cr_scale_use *use,
-                         const struct cr_scale *scale);
+double cr_gradient_scale(const struct cr_loss_scale_opts *use,
+                         const struct cr_loss_scale *scale);
 
 /* Forward and backward pass of the batch that was fed. `t` and `lr` are those
  * of cr_exec_forward and cr_exec_backward. A loss that is not finite ends it
@@ -54,7 +54,7 @@ enum cr_gradient_action {
     CR_ACTION_SKIP,          /* train.nan: skip */
     CR_ACTION_DIVERGE        /* the run ends or falls back */
 };
-enum cr_gradient_action cr_gradient_action(const struct cr_scale_use *use,
+enum cr_gradient_action cr_gradient_action(const struct cr_loss_scale_opts *use,
                                            int nan, enum cr_gradient bad);
 
 /* What is not finite at a step, and the first cell whose output, or gradient

@@ -447,7 +447,7 @@ static void loop_why(struct cr_train *t)
 {
     cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
     if (t->overflown)
-        cr_train_scale_note(t);
+        cr_train_loss_scale_note(t);
     else if (t->fix)
         cr_hint(t->diag, "%s", t->fix);
 }
@@ -457,11 +457,11 @@ static enum cr_end loop_rescale(struct loop *l, struct cr_exec *exec,
                                 enum cr_gradient bad)
 {
     struct cr_train *t = l->t;
-    const struct cr_scale_use *use = &t->optim.scale;
-    struct cr_scale *s = &t->state.scale;
+    const struct cr_loss_scale_opts *use = &t->optim.scale;
+    struct cr_loss_scale *s = &t->state.scale;
     double scale = s->value;
 
-    cr_scale_adjust(&use->rule, s, false);
+    cr_loss_scale_adjust(&use->rule, s, false);
     if (s->bad >= use->give_up_after) {
         loop_diverged(l, exec, bad);
         t->why = cr_strf(t->arena,
@@ -514,7 +514,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
     if (bad != CR_GRADIENT_FINITE)
         return loop_bad(l, exec, bad);
     if (t->optim.scale.on)
-        cr_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
+        cr_loss_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
     t->state.nan.row = 0;
     return CR_END_NONE;
 }

@@ -40,7 +40,7 @@ const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
 }
 
 /* What the user may do about it. Where a scale overflowed,
- * cr_train_scale_note has more to say. */
+ * cr_train_loss_scale_note has more to say. */
 const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
 {
     const char *column = exec ? cr_exec_bad_column(exec) : NULL;

@@ -159,9 +159,10 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
     }
     ok = cr_lr_read(config, &to->opts->learning_rate, &to->lr) && ok;
     ok = optim_groups_read(config, to) && ok;
-    ok = cr_scale_read(config, node->pos, to->optim->about.name,
-                       to->opts->loss_scale > 0 ? to->opts->loss_scale : 1,
-                       &to->scale) && ok;
+    ok = cr_loss_scale_read(config, node->pos, to->optim->about.name,
+                            to->opts->loss_scale > 0 ? to->opts->loss_scale : 1,
+                            &to->scale) &&
+         ok;
     return ok;
 }
 

@@ -9,7 +9,7 @@
 #define CR_TRAIN_OPTIM_H
 
 #include "net/net.h"
-#include "train/scale.h"
+#include "train/loss_scale.h"
 #include "train/schedule.h"
 
 /* A number that MindSpore's optimizer keeps in its checkpoints besides slots:
@@ -106,7 +106,7 @@ struct cr_optim_use {
     const struct cr_optim_common *opts;  /* the same, or those within */
     struct cr_lr lr;
     double factor;                       /* of all rates: 1, or less */
-    struct cr_scale_use scale;
+    struct cr_loss_scale_opts scale;
     int n_groups;
     struct cr_optim_group *group;
     int *group_of;                       /* of each parameter; -1: none */

@@ -144,7 +144,7 @@ static void state_scores(struct cr_buf *b, const struct cr_state *s)
     cr_buf_char(b, '}');
 }
 
-static void state_scale(struct cr_buf *b, const struct cr_scale *s)
+static void state_scale(struct cr_buf *b, const struct cr_loss_scale *s)
 {
     if (s->value <= 0)
         return;

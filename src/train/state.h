@@ -9,8 +9,8 @@
 #define CR_TRAIN_STATE_H
 
 #include "math/spec.h"
+#include "train/loss_scale.h"
 #include "train/plateau.h"
-#include "train/scale.h"
 #include "train/score.h"
 
 #define CR_STATE_COLUMNS 16
@@ -71,7 +71,7 @@ struct cr_state {
     bool wait_some;         /* wait_best means something */
     bool stopped_early;
 
-    struct cr_scale scale;
+    struct cr_loss_scale scale;
     struct cr_nan_state nan;
     struct cr_plateau plateau; /* of the optimizer's rate */
 

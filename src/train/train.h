@@ -286,7 +286,7 @@ void cr_train_diagnose(struct cr_train *t);
 /* ---- finish.c */
 
 /* To a message of an update that is not finite: the scale may be why. */
-void cr_train_scale_note(struct cr_train *t);
+void cr_train_loss_scale_note(struct cr_train *t);
 /* Looks up what --require may name. */
 bool cr_train_value(void *ctx, const char *name, double *to);
 int cr_train_finish(struct cr_train *t, enum cr_end end);

@@ -278,11 +278,10 @@ static bool trace_build(struct trace_job *t)
                                                    : CR_IN_TRAIN))
         return false;
     /* a training checkpoint of ours has no slots that never move */
-    if (t->rule
-            ? !cr_optim_rule(t->config, t->net,
-                             !t->store || !cr_store_is_train(t->store),
-                             &t->optim)
-            : !cr_scale_section(t->config, &t->optim.scale))
+    if (t->rule ? !cr_optim_rule(t->config, t->net,
+                                 !t->store || !cr_store_is_train(t->store),
+                                 &t->optim)
+                : !cr_loss_scale_section(t->config, &t->optim.scale))
         return false;
     if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
                  : !cr_load(t->config, t->net, NULL, &load))
@@ -371,7 +370,7 @@ static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
     if (t->optim.scale.on)
         why = cr_strf(t->arena, "%s; the loss scale is %g", why, scale);
     if (action == CR_ACTION_RESCALE) {
-        cr_scale_adjust(&t->optim.scale.rule, &s->scale, false);
+        cr_loss_scale_adjust(&t->optim.scale.rule, &s->scale, false);
         if (s->scale.bad >= t->optim.scale.give_up_after)
             action = CR_ACTION_DIVERGE;
     } else if (action == CR_ACTION_SKIP) {
@@ -403,7 +402,7 @@ static bool trace_results(struct trace_job *t)
 static bool trace_pass(struct trace_job *t, bool last)
 {
     struct cr_state *s = &t->state;
-    const struct cr_scale_use *use = &t->optim.scale;
+    const struct cr_loss_scale_opts *use = &t->optim.scale;
     bool step = t->o->step > 0;
     int64_t update = cr_state_updates(s);
     double scale = cr_gradient_scale(use, &s->scale), loss, norm;
@@ -430,7 +429,7 @@ static bool trace_pass(struct trace_job *t, bool last)
     if (bad != CR_GRADIENT_FINITE && !trace_skip(t, bad, scale))
         return false;
     if (bad == CR_GRADIENT_FINITE && use->on)
-        cr_scale_adjust(&use->rule, &s->scale, true);
+        cr_loss_scale_adjust(&use->rule, &s->scale, true);
     s->step++;
     return true;
 }

@@ -1,29 +1,29 @@
 /* The loss scale after each update: vector 20 of semantics.md, and the ends
  * of its range. */
 #include "tap.h"
-#include "train/scale.h"
+#include "train/loss_scale.h"
 
 #include <float.h>
 
-static const struct cr_scale_rule rule = { .start = 8,
-                                           .factor = 2,
-                                           .window = 2 };
+static const struct cr_loss_scale_rule rule = { .start = 8,
+                                                .factor = 2,
+                                                .window = 2 };
 
 /* 't': a finite gradient, 'f': one that is not. */
-static double after(const struct cr_scale_rule *r, double start,
-                    const char *updates, struct cr_scale *s)
+static double after(const struct cr_loss_scale_rule *r, double start,
+                    const char *updates, struct cr_loss_scale *s)
 {
-    *s = (struct cr_scale){ .value = start };
+    *s = (struct cr_loss_scale){ .value = start };
     for (; *updates; updates++)
-        cr_scale_adjust(r, s, *updates == 't');
+        cr_loss_scale_adjust(r, s, *updates == 't');
     return s->value;
 }
 
 int main(void)
 {
     static const double want[] = { 8, 16, 8, 8, 16 };
-    const struct cr_scale_rule still = { .start = 8 };
-    struct cr_scale s;
+    const struct cr_loss_scale_rule still = { .start = 8 };
+    struct cr_loss_scale s;
     char part[6] = "ttftt";
 
     test_begin("the scale after each step");

@@ -1,4 +1,4 @@
-#include "train/scale.h"
+#include "train/loss_scale.h"
 
 #include <math.h>
 
@@ -30,11 +30,11 @@ static bool scale_disagrees(struct cr_config *config, struct cr_pos pos,
 }
 
 static bool scale_amp(struct cr_config *config, struct cr_amp *amp,
-                      struct cr_scale_use *to)
+                      struct cr_loss_scale_opts *to)
 {
     const struct cr_scaler *scaler;
 
-    *to = (struct cr_scale_use){ 0 };
+    *to = (struct cr_loss_scale_opts){ 0 };
     if (!cr_section_read(config, "amp", amp))
         return false;
     to->skip = amp->overflow.skip_step;
@@ -45,23 +45,24 @@ static bool scale_amp(struct cr_config *config, struct cr_amp *amp,
         scaler->rule(amp->loss_scale.opts, &to->rule);
     } else if (scale_by_default(amp)) {
         to->on = true;
-        to->rule = (struct cr_scale_rule){ .start = 0x1p24,
-                                           .factor = 2,
-                                           .window = 2000 };
+        to->rule = (struct cr_loss_scale_rule){ .start = 0x1p24,
+                                                .factor = 2,
+                                                .window = 2000 };
     }
     return true;
 }
 
-bool cr_scale_section(struct cr_config *config, struct cr_scale_use *to)
+bool cr_loss_scale_section(struct cr_config *config,
+                           struct cr_loss_scale_opts *to)
 {
     struct cr_amp amp = { 0 };
 
     return scale_amp(config, &amp, to);
 }
 
-bool cr_scale_read(struct cr_config *config, struct cr_pos pos,
-                   const char *optimizer, double loss_scale,
-                   struct cr_scale_use *to)
+bool cr_loss_scale_read(struct cr_config *config, struct cr_pos pos,
+                        const char *optimizer, double loss_scale,
+                        struct cr_loss_scale_opts *to)
 {
     struct cr_amp amp = { 0 };
     double wanted;
@@ -74,8 +75,8 @@ bool cr_scale_read(struct cr_config *config, struct cr_pos pos,
                            wanted);
 }
 
-void cr_scale_adjust(const struct cr_scale_rule *rule, struct cr_scale *s,
-                     bool finite)
+void cr_loss_scale_adjust(const struct cr_loss_scale_rule *rule,
+                          struct cr_loss_scale *s, bool finite)
 {
     double larger = s->value * rule->factor;
 
@@ -83,7 +84,7 @@ void cr_scale_adjust(const struct cr_scale_rule *rule, struct cr_scale *s,
         s->good++;
         s->bad = 0;
         if (rule->window > 0 && s->good % rule->window == 0 &&
-            larger <= CR_SCALE_MAX)
+            larger <= CR_LOSS_SCALE_MAX)
             s->value = larger;
         return;
     }

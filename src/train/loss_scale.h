@@ -3,16 +3,16 @@
  * multiplied by it, that of a parameter divided again before its update. An
  * update whose gradient is not finite is left out, and the scale halved.
  */
-#ifndef CR_TRAIN_SCALE_H
-#define CR_TRAIN_SCALE_H
+#ifndef CR_TRAIN_LOSS_SCALE_H
+#define CR_TRAIN_LOSS_SCALE_H
 
 #include "conf/config.h"
 
 /* A scale is a float32, as MindSpore's is. */
-#define CR_SCALE_MAX 3.4028234663852886e38
+#define CR_LOSS_SCALE_MAX 3.4028234663852886e38
 
 /* How a scaler begins and goes on; filled in from its options. */
-struct cr_scale_rule {
+struct cr_loss_scale_rule {
     double start;
     double factor;  /* up after `window` good updates in a row, down */
     int64_t window; /* after one that is not; 0: it stays */
@@ -21,11 +21,11 @@ struct cr_scale_rule {
 
 struct cr_scaler {
     struct cr_about about;
-    void (*rule)(const void *opts, struct cr_scale_rule *to);
+    void (*rule)(const void *opts, struct cr_loss_scale_rule *to);
 };
 
 /* Where it stands; part of the run's state. */
-struct cr_scale {
+struct cr_loss_scale {
     double value;    /* 0: not begun */
     int64_t good;    /* updates in a row since the last that was bad */
     int64_t bad;     /* left out in a row */
@@ -33,22 +33,23 @@ struct cr_scale {
 };
 
 /* What a config wants. */
-struct cr_scale_use {
+struct cr_loss_scale_opts {
     bool on; /* the loss is scaled */
-    struct cr_scale_rule rule;
+    struct cr_loss_scale_rule rule;
     bool skip; /* else an overflow ends the run */
     int64_t give_up_after;
 };
 
 /* Reads the section amp; false after reporting. */
-bool cr_scale_section(struct cr_config *config, struct cr_scale_use *to);
+bool cr_loss_scale_section(struct cr_config *config,
+                           struct cr_loss_scale_opts *to);
 /* `loss_scale` is that of the optimizer, at `pos`: it must be that of a
  * trusting scaler, else 1. False after reporting. */
-bool cr_scale_read(struct cr_config *config, struct cr_pos pos,
-                   const char *optimizer, double loss_scale,
-                   struct cr_scale_use *to);
+bool cr_loss_scale_read(struct cr_config *config, struct cr_pos pos,
+                        const char *optimizer, double loss_scale,
+                        struct cr_loss_scale_opts *to);
 /* After an update, or one that was left out. */
-void cr_scale_adjust(const struct cr_scale_rule *rule, struct cr_scale *scale,
-                     bool finite);
+void cr_loss_scale_adjust(const struct cr_loss_scale_rule *rule,
+                          struct cr_loss_scale *scale, bool finite);
 
 #endif
