@@ -9,9 +9,9 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "math/array_text.h"
-#include "net/drawing.h"
-#include "net/hook.h"
 #include "model/model.h"
+#include "net/diagram.h"
+#include "net/hook.h"
 #include "train/plans.h"
 
 struct summary {
@@ -543,7 +543,7 @@ static bool summary_draw(const struct job *j)
     int n;
     const struct cr_cut *cuts = cr_exec_cuts(j->exec, &n);
     const char *at = j->o->at ? j->o->at : "";
-    struct cr_drawing *d;
+    struct cr_diagram *d;
     char *caption;
 
     if (!j->o->svg && !j->o->dot)
@@ -557,9 +557,9 @@ static bool summary_draw(const struct job *j)
                                            j->cli->operands[0]),
                               j->values, j->trained, summary_macs(j));
     return (!j->o->dot ||
-            summary_write(j, j->o->dot, cr_drawing_dot(d, caption))) &&
+            summary_write(j, j->o->dot, cr_diagram_dot(d, caption))) &&
            (!j->o->svg ||
-            summary_write(j, j->o->svg, cr_drawing_svg(d, caption)));
+            summary_write(j, j->o->svg, cr_diagram_svg(d, caption)));
 }
 
 /* Whether standard output belongs to a drawing. */

@@ -1,4 +1,4 @@
-#include "net/drawing.h"
+#include "net/diagram.h"
 
 #include "base/str.h"
 #include "net/attr.h"
@@ -9,7 +9,7 @@
 
 struct drawer {
     struct cr_net *net;
-    struct cr_drawing *d;
+    struct cr_diagram *d;
     const struct cr_call *target;
     const struct cr_cut *cuts;
     int n_cuts;
@@ -216,7 +216,7 @@ static bool draw_holds(const struct cr_box *frame, const struct cr_box *box)
 static void draw_arrow(struct drawer *w, struct cr_box *from, struct cr_box *to,
                        int val)
 {
-    struct cr_drawing *d = w->d;
+    struct cr_diagram *d = w->d;
     struct cr_box *a = from, *b = to;
     int i;
 
@@ -346,7 +346,7 @@ static void draw_outputs(struct drawer *w, const struct cr_val *v,
     draw_arrow(w, w->by[from->id], box, from->id);
 }
 
-struct cr_drawing *cr_net_draw(struct cr_net *net, const char *at,
+struct cr_diagram *cr_net_draw(struct cr_net *net, const char *at,
                                const struct cr_cut *cuts, int n_cuts)
 {
     struct cr_arena *arena = net->arena;
@@ -367,7 +367,7 @@ struct cr_drawing *cr_net_draw(struct cr_net *net, const char *at,
             w.target = call;
             break;
         }
-    w.d = CR_NEW(arena, struct cr_drawing);
+    w.d = CR_NEW(arena, struct cr_diagram);
     w.d->arena = arena;
     w.by = CR_NEWS(arena, struct cr_box *, g->n_vals + 1);
     w.call = CR_NEWS(arena, const struct cr_call *, n + 1);

@@ -2,7 +2,7 @@
  * A drawing as SVG: frames are placed from the inside out, each as a layered
  * graph of its own (base/layers.h) whose ports stand on its border.
  */
-#include "net/drawing.h"
+#include "net/diagram.h"
 
 #include "base/layers.h"
 #include "base/str.h"
@@ -363,7 +363,7 @@ static void svg_frame(struct cr_buf *b, const struct cr_box *frame, double x,
         svg_head(b, frame, x + PAD, y + LINE);
 }
 
-const char *cr_drawing_svg(struct cr_drawing *d, const char *caption)
+const char *cr_diagram_svg(struct cr_diagram *d, const char *caption)
 {
     struct cr_buf b = { .arena = d->arena };
     const char *line, *end;

@@ -5,8 +5,8 @@
  * `construct` calls are small boxes. A cell that is called twice stands there
  * twice.
  */
-#ifndef CR_NET_DRAWING_H
-#define CR_NET_DRAWING_H
+#ifndef CR_NET_DIAGRAM_H
+#define CR_NET_DIAGRAM_H
 
 #include "base/diag.h"
 
@@ -31,13 +31,13 @@ enum cr_box_learns {
 /* A value that goes through a frame's border. */
 struct cr_port {
     int val;
-    double x; /* from the left border; set by cr_drawing_place */
+    double x; /* from the left border; set by cr_diagram_place */
 };
 
 struct cr_line {
     struct cr_box *from, *to; /* the frame itself: a port of its own */
     int val;
-    int n; /* set by cr_drawing_place: see layers.h */
+    int n; /* set by cr_diagram_place: see layers.h */
     struct cr_point *at;
 };
 
@@ -56,10 +56,10 @@ struct cr_box {
     struct cr_port *in, *out;
     struct cr_line *lines;
     int room_in, room_out, room_lines;
-    double x, y, w, h; /* set by cr_drawing_place; within its frame */
+    double x, y, w, h; /* set by cr_diagram_place; within its frame */
 };
 
-struct cr_drawing {
+struct cr_diagram {
     struct cr_arena *arena;
     struct cr_box *root; /* a frame without a border */
     int n_boxes, n_arrows;
@@ -69,11 +69,11 @@ struct cr_drawing {
 
 /* The network and its loss, or one cell with what is in it (`at`, its full
  * path). `cuts` are those of a training plan. */
-struct cr_drawing *cr_net_draw(struct cr_net *net, const char *at,
+struct cr_diagram *cr_net_draw(struct cr_net *net, const char *at,
                                const struct cr_cut *cuts, int n_cuts);
 
 /* As text for Graphviz, or as a picture. Lines of `caption` end with \n. */
-const char *cr_drawing_dot(const struct cr_drawing *d, const char *caption);
-const char *cr_drawing_svg(struct cr_drawing *d, const char *caption);
+const char *cr_diagram_dot(const struct cr_diagram *d, const char *caption);
+const char *cr_diagram_svg(struct cr_diagram *d, const char *caption);
 
 #endif

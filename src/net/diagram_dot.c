@@ -1,7 +1,7 @@
 /*
  * A drawing as text for Graphviz, which places the boxes itself.
  */
-#include "net/drawing.h"
+#include "net/diagram.h"
 
 #include "base/str.h"
 
@@ -75,7 +75,7 @@ static void dot_boxes(struct cr_buf *b, const struct cr_box *frame, int depth)
     }
 }
 
-const char *cr_drawing_dot(const struct cr_drawing *d, const char *caption)
+const char *cr_diagram_dot(const struct cr_diagram *d, const char *caption)
 {
     struct cr_buf b = { .arena = d->arena };
     int i;
