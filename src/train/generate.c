@@ -242,7 +242,7 @@ static int generate_order(const void *a, const void *b)
 /* Draws from softmax(logits / temperature), cut to top_k and top_p. u is
  * uniform in [0, 1). -1 if the logits are not finite. */
 static int64_t generate_draw(struct cr_generate *g, const cr_real *y,
-                             const struct cr_drawing *how, double u)
+                             const struct cr_sampling_opts *how, double u)
 {
     int64_t n = g->vocab->n, i;
     double sum = 0, kept = 0;
@@ -282,7 +282,7 @@ static bool generate_put(const struct cr_generate *g, int64_t id,
     return put(ctx, g->vocab->token[id], strlen(g->vocab->token[id]));
 }
 
-bool cr_generate_text(struct cr_generate *g, const struct cr_drawing *how,
+bool cr_generate_text(struct cr_generate *g, const struct cr_sampling_opts *how,
                       uint64_t seed, uint64_t key,
                       bool (*put)(void *ctx, const char *text, size_t len),
                       void *ctx, bool *finite)

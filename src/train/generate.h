@@ -19,7 +19,7 @@ struct cr_train;
 struct cr_generate;
 
 /* How a text is drawn: the section `sample`, and flags of that verb. */
-struct cr_drawing {
+struct cr_sampling_opts {
     struct cr_amount every; /* while training */
     const char *prompt;     /* NULL: as at the beginning of a text */
     int64_t length;         /* characters to draw */
@@ -50,7 +50,7 @@ bool cr_generate_takes(struct cr_generate *generate, const char *prompt,
  * returns false to end it. It ends as well, with *finite false and no word,
  * where the output is not finite. False after reporting. */
 bool cr_generate_text(struct cr_generate *generate,
-                      const struct cr_drawing *how, uint64_t seed,
+                      const struct cr_sampling_opts *how, uint64_t seed,
                       uint64_t key,
                       bool (*put)(void *ctx, const char *text, size_t len),
                       void *ctx, bool *finite);

@@ -11,18 +11,18 @@
 #include "train/train.h"
 
 static const struct cr_opt sample_opts[] = {
-    CR_AMOUNT_OR(struct cr_drawing, every, "500 steps", CR_STEPS,
+    CR_AMOUNT_OR(struct cr_sampling_opts, every, "500 steps", CR_STEPS,
                  "How often a text is drawn."),
-    CR_STR_MAY(struct cr_drawing, prompt,
+    CR_STR_MAY(struct cr_sampling_opts, prompt,
                "What the text begins with; unless given, a line begins."),
-    CR_INT_OR(struct cr_drawing, length, 200, 1, CR_DIM_MAX,
+    CR_INT_OR(struct cr_sampling_opts, length, 200, 1, CR_DIM_MAX,
               "Characters to draw."),
-    CR_REAL_OR(struct cr_drawing, temperature, 1, 0, 1e6,
+    CR_REAL_OR(struct cr_sampling_opts, temperature, 1, 0, 1e6,
                "Divides the logits: below 1 likely characters become "
                "likelier, 0 takes the likeliest."),
-    CR_INT_MAY(struct cr_drawing, top_k, 1, CR_DIM_MAX,
+    CR_INT_MAY(struct cr_sampling_opts, top_k, 1, CR_DIM_MAX,
                "Draw among so many of the likeliest."),
-    CR_REAL_OR(struct cr_drawing, top_p, 1, 0, 1,
+    CR_REAL_OR(struct cr_sampling_opts, top_p, 1, 0, 1,
                "Draw among the likeliest that make up this part of all."),
     { 0 },
 };
@@ -37,13 +37,13 @@ const struct cr_section cr_section_sample = {
         .example = "sample: {every: 500 steps, prompt: \"\\n\", length: 200, "
                    "temperature: 0.8}\n",
         .opts = sample_opts,
-        .size = sizeof(struct cr_drawing),
+        .size = sizeof(struct cr_sampling_opts),
     },
 };
 
 struct cr_speak {
     struct cr_train *train;
-    struct cr_drawing how;
+    struct cr_sampling_opts how;
     struct cr_generate *generate;
     struct cr_every every;
     double last;            /* cr_now() of the last text */

@@ -37,7 +37,7 @@ static const struct cr_opt sample_opts[] = {
 struct job {
     struct cr_cli *cli;
     struct cr_model model;
-    struct cr_drawing how;
+    struct cr_sampling_opts how;
     struct cr_generate *generate;
     struct cr_buf text;     /* with --json */
     char last;
