@@ -216,12 +216,12 @@ static bool masks_apart(const struct cr_exec *e, const struct cr_pstep *f)
     return false;
 }
 
-const struct cr_split *cr_exec_splits(struct cr_exec *e,
-                                      const struct cr_exec *without, int *n)
+const struct cr_unfused_step *
+cr_exec_unfused_steps(struct cr_exec *e, const struct cr_exec *without, int *n)
 {
     const struct cr_opnode *node;
-    struct cr_split *to =
-        CR_NEWS(&e->arena, struct cr_split, 2 * without->graph->n_nodes + 1);
+    struct cr_unfused_step *to = CR_NEWS(&e->arena, struct cr_unfused_step,
+                                         2 * without->graph->n_nodes + 1);
 
     *n = 0;
     for (node = without->graph->nodes; node; node = node->next) {
@@ -232,7 +232,7 @@ const struct cr_split *cr_exec_splits(struct cr_exec *e,
         if (!was || !was->node || !is)
             continue;
         if (was->node != node && is->node == now) {
-            to[(*n)++] = (struct cr_split){
+            to[(*n)++] = (struct cr_unfused_step){
                 .cell = e->net->cells[node->cell].name,
                 .op = node->op->about.name,
                 .of = e->net->cells[was->node->cell].name,
@@ -241,7 +241,7 @@ const struct cr_split *cr_exec_splits(struct cr_exec *e,
         } else if (was->act != CR_ACT_NONE && was->act == is->act &&
                    was->node != node && masks_apart(e, is) &&
                    !masks_apart(without, was)) {
-            to[(*n)++] = (struct cr_split){
+            to[(*n)++] = (struct cr_unfused_step){
                 .cell = e->net->cells[node->cell].name,
                 .op = node->op->about.name,
                 .of = "",

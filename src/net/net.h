@@ -369,13 +369,14 @@ struct cr_step_cost {
 const struct cr_step_cost *cr_exec_costs(struct cr_exec *exec, int *n);
 /* What is done apart because of hooks, and was part of another step in
  * `without`, a plan of the same kind with want.unhooked. */
-struct cr_split {
+struct cr_unfused_step {
     const char *cell, *op;  /* what stands by itself now, */
     const char *of, *with;  /* and the cell and op that did it; "" where */
     bool back;              /* that was the next one on the way back */
 };
-const struct cr_split *cr_exec_splits(struct cr_exec *exec,
-                                      const struct cr_exec *without, int *n);
+const struct cr_unfused_step *
+cr_exec_unfused_steps(struct cr_exec *exec, const struct cr_exec *without,
+                      int *n);
 /* The flat list of steps as text, one per line (summary -v, tests). */
 const char *cr_exec_list(const struct cr_exec *exec, struct cr_arena *arena);
 

@@ -45,7 +45,7 @@ struct job {
     struct cr_model model;
     struct cr_exec *exec;
     const struct cr_hook *hooks;
-    const struct cr_split *splits; /* what hooks keep from being fused */
+    const struct cr_unfused_step *splits; /* what hooks keep from being fused */
     int n_hooks, n_splits;
     const char *mode; /* "training" or "prediction" */
     const struct cr_cell_row *rows;
@@ -90,8 +90,8 @@ static bool summary_splits(struct job *j, struct cr_exec_want want)
     struct cr_exec *without;
     bool replaces = false;
     int i, k, all;
-    const struct cr_split *splits;
-    struct cr_split *own;
+    const struct cr_unfused_step *splits;
+    struct cr_unfused_step *own;
 
     j->hooks = cr_net_hooks(j->model.net, &j->n_hooks);
     for (i = 0; i < j->n_hooks; i++)
@@ -102,8 +102,8 @@ static bool summary_splits(struct job *j, struct cr_exec_want want)
     without = cr_net_exec(j->model.net, &want);
     if (!without)
         return false;
-    splits = cr_exec_splits(j->exec, without, &all);
-    own = CR_NEWS(j->cli->arena, struct cr_split, all + 1);
+    splits = cr_exec_unfused_steps(j->exec, without, &all);
+    own = CR_NEWS(j->cli->arena, struct cr_unfused_step, all + 1);
     for (i = k = 0; i < all; i++)
         if (summary_shows(j, splits[i].cell))
             own[k++] = splits[i];
@@ -334,7 +334,7 @@ static void summary_hooks(const struct job *j)
                    summary_does(j, h));
     }
     for (i = 0; i < j->n_splits; i++) {
-        const struct cr_split *s = &j->splits[i];
+        const struct cr_unfused_step *s = &j->splits[i];
 
         if (s->back)
             printf("split by a hook: %s of %s on the way back, else part of "
@@ -451,7 +451,7 @@ static void summary_json_hooks(const struct job *j, struct cr_buf *b)
     }
     cr_buf_str(b, "], \"split\": [");
     for (i = 0; i < j->n_splits; i++) {
-        const struct cr_split *s = &j->splits[i];
+        const struct cr_unfused_step *s = &j->splits[i];
 
         cr_buf_f(b, "%s{", i > 0 ? ", " : "");
         summary_word(b, "name", s->cell);
