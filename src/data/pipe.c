@@ -63,10 +63,10 @@ static bool choose_source(struct cr_pipe *p, struct cr_data_section *section)
                            p->want.dataset, &p->source);
     if (!cr_section_read(c, "dataset", section))
         return false;
-    p->source = cr_split_gives(data, split)     ? section->train
-                : strcmp(split, "train") == 0 ? section->train
-                : strcmp(split, "test") == 0  ? section->test
-                                              : section->eval;
+    p->source = cr_dataset_split_gives(data, split) ? section->train
+                : strcmp(split, "train") == 0       ? section->train
+                : strcmp(split, "test") == 0        ? section->test
+                                                    : section->eval;
     if (!p->source.about)
         return cr_error(c->diag, data ? data->pos : c->root->pos,
                         CR_E_MISSING_SECTION,
@@ -472,7 +472,7 @@ static bool pipe_open(struct cr_pipe *p)
                                            : section.batch.batch_size;
     p->order.n = p->set.count;
     make_reader(p, &section);
-    if (!p->want.dataset && !p->want.path && !cr_split_make(p, &data))
+    if (!p->want.dataset && !p->want.path && !cr_dataset_split_make(p, &data))
         return false;
     if (p->want.stored)
         return true;

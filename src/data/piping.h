@@ -47,9 +47,10 @@ struct cr_pipe {
 
 /* What `split` leaves of the data set in the pool (split.c); the sections must
  * not contradict each other. False after reporting. */
-bool cr_split_make(struct cr_pipe *pipe, const struct cr_data_section *data);
+bool cr_dataset_split_make(struct cr_pipe *pipe,
+                           const struct cr_data_section *data);
 /* Whether `split` of the section dataset gives that part of train. */
-bool cr_split_gives(const struct cr_node *dataset, const char *part);
+bool cr_dataset_split_gives(const struct cr_node *dataset, const char *part);
 /* The column of labels that are mixed together with the samples; -1. */
 int cr_pipe_labels(const struct cr_pipe *pipe);
 /* Tells the config the names of the classes (balance.c). */

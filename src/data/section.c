@@ -6,38 +6,38 @@
 #include <string.h>
 
 static const struct cr_opt split_opts[] = {
-    CR_AMOUNT_MAY(struct cr_split, train, CR_SAMPLES,
+    CR_AMOUNT_MAY(struct cr_dataset_split, train, CR_SAMPLES,
                   "Fraction of the training data that is trained on: 0.7, "
                   "70%, or a number of samples. The first of train, eval and "
                   "test that is not given gets what the others leave.",
                   .share = true),
-    CR_AMOUNT_MAY(struct cr_split, eval, CR_SAMPLES,
+    CR_AMOUNT_MAY(struct cr_dataset_split, eval, CR_SAMPLES,
                   "Fraction that is `eval`, or a number of samples.",
                   .share = true),
-    CR_AMOUNT_MAY(struct cr_split, test, CR_SAMPLES,
+    CR_AMOUNT_MAY(struct cr_dataset_split, test, CR_SAMPLES,
                   "Fraction that is `test`, or a number of samples.",
                   .share = true),
-    CR_AMOUNT_OR(struct cr_split, eval_from_train, "10%", CR_SAMPLES,
+    CR_AMOUNT_OR(struct cr_dataset_split, eval_from_train, "10%", CR_SAMPLES,
                  "Instead of these three, the fraction of the training data "
                  "that is `eval`, or a number of samples.",
                  .share = true),
-    CR_STR_MAY(struct cr_split, stratify,
+    CR_STR_MAY(struct cr_dataset_split, stratify,
                "Column of classes, or field of a CSVDataset, each value of "
                "which has the same share in all parts."),
-    CR_STR_MAY(struct cr_split, group,
+    CR_STR_MAY(struct cr_dataset_split, group,
                "Column or field whose values stay together: samples of one "
                "group are all in the same part. Sizes are as near as that "
                "allows."),
-    CR_STR_MAY(struct cr_split, time,
+    CR_STR_MAY(struct cr_dataset_split, time,
                "Column or field of numbers or dates by which samples are "
                "sorted: the latest are test, those before them eval."),
-    CR_INT_OR(struct cr_split, seed, 1, 0, INT64_MAX,
+    CR_INT_OR(struct cr_dataset_split, seed, 1, 0, INT64_MAX,
               "Which samples go where."),
-    CR_INT_MAY(struct cr_split, folds, 2, 1000,
+    CR_INT_MAY(struct cr_dataset_split, folds, 2, 1000,
                "Cross-validation: number of parts of the training data, as "
                "equal as can be. One is `test`, the others are what train "
                "and eval are made of. eval --kfold trains on all."),
-    CR_INT_MAY(struct cr_split, fold, 0, 999,
+    CR_INT_MAY(struct cr_dataset_split, fold, 0, 999,
                "The part that is `test`, from 0; needs folds."),
     { 0 },
 };

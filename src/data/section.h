@@ -4,7 +4,7 @@
 
 #include "conf/config.h"
 
-struct cr_split {
+struct cr_dataset_split {
     struct cr_amount train, eval, test; /* CR_UNIT_NONE: not given */
     struct cr_amount eval_from_train;
     const char *stratify, *group, *time;
@@ -14,7 +14,7 @@ struct cr_split {
 
 struct cr_data_section {
     struct cr_obj train, eval, test;
-    struct cr_split split;
+    struct cr_dataset_split split;
     int on_error;
 };
 

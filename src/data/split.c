@@ -55,7 +55,7 @@ static bool in_parts(const struct cr_node *split)
            cr_node_get(split, "test");
 }
 
-bool cr_split_gives(const struct cr_node *dataset, const char *part)
+bool cr_dataset_split_gives(const struct cr_node *dataset, const char *part)
 {
     const struct cr_node *split = split_node(dataset);
     bool test = strcmp(part, "test") == 0;
@@ -75,7 +75,8 @@ bool cr_pipe_has(const struct cr_config *config, const char *split)
 {
     const struct cr_node *dataset = cr_section(config, "dataset");
 
-    return cr_node_get(dataset, split) || cr_split_gives(dataset, split);
+    return cr_node_get(dataset, split) ||
+           cr_dataset_split_gives(dataset, split);
 }
 
 /* ---- what contradicts ---- */
@@ -108,7 +109,7 @@ static bool one_source(struct cr_pipe *p, const char *part)
     const struct cr_node *dataset = cr_section(p->config, "dataset");
     const struct cr_node *split = split_node(dataset), *from;
 
-    if (!cr_node_get(dataset, part) || !cr_split_gives(dataset, part) ||
+    if (!cr_node_get(dataset, part) || !cr_dataset_split_gives(dataset, part) ||
         cr_node_get(split, "folds"))
         return true;
     from = cr_node_get(split, part);
@@ -160,8 +161,8 @@ static bool size_of(struct cr_pipe *p, const char *key,
 }
 
 /* The fractions of n samples that eval and test get. */
-static bool sizes(struct cr_pipe *p, const struct cr_split *s, int64_t n,
-                  double *eval, double *test)
+static bool sizes(struct cr_pipe *p, const struct cr_dataset_split *s,
+                  int64_t n, double *eval, double *test)
 {
     const struct cr_amount *given[] = { &s->train, &s->eval, &s->test };
     double v[3] = { 0 }, sum = 0;
@@ -314,7 +315,7 @@ static bool keys_read(struct keys *k)
 /* ---- the pool ---- */
 
 struct making {
-    const struct cr_split *s;
+    const struct cr_dataset_split *s;
     int64_t *labels, *groups;
     double *time, eval, test;
 };
@@ -355,7 +356,7 @@ static bool share_out(struct cr_pipe *p, const struct making *m, int64_t n,
 static bool fold_out(struct cr_pipe *p, struct making *m, bool evals,
                      unsigned char *part)
 {
-    const struct cr_split *s = m->s;
+    const struct cr_dataset_split *s = m->s;
     int64_t n = p->set.count, *own, left = 0, i;
     unsigned char *of;
 
@@ -403,10 +404,11 @@ static void choose(struct cr_pipe *p, const unsigned char *part)
     p->order.n = n;
 }
 
-bool cr_split_make(struct cr_pipe *p, const struct cr_data_section *data)
+bool cr_dataset_split_make(struct cr_pipe *p,
+                           const struct cr_data_section *data)
 {
     const struct cr_node *dataset = cr_section(p->config, "dataset");
-    const struct cr_split *s = &data->split;
+    const struct cr_dataset_split *s = &data->split;
     bool folds = s->folds != CR_INT_NONE, ok = true;
     struct making m = { .s = s };
     struct { const char *key, *name; } by[] = {
@@ -420,7 +422,7 @@ bool cr_split_make(struct cr_pipe *p, const struct cr_data_section *data)
     if (!consistent(p))
         return false;
     if (strcmp(p->want.split, "train") != 0 &&
-        !cr_split_gives(dataset, p->want.split))
+        !cr_dataset_split_gives(dataset, p->want.split))
         return true;
     for (int i = 0; i < 3 && ok; i++) {
         struct keys k = { .p = p, .key = by[i].key, .name = by[i].name,
@@ -441,7 +443,7 @@ bool cr_split_make(struct cr_pipe *p, const struct cr_data_section *data)
         return false;
     part = CR_NEWS(p->arena, unsigned char, p->set.count + 1);
     if (folds)
-        ok = fold_out(p, &m, cr_split_gives(dataset, "eval"), part);
+        ok = fold_out(p, &m, cr_dataset_split_gives(dataset, "eval"), part);
     else
         ok = sizes(p, s, p->set.count, &m.eval, &m.test) &&
              share_out(p, &m, p->set.count, NULL, part);
