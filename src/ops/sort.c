@@ -1,6 +1,6 @@
 /* sort: the elements along an axis by value, and where they were. Equals keep
  * their order, NaN is the largest;  dx = dy moved back */
-#include "net/order.h"
+#include "net/sort.h"
 
 struct sort {
     int64_t axis;
@@ -22,7 +22,7 @@ static bool sort_plan(struct cr_plan *p)
     p->out[1].type = CR_I32;
     if (!cr_axis_check(p, &p->in[0], ((const struct sort *)p->attr)->axis, &at))
         return false;
-    p->room = cr_order_room(p->in[0].dim[at]);
+    p->room = cr_sort_scratch(p->in[0].dim[at]);
     return true;
 }
 
@@ -30,14 +30,14 @@ static void sort_forward(const struct cr_step *s)
 {
     const struct sort *o = s->attr;
 
-    cr_order_lines(s, o->axis, cr_axis_of(&s->in[0], o->axis).n, o->descending);
+    cr_sort_lines(s, o->axis, cr_axis_of(&s->in[0], o->axis).n, o->descending);
 }
 
 static void sort_backward(const struct cr_step *s)
 {
     const struct sort *o = s->attr;
 
-    cr_order_back(s, o->axis, cr_axis_of(&s->in[0], o->axis).n);
+    cr_sort_backward(s, o->axis, cr_axis_of(&s->in[0], o->axis).n);
 }
 
 const struct cr_op cr_op_sort = {

@@ -6,7 +6,7 @@
  *   dx = dy where a value was taken (dy / k with a mask), 0 elsewhere */
 #include "net/broadcast.h"
 #include "net/move.h"
-#include "net/order.h"
+#include "net/sort.h"
 
 enum {
     V,
@@ -81,7 +81,7 @@ static void top_fraction_forward(const struct cr_step *s)
         if (in)
             index[n++] = (int32_t)i;
     }
-    cr_order(x, 1, n, true, index, s->scratch);
+    cr_argsort(x, 1, n, true, index, s->scratch);
     *count = (int32_t)taken(s->attr, n);
     for (i = 0; i < *count; i++)
         if (s->x[MASK])

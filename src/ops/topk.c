@@ -1,6 +1,6 @@
 /* topk: the k largest elements along an axis, the largest first, and where they
  * were; of equals the first ones;  dx = dy moved back, 0 elsewhere */
-#include "net/order.h"
+#include "net/sort.h"
 
 struct topk {
     int64_t k, dim;
@@ -29,7 +29,7 @@ static bool topk_plan(struct cr_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "axis %d of input %s has no %lld elements", at,
                         cr_show(p->arena, &p->in[0]), (long long)o->k);
-    p->room = cr_order_room(p->in[0].dim[at]);
+    p->room = cr_sort_scratch(p->in[0].dim[at]);
     p->out[0].dim[at] = o->k;
     p->out[1] = p->out[0];
     p->out[1].type = CR_I32;
@@ -40,14 +40,14 @@ static void topk_forward(const struct cr_step *s)
 {
     const struct topk *o = s->attr;
 
-    cr_order_lines(s, o->dim, o->k, o->largest);
+    cr_sort_lines(s, o->dim, o->k, o->largest);
 }
 
 static void topk_backward(const struct cr_step *s)
 {
     const struct topk *o = s->attr;
 
-    cr_order_back(s, o->dim, o->k);
+    cr_sort_backward(s, o->dim, o->k);
 }
 
 const struct cr_op cr_op_topk = {

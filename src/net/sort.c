@@ -1,4 +1,4 @@
-#include "net/order.h"
+#include "net/sort.h"
 
 #include "base/par.h"
 #include "math/each.h"
@@ -11,8 +11,8 @@ static bool before(cr_real a, cr_real b, bool falling)
 }
 
 /* Merges runs of 1, 2, 4 ... from one array to the other. */
-void cr_order(const cr_real *x, int64_t pace, int64_t n, bool falling,
-              int32_t *index, int32_t *room)
+void cr_argsort(const cr_real *x, int64_t pace, int64_t n, bool falling,
+                int32_t *index, int32_t *room)
 {
     int32_t *from = index, *to = room, *swap;
     int64_t width, low, i, j, k, middle, high;
@@ -37,7 +37,7 @@ void cr_order(const cr_real *x, int64_t pace, int64_t n, bool falling,
         memcpy(index, from, (size_t)n * sizeof *index);
 }
 
-size_t cr_order_room(int64_t n)
+size_t cr_sort_scratch(int64_t n)
 {
     return 2 * (size_t)n * sizeof(int32_t);
 }
@@ -52,7 +52,7 @@ static void lines_range(void *ctx, int64_t from, int64_t to)
 {
     const struct lines *l = ctx;
     int64_t line, c, n = l->a.n;
-    int32_t *index = cr_par_room(cr_order_room(n));
+    int32_t *index = cr_par_room(cr_sort_scratch(n));
 
     for (line = from; line < to; line++) {
         const cr_real *x =
@@ -61,7 +61,7 @@ static void lines_range(void *ctx, int64_t from, int64_t to)
 
         for (c = 0; c < n; c++)
             index[c] = (int32_t)c;
-        cr_order(x, l->a.inner, n, l->falling, index, index + n);
+        cr_argsort(x, l->a.inner, n, l->falling, index, index + n);
         for (c = 0; c < l->to.n; c++) {
             ((cr_real *)l->s->y[0])[at + c * l->a.inner] =
                 x[index[c] * l->a.inner];
@@ -70,8 +70,8 @@ static void lines_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_order_lines(const struct cr_step *s, int64_t axis, int64_t k,
-                    bool falling)
+void cr_sort_lines(const struct cr_step *s, int64_t axis, int64_t k,
+                   bool falling)
 {
     struct lines l = { .s = s,
                        .a = cr_axis_of(&s->in[0], axis),
@@ -100,7 +100,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_order_back(const struct cr_step *s, int64_t axis, int64_t k)
+void cr_sort_backward(const struct cr_step *s, int64_t axis, int64_t k)
 {
     struct lines l = { .s = s, .a = cr_axis_of(&s->in[0], axis) };
 
