@@ -131,7 +131,7 @@ void cr_pipe_warn_class(const struct cr_pipe *p, int64_t n,
                         const struct cr_node *node, const char *what)
 {
     const struct cr_dataset *set = &p->set;
-    const struct cr_order *o = &p->order;
+    const struct cr_sampler *o = &p->order;
     int k = cr_pipe_labels(p);
     int32_t first = 0, label;
 

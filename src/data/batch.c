@@ -151,8 +151,8 @@ static void order_make(struct cr_pipe *p, int64_t epoch)
 
     if (p->order_epoch[k] == epoch)
         return;
-    cr_order_make(&p->order, epoch, p->orders[k], p->repeats[k],
-                  p->order_room);
+    cr_sampler_order(&p->order, epoch, p->orders[k], p->repeats[k],
+                     p->order_room);
     p->order_epoch[k] = epoch;
 }
 

@@ -48,7 +48,7 @@ static void look_end(struct look *l)
 /* Sample number k of n that lie at equal distances among those of the pipe. */
 static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
 {
-    const struct cr_order *o = &l->pipe->order;
+    const struct cr_sampler *o = &l->pipe->order;
     int64_t i = (int64_t)((double)k * (double)o->n / (double)n);
 
     return o->pool ? o->pool[i] : i;

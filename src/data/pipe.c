@@ -135,7 +135,7 @@ static bool buffer_size(struct cr_pipe *p, const struct cr_node *node)
 static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
 {
     const struct cr_node *samples = arg(p, "num_samples");
-    struct cr_order *o = &p->order;
+    struct cr_sampler *o = &p->order;
     int64_t most;
 
     if (!flag(p->config, arg(p, "shuffle"), "shuffle", p->want.train,
@@ -422,7 +422,7 @@ static void make_reader(struct cr_pipe *p, const struct cr_pipe_section *s)
 /* `on_error`: samples that cannot be read leave the pool. */
 static void leave_out(struct cr_pipe *p, int on_error)
 {
-    struct cr_order *o = &p->order;
+    struct cr_sampler *o = &p->order;
     struct cr_diag *diag = p->config->diag;
     const char *first = NULL;
     int64_t *pool, i, n = 0, lost = 0;

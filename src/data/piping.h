@@ -6,9 +6,9 @@
 #define CR_DATA_PIPING_H
 
 #include "data/column.h"
-#include "data/order.h"
 #include "data/pipe.h"
 #include "data/reader.h"
+#include "data/sampler.h"
 #include "data/section.h"
 #include "data/workers.h"
 
@@ -24,7 +24,7 @@ struct cr_pipe {
     struct cr_colpipe *op[CR_COLUMNS_MAX];
     int scales;
     struct cr_column *scaled[CR_SCALES_MAX];
-    struct cr_order order;
+    struct cr_sampler order;
     int64_t batch_size, batches;
     size_t room;                /* working room of one thread */
     struct cr_reader *reader;

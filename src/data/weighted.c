@@ -1,7 +1,7 @@
 /*
  * datapipe.sampler: training samples drawn at random, each as often as its
  * weight says (MindSpore's WeightedRandomSampler). What an epoch has is a
- * function of seed and epoch (order.c), as without a sampler.
+ * function of seed and epoch (sampler.c), as without a sampler.
  */
 #include "data/piping.h"
 #include "data/section.h"
@@ -196,7 +196,7 @@ bool cr_pipe_weigh(struct cr_pipe *p, const struct cr_pipe_section *section)
     const struct cr_weighted *o = &section->sampler.WeightedRandomSampler;
     const struct cr_node *node = cr_node_find(
         p->config->root, "datapipe.sampler.WeightedRandomSampler");
-    struct cr_order *order = &p->order;
+    struct cr_sampler *order = &p->order;
     int64_t positive;
     double *sums;
 

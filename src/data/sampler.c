@@ -1,4 +1,4 @@
-#include "data/order.h"
+#include "data/sampler.h"
 
 #include "math/rng.h"
 
@@ -8,7 +8,7 @@
 
 /* A buffer of so many samples, filled in order; each step gives one of them
  * at random and takes the next in its place. */
-static void mix_buffer(const struct cr_order *o, const struct cr_rng *rng,
+static void mix_buffer(const struct cr_sampler *o, const struct cr_rng *rng,
                        int64_t *order, int64_t *room)
 {
     int64_t size = o->buffer < o->n ? o->buffer : o->n, next = size, i, k;
@@ -26,7 +26,7 @@ static void mix_buffer(const struct cr_order *o, const struct cr_rng *rng,
 }
 
 /* The first sample whose sum of weights is above x. */
-static int64_t weighted_at(const struct cr_order *o, double x)
+static int64_t weighted_at(const struct cr_sampler *o, double x)
 {
     int64_t from = 0, to = o->n - 1;
 
@@ -58,7 +58,7 @@ static int by_key(const void *a, const void *b)
 /* Without replacement: the samples with the smallest -ln(u) / weight, which
  * are distributed as draws one after the other (Efraimidis and Spirakis
  * 2006). */
-static void draw_once(const struct cr_order *o, const struct cr_rng *rng,
+static void draw_once(const struct cr_sampler *o, const struct cr_rng *rng,
                       int64_t *order)
 {
     struct cr_arena mem = { 0 };
@@ -69,8 +69,9 @@ static void draw_once(const struct cr_order *o, const struct cr_rng *rng,
         double weight = o->sums[i] - (i > 0 ? o->sums[i - 1] : 0);
         double u = 1 - cr_rng_double(rng, (uint64_t)i); /* (0, 1] */
 
-        all[i] = (struct drawn){ weight > 0 ? -log(u) / weight
-                                            : (double)INFINITY, i };
+        all[i] =
+            (struct drawn){ weight > 0 ? -log(u) / weight : (double)INFINITY,
+                            i };
     }
     qsort(all, (size_t)o->n, sizeof *all, by_key);
     for (i = 0; i < o->take; i++)
@@ -78,11 +79,11 @@ static void draw_once(const struct cr_order *o, const struct cr_rng *rng,
     cr_arena_free(&mem);
 }
 
-static void draw_weighted(const struct cr_order *o, int64_t epoch,
+static void draw_weighted(const struct cr_sampler *o, int64_t epoch,
                           int64_t *order, int64_t *repeats, int64_t *room)
 {
-    struct cr_rng rng = cr_rng(o->seed, CR_STREAM_SAMPLER,
-                               o->fixed ? 0 : (uint64_t)epoch, 0);
+    struct cr_rng rng =
+        cr_rng(o->seed, CR_STREAM_SAMPLER, o->fixed ? 0 : (uint64_t)epoch, 0);
     double total = o->sums[o->n - 1];
     int64_t i;
 
@@ -95,11 +96,11 @@ static void draw_weighted(const struct cr_order *o, int64_t epoch,
         repeats[i] = room[order[i]]++;
 }
 
-void cr_order_make(const struct cr_order *o, int64_t epoch, int64_t *order,
-                   int64_t *repeats, int64_t *room)
+void cr_sampler_order(const struct cr_sampler *o, int64_t epoch, int64_t *order,
+                      int64_t *repeats, int64_t *room)
 {
-    struct cr_rng rng = cr_rng(o->seed, CR_STREAM_SHUFFLE,
-                               o->fixed ? 0 : (uint64_t)epoch, 0);
+    struct cr_rng rng =
+        cr_rng(o->seed, CR_STREAM_SHUFFLE, o->fixed ? 0 : (uint64_t)epoch, 0);
     int64_t i;
 
     if (o->sums) {
