@@ -24,11 +24,11 @@ static bool glu_plan(struct cr_plan *p)
 }
 
 struct halves {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     int64_t run; /* elements of a half that lie in one piece */
 };
 
-static struct halves glu_halves(const struct cr_step *s)
+static struct halves glu_halves(const struct cr_op_ctx *s)
 {
     const struct cr_softmax *o = s->attr;
     struct cr_axis a = cr_axis_of(&s->in[0], o->axis);
@@ -57,7 +57,7 @@ static void glu_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void glu_forward(const struct cr_step *s)
+static void glu_forward(const struct cr_op_ctx *s)
 {
     struct halves h = glu_halves(s);
 
@@ -81,7 +81,7 @@ static void glu_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void glu_backward(const struct cr_step *s)
+static void glu_backward(const struct cr_op_ctx *s)
 {
     struct halves h = glu_halves(s);
 

@@ -29,12 +29,12 @@ static bool lrn_plan(struct cr_plan *p)
 
 /* Plane i is channel i % c of a sample; low and high bound its neighbours. */
 struct planes {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct lrn *o;
     int64_t c, size;
 };
 
-static struct planes lrn_planes(const struct cr_step *s)
+static struct planes lrn_planes(const struct cr_op_ctx *s)
 {
     struct planes p = { s, s->attr, s->in[0].dim[1],
                         s->in[0].dim[2] * s->in[0].dim[3] };
@@ -76,7 +76,7 @@ static void lrn_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void lrn_forward(const struct cr_step *s)
+static void lrn_forward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 
@@ -86,7 +86,7 @@ static void lrn_forward(const struct cr_step *s)
 
 static void lrn_part_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->keep;
     cr_real power = -1 - (cr_real)((const struct lrn *)s->attr)->beta;
     cr_real *t = s->scratch;
@@ -99,7 +99,7 @@ static void lrn_part_range(void *ctx, int64_t from, int64_t to)
 static void lrn_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct planes *p = ctx;
-    const struct cr_step *s = p->s;
+    const struct cr_op_ctx *s = p->s;
     cr_real beta = (cr_real)p->o->beta;
     cr_real twice = (cr_real)(2 * p->o->alpha * p->o->beta);
     const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->keep, *t = s->scratch;
@@ -119,7 +119,7 @@ static void lrn_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void lrn_backward(const struct cr_step *s)
+static void lrn_backward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 

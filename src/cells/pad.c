@@ -55,7 +55,7 @@ static bool pad_plan(struct cr_plan *p)
 /* Rows of the last dimension. */
 static void pad_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct cr_spec *x = &s->in[0], *y = &s->out[0];
     int64_t row, i, last = x->dim[x->rank - 1], n = y->dim[y->rank - 1];
 
@@ -79,7 +79,7 @@ static void pad_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void pad_forward(const struct cr_step *s)
+static void pad_forward(const struct cr_op_ctx *s)
 {
     int64_t n = s->out[0].dim[s->out[0].rank - 1];
 
@@ -106,8 +106,8 @@ static int pad_copies(const struct pad *o, int d, int64_t size, int64_t i,
 }
 
 /* Adds up dy of all copies of the element with these indices. */
-static cr_real pad_gather(const struct cr_step *s, const int64_t *index, int d,
-                          int64_t at)
+static cr_real pad_gather(const struct cr_op_ctx *s, const int64_t *index,
+                          int d, int64_t at)
 {
     const struct cr_spec *x = &s->in[0];
     int64_t to[3];
@@ -124,7 +124,7 @@ static cr_real pad_gather(const struct cr_step *s, const int64_t *index, int d,
 
 static void pad_back_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct cr_spec *x = &s->in[0];
     cr_real *dx = s->dx[0];
     int64_t i;
@@ -143,7 +143,7 @@ static void pad_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void pad_backward(const struct cr_step *s)
+static void pad_backward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->in[0]), 50, (void *)(uintptr_t)s, pad_back_range);
 }

@@ -40,7 +40,7 @@ static bool encode_plan(struct cr_plan *p)
 
 static void encode_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct encode *o = s->attr;
     int64_t length = s->in[0].dim[s->in[0].rank - 2], dim = o->dim, i, j;
     cr_real scale = o->scale;
@@ -56,7 +56,7 @@ static void encode_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void encode_forward(const struct cr_step *s)
+static void encode_forward(const struct cr_op_ctx *s)
 {
     const struct encode *o = s->attr;
 
@@ -66,7 +66,7 @@ static void encode_forward(const struct cr_step *s)
 
 static void encode_back_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     cr_real scale = ((const struct encode *)s->attr)->scale;
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[0];
@@ -83,7 +83,7 @@ static void encode_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void encode_backward(const struct cr_step *s)
+static void encode_backward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->in[0]), 0.3, (void *)(uintptr_t)s, encode_back_range);
 }

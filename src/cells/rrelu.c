@@ -21,7 +21,7 @@ static bool rrelu_plan(struct cr_plan *p)
 
 static void rrelu_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct rrelu *o = s->attr;
     const cr_real *x = s->x[0];
     cr_real *y = s->y[0], *a = s->keep;
@@ -38,14 +38,14 @@ static void rrelu_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void rrelu_forward(const struct cr_step *s)
+static void rrelu_forward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->in[0]), 5, (void *)(uintptr_t)s, rrelu_range);
 }
 
 static void rrelu_back_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const cr_real *dy = s->dy[0], *a = s->keep;
     cr_real *dx = s->dx[0];
     int64_t i;
@@ -54,7 +54,7 @@ static void rrelu_back_range(void *ctx, int64_t from, int64_t to)
         dx[i] = s->add[0] ? dx[i] + a[i] * dy[i] : a[i] * dy[i];
 }
 
-static void rrelu_backward(const struct cr_step *s)
+static void rrelu_backward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, rrelu_back_range);
 }

@@ -49,13 +49,13 @@ static struct tap upsample_tap(const struct upsample_op *o, int64_t in,
 
 /* (N, C, L) is (N, C, 1, L). */
 struct planes {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct upsample_op *o;
     int64_t h, w, n; /* of the input; planes */
     struct tap *row, *col;
 };
 
-static struct planes upsample_planes(const struct cr_step *s)
+static struct planes upsample_planes(const struct cr_op_ctx *s)
 {
     const struct cr_spec *x = &s->in[0];
     struct planes p = { .s = s, .o = s->attr };
@@ -113,7 +113,7 @@ static void upsample_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void upsample_forward(const struct cr_step *s)
+static void upsample_forward(const struct cr_op_ctx *s)
 {
     struct planes p = upsample_planes(s);
 
@@ -150,7 +150,7 @@ static void upsample_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void upsample_backward(const struct cr_step *s)
+static void upsample_backward(const struct cr_op_ctx *s)
 {
     struct planes p = upsample_planes(s);
 

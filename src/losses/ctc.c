@@ -72,7 +72,7 @@ static bool ctc_plan(struct cr_plan *p)
 
 /* One sample. */
 struct sample {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     int64_t i, steps, path; /* of its own: T and 2 S + 1 */
     const int32_t *label;
     double *a, *loss; /* rows of `room` */
@@ -84,7 +84,7 @@ static int64_t between(int64_t v, int64_t most)
     return v < 0 ? 0 : v > most ? most : v;
 }
 
-static struct sample sample_at(const struct cr_step *s, int64_t i)
+static struct sample sample_at(const struct cr_op_ctx *s, int64_t i)
 {
     const struct cr_spec *lp = &s->in[LP];
     int64_t labels = s->in[T].dim[1];
@@ -130,7 +130,7 @@ static bool leaps(const struct sample *m, int64_t at)
 
 static void ctc_forward_rows(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct ctc *o = s->attr;
     int64_t i, t, at;
 
@@ -161,9 +161,9 @@ static void ctc_forward_rows(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void ctc_forward(const struct cr_step *s)
+static void ctc_forward(const struct cr_op_ctx *s)
 {
-    struct cr_step own = *s;
+    struct cr_op_ctx own = *s;
     double cells = (double)(s->in[LP].dim[0] * (2 * s->in[T].dim[1] + 1));
 
     cr_each_few(s->in[T].dim[0], 40 * cells, &own, ctc_forward_rows);
@@ -189,7 +189,7 @@ static void ctc_back_step(const struct sample *m, int64_t t,
 
 static void ctc_back_rows(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct cr_spec *lp = &s->in[LP];
     int64_t i, t, at, c, all = lp->dim[0], classes = lp->dim[2];
 
@@ -220,9 +220,9 @@ static void ctc_back_rows(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void ctc_backward(const struct cr_step *s)
+static void ctc_backward(const struct cr_op_ctx *s)
 {
-    struct cr_step own = *s;
+    struct cr_op_ctx own = *s;
     double cells = (double)(s->in[LP].dim[0] * (2 * s->in[T].dim[1] + 1));
 
     if (s->dx[LP])

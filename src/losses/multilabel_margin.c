@@ -87,7 +87,7 @@ static cr_real multilabel_row(const cr_real *x, const int32_t *t, int64_t c,
 
 static void multilabel_rows(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     int64_t i, k, c = s->in[X].dim[1];
 
     for (i = from; i < to; i++) {
@@ -105,9 +105,9 @@ static void multilabel_rows(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void multilabel_step(const struct cr_step *s)
+static void multilabel_step(const struct cr_op_ctx *s)
 {
-    struct cr_step own = *s;
+    struct cr_op_ctx own = *s;
     double c = (double)s->in[X].dim[1];
 
     cr_each_few(s->in[X].dim[0], c * c, &own, multilabel_rows);

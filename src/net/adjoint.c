@@ -56,16 +56,16 @@ static bool adjoint_plan(struct cr_plan *p)
 }
 
 /* What the primal's kernels see. */
-static struct cr_step primal_step(const struct cr_step *s)
+static struct cr_op_ctx primal_step(const struct cr_op_ctx *s)
 {
     const struct cr_adjoint *o = s->attr;
-    struct cr_step p = { .attr = o->attr,
-                         .in = o->in,
-                         .out = &o->out,
-                         .scratch = (char *)s->scratch + own_scratch(o),
-                         .rng = s->rng,
-                         .training = s->training,
-                         .stop = s->stop };
+    struct cr_op_ctx p = { .attr = o->attr,
+                           .in = o->in,
+                           .out = &o->out,
+                           .scratch = (char *)s->scratch + own_scratch(o),
+                           .rng = s->rng,
+                           .training = s->training,
+                           .stop = s->stop };
     int i;
 
     for (i = 0; i < CR_OP_MAX; i++)
@@ -75,10 +75,10 @@ static struct cr_step primal_step(const struct cr_step *s)
     return p;
 }
 
-static void adjoint_forward(const struct cr_step *s)
+static void adjoint_forward(const struct cr_op_ctx *s)
 {
     const struct cr_adjoint *o = s->attr;
-    struct cr_step p = primal_step(s);
+    struct cr_op_ctx p = primal_step(s);
 
     p.dy[0] = s->x[o->n_in];
     p.dx[o->of] = s->y[0];
@@ -86,10 +86,10 @@ static void adjoint_forward(const struct cr_step *s)
 }
 
 /* The gradient of dy: the primal of what arrives. */
-static void of_dy(const struct cr_step *s)
+static void of_dy(const struct cr_op_ctx *s)
 {
     const struct cr_adjoint *o = s->attr;
-    struct cr_step p = primal_step(s);
+    struct cr_op_ctx p = primal_step(s);
     struct cr_spec flat = { .type = CR_REAL, .rank = 1 };
     struct cr_move m;
     cr_real *to = s->dx[o->n_in];
@@ -106,7 +106,7 @@ static void of_dy(const struct cr_step *s)
     cr_move_scatter_add(&m, p.y[0], to, true);
 }
 
-static void adjoint_backward(const struct cr_step *s)
+static void adjoint_backward(const struct cr_op_ctx *s)
 {
     const struct cr_adjoint *o = s->attr;
     int i;
@@ -114,7 +114,7 @@ static void adjoint_backward(const struct cr_step *s)
     if (s->dx[o->n_in])
         of_dy(s);
     for (i = 0; i < o->n_in; i++) {
-        struct cr_step p = primal_step(s);
+        struct cr_op_ctx p = primal_step(s);
 
         if (!s->dx[i])
             continue;

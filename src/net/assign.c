@@ -19,7 +19,7 @@ static bool state_plan(struct cr_plan *p)
     return true;
 }
 
-static void state_forward(const struct cr_step *s)
+static void state_forward(const struct cr_op_ctx *s)
 {
     memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
 }
@@ -54,7 +54,7 @@ static bool assign_plan(struct cr_plan *p)
     return true;
 }
 
-static void assign_forward(const struct cr_step *s)
+static void assign_forward(const struct cr_op_ctx *s)
 {
     cr_real *to = s->state[STATE];
     const cr_real *value = s->x[VALUE];

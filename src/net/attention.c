@@ -182,7 +182,7 @@ static struct cr_attend_mask attention_mask(const struct cr_spec *spec,
     return m;
 }
 
-struct cr_attend cr_attention(const struct cr_step *s)
+struct cr_attend cr_attention(const struct cr_op_ctx *s)
 {
     const struct cr_attention *o = s->attr;
     struct cr_attend a = attention_shape(o, s->in);
@@ -209,7 +209,7 @@ struct cr_attend cr_attention(const struct cr_step *s)
     return a;
 }
 
-void cr_attention_gradients(const struct cr_step *s, struct cr_attend *a)
+void cr_attention_gradients(const struct cr_op_ctx *s, struct cr_attend *a)
 {
     bool packed = attention_packed(s->in);
     int64_t e = a->heads * a->dim;

@@ -21,13 +21,13 @@ static bool boundary_plan(struct cr_plan *p)
     return true;
 }
 
-static void boundary_forward(const struct cr_step *s)
+static void boundary_forward(const struct cr_op_ctx *s)
 {
     cr_move_bytes(s->x[0], s->y[0], cr_bytes(&s->out[0]));
 }
 
 /* The planner's step: dy[i] is the gradient of input i. */
-static void boundary_backward(const struct cr_step *s)
+static void boundary_backward(const struct cr_op_ctx *s)
 {
     int i;
 

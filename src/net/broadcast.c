@@ -107,7 +107,7 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
 /* ---- forward ---- */
 
 struct forward {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct cr_broadcast *f;
     enum cr_type as[CR_BROADCAST_MAX];
 };
@@ -116,7 +116,7 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
                         const int64_t *inc)
 {
     const struct forward *c = ctx;
-    const struct cr_step *s = c->s;
+    const struct cr_op_ctx *s = c->s;
     cr_real room[CR_BROADCAST_MAX][CR_STRETCH];
     const void *x[CR_BROADCAST_MAX] = { NULL };
     bool whole = c->as[c->f->operands - 1] == CR_I32;
@@ -130,7 +130,7 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
         (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
 }
 
-static void walk_open(struct cr_walk *w, const struct cr_step *s, int n)
+static void walk_open(struct cr_walk *w, const struct cr_op_ctx *s, int n)
 {
     int k;
 
@@ -140,7 +140,7 @@ static void walk_open(struct cr_walk *w, const struct cr_step *s, int n)
     cr_walk_merge(w);
 }
 
-void cr_broadcast(const struct cr_step *s, const struct cr_broadcast *f)
+void cr_broadcast(const struct cr_op_ctx *s, const struct cr_broadcast *f)
 {
     struct forward c = { .s = s, .f = f };
     struct cr_walk w;
@@ -155,7 +155,7 @@ void cr_broadcast(const struct cr_step *s, const struct cr_broadcast *f)
 /* ---- backward ---- */
 
 struct backward {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct cr_broadcast *f;
     int of;
 };
@@ -165,7 +165,7 @@ static void back_values(const struct backward *b, int64_t n,
                         const int64_t *off, const int64_t *inc, cr_real *d)
 {
     static const cr_real nothing = 0;
-    const struct cr_step *s = b->s;
+    const struct cr_op_ctx *s = b->s;
     cr_real room[CR_BROADCAST_MAX][CR_STRETCH];
     const void *x[CR_BROADCAST_MAX];
     int64_t step[CR_BROADCAST_MAX];
@@ -218,7 +218,7 @@ static void back_sink(void *ctx, int64_t at, int64_t n, const double *sum)
         dx[i] = (b->s->add[b->of] ? dx[i] : 0) + (cr_real)sum[i];
 }
 
-void cr_broadcast_back(const struct cr_step *s, const struct cr_broadcast *f)
+void cr_broadcast_back(const struct cr_op_ctx *s, const struct cr_broadcast *f)
 {
     struct backward b = { .s = s, .f = f };
     struct cr_walk w;

@@ -37,8 +37,8 @@ struct cr_broadcast {
 };
 
 bool cr_broadcast_plan(struct cr_plan *plan, const struct cr_broadcast *f);
-void cr_broadcast(const struct cr_step *step, const struct cr_broadcast *f);
-void cr_broadcast_back(const struct cr_step *step,
+void cr_broadcast(const struct cr_op_ctx *ctx, const struct cr_broadcast *f);
+void cr_broadcast_back(const struct cr_op_ctx *ctx,
                        const struct cr_broadcast *f);
 
 /* The shape that shapes broadcast to; false, and reported, if there is none. */
@@ -144,20 +144,20 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
 /* From its loops, the functions of an op, and what descriptors of such ops of
  * n operands share:
  *   CR_BROADCAST(add, 2, .real = add_real, .cost = 0.3) */
-#define CR_BROADCAST(op, n, ...) \
+#define CR_BROADCAST(op, n, ...)                                        \
     static const struct cr_broadcast op##_loops = { (n), __VA_ARGS__ }; \
-    static bool op##_plan(struct cr_plan *p) \
-    { \
-        return cr_broadcast_plan(p, &op##_loops); \
-    } \
-    static void op##_forward(const struct cr_step *s) \
-    { \
-        cr_broadcast(s, &op##_loops); \
+    static bool op##_plan(struct cr_plan *p)                            \
+    {                                                                   \
+        return cr_broadcast_plan(p, &op##_loops);                       \
+    }                                                                   \
+    static void op##_forward(const struct cr_op_ctx *s)                 \
+    {                                                                   \
+        cr_broadcast(s, &op##_loops);                                   \
     }
-#define CR_BROADCAST_BACK(op) \
-    static void op##_backward(const struct cr_step *s) \
-    { \
-        cr_broadcast_back(s, &op##_loops); \
+#define CR_BROADCAST_BACK(op)                            \
+    static void op##_backward(const struct cr_op_ctx *s) \
+    {                                                    \
+        cr_broadcast_back(s, &op##_loops);               \
     }
 #define CR_BROADCAST_OP(op, n, names) \
     .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names), \

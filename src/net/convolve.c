@@ -306,7 +306,7 @@ bool cr_deconvolve_prefers_last(const struct cr_plan *p)
 
 /* ---- the steps ---- */
 
-void cr_convolve_forward(const struct cr_step *s)
+void cr_convolve_forward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
@@ -317,7 +317,7 @@ void cr_convolve_forward(const struct cr_step *s)
     cr_conv_forward(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
 }
 
-void cr_deconvolve_forward(const struct cr_step *s)
+void cr_deconvolve_forward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
@@ -326,7 +326,7 @@ void cr_deconvolve_forward(const struct cr_step *s)
     cr_conv_input(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
 }
 
-static void bias_backward(const struct cr_step *s)
+static void bias_backward(const struct cr_op_ctx *s)
 {
     const struct cr_spec *y = &s->out[0];
 
@@ -337,7 +337,7 @@ static void bias_backward(const struct cr_step *s)
 }
 
 /* dx goes before dW, because W may be updated in place (alpha = -lr). */
-void cr_convolve_backward(const struct cr_step *s)
+void cr_convolve_backward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
@@ -353,7 +353,7 @@ void cr_convolve_backward(const struct cr_step *s)
 }
 
 /* The convolution's x is our y: dx is a forward, dW has x and dy exchanged. */
-void cr_deconvolve_backward(const struct cr_step *s)
+void cr_deconvolve_backward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);

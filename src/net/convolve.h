@@ -51,13 +51,13 @@ extern const char *const cr_convolve_inputs[];
 
 bool cr_convolve_plan(struct cr_plan *plan);
 bool cr_convolve_prefers_last(const struct cr_plan *plan);
-void cr_convolve_forward(const struct cr_step *step);
-void cr_convolve_backward(const struct cr_step *step);
+void cr_convolve_forward(const struct cr_op_ctx *ctx);
+void cr_convolve_backward(const struct cr_op_ctx *ctx);
 
 bool cr_deconvolve_plan(struct cr_plan *plan);
 bool cr_deconvolve_prefers_last(const struct cr_plan *plan);
-void cr_deconvolve_forward(const struct cr_step *step);
-void cr_deconvolve_backward(const struct cr_step *step);
+void cr_deconvolve_forward(const struct cr_op_ctx *ctx);
+void cr_deconvolve_backward(const struct cr_op_ctx *ctx);
 
 /* Options of the cells, and their build. */
 struct cr_conv_cell {

@@ -72,12 +72,12 @@ static bool text_nodes(struct cr_exec *e, const struct cr_custom *c,
     return true;
 }
 
-bool cr_plan_custom(struct cr_exec *e, const struct cr_pstep *f, bool *cut)
+bool cr_plan_custom(struct cr_exec *e, const struct cr_exec_step *f, bool *cut)
 {
     const struct cr_custom *c = f->node->custom;
     bool want[CR_OP_MAX] = { false }, wanted = false, *need;
     int i, at, grad[CR_OP_MAX];
-    struct cr_pstep *s;
+    struct cr_exec_step *s;
 
     *cut = false;
     if (f->node != c->node)

@@ -48,8 +48,8 @@ static void point(struct cr_exec *e)
     e->patches = cr_alloc(&e->arena, (size_t)(e->n_steps + 1) * 2 * CR_OP_MAX,
                           sizeof *e->patches);
     for (i = 0; i < e->n_steps; i++) {
-        struct cr_pstep *s = &e->steps[i];
-        struct cr_step *r = &s->run;
+        struct cr_exec_step *s = &e->steps[i];
+        struct cr_op_ctx *r = &s->run;
 
         for (k = 0; k < CR_OP_MAX; k++) {
             r->x[k] = data_of(e, s->x[k]);
@@ -189,7 +189,7 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
 }
 
 /* Integers that the network computed, before an op looks them up. */
-static bool bounds_hold(struct cr_exec *e, const struct cr_pstep *s)
+static bool bounds_hold(struct cr_exec *e, const struct cr_exec_step *s)
 {
     int64_t k, n;
     int i;
@@ -210,13 +210,14 @@ static bool bounds_hold(struct cr_exec *e, const struct cr_pstep *s)
 }
 
 /* Whether the printer has said what steps of that kind say. */
-static bool printed_elsewhere(const struct cr_exec *e, enum cr_step_kind kind)
+static bool printed_elsewhere(const struct cr_exec *e,
+                              enum cr_exec_step_kind kind)
 {
     return e->printer && (kind == CR_FORWARD || e->printer->want.backward);
 }
 
 /* Which samples of which update the batch has: `t` counts micro-batches. */
-static void place(const struct cr_exec *e, struct cr_step *to)
+static void place(const struct cr_exec *e, struct cr_op_ctx *to)
 {
     int64_t micro = e->net->gather > 0 ? e->net->gather : 1;
 
@@ -226,7 +227,7 @@ static void place(const struct cr_exec *e, struct cr_step *to)
         e->t > 0 ? (e->t - 1) % micro * e->net->want.batch : e->before;
 }
 
-static void run_step(struct cr_exec *e, struct cr_pstep *s, double lr)
+static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
 {
     int k;
 
@@ -459,7 +460,7 @@ static void *plain_data(struct cr_exec *e, const struct cr_pval *v,
                         const void *data)
 {
     struct cr_spec out = v->spec;
-    struct cr_step step = { .in = &v->spec, .out = &out, .x = { data } };
+    struct cr_op_ctx step = { .in = &v->spec, .out = &out, .x = { data } };
 
     out.layout = CR_PLAIN;
     step.y[0] = cr_alloc(&e->arena, cr_bytes(&out) + 1, 1);

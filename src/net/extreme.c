@@ -33,7 +33,7 @@ static void extreme_values(const void *attr, int64_t n, const cr_real *x,
 
 CR_REDUCTION_LOOP(extreme_loop, is_it(x[i], y[j]) ? g[j] / c[j] : 0)
 
-void cr_extreme_backward(const struct cr_step *s)
+void cr_extreme_backward(const struct cr_op_ctx *s)
 {
     cr_reduction_sums(s, cr_over_axis(s), &cr_fold_sum, 1, s->y[0],
                       extreme_values, s->scratch);

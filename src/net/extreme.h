@@ -7,7 +7,7 @@
 #include "net/reduction.h"
 
 bool cr_extreme_plan(struct cr_plan *plan);
-void cr_extreme_backward(const struct cr_step *step);
+void cr_extreme_backward(const struct cr_op_ctx *ctx);
 
 #define CR_EXTREME_OP \
     .integers = CR_X(0), .reads = CR_X(0) | CR_Y(0), \

@@ -15,7 +15,7 @@ size_t cr_exec_room(const struct cr_exec *e)
 
 /* Multiply-adds of a step. A product's gradients, of x and of the weight, are
  * as large as itself. */
-static double step_macs(const struct cr_pstep *s)
+static double step_macs(const struct cr_exec_step *s)
 {
     double macs = s->kind == CR_FORWARD ? s->macs : 0;
     int k;
@@ -66,7 +66,7 @@ double cr_exec_back_macs(const struct cr_exec *e, double *all)
 }
 
 /* What a step reads and writes, if nothing stays in a cache. */
-static double step_bytes(const struct cr_exec *e, const struct cr_pstep *s)
+static double step_bytes(const struct cr_exec *e, const struct cr_exec_step *s)
 {
     double bytes = 0;
     int k;
@@ -87,17 +87,17 @@ static double step_bytes(const struct cr_exec *e, const struct cr_pstep *s)
     return bytes;
 }
 
-const struct cr_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
+const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
 {
     int i;
 
     *n = e->n_steps;
     if (e->costs)
         return e->costs;
-    e->costs = CR_NEWS(&e->arena, struct cr_step_cost, e->n_steps + 1);
+    e->costs = CR_NEWS(&e->arena, struct cr_exec_step_cost, e->n_steps + 1);
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
-        struct cr_step_cost *c = &e->costs[i];
+        const struct cr_exec_step *s = &e->steps[i];
+        struct cr_exec_step_cost *c = &e->costs[i];
 
         c->back = i >= e->n_forward; /* a bprop's steps run forward there */
         c->op = s->kind == CR_UPDATE ? "update" : s->op->about.name;
@@ -143,7 +143,7 @@ const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
     int i, k;
 
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
         const char *cell =
             s->kind == CR_UPDATE ? e->net->params[s->param].name
             : s->node            ? e->net->cells[s->node->cell].name
@@ -181,8 +181,8 @@ const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
 }
 
 /* The step that makes the first result of a node, or stands in for it. */
-static const struct cr_pstep *made_by(const struct cr_exec *e,
-                                      const struct cr_opnode *node)
+static const struct cr_exec_step *made_by(const struct cr_exec *e,
+                                          const struct cr_opnode *node)
 {
     int i, y = e->of[node->out[0]->id];
 
@@ -205,7 +205,7 @@ static const struct cr_opnode *same_node(const struct cr_exec *e,
 }
 
 /* Whether the gradient of a step's activation is a step of its own. */
-static bool masks_apart(const struct cr_exec *e, const struct cr_pstep *f)
+static bool masks_apart(const struct cr_exec *e, const struct cr_exec_step *f)
 {
     int i;
 
@@ -225,7 +225,7 @@ cr_exec_unfused_steps(struct cr_exec *e, const struct cr_exec *without, int *n)
 
     *n = 0;
     for (node = without->graph->nodes; node; node = node->next) {
-        const struct cr_pstep *was = made_by(without, node), *is;
+        const struct cr_exec_step *was = made_by(without, node), *is;
         const struct cr_opnode *now = same_node(e, node);
 
         is = now ? made_by(e, now) : NULL;

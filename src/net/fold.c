@@ -8,7 +8,7 @@
 
 #define FOLD_CHANNELS 1 /* BatchNorm's axis of them */
 
-static bool moving(const struct cr_pstep *bn)
+static bool moving(const struct cr_exec_step *bn)
 {
     const struct cr_batch_norm *o = bn->node ? bn->node->attr : NULL;
 
@@ -16,7 +16,7 @@ static bool moving(const struct cr_pstep *bn)
 }
 
 /* Whether the layer has its channels where BatchNorm has its own. */
-static bool one_axis(const struct cr_pstep *layer)
+static bool one_axis(const struct cr_exec_step *layer)
 {
     int axis = layer->op->folds;
 
@@ -25,7 +25,7 @@ static bool one_axis(const struct cr_pstep *layer)
 
 /* Whether a step gives the same for every batch: it computes from parameters
  * alone, and is an op of ours, which outside of training draws nothing. */
-static bool step_constant(const struct cr_exec *e, const struct cr_pstep *s,
+static bool step_constant(const struct cr_exec *e, const struct cr_exec_step *s,
                           const bool *constant)
 {
     int i;
@@ -57,7 +57,7 @@ static bool *constants(struct cr_exec *e)
  * all it reads is there. False after reporting. */
 static bool fold(struct cr_exec *e, int layer, int bn, bool *constant)
 {
-    struct cr_pstep *f = &e->steps[layer], *b = &e->steps[bn], made = *f;
+    struct cr_exec_step *f = &e->steps[layer], *b = &e->steps[bn], made = *f;
     struct cr_spec *in = (struct cr_spec *)(uintptr_t)made.run.in;
     struct cr_opnode node = { .op = cr_op_find("bn_fold"),
                               .pos = b->node->pos,
@@ -65,12 +65,12 @@ static bool fold(struct cr_exec *e, int layer, int bn, bool *constant)
                               .n_in = 6 };
     int k;
 
-    *f = (struct cr_pstep){ .kind = CR_FORWARD,
-                            .op = node.op,
-                            .n_in = 6,
-                            .n_out = 2,
-                            .param = -1,
-                            .keep = -1 };
+    *f = (struct cr_exec_step){ .kind = CR_FORWARD,
+                                .op = node.op,
+                                .n_in = 6,
+                                .n_out = 2,
+                                .param = -1,
+                                .keep = -1 };
     for (k = 0; k < CR_OP_MAX; k++)
         f->x[k] = f->y[k] = f->dy[k] = f->dx[k] = f->mask[k] = f->direct[k] =
             -1;

@@ -23,7 +23,7 @@ void cr_plan_takes(struct cr_exec *e, int at, int val)
 }
 
 /* The optional input of a step that may still take an addend; -1. */
-static int free_addend(const struct cr_pstep *s)
+static int free_addend(const struct cr_exec_step *s)
 {
     int i;
 
@@ -37,7 +37,7 @@ static int free_addend(const struct cr_pstep *s)
  * too: a cell called twice, whose calls stay in their order. */
 static bool moved_between(const struct cr_exec *e, int a, int b)
 {
-    const struct cr_pstep *s = &e->steps[a];
+    const struct cr_exec_step *s = &e->steps[a];
     int i, k, at;
 
     for (i = 0; i < CR_OP_MAX; i++) {
@@ -61,14 +61,14 @@ static void fuse_adds(struct cr_exec *e)
     int b, k;
 
     for (b = 0; b < e->n_steps; b++) {
-        struct cr_pstep *sum = &e->steps[b];
+        struct cr_exec_step *sum = &e->steps[b];
 
         if (!add || sum->op != add || sum->x[0] == sum->x[1] ||
             !cr_spec_same(&sum->run.in[0], &sum->run.in[1]))
             continue;
         for (k = 0; k < 2; k++) {
             int a = cr_plan_producer(e, sum->x[k], b), slot;
-            struct cr_pstep made;
+            struct cr_exec_step made;
 
             slot = a >= 0 ? free_addend(&e->steps[a]) : -1;
             if (slot < 0 || moved_between(e, a, b) ||
@@ -93,7 +93,7 @@ static void fuse_activations(struct cr_exec *e)
     int a, b;
 
     for (b = 0; b < e->n_steps; b++) {
-        struct cr_pstep *act = &e->steps[b];
+        struct cr_exec_step *act = &e->steps[b];
 
         if (!act->op || act->op->act == CR_ACT_NONE)
             continue;
@@ -123,11 +123,11 @@ static const struct cr_op *act_op(enum cr_act act)
     return NULL;
 }
 
-void cr_plan_act_backward(struct cr_exec *e, const struct cr_pstep *f)
+void cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     const struct cr_op *op = act_op(f->act);
     int y = f->y[0], g = e->vals[y].grad, i;
-    struct cr_pstep *w, *s;
+    struct cr_exec_step *w, *s;
 
     if (e->vals[g].writers == 1 && e->vals[g].writer >= 0 &&
         op->act == CR_ACT_RELU) {

@@ -26,7 +26,7 @@ bool cr_join_types(struct cr_plan *p)
     return true;
 }
 
-void cr_join_forward(const struct cr_step *s, cr_join_move *move)
+void cr_join_forward(const struct cr_op_ctx *s, cr_join_move *move)
 {
     int k;
 
@@ -37,7 +37,7 @@ void cr_join_forward(const struct cr_step *s, cr_join_move *move)
     }
 }
 
-void cr_join_backward(const struct cr_step *s, cr_join_move *move)
+void cr_join_backward(const struct cr_op_ctx *s, cr_join_move *move)
 {
     int k;
 

@@ -19,18 +19,18 @@ int64_t cr_join_axis(const void *attr);
 /* All of one type, which the result gets. */
 bool cr_join_types(struct cr_plan *plan);
 
-typedef struct cr_move cr_join_move(const struct cr_step *step, int k);
-void cr_join_forward(const struct cr_step *step, cr_join_move *move);
-void cr_join_backward(const struct cr_step *step, cr_join_move *move);
+typedef struct cr_move cr_join_move(const struct cr_op_ctx *ctx, int k);
+void cr_join_forward(const struct cr_op_ctx *ctx, cr_join_move *move);
+void cr_join_backward(const struct cr_op_ctx *ctx, cr_join_move *move);
 
-#define CR_JOIN(op) \
-    static void op##_forward(const struct cr_step *s) \
-    { \
-        cr_join_forward(s, op##_move); \
-    } \
-    static void op##_backward(const struct cr_step *s) \
-    { \
-        cr_join_backward(s, op##_move); \
+#define CR_JOIN(op)                                      \
+    static void op##_forward(const struct cr_op_ctx *s)  \
+    {                                                    \
+        cr_join_forward(s, op##_move);                   \
+    }                                                    \
+    static void op##_backward(const struct cr_op_ctx *s) \
+    {                                                    \
+        cr_join_backward(s, op##_move);                  \
     }
 #define CR_JOIN_OP(op) \
     .min_inputs = 1, .max_inputs = CR_OP_MAX, .outputs = 1, \

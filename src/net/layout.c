@@ -38,7 +38,7 @@ static void lives(struct cr_exec *e)
     int i, k;
 
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
 
         for (k = 0; k < CR_OP_MAX; k++) {
             touch(e, s->x[k], i);

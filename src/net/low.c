@@ -25,7 +25,7 @@
 static const struct cr_half to_bfloat16 = { .type = 1 };
 
 /* A step that rounds to bfloat16 whenever it runs. */
-static bool rounds(const struct cr_pstep *s)
+static bool rounds(const struct cr_exec_step *s)
 {
     const struct cr_half *o = s->run.attr;
 
@@ -46,7 +46,7 @@ static void mark(struct cr_exec *e)
             e->vals[e->of[v->id]].low = v->half == CR_BF16;
     }
     for (i = 0; i < e->n_steps; i++) {
-        struct cr_pstep *s = &e->steps[i];
+        struct cr_exec_step *s = &e->steps[i];
 
         s->run.low = s->op->low != 0;
         for (k = 0; k < CR_OP_MAX; k++)
@@ -58,7 +58,7 @@ static void mark(struct cr_exec *e)
 
 /* The one step behind number `at` that reads its result, and the input that
  * it is there; NULL: there is none, or it is read elsewhere too. */
-static struct cr_pstep *reader(struct cr_exec *e, int at, int *input)
+static struct cr_exec_step *reader(struct cr_exec *e, int at, int *input)
 {
     int y = e->steps[at].y[0], i, k;
 
@@ -75,9 +75,9 @@ static struct cr_pstep *reader(struct cr_exec *e, int at, int *input)
 
 /* A product whose result is rounded, and so is what comes back for it: it may
  * round what it reads. */
-static bool rounded_behind(struct cr_exec *e, const struct cr_pstep *s)
+static bool rounded_behind(struct cr_exec *e, const struct cr_exec_step *s)
 {
-    const struct cr_pstep *next;
+    const struct cr_exec_step *next;
     int k;
 
     if (s->run.rounds & CR_Y(0))
@@ -93,7 +93,7 @@ static void fuse(struct cr_exec *e)
     int i, k, at;
 
     for (i = 0; i < e->n_steps; i++) {
-        struct cr_pstep *half = &e->steps[i], *s;
+        struct cr_exec_step *half = &e->steps[i], *s;
 
         if (!half->op || !rounds(half))
             continue;
@@ -122,7 +122,7 @@ static void in_place(struct cr_exec *e)
     int i, at;
 
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
 
         if (s->op != &cr_op_half || s->same || e->vals[s->x[0]].alias >= 0)
             continue;
@@ -144,11 +144,11 @@ void cr_plan_low(struct cr_exec *e)
         in_place(e);
 }
 
-bool cr_plan_low_back(struct cr_exec *e, const struct cr_pstep *f)
+bool cr_plan_low_back(struct cr_exec *e, const struct cr_exec_step *f)
 {
     int grad = e->vals[f->y[0]].grad, i;
     struct cr_pval *g = &e->vals[grad];
-    struct cr_pstep *s, *w;
+    struct cr_exec_step *s, *w;
 
     if (!f->run.low || grad < 0)
         return false;
@@ -170,9 +170,9 @@ bool cr_plan_low_back(struct cr_exec *e, const struct cr_pstep *f)
     return true;
 }
 
-void cr_plan_low_gave(struct cr_exec *e, const struct cr_pstep *f, int at)
+void cr_plan_low_gave(struct cr_exec *e, const struct cr_exec_step *f, int at)
 {
-    const struct cr_pstep *s = &e->steps[at];
+    const struct cr_exec_step *s = &e->steps[at];
 
     if (f->op == &cr_op_half && s->dx[0] >= 0 && !s->add[0] &&
         e->vals[f->x[0]].uses == 1 && !e->vals[s->dx[0]].root &&

@@ -311,12 +311,12 @@ bool cr_like_plan(struct cr_plan *p)
     return true;
 }
 
-void cr_view_forward(const struct cr_step *s)
+void cr_view_forward(const struct cr_op_ctx *s)
 {
     cr_move_bytes(s->x[0], s->y[0], cr_bytes(&s->in[0]));
 }
 
-void cr_view_backward(const struct cr_step *s)
+void cr_view_backward(const struct cr_op_ctx *s)
 {
     int64_t n = cr_count(&s->in[0]);
     struct cr_spec flat = { .type = CR_REAL, .rank = 1, .dim = { n } };

@@ -42,14 +42,14 @@ void cr_move_zero(void *to, size_t n);
  * element of the result lies in the input; `back` puts gradients there:
  * cr_move_scatter_add, or cr_move_sum where places repeat. */
 #define CR_MOVE(leaf, back)                                  \
-    static void leaf##_forward(const struct cr_step *s)      \
+    static void leaf##_forward(const struct cr_op_ctx *s)    \
     {                                                        \
         struct cr_move m = leaf##_move(s);                   \
                                                              \
         cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]); \
     }                                                        \
                                                              \
-    static void leaf##_backward(const struct cr_step *s)     \
+    static void leaf##_backward(const struct cr_op_ctx *s)   \
     {                                                        \
         struct cr_move m = leaf##_move(s);                   \
                                                              \
@@ -67,8 +67,8 @@ void cr_move_fill(const struct cr_spec *spec, double value, void *to);
 bool cr_like_plan(struct cr_plan *plan);
 
 /* Ops whose result has the input's bytes under another shape. */
-void cr_view_forward(const struct cr_step *step);
-void cr_view_backward(const struct cr_step *step);
+void cr_view_forward(const struct cr_op_ctx *ctx);
+void cr_view_backward(const struct cr_op_ctx *ctx);
 #define CR_VIEW_OP                                       \
     .outputs = 1, .integers = CR_X(0),                   \
     .bprop = "return reshape(dy, a.shape)",              \

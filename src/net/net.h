@@ -359,14 +359,14 @@ struct cr_cut {
 const struct cr_cut *cr_exec_cuts(const struct cr_exec *exec, int *n);
 /* What every step costs. The first call starts the clock: `seconds` are those
  * of all runs after it. `bytes` counts each operand once per step. */
-struct cr_step_cost {
+struct cr_exec_step_cost {
     const char *cell;       /* an update: parameter; a reorder: "" */
     const char *op;
     bool back;
     int64_t runs;
     double seconds, macs, bytes; /* seconds of all runs, the rest of one */
 };
-const struct cr_step_cost *cr_exec_costs(struct cr_exec *exec, int *n);
+const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *exec, int *n);
 /* What is done apart because of hooks, and was part of another step in
  * `without`, a plan of the same kind with want.unhooked. */
 struct cr_unfused_step {

@@ -59,7 +59,7 @@ struct cr_plan {
 };
 
 /* What forward and backward see. */
-struct cr_step {
+struct cr_op_ctx {
     const void *attr;
     const struct cr_spec *in, *out;
     const void *x[CR_OP_MAX];  /* inputs, parameters among them; NULL: absent */
@@ -171,8 +171,8 @@ struct cr_op {
      * what input 0 comes in. NULL: it takes what comes. */
     bool (*prefers_last)(const struct cr_plan *plan);
     bool (*plan)(struct cr_plan *plan);
-    void (*forward)(const struct cr_step *step);
-    void (*backward)(const struct cr_step *step); /* NULL: no gradient */
+    void (*forward)(const struct cr_op_ctx *ctx);
+    void (*backward)(const struct cr_op_ctx *ctx); /* NULL: no gradient */
 };
 
 /* The position of an input by its name; -1: the op has no such input. */

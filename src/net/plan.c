@@ -29,10 +29,10 @@ static int pval_new(struct cr_exec *e, const struct cr_spec *spec)
     return e->n_vals++;
 }
 
-struct cr_pstep *cr_plan_new(struct cr_exec *e, enum cr_step_kind kind,
-                             const struct cr_opnode *node)
+struct cr_exec_step *cr_plan_new(struct cr_exec *e, enum cr_exec_step_kind kind,
+                                 const struct cr_opnode *node)
 {
-    struct cr_pstep *s;
+    struct cr_exec_step *s;
     int i;
 
     if (e->n_steps == e->room_steps) {
@@ -43,8 +43,9 @@ struct cr_pstep *cr_plan_new(struct cr_exec *e, enum cr_step_kind kind,
         e->room_steps = room;
     }
     s = &e->steps[e->n_steps++];
-    *s = (struct cr_pstep){ .kind = kind, .node = node, .param = -1,
-                            .keep = -1 };
+    *s = (struct cr_exec_step){
+        .kind = kind, .node = node, .param = -1, .keep = -1
+    };
     if (node) {
         s->op = node->op;
         s->n_in = node->n_in;
@@ -78,7 +79,7 @@ static void cut(struct cr_exec *e, const struct cr_opnode *node,
 /* ---- forward ---- */
 
 /* Moving statistics of the node that stay as they are. */
-static bool still(const struct cr_exec *e, const struct cr_pstep *s)
+static bool still(const struct cr_exec *e, const struct cr_exec_step *s)
 {
     int i;
 
@@ -90,7 +91,7 @@ static bool still(const struct cr_exec *e, const struct cr_pstep *s)
     return false;
 }
 
-static bool infer(struct cr_exec *e, struct cr_pstep *s,
+static bool infer(struct cr_exec *e, struct cr_exec_step *s,
                   const struct cr_opnode *node)
 {
     bool training = e->want.training && !node->predict && !still(e, s);
@@ -153,7 +154,7 @@ static void sources_make(struct cr_exec *e)
 }
 
 /* Whether a gradient passes the step to one of the inputs that need one. */
-static bool passes(const struct cr_exec *e, const struct cr_pstep *s)
+static bool passes(const struct cr_exec *e, const struct cr_exec_step *s)
 {
     const struct cr_custom *c = s->node ? s->node->custom : NULL;
     bool some = false;
@@ -170,7 +171,7 @@ static bool passes(const struct cr_exec *e, const struct cr_pstep *s)
 }
 
 /* What a step makes, once its op has planned it. */
-static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
+static void outputs_make(struct cr_exec *e, struct cr_exec_step *s)
 {
     bool needs = false, held;
     int i;
@@ -204,7 +205,7 @@ static void outputs_make(struct cr_exec *e, struct cr_pstep *s)
     }
 }
 
-bool cr_plan_step(struct cr_exec *e, struct cr_pstep *s,
+bool cr_plan_step(struct cr_exec *e, struct cr_exec_step *s,
                   const struct cr_opnode *node)
 {
     if (!infer(e, s, node))
@@ -217,7 +218,7 @@ bool cr_plan_step(struct cr_exec *e, struct cr_pstep *s,
 int cr_plan_in_layout(struct cr_exec *e, int val, enum cr_layout layout)
 {
     struct cr_opnode node = { .op = cr_op_find("reorder"), .n_in = 1 };
-    struct cr_pstep *s;
+    struct cr_exec_step *s;
 
     if (val < 0 || e->vals[val].spec.layout == layout)
         return val;
@@ -240,7 +241,7 @@ static bool has_layout(const struct cr_exec *e, int val)
            e->vals[val].spec.type == CR_REAL && e->vals[val].spec.rank >= 3;
 }
 
-static bool one_shape(const struct cr_exec *e, const struct cr_pstep *s)
+static bool one_shape(const struct cr_exec *e, const struct cr_exec_step *s)
 {
     int i;
 
@@ -251,7 +252,7 @@ static bool one_shape(const struct cr_exec *e, const struct cr_pstep *s)
     return true;
 }
 
-static bool prefers_last(struct cr_exec *e, const struct cr_pstep *s,
+static bool prefers_last(struct cr_exec *e, const struct cr_exec_step *s,
                          const struct cr_opnode *node)
 {
     struct cr_spec in[CR_OP_MAX];
@@ -269,7 +270,8 @@ static bool prefers_last(struct cr_exec *e, const struct cr_pstep *s,
 }
 
 /* The layout in which a node takes its inputs. */
-static enum cr_layout layout_for(struct cr_exec *e, const struct cr_pstep *s,
+static enum cr_layout layout_for(struct cr_exec *e,
+                                 const struct cr_exec_step *s,
                                  const struct cr_opnode *node)
 {
     int i;
@@ -296,7 +298,7 @@ static bool stays_plain(const struct cr_op *op, int i)
 
 bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
 {
-    struct cr_pstep s = { .op = node->op, .n_in = node->n_in }, *made;
+    struct cr_exec_step s = { .op = node->op, .n_in = node->n_in }, *made;
     const struct cr_val *same = cr_plan_shortcut(e, node);
     enum cr_layout layout;
     int i;
@@ -415,7 +417,7 @@ void cr_plan_write(struct cr_exec *e, int s, int i, int val)
     e->vals[g].writer = s;
 }
 
-static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
+static bool elide_view(struct cr_exec *e, const struct cr_exec_step *f)
 {
     int x = f->x[0], g = e->vals[f->y[0]].grad, gx;
 
@@ -431,17 +433,17 @@ static bool elide_view(struct cr_exec *e, const struct cr_pstep *f)
 }
 
 /* Whether input i of a step is to get a gradient: statistics get none. */
-static bool input_needs(const struct cr_exec *e, const struct cr_pstep *s,
+static bool input_needs(const struct cr_exec *e, const struct cr_exec_step *s,
                         int i)
 {
     return s->x[i] >= 0 && e->vals[s->x[i]].needs &&
            !(s->op->states & CR_X(i));
 }
 
-static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
+static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
 {
     bool wanted = false, arrives = false, nobody, low;
-    struct cr_pstep *s;
+    struct cr_exec_step *s;
     int i, at;
 
     if (f->node && f->node->custom) {
@@ -500,7 +502,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_pstep *f)
 
 static bool backward_make(struct cr_exec *e)
 {
-    struct cr_pstep *forward;
+    struct cr_exec_step *forward;
     int i, n = e->n_steps;
 
     if (!e->want.backward)
@@ -529,7 +531,7 @@ static void note_cuts(struct cr_exec *e)
         if (e->steps[i].node)
             back[e->steps[i].node->out[0]->id] = true;
     for (i = 0; i < e->n_forward; i++) {
-        const struct cr_pstep *f = &e->steps[i];
+        const struct cr_exec_step *f = &e->steps[i];
         bool trained = false;
 
         for (k = 0; k < f->n_in; k++)
@@ -575,7 +577,7 @@ static void loss_grads_find(struct cr_exec *e)
 static bool update_directly(struct cr_exec *e, int val)
 {
     const struct cr_pval *v = &e->vals[val], *g = &e->vals[v->grad];
-    struct cr_pstep *w;
+    struct cr_exec_step *w;
     int i;
 
     if (separate(e) || !e->net->rule->plain || v->uses != 1 ||
@@ -596,7 +598,7 @@ static bool update_directly(struct cr_exec *e, int val)
 static void updates_make(struct cr_exec *e)
 {
     const struct cr_val *v;
-    struct cr_pstep *s;
+    struct cr_exec_step *s;
 
     if (!e->want.update)
         return;
@@ -632,7 +634,7 @@ static int *last_reads(struct cr_exec *e)
         last[i] = -1;
     for (i = e->n_forward; i < e->n_backward; i++)
         for (k = 0; k < CR_OP_MAX; k++) {
-            const struct cr_pstep *s = &e->steps[i];
+            const struct cr_exec_step *s = &e->steps[i];
 
             read_at(e, last, s->x[k], i);
             read_at(e, last, s->y[k], i);
@@ -644,7 +646,7 @@ static int *last_reads(struct cr_exec *e)
 /* The step after which an update may go: the last one that writes its
  * gradient (none: all), reads the parameter, or belongs to the loss. `read`
  * is what last_reads returns. */
-static int update_after(const struct cr_exec *e, const struct cr_pstep *s,
+static int update_after(const struct cr_exec *e, const struct cr_exec_step *s,
                         const int *read)
 {
     int w = e->vals[s->dy[0]].writer, after = w < 0 ? e->n_backward - 1 : w;
@@ -660,13 +662,13 @@ static int update_after(const struct cr_exec *e, const struct cr_pstep *s,
  * is in the cache; unless updates are held back to the end. */
 static void updates_move(struct cr_exec *e)
 {
-    struct cr_pstep *sorted;
+    struct cr_exec_step *sorted;
     int *read, *first, *next; /* the updates after a step, as lists */
     int i, k, n = 0;
 
     if (separate(e))
         return;
-    sorted = CR_NEWS(&e->arena, struct cr_pstep, e->n_steps + 1);
+    sorted = CR_NEWS(&e->arena, struct cr_exec_step, e->n_steps + 1);
     read = last_reads(e);
     first = CR_NEWS(&e->arena, int, e->n_backward + 1);
     next = CR_NEWS(&e->arena, int, e->n_steps + 1);

@@ -35,10 +35,14 @@ struct cr_pval {
     void *data;
 };
 
-enum cr_step_kind { CR_FORWARD, CR_BACKWARD, CR_UPDATE };
+enum cr_exec_step_kind {
+    CR_FORWARD,
+    CR_BACKWARD,
+    CR_UPDATE
+};
 
-struct cr_pstep {
-    enum cr_step_kind kind;
+struct cr_exec_step {
+    enum cr_exec_step_kind kind;
     const struct cr_opnode *node;
     const struct cr_op *op;
     int param;              /* CR_UPDATE: which */
@@ -55,7 +59,7 @@ struct cr_pstep {
     bool once;              /* in the first forward only */
     const struct cr_bound *bounds; /* of computed inputs; NULL: none */
     double macs;
-    struct cr_step run;     /* what the op gets, pointers filled in */
+    struct cr_op_ctx run; /* what the op gets, pointers filled in */
 };
 
 struct cr_exec {
@@ -66,7 +70,7 @@ struct cr_exec {
     struct cr_pval *vals;
     int n_vals, room_vals;
     int *of;                /* pval of each value of the graph; -1 */
-    struct cr_pstep *steps;
+    struct cr_exec_step *steps;
     int n_steps, room_steps;
     int n_forward;          /* steps before backward */
     int n_loss;             /* steps before those of the network's backward:
@@ -111,13 +115,14 @@ struct cr_exec {
     struct cr_exec *observed; /* what an observer looks at; NULL: none does */
     bool observing;         /* in this step */
     struct cr_exec *printer; /* runs before it; NULL: nothing is printed */
-    const struct cr_pstep *fault; /* where forward stopped; NULL: it did not */
+    const struct cr_exec_step
+        *fault; /* where forward stopped; NULL: it did not */
     int32_t fault_value;
     struct cr_bound fault_bound;
     char stop[CR_STOP_MAX]; /* of a plug-in's cell; "": it did not */
     struct cr_tensor *kept;
     int n_kept;
-    struct cr_step_cost *costs; /* per step; NULL: nobody asked */
+    struct cr_exec_step_cost *costs; /* per step; NULL: nobody asked */
 };
 
 /* exec.c: a plan of that graph; `prints`: of what print(...) needs alone. NULL
@@ -137,7 +142,7 @@ size_t cr_plan_layout(struct cr_exec *exec);
 bool cr_plan_make(struct cr_exec *exec);
 int cr_plan_base(const struct cr_exec *exec, int val);
 /* Plans a step whose x are set, and makes its outputs. */
-bool cr_plan_step(struct cr_exec *exec, struct cr_pstep *step,
+bool cr_plan_step(struct cr_exec *exec, struct cr_exec_step *step,
                   const struct cr_opnode *node);
 /* The step before `before` that makes val for one reader alone; -1. */
 int cr_plan_producer(const struct cr_exec *exec, int val, int before);
@@ -145,21 +150,22 @@ int cr_plan_producer(const struct cr_exec *exec, int val, int before);
 void cr_plan_takes(struct cr_exec *exec, int at, int val);
 /* update.c: updates the parameter of a step; the rate it has in a step that
  * has `lr`. */
-void cr_plan_update(struct cr_exec *exec, const struct cr_pstep *step,
+void cr_plan_update(struct cr_exec *exec, const struct cr_exec_step *step,
                     double scale, double lr);
 double cr_plan_rate(const struct cr_exec *exec, int param, double lr);
 /* A step for that node of the graph, in the layout it takes best. */
 bool cr_plan_node(struct cr_exec *exec, const struct cr_opnode *node);
 /* The same value in that layout: itself, or what a reorder makes of it. */
 int cr_plan_in_layout(struct cr_exec *exec, int val, enum cr_layout layout);
-struct cr_pstep *cr_plan_new(struct cr_exec *exec, enum cr_step_kind kind,
-                             const struct cr_opnode *node);
+struct cr_exec_step *cr_plan_new(struct cr_exec *exec,
+                                 enum cr_exec_step_kind kind,
+                                 const struct cr_opnode *node);
 /* Registers step number `step` as a writer of val's gradient: its dx[i]. */
 void cr_plan_write(struct cr_exec *exec, int step, int i, int val);
 /* custom.c: the way back of a cell with bprop, at its first node's step.
  * *cut: a gradient arrives, and nobody wants what it gives. False after
  * reporting. */
-bool cr_plan_custom(struct cr_exec *exec, const struct cr_pstep *step,
+bool cr_plan_custom(struct cr_exec *exec, const struct cr_exec_step *step,
                     bool *cut);
 /* live.c: whether the plan keeps what is in between; whether it computes
  * results and loss, which one for prints alone does not. */
@@ -175,15 +181,17 @@ bool *cr_plan_live(struct cr_exec *exec);
 void cr_plan_fuse(struct cr_exec *exec);
 /* The ReLU between a producer and its consumers, in the backward pass: done
  * by the one writer of the gradient if it can, else by a step in place. */
-void cr_plan_act_backward(struct cr_exec *exec, const struct cr_pstep *step);
+void cr_plan_act_backward(struct cr_exec *exec,
+                          const struct cr_exec_step *step);
 /* low.c: products of bfloat16 numbers, and steps that round for them. */
 void cr_plan_low(struct cr_exec *exec);
 /* Before the way back of step f: whether its product is one of bfloat16 there
  * too. What arrives is rounded if f has taken the `half` behind it. */
-bool cr_plan_low_back(struct cr_exec *exec, const struct cr_pstep *f);
+bool cr_plan_low_back(struct cr_exec *exec, const struct cr_exec_step *f);
 /* Behind the way back of step f, step number `at`: a gradient that it alone
  * reads is rounded where it lies. */
-void cr_plan_low_gave(struct cr_exec *exec, const struct cr_pstep *f, int at);
+void cr_plan_low_gave(struct cr_exec *exec, const struct cr_exec_step *f,
+                      int at);
 /* The gradient of a value, made if there is none yet. */
 int cr_plan_grad(struct cr_exec *exec, int val);
 /* seeds.c: whether the gradient of that column or parameter is read from

@@ -311,7 +311,7 @@ static void run_print(const struct cellrun_step *step, const char *text,
     cr_arena_free(&mem);
 }
 
-static void run_open(struct run *r, const struct cr_step *s)
+static void run_open(struct run *r, const struct cr_op_ctx *s)
 {
     const struct call *call = s->attr;
     const struct cr_plugin_cell *c = call->cell;
@@ -372,7 +372,8 @@ static void run_part(void *ctx, int64_t from, int64_t to)
 }
 
 /* Tells the plan what a call said; false: nothing of it counts. */
-static bool run_ended(struct run *r, const struct cr_step *s, const char *call)
+static bool run_ended(struct run *r, const struct cr_op_ctx *s,
+                      const char *call)
 {
     char *p;
 
@@ -416,7 +417,7 @@ static void run_call(struct run *r, unsigned flag)
         run_part(r, 0, r->step.to);
 }
 
-static void plugin_forward(const struct cr_step *s)
+static void plugin_forward(const struct cr_op_ctx *s)
 {
     const struct cr_plugin_cell *c = ((const struct call *)s->attr)->cell;
     int i, n = c->n_in + c->n_params;
@@ -441,7 +442,7 @@ static void plugin_forward(const struct cr_step *s)
         array_back(&r, &s->in[i], r.moved[i], s->state[i], false);
 }
 
-static void plugin_backward(const struct cr_step *s)
+static void plugin_backward(const struct cr_op_ctx *s)
 {
     const struct cr_plugin_cell *c = ((const struct call *)s->attr)->cell;
     int i, n = c->n_in + c->n_params;

@@ -5,7 +5,7 @@
 #define STRETCH 256 /* elements that are added at a time */
 
 struct pointwise {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     cr_map *f;
     cr_map_back *back;
 };
@@ -24,7 +24,7 @@ static void pointwise_range(void *ctx, int64_t from, int64_t to)
          (cr_real *)p->s->y[0] + from);
 }
 
-void cr_pointwise(const struct cr_step *s, double cost, cr_map *f)
+void cr_pointwise(const struct cr_op_ctx *s, double cost, cr_map *f)
 {
     struct pointwise p = { .s = s, .f = f };
 
@@ -47,7 +47,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_pointwise_back(const struct cr_step *s, double cost, cr_map_back *f)
+void cr_pointwise_back(const struct cr_op_ctx *s, double cost, cr_map_back *f)
 {
     struct pointwise p = { .s = s, .back = f };
 

@@ -18,8 +18,9 @@ typedef void cr_map_back(const void *attr, int64_t n, const cr_real *x,
 
 bool cr_pointwise_plan(struct cr_plan *plan);
 /* cost: rough nanoseconds per element, as for cr_each. */
-void cr_pointwise(const struct cr_step *step, double cost, cr_map *f);
-void cr_pointwise_back(const struct cr_step *step, double cost, cr_map_back *f);
+void cr_pointwise(const struct cr_op_ctx *ctx, double cost, cr_map *f);
+void cr_pointwise_back(const struct cr_op_ctx *ctx, double cost,
+                       cr_map_back *f);
 
 /* LEAF_forward and LEAF_backward of two functions for one element,
  *   y = LEAF_y(o, x)   dx = LEAF_dx(o, v, dy)
@@ -36,7 +37,7 @@ void cr_pointwise_back(const struct cr_step *step, double cost, cr_map_back *f);
             y[i] = leaf##_y(o, x[i]);                              \
     }                                                              \
                                                                    \
-    static void leaf##_forward(const struct cr_step *s)            \
+    static void leaf##_forward(const struct cr_op_ctx *s)          \
     {                                                              \
         cr_pointwise(s, cost, leaf##_map);                         \
     }                                                              \
@@ -53,7 +54,7 @@ void cr_pointwise_back(const struct cr_step *step, double cost, cr_map_back *f);
             d[i] = leaf##_dx(o, seen[i], dy[i]);                   \
     }                                                              \
                                                                    \
-    static void leaf##_backward(const struct cr_step *s)           \
+    static void leaf##_backward(const struct cr_op_ctx *s)         \
     {                                                              \
         cr_pointwise_back(s, back_cost, leaf##_map_back);          \
     }

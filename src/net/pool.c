@@ -149,7 +149,7 @@ static struct cr_pool pool_of(const struct cr_pool_opts *o,
     return p;
 }
 
-struct cr_pool cr_pool_of(const struct cr_step *s)
+struct cr_pool cr_pool_of(const struct cr_op_ctx *s)
 {
     return pool_of(s->attr, &s->in[0]);
 }

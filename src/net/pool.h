@@ -43,7 +43,7 @@ struct cr_adaptive_opts {
 /* An op's plan: sets out[0], reports what does not fit. */
 bool cr_pool_plan(struct cr_plan *plan, struct cr_pool *pool);
 /* The same for a step, whose plan has said that it fits. */
-struct cr_pool cr_pool_of(const struct cr_step *step);
+struct cr_pool cr_pool_of(const struct cr_op_ctx *ctx);
 
 /* The cells' build and check. dims: 1 or 2. */
 struct cr_val *cr_max_pool_build(struct cr_build *b, struct cr_val *x,

@@ -37,7 +37,7 @@ static bool print_plan(struct cr_plan *p)
     return true;
 }
 
-static void print_forward(const struct cr_step *s)
+static void print_forward(const struct cr_op_ctx *s)
 {
     const struct lines *lines = s->attr;
     struct cr_arena mem = { 0 };

@@ -6,7 +6,7 @@ const struct cr_opt cr_shape_opts[] = {
     { 0 },
 };
 
-struct cr_draws cr_draws(const struct cr_step *s, const struct cr_spec *of)
+struct cr_draws cr_draws(const struct cr_op_ctx *s, const struct cr_spec *of)
 {
     struct cr_draws d = { .rng = s->rng };
 

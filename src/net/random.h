@@ -22,7 +22,7 @@ struct cr_draws {
 };
 
 /* For elements of that shape. */
-struct cr_draws cr_draws(const struct cr_step *s, const struct cr_spec *of);
+struct cr_draws cr_draws(const struct cr_op_ctx *s, const struct cr_spec *of);
 
 /* A shape that a text gives, () among them; reports. */
 bool cr_shape_plan(struct cr_plan *p, const struct cr_ints *shape,

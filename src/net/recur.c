@@ -150,7 +150,7 @@ bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind)
 /* ---- running ---- */
 
 struct run {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct cr_recur_kind *kind;
     const struct cr_recur *o;
     int64_t steps, n, size, gates; /* gates: all of a sample */
@@ -163,7 +163,7 @@ struct run {
     int64_t at;  /* the step */
 };
 
-static struct run run_of(const struct cr_step *s,
+static struct run run_of(const struct cr_op_ctx *s,
                          const struct cr_recur_kind *kind)
 {
     const struct cr_spec *x = &s->in[X];
@@ -350,7 +350,8 @@ static void turn_rows(void *ctx, int64_t from, int64_t to)
                 r->wt[i * r->gates + j] = w[j * r->size + i];
 }
 
-void cr_recur_forward(const struct cr_step *s, const struct cr_recur_kind *kind)
+void cr_recur_forward(const struct cr_op_ctx *s,
+                      const struct cr_recur_kind *kind)
 {
     struct run r = run_of(s, kind);
     double cost = (double)r.gates * 2;
@@ -499,7 +500,7 @@ static void into_state(const struct run *r)
         round_to(r, r->n * r->size, r->dh, r->dh);
 }
 
-void cr_recur_backward(const struct cr_step *s,
+void cr_recur_backward(const struct cr_op_ctx *s,
                        const struct cr_recur_kind *kind)
 {
     struct run r = run_of(s, kind);

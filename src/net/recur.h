@@ -120,9 +120,9 @@ void cr_recur_tanh_back(const struct cr_recur_row *row, bool when, int64_t n,
                         const cr_real *y, cr_real *d);
 
 bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind);
-void cr_recur_forward(const struct cr_step *s,
+void cr_recur_forward(const struct cr_op_ctx *s,
                       const struct cr_recur_kind *kind);
-void cr_recur_backward(const struct cr_step *s,
+void cr_recur_backward(const struct cr_op_ctx *s,
                        const struct cr_recur_kind *kind);
 
 /* Every op of the family but for names and functions. */

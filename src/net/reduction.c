@@ -61,7 +61,7 @@ bool cr_over_plan(struct cr_plan *p)
     return cr_reduction_plan(p, &o->axis, o->keepdims);
 }
 
-const struct cr_ints *cr_over_axis(const struct cr_step *s)
+const struct cr_ints *cr_over_axis(const struct cr_op_ctx *s)
 {
     return &((const struct cr_over *)s->attr)->axis;
 }
@@ -83,7 +83,7 @@ void cr_reduction_walk(struct cr_walk *w, const struct cr_spec *x,
 /* ---- forward ---- */
 
 struct reducing {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct cr_folding *f;
     double n; /* elements for each result */
 };
@@ -136,12 +136,12 @@ static void result_sink(void *ctx, int64_t at, int64_t n, const double *sum)
 }
 
 /* Elements of the input for each of the result. */
-static double count_of(const struct cr_step *s)
+static double count_of(const struct cr_op_ctx *s)
 {
     return (double)cr_count(&s->in[0]) / (double)cr_count(&s->out[0]);
 }
 
-void cr_reduction(const struct cr_step *s, const struct cr_ints *axis,
+void cr_reduction(const struct cr_op_ctx *s, const struct cr_ints *axis,
                   const struct cr_folding *f)
 {
     struct reducing r = { s, f, count_of(s) };
@@ -163,7 +163,7 @@ void cr_reduction(const struct cr_step *s, const struct cr_ints *axis,
 /* ---- backward ---- */
 
 struct sums {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const cr_real *y;
     cr_reduction_values *values;
     cr_real *to;
@@ -188,7 +188,7 @@ static void values_sink(void *ctx, int64_t at, int64_t n, const double *sum)
         c->to[at + i] = (cr_real)sum[i];
 }
 
-void cr_reduction_sums(const struct cr_step *s, const struct cr_ints *axis,
+void cr_reduction_sums(const struct cr_op_ctx *s, const struct cr_ints *axis,
                        const struct cr_fold *fold, double cost,
                        const cr_real *y, cr_reduction_values *values,
                        cr_real *to)
@@ -208,7 +208,7 @@ void cr_reduction_sums(const struct cr_step *s, const struct cr_ints *axis,
 }
 
 struct back {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const cr_real *c;
     double n;
     cr_reduction_loop *loop;
@@ -218,7 +218,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
                      const int64_t *inc)
 {
     const struct back *b = ctx;
-    const struct cr_step *s = b->s;
+    const struct cr_op_ctx *s = b->s;
     cr_real *dx = (cr_real *)s->dx[0] + off[0], d[CR_STRETCH];
     int64_t i;
 
@@ -234,7 +234,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
         dx[i] += d[i];
 }
 
-void cr_reduction_back(const struct cr_step *s, const struct cr_ints *axis,
+void cr_reduction_back(const struct cr_op_ctx *s, const struct cr_ints *axis,
                        double cost, const cr_real *c, cr_reduction_loop *loop)
 {
     struct back b = { s, c, count_of(s), loop };

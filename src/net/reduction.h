@@ -27,14 +27,14 @@ struct cr_folding {
 };
 
 /* y from x, of any type. */
-void cr_reduction(const struct cr_step *step, const struct cr_ints *axis,
+void cr_reduction(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
                   const struct cr_folding *f);
 
 /* to[result] = the sum of what values gives for n elements x with results y
  * (which moves on by inc). */
 typedef void cr_reduction_values(const void *attr, int64_t n, const cr_real *x,
                                  const cr_real *y, int64_t inc, cr_real *to);
-void cr_reduction_sums(const struct cr_step *step, const struct cr_ints *axis,
+void cr_reduction_sums(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
                        const struct cr_fold *fold, double cost,
                        const cr_real *y, cr_reduction_values *values,
                        cr_real *to);
@@ -45,7 +45,7 @@ typedef void cr_reduction_loop(const void *attr, int64_t n, double count,
                                const cr_real *x, const cr_real *y,
                                const cr_real *g, const cr_real *c, int64_t inc,
                                cr_real *d);
-void cr_reduction_back(const struct cr_step *step, const struct cr_ints *axis,
+void cr_reduction_back(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
                        double cost, const cr_real *c, cr_reduction_loop *loop);
 
 /* A loop from a formula in x[i], y[j], g[j], c[j] and count. */
@@ -77,17 +77,17 @@ void cr_reduction_back(const struct cr_step *step, const struct cr_ints *axis,
  *   CR_OVER_BACK(sum, 0.3, g[j]) */
 bool cr_over_plan(struct cr_plan *plan);
 extern const char *const cr_over_renamed[]; /* dim, keepdim */
-const struct cr_ints *cr_over_axis(const struct cr_step *step);
-#define CR_OVER(op, ...) \
+const struct cr_ints *cr_over_axis(const struct cr_op_ctx *ctx);
+#define CR_OVER(op, ...)                                        \
     static const struct cr_folding op##_fold = { __VA_ARGS__ }; \
-    static void op##_forward(const struct cr_step *s) \
-    { \
-        cr_reduction(s, cr_over_axis(s), &op##_fold); \
+    static void op##_forward(const struct cr_op_ctx *s)         \
+    {                                                           \
+        cr_reduction(s, cr_over_axis(s), &op##_fold);           \
     }
-#define CR_OVER_BACK(op, cost, formula) \
-    CR_REDUCTION_LOOP(op##_loop, formula) \
-    static void op##_backward(const struct cr_step *s) \
-    { \
+#define CR_OVER_BACK(op, cost, formula)                               \
+    CR_REDUCTION_LOOP(op##_loop, formula)                             \
+    static void op##_backward(const struct cr_op_ctx *s)              \
+    {                                                                 \
         cr_reduction_back(s, cr_over_axis(s), cost, NULL, op##_loop); \
     }
 #define CR_OVER_OP(op, text) \

@@ -22,7 +22,7 @@ bool cr_softmax_plan(struct cr_plan *p)
 }
 
 struct soft {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     struct cr_axis a;
     bool logarithm;
 };
@@ -137,7 +137,7 @@ static void soft_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void soft_lines(const struct cr_step *s, bool logarithm, double cost,
+static void soft_lines(const struct cr_op_ctx *s, bool logarithm, double cost,
                        void (*fn)(void *, int64_t, int64_t))
 {
     struct soft f = {
@@ -148,7 +148,7 @@ static void soft_lines(const struct cr_step *s, bool logarithm, double cost,
     cr_each(f.a.outer * f.a.inner, cost * (double)f.a.n, &f, fn);
 }
 
-void cr_softmax(const struct cr_step *s, bool logarithm)
+void cr_softmax(const struct cr_op_ctx *s, bool logarithm)
 {
     soft_lines(s, logarithm, 1.5, soft_range);
 }
@@ -247,7 +247,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_softmax_back(const struct cr_step *s, bool logarithm)
+void cr_softmax_back(const struct cr_op_ctx *s, bool logarithm)
 {
     soft_lines(s, logarithm, 1, back_range);
 }

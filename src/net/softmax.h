@@ -10,11 +10,11 @@
 
 bool cr_softmax_plan(struct cr_plan *plan);
 /* y = exp(x - m) / sum exp(x - m), or its logarithm;  m = max x */
-void cr_softmax(const struct cr_step *step, bool logarithm);
+void cr_softmax(const struct cr_op_ctx *ctx, bool logarithm);
 /* y = softmax of a line of n numbers; returns the logarithm of the sum of
  * exp(x - m), and m = max x in *top. In vectors. */
 double cr_softmax_line(int64_t n, const cr_real *x, cr_real *y, cr_real *top);
 /* dx_c = y_c (dy_c - sum_j dy_j y_j), or dy_c - exp(y_c) sum_j dy_j */
-void cr_softmax_back(const struct cr_step *step, bool logarithm);
+void cr_softmax_back(const struct cr_op_ctx *ctx, bool logarithm);
 
 #endif

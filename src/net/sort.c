@@ -43,7 +43,7 @@ size_t cr_sort_scratch(int64_t n)
 }
 
 struct lines {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     struct cr_axis a, to; /* of the input and of the result */
     bool falling;
 };
@@ -70,7 +70,7 @@ static void lines_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_sort_lines(const struct cr_step *s, int64_t axis, int64_t k,
+void cr_sort_lines(const struct cr_op_ctx *s, int64_t axis, int64_t k,
                    bool falling)
 {
     struct lines l = { .s = s,
@@ -100,7 +100,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_sort_backward(const struct cr_step *s, int64_t axis, int64_t k)
+void cr_sort_backward(const struct cr_op_ctx *s, int64_t axis, int64_t k)
 {
     struct lines l = { .s = s, .a = cr_axis_of(&s->in[0], axis) };
 

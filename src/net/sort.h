@@ -14,9 +14,9 @@ void cr_argsort(const cr_real *x, int64_t pace, int64_t n, bool falling,
 /* Bytes that cr_sort_lines asks cr_par_room for, along an axis of n. */
 size_t cr_sort_scratch(int64_t n);
 /* The first k of each line in order: values to y[0], indices to y[1]. */
-void cr_sort_lines(const struct cr_step *step, int64_t axis, int64_t k,
+void cr_sort_lines(const struct cr_op_ctx *ctx, int64_t axis, int64_t k,
                    bool falling);
 /* dx from dy[0], with the indices in y[1]. */
-void cr_sort_backward(const struct cr_step *step, int64_t axis, int64_t k);
+void cr_sort_backward(const struct cr_op_ctx *ctx, int64_t axis, int64_t k);
 
 #endif

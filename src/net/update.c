@@ -73,7 +73,7 @@ static void update_measure(void *ctx, int64_t from, int64_t to)
 }
 
 static const cr_real *update_gradient(const struct cr_exec *e,
-                                      const struct cr_pstep *s)
+                                      const struct cr_exec_step *s)
 {
     return e->net->gathered ? e->net->gathered[s->param] : s->run.dy[0];
 }
@@ -92,8 +92,8 @@ double cr_plan_rate(const struct cr_exec *e, int param, double lr)
     return isnan(own) ? lr : own;
 }
 
-void cr_plan_update(struct cr_exec *e, const struct cr_pstep *s, double scale,
-                    double lr)
+void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
+                    double scale, double lr)
 {
     const struct cr_net *net = e->net;
     const struct cr_rule *rule = net->rule;
@@ -174,7 +174,7 @@ static void update_norm(void *ctx, int64_t from, int64_t to)
 }
 
 /* The sum of the squares of a parameter's gradient. */
-static double update_sum(struct cr_exec *e, const struct cr_pstep *s)
+static double update_sum(struct cr_exec *e, const struct cr_exec_step *s)
 {
     struct update_pass p = {
         .from = update_gradient(e, s),
@@ -215,7 +215,7 @@ CR_CLONES static void update_bound(void *ctx, int64_t from, int64_t to)
 void cr_exec_clip_value(struct cr_exec *e, double low, double high)
 {
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
         struct update_pass p = {
             .to = (cr_real *)(uintptr_t)update_gradient(e, s),
             .low = (cr_real)low,
@@ -241,7 +241,7 @@ CR_CLONES static void update_shorten(void *ctx, int64_t from, int64_t to)
 void cr_exec_clip_each(struct cr_exec *e, double norm)
 {
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
         int64_t n = cr_count(&e->net->params[s->param].spec);
         double own = sqrt(update_sum(e, s));
         struct update_pass p = {
@@ -274,7 +274,7 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
                    int64_t update)
 {
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
         const struct cr_param *param = &e->net->params[s->param];
         struct update_noise p = {
             .g = (cr_real *)(uintptr_t)update_gradient(e, s),
@@ -323,7 +323,7 @@ void cr_exec_gather(struct cr_exec *e)
     if (!e->net->gathered)
         return;
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
         struct update_pass p = {
             .to = e->net->gathered[s->param],
             .from = s->run.dy[0],

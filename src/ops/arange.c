@@ -48,7 +48,7 @@ static bool arange_plan(struct cr_plan *p)
     return true;
 }
 
-static void arange_forward(const struct cr_step *s)
+static void arange_forward(const struct cr_op_ctx *s)
 {
     struct arange o = arange_of(s->attr);
     int64_t i, n = s->out[0].dim[0];

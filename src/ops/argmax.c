@@ -29,7 +29,7 @@ static bool argmax_plan(struct cr_plan *p)
 }
 
 struct lines {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     struct cr_axis axis;
 };
 
@@ -56,7 +56,7 @@ static void argmax_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void argmax_forward(const struct cr_step *s)
+static void argmax_forward(const struct cr_op_ctx *s)
 {
     const struct argmax *o = s->attr;
     struct lines l = { s, { 1, cr_count(&s->in[0]), 1 } };

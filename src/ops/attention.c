@@ -24,7 +24,7 @@ static bool attention_plan(struct cr_plan *p)
                                       "dropout 1 leaves no weights");
 }
 
-static void attention_forward(const struct cr_step *s)
+static void attention_forward(const struct cr_op_ctx *s)
 {
     struct cr_attend a = cr_attention(s);
 
@@ -32,7 +32,7 @@ static void attention_forward(const struct cr_step *s)
     cr_attend_forward(&a);
 }
 
-static void attention_backward(const struct cr_step *s)
+static void attention_backward(const struct cr_op_ctx *s)
 {
     struct cr_attend a = cr_attention(s);
 

@@ -11,7 +11,7 @@ static bool attention_weights_plan(struct cr_plan *p)
 }
 
 /* Random numbers are those of the op before, whose key is one less. */
-static struct cr_attend attention_weights(const struct cr_step *s)
+static struct cr_attend attention_weights(const struct cr_op_ctx *s)
 {
     struct cr_attend a = cr_attention(s);
 
@@ -19,7 +19,7 @@ static struct cr_attend attention_weights(const struct cr_step *s)
     return a;
 }
 
-static void attention_weights_forward(const struct cr_step *s)
+static void attention_weights_forward(const struct cr_op_ctx *s)
 {
     struct cr_attend a = attention_weights(s);
 
@@ -27,7 +27,7 @@ static void attention_weights_forward(const struct cr_step *s)
     cr_attend_forward(&a);
 }
 
-static void attention_weights_backward(const struct cr_step *s)
+static void attention_weights_backward(const struct cr_op_ctx *s)
 {
     struct cr_attend a = attention_weights(s);
 

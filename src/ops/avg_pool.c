@@ -9,14 +9,14 @@ static bool avg_pool_plan(struct cr_plan *p)
     return cr_pool_plan(p, &pool);
 }
 
-static void avg_pool_forward(const struct cr_step *s)
+static void avg_pool_forward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
     cr_pool_mean(&pool, s->x[0], s->y[0]);
 }
 
-static void avg_pool_backward(const struct cr_step *s)
+static void avg_pool_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 

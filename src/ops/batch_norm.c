@@ -81,7 +81,7 @@ struct room {
     cr_real *rest;
 };
 
-static struct room batch_norm_room(const struct cr_step *s, int64_t c)
+static struct room batch_norm_room(const struct cr_op_ctx *s, int64_t c)
 {
     struct room r = { .sum = s->scratch };
 
@@ -98,7 +98,7 @@ static void batch_norm_move(cr_real *to, double momentum, double value)
     *to = (cr_real)(momentum * (double)*to + (1 - momentum) * value);
 }
 
-static void batch_norm_forward(const struct cr_step *s)
+static void batch_norm_forward(const struct cr_op_ctx *s)
 {
     const struct cr_batch_norm *o = s->attr;
     struct cr_channels ch = cr_channels(&s->in[X]);
@@ -144,7 +144,7 @@ static void batch_norm_put(cr_real *to, bool add, double v)
     *to = (cr_real)(add ? (double)*to + v : v);
 }
 
-static void batch_norm_backward(const struct cr_step *s)
+static void batch_norm_backward(const struct cr_op_ctx *s)
 {
     const struct cr_batch_norm *o = s->attr;
     struct cr_channels ch = cr_channels(&s->in[X]);

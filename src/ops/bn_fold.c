@@ -52,7 +52,7 @@ static void fold_range(void *ctx, int64_t from, int64_t to)
         f->to[i] = f->scale[i / f->each] * f->w[i];
 }
 
-static void bn_fold_forward(const struct cr_step *s)
+static void bn_fold_forward(const struct cr_op_ctx *s)
 {
     const struct cr_batch_norm *o = s->attr;
     int64_t i, c = s->in[GAMMA].dim[0], n = cr_count(&s->in[W]);

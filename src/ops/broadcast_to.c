@@ -33,7 +33,7 @@ static bool broadcast_to_plan(struct cr_plan *p)
     return true;
 }
 
-static struct cr_move broadcast_to_move(const struct cr_step *s)
+static struct cr_move broadcast_to_move(const struct cr_op_ctx *s)
 {
     struct cr_move m = { .at = 0 };
 

@@ -35,14 +35,14 @@ static bool cast_plan(struct cr_plan *p)
 
 static void cast_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     char *y = s->y[0];
 
     y += (size_t)from * cr_type_size(s->out[0].type);
     cr_elements(s->out[0].type, s->in[0].type, s->x[0], from, to - from, y);
 }
 
-static void cast_forward(const struct cr_step *s)
+static void cast_forward(const struct cr_op_ctx *s)
 {
     if (s->in[0].type == s->out[0].type)
         cr_view_forward(s);

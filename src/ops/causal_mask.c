@@ -16,7 +16,7 @@ static bool causal_mask_plan(struct cr_plan *p)
     return true;
 }
 
-static void causal_mask_forward(const struct cr_step *s)
+static void causal_mask_forward(const struct cr_op_ctx *s)
 {
     int64_t row, col, n = s->out[0].dim[0];
     unsigned char *y = s->y[0];

@@ -24,12 +24,12 @@ static bool channels_first_plan(struct cr_plan *p)
     return true;
 }
 
-static void channels_first_forward(const struct cr_step *s)
+static void channels_first_forward(const struct cr_op_ctx *s)
 {
     memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
 }
 
-static void channels_first_backward(const struct cr_step *s)
+static void channels_first_backward(const struct cr_op_ctx *s)
 {
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[0];

@@ -33,7 +33,7 @@ static bool channels_last_prefers(const struct cr_plan *p)
 }
 
 /* Of a plain input: axis 1 of it is the result's last one. */
-static struct cr_move channels_last_move(const struct cr_step *s)
+static struct cr_move channels_last_move(const struct cr_op_ctx *s)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
     struct cr_move m;
@@ -46,7 +46,7 @@ static struct cr_move channels_last_move(const struct cr_step *s)
     return m;
 }
 
-static void channels_last_forward(const struct cr_step *s)
+static void channels_last_forward(const struct cr_op_ctx *s)
 {
     struct cr_move m;
 
@@ -58,7 +58,7 @@ static void channels_last_forward(const struct cr_step *s)
     cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
 }
 
-static void channels_last_backward(const struct cr_step *s)
+static void channels_last_backward(const struct cr_op_ctx *s)
 {
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[0];

@@ -27,7 +27,7 @@ static bool concat_plan(struct cr_plan *p)
 }
 
 /* Where input k lies in the result. */
-static struct cr_move concat_move(const struct cr_step *s, int k)
+static struct cr_move concat_move(const struct cr_op_ctx *s, int k)
 {
     int64_t step[CR_RANK_MAX], at = 0;
     int i, axis = (int)cr_join_axis(s->attr);

@@ -29,7 +29,7 @@ static bool constant_plan(struct cr_plan *p)
     return true;
 }
 
-static void constant_forward(const struct cr_step *s)
+static void constant_forward(const struct cr_op_ctx *s)
 {
     const struct cr_constant *o = s->attr;
 

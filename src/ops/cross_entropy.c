@@ -121,14 +121,14 @@ static bool cross_entropy_plan(struct cr_plan *p)
 }
 
 struct ce {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct cr_cross_entropy *o;
     int64_t classes, inner, positions;
     cr_real *prob, *value, *weight, *divisor, *log_prob;
     cr_real spread; /* e/C */
 };
 
-static struct ce ce_open(const struct cr_step *s)
+static struct ce ce_open(const struct cr_op_ctx *s)
 {
     const struct cr_spec *x = &s->in[X];
     int i, axis = ce_axis(x, s->attr);
@@ -232,7 +232,7 @@ static void ce_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void cross_entropy_forward(const struct cr_step *s)
+static void cross_entropy_forward(const struct cr_op_ctx *s)
 {
     struct ce c = ce_open(s);
     double sum = 0, weight = 0;
@@ -310,7 +310,7 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void cross_entropy_backward(const struct cr_step *s)
+static void cross_entropy_backward(const struct cr_op_ctx *s)
 {
     struct ce c = ce_open(s);
 

@@ -24,11 +24,11 @@ static bool cumprod_plan(struct cr_plan *p)
 }
 
 struct lines {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     struct cr_axis a;
 };
 
-static struct lines cumprod_lines(const struct cr_step *s)
+static struct lines cumprod_lines(const struct cr_op_ctx *s)
 {
     int64_t dim = ((const struct cumprod *)s->attr)->dim;
 
@@ -53,7 +53,7 @@ static void cumprod_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void cumprod_forward(const struct cr_step *s)
+static void cumprod_forward(const struct cr_op_ctx *s)
 {
     struct lines l = cumprod_lines(s);
 
@@ -85,7 +85,7 @@ static void cumprod_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void cumprod_backward(const struct cr_step *s)
+static void cumprod_backward(const struct cr_op_ctx *s)
 {
     struct lines l = cumprod_lines(s);
 

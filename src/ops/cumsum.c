@@ -47,18 +47,18 @@ static void cumsum_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void cumsum_lines(const struct cr_step *s, struct lines l)
+static void cumsum_lines(const struct cr_op_ctx *s, struct lines l)
 {
     l.a = cr_axis_of(&s->in[0], ((const struct cumsum *)s->attr)->axis);
     cr_each(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l, cumsum_range);
 }
 
-static void cumsum_forward(const struct cr_step *s)
+static void cumsum_forward(const struct cr_op_ctx *s)
 {
     cumsum_lines(s, (struct lines){ .from = s->x[0], .to = s->y[0] });
 }
 
-static void cumsum_backward(const struct cr_step *s)
+static void cumsum_backward(const struct cr_op_ctx *s)
 {
     cumsum_lines(s, (struct lines){ .from = s->dy[0],
                                     .to = s->dx[0],

@@ -44,7 +44,7 @@ static void dropout_words(int64_t n, const uint32_t *word, uint32_t below,
 
 static void dropout_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     double keep = ((const struct dropout *)s->attr)->keep;
     cr_real scale = keep > 0 ? (cr_real)(1 / keep) : 0;
     /* u < keep as integers: u is a word out of 2^32, and keep < 1 */
@@ -60,7 +60,7 @@ static void dropout_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void dropout_forward(const struct cr_step *s)
+static void dropout_forward(const struct cr_op_ctx *s)
 {
     if (!s->keep)
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
@@ -71,7 +71,7 @@ static void dropout_forward(const struct cr_step *s)
 CR_CLONES_WIDE
 static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     double keep = ((const struct dropout *)s->attr)->keep;
     cr_real scale = keep > 0 && s->keep ? (cr_real)(1 / keep) : 1;
     const cr_real *dy = s->dy[0];
@@ -94,7 +94,7 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void dropout_backward(const struct cr_step *s)
+static void dropout_backward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_back_range);
 }

@@ -44,7 +44,7 @@ struct planes {
     int64_t c, size;
 };
 
-static struct planes dropout_planes_of(const struct cr_step *s)
+static struct planes dropout_planes_of(const struct cr_op_ctx *s)
 {
     const struct cr_spec *x = &s->in[0];
     struct planes p = { .scale = s->keep, .last = x->layout == CR_LAST };
@@ -78,7 +78,7 @@ static void dropout_planes_run(struct planes *p, const struct cr_spec *x)
     cr_each_few(cr_count(x) / n, (double)n, p, planes_range);
 }
 
-static void dropout_planes_forward(const struct cr_step *s)
+static void dropout_planes_forward(const struct cr_op_ctx *s)
 {
     double keep = 1 - ((const struct dropout_planes *)s->attr)->p;
     struct planes p = dropout_planes_of(s);
@@ -94,7 +94,7 @@ static void dropout_planes_forward(const struct cr_step *s)
     dropout_planes_run(&p, &s->in[0]);
 }
 
-static void dropout_planes_backward(const struct cr_step *s)
+static void dropout_planes_backward(const struct cr_op_ctx *s)
 {
     struct planes p = dropout_planes_of(s);
 

@@ -56,14 +56,14 @@ static bool gather_plan(struct cr_plan *p)
 }
 
 struct rows {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     struct cr_axis a;
     int64_t n; /* indices */
     int64_t wrap; /* what is added to a negative one */
     size_t size;
 };
 
-static struct rows rows_open(const struct cr_step *s)
+static struct rows rows_open(const struct cr_op_ctx *s)
 {
     const struct cr_gather *o = s->attr;
     struct rows r = { .s = s,
@@ -103,7 +103,7 @@ static void gather_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void gather_forward(const struct cr_step *s)
+static void gather_forward(const struct cr_op_ctx *s)
 {
     struct rows r = rows_open(s);
 
@@ -136,7 +136,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void gather_backward(const struct cr_step *s)
+static void gather_backward(const struct cr_op_ctx *s)
 {
     struct rows r = rows_open(s);
 

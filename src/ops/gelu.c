@@ -42,7 +42,7 @@ CR_CLONES_WIDE static void gelu_map(const void *attr, int64_t n,
     }
 }
 
-static void gelu_forward(const struct cr_step *s)
+static void gelu_forward(const struct cr_op_ctx *s)
 {
     cr_pointwise(s, 1.5, gelu_map);
 }
@@ -78,7 +78,7 @@ CR_CLONES_WIDE static void gelu_back(const void *attr, int64_t n,
     }
 }
 
-static void gelu_backward(const struct cr_step *s)
+static void gelu_backward(const struct cr_op_ctx *s)
 {
     cr_pointwise_back(s, 2, gelu_back);
 }

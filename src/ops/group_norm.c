@@ -57,14 +57,14 @@ static bool group_norm_plan(struct cr_plan *p)
 }
 
 struct groups {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     int64_t groups;                      /* of all samples */
     int64_t per_sample, channels, space; /* channels of a group */
     cr_real *mean, *r;
     double *sum, *dot; /* per channel of a sample */
 };
 
-static struct groups group_norm_groups(const struct cr_step *s)
+static struct groups group_norm_groups(const struct cr_op_ctx *s)
 {
     const struct cr_group_norm *o = s->attr;
     const struct cr_spec *x = &s->in[X];
@@ -104,7 +104,7 @@ static void group_norm_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void group_norm_forward(const struct cr_step *s)
+static void group_norm_forward(const struct cr_op_ctx *s)
 {
     struct groups g = group_norm_groups(s);
 
@@ -114,7 +114,7 @@ static void group_norm_forward(const struct cr_step *s)
 static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct groups *g = ctx;
-    const struct cr_step *s = g->s;
+    const struct cr_op_ctx *s = g->s;
     int64_t i, c, m = g->channels * g->space;
 
     for (i = from; i < to; i++) {
@@ -145,7 +145,7 @@ static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void group_norm_backward(const struct cr_step *s)
+static void group_norm_backward(const struct cr_op_ctx *s)
 {
     struct groups g = group_norm_groups(s);
     int64_t n, c, samples = s->in[X].dim[0], channels = s->in[X].dim[1];

@@ -136,12 +136,12 @@ static bool gru_plan(struct cr_plan *p)
     return cr_recur_plan(p, &gru);
 }
 
-static void gru_forward(const struct cr_step *s)
+static void gru_forward(const struct cr_op_ctx *s)
 {
     cr_recur_forward(s, &gru);
 }
 
-static void gru_backward(const struct cr_step *s)
+static void gru_backward(const struct cr_op_ctx *s)
 {
     cr_recur_backward(s, &gru);
 }

@@ -34,12 +34,12 @@ static void half_map_back(const void *attr, int64_t n, const cr_real *x,
     cr_half_round(cr_half_type(attr), n, dy, d);
 }
 
-static bool half_idle(const struct cr_step *s)
+static bool half_idle(const struct cr_op_ctx *s)
 {
     return ((const struct cr_half *)s->attr)->predict && s->training;
 }
 
-static void half_forward(const struct cr_step *s)
+static void half_forward(const struct cr_op_ctx *s)
 {
     if (half_idle(s))
         cr_view_forward(s);
@@ -47,7 +47,7 @@ static void half_forward(const struct cr_step *s)
         cr_pointwise(s, 0.5, half_map);
 }
 
-static void half_backward(const struct cr_step *s)
+static void half_backward(const struct cr_op_ctx *s)
 {
     if (half_idle(s))
         cr_view_backward(s);

@@ -48,7 +48,7 @@ static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
 }
 
 struct rows {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     int64_t rows, m, params; /* m: of a row */
     int64_t piece;           /* parameters that meet a row in one stretch */
     int64_t per, blocks;
@@ -99,7 +99,7 @@ static bool layer_norm_plan(struct cr_plan *p)
     return true;
 }
 
-static struct rows layer_norm_step(const struct cr_step *s)
+static struct rows layer_norm_step(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_rows(&s->in[X], s->attr);
 
@@ -134,7 +134,7 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void layer_norm_forward(const struct cr_step *s)
+static void layer_norm_forward(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_step(s);
 
@@ -144,7 +144,7 @@ static void layer_norm_forward(const struct cr_step *s)
 /* dx of a row whose parameters come in several pieces, or begin elsewhere. */
 static void layer_norm_row(const struct rows *r, int64_t row)
 {
-    const struct cr_step *s = r->s;
+    const struct cr_op_ctx *s = r->s;
     const cr_real *x = cr_creals(s->x[X]) + row * r->m;
     const cr_real *dy = cr_creals(s->dy[0]) + row * r->m;
     const cr_real *gamma = s->x[GAMMA];
@@ -170,7 +170,7 @@ static void layer_norm_row(const struct rows *r, int64_t row)
 
 static void layer_norm_block(const struct rows *r, int64_t block)
 {
-    const struct cr_step *s = r->s;
+    const struct cr_op_ctx *s = r->s;
     cr_real *part = r->part + block * 2 * r->params;
     bool sums = s->dx[GAMMA] || s->dx[BETA];
     int64_t row = block * r->per, end = row + r->per, at;
@@ -198,7 +198,7 @@ static void layer_norm_blocks(void *ctx, int64_t from, int64_t to)
         layer_norm_block(ctx, from);
 }
 
-static void layer_norm_backward(const struct cr_step *s)
+static void layer_norm_backward(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_step(s);
 

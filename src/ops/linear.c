@@ -29,7 +29,7 @@ static bool linear_plan(struct cr_plan *p)
     return true;
 }
 
-static void linear_forward(const struct cr_step *s)
+static void linear_forward(const struct cr_op_ctx *s)
 {
     struct cr_gemm g = { .ta = CR_N,
                          .tb = CR_T,
@@ -49,7 +49,7 @@ static void linear_forward(const struct cr_step *s)
 }
 
 /* dx = dy W;  dW = dy' x;  db = column sums of dy */
-static void linear_backward(const struct cr_step *s)
+static void linear_backward(const struct cr_op_ctx *s)
 {
     int64_t n = cr_rows(&s->in[X]), in = s->in[W].dim[1], out = s->in[W].dim[0];
     struct cr_gemm g[2];

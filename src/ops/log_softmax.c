@@ -2,12 +2,12 @@
  * backward: dx_c = dy_c - exp(y_c) sum_j dy_j */
 #include "net/softmax.h"
 
-static void log_softmax_forward(const struct cr_step *s)
+static void log_softmax_forward(const struct cr_op_ctx *s)
 {
     cr_softmax(s, true);
 }
 
-static void log_softmax_backward(const struct cr_step *s)
+static void log_softmax_backward(const struct cr_op_ctx *s)
 {
     cr_softmax_back(s, true);
 }

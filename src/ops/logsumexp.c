@@ -44,7 +44,7 @@ CR_CLONES static void logsumexp_values(const void *attr, int64_t n,
     }
 }
 
-static void logsumexp_forward(const struct cr_step *s)
+static void logsumexp_forward(const struct cr_op_ctx *s)
 {
     const struct cr_ints *axis = cr_over_axis(s);
     int64_t i, n = cr_count(&s->out[0]);

@@ -144,12 +144,12 @@ static bool lstm_plan(struct cr_plan *p)
     return cr_recur_plan(p, &lstm);
 }
 
-static void lstm_forward(const struct cr_step *s)
+static void lstm_forward(const struct cr_op_ctx *s)
 {
     cr_recur_forward(s, &lstm);
 }
 
-static void lstm_backward(const struct cr_step *s)
+static void lstm_backward(const struct cr_op_ctx *s)
 {
     cr_recur_backward(s, &lstm);
 }

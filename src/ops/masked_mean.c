@@ -29,13 +29,13 @@ static bool masked_mean_plan(struct cr_plan *p)
 }
 
 struct masked {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     cr_real *to;
     const cr_real *divisor; /* NULL: the sums stay */
 };
 
 /* Operands: x, y, mask. */
-static struct cr_walk masked_walk(const struct cr_step *s)
+static struct cr_walk masked_walk(const struct cr_op_ctx *s)
 {
     struct cr_spec mask = s->in[MASK];
     struct cr_walk w;
@@ -49,7 +49,7 @@ static struct cr_walk masked_walk(const struct cr_step *s)
 }
 
 /* The mask of a run, as bytes. */
-static const unsigned char *mask_of(const struct cr_step *s, int64_t n,
+static const unsigned char *mask_of(const struct cr_op_ctx *s, int64_t n,
                                     const int64_t *off, const int64_t *inc,
                                     unsigned char *room)
 {
@@ -108,7 +108,7 @@ static void masked_reduce(const struct cr_walk *w, struct masked *c,
                                    .sink = masked_sink });
 }
 
-static void masked_mean_forward(const struct cr_step *s)
+static void masked_mean_forward(const struct cr_op_ctx *s)
 {
     struct cr_walk w = masked_walk(s);
 
@@ -121,7 +121,7 @@ static void masked_mean_forward(const struct cr_step *s)
 static void back_run(void *ctx, int64_t n, const int64_t *off,
                      const int64_t *inc)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const cr_real *g = (const cr_real *)s->dy[0] + off[1];
     const cr_real *count = (const cr_real *)s->keep + off[1];
     cr_real *dx = (cr_real *)s->dx[V] + off[0];
@@ -137,7 +137,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
     }
 }
 
-static void masked_mean_backward(const struct cr_step *s)
+static void masked_mean_backward(const struct cr_op_ctx *s)
 {
     struct cr_walk w = masked_walk(s);
 

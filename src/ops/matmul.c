@@ -57,7 +57,7 @@ static bool matmul_plan(struct cr_plan *p)
     return true;
 }
 
-static struct shape shape_of(const struct cr_step *s)
+static struct shape shape_of(const struct cr_op_ctx *s)
 {
     const struct cr_spec *a = &s->in[A], *b = &s->in[B];
     struct shape q = { .m = a->rank > 1 ? a->dim[a->rank - 2] : 1,
@@ -98,13 +98,13 @@ static int64_t matrix_of(const struct shape *q, int k, int64_t i)
 }
 
 struct work {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     struct shape q;
     int of; /* whose gradient */
 };
 
 /* to: what it makes, a bit of .rounds. */
-static void multiply(const struct cr_step *s, unsigned to, enum cr_trans ta,
+static void multiply(const struct cr_op_ctx *s, unsigned to, enum cr_trans ta,
                      enum cr_trans tb, int64_t m, int64_t n, int64_t k,
                      const cr_real *a, const cr_real *b, bool add, cr_real *c)
 {
@@ -141,7 +141,7 @@ static void products(void *ctx, int64_t from, int64_t to)
                  y + from * q->m * q->n);
 }
 
-static void matmul_forward(const struct cr_step *s)
+static void matmul_forward(const struct cr_op_ctx *s)
 {
     struct work w = { .s = s, .q = shape_of(s) };
 
@@ -184,7 +184,7 @@ static void gradients(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void matmul_backward(const struct cr_step *s)
+static void matmul_backward(const struct cr_op_ctx *s)
 {
     struct work w = { .s = s, .q = shape_of(s) };
     int64_t rows = w.q.products * w.q.m;

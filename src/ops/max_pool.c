@@ -13,14 +13,14 @@ static bool max_pool_plan(struct cr_plan *p)
     return true;
 }
 
-static void max_pool_forward(const struct cr_step *s)
+static void max_pool_forward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
     cr_pool_max(&pool, s->x[0], s->y[0], s->keep);
 }
 
-static void max_pool_backward(const struct cr_step *s)
+static void max_pool_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 

@@ -14,7 +14,7 @@ static bool max_pool_indices_plan(struct cr_plan *p)
     return true;
 }
 
-static void max_pool_indices_forward(const struct cr_step *s)
+static void max_pool_indices_forward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
@@ -22,7 +22,7 @@ static void max_pool_indices_forward(const struct cr_step *s)
     cr_pool_places(&pool, s->keep, s->y[1]);
 }
 
-static void max_pool_indices_backward(const struct cr_step *s)
+static void max_pool_indices_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 

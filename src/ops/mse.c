@@ -64,7 +64,7 @@ static int64_t mse_at(const struct cr_spec *all, const struct cr_spec *in,
     return at;
 }
 
-static void mse_forward(const struct cr_step *s)
+static void mse_forward(const struct cr_op_ctx *s)
 {
     int reduction = ((const struct cr_mse *)s->attr)->reduction;
     const cr_real *a = s->x[0], *b = s->x[1];
@@ -88,7 +88,7 @@ static void mse_forward(const struct cr_step *s)
         out[0] = (cr_real)(reduction == CR_MEAN ? sum / (double)n : sum);
 }
 
-static void mse_backward(const struct cr_step *s)
+static void mse_backward(const struct cr_op_ctx *s)
 {
     int reduction = ((const struct cr_mse *)s->attr)->reduction, k;
     const cr_real *a = s->x[0], *b = s->x[1], *dy = s->dy[0];

@@ -74,7 +74,7 @@ static double multinomial_time(double w, double u)
 
 static void multinomial_rows(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct multinomial *o = s->attr;
     struct cr_draws y = cr_draws(s, &s->out[0]), x = cr_draws(s, &s->in[0]);
     int64_t n = s->in[0].dim[s->in[0].rank - 1], m = o->num_samples, r, i, k;
@@ -105,7 +105,7 @@ static void multinomial_rows(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void multinomial_forward(const struct cr_step *s)
+static void multinomial_forward(const struct cr_op_ctx *s)
 {
     int64_t n = s->in[0].dim[s->in[0].rank - 1];
 

@@ -46,7 +46,7 @@ static void norm_powers(const void *attr, int64_t n, const cr_real *x,
         to[i] = p == 1 || isinf(p) ? cr_abs(x[i]) : cr_pow(cr_abs(x[i]), p);
 }
 
-static void norm_forward(const struct cr_step *s)
+static void norm_forward(const struct cr_op_ctx *s)
 {
     const struct cr_norm *o = s->attr;
     int64_t i, n = cr_count(&s->out[0]);
@@ -94,7 +94,7 @@ CR_REDUCTION_LOOP(norm_any, y[j] == 0 || x[i] == 0
                                 : g[j] * sign_of(x[i]) *
                                       power_of(attr, cr_abs(x[i]) / y[j]))
 
-static void norm_backward(const struct cr_step *s)
+static void norm_backward(const struct cr_op_ctx *s)
 {
     const struct cr_norm *o = s->attr;
 

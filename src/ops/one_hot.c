@@ -44,7 +44,7 @@ static bool one_hot_plan(struct cr_plan *p)
 }
 
 struct lines {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     struct cr_axis a;
 };
 
@@ -64,7 +64,7 @@ static void one_hot_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void one_hot_forward(const struct cr_step *s)
+static void one_hot_forward(const struct cr_op_ctx *s)
 {
     const struct cr_one_hot *o = s->attr;
     struct lines l = { s, cr_axis_of(&s->out[0], o->axis) };

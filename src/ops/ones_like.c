@@ -1,7 +1,7 @@
 /* ones_like: a tensor of 1s of the input's shape and type */
 #include "net/move.h"
 
-static void ones_like_forward(const struct cr_step *s)
+static void ones_like_forward(const struct cr_op_ctx *s)
 {
     cr_move_fill(&s->out[0], 1, s->y[0]);
 }

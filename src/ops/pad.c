@@ -58,7 +58,7 @@ static bool pad_plan(struct cr_plan *p)
 }
 
 /* Where the input lies in the result. */
-static struct cr_move pad_move(const struct cr_step *s)
+static struct cr_move pad_move(const struct cr_op_ctx *s)
 {
     const struct cr_ints *o = &((const struct pad *)s->attr)->padding;
     int64_t step[CR_RANK_MAX], at = 0;
@@ -85,7 +85,7 @@ static int64_t mirror(int mode, int64_t i, int64_t n)
 
 /* The dimensions that are padded; those before them count planes. */
 struct planes {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const struct pad *o;
     int first; /* padded dimension */
     int64_t small, large;
@@ -138,7 +138,7 @@ static void plane_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void planes_each(const struct cr_step *s,
+static void planes_each(const struct cr_op_ctx *s,
                         void (*fn)(void *, int64_t, int64_t))
 {
     const struct pad *o = s->attr;
@@ -152,7 +152,7 @@ static void planes_each(const struct cr_step *s,
     cr_each_few(cr_count(&s->in[0]) / p.small, 10 * (double)p.large, &p, fn);
 }
 
-static void pad_forward(const struct cr_step *s)
+static void pad_forward(const struct cr_op_ctx *s)
 {
     const struct pad *o = s->attr;
 
@@ -166,7 +166,7 @@ static void pad_forward(const struct cr_step *s)
     }
 }
 
-static void pad_backward(const struct cr_step *s)
+static void pad_backward(const struct cr_op_ctx *s)
 {
     if (((const struct pad *)s->attr)->mode == CONSTANT) {
         struct cr_move m = pad_move(s);

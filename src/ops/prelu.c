@@ -7,11 +7,11 @@ enum { X, W };
 
 /* A run is a sample, or a channel of one where each has its own w. */
 struct runs {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     int64_t n, size, w; /* how many, of how many elements; values of w */
 };
 
-static struct runs prelu_runs(const struct cr_step *s)
+static struct runs prelu_runs(const struct cr_op_ctx *s)
 {
     const struct cr_spec *x = &s->in[X];
     struct runs r = { s, 1, 1, s->in[W].dim[0] };
@@ -53,7 +53,7 @@ static void prelu_range(void *ctx, int64_t from, int64_t to)
             y[i] = x[i] > 0 ? x[i] : w[run % r->w] * x[i];
 }
 
-static void prelu_forward(const struct cr_step *s)
+static void prelu_forward(const struct cr_op_ctx *s)
 {
     struct runs r = prelu_runs(s);
 
@@ -82,7 +82,7 @@ static void prelu_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void prelu_backward(const struct cr_step *s)
+static void prelu_backward(const struct cr_op_ctx *s)
 {
     struct runs r = prelu_runs(s);
     const double *sums = s->scratch;

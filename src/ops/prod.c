@@ -44,7 +44,7 @@ CR_REDUCTION_LOOP(prod_loop, x[i] == 0   ? g[j] * c[j]
                              : y[j] == 0 ? 0
                                          : g[j] * y[j] / x[i])
 
-static void prod_backward(const struct cr_step *s)
+static void prod_backward(const struct cr_op_ctx *s)
 {
     const struct cr_ints *axis = cr_over_axis(s);
     int64_t i, n = cr_count(&s->out[0]);

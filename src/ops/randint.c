@@ -30,7 +30,7 @@ static bool randint_plan(struct cr_plan *p)
 
 static void randint_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     const struct randint *o = s->attr;
     struct cr_draws d = cr_draws(s, &s->out[0]);
     int32_t *y = s->y[0];
@@ -42,7 +42,7 @@ static void randint_range(void *ctx, int64_t from, int64_t to)
                                                (uint64_t)(o->high - o->low)));
 }
 
-static void randint_forward(const struct cr_step *s)
+static void randint_forward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->out[0]), 20, (void *)(uintptr_t)s, randint_range);
 }

@@ -90,7 +90,7 @@ static void reorder_run(const struct cr_spec *from, const cr_real *x,
            cr_count(from) < 16384 ? 1 : cr_par_threads());
 }
 
-static void reorder_forward(const struct cr_step *s)
+static void reorder_forward(const struct cr_op_ctx *s)
 {
     if (s->in[0].rank < 3)
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
@@ -98,7 +98,7 @@ static void reorder_forward(const struct cr_step *s)
         reorder_run(&s->in[0], s->x[0], s->y[0], false);
 }
 
-static void reorder_backward(const struct cr_step *s)
+static void reorder_backward(const struct cr_op_ctx *s)
 {
     int64_t i, n = cr_count(&s->in[0]);
     const cr_real *dy = s->dy[0];

@@ -93,12 +93,12 @@ static bool rnn_plan(struct cr_plan *p)
     return cr_recur_plan(p, &rnn);
 }
 
-static void rnn_forward(const struct cr_step *s)
+static void rnn_forward(const struct cr_op_ctx *s)
 {
     cr_recur_forward(s, &rnn);
 }
 
-static void rnn_backward(const struct cr_step *s)
+static void rnn_backward(const struct cr_op_ctx *s)
 {
     cr_recur_backward(s, &rnn);
 }

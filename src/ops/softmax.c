@@ -2,12 +2,12 @@
  * backward: dx_c = y_c (dy_c - sum_j dy_j y_j) */
 #include "net/softmax.h"
 
-static void softmax_forward(const struct cr_step *s)
+static void softmax_forward(const struct cr_op_ctx *s)
 {
     cr_softmax(s, false);
 }
 
-static void softmax_backward(const struct cr_step *s)
+static void softmax_backward(const struct cr_op_ctx *s)
 {
     cr_softmax_back(s, false);
 }

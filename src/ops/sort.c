@@ -26,14 +26,14 @@ static bool sort_plan(struct cr_plan *p)
     return true;
 }
 
-static void sort_forward(const struct cr_step *s)
+static void sort_forward(const struct cr_op_ctx *s)
 {
     const struct sort *o = s->attr;
 
     cr_sort_lines(s, o->axis, cr_axis_of(&s->in[0], o->axis).n, o->descending);
 }
 
-static void sort_backward(const struct cr_step *s)
+static void sort_backward(const struct cr_op_ctx *s)
 {
     const struct sort *o = s->attr;
 

@@ -61,7 +61,7 @@ static bool split_plan(struct cr_plan *p)
 }
 
 /* Where piece k lies in the input. Pieces fill the axis. */
-static bool split_move(const struct cr_step *s, int k, struct cr_move *m)
+static bool split_move(const struct cr_op_ctx *s, int k, struct cr_move *m)
 {
     const struct split *o = s->attr;
     int axis = (int)(o->axis < 0 ? o->axis + s->in[0].rank : o->axis);
@@ -77,7 +77,7 @@ static bool split_move(const struct cr_step *s, int k, struct cr_move *m)
     return true;
 }
 
-static void split_forward(const struct cr_step *s)
+static void split_forward(const struct cr_op_ctx *s)
 {
     struct cr_move m;
     int k;
@@ -86,7 +86,7 @@ static void split_forward(const struct cr_step *s)
         cr_move_gather(&m, s->in[0].type, s->x[0], s->y[k]);
 }
 
-static void split_backward(const struct cr_step *s)
+static void split_backward(const struct cr_op_ctx *s)
 {
     struct cr_move m;
     int k;

@@ -31,7 +31,7 @@ static bool stack_plan(struct cr_plan *p)
 }
 
 /* Where input k lies in the result. */
-static struct cr_move stack_move(const struct cr_step *s, int k)
+static struct cr_move stack_move(const struct cr_op_ctx *s, int k)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
     int i, axis = (int)cr_join_axis(s->attr);

@@ -11,7 +11,7 @@ static bool standard_normal_plan(struct cr_plan *p)
 
 static void standard_normal_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     struct cr_draws d = cr_draws(s, &s->out[0]);
     int64_t i;
 
@@ -20,7 +20,7 @@ static void standard_normal_range(void *ctx, int64_t from, int64_t to)
             (cr_real)cr_rng_normal(&d.rng, d.first + (uint64_t)i);
 }
 
-static void standard_normal_forward(const struct cr_step *s)
+static void standard_normal_forward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->out[0]), 50, (void *)(uintptr_t)s,
             standard_normal_range);

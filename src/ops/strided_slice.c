@@ -64,7 +64,7 @@ static bool strided_slice_plan(struct cr_plan *p)
     return true;
 }
 
-static struct cr_move slice_move(const struct cr_step *s)
+static struct cr_move slice_move(const struct cr_op_ctx *s)
 {
     const struct cr_slice *o = s->attr;
     int64_t step[CR_RANK_MAX], at = 0, from, pace;
@@ -81,14 +81,14 @@ static struct cr_move slice_move(const struct cr_step *s)
     return m;
 }
 
-static void strided_slice_forward(const struct cr_step *s)
+static void strided_slice_forward(const struct cr_op_ctx *s)
 {
     struct cr_move m = slice_move(s);
 
     cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
 }
 
-static void strided_slice_backward(const struct cr_step *s)
+static void strided_slice_backward(const struct cr_op_ctx *s)
 {
     struct cr_move m = slice_move(s);
 

@@ -44,7 +44,7 @@ static bool tile_plan(struct cr_plan *p)
 }
 
 /* Each axis is two in the walk: copies, then elements. */
-static struct cr_move tile_move(const struct cr_step *s)
+static struct cr_move tile_move(const struct cr_op_ctx *s)
 {
     const struct cr_ints *dims = &((const struct tile *)s->attr)->dims;
     int64_t dim[CR_WALK_RANK], step[CR_WALK_RANK], dense = 1;

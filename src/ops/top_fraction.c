@@ -61,7 +61,7 @@ static bool top_fraction_plan(struct cr_plan *p)
     return true;
 }
 
-static void top_fraction_forward(const struct cr_step *s)
+static void top_fraction_forward(const struct cr_op_ctx *s)
 {
     int32_t *count = s->keep, *index = count + 1;
     int64_t i, n = 0, all = cr_count(&s->in[V]);
@@ -92,7 +92,7 @@ static void top_fraction_forward(const struct cr_step *s)
         y[0] = *count > 0 ? (cr_real)(sum / *count) : 0;
 }
 
-static void top_fraction_backward(const struct cr_step *s)
+static void top_fraction_backward(const struct cr_op_ctx *s)
 {
     const int32_t *count = s->keep, *index = count + 1;
     const cr_real *dy = s->dy[0];

@@ -36,14 +36,14 @@ static bool topk_plan(struct cr_plan *p)
     return true;
 }
 
-static void topk_forward(const struct cr_step *s)
+static void topk_forward(const struct cr_op_ctx *s)
 {
     const struct topk *o = s->attr;
 
     cr_sort_lines(s, o->dim, o->k, o->largest);
 }
 
-static void topk_backward(const struct cr_step *s)
+static void topk_backward(const struct cr_op_ctx *s)
 {
     const struct topk *o = s->attr;
 

@@ -43,7 +43,7 @@ static bool transpose_plan(struct cr_plan *p)
                            x->rank, cr_show(p->arena, x));
 }
 
-static struct cr_move transpose_move(const struct cr_step *s)
+static struct cr_move transpose_move(const struct cr_op_ctx *s)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
     struct cr_move m;

@@ -14,7 +14,7 @@ static bool uniform_plan(struct cr_plan *p)
 
 static void uniform_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct cr_step *s = ctx;
+    const struct cr_op_ctx *s = ctx;
     struct cr_draws d = cr_draws(s, &s->out[0]);
     cr_real *y = s->y[0];
     uint32_t word[RUN + 8];
@@ -31,7 +31,7 @@ static void uniform_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void uniform_forward(const struct cr_step *s)
+static void uniform_forward(const struct cr_op_ctx *s)
 {
     cr_each(cr_count(&s->out[0]), 2, (void *)(uintptr_t)s, uniform_range);
 }

@@ -56,12 +56,12 @@ static bool unsorted_segment_sum_plan(struct cr_plan *p)
 }
 
 struct sums {
-    const struct cr_step *s;
+    const struct cr_op_ctx *s;
     const int32_t *ids;
     int64_t n, inner, segments;
 };
 
-static struct sums sums_open(const struct cr_step *s)
+static struct sums sums_open(const struct cr_op_ctx *s)
 {
     struct sums w = { .s = s, .ids = s->x[I], .n = cr_count(&s->in[I]) };
 
@@ -101,7 +101,7 @@ static void sum_segments(void *ctx, int64_t from, int64_t to)
     sum_part(w, from, to, 0, w->inner);
 }
 
-static void unsorted_segment_sum_forward(const struct cr_step *s)
+static void unsorted_segment_sum_forward(const struct cr_op_ctx *s)
 {
     struct sums w = sums_open(s);
 
@@ -131,7 +131,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-static void unsorted_segment_sum_backward(const struct cr_step *s)
+static void unsorted_segment_sum_backward(const struct cr_op_ctx *s)
 {
     struct sums w = sums_open(s);
 

@@ -1,7 +1,7 @@
 /* zeros_like: a tensor of 0s of the input's shape and type */
 #include "net/move.h"
 
-static void zeros_like_forward(const struct cr_step *s)
+static void zeros_like_forward(const struct cr_op_ctx *s)
 {
     cr_move_fill(&s->out[0], 0, s->y[0]);
 }

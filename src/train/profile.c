@@ -14,7 +14,7 @@
 
 /* A parameter's cell. */
 static const char *parts_cell(struct cr_arena *arena,
-                              const struct cr_step_cost *c)
+                              const struct cr_exec_step_cost *c)
 {
     const char *dot = strrchr(c->cell, '.');
 
@@ -44,10 +44,10 @@ static struct cr_part *parts_find(struct cr_parts *parts, const char *cell)
 void cr_parts_add(struct cr_parts *parts, struct cr_exec *exec)
 {
     int n;
-    const struct cr_step_cost *costs = cr_exec_costs(exec, &n);
+    const struct cr_exec_step_cost *costs = cr_exec_costs(exec, &n);
 
     for (int i = 0; i < n; i++) {
-        const struct cr_step_cost *c = &costs[i];
+        const struct cr_exec_step_cost *c = &costs[i];
         struct cr_part *p = parts_find(parts, parts_cell(parts->arena, c));
 
         p->seconds[c->back] += c->seconds;

@@ -69,16 +69,16 @@ static void poison(void *data, size_t bytes)
     memset(data, 0xff, bytes); /* NaN, in float and in double */
 }
 
-static struct cr_step step_of(const struct call *c)
+static struct cr_op_ctx step_of(const struct call *c)
 {
-    struct cr_step s = { .attr = c->plan.attr,
-                         .in = c->in,
-                         .out = c->out,
-                         .keep = c->plan.keep ? c->keep : NULL,
-                         .scratch = c->scratch,
-                         .act = c->act,
-                         .rng = cr_rng(3, CR_STREAM_TEST, 5, 1),
-                         .training = c->plan.training };
+    struct cr_op_ctx s = { .attr = c->plan.attr,
+                           .in = c->in,
+                           .out = c->out,
+                           .keep = c->plan.keep ? c->keep : NULL,
+                           .scratch = c->scratch,
+                           .act = c->act,
+                           .rng = cr_rng(3, CR_STREAM_TEST, 5, 1),
+                           .training = c->plan.training };
     int i;
 
     for (i = 0; i < CR_OP_MAX; i++)
@@ -88,7 +88,7 @@ static struct cr_step step_of(const struct call *c)
 
 static void forward(struct call *c)
 {
-    struct cr_step s = step_of(c);
+    struct cr_op_ctx s = step_of(c);
     int i;
 
     for (i = 0; i < c->plan.n_in; i++) {
@@ -120,7 +120,7 @@ struct want {
 
 static void backward(struct call *c, const struct want *w)
 {
-    struct cr_step s = step_of(c);
+    struct cr_op_ctx s = step_of(c);
     int i;
 
     for (i = 0; i < c->plan.n_in; i++) {
@@ -529,7 +529,7 @@ static void check_states(struct call *c, const struct cr_node *states,
 static void *turned(struct call *c, const struct cr_spec *spec, const void *x)
 {
     struct cr_spec other = *spec;
-    struct cr_step s = { .in = spec, .out = &other, .x = { x } };
+    struct cr_op_ctx s = { .in = spec, .out = &other, .x = { x } };
 
     other.layout = spec->layout == CR_LAST ? CR_PLAIN : CR_LAST;
     s.y[0] = cr_alloc(c->arena, cr_bytes(spec) + 64, 1);

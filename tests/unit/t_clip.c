@@ -45,7 +45,7 @@ static void end(struct ready *r)
 /* The gradient of update k, and its parameter; NULL behind the last. */
 static cr_real *gradient(struct ready *r, int k, const struct cr_param **p)
 {
-    const struct cr_pstep *s;
+    const struct cr_exec_step *s;
 
     if (r->e->n_backward + k >= r->e->n_steps)
         return NULL;

@@ -500,7 +500,7 @@ static void find_lives(const struct cr_exec *e, struct life *life)
     for (i = 0; i < e->n_vals; i++)
         life[i] = (struct life){ -1, -1 };
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_pstep *s = &e->steps[i];
+        const struct cr_exec_step *s = &e->steps[i];
 
         if (i == e->n_forward && e->loss >= 0) {
             g = e->vals[e->loss].grad;
