@@ -7,7 +7,7 @@
 
 #include "math/each.h"
 
-static bool glu_plan(struct cr_plan *p)
+static bool glu_plan(struct cr_op_plan *p)
 {
     const struct cr_softmax *o = p->attr;
     int axis;

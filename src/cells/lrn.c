@@ -15,7 +15,7 @@ struct lrn {
     int norm_region;
 };
 
-static bool lrn_plan(struct cr_plan *p)
+static bool lrn_plan(struct cr_op_plan *p)
 {
     if (p->in[0].rank != 4)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,

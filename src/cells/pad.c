@@ -26,7 +26,7 @@ static int64_t pad_from(const struct pad *o, int d, int64_t size, int64_t i)
     return at < 0 ? -at - shift : 2 * (size - 1) - at + shift;
 }
 
-static bool pad_plan(struct cr_plan *p)
+static bool pad_plan(struct cr_op_plan *p)
 {
     const struct pad *o = p->attr;
     const struct cr_spec *x = &p->in[0];

@@ -32,7 +32,7 @@ struct encode {
     const cr_real *table; /* (L, dim) */
 };
 
-static bool encode_plan(struct cr_plan *p)
+static bool encode_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     return true;

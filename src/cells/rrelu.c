@@ -12,7 +12,7 @@ struct rrelu {
     double lower, upper;
 };
 
-static bool rrelu_plan(struct cr_plan *p)
+static bool rrelu_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     p->keep = cr_bytes(&p->in[0]); /* a, or 1 */

@@ -73,7 +73,7 @@ static struct planes upsample_planes(const struct cr_op_ctx *s)
     return p;
 }
 
-static bool upsample_plan(struct cr_plan *p)
+static bool upsample_plan(struct cr_op_plan *p)
 {
     const struct upsample_op *o = p->attr;
 

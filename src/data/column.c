@@ -57,7 +57,8 @@ static bool draws(struct cr_config *config, struct cr_colpipe *c,
 }
 
 /* Texts and lists of any length are for the ops that say so. */
-static bool plan_span(const struct cr_transform *op, struct cr_tplan *p)
+static bool plan_span(const struct cr_transform *op,
+                      struct cr_transform_plan *p)
 {
     if (!cr_is_items(&p->in) || op->spans)
         return true;
@@ -78,8 +79,8 @@ static bool plan_span(const struct cr_transform *op, struct cr_tplan *p)
 
 /* What the op learns from the training data has the place of the op in the
  * config as its name, which is the same in every pipe. */
-static bool plan_fit(struct cr_config *config,
-                     const struct cr_transform *op, struct cr_tplan *p)
+static bool plan_fit(struct cr_config *config, const struct cr_transform *op,
+                     struct cr_transform_plan *p)
 {
     if (!op->fit)
         return true;
@@ -102,7 +103,7 @@ static const struct cr_features *match(const struct cr_features *features,
 static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
                     const struct cr_node *node, bool train, int place)
 {
-    struct cr_tplan *p = &c->plan[c->n];
+    struct cr_transform_plan *p = &c->plan[c->n];
     struct cr_obj obj = { 0 };
     const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
@@ -124,7 +125,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
         return false;
     c->op[c->n] = words ? cr_tokenizer_op(type)
                         : cr_transform_find(obj.about->name);
-    *p = (struct cr_tplan){
+    *p = (struct cr_transform_plan){
         .opts = obj.opts,
         .pos = node->kind == CR_NODE_MAP ? node->child->key_pos : node->pos,
         .diag = config->diag,
@@ -405,7 +406,8 @@ static struct cr_colpipe *make_scale(struct cr_config *config,
     }
     c->op =
         CR_NEWS(c->arena, const struct cr_transform *, cr_node_count(ops) + 1);
-    c->plan = CR_NEWS(c->arena, struct cr_tplan, cr_node_count(ops) + 1);
+    c->plan =
+        CR_NEWS(c->arena, struct cr_transform_plan, cr_node_count(ops) + 1);
     c->draws = CR_NEWS(c->arena, uint32_t, cr_node_count(ops) + 1);
     for (CR_EACH(m, ops))
         if (!plan_op(config, c, m, train, i++))
@@ -658,7 +660,7 @@ static bool other_refused(const struct cr_colpipe *c, struct cr_diag *diag,
 
 /* What an op has learnt is of one shape. */
 static bool plan_learnt(const struct cr_colpipe *c, int i,
-                        const struct cr_tplan *p)
+                        const struct cr_transform_plan *p)
 {
     return p->fits == c->plan[i].fits ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -678,7 +680,7 @@ bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
     if (cr_spec_same(&now, &c->in))
         return run_from(c, diag, 0, epoch, index, x, y, room);
     for (i = 0; i < n; i++) {
-        struct cr_tplan p = c->plan[i];
+        struct cr_transform_plan p = c->plan[i];
         struct cr_sample s = {
             .plan = &p,
             .x = x,

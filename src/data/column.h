@@ -14,14 +14,14 @@ struct cr_colpipe {
     struct cr_spec in, out;     /* of one sample */
     int n;
     const struct cr_transform **op;
-    struct cr_tplan *plan;
+    struct cr_transform_plan *plan;
     uint32_t *draws;            /* key of each op's random numbers */
     size_t room;                /* bytes that applying needs, per thread */
     size_t half;                /* of which two buffers have so many each */
     uint64_t seed;
     /* at the end, over the batch; NULL: none */
     const struct cr_transform *mix;
-    struct cr_tplan mix_plan;
+    struct cr_transform_plan mix_plan;
     /* Fused: element i of the output is table[class[i]][x[from[i]]] of the x
      * that the ops before the first fused one give. */
     bool fused;

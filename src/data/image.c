@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-bool cr_image_of(const struct cr_tplan *p, const char *name,
+bool cr_image_of(const struct cr_transform_plan *p, const char *name,
                  struct cr_image *to)
 {
     const struct cr_spec *in = &p->in;
@@ -24,7 +24,7 @@ bool cr_image_of(const struct cr_tplan *p, const char *name,
     return true;
 }
 
-bool cr_image_margins(const struct cr_tplan *p, const char *name,
+bool cr_image_margins(const struct cr_transform_plan *p, const char *name,
                       const struct cr_ints *given, struct cr_margins *to)
 {
     const int64_t *v = given->v;
@@ -45,7 +45,7 @@ bool cr_image_margins(const struct cr_tplan *p, const char *name,
     return true;
 }
 
-bool cr_image_fill(const struct cr_tplan *p, const char *name,
+bool cr_image_fill(const struct cr_transform_plan *p, const char *name,
                    const struct cr_ints *given, const struct cr_image *image,
                    void **to)
 {
@@ -64,9 +64,9 @@ bool cr_image_fill(const struct cr_tplan *p, const char *name,
     return true;
 }
 
-bool cr_image_mirrors(const struct cr_tplan *p, const char *name,
-                      const struct cr_image *image,
-                      const struct cr_margins *by, enum cr_border border)
+bool cr_image_mirrors(const struct cr_transform_plan *p, const char *name,
+                      const struct cr_image *image, const struct cr_margins *by,
+                      enum cr_border border)
 {
     int64_t short_of = border == CR_REFLECT ? 1 : 0;
     int64_t h = image->h - short_of, w = image->w - short_of;
@@ -80,7 +80,7 @@ bool cr_image_mirrors(const struct cr_tplan *p, const char *name,
                     cr_show(p->arena, &p->in));
 }
 
-bool cr_image_size(const struct cr_tplan *p, const char *name,
+bool cr_image_size(const struct cr_transform_plan *p, const char *name,
                    const struct cr_ints *size, int64_t *h, int64_t *w)
 {
     if (size->n != 1 && size->n != 2)
@@ -92,7 +92,7 @@ bool cr_image_size(const struct cr_tplan *p, const char *name,
     return true;
 }
 
-bool cr_image_resized(struct cr_tplan *p, const char *name, int64_t h,
+bool cr_image_resized(struct cr_transform_plan *p, const char *name, int64_t h,
                       int64_t w)
 {
     p->out = p->in;

@@ -26,26 +26,26 @@ struct cr_margins {
 };
 
 /* The sizes of plan->in; reports what is no image. */
-bool cr_image_of(const struct cr_tplan *plan, const char *name,
+bool cr_image_of(const struct cr_transform_plan *plan, const char *name,
                  struct cr_image *to);
 /* One number is for all sides, two are left and right, top and bottom; four
  * are left, top, right, bottom. */
-bool cr_image_margins(const struct cr_tplan *plan, const char *name,
+bool cr_image_margins(const struct cr_transform_plan *plan, const char *name,
                       const struct cr_ints *given, struct cr_margins *to);
 /* One number, or one for each channel, as the bytes of a pixel; none is 0. */
-bool cr_image_fill(const struct cr_tplan *plan, const char *name,
+bool cr_image_fill(const struct cr_transform_plan *plan, const char *name,
                    const struct cr_ints *given, const struct cr_image *image,
                    void **to);
 /* Whether the image is large enough to be mirrored so far. */
-bool cr_image_mirrors(const struct cr_tplan *plan, const char *name,
-                      const struct cr_image *image,
-                      const struct cr_margins *by, enum cr_border border);
+bool cr_image_mirrors(const struct cr_transform_plan *plan, const char *name,
+                      const struct cr_image *image, const struct cr_margins *by,
+                      enum cr_border border);
 /* Height and width of an option that takes one number or two. */
-bool cr_image_size(const struct cr_tplan *plan, const char *name,
+bool cr_image_size(const struct cr_transform_plan *plan, const char *name,
                    const struct cr_ints *size, int64_t *h, int64_t *w);
 /* plan->out becomes plan->in with another height and width. */
-bool cr_image_resized(struct cr_tplan *plan, const char *name, int64_t h,
-                      int64_t w);
+bool cr_image_resized(struct cr_transform_plan *plan, const char *name,
+                      int64_t h, int64_t w);
 
 /* y (h, w) becomes the window of x whose first pixel is (top, left). fill is
  * one pixel, used with CR_CONSTANT only. */

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool names_none(struct cr_tplan *p, const char *op, const char *name)
+static bool names_none(struct cr_transform_plan *p, const char *op,
+                       const char *name)
 {
     const struct cr_features *f = p->features;
     const char **names = CR_NEWS(p->arena, const char *, f->n + 1);
@@ -22,7 +23,7 @@ static bool names_none(struct cr_tplan *p, const char *op, const char *name)
     return false;
 }
 
-static bool choose(struct cr_tplan *p, const char *op,
+static bool choose(struct cr_transform_plan *p, const char *op,
                    const struct cr_strs *fields, unsigned kinds,
                    struct cr_per_feature *to)
 {
@@ -57,7 +58,7 @@ static bool choose(struct cr_tplan *p, const char *op,
     return true;
 }
 
-bool cr_per_feature_plan(struct cr_tplan *p, const char *op,
+bool cr_per_feature_plan(struct cr_transform_plan *p, const char *op,
                          const struct cr_strs *fields, unsigned kinds,
                          size_t size)
 {
@@ -80,7 +81,7 @@ bool cr_per_feature_plan(struct cr_tplan *p, const char *op,
     return choose(p, op, fields, kinds, self);
 }
 
-const char *cr_per_feature_name(const struct cr_tplan *p, int64_t k)
+const char *cr_per_feature_name(const struct cr_transform_plan *p, int64_t k)
 {
     const struct cr_features *f = cr_features_find(p->config, p->column);
     const struct cr_per_feature *self = p->self;
@@ -90,7 +91,7 @@ const char *cr_per_feature_name(const struct cr_tplan *p, int64_t k)
                : cr_strf(p->arena, "feature %lld", (long long)k);
 }
 
-double *cr_per_feature_x(const struct cr_tplan *p, const void *x,
+double *cr_per_feature_x(const struct cr_transform_plan *p, const void *x,
                          double *room)
 {
     const struct cr_per_feature *self = p->self;
@@ -106,7 +107,7 @@ void cr_per_feature_put(struct cr_sample *s, const double *y)
 }
 
 /* Room grows when the number of values is a power of two. */
-void cr_per_feature_add(const struct cr_tplan *p, const void *x)
+void cr_per_feature_add(const struct cr_transform_plan *p, const void *x)
 {
     const struct cr_per_feature *self = p->self;
     const double *v = cr_per_feature_x(p, x, NULL);
@@ -135,7 +136,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-const double *cr_per_feature_sorted(const struct cr_tplan *p, int64_t k)
+const double *cr_per_feature_sorted(const struct cr_transform_plan *p,
+                                    int64_t k)
 {
     const struct cr_per_feature *self = p->self;
 
@@ -143,7 +145,7 @@ const double *cr_per_feature_sorted(const struct cr_tplan *p, int64_t k)
     return self->value[k];
 }
 
-void cr_per_feature_drop(const struct cr_tplan *p)
+void cr_per_feature_drop(const struct cr_transform_plan *p)
 {
     const struct cr_per_feature *self = p->self;
 
@@ -154,7 +156,7 @@ void cr_per_feature_drop(const struct cr_tplan *p)
     }
 }
 
-bool cr_per_feature_none(const struct cr_tplan *p, int64_t k)
+bool cr_per_feature_none(const struct cr_transform_plan *p, int64_t k)
 {
     cr_error(p->diag, p->pos, CR_E_DATA_EMPTY,
              "column '%s': %s has no value in the training data", p->column,

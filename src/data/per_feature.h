@@ -32,25 +32,26 @@ struct cr_per_feature {
 
 /* Makes p->self, `size` bytes; what goes out is as what comes in, float64 if
  * that is, else float32. False after reporting. */
-bool cr_per_feature_plan(struct cr_tplan *p, const char *op,
+bool cr_per_feature_plan(struct cr_transform_plan *p, const char *op,
                          const struct cr_strs *fields, unsigned kinds,
                          size_t size);
 /* The name of a feature for messages. */
-const char *cr_per_feature_name(const struct cr_tplan *p, int64_t k);
+const char *cr_per_feature_name(const struct cr_transform_plan *p, int64_t k);
 
 /* A sample as doubles: in `room` or self->x. */
-double *cr_per_feature_x(const struct cr_tplan *p, const void *x,
+double *cr_per_feature_x(const struct cr_transform_plan *p, const void *x,
                          double *room);
 /* Doubles, as many as come in, as what goes out. */
 void cr_per_feature_put(struct cr_sample *s, const double *y);
 
 /* Keeps the values of a training sample; those of a feature in order, once
  * all are there; and frees them. */
-void cr_per_feature_add(const struct cr_tplan *p, const void *x);
-const double *cr_per_feature_sorted(const struct cr_tplan *p, int64_t k);
-void cr_per_feature_drop(const struct cr_tplan *p);
+void cr_per_feature_add(const struct cr_transform_plan *p, const void *x);
+const double *cr_per_feature_sorted(const struct cr_transform_plan *p,
+                                    int64_t k);
+void cr_per_feature_drop(const struct cr_transform_plan *p);
 /* Reports a feature of which no training sample has a value. */
-bool cr_per_feature_none(const struct cr_tplan *p, int64_t k);
+bool cr_per_feature_none(const struct cr_transform_plan *p, int64_t k);
 /* Of n values in order, by linear interpolation between neighbours. */
 double cr_quantile(const double *sorted, int64_t n, double q);
 

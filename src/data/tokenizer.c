@@ -15,7 +15,7 @@ void cr_tokens_add(struct cr_tokens *t, const char *text, size_t len)
 }
 
 /* All tokenizers are one op, which remembers in `self` which it is. */
-static bool tokenizer_plan(struct cr_tplan *p)
+static bool tokenizer_plan(struct cr_transform_plan *p)
 {
     const struct cr_tokenizer *t = p->self;
 

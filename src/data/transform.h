@@ -37,7 +37,7 @@ struct cr_fitted {
     struct cr_fitted *next;
 };
 
-struct cr_tplan {
+struct cr_transform_plan {
     const void *opts;
     struct cr_pos pos;
     struct cr_diag *diag;
@@ -62,7 +62,7 @@ struct cr_tplan {
 };
 
 struct cr_sample {
-    const struct cr_tplan *plan;
+    const struct cr_transform_plan *plan;
     const void *x;
     void *y;
     void *scratch;
@@ -77,7 +77,7 @@ struct cr_sample {
  * labels, rows of classes. x and labels are what was; y and mixed the same
  * now, to be changed. */
 struct cr_mix {
-    const struct cr_tplan *plan;
+    const struct cr_transform_plan *plan;
     int64_t n, each, classes;   /* rows; elements of one; of one's label */
     const cr_real *x, *labels;
     cr_real *y, *mixed;
@@ -88,23 +88,23 @@ struct cr_mix {
 
 struct cr_transform {
     struct cr_about about;
-    bool (*plan)(struct cr_tplan *plan);
+    bool (*plan)(struct cr_transform_plan *plan);
     bool (*apply)(struct cr_sample *sample);
     /* Instead of apply: stands last, and serves training only. */
     void (*mix)(struct cr_mix *mix);
     /* Optional: the value for a stored value x in channel c: what apply
      * would give, to the last bit. channel tells which one element i of the
      * input is in; NULL: there is but one. */
-    double (*value)(const struct cr_tplan *plan, double x, int64_t c);
-    int64_t (*channel)(const struct cr_tplan *plan, int64_t i);
+    double (*value)(const struct cr_transform_plan *plan, double x, int64_t c);
+    int64_t (*channel)(const struct cr_transform_plan *plan, int64_t i);
     /* Optional: the result is a permutation of the elements: from[i] is the
      * input element that goes to output element i (HWC2CHW). */
-    void (*order)(const struct cr_tplan *plan, int64_t *from);
+    void (*order)(const struct cr_transform_plan *plan, int64_t *from);
     /* Optional: learns from a training sample x, number fitted->seen from 1
      * on; and makes of all of them what apply needs, or, where that is 0,
      * only frees what fit has allocated. False after reporting. */
-    void (*fit)(const struct cr_tplan *plan, const void *x);
-    bool (*fit_end)(const struct cr_tplan *plan);
+    void (*fit)(const struct cr_transform_plan *plan, const void *x);
+    bool (*fit_end)(const struct cr_transform_plan *plan);
     bool fills;             /* takes missing values away */
     bool random;            /* differs between epochs */
     bool spans;             /* takes texts and lists of any length too */

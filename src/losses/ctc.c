@@ -33,7 +33,7 @@ enum {
     LABELS
 };
 
-static bool ctc_plan(struct cr_plan *p)
+static bool ctc_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *lp = &p->in[LP], *t = &p->in[T];
     int64_t n = lp->dim[1], path;

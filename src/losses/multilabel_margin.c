@@ -18,7 +18,7 @@ enum {
     T
 };
 
-static bool multilabel_plan(struct cr_plan *p)
+static bool multilabel_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[X], *t = &p->in[T];
 

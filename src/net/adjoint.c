@@ -20,7 +20,7 @@ static size_t own_scratch(const struct cr_adjoint *o)
     return (cr_bytes(&o->out) + 63) / 64 * 64;
 }
 
-static bool primal_plan(const struct cr_plan *p, struct cr_plan *to,
+static bool primal_plan(const struct cr_op_plan *p, struct cr_op_plan *to,
                         struct cr_spec *out)
 {
     const struct cr_adjoint *o = p->attr;
@@ -35,11 +35,11 @@ static bool primal_plan(const struct cr_plan *p, struct cr_plan *to,
     return o->primal->plan(to);
 }
 
-static bool adjoint_plan(struct cr_plan *p)
+static bool adjoint_plan(struct cr_op_plan *p)
 {
     const struct cr_adjoint *o = p->attr;
     struct cr_spec out[CR_OP_MAX];
-    struct cr_plan primal;
+    struct cr_op_plan primal;
     int i;
 
     if (!primal_plan(p, &primal, out))

@@ -13,7 +13,7 @@
 
 /* ---- reading ---- */
 
-static bool state_plan(struct cr_plan *p)
+static bool state_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     return true;
@@ -48,7 +48,7 @@ enum {
     BEFORE /* the copy, which is made before */
 };
 
-static bool assign_plan(struct cr_plan *p)
+static bool assign_plan(struct cr_op_plan *p)
 {
     p->out[0] = CR_SCALAR;
     return true;

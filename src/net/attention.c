@@ -72,7 +72,7 @@ static struct cr_attend attention_shape(const struct cr_attention *o,
     return a;
 }
 
-static bool attention_mask_type(struct cr_plan *p, int i, enum cr_type type)
+static bool attention_mask_type(struct cr_op_plan *p, int i, enum cr_type type)
 {
     return type == CR_REAL || type == CR_BOOL || type == CR_U8 ||
            cr_error(p->diag, p->pos, CR_E_WRONG_TYPE,
@@ -80,7 +80,7 @@ static bool attention_mask_type(struct cr_plan *p, int i, enum cr_type type)
                     cr_attention_inputs[i], cr_type_name(type));
 }
 
-static bool attention_masks(struct cr_plan *p, const struct cr_attend *a,
+static bool attention_masks(struct cr_op_plan *p, const struct cr_attend *a,
                             const struct cr_spec *in)
 {
     const struct cr_spec *pad = &in[CR_ATTN_PAD], *mask = &in[CR_ATTN_MASK];
@@ -115,7 +115,7 @@ static bool attention_masks(struct cr_plan *p, const struct cr_attend *a,
     return true;
 }
 
-bool cr_attention_plan(struct cr_plan *p, struct cr_spec *weights)
+bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
 {
     const struct cr_attention *o = p->attr;
     struct cr_spec in[CR_ATTN_INPUTS] = { 0 };

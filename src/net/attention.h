@@ -33,7 +33,7 @@ extern const char *const cr_attention_inputs[];
 
 /* Checks the inputs; sets keep, scratch and macs, and where and what the
  * weights are: (N, L, S), or (N, heads, L, S) unless averaged. */
-bool cr_attention_plan(struct cr_plan *plan, struct cr_spec *weights);
+bool cr_attention_plan(struct cr_op_plan *plan, struct cr_spec *weights);
 /* All but results and gradients. */
 struct cr_attend cr_attention(const struct cr_op_ctx *ctx);
 void cr_attention_gradients(const struct cr_op_ctx *ctx, struct cr_attend *a);

@@ -157,7 +157,7 @@ static bool graph_fits(struct cr_build *b, const struct cr_attention *o,
                               .pos = b->pos,
                               .n_in = CR_ATTN_INPUTS };
     struct cr_spec specs[CR_ATTN_INPUTS], out;
-    struct cr_plan plan;
+    struct cr_op_plan plan;
     int i;
 
     for (i = 0; i < CR_ATTN_INPUTS; i++)

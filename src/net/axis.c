@@ -1,6 +1,6 @@
 #include "net/axis.h"
 
-bool cr_axis_check(struct cr_plan *p, const struct cr_spec *x, int64_t axis,
+bool cr_axis_check(struct cr_op_plan *p, const struct cr_spec *x, int64_t axis,
                    int *to)
 {
     *to = (int)(axis < 0 ? axis + x->rank : axis);

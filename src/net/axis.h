@@ -14,7 +14,7 @@ struct cr_axis {
 };
 
 /* A negative axis counts from the end. False, and reported, if x has none. */
-bool cr_axis_check(struct cr_plan *plan, const struct cr_spec *x,
+bool cr_axis_check(struct cr_op_plan *plan, const struct cr_spec *x,
                    int64_t axis, int *to);
 struct cr_axis cr_axis_of(const struct cr_spec *x, int64_t axis);
 

@@ -14,7 +14,7 @@
 /* ---- the ops ---- */
 
 /* x: a value, then all that may get a gradient */
-static bool boundary_plan(struct cr_plan *p)
+static bool boundary_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     p->same = true;

@@ -9,7 +9,7 @@ const char *const cr_targets2[] = { "input", "target", NULL };
 
 /* ---- plan ---- */
 
-bool cr_broadcast_shape(struct cr_plan *p, struct cr_spec *to)
+bool cr_broadcast_shape(struct cr_op_plan *p, struct cr_spec *to)
 {
     int i, k;
 
@@ -59,7 +59,7 @@ static enum cr_type class_of(const struct cr_broadcast *f,
     return f->whole ? CR_I32 : CR_REAL;
 }
 
-bool cr_broadcast_plan(struct cr_plan *p, const struct cr_broadcast *f)
+bool cr_broadcast_plan(struct cr_op_plan *p, const struct cr_broadcast *f)
 {
     if (!cr_broadcast_shape(p, &p->out[0]))
         return false;

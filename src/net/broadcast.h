@@ -36,13 +36,13 @@ struct cr_broadcast {
     double cost;        /* rough nanoseconds per element of the result */
 };
 
-bool cr_broadcast_plan(struct cr_plan *plan, const struct cr_broadcast *f);
+bool cr_broadcast_plan(struct cr_op_plan *plan, const struct cr_broadcast *f);
 void cr_broadcast(const struct cr_op_ctx *ctx, const struct cr_broadcast *f);
 void cr_broadcast_back(const struct cr_op_ctx *ctx,
                        const struct cr_broadcast *f);
 
 /* The shape that shapes broadcast to; false, and reported, if there is none. */
-bool cr_broadcast_shape(struct cr_plan *plan, struct cr_spec *to);
+bool cr_broadcast_shape(struct cr_op_plan *plan, struct cr_spec *to);
 
 /* n elements as real, int32_t or bytes 0 and 1, where they lie or in room. */
 const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
@@ -146,7 +146,7 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
  *   CR_BROADCAST(add, 2, .real = add_real, .cost = 0.3) */
 #define CR_BROADCAST(op, n, ...)                                        \
     static const struct cr_broadcast op##_loops = { (n), __VA_ARGS__ }; \
-    static bool op##_plan(struct cr_plan *p)                            \
+    static bool op##_plan(struct cr_op_plan *p)                         \
     {                                                                   \
         return cr_broadcast_plan(p, &op##_loops);                       \
     }                                                                   \

@@ -85,7 +85,7 @@ static const char *or_one_each(int rank)
     return rank == 1 ? "" : rank == 2 ? " or 2" : " or 3";
 }
 
-static bool check_list(struct cr_plan *p, const char *name,
+static bool check_list(struct cr_op_plan *p, const char *name,
                        const struct cr_ints *list, int rank)
 {
     if (list->n <= 1 || list->n == rank)
@@ -95,7 +95,7 @@ static bool check_list(struct cr_plan *p, const char *name,
                     list->n);
 }
 
-static bool check_padding(struct cr_plan *p, const struct cr_convolve *a,
+static bool check_padding(struct cr_op_plan *p, const struct cr_convolve *a,
                           int rank)
 {
     int i;
@@ -120,7 +120,7 @@ static bool check_padding(struct cr_plan *p, const struct cr_convolve *a,
     return true;
 }
 
-static bool check_more(struct cr_plan *p, const struct axis *a)
+static bool check_more(struct cr_op_plan *p, const struct axis *a)
 {
     int64_t limit = a->stride > a->dilation ? a->stride : a->dilation;
 
@@ -192,7 +192,7 @@ static struct cr_conv geometry(const struct cr_convolve *a,
     return c;
 }
 
-static bool check_inputs(struct cr_plan *p, const struct cr_convolve *a,
+static bool check_inputs(struct cr_op_plan *p, const struct cr_convolve *a,
                          bool transposed)
 {
     const struct cr_spec *x = &p->in[X], *w = &p->in[W];
@@ -223,7 +223,7 @@ static bool check_inputs(struct cr_plan *p, const struct cr_convolve *a,
            check_padding(p, a, rank);
 }
 
-static bool plan(struct cr_plan *p, bool transposed)
+static bool plan(struct cr_op_plan *p, bool transposed)
 {
     const struct cr_convolve *a = p->attr;
     const struct cr_spec *x = &p->in[X], *w = &p->in[W];
@@ -270,20 +270,20 @@ static bool plan(struct cr_plan *p, bool transposed)
     return true;
 }
 
-bool cr_convolve_plan(struct cr_plan *p)
+bool cr_convolve_plan(struct cr_op_plan *p)
 {
     return plan(p, false);
 }
 
-bool cr_deconvolve_plan(struct cr_plan *p)
+bool cr_deconvolve_plan(struct cr_op_plan *p)
 {
     return plan(p, true);
 }
 
-static bool prefers_last(const struct cr_plan *p, bool transposed)
+static bool prefers_last(const struct cr_op_plan *p, bool transposed)
 {
     struct cr_spec out;
-    struct cr_plan again = *p;
+    struct cr_op_plan again = *p;
     struct cr_conv c;
 
     again.out = &out;
@@ -294,12 +294,12 @@ static bool prefers_last(const struct cr_plan *p, bool transposed)
     return cr_conv_prefers_last(&c);
 }
 
-bool cr_convolve_prefers_last(const struct cr_plan *p)
+bool cr_convolve_prefers_last(const struct cr_op_plan *p)
 {
     return prefers_last(p, false);
 }
 
-bool cr_deconvolve_prefers_last(const struct cr_plan *p)
+bool cr_deconvolve_prefers_last(const struct cr_op_plan *p)
 {
     return prefers_last(p, true);
 }

@@ -49,13 +49,13 @@ extern const char *const cr_convolve_inputs[];
     .scales = CR_X(1) | CR_X(2), .masks = CR_X(0), .acts = true, \
     .layouts = CR_LAYOUT_LAST, .amp = CR_AMP_WHITE | CR_AMP_LOW
 
-bool cr_convolve_plan(struct cr_plan *plan);
-bool cr_convolve_prefers_last(const struct cr_plan *plan);
+bool cr_convolve_plan(struct cr_op_plan *plan);
+bool cr_convolve_prefers_last(const struct cr_op_plan *plan);
 void cr_convolve_forward(const struct cr_op_ctx *ctx);
 void cr_convolve_backward(const struct cr_op_ctx *ctx);
 
-bool cr_deconvolve_plan(struct cr_plan *plan);
-bool cr_deconvolve_prefers_last(const struct cr_plan *plan);
+bool cr_deconvolve_plan(struct cr_op_plan *plan);
+bool cr_deconvolve_prefers_last(const struct cr_op_plan *plan);
 void cr_deconvolve_forward(const struct cr_op_ctx *ctx);
 void cr_deconvolve_backward(const struct cr_op_ctx *ctx);
 

@@ -380,10 +380,10 @@ void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row)
 /* Runs the plan of a node's op for the given input specs. */
 bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,
-                 const struct cr_spec *in, struct cr_plan *plan,
+                 const struct cr_spec *in, struct cr_op_plan *plan,
                  struct cr_spec *out)
 {
-    *plan = (struct cr_plan){
+    *plan = (struct cr_op_plan){
         .attr = node->attr,
         .pos = node->pos,
         .diag = diag,
@@ -404,7 +404,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
     struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
     uint64_t *emitted = &net->seen[b->row].emitted[b->hook];
-    struct cr_plan plan;
+    struct cr_op_plan plan;
     int i;
 
     if (net->graph->n_nodes == CR_GRAPH_NODES) {

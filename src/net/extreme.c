@@ -1,6 +1,6 @@
 #include "net/extreme.h"
 
-bool cr_extreme_plan(struct cr_plan *p)
+bool cr_extreme_plan(struct cr_op_plan *p)
 {
     if (!cr_over_plan(p))
         return false;

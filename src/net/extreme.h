@@ -6,7 +6,7 @@
 
 #include "net/reduction.h"
 
-bool cr_extreme_plan(struct cr_plan *plan);
+bool cr_extreme_plan(struct cr_op_plan *plan);
 void cr_extreme_backward(const struct cr_op_ctx *ctx);
 
 #define CR_EXTREME_OP \

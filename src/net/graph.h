@@ -270,7 +270,7 @@ void cr_name_values(struct cr_net *net, struct cr_names *to, const char *name,
 const char *cr_name_call(struct cr_build *b, const struct cr_val *v);
 bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,
-                 const struct cr_spec *in, struct cr_plan *plan,
+                 const struct cr_spec *in, struct cr_op_plan *plan,
                  struct cr_spec *out);
 /* inputs.c: sees to it that want.columns is set */
 bool cr_net_inputs(struct cr_net *net, const struct cr_node *network);

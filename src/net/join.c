@@ -13,7 +13,7 @@ int64_t cr_join_axis(const void *attr)
     return ((const struct cr_join *)attr)->axis;
 }
 
-bool cr_join_types(struct cr_plan *p)
+bool cr_join_types(struct cr_op_plan *p)
 {
     int k;
 

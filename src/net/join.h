@@ -17,7 +17,7 @@ extern const char *const cr_join_inputs[]; /* "tensors" */
 
 int64_t cr_join_axis(const void *attr);
 /* All of one type, which the result gets. */
-bool cr_join_types(struct cr_plan *plan);
+bool cr_join_types(struct cr_op_plan *plan);
 
 typedef struct cr_move cr_join_move(const struct cr_op_ctx *ctx, int k);
 void cr_join_forward(const struct cr_op_ctx *ctx, cr_join_move *move);

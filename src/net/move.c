@@ -305,7 +305,7 @@ void cr_move_fill(const struct cr_spec *spec, double value, void *to)
         cr_each(cr_count(spec), MOVE_COST, &c, fill_range);
 }
 
-bool cr_like_plan(struct cr_plan *p)
+bool cr_like_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     return true;

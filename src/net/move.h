@@ -64,7 +64,7 @@ void cr_move_zero(void *to, size_t n);
 void cr_move_fill(const struct cr_spec *spec, double value, void *to);
 
 /* The result has the input's shape and type, and is no view of it. */
-bool cr_like_plan(struct cr_plan *plan);
+bool cr_like_plan(struct cr_op_plan *plan);
 
 /* Ops whose result has the input's bytes under another shape. */
 void cr_view_forward(const struct cr_op_ctx *ctx);

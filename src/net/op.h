@@ -40,7 +40,7 @@ struct cr_bound {
 };
 
 /* Filled in by an op's plan. */
-struct cr_plan {
+struct cr_op_plan {
     const void *attr;   /* the op's own settings, given by the cell */
     struct cr_pos pos;  /* the config node it came from, for messages */
     struct cr_diag *diag;
@@ -169,8 +169,8 @@ struct cr_op {
     enum cr_layouts layouts;
     /* With CR_LAYOUT_LAST: whether it would rather have channels last than
      * what input 0 comes in. NULL: it takes what comes. */
-    bool (*prefers_last)(const struct cr_plan *plan);
-    bool (*plan)(struct cr_plan *plan);
+    bool (*prefers_last)(const struct cr_op_plan *plan);
+    bool (*plan)(struct cr_op_plan *plan);
     void (*forward)(const struct cr_op_ctx *ctx);
     void (*backward)(const struct cr_op_ctx *ctx); /* NULL: no gradient */
 };

@@ -98,7 +98,7 @@ static bool infer(struct cr_exec *e, struct cr_exec_step *s,
     struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_spec *out = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_bound *computed = NULL;
-    struct cr_plan plan;
+    struct cr_op_plan plan;
     int i;
 
     for (i = 0; i < node->n_in; i++)
@@ -256,11 +256,11 @@ static bool prefers_last(struct cr_exec *e, const struct cr_exec_step *s,
                          const struct cr_opnode *node)
 {
     struct cr_spec in[CR_OP_MAX];
-    struct cr_plan plan = { .attr = node->attr,
-                            .arena = &e->arena,
-                            .training = e->want.training && !node->predict,
-                            .n_in = s->n_in,
-                            .in = in };
+    struct cr_op_plan plan = { .attr = node->attr,
+                               .arena = &e->arena,
+                               .training = e->want.training && !node->predict,
+                               .n_in = s->n_in,
+                               .in = in };
     int i;
 
     for (i = 0; i < s->n_in; i++)

@@ -176,7 +176,7 @@ static bool room_of(const struct cr_plugin_cell *c, int n_in,
     return *to <= SIZE_MAX / 4;
 }
 
-static bool plugin_plan(struct cr_plan *p)
+static bool plugin_plan(struct cr_op_plan *p)
 {
     const struct call *call = p->attr;
     const struct cr_plugin_cell *c = call->cell;

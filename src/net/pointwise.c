@@ -10,7 +10,7 @@ struct pointwise {
     cr_map_back *back;
 };
 
-bool cr_pointwise_plan(struct cr_plan *p)
+bool cr_pointwise_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     return true;

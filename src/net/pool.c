@@ -154,7 +154,7 @@ struct cr_pool cr_pool_of(const struct cr_op_ctx *s)
     return pool_of(s->attr, &s->in[0]);
 }
 
-bool cr_pool_plan(struct cr_plan *p, struct cr_pool *pool)
+bool cr_pool_plan(struct cr_op_plan *p, struct cr_pool *pool)
 {
     const struct cr_pool_opts *o = p->attr;
     const struct cr_spec *x = &p->in[0];

@@ -41,7 +41,7 @@ struct cr_adaptive_opts {
 };
 
 /* An op's plan: sets out[0], reports what does not fit. */
-bool cr_pool_plan(struct cr_plan *plan, struct cr_pool *pool);
+bool cr_pool_plan(struct cr_op_plan *plan, struct cr_pool *pool);
 /* The same for a step, whose plan has said that it fits. */
 struct cr_pool cr_pool_of(const struct cr_op_ctx *ctx);
 

@@ -31,7 +31,7 @@ struct lines {
 
 /* ---- the op ---- */
 
-static bool print_plan(struct cr_plan *p)
+static bool print_plan(struct cr_op_plan *p)
 {
     p->out[0] = (struct cr_spec){ .type = CR_I32 };
     return true;

@@ -16,7 +16,7 @@ struct cr_draws cr_draws(const struct cr_op_ctx *s, const struct cr_spec *of)
     return d;
 }
 
-bool cr_shape_plan(struct cr_plan *p, const struct cr_ints *shape,
+bool cr_shape_plan(struct cr_op_plan *p, const struct cr_ints *shape,
                    enum cr_type type)
 {
     static const int64_t none = 0;

@@ -59,7 +59,7 @@ const char *const cr_recur_inputs[] = { "x",   "weight_hh",  "bias_hh",
 
 /* ---- planning ---- */
 
-static bool state_fits(struct cr_plan *p, int i, const char *name,
+static bool state_fits(struct cr_op_plan *p, int i, const char *name,
                        const struct cr_spec *want)
 {
     if (i >= p->n_in || p->in[i].rank < 0 || cr_spec_same(&p->in[i], want))
@@ -69,7 +69,7 @@ static bool state_fits(struct cr_plan *p, int i, const char *name,
 }
 
 /* Elements of what a step hands on, and of its working room. */
-static bool sizes(struct cr_plan *p, const struct cr_recur_kind *kind,
+static bool sizes(struct cr_op_plan *p, const struct cr_recur_kind *kind,
                   int64_t steps, int64_t n, int64_t size)
 {
     const struct cr_recur *o = p->attr;
@@ -99,7 +99,7 @@ static bool sizes(struct cr_plan *p, const struct cr_recur_kind *kind,
                     (long long)steps, (long long)n, (long long)size);
 }
 
-bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind)
+bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind)
 {
     const struct cr_recur *o = p->attr;
     const struct cr_spec *x = &p->in[X], *w = &p->in[W];

@@ -119,7 +119,7 @@ void cr_recur_sigmoid_back(const struct cr_recur_row *row, bool when, int64_t n,
 void cr_recur_tanh_back(const struct cr_recur_row *row, bool when, int64_t n,
                         const cr_real *y, cr_real *d);
 
-bool cr_recur_plan(struct cr_plan *p, const struct cr_recur_kind *kind);
+bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind);
 void cr_recur_forward(const struct cr_op_ctx *s,
                       const struct cr_recur_kind *kind);
 void cr_recur_backward(const struct cr_op_ctx *s,

@@ -27,7 +27,7 @@ static void folded_of(const struct cr_spec *x, const struct cr_ints *axis,
         folded[axis->v[i] < 0 ? axis->v[i] + x->rank : axis->v[i]] = true;
 }
 
-bool cr_reduction_plan(struct cr_plan *p, const struct cr_ints *axis,
+bool cr_reduction_plan(struct cr_op_plan *p, const struct cr_ints *axis,
                        bool keepdims)
 {
     const struct cr_spec *x = &p->in[0];
@@ -54,7 +54,7 @@ bool cr_reduction_plan(struct cr_plan *p, const struct cr_ints *axis,
     return true;
 }
 
-bool cr_over_plan(struct cr_plan *p)
+bool cr_over_plan(struct cr_op_plan *p)
 {
     const struct cr_over *o = p->attr;
 

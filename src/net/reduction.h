@@ -14,7 +14,7 @@
 #include "net/op.h"
 
 /* Sets out[0]; its type is the input's, bool and uint8 becoming int32. */
-bool cr_reduction_plan(struct cr_plan *plan, const struct cr_ints *axis,
+bool cr_reduction_plan(struct cr_op_plan *plan, const struct cr_ints *axis,
                        bool keepdims);
 void cr_reduction_walk(struct cr_walk *walk, const struct cr_spec *x,
                        const struct cr_ints *axis);
@@ -75,7 +75,7 @@ void cr_reduction_back(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
  * descriptors share.
  *   CR_OVER(sum, .fold = &cr_fold_sum, .cost = 0.3)
  *   CR_OVER_BACK(sum, 0.3, g[j]) */
-bool cr_over_plan(struct cr_plan *plan);
+bool cr_over_plan(struct cr_op_plan *plan);
 extern const char *const cr_over_renamed[]; /* dim, keepdim */
 const struct cr_ints *cr_over_axis(const struct cr_op_ctx *ctx);
 #define CR_OVER(op, ...)                                        \

@@ -12,7 +12,7 @@ const struct cr_opt cr_softmax_opts[] = {
     { 0 },
 };
 
-bool cr_softmax_plan(struct cr_plan *p)
+bool cr_softmax_plan(struct cr_op_plan *p)
 {
     int at;
 

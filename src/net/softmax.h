@@ -8,7 +8,7 @@
 #include "net/attr.h"
 #include "net/axis.h"
 
-bool cr_softmax_plan(struct cr_plan *plan);
+bool cr_softmax_plan(struct cr_op_plan *plan);
 /* y = exp(x - m) / sum exp(x - m), or its logarithm;  m = max x */
 void cr_softmax(const struct cr_op_ctx *ctx, bool logarithm);
 /* y = softmax of a line of n numbers; returns the logarithm of the sum of

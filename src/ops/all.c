@@ -10,7 +10,7 @@ static const struct cr_fold all_truth = { .start = 1, .one = all_one };
 
 CR_OVER(all, .fold = &all_truth, .cost = 2)
 
-static bool all_plan(struct cr_plan *p)
+static bool all_plan(struct cr_op_plan *p)
 {
     bool ok = cr_over_plan(p);
 

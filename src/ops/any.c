@@ -10,7 +10,7 @@ static const struct cr_fold any_truth = { .start = 0, .one = any_one };
 
 CR_OVER(any, .fold = &any_truth, .cost = 2)
 
-static bool any_plan(struct cr_plan *p)
+static bool any_plan(struct cr_op_plan *p)
 {
     bool ok = cr_over_plan(p);
 

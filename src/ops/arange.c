@@ -32,7 +32,7 @@ static bool whole(double v)
     return v == floor(v) && fabs(v) <= INT32_MAX;
 }
 
-static bool arange_plan(struct cr_plan *p)
+static bool arange_plan(struct cr_op_plan *p)
 {
     struct arange o = arange_of(p->attr);
     double n = ceil((o.end - o.start) / o.step);

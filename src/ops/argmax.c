@@ -17,7 +17,7 @@ static const struct cr_opt argmax_opts[] = {
     { 0 },
 };
 
-static bool argmax_plan(struct cr_plan *p)
+static bool argmax_plan(struct cr_op_plan *p)
 {
     const struct argmax *o = p->attr;
     struct cr_ints axis = { o->axis != CR_INT_NONE, &o->axis };

@@ -7,7 +7,7 @@
  *   dv = drop(p)' dout            dmask = ds, summed over what shares it */
 #include "net/attention.h"
 
-static bool attention_plan(struct cr_plan *p)
+static bool attention_plan(struct cr_op_plan *p)
 {
     const struct cr_attention *o = p->attr;
     struct cr_spec weights;

@@ -5,7 +5,7 @@
  * Backward as attention's, with dp = drop(dy), dy / heads of a mean. */
 #include "net/attention.h"
 
-static bool attention_weights_plan(struct cr_plan *p)
+static bool attention_weights_plan(struct cr_op_plan *p)
 {
     return cr_attention_plan(p, &p->out[0]);
 }

@@ -2,7 +2,7 @@
  * m elements. Windows, and what m counts: net/pool.h. */
 #include "net/pool.h"
 
-static bool avg_pool_plan(struct cr_plan *p)
+static bool avg_pool_plan(struct cr_op_plan *p)
 {
     struct cr_pool pool;
 

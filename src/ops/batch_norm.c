@@ -44,7 +44,7 @@ static bool batch_norm_batch(const struct cr_batch_norm *o, bool training)
                                                    : o->use_batch_statistics;
 }
 
-static bool batch_norm_plan(struct cr_plan *p)
+static bool batch_norm_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[X];
     struct cr_channels ch;

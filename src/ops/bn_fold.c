@@ -23,7 +23,7 @@ enum {
     VARIANCE
 };
 
-static bool bn_fold_plan(struct cr_plan *p)
+static bool bn_fold_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *w = &p->in[W], *gamma = &p->in[GAMMA];
 

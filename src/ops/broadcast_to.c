@@ -9,7 +9,7 @@ static const struct cr_opt broadcast_to_opts[] = {
     { 0 },
 };
 
-static bool broadcast_to_plan(struct cr_plan *p)
+static bool broadcast_to_plan(struct cr_op_plan *p)
 {
     const struct cr_ints *shape =
         &((const struct cr_reshape *)p->attr)->shape;

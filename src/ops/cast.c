@@ -23,7 +23,7 @@ enum cr_type cr_dtype_type(int dtype)
     return dtype == CR_INT32 ? CR_I32 : dtype == CR_TRUTH ? CR_BOOL : CR_REAL;
 }
 
-static bool cast_plan(struct cr_plan *p)
+static bool cast_plan(struct cr_op_plan *p)
 {
     const struct cast *o = p->attr; /* NULL: to what networks compute in */
 

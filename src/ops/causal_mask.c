@@ -2,7 +2,7 @@
  * behind it. x (..., L, E); y (L, L), bool. */
 #include "net/op.h"
 
-static bool causal_mask_plan(struct cr_plan *p)
+static bool causal_mask_plan(struct cr_op_plan *p)
 {
     int64_t length;
 

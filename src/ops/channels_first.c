@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool channels_first_plan(struct cr_plan *p)
+static bool channels_first_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[0];
     int i;

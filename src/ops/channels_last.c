@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static bool channels_last_plan(struct cr_plan *p)
+static bool channels_last_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[0];
     int i;
@@ -26,7 +26,7 @@ static bool channels_last_plan(struct cr_plan *p)
     return true;
 }
 
-static bool channels_last_prefers(const struct cr_plan *p)
+static bool channels_last_prefers(const struct cr_op_plan *p)
 {
     (void)p;
     return true;

@@ -2,7 +2,7 @@
 #include "net/axis.h"
 #include "net/join.h"
 
-static bool concat_plan(struct cr_plan *p)
+static bool concat_plan(struct cr_op_plan *p)
 {
     struct cr_spec *y = &p->out[0];
     int i, k, axis;

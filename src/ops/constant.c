@@ -12,7 +12,7 @@ static const struct cr_opt constant_opts[] = {
     { 0 },
 };
 
-static bool constant_plan(struct cr_plan *p)
+static bool constant_plan(struct cr_op_plan *p)
 {
     static const int64_t none = 0;
     const struct cr_constant *o = p->attr;

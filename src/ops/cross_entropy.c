@@ -44,7 +44,7 @@ static int ce_axis(const struct cr_spec *x, const struct cr_cross_entropy *o)
     return (int)(o->axis < 0 ? o->axis + x->rank : o->axis);
 }
 
-static bool ce_fits(const struct cr_plan *p, int axis)
+static bool ce_fits(const struct cr_op_plan *p, int axis)
 {
     const struct cr_spec *x = &p->in[X], *t = &p->in[T];
     int i, k = 0;
@@ -57,7 +57,7 @@ static bool ce_fits(const struct cr_plan *p, int axis)
     return true;
 }
 
-static bool cross_entropy_plan(struct cr_plan *p)
+static bool cross_entropy_plan(struct cr_op_plan *p)
 {
     const struct cr_cross_entropy *o = p->attr;
     const struct cr_spec *x = &p->in[X], *t = &p->in[T];

@@ -14,7 +14,7 @@ static const struct cr_opt cumprod_opts[] = {
     { 0 },
 };
 
-static bool cumprod_plan(struct cr_plan *p)
+static bool cumprod_plan(struct cr_op_plan *p)
 {
     int at;
 

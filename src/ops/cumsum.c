@@ -13,7 +13,7 @@ static const struct cr_opt cumsum_opts[] = {
     { 0 },
 };
 
-static bool cumsum_plan(struct cr_plan *p)
+static bool cumsum_plan(struct cr_op_plan *p)
 {
     int at;
 

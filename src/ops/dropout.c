@@ -19,7 +19,7 @@ static const struct cr_opt dropout_opts[] = {
     { 0 },
 };
 
-static bool dropout_plan(struct cr_plan *p)
+static bool dropout_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     p->same = !p->training || ((const struct dropout *)p->attr)->keep == 1;

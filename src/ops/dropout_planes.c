@@ -24,7 +24,7 @@ static int64_t dropout_planes_count(const struct cr_spec *x)
     return x->rank > 2 ? x->dim[0] * x->dim[1] : x->dim[0];
 }
 
-static bool dropout_planes_plan(struct cr_plan *p)
+static bool dropout_planes_plan(struct cr_op_plan *p)
 {
     if (p->in[0].rank < 2)
         return cr_error(p->diag, p->pos, CR_E_SHAPE, "input %s has no planes",

@@ -12,7 +12,7 @@ static const struct cr_opt expand_dims_opts[] = {
     { 0 },
 };
 
-static bool expand_dims_plan(struct cr_plan *p)
+static bool expand_dims_plan(struct cr_op_plan *p)
 {
     int64_t axis = ((const struct expand_dims *)p->attr)->axis;
     struct cr_spec *y = &p->out[0];

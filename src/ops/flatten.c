@@ -12,7 +12,7 @@ const struct cr_opt cr_flatten_opts[] = {
     { 0 },
 };
 
-static bool flatten_plan(struct cr_plan *p)
+static bool flatten_plan(struct cr_op_plan *p)
 {
     static const struct cr_flatten usual = { 1, -1 };
     const struct cr_flatten *o = p->attr ? p->attr : &usual;

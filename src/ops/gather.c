@@ -22,7 +22,7 @@ static const struct cr_opt gather_opts[] = {
     { 0 },
 };
 
-static bool gather_plan(struct cr_plan *p)
+static bool gather_plan(struct cr_op_plan *p)
 {
     const struct cr_gather *o = p->attr;
     const struct cr_spec *x = &p->in[X], *index = &p->in[I];

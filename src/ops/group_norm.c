@@ -29,7 +29,7 @@ const struct cr_opt cr_group_norm_opts[] = {
     { 0 },
 };
 
-static bool group_norm_plan(struct cr_plan *p)
+static bool group_norm_plan(struct cr_op_plan *p)
 {
     const struct cr_group_norm *o = p->attr;
     const struct cr_spec *x = &p->in[X];

@@ -131,7 +131,7 @@ static const struct cr_recur_kind gru = {
     .low_backward = gru_low_back_row,
 };
 
-static bool gru_plan(struct cr_plan *p)
+static bool gru_plan(struct cr_op_plan *p)
 {
     return cr_recur_plan(p, &gru);
 }

@@ -13,7 +13,7 @@ static const struct cr_opt half_opts[] = {
     { 0 },
 };
 
-static bool half_plan(struct cr_plan *p)
+static bool half_plan(struct cr_op_plan *p)
 {
     const struct cr_half *o = p->attr;
 

@@ -68,7 +68,7 @@ static struct rows layer_norm_rows(const struct cr_spec *x,
     return r;
 }
 
-static bool layer_norm_plan(struct cr_plan *p)
+static bool layer_norm_plan(struct cr_op_plan *p)
 {
     const struct cr_layer_norm *o = p->attr;
     const struct cr_spec *x = &p->in[X];

@@ -11,7 +11,7 @@ enum {
     B
 };
 
-static bool linear_plan(struct cr_plan *p)
+static bool linear_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[X], *w = &p->in[W];
     int last = x->rank - 1;

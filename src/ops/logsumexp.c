@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool logsumexp_plan(struct cr_plan *p)
+static bool logsumexp_plan(struct cr_op_plan *p)
 {
     if (!cr_over_plan(p))
         return false;

@@ -139,7 +139,7 @@ static const struct cr_recur_kind lstm = {
     .low_backward = lstm_low_back_row,
 };
 
-static bool lstm_plan(struct cr_plan *p)
+static bool lstm_plan(struct cr_op_plan *p)
 {
     return cr_recur_plan(p, &lstm);
 }

@@ -9,7 +9,7 @@ enum {
     MASK
 };
 
-static bool masked_mean_plan(struct cr_plan *p)
+static bool masked_mean_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[V], *mask = &p->in[MASK];
     bool fits = mask->rank <= x->rank;

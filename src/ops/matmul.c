@@ -32,11 +32,11 @@ static struct cr_spec batches(const struct cr_spec *x)
     return s;
 }
 
-static bool matmul_plan(struct cr_plan *p)
+static bool matmul_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *a = &p->in[A], *b = &p->in[B];
     struct cr_spec batch[2] = { batches(a), batches(b) };
-    struct cr_plan part = *p;
+    struct cr_op_plan part = *p;
     struct cr_spec *y = &p->out[0];
 
     if (a->rank < 1 || b->rank < 1 ||

@@ -3,7 +3,7 @@
  * Windows: net/pool.h. */
 #include "net/pool.h"
 
-static bool max_pool_plan(struct cr_plan *p)
+static bool max_pool_plan(struct cr_op_plan *p)
 {
     struct cr_pool pool;
 

@@ -2,7 +2,7 @@
  * (h W + w) the largest of each window was. */
 #include "net/pool.h"
 
-static bool max_pool_indices_plan(struct cr_plan *p)
+static bool max_pool_indices_plan(struct cr_op_plan *p)
 {
     struct cr_pool pool;
 

@@ -1,7 +1,7 @@
 /* mean: y = the mean of x along axes;  dx = dy / n */
 #include "net/reduction.h"
 
-static bool mean_plan(struct cr_plan *p)
+static bool mean_plan(struct cr_op_plan *p)
 {
     bool ok = cr_over_plan(p);
 

@@ -28,7 +28,7 @@ static bool mse_shape(const struct cr_spec *a, const struct cr_spec *b,
     return true;
 }
 
-static bool mse_plan(struct cr_plan *p)
+static bool mse_plan(struct cr_op_plan *p)
 {
     struct cr_spec all;
 

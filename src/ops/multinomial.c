@@ -22,7 +22,7 @@ static const struct cr_opt multinomial_opts[] = {
     { 0 },
 };
 
-static bool multinomial_plan(struct cr_plan *p)
+static bool multinomial_plan(struct cr_op_plan *p)
 {
     const struct multinomial *o = p->attr;
     const struct cr_spec *x = &p->in[0];

@@ -14,7 +14,7 @@ static const struct cr_opt norm_opts[] = {
     { 0 },
 };
 
-static bool norm_plan(struct cr_plan *p)
+static bool norm_plan(struct cr_op_plan *p)
 {
     const struct cr_norm *o = p->attr;
 

@@ -16,7 +16,7 @@ static const struct cr_opt one_hot_opts[] = {
     { 0 },
 };
 
-static bool one_hot_plan(struct cr_plan *p)
+static bool one_hot_plan(struct cr_op_plan *p)
 {
     const struct cr_one_hot *o = p->attr;
     struct cr_spec *y = &p->out[0];

@@ -32,7 +32,7 @@ static const struct cr_opt pad_opts[] = {
     { 0 },
 };
 
-static bool pad_plan(struct cr_plan *p)
+static bool pad_plan(struct cr_op_plan *p)
 {
     const struct cr_ints *o = &((const struct pad *)p->attr)->padding;
     int i, mode = ((const struct pad *)p->attr)->mode;

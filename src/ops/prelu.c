@@ -25,7 +25,7 @@ static struct runs prelu_runs(const struct cr_op_ctx *s)
     return r;
 }
 
-static bool prelu_plan(struct cr_plan *p)
+static bool prelu_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[X], *w = &p->in[W];
 

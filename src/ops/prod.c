@@ -11,7 +11,7 @@ static const struct cr_fold prod_times = { .start = 1, .one = prod_one };
 
 CR_OVER(prod, .fold = &prod_times, .cost = 2)
 
-static bool prod_plan(struct cr_plan *p)
+static bool prod_plan(struct cr_op_plan *p)
 {
     if (!cr_over_plan(p))
         return false;

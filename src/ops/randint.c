@@ -16,7 +16,7 @@ static const struct cr_opt randint_opts[] = {
     { 0 },
 };
 
-static bool randint_plan(struct cr_plan *p)
+static bool randint_plan(struct cr_op_plan *p)
 {
     const struct randint *o = p->attr;
 

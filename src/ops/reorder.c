@@ -30,7 +30,7 @@ static void reorder_shape(const struct cr_spec *s, int64_t *c, int64_t *space)
         *space *= s->dim[i];
 }
 
-static bool reorder_plan(struct cr_plan *p)
+static bool reorder_plan(struct cr_op_plan *p)
 {
     int64_t c, space;
 

@@ -9,7 +9,7 @@ static const struct cr_opt reshape_opts[] = {
     { 0 },
 };
 
-static bool reshape_plan(struct cr_plan *p)
+static bool reshape_plan(struct cr_op_plan *p)
 {
     const struct cr_ints *shape = &((const struct cr_reshape *)p->attr)->shape;
     struct cr_spec *y = &p->out[0];

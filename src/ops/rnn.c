@@ -88,7 +88,7 @@ static const struct cr_recur_kind rnn = {
     .low_backward = rnn_low_back_row,
 };
 
-static bool rnn_plan(struct cr_plan *p)
+static bool rnn_plan(struct cr_op_plan *p)
 {
     return cr_recur_plan(p, &rnn);
 }

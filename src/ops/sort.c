@@ -14,7 +14,7 @@ static const struct cr_opt sort_opts[] = {
     { 0 },
 };
 
-static bool sort_plan(struct cr_plan *p)
+static bool sort_plan(struct cr_op_plan *p)
 {
     int at;
 

@@ -29,7 +29,7 @@ static int64_t split_length(const struct split *o, int k, int64_t left)
     return left < size->v[0] ? left : size->v[0];
 }
 
-static bool split_plan(struct cr_plan *p)
+static bool split_plan(struct cr_op_plan *p)
 {
     const struct split *o = p->attr;
     const struct cr_spec *x = &p->in[0];

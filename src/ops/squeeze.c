@@ -12,7 +12,7 @@ static const struct cr_opt squeeze_opts[] = {
     { 0 },
 };
 
-static bool squeeze_plan(struct cr_plan *p)
+static bool squeeze_plan(struct cr_op_plan *p)
 {
     const struct cr_ints *axis = &((const struct squeeze *)p->attr)->axis;
     const struct cr_spec *x = &p->in[0];

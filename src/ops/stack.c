@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool stack_plan(struct cr_plan *p)
+static bool stack_plan(struct cr_op_plan *p)
 {
     struct cr_spec *y = &p->out[0];
     int i, k, axis;

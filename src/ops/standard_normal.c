@@ -2,7 +2,7 @@
 #include "math/each.h"
 #include "net/random.h"
 
-static bool standard_normal_plan(struct cr_plan *p)
+static bool standard_normal_plan(struct cr_op_plan *p)
 {
     const struct cr_shape_opt *o = p->attr;
 

@@ -1,7 +1,7 @@
 /* stop_gradient: y = x, and no gradient goes back. */
 #include "net/move.h"
 
-static bool stop_gradient_plan(struct cr_plan *p)
+static bool stop_gradient_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     p->same = true;

@@ -35,7 +35,7 @@ static int64_t slice_of(const struct cr_slice *o, int i, int64_t n,
     return to < *from ? (*from - to - 1) / -*step + 1 : 0;
 }
 
-static bool strided_slice_plan(struct cr_plan *p)
+static bool strided_slice_plan(struct cr_op_plan *p)
 {
     const struct cr_slice *o = p->attr;
     const struct cr_spec *x = &p->in[0];

@@ -21,7 +21,7 @@ static void tile_axis(const struct cr_spec *x, const struct cr_ints *dims,
     *length = k >= 0 ? x->dim[k] : 1;
 }
 
-static bool tile_plan(struct cr_plan *p)
+static bool tile_plan(struct cr_op_plan *p)
 {
     const struct cr_ints *dims = &((const struct tile *)p->attr)->dims;
     struct cr_spec *y = &p->out[0];

@@ -35,7 +35,7 @@ static bool masked(const struct cr_spec *in, int n)
     return n > MASK && in[MASK].rank >= 0;
 }
 
-static bool top_fraction_plan(struct cr_plan *p)
+static bool top_fraction_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[V];
     int64_t n = cr_count(x);

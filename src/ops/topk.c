@@ -17,7 +17,7 @@ static const struct cr_opt topk_opts[] = {
     { 0 },
 };
 
-static bool topk_plan(struct cr_plan *p)
+static bool topk_plan(struct cr_op_plan *p)
 {
     const struct topk *o = p->attr;
     int at;

@@ -18,7 +18,7 @@ static int transpose_axis(const struct cr_spec *x, const void *attr, int k)
     return (int)(axis < 0 ? axis + x->rank : axis);
 }
 
-static bool transpose_plan(struct cr_plan *p)
+static bool transpose_plan(struct cr_op_plan *p)
 {
     const struct cr_ints *perm =
         &((const struct cr_transpose *)p->attr)->input_perm;

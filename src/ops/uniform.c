@@ -5,7 +5,7 @@
 
 #define RUN 1024 /* elements made at once */
 
-static bool uniform_plan(struct cr_plan *p)
+static bool uniform_plan(struct cr_op_plan *p)
 {
     const struct cr_shape_opt *o = p->attr;
 

@@ -28,7 +28,7 @@ static const struct cr_opt segments_opts[] = {
     { 0 },
 };
 
-static bool unsorted_segment_sum_plan(struct cr_plan *p)
+static bool unsorted_segment_sum_plan(struct cr_op_plan *p)
 {
     const struct segments *o = p->attr;
     const struct cr_spec *x = &p->in[X], *ids = &p->in[I];

@@ -12,7 +12,7 @@ struct cr_way {
     struct cr_spec image;       /* after channels */
     bool repaint;               /* channels or depth change */
     const struct cr_transform *resize; /* NULL: none */
-    struct cr_tplan plan;       /* of the resize */
+    struct cr_transform_plan plan;     /* of the resize */
     struct cr_colpipe *pipe;
     void *resized, *scratch;
     struct cr_way *next;
@@ -87,9 +87,9 @@ static bool sample_resize(struct cr_intake *intake, struct cr_way *way)
     if (!cr_opts_read(intake->arena, &quiet, &t->about, args, CR_NOWHERE,
                       opts))
         return false;
-    way->plan = (struct cr_tplan){ .opts = opts, .diag = &quiet,
-                                   .arena = intake->arena,
-                                   .in = way->image };
+    way->plan = (struct cr_transform_plan){
+        .opts = opts, .diag = &quiet, .arena = intake->arena, .in = way->image
+    };
     if (!t->plan(&way->plan))
         return false;
     way->plan.diag = NULL;

@@ -26,7 +26,7 @@ static const struct cr_opt bucket_opts[] = {
 /* fitted->value: for each feature the number of edges, then bins - 1 edges,
  * of which those behind that number are 0. */
 
-static bool bucket_check(struct cr_tplan *p, const struct bucket *o)
+static bool bucket_check(struct cr_transform_plan *p, const struct bucket *o)
 {
     int i;
 
@@ -43,7 +43,7 @@ static bool bucket_check(struct cr_tplan *p, const struct bucket *o)
     return true;
 }
 
-static bool bucket_plan(struct cr_tplan *p)
+static bool bucket_plan(struct cr_transform_plan *p)
 {
     const struct bucket *o = p->opts;
     const struct cr_per_feature *self;
@@ -70,7 +70,7 @@ static bool bucket_plan(struct cr_tplan *p)
     return true;
 }
 
-static bool bucket_end(const struct cr_tplan *p)
+static bool bucket_end(const struct cr_transform_plan *p)
 {
     const struct cr_per_feature *self = p->self;
     const struct bucket *o = p->opts;

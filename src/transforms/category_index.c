@@ -20,7 +20,7 @@ static const struct cr_opt category_index_opts[] = {
     { 0 },
 };
 
-static bool category_index_plan(struct cr_tplan *p)
+static bool category_index_plan(struct cr_transform_plan *p)
 {
     const struct category_index *o = p->opts;
     const struct cr_per_feature *self;

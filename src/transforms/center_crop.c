@@ -24,7 +24,7 @@ static int64_t center_crop_from(int64_t in, int64_t out)
     return in >= out ? (in - out) / 2 : -((out - in + 1) / 2);
 }
 
-static bool center_crop_plan(struct cr_tplan *p)
+static bool center_crop_plan(struct cr_transform_plan *p)
 {
     const struct center_crop *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

@@ -24,7 +24,7 @@ static const struct cr_opt clip_opts[] = {
 
 /* fitted->value: features lower bounds, then features upper ones. */
 
-static bool clip_plan(struct cr_tplan *p)
+static bool clip_plan(struct cr_transform_plan *p)
 {
     const struct clip *o = p->opts;
     const struct cr_per_feature *self;
@@ -50,7 +50,7 @@ static bool clip_plan(struct cr_tplan *p)
     return true;
 }
 
-static bool clip_end(const struct cr_tplan *p)
+static bool clip_end(const struct cr_transform_plan *p)
 {
     const struct cr_per_feature *self = p->self;
     const struct clip *o = p->opts;

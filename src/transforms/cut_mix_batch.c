@@ -22,7 +22,7 @@ static const struct cr_opt cut_mix_opts[] = {
     { 0 },
 };
 
-static bool cut_mix_plan(struct cr_tplan *p)
+static bool cut_mix_plan(struct cr_transform_plan *p)
 {
     p->out = p->in;
     if (p->in.rank == 3)

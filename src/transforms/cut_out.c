@@ -24,7 +24,7 @@ struct plan {
     size_t block;
 };
 
-static bool cut_out_plan(struct cr_tplan *p)
+static bool cut_out_plan(struct cr_transform_plan *p)
 {
     const struct cut_out *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool decode_plan(struct cr_tplan *p)
+static bool decode_plan(struct cr_transform_plan *p)
 {
     p->out = p->in;
     if (p->in.rank == 3 && p->in.type == CR_U8 && p->in.dim[2] == 3)
@@ -22,7 +22,7 @@ static bool decode_apply(struct cr_sample *s)
     return true;
 }
 
-static void decode_order(const struct cr_tplan *p, int64_t *from)
+static void decode_order(const struct cr_transform_plan *p, int64_t *from)
 {
     int64_t i, n = cr_count(&p->in);
 

@@ -47,7 +47,7 @@ struct fill_self {
 };
 
 /* The word must be one that the network has met. */
-static bool fill_word(struct cr_tplan *p, const struct fill_missing *o,
+static bool fill_word(struct cr_transform_plan *p, const struct fill_missing *o,
                       struct fill_self *self)
 {
     const char *text = o->value->text;
@@ -79,8 +79,8 @@ static bool fill_word(struct cr_tplan *p, const struct fill_missing *o,
     return true;
 }
 
-static bool fill_constant(struct cr_tplan *p, const struct fill_missing *o,
-                          struct fill_self *self)
+static bool fill_constant(struct cr_transform_plan *p,
+                          const struct fill_missing *o, struct fill_self *self)
 {
     const struct cr_node *v = o->value;
     bool number = v && (v->kind == CR_NODE_INT || v->kind == CR_NODE_REAL);
@@ -112,7 +112,7 @@ static bool fill_constant(struct cr_tplan *p, const struct fill_missing *o,
 
 /* Whether the training data lack a feature's values, which those of the
  * stored samples know. */
-static bool fill_lacks(const struct cr_tplan *p, const char *name)
+static bool fill_lacks(const struct cr_transform_plan *p, const char *name)
 {
     const struct cr_features *f = cr_features_find(p->config, p->column);
 
@@ -124,7 +124,7 @@ static bool fill_lacks(const struct cr_tplan *p, const char *name)
 
 /* Which features have an indicator: as fitted, or as the training data tell
  * now, before anything is. */
-static bool fill_flags(struct cr_tplan *p, struct fill_self *self)
+static bool fill_flags(struct cr_transform_plan *p, struct fill_self *self)
 {
     struct cr_features *out = CR_NEW(p->arena, struct cr_features);
     const struct cr_features *in = p->features;
@@ -159,7 +159,7 @@ static bool fill_flags(struct cr_tplan *p, struct fill_self *self)
     return true;
 }
 
-static bool fill_plan(struct cr_tplan *p)
+static bool fill_plan(struct cr_transform_plan *p)
 {
     const struct fill_missing *o = p->opts;
     struct fill_self *self;
@@ -189,7 +189,7 @@ static bool fill_plan(struct cr_tplan *p)
 }
 
 /* Places in the vocabulary, which outlive the codes. */
-static void fill_fit(const struct cr_tplan *p, const void *x)
+static void fill_fit(const struct cr_transform_plan *p, const void *x)
 {
     const struct fill_missing *o = p->opts;
     struct fill_self *self = p->self;
@@ -215,7 +215,7 @@ static void fill_fit(const struct cr_tplan *p, const void *x)
 
 /* The value that comes most often, the first of several; of categories their
  * places in the vocabulary count. */
-static double fill_mode(const struct cr_tplan *p, int64_t k)
+static double fill_mode(const struct cr_transform_plan *p, int64_t k)
 {
     const struct fill_self *self = p->self;
     const struct cr_features *f = cr_features_find(p->config, p->column);
@@ -240,7 +240,7 @@ static double fill_mode(const struct cr_tplan *p, int64_t k)
     return found;
 }
 
-static bool fill_end(const struct cr_tplan *p)
+static bool fill_end(const struct cr_transform_plan *p)
 {
     const struct fill_missing *o = p->opts;
     const struct fill_self *self = p->self;
@@ -268,7 +268,7 @@ static bool fill_end(const struct cr_tplan *p)
 
 static bool fill_apply(struct cr_sample *s)
 {
-    const struct cr_tplan *p = s->plan;
+    const struct cr_transform_plan *p = s->plan;
     const struct fill_missing *o = p->opts;
     const struct fill_self *self = p->self;
     const double *value = p->fitted->value;

@@ -12,7 +12,7 @@ static const struct cr_opt grayscale_opts[] = {
     { 0 },
 };
 
-static bool grayscale_plan(struct cr_tplan *p)
+static bool grayscale_plan(struct cr_transform_plan *p)
 {
     const struct grayscale *o = p->opts;
     struct cr_image m;

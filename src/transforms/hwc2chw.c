@@ -9,7 +9,7 @@ static int64_t hwc2chw_pixels(const struct cr_spec *in)
     return in->rank == 3 ? in->dim[0] * in->dim[1] : cr_count(in);
 }
 
-static bool hwc2chw_plan(struct cr_tplan *p)
+static bool hwc2chw_plan(struct cr_transform_plan *p)
 {
     p->out = p->in;
     if (p->in.rank == 2)
@@ -25,7 +25,7 @@ static bool hwc2chw_plan(struct cr_tplan *p)
     return true;
 }
 
-static void hwc2chw_order(const struct cr_tplan *p, int64_t *from)
+static void hwc2chw_order(const struct cr_transform_plan *p, int64_t *from)
 {
     int64_t channels = p->in.rank == 3 ? p->in.dim[2] : 1;
     int64_t pixels = hwc2chw_pixels(&p->in), c, i;

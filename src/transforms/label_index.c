@@ -39,7 +39,7 @@ static const char *label_index_all(struct cr_arena *arena,
 }
 
 /* Words that the data set has numbered already get their new numbers. */
-static bool label_index_renumber(struct cr_tplan *p)
+static bool label_index_renumber(struct cr_transform_plan *p)
 {
     const struct label_index *o = p->opts;
     int32_t *to = CR_NEWS(p->arena, int32_t, p->classes.n + 1);
@@ -60,7 +60,7 @@ static bool label_index_renumber(struct cr_tplan *p)
     return true;
 }
 
-static bool label_index_plan(struct cr_tplan *p)
+static bool label_index_plan(struct cr_transform_plan *p)
 {
     const struct label_index *o = p->opts;
     int i;

@@ -12,7 +12,7 @@ static const struct cr_opt log_opts[] = {
     { 0 },
 };
 
-static bool log_plan(struct cr_tplan *p)
+static bool log_plan(struct cr_transform_plan *p)
 {
     const struct log *o = p->opts;
 

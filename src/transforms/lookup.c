@@ -22,7 +22,7 @@ struct lookup_self {
     int64_t unknown;        /* -1: none */
 };
 
-static bool lookup_plan(struct cr_tplan *p)
+static bool lookup_plan(struct cr_transform_plan *p)
 {
     const struct lookup *o = p->opts;
     struct lookup_self *self = CR_NEW(p->arena, struct lookup_self);

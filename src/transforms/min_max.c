@@ -23,7 +23,7 @@ static const struct cr_opt min_max_opts[] = {
 
 /* fitted->value: features minima, then features maxima. */
 
-static bool min_max_plan(struct cr_tplan *p)
+static bool min_max_plan(struct cr_transform_plan *p)
 {
     const struct min_max *o = p->opts;
     const struct cr_per_feature *self;
@@ -40,7 +40,7 @@ static bool min_max_plan(struct cr_tplan *p)
     return true;
 }
 
-static void min_max_fit(const struct cr_tplan *p, const void *x)
+static void min_max_fit(const struct cr_transform_plan *p, const void *x)
 {
     const struct cr_per_feature *self = p->self;
     const double *v = cr_per_feature_x(p, x, NULL);
@@ -58,7 +58,7 @@ static void min_max_fit(const struct cr_tplan *p, const void *x)
     }
 }
 
-static bool min_max_end(const struct cr_tplan *p)
+static bool min_max_end(const struct cr_transform_plan *p)
 {
     (void)p;
     return true;

@@ -15,7 +15,7 @@ static const struct cr_opt mix_up_opts[] = {
     { 0 },
 };
 
-static bool mix_up_plan(struct cr_tplan *p)
+static bool mix_up_plan(struct cr_transform_plan *p)
 {
     p->out = p->in;
     return true;

@@ -24,7 +24,7 @@ struct plan {
     struct cr_resize_size size;
 };
 
-static bool multi_scale_plan(struct cr_tplan *p)
+static bool multi_scale_plan(struct cr_transform_plan *p)
 {
     const struct multi_scale *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

@@ -15,14 +15,14 @@ static const struct cr_opt normalize_opts[] = {
     { 0 },
 };
 
-static int64_t normalize_channels(const struct cr_tplan *p)
+static int64_t normalize_channels(const struct cr_transform_plan *p)
 {
     const struct normalize *o = p->opts;
 
     return p->in.rank < 3 ? 1 : p->in.dim[o->is_hwc ? p->in.rank - 1 : 0];
 }
 
-static bool normalize_plan(struct cr_tplan *p)
+static bool normalize_plan(struct cr_transform_plan *p)
 {
     const struct normalize *o = p->opts;
     int64_t channels = normalize_channels(p);
@@ -47,7 +47,7 @@ static bool normalize_plan(struct cr_tplan *p)
     return true;
 }
 
-static int64_t normalize_channel(const struct cr_tplan *p, int64_t i)
+static int64_t normalize_channel(const struct cr_transform_plan *p, int64_t i)
 {
     const struct normalize *o = p->opts;
 
@@ -57,7 +57,8 @@ static int64_t normalize_channel(const struct cr_tplan *p, int64_t i)
                      : i / (p->in.dim[1] * p->in.dim[2]);
 }
 
-static double normalize_value(const struct cr_tplan *p, double x, int64_t c)
+static double normalize_value(const struct cr_transform_plan *p, double x,
+                              int64_t c)
 {
     const struct normalize *o = p->opts;
 

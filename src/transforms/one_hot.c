@@ -42,8 +42,9 @@ struct one_hot_self {
     int64_t *width;         /* columns of each feature */
 };
 
-static void one_hot_name(struct cr_tplan *p, const struct cr_feature *f,
-                         int64_t i, struct cr_feature *to)
+static void one_hot_name(struct cr_transform_plan *p,
+                         const struct cr_feature *f, int64_t i,
+                         struct cr_feature *to)
 {
     const char *word = cr_strf(p->arena, "bin %lld", (long long)i);
 
@@ -55,7 +56,7 @@ static void one_hot_name(struct cr_tplan *p, const struct cr_feature *f,
     };
 }
 
-static bool one_hot_categories(struct cr_tplan *p)
+static bool one_hot_categories(struct cr_transform_plan *p)
 {
     const struct one_hot *o = p->opts;
     const struct cr_features *in = p->features;
@@ -139,7 +140,7 @@ static bool one_hot_row(struct cr_sample *s)
 
 /* ---- labels ---- */
 
-static bool one_hot_plan(struct cr_tplan *p)
+static bool one_hot_plan(struct cr_transform_plan *p)
 {
     const struct one_hot *o = p->opts;
     enum cr_type t = p->in.type;

@@ -25,7 +25,7 @@ struct plan {
     void *fill;
 };
 
-static bool pad_plan(struct cr_tplan *p)
+static bool pad_plan(struct cr_transform_plan *p)
 {
     const struct pad *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

@@ -16,7 +16,7 @@ static const struct cr_opt pad_end_opts[] = {
     { 0 },
 };
 
-static bool pad_end_plan(struct cr_tplan *p)
+static bool pad_end_plan(struct cr_transform_plan *p)
 {
     const struct pad_end *o = p->opts;
     int i;

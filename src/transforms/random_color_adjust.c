@@ -42,7 +42,7 @@ struct plan {
     int64_t height, width;
 };
 
-static bool color_range(struct cr_tplan *p, const char *name,
+static bool color_range(struct cr_transform_plan *p, const char *name,
                         const struct cr_reals *given, double middle,
                         double *low, double *high)
 {
@@ -63,7 +63,7 @@ static bool color_range(struct cr_tplan *p, const char *name,
                     name);
 }
 
-static bool color_plan(struct cr_tplan *p)
+static bool color_plan(struct cr_transform_plan *p)
 {
     const struct color *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

@@ -31,7 +31,7 @@ struct plan {
     void *fill;
 };
 
-static bool random_crop_plan(struct cr_tplan *p)
+static bool random_crop_plan(struct cr_transform_plan *p)
 {
     const struct random_crop *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

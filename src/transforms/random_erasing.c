@@ -36,7 +36,7 @@ struct plan {
     double *value;          /* per channel; NULL: random */
 };
 
-static bool random_erasing_range(struct cr_tplan *p, const char *name,
+static bool random_erasing_range(struct cr_transform_plan *p, const char *name,
                                  const struct cr_reals *given, double low,
                                  double high, double to[2])
 {
@@ -50,7 +50,7 @@ static bool random_erasing_range(struct cr_tplan *p, const char *name,
                     name);
 }
 
-static bool random_erasing_value(struct cr_tplan *p, struct plan *r,
+static bool random_erasing_value(struct cr_transform_plan *p, struct plan *r,
                                  const struct cr_node *node)
 {
     const struct cr_node *one = node;
@@ -79,7 +79,7 @@ static bool random_erasing_value(struct cr_tplan *p, struct plan *r,
     return true;
 }
 
-static bool random_erasing_plan(struct cr_tplan *p)
+static bool random_erasing_plan(struct cr_transform_plan *p)
 {
     const struct random_erasing *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

@@ -13,7 +13,7 @@ static const struct cr_opt flip_opts[] = {
     { 0 },
 };
 
-static bool flip_plan(struct cr_tplan *p)
+static bool flip_plan(struct cr_transform_plan *p)
 {
     struct cr_image *m = CR_NEW(p->arena, struct cr_image);
 

@@ -39,7 +39,8 @@ struct plan {
     size_t tables; /* bytes at the start of scratch */
 };
 
-static bool random_resized_crop_range(struct cr_tplan *p, const char *name,
+static bool random_resized_crop_range(struct cr_transform_plan *p,
+                                      const char *name,
                                       const struct cr_reals *given, double low,
                                       double high, double *to)
 {
@@ -52,7 +53,7 @@ static bool random_resized_crop_range(struct cr_tplan *p, const char *name,
                     name);
 }
 
-static bool random_resized_crop_plan(struct cr_tplan *p)
+static bool random_resized_crop_plan(struct cr_transform_plan *p)
 {
     const struct random_resized_crop *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

@@ -30,7 +30,7 @@ struct plan {
     void *fill;
 };
 
-static bool random_rotation_plan(struct cr_tplan *p)
+static bool random_rotation_plan(struct cr_transform_plan *p)
 {
     const struct random_rotation *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);

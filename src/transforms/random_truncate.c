@@ -14,7 +14,7 @@ static const struct cr_opt random_truncate_opts[] = {
     { 0 },
 };
 
-static bool random_truncate_plan(struct cr_tplan *p)
+static bool random_truncate_plan(struct cr_transform_plan *p)
 {
     const struct random_truncate *o = p->opts;
 

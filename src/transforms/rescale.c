@@ -12,7 +12,7 @@ static const struct cr_opt rescale_opts[] = {
     { 0 },
 };
 
-static bool rescale_plan(struct cr_tplan *p)
+static bool rescale_plan(struct cr_transform_plan *p)
 {
     if (p->in.type == CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
@@ -22,7 +22,8 @@ static bool rescale_plan(struct cr_tplan *p)
     return true;
 }
 
-static double rescale_value(const struct cr_tplan *p, double x, int64_t c)
+static double rescale_value(const struct cr_transform_plan *p, double x,
+                            int64_t c)
 {
     const struct rescale *o = p->opts;
     float a = (float)o->rescale, b = (float)o->shift, v = (float)x;

@@ -23,7 +23,7 @@ struct plan {
     const struct cr_resize *scale;
 };
 
-static bool resize_plan(struct cr_tplan *p)
+static bool resize_plan(struct cr_transform_plan *p)
 {
     const struct resize *o = p->opts;
     enum cr_inter inter = (enum cr_inter)o->interpolation;

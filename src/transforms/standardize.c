@@ -22,7 +22,7 @@ static const struct cr_opt standardize_opts[] = {
 /* fitted->value: features means, then features sums of squares, at the end
  * deviations. */
 
-static bool standardize_plan(struct cr_tplan *p)
+static bool standardize_plan(struct cr_transform_plan *p)
 {
     const struct standardize *o = p->opts;
     const struct cr_per_feature *self;
@@ -36,7 +36,7 @@ static bool standardize_plan(struct cr_tplan *p)
     return true;
 }
 
-static void standardize_fit(const struct cr_tplan *p, const void *x)
+static void standardize_fit(const struct cr_transform_plan *p, const void *x)
 {
     const struct cr_per_feature *self = p->self;
     const double *v = cr_per_feature_x(p, x, NULL);
@@ -53,7 +53,7 @@ static void standardize_fit(const struct cr_tplan *p, const void *x)
     }
 }
 
-static bool standardize_end(const struct cr_tplan *p)
+static bool standardize_end(const struct cr_transform_plan *p)
 {
     const struct cr_per_feature *self = p->self;
     double *s = p->fitted->value + self->n;
@@ -65,7 +65,7 @@ static bool standardize_end(const struct cr_tplan *p)
 
 static bool standardize_apply(struct cr_sample *s)
 {
-    const struct cr_tplan *p = s->plan;
+    const struct cr_transform_plan *p = s->plan;
     const struct cr_per_feature *self = p->self;
     const double *mean = p->fitted->value, *deviation = mean + self->n;
     double *x = cr_per_feature_x(p, s->x, s->scratch);

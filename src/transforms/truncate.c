@@ -13,7 +13,7 @@ static const struct cr_opt truncate_opts[] = {
     { 0 },
 };
 
-static bool truncate_plan(struct cr_tplan *p)
+static bool truncate_plan(struct cr_transform_plan *p)
 {
     const struct truncate *o = p->opts;
 

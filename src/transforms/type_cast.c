@@ -11,7 +11,7 @@ static const struct cr_opt type_cast_opts[] = {
     { 0 },
 };
 
-static bool type_cast_plan(struct cr_tplan *p)
+static bool type_cast_plan(struct cr_transform_plan *p)
 {
     const struct type_cast *o = p->opts;
     const char *names[CR_TYPES + 1];

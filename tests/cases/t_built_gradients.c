@@ -126,7 +126,7 @@ static bool case_build(struct built *t, bool again)
     struct cr_arena mem = { 0 };
     struct cr_diag diag = { .arena = &mem };
     struct cr_opnode probe = { .op = t->op };
-    struct cr_plan plan;
+    struct cr_op_plan plan;
     int i, n = 0, reals = 0;
 
     attr = cr_alloc(&mem, 1, t->op->about.size + 1);

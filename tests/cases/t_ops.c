@@ -54,7 +54,7 @@ struct call {
     struct cr_arena *arena;
     const struct cr_op *op;
     const char *name;
-    struct cr_plan plan;
+    struct cr_op_plan plan;
     struct cr_spec in[CR_OP_MAX], out[CR_OP_MAX];
     void *x[CR_OP_MAX];
     void *y[CR_OP_MAX];
@@ -632,14 +632,14 @@ static bool plan_call(struct call *c, const struct cr_node *node,
         c->x[n] = case_tensor(c->arena, t, batch, (uint64_t)n, &c->in[n]);
         n++;
     }
-    c->plan = (struct cr_plan){ .attr = attr,
-                                .diag = diag,
-                                .arena = c->arena,
-                                .training = !training || training->boolean,
-                                .n_in = n,
-                                .in = c->in,
-                                .out = c->out,
-                                .n_out = c->op->outputs };
+    c->plan = (struct cr_op_plan){ .attr = attr,
+                                   .diag = diag,
+                                   .arena = c->arena,
+                                   .training = !training || training->boolean,
+                                   .n_in = n,
+                                   .in = c->in,
+                                   .out = c->out,
+                                   .n_out = c->op->outputs };
     if (!cr_opts_read(c->arena, diag, &c->op->about, cr_node_get(node, "opts"),
                       node->pos, attr) ||
         !c->op->plan(&c->plan))
