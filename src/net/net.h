@@ -268,11 +268,11 @@ void cr_exec_update(struct cr_exec *exec, double scale, double lr);
 void cr_net_skipped(struct cr_net *net, int64_t n);
 
 /* Several micro-batches make one update: their number is told once, before
- * the first plan with want.norm. After each backward cr_exec_gather adds the
- * gradients to those before; behind the last of an update norm and update
+ * the first plan with want.norm. After each backward cr_exec_accumulate adds
+ * the gradients to those before; behind the last of an update norm and update
  * see the sums. The `t` of cr_exec_forward counts micro-batches. */
-void cr_net_gather(struct cr_net *net, int64_t micro_batches);
-void cr_exec_gather(struct cr_exec *exec);
+void cr_net_grad_accum(struct cr_net *net, int64_t micro_batches);
+void cr_exec_accumulate(struct cr_exec *exec);
 
 /* Hyper-parameters of one parameter. */
 struct cr_hyper {

@@ -291,7 +291,7 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
 
 /* ---- micro-batches ---- */
 
-void cr_net_gather(struct cr_net *net, int64_t micro_batches)
+void cr_net_grad_accum(struct cr_net *net, int64_t micro_batches)
 {
     net->gather = micro_batches;
     if (micro_batches < 2 || net->want.no_values)
@@ -318,7 +318,7 @@ CR_CLONES static void update_add(void *ctx, int64_t from, int64_t to)
         sum[i] += g[i];
 }
 
-void cr_exec_gather(struct cr_exec *e)
+void cr_exec_accumulate(struct cr_exec *e)
 {
     if (!e->net->gathered)
         return;

@@ -576,7 +576,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     if (bad != CR_GRADIENT_FINITE && seen->bad != CR_GRADIENT_BAD_LOSS)
         seen->bad = bad;
     if (bad == CR_GRADIENT_FINITE && t->micro > 1)
-        cr_exec_gather(exec);
+        cr_exec_accumulate(exec);
     if (bad != CR_GRADIENT_FINITE &&
         cr_gradient_action(&t->optim.scale, t->train.nan, bad) ==
             CR_ACTION_DIVERGE)

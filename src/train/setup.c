@@ -239,7 +239,7 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     if (!cr_watch_observe(t->config, t->net, t, CR_IN_EVAL))
         return false;
     t->micro = t->train.grad_accumulation;
-    cr_net_gather(t->net, t->micro);
+    cr_net_grad_accum(t->net, t->micro);
     t->aux_names = cr_net_aux(t->net, &t->n_aux);
     t->aux = CR_NEWS(t->arena, double, t->n_aux + 1);
     return true;

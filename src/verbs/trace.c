@@ -295,7 +295,7 @@ static bool trace_build(struct trace_job *t)
     plan = trace_want(t);
     t->separate = plan.norm;
     if (plan.update)
-        cr_net_gather(t->net, t->state.micro);
+        cr_net_grad_accum(t->net, t->state.micro);
     t->exec = cr_net_exec(t->net, &plan);
     if (!t->exec || (!cr_probe_read(&t->probe)))
         return false;
@@ -423,7 +423,7 @@ static bool trace_pass(struct trace_job *t, bool last)
         bad = CR_GRADIENT_BAD_NORM;
     if (bad == CR_GRADIENT_FINITE && step && t->separate) {
         if (s->micro > 1)
-            cr_exec_gather(t->exec);
+            cr_exec_accumulate(t->exec);
         bad = cr_gradient_apply(t->exec, &t->train, scale, lr, update, &norm);
     }
     if (bad != CR_GRADIENT_FINITE && !trace_skip(t, bad, scale))
@@ -502,7 +502,7 @@ static void *trace_data(const struct trace_job *t, void *data)
     return data;
 }
 
-static void trace_gather(struct trace_job *t)
+static void trace_accumulate(struct trace_job *t)
 {
     struct cr_exec *usual = trace_usual(t);
     int n_kept, n_params, n_slots = 0;
@@ -702,7 +702,7 @@ static int trace_run(struct cr_cli *cli)
 
     if (trace_usage(&t) && trace_config(&t) && trace_batch(&t) &&
         trace_build(&t) && trace_compute(&t)) {
-        trace_gather(&t);
+        trace_accumulate(&t);
         if (t.o->out)
             cr_tensors_write(t.diag, t.o->out, t.tensor, t.n);
         if (t.o->against)

@@ -548,7 +548,7 @@ static void norm_and_scale(void)
 /* ---- micro-batches ---- */
 
 /* Two micro-batches of the same samples, at half the gradient, are one. */
-static void gathered(void)
+static void accumulated(void)
 {
     struct made one, two;
     struct cr_exec_want want = { .training = true, .update = true,
@@ -561,12 +561,12 @@ static void gathered(void)
         !made_ok(&two, TWO SGD, vector, 5))
         return;
     steps(&one, want, 1, 2);
-    cr_net_gather(two.net, 2);
+    cr_net_grad_accum(two.net, 2);
     e = made_exec(&two, want);
     for (int t = 1; t <= 4; t++) {
         cr_exec_forward(e, t);
         cr_exec_backward(e, 1, 0.1);
-        cr_exec_gather(e);
+        cr_exec_accumulate(e);
         if (t % 2 == 0)
             cr_exec_update(e, 0.5, 0.1);
     }
@@ -626,7 +626,7 @@ int main(void)
     loss_parameters();
     kept_not_finite();
     norm_and_scale();
-    gathered();
+    accumulated();
     labels();
     cr_par_stop();
     return done();

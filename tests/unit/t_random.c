@@ -289,7 +289,7 @@ static void samples(void)
         if (!draw_rows(&all, lines[i], 60, training, 2) ||
             !draw_rows(&part, lines[i], 20, training, 1))
             continue;
-        cr_net_gather(part.m.net, 3); /* an update of 3 micro-batches */
+        cr_net_grad_accum(part.m.net, 3); /* an update of 3 micro-batches */
         cr_exec_forward(part.exec, 4);
         drawn_read(&part);
         ok(rows_of(&part, &all, 0), "%s: micro-batch 1", lines[i]);
