@@ -92,7 +92,7 @@ size_t cr_direct_scratch(const struct cr_conv *c)
 /* ---- the source ---- */
 
 /* The copy's size, once rows (lo_row .. lo_row + high for output row 0) and
- * columns (`width` from lo_col on) are known. A gather passes over all blocks
+ * columns (`width` from lo_col on) are known. apply passes over all blocks
  * of a band once; sums pass over one block and `beside` bytes of dy per row
  * many times. */
 static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
@@ -218,7 +218,7 @@ static void pack(struct pack *p)
 
 /* ---- running ---- */
 
-CONV_PART(direct, gather)
+CONV_PART(direct, apply)
 CONV_PART(direct, sums)
 CONV_PART(direct, reduce)
 
@@ -239,13 +239,13 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
                                    .tap = tap,
                                    .w = packed_w,
                                    .w_group = packed(cog, cig, taps) };
-    struct cr_direct_gather g = { .s = source_of_x(c, x, 0),
-                                  .grids = 1,
-                                  .grid = &grid,
-                                  .cout = cog,
-                                  .y_image = c->out[H] * c->out[W] * c->co,
-                                  .y = y,
-                                  .end = *end };
+    struct cr_direct_apply g = { .s = source_of_x(c, x, 0),
+                                 .grids = 1,
+                                 .grid = &grid,
+                                 .cout = cog,
+                                 .y_image = c->out[H] * c->out[W] * c->co,
+                                 .y = y,
+                                 .end = *end };
     struct pack p = { .grid = &grid,
                       .w = w,
                       .place = place,
@@ -265,7 +265,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
     grid.runs = in_runs(tap, taps);
     pack(&p);
     g.room = copies(&g.s, 1);
-    cr_par(gather_part, &g, conv_threads(c));
+    cr_par(apply_part, &g, conv_threads(c));
 }
 
 /* ---- the gradient of the input ---- */
@@ -354,12 +354,12 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
     struct cr_direct_grid *grid =
         conv_carve(&at, grids(c) * (int64_t)sizeof *grid);
     cr_real *packed_w = conv_carve(&at, 0);
-    struct cr_direct_gather g = { .s = source_of_dy(c, dy),
-                                  .grid = grid,
-                                  .cout = cig,
-                                  .y_image = c->in[H] * c->in[W] * c->ci,
-                                  .y = dx,
-                                  .end = *end };
+    struct cr_direct_apply g = { .s = source_of_dy(c, dy),
+                                 .grid = grid,
+                                 .cout = cig,
+                                 .y_image = c->in[H] * c->in[W] * c->ci,
+                                 .y = dx,
+                                 .end = *end };
 
     for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++)
         for (b = 0; b < conv_min(c->stride[W], c->in[W]); b++) {
@@ -384,7 +384,7 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
             place += to->taps;
         }
     g.room = copies(&g.s, 1);
-    cr_par(gather_part, &g, conv_threads(c));
+    cr_par(apply_part, &g, conv_threads(c));
 }
 
 /* ---- the gradient of the weight ---- */

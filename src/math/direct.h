@@ -59,7 +59,7 @@ struct cr_direct_grid {
     int64_t w_group;
 };
 
-struct cr_direct_gather {
+struct cr_direct_apply {
     struct cr_direct_source s;
     size_t room; /* of a thread, for its copy */
     int grids;
@@ -86,12 +86,12 @@ struct cr_direct_sums {
     cr_real *to;
 };
 
-typedef void cr_direct_gather_part(const struct cr_direct_gather *g, int part,
-                                   int parts);
+typedef void cr_direct_apply_part(const struct cr_direct_apply *g, int part,
+                                  int parts);
 typedef void cr_direct_sums_part(const struct cr_direct_sums *s, int part,
                                  int parts);
 
-cr_direct_gather_part cr_direct_gather_avx512, cr_direct_gather_avx2;
+cr_direct_apply_part cr_direct_apply_avx512, cr_direct_apply_avx2;
 cr_direct_sums_part cr_direct_sums_avx512, cr_direct_sums_avx2;
 /* Adds up chunks into dw. */
 cr_direct_sums_part cr_direct_reduce_avx512, cr_direct_reduce_avx2;

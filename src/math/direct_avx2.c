@@ -5,7 +5,7 @@
 
 #include "math/lanes_avx2.h"
 
-#define KERNEL_GATHER cr_direct_gather_avx2
+#define KERNEL_APPLY cr_direct_apply_avx2
 #define KERNEL_SUMS cr_direct_sums_avx2
 #define KERNEL_REDUCE cr_direct_reduce_avx2
 #define MAX_PIXELS 1, 12, 6

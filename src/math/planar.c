@@ -1,6 +1,6 @@
 /*
  * What the planar kernels are given, in terms of a convolution. The gradient
- * of the input is a gather from dy with zeros around it and the weight
+ * of the input is the same kernel on dy with zeros around it and the weight
  * turned: tap (i, j) of output (0, 0) reads dy at before - dilation (i, j).
  */
 #include "math/planar.h"
@@ -58,11 +58,11 @@ size_t cr_planar_scratch(const struct cr_conv *c)
 
 /* ---- running ---- */
 
-CONV_PART(planar, gather)
+CONV_PART(planar, apply)
 CONV_PART(planar, sums)
 CONV_PART(planar, reduce)
 
-/* ---- gathers ---- */
+/* ---- apply ---- */
 
 /* Whether outputs look over the edges decides whether there is a copy. */
 static void size_copy(struct cr_planar_source *s, int64_t rows, int64_t cols)
@@ -133,13 +133,13 @@ size_t cr_planar_room(const struct cr_conv *c)
 {
     struct cr_planar_source x = source_of_x(c, NULL);
     struct cr_planar_source dy = source_of_dy(c, NULL);
-    size_t sums = copies(&x, together(c, &x)), gather = copies(&dy, 1);
+    size_t sums = copies(&x, together(c, &x)), apply = copies(&dy, 1);
 
-    return sums > gather ? sums : gather;
+    return sums > apply ? sums : apply;
 }
 
 /* w at (out, channel, tap) is from[out * o_step + channel * c_step + tap]. */
-static void pack(const struct cr_planar_gather *g, const cr_real *w,
+static void pack(const struct cr_planar_apply *g, const cr_real *w,
                  int64_t o_step, int64_t c_step, int64_t group_step,
                  cr_real *to)
 {
@@ -157,13 +157,13 @@ static void pack(const struct cr_planar_gather *g, const cr_real *w,
 }
 
 /* Threads share images, or their rows where there are fewer. */
-static void gather(const struct cr_conv *c, struct cr_planar_gather *g)
+static void apply(const struct cr_conv *c, struct cr_planar_apply *g)
 {
     int n = conv_threads(c);
 
     g->room = copies(&g->s, 1);
     g->bands = g->s.n * g->s.groups >= n ? 1 : conv_min(n, conv_up(g->rows, 4));
-    cr_par(gather_part, g, n);
+    cr_par(apply_part, g, n);
 }
 
 void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
@@ -175,16 +175,16 @@ void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
     cr_real *packed = conv_carve(&at, 0);
-    struct cr_planar_gather g = { .s = source_of_x(c, x),
-                                  .rows = c->out[H],
-                                  .cols = c->out[W],
-                                  .cout = cog,
-                                  .taps = taps,
-                                  .tap = tap,
-                                  .tap_row = row,
-                                  .w = packed,
-                                  .y = y,
-                                  .end = *end };
+    struct cr_planar_apply g = { .s = source_of_x(c, x),
+                                 .rows = c->out[H],
+                                 .cols = c->out[W],
+                                 .cout = cog,
+                                 .taps = taps,
+                                 .tap = tap,
+                                 .tap_row = row,
+                                 .w = packed,
+                                 .y = y,
+                                 .end = *end };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++) {
@@ -193,7 +193,7 @@ void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
                 i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
         }
     pack(&g, w, cig * taps, taps, cog * cig * taps, packed);
-    gather(c, &g);
+    apply(c, &g);
 }
 
 void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
@@ -205,16 +205,16 @@ void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
     cr_real *packed = conv_carve(&at, 0);
-    struct cr_planar_gather g = { .s = source_of_dy(c, dy),
-                                  .rows = c->in[H],
-                                  .cols = c->in[W],
-                                  .cout = cig,
-                                  .taps = taps,
-                                  .tap = tap,
-                                  .tap_row = row,
-                                  .w = packed,
-                                  .y = dx,
-                                  .end = *end };
+    struct cr_planar_apply g = { .s = source_of_dy(c, dy),
+                                 .rows = c->in[H],
+                                 .cols = c->in[W],
+                                 .cout = cig,
+                                 .taps = taps,
+                                 .tap = tap,
+                                 .tap_row = row,
+                                 .w = packed,
+                                 .y = dx,
+                                 .end = *end };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++) {
@@ -224,7 +224,7 @@ void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
                 c->before[W] - j * c->dilation[W] - g.s.lo_col;
         }
     pack(&g, w, taps, cig * taps, cog * cig * taps, packed);
-    gather(c, &g);
+    apply(c, &g);
 }
 
 /* ---- the gradient of the weight ---- */

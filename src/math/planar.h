@@ -39,7 +39,7 @@ struct cr_planar_source {
     bool copied;
 };
 
-struct cr_planar_gather {
+struct cr_planar_apply {
     struct cr_planar_source s;
     size_t room;              /* of a thread, for its copy */
     int64_t rows, cols, cout; /* of an image and group of y */
@@ -66,12 +66,12 @@ struct cr_planar_sums {
     bool add;
 };
 
-typedef void cr_planar_gather_part(const struct cr_planar_gather *g, int part,
-                                   int parts);
+typedef void cr_planar_apply_part(const struct cr_planar_apply *g, int part,
+                                  int parts);
 typedef void cr_planar_sums_part(const struct cr_planar_sums *s, int part,
                                  int parts);
 
-cr_planar_gather_part cr_planar_gather_avx512, cr_planar_gather_avx2;
+cr_planar_apply_part cr_planar_apply_avx512, cr_planar_apply_avx2;
 cr_planar_sums_part cr_planar_sums_avx512, cr_planar_sums_avx2;
 /* Adds up lanes and chunks into dw. */
 cr_planar_sums_part cr_planar_reduce_avx512, cr_planar_reduce_avx2;

@@ -5,7 +5,7 @@
 
 #include "math/lanes_avx2.h"
 
-#define KERNEL_GATHER cr_planar_gather_avx2
+#define KERNEL_APPLY cr_planar_apply_avx2
 #define KERNEL_SUMS cr_planar_sums_avx2
 #define KERNEL_REDUCE cr_planar_reduce_avx2
 #define ROWS 0, 4, 4, 3, 2, 0, 1, 0, 1

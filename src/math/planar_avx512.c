@@ -5,7 +5,7 @@
 
 #include "math/lanes_avx512.h"
 
-#define KERNEL_GATHER cr_planar_gather_avx512
+#define KERNEL_APPLY cr_planar_apply_avx512
 #define KERNEL_SUMS cr_planar_sums_avx512
 #define KERNEL_REDUCE cr_planar_reduce_avx512
 #define ROWS 0, 4, 4, 4, 4, 0, 4, 0, 3
