@@ -212,7 +212,7 @@ void cr_walk_each(const struct cr_walk *w, double cost, void *ctx, cr_run *fn)
     cr_each(cr_walk_count(w), cost, &p, walk_part);
 }
 
-/* ---- folding ---- */
+/* ---- reduction ---- */
 
 /* Sixteen sums side by side, the same ones with any instruction set. */
 CR_CLONES static void sum_rows(int64_t n, const cr_real *v, double *sum)
@@ -248,53 +248,53 @@ static double sum_one(double sum, double v)
     return sum + v;
 }
 
-const struct cr_fold cr_fold_sum = { 0, sum_one, sum_rows, sum_cols };
+const struct cr_reducer cr_reducer_sum = { 0, sum_one, sum_rows, sum_cols };
 
 /* Largest and smallest; NaN wins over all. Of a run, sixteen side by side. */
-#define FOLD_EXTREME(name, BETTER, worst) \
-    static double name##_one(double sum, double v) \
-    { \
-        return v BETTER sum || v != v ? v : sum; \
-    } \
-    CR_CLONES static void name##_cols(int64_t n, const cr_real *v, \
-                                      double *sum) \
-    { \
-        int64_t i; \
-        CR_SIMD \
-        for (i = 0; i < n; i++) \
-            sum[i] = name##_one(sum[i], (double)v[i]); \
-    } \
-    CR_CLONES static void name##_rows(int64_t n, const cr_real *v, \
-                                      double *sum) \
-    { \
-        cr_real lane[16]; \
-        int64_t i; \
-        int k; \
-        for (k = 0; k < 16; k++) \
-            lane[k] = (cr_real)*sum; \
-        for (i = 0; i + 16 <= n; i += 16) { \
-            CR_SIMD \
-            for (k = 0; k < 16; k++) { \
-                cr_real a = v[i + k], b = lane[k]; \
-                lane[k] = a BETTER b || a != a ? a : b; \
-            } \
-        } \
-        for (; i < n; i++) \
+#define FOLD_EXTREME(name, BETTER, worst)                                 \
+    static double name##_one(double sum, double v)                        \
+    {                                                                     \
+        return v BETTER sum || v != v ? v : sum;                          \
+    }                                                                     \
+    CR_CLONES static void name##_cols(int64_t n, const cr_real *v,        \
+                                      double *sum)                        \
+    {                                                                     \
+        int64_t i;                                                        \
+        CR_SIMD                                                           \
+        for (i = 0; i < n; i++)                                           \
+            sum[i] = name##_one(sum[i], (double)v[i]);                    \
+    }                                                                     \
+    CR_CLONES static void name##_rows(int64_t n, const cr_real *v,        \
+                                      double *sum)                        \
+    {                                                                     \
+        cr_real lane[16];                                                 \
+        int64_t i;                                                        \
+        int k;                                                            \
+        for (k = 0; k < 16; k++)                                          \
+            lane[k] = (cr_real)*sum;                                      \
+        for (i = 0; i + 16 <= n; i += 16) {                               \
+            CR_SIMD                                                       \
+            for (k = 0; k < 16; k++) {                                    \
+                cr_real a = v[i + k], b = lane[k];                        \
+                lane[k] = a BETTER b || a != a ? a : b;                   \
+            }                                                             \
+        }                                                                 \
+        for (; i < n; i++)                                                \
             lane[0] = (cr_real)name##_one((double)lane[0], (double)v[i]); \
-        for (k = 0; k < 16; k++) \
-            *sum = name##_one(*sum, (double)lane[k]); \
-    } \
-    const struct cr_fold cr_fold_##name = { worst, name##_one, name##_rows, \
-                                            name##_cols }
+        for (k = 0; k < 16; k++)                                          \
+            *sum = name##_one(*sum, (double)lane[k]);                     \
+    }                                                                     \
+    const struct cr_reducer cr_reducer_##name = { worst, name##_one,      \
+                                                  name##_rows, name##_cols }
 
 FOLD_EXTREME(max, >, -INFINITY);
 FOLD_EXTREME(min, <, INFINITY);
 
 /* One run of values into one sum or, where to n sums, into each its own. */
-static void fold_run(const struct cr_reduce *r, int64_t n, const int64_t *off,
-                     const int64_t *inc, bool cols, double *sum)
+static void reduce_run(const struct cr_reduce *r, int64_t n, const int64_t *off,
+                       const int64_t *inc, bool cols, double *sum)
 {
-    const struct cr_fold *f = r->fold;
+    const struct cr_reducer *f = r->fold;
     cr_real room[CR_STRETCH];
     double wide[CR_STRETCH];
     const cr_real *v = NULL;
@@ -319,17 +319,17 @@ static void fold_run(const struct cr_reduce *r, int64_t n, const int64_t *off,
     }
 }
 
-struct fold_rows {
+struct reduce_rows {
     const struct cr_reduce *r;
     double *sum;
 };
 
-static void fold_piece(void *ctx, int64_t n, const int64_t *off,
-                       const int64_t *inc)
+static void reduce_piece(void *ctx, int64_t n, const int64_t *off,
+                         const int64_t *inc)
 {
-    struct fold_rows *f = ctx;
+    struct reduce_rows *f = ctx;
 
-    fold_run(f->r, n, off, inc, false, f->sum);
+    reduce_run(f->r, n, off, inc, false, f->sum);
 }
 
 /* Dimensions along which the kept operand moves, and the others. The
@@ -351,7 +351,7 @@ static void nests_open(const struct cr_reduce *r, struct nest *kept,
 
 /* Results from..to-1 where the innermost dimension is kept: stretches of
  * results, each a column sum. */
-static void fold_cols(void *ctx, int64_t from, int64_t to)
+static void reduce_cols(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_reduce *r = ctx;
     const struct cr_walk *w = r->walk;
@@ -376,7 +376,7 @@ static void fold_cols(void *ctx, int64_t from, int64_t to)
             sum[i] = r->fold->start;
         nest_seek(&folded, 0, base);
         for (i = 0; i < count; i++) {
-            fold_run(r, n, folded.off, inc, true, sum);
+            reduce_run(r, n, folded.off, inc, true, sum);
             nest_next(&folded, folded.rank - 1);
         }
         r->sink(r->ctx, from, n, sum);
@@ -384,7 +384,7 @@ static void fold_cols(void *ctx, int64_t from, int64_t to)
 }
 
 /* Results from..to-1 where the innermost dimension is folded. */
-static void fold_rows(void *ctx, int64_t from, int64_t to)
+static void reduce_rows(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_reduce *r = ctx;
     const struct cr_walk *w = r->walk;
@@ -392,7 +392,7 @@ static void fold_rows(void *ctx, int64_t from, int64_t to)
     int64_t last = w->rank > 0 ? w->dim[w->rank - 1] : 1;
     struct nest kept, folded;
     double sum;
-    struct fold_rows f = { r, &sum };
+    struct reduce_rows f = { r, &sum };
 
     nests_open(r, &kept, &folded);
     walk_inc(w, inc);
@@ -402,7 +402,7 @@ static void fold_rows(void *ctx, int64_t from, int64_t to)
         nest_seek(&folded, 0, kept.off);
         sum = r->fold->start;
         for (i = 0; i < count; i++) {
-            run_pieces(w, last, folded.off, inc, &f, fold_piece);
+            run_pieces(w, last, folded.off, inc, &f, reduce_piece);
             nest_next(&folded, folded.rank - 1);
         }
         r->sink(r->ctx, from, 1, &sum);
@@ -412,36 +412,36 @@ static void fold_rows(void *ctx, int64_t from, int64_t to)
 /* One result of many values: in parts of a fixed length, added in order. */
 #define FOLD_PARTS 256
 
-struct fold_part {
+struct reduce_part {
     const struct cr_reduce *r;
     int64_t n, length;
     double sum[FOLD_PARTS];
 };
 
-static void fold_parts(void *ctx, int64_t from, int64_t to)
+static void reduce_parts(void *ctx, int64_t from, int64_t to)
 {
-    struct fold_part *p = ctx;
+    struct reduce_part *p = ctx;
     int64_t i, end;
 
     for (i = from; i < to; i++) {
-        struct fold_rows f = { p->r, &p->sum[i] };
+        struct reduce_rows f = { p->r, &p->sum[i] };
 
         p->sum[i] = p->r->fold->start;
         end = (i + 1) * p->length < p->n ? (i + 1) * p->length : p->n;
-        cr_walk_range(p->r->walk, i * p->length, end, &f, fold_piece);
+        cr_walk_range(p->r->walk, i * p->length, end, &f, reduce_piece);
     }
 }
 
-static void fold_whole(const struct cr_reduce *r, int64_t n)
+static void reduce_all(const struct cr_reduce *r, int64_t n)
 {
-    struct fold_part p = { .r = r, .n = n };
+    struct reduce_part p = { .r = r, .n = n };
     int64_t i, parts;
     double sum = r->fold->start;
 
     p.length = (n + FOLD_PARTS - 1) / FOLD_PARTS;
     p.length = (p.length + CR_STRETCH - 1) / CR_STRETCH * CR_STRETCH;
     parts = p.length > 0 ? (n + p.length - 1) / p.length : 0;
-    cr_each_few(parts, r->cost * (double)p.length, &p, fold_parts);
+    cr_each_few(parts, r->cost * (double)p.length, &p, reduce_parts);
     for (i = 0; i < parts; i++)
         sum = r->fold->one(sum, p.sum[i]);
     r->sink(r->ctx, 0, 1, &sum);
@@ -459,10 +459,10 @@ void cr_reduce(const struct cr_reduce *r)
         if (w->step[r->kept][i] != 0)
             results *= w->dim[i];
     if (results == 1) {
-        fold_whole(r, n);
+        reduce_all(r, n);
         return;
     }
     cost = results > 0 ? r->cost * (double)n / (double)results : 0;
     (cols ? cr_each : cr_each_few)(results, cost, (void *)(uintptr_t)r,
-                                   cols ? fold_cols : fold_rows);
+                                   cols ? reduce_cols : reduce_rows);
 }

@@ -44,7 +44,7 @@ void cr_walk_each(const struct cr_walk *walk, double cost, void *ctx,
                   cr_run *fn);
 
 /* What a run of values is folded into: a sum, a product, a largest one. */
-struct cr_fold {
+struct cr_reducer {
     double start;
     double (*one)(double sum, double v);
     /* n values into one, and n values into n; NULL: by `one` */
@@ -52,7 +52,7 @@ struct cr_fold {
     void (*cols)(int64_t n, const cr_real *v, double *sum);
 };
 
-extern const struct cr_fold cr_fold_sum, cr_fold_max, cr_fold_min;
+extern const struct cr_reducer cr_reducer_sum, cr_reducer_max, cr_reducer_min;
 
 /* Values of a run: returns them where they lie, or puts them into room. */
 typedef const cr_real *cr_source(void *ctx, int64_t n, const int64_t *off,
@@ -69,7 +69,7 @@ typedef void cr_sink(void *ctx, int64_t at, int64_t n, const double *sum);
 struct cr_reduce {
     const struct cr_walk *walk;
     int kept;
-    const struct cr_fold *fold;
+    const struct cr_reducer *fold;
     double cost; /* nanoseconds per value */
     void *ctx;
     cr_source *source;

@@ -232,7 +232,7 @@ void cr_broadcast_back(const struct cr_op_ctx *s, const struct cr_broadcast *f)
         else
             cr_reduce(&(struct cr_reduce){ .walk = &w,
                                            .kept = b.of + 1,
-                                           .fold = &cr_fold_sum,
+                                           .fold = &cr_reducer_sum,
                                            .cost = f->cost,
                                            .ctx = &b,
                                            .source = back_source,

@@ -84,7 +84,7 @@ void cr_reduction_walk(struct cr_walk *w, const struct cr_spec *x,
 
 struct reducing {
     const struct cr_op_ctx *s;
-    const struct cr_folding *f;
+    const struct cr_reduction_desc *f;
     double n; /* elements for each result */
 };
 
@@ -142,7 +142,7 @@ static double count_of(const struct cr_op_ctx *s)
 }
 
 void cr_reduction(const struct cr_op_ctx *s, const struct cr_ints *axis,
-                  const struct cr_folding *f)
+                  const struct cr_reduction_desc *f)
 {
     struct reducing r = { s, f, count_of(s) };
     struct cr_walk w;
@@ -189,7 +189,7 @@ static void values_sink(void *ctx, int64_t at, int64_t n, const double *sum)
 }
 
 void cr_reduction_sums(const struct cr_op_ctx *s, const struct cr_ints *axis,
-                       const struct cr_fold *fold, double cost,
+                       const struct cr_reducer *fold, double cost,
                        const cr_real *y, cr_reduction_values *values,
                        cr_real *to)
 {

@@ -19,8 +19,8 @@ bool cr_reduction_plan(struct cr_op_plan *plan, const struct cr_ints *axis,
 void cr_reduction_walk(struct cr_walk *walk, const struct cr_spec *x,
                        const struct cr_ints *axis);
 
-struct cr_folding {
-    const struct cr_fold *fold;
+struct cr_reduction_desc {
+    const struct cr_reducer *fold;
     double (*value)(const void *attr, double x);  /* folded instead of x */
     double (*finish)(const void *attr, double sum, double n);
     double cost; /* nanoseconds per element of the input */
@@ -28,14 +28,14 @@ struct cr_folding {
 
 /* y from x, of any type. */
 void cr_reduction(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
-                  const struct cr_folding *f);
+                  const struct cr_reduction_desc *f);
 
 /* to[result] = the sum of what values gives for n elements x with results y
  * (which moves on by inc). */
 typedef void cr_reduction_values(const void *attr, int64_t n, const cr_real *x,
                                  const cr_real *y, int64_t inc, cr_real *to);
 void cr_reduction_sums(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
-                       const struct cr_fold *fold, double cost,
+                       const struct cr_reducer *fold, double cost,
                        const cr_real *y, cr_reduction_values *values,
                        cr_real *to);
 
@@ -73,16 +73,16 @@ void cr_reduction_back(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
 
 /* Ops whose attr is a struct cr_over: their functions, and what their
  * descriptors share.
- *   CR_OVER(sum, .fold = &cr_fold_sum, .cost = 0.3)
+ *   CR_OVER(sum, .fold = &cr_reducer_sum, .cost = 0.3)
  *   CR_OVER_BACK(sum, 0.3, g[j]) */
 bool cr_over_plan(struct cr_op_plan *plan);
 extern const char *const cr_over_renamed[]; /* dim, keepdim */
 const struct cr_ints *cr_over_axis(const struct cr_op_ctx *ctx);
-#define CR_OVER(op, ...)                                        \
-    static const struct cr_folding op##_fold = { __VA_ARGS__ }; \
-    static void op##_forward(const struct cr_op_ctx *s)         \
-    {                                                           \
-        cr_reduction(s, cr_over_axis(s), &op##_fold);           \
+#define CR_OVER(op, ...)                                               \
+    static const struct cr_reduction_desc op##_fold = { __VA_ARGS__ }; \
+    static void op##_forward(const struct cr_op_ctx *s)                \
+    {                                                                  \
+        cr_reduction(s, cr_over_axis(s), &op##_fold);                  \
     }
 #define CR_OVER_BACK(op, cost, formula)                               \
     CR_REDUCTION_LOOP(op##_loop, formula)                             \

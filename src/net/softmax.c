@@ -37,12 +37,12 @@ CR_CLONES static double soft_exps(int64_t n, const cr_real *x, cr_real *y,
     int64_t i;
     cr_real m;
 
-    cr_fold_max.rows(n, x, &top);
+    cr_reducer_max.rows(n, x, &top);
     m = *high = (cr_real)top;
     CR_SIMD
     for (i = 0; i < n; i++)
         y[i] = cr_exp(x[i] - m);
-    cr_fold_sum.rows(n, y, &sum);
+    cr_reducer_sum.rows(n, y, &sum);
     return sum;
 }
 
@@ -180,10 +180,10 @@ CR_CLONES static void back_row(int64_t n, const cr_real *y, const cr_real *dy,
         CR_SIMD
         for (k = 0; k < m; k++)
             part[k] = dy[i + k] * y[i + k];
-        cr_fold_sum.rows(m, part, &sum);
+        cr_reducer_sum.rows(m, part, &sum);
     }
     if (logarithm)
-        cr_fold_sum.rows(n, dy, &sum);
+        cr_reducer_sum.rows(n, dy, &sum);
     dot = (cr_real)sum;
     for (i = 0; i < n; i += m) {
         m = n - i < CR_STRETCH ? n - i : CR_STRETCH;

@@ -6,7 +6,7 @@ static double all_one(double sum, double v)
     return sum != 0 && v != 0;
 }
 
-static const struct cr_fold all_truth = { .start = 1, .one = all_one };
+static const struct cr_reducer all_truth = { .start = 1, .one = all_one };
 
 CR_OVER(all, .fold = &all_truth, .cost = 2)
 

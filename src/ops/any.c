@@ -6,7 +6,7 @@ static double any_one(double sum, double v)
     return sum != 0 || v != 0;
 }
 
-static const struct cr_fold any_truth = { .start = 0, .one = any_one };
+static const struct cr_reducer any_truth = { .start = 0, .one = any_one };
 
 CR_OVER(any, .fold = &any_truth, .cost = 2)
 

@@ -50,8 +50,8 @@ static void logsumexp_forward(const struct cr_op_ctx *s)
     int64_t i, n = cr_count(&s->out[0]);
     cr_real *top = s->scratch, *y = s->y[0];
 
-    cr_reduction_sums(s, axis, &cr_fold_max, 0.5, NULL, logsumexp_same, top);
-    cr_reduction_sums(s, axis, &cr_fold_sum, 5, top, logsumexp_values, y);
+    cr_reduction_sums(s, axis, &cr_reducer_max, 0.5, NULL, logsumexp_same, top);
+    cr_reduction_sums(s, axis, &cr_reducer_sum, 5, top, logsumexp_values, y);
     for (i = 0; i < n; i++)
         y[i] = shift_of(top[i]) + cr_log(y[i]);
 }

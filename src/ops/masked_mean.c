@@ -101,7 +101,7 @@ static void masked_reduce(const struct cr_walk *w, struct masked *c,
 {
     cr_reduce(&(struct cr_reduce){ .walk = w,
                                    .kept = 1,
-                                   .fold = &cr_fold_sum,
+                                   .fold = &cr_reducer_sum,
                                    .cost = 1.5,
                                    .ctx = c,
                                    .source = source,

@@ -53,13 +53,14 @@ static void norm_forward(const struct cr_op_ctx *s)
     cr_real *y = s->y[0];
 
     if (o->ord == 2) {
-        cr_reduction_sums(s, &o->axis, &cr_fold_sum, 0.5, NULL, norm_squares,
+        cr_reduction_sums(s, &o->axis, &cr_reducer_sum, 0.5, NULL, norm_squares,
                           y);
         for (i = 0; i < n; i++)
             y[i] = cr_sqrt(y[i]);
         return;
     }
-    cr_reduction_sums(s, &o->axis, isinf(o->ord) ? &cr_fold_max : &cr_fold_sum,
+    cr_reduction_sums(s, &o->axis,
+                      isinf(o->ord) ? &cr_reducer_max : &cr_reducer_sum,
                       o->ord == 1 ? 1 : 20, NULL, norm_powers, y);
     for (i = 0; i < n && o->ord != 1 && !isinf(o->ord); i++)
         y[i] = cr_pow(y[i], (cr_real)(1 / o->ord));
@@ -99,8 +100,8 @@ static void norm_backward(const struct cr_op_ctx *s)
     const struct cr_norm *o = s->attr;
 
     if (isinf(o->ord))
-        cr_reduction_sums(s, &o->axis, &cr_fold_sum, 1, s->y[0], norm_largest,
-                          s->scratch);
+        cr_reduction_sums(s, &o->axis, &cr_reducer_sum, 1, s->y[0],
+                          norm_largest, s->scratch);
     cr_reduction_back(s, &o->axis, o->ord == 2 ? 1 : 20, s->scratch,
                       o->ord == 1     ? norm_one
                       : o->ord == 2   ? norm_two

@@ -7,7 +7,7 @@ static double prod_one(double product, double v)
     return product * v;
 }
 
-static const struct cr_fold prod_times = { .start = 1, .one = prod_one };
+static const struct cr_reducer prod_times = { .start = 1, .one = prod_one };
 
 CR_OVER(prod, .fold = &prod_times, .cost = 2)
 
@@ -51,7 +51,7 @@ static void prod_backward(const struct cr_op_ctx *s)
     cr_real *others = s->scratch, *zeros = others + n;
 
     cr_reduction_sums(s, axis, &prod_times, 2, NULL, prod_others, others);
-    cr_reduction_sums(s, axis, &cr_fold_sum, 1, NULL, prod_zeros, zeros);
+    cr_reduction_sums(s, axis, &cr_reducer_sum, 1, NULL, prod_zeros, zeros);
     for (i = 0; i < n; i++)
         others[i] = zeros[i] > 1 ? 0 : others[i];
     cr_reduction_back(s, axis, 1, others, prod_loop);

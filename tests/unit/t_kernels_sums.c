@@ -271,8 +271,9 @@ static void folded_sink(void *ctx, int64_t at, int64_t n, const double *sum)
 /* Over any dimensions of up to five, as sum, largest or smallest. */
 static enum verdict reductions(void)
 {
-    static const struct cr_fold *const folds[] = { &cr_fold_sum, &cr_fold_max,
-                                                   &cr_fold_min };
+    static const struct cr_reducer *const folds[] = { &cr_reducer_sum,
+                                                      &cr_reducer_max,
+                                                      &cr_reducer_min };
     static const char *const names[] = { "sum", "max", "min" };
     int rank = (int)draw(1, 5), which = (int)draw(0, 2), i;
     int64_t dim[5], step[5], count = 1, results = 1, k, r;
