@@ -170,7 +170,7 @@ static bool registry_alias(const struct cr_about *about, const char *name)
 
 static bool registry_also(const struct cr_about *about, const char *name)
 {
-    for (const char *const *p = about->also; p && *p; p++)
+    for (const char *const *p = about->aliases; p && *p; p++)
         if (strcmp(*p, name) == 0)
             return true;
     return false;

@@ -202,10 +202,11 @@ static inline bool made_differences(struct made *m, struct cr_exec *e,
 /* The gradients of all parameters against differences of the loss. */
 __attribute__((unused)) static bool made_gradients(struct made *m)
 {
-    struct cr_exec *e = made_exec(m, (struct cr_exec_want){ .training = true,
-                                                            .loss = true,
-                                                            .backward = true,
-                                                            .keep = true });
+    struct cr_exec *e =
+        made_exec(m, (struct cr_exec_want){ .training = true,
+                                            .loss = true,
+                                            .backward = true,
+                                            .keep_outputs = true });
     struct cr_param *p;
     cr_real **g;
     bool good = true;

@@ -334,7 +334,7 @@ static inline void plans_train(struct plans *p)
                                  .loss = true,
                                  .backward = true,
                                  .update = p->optim != NULL,
-                                 .keep = true,
+                                 .keep_outputs = true,
                                  .batch = p->batch };
     struct cr_exec_want want[PLANS_TRAIN];
     struct cr_exec *kept, *run[PLANS_TRAIN] = { NULL };
@@ -390,9 +390,10 @@ static inline bool plans_exact(const struct cr_exec *e, struct cr_arena *arena)
 /* Batches of an evaluation and of predictions, one after the other. */
 static inline void plans_rest(struct plans *p)
 {
-    struct cr_exec_want keep = {
-        .metrics = p->metrics, .loss = p->loss, .keep = true, .batch = p->batch
-    };
+    struct cr_exec_want keep = { .metrics = p->metrics,
+                                 .loss = p->loss,
+                                 .keep_outputs = true,
+                                 .batch = p->batch };
     struct cr_exec_want want[] = { cr_plans_eval(p->config, p->metrics, false),
                                    cr_plans_predict(p->batch, true),
                                    cr_plans_predict(p->batch, false),

@@ -6,7 +6,8 @@
 static const struct cr_opt adaptive_max_pool2d_opts[] = {
     CR_INTS(struct cr_adaptive_opts, output_size, 1, CR_DIM_MAX,
             "Size that goes out: a number, or [height, width], where null "
-            "keeps a size.", .nulls = true),
+            "keeps a size.",
+            .nullable = true),
     CR_BOOL_OR(struct cr_adaptive_opts, return_indices, false,
                "Give a tuple: maxima, and where they were in their plane."),
     CR_ENUM_OR(struct cr_adaptive_opts, data_format, CR_NCHW, CR_DATA_FORMATS,

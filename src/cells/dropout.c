@@ -50,7 +50,7 @@ const struct cr_cell cr_cell_dropout = {
                    "{Dropout: {p: 0.1}}]\n",
         .opts = dropout_opts,
         .size = sizeof(struct dropout),
-        .named = true,
+        .keyword_only = true,
     },
     .min_inputs = 1,
     .max_inputs = 1,

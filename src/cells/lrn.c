@@ -22,7 +22,7 @@ static bool lrn_plan(struct cr_op_plan *p)
                         "input %s does not fit: (N, C, H, W) is expected",
                         cr_show(p->arena, &p->in[0]));
     p->out[0] = p->in[0];
-    p->keep = cr_bytes(&p->in[0]);    /* D */
+    p->saved = cr_bytes(&p->in[0]);   /* D */
     p->scratch = cr_bytes(&p->in[0]); /* t */
     return true;
 }
@@ -60,7 +60,7 @@ static void lrn_range(void *ctx, int64_t from, int64_t to)
 
     for (plane = from; plane < to; plane++) {
         const cr_real *x = p->s->x[0];
-        cr_real *d = cr_reals(p->s->keep) + plane * p->size;
+        cr_real *d = cr_reals(p->s->saved) + plane * p->size;
         cr_real *y = cr_reals(p->s->y[0]) + plane * p->size;
 
         lrn_near(p, plane, &low, &high);
@@ -87,7 +87,7 @@ static void lrn_forward(const struct cr_op_ctx *s)
 static void lrn_part_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
-    const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->keep;
+    const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->saved;
     cr_real power = -1 - (cr_real)((const struct lrn *)s->attr)->beta;
     cr_real *t = s->scratch;
     int64_t i;
@@ -102,7 +102,7 @@ static void lrn_back_range(void *ctx, int64_t from, int64_t to)
     const struct cr_op_ctx *s = p->s;
     cr_real beta = (cr_real)p->o->beta;
     cr_real twice = (cr_real)(2 * p->o->alpha * p->o->beta);
-    const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->keep, *t = s->scratch;
+    const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->saved, *t = s->scratch;
     cr_real *dx = s->dx[0];
     int64_t plane, j, i, low, high;
 

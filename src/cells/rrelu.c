@@ -15,7 +15,7 @@ struct rrelu {
 static bool rrelu_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
-    p->keep = cr_bytes(&p->in[0]); /* a, or 1 */
+    p->saved = cr_bytes(&p->in[0]); /* a, or 1 */
     return true;
 }
 
@@ -24,7 +24,7 @@ static void rrelu_range(void *ctx, int64_t from, int64_t to)
     const struct cr_op_ctx *s = ctx;
     const struct rrelu *o = s->attr;
     const cr_real *x = s->x[0];
-    cr_real *y = s->y[0], *a = s->keep;
+    cr_real *y = s->y[0], *a = s->saved;
     uint32_t word[4];
     int64_t i;
 
@@ -46,7 +46,7 @@ static void rrelu_forward(const struct cr_op_ctx *s)
 static void rrelu_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
-    const cr_real *dy = s->dy[0], *a = s->keep;
+    const cr_real *dy = s->dy[0], *a = s->saved;
     cr_real *dx = s->dx[0];
     int64_t i;
 

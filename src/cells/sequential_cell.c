@@ -35,7 +35,7 @@ const struct cr_cell cr_cell_sequential_cell = {
                    "    relu: ReLU\n"
                    "    seq: [conv, bn, relu]\n"
                    "  construct: return seq(x)\n",
-        .whole = true,
+        .takes_map = true,
         .opts = sequential_cell_opts,
         .size = sizeof(struct sequential_cell),
     },

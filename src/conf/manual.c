@@ -76,7 +76,7 @@ const char *cr_flag_name(struct cr_arena *arena, const struct cr_opt *row)
 
 const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
 {
-    if (row->bare)
+    if (row->implicit_value)
         return cr_strf(arena, "[=%s]", row->type == CR_OPT_INT ? "N" : "X");
     switch (row->type) {
     case CR_OPT_BOOL:
@@ -205,7 +205,8 @@ static void manual_flags(struct cr_buf *buf, const struct cr_opt *rows)
         if (*value)
             cr_buf_f(buf, " %s Ar \"%s\"", *value == '[' ? "Ns" : "", value);
         cr_buf_char(buf, '\n');
-        manual_text(buf, preset && row->type != CR_OPT_BOOL && !row->bare
+        manual_text(buf,
+                    preset && row->type != CR_OPT_BOOL && !row->implicit_value
                         ? cr_strf(buf->arena, "%s (%s)", row->doc, preset)
                         : row->doc);
     }

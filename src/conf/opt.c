@@ -97,16 +97,16 @@ static bool opt_wrong(const struct reader *r, const struct cr_opt *row,
 static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
                          const struct cr_node *node, double value)
 {
-    if (value >= row->low && value <= row->high &&
-        !(row->above && value == row->low))
+    if (value >= row->min && value <= row->max &&
+        !(row->min_exclusive && value == row->min))
         return true;
     opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
     /* bounds that are there for the arithmetic alone are told when met */
-    if (value > row->high && row->high >= (double)CR_DIM_MAX)
+    if (value > row->max && row->max >= (double)CR_DIM_MAX)
         cr_hint(r->diag, "the largest is %s",
                 row->type == CR_OPT_INT || row->type == CR_OPT_INTS
-                    ? cr_strf(r->arena, "%.0f", row->high)
-                    : cr_real_text(r->arena, row->high));
+                    ? cr_strf(r->arena, "%.0f", row->max)
+                    : cr_real_text(r->arena, row->max));
     return false;
 }
 
@@ -221,7 +221,7 @@ static bool opt_list(const struct reader *r, const struct cr_opt *row,
     if (n == 0 && row->need == CR_REQUIRED && !row->empty)
         return opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
     for (; i < n; i++, m = m->next)
-        if (row->nulls && m->kind == CR_NODE_NULL)
+        if (row->nullable && m->kind == CR_NODE_NULL)
             v_int[i] = CR_INT_NONE;
         else if (row->type == CR_OPT_INTS)
             ok = opt_int(r, row, m, &v_int[i]) && ok;
@@ -485,7 +485,7 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
     if (!row || !row->name)
         return cr_error(r->diag, node->pos, CR_E_UNKNOWN_ARGUMENT,
                         "%s takes no arguments", r->name);
-    if (r->about->named) {
+    if (r->about->keyword_only) {
         cr_error(r->diag, node->pos, CR_E_UNKNOWN_ARGUMENT,
                  "the arguments of %s are given by name", r->name);
         cr_hint(r->diag, "write {%s: {%s: %s}}%s", r->name, row->name,
@@ -531,7 +531,7 @@ bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
 
     if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL)
         return opt_positional(&r, node, pos, to);
-    if (node && node->kind == CR_NODE_MAP && about->whole)
+    if (node && node->kind == CR_NODE_MAP && about->takes_map)
         return opt_given(&r, about->opts, node,
                          (char *)to + about->opts->at);
     return opt_rows(&r, node, pos, to);

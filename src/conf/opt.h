@@ -61,7 +61,7 @@ enum cr_need { CR_REQUIRED, CR_DEFAULT, CR_OPTIONAL };
 /* What a registry entry (and a config section) is described by. */
 struct cr_about {
     const char *name;
-    const char *const *also;    /* more names that find it; or NULL */
+    const char *const *aliases; /* more names that find it; or NULL */
     const char *summary;        /* one sentence */
     const char *detail;         /* shapes, formula, source; NULL: none */
     const char *example;        /* configs that load, separated by "---\n";
@@ -69,8 +69,8 @@ struct cr_about {
     const struct cr_opt *opts;  /* ends with a zero row; NULL: none */
     size_t size;                /* of the struct that opts fill */
     const char *const *renamed; /* pairs old, new: "p'd get error + new" */
-    bool named;                 /* arguments are given by name only (Dropout) */
-    bool whole;                 /* a map too is the value of the only row */
+    bool keyword_only;          /* arguments are given by name only (Dropout) */
+    bool takes_map;             /* a map too is the value of the only row */
     bool internal;              /* an op that no config can call: not listed */
 };
 
@@ -100,11 +100,11 @@ struct cr_opt {
     enum cr_opt_type type;
     enum cr_need need;
     size_t at;                  /* offset of the field */
-    double low, high;           /* inclusive range of numbers */
-    bool above;                 /* low itself is excluded */
+    double min, max;            /* inclusive range of numbers */
+    bool min_exclusive;         /* low itself is excluded */
     bool pairs;                 /* INTS: a list of pairs, read as one list */
     bool empty;                 /* a required list may be [] */
-    bool nulls;                 /* INTS: null stands for CR_INT_NONE */
+    bool nullable;              /* INTS: null stands for CR_INT_NONE */
     bool share;                 /* AMOUNT: samples below 1 are a fraction */
     bool keyword_only;          /* never given by position; such rows stand
                                    behind all others */
@@ -117,8 +117,8 @@ struct cr_opt {
     enum cr_kind kind;          /* OBJ, OBJS */
     const struct cr_opt *sub;   /* SUB */
     char flag;                  /* verbs: the short form, 0: none */
-    const char *bare;           /* verbs: its value when given without one,
-                                   "1" for --step[=N]; NULL: needs one */
+    const char *implicit_value; /* verbs: its value when given without one,
+                         "1" for --step[=N]; NULL: needs one */
 };
 
 /* A typed node read: its descriptor and its options, filled in. A zeroed one
@@ -171,29 +171,45 @@ struct cr_amount {
     .name = #f, .at = offsetof(T, f) + 0 * sizeof(_Generic( \
         (((T *)0)->f), C: 1))
 
-#define CR_INT(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .low = (double)(lo), \
-      .high = (double)(hi), .doc = __VA_ARGS__ }
-#define CR_INT_OR(T, f, def, lo, hi, ...) \
-    { CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_DEFAULT, \
-      .int_default = (def), .low = (double)(lo), .high = (double)(hi), \
-      .doc = __VA_ARGS__ }
-#define CR_INT_MAY(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_OPTIONAL, \
-      .low = (double)(lo), .high = (double)(hi), .doc = __VA_ARGS__ }
-#define CR_REAL(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .low = (lo), \
-      .high = (hi), .doc = __VA_ARGS__ }
-#define CR_REAL_OR(T, f, def, lo, hi, ...) \
-    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_DEFAULT, \
-      .real_default = (def), .low = (lo), .high = (hi), .doc = __VA_ARGS__ }
-#define CR_REAL_POS_OR(T, f, def, hi, ...) \
-    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_DEFAULT, \
-      .real_default = (def), .low = 0, .above = true, .high = (hi), \
-      .doc = __VA_ARGS__ }
-#define CR_REAL_MAY(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_OPTIONAL, \
-      .low = (lo), .high = (hi), .doc = __VA_ARGS__ }
+#define CR_INT(T, f, lo, hi, ...)                                         \
+    {                                                                     \
+        CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .min = (double)(lo), \
+                                 .max = (double)(hi), .doc = __VA_ARGS__  \
+    }
+#define CR_INT_OR(T, f, def, lo, hi, ...)                                   \
+    {                                                                       \
+        CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_DEFAULT,    \
+                                 .int_default = (def), .min = (double)(lo), \
+                                 .max = (double)(hi), .doc = __VA_ARGS__    \
+    }
+#define CR_INT_MAY(T, f, lo, hi, ...)                                      \
+    {                                                                      \
+        CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_OPTIONAL,  \
+                                 .min = (double)(lo), .max = (double)(hi), \
+                                 .doc = __VA_ARGS__                        \
+    }
+#define CR_REAL(T, f, lo, hi, ...)                                             \
+    {                                                                          \
+        CR_FIELD(T, f, double), .type = CR_OPT_REAL, .min = (lo), .max = (hi), \
+                                .doc = __VA_ARGS__                             \
+    }
+#define CR_REAL_OR(T, f, def, lo, hi, ...)                               \
+    {                                                                    \
+        CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_DEFAULT, \
+                                .real_default = (def), .min = (lo),      \
+                                .max = (hi), .doc = __VA_ARGS__          \
+    }
+#define CR_REAL_POS_OR(T, f, def, hi, ...)                                   \
+    {                                                                        \
+        CR_FIELD(T, f, double),                                              \
+            .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = (def),  \
+            .min = 0, .min_exclusive = true, .max = (hi), .doc = __VA_ARGS__ \
+    }
+#define CR_REAL_MAY(T, f, lo, hi, ...)                                       \
+    {                                                                        \
+        CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_OPTIONAL,    \
+                                .min = (lo), .max = (hi), .doc = __VA_ARGS__ \
+    }
 #define CR_BOOL(T, f, ...) \
     { CR_FIELD(T, f, bool), .type = CR_OPT_BOOL, .doc = __VA_ARGS__ }
 #define CR_BOOL_OR(T, f, def, ...) \
@@ -217,22 +233,35 @@ struct cr_amount {
     { CR_FIELD(T, f, int), .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
       .int_default = (def), .choices = (ch), .doc = __VA_ARGS__ }
 /* The shape of a tensor; [] of a single number. */
-#define CR_SHAPE(T, f, ...) \
-    { CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, .low = 1, \
-      .high = (double)CR_DIM_MAX, .empty = true, .doc = __VA_ARGS__ }
-#define CR_INTS(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, \
-      .low = (double)(lo), .high = (double)(hi), .doc = __VA_ARGS__ }
-#define CR_INTS_MAY(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, \
-      .need = CR_OPTIONAL, .low = (double)(lo), .high = (double)(hi), \
-      .doc = __VA_ARGS__ }
-#define CR_REALS(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS, .low = (lo), \
-      .high = (hi), .doc = __VA_ARGS__ }
-#define CR_REALS_MAY(T, f, lo, hi, ...) \
-    { CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS, \
-      .need = CR_OPTIONAL, .low = (lo), .high = (hi), .doc = __VA_ARGS__ }
+#define CR_SHAPE(T, f, ...)                                               \
+    {                                                                     \
+        CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, .min = 1,    \
+                                        .max = (double)CR_DIM_MAX,        \
+                                        .empty = true, .doc = __VA_ARGS__ \
+    }
+#define CR_INTS(T, f, lo, hi, ...)                                         \
+    {                                                                      \
+        CR_FIELD(T, f, struct cr_ints),                                    \
+            .type = CR_OPT_INTS, .min = (double)(lo), .max = (double)(hi), \
+            .doc = __VA_ARGS__                                             \
+    }
+#define CR_INTS_MAY(T, f, lo, hi, ...)                                     \
+    {                                                                      \
+        CR_FIELD(T, f, struct cr_ints),                                    \
+            .type = CR_OPT_INTS, .need = CR_OPTIONAL, .min = (double)(lo), \
+            .max = (double)(hi), .doc = __VA_ARGS__                        \
+    }
+#define CR_REALS(T, f, lo, hi, ...)                                         \
+    {                                                                       \
+        CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS, .min = (lo), \
+                                         .max = (hi), .doc = __VA_ARGS__    \
+    }
+#define CR_REALS_MAY(T, f, lo, hi, ...)                                    \
+    {                                                                      \
+        CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS,             \
+                                         .need = CR_OPTIONAL, .min = (lo), \
+                                         .max = (hi), .doc = __VA_ARGS__   \
+    }
 #define CR_STRS(T, f, ...) \
     { CR_FIELD(T, f, struct cr_strs), .type = CR_OPT_STRS, \
       .doc = __VA_ARGS__ }

@@ -59,22 +59,22 @@ const char *cr_opt_default(struct cr_arena *arena, const struct cr_opt *row)
 /* " from 1 to 10", " of at least 1", " above 0"; "" where anything goes. */
 static const char *opt_range(struct cr_arena *arena, const struct cr_opt *row)
 {
-    bool low = row->low > -DBL_MAX && row->low > (double)INT64_MIN;
-    bool high = row->high < DBL_MAX && row->high < (double)CR_DIM_MAX;
+    bool low = row->min > -DBL_MAX && row->min > (double)INT64_MIN;
+    bool high = row->max < DBL_MAX && row->max < (double)CR_DIM_MAX;
 
-    if (low && row->above && high)
+    if (low && row->min_exclusive && high)
         return cr_strf(arena, " above %s and up to %s",
-                       opt_number(arena, row->low),
-                       opt_number(arena, row->high));
-    if (low && row->above)
-        return cr_strf(arena, " above %s", opt_number(arena, row->low));
+                       opt_number(arena, row->min),
+                       opt_number(arena, row->max));
+    if (low && row->min_exclusive)
+        return cr_strf(arena, " above %s", opt_number(arena, row->min));
     if (low && high)
-        return cr_strf(arena, " from %s to %s", opt_number(arena, row->low),
-                       opt_number(arena, row->high));
+        return cr_strf(arena, " from %s to %s", opt_number(arena, row->min),
+                       opt_number(arena, row->max));
     if (low)
-        return cr_strf(arena, " of at least %s", opt_number(arena, row->low));
+        return cr_strf(arena, " of at least %s", opt_number(arena, row->min));
     if (high)
-        return cr_strf(arena, " of at most %s", opt_number(arena, row->high));
+        return cr_strf(arena, " of at most %s", opt_number(arena, row->max));
     return "";
 }
 

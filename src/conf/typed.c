@@ -76,8 +76,8 @@ static void typed_name_args(struct cr_arena *arena,
     const struct cr_opt *row = about->opts;
     struct cr_node *m, *next, **last;
 
-    if (!row || !row->name || about->named || args->kind == CR_NODE_MAP ||
-        args->kind == CR_NODE_NULL || args->tag)
+    if (!row || !row->name || about->keyword_only ||
+        args->kind == CR_NODE_MAP || args->kind == CR_NODE_NULL || args->tag)
         return;
     if (args->kind != CR_NODE_LIST ||
         (cr_opt_is_last(row) && typed_many(row->type))) {
@@ -220,7 +220,7 @@ static void typed_fill(struct cr_arena *arena, struct cr_node *node,
     inside = cr_node_get(node, type);
     if (inside->kind == CR_NODE_NULL)
         inside->kind = CR_NODE_MAP;
-    if (inside->kind == CR_NODE_MAP && !about->whole)
+    if (inside->kind == CR_NODE_MAP && !about->takes_map)
         typed_fill_rows(arena, inside, about->opts, kind);
     else
         for (struct cr_node *m = inside->child; m; m = m->next)

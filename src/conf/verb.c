@@ -33,8 +33,8 @@ const struct cr_opt cr_cli_rows[] = {
     CR_BOOL_OR(struct common, quiet, false, "Say less on standard error.",
                .flag = 'q'),
     CR_INT_OR(struct common, verbose, 0, 0, 9,
-              "Say more on standard error; twice says still more.",
-              .flag = 'v', .bare = "1"),
+              "Say more on standard error; twice says still more.", .flag = 'v',
+              .implicit_value = "1"),
     CR_ENUM_OR(struct common, color, COLOR_AUTO, "auto|always|never",
                "When to colour messages; auto means on a terminal."),
     CR_BOOL_OR(struct common, strict, false, "Treat warnings as errors."),
@@ -193,7 +193,7 @@ static bool verb_unknown_flag(struct line *l, int i, size_t from, size_t len)
 
 static bool verb_takes_value(const struct cr_opt *row)
 {
-    return row->type != CR_OPT_BOOL && !row->bare;
+    return row->type != CR_OPT_BOOL && !row->implicit_value;
 }
 
 /* The value of a flag that must have one and has none attached. */
@@ -228,7 +228,8 @@ static bool verb_long(struct line *l, int *i)
     else if (verb_takes_value(row))
         return verb_next(l, i, row, map);
     else
-        verb_set(l, map, row, row->bare ? row->bare : "true",
+        verb_set(l, map, row,
+                 row->implicit_value ? row->implicit_value : "true",
                  verb_pos(l, *i, 0), true);
     return true;
 }
@@ -249,7 +250,8 @@ static bool verb_letters(struct line *l, int *i)
         if (!row)
             return verb_unknown_flag(l, *i, at, 1);
         if (!verb_takes_value(row)) {
-            verb_set(l, map, row, row->bare ? row->bare : "true",
+            verb_set(l, map, row,
+                     row->implicit_value ? row->implicit_value : "true",
                      verb_pos(l, *i, 0), true);
             continue;
         }

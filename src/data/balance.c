@@ -20,15 +20,15 @@ static bool balance_count(struct cr_pipe *p, struct cr_diag *diag, int k,
 {
     const struct cr_colpipe *c = p->op[k];
     int64_t each = cr_count(&c->out);
-    char *room = cr_alloc(p->arena, 1, p->room + 64);
+    char *room = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
     int32_t *label = cr_alloc(p->arena, (size_t)each + 16, sizeof *label);
 
-    for (int64_t i = 0; i < p->order.n; i++) {
-        int64_t sample = p->order.pool ? p->order.pool[i] : i;
+    for (int64_t i = 0; i < p->sampler.n; i++) {
+        int64_t sample = p->sampler.pool ? p->sampler.pool[i] : i;
         struct cr_arena mem = { 0 };
         struct cr_spec spec;
         const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
-                                      room + c->room, &spec);
+                                      room + c->scratch_bytes, &spec);
         bool ok = x && cr_colpipe_run(c, diag, 0, sample, x, label, room);
 
         cr_arena_free(&mem);
@@ -131,7 +131,7 @@ void cr_pipe_warn_class(const struct cr_pipe *p, int64_t n,
                         const struct cr_node *node, const char *what)
 {
     const struct cr_dataset *set = &p->set;
-    const struct cr_sampler *o = &p->order;
+    const struct cr_sampler *o = &p->sampler;
     int k = cr_pipe_labels(p);
     int32_t first = 0, label;
 

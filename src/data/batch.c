@@ -58,8 +58,8 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
                       (size_t)r * cr_bytes(&c->out);
 
             *row = r;
-            x = cr_reader_get(p->reader, diag, &mem, i, k, room + c->room,
-                              &spec);
+            x = cr_reader_get(p->reader, diag, &mem, i, k,
+                              room + c->scratch_bytes, &spec);
             if (!x)
                 ok = false;
             else if (p->set.varies & 1u << k)
@@ -116,12 +116,12 @@ static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
 
     b->epoch = sequence / p->batches;
     b->index = sequence % p->batches;
-    left = p->order.take - b->index * p->batch_size;
+    left = p->sampler.take - b->index * p->batch_size;
     b->n = left < p->batch_size ? left : p->batch_size;
     b->samples = p->orders[b->epoch % 2] + b->index * p->batch_size;
-    b->repeats = p->order.sums ? p->repeats[b->epoch % 2] +
-                                     b->index * p->batch_size
-                               : NULL;
+    b->repeats = p->sampler.sums
+                     ? p->repeats[b->epoch % 2] + b->index * p->batch_size
+                     : NULL;
     b->scale = 0;
     if (p->scales > 1 && !p->want.one_scale) {
         struct cr_rng rng = cr_rng(p->want.seed, CR_STREAM_SCALE,
@@ -135,13 +135,13 @@ static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
 /* Room for orders; the arena is the caller's, so no worker may ask for it. */
 static void order_rooms(struct cr_pipe *p)
 {
-    if (p->order_room)
+    if (p->order_scratch)
         return;
-    p->order_room = CR_NEWS(p->arena, int64_t, p->order.n + 1);
+    p->order_scratch = CR_NEWS(p->arena, int64_t, p->sampler.n + 1);
     for (int k = 0; k < 2; k++) {
-        p->orders[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
-        if (p->order.sums)
-            p->repeats[k] = CR_NEWS(p->arena, int64_t, p->order.take + 1);
+        p->orders[k] = CR_NEWS(p->arena, int64_t, p->sampler.take + 1);
+        if (p->sampler.sums)
+            p->repeats[k] = CR_NEWS(p->arena, int64_t, p->sampler.take + 1);
     }
 }
 
@@ -151,8 +151,8 @@ static void order_make(struct cr_pipe *p, int64_t epoch)
 
     if (p->order_epoch[k] == epoch)
         return;
-    cr_sampler_order(&p->order, epoch, p->orders[k], p->repeats[k],
-                     p->order_room);
+    cr_sampler_order(&p->sampler, epoch, p->orders[k], p->repeats[k],
+                     p->order_scratch);
     p->order_epoch[k] = epoch;
 }
 
@@ -160,7 +160,7 @@ static void fill_part(void *ctx, int part, int parts)
 {
     struct cr_pipe *p = ctx;
     const struct cr_batch *b = &p->batch;
-    char *room = p->rooms + (size_t)part * p->room;
+    char *room = p->scratch + (size_t)part * p->scratch_bytes;
     struct cr_arena arena = { 0 };
     struct cr_diag quiet = { .arena = &arena };
     int64_t row = 0;
@@ -182,7 +182,8 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
 
     if (!p->batch.columns) {
         batch_make(p, &p->batch);
-        p->rooms = cr_alloc(p->arena, (size_t)cr_par_threads(), p->room + 64);
+        p->scratch =
+            cr_alloc(p->arena, (size_t)cr_par_threads(), p->scratch_bytes + 64);
         order_rooms(p);
     }
     order_make(p, p->epoch);
@@ -192,10 +193,10 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
     p->failed = 0;
     cr_par(fill_part, p, bytes < FILL_ALONE ? 1 : cr_par_threads());
     /* once more in order, to report the first one */
-    if (p->failed && !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->rooms,
-                                &row))
+    if (p->failed &&
+        !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->scratch, &row))
         return NULL;
-    mix_batch(p, &p->batch, p->rooms);
+    mix_batch(p, &p->batch, p->scratch);
     return &p->batch;
 }
 
@@ -227,7 +228,7 @@ static void start_workers(struct cr_pipe *p)
     struct cr_workers_want want = {
         .threads = p->n_workers,
         .slots = p->prefetch > p->n_workers ? p->prefetch : p->n_workers,
-        .room = p->room,
+        .scratch_bytes = p->scratch_bytes,
         .ctx = p,
         .place = worker_place,
         .fill = worker_fill,

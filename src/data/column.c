@@ -422,7 +422,7 @@ static struct cr_colpipe *make_scale(struct cr_config *config,
         if (c->plan[i].scratch > scratch)
             scratch = c->plan[i].scratch;
     }
-    c->room = 2 * c->half + up(scratch);
+    c->scratch_bytes = 2 * c->half + up(scratch);
     if (fusible(c))
         fuse(c);
     c->out.type = delivered(c->out.type);
@@ -749,11 +749,11 @@ bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag, int64_t index,
                         "does not hold what it learnt",
                         c->op[op]->about.name);
     /* only now: many a pipe is planned to see what comes out of it */
-    if (!c->own_room) {
-        c->own_room = cr_alloc(c->arena, 1, c->room + 1);
+    if (!c->own_scratch) {
+        c->own_scratch = cr_alloc(c->arena, 1, c->scratch_bytes + 1);
         c->fuse = true;
         if (fusible(c))
             fuse(c);
     }
-    return cr_colpipe_run(c, diag, 0, index, x, y, c->own_room);
+    return cr_colpipe_run(c, diag, 0, index, x, y, c->own_scratch);
 }

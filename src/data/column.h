@@ -16,7 +16,7 @@ struct cr_colpipe {
     const struct cr_transform **op;
     struct cr_transform_plan *plan;
     uint32_t *draws;            /* key of each op's random numbers */
-    size_t room;                /* bytes that applying needs, per thread */
+    size_t scratch_bytes;       /* bytes that applying needs, per thread */
     size_t half;                /* of which two buffers have so many each */
     uint64_t seed;
     /* at the end, over the batch; NULL: none */
@@ -30,7 +30,7 @@ struct cr_colpipe {
     cr_real *table;             /* classes x 256 */
     int32_t *from;              /* NULL: from[i] is i */
     unsigned char *class;       /* NULL: one class */
-    void *own_room;             /* cr_colpipe_apply's */
+    void *own_scratch;          /* cr_colpipe_apply's */
     bool spans;                 /* somewhere between its ops */
     bool tabular;               /* a table's: NaN is a missing value */
     const struct cr_features *features; /* of what comes out; NULL */

@@ -240,8 +240,8 @@ static void count(struct cr_pipe *p, int k, const struct cr_features *f,
     enum cr_type type = p->set.column[k].spec.type;
     size_t size = cr_type_size(type);
 
-    for (int64_t i = 0; i < p->order.n; i++) {
-        int64_t sample = p->order.pool ? p->order.pool[i] : i;
+    for (int64_t i = 0; i < p->sampler.n; i++) {
+        int64_t sample = p->sampler.pool ? p->sampler.pool[i] : i;
         const char *x = p->set.type->at(&p->set, sample, k);
 
         for (int j = 0; j < f->n; j++) {

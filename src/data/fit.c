@@ -40,12 +40,12 @@ static bool fit_op(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
     bool ok = true;
     int64_t i;
 
-    for (i = 0; i < p->order.n && ok; i++) {
-        int64_t sample = p->order.pool ? p->order.pool[i] : i;
+    for (i = 0; i < p->sampler.n && ok; i++) {
+        int64_t sample = p->sampler.pool ? p->sampler.pool[i] : i;
         struct cr_arena mem = { 0 };
         struct cr_spec spec;
         const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
-                                      room + c->room, &spec);
+                                      room + c->scratch_bytes, &spec);
 
         ok = x && one_shape(p, diag, k, op, sample, &spec) &&
              cr_colpipe_fit(c, diag, op, sample, x, room);
@@ -59,7 +59,7 @@ static bool fit_op(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
 
 static bool fit(struct cr_pipe *p, struct cr_diag *diag)
 {
-    char *room = cr_alloc(p->arena, 1, p->room + 64);
+    char *room = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
     int k, op;
 
     for (k = 0; k < p->set.columns; k++)
@@ -120,8 +120,8 @@ bool cr_pipe_texts(struct cr_pipe *p, struct cr_diag *diag,
         return cr_error(diag, p->pos, CR_E_DTYPE,
                         "dataset.%s has no column of texts '%s'",
                         p->want.split, column);
-    for (i = 0; i < p->order.n; i++) {
-        int64_t sample = p->order.pool ? p->order.pool[i] : i;
+    for (i = 0; i < p->sampler.n; i++) {
+        int64_t sample = p->sampler.pool ? p->sampler.pool[i] : i;
         struct cr_arena mem = { 0 };
         struct cr_items text;
         bool read = p->set.type->text(&p->set, diag, sample, k, &mem, &text);

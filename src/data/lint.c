@@ -34,9 +34,9 @@ struct look {
 static void look_begin(struct look *l, struct cr_pipe *pipe)
 {
     *l = (struct look){ .pipe = pipe };
-    l->room = malloc(pipe->room + 64);
+    l->room = malloc(pipe->scratch_bytes + 64);
     if (!l->room)
-        cr_out_of_memory(pipe->room);
+        cr_out_of_memory(pipe->scratch_bytes);
 }
 
 static void look_end(struct look *l)
@@ -48,7 +48,7 @@ static void look_end(struct look *l)
 /* Sample number k of n that lie at equal distances among those of the pipe. */
 static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
 {
-    const struct cr_sampler *o = &l->pipe->order;
+    const struct cr_sampler *o = &l->pipe->sampler;
     int64_t i = (int64_t)((double)k * (double)o->n / (double)n);
 
     return o->pool ? o->pool[i] : i;
@@ -63,7 +63,7 @@ static const void *look_at(struct look *l, int64_t sample, int column)
     struct cr_spec spec;
 
     return cr_reader_get(p->reader, &quiet, &l->mem, sample, column,
-                         l->room + p->op[column]->room, &spec);
+                         l->room + p->op[column]->scratch_bytes, &spec);
 }
 
 /* Whether reading a sample is little more than a copy. */
@@ -140,7 +140,7 @@ static void tell_scale(struct cr_pipe *p, struct cr_diag *diag, int column,
 static void check_scale(struct cr_pipe *p, struct cr_diag *diag, int column)
 {
     const struct cr_colpipe *c = p->op[column];
-    int64_t m = c->out.dim[0], n = least(p->order.n, SAMPLES_MAX), k, i;
+    int64_t m = c->out.dim[0], n = least(p->sampler.n, SAMPLES_MAX), k, i;
     struct feature *f = calloc((size_t)m, sizeof *f);
     char *y = malloc(cr_bytes(&c->out));
     int64_t seen = 0;
@@ -179,7 +179,7 @@ static void check_label(struct cr_pipe *p, struct cr_diag *diag, int column,
 {
     const struct cr_spec *spec = &p->set.column[column].spec;
     const struct cr_spec *of = &p->set.column[label].spec;
-    int64_t m = spec->dim[0], n = least(p->order.n, SAMPLES_MAX), k, i;
+    int64_t m = spec->dim[0], n = least(p->sampler.n, SAMPLES_MAX), k, i;
     bool *differs = calloc((size_t)m, sizeof *differs), several = false;
     double first = 0;
     struct look l;
@@ -293,8 +293,8 @@ static void check_rows(struct cr_pipe *train, struct cr_pipe *eval,
                        struct cr_diag *diag)
 {
     int64_t most = least(KNOWN_MAX, KNOWN_BYTES / sample_bytes(train) + 1);
-    int64_t n = least(train->order.n, most);
-    int64_t m = least(eval->order.n, SAMPLES_MAX), k;
+    int64_t n = least(train->sampler.n, most);
+    int64_t m = least(eval->sampler.n, SAMPLES_MAX), k;
     int64_t repeated = 0, shared = 0;
     struct known known = { .mask = (1 << 16) - 1 };
     double part;
@@ -314,7 +314,7 @@ static void check_rows(struct cr_pipe *train, struct cr_pipe *eval,
                             false);
     look_end(&l);
     free(known.place);
-    part = (double)shared / (double)m * (double)train->order.n / (double)n;
+    part = (double)shared / (double)m * (double)train->sampler.n / (double)n;
     if (shared >= SHARED_MIN && part >= SHARED_PART &&
         (double)repeated <= REPEATED_PART * (double)n)
         tell_shared(train, eval, diag, fmin(part, 1));
@@ -325,14 +325,14 @@ static bool check_shared(struct cr_pipe *train, struct cr_pipe *eval,
 {
     const struct cr_dataset *a = &train->set, *b = &eval->set;
 
-    if (a->type != b->type || !same_columns(a, b) || eval->order.n == 0)
+    if (a->type != b->type || !same_columns(a, b) || eval->sampler.n == 0)
         return true;
     if (is_cheap(train) && is_cheap(eval)) {
         if (!cr_pipe_load(eval, diag))
             return false;
         check_rows(train, eval, diag);
     } else if (a->fingerprint == b->fingerprint && a->contents == b->contents &&
-               !train->order.pool && !eval->order.pool) {
+               !train->sampler.pool && !eval->sampler.pool) {
         tell_shared(train, eval, diag, 1);
     }
     return true;

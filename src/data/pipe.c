@@ -127,7 +127,7 @@ static bool buffer_size(struct cr_pipe *p, const struct cr_node *node)
                         "shuffle.buffer_size takes all or a number from 2, "
                         "not %s",
                         cr_node_what(p->arena, node));
-    p->order.buffer = node->integer;
+    p->sampler.buffer = node->integer;
     return true;
 }
 
@@ -135,7 +135,7 @@ static bool buffer_size(struct cr_pipe *p, const struct cr_node *node)
 static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
 {
     const struct cr_node *samples = arg(p, "num_samples");
-    struct cr_sampler *o = &p->order;
+    struct cr_sampler *o = &p->sampler;
     int64_t most;
 
     if (!flag(p->config, arg(p, "shuffle"), "shuffle", p->want.train,
@@ -179,7 +179,7 @@ static bool drops(struct cr_pipe *p, const struct cr_node *node, bool *yes)
 
 static bool make_batches(struct cr_pipe *p, const struct cr_pipe_section *s)
 {
-    int64_t n = p->order.take, b = p->batch_size;
+    int64_t n = p->sampler.take, b = p->batch_size;
     bool drop = false;
 
     if (!drops(p, s->batch.drop_remainder, &drop))
@@ -227,11 +227,11 @@ static bool mix_check(struct cr_pipe *p, const struct cr_colpipe *c)
                         "%s mixes labels too: datapipe.label needs OneHot "
                         "and TypeCast to float32",
                         c->mix->about.name);
-    if ((int64_t)rows > p->order.take)
-        rows = (size_t)p->order.take;
+    if ((int64_t)rows > p->sampler.take)
+        rows = (size_t)p->sampler.take;
     rows = rows * (cr_bytes(&c->out) + cr_bytes(label) + 8) + 256;
-    if (p->room < rows)
-        p->room = rows;
+    if (p->scratch_bytes < rows)
+        p->scratch_bytes = rows;
     return true;
 }
 
@@ -260,8 +260,8 @@ static bool make_scales(struct cr_pipe *p)
 
             c = c->scales > 1 ? c->scaled[s] : c;
             p->scaled[s][i] = (struct cr_column){ c->name, c->out };
-            if (c->room + stored > p->room)
-                p->room = c->room + stored;
+            if (c->scratch_bytes + stored > p->scratch_bytes)
+                p->scratch_bytes = c->scratch_bytes + stored;
             if (!mix_check(p, c))
                 return false;
         }
@@ -331,7 +331,7 @@ static bool make_columns(struct cr_pipe *p)
     ok = ok && make_scales(p);
     for (i = 0; i < p->set.columns && ok; i++)
         ok = check_with(p, cr_node_get(node, names[i]), names);
-    p->room = (p->room + 63) / 64 * 64;
+    p->scratch_bytes = (p->scratch_bytes + 63) / 64 * 64;
     for (CR_EACH(m, node)) {
         if (cr_pipe_key(m->key))
             continue;
@@ -422,7 +422,7 @@ static void make_reader(struct cr_pipe *p, const struct cr_pipe_section *s)
 /* `on_error`: samples that cannot be read leave the pool. */
 static void leave_out(struct cr_pipe *p, int on_error)
 {
-    struct cr_sampler *o = &p->order;
+    struct cr_sampler *o = &p->sampler;
     struct cr_diag *diag = p->config->diag;
     const char *first = NULL;
     int64_t *pool, i, n = 0, lost = 0;
@@ -470,7 +470,7 @@ static bool pipe_open(struct cr_pipe *p)
         return false;
     p->batch_size = p->want.batch_size > 0 ? p->want.batch_size
                                            : section.batch.batch_size;
-    p->order.n = p->set.count;
+    p->sampler.n = p->set.count;
     make_reader(p, &section);
     if (!p->want.dataset && !p->want.path && !cr_dataset_split_make(p, &data))
         return false;
@@ -534,7 +534,7 @@ int64_t cr_pipe_samples(const struct cr_pipe *p)
 {
     int64_t most = p->batches * p->batch_size;
 
-    return p->order.take < most ? p->order.take : most;
+    return p->sampler.take < most ? p->sampler.take : most;
 }
 
 int64_t cr_pipe_batches(const struct cr_pipe *p)

@@ -24,20 +24,20 @@ struct cr_pipe {
     struct cr_colpipe *op[CR_COLUMNS_MAX];
     int scales;
     struct cr_column *scaled[CR_SCALES_MAX];
-    struct cr_sampler order;
+    struct cr_sampler sampler;
     int64_t batch_size, batches;
-    size_t room;                /* working room of one thread */
+    size_t scratch_bytes; /* working room of one thread */
     struct cr_reader *reader;
     bool scans;                 /* before the first sample: for the shelf */
     /* where the reader is */
     int64_t epoch, index;
     bool between;               /* the end of an epoch was told */
     /* orders of two neighbouring epochs: epoch e is in e % 2 */
-    int64_t *orders[2], order_epoch[2], *order_room;
+    int64_t *orders[2], order_epoch[2], *order_scratch;
     int64_t *repeats[2];        /* with a sampler; else NULL */
     /* without workers */
     struct cr_batch batch;
-    char *rooms;
+    char *scratch;
     struct cr_diag *diag;
     int64_t failed;
     /* with them */

@@ -400,8 +400,8 @@ static void choose(struct cr_pipe *p, const unsigned char *part)
     for (int64_t i = 0; i < p->set.count; i++)
         if (strcmp(parts[part[i]], p->want.split) == 0)
             pool[n++] = i;
-    p->order.pool = pool;
-    p->order.n = n;
+    p->sampler.pool = pool;
+    p->sampler.n = n;
 }
 
 bool cr_dataset_split_make(struct cr_pipe *p,

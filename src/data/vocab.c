@@ -10,9 +10,9 @@
 static uint64_t slot_of(const struct cr_vocab *v, const char *token,
                         size_t len)
 {
-    uint64_t at = cr_hash(CR_HASH, token, len) & (v->room - 1);
+    uint64_t at = cr_hash(CR_HASH, token, len) & (v->n_slots - 1);
 
-    for (; v->slots[at] >= 0; at = (at + 1) & (v->room - 1)) {
+    for (; v->slots[at] >= 0; at = (at + 1) & (v->n_slots - 1)) {
         const char *other = v->token[v->slots[at]];
 
         if (strlen(other) == len && memcmp(other, token, len) == 0)
@@ -34,10 +34,10 @@ struct cr_vocab *cr_vocab_make(struct cr_arena *arena, const char *column,
     v->joint = joint;
     if (!token)
         return v;
-    for (v->room = 16; v->room < 2 * (uint64_t)n; v->room *= 2)
+    for (v->n_slots = 16; v->n_slots < 2 * (uint64_t)n; v->n_slots *= 2)
         ;
-    v->slots = CR_NEWS(arena, int64_t, v->room);
-    for (i = 0; i < v->room; i++)
+    v->slots = CR_NEWS(arena, int64_t, v->n_slots);
+    for (i = 0; i < v->n_slots; i++)
         v->slots[i] = -1;
     for (i = 0; i < (uint64_t)n; i++) {
         uint64_t at = slot_of(v, token[i], strlen(token[i]));

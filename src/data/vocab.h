@@ -32,7 +32,7 @@ struct cr_vocab {
     const char *joint;      /* stands between tokens of a text: "" or " " */
     const struct cr_vocab *next;
     int64_t *slots;         /* numbers by hash, -1: none */
-    uint64_t room;          /* slots, a power of two */
+    uint64_t n_slots;       /* slots, a power of two */
 };
 
 /* A new one; the texts are not copied. NULL if two are equal. */

@@ -15,7 +15,7 @@
 
 static int64_t in_pool(const struct cr_pipe *p, int64_t i)
 {
-    return p->order.pool ? p->order.pool[i] : i;
+    return p->sampler.pool ? p->sampler.pool[i] : i;
 }
 
 static bool weights_wrong(struct cr_pipe *p, const struct cr_node *node)
@@ -49,7 +49,7 @@ static int by_label(const void *a, const void *b)
 static void weigh_balanced(const struct cr_pipe *p, const int64_t *label,
                            double *weight)
 {
-    int64_t n = p->order.n, *sorted = CR_NEWS(p->arena, int64_t, n + 1);
+    int64_t n = p->sampler.n, *sorted = CR_NEWS(p->arena, int64_t, n + 1);
 
     for (int64_t i = 0; i < n; i++)
         sorted[i] = label[in_pool(p, i)];
@@ -103,7 +103,7 @@ static bool number_of(struct cr_pipe *p, const struct cr_node *node, double *to)
 static bool weigh_classes(struct cr_pipe *p, const struct cr_node *node,
                           const int64_t *label, double *weight)
 {
-    for (int64_t i = 0; i < p->order.n; i++)
+    for (int64_t i = 0; i < p->sampler.n; i++)
         weight[i] = 1;
     for (CR_EACH(m, node)) {
         int64_t class = class_named(p, m->key);
@@ -114,7 +114,7 @@ static bool weigh_classes(struct cr_pipe *p, const struct cr_node *node,
                             KEY ": found '%s', expected a class", m->key);
         if (!number_of(p, m, &value))
             return false;
-        for (int64_t i = 0; i < p->order.n; i++)
+        for (int64_t i = 0; i < p->sampler.n; i++)
             if (label[in_pool(p, i)] == class)
                 weight[i] = value;
     }
@@ -160,7 +160,7 @@ static bool weights_of(struct cr_pipe *p, const struct cr_node *node,
             ? !cr_pipe_values(p, KEY, node->text, CR_F64, all)
             : !weigh_list(p, node, all))
         return false;
-    for (int64_t i = 0; i < p->order.n; i++)
+    for (int64_t i = 0; i < p->sampler.n; i++)
         weight[i] = all[in_pool(p, i)];
     return true;
 }
@@ -172,7 +172,7 @@ static bool sum_weights(struct cr_pipe *p, const struct cr_node *node,
     double sum = 0;
 
     *positive = 0;
-    for (int64_t i = 0; i < p->order.n; i++) {
+    for (int64_t i = 0; i < p->sampler.n; i++) {
         if (!(sums[i] >= 0) || !isfinite(sums[i]))
             return cr_error(p->config->diag, node->pos, CR_E_DATA_RANGE,
                             KEY ": found %g for sample %" PRId64
@@ -196,7 +196,7 @@ bool cr_pipe_weigh(struct cr_pipe *p, const struct cr_pipe_section *section)
     const struct cr_weighted *o = &section->sampler.WeightedRandomSampler;
     const struct cr_node *node = cr_node_find(
         p->config->root, "datapipe.sampler.WeightedRandomSampler");
-    struct cr_sampler *order = &p->order;
+    struct cr_sampler *order = &p->sampler;
     int64_t positive;
     double *sums;
 

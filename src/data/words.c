@@ -9,9 +9,9 @@
 static uint32_t words_slot(const struct cr_words *w, const char *text,
                            size_t len)
 {
-    uint32_t at = (uint32_t)cr_hash(CR_HASH, text, len) & (w->room - 1);
+    uint32_t at = (uint32_t)cr_hash(CR_HASH, text, len) & (w->cap - 1);
 
-    for (; w->slot[at]; at = (at + 1) & (w->room - 1)) {
+    for (; w->slot[at]; at = (at + 1) & (w->cap - 1)) {
         const char *word = w->word[w->slot[at] - 1];
 
         if (strncmp(word, text, len) == 0 && word[len] == '\0')
@@ -28,8 +28,8 @@ int32_t cr_words_code(struct cr_words *w, const char *text, size_t len,
     uint32_t at;
 
     if (!w->slot) {
-        w->room = 32768; /* at least three times what may be in it */
-        w->slot = CR_NEWS(w->arena, int32_t, w->room);
+        w->cap = 32768; /* at least three times what may be in it */
+        w->slot = CR_NEWS(w->arena, int32_t, w->cap);
         w->word = CR_NEWS(w->arena, const char *, CR_WORDS_MAX);
     }
     at = words_slot(w, text, len);

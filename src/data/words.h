@@ -17,7 +17,7 @@ struct cr_words {
     int32_t n;
     const char **word;
     int32_t *slot;          /* by hash, number and one; 0: free */
-    uint32_t room;
+    uint32_t cap;
     bool broken_int, broken_real; /* some word is no such number */
 };
 

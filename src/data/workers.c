@@ -100,7 +100,7 @@ struct cr_workers *cr_workers_start(struct cr_arena *arena,
     w->want.slots++; /* one is being read */
     w->slots = CR_NEWS(arena, struct slot, w->want.slots);
     w->threads = CR_NEWS(arena, pthread_t, want->threads);
-    w->rooms = cr_alloc(arena, (size_t)want->threads, want->room + 64);
+    w->rooms = cr_alloc(arena, (size_t)want->threads, want->scratch_bytes + 64);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->work, NULL);
     pthread_cond_init(&w->done, NULL);
@@ -113,7 +113,7 @@ struct cr_workers *cr_workers_start(struct cr_arena *arena,
 
         if (!me)
             cr_out_of_memory(sizeof *me);
-        *me = (struct worker){ w, w->rooms + (size_t)i * want->room };
+        *me = (struct worker){ w, w->rooms + (size_t)i * want->scratch_bytes };
         if (pthread_create(&w->threads[i], NULL, worker_run, me) != 0) {
             free(me);
             break;

@@ -13,13 +13,13 @@ struct cr_workers;
 
 struct cr_workers_want {
     int threads, slots;
-    size_t room;            /* of one thread */
+    size_t scratch_bytes; /* of one thread */
     void *ctx;
     /* Called under the lock, in ascending order of numbers between two
      * seeks: says which samples the batch has. */
     void (*place)(void *ctx, int64_t sequence, struct cr_batch *to);
     bool (*fill)(void *ctx, struct cr_diag *diag, int64_t sequence,
-                 struct cr_batch *to, void *room);
+                 struct cr_batch *to, void *scratch_bytes);
     int64_t per_epoch;
     bool over_the_end;      /* goes on into the next epoch unasked */
 };

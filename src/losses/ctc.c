@@ -65,7 +65,7 @@ static bool ctc_plan(struct cr_op_plan *p)
     p->bound[LABELS] = (struct cr_bound){ .set = true, .high = t->dim[1] + 1 };
     p->out[0] = CR_SPEC(n);
     path = 2 * t->dim[1] + 1;
-    p->keep = sizeof(double) * (size_t)(n * (lp->dim[0] * path + 1));
+    p->saved = sizeof(double) * (size_t)(n * (lp->dim[0] * path + 1));
     p->scratch = sizeof(double) * (size_t)(n * 2 * path);
     return true;
 }
@@ -93,7 +93,7 @@ static struct sample sample_at(const struct cr_op_ctx *s, int64_t i)
     m.label = (const int32_t *)s->x[T] + i * labels;
     m.steps = between(((const int32_t *)s->x[STEPS])[i], lp->dim[0]);
     m.path = 2 * between(((const int32_t *)s->x[LABELS])[i], labels) + 1;
-    m.a = (double *)s->keep + i * (lp->dim[0] * m.room + 1);
+    m.a = (double *)s->saved + i * (lp->dim[0] * m.room + 1);
     m.loss = m.a + lp->dim[0] * m.room;
     return m;
 }

@@ -48,7 +48,7 @@ struct cr_attend {
     const cr_real *q, *k, *v;
     struct cr_attend_at q_at, k_at, v_at, out_at;
     struct cr_attend_mask mask, pad; /* pad: one row for all queries */
-    double keep;                     /* of the dropout; 1: none */
+    double keep_prob;                /* of the dropout; 1: none */
     struct cr_rng rng;
     cr_real *stat;                 /* (batch, heads, queries, 2): largest score,
                                       1 / sum of exponentials */

@@ -379,8 +379,8 @@ static void gemms_part(void *ctx, int part, int parts)
 
     for (i = 0; i < job->count; i++)
         if (job->g[i].m > 0 && job->g[i].n > 0)
-            (job->g[i].low ? cr_gemm_bf16 : chosen.part)(&job->g[i], part,
-                                                         parts);
+            (job->g[i].bf16 ? cr_gemm_bf16 : chosen.part)(&job->g[i], part,
+                                                          parts);
 }
 
 void cr_gemms(const struct cr_gemm *g, int count)
@@ -392,8 +392,8 @@ void cr_gemms(const struct cr_gemm *g, int count)
     pthread_once(&choosing, choose);
     for (i = 0; i < count; i++) {
         assert(g[i].m >= 0 && g[i].n >= 0 && g[i].k >= 0);
-        assert(chosen.low || !g[i].low);
-        assert(g[i].low || !g[i].round);
+        assert(chosen.low || !g[i].bf16);
+        assert(g[i].bf16 || !g[i].round);
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;
     }
     cr_par(gemms_part, &job, macs < SERIAL_MACS ? 1 : cr_par_threads());

@@ -40,7 +40,7 @@ struct cr_gemm {
     /* Only where cr_gemm_low: both sides are rounded to bfloat16 while they
      * are read (which changes none that is such a number), and multiplied by
      * the processor's instructions for that. Sums are float32. */
-    bool low;
+    bool bf16;
     /* With low: the product and its bias are rounded to bfloat16 before the
      * rest, c = act(alpha round(op(a) op(b) + bias) + (add ? c : 0)). */
     bool round;

@@ -294,14 +294,14 @@ FOLD_EXTREME(min, <, INFINITY);
 static void reduce_run(const struct cr_reduce *r, int64_t n, const int64_t *off,
                        const int64_t *inc, bool cols, double *sum)
 {
-    const struct cr_reducer *f = r->fold;
+    const struct cr_reducer *f = r->reducer;
     cr_real room[CR_STRETCH];
     double wide[CR_STRETCH];
     const cr_real *v = NULL;
     int64_t i;
 
-    if (r->whole)
-        r->whole(r->ctx, n, off, wide);
+    if (r->load_int)
+        r->load_int(r->ctx, n, off, wide);
     else
         v = r->source(r->ctx, n, off, inc, room);
     if (v && cols && f->cols) {
@@ -373,7 +373,7 @@ static void reduce_cols(void *ctx, int64_t from, int64_t to)
         for (k = 0; k < w->operands; k++)
             base[k] = kept.off[k] + at * inc[k];
         for (i = 0; i < n; i++)
-            sum[i] = r->fold->start;
+            sum[i] = r->reducer->start;
         nest_seek(&folded, 0, base);
         for (i = 0; i < count; i++) {
             reduce_run(r, n, folded.off, inc, true, sum);
@@ -400,7 +400,7 @@ static void reduce_rows(void *ctx, int64_t from, int64_t to)
     for (; from < to; from++) {
         nest_seek(&kept, from, NULL);
         nest_seek(&folded, 0, kept.off);
-        sum = r->fold->start;
+        sum = r->reducer->start;
         for (i = 0; i < count; i++) {
             run_pieces(w, last, folded.off, inc, &f, reduce_piece);
             nest_next(&folded, folded.rank - 1);
@@ -426,7 +426,7 @@ static void reduce_parts(void *ctx, int64_t from, int64_t to)
     for (i = from; i < to; i++) {
         struct reduce_rows f = { p->r, &p->sum[i] };
 
-        p->sum[i] = p->r->fold->start;
+        p->sum[i] = p->r->reducer->start;
         end = (i + 1) * p->length < p->n ? (i + 1) * p->length : p->n;
         cr_walk_range(p->r->walk, i * p->length, end, &f, reduce_piece);
     }
@@ -436,14 +436,14 @@ static void reduce_all(const struct cr_reduce *r, int64_t n)
 {
     struct reduce_part p = { .r = r, .n = n };
     int64_t i, parts;
-    double sum = r->fold->start;
+    double sum = r->reducer->start;
 
     p.length = (n + FOLD_PARTS - 1) / FOLD_PARTS;
     p.length = (p.length + CR_STRETCH - 1) / CR_STRETCH * CR_STRETCH;
     parts = p.length > 0 ? (n + p.length - 1) / p.length : 0;
     cr_each_few(parts, r->cost * (double)p.length, &p, reduce_parts);
     for (i = 0; i < parts; i++)
-        sum = r->fold->one(sum, p.sum[i]);
+        sum = r->reducer->one(sum, p.sum[i]);
     r->sink(r->ctx, 0, 1, &sum);
 }
 

@@ -69,11 +69,11 @@ typedef void cr_sink(void *ctx, int64_t at, int64_t n, const double *sum);
 struct cr_reduce {
     const struct cr_walk *walk;
     int kept;
-    const struct cr_reducer *fold;
+    const struct cr_reducer *reducer;
     double cost; /* nanoseconds per value */
     void *ctx;
     cr_source *source;
-    cr_source_whole *whole; /* instead of source */
+    cr_source_whole *load_int; /* instead of source */
     cr_sink *sink;
 };
 

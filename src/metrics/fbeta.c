@@ -12,7 +12,7 @@ struct fbeta {
 static const struct cr_opt fbeta_opts[] = {
     CR_REAL(struct fbeta, beta, 0, 1e100,
             "How many times as much recall counts as precision.",
-            .above = true),
+            .min_exclusive = true),
     { 0 },
 };
 

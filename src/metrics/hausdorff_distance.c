@@ -80,7 +80,7 @@ static void hausdorff_distance_add(const void *opts, void *state,
 const struct cr_metric cr_metric_hausdorff_distance = {
     .about = {
         .name = "hausdorff_distance",
-        .also = CR_ALSO("HausdorffDistance"),
+        .aliases = CR_ALSO("HausdorffDistance"),
         .summary = "Largest distance between the surfaces of a class in "
                    "output and label.",
         .detail = "In positions, for outputs (n, classes, height, width) or "

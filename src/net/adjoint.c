@@ -44,10 +44,10 @@ static bool adjoint_plan(struct cr_op_plan *p)
 
     if (!primal_plan(p, &primal, out))
         return false;
-    assert(primal.keep == 0 && primal.n_out == 1);
+    assert(primal.saved == 0 && primal.n_out == 1);
     p->out[0] = o->in[o->of];
     p->scratch = own_scratch(o) + primal.scratch;
-    p->room = primal.room;
+    p->thread_scratch = primal.thread_scratch;
     p->macs = primal.macs;
     for (i = 0; i < o->n_in; i++)
         if (i != o->of)

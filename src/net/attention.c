@@ -64,7 +64,7 @@ static struct cr_attend attention_shape(const struct cr_attention *o,
                            .q_at = q.at,
                            .k_at = k.at,
                            .v_at = k.at,
-                           .keep = 1 };
+                           .keep_prob = 1 };
 
     a.out_at = (struct cr_attend_at){ q.at.batch / q.width * e,
                                       q.at.row / q.width * e };
@@ -155,9 +155,9 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
                         cr_show(p->arena, k), cr_show(p->arena, q));
     if (!attention_masks(p, &a, in))
         return false;
-    p->keep = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
+    p->saved = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
     p->scratch = (size_t)cr_attend_blocks(a.queries, a.keys) * sizeof *a.range;
-    p->room = cr_attend_room(&a);
+    p->thread_scratch = cr_attend_room(&a);
     p->macs = (double)(a.batch * a.heads) * (double)(a.queries * a.keys) *
               (double)a.dim;
     if (o->average_attn_weights)
@@ -201,9 +201,9 @@ struct cr_attend cr_attention(const struct cr_op_ctx *s)
         a.mask.batch = a.heads * a.mask.head;
     }
     if (s->training)
-        a.keep = 1 - o->dropout;
+        a.keep_prob = 1 - o->dropout;
     a.rng = s->rng;
-    a.stat = s->keep;
+    a.stat = s->saved;
     a.range = s->scratch;
     a.mean = o->average_attn_weights;
     return a;

@@ -18,7 +18,7 @@ static bool moving(const struct cr_exec_step *bn)
 /* Whether the layer has its channels where BatchNorm has its own. */
 static bool one_axis(const struct cr_exec_step *layer)
 {
-    int axis = layer->op->folds;
+    int axis = layer->op->bn_foldable;
 
     return (axis < 0 ? layer->run.out[0].rank + axis : axis) == FOLD_CHANNELS;
 }
@@ -70,7 +70,7 @@ static bool fold(struct cr_exec *e, int layer, int bn, bool *constant)
                                 .n_in = 6,
                                 .n_out = 2,
                                 .param = -1,
-                                .keep = -1 };
+                                .saved = -1 };
     for (k = 0; k < CR_OP_MAX; k++)
         f->x[k] = f->y[k] = f->dy[k] = f->dx[k] = f->mask[k] = f->direct[k] =
             -1;
@@ -104,8 +104,8 @@ bool cr_plan_fold(struct cr_exec *e)
         if (e->steps[b].op != batch_norm || !moving(&e->steps[b]))
             continue;
         a = cr_plan_producer(e, e->steps[b].x[0], b);
-        if (a < 0 || !e->steps[a].op->folds || e->steps[a].act != CR_ACT_NONE ||
-            !one_axis(&e->steps[a]))
+        if (a < 0 || !e->steps[a].op->bn_foldable ||
+            e->steps[a].act != CR_ACT_NONE || !one_axis(&e->steps[a]))
             continue;
         if (!fold(e, a, b, constant))
             return false;

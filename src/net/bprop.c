@@ -150,8 +150,7 @@ static bool take_params(struct maker *k, const struct cr_script *e,
         struct cr_val *v;
 
         p = cr_name_map_get(&net->param_names, full);
-        v = p >= 0 && p < net->graph->room_params ? net->graph->params[p]
-                                                  : NULL;
+        v = p >= 0 && p < net->graph->cap_params ? net->graph->params[p] : NULL;
         if (!v)
             return cr_maker_fail(&k->m, a ? a : e,
                                  cr_strf(net->arena,

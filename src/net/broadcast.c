@@ -56,7 +56,7 @@ static enum cr_type class_of(const struct cr_broadcast *f,
     for (k = 0; k < f->operands; k++)
         if (!(f->masks & CR_X(k)) && is_real(in[k].type))
             return CR_REAL;
-    return f->whole ? CR_I32 : CR_REAL;
+    return f->integer ? CR_I32 : CR_REAL;
 }
 
 bool cr_broadcast_plan(struct cr_op_plan *p, const struct cr_broadcast *f)
@@ -125,7 +125,7 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
     for (k = 0; k < c->f->operands; k++)
         x[k] = cr_elements(c->as[k], s->in[k].type, s->x[k], off[k + 1],
                            inc[k + 1] ? n : 1, room[k]);
-    (whole ? c->f->whole : c->f->real)(
+    (whole ? c->f->integer : c->f->real)(
         s->attr, n, x, inc + 1,
         (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
 }
@@ -232,7 +232,7 @@ void cr_broadcast_back(const struct cr_op_ctx *s, const struct cr_broadcast *f)
         else
             cr_reduce(&(struct cr_reduce){ .walk = &w,
                                            .kept = b.of + 1,
-                                           .fold = &cr_reducer_sum,
+                                           .reducer = &cr_reducer_sum,
                                            .cost = f->cost,
                                            .ctx = &b,
                                            .source = back_source,

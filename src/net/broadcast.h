@@ -28,7 +28,7 @@ typedef void cr_loop_back(const void *attr, int64_t n, int of,
 struct cr_broadcast {
     int operands;
     cr_loop *real;      /* operands cr_real */
-    cr_loop *whole;     /* operands int32_t; NULL: they become real */
+    cr_loop *integer;   /* operands int32_t; NULL: they become real */
     cr_loop_back *back; /* NULL: no gradient */
     bool truth;         /* the result is bool: bytes 0 and 1 */
     unsigned masks;     /* CR_X: operands that come as bytes 0 and 1, whatever

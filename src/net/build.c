@@ -53,14 +53,14 @@ static bool row_open(struct cr_build *b, const char *type)
                        CR_CALLS_MAX);
     if (i < n && net->seen[i].node != b->node)
         return cr_fail(b, CR_E_NETWORK, "two cells are called '%s'", b->path);
-    if (i == net->room_cells) {
-        int room = 2 * net->room_cells + 16;
+    if (i == net->cap_cells) {
+        int room = 2 * net->cap_cells + 16;
 
         net->cells = cr_grow(net->arena, net->cells, (size_t)n, (size_t)room,
                              sizeof *net->cells);
         net->seen = cr_grow(net->arena, net->seen, (size_t)n, (size_t)room,
                             sizeof *net->seen);
-        net->room_cells = room;
+        net->cap_cells = room;
     }
     b->row = i;
     b->again = i < n;

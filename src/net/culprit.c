@@ -99,8 +99,8 @@ struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
     struct cr_exec_want want = { .training = e->want.training,
                                  .loss = e->want.loss,
                                  .backward = sens != 0,
-                                 .keep = true,
-                                 .still = true,
+                                 .keep_outputs = true,
+                                 .freeze_stats = true,
                                  .silent = true,
                                  .batch = e->graph->batch,
                                  .columns = e->graph->columns };

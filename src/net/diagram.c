@@ -187,8 +187,8 @@ static void draw_line(struct drawer *w, struct cr_box *frame,
         if (frame->lines[i].from == from && frame->lines[i].to == to &&
             frame->lines[i].val == val)
             return;
-    frame->lines = draw_room(w, frame->lines, frame->n_lines,
-                             &frame->room_lines, sizeof *frame->lines);
+    frame->lines = draw_room(w, frame->lines, frame->n_lines, &frame->cap_lines,
+                             sizeof *frame->lines);
     frame->lines[frame->n_lines++] = (struct cr_line){ from, to, val, 0, NULL };
 }
 
@@ -224,18 +224,17 @@ static void draw_arrow(struct drawer *w, struct cr_box *from, struct cr_box *to,
         if (d->arrows[i].from == from && d->arrows[i].to == to &&
             d->arrows[i].val == val)
             return;
-    d->arrows = draw_room(w, d->arrows, d->n_arrows, &d->room_arrows,
-                          sizeof *d->arrows);
+    d->arrows =
+        draw_room(w, d->arrows, d->n_arrows, &d->cap_arrows, sizeof *d->arrows);
     d->arrows[d->n_arrows++] = (struct cr_line){ from, to, val, 0, NULL };
     for (; !draw_holds(a->parent, to); a = a->parent) {
         draw_line(w, a->parent, a, a->parent, val);
-        draw_port(w, &a->parent->out, &a->parent->n_out, &a->parent->room_out,
+        draw_port(w, &a->parent->out, &a->parent->n_out, &a->parent->cap_out,
                   val);
     }
     for (; b->parent != a->parent; b = b->parent) {
         draw_line(w, b->parent, b->parent, b, val);
-        draw_port(w, &b->parent->in, &b->parent->n_in, &b->parent->room_in,
-                  val);
+        draw_port(w, &b->parent->in, &b->parent->n_in, &b->parent->cap_in, val);
     }
     draw_line(w, a->parent, a, b, val);
 }

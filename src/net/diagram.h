@@ -55,7 +55,7 @@ struct cr_box {
     int n_in, n_out, n_lines;
     struct cr_port *in, *out;
     struct cr_line *lines;
-    int room_in, room_out, room_lines;
+    int cap_in, cap_out, cap_lines;
     double x, y, w, h; /* set by cr_diagram_place; within its frame */
 };
 
@@ -64,7 +64,7 @@ struct cr_diagram {
     struct cr_box *root; /* a frame without a border */
     int n_boxes, n_arrows;
     struct cr_line *arrows; /* from box to box, through all borders */
-    int room_arrows;
+    int cap_arrows;
 };
 
 /* The network and its loss, or one cell with what is in it (`at`, its full

@@ -204,11 +204,11 @@ static struct cr_val *param_value(struct cr_net *net, int param)
     struct cr_graph *graph = net->graph;
     struct cr_val *v;
 
-    if (graph->room_params < net->room_params) {
+    if (graph->cap_params < net->cap_params) {
         graph->params =
-            cr_grow(net->arena, graph->params, (size_t)graph->room_params,
-                    (size_t)net->room_params, sizeof(struct cr_val *));
-        graph->room_params = net->room_params;
+            cr_grow(net->arena, graph->params, (size_t)graph->cap_params,
+                    (size_t)net->cap_params, sizeof(struct cr_val *));
+        graph->cap_params = net->cap_params;
     }
     if (!graph->params[param]) {
         v = graph->params[param] = val_new(net);
@@ -311,14 +311,14 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
                 cr_show(net->arena, &spec));
         return NULL;
     }
-    if (net->n_params == net->room_params) {
-        int room = 2 * net->room_params + 16;
+    if (net->n_params == net->cap_params) {
+        int room = 2 * net->cap_params + 16;
 
         net->params = cr_grow(net->arena, net->params, (size_t)net->n_params,
                               (size_t)room, sizeof *net->params);
         net->fillers = cr_grow(net->arena, net->fillers, (size_t)net->n_params,
                                (size_t)room, sizeof *net->fillers);
-        net->room_params = room;
+        net->cap_params = room;
     }
     p = &net->params[net->n_params];
     *p = (struct cr_param){
@@ -516,8 +516,8 @@ struct cr_val *cr_emit_itself(struct cr_build *b, const struct cr_op *op,
         if (!args[i])
             return NULL;
     }
-    if (half != CR_REAL && b->precision.level == CR_LEVEL_AUTO && op->folds &&
-        n > 2 && args[2] != &absent)
+    if (half != CR_REAL && b->precision.level == CR_LEVEL_AUTO &&
+        op->bn_foldable && n > 2 && args[2] != &absent)
         return cr_half_biased(b, op, attr, half, args);
     return cr_half_out(b, half, cr_emit_as_is(b, op, attr, n, args));
 }

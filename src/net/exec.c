@@ -60,15 +60,15 @@ static void point(struct cr_exec *e)
             r->add[k] = s->add[k];
             r->alpha[k] = 1;
             r->state[k] = s->kind == CR_FORWARD && r->training &&
-                                  !e->want.still &&
-                                  (s->op->states & CR_X(k)) &&
-                                  s->x[k] >= 0 && e->vals[s->x[k]].param >= 0
+                                  !e->want.freeze_stats &&
+                                  (s->op->states & CR_X(k)) && s->x[k] >= 0 &&
+                                  e->vals[s->x[k]].param >= 0
                               ? data_of(e, s->x[k])
                               : NULL;
             patch(e, s->x[k], &r->x[k]);
         }
         r->act = s->act;
-        r->keep = data_of(e, s->keep);
+        r->saved = data_of(e, s->saved);
         r->scratch = e->block + e->bytes;
         r->rng = cr_rng(e->net->want.seed, CR_STREAM_DROPOUT,
                         s->node ? s->node->key : 0, 0);
@@ -98,11 +98,11 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
     for (i = 0; i < e->n_steps; i++) {
         if (e->steps[i].scratch > e->scratch)
             e->scratch = e->steps[i].scratch;
-        if (e->steps[i].room > e->room)
-            e->room = e->steps[i].room;
+        if (e->steps[i].thread_scratch > e->thread_scratch)
+            e->thread_scratch = e->steps[i].thread_scratch;
     }
     if (!net->want.no_values) {
-        cr_par_reserve(e->room);
+        cr_par_reserve(e->thread_scratch);
         e->block = cr_alloc(&e->arena, e->bytes + e->scratch + 64, 1);
         place_values(e);
         point(e);
@@ -219,7 +219,7 @@ static bool printed_elsewhere(const struct cr_exec *e,
 /* Which samples of which update the batch has: `t` counts micro-batches. */
 static void place(const struct cr_exec *e, struct cr_op_ctx *to)
 {
-    int64_t micro = e->net->gather > 0 ? e->net->gather : 1;
+    int64_t micro = e->net->grad_accum > 0 ? e->net->grad_accum : 1;
 
     to->batch = e->want.batch;
     to->update = e->t > 0 ? (e->t - 1) / micro + 1 : 0;
@@ -406,7 +406,7 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     if (e->fault)
         return false;
     finite = finite_loss_grads(e);
-    if (!finite && !e->want.keep && !e->want.norm && !e->prints)
+    if (!finite && !e->want.keep_outputs && !e->want.norm && !e->prints)
         return false;
     /* what is read from outside is computed, finite or not: no step of such a
      * plan updates a parameter here */
@@ -499,7 +499,7 @@ static void keep_column(struct cr_exec *e, int column)
 
 const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
 {
-    bool whole = e->want.keep || e->want.eager;
+    bool whole = e->want.keep_outputs || e->want.eager;
     const struct cr_named *c;
     int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
@@ -520,7 +520,7 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
             if (e->of[c->val->id] >= 0)
                 keep(e, "grad.output.", c->name,
                      e->vals[e->of[c->val->id]].grad);
-        for (i = 0; i < e->graph->room_params && (whole || e->want.norm); i++)
+        for (i = 0; i < e->graph->cap_params && (whole || e->want.norm); i++)
             if (e->graph->params[i] && cr_plan_wrt(e, e->graph->params[i]))
                 keep(e, "grad.", e->net->params[i].name,
                      e->vals[e->of[e->graph->params[i]->id]].grad);

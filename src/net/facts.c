@@ -10,7 +10,7 @@ size_t cr_exec_bytes(const struct cr_exec *e)
 
 size_t cr_exec_room(const struct cr_exec *e)
 {
-    return e->room * (size_t)e->threads;
+    return e->thread_scratch * (size_t)e->threads;
 }
 
 /* Multiply-adds of a step. A product's gradients, of x and of the weight, are

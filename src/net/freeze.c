@@ -273,9 +273,9 @@ static void settle(struct cr_net *net)
         struct cr_param *p = &net->params[i];
 
         p->trained = !p->why;
-        p->still = p->statistic && !p->state && net->stats_frozen &&
-                   frozen[p->cell];
-        if (p->still)
+        p->stats_frozen =
+            p->statistic && !p->state && net->stats_frozen && frozen[p->cell];
+        if (p->stats_frozen)
             p->why = "moving statistics, frozen";
         if (p->trained)
             count_trained(net, p);

@@ -132,7 +132,7 @@ struct cr_graph {
     int n_calls;
     struct cr_val **feeds;  /* per column; NULL: not used */
     struct cr_val **params; /* per parameter; NULL: not used yet */
-    int room_params;
+    int cap_params;
     struct cr_val *output, *loss;
     struct cr_names aux;    /* what the loss returns beside it */
     struct cr_val **judges; /* metrics of the config that are blocks */
@@ -162,12 +162,12 @@ struct cr_net {
     struct cr_param *params;
     struct cr_filler *fillers;
     struct cr_hyper *hyper;
-    int n_params, room_params;
+    int n_params, cap_params;
     int *input_columns, n_input_columns;
     struct cr_name_map param_names; /* names of params, to their numbers */
     struct cr_cell_row *cells;
     struct cr_cell_seen *seen;
-    int n_cells, room_cells;
+    int n_cells, cap_cells;
     struct cr_name_map cell_names;
     const struct cr_observer *observer; /* NULL: nobody looks */
     int n_shown;            /* rows of the network; the loss's come behind */
@@ -190,8 +190,8 @@ struct cr_net {
     int *slot_of;           /* first slot of each parameter */
     int n_slots;
     double *sums;           /* room for the sums of one parameter's blocks */
-    int64_t gather;         /* micro-batches of an update */
-    cr_real **gathered;     /* their gradients so far; NULL: gather is 1 */
+    int64_t grad_accum;     /* micro-batches of an update */
+    cr_real **accumulated;  /* their gradients so far; NULL: gather is 1 */
     struct cr_tensor *mean; /* moving means of all parameters; or NULL */
     cr_real *statistics;    /* copies at the start of a step; NULL: none yet */
 };

@@ -48,7 +48,7 @@ static void lives(struct cr_exec *e)
             touch(e, s->dx[k], i);
             touch(e, s->mask[k], i);
         }
-        touch(e, s->keep, i);
+        touch(e, s->saved, i);
     }
     for (i = 0; i < e->n_vals; i++)
         if (e->vals[i].root || e->want.eager) {

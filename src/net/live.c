@@ -6,7 +6,7 @@
 
 bool cr_plan_whole(const struct cr_exec *e)
 {
-    return e->want.keep || e->want.eager;
+    return e->want.keep_outputs || e->want.eager;
 }
 
 const struct cr_val *cr_plan_shortcut(const struct cr_exec *e,
@@ -55,7 +55,7 @@ bool *cr_plan_live(struct cr_exec *e)
             continue;
         live[n] = e->prints ? nodes[n]->op->prints
                             : (e->want.eager && nodes[n]->op != &cr_op_print) ||
-                                  (e->want.training && !e->want.still &&
+                                  (e->want.training && !e->want.freeze_stats &&
                                    nodes[n]->op == &cr_op_assign);
         for (i = 0; i < nodes[n]->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->out[i]->id];

@@ -43,16 +43,16 @@ static void mark(struct cr_exec *e)
             v->by && v->by->op == &cr_op_half ? v->by->attr : NULL;
 
         if (v->id >= 0 && e->of[v->id] >= 0 && !(o && o->predict))
-            e->vals[e->of[v->id]].low = v->half == CR_BF16;
+            e->vals[e->of[v->id]].bf16 = v->half == CR_BF16;
     }
     for (i = 0; i < e->n_steps; i++) {
         struct cr_exec_step *s = &e->steps[i];
 
-        s->run.low = s->op->low != 0;
+        s->run.bf16 = s->op->bf16 != 0;
         for (k = 0; k < CR_OP_MAX; k++)
-            if ((s->op->low & CR_X(k)) &&
-                (s->x[k] < 0 || !e->vals[s->x[k]].low))
-                s->run.low = false;
+            if ((s->op->bf16 & CR_X(k)) &&
+                (s->x[k] < 0 || !e->vals[s->x[k]].bf16))
+                s->run.bf16 = false;
     }
 }
 
@@ -99,7 +99,7 @@ static void fuse(struct cr_exec *e)
             continue;
         at = cr_plan_producer(e, half->x[0], i);
         s = at >= 0 ? &e->steps[at] : NULL;
-        if (s && s->run.low && (s->op->rounds & CR_Y(0)) &&
+        if (s && s->run.bf16 && (s->op->rounds & CR_Y(0)) &&
             s->act == CR_ACT_NONE) {
             cr_plan_takes(e, at, half->y[0]);
             s->run.rounds |= CR_Y(0);
@@ -107,7 +107,7 @@ static void fuse(struct cr_exec *e)
             continue;
         }
         s = reader(e, i, &k);
-        if (s && s->run.low && (s->op->rounds & CR_X(k)) &&
+        if (s && s->run.bf16 && (s->op->rounds & CR_X(k)) &&
             rounded_behind(e, s)) {
             s->x[k] = half->x[0];
             s->run.rounds |= CR_X(k);
@@ -134,7 +134,7 @@ static void in_place(struct cr_exec *e)
 
 void cr_plan_low(struct cr_exec *e)
 {
-    bool apart = e->want.keep || e->want.eager || e->prints;
+    bool apart = e->want.keep_outputs || e->want.eager || e->prints;
 
     if (cr_gemm_low())
         mark(e);
@@ -150,13 +150,13 @@ bool cr_plan_low_back(struct cr_exec *e, const struct cr_exec_step *f)
     struct cr_pval *g = &e->vals[grad];
     struct cr_exec_step *s, *w;
 
-    if (!f->run.low || grad < 0)
+    if (!f->run.bf16 || grad < 0)
         return false;
     w = g->writers == 1 && g->writer >= 0 ? &e->steps[g->writer] : NULL;
     if (!(f->run.rounds & CR_Y(0)))
         return w && rounds(w);
     for (i = 0; w && i < w->n_in; i++)
-        if (w->dx[i] == grad && w->run.low && (w->op->rounds & CR_X(i)) &&
+        if (w->dx[i] == grad && w->run.bf16 && (w->op->rounds & CR_X(i)) &&
             !w->add[i]) {
             w->run.rounds |= CR_X(i);
             return true;

@@ -249,7 +249,7 @@ void cr_move_sum(const struct cr_move *m, const cr_real *from, cr_real *to,
 
     cr_reduce(&(struct cr_reduce){ .walk = &m->walk,
                                    .kept = 1,
-                                   .fold = &cr_reducer_sum,
+                                   .reducer = &cr_reducer_sum,
                                    .cost = MOVE_COST,
                                    .ctx = &c,
                                    .source = sum_source,

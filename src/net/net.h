@@ -27,7 +27,7 @@ struct cr_param {
     bool fixed;             /* never trained by its cell's own wish */
     bool frozen;            /* matched by freeze.patterns */
     bool later;             /* and by freeze.schedule: has slots already */
-    bool still;             /* a statistic that training leaves alone */
+    bool stats_frozen;      /* a statistic that training leaves alone */
     bool trained;           /* gets a gradient and an update */
     const char *why;        /* why it is not trained; NULL if it is */
     const char *init;       /* "HeUniform(...)", for summary */
@@ -118,7 +118,7 @@ struct cr_update {
     double lr, weight_decay;
     double scale;           /* multiply the gradient by this first (clip) */
     int64_t t;              /* number of this update, from 1 */
-    bool apart;             /* cr_hyper's */
+    bool excluded;          /* cr_hyper's */
     double sum[CR_SUMS_MAX]; /* rule->measure's, over the whole parameter */
 };
 
@@ -167,14 +167,14 @@ struct cr_exec_want {
     bool backward;
     bool update;            /* implies backward; needs a rule */
     bool eager;             /* op by op, unfused, unpruned, keeps all */
-    bool keep;              /* keep outputs of all named cells and their
-                               gradients (trace); fused values stay apart */
+    bool keep_outputs;      /* keep outputs of all named cells and their
+                       gradients (trace); fused values stay apart */
     bool norm;              /* gradients stay apart so that clip, grad_norm
                                and scale can act before the update */
     bool fixed;             /* parameters stay as they are at the first
                                forward: what follows from them alone is
                                computed once */
-    bool still;             /* moving statistics stay where they are */
+    bool freeze_stats;      /* moving statistics stay where they are */
     bool hold;              /* what no gradient passes (stop_gradient) stays as
                                in the first forward, and hooks replace no
                                gradient: what gradients are derivatives of */
@@ -278,7 +278,7 @@ void cr_exec_accumulate(struct cr_exec *exec);
 struct cr_hyper {
     double lr;              /* its own rate; NaN: the step's */
     double weight_decay;
-    bool apart;             /* the rule's exception (LARS: not adapted) */
+    bool excluded; /* the rule's exception (LARS: not adapted) */
 };
 void cr_net_hyper(struct cr_net *net, int param,
                   const struct cr_hyper *hyper);

@@ -26,7 +26,7 @@ bool cr_plan_observed(struct cr_exec *e)
         return true;
     want.backward = want.backward && grads;
     want.update = want.norm = want.fixed = false;
-    want.taps = want.keep = want.still = want.silent = true;
+    want.taps = want.keep_outputs = want.freeze_stats = want.silent = true;
     want.at = NULL;
     e->observed = cr_net_exec(e->net, &want);
     return e->observed != NULL;

@@ -50,9 +50,9 @@ struct cr_op_plan {
     const struct cr_spec *in; /* of each input; rank -1 where absent */
     struct cr_spec *out;      /* one per output, to be set */
     int n_out;                /* the op's number; plan may set another */
-    size_t keep;              /* bytes handed from forward to backward */
+    size_t saved;             /* bytes handed from forward to backward */
     size_t scratch;           /* bytes of working room, undefined on entry */
-    size_t room;              /* bytes that it asks cr_par_room for, at most */
+    size_t thread_scratch;    /* bytes that it asks cr_par_room for, at most */
     double macs;              /* multiply-adds of forward, for summary */
     bool same;                /* y[0] has x[0]'s bytes: no step is needed */
     struct cr_bound bound[CR_OP_MAX];
@@ -78,13 +78,13 @@ struct cr_op_ctx {
     /* For ops with .low: the products are `low` (math/blas.h), for what it
      * names, and in backward dy[0], holds bfloat16 numbers or is rounded to
      * them while it is read. */
-    bool low;
+    bool bf16;
     /* With low, for what .rounds names: y[0] is rounded to bfloat16 before
      * act; what comes to dx[i] is, before alpha and add. */
     unsigned rounds;
     void *state[CR_OP_MAX];    /* inputs that .states names, to be moved;
                                   NULL where they must stay */
-    void *keep, *scratch;
+    void *saved, *scratch;
     struct cr_rng rng;         /* seed, cell path and call, update */
     /* net/random.h: the update, 0 outside of training; how many samples of it
      * came before this batch, and how many this one has. */
@@ -154,16 +154,16 @@ struct cr_op {
                                   following add's other operand there,
                                   without planning again. In plans with
                                   backward only where .acts_back */
-    int folds;                 /* not 0: y[0] is linear in input 1, whose first
-                                  dimension is its channels, plus input 2; the
-                                  axis of y[0] that has them, negative from
-                                  the last one on */
+    int bn_foldable;           /* not 0: y[0] is linear in input 1, whose first
+                            dimension is its channels, plus input 2; the
+                            axis of y[0] that has them, negative from
+                            the last one on */
     enum cr_act act;           /* the op is this activation, elementwise */
     unsigned amp;              /* enum cr_amp_bits */
     unsigned full;             /* CR_X: parameters that low precision rounds
                                   in prediction alone */
-    unsigned low;              /* CR_X: inputs that it multiplies, with each
-                                  other and with dy[0]: it honours low */
+    unsigned bf16;             /* CR_X: inputs that it multiplies, with each
+                                 other and with dy[0]: it honours low */
     unsigned rounds;           /* CR_X, CR_Y: it honours rounds for these */
     unsigned states;           /* CR_X: moving statistics among the inputs */
     enum cr_layouts layouts;

@@ -7,12 +7,12 @@ static int pval_new(struct cr_exec *e, const struct cr_spec *spec)
 {
     struct cr_pval *v;
 
-    if (e->n_vals == e->room_vals) {
-        int room = 2 * e->room_vals + 64;
+    if (e->n_vals == e->cap_vals) {
+        int room = 2 * e->cap_vals + 64;
 
         e->vals = cr_grow(&e->arena, e->vals, (size_t)e->n_vals, (size_t)room,
                           sizeof *e->vals);
-        e->room_vals = room;
+        e->cap_vals = room;
     }
     v = &e->vals[e->n_vals];
     *v = (struct cr_pval){ .spec = *spec,
@@ -35,16 +35,16 @@ struct cr_exec_step *cr_plan_new(struct cr_exec *e, enum cr_exec_step_kind kind,
     struct cr_exec_step *s;
     int i;
 
-    if (e->n_steps == e->room_steps) {
-        int room = 2 * e->room_steps + 32;
+    if (e->n_steps == e->cap_steps) {
+        int room = 2 * e->cap_steps + 32;
 
         e->steps = cr_grow(&e->arena, e->steps, (size_t)e->n_steps,
                            (size_t)room, sizeof *e->steps);
-        e->room_steps = room;
+        e->cap_steps = room;
     }
     s = &e->steps[e->n_steps++];
     *s = (struct cr_exec_step){
-        .kind = kind, .node = node, .param = -1, .keep = -1
+        .kind = kind, .node = node, .param = -1, .saved = -1
     };
     if (node) {
         s->op = node->op;
@@ -86,7 +86,7 @@ static bool still(const struct cr_exec *e, const struct cr_exec_step *s)
     for (i = 0; i < s->n_in; i++)
         if ((s->op->states & CR_X(i)) && s->x[i] >= 0 &&
             e->vals[s->x[i]].param >= 0 &&
-            e->net->params[e->vals[s->x[i]].param].still)
+            e->net->params[e->vals[s->x[i]].param].stats_frozen)
             return true;
     return false;
 }
@@ -107,9 +107,9 @@ static bool infer(struct cr_exec *e, struct cr_exec_step *s,
     if (!cr_op_infer(&e->arena, e->net->diag, node, training, in, &plan, out))
         return false;
     s->n_out = plan.n_out;
-    s->keep_bytes = plan.keep;
+    s->saved_bytes = plan.saved;
     s->scratch = plan.scratch;
-    s->room = plan.room;
+    s->thread_scratch = plan.thread_scratch;
     s->macs = plan.macs;
     s->same = plan.same && !e->want.eager;
     s->run.attr = node->attr;
@@ -197,11 +197,12 @@ static void outputs_make(struct cr_exec *e, struct cr_exec_step *s)
     e->vals[s->y[0]].maker = (int)(s - e->steps);
     if (s->same)
         e->vals[s->y[0]].alias = s->x[0];
-    if (s->keep_bytes > 0) {
-        struct cr_spec bytes = { .type = CR_U8, .rank = 1,
-                                 .dim = { (int64_t)s->keep_bytes } };
+    if (s->saved_bytes > 0) {
+        struct cr_spec bytes = { .type = CR_U8,
+                                 .rank = 1,
+                                 .dim = { (int64_t)s->saved_bytes } };
 
-        s->keep = pval_new(e, &bytes);
+        s->saved = pval_new(e, &bytes);
     }
 }
 
@@ -401,7 +402,7 @@ int cr_plan_grad(struct cr_exec *e, int val)
         int g = pval_new(e, &e->vals[val].spec);
 
         e->vals[val].grad = g;
-        e->vals[g].root = e->want.keep || e->want.eager || kept(e, val);
+        e->vals[g].root = e->want.keep_outputs || e->want.eager || kept(e, val);
     }
     return e->vals[val].grad;
 }
@@ -478,10 +479,10 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
     s->n_in = f->n_in;
     s->n_out = f->n_out;
     s->run = f->run;
-    s->run.low = low;
-    s->keep = f->keep;
+    s->run.bf16 = low;
+    s->saved = f->saved;
     s->scratch = f->scratch;
-    s->room = f->room;
+    s->thread_scratch = f->thread_scratch;
     s->macs = f->macs;
     if (f->op->acts_back)
         s->act = f->act;

@@ -27,7 +27,7 @@ struct cr_pval {
     int other;              /* the same value in the other layout; -1 */
     bool root;              /* read from outside: never reused or fused */
     bool needs;             /* somebody wants its gradient */
-    bool low;               /* holds bfloat16 numbers only; not of gradients */
+    bool bf16;              /* holds bfloat16 numbers only; not of gradients */
     bool seed;              /* the gradient of the loss or of a result, given
                                from outside */
     int first, last;        /* steps between which it lives */
@@ -52,8 +52,8 @@ struct cr_exec_step {
     int mask[CR_OP_MAX];
     int direct[CR_OP_MAX];  /* parameter that dx updates directly; -1 */
     bool add[CR_OP_MAX];
-    int keep;               /* pval; -1 */
-    size_t keep_bytes, scratch, room;
+    int saved; /* pval; -1 */
+    size_t saved_bytes, scratch, thread_scratch;
     enum cr_act act;
     bool same;              /* no work: y[0] is x[0] */
     bool once;              /* in the first forward only */
@@ -68,10 +68,10 @@ struct cr_exec {
     struct cr_exec_want want;
     struct cr_arena arena;
     struct cr_pval *vals;
-    int n_vals, room_vals;
+    int n_vals, cap_vals;
     int *of;                /* pval of each value of the graph; -1 */
     struct cr_exec_step *steps;
-    int n_steps, room_steps;
+    int n_steps, cap_steps;
     int n_forward;          /* steps before backward */
     int n_loss;             /* steps before those of the network's backward:
                                none of them updates a parameter */
@@ -89,7 +89,7 @@ struct cr_exec {
     int at;                 /* pval of want.at; -1 */
     int *judges;            /* pvals of the graph's */
     size_t bytes, scratch;
-    size_t room;            /* of each thread */
+    size_t thread_scratch;  /* of each thread */
     int threads;            /* that have it */
     char *block;
     const void **fed;       /* per column */

@@ -180,15 +180,15 @@ static bool option_number(const struct opener *o, const char *cell,
     bool any = of->low == 0 && of->high == 0;
 
     row->type = of->type == CELLRUN_INTEGER ? CR_OPT_INT : CR_OPT_REAL;
-    row->low = any ? of->type == CELLRUN_INTEGER ? -0x1p53 : -DBL_MAX : of->low;
-    row->high = any ? of->type == CELLRUN_INTEGER ? 0x1p53 : DBL_MAX : of->high;
+    row->min = any ? of->type == CELLRUN_INTEGER ? -0x1p53 : -DBL_MAX : of->low;
+    row->max = any ? of->type == CELLRUN_INTEGER ? 0x1p53 : DBL_MAX : of->high;
     row->real_default = of->number;
-    if (!(row->low <= row->high))
+    if (!(row->min <= row->max))
         return plugin_wrong(o, "%s: the range of option '%s' is empty", cell,
                             of->name);
     if (of->required)
         return true;
-    if (!(of->number >= row->low && of->number <= row->high))
+    if (!(of->number >= row->min && of->number <= row->max))
         return plugin_wrong(o,
                             "%s: the default of option '%s' is out of its "
                             "range",

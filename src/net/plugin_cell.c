@@ -202,7 +202,7 @@ static bool plugin_plan(struct cr_op_plan *p)
     for (i = 0; i < c->n_out; i++)
         shape_to(&said.out[i], &p->out[i]);
     p->n_out = c->n_out;
-    p->keep = said.plan.keep;
+    p->saved = said.plan.keep;
     p->macs = said.plan.macs;
     if (!room_of(c, p->n_in, p->in, p->out, &p->scratch))
         return cr_error(p->diag, p->pos, CR_E_SHAPE, "%s: too large",
@@ -337,7 +337,7 @@ static void run_open(struct run *r, const struct cr_op_ctx *s)
         .x = (const cellrun_real *const *)(const void *)r->x,
         .w = (const cellrun_real *const *)(const void *)(r->x + c->n_in),
         .y = (cellrun_real *const *)(void *)r->y,
-        .keep = s->keep,
+        .keep = s->saved,
         .scratch = (char *)s->scratch + room,
         .seed = cr_rng_u64(&rng, 0),
         .training = s->training,

@@ -362,7 +362,7 @@ struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
         return x;
     if (x->param >= 0 && parameters_full(b, op))
         return x;
-    if (b->precision.level == CR_LEVEL_AUTO && op->folds && i == 2)
+    if (b->precision.level == CR_LEVEL_AUTO && op->bn_foldable && i == 2)
         return x;
     return predict ? rounded(b, type, true, x) : rounded_once(b, type, x);
 }

@@ -206,8 +206,8 @@ bool cr_plan_printer(struct cr_exec *e)
     if (!forward && !back)
         return true;
     want.backward = back;
-    want.update = want.norm = want.keep = want.fixed = false;
-    want.still = want.inputs = true;
+    want.update = want.norm = want.keep_outputs = want.fixed = false;
+    want.freeze_stats = want.inputs = true;
     want.wrt_columns = want.wrt_params = NULL;
     want.at = NULL;
     e->printer = cr_exec_new(e->net, &want, e->graph, true);

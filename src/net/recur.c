@@ -83,7 +83,7 @@ static bool sizes(struct cr_op_plan *p, const struct cr_recur_kind *kind,
     if (fits && kind->gates > 1)
         fits = cr_add(&keep, keep, gates);
     fits = fits && cr_add(&keep, keep, states) &&
-           cr_mul(&p->keep, keep, sizeof(cr_real)) &&
+           cr_mul(&p->saved, keep, sizeof(cr_real)) &&
            cr_mul(&row, one, 2 * kind->gates);
     if (fits && o->low != CR_RECUR_FULL)
         fits = cr_add(&gates, gates, gates) && cr_add(&gates, gates, row) &&
@@ -142,7 +142,7 @@ bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind)
     p->out[0].dim[x->rank - 1] = size;
     for (i = 1; i < p->n_out; i++)
         p->out[i] = state;
-    p->room = cr_gemm_room();
+    p->thread_scratch = cr_gemm_room();
     p->macs = (double)cr_count(x) * (double)size;
     return sizes(p, kind, steps, n, size);
 }
@@ -176,7 +176,7 @@ static struct run run_of(const struct cr_op_ctx *s,
     r.steps = x->rank == 2 ? 1 : x->dim[o->batch_first];
     r.n = x->rank == 2 ? x->dim[0] : x->dim[!o->batch_first];
     states = (r.steps + 1) * r.n * r.size;
-    r.h = s->keep;
+    r.h = s->saved;
     r.c = r.h + states;
     r.g = kind->cell || kind->keeps ? r.c + states : r.c;
     r.wt = s->scratch;

@@ -152,11 +152,11 @@ void cr_reduction(const struct cr_op_ctx *s, const struct cr_ints *axis,
     cr_walk_merge(&w);
     cr_reduce(&(struct cr_reduce){ .walk = &w,
                                    .kept = 1,
-                                   .fold = f->fold,
+                                   .reducer = f->reducer,
                                    .cost = f->cost,
                                    .ctx = &r,
                                    .source = real ? real_source : NULL,
-                                   .whole = real ? NULL : whole_source,
+                                   .load_int = real ? NULL : whole_source,
                                    .sink = result_sink });
 }
 
@@ -200,7 +200,7 @@ void cr_reduction_sums(const struct cr_op_ctx *s, const struct cr_ints *axis,
     cr_walk_merge(&w);
     cr_reduce(&(struct cr_reduce){ .walk = &w,
                                    .kept = 1,
-                                   .fold = fold,
+                                   .reducer = fold,
                                    .cost = cost,
                                    .ctx = &c,
                                    .source = values_source,

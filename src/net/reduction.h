@@ -20,7 +20,7 @@ void cr_reduction_walk(struct cr_walk *walk, const struct cr_spec *x,
                        const struct cr_ints *axis);
 
 struct cr_reduction_desc {
-    const struct cr_reducer *fold;
+    const struct cr_reducer *reducer;
     double (*value)(const void *attr, double x);  /* folded instead of x */
     double (*finish)(const void *attr, double sum, double n);
     double cost; /* nanoseconds per element of the input */

@@ -38,8 +38,8 @@ bool cr_plan_source_needs(const struct cr_exec *e, const struct cr_val *v)
 
 bool cr_plan_aux(const struct cr_exec *e)
 {
-    return e->want.loss &&
-           (e->want.backward || e->want.keep || e->want.eager || e->net->joint);
+    return e->want.loss && (e->want.backward || e->want.keep_outputs ||
+                            e->want.eager || e->net->joint);
 }
 
 /* A value at which the backward pass begins: false, nothing wants its

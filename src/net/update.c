@@ -75,13 +75,13 @@ static void update_measure(void *ctx, int64_t from, int64_t to)
 static const cr_real *update_gradient(const struct cr_exec *e,
                                       const struct cr_exec_step *s)
 {
-    return e->net->gathered ? e->net->gathered[s->param] : s->run.dy[0];
+    return e->net->accumulated ? e->net->accumulated[s->param] : s->run.dy[0];
 }
 
 /* The number of the update that the present forward pass belongs to. */
 static int64_t update_number(const struct cr_exec *e)
 {
-    return (e->t - 1) / (e->net->gather > 1 ? e->net->gather : 1) + 1 -
+    return (e->t - 1) / (e->net->grad_accum > 1 ? e->net->grad_accum : 1) + 1 -
            e->net->skipped;
 }
 
@@ -109,7 +109,7 @@ void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
                .lr = cr_plan_rate(e, s->param, lr),
                .weight_decay = h->weight_decay,
                .scale = scale,
-               .apart = h->apart,
+               .excluded = h->excluded,
                .t = update_number(e) },
     };
     int first = net->slot_of[s->param];
@@ -293,13 +293,13 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
 
 void cr_net_grad_accum(struct cr_net *net, int64_t micro_batches)
 {
-    net->gather = micro_batches;
+    net->grad_accum = micro_batches;
     if (micro_batches < 2 || net->want.no_values)
         return;
-    net->gathered = CR_NEWS(net->arena, cr_real *, net->n_params + 1);
+    net->accumulated = CR_NEWS(net->arena, cr_real *, net->n_params + 1);
     for (int i = 0; i < net->n_params; i++)
         if (net->params[i].trained || net->params[i].later)
-            net->gathered[i] =
+            net->accumulated[i] =
                 CR_NEWS(net->arena, cr_real, cr_count(&net->params[i].spec));
 }
 
@@ -320,14 +320,14 @@ CR_CLONES static void update_add(void *ctx, int64_t from, int64_t to)
 
 void cr_exec_accumulate(struct cr_exec *e)
 {
-    if (!e->net->gathered)
+    if (!e->net->accumulated)
         return;
     for (int i = e->n_backward; i < e->n_steps; i++) {
         const struct cr_exec_step *s = &e->steps[i];
         struct update_pass p = {
-            .to = e->net->gathered[s->param],
+            .to = e->net->accumulated[s->param],
             .from = s->run.dy[0],
-            .first = (e->t - 1) % e->net->gather == 0,
+            .first = (e->t - 1) % e->net->grad_accum == 0,
         };
 
         cr_each(cr_count(&e->net->params[s->param].spec), 0.5, &p, update_add);

@@ -8,7 +8,7 @@ static double all_one(double sum, double v)
 
 static const struct cr_reducer all_truth = { .start = 1, .one = all_one };
 
-CR_OVER(all, .fold = &all_truth, .cost = 2)
+CR_OVER(all, .reducer = &all_truth, .cost = 2)
 
 static bool all_plan(struct cr_op_plan *p)
 {

@@ -8,7 +8,7 @@ static double any_one(double sum, double v)
 
 static const struct cr_reducer any_truth = { .start = 0, .one = any_one };
 
-CR_OVER(any, .fold = &any_truth, .cost = 2)
+CR_OVER(any, .reducer = &any_truth, .cost = 2)
 
 static bool any_plan(struct cr_op_plan *p)
 {

@@ -67,7 +67,7 @@ static bool batch_norm_plan(struct cr_op_plan *p)
                         cr_show(p->arena, &p->in[MORE]), cr_show(p->arena, x));
     ch = cr_channels(x);
     p->out[0] = *x;
-    p->keep = 2 * (size_t)ch.c * sizeof(cr_real);
+    p->saved = 2 * (size_t)ch.c * sizeof(cr_real);
     /* five rows of c reals and two of doubles, and room for the sums */
     p->scratch = (size_t)ch.c * (5 * sizeof(cr_real) + 2 * sizeof(double)) +
                  (size_t)cr_channel_room(&ch) * sizeof(cr_real);
@@ -104,7 +104,7 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
     struct cr_channels ch = cr_channels(&s->in[X]);
     struct room r = batch_norm_room(s, ch.c);
     const cr_real *gamma = s->x[GAMMA], *beta = s->x[BETA];
-    cr_real *mean = s->keep, *rstd = mean + ch.c;
+    cr_real *mean = s->saved, *rstd = mean + ch.c;
     struct cr_channel_map map = { .x = s->x[X],
                                   .more = s->x[MORE],
                                   .mean = mean,
@@ -149,7 +149,7 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     const struct cr_batch_norm *o = s->attr;
     struct cr_channels ch = cr_channels(&s->in[X]);
     struct room r = batch_norm_room(s, ch.c);
-    const cr_real *gamma = s->x[GAMMA], *mean = s->keep, *rstd = mean + ch.c;
+    const cr_real *gamma = s->x[GAMMA], *mean = s->saved, *rstd = mean + ch.c;
     const cr_real *y = s->act == CR_ACT_RELU ? s->y[0] : NULL;
     bool batch = batch_norm_batch(o, s->training);
     struct cr_channel_back back = { .x = s->x[X],

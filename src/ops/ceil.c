@@ -4,7 +4,7 @@
 CR_LOOP1(ceil_real, cr_real, cr_real, cr_ceil(a))
 CR_LOOP1(ceil_whole, int32_t, int32_t, a)
 
-CR_BROADCAST(ceil, 1, .real = ceil_real, .whole = ceil_whole, .cost = 0.5)
+CR_BROADCAST(ceil, 1, .real = ceil_real, .integer = ceil_whole, .cost = 0.5)
 
 const struct cr_op cr_op_ceil = {
     .about = { .name = "ceil", .summary = "Each element rounded up." },

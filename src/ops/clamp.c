@@ -73,7 +73,7 @@ static void clamp_back(const void *attr, int64_t n, int of,
         d[i] = a[i] < low || a[i] > high ? 0 : dy[i];
 }
 
-CR_BROADCAST(clamp, 1, .real = clamp_real, .whole = clamp_whole,
+CR_BROADCAST(clamp, 1, .real = clamp_real, .integer = clamp_whole,
              .back = clamp_back, .cost = 0.5)
 CR_BROADCAST_BACK(clamp)
 

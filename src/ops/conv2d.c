@@ -18,7 +18,7 @@ const struct cr_op cr_op_conv2d = {
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,
     .adds = CR_X(3),
-    .folds = 1,
+    .bn_foldable = 1,
     .prefers_last = cr_convolve_prefers_last,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,

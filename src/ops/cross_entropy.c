@@ -114,9 +114,9 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
     /* probabilities of each class, then value and weight of each position;
      * then the logarithms where labels are probabilities: of one that is 0
      * in float32 there is none to be taken later */
-    p->keep = sizeof(cr_real) *
-              (size_t)(cr_count(x) * (t->type == CR_REAL ? 2 : 1) +
-                       2 * positions + 1);
+    p->saved =
+        sizeof(cr_real) * (size_t)(cr_count(x) * (t->type == CR_REAL ? 2 : 1) +
+                                   2 * positions + 1);
     return true;
 }
 
@@ -138,7 +138,7 @@ static struct ce ce_open(const struct cr_op_ctx *s)
     for (i = axis + 1; i < x->rank; i++)
         c.inner *= x->dim[i];
     c.positions = cr_count(x) / c.classes;
-    c.prob = s->keep;
+    c.prob = s->saved;
     c.value = c.prob + cr_count(x);
     c.weight = c.value + c.positions;
     c.divisor = c.weight + c.positions;

@@ -24,7 +24,7 @@ static bool dropout_plan(struct cr_op_plan *p)
     p->out[0] = p->in[0];
     p->same = !p->training || ((const struct dropout *)p->attr)->keep == 1;
     if (!p->same)
-        p->keep = (size_t)cr_count(&p->in[0]);
+        p->saved = (size_t)cr_count(&p->in[0]);
     return true;
 }
 
@@ -55,14 +55,14 @@ static void dropout_range(void *ctx, int64_t from, int64_t to)
         n = to - from < RUN ? to - from : RUN;
         cr_rng_blocks(&s->rng, (uint64_t)from / 4, (n + 3) / 4, word);
         dropout_words(n, word, below, scale, cr_creals(s->x[0]) + from,
-                      (unsigned char *)s->keep + from,
+                      (unsigned char *)s->saved + from,
                       cr_reals(s->y[0]) + from);
     }
 }
 
 static void dropout_forward(const struct cr_op_ctx *s)
 {
-    if (!s->keep)
+    if (!s->saved)
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
     else
         cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_range);
@@ -73,10 +73,10 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
     double keep = ((const struct dropout *)s->attr)->keep;
-    cr_real scale = keep > 0 && s->keep ? (cr_real)(1 / keep) : 1;
+    cr_real scale = keep > 0 && s->saved ? (cr_real)(1 / keep) : 1;
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[0];
-    const unsigned char *mask = s->keep;
+    const unsigned char *mask = s->saved;
     int64_t i;
 
     if (!mask) {

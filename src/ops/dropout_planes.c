@@ -32,7 +32,7 @@ static bool dropout_planes_plan(struct cr_op_plan *p)
     p->out[0] = p->in[0];
     p->same = !p->training || ((const struct dropout_planes *)p->attr)->p == 0;
     if (!p->same)
-        p->keep = (size_t)dropout_planes_count(&p->in[0]) * sizeof(cr_real);
+        p->saved = (size_t)dropout_planes_count(&p->in[0]) * sizeof(cr_real);
     return true;
 }
 
@@ -47,7 +47,7 @@ struct planes {
 static struct planes dropout_planes_of(const struct cr_op_ctx *s)
 {
     const struct cr_spec *x = &s->in[0];
-    struct planes p = { .scale = s->keep, .last = x->layout == CR_LAST };
+    struct planes p = { .scale = s->saved, .last = x->layout == CR_LAST };
 
     p.c = x->rank > 2 ? x->dim[1] : 1;
     p.size = cr_count(x) / dropout_planes_count(x);
@@ -84,8 +84,8 @@ static void dropout_planes_forward(const struct cr_op_ctx *s)
     struct planes p = dropout_planes_of(s);
     int64_t i, n = dropout_planes_count(&s->in[0]);
 
-    for (i = 0; i < n && s->keep; i++)
-        cr_reals(s->keep)[i] =
+    for (i = 0; i < n && s->saved; i++)
+        cr_reals(s->saved)[i] =
             cr_rng_u32(&s->rng, (uint64_t)i) < (uint64_t)(keep * 4294967296.0)
                 ? (cr_real)(1 / keep)
                 : 0;

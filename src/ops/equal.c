@@ -4,8 +4,8 @@
 CR_LOOP2(equal_real, cr_real, unsigned char, a == b)
 CR_LOOP2(equal_whole, int32_t, unsigned char, a == b)
 
-CR_BROADCAST(equal, 2, .real = equal_real, .whole = equal_whole, .truth = true,
-             .cost = 0.5)
+CR_BROADCAST(equal, 2, .real = equal_real, .integer = equal_whole,
+             .truth = true, .cost = 0.5)
 
 const struct cr_op cr_op_equal = {
     .about = { .name = "equal", .summary = "Whether elements are equal." },

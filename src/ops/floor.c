@@ -4,7 +4,7 @@
 CR_LOOP1(floor_real, cr_real, cr_real, cr_floor(a))
 CR_LOOP1(floor_whole, int32_t, int32_t, a)
 
-CR_BROADCAST(floor, 1, .real = floor_real, .whole = floor_whole, .cost = 0.5)
+CR_BROADCAST(floor, 1, .real = floor_real, .integer = floor_whole, .cost = 0.5)
 
 const struct cr_op cr_op_floor = {
     .about = { .name = "floor", .summary = "Each element rounded down." },

@@ -16,7 +16,7 @@ static int32_t floor_div_of(int32_t a, int32_t b)
 CR_LOOP2(floor_div_real, cr_real, cr_real, cr_floor(a / b))
 CR_LOOP2(floor_div_whole, int32_t, int32_t, floor_div_of(a, b))
 
-CR_BROADCAST(floor_div, 2, .real = floor_div_real, .whole = floor_div_whole,
+CR_BROADCAST(floor_div, 2, .real = floor_div_real, .integer = floor_div_whole,
              .cost = 1)
 
 const struct cr_op cr_op_floor_div = {

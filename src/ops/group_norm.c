@@ -51,7 +51,7 @@ static bool group_norm_plan(struct cr_op_plan *p)
                         "%lld channels are no multiple of %lld groups",
                         (long long)x->dim[1], (long long)o->num_groups);
     p->out[0] = *x;
-    p->keep = (size_t)(x->dim[0] * o->num_groups) * 2 * sizeof(cr_real);
+    p->saved = (size_t)(x->dim[0] * o->num_groups) * 2 * sizeof(cr_real);
     p->scratch = (size_t)(x->dim[0] * x->dim[1]) * 2 * sizeof(double);
     return true;
 }
@@ -73,7 +73,7 @@ static struct groups group_norm_groups(const struct cr_op_ctx *s)
     g.groups = x->dim[0] * o->num_groups;
     g.channels = x->dim[1] / o->num_groups;
     g.space = cr_count(x) / (x->dim[0] * x->dim[1]);
-    g.mean = s->keep;
+    g.mean = s->saved;
     g.r = g.mean + g.groups;
     g.sum = s->scratch;
     g.dot = g.sum + x->dim[0] * x->dim[1];

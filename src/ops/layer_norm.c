@@ -94,7 +94,7 @@ static bool layer_norm_plan(struct cr_op_plan *p)
                             (int)o->begin_params_axis,
                             cr_show(p->arena, &p->in[i]));
     p->out[0] = *x;
-    p->keep = (size_t)r.rows * 2 * sizeof(cr_real);
+    p->saved = (size_t)r.rows * 2 * sizeof(cr_real);
     p->scratch = (size_t)(r.blocks * 2 * r.params) * sizeof(cr_real);
     return true;
 }
@@ -104,7 +104,7 @@ static struct rows layer_norm_step(const struct cr_op_ctx *s)
     struct rows r = layer_norm_rows(&s->in[X], s->attr);
 
     r.s = s;
-    r.mean = s->keep;
+    r.mean = s->saved;
     r.r = r.mean + r.rows;
     r.part = s->scratch;
     return r;

@@ -4,7 +4,7 @@
 CR_LOOP2(less_real, cr_real, unsigned char, a < b)
 CR_LOOP2(less_whole, int32_t, unsigned char, a < b)
 
-CR_BROADCAST(less, 2, .real = less_real, .whole = less_whole, .truth = true,
+CR_BROADCAST(less, 2, .real = less_real, .integer = less_whole, .truth = true,
              .cost = 0.5)
 
 const struct cr_op cr_op_less = {

@@ -24,7 +24,7 @@ static bool linear_plan(struct cr_op_plan *p)
                         (long long)w->dim[1]);
     p->out[0] = *x;
     p->out[0].dim[last] = w->dim[0];
-    p->room = cr_gemm_room();
+    p->thread_scratch = cr_gemm_room();
     p->macs = (double)cr_count(x) * (double)w->dim[0];
     return true;
 }
@@ -42,7 +42,7 @@ static void linear_forward(const struct cr_op_ctx *s)
                          .c = s->y[0],
                          .bias = s->x[B],
                          .act = s->act,
-                         .low = s->low,
+                         .bf16 = s->bf16,
                          .round = s->rounds & CR_Y(0) };
 
     cr_gemms(&g, 1);
@@ -67,7 +67,7 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .add = s->add[X],
                                        .c = s->dx[X],
                                        .mask = s->mask[X],
-                                       .low = s->low,
+                                       .bf16 = s->bf16,
                                        .round = s->rounds & CR_X(X) };
     if (count > 0 && s->dx[W] == s->x[W]) {
         cr_gemms(g, count); /* reads W before it is updated */
@@ -84,7 +84,7 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .alpha = (cr_real)s->alpha[W],
                                        .add = s->add[W],
                                        .c = s->dx[W],
-                                       .low = s->low,
+                                       .bf16 = s->bf16,
                                        .round = s->rounds & CR_X(W) };
     if (count > held)
         cr_gemms(g + held, count - held);
@@ -105,9 +105,9 @@ const struct cr_op cr_op_linear = {
     .scales = CR_X(W) | CR_X(B),
     .masks = CR_X(X),
     .acts = true,
-    .low = CR_X(X) | CR_X(W),
+    .bf16 = CR_X(X) | CR_X(W),
     .rounds = CR_X(X) | CR_X(W) | CR_Y(0),
-    .folds = -1,
+    .bn_foldable = -1,
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = linear_plan,
     .forward = linear_forward,

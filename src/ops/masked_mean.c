@@ -24,7 +24,7 @@ static bool masked_mean_plan(struct cr_op_plan *p)
                         cr_show(p->arena, mask), cr_show(p->arena, x));
     if (!cr_over_plan(p))
         return false;
-    p->keep = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
+    p->saved = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
     return true;
 }
 
@@ -101,7 +101,7 @@ static void masked_reduce(const struct cr_walk *w, struct masked *c,
 {
     cr_reduce(&(struct cr_reduce){ .walk = w,
                                    .kept = 1,
-                                   .fold = &cr_reducer_sum,
+                                   .reducer = &cr_reducer_sum,
                                    .cost = 1.5,
                                    .ctx = c,
                                    .source = source,
@@ -112,10 +112,10 @@ static void masked_mean_forward(const struct cr_op_ctx *s)
 {
     struct cr_walk w = masked_walk(s);
 
-    masked_reduce(&w, &(struct masked){ .s = s, .to = s->keep }, count_source);
-    masked_reduce(&w,
-                  &(struct masked){ .s = s, .to = s->y[0], .divisor = s->keep },
-                  sum_source);
+    masked_reduce(&w, &(struct masked){ .s = s, .to = s->saved }, count_source);
+    masked_reduce(
+        &w, &(struct masked){ .s = s, .to = s->y[0], .divisor = s->saved },
+        sum_source);
 }
 
 static void back_run(void *ctx, int64_t n, const int64_t *off,
@@ -123,7 +123,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
 {
     const struct cr_op_ctx *s = ctx;
     const cr_real *g = (const cr_real *)s->dy[0] + off[1];
-    const cr_real *count = (const cr_real *)s->keep + off[1];
+    const cr_real *count = (const cr_real *)s->saved + off[1];
     cr_real *dx = (cr_real *)s->dx[V] + off[0];
     unsigned char bytes[CR_STRETCH];
     const unsigned char *m = mask_of(s, n, off, inc, bytes);

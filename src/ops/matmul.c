@@ -48,7 +48,7 @@ static bool matmul_plan(struct cr_op_plan *p)
     part.in = batch;
     if (!cr_broadcast_shape(&part, y))
         return false;
-    p->room = cr_gemm_room();
+    p->thread_scratch = cr_gemm_room();
     p->macs = (double)cr_count(y) * (double)a->dim[a->rank - 1];
     if (a->rank > 1)
         p->macs *= (double)(y->dim[y->rank++] = a->dim[a->rank - 2]);
@@ -110,7 +110,7 @@ static void multiply(const struct cr_op_ctx *s, unsigned to, enum cr_trans ta,
 {
     struct cr_gemm g = cr_product(ta, tb, m, n, k, a, b, add, c);
 
-    g.low = s->low;
+    g.bf16 = s->bf16;
     g.round = s->rounds & to;
     cr_gemms(&g, 1);
 }
@@ -211,7 +211,7 @@ const struct cr_op cr_op_matmul = {
     .outputs = 1,
     .inputs = cr_inputs2,
     .reads = CR_X(A) | CR_X(B),
-    .low = CR_X(A) | CR_X(B),
+    .bf16 = CR_X(A) | CR_X(B),
     .rounds = CR_Y(0), /* a gradient may be a sum of products */
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = matmul_plan,

@@ -2,7 +2,7 @@
  * dy is shared equally by all that are as largest (MindSpore's ReduceMax). */
 #include "net/extreme.h"
 
-CR_OVER(max, .fold = &cr_reducer_max, .cost = 0.5)
+CR_OVER(max, .reducer = &cr_reducer_max, .cost = 0.5)
 
 const struct cr_op cr_op_max = {
     CR_OVER_OP("max", "Largest element along axes."),

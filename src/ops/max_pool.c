@@ -9,7 +9,7 @@ static bool max_pool_plan(struct cr_op_plan *p)
 
     if (!cr_pool_plan(p, &pool))
         return false;
-    p->keep = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
+    p->saved = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
     return true;
 }
 
@@ -17,14 +17,15 @@ static void max_pool_forward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
-    cr_pool_max(&pool, s->x[0], s->y[0], s->keep);
+    cr_pool_max(&pool, s->x[0], s->y[0], s->saved);
 }
 
 static void max_pool_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
-    cr_pool_max_back(&pool, s->dy[0], s->keep, s->mask[0], s->add[0], s->dx[0]);
+    cr_pool_max_back(&pool, s->dy[0], s->saved, s->mask[0], s->add[0],
+                     s->dx[0]);
 }
 
 const struct cr_op cr_op_max_pool = {

@@ -10,7 +10,7 @@ static bool max_pool_indices_plan(struct cr_op_plan *p)
         return false;
     p->out[1] = p->out[0];
     p->out[1].type = CR_I32;
-    p->keep = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
+    p->saved = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
     return true;
 }
 
@@ -18,15 +18,15 @@ static void max_pool_indices_forward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
-    cr_pool_max(&pool, s->x[0], s->y[0], s->keep);
-    cr_pool_places(&pool, s->keep, s->y[1]);
+    cr_pool_max(&pool, s->x[0], s->y[0], s->saved);
+    cr_pool_places(&pool, s->saved, s->y[1]);
 }
 
 static void max_pool_indices_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
-    cr_pool_max_back(&pool, s->dy[0], s->keep, NULL, s->add[0], s->dx[0]);
+    cr_pool_max_back(&pool, s->dy[0], s->saved, NULL, s->add[0], s->dx[0]);
 }
 
 const struct cr_op cr_op_max_pool_indices = {

@@ -11,7 +11,7 @@ CR_BACK2(maximum_back,
          : a == b ? g / 2
                   : 0)
 
-CR_BROADCAST(maximum, 2, .real = maximum_real, .whole = maximum_whole,
+CR_BROADCAST(maximum, 2, .real = maximum_real, .integer = maximum_whole,
              .back = maximum_back, .cost = 0.5)
 CR_BROADCAST_BACK(maximum)
 

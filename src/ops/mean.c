@@ -15,7 +15,7 @@ static double mean_finish(const void *attr, double sum, double n)
     return sum / n;
 }
 
-CR_OVER(mean, .fold = &cr_reducer_sum, .finish = mean_finish, .cost = 0.3)
+CR_OVER(mean, .reducer = &cr_reducer_sum, .finish = mean_finish, .cost = 0.3)
 CR_OVER_BACK(mean, 0.3, g[j] * (cr_real)(1 / count))
 
 const struct cr_op cr_op_mean = {

@@ -2,7 +2,7 @@
  * dy is shared equally by all that are as smallest (MindSpore's ReduceMin). */
 #include "net/extreme.h"
 
-CR_OVER(min, .fold = &cr_reducer_min, .cost = 0.5)
+CR_OVER(min, .reducer = &cr_reducer_min, .cost = 0.5)
 
 const struct cr_op cr_op_min = {
     CR_OVER_OP("min", "Smallest element along axes."),

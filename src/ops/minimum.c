@@ -11,7 +11,7 @@ CR_BACK2(minimum_back,
          : a == b ? g / 2
                   : 0)
 
-CR_BROADCAST(minimum, 2, .real = minimum_real, .whole = minimum_whole,
+CR_BROADCAST(minimum, 2, .real = minimum_real, .integer = minimum_whole,
              .back = minimum_back, .cost = 0.5)
 CR_BROADCAST_BACK(minimum)
 

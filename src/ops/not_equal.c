@@ -4,7 +4,7 @@
 CR_LOOP2(not_equal_real, cr_real, unsigned char, a != b)
 CR_LOOP2(not_equal_whole, int32_t, unsigned char, a != b)
 
-CR_BROADCAST(not_equal, 2, .real = not_equal_real, .whole = not_equal_whole,
+CR_BROADCAST(not_equal, 2, .real = not_equal_real, .integer = not_equal_whole,
              .truth = true, .cost = 0.5)
 
 const struct cr_op cr_op_not_equal = {

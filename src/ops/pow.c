@@ -48,7 +48,7 @@ static void pow_back(const void *attr, int64_t n, int of, const void *const *in,
 
 static const char *const pow_inputs[] = { "input", "exponent", NULL };
 
-CR_BROADCAST(pow, 2, .real = pow_real, .whole = pow_whole, .back = pow_back,
+CR_BROADCAST(pow, 2, .real = pow_real, .integer = pow_whole, .back = pow_back,
              .cost = 10)
 CR_BROADCAST_BACK(pow)
 

@@ -9,7 +9,7 @@ static double prod_one(double product, double v)
 
 static const struct cr_reducer prod_times = { .start = 1, .one = prod_one };
 
-CR_OVER(prod, .fold = &prod_times, .cost = 2)
+CR_OVER(prod, .reducer = &prod_times, .cost = 2)
 
 static bool prod_plan(struct cr_op_plan *p)
 {

@@ -22,7 +22,7 @@ static bool sort_plan(struct cr_op_plan *p)
     p->out[1].type = CR_I32;
     if (!cr_axis_check(p, &p->in[0], ((const struct sort *)p->attr)->axis, &at))
         return false;
-    p->room = cr_sort_scratch(p->in[0].dim[at]);
+    p->thread_scratch = cr_sort_scratch(p->in[0].dim[at]);
     return true;
 }
 

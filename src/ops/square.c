@@ -5,7 +5,7 @@ CR_LOOP1(square_real, cr_real, cr_real, (a * a))
 CR_LOOP1(square_whole, int32_t, int32_t, CR_WRAP(*, a, a))
 CR_BACK1(square_back, 2 * a * g)
 
-CR_BROADCAST(square, 1, .real = square_real, .whole = square_whole,
+CR_BROADCAST(square, 1, .real = square_real, .integer = square_whole,
              .back = square_back, .cost = 0.5)
 CR_BROADCAST_BACK(square)
 

@@ -1,7 +1,7 @@
 /* sum: y = the sum of x along axes;  dx = dy */
 #include "net/reduction.h"
 
-CR_OVER(sum, .fold = &cr_reducer_sum, .cost = 0.3)
+CR_OVER(sum, .reducer = &cr_reducer_sum, .cost = 0.3)
 CR_OVER_BACK(sum, 0.3, g[j])
 
 const struct cr_op cr_op_sum = {

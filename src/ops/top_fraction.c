@@ -56,14 +56,14 @@ static bool top_fraction_plan(struct cr_op_plan *p)
         p->out[0] = CR_SCALAR;
     }
     /* how many were taken, then their indices */
-    p->keep = sizeof(int32_t) * (size_t)(n + 1);
+    p->saved = sizeof(int32_t) * (size_t)(n + 1);
     p->scratch = sizeof(int32_t) * (size_t)n;
     return true;
 }
 
 static void top_fraction_forward(const struct cr_op_ctx *s)
 {
-    int32_t *count = s->keep, *index = count + 1;
+    int32_t *count = s->saved, *index = count + 1;
     int64_t i, n = 0, all = cr_count(&s->in[V]);
     const cr_real *x = s->x[V];
     cr_real *y = s->y[0];
@@ -94,7 +94,7 @@ static void top_fraction_forward(const struct cr_op_ctx *s)
 
 static void top_fraction_backward(const struct cr_op_ctx *s)
 {
-    const int32_t *count = s->keep, *index = count + 1;
+    const int32_t *count = s->saved, *index = count + 1;
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[V];
     bool mean = s->out[0].rank == 0;

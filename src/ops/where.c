@@ -52,7 +52,7 @@ static void where_back(const void *attr, int64_t n, int of,
 static const char *const where_inputs[] = { "condition", "input", "other",
                                             NULL };
 
-CR_BROADCAST(where, 3, .real = where_real, .whole = where_whole,
+CR_BROADCAST(where, 3, .real = where_real, .integer = where_whole,
              .back = where_back, .masks = CR_X(CONDITION), .cost = 1)
 CR_BROADCAST_BACK(where)
 

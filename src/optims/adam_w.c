@@ -34,9 +34,12 @@ static const struct cr_opt adam_w_opts[] = {
                    "Added to the root, against division by 0."),
     { .name = "weight_decay",
       .at = offsetof(struct adam_w, common.weight_decay),
-      .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 0.01,
-      .high = DBL_MAX, .doc = "Part of every parameter that goes with a step "
-                              "of length 1." },
+      .type = CR_OPT_REAL,
+      .need = CR_DEFAULT,
+      .real_default = 0.01,
+      .max = DBL_MAX,
+      .doc = "Part of every parameter that goes with a step "
+             "of length 1." },
     CR_BOOL_OR(struct adam_w, amsgrad, false,
                "Divide by the largest mean square so far."),
     CR_BOOL_OR(struct adam_w, maximize, false,

@@ -79,8 +79,8 @@ static void lars_update(const struct cr_update *u)
     if (w > 0 && g > 0 && o->use_clip)
         c = u->lr > 0 ? fmin(c / u->lr, 1) : 1;
     part.opts = o->optimizer.opts;
-    part.scale = u->apart ? u->scale : c * u->scale;
-    part.weight_decay = u->apart ? 0 : c * u->weight_decay;
+    part.scale = u->excluded ? u->scale : c * u->scale;
+    part.weight_decay = u->excluded ? 0 : c * u->weight_decay;
     ((const struct cr_optim *)o->optimizer.about)->update(&part);
 }
 
@@ -105,5 +105,5 @@ const struct cr_optim cr_optim_lars = {
     .update = lars_update,
     .check = lars_check,
     .inner = lars_inner,
-    .apart = lars_apart,
+    .excluded = lars_apart,
 };

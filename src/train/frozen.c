@@ -22,7 +22,7 @@ const char *cr_frozen_text(struct cr_arena *arena, struct cr_net *net,
     const struct cr_thaw *thaw = cr_net_thaws(net, &n_thaws);
 
     for (int i = 0; i < n; i++) {
-        still += p[i].still;
+        still += p[i].stats_frozen;
         if (p[i].statistic)
             continue;
         all++;

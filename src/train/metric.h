@@ -98,16 +98,20 @@ struct cr_metric_marks {
     int eval_type;              /* 1: multilabel */
     double threshold;
 };
-#define CR_METRIC_MARKS(T) \
-    { .name = "eval_type", .at = offsetof(T, eval_type), \
-      .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
-      .choices = "classification|multilabel", \
+#define CR_METRIC_MARKS(T)                                                  \
+    { .name = "eval_type",                                                  \
+      .at = offsetof(T, eval_type),                                         \
+      .type = CR_OPT_ENUM,                                                  \
+      .need = CR_DEFAULT,                                                   \
+      .choices = "classification|multilabel",                               \
       .doc = "multilabel: labels are 0 or 1 for each class, any number of " \
-             "them 1; the result is then called NAME_multilabel." }, \
-    { .name = "threshold", .at = offsetof(T, threshold), \
-      .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 0.5, \
-      .low = -DBL_MAX, .high = DBL_MAX, \
-      .doc = "multilabel: outputs from here on say 1; 0 for logits." }
+             "them 1; the result is then called NAME_multilabel." },        \
+    {                                                                       \
+        .name = "threshold", .at = offsetof(T, threshold),                  \
+        .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 0.5,       \
+        .min = -DBL_MAX, .max = DBL_MAX,                                    \
+        .doc = "multilabel: outputs from here on say 1; 0 for logits."      \
+    }
 bool cr_metric_multilabel(const struct cr_metric *metric, const void *opts);
 
 /* A metric of a config, under the name that results give it. */

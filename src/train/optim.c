@@ -202,8 +202,9 @@ static struct cr_hyper optim_hyper(const struct cr_optim_use *use, int param,
 {
     static const char *const spared[] = { "beta", "gamma", NULL };
     int g = use->group_of[param];
-    struct cr_hyper h = { .lr = NAN, .weight_decay = use->opts->weight_decay,
-                          .apart = optim_word(name, use->optim->apart) };
+    struct cr_hyper h = { .lr = NAN,
+                          .weight_decay = use->opts->weight_decay,
+                          .excluded = optim_word(name, use->optim->excluded) };
 
     if (g >= 0 && !isnan(use->group[g].weight_decay))
         h.weight_decay = use->group[g].weight_decay;

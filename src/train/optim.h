@@ -41,7 +41,7 @@ struct cr_optim {
      * optimizers have and whose slots these are. A parameter whose name holds
      * one of the words, up to NULL, is left alone (cr_update's `apart`). */
     const struct cr_obj *(*inner)(const void *opts);
-    const char *const *apart;
+    const char *const *excluded;
     /* Optional: what the option rows cannot say. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
     /* Optional: what MindSpore's checkpoints have besides slots, global_step
@@ -68,16 +68,20 @@ struct cr_optim_common {
       .doc = "Length of a step: a number, a list, a file of numbers or a " \
              "schedule.", \
       __VA_ARGS__ }
-#define CR_OPTIM_DECAY(T) \
-    { .name = "weight_decay", .at = offsetof(T, common.weight_decay), \
-      .type = CR_OPT_REAL, .need = CR_DEFAULT, .high = DBL_MAX, \
-      .doc = "Times the parameter, added to its gradient; not for names " \
-             "with beta or gamma." }
-#define CR_OPTIM_SCALE(T) \
-    { .name = "loss_scale", .at = offsetof(T, common.loss_scale), \
-      .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 1, \
-      .above = true, .high = DBL_MAX, \
-      .doc = "Factor of the loss that the update divides by." }
+#define CR_OPTIM_DECAY(T)                                                   \
+    {                                                                       \
+        .name = "weight_decay", .at = offsetof(T, common.weight_decay),     \
+        .type = CR_OPT_REAL, .need = CR_DEFAULT, .max = DBL_MAX,            \
+        .doc = "Times the parameter, added to its gradient; not for names " \
+               "with beta or gamma."                                        \
+    }
+#define CR_OPTIM_SCALE(T)                                           \
+    {                                                               \
+        .name = "loss_scale", .at = offsetof(T, common.loss_scale), \
+        .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 1, \
+        .min_exclusive = true, .max = DBL_MAX,                      \
+        .doc = "Factor of the loss that the update divides by."     \
+    }
 
 #define CR_OPTIM_GROUPS(T) \
     { .name = "group_params", .at = offsetof(T, common.group_params), \

@@ -72,13 +72,19 @@ double cr_span_updates(const struct cr_span *run,
 struct cr_by_epoch {
     int64_t total_step, step_per_epoch;
 };
-#define CR_BY_EPOCH(T) \
-    { .name = "total_step", .at = offsetof(T, by.total_step), \
-      .type = CR_OPT_INT, .need = CR_OPTIONAL, .low = 1, .high = 1e15, \
-      .doc = "Updates of the run; after them the last rate stands." }, \
-    { .name = "step_per_epoch", .at = offsetof(T, by.step_per_epoch), \
-      .type = CR_OPT_INT, .need = CR_OPTIONAL, .low = 1, .high = 1e15, \
-      .doc = "Updates of an epoch; by default as the data have it." }
+#define CR_BY_EPOCH(T)                                                  \
+    { .name = "total_step",                                             \
+      .at = offsetof(T, by.total_step),                                 \
+      .type = CR_OPT_INT,                                               \
+      .need = CR_OPTIONAL,                                              \
+      .min = 1,                                                         \
+      .max = 1e15,                                                      \
+      .doc = "Updates of the run; after them the last rate stands." },  \
+    {                                                                   \
+        .name = "step_per_epoch", .at = offsetof(T, by.step_per_epoch), \
+        .type = CR_OPT_INT, .need = CR_OPTIONAL, .min = 1, .max = 1e15, \
+        .doc = "Updates of an epoch; by default as the data have it."   \
+    }
 /* The epoch of an update, from 0. */
 double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_span *run,
                    int64_t update);

@@ -55,16 +55,28 @@ const struct cr_section cr_section_cellrun = {
                        offsetof(struct cr_train_section, early_stop)
 
 static const struct cr_opt early_stop_opts[] = {
-    { .name = "monitor", EARLY(monitor), .type = CR_OPT_STR,
-      .need = CR_OPTIONAL, .doc = "Metric to watch, such as accuracy." },
-    { .name = "mode", EARLY(mode), .type = CR_OPT_ENUM, .need = CR_DEFAULT,
+    { .name = "monitor",
+      EARLY(monitor),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .doc = "Metric to watch, such as accuracy." },
+    { .name = "mode",
+      EARLY(mode),
+      .type = CR_OPT_ENUM,
+      .need = CR_DEFAULT,
       .choices = "auto|min|max",
       .doc = "Which way is better; auto: as the metric says." },
-    { .name = "patience", EARLY(patience), .type = CR_OPT_INT,
-      .need = CR_DEFAULT, .high = 1e9,
+    { .name = "patience",
+      EARLY(patience),
+      .type = CR_OPT_INT,
+      .need = CR_DEFAULT,
+      .max = 1e9,
       .doc = "Evaluations without gain after which the run ends; 0: never." },
-    { .name = "min_delta", EARLY(min_delta), .type = CR_OPT_REAL,
-      .need = CR_DEFAULT, .high = DBL_MAX,
+    { .name = "min_delta",
+      EARLY(min_delta),
+      .type = CR_OPT_REAL,
+      .need = CR_DEFAULT,
+      .max = DBL_MAX,
       .doc = "A change must be larger than this to count as gain." },
     { 0 },
 };
@@ -73,15 +85,27 @@ static const struct cr_opt early_stop_opts[] = {
                       offsetof(struct cr_train_section, clip)
 
 static const struct cr_opt clip_opts[] = {
-    { .name = "norm", CLIP(norm), .type = CR_OPT_REAL, .need = CR_OPTIONAL,
-      .above = true, .high = DBL_MAX,
+    { .name = "norm",
+      CLIP(norm),
+      .type = CR_OPT_REAL,
+      .need = CR_OPTIONAL,
+      .min_exclusive = true,
+      .max = DBL_MAX,
       .doc = "All gradients are made shorter together where their global norm "
              "is more: MindSpore's clip_by_global_norm." },
-    { .name = "value", CLIP(value), .type = CR_OPT_REAL, .need = CR_OPTIONAL,
-      .above = true, .high = DBL_MAX,
+    { .name = "value",
+      CLIP(value),
+      .type = CR_OPT_REAL,
+      .need = CR_OPTIONAL,
+      .min_exclusive = true,
+      .max = DBL_MAX,
       .doc = "No element of a gradient is further from 0; before norms." },
-    { .name = "tensor_norm", CLIP(tensor_norm), .type = CR_OPT_REAL,
-      .need = CR_OPTIONAL, .above = true, .high = DBL_MAX,
+    { .name = "tensor_norm",
+      CLIP(tensor_norm),
+      .type = CR_OPT_REAL,
+      .need = CR_OPTIONAL,
+      .min_exclusive = true,
+      .max = DBL_MAX,
       .doc = "Each gradient is made shorter by itself where its norm is more: "
              "MindSpore's nn.ClipByNorm; before the global norm." },
     { 0 },
@@ -91,20 +115,31 @@ static const struct cr_opt clip_opts[] = {
                        offsetof(struct cr_train_section, grad_noise)
 
 static const struct cr_opt grad_noise_opts[] = {
-    { .name = "eta", NOISE(eta), .type = CR_OPT_REAL, .need = CR_REQUIRED,
-      .above = true, .high = DBL_MAX,
+    { .name = "eta",
+      NOISE(eta),
+      .type = CR_OPT_REAL,
+      .need = CR_REQUIRED,
+      .min_exclusive = true,
+      .max = DBL_MAX,
       .doc = "Variance of the noise in the first update; 0.01 to 1 are "
              "usual." },
-    { .name = "gamma", NOISE(gamma), .type = CR_OPT_REAL, .need = CR_DEFAULT,
-      .real_default = 0.55, .high = DBL_MAX,
+    { .name = "gamma",
+      NOISE(gamma),
+      .type = CR_OPT_REAL,
+      .need = CR_DEFAULT,
+      .real_default = 0.55,
+      .max = DBL_MAX,
       .doc = "How fast it dies away: the variance in update t, from 0, is "
              "eta / (1 + t)^gamma." },
     { 0 },
 };
 
 static const struct cr_opt ema_opts[] = {
-    { .name = "decay", .type = CR_OPT_REAL, .need = CR_REQUIRED,
-      .above = true, .high = 1,
+    { .name = "decay",
+      .type = CR_OPT_REAL,
+      .need = CR_REQUIRED,
+      .min_exclusive = true,
+      .max = 1,
       .doc = "Part of the mean that goes on; less in the beginning: times "
              "1 - exp(-updates / 2000)." },
     { 0 },
@@ -117,8 +152,7 @@ static const struct cr_opt train_opts[] = {
                "Updates after which the run ends; instead of epochs."),
     CR_SUB(struct cr_train_section, early_stop, early_stop_opts,
            "Ends the run when a metric of the evaluation stops improving."),
-    CR_ENUM_OR(struct cr_train_section, nan, CR_NAN_STOP,
-               "stop|skip|fallback",
+    CR_ENUM_OR(struct cr_train_section, nan, CR_NAN_STOP, "stop|skip|fallback",
                "When loss or gradient is not finite: end with status 5; leave "
                "that update out, moving statistics included; or go back to "
                "the last checkpoint of checkpoint.every (the run's start is "
@@ -126,7 +160,8 @@ static const struct cr_opt train_opts[] = {
                "are not meant, unless it gives up."),
     CR_REAL_OR(struct cr_train_section, nan_factor, 0.5, 0, 1,
                "fallback: what all learning rates are multiplied by each "
-               "time.", .above = true),
+               "time.",
+               .min_exclusive = true),
     CR_INT_MAY(struct cr_train_section, nan_give_up_after, 1, 1e9,
                "skip: so many updates left out in a row end the run, 50 "
                "unless given; fallback: so many times back in all are the "

@@ -18,14 +18,18 @@ struct cr_surface {
     int64_t label_idx;
     bool crop; /* a picture with one row left is a line */
 };
-#define CR_SURFACE(T) \
-    { .name = "distance_metric", .at = offsetof(T, surface.distance_metric), \
-      .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
-      .choices = "euclidean|chessboard|taxicab", \
-      .doc = "How far two positions are apart." }, \
-    { .name = "label_idx", .at = offsetof(T, surface.label_idx), \
-      .type = CR_OPT_INT, .need = CR_DEFAULT, .int_default = 1, .low = 0, \
-      .high = INT32_MAX, .doc = "The class whose surface it is." }
+#define CR_SURFACE(T)                                                       \
+    { .name = "distance_metric",                                            \
+      .at = offsetof(T, surface.distance_metric),                           \
+      .type = CR_OPT_ENUM,                                                  \
+      .need = CR_DEFAULT,                                                   \
+      .choices = "euclidean|chessboard|taxicab",                            \
+      .doc = "How far two positions are apart." },                          \
+    {                                                                       \
+        .name = "label_idx", .at = offsetof(T, surface.label_idx),          \
+        .type = CR_OPT_INT, .need = CR_DEFAULT, .int_default = 1, .min = 0, \
+        .max = INT32_MAX, .doc = "The class whose surface it is."           \
+    }
 
 /* Distances from the surface of the output, and from that of the label. One
  * without positions has none; to it, all are infinite. */

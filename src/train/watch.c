@@ -418,8 +418,8 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     struct cr_exec_want want = { .training = true,
                                  .loss = true,
                                  .backward = true,
-                                 .keep = true,
-                                 .still = true,
+                                 .keep_outputs = true,
+                                 .freeze_stats = true,
                                  .taps = true };
     struct sight s = { .w = w, .clip = NAN };
     enum cr_gradient bad;

@@ -176,7 +176,7 @@ static void completion_fish_rows(struct cr_buf *buf, const char *verb,
         cr_buf_f(buf, " -l %s", cr_flag_name(buf->arena, row) + 2);
         if (row->flag)
             cr_buf_f(buf, " -s %c", row->flag);
-        if (row->type != CR_OPT_BOOL && !row->bare)
+        if (row->type != CR_OPT_BOOL && !row->implicit_value)
             cr_buf_str(buf, " -r");
         cr_buf_f(buf, " -d '%s'\n", completion_quote(buf->arena, row->doc));
     }

@@ -134,7 +134,7 @@ static bool gradcheck_build(struct job *j)
                                 .loaded = j->store != NULL };
     struct cr_exec_want plan = { .training = !j->o->eval,
                                  .loss = true,
-                                 .still = true,
+                                 .freeze_stats = true,
                                  .hold = true,
                                  .batch = j->probe.batch };
     struct cr_load_report load;
@@ -146,7 +146,7 @@ static bool gradcheck_build(struct job *j)
                  : !cr_load(j->config, j->net, NULL, &load))
         return false;
     j->forth = cr_net_exec(j->net, &plan);
-    plan.backward = plan.keep = true;
+    plan.backward = plan.keep_outputs = true;
     j->back = j->forth ? cr_net_exec(j->net, &plan) : NULL;
     if (!j->back || !cr_probe_read(&j->probe))
         return false;

@@ -109,9 +109,10 @@ static void help_rows(struct cr_buf *buf, const struct cr_opt *rows,
             const char *preset = cr_opt_default(arena, row);
 
             help_item(buf, help_flag(arena, row),
-                      preset && row->type != CR_OPT_BOOL && !row->bare
+                      preset && row->type != CR_OPT_BOOL && !row->implicit_value
                           ? cr_strf(arena, "%s (%s)", row->doc, preset)
-                          : row->doc, 28);
+                          : row->doc,
+                      28);
             continue;
         }
         help_item(buf, cr_strf(arena, "%s%s", above, row->name), what, 26);
@@ -165,10 +166,10 @@ static void help_about(struct cr_buf *buf, const struct cr_about *about,
             help_wrap(buf, about->detail, 0, 0);
         }
         if (about->opts && about->opts->name && !(op && op->signature)) {
-            cr_buf_str(buf, section           ? "\nkeys\n"
-                            : op              ? "\noptions\n"
-                            : about->named    ? "\narguments, by name\n"
-                                              : "\narguments, in order\n");
+            cr_buf_str(buf, section               ? "\nkeys\n"
+                            : op                  ? "\noptions\n"
+                            : about->keyword_only ? "\narguments, by name\n"
+                                                  : "\narguments, in order\n");
             help_rows(buf, about->opts, false, "");
         } else if (!section && kind != CR_KIND_OP && kind != CR_KIND_FORMAT) {
             cr_buf_str(buf, "\nno arguments\n");

@@ -44,8 +44,9 @@ static void schema_number(struct cr_buf *buf, const struct cr_opt *row,
                           const char *type)
 {
     cr_buf_f(buf, "{\"anyOf\": [{\"type\": \"%s\"", type);
-    schema_bound(buf, row->above ? "exclusiveMinimum" : "minimum", row->low);
-    schema_bound(buf, "maximum", row->high);
+    schema_bound(buf, row->min_exclusive ? "exclusiveMinimum" : "minimum",
+                 row->min);
+    schema_bound(buf, "maximum", row->max);
     cr_buf_str(buf, "}, " EXPR "]}");
 }
 
@@ -84,10 +85,10 @@ static const char *schema_item(struct cr_arena *arena,
                               "{\"type\": \"integer\"}}");
             break;
         }
-        cr_buf_str(&item, row->nulls ? "{\"anyOf\": [{\"type\": \"null\"}, "
-                                     : "");
+        cr_buf_str(&item,
+                   row->nullable ? "{\"anyOf\": [{\"type\": \"null\"}, " : "");
         schema_number(&item, row, "integer");
-        cr_buf_str(&item, row->nulls ? "]}" : "");
+        cr_buf_str(&item, row->nullable ? "]}" : "");
         break;
     case CR_OPT_REALS:
         schema_number(&item, row, "number");
@@ -194,12 +195,12 @@ static void schema_type(struct cr_buf *buf, const struct cr_about *about)
     cr_buf_str(buf, "{\"description\": ");
     cr_buf_json(buf, about->summary);
     cr_buf_str(buf, ", \"anyOf\": [{\"type\": \"null\"}, ");
-    if (about->whole)
+    if (about->takes_map)
         cr_buf_str(buf, "{\"type\": \"object\", \"additionalProperties\": "
                         "{\"$ref\": \"#/$defs/cells\"}}");
     else
         schema_rows(buf, rows, "false");
-    if (rows && rows->name && !about->named) {
+    if (rows && rows->name && !about->keyword_only) {
         cr_buf_str(buf, ", {\"type\": \"array\"}, "
                         "{\"type\": [\"string\", \"number\", \"boolean\"]}");
     }
@@ -216,7 +217,7 @@ static void schema_own(struct cr_buf *buf, enum cr_kind kind)
     cr_buf_str(&other, "^(?!(");
     for (int i = 0; list[i]; i++) {
         cr_buf_f(&other, "%s%s", i ? "|" : "", list[i]->name);
-        for (const char *const *p = list[i]->also; p && *p; p++)
+        for (const char *const *p = list[i]->aliases; p && *p; p++)
             cr_buf_f(&other, "|%s", *p);
     }
     cr_buf_str(&other, ")$)[A-Z][A-Za-z0-9_]*$");
@@ -244,7 +245,7 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
     cr_buf_str(buf, "{\"anyOf\": [{\"enum\": [null");
     for (int i = 0; list[i]; i++) {
         cr_buf_f(buf, ", \"%s\"", list[i]->name);
-        for (const char *const *p = list[i]->also; p && *p; p++)
+        for (const char *const *p = list[i]->aliases; p && *p; p++)
             cr_buf_f(buf, ", \"%s\"", *p);
     }
     cr_buf_str(buf, "]}, {\"type\": \"object\", \"properties\": {");
@@ -252,7 +253,7 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
         cr_buf_f(buf, "%s\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
                  i ? "," : "", list[i]->name, plural, list[i]->name);
     for (int i = 0; list[i]; i++)
-        for (const char *const *p = list[i]->also; p && *p; p++)
+        for (const char *const *p = list[i]->aliases; p && *p; p++)
             cr_buf_f(buf, ",\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
                      *p, plural, list[i]->name);
     for (const char *const *p = cr_obj_beside(kind); *p; p++)

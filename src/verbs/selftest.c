@@ -171,7 +171,7 @@ static void selftest_products(struct job *j, bool low)
                                  .c = selftest_numbers(&mem, m * n, 3),
                                  .bias = selftest_numbers(&mem, n, 4),
                                  .act = CR_ACT_RELU,
-                                 .low = low };
+                                 .bf16 = low };
 
             if (low) {
                 cr_half_round(CR_BF16, m * k, a, a);
@@ -375,8 +375,8 @@ static const char *selftest_param(struct job *j, struct cr_exec *e,
 
 static const char *selftest_net(struct job *j, struct made *m)
 {
-    struct cr_exec *e =
-        made_exec(m, (struct cr_exec_want){ .backward = true, .keep = true });
+    struct cr_exec *e = made_exec(
+        m, (struct cr_exec_want){ .backward = true, .keep_outputs = true });
     const char *why = NULL;
     const struct cr_tensor *t;
     struct cr_param *p;

@@ -85,7 +85,7 @@ static const struct cr_opt trace_opts[] = {
     CR_INT_OR(struct trace, step, 0, 0, INT64_C(1) << 40,
               "Do this many updates on the batch; write parameters and "
               "slots too.",
-              .bare = "1"),
+              .implicit_value = "1"),
     CR_STR_MAY(struct trace, out,
                "File to write: .safetensors, .npz or MindSpore's .ckpt.",
                .flag = 'o', .text = "FILE"),
@@ -226,7 +226,7 @@ static struct cr_exec_want trace_want(const struct trace_job *t)
                                  .norm = o->grad || apart,
                                  .eager = t->eager,
                                  .inputs = o->grad,
-                                 .keep = true };
+                                 .keep_outputs = true };
 
     if (o->as_run && o->predict) {
         want = cr_plans_predict(t->probe.batch, true);

@@ -246,7 +246,7 @@ static struct cr_exec *run_of(struct built *t, const struct cr_thing *sens)
     struct cr_exec_want want = { .training = true,
                                  .backward = true,
                                  .results = true,
-                                 .keep = true,
+                                 .keep_outputs = true,
                                  .wrt_params = all };
     struct cr_exec *e;
     int i;

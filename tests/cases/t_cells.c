@@ -110,7 +110,7 @@ static void check_values(struct unit *u, struct made *m,
     e = made_exec(
         m, (struct cr_exec_want){ .training = training && training->boolean,
                                   .loss = is_loss,
-                                  .keep = true });
+                                  .keep_outputs = true });
     cr_exec_forward(e, 1);
     got = cr_exec_output(e, &spec);
     if (is_loss) {

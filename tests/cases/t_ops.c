@@ -74,7 +74,7 @@ static struct cr_op_ctx step_of(const struct call *c)
     struct cr_op_ctx s = { .attr = c->plan.attr,
                            .in = c->in,
                            .out = c->out,
-                           .keep = c->plan.keep ? c->keep : NULL,
+                           .saved = c->plan.saved ? c->keep : NULL,
                            .scratch = c->scratch,
                            .act = c->act,
                            .rng = cr_rng(3, CR_STREAM_TEST, 5, 1),
@@ -102,7 +102,7 @@ static void forward(struct call *c)
         s.y[i] = c->y[i];
         poison(c->y[i], cr_bytes(&c->out[i]));
     }
-    poison(c->keep, c->plan.keep + 64);
+    poison(c->keep, c->plan.saved + 64);
     poison(c->scratch, c->plan.scratch + 64);
     c->op->forward(&s);
 }
@@ -445,7 +445,7 @@ static void check_threads(struct call *c)
     ok(!cr_blas_own() || (memcmp(one, c->y[0], bytes) == 0 &&
                           (back == 0 || memcmp(g[0], g[1], back) == 0)),
        "%s: same bytes with 3 threads", c->name);
-    check_room(c, c->plan.room);
+    check_room(c, c->plan.thread_scratch);
     cr_par_start(1);
 }
 
@@ -593,14 +593,14 @@ static void check_last(struct call *c, const struct cr_node *last,
     }
     t.plan.in = t.in;
     t.plan.out = t.out;
-    t.plan.keep = t.plan.scratch = 0;
+    t.plan.saved = t.plan.scratch = 0;
     if (!ok(t.op->plan(&t.plan), "%s: planned with channels last", c->name))
         return;
     for (i = 0; i < t.plan.n_out && t.op->layouts == CR_LAYOUT_FLAT; i++)
         t.out[i].layout = CR_LAST; /* as the planner does */
     for (i = 0; i < t.plan.n_out; i++)
         t.y[i] = cr_alloc(c->arena, cr_bytes(&t.out[i]) + 64, 1);
-    t.keep = cr_alloc(c->arena, t.plan.keep + 64, 1);
+    t.keep = cr_alloc(c->arena, t.plan.saved + 64, 1);
     t.scratch = cr_alloc(c->arena, t.plan.scratch + 64, 1);
     cr_par_start(1);
     for (act = 0; act < 1 + t.op->acts; act++) {
@@ -617,7 +617,9 @@ static void check_last(struct call *c, const struct cr_node *last,
         c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
         check_last_gradients(c, &t);
     }
-    check_room(&t, c->plan.room > t.plan.room ? c->plan.room : t.plan.room);
+    check_room(&t, c->plan.thread_scratch > t.plan.thread_scratch
+                       ? c->plan.thread_scratch
+                       : t.plan.thread_scratch);
     c->act = CR_ACT_NONE;
 }
 
@@ -648,7 +650,7 @@ static bool plan_call(struct call *c, const struct cr_node *node,
         c->y[i] = cr_alloc(c->arena, cr_bytes(&c->out[i]) + 64, 1);
     for (i = 0; i < n; i++)
         c->state[i] = cr_alloc(c->arena, cr_bytes(&c->in[i]) + 64, 1);
-    c->keep = cr_alloc(c->arena, c->plan.keep + 64, 1);
+    c->keep = cr_alloc(c->arena, c->plan.saved + 64, 1);
     c->scratch = cr_alloc(c->arena, c->plan.scratch + 64, 1);
     return true;
 }

@@ -109,7 +109,7 @@ static void one(struct cr_config *config, const struct cr_node *row)
         return;
     }
     good = cr_colpipe_run(c, &diag, 0, 0, &x, y,
-                          cr_alloc(&conf_mem, 1, c->room + 64));
+                          cr_alloc(&conf_mem, 1, c->scratch_bytes + 64));
     if (cr_node_get(row, "error")) {
         ok(!good && diag.first &&
                strcmp(diag.first->text, cr_node_get(row, "error")->text) == 0,

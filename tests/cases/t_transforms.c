@@ -56,7 +56,7 @@ static void learn(const struct cr_colpipe *c, const struct cr_node *samples,
                   const struct cr_spec *in)
 {
     struct cr_diag diag = { .arena = &conf_mem };
-    char *room = cr_alloc(&conf_mem, c->room + 64, 1);
+    char *room = cr_alloc(&conf_mem, c->scratch_bytes + 64, 1);
     int op;
 
     while ((op = cr_colpipe_unfitted(c)) >= 0) {
@@ -101,7 +101,7 @@ static void compare(const char *name, const struct cr_colpipe *c,
                     const void *x, double near, struct cr_diag *diag)
 {
     char *got = cr_alloc(&conf_mem, cr_bytes(&c->out) + 8, 1);
-    void *room = cr_alloc(&conf_mem, c->room + 64, 1);
+    void *room = cr_alloc(&conf_mem, c->scratch_bytes + 64, 1);
     enum cr_type type = c->out.type == CR_REAL ? want_spec->type
                                                : c->out.type;
     struct cr_spec out = c->out;
@@ -237,7 +237,7 @@ static void tables(void)
 
         if (!ok(c && c->fused == fuse, "%s", fuse ? "fused" : "op by op") ||
             !ok(cr_colpipe_run(c, &diag, 0, 0, x, y[fuse],
-                               cr_alloc(&conf_mem, 1, c->room + 64)),
+                               cr_alloc(&conf_mem, 1, c->scratch_bytes + 64)),
                 "two ops with channels run"))
             return;
         if (fuse)

@@ -283,7 +283,7 @@ static void windows(void)
                &in, true, true);
     float x[40][30][2];
     cr_real y[64][64][2];
-    void *room = malloc(c->room);
+    void *room = malloc(c->scratch_bytes);
     int64_t i, k, bad = 0, small = 0, tall = 0, left = 0;
 
     for (i = 0; i < 40; i++)

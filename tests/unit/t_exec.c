@@ -463,8 +463,9 @@ static void kept_not_finite(void)
 
     if (!made_ok(&m, THREE SGD, vector, 5))
         return;
-    e = made_exec(&m, (struct cr_exec_want){
-                          .training = true, .backward = true, .keep = true });
+    e = made_exec(&m, (struct cr_exec_want){ .training = true,
+                                             .backward = true,
+                                             .keep_outputs = true });
     memset(e->block, 0x5a, e->bytes + e->scratch);
     cr_exec_forward(e, 1);
     ok(!cr_exec_backward(e, INFINITY, 0), "a kept plan reports the gradient");
@@ -502,7 +503,7 @@ static void norm_and_scale(void)
         return;
     k = made_exec(&by_hand, (struct cr_exec_want){ .training = true,
                                                    .backward = true,
-                                                   .keep = true });
+                                                   .keep_outputs = true });
     cr_exec_forward(k, 1);
     cr_exec_backward(k, 1, 0);
     t = cr_exec_kept(k, &count);

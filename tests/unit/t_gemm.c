@@ -76,7 +76,7 @@ static struct want wanted(const struct cr_gemm *g, const cr_real *c, int64_t i,
         double x = g->a[g->ta == CR_N ? i * g->k + p : p * g->m + i];
         double y = g->b[g->tb == CR_N ? p * g->n + j : j * g->k + p];
 
-        if (g->low)
+        if (g->bf16)
             x = rounded(x), y = rounded(y);
         sum += x * y;
         size += fabs(x * y);
@@ -131,7 +131,7 @@ static struct cr_gemm product(const struct shape *s, int trans, int variant,
                              .bias = variant & 2 ? d->bias : NULL,
                              .act = variant & 4 ? CR_ACT_RELU : CR_ACT_NONE,
                              .mask = variant & 8 ? d->mask : NULL,
-                             .low = variant & 32,
+                             .bf16 = variant & 32,
                              .round = variant & 64 };
 }
 
@@ -141,7 +141,7 @@ static const int low_variants[] = { 32,  32 + 17, 96,      96 + 17,
 
 static bool near_all(const struct cr_gemm *g, const cr_real *c)
 {
-    int64_t i, j, step = g->m * g->n * g->k > 1000000 ? g->low ? 29 : 7 : 1;
+    int64_t i, j, step = g->m * g->n * g->k > 1000000 ? g->bf16 ? 29 : 7 : 1;
 
     for (i = 0; i < g->m; i++)
         for (j = i % step; j < g->n; j += step) {
@@ -301,7 +301,7 @@ static void test_low_limits(void)
                          .b = b,
                          .alpha = 1,
                          .c = c,
-                         .low = true,
+                         .bf16 = true,
                          .round = true };
 
     cr_gemms(&g, 1);

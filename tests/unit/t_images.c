@@ -116,7 +116,7 @@ static const void *alone(const char *ops, int64_t sample, int64_t epoch)
         x[k] = pixel(i, k);
     y = cr_alloc(&conf_mem, 1, cr_bytes(&c->out));
     cr_colpipe_run(c, &diag, epoch, sample, x, y,
-                   cr_alloc(&conf_mem, 1, c->room + 64));
+                   cr_alloc(&conf_mem, 1, c->scratch_bytes + 64));
     return y;
 }
 

@@ -103,7 +103,7 @@ static struct attention draw_attention(void)
     a->k_at = a->v_at = t.k.at;
     a->out_at = t.out.at;
     a->scale = draw_one_in(2) ? 1 / cr_sqrt((cr_real)a->dim) : draw_real();
-    a->keep = draw_one_in(3) ? 0.7 : 1;
+    a->keep_prob = draw_one_in(3) ? 0.7 : 1;
     a->rng = cr_rng(draw_word(), CR_STREAM_DROPOUT, draw_word(), draw_word());
     seen = draw(0, a->keys - 1);
     a->mask.row = a->keys;
@@ -135,8 +135,8 @@ static struct attention draw_attention(void)
                (long long)a->batch, (long long)a->heads, (long long)a->queries,
                (long long)a->keys, (long long)a->dim, (int)t.layout,
                (int)a->mask.kind, a->mask.head ? " of each head" : "",
-               (int)a->pad.kind, a->keep, t.hides_row ? ", a row hidden" : "",
-               cr_isa_name(cr_isa()));
+               (int)a->pad.kind, a->keep_prob,
+               t.hides_row ? ", a row hidden" : "", cr_isa_name(cr_isa()));
     return t;
 }
 
@@ -177,7 +177,7 @@ static double dropped(const struct attention *t, const struct query *q,
     uint64_t pitch = (uint64_t)((a->keys + 15) / 16 * 16);
     double u = cr_rng_u32(&a->rng, row * pitch + (uint64_t)j) / 4294967296.0;
 
-    return a->keep >= 1 ? 1 : u < a->keep ? 1 / a->keep : 0;
+    return a->keep_prob >= 1 ? 1 : u < a->keep_prob ? 1 / a->keep_prob : 0;
 }
 
 static void query_open(struct query *q)

@@ -39,7 +39,7 @@ static bool near_naive(const struct cr_gemm *g, const cr_real *old)
                 double x = g->a[g->ta == CR_N ? i * g->k + p : p * g->m + i];
                 double y = g->b[g->tb == CR_N ? p * g->n + j : j * g->k + p];
 
-                if (g->low)
+                if (g->bf16)
                     x = bfloat16(x), y = bfloat16(y);
                 sum += x * y;
                 size += fabs(x * y);
@@ -65,7 +65,7 @@ static bool near_naive(const struct cr_gemm *g, const cr_real *old)
 
 static struct cr_gemm draw_product(bool low, const cr_real **old)
 {
-    struct cr_gemm g = { .low = low };
+    struct cr_gemm g = { .bf16 = low };
     double most = draw_one_in(10) ? 3e6 : 1e5;
 
     do {

@@ -329,7 +329,7 @@ static enum verdict reductions(void)
     cr_walk_merge(&walk);
     job = (struct cr_reduce){ .walk = &walk,
                               .kept = 1,
-                              .fold = folds[which],
+                              .reducer = folds[which],
                               .cost = 0.5,
                               .ctx = &f,
                               .source = folded_source,

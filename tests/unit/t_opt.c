@@ -66,7 +66,7 @@ static const struct cr_about named_about = {
     .summary = "By name only.",
     .opts = all_rows,
     .size = sizeof(struct all),
-    .named = true,
+    .keyword_only = true,
 };
 
 static const struct cr_opt one_rows[] = {

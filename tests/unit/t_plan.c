@@ -252,7 +252,7 @@ static const struct mode {
     { "eager", { .eager = true } },
     { "fused", { 0 } },
     { "held back", { .norm = true } },
-    { "kept", { .keep = true } },
+    { "kept", { .keep_outputs = true } },
 };
 
 struct result {
@@ -321,7 +321,7 @@ static const cr_real *grad_of(const struct made *m, struct cr_exec *e,
                               int param)
 {
     const struct cr_val *v =
-        param < e->graph->room_params ? e->graph->params[param] : NULL;
+        param < e->graph->cap_params ? e->graph->params[param] : NULL;
     int g = v && m->net->params[param].trained ? e->vals[e->of[v->id]].grad
                                                : -1;
 
@@ -513,7 +513,7 @@ static void find_lives(const struct cr_exec *e, struct life *life)
             live_at(e, life, s->dx[k], i);
             live_at(e, life, s->mask[k], i);
         }
-        live_at(e, life, s->keep, i);
+        live_at(e, life, s->saved, i);
     }
     /* read from outside, after forward or after all */
     live_at(e, life, e->outputs[0], e->n_steps);

@@ -69,11 +69,11 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
                 ok(false, "%s %s: no such default", owner, row->name);
         }
         if (row->need == CR_DEFAULT && row->type == CR_OPT_REAL &&
-            !(row->real_default >= row->low && row->real_default <= row->high))
+            !(row->real_default >= row->min && row->real_default <= row->max))
             ok(false, "%s %s: default out of range", owner, row->name);
         if (row->need == CR_DEFAULT && row->type == CR_OPT_INT &&
-            !((double)row->int_default >= row->low &&
-              (double)row->int_default <= row->high))
+            !((double)row->int_default >= row->min &&
+              (double)row->int_default <= row->max))
             ok(false, "%s %s: default out of range", owner, row->name);
         if (row->need == CR_DEFAULT && row->type == CR_OPT_AMOUNT) {
             struct cr_amount a;
