@@ -304,7 +304,7 @@ static inline bool plans_step(struct plans *p, struct cr_exec *e,
         if (!cr_exec_backward(e, 1, lr))
             return false;
         if (want->norm && want->update)
-            cr_exec_gather(e);
+            cr_exec_accumulate(e);
     }
     if (want->norm && want->update)
         cr_exec_update(e, 1, lr);

@@ -118,7 +118,7 @@ static bool random_open(struct random_net *r)
         !cr_section_read(config, "train", &train))
         return false;
     p->micro = (int)train.grad_accumulation;
-    cr_net_gather(p->net, p->micro);
+    cr_net_grad_accum(p->net, p->micro);
     p->arena = &r->arena;
     p->config = config;
     p->optim = &r->optim;
