@@ -319,8 +319,8 @@ static inline bool plans_make(struct plans *p, struct cr_exec **e,
     *e = cr_net_exec(p->net, want);
     if (!*e)
         p->first = "a plan cannot be made";
-    else if (cr_exec_room(*e) > p->room)
-        p->room = cr_exec_room(*e);
+    else if (cr_exec_thread_scratch(*e) > p->room)
+        p->room = cr_exec_thread_scratch(*e);
     return *e != NULL;
 }
 

@@ -56,7 +56,7 @@ struct cr_gz {
     int fd;
     bool inside;  /* a member has begun and not ended */
     bool ended;   /* the file has */
-    unsigned char room[GZ_ROOM];
+    unsigned char buffer[GZ_ROOM];
 };
 
 struct cr_gz *cr_gz_open(int fd)
@@ -74,12 +74,12 @@ static bool gz_fill(struct cr_gz *gz)
     ssize_t n;
 
     do
-        n = read(gz->fd, gz->room, sizeof gz->room);
+        n = read(gz->fd, gz->buffer, sizeof gz->buffer);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return false;
     gz->ended = n == 0;
-    gz->z.next_in = gz->room;
+    gz->z.next_in = gz->buffer;
     gz->z.avail_in = (unsigned)n;
     return true;
 }

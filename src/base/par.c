@@ -29,10 +29,10 @@
 struct seat {
     _Alignas(64) atomic_uint offer; /* CLOSED, OPEN, or ASLEEP and closed */
     pthread_t thread;
-    struct room {
+    struct scratch {
         void *at;
         size_t bytes;
-    } room;
+    } scratch;
 };
 
 enum {
@@ -184,15 +184,15 @@ int cr_par_threads(void)
 
 /* ---- start and stop ---- */
 
-/* The room of a thread that is not of the pool goes with it. */
-static pthread_key_t room_key;
-static pthread_once_t room_once = PTHREAD_ONCE_INIT;
-static _Thread_local struct room own_room;
+/* The scratch of a thread that is not of the pool goes with it. */
+static pthread_key_t scratch_key;
+static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+static _Thread_local struct scratch own_scratch;
 
-static void room_free(struct room *room)
+static void scratch_free(struct scratch *scratch)
 {
-    free(room->at);
-    *room = (struct room){ 0 };
+    free(scratch->at);
+    *scratch = (struct scratch){ 0 };
 }
 
 void cr_par_stop(void)
@@ -208,13 +208,13 @@ void cr_par_stop(void)
         for (i = 1; i < pool.threads; i++)
             pthread_join(pool.seat[i].thread, NULL);
         for (i = 1; i < pool.threads; i++)
-            room_free(&pool.seat[i].room);
+            scratch_free(&pool.seat[i].scratch);
         pool.quit = false;
         pool.threads = 1;
     }
-    if (own_room.at) {
-        pthread_setspecific(room_key, NULL);
-        room_free(&own_room);
+    if (own_scratch.at) {
+        pthread_setspecific(scratch_key, NULL);
+        scratch_free(&own_scratch);
     }
 }
 
@@ -242,55 +242,55 @@ void cr_par_start(int threads)
 
 /* ---- working memory ---- */
 
-static void room_make_key(void)
+static void scratch_make_key(void)
 {
-    if (pthread_key_create(&room_key, free) != 0)
-        cr_out_of_memory(sizeof room_key);
+    if (pthread_key_create(&scratch_key, free) != 0)
+        cr_out_of_memory(sizeof scratch_key);
 }
 
-static void room_grow(struct room *room, size_t bytes)
+static void scratch_grow(struct scratch *scratch, size_t bytes)
 {
     bytes = (bytes + 63) / 64 * 64;
-    free(room->at);
-    room->at = aligned_alloc(64, bytes);
-    if (!room->at)
+    free(scratch->at);
+    scratch->at = aligned_alloc(64, bytes);
+    if (!scratch->at)
         cr_out_of_memory(bytes);
-    room->bytes = bytes;
+    scratch->bytes = bytes;
 }
 
-void *cr_par_room(size_t bytes)
+void *cr_thread_scratch(size_t bytes)
 {
-    struct room *room = own_seat ? &own_seat->room : &own_room;
+    struct scratch *scratch = own_seat ? &own_seat->scratch : &own_scratch;
 
-    if (bytes <= room->bytes)
-        return room->at;
-    room_grow(room, bytes);
+    if (bytes <= scratch->bytes)
+        return scratch->at;
+    scratch_grow(scratch, bytes);
     if (!own_seat) {
-        pthread_once(&room_once, room_make_key);
-        if (pthread_setspecific(room_key, room->at) != 0)
+        pthread_once(&scratch_once, scratch_make_key);
+        if (pthread_setspecific(scratch_key, scratch->at) != 0)
             cr_out_of_memory(bytes);
     }
-    return room->at;
+    return scratch->at;
 }
 
-void cr_par_reserve(size_t bytes)
+void cr_thread_scratch_reserve(size_t bytes)
 {
     int i;
 
-    (void)cr_par_room(bytes);
+    (void)cr_thread_scratch(bytes);
     for (i = 1; i < pool.threads; i++)
-        if (pool.seat[i].room.bytes < bytes)
-            room_grow(&pool.seat[i].room, bytes);
+        if (pool.seat[i].scratch.bytes < bytes)
+            scratch_grow(&pool.seat[i].scratch, bytes);
 }
 
-size_t cr_par_reserved(void)
+size_t cr_thread_scratch_size(void)
 {
-    size_t most = own_room.bytes;
+    size_t most = own_scratch.bytes;
     int i;
 
     for (i = 1; i < pool.threads; i++)
-        if (pool.seat[i].room.bytes > most)
-            most = pool.seat[i].room.bytes;
+        if (pool.seat[i].scratch.bytes > most)
+            most = pool.seat[i].scratch.bytes;
     return most;
 }
 

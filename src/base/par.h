@@ -30,11 +30,11 @@ void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts);
  * undefined on entry, the same at the next call, gone with the thread or, in
  * the one that stops the pool, with the pool. It grows where it is too small:
  * what runs often reserves the most that it will ask for. */
-void *cr_par_room(size_t bytes);
+void *cr_thread_scratch(size_t bytes);
 /* So much for the caller and each thread of the pool, while nothing runs. */
-void cr_par_reserve(size_t bytes);
+void cr_thread_scratch_reserve(size_t bytes);
 /* The most that the caller or a thread of the pool has, while nothing runs. */
-size_t cr_par_reserved(void);
+size_t cr_thread_scratch_size(void);
 
 /* Processors given to this process: affinity and cgroup quota. */
 int cr_par_cpus(void);

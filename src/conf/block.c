@@ -152,7 +152,7 @@ static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
         return;
     }
     if (x->n_uses == CR_EXPAND_DEEP ||
-        !cr_expand_room(x, block, 1, depth, pos)) {
+        !cr_expand_fits(x, block, 1, depth, pos)) {
         if (!x->full)
             cr_error(x->diag, pos, CR_E_LIMIT,
                      "blocks are nested more than %d deep", CR_EXPAND_DEEP);

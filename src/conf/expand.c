@@ -15,8 +15,8 @@
 /* ---- limits ---- */
 
 /* Whether `times` copies of a node may stand at a depth. */
-bool cr_expand_room(struct cr_expander *x, const struct cr_node *node,
-                        int64_t times, int depth, struct cr_pos pos)
+bool cr_expand_fits(struct cr_expander *x, const struct cr_node *node,
+                    int64_t times, int depth, struct cr_pos pos)
 {
     int size = 0, deepest = depth;
 
@@ -410,7 +410,7 @@ static void expand_become(struct cr_expander *x, struct cr_node *node,
 {
     struct cr_node *copy;
 
-    if (!cr_expand_room(x, value, 1, depth, node->pos))
+    if (!cr_expand_fits(x, value, 1, depth, node->pos))
         return;
     copy = cr_node_copy(x->arena, value);
     copy->key = node->key;
@@ -542,7 +542,7 @@ static struct cr_node *expand_repeat(struct cr_expander *x,
     }
     if (repeat->integer == 0)
         return NULL;
-    if (!cr_expand_room(x, node, repeat->integer, depth, repeat->pos))
+    if (!cr_expand_fits(x, node, repeat->integer, depth, repeat->pos))
         return node;
     for (int64_t i = 1; i < repeat->integer; i++) {
         copy = cr_node_copy(x->arena, node);

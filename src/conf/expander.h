@@ -44,7 +44,7 @@ enum cr_expand_what {
 void cr_expand_walk(struct cr_expander *x, struct cr_node *node, int depth,
                     enum cr_expand_what what);
 /* Whether `times` copies of a node may stand at a depth; counts them. */
-bool cr_expand_room(struct cr_expander *x, const struct cr_node *node,
+bool cr_expand_fits(struct cr_expander *x, const struct cr_node *node,
                     int64_t times, int depth, struct cr_pos pos);
 
 /* block.c: uses of blocks among a member and its repetitions, up to `last`. */

@@ -52,12 +52,12 @@ struct cr_resize {
 /* ---- tables ---- */
 
 /* Hands out parts of the caller's memory, or only counts them. */
-struct room {
+struct layout {
     char *mem;
     size_t used;
 };
 
-static void *take(struct room *r, int64_t n, size_t size)
+static void *take(struct layout *r, int64_t n, size_t size)
 {
     void *at = r->mem ? r->mem + r->used : NULL;
 
@@ -75,7 +75,8 @@ static int64_t clamp(int64_t at, int64_t n)
     return at < 0 ? 0 : at >= n ? n - 1 : at;
 }
 
-static void axis_room(struct room *r, struct axis *a, int64_t in, int64_t out)
+static void axis_layout(struct layout *r, struct axis *a, int64_t in,
+                        int64_t out)
 {
     *a = (struct axis){ in,
                         out,
@@ -111,7 +112,7 @@ static void axis_make(struct axis *a, enum cr_inter inter, bool zero_outside)
     }
 }
 
-static void cubic_room(struct room *r, struct cubic *c, int64_t out)
+static void cubic_layout(struct layout *r, struct cubic *c, int64_t out)
 {
     *c = (struct cubic){ take(r, 4 * out, sizeof(int32_t)),
                          take(r, 4 * out, sizeof(int32_t)),
@@ -143,7 +144,8 @@ static void cubic_make(struct cubic *c, int64_t in, int64_t out)
 }
 
 /* A place covers at most in/out + 2 others, so all do in + 2 out. */
-static void cells_room(struct room *r, struct cells *c, int64_t in, int64_t out)
+static void cells_layout(struct layout *r, struct cells *c, int64_t in,
+                         int64_t out)
 {
     *c = (struct cells){ take(r, out + 1, sizeof(int32_t)),
                          take(r, in + 2 * out, sizeof(int32_t)),
@@ -181,23 +183,24 @@ static void cells_make(struct cells *c, int64_t in, int64_t out)
     c->first[out] = n;
 }
 
-static struct cr_resize *scale_room(struct room *r,
-                                    const struct cr_resize_size *n,
-                                    enum cr_inter inter, struct cr_resize *own)
+static struct cr_resize *resize_layout(struct layout *r,
+                                       const struct cr_resize_size *n,
+                                       enum cr_inter inter,
+                                       struct cr_resize *own)
 {
     struct cr_resize *s = take(r, 1, sizeof *s);
 
     s = s ? s : own;
     *s = (struct cr_resize){ .inter = inter, .channels = n->channels };
-    axis_room(r, &s->y, n->in_h, n->out_h);
-    axis_room(r, &s->x, n->in_w, n->out_w);
+    axis_layout(r, &s->y, n->in_h, n->out_h);
+    axis_layout(r, &s->x, n->in_w, n->out_w);
     if (inter == CR_CUBIC) {
-        cubic_room(r, &s->cy, n->out_h);
-        cubic_room(r, &s->cx, n->out_w);
+        cubic_layout(r, &s->cy, n->out_h);
+        cubic_layout(r, &s->cx, n->out_w);
     }
     if (inter == CR_AREA) {
-        cells_room(r, &s->ay, n->in_h, n->out_h);
-        cells_room(r, &s->ax, n->in_w, n->out_w);
+        cells_layout(r, &s->ay, n->in_h, n->out_h);
+        cells_layout(r, &s->ax, n->in_w, n->out_w);
         s->sum = take(r, n->out_w * n->channels, sizeof(float));
         s->line = take(r, n->out_w * n->channels, sizeof(float));
     }
@@ -206,18 +209,18 @@ static struct cr_resize *scale_room(struct room *r,
 
 size_t cr_resize_bytes(const struct cr_resize_size *size, enum cr_inter inter)
 {
-    struct room r = { 0 };
+    struct layout r = { 0 };
     struct cr_resize own;
 
-    scale_room(&r, size, inter, &own);
+    resize_layout(&r, size, inter, &own);
     return r.used;
 }
 
 const struct cr_resize *
 cr_resize_make(void *mem, const struct cr_resize_size *n, enum cr_inter inter)
 {
-    struct room r = { .mem = mem };
-    struct cr_resize *s = scale_room(&r, n, inter, NULL);
+    struct layout r = { .mem = mem };
+    struct cr_resize *s = resize_layout(&r, n, inter, NULL);
     bool shrinks = n->in_h >= n->out_h && n->in_w >= n->out_w;
 
     if (inter == CR_AREA && shrinks) {

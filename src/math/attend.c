@@ -25,7 +25,7 @@ int64_t cr_attend_blocks(int64_t queries, int64_t keys)
 
 /* As attend_head cuts it up: six of all keys, three of a block's queries, two
  * of its scores, and three things of a row. */
-size_t cr_attend_room(const struct cr_attend *a)
+size_t cr_attend_thread_scratch(const struct cr_attend *a)
 {
     int64_t blocks = cr_attend_blocks(a->queries, a->keys);
     int64_t most = (a->queries + blocks - 1) / blocks;

@@ -68,8 +68,9 @@ struct cr_attend {
 };
 
 int64_t cr_attend_blocks(int64_t queries, int64_t keys);
-/* Bytes that both below ask cr_par_room for: of queries, keys and dim alone. */
-size_t cr_attend_room(const struct cr_attend *a);
+/* Bytes that both below ask cr_thread_scratch for: of queries, keys and dim
+ * alone. */
+size_t cr_attend_thread_scratch(const struct cr_attend *a);
 void cr_attend_forward(struct cr_attend *a);
 void cr_attend_backward(struct cr_attend *a);
 

@@ -271,7 +271,8 @@ static void take(cr_gemm_part *part, cr_sum_part *sum, const char *name)
     chosen.part = part;
     chosen.sum = sum;
     chosen.name = name;
-    chosen.room = cr_gemm_room_portable; /* libraries leave k = 0 to it */
+    chosen.room =
+        cr_gemm_thread_scratch_portable; /* libraries leave k = 0 to it */
     chosen.low = false;
 }
 
@@ -281,14 +282,14 @@ static void take_own(void)
     switch (cr_isa()) {
     case CR_ISA_AVX512:
         take(cr_gemm_avx512, cr_sum_avx512, "own avx512");
-        chosen.room = cr_gemm_room_avx512;
+        chosen.room = cr_gemm_thread_scratch_avx512;
         chosen.low = cr_gemm_has_bf16();
-        if (chosen.low && chosen.room < cr_gemm_room_bf16)
-            chosen.room = cr_gemm_room_bf16;
+        if (chosen.low && chosen.room < cr_gemm_thread_scratch_bf16)
+            chosen.room = cr_gemm_thread_scratch_bf16;
         return;
     case CR_ISA_AVX2:
         take(cr_gemm_avx2, cr_sum_avx2, "own avx2");
-        chosen.room = cr_gemm_room_avx2;
+        chosen.room = cr_gemm_thread_scratch_avx2;
         return;
     case CR_ISA_GENERIC:
         break;
@@ -353,7 +354,7 @@ bool cr_blas_force(const char *name)
     return take_named(name);
 }
 
-size_t cr_gemm_room(void)
+size_t cr_gemm_thread_scratch(void)
 {
     pthread_once(&choosing, choose);
     return chosen.room;

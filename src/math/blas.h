@@ -49,8 +49,8 @@ struct cr_gemm {
 /* Whether products can be `low`: the processor multiplies bfloat16. */
 bool cr_gemm_low(void);
 
-/* Bytes that products ask cr_par_room for, at most. */
-size_t cr_gemm_room(void);
+/* Bytes that products ask cr_thread_scratch for, at most. */
+size_t cr_gemm_thread_scratch(void);
 
 /* All of them, in one parallel region; they must not depend on each other. */
 void cr_gemms(const struct cr_gemm *g, int count);

@@ -54,7 +54,7 @@ static int64_t period(const struct cr_channels *ch)
     return (PERIOD + ch->c - 1) / ch->c * ch->c;
 }
 
-int64_t cr_channel_room(const struct cr_channels *ch)
+int64_t cr_channel_thread_scratch(const struct cr_channels *ch)
 {
     int64_t sums = blocks_of(ch).groups * 2 * ch->c, maps = 4 * period(ch);
 

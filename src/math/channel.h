@@ -20,7 +20,7 @@ struct cr_channels {
 struct cr_channels cr_channels(const struct cr_spec *spec);
 
 /* Elements of room that the functions below ask for, per call. */
-int64_t cr_channel_room(const struct cr_channels *ch);
+int64_t cr_channel_thread_scratch(const struct cr_channels *ch);
 
 /* Mean and biased variance of each channel: two rows of c doubles. */
 void cr_channel_moments(const struct cr_channels *ch, const cr_real *x,

@@ -20,16 +20,16 @@ struct way {
 static size_t im2col_room(const struct cr_conv *c)
 {
     (void)c;
-    return cr_gemm_room();
+    return cr_gemm_thread_scratch();
 }
 
 static const struct way im2col = { cr_im2col_scratch, im2col_room,
                                    cr_im2col_forward, cr_im2col_input,
                                    cr_im2col_weight };
-static const struct way direct = { cr_direct_scratch, cr_direct_room,
+static const struct way direct = { cr_direct_scratch, cr_direct_thread_scratch,
                                    cr_direct_forward, cr_direct_input,
                                    cr_direct_weight };
-static const struct way planar = { cr_planar_scratch, cr_planar_room,
+static const struct way planar = { cr_planar_scratch, cr_planar_thread_scratch,
                                    cr_planar_forward, cr_planar_input,
                                    cr_planar_weight };
 
@@ -49,7 +49,7 @@ size_t cr_conv_scratch(const struct cr_conv *c)
     return way_of(c)->scratch(c);
 }
 
-size_t cr_conv_room(const struct cr_conv *c)
+size_t cr_conv_thread_scratch(const struct cr_conv *c)
 {
     return way_of(c)->room(c);
 }

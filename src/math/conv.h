@@ -44,8 +44,8 @@ struct cr_conv_end {
 
 /* Bytes of scratch that each of the three below wants. */
 size_t cr_conv_scratch(const struct cr_conv *c);
-/* Bytes that they ask cr_par_room for, at most. */
-size_t cr_conv_room(const struct cr_conv *c);
+/* Bytes that they ask cr_thread_scratch for, at most. */
+size_t cr_conv_thread_scratch(const struct cr_conv *c);
 /* Whether the direct kernels would take it, were it channels last. */
 bool cr_conv_prefers_last(const struct cr_conv *c);
 

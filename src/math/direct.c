@@ -438,7 +438,7 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
     cr_par(reduce_part, &g, g.units * g.unit < 16384 ? 1 : cr_par_threads());
 }
 
-size_t cr_direct_room(const struct cr_conv *c)
+size_t cr_direct_thread_scratch(const struct cr_conv *c)
 {
     struct cr_direct_source x = source_of_x(c, NULL, 0);
     struct cr_direct_source sums = source_of_x(c, NULL, dy_beside(c));

@@ -15,7 +15,7 @@
 
 bool cr_direct_takes(const struct cr_conv *c);
 size_t cr_direct_scratch(const struct cr_conv *c);
-size_t cr_direct_room(const struct cr_conv *c);
+size_t cr_direct_thread_scratch(const struct cr_conv *c);
 void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_end *end,
                        cr_real *y, void *scratch);

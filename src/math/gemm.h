@@ -19,13 +19,13 @@ cr_gemm_part cr_gemm_avx512;   /* x86-64, float only */
 cr_gemm_part cr_gemm_avx2;     /* x86-64, float only */
 cr_gemm_part cr_gemm_portable; /* vectors of 16 bytes; float and double */
 
-/* What they ask cr_par_room for. */
-extern const size_t cr_gemm_room_avx512, cr_gemm_room_avx2;
-extern const size_t cr_gemm_room_portable;
+/* What they ask cr_thread_scratch for. */
+extern const size_t cr_gemm_thread_scratch_avx512, cr_gemm_thread_scratch_avx2;
+extern const size_t cr_gemm_thread_scratch_portable;
 
 /* For those that are `low`, where there are instructions for it. */
 cr_gemm_part cr_gemm_bf16;
-extern const size_t cr_gemm_room_bf16;
+extern const size_t cr_gemm_thread_scratch_bf16;
 bool cr_gemm_has_bf16(void);
 
 /* The same for cr_sum_rows. */

@@ -9,7 +9,7 @@
 
 #define KERNEL_NAME cr_gemm_avx2
 #define KERNEL_SUM cr_sum_avx2
-#define KERNEL_ROOM cr_gemm_room_avx2
+#define KERNEL_ROOM cr_gemm_thread_scratch_avx2
 #define WIDE 3
 #define MAX_ROWS 1, 8, 6, 4
 #define TILES                                                               \

@@ -12,7 +12,7 @@ CR_O3
 
 #define KERNEL_NAME cr_gemm_avx512
 #define KERNEL_SUM cr_sum_avx512
-#define KERNEL_ROOM cr_gemm_room_avx512
+#define KERNEL_ROOM cr_gemm_thread_scratch_avx512
 #define WIDE 4
 #define MAX_ROWS 1, 9, 9, 9, 6
 #define TILES                                                               \

@@ -59,7 +59,7 @@ struct bf16_room {
     cr_real tile[12 * WIDE * LANES];
 };
 
-const size_t cr_gemm_room_bf16 = sizeof(struct bf16_room);
+const size_t cr_gemm_thread_scratch_bf16 = sizeof(struct bf16_room);
 
 /* The product as the kernel sees it: (row, p) is broadcast, (p, lane) not. */
 struct bf16_view {
@@ -451,9 +451,9 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int part, int parts)
     int64_t from = 0, to = w.rows, begin = 0, end = w.lanes;
     int64_t pairs = (w.k + 1) / 2, blocks = (pairs + BLOCK - 1) / BLOCK;
     int64_t max_lanes, max_rows, some, q, r;
-    struct bf16_span s = { .g = g,
-                           .w = &w,
-                           .room = cr_par_room(cr_gemm_room_bf16) };
+    struct bf16_span s = {
+        .g = g, .w = &w, .room = cr_thread_scratch(cr_gemm_thread_scratch_bf16)
+    };
 
     if (w.rows >= 64 * parts || w.lanes < LANES * parts)
         cr_gemm_range(w.rows, w.swap ? 16 : 1, part, parts, &from, &to);
@@ -492,7 +492,7 @@ bool cr_gemm_has_bf16(void)
 
 #else
 
-const size_t cr_gemm_room_bf16 = 0;
+const size_t cr_gemm_thread_scratch_bf16 = 0;
 
 void cr_gemm_bf16(const struct cr_gemm *g, int part, int parts)
 {

@@ -8,7 +8,7 @@
 
 #define KERNEL_NAME cr_gemm_portable
 #define KERNEL_SUM cr_sum_portable
-#define KERNEL_ROOM cr_gemm_room_portable
+#define KERNEL_ROOM cr_gemm_thread_scratch_portable
 #define WIDE 3
 #define MAX_ROWS 1, 8, 4, 3
 #define TILES                                                               \

@@ -129,7 +129,7 @@ static int64_t together(const struct cr_conv *c,
     return conv_max(1, conv_min(CONV_SUM_BYTES / bytes, CR_PLANAR_TOGETHER));
 }
 
-size_t cr_planar_room(const struct cr_conv *c)
+size_t cr_planar_thread_scratch(const struct cr_conv *c)
 {
     struct cr_planar_source x = source_of_x(c, NULL);
     struct cr_planar_source dy = source_of_dy(c, NULL);

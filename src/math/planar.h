@@ -17,7 +17,7 @@
 bool cr_planar_takes(const struct cr_conv *c);
 bool cr_planar_wins(const struct cr_conv *c);
 size_t cr_planar_scratch(const struct cr_conv *c);
-size_t cr_planar_room(const struct cr_conv *c);
+size_t cr_planar_thread_scratch(const struct cr_conv *c);
 void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_end *end,
                        cr_real *y, void *scratch);

@@ -157,7 +157,7 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
         return false;
     p->saved = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
     p->scratch = (size_t)cr_attend_blocks(a.queries, a.keys) * sizeof *a.range;
-    p->thread_scratch = cr_attend_room(&a);
+    p->thread_scratch = cr_attend_thread_scratch(&a);
     p->macs = (double)(a.batch * a.heads) * (double)(a.queries * a.keys) *
               (double)a.dim;
     if (o->average_attn_weights)

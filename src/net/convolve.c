@@ -265,7 +265,7 @@ static bool plan(struct cr_op_plan *p, bool transposed)
                         cr_show(p->arena, y));
     c = transposed ? geometry(a, y, w, x, true) : geometry(a, x, w, y, false);
     p->scratch = cr_conv_scratch(&c);
-    p->thread_scratch = cr_conv_room(&c);
+    p->thread_scratch = cr_conv_thread_scratch(&c);
     p->macs = (double)cr_count(transposed ? x : y) * (double)w->dim[1] * taps;
     return true;
 }

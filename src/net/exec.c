@@ -102,7 +102,7 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
             e->thread_scratch = e->steps[i].thread_scratch;
     }
     if (!net->want.no_values) {
-        cr_par_reserve(e->thread_scratch);
+        cr_thread_scratch_reserve(e->thread_scratch);
         e->block = cr_alloc(&e->arena, e->bytes + e->scratch + 64, 1);
         place_values(e);
         point(e);

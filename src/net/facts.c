@@ -5,10 +5,10 @@
 
 size_t cr_exec_bytes(const struct cr_exec *e)
 {
-    return e->bytes + e->scratch + cr_exec_room(e);
+    return e->bytes + e->scratch + cr_exec_thread_scratch(e);
 }
 
-size_t cr_exec_room(const struct cr_exec *e)
+size_t cr_exec_thread_scratch(const struct cr_exec *e)
 {
     return e->thread_scratch * (size_t)e->threads;
 }

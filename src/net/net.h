@@ -346,7 +346,7 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
  * of them are the kernels' on all threads; its multiply-adds, both ways, for
  * the whole batch; what was cut. */
 size_t cr_exec_bytes(const struct cr_exec *exec);
-size_t cr_exec_room(const struct cr_exec *exec);
+size_t cr_exec_thread_scratch(const struct cr_exec *exec);
 double cr_exec_macs(const struct cr_exec *exec);
 /* Those of the way back, and of one on which nothing is cut: every parameter
  * trained, gradients through every op. */

@@ -52,7 +52,8 @@ struct cr_op_plan {
     int n_out;                /* the op's number; plan may set another */
     size_t saved;             /* bytes handed from forward to backward */
     size_t scratch;           /* bytes of working room, undefined on entry */
-    size_t thread_scratch;    /* bytes that it asks cr_par_room for, at most */
+    size_t
+        thread_scratch; /* bytes that it asks cr_thread_scratch for, at most */
     double macs;              /* multiply-adds of forward, for summary */
     bool same;                /* y[0] has x[0]'s bytes: no step is needed */
     struct cr_bound bound[CR_OP_MAX];

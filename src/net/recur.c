@@ -142,7 +142,7 @@ bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind)
     p->out[0].dim[x->rank - 1] = size;
     for (i = 1; i < p->n_out; i++)
         p->out[i] = state;
-    p->thread_scratch = cr_gemm_room();
+    p->thread_scratch = cr_gemm_thread_scratch();
     p->macs = (double)cr_count(x) * (double)size;
     return sizes(p, kind, steps, n, size);
 }

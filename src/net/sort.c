@@ -52,7 +52,7 @@ static void lines_range(void *ctx, int64_t from, int64_t to)
 {
     const struct lines *l = ctx;
     int64_t line, c, n = l->a.n;
-    int32_t *index = cr_par_room(cr_sort_scratch(n));
+    int32_t *index = cr_thread_scratch(cr_sort_scratch(n));
 
     for (line = from; line < to; line++) {
         const cr_real *x =

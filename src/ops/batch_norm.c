@@ -70,7 +70,7 @@ static bool batch_norm_plan(struct cr_op_plan *p)
     p->saved = 2 * (size_t)ch.c * sizeof(cr_real);
     /* five rows of c reals and two of doubles, and room for the sums */
     p->scratch = (size_t)ch.c * (5 * sizeof(cr_real) + 2 * sizeof(double)) +
-                 (size_t)cr_channel_room(&ch) * sizeof(cr_real);
+                 (size_t)cr_channel_thread_scratch(&ch) * sizeof(cr_real);
     return true;
 }
 

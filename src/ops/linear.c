@@ -24,7 +24,7 @@ static bool linear_plan(struct cr_op_plan *p)
                         (long long)w->dim[1]);
     p->out[0] = *x;
     p->out[0].dim[last] = w->dim[0];
-    p->thread_scratch = cr_gemm_room();
+    p->thread_scratch = cr_gemm_thread_scratch();
     p->macs = (double)cr_count(x) * (double)w->dim[0];
     return true;
 }

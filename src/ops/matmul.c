@@ -48,7 +48,7 @@ static bool matmul_plan(struct cr_op_plan *p)
     part.in = batch;
     if (!cr_broadcast_shape(&part, y))
         return false;
-    p->thread_scratch = cr_gemm_room();
+    p->thread_scratch = cr_gemm_thread_scratch();
     p->macs = (double)cr_count(y) * (double)a->dim[a->rank - 1];
     if (a->rank > 1)
         p->macs *= (double)(y->dim[y->rank++] = a->dim[a->rank - 2]);

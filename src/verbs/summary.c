@@ -379,10 +379,10 @@ static void summary_print(const struct job *j)
            "memory: %.2f MiB: %.2f for parameters and optimizer, %.2f for a "
            "step of %s on %" PRId64 " samples, %.2f of it for the kernels of "
            "%d thread%s\n",
-           j->trained, summary_macs(j),
-           (double)summary_memory(j) / 0x1p20, (double)j->state / 0x1p20,
-           (double)cr_exec_bytes(j->exec) / 0x1p20, j->mode, j->model.batch,
-           (double)cr_exec_room(j->exec) / 0x1p20, cr_par_threads(),
+           j->trained, summary_macs(j), (double)summary_memory(j) / 0x1p20,
+           (double)j->state / 0x1p20, (double)cr_exec_bytes(j->exec) / 0x1p20,
+           j->mode, j->model.batch,
+           (double)cr_exec_thread_scratch(j->exec) / 0x1p20, cr_par_threads(),
            cr_par_threads() == 1 ? "" : "s");
     for (i = 0; i < j->n_params; i++)
         if (j->params[i].why && summary_shows(j, j->params[i].name))

@@ -351,7 +351,7 @@ static void golden_case(const char *dir)
         golden_reference(g);
         if (!g->wrong && !p->first)
             plans_compare(p);
-        if (cr_par_reserved() / 64 > (p->room + 63) / 64)
+        if (cr_thread_scratch_size() / 64 > (p->room + 63) / 64)
             snprintf(all.grown, sizeof all.grown, "%s", dir);
         all.compared += p->compared;
         all.equal += p->equal;

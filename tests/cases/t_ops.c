@@ -407,7 +407,7 @@ static char grown[200]; /* a case whose op took more room than planned */
 /* After runs in a pool that began without room. */
 static void check_room(const struct call *c, size_t planned)
 {
-    if (cr_par_reserved() > planned + 63)
+    if (cr_thread_scratch_size() > planned + 63)
         snprintf(grown, sizeof grown, "%s", c->name);
 }
 

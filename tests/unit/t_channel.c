@@ -152,7 +152,7 @@ static void check(struct cr_channels ch)
     a.out = numbers(a.n);
     a.dx = numbers(a.n);
     a.dmore = numbers(a.n);
-    a.room = numbers(cr_channel_room(&ch));
+    a.room = numbers(cr_channel_thread_scratch(&ch));
     a.mean = numbers(4 * ch.c);
     a.scale = a.mean + ch.c;
     a.shift = a.scale + ch.c;

@@ -280,7 +280,7 @@ static enum verdict forward(void)
     a->weights = at == 0 ? NULL : numbers_copy(old_weights, weights.n);
     cr_par_start(3);
     cr_attend_forward(a);
-    if (cr_par_reserved() > cr_attend_room(a) + 63) {
+    if (cr_thread_scratch_size() > cr_attend_thread_scratch(a) + 63) {
         printf("# takes more room than planned\n");
         good = false;
     }

@@ -406,9 +406,9 @@ static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
     ways[way].input(c, dy, w, &none, dx, scratch);
     ways[way].weight(c, x, dy, 1, false, dx + c->n * c->ci * size3(c->in),
                      scratch);
-    if (cr_par_reserved() > cr_conv_room(c) + 63) {
+    if (cr_thread_scratch_size() > cr_conv_thread_scratch(c) + 63) {
         printf("# takes %zu bytes of room, plans %zu\n# in %s\n",
-               cr_par_reserved(), cr_conv_room(c), setting);
+               cr_thread_scratch_size(), cr_conv_thread_scratch(c), setting);
         roomy = true;
     }
 }

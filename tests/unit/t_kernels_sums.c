@@ -50,7 +50,7 @@ static enum verdict channel_moments(void)
     struct cr_channels ch = draw_channels();
     int64_t n = ch.n * ch.c * ch.s, each = ch.n * ch.s, i;
     cr_real *x = numbers_new(n), offset = draw_one_in(3) ? 30 : 0;
-    cr_real *room = numbers_undefined(cr_channel_room(&ch));
+    cr_real *room = numbers_undefined(cr_channel_thread_scratch(&ch));
     double *mean = fence_new((size_t)ch.c * sizeof *mean);
     double *variance = fence_new((size_t)ch.c * sizeof *mean);
     double *m = zeros(ch.c), *v = zeros(ch.c);
@@ -89,7 +89,7 @@ static enum verdict channel_sums(void)
     cr_real *x = numbers_new(n), *dy = numbers_new(n);
     cr_real *y = draw_one_in(2) ? numbers_new(n) : NULL;
     cr_real *mean = numbers_new(ch.c);
-    cr_real *room = numbers_undefined(cr_channel_room(&ch));
+    cr_real *room = numbers_undefined(cr_channel_thread_scratch(&ch));
     double *sum = fence_new((size_t)ch.c * sizeof *sum);
     double *dot = fence_new((size_t)ch.c * sizeof *dot);
     double *s = zeros(ch.c), *q = zeros(ch.c);
@@ -122,7 +122,7 @@ static enum verdict channel_map(void)
                                 .relu = draw_one_in(2),
                                 .y = numbers_undefined(n) };
 
-    cr_channel_map(&ch, &m, numbers_undefined(cr_channel_room(&ch)));
+    cr_channel_map(&ch, &m, numbers_undefined(cr_channel_thread_scratch(&ch)));
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
         double y = ((double)m.x[i] - (double)m.mean[c]) * (double)m.scale[c] +
@@ -155,7 +155,7 @@ static enum verdict channel_back(void)
         b.dx = b.add_dx ? numbers_copy(old, n) : numbers_undefined(n);
     if (which & 2)
         b.dmore = b.add_more ? numbers_copy(old_more, n) : numbers_undefined(n);
-    cr_channel_back(&ch, &b, numbers_undefined(cr_channel_room(&ch)));
+    cr_channel_back(&ch, &b, numbers_undefined(cr_channel_thread_scratch(&ch)));
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
         double d = masked(b.dy, b.y, i), more = d;

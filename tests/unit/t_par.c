@@ -201,7 +201,7 @@ static void room_part(void *ctx, int part, int parts)
 {
     struct rooms *r = ctx;
 
-    r->at[part] = cr_par_room(1000);
+    r->at[part] = cr_thread_scratch(1000);
     memset(r->at[part], part, 1000);
     meet(&r->begun, part, parts);
 }
@@ -220,19 +220,20 @@ static void test_room(void)
             good = good && r.at[i][j] == i;
     }
     ok(good, "each thread has working memory of its own");
-    memset(cr_par_room(100000), 1, 100000);
-    ok((uintptr_t)cr_par_room(10) % 64 == 0, "which can grow");
+    memset(cr_thread_scratch(100000), 1, 100000);
+    ok((uintptr_t)cr_thread_scratch(10) % 64 == 0, "which can grow");
     cr_par_start(3);
-    cr_par_reserve(5000);
-    good = cr_par_reserved() >= 5000;
+    cr_thread_scratch_reserve(5000);
+    good = cr_thread_scratch_size() >= 5000;
     r.begun = 0;
     cr_par(room_part, &r, 3);
-    ok(good && cr_par_reserved() < 5064 && r.at[2] != r.at[1] && r.at[1] &&
-           r.at[1] != r.at[0],
+    ok(good && cr_thread_scratch_size() < 5064 && r.at[2] != r.at[1] &&
+           r.at[1] && r.at[1] != r.at[0],
        "what is reserved is there for each thread");
     cr_par_stop();
-    memset(cr_par_room(10), 1, 10);
-    ok((uintptr_t)cr_par_room(10) % 64 == 0, "and is there again after a stop");
+    memset(cr_thread_scratch(10), 1, 10);
+    ok((uintptr_t)cr_thread_scratch(10) % 64 == 0,
+       "and is there again after a stop");
     cr_par_stop();
 }
 

@@ -629,8 +629,8 @@ static void saves_memory(void)
     eager =
         made_exec(&m, (struct cr_exec_want){
                           .training = true, .update = true, .eager = true });
-    lean = cr_exec_bytes(fused) - cr_exec_room(fused);
-    all = cr_exec_bytes(eager) - cr_exec_room(eager);
+    lean = cr_exec_bytes(fused) - cr_exec_thread_scratch(fused);
+    all = cr_exec_bytes(eager) - cr_exec_thread_scratch(eager);
     ok(lean < all * 2 / 3,
        "a plan needs %zu bytes, eager %zu, both besides the kernels' room",
        lean, all);
