@@ -50,7 +50,7 @@ enum {
 static struct cr_val *layer_part(struct cr_build *b, const char *name,
                                  struct cr_val *x, const char *text)
 {
-    return cr_part(b, name, text, NULL, 1, &x);
+    return cr_subcell(b, name, text, NULL, 1, &x);
 }
 
 static struct cr_val *layer_drop(struct cr_build *b, const char *name,
@@ -88,7 +88,7 @@ static struct cr_val *layer_attend(struct cr_build *b, struct cr_val *x,
 {
     const struct layer *o = cr_opts(b);
     struct cr_val *args[] = { x, x, x, in[PAD], in[MASK] };
-    struct cr_val *y = cr_part(
+    struct cr_val *y = cr_subcell(
         b, "self_attn",
         cr_strf(cr_build_arena(b),
                 "{MultiheadAttention: {embed_dim: %lld, num_heads: %lld, "

@@ -482,8 +482,9 @@ static const struct cr_node *part_node(struct cr_build *b, const char *name,
     return i >= 0 ? net->seen[i].node : part_read(b, text);
 }
 
-struct cr_val *cr_part(struct cr_build *b, const char *name, const char *text,
-                       const char *call, int n, struct cr_val *const *in)
+struct cr_val *cr_subcell(struct cr_build *b, const char *name,
+                          const char *text, const char *call, int n,
+                          struct cr_val *const *in)
 {
     struct cr_val *v;
 

@@ -155,8 +155,9 @@ struct cr_val *cr_child(struct cr_build *b, const char *name,
 /* A child that the config does not write: the typed node is made of a text,
  * "{Dense: {out_channels: 8}}", at the cell's own place; call: options of the
  * call, "{need_weights: false}", or NULL. */
-struct cr_val *cr_part(struct cr_build *b, const char *name, const char *text,
-                       const char *call, int n, struct cr_val *const *in);
+struct cr_val *cr_subcell(struct cr_build *b, const char *name,
+                          const char *text, const char *call, int n,
+                          struct cr_val *const *in);
 /* As cr_child, with parameters that begin as those of the child `like`. */
 struct cr_val *cr_child_like(struct cr_build *b, const char *name,
                              const char *like, const struct cr_node *node,

@@ -23,32 +23,34 @@ static const char *parts_cell(struct cr_arena *arena,
     return strcmp(c->op, "reorder") == 0 ? "(reorder)" : c->cell;
 }
 
-static struct cr_part *parts_find(struct cr_parts *parts, const char *cell)
+static struct cr_profile_row *parts_find(struct cr_profile_rows *parts,
+                                         const char *cell)
 {
-    struct cr_part *more;
+    struct cr_profile_row *more;
 
     for (int i = 0; i < parts->n; i++)
         if (strcmp(parts->v[i].cell, cell) == 0)
             return &parts->v[i];
     if (parts->n == parts->cap) {
         parts->cap = 2 * parts->cap + 16;
-        more = CR_NEWS(parts->arena, struct cr_part, parts->cap);
+        more = CR_NEWS(parts->arena, struct cr_profile_row, parts->cap);
         if (parts->n)
             memcpy(more, parts->v, (size_t)parts->n * sizeof *more);
         parts->v = more;
     }
-    parts->v[parts->n] = (struct cr_part){ .cell = cell };
+    parts->v[parts->n] = (struct cr_profile_row){ .cell = cell };
     return &parts->v[parts->n++];
 }
 
-void cr_parts_add(struct cr_parts *parts, struct cr_exec *exec)
+void cr_profile_rows_add(struct cr_profile_rows *parts, struct cr_exec *exec)
 {
     int n;
     const struct cr_exec_step_cost *costs = cr_exec_costs(exec, &n);
 
     for (int i = 0; i < n; i++) {
         const struct cr_exec_step_cost *c = &costs[i];
-        struct cr_part *p = parts_find(parts, parts_cell(parts->arena, c));
+        struct cr_profile_row *p =
+            parts_find(parts, parts_cell(parts->arena, c));
 
         p->seconds[c->back] += c->seconds;
         p->flops += 2 * c->macs * (double)c->runs;
@@ -56,7 +58,7 @@ void cr_parts_add(struct cr_parts *parts, struct cr_exec *exec)
     }
 }
 
-double cr_parts_seconds(const struct cr_parts *parts)
+double cr_profile_rows_seconds(const struct cr_profile_rows *parts)
 {
     double sum = 0;
 
@@ -65,18 +67,19 @@ double cr_parts_seconds(const struct cr_parts *parts)
     return sum;
 }
 
-void cr_parts_print(const struct cr_parts *parts, double steps, double peak)
+void cr_profile_rows_print(const struct cr_profile_rows *parts, double steps,
+                           double peak)
 {
     struct cr_table table = { .arena = parts->arena, .align = "lrrrrrr" };
     static const char *const head[] = { "cell",  "forward ms", "backward ms",
                                         "share", "GFLOP/s",    "of peak",
                                         "GB/s" };
-    double sum = cr_parts_seconds(parts);
+    double sum = cr_profile_rows_seconds(parts);
 
     for (size_t k = 0; k < CR_LEN(head); k++)
         cr_table_add(&table, head[k]);
     for (int i = 0; i < parts->n; i++) {
-        const struct cr_part *p = &parts->v[i];
+        const struct cr_profile_row *p = &parts->v[i];
         double seconds = p->seconds[0] + p->seconds[1];
 
         if (p->bytes == 0)
@@ -101,12 +104,12 @@ void cr_parts_print(const struct cr_parts *parts, double steps, double peak)
     cr_table_print(&table, stdout, false);
 }
 
-void cr_parts_json(const struct cr_parts *parts, double steps,
-                   struct cr_buf *to)
+void cr_profile_rows_json(const struct cr_profile_rows *parts, double steps,
+                          struct cr_buf *to)
 {
     cr_buf_char(to, '[');
     for (int i = 0; i < parts->n; i++) {
-        const struct cr_part *p = &parts->v[i];
+        const struct cr_profile_row *p = &parts->v[i];
 
         cr_buf_f(to, "%s{\"cell\": ", i ? ", " : "");
         cr_buf_json(to, p->cell);
@@ -132,7 +135,7 @@ static void parts_peak_part(void *ctx, int part, int parts)
 }
 
 /* All threads at once: cores share power, and often more. */
-double cr_parts_peak(struct cr_arena *arena, int threads, double seconds)
+double cr_profile_rows_peak(struct cr_arena *arena, int threads, double seconds)
 {
     struct peak p = { seconds, CR_NEWS(arena, double, threads) };
     double sum = 0;
@@ -164,7 +167,7 @@ static void profile_plans(struct cr_profile *p, const struct cr_plans *plans)
             if (!plans->at[s][k])
                 continue;
             if (p)
-                cr_parts_add(&p->parts, plans->at[s][k]);
+                cr_profile_rows_add(&p->parts, plans->at[s][k]);
             else
                 cr_exec_costs(plans->at[s][k], &n);
         }
@@ -225,11 +228,11 @@ void cr_profile_print(const struct cr_profile *p)
     printf("\ncells in %" PRId64 " step%s of training on %d thread%s, "
            "%.4f ms of %.4f:\n",
            p->steps, p->steps == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
-           1e3 * cr_parts_seconds(&p->parts) / steps,
+           1e3 * cr_profile_rows_seconds(&p->parts) / steps,
            1e3 * (p->seconds[CR_PHASE_STEP] + p->seconds[CR_PHASE_UPDATE]) /
                steps);
-    cr_parts_print(&p->parts, steps,
-                   cr_parts_peak(p->parts.arena, threads, PEAK));
+    cr_profile_rows_print(&p->parts, steps,
+                          cr_profile_rows_peak(p->parts.arena, threads, PEAK));
 }
 
 void cr_profile_json(const struct cr_profile *p, struct cr_buf *to)
@@ -239,6 +242,6 @@ void cr_profile_json(const struct cr_profile *p, struct cr_buf *to)
         cr_buf_f(to, "%s\"%s\": %.6g", i ? ", " : "", profile_phase[i][0],
                  p->seconds[i]);
     cr_buf_str(to, "}, \"cells\": ");
-    cr_parts_json(&p->parts, p->steps > 0 ? (double)p->steps : 1, to);
+    cr_profile_rows_json(&p->parts, p->steps > 0 ? (double)p->steps : 1, to);
     cr_buf_char(to, '}');
 }

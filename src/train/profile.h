@@ -10,31 +10,33 @@
 #include "train/eval.h"
 
 /* What the steps of one cell have cost in all. */
-struct cr_part {
+struct cr_profile_row {
     const char *cell;       /* lives as long as the network */
     double seconds[2];      /* forward, backward with the update */
     double flops, bytes;
 };
 
-struct cr_parts {
+struct cr_profile_rows {
     struct cr_arena *arena; /* must be set */
-    struct cr_part *v;
+    struct cr_profile_row *v;
     int n, cap;
 };
 
 /* Adds what the steps of a plan have cost since its clock was started, which
  * is when cr_exec_costs was called first. */
-void cr_parts_add(struct cr_parts *parts, struct cr_exec *exec);
+void cr_profile_rows_add(struct cr_profile_rows *parts, struct cr_exec *exec);
 /* Seconds of all of them. */
-double cr_parts_seconds(const struct cr_parts *parts);
+double cr_profile_rows_seconds(const struct cr_profile_rows *parts);
 /* The table, per step, of so many steps; `peak` of the processor in FLOP per
  * second, 0: not known. */
-void cr_parts_print(const struct cr_parts *parts, double steps, double peak);
+void cr_profile_rows_print(const struct cr_profile_rows *parts, double steps,
+                           double peak);
 /* The same as a JSON list. */
-void cr_parts_json(const struct cr_parts *parts, double steps,
-                   struct cr_buf *to);
+void cr_profile_rows_json(const struct cr_profile_rows *parts, double steps,
+                          struct cr_buf *to);
 /* The processor's peak on so many threads, measured for so long. */
-double cr_parts_peak(struct cr_arena *arena, int threads, double seconds);
+double cr_profile_rows_peak(struct cr_arena *arena, int threads,
+                            double seconds);
 
 /* What a run may be at. */
 enum cr_phase {
@@ -51,7 +53,7 @@ enum cr_phase {
 };
 
 struct cr_profile {
-    struct cr_parts parts;
+    struct cr_profile_rows parts;
     enum cr_phase phase;
     double since;           /* cr_now() when it began */
     double seconds[CR_PHASES];

@@ -57,7 +57,8 @@ struct job {
     int threads[THREADS_MAX], n_threads;
     struct result *results;
     int n;
-    struct cr_parts parts; /* of the last mode that was timed with cells */
+    struct cr_profile_rows
+        parts; /* of the last mode that was timed with cells */
     double parts_steps;
     double whole; /* seconds of that step, measured apart */
     double parts_peak;
@@ -200,7 +201,7 @@ static bool bench_time(struct job *j, struct cr_exec *e,
             break;
     }
     for (k = 0; k < rounds; k++) {
-        peaks[k] = cr_parts_peak(j->cli->arena, r->threads, PEAK);
+        peaks[k] = cr_profile_rows_peak(j->cli->arena, r->threads, PEAK);
         start = bench_now();
         bench_steps(e, train, n);
         times[k] = (bench_now() - start) / (double)n;
@@ -225,8 +226,8 @@ static void bench_cells(struct job *j, struct cr_exec *e,
 
     cr_exec_costs(e, &n); /* starts the clock */
     bench_steps(e, train, steps);
-    j->parts = (struct cr_parts){ .arena = j->cli->arena };
-    cr_parts_add(&j->parts, e);
+    j->parts = (struct cr_profile_rows){ .arena = j->cli->arena };
+    cr_profile_rows_add(&j->parts, e);
     j->parts_steps = (double)steps;
     j->whole = r->seconds;
     j->parts_peak = r->peak;
@@ -338,8 +339,9 @@ static void bench_print_cells(const struct job *j)
 
     printf("\ncells in %s on %d thread%s, %.4f ms of %.4f:\n",
            j->results[0].mode, threads, threads == 1 ? "" : "s",
-           1e3 * cr_parts_seconds(&j->parts) / j->parts_steps, 1e3 * j->whole);
-    cr_parts_print(&j->parts, j->parts_steps, j->parts_peak);
+           1e3 * cr_profile_rows_seconds(&j->parts) / j->parts_steps,
+           1e3 * j->whole);
+    cr_profile_rows_print(&j->parts, j->parts_steps, j->parts_peak);
 }
 
 static void bench_json(const struct job *j)
@@ -369,7 +371,7 @@ static void bench_json(const struct job *j)
             cr_buf_f(&b, "%.6g}", r->share);
     }
     cr_buf_str(&b, "], \"cells\": ");
-    cr_parts_json(&j->parts, j->parts_steps, &b);
+    cr_profile_rows_json(&j->parts, j->parts_steps, &b);
     printf("%s}\n", cr_buf_text(&b));
 }
 
