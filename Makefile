@@ -278,11 +278,10 @@ mutate: all $(units) $(cases) $(fuzzes)
 
 bench: all
 	$(BUILD)/cellrun bench configs/digits.yaml
-# VENV: a Python environment with PyTorch; PEERS: the folder of the scripts.
-PEERS ?= ../shared/bench
+# VENV: a Python environment with PyTorch; PEERS: the folder of torch_peer.py.
 bench-peers: bench
-	@if [ -z "$(VENV)" ]; then \
-	    echo 'give a Python environment: make bench-peers VENV=dir'; exit 2; fi
+	@if [ -z "$(VENV)" ] || [ -z "$(PEERS)" ]; then \
+	    echo 'usage: make bench-peers VENV=dir PEERS=dir'; exit 2; fi
 	for mode in eager compile; do $(VENV)/bin/python \
 	    $(PEERS)/torch_peer.py mlp --mode $$mode --threads $(JOBS); done
 

@@ -1,5 +1,6 @@
 /*
- * Messages: recorded in order, printed in the form of config.md section 4.
+ * Messages: recorded in order, printed in the form that DIAGNOSTICS in
+ * cellrun(1) describes.
  *
  * All text is escaped once more on its way out, so that nothing that a file
  * or an argument holds can move the cursor or hide text of a terminal.

@@ -100,7 +100,7 @@ struct cr_show {
 /* Copies another diag's messages behind one's own (those of a thread). */
 void cr_diag_join(struct cr_diag *diag, const struct cr_diag *from);
 
-/* Print all messages not printed yet, in the form of config.md section 4. */
+/* Prints all messages not printed yet. */
 void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how);
 
 /* The number such as "E0012", exit status, title and explanation of a code. */

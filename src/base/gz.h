@@ -18,8 +18,8 @@ uint32_t cr_crc32_join(uint32_t a, uint32_t b, int64_t len_b);
 bool cr_inflate(const void *from, size_t len, void *to, size_t size,
                 bool whole);
 
-/* A gzip file (formats.md 0.6), unpacked as a stream; members may follow one
- * another. The caller keeps the descriptor. */
+/* A gzip file (RFC 1952), decompressed as a stream; several members may follow
+ * one another. The caller closes the descriptor. */
 struct cr_gz;
 struct cr_gz *cr_gz_open(int fd);
 /* Bytes unpacked, fewer than n at the end of the data only; -1 when the file

@@ -68,7 +68,7 @@ bool cr_store_verify(struct cr_store *store, struct cr_diag *diag);
 
 /* ---- Writing */
 
-/* A file of ours, written whole or not at all (formats.md 9.7). */
+/* A cellrun checkpoint to be written atomically. */
 struct cr_ckpt {
     const struct cr_tensor *tensors; /* in graph order; CR_REAL as F32 (F64) */
     int n;

@@ -1,7 +1,6 @@
 /*
- * JSON text as a tree of nodes (RFC 8259, formats.md 0.5): heads of
- * safetensors files, a checkpoint's state, records of runs. Texts to be
- * written are made with cr_buf_json.
+ * JSON text as a tree of nodes (RFC 8259): headers of safetensors files, the
+ * state in a checkpoint, records of runs. JSON is written with cr_buf_json.
  */
 #ifndef CR_CKPT_JSON_H
 #define CR_CKPT_JSON_H

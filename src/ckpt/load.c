@@ -1,9 +1,9 @@
 /*
  * Loading by name. A file's tensor goes through the rename rules in turn
  * (POSIX extended expressions; the first match in a name is replaced), and
- * then belongs to the parameter of that name. Shapes must be equal, but for
- * ones that the file has at its end; floating types convert into each other
- * (formats.md 1.8).
+ * then belongs to the parameter of that name. Shapes must be equal, except for
+ * trailing dimensions of 1 in the file; floating types are converted into each
+ * other, as MindSpore's load_param_into_net does.
  */
 #include "ckpt/load.h"
 
@@ -430,8 +430,8 @@ static bool load_is_our_state(const struct cr_load_job *job, const char *name)
     return false;
 }
 
-/* Of all: a prefix that MindSpore has for slots (formats.md 1.5), in front
- * of the name of a tensor that is in the file too, and its numbers. */
+/* Of all: a prefix that MindSpore has for slots, before the name of a
+ * tensor that is in the file too, and its numbers. */
 bool cr_load_is_state(const struct cr_load_job *job, const char *name)
 {
     static const char *const slots[] = {

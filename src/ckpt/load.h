@@ -10,7 +10,7 @@
 
 struct cr_load_report {
     int loaded, skipped, missing, unused;
-    /* as config.md 3.6 prints it, no newline behind the last; NULL: no load */
+    /* lines, without a newline after the last; NULL: no section `load` */
     const char *text;
 };
 

@@ -48,8 +48,8 @@ struct cr_load_job {
     int rescued;
 };
 
-/* A text that the file has in front of a name that is missing, and of how
- * many it has; NULL if there is none (formats.md 1.8). */
+/* The first prefix under which the file has a missing name, with the number of
+ * missing names that it has under it; NULL if there is none. */
 const char *cr_load_prefix(const struct cr_load_job *job, int *many);
 
 /* Whether a tensor of the file is no weight but what a run keeps beside them:

@@ -1,6 +1,6 @@
 /*
- * What is told of a loading: all that does not fit and the lines to add to
- * the config, or the report of config.md 3.6.
+ * The report on a load: all mismatches and the lines to add to the config, or
+ * what was loaded, skipped and left as it was.
  */
 #include "ckpt/load_job.h"
 

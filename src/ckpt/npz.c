@@ -1,5 +1,5 @@
 /*
- * NPZ: a zip of .npy members (formats.md 0.7, 3).
+ * NPZ: a zip of .npy members; cellrun-formats(7) has the layout.
  *
  * Written: stored members, every array's data at a multiple of 64 (an extra
  * field of 0x5a bytes pads the local header), fixed dates, zip64 records only

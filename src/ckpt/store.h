@@ -1,6 +1,6 @@
 /*
  * What the readers and writers of this folder share: the open file, and the
- * tables and rules of the safetensors format (formats.md 2).
+ * tables and rules of the safetensors format (cellrun-formats(7)).
  */
 #ifndef CR_CKPT_STORE_H
 #define CR_CKPT_STORE_H
@@ -51,12 +51,13 @@ int cr_st_bits(const char *dtype, enum cr_type *type);
 const char *cr_st_dtype(enum cr_type type);
 
 /* Fills entries and metadata from a header of len bytes, checking all rules
- * of formats.md 2.3. The data begin at 8 + len. */
+ * of cellrun-formats(7). The data begin at 8 + len. */
 bool cr_st_parse(struct cr_store *store, struct cr_diag *diag,
                  const char *header, size_t len);
 
 /* Checks names and types, and puts the tensors into the order of the file
- * (formats.md 9.5): order[i] is the index of the tensor that stands i-th. */
+ * (cellrun-checkpoint(5), TENSORS): order[i] is the index of tensor i of the
+ * file. */
 bool cr_st_place(struct cr_arena *arena, struct cr_diag *diag, const char *path,
                  const struct cr_tensor *tensors, int n, int **order);
 /* A header as it stands in the file: length, JSON, spaces, to a multiple of

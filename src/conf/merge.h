@@ -1,5 +1,5 @@
 /*
- * Laying configs over each other; config.md section 2 has the rules:
+ * Merging of configs; cellrun-config(5), Files and merging, has the rules:
  *
  *   map over map             key by key
  *   scalar, list             replaces

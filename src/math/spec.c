@@ -140,7 +140,7 @@ static float from_f16(uint16_t h)
     return f;
 }
 
-/* Round to nearest even, as formats.md 0.2. */
+/* Rounds to nearest even. */
 static uint16_t to_f16(float f)
 {
     uint32_t bits, sign, low, half;

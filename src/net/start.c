@@ -1,9 +1,9 @@
 /*
  * How parameters begin: the section `init`, and filling them.
  *
- * Who decides, the later over the earlier (config.md section 9): the scheme,
- * the cell's argument (weight_init), the control word `init` (the weight),
- * the rules of `init` in their order.
+ * The last of these that is given applies: the scheme, the argument of the
+ * cell (weight_init), the control word `init` (of the weight), the rules of
+ * `init` in their order.
  */
 #include "base/str.h"
 #include "net/graph.h"

@@ -1,5 +1,5 @@
 /*
- * What `freeze` keeps as it is, told as config.md 3.6 prints it.
+ * A report on the parameters that `freeze` keeps from being trained.
  */
 #ifndef CR_TRAIN_FROZEN_H
 #define CR_TRAIN_FROZEN_H

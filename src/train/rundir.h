@@ -1,5 +1,6 @@
 /*
- * A run directory (config.md section 6): who may use it, and its files.
+ * A run directory: who may use it, and its files, which cellrun-formats(7)
+ * describes.
  *
  *   config.yaml, resolved.yaml, command, record.json, metrics.jsonl, log.txt
  *   ckpt/       checkpoints

@@ -1,5 +1,6 @@
 /*
- * Where a run stands: `cellrun.state` of its checkpoints (formats.md 9.6).
+ * The state of a run: `cellrun.state` of its checkpoints, whose members
+ * cellrun-checkpoint(5) describes.
  *
  * Everything that a resumed run needs besides parameters, slots and config to
  * go on as if nothing had happened. No times are in it, so that equal runs

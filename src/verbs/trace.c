@@ -1,7 +1,7 @@
 /*
  * trace: runs one batch through the network and writes what flowed, to test a
- * Cell against another framework and to look inside. DESIGN.md section 7 has
- * the contract, on which tests build.
+ * Cell against another framework and to inspect values. Tests rely on these
+ * names:
  *
  *   output, output.CELL        what every named cell gives
  *   loss                       with a loss and a label

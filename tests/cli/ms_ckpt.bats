@@ -1,4 +1,4 @@
-# MindSpore's .ckpt: read, loaded, written; config.md 3.6 whole.
+# MindSpore's .ckpt: read, loaded and written.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load images

@@ -129,8 +129,8 @@ class Wrapped(nn.Cell):
 
 
 def backbone():
-    """What config.md 3.6 loads: names begin with `module.`, the classifier is
-    called fc, and has 10 classes."""
+    """Weights for `load`: names begin with `module.`, the classifier is called
+    fc and has 10 classes."""
     ms.set_seed(1)
     rng = np.random.default_rng(2)
     net = Wrapped(Net([2, 3, 4, 5], 10))
@@ -203,13 +203,13 @@ def summed(data):
 
 
 def corpus():
-    """Name, file: all that stands in formats.md 1 beside the ordinary, and
+    """Name, file: everything that the format allows besides the ordinary, and
     what must be refused (names that begin with bad-)."""
     f4 = struct.pack('<6f', *range(6))
     w = value(b'w', [2, 3], b'Float32', f4)
     note = 'h\u00e9'.encode('utf-32-le')
     tensor = b'\x08\x02' + field(2, b'Float32') + field(3, f4[:8])
-    yield 'golden', bytes.fromhex(  # formats.md 11.2
+    yield 'golden', bytes.fromhex(
         '0a340a0966632e776569676874122708020803'
         '1207466c6f617433321a18000000000000803f0000004000004040000080400000a0'
         '400a1d0a08737465705f6e756d12111205496e7436341a082c010000000000000a19'

@@ -1,5 +1,5 @@
 /*
- * Checkpoints: the golden file of formats.md 11.1, every bit of it and every
+ * Checkpoints: the example of cellrun-checkpoint(5), every bit of it and every
  * length, what of foreign files is accepted, NPZ, and the folder of a run.
  * Damaged files live in memory: /proc/self/fd/N is their path.
  */

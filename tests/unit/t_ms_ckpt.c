@@ -1,7 +1,7 @@
 /*
- * MindSpore's checkpoints: the golden file of formats.md 11.2, every bit of it
- * and every length; what the samples of the fuzzer come to; writing.
- * tests/golden/make_ckpt.py makes the samples.
+ * MindSpore's checkpoints: a golden file with every bit flipped and cut at
+ * every length; the samples of the fuzzer, which tests/golden/make_ckpt.py
+ * makes; writing.
  */
 #include "tap.h"
 
