@@ -20,7 +20,7 @@
 
 #define STORE_CHUNK 65536
 
-static_assert(sizeof CR_ST_PREFIX - 1 == CR_ST_PREFIX_LEN, "length of the fixed text");
+static_assert(sizeof CR_ST_PREFIX - 1 == CR_ST_PREFIX_LEN, "fixed text");
 
 static const struct cr_store_type *const store_types[] = {
     &cr_store_ms,
