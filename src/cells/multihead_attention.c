@@ -5,7 +5,7 @@
  *   out = attention(q, k, v) out_proj.weight' + out_proj.bias
  *
  * Where one tensor is query, key and value, a single product makes all three
- * and the op reads them from it. semantics.md 3.11.
+ * and the op reads them from it (cellrun-arithmetic(7), Attention).
  *
  * MindSpore 2.10 writes all of it with functions of tensors, products with
  * MatMulExt. Level O1 finds nothing there to do; in the others each function

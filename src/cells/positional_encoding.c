@@ -3,9 +3,9 @@
  *   table[p][2i] = sin(p f_i)   table[p][2i + 1] = cos(p f_i)
  *   f_i = exp(-2i ln(10000) / dim)
  *
- * x (..., L, dim). Vaswani et al., "Attention is all you need" (2017), 3.5;
- * semantics.md 3.11. The table depends on the length alone, so it is made
- * when the graph is built. */
+ * x (..., L, dim). Vaswani et al., "Attention is all you need" (2017), 3.5.
+ * The table depends on the length alone, so it is made when the graph is
+ * built. */
 #include "math/each.h"
 #include "net/cell.h"
 #include "net/op.h"

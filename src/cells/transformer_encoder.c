@@ -1,5 +1,6 @@
-/* TransformerEncoder: TransformerEncoderLayers one behind the other, each with
- * parameters of its own, that begin alike. semantics.md 3.11. */
+/* TransformerEncoder: a chain of TransformerEncoderLayers. Each has its own
+ * parameters; all layers start from the same values, as in MindSpore and
+ * PyTorch. */
 #include "base/str.h"
 #include "net/cell.h"
 

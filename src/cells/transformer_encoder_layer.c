@@ -7,7 +7,7 @@
  *   x = norm1(x + a(x)); x = norm2(x + f(x))    norm_first:
  *   x = x + a(norm1(x)); x = x + f(norm2(x))
  *
- * Vaswani et al., "Attention is all you need" (2017); semantics.md 3.11. */
+ * Vaswani et al., "Attention is all you need" (2017). */
 #include "base/str.h"
 #include "net/attr.h"
 #include "net/cell.h"

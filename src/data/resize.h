@@ -1,7 +1,8 @@
 /*
- * Images of another height and width, as OpenCV computes them (semantics.md
- * 7.3): for Resize and for crops that are resized. The tables of a pair of
- * sizes are made once, in memory of the caller's; running allocates nothing.
+ * Images of another height and width, as OpenCV computes them
+ * (cellrun-arithmetic(7), Images), for Resize and for crops that are resized.
+ * The tables of a pair of sizes are made once, in memory of the caller;
+ * running allocates nothing.
  */
 #ifndef CR_DATA_RESIZE_H
 #define CR_DATA_RESIZE_H

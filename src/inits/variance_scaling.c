@@ -1,9 +1,10 @@
-/* VarianceScaling: variance scale / fan.
+/* VarianceScaling: values of variance scale / fan.
  *
- * MindSpore means the default to be a truncated normal, but its code compares
- * with another spelling and falls into the uniform branch (semantics.md 2).
- * This is the intended one: N(0, s^2) cut at 2 s, with s enlarged by
- * 1/0.87962566 so that the variance is right after cutting. */
+ * MindSpore documents truncated_normal as the default, but its code compares
+ * with the name truncated_norm and uses the uniform distribution instead (still
+ * in 2.10.0). This is the documented default: N(0, s^2) truncated at 2 s, where
+ * s is divided by 0.87962566, the standard deviation of the truncated N(0, 1),
+ * so that the variance after truncation is scale / fan. */
 #include "net/init.h"
 
 struct variance_scaling {

@@ -88,7 +88,7 @@ const char *cr_show(struct cr_arena *arena, const struct cr_spec *spec);
 
 /* n elements of one type to another: C casts; float to int truncates toward
  * zero, 8-bit targets wrap, NaN and out of range give INT_MIN; to bool is
- * x != 0; f16 and bf16 round to nearest even (semantics.md 7.4). */
+ * x != 0; f16 and bf16 round to nearest even, as MindSpore's TypeCast. */
 void cr_convert(enum cr_type from, const void *x, enum cr_type to, void *y,
                 int64_t n);
 

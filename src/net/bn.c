@@ -123,9 +123,9 @@ const struct cr_opt cr_in_opts[] = {
     { 0 },
 };
 
-/* Groups of one channel. The moving statistics are there because MindSpore's
- * checkpoints have them; its op takes them along and its result does not
- * depend on them (semantics.md 14). */
+/* GroupNorm with groups of one channel. The moving statistics exist because
+ * MindSpore's checkpoints contain them; the results depend on them neither
+ * there nor here. */
 struct cr_val *cr_in_build(struct cr_build *b, struct cr_val *x, int rank)
 {
     const struct cr_in *o = cr_opts(b);

@@ -4,7 +4,7 @@
  * A frozen parameter is one that the optimizer never moves; its gradient is
  * not computed, and backward work that serves frozen parameters alone is
  * never planned. Gradients still flow through frozen cells to trained ones
- * before them (MindSpore's requires_grad = False; semantics.md 1.6).
+ * before them (MindSpore's requires_grad = False).
  *
  * stop_gradient is the other thing: an op that lets no gradient pass. A
  * parameter that only reaches the loss through it gets no gradient either,

@@ -9,7 +9,7 @@
  *   hook_backward  the gradient at hook_backward(x, 'name') of a construct
  *
  * The order around one call, in which entries of a form follow each other as
- * in the config (semantics.md 1.7):
+ * in the config, as in MindSpore's PyNative mode:
  *
  *   forward_pre  [ backward  cell  backward_pre ]  forward
  *

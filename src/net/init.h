@@ -1,7 +1,7 @@
 /*
  * An initialiser: fills a parameter once, from random numbers keyed by the
  * run's seed and the parameter's name. Values are made in double and stored.
- * fan_in = d1*d2*..., fan_out = d0*d2*... (semantics.md section 2).
+ * fan_in = d1*d2*..., fan_out = d0*d2*... (cellrun-arithmetic(7)).
  */
 #ifndef CR_NET_INIT_H
 #define CR_NET_INIT_H

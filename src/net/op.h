@@ -109,8 +109,8 @@ enum cr_layouts {
                                   plain; plan sets out[].layout */
 };
 
-/* What an op is to the precision levels (semantics.md 6.2); by itself it
- * follows its inputs. */
+/* How the levels of amp treat an op (cellrun-arithmetic(7), MIXED PRECISION);
+ * without any of these bits its precision is that of its inputs. */
 enum cr_amp_bits {
     CR_AMP_WHITE = 1,          /* O1 computes it in low precision, */
     CR_AMP_LOW = 2,            /* so does auto, */

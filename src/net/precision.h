@@ -1,5 +1,6 @@
 /*
- * Low precision (semantics.md 6): which numbers a cell computes with.
+ * Low precision (cellrun-arithmetic(7), MIXED PRECISION): which types a cell
+ * computes with.
  *
  * Values stay float32 in memory; where MindSpore would store float16 or
  * bfloat16 they are rounded to those numbers, parameters on their way in,

@@ -11,7 +11,7 @@
  *   dbeta = sum d;  dgamma = sum d xhat;  dmore = d
  *   dx = gamma r (d - dbeta / m - xhat dgamma / m), or gamma r d where the
  *   moving statistics were taken.
- * Ioffe and Szegedy, arXiv:1502.03167; semantics.md 3.5.
+ * Ioffe and Szegedy, arXiv:1502.03167.
  */
 #include "math/channel.h"
 #include "net/attr.h"

@@ -1,4 +1,4 @@
-/* cross_entropy: softmax and cross entropy in one (semantics.md 4.1)
+/* cross_entropy: softmax and cross entropy in one op
  *
  * logits x (N, ..C at axis.., d...), labels t of the other dimensions, int32;
  * or probabilities of the logits' shape.  lp = x - logsumexp(x) along axis.

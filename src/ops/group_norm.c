@@ -8,7 +8,7 @@
  *   dgamma_c = sum of dy (x - mean) r over samples and space; dbeta_c of dy
  * A channel of a sample has its two sums of dy first, and all else is made of
  * these.
- * Wu and He, arXiv:1803.08494; semantics.md 3.6.
+ * Wu and He, arXiv:1803.08494.
  */
 #include "math/each.h"
 #include "math/rows.h"

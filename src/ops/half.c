@@ -1,6 +1,5 @@
 /* half: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise, which
- * is the adjoint of MindSpore's cast (semantics.md 6.1): a gradient has the
- * type of its value. */
+ * is the gradient of MindSpore's cast: a gradient has the type of its value. */
 #include "math/half.h"
 #include "net/attr.h"
 #include "net/move.h"

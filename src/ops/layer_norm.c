@@ -8,7 +8,7 @@
  *   dgamma = sum over rows of dy (x - mean) r;  dbeta = sum of dy
  * One sweep over the rows makes all of it; the sums over rows are gathered
  * per block of rows, and the blocks added at the end.
- * Ba, Kiros and Hinton, arXiv:1607.06450; semantics.md 3.6.
+ * Ba, Kiros and Hinton, arXiv:1607.06450.
  */
 #include "math/each.h"
 #include "math/rows.h"

@@ -1,8 +1,8 @@
 /*
  * From a batch to an update: the loss scale, the checks of loss and
- * gradients, clipping and noise, in the order of semantics.md 5.6 and 6.3.
- * train, trace and watch call it, so that trace and watch show the gradients
- * that training has.
+ * gradients, clipping and noise, in the order of cellrun-arithmetic(7),
+ * OPTIMIZERS. train, trace and watch call these functions, so that trace and
+ * watch show the gradients of training.
  */
 #ifndef CR_TRAIN_GRADIENT_H
 #define CR_TRAIN_GRADIENT_H

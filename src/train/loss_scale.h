@@ -1,7 +1,8 @@
 /*
- * The loss scale (semantics.md 6.3, 6.4): the gradient of the loss is
- * multiplied by it, that of a parameter divided again before its update. An
- * update whose gradient is not finite is left out, and the scale halved.
+ * The loss scale (Micikevicius et al., arXiv:1710.03740): the gradient of the
+ * loss is multiplied by it, gradients of parameters are divided by it before
+ * their update. An update whose gradient is not finite is skipped, and the
+ * scale is divided by its factor.
  */
 #ifndef CR_TRAIN_LOSS_SCALE_H
 #define CR_TRAIN_LOSS_SCALE_H

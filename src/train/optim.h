@@ -2,8 +2,8 @@
  * An optimizer: option rows, slots, and an elementwise update rule.
  *
  * The engine owns the slots and calls update with one part of one parameter
- * (net/net.h, struct cr_update). The order of semantics.md 5.1 holds within:
- * weight decay, then the rule at the learning rate of that update.
+ * (net/net.h, struct cr_update). An update applies weight decay first, then
+ * the rule at the learning rate of that update.
  */
 #ifndef CR_TRAIN_OPTIM_H
 #define CR_TRAIN_OPTIM_H
@@ -122,8 +122,8 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to);
 
 /* Reads the section and gives the network its rule, slots, and the
  * hyper-parameters of each parameter: weight decay is for those whose name
- * holds neither `beta` nor `gamma` (semantics.md 5.1), or for what a group
- * says. Slots that a plain rule never moves are kept only with `still`
+ * contains neither `beta` nor `gamma`, as in MindSpore, and for all members
+ * of a group. Slots that a plain rule never moves are kept only with `still`
  * (MindSpore has them too). Before any plan with update is made. */
 bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
                    struct cr_optim_use *to);

@@ -5,7 +5,7 @@ to make, all without.
 
 The hooks are written here once more as MindSpore's functions. Of a cell with
 both a `forward` and hooks on the way back there is no case: 2.10 calls the
-first inside of the others, 2.6 and cellrun outside (semantics.md 1.7)."""
+first inside of the others, 2.6 and cellrun outside."""
 
 import cases as k
 

@@ -11,7 +11,7 @@
 Writes optims.safetensors: the parameter `w` (5, 17), its gradients `g` (20, 5,
 17), and for each case the parameter after the last update and, as CASE.SLOT,
 the state. Cases that no kernel for CPUs computes are by the formulas of
-semantics.md 5.2 in double precision here (Lamb, LARS, and FTRL and Adagrad
+cellrun-arithmetic(7) in double precision here (Lamb, LARS, and FTRL and Adagrad
 where MindSpore's kernel is off).
 """
 import sys

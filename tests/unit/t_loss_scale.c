@@ -1,5 +1,4 @@
-/* The loss scale after each update: vector 20 of semantics.md, and the ends
- * of its range. */
+/* The loss scale after each update, also at the ends of its range. */
 #include "tap.h"
 #include "train/loss_scale.h"
 
