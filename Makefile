@@ -134,7 +134,15 @@ $(BUILD)/src/starter/templates.inc: $(templates) Makefile
 	  done; \
 	  echo '{ 0 } };'; } >$@
 
-# Other flags than last time: everything is built again.
+# The sentences of the manual, for `cellrun help --search`.
+$(BUILD)/src/conf/search.o: ours += -I$(BUILD)/src
+$(BUILD)/src/conf/search.o: $(BUILD)/src/conf/pages.inc
+$(BUILD)/src/conf/pages.inc: man/plain $(wildcard man/*.in)
+	@mkdir -p $(@D)
+	$(call Q,make $@)man/plain $(filter %.in,$^) >$@
+
+# Other flags than last time
+: everything is built again.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(ours) $(CPPFLAGS) $(CFLAGS)' >$@.new; \

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "conf/origin.h"
+#include "conf/terms.h"
 #include "conf/typed.h"
 
 const struct cr_node *cr_section(const struct cr_config *config,
@@ -29,7 +30,6 @@ static void config_unknown(struct cr_config *c, const struct cr_node *m)
 {
     const struct cr_about *const *list = cr_list(CR_KIND_SECTION);
     const char **names;
-    const char *near;
     int n = 0;
 
     while (list[n])
@@ -40,9 +40,7 @@ static void config_unknown(struct cr_config *c, const struct cr_node *m)
     cr_error(c->diag, m->key_pos, CR_E_UNKNOWN_KEY, "unknown key '%s'",
              cr_quote(c->arena, m->key, strlen(m->key)));
     cr_path(c->diag, m->key);
-    near = cr_nearest(m->key, names);
-    if (near)
-        cr_hint(c->diag, "did you mean '%s'?", near);
+    cr_term_hint(c->diag, m->key, names);
 }
 
 bool cr_config_check(struct cr_config *config)

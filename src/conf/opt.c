@@ -13,6 +13,7 @@
 
 #include "base/str.h"
 #include "conf/scalar.h"
+#include "conf/terms.h"
 
 enum owner { OWNER_TYPE, OWNER_SECTION, OWNER_VERB };
 
@@ -394,7 +395,7 @@ static bool opt_absent(const struct reader *r, const struct cr_opt *row,
 static bool opt_unknown(const struct reader *r, const struct cr_node *node)
 {
     const char *word = cr_quote(r->arena, node->key, strlen(node->key));
-    const char **names, *guess;
+    const char **names;
     int n = 0;
 
     for (const char *const *p = r->about->renamed; p && *p; p += 2)
@@ -418,9 +419,7 @@ static bool opt_unknown(const struct reader *r, const struct cr_node *node)
     names = CR_NEWS(r->arena, const char *, n + 1);
     for (int i = 0; i < n; i++)
         names[i] = r->opts[i].name;
-    guess = cr_nearest(node->key, names);
-    if (guess)
-        cr_hint(r->diag, "did you mean '%s'?", guess);
+    cr_term_hint(r->diag, node->key, names);
     opt_note_takes(r);
     opt_path(r, node->key);
     return false;
@@ -611,7 +610,7 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
 {
     const struct cr_about *const *list = cr_list(kind);
     struct cr_buf buf = { .arena = arena };
-    const char **names, *guess;
+    const char **names;
     int n = 0;
 
     for (int k = 0; k < CR_KINDS; k++)
@@ -631,10 +630,7 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
     }
     cr_error(diag, pos, CR_E_UNKNOWN_TYPE, "unknown %s '%s'",
              cr_kind_name(kind), cr_quote(arena, name, strlen(name)));
-    guess = cr_nearest(name, names);
-    if (guess)
-        cr_hint(diag, "did you mean '%s'?", guess);
-    else if (n > 0)
+    if (!cr_term_hint(diag, name, names) && n > 0)
         cr_note(diag, "known:%s", cr_buf_text(&buf));
     return false;
 }

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "conf/environment.h"
 #include "conf/scalar.h"
+#include "conf/terms.h"
 
 struct common {
     bool help, json, quiet, strict, trust;
@@ -159,7 +160,7 @@ static bool verb_unknown_flag(struct line *l, int i, size_t from, size_t len)
     struct cr_arena *arena = l->cli->arena;
     const struct cr_opt *tables[] = { verb_rows(l), cr_cli_rows };
     const char *word = cr_strndup(arena, l->argv[i] + from, len);
-    const char **names, *guess;
+    const char **names, *guess, *key;
     struct cr_pos pos = verb_pos(l, i, 0);
     int n = 0;
 
@@ -183,8 +184,11 @@ static bool verb_unknown_flag(struct line *l, int i, size_t from, size_t len)
                     *name = '-';
         }
     guess = len > 1 ? cr_nearest(word, names) : NULL;
+    key = len > 1 && !guess ? cr_term_key(arena, word) : NULL;
     if (guess)
         cr_hint(l->cli->diag, "did you mean '--%s'?", guess);
+    else if (key)
+        cr_hint(l->cli->diag, "did you mean '%s=...'?", key);
     if (l->cli->verb)
         cr_note(l->cli->diag, "(cellrun help %s)",
                 l->cli->verb->about.name);
@@ -281,7 +285,7 @@ static bool verb_assigns(const char *arg)
 static bool verb_find(struct line *l, int i)
 {
     struct cr_arena *arena = l->cli->arena;
-    const char *name = l->argv[i], *guess, **names;
+    const char *name = l->argv[i], **names;
     const struct cr_about *const *list = cr_list(CR_KIND_VERB);
     int n = 0;
 
@@ -295,11 +299,10 @@ static bool verb_find(struct line *l, int i)
     names = CR_NEWS(arena, const char *, n + 1);
     for (int k = 0; k < n; k++)
         names[k] = list[k]->name;
-    guess = cr_nearest(name, names);
     if (cr_ends(name, ".yaml"))
         cr_hint(l->cli->diag, "did you mean 'cellrun train %s'?", name);
-    else if (guess)
-        cr_hint(l->cli->diag, "did you mean '%s'?", guess);
+    else
+        cr_term_hint(l->cli->diag, name, names);
     cr_note(l->cli->diag, "(cellrun help)");
     return false;
 }
@@ -385,6 +388,16 @@ static bool verb_apply(struct line *l, const struct common *o)
     return true;
 }
 
+void cr_cli_usage(const struct cr_cli *cli)
+{
+    const struct cr_about *about = &cli->verb->about;
+
+    cr_note(cli->diag, "usage: cellrun %s %s", about->name, cli->verb->usage);
+    cr_note(cli->diag, "example: %.*s", (int)strcspn(about->example, "\n"),
+            about->example);
+    cr_note(cli->diag, "more: cellrun help %s", about->name);
+}
+
 static bool verb_count(const struct line *l)
 {
     const struct cr_verb *verb = l->cli->verb;
@@ -393,15 +406,17 @@ static bool verb_count(const struct line *l)
 
     if (n >= verb->min_operands && (max < 0 || n <= max))
         return true;
-    if (n < verb->min_operands)
+    if (n < verb->min_operands) {
         cr_error(diag, CR_NOWHERE, CR_E_USAGE, "%s: found %s, expected %s",
                  verb->about.name, n == 0 ? "no operand" : "one operand",
                  verb->min_operands == 1 ? "at least one" : "two");
-    else
+        cr_cli_usage(l->cli);
+    } else {
         cr_error(diag, l->operand_pos[max], CR_E_USAGE,
                  "%s: found more operands than it takes (%d)",
                  verb->about.name, max);
-    cr_note(diag, "usage: cellrun %s %s", verb->about.name, verb->usage);
+        cr_note(diag, "usage: cellrun %s %s", verb->about.name, verb->usage);
+    }
     return false;
 }
 
@@ -445,6 +460,18 @@ static void verb_help(struct line *l)
     cli->verb = (const struct cr_verb *)help;
 }
 
+/* The flags of the command. Without any, only a required one can be wrong. */
+static bool verb_own(const struct line *l, void *opts)
+{
+    struct cr_cli *cli = l->cli;
+    bool ok = cr_opts_read(cli->arena, cli->diag, &cli->verb->about, &l->own,
+                           CR_NOWHERE, opts);
+
+    if (!ok && !l->own.child)
+        cr_cli_usage(cli);
+    return ok;
+}
+
 bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
 {
     struct cr_arena *arena = cli->arena;
@@ -483,13 +510,14 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
     if (!cli->verb && ok) {
         ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "no verb given");
         cr_note(cli->diag, "usage: cellrun VERB [FILE...] [key=value...] "
-                           "[flags]      (cellrun help)");
+                           "[flags]");
+        cr_note(cli->diag, "example: cellrun train mnist.yaml");
+        cr_note(cli->diag, "more: cellrun help");
     }
     if (cli->verb) {
         opts = cr_alloc(arena, 1, cli->verb->about.size);
         if (ok)
-            ok = cr_opts_read(arena, cli->diag, &cli->verb->about, &l.own,
-                              CR_NOWHERE, opts) && verb_count(&l);
+            ok = verb_own(&l, opts) && verb_count(&l);
     }
     cli->opts = opts;
     cli->operands = l.operands;

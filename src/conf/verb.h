@@ -55,6 +55,10 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv);
 /* Pointer to the options: const struct train *o = cr_cli_opts(cli); */
 #define cr_cli_opts(cli) ((cli)->opts)
 
+/* Adds to the last message how the command is used: its usage, an example and
+ * where to read more. */
+void cr_cli_usage(const struct cr_cli *cli);
+
 /* Prints what is left in diag to stderr and then, in plain style, the count:
  * "2 errors. Nothing was run." with that `then`, or "1 error" with NULL.
  * Returns the exit status. */

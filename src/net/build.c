@@ -7,6 +7,7 @@
  * they emitted.
  */
 #include "base/str.h"
+#include "conf/terms.h"
 #include "conf/yaml.h"
 #include "net/graph.h"
 
@@ -186,8 +187,6 @@ static bool unknown_type(struct cr_net *net, const struct cr_node *node,
     struct cr_pos pos = node->kind == CR_NODE_MAP && node->child
                             ? node->child->key_pos
                             : node->pos;
-    const char *near =
-        cr_nearest(type, cell_names(net->arena, kind));
 
     for (const struct cr_message *m = net->diag->first; m; m = m->next)
         if (m->code == CR_E_UNKNOWN_TYPE && m->pos.src == pos.src &&
@@ -195,8 +194,7 @@ static bool unknown_type(struct cr_net *net, const struct cr_node *node,
             return false; /* told when its options were looked at */
     cr_error(net->diag, pos, CR_E_UNKNOWN_TYPE, "there is no %s '%s'",
              cr_kind_name(kind), type);
-    if (near)
-        cr_hint(net->diag, "did you mean '%s'?", near);
+    cr_term_hint(net->diag, type, cell_names(net->arena, kind));
     return false;
 }
 

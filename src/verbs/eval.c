@@ -359,8 +359,10 @@ static int eval_run(struct cr_cli *cli)
 
     if (o->kfold != CR_INT_NONE)
         return eval_kfold(cli);
-    if (!o->ckpt)
+    if (!o->ckpt) {
         cr_error(cli->diag, CR_NOWHERE, CR_E_MISSING_KEY, "--ckpt is missing");
+        cr_cli_usage(cli);
+    }
     if (o->run_dir || o->force)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--run-dir and --force are for --kfold");

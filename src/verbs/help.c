@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/str.h"
 #include "conf/environment.h"
 #include "conf/manual.h"
+#include "conf/search.h"
+#include "conf/terms.h"
 #include "conf/verb.h"
 #include "net/op.h"
 #include "net/plugin.h"
@@ -20,6 +23,7 @@ enum { WIDTH = 79 };
 struct help {
     const char *man;
     struct cr_strs plugin;
+    bool search;
 };
 
 static const struct cr_opt help_opts[] = {
@@ -28,6 +32,8 @@ static const struct cr_opt help_opts[] = {
                "cells, codes, environment and such.", .text = "PART"),
     CR_STRS_MAY(struct help, plugin,
                 "A plug-in whose cells are explained too.", .text = "FILE"),
+    CR_BOOL_OR(struct help, search, false,
+               "Print every sentence of help and manual that has all words."),
     { 0 },
 };
 
@@ -232,12 +238,13 @@ static bool help_overview(struct cr_buf *buf)
     cr_buf_char(buf, '\n');
     help_wrap(buf, "cellrun help NAME explains a verb, a section, a type "
                    "(Dense), a key (train.epochs, learning_rate), a word of "
-                   "the language (base, when, bprop) or the code of a message "
-                   "(E0012), and lists:", 0, 0);
+                   "the language (base, when, bprop), the code of a message "
+                   "(E0012), or a word from elsewhere (Linear, overfitting); "
+                   "--search finds words in all texts. It lists:", 0, 0);
     for (int k = 0; k < CR_KINDS; k++)
         if (*cr_list((enum cr_kind)k))
             cr_buf_f(&lists, "%s ", cr_kind_plural((enum cr_kind)k));
-    cr_buf_str(&lists, "codes environment exit words");
+    cr_buf_str(&lists, "codes environment exit terms words");
     help_wrap(buf, cr_buf_text(&lists), 2, 0);
     cr_buf_char(buf, '\n');
     help_wrap(buf, "The manual: cellrun(1); the language as a whole: "
@@ -292,6 +299,15 @@ static void help_words(struct cr_buf *buf)
         help_item(buf, w->name, w->text, 16);
 }
 
+/* Words of other frameworks and of the field, and their names here. */
+static void help_term_list(struct cr_buf *buf)
+{
+    for (const struct cr_term *t = cr_terms; t->words; t++) {
+        help_wrap(buf, t->words, 2, 0);
+        help_wrap(buf, t->names, 6, 0);
+    }
+}
+
 /* `help cells`, `help codes`: a list by the name of what it lists. */
 static bool help_lists(struct cr_buf *buf, const char *name)
 {
@@ -306,6 +322,8 @@ static bool help_lists(struct cr_buf *buf, const char *name)
         help_environment(buf);
     else if (strcmp(name, "exit") == 0)
         help_exit(buf);
+    else if (strcmp(name, "terms") == 0)
+        help_term_list(buf);
     else if (strcmp(name, "words") == 0)
         help_words(buf);
     else
@@ -369,9 +387,24 @@ static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
     return found;
 }
 
+/* optimizer.learning_rate: the argument of whatever type the config has. */
+static bool help_optimizer(struct cr_buf *buf, const char *name)
+{
+    static const char section[] = "optimizer.";
+    bool found = false;
+
+    if (strncmp(name, section, sizeof section - 1) == 0)
+        for (const struct cr_about *const *p = cr_list(CR_KIND_OPTIM); *p; p++)
+            found = help_find_row(buf, (*p)->opts, (*p)->name,
+                                  name + sizeof section - 1) || found;
+    return found;
+}
+
 static bool help_keys(struct cr_buf *buf, const char *name)
 {
     bool found = help_word(buf, name);
+
+    found = help_optimizer(buf, name) || found;
 
     for (int k = 0; k < CR_KINDS; k++) {
         if (k == CR_KIND_OP || k == CR_KIND_VERB)
@@ -468,7 +501,102 @@ static bool help_section_list(struct cr_buf *buf, const char *name)
     return false;
 }
 
-static int help_unknown(struct cr_cli *cli, const char *name)
+/* What has this name; not the words of other frameworks. */
+static bool help_name(struct cr_buf *buf, const char *name)
+{
+    return help_section_list(buf, name) || help_abouts(buf, name) ||
+           help_code(buf, name) || help_lists(buf, name) ||
+           help_keys(buf, name);
+}
+
+/* One line on a name: its summary, or what its key does. */
+static const char *help_brief(struct cr_arena *arena, const char *name)
+{
+    struct cr_buf buf = { .arena = arena }, one = { .arena = arena };
+    const char *text;
+
+    for (int k = CR_KINDS - 1; k >= 0; k--) {
+        const struct cr_about *about = cr_find((enum cr_kind)k, name);
+
+        if (about && !about->internal)
+            return about->summary;
+    }
+    for (int i = 0; i < CR_E_COUNT; i++)
+        if (strcmp(cr_code_number((enum cr_code)i), name) == 0)
+            return cr_code_title((enum cr_code)i);
+    if (!help_keys(&buf, name))
+        return help_lists(&buf, name) ? "" : NULL;
+    for (text = strchr(cr_buf_text(&buf), '\n'); *text; text++)
+        if (!isspace((unsigned char)*text))
+            cr_buf_char(&one, *text);
+        else if (cr_ends(cr_buf_text(&one), "."))
+            break;
+        else if (one.len > 0 && !isspace((unsigned char)text[1]))
+            cr_buf_char(&one, ' ');
+    return cr_buf_text(&one);
+}
+
+/* The terms that have
+ the word, and the names that they stand for. */
+static bool help_terms(struct cr_buf *buf, const char *word, bool more)
+{
+    struct cr_arena *arena = buf->arena;
+
+    for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, word));
+         t++) {
+        if (more)
+            cr_buf_str(buf, "\n----\n\n");
+        help_wrap(buf, cr_strf(arena, "%s: %s", word, t->text), 0, 0);
+        cr_buf_char(buf, '\n');
+        if (!strpbrk(t->names, " .") && help_name(buf, t->names)) {
+            more = true;
+            continue;
+        }
+        for (const char *p = t->names; *p;) {
+            size_t len = strcspn(p, " ");
+            const char *name = cr_strndup(arena, p, len);
+            const char *text = help_brief(arena, name);
+
+            help_item(buf, name, text ? text : "(unknown)", 28);
+            p += len + strspn(p + len, " ");
+        }
+        more = true;
+    }
+    return more;
+}
+
+/* Types and sections of that name in another case: Dense for "dense". */
+static bool help_other_case(struct cr_buf *buf, const char *name, bool more)
+{
+    for (int k = 0; k < CR_KINDS; k++)
+        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
+             p++) {
+            if ((*p)->internal || strcasecmp((*p)->name, name) != 0 ||
+                strcmp((*p)->name, name) == 0)
+                continue;
+            if (more)
+                cr_buf_str(buf, "\n----\n\n");
+            help_about(buf, *p, (enum cr_kind)k);
+            more = true;
+        }
+    return more;
+}
+
+/* A name as a config has it or as other frameworks write it: with a module
+ * before it, arguments after it, in another case, or another name. */
+static bool help_any(struct cr_buf *buf, const char *word)
+{
+    const char *name = cr_term_name(buf->arena, word);
+    bool found = help_name(buf, word);
+
+    found = help_terms(buf, word, found);
+    if (!found && strcmp(name, word) != 0)
+        found = help_terms(buf, name, help_name(buf, name));
+    return help_other_case(buf, name, found);
+}
+
+static int help_unknown(
+struct cr_cli *cli, const char *name)
 {
     struct cr_arena *arena = cli->arena;
     const char *words[1024], *guess;
@@ -489,20 +617,44 @@ static int help_unknown(struct cr_cli *cli, const char *name)
     guess = cr_nearest(name, words);
     if (guess)
         cr_hint(cli->diag, "did you mean '%s'?", guess);
-    cr_note(cli->diag, "(cellrun help)");
+    cr_note(cli->diag, "(cellrun help --search %s)",
+            cr_quote(arena, name, strlen(name)));
     return 2;
 }
 
-static int help_run(struct cr_cli *cli)
+static int help_search(struct cr_cli *cli, struct cr_buf *buf,
+                       const char *words)
+{
+    if (!words) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--search: found no word, expected at least one");
+        return 2;
+    }
+    if (cr_search(buf, words) == 0) {
+        if (!cli->quiet)
+            fprintf(stderr, "no sentence has '%s'\n",
+                    cr_quote(cli->arena, words, strlen(words)));
+        return 1;
+    }
+    fputs(cr_buf_text(buf), stdout);
+    return 0;
+}
+
+static int help_run(
+struct cr_cli *cli)
 {
     const struct help *o = cr_cli_opts(cli);
     struct cr_buf buf = { .arena = cli->arena };
     const char *name = cli->n_operands ? cli->operands[0] : NULL;
     bool found;
 
+    for (int i = 1; i < cli->n_operands; i++)
+        name = cr_strf(cli->arena, "%s %s", name, cli->operands[i]);
     for (int i = 0; i < o->plugin.n; i++)
         if (!cr_plugin_load(cli->diag, CR_NOWHERE, o->plugin.v[i]))
             return 0;
+    if (o->search)
+        return help_search(cli, &buf, name);
     if (o->man)
         found = cr_manual(&buf, o->man);
     else if (cli->json)
@@ -510,9 +662,7 @@ static int help_run(struct cr_cli *cli)
     else if (!name)
         found = help_overview(&buf);
     else
-        found = help_section_list(&buf, name) || help_abouts(&buf, name) ||
-                help_code(&buf, name) || help_lists(&buf, name) ||
-                help_keys(&buf, name);
+        found = help_any(&buf, name);
     if (!found)
         return help_unknown(cli, o->man ? o->man : name);
     fputs(cr_buf_text(&buf), stdout);
@@ -522,15 +672,17 @@ static int help_run(struct cr_cli *cli)
 const struct cr_verb cr_verb_help = {
     .about = {
         .name = "help",
-        .summary = "Explain a verb, section, type, key or message.",
+        .summary = "Explain a verb, section, type, key, term or message.",
         .example = "cellrun help SGD\n"
                    "cellrun help train.epochs\n"
                    "cellrun help E0012\n"
-                   "cellrun help Scale --plugin scale.so\n",
+                   "cellrun help Linear\n"
+                   "cellrun help missing values\n"
+                   "cellrun help --search momentum\n",
         .opts = help_opts,
         .size = sizeof(struct help),
     },
-    .usage = "[NAME] [--plugin FILE...]",
-    .max_operands = 1,
+    .usage = "[NAME...] [--search] [--plugin FILE...]",
+    .max_operands = -1,
     .run = help_run,
 };

@@ -103,11 +103,14 @@ static bool init_usage(struct cr_cli *cli)
                   (o->folder != NULL) + (o->npy != NULL);
     struct stat st;
 
-    if (sources != 1)
-        return cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "found %s, expected one of: TEMPLATE, --from-csv, "
-                        "--from-folder, --from-npy",
-                        sources ? "several sources" : "no source");
+    if (sources != 1) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "found %s, expected one of: TEMPLATE, --from-csv, "
+                 "--from-folder, --from-npy",
+                 sources ? "several sources" : "no source");
+        cr_cli_usage(cli);
+        return false;
+    }
     if (o->target && !o->csv)
         return cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                         "--target names a field of --from-csv");

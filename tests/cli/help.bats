@@ -106,3 +106,113 @@ set -o pipefail
     [[ "$stderr" == *"did you mean 'Dense'?"* ]]
     run -2 --separate-stderr "$CELLRUN" help --man nothing
 }
+
+@test "help finds names of PyTorch, Keras and MindSpore" {
+    while read -r word name; do
+        run -0 "$CELLRUN" help "$word"
+        grep -Eq "^( *)$name( |\$)" <<<"$output" || {
+            echo "$word: no $name"
+            echo "$output"
+            false
+        }
+    done <<'END'
+Linear Dense
+nn.Linear(784,10) Dense
+lr optimizer.learning_rate
+BatchNorm1d(affine=False) BatchNorm1d
+nn.Conv2d Conv2d
+tf.keras.layers.Dense(64,activation='relu') Dense
+torch.optim.AdamW AdamW
+ModelCheckpoint checkpoint
+DataLoader datapipe
+EarlyStopping train.early_stop
+model.fit train
+nn.Module construct
+SparseCategoricalCrossentropy CrossEntropyLoss
+clip_grad_norm_ train.clip.norm
+conv2D Conv2d
+END
+}
+
+@test "help finds words of the field" {
+    while read -r word; do
+        run -0 "$CELLRUN" help $word
+        [ "${#lines[@]}" -gt 1 ]
+    done <<'END'
+csv
+missing values
+balanced
+one-hot
+overfitting
+reproducibility
+imbalance
+mixed precision
+fine-tuning
+freezing
+gpu
+END
+    run -0 "$CELLRUN" help Missing-Values
+    [[ "$output" == *"FillMissing"* ]]
+}
+
+@test "every name in the list of terms has help" {
+    run -0 "$CELLRUN" help terms
+    names=$(sed -n 's/^      *//p' <<<"$output" | grep -v , | tr ' ' '\n' |
+        sort -u)
+    [ "$(wc -l <<<"$names")" -gt 100 ]
+    for name in $names; do
+        "$CELLRUN" help "$name" >/dev/null
+    done
+}
+
+@test "help --search prints name and sentence" {
+    run -0 "$CELLRUN" help --search Nesterov
+    grep -q '^SGD.nesterov: ' <<<"$output"
+    # several words, in any case; texts of the manual too
+    run -0 "$CELLRUN" help --search flock KERNEL
+    [ "${#lines[@]}" -eq 1 ]
+    [[ "$output" == "cellrun(1), FILES: "*"flock(2)"* ]]
+}
+
+@test "help --search of what stands nowhere ends with 1" {
+    run -1 --separate-stderr "$CELLRUN" help --search qwertz
+    [ -z "$output" ]
+    [[ "$stderr" == *qwertz* ]]
+    run -2 "$CELLRUN" help --search
+}
+
+@test "an error on a name from elsewhere names ours" {
+    cd "$BATS_TEST_TMPDIR"
+    cat >net.yaml <<'END'
+epochs: 3
+network: [Flatten, {Linear: [784, 10]}]
+optimizer: {SGD: {lr: 0.1}}
+train: {batch_size: 16}
+END
+    run -2 --separate-stderr "$CELLRUN" check net.yaml lr=0.1
+    [[ "$stderr" == *"did you mean 'train.epochs'?"* ]]
+    [[ "$stderr" == *"did you mean 'Dense'?"*"in_channels and out_channels"* ]]
+    [[ "$stderr" == *"did you mean 'learning_rate'?"* ]]
+    [[ "$stderr" == *"did you mean 'datapipe.batch.batch_size'?"* ]]
+    [[ "$stderr" == *"did you mean 'optimizer.learning_rate'?"* ]]
+    run -2 --separate-stderr "$CELLRUN" train net.yaml --batch-size 16
+    [[ "$stderr" == *"did you mean 'datapipe.batch.batch_size=...'?"* ]]
+    run -2 --separate-stderr "$CELLRUN" fit net.yaml
+    [[ "$stderr" == *"did you mean 'train'?"* ]]
+}
+
+@test "a command without its arguments shows usage, example and where to read" {
+    run -2 --separate-stderr "$CELLRUN"
+    [ "${#stderr_lines[@]}" -eq 4 ]
+    [[ "${stderr_lines[1]}" == *"usage: cellrun "* ]]
+    [[ "${stderr_lines[2]}" == *"example: cellrun "* ]]
+    [[ "${stderr_lines[3]}" == *"more: cellrun help" ]]
+    for command in bench check ckpt completion config data eval gradcheck \
+        init lr-find plugin predict resume sample summary trace train; do
+        run -2 --separate-stderr "$CELLRUN" $command
+        [ "${#stderr_lines[@]}" -eq 4 ]
+        [[ "${stderr_lines[1]}" == *"usage: cellrun $command "* ]]
+        [[ "${stderr_lines[2]}" == *"example: "*"cellrun $command "* ]]
+        [[ "${stderr_lines[3]}" == *"more: cellrun help $command" ]]
+    done
+}

@@ -1,0 +1,147 @@
+#include "conf/terms.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "conf/opt.h"
+
+const struct cr_term cr_terms[] = {
+#define CR_TERM(words, names, text) { words, names, text },
+#include "conf/terms.def"
+#undef CR_TERM
+    { NULL, NULL, NULL },
+};
+
+const char *cr_term_name(struct cr_arena *arena, const char *word)
+{
+    size_t len = strcspn(word, "("), dot = 0;
+
+    /* a module or an object before the name; not train.epochs */
+    for (size_t i = 0; i < len; i++)
+        if (word[i] == '.' && i + 1 < len)
+            dot = i + 1;
+    return cr_strndup(arena, word + dot, len - dot);
+}
+
+/* Whether two words are equal but for case, '-', '_' and blanks. */
+static bool term_equal(const char *a, size_t len, const char *b)
+{
+    size_t i = 0;
+
+    for (;;) {
+        while (i < len && strchr("-_ ", a[i]))
+            i++;
+        while (*b && strchr("-_ ", *b))
+            b++;
+        if (i == len || !*b)
+            return i == len && !*b;
+        if (tolower((unsigned char)a[i++]) != tolower((unsigned char)*b++))
+            return false;
+    }
+}
+
+static bool term_has(const struct cr_term *term, const char *word)
+{
+    for (const char *p = term->words; *p;) {
+        size_t len = strcspn(p, ",");
+
+        if (term_equal(p, len, word))
+            return true;
+        p += len + strspn(p + len, ", ");
+    }
+    return false;
+}
+
+const struct cr_term *cr_term_find(const struct cr_term *from,
+                                   const char *word)
+{
+    for (; from->words; from++)
+        if (term_has(from, word))
+            return from;
+    return NULL;
+}
+
+/* The path of the row of that name, "-" and "_" being equal. */
+static const char *term_row(struct cr_arena *arena, const struct cr_opt *rows,
+                            const char *above, const char *word)
+{
+    for (const struct cr_opt *row = rows; row && row->name; row++) {
+        const char *path = cr_strf(arena, "%s.%s", above, row->name), *deeper;
+
+        if (term_equal(row->name, strlen(row->name), word))
+            return path;
+        deeper = row->type == CR_OPT_SUB
+                     ? term_row(arena, row->sub, path, word)
+                     : NULL;
+        if (deeper)
+            return deeper;
+    }
+    return NULL;
+}
+
+/* The first name of a term, if it is the path of a key. */
+static const char *term_path(struct cr_arena *arena,
+                             const struct cr_term *term)
+{
+    size_t len = strcspn(term->names, " "), dot = strcspn(term->names, ".");
+    const char *section = cr_strndup(arena, term->names, dot);
+
+    return dot < len && cr_find(CR_KIND_SECTION, section)
+               ? cr_strndup(arena, term->names, len)
+               : NULL;
+}
+
+const char *cr_term_key(struct cr_arena *arena, const char *word)
+{
+    const struct cr_about *const *list;
+    const char *path;
+
+    for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, word)); t++)
+        if ((path = term_path(arena, t)))
+            return path;
+    for (list = cr_list(CR_KIND_SECTION); *list; list++)
+        if ((path = term_row(arena, (*list)->opts, (*list)->name, word)))
+            return path;
+    for (list = cr_list(CR_KIND_OPTIM); *list; list++)
+        if ((path = term_row(arena, (*list)->opts, "optimizer", word)))
+            return path;
+    return NULL;
+}
+
+/* The name of a term that the list has: Dense, or learning_rate where the
+ * term says optimizer.learning_rate. */
+static const char *term_listed(const struct cr_term *term,
+                               const char *const *names)
+{
+    for (const char *p = term->names; *p;) {
+        size_t len = strcspn(p, " "), dot = 0;
+
+        for (size_t i = 0; i < len; i++)
+            if (p[i] == '.')
+                dot = i + 1;
+        for (const char *const *name = names; *name; name++)
+            if (term_equal(p + dot, len - dot, *name))
+                return *name;
+        p += len + strspn(p + len, " ");
+    }
+    return NULL;
+}
+
+bool cr_term_hint(struct cr_diag *diag, const char *word,
+                  const char *const *names)
+{
+    const char *name = cr_term_name(diag->arena, word), *guess;
+    const char *near = cr_nearest(word, names);
+
+    for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, name)); t++)
+        if ((guess = term_listed(t, names))) {
+            cr_hint(diag, "did you mean '%s'?", guess);
+            if (!near || strcmp(guess, near) != 0) /* not a mere typo */
+                cr_note(diag, "%s", t->text);
+            return true;
+        }
+    guess = near ? near : cr_term_key(diag->arena, word);
+    if (guess)
+        cr_hint(diag, "did you mean '%s'?", guess);
+    return guess != NULL;
+}
