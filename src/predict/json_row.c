@@ -101,6 +101,7 @@ static bool row_unicode(struct scan *k, char **to)
 {
     int v = k->end - k->s >= 5 ? row_hex(k->s + 1) : -1, low;
     uint32_t c = (uint32_t)v;
+    char *escape = k->s - 1;
 
     if (v <= 0)
         return row_wrong(k, v < 0 ? "found \\u without four hexadecimal digits"
@@ -111,8 +112,10 @@ static bool row_unicode(struct scan *k, char **to)
         low = k->end - k->s >= 6 && k->s[0] == '\\' && k->s[1] == 'u'
                   ? row_hex(k->s + 2)
                   : -1;
-        if (v >= 0xdc00 || low < 0xdc00 || low >= 0xe000)
+        if (v >= 0xdc00 || low < 0xdc00 || low >= 0xe000) {
+            k->s = escape;
             return row_wrong(k, "found half of a surrogate pair");
+        }
         c = 0x10000 + (((uint32_t)v - 0xd800) << 10) + ((uint32_t)low - 0xdc00);
         k->s += 6;
     }

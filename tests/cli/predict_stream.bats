@@ -163,3 +163,15 @@ ask() {
         [[ $output == *"--stream"* ]]
     done
 }
+
+@test "escapes of JSON strings: a surrogate pair is one character" {
+    printf '%s\n' '{"a":1,"b":2,"who":"\ud83d\ude00 \u00e9\t"}' \
+        '{"a":1,"b":2,"who":"\ud83d"}' '{"a":1,"b":2,"who":"x\ude00"}' \
+        '{"a":1,"b":2,"who":"\ud83d\u0041"}' >"$tmp/r.jsonl"
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt sum "$tmp/r.jsonl" \
+        --id who
+    [ "$output" = "$tmp/r.jsonl#0	😀 é\\t	3" ]
+    for at in 2:21 3:22 4:21; do
+        [[ $stderr == *"r.jsonl:$at: error: JSON: found half of a surrogate pair [E0203]"* ]]
+    done
+}
