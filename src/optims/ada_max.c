@@ -1,12 +1,12 @@
 /*
- * AdaMax: Adam with the largest gradient in place of the mean square
- * (semantics.md 5.2; Kingma, Ba: Adam, 2015, section 7.1).
+ * AdaMax: Adam with the infinity norm as second moment (Kingma, Ba: Adam,
+ * 2015, section 7.1).
  *
  *   g = g + weight_decay w
  *   m = beta1 m + (1 - beta1) g         v = max(beta2 v, |g|)
  *   w = w - lr / (1 - beta1^t) m / (v + eps)
  *
- * Slots: moment1 is m, moment2 is v; 0 at first.
+ * Slots: moment1 is m, moment2 is v; initially 0.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -21,11 +21,11 @@ struct ada_max {
 static const struct cr_opt ada_max_opts[] = {
     CR_OPTIM_LR(struct ada_max, .need = CR_DEFAULT, .text = "1e-3"),
     CR_REAL_OR(struct ada_max, beta1, 0.9, 0, 1,
-               "Part of the mean gradient that goes on."),
+               "Exponential decay rate of the first moment."),
     CR_REAL_OR(struct ada_max, beta2, 0.999, 0, 1,
-               "Part of the largest gradient that goes on."),
+               "Decay rate of the maximum of the gradients."),
     CR_REAL_POS_OR(struct ada_max, eps, 1e-8, DBL_MAX,
-                   "Added to the divisor, against division by 0."),
+                   "Added to the denominator for numerical stability."),
     CR_OPTIM_DECAY(struct ada_max),
     CR_OPTIM_SCALE(struct ada_max),
     CR_OPTIM_GROUPS(struct ada_max),
@@ -65,7 +65,8 @@ static const struct cr_optim_number ada_max_numbers[] = {
 const struct cr_optim cr_optim_ada_max = {
     .about = {
         .name = "AdaMax",
-        .summary = "Adam over the largest gradient so far, which fades.",
+        .summary = "AdaMax: Adam with the maximum of the gradients as second "
+                   "moment.",
         .detail = "m = beta1 m + (1 - beta1) g; v = max(beta2 v, |g|); w -= "
                   "lr / (1 - beta1^t) m / (v + eps).",
         .example = "optimizer: {AdaMax: {learning_rate: 2e-3}}\n",

@@ -1,6 +1,5 @@
 /*
- * Adadelta: steps as large as the last ones were (semantics.md 5.2; Zeiler,
- * 2012).
+ * Adadelta: step sizes from past gradients and past updates (Zeiler, 2012).
  *
  *   g = g + weight_decay w
  *   s = rho s + (1 - rho) g^2
@@ -8,7 +7,7 @@
  *   a = rho a + (1 - rho) d^2
  *   w = w - lr d
  *
- * Slots: accum is s, accum_update is a; 0 at first.
+ * Slots: accum is s, accum_update is a; initially 0.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -23,9 +22,9 @@ struct adadelta {
 static const struct cr_opt adadelta_opts[] = {
     CR_OPTIM_LR(struct adadelta, .need = CR_DEFAULT, .text = "1.0"),
     CR_REAL_OR(struct adadelta, rho, 0.9, 0, 1,
-               "Part of the mean squares that goes on."),
+               "Exponential decay rate of both second moments."),
     CR_REAL_POS_OR(struct adadelta, epsilon, 1e-6, DBL_MAX,
-                   "Added to both mean squares."),
+                   "Added to both second moments for numerical stability."),
     CR_OPTIM_SCALE(struct adadelta),
     CR_OPTIM_DECAY(struct adadelta),
     CR_OPTIM_GROUPS(struct adadelta),
@@ -60,8 +59,8 @@ CR_CLONES static void adadelta_update(const struct cr_update *u)
 const struct cr_optim cr_optim_adadelta = {
     .about = {
         .name = "Adadelta",
-        .summary = "Steps as large as the last ones, over the size of the "
-                   "gradient.",
+        .summary = "Adadelta: step sizes adapted to past gradients and "
+                   "updates.",
         .detail = "s = rho s + (1 - rho) g^2; d = g sqrt(a + epsilon) / "
                   "sqrt(s + epsilon); a = rho a + (1 - rho) d^2; w -= lr d.",
         .example = "optimizer: {Adadelta: {learning_rate: 1.0}}\n",

@@ -1,12 +1,12 @@
 /*
- * Adagrad: rates that fall with the squares seen so far (semantics.md 5.2;
- * Duchi, Hazan, Singer, 2011).
+ * Adagrad: adaptive subgradient descent (Duchi, Hazan, Singer, 2011).
  *
  *   g = g + weight_decay w
  *   s = s + g^2
  *   w = w - lr g / sqrt(s + 1e-8)
  *
- * With update_slots false s stays as it is. Slot: accum is s, `accum` at first.
+ * update_slots: false leaves s unchanged. Slot: accum is s, initially the
+ * option accum.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -21,10 +21,10 @@ struct adagrad {
 
 static const struct cr_opt adagrad_opts[] = {
     CR_REAL_OR(struct adagrad, accum, 0.1, 0, DBL_MAX,
-               "The sum of squares at first."),
+               "Initial value of the sum of squared gradients."),
     CR_OPTIM_LR(struct adagrad, .need = CR_DEFAULT, .text = "1e-3"),
     CR_BOOL_OR(struct adagrad, update_slots, true,
-               "Add to the sum of squares."),
+               "Update the sum of squared gradients."),
     CR_OPTIM_SCALE(struct adagrad),
     CR_OPTIM_DECAY(struct adagrad),
     CR_OPTIM_GROUPS(struct adagrad),
@@ -62,9 +62,10 @@ CR_CLONES static void adagrad_update(const struct cr_update *u)
 const struct cr_optim cr_optim_adagrad = {
     .about = {
         .name = "Adagrad",
-        .summary = "Rates that fall with the squares of all gradients so far.",
-        .detail = "s += g^2; w -= lr g / sqrt(s + 1e-8); s begins as accum. "
-                  "With update_slots false s stays.",
+        .summary = "Adagrad: learning rates divided by the root of summed "
+                   "squared gradients.",
+        .detail = "s += g^2; w -= lr g / sqrt(s + 1e-8), with s = accum before "
+                  "the first update. update_slots: false leaves s unchanged.",
         .example = "optimizer: {Adagrad: {learning_rate: 0.01}}\n",
         .opts = adagrad_opts,
         .size = sizeof(struct adagrad),

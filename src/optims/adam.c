@@ -1,19 +1,17 @@
 /*
- * Adam: steps of a length that follows each gradient's mean and size
- * (semantics.md 5.2).
+ * Adam: adaptive moment estimation (Kingma, Ba, 2015).
  *
  *   g = g + weight_decay w
  *   m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
  *   a = lr sqrt(1 - beta2^t) / (1 - beta1^t)
  *   w = w - a m / (sqrt(v) + eps)
  *
- * With use_nesterov beta1 m + (1 - beta1) g stands for m in the last line,
- * with use_amsgrad the largest v so far for v. eps is added before the bias
- * of v is taken out, unlike in the paper (Kingma, Ba: Adam, 2015).
+ * use_nesterov replaces m in the last line by beta1 m + (1 - beta1) g,
+ * use_amsgrad replaces v by the maximum of v so far. eps is added before v is
+ * corrected for its bias, as in MindSpore's kernel; the paper adds it after.
+ * 1 - beta is computed from beta rounded to float32, as in MindSpore.
  *
- * As MindSpore has it, 1 - beta is that of the rounded beta.
- *
- * Slots: moment1 is m, moment2 is v, vhat the largest v; all 0 at first.
+ * Slots: moment1 is m, moment2 is v, vhat the maximum of v; all initially 0.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -29,16 +27,17 @@ struct adam {
 static const struct cr_opt adam_opts[] = {
     CR_OPTIM_LR(struct adam, .need = CR_DEFAULT, .text = "1e-3"),
     CR_REAL_OR(struct adam, beta1, 0.9, 0, 1,
-               "Part of the mean gradient that goes on."),
+               "Exponential decay rate of the first moment."),
     CR_REAL_OR(struct adam, beta2, 0.999, 0, 1,
-               "Part of the mean square that goes on."),
+               "Exponential decay rate of the second moment."),
     CR_REAL_POS_OR(struct adam, eps, 1e-8, DBL_MAX,
-                   "Added to the root, against division by 0."),
-    CR_BOOL_OR(struct adam, use_nesterov, false, "Look ahead along the mean."),
+                   "Added to the denominator for numerical stability."),
+    CR_BOOL_OR(struct adam, use_nesterov, false, "Use Nesterov momentum."),
     CR_OPTIM_DECAY(struct adam),
     CR_OPTIM_SCALE(struct adam),
     CR_BOOL_OR(struct adam, use_amsgrad, false,
-               "Divide by the largest mean square so far."),
+               "Use AMSGrad: divide by the maximum of the second moments so "
+               "far."),
     CR_OPTIM_GROUPS(struct adam),
     { 0 },
 };
@@ -50,7 +49,7 @@ static bool adam_check(struct cr_diag *diag, struct cr_pos pos,
 
     if (o->beta1 == 1 || o->beta2 == 1)
         return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                        "beta1 and beta2 of Adam must be less than 1");
+                        "beta1 and beta2 of Adam: expected numbers below 1");
     return true;
 }
 
@@ -113,12 +112,12 @@ const struct cr_optim cr_optim_adam = {
     .about = {
         .name = "Adam",
         .aliases = CR_ALSO("LazyAdam"),
-        .summary = "Steps that follow the mean gradient over its mean size.",
+        .summary = "Adam: adaptive moment estimation.",
         .detail = "m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; "
                   "w -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + "
-                  "eps). weight_decay is added to the gradient; "
-                  "AdamWeightDecay and AdamW keep it apart. LazyAdam is the "
-                  "same: gradients are dense here.",
+                  "eps). weight_decay w is added to the gradient (L2); "
+                  "AdamWeightDecay and AdamW decouple it. LazyAdam is the same "
+                  "type, because all gradients are dense here.",
         .example = "optimizer: {Adam: {learning_rate: 1e-3}}\n",
         .opts = adam_opts,
         .size = sizeof(struct adam),

@@ -1,17 +1,17 @@
 /*
- * AdamW: PyTorch's, Adam with weight decay apart from the gradient
- * (semantics.md 5.2; Loshchilov, Hutter: Decoupled weight decay
- * regularization, 2019).
+ * AdamW: Adam with decoupled weight decay, as in PyTorch (Loshchilov, Hutter:
+ * Decoupled weight decay regularization, 2019).
  *
  *   w = w (1 - lr weight_decay)
  *   m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
  *   w = w - lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
  *
- * With amsgrad the largest v so far stands for v in the last line. Every
- * parameter is decayed, whatever its name; a group may say otherwise.
+ * amsgrad replaces v in the last line by the maximum of v so far. All
+ * parameters are decayed, whatever their names, unless group_params overrides
+ * it.
  *
- * Slots: exp_avg is m, exp_avg_sq is v, max_exp_avg_sq the largest v; 0 at
- * first.
+ * Slots: exp_avg is m, exp_avg_sq is v, max_exp_avg_sq the maximum of v; all
+ * initially 0.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -28,22 +28,23 @@ struct adam_w {
 static const struct cr_opt adam_w_opts[] = {
     CR_OPTIM_LR(struct adam_w, .need = CR_DEFAULT, .text = "1e-3"),
     CR_REALS_MAY(struct adam_w, betas, 0, 1,
-                 "Parts of the mean gradient and of the mean square that go "
-                 "on; 0.9 and 0.999 unless given."),
+                 "Exponential decay rates of the first and the second moment. "
+                 "Default: 0.9 and 0.999."),
     CR_REAL_POS_OR(struct adam_w, eps, 1e-8, DBL_MAX,
-                   "Added to the root, against division by 0."),
+                   "Added to the denominator for numerical stability."),
     { .name = "weight_decay",
       .at = offsetof(struct adam_w, common.weight_decay),
       .type = CR_OPT_REAL,
       .need = CR_DEFAULT,
       .real_default = 0.01,
       .max = DBL_MAX,
-      .doc = "Part of every parameter that goes with a step "
-             "of length 1." },
+      .doc = "Decoupled weight decay: each update multiplies parameters by 1 - "
+             "lr * weight_decay." },
     CR_BOOL_OR(struct adam_w, amsgrad, false,
-               "Divide by the largest mean square so far."),
+               "Use AMSGrad: divide by the maximum of the second moments so "
+               "far."),
     CR_BOOL_OR(struct adam_w, maximize, false,
-               "Go up the gradient instead of down."),
+               "Maximise the loss instead of minimising it."),
     CR_OPTIM_GROUPS(struct adam_w),
     { 0 },
 };
@@ -56,7 +57,7 @@ static bool adam_w_check(struct cr_diag *diag, struct cr_pos pos,
     if ((o->betas.n != 0 && o->betas.n != 2) ||
         (o->betas.n == 2 && (o->betas.v[0] == 1 || o->betas.v[1] == 1)))
         return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                        "betas of AdamW must be two numbers from 0 to less "
+                        "betas of AdamW: expected two numbers from 0 to less "
                         "than 1");
     return true;
 }
@@ -111,10 +112,11 @@ CR_CLONES static void adam_w_update(const struct cr_update *u)
 const struct cr_optim cr_optim_adam_w = {
     .about = {
         .name = "AdamW",
-        .summary = "PyTorch's Adam with weight decay apart.",
-        .detail = "w *= 1 - lr weight_decay; then Adam's step with the bias "
-                  "of both means taken out, eps behind it: PyTorch's choices, "
-                  "for every parameter. AdamWeightDecay is MindSpore's.",
+        .summary = "Adam with decoupled weight decay, as in PyTorch.",
+        .detail = "w *= 1 - lr weight_decay; then Adam's update, with both "
+                  "moments corrected for their bias before eps is added. All "
+                  "parameters are decayed, whatever their names. "
+                  "AdamWeightDecay is MindSpore's variant.",
         .example = "optimizer: {AdamW: {learning_rate: 3e-4}}\n",
         .opts = adam_w_opts,
         .size = sizeof(struct adam_w),

@@ -1,12 +1,11 @@
 /*
- * AdamWeightDecay: Adam without correction of the bias, and with weight decay
- * apart from the gradient (semantics.md 5.2).
+ * AdamWeightDecay: Adam with decoupled weight decay and without bias
+ * correction, as in the published code of BERT (Devlin et al., 2018).
  *
  *   m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
  *   w = w - lr (m / (sqrt(v) + eps) + weight_decay w)
  *
- * Slots: adam_m is m, adam_v is v; 0 at first. Devlin et al.: BERT (2018),
- * the published code.
+ * Slots: adam_m is m, adam_v is v; initially 0.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -21,12 +20,12 @@ struct adam_weight_decay {
 static const struct cr_opt adam_weight_decay_opts[] = {
     CR_OPTIM_LR(struct adam_weight_decay, .need = CR_DEFAULT, .text = "1e-3"),
     CR_REAL_OR(struct adam_weight_decay, beta1, 0.9, 0, 1,
-               "Part of the mean gradient that goes on."),
+               "Exponential decay rate of the first moment."),
     CR_REAL_OR(struct adam_weight_decay, beta2, 0.999, 0, 1,
-               "Part of the mean square that goes on."),
+               "Exponential decay rate of the second moment."),
     CR_REAL_POS_OR(struct adam_weight_decay, eps, 1e-6, DBL_MAX,
-                   "Added to the root, against division by 0."),
-    CR_OPTIM_DECAY(struct adam_weight_decay),
+                   "Added to the denominator for numerical stability."),
+    CR_OPTIM_DECOUPLED_DECAY(struct adam_weight_decay),
     CR_OPTIM_GROUPS(struct adam_weight_decay),
     { 0 },
 };
@@ -38,8 +37,8 @@ static bool adam_weight_decay_check(struct cr_diag *diag, struct cr_pos pos,
 
     if (o->beta1 == 1 || o->beta2 == 1)
         return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                        "beta1 and beta2 of AdamWeightDecay must be less "
-                        "than 1");
+                        "beta1 and beta2 of AdamWeightDecay: expected numbers "
+                        "below 1");
     return true;
 }
 
@@ -68,10 +67,10 @@ CR_CLONES static void adam_weight_decay_update(const struct cr_update *u)
 const struct cr_optim cr_optim_adam_weight_decay = {
     .about = {
         .name = "AdamWeightDecay",
-        .summary = "Adam with weight decay apart and no correction of bias.",
+        .summary = "Adam with decoupled weight decay, without bias correction.",
         .detail = "m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; "
-                  "w -= lr (m / (sqrt(v) + eps) + weight_decay w). Names with "
-                  "beta or gamma are not decayed. AdamW is PyTorch's.",
+                  "w -= lr (m / (sqrt(v) + eps) + weight_decay w). AdamW is "
+                  "PyTorch's variant.",
         .example = "optimizer: {AdamWeightDecay: {learning_rate: 3e-4, "
                    "weight_decay: 0.01}}\n",
         .opts = adam_weight_decay_opts,

@@ -1,13 +1,12 @@
 /*
- * ASGD: gradient descent with a rate that falls, and the mean of the
- * parameters beside them (semantics.md 5.2; Polyak, Juditsky, 1992).
+ * ASGD: averaged stochastic gradient descent (Polyak, Juditsky, 1992).
  *
  *   g = g + weight_decay w
  *   w = w (1 - lambd eta) - eta g       a = a + mu (w - a)
  *   then eta = lr / (1 + lambd lr t)^alpha, mu = 1 / max(1, t - t0)
  *
- * Slots: ax_ is a, 0 at first; eta_ and mu_ are numbers, eta the learning rate
- * in the first update (0 stands for that), mu 1 at first.
+ * Slots: ax_ is a, initially 0; eta_ and mu_ are scalars. eta is initially the
+ * learning rate, stored as 0 before the first update; mu is initially 1.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -22,12 +21,12 @@ struct asgd {
 static const struct cr_opt asgd_opts[] = {
     CR_OPTIM_LR(struct asgd, .need = CR_DEFAULT, .text = "0.1"),
     CR_REAL_OR(struct asgd, lambd, 1e-4, 0, DBL_MAX,
-               "Part of a parameter that goes with a step of length 1; the "
-               "rate falls with it."),
+               "Decay: each update multiplies parameters by 1 - lambd * eta; "
+               "it also sets how fast eta falls."),
     CR_REAL_OR(struct asgd, alpha, 0.75, 0, DBL_MAX,
-               "Power that the rate falls with."),
+               "Exponent of the decay of eta."),
     CR_REAL_OR(struct asgd, t0, 1e6, 0, DBL_MAX,
-               "Update at which the mean begins."),
+               "Update at which averaging starts."),
     CR_OPTIM_DECAY(struct asgd),
     CR_OPTIM_GROUPS(struct asgd),
     { 0 },
@@ -65,10 +64,10 @@ static void asgd_finish(const struct cr_update *u)
 const struct cr_optim cr_optim_asgd = {
     .about = {
         .name = "ASGD",
-        .summary = "Gradient descent at a falling rate, with a mean beside.",
+        .summary = "ASGD: averaged stochastic gradient descent.",
         .detail = "w = w (1 - lambd eta) - eta g, with eta = lr / (1 + lambd "
-                  "lr t)^alpha; the mean of w since update t0 stands in the "
-                  "slot ax_.",
+                  "lr t)^alpha. The slot ax_ holds the mean of w since update "
+                  "t0.",
         .example = "optimizer: {ASGD: {learning_rate: 0.1}}\n",
         .opts = asgd_opts,
         .size = sizeof(struct asgd),

@@ -1,15 +1,15 @@
 /*
- * FTRL: follows the regularised leader, with exact zeros (semantics.md 5.2;
- * McMahan et al.: Ad click prediction, 2013).
+ * FTRL: follow the regularised leader, which sets parameters to exact zeros
+ * (McMahan et al.: Ad click prediction, 2013).
  *
  *   g = g + weight_decay w              p = -lr_power
  *   s' = s + g^2
  *   z = z + g - (s'^p - s^p) / lr w
  *   w = (sign(z) l1 - z) / (s'^p / lr + 2 l2) where |z| > l1, else 0
  *
- * MindSpore's kernel for CPUs takes +l1 whatever the sign of z; here the
- * formula of the paper holds. A rate of 0 moves nothing. Slots: moments is s,
- * initial_accum at first, linear is z, 0 at first.
+ * MindSpore's CPU kernel adds +l1 for any sign of z; this is the formula of
+ * the paper. A learning rate of 0 leaves everything unchanged. Slots: moments
+ * is s, initially initial_accum; linear is z, initially 0.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -23,13 +23,14 @@ struct ftrl {
 
 static const struct cr_opt ftrl_opts[] = {
     CR_REAL_OR(struct ftrl, initial_accum, 0.1, 0, DBL_MAX,
-               "The sum of squares at first."),
+               "Initial value of the sum of squared gradients."),
     CR_OPTIM_LR(struct ftrl, .need = CR_DEFAULT, .text = "1e-3"),
     CR_REAL_OR(struct ftrl, lr_power, -0.5, -DBL_MAX, 0,
-               "Power of the sum of squares that the rate falls with."),
+               "Exponent of the sum of squared gradients in the learning "
+               "rate."),
     CR_REAL_OR(struct ftrl, l1, 0, 0, DBL_MAX,
-               "Penalty of the size of a parameter."),
-    CR_REAL_OR(struct ftrl, l2, 0, 0, DBL_MAX, "Penalty of its square."),
+               "L1 penalty."),
+    CR_REAL_OR(struct ftrl, l2, 0, 0, DBL_MAX, "L2 penalty."),
     CR_OPTIM_SCALE(struct ftrl),
     CR_OPTIM_DECAY(struct ftrl),
     CR_OPTIM_GROUPS(struct ftrl),
@@ -78,7 +79,8 @@ CR_CLONES static void ftrl_update(const struct cr_update *u)
 const struct cr_optim cr_optim_ftrl = {
     .about = {
         .name = "FTRL",
-        .summary = "Follows the regularised leader: sparse parameters.",
+        .summary = "FTRL: follow the regularised leader, with sparse "
+                   "parameters.",
         .detail = "s += g^2; z += g - (s^p - s_before^p) / lr w, with p = "
                   "-lr_power; w = (sign(z) l1 - z) / (s^p / lr + 2 l2) where "
                   "|z| > l1, else 0.",

@@ -1,16 +1,16 @@
 /*
- * Lamb: Adam's direction, as long as the parameter itself (semantics.md 5.2;
- * You et al.: Large batch optimization for deep learning, 2020).
+ * LAMB: Adam with a trust ratio per parameter (You et al.: Large batch
+ * optimization for deep learning, 2020).
  *
  *   m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
  *   m' = m / (1 - beta1^t)              v' = v / (1 - beta2^t)
  *   u = m' / (sqrt(v') + eps) + weight_decay w
- *   trust = |w| / |m' / sqrt(v' + eps) + weight_decay w|, at most 10; 1 where
+ *   trust = |w| / |m' / sqrt(v' + eps) + weight_decay w|, at most 10; 1 if
  *           one of the norms is 0
  *   w = w - lr trust u
  *
- * Norms are those of a whole parameter. Slots: lamb_m is m, lamb_v is v; 0 at
- * first.
+ * Norms are taken over one parameter. Slots: lamb_m is m, lamb_v is v,
+ * initially 0.
  */
 #include "train/optim.h"
 
@@ -24,12 +24,12 @@ enum { W, U };
 static const struct cr_opt lamb_opts[] = {
     CR_OPTIM_LR(struct lamb, .need = CR_REQUIRED),
     CR_REAL_OR(struct lamb, beta1, 0.9, 0, 1,
-               "Part of the mean gradient that goes on."),
+               "Exponential decay rate of the first moment."),
     CR_REAL_OR(struct lamb, beta2, 0.999, 0, 1,
-               "Part of the mean square that goes on."),
+               "Exponential decay rate of the second moment."),
     CR_REAL_POS_OR(struct lamb, eps, 1e-6, DBL_MAX,
-                   "Added to the root, against division by 0."),
-    CR_OPTIM_DECAY(struct lamb),
+                   "Added to the denominator for numerical stability."),
+    CR_OPTIM_DECOUPLED_DECAY(struct lamb),
     CR_OPTIM_GROUPS(struct lamb),
     { 0 },
 };
@@ -41,7 +41,7 @@ static bool lamb_check(struct cr_diag *diag, struct cr_pos pos,
 
     if (o->beta1 == 1 || o->beta2 == 1)
         return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                        "beta1 and beta2 of Lamb must be less than 1");
+                        "beta1 and beta2 of Lamb: expected numbers below 1");
     return true;
 }
 
@@ -107,11 +107,10 @@ static void lamb_update(const struct cr_update *u)
 const struct cr_optim cr_optim_lamb = {
     .about = {
         .name = "Lamb",
-        .summary = "Adam's direction, as long as the parameter: for large "
-                   "batches.",
-        .detail = "w -= lr |w| / |u| u with Adam's u = m / (sqrt(v) + eps) + "
-                  "weight_decay w, the bias of both means taken out; |w| / "
-                  "|u| is 10 at most.",
+        .summary = "LAMB: layer-wise adaptive moments, for large batches.",
+        .detail = "w -= lr trust u, with u = m / (sqrt(v) + eps) + "
+                  "weight_decay w, m and v as in Adam with bias correction, "
+                  "and trust = |w| / |u|, at most 10.",
         .example = "optimizer: {Lamb: {learning_rate: 2e-3, weight_decay: "
                    "0.01}}\n",
         .opts = lamb_opts,

@@ -1,15 +1,15 @@
 /*
- * LARS: gradients in proportion to their parameters, for the optimizer within
- * (semantics.md 5.2; You, Gitman, Ginsburg, 2017).
+ * LARS: layer-wise adaptive rate scaling around another optimizer (You, Gitman,
+ * Ginsburg, 2017).
  *
  *   c = coefficient |w| / (|g| + weight_decay |w| + epsilon)
  *   c = min(c / lr, 1)                  with use_clip
  *   g' = c (g + weight_decay w)
  *
- * and the optimizer within runs with g' and no weight decay. Norms are those
- * of a whole parameter; 1 stands for c where one of them is 0. Parameters
- * whose names hold LayerNorm or bias keep their g and are not decayed.
- * Slots are those of the optimizer within.
+ * The wrapped optimizer then runs with g' and without weight decay. Norms are
+ * taken over one parameter; if one of them is 0, c is 1. Parameters with
+ * LayerNorm or bias in their names keep g and are not decayed. The slots are
+ * those of the wrapped optimizer.
  */
 #include "train/optim.h"
 
@@ -23,13 +23,15 @@ enum { W, G };
 
 static const struct cr_opt lars_opts[] = {
     CR_OBJ(struct lars, optimizer, CR_KIND_OPTIM,
-           "The optimizer that follows the gradients."),
+           "The optimizer that updates the parameters."),
     CR_REAL_OR(struct lars, epsilon, 1e-5, 0, DBL_MAX,
-               "Added to the divisor, against division by 0."),
+               "Added to the denominator for numerical stability."),
     CR_REAL_OR(struct lars, coefficient, 1e-3, 0, DBL_MAX,
-               "How far a step goes, as a part of its parameter."),
+               "Trust coefficient: length of an update relative to its "
+               "parameter."),
     CR_BOOL_OR(struct lars, use_clip, false,
-               "Only make gradients shorter."),
+               "Clip the factor divided by the learning rate to 1, so that "
+               "gradients are only scaled down."),
     { 0 },
 };
 
@@ -49,8 +51,8 @@ static bool lars_check(struct cr_diag *diag, struct cr_pos pos,
 
     if (inner->measure || inner->finish)
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "LARS cannot wrap %s, which looks at whole parameters "
-                        "itself", inner->about.name);
+                        "LARS cannot wrap %s, which itself uses norms of "
+                        "parameters", inner->about.name);
     return true;
 }
 
@@ -89,12 +91,13 @@ static const char *const lars_apart[] = { "LayerNorm", "bias", NULL };
 const struct cr_optim cr_optim_lars = {
     .about = {
         .name = "LARS",
-        .summary = "Gradients in proportion to their parameters, for another "
+        .summary = "LARS: layer-wise adaptive rate scaling, around another "
                    "optimizer.",
-        .detail = "g is multiplied by coefficient |w| / (|g| + weight_decay "
-                  "|w| + epsilon) before the optimizer within has it, but for "
-                  "names with LayerNorm or bias. Rate, weight decay and "
-                  "group_params are those within.",
+        .detail = "Multiplies g + weight_decay w by coefficient |w| / (|g| + "
+                  "weight_decay |w| + epsilon) and passes it to the wrapped "
+                  "optimizer. Gradients of parameters with LayerNorm or bias "
+                  "in their names pass unchanged. learning_rate, weight_decay "
+                  "and group_params are set in the wrapped optimizer.",
         .example = "optimizer: {LARS: {optimizer: {Momentum: {learning_rate: "
                    "0.1, momentum: 0.9}}}}\n",
         .opts = lars_opts,

@@ -1,12 +1,12 @@
 /*
- * Momentum: gradient descent with a velocity (semantics.md 5.2).
+ * Momentum: stochastic gradient descent with momentum (Polyak 1964).
  *
  *   g = g + weight_decay w
  *   v = momentum v + g
  *   w = w - lr v            or, with use_nesterov, w - lr g - lr momentum v
  *
- * Slot: moments is v, 0 at first. MindSpore's kernel for CPUs ignores
- * use_nesterov; here it holds everywhere.
+ * Slot: moments is v, initially 0. MindSpore's CPU kernel ignores
+ * use_nesterov; its GPU kernel applies it, as here.
  */
 #include "train/optim.h"
 
@@ -19,11 +19,11 @@ struct momentum {
 static const struct cr_opt momentum_opts[] = {
     CR_OPTIM_LR(struct momentum, .need = CR_REQUIRED),
     CR_REAL(struct momentum, momentum, 0, DBL_MAX,
-            "Part of the velocity that goes on."),
+            "Momentum factor."),
     CR_OPTIM_DECAY(struct momentum),
     CR_OPTIM_SCALE(struct momentum),
     CR_BOOL_OR(struct momentum, use_nesterov, false,
-               "Look ahead along the velocity."),
+               "Use Nesterov momentum."),
     CR_OPTIM_GROUPS(struct momentum),
     { 0 },
 };
@@ -51,9 +51,9 @@ static const struct cr_optim_number momentum_numbers[] = {
 const struct cr_optim cr_optim_momentum = {
     .about = {
         .name = "Momentum",
-        .summary = "Gradient descent with a velocity.",
-        .detail = "v = momentum v + g; w -= lr v, or with use_nesterov "
-                  "w -= lr g + lr momentum v.",
+        .summary = "Stochastic gradient descent with momentum.",
+        .detail = "v = momentum v + g; w -= lr v. With use_nesterov: w -= lr g "
+                  "+ lr momentum v.",
         .example = "optimizer: {Momentum: {learning_rate: 0.01, "
                    "momentum: 0.9, weight_decay: 1e-4}}\n",
         .opts = momentum_opts,

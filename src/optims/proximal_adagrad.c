@@ -1,12 +1,12 @@
 /*
- * ProximalAdagrad: Adagrad with penalties that pull parameters to 0
- * (semantics.md 5.2; Duchi, Singer: Forward backward splitting, 2009).
+ * ProximalAdagrad: Adagrad with L1 and L2 regularisation (Duchi, Singer:
+ * Forward backward splitting, 2009).
  *
  *   g = g + weight_decay w
  *   s = s + g^2        e = lr / sqrt(s)        q = w - e g
  *   w = sign(q) max(|q| - e l1, 0) / (1 + e l2)
  *
- * Slot: accum is s, `accum` at first.
+ * Slot: accum is s, initially the option accum.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -20,12 +20,12 @@ struct proximal_adagrad {
 
 static const struct cr_opt proximal_adagrad_opts[] = {
     CR_REAL_POS_OR(struct proximal_adagrad, accum, 0.1, DBL_MAX,
-                   "The sum of squares at first."),
+                   "Initial value of the sum of squared gradients."),
     CR_OPTIM_LR(struct proximal_adagrad, .need = CR_DEFAULT, .text = "1e-3"),
     CR_REAL_OR(struct proximal_adagrad, l1, 0, 0, DBL_MAX,
-               "Penalty of the size of a parameter."),
+               "L1 penalty."),
     CR_REAL_OR(struct proximal_adagrad, l2, 0, 0, DBL_MAX,
-               "Penalty of its square."),
+               "L2 penalty."),
     CR_OPTIM_SCALE(struct proximal_adagrad),
     CR_OPTIM_DECAY(struct proximal_adagrad),
     CR_OPTIM_GROUPS(struct proximal_adagrad),
@@ -69,7 +69,7 @@ CR_CLONES static void proximal_adagrad_update(const struct cr_update *u)
 const struct cr_optim cr_optim_proximal_adagrad = {
     .about = {
         .name = "ProximalAdagrad",
-        .summary = "Adagrad with penalties that pull parameters to 0.",
+        .summary = "Proximal Adagrad: Adagrad with L1 and L2 regularisation.",
         .detail = "s += g^2; e = lr / sqrt(s); q = w - e g; w = sign(q) "
                   "max(|q| - e l1, 0) / (1 + e l2).",
         .example = "optimizer: {ProximalAdagrad: {learning_rate: 0.01, l1: "

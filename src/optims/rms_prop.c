@@ -1,17 +1,17 @@
 /*
- * RMSProp: the gradient over its mean size, with momentum (semantics.md 5.2;
- * Tieleman, Hinton, 2012; centred: Graves, 2013).
+ * RMSProp: gradients divided by the root of their mean square, with momentum
+ * (Tieleman, Hinton, 2012; centered: Graves, 2013).
  *
  *   g = g + weight_decay w
  *   s = decay s + (1 - decay) g^2       q = decay q + (1 - decay) g
  *   m = momentum m + lr g / sqrt(s + epsilon)
  *   w = w - m
  *
- * Centred, s - q^2 + epsilon stands under the root; where that is not positive
- * nothing is added to m.
+ * centered replaces s under the root by s - q^2; where s - q^2 + epsilon is
+ * not positive, m is not updated.
  *
- * Slots: mean_square is s, 1 at first; moment is m, mean_grad is q, only when
- * centred; 0 at first.
+ * Slots: mean_square is s, initially 1; moment is m and, if centered,
+ * mean_grad is q, initially 0.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -27,13 +27,14 @@ struct rms_prop {
 static const struct cr_opt rms_prop_opts[] = {
     CR_OPTIM_LR(struct rms_prop, .need = CR_DEFAULT, .text = "0.1"),
     CR_REAL_OR(struct rms_prop, decay, 0.9, 0, 1,
-               "Part of the means that goes on."),
+               "Exponential decay rate of the moments."),
     CR_REAL_OR(struct rms_prop, momentum, 0, 0, DBL_MAX,
-               "Part of the last step that goes on."),
+               "Momentum factor."),
     CR_REAL_POS_OR(struct rms_prop, epsilon, 1e-10, DBL_MAX,
-                   "Added under the root, against division by 0."),
+                   "Added under the root for numerical stability."),
     CR_BOOL_OR(struct rms_prop, centered, false,
-               "Divide by the deviation from the mean gradient."),
+               "Divide by the standard deviation of the gradient instead of "
+               "the root of its second moment."),
     CR_OPTIM_SCALE(struct rms_prop),
     CR_OPTIM_DECAY(struct rms_prop),
     CR_OPTIM_GROUPS(struct rms_prop),
@@ -81,10 +82,11 @@ CR_CLONES static void rms_prop_update(const struct cr_update *u)
 const struct cr_optim cr_optim_rms_prop = {
     .about = {
         .name = "RMSProp",
-        .summary = "The gradient over its mean size, with momentum.",
+        .summary = "RMSProp: gradients divided by the root of their mean "
+                   "square.",
         .detail = "s = decay s + (1 - decay) g^2; m = momentum m + lr g / "
-                  "sqrt(s + epsilon); w -= m. Centred, the square of the mean "
-                  "gradient is taken from s.",
+                  "sqrt(s + epsilon); w -= m. centered subtracts the square of "
+                  "the mean gradient from s.",
         .example = "optimizer: {RMSProp: {learning_rate: 0.01, momentum: "
                    "0.9}}\n",
         .opts = rms_prop_opts,

@@ -1,6 +1,6 @@
 /*
- * Rprop: each element has a step of its own, which grows while its gradient
- * keeps its sign (semantics.md 5.2; Riedmiller, Braun, 1993). For full batches.
+ * Rprop: resilient backpropagation, with a step size per element (Riedmiller,
+ * Braun, 1993). Meant for full batches.
  *
  *   g = g + weight_decay w
  *   step = step * etas[1] where g p > 0, step * etas[0] where g p < 0,
@@ -8,8 +8,8 @@
  *   g = 0 where g p < 0
  *   w = w - sign(g) step        p = g
  *
- * Slots: prev is p, step_size is the step, 0 before the first update, which
- * takes the learning rate.
+ * Slots: prev is p, initially 0; step_size is the step, stored as 0 before the
+ * first update, which starts from the learning rate.
  */
 #include "base/attr.h"
 #include "train/optim.h"
@@ -24,11 +24,10 @@ struct rprop {
 static const struct cr_opt rprop_opts[] = {
     CR_OPTIM_LR(struct rprop, .need = CR_DEFAULT, .text = "0.1"),
     CR_REALS_MAY(struct rprop, etas, 0, DBL_MAX,
-                 "Factors of a step that is too long and of one that is too "
-                 "short; 0.5 and 1.2 unless given."),
+                 "Factors that decrease and increase step sizes. Default: 0.5 "
+                 "and 1.2."),
     CR_REALS_MAY(struct rprop, step_sizes, 0, DBL_MAX,
-                 "The least and the largest step; 1e-6 and 50 unless "
-                 "given."),
+                 "Minimum and maximum step size. Default: 1e-6 and 50."),
     CR_OPTIM_DECAY(struct rprop),
     CR_OPTIM_GROUPS(struct rprop),
     { 0 },
@@ -42,14 +41,14 @@ static bool rprop_check(struct cr_diag *diag, struct cr_pos pos,
     if (o->etas.n && (o->etas.n != 2 || o->etas.v[0] <= 0 ||
                       o->etas.v[0] >= 1 || o->etas.v[1] <= 1))
         return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                        "etas of Rprop must be a number between 0 and 1 and "
-                        "one above 1");
+                        "etas of Rprop: expected a number between 0 and 1 and "
+                        "a number above 1");
     if (o->step_sizes.n &&
         (o->step_sizes.n != 2 || o->step_sizes.v[0] <= 0 ||
          o->step_sizes.v[0] > o->step_sizes.v[1]))
         return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                        "step_sizes of Rprop must be two rising numbers above "
-                        "0");
+                        "step_sizes of Rprop: expected two rising numbers "
+                        "above 0");
     return true;
 }
 
@@ -86,10 +85,11 @@ CR_CLONES static void rprop_update(const struct cr_update *u)
 const struct cr_optim cr_optim_rprop = {
     .about = {
         .name = "Rprop",
-        .summary = "Steps that grow while the sign of the gradient stays.",
-        .detail = "Each element has its own step: times etas[1] while the "
-                  "sign of its gradient stays, times etas[0] where it "
-                  "changes, within step_sizes; the first is the learning rate.",
+        .summary = "Rprop: resilient backpropagation, for full batches.",
+        .detail = "Each element has its own step size, initially the learning "
+                  "rate. It is multiplied by etas[1] while the sign of its "
+                  "gradient stays the same and by etas[0] when the sign "
+                  "changes, within step_sizes.",
         .example = "optimizer: {Rprop: {learning_rate: 0.01}}\n",
         .opts = rprop_opts,
         .size = sizeof(struct rprop),

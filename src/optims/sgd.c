@@ -1,6 +1,6 @@
 /*
- * SGD: stochastic gradient descent, with or without momentum
- * (semantics.md 5.2).
+ * SGD: stochastic gradient descent, with or without momentum (Polyak 1964;
+ * Nesterov 1983).
  *
  *   g = g + weight_decay w
  *   a = g                           at the first update of a parameter
@@ -21,12 +21,13 @@ struct sgd {
 static const struct cr_opt sgd_opts[] = {
     CR_OPTIM_LR(struct sgd, .need = CR_DEFAULT, .text = "0.1"),
     CR_REAL_OR(struct sgd, momentum, 0, 0, DBL_MAX,
-               "Part of the last update that goes on."),
+               "Momentum factor."),
     CR_REAL_OR(struct sgd, dampening, 0, 0, 1,
-               "Part of the gradient that momentum leaves out."),
+               "Dampening: the gradient enters the momentum buffer times 1 - "
+               "dampening."),
     CR_OPTIM_DECAY(struct sgd),
     CR_BOOL_OR(struct sgd, nesterov, false,
-               "Look ahead along the momentum."),
+               "Use Nesterov momentum."),
     CR_OPTIM_SCALE(struct sgd),
     CR_OPTIM_GROUPS(struct sgd),
     { 0 },
@@ -39,7 +40,8 @@ static bool sgd_check(struct cr_diag *diag, struct cr_pos pos,
 
     if (o->nesterov && (o->momentum == 0 || o->dampening != 0))
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "nesterov of SGD needs a momentum and no dampening");
+                        "nesterov of SGD requires momentum above 0 and "
+                        "dampening 0");
     return true;
 }
 
@@ -81,9 +83,8 @@ const struct cr_optim cr_optim_sgd = {
     .about = {
         .name = "SGD",
         .summary = "Stochastic gradient descent, optionally with momentum.",
-        .detail = "w -= lr u; u is the gradient, or with momentum the "
-                  "velocity a = momentum a + (1 - dampening) g, which begins "
-                  "as the first gradient.",
+        .detail = "w -= lr g. With momentum: a = momentum a + (1 - dampening) "
+                  "g; w -= lr a, where a is the gradient in the first update.",
         .example = "optimizer: {SGD: {learning_rate: 1e-2}}\n",
         .opts = sgd_opts,
         .size = sizeof(struct sgd),

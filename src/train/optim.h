@@ -65,31 +65,32 @@ struct cr_optim_common {
 #define CR_OPTIM_LR(T, ...) \
     { .name = "learning_rate", .at = offsetof(T, common.learning_rate), \
       .type = CR_OPT_OBJ, .kind = CR_KIND_SCHEDULE, \
-      .doc = "Length of a step: a number, a list, a file of numbers or a " \
+      .doc = "Learning rate: a number, a list, a file of numbers or a " \
              "schedule.", \
       __VA_ARGS__ }
-#define CR_OPTIM_DECAY(T)                                                   \
-    {                                                                       \
-        .name = "weight_decay", .at = offsetof(T, common.weight_decay),     \
-        .type = CR_OPT_REAL, .need = CR_DEFAULT, .max = DBL_MAX,            \
-        .doc = "Times the parameter, added to its gradient; not for names " \
-               "with beta or gamma."                                        \
-    }
-#define CR_OPTIM_SCALE(T)                                           \
-    {                                                               \
-        .name = "loss_scale", .at = offsetof(T, common.loss_scale), \
-        .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 1, \
-        .min_exclusive = true, .max = DBL_MAX,                      \
-        .doc = "Factor of the loss that the update divides by."     \
-    }
+#define CR_OPTIM_DECAY_ROW(T, text) \
+    { .name = "weight_decay", .at = offsetof(T, common.weight_decay), \
+      .type = CR_OPT_REAL, .need = CR_DEFAULT, .max = DBL_MAX, .doc = text }
+#define CR_OPTIM_DECAY(T) \
+    CR_OPTIM_DECAY_ROW(T, "Weight decay: weight_decay * parameter is added " \
+                          "to the gradient, except for names with beta or " \
+                          "gamma.")
+#define CR_OPTIM_DECOUPLED_DECAY(T) \
+    CR_OPTIM_DECAY_ROW(T, "Decoupled weight decay, except for names with " \
+                          "beta or gamma.")
+#define CR_OPTIM_SCALE(T) \
+    { .name = "loss_scale", .at = offsetof(T, common.loss_scale), \
+      .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 1, \
+      .min_exclusive = true, .max = DBL_MAX, \
+      .doc = "Loss scale; the update divides gradients by it." }
 
 #define CR_OPTIM_GROUPS(T) \
     { .name = "group_params", .at = offsetof(T, common.group_params), \
       .type = CR_OPT_NODE, .need = CR_OPTIONAL, \
-      .doc = "A list of {params: PATTERNS, learning_rate: RATE, " \
-             "weight_decay: NUMBER}: what differs for the parameters that " \
-             "match. The first group that matches holds; weight decay then " \
-             "asks for no name." }
+      .doc = "Overrides for groups of parameters: a list of {params: " \
+             "PATTERNS, learning_rate: RATE, weight_decay: NUMBER}. The " \
+             "first matching group applies; weight decay in a group covers " \
+             "every name." }
 
 const struct cr_optim *cr_optim_find(const char *name);
 
