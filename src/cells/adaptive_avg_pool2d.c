@@ -8,9 +8,10 @@ static const struct cr_opt adaptive_avg_pool2d_opts[] = {
             "Size that goes out: a number, or [height, width], where null "
             "keeps a size.",
             .nullable = true),
-    CR_ENUM_OR(struct cr_adaptive_opts, data_format, CR_NCHW, CR_DATA_FORMATS,
-               CR_NHWC_DOC " MindSpore has no such argument here.",
-               .keyword_only = true),
+    CR_ENUM_DEFAULT(struct cr_adaptive_opts, data_format, CR_NCHW,
+                    CR_DATA_FORMATS,
+                    CR_NHWC_DOC " MindSpore has no such argument here.",
+                    .keyword_only = true),
     { 0 },
 };
 

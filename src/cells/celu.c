@@ -8,7 +8,7 @@ struct celu {
 };
 
 static const struct cr_opt celu_opts[] = {
-    CR_REAL_OR(struct celu, alpha, 1, -1e30, 1e30, "Any number but 0."),
+    CR_REAL_DEFAULT(struct celu, alpha, 1, -1e30, 1e30, "Any number but 0."),
     { 0 },
 };
 

@@ -6,9 +6,10 @@ static const struct cr_opt conv2d_opts[] = {
     CR_CONV_CELL_OPTS(": one number or (height, width)",
                       "input: same keeps size by stride",
                       "every side, or top, bottom, left, right", ),
-    CR_ENUM_OR(struct cr_conv_cell, data_format, CR_NCHW, CR_DATA_FORMATS,
-               CR_NHWC_DOC " The weight is (out_channels, kernel_h, kernel_w, "
-               "in_channels / group) then."),
+    CR_ENUM_DEFAULT(struct cr_conv_cell, data_format, CR_NCHW, CR_DATA_FORMATS,
+                    CR_NHWC_DOC
+                    " The weight is (out_channels, kernel_h, kernel_w, "
+                    "in_channels / group) then."),
     { 0 },
 };
 

@@ -2,13 +2,13 @@
 #include "net/convolve.h"
 
 static const struct cr_opt conv2d_transpose_opts[] = {
-    CR_CONV_CELL_OPTS(": one number or (height, width)",
-                      "output: same keeps size times stride",
-                      "every side, or top, bottom, left, right",
-                      CR_INTS_MAY(struct cr_conv_cell, output_padding, 0,
-                                  1 << 20,
-                                  "Further rows and columns at the end, for "
-                                  "pad_mode pad; 0 if not given."), ),
+    CR_CONV_CELL_OPTS(
+        ": one number or (height, width)",
+        "output: same keeps size times stride",
+        "every side, or top, bottom, left, right",
+        CR_INTS_OPTIONAL(struct cr_conv_cell, output_padding, 0, 1 << 20,
+                         "Further rows and columns at the end, for "
+                         "pad_mode pad; 0 if not given."), ),
     { 0 },
 };
 

@@ -9,17 +9,19 @@ struct dense {
 };
 
 static const struct cr_opt dense_opts[] = {
-    CR_INT_MAY(struct dense, in_channels, 1, CR_DIM_MAX,
-               "Features that come in; taken from the input if not given."),
-    CR_INT(struct dense, out_channels, 1, CR_DIM_MAX,
-           "Features that go out."),
-    CR_OBJ_MAY(struct dense, weight_init, CR_KIND_INIT,
-               "How the weight begins; the scheme of `init` if not given."),
-    CR_OBJ_MAY(struct dense, bias_init, CR_KIND_INIT,
-               "How the bias begins."),
-    CR_BOOL_OR(struct dense, has_bias, true, "Add a learned offset to each."),
-    CR_STR_MAY(struct dense, activation,
-               "Activation behind the map, by its lower-case name: relu."),
+    CR_INT_OPTIONAL(
+        struct dense, in_channels, 1, CR_DIM_MAX,
+        "Features that come in; taken from the input if not given."),
+    CR_INT(struct dense, out_channels, 1, CR_DIM_MAX, "Features that go out."),
+    CR_OBJ_OPTIONAL(
+        struct dense, weight_init, CR_KIND_INIT,
+        "How the weight begins; the scheme of `init` if not given."),
+    CR_OBJ_OPTIONAL(struct dense, bias_init, CR_KIND_INIT,
+                    "How the bias begins."),
+    CR_BOOL_DEFAULT(struct dense, has_bias, true,
+                    "Add a learned offset to each."),
+    CR_STR_OPTIONAL(struct dense, activation,
+                    "Activation behind the map, by its lower-case name: relu."),
     { 0 },
 };
 

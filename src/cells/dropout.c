@@ -8,11 +8,11 @@ struct dropout {
 };
 
 static const struct cr_opt dropout_opts[] = {
-    CR_REAL_MAY(struct dropout, keep_prob, DBL_MIN, 1,
-                "Probability that an element stays; 0.5 when neither is "
-                "given."),
-    CR_REAL_MAY(struct dropout, p, 0, 1 - DBL_EPSILON,
-                "Probability that an element is zeroed."),
+    CR_REAL_OPTIONAL(struct dropout, keep_prob, DBL_MIN, 1,
+                     "Probability that an element stays; 0.5 when neither is "
+                     "given."),
+    CR_REAL_OPTIONAL(struct dropout, p, 0, 1 - DBL_EPSILON,
+                     "Probability that an element is zeroed."),
     { 0 },
 };
 

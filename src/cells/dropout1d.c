@@ -6,8 +6,8 @@ struct dropout1d {
 };
 
 static const struct cr_opt dropout1d_opts[] = {
-    CR_REAL_OR(struct dropout1d, p, 0.5, 0, 1,
-               "Probability that a channel of a sample is zeroed."),
+    CR_REAL_DEFAULT(struct dropout1d, p, 0.5, 0, 1,
+                    "Probability that a channel of a sample is zeroed."),
     { 0 },
 };
 

@@ -6,8 +6,8 @@ struct dropout2d {
 };
 
 static const struct cr_opt dropout2d_opts[] = {
-    CR_REAL_OR(struct dropout2d, p, 0.5, 0, 1,
-               "Probability that a channel of a sample is zeroed."),
+    CR_REAL_DEFAULT(struct dropout2d, p, 0.5, 0, 1,
+                    "Probability that a channel of a sample is zeroed."),
     { 0 },
 };
 

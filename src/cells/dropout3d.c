@@ -6,8 +6,8 @@ struct dropout3d {
 };
 
 static const struct cr_opt dropout3d_opts[] = {
-    CR_REAL_OR(struct dropout3d, p, 0.5, 0, 1,
-               "Probability that a channel of a sample is zeroed."),
+    CR_REAL_DEFAULT(struct dropout3d, p, 0.5, 0, 1,
+                    "Probability that a channel of a sample is zeroed."),
     { 0 },
 };
 

@@ -8,7 +8,7 @@ struct elu {
 };
 
 static const struct cr_opt elu_opts[] = {
-    CR_REAL_OR(struct elu, alpha, 1, 1, 1, "Only 1, as in MindSpore."),
+    CR_REAL_DEFAULT(struct elu, alpha, 1, 1, 1, "Only 1, as in MindSpore."),
     { 0 },
 };
 

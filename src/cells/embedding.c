@@ -12,16 +12,16 @@ struct embedding {
 static const struct cr_opt embedding_opts[] = {
     CR_INT(struct embedding, vocab_size, 1, CR_DIM_MAX,
            "Rows of the table: the numbers are 0 to vocab_size - 1."),
-    CR_INT(struct embedding, embedding_size, 1, CR_DIM_MAX,
-           "Length of a row."),
-    CR_BOOL_OR(struct embedding, use_one_hot, false,
-               "As a product with one-hot rows, of which nothing is seen but "
-               "that a number out of range gives zeros."),
-    CR_OBJ_OR(struct embedding, embedding_table, CR_KIND_INIT, "normal",
-              "How the table begins."),
-    CR_INT_MAY(struct embedding, padding_idx, 0, CR_DIM_MAX,
-               "The row that begins with zeros; it is trained like the "
-               "others."),
+    CR_INT(struct embedding, embedding_size, 1, CR_DIM_MAX, "Length of a row."),
+    CR_BOOL_DEFAULT(
+        struct embedding, use_one_hot, false,
+        "As a product with one-hot rows, of which nothing is seen but "
+        "that a number out of range gives zeros."),
+    CR_OBJ_DEFAULT(struct embedding, embedding_table, CR_KIND_INIT, "normal",
+                   "How the table begins."),
+    CR_INT_OPTIONAL(struct embedding, padding_idx, 0, CR_DIM_MAX,
+                    "The row that begins with zeros; it is trained like the "
+                    "others."),
     { 0 },
 };
 

@@ -21,17 +21,19 @@ struct lookup {
 static const struct cr_opt lookup_opts[] = {
     CR_INT(struct lookup, vocab_size, 1, CR_DIM_MAX, "Rows of the table."),
     CR_INT(struct lookup, embedding_size, 1, CR_DIM_MAX, "Length of a row."),
-    CR_OBJ_OR(struct lookup, param_init, CR_KIND_INIT, "normal",
-              "How the table begins."),
-    CR_ENUM_OR(struct lookup, target, TARGET_CPU, "CPU|DEVICE",
-               "With DEVICE, numbers are treated as by Embedding."),
-    CR_ENUM_OR(struct lookup, slice_mode, 0,
-               "batch_slice|field_slice|table_row_slice|table_column_slice",
-               "How MindSpore shares the table out; nothing is shared here."),
-    CR_REAL_MAY(struct lookup, max_norm, 1e-30, 1e30,
-                "Rows that are longer are scaled down to this length."),
-    CR_BOOL_OR(struct lookup, sparse, true,
-               "Must be true where target is CPU; the gradient is the same."),
+    CR_OBJ_DEFAULT(struct lookup, param_init, CR_KIND_INIT, "normal",
+                   "How the table begins."),
+    CR_ENUM_DEFAULT(struct lookup, target, TARGET_CPU, "CPU|DEVICE",
+                    "With DEVICE, numbers are treated as by Embedding."),
+    CR_ENUM_DEFAULT(
+        struct lookup, slice_mode, 0,
+        "batch_slice|field_slice|table_row_slice|table_column_slice",
+        "How MindSpore shares the table out; nothing is shared here."),
+    CR_REAL_OPTIONAL(struct lookup, max_norm, 1e-30, 1e30,
+                     "Rows that are longer are scaled down to this length."),
+    CR_BOOL_DEFAULT(
+        struct lookup, sparse, true,
+        "Must be true where target is CPU; the gradient is the same."),
     { 0 },
 };
 

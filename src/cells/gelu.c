@@ -7,8 +7,8 @@ struct gelu {
 };
 
 static const struct cr_opt gelu_opts[] = {
-    CR_BOOL_OR(struct gelu, approximate, true,
-               "Take the formula with tanh instead of erf."),
+    CR_BOOL_DEFAULT(struct gelu, approximate, true,
+                    "Take the formula with tanh instead of erf."),
     { 0 },
 };
 

@@ -100,8 +100,8 @@ static const struct cr_op glu_op = {
 };
 
 static const struct cr_opt glu_opts[] = {
-    CR_INT_OR(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis that is halved."),
+    CR_INT_DEFAULT(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis that is halved."),
     { 0 },
 };
 

@@ -12,16 +12,17 @@ struct group_norm {
 static const struct cr_opt group_norm_opts[] = {
     CR_INT(struct group_norm, num_groups, 1, CR_DIM_MAX,
            "Groups of neighbouring channels."),
-    CR_INT_MAY(struct group_norm, num_channels, 1, CR_DIM_MAX,
-               "Channels that come in; taken from the input if not given."),
-    CR_REAL_POS_OR(struct group_norm, eps, 1e-5, 1e30,
-                   "Added to the variance."),
-    CR_BOOL_OR(struct group_norm, affine, true,
-               "Train gamma and beta; without they stay as they begin."),
-    CR_OBJ_MAY(struct group_norm, gamma_init, CR_KIND_INIT,
-               "How gamma begins; ones if not given."),
-    CR_OBJ_MAY(struct group_norm, beta_init, CR_KIND_INIT,
-               "How beta begins; zeros if not given."),
+    CR_INT_OPTIONAL(
+        struct group_norm, num_channels, 1, CR_DIM_MAX,
+        "Channels that come in; taken from the input if not given."),
+    CR_REAL_POS_DEFAULT(struct group_norm, eps, 1e-5, 1e30,
+                        "Added to the variance."),
+    CR_BOOL_DEFAULT(struct group_norm, affine, true,
+                    "Train gamma and beta; without they stay as they begin."),
+    CR_OBJ_OPTIONAL(struct group_norm, gamma_init, CR_KIND_INIT,
+                    "How gamma begins; ones if not given."),
+    CR_OBJ_OPTIONAL(struct group_norm, beta_init, CR_KIND_INIT,
+                    "How beta begins; zeros if not given."),
     { 0 },
 };
 

@@ -7,7 +7,7 @@ struct h_shrink {
 };
 
 static const struct cr_opt h_shrink_opts[] = {
-    CR_REAL_OR(struct h_shrink, lambd, 0.5, 0, 1e30, "Half of what is 0."),
+    CR_REAL_DEFAULT(struct h_shrink, lambd, 0.5, 0, 1e30, "Half of what is 0."),
     { 0 },
 };
 

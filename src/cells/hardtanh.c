@@ -8,8 +8,9 @@ struct hardtanh {
 };
 
 static const struct cr_opt hardtanh_opts[] = {
-    CR_REAL_OR(struct hardtanh, min_val, -1, -1e30, 1e30, "The lower end."),
-    CR_REAL_OR(struct hardtanh, max_val, 1, -1e30, 1e30, "The upper end."),
+    CR_REAL_DEFAULT(struct hardtanh, min_val, -1, -1e30, 1e30,
+                    "The lower end."),
+    CR_REAL_DEFAULT(struct hardtanh, max_val, 1, -1e30, 1e30, "The upper end."),
     { 0 },
 };
 

@@ -13,19 +13,20 @@ struct layer_norm {
 };
 
 static const struct cr_opt layer_norm_opts[] = {
-    CR_INTS_MAY(struct layer_norm, normalized_shape, 1, CR_DIM_MAX,
-                "Shape of gamma and beta; taken from the input if not given."),
-    CR_INT_OR(struct layer_norm, begin_norm_axis, -1, -CR_RANK_MAX,
-              CR_RANK_MAX - 1, "First axis of those that are normalised."),
-    CR_INT_OR(struct layer_norm, begin_params_axis, -1, -CR_RANK_MAX,
-              CR_RANK_MAX - 1,
-              "First axis of those that normalized_shape describes."),
-    CR_OBJ_MAY(struct layer_norm, gamma_init, CR_KIND_INIT,
-               "How gamma begins; ones if not given."),
-    CR_OBJ_MAY(struct layer_norm, beta_init, CR_KIND_INIT,
-               "How beta begins; zeros if not given."),
-    CR_REAL_POS_OR(struct layer_norm, epsilon, 1e-7, 1e30,
-                   "Added to the variance (PyTorch: 1e-5)."),
+    CR_INTS_OPTIONAL(
+        struct layer_norm, normalized_shape, 1, CR_DIM_MAX,
+        "Shape of gamma and beta; taken from the input if not given."),
+    CR_INT_DEFAULT(struct layer_norm, begin_norm_axis, -1, -CR_RANK_MAX,
+                   CR_RANK_MAX - 1, "First axis of those that are normalised."),
+    CR_INT_DEFAULT(struct layer_norm, begin_params_axis, -1, -CR_RANK_MAX,
+                   CR_RANK_MAX - 1,
+                   "First axis of those that normalized_shape describes."),
+    CR_OBJ_OPTIONAL(struct layer_norm, gamma_init, CR_KIND_INIT,
+                    "How gamma begins; ones if not given."),
+    CR_OBJ_OPTIONAL(struct layer_norm, beta_init, CR_KIND_INIT,
+                    "How beta begins; zeros if not given."),
+    CR_REAL_POS_DEFAULT(struct layer_norm, epsilon, 1e-7, 1e30,
+                        "Added to the variance (PyTorch: 1e-5)."),
     { 0 },
 };
 

@@ -9,8 +9,8 @@ struct leaky_relu {
 };
 
 static const struct cr_opt leaky_relu_opts[] = {
-    CR_REAL_OR(struct leaky_relu, alpha, 0.2, -1e30, 1e30,
-               "Slope below zero (PyTorch's default is 0.01)."),
+    CR_REAL_DEFAULT(struct leaky_relu, alpha, 0.2, -1e30, 1e30,
+                    "Slope below zero (PyTorch's default is 0.01)."),
     { 0 },
 };
 

@@ -140,13 +140,13 @@ static const struct cr_op lrn_op = {
 };
 
 static const struct cr_opt lrn_opts[] = {
-    CR_INT_OR(struct lrn, depth_radius, 5, 0, CR_DIM_MAX,
-              "Neighbouring channels on either side."),
-    CR_REAL_OR(struct lrn, bias, 1, -1e30, 1e30, "Added to the sum."),
-    CR_REAL_OR(struct lrn, alpha, 1, -1e30, 1e30, "Weight of the sum."),
-    CR_REAL_OR(struct lrn, beta, 0.5, -1e30, 1e30, "The exponent."),
-    CR_ENUM_OR(struct lrn, norm_region, 0, "ACROSS_CHANNELS",
-               "What is summed over."),
+    CR_INT_DEFAULT(struct lrn, depth_radius, 5, 0, CR_DIM_MAX,
+                   "Neighbouring channels on either side."),
+    CR_REAL_DEFAULT(struct lrn, bias, 1, -1e30, 1e30, "Added to the sum."),
+    CR_REAL_DEFAULT(struct lrn, alpha, 1, -1e30, 1e30, "Weight of the sum."),
+    CR_REAL_DEFAULT(struct lrn, beta, 0.5, -1e30, 1e30, "The exponent."),
+    CR_ENUM_DEFAULT(struct lrn, norm_region, 0, "ACROSS_CHANNELS",
+                    "What is summed over."),
     { 0 },
 };
 

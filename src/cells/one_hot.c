@@ -3,14 +3,14 @@
 #include "net/cell.h"
 
 static const struct cr_opt one_hot_opts[] = {
-    CR_INT_OR(struct cr_one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "Where the new axis stands in the result."),
-    CR_INT_OR(struct cr_one_hot, depth, 1, 1, CR_DIM_MAX,
-              "Length of the new axis."),
-    CR_REAL_OR(struct cr_one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
-               "What stands at the number."),
-    CR_REAL_OR(struct cr_one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
-               "What stands elsewhere."),
+    CR_INT_DEFAULT(struct cr_one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "Where the new axis stands in the result."),
+    CR_INT_DEFAULT(struct cr_one_hot, depth, 1, 1, CR_DIM_MAX,
+                   "Length of the new axis."),
+    CR_REAL_DEFAULT(struct cr_one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
+                    "What stands at the number."),
+    CR_REAL_DEFAULT(struct cr_one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
+                    "What stands elsewhere."),
     { 0 },
 };
 

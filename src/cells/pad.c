@@ -163,8 +163,9 @@ static const struct cr_opt pad_opts[] = {
             "Elements before and behind, a pair for each dimension, the "
             "batch's first: [[0, 0], [1, 1]].",
             .pairs = true),
-    CR_ENUM_OR(struct pad, mode, CONSTANT, "CONSTANT|REFLECT|SYMMETRIC",
-               "Zeros, or the input's elements without or with its border."),
+    CR_ENUM_DEFAULT(
+        struct pad, mode, CONSTANT, "CONSTANT|REFLECT|SYMMETRIC",
+        "Zeros, or the input's elements without or with its border."),
     { 0 },
 };
 

@@ -10,13 +10,15 @@ struct parameter {
 
 static const struct cr_opt parameter_opts[] = {
     CR_SHAPE(struct parameter, shape, "Its shape; [] for a single number."),
-    CR_OBJ_MAY(struct parameter, init, CR_KIND_INIT,
-               "Initial values; normally distributed with deviation 0.01 if "
-               "not given."),
-    CR_BOOL_OR(struct parameter, requires_grad, true,
-               "Train it. false: state, which begins with zeros unless init "
-               "says otherwise, and which assign(NAME, value) moves in "
-               "training."),
+    CR_OBJ_OPTIONAL(
+        struct parameter, init, CR_KIND_INIT,
+        "Initial values; normally distributed with deviation 0.01 if "
+        "not given."),
+    CR_BOOL_DEFAULT(
+        struct parameter, requires_grad, true,
+        "Train it. false: state, which begins with zeros unless init "
+        "says otherwise, and which assign(NAME, value) moves in "
+        "training."),
     { 0 },
 };
 

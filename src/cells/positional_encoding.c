@@ -16,13 +16,14 @@ struct positional_encoding {
 };
 
 static const struct cr_opt positional_encoding_opts[] = {
-    CR_INT_MAY(struct positional_encoding, dim, 1, CR_DIM_MAX,
-               "Features of a position, an even number; taken from the input "
-               "if not given."),
-    CR_INT_OR(struct positional_encoding, maxlen, 10000, 1, CR_DIM_MAX,
-              "The most positions that may come in."),
-    CR_REAL_OR(struct positional_encoding, dropout_rate, 0.1, 0,
-               1 - DBL_EPSILON, "Probability that an element is zeroed."),
+    CR_INT_OPTIONAL(
+        struct positional_encoding, dim, 1, CR_DIM_MAX,
+        "Features of a position, an even number; taken from the input "
+        "if not given."),
+    CR_INT_DEFAULT(struct positional_encoding, maxlen, 10000, 1, CR_DIM_MAX,
+                   "The most positions that may come in."),
+    CR_REAL_DEFAULT(struct positional_encoding, dropout_rate, 0.1, 0,
+                    1 - DBL_EPSILON, "Probability that an element is zeroed."),
     { 0 },
 };
 

@@ -10,9 +10,10 @@ struct prelu {
 };
 
 static const struct cr_opt prelu_opts[] = {
-    CR_INT_OR(struct prelu, channel, 1, 1, CR_DIM_MAX,
-              "Slopes: 1, or one for each channel (second dimension)."),
-    CR_OBJ_OR(struct prelu, w, CR_KIND_INIT, "0.25", "How the slopes begin."),
+    CR_INT_DEFAULT(struct prelu, channel, 1, 1, CR_DIM_MAX,
+                   "Slopes: 1, or one for each channel (second dimension)."),
+    CR_OBJ_DEFAULT(struct prelu, w, CR_KIND_INIT, "0.25",
+                   "How the slopes begin."),
     { 0 },
 };
 

@@ -70,10 +70,10 @@ static const struct cr_op rrelu_op = {
 };
 
 static const struct cr_opt rrelu_opts[] = {
-    CR_REAL_OR(struct rrelu, lower, 0.125, -1e30, 1e30,
-               "The least slope below zero."),
-    CR_REAL_OR(struct rrelu, upper, 1.0 / 3, -1e30, 1e30,
-               "The greatest slope below zero."),
+    CR_REAL_DEFAULT(struct rrelu, lower, 0.125, -1e30, 1e30,
+                    "The least slope below zero."),
+    CR_REAL_DEFAULT(struct rrelu, upper, 1.0 / 3, -1e30, 1e30,
+                    "The greatest slope below zero."),
     { 0 },
 };
 

@@ -8,7 +8,8 @@ struct soft_shrink {
 };
 
 static const struct cr_opt soft_shrink_opts[] = {
-    CR_REAL_OR(struct soft_shrink, lambd, 0.5, 0, 1e30, "Half of what is 0."),
+    CR_REAL_DEFAULT(struct soft_shrink, lambd, 0.5, 0, 1e30,
+                    "Half of what is 0."),
     { 0 },
 };
 

@@ -25,19 +25,21 @@ struct layer {
 static const struct cr_opt layer_opts[] = {
     CR_INT(struct layer, d_model, 1, CR_DIM_MAX, "Features of a position."),
     CR_INT(struct layer, nhead, 1, CR_DIM_MAX, "Heads of the attention."),
-    CR_INT_OR(struct layer, dim_feedforward, 2048, 1, CR_DIM_MAX,
-              "Features between the two maps."),
-    CR_REAL_OR(struct layer, dropout, 0.1, 0, 1 - DBL_EPSILON,
-               "Probability of every dropout, the attention's among them."),
+    CR_INT_DEFAULT(struct layer, dim_feedforward, 2048, 1, CR_DIM_MAX,
+                   "Features between the two maps."),
+    CR_REAL_DEFAULT(
+        struct layer, dropout, 0.1, 0, 1 - DBL_EPSILON,
+        "Probability of every dropout, the attention's among them."),
     CR_NODE(struct layer, activation,
             "Between the two maps: relu (if not given), gelu, or a cell.",
             .choices = "relu|gelu"),
-    CR_REAL_POS_OR(struct layer, layer_norm_eps, 1e-5, 1e30,
-                   "Epsilon of both LayerNorms."),
-    CR_BOOL_OR(struct layer, batch_first, false,
-               "The input is (N, L, d_model), not (L, N, d_model)."),
-    CR_BOOL_OR(struct layer, norm_first, false,
-               "Normalise what goes into a branch, not the sum behind it."),
+    CR_REAL_POS_DEFAULT(struct layer, layer_norm_eps, 1e-5, 1e30,
+                        "Epsilon of both LayerNorms."),
+    CR_BOOL_DEFAULT(struct layer, batch_first, false,
+                    "The input is (N, L, d_model), not (L, N, d_model)."),
+    CR_BOOL_DEFAULT(
+        struct layer, norm_first, false,
+        "Normalise what goes into a branch, not the sum behind it."),
     { 0 },
 };
 

@@ -175,18 +175,20 @@ struct upsample {
 };
 
 static const struct cr_opt upsample_opts[] = {
-    CR_INTS_MAY(struct upsample, size, 1, CR_DIM_MAX,
-                "Size that goes out: one number, or one per dimension."),
-    CR_REALS_MAY(struct upsample, scale_factor, 1e-6, 1e6,
-                 "Instead of size: what sizes are multiplied with."),
-    CR_ENUM_OR(struct upsample, mode, NEAREST, "nearest|linear|bilinear",
-               "linear is for (N, C, L), bilinear for (N, C, H, W)."),
-    CR_BOOL_MAY(struct upsample, align_corners,
-                "With linear and bilinear: the first and last elements keep "
-                "their values."),
-    CR_BOOL_MAY(struct upsample, recompute_scale_factor,
-                "true with scale_factor: out = floor(in scale_factor), and "
-                "positions follow from the sizes."),
+    CR_INTS_OPTIONAL(struct upsample, size, 1, CR_DIM_MAX,
+                     "Size that goes out: one number, or one per dimension."),
+    CR_REALS_OPTIONAL(struct upsample, scale_factor, 1e-6, 1e6,
+                      "Instead of size: what sizes are multiplied with."),
+    CR_ENUM_DEFAULT(struct upsample, mode, NEAREST, "nearest|linear|bilinear",
+                    "linear is for (N, C, L), bilinear for (N, C, H, W)."),
+    CR_BOOL_OPTIONAL(
+        struct upsample, align_corners,
+        "With linear and bilinear: the first and last elements keep "
+        "their values."),
+    CR_BOOL_OPTIONAL(
+        struct upsample, recompute_scale_factor,
+        "true with scale_factor: out = floor(in scale_factor), and "
+        "positions follow from the sizes."),
     { 0 },
 };
 

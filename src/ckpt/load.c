@@ -32,10 +32,11 @@ static const struct cr_opt load_opts[] = {
             "turn; POSIX extended expressions, \\1 is the first group."),
     CR_NODE(struct load, skip,
             "Patterns of parameters that keep their initial values."),
-    CR_BOOL_OR(struct load, strict, true,
-               "Every parameter must be loaded or skipped; else names that "
-               "are missing are also looked for behind a prefix, and what is "
-               "not found keeps its initial values."),
+    CR_BOOL_DEFAULT(
+        struct load, strict, true,
+        "Every parameter must be loaded or skipped; else names that "
+        "are missing are also looked for behind a prefix, and what is "
+        "not found keeps its initial values."),
     { 0 },
 };
 

@@ -8,24 +8,24 @@
  * its field's type does not compile.
  *
  *   CR_INT(T, field, min, max, doc)               required
- *   CR_INT_OR(T, field, default, min, max, doc)
- *   CR_INT_MAY(T, field, min, max, doc)           CR_INT_NONE when not given
- *   CR_REAL(T, field, min, max, doc)      _OR     _MAY (NaN when not given)
- *   CR_BOOL_OR(T, field, default, doc)    CR_BOOL
- *   CR_BOOL_MAY(T, field, doc)   unsigned char, CR_BOOL_NONE when not given
- *   CR_STR(T, field, doc)                 _OR(default text)  _MAY (NULL)
- *   CR_ENUM_OR(T, field, default, "a|b|c", doc)   int field, index of choice
- *   CR_INTS, CR_REALS, CR_STRS: lists; _MAY (n == 0); a lone value is a list
- *   CR_OBJ_OR(T, field, kind, "Default", doc)     a typed node of a kind
- *   CR_OBJ, CR_OBJ_MAY, CR_OBJS_MAY (a list of them)
- *   CR_AMOUNT_OR(T, field, "5 epochs", unit, doc) a number with a unit; _MAY
- *   CR_AMOUNT(T, field, unit, doc)                required
- *   CR_SUB(T, field, table, doc)                  a map with rows of its own;
- *       where the first is a CR_BOOL_OR, a lone true or false means that row
- *   CR_NODE(T, field, doc)                        the raw node, NULL if absent
+ *   CR_INT_DEFAULT(T, field, default, min, max, doc)
+ *   CR_INT_OPTIONAL(T, field, min, max, doc)           CR_INT_NONE when not
+ * given CR_REAL(T, field, min, max, doc)      _DEFAULT, _OPTIONAL (NaN when not
+ * given) CR_BOOL_DEFAULT(T, field, default, doc)    CR_BOOL CR_BOOL_OPTIONAL(T,
+ * field, doc)   unsigned char, CR_BOOL_NONE when not given CR_STR(T, field,
+ * doc)                 _DEFAULT(default text), _OPTIONAL (NULL)
+ *   CR_ENUM_DEFAULT(T, field, default, "a|b|c", doc)   int field, index of
+ * choice CR_INTS, CR_REALS, CR_STRS: lists; _OPTIONAL (n == 0); a lone value is
+ * a list CR_OBJ_DEFAULT(T, field, kind, "Default", doc)     a typed node of a
+ * kind CR_OBJ, CR_OBJ_OPTIONAL, CR_OBJS_OPTIONAL (a list of them)
+ *   CR_AMOUNT_DEFAULT(T, field, "5 epochs", unit, doc) a number with a unit;
+ * _OPTIONAL CR_AMOUNT(T, field, unit, doc)                required CR_SUB(T,
+ * field, table, doc)                  a map with rows of its own; where the
+ * first is a CR_BOOL_DEFAULT, a lone true or false means that row CR_NODE(T,
+ * field, doc)                        the raw node, NULL if absent
  *
- * Bounds are inclusive; CR_REAL_POS_OR excludes zero. Further fields may follow
- * the doc: CR_STR_MAY(T, name, "Name of the run.", .flag = 'n').
+ * Bounds are inclusive; CR_REAL_POS_DEFAULT excludes zero. Further fields may
+ * follow the doc: CR_STR_OPTIONAL(T, name, "Name of the run.", .flag = 'n').
  */
 #ifndef CR_CONF_OPT_H
 #define CR_CONF_OPT_H
@@ -176,13 +176,13 @@ struct cr_amount {
         CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .min = (double)(lo), \
                                  .max = (double)(hi), .doc = __VA_ARGS__  \
     }
-#define CR_INT_OR(T, f, def, lo, hi, ...)                                   \
+#define CR_INT_DEFAULT(T, f, def, lo, hi, ...)                              \
     {                                                                       \
         CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_DEFAULT,    \
                                  .int_default = (def), .min = (double)(lo), \
                                  .max = (double)(hi), .doc = __VA_ARGS__    \
     }
-#define CR_INT_MAY(T, f, lo, hi, ...)                                      \
+#define CR_INT_OPTIONAL(T, f, lo, hi, ...)                                 \
     {                                                                      \
         CR_FIELD(T, f, int64_t), .type = CR_OPT_INT, .need = CR_OPTIONAL,  \
                                  .min = (double)(lo), .max = (double)(hi), \
@@ -193,45 +193,56 @@ struct cr_amount {
         CR_FIELD(T, f, double), .type = CR_OPT_REAL, .min = (lo), .max = (hi), \
                                 .doc = __VA_ARGS__                             \
     }
-#define CR_REAL_OR(T, f, def, lo, hi, ...)                               \
+#define CR_REAL_DEFAULT(T, f, def, lo, hi, ...)                          \
     {                                                                    \
         CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_DEFAULT, \
                                 .real_default = (def), .min = (lo),      \
                                 .max = (hi), .doc = __VA_ARGS__          \
     }
-#define CR_REAL_POS_OR(T, f, def, hi, ...)                                   \
+#define CR_REAL_POS_DEFAULT(T, f, def, hi, ...)                              \
     {                                                                        \
         CR_FIELD(T, f, double),                                              \
             .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = (def),  \
             .min = 0, .min_exclusive = true, .max = (hi), .doc = __VA_ARGS__ \
     }
-#define CR_REAL_MAY(T, f, lo, hi, ...)                                       \
+#define CR_REAL_OPTIONAL(T, f, lo, hi, ...)                                  \
     {                                                                        \
         CR_FIELD(T, f, double), .type = CR_OPT_REAL, .need = CR_OPTIONAL,    \
                                 .min = (lo), .max = (hi), .doc = __VA_ARGS__ \
     }
 #define CR_BOOL(T, f, ...) \
     { CR_FIELD(T, f, bool), .type = CR_OPT_BOOL, .doc = __VA_ARGS__ }
-#define CR_BOOL_OR(T, f, def, ...) \
-    { CR_FIELD(T, f, bool), .type = CR_OPT_BOOL, .need = CR_DEFAULT, \
-      .int_default = (def), .doc = __VA_ARGS__ }
-#define CR_BOOL_MAY(T, f, ...) \
-    { CR_FIELD(T, f, unsigned char), .type = CR_OPT_BOOL, \
-      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_BOOL_DEFAULT(T, f, def, ...)                                \
+    {                                                                  \
+        CR_FIELD(T, f, bool), .type = CR_OPT_BOOL, .need = CR_DEFAULT, \
+                              .int_default = (def), .doc = __VA_ARGS__ \
+    }
+#define CR_BOOL_OPTIONAL(T, f, ...)                                            \
+    {                                                                          \
+        CR_FIELD(T, f, unsigned char), .type = CR_OPT_BOOL,                    \
+                                       .need = CR_OPTIONAL, .doc = __VA_ARGS__ \
+    }
 #define CR_STR(T, f, ...) \
     { CR_FIELD(T, f, const char *), .type = CR_OPT_STR, .doc = __VA_ARGS__ }
-#define CR_STR_OR(T, f, def, ...) \
-    { CR_FIELD(T, f, const char *), .type = CR_OPT_STR, \
-      .need = CR_DEFAULT, .text = (def), .doc = __VA_ARGS__ }
-#define CR_STR_MAY(T, f, ...) \
-    { CR_FIELD(T, f, const char *), .type = CR_OPT_STR, \
-      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_STR_DEFAULT(T, f, def, ...)                                        \
+    {                                                                         \
+        CR_FIELD(T, f, const char *), .type = CR_OPT_STR, .need = CR_DEFAULT, \
+                                      .text = (def), .doc = __VA_ARGS__       \
+    }
+#define CR_STR_OPTIONAL(T, f, ...)                                             \
+    {                                                                          \
+        CR_FIELD(T, f, const char *), .type = CR_OPT_STR, .need = CR_OPTIONAL, \
+                                      .doc = __VA_ARGS__                       \
+    }
 #define CR_ENUM(T, f, ch, ...) \
     { CR_FIELD(T, f, int), .type = CR_OPT_ENUM, .choices = (ch), \
       .doc = __VA_ARGS__ }
-#define CR_ENUM_OR(T, f, def, ch, ...) \
-    { CR_FIELD(T, f, int), .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
-      .int_default = (def), .choices = (ch), .doc = __VA_ARGS__ }
+#define CR_ENUM_DEFAULT(T, f, def, ch, ...)                           \
+    {                                                                 \
+        CR_FIELD(T, f, int), .type = CR_OPT_ENUM, .need = CR_DEFAULT, \
+                             .int_default = (def), .choices = (ch),   \
+                             .doc = __VA_ARGS__                       \
+    }
 /* The shape of a tensor; [] of a single number. */
 #define CR_SHAPE(T, f, ...)                                               \
     {                                                                     \
@@ -245,7 +256,7 @@ struct cr_amount {
             .type = CR_OPT_INTS, .min = (double)(lo), .max = (double)(hi), \
             .doc = __VA_ARGS__                                             \
     }
-#define CR_INTS_MAY(T, f, lo, hi, ...)                                     \
+#define CR_INTS_OPTIONAL(T, f, lo, hi, ...)                                \
     {                                                                      \
         CR_FIELD(T, f, struct cr_ints),                                    \
             .type = CR_OPT_INTS, .need = CR_OPTIONAL, .min = (double)(lo), \
@@ -256,7 +267,7 @@ struct cr_amount {
         CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS, .min = (lo), \
                                          .max = (hi), .doc = __VA_ARGS__    \
     }
-#define CR_REALS_MAY(T, f, lo, hi, ...)                                    \
+#define CR_REALS_OPTIONAL(T, f, lo, hi, ...)                               \
     {                                                                      \
         CR_FIELD(T, f, struct cr_reals), .type = CR_OPT_REALS,             \
                                          .need = CR_OPTIONAL, .min = (lo), \
@@ -265,32 +276,46 @@ struct cr_amount {
 #define CR_STRS(T, f, ...) \
     { CR_FIELD(T, f, struct cr_strs), .type = CR_OPT_STRS, \
       .doc = __VA_ARGS__ }
-#define CR_STRS_MAY(T, f, ...) \
-    { CR_FIELD(T, f, struct cr_strs), .type = CR_OPT_STRS, \
-      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_STRS_OPTIONAL(T, f, ...)                                      \
+    {                                                                    \
+        CR_FIELD(T, f, struct cr_strs),                                  \
+            .type = CR_OPT_STRS, .need = CR_OPTIONAL, .doc = __VA_ARGS__ \
+    }
 #define CR_OBJ(T, f, k, ...) \
     { CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k), \
       .doc = __VA_ARGS__ }
-#define CR_OBJ_OR(T, f, k, def, ...) \
-    { CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k), \
-      .need = CR_DEFAULT, .text = (def), .doc = __VA_ARGS__ }
-#define CR_OBJ_MAY(T, f, k, ...) \
-    { CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k), \
-      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
-#define CR_OBJS_MAY(T, f, k, ...) \
-    { CR_FIELD(T, f, struct cr_objs), .type = CR_OPT_OBJS, .kind = (k), \
-      .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
+#define CR_OBJ_DEFAULT(T, f, k, def, ...)                                 \
+    {                                                                     \
+        CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k),   \
+                                       .need = CR_DEFAULT, .text = (def), \
+                                       .doc = __VA_ARGS__                 \
+    }
+#define CR_OBJ_OPTIONAL(T, f, k, ...)                                          \
+    {                                                                          \
+        CR_FIELD(T, f, struct cr_obj), .type = CR_OPT_OBJ, .kind = (k),        \
+                                       .need = CR_OPTIONAL, .doc = __VA_ARGS__ \
+    }
+#define CR_OBJS_OPTIONAL(T, f, k, ...)                                    \
+    {                                                                     \
+        CR_FIELD(T, f, struct cr_objs), .type = CR_OPT_OBJS, .kind = (k), \
+                                        .need = CR_OPTIONAL,              \
+                                        .doc = __VA_ARGS__                \
+    }
 #define CR_AMOUNT(T, f, u, ...) \
     { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
       .int_default = (u), .doc = __VA_ARGS__ }
-#define CR_AMOUNT_OR(T, f, def, u, ...) \
-    { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
-      .need = CR_DEFAULT, .text = (def), .int_default = (u), \
-      .doc = __VA_ARGS__ }
-#define CR_AMOUNT_MAY(T, f, u, ...) \
-    { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
-      .need = CR_OPTIONAL, .int_default = (u), \
-      .doc = __VA_ARGS__ }
+#define CR_AMOUNT_DEFAULT(T, f, def, u, ...)                          \
+    {                                                                 \
+        CR_FIELD(T, f, struct cr_amount),                             \
+            .type = CR_OPT_AMOUNT, .need = CR_DEFAULT, .text = (def), \
+            .int_default = (u), .doc = __VA_ARGS__                    \
+    }
+#define CR_AMOUNT_OPTIONAL(T, f, u, ...)                                    \
+    {                                                                       \
+        CR_FIELD(T, f, struct cr_amount),                                   \
+            .type = CR_OPT_AMOUNT, .need = CR_OPTIONAL, .int_default = (u), \
+            .doc = __VA_ARGS__                                              \
+    }
 #define CR_SUB(T, f, table, ...) \
     { .name = #f, .at = offsetof(T, f), .type = CR_OPT_SUB, \
       .need = CR_OPTIONAL, .sub = (table), .doc = __VA_ARGS__ }

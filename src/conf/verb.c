@@ -28,26 +28,29 @@ struct common {
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 const struct cr_opt cr_cli_rows[] = {
-    CR_BOOL_OR(struct common, help, false, "Explain the verb.", .flag = 'h'),
-    CR_BOOL_OR(struct common, json, false,
-               "Write results and messages as JSON."),
-    CR_BOOL_OR(struct common, quiet, false, "Say less on standard error.",
-               .flag = 'q'),
-    CR_INT_OR(struct common, verbose, 0, 0, 9,
-              "Say more on standard error; twice says still more.", .flag = 'v',
-              .implicit_value = "1"),
-    CR_ENUM_OR(struct common, color, COLOR_AUTO, "auto|always|never",
-               "When to colour messages; auto means on a terminal."),
-    CR_BOOL_OR(struct common, strict, false, "Treat warnings as errors."),
-    CR_BOOL_OR(struct common, trust, false,
-               "Let a checkpoint open the plug-ins, read the files and "
-               "environment variables and run the commands that its config "
-               "names."),
-    CR_INT_OR(struct common, threads, 0, 0, 4096,
-              "Threads to compute with; 0 takes the cores of the process."),
-    CR_STR_MAY(struct common, seed, "The same as seed=N.", .text = "N"),
-    CR_STRS_MAY(struct common, set, "The same as a bare assignment.",
-                .text = "KEY=VALUE"),
+    CR_BOOL_DEFAULT(struct common, help, false, "Explain the verb.",
+                    .flag = 'h'),
+    CR_BOOL_DEFAULT(struct common, json, false,
+                    "Write results and messages as JSON."),
+    CR_BOOL_DEFAULT(struct common, quiet, false, "Say less on standard error.",
+                    .flag = 'q'),
+    CR_INT_DEFAULT(struct common, verbose, 0, 0, 9,
+                   "Say more on standard error; twice says still more.",
+                   .flag = 'v', .implicit_value = "1"),
+    CR_ENUM_DEFAULT(struct common, color, COLOR_AUTO, "auto|always|never",
+                    "When to colour messages; auto means on a terminal."),
+    CR_BOOL_DEFAULT(struct common, strict, false, "Treat warnings as errors."),
+    CR_BOOL_DEFAULT(
+        struct common, trust, false,
+        "Let a checkpoint open the plug-ins, read the files and "
+        "environment variables and run the commands that its config "
+        "names."),
+    CR_INT_DEFAULT(
+        struct common, threads, 0, 0, 4096,
+        "Threads to compute with; 0 takes the cores of the process."),
+    CR_STR_OPTIONAL(struct common, seed, "The same as seed=N.", .text = "N"),
+    CR_STRS_OPTIONAL(struct common, set, "The same as a bare assignment.",
+                     .text = "KEY=VALUE"),
     { 0 },
 };
 

@@ -27,15 +27,15 @@ struct entry {
 
 static const struct cr_opt entry_opts[] = {
     CR_NODE(struct entry, tokenizer, "What splits texts into words."),
-    CR_BOOL_MAY(struct entry, lower_case,
-                "The tokenizer's own lower_case."),
-    CR_INT_MAY(struct entry, vocab_size, 1, TOKENS_MAX,
-               "The most tokens, special ones among them."),
-    CR_STRS_MAY(struct entry, special_tokens,
-                "Tokens that come first, from number 0 on."),
-    CR_ENUM_OR(struct entry, build_from, 0, "train", "What is counted."),
-    CR_STR_MAY(struct entry, file,
-               "Tokens from a file instead, one a line."),
+    CR_BOOL_OPTIONAL(struct entry, lower_case,
+                     "The tokenizer's own lower_case."),
+    CR_INT_OPTIONAL(struct entry, vocab_size, 1, TOKENS_MAX,
+                    "The most tokens, special ones among them."),
+    CR_STRS_OPTIONAL(struct entry, special_tokens,
+                     "Tokens that come first, from number 0 on."),
+    CR_ENUM_DEFAULT(struct entry, build_from, 0, "train", "What is counted."),
+    CR_STR_OPTIONAL(struct entry, file,
+                    "Tokens from a file instead, one a line."),
     { 0 },
 };
 

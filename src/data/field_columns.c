@@ -29,15 +29,17 @@ struct what {
 
 static const struct cr_opt what_opts[] = {
     CR_NODE(struct what, fields, "Which fields of a row."),
-    CR_ENUM_OR(struct what, type, TYPE_NONE,
-               "auto|string|category|int32|int64|float32|float64",
-               "The type of its elements."),
+    CR_ENUM_DEFAULT(struct what, type, TYPE_NONE,
+                    "auto|string|category|int32|int64|float32|float64",
+                    "The type of its elements."),
     CR_NODE(struct what, numbers, "Fields that are numbers."),
     CR_NODE(struct what, categories, "Fields that are categories."),
     CR_NODE(struct what, dates, "Fields that are dates or times."),
-    CR_STRS_MAY(struct what, classes, "Words that stand for 0, 1, ..."),
-    { .name = "default", .at = offsetof(struct what, preset),
-      .type = CR_OPT_NODE, .need = CR_OPTIONAL,
+    CR_STRS_OPTIONAL(struct what, classes, "Words that stand for 0, 1, ..."),
+    { .name = "default",
+      .at = offsetof(struct what, preset),
+      .type = CR_OPT_NODE,
+      .need = CR_OPTIONAL,
       .doc = "The value of missing ones." },
     { 0 },
 };

@@ -19,11 +19,12 @@ struct cr_records_opts {
     CR_STR(struct cr_records_opts, dataset_dir,                             \
            "Folder of the .bin files; relative to the config, then to the " \
            "folders of CELLRUN_DATA."),                                     \
-        CR_ENUM_OR(struct cr_records_opts, usage, CR_RECORDS_ALL,           \
-                   "train|test|all", "Which part of the set."),             \
-        CR_INT_MAY(struct cr_records_opts, num_samples, 1, CR_DIM_MAX,      \
-                   "So many samples: the first ones, or, shuffled, others " \
-                   "in every epoch."),                                      \
+        CR_ENUM_DEFAULT(struct cr_records_opts, usage, CR_RECORDS_ALL,      \
+                        "train|test|all", "Which part of the set."),        \
+        CR_INT_OPTIONAL(                                                    \
+            struct cr_records_opts, num_samples, 1, CR_DIM_MAX,             \
+            "So many samples: the first ones, or, shuffled, others "        \
+            "in every epoch."),                                             \
         CR_NODE(struct cr_records_opts, shuffle,                            \
                 "Whether each epoch has an order of its own; true for "     \
                 "training data unless given.")

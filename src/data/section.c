@@ -6,58 +6,63 @@
 #include <string.h>
 
 static const struct cr_opt split_opts[] = {
-    CR_AMOUNT_MAY(struct cr_dataset_split, train, CR_SAMPLES,
-                  "Fraction of the training data that is trained on: 0.7, "
-                  "70%, or a number of samples. The first of train, eval and "
-                  "test that is not given gets what the others leave.",
-                  .share = true),
-    CR_AMOUNT_MAY(struct cr_dataset_split, eval, CR_SAMPLES,
-                  "Fraction that is `eval`, or a number of samples.",
-                  .share = true),
-    CR_AMOUNT_MAY(struct cr_dataset_split, test, CR_SAMPLES,
-                  "Fraction that is `test`, or a number of samples.",
-                  .share = true),
-    CR_AMOUNT_OR(struct cr_dataset_split, eval_from_train, "10%", CR_SAMPLES,
-                 "Instead of these three, the fraction of the training data "
-                 "that is `eval`, or a number of samples.",
-                 .share = true),
-    CR_STR_MAY(struct cr_dataset_split, stratify,
-               "Column of classes, or field of a CSVDataset, each value of "
-               "which has the same share in all parts."),
-    CR_STR_MAY(struct cr_dataset_split, group,
-               "Column or field whose values stay together: samples of one "
-               "group are all in the same part. Sizes are as near as that "
-               "allows."),
-    CR_STR_MAY(struct cr_dataset_split, time,
-               "Column or field of numbers or dates by which samples are "
-               "sorted: the latest are test, those before them eval."),
-    CR_INT_OR(struct cr_dataset_split, seed, 1, 0, INT64_MAX,
-              "Which samples go where."),
-    CR_INT_MAY(struct cr_dataset_split, folds, 2, 1000,
-               "Cross-validation: number of parts of the training data, as "
-               "equal as can be. One is `test`, the others are what train "
-               "and eval are made of. eval --kfold trains on all."),
-    CR_INT_MAY(struct cr_dataset_split, fold, 0, 999,
-               "The part that is `test`, from 0; needs folds."),
+    CR_AMOUNT_OPTIONAL(
+        struct cr_dataset_split, train, CR_SAMPLES,
+        "Fraction of the training data that is trained on: 0.7, "
+        "70%, or a number of samples. The first of train, eval and "
+        "test that is not given gets what the others leave.",
+        .share = true),
+    CR_AMOUNT_OPTIONAL(struct cr_dataset_split, eval, CR_SAMPLES,
+                       "Fraction that is `eval`, or a number of samples.",
+                       .share = true),
+    CR_AMOUNT_OPTIONAL(struct cr_dataset_split, test, CR_SAMPLES,
+                       "Fraction that is `test`, or a number of samples.",
+                       .share = true),
+    CR_AMOUNT_DEFAULT(
+        struct cr_dataset_split, eval_from_train, "10%", CR_SAMPLES,
+        "Instead of these three, the fraction of the training data "
+        "that is `eval`, or a number of samples.",
+        .share = true),
+    CR_STR_OPTIONAL(
+        struct cr_dataset_split, stratify,
+        "Column of classes, or field of a CSVDataset, each value of "
+        "which has the same share in all parts."),
+    CR_STR_OPTIONAL(
+        struct cr_dataset_split, group,
+        "Column or field whose values stay together: samples of one "
+        "group are all in the same part. Sizes are as near as that "
+        "allows."),
+    CR_STR_OPTIONAL(struct cr_dataset_split, time,
+                    "Column or field of numbers or dates by which samples are "
+                    "sorted: the latest are test, those before them eval."),
+    CR_INT_DEFAULT(struct cr_dataset_split, seed, 1, 0, INT64_MAX,
+                   "Which samples go where."),
+    CR_INT_OPTIONAL(
+        struct cr_dataset_split, folds, 2, 1000,
+        "Cross-validation: number of parts of the training data, as "
+        "equal as can be. One is `test`, the others are what train "
+        "and eval are made of. eval --kfold trains on all."),
+    CR_INT_OPTIONAL(struct cr_dataset_split, fold, 0, 999,
+                    "The part that is `test`, from 0; needs folds."),
     { 0 },
 };
 
 static const struct cr_opt dataset_opts[] = {
-    CR_OBJ_MAY(struct cr_data_section, train, CR_KIND_DATASET,
-               "What is trained on."),
-    CR_OBJ_MAY(struct cr_data_section, eval, CR_KIND_DATASET,
-               "What is evaluated on while training."),
-    CR_OBJ_MAY(struct cr_data_section, test, CR_KIND_DATASET,
-               "What `cellrun eval` takes where there is no eval."),
+    CR_OBJ_OPTIONAL(struct cr_data_section, train, CR_KIND_DATASET,
+                    "What is trained on."),
+    CR_OBJ_OPTIONAL(struct cr_data_section, eval, CR_KIND_DATASET,
+                    "What is evaluated on while training."),
+    CR_OBJ_OPTIONAL(struct cr_data_section, test, CR_KIND_DATASET,
+                    "What `cellrun eval` takes where there is no eval."),
     CR_SUB(struct cr_data_section, split, split_opts,
            "Parts of the training data, instead of data sets eval and "
            "test."),
-    CR_ENUM_OR(struct cr_data_section, on_error, CR_ON_ERROR_STOP,
-               "stop|skip|warn",
-               "What a file that cannot be decoded does: it stops the run; "
-               "it is left out, as if it were not there, and counted; or it "
-               "is named too. To know them, skip and warn decode all files "
-               "once before the first step, which cache: disk remembers."),
+    CR_ENUM_DEFAULT(
+        struct cr_data_section, on_error, CR_ON_ERROR_STOP, "stop|skip|warn",
+        "What a file that cannot be decoded does: it stops the run; "
+        "it is left out, as if it were not there, and counted; or it "
+        "is named too. To know them, skip and warn decode all files "
+        "once before the first step, which cache: disk remembers."),
     { 0 },
 };
 
@@ -84,8 +89,8 @@ const struct cr_section cr_section_dataset = {
 };
 
 static const struct cr_opt batch_opts[] = {
-    CR_INT_OR(struct cr_batching, batch_size, 32, 1, CR_DIM_MAX,
-              "Samples in a batch."),
+    CR_INT_DEFAULT(struct cr_batching, batch_size, 32, 1, CR_DIM_MAX,
+                   "Samples in a batch."),
     CR_NODE(struct cr_batching, drop_remainder,
             "Whether the short last batch is left out: true, false, or a map "
             "{train: true, eval: false}."),
@@ -93,9 +98,9 @@ static const struct cr_opt batch_opts[] = {
 };
 
 static const struct cr_opt shuffle_opts[] = {
-    CR_BOOL_OR(struct cr_shuffling, enabled, true,
-               "Whether training data are shuffled; `shuffle: false` says "
-               "the same in short. A data set's own shuffle: false too."),
+    CR_BOOL_DEFAULT(struct cr_shuffling, enabled, true,
+                    "Whether training data are shuffled; `shuffle: false` says "
+                    "the same in short. A data set's own shuffle: false too."),
     CR_NODE(struct cr_shuffling, buffer_size,
             "all, or the number of samples that are mixed at a time."),
     { 0 },
@@ -106,10 +111,10 @@ static const struct cr_opt weighted_opts[] = {
             "balanced: every class of the label as often; a column of single "
             "numbers, the weight of each sample; a map class: weight; or a "
             "list, one weight for each sample of the data set."),
-    CR_INT_MAY(struct cr_weighted, num_samples, 1, CR_DIM_MAX,
-               "Samples of an epoch. Default: as many as there are."),
-    CR_BOOL_OR(struct cr_weighted, replacement, true,
-               "Whether a sample may stand in an epoch several times."),
+    CR_INT_OPTIONAL(struct cr_weighted, num_samples, 1, CR_DIM_MAX,
+                    "Samples of an epoch. Default: as many as there are."),
+    CR_BOOL_DEFAULT(struct cr_weighted, replacement, true,
+                    "Whether a sample may stand in an epoch several times."),
     { 0 },
 };
 
@@ -130,15 +135,15 @@ static const struct cr_opt datapipe_opts[] = {
             "Threads that prepare batches while the network computes: auto "
             "or a number; 0 prepares each between two steps. Any number "
             "gives the same batches."),
-    CR_INT_OR(struct cr_pipe_section, prefetch, 4, 1, 1024,
-              "Batches that workers prepare ahead."),
-    CR_ENUM_OR(struct cr_pipe_section, cache, CR_CACHE_NONE, 
-               "none|memory|disk",
-               "Where decoded images are kept, as they are before the ops: "
-               "in memory as they are read, or in a file below .cache in the "
-               "folder of runs, which is made before the first step and "
-               "serves later runs until a name, size or time of the data "
-               "changes. Arrays in files are kept anyway."),
+    CR_INT_DEFAULT(struct cr_pipe_section, prefetch, 4, 1, 1024,
+                   "Batches that workers prepare ahead."),
+    CR_ENUM_DEFAULT(
+        struct cr_pipe_section, cache, CR_CACHE_NONE, "none|memory|disk",
+        "Where decoded images are kept, as they are before the ops: "
+        "in memory as they are read, or in a file below .cache in the "
+        "folder of runs, which is made before the first step and "
+        "serves later runs until a name, size or time of the data "
+        "changes. Arrays in files are kept anyway."),
     { 0 },
 };
 

@@ -38,15 +38,17 @@ static const struct cr_opt char_sequence_opts[] = {
             "The part of the text that is used, [from, before]: both as a "
             "number of characters or a percentage, [0%, 90%]; all unless "
             "given."),
-    CR_INT_MAY(struct char_sequence, stride, 1, CR_DIM_MAX,
-               "Characters from the beginning of a sample to that of the "
-               "next; seq_len unless given, so that samples do not overlap."),
-    CR_ENUM_OR(struct char_sequence, unit, UNIT_CHAR, "char|byte",
-               "What is counted: char takes UTF-8 and has a vocabulary of "
-               "the characters that occur, byte takes any file and has 256."),
-    CR_INT_MAY(struct char_sequence, num_samples, 1, CR_DIM_MAX,
-               "So many samples: the first ones, or, shuffled, others in "
-               "every epoch."),
+    CR_INT_OPTIONAL(
+        struct char_sequence, stride, 1, CR_DIM_MAX,
+        "Characters from the beginning of a sample to that of the "
+        "next; seq_len unless given, so that samples do not overlap."),
+    CR_ENUM_DEFAULT(
+        struct char_sequence, unit, UNIT_CHAR, "char|byte",
+        "What is counted: char takes UTF-8 and has a vocabulary of "
+        "the characters that occur, byte takes any file and has 256."),
+    CR_INT_OPTIONAL(struct char_sequence, num_samples, 1, CR_DIM_MAX,
+                    "So many samples: the first ones, or, shuffled, others in "
+                    "every epoch."),
     CR_NODE(struct char_sequence, shuffle,
             "Whether each epoch has an order of its own; true for training "
             "data unless given."),

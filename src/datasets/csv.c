@@ -5,23 +5,25 @@ static const struct cr_opt csv_opts[] = {
     CR_STRS(struct cr_fields_opts, dataset_files,
             "One file or a list, read in the order of their names; relative "
             "to the config, then to the folders of CELLRUN_DATA."),
-    CR_STR_OR(struct cr_fields_opts, field_delim, ",",
-              "What separates fields, one byte; \"\\t\" is a tab."),
+    CR_STR_DEFAULT(struct cr_fields_opts, field_delim, ",",
+                   "What separates fields, one byte; \"\\t\" is a tab."),
     CR_NODE(struct cr_fields_opts, column_defaults,
             "Without columns: a list with a value for each field, whose type "
             "is the column's: 0 int32, 0.0 float32, \"\" string. Its value "
             "is not used, as in MindSpore."),
-    CR_STRS_MAY(struct cr_fields_opts, column_names,
-                "Names of the fields, where no line of the files has them."),
-    CR_INT_MAY(struct cr_fields_opts, num_samples, 1, CR_DIM_MAX,
-               "So many samples: the first ones, or, shuffled, others in "
-               "every epoch."),
+    CR_STRS_OPTIONAL(
+        struct cr_fields_opts, column_names,
+        "Names of the fields, where no line of the files has them."),
+    CR_INT_OPTIONAL(struct cr_fields_opts, num_samples, 1, CR_DIM_MAX,
+                    "So many samples: the first ones, or, shuffled, others in "
+                    "every epoch."),
     CR_NODE(struct cr_fields_opts, shuffle,
             "Whether each epoch has an order of its own; true for training "
             "data unless given."),
-    CR_BOOL_MAY(struct cr_fields_opts, header,
-                "Whether the first line of each file has the fields' names; "
-                "true unless column_names is given."),
+    CR_BOOL_OPTIONAL(
+        struct cr_fields_opts, header,
+        "Whether the first line of each file has the fields' names; "
+        "true unless column_names is given."),
     CR_NODE(struct cr_fields_opts, columns,
             "Columns and their fields: {x: {numbers: [age, fare], "
             "categories: sex}, label: species}, {x: {type: auto}, label: "

@@ -10,9 +10,9 @@ struct idx {
 static const struct cr_opt idx_opts[] = {
     CR_STRS(struct idx, files, "One file per column, plain or gzip."),
     CR_STRS(struct idx, column_names, "The columns' names."),
-    CR_INT_MAY(struct idx, num_samples, 1, CR_DIM_MAX,
-               "So many samples: the first ones, or, shuffled, others in "
-               "every epoch."),
+    CR_INT_OPTIONAL(struct idx, num_samples, 1, CR_DIM_MAX,
+                    "So many samples: the first ones, or, shuffled, others in "
+                    "every epoch."),
     CR_NODE(struct idx, shuffle,
             "Whether each epoch has an order of its own; true for training "
             "data unless given."),

@@ -30,20 +30,22 @@ static const struct cr_opt image_folder_opts[] = {
     CR_STR(struct image_folder, dataset_dir,
            "Folder with one folder of images per class; relative to the "
            "config, then to the folders of CELLRUN_DATA."),
-    CR_STRS_MAY(struct image_folder, extensions,
-                "Ends of the names that are read, such as .png; .png, .jpg "
-                "and .jpeg unless given. Case does not matter."),
+    CR_STRS_OPTIONAL(
+        struct image_folder, extensions,
+        "Ends of the names that are read, such as .png; .png, .jpg "
+        "and .jpeg unless given. Case does not matter."),
     CR_NODE(struct image_folder, class_indexing,
             "Numbers of classes, {cat: 0, dog: 1}; folders not named are "
             "left out. Unless given: sorted by name, from 0, and for other "
             "data than the training data the numbers of the same names "
             "there."),
-    CR_BOOL_OR(struct image_folder, decode, true,
-               "Images come decoded, so false is refused; the op Decode may "
-               "stand all the same."),
-    CR_INT_MAY(struct image_folder, num_samples, 1, CR_DIM_MAX,
-               "So many samples: the first ones, or, shuffled, others in "
-               "every epoch."),
+    CR_BOOL_DEFAULT(
+        struct image_folder, decode, true,
+        "Images come decoded, so false is refused; the op Decode may "
+        "stand all the same."),
+    CR_INT_OPTIONAL(struct image_folder, num_samples, 1, CR_DIM_MAX,
+                    "So many samples: the first ones, or, shuffled, others in "
+                    "every epoch."),
     CR_NODE(struct image_folder, shuffle,
             "Whether each epoch has an order of its own; true for training "
             "data unless given."),

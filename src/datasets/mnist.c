@@ -23,11 +23,11 @@ static const struct cr_opt mnist_opts[] = {
     CR_STR(struct mnist, dataset_dir,
            "Folder of the four files; relative to the config, then to the "
            "folders of CELLRUN_DATA."),
-    CR_ENUM_OR(struct mnist, usage, ALL, "train|test|all",
-               "Which part of the set."),
-    CR_INT_MAY(struct mnist, num_samples, 1, CR_DIM_MAX,
-               "So many samples: the first ones, or, shuffled, others in "
-               "every epoch."),
+    CR_ENUM_DEFAULT(struct mnist, usage, ALL, "train|test|all",
+                    "Which part of the set."),
+    CR_INT_OPTIONAL(struct mnist, num_samples, 1, CR_DIM_MAX,
+                    "So many samples: the first ones, or, shuffled, others in "
+                    "every epoch."),
     CR_NODE(struct mnist, shuffle,
             "Whether each epoch has an order of its own; true for training "
             "data unless given."),

@@ -10,9 +10,9 @@ struct numpy_slices {
 static const struct cr_opt numpy_slices_opts[] = {
     CR_STRS(struct numpy_slices, data, "One .npy file per column."),
     CR_STRS(struct numpy_slices, column_names, "The columns' names."),
-    CR_INT_MAY(struct numpy_slices, num_samples, 1, CR_DIM_MAX,
-               "So many samples: the first ones, or, shuffled, others in "
-               "every epoch."),
+    CR_INT_OPTIONAL(struct numpy_slices, num_samples, 1, CR_DIM_MAX,
+                    "So many samples: the first ones, or, shuffled, others in "
+                    "every epoch."),
     CR_NODE(struct numpy_slices, shuffle,
             "Whether each epoch has an order of its own; true for training "
             "data unless given."),

@@ -11,8 +11,8 @@ struct array {
 static const struct cr_opt array_opts[] = {
     CR_NODE(struct array, values,
             "The values, as nested lists of the parameter's shape."),
-    CR_STR_MAY(struct array, file,
-               "A .npy file of the parameter's shape, instead of values."),
+    CR_STR_OPTIONAL(struct array, file,
+                    "A .npy file of the parameter's shape, instead of values."),
     { 0 },
 };
 

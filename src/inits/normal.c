@@ -6,8 +6,8 @@ struct normal {
 };
 
 static const struct cr_opt normal_opts[] = {
-    CR_REAL_OR(struct normal, sigma, 0.01, 0, 1e30, "Standard deviation."),
-    CR_REAL_OR(struct normal, mean, 0, -1e30, 1e30, "Mean."),
+    CR_REAL_DEFAULT(struct normal, sigma, 0.01, 0, 1e30, "Standard deviation."),
+    CR_REAL_DEFAULT(struct normal, mean, 0, -1e30, 1e30, "Mean."),
     { 0 },
 };
 

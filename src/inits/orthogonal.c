@@ -11,7 +11,7 @@ struct orthogonal {
 };
 
 static const struct cr_opt orthogonal_opts[] = {
-    CR_REAL_OR(struct orthogonal, gain, 1, -1e30, 1e30, "Factor."),
+    CR_REAL_DEFAULT(struct orthogonal, gain, 1, -1e30, 1e30, "Factor."),
     { 0 },
 };
 

@@ -7,7 +7,7 @@ struct sparse {
 
 static const struct cr_opt sparse_opts[] = {
     CR_REAL(struct sparse, sparsity, 0, 1, "Share of zeros in a column."),
-    CR_REAL_OR(struct sparse, sigma, 0.01, 0, 1e30, "Standard deviation."),
+    CR_REAL_DEFAULT(struct sparse, sigma, 0.01, 0, 1e30, "Standard deviation."),
     { 0 },
 };
 

@@ -8,13 +8,13 @@ struct truncated_normal {
 };
 
 static const struct cr_opt truncated_normal_opts[] = {
-    CR_REAL_OR(struct truncated_normal, sigma, 0.01, 0, 1e30,
-               "Standard deviation."),
-    CR_REAL_OR(struct truncated_normal, mean, 0, -1e30, 1e30, "Mean."),
-    CR_REAL_OR(struct truncated_normal, a, -2, -1e30, 1e30,
-               "Lowest value, absolute (not in units of sigma)."),
-    CR_REAL_OR(struct truncated_normal, b, 2, -1e30, 1e30,
-               "Highest value, absolute."),
+    CR_REAL_DEFAULT(struct truncated_normal, sigma, 0.01, 0, 1e30,
+                    "Standard deviation."),
+    CR_REAL_DEFAULT(struct truncated_normal, mean, 0, -1e30, 1e30, "Mean."),
+    CR_REAL_DEFAULT(struct truncated_normal, a, -2, -1e30, 1e30,
+                    "Lowest value, absolute (not in units of sigma)."),
+    CR_REAL_DEFAULT(struct truncated_normal, b, 2, -1e30, 1e30,
+                    "Highest value, absolute."),
     { 0 },
 };
 

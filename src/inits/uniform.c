@@ -6,7 +6,7 @@ struct uniform {
 };
 
 static const struct cr_opt uniform_opts[] = {
-    CR_REAL_OR(struct uniform, scale, 0.07, 0, 1e30, "Half the width."),
+    CR_REAL_DEFAULT(struct uniform, scale, 0.07, 0, 1e30, "Half the width."),
     { 0 },
 };
 

@@ -16,12 +16,12 @@ enum { FAN_IN, FAN_OUT, FAN_AVG };
 enum { TRUNCATED, UNTRUNCATED, UNIFORM };
 
 static const struct cr_opt variance_scaling_opts[] = {
-    CR_REAL_POS_OR(struct variance_scaling, scale, 1, 1e30, "Factor."),
-    CR_ENUM_OR(struct variance_scaling, mode, FAN_IN,
-               "fan_in|fan_out|fan_avg", "Which fan divides the scale."),
-    CR_ENUM_OR(struct variance_scaling, distribution, TRUNCATED,
-               "truncated_normal|untruncated_normal|uniform",
-               "Shape of the distribution."),
+    CR_REAL_POS_DEFAULT(struct variance_scaling, scale, 1, 1e30, "Factor."),
+    CR_ENUM_DEFAULT(struct variance_scaling, mode, FAN_IN,
+                    "fan_in|fan_out|fan_avg", "Which fan divides the scale."),
+    CR_ENUM_DEFAULT(struct variance_scaling, distribution, TRUNCATED,
+                    "truncated_normal|untruncated_normal|uniform",
+                    "Shape of the distribution."),
     { 0 },
 };
 

@@ -8,7 +8,7 @@ struct xavier_normal {
 };
 
 static const struct cr_opt xavier_normal_opts[] = {
-    CR_REAL_OR(struct xavier_normal, gain, 1, 0, 1e30, "Factor."),
+    CR_REAL_DEFAULT(struct xavier_normal, gain, 1, 0, 1e30, "Factor."),
     { 0 },
 };
 

@@ -8,7 +8,7 @@ struct xavier_uniform {
 };
 
 static const struct cr_opt xavier_uniform_opts[] = {
-    CR_REAL_OR(struct xavier_uniform, gain, 1, 0, 1e30, "Factor."),
+    CR_REAL_DEFAULT(struct xavier_uniform, gain, 1, 0, 1e30, "Factor."),
     { 0 },
 };
 

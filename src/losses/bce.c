@@ -10,8 +10,8 @@ struct bce {
 };
 
 static const struct cr_opt bce_opts[] = {
-    CR_REALS_MAY(struct bce, weight, -1e30, 1e30,
-                 "A weight for each feature, the last axis."),
+    CR_REALS_OPTIONAL(struct bce, weight, -1e30, 1e30,
+                      "A weight for each feature, the last axis."),
     CR_LOSS_REDUCTION(struct bce, CR_MEAN),
     { 0 },
 };

@@ -11,10 +11,10 @@ struct bce_logits {
 
 static const struct cr_opt bce_logits_opts[] = {
     CR_LOSS_REDUCTION(struct bce_logits, CR_MEAN),
-    CR_REALS_MAY(struct bce_logits, weight, -1e30, 1e30,
-                 "A weight for each feature, the last axis."),
-    CR_REALS_MAY(struct bce_logits, pos_weight, 0, 1e30,
-                 "A weight for the label 1 of each feature."),
+    CR_REALS_OPTIONAL(struct bce_logits, weight, -1e30, 1e30,
+                      "A weight for each feature, the last axis."),
+    CR_REALS_OPTIONAL(struct bce_logits, pos_weight, 0, 1e30,
+                      "A weight for the label 1 of each feature."),
     { 0 },
 };
 

@@ -8,8 +8,8 @@ struct cosine {
 };
 
 static const struct cr_opt cosine_opts[] = {
-    CR_REAL_OR(struct cosine, margin, 0, -1, 1,
-               "Up to this cosine the label -1 costs nothing."),
+    CR_REAL_DEFAULT(struct cosine, margin, 0, -1, 1,
+                    "Up to this cosine the label -1 costs nothing."),
     CR_LOSS_REDUCTION(struct cosine, CR_MEAN),
     { 0 },
 };

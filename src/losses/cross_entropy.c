@@ -11,15 +11,16 @@ struct cross_entropy {
 
 static const struct cr_opt cross_entropy_opts[] = {
     CR_NODE(struct cross_entropy, weight, CR_LOSS_CLASSES),
-    CR_INT_OR(struct cross_entropy, ignore_index, -100, INT32_MIN, INT32_MAX,
-              "Labels of this value count for nothing."),
-    CR_ENUM_OR(struct cross_entropy, reduction, CR_MEAN, "mean|sum|none",
-               "How the values of the samples become the loss; mean divides "
-               "by the weights of the labels."),
-    CR_REAL_OR(struct cross_entropy, label_smoothing, 0, 0, 1,
-               "Share of the target spread evenly over all classes."),
-    CR_INT_OR(struct cross_entropy, axis, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis of the classes; 1 is MindSpore's."),
+    CR_INT_DEFAULT(struct cross_entropy, ignore_index, -100, INT32_MIN,
+                   INT32_MAX, "Labels of this value count for nothing."),
+    CR_ENUM_DEFAULT(
+        struct cross_entropy, reduction, CR_MEAN, "mean|sum|none",
+        "How the values of the samples become the loss; mean divides "
+        "by the weights of the labels."),
+    CR_REAL_DEFAULT(struct cross_entropy, label_smoothing, 0, 0, 1,
+                    "Share of the target spread evenly over all classes."),
+    CR_INT_DEFAULT(struct cross_entropy, axis, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis of the classes; 1 is MindSpore's."),
     { 0 },
 };
 

@@ -18,11 +18,12 @@ struct ctc {
 };
 
 static const struct cr_opt ctc_opts[] = {
-    CR_INT_OR(struct ctc, blank, 0, 0, CR_DIM_MAX, "The class of no label."),
+    CR_INT_DEFAULT(struct ctc, blank, 0, 0, CR_DIM_MAX,
+                   "The class of no label."),
     CR_LOSS_REDUCTION(struct ctc, CR_MEAN),
-    CR_BOOL_OR(struct ctc, zero_infinity, false,
-               "A sample with more labels than fit into its steps counts "
-               "nothing, not infinity."),
+    CR_BOOL_DEFAULT(struct ctc, zero_infinity, false,
+                    "A sample with more labels than fit into its steps counts "
+                    "nothing, not infinity."),
     { 0 },
 };
 

@@ -7,8 +7,8 @@ struct dice {
 };
 
 static const struct cr_opt dice_opts[] = {
-    CR_REAL_POS_OR(struct dice, smooth, 1e-5, 1e30,
-                   "Keeps a division by 0 away."),
+    CR_REAL_POS_DEFAULT(struct dice, smooth, 1e-5, 1e30,
+                        "Keeps a division by 0 away."),
     { 0 },
 };
 

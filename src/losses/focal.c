@@ -11,8 +11,8 @@ struct focal {
 
 static const struct cr_opt focal_opts[] = {
     CR_NODE(struct focal, weight, CR_LOSS_CLASSES),
-    CR_REAL_OR(struct focal, gamma, 2, 0, 100,
-               "How much less well known samples count."),
+    CR_REAL_DEFAULT(struct focal, gamma, 2, 0, 100,
+                    "How much less well known samples count."),
     CR_LOSS_REDUCTION(struct focal, CR_MEAN),
     { 0 },
 };

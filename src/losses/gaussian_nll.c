@@ -9,8 +9,9 @@ struct gaussian {
 };
 
 static const struct cr_opt gaussian_opts[] = {
-    CR_BOOL_OR(struct gaussian, full, false, "Add the constant, too."),
-    CR_REAL_POS_OR(struct gaussian, eps, 1e-6, 1e30, "The least variance."),
+    CR_BOOL_DEFAULT(struct gaussian, full, false, "Add the constant, too."),
+    CR_REAL_POS_DEFAULT(struct gaussian, eps, 1e-6, 1e30,
+                        "The least variance."),
     CR_LOSS_REDUCTION(struct gaussian, CR_MEAN),
     { 0 },
 };

@@ -8,8 +8,8 @@ struct hinge {
 };
 
 static const struct cr_opt hinge_opts[] = {
-    CR_REAL_OR(struct hinge, margin, 1, -1e30, 1e30,
-               "From here on a distance of the label -1 costs nothing."),
+    CR_REAL_DEFAULT(struct hinge, margin, 1, -1e30, 1e30,
+                    "From here on a distance of the label -1 costs nothing."),
     CR_LOSS_REDUCTION(struct hinge, CR_MEAN),
     { 0 },
 };

@@ -9,8 +9,8 @@ struct huber {
 
 static const struct cr_opt huber_opts[] = {
     CR_LOSS_REDUCTION(struct huber, CR_MEAN),
-    CR_REAL_POS_OR(struct huber, delta, 1, 1e30,
-                   "The distance from which on it is linear."),
+    CR_REAL_POS_DEFAULT(struct huber, delta, 1, 1e30,
+                        "The distance from which on it is linear."),
     { 0 },
 };
 

@@ -11,8 +11,9 @@ struct kl_div {
 };
 
 static const struct cr_opt kl_div_opts[] = {
-    CR_ENUM_OR(struct kl_div, reduction, CR_MEAN, "mean|sum|none|batchmean",
-               "How the values of the elements become the loss."),
+    CR_ENUM_DEFAULT(struct kl_div, reduction, CR_MEAN,
+                    "mean|sum|none|batchmean",
+                    "How the values of the elements become the loss."),
     { 0 },
 };
 

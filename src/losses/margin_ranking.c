@@ -7,8 +7,8 @@ struct ranking {
 };
 
 static const struct cr_opt ranking_opts[] = {
-    CR_REAL_OR(struct ranking, margin, 0, -1e30, 1e30,
-               "By how much it should be larger."),
+    CR_REAL_DEFAULT(struct ranking, margin, 0, -1e30, 1e30,
+                    "By how much it should be larger."),
     CR_LOSS_REDUCTION(struct ranking, CR_MEAN),
     { 0 },
 };

@@ -10,13 +10,14 @@ struct dice {
 };
 
 static const struct cr_opt dice_opts[] = {
-    CR_REALS_MAY(struct dice, weights, -1e30, 1e30,
-                 "A weight for each channel."),
-    CR_INT_MAY(struct dice, ignore_indiex, 0, CR_DIM_MAX,
-               "A channel that is left out."),
-    CR_STR_OR(struct dice, activation, "softmax",
-              "What the output goes through first, by its lower-case name; "
-              "\"\" for nothing."),
+    CR_REALS_OPTIONAL(struct dice, weights, -1e30, 1e30,
+                      "A weight for each channel."),
+    CR_INT_OPTIONAL(struct dice, ignore_indiex, 0, CR_DIM_MAX,
+                    "A channel that is left out."),
+    CR_STR_DEFAULT(
+        struct dice, activation, "softmax",
+        "What the output goes through first, by its lower-case name; "
+        "\"\" for nothing."),
     { 0 },
 };
 

@@ -8,7 +8,8 @@ struct soft {
 };
 
 static const struct cr_opt soft_opts[] = {
-    CR_REALS_MAY(struct soft, weight, -1e30, 1e30, "A weight for each class."),
+    CR_REALS_OPTIONAL(struct soft, weight, -1e30, 1e30,
+                      "A weight for each class."),
     CR_LOSS_REDUCTION(struct soft, CR_MEAN),
     { 0 },
 };

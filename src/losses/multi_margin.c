@@ -10,9 +10,10 @@ struct multi_margin {
 };
 
 static const struct cr_opt multi_margin_opts[] = {
-    CR_INT_OR(struct multi_margin, p, 1, 1, 2, "Power of what is missing."),
-    CR_REAL_OR(struct multi_margin, margin, 1, -1e30, 1e30,
-               "How far ahead the label should be."),
+    CR_INT_DEFAULT(struct multi_margin, p, 1, 1, 2,
+                   "Power of what is missing."),
+    CR_REAL_DEFAULT(struct multi_margin, margin, 1, -1e30, 1e30,
+                    "How far ahead the label should be."),
     CR_LOSS_REDUCTION(struct multi_margin, CR_MEAN),
     CR_NODE(struct multi_margin, weight, CR_LOSS_CLASSES),
     { 0 },

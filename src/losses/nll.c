@@ -10,8 +10,8 @@ struct nll {
 
 static const struct cr_opt nll_opts[] = {
     CR_NODE(struct nll, weight, CR_LOSS_CLASSES),
-    CR_INT_OR(struct nll, ignore_index, -100, INT32_MIN, INT32_MAX,
-              "Labels of this value count for nothing."),
+    CR_INT_DEFAULT(struct nll, ignore_index, -100, INT32_MIN, INT32_MAX,
+                   "Labels of this value count for nothing."),
     CR_LOSS_REDUCTION(struct nll, CR_MEAN),
     { 0 },
 };

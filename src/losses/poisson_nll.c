@@ -9,11 +9,12 @@ struct poisson {
 };
 
 static const struct cr_opt poisson_opts[] = {
-    CR_BOOL_OR(struct poisson, log_input, true,
-               "What comes in are logarithms of the rates."),
-    CR_BOOL_OR(struct poisson, full, false, "Add Stirling's approximation."),
-    CR_REAL_POS_OR(struct poisson, eps, 1e-8, 1e30,
-                   "Keeps the logarithm of a rate of 0 away."),
+    CR_BOOL_DEFAULT(struct poisson, log_input, true,
+                    "What comes in are logarithms of the rates."),
+    CR_BOOL_DEFAULT(struct poisson, full, false,
+                    "Add Stirling's approximation."),
+    CR_REAL_POS_DEFAULT(struct poisson, eps, 1e-8, 1e30,
+                        "Keeps the logarithm of a rate of 0 away."),
     CR_LOSS_REDUCTION(struct poisson, CR_MEAN),
     { 0 },
 };

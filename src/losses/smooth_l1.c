@@ -8,8 +8,8 @@ struct smooth_l1 {
 };
 
 static const struct cr_opt smooth_l1_opts[] = {
-    CR_REAL_POS_OR(struct smooth_l1, beta, 1, 1e30,
-                   "The distance from which on it is linear."),
+    CR_REAL_POS_DEFAULT(struct smooth_l1, beta, 1, 1e30,
+                        "The distance from which on it is linear."),
     CR_LOSS_REDUCTION(struct smooth_l1, CR_NONE),
     { 0 },
 };

@@ -9,11 +9,12 @@ struct softmax_ce {
 };
 
 static const struct cr_opt softmax_ce_opts[] = {
-    CR_BOOL_OR(struct softmax_ce, sparse, false,
-               "Labels are classes, else a share for each class."),
-    CR_ENUM_OR(struct softmax_ce, reduction, CR_NONE, "mean|sum|none",
-               "How the values of the samples become the loss; none gives a "
-               "loss block one value per sample."),
+    CR_BOOL_DEFAULT(struct softmax_ce, sparse, false,
+                    "Labels are classes, else a share for each class."),
+    CR_ENUM_DEFAULT(
+        struct softmax_ce, reduction, CR_NONE, "mean|sum|none",
+        "How the values of the samples become the loss; none gives a "
+        "loss block one value per sample."),
     { 0 },
 };
 

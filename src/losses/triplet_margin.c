@@ -12,13 +12,15 @@ struct triplet {
 };
 
 static const struct cr_opt triplet_opts[] = {
-    CR_INT_OR(struct triplet, p, 2, 1, 100, "Power of the distance."),
-    CR_BOOL_OR(struct triplet, swap, false,
-               "Take the other's distance from the like one if it is less."),
-    CR_REAL_OR(struct triplet, eps, 1e-6, 0, 1e30, "Added to each difference."),
+    CR_INT_DEFAULT(struct triplet, p, 2, 1, 100, "Power of the distance."),
+    CR_BOOL_DEFAULT(
+        struct triplet, swap, false,
+        "Take the other's distance from the like one if it is less."),
+    CR_REAL_DEFAULT(struct triplet, eps, 1e-6, 0, 1e30,
+                    "Added to each difference."),
     CR_LOSS_REDUCTION(struct triplet, CR_MEAN),
-    CR_REAL_OR(struct triplet, margin, 1, -1e30, 1e30,
-               "How much farther the other should be."),
+    CR_REAL_DEFAULT(struct triplet, margin, 1, -1e30, 1e30,
+                    "How much farther the other should be."),
     { 0 },
 };
 

@@ -16,12 +16,12 @@ struct best_threshold {
 };
 
 static const struct cr_opt best_threshold_opts[] = {
-    CR_ENUM_OR(struct best_threshold, maximize, BEST_F1,
-               "F1|accuracy|balanced_accuracy|matthews",
-               "The score that is largest there; F1 is that of class 1."),
-    CR_BOOL_OR(struct best_threshold, logits, false,
-               "An output of one number is a logit, as BCEWithLogitsLoss "
-               "takes it, instead of a probability."),
+    CR_ENUM_DEFAULT(struct best_threshold, maximize, BEST_F1,
+                    "F1|accuracy|balanced_accuracy|matthews",
+                    "The score that is largest there; F1 is that of class 1."),
+    CR_BOOL_DEFAULT(struct best_threshold, logits, false,
+                    "An output of one number is a logit, as BCEWithLogitsLoss "
+                    "takes it, instead of a probability."),
     { 0 },
 };
 

@@ -24,10 +24,10 @@ struct bleu_score {
 };
 
 static const struct cr_opt bleu_score_opts[] = {
-    CR_INT_OR(struct bleu_score, n_gram, 4, 1, BLEU_MAX,
-              "Length of the longest runs of tokens that are compared."),
-    CR_BOOL_OR(struct bleu_score, smooth, false,
-               "Add one to all counts (Lin and Och, 2004)."),
+    CR_INT_DEFAULT(struct bleu_score, n_gram, 4, 1, BLEU_MAX,
+                   "Length of the longest runs of tokens that are compared."),
+    CR_BOOL_DEFAULT(struct bleu_score, smooth, false,
+                    "Add one to all counts (Lin and Och, 2004)."),
     { 0 },
 };
 

@@ -18,13 +18,15 @@ struct confusion_matrix {
 };
 
 static const struct cr_opt confusion_matrix_opts[] = {
-    CR_INT_MAY(struct confusion_matrix, num_classes, 2, 1 << 20,
-               "Rows and columns; those of the output unless given, or 2 where "
-               "it has no axis of classes."),
-    CR_ENUM_OR(struct confusion_matrix, normalize, NO_NORM,
-               "no_norm|target|prediction|all",
-               "Numbers as parts of their row, column, or of all; the result "
-               "is then called confusion_matrix_target and so on."),
+    CR_INT_OPTIONAL(
+        struct confusion_matrix, num_classes, 2, 1 << 20,
+        "Rows and columns; those of the output unless given, or 2 where "
+        "it has no axis of classes."),
+    CR_ENUM_DEFAULT(
+        struct confusion_matrix, normalize, NO_NORM,
+        "no_norm|target|prediction|all",
+        "Numbers as parts of their row, column, or of all; the result "
+        "is then called confusion_matrix_target and so on."),
     CR_METRIC_THRESHOLD(struct confusion_matrix),
     { 0 },
 };

@@ -68,20 +68,23 @@ enum {
     "markedness"
 
 static const struct cr_opt confusion_matrix_metric_opts[] = {
-    CR_BOOL_OR(struct confusion_matrix_metric, skip_channel, true,
-               "false leaves the first class out, as MindSpore's code does."),
-    CR_ENUM_OR(struct confusion_matrix_metric, metric_name, SENSITIVITY, RATES,
-               "The rate; the result has its name."),
-    CR_BOOL_OR(struct confusion_matrix_metric, calculation_method, false,
-               "The rate of each sample, then the mean, where an output has "
-               "positions besides classes."),
-    CR_ENUM_OR(struct confusion_matrix_metric, decrease, DECREASE_MEAN,
-               "none|mean|sum|sum_batch|mean_channel|sum_channel",
-               "With calculation_method, what becomes of the rates of a "
-               "batch: their mean over classes, then samples; their sum; the "
-               "others are for batches of one sample (mean_channel, "
-               "sum_channel), one class (sum_batch), or both (none). Batches "
-               "are weighted by what went into them."),
+    CR_BOOL_DEFAULT(
+        struct confusion_matrix_metric, skip_channel, true,
+        "false leaves the first class out, as MindSpore's code does."),
+    CR_ENUM_DEFAULT(struct confusion_matrix_metric, metric_name, SENSITIVITY,
+                    RATES, "The rate; the result has its name."),
+    CR_BOOL_DEFAULT(
+        struct confusion_matrix_metric, calculation_method, false,
+        "The rate of each sample, then the mean, where an output has "
+        "positions besides classes."),
+    CR_ENUM_DEFAULT(
+        struct confusion_matrix_metric, decrease, DECREASE_MEAN,
+        "none|mean|sum|sum_batch|mean_channel|sum_channel",
+        "With calculation_method, what becomes of the rates of a "
+        "batch: their mean over classes, then samples; their sum; the "
+        "others are for batches of one sample (mean_channel, "
+        "sum_channel), one class (sum_batch), or both (none). Batches "
+        "are weighted by what went into them."),
     { 0 },
 };
 

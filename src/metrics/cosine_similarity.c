@@ -23,12 +23,12 @@ struct cosine_similarity {
 };
 
 static const struct cr_opt cosine_similarity_opts[] = {
-    CR_ENUM_OR(struct cosine_similarity, similarity, COSINE, "cosine|dot",
-               "Of two outputs: cosine of the angle, or product."),
-    CR_ENUM_OR(struct cosine_similarity, reduction, MEAN, "mean|sum",
-               "Over all other samples; then the mean over the samples."),
-    CR_BOOL_OR(struct cosine_similarity, zero_diagonal, true,
-               "A sample's likeness to itself counts as 0."),
+    CR_ENUM_DEFAULT(struct cosine_similarity, similarity, COSINE, "cosine|dot",
+                    "Of two outputs: cosine of the angle, or product."),
+    CR_ENUM_DEFAULT(struct cosine_similarity, reduction, MEAN, "mean|sum",
+                    "Over all other samples; then the mean over the samples."),
+    CR_BOOL_DEFAULT(struct cosine_similarity, zero_diagonal, true,
+                    "A sample's likeness to itself counts as 0."),
     { 0 },
 };
 

@@ -13,8 +13,8 @@ struct dice {
 };
 
 static const struct cr_opt dice_opts[] = {
-    CR_REAL_POS_OR(struct dice, smooth, 1e-5, DBL_MAX,
-                   "Added to the denominator."),
+    CR_REAL_POS_DEFAULT(struct dice, smooth, 1e-5, DBL_MAX,
+                        "Added to the denominator."),
     { 0 },
 };
 

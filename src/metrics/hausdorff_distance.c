@@ -20,12 +20,15 @@ struct hausdorff_distance {
 
 static const struct cr_opt hausdorff_distance_opts[] = {
     CR_SURFACE(struct hausdorff_distance),
-    CR_REAL_MAY(struct hausdorff_distance, percentile, 0, 100,
-                "Not the largest distance, but this percentile of them."),
-    CR_BOOL_OR(struct hausdorff_distance, directed, false,
-               "Only from the output to the label."),
-    { .name = "crop", .at = offsetof(struct hausdorff_distance, surface.crop),
-      .type = CR_OPT_BOOL, .need = CR_DEFAULT, .int_default = true,
+    CR_REAL_OPTIONAL(struct hausdorff_distance, percentile, 0, 100,
+                     "Not the largest distance, but this percentile of them."),
+    CR_BOOL_DEFAULT(struct hausdorff_distance, directed, false,
+                    "Only from the output to the label."),
+    { .name = "crop",
+      .at = offsetof(struct hausdorff_distance, surface.crop),
+      .type = CR_OPT_BOOL,
+      .need = CR_DEFAULT,
+      .int_default = true,
       .doc = "Look only at the box around what output and label have; along "
              "an axis on which it is one position wide there is no "
              "outside." },

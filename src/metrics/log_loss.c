@@ -14,9 +14,9 @@ struct log_loss {
 };
 
 static const struct cr_opt log_loss_opts[] = {
-    CR_BOOL_OR(struct log_loss, logits, false,
-               "Without an axis of classes: outputs are logits, as "
-               "BCEWithLogitsLoss takes them, instead of probabilities."),
+    CR_BOOL_DEFAULT(struct log_loss, logits, false,
+                    "Without an axis of classes: outputs are logits, as "
+                    "BCEWithLogitsLoss takes them, instead of probabilities."),
     { 0 },
 };
 

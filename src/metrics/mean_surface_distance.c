@@ -13,8 +13,8 @@ struct mean_surface_distance {
 };
 
 static const struct cr_opt mean_surface_distance_opts[] = {
-    CR_BOOL_OR(struct mean_surface_distance, symmetric, false,
-               "Also from the label to the output."),
+    CR_BOOL_DEFAULT(struct mean_surface_distance, symmetric, false,
+                    "Also from the label to the output."),
     CR_SURFACE(struct mean_surface_distance),
     { 0 },
 };

@@ -10,8 +10,8 @@ struct perplexity {
 };
 
 static const struct cr_opt perplexity_opts[] = {
-    CR_INT_MAY(struct perplexity, ignore_label, INT32_MIN, INT32_MAX,
-               "Labels of this value do not count."),
+    CR_INT_OPTIONAL(struct perplexity, ignore_label, INT32_MIN, INT32_MAX,
+                    "Labels of this value do not count."),
     { 0 },
 };
 

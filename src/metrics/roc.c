@@ -13,9 +13,9 @@ struct roc {
 };
 
 static const struct cr_opt roc_opts[] = {
-    CR_INT_OR(struct roc, pos_label, 1, 0, INT32_MAX,
-              "The class that is told from the rest; of an output of one "
-              "number there is no other than 1."),
+    CR_INT_DEFAULT(struct roc, pos_label, 1, 0, INT32_MAX,
+                   "The class that is told from the rest; of an output of one "
+                   "number there is no other than 1."),
     { 0 },
 };
 

@@ -15,8 +15,8 @@ struct root_mean_square_distance {
 };
 
 static const struct cr_opt root_mean_square_distance_opts[] = {
-    CR_BOOL_OR(struct root_mean_square_distance, symmetric, false,
-               "Also from the label to the output."),
+    CR_BOOL_DEFAULT(struct root_mean_square_distance, symmetric, false,
+                    "Also from the label to the output."),
     CR_SURFACE(struct root_mean_square_distance),
     { 0 },
 };

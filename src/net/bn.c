@@ -4,43 +4,45 @@
 #include "net/attr.h"
 #include "net/nhwc.h"
 
-#define BN_OPTS                                                               \
-    CR_INT_MAY(struct cr_bn, num_features, 1, CR_DIM_MAX,                     \
-               "Channels that come in; taken from the input if not given."),  \
-        CR_REAL_POS_OR(struct cr_bn, eps, 1e-5, 1e30,                         \
-                       "Added to the variance."),                             \
-        CR_REAL_OR(                                                           \
-            struct cr_bn, momentum, 0.9, 0, 1,                                \
-            "Weight of the old moving value (PyTorch's momentum is 1 minus "  \
-            "this)."),                                                        \
-        CR_BOOL_OR(struct cr_bn, affine, true,                                \
-                   "Train gamma and beta; without they stay as they begin."), \
-        CR_OBJ_MAY(struct cr_bn, gamma_init, CR_KIND_INIT,                    \
-                   "How gamma begins; ones if not given."),                   \
-        CR_OBJ_MAY(struct cr_bn, beta_init, CR_KIND_INIT,                     \
-                   "How beta begins; zeros if not given."),                   \
-        CR_OBJ_MAY(struct cr_bn, moving_mean_init, CR_KIND_INIT,              \
-                   "How the moving mean begins; zeros if not given."),        \
-        CR_OBJ_MAY(struct cr_bn, moving_var_init, CR_KIND_INIT,               \
-                   "How the moving variance begins; ones if not given."),     \
-        CR_BOOL_MAY(                                                          \
-            struct cr_bn, use_batch_statistics,                               \
-            "Normalise with the batch in prediction too (true; moving "       \
-            "statistics move in training alone, where MindSpore moves "       \
-            "them in both), or with the moving ones in training too, "        \
+#define BN_OPTS                                                                \
+    CR_INT_OPTIONAL(                                                           \
+        struct cr_bn, num_features, 1, CR_DIM_MAX,                             \
+        "Channels that come in; taken from the input if not given."),          \
+        CR_REAL_POS_DEFAULT(struct cr_bn, eps, 1e-5, 1e30,                     \
+                            "Added to the variance."),                         \
+        CR_REAL_DEFAULT(                                                       \
+            struct cr_bn, momentum, 0.9, 0, 1,                                 \
+            "Weight of the old moving value (PyTorch's momentum is 1 minus "   \
+            "this)."),                                                         \
+        CR_BOOL_DEFAULT(                                                       \
+            struct cr_bn, affine, true,                                        \
+            "Train gamma and beta; without they stay as they begin."),         \
+        CR_OBJ_OPTIONAL(struct cr_bn, gamma_init, CR_KIND_INIT,                \
+                        "How gamma begins; ones if not given."),               \
+        CR_OBJ_OPTIONAL(struct cr_bn, beta_init, CR_KIND_INIT,                 \
+                        "How beta begins; zeros if not given."),               \
+        CR_OBJ_OPTIONAL(struct cr_bn, moving_mean_init, CR_KIND_INIT,          \
+                        "How the moving mean begins; zeros if not given."),    \
+        CR_OBJ_OPTIONAL(struct cr_bn, moving_var_init, CR_KIND_INIT,           \
+                        "How the moving variance begins; ones if not given."), \
+        CR_BOOL_OPTIONAL(                                                      \
+            struct cr_bn, use_batch_statistics,                                \
+            "Normalise with the batch in prediction too (true; moving "        \
+            "statistics move in training alone, where MindSpore moves "        \
+            "them in both), or with the moving ones in training too, "         \
             "which then stay (false).")
 
 const struct cr_opt cr_bn_opts[] = {
     BN_OPTS,
-    CR_ENUM_OR(struct cr_bn, data_format, CR_NCHW, "NCHW",
-               "Channels are the second dimension."),
+    CR_ENUM_DEFAULT(struct cr_bn, data_format, CR_NCHW, "NCHW",
+                    "Channels are the second dimension."),
     { 0 },
 };
 
 const struct cr_opt cr_bn2d_opts[] = {
     BN_OPTS,
-    CR_ENUM_OR(struct cr_bn, data_format, CR_NCHW, CR_DATA_FORMATS,
-               CR_NHWC_DOC),
+    CR_ENUM_DEFAULT(struct cr_bn, data_format, CR_NCHW, CR_DATA_FORMATS,
+                    CR_NHWC_DOC),
     { 0 },
 };
 
@@ -109,17 +111,19 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
 }
 
 const struct cr_opt cr_in_opts[] = {
-    CR_INT_MAY(struct cr_in, num_features, 1, CR_DIM_MAX,
-               "Channels that come in; taken from the input if not given."),
-    CR_REAL_POS_OR(struct cr_in, eps, 1e-5, 1e30, "Added to the variance."),
-    CR_REAL_OR(struct cr_in, momentum, 0.1, 0, 1,
-               "Of the moving statistics, which nothing reads."),
-    CR_BOOL_OR(struct cr_in, affine, true,
-               "Train gamma and beta; without they stay as they begin."),
-    CR_OBJ_MAY(struct cr_in, gamma_init, CR_KIND_INIT,
-               "How gamma begins; ones if not given."),
-    CR_OBJ_MAY(struct cr_in, beta_init, CR_KIND_INIT,
-               "How beta begins; zeros if not given."),
+    CR_INT_OPTIONAL(
+        struct cr_in, num_features, 1, CR_DIM_MAX,
+        "Channels that come in; taken from the input if not given."),
+    CR_REAL_POS_DEFAULT(struct cr_in, eps, 1e-5, 1e30,
+                        "Added to the variance."),
+    CR_REAL_DEFAULT(struct cr_in, momentum, 0.1, 0, 1,
+                    "Of the moving statistics, which nothing reads."),
+    CR_BOOL_DEFAULT(struct cr_in, affine, true,
+                    "Train gamma and beta; without they stay as they begin."),
+    CR_OBJ_OPTIONAL(struct cr_in, gamma_init, CR_KIND_INIT,
+                    "How gamma begins; ones if not given."),
+    CR_OBJ_OPTIONAL(struct cr_in, beta_init, CR_KIND_INIT,
+                    "How beta begins; zeros if not given."),
     { 0 },
 };
 

@@ -28,8 +28,8 @@ struct thaw {
 };
 
 static const struct cr_opt thaw_opts[] = {
-    CR_AMOUNT_OR(struct thaw, at, "1 epochs", CR_EPOCHS,
-                 "When; a bare number counts epochs."),
+    CR_AMOUNT_DEFAULT(struct thaw, at, "1 epochs", CR_EPOCHS,
+                      "When; a bare number counts epochs."),
     CR_NODE(struct thaw, unfreeze,
             "Patterns over parameter names: what matches is trained from "
             "then on."),
@@ -45,9 +45,10 @@ static const struct cr_about thaw_about = {
 static const struct cr_opt freeze_opts[] = {
     CR_NODE(struct freeze, patterns,
             "Patterns over parameter names: what matches is not trained."),
-    CR_ENUM_OR(struct freeze, bn_stats, STATS_MOVING, "moving|frozen",
-               "Moving statistics of cells whose parameters are frozen: they "
-               "keep moving, or they stay and normalise as in prediction."),
+    CR_ENUM_DEFAULT(
+        struct freeze, bn_stats, STATS_MOVING, "moving|frozen",
+        "Moving statistics of cells whose parameters are frozen: they "
+        "keep moving, or they stay and normalise as in prediction."),
     CR_NODE(struct freeze, schedule,
             "A list of {at: 3 epochs, unfreeze: PATTERNS}: what is trained "
             "later on."),

@@ -35,64 +35,72 @@ static const struct cr_opt hook_rows[] = {
             "Patterns over cell names; of hook_backward, over names of "
             "points. network: the whole network. loss, loss.CELL: the loss, "
             "and cells inside it."),
-    CR_ENUM_OR(struct hook_opts, hook, CR_HOOK_TAP,
-               "tap|forward_pre|forward|backward_pre|backward|hook_backward",
-               "tap only looks. The others are MindSpore's: on a cell's "
-               "inputs, on its results, on the gradients that arrive at "
-               "these, on those that leave the cell at its inputs, and on "
-               "the gradient at hook_backward(x, 'point') of a construct."),
-    CR_STR_MAY(struct hook_opts, name,
-               "A handle: ~watch.NAME on the command line removes the entry, "
-               "watch.NAME.scale=2 changes it."),
-    CR_BOOL_OR(struct hook_opts, enabled, true,
-               "false: as if the entry were not there."),
-    CR_REAL_MAY(struct hook_opts, scale, -DBL_MAX, DBL_MAX,
-                "Replace: multiply by this."),
-    CR_REALS_MAY(struct hook_opts, clamp, -DBL_MAX, DBL_MAX,
-                 "Replace: keep between these two bounds."),
-    CR_BOOL_OR(struct hook_opts, zero, false, "Replace by zeros."),
+    CR_ENUM_DEFAULT(
+        struct hook_opts, hook, CR_HOOK_TAP,
+        "tap|forward_pre|forward|backward_pre|backward|hook_backward",
+        "tap only looks. The others are MindSpore's: on a cell's "
+        "inputs, on its results, on the gradients that arrive at "
+        "these, on those that leave the cell at its inputs, and on "
+        "the gradient at hook_backward(x, 'point') of a construct."),
+    CR_STR_OPTIONAL(
+        struct hook_opts, name,
+        "A handle: ~watch.NAME on the command line removes the entry, "
+        "watch.NAME.scale=2 changes it."),
+    CR_BOOL_DEFAULT(struct hook_opts, enabled, true,
+                    "false: as if the entry were not there."),
+    CR_REAL_OPTIONAL(struct hook_opts, scale, -DBL_MAX, DBL_MAX,
+                     "Replace: multiply by this."),
+    CR_REALS_OPTIONAL(struct hook_opts, clamp, -DBL_MAX, DBL_MAX,
+                      "Replace: keep between these two bounds."),
+    CR_BOOL_DEFAULT(struct hook_opts, zero, false, "Replace by zeros."),
     CR_NODE(struct hook_opts, construct,
             "Replace by what a text returns, written as that of a block. It "
             "has inputs (forward_pre); inputs and output (forward); "
             "grad_output (backward_pre); grad_input and grad_output "
             "(backward); grad (hook_backward): each a tensor, or a tuple "
             "where there are several. None leaves them as they are."),
-    CR_STRS_MAY(struct hook_opts, what,
-                "What to look at: output, grad (the gradient that arrives "
-                "there), input, grad_input (the gradient that the cell gives "
-                "its inputs), grad_params (the gradients of its own "
-                "parameters; of network: of all). If not given, of a tap "
-                "output, of a hook that replaces nothing what its form is "
-                "about."),
-    CR_STRS_MAY(struct hook_opts, stats,
-                "Of mean, std, min, max, norm, nan_count (values that are not "
-                "finite), zero_fraction, histogram (20 bins), values (printed "
-                "as print(...) does; the record has up to 1000 of them); "
-                "mean, std, max and nan_count if not given."),
-    CR_STRS_MAY(struct hook_opts, in,
-                "Where to look: train, eval (evaluations during training, and "
-                "the command eval), predict. trace looks where --eval or "
-                "--predict say, else as train. Default: train. Gradients "
-                "exist in train alone."),
-    CR_ENUM_OR(struct hook_opts, as, CR_AS_SCALED, "scaled|unscaled|clipped",
-               "Gradients to show. scaled: as the backward pass has them, "
-               "times amp.loss_scale. unscaled: divided by it. clipped: of "
-               "grad_params, divided and behind train.clip, as the update "
-               "takes them."),
-    CR_AMOUNT_OR(struct hook_opts, every, "100 steps", CR_STEPS,
-                 "Which steps are looked at: the first and then every so "
-                 "many. A replacement counts in all. Outside of train steps "
-                 "are batches."),
-    CR_AMOUNT_MAY(struct hook_opts, until, CR_STEPS,
-                  "Look no more behind so many steps: MindSpore's "
-                  "handle.remove()."),
-    CR_STR_MAY(struct hook_opts, save,
-               "Write what is seen to a file per step: FILE.npz becomes "
-               "FILE-STEP.npz, in the run directory (of eval, predict and "
-               "trace in the present folder, by batch). Tensors are called "
-               "CELL.output, CELL.grad and so on."),
-    CR_BOOL_OR(struct hook_opts, print, false,
-               "Print a line too, besides the record in metrics.jsonl."),
+    CR_STRS_OPTIONAL(
+        struct hook_opts, what,
+        "What to look at: output, grad (the gradient that arrives "
+        "there), input, grad_input (the gradient that the cell gives "
+        "its inputs), grad_params (the gradients of its own "
+        "parameters; of network: of all). If not given, of a tap "
+        "output, of a hook that replaces nothing what its form is "
+        "about."),
+    CR_STRS_OPTIONAL(
+        struct hook_opts, stats,
+        "Of mean, std, min, max, norm, nan_count (values that are not "
+        "finite), zero_fraction, histogram (20 bins), values (printed "
+        "as print(...) does; the record has up to 1000 of them); "
+        "mean, std, max and nan_count if not given."),
+    CR_STRS_OPTIONAL(
+        struct hook_opts, in,
+        "Where to look: train, eval (evaluations during training, and "
+        "the command eval), predict. trace looks where --eval or "
+        "--predict say, else as train. Default: train. Gradients "
+        "exist in train alone."),
+    CR_ENUM_DEFAULT(
+        struct hook_opts, as, CR_AS_SCALED, "scaled|unscaled|clipped",
+        "Gradients to show. scaled: as the backward pass has them, "
+        "times amp.loss_scale. unscaled: divided by it. clipped: of "
+        "grad_params, divided and behind train.clip, as the update "
+        "takes them."),
+    CR_AMOUNT_DEFAULT(
+        struct hook_opts, every, "100 steps", CR_STEPS,
+        "Which steps are looked at: the first and then every so "
+        "many. A replacement counts in all. Outside of train steps "
+        "are batches."),
+    CR_AMOUNT_OPTIONAL(struct hook_opts, until, CR_STEPS,
+                       "Look no more behind so many steps: MindSpore's "
+                       "handle.remove()."),
+    CR_STR_OPTIONAL(
+        struct hook_opts, save,
+        "Write what is seen to a file per step: FILE.npz becomes "
+        "FILE-STEP.npz, in the run directory (of eval, predict and "
+        "trace in the present folder, by batch). Tensors are called "
+        "CELL.output, CELL.grad and so on."),
+    CR_BOOL_DEFAULT(struct hook_opts, print, false,
+                    "Print a line too, besides the record in metrics.jsonl."),
     { 0 },
 };
 

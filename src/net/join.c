@@ -1,8 +1,8 @@
 #include "net/join.h"
 
 const struct cr_opt cr_join_opts[] = {
-    CR_INT_OR(struct cr_join, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis; negative ones count from the end."),
+    CR_INT_DEFAULT(struct cr_join, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis; negative ones count from the end."),
     { 0 },
 };
 

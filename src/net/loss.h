@@ -11,9 +11,9 @@
 #include "net/cell.h"
 
 /* The option `reduction` of struct T; `or` is enum cr_reduction. */
-#define CR_LOSS_REDUCTION(T, or) \
-    CR_ENUM_OR(T, reduction, or, "mean|sum|none", \
-               "How the values of the elements become the loss.")
+#define CR_LOSS_REDUCTION(T, or)                       \
+    CR_ENUM_DEFAULT(T, reduction, or, "mean|sum|none", \
+                    "How the values of the elements become the loss.")
 
 /* An op of a loss: n operands of values l, from its loops name_real and
  * name_back. */

@@ -595,9 +595,10 @@ struct plugin_section {
 };
 
 static const struct cr_opt plugin_opts[] = {
-    CR_STRS_MAY(struct plugin_section, plugin,
-                "A shared object, or a list of them: from the folder of the "
-                "config, else below the folders of CELLRUN_DATA."),
+    CR_STRS_OPTIONAL(
+        struct plugin_section, plugin,
+        "A shared object, or a list of them: from the folder of the "
+        "config, else below the folders of CELLRUN_DATA."),
     { 0 },
 };
 

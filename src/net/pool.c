@@ -9,40 +9,46 @@
 #define SIZE_MAX_ 65536 /* of a window or step, along one dimension */
 #define PAD_MODES "valid|same|pad"
 
-#define POOL_KERNEL                                                           \
-    CR_INTS_MAY(struct cr_pool_opts, kernel_size, 1, SIZE_MAX_,               \
-                "Size of the window: one number, or one per dimension; 1 if " \
-                "not given.")
-#define POOL_STRIDE                                        \
-    CR_INTS_MAY(struct cr_pool_opts, stride, 1, SIZE_MAX_, \
-                "Step of the window; 1 if not given (PyTorch: its size).")
-#define POOL_PAD_MODE                                                       \
-    CR_ENUM_OR(struct cr_pool_opts, pad_mode, CR_POOL_VALID, PAD_MODES,     \
-               "valid: whole windows only; same: as many as steps fit in, " \
-               "pad: as `padding` says.")
-#define POOL_PADDING                                                         \
-    CR_INTS_MAY(struct cr_pool_opts, padding, 0, SIZE_MAX_,                  \
-                "With pad_mode pad: elements added at either side, at most " \
-                "half of the window.")
-#define POOL_DILATION                                        \
-    CR_INTS_MAY(struct cr_pool_opts, dilation, 1, SIZE_MAX_, \
-                "Step between the elements of a window, with pad_mode pad.")
-#define POOL_INDICES                                                        \
-    CR_BOOL_OR(struct cr_pool_opts, return_indices, false,                  \
-               "Give a tuple: maxima, and where they were in their plane; " \
-               "with pad_mode pad.")
-#define POOL_CEIL                                     \
-    CR_BOOL_OR(struct cr_pool_opts, ceil_mode, false, \
-               "A last window may reach beyond the end.")
-#define POOL_INCLUDE                                         \
-    CR_BOOL_OR(struct cr_pool_opts, count_include_pad, true, \
-               "With pad_mode pad: what was added counts in the mean.")
-#define POOL_DIVISOR                                                 \
-    CR_INT_MAY(struct cr_pool_opts, divisor_override, 1, CR_DIM_MAX, \
-               "Divide by this instead of the number of elements.")
-#define POOL_FORMAT                                         \
-    CR_ENUM_OR(struct cr_pool_opts, data_format, CR_NCHW, CR_DATA_FORMATS, \
-               CR_NHWC_DOC)
+#define POOL_KERNEL                                                   \
+    CR_INTS_OPTIONAL(                                                 \
+        struct cr_pool_opts, kernel_size, 1, SIZE_MAX_,               \
+        "Size of the window: one number, or one per dimension; 1 if " \
+        "not given.")
+#define POOL_STRIDE                                \
+    CR_INTS_OPTIONAL(                              \
+        struct cr_pool_opts, stride, 1, SIZE_MAX_, \
+        "Step of the window; 1 if not given (PyTorch: its size).")
+#define POOL_PAD_MODE                                                \
+    CR_ENUM_DEFAULT(                                                 \
+        struct cr_pool_opts, pad_mode, CR_POOL_VALID, PAD_MODES,     \
+        "valid: whole windows only; same: as many as steps fit in, " \
+        "pad: as `padding` says.")
+#define POOL_PADDING                                                 \
+    CR_INTS_OPTIONAL(                                                \
+        struct cr_pool_opts, padding, 0, SIZE_MAX_,                  \
+        "With pad_mode pad: elements added at either side, at most " \
+        "half of the window.")
+#define POOL_DILATION                                \
+    CR_INTS_OPTIONAL(                                \
+        struct cr_pool_opts, dilation, 1, SIZE_MAX_, \
+        "Step between the elements of a window, with pad_mode pad.")
+#define POOL_INDICES                                                 \
+    CR_BOOL_DEFAULT(                                                 \
+        struct cr_pool_opts, return_indices, false,                  \
+        "Give a tuple: maxima, and where they were in their plane; " \
+        "with pad_mode pad.")
+#define POOL_CEIL                                          \
+    CR_BOOL_DEFAULT(struct cr_pool_opts, ceil_mode, false, \
+                    "A last window may reach beyond the end.")
+#define POOL_INCLUDE                                              \
+    CR_BOOL_DEFAULT(struct cr_pool_opts, count_include_pad, true, \
+                    "With pad_mode pad: what was added counts in the mean.")
+#define POOL_DIVISOR                                                      \
+    CR_INT_OPTIONAL(struct cr_pool_opts, divisor_override, 1, CR_DIM_MAX, \
+                    "Divide by this instead of the number of elements.")
+#define POOL_FORMAT                                            \
+    CR_ENUM_DEFAULT(struct cr_pool_opts, data_format, CR_NCHW, \
+                    CR_DATA_FORMATS, CR_NHWC_DOC)
 
 const struct cr_opt cr_pool_opts[] = {
     POOL_KERNEL,
@@ -53,10 +59,10 @@ const struct cr_opt cr_pool_opts[] = {
     POOL_CEIL,
     POOL_INCLUDE,
     POOL_DIVISOR,
-    CR_INT_OR(struct cr_pool_opts, dims, 0, 0, 3,
-              "Dimensions that windows have; 0: all but the first two."),
-    CR_INTS_MAY(struct cr_pool_opts, output_size, 0, CR_DIM_MAX,
-                "Adaptive windows: the size that goes out, 0 to keep it."),
+    CR_INT_DEFAULT(struct cr_pool_opts, dims, 0, 0, 3,
+                   "Dimensions that windows have; 0: all but the first two."),
+    CR_INTS_OPTIONAL(struct cr_pool_opts, output_size, 0, CR_DIM_MAX,
+                     "Adaptive windows: the size that goes out, 0 to keep it."),
     { 0 },
 };
 

@@ -9,35 +9,40 @@
 static const char *const types[] = { "float16", "bfloat16", "float32", NULL };
 
 static const struct cr_opt overflow_opts[] = {
-    CR_BOOL_OR(struct cr_amp_overflow, skip_step, true,
-               "Skip an update whose gradient is not finite, and lower the "
-               "scale; false: the run ends with status 5. Moving statistics "
-               "stay as the forward pass has updated them, as MindSpore has "
-               "it."),
-    CR_INT_OR(struct cr_amp_overflow, give_up_after, 1000, 1, INT32_MAX,
-              "Updates left out in a row after which the run has diverged."),
+    CR_BOOL_DEFAULT(
+        struct cr_amp_overflow, skip_step, true,
+        "Skip an update whose gradient is not finite, and lower the "
+        "scale; false: the run ends with status 5. Moving statistics "
+        "stay as the forward pass has updated them, as MindSpore has "
+        "it."),
+    CR_INT_DEFAULT(
+        struct cr_amp_overflow, give_up_after, 1000, 1, INT32_MAX,
+        "Updates left out in a row after which the run has diverged."),
     { 0 },
 };
 
 static const struct cr_opt amp_opts[] = {
-    CR_ENUM_OR(struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
-               "O0: float32. O1: convolutions, Dense, products and ReLU in "
-               "low precision. O2: all but the parameters of BatchNorm and "
-               "LayerNorm, and the loss. O3: all but the loss. auto: products "
-               "in low precision, sums, powers and normalisation in float32, "
-               "the rest as its inputs are."),
-    CR_ENUM_OR(struct cr_amp, dtype, 0, CR_HALF_TYPES, "The low precision."),
-    CR_BOOL_MAY(struct cr_amp, keep_batchnorm_fp32,
-                "Whether BatchNorm keeps its parameters in float32; by "
-                "default in all levels but O3."),
+    CR_ENUM_DEFAULT(
+        struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
+        "O0: float32. O1: convolutions, Dense, products and ReLU in "
+        "low precision. O2: all but the parameters of BatchNorm and "
+        "LayerNorm, and the loss. O3: all but the loss. auto: products "
+        "in low precision, sums, powers and normalisation in float32, "
+        "the rest as its inputs are."),
+    CR_ENUM_DEFAULT(struct cr_amp, dtype, 0, CR_HALF_TYPES,
+                    "The low precision."),
+    CR_BOOL_OPTIONAL(struct cr_amp, keep_batchnorm_fp32,
+                     "Whether BatchNorm keeps its parameters in float32; by "
+                     "default in all levels but O3."),
     CR_NODE(struct cr_amp, cast,
             "Other precisions: {float32: PATTERNS, float16: PATTERNS}, over "
             "names of cells or, {of: BatchNorm2d}, their types; the last "
             "that matches decides."),
-    CR_OBJ_MAY(struct cr_amp, loss_scale, CR_KIND_SCALER,
-               "What the loss is multiplied by while gradients are computed. "
-               "By default DynamicLossScaleManager in O2 with float16, else "
-               "none."),
+    CR_OBJ_OPTIONAL(
+        struct cr_amp, loss_scale, CR_KIND_SCALER,
+        "What the loss is multiplied by while gradients are computed. "
+        "By default DynamicLossScaleManager in O2 with float16, else "
+        "none."),
     CR_SUB(struct cr_amp, overflow, overflow_opts,
            "When the gradient of an update is not finite."),
     { 0 },

@@ -46,7 +46,7 @@ struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x);
 /* Section `amp`. */
 struct cr_amp {
     int level, dtype;
-    unsigned char keep_batchnorm_fp32; /* CR_BOOL_MAY */
+    unsigned char keep_batchnorm_fp32; /* CR_BOOL_OPTIONAL */
     const struct cr_node *cast;
     struct cr_obj loss_scale; /* train/loss_scale.c reads this, */
     struct cr_amp_overflow {

@@ -1,8 +1,8 @@
 #include "net/random.h"
 
 const struct cr_opt cr_shape_opts[] = {
-    CR_INTS_MAY(struct cr_shape_opt, shape, 1, CR_DIM_MAX,
-                "The shape; () for a single number."),
+    CR_INTS_OPTIONAL(struct cr_shape_opt, shape, 1, CR_DIM_MAX,
+                     "The shape; () for a single number."),
     { 0 },
 };
 

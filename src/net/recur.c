@@ -42,14 +42,15 @@ enum {
 };
 
 const struct cr_opt cr_recur_opts[] = {
-    CR_BOOL_OR(struct cr_recur, batch_first, false,
-               "x is (N, L, gates), not (L, N, gates)."),
-    CR_BOOL_OR(struct cr_recur, reverse, false, "The last step comes first."),
-    CR_ENUM_OR(struct cr_recur, nonlinearity, CR_RECUR_TANH, "tanh|relu",
-               "What makes an rnn's state."),
-    CR_ENUM_OR(struct cr_recur, low, CR_RECUR_FULL, "none|products|gates|all",
-               "What is rounded."),
-    CR_ENUM_OR(struct cr_recur, dtype, 0, CR_HALF_TYPES, "What to."),
+    CR_BOOL_DEFAULT(struct cr_recur, batch_first, false,
+                    "x is (N, L, gates), not (L, N, gates)."),
+    CR_BOOL_DEFAULT(struct cr_recur, reverse, false,
+                    "The last step comes first."),
+    CR_ENUM_DEFAULT(struct cr_recur, nonlinearity, CR_RECUR_TANH, "tanh|relu",
+                    "What makes an rnn's state."),
+    CR_ENUM_DEFAULT(struct cr_recur, low, CR_RECUR_FULL,
+                    "none|products|gates|all", "What is rounded."),
+    CR_ENUM_DEFAULT(struct cr_recur, dtype, 0, CR_HALF_TYPES, "What to."),
     { 0 },
 };
 

@@ -148,31 +148,31 @@ struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
 struct cr_val *cr_recur_build_one(struct cr_build *b, struct cr_val *const *in,
                                   const char *op, int gates);
 /* Their rows of options; nonlinearity, of an RNN, may follow. */
-#define CR_RECUR_OPTS                                                    \
-    CR_RECUR_SIZES,                                                      \
-        CR_INT_OR(struct cr_recur_cell, num_layers, 1, 1, 1000,          \
-                  "Recurrences one above the other."),                   \
-        CR_BOOL_OR(struct cr_recur_cell, has_bias, true,                 \
-                   "Add bias_ih and bias_hh to the gates."),             \
-        CR_BOOL_OR(struct cr_recur_cell, batch_first, false,             \
-                   "The input is (batch, time, features), not (time, "   \
-                   "batch, features)."),                                 \
-        CR_REAL_OR(struct cr_recur_cell, dropout, 0, 0, 1 - DBL_EPSILON, \
-                   "Probability that an element between two layers is "  \
-                   "zeroed."),                                           \
-        CR_BOOL_OR(struct cr_recur_cell, bidirectional, false,           \
-                   "A second recurrence runs backwards in time.")
-#define CR_RECUR_ONE_OPTS                                            \
-    CR_RECUR_SIZES, CR_BOOL_OR(struct cr_recur_cell, has_bias, true, \
-                               "Add bias_ih and bias_hh to the gates.")
-#define CR_RECUR_SIZES                                               \
-    CR_INT_MAY(struct cr_recur_cell, input_size, 1, CR_DIM_MAX,      \
-               "Features that come in; taken from the input if not " \
-               "given."),                                            \
-        CR_INT(struct cr_recur_cell, hidden_size, 1, CR_DIM_MAX,     \
+#define CR_RECUR_OPTS                                                         \
+    CR_RECUR_SIZES,                                                           \
+        CR_INT_DEFAULT(struct cr_recur_cell, num_layers, 1, 1, 1000,          \
+                       "Recurrences one above the other."),                   \
+        CR_BOOL_DEFAULT(struct cr_recur_cell, has_bias, true,                 \
+                        "Add bias_ih and bias_hh to the gates."),             \
+        CR_BOOL_DEFAULT(struct cr_recur_cell, batch_first, false,             \
+                        "The input is (batch, time, features), not (time, "   \
+                        "batch, features)."),                                 \
+        CR_REAL_DEFAULT(struct cr_recur_cell, dropout, 0, 0, 1 - DBL_EPSILON, \
+                        "Probability that an element between two layers is "  \
+                        "zeroed."),                                           \
+        CR_BOOL_DEFAULT(struct cr_recur_cell, bidirectional, false,           \
+                        "A second recurrence runs backwards in time.")
+#define CR_RECUR_ONE_OPTS                                                 \
+    CR_RECUR_SIZES, CR_BOOL_DEFAULT(struct cr_recur_cell, has_bias, true, \
+                                    "Add bias_ih and bias_hh to the gates.")
+#define CR_RECUR_SIZES                                                    \
+    CR_INT_OPTIONAL(struct cr_recur_cell, input_size, 1, CR_DIM_MAX,      \
+                    "Features that come in; taken from the input if not " \
+                    "given."),                                            \
+        CR_INT(struct cr_recur_cell, hidden_size, 1, CR_DIM_MAX,          \
                "Features of the state.")
-#define CR_RECUR_NONLINEARITY                                                  \
-    CR_ENUM_OR(struct cr_recur_cell, nonlinearity, CR_RECUR_TANH, "tanh|relu", \
-               "What makes the state of its sum.")
+#define CR_RECUR_NONLINEARITY                                          \
+    CR_ENUM_DEFAULT(struct cr_recur_cell, nonlinearity, CR_RECUR_TANH, \
+                    "tanh|relu", "What makes the state of its sum.")
 
 #endif

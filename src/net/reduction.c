@@ -7,8 +7,9 @@
 #define KEEP_DOC "Keep folded axes, with length 1."
 
 const struct cr_opt cr_over_opts[] = {
-    CR_INTS_MAY(struct cr_over, axis, -CR_RANK_MAX, CR_RANK_MAX - 1, AXIS_DOC),
-    CR_BOOL_OR(struct cr_over, keepdims, false, KEEP_DOC),
+    CR_INTS_OPTIONAL(struct cr_over, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                     AXIS_DOC),
+    CR_BOOL_DEFAULT(struct cr_over, keepdims, false, KEEP_DOC),
     { 0 },
 };
 

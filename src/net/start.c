@@ -33,12 +33,12 @@ struct init_section {
 enum { SCHEME_2, SCHEME_1 };
 
 static const struct cr_opt init_opts[] = {
-    CR_ENUM_OR(struct init_section, scheme, SCHEME_2,
-               "mindspore2|mindspore1",
-               "How parameters begin when nothing else says so: mindspore2 is "
-               "HeUniform(negative_slope sqrt(5)) for weights and "
-               "U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for biases, mindspore1 is "
-               "N(0, 0.01^2) and zeros (MindSpore up to 2.0)."),
+    CR_ENUM_DEFAULT(
+        struct init_section, scheme, SCHEME_2, "mindspore2|mindspore1",
+        "How parameters begin when nothing else says so: mindspore2 is "
+        "HeUniform(negative_slope sqrt(5)) for weights and "
+        "U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for biases, mindspore1 is "
+        "N(0, 0.01^2) and zeros (MindSpore up to 2.0)."),
     CR_NODE(struct init_section, rules,
             "A list of rules {match: PATTERNS, of: TYPES, INITIALIZER: {...}}; "
             "the last that fits a parameter decides. A bare list under `init` "
@@ -296,13 +296,13 @@ double cr_gain(const char *nonlinearity, double negative_slope)
 enum { FAN_IN, FAN_OUT };
 
 const struct cr_opt cr_he_opts[] = {
-    CR_REAL_OR(struct cr_he, negative_slope, 0, -1e30, 1e30,
-               "Slope of leaky_relu below zero."),
-    CR_ENUM_OR(struct cr_he, mode, FAN_IN, "fan_in|fan_out",
-               "Which fan keeps its variance."),
-    CR_STR_OR(struct cr_he, nonlinearity, "leaky_relu",
-              "What follows, which sets the gain: linear, sigmoid, tanh, "
-              "relu, leaky_relu."),
+    CR_REAL_DEFAULT(struct cr_he, negative_slope, 0, -1e30, 1e30,
+                    "Slope of leaky_relu below zero."),
+    CR_ENUM_DEFAULT(struct cr_he, mode, FAN_IN, "fan_in|fan_out",
+                    "Which fan keeps its variance."),
+    CR_STR_DEFAULT(struct cr_he, nonlinearity, "leaky_relu",
+                   "What follows, which sets the gain: linear, sigmoid, tanh, "
+                   "relu, leaky_relu."),
     { 0 },
 };
 

@@ -9,10 +9,10 @@ struct arange {
 static const struct cr_opt arange_opts[] = {
     CR_REAL(struct arange, start, -DBL_MAX, DBL_MAX,
             "The first number; alone it is the end, and 0 comes first."),
-    CR_REAL_MAY(struct arange, end, -DBL_MAX, DBL_MAX,
-                "Where the numbers stop."),
-    CR_REAL_OR(struct arange, step, 1, -DBL_MAX, DBL_MAX,
-               "From number to number."),
+    CR_REAL_OPTIONAL(struct arange, end, -DBL_MAX, DBL_MAX,
+                     "Where the numbers stop."),
+    CR_REAL_DEFAULT(struct arange, step, 1, -DBL_MAX, DBL_MAX,
+                    "From number to number."),
     { 0 },
 };
 

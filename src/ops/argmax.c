@@ -11,9 +11,10 @@ struct argmax {
 };
 
 static const struct cr_opt argmax_opts[] = {
-    CR_INT_MAY(struct argmax, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-               "The axis; the flat tensor if none is given."),
-    CR_BOOL_OR(struct argmax, keepdims, false, "Keep the axis, with length 1."),
+    CR_INT_OPTIONAL(struct argmax, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                    "The axis; the flat tensor if none is given."),
+    CR_BOOL_DEFAULT(struct argmax, keepdims, false,
+                    "Keep the axis, with length 1."),
     { 0 },
 };
 

@@ -27,14 +27,14 @@ enum {
 };
 
 const struct cr_opt cr_batch_norm_opts[] = {
-    CR_REAL_POS_OR(struct cr_batch_norm, eps, 1e-5, 1e30,
-                   "Added to the variance."),
-    CR_REAL_OR(struct cr_batch_norm, momentum, 0.9, 0, 1,
-               "Weight of the old moving value (PyTorch's is that of the "
-               "new one)."),
-    CR_BOOL_MAY(struct cr_batch_norm, use_batch_statistics,
-                "Normalise with the batch (true) or with the moving "
-                "statistics (false); by default the batch in training."),
+    CR_REAL_POS_DEFAULT(struct cr_batch_norm, eps, 1e-5, 1e30,
+                        "Added to the variance."),
+    CR_REAL_DEFAULT(struct cr_batch_norm, momentum, 0.9, 0, 1,
+                    "Weight of the old moving value (PyTorch's is that of the "
+                    "new one)."),
+    CR_BOOL_OPTIONAL(struct cr_batch_norm, use_batch_statistics,
+                     "Normalise with the batch (true) or with the moving "
+                     "statistics (false); by default the batch in training."),
     { 0 },
 };
 

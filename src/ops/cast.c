@@ -13,8 +13,8 @@ struct cast {
 };
 
 static const struct cr_opt cast_opts[] = {
-    CR_ENUM_OR(struct cast, dtype, CR_FLOAT32, CR_DTYPES "|" CR_HALF_TYPES,
-               "The new type."),
+    CR_ENUM_DEFAULT(struct cast, dtype, CR_FLOAT32, CR_DTYPES "|" CR_HALF_TYPES,
+                    "The new type."),
     { 0 },
 };
 

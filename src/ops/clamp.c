@@ -7,10 +7,10 @@ struct clamp {
 };
 
 static const struct cr_opt clamp_opts[] = {
-    CR_REAL_MAY(struct clamp, min, -DBL_MAX, DBL_MAX,
-                "What smaller elements become."),
-    CR_REAL_MAY(struct clamp, max, -DBL_MAX, DBL_MAX,
-                "What larger elements become."),
+    CR_REAL_OPTIONAL(struct clamp, min, -DBL_MAX, DBL_MAX,
+                     "What smaller elements become."),
+    CR_REAL_OPTIONAL(struct clamp, max, -DBL_MAX, DBL_MAX,
+                     "What larger elements become."),
     { 0 },
 };
 

@@ -5,10 +5,10 @@
 static const struct cr_opt constant_opts[] = {
     CR_REALS(struct cr_constant, value, -INFINITY, INFINITY,
              "One number for all, or each in order of memory."),
-    CR_INTS_MAY(struct cr_constant, shape, 1, CR_DIM_MAX,
-                "The shape; a single number if none is given."),
-    CR_ENUM_OR(struct cr_constant, dtype, 0, CR_DTYPES,
-               "Type of the elements."),
+    CR_INTS_OPTIONAL(struct cr_constant, shape, 1, CR_DIM_MAX,
+                     "The shape; a single number if none is given."),
+    CR_ENUM_DEFAULT(struct cr_constant, dtype, 0, CR_DTYPES,
+                    "Type of the elements."),
     { 0 },
 };
 

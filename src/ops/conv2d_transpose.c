@@ -5,8 +5,8 @@
 
 static const struct cr_opt conv2d_transpose_opts[] = {
     CR_CONVOLVE_OPTS,
-    CR_INTS_MAY(struct cr_convolve, output_padding, 0, 1 << 20,
-                "Further rows and columns of the output, 0 if not given."),
+    CR_INTS_OPTIONAL(struct cr_convolve, output_padding, 0, 1 << 20,
+                     "Further rows and columns of the output, 0 if not given."),
     { 0 },
 };
 

@@ -14,8 +14,8 @@ struct dropout {
 };
 
 static const struct cr_opt dropout_opts[] = {
-    CR_REAL_OR(struct dropout, keep, 0.5, 0, 1,
-               "Probability that an element stays."),
+    CR_REAL_DEFAULT(struct dropout, keep, 0.5, 0, 1,
+                    "Probability that an element stays."),
     { 0 },
 };
 

@@ -13,8 +13,8 @@ struct dropout_planes {
 };
 
 static const struct cr_opt dropout_planes_opts[] = {
-    CR_REAL_OR(struct dropout_planes, p, 0.5, 0, 1,
-               "Probability that a plane is zeroed."),
+    CR_REAL_DEFAULT(struct dropout_planes, p, 0.5, 0, 1,
+                    "Probability that a plane is zeroed."),
     { 0 },
 };
 

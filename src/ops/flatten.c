@@ -5,10 +5,11 @@
 #include <string.h>
 
 const struct cr_opt cr_flatten_opts[] = {
-    CR_INT_OR(struct cr_flatten, start_dim, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "First dimension to flatten; negative ones count from the end."),
-    CR_INT_OR(struct cr_flatten, end_dim, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "Last dimension to flatten."),
+    CR_INT_DEFAULT(
+        struct cr_flatten, start_dim, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+        "First dimension to flatten; negative ones count from the end."),
+    CR_INT_DEFAULT(struct cr_flatten, end_dim, -1, -CR_RANK_MAX,
+                   CR_RANK_MAX - 1, "Last dimension to flatten."),
     { 0 },
 };
 

@@ -17,8 +17,8 @@ enum {
 };
 
 static const struct cr_opt gather_opts[] = {
-    CR_INT_OR(struct cr_gather, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis of the input that the indices look up."),
+    CR_INT_DEFAULT(struct cr_gather, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis of the input that the indices look up."),
     { 0 },
 };
 

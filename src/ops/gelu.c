@@ -6,8 +6,8 @@
 #include "net/pointwise.h"
 
 static const struct cr_opt gelu_opts[] = {
-    CR_ENUM_OR(struct cr_gelu, approximate, CR_GELU_EXACT, "none|tanh",
-               "tanh: its formula instead of erf."),
+    CR_ENUM_DEFAULT(struct cr_gelu, approximate, CR_GELU_EXACT, "none|tanh",
+                    "tanh: its formula instead of erf."),
     { 0 },
 };
 

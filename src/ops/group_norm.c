@@ -24,8 +24,8 @@ enum {
 const struct cr_opt cr_group_norm_opts[] = {
     CR_INT(struct cr_group_norm, num_groups, 1, CR_DIM_MAX,
            "Groups of neighbouring channels."),
-    CR_REAL_POS_OR(struct cr_group_norm, eps, 1e-5, 1e30,
-                   "Added to the variance."),
+    CR_REAL_POS_DEFAULT(struct cr_group_norm, eps, 1e-5, 1e30,
+                        "Added to the variance."),
     { 0 },
 };
 

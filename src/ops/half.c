@@ -6,9 +6,10 @@
 #include "net/pointwise.h"
 
 static const struct cr_opt half_opts[] = {
-    CR_ENUM_OR(struct cr_half, type, 0, CR_HALF_TYPES, "What to round to."),
-    CR_BOOL_OR(struct cr_half, predict, false,
-               "In prediction alone; in training nothing happens."),
+    CR_ENUM_DEFAULT(struct cr_half, type, 0, CR_HALF_TYPES,
+                    "What to round to."),
+    CR_BOOL_DEFAULT(struct cr_half, predict, false,
+                    "In prediction alone; in training nothing happens."),
     { 0 },
 };
 

@@ -24,12 +24,13 @@ enum {
 };
 
 const struct cr_opt cr_layer_norm_opts[] = {
-    CR_INT_OR(struct cr_layer_norm, begin_norm_axis, -1, -CR_RANK_MAX,
-              CR_RANK_MAX - 1, "First axis of those that are normalised."),
-    CR_INT_OR(struct cr_layer_norm, begin_params_axis, -1, -CR_RANK_MAX,
-              CR_RANK_MAX - 1, "First axis of those that gamma and beta have."),
-    CR_REAL_POS_OR(struct cr_layer_norm, epsilon, 1e-7, 1e30,
-                   "Added to the variance (PyTorch: 1e-5)."),
+    CR_INT_DEFAULT(struct cr_layer_norm, begin_norm_axis, -1, -CR_RANK_MAX,
+                   CR_RANK_MAX - 1, "First axis of those that are normalised."),
+    CR_INT_DEFAULT(struct cr_layer_norm, begin_params_axis, -1, -CR_RANK_MAX,
+                   CR_RANK_MAX - 1,
+                   "First axis of those that gamma and beta have."),
+    CR_REAL_POS_DEFAULT(struct cr_layer_norm, epsilon, 1e-7, 1e30,
+                        "Added to the variance (PyTorch: 1e-5)."),
     { 0 },
 };
 

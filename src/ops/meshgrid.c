@@ -10,9 +10,9 @@ struct meshgrid {
 };
 
 static const struct cr_opt meshgrid_opts[] = {
-    CR_ENUM_OR(struct meshgrid, indexing, XY, "xy|ij",
-               "ij: list i runs along axis i; xy: the first two change "
-               "places."),
+    CR_ENUM_DEFAULT(struct meshgrid, indexing, XY, "xy|ij",
+                    "ij: list i runs along axis i; xy: the first two change "
+                    "places."),
     { 0 },
 };
 

@@ -5,8 +5,8 @@
 #include "net/op.h"
 
 const struct cr_opt cr_mse_opts[] = {
-    CR_ENUM_OR(struct cr_mse, reduction, CR_MEAN, "mean|sum|none",
-               "How the elements become the loss."),
+    CR_ENUM_DEFAULT(struct cr_mse, reduction, CR_MEAN, "mean|sum|none",
+                    "How the elements become the loss."),
     { 0 },
 };
 

@@ -17,8 +17,8 @@ struct multinomial {
 static const struct cr_opt multinomial_opts[] = {
     CR_INT(struct multinomial, num_samples, 1, CR_DIM_MAX,
            "Classes to draw for each row."),
-    CR_BOOL_OR(struct multinomial, replacement, true,
-               "Draw a class more than once."),
+    CR_BOOL_DEFAULT(struct multinomial, replacement, true,
+                    "Draw a class more than once."),
     { 0 },
 };
 

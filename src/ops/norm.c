@@ -5,12 +5,12 @@
 #include "net/reduction.h"
 
 static const struct cr_opt norm_opts[] = {
-    CR_REAL_POS_OR(struct cr_norm, ord, 2, INFINITY,
-                   "Power of the magnitudes; inf for the largest."),
-    CR_INTS_MAY(struct cr_norm, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                "Axes that are folded; all if none is given."),
-    CR_BOOL_OR(struct cr_norm, keepdims, false,
-               "Keep folded axes, with length 1."),
+    CR_REAL_POS_DEFAULT(struct cr_norm, ord, 2, INFINITY,
+                        "Power of the magnitudes; inf for the largest."),
+    CR_INTS_OPTIONAL(struct cr_norm, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                     "Axes that are folded; all if none is given."),
+    CR_BOOL_DEFAULT(struct cr_norm, keepdims, false,
+                    "Keep folded axes, with length 1."),
     { 0 },
 };
 

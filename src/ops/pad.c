@@ -26,9 +26,10 @@ struct pad {
 static const struct cr_opt pad_opts[] = {
     CR_INTS(struct pad, padding, 0, CR_DIM_MAX,
             "Elements before and behind, in pairs from the last axis on."),
-    CR_ENUM_OR(struct pad, mode, CONSTANT,
-               "constant|reflect|replicate|circular", "What is put there."),
-    CR_REAL_OR(struct pad, value, 0, -INFINITY, INFINITY, "The constant."),
+    CR_ENUM_DEFAULT(struct pad, mode, CONSTANT,
+                    "constant|reflect|replicate|circular",
+                    "What is put there."),
+    CR_REAL_DEFAULT(struct pad, value, 0, -INFINITY, INFINITY, "The constant."),
     { 0 },
 };
 

@@ -11,8 +11,8 @@ static const struct cr_opt randint_opts[] = {
     CR_INT(struct randint, low, INT32_MIN, INT32_MAX, "The least number."),
     CR_INT(struct randint, high, INT32_MIN, INT32_MAX + (int64_t)1,
            "All numbers are below it."),
-    CR_INTS_MAY(struct randint, size, 1, CR_DIM_MAX,
-                "The shape; () for a single number."),
+    CR_INTS_OPTIONAL(struct randint, size, 1, CR_DIM_MAX,
+                     "The shape; () for a single number."),
     { 0 },
 };
 

@@ -10,8 +10,9 @@ static const struct cr_opt repeat_interleave_opts[] = {
     CR_INTS(struct repeat_interleave, repeats, 0, CR_DIM_MAX,
             "How often each element stands; a tuple gives one number for each "
             "of them."),
-    CR_INT_MAY(struct repeat_interleave, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-               "The axis; without, the whole tensor as one line."),
+    CR_INT_OPTIONAL(struct repeat_interleave, axis, -CR_RANK_MAX,
+                    CR_RANK_MAX - 1,
+                    "The axis; without, the whole tensor as one line."),
     { 0 },
 };
 

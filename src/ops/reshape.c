@@ -4,8 +4,8 @@
 #include "net/move.h"
 
 static const struct cr_opt reshape_opts[] = {
-    CR_INTS_MAY(struct cr_reshape, shape, -1, CR_DIM_MAX,
-                "The new shape; -1 once for what is left."),
+    CR_INTS_OPTIONAL(struct cr_reshape, shape, -1, CR_DIM_MAX,
+                     "The new shape; -1 once for what is left."),
     { 0 },
 };
 

@@ -10,9 +10,10 @@ static const struct cr_opt roll_opts[] = {
     CR_INTS(struct roll, shifts, -CR_DIM_MAX, CR_DIM_MAX,
             "How far elements move, forward if positive; one for each of "
             "dims."),
-    CR_INTS_MAY(struct roll, dims, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                "Axes along which they move; without, along the whole tensor "
-                "as one line."),
+    CR_INTS_OPTIONAL(
+        struct roll, dims, -CR_RANK_MAX, CR_RANK_MAX - 1,
+        "Axes along which they move; without, along the whole tensor "
+        "as one line."),
     { 0 },
 };
 

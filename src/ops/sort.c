@@ -8,9 +8,9 @@ struct sort {
 };
 
 static const struct cr_opt sort_opts[] = {
-    CR_INT_OR(struct sort, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis that is sorted along."),
-    CR_BOOL_OR(struct sort, descending, false, "Largest first."),
+    CR_INT_DEFAULT(struct sort, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis that is sorted along."),
+    CR_BOOL_DEFAULT(struct sort, descending, false, "Largest first."),
     { 0 },
 };
 

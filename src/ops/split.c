@@ -14,8 +14,8 @@ static const char *const split_renamed[] = { "split_size_or_sections", "size",
 static const struct cr_opt split_opts[] = {
     CR_INTS(struct split, size, 1, CR_DIM_MAX,
             "Length of each piece; a list of them for uneven ones."),
-    CR_INT_OR(struct split, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis that is split."),
+    CR_INT_DEFAULT(struct split, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis that is split."),
     { 0 },
 };
 

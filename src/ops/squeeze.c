@@ -7,8 +7,8 @@ struct squeeze {
 };
 
 static const struct cr_opt squeeze_opts[] = {
-    CR_INTS_MAY(struct squeeze, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                "Axes of length 1; all such if none is given."),
+    CR_INTS_OPTIONAL(struct squeeze, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                     "Axes of length 1; all such if none is given."),
     { 0 },
 };
 

@@ -7,8 +7,8 @@ static const struct cr_opt strided_slice_opts[] = {
             "First index of each of the first axes."),
     CR_INTS(struct cr_slice, end, -CR_DIM_MAX, CR_DIM_MAX,
             "The index behind the last one."),
-    CR_INTS_MAY(struct cr_slice, step, -CR_DIM_MAX, CR_DIM_MAX,
-                "From index to index; 1 if not given."),
+    CR_INTS_OPTIONAL(struct cr_slice, step, -CR_DIM_MAX, CR_DIM_MAX,
+                     "From index to index; 1 if not given."),
     { 0 },
 };
 

@@ -9,11 +9,11 @@ struct topk {
 
 static const struct cr_opt topk_opts[] = {
     CR_INT(struct topk, k, 1, CR_DIM_MAX, "Number of elements."),
-    CR_INT_OR(struct topk, dim, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis that is looked along."),
-    CR_BOOL_OR(struct topk, largest, true, "Else the smallest."),
-    CR_BOOL_OR(struct topk, sorted, true,
-               "In order; they always are, also where nobody asks."),
+    CR_INT_DEFAULT(struct topk, dim, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis that is looked along."),
+    CR_BOOL_DEFAULT(struct topk, largest, true, "Else the smallest."),
+    CR_BOOL_DEFAULT(struct topk, sorted, true,
+                    "In order; they always are, also where nobody asks."),
     { 0 },
 };
 

@@ -4,8 +4,9 @@
 #include "net/move.h"
 
 static const struct cr_opt transpose_opts[] = {
-    CR_INTS_MAY(struct cr_transpose, input_perm, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                "For each axis of the result the input's."),
+    CR_INTS_OPTIONAL(struct cr_transpose, input_perm, -CR_RANK_MAX,
+                     CR_RANK_MAX - 1,
+                     "For each axis of the result the input's."),
     { 0 },
 };
 

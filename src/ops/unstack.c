@@ -8,8 +8,8 @@ struct unstack {
 };
 
 static const struct cr_opt unstack_opts[] = {
-    CR_INT_OR(struct unstack, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-              "The axis that is taken apart."),
+    CR_INT_DEFAULT(struct unstack, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis that is taken apart."),
     { 0 },
 };
 

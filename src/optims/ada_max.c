@@ -20,12 +20,12 @@ struct ada_max {
 
 static const struct cr_opt ada_max_opts[] = {
     CR_OPTIM_LR(struct ada_max, .need = CR_DEFAULT, .text = "1e-3"),
-    CR_REAL_OR(struct ada_max, beta1, 0.9, 0, 1,
-               "Exponential decay rate of the first moment."),
-    CR_REAL_OR(struct ada_max, beta2, 0.999, 0, 1,
-               "Decay rate of the maximum of the gradients."),
-    CR_REAL_POS_OR(struct ada_max, eps, 1e-8, DBL_MAX,
-                   "Added to the denominator for numerical stability."),
+    CR_REAL_DEFAULT(struct ada_max, beta1, 0.9, 0, 1,
+                    "Exponential decay rate of the first moment."),
+    CR_REAL_DEFAULT(struct ada_max, beta2, 0.999, 0, 1,
+                    "Decay rate of the maximum of the gradients."),
+    CR_REAL_POS_DEFAULT(struct ada_max, eps, 1e-8, DBL_MAX,
+                        "Added to the denominator for numerical stability."),
     CR_OPTIM_DECAY(struct ada_max),
     CR_OPTIM_SCALE(struct ada_max),
     CR_OPTIM_GROUPS(struct ada_max),

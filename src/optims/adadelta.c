@@ -21,10 +21,11 @@ struct adadelta {
 
 static const struct cr_opt adadelta_opts[] = {
     CR_OPTIM_LR(struct adadelta, .need = CR_DEFAULT, .text = "1.0"),
-    CR_REAL_OR(struct adadelta, rho, 0.9, 0, 1,
-               "Exponential decay rate of both second moments."),
-    CR_REAL_POS_OR(struct adadelta, epsilon, 1e-6, DBL_MAX,
-                   "Added to both second moments for numerical stability."),
+    CR_REAL_DEFAULT(struct adadelta, rho, 0.9, 0, 1,
+                    "Exponential decay rate of both second moments."),
+    CR_REAL_POS_DEFAULT(
+        struct adadelta, epsilon, 1e-6, DBL_MAX,
+        "Added to both second moments for numerical stability."),
     CR_OPTIM_SCALE(struct adadelta),
     CR_OPTIM_DECAY(struct adadelta),
     CR_OPTIM_GROUPS(struct adadelta),

@@ -20,11 +20,11 @@ struct adagrad {
 };
 
 static const struct cr_opt adagrad_opts[] = {
-    CR_REAL_OR(struct adagrad, accum, 0.1, 0, DBL_MAX,
-               "Initial value of the sum of squared gradients."),
+    CR_REAL_DEFAULT(struct adagrad, accum, 0.1, 0, DBL_MAX,
+                    "Initial value of the sum of squared gradients."),
     CR_OPTIM_LR(struct adagrad, .need = CR_DEFAULT, .text = "1e-3"),
-    CR_BOOL_OR(struct adagrad, update_slots, true,
-               "Update the sum of squared gradients."),
+    CR_BOOL_DEFAULT(struct adagrad, update_slots, true,
+                    "Update the sum of squared gradients."),
     CR_OPTIM_SCALE(struct adagrad),
     CR_OPTIM_DECAY(struct adagrad),
     CR_OPTIM_GROUPS(struct adagrad),

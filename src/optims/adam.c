@@ -26,18 +26,19 @@ struct adam {
 
 static const struct cr_opt adam_opts[] = {
     CR_OPTIM_LR(struct adam, .need = CR_DEFAULT, .text = "1e-3"),
-    CR_REAL_OR(struct adam, beta1, 0.9, 0, 1,
-               "Exponential decay rate of the first moment."),
-    CR_REAL_OR(struct adam, beta2, 0.999, 0, 1,
-               "Exponential decay rate of the second moment."),
-    CR_REAL_POS_OR(struct adam, eps, 1e-8, DBL_MAX,
-                   "Added to the denominator for numerical stability."),
-    CR_BOOL_OR(struct adam, use_nesterov, false, "Use Nesterov momentum."),
+    CR_REAL_DEFAULT(struct adam, beta1, 0.9, 0, 1,
+                    "Exponential decay rate of the first moment."),
+    CR_REAL_DEFAULT(struct adam, beta2, 0.999, 0, 1,
+                    "Exponential decay rate of the second moment."),
+    CR_REAL_POS_DEFAULT(struct adam, eps, 1e-8, DBL_MAX,
+                        "Added to the denominator for numerical stability."),
+    CR_BOOL_DEFAULT(struct adam, use_nesterov, false, "Use Nesterov momentum."),
     CR_OPTIM_DECAY(struct adam),
     CR_OPTIM_SCALE(struct adam),
-    CR_BOOL_OR(struct adam, use_amsgrad, false,
-               "Use AMSGrad: divide by the maximum of the second moments so "
-               "far."),
+    CR_BOOL_DEFAULT(
+        struct adam, use_amsgrad, false,
+        "Use AMSGrad: divide by the maximum of the second moments so "
+        "far."),
     CR_OPTIM_GROUPS(struct adam),
     { 0 },
 };

@@ -27,11 +27,12 @@ struct adam_w {
 
 static const struct cr_opt adam_w_opts[] = {
     CR_OPTIM_LR(struct adam_w, .need = CR_DEFAULT, .text = "1e-3"),
-    CR_REALS_MAY(struct adam_w, betas, 0, 1,
-                 "Exponential decay rates of the first and the second moment. "
-                 "Default: 0.9 and 0.999."),
-    CR_REAL_POS_OR(struct adam_w, eps, 1e-8, DBL_MAX,
-                   "Added to the denominator for numerical stability."),
+    CR_REALS_OPTIONAL(
+        struct adam_w, betas, 0, 1,
+        "Exponential decay rates of the first and the second moment. "
+        "Default: 0.9 and 0.999."),
+    CR_REAL_POS_DEFAULT(struct adam_w, eps, 1e-8, DBL_MAX,
+                        "Added to the denominator for numerical stability."),
     { .name = "weight_decay",
       .at = offsetof(struct adam_w, common.weight_decay),
       .type = CR_OPT_REAL,
@@ -40,11 +41,12 @@ static const struct cr_opt adam_w_opts[] = {
       .max = DBL_MAX,
       .doc = "Decoupled weight decay: each update multiplies parameters by 1 - "
              "lr * weight_decay." },
-    CR_BOOL_OR(struct adam_w, amsgrad, false,
-               "Use AMSGrad: divide by the maximum of the second moments so "
-               "far."),
-    CR_BOOL_OR(struct adam_w, maximize, false,
-               "Maximise the loss instead of minimising it."),
+    CR_BOOL_DEFAULT(
+        struct adam_w, amsgrad, false,
+        "Use AMSGrad: divide by the maximum of the second moments so "
+        "far."),
+    CR_BOOL_DEFAULT(struct adam_w, maximize, false,
+                    "Maximise the loss instead of minimising it."),
     CR_OPTIM_GROUPS(struct adam_w),
     { 0 },
 };

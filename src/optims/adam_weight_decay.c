@@ -19,12 +19,12 @@ struct adam_weight_decay {
 
 static const struct cr_opt adam_weight_decay_opts[] = {
     CR_OPTIM_LR(struct adam_weight_decay, .need = CR_DEFAULT, .text = "1e-3"),
-    CR_REAL_OR(struct adam_weight_decay, beta1, 0.9, 0, 1,
-               "Exponential decay rate of the first moment."),
-    CR_REAL_OR(struct adam_weight_decay, beta2, 0.999, 0, 1,
-               "Exponential decay rate of the second moment."),
-    CR_REAL_POS_OR(struct adam_weight_decay, eps, 1e-6, DBL_MAX,
-                   "Added to the denominator for numerical stability."),
+    CR_REAL_DEFAULT(struct adam_weight_decay, beta1, 0.9, 0, 1,
+                    "Exponential decay rate of the first moment."),
+    CR_REAL_DEFAULT(struct adam_weight_decay, beta2, 0.999, 0, 1,
+                    "Exponential decay rate of the second moment."),
+    CR_REAL_POS_DEFAULT(struct adam_weight_decay, eps, 1e-6, DBL_MAX,
+                        "Added to the denominator for numerical stability."),
     CR_OPTIM_DECOUPLED_DECAY(struct adam_weight_decay),
     CR_OPTIM_GROUPS(struct adam_weight_decay),
     { 0 },

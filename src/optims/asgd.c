@@ -20,13 +20,14 @@ struct asgd {
 
 static const struct cr_opt asgd_opts[] = {
     CR_OPTIM_LR(struct asgd, .need = CR_DEFAULT, .text = "0.1"),
-    CR_REAL_OR(struct asgd, lambd, 1e-4, 0, DBL_MAX,
-               "Decay: each update multiplies parameters by 1 - lambd * eta; "
-               "it also sets how fast eta falls."),
-    CR_REAL_OR(struct asgd, alpha, 0.75, 0, DBL_MAX,
-               "Exponent of the decay of eta."),
-    CR_REAL_OR(struct asgd, t0, 1e6, 0, DBL_MAX,
-               "Update at which averaging starts."),
+    CR_REAL_DEFAULT(
+        struct asgd, lambd, 1e-4, 0, DBL_MAX,
+        "Decay: each update multiplies parameters by 1 - lambd * eta; "
+        "it also sets how fast eta falls."),
+    CR_REAL_DEFAULT(struct asgd, alpha, 0.75, 0, DBL_MAX,
+                    "Exponent of the decay of eta."),
+    CR_REAL_DEFAULT(struct asgd, t0, 1e6, 0, DBL_MAX,
+                    "Update at which averaging starts."),
     CR_OPTIM_DECAY(struct asgd),
     CR_OPTIM_GROUPS(struct asgd),
     { 0 },

@@ -22,15 +22,14 @@ struct ftrl {
 };
 
 static const struct cr_opt ftrl_opts[] = {
-    CR_REAL_OR(struct ftrl, initial_accum, 0.1, 0, DBL_MAX,
-               "Initial value of the sum of squared gradients."),
+    CR_REAL_DEFAULT(struct ftrl, initial_accum, 0.1, 0, DBL_MAX,
+                    "Initial value of the sum of squared gradients."),
     CR_OPTIM_LR(struct ftrl, .need = CR_DEFAULT, .text = "1e-3"),
-    CR_REAL_OR(struct ftrl, lr_power, -0.5, -DBL_MAX, 0,
-               "Exponent of the sum of squared gradients in the learning "
-               "rate."),
-    CR_REAL_OR(struct ftrl, l1, 0, 0, DBL_MAX,
-               "L1 penalty."),
-    CR_REAL_OR(struct ftrl, l2, 0, 0, DBL_MAX, "L2 penalty."),
+    CR_REAL_DEFAULT(struct ftrl, lr_power, -0.5, -DBL_MAX, 0,
+                    "Exponent of the sum of squared gradients in the learning "
+                    "rate."),
+    CR_REAL_DEFAULT(struct ftrl, l1, 0, 0, DBL_MAX, "L1 penalty."),
+    CR_REAL_DEFAULT(struct ftrl, l2, 0, 0, DBL_MAX, "L2 penalty."),
     CR_OPTIM_SCALE(struct ftrl),
     CR_OPTIM_DECAY(struct ftrl),
     CR_OPTIM_GROUPS(struct ftrl),

@@ -23,12 +23,12 @@ enum { W, U };
 
 static const struct cr_opt lamb_opts[] = {
     CR_OPTIM_LR(struct lamb, .need = CR_REQUIRED),
-    CR_REAL_OR(struct lamb, beta1, 0.9, 0, 1,
-               "Exponential decay rate of the first moment."),
-    CR_REAL_OR(struct lamb, beta2, 0.999, 0, 1,
-               "Exponential decay rate of the second moment."),
-    CR_REAL_POS_OR(struct lamb, eps, 1e-6, DBL_MAX,
-                   "Added to the denominator for numerical stability."),
+    CR_REAL_DEFAULT(struct lamb, beta1, 0.9, 0, 1,
+                    "Exponential decay rate of the first moment."),
+    CR_REAL_DEFAULT(struct lamb, beta2, 0.999, 0, 1,
+                    "Exponential decay rate of the second moment."),
+    CR_REAL_POS_DEFAULT(struct lamb, eps, 1e-6, DBL_MAX,
+                        "Added to the denominator for numerical stability."),
     CR_OPTIM_DECOUPLED_DECAY(struct lamb),
     CR_OPTIM_GROUPS(struct lamb),
     { 0 },

@@ -24,14 +24,15 @@ enum { W, G };
 static const struct cr_opt lars_opts[] = {
     CR_OBJ(struct lars, optimizer, CR_KIND_OPTIM,
            "The optimizer that updates the parameters."),
-    CR_REAL_OR(struct lars, epsilon, 1e-5, 0, DBL_MAX,
-               "Added to the denominator for numerical stability."),
-    CR_REAL_OR(struct lars, coefficient, 1e-3, 0, DBL_MAX,
-               "Trust coefficient: length of an update relative to its "
-               "parameter."),
-    CR_BOOL_OR(struct lars, use_clip, false,
-               "Clip the factor divided by the learning rate to 1, so that "
-               "gradients are only scaled down."),
+    CR_REAL_DEFAULT(struct lars, epsilon, 1e-5, 0, DBL_MAX,
+                    "Added to the denominator for numerical stability."),
+    CR_REAL_DEFAULT(struct lars, coefficient, 1e-3, 0, DBL_MAX,
+                    "Trust coefficient: length of an update relative to its "
+                    "parameter."),
+    CR_BOOL_DEFAULT(
+        struct lars, use_clip, false,
+        "Clip the factor divided by the learning rate to 1, so that "
+        "gradients are only scaled down."),
     { 0 },
 };
 

@@ -18,12 +18,11 @@ struct momentum {
 
 static const struct cr_opt momentum_opts[] = {
     CR_OPTIM_LR(struct momentum, .need = CR_REQUIRED),
-    CR_REAL(struct momentum, momentum, 0, DBL_MAX,
-            "Momentum factor."),
+    CR_REAL(struct momentum, momentum, 0, DBL_MAX, "Momentum factor."),
     CR_OPTIM_DECAY(struct momentum),
     CR_OPTIM_SCALE(struct momentum),
-    CR_BOOL_OR(struct momentum, use_nesterov, false,
-               "Use Nesterov momentum."),
+    CR_BOOL_DEFAULT(struct momentum, use_nesterov, false,
+                    "Use Nesterov momentum."),
     CR_OPTIM_GROUPS(struct momentum),
     { 0 },
 };

@@ -19,13 +19,11 @@ struct proximal_adagrad {
 };
 
 static const struct cr_opt proximal_adagrad_opts[] = {
-    CR_REAL_POS_OR(struct proximal_adagrad, accum, 0.1, DBL_MAX,
-                   "Initial value of the sum of squared gradients."),
+    CR_REAL_POS_DEFAULT(struct proximal_adagrad, accum, 0.1, DBL_MAX,
+                        "Initial value of the sum of squared gradients."),
     CR_OPTIM_LR(struct proximal_adagrad, .need = CR_DEFAULT, .text = "1e-3"),
-    CR_REAL_OR(struct proximal_adagrad, l1, 0, 0, DBL_MAX,
-               "L1 penalty."),
-    CR_REAL_OR(struct proximal_adagrad, l2, 0, 0, DBL_MAX,
-               "L2 penalty."),
+    CR_REAL_DEFAULT(struct proximal_adagrad, l1, 0, 0, DBL_MAX, "L1 penalty."),
+    CR_REAL_DEFAULT(struct proximal_adagrad, l2, 0, 0, DBL_MAX, "L2 penalty."),
     CR_OPTIM_SCALE(struct proximal_adagrad),
     CR_OPTIM_DECAY(struct proximal_adagrad),
     CR_OPTIM_GROUPS(struct proximal_adagrad),

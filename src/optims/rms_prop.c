@@ -26,15 +26,16 @@ struct rms_prop {
 
 static const struct cr_opt rms_prop_opts[] = {
     CR_OPTIM_LR(struct rms_prop, .need = CR_DEFAULT, .text = "0.1"),
-    CR_REAL_OR(struct rms_prop, decay, 0.9, 0, 1,
-               "Exponential decay rate of the moments."),
-    CR_REAL_OR(struct rms_prop, momentum, 0, 0, DBL_MAX,
-               "Momentum factor."),
-    CR_REAL_POS_OR(struct rms_prop, epsilon, 1e-10, DBL_MAX,
-                   "Added under the root for numerical stability."),
-    CR_BOOL_OR(struct rms_prop, centered, false,
-               "Divide by the standard deviation of the gradient instead of "
-               "the root of its second moment."),
+    CR_REAL_DEFAULT(struct rms_prop, decay, 0.9, 0, 1,
+                    "Exponential decay rate of the moments."),
+    CR_REAL_DEFAULT(struct rms_prop, momentum, 0, 0, DBL_MAX,
+                    "Momentum factor."),
+    CR_REAL_POS_DEFAULT(struct rms_prop, epsilon, 1e-10, DBL_MAX,
+                        "Added under the root for numerical stability."),
+    CR_BOOL_DEFAULT(
+        struct rms_prop, centered, false,
+        "Divide by the standard deviation of the gradient instead of "
+        "the root of its second moment."),
     CR_OPTIM_SCALE(struct rms_prop),
     CR_OPTIM_DECAY(struct rms_prop),
     CR_OPTIM_GROUPS(struct rms_prop),

@@ -23,11 +23,12 @@ struct rprop {
 
 static const struct cr_opt rprop_opts[] = {
     CR_OPTIM_LR(struct rprop, .need = CR_DEFAULT, .text = "0.1"),
-    CR_REALS_MAY(struct rprop, etas, 0, DBL_MAX,
-                 "Factors that decrease and increase step sizes. Default: 0.5 "
-                 "and 1.2."),
-    CR_REALS_MAY(struct rprop, step_sizes, 0, DBL_MAX,
-                 "Minimum and maximum step size. Default: 1e-6 and 50."),
+    CR_REALS_OPTIONAL(
+        struct rprop, etas, 0, DBL_MAX,
+        "Factors that decrease and increase step sizes. Default: 0.5 "
+        "and 1.2."),
+    CR_REALS_OPTIONAL(struct rprop, step_sizes, 0, DBL_MAX,
+                      "Minimum and maximum step size. Default: 1e-6 and 50."),
     CR_OPTIM_DECAY(struct rprop),
     CR_OPTIM_GROUPS(struct rprop),
     { 0 },

@@ -20,14 +20,13 @@ struct sgd {
 
 static const struct cr_opt sgd_opts[] = {
     CR_OPTIM_LR(struct sgd, .need = CR_DEFAULT, .text = "0.1"),
-    CR_REAL_OR(struct sgd, momentum, 0, 0, DBL_MAX,
-               "Momentum factor."),
-    CR_REAL_OR(struct sgd, dampening, 0, 0, 1,
-               "Dampening: the gradient enters the momentum buffer times 1 - "
-               "dampening."),
+    CR_REAL_DEFAULT(struct sgd, momentum, 0, 0, DBL_MAX, "Momentum factor."),
+    CR_REAL_DEFAULT(
+        struct sgd, dampening, 0, 0, 1,
+        "Dampening: the gradient enters the momentum buffer times 1 - "
+        "dampening."),
     CR_OPTIM_DECAY(struct sgd),
-    CR_BOOL_OR(struct sgd, nesterov, false,
-               "Use Nesterov momentum."),
+    CR_BOOL_DEFAULT(struct sgd, nesterov, false, "Use Nesterov momentum."),
     CR_OPTIM_SCALE(struct sgd),
     CR_OPTIM_GROUPS(struct sgd),
     { 0 },

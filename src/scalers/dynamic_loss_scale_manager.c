@@ -8,12 +8,12 @@ struct dynamic {
 };
 
 static const struct cr_opt dynamic_opts[] = {
-    CR_REAL_OR(struct dynamic, init_loss_scale, 0x1p24, 1, CR_LOSS_SCALE_MAX,
-               "The scale of the first update."),
-    CR_INT_OR(struct dynamic, scale_factor, 2, 2, 1 << 20,
-              "What it is multiplied or divided by."),
-    CR_INT_OR(struct dynamic, scale_window, 2000, 1, INT32_MAX,
-              "Updates in a row, all finite, after which it grows."),
+    CR_REAL_DEFAULT(struct dynamic, init_loss_scale, 0x1p24, 1,
+                    CR_LOSS_SCALE_MAX, "The scale of the first update."),
+    CR_INT_DEFAULT(struct dynamic, scale_factor, 2, 2, 1 << 20,
+                   "What it is multiplied or divided by."),
+    CR_INT_DEFAULT(struct dynamic, scale_window, 2000, 1, INT32_MAX,
+                   "Updates in a row, all finite, after which it grows."),
     { 0 },
 };
 

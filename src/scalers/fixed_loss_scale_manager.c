@@ -7,12 +7,13 @@ struct fixed {
 };
 
 static const struct cr_opt fixed_opts[] = {
-    CR_REAL_POS_OR(struct fixed, loss_scale, 128, CR_LOSS_SCALE_MAX,
-                   "The scale."),
-    CR_BOOL_OR(struct fixed, drop_overflow_update, true,
-               "Leave out updates whose gradient is not finite; false tests "
-               "nothing and leaves dividing to the optimizer, whose own "
-               "loss_scale must be this number."),
+    CR_REAL_POS_DEFAULT(struct fixed, loss_scale, 128, CR_LOSS_SCALE_MAX,
+                        "The scale."),
+    CR_BOOL_DEFAULT(
+        struct fixed, drop_overflow_update, true,
+        "Leave out updates whose gradient is not finite; false tests "
+        "nothing and leaves dividing to the optimizer, whose own "
+        "loss_scale must be this number."),
     { 0 },
 };
 

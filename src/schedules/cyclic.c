@@ -22,15 +22,15 @@ struct cyclic {
 static const struct cr_opt cyclic_opts[] = {
     CR_REAL(struct cyclic, base_lr, 0, DBL_MAX, "The lower rate."),
     CR_REAL(struct cyclic, max_lr, 0, DBL_MAX, "The upper rate."),
-    CR_AMOUNT_OR(struct cyclic, step_size_up, "2000 steps", CR_STEPS,
-                 "Updates up."),
-    CR_AMOUNT_MAY(struct cyclic, step_size_down, CR_STEPS,
-                  "Updates down; as many as up unless given."),
-    CR_ENUM_OR(struct cyclic, mode, TRIANGULAR,
-               "triangular|triangular2|exp_range",
-               "Whether the upper rate stays, halves with every cycle, or "
-               "falls by gamma with every update."),
-    CR_REAL_OR(struct cyclic, gamma, 1, 0, 1, "Of exp_range."),
+    CR_AMOUNT_DEFAULT(struct cyclic, step_size_up, "2000 steps", CR_STEPS,
+                      "Updates up."),
+    CR_AMOUNT_OPTIONAL(struct cyclic, step_size_down, CR_STEPS,
+                       "Updates down; as many as up unless given."),
+    CR_ENUM_DEFAULT(struct cyclic, mode, TRIANGULAR,
+                    "triangular|triangular2|exp_range",
+                    "Whether the upper rate stays, halves with every cycle, or "
+                    "falls by gamma with every update."),
+    CR_REAL_DEFAULT(struct cyclic, gamma, 1, 0, 1, "Of exp_range."),
     { 0 },
 };
 

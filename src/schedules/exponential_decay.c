@@ -19,8 +19,8 @@ static const struct cr_opt exponential_decay_opts[] = {
             "How fast it falls."),
     CR_AMOUNT(struct exponential_decay, decay_steps, CR_STEPS,
               "Updates that it takes to fall once."),
-    CR_BOOL_OR(struct exponential_decay, is_stair, false,
-               "Fall in steps, not evenly."),
+    CR_BOOL_DEFAULT(struct exponential_decay, is_stair, false,
+                    "Fall in steps, not evenly."),
     { 0 },
 };
 

@@ -21,8 +21,8 @@ static const struct cr_opt exponential_decay_lr_opts[] = {
     CR_BY_EPOCH(struct exponential_decay_lr),
     CR_INT(struct exponential_decay_lr, decay_epoch, 1, 1e9,
            "Epochs that it takes to fall once."),
-    CR_BOOL_OR(struct exponential_decay_lr, is_stair, false,
-               "Fall in steps, not evenly."),
+    CR_BOOL_DEFAULT(struct exponential_decay_lr, is_stair, false,
+                    "Fall in steps, not evenly."),
     { 0 },
 };
 

@@ -17,8 +17,8 @@ static const struct cr_opt inverse_decay_opts[] = {
     CR_REAL(struct inverse_decay, decay_rate, 0, DBL_MAX, "How fast it falls."),
     CR_AMOUNT(struct inverse_decay, decay_steps, CR_STEPS,
               "Updates that it takes to fall once."),
-    CR_BOOL_OR(struct inverse_decay, is_stair, false,
-               "Fall in steps, not evenly."),
+    CR_BOOL_DEFAULT(struct inverse_decay, is_stair, false,
+                    "Fall in steps, not evenly."),
     { 0 },
 };
 

@@ -19,8 +19,8 @@ static const struct cr_opt natural_exp_decay_opts[] = {
             "How fast it falls."),
     CR_AMOUNT(struct natural_exp_decay, decay_steps, CR_STEPS,
               "Updates that it takes to fall once."),
-    CR_BOOL_OR(struct natural_exp_decay, is_stair, false,
-               "Fall in steps, not evenly."),
+    CR_BOOL_DEFAULT(struct natural_exp_decay, is_stair, false,
+                    "Fall in steps, not evenly."),
     { 0 },
 };
 

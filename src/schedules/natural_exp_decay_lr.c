@@ -21,8 +21,8 @@ static const struct cr_opt natural_exp_decay_lr_opts[] = {
     CR_BY_EPOCH(struct natural_exp_decay_lr),
     CR_INT(struct natural_exp_decay_lr, decay_epoch, 1, 1e9,
            "Epochs that it takes to fall once."),
-    CR_BOOL_OR(struct natural_exp_decay_lr, is_stair, false,
-               "Fall in steps, not evenly."),
+    CR_BOOL_DEFAULT(struct natural_exp_decay_lr, is_stair, false,
+                    "Fall in steps, not evenly."),
     { 0 },
 };
 

@@ -19,16 +19,16 @@ struct one_cycle {
 
 static const struct cr_opt one_cycle_opts[] = {
     CR_REAL(struct one_cycle, max_lr, 0, DBL_MAX, "The largest rate."),
-    CR_AMOUNT_OR(struct one_cycle, total_steps, "100%", CR_STEPS,
-                 "Updates of the cycle."),
-    CR_REAL_OR(struct one_cycle, pct_start, 0.3, 0, 1,
-               "Part of them on which the rate rises."),
-    CR_ENUM_OR(struct one_cycle, anneal_strategy, COS, "cos|linear",
-               "Along half a cosine, or a line."),
-    CR_REAL_POS_OR(struct one_cycle, div_factor, 25, DBL_MAX,
-                   "What the largest rate is divided by at first."),
-    CR_REAL_POS_OR(struct one_cycle, final_div_factor, 1e4, DBL_MAX,
-                   "What the first rate is divided by at the end."),
+    CR_AMOUNT_DEFAULT(struct one_cycle, total_steps, "100%", CR_STEPS,
+                      "Updates of the cycle."),
+    CR_REAL_DEFAULT(struct one_cycle, pct_start, 0.3, 0, 1,
+                    "Part of them on which the rate rises."),
+    CR_ENUM_DEFAULT(struct one_cycle, anneal_strategy, COS, "cos|linear",
+                    "Along half a cosine, or a line."),
+    CR_REAL_POS_DEFAULT(struct one_cycle, div_factor, 25, DBL_MAX,
+                        "What the largest rate is divided by at first."),
+    CR_REAL_POS_DEFAULT(struct one_cycle, final_div_factor, 1e4, DBL_MAX,
+                        "What the first rate is divided by at the end."),
     { 0 },
 };
 

@@ -24,8 +24,8 @@ static const struct cr_opt polynomial_decay_opts[] = {
               "Updates until the last rate is reached."),
     CR_REAL(struct polynomial_decay, power, 0, DBL_MAX,
             "Power of what is left of the way."),
-    CR_BOOL_OR(struct polynomial_decay, update_decay_steps, false,
-               "At the end go on with as many updates more."),
+    CR_BOOL_DEFAULT(struct polynomial_decay, update_decay_steps, false,
+                    "At the end go on with as many updates more."),
     { 0 },
 };
 

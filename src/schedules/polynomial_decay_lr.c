@@ -27,8 +27,8 @@ static const struct cr_opt polynomial_decay_lr_opts[] = {
            "Epochs until the last rate is reached."),
     CR_REAL(struct polynomial_decay_lr, power, 0, DBL_MAX,
             "Power of what is left of the way."),
-    CR_BOOL_OR(struct polynomial_decay_lr, update_decay_epoch, false,
-               "At the end go on with as many epochs more."),
+    CR_BOOL_DEFAULT(struct polynomial_decay_lr, update_decay_epoch, false,
+                    "At the end go on with as many epochs more."),
     { 0 },
 };
 

@@ -17,13 +17,13 @@ struct basic_tokenizer {
 };
 
 static const struct cr_opt basic_tokenizer_opts[] = {
-    CR_BOOL_OR(struct basic_tokenizer, lower_case, false,
-               "Fold case, width and accents."),
-    CR_BOOL_OR(struct basic_tokenizer, keep_whitespace, false,
-               "Runs of spaces are words too."),
-    CR_BOOL_OR(struct basic_tokenizer, preserve_unused_token, true,
-               "[CLS], [SEP], [UNK], [PAD], [MASK] and [unused0] ... stay "
-               "whole."),
+    CR_BOOL_DEFAULT(struct basic_tokenizer, lower_case, false,
+                    "Fold case, width and accents."),
+    CR_BOOL_DEFAULT(struct basic_tokenizer, keep_whitespace, false,
+                    "Runs of spaces are words too."),
+    CR_BOOL_DEFAULT(struct basic_tokenizer, preserve_unused_token, true,
+                    "[CLS], [SEP], [UNK], [PAD], [MASK] and [unused0] ... stay "
+                    "whole."),
     { 0 },
 };
 

@@ -58,8 +58,8 @@ struct metrics_section {
 };
 
 static const struct cr_opt metrics_opts[] = {
-    CR_OBJS_MAY(struct metrics_section, metrics, CR_KIND_METRIC,
-                "What evaluations measure, in the order of the results."),
+    CR_OBJS_OPTIONAL(struct metrics_section, metrics, CR_KIND_METRIC,
+                     "What evaluations measure, in the order of the results."),
     { 0 },
 };
 

@@ -209,10 +209,11 @@ struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
 
 /* The same pairs where each number of the output may have a label of its own
  * instead of an axis of classes: it says class 1 from the threshold on. */
-#define CR_METRIC_THRESHOLD(T) \
-    CR_REAL_OR(T, threshold, 0.5, -DBL_MAX, DBL_MAX, \
-               "Without an axis of classes: outputs from here on say 1; 0 " \
-               "for logits.")
+#define CR_METRIC_THRESHOLD(T)                                       \
+    CR_REAL_DEFAULT(                                                 \
+        T, threshold, 0.5, -DBL_MAX, DBL_MAX,                        \
+        "Without an axis of classes: outputs from here on say 1; 0 " \
+        "for logits.")
 void cr_metric_votes_add(double threshold, void *state, int64_t classes,
                          const struct cr_metric_batch *batch);
 /* A metric's `classes`, and what its `vain` says of the threshold. */

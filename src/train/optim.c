@@ -34,10 +34,10 @@ struct optim_group {
 
 static const struct cr_opt optim_group_opts[] = {
     CR_NODE(struct optim_group, params, "Patterns over parameter names."),
-    CR_OBJ_MAY(struct optim_group, learning_rate, CR_KIND_SCHEDULE,
-               "Their rate; by default the optimizer's."),
-    CR_REAL_MAY(struct optim_group, weight_decay, 0, DBL_MAX,
-                "Their weight decay; by default the optimizer's."),
+    CR_OBJ_OPTIONAL(struct optim_group, learning_rate, CR_KIND_SCHEDULE,
+                    "Their rate; by default the optimizer's."),
+    CR_REAL_OPTIONAL(struct optim_group, weight_decay, 0, DBL_MAX,
+                     "Their weight decay; by default the optimizer's."),
     { 0 },
 };
 

@@ -13,8 +13,8 @@
 enum { THREADS_MAX = 4096 };
 
 static const struct cr_opt seed_opts[] = {
-    CR_INT_OR(struct cr_seed_section, seed, 1, 0, INT64_MAX,
-              "Number from which all random numbers of the run follow."),
+    CR_INT_DEFAULT(struct cr_seed_section, seed, 1, 0, INT64_MAX,
+                   "Number from which all random numbers of the run follow."),
     { 0 },
 };
 
@@ -36,8 +36,8 @@ struct cellrun_section {
 };
 
 static const struct cr_opt cellrun_opts[] = {
-    CR_INT_OR(struct cellrun_section, version, 1, 1, 1,
-              "Version of the config language."),
+    CR_INT_DEFAULT(struct cellrun_section, version, 1, 1, 1,
+                   "Version of the config language."),
     { 0 },
 };
 
@@ -146,40 +146,43 @@ static const struct cr_opt ema_opts[] = {
 };
 
 static const struct cr_opt train_opts[] = {
-    CR_INT_MAY(struct cr_train_section, epochs, 1, 1e9,
-               "Passes over the training data."),
-    CR_INT_MAY(struct cr_train_section, steps, 1, 1e15,
-               "Updates after which the run ends; instead of epochs."),
+    CR_INT_OPTIONAL(struct cr_train_section, epochs, 1, 1e9,
+                    "Passes over the training data."),
+    CR_INT_OPTIONAL(struct cr_train_section, steps, 1, 1e15,
+                    "Updates after which the run ends; instead of epochs."),
     CR_SUB(struct cr_train_section, early_stop, early_stop_opts,
            "Ends the run when a metric of the evaluation stops improving."),
-    CR_ENUM_OR(struct cr_train_section, nan, CR_NAN_STOP, "stop|skip|fallback",
-               "When loss or gradient is not finite: end with status 5; leave "
-               "that update out, moving statistics included; or go back to "
-               "the last checkpoint of checkpoint.every (the run's start is "
-               "one) with a smaller rate. Gradients that amp.loss_scale skips "
-               "are not meant, unless it gives up."),
-    CR_REAL_OR(struct cr_train_section, nan_factor, 0.5, 0, 1,
-               "fallback: what all learning rates are multiplied by each "
-               "time.",
-               .min_exclusive = true),
-    CR_INT_MAY(struct cr_train_section, nan_give_up_after, 1, 1e9,
-               "skip: so many updates left out in a row end the run, 50 "
-               "unless given; fallback: so many times back in all are the "
-               "most, 5 unless given. Then the status is 5."),
+    CR_ENUM_DEFAULT(
+        struct cr_train_section, nan, CR_NAN_STOP, "stop|skip|fallback",
+        "When loss or gradient is not finite: end with status 5; leave "
+        "that update out, moving statistics included; or go back to "
+        "the last checkpoint of checkpoint.every (the run's start is "
+        "one) with a smaller rate. Gradients that amp.loss_scale skips "
+        "are not meant, unless it gives up."),
+    CR_REAL_DEFAULT(struct cr_train_section, nan_factor, 0.5, 0, 1,
+                    "fallback: what all learning rates are multiplied by each "
+                    "time.",
+                    .min_exclusive = true),
+    CR_INT_OPTIONAL(struct cr_train_section, nan_give_up_after, 1, 1e9,
+                    "skip: so many updates left out in a row end the run, 50 "
+                    "unless given; fallback: so many times back in all are the "
+                    "most, 5 unless given. Then the status is 5."),
     CR_NODE(struct cr_train_section, time_limit,
             "Time after which the run saves and ends with status 75, such as "
             "2 h; auto: before the end of the Slurm job."),
-    CR_INT_MAY(struct cr_train_section, overfit_batches, 1, 1e9,
-               "Train on the first batches only, again and again."),
-    CR_AMOUNT_MAY(struct cr_train_section, limit, CR_SAMPLES,
-                  "Train on the first part of the data only: a number of "
-                  "samples, or a percentage. Folders of images stand sorted "
-                  "by class, so a small part may be of one."),
-    CR_INT_OR(struct cr_train_section, grad_accumulation, 1, 1, 1 << 20,
-              "Batches of one step: it follows the mean of their gradients. "
-              "Those left at the end of an epoch carry into the next; the "
-              "epoch is evaluated and saved as its last update left it. "
-              "BatchNorm sees each batch by itself."),
+    CR_INT_OPTIONAL(struct cr_train_section, overfit_batches, 1, 1e9,
+                    "Train on the first batches only, again and again."),
+    CR_AMOUNT_OPTIONAL(
+        struct cr_train_section, limit, CR_SAMPLES,
+        "Train on the first part of the data only: a number of "
+        "samples, or a percentage. Folders of images stand sorted "
+        "by class, so a small part may be of one."),
+    CR_INT_DEFAULT(
+        struct cr_train_section, grad_accumulation, 1, 1, 1 << 20,
+        "Batches of one step: it follows the mean of their gradients. "
+        "Those left at the end of an epoch carry into the next; the "
+        "epoch is evaluated and saved as its last update left it. "
+        "BatchNorm sees each batch by itself."),
     CR_SUB(struct cr_train_section, clip, clip_opts,
            "Bounds of the gradients, before weight decay."),
     CR_SUB(struct cr_train_section, grad_noise, grad_noise_opts,
@@ -209,20 +212,21 @@ const struct cr_section cr_section_train = {
 };
 
 static const struct cr_opt eval_opts[] = {
-    CR_AMOUNT_OR(struct cr_eval_section, every, "1 epoch", CR_EPOCHS,
-                 "How often to evaluate; also at the end of the run."),
-    CR_BOOL_OR(struct cr_eval_section, first, false,
-               "Evaluate before the first step too."),
-    CR_INT_MAY(struct cr_eval_section, max_batches, 1, 1e9,
-               "Evaluate on the first batches only, while training; the verb "
-               "eval does so where its own command line says it. Folders of "
-               "images stand sorted by class, so these may be of one."),
-    CR_INT_MAY(struct cr_eval_section, batch_size, 1, 1e6,
-               "Batch size of evaluations, of `cellrun eval` too; the "
-               "datapipe's unless given."),
-    CR_BOOL_OR(struct cr_eval_section, use_ema, false,
-               "Evaluate with the moving means that train.ema keeps, also "
-               "from a checkpoint."),
+    CR_AMOUNT_DEFAULT(struct cr_eval_section, every, "1 epoch", CR_EPOCHS,
+                      "How often to evaluate; also at the end of the run."),
+    CR_BOOL_DEFAULT(struct cr_eval_section, first, false,
+                    "Evaluate before the first step too."),
+    CR_INT_OPTIONAL(
+        struct cr_eval_section, max_batches, 1, 1e9,
+        "Evaluate on the first batches only, while training; the verb "
+        "eval does so where its own command line says it. Folders of "
+        "images stand sorted by class, so these may be of one."),
+    CR_INT_OPTIONAL(struct cr_eval_section, batch_size, 1, 1e6,
+                    "Batch size of evaluations, of `cellrun eval` too; the "
+                    "datapipe's unless given."),
+    CR_BOOL_DEFAULT(struct cr_eval_section, use_ema, false,
+                    "Evaluate with the moving means that train.ema keeps, also "
+                    "from a checkpoint."),
     { 0 },
 };
 
@@ -249,20 +253,22 @@ static const struct cr_opt best_opts[] = {
 };
 
 static const struct cr_opt checkpoint_opts[] = {
-    CR_AMOUNT_OR(struct cr_checkpoint_section, every, "1 epoch", CR_EPOCHS,
-                 "How often to save; also at the end, and when the best is "
-                 "found."),
-    CR_INT_OR(struct cr_checkpoint_section, keep_checkpoint_max, 5, 1, 1e9,
-              "How many checkpoints to keep; the oldest go first, the best "
-              "and the one resumed from stay."),
+    CR_AMOUNT_DEFAULT(
+        struct cr_checkpoint_section, every, "1 epoch", CR_EPOCHS,
+        "How often to save; also at the end, and when the best is "
+        "found."),
+    CR_INT_DEFAULT(
+        struct cr_checkpoint_section, keep_checkpoint_max, 5, 1, 1e9,
+        "How many checkpoints to keep; the oldest go first, the best "
+        "and the one resumed from stay."),
     CR_SUB(struct cr_checkpoint_section, best, best_opts,
            "What makes a checkpoint the best one."),
-    CR_BOOL_OR(struct cr_checkpoint_section, weights_only, false,
-               "Save parameters alone: half the size, no way to resume."),
-    CR_ENUM_OR(struct cr_checkpoint_section, on_save_error, 0,
-               "continue|abort",
-               "When a checkpoint cannot be written: train on and end with "
-               "status 1, or stop at once."),
+    CR_BOOL_DEFAULT(struct cr_checkpoint_section, weights_only, false,
+                    "Save parameters alone: half the size, no way to resume."),
+    CR_ENUM_DEFAULT(
+        struct cr_checkpoint_section, on_save_error, 0, "continue|abort",
+        "When a checkpoint cannot be written: train on and end with "
+        "status 1, or stop at once."),
     { 0 },
 };
 
@@ -280,11 +286,11 @@ const struct cr_section cr_section_checkpoint = {
 };
 
 static const struct cr_opt log_opts[] = {
-    CR_AMOUNT_OR(struct cr_log_section, every, "100 steps", CR_STEPS,
-                 "How often to print the loss and to write it to "
-                 "metrics.jsonl."),
-    CR_BOOL_OR(struct cr_log_section, grad_norm, false,
-               "Record the norm of the whole gradient."),
+    CR_AMOUNT_DEFAULT(struct cr_log_section, every, "100 steps", CR_STEPS,
+                      "How often to print the loss and to write it to "
+                      "metrics.jsonl."),
+    CR_BOOL_DEFAULT(struct cr_log_section, grad_norm, false,
+                    "Record the norm of the whole gradient."),
     { 0 },
 };
 
@@ -299,40 +305,46 @@ const struct cr_section cr_section_log = {
 };
 
 static const struct cr_opt run_opts[] = {
-    CR_STR_MAY(struct cr_run_section, dir,
-               "Folder below which run directories are made; by default "
-               "CELLRUN_RUNS, or runs. Relative to the current directory."),
-    CR_STR_MAY(struct cr_run_section, name,
-               "Name of the run; by default that of the config file."),
-    CR_STR_OR(struct cr_run_section, threads, "auto",
-              "Threads to compute with; auto: as many as the process may "
-              "use."),
-    CR_BOOL_OR(struct cr_run_section, pin, false,
-               "Keep each thread on a processor of its own, the first ones "
-               "that the process may use (Linux). For a machine that does "
-               "nothing else: two runs that are pinned would share their "
-               "processors while others idle."),
-    CR_ENUM_OR(struct cr_run_section, on_usr1, CR_USR1_SAVE, "save|stop",
-               "What the signal USR1 does: save and go on, or save and end "
-               "with status 75."),
-    CR_STR_MAY(struct cr_run_section, exec_on_eval,
-               "A command for /bin/sh after each evaluation, with "
-               "CELLRUN_METRIC_accuracy and the like, CELLRUN_STEP, "
-               "CELLRUN_EPOCH (from 0, as in metrics.jsonl), CELLRUN_IS_BEST "
-               "(0 or 1), CELLRUN_RUN_DIR and CELLRUN_RUN_NAME in its "
-               "environment. A dollar sign is written twice, as everywhere in "
-               "a config: 'echo $$CELLRUN_METRIC_accuracy'. It reads nothing "
-               "and prints to standard error. The run waits for it; a status "
-               "other than 0 is a warning."),
-    CR_BOOL_OR(struct cr_run_section, eager, false,
-               "Whether train, eval and trace compute op by op, with nothing "
-               "fused or cut, as their flag --eager has it: MindSpore's "
-               "PYNATIVE_MODE. Slow, and the same numbers to rounding."),
-    CR_ENUM_OR(struct cr_run_section, print, CR_PRINT_STDERR, "stderr|log|off",
-               "Destination of print(...) in construct and of plug-ins' "
-               "step->print. stderr: standard error and the run's log.txt. "
-               "log: log.txt only, and nothing outside of train and resume. "
-               "off: nothing; the prints cost nothing either."),
+    CR_STR_OPTIONAL(
+        struct cr_run_section, dir,
+        "Folder below which run directories are made; by default "
+        "CELLRUN_RUNS, or runs. Relative to the current directory."),
+    CR_STR_OPTIONAL(struct cr_run_section, name,
+                    "Name of the run; by default that of the config file."),
+    CR_STR_DEFAULT(struct cr_run_section, threads, "auto",
+                   "Threads to compute with; auto: as many as the process may "
+                   "use."),
+    CR_BOOL_DEFAULT(
+        struct cr_run_section, pin, false,
+        "Keep each thread on a processor of its own, the first ones "
+        "that the process may use (Linux). For a machine that does "
+        "nothing else: two runs that are pinned would share their "
+        "processors while others idle."),
+    CR_ENUM_DEFAULT(
+        struct cr_run_section, on_usr1, CR_USR1_SAVE, "save|stop",
+        "What the signal USR1 does: save and go on, or save and end "
+        "with status 75."),
+    CR_STR_OPTIONAL(
+        struct cr_run_section, exec_on_eval,
+        "A command for /bin/sh after each evaluation, with "
+        "CELLRUN_METRIC_accuracy and the like, CELLRUN_STEP, "
+        "CELLRUN_EPOCH (from 0, as in metrics.jsonl), CELLRUN_IS_BEST "
+        "(0 or 1), CELLRUN_RUN_DIR and CELLRUN_RUN_NAME in its "
+        "environment. A dollar sign is written twice, as everywhere in "
+        "a config: 'echo $$CELLRUN_METRIC_accuracy'. It reads nothing "
+        "and prints to standard error. The run waits for it; a status "
+        "other than 0 is a warning."),
+    CR_BOOL_DEFAULT(
+        struct cr_run_section, eager, false,
+        "Whether train, eval and trace compute op by op, with nothing "
+        "fused or cut, as their flag --eager has it: MindSpore's "
+        "PYNATIVE_MODE. Slow, and the same numbers to rounding."),
+    CR_ENUM_DEFAULT(
+        struct cr_run_section, print, CR_PRINT_STDERR, "stderr|log|off",
+        "Destination of print(...) in construct and of plug-ins' "
+        "step->print. stderr: standard error and the run's log.txt. "
+        "log: log.txt only, and nothing outside of train and resume. "
+        "off: nothing; the prints cost nothing either."),
     { 0 },
 };
 
@@ -347,9 +359,10 @@ const struct cr_section cr_section_run = {
 };
 
 static const struct cr_opt predict_opts[] = {
-    CR_STRS_MAY(struct cr_predict_section, labels,
-                "Names of the classes, in their order, for predict: of those "
-                "results of the network that have as many classes."),
+    CR_STRS_OPTIONAL(
+        struct cr_predict_section, labels,
+        "Names of the classes, in their order, for predict: of those "
+        "results of the network that have as many classes."),
     { 0 },
 };
 

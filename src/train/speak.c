@@ -11,19 +11,19 @@
 #include "train/train.h"
 
 static const struct cr_opt sample_opts[] = {
-    CR_AMOUNT_OR(struct cr_sampling_opts, every, "500 steps", CR_STEPS,
-                 "How often a text is drawn."),
-    CR_STR_MAY(struct cr_sampling_opts, prompt,
-               "What the text begins with; unless given, a line begins."),
-    CR_INT_OR(struct cr_sampling_opts, length, 200, 1, CR_DIM_MAX,
-              "Characters to draw."),
-    CR_REAL_OR(struct cr_sampling_opts, temperature, 1, 0, 1e6,
-               "Divides the logits: below 1 likely characters become "
-               "likelier, 0 takes the likeliest."),
-    CR_INT_MAY(struct cr_sampling_opts, top_k, 1, CR_DIM_MAX,
-               "Draw among so many of the likeliest."),
-    CR_REAL_OR(struct cr_sampling_opts, top_p, 1, 0, 1,
-               "Draw among the likeliest that make up this part of all."),
+    CR_AMOUNT_DEFAULT(struct cr_sampling_opts, every, "500 steps", CR_STEPS,
+                      "How often a text is drawn."),
+    CR_STR_OPTIONAL(struct cr_sampling_opts, prompt,
+                    "What the text begins with; unless given, a line begins."),
+    CR_INT_DEFAULT(struct cr_sampling_opts, length, 200, 1, CR_DIM_MAX,
+                   "Characters to draw."),
+    CR_REAL_DEFAULT(struct cr_sampling_opts, temperature, 1, 0, 1e6,
+                    "Divides the logits: below 1 likely characters become "
+                    "likelier, 0 takes the likeliest."),
+    CR_INT_OPTIONAL(struct cr_sampling_opts, top_k, 1, CR_DIM_MAX,
+                    "Draw among so many of the likeliest."),
+    CR_REAL_DEFAULT(struct cr_sampling_opts, top_p, 1, 0, 1,
+                    "Draw among the likeliest that make up this part of all."),
     { 0 },
 };
 

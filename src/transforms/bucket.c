@@ -15,10 +15,10 @@ struct bucket {
 };
 
 static const struct cr_opt bucket_opts[] = {
-    CR_INT_MAY(struct bucket, bins, 2, 1000,
-               "Number of bins, which get as many training values each."),
-    CR_REALS_MAY(struct bucket, edges, -INFINITY, INFINITY,
-                 "Where bins begin instead, in order: one bin more."),
+    CR_INT_OPTIONAL(struct bucket, bins, 2, 1000,
+                    "Number of bins, which get as many training values each."),
+    CR_REALS_OPTIONAL(struct bucket, edges, -INFINITY, INFINITY,
+                      "Where bins begin instead, in order: one bin more."),
     CR_FIELDS_OPT(struct bucket),
     { 0 },
 };

@@ -13,9 +13,10 @@ struct category_index {
 };
 
 static const struct cr_opt category_index_opts[] = {
-    CR_ENUM_OR(struct category_index, unknown, UNKNOWN_CLASS, "class|error",
-               "What a missing value and a word that the training data have "
-               "not become. class: 0. error: a message."),
+    CR_ENUM_DEFAULT(
+        struct category_index, unknown, UNKNOWN_CLASS, "class|error",
+        "What a missing value and a word that the training data have "
+        "not become. class: 0. error: a message."),
     CR_FIELDS_OPT(struct category_index),
     { 0 },
 };

@@ -13,11 +13,11 @@ struct clip {
 };
 
 static const struct cr_opt clip_opts[] = {
-    CR_REAL_MAY(struct clip, min, -INFINITY, INFINITY, "Lower bound."),
-    CR_REAL_MAY(struct clip, max, -INFINITY, INFINITY, "Upper bound."),
-    CR_REALS_MAY(struct clip, quantiles, 0, 1,
-                 "Bounds of each feature instead, as fractions of its "
-                 "training values that lie below: [0.01, 0.99]."),
+    CR_REAL_OPTIONAL(struct clip, min, -INFINITY, INFINITY, "Lower bound."),
+    CR_REAL_OPTIONAL(struct clip, max, -INFINITY, INFINITY, "Upper bound."),
+    CR_REALS_OPTIONAL(struct clip, quantiles, 0, 1,
+                      "Bounds of each feature instead, as fractions of its "
+                      "training values that lie below: [0.01, 0.99]."),
     CR_FIELDS_OPT(struct clip),
     { 0 },
 };

@@ -16,9 +16,9 @@ enum { NHWC, NCHW };
 static const struct cr_opt cut_mix_opts[] = {
     CR_ENUM(struct cut_mix, image_batch_format, "NHWC|NCHW",
             "Whether channels stand last, or first (after HWC2CHW)."),
-    CR_REAL_POS_OR(struct cut_mix, alpha, 1, 1000,
-                   "Of the Beta distribution of the shares."),
-    CR_REAL_OR(struct cut_mix, prob, 1, 0, 1, "How often."),
+    CR_REAL_POS_DEFAULT(struct cut_mix, alpha, 1, 1000,
+                        "Of the Beta distribution of the shares."),
+    CR_REAL_DEFAULT(struct cut_mix, prob, 1, 0, 1, "How often."),
     { 0 },
 };
 

@@ -12,9 +12,10 @@ struct cut_out {
 
 static const struct cr_opt cut_out_opts[] = {
     CR_INT(struct cut_out, length, 1, CR_IMAGE_SIDE, "Side of a square."),
-    CR_INT_OR(struct cut_out, num_patches, 1, 1, 1024, "Squares per image."),
-    CR_BOOL_OR(struct cut_out, is_hwc, true,
-               "Whether channels stand last, not first."),
+    CR_INT_DEFAULT(struct cut_out, num_patches, 1, 1, 1024,
+                   "Squares per image."),
+    CR_BOOL_DEFAULT(struct cut_out, is_hwc, true,
+                    "Whether channels stand last, not first."),
     { 0 },
 };
 

@@ -19,18 +19,18 @@ struct fill_missing {
 };
 
 static const struct cr_opt fill_missing_opts[] = {
-    CR_ENUM_OR(struct fill_missing, strategy, FILL_MEAN,
-               "mean|median|mode|constant",
-               "What stands for a missing value. mean, median: of the "
-               "training values of a number; categories pass, for OneHot and "
-               "CategoryIndex to count them as unknown. mode: the most "
-               "frequent training value, also of categories. constant: "
-               "`value`."),
+    CR_ENUM_DEFAULT(
+        struct fill_missing, strategy, FILL_MEAN, "mean|median|mode|constant",
+        "What stands for a missing value. mean, median: of the "
+        "training values of a number; categories pass, for OneHot and "
+        "CategoryIndex to count them as unknown. mode: the most "
+        "frequent training value, also of categories. constant: "
+        "`value`."),
     CR_NODE(struct fill_missing, value,
             "With constant: a number, or a word for categories."),
-    CR_BOOL_OR(struct fill_missing, indicator, false,
-               "Whether each feature of which training values are missing "
-               "gets a column that is 1 where it was missing, else 0."),
+    CR_BOOL_DEFAULT(struct fill_missing, indicator, false,
+                    "Whether each feature of which training values are missing "
+                    "gets a column that is 1 where it was missing, else 0."),
     CR_FIELDS_OPT(struct fill_missing),
     { 0 },
 };

@@ -7,8 +7,8 @@ struct grayscale {
 };
 
 static const struct cr_opt grayscale_opts[] = {
-    CR_INT_OR(struct grayscale, num_output_channels, 1, 1, 3,
-              "1, or 3 that are alike."),
+    CR_INT_DEFAULT(struct grayscale, num_output_channels, 1, 1, 3,
+                   "1, or 3 that are alike."),
     { 0 },
 };
 

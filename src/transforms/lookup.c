@@ -11,9 +11,10 @@ struct lookup {
 
 static const struct cr_opt lookup_opts[] = {
     CR_STR(struct lookup, vocab, "Name of a vocabulary: a key of `vocab`."),
-    CR_STR_MAY(struct lookup, unknown_token,
-               "The token that words stand for which the vocabulary has not; "
-               "such words are errors unless it is given."),
+    CR_STR_OPTIONAL(
+        struct lookup, unknown_token,
+        "The token that words stand for which the vocabulary has not; "
+        "such words are errors unless it is given."),
     { 0 },
 };
 

@@ -13,10 +13,10 @@ struct min_max {
 };
 
 static const struct cr_opt min_max_opts[] = {
-    CR_REAL_OR(struct min_max, low, 0, -1e9, 1e9,
-               "What the least value becomes."),
-    CR_REAL_OR(struct min_max, high, 1, -1e9, 1e9,
-               "What the greatest value becomes."),
+    CR_REAL_DEFAULT(struct min_max, low, 0, -1e9, 1e9,
+                    "What the least value becomes."),
+    CR_REAL_DEFAULT(struct min_max, high, 1, -1e9, 1e9,
+                    "What the greatest value becomes."),
     CR_FIELDS_OPT(struct min_max),
     { 0 },
 };

@@ -9,9 +9,9 @@ struct mix_up {
 };
 
 static const struct cr_opt mix_up_opts[] = {
-    CR_REAL_POS_OR(struct mix_up, alpha, 1, 1000,
-                   "Of the Beta distribution of the shares; small: most "
-                   "samples stay nearly as they are."),
+    CR_REAL_POS_DEFAULT(struct mix_up, alpha, 1, 1000,
+                        "Of the Beta distribution of the shares; small: most "
+                        "samples stay nearly as they are."),
     { 0 },
 };
 

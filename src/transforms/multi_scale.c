@@ -13,10 +13,9 @@ struct multi_scale {
 
 static const struct cr_opt multi_scale_opts[] = {
     CR_INTS(struct multi_scale, sizes, 1, CR_IMAGE_SIDE,
-            "Heights and widths, [[320, 320], [352, 352]].",
-            .pairs = true),
-    CR_ENUM_OR(struct multi_scale, interpolation, CR_LINEAR, CR_INTERS,
-               "How pixels between pixels are made, as in Resize."),
+            "Heights and widths, [[320, 320], [352, 352]].", .pairs = true),
+    CR_ENUM_DEFAULT(struct multi_scale, interpolation, CR_LINEAR, CR_INTERS,
+                    "How pixels between pixels are made, as in Resize."),
     { 0 },
 };
 

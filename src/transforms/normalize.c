@@ -8,10 +8,9 @@ struct normalize {
 
 static const struct cr_opt normalize_opts[] = {
     CR_REALS(struct normalize, mean, 0, 255, "Mean of each channel."),
-    CR_REALS(struct normalize, std, DBL_MIN, 255,
-             "Deviation of each channel."),
-    CR_BOOL_OR(struct normalize, is_hwc, true,
-               "Whether the channel is the last axis, else the first."),
+    CR_REALS(struct normalize, std, DBL_MIN, 255, "Deviation of each channel."),
+    CR_BOOL_DEFAULT(struct normalize, is_hwc, true,
+                    "Whether the channel is the last axis, else the first."),
     { 0 },
 };
 

@@ -21,15 +21,16 @@ struct one_hot {
 };
 
 static const struct cr_opt one_hot_opts[] = {
-    CR_INT_MAY(struct one_hot, num_classes, 1, CR_DIM_MAX,
-               "Number of classes of a label; a table's categories have "
-               "their own."),
-    CR_REAL_OR(struct one_hot, smoothing_rate, 0, 0, 1,
-               "Share spread evenly over all classes."),
-    CR_ENUM_OR(struct one_hot, unknown, UNKNOWN_CLASS, "class|zeros|error",
-               "What a missing value of a category becomes, and a word that "
-               "the training data have not. class: a column of its own, in "
-               "front. zeros: zeros in all columns. error: a message."),
+    CR_INT_OPTIONAL(struct one_hot, num_classes, 1, CR_DIM_MAX,
+                    "Number of classes of a label; a table's categories have "
+                    "their own."),
+    CR_REAL_DEFAULT(struct one_hot, smoothing_rate, 0, 0, 1,
+                    "Share spread evenly over all classes."),
+    CR_ENUM_DEFAULT(
+        struct one_hot, unknown, UNKNOWN_CLASS, "class|zeros|error",
+        "What a missing value of a category becomes, and a word that "
+        "the training data have not. class: a column of its own, in "
+        "front. zeros: zeros in all columns. error: a message."),
     CR_FIELDS_OPT(struct one_hot),
     { 0 },
 };

@@ -10,12 +10,13 @@ static const struct cr_opt pad_opts[] = {
     CR_INTS(struct pad, padding, 0, CR_IMAGE_SIDE,
             "Pixels on all sides; or left and right, top and bottom; or "
             "left, top, right, bottom."),
-    CR_INTS_MAY(struct pad, fill_value, 0, 255,
-                "What is filled in with CONSTANT, 0 where not given: one "
-                "number or one for each channel."),
-    CR_ENUM_OR(struct pad, padding_mode, CR_CONSTANT, CR_BORDERS,
-               "What is filled in: a value, the border again, or the image "
-               "mirrored without (REFLECT) or with its border."),
+    CR_INTS_OPTIONAL(struct pad, fill_value, 0, 255,
+                     "What is filled in with CONSTANT, 0 where not given: one "
+                     "number or one for each channel."),
+    CR_ENUM_DEFAULT(
+        struct pad, padding_mode, CR_CONSTANT, CR_BORDERS,
+        "What is filled in: a value, the border again, or the image "
+        "mirrored without (REFLECT) or with its border."),
     { 0 },
 };
 

@@ -11,8 +11,8 @@ struct pad_end {
 static const struct cr_opt pad_end_opts[] = {
     CR_INTS(struct pad_end, pad_shape, 1, CR_DIM_MAX,
             "Size of each dimension afterwards."),
-    CR_REAL_OR(struct pad_end, pad_value, 0, -1e30, 1e30,
-               "What is filled in."),
+    CR_REAL_DEFAULT(struct pad_end, pad_value, 0, -1e30, 1e30,
+                    "What is filled in."),
     { 0 },
 };
 

@@ -18,14 +18,15 @@ struct color {
 };
 
 static const struct cr_opt color_opts[] = {
-    CR_REALS_MAY(struct color, brightness, 0, 1e6,
-                 "Least and largest factor, or f for 1 - f to 1 + f; 1 where "
-                 "not given."),
-    CR_REALS_MAY(struct color, contrast, 0, 1e6, "As brightness."),
-    CR_REALS_MAY(struct color, saturation, 0, 1e6, "As brightness."),
-    CR_REALS_MAY(struct color, hue, -0.5, 0.5,
-                 "Least and largest turn, or f for -f to f; 0 where not "
-                 "given."),
+    CR_REALS_OPTIONAL(
+        struct color, brightness, 0, 1e6,
+        "Least and largest factor, or f for 1 - f to 1 + f; 1 where "
+        "not given."),
+    CR_REALS_OPTIONAL(struct color, contrast, 0, 1e6, "As brightness."),
+    CR_REALS_OPTIONAL(struct color, saturation, 0, 1e6, "As brightness."),
+    CR_REALS_OPTIONAL(struct color, hue, -0.5, 0.5,
+                      "Least and largest turn, or f for -f to f; 0 where not "
+                      "given."),
     { 0 },
 };
 

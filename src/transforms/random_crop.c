@@ -11,16 +11,18 @@ struct random_crop {
 static const struct cr_opt random_crop_opts[] = {
     CR_INTS(struct random_crop, size, 1, CR_IMAGE_SIDE,
             "Height and width, or one number for both."),
-    CR_INTS_MAY(struct random_crop, padding, 0, CR_IMAGE_SIDE,
-                "Margins given first: on all sides; left and right, top and "
-                "bottom; or left, top, right, bottom."),
-    CR_BOOL_OR(struct random_crop, pad_if_needed, false,
-               "Pads what is still missing, so much on both sides."),
-    CR_INTS_MAY(struct random_crop, fill_value, 0, 255,
-                "What CONSTANT margins hold, 0 where not given: one number "
-                "or one for each channel."),
-    CR_ENUM_OR(struct random_crop, padding_mode, CR_CONSTANT, CR_BORDERS,
-               "What margins hold, as in Pad."),
+    CR_INTS_OPTIONAL(
+        struct random_crop, padding, 0, CR_IMAGE_SIDE,
+        "Margins given first: on all sides; left and right, top and "
+        "bottom; or left, top, right, bottom."),
+    CR_BOOL_DEFAULT(struct random_crop, pad_if_needed, false,
+                    "Pads what is still missing, so much on both sides."),
+    CR_INTS_OPTIONAL(
+        struct random_crop, fill_value, 0, 255,
+        "What CONSTANT margins hold, 0 where not given: one number "
+        "or one for each channel."),
+    CR_ENUM_DEFAULT(struct random_crop, padding_mode, CR_CONSTANT, CR_BORDERS,
+                    "What margins hold, as in Pad."),
     { 0 },
 };
 

@@ -15,18 +15,19 @@ struct random_erasing {
 };
 
 static const struct cr_opt random_erasing_opts[] = {
-    CR_REAL_OR(struct random_erasing, prob, 0.5, 0, 1, "How often."),
-    CR_REALS_MAY(struct random_erasing, scale, 0, 1,
-                 "Least and largest share of the image; 0.02, 0.33 where not "
-                 "given."),
-    CR_REALS_MAY(struct random_erasing, ratio, 0.001, 1000,
-                 "Least and largest width / height; 0.3, 3.3 where not "
-                 "given."),
+    CR_REAL_DEFAULT(struct random_erasing, prob, 0.5, 0, 1, "How often."),
+    CR_REALS_OPTIONAL(
+        struct random_erasing, scale, 0, 1,
+        "Least and largest share of the image; 0.02, 0.33 where not "
+        "given."),
+    CR_REALS_OPTIONAL(struct random_erasing, ratio, 0.001, 1000,
+                      "Least and largest width / height; 0.3, 3.3 where not "
+                      "given."),
     CR_NODE(struct random_erasing, value,
             "What is written: a number (0 where not given), a list of one "
             "for each channel, or random: normal numbers."),
-    CR_INT_OR(struct random_erasing, max_attempts, 10, 1, 1000,
-              "How often a rectangle that does not fit is drawn again."),
+    CR_INT_DEFAULT(struct random_erasing, max_attempts, 10, 1, 1000,
+                   "How often a rectangle that does not fit is drawn again."),
     { 0 },
 };
 

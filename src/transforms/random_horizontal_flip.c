@@ -9,7 +9,7 @@ struct flip {
 };
 
 static const struct cr_opt flip_opts[] = {
-    CR_REAL_OR(struct flip, prob, 0.5, 0, 1, "How often."),
+    CR_REAL_DEFAULT(struct flip, prob, 0.5, 0, 1, "How often."),
     { 0 },
 };
 

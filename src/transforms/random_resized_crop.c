@@ -19,16 +19,17 @@ struct random_resized_crop {
 static const struct cr_opt random_resized_crop_opts[] = {
     CR_INTS(struct random_resized_crop, size, 1, CR_IMAGE_SIDE,
             "Height and width, or one number for both."),
-    CR_REALS_MAY(struct random_resized_crop, scale, 0, 1e6,
-                 "Least and largest part of the area; 0.08 and 1 unless "
-                 "given."),
-    CR_REALS_MAY(struct random_resized_crop, ratio, DBL_MIN, 1e6,
-                 "Least and largest width for a height of 1; 3/4 and 4/3 "
-                 "unless given."),
-    CR_ENUM_OR(struct random_resized_crop, interpolation, CR_LINEAR, CR_INTERS,
-               "How pixels between pixels are made, as in Resize."),
-    CR_INT_OR(struct random_resized_crop, max_attempts, 10, 1, 1000,
-              "How often a window is drawn before the middle is taken."),
+    CR_REALS_OPTIONAL(struct random_resized_crop, scale, 0, 1e6,
+                      "Least and largest part of the area; 0.08 and 1 unless "
+                      "given."),
+    CR_REALS_OPTIONAL(struct random_resized_crop, ratio, DBL_MIN, 1e6,
+                      "Least and largest width for a height of 1; 3/4 and 4/3 "
+                      "unless given."),
+    CR_ENUM_DEFAULT(struct random_resized_crop, interpolation, CR_LINEAR,
+                    CR_INTERS,
+                    "How pixels between pixels are made, as in Resize."),
+    CR_INT_DEFAULT(struct random_resized_crop, max_attempts, 10, 1, 1000,
+                   "How often a window is drawn before the middle is taken."),
     { 0 },
 };
 

@@ -15,12 +15,13 @@ struct random_rotation {
 static const struct cr_opt random_rotation_opts[] = {
     CR_REALS(struct random_rotation, degrees, -360, 360,
              "The largest angle to both sides, or the least and largest."),
-    CR_REALS_MAY(struct random_rotation, center, -CR_IMAGE_SIDE,
-                 CR_IMAGE_SIDE,
-                 "The point x, y that stays; the middle where not given."),
-    CR_INTS_MAY(struct random_rotation, fill_value, 0, 255,
-                "What the corners hold, 0 where not given: one number or one "
-                "for each channel."),
+    CR_REALS_OPTIONAL(struct random_rotation, center, -CR_IMAGE_SIDE,
+                      CR_IMAGE_SIDE,
+                      "The point x, y that stays; the middle where not given."),
+    CR_INTS_OPTIONAL(
+        struct random_rotation, fill_value, 0, 255,
+        "What the corners hold, 0 where not given: one number or one "
+        "for each channel."),
     { 0 },
 };
 

@@ -12,8 +12,8 @@ struct resize {
 static const struct cr_opt resize_opts[] = {
     CR_INTS(struct resize, size, 1, CR_IMAGE_SIDE,
             "Height and width; one number is for the shorter side."),
-    CR_ENUM_OR(struct resize, interpolation, CR_LINEAR, CR_INTERS,
-               "How pixels between pixels are made."),
+    CR_ENUM_DEFAULT(struct resize, interpolation, CR_LINEAR, CR_INTERS,
+                    "How pixels between pixels are made."),
     { 0 },
 };
 

@@ -24,14 +24,14 @@ struct bench {
 };
 
 static const struct cr_opt bench_opts[] = {
-    CR_INTS_MAY(struct bench, batch, 1, CR_DIM_MAX,
-                "Batch sizes, separated by commas; the datapipe's if not "
-                "given."),
-    CR_INT_OR(struct bench, warmup, 20, 0, 1000000,
-              "Steps before those that are timed."),
-    CR_INT_OR(struct bench, repeat, 5, 1, 10000,
-              "Measurements of a tenth of a second each, every one beside "
-              "a measurement of the processor; the median counts."),
+    CR_INTS_OPTIONAL(struct bench, batch, 1, CR_DIM_MAX,
+                     "Batch sizes, separated by commas; the datapipe's if not "
+                     "given."),
+    CR_INT_DEFAULT(struct bench, warmup, 20, 0, 1000000,
+                   "Steps before those that are timed."),
+    CR_INT_DEFAULT(struct bench, repeat, 5, 1, 10000,
+                   "Measurements of a tenth of a second each, every one beside "
+                   "a measurement of the processor; the median counts."),
     { 0 },
 };
 

@@ -26,8 +26,8 @@ struct check {
 };
 
 static const struct cr_opt check_opts[] = {
-    CR_BOOL_OR(struct check, data, false,
-               "Read every sample too, and check its values."),
+    CR_BOOL_DEFAULT(struct check, data, false,
+                    "Read every sample too, and check its values."),
     { 0 },
 };
 

@@ -25,25 +25,27 @@ struct ckpt {
 };
 
 static const struct cr_opt ckpt_opts[] = {
-    CR_STR_MAY(struct ckpt, match, "Only tensors whose names match this glob.",
-               .text = "GLOB"),
-    CR_STR_MAY(struct ckpt, meta,
-               "show: print only this value of the metadata "
-               "(cellrun.config, cellrun.state, cellrun.vocab).",
-               .text = "KEY"),
-    CR_STR_MAY(struct ckpt, values,
-               "show: print only the values of the tensors whose names match "
-               "this glob, as NumPy prints arrays: abridged where there are "
-               "more than 1000, which --json is not.",
-               .text = "GLOB"),
-    CR_STR_MAY(struct ckpt, out,
-               "convert: the file to write: .safetensors, .npz (bfloat16 "
-               "becomes float32) or MindSpore's .ckpt.",
-               .flag = 'o', .text = "FILE"),
-    CR_REAL_OR(struct ckpt, rtol, 0, 0, DBL_MAX,
-               "diff: a deviation up to this part of B's value is none."),
-    CR_REAL_OR(struct ckpt, atol, 0, 0, DBL_MAX,
-               "diff: a deviation up to this is none."),
+    CR_STR_OPTIONAL(struct ckpt, match,
+                    "Only tensors whose names match this glob.",
+                    .text = "GLOB"),
+    CR_STR_OPTIONAL(struct ckpt, meta,
+                    "show: print only this value of the metadata "
+                    "(cellrun.config, cellrun.state, cellrun.vocab).",
+                    .text = "KEY"),
+    CR_STR_OPTIONAL(
+        struct ckpt, values,
+        "show: print only the values of the tensors whose names match "
+        "this glob, as NumPy prints arrays: abridged where there are "
+        "more than 1000, which --json is not.",
+        .text = "GLOB"),
+    CR_STR_OPTIONAL(struct ckpt, out,
+                    "convert: the file to write: .safetensors, .npz (bfloat16 "
+                    "becomes float32) or MindSpore's .ckpt.",
+                    .flag = 'o', .text = "FILE"),
+    CR_REAL_DEFAULT(struct ckpt, rtol, 0, 0, DBL_MAX,
+                    "diff: a deviation up to this part of B's value is none."),
+    CR_REAL_DEFAULT(struct ckpt, atol, 0, 0, DBL_MAX,
+                    "diff: a deviation up to this is none."),
     { 0 },
 };
 

@@ -16,25 +16,28 @@ struct config {
 };
 
 static const struct cr_opt config_opts[] = {
-    CR_BOOL_OR(struct config, origin, false,
-               "Say behind each value where it comes from."),
-    CR_BOOL_OR(struct config, full, false,
-               "Print defaults as well, for everything that has one."),
-    CR_BOOL_OR(struct config, minimal, false,
-               "Leave out what equals its default."),
-    CR_STR_MAY(struct config, get,
-               "Print only the value of this key (train.epochs), or its "
-               "default.", .text = "KEY"),
-    CR_STR_MAY(struct config, diff,
-               "Print what differs from this config, key by key.",
-               .text = "FILE"),
-    CR_STR_MAY(struct config, plot,
-               "Draw what a run would do, from its first step to its last: "
-               "lr, the learning rates.",
-               .text = "lr"),
-    CR_STR_MAY(struct config, out,
-               "With --plot: the file to write, as SVG; - is standard output.",
-               .flag = 'o', .text = "FILE"),
+    CR_BOOL_DEFAULT(struct config, origin, false,
+                    "Say behind each value where it comes from."),
+    CR_BOOL_DEFAULT(struct config, full, false,
+                    "Print defaults as well, for everything that has one."),
+    CR_BOOL_DEFAULT(struct config, minimal, false,
+                    "Leave out what equals its default."),
+    CR_STR_OPTIONAL(struct config, get,
+                    "Print only the value of this key (train.epochs), or its "
+                    "default.",
+                    .text = "KEY"),
+    CR_STR_OPTIONAL(struct config, diff,
+                    "Print what differs from this config, key by key.",
+                    .text = "FILE"),
+    CR_STR_OPTIONAL(
+        struct config, plot,
+        "Draw what a run would do, from its first step to its last: "
+        "lr, the learning rates.",
+        .text = "lr"),
+    CR_STR_OPTIONAL(
+        struct config, out,
+        "With --plot: the file to write, as SVG; - is standard output.",
+        .flag = 'o', .text = "FILE"),
     { 0 },
 };
 

@@ -30,12 +30,12 @@ enum {
 static const char *const splits[] = { "train", "eval", "test" };
 
 static const struct cr_opt data_opts[] = {
-    CR_ENUM_OR(struct data, split, SPLIT_TRAIN, "train|eval|test",
-               "Part of the data; train is shuffled and has what serves "
-               "training only."),
-    CR_INT_MAY(struct data, samples, 1, 10000,
-               "So many; 64 in a sheet, 4 as text unless given.", .flag = 'n',
-               .text = "N"),
+    CR_ENUM_DEFAULT(struct data, split, SPLIT_TRAIN, "train|eval|test",
+                    "Part of the data; train is shuffled and has what serves "
+                    "training only."),
+    CR_INT_OPTIONAL(struct data, samples, 1, 10000,
+                    "So many; 64 in a sheet, 4 as text unless given.",
+                    .flag = 'n', .text = "N"),
     { .name = "output",
       .at = offsetof(struct data, to),
       .type = CR_OPT_STR,

@@ -27,13 +27,17 @@ struct help {
 };
 
 static const struct cr_opt help_opts[] = {
-    CR_STR_MAY(struct help, man,
-               "Write a part of the manual in mdoc: verbs, flags, sections, "
-               "cells, codes, environment and such.", .text = "PART"),
-    CR_STRS_MAY(struct help, plugin,
-                "A plug-in whose cells are explained too.", .text = "FILE"),
-    CR_BOOL_OR(struct help, search, false,
-               "Print every sentence of help and manual that has all words."),
+    CR_STR_OPTIONAL(
+        struct help, man,
+        "Write a part of the manual in mdoc: verbs, flags, sections, "
+        "cells, codes, environment and such.",
+        .text = "PART"),
+    CR_STRS_OPTIONAL(struct help, plugin,
+                     "A plug-in whose cells are explained too.",
+                     .text = "FILE"),
+    CR_BOOL_DEFAULT(
+        struct help, search, false,
+        "Print every sentence of help and manual that has all words."),
     { 0 },
 };
 

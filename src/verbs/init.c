@@ -13,29 +13,43 @@ struct init {
 };
 
 static const struct cr_opt init_opts[] = {
-    { .name = "output", .at = offsetof(struct init, to),
-      .type = CR_OPT_STR, .need = CR_OPTIONAL, .flag = 'o', .text = "FILE",
+    { .name = "output",
+      .at = offsetof(struct init, to),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .flag = 'o',
+      .text = "FILE",
       .doc = "Write the config there instead of standard output." },
-    CR_BOOL_OR(struct init, list, false, "List the templates."),
-    { .name = "from_csv", .at = offsetof(struct init, csv),
-      .type = CR_OPT_STR, .need = CR_OPTIONAL, .text = "FILE",
+    CR_BOOL_DEFAULT(struct init, list, false, "List the templates."),
+    { .name = "from_csv",
+      .at = offsetof(struct init, csv),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .text = "FILE",
       .doc = "Write a config for this table: fields are read to find out "
              "what they hold." },
-    CR_STR_MAY(struct init, target,
-               "The field of --from-csv that the network predicts.",
-               .text = "FIELD"),
-    { .name = "from_folder", .at = offsetof(struct init, folder),
-      .type = CR_OPT_STR, .need = CR_OPTIONAL, .text = "DIR",
+    CR_STR_OPTIONAL(struct init, target,
+                    "The field of --from-csv that the network predicts.",
+                    .text = "FIELD"),
+    { .name = "from_folder",
+      .at = offsetof(struct init, folder),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .text = "DIR",
       .doc = "Write a config for images: one folder per class in DIR, or in "
              "DIR/train and DIR/val." },
-    { .name = "from_npy", .at = offsetof(struct init, npy),
-      .type = CR_OPT_STR, .need = CR_OPTIONAL, .text = "X.npy,Y.npy",
+    { .name = "from_npy",
+      .at = offsetof(struct init, npy),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .text = "X.npy,Y.npy",
       .doc = "Write a config for two arrays: rows or images, and their "
              "targets." },
-    CR_ENUM_OR(struct init, task, CR_TASK_AUTO, "auto|classify|regress",
-               "What the target is. auto: classes where it has words or few "
-               "different whole numbers, else numbers."),
-    CR_BOOL_OR(struct init, force, false, "Replace FILE if it exists."),
+    CR_ENUM_DEFAULT(
+        struct init, task, CR_TASK_AUTO, "auto|classify|regress",
+        "What the target is. auto: classes where it has words or few "
+        "different whole numbers, else numbers."),
+    CR_BOOL_DEFAULT(struct init, force, false, "Replace FILE if it exists."),
     { 0 },
 };
 

@@ -20,10 +20,11 @@ struct plugin {
 };
 
 static const struct cr_opt plugin_opts[] = {
-    CR_STR_MAY(struct plugin, dir,
-               "new: the folder to write into; the name in small letters if "
-               "not given.",
-               .text = "DIR"),
+    CR_STR_OPTIONAL(
+        struct plugin, dir,
+        "new: the folder to write into; the name in small letters if "
+        "not given.",
+        .text = "DIR"),
     { 0 },
 };
 

@@ -9,79 +9,93 @@ static const struct cr_opt predict_opts[] = {
     CR_STR(struct cr_predict_opts, ckpt,
            "Checkpoint, or run directory (its best, else its last).",
            .text = "CKPT"),
-    { .name = "output", .at = offsetof(struct cr_predict_opts, to),
-      .type = CR_OPT_STR, .need = CR_OPTIONAL, .flag = 'o', .text = "FILE",
+    { .name = "output",
+      .at = offsetof(struct cr_predict_opts, to),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .flag = 'o',
+      .text = "FILE",
       .doc = "File for the rows instead of standard output; with --wrong a "
              "name that ends in .png is that of a sheet of pictures." },
-    CR_STR_MAY(struct cr_predict_opts, data,
-               "Samples of the config's data instead of files: a split "
-               "(train, eval, test), a folder in place of its dataset_dir, or "
-               "a YAML file with a dataset. The truth stands beside each "
-               "prediction.",
-               .text = "DATA"),
+    CR_STR_OPTIONAL(
+        struct cr_predict_opts, data,
+        "Samples of the config's data instead of files: a split "
+        "(train, eval, test), a folder in place of its dataset_dir, or "
+        "a YAML file with a dataset. The truth stands beside each "
+        "prediction.",
+        .text = "DATA"),
     { .name = "files_from",
       .at = offsetof(struct cr_predict_opts, files_from),
-      .type = CR_OPT_STR, .need = CR_OPTIONAL, .text = "FILE",
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .text = "FILE",
       .doc = "File with names of input files, one a line; - is standard "
              "input." },
-    CR_ENUM_OR(struct cr_predict_opts, rows, CR_ROWS_AUTO,
-               "auto|csv|tsv|jsonl|names",
-               "Form of rows of text in tables and on standard input. auto: "
-               "JSON lines where the text begins with { or [, else CSV; on - "
-               "names of files where the network takes images."),
-    CR_ENUM_OR(struct cr_predict_opts, names, CR_PREDICT_AUTO, "auto|yes|no",
-               "Whether the first line of a CSV file has the fields' names. "
-               "auto: as in the training data; of other data, where it has "
-               "no number; a stream has none."),
-    CR_STRS_MAY(struct cr_predict_opts, id,
-                "Field of a table, or column of --data, to write beside each "
-                "prediction: a name, or a position from 0. May stand several "
-                "times.",
-                .text = "COL"),
-    CR_ENUM_OR(struct cr_predict_opts, format, CR_PREDICT_BY_NAME,
-               "tsv|csv|jsonl|npy|npz|auto",
-               "Form of the results; --json means jsonl. npy: the numbers of "
-               "one output. npz: those of all outputs by name, and classes. "
-               "auto: as the name of -o ends, else tsv."),
-    CR_STR_MAY(struct cr_predict_opts, against,
-               "labels: write `Predicted: \"CLASS\", Actual: \"CLASS\"` of "
-               "each sample, as MindSpore's quick start does; needs the truth, "
-               "as --data has it.",
-               .text = "labels"),
-    CR_BOOL_OR(struct cr_predict_opts, header, false,
-               "Write a first line with the names of the fields."),
-    CR_INT_MAY(struct cr_predict_opts, topk, 1, 1e9,
-               "The K likeliest classes of each sample."),
-    CR_BOOL_OR(struct cr_predict_opts, probs, false,
-               "Probabilities: of the K classes, or of all."),
-    CR_REAL_MAY(struct cr_predict_opts, threshold, 0, 1,
-                "Probability from which on the second of two classes, or a "
-                "label that is true or false, is predicted. Default: the "
-                "metric best_threshold of the checkpoint, else the likelier "
-                "one."),
-    CR_BOOL_OR(struct cr_predict_opts, wrong, false,
-               "Only samples judged wrong, that of the largest loss first, "
-               "with the loss as last field."),
-    CR_STR_MAY(struct cr_predict_opts, at,
-               "Output of this cell instead of the network's.",
-               .text = "CELL"),
-    CR_BOOL_OR(struct cr_predict_opts, embed, false,
-               "Embedding: the input of the network's last layer with a "
-               "weight of two or more dimensions, instead of the output."),
-    CR_INT_MAY(struct cr_predict_opts, result, 0, 1e6,
-               "Which of the network's results to take, counted from 0. "
-               "Default: all."),
-    CR_ENUM_OR(struct cr_predict_opts, on_error, CR_PREDICT_DEFAULT,
-               "skip|stop|blank|auto",
-               "What a sample with an error does. skip: it has no row. stop: "
-               "it ends the work. blank: it has a row without results. auto: "
-               "skip, with --stream blank. The exit status is 3 in each "
-               "case."),
-    CR_BOOL_OR(struct cr_predict_opts, stream, false,
-               "Answer each line of standard input with one line at once, "
-               "without the name of the input, until end of file."),
-    CR_INT_OR(struct cr_predict_opts, batch, 64, 1, 1e6,
-              "Samples to compute at once."),
+    CR_ENUM_DEFAULT(
+        struct cr_predict_opts, rows, CR_ROWS_AUTO, "auto|csv|tsv|jsonl|names",
+        "Form of rows of text in tables and on standard input. auto: "
+        "JSON lines where the text begins with { or [, else CSV; on - "
+        "names of files where the network takes images."),
+    CR_ENUM_DEFAULT(
+        struct cr_predict_opts, names, CR_PREDICT_AUTO, "auto|yes|no",
+        "Whether the first line of a CSV file has the fields' names. "
+        "auto: as in the training data; of other data, where it has "
+        "no number; a stream has none."),
+    CR_STRS_OPTIONAL(
+        struct cr_predict_opts, id,
+        "Field of a table, or column of --data, to write beside each "
+        "prediction: a name, or a position from 0. May stand several "
+        "times.",
+        .text = "COL"),
+    CR_ENUM_DEFAULT(
+        struct cr_predict_opts, format, CR_PREDICT_BY_NAME,
+        "tsv|csv|jsonl|npy|npz|auto",
+        "Form of the results; --json means jsonl. npy: the numbers of "
+        "one output. npz: those of all outputs by name, and classes. "
+        "auto: as the name of -o ends, else tsv."),
+    CR_STR_OPTIONAL(
+        struct cr_predict_opts, against,
+        "labels: write `Predicted: \"CLASS\", Actual: \"CLASS\"` of "
+        "each sample, as MindSpore's quick start does; needs the truth, "
+        "as --data has it.",
+        .text = "labels"),
+    CR_BOOL_DEFAULT(struct cr_predict_opts, header, false,
+                    "Write a first line with the names of the fields."),
+    CR_INT_OPTIONAL(struct cr_predict_opts, topk, 1, 1e9,
+                    "The K likeliest classes of each sample."),
+    CR_BOOL_DEFAULT(struct cr_predict_opts, probs, false,
+                    "Probabilities: of the K classes, or of all."),
+    CR_REAL_OPTIONAL(
+        struct cr_predict_opts, threshold, 0, 1,
+        "Probability from which on the second of two classes, or a "
+        "label that is true or false, is predicted. Default: the "
+        "metric best_threshold of the checkpoint, else the likelier "
+        "one."),
+    CR_BOOL_DEFAULT(
+        struct cr_predict_opts, wrong, false,
+        "Only samples judged wrong, that of the largest loss first, "
+        "with the loss as last field."),
+    CR_STR_OPTIONAL(struct cr_predict_opts, at,
+                    "Output of this cell instead of the network's.",
+                    .text = "CELL"),
+    CR_BOOL_DEFAULT(struct cr_predict_opts, embed, false,
+                    "Embedding: the input of the network's last layer with a "
+                    "weight of two or more dimensions, instead of the output."),
+    CR_INT_OPTIONAL(struct cr_predict_opts, result, 0, 1e6,
+                    "Which of the network's results to take, counted from 0. "
+                    "Default: all."),
+    CR_ENUM_DEFAULT(
+        struct cr_predict_opts, on_error, CR_PREDICT_DEFAULT,
+        "skip|stop|blank|auto",
+        "What a sample with an error does. skip: it has no row. stop: "
+        "it ends the work. blank: it has a row without results. auto: "
+        "skip, with --stream blank. The exit status is 3 in each "
+        "case."),
+    CR_BOOL_DEFAULT(struct cr_predict_opts, stream, false,
+                    "Answer each line of standard input with one line at once, "
+                    "without the name of the input, until end of file."),
+    CR_INT_DEFAULT(struct cr_predict_opts, batch, 64, 1, 1e6,
+                   "Samples to compute at once."),
     { 0 },
 };
 

@@ -16,25 +16,28 @@ struct resume {
 };
 
 static const struct cr_opt resume_opts[] = {
-    CR_INT_MAY(struct resume, epochs, 1, 1e9, "train.epochs."),
-    CR_INT_MAY(struct resume, steps, 1, 1e15, "train.steps."),
-    CR_STR_MAY(struct resume, time_limit, "train.time_limit.",
-               .text = "TIME"),
-    CR_STR_MAY(struct resume, log_every, "log.every.", .text = "AMOUNT"),
-    CR_BOOL_OR(struct resume, allow_change, false,
-               "Accept any change of the config."),
-    CR_STR_MAY(struct resume, run_dir,
-               "Go on in this new run directory; needed for a checkpoint "
-               "that lies in none.", .flag = 'o', .text = "DIR"),
-    CR_ENUM_OR(struct resume, progress, CR_PROGRESS_AUTO,
-               "auto|bar|plain|none",
-               "What to show; auto: a bar on a terminal, else lines."),
-    CR_STR_MAY(struct resume, require,
-               "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
-               .text = "EXPR"),
-    CR_BOOL_OR(struct resume, profile, false,
-               "Tell at the end what took the time: data, steps and each of "
-               "their cells, evaluation, checkpoints."),
+    CR_INT_OPTIONAL(struct resume, epochs, 1, 1e9, "train.epochs."),
+    CR_INT_OPTIONAL(struct resume, steps, 1, 1e15, "train.steps."),
+    CR_STR_OPTIONAL(struct resume, time_limit, "train.time_limit.",
+                    .text = "TIME"),
+    CR_STR_OPTIONAL(struct resume, log_every, "log.every.", .text = "AMOUNT"),
+    CR_BOOL_DEFAULT(struct resume, allow_change, false,
+                    "Accept any change of the config."),
+    CR_STR_OPTIONAL(struct resume, run_dir,
+                    "Go on in this new run directory; needed for a checkpoint "
+                    "that lies in none.",
+                    .flag = 'o', .text = "DIR"),
+    CR_ENUM_DEFAULT(struct resume, progress, CR_PROGRESS_AUTO,
+                    "auto|bar|plain|none",
+                    "What to show; auto: a bar on a terminal, else lines."),
+    CR_STR_OPTIONAL(
+        struct resume, require,
+        "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
+        .text = "EXPR"),
+    CR_BOOL_DEFAULT(
+        struct resume, profile, false,
+        "Tell at the end what took the time: data, steps and each of "
+        "their cells, evaluation, checkpoints."),
     { 0 },
 };
 

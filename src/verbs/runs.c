@@ -23,25 +23,30 @@ struct runs {
 };
 
 static const struct cr_opt runs_opts[] = {
-    CR_STR_MAY(struct runs, sort,
-               "Order by this column, metrics with the best first; with '-' "
-               "in front the other way round. By default oldest first.",
-               .text = "COLUMN"),
-    CR_STR_MAY(struct runs, cols,
-               "Columns, separated by commas: metrics, keys of record.json and "
-               "of the config.",
-               .text = "NAMES"),
-    CR_STR_MAY(struct runs, where,
-               "Only runs for which this holds: 'eval.accuracy>0.9', "
-               "'status=completed and seed!=3'.",
-               .text = "EXPR"),
-    CR_STR_MAY(struct runs, metric, "best: by this metric.", .text = "NAME"),
-    CR_STR_MAY(struct runs, dir,
-               "Folder to search, two levels deep; CELLRUN_RUNS or `runs` if "
-               "not given.",
-               .text = "DIR"),
-    CR_BOOL_OR(struct runs, tsv, false, "Separate columns by tabs."),
-    CR_BOOL_OR(struct runs, path, false, "best: print only its directory."),
+    CR_STR_OPTIONAL(
+        struct runs, sort,
+        "Order by this column, metrics with the best first; with '-' "
+        "in front the other way round. By default oldest first.",
+        .text = "COLUMN"),
+    CR_STR_OPTIONAL(
+        struct runs, cols,
+        "Columns, separated by commas: metrics, keys of record.json and "
+        "of the config.",
+        .text = "NAMES"),
+    CR_STR_OPTIONAL(struct runs, where,
+                    "Only runs for which this holds: 'eval.accuracy>0.9', "
+                    "'status=completed and seed!=3'.",
+                    .text = "EXPR"),
+    CR_STR_OPTIONAL(struct runs, metric, "best: by this metric.",
+                    .text = "NAME"),
+    CR_STR_OPTIONAL(
+        struct runs, dir,
+        "Folder to search, two levels deep; CELLRUN_RUNS or `runs` if "
+        "not given.",
+        .text = "DIR"),
+    CR_BOOL_DEFAULT(struct runs, tsv, false, "Separate columns by tabs."),
+    CR_BOOL_DEFAULT(struct runs, path, false,
+                    "best: print only its directory."),
     { 0 },
 };
 

@@ -20,9 +20,11 @@ struct schema {
 };
 
 static const struct cr_opt schema_opts[] = {
-    CR_STR_MAY(struct schema, key,
-               "Only what may stand under this key (train, train.epochs) or "
-               "be given to this type (SGD).", .text = "KEY"),
+    CR_STR_OPTIONAL(
+        struct schema, key,
+        "Only what may stand under this key (train, train.epochs) or "
+        "be given to this type (SGD).",
+        .text = "KEY"),
     { 0 },
 };
 

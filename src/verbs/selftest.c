@@ -32,12 +32,12 @@ struct selftest {
 };
 
 static const struct cr_opt selftest_opts[] = {
-    CR_BOOL_OR(struct selftest, quick, false,
-               "Try a few elements of each gradient instead of all."),
-    CR_STR_MAY(struct selftest, cell,
-               "Only the gradients of this cell or "
-               "loss.",
-               .text = "NAME"),
+    CR_BOOL_DEFAULT(struct selftest, quick, false,
+                    "Try a few elements of each gradient instead of all."),
+    CR_STR_OPTIONAL(struct selftest, cell,
+                    "Only the gradients of this cell or "
+                    "loss.",
+                    .text = "NAME"),
     { 0 },
 };
 

@@ -21,21 +21,22 @@ struct summary {
 };
 
 static const struct cr_opt summary_opts[] = {
-    CR_INT_MAY(struct summary, batch, 1, CR_DIM_MAX,
-               "Samples in a batch; the datapipe's if not given."),
-    CR_STR_MAY(struct summary, at,
-               "Only this cell and those in it, by its full name.",
-               .text = "CELL"),
-    CR_BOOL_OR(struct summary, params, false,
-               "List the parameters instead, as MindSpore's "
-               "parameters_and_names does: name, shape, type, requires_grad, "
-               "initialiser and the optimizer's group. -v lists both."),
-    CR_STR_MAY(struct summary, svg,
-               "Draw the network, or that cell, into this file; - is "
-               "standard output.",
-               .text = "FILE"),
-    CR_STR_MAY(struct summary, dot,
-               "The same as text for Graphviz.", .text = "FILE"),
+    CR_INT_OPTIONAL(struct summary, batch, 1, CR_DIM_MAX,
+                    "Samples in a batch; the datapipe's if not given."),
+    CR_STR_OPTIONAL(struct summary, at,
+                    "Only this cell and those in it, by its full name.",
+                    .text = "CELL"),
+    CR_BOOL_DEFAULT(
+        struct summary, params, false,
+        "List the parameters instead, as MindSpore's "
+        "parameters_and_names does: name, shape, type, requires_grad, "
+        "initialiser and the optimizer's group. -v lists both."),
+    CR_STR_OPTIONAL(struct summary, svg,
+                    "Draw the network, or that cell, into this file; - is "
+                    "standard output.",
+                    .text = "FILE"),
+    CR_STR_OPTIONAL(struct summary, dot, "The same as text for Graphviz.",
+                    .text = "FILE"),
     { 0 },
 };
 

@@ -47,60 +47,69 @@ struct trace {
 };
 
 static const struct cr_opt trace_opts[] = {
-    CR_STRS_MAY(struct trace, feed,
-                "A column of the batch, behind the "
-                "datapipe. Without any the first batch of the training data "
-                "is taken.",
-                .text = "COLUMN=FILE"),
-    CR_STR_MAY(struct trace, ckpt,
-               "Weights: every parameter of the network, and nothing else.",
-               .text = "CKPT"),
-    CR_BOOL_OR(struct trace, eval, false,
-               "Compute as in evaluation, not as in training."),
-    CR_BOOL_OR(struct trace, predict, false,
-               "Compute as in prediction: as --eval, without the loss."),
-    CR_BOOL_OR(struct trace, as_run, false,
-               "Use the fused plan that train runs (with --eval: eval; with "
-               "--predict: predict). Of outputs and gradients it keeps the "
-               "network's output, the loss and, with --grad, parameter "
-               "gradients; --grad then separates gradients from updates, as "
-               "log.grad_norm does."),
-    CR_BOOL_OR(struct trace, eager, false,
-               "Compute op by op, with nothing fused or left out."),
-    CR_BOOL_OR(struct trace, grad, false,
-               "Write gradients too: of the loss or, without the section "
-               "loss or with --predict or --sens, of the network's output."),
-    CR_STRS_MAY(struct trace, wrt,
-                "--grad: of columns and parameters, write the gradients of "
-                "these only, frozen ones included: patterns over their names, "
-                "or a number N for input N of the network, from 0. Default: "
-                "all float columns and all trained parameters. "
-                "`grad.output.CELL` is written with and without.",
-                .text = "PATTERN"),
-    CR_STRS_MAY(struct trace, sens,
-                "--grad: the gradient that arrives at the network's output, "
-                "an array of the same shape; N=FILE.npy for output N of "
-                "several. Default: ones.",
-                .text = "FILE.npy"),
-    CR_INT_OR(struct trace, step, 0, 0, INT64_C(1) << 40,
-              "Do this many updates on the batch; write parameters and "
-              "slots too.",
-              .implicit_value = "1"),
-    CR_STR_MAY(struct trace, out,
-               "File to write: .safetensors, .npz or MindSpore's .ckpt.",
-               .flag = 'o', .text = "FILE"),
-    CR_STR_MAY(struct trace, print,
-               "Print the values of this cell's output, its parameters and "
-               "their gradients instead, as NumPy prints arrays: a glob over "
-               "names of cells or tensors; network is the whole network.",
-               .text = "CELL"),
-    CR_STR_MAY(struct trace, against,
-               "Compare with the tensors of this file; exit 6 if one differs.",
-               .text = "FILE"),
-    CR_REAL_OR(struct trace, rtol, 1e-4, 0, DBL_MAX,
-               "--against: a deviation up to this part of the value is none."),
-    CR_REAL_OR(struct trace, atol, 1e-5, 0, DBL_MAX,
-               "--against: a deviation up to this is none."),
+    CR_STRS_OPTIONAL(
+        struct trace, feed,
+        "A column of the batch, behind the "
+        "datapipe. Without any the first batch of the training data "
+        "is taken.",
+        .text = "COLUMN=FILE"),
+    CR_STR_OPTIONAL(
+        struct trace, ckpt,
+        "Weights: every parameter of the network, and nothing else.",
+        .text = "CKPT"),
+    CR_BOOL_DEFAULT(struct trace, eval, false,
+                    "Compute as in evaluation, not as in training."),
+    CR_BOOL_DEFAULT(struct trace, predict, false,
+                    "Compute as in prediction: as --eval, without the loss."),
+    CR_BOOL_DEFAULT(
+        struct trace, as_run, false,
+        "Use the fused plan that train runs (with --eval: eval; with "
+        "--predict: predict). Of outputs and gradients it keeps the "
+        "network's output, the loss and, with --grad, parameter "
+        "gradients; --grad then separates gradients from updates, as "
+        "log.grad_norm does."),
+    CR_BOOL_DEFAULT(struct trace, eager, false,
+                    "Compute op by op, with nothing fused or left out."),
+    CR_BOOL_DEFAULT(
+        struct trace, grad, false,
+        "Write gradients too: of the loss or, without the section "
+        "loss or with --predict or --sens, of the network's output."),
+    CR_STRS_OPTIONAL(
+        struct trace, wrt,
+        "--grad: of columns and parameters, write the gradients of "
+        "these only, frozen ones included: patterns over their names, "
+        "or a number N for input N of the network, from 0. Default: "
+        "all float columns and all trained parameters. "
+        "`grad.output.CELL` is written with and without.",
+        .text = "PATTERN"),
+    CR_STRS_OPTIONAL(
+        struct trace, sens,
+        "--grad: the gradient that arrives at the network's output, "
+        "an array of the same shape; N=FILE.npy for output N of "
+        "several. Default: ones.",
+        .text = "FILE.npy"),
+    CR_INT_DEFAULT(struct trace, step, 0, 0, INT64_C(1) << 40,
+                   "Do this many updates on the batch; write parameters and "
+                   "slots too.",
+                   .implicit_value = "1"),
+    CR_STR_OPTIONAL(struct trace, out,
+                    "File to write: .safetensors, .npz or MindSpore's .ckpt.",
+                    .flag = 'o', .text = "FILE"),
+    CR_STR_OPTIONAL(
+        struct trace, print,
+        "Print the values of this cell's output, its parameters and "
+        "their gradients instead, as NumPy prints arrays: a glob over "
+        "names of cells or tensors; network is the whole network.",
+        .text = "CELL"),
+    CR_STR_OPTIONAL(
+        struct trace, against,
+        "Compare with the tensors of this file; exit 6 if one differs.",
+        .text = "FILE"),
+    CR_REAL_DEFAULT(
+        struct trace, rtol, 1e-4, 0, DBL_MAX,
+        "--against: a deviation up to this part of the value is none."),
+    CR_REAL_DEFAULT(struct trace, atol, 1e-5, 0, DBL_MAX,
+                    "--against: a deviation up to this is none."),
     { 0 },
 };
 

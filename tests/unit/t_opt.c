@@ -27,25 +27,25 @@ struct all {
 };
 
 static const struct cr_opt inner_rows[] = {
-    CR_REAL_OR(struct inner, norm, 2.5, 0, INFINITY, "Doc."),
+    CR_REAL_DEFAULT(struct inner, norm, 2.5, 0, INFINITY, "Doc."),
     CR_INT(struct inner, must, 0, 9, "Doc."),
     { 0 },
 };
 
 static const struct cr_opt all_rows[] = {
     CR_INT(struct all, units, 1, 100, "Doc."),
-    CR_REAL_OR(struct all, p, 0.5, 0, 1, "Doc."),
-    CR_BOOL_OR(struct all, bias, true, "Doc."),
-    CR_INT_MAY(struct all, maybe, -5, CR_DIM_MAX, "Doc."),
-    CR_REAL_POS_OR(struct all, rate, 0.1, INFINITY, "Doc."),
-    CR_STR_OR(struct all, name, "none", "Doc."),
-    CR_STR_MAY(struct all, note, "Doc."),
-    CR_ENUM_OR(struct all, mode, 1, "mean|sum|none", "Doc."),
-    CR_INTS_MAY(struct all, sizes, 1, 64, "Doc."),
-    CR_REALS_MAY(struct all, mean, -INFINITY, INFINITY, "Doc."),
-    CR_STRS_MAY(struct all, words, "Doc."),
-    CR_AMOUNT_OR(struct all, every, "100 steps", CR_STEPS, "Doc."),
-    CR_AMOUNT_MAY(struct all, limit, CR_SECONDS, "Doc."),
+    CR_REAL_DEFAULT(struct all, p, 0.5, 0, 1, "Doc."),
+    CR_BOOL_DEFAULT(struct all, bias, true, "Doc."),
+    CR_INT_OPTIONAL(struct all, maybe, -5, CR_DIM_MAX, "Doc."),
+    CR_REAL_POS_DEFAULT(struct all, rate, 0.1, INFINITY, "Doc."),
+    CR_STR_DEFAULT(struct all, name, "none", "Doc."),
+    CR_STR_OPTIONAL(struct all, note, "Doc."),
+    CR_ENUM_DEFAULT(struct all, mode, 1, "mean|sum|none", "Doc."),
+    CR_INTS_OPTIONAL(struct all, sizes, 1, 64, "Doc."),
+    CR_REALS_OPTIONAL(struct all, mean, -INFINITY, INFINITY, "Doc."),
+    CR_STRS_OPTIONAL(struct all, words, "Doc."),
+    CR_AMOUNT_DEFAULT(struct all, every, "100 steps", CR_STEPS, "Doc."),
+    CR_AMOUNT_OPTIONAL(struct all, limit, CR_SECONDS, "Doc."),
     CR_SUB(struct all, clip, inner_rows, "Doc."),
     CR_NODE(struct all, raw, "Doc."),
     { 0 },
@@ -70,7 +70,7 @@ static const struct cr_about named_about = {
 };
 
 static const struct cr_opt one_rows[] = {
-    CR_REALS_MAY(struct all, mean, -INFINITY, INFINITY, "Doc."),
+    CR_REALS_OPTIONAL(struct all, mean, -INFINITY, INFINITY, "Doc."),
     { 0 },
 };
 
