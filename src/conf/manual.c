@@ -90,7 +90,7 @@ const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
     case CR_OPT_INTS:
     case CR_OPT_REALS:
         return "N,...";
-    case CR_OPT_AMOUNT:
+    case CR_OPT_QUANTITY:
         return "AMOUNT";
     default:
         /* what has no default may name its value: DIR, FILE, KEY */

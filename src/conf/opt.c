@@ -113,13 +113,13 @@ static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
 
 /* Parts of the data: no number of samples is negative, none has a half. */
 static bool opt_share(const struct reader *r, const struct cr_opt *row,
-                      const struct cr_node *node, struct cr_amount *to)
+                      const struct cr_node *node, struct cr_quantity *to)
 {
     bool negative = node->text && node->text[0] == '-' &&
-                    cr_amount_parse(node->text + 1, CR_SAMPLES, to);
+                    cr_quantity_parse(node->text + 1, CR_SAMPLES, to);
 
     if (!negative &&
-        !cr_amount_read(r->diag, node, (enum cr_unit)row->int_default, to))
+        !cr_quantity_read(r->diag, node, (enum cr_unit)row->int_default, to))
         return false;
     return (!negative && (to->unit != CR_SAMPLES || to->value < 1 ||
                           to->value == floor(to->value))) ||
@@ -297,11 +297,11 @@ static bool opt_given(const struct reader *r, const struct cr_opt *row,
     case CR_OPT_OBJ:
         return cr_obj_read(r->arena, r->diag, row->kind, node,
                            (struct cr_obj *)to);
-    case CR_OPT_AMOUNT:
+    case CR_OPT_QUANTITY:
         if (row->share)
-            return opt_share(r, row, node, (struct cr_amount *)to);
-        return cr_amount_read(r->diag, node, (enum cr_unit)row->int_default,
-                              (struct cr_amount *)to);
+            return opt_share(r, row, node, (struct cr_quantity *)to);
+        return cr_quantity_read(r->diag, node, (enum cr_unit)row->int_default,
+                                (struct cr_quantity *)to);
     case CR_OPT_SUB:
         return opt_sub(r, row, node, node->pos, to);
     case CR_OPT_NODE:
@@ -382,9 +382,9 @@ static bool opt_absent(const struct reader *r, const struct cr_opt *row,
     case CR_OPT_STR:
         *(const char **)to = row->text;
         return true;
-    case CR_OPT_AMOUNT:
-        return cr_amount_parse(row->text, (enum cr_unit)row->int_default,
-                               (struct cr_amount *)to);
+    case CR_OPT_QUANTITY:
+        return cr_quantity_parse(row->text, (enum cr_unit)row->int_default,
+                                 (struct cr_quantity *)to);
     case CR_OPT_OBJ:
         return opt_obj_default(r, row, pos, (struct cr_obj *)to);
     default:

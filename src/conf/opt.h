@@ -18,8 +18,8 @@
  * choice CR_INTS, CR_REALS, CR_STRS: lists; _OPTIONAL (n == 0); a lone value is
  * a list CR_OBJ_DEFAULT(T, field, kind, "Default", doc)     a typed node of a
  * kind CR_OBJ, CR_OBJ_OPTIONAL, CR_OBJS_OPTIONAL (a list of them)
- *   CR_AMOUNT_DEFAULT(T, field, "5 epochs", unit, doc) a number with a unit;
- * _OPTIONAL CR_AMOUNT(T, field, unit, doc)                required CR_SUB(T,
+ *   CR_QUANTITY_DEFAULT(T, field, "5 epochs", unit, doc) a number with a unit;
+ * _OPTIONAL CR_QUANTITY(T, field, unit, doc)                required CR_SUB(T,
  * field, table, doc)                  a map with rows of its own; where the
  * first is a CR_BOOL_DEFAULT, a lone true or false means that row CR_NODE(T,
  * field, doc)                        the raw node, NULL if absent
@@ -51,7 +51,7 @@ enum cr_opt_type {
     CR_OPT_STRS,
     CR_OPT_OBJ,
     CR_OPT_OBJS,
-    CR_OPT_AMOUNT,
+    CR_OPT_QUANTITY,
     CR_OPT_SUB,
     CR_OPT_NODE
 };
@@ -162,7 +162,7 @@ enum cr_unit {
     CR_PERCENT
 };
 
-struct cr_amount {
+struct cr_quantity {
     enum cr_unit unit;
     double value;
 };
@@ -301,20 +301,22 @@ struct cr_amount {
                                         .need = CR_OPTIONAL,              \
                                         .doc = __VA_ARGS__                \
     }
-#define CR_AMOUNT(T, f, u, ...) \
-    { CR_FIELD(T, f, struct cr_amount), .type = CR_OPT_AMOUNT, \
-      .int_default = (u), .doc = __VA_ARGS__ }
-#define CR_AMOUNT_DEFAULT(T, f, def, u, ...)                          \
-    {                                                                 \
-        CR_FIELD(T, f, struct cr_amount),                             \
-            .type = CR_OPT_AMOUNT, .need = CR_DEFAULT, .text = (def), \
-            .int_default = (u), .doc = __VA_ARGS__                    \
-    }
-#define CR_AMOUNT_OPTIONAL(T, f, u, ...)                                    \
+#define CR_QUANTITY(T, f, u, ...)                                           \
     {                                                                       \
-        CR_FIELD(T, f, struct cr_amount),                                   \
-            .type = CR_OPT_AMOUNT, .need = CR_OPTIONAL, .int_default = (u), \
-            .doc = __VA_ARGS__                                              \
+        CR_FIELD(T, f, struct cr_quantity),                                 \
+            .type = CR_OPT_QUANTITY, .int_default = (u), .doc = __VA_ARGS__ \
+    }
+#define CR_QUANTITY_DEFAULT(T, f, def, u, ...)                          \
+    {                                                                   \
+        CR_FIELD(T, f, struct cr_quantity),                             \
+            .type = CR_OPT_QUANTITY, .need = CR_DEFAULT, .text = (def), \
+            .int_default = (u), .doc = __VA_ARGS__                      \
+    }
+#define CR_QUANTITY_OPTIONAL(T, f, u, ...)                                    \
+    {                                                                         \
+        CR_FIELD(T, f, struct cr_quantity),                                   \
+            .type = CR_OPT_QUANTITY, .need = CR_OPTIONAL, .int_default = (u), \
+            .doc = __VA_ARGS__                                                \
     }
 #define CR_SUB(T, f, table, ...) \
     { .name = #f, .at = offsetof(T, f), .type = CR_OPT_SUB, \
@@ -352,12 +354,12 @@ const char *const *cr_obj_beside(enum cr_kind kind);
 
 /* "500", "2 epochs", "10 min", "2M samples", "5%". A bare number takes
  * `unit`. */
-bool cr_amount_read(struct cr_diag *diag, const struct cr_node *node,
-                    enum cr_unit unit, struct cr_amount *to);
+bool cr_quantity_read(struct cr_diag *diag, const struct cr_node *node,
+                      enum cr_unit unit, struct cr_quantity *to);
 
 /* The same for text; false, and nothing reported, if it is no amount. */
-bool cr_amount_parse(const char *text, enum cr_unit unit,
-                     struct cr_amount *to);
+bool cr_quantity_parse(const char *text, enum cr_unit unit,
+                       struct cr_quantity *to);
 
 /* The default of a row as text, as help and schema print it; NULL: none. */
 const char *cr_opt_default(struct cr_arena *arena, const struct cr_opt *row);

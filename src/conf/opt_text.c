@@ -118,7 +118,7 @@ const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row)
         name = cr_kind_name(row->kind);
         return cr_strf(arena, "a list of %s%s", name,
                        cr_ends(name, "s") ? "es" : "s");
-    case CR_OPT_AMOUNT:
+    case CR_OPT_QUANTITY:
         if (row->share)
             return "a fraction below 1 or a whole number of samples";
         return cr_strf(arena, "an amount such as '%s'",
@@ -152,14 +152,14 @@ static const struct unit {
     { "d", CR_SECONDS, 86400 },   { "%", CR_PERCENT, 1 },
 };
 
-bool cr_amount_parse(const char *text, enum cr_unit unit,
-                     struct cr_amount *to)
+bool cr_quantity_parse(const char *text, enum cr_unit unit,
+                       struct cr_quantity *to)
 {
     const char *scale;
     char *end;
     double value;
 
-    *to = (struct cr_amount){ 0 };
+    *to = (struct cr_quantity){ 0 };
     if (!isdigit((unsigned char)*text) && *text != '.')
         return false;
     value = strtod(text, &end);
@@ -172,27 +172,27 @@ bool cr_amount_parse(const char *text, enum cr_unit unit,
     if (!isfinite(value))
         return false;
     if (!*end) {
-        *to = (struct cr_amount){ unit, value };
+        *to = (struct cr_quantity){ unit, value };
         return unit != CR_UNIT_NONE;
     }
     for (size_t i = 0; i < CR_LEN(units); i++)
         if (strcmp(end, units[i].word) == 0) {
-            *to = (struct cr_amount){ units[i].unit,
-                                      value * units[i].factor };
+            *to =
+                (struct cr_quantity){ units[i].unit, value * units[i].factor };
             return true;
         }
     return false;
 }
 
-bool cr_amount_read(struct cr_diag *diag, const struct cr_node *node,
-                    enum cr_unit unit, struct cr_amount *to)
+bool cr_quantity_read(struct cr_diag *diag, const struct cr_node *node,
+                      enum cr_unit unit, struct cr_quantity *to)
 {
     static const char *const words[] = { "steps", "epochs", "samples", "s",
                                          "min",   "h",      "%",       NULL };
     const char *word, *guess;
 
     if (node->text && node->kind != CR_NODE_NULL &&
-        cr_amount_parse(node->text, unit, to))
+        cr_quantity_parse(node->text, unit, to))
         return true;
     cr_error(diag, node->pos, CR_E_UNIT,
              "found %s, expected a number with a unit: steps, epochs, "

@@ -6,19 +6,19 @@
 #include <string.h>
 
 static const struct cr_opt split_opts[] = {
-    CR_AMOUNT_OPTIONAL(
+    CR_QUANTITY_OPTIONAL(
         struct cr_dataset_split, train, CR_SAMPLES,
         "Fraction of the training data that is trained on: 0.7, "
         "70%, or a number of samples. The first of train, eval and "
         "test that is not given gets what the others leave.",
         .share = true),
-    CR_AMOUNT_OPTIONAL(struct cr_dataset_split, eval, CR_SAMPLES,
-                       "Fraction that is `eval`, or a number of samples.",
-                       .share = true),
-    CR_AMOUNT_OPTIONAL(struct cr_dataset_split, test, CR_SAMPLES,
-                       "Fraction that is `test`, or a number of samples.",
-                       .share = true),
-    CR_AMOUNT_DEFAULT(
+    CR_QUANTITY_OPTIONAL(struct cr_dataset_split, eval, CR_SAMPLES,
+                         "Fraction that is `eval`, or a number of samples.",
+                         .share = true),
+    CR_QUANTITY_OPTIONAL(struct cr_dataset_split, test, CR_SAMPLES,
+                         "Fraction that is `test`, or a number of samples.",
+                         .share = true),
+    CR_QUANTITY_DEFAULT(
         struct cr_dataset_split, eval_from_train, "10%", CR_SAMPLES,
         "Instead of these three, the fraction of the training data "
         "that is `eval`, or a number of samples.",

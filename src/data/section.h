@@ -5,8 +5,8 @@
 #include "conf/config.h"
 
 struct cr_dataset_split {
-    struct cr_amount train, eval, test; /* CR_UNIT_NONE: not given */
-    struct cr_amount eval_from_train;
+    struct cr_quantity train, eval, test; /* CR_UNIT_NONE: not given */
+    struct cr_quantity eval_from_train;
     const char *stratify, *group, *time;
     int64_t seed;
     int64_t folds, fold;    /* CR_INT_NONE: not given */

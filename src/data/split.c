@@ -21,7 +21,7 @@ static const struct cr_node *split_node(const struct cr_node *dataset)
 /* ---- which parts there are ---- */
 
 /* A part as a fraction of n samples; < 0: it is no such amount. */
-static double fraction(const struct cr_amount *a, double n)
+static double fraction(const struct cr_quantity *a, double n)
 {
     if (a->unit == CR_PERCENT)
         return a->value / 100;
@@ -39,11 +39,11 @@ static int rest_part(const struct cr_node *split)
 
     for (i = 2; i >= 0; i--) {
         const struct cr_node *node = cr_node_get(split, parts[i]);
-        struct cr_amount a;
+        struct cr_quantity a;
 
         if (!node)
             rest = i;
-        else if (node->text && cr_amount_parse(node->text, CR_SAMPLES, &a))
+        else if (node->text && cr_quantity_parse(node->text, CR_SAMPLES, &a))
             sum += fraction(&a, INFINITY);
     }
     return sum < 1 - 1e-9 ? rest : 3;
@@ -151,7 +151,7 @@ static bool size_wrong(struct cr_pipe *p, const char *key, int64_t n)
 }
 
 static bool size_of(struct cr_pipe *p, const char *key,
-                    const struct cr_amount *a, int64_t n, double *to)
+                    const struct cr_quantity *a, int64_t n, double *to)
 {
     *to = fraction(a, (double)(n > 0 ? n : 1));
     if (*to < 0)
@@ -164,7 +164,7 @@ static bool size_of(struct cr_pipe *p, const char *key,
 static bool sizes(struct cr_pipe *p, const struct cr_dataset_split *s,
                   int64_t n, double *eval, double *test)
 {
-    const struct cr_amount *given[] = { &s->train, &s->eval, &s->test };
+    const struct cr_quantity *given[] = { &s->train, &s->eval, &s->test };
     double v[3] = { 0 }, sum = 0;
     int i, rest = 3;
 

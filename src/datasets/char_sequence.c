@@ -248,9 +248,9 @@ static struct cr_vocab *char_sequence_vocab(struct cr_config *config,
 static bool span_end(struct text *t, const struct cr_node *node, int64_t *to)
 {
     struct cr_diag *diag = t->config->diag;
-    struct cr_amount a;
+    struct cr_quantity a;
 
-    if (!cr_amount_read(diag, node, CR_SAMPLES, &a))
+    if (!cr_quantity_read(diag, node, CR_SAMPLES, &a))
         return false;
     if (a.unit != CR_PERCENT && (a.unit != CR_SAMPLES ||
                                  node->kind != CR_NODE_INT))

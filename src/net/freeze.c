@@ -23,13 +23,13 @@ struct freeze {
 };
 
 struct thaw {
-    struct cr_amount at;
+    struct cr_quantity at;
     const struct cr_node *unfreeze;
 };
 
 static const struct cr_opt thaw_opts[] = {
-    CR_AMOUNT_DEFAULT(struct thaw, at, "1 epochs", CR_EPOCHS,
-                      "When; a bare number counts epochs."),
+    CR_QUANTITY_DEFAULT(struct thaw, at, "1 epochs", CR_EPOCHS,
+                        "When; a bare number counts epochs."),
     CR_NODE(struct thaw, unfreeze,
             "Patterns over parameter names: what matches is trained from "
             "then on."),

@@ -25,7 +25,7 @@ struct hook_opts {
     struct cr_reals clamp;
     bool zero, enabled, print;
     struct cr_strs what, stats, in;
-    struct cr_amount every, until;
+    struct cr_quantity every, until;
     const char *save;
     int as;
 };
@@ -85,14 +85,14 @@ static const struct cr_opt hook_rows[] = {
         "times amp.loss_scale. unscaled: divided by it. clipped: of "
         "grad_params, divided and behind train.clip, as the update "
         "takes them."),
-    CR_AMOUNT_DEFAULT(
+    CR_QUANTITY_DEFAULT(
         struct hook_opts, every, "100 steps", CR_STEPS,
         "Which steps are looked at: the first and then every so "
         "many. A replacement counts in all. Outside of train steps "
         "are batches."),
-    CR_AMOUNT_OPTIONAL(struct hook_opts, until, CR_STEPS,
-                       "Look no more behind so many steps: MindSpore's "
-                       "handle.remove()."),
+    CR_QUANTITY_OPTIONAL(struct hook_opts, until, CR_STEPS,
+                         "Look no more behind so many steps: MindSpore's "
+                         "handle.remove()."),
     CR_STR_OPTIONAL(
         struct hook_opts, save,
         "Write what is seen to a file per step: FILE.npz becomes "

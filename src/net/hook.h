@@ -78,7 +78,7 @@ struct cr_hook {
     bool network, loss; /* `at` names the whole network, or of the loss */
     bool in[CR_INS];
     int as; /* enum cr_hook_as */
-    struct cr_amount every, until; /* until: CR_UNIT_NONE: for ever */
+    struct cr_quantity every, until; /* until: CR_UNIT_NONE: for ever */
     const char *save; /* file of what it sees; NULL: none */
     bool print;
 };

@@ -144,7 +144,7 @@ bool cr_net_lowered(const struct cr_net *net);
 /* The entries of freeze.schedule, in the order of the config. A plan made
  * before cr_net_thaw must be made again after it. */
 struct cr_thaw {
-    struct cr_amount at;
+    struct cr_quantity at;
     struct cr_pos pos;
     const char *text;       /* the patterns, as written */
     int params;             /* frozen parameters that it lets go */

@@ -9,14 +9,14 @@
 
 struct cosine_decay {
     double min_lr, max_lr;
-    struct cr_amount decay_steps;
+    struct cr_quantity decay_steps;
 };
 
 static const struct cr_opt cosine_decay_opts[] = {
     CR_REAL(struct cosine_decay, min_lr, 0, DBL_MAX, "The last rate."),
     CR_REAL(struct cosine_decay, max_lr, 0, DBL_MAX, "The first rate."),
-    CR_AMOUNT(struct cosine_decay, decay_steps, CR_STEPS,
-              "Updates until min_lr is reached."),
+    CR_QUANTITY(struct cosine_decay, decay_steps, CR_STEPS,
+                "Updates until min_lr is reached."),
     { 0 },
 };
 

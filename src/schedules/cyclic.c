@@ -14,7 +14,7 @@ enum { TRIANGULAR, TRIANGULAR2, EXP_RANGE };
 
 struct cyclic {
     double base_lr, max_lr;
-    struct cr_amount step_size_up, step_size_down;
+    struct cr_quantity step_size_up, step_size_down;
     int mode;
     double gamma;
 };
@@ -22,10 +22,10 @@ struct cyclic {
 static const struct cr_opt cyclic_opts[] = {
     CR_REAL(struct cyclic, base_lr, 0, DBL_MAX, "The lower rate."),
     CR_REAL(struct cyclic, max_lr, 0, DBL_MAX, "The upper rate."),
-    CR_AMOUNT_DEFAULT(struct cyclic, step_size_up, "2000 steps", CR_STEPS,
-                      "Updates up."),
-    CR_AMOUNT_OPTIONAL(struct cyclic, step_size_down, CR_STEPS,
-                       "Updates down; as many as up unless given."),
+    CR_QUANTITY_DEFAULT(struct cyclic, step_size_up, "2000 steps", CR_STEPS,
+                        "Updates up."),
+    CR_QUANTITY_OPTIONAL(struct cyclic, step_size_down, CR_STEPS,
+                         "Updates down; as many as up unless given."),
     CR_ENUM_DEFAULT(struct cyclic, mode, TRIANGULAR,
                     "triangular|triangular2|exp_range",
                     "Whether the upper rate stays, halves with every cycle, or "

@@ -8,15 +8,15 @@
 
 struct inverse_decay {
     double learning_rate, decay_rate;
-    struct cr_amount decay_steps;
+    struct cr_quantity decay_steps;
     bool is_stair;
 };
 
 static const struct cr_opt inverse_decay_opts[] = {
     CR_REAL(struct inverse_decay, learning_rate, 0, DBL_MAX, "The first rate."),
     CR_REAL(struct inverse_decay, decay_rate, 0, DBL_MAX, "How fast it falls."),
-    CR_AMOUNT(struct inverse_decay, decay_steps, CR_STEPS,
-              "Updates that it takes to fall once."),
+    CR_QUANTITY(struct inverse_decay, decay_steps, CR_STEPS,
+                "Updates that it takes to fall once."),
     CR_BOOL_DEFAULT(struct inverse_decay, is_stair, false,
                     "Fall in steps, not evenly."),
     { 0 },

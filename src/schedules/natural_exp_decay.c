@@ -8,7 +8,7 @@
 
 struct natural_exp_decay {
     double learning_rate, decay_rate;
-    struct cr_amount decay_steps;
+    struct cr_quantity decay_steps;
     bool is_stair;
 };
 
@@ -17,8 +17,8 @@ static const struct cr_opt natural_exp_decay_opts[] = {
             "The first rate."),
     CR_REAL(struct natural_exp_decay, decay_rate, 0, DBL_MAX,
             "How fast it falls."),
-    CR_AMOUNT(struct natural_exp_decay, decay_steps, CR_STEPS,
-              "Updates that it takes to fall once."),
+    CR_QUANTITY(struct natural_exp_decay, decay_steps, CR_STEPS,
+                "Updates that it takes to fall once."),
     CR_BOOL_DEFAULT(struct natural_exp_decay, is_stair, false,
                     "Fall in steps, not evenly."),
     { 0 },

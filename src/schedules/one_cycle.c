@@ -11,7 +11,7 @@ enum { COS, LINEAR };
 
 struct one_cycle {
     double max_lr;
-    struct cr_amount total_steps;
+    struct cr_quantity total_steps;
     double pct_start;
     int anneal_strategy;
     double div_factor, final_div_factor;
@@ -19,8 +19,8 @@ struct one_cycle {
 
 static const struct cr_opt one_cycle_opts[] = {
     CR_REAL(struct one_cycle, max_lr, 0, DBL_MAX, "The largest rate."),
-    CR_AMOUNT_DEFAULT(struct one_cycle, total_steps, "100%", CR_STEPS,
-                      "Updates of the cycle."),
+    CR_QUANTITY_DEFAULT(struct one_cycle, total_steps, "100%", CR_STEPS,
+                        "Updates of the cycle."),
     CR_REAL_DEFAULT(struct one_cycle, pct_start, 0.3, 0, 1,
                     "Part of them on which the rate rises."),
     CR_ENUM_DEFAULT(struct one_cycle, anneal_strategy, COS, "cos|linear",

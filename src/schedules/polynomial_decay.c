@@ -10,7 +10,7 @@
 
 struct polynomial_decay {
     double learning_rate, end_learning_rate;
-    struct cr_amount decay_steps;
+    struct cr_quantity decay_steps;
     double power;
     bool update_decay_steps;
 };
@@ -20,8 +20,8 @@ static const struct cr_opt polynomial_decay_opts[] = {
             "The first rate."),
     CR_REAL(struct polynomial_decay, end_learning_rate, 0, DBL_MAX,
             "The last rate."),
-    CR_AMOUNT(struct polynomial_decay, decay_steps, CR_STEPS,
-              "Updates until the last rate is reached."),
+    CR_QUANTITY(struct polynomial_decay, decay_steps, CR_STEPS,
+                "Updates until the last rate is reached."),
     CR_REAL(struct polynomial_decay, power, 0, DBL_MAX,
             "Power of what is left of the way."),
     CR_BOOL_DEFAULT(struct polynomial_decay, update_decay_steps, false,

@@ -7,13 +7,13 @@
 
 struct warm_up {
     double learning_rate;
-    struct cr_amount warmup_steps;
+    struct cr_quantity warmup_steps;
 };
 
 static const struct cr_opt warm_up_opts[] = {
     CR_REAL(struct warm_up, learning_rate, 0, DBL_MAX, "The last rate."),
-    CR_AMOUNT(struct warm_up, warmup_steps, CR_STEPS,
-              "Updates until it is reached."),
+    CR_QUANTITY(struct warm_up, warmup_steps, CR_STEPS,
+                "Updates until it is reached."),
     { 0 },
 };
 

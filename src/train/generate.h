@@ -20,7 +20,7 @@ struct cr_generate;
 
 /* How a text is drawn: the section `sample`, and flags of that verb. */
 struct cr_sampling_opts {
-    struct cr_amount every; /* while training */
+    struct cr_quantity every; /* while training */
     const char *prompt;     /* NULL: as at the beginning of a text */
     int64_t length;         /* characters to draw */
     double temperature;     /* divides the logits; 0: always the likeliest */

@@ -103,7 +103,7 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
 }
 
 static bool schedule_unit(struct cr_diag *diag, struct cr_pos pos,
-                          const char *name, const struct cr_amount *amount)
+                          const char *name, const struct cr_quantity *amount)
 {
     if (amount->unit == CR_SECONDS || amount->unit == CR_SAMPLES)
         return cr_error(diag, pos, CR_E_UNIT,
@@ -120,7 +120,7 @@ static bool schedule_warmup(struct cr_config *config,
 
     if (!warmup || warmup->kind == CR_NODE_NULL)
         return true;
-    return cr_amount_read(config->diag, warmup, CR_STEPS, &to->warmup) &&
+    return cr_quantity_read(config->diag, warmup, CR_STEPS, &to->warmup) &&
            schedule_unit(config->diag, warmup->pos, "warmup", &to->warmup);
 }
 
@@ -156,7 +156,7 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
 /* ---- The run's lengths */
 
 double cr_span_updates(const struct cr_span *run,
-                       const struct cr_amount *amount)
+                       const struct cr_quantity *amount)
 {
     if (amount->unit == CR_EPOCHS)
         return amount->value * run->per_epoch;
@@ -166,7 +166,7 @@ double cr_span_updates(const struct cr_span *run,
 }
 
 static bool schedule_known(struct cr_diag *diag, struct cr_pos pos,
-                           const char *name, const struct cr_amount *amount,
+                           const char *name, const struct cr_quantity *amount,
                            const struct cr_span *run)
 {
     if (amount->unit == CR_EPOCHS && run->per_epoch <= 0)
@@ -181,7 +181,7 @@ static bool schedule_known(struct cr_diag *diag, struct cr_pos pos,
 }
 
 static bool schedule_some(struct cr_diag *diag, struct cr_pos pos,
-                          const char *name, const struct cr_amount *amount)
+                          const char *name, const struct cr_quantity *amount)
 {
     return amount->value > 0 || cr_error(diag, pos, CR_E_OUT_OF_RANGE,
                                          "'%s' must be more than 0", name);
@@ -197,11 +197,11 @@ bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
     lr->run = *run;
     for (const struct cr_opt *row = lr->schedule->about.opts; row->name;
          row++) {
-        const struct cr_amount *amount =
-            (const struct cr_amount *)(const void *)((const char *)lr->opts +
-                                                     row->at);
+        const struct cr_quantity *amount =
+            (const struct cr_quantity *)(const void *)((const char *)lr->opts +
+                                                       row->at);
 
-        if (row->type == CR_OPT_AMOUNT && amount->unit != CR_UNIT_NONE)
+        if (row->type == CR_OPT_QUANTITY && amount->unit != CR_UNIT_NONE)
             ok = schedule_unit(diag, lr->pos, row->name, amount) &&
                  schedule_known(diag, lr->pos, row->name, amount, run) &&
                  schedule_some(diag, lr->pos, row->name, amount) && ok;

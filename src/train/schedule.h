@@ -38,7 +38,7 @@ struct cr_lr {
     const struct cr_schedule *schedule;
     const void *opts;
     struct cr_pos pos;          /* of the schedule, for messages */
-    struct cr_amount warmup;
+    struct cr_quantity warmup;
     double warm;                /* updates of it */
     const struct cr_plateau *plateau; /* where such a one stands; or NULL */
     struct cr_span run;
@@ -64,7 +64,7 @@ double cr_lr_at(const struct cr_lr *lr, int64_t update);
 
 /* Updates that an amount stands for. */
 double cr_span_updates(const struct cr_span *run,
-                       const struct cr_amount *amount);
+                       const struct cr_quantity *amount);
 
 /* MindSpore's functions (`cosine_decay_lr`) give a list as long as total_step
  * that changes from epoch to epoch. Both lengths are the run's unless given;

@@ -172,7 +172,7 @@ static const struct cr_opt train_opts[] = {
             "2 h; auto: before the end of the Slurm job."),
     CR_INT_OPTIONAL(struct cr_train_section, overfit_batches, 1, 1e9,
                     "Train on the first batches only, again and again."),
-    CR_AMOUNT_OPTIONAL(
+    CR_QUANTITY_OPTIONAL(
         struct cr_train_section, limit, CR_SAMPLES,
         "Train on the first part of the data only: a number of "
         "samples, or a percentage. Folders of images stand sorted "
@@ -212,8 +212,8 @@ const struct cr_section cr_section_train = {
 };
 
 static const struct cr_opt eval_opts[] = {
-    CR_AMOUNT_DEFAULT(struct cr_eval_section, every, "1 epoch", CR_EPOCHS,
-                      "How often to evaluate; also at the end of the run."),
+    CR_QUANTITY_DEFAULT(struct cr_eval_section, every, "1 epoch", CR_EPOCHS,
+                        "How often to evaluate; also at the end of the run."),
     CR_BOOL_DEFAULT(struct cr_eval_section, first, false,
                     "Evaluate before the first step too."),
     CR_INT_OPTIONAL(
@@ -253,7 +253,7 @@ static const struct cr_opt best_opts[] = {
 };
 
 static const struct cr_opt checkpoint_opts[] = {
-    CR_AMOUNT_DEFAULT(
+    CR_QUANTITY_DEFAULT(
         struct cr_checkpoint_section, every, "1 epoch", CR_EPOCHS,
         "How often to save; also at the end, and when the best is "
         "found."),
@@ -286,9 +286,9 @@ const struct cr_section cr_section_checkpoint = {
 };
 
 static const struct cr_opt log_opts[] = {
-    CR_AMOUNT_DEFAULT(struct cr_log_section, every, "100 steps", CR_STEPS,
-                      "How often to print the loss and to write it to "
-                      "metrics.jsonl."),
+    CR_QUANTITY_DEFAULT(struct cr_log_section, every, "100 steps", CR_STEPS,
+                        "How often to print the loss and to write it to "
+                        "metrics.jsonl."),
     CR_BOOL_DEFAULT(struct cr_log_section, grad_norm, false,
                     "Record the norm of the whole gradient."),
     { 0 },
@@ -456,7 +456,7 @@ bool cr_time_limit_read(struct cr_config *config,
                         double *seconds)
 {
     const struct cr_node *node = train->time_limit;
-    struct cr_amount amount;
+    struct cr_quantity amount;
 
     *seconds = 0;
     if (!node || node->kind == CR_NODE_NULL)
@@ -476,7 +476,7 @@ bool cr_time_limit_read(struct cr_config *config,
             *seconds = end - now > 61 ? (double)(end - now - 60) : 1;
         return true;
     }
-    if (!cr_amount_read(config->diag, node, CR_SECONDS, &amount))
+    if (!cr_quantity_read(config->diag, node, CR_SECONDS, &amount))
         return false;
     if (amount.unit != CR_SECONDS || amount.value <= 0)
         return cr_error(config->diag, node->pos, CR_E_UNIT,

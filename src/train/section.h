@@ -28,7 +28,7 @@ struct cr_train_section {
     int64_t nan_give_up_after;      /* CR_INT_NONE: as the policy has it */
     const struct cr_node *time_limit;
     int64_t overfit_batches;        /* CR_INT_NONE: all */
-    struct cr_amount limit;
+    struct cr_quantity limit;
     int64_t grad_accumulation;
     struct {
         double norm, value;         /* NaN: gradients stay as they are */
@@ -43,7 +43,7 @@ struct cr_train_section {
 };
 
 struct cr_eval_section {
-    struct cr_amount every;
+    struct cr_quantity every;
     bool first;
     int64_t max_batches;            /* CR_INT_NONE: all */
     int64_t batch_size;             /* CR_INT_NONE: the datapipe's */
@@ -53,7 +53,7 @@ struct cr_eval_section {
 enum cr_on_save_error { CR_SAVE_CONTINUE, CR_SAVE_ABORT };
 
 struct cr_checkpoint_section {
-    struct cr_amount every;
+    struct cr_quantity every;
     int64_t keep_checkpoint_max;
     struct {
         const char *metric;         /* NULL: the first that is not loss */
@@ -64,7 +64,7 @@ struct cr_checkpoint_section {
 };
 
 struct cr_log_section {
-    struct cr_amount every;
+    struct cr_quantity every;
     bool grad_norm;
 };
 

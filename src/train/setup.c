@@ -15,7 +15,7 @@
 /* ---- How often */
 
 struct cr_every cr_train_every(const struct cr_train *t,
-                               const struct cr_amount *amount)
+                               const struct cr_quantity *amount)
 {
     double value = amount->value;
 
@@ -73,7 +73,7 @@ bool cr_every_step(const struct cr_every *every, int64_t step)
 }
 
 static bool setup_amount(struct cr_train *t, const char *section,
-                         const struct cr_amount *amount)
+                         const struct cr_quantity *amount)
 {
     const struct cr_node *node;
 

@@ -11,8 +11,8 @@
 #include "train/train.h"
 
 static const struct cr_opt sample_opts[] = {
-    CR_AMOUNT_DEFAULT(struct cr_sampling_opts, every, "500 steps", CR_STEPS,
-                      "How often a text is drawn."),
+    CR_QUANTITY_DEFAULT(struct cr_sampling_opts, every, "500 steps", CR_STEPS,
+                        "How often a text is drawn."),
     CR_STR_OPTIONAL(struct cr_sampling_opts, prompt,
                     "What the text begins with; unless given, a line begins."),
     CR_INT_DEFAULT(struct cr_sampling_opts, length, 200, 1, CR_DIM_MAX,

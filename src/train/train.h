@@ -171,7 +171,7 @@ bool cr_train_leaves_out(const struct cr_train *t);
 bool cr_train_apart(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
 struct cr_every cr_train_every(const struct cr_train *t,
-                               const struct cr_amount *amount);
+                               const struct cr_quantity *amount);
 /* The update before which an entry of freeze.schedule is due. */
 int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw);
 /* Does the entries that are due at the present step, and plans again. */

@@ -490,7 +490,7 @@ static void watch_begin(void *ctx)
 }
 
 /* Of an amount of steps, here batches: the number; else 0. */
-static double watch_batches(const struct cr_amount *amount)
+static double watch_batches(const struct cr_quantity *amount)
 {
     return amount->unit == CR_STEPS ? amount->value : 0;
 }

@@ -60,7 +60,7 @@ static bool config_is_default(struct cr_arena *arena, const struct cr_opt *row,
                               const struct cr_node *node)
 {
     const char *preset = cr_opt_default(arena, row);
-    struct cr_amount a, b;
+    struct cr_quantity a, b;
 
     if (!preset || !node->text)
         return false;
@@ -69,11 +69,11 @@ static bool config_is_default(struct cr_arena *arena, const struct cr_opt *row,
     if (row->type == CR_OPT_REAL)
         return (node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL) &&
                node->real == row->real_default;
-    if (row->type == CR_OPT_AMOUNT) {
+    if (row->type == CR_OPT_QUANTITY) {
         enum cr_unit unit = (enum cr_unit)row->int_default;
 
-        return cr_amount_parse(preset, unit, &a) &&
-               cr_amount_parse(node->text, unit, &b) && a.unit == b.unit &&
+        return cr_quantity_parse(preset, unit, &a) &&
+               cr_quantity_parse(node->text, unit, &b) && a.unit == b.unit &&
                a.value == b.value;
     }
     return strcmp(node->text, preset) == 0;

@@ -21,7 +21,7 @@ struct all {
     struct cr_ints sizes;
     struct cr_reals mean;
     struct cr_strs words;
-    struct cr_amount every, limit;
+    struct cr_quantity every, limit;
     struct inner clip;
     const struct cr_node *raw;
 };
@@ -44,8 +44,8 @@ static const struct cr_opt all_rows[] = {
     CR_INTS_OPTIONAL(struct all, sizes, 1, 64, "Doc."),
     CR_REALS_OPTIONAL(struct all, mean, -INFINITY, INFINITY, "Doc."),
     CR_STRS_OPTIONAL(struct all, words, "Doc."),
-    CR_AMOUNT_DEFAULT(struct all, every, "100 steps", CR_STEPS, "Doc."),
-    CR_AMOUNT_OPTIONAL(struct all, limit, CR_SECONDS, "Doc."),
+    CR_QUANTITY_DEFAULT(struct all, every, "100 steps", CR_STEPS, "Doc."),
+    CR_QUANTITY_OPTIONAL(struct all, limit, CR_SECONDS, "Doc."),
     CR_SUB(struct all, clip, inner_rows, "Doc."),
     CR_NODE(struct all, raw, "Doc."),
     { 0 },
@@ -253,18 +253,18 @@ static void amounts(void)
     static const char *const bad[] = { "", "steps", "-1", "5 apples", "5 5",
                                        "1e999 steps", "inf", "nan", "5%%",
                                        "5 steps " };
-    struct cr_amount a;
+    struct cr_quantity a;
 
     test_begin("amounts are read");
     for (size_t i = 0; i < CR_LEN(good); i++)
-        ok(cr_amount_parse(good[i].text, CR_STEPS, &a) &&
-           a.unit == good[i].unit && a.value == good[i].value,
+        ok(cr_quantity_parse(good[i].text, CR_STEPS, &a) &&
+               a.unit == good[i].unit && a.value == good[i].value,
            "an amount: %s", good[i].text);
     test_begin("what is no amount is refused");
     for (size_t i = 0; i < CR_LEN(bad); i++)
-        ok(!cr_amount_parse(bad[i], CR_STEPS, &a), "none: '%s'", bad[i]);
+        ok(!cr_quantity_parse(bad[i], CR_STEPS, &a), "none: '%s'", bad[i]);
     test_end();
-    ok(!cr_amount_parse("5", CR_UNIT_NONE, &a), "a unit may be demanded");
+    ok(!cr_quantity_parse("5", CR_UNIT_NONE, &a), "a unit may be demanded");
 }
 
 static void words(void)

@@ -75,11 +75,11 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
             !((double)row->int_default >= row->min &&
               (double)row->int_default <= row->max))
             ok(false, "%s %s: default out of range", owner, row->name);
-        if (row->need == CR_DEFAULT && row->type == CR_OPT_AMOUNT) {
-            struct cr_amount a;
+        if (row->need == CR_DEFAULT && row->type == CR_OPT_QUANTITY) {
+            struct cr_quantity a;
 
-            if (!cr_amount_parse(row->text, (enum cr_unit)row->int_default,
-                                 &a))
+            if (!cr_quantity_parse(row->text, (enum cr_unit)row->int_default,
+                                   &a))
                 ok(false, "%s %s: default is no amount", owner, row->name);
         }
         if (row->need == CR_DEFAULT && row->type == CR_OPT_OBJ) {
