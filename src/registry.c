@@ -36,81 +36,81 @@
 #define CR_VERB(x) extern const struct cr_verb cr_verb_##x;
 #include "registry_pass.h"
 
-/* One list per kind; every descriptor begins with its cr_about. */
-static const struct cr_about *const registry_cells[] = {
+/* One list per kind; every descriptor begins with its cr_descriptor. */
+static const struct cr_descriptor *const registry_cells[] = {
 #define CR_CELL(x) &cr_cell_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_ops[] = {
+static const struct cr_descriptor *const registry_ops[] = {
 #define CR_FUNCTION(x, ...) &cr_op_##x.about,
 #define CR_OP(x) &cr_op_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_losses[] = {
+static const struct cr_descriptor *const registry_losses[] = {
 #define CR_LOSS(x) &cr_loss_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_optims[] = {
+static const struct cr_descriptor *const registry_optims[] = {
 #define CR_OPTIM(x) &cr_optim_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_inits[] = {
+static const struct cr_descriptor *const registry_inits[] = {
 #define CR_INIT(x) &cr_init_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_scalers[] = {
+static const struct cr_descriptor *const registry_scalers[] = {
 #define CR_SCALER(x) &cr_scaler_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_schedules[] = {
+static const struct cr_descriptor *const registry_schedules[] = {
 #define CR_SCHEDULE(x) &cr_schedule_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_metrics[] = {
+static const struct cr_descriptor *const registry_metrics[] = {
 #define CR_METRIC(x) &cr_metric_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_tokenizers[] = {
+static const struct cr_descriptor *const registry_tokenizers[] = {
 #define CR_TOKENIZER(x) &cr_tokenizer_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_transforms[] = {
+static const struct cr_descriptor *const registry_transforms[] = {
 #define CR_TRANSFORM(x) &cr_transform_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_datasets[] = {
+static const struct cr_descriptor *const registry_datasets[] = {
 #define CR_DATASET(x) &cr_dataset_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_formats[] = {
+static const struct cr_descriptor *const registry_formats[] = {
 #define CR_FORMAT(x) &cr_format_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_sections[] = {
+static const struct cr_descriptor *const registry_sections[] = {
 #define CR_SECTION(x) &cr_section_##x.about,
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_about *const registry_verbs[] = {
+static const struct cr_descriptor *const registry_verbs[] = {
 #define CR_VERB(x) &cr_verb_##x.about,
 #include "registry_pass.h"
     NULL
 };
 
 static const struct {
-    const struct cr_about *const *list;
+    const struct cr_descriptor *const *list;
     const char *name;
 } registry_kinds[CR_KINDS] = {
 #define KIND(list, name) { (list), (name) }
@@ -132,19 +132,19 @@ static const struct {
 
 /* The same lists with what plug-ins bring behind; NULL: nothing. They are the
  * process's, as the shared objects are. */
-static const struct cr_about **registry_longer[CR_KINDS];
+static const struct cr_descriptor **registry_longer[CR_KINDS];
 
-const struct cr_about *const *cr_list(enum cr_kind kind)
+const struct cr_descriptor *const *cr_registry_list(enum cr_kind kind)
 {
     return registry_longer[kind] ? registry_longer[kind]
                                  : registry_kinds[kind].list;
 }
 
-void cr_list_add(enum cr_kind kind, const struct cr_about *about)
+void cr_registry_add(enum cr_kind kind, const struct cr_descriptor *about)
 {
-    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
     size_t n = 0, size;
-    const struct cr_about **longer;
+    const struct cr_descriptor **longer;
 
     while (list[n])
         n++;
@@ -160,7 +160,7 @@ void cr_list_add(enum cr_kind kind, const struct cr_about *about)
 }
 
 /* MindSpore's strings for initialisers, in any case: "he_uniform". */
-static bool registry_alias(const struct cr_about *about, const char *name)
+static bool registry_alias(const struct cr_descriptor *about, const char *name)
 {
     const struct cr_init *init = (const struct cr_init *)about;
 
@@ -168,7 +168,7 @@ static bool registry_alias(const struct cr_about *about, const char *name)
            (init->alias && strcasecmp(init->alias, name) == 0);
 }
 
-static bool registry_also(const struct cr_about *about, const char *name)
+static bool registry_also(const struct cr_descriptor *about, const char *name)
 {
     for (const char *const *p = about->aliases; p && *p; p++)
         if (strcmp(*p, name) == 0)
@@ -176,9 +176,10 @@ static bool registry_also(const struct cr_about *about, const char *name)
     return false;
 }
 
-const struct cr_about *cr_find(enum cr_kind kind, const char *name)
+const struct cr_descriptor *cr_registry_find(enum cr_kind kind,
+                                             const char *name)
 {
-    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
 
     for (int i = 0; list[i]; i++)
         if (strcmp(list[i]->name, name) == 0 ||
@@ -195,40 +196,41 @@ const char *cr_kind_name(enum cr_kind kind)
 
 const struct cr_cell *cr_cell_find(const char *name)
 {
-    return (const struct cr_cell *)cr_find(CR_KIND_CELL, name);
+    return (const struct cr_cell *)cr_registry_find(CR_KIND_CELL, name);
 }
 
 const struct cr_cell *cr_loss_find(const char *name)
 {
-    return (const struct cr_cell *)cr_find(CR_KIND_LOSS, name);
+    return (const struct cr_cell *)cr_registry_find(CR_KIND_LOSS, name);
 }
 
 const struct cr_op *cr_op_find(const char *name)
 {
-    return (const struct cr_op *)cr_find(CR_KIND_OP, name);
+    return (const struct cr_op *)cr_registry_find(CR_KIND_OP, name);
 }
 
 const struct cr_init *cr_init_find(const char *name)
 {
-    return (const struct cr_init *)cr_find(CR_KIND_INIT, name);
+    return (const struct cr_init *)cr_registry_find(CR_KIND_INIT, name);
 }
 
 const struct cr_optim *cr_optim_find(const char *name)
 {
-    return (const struct cr_optim *)cr_find(CR_KIND_OPTIM, name);
+    return (const struct cr_optim *)cr_registry_find(CR_KIND_OPTIM, name);
 }
 
 const struct cr_metric *cr_metric_find(const char *name)
 {
-    return (const struct cr_metric *)cr_find(CR_KIND_METRIC, name);
+    return (const struct cr_metric *)cr_registry_find(CR_KIND_METRIC, name);
 }
 
 const struct cr_transform *cr_transform_find(const char *name)
 {
-    return (const struct cr_transform *)cr_find(CR_KIND_TRANSFORM, name);
+    return (const struct cr_transform *)cr_registry_find(CR_KIND_TRANSFORM,
+                                                         name);
 }
 
 const struct cr_format *cr_format_find(const char *name)
 {
-    return (const struct cr_format *)cr_find(CR_KIND_FORMAT, name);
+    return (const struct cr_format *)cr_registry_find(CR_KIND_FORMAT, name);
 }

@@ -60,7 +60,7 @@ static const struct cr_opt call_opts[] = {
     { 0 },
 };
 
-static const struct cr_about call_about = {
+static const struct cr_descriptor call_about = {
     .name = "MultiheadAttention",
     .opts = call_opts,
     .size = sizeof(struct call),

@@ -193,8 +193,9 @@ static void expand_block_meant(struct cr_expander *x, struct cr_node *node)
     const struct cr_node *args = NULL;
     const char *type = x->blocks ? cr_node_type(node, &args) : NULL, *near;
 
-    if (!type || cr_find(CR_KIND_CELL, type) ||
-        cr_find(CR_KIND_LOSS, type) || cr_find(CR_KIND_METRIC, type))
+    if (!type || cr_registry_find(CR_KIND_CELL, type) ||
+        cr_registry_find(CR_KIND_LOSS, type) ||
+        cr_registry_find(CR_KIND_METRIC, type))
         return;
     near = cr_node_nearest(x->arena, x->blocks, type);
     /* a plug-in that stays closed may have it */
@@ -233,7 +234,8 @@ void cr_expand_block_names(struct cr_expander *x)
             cr_error(x->diag, b->key_pos, CR_E_FORM,
                      "a block's name begins with a capital, as a type's: '%s'",
                      cr_quote(x->arena, b->key, strlen(b->key)));
-        else if (cr_find(CR_KIND_CELL, b->key) || cr_find(CR_KIND_LOSS, b->key))
+        else if (cr_registry_find(CR_KIND_CELL, b->key) ||
+                 cr_registry_find(CR_KIND_LOSS, b->key))
             cr_error(x->diag, b->key_pos, CR_E_FORM,
                      "'%s' is a type already; a block needs a name of its own",
                      cr_quote(x->arena, b->key, strlen(b->key)));

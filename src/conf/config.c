@@ -18,7 +18,7 @@ const struct cr_node *cr_section(const struct cr_config *config,
 
 bool cr_section_read(struct cr_config *config, const char *name, void *to)
 {
-    const struct cr_about *about = cr_find(CR_KIND_SECTION, name);
+    const struct cr_descriptor *about = cr_registry_find(CR_KIND_SECTION, name);
     const struct cr_node *node = cr_section(config, name);
 
     assert(about);
@@ -28,7 +28,7 @@ bool cr_section_read(struct cr_config *config, const char *name, void *to)
 
 static void config_unknown(struct cr_config *c, const struct cr_node *m)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_SECTION);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_SECTION);
     const char **names;
     int n = 0;
 
@@ -45,12 +45,12 @@ static void config_unknown(struct cr_config *c, const struct cr_node *m)
 
 bool cr_config_check(struct cr_config *config)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_SECTION);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_SECTION);
 
     if (config->broken)
         return false;
     for (CR_EACH(m, config->root))
-        if (!cr_find(CR_KIND_SECTION, m->key))
+        if (!cr_registry_find(CR_KIND_SECTION, m->key))
             config_unknown(config, m);
     for (; *list; list++) {
         const struct cr_section *section = (const struct cr_section *)*list;

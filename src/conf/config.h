@@ -88,7 +88,7 @@ const struct cr_strs *cr_config_classes(struct cr_config *config);
 
 /* A section's descriptor; `owner` modules define them (registry.def). */
 struct cr_section {
-    struct cr_about about;
+    struct cr_descriptor about;
     bool raw;                   /* the owner reads the node itself: network */
 };
 

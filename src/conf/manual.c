@@ -213,7 +213,7 @@ static void manual_flags(struct cr_buf *buf, const struct cr_opt *rows)
     cr_buf_str(buf, ".El\n");
 }
 
-static void manual_about(struct cr_buf *buf, const struct cr_about *about)
+static void manual_about(struct cr_buf *buf, const struct cr_descriptor *about)
 {
     manual_macro(buf, "Ss", about->name);
     manual_text(buf, about->summary);
@@ -262,7 +262,7 @@ static const char *manual_upper(struct cr_arena *arena, const char *text)
 /* The manual page of a command, but for its date. */
 static void manual_page(struct cr_buf *buf, const struct cr_verb *verb)
 {
-    const struct cr_about *about = &verb->about;
+    const struct cr_descriptor *about = &verb->about;
     size_t len = strlen(about->summary);
 
     cr_buf_f(buf, ".Dt \"CELLRUN-%s\" 1\n.Os\n.Sh NAME\n.Nm cellrun-%s\n",
@@ -298,7 +298,8 @@ static void manual_page(struct cr_buf *buf, const struct cr_verb *verb)
 static void manual_commands(struct cr_buf *buf)
 {
     cr_buf_str(buf, ".Bl -tag -width Ds\n");
-    for (const struct cr_about *const *p = cr_list(CR_KIND_VERB); *p; p++) {
+    for (const struct cr_descriptor *const *p = cr_registry_list(CR_KIND_VERB);
+         *p; p++) {
         cr_buf_f(buf, ".It Xr cellrun-%s 1\n", (*p)->name);
         manual_text(buf, (*p)->summary);
     }
@@ -322,9 +323,9 @@ static void manual_codes(struct cr_buf *buf)
 bool cr_manual(struct cr_buf *buf, const char *part)
 {
     static const char prefix[] = "cellrun-";
-    const struct cr_about *verb =
+    const struct cr_descriptor *verb =
         strncmp(part, prefix, sizeof prefix - 1) == 0
-            ? cr_find(CR_KIND_VERB, part + sizeof prefix - 1)
+            ? cr_registry_find(CR_KIND_VERB, part + sizeof prefix - 1)
             : NULL;
 
     if (verb) {
@@ -337,7 +338,8 @@ bool cr_manual(struct cr_buf *buf, const char *part)
     }
     for (int k = 0; k < CR_KINDS; k++)
         if (strcmp(part, manual_kinds[k]) == 0) {
-            for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
+            for (const struct cr_descriptor *const *p =
+                     cr_registry_list((enum cr_kind)k);
                  *p; p++)
                 if (!(*p)->internal)
                     manual_about(buf, *p);

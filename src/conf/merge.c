@@ -187,7 +187,8 @@ static void merge_map(struct merger *m, struct cr_node *base,
  * {ckpt: FILE}, so that other keys can join it. */
 static void merge_short(struct merger *m, struct cr_node *section)
 {
-    const struct cr_about *about = cr_find(CR_KIND_SECTION, section->key);
+    const struct cr_descriptor *about =
+        cr_registry_find(CR_KIND_SECTION, section->key);
     struct cr_node *child;
 
     if (!about || !about->opts || section->kind == CR_NODE_MAP ||

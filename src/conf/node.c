@@ -86,7 +86,8 @@ static bool node_capital(const char *key)
  * with a small letter. */
 static bool node_lower_type(const char *key)
 {
-    return cr_ends(key, "_lr") && cr_find(CR_KIND_SCHEDULE, key) != NULL;
+    return cr_ends(key, "_lr") &&
+           cr_registry_find(CR_KIND_SCHEDULE, key) != NULL;
 }
 
 const char *cr_node_type(const struct cr_node *node,

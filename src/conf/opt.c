@@ -20,7 +20,7 @@ enum owner { OWNER_TYPE, OWNER_SECTION, OWNER_VERB };
 struct reader {
     struct cr_arena *arena;
     struct cr_diag *diag;
-    const struct cr_about *about;
+    const struct cr_descriptor *about;
     const struct cr_opt *opts;
     const char *name; /* as messages call the owner: SGD, train.clip */
     enum owner owner;
@@ -29,12 +29,12 @@ struct reader {
 static bool opt_rows(const struct reader *r, const struct cr_node *node,
                      struct cr_pos pos, char *to);
 
-static enum owner opt_owner(const struct cr_about *about)
+static enum owner opt_owner(const struct cr_descriptor *about)
 {
-    if (cr_find(CR_KIND_SECTION, about->name) == about)
+    if (cr_registry_find(CR_KIND_SECTION, about->name) == about)
         return OWNER_SECTION;
     /* "cellrun" names the flags that every verb takes */
-    if (cr_find(CR_KIND_VERB, about->name) == about ||
+    if (cr_registry_find(CR_KIND_VERB, about->name) == about ||
         strcmp(about->name, "cellrun") == 0)
         return OWNER_VERB;
     return OWNER_TYPE;
@@ -325,7 +325,7 @@ static bool opt_obj_default(const struct reader *r, const struct cr_opt *row,
         return true;
     }
     to->number = 0;
-    to->about = cr_find(row->kind, row->text);
+    to->about = cr_registry_find(row->kind, row->text);
     if (!to->about)
         return cr_error(r->diag, pos, CR_E_INTERNAL,
                         "the default of %s is %s, which is not known",
@@ -522,7 +522,7 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
 }
 
 bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
-                  const struct cr_about *about, const struct cr_node *node,
+                  const struct cr_descriptor *about, const struct cr_node *node,
                   struct cr_pos pos, void *to)
 {
     struct reader r = { arena, diag, about, about->opts, about->name,
@@ -579,7 +579,7 @@ static const char *opt_a(enum cr_kind kind)
 static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
                         enum cr_kind kind, const struct cr_node *node)
 {
-    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
     const struct cr_node *type = cr_node_get(node, "type");
     const char *first = list[0] ? list[0]->name : "Type", *second = NULL;
 
@@ -608,14 +608,14 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
                              enum cr_kind kind, const char *name,
                              struct cr_pos pos)
 {
-    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
     struct cr_buf buf = { .arena = arena };
     const char **names;
     int n = 0;
 
     for (int k = 0; k < CR_KINDS; k++)
         if (k != (int)kind && k != CR_KIND_SECTION && k != CR_KIND_VERB &&
-            k != CR_KIND_OP && cr_find((enum cr_kind)k, name))
+            k != CR_KIND_OP && cr_registry_find((enum cr_kind)k, name))
             return cr_error(diag, pos, CR_E_UNKNOWN_TYPE,
                             "%s is %s %s, expected %s %s", name,
                             opt_a((enum cr_kind)k),
@@ -639,12 +639,12 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
 static const char *opt_word(enum cr_kind kind, const struct cr_node *node,
                             const struct cr_node **args)
 {
-    if (node->kind == CR_NODE_STR && cr_find(kind, node->text))
+    if (node->kind == CR_NODE_STR && cr_registry_find(kind, node->text))
         return node->text;
     if (node->kind != CR_NODE_MAP)
         return NULL;
     for (CR_EACH(m, node))
-        if (cr_find(kind, m->key)) {
+        if (cr_registry_find(kind, m->key)) {
             *args = m->kind == CR_NODE_NULL ? NULL : m;
             return m->key;
         }
@@ -694,7 +694,7 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
         return opt_unknown_type(arena, diag, kind, node->text, node->pos);
     if (!name)
         return opt_no_type(arena, diag, kind, node);
-    to->about = cr_find(kind, name);
+    to->about = cr_registry_find(kind, name);
     if (!to->about)
         return opt_unknown_type(arena, diag, kind, name,
                                 args ? args->key_pos : node->pos);

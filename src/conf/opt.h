@@ -59,7 +59,7 @@ enum cr_opt_type {
 enum cr_need { CR_REQUIRED, CR_DEFAULT, CR_OPTIONAL };
 
 /* What a registry entry (and a config section) is described by. */
-struct cr_about {
+struct cr_descriptor {
     const char *name;
     const char *const *aliases; /* more names that find it; or NULL */
     const char *summary;        /* one sentence */
@@ -74,7 +74,11 @@ struct cr_about {
     bool internal;              /* an op that no config can call: not listed */
 };
 
-#define CR_ALSO(...) (const char *const[]){ __VA_ARGS__, NULL }
+#define CR_ALIASES(...)   \
+    (const char *const[]) \
+    {                     \
+        __VA_ARGS__, NULL \
+    }
 
 /* The kinds of things that the registry lists. */
 enum cr_kind {
@@ -125,7 +129,7 @@ struct cr_opt {
  * means "not given". A plain number where an object may stand (weight_init:
  * 0.1, learning_rate: 0.1) has about == NULL and is_number. */
 struct cr_obj {
-    const struct cr_about *about;
+    const struct cr_descriptor *about;
     const void *opts;
     const struct cr_node *node; /* NULL when it came from a default */
     bool is_number;
@@ -337,12 +341,12 @@ bool cr_opt_is_last(const struct cr_opt *row);
  * nested objects. A required row inside a CR_SUB is required only where the
  * sub-map stands. */
 bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
-                  const struct cr_about *about, const struct cr_node *node,
+                  const struct cr_descriptor *about, const struct cr_node *node,
                   struct cr_pos pos, void *to);
 /* opt_values.c: what was read, "in_channels=784, has_bias=True": numbers, texts
  * and truths, given or by default. */
-const char *cr_opts_text(struct cr_arena *arena, const struct cr_about *about,
-                         const void *opts);
+const char *cr_opts_text(struct cr_arena *arena,
+                         const struct cr_descriptor *about, const void *opts);
 
 /* Reads a typed node, or a number where is allowed, into *to. */
 bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
@@ -370,12 +374,14 @@ const char *const *cr_opt_choices(struct cr_arena *arena,
                                   const struct cr_opt *row);
 
 /* The registry, of which registry.c is the only definition. */
-const struct cr_about *const *cr_list(enum cr_kind kind); /* ends with NULL */
-const struct cr_about *cr_find(enum cr_kind kind, const char *name);
+const struct cr_descriptor *const *
+cr_registry_list(enum cr_kind kind); /* ends with NULL */
+const struct cr_descriptor *cr_registry_find(enum cr_kind kind,
+                                             const char *name);
 /* Puts one behind those of registry.def: a plug-in's, which then stays until
  * the process ends. For the main thread, while no other looks for anything;
- * the list that cr_list gave before is no longer valid. */
-void cr_list_add(enum cr_kind kind, const struct cr_about *about);
+ * the list that cr_registry_list gave before is no longer valid. */
+void cr_registry_add(enum cr_kind kind, const struct cr_descriptor *about);
 const char *cr_kind_name(enum cr_kind kind);              /* "cell" ... */
 
 #endif

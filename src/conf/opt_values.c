@@ -66,8 +66,8 @@ static const char *values_one(struct cr_arena *arena, const struct cr_opt *row,
     }
 }
 
-const char *cr_opts_text(struct cr_arena *arena, const struct cr_about *about,
-                         const void *opts)
+const char *cr_opts_text(struct cr_arena *arena,
+                         const struct cr_descriptor *about, const void *opts)
 {
     struct cr_buf b = { .arena = arena };
 

@@ -239,16 +239,16 @@ static bool pattern_read(struct cr_config *c, struct cr_patterns *to,
 
 /* ---- Types */
 
-static const struct cr_about *pattern_type(const char *name)
+static const struct cr_descriptor *pattern_type(const char *name)
 {
-    const struct cr_about *cell = cr_find(CR_KIND_CELL, name);
+    const struct cr_descriptor *cell = cr_registry_find(CR_KIND_CELL, name);
 
-    return cell ? cell : cr_find(CR_KIND_LOSS, name);
+    return cell ? cell : cr_registry_find(CR_KIND_LOSS, name);
 }
 
 static const char *pattern_near_type(struct cr_config *c, const char *name)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_CELL);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_CELL);
     const char **names;
     int n = 0;
 
@@ -263,7 +263,7 @@ static const char *pattern_near_type(struct cr_config *c, const char *name)
 static bool pattern_of_one(struct cr_config *c, const struct cr_node *node,
                            const char **to)
 {
-    const struct cr_about *about =
+    const struct cr_descriptor *about =
         node->kind == CR_NODE_STR ? pattern_type(node->text) : NULL;
     const char *near;
 

@@ -86,8 +86,9 @@ static void search_rows(struct search *s, const struct cr_opt *rows,
 
 static void search_kind(struct search *s, enum cr_kind kind)
 {
-    for (const struct cr_about *const *p = cr_list(kind); *p; p++) {
-        const struct cr_about *about = *p;
+    for (const struct cr_descriptor *const *p = cr_registry_list(kind); *p;
+         p++) {
+        const struct cr_descriptor *about = *p;
         bool command = kind == CR_KIND_VERB;
         const char *name = command ? cr_strf(s->buf->arena, "cellrun %s",
                                              about->name)

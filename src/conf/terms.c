@@ -86,23 +86,23 @@ static const char *term_path(struct cr_arena *arena,
     size_t len = strcspn(term->names, " "), dot = strcspn(term->names, ".");
     const char *section = cr_strndup(arena, term->names, dot);
 
-    return dot < len && cr_find(CR_KIND_SECTION, section)
+    return dot < len && cr_registry_find(CR_KIND_SECTION, section)
                ? cr_strndup(arena, term->names, len)
                : NULL;
 }
 
 const char *cr_term_key(struct cr_arena *arena, const char *word)
 {
-    const struct cr_about *const *list;
+    const struct cr_descriptor *const *list;
     const char *path;
 
     for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, word)); t++)
         if ((path = term_path(arena, t)))
             return path;
-    for (list = cr_list(CR_KIND_SECTION); *list; list++)
+    for (list = cr_registry_list(CR_KIND_SECTION); *list; list++)
         if ((path = term_row(arena, (*list)->opts, (*list)->name, word)))
             return path;
-    for (list = cr_list(CR_KIND_OPTIM); *list; list++)
+    for (list = cr_registry_list(CR_KIND_OPTIM); *list; list++)
         if ((path = term_row(arena, (*list)->opts, "optimizer", word)))
             return path;
     return NULL;

@@ -23,21 +23,23 @@ static enum cr_kind typed_section(const char *key)
 }
 
 /* The kind that the place asks for first, else any that has the name. */
-static const struct cr_about *typed_find(enum cr_kind kind, const char *name)
+static const struct cr_descriptor *typed_find(enum cr_kind kind,
+                                              const char *name)
 {
-    const struct cr_about *about = NULL;
+    const struct cr_descriptor *about = NULL;
 
     if (kind < CR_KINDS)
-        about = cr_find(kind, name);
+        about = cr_registry_find(kind, name);
     for (int k = 0; k < CR_KIND_SECTION && !about; k++)
-        about = cr_find((enum cr_kind)k, name);
+        about = cr_registry_find((enum cr_kind)k, name);
     return about;
 }
 
 bool cr_typed_takes(const char *type, const char *argument)
 {
     for (int k = 0; k < CR_KIND_SECTION; k++) {
-        const struct cr_about *about = cr_find((enum cr_kind)k, type);
+        const struct cr_descriptor *about =
+            cr_registry_find((enum cr_kind)k, type);
 
         for (const struct cr_opt *row = about ? about->opts : NULL;
              row && row->name; row++)
@@ -71,7 +73,8 @@ static bool typed_many(enum cr_opt_type type)
 
 /* Arguments without names, in the order of the rows, as a map. */
 static void typed_name_args(struct cr_arena *arena,
-                            const struct cr_about *about, struct cr_node *args)
+                            const struct cr_descriptor *about,
+                            struct cr_node *args)
 {
     const struct cr_opt *row = about->opts;
     struct cr_node *m, *next, **last;
@@ -118,7 +121,7 @@ static void typed_names(struct cr_arena *arena, struct cr_node *node,
 {
     const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
-    const struct cr_about *about = type ? typed_find(kind, type) : NULL;
+    const struct cr_descriptor *about = type ? typed_find(kind, type) : NULL;
     struct cr_node *inside = cr_node_get(node, type ? type : "");
 
     if (about && inside)
@@ -202,7 +205,7 @@ static void typed_fill(struct cr_arena *arena, struct cr_node *node,
 {
     const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
-    const struct cr_about *about = type ? typed_find(kind, type) : NULL;
+    const struct cr_descriptor *about = type ? typed_find(kind, type) : NULL;
     struct cr_node *inside;
 
     if (!about || !about->opts) {
@@ -230,7 +233,7 @@ static void typed_fill(struct cr_arena *arena, struct cr_node *node,
 /* A section that is absent gets its defaults only if nothing in it is
  * required: its presence must not ask for more. */
 static void typed_fill_section(struct cr_arena *arena, struct cr_node *root,
-                               const struct cr_about *about)
+                               const struct cr_descriptor *about)
 {
     struct cr_node *m = cr_node_get(root, about->name), **last = &root->child;
 
@@ -260,7 +263,9 @@ static void typed_fill_section(struct cr_arena *arena, struct cr_node *root,
 
 void cr_typed_fill(struct cr_arena *arena, struct cr_node *root)
 {
-    for (const struct cr_about *const *s = cr_list(CR_KIND_SECTION); *s; s++)
+    for (const struct cr_descriptor *const *s =
+             cr_registry_list(CR_KIND_SECTION);
+         *s; s++)
         typed_fill_section(arena, root, *s);
     for (struct cr_node *m = root->child; m; m = m->next)
         typed_fill(arena, m, typed_section(m->key));

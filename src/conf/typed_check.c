@@ -60,14 +60,15 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
     if (!type && node->kind == CR_NODE_STR && cells &&
         cr_node_get(cells, node->text))
         return true;
-    if (unknown && type && !cr_find(CR_KIND_CELL, type) &&
-        !cr_find(CR_KIND_LOSS, type)) {
+    if (unknown && type && !cr_registry_find(CR_KIND_CELL, type) &&
+        !cr_registry_find(CR_KIND_LOSS, type)) {
         *unknown = true;
         return true;
     }
     /* a loss may be a member of a loss written in the config; its nodes are
      * weights */
-    loss = type && !cr_find(CR_KIND_CELL, type) && cr_find(CR_KIND_LOSS, type);
+    loss = type && !cr_registry_find(CR_KIND_CELL, type) &&
+           cr_registry_find(CR_KIND_LOSS, type);
     ok = cr_obj_read(arena, diag, loss ? CR_KIND_LOSS : CR_KIND_CELL, node,
                      &obj);
     if (!ok || loss || !obj.about->opts)

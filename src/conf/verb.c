@@ -54,7 +54,7 @@ const struct cr_opt cr_cli_rows[] = {
     { 0 },
 };
 
-static const struct cr_about verb_common = {
+static const struct cr_descriptor verb_common = {
     .name = "cellrun",
     .summary = "Flags of every verb.",
     .opts = cr_cli_rows,
@@ -289,10 +289,10 @@ static bool verb_find(struct line *l, int i)
 {
     struct cr_arena *arena = l->cli->arena;
     const char *name = l->argv[i], **names;
-    const struct cr_about *const *list = cr_list(CR_KIND_VERB);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_VERB);
     int n = 0;
 
-    l->cli->verb = (const struct cr_verb *)cr_find(CR_KIND_VERB, name);
+    l->cli->verb = (const struct cr_verb *)cr_registry_find(CR_KIND_VERB, name);
     if (l->cli->verb)
         return true;
     cr_error(l->cli->diag, l->pos[i], CR_E_USAGE, "unknown verb '%s'",
@@ -393,7 +393,7 @@ static bool verb_apply(struct line *l, const struct common *o)
 
 void cr_cli_usage(const struct cr_cli *cli)
 {
-    const struct cr_about *about = &cli->verb->about;
+    const struct cr_descriptor *about = &cli->verb->about;
 
     cr_note(cli->diag, "usage: cellrun %s %s", about->name, cli->verb->usage);
     cr_note(cli->diag, "example: %.*s", (int)strcspn(about->example, "\n"),
@@ -433,8 +433,8 @@ static bool verb_pass(struct line *l)
         if (!l->stop && strcmp(arg, "--") == 0)
             l->stop = true;
         else if (!l->stop && !l->cli->verb && strcmp(arg, "--version") == 0)
-            l->cli->verb = (const struct cr_verb *)cr_find(CR_KIND_VERB,
-                                                           "version");
+            l->cli->verb = (const struct cr_verb *)cr_registry_find(
+                CR_KIND_VERB, "version");
         else if (!l->stop && arg[0] == '-' && arg[1] == '-')
             ok = verb_long(l, &i) && ok;
         else if (!l->stop && arg[0] == '-' && arg[1])
@@ -451,7 +451,7 @@ static bool verb_pass(struct line *l)
 static void verb_help(struct line *l)
 {
     struct cr_cli *cli = l->cli;
-    const struct cr_about *help = cr_find(CR_KIND_VERB, "help");
+    const struct cr_descriptor *help = cr_registry_find(CR_KIND_VERB, "help");
 
     l->n_operands = 0;
     if (cli->verb && &cli->verb->about != help) {

@@ -35,7 +35,7 @@ struct cr_cli {
 };
 
 struct cr_verb {
-    struct cr_about about;
+    struct cr_descriptor about;
     const char *usage;           /* "FILE... [key=value...] [flags]" */
     int min_operands, max_operands; /* max < 0: any number */
     bool takes_config;           /* operands may be assignments */

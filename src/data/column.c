@@ -107,7 +107,7 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
     struct cr_obj obj = { 0 };
     const struct cr_node *args;
     const char *type = cr_node_type(node, &args);
-    bool yes, words = type && cr_find(CR_KIND_TOKENIZER, type);
+    bool yes, words = type && cr_registry_find(CR_KIND_TOKENIZER, type);
 
     if (!applies(config, node, train, &yes))
         return false;

@@ -39,8 +39,10 @@ static const struct cr_opt entry_opts[] = {
     { 0 },
 };
 
-static const struct cr_about entry_about = {
-    .name = "vocab", .opts = entry_opts, .size = sizeof(struct entry),
+static const struct cr_descriptor entry_about = {
+    .name = "vocab",
+    .opts = entry_opts,
+    .size = sizeof(struct entry),
 };
 
 const struct cr_section cr_section_vocab = {

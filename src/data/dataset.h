@@ -44,7 +44,7 @@ typedef bool (*cr_dataset_each)(void *ctx, int64_t i, const struct cr_csv *csv,
                                 const struct cr_csv_field *field);
 
 struct cr_dataset_type {
-    struct cr_about about;
+    struct cr_descriptor about;
     /* Opens files, checks them against their headers. `config` resolves
      * paths (cr_config_path with CR_READ_DATA, after cr_config_may_path). */
     bool (*open)(struct cr_config *config, const void *opts,

@@ -44,8 +44,10 @@ static const struct cr_opt what_opts[] = {
     { 0 },
 };
 
-static const struct cr_about what_about = {
-    .name = "columns", .opts = what_opts, .size = sizeof(struct what),
+static const struct cr_descriptor what_about = {
+    .name = "columns",
+    .opts = what_opts,
+    .size = sizeof(struct what),
 };
 
 /* What the columns are made from. */
@@ -345,7 +347,8 @@ static bool wants_text(const struct making *m, const struct cr_field_column *c)
                            : NULL;
     const struct cr_transform *op = type ? cr_transform_find(type) : NULL;
 
-    return type && (cr_find(CR_KIND_TOKENIZER, type) || (op && op->spans));
+    return type &&
+           (cr_registry_find(CR_KIND_TOKENIZER, type) || (op && op->spans));
 }
 
 /* What reading tells of each field. A lone field may be a text. */

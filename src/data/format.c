@@ -10,7 +10,7 @@
 const struct cr_format *cr_format_of(struct cr_diag *diag,
                                      struct cr_arena *arena, const char *path)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_FORMAT);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_FORMAT);
     unsigned char head[FORMAT_HEAD];
     struct cr_bytes *bytes;
     const char *names = "";

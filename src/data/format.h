@@ -15,7 +15,7 @@
 struct cr_file;     /* an open file of some format; the format's own struct */
 
 struct cr_format {
-    struct cr_about about;
+    struct cr_descriptor about;
     const char *suffixes;   /* ".idx .gz"; names only help to guess */
     /* Whether a file that begins with these bytes is of this format. */
     bool (*magic)(const unsigned char *head, size_t n);

@@ -25,7 +25,7 @@ static const struct cr_node *arg(const struct cr_pipe *p, const char *name)
 static bool choose_folder(struct cr_pipe *p)
 {
     struct cr_config *c = p->config;
-    const struct cr_about *about = p->source.about;
+    const struct cr_descriptor *about = p->source.about;
     struct cr_pos pos = cr_at_file(c->arena, p->want.path);
     const struct cr_opt *row = about->opts;
     char *real, *opts, *path;

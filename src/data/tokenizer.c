@@ -50,5 +50,5 @@ static const struct cr_transform tokenizer_op = {
 
 const struct cr_transform *cr_tokenizer_op(const char *name)
 {
-    return cr_find(CR_KIND_TOKENIZER, name) ? &tokenizer_op : NULL;
+    return cr_registry_find(CR_KIND_TOKENIZER, name) ? &tokenizer_op : NULL;
 }

@@ -17,7 +17,7 @@ struct cr_tokens {
 void cr_tokens_add(struct cr_tokens *tokens, const char *text, size_t len);
 
 struct cr_tokenizer {
-    struct cr_about about;
+    struct cr_descriptor about;
     /* False after reporting, without a place: a text that is not UTF-8. */
     bool (*split)(const void *opts, struct cr_diag *diag, const char *text,
                   size_t len, struct cr_tokens *to);

@@ -87,7 +87,7 @@ struct cr_mix {
 };
 
 struct cr_transform {
-    struct cr_about about;
+    struct cr_descriptor about;
     bool (*plan)(struct cr_transform_plan *plan);
     bool (*apply)(struct cr_sample *sample);
     /* Instead of apply: stands last, and serves training only. */

@@ -16,7 +16,7 @@ static double accuracy_marks(struct cr_metric_class c)
 const struct cr_metric cr_metric_accuracy = {
     .about = {
         .name = "accuracy",
-        .aliases = CR_ALSO("acc", "Accuracy"),
+        .aliases = CR_ALIASES("acc", "Accuracy"),
         .summary = "Part of the samples whose class is found.",
         .detail = "Labels outside the classes (ignore_index) do not count. "
                   "With eval_type: multilabel a sample is right when all its "

@@ -154,7 +154,7 @@ static const char *bleu_score_misfit(const void *opts,
 const struct cr_metric cr_metric_bleu_score = {
     .about = {
         .name = "bleu_score",
-        .aliases = CR_ALSO("BleuScore"),
+        .aliases = CR_ALIASES("BleuScore"),
         .summary = "Runs of tokens that outputs and labels have in common.",
         .detail = "BLEU of the most likely token at each position against the "
                   "labels, over all sequences as one corpus. Labels outside "

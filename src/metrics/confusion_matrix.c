@@ -98,7 +98,7 @@ static const char *confusion_matrix_vain(const void *opts, bool classified)
 const struct cr_metric cr_metric_confusion_matrix = {
     .about = {
         .name = "confusion_matrix",
-        .aliases = CR_ALSO("ConfusionMatrix"),
+        .aliases = CR_ALIASES("ConfusionMatrix"),
         .summary = "How many samples of each class were taken for which.",
         .detail = "Rows are the truth, columns the prediction. Outputs (n, "
                   "classes, ...) with their labels, or one number for each "

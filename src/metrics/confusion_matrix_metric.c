@@ -325,7 +325,7 @@ static const char *confusion_matrix_metric_called(const void *opts,
 const struct cr_metric cr_metric_confusion_matrix_metric = {
     .about = {
         .name = "confusion_matrix_metric",
-        .aliases = CR_ALSO("ConfusionMatrixMetric"),
+        .aliases = CR_ALIASES("ConfusionMatrixMetric"),
         .summary = "A rate of the true and false positives and negatives.",
         .detail = "Each class against all others; counted over all samples "
                   "and classes. Results call it by the rate: "

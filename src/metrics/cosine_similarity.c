@@ -92,7 +92,7 @@ static double cosine_similarity_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_cosine_similarity = {
     .about = {
         .name = "cosine_similarity",
-        .aliases = CR_ALSO("CosineSimilarity"),
+        .aliases = CR_ALIASES("CosineSimilarity"),
         .summary = "How alike the outputs of different samples are.",
         .detail = "The mean over the samples of what a sample's similarities "
                   "to all samples are reduced to.",

@@ -44,7 +44,7 @@ static void dice_add(const void *opts, void *state, int64_t classes,
 const struct cr_metric cr_metric_dice = {
     .about = {
         .name = "dice",
-        .aliases = CR_ALSO("Dice"),
+        .aliases = CR_ALIASES("Dice"),
         .summary = "How much output and label overlap, 0 to 1.",
         .detail = "2 sum(x y) / (sum(x x) + sum(y y) + smooth) of each "
                   "sample, and the mean over all samples. Labels have as many "

@@ -83,7 +83,7 @@ static void hausdorff_distance_add(const void *opts, void *state,
 const struct cr_metric cr_metric_hausdorff_distance = {
     .about = {
         .name = "hausdorff_distance",
-        .aliases = CR_ALSO("HausdorffDistance"),
+        .aliases = CR_ALIASES("HausdorffDistance"),
         .summary = "Largest distance between the surfaces of a class in "
                    "output and label.",
         .detail = "In positions, for outputs (n, classes, height, width) or "

@@ -37,7 +37,7 @@ static double loss_value(const void *opts, const void *state, int64_t classes)
 const struct cr_metric cr_metric_loss = {
     .about = {
         .name = "loss",
-        .aliases = CR_ALSO("Loss"),
+        .aliases = CR_ALIASES("Loss"),
         .summary = "Mean of the losses of all batches.",
         .detail = "Each batch counts the same, as in MindSpore: with a short "
                   "last batch it is not the mean over samples, as mse and mae "

@@ -21,7 +21,7 @@ static void mae_add(const void *opts, void *state, int64_t classes,
 const struct cr_metric cr_metric_mae = {
     .about = {
         .name = "mae",
-        .aliases = CR_ALSO("MAE"),
+        .aliases = CR_ALIASES("MAE"),
         .summary = "Mean absolute error.",
         .detail = "The sum over all elements, divided by the number of "
                   "samples.",

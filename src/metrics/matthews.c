@@ -58,7 +58,7 @@ static double matthews_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_matthews = {
     .about = {
         .name = "matthews",
-        .aliases = CR_ALSO("mcc"),
+        .aliases = CR_ALIASES("mcc"),
         .summary = "Matthews correlation coefficient.",
         .detail = "Correlation of labels and predictions, of any number of "
                   "classes: 1 is perfect, 0 is no better than chance; 0 too "

@@ -50,7 +50,7 @@ static void mean_surface_distance_add(const void *opts, void *state,
 const struct cr_metric cr_metric_mean_surface_distance = {
     .about = {
         .name = "mean_surface_distance",
-        .aliases = CR_ALSO("MeanSurfaceDistance"),
+        .aliases = CR_ALIASES("MeanSurfaceDistance"),
         .summary = "Mean distance between the surfaces of a class in output "
                    "and label.",
         .detail = "In positions, for outputs (n, classes, height, width) or "

@@ -21,7 +21,7 @@ static void mse_add(const void *opts, void *state, int64_t classes,
 const struct cr_metric cr_metric_mse = {
     .about = {
         .name = "mse",
-        .aliases = CR_ALSO("MSE"),
+        .aliases = CR_ALIASES("MSE"),
         .summary = "Mean squared error.",
         .detail = "The sum over all elements, divided by the number of "
                   "samples.",

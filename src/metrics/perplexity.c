@@ -37,7 +37,7 @@ static double perplexity_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_perplexity = {
     .about = {
         .name = "perplexity",
-        .aliases = CR_ALSO("Perplexity"),
+        .aliases = CR_ALIASES("Perplexity"),
         .summary = "Among how many equally likely classes the output wavers.",
         .detail = "exp of the mean of -ln p over all labels, p = softmax of "
                   "the output at the label, not below 1e-10. Labels outside "

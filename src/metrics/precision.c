@@ -23,7 +23,7 @@ static double precision_of(const void *opts, struct cr_metric_class c)
 const struct cr_metric cr_metric_precision = {
     .about = {
         .name = "precision",
-        .aliases = CR_ALSO("Precision"),
+        .aliases = CR_ALIASES("Precision"),
         .summary = "Part of what was taken for a class that belongs to it.",
         .detail = "The unweighted mean over the classes; of each class with "
                   "`eval --per-class`. With eval_type: multilabel the "

@@ -23,7 +23,7 @@ static double recall_of(const void *opts, struct cr_metric_class c)
 const struct cr_metric cr_metric_recall = {
     .about = {
         .name = "recall",
-        .aliases = CR_ALSO("Recall"),
+        .aliases = CR_ALIASES("Recall"),
         .summary = "Part of a class that was found.",
         .detail = "The unweighted mean over the classes; of each class with "
                   "`eval --per-class`. With eval_type: multilabel the "

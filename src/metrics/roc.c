@@ -46,7 +46,7 @@ static const char *roc_misfit(const void *opts, const struct cr_spec *output,
 const struct cr_metric cr_metric_roc = {
     .about = {
         .name = "roc",
-        .aliases = CR_ALSO("ROC"),
+        .aliases = CR_ALIASES("ROC"),
         .summary = "Receiver operating characteristic of one class.",
         .detail = "A list of [false positive rate, true positive rate, "
                   "threshold], corners only. Of the softmax of the output; "

@@ -52,7 +52,7 @@ static void root_mean_square_distance_add(const void *opts, void *state,
 const struct cr_metric cr_metric_root_mean_square_distance = {
     .about = {
         .name = "root_mean_square_distance",
-        .aliases = CR_ALSO("RootMeanSquareDistance"),
+        .aliases = CR_ALIASES("RootMeanSquareDistance"),
         .summary = "Root of the mean squared distance between the surfaces of "
                    "a class in output and label.",
         .detail = "In positions, for outputs (n, classes, height, width) or "

@@ -5,7 +5,7 @@
 const struct cr_metric cr_metric_top_1_accuracy = {
     .about = {
         .name = "top_1_accuracy",
-        .aliases = CR_ALSO("Top1CategoricalAccuracy"),
+        .aliases = CR_ALIASES("Top1CategoricalAccuracy"),
         .summary = "Part of the samples whose class has the largest output.",
         .example = "metrics: [top_1_accuracy]\n",
     },

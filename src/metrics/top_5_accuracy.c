@@ -5,7 +5,7 @@
 const struct cr_metric cr_metric_top_5_accuracy = {
     .about = {
         .name = "top_5_accuracy",
-        .aliases = CR_ALSO("Top5CategoricalAccuracy"),
+        .aliases = CR_ALIASES("Top5CategoricalAccuracy"),
         .summary = "Part of the samples whose class is among the five "
                    "largest outputs.",
         .example = "metrics: [top_5_accuracy]\n",

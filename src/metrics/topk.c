@@ -41,7 +41,7 @@ static bool topk_calls(const char *name, bool *maximize)
 const struct cr_metric cr_metric_topk = {
     .about = {
         .name = "TopKCategoricalAccuracy",
-        .aliases = CR_ALSO("topk"),
+        .aliases = CR_ALIASES("topk"),
         .summary = "Part of the samples whose class is among the k largest "
                    "outputs.",
         .detail = "Results call it top_K_accuracy.",

@@ -31,7 +31,7 @@ static bool step_constant(const struct cr_exec *e, const struct cr_exec_step *s,
     int i;
 
     if (s->op->states ||
-        cr_find(CR_KIND_OP, s->op->about.name) != &s->op->about)
+        cr_registry_find(CR_KIND_OP, s->op->about.name) != &s->op->about)
         return false;
     for (i = 0; i < s->n_in; i++)
         if (s->x[i] >= 0 && e->vals[s->x[i]].param < 0 && !constant[s->x[i]])

@@ -169,7 +169,7 @@ static struct cr_val *build_members(struct cr_build *b,
 static const char *const *cell_names(struct cr_arena *arena,
                                      enum cr_kind kind)
 {
-    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
     const char **names;
     int n = 0;
 

@@ -26,7 +26,7 @@ enum cr_target {
 };
 
 struct cr_cell {
-    struct cr_about about;
+    struct cr_descriptor about;
     /* in[0..max_inputs-1] may be read by build; absent ones are NULL. */
     int min_inputs, max_inputs;
     const char *const *inputs; /* their names in order, for keywords in
@@ -43,7 +43,7 @@ struct cr_cell {
     bool flat;
     const char *activation; /* MindSpore's string for Dense: "relu" */
     /* Optional: what a call in construct may say by keyword besides inputs. */
-    const struct cr_about *call;
+    const struct cr_descriptor *call;
     /* Losses only: columns taken after the network's output, "label". */
     const char *const *targets;
     enum cr_target target; /* what each of them holds */

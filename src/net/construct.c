@@ -512,7 +512,7 @@ bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
 
 bool cr_maker_unknown(struct cr_maker *m, const struct cr_script *e, bool call)
 {
-    const struct cr_about *const *ops = cr_list(CR_KIND_OP);
+    const struct cr_descriptor *const *ops = cr_registry_list(CR_KIND_OP);
     const char **names;
     const char *near;
     int i, n = 0;
@@ -542,7 +542,7 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
 {
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
     const struct cr_var *v = find_var(m, e->name);
-    const struct cr_about *about;
+    const struct cr_descriptor *about;
     struct cr_script call = *e;
     bool ok;
 
@@ -569,7 +569,7 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
         return cr_maker_grad(m, e, to);
     if (cr_maker_function(e->name))
         return cr_maker_function(e->name)(m, e, to);
-    about = cr_find(CR_KIND_OP, e->name);
+    about = cr_registry_find(CR_KIND_OP, e->name);
     if (about && (m->op || !about->internal))
         return cr_maker_call_op(m, e, (const struct cr_op *)about, to);
     if (v)

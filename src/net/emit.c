@@ -538,7 +538,7 @@ struct cr_val *cr_cell_inline(struct cr_build *b, const struct cr_cell *cell,
 struct cr_val *cr_activation(struct cr_build *b, const char *name,
                              struct cr_val *x)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_CELL);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_CELL);
     const char **known;
     int i, n = 0;
 

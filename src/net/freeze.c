@@ -36,7 +36,7 @@ static const struct cr_opt thaw_opts[] = {
     { 0 },
 };
 
-static const struct cr_about thaw_about = {
+static const struct cr_descriptor thaw_about = {
     .name = "freeze.schedule",
     .opts = thaw_opts,
     .size = sizeof(struct thaw),

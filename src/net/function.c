@@ -313,7 +313,8 @@ static struct given *given_new(struct cr_maker *m, const struct cr_script *e)
     return g;
 }
 
-static const void *given_opts(struct cr_maker *m, const struct cr_about *about,
+static const void *given_opts(struct cr_maker *m,
+                              const struct cr_descriptor *about,
                               struct given *g)
 {
     struct cr_net *net = m->b->net;

@@ -56,8 +56,8 @@ static bool moved_between(const struct cr_exec *e, int a, int b)
  * then the other operand is there. */
 static void fuse_adds(struct cr_exec *e)
 {
-    const struct cr_op *add = cr_find(CR_KIND_OP, "add") ? cr_op_find("add")
-                                                         : NULL;
+    const struct cr_op *add =
+        cr_registry_find(CR_KIND_OP, "add") ? cr_op_find("add") : NULL;
     int b, k;
 
     for (b = 0; b < e->n_steps; b++) {
@@ -114,7 +114,7 @@ void cr_plan_fuse(struct cr_exec *e)
 
 static const struct cr_op *act_op(enum cr_act act)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_OP);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_OP);
     int i;
 
     for (i = 0; list[i]; i++)

@@ -176,7 +176,7 @@ static struct cr_thing option_thing(struct cr_arena *arena,
 /* An op may be emitted without options: all have their defaults then. */
 static const void *options_of(struct cr_gradient *g)
 {
-    const struct cr_about *about = &g->node->op->about;
+    const struct cr_descriptor *about = &g->node->op->about;
     struct cr_net *net = g->b->net;
     void *attr;
 

@@ -26,7 +26,7 @@ struct cr_fill {
 };
 
 struct cr_init {
-    struct cr_about about;
+    struct cr_descriptor about;
     const char *alias;      /* MindSpore's string: "he_uniform" */
     bool (*fill)(const struct cr_fill *fill);
 };

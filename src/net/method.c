@@ -81,7 +81,7 @@ bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
                                          "cast", "permute", "transpose",
                                          NULL };
     struct cr_script call = *e, x = *e->args, list;
-    const struct cr_about *about;
+    const struct cr_descriptor *about;
     const struct cr_op *op;
     struct cr_thing t;
     int i = 0;
@@ -112,7 +112,7 @@ bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
         i += 2;
     call.name = other[i] ? other[i + 1] : e->name;
     call.args = &x;
-    about = cr_find(CR_KIND_OP, call.name);
+    about = cr_registry_find(CR_KIND_OP, call.name);
     op = (const struct cr_op *)about;
     if (!op || about->internal || (op->max_inputs == 0 && !op->text))
         return cr_maker_unknown(m, &call, true);

@@ -123,7 +123,7 @@ struct cr_build;
 struct cr_val;
 
 struct cr_op {
-    struct cr_about about;     /* opts: the attr, for construct and tests */
+    struct cr_descriptor about; /* opts: the attr, for construct and tests */
     int min_inputs, max_inputs, outputs;
     const char *const *inputs; /* their names, for construct; may be NULL */
     /* How construct calls it, if not by its inputs and then its options:

@@ -383,7 +383,7 @@ static bool cell_params(const struct opener *o, struct cr_plugin_cell *c)
 /* A name that something else has: a built-in cell, another plug-in's. */
 static bool name_free(const struct opener *o, const char *name)
 {
-    const struct cr_about *about = cr_find(CR_KIND_CELL, name);
+    const struct cr_descriptor *about = cr_registry_find(CR_KIND_CELL, name);
     const struct loaded *f;
     int i;
 
@@ -392,7 +392,7 @@ static bool name_free(const struct opener *o, const char *name)
             if (&f->cells[i]->cell.about == about)
                 return plugin_wrong(o, "the plug-in '%s' has a cell %s too",
                                     f->cells[i]->file, name);
-    if (about || cr_find(CR_KIND_LOSS, name))
+    if (about || cr_registry_find(CR_KIND_LOSS, name))
         return plugin_wrong(o,
                             "%s is a %s of cellrun itself; its cell needs "
                             "a name of its own",
@@ -568,7 +568,7 @@ static bool plugin_load(struct opener *o, const char *path,
     f->next = plugin_files;
     plugin_files = f;
     for (i = 0; f->cells[i]; i++)
-        cr_list_add(CR_KIND_CELL, &f->cells[i]->cell.about);
+        cr_registry_add(CR_KIND_CELL, &f->cells[i]->cell.about);
     return true;
 }
 

@@ -112,7 +112,7 @@ static const struct cr_optim_number adam_numbers[] = {
 const struct cr_optim cr_optim_adam = {
     .about = {
         .name = "Adam",
-        .aliases = CR_ALSO("LazyAdam"),
+        .aliases = CR_ALIASES("LazyAdam"),
         .summary = "Adam: adaptive moment estimation.",
         .detail = "m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; "
                   "w -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + "

@@ -434,7 +434,7 @@ static struct cr_predict_rows *table_new(struct cr_predict *j, const char *path,
                                          struct cr_predict_feed *only)
 {
     struct cr_predict_rows *t = CR_NEW(j->cli->arena, struct cr_predict_rows);
-    const struct cr_about *about = j->data.about;
+    const struct cr_descriptor *about = j->data.about;
 
     t->j = j;
     t->path = strcmp(path, "-") == 0 ? "standard input" : path;
@@ -697,7 +697,7 @@ bool cr_predict_is_table(const struct cr_predict *j, const char *path)
 {
     static const char *const endings[] = { ".csv", ".tsv", ".jsonl",
                                            ".ndjson" };
-    const struct cr_about *about = j->data.about;
+    const struct cr_descriptor *about = j->data.about;
 
     if (j->o->rows != CR_ROWS_AUTO)
         return j->o->rows != CR_ROWS_NAMES;

@@ -21,7 +21,7 @@ struct cr_loss_scale_rule {
 };
 
 struct cr_scaler {
-    struct cr_about about;
+    struct cr_descriptor about;
     void (*rule)(const void *opts, struct cr_loss_scale_rule *to);
 };
 

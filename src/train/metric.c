@@ -522,7 +522,7 @@ bool cr_metric_maximize(const struct cr_metric_use *use)
 
 bool cr_metric_named(const char *name, bool *maximize)
 {
-    const struct cr_about *const *all = cr_list(CR_KIND_METRIC);
+    const struct cr_descriptor *const *all = cr_registry_list(CR_KIND_METRIC);
     size_t length = strlen(name);
     const struct cr_metric *metric;
 

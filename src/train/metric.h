@@ -41,7 +41,7 @@ struct cr_metric_class {
  * or size, add and value do the work. State is zeroed by the caller; what it
  * points to is in the batch's `mem`. */
 struct cr_metric {
-    struct cr_about about;
+    struct cr_descriptor about;
     bool maximize;              /* what is better, */
     bool (*larger)(const void *opts); /* where that is for options to say */
     bool classifies;            /* needs classes and their labels */

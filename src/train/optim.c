@@ -44,7 +44,7 @@ static const struct cr_opt optim_group_opts[] = {
 static const char *const optim_group_renamed[] = { "lr", "learning_rate",
                                                    NULL };
 
-static const struct cr_about optim_group_about = {
+static const struct cr_descriptor optim_group_about = {
     .name = "group_params",
     .opts = optim_group_opts,
     .size = sizeof(struct optim_group),

@@ -22,7 +22,7 @@ struct cr_optim_number {
 };
 
 struct cr_optim {
-    struct cr_about about;  /* opts begin with struct cr_optim_common */
+    struct cr_descriptor about; /* opts begin with struct cr_optim_common */
     int slots;
     const char *slot_names[CR_SLOTS_MAX];
     double slot_start[CR_SLOTS_MAX];

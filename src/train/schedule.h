@@ -23,7 +23,7 @@ struct cr_span {
 
 /* A typed schedule: a function of the number of updates done. */
 struct cr_schedule {
-    struct cr_about about;
+    struct cr_descriptor about;
     double (*at)(const void *opts, const struct cr_span *run, int64_t update);
     /* Optional: what the rows cannot say. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts,

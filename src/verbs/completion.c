@@ -49,7 +49,9 @@ static const char *completion_all_keys(struct cr_arena *arena)
 {
     struct cr_buf buf = { .arena = arena };
 
-    for (const struct cr_about *const *p = cr_list(CR_KIND_SECTION); *p; p++)
+    for (const struct cr_descriptor *const *p =
+             cr_registry_list(CR_KIND_SECTION);
+         *p; p++)
         if ((*p)->opts && (*p)->opts->name && (*p)->opts[1].name)
             completion_keys(&buf, (*p)->opts, (*p)->name);
         else
@@ -63,8 +65,9 @@ static const char *completion_names(struct cr_arena *arena)
 
     for (int k = 0; k < CR_KINDS; k++) {
         cr_buf_f(&buf, " %s", cr_kind_plural((enum cr_kind)k));
-        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
-             p++)
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list((enum cr_kind)k);
+             *p; p++)
             if (!(*p)->internal)
                 cr_buf_f(&buf, " %s", (*p)->name);
     }
@@ -77,7 +80,7 @@ static const char *completion_names(struct cr_arena *arena)
 /* The body that bash and zsh share: sets verb, flags and words. */
 static void completion_cases(struct cr_buf *buf)
 {
-    const struct cr_about *const *verbs = cr_list(CR_KIND_VERB);
+    const struct cr_descriptor *const *verbs = cr_registry_list(CR_KIND_VERB);
     const char *keys = completion_all_keys(buf->arena);
 
     cr_buf_str(buf, "    flags='");
@@ -186,7 +189,8 @@ static void completion_fish(struct cr_buf *buf)
 {
     cr_buf_str(buf, "# fish completion for cellrun\n");
     completion_fish_rows(buf, NULL, cr_cli_rows);
-    for (const struct cr_about *const *p = cr_list(CR_KIND_VERB); *p; p++) {
+    for (const struct cr_descriptor *const *p = cr_registry_list(CR_KIND_VERB);
+         *p; p++) {
         const struct cr_verb *verb = (const struct cr_verb *)*p;
 
         cr_buf_f(buf, "complete -c cellrun -n __fish_use_subcommand -f -a %s "

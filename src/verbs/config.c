@@ -110,14 +110,15 @@ static void config_minimal_root(struct cr_arena *arena, struct cr_node *root)
 {
     for (struct cr_node *section = root->child; section;
          section = section->next) {
-        const struct cr_about *about = cr_find(CR_KIND_SECTION, section->key);
+        const struct cr_descriptor *about =
+            cr_registry_find(CR_KIND_SECTION, section->key);
         const struct cr_node *args;
         const char *type = cr_node_type(section, &args);
 
         if (about)
             config_minimal(arena, about->opts, section);
         for (int k = 0; type && args && k < CR_KIND_SECTION; k++) {
-            about = cr_find((enum cr_kind)k, type);
+            about = cr_registry_find((enum cr_kind)k, type);
             if (about && k != CR_KIND_OP)
                 config_minimal(arena, about->opts, cr_node_get(section, type));
         }

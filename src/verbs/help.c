@@ -133,7 +133,7 @@ static void help_rows(struct cr_buf *buf, const struct cr_opt *rows,
     }
 }
 
-static void help_verb(struct cr_buf *buf, const struct cr_about *about)
+static void help_verb(struct cr_buf *buf, const struct cr_descriptor *about)
 {
     const struct cr_verb *verb = (const struct cr_verb *)about;
 
@@ -154,7 +154,7 @@ static void help_verb(struct cr_buf *buf, const struct cr_about *about)
     help_rows(buf, cr_cli_rows, true, "");
 }
 
-static void help_about(struct cr_buf *buf, const struct cr_about *about,
+static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
                        enum cr_kind kind)
 {
     bool section = kind == CR_KIND_SECTION;
@@ -205,19 +205,19 @@ static void help_about(struct cr_buf *buf, const struct cr_about *about,
 
 static int help_order(const void *a, const void *b)
 {
-    return strcmp((*(const struct cr_about *const *)a)->name,
-                  (*(const struct cr_about *const *)b)->name);
+    return strcmp((*(const struct cr_descriptor *const *)a)->name,
+                  (*(const struct cr_descriptor *const *)b)->name);
 }
 
 /* In the order of the registry, ops by name. */
 static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
 {
-    const struct cr_about *const *list = cr_list(kind), **all;
+    const struct cr_descriptor *const *list = cr_registry_list(kind), **all;
     size_t n = 0, i;
 
     for (i = 0; list[i]; i++)
         ;
-    all = CR_NEWS(buf->arena, const struct cr_about *, i + 1);
+    all = CR_NEWS(buf->arena, const struct cr_descriptor *, i + 1);
     for (i = 0; list[i]; i++)
         if (!list[i]->internal)
             all[n++] = list[i];
@@ -246,7 +246,7 @@ static bool help_overview(struct cr_buf *buf)
                    "(E0012), or a word from elsewhere (Linear, overfitting); "
                    "--search finds words in all texts. It lists:", 0, 0);
     for (int k = 0; k < CR_KINDS; k++)
-        if (*cr_list((enum cr_kind)k))
+        if (*cr_registry_list((enum cr_kind)k))
             cr_buf_f(&lists, "%s ", cr_kind_plural((enum cr_kind)k));
     cr_buf_str(&lists, "codes environment exit terms words");
     help_wrap(buf, cr_buf_text(&lists), 2, 0);
@@ -341,7 +341,8 @@ static bool help_abouts(struct cr_buf *buf, const char *name)
     bool found = false;
 
     for (int k = CR_KINDS - 1; k >= 0; k--) {
-        const struct cr_about *about = cr_find((enum cr_kind)k, name);
+        const struct cr_descriptor *about =
+            cr_registry_find((enum cr_kind)k, name);
 
         if (!about || about->internal)
             continue;
@@ -398,7 +399,9 @@ static bool help_optimizer(struct cr_buf *buf, const char *name)
     bool found = false;
 
     if (strncmp(name, section, sizeof section - 1) == 0)
-        for (const struct cr_about *const *p = cr_list(CR_KIND_OPTIM); *p; p++)
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list(CR_KIND_OPTIM);
+             *p; p++)
             found = help_find_row(buf, (*p)->opts, (*p)->name,
                                   name + sizeof section - 1) || found;
     return found;
@@ -413,8 +416,9 @@ static bool help_keys(struct cr_buf *buf, const char *name)
     for (int k = 0; k < CR_KINDS; k++) {
         if (k == CR_KIND_OP || k == CR_KIND_VERB)
             continue;
-        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
-             p++)
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list((enum cr_kind)k);
+             *p; p++)
             found = help_find_row(buf, (*p)->opts, (*p)->name, name) || found;
     }
     return found;
@@ -453,9 +457,10 @@ static bool help_json(struct cr_buf *buf, const char *name)
 
     cr_buf_char(buf, '[');
     for (int k = 0; k < CR_KINDS; k++)
-        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
-             p++) {
-            const struct cr_about *a = *p;
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list((enum cr_kind)k);
+             *p; p++) {
+            const struct cr_descriptor *a = *p;
 
             if (a->internal ||
                 (name && strcmp(a->name, name) != 0 &&
@@ -493,7 +498,7 @@ static bool help_json(struct cr_buf *buf, const char *name)
 /* `help metrics`: a section whose name is also that of a list. */
 static bool help_section_list(struct cr_buf *buf, const char *name)
 {
-    if (!cr_find(CR_KIND_SECTION, name))
+    if (!cr_registry_find(CR_KIND_SECTION, name))
         return false;
     for (int k = 0; k < CR_KINDS; k++)
         if (strcmp(cr_kind_plural((enum cr_kind)k), name) == 0) {
@@ -520,7 +525,8 @@ static const char *help_brief(struct cr_arena *arena, const char *name)
     const char *text;
 
     for (int k = CR_KINDS - 1; k >= 0; k--) {
-        const struct cr_about *about = cr_find((enum cr_kind)k, name);
+        const struct cr_descriptor *about =
+            cr_registry_find((enum cr_kind)k, name);
 
         if (about && !about->internal)
             return about->summary;
@@ -573,8 +579,9 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
 static bool help_other_case(struct cr_buf *buf, const char *name, bool more)
 {
     for (int k = 0; k < CR_KINDS; k++)
-        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
-             p++) {
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list((enum cr_kind)k);
+             *p; p++) {
             if ((*p)->internal || strcasecmp((*p)->name, name) != 0 ||
                 strcmp((*p)->name, name) == 0)
                 continue;
@@ -607,7 +614,8 @@ struct cr_cli *cli, const char *name)
     int n = 0;
 
     for (int k = 0; k < CR_KINDS; k++)
-        for (const struct cr_about *const *p = cr_list((enum cr_kind)k);
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list((enum cr_kind)k);
              *p && n < (int)CR_LEN(words) - 1; p++)
             if (!(*p)->internal)
                 words[n++] = (*p)->name;

@@ -243,7 +243,7 @@ static bool plugin_name(struct cr_cli *cli, const char *name)
     for (int k = 0; k < 2; k++) {
         enum cr_kind kind = k ? CR_KIND_LOSS : CR_KIND_CELL;
 
-        if (cr_find(kind, name))
+        if (cr_registry_find(kind, name))
             return cr_error(cli->diag, pos, CR_E_USAGE,
                             "plugin new: %s is a %s of cellrun itself", quoted,
                             cr_kind_name(kind));

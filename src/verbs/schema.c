@@ -190,7 +190,7 @@ static void schema_row(struct cr_buf *buf, const struct cr_opt *row)
 }
 
 /* The arguments of a type: by name, in order, or the first alone. */
-static void schema_type(struct cr_buf *buf, const struct cr_about *about)
+static void schema_type(struct cr_buf *buf, const struct cr_descriptor *about)
 {
     const struct cr_opt *rows = about->opts;
 
@@ -213,7 +213,7 @@ static void schema_type(struct cr_buf *buf, const struct cr_about *about)
  * cell, or one that is written out. */
 static void schema_own(struct cr_buf *buf, enum cr_kind kind)
 {
-    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
     struct cr_buf other = { .arena = buf->arena };
 
     cr_buf_str(&other, "^(?!(");
@@ -241,7 +241,7 @@ static void schema_own(struct cr_buf *buf, enum cr_kind kind)
  * lower-case neighbours. */
 static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
 {
-    const struct cr_about *const *list = cr_list(kind);
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
     const char *plural = cr_kind_plural(kind);
 
     cr_buf_str(buf, "{\"anyOf\": [{\"enum\": [null");
@@ -288,7 +288,8 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
 }
 
 /* Sections that are one typed node have no rows of their own. */
-static void schema_section(struct cr_buf *buf, const struct cr_about *about)
+static void schema_section(struct cr_buf *buf,
+                           const struct cr_descriptor *about)
 {
     const struct cr_section *section = (const struct cr_section *)about;
     static const struct {
@@ -385,7 +386,8 @@ static void schema_defs(struct cr_buf *buf)
             cr_buf_f(buf, ",\n  \"%s\": ", cr_kind_plural(kind));
             schema_kind(buf, kind);
         }
-        for (const struct cr_about *const *p = cr_list(kind); *p; p++)
+        for (const struct cr_descriptor *const *p = cr_registry_list(kind); *p;
+             p++)
             if (kind == CR_KIND_SECTION) {
                 cr_buf_f(buf, ",\n  \"section.%s\": ", (*p)->name);
                 schema_section(buf, *p);
@@ -411,8 +413,8 @@ static const struct cr_opt *schema_find(const struct cr_opt *rows,
 static const char *schema_pointer(struct cr_arena *arena, const char *key)
 {
     size_t n = strcspn(key, ".");
-    const struct cr_about *about =
-        cr_find(CR_KIND_SECTION, cr_strndup(arena, key, n));
+    const struct cr_descriptor *about =
+        cr_registry_find(CR_KIND_SECTION, cr_strndup(arena, key, n));
     struct cr_buf at = { .arena = arena };
     const struct cr_opt *rows;
 
@@ -420,9 +422,9 @@ static const char *schema_pointer(struct cr_arena *arena, const char *key)
         enum cr_kind kind = (enum cr_kind)k;
 
         if (kind != CR_KIND_OP && kind != CR_KIND_VERB &&
-            kind != CR_KIND_FORMAT && cr_find(kind, key))
+            kind != CR_KIND_FORMAT && cr_registry_find(kind, key))
             return cr_strf(arena, "#/$defs/%s.%s", cr_kind_plural(kind),
-                           cr_find(kind, key)->name);
+                           cr_registry_find(kind, key)->name);
     }
     if (!about)
         return NULL;
@@ -448,7 +450,7 @@ static int schema_run(struct cr_cli *cli)
 {
     const struct schema *o = cr_cli_opts(cli);
     struct cr_buf buf = { .arena = cli->arena };
-    const struct cr_about *const *p = cr_list(CR_KIND_SECTION);
+    const struct cr_descriptor *const *p = cr_registry_list(CR_KIND_SECTION);
 
     cr_buf_str(&buf, "{\"$schema\": "
                      "\"https://json-schema.org/draft/2020-12/schema\",\n");

@@ -447,7 +447,7 @@ static bool selftest_make(struct made *m, const char *text)
 
 /* The first of its examples. */
 static const char *selftest_example(struct cr_arena *arena,
-                                    const struct cr_about *about)
+                                    const struct cr_descriptor *about)
 {
     const char *end = strstr(about->example, "---\n");
 
@@ -459,7 +459,7 @@ static const char *selftest_example(struct cr_arena *arena,
 /* A cell's example behind squared differences, which are added up in double
  * here: their sum in float32 would hide small ones. A loss's example behind
  * its network, or a layer. */
-static void selftest_gradients(struct job *j, const struct cr_about *about,
+static void selftest_gradients(struct job *j, const struct cr_descriptor *about,
                                bool loss)
 {
     const char *example = selftest_example(j->cli->arena, about);
@@ -616,7 +616,7 @@ static double selftest_speed(struct cr_arena *arena)
 
 static bool selftest_known(struct job *j)
 {
-    const struct cr_about *const *cells = cr_list(CR_KIND_CELL);
+    const struct cr_descriptor *const *cells = cr_registry_list(CR_KIND_CELL);
     const char *names[256] = { NULL };
     int i, n = 0;
 
@@ -638,7 +638,7 @@ static int selftest_run(struct cr_cli *cli)
     struct job j = { .cli = cli,
                      .o = cr_cli_opts(cli),
                      .json = { .arena = cli->arena } };
-    const struct cr_about *const *p;
+    const struct cr_descriptor *const *p;
     double peak, speed;
 
     if (!selftest_known(&j))
@@ -648,9 +648,9 @@ static int selftest_run(struct cr_cli *cli)
         selftest_products(&j, false);
     if (!j.o->cell && cr_gemm_low())
         selftest_products(&j, true);
-    for (p = cr_list(CR_KIND_CELL); *p; p++)
+    for (p = cr_registry_list(CR_KIND_CELL); *p; p++)
         selftest_gradients(&j, *p, false);
-    for (p = cr_list(CR_KIND_LOSS); *p; p++)
+    for (p = cr_registry_list(CR_KIND_LOSS); *p; p++)
         selftest_gradients(&j, *p, true);
     if (!j.o->cell) {
         selftest_threads(&j);

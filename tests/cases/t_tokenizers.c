@@ -32,8 +32,8 @@ static struct cr_config *file(const char *name)
 static const char *words(const struct cr_node *row, struct cr_diag *diag)
 {
     const struct cr_tokenizer *t =
-        (const struct cr_tokenizer *)cr_find(CR_KIND_TOKENIZER,
-                                             "BasicTokenizer");
+        (const struct cr_tokenizer *)cr_registry_find(CR_KIND_TOKENIZER,
+                                                      "BasicTokenizer");
     struct cr_node args = { .kind = CR_NODE_MAP };
     struct cr_buf b = { .arena = &conf_mem };
     struct cr_tokens tokens = { .mem = &conf_mem };
@@ -167,8 +167,8 @@ static void refused(const char *ops, const char *want)
 static void bytes(void)
 {
     const struct cr_tokenizer *t =
-        (const struct cr_tokenizer *)cr_find(CR_KIND_TOKENIZER,
-                                             "BasicTokenizer");
+        (const struct cr_tokenizer *)cr_registry_find(CR_KIND_TOKENIZER,
+                                                      "BasicTokenizer");
     struct cr_tokens tokens = { .mem = &conf_mem };
     struct cr_diag diag = { .arena = &conf_mem };
     bool opts[8] = { true, false, true };
@@ -181,7 +181,8 @@ static void bytes(void)
 
 int main(void)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_TRANSFORM);
+    const struct cr_descriptor *const *list =
+        cr_registry_list(CR_KIND_TRANSFORM);
     int i;
 
     golden();
@@ -215,7 +216,7 @@ int main(void)
     for (i = 0; list[i]; i++)
         if (((const struct cr_transform *)list[i])->spans)
             has_case(list[i]->name);
-    list = cr_list(CR_KIND_TOKENIZER);
+    list = cr_registry_list(CR_KIND_TOKENIZER);
     for (i = 0; list[i]; i++)
         has_case(list[i]->name);
     cr_arena_free(&conf_mem);

@@ -301,7 +301,8 @@ static void run_all(const char *folder)
 
 int main(void)
 {
-    const struct cr_about *const *list = cr_list(CR_KIND_TRANSFORM);
+    const struct cr_descriptor *const *list =
+        cr_registry_list(CR_KIND_TRANSFORM);
     int i;
 
     run_all(FOLDER);

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *name = hundred ? "train.bin" : "data_batch_1.bin";
     struct cr_records_opts opts = { .usage = CR_RECORDS_TRAIN };
     struct cr_dataset set = {
-        .type = (const struct cr_dataset_type *)cr_find(
+        .type = (const struct cr_dataset_type *)cr_registry_find(
             CR_KIND_DATASET, hundred ? "Cifar100Dataset" : "Cifar10Dataset"),
     };
     int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -46,7 +46,8 @@ static void rows(struct cr_arena *mem, const char *path, char delimiter)
 
 static void set(struct cr_arena *mem, struct cr_diag *diag, const char *args)
 {
-    const struct cr_about *about = cr_find(CR_KIND_DATASET, "CSVDataset");
+    const struct cr_descriptor *about =
+        cr_registry_find(CR_KIND_DATASET, "CSVDataset");
     const struct cr_dataset_type *type =
         (const struct cr_dataset_type *)about;
     struct cr_dataset to = { .type = type };

@@ -92,8 +92,8 @@ static void run(struct cr_arena *mem, const char *text, const char *column,
 static void split(struct cr_arena *mem, const uint8_t *data, size_t size,
                   const char *args)
 {
-    const struct cr_about *about =
-        cr_find(CR_KIND_TOKENIZER, "BasicTokenizer");
+    const struct cr_descriptor *about =
+        cr_registry_find(CR_KIND_TOKENIZER, "BasicTokenizer");
     const struct cr_tokenizer *tokenizer = (const struct cr_tokenizer *)about;
     struct cr_diag diag = { .arena = mem };
     struct cr_config_from from = { .text_name = "t" };

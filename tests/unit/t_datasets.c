@@ -361,8 +361,8 @@ static void registry(void)
     int i;
 
     for (k = 0; k < CR_LEN(kinds); k++)
-        for (i = 0; cr_list(kinds[k])[i]; i++) {
-            const char *name = cr_list(kinds[k])[i]->name;
+        for (i = 0; cr_registry_list(kinds[k])[i]; i++) {
+            const char *name = cr_registry_list(kinds[k])[i]->name;
 
             ok(strstr(known, cr_strf(&conf_mem, " %s ", name)),
                "%s has a test", name);

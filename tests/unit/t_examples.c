@@ -5,8 +5,8 @@
 
 /* One config of the example; `n` counts them. */
 static void example_is_sound(struct cr_arena *mem, enum cr_kind k,
-                             const struct cr_about *about, const char *text,
-                             int n)
+                             const struct cr_descriptor *about,
+                             const char *text, int n)
 {
     struct cr_diag diag = { .arena = mem };
     struct cr_config_from from = { .text = text,
@@ -16,7 +16,7 @@ static void example_is_sound(struct cr_arena *mem, enum cr_kind k,
     cr_config_check(cr_config_load(mem, &diag, &from));
     /* a plug-in is built by who wants it: tests/cli/plugin.bats */
     if (diag.errors == 1 && diag.first->code == CR_E_PLUGIN &&
-        about->name == cr_find(CR_KIND_SECTION, "plugin")->name)
+        about->name == cr_registry_find(CR_KIND_SECTION, "plugin")->name)
         diag = (struct cr_diag){ .arena = mem };
     ok(diag.errors == 0 && diag.warnings == 0, "example %d of %s %s", n,
        cr_kind_name(k), about->name);
@@ -32,8 +32,9 @@ int main(void)
     for (int k = 0; k < CR_KINDS; k++) {
         if (k == CR_KIND_VERB)
             continue;
-        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
-             p++) {
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list((enum cr_kind)k);
+             *p; p++) {
             const char *text = (*p)->example;
 
             for (int n = 1; text; n++) {

@@ -21,7 +21,8 @@ int main(void)
     char text[200];
 
     test_begin("every listed op can be called by names");
-    for (const struct cr_about *const *p = cr_list(CR_KIND_OP); *p; p++) {
+    for (const struct cr_descriptor *const *p = cr_registry_list(CR_KIND_OP);
+         *p; p++) {
         const struct cr_op *op = (const struct cr_op *)*p;
 
         if (op->about.internal)

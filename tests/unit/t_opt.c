@@ -53,7 +53,7 @@ static const struct cr_opt all_rows[] = {
 
 static const char *const renamed[] = { "width", "units", NULL };
 
-static const struct cr_about all_about = {
+static const struct cr_descriptor all_about = {
     .name = "All",
     .summary = "Every type of row.",
     .opts = all_rows,
@@ -61,7 +61,7 @@ static const struct cr_about all_about = {
     .renamed = renamed,
 };
 
-static const struct cr_about named_about = {
+static const struct cr_descriptor named_about = {
     .name = "Named",
     .summary = "By name only.",
     .opts = all_rows,
@@ -74,14 +74,15 @@ static const struct cr_opt one_rows[] = {
     { 0 },
 };
 
-static const struct cr_about one_about = {
+static const struct cr_descriptor one_about = {
     .name = "One",
     .summary = "One list.",
     .opts = one_rows,
     .size = sizeof(struct all),
 };
 
-static const struct cr_about none_about = { .name = "None", .summary = "-" };
+static const struct cr_descriptor none_about = { .name = "None",
+                                                 .summary = "-" };
 
 static struct cr_arena mem;
 static struct cr_diag diag;
@@ -94,7 +95,7 @@ static struct cr_node *parse(const char *text)
     return cr_yaml_read(&mem, &diag, src, 0, src->len);
 }
 
-static bool read_as(const struct cr_about *about, const char *text,
+static bool read_as(const struct cr_descriptor *about, const char *text,
                     struct all *to)
 {
     memset(to, 0, sizeof *to);
@@ -103,7 +104,7 @@ static bool read_as(const struct cr_about *about, const char *text,
 }
 
 /* The one message that a text gives, with its place and hint. */
-static void complains(const struct cr_about *about, const char *text,
+static void complains(const struct cr_descriptor *about, const char *text,
                       enum cr_code code, const char *place, const char *want,
                       const char *hint)
 {

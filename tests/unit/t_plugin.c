@@ -44,7 +44,7 @@ static void refused(void)
 {
     static const char *const paths[] = { "none.so", ".", "/dev/null" };
     struct cr_arena mem = { 0 };
-    const struct cr_about *const *before = cr_list(CR_KIND_CELL);
+    const struct cr_descriptor *const *before = cr_registry_list(CR_KIND_CELL);
     size_t i;
 
     for (i = 0; i < LENGTH(paths); i++) {
@@ -55,29 +55,29 @@ static void refused(void)
            "'%s' is refused", paths[i]);
         ok(!cr_plugin_cells(paths[i]), "and has no cells");
     }
-    ok(cr_list(CR_KIND_CELL) == before, "nothing was added");
+    ok(cr_registry_list(CR_KIND_CELL) == before, "nothing was added");
     cr_arena_free(&mem);
 }
 
 /* A cell behind the others: both lists find it, all others stay. */
 static void added(void)
 {
-    static const struct cr_about about[] = { { .name = "ZzOne" },
-                                             { .name = "ZzTwo" } };
+    static const struct cr_descriptor about[] = { { .name = "ZzOne" },
+                                                  { .name = "ZzTwo" } };
     int i, n = 0;
 
-    while (cr_list(CR_KIND_CELL)[n])
+    while (cr_registry_list(CR_KIND_CELL)[n])
         n++;
     for (i = 0; i < 2; i++) {
-        ok(!cr_find(CR_KIND_CELL, about[i].name), "there is no %s",
+        ok(!cr_registry_find(CR_KIND_CELL, about[i].name), "there is no %s",
            about[i].name);
-        cr_list_add(CR_KIND_CELL, &about[i]);
-        ok(cr_find(CR_KIND_CELL, about[i].name) == &about[i] &&
-               cr_list(CR_KIND_CELL)[n + i] == &about[i] &&
-               !cr_list(CR_KIND_CELL)[n + i + 1],
+        cr_registry_add(CR_KIND_CELL, &about[i]);
+        ok(cr_registry_find(CR_KIND_CELL, about[i].name) == &about[i] &&
+               cr_registry_list(CR_KIND_CELL)[n + i] == &about[i] &&
+               !cr_registry_list(CR_KIND_CELL)[n + i + 1],
            "now there is, at the end");
     }
-    ok(cr_cell_find("Dense") && !cr_find(CR_KIND_LOSS, "ZzOne"),
+    ok(cr_cell_find("Dense") && !cr_registry_find(CR_KIND_LOSS, "ZzOne"),
        "and all others are as they were");
 }
 

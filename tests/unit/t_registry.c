@@ -86,7 +86,7 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
             char *end;
 
             strtod(row->text, &end);
-            if (*end && !cr_find(row->kind, row->text))
+            if (*end && !cr_registry_find(row->kind, row->text))
                 ok(false, "%s %s: no default %s", owner, row->name,
                    row->text);
         }
@@ -98,7 +98,7 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
 }
 
 /* Flags of one verb must not mean two things. */
-static void flags(const struct cr_about *verb)
+static void flags(const struct cr_descriptor *verb)
 {
     bool good = true;
 
@@ -115,36 +115,37 @@ static void flags(const struct cr_about *verb)
 }
 
 /* Calls a check for every entry of the registry, as one test. */
-static void every(const char *name, void (*check)(enum cr_kind,
-                                                  const struct cr_about *))
+static void every(const char *name,
+                  void (*check)(enum cr_kind, const struct cr_descriptor *))
 {
     test_begin("%s", name);
     for (int k = 0; k < CR_KINDS; k++)
-        for (const struct cr_about *const *p = cr_list((enum cr_kind)k); *p;
-             p++)
+        for (const struct cr_descriptor *const *p =
+                 cr_registry_list((enum cr_kind)k);
+             *p; p++)
             check((enum cr_kind)k, *p);
     test_end();
 }
 
-static void summary(enum cr_kind kind, const struct cr_about *entry)
+static void summary(enum cr_kind kind, const struct cr_descriptor *entry)
 {
     ok(sentence(entry->summary), "%s %s", cr_kind_name(kind), entry->name);
 }
 
-static void found(enum cr_kind kind, const struct cr_about *entry)
+static void found(enum cr_kind kind, const struct cr_descriptor *entry)
 {
-    ok(cr_find(kind, entry->name) == entry, "%s %s", cr_kind_name(kind),
-       entry->name);
+    ok(cr_registry_find(kind, entry->name) == entry, "%s %s",
+       cr_kind_name(kind), entry->name);
 }
 
-static void options(enum cr_kind kind, const struct cr_about *entry)
+static void options(enum cr_kind kind, const struct cr_descriptor *entry)
 {
     rows(entry->name, entry->opts, entry->size);
     if (kind == CR_KIND_VERB)
         flags(entry);
 }
 
-static void example(enum cr_kind kind, const struct cr_about *entry)
+static void example(enum cr_kind kind, const struct cr_descriptor *entry)
 {
     ok(entry->example || kind == CR_KIND_OP || kind == CR_KIND_FORMAT,
        "%s %s", cr_kind_name(kind), entry->name);
