@@ -540,7 +540,7 @@ bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
  * {SGD: {...}}, SGD, and what else a place takes: MindSpore's strings for
  * initialisers and metrics, numbers, lists for schedules. */
 
-const char *const *cr_obj_beside(enum cr_kind kind)
+const char *const *cr_modifiers(enum cr_kind kind)
 {
     static const char *const cell[] = { "name",   "when", "repeat",   "only",
                                         "share",  "freeze", "init",
@@ -700,12 +700,12 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
                                 args ? args->key_pos : node->pos);
     if (node->kind == CR_NODE_MAP)
         for (CR_EACH(m, node)) {
-            const char *const *word = cr_obj_beside(kind);
+            const char *const *word = cr_modifiers(kind);
 
             while (*word && strcmp(*word, m->key) != 0)
                 word++;
             if (strcmp(m->key, name) != 0 && !*word) {
-                const char *guess = cr_nearest(m->key, cr_obj_beside(kind));
+                const char *guess = cr_nearest(m->key, cr_modifiers(kind));
 
                 ok = cr_error(diag, m->key_pos, CR_E_UNKNOWN_KEY,
                               "'%s' cannot stand beside %s",

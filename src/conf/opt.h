@@ -354,7 +354,7 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
                  struct cr_obj *to);
 
 /* Lower-case keys that may stand beside a type of that kind; ends with NULL. */
-const char *const *cr_obj_beside(enum cr_kind kind);
+const char *const *cr_modifiers(enum cr_kind kind);
 
 /* "500", "2 epochs", "10 min", "2M samples", "5%". A bare number takes
  * `unit`. */

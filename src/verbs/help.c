@@ -188,7 +188,7 @@ static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
             kind != CR_KIND_FORMAT) {
             struct cr_buf keys = { .arena = buf->arena };
 
-            for (const char *const *p = cr_obj_beside(kind); *p; p++)
+            for (const char *const *p = cr_modifiers(kind); *p; p++)
                 cr_buf_f(&keys, " %s", *p);
             cr_buf_char(buf, '\n');
             help_wrap(buf,

@@ -229,9 +229,9 @@ static void schema_own(struct cr_buf *buf, enum cr_kind kind)
     cr_buf_str(buf, "}, {\"type\": \"object\", \"patternProperties\": {");
     cr_buf_json(buf, cr_buf_text(&other));
     cr_buf_str(buf, ": {}}, \"properties\": {");
-    for (const char *const *p = cr_obj_beside(CR_KIND_CELL); *p; p++)
-        cr_buf_f(buf, "%s\"%s\": {}", p == cr_obj_beside(CR_KIND_CELL)
-                     ? "" : ", ", *p);
+    for (const char *const *p = cr_modifiers(CR_KIND_CELL); *p; p++)
+        cr_buf_f(buf, "%s\"%s\": {}",
+                 p == cr_modifiers(CR_KIND_CELL) ? "" : ", ", *p);
     cr_buf_str(buf, "}, \"additionalProperties\": false, "
                     "\"minProperties\": 1}, {\"$ref\": "
                     "\"#/$defs/written\"}");
@@ -258,9 +258,9 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
         for (const char *const *p = list[i]->aliases; p && *p; p++)
             cr_buf_f(buf, ",\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
                      *p, plural, list[i]->name);
-    for (const char *const *p = cr_obj_beside(kind); *p; p++)
+    for (const char *const *p = cr_modifiers(kind); *p; p++)
         cr_buf_f(buf, "%s\n    \"%s\": {}",
-                 list[0] || p != cr_obj_beside(kind) ? "," : "", *p);
+                 list[0] || p != cr_modifiers(kind) ? "," : "", *p);
     cr_buf_str(buf, "}, \"additionalProperties\": false, "
                     "\"minProperties\": 1}");
     if (kind == CR_KIND_CELL || kind == CR_KIND_LOSS ||
@@ -270,7 +270,7 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
         /* or members by name, or a list of them */
         cr_buf_str(buf, ", {\"type\": \"object\", \"properties\": {"
                         "\"inputs\": {}");
-        for (const char *const *p = cr_obj_beside(kind); *p; p++)
+        for (const char *const *p = cr_modifiers(kind); *p; p++)
             cr_buf_f(buf, ", \"%s\": {}", *p);
         cr_buf_str(buf, "}, \"propertyNames\": {\"pattern\": \"^[a-z_]\"}, "
                         "\"additionalProperties\": "
@@ -355,7 +355,7 @@ static void schema_written(struct cr_buf *buf, const char *name, bool block)
                   "\"aux\": {\"type\": \"array\"}, "
                   "\"has_aux\": {\"type\": [\"boolean\", \"string\"]}",
              name);
-    for (const char *const *p = cr_obj_beside(CR_KIND_CELL); *p; p++)
+    for (const char *const *p = cr_modifiers(CR_KIND_CELL); *p; p++)
         cr_buf_f(buf, ", \"%s\": {}", *p);
     if (block)
         cr_buf_str(buf, ", \"params\": {\"type\": [\"object\", \"null\"]}}, "
