@@ -16,7 +16,7 @@
 
 #include "base/attr.h"
 #include "base/cpu.h"
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "math/blas.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 #include "data/piping.h"
 
 #include "base/mapping.h"
-#include "base/par.h"
+#include "base/thread_pool.h"
 
 #include <string.h>
 
@@ -156,17 +156,17 @@ static void order_make(struct cr_pipe *p, int64_t epoch)
     p->order_epoch[k] = epoch;
 }
 
-static void fill_part(void *ctx, int part, int parts)
+static void fill_part(void *ctx, int task, int n_tasks)
 {
     struct cr_pipe *p = ctx;
     const struct cr_batch *b = &p->batch;
-    char *room = p->scratch + (size_t)part * p->scratch_bytes;
+    char *room = p->scratch + (size_t)task * p->scratch_bytes;
     struct cr_arena arena = { 0 };
     struct cr_diag quiet = { .arena = &arena };
     int64_t row = 0;
 
-    if (!fill_rows(p, &quiet, b, b->n * part / parts,
-                   b->n * (part + 1) / parts, room, &row))
+    if (!fill_rows(p, &quiet, b, b->n * task / n_tasks,
+                   b->n * (task + 1) / n_tasks, room, &row))
         __atomic_store_n(&p->failed, 1, __ATOMIC_RELAXED);
     cr_arena_free(&arena);
 }
@@ -182,8 +182,8 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
 
     if (!p->batch.columns) {
         batch_make(p, &p->batch);
-        p->scratch =
-            cr_alloc(p->arena, (size_t)cr_par_threads(), p->scratch_bytes + 64);
+        p->scratch = cr_alloc(p->arena, (size_t)cr_thread_count(),
+                              p->scratch_bytes + 64);
         order_rooms(p);
     }
     order_make(p, p->epoch);
@@ -191,7 +191,7 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
     for (i = 0; i < p->batch.columns; i++)
         bytes += cr_bytes(&p->batch.column[i].spec) * (size_t)p->batch.n;
     p->failed = 0;
-    cr_par(fill_part, p, bytes < FILL_ALONE ? 1 : cr_par_threads());
+    cr_parallel_run(fill_part, p, bytes < FILL_ALONE ? 1 : cr_thread_count());
     /* once more in order, to report the first one */
     if (p->failed &&
         !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->scratch, &row))

@@ -1,8 +1,8 @@
 #include "data/piping.h"
 
 #include "base/num.h"
-#include "base/par.h"
 #include "base/str.h"
+#include "base/thread_pool.h"
 #include "data/features.h"
 #include "data/section.h"
 
@@ -354,7 +354,7 @@ static bool make_columns(struct cr_pipe *p)
 static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
 {
     const struct cr_node *node = s->workers;
-    int i, cpus = cr_par_cpus();
+    int i, cpus = cr_cpu_count();
 
     p->prefetch = (int)s->prefetch;
     if (node && !(node->kind == CR_NODE_STR &&

@@ -10,7 +10,7 @@
  * Workers (threads of the pipe) fill a ring of batches ahead of the reader.
  * workers: auto means none when a sample costs next to nothing (tables over
  * data in memory): then the caller's threads fill the batch between steps,
- * split by rows over the pool (base/par.h).
+ * split by rows over the pool (base/thread_pool.h).
  */
 #ifndef CR_DATA_PIPE_H
 #define CR_DATA_PIPE_H

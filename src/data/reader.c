@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/par.h"
 #include "base/str.h"
+#include "base/thread_pool.h"
 #include "data/shelf.h"
 
 /* A sample kept in memory; its bytes follow. */
@@ -169,7 +169,7 @@ struct scan {
 };
 
 /* Every parts-th sample of the chunk. */
-static void scan_part(void *ctx, int part, int parts)
+static void scan_part(void *ctx, int task, int n_tasks)
 {
     struct scan *s = ctx;
     struct cr_reader *r = s->r;
@@ -180,7 +180,7 @@ static void scan_part(void *ctx, int part, int parts)
 
     if (!room)
         cr_out_of_memory(cr_bytes(&r->set->column[r->column].spec));
-    for (i = s->from + part; i < s->to; i += parts) {
+    for (i = s->from + task; i < s->to; i += n_tasks) {
         struct cr_spec spec;
         const void *x =
             cr_reader_get(r, &quiet, &mem, i, r->column, room, &spec);
@@ -243,7 +243,7 @@ void cr_reader_scan(struct cr_reader *r, struct cr_diag *diag, bool losses)
     for (s.to = 0; (to || losses) && s.to < n;) {
         s.from = s.to;
         s.to = n - s.from < SCAN_CHUNK ? n : s.from + SCAN_CHUNK;
-        cr_par(scan_part, &s, cr_par_threads());
+        cr_parallel_run(scan_part, &s, cr_thread_count());
         if (to && !scan_shelve(&s, to)) {
             cr_shelf_end(to);
             to = NULL;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mapping.h"
-#include "base/par.h"
+#include "base/thread_pool.h"
 
 enum state { FREE, BUSY, READY, FAILED };
 
@@ -59,7 +59,7 @@ static void *worker_run(void *arg)
     struct worker *me = arg;
     struct cr_workers *w = me->w;
 
-    cr_par_loose();
+    cr_thread_unpin();
     pthread_mutex_lock(&w->lock);
     for (;;) {
         struct slot *s;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/par.h"
+#include "base/thread_pool.h"
 
 #define BLOCK 32             /* queries, at most */
 #define ROOM (64 << 10)      /* scores of a block, at most */
@@ -93,11 +93,11 @@ struct attend_job {
     cr_attend_part *part;
 };
 
-static void attend_part(void *ctx, int part, int parts)
+static void attend_part(void *ctx, int task, int n_tasks)
 {
     const struct attend_job *job = ctx;
 
-    job->part(job->a, part, parts);
+    job->part(job->a, task, n_tasks);
 }
 
 static void attend_run(struct cr_attend *a, cr_attend_part *part)
@@ -106,7 +106,8 @@ static void attend_run(struct cr_attend *a, cr_attend_part *part)
     double macs = (double)(a->batch * a->heads) *
                   (double)(a->queries * a->keys) * (double)a->dim;
 
-    cr_par(attend_part, &job, macs < SERIAL_MACS ? 1 : cr_par_threads());
+    cr_parallel_run(attend_part, &job,
+                    macs < SERIAL_MACS ? 1 : cr_thread_count());
 }
 
 static const struct cr_attend_code *attend_code(struct cr_attend *a)

@@ -78,7 +78,7 @@ void cr_attend_backward(struct cr_attend *a);
 
 #define CR_ATTEND_STEP 16 /* ranges and rows of scores are multiples of it */
 
-typedef void cr_attend_part(const struct cr_attend *a, int part, int parts);
+typedef void cr_attend_part(const struct cr_attend *a, int task, int n_tasks);
 
 struct cr_attend_code {
     cr_attend_part *forward, *backward, *masks;

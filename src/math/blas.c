@@ -32,7 +32,7 @@
 #include <sys/resource.h>
 
 #include "base/cpu.h"
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "math/gemm.h"
 
 /* Multiply-adds below which a second thread costs more than it brings. */
@@ -70,13 +70,13 @@ static cr_real finished(const struct cr_gemm *g, int64_t i, int64_t j,
 
 /* ---- plain ---- */
 
-static void plain_part(const struct cr_gemm *g, int part, int parts)
+static void plain_part(const struct cr_gemm *g, int task, int n_tasks)
 {
     int64_t a_row = g->ta == CR_N ? g->k : 1, a_p = g->ta == CR_N ? 1 : g->m;
     int64_t b_p = g->tb == CR_N ? g->n : 1, b_col = g->tb == CR_N ? 1 : g->k;
     int64_t i, j, p, from, to;
 
-    cr_gemm_range(g->n, 1, part, parts, &from, &to);
+    cr_gemm_range(g->n, 1, task, n_tasks, &from, &to);
     for (i = 0; i < g->m; i++)
         for (j = from; j < to; j++) {
             cr_real *c = &g->c[i * g->n + j], sum = 0;
@@ -150,9 +150,9 @@ static bool open_onednn(void)
     return false;
 }
 
-static void onednn_part(const struct cr_gemm *g, int part, int parts)
+static void onednn_part(const struct cr_gemm *g, int task, int n_tasks)
 {
-    plain_part(g, part, parts);
+    plain_part(g, task, n_tasks);
 }
 
 #else
@@ -181,16 +181,16 @@ struct piece {
     cr_real *c;
 };
 
-static struct piece piece(const struct cr_gemm *g, int part, int parts)
+static struct piece piece(const struct cr_gemm *g, int task, int n_tasks)
 {
     struct piece s = { .m = g->m, .n = g->n };
     int64_t end;
 
     if (g->n >= g->m) {
-        cr_gemm_range(g->n, 16, part, parts, &s.j, &end);
+        cr_gemm_range(g->n, 16, task, n_tasks, &s.j, &end);
         s.n = end - s.j;
     } else {
-        cr_gemm_range(g->m, 16, part, parts, &s.i, &end);
+        cr_gemm_range(g->m, 16, task, n_tasks, &s.i, &end);
         s.m = end - s.i;
     }
     s.a = g->a + (g->ta == CR_N ? s.i * g->k : s.i);
@@ -211,12 +211,12 @@ static void finish(const struct cr_gemm *g, const struct piece *s)
                 finished(g, s->i + i, s->j + j, s->c[i * g->n + j]);
 }
 
-static void openblas_part(const struct cr_gemm *g, int part, int parts)
+static void openblas_part(const struct cr_gemm *g, int task, int n_tasks)
 {
-    struct piece s = piece(g, part, parts);
+    struct piece s = piece(g, task, n_tasks);
 
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->k == 0) {
-        cr_gemm_portable(g, part, parts);
+        cr_gemm_portable(g, task, n_tasks);
         return;
     }
     if (s.m == 0 || s.n == 0)
@@ -233,16 +233,16 @@ static void openblas_part(const struct cr_gemm *g, int part, int parts)
 
 /* OpenMP's threads would spin against ours: each caller is told to stay
  * alone, which OpenMP remembers per thread. */
-static void onednn_part(const struct cr_gemm *g, int part, int parts)
+static void onednn_part(const struct cr_gemm *g, int task, int n_tasks)
 {
     static _Thread_local bool alone;
-    struct piece s = piece(g, part, parts);
+    struct piece s = piece(g, task, n_tasks);
 
     if (!alone && library.omp_threads)
         library.omp_threads(1);
     alone = true;
     if (g->k == 0) {
-        cr_gemm_portable(g, part, parts);
+        cr_gemm_portable(g, task, n_tasks);
         return;
     }
     if (s.m == 0 || s.n == 0)
@@ -373,15 +373,15 @@ struct job {
     int count;
 };
 
-static void gemms_part(void *ctx, int part, int parts)
+static void gemms_part(void *ctx, int task, int n_tasks)
 {
     const struct job *job = ctx;
     int i;
 
     for (i = 0; i < job->count; i++)
         if (job->g[i].m > 0 && job->g[i].n > 0)
-            (job->g[i].bf16 ? cr_gemm_bf16 : chosen.part)(&job->g[i], part,
-                                                          parts);
+            (job->g[i].bf16 ? cr_gemm_bf16 : chosen.part)(&job->g[i], task,
+                                                          n_tasks);
 }
 
 void cr_gemms(const struct cr_gemm *g, int count)
@@ -397,7 +397,8 @@ void cr_gemms(const struct cr_gemm *g, int count)
         assert(g[i].bf16 || !g[i].round);
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;
     }
-    cr_par(gemms_part, &job, macs < SERIAL_MACS ? 1 : cr_par_threads());
+    cr_parallel_run(gemms_part, &job,
+                    macs < SERIAL_MACS ? 1 : cr_thread_count());
 }
 
 struct cr_gemm cr_product(enum cr_trans ta, enum cr_trans tb, int64_t m,

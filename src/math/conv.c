@@ -1,6 +1,6 @@
 #include "math/conv.h"
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "math/direct.h"
 #include "math/im2col.h"
 #include "math/planar.h"
@@ -93,12 +93,12 @@ struct sums {
 };
 
 /* Plain: the planes of each channel; eight chains, then one. */
-static void sums_part(void *ctx, int part, int parts)
+static void sums_part(void *ctx, int task, int n_tasks)
 {
     const struct sums *s = ctx;
-    int64_t c, i, j, k, to = s->channels * (part + 1) / parts;
+    int64_t c, i, j, k, to = s->channels * (task + 1) / n_tasks;
 
-    for (c = s->channels * part / parts; c < to; c++) {
+    for (c = s->channels * task / n_tasks; c < to; c++) {
         cr_real chain[8] = { 0 }, sum = 0;
 
         for (i = 0; i < s->n; i++) {
@@ -125,6 +125,6 @@ void cr_conv_bias(int64_t n, int64_t channels, int64_t space,
     if (layout == CR_LAST || space == 1)
         cr_sum_rows(n * space, channels, dy, alpha, add, db);
     else
-        cr_par(sums_part, &s,
-               n * channels * space < 65536 ? 1 : cr_par_threads());
+        cr_parallel_run(sums_part, &s,
+                        n * channels * space < 65536 ? 1 : cr_thread_count());
 }

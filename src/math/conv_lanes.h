@@ -8,7 +8,7 @@
 
 #include "base/attr.h"
 #include "base/cpu.h"
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "math/conv.h"
 
 #include <stdint.h>
@@ -40,19 +40,20 @@ CR_INLINE int conv_lanes(void)
 #endif
 }
 
-/* NAME_part, for cr_par: the kernel cr_KIND_NAME of the vectors' length. */
+/* NAME_part, for cr_parallel_run: the kernel cr_KIND_NAME of the vectors'
+ * length. */
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
-#define CONV_PART(kind, name)                                               \
-    static void name##_part(void *ctx, int part, int parts)                 \
-    {                                                                       \
-        (conv_lanes() == 16 ? cr_##kind##_##name##_avx512                   \
-                            : cr_##kind##_##name##_avx2)(ctx, part, parts); \
+#define CONV_PART(kind, name)                                                 \
+    static void name##_part(void *ctx, int task, int n_tasks)                 \
+    {                                                                         \
+        (conv_lanes() == 16 ? cr_##kind##_##name##_avx512                     \
+                            : cr_##kind##_##name##_avx2)(ctx, task, n_tasks); \
     }
 #else
-#define CONV_PART(kind, name)                                            \
-    static void name##_part(void *ctx, int part, int parts)              \
-    {                                                                    \
-        (void)ctx, (void)part, (void)parts; /* nothing comes this far */ \
+#define CONV_PART(kind, name)                                              \
+    static void name##_part(void *ctx, int task, int n_tasks)              \
+    {                                                                      \
+        (void)ctx, (void)task, (void)n_tasks; /* nothing comes this far */ \
     }
 #endif
 
@@ -90,7 +91,7 @@ CR_INLINE int conv_threads(const struct cr_conv *c)
     double macs = (double)(c->n * c->out[H] * c->out[W]) * (double)c->co *
                   (double)(c->ci / c->group * conv_taps(c));
 
-    return macs < 150000 ? 1 : cr_par_threads();
+    return macs < 150000 ? 1 : cr_thread_count();
 }
 
 /* Pieces of the scratch, each at a multiple of 64 bytes. */

@@ -98,7 +98,7 @@ size_t cr_direct_scratch(const struct cr_conv *c)
 static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
                       int64_t width, int64_t beside)
 {
-    int64_t row, units = s->n * s->groups, threads = cr_par_threads();
+    int64_t row, units = s->n * s->groups, threads = cr_thread_count();
 
     s->blocks = conv_up(s->channels, CR_DIRECT_BLOCK);
     s->quotients = conv_up(width, s->step_col);
@@ -179,14 +179,14 @@ struct pack {
     int lanes;
 };
 
-static void pack_part(void *ctx, int part, int parts)
+static void pack_part(void *ctx, int task, int n_tasks)
 {
     const struct pack *p = ctx;
     int64_t wide = 2 * p->lanes, sets = conv_up(p->cout, wide);
-    int64_t u, end = p->groups * sets * (part + 1) / parts, b, k, c, v;
+    int64_t u, end = p->groups * sets * (task + 1) / n_tasks, b, k, c, v;
     int64_t i, run;
 
-    for (u = p->groups * sets * part / parts; u < end; u++) {
+    for (u = p->groups * sets * task / n_tasks; u < end; u++) {
         int64_t group = u / sets, o = u % sets * wide;
         int64_t left = p->cout - o, n = left > p->lanes ? wide : p->lanes;
         int64_t some = conv_min(left, n);
@@ -213,7 +213,7 @@ static void pack(struct pack *p)
 {
     int64_t n = p->cout * p->cin * p->grid->taps * p->groups;
 
-    cr_par(pack_part, p, n < 16384 ? 1 : cr_par_threads());
+    cr_parallel_run(pack_part, p, n < 16384 ? 1 : cr_thread_count());
 }
 
 /* ---- running ---- */
@@ -265,7 +265,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
     grid.runs = in_runs(tap, taps);
     pack(&p);
     g.room = copies(&g.s, 1);
-    cr_par(apply_part, &g, conv_threads(c));
+    cr_parallel_run(apply_part, &g, conv_threads(c));
 }
 
 /* ---- the gradient of the input ---- */
@@ -384,7 +384,7 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
             place += to->taps;
         }
     g.room = copies(&g.s, 1);
-    cr_par(apply_part, &g, conv_threads(c));
+    cr_parallel_run(apply_part, &g, conv_threads(c));
 }
 
 /* ---- the gradient of the weight ---- */
@@ -434,8 +434,9 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
     g.runs = in_runs(tap, taps);
     g.together = together(&g.s, beside);
     g.room = copies(&g.s, g.together);
-    cr_par(sums_part, &g, conv_threads(c));
-    cr_par(reduce_part, &g, g.units * g.unit < 16384 ? 1 : cr_par_threads());
+    cr_parallel_run(sums_part, &g, conv_threads(c));
+    cr_parallel_run(reduce_part, &g,
+                    g.units * g.unit < 16384 ? 1 : cr_thread_count());
 }
 
 size_t cr_direct_thread_scratch(const struct cr_conv *c)

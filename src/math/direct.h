@@ -86,10 +86,10 @@ struct cr_direct_sums {
     cr_real *to;
 };
 
-typedef void cr_direct_apply_part(const struct cr_direct_apply *g, int part,
-                                  int parts);
-typedef void cr_direct_sums_part(const struct cr_direct_sums *s, int part,
-                                 int parts);
+typedef void cr_direct_apply_part(const struct cr_direct_apply *g, int task,
+                                  int n_tasks);
+typedef void cr_direct_sums_part(const struct cr_direct_sums *s, int task,
+                                 int n_tasks);
 
 cr_direct_apply_part cr_direct_apply_avx512, cr_direct_apply_avx2;
 cr_direct_sums_part cr_direct_sums_avx512, cr_direct_sums_avx2;

@@ -1,6 +1,6 @@
 #include "math/each.h"
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 
 /* Work below which waking the others costs more than it brings. */
 #define EACH_NS 8000
@@ -11,12 +11,12 @@ struct each {
     void (*fn)(void *ctx, int64_t from, int64_t to);
 };
 
-static void each_part(void *ctx, int part, int parts)
+static void each_part(void *ctx, int task, int n_tasks)
 {
     const struct each *e = ctx;
     int64_t blocks = (e->n + e->block - 1) / e->block;
-    int64_t from = blocks * part / parts * e->block;
-    int64_t to = blocks * (part + 1) / parts * e->block;
+    int64_t from = blocks * task / n_tasks * e->block;
+    int64_t to = blocks * (task + 1) / n_tasks * e->block;
 
     if (to > e->n)
         to = e->n;
@@ -34,7 +34,7 @@ static void each_run(int64_t n, int64_t block, double cost, void *ctx,
     if ((double)n * cost < EACH_NS)
         fn(ctx, 0, n);
     else
-        cr_par(each_part, &e, cr_par_threads());
+        cr_parallel_run(each_part, &e, cr_thread_count());
 }
 
 void cr_each(int64_t n, double cost, void *ctx,

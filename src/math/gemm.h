@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-typedef void cr_gemm_part(const struct cr_gemm *g, int part, int parts);
+typedef void cr_gemm_part(const struct cr_gemm *g, int task, int n_tasks);
 
 cr_gemm_part cr_gemm_avx512;   /* x86-64, float only */
 cr_gemm_part cr_gemm_avx2;     /* x86-64, float only */

@@ -39,7 +39,7 @@ CR_O3
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "math/lanes_avx512.h"
 
 #define BF16 CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")
@@ -445,7 +445,7 @@ static struct bf16_view bf16_view(const struct cr_gemm *g)
                                g->b,  a_m,  a_k,  b_k,  b_n };
 }
 
-BF16 void cr_gemm_bf16(const struct cr_gemm *g, int part, int parts)
+BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
 {
     struct bf16_view w = bf16_view(g);
     int64_t from = 0, to = w.rows, begin = 0, end = w.lanes;
@@ -455,10 +455,10 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int part, int parts)
         .g = g, .w = &w, .room = cr_thread_scratch(cr_gemm_thread_scratch_bf16)
     };
 
-    if (w.rows >= 64 * parts || w.lanes < LANES * parts)
-        cr_gemm_range(w.rows, w.swap ? 16 : 1, part, parts, &from, &to);
+    if (w.rows >= 64 * n_tasks || w.lanes < LANES * n_tasks)
+        cr_gemm_range(w.rows, w.swap ? 16 : 1, task, n_tasks, &from, &to);
     else
-        cr_gemm_range(w.lanes, LANES, part, parts, &begin, &end);
+        cr_gemm_range(w.lanes, LANES, task, n_tasks, &begin, &end);
     if (blocks == 0)
         blocks = 1; /* k = 0: the rest of the formula is still due */
     s.gathers = w.swap || blocks > 1;
@@ -494,9 +494,9 @@ bool cr_gemm_has_bf16(void)
 
 const size_t cr_gemm_thread_scratch_bf16 = 0;
 
-void cr_gemm_bf16(const struct cr_gemm *g, int part, int parts)
+void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
 {
-    (void)g, (void)part, (void)parts;
+    (void)g, (void)task, (void)n_tasks;
     assert(false);
 }
 

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 
 #define CHUNK_BYTES ((int64_t)2 << 20)
 
@@ -168,13 +168,13 @@ static void window_add(const struct cr_conv *c, const struct window *v,
 
 /* ---- the steps of a chunk, each split over threads ---- */
 
-static void read_cols(void *ctx, int part, int parts)
+static void read_cols(void *ctx, int task, int n_tasks)
 {
     const struct im2col *w = ctx;
     int64_t taps = product(w->c->kernel), channels = w->k / taps, i, k;
-    int64_t to = w->pixels * (part + 1) / parts;
+    int64_t to = w->pixels * (task + 1) / n_tasks;
 
-    for (i = w->pixels * part / parts; i < to; i++) {
+    for (i = w->pixels * task / n_tasks; i < to; i++) {
         struct window v = window(w, w->from + i);
         const cr_real *x = w->x_from + v.n * w->x.n;
 
@@ -184,17 +184,17 @@ static void read_cols(void *ctx, int part, int parts)
     }
 }
 
-static void add_cols(void *ctx, int part, int parts)
+static void add_cols(void *ctx, int task, int n_tasks)
 {
     const struct im2col *w = ctx;
     int64_t taps = product(w->c->kernel), channels = w->k / taps, i, k;
-    int64_t to = channels * (part + 1) / parts;
+    int64_t to = channels * (task + 1) / n_tasks;
 
     for (i = 0; i < w->pixels; i++) {
         struct window v = window(w, w->from + i);
         cr_real *x = w->to + v.n * w->x.n;
 
-        for (k = channels * part / parts; k < to; k++)
+        for (k = channels * task / n_tasks; k < to; k++)
             window_add(w->c, &v, w->cols + i * w->k + k * taps, w->x.s,
                        x + (w->group * channels + k) * w->x.c);
     }
@@ -208,12 +208,12 @@ static int64_t place(const struct im2col *w, int64_t i)
            w->group * w->o * w->y.c;
 }
 
-static void read_rows(void *ctx, int part, int parts)
+static void read_rows(void *ctx, int task, int n_tasks)
 {
     const struct im2col *w = ctx;
-    int64_t i, k, to = w->pixels * (part + 1) / parts;
+    int64_t i, k, to = w->pixels * (task + 1) / n_tasks;
 
-    for (i = w->pixels * part / parts; i < to; i++) {
+    for (i = w->pixels * task / n_tasks; i < to; i++) {
         const cr_real *y = w->y_from + place(w, i);
 
         for (k = 0; k < w->o; k++)
@@ -233,12 +233,12 @@ static cr_real finished(const struct cr_conv_end *end, int64_t channel,
     return y;
 }
 
-static void write_rows(void *ctx, int part, int parts)
+static void write_rows(void *ctx, int task, int n_tasks)
 {
     const struct im2col *w = ctx;
-    int64_t i, k, to = w->pixels * (part + 1) / parts;
+    int64_t i, k, to = w->pixels * (task + 1) / n_tasks;
 
-    for (i = w->pixels * part / parts; i < to; i++)
+    for (i = w->pixels * task / n_tasks; i < to; i++)
         for (k = 0; k < w->o; k++) {
             int64_t at = place(w, i) + k * w->y.c;
             cr_real y = w->rows[i * w->o + k];
@@ -249,13 +249,13 @@ static void write_rows(void *ctx, int part, int parts)
         }
 }
 
-static void finish_input(void *ctx, int part, int parts)
+static void finish_input(void *ctx, int task, int n_tasks)
 {
     const struct im2col *w = ctx;
     int64_t space = product(w->c->in), n = w->c->n * w->c->ci, i, s;
-    int64_t to = n * (part + 1) / parts;
+    int64_t to = n * (task + 1) / n_tasks;
 
-    for (i = n * part / parts; i < to; i++)
+    for (i = n * task / n_tasks; i < to; i++)
         for (s = 0; s < space; s++) {
             int64_t channel = i % w->c->ci;
             int64_t at = i / w->c->ci * w->x.n + channel * w->x.c + s * w->x.s;
@@ -266,7 +266,7 @@ static void finish_input(void *ctx, int part, int parts)
 
 static int threads(const struct im2col *w)
 {
-    return w->pixels * w->k < 16384 ? 1 : cr_par_threads();
+    return w->pixels * w->k < 16384 ? 1 : cr_thread_count();
 }
 
 static bool next_chunk(struct im2col *w)
@@ -293,10 +293,10 @@ void cr_im2col_forward(const struct cr_conv *c, const cr_real *x,
     v.end = end;
     while (next_chunk(&v))
         for (v.group = 0; v.group < c->group; v.group++) {
-            cr_par(read_cols, &v, threads(&v));
+            cr_parallel_run(read_cols, &v, threads(&v));
             cr_gemm(CR_N, CR_T, v.pixels, v.o, v.k, v.cols,
                     w + v.group * v.o * v.k, false, v.rows);
-            cr_par(write_rows, &v, threads(&v));
+            cr_parallel_run(write_rows, &v, threads(&v));
         }
 }
 
@@ -316,14 +316,15 @@ void cr_im2col_input(const struct cr_conv *c, const cr_real *dy,
         memcpy(dx, end->add, bytes);
     while (next_chunk(&v))
         for (v.group = 0; v.group < c->group; v.group++) {
-            cr_par(read_rows, &v, threads(&v));
+            cr_parallel_run(read_rows, &v, threads(&v));
             cr_gemm(CR_N, CR_N, v.pixels, v.k, v.o, v.rows,
                     w + v.group * v.o * v.k, false, v.cols);
-            cr_par(add_cols, &v, threads(&v));
+            cr_parallel_run(add_cols, &v, threads(&v));
         }
     if (end->bias || end->act != CR_ACT_NONE || end->mask) {
         v.pixels = c->n * c->ci * product(c->in);
-        cr_par(finish_input, &v, v.pixels < 16384 ? 1 : cr_par_threads());
+        cr_parallel_run(finish_input, &v,
+                        v.pixels < 16384 ? 1 : cr_thread_count());
     }
 }
 
@@ -348,8 +349,8 @@ void cr_im2col_weight(const struct cr_conv *c, const cr_real *x,
                                  .add = add || v.from > 0,
                                  .c = dw + v.group * v.o * v.k };
 
-            cr_par(read_cols, &v, threads(&v));
-            cr_par(read_rows, &v, threads(&v));
+            cr_parallel_run(read_cols, &v, threads(&v));
+            cr_parallel_run(read_rows, &v, threads(&v));
             cr_gemms(&g, 1);
         }
 }

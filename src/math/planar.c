@@ -163,7 +163,7 @@ static void apply(const struct cr_conv *c, struct cr_planar_apply *g)
 
     g->room = copies(&g->s, 1);
     g->bands = g->s.n * g->s.groups >= n ? 1 : conv_min(n, conv_up(g->rows, 4));
-    cr_par(apply_part, g, n);
+    cr_parallel_run(apply_part, g, n);
 }
 
 void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
@@ -257,7 +257,8 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
                 i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
     g.together = together(c, &g.s);
     g.room = copies(&g.s, g.together);
-    cr_par(sums_part, &g, conv_threads(c));
-    cr_par(reduce_part, &g,
-           g.units * unit_bytes(c) * g.chunks < 65536 ? 1 : cr_par_threads());
+    cr_parallel_run(sums_part, &g, conv_threads(c));
+    cr_parallel_run(
+        reduce_part, &g,
+        g.units * unit_bytes(c) * g.chunks < 65536 ? 1 : cr_thread_count());
 }

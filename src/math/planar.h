@@ -66,10 +66,10 @@ struct cr_planar_sums {
     bool add;
 };
 
-typedef void cr_planar_apply_part(const struct cr_planar_apply *g, int part,
-                                  int parts);
-typedef void cr_planar_sums_part(const struct cr_planar_sums *s, int part,
-                                 int parts);
+typedef void cr_planar_apply_part(const struct cr_planar_apply *g, int task,
+                                  int n_tasks);
+typedef void cr_planar_sums_part(const struct cr_planar_sums *s, int task,
+                                 int n_tasks);
 
 cr_planar_apply_part cr_planar_apply_avx512, cr_planar_apply_avx2;
 cr_planar_sums_part cr_planar_sums_avx512, cr_planar_sums_avx2;

@@ -1,7 +1,7 @@
 /*
  * Running a plan: a walk over its list of steps.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "net/plan.h"
 
 #include <assert.h>
@@ -94,7 +94,7 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
         return NULL;
     }
     e->bytes = cr_plan_layout(e);
-    e->threads = cr_par_threads();
+    e->threads = cr_thread_count();
     for (i = 0; i < e->n_steps; i++) {
         if (e->steps[i].scratch > e->scratch)
             e->scratch = e->steps[i].scratch;

@@ -32,8 +32,8 @@ struct loaded {
     struct loaded *next;
 };
 
-/* With base/par.h's threads the other thing that belongs to the process:
- * shared objects stay in it, and so does what describes them. */
+/* With base/thread_pool.h's threads the other thing that belongs to the
+ * process: shared objects stay in it, and so does what describes them. */
 static struct cr_arena plugin_mem;
 static struct loaded *plugin_files;
 

@@ -1,6 +1,6 @@
 #include "net/sort.h"
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "math/each.h"
 
 #include <string.h>

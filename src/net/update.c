@@ -7,8 +7,8 @@
  * all gradients: the same bytes for any number of threads.
  */
 #include "base/attr.h"
-#include "base/par.h"
 #include "base/str.h"
+#include "base/thread_pool.h"
 #include "math/each.h"
 #include "net/plan.h"
 
@@ -44,12 +44,12 @@ static struct cr_update update_range(const struct update *all, int64_t from,
     return u;
 }
 
-static void update_part(void *ctx, int part, int parts)
+static void update_part(void *ctx, int task, int n_tasks)
 {
     const struct update *all = ctx;
     int64_t blocks = (all->u.n + 15) / 16;
-    int64_t from = blocks * part / parts * 16;
-    int64_t to = blocks * (part + 1) / parts * 16;
+    int64_t from = blocks * task / n_tasks * 16;
+    int64_t to = blocks * (task + 1) / n_tasks * 16;
     struct cr_update u;
 
     if (to > all->u.n)
@@ -123,7 +123,8 @@ void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
             for (int k = 0; k < rule->sums; k++)
                 all.u.sum[k] += all.sums[b * rule->sums + k];
     }
-    cr_par(update_part, &all, all.u.n < UPDATE_GRAIN ? 1 : cr_par_threads());
+    cr_parallel_run(update_part, &all,
+                    all.u.n < UPDATE_GRAIN ? 1 : cr_thread_count());
     if (rule->finish)
         rule->finish(&all.u);
 }

@@ -5,7 +5,7 @@
  * With S the product of the spatial dimensions, plain is (N, C, S) and
  * channels last (N, S, C): one matrix is turned per sample.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "net/op.h"
 
 #include <string.h>
@@ -65,12 +65,12 @@ static void reorder_stripe(const struct reorder *r, int64_t stripe)
     }
 }
 
-static void reorder_part(void *ctx, int part, int parts)
+static void reorder_part(void *ctx, int task, int n_tasks)
 {
     const struct reorder *r = ctx;
-    int64_t i, to = r->all * (part + 1) / parts;
+    int64_t i, to = r->all * (task + 1) / n_tasks;
 
-    for (i = r->all * part / parts; i < to; i++)
+    for (i = r->all * task / n_tasks; i < to; i++)
         reorder_stripe(r, i);
 }
 
@@ -86,8 +86,8 @@ static void reorder_run(const struct cr_spec *from, const cr_real *x,
     r.cols = from->layout == CR_LAST ? c : space;
     r.stripes = (r.cols + TILE - 1) / TILE;
     r.all = r.stripes * from->dim[0];
-    cr_par(reorder_part, &r,
-           cr_count(from) < 16384 ? 1 : cr_par_threads());
+    cr_parallel_run(reorder_part, &r,
+                    cr_count(from) < 16384 ? 1 : cr_thread_count());
 }
 
 static void reorder_forward(const struct cr_op_ctx *s)

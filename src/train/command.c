@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "train/signals.h"
 #include "train/train.h"
 
@@ -120,9 +120,9 @@ static int command_spawn(const char *command, char *const *env, pid_t *pid)
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &plain);
     posix_spawnattr_setpgroup(&attr, 0);
-    cr_par_loose(); /* it is no thread of ours */
+    cr_thread_unpin(); /* it is no thread of ours */
     error = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
-    cr_par_back();
+    cr_thread_restore_affinity();
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return error;

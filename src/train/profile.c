@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/par.h"
 #include "base/table.h"
+#include "base/thread_pool.h"
 #include "train/console.h"
 
 #define PEAK 0.2 /* seconds to measure the processor */
@@ -126,12 +126,12 @@ struct peak {
     double seconds, *flops; /* of each thread */
 };
 
-static void parts_peak_part(void *ctx, int part, int parts)
+static void parts_peak_part(void *ctx, int task, int n_tasks)
 {
     struct peak *p = ctx;
 
-    (void)parts;
-    p->flops[part] = cr_cpu_peak(p->seconds);
+    (void)n_tasks;
+    p->flops[task] = cr_cpu_peak(p->seconds);
 }
 
 /* All threads at once: cores share power, and often more. */
@@ -140,7 +140,7 @@ double cr_profile_rows_peak(struct cr_arena *arena, int threads, double seconds)
     struct peak p = { seconds, CR_NEWS(arena, double, threads) };
     double sum = 0;
 
-    cr_par(parts_peak_part, &p, threads);
+    cr_parallel_run(parts_peak_part, &p, threads);
     for (int i = 0; i < threads; i++)
         sum += p.flops[i];
     return sum;
@@ -208,7 +208,7 @@ void cr_profile_print(const struct cr_profile *p)
 {
     struct cr_table table = { .arena = p->parts.arena, .align = "lrr" };
     double sum = profile_seconds(p), steps = (double)p->steps;
-    int threads = cr_par_threads();
+    int threads = cr_thread_count();
 
     printf("\ntime of the run, %.3f s:\n", sum);
     cr_table_add(&table, "");

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "base/version.h"
 #include "ckpt/json.h"
 #include "conf/environment.h"
@@ -156,7 +156,7 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
     cr_buf_f(&b, ",\"pid\":%ld", (long)getpid());
     record_text(&b, "cpu", record_cpu(t->arena));
     record_text(&b, "kernels", cr_blas_name());
-    cr_buf_f(&b, ",\"threads\":%d,\"data\":{", cr_par_threads());
+    cr_buf_f(&b, ",\"threads\":%d,\"data\":{", cr_thread_count());
     record_data(&b, "train", t->pipe);
     record_data(&b, "eval", t->eval_pipe);
     cr_buf_f(&b, "},\"trained\":%" PRId64, values);

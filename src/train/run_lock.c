@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/par.h"
 #include "base/str.h"
+#include "base/thread_pool.h"
 #include "train/signals.h"
 
 #define LOCK_BEAT 10.0   /* seconds between signs of life */
@@ -242,7 +242,7 @@ static void *lock_thread(void *of)
     struct cr_run_lock *lock = of;
     struct timespec next;
 
-    cr_par_loose();
+    cr_thread_unpin();
     pthread_mutex_lock(&lock->mutex);
     clock_gettime(CLOCK_MONOTONIC, &next);
     while (!lock->stop) {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "conf/environment.h"
 
 enum { THREADS_MAX = 4096 };
@@ -418,9 +418,9 @@ bool cr_threads_start(struct cr_config *config, int flag)
     if (!n && (cr_env_number("CELLRUN_THREADS", &set) ||
                cr_env_number("SLURM_CPUS_PER_TASK", &set)))
         n = (int)set;
-    cr_par_start(n ? n : cr_par_cpus());
+    cr_thread_pool_start(n ? n : cr_cpu_count());
     if (run.pin)
-        cr_par_pin();
+        cr_thread_pin();
     return true;
 }
 

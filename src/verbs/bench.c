@@ -8,15 +8,15 @@
 #include <time.h>
 
 #include "base/cpu.h"
-#include "base/par.h"
 #include "base/str.h"
 #include "base/table.h"
+#include "base/thread_pool.h"
 #include "math/blas.h"
 #include "math/rng.h"
-#include "train/profile.h"
 #include "model/model.h"
 #include "train/gradient.h"
 #include "train/plans.h"
+#include "train/profile.h"
 
 struct bench {
     struct cr_ints batch;
@@ -84,7 +84,7 @@ static int bench_order(const void *a, const void *b)
 /* One thread and all, or what --threads says. */
 static void bench_threads(struct job *j)
 {
-    int all = cr_par_threads();
+    int all = cr_thread_count();
 
     if (all > 1 && j->cli->threads == 0)
         j->threads[j->n_threads++] = 1;
@@ -247,7 +247,7 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
         return false;
     how.apart = want.norm;
     want.batch = batch;
-    cr_par_start(j->threads[setting]);
+    cr_thread_pool_start(j->threads[setting]);
     e = cr_net_exec(j->model.net, &want);
     if (!e)
         return false;

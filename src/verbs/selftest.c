@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
-#include "base/par.h"
 #include "base/str.h"
+#include "base/thread_pool.h"
 #include "ckpt/load.h"
 #include "math/blas.h"
 #include "math/half.h"
 #include "math/rng.h"
-#include "net/cell.h"
 #include "model/model.h"
+#include "net/cell.h"
 
 struct selftest {
     bool quick;
@@ -492,15 +492,15 @@ static void selftest_gradients(struct job *j, const struct cr_descriptor *about,
 
 static void selftest_threads(struct job *j)
 {
-    int all = cr_par_threads();
+    int all = cr_thread_count();
     const char *why = NULL;
     struct made one, many;
 
     if (made_net(&one, MLP, 1, NULL) && made_net(&many, MLP, 1, NULL)) {
         made_steps(&many, 1, 3);
-        cr_par_start(1);
+        cr_thread_pool_start(1);
         made_steps(&one, 1, 3);
-        cr_par_start(all);
+        cr_thread_pool_start(all);
         if (!made_equal(&one, &many))
             why = "the bytes are others";
         made_free(&many);
@@ -643,7 +643,7 @@ static int selftest_run(struct cr_cli *cli)
 
     if (!selftest_known(&j))
         return 0;
-    cr_par_start(cli->threads > 0 ? cli->threads : cr_par_cpus());
+    cr_thread_pool_start(cli->threads > 0 ? cli->threads : cr_cpu_count());
     if (!j.o->cell)
         selftest_products(&j, false);
     if (!j.o->cell && cr_gemm_low())
@@ -666,8 +666,8 @@ static int selftest_run(struct cr_cli *cli)
         printf("speed   one core multiplies and adds at %.1f GFLOP/s (%s); a "
                "product of 64 x 512 x 784 on %d thread%s runs at %.1f\n"
                "%d passed, %d failed\n",
-               1e-9 * peak, cr_isa_name(cr_isa()), cr_par_threads(),
-               cr_par_threads() == 1 ? "" : "s", 1e-9 * speed, j.passed,
+               1e-9 * peak, cr_isa_name(cr_isa()), cr_thread_count(),
+               cr_thread_count() == 1 ? "" : "s", 1e-9 * speed, j.passed,
                j.failed);
     if (j.failed > 0)
         cr_error(cli->diag, CR_NOWHERE, CR_E_INTERNAL, "%d of %d tests failed",

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/par.h"
 #include "base/str.h"
 #include "base/table.h"
+#include "base/thread_pool.h"
 #include "math/array_text.h"
 #include "model/model.h"
 #include "net/diagram.h"
@@ -383,8 +383,8 @@ static void summary_print(const struct job *j)
            j->trained, summary_macs(j), (double)summary_memory(j) / 0x1p20,
            (double)j->state / 0x1p20, (double)cr_exec_bytes(j->exec) / 0x1p20,
            j->mode, j->model.batch,
-           (double)cr_exec_thread_scratch(j->exec) / 0x1p20, cr_par_threads(),
-           cr_par_threads() == 1 ? "" : "s");
+           (double)cr_exec_thread_scratch(j->exec) / 0x1p20, cr_thread_count(),
+           cr_thread_count() == 1 ? "" : "s");
     for (i = 0; i < j->n_params; i++)
         if (j->params[i].why && summary_shows(j, j->params[i].name))
             printf("not trained: %s: %s\n", j->params[i].name,

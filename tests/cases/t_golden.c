@@ -8,7 +8,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "ckpt/load.h"
 #include "conf/yaml.h"
 #include "plans.h"
@@ -338,7 +338,7 @@ static void golden_case(const char *dir)
     struct golden *g = calloc(1, sizeof *g);
     struct plans *p = &g->plans;
 
-    cr_par_start(1); /* with no room for kernels yet */
+    cr_thread_pool_start(1); /* with no room for kernels yet */
     g->dir = dir;
     g->diag.arena = &g->arena;
     g->rtol = 1e-4;

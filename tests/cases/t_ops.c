@@ -23,7 +23,7 @@
  * Cases in tests/cases/ops/torch/NAME.yaml are PyTorch's, of
  * tests/golden/make_ops.py.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "case.h"
 #include "net/op.h"
 
@@ -438,7 +438,7 @@ static void check_threads(struct call *c)
     memcpy(one, c->y[0], bytes);
     if (backs)
         back = all_gradients(c, g[0]);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     forward(c);
     if (backs)
         all_gradients(c, g[1]);
@@ -446,7 +446,7 @@ static void check_threads(struct call *c)
                           (back == 0 || memcmp(g[0], g[1], back) == 0)),
        "%s: same bytes with 3 threads", c->name);
     check_room(c, c->plan.thread_scratch);
-    cr_par_start(1);
+    cr_thread_pool_start(1);
 }
 
 static void check_values(struct call *c, const struct cr_node *out,
@@ -602,7 +602,7 @@ static void check_last(struct call *c, const struct cr_node *last,
         t.y[i] = cr_alloc(c->arena, cr_bytes(&t.out[i]) + 64, 1);
     t.keep = cr_alloc(c->arena, t.plan.saved + 64, 1);
     t.scratch = cr_alloc(c->arena, t.plan.scratch + 64, 1);
-    cr_par_start(1);
+    cr_thread_pool_start(1);
     for (act = 0; act < 1 + t.op->acts; act++) {
         c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
         forward(c);
@@ -750,7 +750,7 @@ int main(void)
     test_begin("every op with a gradient has a case for any batch size");
     for (i = 0; i < CR_LEN(ops); i++)
         ok(batches[i] || !ops[i].op->backward, "%s", ops[i].leaf);
-    cr_par_stop();
+    cr_thread_pool_stop();
     test_begin("no op takes more room than planned");
     if (!ok(!grown[0], "room of the kernels"))
         printf("# but %s\n", grown);

@@ -11,7 +11,7 @@
  */
 #include <inttypes.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "plans.h"
 
 static struct {

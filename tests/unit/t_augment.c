@@ -3,7 +3,7 @@
  * for any number of workers and for a pipe that begins in the middle; what
  * follows a crop and a flip is one table all the same.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "conf.h"
 #include "data/column.h"
 #include "data/npy.h"
@@ -520,14 +520,14 @@ int main(void)
     pairs();
     windows();
     fused_tail();
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     same_bytes("crop and flip", cr_strf(&conf_mem, "  image: %s\n", RECIPE));
     same_bytes("MixUpBatch",
                cr_strf(&conf_mem, "%s{MixUpBatch: {alpha: 0.4}}]\n", MIXED));
     same_bytes("CutMixBatch",
                cr_strf(&conf_mem, "%s{CutMixBatch: {image_batch_format: "
                                   "NCHW}}]\n", MIXED));
-    cr_par_stop();
+    cr_thread_pool_stop();
     /* partners of the same class leave a label as it is: 1/4 to 1/2 more */
     mixes("{MixUpBatch: {alpha: 1.0}}", 0.60, 0.80);
     mixes("{MixUpBatch: {alpha: 0.01}}", 0.55, 0.85);

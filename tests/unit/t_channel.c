@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "tap.h"
 
 static uint32_t seed = 1;
@@ -167,14 +167,14 @@ static void check(struct cr_channels ch)
     memcpy(first + a.n, a.dx, bytes);
     memcpy(first + 2 * a.n, a.dmore, bytes);
     memcpy(first_sums, a.sums, sums);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     run(&a);
     ok(memcmp(first, a.out, bytes) == 0 &&
            memcmp(first + a.n, a.dx, bytes) == 0 &&
            memcmp(first + 2 * a.n, a.dmore, bytes) == 0 &&
            memcmp(first_sums, a.sums, sums) == 0,
        "the same bytes with three threads");
-    cr_par_start(1);
+    cr_thread_pool_start(1);
     free(a.x);
     free(a.dy);
     free(a.y);
@@ -198,7 +198,7 @@ int main(void)
     cr_real one = 2, half = (cr_real)0.5, scale, shift;
     size_t i;
 
-    cr_par_start(1);
+    cr_thread_pool_start(1);
     test_begin("all shapes, channels first and last");
     for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct cr_spec spec = CR_SPEC(shapes[i][0], shapes[i][1], shapes[i][2]);
@@ -211,6 +211,6 @@ int main(void)
     cr_channel_affine(1, 0.25, &one, &half, &one, &one, &scale, &shift);
     ok(near(scale, 2 / 1.5, 1) && near(shift, 0.5 - 4 / 1.5, 4),
        "normalising is a scale and a shift");
-    cr_par_stop();
+    cr_thread_pool_stop();
     return done();
 }

@@ -2,7 +2,7 @@
  * Gradients between backward and update: clipped as MindSpore clips them
  * (tests/golden/make_clip.py), and with noise.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "ckpt/checkpoint.h"
 #include "net/plan.h"
 #include "nets.h"
@@ -155,11 +155,11 @@ static void noise(void)
            fabs(across / (double)n) < 0.01 * 0.02,
        "mean %.4f, deviation %.4f, neighbours %.5f", mean / (double)n,
        sqrt(square / (double)n), across / (double)n);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     begin(&s);
     put(&s);
     cr_exec_noise(s.e, 1, 0.1, 7);
-    cr_par_stop();
+    cr_thread_pool_stop();
     put(&r);
     cr_exec_noise(r.e, 1, 0.1, 7);
     same = true;

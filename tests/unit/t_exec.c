@@ -2,7 +2,7 @@
  * Running a plan: freezing, batch sizes, Dropout, threads, what is not
  * finite, clipped updates, labels out of range.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "net/plan.h"
 #include "nets.h"
 
@@ -216,15 +216,15 @@ static void dropout(void)
        (double)zero / (double)n);
     ok(wrong == 0, "the others are divided by 0.75");
 
-    cr_par_start(2);
+    cr_thread_pool_start(2);
     cr_exec_forward(train, 1);
     ok(memcmp(first, y, (size_t)n * sizeof *first) == 0,
        "the same with 2 threads");
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     cr_exec_forward(train, 1);
     ok(memcmp(first, y, (size_t)n * sizeof *first) == 0,
        "the same with 3 threads");
-    cr_par_start(1);
+    cr_thread_pool_start(1);
 
     cr_exec_forward(train, 2);
     for (i = 0; i < n; i++)
@@ -317,11 +317,11 @@ static void threads(void)
     for (i = 0; i < CR_LEN(counts); i++) {
         if (!made_ok(&m[i], text, image, 33))
             return;
-        cr_par_start(counts[i]);
+        cr_thread_pool_start(counts[i]);
         steps(&m[i], update, 1, 3);
         params[i] = made_params(&m[i], &n);
     }
-    cr_par_start(1);
+    cr_thread_pool_start(1);
     for (i = 1; i < CR_LEN(counts) && cr_blas_own(); i++)
         ok(memcmp(params[0], params[i], (size_t)n * sizeof(cr_real)) == 0,
            "%d threads give the bytes of one", counts[i]);
@@ -629,6 +629,6 @@ int main(void)
     norm_and_scale();
     accumulated();
     labels();
-    cr_par_stop();
+    cr_thread_pool_stop();
     return done();
 }

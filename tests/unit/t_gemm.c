@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "base/cpu.h"
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "math/half.h"
 #include "tap.h"
 
@@ -197,7 +197,7 @@ static void test_shape(const struct shape *s, const int *which, size_t n)
             struct cr_gemm g = product(s, trans, which[v], &d);
 
             for (threads = 1; threads <= 5; threads += 2) {
-                cr_par_start(threads);
+                cr_thread_pool_start(threads);
                 prepare(&g, &d);
                 cr_gemms(&g, 1);
                 if (threads == 1) {
@@ -215,7 +215,7 @@ static void test_shape(const struct shape *s, const int *which, size_t n)
         ok(same_bytes, "the same bytes with 1, 3 and 5 threads");
     free(first);
     data_free(&d);
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
 /* Several products in one call give what they give alone. */
@@ -228,7 +228,7 @@ static void test_several(void)
     bool good = true, same_bytes = true;
     int i;
 
-    cr_par_start(2);
+    cr_thread_pool_start(2);
     for (i = 0; i < 3; i++) {
         d[i] = data_of(&s[i]);
         g[i] = product(&s[i], i, 2, &d[i]);
@@ -249,7 +249,7 @@ static void test_several(void)
     if (cr_blas_own())
         ok(same_bytes, "give the bytes of each alone");
     cr_gemms(g, 0); /* touches none of them, whose memory is free */
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
 /* Rounding on the way in and out gives the bytes of rounding apart. */
@@ -262,7 +262,7 @@ static void test_rounding(const struct shape *s)
     bool same_bytes = true;
     int relu;
 
-    cr_par_start(2);
+    cr_thread_pool_start(2);
     for (relu = 0; relu < 2; relu++) {
         g.act = CR_ACT_NONE;
         g.round = false;
@@ -283,7 +283,7 @@ static void test_rounding(const struct shape *s)
     }
     ok(same_bytes, "%lld x %lld x %lld rounded in the product and behind it",
        (long long)s->m, (long long)s->n, (long long)s->k);
-    cr_par_stop();
+    cr_thread_pool_stop();
     free(apart);
     data_free(&d);
 }

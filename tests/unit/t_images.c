@@ -3,7 +3,7 @@
  * each alone, with the same bytes for any number of workers, kept in memory,
  * on disk or not; what cannot be decoded is left out when that is wished.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "conf.h"
 #include "data/column.h"
 #include "data/format.h"
@@ -416,9 +416,9 @@ int main(void)
         each_alone(recipes[i]);
         workers(recipes[i]);
     }
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     workers(recipes[3]);
-    cr_par_stop();
+    cr_thread_pool_stop();
     test_begin("images of other sizes are refused by any worker");
     refuses("[HWC2CHW]", "a batch needs one shape");
     refuses("[{Resize: {size: 12}}, {Rescale: {rescale: 0.01, shift: 0.0}}]",

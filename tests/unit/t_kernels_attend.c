@@ -278,7 +278,7 @@ static enum verdict forward(void)
     at = draw(0, 2);
     a->out = at == 1 ? NULL : numbers_copy(old, t.out.numbers);
     a->weights = at == 0 ? NULL : numbers_copy(old_weights, weights.n);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     cr_attend_forward(a);
     if (cr_thread_scratch_size() > cr_attend_thread_scratch(a) + 63) {
         printf("# takes more room than planned\n");
@@ -478,11 +478,11 @@ int main(void)
     int i, last = sizeof(cr_real) == sizeof(float) ? OWN : 1;
 
     kernels_begin(120);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     for (i = 0; i < last; i++) {
         kernel_compare("attention: out and weights", i, forward);
         kernel_compare("attention: gradients", i, backward);
     }
-    cr_par_stop();
+    cr_thread_pool_stop();
     return done();
 }

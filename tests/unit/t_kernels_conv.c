@@ -273,7 +273,7 @@ static void tell(const struct cr_conv *c, const char *what)
                (long long)c->dilation[1], (long long)c->dilation[2],
                (long long)c->before[0], (long long)c->before[1],
                (long long)c->before[2], (long long)c->out[0],
-               (long long)c->out[1], (long long)c->out[2], cr_par_threads(),
+               (long long)c->out[1], (long long)c->out[2], cr_thread_count(),
                cr_isa_name(cr_isa()));
 }
 
@@ -400,7 +400,7 @@ static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
     cr_real *dx = to + c->n * c->co * size3(c->out);
     void *scratch;
 
-    cr_par_start(threads);
+    cr_thread_pool_start(threads);
     scratch = scratch_new(c);
     ways[way].forward(c, x, w, &none, to, scratch);
     ways[way].input(c, dy, w, &none, dx, scratch);
@@ -441,7 +441,7 @@ static void compare(int w, int implementation)
     char name[100];
 
     way = w;
-    cr_par_start(w == CHOSEN ? 3 : 1);
+    cr_thread_pool_start(w == CHOSEN ? 3 : 1);
     snprintf(name, sizeof name, "%s: output", ways[w].name);
     kernel_compare(name, implementation, forward);
     snprintf(name, sizeof name, "%s: gradient of the input", ways[w].name);
@@ -468,6 +468,6 @@ int main(void)
             kernel_compare("convolution, in threads", i, threads);
         kernel_compare("gradient of the bias", i, bias);
     }
-    cr_par_stop();
+    cr_thread_pool_stop();
     return done();
 }

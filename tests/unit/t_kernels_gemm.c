@@ -184,7 +184,7 @@ int main(void)
     int i;
 
     kernels_begin(300);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     for (i = 0; i < ALL; i++) {
         kernel_compare("product", i, products);
         kernel_compare("sums of rows", i, sums);
@@ -198,6 +198,6 @@ int main(void)
     } else {
         ok(true, "product of bfloat16 # SKIP not on this machine");
     }
-    cr_par_stop();
+    cr_thread_pool_stop();
     return done();
 }

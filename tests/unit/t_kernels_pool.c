@@ -264,12 +264,12 @@ int main(void)
     int i, last = sizeof(cr_real) == sizeof(float) ? OWN : 1;
 
     kernels_begin(250);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     kernel_compare("means over windows", CLONES, means);
     kernel_compare("maxima over windows", CLONES, maxima);
     pairs_only = true;
     for (i = 0; i < last; i++)
         kernel_compare("maxima over 2 by 2", i, maxima);
-    cr_par_stop();
+    cr_thread_pool_stop();
     return done();
 }

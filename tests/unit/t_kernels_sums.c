@@ -414,7 +414,7 @@ int main(void)
     int i;
 
     kernels_begin(250);
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     kernel_compare("moments of channels", CLONES, channel_moments);
     kernel_compare("sums of channels", CLONES, channel_sums);
     kernel_compare("sweep over channels", CLONES, channel_map);
@@ -426,6 +426,6 @@ int main(void)
         kernel_compare("blocks of random numbers", i, random_blocks);
         kernel_compare("rounding to 16 bits", i, halves);
     }
-    cr_par_stop();
+    cr_thread_pool_stop();
     return done();
 }

@@ -3,7 +3,7 @@
  * bytes for any number of workers. The data are two .npy files of 23 rows
  * that the test writes: x (23, 2) with x[i] = (i, 100 + i), label i % 3.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "conf.h"
 #include "data/npy.h"
 #include "data/pipe.h"
@@ -496,11 +496,11 @@ int main(void)
     folds();
     weighted();
     workers();
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     workers();
     bad_sample();
     interrupted();
-    cr_par_stop();
+    cr_thread_pool_stop();
     mistakes();
     unlink(cr_strf(&conf_mem, "%s/x.npy", folder));
     unlink(cr_strf(&conf_mem, "%s/y.npy", folder));

@@ -2,7 +2,7 @@
  * Plans: the fused, pruned, in-place one gives the numbers of the plain one,
  * whatever the mode; memory is shared only by what does not live together.
  */
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "net/plan.h"
 #include "nets.h"
 

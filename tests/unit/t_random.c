@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "base/par.h"
+#include "base/thread_pool.h"
 #include "nets.h"
 
 #define SIGMAS 4.5
@@ -261,11 +261,11 @@ static void keys(void)
         if (!draw_rows(&a, lines[i], 60, training, 3))
             continue;
         b = a;
-        cr_par_start(3);
+        cr_thread_pool_start(3);
         cr_exec_forward(a.exec, 3);
         drawn_read(&a);
         ok(rows_of(&b, &a, 0), "%s: not on threads", lines[i]);
-        cr_par_start(1);
+        cr_thread_pool_start(1);
         cr_exec_forward(a.exec, 4);
         drawn_read(&a);
         ok(!rows_of(&b, &a, 0), "%s: on the update", lines[i]);
@@ -314,7 +314,7 @@ static void samples(void)
 
 int main(void)
 {
-    cr_par_start(1);
+    cr_thread_pool_start(1);
     uniform();
     normal();
     bernoulli();

@@ -1,5 +1,5 @@
 /* The pool: every part once, nested and concurrent calls, start and stop. */
-#include "base/par.h"
+#include "base/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -21,14 +21,14 @@ struct counts {
     int parts;
 };
 
-static void count_part(void *ctx, int part, int parts)
+static void count_part(void *ctx, int task, int n_tasks)
 {
     struct counts *c = ctx;
 
-    if (part < 0 || part >= parts || parts != c->parts)
+    if (task < 0 || task >= n_tasks || n_tasks != c->parts)
         atomic_fetch_add(&c->wrong, 1);
     else
-        atomic_fetch_add(&c->seen[part], 1);
+        atomic_fetch_add(&c->seen[task], 1);
 }
 
 static bool each_once(int times, int parts)
@@ -37,7 +37,7 @@ static bool each_once(int times, int parts)
     int i;
 
     for (i = 0; i < times; i++)
-        cr_par(count_part, &c, parts);
+        cr_parallel_run(count_part, &c, parts);
     for (i = 0; i < parts; i++)
         if (c.seen[i] != times)
             return false;
@@ -49,22 +49,22 @@ static void test_parts(void)
     int threads, parts, i;
     bool good;
 
-    ok(cr_par_threads() == 1, "one thread before the start");
+    ok(cr_thread_count() == 1, "one thread before the start");
     ok(each_once(3, 1), "one part before the start");
     for (threads = 1; threads <= PARTS; threads++) {
-        cr_par_start(threads);
-        ok(cr_par_threads() == threads, "%d threads are there", threads);
+        cr_thread_pool_start(threads);
+        ok(cr_thread_count() == threads, "%d threads are there", threads);
         for (good = true, parts = 1; parts <= threads; parts++)
             good = each_once(50, parts) && good;
         ok(good, "%d threads: each part runs once, with fewer parts too",
            threads);
     }
     for (good = true, i = 0; i < 50; i++) {
-        cr_par_start(1 + i % 4);
+        cr_thread_pool_start(1 + i % 4);
         good = each_once(1, 1 + i % 4) && good;
-        cr_par_stop();
+        cr_thread_pool_stop();
     }
-    ok(good && cr_par_threads() == 1, "start and stop, 50 times");
+    ok(good && cr_thread_count() == 1, "start and stop, 50 times");
 }
 
 /* Asking for more parts than threads gives as many as there are threads. */
@@ -72,31 +72,31 @@ static void test_too_many(void)
 {
     struct counts c = { .parts = 2 };
 
-    cr_par_start(2);
-    cr_par(count_part, &c, 100);
+    cr_thread_pool_start(2);
+    cr_parallel_run(count_part, &c, 100);
     ok(c.wrong == 0 && c.seen[0] == 1 && c.seen[1] == 1,
        "parts are limited to the threads");
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
-static void nested_part(void *ctx, int part, int parts)
+static void nested_part(void *ctx, int task, int n_tasks)
 {
     struct counts *inner = ctx;
 
-    (void)part;
-    (void)parts;
-    cr_par(count_part, inner, inner->parts);
+    (void)task;
+    (void)n_tasks;
+    cr_parallel_run(count_part, inner, inner->parts);
 }
 
 static void test_nested(void)
 {
     struct counts c = { .parts = 3 };
 
-    cr_par_start(3);
-    cr_par(nested_part, &c, 3);
+    cr_thread_pool_start(3);
+    cr_parallel_run(nested_part, &c, 3);
     ok(c.wrong == 0 && c.seen[0] == 3 && c.seen[1] == 3 && c.seen[2] == 3,
        "a call from within runs all parts in its caller");
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
 static void *other_caller(void *arg)
@@ -112,19 +112,19 @@ static void test_concurrent(void)
     pthread_t other;
     bool good[2] = { false, false };
 
-    cr_par_start(2);
+    cr_thread_pool_start(2);
     pthread_create(&other, NULL, other_caller, &good[1]);
     other_caller(&good[0]);
     pthread_join(other, NULL);
     ok(good[0] && good[1], "two callers at once do not meet");
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
 /* Sleeps are longer than the pool spins: both sides come from the kernel. */
-static void slow_part(void *ctx, int part, int parts)
+static void slow_part(void *ctx, int task, int n_tasks)
 {
-    (void)parts;
-    if (part == 1)
+    (void)n_tasks;
+    if (task == 1)
         usleep(2000);
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
@@ -134,21 +134,21 @@ static void test_sleep(void)
     atomic_int n = 0;
     int i;
 
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     for (i = 0; i < 20; i++) {
         usleep(500);
-        cr_par(slow_part, &n, 3);
+        cr_parallel_run(slow_part, &n, 3);
     }
     ok(n == 60, "sleeping threads are woken, and wake the caller");
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
 /* A part is not bound to a thread: whoever is free takes it. Here part 0 waits
  * until the others have begun, so that each has a thread of its own. */
-static void meet(atomic_int *begun, int part, int parts)
+static void meet(atomic_int *begun, int task, int n_tasks)
 {
     atomic_fetch_add(begun, 1);
-    while (part == 0 && atomic_load(begun) < parts)
+    while (task == 0 && atomic_load(begun) < n_tasks)
         sched_yield();
 }
 
@@ -165,14 +165,14 @@ struct signals {
     bool blocked;
 };
 
-static void signal_part(void *ctx, int part, int parts)
+static void signal_part(void *ctx, int task, int n_tasks)
 {
     struct signals *s = ctx;
     sigset_t set;
 
-    meet(&s->begun, part, parts);
+    meet(&s->begun, task, n_tasks);
     pthread_sigmask(SIG_SETMASK, NULL, &set);
-    if (part == 1 && !sigismember(&set, SIGTERM))
+    if (task == 1 && !sigismember(&set, SIGTERM))
         s->blocked = false;
 }
 
@@ -182,14 +182,14 @@ static void test_signals(void)
     sigset_t set;
 
     signal(SIGTERM, on_signal);
-    cr_par_start(2);
-    cr_par(signal_part, &s, 2);
+    cr_thread_pool_start(2);
+    cr_parallel_run(signal_part, &s, 2);
     ok(s.blocked, "the pool's threads block signals");
     kill(getpid(), SIGTERM);
     ok(handled_in == (int)gettid(), "the main thread gets them");
     pthread_sigmask(SIG_SETMASK, NULL, &set);
     ok(!sigismember(&set, SIGTERM), "the caller's mask is as it was");
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
 struct rooms {
@@ -197,13 +197,13 @@ struct rooms {
     char *at[3];
 };
 
-static void room_part(void *ctx, int part, int parts)
+static void room_part(void *ctx, int task, int n_tasks)
 {
     struct rooms *r = ctx;
 
-    r->at[part] = cr_thread_scratch(1000);
-    memset(r->at[part], part, 1000);
-    meet(&r->begun, part, parts);
+    r->at[task] = cr_thread_scratch(1000);
+    memset(r->at[task], task, 1000);
+    meet(&r->begun, task, n_tasks);
 }
 
 static void test_room(void)
@@ -212,8 +212,8 @@ static void test_room(void)
     int i, j;
     bool good = true;
 
-    cr_par_start(3);
-    cr_par(room_part, &r, 3);
+    cr_thread_pool_start(3);
+    cr_parallel_run(room_part, &r, 3);
     for (i = 0; i < 3; i++) {
         good = good && (uintptr_t)r.at[i] % 64 == 0;
         for (j = 0; j < 1000; j++)
@@ -222,29 +222,29 @@ static void test_room(void)
     ok(good, "each thread has working memory of its own");
     memset(cr_thread_scratch(100000), 1, 100000);
     ok((uintptr_t)cr_thread_scratch(10) % 64 == 0, "which can grow");
-    cr_par_start(3);
+    cr_thread_pool_start(3);
     cr_thread_scratch_reserve(5000);
     good = cr_thread_scratch_size() >= 5000;
     r.begun = 0;
-    cr_par(room_part, &r, 3);
+    cr_parallel_run(room_part, &r, 3);
     ok(good && cr_thread_scratch_size() < 5064 && r.at[2] != r.at[1] &&
            r.at[1] && r.at[1] != r.at[0],
        "what is reserved is there for each thread");
-    cr_par_stop();
+    cr_thread_pool_stop();
     memset(cr_thread_scratch(10), 1, 10);
     ok((uintptr_t)cr_thread_scratch(10) % 64 == 0,
        "and is there again after a stop");
-    cr_par_stop();
+    cr_thread_pool_stop();
 }
 
-static void place_part(void *ctx, int part, int parts)
+static void place_part(void *ctx, int task, int n_tasks)
 {
     atomic_int *at = ctx;
     cpu_set_t set;
 
     sched_getaffinity(0, sizeof set, &set);
-    atomic_store(&at[part + 1], CPU_COUNT(&set) == 1 ? sched_getcpu() + 1 : 0);
-    meet(&at[0], part, parts);
+    atomic_store(&at[task + 1], CPU_COUNT(&set) == 1 ? sched_getcpu() + 1 : 0);
+    meet(&at[0], task, n_tasks);
 }
 
 static void test_pin(void)
@@ -254,31 +254,31 @@ static void test_pin(void)
     int cpus;
 
     sched_getaffinity(0, sizeof before, &before);
-    cpus = cr_par_cpus();
-    cr_par_start(2);
+    cpus = cr_cpu_count();
+    cr_thread_pool_start(2);
     if (CPU_COUNT(&before) < 2) {
-        ok(!cr_par_pin(), "one processor for two threads: not pinned");
-        cr_par_stop();
+        ok(!cr_thread_pin(), "one processor for two threads: not pinned");
+        cr_thread_pool_stop();
         return;
     }
-    ok(cr_par_pin(), "pinned");
-    cr_par(place_part, at, 2);
+    ok(cr_thread_pin(), "pinned");
+    cr_parallel_run(place_part, at, 2);
     ok(at[1] > 0 && at[2] > 0 && at[1] != at[2],
        "each thread on one processor, not on the same");
-    ok(cr_par_cpus() == cpus, "there are as many of them as before");
-    cr_par_loose();
+    ok(cr_cpu_count() == cpus, "there are as many of them as before");
+    cr_thread_unpin();
     sched_getaffinity(0, sizeof loose, &loose);
-    cr_par_back();
+    cr_thread_restore_affinity();
     sched_getaffinity(0, sizeof back, &back);
     ok(CPU_EQUAL(&loose, &before) && CPU_COUNT(&back) == 1,
        "loose, and back in its place");
-    cr_par_start(2);
+    cr_thread_pool_start(2);
     sched_getaffinity(0, sizeof after, &after);
     ok(CPU_EQUAL(&after, &before), "another start undoes it");
-    cr_par_stop();
-    cr_par_start(CPU_COUNT(&before) + 1);
-    ok(!cr_par_pin(), "more threads than processors: not pinned");
-    cr_par_stop();
+    cr_thread_pool_stop();
+    cr_thread_pool_start(CPU_COUNT(&before) + 1);
+    ok(!cr_thread_pin(), "more threads than processors: not pinned");
+    cr_thread_pool_stop();
 }
 
 int main(void)
@@ -291,7 +291,7 @@ int main(void)
     test_signals();
     test_room();
     test_pin();
-    ok(cr_par_cpus() >= 1 && cr_par_cpus() <= sysconf(_SC_NPROCESSORS_CONF),
+    ok(cr_cpu_count() >= 1 && cr_cpu_count() <= sysconf(_SC_NPROCESSORS_CONF),
        "processors: at least one, at most those there are");
     return done();
 }

@@ -1,4 +1,4 @@
-#include "base/par.h"
+#include "base/thread_pool.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,11 +21,11 @@
 #define PAR_MAX 256
 #define PAR_SPINS 4000 /* some 50 us of pauses before sleeping */
 
-/* A part is offered to its thread, and whoever takes the offer runs it: the
- * thread, or the caller when it is through with its own part. So a thread that
+/* A task is offered to its thread, and whoever takes the offer runs it: the
+ * thread, or the caller when it is through with its own task. So a thread that
  * sleeps, or whose processor somebody else has, is not waited for unless it
  * has begun. A job lies in the plain fields, which rest while an offer is open
- * or a part runs. */
+ * or a task runs. */
 struct seat {
     _Alignas(64) atomic_uint offer; /* CLOSED, OPEN, or ASLEEP and closed */
     pthread_t thread;
@@ -44,16 +44,16 @@ enum {
 static struct {
     int threads; /* the caller among them */
     int spins;
-    void (*fn)(void *ctx, int part, int parts);
+    void (*fn)(void *ctx, int task, int n_tasks);
     void *ctx;
-    int parts;
+    int n_tasks;
     bool quit;
     bool pinned;
     cpu_set_t cpus;                /* those of the process, once it is pinned */
     size_t first;                  /* the caller's */
-    _Alignas(64) atomic_int left;  /* parts not done, less the caller's */
+    _Alignas(64) atomic_int left;  /* n_tasks not done, less the caller's */
     atomic_uint waiting;           /* the caller sleeps on `left` */
-    _Alignas(64) atomic_bool busy; /* somebody is in cr_par */
+    _Alignas(64) atomic_bool busy; /* somebody is in cr_parallel_run */
     struct seat seat[PAR_MAX];
 } pool = { .threads = 1 };
 
@@ -117,7 +117,7 @@ static void *work(void *arg)
         next_part(&pool.seat[me]);
         if (pool.quit)
             return NULL;
-        pool.fn(pool.ctx, me, pool.parts);
+        pool.fn(pool.ctx, me, pool.n_tasks);
         /* a late look at `waiting` may wake the next job's caller early,
          * which looks again */
         if (atomic_fetch_sub(&pool.left, 1) == 1 &&
@@ -144,32 +144,33 @@ static void await(void)
     atomic_store(&pool.waiting, 0);
 }
 
-void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts)
+void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
+                     int n_tasks)
 {
     int i;
 
-    if (parts > pool.threads)
-        parts = pool.threads;
-    if (parts <= 1) {
+    if (n_tasks > pool.threads)
+        n_tasks = pool.threads;
+    if (n_tasks <= 1) {
         fn(ctx, 0, 1);
         return;
     }
     if (inside || atomic_exchange(&pool.busy, true)) {
-        for (i = 0; i < parts; i++)
-            fn(ctx, i, parts);
+        for (i = 0; i < n_tasks; i++)
+            fn(ctx, i, n_tasks);
         return;
     }
     pool.fn = fn;
     pool.ctx = ctx;
-    pool.parts = parts;
-    atomic_store_explicit(&pool.left, parts - 1, memory_order_relaxed);
+    pool.n_tasks = n_tasks;
+    atomic_store_explicit(&pool.left, n_tasks - 1, memory_order_relaxed);
     inside = true;
-    for (i = 1; i < parts; i++)
+    for (i = 1; i < n_tasks; i++)
         offer(&pool.seat[i]);
-    fn(ctx, 0, parts);
-    for (i = 1; i < parts; i++)
+    fn(ctx, 0, n_tasks);
+    for (i = 1; i < n_tasks; i++)
         if (take(&pool.seat[i])) {
-            fn(ctx, i, parts);
+            fn(ctx, i, n_tasks);
             atomic_fetch_sub(&pool.left, 1);
         }
     await();
@@ -177,7 +178,7 @@ void cr_par(void (*fn)(void *ctx, int part, int parts), void *ctx, int parts)
     atomic_store_explicit(&pool.busy, false, memory_order_release);
 }
 
-int cr_par_threads(void)
+int cr_thread_count(void)
 {
     return pool.threads;
 }
@@ -195,11 +196,11 @@ static void scratch_free(struct scratch *scratch)
     *scratch = (struct scratch){ 0 };
 }
 
-void cr_par_stop(void)
+void cr_thread_pool_stop(void)
 {
     int i;
 
-    cr_par_loose();
+    cr_thread_unpin();
     pool.pinned = false;
     if (pool.threads > 1) {
         pool.quit = true;
@@ -218,16 +219,16 @@ void cr_par_stop(void)
     }
 }
 
-void cr_par_start(int threads)
+void cr_thread_pool_start(int threads)
 {
     sigset_t all, old;
     int i;
 
-    cr_par_stop();
+    cr_thread_pool_stop();
     if (threads > PAR_MAX)
         threads = PAR_MAX;
     /* more threads than processors: who spins keeps others from working */
-    pool.spins = threads > cr_par_cpus() ? 1 : PAR_SPINS;
+    pool.spins = threads > cr_cpu_count() ? 1 : PAR_SPINS;
     cr_signals_blockable(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
     for (i = 1; i < threads; i++) {
@@ -387,7 +388,7 @@ static int quota(void)
     return least;
 }
 
-int cr_par_cpus(void)
+int cr_cpu_count(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     int n = online < 1 ? 1 : (int)online, limit = quota();
@@ -412,7 +413,7 @@ static void place(pthread_t thread, size_t cpu)
     (void)pthread_setaffinity_np(thread, sizeof one, &one);
 }
 
-bool cr_par_pin(void)
+bool cr_thread_pin(void)
 {
     size_t cpu = 0;
 
@@ -430,14 +431,14 @@ bool cr_par_pin(void)
     return pool.pinned = true;
 }
 
-void cr_par_loose(void)
+void cr_thread_unpin(void)
 {
     if (pool.pinned)
         (void)pthread_setaffinity_np(pthread_self(), sizeof pool.cpus,
                                      &pool.cpus);
 }
 
-void cr_par_back(void)
+void cr_thread_restore_affinity(void)
 {
     if (pool.pinned)
         place(pthread_self(), pool.first);
