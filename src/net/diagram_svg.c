@@ -1,10 +1,10 @@
 /*
  * A drawing as SVG: frames are placed from the inside out, each as a layered
- * graph of its own (base/layers.h) whose ports stand on its border.
+ * graph of its own (base/graph_layout.h) whose ports stand on its border.
  */
 #include "net/diagram.h"
 
-#include "base/layers.h"
+#include "base/graph_layout.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ static int svg_port(const struct cr_port *ports, int n, int val)
 struct frame {
     struct cr_box *box, **held;
     int n_held;
-    struct cr_layers l;
+    struct cr_layered_graph l;
 };
 
 static int svg_node(const struct frame *f, const struct cr_box *box)
@@ -105,10 +105,10 @@ static void svg_edges(struct frame *f)
     int i;
 
     f->l.n_edges = box->n_lines;
-    f->l.edge = CR_NEWS(f->l.arena, struct cr_layer_edge, box->n_lines + 1);
+    f->l.edge = CR_NEWS(f->l.arena, struct cr_layout_edge, box->n_lines + 1);
     for (i = 0; i < box->n_lines; i++) {
         const struct cr_line *line = &box->lines[i];
-        struct cr_layer_edge *e = &f->l.edge[i];
+        struct cr_layout_edge *e = &f->l.edge[i];
 
         if (line->from == box) {
             e->from = svg_port(box->in, box->n_in, line->val);
@@ -158,11 +158,11 @@ static void svg_nodes(struct frame *f)
         f->n_held++;
     f->held = CR_NEWS(f->l.arena, struct cr_box *, f->n_held + 1);
     f->l.n_nodes = box->n_in + f->n_held + box->n_out;
-    f->l.node = CR_NEWS(f->l.arena, struct cr_layer_node, f->l.n_nodes + 1);
+    f->l.node = CR_NEWS(f->l.arena, struct cr_layout_node, f->l.n_nodes + 1);
     for (i = 0; i < box->n_in; i++)
         f->l.node[i].place = CR_PLACE_TOP;
     for (i = 0, c = box->child; c; c = c->next, i++) {
-        struct cr_layer_node *node = &f->l.node[box->n_in + i];
+        struct cr_layout_node *node = &f->l.node[box->n_in + i];
 
         f->held[i] = c;
         if (c->kind == CR_BOX_FRAME)
@@ -186,7 +186,7 @@ static void svg_place(struct cr_arena *arena, struct cr_box *box)
 
     svg_nodes(&f);
     svg_edges(&f);
-    cr_layers_place(&f.l);
+    cr_graph_layout(&f.l);
     box->w = f.l.w + 2 * INSET;
     wide = svg_title(box) + 2 * PAD;
     if (box->params[0])

@@ -7,21 +7,21 @@
  * layer get a track of their own beside the boxes (Sugiyama's method: layers,
  * then order within them by the mean of the neighbours, then places).
  */
-#ifndef CR_BASE_LAYERS_H
-#define CR_BASE_LAYERS_H
+#ifndef CR_BASE_GRAPH_LAYOUT_H
+#define CR_BASE_GRAPH_LAYOUT_H
 
 #include "base/arena.h"
 
-enum cr_layer_place {
+enum cr_layout_place {
     CR_PLACE_FREE,  /* as high as its arrows permit, */
     CR_PLACE_LATE,  /* just above the first that it leads to, */
     CR_PLACE_TOP,   /* in the first layer, */
     CR_PLACE_BOTTOM /* in a last one */
 };
 
-struct cr_layer_node {
+struct cr_layout_node {
     double w, h; /* given */
-    enum cr_layer_place place;
+    enum cr_layout_place place;
     double x, y; /* set: its left upper corner */
 };
 
@@ -29,7 +29,7 @@ struct cr_point {
     double x, y;
 };
 
-struct cr_layer_edge {
+struct cr_layout_edge {
     int from, to;  /* given: nodes */
     int port;      /* arrows with one `from` and one `port` share a track */
     double from_x; /* where it leaves, from the left border */
@@ -38,15 +38,15 @@ struct cr_layer_edge {
     struct cr_point *at; /* changes layers; the other parts are upright */
 };
 
-struct cr_layers {
+struct cr_layered_graph {
     struct cr_arena *arena;
     double gap_x, gap_y;
     int n_nodes, n_edges;
-    struct cr_layer_node *node;
-    struct cr_layer_edge *edge; /* no cycles */
-    double w, h;                /* set: of all */
+    struct cr_layout_node *node;
+    struct cr_layout_edge *edge; /* no cycles */
+    double w, h;                 /* set: of all */
 };
 
-void cr_layers_place(struct cr_layers *layers);
+void cr_graph_layout(struct cr_layered_graph *layers);
 
 #endif

@@ -1,4 +1,4 @@
-#include "base/layers.h"
+#include "base/graph_layout.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct link {
 };
 
 struct layout {
-    struct cr_layers *l;
+    struct cr_layered_graph *l;
     int n_layers, n_items, n_links;
     struct item *item;
     struct link *link;
@@ -37,7 +37,7 @@ struct layout {
 
 static void layers_assign(struct layout *o)
 {
-    const struct cr_layers *l = o->l;
+    const struct cr_layered_graph *l = o->l;
     int i, e, deep = 0;
     int *at = CR_NEWS(l->arena, int, l->n_nodes + 1);
     bool moved = true;
@@ -85,14 +85,16 @@ static void layers_link(struct layout *o, int from, int to, double from_x,
             o->link[i].from_x == from_x && o->link[i].to_x == to_x)
             return;
     o->link[o->n_links++] = (struct link){ from, to, from_x, to_x,
-                                           a && b ? 400 : a || b ? 1 : 100 };
+                                           a && b   ? 400
+                                           : a || b ? 1
+                                                    : 100 };
 }
 
 /* Items and links for edge e; a track that another edge has is shared. */
 static void layers_track(struct layout *o, int e)
 {
-    const struct cr_layer_edge *edge = &o->l->edge[e];
-    const struct cr_layer_node *node = o->l->node;
+    const struct cr_layout_edge *edge = &o->l->edge[e];
+    const struct cr_layout_node *node = o->l->node;
     int from = edge->from, i, k, last = edge->from;
     int top = o->item[from].layer, end = o->item[edge->to].layer;
     double out = edge->from_x - node[from].w / 2;
@@ -327,7 +329,7 @@ static void layers_across(struct layout *o)
 
 static void layers_frame(struct layout *o)
 {
-    struct cr_layers *l = o->l;
+    struct cr_layered_graph *l = o->l;
     double left = 0, right = 0;
     int i;
 
@@ -354,7 +356,7 @@ struct heights {
  * in which they come. */
 static double layers_end(const struct layout *o, int e, int before)
 {
-    const struct cr_layer_edge *edge = &o->l->edge[e];
+    const struct cr_layout_edge *edge = &o->l->edge[e];
     double w = o->l->node[edge->to].w;
     const struct item *to = &o->item[edge->to];
     int k, left = 0, n = to->n_up;
@@ -374,10 +376,10 @@ static double layers_end(const struct layout *o, int e, int before)
 
 static void layers_arrow(struct layout *o, int e, const struct heights *h)
 {
-    struct cr_layers *l = o->l;
-    struct cr_layer_edge *edge = &l->edge[e];
-    const struct cr_layer_node *a = &l->node[edge->from];
-    const struct cr_layer_node *b = &l->node[edge->to];
+    struct cr_layered_graph *l = o->l;
+    struct cr_layout_edge *edge = &l->edge[e];
+    const struct cr_layout_node *a = &l->node[edge->from];
+    const struct cr_layout_node *b = &l->node[edge->to];
     int layer = o->item[edge->from].layer, end = o->item[edge->to].layer;
     int last = edge->from, i, k = layer + 1;
     double x = a->x + edge->from_x;
@@ -403,7 +405,7 @@ static void layers_arrow(struct layout *o, int e, const struct heights *h)
 
 static void layers_down(struct layout *o)
 {
-    struct cr_layers *l = o->l;
+    struct cr_layered_graph *l = o->l;
     struct heights *h = CR_NEWS(l->arena, struct heights, o->n_layers + 1);
     double y = 0;
     int i, k;
@@ -431,7 +433,7 @@ static void layers_down(struct layout *o)
         layers_arrow(o, i, h);
 }
 
-void cr_layers_place(struct cr_layers *l)
+void cr_graph_layout(struct cr_layered_graph *l)
 {
     struct layout o = { .l = l };
     int i, items, links;
