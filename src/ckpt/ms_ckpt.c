@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gz.h"
-#include "base/num.h"
 #include "base/atomic_file.h"
+#include "base/checked_math.h"
+#include "base/gz.h"
 #include "ckpt/ms_message.h"
 #include "data/unicode.h"
 
@@ -351,7 +351,7 @@ static bool ms_spec(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
     if (rank > MS_RANK_MAX)
         return ms_bad(w, at, "a tensor of more than 32 dimensions");
     for (size_t k = 0; k < rank; k++)
-        if (v->dims[k] < 0 || !cr_mul(&count, count, v->dims[k]))
+        if (v->dims[k] < 0 || !cr_checked_mul(&count, count, v->dims[k]))
             return ms_bad(w, at, "a shape of an impossible size");
     e->spec.type = CR_U8;
     e->spec.rank = rank <= CR_RANK_MAX ? (int)rank : -1;
@@ -398,7 +398,7 @@ static bool ms_finish(struct ms_walk *w, struct cr_entry *e)
     if (e->spec.rank == 1 && e->spec.dim[0] == 0 && (int64_t)e->bytes == one)
         e->spec.rank = 0; /* as old files write a scalar */
     for (int k = 0; k < e->spec.rank; k++)
-        if (!cr_mul(&bytes, bytes, e->spec.dim[k]))
+        if (!cr_checked_mul(&bytes, bytes, e->spec.dim[k]))
             return ms_bad(w, e->offset, "a shape of an impossible size");
     if ((uint64_t)bytes == e->bytes)
         return true;

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/num.h"
 #include "base/atomic_file.h"
+#include "base/checked_math.h"
 
 #define PUBLISH_SUFFIX ".safetensors"
 
@@ -32,8 +32,8 @@ static bool publish_number(const char *at, const char *end, int64_t *to)
     if (at == end)
         return false;
     for (*to = 0; at < end; at++)
-        if (*at < '0' || *at > '9' || !cr_mul(to, *to, 10) ||
-            !cr_add(to, *to, *at - '0'))
+        if (*at < '0' || *at > '9' || !cr_checked_mul(to, *to, 10) ||
+            !cr_checked_add(to, *to, *at - '0'))
             return false;
     return true;
 }

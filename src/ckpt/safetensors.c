@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "base/checked_math.h"
 #include "ckpt/json.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -112,9 +112,9 @@ static bool st_bytes(const struct cr_node *shape, int bits, int64_t *bytes)
     int64_t n = 1;
 
     for (CR_EACH(d, shape))
-        if (!cr_mul(&n, n, d->integer))
+        if (!cr_checked_mul(&n, n, d->integer))
             return false;
-    if (!cr_mul(&n, n, bits) || n % 8 != 0)
+    if (!cr_checked_mul(&n, n, bits) || n % 8 != 0)
         return false;
     *bytes = n / 8;
     return true;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "base/checked_math.h"
 #include "base/str.h"
 #include "conf/ast.h"
 #include "conf/scalar.h"
@@ -139,9 +139,9 @@ static bool expr_int_pow(int64_t x, int64_t n, int64_t *result)
 {
     *result = 1;
     for (; n > 0; n /= 2) {
-        if (n % 2 == 1 && !cr_mul(result, *result, x))
+        if (n % 2 == 1 && !cr_checked_mul(result, *result, x))
             return false;
-        if (n > 1 && !cr_mul(&x, x, x))
+        if (n > 1 && !cr_checked_mul(&x, x, x))
             return false;
     }
     return true;
@@ -156,13 +156,13 @@ expr_ints(const struct cr_expr *e, const struct cr_ast *a, int64_t x, int64_t y)
 
     switch (a->op) {
     case OP_ADD:
-        ok = cr_add(&r, x, y);
+        ok = cr_checked_add(&r, x, y);
         break;
     case OP_SUB:
-        ok = cr_sub(&r, x, y);
+        ok = cr_checked_sub(&r, x, y);
         break;
     case OP_MUL:
-        ok = cr_mul(&r, x, y);
+        ok = cr_checked_mul(&r, x, y);
         break;
     case OP_FLOOR:
         ok = !(x == INT64_MIN && y == -1);

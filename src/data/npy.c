@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "base/checked_math.h"
 
 static const struct npy_type {
     const char *code;
@@ -74,7 +74,8 @@ static bool npy_integer(struct npy_text *t, int64_t *to)
     npy_blanks(t);
     from = t->at;
     for (*to = 0; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++)
-        if (!cr_mul(to, *to, 10) || !cr_add(to, *to, *t->at - '0'))
+        if (!cr_checked_mul(to, *to, 10) ||
+            !cr_checked_add(to, *to, *t->at - '0'))
             return false;
     if (t->at == from)
         return false;
@@ -171,7 +172,7 @@ static bool npy_fits(const struct cr_spec *spec)
     int64_t n = (int64_t)cr_type_size(spec->type);
 
     for (int k = 0; k < spec->rank; k++)
-        if (!cr_mul(&n, n, spec->dim[k]))
+        if (!cr_checked_mul(&n, n, spec->dim[k]))
             return false;
     return true;
 }

@@ -1,6 +1,6 @@
 #include "data/piping.h"
 
-#include "base/num.h"
+#include "base/checked_math.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
 #include "data/features.h"
@@ -155,7 +155,7 @@ static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
         o->take = samples->integer;
     if (p->want.overfit_batches > 0) {
         o->fixed = true;
-        if (cr_mul(&most, p->want.overfit_batches, p->batch_size) &&
+        if (cr_checked_mul(&most, p->want.overfit_batches, p->batch_size) &&
             most < o->take)
             o->take = most;
     }

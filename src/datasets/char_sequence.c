@@ -6,7 +6,7 @@
  * so there are (m - 1 - T) / stride + 1 of them. The vocabulary is that of
  * the training data, of all their text whatever the span: its characters in
  * the order of their code points. */
-#include "base/num.h"
+#include "base/checked_math.h"
 #include "base/str.h"
 #include "data/array.h"
 #include "data/fingerprint.h"
@@ -392,7 +392,7 @@ static bool char_sequence_load(struct cr_dataset *set, struct cr_diag *diag)
 
     if (t->ids)
         return true;
-    if (!cr_mul(&size, t->to - t->from, t->width) ||
+    if (!cr_checked_mul(&size, t->to - t->from, t->width) ||
         !(t->ids = malloc((size_t)size)))
         cr_out_of_memory((size_t)(t->to - t->from) * (size_t)t->width);
     for (k = 0; k < 0x80; k++) {

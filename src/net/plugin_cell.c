@@ -8,7 +8,7 @@
  * and are converted, or added, behind the call. All of them have room there
  * of their own, so nothing is planned twice.
  */
-#include "base/num.h"
+#include "base/checked_math.h"
 #include "base/table.h"
 #include "math/array_text.h"
 #include "math/each.h"
@@ -168,10 +168,10 @@ static bool room_of(const struct cr_plugin_cell *c, int n_in,
 
     *to = 0;
     for (i = 0; i < n_in; i++)
-        if (!cr_add(to, *to, times * array_bytes(c, &in[i])))
+        if (!cr_checked_add(to, *to, times * array_bytes(c, &in[i])))
             return false;
     for (i = 0; i < c->n_out; i++)
-        if (!cr_add(to, *to, times * array_bytes(c, &out[i])))
+        if (!cr_checked_add(to, *to, times * array_bytes(c, &out[i])))
             return false;
     return *to <= SIZE_MAX / 4;
 }

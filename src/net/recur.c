@@ -24,7 +24,7 @@
  */
 #include "net/recur.h"
 
-#include "base/num.h"
+#include "base/checked_math.h"
 #include "math/each.h"
 #include "math/half.h"
 #include "net/attr.h"
@@ -75,24 +75,28 @@ static bool sizes(struct cr_op_plan *p, const struct cr_recur_kind *kind,
 {
     const struct cr_recur *o = p->attr;
     int64_t states = 0, gates = 0, one = 0, keep = 0, row = 0;
-    bool fits = cr_mul(&one, n, size) && cr_mul(&gates, one, kind->gates) &&
-                cr_mul(&gates, gates, steps) && cr_add(&states, steps, 1) &&
-                cr_mul(&states, states, one);
+    bool fits = cr_checked_mul(&one, n, size) &&
+                cr_checked_mul(&gates, one, kind->gates) &&
+                cr_checked_mul(&gates, gates, steps) &&
+                cr_checked_add(&states, steps, 1) &&
+                cr_checked_mul(&states, states, one);
 
     if (fits && (kind->cell || kind->keeps))
-        fits = cr_add(&keep, keep, states);
+        fits = cr_checked_add(&keep, keep, states);
     if (fits && kind->gates > 1)
-        fits = cr_add(&keep, keep, gates);
-    fits = fits && cr_add(&keep, keep, states) &&
-           cr_mul(&p->saved, keep, sizeof(cr_real)) &&
-           cr_mul(&row, one, 2 * kind->gates);
+        fits = cr_checked_add(&keep, keep, gates);
+    fits = fits && cr_checked_add(&keep, keep, states) &&
+           cr_checked_mul(&p->saved, keep, sizeof(cr_real)) &&
+           cr_checked_mul(&row, one, 2 * kind->gates);
     if (fits && o->low != CR_RECUR_FULL)
-        fits = cr_add(&gates, gates, gates) && cr_add(&gates, gates, row) &&
-               cr_add(&gates, gates, states);
-    fits = fits && cr_add(&gates, gates, one) && cr_add(&gates, gates, one) &&
-           cr_mul(&row, size, (size + 1) * kind->gates) &&
-           cr_add(&gates, gates, row) &&
-           cr_mul(&p->scratch, gates, sizeof(cr_real));
+        fits = cr_checked_add(&gates, gates, gates) &&
+               cr_checked_add(&gates, gates, row) &&
+               cr_checked_add(&gates, gates, states);
+    fits = fits && cr_checked_add(&gates, gates, one) &&
+           cr_checked_add(&gates, gates, one) &&
+           cr_checked_mul(&row, size, (size + 1) * kind->gates) &&
+           cr_checked_add(&gates, gates, row) &&
+           cr_checked_mul(&p->scratch, gates, sizeof(cr_real));
     return fits ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "%lld steps of %lld samples with %lld features are too "

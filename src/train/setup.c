@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "base/checked_math.h"
 
 /* ---- How often */
 
@@ -472,7 +472,7 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
 {
     if (train->steps != CR_INT_NONE)
         *total = train->steps;
-    else if (!cr_mul(total, train->epochs, per_epoch))
+    else if (!cr_checked_mul(total, train->epochs, per_epoch))
         return cr_error(diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
                         "'train.epochs' makes too many steps");
     else if ((*total /= train->grad_accumulation) == 0)

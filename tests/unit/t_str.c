@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/num.h"
+#include "base/checked_math.h"
 #include "base/str.h"
 #include "conf.h"
 #include "tap.h"
@@ -70,10 +70,13 @@ static void test_numbers(void)
     same(cr_real_text(&conf_mem, 1000), "1000.0", "a whole number");
     same(cr_real_text(&conf_mem, -INFINITY), "-inf", "infinite");
     same(cr_real_text(&conf_mem, NAN), "nan", "no number");
-    ok(!cr_mul(&bytes, SIZE_MAX / 2, (size_t)3), "too large for size_t");
-    ok(cr_mul(&bytes, (size_t)6, (size_t)7) && bytes == 42, "a product");
-    ok(!cr_add(&n, INT64_MAX, (int64_t)1), "too large for int64_t");
-    ok(!cr_mul(&bytes, (int64_t)-1, (int64_t)3), "below zero is no size");
+    ok(!cr_checked_mul(&bytes, SIZE_MAX / 2, (size_t)3),
+       "too large for size_t");
+    ok(cr_checked_mul(&bytes, (size_t)6, (size_t)7) && bytes == 42,
+       "a product");
+    ok(!cr_checked_add(&n, INT64_MAX, (int64_t)1), "too large for int64_t");
+    ok(!cr_checked_mul(&bytes, (int64_t)-1, (int64_t)3),
+       "below zero is no size");
 }
 
 static void test_paths(void)
