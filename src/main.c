@@ -68,13 +68,13 @@ int main(int argc, char **argv)
     struct cr_arena arena = { 0 };
     struct cr_diag diag = { .arena = &arena };
     struct cr_cli cli = { .arena = &arena, .diag = &diag };
-    struct cr_show how;
+    struct cr_diag_format how;
     int status;
 
     main_streams();
     status = cr_cli_read(&cli, argc, argv) ? cli.verb->run(&cli) : 2;
     cr_mapping_check(&diag); /* data read without a pipe */
-    how = (struct cr_show){ .json = cli.json, .color = cli.color };
+    how = (struct cr_diag_format){ .json = cli.json, .color = cli.color };
     cr_diag_print(&diag, stderr, how);
     if (status == 0)
         status = cr_diag_exit(&diag);

@@ -51,7 +51,7 @@ case_open(struct case_file *f, const char *kind, const char *leaf)
     if (src->text)
         f->root = cr_yaml_read(&f->arena, &f->diag, src, 0, src->len);
     if (f->diag.errors > 0)
-        cr_diag_print(&f->diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&f->diag, stdout, (struct cr_diag_format){ 0 });
     test_end();
     return (f->root && f->root->kind == CR_NODE_LIST && f->root->child &&
             f->diag.errors == 0) ||
@@ -156,7 +156,7 @@ __attribute__((unused)) static void *case_tensor(struct cr_arena *arena,
     n = cr_count(spec);
     data = cr_alloc(arena, cr_bytes(spec) + 8, 1);
     if (values && cr_node_count(values) != n)
-        ok(false, "%s holds %d values, not %lld", cr_show(arena, spec),
+        ok(false, "%s holds %d values, not %lld", cr_diag_format(arena, spec),
            cr_node_count(values), (long long)n);
     for (i = 0; i < n; i++) {
         if (values)

@@ -21,7 +21,7 @@ __attribute__((unused)) static const char *conf_messages(struct cr_diag *diag)
 
     if (!f)
         abort();
-    cr_diag_print(diag, f, (struct cr_show){ 0 });
+    cr_diag_print(diag, f, (struct cr_diag_format){ 0 });
     fclose(f);
     kept = cr_strndup(&conf_mem, text, len);
     free(text);

@@ -85,7 +85,7 @@ __attribute__((unused)) static bool made_ok(struct made *m, const char *text,
     bool good = make(m, text, s, batch);
 
     if (!good) {
-        cr_diag_print(&m->diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&m->diag, stdout, (struct cr_diag_format){ 0 });
         ok(false, "this can be built:\n# %.60s ...", text);
     }
     return good;

@@ -85,7 +85,7 @@ static void diag_record(struct cr_diag *diag, struct cr_pos pos,
 }
 
 /* Places in files may lie in the other's arena: they are copied, too. */
-void cr_diag_join(struct cr_diag *diag, const struct cr_diag *from)
+void cr_diag_append(struct cr_diag *diag, const struct cr_diag *from)
 {
     for (const struct cr_message *m = from->first; m; m = m->next) {
         struct cr_pos pos = m->pos;
@@ -510,7 +510,7 @@ static int diag_sort(const struct cr_diag *diag, struct cr_arena *mem,
 
 /* Says that some errors are counted only. */
 static void diag_print_hidden(struct cr_diag *diag, FILE *to,
-                              struct cr_show how)
+                              struct cr_diag_format how)
 {
     int shown = diag->errors - diag->hidden;
 
@@ -551,7 +551,7 @@ static bool diag_reported(struct cr_diag *diag, const struct cr_message *m)
     return false;
 }
 
-void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how)
+void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_diag_format how)
 {
     struct cr_arena mem = { 0 };
     const struct cr_message **list;
@@ -611,7 +611,7 @@ static int diag_distance(const char *a, const char *b)
     return d[n % 3][m];
 }
 
-const char *cr_nearest(const char *word, const char *const *words)
+const char *cr_closest_name(const char *word, const char *const *words)
 {
     int len = (int)strlen(word);
     int limit = len < 3 ? 1 : len / 3 + (len > 3);

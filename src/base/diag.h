@@ -92,16 +92,16 @@ void cr_path(struct cr_diag *diag, const char *path);
  * before data (3) before checkpoints (4) before the rest. */
 int cr_diag_exit(const struct cr_diag *diag);
 
-struct cr_show {
+struct cr_diag_format {
     bool json;              /* one object per line */
     bool color;
 };
 
 /* Copies another diag's messages behind one's own (those of a thread). */
-void cr_diag_join(struct cr_diag *diag, const struct cr_diag *from);
+void cr_diag_append(struct cr_diag *diag, const struct cr_diag *from);
 
 /* Prints all messages not printed yet. */
-void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_show how);
+void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_diag_format how);
 
 /* The number such as "E0012", exit status, title and explanation of a code. */
 const char *cr_code_number(enum cr_code code);
@@ -111,7 +111,7 @@ const char *cr_code_text(enum cr_code code);
 
 /* The word of a NULL-terminated list nearest to `word`, near enough to be a
  * slip of the fingers (Damerau-Levenshtein); NULL if none is. */
-const char *cr_nearest(const char *word, const char *const *words);
+const char *cr_closest_name(const char *word, const char *const *words);
 
 /* Text with control bytes and invalid UTF-8 escaped, cut after 60 characters:
  * whatever comes from a file or user passes through this on its way out. */

@@ -75,7 +75,7 @@ static double plot_y(const struct range *r, double y)
     return (y - r->low) / (r->high - r->low);
 }
 
-static double plot_tick(const struct cr_plot_rule *rule, double at)
+static double plot_tick(const struct cr_plot_axis *rule, double at)
 {
     return rule->log ? rule->from * pow(rule->to / rule->from, at)
                      : rule->from + at * (rule->to - rule->from);
@@ -190,7 +190,7 @@ static void plot_end_line(struct cr_buf *b)
     cr_buf_char(b, '\n');
 }
 
-static void plot_rule_text(struct cr_buf *b, const struct cr_plot_rule *rule,
+static void plot_rule_text(struct cr_buf *b, const struct cr_plot_axis *rule,
                            int width)
 {
     int at = 0;

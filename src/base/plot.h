@@ -19,7 +19,7 @@ struct cr_plot_curve {
     const double *y;            /* not finite: a gap */
 };
 
-struct cr_plot_rule {
+struct cr_plot_axis {
     const char *unit;           /* "steps" */
     double from, to;            /* at the first and the last place */
     bool log;                   /* between them by equal factors */
@@ -30,7 +30,7 @@ struct cr_plot {
     int64_t n;
     int n_curves, n_rules;
     const struct cr_plot_curve *curve;
-    const struct cr_plot_rule *rule;
+    const struct cr_plot_axis *rule;
     bool from_zero;             /* the y axis begins at 0 */
     int64_t mark;               /* a place to mark; -1: none */
 };

@@ -35,13 +35,14 @@ static struct cr_val *dense_build(struct cr_build *b, struct cr_val *const *in)
     if (x->rank < 2) {
         cr_fail(b, CR_E_SHAPE,
                 "Dense takes inputs (batch, ..., features), not %s",
-                cr_show(cr_build_arena(b), x));
+                cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
     if (o->in_channels != CR_INT_NONE && o->in_channels != channels) {
         cr_fail(b, CR_E_SHAPE,
                 "input %s does not fit: Dense takes in_channels %lld",
-                cr_show(cr_build_arena(b), x), (long long)o->in_channels);
+                cr_diag_format(cr_build_arena(b), x),
+                (long long)o->in_channels);
         return NULL;
     }
     w = cr_param(b, "weight", CR_SPEC(o->out_channels, channels),

@@ -17,9 +17,10 @@ static struct cr_val *dropout1d_build(struct cr_build *b,
     int rank = cr_val_spec(in[0])->rank;
 
     if (rank != 2 && rank != 3) {
-        cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, L) or (C, L) is "
+        cr_fail(b, CR_E_SHAPE,
+                "input %s does not fit: (N, C, L) or (C, L) is "
                 "expected",
-                cr_show(cr_build_arena(b), cr_val_spec(in[0])));
+                cr_diag_format(cr_build_arena(b), cr_val_spec(in[0])));
         return NULL;
     }
     return CR_EMIT(b, "dropout_planes", cr_opts(b), in[0]);

@@ -17,7 +17,8 @@ static bool glu_plan(struct cr_op_plan *p)
     if (p->in[0].dim[axis] % 2 != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s has no halves along axis %lld",
-                        cr_show(p->arena, &p->in[0]), (long long)o->axis);
+                        cr_diag_format(p->arena, &p->in[0]),
+                        (long long)o->axis);
     p->out[0] = p->in[0];
     p->out[0].dim[axis] /= 2;
     return true;

@@ -38,13 +38,13 @@ static struct cr_val *group_norm_build(struct cr_build *b,
 
     if (x->rank < 2) {
         cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, ...) is expected",
-                cr_show(arena, x));
+                cr_diag_format(arena, x));
         return NULL;
     }
     if (o->num_channels != CR_INT_NONE && o->num_channels != x->dim[1]) {
         cr_fail(b, CR_E_SHAPE,
                 "input %s has %lld channels, and num_channels is %lld",
-                cr_show(arena, x), (long long)x->dim[1],
+                cr_diag_format(arena, x), (long long)x->dim[1],
                 (long long)o->num_channels);
         return NULL;
     }

@@ -49,11 +49,11 @@ static struct cr_val *layer_norm_build(struct cr_build *b,
     struct cr_val *gamma, *beta;
 
     if (axis < 1 || layer_norm_axis(x, o->begin_norm_axis) < 0) {
-        cr_fail(b, CR_E_SHAPE,
-                "input %s does not fit: it has no axis %lld besides the batch",
-                cr_show(arena, x),
-                (long long)(axis < 1 ? o->begin_params_axis
-                                     : o->begin_norm_axis));
+        cr_fail(
+            b, CR_E_SHAPE,
+            "input %s does not fit: it has no axis %lld besides the batch",
+            cr_diag_format(arena, x),
+            (long long)(axis < 1 ? o->begin_params_axis : o->begin_norm_axis));
         return NULL;
     }
     shape.rank = x->rank - axis;
@@ -65,7 +65,7 @@ static struct cr_val *layer_norm_build(struct cr_build *b,
             cr_fail(b, CR_E_SHAPE,
                     "input %s ends in %s from begin_params_axis %lld on: "
                     "normalized_shape is another",
-                    cr_show(arena, x), cr_show(arena, &shape),
+                    cr_diag_format(arena, x), cr_diag_format(arena, &shape),
                     (long long)o->begin_params_axis);
             return NULL;
         }

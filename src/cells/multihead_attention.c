@@ -91,10 +91,10 @@ static bool attn_width(struct cr_build *b, struct cr_val *x, const char *name,
     if (s->rank != 2 && s->rank != 3)
         return cr_fail(b, CR_E_SHAPE,
                        "%s %s does not fit: (N, L, E) or (L, E) is expected",
-                       name, cr_show(cr_build_arena(b), s));
+                       name, cr_diag_format(cr_build_arena(b), s));
     return s->dim[s->rank - 1] == width ||
            cr_fail(b, CR_E_SHAPE, "%s %s has %lld features, and %s is %lld",
-                   name, cr_show(cr_build_arena(b), s),
+                   name, cr_diag_format(cr_build_arena(b), s),
                    (long long)s->dim[s->rank - 1], option, (long long)width);
 }
 

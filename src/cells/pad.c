@@ -36,7 +36,7 @@ static bool pad_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "paddings takes a pair for each of the %d dimensions "
                         "of input %s",
-                        x->rank, cr_show(p->arena, x));
+                        x->rank, cr_diag_format(p->arena, x));
     p->out[0] = *x;
     for (d = 0; d < 2 * x->rank; d++) {
         int64_t most = x->dim[d / 2] - (o->mode == REFLECT);
@@ -45,7 +45,7 @@ static bool pad_plan(struct cr_op_plan *p)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "dimension %d of input %s has %lld elements to "
                             "mirror, not %lld",
-                            d / 2, cr_show(p->arena, x), (long long)most,
+                            d / 2, cr_diag_format(p->arena, x), (long long)most,
                             (long long)o->paddings.v[d]);
         p->out[0].dim[d / 2] += o->paddings.v[d];
     }

@@ -129,14 +129,15 @@ static struct cr_val *positional_encoding_build(struct cr_build *b,
 
     if (x->rank < 3) {
         cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, L, dim) is expected",
-                cr_show(arena, x));
+                cr_diag_format(arena, x));
         return NULL;
     }
     length = x->dim[x->rank - 2];
     attr->dim = x->dim[x->rank - 1];
     if (o->dim != CR_INT_NONE && o->dim != attr->dim) {
         cr_fail(b, CR_E_SHAPE, "input %s has %lld features, and dim is %lld",
-                cr_show(arena, x), (long long)attr->dim, (long long)o->dim);
+                cr_diag_format(arena, x), (long long)attr->dim,
+                (long long)o->dim);
         return NULL;
     }
     if (attr->dim % 2 != 0) {
@@ -150,7 +151,8 @@ static struct cr_val *positional_encoding_build(struct cr_build *b,
         cr_fail(b, CR_E_SHAPE,
                 "input %s has %lld positions, and maxlen is "
                 "%lld",
-                cr_show(arena, x), (long long)length, (long long)o->maxlen);
+                cr_diag_format(arena, x), (long long)length,
+                (long long)o->maxlen);
         return NULL;
     }
     attr->scale = cr_sqrt((cr_real)attr->dim);

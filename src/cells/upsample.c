@@ -234,14 +234,15 @@ static struct cr_val *upsample_build(struct cr_build *b,
     if ((dims != 1 && dims != 2) || (o->mode == LINEAR && dims != 1) ||
         (o->mode == BILINEAR && dims != 2)) {
         cr_fail(b, CR_E_SHAPE, "input %s does not fit: %s%s%s is expected",
-                cr_show(arena, x), o->mode != BILINEAR ? "(N, C, L)" : "",
+                cr_diag_format(arena, x),
+                o->mode != BILINEAR ? "(N, C, L)" : "",
                 o->mode == NEAREST ? " or " : "",
                 o->mode != LINEAR ? "(N, C, H, W)" : "");
         return NULL;
     }
     if (n > 1 && n != dims) {
         cr_fail(b, CR_E_SHAPE, "input %s has %d dimensions to size, not %d",
-                cr_show(arena, x), dims, n);
+                cr_diag_format(arena, x), dims, n);
         return NULL;
     }
     attr->h = dims == 2 ? upsample_size(o, 0, x->dim[2]) : 1;
@@ -250,7 +251,7 @@ static struct cr_val *upsample_build(struct cr_build *b,
     attr->align = o->align_corners == 1;
     if (attr->h < 1 || attr->w < 1) {
         cr_fail(b, CR_E_SHAPE, "nothing is left of input %s",
-                cr_show(arena, x));
+                cr_diag_format(arena, x));
         return NULL;
     }
     return CR_EMIT_OP(b, &upsample_op, attr, in[0]);

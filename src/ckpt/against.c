@@ -44,8 +44,8 @@ static bool against_compare(struct cr_against *t, struct cr_store *ref,
     if (!e->readable || !cr_spec_same(&spec, &e->spec)) {
         against_differs(f, x->name,
                         cr_strf(t->arena, "shape %s here, %s there",
-                                cr_show(t->arena, &x->spec),
-                                e->readable ? cr_show(t->arena, &e->spec)
+                                cr_diag_format(t->arena, &x->spec),
+                                e->readable ? cr_diag_format(t->arena, &e->spec)
                                             : "one that cannot be read"),
                         INFINITY);
         return true;

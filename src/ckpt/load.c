@@ -493,7 +493,7 @@ static bool load_tensors(struct cr_store *store, struct cr_diag *diag,
         if (!e || !e->readable || !load_shape_fits(&v[i].spec, &e->spec))
             ok = cr_error(diag, at, CR_E_CKPT_MISMATCH,
                           "no %s '%s' %s in the file", what, v[i].name,
-                          cr_show(diag->arena, &v[i].spec));
+                          cr_diag_format(diag->arena, &v[i].spec));
         else
             ok &= cr_store_read(store, diag, e, CR_REAL, v[i].data);
     }

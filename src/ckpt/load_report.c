@@ -65,8 +65,8 @@ static const char *load_cure(const struct cr_load_job *job)
         if (t->fate != CR_LOAD_SHAPE)
             continue;
         cr_buf_f(&text, "   # %s in the file, %s in the network",
-                 cr_show(job->arena, &t->entry->spec),
-                 cr_show(job->arena, &t->param->spec));
+                 cr_diag_format(job->arena, &t->entry->spec),
+                 cr_diag_format(job->arena, &t->param->spec));
         break;
     }
     return cr_buf_text(&text);
@@ -93,13 +93,13 @@ static const char *load_rule_for(const struct cr_load_job *job,
 static void load_note(struct cr_load_job *job, const struct cr_load_target *t)
 {
     struct cr_arena *mem = job->diag->arena;
-    const char *want = cr_show(mem, &t->param->spec);
+    const char *want = cr_diag_format(mem, &t->param->spec);
 
     if (t->fate == CR_LOAD_MISSING)
         cr_note(job->diag, "missing    %s %s", t->param->name, want);
     else if (t->fate == CR_LOAD_SHAPE)
         cr_note(job->diag, "shape      %s %s in the file, %s in the network",
-                t->param->name, cr_show(mem, &t->entry->spec), want);
+                t->param->name, cr_diag_format(mem, &t->entry->spec), want);
     else
         cr_note(job->diag,
                 "dtype      %s %s in the file, a number with a "
@@ -137,8 +137,9 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
     }
     for (int i = 0; extra && i < job->n_sources; i++)
         if (!job->source[i].used && shown++ < LOAD_LINES)
-            cr_note(job->diag, "unexpected %s %s", job->source[i].name,
-                    cr_show(job->diag->arena, &job->source[i].entry->spec));
+            cr_note(
+                job->diag, "unexpected %s %s", job->source[i].name,
+                cr_diag_format(job->diag->arena, &job->source[i].entry->spec));
     if (shown > LOAD_LINES)
         cr_note(job->diag, "and %d more", shown - LOAD_LINES);
     if (!cure || faults == 0)

@@ -407,7 +407,7 @@ static bool ms_finish(struct ms_walk *w, struct cr_entry *e)
         CR_E_CKPT_DAMAGED,
         "tensor '%s' %s of %s has %zu bytes, %" PRId64 " belong to it",
         cr_quote(w->diag->arena, e->name, strlen(e->name)),
-        cr_show(w->diag->arena, &e->spec), e->dtype, e->bytes, bytes);
+        cr_diag_format(w->diag->arena, &e->spec), e->dtype, e->bytes, bytes);
 }
 
 static void ms_slice(struct ms_walk *w, struct ms_tensor *t,
@@ -743,7 +743,7 @@ static bool ms_write(struct cr_diag *diag, const char *path,
                           "tensor '%s' %s has no values: a MindSpore "
                           "checkpoint cannot hold it",
                           cr_quote(diag->arena, name, strlen(name)),
-                          cr_show(diag->arena, &tensors[i].spec));
+                          cr_diag_format(diag->arena, &tensors[i].spec));
         for (int64_t k = 0; ms_cut_slice(&tensors[i], k, &v); k++)
             size += (int64_t)cr_ms_packed(&v);
     }

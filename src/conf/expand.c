@@ -172,7 +172,7 @@ static void expand_check_used(struct cr_expander *x)
         cr_error(x->diag, v->key_pos, CR_E_REFERENCE,
                  "nothing uses the variable '%s'",
                  cr_quote(x->arena, v->key, strlen(v->key)));
-        near = cr_nearest(v->key, names);
+        near = cr_closest_name(v->key, names);
         if (near)
             cr_hint(x->diag, "did you mean '%s'?", near);
     }

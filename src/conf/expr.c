@@ -451,7 +451,7 @@ static const struct cr_node *expr_function(const struct cr_expr *e,
     expr_bad(e, a,
              cr_strf(e->arena, "unknown function '%s'",
                      cr_quote(e->arena, a->name, strlen(a->name))));
-    near = cr_nearest(a->name, names);
+    near = cr_closest_name(a->name, names);
     if (near)
         cr_hint(e->diag, "did you mean '%s'?", near);
     else

@@ -336,7 +336,7 @@ static struct cr_node *assign_named(struct assign *a, struct cr_node *list,
             return m;
         names[n++] = name->text;
     }
-    *near = cr_nearest(part, names);
+    *near = cr_closest_name(part, names);
     return NULL;
 }
 

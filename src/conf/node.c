@@ -286,5 +286,5 @@ const char *cr_node_nearest(struct cr_arena *arena, const struct cr_node *map,
     if (map && map->kind == CR_NODE_MAP)
         for (CR_EACH(m, map))
             names[n++] = m->key;
-    return cr_nearest(word, names);
+    return cr_closest_name(word, names);
 }

@@ -175,7 +175,7 @@ static bool opt_enum(const struct reader *r, const struct cr_opt *row,
                 return true;
             }
     opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
-    guess = node->text ? cr_nearest(node->text, words) : NULL;
+    guess = node->text ? cr_closest_name(node->text, words) : NULL;
     if (guess)
         cr_hint(r->diag, "did you mean '%s'?", guess);
     return false;
@@ -705,7 +705,7 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
             while (*word && strcmp(*word, m->key) != 0)
                 word++;
             if (strcmp(m->key, name) != 0 && !*word) {
-                const char *guess = cr_nearest(m->key, cr_modifiers(kind));
+                const char *guess = cr_closest_name(m->key, cr_modifiers(kind));
 
                 ok = cr_error(diag, m->key_pos, CR_E_UNKNOWN_KEY,
                               "'%s' cannot stand beside %s",

@@ -200,7 +200,7 @@ bool cr_quantity_read(struct cr_diag *diag, const struct cr_node *node,
     if (!node->text)
         return false;
     word = node->text + strspn(node->text, "0123456789.eE+- ");
-    guess = *word ? cr_nearest(word, words) : NULL;
+    guess = *word ? cr_closest_name(word, words) : NULL;
     if (guess)
         cr_hint(diag, "did you mean '%s'?", guess);
     return false;

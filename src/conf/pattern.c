@@ -257,7 +257,7 @@ static const char *pattern_near_type(struct cr_config *c, const char *name)
     names = CR_NEWS(c->arena, const char *, n + 1);
     for (n = 0; list[n]; n++)
         names[n] = list[n]->name;
-    return cr_nearest(name, names);
+    return cr_closest_name(name, names);
 }
 
 static bool pattern_of_one(struct cr_config *c, const struct cr_node *node,

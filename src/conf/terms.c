@@ -131,7 +131,7 @@ bool cr_term_hint(struct cr_diag *diag, const char *word,
                   const char *const *names)
 {
     const char *name = cr_term_name(diag->arena, word), *guess;
-    const char *near = cr_nearest(word, names);
+    const char *near = cr_closest_name(word, names);
 
     for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, name)); t++)
         if ((guess = term_listed(t, names))) {

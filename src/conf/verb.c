@@ -186,7 +186,7 @@ static bool verb_unknown_flag(struct line *l, int i, size_t from, size_t len)
                 if (*name == '_')
                     *name = '-';
         }
-    guess = len > 1 ? cr_nearest(word, names) : NULL;
+    guess = len > 1 ? cr_closest_name(word, names) : NULL;
     key = len > 1 && !guess ? cr_term_key(arena, word) : NULL;
     if (guess)
         cr_hint(l->cli->diag, "did you mean '--%s'?", guess);
@@ -535,8 +535,9 @@ int cr_cli_errors(struct cr_cli *cli, const char *then)
 {
     int n = cli->diag->errors;
 
-    cr_diag_print(cli->diag, stderr,
-                  (struct cr_show){ .json = cli->json, .color = cli->color });
+    cr_diag_print(
+        cli->diag, stderr,
+        (struct cr_diag_format){ .json = cli->json, .color = cli->color });
     if (n > 0 && !cli->json)
         fprintf(stderr, "%d error%s%s%s\n", n, n == 1 ? "" : "s",
                 then ? ". " : n == 1 ? "" : ".", then ? then : "");

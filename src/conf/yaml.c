@@ -362,7 +362,7 @@ static void yaml_tag(struct reader *r, struct cr_node *node,
         return;
     }
     cr_error(r->diag, pos, CR_E_SYNTAX, "unknown tag '%s'", tag);
-    near = cr_nearest(tag, ours);
+    near = cr_closest_name(tag, ours);
     if (near)
         cr_hint(r->diag, "did you mean '%s'?", near);
     else

@@ -249,13 +249,12 @@ static bool add_part(struct cr_diag *diag, struct cr_dataset *to,
     memmove(each.dim, each.dim + 1, sizeof each.dim - sizeof each.dim[0]);
     each.rank--;
     if (p->first > 0 && !cr_spec_same(&each, &c->spec))
-        return cr_error(diag, cr_at_file(diag->arena, path),
-                        CR_E_DATA_FORMAT,
-                        "its rows are %s %s, but those of the files before "
-                        "are %s %s",
-                        cr_type_name(each.type), cr_show(diag->arena, &each),
-                        cr_type_name(c->spec.type),
-                        cr_show(diag->arena, &c->spec));
+        return cr_error(
+            diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
+            "its rows are %s %s, but those of the files before "
+            "are %s %s",
+            cr_type_name(each.type), cr_diag_format(diag->arena, &each),
+            cr_type_name(c->spec.type), cr_diag_format(diag->arena, &c->spec));
     c->spec = each;
     *rows += p->spec.dim[0];
     return true;

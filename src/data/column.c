@@ -88,7 +88,7 @@ static bool plan_fit(struct cr_config *config, const struct cr_transform *op,
     return p->fitted ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "%s has learnt from samples of another shape than %s",
-                    op->about.name, cr_show(p->arena, &p->in));
+                    op->about.name, cr_diag_format(p->arena, &p->in));
 }
 
 /* Features that samples have no more are none. */
@@ -142,7 +142,8 @@ static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
     };
     if (!plan_span(c->op[c->n], p) || !c->op[c->n]->plan(p)) {
         cr_note(config->diag, "   in datapipe.%s, which gets %s %s", c->name,
-                cr_type_name(c->out.type), cr_show(config->arena, &c->out));
+                cr_type_name(c->out.type),
+                cr_diag_format(config->arena, &c->out));
         return false;
     }
     if (!plan_fit(config, c->op[c->n], p))
@@ -655,7 +656,8 @@ static bool other_refused(const struct cr_colpipe *c, struct cr_diag *diag,
 {
     return cr_error(diag, at, CR_E_DATA_FORMAT,
                     "sample %lld of column '%s', %s: %s", (long long)index,
-                    c->name, cr_show(diag->arena, spec), why->first->text);
+                    c->name, cr_diag_format(diag->arena, spec),
+                    why->first->text);
 }
 
 /* What an op has learnt is of one shape. */
@@ -665,7 +667,7 @@ static bool plan_learnt(const struct cr_colpipe *c, int i,
     return p->fits == c->plan[i].fits ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "%s has learnt from samples of another shape than %s",
-                    c->op[i]->about.name, cr_show(p->arena, &p->in));
+                    c->op[i]->about.name, cr_diag_format(p->arena, &p->in));
 }
 
 bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
@@ -710,9 +712,10 @@ bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
     cr_error(diag, cr_sample_pos(set, diag->arena, index), CR_E_DATA_FORMAT,
              "sample %lld of column '%s' is %s and %s after its ops, but the "
              "first one is %s and %s: a batch needs one shape",
-             (long long)index, c->name, cr_show(diag->arena, spec),
-             cr_show(diag->arena, &now), cr_show(diag->arena, &c->in),
-             cr_show(diag->arena, n > 0 ? &c->plan[n - 1].out : &c->in));
+             (long long)index, c->name, cr_diag_format(diag->arena, spec),
+             cr_diag_format(diag->arena, &now),
+             cr_diag_format(diag->arena, &c->in),
+             cr_diag_format(diag->arena, n > 0 ? &c->plan[n - 1].out : &c->in));
     cr_hint(diag, "datapipe.%s needs a Resize: {size: [height, width]}, "
             "CenterCrop, RandomCrop or RandomResizedCrop", c->name);
     return false;

@@ -111,7 +111,7 @@ bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,
                   const char *column, const char *field,
                   const struct cr_strs *names)
 {
-    const char *near = cr_nearest(field, names->v);
+    const char *near = cr_closest_name(field, names->v);
     int at = 0;
 
     while (near && strcmp(names->v[at], near) != 0)
@@ -174,9 +174,9 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
     cr_error(config->diag, node->pos, CR_E_NO_MATCH,
              "there is no field '%s' in rows of %d fields",
              cr_quote(config->arena, text, strlen(text)), names->n);
-    if (cr_nearest(text, names->v))
+    if (cr_closest_name(text, names->v))
         cr_hint(config->diag, "did you mean '%s'?",
-                cr_nearest(text, names->v));
+                cr_closest_name(text, names->v));
     return false;
 }
 

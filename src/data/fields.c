@@ -434,7 +434,7 @@ bool cr_fields_field(struct cr_dataset *set, struct cr_diag *diag,
     while (at < f->names.n && strcmp(f->names.v[at], name) != 0)
         at++;
     if (at == f->names.n) {
-        const char *near = cr_nearest(name, f->names.v);
+        const char *near = cr_closest_name(name, f->names.v);
 
         cr_error(diag, pos, CR_E_NO_MATCH,
                  "there is no field '%s' in rows of %d fields", name,

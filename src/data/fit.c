@@ -28,9 +28,9 @@ static bool one_shape(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
            cr_error(diag, cr_sample_pos(&p->set, diag->arena, sample),
                     CR_E_DATA_FORMAT,
                     "%s learns from samples of one shape, but this one is %s "
-                    "and the first %s", c->op[op]->about.name,
-                    cr_show(diag->arena, spec),
-                    cr_show(diag->arena, &c->in));
+                    "and the first %s",
+                    c->op[op]->about.name, cr_diag_format(diag->arena, spec),
+                    cr_diag_format(diag->arena, &c->in));
 }
 
 static bool fit_op(struct cr_pipe *p, struct cr_diag *diag, int k, int op,

@@ -12,7 +12,7 @@ bool cr_image_of(const struct cr_transform_plan *p, const char *name,
                         "%s takes images (height, width, channels), not %s "
                         "%s",
                         name, cr_type_name(in->type),
-                        cr_show(p->arena, in));
+                        cr_diag_format(p->arena, in));
     to->h = in->dim[0];
     to->w = in->dim[1];
     to->c = in->rank == 3 ? in->dim[2] : 1;
@@ -20,7 +20,7 @@ bool cr_image_of(const struct cr_transform_plan *p, const char *name,
     if (to->h < 1 || to->w < 1 || to->c < 1)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "%s: the image %s is empty", name,
-                        cr_show(p->arena, in));
+                        cr_diag_format(p->arena, in));
     return true;
 }
 
@@ -77,7 +77,7 @@ bool cr_image_mirrors(const struct cr_transform_plan *p, const char *name,
     return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
                     "%s: %s reaches over the image %s it mirrors", name,
                     border == CR_REFLECT ? "REFLECT" : "SYMMETRIC",
-                    cr_show(p->arena, &p->in));
+                    cr_diag_format(p->arena, &p->in));
 }
 
 bool cr_image_size(const struct cr_transform_plan *p, const char *name,
@@ -100,7 +100,7 @@ bool cr_image_resized(struct cr_transform_plan *p, const char *name, int64_t h,
     p->out.dim[1] = w;
     if (h > CR_IMAGE_SIDE || w > CR_IMAGE_SIDE || !cr_spec_fits(&p->out))
         return cr_error(p->diag, p->pos, CR_E_LIMIT, "%s: %s is too large",
-                        name, cr_show(p->arena, &p->out));
+                        name, cr_diag_format(p->arena, &p->out));
     return true;
 }
 

@@ -18,8 +18,8 @@ static bool names_none(struct cr_transform_plan *p, const char *op,
         names[i] = f->v[i].name;
     cr_error(p->diag, p->pos, CR_E_NO_MATCH,
              "%s: column '%s' has no field '%s'", op, p->column, name);
-    if (cr_nearest(name, names))
-        cr_hint(p->diag, "did you mean '%s'?", cr_nearest(name, names));
+    if (cr_closest_name(name, names))
+        cr_hint(p->diag, "did you mean '%s'?", cr_closest_name(name, names));
     return false;
 }
 
@@ -67,7 +67,7 @@ bool cr_per_feature_plan(struct cr_transform_plan *p, const char *op,
     if (cr_count(&p->in) == 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "%s takes samples with numbers in them, not %s", op,
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     p->self = self;
     self->count = cr_count(&p->in);
     self->n = p->in.rank > 0 ? p->in.dim[p->in.rank - 1] : 1;

@@ -285,9 +285,9 @@ static bool check_with(struct cr_pipe *p, const struct cr_node *ops,
         cr_error(p->config->diag, with->pos, CR_E_UNKNOWN_KEY,
                  "with: '%s' is no column of dataset.%s", with->text,
                  p->want.split);
-        if (cr_nearest(with->text, names))
+        if (cr_closest_name(with->text, names))
             cr_hint(p->config->diag, "did you mean '%s'?",
-                    cr_nearest(with->text, names));
+                    cr_closest_name(with->text, names));
         return false;
     }
     return true;
@@ -344,8 +344,8 @@ static bool make_columns(struct cr_pipe *p)
                       "'%s' is neither a key of datapipe nor a column of "
                       "dataset.%s",
                       m->key, p->want.split);
-        if (cr_nearest(m->key, names))
-            cr_hint(diag, "did you mean '%s'?", cr_nearest(m->key, names));
+        if (cr_closest_name(m->key, names))
+            cr_hint(diag, "did you mean '%s'?", cr_closest_name(m->key, names));
     }
     return ok;
 }
@@ -593,13 +593,13 @@ const char *cr_pipe_describe(const struct cr_pipe *p, struct cr_arena *arena)
         const struct cr_colpipe *c = p->op[i];
 
         text = cr_strf(arena, "%s%s: %s %s", text, c->name,
-                       cr_type_name(c->in.type), cr_show(arena, &c->in));
+                       cr_type_name(c->in.type), cr_diag_format(arena, &c->in));
         for (k = 0; k < c->n; k++)
             text = cr_strf(arena, "%s%s%s", text,
                            c->fused && k > c->first ? "+" : " -> ",
                            c->op[k]->about.name);
-        text = cr_strf(arena, "%s -> %s %s\n", text,
-                       cr_type_name(c->out.type), cr_show(arena, &c->out));
+        text = cr_strf(arena, "%s -> %s %s\n", text, cr_type_name(c->out.type),
+                       cr_diag_format(arena, &c->out));
     }
     return text;
 }

@@ -172,7 +172,7 @@ const struct cr_batch *cr_workers_next(struct cr_workers *w,
            (s->state != READY && s->state != FAILED))
         pthread_cond_wait(&w->done, &w->lock);
     if (s->state == FAILED) {
-        cr_diag_join(diag, &s->diag); /* and so again, until a seek */
+        cr_diag_append(diag, &s->diag); /* and so again, until a seek */
         pthread_mutex_unlock(&w->lock);
         return NULL;
     }

@@ -131,7 +131,7 @@ static bool mnist_open(struct cr_config *config, const void *opts,
                         CR_E_DATA_FORMAT,
                         "MNIST has images (28, 28) of uint8 and a label "
                         "each, but these are %s; IdxDataset takes any sizes",
-                        cr_show(config->arena, image));
+                        cr_diag_format(config->arena, image));
     image->rank = 3;
     image->dim[2] = 1;
     to->column[1].spec.type = CR_U32;

@@ -73,7 +73,7 @@ static bool idx_header(struct cr_diag *diag, const char *path,
     if (!cr_spec_fits(&f->spec))
         return cr_error(diag, pos, CR_E_DATA_FORMAT,
                         "the header tells of %s elements, which is too large",
-                        cr_show(diag->arena, &f->spec));
+                        cr_diag_format(diag->arena, &f->spec));
     f->size = f->head + cr_bytes(&f->spec);
     return cr_bytes_fit(f->bytes, diag, f->size);
 }

@@ -43,7 +43,7 @@ static struct cr_file *npy_open(struct cr_arena *arena, struct cr_diag *diag,
     else if (!cr_spec_fits(&f->head.spec))
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
                  "the header tells of %s elements, which is too large",
-                 cr_show(diag->arena, &f->head.spec));
+                 cr_diag_format(diag->arena, &f->head.spec));
     else {
         f->size = f->head.data + cr_bytes(&f->head.spec);
         if (cr_bytes_fit(f->bytes, diag, f->size)) {

@@ -37,7 +37,7 @@ static bool array_axis(const struct cr_fill *f, const struct cr_node *node,
             f->diag, node->pos, CR_E_SHAPE,
             "values of '%s' %s: found %s, expected a list of "
             "%lld on axis %d",
-            f->param, cr_show(f->arena, spec),
+            f->param, cr_diag_format(f->arena, spec),
             node->kind == CR_NODE_LIST
                 ? cr_strf(f->arena, "a list of %d", cr_node_count(node))
                 : cr_node_what(f->arena, node),

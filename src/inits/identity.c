@@ -9,7 +9,7 @@ static bool identity_fill(const struct cr_fill *f)
         return cr_error(f->diag, f->pos, CR_E_SHAPE,
                         "parameter '%s' %s is no matrix: Identity needs 2 "
                         "dimensions",
-                        f->param, cr_show(f->arena, &f->spec));
+                        f->param, cr_diag_format(f->arena, &f->spec));
     cols = f->spec.dim[1];
     for (i = 0; f->to && i < cr_count(&f->spec); i++)
         f->to[i] = i / cols == i % cols;

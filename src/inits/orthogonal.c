@@ -54,7 +54,7 @@ static bool orthogonal_fill(const struct cr_fill *f)
         return cr_error(f->diag, f->pos, CR_E_SHAPE,
                         "parameter '%s' %s: Orthogonal needs at least 2 "
                         "dimensions",
-                        f->param, cr_show(f->arena, &f->spec));
+                        f->param, cr_diag_format(f->arena, &f->spec));
     if (!f->to)
         return true;
     d0 = f->spec.dim[0];

@@ -20,7 +20,7 @@ static bool sparse_fill(const struct cr_fill *f)
         return cr_error(f->diag, f->pos, CR_E_SHAPE,
                         "parameter '%s' %s is no matrix: Sparse needs 2 "
                         "dimensions",
-                        f->param, cr_show(f->arena, &f->spec));
+                        f->param, cr_diag_format(f->arena, &f->spec));
     if (!f->to)
         return true;
     count = cr_count(&f->spec);

@@ -44,7 +44,8 @@ static bool ctc_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "log_probs %s and targets %s are not (steps, batch, "
                         "classes) and (batch, labels)",
-                        cr_show(p->arena, lp), cr_show(p->arena, t));
+                        cr_diag_format(p->arena, lp),
+                        cr_diag_format(p->arena, t));
     for (i = T; i <= LABELS; i++)
         if (p->in[i].type != CR_I32 ||
             (i > T && (p->in[i].rank != 1 || p->in[i].dim[0] != n)))
@@ -52,7 +53,7 @@ static bool ctc_plan(struct cr_op_plan *p)
                             "%s are %s %s, but int32 %s is needed",
                             i == T ? "targets" : "lengths",
                             cr_type_name(p->in[i].type),
-                            cr_show(p->arena, &p->in[i]),
+                            cr_diag_format(p->arena, &p->in[i]),
                             i == T ? "(batch, labels)" : "(batch)");
     if (((const struct ctc *)p->attr)->blank >= lp->dim[2])
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,

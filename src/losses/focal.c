@@ -51,7 +51,7 @@ static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
 
     if (x->rank < 2) {
         cr_fail(b, CR_E_SHAPE, "output %s is not (batch, classes, ...)",
-                cr_show(cr_build_arena(b), x));
+                cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
     if (!classes && !cr_loss_same(b, in))

@@ -65,7 +65,7 @@ static struct cr_val *multi_class_dice_build(struct cr_build *b,
         return NULL;
     if (cr_val_spec(x)->rank < 2) {
         cr_fail(b, CR_E_SHAPE, "output %s has no channels",
-                cr_show(cr_build_arena(b), cr_val_spec(x)));
+                cr_diag_format(cr_build_arena(b), cr_val_spec(x)));
         return NULL;
     }
     if (!dice_weights(b, cr_val_spec(x)->dim[1], &weight))

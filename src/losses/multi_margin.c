@@ -29,7 +29,7 @@ static struct cr_val *multi_margin_build(struct cr_build *b,
 
     if (x->rank != 2) {
         cr_fail(b, CR_E_SHAPE, "output %s is not (batch, classes)",
-                cr_show(cr_build_arena(b), x));
+                cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
     if (!cr_loss_classes(b, o->weight, in[1], x->dim[1], &weight))

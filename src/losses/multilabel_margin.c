@@ -31,7 +31,8 @@ static bool multilabel_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "output %s and labels %s are not both (batch, "
                         "classes)",
-                        cr_show(p->arena, x), cr_show(p->arena, t));
+                        cr_diag_format(p->arena, x),
+                        cr_diag_format(p->arena, t));
     p->bound[T] =
         (struct cr_bound){
             .set = true, .computed = true, .low = -1, .high = x->dim[1]

@@ -28,13 +28,14 @@ static struct cr_val *softmax_ce_build(struct cr_build *b,
 
     if (x->rank != 2) {
         cr_fail(b, CR_E_SHAPE, "logits %s are not (batch, classes)",
-                cr_show(cr_build_arena(b), x));
+                cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
     if (o->sparse != (y->rank == 1)) {
         cr_fail(b, CR_E_SHAPE,
                 "labels %s do not fit logits %s: with sparse: %s they are %s",
-                cr_show(cr_build_arena(b), y), cr_show(cr_build_arena(b), x),
+                cr_diag_format(cr_build_arena(b), y),
+                cr_diag_format(cr_build_arena(b), x),
                 o->sparse ? "true" : "false",
                 o->sparse ? "int32 (batch)" : "float32 of the same shape");
         return NULL;

@@ -111,7 +111,7 @@ bool cr_spec_same(const struct cr_spec *a, const struct cr_spec *b)
            memcmp(a->dim, b->dim, (size_t)a->rank * sizeof a->dim[0]) == 0;
 }
 
-const char *cr_show(struct cr_arena *arena, const struct cr_spec *spec)
+const char *cr_diag_format(struct cr_arena *arena, const struct cr_spec *spec)
 {
     const char *text = "(";
     int i;

@@ -84,7 +84,7 @@ bool cr_spec_fits(const struct cr_spec *spec);
 /* The same type and shape; layouts may differ. */
 bool cr_spec_same(const struct cr_spec *a, const struct cr_spec *b);
 /* "(64, 1, 28, 28)", "()", "(3,)" as Python prints it; in the arena. */
-const char *cr_show(struct cr_arena *arena, const struct cr_spec *spec);
+const char *cr_diag_format(struct cr_arena *arena, const struct cr_spec *spec);
 
 /* n elements of one type to another: C casts; float to int truncates toward
  * zero, 8-bit targets wrap, NaN and out of range give INT_MIN; to bool is

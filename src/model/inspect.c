@@ -52,7 +52,7 @@ static bool inspect_data(struct cr_model *m)
     if (!pipe && cr_diag_exit(&m->missing) == cr_code_exit(CR_E_DATA_MISSING))
         return inspect_state(m);
     if (!pipe) {
-        cr_diag_join(usual, &m->missing);
+        cr_diag_append(usual, &m->missing);
         return false;
     }
     column = cr_pipe_columns(pipe, &m->n_columns);
@@ -149,7 +149,7 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
         m->loss = inspect_build(m, batch, true, false) != NULL;
         config->diag = diag;
         if (!m->loss && n == 0) { /* nothing to try: it is wrong */
-            cr_diag_join(diag, &quiet);
+            cr_diag_append(diag, &quiet);
             return;
         }
     }
@@ -174,10 +174,10 @@ bool cr_model_inspect(struct cr_model *m, int64_t batch, bool values)
         net = inspect_build(m, m->batch, false, false);
         m->config->diag = usual;
         if (!net) {
-            cr_diag_join(usual, m->missing.errors > 0 &&
-                                        quiet.first->code == CR_E_INPUT
-                                    ? &m->missing
-                                    : &quiet);
+            cr_diag_append(usual, m->missing.errors > 0 &&
+                                          quiet.first->code == CR_E_INPUT
+                                      ? &m->missing
+                                      : &quiet);
             return false;
         }
         inspect_label(m, net, m->batch);

@@ -191,7 +191,8 @@ static int kfold_fold(struct kfold *k, int64_t fold)
     struct cr_arena mem = { 0 };
     struct cr_diag diag = { .arena = &mem, .strict = k->cli->diag->strict,
                             .reported = &k->reported };
-    struct cr_show show = { .json = k->cli->json, .color = k->cli->color };
+    struct cr_diag_format show = { .json = k->cli->json,
+                                   .color = k->cli->color };
     struct cr_cli cli = *k->cli;
     struct cr_kfold_run *run = &k->to->run[fold];
     int status;

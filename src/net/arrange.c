@@ -19,7 +19,7 @@ bool cr_arrange_axis(struct cr_build *b, const struct cr_val *x, int64_t axis,
     *to = (int)(axis < 0 ? axis + spec->rank : axis);
     return (axis >= -spec->rank && axis < spec->rank) ||
            cr_fail(b, CR_E_SHAPE, "input %s has no axis %lld",
-                   cr_show(cr_build_arena(b), spec), (long long)axis);
+                   cr_diag_format(cr_build_arena(b), spec), (long long)axis);
 }
 
 struct cr_val *cr_arrange_reshape(struct cr_build *b, struct cr_val *x, int n,

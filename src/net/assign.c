@@ -125,8 +125,8 @@ bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call)
         return cr_maker_fail(
             m, value,
             cr_strf(arena, "assign: found a value %s, '%s' is %s",
-                    cr_show(arena, &in[VALUE]->spec), name->name,
-                    cr_show(arena, &in[STATE]->spec)));
+                    cr_diag_format(arena, &in[VALUE]->spec), name->name,
+                    cr_diag_format(arena, &in[STATE]->spec)));
     m->b->pos = cr_maker_place(m, call);
     if (in[VALUE]->spec.type != CR_REAL)
         in[VALUE] = cr_emit_as_is(m->b, cr_op_find("cast"), NULL, 1,

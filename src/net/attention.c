@@ -96,7 +96,8 @@ static bool attention_masks(struct cr_op_plan *p, const struct cr_attend *a,
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "key_padding_mask is %s, needed is %s: a row of "
                             "keys for each of the batch",
-                            cr_show(p->arena, pad), cr_show(p->arena, &want));
+                            cr_diag_format(p->arena, pad),
+                            cr_diag_format(p->arena, &want));
     }
     if (mask->rank > 0) {
         struct cr_spec each = CR_SPEC(a->batch * a->heads, a->queries, a->keys);
@@ -109,8 +110,9 @@ static bool attention_masks(struct cr_op_plan *p, const struct cr_attend *a,
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "attn_mask is %s, needed is %s, or %s for each "
                             "head of the batch",
-                            cr_show(p->arena, mask), cr_show(p->arena, &want),
-                            cr_show(p->arena, &each));
+                            cr_diag_format(p->arena, mask),
+                            cr_diag_format(p->arena, &want),
+                            cr_diag_format(p->arena, &each));
     }
     return true;
 }
@@ -133,7 +135,7 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
     if (q->rank != 2 && q->rank != 3)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "query %s: (N, L, E) or (L, E) is expected",
-                        cr_show(p->arena, q));
+                        cr_diag_format(p->arena, q));
     e = q->dim[q->rank - 1];
     if (e % (o->num_heads * (packed ? 3 : 1)) != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -141,18 +143,19 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
                         (long long)(packed ? e / 3 : e),
                         (long long)o->num_heads);
     if (!packed && (k->rank != q->rank || k->dim[k->rank - 1] != e))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "key %s does not fit query %s", cr_show(p->arena, k),
-                        cr_show(p->arena, q));
+        return cr_error(
+            p->diag, p->pos, CR_E_SHAPE, "key %s does not fit query %s",
+            cr_diag_format(p->arena, k), cr_diag_format(p->arena, q));
     if (v->rank > 0 && !cr_spec_same(k, v))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "value %s does not fit key %s", cr_show(p->arena, v),
-                        cr_show(p->arena, k));
+        return cr_error(
+            p->diag, p->pos, CR_E_SHAPE, "value %s does not fit key %s",
+            cr_diag_format(p->arena, v), cr_diag_format(p->arena, k));
     a = attention_shape(o, in);
     if (!packed && attention_seq(o, k).batch != a.batch)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "key %s is another batch than query %s",
-                        cr_show(p->arena, k), cr_show(p->arena, q));
+                        cr_diag_format(p->arena, k),
+                        cr_diag_format(p->arena, q));
     if (!attention_masks(p, &a, in))
         return false;
     p->saved = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);

@@ -6,8 +6,8 @@ bool cr_axis_check(struct cr_op_plan *p, const struct cr_spec *x, int64_t axis,
     *to = (int)(axis < 0 ? axis + x->rank : axis);
     if (*to < 0 || *to >= x->rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s has no axis %lld", cr_show(p->arena, x),
-                        (long long)axis);
+                        "input %s has no axis %lld",
+                        cr_diag_format(p->arena, x), (long long)axis);
     return true;
 }
 

@@ -60,7 +60,7 @@ static bool channels_fit(struct cr_build *b, const struct cr_spec *x,
 {
     static const char *const takes[] = { "(N, C)", "(N, C, L)", "(N, C, H, W)",
                                          "(N, C, D, H, W)" };
-    const char *shape = cr_show(cr_build_arena(b), x);
+    const char *shape = cr_diag_format(cr_build_arena(b), x);
 
     if (x->rank < low || x->rank > high)
         return cr_fail(b, CR_E_SHAPE,

@@ -122,15 +122,16 @@ static bool take(struct maker *k, const struct cr_script *e, int i,
                              cr_strf(arena,
                                      "the gradient of '%s' is a tensor %s or "
                                      "None, not %s",
-                                     name, cr_show(arena, &x->spec),
+                                     name, cr_diag_format(arena, &x->spec),
                                      cr_thing_what(arena, t)));
     if (!cr_spec_same(&t->val->spec, &x->spec))
         return cr_maker_fail(
             &k->m, e,
             cr_strf(arena, "the gradient of '%s' is %s %s, needed is %s %s",
                     name, cr_type_name(t->val->spec.type),
-                    cr_show(arena, &t->val->spec), cr_type_name(x->spec.type),
-                    cr_show(arena, &x->spec)));
+                    cr_diag_format(arena, &t->val->spec),
+                    cr_type_name(x->spec.type),
+                    cr_diag_format(arena, &x->spec)));
     k->custom->grad[i] = t->val;
     return true;
 }

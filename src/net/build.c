@@ -242,7 +242,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
                    strcmp(m->key, "when") != 0 &&
                    strcmp(m->key, "repeat") != 0 &&
                    strcmp(m->key, "only") != 0) {
-            const char *near = cr_nearest(m->key, control_words);
+            const char *near = cr_closest_name(m->key, control_words);
 
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
                           "'%s' is no control word of a cell", m->key);

@@ -48,7 +48,7 @@ static void shapes_of(struct cr_maker *m, const struct cr_script *e,
 
     if (v && v->value.kind == TENSOR) {
         const char *one = cr_strf(arena, "%s %s", v->name,
-                                  cr_show(arena, &v->value.val->spec));
+                                  cr_diag_format(arena, &v->value.val->spec));
 
         if (!to->text || !strstr(cr_buf_text(to), one))
             cr_buf_f(to, "%s%s", to->text ? ", " : "", one);
@@ -473,9 +473,9 @@ bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
             i = n;
         if (i >= inputs.max && a->keyword) {
             fail(m, a, "%s has no input '%s'", name, a->keyword);
-            if (cr_nearest(a->keyword, inputs.names))
+            if (cr_closest_name(a->keyword, inputs.names))
                 cr_hint(net->diag, "did you mean '%s'?",
-                        cr_nearest(a->keyword, inputs.names));
+                        cr_closest_name(a->keyword, inputs.names));
             return false;
         }
         if (i >= CR_OP_MAX)
@@ -528,7 +528,7 @@ bool cr_maker_unknown(struct cr_maker *m, const struct cr_script *e, bool call)
     for (i = 0; call && ops[i]; i++)
         if (!ops[i]->internal)
             names[n++] = ops[i]->name;
-    near = cr_nearest(e->name, names);
+    near = cr_closest_name(e->name, names);
     fail(m, e,
          call ? "there is no cell or function '%s'" : "'%s' is not defined",
          e->name);

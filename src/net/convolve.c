@@ -206,17 +206,19 @@ static bool check_inputs(struct cr_op_plan *p, const struct cr_convolve *a,
                         "input %s does not fit weight %s: it is (batch, "
                         "channels, ...) with a dimension for each of the "
                         "kernel",
-                        cr_show(p->arena, x), cr_show(p->arena, w));
+                        cr_diag_format(p->arena, x),
+                        cr_diag_format(p->arena, w));
     if (x->dim[1] != takes || gives % a->groups != 0 || takes % a->groups != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s does not fit weight %s: it must have %lld "
                         "channels, in %lld groups",
-                        cr_show(p->arena, x), cr_show(p->arena, w),
-                        (long long)takes, (long long)a->groups);
+                        cr_diag_format(p->arena, x),
+                        cr_diag_format(p->arena, w), (long long)takes,
+                        (long long)a->groups);
     if (p->in[B].rank >= 0 && p->n_in > B &&
         (p->in[B].rank != 1 || p->in[B].dim[0] != gives))
         return cr_error(p->diag, p->pos, CR_E_SHAPE, "bias %s must be (%lld,)",
-                        cr_show(p->arena, &p->in[B]), (long long)gives);
+                        cr_diag_format(p->arena, &p->in[B]), (long long)gives);
     return check_list(p, "stride", &a->stride, rank) &&
            check_list(p, "dilation", &a->dilation, rank) &&
            check_list(p, "output_padding", &a->output_padding, rank) &&
@@ -247,14 +249,14 @@ static bool plan(struct cr_op_plan *p, bool transposed)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "input %s gives an output of size %lld along "
                             "dimension %d",
-                            cr_show(p->arena, x), (long long)y->dim[2 + i],
-                            2 + i);
+                            cr_diag_format(p->arena, x),
+                            (long long)y->dim[2 + i], 2 + i);
         if (y->dim[2 + i] < 1)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "input %s is too small for the kernel: %lld "
                             "positions with the padding, the kernel spans "
                             "%lld",
-                            cr_show(p->arena, x),
+                            cr_diag_format(p->arena, x),
                             (long long)(v.in + v.before + v.after),
                             (long long)extent(&v));
         taps *= (double)v.kernel;
@@ -262,7 +264,7 @@ static bool plan(struct cr_op_plan *p, bool transposed)
     if (!cr_spec_fits(y))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "output %s is more than memory can hold",
-                        cr_show(p->arena, y));
+                        cr_diag_format(p->arena, y));
     c = transposed ? geometry(a, y, w, x, true) : geometry(a, x, w, y, false);
     p->scratch = cr_conv_scratch(&c);
     p->thread_scratch = cr_conv_thread_scratch(&c);
@@ -415,14 +417,14 @@ struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
                 rank == 1   ? ", length"
                 : rank == 2 ? ", height, width"
                             : ", depth, height, width",
-                cr_show(a, x));
+                cr_diag_format(a, x));
         return NULL;
     }
     ci = x->dim[1];
     if (o->in_channels != CR_INT_NONE && o->in_channels != ci) {
         cr_fail(b, CR_E_SHAPE,
                 "input %s does not fit: %s takes in_channels %lld",
-                cr_show(a, x), name, (long long)o->in_channels);
+                cr_diag_format(a, x), name, (long long)o->in_channels);
         return NULL;
     }
     if (ci % o->group != 0 || o->out_channels % o->group != 0) {

@@ -51,7 +51,7 @@ static const char *draw_shape(struct drawer *w, const struct cr_val *v)
     int i;
 
     if (v->n_members == 0)
-        return cr_show(w->d->arena, &v->spec);
+        return cr_diag_format(w->d->arena, &v->spec);
     for (i = 0; i < v->n_members; i++)
         cr_buf_f(&b, "%s%s", i > 0 ? ", " : "", draw_shape(w, v->members[i]));
     return cr_buf_text(&b);
@@ -296,7 +296,7 @@ static void draw_reads(struct drawer *w, struct cr_box *box,
             cr_buf_f(&given, "%s%s", given.text ? " " : "",
                      c->value.n == 1 && cr_count(&v->spec) == 1
                          ? cr_strf(w->d->arena, "%.6g", c->value.v[0])
-                         : cr_show(w->d->arena, &v->spec));
+                         : cr_diag_format(w->d->arena, &v->spec));
         } else if (v && v->param >= 0 && !w->by[v->id]) {
             draw_shared(w, box, v->param);
         } else if (v) {

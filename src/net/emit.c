@@ -183,8 +183,9 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     names = CR_NEWS(net->arena, const char *, net->want.n_columns + 1);
     for (i = 0; i < net->want.n_columns; i++)
         names[i] = net->want.columns[i].name;
-    if (cr_nearest(column, names))
-        cr_hint(net->diag, "did you mean '%s'?", cr_nearest(column, names));
+    if (cr_closest_name(column, names))
+        cr_hint(net->diag, "did you mean '%s'?",
+                cr_closest_name(column, names));
     return NULL;
 }
 
@@ -242,14 +243,15 @@ static struct cr_val *param_shared(struct cr_build *b,
             names[i] = net->params[i].name;
         cr_fail(b, CR_E_NO_MATCH,
                 "share: there is no parameter '%s' before this cell", name);
-        if (cr_nearest(name, names))
-            cr_hint(net->diag, "did you mean '%s'?", cr_nearest(name, names));
+        if (cr_closest_name(name, names))
+            cr_hint(net->diag, "did you mean '%s'?",
+                    cr_closest_name(name, names));
         return NULL;
     }
     if (!cr_spec_same(&net->params[found].spec, spec)) {
         cr_fail(b, CR_E_SHAPE, "share: '%s' is %s, needed is %s", name,
-                cr_show(net->arena, &net->params[found].spec),
-                cr_show(net->arena, spec));
+                cr_diag_format(net->arena, &net->params[found].spec),
+                cr_diag_format(net->arena, spec));
         return NULL;
     }
     return param_value(net, found);
@@ -289,8 +291,8 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         if (cr_spec_same(&net->params[found].spec, &spec))
             return param_value(net, found);
         cr_fail(b, CR_E_SHAPE, "parameter '%s' is %s, and %s for this call",
-                full, cr_show(net->arena, &net->params[found].spec),
-                cr_show(net->arena, &spec));
+                full, cr_diag_format(net->arena, &net->params[found].spec),
+                cr_diag_format(net->arena, &spec));
         return NULL;
     }
     if (found >= 0) {
@@ -308,7 +310,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     }
     if (!cr_spec_fits(&spec)) {
         cr_fail(b, CR_E_SHAPE, "parameter '%s' %s is too large", full,
-                cr_show(net->arena, &spec));
+                cr_diag_format(net->arena, &spec));
         return NULL;
     }
     if (net->n_params == net->cap_params) {
@@ -436,7 +438,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     for (i = 0; i < node->n_out; i++) {
         if (!cr_spec_fits(&out[i])) {
             cr_fail(b, CR_E_SHAPE, "the result %s is too large",
-                    cr_show(net->arena, &out[i]));
+                    cr_diag_format(net->arena, &out[i]));
             return NULL;
         }
         node->out[i] = val_new(net);
@@ -563,7 +565,8 @@ struct cr_val *cr_activation(struct cr_build *b, const char *name,
         }
     }
     cr_fail(b, CR_E_UNKNOWN_TYPE, "there is no activation '%s'", name);
-    if (cr_nearest(name, known))
-        cr_hint(b->net->diag, "did you mean '%s'?", cr_nearest(name, known));
+    if (cr_closest_name(name, known))
+        cr_hint(b->net->diag, "did you mean '%s'?",
+                cr_closest_name(name, known));
     return NULL;
 }

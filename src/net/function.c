@@ -137,7 +137,7 @@ static bool param_unknown(struct cr_maker *m, const struct cr_script *a,
     names[i] = NULL;
     cr_maker_fail(m, a, cr_strf(net->arena, "%s has no argument '%s'",
                                 op->about.name, a->keyword));
-    near = cr_nearest(a->keyword, names);
+    near = cr_closest_name(a->keyword, names);
     if (near)
         cr_hint(net->diag, "did you mean '%s'?", near);
     else

@@ -51,7 +51,8 @@ bool cr_fill_file(const struct cr_fill *f, const char *name)
     ok = same_shape(&spec, &f->spec) ||
          cr_error(f->diag, f->pos, CR_E_SHAPE,
                   "values of '%s': found %s in %s, expected %s", f->param,
-                  cr_show(f->arena, &spec), name, cr_show(f->arena, &f->spec));
+                  cr_diag_format(f->arena, &spec), name,
+                  cr_diag_format(f->arena, &f->spec));
     if (ok && f->to)
         ok = file_values(f, npy, file, &spec);
     npy->close(file);

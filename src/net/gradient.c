@@ -269,8 +269,8 @@ static bool grad_sens(struct cr_maker *m, const struct cr_script *e,
                 cr_strf(arena,
                         "grad: found sens %s, expected %s, the shape of "
                         "what is differentiated",
-                        cr_show(arena, &(*items)[i].val->spec),
-                        cr_show(arena, &y[i].val->spec)));
+                        cr_diag_format(arena, &(*items)[i].val->spec),
+                        cr_diag_format(arena, &y[i].val->spec)));
     return given == n ||
            cr_maker_fail(
                m, e,

@@ -165,9 +165,9 @@ static bool hook_words(struct cr_net *net, const struct cr_node *node,
         ok = cr_error(net->diag, at ? at->pos : node->pos, CR_E_OUT_OF_RANGE,
                       "'%s' of watch: there is no '%s'", key,
                       cr_quote(net->arena, words->v[i], strlen(words->v[i])));
-        if (cr_nearest(words->v[i], names))
+        if (cr_closest_name(words->v[i], names))
             cr_hint(net->diag, "did you mean '%s'?",
-                    cr_nearest(words->v[i], names));
+                    cr_closest_name(words->v[i], names));
     }
     return ok;
 }

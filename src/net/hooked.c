@@ -414,7 +414,8 @@ static bool grad_value(struct cr_maker *m, const struct cr_script *e,
         return cr_maker_fail(
             m, e,
             cr_strf(arena, "the gradient is %s, needed is a tensor %s",
-                    cr_thing_what(arena, t), cr_show(arena, &was->spec)));
+                    cr_thing_what(arena, t),
+                    cr_diag_format(arena, &was->spec)));
     to[(*n)++] = t->val;
     return true;
 }

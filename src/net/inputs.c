@@ -149,8 +149,9 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
                       "'%s' cannot stand beside cells and construct; a cell "
                       "belongs below 'cells'",
                       m->key);
-        if (cr_nearest(m->key, known))
-            cr_hint(net->diag, "did you mean '%s'?", cr_nearest(m->key, known));
+        if (cr_closest_name(m->key, known))
+            cr_hint(net->diag, "did you mean '%s'?",
+                    cr_closest_name(m->key, known));
     }
     if (word && word->kind != CR_NODE_BOOL)
         ok = cr_error(net->diag, word->pos, CR_E_WRONG_TYPE,

@@ -93,9 +93,9 @@ static bool judge_shape(struct cr_net *net, const struct cr_node *node,
                     v->n_members > 0 ? "a tuple"
                     : spec->type != CR_REAL
                         ? cr_strf(net->arena, "%s of type %s",
-                                  cr_show(net->arena, spec),
+                                  cr_diag_format(net->arena, spec),
                                   cr_type_name(spec->type))
-                        : cr_show(net->arena, spec));
+                        : cr_diag_format(net->arena, spec));
 }
 
 static struct cr_val *judge_build(struct cr_net *net, struct cr_build *root,

@@ -57,7 +57,7 @@ struct cr_val *cr_loss_weigh(struct cr_build *b, struct cr_val *v,
     if (axis < 0 || axis >= spec->rank ||
         (weight->n != 1 && weight->n != spec->dim[axis])) {
         cr_fail(b, CR_E_SHAPE, "%d weights do not fit %s", weight->n,
-                cr_show(cr_build_arena(b), spec));
+                cr_diag_format(cr_build_arena(b), spec));
         return NULL;
     }
     shape = CR_NEWS(cr_build_arena(b), int64_t, spec->rank);
@@ -122,12 +122,12 @@ bool cr_loss_broadcast(struct cr_build *b, const struct cr_val *output,
         cr_fail(b, CR_E_SHAPE,
                 "label: found %s, expected %s, the shape of the output: each "
                 "output would be compared with all labels",
-                cr_show(arena, y), cr_show(arena, x));
+                cr_diag_format(arena, y), cr_diag_format(arena, x));
         loss_hint_column(b, x, y);
         return false;
     }
     shapes = cr_strf(arena, "label %s and output %s have different shapes",
-                     cr_show(arena, y), cr_show(arena, x));
+                     cr_diag_format(arena, y), cr_diag_format(arena, x));
     if (b->loss && !b->net->broadcast.text) {
         b->net->broadcast.text = shapes;
         b->net->broadcast.pos = cr_build_pos(b);
@@ -144,7 +144,8 @@ bool cr_loss_same(struct cr_build *b, struct cr_val *const *in)
     if (cr_spec_same(&x, &y))
         return true;
     cr_fail(b, CR_E_SHAPE, "label %s does not have the shape of the output, %s",
-            cr_show(cr_build_arena(b), &y), cr_show(cr_build_arena(b), &x));
+            cr_diag_format(cr_build_arena(b), &y),
+            cr_diag_format(cr_build_arena(b), &x));
     if (cr_loss_is_column(&x, &y))
         loss_hint_column(b, &x, &y);
     return false;

@@ -84,8 +84,8 @@ static void check_columns(const struct cr_net *net)
             continue;
         cr_warn(net->diag, node->pos, CR_E_SHAPE,
                 "%s and %s broadcast to %s: each sample meets all others",
-                cr_show(net->arena, a), cr_show(net->arena, b),
-                cr_show(net->arena, &node->out[0]->spec));
+                cr_diag_format(net->arena, a), cr_diag_format(net->arena, b),
+                cr_diag_format(net->arena, &node->out[0]->spec));
         cr_hint(net->diag, "give both one shape: squeeze(x, -1) or "
                            "expand_dims(x, -1)");
     }

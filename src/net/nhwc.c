@@ -28,7 +28,7 @@ struct cr_val *cr_nhwc_in(struct cr_build *b, int format, struct cr_val *x)
         cr_fail(b, CR_E_SHAPE,
                 "input %s does not fit: data_format NHWC takes (batch, "
                 "height, width, channels)",
-                cr_show(b->net->arena, &x->spec));
+                cr_diag_format(b->net->arena, &x->spec));
         return NULL;
     }
     if (x->spec.type != CR_REAL)

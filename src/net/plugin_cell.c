@@ -80,7 +80,7 @@ static const char *shape_text(struct cr_arena *arena,
         return cr_strf(arena, "no tensor (rank %d, first dimension %lld)",
                        shape->rank,
                        shape->rank > 0 ? (long long)shape->dim[0] : 0LL);
-    return cr_show(arena, &spec);
+    return cr_diag_format(arena, &spec);
 }
 
 /* Text of a plug-in as messages may hold it. */
@@ -190,11 +190,12 @@ static bool plugin_plan(struct cr_op_plan *p)
 
         shape_to(&said.param[i], &spec);
         if (said.param[i].rank < 0 ? w->rank >= 0 : !cr_spec_same(&spec, w))
-            said.wrong = cr_strf(p->arena,
-                                 "its parameter '%s' is %s for one plan and "
-                                 "%s for another",
-                                 c->of->params[i].name, cr_show(p->arena, w),
-                                 shape_text(p->arena, &said.param[i]));
+            said.wrong =
+                cr_strf(p->arena,
+                        "its parameter '%s' is %s for one plan and "
+                        "%s for another",
+                        c->of->params[i].name, cr_diag_format(p->arena, w),
+                        shape_text(p->arena, &said.param[i]));
     }
     if (said.wrong)
         return cr_error(p->diag, p->pos, said.code, "%s: %s", c->of->name,

@@ -169,7 +169,7 @@ bool cr_pool_plan(struct cr_op_plan *p, struct cr_pool *pool)
     if (dims < 1 || dims > 3 || x->rank < dims + 1 || x->rank > dims + 2)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s has other dimensions than pooling over %d",
-                        cr_show(p->arena, x), dims);
+                        cr_diag_format(p->arena, x), dims);
     p->out[0] = *x;
     for (i = 0; i < dims; i++) {
         int at = x->rank - dims + i;
@@ -179,7 +179,7 @@ bool cr_pool_plan(struct cr_op_plan *p, struct cr_pool *pool)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "input %s is smaller than the window: %lld, and "
                             "%lld with its padding",
-                            cr_show(p->arena, x),
+                            cr_diag_format(p->arena, x),
                             (long long)(w.dilation * (w.kernel - 1) + 1),
                             (long long)(w.in + w.before + w.after));
         p->out[0].dim[at] = w.out;
@@ -190,7 +190,7 @@ bool cr_pool_plan(struct cr_op_plan *p, struct cr_pool *pool)
         cr_pool_volume(pool) > INT32_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s is too large for pooling",
-                        cr_show(p->arena, x));
+                        cr_diag_format(p->arena, x));
     return true;
 }
 
@@ -212,7 +212,7 @@ static bool pool_shape(struct cr_build *b, const struct cr_pool_opts *o,
 
     if (spec->rank != dims + 1 && spec->rank != dims + 2)
         return cr_fail(b, CR_E_SHAPE, "input %s does not fit: %s is expected",
-                       cr_show(cr_build_arena(b), spec),
+                       cr_diag_format(cr_build_arena(b), spec),
                        dims == 1 ? "(N, C, L)" : "(N, C, H, W)");
     for (i = 0; i < CR_LEN(lists); i++)
         if (lists[i].list->n > 1 && lists[i].list->n != dims)
@@ -316,14 +316,14 @@ struct cr_val *cr_adaptive1d_build(struct cr_build *b, struct cr_val *x,
     attr->output_size = (struct cr_ints){ 1, size };
     if (spec->rank != 3) {
         cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, L) is expected",
-                cr_show(arena, spec));
+                cr_diag_format(arena, spec));
         return NULL;
     }
     if (spec->dim[2] % *size != 0) {
         cr_fail(b, CR_E_SHAPE,
                 "input %s does not fit: its length must be a multiple of "
                 "output_size %lld",
-                cr_show(arena, spec), (long long)*size);
+                cr_diag_format(arena, spec), (long long)*size);
         return NULL;
     }
     return CR_EMIT(b, largest ? "max_pool" : "avg_pool", attr, x);

@@ -148,7 +148,7 @@ static bool casts_read(struct cr_net *net, struct cr_amp *amp)
         struct cr_cast *c = &amp->casts[amp->n_casts];
 
         if (!precision_named(m->key, &c->precision)) {
-            const char *near = cr_nearest(m->key, types);
+            const char *near = cr_closest_name(m->key, types);
 
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
                           "amp.cast: found '%s', expected float32, float16 or "

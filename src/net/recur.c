@@ -66,7 +66,8 @@ static bool state_fits(struct cr_op_plan *p, int i, const char *name,
     if (i >= p->n_in || p->in[i].rank < 0 || cr_spec_same(&p->in[i], want))
         return true;
     return cr_error(p->diag, p->pos, CR_E_SHAPE, "%s is %s, needed is %s", name,
-                    cr_show(p->arena, &p->in[i]), cr_show(p->arena, want));
+                    cr_diag_format(p->arena, &p->in[i]),
+                    cr_diag_format(p->arena, want));
 }
 
 /* Elements of what a step hands on, and of its working room. */
@@ -116,12 +117,13 @@ bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind)
     if (size < 1 || w->dim[0] != kind->gates * size)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "weight %s is not (%d hidden, hidden)",
-                        cr_show(p->arena, w), kind->gates);
+                        cr_diag_format(p->arena, w), kind->gates);
     if (x->rank < 2 || x->rank > 3 || x->dim[x->rank - 1] != w->dim[0])
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s does not fit weight %s: (%s, %lld) is "
                         "needed",
-                        cr_show(p->arena, x), cr_show(p->arena, w),
+                        cr_diag_format(p->arena, x),
+                        cr_diag_format(p->arena, w),
                         o->batch_first ? "batch, time" : "time, batch",
                         (long long)w->dim[0]);
     steps = one ? 1 : x->dim[o->batch_first];

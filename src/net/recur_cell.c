@@ -52,11 +52,11 @@ static bool input_fits(struct cr_build *b, const struct cr_spec *x, int rank,
 
     if (x->rank != rank)
         return cr_fail(b, CR_E_SHAPE, "an input %s is expected, not %s", shape,
-                       cr_show(cr_build_arena(b), x));
+                       cr_diag_format(cr_build_arena(b), x));
     if (o->input_size != CR_INT_NONE && o->input_size != size)
-        return cr_fail(b, CR_E_SHAPE,
-                       "input %s does not fit: input_size is %lld",
-                       cr_show(cr_build_arena(b), x), (long long)o->input_size);
+        return cr_fail(
+            b, CR_E_SHAPE, "input %s does not fit: input_size is %lld",
+            cr_diag_format(cr_build_arena(b), x), (long long)o->input_size);
     return true;
 }
 
@@ -66,8 +66,8 @@ static bool state_fits(struct cr_build *b, const struct cr_val *v,
     if (!v || cr_spec_same(cr_val_spec(v), want))
         return true;
     return cr_fail(b, CR_E_SHAPE, "%s is %s, needed is %s", name,
-                   cr_show(cr_build_arena(b), cr_val_spec(v)),
-                   cr_show(cr_build_arena(b), want));
+                   cr_diag_format(cr_build_arena(b), cr_val_spec(v)),
+                   cr_diag_format(cr_build_arena(b), want));
 }
 
 /* hx as h and c; an lstm's is a pair. */
@@ -80,7 +80,7 @@ static bool states_read(struct cr_build *b, struct cr_val *hx, bool pair,
         return true;
     if (pair && cr_tuple_size(hx) != 2)
         return cr_fail(b, CR_E_NETWORK, "hx is a pair (h, c) here, each %s",
-                       cr_show(cr_build_arena(b), want));
+                       cr_diag_format(cr_build_arena(b), want));
     *h = pair ? cr_member(hx, 0) : hx;
     *c = pair ? cr_member(hx, 1) : NULL;
     if (cr_tuple_size(*h) > 0 || (*c && cr_tuple_size(*c) > 0))
@@ -331,7 +331,8 @@ struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
                 "seq_length is %s %s, needed is int32 (%lld,): the steps of "
                 "each sample",
                 cr_type_name(cr_val_spec(l.seq)->type),
-                cr_show(arena, cr_val_spec(l.seq)), (long long)states.dim[1]);
+                cr_diag_format(arena, cr_val_spec(l.seq)),
+                (long long)states.dim[1]);
         return NULL;
     }
     l.h = CR_NEWS(arena, struct cr_val *, l.count);

@@ -39,13 +39,14 @@ bool cr_reduction_plan(struct cr_op_plan *p, const struct cr_ints *axis,
     for (i = 0; i < axis->n; i++) {
         if (axis->v[i] < -x->rank || axis->v[i] >= x->rank)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "input %s has no axis %lld", cr_show(p->arena, x),
-                            (long long)axis->v[i]);
+                            "input %s has no axis %lld",
+                            cr_diag_format(p->arena, x), (long long)axis->v[i]);
         for (k = 0; k < i; k++)
             if ((axis->v[k] - axis->v[i]) % x->rank == 0)
                 return cr_error(p->diag, p->pos, CR_E_SHAPE,
                                 "axis %lld of input %s is given twice",
-                                (long long)axis->v[i], cr_show(p->arena, x));
+                                (long long)axis->v[i],
+                                cr_diag_format(p->arena, x));
     }
     folded_of(x, axis, folded);
     *y = (struct cr_spec){ .type = x->type == CR_REAL ? CR_REAL : CR_I32 };

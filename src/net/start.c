@@ -270,7 +270,7 @@ bool cr_fan(const struct cr_fill *fill, double *fan_in, double *fan_out)
         return cr_error(fill->diag, fill->pos, CR_E_SHAPE,
                         "parameter '%s' %s has no fan: the initialiser needs "
                         "at least 2 dimensions",
-                        fill->param, cr_show(fill->arena, &fill->spec));
+                        fill->param, cr_diag_format(fill->arena, &fill->spec));
     for (i = 2; i < fill->spec.rank; i++)
         rest *= (double)fill->spec.dim[i];
     *fan_in = (double)fill->spec.dim[1] * rest;

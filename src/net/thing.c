@@ -66,7 +66,8 @@ const char *cr_thing_what(struct cr_arena *arena, const struct cr_thing *t)
     case NOTHING:
         return "None";
     case TENSOR:
-        return cr_strf(arena, "a tensor %s", cr_show(arena, &t->val->spec));
+        return cr_strf(arena, "a tensor %s",
+                       cr_diag_format(arena, &t->val->spec));
     case INTEGER:
         return cr_strf(arena, "%lld", (long long)t->integer);
     case REAL:

@@ -53,18 +53,19 @@ static bool batch_norm_plan(struct cr_op_plan *p)
     if (x->rank < 2)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s does not fit: (N, C, ...) is expected",
-                        cr_show(p->arena, x));
+                        cr_diag_format(p->arena, x));
     for (i = GAMMA; i <= VARIANCE; i++)
         if (p->in[i].rank != 1 || p->in[i].dim[0] != x->dim[1])
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "input %s has %lld channels, and there are %s "
                             "values for them",
-                            cr_show(p->arena, x), (long long)x->dim[1],
-                            cr_show(p->arena, &p->in[i]));
+                            cr_diag_format(p->arena, x), (long long)x->dim[1],
+                            cr_diag_format(p->arena, &p->in[i]));
     if (p->n_in > MORE && p->in[MORE].rank >= 0 &&
         !cr_spec_same(x, &p->in[MORE]))
         return cr_error(p->diag, p->pos, CR_E_SHAPE, "%s cannot be added to %s",
-                        cr_show(p->arena, &p->in[MORE]), cr_show(p->arena, x));
+                        cr_diag_format(p->arena, &p->in[MORE]),
+                        cr_diag_format(p->arena, x));
     ch = cr_channels(x);
     p->out[0] = *x;
     p->saved = 2 * (size_t)ch.c * sizeof(cr_real);

@@ -14,7 +14,7 @@ static bool channels_first_plan(struct cr_op_plan *p)
     if (x->rank < 3)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "channels_first: found input %s, expected (N, ..., C)",
-                        cr_show(p->arena, x));
+                        cr_diag_format(p->arena, x));
     p->out[0] = *x;
     p->out[0].layout = CR_LAST;
     p->out[0].dim[1] = x->dim[x->rank - 1];

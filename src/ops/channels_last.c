@@ -16,7 +16,7 @@ static bool channels_last_plan(struct cr_op_plan *p)
     if (x->rank < 3)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "channels_last: found input %s, expected (N, C, ...)",
-                        cr_show(p->arena, x));
+                        cr_diag_format(p->arena, x));
     p->out[0] = *x;
     p->out[0].layout = CR_PLAIN;
     p->out[0].dim[x->rank - 1] = x->dim[1];

@@ -19,8 +19,8 @@ static bool concat_plan(struct cr_op_plan *p)
         if (!fits)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "inputs %s and %s differ in more than axis %d",
-                            cr_show(p->arena, &p->in[0]), cr_show(p->arena, x),
-                            axis);
+                            cr_diag_format(p->arena, &p->in[0]),
+                            cr_diag_format(p->arena, x), axis);
         y->dim[axis] += x->dim[axis];
     }
     return cr_join_types(p);

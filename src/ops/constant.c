@@ -25,7 +25,7 @@ static bool constant_plan(struct cr_op_plan *p)
     if (!cr_spec_fits(&p->out[0]) ||
         (o->value.n != 1 && o->value.n != cr_count(&p->out[0])))
         return cr_error(p->diag, p->pos, CR_E_SHAPE, "%d values do not fill %s",
-                        o->value.n, cr_show(p->arena, &p->out[0]));
+                        o->value.n, cr_diag_format(p->arena, &p->out[0]));
     return true;
 }
 

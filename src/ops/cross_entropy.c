@@ -68,7 +68,7 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
     if (axis < 0 || axis >= x->rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "logits %s have no axis %lld for the classes",
-                        cr_show(p->arena, x), (long long)o->axis);
+                        cr_diag_format(p->arena, x), (long long)o->axis);
     classes = x->dim[axis];
     positions = cr_count(x) / classes;
     if (t->type == CR_REAL) {
@@ -76,7 +76,8 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "labels %s do not fit logits %s: float labels "
                             "are probabilities of the same shape",
-                            cr_show(p->arena, t), cr_show(p->arena, x));
+                            cr_diag_format(p->arena, t),
+                            cr_diag_format(p->arena, x));
     } else {
         if (t->type != CR_I32) {
             cr_error(p->diag, p->pos, CR_E_DTYPE,
@@ -90,7 +91,8 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "labels %s do not fit logits %s: they need its "
                             "shape without axis %d",
-                            cr_show(p->arena, t), cr_show(p->arena, x), axis);
+                            cr_diag_format(p->arena, t),
+                            cr_diag_format(p->arena, x), axis);
         p->bound[T] = (struct cr_bound){ .set = true,
                                          .computed = true,
                                          .low = o->negative ? INT32_MIN : 0,

@@ -20,7 +20,8 @@ static struct cr_val *dot_build(struct cr_build *b, const void *attr, int n,
         cr_fail(b, CR_E_SHAPE,
                 "inputs %s and %s do not fit: the last axis of the first must "
                 "be as long as the last but one of the second",
-                cr_show(cr_build_arena(b), x), cr_show(cr_build_arena(b), y));
+                cr_diag_format(cr_build_arena(b), x),
+                cr_diag_format(cr_build_arena(b), y));
         return NULL;
     }
     if (y->rank <= 2)

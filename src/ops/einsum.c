@@ -121,7 +121,7 @@ static bool sizes_see(struct sum *s, int k)
                            "equation '%s': axis %d of operand %d, %s, has "
                            "length %lld, expected %lld",
                            s->equation, i, k,
-                           cr_show(cr_build_arena(s->b), x),
+                           cr_diag_format(cr_build_arena(s->b), x),
                            (long long)x->dim[i], (long long)*size);
     }
     return true;
@@ -144,13 +144,13 @@ static bool inputs_read(struct sum *s, const char *text, size_t len)
         named = letters(text, n, &dots);
         rest = dots ? rank - named : 0;
         if (rest < 0 || (!dots && named != rank))
-            return cr_fail(s->b, CR_E_SHAPE,
-                           "equation '%s': operand %d is %s, expected %s%d "
-                           "dimensions",
-                           s->equation, k,
-                           cr_show(cr_build_arena(s->b),
-                                   cr_val_spec(s->v[k])),
-                           dots ? "at least " : "", named);
+            return cr_fail(
+                s->b, CR_E_SHAPE,
+                "equation '%s': operand %d is %s, expected %s%d "
+                "dimensions",
+                s->equation, k,
+                cr_diag_format(cr_build_arena(s->b), cr_val_spec(s->v[k])),
+                dots ? "at least " : "", named);
         s->rest = rest > s->rest ? rest : s->rest;
         if (!term_read(s, text, n, rest, &s->in[k]) || !sizes_see(s, k))
             return false;

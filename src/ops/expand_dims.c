@@ -22,7 +22,7 @@ static bool expand_dims_plan(struct cr_op_plan *p)
     if (y->rank == CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s has %d dimensions already",
-                        cr_show(p->arena, p->in), CR_RANK_MAX);
+                        cr_diag_format(p->arena, p->in), CR_RANK_MAX);
     y->rank++;
     if (!cr_axis_check(p, y, axis, &at))
         return false;

@@ -28,7 +28,7 @@ static bool flatten_plan(struct cr_op_plan *p)
     if (start < 0 || end >= x->rank || start > end)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s has no dimensions %lld to %lld",
-                        cr_show(p->arena, x), (long long)o->start_dim,
+                        cr_diag_format(p->arena, x), (long long)o->start_dim,
                         (long long)o->end_dim);
     *y = (struct cr_spec){ .type = x->type };
     for (i = 0; i < x->rank; i++) {

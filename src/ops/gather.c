@@ -38,7 +38,8 @@ static bool gather_plan(struct cr_op_plan *p)
     if (x->rank - 1 + index->rank > CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s and indices %s make too many dimensions",
-                        cr_show(p->arena, x), cr_show(p->arena, index));
+                        cr_diag_format(p->arena, x),
+                        cr_diag_format(p->arena, index));
     *y = (struct cr_spec){ .type = x->type };
     for (i = 0; i < axis; i++)
         y->dim[y->rank++] = x->dim[i];

@@ -62,8 +62,8 @@ static struct cr_val *gather_elements_build(struct cr_build *b,
         cr_fail(b, CR_E_SHAPE,
                 "index: found %s, expected the dimensions of input %s, or "
                 "less, but for axis %d",
-                cr_show(cr_build_arena(b), index),
-                cr_show(cr_build_arena(b), x), at);
+                cr_diag_format(cr_build_arena(b), index),
+                cr_diag_format(cr_build_arena(b), x), at);
         return NULL;
     }
     if (index->type != CR_I32) {

@@ -38,14 +38,14 @@ static bool group_norm_plan(struct cr_op_plan *p)
     if (x->rank < 2)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s does not fit: (N, C, ...) is expected",
-                        cr_show(p->arena, x));
+                        cr_diag_format(p->arena, x));
     for (i = GAMMA; i <= BETA; i++)
         if (p->in[i].rank != 1 || p->in[i].dim[0] != x->dim[1])
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "input %s has %lld channels, and there are %s "
                             "values for them",
-                            cr_show(p->arena, x), (long long)x->dim[1],
-                            cr_show(p->arena, &p->in[i]));
+                            cr_diag_format(p->arena, x), (long long)x->dim[1],
+                            cr_diag_format(p->arena, &p->in[i]));
     if (x->dim[1] % o->num_groups != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "%lld channels are no multiple of %lld groups",

@@ -80,7 +80,7 @@ static bool layer_norm_plan(struct cr_op_plan *p)
     if (r.m == 0 || r.params == 0)
         return cr_error(
             p->diag, p->pos, CR_E_SHAPE, "input %s has no axis %d",
-            cr_show(p->arena, x),
+            cr_diag_format(p->arena, x),
             (int)(r.m == 0 ? o->begin_norm_axis : o->begin_params_axis));
     axis = axis < 0 ? axis + x->rank : axis;
     params.rank = x->rank - axis;
@@ -88,12 +88,12 @@ static bool layer_norm_plan(struct cr_op_plan *p)
             (size_t)params.rank * sizeof params.dim[0]);
     for (i = GAMMA; i <= BETA; i++)
         if (!cr_spec_same(&p->in[i], &params))
-            return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "input %s ends in %s from axis %d on, and the "
-                            "parameters are %s",
-                            cr_show(p->arena, x), cr_show(p->arena, &params),
-                            (int)o->begin_params_axis,
-                            cr_show(p->arena, &p->in[i]));
+            return cr_error(
+                p->diag, p->pos, CR_E_SHAPE,
+                "input %s ends in %s from axis %d on, and the "
+                "parameters are %s",
+                cr_diag_format(p->arena, x), cr_diag_format(p->arena, &params),
+                (int)o->begin_params_axis, cr_diag_format(p->arena, &p->in[i]));
     p->out[0] = *x;
     p->saved = (size_t)r.rows * 2 * sizeof(cr_real);
     p->scratch = (size_t)(r.blocks * 2 * r.params) * sizeof(cr_real);

@@ -20,8 +20,8 @@ static bool linear_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input %s does not fit weight %s: its last dimension "
                         "must be %lld",
-                        cr_show(p->arena, x), cr_show(p->arena, w),
-                        (long long)w->dim[1]);
+                        cr_diag_format(p->arena, x),
+                        cr_diag_format(p->arena, w), (long long)w->dim[1]);
     p->out[0] = *x;
     p->out[0].dim[last] = w->dim[0];
     p->thread_scratch = cr_gemm_thread_scratch();

@@ -21,7 +21,8 @@ static bool masked_mean_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "mask %s does not fit input %s: it has its first "
                         "dimensions",
-                        cr_show(p->arena, mask), cr_show(p->arena, x));
+                        cr_diag_format(p->arena, mask),
+                        cr_diag_format(p->arena, x));
     if (!cr_over_plan(p))
         return false;
     p->saved = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);

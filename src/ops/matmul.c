@@ -44,7 +44,8 @@ static bool matmul_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "operands %s and %s do not multiply: (..., m, k) and "
                         "(..., k, n) are needed",
-                        cr_show(p->arena, a), cr_show(p->arena, b));
+                        cr_diag_format(p->arena, a),
+                        cr_diag_format(p->arena, b));
     part.in = batch;
     if (!cr_broadcast_shape(&part, y))
         return false;

@@ -34,7 +34,7 @@ static struct cr_val *meshgrid_build(struct cr_build *b, const void *attr,
 
         if (x->rank > 1) {
             cr_fail(b, CR_E_SHAPE, "inputs: found %s, expected one dimension",
-                    cr_show(cr_build_arena(b), x));
+                    cr_diag_format(cr_build_arena(b), x));
             return NULL;
         }
         dim[xy && i < 2 ? 1 - i : i] = cr_count(x);

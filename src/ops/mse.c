@@ -35,8 +35,8 @@ static bool mse_plan(struct cr_op_plan *p)
     if (!mse_shape(&p->in[0], &p->in[1], &all))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "output %s and label %s do not broadcast",
-                        cr_show(p->arena, &p->in[0]),
-                        cr_show(p->arena, &p->in[1]));
+                        cr_diag_format(p->arena, &p->in[0]),
+                        cr_diag_format(p->arena, &p->in[1]));
     p->out[0] =
         ((const struct cr_mse *)p->attr)->reduction == CR_NONE ? all
                                                                : CR_SCALAR;

@@ -31,7 +31,7 @@ static bool multinomial_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "multinomial: found weights %s, expected (classes) or "
                         "(rows, classes)",
-                        cr_show(p->arena, x));
+                        cr_diag_format(p->arena, x));
     if (!o->replacement && o->num_samples > x->dim[x->rank - 1])
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
                         "multinomial: found num_samples %lld, expected at most "

@@ -31,7 +31,7 @@ static bool one_hot_plan(struct cr_op_plan *p)
     if (y->rank == CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "indices %s have %d dimensions already",
-                        cr_show(p->arena, p->in), CR_RANK_MAX);
+                        cr_diag_format(p->arena, p->in), CR_RANK_MAX);
     y->rank++;
     if (!cr_axis_check(p, y, o->axis, &at))
         return false;

@@ -42,7 +42,7 @@ static bool pad_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "padding takes pairs of numbers for the %d axes of "
                         "input %s, not %d numbers",
-                        p->in[0].rank, cr_show(p->arena, p->in), o->n);
+                        p->in[0].rank, cr_diag_format(p->arena, p->in), o->n);
     p->out[0] = p->in[0];
     for (i = 0; i < o->n; i++) {
         int axis = p->in[0].rank - 1 - i / 2;
@@ -53,7 +53,8 @@ static bool pad_plan(struct cr_op_plan *p)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "axis %d of input %s is too short for %lld "
                             "elements of this mode",
-                            axis, cr_show(p->arena, p->in), (long long)o->v[i]);
+                            axis, cr_diag_format(p->arena, p->in),
+                            (long long)o->v[i]);
     }
     return true;
 }

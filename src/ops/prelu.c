@@ -34,7 +34,8 @@ static bool prelu_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "weight %s does not fit input %s: expected (1,), or "
                         "one number for each channel",
-                        cr_show(p->arena, w), cr_show(p->arena, x));
+                        cr_diag_format(p->arena, w),
+                        cr_diag_format(p->arena, x));
     p->out[0] = *x;
     /* a sum per run */
     p->scratch = (size_t)cr_count(&p->in[X]) * sizeof(double);

@@ -35,7 +35,8 @@ static bool reshape_plan(struct cr_op_plan *p)
         if (open >= 0)
             y->dim[open] = -1;
         return cr_error(p->diag, p->pos, CR_E_SHAPE, "input %s has no shape %s",
-                        cr_show(p->arena, p->in), cr_show(p->arena, y));
+                        cr_diag_format(p->arena, p->in),
+                        cr_diag_format(p->arena, y));
     }
     p->same = true;
     return true;

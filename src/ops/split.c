@@ -52,12 +52,12 @@ static bool split_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "axis %d of input %s makes more than %d pieces of "
                         "%lld",
-                        axis, cr_show(p->arena, x), CR_OP_MAX,
+                        axis, cr_diag_format(p->arena, x), CR_OP_MAX,
                         (long long)o->size.v[0]);
     return cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "the sizes do not sum up to axis %d of input %s, in at "
                     "most %d pieces",
-                    axis, cr_show(p->arena, x), CR_OP_MAX);
+                    axis, cr_diag_format(p->arena, x), CR_OP_MAX);
 }
 
 /* Where piece k lies in the input. Pieces fill the axis. */

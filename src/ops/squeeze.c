@@ -27,7 +27,7 @@ static bool squeeze_plan(struct cr_op_plan *p)
         if (x->dim[at] != 1)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "axis %d of input %s is not of length 1", at,
-                            cr_show(p->arena, x));
+                            cr_diag_format(p->arena, x));
         drop[at] = true;
     }
     p->out[0] = (struct cr_spec){ .type = x->type };

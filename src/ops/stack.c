@@ -16,11 +16,12 @@ static bool stack_plan(struct cr_op_plan *p)
                 0)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "inputs %s and %s must have one shape",
-                            cr_show(p->arena, y), cr_show(p->arena, &p->in[k]));
+                            cr_diag_format(p->arena, y),
+                            cr_diag_format(p->arena, &p->in[k]));
     if (y->rank == CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "inputs %s have %d dimensions already",
-                        cr_show(p->arena, y), CR_RANK_MAX);
+                        cr_diag_format(p->arena, y), CR_RANK_MAX);
     y->rank++;
     if (!cr_axis_check(p, y, cr_join_axis(p->attr), &axis))
         return false;

@@ -47,7 +47,7 @@ static bool strided_slice_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "a slice of input %s takes as many begins, ends and "
                         "steps, at most %d",
-                        cr_show(p->arena, x), x->rank);
+                        cr_diag_format(p->arena, x), x->rank);
     p->out[0] = *x;
     p->same = true;
     for (i = 0; i < o->begin.n; i++) {
@@ -58,7 +58,7 @@ static bool strided_slice_plan(struct cr_op_plan *p)
         if (p->out[0].dim[i] == 0)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "the slice takes nothing of axis %d of input %s", i,
-                            cr_show(p->arena, x));
+                            cr_diag_format(p->arena, x));
         p->same = p->same && p->out[0].dim[i] == x->dim[i] && step == 1;
     }
     return true;

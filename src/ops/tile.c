@@ -38,7 +38,7 @@ static bool tile_plan(struct cr_op_plan *p)
         if (__builtin_mul_overflow(copies, length, &y->dim[i]))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "so many copies of input %s do not fit",
-                            cr_show(p->arena, p->in));
+                            cr_diag_format(p->arena, p->in));
     }
     return true;
 }

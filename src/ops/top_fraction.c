@@ -43,7 +43,8 @@ static bool top_fraction_plan(struct cr_op_plan *p)
     p->out[0] = CR_SPEC(taken(p->attr, n));
     if (n > INT32_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s has too many values", cr_show(p->arena, x));
+                        "input %s has too many values",
+                        cr_diag_format(p->arena, x));
     if (masked(p->in, p->n_in)) {
         struct cr_spec mask = p->in[MASK];
 
@@ -52,7 +53,8 @@ static bool top_fraction_plan(struct cr_op_plan *p)
         if (!cr_spec_same(&mask, x))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
                             "mask %s does not have the shape of input %s",
-                            cr_show(p->arena, &mask), cr_show(p->arena, x));
+                            cr_diag_format(p->arena, &mask),
+                            cr_diag_format(p->arena, x));
         p->out[0] = CR_SCALAR;
     }
     /* how many were taken, then their indices */

@@ -28,7 +28,7 @@ static bool topk_plan(struct cr_op_plan *p)
     if (o->k > p->in[0].dim[at])
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "axis %d of input %s has no %lld elements", at,
-                        cr_show(p->arena, &p->in[0]), (long long)o->k);
+                        cr_diag_format(p->arena, &p->in[0]), (long long)o->k);
     p->thread_scratch = cr_sort_scratch(p->in[0].dim[at]);
     p->out[0].dim[at] = o->k;
     p->out[1] = p->out[0];

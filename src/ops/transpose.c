@@ -41,7 +41,7 @@ static bool transpose_plan(struct cr_op_plan *p)
                 : cr_error(p->diag, p->pos, CR_E_SHAPE,
                            "input_perm must name each of the %d axes of "
                            "input %s once",
-                           x->rank, cr_show(p->arena, x));
+                           x->rank, cr_diag_format(p->arena, x));
 }
 
 static struct cr_move transpose_move(const struct cr_op_ctx *s)

@@ -44,7 +44,8 @@ static bool unsorted_segment_sum_plan(struct cr_op_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "segment_ids %s must have the shape that input %s "
                         "begins with",
-                        cr_show(p->arena, ids), cr_show(p->arena, x));
+                        cr_diag_format(p->arena, ids),
+                        cr_diag_format(p->arena, x));
     *y = (struct cr_spec){ .type = x->type, .rank = 1 };
     y->dim[0] = o->num_segments;
     for (i = ids->rank; i < x->rank; i++)

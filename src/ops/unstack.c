@@ -26,7 +26,7 @@ static struct cr_val *unstack_build(struct cr_build *b, const void *attr,
         return NULL;
     if (x->dim[at] > SLICES_MAX) {
         cr_fail(b, CR_E_LIMIT, "axis %d of input %s makes more than %d slices",
-                at, cr_show(cr_build_arena(b), x), SLICES_MAX);
+                at, cr_diag_format(cr_build_arena(b), x), SLICES_MAX);
         return NULL;
     }
     size = (int)x->dim[at];

@@ -71,13 +71,14 @@ static const char *batch_why(struct cr_predict *j)
  * answer. */
 static void batch_tell(struct cr_predict *j)
 {
-    struct cr_show how = { .json = j->cli->json, .color = j->cli->color };
+    struct cr_diag_format how = { .json = j->cli->json,
+                                  .color = j->cli->color };
 
     j->bad++;
     if (j->o->stream)
         cr_diag_print(&j->about, stderr, how);
     else
-        cr_diag_join(j->cli->diag, &j->about);
+        cr_diag_append(j->cli->diag, &j->about);
     batch_forget(j);
     j->stopped = j->on_error == CR_PREDICT_STOP;
 }
@@ -219,7 +220,7 @@ bool cr_predict_unreadable(struct cr_predict *j)
 {
     if (!j->about.first || j->about.first->code != CR_E_DATA_READ)
         return false;
-    cr_diag_join(j->cli->diag, &j->about);
+    cr_diag_append(j->cli->diag, &j->about);
     batch_forget(j);
     return true;
 }

@@ -261,7 +261,7 @@ static bool files_no_column(struct cr_predict *j, int i)
         names[n++] = j->truth[k].name;
     cr_error(j->cli->diag, j->cli->operand_pos[i], CR_E_USAGE,
              "unknown column '%s'", cr_quote(arena, column, strlen(column)));
-    near = cr_nearest(column, names);
+    near = cr_closest_name(column, names);
     if (near)
         cr_hint(j->cli->diag, "did you mean '%s'?", near);
     else
@@ -333,9 +333,9 @@ static bool npz_member(struct cr_predict *j, struct cr_store *store,
         return cr_error(diag, at, CR_E_DATA_FORMAT,
                         "member '%s' is %s %s, expected rows of %s %s",
                         c->feed->name, e->dtype,
-                        cr_show(diag->arena, &e->spec),
+                        cr_diag_format(diag->arena, &e->spec),
                         cr_type_name(c->feed->head.type),
-                        cr_show(diag->arena, &c->feed->head));
+                        cr_diag_format(diag->arena, &c->feed->head));
     c->count = e->spec.dim[0];
     c->values = cr_alloc(j->cli->arena, (size_t)c->count,
                          cr_bytes(&c->feed->head) + 1);

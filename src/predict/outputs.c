@@ -135,13 +135,12 @@ static bool outputs_add(struct cr_predict *j, int result, int results)
     else
         cr_exec_at(j->exec, &b);
     if (b.rank < 1 || b.dim[0] != j->o->batch)
-        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_SHAPE,
-                        "%s of the network: found %s, expected a row for each "
-                        "of %" PRId64 " samples",
-                        result >= 0 ? cr_strf(j->cli->arena, "result %d",
-                                              result)
-                                    : name,
-                        cr_show(j->cli->arena, &b), j->o->batch);
+        return cr_error(
+            j->cli->diag, CR_NOWHERE, CR_E_SHAPE,
+            "%s of the network: found %s, expected a row for each "
+            "of %" PRId64 " samples",
+            result >= 0 ? cr_strf(j->cli->arena, "result %d", result) : name,
+            cr_diag_format(j->cli->arena, &b), j->o->batch);
     *o = (struct cr_predict_out){ .name = name, .result = result, .spec = b };
     if (!name)
         o->name = results > 1 ? cr_strf(j->cli->arena, "output%d", result)
@@ -181,7 +180,7 @@ static bool outputs_of_cell(struct cr_predict *j)
     cr_error(diag, CR_NOWHERE, CR_E_NO_MATCH,
              "--at: the network has no cell '%s' that gives one tensor",
              cr_quote(j->cli->arena, j->o->at, strlen(j->o->at)));
-    near = cr_nearest(j->o->at, cr_net_at_names(j->model.net));
+    near = cr_closest_name(j->o->at, cr_net_at_names(j->model.net));
     if (near)
         cr_hint(diag, "did you mean '%s'?", near);
     else
@@ -247,7 +246,7 @@ bool cr_predict_outputs(struct cr_predict *j)
     for (int i = 0; i < n; i++) {
         cr_exec_result(j->exec, i, &spec);
         cr_buf_f(&all, "%s%d %s", i ? ", " : "", i,
-                 cr_show(j->cli->arena, &spec));
+                 cr_diag_format(j->cli->arena, &spec));
     }
     if (given && j->o->result >= n)
         return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
@@ -259,8 +258,8 @@ bool cr_predict_outputs(struct cr_predict *j)
         if (!given && n > 1 && (spec.rank < 1 || spec.dim[0] != j->o->batch))
             cr_warn(diag, CR_NOWHERE, CR_E_SHAPE,
                     "result %d of the network is left out: found %s, expected "
-                    "a row for each of %" PRId64 " samples", i,
-                    cr_show(j->cli->arena, &spec), j->o->batch);
+                    "a row for each of %" PRId64 " samples",
+                    i, cr_diag_format(j->cli->arena, &spec), j->o->batch);
         else if (!given || i == j->o->result)
             ok = outputs_add(j, i, n);
     }

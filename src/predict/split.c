@@ -37,8 +37,8 @@ static bool split_columns(struct split *s)
         if (!cr_spec_same(&have[at].spec, &f->out))
             return cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
                             "--data: column '%s' is %s, expected %s", f->name,
-                            cr_show(diag->arena, &have[at].spec),
-                            cr_show(diag->arena, &f->out));
+                            cr_diag_format(diag->arena, &have[at].spec),
+                            cr_diag_format(diag->arena, &f->out));
     }
     j->has_truth = j->n_truths > 0;
     for (int i = 0; i < j->n_truths; i++) {

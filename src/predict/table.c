@@ -404,7 +404,7 @@ static bool table_object_ok(struct cr_predict_rows *t, int64_t line)
              "JSON: no field is called '%s', and the row has no '%s'",
              cr_quote(diag->arena, t->scan.other, strlen(t->scan.other)),
              names[0]);
-    near = cr_nearest(t->scan.other, names);
+    near = cr_closest_name(t->scan.other, names);
     if (near)
         cr_hint(diag, "did you mean '%s'?", near);
     else

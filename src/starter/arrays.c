@@ -27,7 +27,8 @@ static bool arrays_read(struct cr_starter *s, const char *path,
     if (ok && (spec->rank < 1 || n < 1))
         ok = cr_error(s->diag, cr_at_file(s->arena, path), CR_E_DATA_EMPTY,
                       "found an array %s, expected samples along the first "
-                      "axis", cr_show(s->arena, spec));
+                      "axis",
+                      cr_diag_format(s->arena, spec));
     if (ok && all) {
         void *values = cr_alloc(s->arena, (size_t)n, cr_type_size(spec->type));
 
@@ -59,14 +60,15 @@ static bool arrays_open(struct arrays *a)
         return cr_error(diag, cr_at_file(diag->arena, a->y_path),
                         CR_E_DATA_FORMAT,
                         "found an array %s, expected one target for each "
-                        "sample", cr_show(diag->arena, &a->y));
+                        "sample",
+                        cr_diag_format(diag->arena, &a->y));
     if (a->x.rank < 2 || a->x.rank > 4)
         return cr_error(diag, cr_at_file(diag->arena, a->x_path),
                         CR_E_DATA_FORMAT,
                         "found an array %s, expected rows (n, features) or "
                         "images (n, height, width), (n, height, width, "
                         "channels) or (n, channels, height, width)",
-                        cr_show(diag->arena, &a->x));
+                        cr_diag_format(diag->arena, &a->x));
     if (a->y.type == CR_REAL && a->s->task == CR_TASK_AUTO)
         a->s->task = CR_TASK_REGRESS;
     for (int64_t i = 0; i < a->y.dim[0]; i++)
@@ -81,7 +83,7 @@ static bool arrays_open(struct arrays *a)
         return true;
     cr_error(diag, cr_at_file(diag->arena, a->y_path), CR_E_DATA_FORMAT,
              "found classes in an array %s, expected (%" PRId64 ",)",
-             cr_show(diag->arena, &a->y), a->y.dim[0]);
+             cr_diag_format(diag->arena, &a->y), a->y.dim[0]);
     cr_hint(diag, "save it flat, as NumPy's ravel() gives it");
     return false;
 }

@@ -64,8 +64,8 @@ static bool table_target(struct table *t, const char *name)
              "--target: found '%s', expected a field of %s: %s",
              cr_quote(diag->arena, name, strlen(name)), t->path,
              table_names(t));
-    if (cr_nearest(name, names))
-        cr_hint(diag, "did you mean '%s'?", cr_nearest(name, names));
+    if (cr_closest_name(name, names))
+        cr_hint(diag, "did you mean '%s'?", cr_closest_name(name, names));
     return false;
 }
 

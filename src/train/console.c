@@ -30,7 +30,7 @@ static int console_width(void)
 }
 
 void cr_console_open(struct cr_console *console, enum cr_progress style,
-                     struct cr_show show)
+                     struct cr_diag_format show)
 {
     if (style == CR_PROGRESS_AUTO)
         style = isatty(STDERR_FILENO) ? CR_PROGRESS_BAR : CR_PROGRESS_PLAIN;

@@ -22,7 +22,7 @@ enum cr_progress {
 struct cr_console {
     enum cr_progress style; /* never AUTO */
     struct cr_append_file log; /* log.txt, once it is open */
-    struct cr_show show;    /* how problems are printed */
+    struct cr_diag_format show; /* how problems are printed */
     bool bar_shown;
     double bar_next;        /* not before that time */
     int width;
@@ -32,7 +32,7 @@ struct cr_console {
 double cr_now(void);
 
 void cr_console_open(struct cr_console *console, enum cr_progress style,
-                     struct cr_show show);
+                     struct cr_diag_format show);
 
 /* A line for stderr and the log. */
 void cr_console_say(struct cr_console *console, const char *format, ...)

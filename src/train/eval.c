@@ -99,8 +99,8 @@ static bool eval_columns(struct cr_eval *e, const struct cr_eval_want *want)
         else if (!cr_spec_same(&have[at].spec, &c->spec))
             ok = cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
                           "column '%s' of the evaluation is %s, expected %s",
-                          c->name, cr_show(diag->arena, &have[at].spec),
-                          cr_show(diag->arena, &c->spec));
+                          c->name, cr_diag_format(diag->arena, &have[at].spec),
+                          cr_diag_format(diag->arena, &c->spec));
     }
     e->label = cr_label_column(e->config, have, n);
     if (e->label >= 0)
@@ -206,7 +206,8 @@ static const char *eval_label_text(struct cr_eval *e)
         return "";
     have = cr_pipe_columns(e->pipe, &n);
     return cr_strf(&e->arena, ", a sample of the label column '%s' is %s",
-                   have[e->label].name, cr_show(&e->arena, &e->label_spec));
+                   have[e->label].name,
+                   cr_diag_format(&e->arena, &e->label_spec));
 }
 
 static bool eval_metrics(struct cr_eval *e)
@@ -234,7 +235,7 @@ static bool eval_metrics(struct cr_eval *e)
         if (why) {
             ok = cr_error(diag, use->pos, CR_E_SHAPE,
                           "the metric '%s' needs %s; the output is %s%s",
-                          use->name, why, cr_show(diag->arena, &out),
+                          use->name, why, cr_diag_format(diag->arena, &out),
                           eval_label_text(e));
             continue;
         }

@@ -92,7 +92,7 @@ static bool generate_output(struct cr_generate *g)
         return cr_error(g->config->diag, CR_NOWHERE, CR_E_SHAPE,
                         "the output is %s, but text needs one of the classes "
                         "for each of %lld characters, (1, %lld, classes)",
-                        cr_show(&g->arena, &out), (long long)g->window,
+                        cr_diag_format(&g->arena, &out), (long long)g->window,
                         (long long)g->window);
     g->classes = out.dim[axis];
     g->stride = axis == 2 ? 1 : out.dim[2];

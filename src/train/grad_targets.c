@@ -162,7 +162,8 @@ static bool sens_array(struct cr_arena *arena, struct cr_diag *diag,
         return cr_error(diag, cr_at_file(arena, path), CR_E_SHAPE,
                         "--sens: found %s, expected %s, the shape of the "
                         "network's output",
-                        cr_show(arena, &spec), cr_show(arena, &want));
+                        cr_diag_format(arena, &spec),
+                        cr_diag_format(arena, &want));
     data = CR_NEWS(arena, cr_real, cr_count(&spec) + 1);
     cr_convert(spec.type, raw, CR_REAL, data, cr_count(&spec));
     cr_exec_sens(exec, at, data);

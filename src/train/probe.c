@@ -63,7 +63,7 @@ const void *cr_probe_array(struct cr_arena *arena, struct cr_diag *diag,
         cr_error(diag, cr_at_file(arena, path), CR_E_DATA_FORMAT,
                  "a batch needs numbers and a first axis of at least one row, "
                  "found %s",
-                 cr_show(arena, spec));
+                 cr_diag_format(arena, spec));
         return NULL;
     }
     raw = cr_alloc(arena, cr_bytes(spec), 1);
@@ -139,9 +139,9 @@ static bool probe_known(struct cr_probe *p, int i)
              "--feed: unknown column '%s', the network takes %s",
              cr_quote(p->arena, p->column[i].name, strlen(p->column[i].name)),
              cr_buf_text(&takes));
-    if (cr_nearest(p->column[i].name, names))
+    if (cr_closest_name(p->column[i].name, names))
         cr_hint(p->diag, "did you mean '%s'?",
-                cr_nearest(p->column[i].name, names));
+                cr_closest_name(p->column[i].name, names));
     return false;
 }
 

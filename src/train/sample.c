@@ -211,14 +211,13 @@ bool cr_input_open(struct cr_intake *intake, struct cr_diag *diag,
     else
         sample_of_array(intake, to);
     if (!to->way)
-        return cr_error(diag, cr_at_file(diag->arena, path),
-                        CR_E_DATA_FORMAT,
+        return cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
                         "holds %s %s, which cannot become a sample of column "
                         "'%s', %s %s",
                         cr_type_name(to->spec.type),
-                        cr_show(diag->arena, &to->spec), intake->column,
+                        cr_diag_format(diag->arena, &to->spec), intake->column,
                         cr_type_name(intake->head.type),
-                        cr_show(diag->arena, &intake->head));
+                        cr_diag_format(diag->arena, &intake->head));
     to->raw = cr_alloc(&to->mem, 1, cr_bytes(&to->spec));
     if (to->way->repaint)
         to->painted = cr_alloc(&to->mem, 1, cr_bytes(&to->way->image));
@@ -262,8 +261,8 @@ const char *cr_input_change(const struct cr_input *input,
     if (!way->resize && !way->repaint)
         return NULL;
     return cr_strf(arena, "%s %s becomes %s %s", cr_type_name(way->in.type),
-                   cr_show(arena, &way->in), cr_type_name(to->type),
-                   cr_show(arena, to));
+                   cr_diag_format(arena, &way->in), cr_type_name(to->type),
+                   cr_diag_format(arena, to));
 }
 
 void cr_input_close(struct cr_input *input)

@@ -369,8 +369,8 @@ static const struct cr_metric_use *setup_metric(struct cr_train *t,
              use ? "the metric '%s' is not one number"
                  : "'%s' is none of the metrics",
              cr_quote(t->arena, name, strlen(name)));
-    if (!use && cr_nearest(name, names))
-        cr_hint(t->diag, "did you mean '%s'?", cr_nearest(name, names));
+    if (!use && cr_closest_name(name, names))
+        cr_hint(t->diag, "did you mean '%s'?", cr_closest_name(name, names));
     else if (!use && t->metrics.n > 0)
         cr_note(t->diag, "metrics:%s", cr_buf_text(&known));
     return NULL;

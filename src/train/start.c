@@ -555,9 +555,9 @@ bool cr_train_start(struct cr_train *t)
     struct cr_load_report load = { 0 };
     const char *frozen;
 
-    cr_console_open(
-        &t->console, t->flags.progress,
-        (struct cr_show){ .json = t->cli->json, .color = t->cli->color });
+    cr_console_open(&t->console, t->flags.progress,
+                    (struct cr_diag_format){ .json = t->cli->json,
+                                             .color = t->cli->color });
     t->started_at = (long long)time(NULL);
     t->loss = NAN;
     start_fresh(t);

@@ -32,8 +32,9 @@ static bool category_index_plan(struct cr_transform_plan *p)
     if (!p->features)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
                         "CategoryIndex: found %s %s, expected categories of "
-                        "a CSVDataset", cr_type_name(p->in.type),
-                        cr_show(p->arena, &p->in));
+                        "a CSVDataset",
+                        cr_type_name(p->in.type),
+                        cr_diag_format(p->arena, &p->in));
     if (!cr_per_feature_plan(p, "CategoryIndex", &o->fields, CR_CATEGORIES,
                              sizeof *self) ||
         !cr_features_learn(p->config, p->column))

@@ -39,7 +39,7 @@ static bool center_crop_plan(struct cr_transform_plan *p)
                         "CenterCrop: size %lld, %lld is four times the image "
                         "%s or more",
                         (long long)h, (long long)w,
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     r->top = center_crop_from(r->image.h, h);
     r->left = center_crop_from(r->image.w, w);
     r->zero = cr_alloc(p->arena, 1, r->image.pixel);

@@ -29,7 +29,7 @@ static bool cut_mix_plan(struct cr_transform_plan *p)
         return true;
     return cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "CutMixBatch takes images of rank 3, not %s",
-                    cr_show(p->arena, &p->in));
+                    cr_diag_format(p->arena, &p->in));
 }
 
 /* Where a box of `part` of a side begins, and how long it is. */

@@ -40,7 +40,7 @@ static bool cut_out_plan(struct cr_transform_plan *p)
     if (o->length > r->h || o->length > r->w)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "CutOut: length %lld is larger than the image %s",
-                        (long long)o->length, cr_show(p->arena, &p->in));
+                        (long long)o->length, cr_diag_format(p->arena, &p->in));
     p->out = p->in;
     return true;
 }

@@ -13,7 +13,7 @@ static bool decode_plan(struct cr_transform_plan *p)
     return cr_error(p->diag, p->pos, CR_E_SHAPE,
                     "Decode takes images (height, width, 3) of uint8, which "
                     "come decoded, not %s %s",
-                    cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+                    cr_type_name(p->in.type), cr_diag_format(p->arena, &p->in));
 }
 
 static bool decode_apply(struct cr_sample *s)

@@ -24,7 +24,7 @@ static bool grayscale_plan(struct cr_transform_plan *p)
                         "Grayscale takes images (height, width, 3) of uint8, "
                         "not %s %s",
                         cr_type_name(p->in.type),
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     if (o->num_output_channels == 2)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
                         "Grayscale: num_output_channels takes 1 or 3, not 2");

@@ -18,7 +18,7 @@ static bool hwc2chw_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "HWC2CHW takes images (height, width, channels), not "
                         "%s",
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     p->out.dim[0] = p->in.dim[2];
     p->out.dim[1] = p->in.dim[0];
     p->out.dim[2] = p->in.dim[1];

@@ -73,9 +73,9 @@ static bool label_index_plan(struct cr_transform_plan *p)
                             o->classes.v[i]);
     if (p->in.rank != 0 || (p->in.type != CR_STRING &&
                             !(p->in.type == CR_I32 && p->classes.n > 0)))
-        return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "LabelIndex takes a word, not %s %s",
-                        cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+        return cr_error(
+            p->diag, p->pos, CR_E_DTYPE, "LabelIndex takes a word, not %s %s",
+            cr_type_name(p->in.type), cr_diag_format(p->arena, &p->in));
     if (p->in.type == CR_I32 && !label_index_renumber(p))
         return false;
     p->out = (struct cr_spec){ .type = CR_I32 };

@@ -41,7 +41,7 @@ static bool multi_scale_plan(struct cr_transform_plan *p)
                         "MultiScale takes images (height, width, channels) "
                         "of uint8 or float32, not %s %s",
                         cr_type_name(p->in.type),
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "MultiScale", &m) ||
         !cr_image_resized(p, "MultiScale", size[0], size[1]))
         return false;

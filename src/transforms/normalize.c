@@ -30,7 +30,7 @@ static bool normalize_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "Normalize takes images (height, width, channels) or "
                         "(height, width), not %s",
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     if (o->mean.n != o->std.n)
         return cr_error(p->diag, p->pos, CR_E_CONFLICT,
                         "Normalize: mean has %d numbers, std has %d",
@@ -39,7 +39,7 @@ static bool normalize_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "Normalize: mean has %d numbers, but the image %s "
                         "has %lld channel%s",
-                        o->mean.n, cr_show(p->arena, &p->in),
+                        o->mean.n, cr_diag_format(p->arena, &p->in),
                         (long long)channels, channels == 1 ? "" : "s");
     p->out = p->in;
     p->out.type = CR_F32;

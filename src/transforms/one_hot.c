@@ -155,15 +155,14 @@ static bool one_hot_plan(struct cr_transform_plan *p)
         t == CR_REAL || t == CR_STRING || p->in.rank > 1)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
                         "OneHot takes integer labels, () or (n,), not %s %s",
-                        cr_type_name(t), cr_show(p->arena, &p->in));
+                        cr_type_name(t), cr_diag_format(p->arena, &p->in));
     p->out = p->in;
     p->out.dim[p->out.rank++] = o->num_classes;
     if (o->smoothing_rate != 0)
         p->out.type = CR_F64;
     if (!cr_spec_fits(&p->out))
-        return cr_error(p->diag, p->pos, CR_E_LIMIT,
-                        "OneHot: %s is too large",
-                        cr_show(p->arena, &p->out));
+        return cr_error(p->diag, p->pos, CR_E_LIMIT, "OneHot: %s is too large",
+                        cr_diag_format(p->arena, &p->out));
     return true;
 }
 

@@ -30,15 +30,14 @@ static bool pad_end_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "PadEnd: pad_shape has %d sizes, but the input %s "
                         "has %d",
-                        o->pad_shape.n, cr_show(p->arena, &p->in),
+                        o->pad_shape.n, cr_diag_format(p->arena, &p->in),
                         p->in.rank);
     p->out = p->in;
     for (i = 0; i < p->in.rank; i++)
         p->out.dim[i] = o->pad_shape.v[i];
     if (!cr_spec_fits(&p->out))
-        return cr_error(p->diag, p->pos, CR_E_LIMIT,
-                        "PadEnd: %s is too large",
-                        cr_show(p->arena, &p->out));
+        return cr_error(p->diag, p->pos, CR_E_LIMIT, "PadEnd: %s is too large",
+                        cr_diag_format(p->arena, &p->out));
     return true;
 }
 

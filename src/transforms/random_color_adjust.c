@@ -78,7 +78,8 @@ static bool color_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "RandomColorAdjust takes images (height, width, 3) "
                         "of uint8, not %s %s",
-                        cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+                        cr_type_name(p->in.type),
+                        cr_diag_format(p->arena, &p->in));
     r->height = m.h;
     r->width = m.w;
     return color_range(p, "brightness", &o->brightness, 1, &r->low[0],

@@ -46,7 +46,7 @@ static bool random_crop_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "RandomCrop takes images, not the list %s; "
                         "RandomTruncate is the op for these",
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "RandomCrop", m) ||
         !cr_image_size(p, "RandomCrop", &o->size, &h, &w) ||
         !cr_image_margins(p, "RandomCrop", &o->padding, by) ||

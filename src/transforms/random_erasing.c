@@ -92,7 +92,7 @@ static bool random_erasing_plan(struct cr_transform_plan *p)
                         "RandomErasing takes images (channels, height, "
                         "width), as HWC2CHW gives them, not %s %s",
                         cr_type_name(p->in.type),
-                        cr_show(p->arena, &p->in));
+                        cr_diag_format(p->arena, &p->in));
     r->c = p->in.dim[0];
     r->h = p->in.dim[1];
     r->w = p->in.dim[2];

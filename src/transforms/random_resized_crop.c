@@ -65,7 +65,8 @@ static bool random_resized_crop_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "RandomResizedCrop takes images (height, width, "
                         "channels) of uint8 or float32, not %s %s",
-                        cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+                        cr_type_name(p->in.type),
+                        cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "RandomResizedCrop", &r->image) ||
         !cr_image_size(p, "RandomResizedCrop", &o->size, &r->h, &r->w) ||
         !random_resized_crop_range(p, "scale", &o->scale, 0.08, 1, r->scale) ||

@@ -22,7 +22,8 @@ static bool random_truncate_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "RandomTruncate: found %s %s, expected a list, as "
                         "Lookup gives it, or an array",
-                        cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+                        cr_type_name(p->in.type),
+                        cr_diag_format(p->arena, &p->in));
     p->out = p->in;
     if (p->in.dim[0] > o->max_seq_len)
         p->out.dim[0] = o->max_seq_len;

@@ -36,7 +36,8 @@ static bool resize_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "Resize takes images (height, width, channels) of "
                         "uint8 or float32, not %s %s",
-                        cr_type_name(p->in.type), cr_show(p->arena, &p->in));
+                        cr_type_name(p->in.type),
+                        cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "Resize", &m) ||
         !cr_image_size(p, "Resize", &o->size, &oh, &ow))
         return false;

@@ -20,8 +20,9 @@ static bool truncate_plan(struct cr_transform_plan *p)
     if (p->in.rank != 1)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "Truncate takes a list, as tokenizers give it, not "
-                        "%s %s", cr_type_name(p->in.type),
-                        cr_show(p->arena, &p->in));
+                        "%s %s",
+                        cr_type_name(p->in.type),
+                        cr_diag_format(p->arena, &p->in));
     p->out = p->in;
     if (p->in.dim[0] > o->max_seq_len)
         p->out.dim[0] = o->max_seq_len;

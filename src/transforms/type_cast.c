@@ -24,9 +24,9 @@ static bool type_cast_plan(struct cr_transform_plan *p)
         names[n] = NULL;
         cr_error(p->diag, p->pos, CR_E_UNKNOWN_TYPE, "there is no type '%s'",
                  o->data_type);
-        if (cr_nearest(o->data_type, names))
+        if (cr_closest_name(o->data_type, names))
             cr_hint(p->diag, "did you mean '%s'?",
-                    cr_nearest(o->data_type, names));
+                    cr_closest_name(o->data_type, names));
         return false;
     }
     if (p->in.type == CR_STRING)

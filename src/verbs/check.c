@@ -140,7 +140,7 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
         said = ok ? &again : &first;
     }
     config->diag = cli->diag;
-    cr_diag_join(cli->diag, said);
+    cr_diag_append(cli->diag, said);
     ok = ok && cr_load(config, model.net, NULL, &load);
     if (ok)
         check_network(model.net, cost);

@@ -59,7 +59,7 @@ static bool ckpt_matches(const struct ckpt *o, const char *name)
 static const char *ckpt_shape(struct cr_arena *arena, const struct cr_entry *e)
 {
     return e->spec.rank < 0 ? "more than 8 dimensions"
-                            : cr_show(arena, &e->spec);
+                            : cr_diag_format(arena, &e->spec);
 }
 
 static void ckpt_tensors_json(struct cr_cli *cli, struct cr_store *store,
@@ -282,8 +282,9 @@ static void ckpt_show_values(struct cr_cli *cli, struct cr_store *store,
         cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
                  CR_E_NO_MATCH, "--values: no tensor is called '%s'",
                  cr_quote(cli->arena, glob, strlen(glob)));
-        if (cr_nearest(glob, names))
-            cr_hint(cli->diag, "did you mean '%s'?", cr_nearest(glob, names));
+        if (cr_closest_name(glob, names))
+            cr_hint(cli->diag, "did you mean '%s'?",
+                    cr_closest_name(glob, names));
         return;
     }
     if (cli->json)
@@ -730,7 +731,7 @@ static int ckpt_run(struct cr_cli *cli)
                  "ckpt: found '%s', expected ls, show, diff, verify, convert "
                  "or load-report",
                  cr_quote(cli->arena, name, strlen(name)));
-        guess = cr_nearest(name, names);
+        guess = cr_closest_name(name, names);
         if (guess)
             cr_hint(cli->diag, "did you mean '%s'?", guess);
         return 0;

@@ -252,7 +252,7 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
                         struct cr_config *config)
 {
     const struct config *o = cr_cli_opts(cli);
-    struct cr_plot_rule rule[2] = { { .unit = "steps" }, { .unit = "epochs" } };
+    struct cr_plot_axis rule[2] = { { .unit = "steps" }, { .unit = "epochs" } };
     struct cr_plot plot = { .arena = cli->arena, .rule = rule, .n_rules = 1,
                             .from_zero = true, .mark = -1 };
     struct cr_rates rates;

@@ -302,7 +302,7 @@ static void data_text(struct job *j, const struct cr_batch *b, int64_t row)
 
             data_range(s, x, &low, &high);
             cr_buf_f(t, "%s %s, %.6g to %.6g\n", cr_type_name(s->type),
-                     cr_show(&j->mem, s), low, high);
+                     cr_diag_format(&j->mem, s), low, high);
             data_characters(j, &p);
             continue;
         }
@@ -452,7 +452,7 @@ static bool data_classes(struct job *j, struct cr_config *config)
     }
     j->alone = cr_diag_exit(&diag) == cr_code_exit(CR_E_DATA_MISSING);
     if (!j->alone)
-        cr_diag_join(usual, &diag);
+        cr_diag_append(usual, &diag);
     return j->alone;
 }
 

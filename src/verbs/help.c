@@ -626,7 +626,7 @@ struct cr_cli *cli, const char *name)
     cr_error(cli->diag, cli->n_operands ? cli->operand_pos[0] : CR_NOWHERE,
              CR_E_USAGE, "no help on '%s'",
              cr_quote(arena, name, strlen(name)));
-    guess = cr_nearest(name, words);
+    guess = cr_closest_name(name, words);
     if (guess)
         cr_hint(cli->diag, "did you mean '%s'?", guess);
     cr_note(cli->diag, "(cellrun help --search %s)",

@@ -95,9 +95,9 @@ static bool init_template(struct cr_cli *cli, struct cr_starter *s)
              "found '%s', expected a template:%s",
              cr_quote(cli->arena, cli->operands[0], strlen(cli->operands[0])),
              cr_buf_text(&all));
-    if (cr_nearest(cli->operands[0], names))
+    if (cr_closest_name(cli->operands[0], names))
         cr_hint(cli->diag, "did you mean '%s'?",
-                cr_nearest(cli->operands[0], names));
+                cr_closest_name(cli->operands[0], names));
     return false;
 }
 

@@ -150,7 +150,7 @@ static void lr_find_report(struct cr_cli *cli, const struct curve *c)
     int64_t at = lr_find_suggest(c, steep);
     struct cr_plot_curve smooth = { "loss, smoothed, by learning rate",
                                     lr_find_shown(cli->arena, c) };
-    struct cr_plot_rule rule = { "lr", o->min, c->n ? c->lr[c->n - 1] : o->max,
+    struct cr_plot_axis rule = { "lr", o->min, c->n ? c->lr[c->n - 1] : o->max,
                                  true };
     struct cr_plot plot = { .arena = cli->arena, .n = c->n, .n_curves = 1,
                             .curve = &smooth, .n_rules = 1, .rule = &rule,

@@ -431,7 +431,7 @@ static int plugin_run(struct cr_cli *cli)
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                  "plugin: found '%s', expected new or check",
                  cr_quote(cli->arena, name, strlen(name)));
-        guess = cr_nearest(name, names);
+        guess = cr_closest_name(name, names);
         if (guess)
             cr_hint(cli->diag, "did you mean '%s'?", guess);
         return 0;

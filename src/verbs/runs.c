@@ -713,7 +713,7 @@ static int runs_run(struct cr_cli *cli)
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                  "runs: found '%s', expected ls, show, best or diff",
                  cr_quote(cli->arena, name, strlen(name)));
-        guess = cr_nearest(name, names);
+        guess = cr_closest_name(name, names);
         if (guess)
             cr_hint(cli->diag, "did you mean '%s'?", guess);
         return 0;

@@ -627,9 +627,9 @@ static bool selftest_known(struct job *j)
     cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
              "--cell: there is no cell or loss '%s'",
              cr_quote(j->cli->arena, j->o->cell, strlen(j->o->cell)));
-    if (cr_nearest(j->o->cell, names))
+    if (cr_closest_name(j->o->cell, names))
         cr_hint(j->cli->diag, "did you mean '%s'?",
-                cr_nearest(j->o->cell, names));
+                cr_closest_name(j->o->cell, names));
     return false;
 }
 

@@ -79,9 +79,9 @@ static bool summary_at(struct job *j)
     cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
              "--at: there is no cell '%s'",
              cr_quote(j->cli->arena, j->o->at, strlen(j->o->at)));
-    if (cr_nearest(j->o->at, names))
+    if (cr_closest_name(j->o->at, names))
         cr_hint(j->cli->diag, "did you mean '%s'?",
-                cr_nearest(j->o->at, names));
+                cr_closest_name(j->o->at, names));
     return false;
 }
 
@@ -197,8 +197,8 @@ static void summary_cells(const struct job *j)
             continue;
         cr_table_add(&table, r->name[0] ? r->name : "network");
         cr_table_add(&table, r->type);
-        cr_table_add(&table, cr_show(j->cli->arena, &r->in));
-        cr_table_add(&table, cr_show(j->cli->arena, &r->out));
+        cr_table_add(&table, cr_diag_format(j->cli->arena, &r->in));
+        cr_table_add(&table, cr_diag_format(j->cli->arena, &r->out));
         values += r->params;
         trained += r->trained;
         if (r->leaf || r->params > 0 || r->macs > 0) {
@@ -251,7 +251,7 @@ static void summary_params(const struct job *j)
         if (!summary_shows(j, p->name))
             continue;
         cr_table_add(&table, p->name);
-        cr_table_add(&table, cr_show(j->cli->arena, &p->spec));
+        cr_table_add(&table, cr_diag_format(j->cli->arena, &p->spec));
         cr_table_add(&table, cr_type_title(p->spec.type));
         cr_table_f(&table, "%" PRId64, cr_count(&p->spec));
         cr_table_add(&table, p->trained ? "True" : "False");

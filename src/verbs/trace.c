@@ -586,7 +586,7 @@ static void trace_print(struct trace_job *t)
         const double number[] = { s.mean, s.deviation, s.low, s.high };
 
         cr_table_add(&table, x->name);
-        cr_table_add(&table, cr_show(t->arena, &x->spec));
+        cr_table_add(&table, cr_diag_format(t->arena, &x->spec));
         cr_buf_str(&json, i > 0 ? ", " : "");
         cr_buf_str(&json, "{\"name\": ");
         cr_buf_json(&json, x->name);
@@ -698,8 +698,9 @@ static void trace_values(struct trace_job *t)
         return;
     cr_error(t->diag, CR_NOWHERE, CR_E_USAGE, "--print: there is no cell '%s'",
              cr_quote(t->arena, t->o->print, strlen(t->o->print)));
-    if (cr_nearest(t->o->print, names))
-        cr_hint(t->diag, "did you mean '%s'?", cr_nearest(t->o->print, names));
+    if (cr_closest_name(t->o->print, names))
+        cr_hint(t->diag, "did you mean '%s'?",
+                cr_closest_name(t->o->print, names));
 }
 
 static int trace_run(struct cr_cli *cli)

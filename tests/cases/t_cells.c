@@ -119,7 +119,7 @@ static void check_values(struct unit *u, struct made *m,
     }
     want = case_tensor(&u->arena, out, u->batch, 0, &want_spec);
     if (ok(want && cr_spec_same(&spec, &want_spec), "%s: gives %s", u->name,
-           cr_show(&u->arena, &spec))) {
+           cr_diag_format(&u->arena, &spec))) {
         if (spec.type == CR_REAL)
             ok(case_near("output", got, want, cr_count(&spec), tolerance),
                "%s: values", u->name);
@@ -149,7 +149,7 @@ static void check_gradients(struct unit *u, const struct cr_spec *out)
         label.type = CR_REAL;
     }
     if (!build(u, &m, "MSELoss", &label, data)) {
-        cr_diag_print(&m.diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&m.diag, stdout, (struct cr_diag_format){ 0 });
         ok(false, "%s: is built with a loss", u->name);
         return;
     }
@@ -205,7 +205,7 @@ static void run_case(const struct entry *entry, const struct cr_node *node,
         if (m.diag.first && !strstr(m.diag.first->text, error->text))
             printf("# got: %s\n", m.diag.first->text);
     } else if (!good || m.diag.errors > 0) {
-        cr_diag_print(&m.diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&m.diag, stdout, (struct cr_diag_format){ 0 });
         ok(false, "%s: is built", u.name);
     } else if (set_params(&u, &m)) {
         if (out)

@@ -368,7 +368,7 @@ static void golden_case(const char *dir)
         printf("# %s, as the plan that keeps all\n", p->first);
     if (p->odd)
         printf("# a loss or gradient is not finite\n");
-    cr_diag_print(&g->diag, stdout, (struct cr_show){ 0 });
+    cr_diag_print(&g->diag, stdout, (struct cr_diag_format){ 0 });
     all.cases++;
     cr_store_close(g->ref);
     cr_arena_free(&g->arena);

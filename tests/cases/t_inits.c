@@ -184,7 +184,7 @@ static void run_case(const struct cr_init *init, const struct cr_node *node)
         goto end;
     }
     if (!ok(good, "%s: fits", f.name)) {
-        cr_diag_print(&diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&diag, stdout, (struct cr_diag_format){ 0 });
         goto end;
     }
     fill.to = one;

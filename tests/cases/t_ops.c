@@ -462,7 +462,7 @@ static void check_values(struct call *c, const struct cr_node *out,
         void *want = case_tensor(c->arena, o, 1, 0, &spec);
 
         if (!ok(want && cr_spec_same(&spec, &c->out[k]), "%s: output %s",
-                c->name, cr_show(c->arena, &c->out[k])))
+                c->name, cr_diag_format(c->arena, &c->out[k])))
             break;
         if (spec.type == CR_REAL)
             ok(case_near("output", c->y[k], want, cr_count(&spec), tolerance),
@@ -517,7 +517,7 @@ static void check_states(struct call *c, const struct cr_node *states,
             i++;
         if (!ok(want && i < c->plan.n_in && c->plan.training &&
                     cr_spec_same(&spec, &c->in[i]),
-                "%s: a state %s", c->name, cr_show(c->arena, &spec)))
+                "%s: a state %s", c->name, cr_diag_format(c->arena, &spec)))
             return;
         ok(case_near("state", c->state[i], want, cr_count(&spec), tolerance),
            "%s: moves its statistics", c->name);
@@ -678,7 +678,7 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
         if (diag.first && !strstr(diag.first->text, error->text))
             printf("# got: %s\n", diag.first->text);
     } else if (!planned) {
-        cr_diag_print(&diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&diag, stdout, (struct cr_diag_format){ 0 });
         ok(false, "%s: is planned", c.name);
     } else {
         if (out)

@@ -37,7 +37,7 @@ static void *numbers_of(struct cr_arena *mem, const struct cr_node *values,
         i++;
     }
     ok(i == cr_count(spec), "%s: as many values as its shape has",
-       cr_show(mem, spec));
+       cr_diag_format(mem, spec));
     return data;
 }
 
@@ -110,7 +110,7 @@ static void compare(const char *name, const struct cr_colpipe *c,
     out.type = want_spec->type;
     if (!ok(cr_spec_same(&out, want_spec), "%s: shape", name) ||
         !ok(cr_colpipe_run(c, diag, 0, 0, x, got, room), "%s: runs", name)) {
-        cr_diag_print(diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(diag, stdout, (struct cr_diag_format){ 0 });
         return;
     }
     /* the network's type back to the vector's: exact */
@@ -161,7 +161,7 @@ static void run(const char *folder, const char *file)
     /* under a key of its own the text is no config; `vars` takes anything */
     config = conf_load(&diag, text, NULL);
     if (!ok(config && config->root, "%s is YAML", path)) {
-        cr_diag_print(&diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&diag, stdout, (struct cr_diag_format){ 0 });
         return;
     }
     diag = (struct cr_diag){ .arena = &conf_mem };
@@ -186,7 +186,7 @@ static void run(const char *folder, const char *file)
             cr_colpipe_make(config, "x", ops, &in, true, fuse, 1);
 
         if (!ok(c, "%s is planned", file)) {
-            cr_diag_print(&diag, stdout, (struct cr_show){ 0 });
+            cr_diag_print(&diag, stdout, (struct cr_diag_format){ 0 });
             return;
         }
         learn(c, cr_node_get(config->root, "samples"), &in);
@@ -257,7 +257,7 @@ static void too_large(const char *ops, const struct cr_spec *in)
 
     ok(!pipe_of(&diag, ops, in, true) && diag.errors == 1 &&
            strstr(diag.first->text, "is too large"),
-       "%s of %s is too large", ops, cr_show(&conf_mem, in));
+       "%s of %s is too large", ops, cr_diag_format(&conf_mem, in));
 }
 
 static void sizes(void)

@@ -172,9 +172,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     cr_config_yaml(config, true, true);
     cr_config_check(config);
-    cr_diag_print(&diag, fuzz_null, (struct cr_show){ .color = true });
+    cr_diag_print(&diag, fuzz_null, (struct cr_diag_format){ .color = true });
     diag.printed = NULL;
-    cr_diag_print(&diag, fuzz_null, (struct cr_show){ .json = true });
+    cr_diag_print(&diag, fuzz_null, (struct cr_diag_format){ .json = true });
     fuzz_files(true);
     cr_arena_free(&mem);
     return 0;

@@ -207,7 +207,7 @@ int main(int argc, char **argv)
         } else {
             all.refused++;
             if (argc > 2)
-                cr_diag_print(&r->diag, stdout, (struct cr_show){ 0 });
+                cr_diag_print(&r->diag, stdout, (struct cr_diag_format){ 0 });
         }
         cr_arena_free(&r->arena);
         *r = (struct random_net){ 0 };

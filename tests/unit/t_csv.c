@@ -265,7 +265,8 @@ static const char *table(const char *args, const char *pipe)
     c = cr_pipe_columns(p, &n);
     for (k = 0; k < n; k++)
         cr_buf_f(&b, "%s%s %s %s", k ? ", " : "", c[k].name,
-                 cr_type_name(c[k].spec.type), cr_show(&conf_mem, &c[k].spec));
+                 cr_type_name(c[k].spec.type),
+                 cr_diag_format(&conf_mem, &c[k].spec));
     for (int64_t i = 0; i < cr_pipe_dataset(p)->classes; i++)
         cr_buf_f(&b, "%s%s", i ? "," : " ", cr_pipe_dataset(p)->class_names[i]);
     batch = cr_pipe_next(p, &diag);

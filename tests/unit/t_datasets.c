@@ -132,7 +132,7 @@ static void mnist_set(void)
          "usage: all, in the order of names");
     pipe = open_pipe(mnist("m", "test"));
     column = cr_pipe_columns(pipe, &n);
-    same(cr_show(&conf_mem, &column[0].spec), "(28, 28, 1)", "an image");
+    same(cr_diag_format(&conf_mem, &column[0].spec), "(28, 28, 1)", "an image");
     ok(column[0].spec.type == CR_U8 && column[1].spec.type == CR_U32 &&
            column[1].spec.rank == 0 && cr_pipe_dataset(pipe)->classes == 10,
        "uint8, and a label of uint32");
@@ -245,8 +245,8 @@ static void image_folder(void)
     says(FOLDER(", class_indexing: {a: -1}"), "takes numbers from 0");
     says(FOLDER(", decode: false"), "images come decoded");
     pipe = open_pipe(FOLDER(""));
-    same(cr_show(&conf_mem, &cr_pipe_columns(pipe, &n)[0].spec), "(3, 5, 3)",
-         "gray becomes RGB");
+    same(cr_diag_format(&conf_mem, &cr_pipe_columns(pipe, &n)[0].spec),
+         "(3, 5, 3)", "gray becomes RGB");
     same(cr_pipe_dataset(pipe)->class_names[2], "B", "names of classes");
     ok(cr_pipe_dataset(pipe)->classes == 4, "four classes");
     cr_pipe_close(pipe);

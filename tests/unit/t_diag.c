@@ -15,7 +15,7 @@ static struct cr_pos at(const struct cr_source *src, int line, int col, int len)
     return (struct cr_pos){ .src = src, .line = line, .col = col, .len = len };
 }
 
-static const char *shown(struct cr_diag *diag, struct cr_show how)
+static const char *shown(struct cr_diag *diag, struct cr_diag_format how)
 {
     char *text = NULL;
     const char *kept;
@@ -54,7 +54,7 @@ static void test_text(void)
     cr_hint(&d, "try");
     cr_error(&d, cr_at_byte(&conf_mem, "f.bin", 16), CR_E_CKPT_FORMAT, "bad");
     cr_warn(&d, CR_NOWHERE, CR_E_CONFLICT, "odd");
-    same(shown(&d, (struct cr_show){ 0 }),
+    same(shown(&d, (struct cr_diag_format){ 0 }),
          "m.yaml:2:7: error: wrong thing [E0012]\n"
          "    2 | opt: {SGD: 2}\n"
          "      |       ^^^ did you mean 'X'?\n"
@@ -69,10 +69,10 @@ static void test_text(void)
          "cellrun: warning: odd [E0016]\n",
          "the form of messages");
     ok(d.errors == 4 && d.warnings == 1, "they are counted");
-    same(shown(&d, (struct cr_show){ 0 }), "", "each is printed once");
+    same(shown(&d, (struct cr_diag_format){ 0 }), "", "each is printed once");
     cr_error(&d, CR_NOWHERE, CR_E_USAGE, "more");
-    same(shown(&d, (struct cr_show){ 0 }), "cellrun: error: more [E0501]\n",
-         "later ones later");
+    same(shown(&d, (struct cr_diag_format){ 0 }),
+         "cellrun: error: more [E0501]\n", "later ones later");
 }
 
 static void test_color(void)
@@ -81,7 +81,7 @@ static void test_color(void)
     struct cr_diag d = fresh();
 
     cr_error(&d, at(&file, 1, 2, 1), CR_E_SYNTAX, "x");
-    same(shown(&d, (struct cr_show){ .color = true }),
+    same(shown(&d, (struct cr_diag_format){ .color = true }),
          "\033[1mm:1:2:\033[0m \033[1;31merror:\033[0m x [E0001]\n"
          "    1 | ab\n"
          "      |  \033[32m^\033[0m\n",
@@ -97,7 +97,7 @@ static void test_json(void)
     cr_hint(&d, "h");
     cr_path(&d, "train.epochs");
     cr_warn(&d, cr_at_byte(&conf_mem, "f", 0), CR_E_CONFLICT, "w");
-    same(shown(&d, (struct cr_show){ .json = true }),
+    same(shown(&d, (struct cr_diag_format){ .json = true }),
          "{\"severity\": \"error\", \"file\": \"m\\\"\\n\", \"line\": 1, "
          "\"col\": 2, \"path\": \"train.epochs\", \"code\": \"E0001\", "
          "\"message\": \"a \\\"b\\\"\\u0001\xef\xbf\xbd\\\\\", "
@@ -122,7 +122,7 @@ static void test_order(void)
     cr_hint(&d, "belongs to the message that was dropped");
     cr_error(&d, (struct cr_pos){ .src = &a, .line = 1, .offset = -1 },
              CR_E_SYNTAX, "silent");
-    same(shown(&d, (struct cr_show){ 0 }),
+    same(shown(&d, (struct cr_diag_format){ 0 }),
          "a:1:1: error: a1a [E0001]\n    1 | 1\n      | ^\n"
          "a:1:2: error: a1b [E0001]\n    1 | 1\n      |  ^\n"
          "a:3:1: error: a3 [E0001]\n    3 | 3\n      | ^\n"
@@ -145,7 +145,7 @@ static void test_excerpt(void)
     cr_error(&d, at(&file, 1, 7, 4), CR_E_SYNTAX, "x");
     cr_error(&d, at(&file, 2, 1, 4), CR_E_SYNTAX, "\x1b[1m\xe2\x80\xae");
     cr_error(&d, at(&file, 9, 1, 4), CR_E_SYNTAX, "y");
-    same(shown(&d, (struct cr_show){ 0 }),
+    same(shown(&d, (struct cr_diag_format){ 0 }),
          "m:1:7: error: x [E0001]\n"
          "    1 | k: \xc3\xa4\xc3\xb6 \\x1b[1m\\xff x\n"
          "      |       ^^^^^^^\n"
@@ -158,7 +158,7 @@ static void test_excerpt(void)
     d = fresh();
     cr_error(&d, at(&file, 1, 5, 1), CR_E_SYNTAX, "x");
     cr_error(&d, at(&file, 1, 10, 1), CR_E_SYNTAX, "y");
-    same(shown(&d, (struct cr_show){ 0 }),
+    same(shown(&d, (struct cr_diag_format){ 0 }),
          "m:1:5: error: x [E0001]\n"
          "    1 | \xe6\x95\xb0\xe6\x8d\xae: \xe7\xbd\x91 e\xcc\x81 x\n"
          "      |       ^^\n"
@@ -171,7 +171,7 @@ static void test_excerpt(void)
     wide = source("w", buf.text);
     d = fresh();
     cr_error(&d, at(&wide, 1, 501, 3), CR_E_SYNTAX, "x");
-    text = shown(&d, (struct cr_show){ 0 });
+    text = shown(&d, (struct cr_diag_format){ 0 });
     ok(strlen(text) < 300 && strstr(text, "| ...") && strstr(text, "...\n"),
        "a long line is cut on both sides");
     text = strchr(text, '\n') + 1;
@@ -206,17 +206,17 @@ static void test_exit(void)
         cr_error(&d, CR_NOWHERE, CR_E_SYNTAX, "error %d", i);
     ok(d.errors == 100001 && d.hidden == 100001 - 200,
        "errors beyond 200 are counted");
-    ok(strstr(shown(&d, (struct cr_show){ 0 }),
+    ok(strstr(shown(&d, (struct cr_diag_format){ 0 }),
               "\n100001 errors, the first 200 are shown\n") != NULL,
        "a text says how many errors there are");
-    same(shown(&d, (struct cr_show){ 0 }), "", "it says so once");
+    same(shown(&d, (struct cr_diag_format){ 0 }), "", "it says so once");
     cr_error(&d, CR_NOWHERE, CR_E_SYNTAX, "one more");
-    same(shown(&d, (struct cr_show){ .json = true }),
+    same(shown(&d, (struct cr_diag_format){ .json = true }),
          "{\"severity\": \"error\", \"code\": \"E0017\", \"message\": "
          "\"100002 errors, the first 200 are shown\"}\n",
          "so does the JSON form");
     joined = fresh();
-    cr_diag_join(&joined, &d);
+    cr_diag_append(&joined, &d);
     ok(joined.errors == d.errors && joined.hidden == d.hidden,
        "errors that are only counted stay so where messages are joined");
     ok(strcmp(cr_code_number(CR_E_SYNTAX), "E0001") == 0 &&
@@ -247,7 +247,8 @@ static void test_nearest(void)
     };
 
     for (size_t i = 0; i < CR_LEN(cases); i++)
-        same(cr_nearest(cases[i].word, words), cases[i].want, cases[i].word);
+        same(cr_closest_name(cases[i].word, words), cases[i].want,
+             cases[i].word);
 }
 
 static void test_quote(void)

@@ -20,7 +20,7 @@ static void example_is_sound(struct cr_arena *mem, enum cr_kind k,
         diag = (struct cr_diag){ .arena = mem };
     ok(diag.errors == 0 && diag.warnings == 0, "example %d of %s %s", n,
        cr_kind_name(k), about->name);
-    cr_diag_print(&diag, stdout, (struct cr_show){ 0 });
+    cr_diag_print(&diag, stdout, (struct cr_diag_format){ 0 });
 }
 
 int main(void)

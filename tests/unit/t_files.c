@@ -60,7 +60,7 @@ static void holds(const char *format, const char *name, const char *shape,
         printf("# %s\n", c.why);
         return;
     }
-    same(cr_show(&mem, &c.spec), shape, name);
+    same(cr_diag_format(&mem, &c.spec), shape, name);
     ok(c.spec.type == type, "%s/%s is %s", format, name, cr_type_name(type));
     for (i = 0; i < n && c.v[i] == v[i]; i++)
         ;

@@ -227,7 +227,7 @@ static void scales(void)
             rows += (int)b->n;
             if (s->dim[0] != 3 || s->dim[1] != size[0] ||
                 s->dim[2] != size[1])
-                ok(false, "%s", cr_show(&conf_mem, s));
+                ok(false, "%s", cr_diag_format(&conf_mem, s));
             for (i = 0; i < b->n; i++)
                 alike += memcmp(
                              (char *)b->data[0] + (size_t)i * cr_bytes(s),

@@ -23,7 +23,7 @@ static const char *column_of(struct cr_arena *mem, const char *network)
         return diag.first ? diag.first->text : "nothing said";
     c = cr_net_columns(net, &n);
     return cr_strf(mem, "%s %s%s", c->name, cr_type_name(c->spec.type),
-                   cr_show(mem, &c->spec));
+                   cr_diag_format(mem, &c->spec));
 }
 
 #ifdef CR_DOUBLE

@@ -75,10 +75,10 @@ static void golden(void)
     ok(cr_store_is_summed(s), "it has a checksum");
     same(cr_store_meta(s, "note"), "h\u00e9", "a text is metadata");
     same(e[0].name, "fc.weight", "a name");
-    same(cr_show(&arena, &e[0].spec), "(2, 3)", "a shape");
+    same(cr_diag_format(&arena, &e[0].spec), "(2, 3)", "a shape");
     ok(cr_store_read(s, &diag, &e[0], CR_F32, w) && w[0] == 0 && w[5] == 5,
        "values");
-    same(cr_show(&arena, &e[1].spec), "()", "a scalar");
+    same(cr_diag_format(&arena, &e[1].spec), "()", "a scalar");
     ok(cr_store_read(s, &diag, &e[1], CR_I64, &step) && step == 300, "its 300");
     cr_store_close(s);
 }
@@ -113,7 +113,7 @@ static void values(const char *name, const char *shape, const char *dtype,
     test_begin("%s.ckpt is read", name);
     if (!ok(e != NULL, "%s holds w", name))
         return;
-    same(cr_show(&arena, &e->spec), shape,
+    same(cr_diag_format(&arena, &e->spec), shape,
          cr_strf(&arena, "%s: its shape", name));
     same(e->dtype, dtype, cr_strf(&arena, "%s: its type", name));
     w = CR_NEWS(&arena, float, cr_count(&e->spec) + 1);

@@ -98,7 +98,7 @@ static const char *epoch_of(struct read *r)
         text = cr_strf(&conf_mem, "%s|", text);
     }
     if (r->diag.errors > 0)
-        cr_diag_print(&r->diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&r->diag, stdout, (struct cr_diag_format){ 0 });
     return text;
 }
 
@@ -217,7 +217,7 @@ static void splits(void)
 
     if (!ok(pipe_of(&t, text, NULL) && pipe_of(&e, text, &want),
             "both parts open")) {
-        cr_diag_print(&t.diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&t.diag, stdout, (struct cr_diag_format){ 0 });
         return;
     }
     ok(different(epoch_of(&e)) == 6, "6 samples are set aside");
@@ -423,7 +423,7 @@ static const char *drawn(const char *sampler, const char *more)
                                                 "{weights: %s}}%s}\n",
                                                 sampler, more)), NULL),
             "%s%s opens", sampler, more)) {
-        cr_diag_print(&r.diag, stdout, (struct cr_show){ 0 });
+        cr_diag_print(&r.diag, stdout, (struct cr_diag_format){ 0 });
         return text;
     }
     for (int e = 0; e < DRAWS; e++) {
