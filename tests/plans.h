@@ -134,7 +134,7 @@ static inline bool plans_same(struct plans *p, const char *where,
 {
     double bound =
         p->tolerance * (plans_largest(want) + 0.01 * gradient + 1e-6);
-    struct cr_apart apart;
+    struct cr_tensor_diff apart;
     double part;
 
     p->compared++;
@@ -147,8 +147,8 @@ static inline bool plans_same(struct plans *p, const char *where,
         p->equal++;
         return true;
     }
-    cr_apart(&got->spec, got->data, want->spec.type, want->data, 0, bound,
-             &apart);
+    cr_tensor_diff(&got->spec, got->data, want->spec.type, want->data, 0, bound,
+                   &apart);
     part = apart.deviation / bound;
     if (p->exact) {
         if (!p->first)

@@ -33,7 +33,7 @@ static bool against_compare(struct cr_against *t, struct cr_store *ref,
     const struct cr_entry *e = cr_store_find(ref, x->name);
     struct cr_spec spec = x->spec;
     struct cr_arena mem = { 0 };
-    struct cr_apart apart;
+    struct cr_tensor_diff apart;
     void *y;
     bool ok;
 
@@ -53,7 +53,8 @@ static bool against_compare(struct cr_against *t, struct cr_store *ref,
     y = cr_alloc(&mem, (size_t)cr_count(&spec), cr_type_size(spec.type));
     ok = cr_store_read(ref, t->diag, e, spec.type, y);
     if (ok) {
-        cr_apart(&x->spec, x->data, spec.type, y, t->rtol, t->atol, &apart);
+        cr_tensor_diff(&x->spec, x->data, spec.type, y, t->rtol, t->atol,
+                       &apart);
         if (apart.beyond > 0)
             against_differs(
                 f, x->name,

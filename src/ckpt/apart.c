@@ -17,14 +17,15 @@ static double apart_of(double a, double b)
     return a == b ? 0 : fabs(a - b); /* two infinities of one sign are equal */
 }
 
-void cr_apart(const struct cr_spec *spec, const void *a, enum cr_type b_type,
-              const void *b, double rtol, double atol, struct cr_apart *to)
+void cr_tensor_diff(const struct cr_spec *spec, const void *a,
+                    enum cr_type b_type, const void *b, double rtol,
+                    double atol, struct cr_tensor_diff *to)
 {
     size_t a_size = cr_type_size(spec->type), b_size = cr_type_size(b_type);
     double x[APART_CHUNK], y[APART_CHUNK];
     int64_t n = cr_count(spec);
 
-    *to = (struct cr_apart){ .deviation = -1 };
+    *to = (struct cr_tensor_diff){ .deviation = -1 };
     for (int64_t at = 0; at < n; at += APART_CHUNK) {
         int64_t some = n - at < APART_CHUNK ? n - at : APART_CHUNK;
 

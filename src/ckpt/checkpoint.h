@@ -121,14 +121,15 @@ bool cr_ckpt_same(const char *a, const char *b);
 /* ---- Comparing */
 
 /* The elements farthest apart in two arrays, in double; NaN equals NaN. */
-struct cr_apart {
+struct cr_tensor_diff {
     int64_t beyond;   /* elements with |a - b| > atol + rtol |b| */
     int64_t at;       /* index of the largest deviation */
     double deviation; /* inf where only one is NaN, or infinite */
     double a, b;      /* the two values there */
 };
-void cr_apart(const struct cr_spec *spec, const void *a, enum cr_type b_type,
-              const void *b, double rtol, double atol, struct cr_apart *to);
+void cr_tensor_diff(const struct cr_spec *spec, const void *a,
+                    enum cr_type b_type, const void *b, double rtol,
+                    double atol, struct cr_tensor_diff *to);
 /* Element `at` as an index: "[0, 3]"; "" of a scalar. */
 const char *cr_apart_index(struct cr_arena *arena, const struct cr_spec *spec,
                            int64_t at);

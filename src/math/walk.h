@@ -58,8 +58,8 @@ extern const struct cr_reducer cr_reducer_sum, cr_reducer_max, cr_reducer_min;
 typedef const cr_real *cr_source(void *ctx, int64_t n, const int64_t *off,
                                  const int64_t *inc, cr_real *room);
 /* The same for integers, as double. */
-typedef void cr_source_whole(void *ctx, int64_t n, const int64_t *off,
-                             double *room);
+typedef void cr_reduce_load_int(void *ctx, int64_t n, const int64_t *off,
+                                double *room);
 /* Takes the results at..at+n-1, in order of the kept operand's memory. */
 typedef void cr_sink(void *ctx, int64_t at, int64_t n, const double *sum);
 
@@ -73,7 +73,7 @@ struct cr_reduce {
     double cost; /* nanoseconds per value */
     void *ctx;
     cr_source *source;
-    cr_source_whole *load_int; /* instead of source */
+    cr_reduce_load_int *load_int; /* instead of source */
     cr_sink *sink;
 };
 

@@ -136,7 +136,7 @@ bool cr_boundary_dout(struct cr_build *b, struct cr_custom *c)
     for (i = 0; i < c->n_out; i++) {
         if (c->out[i]->spec.type != CR_REAL)
             continue; /* has no gradient */
-        c->dout[i] = cr_val_apart(b->net, &c->out[i]->spec, c->node);
+        c->dout[i] = cr_val_detached(b->net, &c->out[i]->spec, c->node);
         /* one node, that needs no rounding: custom.c looks for it */
         c->zero[i] = cr_emit_as_is(b, cr_op_find("zeros_like"), NULL, 1,
                                    &c->out[i]);

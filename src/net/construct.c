@@ -360,7 +360,7 @@ static bool eval_shape(struct cr_maker *m, const struct cr_script *e,
             to->items[k] = cr_thing_integer(t.val->spec.dim[k]);
         return true;
     }
-    if (!cr_maker_whole(m, e->args->next, 0, &i))
+    if (!cr_maker_int(m, e->args->next, 0, &i))
         return false;
     if (i < -rank || i >= rank)
         return fail(m, e, "a tensor of %d dimensions has no axis %lld", rank,

@@ -189,8 +189,8 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     return NULL;
 }
 
-struct cr_val *cr_val_apart(struct cr_net *net, const struct cr_spec *spec,
-                            struct cr_opnode *by)
+struct cr_val *cr_val_detached(struct cr_net *net, const struct cr_spec *spec,
+                               struct cr_opnode *by)
 {
     struct cr_val *v = val_new(net);
 

@@ -270,7 +270,7 @@ static bool number_of(struct cr_maker *m, const struct cr_script *e,
                       int64_t absent, int64_t *to)
 {
     *to = absent;
-    return !e || cr_maker_whole(m, e, absent, to);
+    return !e || cr_maker_int(m, e, absent, to);
 }
 
 static bool tensor_of(struct cr_maker *m, const struct cr_script *e,

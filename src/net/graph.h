@@ -252,8 +252,8 @@ const char *cr_path_of(struct cr_arena *arena, const char *path,
 struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
                            struct cr_pos pos);
 /* A value that no step makes: a plan says what it is. */
-struct cr_val *cr_val_apart(struct cr_net *net, const struct cr_spec *spec,
-                            struct cr_opnode *by);
+struct cr_val *cr_val_detached(struct cr_net *net, const struct cr_spec *spec,
+                               struct cr_opnode *by);
 /* build.c: the graph for that batch size, those columns (NULL: the usual
  * ones), hooks and, where a text asks for it, training or not; built if there
  * is none yet. NULL after reporting. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-bool cr_maker_whole(struct cr_maker *m, const struct cr_script *e,
-                    int64_t absent, int64_t *to)
+bool cr_maker_int(struct cr_maker *m, const struct cr_script *e, int64_t absent,
+                  int64_t *to)
 {
     struct cr_thing t;
 
@@ -45,16 +45,16 @@ static bool read_cut(struct cr_maker *m, const struct cr_script *e, int rank,
         if (i->op == CR_SCRIPT_SLICE) {
             int64_t *step = &c->step[c->n];
 
-            if (!cr_maker_whole(m, i->args->next->next, 1, step) ||
-                !cr_maker_whole(m, i->args, *step > 0 ? 0 : CR_DIM_MAX,
-                                &c->begin[c->n]) ||
-                !cr_maker_whole(m, i->args->next,
-                                *step > 0 ? CR_DIM_MAX : -CR_DIM_MAX,
-                                &c->end[c->n]))
+            if (!cr_maker_int(m, i->args->next->next, 1, step) ||
+                !cr_maker_int(m, i->args, *step > 0 ? 0 : CR_DIM_MAX,
+                              &c->begin[c->n]) ||
+                !cr_maker_int(m, i->args->next,
+                              *step > 0 ? CR_DIM_MAX : -CR_DIM_MAX,
+                              &c->end[c->n]))
                 return false;
             left++;
         } else {
-            if (!cr_maker_whole(m, i, 0, &c->begin[c->n]))
+            if (!cr_maker_int(m, i, 0, &c->begin[c->n]))
                 return false;
             c->end[c->n] =
                 c->begin[c->n] == -1 ? CR_DIM_MAX : c->begin[c->n] + 1;
@@ -111,7 +111,7 @@ static bool index_tuple(struct cr_maker *m, const struct cr_script *e,
     if (at->next)
         return cr_maker_fail(m, e, "a tuple takes one index");
     if (at->op != CR_SCRIPT_SLICE) {
-        if (!cr_maker_whole(m, at, 0, &i))
+        if (!cr_maker_int(m, at, 0, &i))
             return false;
         i = i < 0 ? i + t->n : i;
         if (i < 0 || i >= t->n)
@@ -122,9 +122,9 @@ static bool index_tuple(struct cr_maker *m, const struct cr_script *e,
         *to = t->items[i];
         return true;
     }
-    if (!cr_maker_whole(m, at->args->next->next, 1, &step) ||
-        !cr_maker_whole(m, at->args, 0, &i) ||
-        !cr_maker_whole(m, at->args->next, t->n, &end))
+    if (!cr_maker_int(m, at->args->next->next, 1, &step) ||
+        !cr_maker_int(m, at->args, 0, &i) ||
+        !cr_maker_int(m, at->args->next, t->n, &end))
         return false;
     if (step != 1)
         return cr_maker_fail(m, e, "a slice of a tuple has no step");

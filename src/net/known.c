@@ -219,7 +219,7 @@ static bool known_range(struct cr_maker *m, const struct cr_script *e,
     for (a = e->args; a; a = a->next) {
         if (i == 3 || a->keyword)
             return cr_maker_fail(m, e, "range takes 1 to 3 whole numbers");
-        if (!cr_maker_whole(m, a, 0, &v[i++]))
+        if (!cr_maker_int(m, a, 0, &v[i++]))
             return false;
     }
     if (i == 0 || v[2] == 0)

@@ -4,7 +4,7 @@
 #include "net/nhwc.h"
 #include "net/plan.h"
 
-bool cr_plan_whole(const struct cr_exec *e)
+bool cr_plan_keeps_all(const struct cr_exec *e)
 {
     return e->want.keep_outputs || e->want.eager;
 }
@@ -12,7 +12,7 @@ bool cr_plan_whole(const struct cr_exec *e)
 const struct cr_val *cr_plan_shortcut(const struct cr_exec *e,
                                       const struct cr_opnode *node)
 {
-    return cr_plan_whole(e) ? NULL : cr_nhwc_source(node);
+    return cr_plan_keeps_all(e) ? NULL : cr_nhwc_source(node);
 }
 
 bool cr_plan_ends(const struct cr_exec *e)
@@ -45,7 +45,7 @@ bool *cr_plan_live(struct cr_exec *e)
         wanted[name->val->id] = true;
     for (i = 0; i < g->n_judges && e->want.metrics && ends; i++)
         wanted[g->judges[i]->id] = true;
-    for (name = g->named.first; name && cr_plan_whole(e); name = name->next)
+    for (name = g->named.first; name && cr_plan_keeps_all(e); name = name->next)
         wanted[name->val->id] = true;
     for (name = g->seen.first; name; name = name->next)
         wanted[name->val->id] = true;

@@ -54,8 +54,8 @@ bool cr_maker_trouble(struct cr_maker *m, const struct cr_script *e);
 /* After a tuple was made: whether it is not too large, told otherwise. */
 bool cr_maker_weigh(struct cr_maker *m, const struct cr_script *e,
                     struct cr_thing *tuple);
-bool cr_maker_whole(struct cr_maker *m, const struct cr_script *e,
-                    int64_t absent, int64_t *to);
+bool cr_maker_int(struct cr_maker *m, const struct cr_script *e, int64_t absent,
+                  int64_t *to);
 /* What an op's option rows read from a map of the call's arguments; NULL after
  * reporting. */
 const void *cr_maker_options(struct cr_maker *m, const struct cr_script *e,

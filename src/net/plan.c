@@ -422,7 +422,7 @@ static bool elide_view(struct cr_exec *e, const struct cr_exec_step *f)
 {
     int x = f->x[0], g = e->vals[f->y[0]].grad, gx;
 
-    if (!f->same || cr_plan_whole(e) || e->vals[x].grad >= 0)
+    if (!f->same || cr_plan_keeps_all(e) || e->vals[x].grad >= 0)
         return false;
     gx = pval_new(e, &e->vals[x].spec);
     e->vals[gx].alias = g;
@@ -548,7 +548,7 @@ static void note_cuts(struct cr_exec *e)
 
 static bool separate(const struct cr_exec *e)
 {
-    return e->want.norm || cr_plan_whole(e);
+    return e->want.norm || cr_plan_keeps_all(e);
 }
 
 /* The end of the loss's backward pass, and the gradients of parameters that
@@ -700,14 +700,14 @@ bool cr_plan_make(struct cr_exec *e)
                          sizeof *e->bounds);
     if (!forward_make(e))
         return false;
-    if (cr_plan_whole(e)) {
+    if (cr_plan_keeps_all(e)) {
         roots_make(e, &e->graph->named);
         roots_make(e, &e->graph->seen);
     } else if (!e->want.backward && !e->prints && !cr_plan_fold(e)) {
         return false;
     }
     cr_plan_low(e);
-    if (!cr_plan_whole(e) && !e->prints)
+    if (!cr_plan_keeps_all(e) && !e->prints)
         cr_plan_fuse(e);
     drop_fused(e);
     e->n_forward = e->n_steps;

@@ -169,7 +169,7 @@ bool cr_plan_custom(struct cr_exec *exec, const struct cr_exec_step *step,
                     bool *cut);
 /* live.c: whether the plan keeps what is in between; whether it computes
  * results and loss, which one for prints alone does not. */
-bool cr_plan_whole(const struct cr_exec *exec);
+bool cr_plan_keeps_all(const struct cr_exec *exec);
 bool cr_plan_ends(const struct cr_exec *exec);
 /* The value that a node's result is, turned there and back (nhwc.h), so that
  * no step is needed; NULL: there is none, or the plan keeps both. */

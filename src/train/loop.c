@@ -570,7 +570,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     if (bad == CR_GRADIENT_NO_FORWARD)
         cr_pipe_note(t->pipe, t->diag);
     /* updates are part of the backward pass unless gradients are changed */
-    t->torn = bad == CR_GRADIENT_NO_BACKWARD && !cr_train_apart(t);
+    t->torn = bad == CR_GRADIENT_NO_BACKWARD && !cr_train_needs_gradients(t);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return CR_END_FAILED;
     if (bad != CR_GRADIENT_FINITE && seen->bad != CR_GRADIENT_BAD_LOSS)
@@ -611,7 +611,7 @@ static enum cr_end loop_batches(struct loop *l, struct seen *seen)
     t->loss = seen->loss / (double)t->micro;
     if (seen->bad != CR_GRADIENT_FINITE)
         return loop_bad(l, exec, seen->bad);
-    if (!cr_train_apart(t))
+    if (!cr_train_needs_gradients(t))
         return CR_END_NONE;
     loop_at(l, CR_PHASE_UPDATE);
     return loop_update(l, exec, scale * (double)t->micro);

@@ -168,7 +168,7 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
 
 /* What computes the slots: the optimizer itself, or the one within. */
 static void optim_slots(struct cr_arena *arena, const struct cr_optim_use *use,
-                        bool still, struct cr_rule *rule)
+                        bool keep_unused_slots, struct cr_rule *rule)
 {
     const struct cr_optim *optim = use->optim;
     double *start = CR_NEWS(arena, double, CR_SLOTS_MAX);
@@ -178,7 +178,7 @@ static void optim_slots(struct cr_arena *arena, const struct cr_optim_use *use,
     rule->plain = use->optim == optim && optim->plain &&
                   optim->plain(use->opts);
     rule->slots = optim->count ? optim->count(use->opts) : optim->slots;
-    if (rule->plain && !still)
+    if (rule->plain && !keep_unused_slots)
         rule->slots = 0;
     for (int k = 0; k < rule->slots; k++)
         start[k] = optim->start ? optim->start(use->opts, k)
@@ -213,8 +213,8 @@ static struct cr_hyper optim_hyper(const struct cr_optim_use *use, int param,
     return h;
 }
 
-bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
-                   struct cr_optim_use *to)
+bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
+                   bool keep_unused_slots, struct cr_optim_use *to)
 {
     struct cr_rule *rule = CR_NEW(config->arena, struct cr_rule);
     const struct cr_optim *optim;
@@ -224,7 +224,7 @@ bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
     if (!cr_optim_read(config, to) || !optim_groups_match(config, net, to))
         return false;
     optim = to->optim;
-    optim_slots(config->arena, to, still, rule);
+    optim_slots(config->arena, to, keep_unused_slots, rule);
     rule->opts = to->own;
     rule->update = optim->update;
     rule->sums = optim->sums;

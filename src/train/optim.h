@@ -124,10 +124,11 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to);
 /* Reads the section and gives the network its rule, slots, and the
  * hyper-parameters of each parameter: weight decay is for those whose name
  * contains neither `beta` nor `gamma`, as in MindSpore, and for all members
- * of a group. Slots that a plain rule never moves are kept only with `still`
- * (MindSpore has them too). Before any plan with update is made. */
-bool cr_optim_rule(struct cr_config *config, struct cr_net *net, bool still,
-                   struct cr_optim_use *to);
+ * of a group. Slots that a plain rule never moves are kept only with
+ * `keep_unused_slots` (MindSpore has them too). Before any plan with update is
+ * made. */
+bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
+                   bool keep_unused_slots, struct cr_optim_use *to);
 
 /* What MindSpore's optimizer has in its checkpoints besides slots, after that
  * many updates, so that it goes on where the run is: global_step, learning_rate

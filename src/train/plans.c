@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <math.h>
 
-bool cr_plans_apart(const struct cr_train_section *train,
-                    const struct cr_log_section *log,
-                    const struct cr_optim_use *optim)
+bool cr_plans_need_gradients(const struct cr_train_section *train,
+                             const struct cr_log_section *log,
+                             const struct cr_optim_use *optim)
 {
     return log->grad_norm || optim->scale.on || train->grad_accumulation > 1 ||
            train->nan == CR_NAN_SKIP || !isnan(train->clip.norm) ||
@@ -20,13 +20,13 @@ bool cr_plans_eager(const struct cr_config *config)
     return node && node->kind == CR_NODE_BOOL && node->boolean;
 }
 
-struct cr_exec_want cr_plans_train(bool apart, bool eager)
+struct cr_exec_want cr_plans_train(bool separate_update, bool eager)
 {
     return (struct cr_exec_want){ .training = true,
                                   .loss = true,
                                   .backward = true,
                                   .update = true,
-                                  .norm = apart,
+                                  .norm = separate_update,
                                   .eager = eager };
 }
 
@@ -40,7 +40,7 @@ bool cr_plans_train_of(struct cr_config *config,
     if (!cr_section_read(config, "train", train) ||
         !cr_section_read(config, "log", &log))
         return false;
-    *to = cr_plans_train(cr_plans_apart(train, &log, optim),
+    *to = cr_plans_train(cr_plans_need_gradients(train, &log, optim),
                          cr_plans_eager(config));
     return true;
 }

@@ -13,14 +13,14 @@
 
 /* Whether something looks at gradients, or changes them, between backward and
  * update. */
-bool cr_plans_apart(const struct cr_train_section *train,
-                    const struct cr_log_section *log,
-                    const struct cr_optim_use *optim);
+bool cr_plans_need_gradients(const struct cr_train_section *train,
+                             const struct cr_log_section *log,
+                             const struct cr_optim_use *optim);
 
 /* Whether the config asks for plans that compute op by op (run.eager). */
 bool cr_plans_eager(const struct cr_config *config);
 /* A step of training. `apart`: gradients stay apart from their updates. */
-struct cr_exec_want cr_plans_train(bool apart, bool eager);
+struct cr_exec_want cr_plans_train(bool separate_update, bool eager);
 /* The same as the config says it, whose section train is read along. False
  * after reporting. */
 bool cr_plans_train_of(struct cr_config *config,

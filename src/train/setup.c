@@ -213,9 +213,9 @@ bool cr_train_leaves_out(const struct cr_train *t)
     return t->optim.scale.on || t->train.nan == CR_NAN_SKIP;
 }
 
-bool cr_train_apart(const struct cr_train *t)
+bool cr_train_needs_gradients(const struct cr_train *t)
 {
-    return cr_plans_apart(&t->train, &t->log, &t->optim);
+    return cr_plans_need_gradients(&t->train, &t->log, &t->optim);
 }
 
 static bool setup_net(struct cr_train *t, const struct cr_column **columns)
@@ -247,8 +247,8 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 
 static bool setup_steps(struct cr_train *t)
 {
-    struct cr_exec_want want =
-        cr_plans_train(cr_train_apart(t), t->flags.eager || t->run.eager);
+    struct cr_exec_want want = cr_plans_train(cr_train_needs_gradients(t),
+                                              t->flags.eager || t->run.eager);
 
     if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))
         return false;

@@ -167,8 +167,8 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
                     int64_t per_epoch, int64_t *total);
 /* Whether updates may be left out: by the scaler, or by train.nan. */
 bool cr_train_leaves_out(const struct cr_train *t);
-/* cr_plans_apart, of this run. */
-bool cr_train_apart(const struct cr_train *t);
+/* cr_plans_need_gradients, of this run. */
+bool cr_train_needs_gradients(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
 struct cr_every cr_train_every(const struct cr_train *t,
                                const struct cr_quantity *amount);

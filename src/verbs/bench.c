@@ -145,7 +145,7 @@ static void bench_integers(struct job *j, const struct cr_exec *e,
 /* What a training step does with gradients. */
 struct bench_train {
     struct cr_train_section section;
-    bool apart; /* gradients, from updates: cr_plans_apart */
+    bool apart; /* gradients, from updates: cr_plans_need_gradients */
 };
 
 /* So small a rate that parameters stay what they are; not 0, which libraries

@@ -473,12 +473,12 @@ static void ckpt_diff_values(struct cr_cli *cli, struct ckpt_diff *d,
     size_t n = (size_t)cr_count(&x->spec);
     void *p = cr_alloc(&mem, n, cr_type_size(x->spec.type));
     void *q = cr_alloc(&mem, n, cr_type_size(y->spec.type));
-    struct cr_apart apart;
+    struct cr_tensor_diff apart;
 
     if (!cr_store_read(a, cli->diag, x, x->spec.type, p) ||
         !cr_store_read(b, cli->diag, y, y->spec.type, q))
         goto done;
-    cr_apart(&x->spec, p, y->spec.type, q, o->rtol, o->atol, &apart);
+    cr_tensor_diff(&x->spec, p, y->spec.type, q, o->rtol, o->atol, &apart);
     ckpt_diff_row(d, x->name, NULL, apart.beyond > 0);
     cr_buf_str(&d->json, ", \"largest\": ");
     cr_buf_str(&d->json, isfinite(apart.deviation)

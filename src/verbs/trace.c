@@ -124,7 +124,7 @@ struct trace_job {
     struct cr_train_section train;
     struct cr_log_section log;
     bool eager;             /* the flag, or run.eager */
-    bool separate;          /* gradients, from updates: cr_plans_apart */
+    bool separate; /* gradients, from updates: cr_plans_need_gradients */
     struct cr_state state;  /* of a training checkpoint, from which steps go
                                on; or of a run that begins */
     uint64_t seed;
@@ -227,7 +227,7 @@ static bool trace_span(struct trace_job *t)
 static struct cr_exec_want trace_want(const struct trace_job *t)
 {
     const struct trace *o = t->o;
-    bool apart = cr_plans_apart(&t->train, &t->log, &t->optim);
+    bool apart = cr_plans_need_gradients(&t->train, &t->log, &t->optim);
     struct cr_exec_want want = { .training = !o->eval && !o->predict,
                                  .loss = t->loss,
                                  .backward = o->grad || o->step > 0,
@@ -428,7 +428,7 @@ static bool trace_pass(struct trace_job *t, bool last)
     /* where there is an update, its norm tells */
     if (last && t->o->grad && !trace_grads(t, scale) && !step &&
         bad == CR_GRADIENT_FINITE &&
-        cr_plans_apart(&t->train, &t->log, &t->optim))
+        cr_plans_need_gradients(&t->train, &t->log, &t->optim))
         bad = CR_GRADIENT_BAD_NORM;
     if (bad == CR_GRADIENT_FINITE && step && t->separate) {
         if (s->micro > 1)

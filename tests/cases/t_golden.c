@@ -201,7 +201,7 @@ static void golden_is(struct golden *g, const char *where,
 {
     const struct cr_entry *e = cr_store_find(g->ref, x->name);
     struct cr_spec spec = x->spec;
-    struct cr_apart apart;
+    struct cr_tensor_diff apart;
     double part;
     void *y;
 
@@ -219,7 +219,7 @@ static void golden_is(struct golden *g, const char *where,
         g->wrong = "the reference cannot be read";
         return;
     }
-    cr_apart(&x->spec, x->data, spec.type, y, g->rtol, g->atol, &apart);
+    cr_tensor_diff(&x->spec, x->data, spec.type, y, g->rtol, g->atol, &apart);
     part = apart.deviation / fmax(1, fabs(apart.b));
     if (part > all.largest && apart.beyond == 0 && !strstr(g->dir, "amp")) {
         all.largest = part;

@@ -649,15 +649,15 @@ static void apart(void)
     static const double c[] = { 1, 2, 3, INFINITY, 5 };
     struct cr_spec spec = { CR_F32, CR_PLAIN, 1, { 5 } };
     struct cr_spec grid = { CR_F32, CR_PLAIN, 2, { 2, 3 } };
-    struct cr_apart d;
+    struct cr_tensor_diff d;
 
-    cr_apart(&spec, a, CR_F32, a, 0, 0, &d);
+    cr_tensor_diff(&spec, a, CR_F32, a, 0, 0, &d);
     ok(d.beyond == 0 && d.deviation == 0, "equal to itself, NaN and all");
-    cr_apart(&spec, a, CR_F32, b, 0, 0, &d);
+    cr_tensor_diff(&spec, a, CR_F32, b, 0, 0, &d);
     ok(d.beyond == 1 && d.deviation == 0.5 && d.at == 1, "one is apart");
-    cr_apart(&spec, a, CR_F32, b, 0.2, 0, &d);
+    cr_tensor_diff(&spec, a, CR_F32, b, 0.2, 0, &d);
     ok(d.beyond == 0 && d.deviation == 0.5, "within a tolerance");
-    cr_apart(&spec, a, CR_F64, c, 1, 1, &d);
+    cr_tensor_diff(&spec, a, CR_F64, c, 1, 1, &d);
     ok(d.beyond == 1 && isinf(d.deviation) && d.at == 2, "NaN and a number");
     same(cr_apart_index(&arena, &grid, 5), "[1, 2]", "index");
 }
