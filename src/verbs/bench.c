@@ -410,8 +410,8 @@ const struct cr_verb cr_verb_bench = {
             "from caches too. The data are made "
             "up; initial weights are used. Prediction alone is timed where "
             "there is no loss or optimizer.",
-        .example = "cellrun bench mnist.yaml\n"
-                   "cellrun bench mnist.yaml --batch 1,64,256 --threads 1\n",
+        .example = "cellrun bench digits.yaml\n"
+                   "cellrun bench digits.yaml --batch 1,64 --threads 1\n",
         .opts = bench_opts,
         .size = sizeof(struct bench),
     },

@@ -281,8 +281,9 @@ const struct cr_verb cr_verb_check = {
                   "checked as far as it goes. Plug-ins are not opened: check "
                   "prints the files that a run would open, and a network "
                   "that has their cells is not built.",
-        .example = "cellrun check mnist.yaml optimizer.learning_rate=0.1\n"
-                   "cellrun check mnist.yaml --data\n",
+        .example = "cellrun check digits.yaml\n"
+                   "cellrun check digits.yaml optimizer.learning_rate=0.1 "
+                   "--data\n",
         .opts = check_opts,
         .size = sizeof(struct check),
     },

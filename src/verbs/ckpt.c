@@ -786,10 +786,9 @@ const struct cr_verb cr_verb_ckpt = {
         .example = "cellrun ckpt ls runs/digits\n"
                    "cellrun ckpt show runs/digits --meta cellrun.config\n"
                    "cellrun ckpt show runs/digits --values '*.bias'\n"
-                   "cellrun ckpt diff a.safetensors b.safetensors "
-                   "--atol 1e-6\n"
-                   "cellrun ckpt convert runs/digits -o digits.ckpt\n"
-                   "cellrun ckpt load-report flowers.yaml\n",
+                   "cellrun ckpt convert runs/digits -o digits.npz\n"
+                   "cellrun ckpt diff runs/digits digits.npz --atol 1e-6\n"
+                   "cellrun ckpt load-report digits.yaml load=digits.npz\n",
         .opts = ckpt_opts,
         .size = sizeof(struct ckpt),
     },

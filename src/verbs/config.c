@@ -378,10 +378,9 @@ const struct cr_verb cr_verb_config = {
                   "the learning rate over the run, in as many columns as "
                   "COLUMNS or the terminal has, in Braille dots where the "
                   "locale is UTF-8.",
-        .example = "cellrun config mnist.yaml train.epochs=5 --origin\n"
-                   "cellrun config mnist.yaml --get "
-                   "optimizer.learning_rate\n"
-                   "cellrun config mnist.yaml --plot lr -o lr.svg\n",
+        .example = "cellrun config digits.yaml train.epochs=5 --origin\n"
+                   "cellrun config digits.yaml --get optimizer.learning_rate\n"
+                   "cellrun config digits.yaml --plot lr -o lr.svg\n",
         .opts = config_opts,
         .size = sizeof(struct config),
     },

@@ -547,8 +547,8 @@ const struct cr_verb cr_verb_data = {
             "everything else as numbers; with --json as one object per "
             "sample. Behind Rescale and Normalize black and white are what 0 "
             "and 255 became.",
-        .example = "cellrun data show mnist.yaml -o sheet.png\n"
-                   "cellrun data show mnist.yaml --split eval -n 2\n",
+        .example = "cellrun data show digits.yaml -o sheet.png\n"
+                   "cellrun data show digits.yaml --split eval -n 2\n",
         .opts = data_opts,
         .size = sizeof(struct data),
     },

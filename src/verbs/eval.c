@@ -399,11 +399,11 @@ const struct cr_verb cr_verb_eval = {
                   "is judged is no part of it. Two classes are cut at the "
                   "best_threshold of the checkpoint if it has one, as by "
                   "predict.",
-        .example = "cellrun eval --ckpt runs/mnist/3f9c1a2e --require "
+        .example = "cellrun eval --ckpt runs/digits --require "
                    "'accuracy>=0.9'\n"
-                   "cellrun eval --ckpt model.safetensors --data img/test "
-                   "--confusion -\n"
-                   "cellrun eval --kfold 5 wine.yaml -o folds\n",
+                   "cellrun eval --ckpt runs/digits --per-class --confusion "
+                   "-\n"
+                   "cellrun eval --kfold 3 wine.yaml -o folds\n",
         .opts = eval_opts,
         .size = sizeof(struct eval),
     },

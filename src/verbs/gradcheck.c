@@ -464,9 +464,8 @@ const struct cr_verb cr_verb_gradcheck = {
             "weights (--ckpt) or a build with REAL=double tell more there. "
             "Low precision (amp, to_float) is left out, which is said: all is "
             "computed in float32.",
-        .example = "cellrun gradcheck net.yaml\n"
-                   "cellrun gradcheck net.yaml --feed x=x.npy --feed "
-                   "label=y.npy\n",
+        .example = "cellrun gradcheck digits.yaml\n"
+                   "cellrun gradcheck digits.yaml --ckpt runs/digits\n",
         .opts = gradcheck_opts,
         .size = sizeof(struct gradcheck),
     },

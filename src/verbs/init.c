@@ -211,10 +211,10 @@ const struct cr_verb cr_verb_init = {
                   "folder it is written to; written to standard output, to "
                   "the current one.",
         .example = "cellrun init --list\n"
-                   "cellrun init mnist -o mnist.yaml\n"
+                   "cellrun init digits -o digits.yaml\n"
                    "cellrun init --from-csv wine.csv --target quality -o "
                    "wine.yaml\n"
-                   "cellrun init --from-folder flowers -o flowers.yaml\n",
+                   "cellrun init --from-folder images -o images.yaml\n",
         .opts = init_opts,
         .size = sizeof(struct init),
     },

@@ -255,8 +255,8 @@ const struct cr_verb cr_verb_lr_find = {
                   "steepest, or a tenth of `diverged` if that is less; none "
                   "where the loss falls at no rate that was tried. "
                   "Nothing is written but what -o names.",
-        .example = "cellrun lr-find mnist.yaml\n"
-                   "cellrun lr-find mnist.yaml --min 1e-5 --max 1 --steps "
+        .example = "cellrun lr-find digits.yaml\n"
+                   "cellrun lr-find digits.yaml --min 1e-5 --max 1 --steps "
                    "200 -o lr.svg\n",
         .opts = lr_find_opts,
         .size = sizeof(struct lr_find),

@@ -466,6 +466,7 @@ const struct cr_verb cr_verb_plugin = {
             "`plugin` of a config names the files. Opening a plug-in runs "
             "its code.",
         .example = "cellrun plugin new MyScale\n"
+                   "make -C my_scale\n"
                    "cellrun plugin check my_scale/my_scale.so\n",
         .opts = plugin_opts,
         .size = sizeof(struct plugin),

@@ -224,15 +224,16 @@ const struct cr_verb cr_verb_predict = {
             "probabilities, or, where it has no classes, its numbers in all "
             "digits. Samples with errors are told on standard error, with "
             "their number at the end.",
-        .example =
-            "cellrun predict --ckpt runs/mnist/3f9c1a2e digit.png\n"
-            "find . -name '*.png' | cellrun predict --ckpt best - --topk 3\n"
-            "cellrun predict --ckpt best new.csv --id name --header "
-            "-o out.csv\n"
-            "cellrun predict --ckpt best left=a.npy right=b.npy\n"
-            "cellrun predict --ckpt best --data eval --wrong -o wrong.png\n"
-            "cellrun predict --ckpt best --embed images.idx -o e.npy\n"
-            "coproc cellrun predict --ckpt best --stream\n",
+        .example = "cellrun predict --ckpt runs/digits images/3/0000.png\n"
+                   "find images -name '*.png' | cellrun predict --ckpt "
+                   "runs/digits - --topk 3\n"
+                   "cellrun predict --ckpt runs/digits --data eval --wrong -o "
+                   "wrong.png\n"
+                   "cellrun predict --ckpt runs/digits --embed images -o "
+                   "e.npy\n"
+                   "cellrun predict --ckpt runs/wine wine.csv --header -o "
+                   "out.csv\n"
+                   "coproc cellrun predict --ckpt runs/wine --stream\n",
         .opts = predict_opts,
         .size = sizeof(struct cr_predict_opts),
     },

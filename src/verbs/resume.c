@@ -203,7 +203,7 @@ const struct cr_verb cr_verb_resume = {
                   "With batches of another size (--allow-change) steps are "
                   "counted anew; names of checkpoints count the batches "
                   "done in the epoch, so that the newest has the highest.",
-        .example = "cellrun resume runs/mnist/3f9c1a2e --epochs 5\n",
+        .example = "cellrun resume runs/digits --epochs 4\n",
         .opts = resume_opts,
         .size = sizeof(struct resume),
     },

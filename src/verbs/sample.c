@@ -143,9 +143,8 @@ const struct cr_verb cr_verb_sample = {
                   "none. The network sees the last seq_len characters. What "
                   "is not given stands in the section `sample` of the "
                   "config. --seed N draws another text.",
-        .example = "cellrun sample --ckpt runs/charlm/3f9c1a2e --prompt "
-                   "\"ROMEO:\" --length 500 --temperature 0.8 --top-k 40 "
-                   "--seed 3\n",
+        .example = "cellrun sample --ckpt runs/text --prompt 'the ' --length "
+                   "200 --temperature 0.8 --top-k 40 --seed 3\n",
         .opts = sample_opts,
         .size = sizeof(struct sample),
     },

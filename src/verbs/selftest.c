@@ -684,7 +684,8 @@ const struct cr_verb cr_verb_selftest = {
             "loss against differences, the same bytes for any number of "
             "threads, a checkpoint's round; then the speed of this "
             "processor. Status 1 when something fails.",
-        .example = "cellrun selftest --quick\ncellrun selftest --cell Dense\n",
+        .example = "cellrun selftest --cell Dense\n"
+                   "cellrun selftest --quick\n",
         .opts = selftest_opts,
         .size = sizeof(struct selftest),
     },

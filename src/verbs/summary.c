@@ -603,8 +603,8 @@ const struct cr_verb cr_verb_summary = {
             "Numbers are a cell's own; multiply-adds are those of one sample "
             "on the way forward. Memory is that of a training step where "
             "there is a loss. With -v the steps of the plan are listed.",
-        .example = "cellrun summary mnist.yaml\n"
-                   "cellrun summary runs/mnist --at dense_relu_sequential\n",
+        .example = "cellrun summary digits.yaml\n"
+                   "cellrun summary runs/digits --at body\n",
         .opts = summary_opts,
         .size = sizeof(struct summary),
     },

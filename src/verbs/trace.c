@@ -757,13 +757,12 @@ const struct cr_verb cr_verb_trace = {
             "ours. "
             "Random numbers are those of update 1, or, with --step from a "
             "training checkpoint, those of the updates that come next.",
-        .example =
-            "cellrun trace mnist.yaml --feed image=x.npy --feed "
-            "label=y.npy \\\n"
-            "    --ckpt w.safetensors --grad -o out.safetensors\n"
-            "cellrun trace mnist.yaml --against ref.npz --rtol 1e-5\n"
-            "cellrun trace mnist.yaml --ckpt w.safetensors --predict --grad "
-            "--wrt image -o saliency.npz\n",
+        .example = "cellrun trace digits.yaml --ckpt runs/digits --grad -o "
+                   "out.safetensors\n"
+                   "cellrun trace digits.yaml --ckpt runs/digits --grad "
+                   "--against out.safetensors\n"
+                   "cellrun trace digits.yaml --ckpt runs/digits --predict "
+                   "--grad --wrt image -o saliency.npz\n",
         .opts = trace_opts,
         .size = sizeof(struct trace),
     },

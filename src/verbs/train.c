@@ -152,9 +152,10 @@ const struct cr_verb cr_verb_train = {
                   "same config a second time meets the directory of the "
                   "first, which is exit 2: -o names another, --resume auto "
                   "goes on there, --force starts over.",
-        .example = "cellrun train mnist.yaml optimizer.learning_rate=0.05\n"
-                   "cellrun train mnist.yaml -o out --resume auto\n"
-                   "cellrun train mnist.yaml -q --json --epochs 5\n",
+        .example = "cellrun train digits.yaml -o runs/digits\n"
+                   "cellrun train digits.yaml -o runs/digits --resume auto\n"
+                   "cellrun train digits.yaml optimizer.learning_rate=0.02 -q "
+                   "--json --epochs 1\n",
         .opts = train_opts,
         .size = sizeof(struct train),
     },
