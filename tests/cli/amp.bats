@@ -119,7 +119,7 @@ END
         a/metrics.jsonl
 }
 
-@test "an update that is left out leaves parameters as they are" {
+@test "a skipped update leaves parameters unchanged" {
     "$CELLRUN" train c.yaml -o a -q --steps 1 amp.level=O2 \
         'amp.loss_scale={StaticLossScaler: 1e30}'
     "$CELLRUN" train c.yaml -o b -q --steps 1 \
@@ -142,7 +142,7 @@ END
     done
 }
 
-@test "MindSpore's pair: the optimizer divides; numbers that differ are told" {
+@test "MindSpore's pair: the optimizer divides; numbers that differ are an error" {
     pair='amp.loss_scale={FixedLossScaleManager: {loss_scale: 1000.0, drop_overflow_update: false}}'
     "$CELLRUN" train c.yaml -o a -q --epochs 1 "$pair" \
         optimizer.Momentum.loss_scale=1000.0
@@ -160,7 +160,7 @@ END
     [[ $stderr == *"found 100.0, expected 1.0: there is no scaled loss to undo"* ]]
 }
 
-@test "it gives up after so many in a row, or at once" {
+@test "it gives up after N consecutive overflows, or at once" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={StaticLossScaler: 1e30}' amp.overflow.give_up_after=3
     [[ $stderr == *"3 updates in a row were left out, the last with a loss scale of 1e+30"* ]]
@@ -169,7 +169,7 @@ END
     [[ $stderr == *"at step 1"* ]]
 }
 
-@test "a loss that is not finite is no overflow: no scale cures it" {
+@test "a loss that is not finite is not an overflow: no scale helps" {
     huge=1e20
     [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] || huge=1e200
     set -- train c.yaml log.every=1 optimizer.learning_rate=$huge amp.level=O2 \
@@ -185,7 +185,7 @@ END
         b/metrics.jsonl
 }
 
-@test "overflows are told: the first, their number, and that nothing was learnt" {
+@test "overflows are reported: the first, their number, and that nothing was learnt" {
     set -- train c.yaml amp.level=O2 log.every=1 --epochs 1 -o a
     run -0 --separate-stderr "$CELLRUN" "$@" \
         'amp.loss_scale={StaticLossScaler: 1e30}'
@@ -203,7 +203,7 @@ END
     [[ $stderr != *"left out"* ]]
 }
 
-@test "a scale that is too large is told as the reason, with what to do" {
+@test "a scale that is too large is named as the reason, with what to do" {
     why="the loss is finite, and its gradient times the loss scale of 1e+30 is not"
     run -2 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e39}}'
@@ -239,7 +239,7 @@ END
     equal updates a b
 }
 
-@test "bfloat16 by the processor's instructions: one rounding apart from without" {
+@test "bfloat16 by the processor's instructions: within one rounding of the result without them" {
     local a=(amp.dtype=bfloat16)
 
     for level in O1 O2 O3 auto; do
@@ -285,7 +285,7 @@ END
     [[ $stderr == *"left out"* && $stderr != *"nothing was learnt"* ]]
 }
 
-@test "settings of amp without a level are told" {
+@test "settings of amp without a level have a warning" {
     why="does nothing: 'amp' has no 'level'"
     run -0 --separate-stderr "$CELLRUN" check c.yaml amp.dtype=bfloat16
     [[ $stderr == *"warning: 'amp.dtype' $why"*" amp.level: O2 (or O1, O3, auto)"* ]]

@@ -88,7 +88,7 @@ alike() {
     alike tep net.yaml "${feed[@]}" --eager
 }
 
-@test "flags that exclude each other are told" {
+@test "flags that exclude each other are refused" {
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --eval --grad
     [[ "$output" == *"--grad and --as-run --eval: an evaluation computes no gradients"* ]]
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --as-run --predict --grad
@@ -99,7 +99,7 @@ alike() {
     [[ "$output" == *"--eval and --predict exclude each other"* ]]
 }
 
-@test "BatchNorm behind Dense on (N, L, in): an evaluation, as trace has it" {
+@test "BatchNorm after Dense on (N, L, in): an evaluation, as trace has it" {
     cat >length.yaml <<'END'
 cellrun: 1
 dataset:
@@ -210,7 +210,7 @@ END
     alike p "$ROOT/configs/seeds/my_cell.yaml" --feed x=f.npy
 }
 
-@test "a weight that an earlier layer reads behind stop_gradient" {
+@test "a weight that an earlier layer reads after stop_gradient" {
     # its own gradient is done before that layer passes its gradient on
     cat >tied.yaml <<'END'
 network:

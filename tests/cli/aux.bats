@@ -116,7 +116,7 @@ records() {
         awk '{ d = $1 - $2; exit NR != 1 || d * d > 1e-10 }'
 }
 
-@test "an interrupted run goes on to the same bytes" {
+@test "an interrupted run resumes to the same bytes" {
     "$CELLRUN" train c.yaml -q -o whole loss.has_aux=false >/dev/null
     "$CELLRUN" train c.yaml -q -o half loss.has_aux=false train.epochs=1 \
         >/dev/null

@@ -46,7 +46,7 @@ END
     run -0 "$CELLRUN" gradcheck own.yaml
 }
 
-@test "gradcheck tells a wrong gradient" {
+@test "gradcheck finds a wrong gradient" {
     own
     sed -i 's/1 - out/1 + out/' own.yaml
     run ! "$CELLRUN" gradcheck own.yaml
@@ -54,7 +54,7 @@ END
     [[ "$output" == *DIFFERS* ]]
 }
 
-@test "an interrupted run goes on to the same bytes, with any threads" {
+@test "an interrupted run resumes to the same bytes, with any threads" {
     own
     "$CELLRUN" train own.yaml -q -o whole train.epochs=2 --threads 1 >/dev/null
     "$CELLRUN" train own.yaml -q -o half train.epochs=1 --threads 2 >/dev/null
@@ -64,7 +64,7 @@ END
     [[ "$output" != *'"same": false'* ]]
 }
 
-@test "a parameter that bprop leaves out is not trained, and summary says why" {
+@test "a parameter that bprop omits is not trained, and summary says why" {
     net left.yaml <<'END'
 network: !replace
   cells:
@@ -121,7 +121,7 @@ wrong() {
     [ -z "$output" ]
 }
 
-@test "wrong gradients are refused where they stand" {
+@test "wrong gradients are refused at their position" {
     wrong 'return dout, dout'
     [[ "$stderr" == "wrong.yaml:6:12: error: bprop returns 2 gradients, the cell has 1 input "* ]]
     wrong 'return sum(dout)'
@@ -152,7 +152,7 @@ wrong() {
     [ "$status" -eq 2 ]
 }
 
-@test "bprop stands beside construct, and takes no name that it gives" {
+@test "bprop is next to construct, and may not use a name defined there" {
     printf 'network:\n  inputs: {x: {shape: [3]}}\n  bprop: return dout\n' >a.yaml
     run -2 --separate-stderr "$CELLRUN" check a.yaml
     [[ "$stderr" == "a.yaml:3:10: error: 'bprop' needs 'construct' beside it "* ]]
@@ -170,7 +170,7 @@ wrong() {
     [[ "$stderr" == "list.yaml:3:3: error: the cell takes 2 inputs, 1 is given "* ]]
 }
 
-@test "gradcheck tells a parameter that bprop leaves out" {
+@test "gradcheck reports a parameter that bprop omits" {
     net lost.yaml <<'END'
 blocks:
   Scaled:

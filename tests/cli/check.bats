@@ -56,7 +56,7 @@ setup() {
     [ "${stderr_lines[-1]}" = "1 error" ]
 }
 
-@test "an unknown type is told once" {
+@test "an unknown type is reported once" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" loss=CrossEntropyLos
     [[ "$stderr" == *"unknown loss 'CrossEntropyLos'"* ]]
     [ "${stderr_lines[-1]}" = "1 error" ]
@@ -76,7 +76,7 @@ Dense takes in_channels 500 [E0101]"* ]]
     [[ "$stderr" == *"in dense_relu_sequential.2"* ]]
 }
 
-@test "a missing data set is exit 3 and says how to get it" {
+@test "a missing data set is exit 3, and the message says how to get it" {
     run -3 --separate-stderr env -u CELLRUN_DATA "$CELLRUN" check \
         "${digits%/*}/mnist.yaml"
     [[ "$stderr" == *"[E0201]"* ]]
@@ -160,7 +160,7 @@ END
     run -4 "$CELLRUN" check net.yaml '~loss' '~optimizer' load.ckpt=r
 }
 
-@test "what is not there is told with what is" {
+@test "an unknown name is reported with the known ones" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" '~train.nosuch'
     [[ "$stderr" == *"there is no 'nosuch' to remove"*"there are: epochs"* ]]
     run -2 --separate-stderr "$CELLRUN" check "$digits" \

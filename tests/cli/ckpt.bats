@@ -64,7 +64,7 @@ moments.out.weight out.bias out.weight" ]
     [[ "$output" == '[{"name": "fc.weight", "dtype": "F'*'", "shape": [4, 3]'* ]]
 }
 
-@test "show tells where a run stands" {
+@test "show prints the state of a run" {
     run -0 "$CELLRUN" ckpt show run
     [[ "${lines[0]}" == "path: run/ckpt/best.safetensors" ]]
     [[ "$output" == *"format: cellrun checkpoint"* ]]
@@ -218,7 +218,7 @@ rule 2 twice
     run -6 "$CELLRUN" trace load.yaml '~load' --against t.npz
 }
 
-@test "load tells all that does not fit, and the line to add" {
+@test "load reports all mismatches, and the line to add" {
     st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:9,4 out.bias:9
     run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o a load=w
     [[ "$stderr" == *"2 of 4 parameters of the network cannot be loaded "\
@@ -250,7 +250,7 @@ rule 2 twice
     [[ "$stderr" == *"dtype      fc.weight I32 in the file"* ]]
 }
 
-@test "load finds names behind a prefix, and says so" {
+@test "load finds names with a prefix, and reports it" {
     st w.safetensors a.b.fc.weight:4,3 a.b.fc.bias:4 'c$.out.weight:2,4' x:1
     # all must be loaded: the line that takes the commonest away
     run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o a load=w
@@ -363,7 +363,7 @@ wide() {
       pack 'v*' $((0x3f80)) $((0xc020)); } >"$1"
 }
 
-@test "NPZ: both directories of the zip say the same of each member" {
+@test "NPZ: both directories of the zip agree on each member" {
     run -0 "$CELLRUN" ckpt convert $last -o a.npz
     # APPNOTE 4.3.7, 4.3.12 and 4.3.16; members are stored, on disk 0, without
     # comments

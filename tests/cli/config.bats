@@ -39,7 +39,7 @@ train: {epochs: 6}' ]
     [[ "$output" == *"limit: 100  # "*CELLRUN_SET* ]]
 }
 
-@test "--minimal leaves out defaults, --full adds them" {
+@test "--minimal omits defaults, --full adds them" {
     run -0 "$CELLRUN" config a.yaml --minimal
     [[ "$output" != *momentum* ]]
     [[ "$output" == *"epochs: 6"* ]]

@@ -26,11 +26,11 @@ setup() {
 @test "a quote that is not closed" { wrong open_quote; }
 @test "a bracket that is not closed" { wrong open_bracket; }
 @test "the shell's form of a variable" { wrong dollar_brace; }
-@test "a key that stands left of its neighbours" { wrong indent; }
-@test "a key that stands right of its neighbours" { wrong deeper; }
+@test "a key indented less than its neighbours" { wrong indent; }
+@test "a key indented more than its neighbours" { wrong deeper; }
 @test "two keys on a line" { wrong two_keys; }
 @test "a dash on a level of its own" { wrong dash_level; }
-@test "a dash behind its key" { wrong dash_behind; }
+@test "a dash after its key" { wrong dash_behind; }
 @test "a pattern that looks like an alias" { wrong alias; }
 @test "an expression that YAML cuts in two" { wrong open_expression; }
 @test "two documents in a file" { wrong documents; }
@@ -46,8 +46,8 @@ setup() {
 @test "an unknown section" { wrong section; }
 @test "an unknown key of a section" { wrong key; }
 @test "an unknown argument of a type" { wrong argument; }
-@test "an unknown word beside a type" { wrong beside; }
-@test "class weights beside the loss, where nothing would read them" {
+@test "an unknown key next to a type" { wrong beside; }
+@test "class weights next to the loss, where nothing reads them" {
     wrong loss_weight_beside
 }
 @test "an unknown type" { wrong type; }
@@ -72,12 +72,12 @@ setup() {
 @test "variables that need each other" { wrong circle; }
 @test "a division by zero" { wrong zero; }
 @test "an unknown function" { wrong function; }
-@test "repeat on what is no member of a list" { wrong repeat; }
+@test "repeat outside of a list" { wrong repeat; }
 @test "when that is neither true nor false" { wrong when; }
 @test "a base that is not there" { wrong base; }
 @test "a base that has the file as base" { wrong base_circle; }
 @test "removing what is not there" { wrong delete; }
-@test "appending to what is no list" { wrong append; }
+@test "appending to a value that is not a list" { wrong append; }
 
 # ---- the network
 
@@ -90,8 +90,8 @@ setup() {
 @test "an assignment to an unknown key" { wrong set_key train.epoch=5; }
 @test "an assignment of a wrong value" { wrong set_value train.epochs=many; }
 @test "an assignment into no cell" { wrong set_cell network.bdy.0=ReLU; }
-@test "an assignment behind the end of a list" { wrong set_index network.body.2=ReLU; }
-@test "an assignment that is no YAML" { wrong set_yaml 'train={epochs: 3'; }
+@test "an assignment past the end of a list" { wrong set_index network.body.2=ReLU; }
+@test "an assignment that is not YAML" { wrong set_yaml 'train={epochs: 3'; }
 @test "an assignment without a value" { wrong set_none --set train.epochs; }
 @test "removing an unknown key" { wrong set_remove '~train.epoch'; }
 @test "a variable that only the command line uses" { wrong set_variable 'train.epochs=$n'; }
@@ -102,7 +102,7 @@ setup() {
 
 # ---- all of it
 
-@test "everything wrong in a file is told at once" { wrong several; }
+@test "all errors of a file are reported at once" { wrong several; }
 
 @test "a wrong config is not run" {
     mkdir "$BATS_TEST_TMPDIR/empty"
@@ -141,7 +141,7 @@ setup() {
     done
 }
 
-@test "the largest integer is told as an integer" {
+@test "the largest integer is printed as an integer" {
     cd "$BATS_TEST_TMPDIR"
     printf '%s\n' 'network:' '  inputs: {x: {shape: [3]}}' \
         '  cells: {f: {Dense: {out_channels: 1e15}}}' \

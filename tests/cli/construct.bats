@@ -51,7 +51,7 @@ END
     same map text
 }
 
-@test "a block is the same as what it stands for" {
+@test "a block is the same as its contents" {
     map
     net block.yaml <<'END'
 blocks:
@@ -144,7 +144,7 @@ END
     [[ "$output" == *'"same": true'* && "$output" != *'"same": false'* ]]
 }
 
-@test "tuples: results of a block, taken apart and put together" {
+@test "tuples: results of a block, unpacked and packed" {
     net tuple.yaml <<'END'
 blocks:
   Two:

@@ -24,7 +24,7 @@ setup() {
 @test "too few tensors for a function" { wrong graph_arity_function; }
 @test "no return" { wrong graph_no_return; }
 @test "a call whose value is not used" { wrong graph_statement; }
-@test "a line behind the return" { wrong graph_after_return; }
+@test "a line after the return" { wrong graph_after_return; }
 @test "a cell as a value" { wrong graph_cell_value; }
 @test "a value as a cell" { wrong graph_call_value; }
 @test "a keyword that a function does not take" { wrong graph_keyword; }
@@ -40,7 +40,7 @@ setup() {
 @test "a parenthesis that is not closed" { wrong graph_syntax; }
 @test "an operator that is not of the grammar" { wrong graph_operator; }
 @test "a division by zero between numbers" { wrong graph_zero; }
-@test "a cell beside cells" { wrong graph_beside; }
+@test "a cell next to cells" { wrong graph_beside; }
 @test "cells without construct" { wrong graph_no_construct; }
 @test "a block made of itself" { wrong block_circle; }
 @test "an undefined variable in a block" { wrong block_variable; }

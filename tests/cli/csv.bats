@@ -205,7 +205,7 @@ t.yaml:5:68: error: there is no field 7, rows have 3: 0 to 2 [E0006]
     done
 }
 
-@test "names of fields that stand twice" {
+@test "duplicate names of fields" {
     printf 'a,b,c,b,a\n1,2,3,4,5\n' >f.csv
     table f.csv '{x: {fields: "0:2", type: float32}, label: 4}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml
@@ -354,7 +354,7 @@ labels() {
     for n in "$@"; do [ "$(grep -cxF "$n" all)" = 1 ]; done
 }
 
-@test "a fraction behind many whole numbers makes the column one of fractions" {
+@test "a fraction after many integers makes the column real" {
     cat >late.yaml <<'END'
 dataset: {train: {CSVDataset: {dataset_files: late.csv, columns: {x: {fields: a, type: float32}, label: label}}}}
 END

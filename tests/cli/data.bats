@@ -64,7 +64,7 @@ END
                 die "pixel $i $j $c: $x[$at]" } } }'
 }
 
-@test "classes stand below; other names give other letters" {
+@test "classes are below; other names give other letters" {
     folder set 1 48 32
     recipe
     run -0 "$CELLRUN" data show show.yaml -q -o a.png

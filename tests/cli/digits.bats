@@ -22,7 +22,7 @@ sum_of() {
     gzip -dc "$1" | sha256sum | cut -d ' ' -f 1
 }
 
-@test "the default set has the sizes, headers and sums that README.md tells" {
+@test "the default set has the sizes, headers and sums that README.md lists" {
     run -0 "$digits" "$out"
     [ -z "$output" ]
     [ "$(ls -A "$out" | wc -l)" -eq 4 ]
@@ -108,7 +108,7 @@ sum_of() {
     [ "$output" = "$((500 * 784)) 0 0" ]
 }
 
-@test "what cannot be written is told with its path, exit 1" {
+@test "a file that cannot be written is reported with its path, exit 1" {
     run -1 --separate-stderr "$digits" missing/out --train 10 --test 10
     [ "$stderr" = "digits: cannot make 'missing/out': No such file or directory" ]
 
@@ -125,7 +125,7 @@ sum_of() {
     run ! ls "$out"/.digits-*
 }
 
-@test "a read-only folder is told with its path, exit 1" {
+@test "a read-only folder is reported with its path, exit 1" {
     local drop=() # what lets root write anywhere
     [ "$(id -u)" != 0 ] || drop=(setpriv --bounding-set=-dac_override)
     mkdir -m 555 "$out"

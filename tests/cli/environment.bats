@@ -62,7 +62,7 @@ refused() {
     [[ $output != *"no effect"* ]]
 }
 
-@test "help tells of variables whatever they hold" {
+@test "help lists variables whatever their values" {
     CELLRUN_THREADS=abc run -0 "$CELLRUN" help environment
     [[ $output == *"now: abc"* ]]
 }

@@ -17,7 +17,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-@test "what training said of its best" {
+@test "the same numbers as training's best" {
     run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run"
     [ -z "$stderr" ]
     [ "${#lines[@]}" = 2 ]
@@ -237,7 +237,7 @@ END2
            (.mse - .loss | fabs) > 0.01 * .mse' <<<"$output"
 }
 
-@test "data to evaluate on stand in one place" {
+@test "evaluation data are named in one place" {
     cp "$data"/{c.yaml,*.npy} .
     for verb in check train; do
         run -2 --separate-stderr "$CELLRUN" $verb c.yaml \

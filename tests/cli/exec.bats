@@ -102,7 +102,7 @@ END
     [ -e r/ckpt/last.safetensors ]
 }
 
-@test "no command where nothing is left behind" {
+@test "no command where no file is left" {
     run -0 "$CELLRUN" train c.yaml --dry-run 'run.exec_on_eval=touch ran'
     [ ! -e ran ]
 }
@@ -117,7 +117,7 @@ END
     [ "$(cat cpus)" = "$(grep Cpus_allowed_list /proc/self/status)" ]
 }
 
-@test "CELLRUN_LOG: how much is said" {
+@test "CELLRUN_LOG: the level of messages" {
     run -0 --separate-stderr env CELLRUN_LOG=quiet "$CELLRUN" train c.yaml -o a
     [ -z "$stderr" ]
     run -0 --separate-stderr env CELLRUN_LOG=normal "$CELLRUN" train c.yaml -o b

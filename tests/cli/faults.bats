@@ -22,7 +22,7 @@ disk() {
         skip "only root may mount"
 }
 
-@test "a full disk: exit 1 with the path, what was there stays, goes on later" {
+@test "a full disk: exit 1 with the path, existing files stay, resumable later" {
     disk 1m
     set -- c.yaml -o "$disk/r" -q --epochs 3
     run -0 "$CELLRUN" train "$@"
@@ -38,7 +38,7 @@ disk() {
     cmp whole/ckpt/last.safetensors "$disk/r/ckpt/last.safetensors"
 }
 
-@test "the disk fills up: one message per file, training goes on, exit 1" {
+@test "the disk fills up: one message per file, training continues, exit 1" {
     disk 1m
     # parameters of 320 KiB: three checkpoints do not fit
     set -- c.yaml -q --epochs 4 'network.fc={Dense: [8, 3300]}' \
@@ -121,7 +121,7 @@ disk() {
     run -1 sh -c '"$CELLRUN" predict --ckpt a eval-x.npy >/dev/full'
 }
 
-@test "nobody reads stdout: 141, without a word, after the work is done" {
+@test "stdout closed: 141, without a message, after the work is done" {
     run bash -c '"$CELLRUN" train c.yaml -o b -q 2>err | true
         exit ${PIPESTATUS[0]}'
     [ "$status" = 141 ]
@@ -133,7 +133,7 @@ disk() {
     [ ! -s err ]
 }
 
-@test "nobody reads stderr: the run goes on" {
+@test "stderr closed: the run continues" {
     run bash -c '"$CELLRUN" train c.yaml -o a --epochs 30 \
         2> >(head -1 >/dev/null); exit $?'
     [ "$status" = 0 ]
@@ -203,7 +203,7 @@ disk() {
     cmp a/ckpt/last.safetensors s/ckpt/last.safetensors
 }
 
-@test "a disk that is full for a moment: the records go on" {
+@test "a disk that is full for a moment: records continue" {
     disk 1m
     set -- c.yaml -q --no-ckpt --epochs 6 log.every='1 steps'
     run -0 "$CELLRUN" train "$@" -o a

@@ -111,7 +111,7 @@ float32() {
     [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'double precision'
 }
 
-@test "IDX is as the page says" {
+@test "IDX has the documented layout" {
     gzip -dc "$BATS_TEST_DIRNAME/../../datasets/digits/train-labels-idx1-ubyte.gz" >labels
     dump idx labels
     [ "$(bytes labels idx zero)" = '00 00' ]
@@ -122,7 +122,7 @@ float32() {
     [ "$(stat -c %s labels)" = $((4 + 4 + 10000)) ]
 }
 
-@test "NPY is as the page says" {
+@test "NPY has the documented layout" {
     float32
     "$CELLRUN" predict --ckpt run t.csv -q -o out.npy
     dump npy out.npy
@@ -131,7 +131,7 @@ float32() {
     [ "$(at out.npy 127 1)" = 0a ]
 }
 
-@test "NPZ is as the page says" {
+@test "NPZ has the documented layout" {
     float32
     "$CELLRUN" ckpt convert run -q -o w.npz
     dump npz w.npz
@@ -148,7 +148,7 @@ float32() {
         "$(at member.gz $(($(stat -c %s member.gz) - 8)) 4)" ]
 }
 
-@test "safetensors is as the page says" {
+@test "safetensors has the documented layout" {
     float32
     "$CELLRUN" ckpt convert run -q -o w.safetensors
     dump safetensors w.safetensors
@@ -159,7 +159,7 @@ float32() {
     [ "$(stat -c %s w.safetensors)" = $((8 + n + 16)) ]
 }
 
-@test "a MindSpore checkpoint is as the page says" {
+@test "a MindSpore checkpoint has the documented layout" {
     float32
     "$CELLRUN" ckpt convert run -q --match 'fc.*' -o w.ckpt
     dump ckpt w.ckpt
@@ -170,7 +170,7 @@ float32() {
     [ "$(at w.ckpt 53 6)" = '00 00 00 00 00 00' ]
 }
 
-@test "a checkpoint is as cellrun-checkpoint(5) says" {
+@test "a checkpoint has the layout of cellrun-checkpoint(5)" {
     local file=run/ckpt/last.safetensors root=$BATS_TEST_DIRNAME/../.. n
     (cd "$root" && man/fill "$CELLRUN" man/cellrun-checkpoint.5.in) >ckpt.5
     # place MEANING: offset and size of the row
@@ -214,7 +214,7 @@ float32() {
     [ "$n" = 14 ]
 }
 
-@test "a lock is as the page says" {
+@test "a lock has the documented layout" {
     "$CELLRUN" train t.yaml -q -o locked 'run.exec_on_eval="cp locked/lock ."'
     local host pid start boot space more
     read -r host pid start boot space more <lock
@@ -227,7 +227,7 @@ float32() {
     [ ! -e locked/lock ]
 }
 
-@test "the disk cache is as the page says" {
+@test "the disk cache has the documented layout" {
     mkdir -p img/a img/b
     printf '\x10\x20\x30\xff\xff\xff' | png img/a/1.png 2 1
     printf '\x00\x80\xff' | png img/b/2.png 1 1
@@ -261,7 +261,7 @@ END
         '01 00 00 00 02 00 00 00 03 00 00 00 00 00 00 00' ]
 }
 
-@test "a plug-in's description is as the page says" {
+@test "a plug-in's description has the documented layout" {
     cc -shared -fPIC -I"$BATS_TEST_DIRNAME/../../src" -o p.so \
         "$BATS_TEST_DIRNAME/../../configs/plugins/threshold.c"
     local address section

@@ -102,7 +102,7 @@ differ() {
         sed 's/"name": "\([^"]*\)".*/\1/' | grep '^[abc][.]' | sort | xargs
 }
 
-@test "the schedule unfreezes at its epoch, and says so" {
+@test "the schedule unfreezes at its epoch, and reports it" {
     cat >schedule.yaml <<'END'
 base: net.yaml
 freeze:
@@ -125,7 +125,7 @@ END
       "a.weight b.bias b.weight c.bias c.weight" ]
 }
 
-@test "a schedule goes on exactly when resumed" {
+@test "a schedule continues exactly when resumed" {
     cat >schedule.yaml <<'END'
 base: net.yaml
 freeze:

@@ -87,7 +87,7 @@ wrong() {
     [[ "$stderr" == *"tril has no argument 'rows' "*"write tril(input, diagonal=0)"* ]]
 }
 
-@test "a fault within a function is told at its call, with its signature" {
+@test "an error inside a function is reported at its call, with its signature" {
     wrong "layer_norm(h, (4,))" \
         "input (1, 3) ends in (3,) from axis -1 on, and the parameters are (4,) [E0101]"
     [[ "$stderr" == *"   in layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5)"*"h (1, 3)"* ]]
@@ -148,7 +148,7 @@ END
     done
 }
 
-@test "what dropout drops is told in the words of its call" {
+@test "errors of dropout use the names of its call" {
     said "dropout(h, p=2.0)"
     [[ $stderr == *"'p' of Dropout: found the number 2.0, expected a number from 0 "*"in dropout(input, p=0.5, training=True)"* ]]
     sed -i 's/p=2.0/p=1.0/' wrong.yaml

@@ -109,7 +109,7 @@ YAML
     grep -Eq "^a.weight .*agrees$" <<<"$output"
 }
 
-@test "a wrong gradient beside stop_gradient differs" {
+@test "a wrong gradient next to stop_gradient is found" {
     stopped 'return b(off(h) * stop_gradient(h))'
     [ "$status" = 6 ]
     grep -Eq "^a.weight .*DIFFERS" <<<"$output"
@@ -192,7 +192,7 @@ END
     jq -e '.params | all(.agrees)' <<<"$output"
 }
 
-@test "one that takes its time says where it is" {
+@test "a slow check prints its progress" {
     cat >slow.c <<'END'
 #include <cellrun.h>
 #include <string.h>
@@ -226,7 +226,7 @@ END
     [ -z "$stderr" ]
 }
 
-@test "low precision is left out" {
+@test "low precision is ignored" {
     run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}"
     [[ $output != *"low precision"* ]]
     full=$output

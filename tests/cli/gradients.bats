@@ -53,7 +53,7 @@ norms() {
     "$CELLRUN" ckpt diff d e
 }
 
-@test "ema: means beside the parameters, evaluated with, resumed exactly" {
+@test "ema: kept with the parameters, used by eval, resumed exactly" {
     set -- train c.yaml -q --epochs 3 checkpoint.every=9 'train.ema={decay: 0.9}' \
         eval.use_ema=true 'train.clip={norm: 1.0}'
     run -0 "$CELLRUN" "$@" -o a

@@ -174,7 +174,7 @@ END
     [[ "$output" == "cellrun(1), FILES: "*"flock(2)"* ]]
 }
 
-@test "help --search of what stands nowhere ends with 1" {
+@test "help --search without a result ends with 1" {
     run -1 --separate-stderr "$CELLRUN" help --search qwertz
     [ -z "$output" ]
     [[ "$stderr" == *qwertz* ]]

@@ -346,7 +346,7 @@ YAML
         backward: false, from: "a"}]' <<<"$output"
 }
 
-@test "a hook that nobody's gradient passes is said to do nothing" {
+@test "a hook that no gradient passes has a warning" {
     run -0 "$CELLRUN" summary one.yaml 'watch=[{at: a, hook: backward, scale: 2}]'
     [[ "$output" == *"cut from the way back: a: its hook serves nothing that is trained"* ]]
     run -0 "$CELLRUN" summary one.yaml --dot - \
@@ -388,7 +388,7 @@ compared without the hooks of watch that replace gradients" ]
     done
 }
 
-@test "an interrupted run goes on to the same bytes, with any threads" {
+@test "an interrupted run resumes to the same bytes, with any threads" {
     small
     cat >>small.yaml <<'YAML'
 watch:
@@ -413,7 +413,7 @@ wrong() {
     run -2 --separate-stderr "$CELLRUN" check wrong.yaml
 }
 
-@test "what is wrong is said, with its place" {
+@test "errors are reported with their place" {
     wrong 'at: c, hook: forward, scale: 2'
     [[ "$stderr" == "wrong.yaml:10:14: error: pattern 'c' matches no cell "* ]]
     wrong 'at: a, hook: hook_backward'

@@ -159,7 +159,7 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     [ -e kept/.cache ]
 }
 
-@test "a file that cannot be decoded stops, or is left out" {
+@test "a file that cannot be decoded ends the run, or is skipped" {
     sets
     recipe a.yaml "$SIZES"
     head -c 100 train/cat/3.png >cut && mv cut train/cat/3.png
@@ -173,7 +173,7 @@ SIZES='[[20, 24], [16, 16], [24, 20]]'
     run -2 "$CELLRUN" check a.yaml dataset.on_error=ignore
 }
 
-@test "images that stay unequal are told by name" {
+@test "images of unequal sizes are named" {
     sets
     recipe a.yaml "$SIZES"
     run -3 "$CELLRUN" train a.yaml -o a datapipe.image='[HWC2CHW]' \

@@ -28,7 +28,7 @@ number() {
     jq -r "$1" <<<"$output"
 }
 
-@test "every template is listed, stands alone and says how to go on" {
+@test "every template is listed, is complete and says what to do next" {
     run -0 --separate-stderr "$CELLRUN" init --list
     [ "$(awk '{ print $1 }' <<<"$output" | xargs)" = \
       "digits mnist lenet resnet18 tabular textcls charlm finetune" ]
@@ -78,7 +78,7 @@ number() {
     run -0 "$CELLRUN" check charlm.yaml
 }
 
-@test "the template for fine-tuning goes on from a checkpoint" {
+@test "the template for fine-tuning starts from a checkpoint" {
     "$CELLRUN" init finetune -o f.yaml
     folder data/train 2 8 8
     folder data/eval 1 8 8
@@ -203,7 +203,7 @@ number() {
     run -0 "$CELLRUN" train g.yaml --dry-run -q
 }
 
-@test "a file that exists stays, unless --force says otherwise" {
+@test "an existing file stays, unless --force is given" {
     echo mine >c.yaml
     run -2 "$CELLRUN" init mnist -o c.yaml
     [[ $output == *"the file exists; use --force to replace it"* ]]
@@ -222,7 +222,7 @@ number() {
     [[ $output == *"# The table has 3 rows. What goes in: "* ]]
 }
 
-@test "mistakes are told plainly" {
+@test "errors are plain" {
     table t.csv 60
     run -2 "$CELLRUN" init mnsit
     [[ $output == *"did you mean 'mnist'?"* ]]

@@ -41,7 +41,7 @@ setup() {
     [[ "$output" == *'"same": true'* && "$output" != *'"same": false'* ]]
 }
 
-@test "quoted type names everywhere a type stands" {
+@test "quoted type names wherever a type is" {
     config c.yaml
     cat >q.json <<'END'
 {

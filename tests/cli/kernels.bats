@@ -112,7 +112,7 @@ END
     agree seq
 }
 
-@test "version says who computes products" {
+@test "version names the library of matrix products" {
     local isa blas name
     while read -r isa blas name; do
         run -0 env CELLRUN_ISA=$isa CELLRUN_BLAS=$blas "$CELLRUN" version

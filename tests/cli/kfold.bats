@@ -61,7 +61,7 @@ setup() {
     [[ $stderr == *"warning: the data have no column 'none'"*"fold 0 of 3"*"fold 2 of 3"* ]]
 }
 
-@test "finished folds are not trained again, an unfinished one goes on" {
+@test "finished folds are not trained again, an unfinished one is resumed" {
     run -0 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k
     [[ $output == "accuracy: "*" +- "* ]]
     [[ $stderr == *"fold 2 of 3: accuracy "* ]]
@@ -100,7 +100,7 @@ setup() {
     jq -e '.mse > 0 and (has("r2") | not)' <<<"$output"
 }
 
-@test "mistakes are told plainly" {
+@test "errors are plain" {
     run -2 "$CELLRUN" eval --kfold 3
     [[ $output == *"--kfold: found no config, expected FILE.yaml"* ]]
     run -2 "$CELLRUN" eval --kfold 3 c.yaml --ckpt x

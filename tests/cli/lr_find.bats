@@ -90,7 +90,7 @@ setup() {
     run -3 "$CELLRUN" lr-find c.yaml
 }
 
-@test "updates that the loss scale leaves out have no rate" {
+@test "updates that the loss scaler skips have no rate" {
     # all data in a batch, so that batches left out with them change nothing
     set=(datapipe.batch.batch_size=300 network.drop.Dropout.p=0 --max 1)
     "$CELLRUN" lr-find c.yaml --json "${set[@]}" >plain

@@ -26,7 +26,7 @@ setup() {
     [[ "$stderr" == *"did you mean 'cellrun train c.yaml'?"* ]]
 }
 
-@test "verbs that are not built are unknown, and stand nowhere" {
+@test "commands that are not built are unknown, and not listed" {
     for verb in fmt plot report export sweep; do
         run -2 --separate-stderr "$CELLRUN" "$verb"
         [[ "$stderr" == *"unknown verb '$verb'"* ]]
@@ -73,7 +73,7 @@ found 'many', expected an integer from 0 to 4096 [E0005]" ]
     [[ "$stderr" == *"version: found more operands than it takes (0)"* ]]
 }
 
-@test "flags may stand anywhere, -- ends them, - is standard input" {
+@test "flags may be anywhere, -- ends them, - is standard input" {
     run -0 "$CELLRUN" --json config c.yaml --get seed
     [ "$output" = 1 ]
     run -0 "$CELLRUN" config --get seed -- c.yaml
@@ -157,7 +157,7 @@ found 'many', expected an integer from 0 to 4096 [E0005]" ]
     [ "$output" = 1 ]
 }
 
-@test "a pipe that nobody reads ends with 141 and says nothing" {
+@test "a closed pipe ends with 141 and without a message" {
     run -141 --separate-stderr bash -c '
         exec 3>&1
         { sleep 0.3; "$CELLRUN" schema; echo $? >status; } | true

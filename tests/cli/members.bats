@@ -203,7 +203,7 @@ s: [ReLU, c]
 END
 }
 
-@test "auto_prefix: false leaves out the names of members" {
+@test "auto_prefix: false omits the names of members" {
     names weight bias <<'END'
 auto_prefix: false
 cells: {net: {Dense: [4, 4]}}

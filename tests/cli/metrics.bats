@@ -169,7 +169,7 @@ END
     jq -e '.best.mode == "max"' more/record.json
 }
 
-@test "options of a metric that do nothing are told" {
+@test "options of a metric without effect have a warning" {
     run -0 --separate-stderr "$CELLRUN" check c.yaml \
         'metrics=[{ConfusionMatrixMetric: {decrease: sum}}, {ConfusionMatrix: {threshold: 0.7}}]'
     [[ $stderr == *"warning: the metric 'confusion_matrix_sensitivity': 'decrease' is for rates of samples (calculation_method: true), and does nothing"* ]]
@@ -245,7 +245,7 @@ judged() {
         jq -s 'map(select(.label == 1 or .label == "1")) | length'
 }
 
-@test "eval judges any data at the threshold of the checkpoint, as predict" {
+@test "eval uses the threshold of the checkpoint on any data, as predict" {
     perl -e 'print "a,b,y\n";
         for my $i (0 .. 299) { my ($a, $b) = (sin(7 * $i), cos(3 * $i));
             printf "%.4f,%.4f,%d\n", $a, $b, $a > $b + 0.9 }' >t.csv

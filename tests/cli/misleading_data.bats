@@ -48,7 +48,7 @@ scaled() {
     [ -z "$stderr" ]
 }
 
-@test "a feature that is rarely other than 0 is no matter of scale" {
+@test "a feature that is rarely other than 0 is not a matter of scale" {
     scaled 0
     # one sample of 300, as large as the others
     perl -e 'print pack "f<", 10' |
@@ -92,7 +92,7 @@ scaled() {
     [ -z "$stderr" ]
 }
 
-@test "rows that repeat by nature are not told as shared" {
+@test "rows that repeat by nature are not reported as shared" {
     # three kinds of rows in all
     perl -e 'print pack "f<*", map { ($_ % 3) x 8 } 1 .. 300' |
         npy train-x.npy '<f4' '(300, 8)'

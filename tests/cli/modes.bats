@@ -81,7 +81,7 @@ END
     [[ $stderr == *"'mode' cannot stand beside CrossEntropyLoss"* ]]
 }
 
-@test "mode: summary tells of it" {
+@test "mode: summary shows it" {
     run -0 "$CELLRUN" summary c.yaml 'freeze={predict_mode: [norm, drop]}'
     [[ $output == *"in predict mode: norm drop"* ]]
 }

@@ -98,7 +98,7 @@ checksum is "*" was written [E0303]"* ]]
     [[ "$stderr" == *"save it again without enc_key"* ]]
 }
 
-@test "a checkpoint without a config is no run" {
+@test "a checkpoint without a config is not a run" {
     run -4 --separate-stderr "$CELLRUN" eval --ckpt "$GOLDEN/types.ckpt"
     [[ "$stderr" == *"no config in it; give one [E0302]"* ]]
     [[ "$stderr" == *"usage: cellrun eval FILE.yaml --ckpt "* ]]
@@ -252,7 +252,7 @@ cifar() {
             for 1 .. 12; }'
 }
 
-@test "3.3 and 3.7: they train as they stand, and need their data" {
+@test "3.3 and 3.7: they train unchanged, and need their data" {
     local file
     setup_flowers
     cp "$CONFIGS/resnet18_amp.yaml" .
@@ -304,7 +304,7 @@ END
     run -0 "$CELLRUN" ckpt convert "$1" -o "$1.ckpt"
 }
 
-@test "convert: a run's checkpoint has all that MindSpore's optimizer goes on from" {
+@test "convert: a run's checkpoint has all that MindSpore's optimizer resumes from" {
     [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip 'the vectors are float32'
     while IFS=: read -r name optimizer; do
         trained "$name" "$optimizer"

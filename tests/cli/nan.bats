@@ -47,7 +47,7 @@ burst() {
         jq -e '.step == 4 and .optimizer.t >= 0 and .nan.skipped <= 4'
 }
 
-@test "skip: the update is left out, and counted, as if it had never been" {
+@test "skip: the update is skipped and counted, without any effect" {
     spoil
     batchnorm
     set -- train c.yaml -q 'log.every=1 steps' 'checkpoint.every=7 steps' \
@@ -101,7 +101,7 @@ burst() {
     run -0 "$CELLRUN" ckpt diff --match 'bn.moving_*' a c
 }
 
-@test "skip gives up after so many in a row" {
+@test "skip gives up after N consecutive updates" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -q -o a train.nan=skip \
         train.nan_give_up_after=4 "$(burst 5)"
     [[ $stderr == *"4 updates in a row were left out: "*"[E0401]"* ]]
@@ -164,7 +164,7 @@ last.safetensors" ]
     run -0 "$CELLRUN" ckpt verify a/ckpt/last.safetensors
 }
 
-@test "fallback: behind a thaw, to before it" {
+@test "fallback: after an unfreezing, to before it" {
     set -- -q 'log.every=1 steps' 'checkpoint.every=7 steps' \
         train.nan=fallback train.nan_factor=$tiny 'freeze.patterns=["fc.*"]' \
         'freeze.schedule=[{at: 10 steps, unfreeze: "fc.*"}]' "$(burst 11)"

@@ -98,7 +98,7 @@ END
     run -0 "$CELLRUN" gradcheck c.yaml
 }
 
-@test "NHWC: data_format is no argument in order where MindSpore has none" {
+@test "NHWC: data_format is not positional where MindSpore has no such argument" {
     echo 'network: {inputs: {x: {shape: [3, 6, 6]}}, pool: {AdaptiveAvgPool2d: [1, 2]}}' >d.yaml
     run -0 "$CELLRUN" summary d.yaml
     [[ $output =~ pool\ +AdaptiveAvgPool2d\ +\(32,\ 3,\ 6,\ 6\)\ +\(32,\ 3,\ 1,\ 2\) ]]

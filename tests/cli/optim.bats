@@ -49,7 +49,7 @@ all() {
         '{LARS: {optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}}}'
 }
 
-@test "slots stand in checkpoints under MindSpore's names" {
+@test "slots are in checkpoints under MindSpore's names" {
     "$CELLRUN" train c.yaml -o a -q --epochs 1 \
         'optimizer={Adam: {use_amsgrad: true}}'
     for name in moment1 moment2 vhat; do
@@ -103,7 +103,7 @@ for my $p (qw(fc.weight fc.bias out.weight out.bias)) {
 END
 }
 
-@test "summary shows the groups; what is wrong with one is said" {
+@test "summary shows the groups; errors of a group are reported" {
     o='optimizer.group_params=[{params: "*.bias", weight_decay: 0}, {params: [fc.*, out.weight]}]'
     run -0 "$CELLRUN" summary c.yaml "$o"
     [[ $output == *"group 1: 2 parameters: *.bias"* ]]

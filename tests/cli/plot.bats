@@ -58,7 +58,7 @@ END2
     cmp plot.txt want.txt
 }
 
-@test "without data where steps are given; else it says what it needs" {
+@test "without data where steps are given; otherwise an error" {
     rm ./*.npy
     run -0 "$CELLRUN" config c.yaml "$cyclic" train.steps=57 --plot lr
     [[ $output == *"14    28    42    56 steps" ]]

@@ -191,7 +191,7 @@ END
         .trainable == 12' <<<"$output"
 }
 
-@test "an interrupted run goes on to the same bytes, with any threads" {
+@test "an interrupted run resumes to the same bytes, with any threads" {
     many
     "$CELLRUN" train many.yaml -q -o whole train.epochs=2 --threads 1 \
         >/dev/null
@@ -376,7 +376,7 @@ odd() {
     [[ "$stderr" == *"command line, argument 3: error"* ]]
 }
 
-@test "what shape says is taken with care" {
+@test "what shape returns is checked" {
     many
     odd 1 "it gives its parameter 'p' no shape [E0019]"
     odd 2 "its output 0 is no tensor (rank 9, first dimension "
@@ -412,7 +412,7 @@ wrong() {
     [ "$(grep -c 'error: ' <<<"$stderr")" -eq 1 ]
 }
 
-@test "files that are no plug-ins, with the place in the config" {
+@test "files that are not plug-ins, with the place in the config" {
     config base.yaml
     wrong none.so 9 "there is no plug-in 'none.so'"
     echo no >text.so
@@ -510,7 +510,7 @@ END
 
 # ---- from a checkpoint
 
-@test "eval finds the plug-in from anywhere, and says where it is not" {
+@test "eval finds the plug-in from anywhere, or names where it looked" {
     mkdir lib run
     many
     mv many.so lib
@@ -681,7 +681,7 @@ network: !replace
 END
 }
 
-@test "forward says that it cannot go on: the run ends, and what was learnt is kept" {
+@test "forward reports an error: the run ends, and what was learnt is kept" {
     careful
     sed -i 's/^  fc: .*//; s/limit: 90/limit: 500/' careful.yaml
     run -0 "$CELLRUN" train careful.yaml --dry-run
@@ -716,7 +716,7 @@ END
     run -0 "$CELLRUN" help E0604
 }
 
-@test "bprop says that it cannot go on: no checkpoint of half a step" {
+@test "bprop reports an error: no checkpoint of a partial step" {
     careful
     sed -i 's/forward, limit: 90/bprop, limit: 90/' careful.yaml
     run -0 "$CELLRUN" train careful.yaml -q -o fine train.steps=15
@@ -779,7 +779,7 @@ YAML
     sed '/warning/d; /^Epoch/,$d' err >said
 }
 
-@test "step->print says what a cell sees, forward and in bprop" {
+@test "step->print prints what a cell sees, forward and in bprop" {
     local type=Float32
     if [ -n "$REAL" ]; then type=Float64; fi
     loud '' ''

@@ -106,7 +106,7 @@ setup() {
     [[ $stderr == *"standard input holds a NUL"*"[E0501]"* ]]
 }
 
-@test "an IDX file: every sample, as eval judges them" {
+@test "an IDX file: every sample, with eval's accuracy" {
     run -0 "$CELLRUN" predict --ckpt run images.idx
     [ "${#lines[@]}" = 40 ]
     [ "${lines[0]}" = $'images.idx#0\t0' ]
@@ -214,7 +214,7 @@ $tmp/rgb.png: uint8 (5, 6, 3) becomes uint8 (6, 5)" ]
     [[ $stderr == *"none.npy: error: the file has no samples [E0205]"* ]]
 }
 
-@test "one bad file does not keep the others from being judged" {
+@test "one bad file does not stop the others" {
     echo text >"$tmp/no.png"
     head -c 60 bright.png >"$tmp/cut.png"
     run -3 --separate-stderr "$CELLRUN" predict --ckpt run dark.png \

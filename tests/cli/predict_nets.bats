@@ -161,7 +161,7 @@ near() {
     [ "${lines[0]}" = $'left.npy#0\t2' ]
 }
 
-@test "two heads: names of classes go to the head that has as many" {
+@test "two heads: names of classes go to the head with that number of classes" {
     "$CELLRUN" train heads.yaml -o "$tmp/named" -q \
         'predict={labels: [red, green, blue]}'
     run -0 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/named" left.npy
@@ -310,7 +310,7 @@ END2
 
 # ---- the samples judged wrong, as pictures
 
-@test "a sheet of the digits judged wrong" {
+@test "a sheet of misclassified digits" {
     "$CELLRUN" train "$BATS_TEST_DIRNAME/../../configs/digits.yaml" -o digits \
         -q train.epochs=2
     acc=$("$CELLRUN" eval --ckpt digits --json | jq .accuracy)

@@ -90,7 +90,7 @@ ask() {
     [ "$rc" = 3 ]
 }
 
-@test "TERM and INT end it behind a line, with 143 and 130" {
+@test "TERM and INT end it after a line, with 143 and 130" {
     for signal in TERM:143 INT:130; do
         coproc server { exec "$CELLRUN" predict --ckpt sum --stream; }
         ask 1,2
@@ -110,7 +110,7 @@ ask() {
     [ "$(cat "$tmp/rc")" = 141 ]
 }
 
-@test "as many lines out as in, the last without an end" {
+@test "one line out for each line in, the last without a newline" {
     run -0 bash -c 'printf "1,1\r\n2,2\n3,3" | "$0" predict --ckpt sum --stream' \
         "$CELLRUN"
     [ "$output" = $'2\n4\n6' ]

@@ -144,7 +144,7 @@ bad_rows() {
     printf '20,Lima,1\n20,Rome\n40,"Oslo, N",3\n' >>"$tmp/bad.csv"
 }
 
-@test "bad rows are left out, told and counted, with exit status 3" {
+@test "bad rows are skipped, reported and counted, with exit status 3" {
     bad_rows
     run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv"
     want '1 3 5' <<<"$output"
@@ -176,7 +176,7 @@ bad_rows() {
         '1 nan nan 3 nan nan 5' ]
 }
 
-@test "--on-error stop: nothing behind the first, and no file" {
+@test "--on-error stop: nothing after the first, and no file" {
     bad_rows
     run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/bad.csv" \
         --on-error stop --batch 1
@@ -222,7 +222,7 @@ END2
     tail -c 800 "$tmp/y.npy" | cmp - "$tmp/again"
 }
 
-@test "--data: truth beside the prediction, and any column as an id" {
+@test "--data: label next to the prediction, and any column as an id" {
     run -0 "$CELLRUN" predict --ckpt mixed --data train --header --id city
     [ "${lines[0]}" = $'input\tcity\tactual\toutput' ]
     [ "${lines[1]}" = $'train#0\t0\t10\t1' ]
@@ -299,7 +299,7 @@ END2
     want '1 5' <<<"$output"
 }
 
-@test "a misspelt member of a JSON row is no missing value" {
+@test "a misspelt member of a JSON row is an error, not a missing value" {
     cat >"$tmp/people.csv" <<'END2'
 age,height,y
 20,1,1
@@ -347,7 +347,7 @@ END2
     [[ $output == *"column 'city' has no file: write city=FILE"* ]]
 }
 
-@test "the name of -o says the format" {
+@test "the suffix of -o selects the format" {
     for form in tsv csv jsonl npy npz; do
         "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/by.$form"
         "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/out.$form" \

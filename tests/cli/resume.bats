@@ -143,7 +143,7 @@ saved() {
     run -0 "$CELLRUN" ckpt diff a/ckpt/last d/ckpt/last
 }
 
-@test "--resume auto starts, goes on, and tells the end again" {
+@test "--resume auto starts, resumes, and reports the end again" {
     run -0 "$CELLRUN" train c.yaml -o r -q --resume auto
     first=$output
     before=$(cd r && sha256sum *.* ckpt/*)
@@ -156,7 +156,7 @@ saved() {
     [ "$(value epochs)" = 4 ]
 }
 
-@test "nothing to do is said; an end that has been passed is refused" {
+@test "a complete run has nothing to do; an end that has been passed is refused" {
     run -0 "$CELLRUN" train c.yaml -o r -q
     run -0 --separate-stderr "$CELLRUN" resume r
     [ "$stderr" = "nothing to do: the run has done its 57 steps; more --epochs or --steps prolong it" ]
@@ -200,7 +200,7 @@ saved() {
     [ "$(steps r train)" = "1" ]
 }
 
-@test "early stopping goes on counting, and stays stopped" {
+@test "early stopping continues counting, and stays stopped" {
     set -- c.yaml -q --epochs 100 'train.early_stop={monitor: loss, patience: 3}'
     run -0 "$CELLRUN" train "$@" -o a
     [ "$(value status)" = early_stopped ]
@@ -224,7 +224,7 @@ saved() {
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
 }
 
-@test "a damaged newest checkpoint: told, and the one before taken" {
+@test "a damaged newest checkpoint: reported, and the previous one used" {
     run -0 "$CELLRUN" train c.yaml -o a -q
     cp -r a b
     for f in b/ckpt/c-3_19.safetensors; do
@@ -373,7 +373,7 @@ other_contents() {
     fi
 }
 
-@test "with larger batches the checkpoint that a run goes on from stays" {
+@test "with larger batches the checkpoint that a run resumes from stays" {
     "$CELLRUN" train c.yaml -q 'checkpoint.every=1 steps' -o large
     run -0 --separate-stderr "$CELLRUN" resume large --allow-change -q \
         --epochs 4 datapipe.batch.batch_size=300
@@ -383,7 +383,7 @@ other_contents() {
     run -0 "$CELLRUN" resume large -q
 }
 
-@test "other batches within an epoch: names of checkpoints go on, the newest is the newest" {
+@test "other batches within an epoch: names of checkpoints continue to rise" {
     # 29 of 57 steps: 160 samples into the second epoch
     "$CELLRUN" train c.yaml -q -o r --steps 29 checkpoint.keep_checkpoint_max=30 \
         checkpoint.every='1 steps'
@@ -415,7 +415,7 @@ other_contents() {
     cmp r/ckpt/c-3_4.safetensors r/ckpt/last.safetensors
 }
 
-@test "other batches, several an update: the checkpoint that a run goes on from stays" {
+@test "other batches, several per update: the checkpoint that a run resumes from stays" {
     # two batches into the third epoch; an update of 5 batches ends before it
     "$CELLRUN" train c.yaml -q -o r --steps 40
     [ -e r/ckpt/c-3_2.safetensors ]
@@ -446,7 +446,7 @@ other_contents() {
     [ ! -e r/ckpt/c-2_13.safetensors ]
 }
 
-@test "other batches: the records up to the checkpoint stay, none behind it" {
+@test "other batches: records up to the checkpoint stay, none after it" {
     "$CELLRUN" train c.yaml -q -o r --epochs 3 --log-every 5
     cp r/metrics.jsonl before
     [ "$(steps r eval)" = "19 38 57" ]
@@ -508,7 +508,7 @@ other_contents() {
     cmp before r/metrics.jsonl
 }
 
-@test "other batches from the end of an epoch: names of checkpoints go on there too" {
+@test "other batches from the end of an epoch: names of checkpoints continue to rise there too" {
     "$CELLRUN" train c.yaml -q -o r --epochs 2 '~dataset.eval' '~metrics'
     [ -e r/ckpt/c-2_19.safetensors ]
     # now it is evaluated, and so the same step is saved once more
@@ -534,7 +534,7 @@ other_contents() {
     [[ $stderr != *--force* ]]
 }
 
-@test "that steps are counted anew is said before them" {
+@test "renumbered steps are announced before them" {
     "$CELLRUN" train c.yaml -q -o r --epochs 1
     run -0 --separate-stderr "$CELLRUN" resume r --epochs 2 --progress plain \
         --allow-change datapipe.batch.batch_size=64

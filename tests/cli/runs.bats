@@ -191,7 +191,7 @@ END
     done
 }
 
-@test "the way that is better, where the config said it" {
+@test "the direction of the best metric, where the config has it" {
     for id in aaaa1111 aabb2222; do
         sed -i 's/"metric":"accuracy","mode":"max"/"metric":"mine","mode":"max"/' \
             runs/net/$id/record.json

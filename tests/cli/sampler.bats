@@ -12,7 +12,7 @@ setup() {
 
 balanced='datapipe.sampler={WeightedRandomSampler: {weights: balanced}}'
 
-@test "a run that was stopped goes on with the same draws" {
+@test "a stopped run resumes with the same draws" {
     "$CELLRUN" train c.yaml -o a -q --epochs 4 "$balanced" >/dev/null
     "$CELLRUN" train c.yaml -o b -q --epochs 2 "$balanced" >/dev/null
     "$CELLRUN" resume b -q --epochs 4 >/dev/null
@@ -70,7 +70,7 @@ END
         exit(keys %rows < 2)' <t.safetensors
 }
 
-@test "mistakes are told with their place" {
+@test "errors have their place" {
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedRandomSampler: {weights: nowhere}}'
     [[ $output == *"weights: 'nowhere' is no column of single numbers"* ]]
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedRandomSampler: {}}'

@@ -14,7 +14,7 @@ rates() {
     sed -n 's/.*"lr":\([-0-9.e]*\),.*/\1/p' "$1/metrics.jsonl"
 }
 
-@test "a cosine over two epochs, behind a rise of a tenth" {
+@test "a cosine over two epochs, after a warmup of a tenth" {
     run -0 "$CELLRUN" train c.yaml -o r -q --epochs 3 log.every=1 \
         "optimizer.learning_rate=$cosine"
     # 19 steps an epoch: 57 updates, 5.7 of them rise
@@ -57,7 +57,7 @@ rates() {
     [ ! -e r ]
 }
 
-@test "a plateau: the rate falls behind evaluations without gain, and resumes" {
+@test "a plateau: the rate falls after evaluations without improvement, and resumes" {
     plateau='{ReduceLROnPlateau: {learning_rate: 0.04, monitor: accuracy, factor: 0.5, patience: 1, min_delta: 0.02, cooldown: 1}}'
     set -- -q log.every=1 eval.every='7 steps' checkpoint.every='5 steps' \
         checkpoint.keep_checkpoint_max=100 "optimizer.learning_rate=$plateau"
@@ -106,7 +106,7 @@ rates() {
         .[2] == 0.02 and .[5] == 0.04' c/metrics.jsonl
 }
 
-@test "a plateau needs a metric, and is no group's" {
+@test "a plateau needs a metric, and is not allowed in a group" {
     plateau='{ReduceLROnPlateau: {learning_rate: 0.04, monitor: acuracy}}'
     run -2 "$CELLRUN" train c.yaml -o r "optimizer.learning_rate=$plateau"
     [[ $output == *"'acuracy' is none of the metrics"*"did you mean 'accuracy'?"* ]]

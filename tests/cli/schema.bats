@@ -28,7 +28,7 @@ set -o pipefail
     done
 }
 
-@test "ranges, choices and defaults of the tables stand in it" {
+@test "it has the ranges, choices and defaults of the tables" {
     "$CELLRUN" schema >"$BATS_TEST_TMPDIR/s.json"
     run -0 jq -c '."$defs"."cells.Dense".anyOf[1].properties.out_channels
         .anyOf[0]' "$BATS_TEST_TMPDIR/s.json"

@@ -121,7 +121,7 @@ END
     same net flat
 }
 
-@test "lists where tuples stand, and *tuple among arguments" {
+@test "lists in place of tuples, and *tuple among arguments" {
     net net "a: $fc" "parts = [a(x), x]" "y = concat([*parts, x], axis=-1)" \
         "shape = [x.shape[0], 8, 9]" "return reshape(y, shape)"
     net flat "a: $fc" "y = concat((a(x), x, x), axis=-1)" \
@@ -205,7 +205,7 @@ END
     wrong "a range of more than 10000 numbers"
 }
 
-@test "range of something else: told once, at the argument" {
+@test "range of another value: reported once, at the argument" {
     net net "a: $fc" "for i in range('a'):" "    y = i" "return a(x)"
     wrong "an index is a whole number, not 'a'"
     [[ "$stderr" != *"error: "*"error: "* ]]

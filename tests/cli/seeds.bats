@@ -40,7 +40,7 @@ near() {
     [ "$n" -ge 3 ]
 }
 
-@test "every config with data trains as it stands" {
+@test "every config with data trains unchanged" {
     local file n=0
     for file in "$SEEDS"/*.yaml; do
         case "$file" in */walkthrough.yaml) continue ;; esac # has a test below
@@ -138,7 +138,7 @@ near() {
     near "$(tensor out.safetensors output.net | head -1)" "$sum" 2e-5
 }
 
-@test "0.3, MyNet: members that stand in a SequentialCell too" {
+@test "0.3, MyNet: members that are in a SequentialCell too" {
     run -0 --separate-stderr "$CELLRUN" summary "$SEEDS/my_net.yaml" --json
     [ "$(jq -r '.params[].name' <<<"$output" | sort | xargs)" = \
       "build_block.0.weight build_block.1.beta build_block.1.gamma build_block.1.moving_mean build_block.1.moving_variance" ]
@@ -717,7 +717,7 @@ bias (1,) Float32 False" ]
     [[ $stderr == *where* ]]
 }
 
-@test "2.3, to_float beside amp.level is an error with both places" {
+@test "2.3, to_float next to amp.level is an error with both places" {
     run -2 --separate-stderr "$CELLRUN" check "$SEEDS/network_fp16.yaml" amp.level=O2
     [[ $stderr == *network_fp16.yaml:* && $stderr == *"amp.level: O2"* ]]
 }

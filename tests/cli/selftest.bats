@@ -9,7 +9,7 @@ setup() {
     unset CELLRUN_SET CELLRUN_DATA
 }
 
-@test "selftest --quick passes and leaves nothing behind" {
+@test "selftest --quick passes and leaves no files" {
     run -0 --separate-stderr "$CELLRUN" selftest --quick --threads 2
     [[ "${lines[0]}" == "ok      products ("* ]]
     [[ "$output" == *$'\nok      gradients of Dense\n'* ]]

@@ -67,7 +67,7 @@ ends() {
     done
 }
 
-@test "what a signal saved goes on as if nothing had been" {
+@test "a run saved by a signal resumes without a trace" {
     begin
     kill -TERM $p
     ends 143
@@ -79,7 +79,7 @@ ends() {
     run -0 "$CELLRUN" ckpt diff r/ckpt/last s/ckpt/last
 }
 
-@test "HUP and USR1 save, and the run goes on" {
+@test "HUP and USR1 save, and the run continues" {
     begin
     kill -HUP $p
     within 20 test -e r/ckpt/last.safetensors

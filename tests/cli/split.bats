@@ -175,7 +175,7 @@ EOF
     done
 }
 
-@test "mistakes are told with what to write" {
+@test "errors say what to write" {
     said() {
         table "$1"
         run -"$2" --separate-stderr "$CELLRUN" check t.yaml

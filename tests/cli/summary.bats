@@ -92,14 +92,14 @@ END
     [[ "$stderr" == *"--at: there is no cell 'bodi' [E0501]"*"did you mean 'body'?"* ]]
 }
 
-@test "a network alone: the first cell tells what comes in" {
+@test "a network alone: the first cell declares its input" {
     echo 'network: [Flatten, {Dense: [6, 3]}, ReLU]' >alone.yaml
     run -0 "$CELLRUN" summary alone.yaml
     [[ "${lines[1]}" == network*SequentialCell*"(32, 6)"*"(32, 3)"* ]]
     [[ "$output" == *"for a step of prediction on 32 samples"* ]]
 }
 
-@test "a network that does not tell" {
+@test "a network that does not declare its input" {
     echo 'network: [ReLU, {Dense: [6, 3]}]' >alone.yaml
     run -2 --separate-stderr "$CELLRUN" summary alone.yaml
     [[ "$stderr" == *"alone.yaml:1:10: error: the shape of the input is not known"*"[E0104]"*"inputs: {x: {shape:"* ]]
@@ -127,7 +127,7 @@ END
     [[ "$stderr" == *images* ]]
 }
 
-@test "data that are missing are no error where the network tells" {
+@test "missing data are not an error where the network declares its input" {
     cat >data.yaml <<'END'
 dataset: {train: {MnistDataset: {dataset_dir: nowhere}}}
 datapipe: {batch: {batch_size: 16}}
@@ -334,7 +334,7 @@ END
         "init": .params[1].init}' <<<"$output"
 }
 
-@test "groups of the optimizer beside parameters" {
+@test "groups of the optimizer next to parameters" {
     run -0 "$CELLRUN" summary net.yaml --params \
         'optimizer={SGD: {learning_rate: 0.1, group_params: [{params: "*.bias", weight_decay: 0.1}]}}'
     [ "$(awk '$1 == "body.0.bias" { print $NF }' <<<"$output")" = 1 ]

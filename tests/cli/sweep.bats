@@ -16,7 +16,7 @@ table() {
     awk '{ print $1, $2, $3, $4, $5, $6 }' <<<"$output" | sed 's,^[^/]*/,,'
 }
 
-@test "every point is run, the best stands on top" {
+@test "every point is run, the best is on top" {
     run -0 --separate-stderr env SWEEP=s "$sweep" c.yaml
     [ -z "$stderr" ]
     [ "${#lines[@]}" = 5 ]
@@ -55,7 +55,7 @@ table() {
     [ -z "$(find s -name '*lock*')" ]
 }
 
-@test "more epochs: finished points go on" {
+@test "more epochs: finished points resume" {
     run -0 env SWEEP=s EPOCHS=2 "$sweep" c.yaml
     run -0 env SWEEP=s EPOCHS=4 "$sweep" c.yaml
     run -0 env SWEEP=t EPOCHS=4 "$sweep" c.yaml

@@ -182,7 +182,7 @@ EOF
     [ "$without" -ge 1 ]
 }
 
-@test "default stands for missing values of every type" {
+@test "default replaces missing values of every type" {
     printf 'n,i,w,t,d,label\n1,2,a,good,2024-03-05,up\n,,,,,\nNA,?,b,bad,-,down\n' >d.csv
     cat >d.yaml <<'EOF'
 dataset:
@@ -233,7 +233,7 @@ EOF
     [ "${#lines[@]}" = 3 ]
 }
 
-@test "mistakes are told with field, value and what to write" {
+@test "errors have field, value and what to write" {
     # said STATUS COLUMNS OPS TEXT [ROWS]
     said() {
         printf '%s\n' "${5:-n,w,label

@@ -87,7 +87,7 @@ END
     [[ $output == *"holds a run of another config"* ]]
 }
 
-@test "sizes that the data tell" {
+@test "sizes that come from the data" {
     lm c.yaml
     run -0 "$CELLRUN" config c.yaml --get network.cells.tok.Embedding
     [[ $output == *"vocab_size: 28"* ]]

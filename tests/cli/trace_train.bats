@@ -78,7 +78,7 @@ same_update() {
     [[ $stderr == *"the loss is not finite at step 1"*": training skips this update"* ]]
 }
 
-@test "an update of trace goes on from a checkpoint with accumulation" {
+@test "an update of trace continues from a checkpoint with accumulation" {
     data+=('~network.drop' train.grad_accumulation=2)
     "$CELLRUN" train c.yaml -q -o two "${data[@]}" --steps 2
     "$CELLRUN" train c.yaml -q -o three "${data[@]}" --steps 3
@@ -88,7 +88,7 @@ same_update() {
     [ "$(value differ)" = 0 ]
 }
 
-@test "an update of trace goes on with what freeze.schedule has unfrozen" {
+@test "an update of trace continues with what freeze.schedule has unfrozen" {
     data+=('freeze.patterns=["fc.*"]'
         'freeze.schedule=[{at: 2 steps, unfreeze: "fc.*"}]')
     "$CELLRUN" train c.yaml -q -o three "${data[@]}" --steps 3
@@ -136,7 +136,7 @@ YAML
             map(.max)) | .[1] == (.[0] | map(. * 1024)) and length > 0'
 }
 
-@test "gradients that are not finite are written, all of them, and told" {
+@test "gradients that are not finite are written, all of them, and reported" {
     run -0 --separate-stderr "$CELLRUN" trace c.yaml "${data[@]}" --grad --json \
         amp.level=O2 'amp.loss_scale={StaticLossScaler: 1e30}'
     [[ $stderr == *"the gradient is not finite at step 1; the first gradient that is not finite: at the output of drop (Dropout); the loss scale is 1e+30: training skips this update"* ]]

@@ -51,7 +51,7 @@ setup() {
     [ "$(grep -c $'\r' r/log.txt)" = 0 ]
 }
 
-@test "-q and --progress none say nothing, a bar says it on one line" {
+@test "-q and --progress none print nothing, a bar is one line" {
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q
     [ -z "$stderr" ]
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o b --progress none
@@ -72,21 +72,21 @@ setup() {
         r/metrics.jsonl
 }
 
-@test "log.every: 1 steps writes every step, whatever flag or key says it" {
+@test "log.every: 1 steps writes every step, by flag or by key" {
     run -0 "$CELLRUN" train c.yaml -o a --epochs 1 --log-every '1 steps' -q
     [ "$(steps a train)" = "$(seq 19 | xargs)" ]
     run -0 "$CELLRUN" train c.yaml -o b --epochs 1 log.every=1 -q
     [ "$(steps b train)" = "$(seq 19 | xargs)" ]
 }
 
-@test "the gradient's norm stands where it is asked for" {
+@test "the gradient's norm is recorded where it is requested" {
     run -0 "$CELLRUN" train c.yaml -o r -q log.grad_norm=true
     head -1 r/metrics.jsonl | grep -E '"grad_norm":[0-9]+\.[0-9]+' >/dev/null
     run -0 "$CELLRUN" train c.yaml -o s -q
     run -0 "$CELLRUN" ckpt diff r s
 }
 
-@test "a list and a file of learning rates, the last one stands" {
+@test "a list and a file of learning rates, the last one stays" {
     run -0 "$CELLRUN" train c.yaml -o r -q --steps 5 log.every=1 \
         'optimizer.learning_rate=[0.1, 0.05, 0.025]'
     [ "$(sed -n 's/.*"lr":\([0-9.]*\),.*/\1/p' r/metrics.jsonl | xargs)" = \
@@ -261,7 +261,7 @@ last.safetensors" ]
     [ ! -e r/lock ]
 }
 
-@test "a lock of the dead is no lock" {
+@test "a lock of a dead process does not count" {
     mkdir r
     echo "$(hostname) 4194305 1" >r/lock
     run -0 "$CELLRUN" train c.yaml -o r -q
@@ -390,7 +390,7 @@ last.safetensors" ]
     [ ! -e e/ckpt/last.safetensors ]
 }
 
-@test "frozen parameters are told, and keep their bytes" {
+@test "frozen parameters are listed, and keep their bytes" {
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o r \
         'freeze={patterns: ["fc.*"]}'
     [[ $stderr == *"freeze  2 of 4 parameters (144 of 195 values)"* ]]
@@ -474,7 +474,7 @@ last.safetensors" ]
     [[ $output == *"sample 50 is -1"*"in the data of eval: "* ]]
 }
 
-@test "a time limit: exit 75, and the same command goes on" {
+@test "a time limit: exit 75, and the same command resumes" {
     run -75 "$CELLRUN" train c.yaml -o r -q --epochs 400 --resume auto \
         --time-limit 0.05s
     [ "$(value status)" = time_limit ]
@@ -488,7 +488,7 @@ last.safetensors" ]
     run -2 "$CELLRUN" train c.yaml -o t --time-limit 5epochs
 }
 
-@test "early_stop that never stops is told" {
+@test "early_stop without effect has a warning" {
     for early in '{monitor: loss}' '{patience: 3}' '{min_delta: 0.1}'; do
         run -0 --separate-stderr "$CELLRUN" check c.yaml \
             "train.early_stop=$early"
@@ -507,7 +507,7 @@ last.safetensors" ]
     [[ $stderr == *"error: --dry-run learns nothing that --require could judge: only one can be [E0501]"*"Nothing was run."* ]]
 }
 
-@test "--profile tells what took the time, and changes nothing" {
+@test "--profile prints where time was spent, and changes nothing" {
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q
     [[ $output != *"time of the run"* ]]
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o b -q --profile

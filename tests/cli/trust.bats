@@ -214,7 +214,7 @@ models+='|summary|ckpt load-report'
     attempt base "$models"
 }
 
-@test "env, in a section that nobody reads" {
+@test "env, in a section that is not read" {
     attempt env "$models"
 }
 
@@ -336,7 +336,7 @@ models+='|summary|ckpt load-report'
     run -0 "$CELLRUN" bench own --threads 1
 }
 
-@test "a run directory that was copied or unpacked is nobody's" {
+@test "a run directory that was copied or unpacked is not the user's own" {
     mkdir there
     cp -a own there/copied
     tar -cf - own | tar -xpf - -C there

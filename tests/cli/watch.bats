@@ -105,7 +105,7 @@ evaluated() {
 }
 
 # Rows of x sum to 6, -0.5, -1 and 4: both numbers of r are max(sum, 0).
-@test "evaluations, eval, predict and trace look where 'in' says" {
+@test "evaluations, eval, predict and trace observe where 'in' says" {
     evaluated
     "$CELLRUN" train net.yaml -q -o run optimizer.learning_rate=0.0 \
         'watch=[{at: r, in: [eval, predict], stats: values},
@@ -188,7 +188,7 @@ evaluated() {
         <("$CELLRUN" ckpt show loss.npz --values loss --json | jq '.loss * 4')
 }
 
-@test "until: the entry is gone behind that many steps" {
+@test "until: the entry is removed after that many steps" {
     "$CELLRUN" train net.yaml -q -o run \
         'watch=[{at: a, every: 1, until: 2 steps}, {at: b, every: 1, until: 50%}, {at: r, every: 1}]' \
         >/dev/null
