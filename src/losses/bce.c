@@ -1,5 +1,5 @@
 /* BCELoss: l = -w (y ln(x + e) + (1 - y) ln(1 - x + e)), e = 1e-12
- * dl/dx = w (x - y) / max(x (1 - x), e), as MindSpore's kernel has it */
+ * dl/dx = w (x - y) / max(x (1 - x), e), as in MindSpore's CPU kernel */
 #include "net/loss.h"
 
 #define BCE_EPS ((cr_real)1e-12)
@@ -11,7 +11,7 @@ struct bce {
 
 static const struct cr_opt bce_opts[] = {
     CR_REALS_OPTIONAL(struct bce, weight, -1e30, 1e30,
-                      "A weight for each feature, the last axis."),
+                      "Weights of the features, along the last axis."),
     CR_LOSS_REDUCTION(struct bce, CR_MEAN),
     { 0 },
 };
@@ -43,8 +43,9 @@ static struct cr_val *bce_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_bce = {
     .about = {
         .name = "BCELoss",
-        .summary = "Cross entropy of probabilities of two classes.",
-        .detail = "Probabilities and labels of one shape, both from 0 to 1.",
+        .summary = "Binary cross entropy of probabilities.",
+        .detail = "Output and label have the same shape, with numbers from 0 "
+                  "to 1; the label may be a probability too.",
         .example = "network: [{Dense: [6, 2]}, Sigmoid]\n"
                    "loss: {BCELoss: {weight: [1.0, 2.0]}}\n",
         .opts = bce_opts,

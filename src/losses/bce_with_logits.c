@@ -1,6 +1,6 @@
 /* BCEWithLogitsLoss: l = w ((1 - y) x + (1 + (p - 1) y) s), s = ln(1 + e^-x),
  * and p = pos_weight, computed as
- *   x' = max(x, 0) - x y + ln(1 + e^-|x|)   and   (p - 1) y s beside it.
+ *   x' = max(x, 0) - x y + ln(1 + e^-|x|)   plus   (p - 1) y s.
  * dx'/dx = sigmoid(x) - y */
 #include "net/loss.h"
 
@@ -12,9 +12,9 @@ struct bce_logits {
 static const struct cr_opt bce_logits_opts[] = {
     CR_LOSS_REDUCTION(struct bce_logits, CR_MEAN),
     CR_REALS_OPTIONAL(struct bce_logits, weight, -1e30, 1e30,
-                      "A weight for each feature, the last axis."),
+                      "Weights of the features, along the last axis."),
     CR_REALS_OPTIONAL(struct bce_logits, pos_weight, 0, 1e30,
-                      "A weight for the label 1 of each feature."),
+                      "Weights of the label 1, for each feature."),
     { 0 },
 };
 
@@ -68,9 +68,10 @@ static struct cr_val *bce_with_logits_build(struct cr_build *b,
 const struct cr_cell cr_loss_bce_with_logits = {
     .about = {
         .name = "BCEWithLogitsLoss",
-        .summary = "Cross entropy of two classes, from logits.",
-        .detail = "Logits and labels of one shape; labels from 0 to 1. The "
-                  "sigmoid is part of it.",
+        .summary = "Binary cross entropy of logits.",
+        .detail = "Logits and labels have the same shape, labels from 0 to 1. "
+                  "The loss contains the sigmoid: the network must not end "
+                  "with one.",
         .example = "loss: {BCEWithLogitsLoss: {pos_weight: [3.0]}}\n",
         .opts = bce_logits_opts,
         .size = sizeof(struct bce_logits),

@@ -1,5 +1,5 @@
 /* CosineEmbeddingLoss, with c = x1 x2 / (|x1| |x2|) along axis 1: l = 1 - c
- * where y = 1, max(0, c - margin) where y = -1, and 0 for another y */
+ * where y = 1, max(0, c - margin) where y = -1, and 0 for other y */
 #include "net/loss.h"
 
 struct cosine {
@@ -9,7 +9,8 @@ struct cosine {
 
 static const struct cr_opt cosine_opts[] = {
     CR_REAL_DEFAULT(struct cosine, margin, 0, -1, 1,
-                    "Up to this cosine the label -1 costs nothing."),
+                    "Cosine up to which pairs of the label -1 have the loss "
+                    "0."),
     CR_LOSS_REDUCTION(struct cosine, CR_MEAN),
     { 0 },
 };
@@ -46,11 +47,11 @@ static struct cr_val *cosine_embedding_build(struct cr_build *b,
 const struct cr_cell cr_loss_cosine_embedding = {
     .about = {
         .name = "CosineEmbeddingLoss",
-        .summary = "Directions of two embeddings that should be alike, or "
-                   "not.",
-        .detail = "The network gives two embeddings (batch, features); "
-                  "labels 1 or -1 (batch). A row of zeros has no direction, "
-                  "and gives no number, as in MindSpore.",
+        .summary = "Cosine embedding loss: pairs of embeddings should be "
+                   "similar or dissimilar.",
+        .detail = "The network returns two embeddings (batch, features). "
+                  "Labels (batch) are 1 for similar and -1 for dissimilar "
+                  "pairs. A row of zeros gives NaN, as in MindSpore.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [2, 6]}}\n"
                    "  cells: {embed: {Dense: [6, 4]}}\n"

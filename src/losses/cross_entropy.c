@@ -1,4 +1,5 @@
-/* CrossEntropyLoss: softmax and cross entropy, of classes or probabilities. */
+/* CrossEntropyLoss: softmax and cross entropy, for labels that are classes or
+ * probabilities. */
 #include "net/loss.h"
 
 struct cross_entropy {
@@ -12,15 +13,16 @@ struct cross_entropy {
 static const struct cr_opt cross_entropy_opts[] = {
     CR_NODE(struct cross_entropy, weight, CR_LOSS_CLASSES),
     CR_INT_DEFAULT(struct cross_entropy, ignore_index, -100, INT32_MIN,
-                   INT32_MAX, "Labels of this value count for nothing."),
+                   INT32_MAX, "Labels of this value are ignored."),
     CR_ENUM_DEFAULT(
         struct cross_entropy, reduction, CR_MEAN, "mean|sum|none",
-        "How the values of the samples become the loss; mean divides "
-        "by the weights of the labels."),
+        "Reduction over the samples; mean divides by the sum of the weights of "
+        "the labels."),
     CR_REAL_DEFAULT(struct cross_entropy, label_smoothing, 0, 0, 1,
-                    "Share of the target spread evenly over all classes."),
+                    "Fraction of the target that is spread evenly over all "
+                    "classes."),
     CR_INT_DEFAULT(struct cross_entropy, axis, 1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis of the classes; 1 is MindSpore's."),
+                   "Axis of the classes; MindSpore always uses axis 1."),
     { 0 },
 };
 
@@ -46,10 +48,12 @@ static struct cr_val *cross_entropy_build(struct cr_build *b,
 const struct cr_cell cr_loss_cross_entropy = {
     .about = {
         .name = "CrossEntropyLoss",
-        .summary = "Softmax cross entropy of class labels.",
-        .detail = "Logits (batch, classes, ...), labels int32 (batch, ...), "
-                  "or probabilities of the logits' shape. Computed as "
-                  "logsumexp(x) - x of the label, stabilised by the maximum.",
+        .summary = "Cross entropy of logits, for class labels or "
+                   "probabilities.",
+        .detail = "Logits (batch, classes, ...); labels are int32 (batch, "
+                  "...), or probabilities of the shape of the logits. The loss "
+                  "contains the softmax: it is logsumexp(x) - x[label], "
+                  "computed after subtracting the maximum.",
         .example = "loss: {CrossEntropyLoss: {label_smoothing: 0.1}}\n",
         .opts = cross_entropy_opts,
         .size = sizeof(struct cross_entropy),

@@ -1,13 +1,14 @@
 /* CTCLoss: connectionist temporal classification (Graves et al., ICML 2006).
  *
  * log_probs lp (T, N, C), targets (N, S), lengths (N). The labels l of a sample
- * are spread over its steps with blanks between them, l' = - l1 - l2 ... -, and
+ * are extended by blanks to l' = - l1 - l2 ... -. The forward variable is
  *   a_t(s) = lp_t(l'_s) + log of a_t-1(s) + a_t-1(s - 1) + a_t-1(s - 2),
- * the last only where l'_s is neither blank nor l'_s-2;  b_t(s) is the same
- * from the end, without step t itself. l = -log(a_T(end) + a_T(end - 1))
+ * where the last term is omitted if l'_s is blank or l'_s-2. The backward
+ * variable b_t(s) is the same from the end, without lp_t.
+ *   l = -log(a_T(end) + a_T(end - 1))
  *   dl/dlp_t(c) = -the sum over s with l'_s = c of e^(a_t(s) + b_t(s) + l)
- * A sample that no path fits has l = inf, or 0 with zero_infinity, and no
- * gradient. mean divides each l by its number of labels, 1 at least. */
+ * If no path exists, l = inf, or 0 with zero_infinity, and the gradient is 0.
+ * mean divides each l by its number of labels, at least 1. */
 #include "math/each.h"
 #include "net/loss.h"
 
@@ -19,11 +20,11 @@ struct ctc {
 
 static const struct cr_opt ctc_opts[] = {
     CR_INT_DEFAULT(struct ctc, blank, 0, 0, CR_DIM_MAX,
-                   "The class of no label."),
+                   "Index of the blank class."),
     CR_LOSS_REDUCTION(struct ctc, CR_MEAN),
     CR_BOOL_DEFAULT(struct ctc, zero_infinity, false,
-                    "A sample with more labels than fit into its steps counts "
-                    "nothing, not infinity."),
+                    "Samples whose labels do not fit into their steps give 0 "
+                    "instead of infinity."),
     { 0 },
 };
 
@@ -42,25 +43,26 @@ static bool ctc_plan(struct cr_op_plan *p)
 
     if (lp->rank != 3 || t->rank != 2 || t->dim[0] != n)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "log_probs %s and targets %s are not (steps, batch, "
-                        "classes) and (batch, labels)",
+                        "log_probs and targets: found %s and %s, expected "
+                        "(steps, batch, classes) and (batch, labels)",
                         cr_diag_format(p->arena, lp),
                         cr_diag_format(p->arena, t));
     for (i = T; i <= LABELS; i++)
         if (p->in[i].type != CR_I32 ||
             (i > T && (p->in[i].rank != 1 || p->in[i].dim[0] != n)))
             return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                            "%s are %s %s, but int32 %s is needed",
+                            "%s: found %s %s, expected int32 %s",
                             i == T ? "targets" : "lengths",
                             cr_type_name(p->in[i].type),
                             cr_diag_format(p->arena, &p->in[i]),
                             i == T ? "(batch, labels)" : "(batch)");
     if (((const struct ctc *)p->attr)->blank >= lp->dim[2])
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "blank is %lld, but there are %lld classes",
+                        "blank: found %lld, expected an index below the number "
+                        "of classes, %lld",
                         (long long)((const struct ctc *)p->attr)->blank,
                         (long long)lp->dim[2]);
-    /* behind its length a row of targets may hold -1 */
+    /* after its length a row of targets may contain -1 */
     p->bound[T] =
         (struct cr_bound){ .set = true, .low = -1, .high = lp->dim[2] };
     p->bound[STEPS] = (struct cr_bound){ .set = true, .high = lp->dim[0] + 1 };
@@ -100,7 +102,7 @@ static struct sample sample_at(const struct cr_op_ctx *s, int64_t i)
     return m;
 }
 
-/* l'_s; labels out of range stand for nothing. */
+/* l'_s; log_prob returns -inf for a label out of range. */
 static int64_t class_of(const struct sample *m, int64_t at)
 {
     return at % 2 ? m->label[at / 2] : ((const struct ctc *)m->s->attr)->blank;
@@ -124,7 +126,7 @@ static double log_add(double a, double b)
     return isinf(top) ? top : top + log1p(exp(-fabs(a - b)));
 }
 
-/* Whether a path may go from s - 2 to s. */
+/* True if a path may go from s - 2 to s. */
 static bool leaps(const struct sample *m, int64_t at)
 {
     return at % 2 && at > 1 && class_of(m, at) != class_of(m, at - 2);
@@ -257,10 +259,10 @@ static struct cr_val *ctc_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_ctc = {
     .about = {
         .name = "CTCLoss",
-        .summary = "Labels in their order, wherever they stand in the steps.",
-        .detail = "The network gives logarithms of probabilities (steps, "
-                  "batch, classes), and for each sample the number of its "
-                  "steps and of its labels, int32; labels int32 (batch, "
+        .summary = "CTC loss: label sequences without alignment.",
+        .detail = "The network returns log-probabilities (steps, batch, "
+                  "classes), the number of steps of each sample and the number "
+                  "of its labels, both int32 (batch). Labels are int32 (batch, "
                   "labels).",
         .example = "network:\n"
                    "  inputs:\n"

@@ -1,5 +1,5 @@
 /* DiceLoss: l = 1 - 2 sum(x y) / (sum(x^2) + sum(y^2) + smooth), over
- * everything */
+ * all elements */
 #include "net/loss.h"
 
 struct dice {
@@ -8,7 +8,7 @@ struct dice {
 
 static const struct cr_opt dice_opts[] = {
     CR_REAL_POS_DEFAULT(struct dice, smooth, 1e-5, 1e30,
-                        "Keeps a division by 0 away."),
+                        "Added to the denominator for numerical stability."),
     { 0 },
 };
 
@@ -32,8 +32,10 @@ static struct cr_val *dice_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_dice = {
     .about = {
         .name = "DiceLoss",
-        .summary = "How little output and label overlap.",
-        .detail = "Output and label of one shape.",
+        .summary = "Dice loss: one minus the overlap of output and label.",
+        .detail = "Output and label have the same shape. The loss is 1 - 2 "
+                  "sum(x y) / (sum(x^2) + sum(y^2) + smooth), over all "
+                  "elements.",
         .example = "loss: {DiceLoss: {smooth: 1.0e-3}}\n",
         .opts = dice_opts,
         .size = sizeof(struct dice),

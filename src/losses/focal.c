@@ -1,6 +1,6 @@
 /* FocalLoss (Lin et al., arXiv:1708.02002), with lp = log softmax of x along
- * axis 1 and p = e^lp: l = -(1 - p_c)^gamma w_c y_c lp_c, of classes the sum
- * over c, and the mean over what follows axis 1 (semantics.md 4.4) */
+ * axis 1 and p = e^lp: l = -(1 - p_c)^gamma w_c y_c lp_c, summed over c for
+ * labels that are classes, and averaged over the axes after axis 1 */
 #include "net/loss.h"
 
 struct focal {
@@ -12,7 +12,8 @@ struct focal {
 static const struct cr_opt focal_opts[] = {
     CR_NODE(struct focal, weight, CR_LOSS_CLASSES),
     CR_REAL_DEFAULT(struct focal, gamma, 2, 0, 100,
-                    "How much less well known samples count."),
+                    "Focusing parameter; larger values down-weight easy "
+                    "samples more."),
     CR_LOSS_REDUCTION(struct focal, CR_MEAN),
     { 0 },
 };
@@ -27,7 +28,7 @@ static struct cr_val *flat(struct cr_build *b, struct cr_val *v)
     return cr_val_spec(v)->rank > 3 ? CR_EMIT(b, "flatten", attr, v) : v;
 }
 
-/* Shares of the classes: labels as they are, or 1 at the class. */
+/* Probabilities of the classes: the labels themselves, or one-hot rows. */
 static struct cr_val *shares(struct cr_build *b, const struct cr_spec *x,
                              struct cr_val *label, bool classes)
 {
@@ -50,7 +51,8 @@ static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
     struct cr_val *lp, *p, *v;
 
     if (x->rank < 2) {
-        cr_fail(b, CR_E_SHAPE, "output %s is not (batch, classes, ...)",
+        cr_fail(b, CR_E_SHAPE, "output: found %s, expected (batch, classes, "
+                               "...)",
                 cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
@@ -77,11 +79,11 @@ static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_focal = {
     .about = {
         .name = "FocalLoss",
-        .summary = "Cross entropy that gives well known samples less "
-                   "weight.",
-        .detail = "Logits (batch, classes, ...); labels int32 (batch, 1, "
-                  "...), which give a value per sample, or shares of the "
-                  "logits' shape, which give one per class.",
+        .summary = "Focal loss: cross entropy that down-weights easy samples.",
+        .detail = "Logits (batch, classes, ...). Labels are int32 (batch, 1, "
+                  "...), with one value per sample before the reduction, or "
+                  "probabilities of the shape of the logits, with one value "
+                  "per class.",
         .example = "loss: {FocalLoss: {gamma: 1.0}}\n",
         .opts = focal_opts,
         .size = sizeof(struct focal),

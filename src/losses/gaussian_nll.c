@@ -1,5 +1,5 @@
-/* GaussianNLLLoss, with v = max(var, eps): l = (ln v + (x - y)^2 / v) / 2, and
- * ln(2 pi) / 2 more with full */
+/* GaussianNLLLoss, with v = max(var, eps): l = (ln v + (x - y)^2 / v) / 2, plus
+ * ln(2 pi) / 2 with full */
 #include "net/loss.h"
 
 struct gaussian {
@@ -9,9 +9,10 @@ struct gaussian {
 };
 
 static const struct cr_opt gaussian_opts[] = {
-    CR_BOOL_DEFAULT(struct gaussian, full, false, "Add the constant, too."),
+    CR_BOOL_DEFAULT(struct gaussian, full, false, "Add the constant ln(2 pi) / "
+                                                  "2."),
     CR_REAL_POS_DEFAULT(struct gaussian, eps, 1e-6, 1e30,
-                        "The least variance."),
+                        "Minimum of the variance, for numerical stability."),
     CR_LOSS_REDUCTION(struct gaussian, CR_MEAN),
     { 0 },
 };
@@ -38,9 +39,9 @@ static struct cr_val *gaussian_nll_build(struct cr_build *b,
 const struct cr_cell cr_loss_gaussian_nll = {
     .about = {
         .name = "GaussianNLLLoss",
-        .summary = "Likelihood of numbers under a normal distribution.",
-        .detail = "The network gives means and variances; the shapes "
-                  "broadcast, but (n, 1) with (n) is an error.",
+        .summary = "Gaussian negative log-likelihood.",
+        .detail = "The network returns means and variances. Shapes broadcast, "
+                  "except (n, 1) with (n), which is an error.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [6]}}\n"
                    "  cells:\n"

@@ -1,5 +1,5 @@
 /* HingeEmbeddingLoss: l = x where y = 1, max(0, margin - x) where y = -1, and 0
- * for another y */
+ * for other y */
 #include "net/loss.h"
 
 struct hinge {
@@ -9,7 +9,7 @@ struct hinge {
 
 static const struct cr_opt hinge_opts[] = {
     CR_REAL_DEFAULT(struct hinge, margin, 1, -1e30, 1e30,
-                    "From here on a distance of the label -1 costs nothing."),
+                    "Distance from which on the label -1 has the loss 0."),
     CR_LOSS_REDUCTION(struct hinge, CR_MEAN),
     { 0 },
 };
@@ -46,10 +46,11 @@ static struct cr_val *hinge_embedding_build(struct cr_build *b,
 const struct cr_cell cr_loss_hinge_embedding = {
     .about = {
         .name = "HingeEmbeddingLoss",
-        .summary = "Distances that should be small, or larger than a "
+        .summary = "Hinge embedding loss: distances should be small or above a "
                    "margin.",
-        .detail = "Distances and labels 1 or -1; the shapes broadcast, "
-                  "but (n, 1) with (n) is an error.",
+        .detail = "The output is a distance, the label 1 (small) or -1 (above "
+                  "margin). Shapes broadcast, except (n, 1) with (n), which is "
+                  "an error.",
         .example = "loss: {HingeEmbeddingLoss: {margin: 0.5}}\n",
         .opts = hinge_opts,
         .size = sizeof(struct hinge),

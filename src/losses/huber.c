@@ -10,7 +10,7 @@ struct huber {
 static const struct cr_opt huber_opts[] = {
     CR_LOSS_REDUCTION(struct huber, CR_MEAN),
     CR_REAL_POS_DEFAULT(struct huber, delta, 1, 1e30,
-                        "The distance from which on it is linear."),
+                        "Absolute error from which on the loss is linear."),
     { 0 },
 };
 
@@ -46,10 +46,10 @@ static struct cr_val *huber_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_huber = {
     .about = {
         .name = "HuberLoss",
-        .summary = "Squared difference where it is small, distance "
-                   "elsewhere.",
-        .detail = "delta times SmoothL1Loss with beta = delta; the shapes "
-                  "broadcast, but (n, 1) with (n) is an error.",
+        .summary = "Huber loss: squared error below delta, linear above.",
+        .detail = "It equals delta times SmoothL1Loss with beta = delta. "
+                  "Shapes broadcast, except (n, 1) with (n), which is an "
+                  "error.",
         .example = "loss: {HuberLoss: {delta: 0.5}}\n",
         .opts = huber_opts,
         .size = sizeof(struct huber),

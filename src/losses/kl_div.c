@@ -1,5 +1,5 @@
-/* KLDivLoss: l = y (ln y - x), 0 where y is not above 0; x are logarithms of
- * probabilities.  dl/dx = -y */
+/* KLDivLoss: l = y (ln y - x), and 0 where y <= 0; x are log-probabilities.
+ * dl/dx = -y */
 #include "net/loss.h"
 
 enum {
@@ -13,7 +13,7 @@ struct kl_div {
 static const struct cr_opt kl_div_opts[] = {
     CR_ENUM_DEFAULT(struct kl_div, reduction, CR_MEAN,
                     "mean|sum|none|batchmean",
-                    "How the values of the elements become the loss."),
+                    "Reduction over the elements."),
     { 0 },
 };
 
@@ -38,10 +38,10 @@ static struct cr_val *kl_div_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_kl_div = {
     .about = {
         .name = "KLDivLoss",
-        .summary = "Distance of two distributions (Kullback and Leibler).",
-        .detail = "Logarithms of probabilities, and probabilities of the "
-                  "same shape. mean divides by the number of elements, "
-                  "batchmean by that of samples.",
+        .summary = "Kullback-Leibler divergence.",
+        .detail = "The output is log-probabilities, the label probabilities of "
+                  "the same shape. mean divides by the number of elements, "
+                  "batchmean by the number of samples.",
         .example = "loss: {KLDivLoss: {reduction: batchmean}}\n",
         .opts = kl_div_opts,
         .size = sizeof(struct kl_div),

@@ -27,9 +27,9 @@ static struct cr_val *l1_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_l1 = {
     .about = {
         .name = "L1Loss",
-        .summary = "Distance of output and label.",
-        .detail = "Mean over all elements; the shapes broadcast, but (n, 1) "
-                  "with (n) is an error.",
+        .summary = "Mean absolute error (L1).",
+        .detail = "The mean is over all elements. Shapes broadcast, except (n, "
+                  "1) with (n), which is an error.",
         .example = "loss: {L1Loss: {reduction: sum}}\n",
         .opts = l1_opts,
         .size = sizeof(struct l1),

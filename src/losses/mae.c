@@ -27,9 +27,9 @@ static struct cr_val *mae_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_mae = {
     .about = {
         .name = "MAELoss",
-        .summary = "Distance of output and label; the same as L1Loss.",
-        .detail = "Mean over all elements; the shapes broadcast, but (n, 1) "
-                  "with (n) is an error.",
+        .summary = "Mean absolute error; the same as L1Loss.",
+        .detail = "The mean is over all elements. Shapes broadcast, except (n, "
+                  "1) with (n), which is an error.",
         .example = "loss: {MAELoss: {reduction: sum}}\n",
         .opts = mae_opts,
         .size = sizeof(struct mae),

@@ -8,7 +8,7 @@ struct ranking {
 
 static const struct cr_opt ranking_opts[] = {
     CR_REAL_DEFAULT(struct ranking, margin, 0, -1e30, 1e30,
-                    "By how much it should be larger."),
+                    "Required difference of the two outputs."),
     CR_LOSS_REDUCTION(struct ranking, CR_MEAN),
     { 0 },
 };
@@ -30,10 +30,10 @@ static struct cr_val *margin_ranking_build(struct cr_build *b,
 const struct cr_cell cr_loss_margin_ranking = {
     .about = {
         .name = "MarginRankingLoss",
-        .summary = "Which of two should be the larger one.",
-        .detail = "The network gives both; the label is 1 where the first "
-                  "should be larger, -1 where the second should. The shapes "
-                  "broadcast, but (n, 1) with (n) is an error.",
+        .summary = "Margin ranking loss: one of two outputs should be larger.",
+        .detail = "The network returns two outputs. The label is 1 if the "
+                  "first should be larger and -1 if the second should. Shapes "
+                  "broadcast, except (n, 1) with (n), which is an error.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [2, 6]}}\n"
                    "  cells: {rank: {Dense: [6, 1]}}\n"

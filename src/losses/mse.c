@@ -11,9 +11,9 @@ static struct cr_val *mse_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_mse = {
     .about = {
         .name = "MSELoss",
-        .summary = "Squared difference of output and label.",
-        .detail = "Mean over all elements; the shapes broadcast, but (n, 1) "
-                  "with (n) is an error.",
+        .summary = "Mean squared error.",
+        .detail = "The mean is over all elements. Shapes broadcast, except (n, "
+                  "1) with (n), which is an error.",
         .example = "loss: {MSELoss: {reduction: sum}}\n",
         .opts = cr_mse_opts,
         .size = sizeof(struct cr_mse),

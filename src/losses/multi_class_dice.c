@@ -1,6 +1,6 @@
 /* MultiClassDiceLoss: the mean over channels c of w_c (1 - 2 sum(x y) /
- * (sum(x^2) + sum(y^2) + 1e-5)), sums over the samples and all that follows
- * axis 1; a channel that is left out still counts in the mean */
+ * (sum(x^2) + sum(y^2) + 1e-5)), with sums over the samples and the axes after
+ * axis 1; the ignored channel still counts in the mean */
 #include "net/loss.h"
 
 struct dice {
@@ -11,17 +11,17 @@ struct dice {
 
 static const struct cr_opt dice_opts[] = {
     CR_REALS_OPTIONAL(struct dice, weights, -1e30, 1e30,
-                      "A weight for each channel."),
+                      "Weights of the channels."),
     CR_INT_OPTIONAL(struct dice, ignore_indiex, 0, CR_DIM_MAX,
-                    "A channel that is left out."),
+                    "Index of a channel whose loss is 0."),
     CR_STR_DEFAULT(
         struct dice, activation, "softmax",
-        "What the output goes through first, by its lower-case name; "
-        "\"\" for nothing."),
+        "Activation applied to the output first, by its lower-case name; \"\": "
+        "none."),
     { 0 },
 };
 
-/* (batch, channels, ...) summed over all but the channels */
+/* (batch, channels, ...) summed over all axes but the channels */
 static struct cr_val *channels(struct cr_build *b, struct cr_val *v)
 {
     struct cr_over *over = CR_NEW(cr_build_arena(b), struct cr_over);
@@ -35,7 +35,7 @@ static struct cr_val *channels(struct cr_build *b, struct cr_val *v)
     return CR_EMIT(b, "sum", over, v);
 }
 
-/* The weights, 0 for the channel that is left out. */
+/* The weights, 0 for the ignored channel. */
 static bool dice_weights(struct cr_build *b, int64_t n, struct cr_reals *to)
 {
     const struct dice *o = cr_opts(b);
@@ -44,7 +44,8 @@ static bool dice_weights(struct cr_build *b, int64_t n, struct cr_reals *to)
 
     if (o->weights.n > 0 && o->weights.n != n)
         return cr_fail(b, CR_E_SHAPE,
-                       "weights has %d entries, but there are %lld channels",
+                       "weights: found %d entries, expected one for each of "
+                       "%lld channels",
                        o->weights.n, (long long)n);
     for (i = 0; i < n; i++)
         w[i] = i == o->ignore_indiex ? 0
@@ -64,7 +65,8 @@ static struct cr_val *multi_class_dice_build(struct cr_build *b,
     if (!cr_loss_same(b, in))
         return NULL;
     if (cr_val_spec(x)->rank < 2) {
-        cr_fail(b, CR_E_SHAPE, "output %s has no channels",
+        cr_fail(b, CR_E_SHAPE, "output: found %s, expected (batch, channels, "
+                               "...)",
                 cr_diag_format(cr_build_arena(b), cr_val_spec(x)));
         return NULL;
     }
@@ -86,11 +88,10 @@ static struct cr_val *multi_class_dice_build(struct cr_build *b,
 const struct cr_cell cr_loss_multi_class_dice = {
     .about = {
         .name = "MultiClassDiceLoss",
-        .summary = "How little output and label overlap, channel by "
-                   "channel.",
-        .detail = "Output and label (batch, channels, ...) of one shape; "
-                  "softmax and other activations are part of it. "
-                  "ignore_indiex is MindSpore's spelling.",
+        .summary = "Mean Dice loss of the channels.",
+        .detail = "Output and label have the same shape (batch, channels, "
+                  "...). The loss contains the activation: the network must "
+                  "not end with one. ignore_indiex is MindSpore's spelling.",
         .example = "loss: {MultiClassDiceLoss: {ignore_indiex: 0}}\n",
         .opts = dice_opts,
         .size = sizeof(struct dice),

@@ -9,7 +9,7 @@ struct soft {
 
 static const struct cr_opt soft_opts[] = {
     CR_REALS_OPTIONAL(struct soft, weight, -1e30, 1e30,
-                      "A weight for each class."),
+                      "Weights of the classes."),
     CR_LOSS_REDUCTION(struct soft, CR_MEAN),
     { 0 },
 };
@@ -40,8 +40,9 @@ static struct cr_val *multi_label_soft_margin_build(struct cr_build *b,
 const struct cr_cell cr_loss_multi_label_soft_margin = {
     .about = {
         .name = "MultiLabelSoftMarginLoss",
-        .summary = "Several labels for each sample, yes or no.",
-        .detail = "Output and labels (batch, classes), labels 0 or 1; a "
+        .summary = "Multi-label loss: mean binary cross entropy of logits over "
+                   "the classes.",
+        .detail = "Output and labels are (batch, classes), labels 0 or 1; one "
                   "value per sample before the reduction.",
         .example = "loss: {MultiLabelSoftMarginLoss: {reduction: sum}}\n",
         .opts = soft_opts,

@@ -1,4 +1,4 @@
-/* MultiMarginLoss: l = w_y / C times the sum over classes c other than y of
+/* MultiMarginLoss: l = w_y / C times the sum over all classes c != y of
  * max(0, margin - x_y + x_c)^p */
 #include "net/loss.h"
 
@@ -11,9 +11,10 @@ struct multi_margin {
 
 static const struct cr_opt multi_margin_opts[] = {
     CR_INT_DEFAULT(struct multi_margin, p, 1, 1, 2,
-                   "Power of what is missing."),
+                   "Exponent of the violations of the margin."),
     CR_REAL_DEFAULT(struct multi_margin, margin, 1, -1e30, 1e30,
-                    "How far ahead the label should be."),
+                    "Required difference between the output of the label and "
+                    "all others."),
     CR_LOSS_REDUCTION(struct multi_margin, CR_MEAN),
     CR_NODE(struct multi_margin, weight, CR_LOSS_CLASSES),
     { 0 },
@@ -28,7 +29,7 @@ static struct cr_val *multi_margin_build(struct cr_build *b,
     struct cr_val *hot, *others, *mine, *v;
 
     if (x->rank != 2) {
-        cr_fail(b, CR_E_SHAPE, "output %s is not (batch, classes)",
+        cr_fail(b, CR_E_SHAPE, "output: found %s, expected (batch, classes)",
                 cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
@@ -54,8 +55,8 @@ static struct cr_val *multi_margin_build(struct cr_build *b,
 const struct cr_cell cr_loss_multi_margin = {
     .about = {
         .name = "MultiMarginLoss",
-        .summary = "The label ahead of all other classes by a margin.",
-        .detail = "Output (batch, classes), labels int32 (batch).",
+        .summary = "Multi-class hinge loss.",
+        .detail = "Output (batch, classes); labels int32 (batch).",
         .example = "loss: {MultiMarginLoss: {p: 2}}\n",
         .opts = multi_margin_opts,
         .size = sizeof(struct multi_margin),

@@ -1,6 +1,6 @@
-/* MultilabelMarginLoss: l = the sum over labels t of a sample and classes c
- * that are none of them, of max(0, 1 - x_t + x_c) / C; the labels of a row end
- * before the first -1 */
+/* MultilabelMarginLoss: l = the sum over the labels t of a sample and all other
+ * classes c of max(0, 1 - x_t + x_c) / C; the first -1 of a row ends its
+ * labels */
 #include "math/each.h"
 #include "net/loss.h"
 
@@ -24,13 +24,13 @@ static bool multilabel_plan(struct cr_op_plan *p)
 
     if (t->type != CR_I32)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "labels are %s, but int32 is needed",
+                        "labels: found %s, expected int32",
                         cr_type_name(t->type));
     if (x->rank != 2 || t->rank != 2 || x->dim[0] != t->dim[0] ||
         x->dim[1] != t->dim[1])
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "output %s and labels %s are not both (batch, "
-                        "classes)",
+                        "output and labels: found %s and %s, expected (batch, "
+                        "classes) for both",
                         cr_diag_format(p->arena, x),
                         cr_diag_format(p->arena, t));
     p->bound[T] =
@@ -41,7 +41,7 @@ static bool multilabel_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* How many labels a row has; whether a class is one of them. */
+/* The number of labels of a row, and whether a class is one of them. */
 static int64_t labels(const int32_t *t, int64_t classes)
 {
     int64_t n = 0;
@@ -61,7 +61,7 @@ static bool among(const int32_t *t, int64_t n, int64_t c)
     return false;
 }
 
-/* One sample: its value, or, with dx, g times its gradient is added. */
+/* Returns the value of one sample; if dx is set, adds g times its gradient. */
 static cr_real multilabel_row(const cr_real *x, const int32_t *t, int64_t c,
                               cr_real g, cr_real *dx)
 {
@@ -138,9 +138,10 @@ static struct cr_val *multilabel_margin_build(struct cr_build *b,
 const struct cr_cell cr_loss_multilabel_margin = {
     .about = {
         .name = "MultilabelMarginLoss",
-        .summary = "All labels of a sample ahead of all other classes.",
-        .detail = "Output (batch, classes); labels int32 of the same shape: "
-                  "the classes of a sample, then -1.",
+        .summary = "Multi-label hinge loss: all labels above all other classes "
+                   "by 1.",
+        .detail = "Output (batch, classes); labels are int32 of the same "
+                  "shape: the indices of the classes of a sample, then -1.",
         .example = "loss: {MultilabelMarginLoss: {reduction: sum}}\n",
         .opts = multilabel_opts,
         .size = sizeof(struct multilabel),

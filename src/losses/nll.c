@@ -1,5 +1,5 @@
-/* NLLLoss: l = -w_y x_y of log-probabilities x (N, C, ...), y the classes
- * (semantics.md 4); mean divides by the sum of the weights of the labels */
+/* NLLLoss: l = -w_y x_y of log-probabilities x (N, C, ...) and class indices y;
+ * mean divides by the sum of the weights of the labels */
 #include "net/loss.h"
 
 struct nll {
@@ -11,7 +11,7 @@ struct nll {
 static const struct cr_opt nll_opts[] = {
     CR_NODE(struct nll, weight, CR_LOSS_CLASSES),
     CR_INT_DEFAULT(struct nll, ignore_index, -100, INT32_MIN, INT32_MAX,
-                   "Labels of this value count for nothing."),
+                   "Labels of this value are ignored."),
     CR_LOSS_REDUCTION(struct nll, CR_MEAN),
     { 0 },
 };
@@ -24,7 +24,7 @@ static struct cr_val *nll_build(struct cr_build *b, struct cr_val *const *in)
     const struct cr_spec *x = cr_val_spec(in[0]);
 
     if (cr_val_spec(in[1])->type == CR_REAL) {
-        cr_fail(b, CR_E_DTYPE, "labels are float32, but int32 is needed");
+        cr_fail(b, CR_E_DTYPE, "labels: found float32, expected int32");
         return NULL;
     }
     attr->ignore_index = o->ignore_index;
@@ -40,9 +40,9 @@ static struct cr_val *nll_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_loss_nll = {
     .about = {
         .name = "NLLLoss",
-        .summary = "Likelihood of class labels, from log-probabilities.",
-        .detail = "Log-probabilities (batch, classes, ...), as LogSoftmax "
-                  "gives them; labels int32 (batch, ...).",
+        .summary = "Negative log-likelihood of class labels.",
+        .detail = "The output is log-probabilities (batch, classes, ...), such "
+                  "as those of LogSoftmax; labels are int32 (batch, ...).",
         .example = "network: [{Dense: [6, 4]}, LogSoftmax]\n"
                    "loss: {NLLLoss: {ignore_index: 0}}\n",
         .opts = nll_opts,

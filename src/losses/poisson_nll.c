@@ -10,11 +10,12 @@ struct poisson {
 
 static const struct cr_opt poisson_opts[] = {
     CR_BOOL_DEFAULT(struct poisson, log_input, true,
-                    "What comes in are logarithms of the rates."),
+                    "The output is the logarithm of the rate."),
     CR_BOOL_DEFAULT(struct poisson, full, false,
-                    "Add Stirling's approximation."),
+                    "Add Stirling's approximation of ln(label!)."),
     CR_REAL_POS_DEFAULT(struct poisson, eps, 1e-8, 1e30,
-                        "Keeps the logarithm of a rate of 0 away."),
+                        "Added to the rate before its logarithm, for numerical "
+                        "stability."),
     CR_LOSS_REDUCTION(struct poisson, CR_MEAN),
     { 0 },
 };
@@ -64,9 +65,10 @@ static struct cr_val *poisson_nll_build(struct cr_build *b,
 const struct cr_cell cr_loss_poisson_nll = {
     .about = {
         .name = "PoissonNLLLoss",
-        .summary = "Likelihood of counts under a Poisson distribution.",
-        .detail = "Rates, or their logarithms, and counts; the shapes "
-                  "broadcast, but (n, 1) with (n) is an error.",
+        .summary = "Poisson negative log-likelihood, for counts.",
+        .detail = "The output is a rate or its logarithm, the label a count. "
+                  "Shapes broadcast, except (n, 1) with (n), which is an "
+                  "error.",
         .example = "loss: {PoissonNLLLoss: {full: true}}\n",
         .opts = poisson_opts,
         .size = sizeof(struct poisson),

@@ -15,12 +15,10 @@ static struct cr_val *rmse_build(struct cr_build *b,
 const struct cr_cell cr_loss_rmse = {
     .about = {
         .name = "RMSELoss",
-        .summary = "Root of the mean squared difference of output and "
-                   "label.",
-        .detail = "Over all elements; the shapes broadcast, but (n, 1) "
-                  "with (n) is an error. Where output "
-                  "and label are equal everywhere it has no gradient: not a "
-                  "number, as in MindSpore.",
+        .summary = "Root mean squared error.",
+        .detail = "The mean is over all elements. Shapes broadcast, except (n, "
+                  "1) with (n), which is an error. If output and label are "
+                  "equal everywhere the gradient is NaN, as in MindSpore.",
         .example = "loss: RMSELoss\n",
     },
     .min_inputs = 2,

@@ -9,7 +9,7 @@ struct smooth_l1 {
 
 static const struct cr_opt smooth_l1_opts[] = {
     CR_REAL_POS_DEFAULT(struct smooth_l1, beta, 1, 1e30,
-                        "The distance from which on it is linear."),
+                        "Absolute error from which on the loss is linear."),
     CR_LOSS_REDUCTION(struct smooth_l1, CR_NONE),
     { 0 },
 };
@@ -48,10 +48,9 @@ static struct cr_val *smooth_l1_build(struct cr_build *b,
 const struct cr_cell cr_loss_smooth_l1 = {
     .about = {
         .name = "SmoothL1Loss",
-        .summary = "Squared difference where it is small, distance "
-                   "elsewhere.",
-        .detail = "Output and label of one shape; by default one value for "
-                  "each element, as in MindSpore.",
+        .summary = "Smooth L1 loss: squared error below beta, linear above.",
+        .detail = "Output and label have the same shape. The default reduction "
+                  "is none, as in MindSpore.",
         .example = "loss: {SmoothL1Loss: {reduction: mean}}\n",
         .opts = smooth_l1_opts,
         .size = sizeof(struct smooth_l1),

@@ -38,8 +38,9 @@ static struct cr_val *soft_margin_build(struct cr_build *b,
 const struct cr_cell cr_loss_soft_margin = {
     .about = {
         .name = "SoftMarginLoss",
-        .summary = "Logistic loss of two classes, 1 and -1.",
-        .detail = "Output and label of one shape.",
+        .summary = "Soft margin loss: logistic loss of the labels 1 and -1.",
+        .detail = "Output and label have the same shape. The loss is ln(1 + "
+                  "exp(-label output)).",
         .example = "loss: {SoftMarginLoss: {reduction: sum}}\n",
         .opts = soft_margin_opts,
         .size = sizeof(struct soft_margin),

@@ -1,5 +1,5 @@
-/* SoftmaxCrossEntropyWithLogits: l = -sum_c y_c log softmax(x)_c
- * (semantics.md 4.2), one value per sample unless it is reduced. */
+/* SoftmaxCrossEntropyWithLogits: l = -sum_c y_c log softmax(x)_c, one value per
+ * sample unless it is reduced. */
 #include "net/attr.h"
 #include "net/cell.h"
 
@@ -10,11 +10,12 @@ struct softmax_ce {
 
 static const struct cr_opt softmax_ce_opts[] = {
     CR_BOOL_DEFAULT(struct softmax_ce, sparse, false,
-                    "Labels are classes, else a share for each class."),
+                    "Labels are class indices; otherwise a probability for "
+                    "each class."),
     CR_ENUM_DEFAULT(
         struct softmax_ce, reduction, CR_NONE, "mean|sum|none",
-        "How the values of the samples become the loss; none gives a "
-        "loss block one value per sample."),
+        "Reduction over the samples; none gives a loss block one value per "
+        "sample."),
     { 0 },
 };
 
@@ -27,13 +28,13 @@ static struct cr_val *softmax_ce_build(struct cr_build *b,
     const struct cr_spec *x = cr_val_spec(in[0]), *y = cr_val_spec(in[1]);
 
     if (x->rank != 2) {
-        cr_fail(b, CR_E_SHAPE, "logits %s are not (batch, classes)",
+        cr_fail(b, CR_E_SHAPE, "logits: found %s, expected (batch, classes)",
                 cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
     if (o->sparse != (y->rank == 1)) {
         cr_fail(b, CR_E_SHAPE,
-                "labels %s do not fit logits %s: with sparse: %s they are %s",
+                "labels: found %s for logits %s; with sparse: %s, expected %s",
                 cr_diag_format(cr_build_arena(b), y),
                 cr_diag_format(cr_build_arena(b), x),
                 o->sparse ? "true" : "false",
@@ -50,11 +51,11 @@ static struct cr_val *softmax_ce_build(struct cr_build *b,
 const struct cr_cell cr_loss_softmax_cross_entropy_with_logits = {
     .about = {
         .name = "SoftmaxCrossEntropyWithLogits",
-        .summary = "Softmax cross entropy, a value per sample.",
-        .detail = "Logits (batch, classes); labels int32 (batch) with sparse, "
-                  "else float32 (batch, classes). Without a reduction to the "
-                  "mean, a label below 0 is no class and its value 0, as in "
-                  "MindSpore; a label past the last class is an error.",
+        .summary = "Cross entropy of logits, one value per sample by default.",
+        .detail = "Logits (batch, classes); labels are int32 (batch) with "
+                  "sparse, else float32 (batch, classes). Unless the reduction "
+                  "is mean, a label below 0 has the loss 0, as in MindSpore. A "
+                  "label above the last class is an error.",
         .example = "loss: {SoftmaxCrossEntropyWithLogits: {sparse: true, "
                    "reduction: mean}}\n",
         .opts = softmax_ce_opts,

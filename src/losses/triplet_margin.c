@@ -1,6 +1,6 @@
 /* TripletMarginLoss: l = max(0, d(x, p) - d(x, n) + margin), with d(x, y) the
- * p-norm of x - y + eps along axis 1; with swap, d(p, n) counts where it is
- * less than d(x, n) */
+ * p-norm of x - y + eps along axis 1; swap uses d(p, n) where it is smaller
+ * than d(x, n) */
 #include "net/loss.h"
 
 struct triplet {
@@ -12,15 +12,15 @@ struct triplet {
 };
 
 static const struct cr_opt triplet_opts[] = {
-    CR_INT_DEFAULT(struct triplet, p, 2, 1, 100, "Power of the distance."),
+    CR_INT_DEFAULT(struct triplet, p, 2, 1, 100, "Order of the norm."),
     CR_BOOL_DEFAULT(
         struct triplet, swap, false,
-        "Take the other's distance from the like one if it is less."),
+        "Use the distance between positive and negative if it is smaller."),
     CR_REAL_DEFAULT(struct triplet, eps, 1e-6, 0, 1e30,
-                    "Added to each difference."),
+                    "Added to each difference for numerical stability."),
     CR_LOSS_REDUCTION(struct triplet, CR_MEAN),
     CR_REAL_DEFAULT(struct triplet, margin, 1, -1e30, 1e30,
-                    "How much farther the other should be."),
+                    "Required difference of the two distances."),
     { 0 },
 };
 
@@ -55,8 +55,9 @@ static struct cr_val *triplet_margin_build(struct cr_build *b,
 const struct cr_cell cr_loss_triplet_margin = {
     .about = {
         .name = "TripletMarginLoss",
-        .summary = "An embedding nearer to its like than to another.",
-        .detail = "The network gives three embeddings: x, positive and "
+        .summary = "Triplet margin loss: the anchor should be closer to the "
+                   "positive than to the negative.",
+        .detail = "The network returns three embeddings: anchor, positive and "
                   "negative.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [3, 6]}}\n"

@@ -56,8 +56,8 @@ struct cr_val *cr_loss_weigh(struct cr_build *b, struct cr_val *v,
         axis += spec->rank;
     if (axis < 0 || axis >= spec->rank ||
         (weight->n != 1 && weight->n != spec->dim[axis])) {
-        cr_fail(b, CR_E_SHAPE, "%d weights do not fit %s", weight->n,
-                cr_diag_format(cr_build_arena(b), spec));
+        cr_fail(b, CR_E_SHAPE, "weight: found %d numbers, which do not fit %s",
+                weight->n, cr_diag_format(cr_build_arena(b), spec));
         return NULL;
     }
     shape = CR_NEWS(cr_build_arena(b), int64_t, spec->rank);
@@ -95,7 +95,8 @@ bool cr_loss_is_column(const struct cr_spec *a, const struct cr_spec *b)
     return loss_has_last(a, b) || loss_has_last(b, a);
 }
 
-/* Says how an output and a label, one of them a column, become alike. */
+/* Explains how to give an output and a label the same shape if one is a
+ * column. */
 static void loss_hint_column(struct cr_build *b, const struct cr_spec *output,
                              const struct cr_spec *label)
 {
@@ -143,7 +144,8 @@ bool cr_loss_same(struct cr_build *b, struct cr_val *const *in)
     y.layout = x.layout;
     if (cr_spec_same(&x, &y))
         return true;
-    cr_fail(b, CR_E_SHAPE, "label %s does not have the shape of the output, %s",
+    cr_fail(b, CR_E_SHAPE, "label: found %s, expected the shape of the output, "
+                           "%s",
             cr_diag_format(cr_build_arena(b), &y),
             cr_diag_format(cr_build_arena(b), &x));
     if (cr_loss_is_column(&x, &y))
@@ -157,13 +159,14 @@ static bool loss_weight(struct cr_build *b, const struct cr_node *node,
     if ((node->kind != CR_NODE_INT && node->kind != CR_NODE_REAL) ||
         !(node->real >= 0) || node->real > 1e30)
         return cr_fail(b, CR_E_WRONG_TYPE,
-                       "a class weight is a number from 0, not %s",
+                       "class weight: found %s, expected a number of at least "
+                       "0",
                        cr_node_what(cr_build_arena(b), node));
     *to = node->real;
     return true;
 }
 
-/* The class that a key of the map means: a number, or a name of the data. */
+/* The class that a key of the map names: an index, or a name from the data. */
 static bool loss_class(struct cr_build *b, const struct cr_node *m,
                        int64_t classes, int64_t *to)
 {
@@ -175,7 +178,7 @@ static bool loss_class(struct cr_build *b, const struct cr_node *m,
         *to = classes;
     return *to < classes ||
            cr_fail(b, CR_E_OUT_OF_RANGE,
-                   "weight: '%s' is no class; there are 0 to %lld", m->key,
+                   "weight: '%s' is not a class; classes are 0 to %lld", m->key,
                    (long long)classes - 1);
 }
 
@@ -186,8 +189,8 @@ static bool loss_balanced(struct cr_build *b, const struct cr_val *label,
 
     if (!label || label->feed < 0)
         return cr_fail(b, CR_E_WRONG_TYPE,
-                       "'balanced' counts labels that are a column of the "
-                       "data, not what is computed from one");
+                       "'balanced' counts the labels of a data column, but "
+                       "this label is computed");
     w = cr_config_balance(b->net->config, cr_build_pos(b),
                           b->net->graph->columns[label->feed].name, classes);
     for (int64_t i = 0; w && i < classes; i++)
@@ -212,8 +215,8 @@ bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
     if (node->kind == CR_NODE_LIST) {
         if (cr_node_count(node) != classes)
             return cr_fail(b, CR_E_SHAPE,
-                           "weight has %d entries, but there are %lld "
-                           "classes",
+                           "weight: found %d entries, expected one for each of "
+                           "%lld classes",
                            cr_node_count(node), (long long)classes);
         i = 0;
         for (CR_EACH(m, node))
@@ -223,8 +226,8 @@ bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
     }
     if (node->kind != CR_NODE_MAP)
         return cr_fail(b, CR_E_WRONG_TYPE,
-                       "weight takes a list, a map class: number or "
-                       "balanced, not %s",
+                       "weight: found %s, expected a list, a map class: "
+                       "number, or balanced",
                        cr_node_what(cr_build_arena(b), node));
     for (i = 0; i < classes; i++)
         w[i] = 1;

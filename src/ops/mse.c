@@ -6,7 +6,7 @@
 
 const struct cr_opt cr_mse_opts[] = {
     CR_ENUM_DEFAULT(struct cr_mse, reduction, CR_MEAN, "mean|sum|none",
-                    "How the elements become the loss."),
+                    "Reduction over the elements."),
     { 0 },
 };
 

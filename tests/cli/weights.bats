@@ -101,7 +101,7 @@ END2
     equal losses a b
     run -0 "$CELLRUN" eval --ckpt a/ckpt/last.safetensors --data train
     run -2 "$CELLRUN" check t.yaml 'loss={CrossEntropyLoss: {weight: {cow: 2.0}}}'
-    [[ $output == *"weight: 'cow' is no class; there are 0 to 2"* ]]
+    [[ $output == *"weight: 'cow' is not a class; classes are 0 to 2"* ]]
     # in the order of LabelIndex
     "$CELLRUN" train t.yaml -o c -q \
         'datapipe.label=[{LabelIndex: {classes: [ox, dog, cat]}}]' >/dev/null
@@ -115,10 +115,10 @@ END2
     run -0 "$CELLRUN" check c.yaml "$balanced" network.out='{Dense: [16, 4]}'
     [[ $output == *"no training sample is of class 3: its weight is 0"* ]]
     run -2 "$CELLRUN" check c.yaml 'loss={CrossEntropyLoss: {weight: even}}'
-    [[ $output == *"weight takes a list, a map class: number or balanced, not"* ]]
+    [[ $output == *"expected a list, a map class: number, or balanced"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'loss={inputs: [x, label], cells: {ce: {CrossEntropyLoss: {weight: balanced}}}, construct: "return ce(x, 2 - label)"}'
-    [[ $output == *"'balanced' counts labels that are a column of the data"* ]]
+    [[ $output == *"'balanced' counts the labels of a data column, but this label is computed"* ]]
     run -0 "$CELLRUN" check c.yaml \
         'loss={inputs: [x, label], cells: {ce: {CrossEntropyLoss: {weight: balanced}}}, construct: "return ce(x, label)"}'
 }
