@@ -18,16 +18,16 @@ struct cr_bytes {
     struct cr_arena *arena;
     const char *path;
     int fd;
-    bool packed;
-    size_t length;          /* of the file, packed or not */
-    unsigned char *own;     /* unpacked or read; malloc */
+    bool packed;        /* compressed with gzip */
+    size_t length;      /* of the file on disk */
+    unsigned char *own; /* decompressed or read; malloc */
     struct cr_mapping *mapping;
 };
 
 static bool refuse(struct cr_diag *diag, const char *path, const char *why)
 {
     return cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_READ,
-                    "cannot be read: %s", why);
+                    "cannot read: %s", why);
 }
 
 static ssize_t read_at_start(int fd, unsigned char *to, size_t want)
@@ -75,19 +75,19 @@ struct cr_bytes *cr_bytes_open(struct cr_arena *arena, struct cr_diag *diag,
 
     b->arena = arena;
     b->path = cr_strdup(arena, path);
-    /* a FIFO would block until somebody writes to it */
+    /* opening a FIFO would block until another process writes to it */
     b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (b->fd < 0) {
         cr_error(diag, cr_at_file(diag->arena, path),
                  errno == ENOENT ? CR_E_DATA_MISSING : CR_E_DATA_READ,
-                 "cannot be opened: %s", strerror(errno));
+                 "cannot open: %s", strerror(errno));
         return NULL;
     }
     n = -1;
     if (fstat(b->fd, &st) != 0)
         refuse(diag, path, strerror(errno));
     else if (!S_ISREG(st.st_mode))
-        refuse(diag, path, "it is no regular file");
+        refuse(diag, path, "it is not a regular file");
     else if ((n = read_at_start(b->fd, head, want)) < 0)
         refuse(diag, path, strerror(errno));
     if (n >= 0) {
@@ -101,7 +101,8 @@ struct cr_bytes *cr_bytes_open(struct cr_arena *arena, struct cr_diag *diag,
     return NULL;
 }
 
-/* A byte of deflate gives at most 1032 (RFC 1951: 258 for two bits). */
+/* A byte of deflate data decompresses to at most 1032 bytes (RFC 1951: a match
+ * of 258 bytes takes two bits). */
 #define UNPACK_MAX 1032
 
 bool cr_bytes_fit(struct cr_bytes *b, struct cr_diag *diag, size_t size)
@@ -109,17 +110,17 @@ bool cr_bytes_fit(struct cr_bytes *b, struct cr_diag *diag, size_t size)
     if (b->packed && size / UNPACK_MAX > b->length)
         return cr_error(diag, cr_at_file(diag->arena, b->path),
                         CR_E_DATA_FORMAT,
-                        "the file has %zu bytes, which cannot unpack to the "
-                        "%zu that its header tells of",
+                        "the file has %zu bytes, too few to decompress to the "
+                        "%zu that its header declares",
                         b->length, size);
     if (b->packed || b->length == size)
         return true;
     return cr_error(diag, cr_at_file(diag->arena, b->path), CR_E_DATA_FORMAT,
-                    "the file has %zu bytes, but its header tells of %zu",
+                    "the file has %zu bytes, but its header declares %zu",
                     b->length, size);
 }
 
-/* The header told the size: one byte more or less is damage. */
+/* Decompresses exactly `size` bytes; false after reporting. */
 static bool unpack(struct cr_bytes *b, struct cr_diag *diag, size_t size)
 {
     const char *why = NULL;
@@ -138,8 +139,8 @@ static bool unpack(struct cr_bytes *b, struct cr_diag *diag, size_t size)
     if (n != (int64_t)size || rest != 0)
         return cr_error(diag, cr_at_file(diag->arena, b->path),
                         CR_E_DATA_FORMAT,
-                        "unpacked, the file has %s than the %zu bytes that "
-                        "its header tells of",
+                        "decompressed, the file has %s than the %zu bytes "
+                        "that its header declares",
                         rest ? "more" : "fewer", size);
     return true;
 }
@@ -151,7 +152,7 @@ static bool read_plain(struct cr_bytes *b, struct cr_diag *diag, size_t size)
     if (n < 0)
         return refuse(diag, b->path, strerror(errno));
     if ((size_t)n < size)
-        return refuse(diag, b->path, "it became shorter while it was read");
+        return refuse(diag, b->path, "it was truncated while it was read");
     return true;
 }
 
@@ -243,16 +244,15 @@ static bool add_part(struct cr_diag *diag, struct cr_dataset *to,
     struct cr_column *c = &to->column[p->column];
 
     if (p->spec.rank < 1)
-        return cr_error(diag, cr_at_file(diag->arena, path),
-                        CR_E_DATA_FORMAT, "a column needs rows, but this is "
-                                          "a single number");
+        return cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
+                        "found a scalar, expected an array of samples");
     memmove(each.dim, each.dim + 1, sizeof each.dim - sizeof each.dim[0]);
     each.rank--;
     if (p->first > 0 && !cr_spec_same(&each, &c->spec))
         return cr_error(
             diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-            "its rows are %s %s, but those of the files before "
-            "are %s %s",
+            "the rows are %s %s, but %s %s in the files before "
+            "it",
             cr_type_name(each.type), cr_diag_format(diag->arena, &each),
             cr_type_name(c->spec.type), cr_diag_format(diag->arena, &c->spec));
     c->spec = each;
@@ -287,8 +287,8 @@ bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
             return cr_error(config->diag,
                             cr_at_file(config->arena, files[i].path),
                             CR_E_DATA_FORMAT,
-                            "a column takes an array of samples, not one "
-                            "image (%s)",
+                            "found an image (%s), expected an array of "
+                            "samples",
                             p->format->about.name);
         p->file = p->format->open(config->arena, config->diag,
                                   files[i].path, &p->spec);
@@ -335,8 +335,8 @@ bool cr_arrays_named(struct cr_config *config, struct cr_pos pos,
             ok = false;
         else if (!files[i].path)
             ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                          "there is no file '%s', neither beside the config "
-                          "nor in CELLRUN_DATA",
+                          "file '%s' not found, neither relative to the "
+                          "config nor in CELLRUN_DATA",
                           paths->v[i]);
     }
     return ok && cr_arrays_open(config, pos, files, paths->n, names->v,

@@ -226,8 +226,9 @@ static bool entry_file(struct cr_config *config, const struct entry *e,
         return false;
     if (!path)
         return cr_error(config->diag, node->pos, CR_E_DATA_MISSING,
-                        "there is no file '%s', neither beside the config "
-                        "nor in CELLRUN_DATA", e->file);
+                        "file '%s' not found, neither relative to the config "
+                        "nor in CELLRUN_DATA",
+                        e->file);
     text = cr_read_file(config->arena, config->diag, node->pos, path,
                         CR_E_DATA_READ, (size_t)1 << 30, &len);
     for (; text && at < len; at += n + 1) {

@@ -155,8 +155,9 @@ static const char **file_paths(struct cr_config *config,
             ok = false;
         else if (!path[i])
             ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                          "there is no file '%s', neither beside the config "
-                          "nor in CELLRUN_DATA", given->v[i]);
+                          "file '%s' not found, neither relative to the "
+                          "config nor in CELLRUN_DATA",
+                          given->v[i]);
     }
     if (ok && given->n == 0)
         ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,

@@ -30,6 +30,6 @@ const struct cr_format *cr_format_of(struct cr_diag *diag,
                         f->about.name);
     }
     cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-             "the file is of no known format (%s)", names);
+             "unknown file format: expected one of %s", names);
     return NULL;
 }

@@ -14,7 +14,7 @@ static const struct npy_type {
     { "i8", CR_I64 },  { "f2", CR_F16 }, { "f4", CR_F32 }, { "f8", CR_F64 },
 };
 
-/* ---- Reading: a Python dict literal of three keys */
+/* ---- Reading: a Python dict literal with three keys */
 
 struct npy_text {
     struct cr_arena *arena;
@@ -37,7 +37,7 @@ static bool npy_take(struct npy_text *t, char c)
     return true;
 }
 
-/* 'text' or "text"; NULL if there is none. */
+/* 'text' or "text", without escapes; NULL if there is none. */
 static const char *npy_string(struct npy_text *t)
 {
     const char *from, *end;
@@ -84,7 +84,8 @@ static bool npy_integer(struct npy_text *t, int64_t *to)
     return true;
 }
 
-/* (), (3,), (2, 3): more than 8 dimensions make it unreadable, no error. */
+/* (), (3,), (2, 3). With more than CR_RANK_MAX dimensions the rank becomes -1,
+ * which is not an error. */
 static bool npy_shape(struct npy_text *t, struct cr_npy *to)
 {
     int rank = 0;
@@ -166,7 +167,7 @@ static bool npy_dict(struct npy_text *t, struct cr_npy *to)
     return seen == 7 && t->at == t->end;
 }
 
-/* Bytes of all elements, which must fit. */
+/* Whether the size of all elements fits into int64. */
 static bool npy_fits(const struct cr_spec *spec)
 {
     int64_t n = (int64_t)cr_type_size(spec->type);
@@ -185,11 +186,11 @@ bool cr_npy_read(struct cr_arena *arena, const char *head, size_t n,
     size_t len, at;
 
     *to = (struct cr_npy){ 0 };
-    *why = "no .npy header";
+    *why = "not a .npy header";
     if (n < 12 || memcmp(head, "\x93NUMPY", 6) != 0)
         return false;
     if (p[6] < 1 || p[6] > 3 || p[7] != 0) {
-        *why = "a .npy header of unknown version";
+        *why = "unknown version of the .npy header";
         return false;
     }
     at = p[6] == 1 ? 10 : 12;
@@ -197,18 +198,18 @@ bool cr_npy_read(struct cr_arena *arena, const char *head, size_t n,
     if (p[6] > 1)
         len |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (len > n - at) {
-        *why = "a .npy header that is cut short";
+        *why = "truncated .npy header";
         return false;
     }
     text.at = head + at;
     text.end = text.at + len;
     text.old = p[6] < 3;
-    *why = "a .npy header that is not {'descr': ..., 'fortran_order': ..., "
+    *why = "the .npy header is not {'descr': ..., 'fortran_order': ..., "
            "'shape': ...}";
     if (len == 0 || text.end[-1] != '\n' || !npy_dict(&text, to))
         return false;
     if (to->readable && !npy_fits(&to->spec)) {
-        *why = "a .npy header with a shape of impossible size";
+        *why = "the .npy header declares a shape of impossible size";
         return false;
     }
     to->data = at + len;
@@ -220,7 +221,7 @@ bool cr_npy_read(struct cr_arena *arena, const char *head, size_t n,
 void cr_npy_header(struct cr_buf *to, const struct cr_spec *spec)
 {
     enum cr_type type = cr_type_stored(spec->type);
-    const char *code = "V2"; /* numpy's way to store bfloat16 */
+    const char *code = "V2"; /* how ml_dtypes stores bfloat16 */
     struct cr_buf text = { .arena = to->arena };
     size_t all;
 

@@ -1,6 +1,6 @@
 /*
- * The header of a .npy array (formats.md 3.1), read and written in memory:
- * for files (formats/npy.c) and for members of NPZ (ckpt/npz.c).
+ * The header of a .npy array, whose layout cellrun-formats(7) describes: for
+ * files (formats/npy.c) and for members of NPZ (ckpt/npz.c).
  */
 #ifndef CR_DATA_NPY_H
 #define CR_DATA_NPY_H
@@ -8,21 +8,21 @@
 #include "base/str.h"
 #include "math/spec.h"
 
-/* Bytes within which every header ends: numpy itself refuses more than
- * 10,000 characters of text. */
+/* Maximum length of a header in bytes: NumPy refuses more than 10000 characters
+ * of text. */
 #define CR_NPY_MAX 10240
 
 struct cr_npy {
     struct cr_spec spec;
     const char *descr; /* "<f4" */
-    bool readable;     /* a type and rank that we have */
+    bool readable;     /* type and rank are supported */
     bool swap;         /* big endian */
     bool fortran;      /* column-major */
-    size_t data;       /* where the elements begin */
+    size_t data;       /* offset of the elements */
 };
 
-/* Reads the header at the start of the n bytes. False when it is none: then
- * *why says so. Text in the arena. */
+/* Reads the header at the start of n bytes; strings are in the arena. False if
+ * it is not valid: then *why is the reason. */
 bool cr_npy_read(struct cr_arena *arena, const char *head, size_t n,
                  struct cr_npy *to, const char **why);
 

@@ -13,14 +13,15 @@
 struct records {
     const struct cr_records_of *of;
     int labels, n;
-    int64_t size;           /* of a record */
+    int64_t size; /* bytes of a record */
     const char *path[FILES_MAX];
     struct cr_bytes *bytes[FILES_MAX];
     const unsigned char *data[FILES_MAX];
     int64_t count[FILES_MAX];
 };
 
-/* Adds those of the names that are there; one at least must be. */
+/* Adds the files of `names` that exist; false after reporting that none
+ * does. */
 static bool add_files(struct cr_config *config, struct records *r,
                       const char *root, struct cr_pos pos,
                       const char *const *names)
@@ -35,14 +36,14 @@ static bool add_files(struct cr_config *config, struct records *r,
     }
     if (r->n > before)
         return true;
-    cr_error(config->diag, pos, CR_E_DATA_MISSING,
-             "folder '%s' has no file %s%s", root, names[0],
-             names[1] ? " nor those after it" : "");
+    cr_error(config->diag, pos, CR_E_DATA_MISSING, "file '%s/%s' not found%s",
+             root, names[0], names[1] ? ", nor the files that follow it" : "");
     cr_note(config->diag, "   %s", r->of->advice);
     return false;
 }
 
-/* Maps file k and looks at every label once: it is counted with later. */
+/* Maps file k and checks every label once, since labels are used as indices
+ * later without a check. */
 static bool check_file(struct cr_config *config, struct records *r, int k)
 {
     unsigned char head[1];
@@ -59,8 +60,8 @@ static bool check_file(struct cr_config *config, struct records *r, int k)
     length = cr_bytes_length(r->bytes[k]);
     if (length == 0 || length % (size_t)r->size != 0)
         return cr_error(diag, at, CR_E_DATA_FORMAT,
-                        "the file has %zu bytes, which is no number of "
-                        "records of %lld: is it the binary version?",
+                        "the file has %zu bytes, which is not a multiple of "
+                        "the record size %lld: is it the binary version?",
                         length, (long long)r->size);
     r->data[k] = cr_bytes_all(r->bytes[k], diag, length);
     if (!r->data[k])
@@ -69,14 +70,13 @@ static bool check_file(struct cr_config *config, struct records *r, int k)
     for (i = 0; i < r->count[k]; i++)
         for (c = 0; c < r->labels; c++)
             if (r->data[k][i * r->size + c] >= r->of->classes[c])
-                return cr_error(diag,
-                                cr_at_byte(config->arena, r->path[k],
-                                           i * r->size + c),
-                                CR_E_DATA_RANGE,
-                                "%s is %d, but there are %lld classes",
-                                r->of->labels[c],
-                                r->data[k][i * r->size + c],
-                                (long long)r->of->classes[c]);
+                return cr_error(
+                    diag,
+                    cr_at_byte(config->arena, r->path[k], i * r->size + c),
+                    CR_E_DATA_RANGE,
+                    "%s is %d, but there are only %lld classes",
+                    r->of->labels[c], r->data[k][i * r->size + c],
+                    (long long)r->of->classes[c]);
     return true;
 }
 
@@ -115,8 +115,9 @@ bool cr_records_open(struct cr_config *config,
         return false;
     if (!root) {
         cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                 "there is no data set '%s', neither beside the config nor "
-                 "in CELLRUN_DATA", opts->dataset_dir);
+                 "data set '%s' not found, neither relative to the config nor "
+                 "in CELLRUN_DATA",
+                 opts->dataset_dir);
         cr_note(config->diag, "   %s", of->advice);
         return false;
     }

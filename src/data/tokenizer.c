@@ -14,15 +14,15 @@ void cr_tokens_add(struct cr_tokens *t, const char *text, size_t len)
                                       (int64_t)len };
 }
 
-/* All tokenizers are one op, which remembers in `self` which it is. */
+/* All tokenizers share one transform; `self` is the tokenizer. */
 static bool tokenizer_plan(struct cr_transform_plan *p)
 {
     const struct cr_tokenizer *t = p->self;
 
     if (p->in.type != CR_STRING || p->in.rank != 0)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "%s takes text, not %s", t->about.name,
-                        p->in.type == CR_STRING ? "words"
+                        "%s: found %s, expected text", t->about.name,
+                        p->in.type == CR_STRING ? "tokens"
                                                 : cr_type_name(p->in.type));
     p->out = (struct cr_spec){ .type = CR_STRING, .rank = 1,
                                .dim = { CR_VARIES } };

@@ -1,24 +1,26 @@
 /*
- * A tokenizer: a text in, its words out. In a datapipe it is an op like any
- * transform, on a column of texts; vocabularies are counted with it.
+ * Tokenizers: each splits a text into tokens. In a datapipe a tokenizer is a
+ * transform of a text column; the section `vocab` counts tokens with it.
  */
 #ifndef CR_DATA_TOKENIZER_H
 #define CR_DATA_TOKENIZER_H
 
 #include "data/transform.h"
 
-/* Words so far; each is a struct cr_items of bytes, in `mem`. */
+/* The tokens so far; each is a struct cr_items of bytes, in `mem`. */
 struct cr_tokens {
     struct cr_arena *mem;
     struct cr_items *v;
     int64_t n, cap;
 };
 
+/* Appends a copy of the text. */
 void cr_tokens_add(struct cr_tokens *tokens, const char *text, size_t len);
 
 struct cr_tokenizer {
     struct cr_descriptor about;
-    /* False after reporting, without a place: a text that is not UTF-8. */
+    /* Appends the tokens of a text. False after reporting, without a position:
+     * the text is not UTF-8. */
     bool (*split)(const void *opts, struct cr_diag *diag, const char *text,
                   size_t len, struct cr_tokens *to);
 };

@@ -28,7 +28,7 @@ int32_t cr_words_code(struct cr_words *w, const char *text, size_t len,
     uint32_t at;
 
     if (!w->slot) {
-        w->cap = 32768; /* at least three times what may be in it */
+        w->cap = 32768; /* at least three times CR_WORDS_MAX */
         w->slot = CR_NEWS(w->arena, int32_t, w->cap);
         w->word = CR_NEWS(w->arena, const char *, CR_WORDS_MAX);
     }

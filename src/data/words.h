@@ -1,5 +1,5 @@
 /*
- * A list of different words, each with its number. Private to src/data.
+ * A table of distinct strings, each with an index. Private to src/data.
  */
 #ifndef CR_DATA_WORDS_H
 #define CR_DATA_WORDS_H
@@ -9,20 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Different words, numbered as they come. */
-#define CR_WORDS_MAX 10000
+#define CR_WORDS_MAX 10000 /* strings of a table */
 
 struct cr_words {
     struct cr_arena *arena;
     int32_t n;
     const char **word;
-    int32_t *slot;          /* by hash, number and one; 0: free */
+    int32_t *slot; /* hash table of index + 1; 0: free */
     uint32_t cap;
-    bool broken_int, broken_real; /* some word is no such number */
+    bool broken_int, broken_real; /* some string is not int32, not float32 */
 };
 
-/* The number of a word, which is added if asked for; -1: it is not there,
- * or there are too many. */
+/* The index of a string; if it is not in the table and `add` is set, it is
+ * copied into it. -1: it is not there, or the table is full. */
 int32_t cr_words_code(struct cr_words *words, const char *text, size_t len,
                       bool add);
 /* "setosa, versicolor and 3 more" */

@@ -1,11 +1,11 @@
-/* CharSequenceDataset: windows over one long text (formats.md 7.6).
+/* CharSequenceDataset: windows over one long text.
  *
- * The files, one behind the other, are a text of n characters, of which
- * `span` is used, c(0) .. c(m-1). Sample i begins at s = i stride:
+ * The files, joined, are a text of n characters, of which `span` is used,
+ * c(0) .. c(m-1). Sample i starts at s = i stride:
  *   tokens = c(s) .. c(s+T-1)    label = c(s+1) .. c(s+T)    T = seq_len
- * so there are (m - 1 - T) / stride + 1 of them. The vocabulary is that of
- * the training data, of all their text whatever the span: its characters in
- * the order of their code points. */
+ * so there are (m - 1 - T) / stride + 1 samples. The vocabulary holds the
+ * characters of the whole training text, whatever the span, in the order of
+ * their code points. */
 #include "base/checked_math.h"
 #include "base/str.h"
 #include "data/array.h"
@@ -32,26 +32,27 @@ static const struct cr_opt char_sequence_opts[] = {
     CR_STRS(struct char_sequence, files,
             "Text files, read as one text in this order; relative to the "
             "config, then to the folders of CELLRUN_DATA."),
-    CR_INT(struct char_sequence, seq_len, 1, 1 << 24,
-           "Characters of a sample."),
+    CR_INT(struct char_sequence, seq_len, 1, 1 << 24, "Characters per sample."),
     CR_NODE(struct char_sequence, span,
-            "The part of the text that is used, [from, before]: both as a "
-            "number of characters or a percentage, [0%, 90%]; all unless "
-            "given."),
+            "The range of the text to use, [from, before]: numbers of "
+            "characters or percentages, such as [0%, 90%]. Default: all of "
+            "it."),
     CR_INT_OPTIONAL(
         struct char_sequence, stride, 1, CR_DIM_MAX,
-        "Characters from the beginning of a sample to that of the "
-        "next; seq_len unless given, so that samples do not overlap."),
+        "Characters from the start of a sample to the start of the "
+        "next one. Default: seq_len, so that samples do not overlap."),
     CR_ENUM_DEFAULT(
         struct char_sequence, unit, UNIT_CHAR, "char|byte",
-        "What is counted: char takes UTF-8 and has a vocabulary of "
-        "the characters that occur, byte takes any file and has 256."),
-    CR_INT_OPTIONAL(struct char_sequence, num_samples, 1, CR_DIM_MAX,
-                    "So many samples: the first ones, or, shuffled, others in "
-                    "every epoch."),
+        "Unit of the sequence. char: characters of UTF-8 text, with a "
+        "vocabulary of those that occur. byte: bytes of any file, 256 "
+        "tokens."),
+    CR_INT_OPTIONAL(
+        struct char_sequence, num_samples, 1, CR_DIM_MAX,
+        "Use only this many samples: the first ones or, if shuffled, "
+        "a new random choice in each epoch."),
     CR_NODE(struct char_sequence, shuffle,
-            "Whether each epoch has an order of its own; true for training "
-            "data unless given."),
+            "Shuffle anew in each epoch. Default: true for training data, "
+            "else false."),
     { 0 },
 };
 
@@ -67,7 +68,7 @@ struct text {
     const struct cr_vocab *vocab;
     struct piece *piece;
     int n;                  /* pieces that are open */
-    int64_t units;          /* in all of the text */
+    int64_t units;          /* of the whole text */
     int64_t from, to;       /* the span */
     int64_t stride;
     int width;              /* bytes of an entry of ids: 1, 2 or 4 */
@@ -84,12 +85,12 @@ static bool refuse_at(struct text *t, int k, size_t at, const char *what)
              cr_at_byte(t->config->arena, cr_bytes_path(t->piece[k].bytes),
                         (int64_t)at),
              CR_E_DATA_FORMAT, "%s", what);
-    cr_hint(diag, "unit: byte takes any file");
+    cr_hint(diag, "use unit: byte to read any file");
     return false;
 }
 
-/* Counts the characters of file k and, where `seen` has a bit per code
- * point, notes them. */
+/* Counts the characters of file k, checks that they are UTF-8 without NUL and,
+ * if `seen` is not NULL, sets the bit of each code point in it. */
 static bool count_chars(struct text *t, int k, unsigned char *seen,
                         int64_t *count)
 {
@@ -127,7 +128,7 @@ static bool open_file(struct text *t, const char *name, struct cr_pos pos,
         return false;
     if (!path)
         return cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                        "there is no file '%s', neither beside the config "
+                        "file '%s' not found, neither relative to the config "
                         "nor in CELLRUN_DATA",
                         name);
     p->bytes = cr_bytes_open(config->arena, config->diag, path, head,
@@ -139,14 +140,14 @@ static bool open_file(struct text *t, const char *name, struct cr_pos pos,
     if (got == 2 && head[0] == 0x1f && head[1] == 0x8b)
         return cr_error(config->diag, cr_at_file(config->arena, path),
                         CR_E_DATA_FORMAT,
-                        "the file is packed by gzip; unpack it");
+                        "found a gzip file, expected text; decompress it");
     p->text = (const char *)cr_bytes_all(p->bytes, config->diag, p->len);
     to->fingerprint = cr_fingerprint_name(to->fingerprint, path, p->len);
     return p->text != NULL &&
            cr_fingerprint_contents(config->diag, &to->contents, path);
 }
 
-/* Opens all files; with unit char they are read through once. */
+/* Opens all files; with unit char, reads and checks them once. */
 static bool text_open(struct text *t, struct cr_config *config,
                       const struct char_sequence *o, struct cr_pos pos,
                       unsigned char *seen, struct cr_dataset *to)
@@ -255,13 +256,14 @@ static bool span_end(struct text *t, const struct cr_node *node, int64_t *to)
     if (a.unit != CR_PERCENT && (a.unit != CR_SAMPLES ||
                                  node->kind != CR_NODE_INT))
         return cr_error(diag, node->pos, CR_E_UNIT,
-                        "span takes numbers of characters and percentages, "
-                        "not %s",
+                        "span: found %s, expected a number of characters or "
+                        "a percentage",
                         cr_node_what(t->config->arena, node));
     if (a.value < 0 || (a.unit == CR_PERCENT && a.value > 100))
         return cr_error(diag, node->pos, CR_E_OUT_OF_RANGE,
-                        "span reaches from 0%% to 100%%");
-    /* a little more: 29% of 100 are 28.999999999999996 */
+                        "span: found %s, expected 0%% to 100%%",
+                        cr_node_what(t->config->arena, node));
+    /* slightly more, since 29% of 100 gives 28.999999999999996 */
     *to = a.unit == CR_PERCENT
               ? (int64_t)floor(a.value / 100 * (double)t->units * (1 + 1e-15) +
                                1e-9)
@@ -279,17 +281,17 @@ static bool span_read(struct text *t)
         return true;
     if (node->kind != CR_NODE_LIST || cr_node_count(node) != 2)
         return cr_error(diag, node->pos, CR_E_WRONG_TYPE,
-                        "span takes a list [from, before], not %s",
+                        "span: found %s, expected a list [from, before]",
                         cr_node_what(t->config->arena, node));
     if (!span_end(t, node->child, &t->from) ||
         !span_end(t, node->child->next, &t->to))
         return false;
     if (t->from > t->to)
         return cr_error(diag, node->pos, CR_E_OUT_OF_RANGE,
-                        "span ends before it begins");
+                        "span: the end is before the start");
     if (t->to > t->units)
         return cr_error(diag, node->pos, CR_E_OUT_OF_RANGE,
-                        "span reaches to character %lld, but the text has "
+                        "span ends at character %lld, but the text has only "
                         "%lld",
                         (long long)t->to, (long long)t->units);
     return true;
@@ -312,7 +314,7 @@ static bool char_sequence_open(struct cr_config *config, const void *opts,
         return false;
     if ((t->vocab->token == NULL) != (o->unit == UNIT_BYTE))
         return cr_error(config->diag, pos, CR_E_CONFLICT,
-                        "unit is %s, but the vocabulary of 'tokens' is of %s",
+                        "unit is %s, but the vocabulary of 'tokens' holds %s",
                         o->unit == UNIT_BYTE ? "byte" : "char",
                         o->unit == UNIT_BYTE ? "characters" : "bytes");
     t->stride = o->stride == CR_INT_NONE ? o->seq_len : o->stride;
@@ -320,8 +322,8 @@ static bool char_sequence_open(struct cr_config *config, const void *opts,
     length = t->to - t->from;
     if (length <= o->seq_len)
         return cr_error(config->diag, pos, CR_E_DATA_EMPTY,
-                        "the text has %lld characters here, a sequence of "
-                        "%lld and the character behind it need %lld",
+                        "the text has %lld characters here, but seq_len %lld "
+                        "needs at least %lld",
                         (long long)length, (long long)o->seq_len,
                         (long long)o->seq_len + 1);
     to->count = (length - 1 - o->seq_len) / t->stride + 1;
@@ -346,7 +348,8 @@ static void id_put(struct text *t, int64_t i, int64_t id)
         ((int32_t *)t->ids)[i] = (int32_t)id;
 }
 
-/* The characters of file k that lie in the span, `at` of its first one. */
+/* Stores the indices of the characters of file k that are in the span; *at is
+ * the position of its first character in the text, and then of its end. */
 static bool load_piece(struct text *t, struct cr_diag *diag, int k,
                        const int64_t *ascii, int64_t *at)
 {
@@ -373,8 +376,8 @@ static bool load_piece(struct text *t, struct cr_diag *diag, int k,
                     cr_at_byte(diag->arena, cr_bytes_path(p->bytes),
                                (int64_t)i),
                     CR_E_DATA_RANGE,
-                    "the character '%s' is not in the vocabulary, which is "
-                    "that of the training data",
+                    "the character '%s' is not in the vocabulary of the "
+                    "training data",
                     cr_quote(diag->arena, p->text + i, (size_t)len));
             id_put(t, *at - t->from, id);
         }
@@ -433,9 +436,9 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
     .about = {
         .name = "CharSequenceDataset",
         .summary = "Sequences of characters from text files.",
-        .detail = "Columns: tokens, int32 (seq_len), and label, the same one "
-                  "character on. $vocab.tokens.size is the number of "
-                  "different characters in all of the training text, "
+        .detail = "Columns: tokens, int32 (seq_len), and label, tokens "
+                  "shifted by one character. $vocab.tokens.size is the number "
+                  "of distinct characters in the whole training text, "
                   "whatever the span.",
         .example = "dataset:\n"
                    "  train: {CharSequenceDataset: {files: "

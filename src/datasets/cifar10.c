@@ -1,6 +1,5 @@
-/* Cifar10Dataset: CIFAR-10 in its binary version (formats.md 7.2).
- *
- * Records of a label, then 3072 bytes of red, green and blue planes. */
+/* Cifar10Dataset: CIFAR-10, binary version, whose records cellrun-formats(7)
+ * describes. */
 #include "data/records.h"
 
 static const struct cr_opt cifar10_opts[] = {
@@ -36,7 +35,7 @@ const struct cr_dataset_type cr_dataset_cifar10 = {
     .about = {
         .name = "Cifar10Dataset",
         .summary = "CIFAR-10, binary version.",
-        .detail = "Columns: image uint8 (32, 32, 3), label, uint32.",
+        .detail = "Columns: image, uint8 (32, 32, 3), and label, uint32.",
         .example = "dataset:\n"
                    "  train: {Cifar10Dataset: {dataset_dir: cifar10, "
                    "usage: train}}\n",

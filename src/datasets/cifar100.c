@@ -1,7 +1,5 @@
-/* Cifar100Dataset: CIFAR-100 in its binary version (formats.md 7.2).
- *
- * Records of two labels, coarse and fine, then 3072 bytes of red, green and
- * blue planes. */
+/* Cifar100Dataset: CIFAR-100, binary version, whose records cellrun-formats(7)
+ * describes. */
 #include "data/records.h"
 
 static const struct cr_opt cifar100_opts[] = {

@@ -1,4 +1,4 @@
-/* CSVDataset: rows of text files, fields of which make columns. */
+/* CSVDataset: rows of text files, whose fields make up columns. */
 #include "data/fields.h"
 
 static const struct cr_opt csv_opts[] = {
@@ -6,29 +6,29 @@ static const struct cr_opt csv_opts[] = {
             "One file or a list, read in the order of their names; relative "
             "to the config, then to the folders of CELLRUN_DATA."),
     CR_STR_DEFAULT(struct cr_fields_opts, field_delim, ",",
-                   "What separates fields, one byte; \"\\t\" is a tab."),
+                   "Delimiter of fields, one byte; \"\\t\" is a tab."),
     CR_NODE(struct cr_fields_opts, column_defaults,
             "Without columns: a list with a value for each field, whose type "
-            "is the column's: 0 int32, 0.0 float32, \"\" string. Its value "
-            "is not used, as in MindSpore."),
-    CR_STRS_OPTIONAL(
-        struct cr_fields_opts, column_names,
-        "Names of the fields, where no line of the files has them."),
-    CR_INT_OPTIONAL(struct cr_fields_opts, num_samples, 1, CR_DIM_MAX,
-                    "So many samples: the first ones, or, shuffled, others in "
-                    "every epoch."),
+            "becomes the type of the column: 0 int32, 0.0 float32, \"\" "
+            "string. The value itself is not used, as in MindSpore."),
+    CR_STRS_OPTIONAL(struct cr_fields_opts, column_names,
+                     "Names of the fields, for files without a line of names."),
+    CR_INT_OPTIONAL(
+        struct cr_fields_opts, num_samples, 1, CR_DIM_MAX,
+        "Use only this many samples: the first ones or, if shuffled, "
+        "a new random choice in each epoch."),
     CR_NODE(struct cr_fields_opts, shuffle,
-            "Whether each epoch has an order of its own; true for training "
-            "data unless given."),
+            "Shuffle anew in each epoch. Default: true for training data, "
+            "else false."),
     CR_BOOL_OPTIONAL(
         struct cr_fields_opts, header,
-        "Whether the first line of each file has the fields' names; "
-        "true unless column_names is given."),
+        "Whether the first line of each file holds the names of the "
+        "fields. Default: true without column_names, else false."),
     CR_NODE(struct cr_fields_opts, columns,
             "Columns and their fields: {x: {numbers: [age, fare], "
             "categories: sex}, label: species}, {x: {type: auto}, label: "
-            "species}, or {x: {fields: \"0:4\", type: float32}}. Default: "
-            "every field is a column, of the type that its values have."),
+            "species}, or {x: {fields: \"0:4\", type: float32}}. Default: a "
+            "column for each field, with the type of its values."),
     { 0 },
 };
 
@@ -59,28 +59,27 @@ const struct cr_dataset_type cr_dataset_csv = {
     .about = {
         .name = "CSVDataset",
         .summary = "Rows of CSV files.",
-        .detail = "A column's fields are a position (from 0), a name, a glob "
-                  "over names, a slice of positions \"a:b\" (from a, before "
-                  "b), or a list of these. They stand under numbers, "
-                  "categories and dates, whose features follow each other in "
-                  "this order; or under fields next to type: string (a text, "
-                  "for a tokenizer or LabelIndex), category, int32, int64, "
-                  "float32 or float64; or next to type: auto, which reads "
-                  "the files to find the kind of each field, and without "
-                  "fields takes all numbers, dates and categories that no "
-                  "other column names. Dates (2024-03-05, 3/5/2024, "
-                  "5.3.2024, 5 Mar 2024) become days since 1970, with a time "
-                  "of day (14:30:05) behind them seconds, and times alone "
-                  "seconds since midnight. Categories need OneHot or "
-                  "CategoryIndex. Values are missing where a field has "
-                  "nothing in it, NA, N/A, NaN, null, none, ? or -: "
-                  "FillMissing fills numbers, and default has the value of "
-                  "missing ones of any type. classes is a list of words that "
-                  "stand for 0, 1, ... Without a type a column is a string, "
-                  "but `label` is int32 or float32 if all its fields are "
-                  "such numbers, else the index of its word among all words, "
-                  "sorted. Fields may be quoted as in RFC 4180; empty lines "
-                  "are skipped. Checkpoints keep what was found.",
+        .detail = "The fields of a column are a position (from 0), a name, a "
+                  "glob over names, a slice of positions \"a:b\" (from a, "
+                  "before b), or a list of these. They are listed under "
+                  "numbers, categories and dates, whose features follow one "
+                  "another in this order; or under fields, with type: string "
+                  "(a text, for a tokenizer or LabelIndex), category, int32, "
+                  "int64, float32, float64 or auto. auto reads the files to "
+                  "find the kind of each field, and without fields takes all "
+                  "numbers, dates and categories that no other column names. "
+                  "Dates (2024-03-05, 3/5/2024, 5.3.2024, 5 Mar 2024) become "
+                  "days since 1970; with a time of day (14:30:05) they become "
+                  "seconds, and times alone seconds since midnight. "
+                  "Categories need OneHot or CategoryIndex. A value is "
+                  "missing if the field is empty, NA, N/A, NaN, null, none, ? "
+                  "or -: FillMissing fills in numbers, default gives the "
+                  "value of missing fields of any type. classes is a list of "
+                  "strings for the indices 0, 1, ... Without a type a column "
+                  "is a string; but `label` is int32 or float32 if all its "
+                  "fields are numbers, else the index of its string among all "
+                  "strings, sorted. Fields may be quoted as in RFC 4180; "
+                  "empty lines are skipped. Checkpoints keep what was found.",
         .example = "dataset:\n"
                    "  train: {CSVDataset: {dataset_files: plants.csv, "
                    "columns: {x: {fields: \"0:4\", type: float32}, label: "

@@ -9,13 +9,14 @@ struct idx {
 
 static const struct cr_opt idx_opts[] = {
     CR_STRS(struct idx, files, "One file per column, plain or gzip."),
-    CR_STRS(struct idx, column_names, "The columns' names."),
-    CR_INT_OPTIONAL(struct idx, num_samples, 1, CR_DIM_MAX,
-                    "So many samples: the first ones, or, shuffled, others in "
-                    "every epoch."),
+    CR_STRS(struct idx, column_names, "Names of the columns."),
+    CR_INT_OPTIONAL(
+        struct idx, num_samples, 1, CR_DIM_MAX,
+        "Use only this many samples: the first ones or, if shuffled, "
+        "a new random choice in each epoch."),
     CR_NODE(struct idx, shuffle,
-            "Whether each epoch has an order of its own; true for training "
-            "data unless given."),
+            "Shuffle anew in each epoch. Default: true for training data, "
+            "else false."),
     { 0 },
 };
 
@@ -31,8 +32,8 @@ const struct cr_dataset_type cr_dataset_idx = {
     .about = {
         .name = "IdxDataset",
         .summary = "Columns from IDX files of any shape.",
-        .detail = "The first axis of each file counts the samples; all files "
-                  "need the same number.",
+        .detail = "The first axis counts the samples; it must be equal in "
+                  "all files.",
         .example = "dataset:\n"
                    "  train: {IdxDataset: {files: [x.idx, y.idx], "
                    "column_names: [image, label]}}\n",

@@ -1,10 +1,9 @@
-/* ImageFolderDataset: one folder per class (formats.md 7.3).
+/* ImageFolderDataset: one folder per class (cellrun-formats(7)).
  *
- * Classes are the folders' names sorted by bytes, and an empty one counts.
  * Images are decoded when they are read, by the threads that fill batches,
  * and are always RGB. The column has the size of the first image, for which
- * the datapipe is planned; others may have sizes of their own, which the ops
- * make equal. */
+ * the datapipe is planned; images of other sizes must become equal in the
+ * transforms. */
 #include "base/gz.h"
 #include "base/str.h"
 #include "data/array.h"
@@ -28,27 +27,25 @@ struct image_folder {
 
 static const struct cr_opt image_folder_opts[] = {
     CR_STR(struct image_folder, dataset_dir,
-           "Folder with one folder of images per class; relative to the "
+           "Folder with one subfolder of images per class; relative to the "
            "config, then to the folders of CELLRUN_DATA."),
-    CR_STRS_OPTIONAL(
-        struct image_folder, extensions,
-        "Ends of the names that are read, such as .png; .png, .jpg "
-        "and .jpeg unless given. Case does not matter."),
+    CR_STRS_OPTIONAL(struct image_folder, extensions,
+                     "Suffixes of the files to read; upper and lower case are "
+                     "equal. Default: .png, .jpg and .jpeg."),
     CR_NODE(struct image_folder, class_indexing,
-            "Numbers of classes, {cat: 0, dog: 1}; folders not named are "
-            "left out. Unless given: sorted by name, from 0, and for other "
-            "data than the training data the numbers of the same names "
-            "there."),
-    CR_BOOL_DEFAULT(
-        struct image_folder, decode, true,
-        "Images come decoded, so false is refused; the op Decode may "
-        "stand all the same."),
-    CR_INT_OPTIONAL(struct image_folder, num_samples, 1, CR_DIM_MAX,
-                    "So many samples: the first ones, or, shuffled, others in "
-                    "every epoch."),
+            "Map of folders to class indices, {cat: 0, dog: 1}; other "
+            "folders are ignored. Default: names sorted, from 0; evaluation "
+            "and test data use the indices of the training data."),
+    CR_BOOL_DEFAULT(struct image_folder, decode, true,
+                    "Images are always decoded: false is an error, and the "
+                    "transform Decode has no effect."),
+    CR_INT_OPTIONAL(
+        struct image_folder, num_samples, 1, CR_DIM_MAX,
+        "Use only this many samples: the first ones or, if shuffled, "
+        "a new random choice in each epoch."),
     CR_NODE(struct image_folder, shuffle,
-            "Whether each epoch has an order of its own; true for training "
-            "data unless given."),
+            "Shuffle anew in each epoch. Default: true for training data, "
+            "else false."),
     { 0 },
 };
 
@@ -62,7 +59,7 @@ struct folder_set {
     struct cr_strs extensions;
     struct image *image;
     int64_t n, cap;
-    int64_t others;         /* files whose names end otherwise */
+    int64_t others; /* files without any of the extensions */
     uint32_t crc;
     uint64_t key;
 };
@@ -180,8 +177,8 @@ static bool folder_class(struct folder_set *f, const char *root,
 
 /* ---- classes ---- */
 
-/* 1: it is a folder; 0: it is not, or not there; -1: that cannot be found
- * out, which is reported. */
+/* Whether `name` is a folder in `root`: 1 yes, 0 no, -1 after reporting that
+ * it cannot be determined. */
 static int folder_is_dir(struct cr_config *config, const char *root,
                          const char *name)
 {
@@ -190,7 +187,7 @@ static int folder_is_dir(struct cr_config *config, const char *root,
 
     if (stat(path, &st) == 0)
         return S_ISDIR(st.st_mode);
-    if (errno == ENOENT || errno == ENOTDIR) /* a link to nowhere */
+    if (errno == ENOENT || errno == ENOTDIR) /* a dangling link */
         return 0;
     cr_error(config->diag, cr_at_file(config->arena, path), CR_E_DATA_READ,
              "cannot be read: %s", strerror(errno));
@@ -211,8 +208,8 @@ static const char *folder_list(struct cr_arena *arena,
     return cr_buf_text(&b);
 }
 
-/* Folders of other data than those trained on: the number of a class is the
- * one it has there, and there may be fewer. */
+/* Folders of evaluation or test data: class indices are those of the training
+ * data, of which some may be absent. */
 static bool folder_known(struct folder_set *f, const char *root,
                          struct cr_dataset *to)
 {
@@ -231,14 +228,13 @@ static bool folder_known(struct folder_set *f, const char *root,
         while (k < known->n && strcmp(known->v[k], names[i]) != 0)
             k++;
         if (k == known->n) {
-            cr_error(c->diag,
-                     cr_at_file(c->arena,
-                                cr_path_join(c->arena, root, names[i])),
-                     CR_E_DATA_RANGE,
-                     "'%s' is none of the classes %s of the training data",
-                     names[i], folder_list(c->arena, known));
-            cr_hint(c->diag, "class_indexing tells which folder is which "
-                             "class");
+            cr_error(
+                c->diag,
+                cr_at_file(c->arena, cr_path_join(c->arena, root, names[i])),
+                CR_E_DATA_RANGE,
+                "'%s' is not one of the classes %s of the training data",
+                names[i], folder_list(c->arena, known));
+            cr_hint(c->diag, "use class_indexing to map folders to classes");
             return false;
         }
         if (!folder_class(f, root, names[i], k))
@@ -272,7 +268,7 @@ static bool folder_sorted(struct folder_set *f, const char *root,
 
 #define CLASSES_MAX 1000000
 
-/* Folders in the order of the map; classes: the highest number and one. */
+/* Folders in the order of the map; classes: the highest index plus 1. */
 static bool folder_indexed(struct folder_set *f, const char *root,
                            const struct cr_node *map, struct cr_dataset *to)
 {
@@ -282,18 +278,20 @@ static bool folder_indexed(struct folder_set *f, const char *root,
 
     if (map->kind != CR_NODE_MAP || !map->child)
         return cr_error(c->diag, map->pos, CR_E_WRONG_TYPE,
-                        "class_indexing takes a map of folders and numbers, "
-                        "not %s", cr_node_what(c->arena, map));
+                        "class_indexing: found %s, expected a map of folders "
+                        "to indices",
+                        cr_node_what(c->arena, map));
     for (CR_EACH(m, map)) {
         if (m->kind != CR_NODE_INT || m->integer < 0 ||
             m->integer >= CLASSES_MAX)
             return cr_error(c->diag, m->pos, CR_E_OUT_OF_RANGE,
-                            "class_indexing takes numbers from 0 to 999999, "
-                            "not %s", cr_node_what(c->arena, m));
+                            "class_indexing: found %s, expected an index from "
+                            "0 to 999999",
+                            cr_node_what(c->arena, m));
         if (strcmp(m->key, "..") == 0 || strchr(m->key, '/') ||
             folder_is_dir(c, root, m->key) <= 0)
             return cr_error(c->diag, m->key_pos, CR_E_DATA_MISSING,
-                            "'%s' has no folder '%s'", root, m->key);
+                            "folder '%s/%s' not found", root, m->key);
         if (m->integer >= to->classes)
             to->classes = m->integer + 1;
         if (!folder_class(f, root, m->key, (int32_t)m->integer))
@@ -327,11 +325,11 @@ static bool folder_header(struct folder_set *f, struct cr_diag *diag,
     cr_arena_free(&mem);
     if (ok && (spec->type != CR_U8 || spec->rank != 3))
         ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                      "the file is no image");
+                      "the file is not an image");
     return ok;
 }
 
-/* Whether images that cannot be read are left out. */
+/* Whether images that cannot be decoded are skipped. */
 static bool folder_skips(const struct cr_config *config)
 {
     const struct cr_node *on =
@@ -340,8 +338,8 @@ static bool folder_skips(const struct cr_config *config)
     return on && on->text && strcmp(on->text, "stop") != 0;
 }
 
-/* The datapipe is planned for the first image; where bad ones are left out,
- * for the first that has a header. */
+/* The size for which the datapipe is planned: that of the first image or, if
+ * damaged images are skipped, of the first image with a valid header. */
 static bool folder_size(struct folder_set *f, struct cr_dataset *to)
 {
     struct cr_config *c = f->config;
@@ -379,14 +377,15 @@ static bool folder_open(struct cr_config *config, const void *opts,
 
     if (!o->decode)
         return cr_error(config->diag, pos, CR_E_OUT_OF_RANGE,
-                        "decode: false is not known here; images come "
-                        "decoded");
+                        "decode: found false, expected true: images are "
+                        "always decoded");
     if (!cr_config_may_path(config, CR_READ_DATA, o->dataset_dir))
         return false;
     if (!root)
         return cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                        "there is no data set '%s', neither beside the "
-                        "config nor in CELLRUN_DATA", o->dataset_dir);
+                        "data set '%s' not found, neither relative to the "
+                        "config nor in CELLRUN_DATA",
+                        o->dataset_dir);
     f->config = config;
     f->key = CR_HASH;
     f->extensions = o->extensions;
@@ -400,13 +399,15 @@ static bool folder_open(struct cr_config *config, const void *opts,
         return false;
     if (f->n == 0)
         return cr_error(config->diag, pos, CR_E_DATA_EMPTY,
-                        "'%s' has no images: they are read from folders in "
-                        "it, one per class", root);
+                        "no images in '%s': expected one subfolder of images "
+                        "per class",
+                        root);
     if (f->others > 0)
         cr_warn(config->diag, pos, CR_E_DATA_FORMAT,
-                "'%s': found %lld file%s without any of the 'extensions', "
-                "left out", root, (long long)f->others,
-                f->others == 1 ? "" : "s");
+                "%lld file%s in '%s' ha%s suffixes not listed in extensions "
+                "and %s ignored",
+                (long long)f->others, f->others == 1 ? "" : "s", root,
+                f->others == 1 ? "s" : "ve", f->others == 1 ? "is" : "are");
     to->self = f;
     to->count = f->n;
     to->fingerprint = f->crc;
@@ -420,7 +421,8 @@ static bool folder_open(struct cr_config *config, const void *opts,
 
 /* ---- reading ---- */
 
-/* Gray becomes RGB from behind: to[i] is read before it is written. */
+/* Grey to RGB in place, from the last pixel on: to[n] is read before it is
+ * overwritten. */
 static void folder_colour(unsigned char *to, int64_t n)
 {
     while (n-- > 0)
@@ -442,7 +444,7 @@ static const void *folder_fetch(struct cr_dataset *set, struct cr_diag *diag,
 
     if (file && (in.type != CR_U8 || in.rank != 3)) {
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                 "the file is no image");
+                 "the file is not an image");
     } else if (file) {
         *spec = set->column[column].spec;
         spec->dim[0] = in.dim[0];
@@ -467,7 +469,7 @@ static bool folder_read(struct cr_dataset *set, struct cr_diag *diag,
     const struct folder_set *f = set->self;
 
     (void)diag;
-    (void)column; /* images come by fetch */
+    (void)column; /* images are read by fetch */
     memcpy(to, &f->image[i].label, sizeof(int32_t));
     return true;
 }
@@ -486,10 +488,10 @@ const struct cr_dataset_type cr_dataset_image_folder = {
     .about = {
         .name = "ImageFolderDataset",
         .summary = "Images in one folder per class.",
-        .detail = "Columns: image uint8 (height, width, 3), label int32. PNG "
-                  "and JPEG; gray images become RGB. Images may have "
-                  "several sizes where the datapipe makes them equal: Resize "
-                  "to a height and width, CenterCrop, RandomCrop, "
+        .detail = "Columns: image, uint8 (height, width, 3), and label, "
+                  "int32. Reads PNG and JPEG; grey images become RGB. Images "
+                  "may differ in size if a transform makes them equal: Resize "
+                  "to a height and width, CenterCrop, RandomCrop or "
                   "RandomResizedCrop.",
         .example = "dataset:\n"
                    "  train: {ImageFolderDataset: {dataset_dir: "

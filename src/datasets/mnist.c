@@ -1,8 +1,5 @@
-/* MnistDataset: MNIST and the sets that copy its files.
- *
- * The folder's files whose names contain idx3-ubyte and idx1-ubyte, plain or
- * .gz; `train-` for usage train, `t10k-` for test, both for all, in the order
- * of their names (formats.md 7.1). */
+/* MnistDataset: MNIST and data sets in files of the same names, whose choice
+ * cellrun-formats(7) describes under IDX. */
 #include "base/str.h"
 #include "data/array.h"
 
@@ -24,13 +21,14 @@ static const struct cr_opt mnist_opts[] = {
            "Folder of the four files; relative to the config, then to the "
            "folders of CELLRUN_DATA."),
     CR_ENUM_DEFAULT(struct mnist, usage, ALL, "train|test|all",
-                    "Which part of the set."),
-    CR_INT_OPTIONAL(struct mnist, num_samples, 1, CR_DIM_MAX,
-                    "So many samples: the first ones, or, shuffled, others in "
-                    "every epoch."),
+                    "Files to read."),
+    CR_INT_OPTIONAL(
+        struct mnist, num_samples, 1, CR_DIM_MAX,
+        "Use only this many samples: the first ones or, if shuffled, "
+        "a new random choice in each epoch."),
     CR_NODE(struct mnist, shuffle,
-            "Whether each epoch has an order of its own; true for training "
-            "data unless given."),
+            "Shuffle anew in each epoch. Default: true for training data, "
+            "else false."),
     { 0 },
 };
 
@@ -41,7 +39,8 @@ static int by_name(const void *a, const void *b)
 
 #define FILES_MAX 64
 
-/* Names of the folder with `kind` in them, sorted. */
+/* The files for a usage whose names contain `what` and `kind`, sorted by name;
+ * returns their number, at most FILES_MAX. */
 static int mnist_files(struct cr_arena *arena, DIR *dir, const char *path,
                        int usage, const char *what, const char *kind,
                        const char **names)
@@ -60,7 +59,8 @@ static int mnist_files(struct cr_arena *arena, DIR *dir, const char *path,
     return n;
 }
 
-/* A file and its packed twin are one. */
+/* Drops NAME.gz where NAME is in the sorted list too; returns the number of
+ * names that remain. */
 static int mnist_unique(const char **names, int n)
 {
     int i, k = 0;
@@ -78,15 +78,15 @@ static bool mnist_missing(struct cr_config *config, struct cr_pos pos,
 {
     if (found)
         cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                 "folder '%s' has not the files of MNIST (%s)", found,
+                 "the files of MNIST were not found in folder '%s' (%s)", found,
                  "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-...");
     else
         cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                 "there is no data set '%s', neither beside the config nor "
+                 "data set '%s' not found, neither relative to the config nor "
                  "in CELLRUN_DATA",
                  dir);
     cr_note(config->diag,
-            "   datasets/fetch-mnist.sh %s   fetches MNIST; `make` draws "
+            "   datasets/fetch-mnist.sh %s   fetches MNIST; `make` creates "
             "datasets/digits",
             dir);
     return false;
@@ -129,8 +129,8 @@ static bool mnist_open(struct cr_config *config, const void *opts,
         to->column[1].spec.type != CR_U8)
         return cr_error(config->diag, cr_at_file(config->arena, images[0]),
                         CR_E_DATA_FORMAT,
-                        "MNIST has images (28, 28) of uint8 and a label "
-                        "each, but these are %s; IdxDataset takes any sizes",
+                        "found images %s, expected uint8 (28, 28) with one "
+                        "uint8 label each; IdxDataset reads any sizes",
                         cr_diag_format(config->arena, image));
     image->rank = 3;
     image->dim[2] = 1;
@@ -160,9 +160,9 @@ static const void *mnist_at(struct cr_dataset *set, int64_t i, int column)
 const struct cr_dataset_type cr_dataset_mnist = {
     .about = {
         .name = "MnistDataset",
-        .summary = "MNIST, and sets in its files.",
-        .detail = "Columns: image uint8 (28, 28, 1), label uint32. Files as "
-                  "MNIST names them, plain or gzip.",
+        .summary = "MNIST, and data sets in the same files.",
+        .detail = "Columns: image, uint8 (28, 28, 1), and label, uint32. "
+                  "Files have the names of MNIST, plain or gzip.",
         .example = "dataset:\n"
                    "  train: {MnistDataset: {dataset_dir: mnist, usage: "
                    "train}}\n",

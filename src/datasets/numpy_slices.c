@@ -9,13 +9,14 @@ struct numpy_slices {
 
 static const struct cr_opt numpy_slices_opts[] = {
     CR_STRS(struct numpy_slices, data, "One .npy file per column."),
-    CR_STRS(struct numpy_slices, column_names, "The columns' names."),
-    CR_INT_OPTIONAL(struct numpy_slices, num_samples, 1, CR_DIM_MAX,
-                    "So many samples: the first ones, or, shuffled, others in "
-                    "every epoch."),
+    CR_STRS(struct numpy_slices, column_names, "Names of the columns."),
+    CR_INT_OPTIONAL(
+        struct numpy_slices, num_samples, 1, CR_DIM_MAX,
+        "Use only this many samples: the first ones or, if shuffled, "
+        "a new random choice in each epoch."),
     CR_NODE(struct numpy_slices, shuffle,
-            "Whether each epoch has an order of its own; true for training "
-            "data unless given."),
+            "Shuffle anew in each epoch. Default: true for training data, "
+            "else false."),
     { 0 },
 };
 
@@ -31,8 +32,8 @@ const struct cr_dataset_type cr_dataset_numpy_slices = {
     .about = {
         .name = "NumpySlicesDataset",
         .summary = "Columns from .npy files, sliced along the first axis.",
-        .detail = "The first axis of each file counts the samples; all files "
-                  "need the same number.",
+        .detail = "The first axis counts the samples; it must be equal in "
+                  "all files.",
         .example = "dataset:\n"
                    "  train: {NumpySlicesDataset: {data: [x.npy, y.npy], "
                    "column_names: [x, label]}}\n",

@@ -1,12 +1,5 @@
-/* idx: the container of MNIST (formats.md 7.1).
- *
- *   0  2  zero
- *   2  1  type: 08 u8, 09 i8, 0B i16, 0C i32, 0D f32, 0E f64
- *   3  1  number of dimensions D
- *   4  4D sizes, u32, big-endian
- *   .  .  elements, big-endian, C order; nothing behind them
- *
- * Plain or gzip; told apart by content. */
+/* idx: arrays in the format of MNIST, plain or gzip; cellrun-formats(7) has
+ * the layout. */
 #include "data/array.h"
 
 #include <stdlib.h>
@@ -17,7 +10,7 @@
 struct cr_file {
     struct cr_bytes *bytes;
     struct cr_spec spec;
-    size_t head, size;      /* of the header; of everything */
+    size_t head, size; /* bytes of the header; of the whole file */
     const unsigned char *all;
     unsigned char *swapped; /* elements in native order; NULL: one byte each */
 };
@@ -52,12 +45,12 @@ static bool idx_header(struct cr_diag *diag, const char *path,
 
     if (!idx_magic(head, got) || !idx_type(head[2], &f->spec.type))
         return cr_error(diag, pos, CR_E_DATA_FORMAT,
-                        "this is no IDX file: it does not begin with 00 00, "
-                        "a type and a number of dimensions");
+                        "not an IDX file: it does not begin with 00 00, a "
+                        "type and a number of dimensions");
     f->spec.rank = head[3];
     if (f->spec.rank > CR_RANK_MAX)
         return cr_error(diag, pos, CR_E_DATA_FORMAT,
-                        "the file has %d dimensions, more than %d",
+                        "found %d dimensions, expected at most %d",
                         f->spec.rank, CR_RANK_MAX);
     f->head = 4 + 4 * (size_t)f->spec.rank;
     if (got < f->head)
@@ -72,7 +65,7 @@ static bool idx_header(struct cr_diag *diag, const char *path,
     }
     if (!cr_spec_fits(&f->spec))
         return cr_error(diag, pos, CR_E_DATA_FORMAT,
-                        "the header tells of %s elements, which is too large",
+                        "the header declares the shape %s, which is too large",
                         cr_diag_format(diag->arena, &f->spec));
     f->size = f->head + cr_bytes(&f->spec);
     return cr_bytes_fit(f->bytes, diag, f->size);
@@ -149,9 +142,9 @@ static void idx_close(struct cr_file *f)
 const struct cr_format cr_format_idx = {
     .about = {
         .name = "idx",
-        .summary = "Arrays as MNIST keeps them, plain or gzip.",
+        .summary = "IDX: arrays in the format of MNIST, plain or gzip.",
         .detail = "Big-endian uint8, int8, int16, int32, float32 or float64 "
-                  "of up to 8 dimensions.",
+                  "with at most 8 dimensions.",
     },
     .suffixes = ".idx .gz ubyte",
     .magic = idx_magic,

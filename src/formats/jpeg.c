@@ -1,9 +1,9 @@
-/* jpeg: one image (formats.md 8.3), through libjpeg-turbo.
+/* jpeg: one image, through libjpeg-turbo.
  *
- * Baseline or progressive, 8 bits, gray or colour; exact integer DCT and
- * smooth chroma, as every reference pipeline decodes. libjpeg goes on after
- * damage with a warning and gray pixels, so here a warning is an error. The
- * result is uint8 (height, width, 1 or 3). */
+ * Baseline or progressive, 8 bits, grey or colour; exact integer DCT and smooth
+ * upsampling, the defaults of libjpeg. libjpeg reports damage as a warning and
+ * fills in grey pixels, so here a warning is an error. The result is uint8
+ * (height, width, 1 or 3). */
 #include "data/array.h"
 
 #include <setjmp.h>
@@ -25,8 +25,8 @@ struct cr_file {
     unsigned char *pixels;
 };
 
-/* A decoder and what went wrong in it. libjpeg knows the first member of
- * each struct only. */
+/* A decoder and its error message. libjpeg passes pointers to `error` and `d`
+ * back; `error` must be first, since it is cast to the whole. */
 struct decoder {
     struct jpeg_error_mgr error;
     struct jpeg_progress_mgr progress;
@@ -68,7 +68,7 @@ static void jpeg_quiet(j_common_ptr common)
     (void)common;
 }
 
-/* A progressive file of a few bytes may ask for millions of scans. */
+/* A progressive file of a few bytes can declare millions of scans. */
 static void jpeg_scans(j_common_ptr common)
 {
     struct decoder *s = (struct decoder *)(void *)common->err;
@@ -83,11 +83,11 @@ static void jpeg_header(struct decoder *s, struct cr_spec *spec)
 
     jpeg_read_header(d, TRUE);
     if (d->num_components == 4)
-        jpeg_refuse(s, "it is CMYK; gray and RGB images are read");
+        jpeg_refuse(s, "found CMYK, expected grey or RGB");
     if (d->num_components != 1 && d->num_components != 3)
-        jpeg_refuse(s, "the image has pixels of an unknown kind");
+        jpeg_refuse(s, "unknown pixel format");
     if (d->image_width > JPEG_SIDE_MAX || d->image_height > JPEG_SIDE_MAX)
-        jpeg_refuse(s, "the image is wider or higher than 16384");
+        jpeg_refuse(s, "the image is wider or higher than 16384 pixels");
     if ((int64_t)d->image_width * d->image_height > JPEG_PIXELS_MAX)
         jpeg_refuse(s, "the image has more than 64 Mi pixels");
     *spec = (struct cr_spec){ .type = CR_U8,
@@ -113,8 +113,8 @@ static void jpeg_pixels(struct decoder *s, unsigned char *to)
     jpeg_finish_decompress(d);
 }
 
-/* Decodes to f->pixels if it is set, else only the header to f->spec. The
- * frame of setjmp owns nothing that changes after it. */
+/* Decodes to f->pixels if that is set, else reads only the header, to f->spec.
+ * No local variable that is needed after an error changes after setjmp. */
 static bool jpeg_decode(struct cr_file *f, struct decoder *s)
 {
     s->d.err = jpeg_std_error(&s->error);
@@ -169,7 +169,7 @@ static struct cr_file *jpeg_open(struct cr_arena *arena, struct cr_diag *diag,
     f->size = cr_bytes_length(f->bytes);
     if (!jpeg_magic(head, got))
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                 "the file is no JPEG image");
+                 "not a JPEG image");
     else if (f->size > JPEG_BYTES_MAX)
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
                  "the file has more than 256 MiB");
@@ -187,7 +187,7 @@ static bool jpeg_read(struct cr_file *f, struct cr_diag *diag, int64_t from,
                       int64_t rows, void *to)
 {
     (void)from;
-    (void)rows; /* an image is read whole */
+    (void)rows; /* always the whole image */
     f->pixels = to;
     return jpeg_run(f, diag);
 }
@@ -201,7 +201,7 @@ const struct cr_format cr_format_jpeg = {
     .about = {
         .name = "jpeg",
         .summary = "JPEG images.",
-        .detail = "8 bits, gray or colour, baseline or progressive; read as "
+        .detail = "8 bits, grey or colour, baseline or progressive; read as "
                   "uint8 (height, width, 1 or 3).",
     },
     .suffixes = ".jpg .jpeg",

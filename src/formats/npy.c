@@ -1,7 +1,7 @@
-/* npy: one NumPy array in a file (formats.md 3.1; the header is data/npy.h).
+/* npy: one NumPy array in a file; cellrun-formats(7) has the layout,
+ * data/npy.h reads the header.
  *
- * Any byte order; column-major payloads are turned into C order when they are
- * loaded. Pickled objects, structures and complex numbers are refused. */
+ * Byte order and Fortran order are converted when the file is loaded. */
 #include "data/array.h"
 #include "data/npy.h"
 
@@ -13,7 +13,7 @@ struct cr_file {
     struct cr_npy head;
     size_t size;
     const unsigned char *all;
-    unsigned char *own;     /* swapped or turned elements; NULL: as they lie */
+    unsigned char *own; /* converted elements; NULL: used as stored */
 };
 
 static bool npy_magic(const unsigned char *head, size_t n)
@@ -37,12 +37,11 @@ static struct cr_file *npy_open(struct cr_arena *arena, struct cr_diag *diag,
                  why);
     else if (!f->head.readable)
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                 "elements of type '%s' are not read",
-                 cr_quote(diag->arena, f->head.descr,
-                          strlen(f->head.descr)));
+                 "elements of type '%s' are not supported",
+                 cr_quote(diag->arena, f->head.descr, strlen(f->head.descr)));
     else if (!cr_spec_fits(&f->head.spec))
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                 "the header tells of %s elements, which is too large",
+                 "the header declares the shape %s, which is too large",
                  cr_diag_format(diag->arena, &f->head.spec));
     else {
         f->size = f->head.data + cr_bytes(&f->head.spec);
@@ -55,7 +54,7 @@ static struct cr_file *npy_open(struct cr_arena *arena, struct cr_diag *diag,
     return NULL;
 }
 
-/* Element number i in C order lies at this place of a column-major file. */
+/* The index in a column-major file of element i in C order. */
 static size_t npy_place(const struct cr_spec *spec, size_t i)
 {
     size_t at = 0, step = 1, index[CR_RANK_MAX];
@@ -95,7 +94,7 @@ static bool npy_load(struct cr_file *f, struct cr_diag *diag)
         for (k = 0; k < width; k++)
             f->own[i * width + k] =
                 from[at * width + (f->head.swap ? width - 1 - k : k)];
-        if (f->head.spec.type == CR_BOOL) /* others may store any number */
+        if (f->head.spec.type == CR_BOOL) /* any non-zero byte is true */
             f->own[i] = f->own[i] != 0;
     }
     return true;
@@ -135,7 +134,7 @@ static void npy_close(struct cr_file *f)
 const struct cr_format cr_format_npy = {
     .about = {
         .name = "npy",
-        .summary = "One NumPy array.",
+        .summary = "NPY: one NumPy array, plain or gzip.",
         .detail = "Versions 1 to 3, either byte order, C or Fortran order; "
                   "bool, integers and floats of 1 to 8 bytes.",
     },

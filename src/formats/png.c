@@ -1,8 +1,9 @@
-/* png: one image (formats.md 8.2), through libpng's classic interface.
+/* png: one image, through libpng.
  *
- * Pixels come as they are stored: no gamma, no colour management. 16 bits
- * give their high byte, palettes their colours, alpha is dropped. The result
- * is uint8 (height, width, 1 or 3). */
+ * Pixels are returned as stored, without gamma or colour management. libpng's
+ * simplified interface (png_image) would apply both, and composes alpha, so the
+ * classic one is used. 16 bits keep their high byte, palettes give their
+ * colours, alpha is dropped. The result is uint8 (height, width, 1 or 3). */
 #include "base/str.h"
 #include "data/array.h"
 
@@ -23,7 +24,7 @@ struct cr_file {
     unsigned char *pixels;
 };
 
-/* A file in memory, read once from start to end. */
+/* A file in memory, which libpng reads once from start to end. */
 struct source {
     const unsigned char *data;
     size_t size, at;
@@ -54,7 +55,7 @@ static void png_take(png_structp png, png_bytep to, size_t n)
     struct source *s = png_get_io_ptr(png);
 
     if (n > s->size - s->at)
-        png_error(png, "the file ends too early");
+        png_error(png, "truncated file");
     memcpy(to, s->data + s->at, n);
     s->at += n;
 }
@@ -68,7 +69,7 @@ static void png_limits(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
 }
 
-/* From the header on: what the decoder shall turn pixels into. */
+/* Chooses the conversions to 8-bit grey or RGB, once the header is read. */
 static void png_transforms(png_structp png, png_infop info)
 {
     int colour = png_get_color_type(png, info);
@@ -79,15 +80,15 @@ static void png_transforms(png_structp png, png_infop info)
         png_set_expand_gray_1_2_4_to_8(png);
     if (png_get_bit_depth(png, info) == 16)
         png_set_strip_16(png);
-    /* colours of a palette may be transparent too */
+    /* a palette may have transparent colours too */
     if (colour & PNG_COLOR_MASK_ALPHA || colour == PNG_COLOR_TYPE_PALETTE)
         png_set_strip_alpha(png);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
 }
 
-/* Decodes to f->pixels if it is set, else only the header to f->spec. The
- * frame of setjmp owns nothing that changes after it. */
+/* Decodes to f->pixels if that is set, else reads only the header, to f->spec.
+ * No local variable that is needed after an error changes after setjmp. */
 static bool png_decode(struct cr_file *f, struct source *s)
 {
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, s,
@@ -115,7 +116,7 @@ static bool png_decode(struct cr_file *f, struct source *s)
         png_error(png, "the image has more than 64 Mi pixels");
     if (line != (size_t)width * (size_t)channels ||
         (channels != 1 && channels != 3))
-        png_error(png, "the image has pixels of an unknown kind");
+        png_error(png, "unknown pixel format");
     f->spec = (struct cr_spec){ .type = CR_U8,
                                 .rank = 3,
                                 .dim = { height, width, channels } };
@@ -171,7 +172,7 @@ static bool png_read(struct cr_file *f, struct cr_diag *diag, int64_t from,
                      int64_t rows, void *to)
 {
     (void)from;
-    (void)rows; /* an image is read whole */
+    (void)rows; /* always the whole image */
     f->pixels = to;
     return png_run(f, diag);
 }
@@ -208,7 +209,7 @@ static void png_flush(png_structp png)
     (void)png;
 }
 
-/* Rows are small next to their number, so a fast level of zlib will do. */
+/* Level 3 of zlib: sheets are written once and looked at, so speed counts. */
 static bool png_encode(struct cr_diag *diag, const struct cr_spec *spec,
                        const void *pixels, struct cr_buf *to)
 {
@@ -245,7 +246,7 @@ const struct cr_format cr_format_png = {
     .about = {
         .name = "png",
         .summary = "PNG images.",
-        .detail = "8 or 16 bits, gray, RGB, palette, with or without alpha, "
+        .detail = "1 to 16 bits, grey, RGB or palette, with or without alpha, "
                   "interlaced or not; read as uint8 (height, width, 1 or 3).",
     },
     .suffixes = ".png",

@@ -1,11 +1,11 @@
-/* BasicTokenizer: words and punctuation, as BERT's and MindSpore's.
+/* BasicTokenizer: words and punctuation, as in BERT and MindSpore.
  *
  * With lower_case each character is folded first (data/unicode.h). Control
- * characters count as spaces. A character of punctuation, an ASCII symbol and
- * an ideograph are words of their own; what stands between them and spaces is
- * a word. [CLS] [SEP] [UNK] [PAD] [MASK] and [unusedN] stay whole, as they
- * are, with preserve_unused_token. (MindSpore 2.10 repeats the text before
- * such a word when lower_case is on as well; that is not followed.) */
+ * characters count as spaces. Each punctuation character, ASCII symbol and
+ * ideograph is a token; so is each run of other characters. With
+ * preserve_unused_token [CLS] [SEP] [UNK] [PAD] [MASK] and [unusedN] are tokens
+ * and are not folded. (MindSpore 2.10 repeats the text before such a token if
+ * lower_case is set too; cellrun does not.) */
 #include "base/str.h"
 #include "data/tokenizer.h"
 #include "data/unicode.h"
@@ -18,16 +18,17 @@ struct basic_tokenizer {
 
 static const struct cr_opt basic_tokenizer_opts[] = {
     CR_BOOL_DEFAULT(struct basic_tokenizer, lower_case, false,
-                    "Fold case, width and accents."),
+                    "Fold to lower case and remove accents."),
     CR_BOOL_DEFAULT(struct basic_tokenizer, keep_whitespace, false,
-                    "Runs of spaces are words too."),
-    CR_BOOL_DEFAULT(struct basic_tokenizer, preserve_unused_token, true,
-                    "[CLS], [SEP], [UNK], [PAD], [MASK] and [unused0] ... stay "
-                    "whole."),
+                    "Make runs of white space tokens too."),
+    CR_BOOL_DEFAULT(
+        struct basic_tokenizer, preserve_unused_token, true,
+        "Make each of [CLS], [SEP], [UNK], [PAD], [MASK] and [unused0] "
+        "... one token."),
     { 0 },
 };
 
-/* The length of a special word at the start of the text; 0: there is none. */
+/* The length of a special token at the start of the text; 0: none. */
 static size_t basic_special(const char *text, size_t len)
 {
     static const char *const words[] = { "[CLS]", "[SEP]", "[UNK]", "[PAD]",
@@ -66,7 +67,7 @@ static enum basic_class basic_class(uint32_t c)
     return cr_is_punctuation(c) ? BASIC_ALONE : BASIC_WORD;
 }
 
-/* What is being gathered: a word, or a run of spaces. */
+/* The token under construction: a word, or a run of spaces. */
 struct basic_run {
     struct cr_buf text;
     bool space;
@@ -121,8 +122,9 @@ static bool basic_split(const void *opts, struct cr_diag *diag,
         used = cr_utf8(text + at, len - at, &c);
         if (used == 0)
             return cr_error(diag, CR_NOWHERE, CR_E_DATA_FORMAT,
-                            "BasicTokenizer takes UTF-8, which the text "
-                            "is not from byte %zu on", at);
+                            "BasicTokenizer: the text is not UTF-8 from byte "
+                            "%zu on",
+                            at);
         at += (size_t)used;
         if (!o->lower_case) {
             basic_character(o, &run, c, to);
@@ -139,9 +141,10 @@ static bool basic_split(const void *opts, struct cr_diag *diag,
 const struct cr_tokenizer cr_tokenizer_basic_tokenizer = {
     .about = {
         .name = "BasicTokenizer",
-        .summary = "Words and punctuation.",
-        .detail = "Splits at spaces; punctuation, ASCII symbols and CJK "
-                  "ideographs are words of their own. Takes UTF-8.",
+        .summary = "BERT's basic tokenizer: words and punctuation.",
+        .detail = "Splits at white space; each punctuation character, ASCII "
+                  "symbol and CJK ideograph is a token. The text must be "
+                  "UTF-8.",
         .example = "datapipe:\n"
                    "  text: [{BasicTokenizer: {lower_case: true}}, {Lookup: "
                    "{vocab: text, unknown_token: \"<unk>\"}}]\n",

@@ -175,7 +175,7 @@ static void bytes(void)
 
     ok(!t->split(opts, &diag, "ab \xff", 4, &tokens), "no UTF-8");
     same(diag.first ? diag.first->text : "",
-         "BasicTokenizer takes UTF-8, which the text is not from byte 3 on",
+         "BasicTokenizer: the text is not UTF-8 from byte 3 on",
          "where it is none");
 }
 
@@ -194,7 +194,7 @@ int main(void)
             "column 'x' ends as words, but the network takes numbers");
     refused("[]", "column 'x' ends as text, but the network takes numbers");
     refused("[BasicTokenizer, BasicTokenizer]",
-            "BasicTokenizer takes text, not words");
+            "BasicTokenizer: found tokens, expected text");
     refused("[{Truncate: [3]}]", "Truncate takes a list, as tokenizers give "
                                  "it, not string ()");
     refused("[{RandomTruncate: [3]}]",

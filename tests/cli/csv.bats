@@ -255,7 +255,7 @@ END
 @test "files that are not there, are folders, are pipes" {
     table none.csv '{x: 0}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml
-    [[ ${stderr_lines[0]} == "t.yaml:3:5: error: there is no file 'none.csv', neither beside the config nor in CELLRUN_DATA [E0201]" ]]
+    [[ ${stderr_lines[0]} == "t.yaml:3:5: error: file 'none.csv' not found, neither relative to the config nor in CELLRUN_DATA [E0201]" ]]
     mkdir -p dir.csv
     table dir.csv '{x: 0}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml

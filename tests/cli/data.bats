@@ -121,7 +121,7 @@ END
     # a class that training does not know, as train says it
     mv test/bee test/dog
     run -3 --separate-stderr "$CELLRUN" data show show.yaml --split eval
-    [[ $stderr == *"test/dog: error: 'dog' is none of the classes ant, bee, cat of the training data"* ]]
+    [[ $stderr == *"test/dog: error: 'dog' is not one of the classes ant, bee, cat of the training data"* ]]
     # without the training data there is nothing to go by
     rm -r set
     run -0 --separate-stderr "$CELLRUN" data show show.yaml --split eval --json

@@ -76,7 +76,7 @@ END
     mv more text
     run -3 "$CELLRUN" eval --ckpt r
     [[ $output == *"text: byte "*": error: the character 'Q' is not in the\
- vocabulary, which is that of the training data [E0204]" ]]
+ vocabulary of the training data [E0204]" ]]
     run -4 "$CELLRUN" train c.yaml -o r -q --resume auto --steps 9
     [[ $output == *"the vocabulary of the data is not the one that the run\
  began with [E0305]"* ]]
@@ -95,8 +95,8 @@ END
     [ "$output" = 28 ]
     rm text
     run -3 "$CELLRUN" check c.yaml
-    [ "${lines[0]}" = "c.yaml:4:10: error: there is no file 'text', neither\
- beside the config nor in CELLRUN_DATA [E0201]" ]
+    [ "${lines[0]}" = "c.yaml:4:10: error: file 'text' not found, neither\
+ relative to the config nor in CELLRUN_DATA [E0201]" ]
 }
 
 @test "2.9: long sequences are cut at random places, short ones padded" {

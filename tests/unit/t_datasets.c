@@ -146,19 +146,19 @@ static void mnist_set(void)
 
 static void mnist_mistakes(void)
 {
-    says(mnist("nowhere", "train"), "there is no data set");
+    says(mnist("nowhere", "train"), "nowhere' not found, neither relative");
     says(mnist("nowhere", "train"), "[E0201]");
     says(mnist("nowhere", "train"), "fetch-mnist.sh");
     ok(cr_diag_exit(&diag) == 3, "exit 3");
     mkdir(in_folder("none"), 0700);
-    says(mnist("none", "train"), "has not the files of MNIST");
+    says(mnist("none", "train"), "the files of MNIST were not found");
     idx_put("short/train-images-idx3-ubyte", 3, 28, 0);
     idx_put("short/train-labels-idx1-ubyte", 2, 0, 0);
     says(mnist("short", "train"),
          "column 'label' has 2 rows, but column 'image' has 3");
     idx_put("small/train-images-idx3-ubyte", 3, 8, 0);
     idx_put("small/train-labels-idx1-ubyte", 3, 0, 0);
-    says(mnist("small", "train"), "MNIST has images (28, 28)");
+    says(mnist("small", "train"), "(8, 8), expected uint8 (28, 28)");
 }
 
 static void own_sets(void)
@@ -187,18 +187,20 @@ static void own_sets(void)
                  "IdxDataset: {files: [%s/y.idx], column_names: [a, b]}",
                  folder), "1 file for 2 column names");
     says("IdxDataset: {files: [gone.idx], column_names: [a]}",
-         "there is no file 'gone.idx'");
+         "file 'gone.idx' not found");
     says(cr_strf(&conf_mem,
                  "NumpySlicesDataset: {data: [%s/one.npy], "
-                 "column_names: [a]}", folder), "a column needs rows");
+                 "column_names: [a]}",
+                 folder),
+         "found a scalar");
     /* an image has no rows to read one by one */
-    says(cr_strf(&conf_mem,
-                 "IdxDataset: {files: [%s], column_names: [a]}", image),
-         "not one image (png)");
+    says(cr_strf(&conf_mem, "IdxDataset: {files: [%s], column_names: [a]}",
+                 image),
+         "found an image (png)");
     mkfifo(in_folder("fifo"), 0600);
-    says(cr_strf(&conf_mem,
-                 "IdxDataset: {files: [%s/fifo], column_names: [a]}",
-                 folder), "no regular file");
+    says(cr_strf(&conf_mem, "IdxDataset: {files: [%s/fifo], column_names: [a]}",
+                 folder),
+         "not a regular file");
     free((void *)(uintptr_t)image);
 }
 
@@ -238,12 +240,12 @@ static void image_folder(void)
        "of which the config may ask the number");
     same(samples(FOLDER(", shuffle: false, extensions: [.jpg]")),
          "200:2 200:3 ", "extensions");
-    says(FOLDER(", extensions: [.bmp]"), "has no images");
+    says(FOLDER(", extensions: [.bmp]"), "no images in");
     same(samples(FOLDER(", shuffle: false, class_indexing: {a: 1, '10': 5}")),
          "200:1 100:5 0:5 ", "class_indexing");
-    says(FOLDER(", class_indexing: {b: 1}"), "has no folder 'b'");
-    says(FOLDER(", class_indexing: {a: -1}"), "takes numbers from 0");
-    says(FOLDER(", decode: false"), "images come decoded");
+    says(FOLDER(", class_indexing: {b: 1}"), "c/b' not found");
+    says(FOLDER(", class_indexing: {a: -1}"), "expected an index from 0");
+    says(FOLDER(", decode: false"), "images are always decoded");
     pipe = open_pipe(FOLDER(""));
     same(cr_diag_format(&conf_mem, &cr_pipe_columns(pipe, &n)[0].spec),
          "(3, 5, 3)", "gray becomes RGB");
@@ -255,11 +257,11 @@ static void image_folder(void)
     copy("jpeg/cut", "c/a/2.jpg");
     says(FOLDER(""), "c/a/2.jpg");
     put("c/a/2.jpg", "text", 4);
-    says(FOLDER(""), "of no known format");
+    says(FOLDER(""), "unknown file format");
     remove(in_folder("c/a/2.jpg"));
     put("c/a/readme.txt", "text", 4);
     cr_pipe_close(open_pipe(FOLDER("")));
-    ok(strstr(conf_messages(&diag), "found 1 file without"), "others are told");
+    ok(strstr(conf_messages(&diag), "1 file in "), "others are reported");
 }
 
 /* The sum of an epoch's images; -1 after an error. */
@@ -322,7 +324,7 @@ static void cifar(void)
     struct cr_pipe *pipe;
     const unsigned char *x;
 
-    says(CIFAR(10, "train"), "no file data_batch_1.bin nor those after it");
+    says(CIFAR(10, "train"), "data_batch_1.bin' not found, nor the files");
     records_put("r/data_batch_1.bin", 2, 1, 10);
     records_put("r/data_batch_2.bin", 1, 1, 50);
     records_put("r/test_batch.bin", 1, 1, 90);
@@ -339,9 +341,9 @@ static void cifar(void)
     records_put("r/train.bin", 3, 2, 10);
     same(samples(CIFAR(100, "train")), "10:1:2 11:2:3 12:3:4 ",
          "CIFAR-100: coarse and fine");
-    says(CIFAR(100, "test"), "no file test.bin");
+    says(CIFAR(100, "test"), "test.bin' not found");
     records_put("r/train.bin", 20, 2, 10);
-    says(CIFAR(100, "train"), "coarse_label is 20, but there are 20");
+    says(CIFAR(100, "train"), "coarse_label is 20, but there are only 20");
     put("r/train.bin", "\x80\x04", 2);
     says(CIFAR(100, "train"), "is it the binary version?");
     put("r/train.bin", "", 0);

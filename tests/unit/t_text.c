@@ -105,20 +105,20 @@ static void windows(void)
 
 static void mistakes(void)
 {
-    says("files: gone, seq_len: 2", "there is no file 'gone'");
+    says("files: gone, seq_len: 2", "file 'gone' not found");
     says("files: gone, seq_len: 2", "[E0201]");
     says("files: a, seq_len: 7",
-         "the text has 7 characters here, a sequence of 7 and the character "
-         "behind it need 8 [E0205]");
+         "the text has 7 characters here, but seq_len 7 needs at least 8 "
+         "[E0205]");
     says("files: a, seq_len: 2, span: [4, 6]", "has 2 characters here");
-    says("files: a, seq_len: 2, span: [6, 4]", "span ends before it begins");
+    says("files: a, seq_len: 2, span: [6, 4]",
+         "span: the end is before the start");
     says("files: a, seq_len: 2, span: [0, 8]",
-         "span reaches to character 8, but the text has 7 [E0006]");
-    says("files: a, seq_len: 2, span: [0%, 101%]", "from 0% to 100%");
-    says("files: a, seq_len: 2, span: 90%",
-         "span takes a list [from, before], not");
-    says("files: a, seq_len: 2, span: [0, 2 epochs]", "percentages");
-    says("files: a, seq_len: 2, span: [0, 1.5]", "percentages");
+         "span ends at character 8, but the text has only 7 [E0006]");
+    says("files: a, seq_len: 2, span: [0%, 101%]", "expected 0% to 100%");
+    says("files: a, seq_len: 2, span: 90%", "expected a list [from, before]");
+    says("files: a, seq_len: 2, span: [0, 2 epochs]", "or a percentage");
+    says("files: a, seq_len: 2, span: [0, 1.5]", "or a percentage");
     says("files: a, seq_len: 0", "1 to 16777216");
     put("empty", "", 0);
     says("files: empty, seq_len: 2", "the text is empty [E0205]");
@@ -129,9 +129,9 @@ static void mistakes(void)
     put("nul", "ab\0gh", 5);
     says("files: nul, seq_len: 2", "the text has a NUL byte");
     put("packed", "\x1f\x8b\x08\0", 4);
-    says("files: packed, seq_len: 2, unit: byte", "packed by gzip");
+    says("files: packed, seq_len: 2, unit: byte", "found a gzip file");
     mkdir(cr_strf(&conf_mem, "%s/d", folder), 0700);
-    says("files: d, seq_len: 2", "it is no regular file");
+    says("files: d, seq_len: 2", "not a regular file");
 }
 
 static void bytes(void)
@@ -192,14 +192,14 @@ static void splits(void)
     same(samples_of(c, "train"), "ab>bc ", "training data");
     if (!ok(strstr(samples_of(c, "eval"),
                    "b: byte 0: error: the character 'h' is not in the "
-                   "vocabulary, which is that of the training data [E0204]"),
+                   "vocabulary of the training data [E0204]"),
             "other characters in the evaluation"))
         printf("# got: %s\n", conf_messages(&diag));
     c = config_of("dataset: {train: {CharSequenceDataset: {files: a, seq_len: "
                   "2}}, test: {CharSequenceDataset: {files: a, seq_len: 2, "
                   "unit: byte}}}");
     ok(strstr(samples_of(c, "test"), "unit is byte, but the vocabulary of "
-                                     "'tokens' is of characters"),
+                                     "'tokens' holds characters"),
        "two units");
 }
 
