@@ -38,9 +38,11 @@ static const struct cr_metric metric_block = {
     .value = cr_metric_mean_value,
 };
 
-/* Of what the loss returns beside it less is better, as of the loss. */
+/* A value that the loss returns beside the loss: smaller ones count as better,
+ * as of the loss, unless the config says otherwise. */
 static const struct cr_metric metric_aux = {
     .about = { .name = "aux" },
+    .undirected = true,
     .size = cr_metric_mean_size,
     .add = metric_block_add,
     .value = cr_metric_mean_value,
@@ -76,8 +78,10 @@ const struct cr_section cr_section_metrics = {
                   "the control word `name`. More of it counts as better "
                   "unless checkpoint.best has another mode. So is a name "
                   "under aux of a loss that is written in the config: the "
-                  "mean of that value, of which less counts as better; such "
-                  "a name may also be an input of a block.",
+                  "mean of that value. It never selects the best checkpoint "
+                  "by itself, and where it does (`monitor`, checkpoint.best) "
+                  "`mode` says which way is better. Such a name may also be "
+                  "an input of a block.",
         .example = "metrics: [accuracy, loss, {TopKCategoricalAccuracy: "
                    "{k: 3}}]\n",
         .opts = metrics_opts,

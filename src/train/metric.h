@@ -44,6 +44,7 @@ struct cr_metric {
     struct cr_descriptor about;
     bool maximize;              /* what is better, */
     bool (*larger)(const void *opts); /* where that is for options to say */
+    bool undirected;            /* nobody knows what is better */
     bool classifies;            /* needs classes and their labels */
     bool compares;              /* needs labels of as many numbers as the
                                    output has; with `classifies`: or these */

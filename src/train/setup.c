@@ -335,8 +335,16 @@ static bool setup_thaws(struct cr_train *t)
 
 /* ---- Metrics that decide something */
 
-static bool setup_maximize(int mode, const struct cr_metric_use *use)
+/* Whether larger values are better, for the decision `what` at `node`. */
+static bool setup_maximize(struct cr_train *t, const struct cr_node *node,
+                           const char *what, int mode,
+                           const struct cr_metric_use *use)
 {
+    if (mode == CR_MODE_AUTO && use->metric->undirected)
+        cr_warn(t->diag, node ? node->pos : CR_NOWHERE, CR_E_MISSING_KEY,
+                "%s: smaller values of '%s' are taken as better; set mode to "
+                "min or max",
+                what, use->name);
     return mode == CR_MODE_AUTO ? cr_metric_maximize(use) : mode == CR_MODE_MAX;
 }
 
@@ -399,7 +407,9 @@ static bool setup_plateau(struct cr_train *t)
     use = setup_metric(t, monitor ? monitor : node, lr->schedule->about.name,
                        t->plateau->monitor);
     if (use)
-        t->plateau_max = setup_maximize(t->plateau->mode, use);
+        t->plateau_max = setup_maximize(t, monitor ? monitor : node,
+                                        lr->schedule->about.name,
+                                        t->plateau->mode, use);
     return use != NULL;
 }
 
@@ -435,8 +445,9 @@ static bool setup_deciders(struct cr_train *t)
         for (int i = 0; i < t->metrics.n; i++) {
             const struct cr_metric_use *use = &t->metrics.use[i];
 
-            /* a threshold is no better for being large */
-            if (!cr_metric_single(use->metric) || use->metric->cut)
+            /* a threshold is no better for being large, nor an aux value */
+            if (!cr_metric_single(use->metric) || use->metric->cut ||
+                use->metric->undirected)
                 continue;
             if (!t->best || strcmp(t->best->name, "loss") == 0)
                 t->best = use;
@@ -444,14 +455,18 @@ static bool setup_deciders(struct cr_train *t)
     }
     setup_early(t);
     if (t->best)
-        t->best_max = setup_maximize(t->checkpoint.best.mode, t->best);
+        t->best_max = setup_maximize(
+            t, setup_node(t, "checkpoint", "best", "metric"),
+            "checkpoint.best", t->checkpoint.best.mode, t->best);
     if (t->train.early_stop.monitor) {
         early = setup_metric(t,
                              setup_node(t, "train", "early_stop", "monitor"),
                              "train.early_stop", t->train.early_stop.monitor);
         ok = early && ok;
         if (early && t->train.early_stop.patience > 0)
-            t->early_max = setup_maximize(t->train.early_stop.mode, early);
+            t->early_max = setup_maximize(
+                t, setup_node(t, "train", "early_stop", "monitor"),
+                "train.early_stop", t->train.early_stop.mode, early);
     }
     return ok;
 }

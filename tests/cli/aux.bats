@@ -31,6 +31,7 @@ metrics:
   - {name: root, inputs: [y, penalty], construct: "return sqrt(penalty)"}
 train: {epochs: 2}
 log: {every: 1 steps}
+checkpoint: {best: {metric: penalty, mode: min}}
 END
 }
 
@@ -73,14 +74,14 @@ records() {
 
 @test "they change no parameter: the bytes of a run without them" {
     "$CELLRUN" train c.yaml -q -o with >/dev/null
-    "$CELLRUN" train c.yaml -q -o without ~loss.aux 'metrics=[loss]' \
+    "$CELLRUN" train c.yaml -q -o without ~checkpoint ~loss.aux 'metrics=[loss]' \
         'loss.construct=return mean((y - label) * (y - label))' >/dev/null
     run -0 "$CELLRUN" ckpt diff with without
     for more in --eager train.grad_accumulation=2 \
         'amp={loss_scale: {StaticLossScaler: 128}}' 'amp={level: O2}'; do
         rm -rf with without
         "$CELLRUN" train c.yaml -q -o with "$more" >/dev/null
-        "$CELLRUN" train c.yaml -q -o without ~loss.aux 'metrics=[loss]' \
+        "$CELLRUN" train c.yaml -q -o without ~checkpoint ~loss.aux 'metrics=[loss]' \
             'loss.construct=return mean((y - label) * (y - label))' "$more" \
             >/dev/null
         run -0 "$CELLRUN" ckpt diff with without
@@ -93,7 +94,7 @@ records() {
         rm -rf joint sum
         "$CELLRUN" train c.yaml -q -o joint loss.has_aux=false "$more" \
             >/dev/null
-        "$CELLRUN" train c.yaml -q -o sum ~loss.aux 'metrics=[loss]' "$more" \
+        "$CELLRUN" train c.yaml -q -o sum ~checkpoint ~loss.aux 'metrics=[loss]' "$more" \
             'loss.construct=return mean((y - label) * (y - label)) + mean(y * y) + sum(abs(y))' \
             >/dev/null
         run -0 "$CELLRUN" ckpt diff joint sum --rtol 1e-5 --atol 1e-6
@@ -135,7 +136,7 @@ wrong() {
 }
 
 @test "what is wrong is reported, with what to write" {
-    wrong 'found 0 names of further values, expected 2: it returns 3 values; name those after the first, `aux: [NAME]`' ~loss.aux 'metrics=[loss]'
+    wrong 'found 0 names of further values, expected 2: it returns 3 values; name those after the first, `aux: [NAME]`' ~checkpoint ~loss.aux 'metrics=[loss]'
     wrong 'aux: found 1 name, expected 2: the loss returns 3 values' \
         'loss.aux=[penalty]'
     wrong "duplicate name 'penalty'" 'loss.aux=[penalty, penalty]'
@@ -147,4 +148,20 @@ wrong() {
     wrong "expected a float tensor" \
         'loss.construct=return mean(y), mean(y * y), argmax(y, 1)'
     wrong "penalti" 'metrics=[loss, penalti]'
+}
+
+@test "which way is better is said where such a value decides" {
+    for key in checkpoint.best.metric train.early_stop.monitor; do
+        run -0 --separate-stderr "$CELLRUN" check c.yaml ~checkpoint $key=penalty \
+            train.early_stop.patience=1
+        [[ "$stderr" == *"warning: ${key%.*}: smaller values of 'penalty' are taken as better; set mode to min or max"* ]]
+        run -0 --separate-stderr "$CELLRUN" check c.yaml ~checkpoint $key=penalty \
+            train.early_stop.patience=1 "${key%.*}.mode=max"
+        [[ "$stderr" != *"taken as better"* ]]
+    done
+    # by itself it selects nothing
+    sed -i '/^checkpoint:/d' c.yaml
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o by-loss \
+        'metrics=[loss, penalty]'
+    [[ "$output" == *"best.loss: "* ]]
 }
