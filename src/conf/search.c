@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "conf/environment.h"
-#include "conf/manual.h"
+#include "conf/help_tables.h"
 #include "conf/terms.h"
 #include "conf/verb.h"
 
@@ -112,7 +112,7 @@ int cr_search(struct cr_buf *buf, const char *words)
     for (int k = CR_KINDS - 1; k >= 0; k--)
         search_kind(&s, (enum cr_kind)k);
     search_rows(&s, cr_cli_rows, "cellrun", true);
-    for (const struct cr_variable *w = cr_words; w->name; w++)
+    for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
         search_text(&s, w->name, w->text);
     for (const struct cr_env *v = cr_env_list; v->name; v++)
         search_text(&s, v->name, v->text);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "conf/manual.h"
+#include "conf/help_tables.h"
 #include "conf/verb.h"
 
 /* Text inside single quotes of a shell. */

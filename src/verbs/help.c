@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 #include "conf/environment.h"
-#include "conf/manual.h"
+#include "conf/help_tables.h"
 #include "conf/search.h"
 #include "conf/terms.h"
 #include "conf/verb.h"
@@ -299,7 +299,7 @@ static void help_exit(struct cr_buf *buf)
 
 static void help_words(struct cr_buf *buf)
 {
-    for (const struct cr_variable *w = cr_words; w->name; w++)
+    for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
         help_item(buf, w->name, w->text, 16);
 }
 
@@ -357,7 +357,7 @@ static bool help_abouts(struct cr_buf *buf, const char *name)
 /* A word of the language; it may be a key of something as well. */
 static bool help_word(struct cr_buf *buf, const char *name)
 {
-    for (const struct cr_variable *w = cr_words; w->name; w++)
+    for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
         if (strcmp(w->name, name) == 0) {
             cr_buf_f(buf, "%s (word of the language)\n", name);
             help_wrap(buf, w->text, 2, 0);
@@ -619,7 +619,7 @@ struct cr_cli *cli, const char *name)
              *p && n < (int)CR_LEN(words) - 1; p++)
             if (!(*p)->internal)
                 words[n++] = (*p)->name;
-    for (const struct cr_variable *w = cr_words;
+    for (const struct cr_doc_entry *w = cr_keywords;
          w->name && n < (int)CR_LEN(words) - 1; w++)
         words[n++] = w->name;
     words[n] = NULL;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "conf/manual.h"
+#include "conf/help_tables.h"
 #include "conf/verb.h"
 
 struct schema {

@@ -2,9 +2,9 @@
  * Words of the language that are no section, type or key of one: what stands
  * beside types, in blocks and in construct. For `help`.
  */
-#include "conf/manual.h"
+#include "conf/help_tables.h"
 
-const struct cr_variable cr_words[] = {
+const struct cr_doc_entry cr_keywords[] = {
     { "base",
       "At the top of a config: one or more configs that this one goes on "
       "from, relative to it. Maps merge key by key, scalars and lists "
@@ -79,8 +79,7 @@ const struct cr_variable cr_words[] = {
     { "hook_backward",
       "In construct: hook_backward(x, 'name') is x, at whose gradient the "
       "section watch may look, or replace it." },
-    { "name",
-      "Beside a cell of a list: its name, instead of its place." },
+    { "name", "Beside a cell of a list: its name, instead of its place." },
     { "when",
       "Beside a cell, transform or other type: whether it is there at all. A "
       "cell with `when: false` becomes Identity, so the names of the others "
@@ -88,12 +87,10 @@ const struct cr_variable cr_words[] = {
     { "repeat",
       "Beside a cell or transform of a list: so many of them in its place, "
       "each cell with parameters of its own." },
-    { "only",
-      "Beside a transform: `train` or `eval`, the only data that it "
-      "changes." },
-    { "with",
-      "Beside a transform that draws random numbers: the column whose "
-      "numbers it draws too, as for an image and its mask." },
+    { "only", "Beside a transform: `train` or `eval`, the only data that it "
+              "changes." },
+    { "with", "Beside a transform that draws random numbers: the column whose "
+              "numbers it draws too, as for an image and its mask." },
     { "share",
       "Beside a cell: parameters that it takes from a cell built before, "
       "`share: {weight: tok.embedding_table}`." },

@@ -3,17 +3,17 @@
  * else (exit codes, words), rows in words, and whole parts of the
  * manual in mdoc.
  */
-#ifndef CR_CONF_MANUAL_H
-#define CR_CONF_MANUAL_H
+#ifndef CR_CONF_HELP_TABLES_H
+#define CR_CONF_HELP_TABLES_H
 
 #include "base/str.h"
 #include "conf/opt.h"
 
 /* What is neither section nor type nor key: base, when, bprop. */
-struct cr_variable {
+struct cr_doc_entry {
     const char *name, *text;
 };
-extern const struct cr_variable cr_words[]; /* ends with a NULL name */
+extern const struct cr_doc_entry cr_keywords[]; /* ends with a NULL name */
 
 struct cr_status {
     const char *code, *text;

@@ -3,7 +3,7 @@
  * text goes through manual_text, which escapes what roff would take for its
  * own: backslashes, and a dot or quote at the head of a line.
  */
-#include "conf/manual.h"
+#include "conf/help_tables.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -30,20 +30,13 @@ const struct cr_status cr_statuses[] = {
 };
 
 static const char *const manual_kinds[CR_KINDS] = {
-    [CR_KIND_CELL] = "cells",
-    [CR_KIND_OP] = "ops",
-    [CR_KIND_LOSS] = "losses",
-    [CR_KIND_OPTIM] = "optimizers",
-    [CR_KIND_INIT] = "initialisers",
-    [CR_KIND_SCHEDULE] = "schedules",
-    [CR_KIND_SCALER] = "scalers",
-    [CR_KIND_METRIC] = "metrics",
-    [CR_KIND_TRANSFORM] = "transforms",
-    [CR_KIND_TOKENIZER] = "tokenizers",
-    [CR_KIND_DATASET] = "datasets",
-    [CR_KIND_FORMAT] = "formats",
-    [CR_KIND_SECTION] = "sections",
-    [CR_KIND_VERB] = "verbs",
+    [CR_KIND_CELL] = "cells",           [CR_KIND_OP] = "ops",
+    [CR_KIND_LOSS] = "losses",          [CR_KIND_OPTIM] = "optimizers",
+    [CR_KIND_INIT] = "initialisers",    [CR_KIND_SCHEDULE] = "schedules",
+    [CR_KIND_SCALER] = "scalers",       [CR_KIND_METRIC] = "metrics",
+    [CR_KIND_TRANSFORM] = "transforms", [CR_KIND_TOKENIZER] = "tokenizers",
+    [CR_KIND_DATASET] = "datasets",     [CR_KIND_FORMAT] = "formats",
+    [CR_KIND_SECTION] = "sections",     [CR_KIND_VERB] = "verbs",
 };
 
 const char *cr_kind_plural(enum cr_kind kind)
@@ -180,9 +173,9 @@ static void manual_rows(struct cr_buf *buf, const struct cr_opt *rows,
         cr_buf_f(buf, ".Tg %s\n", path);
         manual_macro(buf, "It Cm", row->name);
         manual_text(buf, row->type == CR_OPT_NODE
-                        ? row->doc
-                        : cr_strf(buf->arena, "%s (%s)", row->doc,
-                                  cr_opt_facts(buf->arena, row)));
+                             ? row->doc
+                             : cr_strf(buf->arena, "%s (%s)", row->doc,
+                                       cr_opt_facts(buf->arena, row)));
         if (row->type == CR_OPT_SUB)
             manual_rows(buf, row->sub, path);
     }
@@ -267,9 +260,10 @@ static void manual_page(struct cr_buf *buf, const struct cr_verb *verb)
 
     cr_buf_f(buf, ".Dt \"CELLRUN-%s\" 1\n.Os\n.Sh NAME\n.Nm cellrun-%s\n",
              manual_upper(buf->arena, about->name), about->name);
-    manual_macro(buf, "Nd", cr_strf(buf->arena, "%c%.*s",
-                                    tolower((unsigned char)*about->summary),
-                                    (int)len - 2, about->summary + 1));
+    manual_macro(buf, "Nd",
+                 cr_strf(buf->arena, "%c%.*s",
+                         tolower((unsigned char)*about->summary), (int)len - 2,
+                         about->summary + 1));
     cr_buf_str(buf, ".Sh SYNOPSIS\n");
     for (const char *p = verb->usage, *end; p; p = end ? end + 3 : NULL) {
         end = strstr(p, " | ");
@@ -313,9 +307,9 @@ static void manual_codes(struct cr_buf *buf)
         enum cr_code code = (enum cr_code)i;
 
         manual_macro(buf, "It", cr_code_number(code));
-        manual_text(buf, cr_strf(buf->arena, "%s (exit %d). %s",
-                                 cr_code_title(code), cr_code_exit(code),
-                                 cr_code_text(code)));
+        manual_text(buf,
+                    cr_strf(buf->arena, "%s (exit %d). %s", cr_code_title(code),
+                            cr_code_exit(code), cr_code_text(code)));
     }
     cr_buf_str(buf, ".El\n");
 }
