@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "conf/origin.h"
+#include "conf/source_dir.h"
 #include "conf/terms.h"
 #include "conf/typed.h"
 
@@ -66,14 +66,14 @@ bool cr_config_check(struct cr_config *config)
     return config->diag->errors == 0;
 }
 
-void **cr_config_shared(struct cr_config *config, const char *name)
+void **cr_config_object(struct cr_config *config, const char *name)
 {
-    struct cr_shared *s = config->shared;
+    struct cr_config_object *s = config->shared;
 
     while (s && strcmp(s->name, name) != 0)
         s = s->next;
     if (!s) {
-        s = CR_NEW(config->arena, struct cr_shared);
+        s = CR_NEW(config->arena, struct cr_config_object);
         s->name = cr_strdup(config->arena, name);
         s->next = config->shared;
         config->shared = s;
@@ -124,8 +124,8 @@ static const char *config_other(const struct cr_config *config,
     struct cr_node *same = config_holder(config->root, path, true);
     struct cr_node *node =
         same ? same : config_holder(config->root, path, false);
-    const struct cr_origin *o = config->origins;
-    struct cr_moved *moved = *config->moved;
+    const struct cr_source_dir *o = config->origins;
+    struct cr_rebased_path *moved = *config->moved;
     const char *full;
 
     for (; moved; moved = moved->next)
@@ -139,8 +139,8 @@ static const char *config_other(const struct cr_config *config,
     if (!same || access(full, F_OK) != 0)
         return full;
     same->text = config_from_here(config, o->dir, path);
-    moved = CR_NEW(config->arena, struct cr_moved);
-    *moved = (struct cr_moved){ path, same->text, full, *config->moved };
+    moved = CR_NEW(config->arena, struct cr_rebased_path);
+    *moved = (struct cr_rebased_path){ path, same->text, full, *config->moved };
     *config->moved = moved;
     return full;
 }

@@ -22,8 +22,8 @@ struct cr_config {
     const char *dir;            /* of the first file: relative paths start */
     const char *name;           /* of the first file, without suffix */
     const char *text;           /* as given (first file), for config.yaml */
-    struct cr_origin *origins;  /* sources and the folders of their paths */
-    struct cr_moved **moved;    /* paths found elsewhere than in dir */
+    struct cr_source_dir *origins;  /* sources and the folders of their paths */
+    struct cr_rebased_path **moved; /* paths found elsewhere than in dir */
     struct cr_named *named;     /* paths that the user has typed */
     bool closed;                /* its plug-ins stay closed, */
     bool unknown;               /* and cr_config_check met types that may be
@@ -33,7 +33,7 @@ struct cr_config {
     const struct cr_vocab *vocabs; /* what its data mean: data/vocab.h */
     const struct cr_node *kept; /* numbers that a checkpoint keeps for the ops
                                    of the datapipe: {x.0: [...]}; or NULL */
-    struct cr_shared *shared;   /* what its users share (below) */
+    struct cr_config_object *shared; /* what its users share (below) */
     struct cr_strs classes;     /* names of the label's classes, of the
                                    training data or checkpoint; n 0: none */
     bool broken;                /* a file could not be read to its end, or a
@@ -41,13 +41,13 @@ struct cr_config {
 };
 
 /* Things that were made for a config and that others find by name. */
-struct cr_shared {
+struct cr_config_object {
     const char *name;
     void *self;
-    struct cr_shared *next;
+    struct cr_config_object *next;
 };
 /* The thing's place; it holds NULL at first. */
-void **cr_config_shared(struct cr_config *config, const char *name);
+void **cr_config_object(struct cr_config *config, const char *name);
 
 /* Reads files ("-" is standard input) and assignments ("a.b=1", "~key").
  * Reports all problems of all files. `text`, when not NULL, is read instead

@@ -10,7 +10,7 @@
 #include "conf/config.h"
 #include "conf/expand.h"
 #include "conf/merge.h"
-#include "conf/origin.h"
+#include "conf/source_dir.h"
 #include "conf/typed.h"
 #include "conf/yaml.h"
 
@@ -31,10 +31,10 @@ static struct cr_source *load_source(struct cr_config *c, const char *name,
                                      enum cr_origin_kind kind)
 {
     struct cr_source *src = CR_NEW(c->arena, struct cr_source);
-    struct cr_origin *origin = CR_NEW(c->arena, struct cr_origin);
+    struct cr_source_dir *origin = CR_NEW(c->arena, struct cr_source_dir);
 
     src->name = name;
-    *origin = (struct cr_origin){ src, dir, kind, c->origins };
+    *origin = (struct cr_source_dir){ src, dir, kind, c->origins };
     c->origins = origin;
     return src;
 }
@@ -339,7 +339,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     c->diag = diag;
     c->closed = from->closed;
     c->plugin_marks = from->plugin_marks;
-    c->moved = CR_NEW(arena, struct cr_moved *);
+    c->moved = CR_NEW(arena, struct cr_rebased_path *);
     c->root = CR_NEW(arena, struct cr_node);
     c->root->kind = CR_NODE_MAP;
     load_first(c, from);

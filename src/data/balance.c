@@ -112,7 +112,7 @@ const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
 
 const struct cr_strs *cr_config_classes(struct cr_config *config)
 {
-    const struct cr_strs *known = *cr_config_shared(config, "class names");
+    const struct cr_strs *known = *cr_config_object(config, "class names");
 
     return known ? known : &config->classes;
 }
@@ -175,5 +175,5 @@ void cr_pipe_name_classes(struct cr_config *config,
         v[i] = cr_strdup(config->arena, set->class_names[i]);
     names->v = v;
     names->n = (int)set->classes;
-    *cr_config_shared(config, "class names") = names;
+    *cr_config_object(config, "class names") = names;
 }

@@ -586,8 +586,8 @@ static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
 struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
                                  int64_t n)
 {
-    void **slot = cr_config_shared(config,
-                                   cr_strf(config->arena, "fitted %s", name));
+    void **slot =
+        cr_config_object(config, cr_strf(config->arena, "fitted %s", name));
     struct cr_fitted *f = *slot;
     const struct cr_node *kept = cr_node_get(config->kept, name);
 

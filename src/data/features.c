@@ -13,7 +13,7 @@
 static void **slot_of(struct cr_config *config, const char *what,
                       const char *column)
 {
-    return cr_config_shared(config,
+    return cr_config_object(config,
                             cr_strf(config->arena, "%s %s", what, column));
 }
 

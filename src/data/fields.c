@@ -248,7 +248,7 @@ static const char *fields_key(struct cr_arena *arena,
 bool cr_fields_open(struct cr_config *config, const struct cr_fields_opts *o,
                     struct cr_pos pos, struct cr_dataset *to)
 {
-    void **slot = cr_config_shared(config, fields_key(config->arena, o));
+    void **slot = cr_config_object(config, fields_key(config->arena, o));
     struct cr_fields *f = *slot;
     int i;
 

@@ -159,9 +159,8 @@ static struct cr_node *learnt_list(struct cr_arena *arena,
 static const struct cr_fitted *learnt_balance(const struct cr_pipe *p,
                                               struct cr_arena *arena, int k)
 {
-    return *cr_config_shared(p->config,
-                             cr_strf(arena, "fitted %s.balanced",
-                                     p->set.column[k].name));
+    return *cr_config_object(
+        p->config, cr_strf(arena, "fitted %s.balanced", p->set.column[k].name));
 }
 
 const struct cr_node *cr_pipe_learnt(const struct cr_pipe *p,

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "conf/origin.h"
+#include "conf/source_dir.h"
 #include "train/section.h"
 
 static const char *const samples_splits[] = { "eval", "test", "train" };
@@ -26,7 +26,7 @@ static bool samples_graft(struct cr_config *config, const char *path)
     struct cr_config *other = cr_config_load(config->arena, config->diag,
                                              &from);
     struct cr_node **at = &config->root->child, *dataset, *rest;
-    struct cr_origin **origin = &other->origins;
+    struct cr_source_dir **origin = &other->origins;
 
     if (other->broken)
         return false;

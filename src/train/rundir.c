@@ -115,7 +115,7 @@ bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to)
 /* The config file that is read from a file of this name; NULL: none. */
 static const char *rundir_source(const struct cr_rundir *dir, const char *path)
 {
-    for (const struct cr_origin *o = dir->sources; o; o = o->next)
+    for (const struct cr_source_dir *o = dir->sources; o; o = o->next)
         if (o->src && o->src->name && cr_ckpt_same(path, o->src->name))
             return o->src->name;
     return NULL;

@@ -14,7 +14,7 @@
 
 #include "base/append_file.h"
 #include "base/str.h"
-#include "conf/origin.h"
+#include "conf/source_dir.h"
 #include "train/run_lock.h"
 
 struct cr_node;
@@ -30,7 +30,8 @@ struct cr_rundir {
     struct cr_diag *diag;
     const char *path, *ckpt;    /* the directory, and the one in it */
     struct cr_run_lock lock;
-    const struct cr_origin *sources; /* files that the config is read from */
+    const struct cr_source_dir
+        *sources;               /* files that the config is read from */
     const char *config_file;    /* the first of them; or NULL */
     struct cr_append_file metrics;
 };

@@ -25,9 +25,12 @@ static bool read_lr(const char *text, struct cr_lr *lr, const char **why)
     src->text = text;
     src->len = strlen(text);
     root = cr_yaml_read(&mem, diag, src, 0, src->len);
-    *config = (struct cr_config){ .arena = &mem, .diag = diag, .root = root,
-                                  .dir = ".",
-                                  .moved = CR_NEW(&mem, struct cr_moved *) };
+    *config =
+        (struct cr_config){ .arena = &mem,
+                            .diag = diag,
+                            .root = root,
+                            .dir = ".",
+                            .moved = CR_NEW(&mem, struct cr_rebased_path *) };
     good = root && cr_obj_read(&mem, diag, CR_KIND_SCHEDULE,
                                cr_node_get(root, "lr"), &obj) &&
            cr_lr_read(config, &obj, lr);

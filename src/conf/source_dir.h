@@ -3,24 +3,24 @@
  * start: in the folder of the file, or, on the command line, in the current
  * one.
  */
-#ifndef CR_CONF_ORIGIN_H
-#define CR_CONF_ORIGIN_H
+#ifndef CR_CONF_SOURCE_DIR_H
+#define CR_CONF_SOURCE_DIR_H
 
 #include "conf/trust.h"
 
-struct cr_origin {
+struct cr_source_dir {
     const struct cr_source *src;
     const char *dir;
     enum cr_origin_kind kind;
-    struct cr_origin *next;
+    struct cr_source_dir *next;
 };
 
 /* A path that starts in another folder than the config's own is replaced in
  * the tree once it is found, so that the config kept in a checkpoint still
  * finds it. Whoever read it before has the text that was. */
-struct cr_moved {
+struct cr_rebased_path {
     const char *was, *now, *full;
-    struct cr_moved *next;
+    struct cr_rebased_path *next;
 };
 
 #endif
