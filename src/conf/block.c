@@ -1,7 +1,7 @@
 /*
  * Blocks: cells with parameters, copied at each use (conf/expand.h).
  */
-#include "conf/expander.h"
+#include "conf/expand_internal.h"
 
 #include <string.h>
 

@@ -47,7 +47,7 @@ bool cr_config_check(struct cr_config *config)
 {
     const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_SECTION);
 
-    if (config->broken)
+    if (config->load_failed)
         return false;
     for (CR_EACH(m, config->root))
         if (!cr_registry_find(CR_KIND_SECTION, m->key))
@@ -68,15 +68,15 @@ bool cr_config_check(struct cr_config *config)
 
 void **cr_config_object(struct cr_config *config, const char *name)
 {
-    struct cr_config_object *s = config->shared;
+    struct cr_config_object *s = config->objects;
 
     while (s && strcmp(s->name, name) != 0)
         s = s->next;
     if (!s) {
         s = CR_NEW(config->arena, struct cr_config_object);
         s->name = cr_strdup(config->arena, name);
-        s->next = config->shared;
-        config->shared = s;
+        s->next = config->objects;
+        config->objects = s;
     }
     return &s->self;
 }
@@ -124,13 +124,13 @@ static const char *config_other(const struct cr_config *config,
     struct cr_node *same = config_holder(config->root, path, true);
     struct cr_node *node =
         same ? same : config_holder(config->root, path, false);
-    const struct cr_source_dir *o = config->origins;
-    struct cr_rebased_path *moved = *config->moved;
+    const struct cr_source_dir *o = config->source_dirs;
+    struct cr_rebased_path *moved = *config->rebased;
     const char *full;
 
     for (; moved; moved = moved->next)
-        if (moved->was == path || moved->now == path)
-            return moved->full;
+        if (moved->old == path || moved->rebased == path)
+            return moved->absolute;
     while (o && (!node || o->src != node->pos.src))
         o = o->next;
     if (!o || path[0] == '/' || strcmp(o->dir, config->dir) == 0)
@@ -140,8 +140,9 @@ static const char *config_other(const struct cr_config *config,
         return full;
     same->text = config_from_here(config, o->dir, path);
     moved = CR_NEW(config->arena, struct cr_rebased_path);
-    *moved = (struct cr_rebased_path){ path, same->text, full, *config->moved };
-    *config->moved = moved;
+    *moved =
+        (struct cr_rebased_path){ path, same->text, full, *config->rebased };
+    *config->rebased = moved;
     return full;
 }
 

@@ -22,8 +22,9 @@ struct cr_config {
     const char *dir;            /* of the first file: relative paths start */
     const char *name;           /* of the first file, without suffix */
     const char *text;           /* as given (first file), for config.yaml */
-    struct cr_source_dir *origins;  /* sources and the folders of their paths */
-    struct cr_rebased_path **moved; /* paths found elsewhere than in dir */
+    struct cr_source_dir
+        *source_dirs; /* sources and the folders of their paths */
+    struct cr_rebased_path **rebased; /* paths found elsewhere than in dir */
     struct cr_named *named;     /* paths that the user has typed */
     bool closed;                /* its plug-ins stay closed, */
     bool unknown;               /* and cr_config_check met types that may be
@@ -31,13 +32,13 @@ struct cr_config {
     const struct cr_node *plugin_marks; /* {"scale.so": SHA-256}: no other
                                    files are opened as plug-ins; or NULL */
     const struct cr_vocab *vocabs; /* what its data mean: data/vocab.h */
-    const struct cr_node *kept; /* numbers that a checkpoint keeps for the ops
+    const struct cr_node *fitted; /* numbers that a checkpoint keeps for the ops
                                    of the datapipe: {x.0: [...]}; or NULL */
-    struct cr_config_object *shared; /* what its users share (below) */
+    struct cr_config_object *objects; /* what its users share (below) */
     struct cr_strs classes;     /* names of the label's classes, of the
                                    training data or checkpoint; n 0: none */
-    bool broken;                /* a file could not be read to its end, or a
-                                   plug-in not loaded */
+    bool load_failed;           /* a file could not be read to its end, or a
+                              plug-in not loaded */
 };
 
 /* Things that were made for a config and that others find by name. */

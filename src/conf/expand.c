@@ -1,4 +1,4 @@
-#include "conf/expander.h"
+#include "conf/expand_internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -76,21 +76,21 @@ static bool expand_ready(struct cr_expander *x, struct cr_node *node,
 {
     if (expand_is_ready(x, node))
         return true;
-    for (int i = 0; i < x->n_busy; i++)
-        if (x->busy[i] == node) {
+    for (int i = 0; i < x->n_expanding; i++)
+        if (x->expanding[i] == node) {
             cr_error(x->diag, pos, CR_E_REFERENCE, "'$%s' is defined by itself",
                      name);
-            for (; i < x->n_busy; i++)
-                expand_note(x, x->busy[i]);
+            for (; i < x->n_expanding; i++)
+                expand_note(x, x->expanding[i]);
             return false;
         }
-    if (x->n_busy == CR_EXPAND_DEEP)
+    if (x->n_expanding == CR_EXPAND_DEEP)
         return cr_error(x->diag, pos, CR_E_LIMIT,
                         "variables refer to each other more than %d deep",
                         CR_EXPAND_DEEP);
-    x->busy[x->n_busy++] = node;
+    x->expanding[x->n_expanding++] = node;
     cr_expand_walk(x, node, 1, TEXTS);
-    x->n_busy--;
+    x->n_expanding--;
     expand_add_ready(x, node);
     return true;
 }
@@ -185,9 +185,9 @@ static void expand_data_section(struct cr_expander *x, struct cr_node *node)
     if (expand_is_ready(x, node))
         return;
     expand_add_ready(x, node);
-    x->asking = true;
+    x->sizing_data = true;
     cr_expand_walk(x, node, 1, TEXTS | CONTROL);
-    x->asking = false;
+    x->sizing_data = false;
 }
 
 static bool expand_is_data(const char *key)
@@ -206,9 +206,9 @@ static bool expand_plugins(struct cr_expander *x)
         return true;
     expand_data_section(x, node);
     /* what its cells are is not known: nothing more can be said */
-    config->broken =
+    config->load_failed =
         x->diag->errors > before || !cr_config_plugins(config);
-    return !config->broken;
+    return !config->load_failed;
 }
 
 /* $vocab.COLUMN.size, $data.classes */
@@ -220,7 +220,7 @@ static const struct cr_node *expand_size(struct cr_expander *x,
     int64_t size = 0;
     bool ok;
 
-    if (x->asking) {
+    if (x->sizing_data) {
         cr_error(x->diag, pos, CR_E_REFERENCE,
                  "'$%s' is not known before the data are read",
                  cr_quote(x->arena, name, strlen(name)));
@@ -232,10 +232,10 @@ static const struct cr_node *expand_size(struct cr_expander *x,
             expand_data_section(x, node);
     if (x->classes > 0 && strcmp(name, "data.classes") == 0)
         return cr_node_int(x->arena, x->classes);
-    x->asking = true;
+    x->sizing_data = true;
     ok = x->diag->errors == before &&
          cr_config_size(x->builtins->config, name, pos, &size);
-    x->asking = false;
+    x->sizing_data = false;
     if (ok && strcmp(name, "data.classes") == 0)
         x->classes = size;
     return ok ? cr_node_int(x->arena, size) : NULL;
@@ -652,7 +652,7 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
         }
     }
     if (x.full && builtins->config) /* the rest stands as it was written */
-        builtins->config->broken = true;
+        builtins->config->load_failed = true;
     else if (x.vars)
         expand_check_used(&x);
     return diag->errors == before;

@@ -34,8 +34,8 @@ static struct cr_source *load_source(struct cr_config *c, const char *name,
     struct cr_source_dir *origin = CR_NEW(c->arena, struct cr_source_dir);
 
     src->name = name;
-    *origin = (struct cr_source_dir){ src, dir, kind, c->origins };
-    c->origins = origin;
+    *origin = (struct cr_source_dir){ src, dir, kind, c->source_dirs };
+    c->source_dirs = origin;
     return src;
 }
 
@@ -339,7 +339,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     c->diag = diag;
     c->closed = from->closed;
     c->plugin_marks = from->plugin_marks;
-    c->moved = CR_NEW(arena, struct cr_rebased_path *);
+    c->rebased = CR_NEW(arena, struct cr_rebased_path *);
     c->root = CR_NEW(arena, struct cr_node);
     c->root->kind = CR_NODE_MAP;
     load_first(c, from);
@@ -351,7 +351,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
         src->text = from->text;
         src->len = strlen(from->text);
         c->root->pos.src = src;
-        c->broken = !load_text(&l, src, c->dir);
+        c->load_failed = !load_text(&l, src, c->dir);
     } else {
         for (int i = 0; from->files && from->files[i]; i++) {
             bool standard = strcmp(from->files[i], "-") == 0;
@@ -361,12 +361,12 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
             if (!c->root->pos.src)
                 c->root->pos = pos;
             if (!load_file(&l, from->files[i], pos))
-                c->broken = true;
+                c->load_failed = true;
         }
     }
     load_environment(c);
     load_sets(c, from);
-    if (c->broken)
+    if (c->load_failed)
         return c;
     plugins = cr_node_get(c->root, "plugin") != NULL;
     cr_expand(arena, diag, c->root,
@@ -376,7 +376,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
                   .runs = runs && *runs ? runs : "runs",
                   .config = c,
               });
-    if (c->broken)
+    if (c->load_failed)
         return c;
     /* of a plug-in's cells nothing was known when the files were read */
     if (plugins)

@@ -19,7 +19,7 @@ struct cr_source_dir {
  * the tree once it is found, so that the config kept in a checkpoint still
  * finds it. Whoever read it before has the text that was. */
 struct cr_rebased_path {
-    const char *was, *now, *full;
+    const char *old, *rebased, *absolute;
     struct cr_rebased_path *next;
 };
 

@@ -47,7 +47,7 @@ void cr_config_name(struct cr_config *config, const char *path)
 
 bool cr_config_foreign(const struct cr_config *config)
 {
-    for (const struct cr_source_dir *o = config->origins; o; o = o->next)
+    for (const struct cr_source_dir *o = config->source_dirs; o; o = o->next)
         if (o->kind == CR_FROM_CKPT)
             return true;
     return false;
@@ -57,7 +57,7 @@ bool cr_config_foreign(const struct cr_config *config)
 static enum cr_origin_kind trust_kind(const struct cr_config *config,
                                       const struct cr_source *src)
 {
-    for (const struct cr_source_dir *o = config->origins; o; o = o->next)
+    for (const struct cr_source_dir *o = config->source_dirs; o; o = o->next)
         if (o->src == src)
             return o->kind;
     return cr_config_foreign(config) ? CR_FROM_CKPT : CR_FROM_FILE;
@@ -99,8 +99,8 @@ bool cr_config_allows(const struct cr_config *config, enum cr_action action,
         if (n->path == path)
             return may[CR_FROM_LINE];
     /* only a path that was allowed is replaced in the tree */
-    for (const struct cr_rebased_path *m = *config->moved; m; m = m->next)
-        if (m->was == path || m->now == path)
+    for (const struct cr_rebased_path *m = *config->rebased; m; m = m->next)
+        if (m->old == path || m->rebased == path)
             return true;
     return may[trust_kind(config, trust_pos(config, path).src)];
 }

@@ -589,7 +589,7 @@ struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
     void **slot =
         cr_config_object(config, cr_strf(config->arena, "fitted %s", name));
     struct cr_fitted *f = *slot;
-    const struct cr_node *kept = cr_node_get(config->kept, name);
+    const struct cr_node *kept = cr_node_get(config->fitted, name);
 
     if (f && f->n != n)
         return NULL;

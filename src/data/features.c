@@ -82,7 +82,7 @@ static struct cr_features *features_read(struct cr_config *config,
                                          const char *column)
 {
     const struct cr_node *list = cr_node_get(
-        config->kept, cr_strf(config->arena, "%s.fields", column));
+        config->fitted, cr_strf(config->arena, "%s.fields", column));
     struct cr_features *f = CR_NEW(config->arena, struct cr_features);
 
     if (!list || !list->child)
@@ -106,7 +106,7 @@ const struct cr_features *cr_features_find(struct cr_config *config,
 {
     void **slot = slot_of(config, "features", column);
 
-    if (!*slot && config->kept)
+    if (!*slot && config->fitted)
         *slot = features_read(config, column);
     return *slot;
 }
@@ -266,7 +266,7 @@ bool cr_features_learn(struct cr_config *config, const char *column)
     bool **occurs;
     int i, k = 0;
 
-    if (!f || *done || (config->kept && known(f)))
+    if (!f || *done || (config->fitted && known(f)))
         return true;
     p = cr_pipe_open(config, &want);
     if (!p)

@@ -53,7 +53,7 @@ static bool kfold_line(struct kfold *k)
     struct cr_config *config = cr_cli_config(k->cli);
     const char *label;
 
-    if (config->broken || !cr_config_check(config))
+    if (config->load_failed || !cr_config_check(config))
         return false;
     cr_flag_int(k->cli, "--kfold", "dataset.split.folds", k->want->folds);
     label = kfold_classes(config);
@@ -86,7 +86,7 @@ static int kfold_train(struct kfold *k, struct cr_cli *cli, int64_t fold,
                                        cr_strf(cli->arena, "fold-%" PRId64,
                                                fold));
     t.config = cr_cli_config(cli);
-    if (!t.config->broken && cr_train_prepare(&t) && cr_train_start(&t)) {
+    if (!t.config->load_failed && cr_train_prepare(&t) && cr_train_start(&t)) {
         status = cr_train_finish(&t, cr_train_loop(&t));
         *dir = cr_strdup(k->to->arena, t.dir.path);
     } else {

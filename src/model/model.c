@@ -81,11 +81,11 @@ bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
         from.text_kind = CR_FROM_CKPT;
     from.plugin_marks = from.text ? to->state.plugins : NULL;
     to->config = cr_config_load(cli->arena, cli->diag, &from);
-    to->config->kept = to->state.fitted;
+    to->config->fitted = to->state.fitted;
     if (to->state.class_names)
         to->config->classes = (struct cr_strs){ .n = (int)to->state.classes,
                                                 .v = to->state.class_names };
-    if (to->config->broken)
+    if (to->config->load_failed)
         return false;
     cr_plugin_compare(to->config, to->state.plugins, at);
     return cr_vocabs_read(to->config, store);
@@ -135,7 +135,7 @@ bool cr_model_operands(struct cr_cli *cli, struct cr_model *to)
     if (cli->n_operands == 1 && model_is_ckpt(cli->arena, cli->operands[0]))
         return cr_model_open(cli, cli->operands[0], NULL, to);
     *to = (struct cr_model){ .config = cr_cli_config(cli) };
-    return !to->config->broken && model_start(cli, to);
+    return !to->config->load_failed && model_start(cli, to);
 }
 
 bool cr_model_weights(struct cr_model *model, const char *ckpt)

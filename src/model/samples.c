@@ -26,9 +26,9 @@ static bool samples_graft(struct cr_config *config, const char *path)
     struct cr_config *other = cr_config_load(config->arena, config->diag,
                                              &from);
     struct cr_node **at = &config->root->child, *dataset, *rest;
-    struct cr_source_dir **origin = &other->origins;
+    struct cr_source_dir **origin = &other->source_dirs;
 
-    if (other->broken)
+    if (other->load_failed)
         return false;
     dataset = cr_node_get(other->root, "dataset");
     if (!dataset)
@@ -42,8 +42,8 @@ static bool samples_graft(struct cr_config *config, const char *path)
     dataset->next = rest;
     while (*origin)
         origin = &(*origin)->next;
-    *origin = config->origins;
-    config->origins = other->origins;
+    *origin = config->source_dirs;
+    config->source_dirs = other->source_dirs;
     return true;
 }
 

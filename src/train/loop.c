@@ -143,7 +143,7 @@ static void loop_reread(struct loop *l)
         cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, t->lr);
     if (t->flags.reread) {
         config = cr_config_load(t->arena, &diag, t->flags.reread);
-        if (!config->broken && diag.errors == 0 &&
+        if (!config->load_failed && diag.errors == 0 &&
             cr_section_read(config, "log", &log) && log.every.value > 0)
             t->log_every = cr_train_every(t, &log.every);
         else

@@ -190,7 +190,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     t->cut.step = t->state.step;
     t->cut.eval_step = t->state.eval_step;
     start_rebatch(t);
-    t->config->kept = t->state.fitted;
+    t->config->fitted = t->state.fitted;
     t->saved = cr_store_path(store);
     t->saved_step = t->state.step;
     t->saved_eval = t->state.eval_step;
@@ -563,7 +563,7 @@ bool cr_train_start(struct cr_train *t)
     start_fresh(t);
     t->dir.arena = t->arena;
     t->dir.diag = t->diag;
-    t->dir.sources = t->config->origins;
+    t->dir.sources = t->config->source_dirs;
     t->dir.config_file = t->cli->operands[0];
     if (t->run.on_usr1 == CR_USR1_STOP)
         cr_signals_usr1_stops();

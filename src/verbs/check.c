@@ -246,7 +246,7 @@ static int check_run(struct cr_cli *cli)
     struct cr_buf plugins = { .arena = cli->arena };
     bool whole = true, ok;
 
-    if (config->broken)
+    if (config->load_failed)
         return cr_cli_errors(cli, NULL);
     if (cli->diag->strict && !cr_section(config, "cellrun")) {
         cr_warn(cli->diag, config->root->pos, CR_E_MISSING_KEY,

@@ -496,7 +496,7 @@ static bool data_show(struct job *j)
     const struct cr_batch *b = NULL;
 
     config = cr_cli_config(j->cli);
-    if (config->broken || !data_pipe(j, config))
+    if (config->load_failed || !data_pipe(j, config))
         return false;
     while (j->done < j->n && (b = cr_pipe_next(j->pipe, j->cli->diag)))
         for (int64_t i = 0; i < b->n && j->done < j->n; i++) {

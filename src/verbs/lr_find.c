@@ -205,7 +205,7 @@ static bool lr_find_train(struct cr_cli *cli, struct cr_train *t)
     struct curve c;
     enum cr_end end;
 
-    if (t->config->broken || !cr_train_prepare(t) || !cr_train_start(t))
+    if (t->config->load_failed || !cr_train_prepare(t) || !cr_train_start(t))
         return false;
     lr_find_rates(t, o, &c);
     end = cr_train_steps(t, o->steps, lr_find_step, &c);

@@ -129,7 +129,7 @@ static int train_run(struct cr_cli *cli)
                  "--dry-run learns nothing that --require could judge: only "
                  "one can be");
     t.config = cr_cli_config(cli);
-    if (t.config->broken || !cr_train_prepare(&t) || !cr_train_start(&t)) {
+    if (t.config->load_failed || !cr_train_prepare(&t) || !cr_train_start(&t)) {
         cr_train_close(&t);
         return cr_cli_errors(cli, "Nothing was run.");
     }

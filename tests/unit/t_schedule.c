@@ -30,7 +30,7 @@ static bool read_lr(const char *text, struct cr_lr *lr, const char **why)
                             .diag = diag,
                             .root = root,
                             .dir = ".",
-                            .moved = CR_NEW(&mem, struct cr_rebased_path *) };
+                            .rebased = CR_NEW(&mem, struct cr_rebased_path *) };
     good = root && cr_obj_read(&mem, diag, CR_KIND_SCHEDULE,
                                cr_node_get(root, "lr"), &obj) &&
            cr_lr_read(config, &obj, lr);

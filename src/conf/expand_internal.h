@@ -2,8 +2,8 @@
  * What the parts of expanding a config share: expand.c, block.c. Private to
  * src/conf.
  */
-#ifndef CR_CONF_EXPANDER_H
-#define CR_CONF_EXPANDER_H
+#ifndef CR_CONF_EXPAND_INTERNAL_H
+#define CR_CONF_EXPAND_INTERNAL_H
 
 #include "conf/expand.h"
 
@@ -19,16 +19,16 @@ struct cr_expander {
     const struct cr_node **used; /* variables that some text names */
     int n_used, cap_used;
     struct cr_node
-        *busy[CR_EXPAND_DEEP]; /* those being expanded, outer first */
-    int n_busy;
+        *expanding[CR_EXPAND_DEEP]; /* those being expanded, outer first */
+    int n_expanding;
     const struct cr_node *blocks, *params; /* params: of the block's use */
     const char *uses[CR_EXPAND_DEEP]; /* blocks being expanded, outer first */
     int n_uses;
     int nodes; /* copied in place of variables, repeats and blocks */
     size_t bytes;
-    int64_t classes; /* $data.classes, once it was asked for */
-    bool asking; /* the sections of the data are expanded, or asked */
-    bool full; /* over a limit: reported, nothing more is copied */
+    int64_t classes;  /* $data.classes, once it was asked for */
+    bool sizing_data; /* the sections of the data are expanded, or asked */
+    bool full;        /* over a limit: reported, nothing more is copied */
 };
 
 /* What a walk does. Control words in variables wait until the variable is
