@@ -225,16 +225,16 @@ static bool yaml_next(struct reader *r)
         return yaml_no_tab(r);
     if (p->error == YAML_MEMORY_ERROR)
         cr_out_of_memory(r->to - r->from);
-    cr_syntax_error(r->diag,
-                    &(struct cr_syntax){
-                        .src = r->src,
-                        .from = r->from,
-                        .to = r->to,
-                        .problem = p->problem ? p->problem : "unreadable text",
-                        .context = p->context,
-                        .problem_at = yaml_byte(r, &p->problem_mark),
-                        .context_at = yaml_byte(r, &p->context_mark),
-                    });
+    cr_yaml_error(r->diag,
+                  &(struct cr_yaml_error){
+                      .src = r->src,
+                      .from = r->from,
+                      .to = r->to,
+                      .problem = p->problem ? p->problem : "unreadable text",
+                      .context = p->context,
+                      .problem_at = yaml_byte(r, &p->problem_mark),
+                      .context_at = yaml_byte(r, &p->context_mark),
+                  });
     return yaml_stop(r);
 }
 
@@ -444,7 +444,7 @@ static struct cr_node *yaml_scalar(struct reader *r)
     yaml_tag(r, node, tag, node->pos);
     yaml_anchor(r, e->data.scalar.anchor, node);
     if (style == YAML_PLAIN_SCALAR_STYLE && yaml_unclosed(text)) {
-        cr_syntax_unclosed(r->diag, r->src, yaml_byte(r, &e->start_mark));
+        cr_yaml_error_unclosed(r->diag, r->src, yaml_byte(r, &e->start_mark));
         yaml_stop(r);
     }
     return node;

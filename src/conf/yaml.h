@@ -27,16 +27,16 @@ struct cr_node *cr_yaml_read(struct cr_arena *arena, struct cr_diag *diag,
 struct cr_pos cr_pos_at(const struct cr_source *src, size_t at, size_t len);
 
 /* A syntax error in libyaml's words and byte offsets, reported in ours. */
-struct cr_syntax {
+struct cr_yaml_error {
     const struct cr_source *src;
     size_t from, to;               /* the bytes that were read */
     const char *problem, *context; /* context: NULL for none */
     size_t problem_at, context_at;
 };
-bool cr_syntax_error(struct cr_diag *diag, const struct cr_syntax *error);
+bool cr_yaml_error(struct cr_diag *diag, const struct cr_yaml_error *error);
 
 /* Reports an unclosed $( in the text at src[at]; shows it with quotes. */
-bool cr_syntax_unclosed(struct cr_diag *diag, const struct cr_source *src,
-                        size_t at);
+bool cr_yaml_error_unclosed(struct cr_diag *diag, const struct cr_source *src,
+                            size_t at);
 
 #endif

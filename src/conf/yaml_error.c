@@ -16,7 +16,7 @@ struct span {
     size_t at, end;
 };
 
-static struct span syntax_line(const struct cr_syntax *e, size_t at)
+static struct span syntax_line(const struct cr_yaml_error *e, size_t at)
 {
     const char *text = e->src->text;
     struct span line = { at, at };
@@ -30,7 +30,7 @@ static struct span syntax_line(const struct cr_syntax *e, size_t at)
     return line;
 }
 
-static size_t syntax_indent(const struct cr_syntax *e, struct span line)
+static size_t syntax_indent(const struct cr_yaml_error *e, struct span line)
 {
     size_t n = 0;
 
@@ -39,7 +39,7 @@ static size_t syntax_indent(const struct cr_syntax *e, struct span line)
     return n;
 }
 
-static bool syntax_blank(const struct cr_syntax *e, struct span line)
+static bool syntax_blank(const struct cr_yaml_error *e, struct span line)
 {
     size_t at = line.at + syntax_indent(e, line);
 
@@ -47,7 +47,7 @@ static bool syntax_blank(const struct cr_syntax *e, struct span line)
 }
 
 /* The last line above that is neither empty nor a comment. */
-static bool syntax_above(const struct cr_syntax *e, struct span line,
+static bool syntax_above(const struct cr_yaml_error *e, struct span line,
                          struct span *above)
 {
     while (line.at > e->from) {
@@ -60,14 +60,14 @@ static bool syntax_above(const struct cr_syntax *e, struct span line,
     return false;
 }
 
-static bool syntax_report(struct cr_diag *d, const struct cr_syntax *e,
+static bool syntax_report(struct cr_diag *d, const struct cr_yaml_error *e,
                           size_t at, size_t len, const char *what)
 {
     return cr_error(d, cr_pos_at(e->src, at, len), CR_E_SYNTAX, "%s", what);
 }
 
 /* `key:value` at the beginning of a line (behind dashes); not a URL. */
-static bool syntax_no_blank(struct cr_diag *d, const struct cr_syntax *e,
+static bool syntax_no_blank(struct cr_diag *d, const struct cr_yaml_error *e,
                             struct span line)
 {
     const char *text = e->src->text;
@@ -89,7 +89,7 @@ static bool syntax_no_blank(struct cr_diag *d, const struct cr_syntax *e,
 }
 
 /* The word at `at`, up to a blank or a mark of flow style. */
-static const char *syntax_word(struct cr_diag *d, const struct cr_syntax *e,
+static const char *syntax_word(struct cr_diag *d, const struct cr_yaml_error *e,
                                size_t at, size_t *len)
 {
     size_t end = at;
@@ -100,8 +100,8 @@ static const char *syntax_word(struct cr_diag *d, const struct cr_syntax *e,
     return cr_quote(d->arena, e->src->text + at, end - at);
 }
 
-bool cr_syntax_unclosed(struct cr_diag *diag, const struct cr_source *src,
-                        size_t at)
+bool cr_yaml_error_unclosed(struct cr_diag *diag, const struct cr_source *src,
+                            size_t at)
 {
     const char *text = src->text, *open = text + at;
     const char *end = memchr(open, '\n', src->len - at);
@@ -129,7 +129,7 @@ bool cr_syntax_unclosed(struct cr_diag *diag, const struct cr_source *src,
 
 /* "mapping values are not allowed in this context", "could not find expected
  * ':'": a ':' too many, or one too few. */
-static bool syntax_colon(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_colon(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     const char *text = e->src->text;
     struct span line = syntax_line(e, e->problem_at), above;
@@ -180,7 +180,7 @@ static bool syntax_colon(struct cr_diag *d, const struct cr_syntax *e)
                          "key");
 }
 
-static bool syntax_token(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_token(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     char c = e->problem_at < e->to ? e->src->text[e->problem_at] : '\0';
     const char *word;
@@ -198,7 +198,7 @@ static bool syntax_token(struct cr_diag *d, const struct cr_syntax *e)
 
 /* "did not find expected ',' or '}'" (or ']'), with the opening bracket as
  * context. */
-static bool syntax_flow(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_flow(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     const char *text = e->src->text;
     size_t at = e->problem_at;
@@ -221,7 +221,7 @@ static bool syntax_flow(struct cr_diag *d, const struct cr_syntax *e)
     return false;
 }
 
-static bool syntax_quote(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_quote(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     if (strstr(e->problem, "escape")) {
         syntax_report(d, e, e->problem_at, 2, "unknown escape in \"...\"");
@@ -231,7 +231,7 @@ static bool syntax_quote(struct cr_diag *d, const struct cr_syntax *e)
     return syntax_report(d, e, e->context_at, 1, "unclosed quote");
 }
 
-static bool syntax_alias(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_alias(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     size_t len;
     const char *word = syntax_word(d, e, e->context_at, &len);
@@ -245,7 +245,7 @@ static bool syntax_alias(struct cr_diag *d, const struct cr_syntax *e)
     return false;
 }
 
-static bool syntax_list(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_list(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     int line = cr_pos_at(e->src, e->context_at, 0).line;
 
@@ -257,7 +257,7 @@ static bool syntax_list(struct cr_diag *d, const struct cr_syntax *e)
 }
 
 /* "did not find expected key" in a block map that began at context. */
-static bool syntax_key(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_key(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     const char *text = e->src->text;
     struct span line = syntax_line(e, e->problem_at), above;
@@ -287,7 +287,7 @@ static bool syntax_key(struct cr_diag *d, const struct cr_syntax *e)
 }
 
 /* A value is missing: at the end of the text because a bracket is open. */
-static bool syntax_value(struct cr_diag *d, const struct cr_syntax *e)
+static bool syntax_value(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     const char *text = e->src->text;
     int depth = 0;
@@ -306,11 +306,11 @@ static bool syntax_value(struct cr_diag *d, const struct cr_syntax *e)
     return syntax_report(d, e, e->problem_at, 1, "a value is missing");
 }
 
-bool cr_syntax_error(struct cr_diag *d, const struct cr_syntax *e)
+bool cr_yaml_error(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     static const struct {
         const char *problem, *context;
-        bool (*say)(struct cr_diag *d, const struct cr_syntax *e);
+        bool (*say)(struct cr_diag *d, const struct cr_yaml_error *e);
     } table[] = {
         { "mapping values are not allowed", "", syntax_colon },
         { "could not find expected ':'", "", syntax_colon },
