@@ -1,5 +1,5 @@
 /*
- * A parsed expression, between conf/parse.c and conf/expr.c.
+ * A parsed expression, between conf/expr_parse.c and conf/expr.c.
  */
 #ifndef CR_CONF_AST_H
 #define CR_CONF_AST_H

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "conf/source_dir.h"
 #include "conf/terms.h"
-#include "conf/typed.h"
+#include "conf/typed_node.h"
 
 const struct cr_node *cr_section(const struct cr_config *config,
                                  const char *name)

@@ -11,7 +11,7 @@
 #include "conf/expand.h"
 #include "conf/merge.h"
 #include "conf/source_dir.h"
-#include "conf/typed.h"
+#include "conf/typed_node.h"
 #include "conf/yaml.h"
 
 #define FILES_MAX 200 /* files of one config, `base` followed */

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "conf/opt.h"
-#include "conf/typed.h"
+#include "conf/typed_node.h"
 #include "conf/yaml.h"
 
 struct merger {
@@ -311,7 +311,7 @@ static struct cr_node *assign_into(struct assign *a, struct cr_node *node,
         return node;
     if (node->kind == CR_NODE_STR)
         merge_typed_scalar(&a->m, node);
-    if (assign_control(part) && !cr_typed_takes(type, part))
+    if (assign_control(part) && !cr_type_has_argument(type, part))
         return node;
     inside = cr_node_get(node, type);
     if (inside->kind == CR_NODE_NULL)

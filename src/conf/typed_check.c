@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "conf/typed.h"
+#include "conf/typed_node.h"
 
 /* What stands in a composite cell beside its members. */
 static bool check_is_member(const char *key)

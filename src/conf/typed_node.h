@@ -5,8 +5,8 @@
  * and an initialiser), so both functions walk the tree with the kind that
  * the place asks for: the section at the top, the row inside a type.
  */
-#ifndef CR_CONF_TYPED_H
-#define CR_CONF_TYPED_H
+#ifndef CR_CONF_TYPED_NODE_H
+#define CR_CONF_TYPED_NODE_H
 
 #include "conf/opt.h"
 
@@ -30,6 +30,6 @@ bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
                     const struct cr_node *root, bool *unknown);
 
 /* True if the type of a typed node takes an argument of that name. */
-bool cr_typed_takes(const char *type, const char *argument);
+bool cr_type_has_argument(const char *type, const char *argument);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "conf/config.h"
 #include "conf/scalar.h"
-#include "conf/typed.h"
+#include "conf/typed_node.h"
 
 #define LINE_MAX_FLOW 68 /* bytes of a list or map on one line */
 

@@ -1,4 +1,4 @@
-#include "conf/typed.h"
+#include "conf/typed_node.h"
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ static const struct cr_descriptor *typed_find(enum cr_kind kind,
     return about;
 }
 
-bool cr_typed_takes(const char *type, const char *argument)
+bool cr_type_has_argument(const char *type, const char *argument)
 {
     for (int k = 0; k < CR_KIND_SECTION; k++) {
         const struct cr_descriptor *about =
