@@ -328,7 +328,7 @@ static inline bool plans_make(struct plans *p, struct cr_exec **e,
 static inline void plans_train(struct plans *p)
 {
     static const char *const name[PLANS_TRAIN] = {
-        "training", "training, with gradients apart", "training --eager"
+        "training", "training, with separate gradients", "training --eager"
     };
     struct cr_exec_want keep = { .training = true,
                                  .loss = true,

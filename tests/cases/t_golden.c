@@ -277,7 +277,8 @@ static void golden_kept(struct golden *g, const char *where, struct cr_exec *e,
  * what a step computes before its update counts. */
 static void golden_train(struct golden *g, bool apart)
 {
-    const char *where = apart ? "training, with gradients apart" : "training";
+    const char *where = apart ? "training, separate gradients" :
+                               "training";
     struct cr_exec_want want = cr_plans_train(apart, false);
     struct plans *p = &g->plans;
     struct cr_exec *e;

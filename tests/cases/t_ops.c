@@ -263,7 +263,7 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
                 in_place;
             for (k = 0; k < n_in; k++)
                 if (k != i && w.dx[k])
-                    in_place = case_near("dx beside an update", w.dx[k], g[k],
+                    in_place = case_near("dx next to an update", w.dx[k], g[k],
                                          cr_count(&c->in[k]), CASE_TOLERANCE) &&
                                in_place;
             w.alpha_of = -1;
@@ -288,7 +288,7 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
         ok(scaled && in_place, "%s: scales what it adds, in place too",
            c->name);
     if (c->op->masks)
-        ok(masked, "%s: leaves out where the mask is not positive", c->name);
+        ok(masked, "%s: 0 where the mask is not positive", c->name);
 }
 
 static void check_gradients(struct call *c)

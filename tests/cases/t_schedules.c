@@ -45,7 +45,7 @@ static void check_points(const struct cr_node *c, const struct cr_lr *lr)
     const struct cr_node *rate = cr_node_get(c, "rate");
 
     if (!at || !ok(cr_node_count(at) == cr_node_count(rate),
-                   "%s: as many rates as updates", case_name(c)))
+                   "%s: one rate for each update", case_name(c)))
         return;
     rate = rate->child;
     for (CR_EACH(m, at)) {
@@ -88,7 +88,7 @@ static void check_metric(const struct cr_node *c, struct cr_lr *lr)
 
     if (!ok(rule && rate && cr_node_count(cr_node_get(c, "metric")) ==
                                 cr_node_count(rate),
-            "%s: as many rates as values", case_name(c)))
+            "%s: one rate for each value", case_name(c)))
         return;
     lr->plateau = &state;
     rate = rate->child;
@@ -102,7 +102,7 @@ static void check_metric(const struct cr_node *c, struct cr_lr *lr)
             most = INFINITY;
         rate = rate->next;
     }
-    ok(most < 1e-6, "%s: behind all values off by %.2g at most", case_name(c),
+    ok(most < 1e-6, "%s: after all values off by %.2g at most", case_name(c),
        most);
 }
 

@@ -36,7 +36,7 @@ static void *numbers_of(struct cr_arena *mem, const struct cr_node *values,
             cr_convert(CR_F64, &x, spec->type, data + (size_t)i * size, 1);
         i++;
     }
-    ok(i == cr_count(spec), "%s: as many values as its shape has",
+    ok(i == cr_count(spec), "%s: the number of values is that of its shape",
        cr_diag_format(mem, spec));
     return data;
 }
@@ -308,7 +308,7 @@ int main(void)
     run_all(FOLDER);
     run_all(TABLES);
     run_all(OWN);
-    test_begin("tables of ops that tell channels apart");
+    test_begin("tables of transforms that distinguish channels");
     tables();
     test_begin("what is too large is refused");
     sizes();

@@ -76,7 +76,7 @@ static void writes(void)
     chmod(in("a"), 0600);
     ok(cr_write_file(&diag, in("a"), "new", 3) && stat(in("a"), &st) == 0 &&
            (st.st_mode & 0777) == 0600,
-       "a file that nobody else may read stays so");
+       "a private file stays private");
     chmod(in("a"), 0644);
 
     good = cr_atomic_file_open(&f, &diag, in("a"), 0);
@@ -133,7 +133,7 @@ static void fails(void)
     setrlimit(RLIMIT_FSIZE, &was); /* which holds for our output too */
     ok(good, "what is larger than the limit on files is not written");
     ok(diag.errors == 1 && strstr(diag.first->text, "File too large"),
-       "one message says why");
+       "one message has the reason");
     ok(holds("a", "old") && entries() == 1, "and the old file stays");
 
     setrlimit(RLIMIT_FSIZE, &small);
@@ -151,7 +151,7 @@ static void fails(void)
     rmdir(in("folder"));
     ok(!cr_write_file(&diag, in("none/file"), "x", 1),
        "a folder that is not there is an error");
-    ok(entries() == 1, "none of them leaves anything behind");
+    ok(entries() == 1, "none of them leaves a file");
 }
 
 static void killed(void)

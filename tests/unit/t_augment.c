@@ -493,7 +493,7 @@ static void mistakes(void)
     struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
     size_t i;
 
-    test_begin("mistakes are told");
+    test_begin("errors are reported");
     for (i = 0; i < CR_LEN(bad); i++) {
         struct cr_diag diag = { .arena = &conf_mem };
         struct cr_config *config =

@@ -98,7 +98,7 @@ static void replaced(const char *format, struct cr_buf first,
     for (i = size; i < size + GUARD; i++)
         intact = intact && to[i] == 0xa5;
     ok(intact, "%s: a file replaced between header and pixels writes no byte "
-               "behind the buffer",
+               "after the buffer",
        format);
     f->close(file);
     free(to);

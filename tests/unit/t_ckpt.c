@@ -212,7 +212,7 @@ static void devices(void)
     ok(n == 2, "and what it names is written");
     ok(!cr_write_file(&diag, "/dev/full", "x", 1) &&
            stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode),
-       "a full device says so and stays");
+       "a full device is reported and stays");
     ok(!cr_write_file(&diag, in("dev"), "x", 1), "a folder is no file");
 }
 
@@ -227,7 +227,7 @@ static void others(void)
         enum cr_code code; /* CR_E_COUNT: accepted */
     } file[] = {
         { "the smallest file", "{}", 0, CR_E_COUNT },
-        { "white space behind", "{} \r\n\t", 0, CR_E_COUNT },
+        { "white space after it", "{} \r\n\t", 0, CR_E_COUNT },
         { "white space before", " {}", 0, CR_E_COUNT },
         { "an empty tensor", T("[2,0]", "[0,0]"), 0, CR_E_COUNT },
         { "a scalar", T("[]", "[0,4]"), 4, CR_E_COUNT },
@@ -311,7 +311,7 @@ static void others(void)
                                           0, 0,    '{',  '}', ' ', ' ' };
     enum cr_code code;
 
-    test_begin("headers of others, and what is said of them");
+    test_begin("headers of other programs, and their errors");
     for (size_t i = 0; i < CR_LEN(file); i++) {
         bool good = sound(foreign(file[i].header, file[i].data), &code);
 
@@ -421,7 +421,7 @@ static void refused(void)
     ok(access(cr_strf(&arena, "%s/.golden.safetensors.tmp.%d", folder,
                       (int)getpid()),
               F_OK) != 0,
-       "and nothing is left beside it");
+       "and no other file is left");
 }
 
 /* ---- NPZ */
@@ -654,7 +654,7 @@ static void apart(void)
     cr_tensor_diff(&spec, a, CR_F32, a, 0, 0, &d);
     ok(d.beyond == 0 && d.deviation == 0, "equal to itself, NaN and all");
     cr_tensor_diff(&spec, a, CR_F32, b, 0, 0, &d);
-    ok(d.beyond == 1 && d.deviation == 0.5 && d.at == 1, "one is apart");
+    ok(d.beyond == 1 && d.deviation == 0.5 && d.at == 1, "one differs");
     cr_tensor_diff(&spec, a, CR_F32, b, 0.2, 0, &d);
     ok(d.beyond == 0 && d.deviation == 0.5, "within a tolerance");
     cr_tensor_diff(&spec, a, CR_F64, c, 1, 1, &d);

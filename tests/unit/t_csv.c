@@ -56,7 +56,7 @@ static const char *rows(const char *text, size_t len, char delimiter)
             cr_buf_str(&b, "''");
     }
     cr_csv_close(&csv);
-    ok(bad == (diag.errors > 0), "an error is told");
+    ok(bad == (diag.errors > 0), "an error is reported");
     if (bad)
         cr_buf_f(&b, "%s%s", b.len ? " " : "", said(&diag));
     return cr_buf_text(&b);

@@ -209,7 +209,7 @@ static void test_exit(void)
     ok(strstr(shown(&d, (struct cr_diag_format){ 0 }),
               "\n100001 errors, the first 200 are shown\n") != NULL,
        "a text says how many errors there are");
-    same(shown(&d, (struct cr_diag_format){ 0 }), "", "it says so once");
+    same(shown(&d, (struct cr_diag_format){ 0 }), "", "it is printed once");
     cr_error(&d, CR_NOWHERE, CR_E_SYNTAX, "one more");
     same(shown(&d, (struct cr_diag_format){ .json = true }),
          "{\"severity\": \"error\", \"code\": \"E0017\", \"message\": "

@@ -129,7 +129,7 @@ static void all_frozen(void)
     ok(cr_exec_backward(e, 1, 0.1) && e->n_steps == e->n_forward,
        "with all frozen there is nothing to do on the way back");
     cr_exec_cuts(e, &n);
-    ok(n > 0, "and that is said");
+    ok(n > 0, "and the reason is given");
     cr_exec_free(e);
     made_free(&m);
 }
@@ -352,7 +352,7 @@ static void culprits(void)
     same(cr_exec_culprit(e, 0).name, "b", "the first cell that is not finite");
     same(cr_exec_culprit(e, 0).type, "Dense", "its type");
     before = made_params(&m, &n);
-    ok(!cr_exec_backward(e, 1, 0.1), "backward says so");
+    ok(!cr_exec_backward(e, 1, 0.1), "backward reports it");
     ok(memcmp(before, made_params(&m, &n), (size_t)n * sizeof *before) == 0,
        "and nothing is updated");
     same(cr_net_nonfinite(m.net).name, "b.bias",

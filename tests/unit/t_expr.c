@@ -315,7 +315,7 @@ int main(void)
         same(conf_tree(text, NULL),
              cr_strf(&conf_mem, "{v: %s}", computed[i].want), computed[i].text);
     }
-    test_begin("wrong expressions are told");
+    test_begin("wrong expressions are reported");
     for (size_t i = 0; i < CR_LEN(wrong); i++) {
         const char *text = cr_strf(&conf_mem, "%s%s\n", vars, wrong[i].text);
 

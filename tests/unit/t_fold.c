@@ -122,7 +122,7 @@ static const struct {
       "Flatten, {Dense: {out_channels: 3}}]\n",
       { .x = { .rank = 2, .dim = { 2, 4 } }, .classes = 3 },
       true },
-    { "a BatchNorm behind another",
+    { "a BatchNorm after another",
       "network: [{Conv2d: {out_channels: 4, kernel_size: 3}}, BatchNorm2d, "
       "BatchNorm2d, Flatten, {Dense: {out_channels: 3}}, BatchNorm1d, "
       "BatchNorm1d]\n",
@@ -215,7 +215,7 @@ static void after_a_fault(void)
     ((cr_real *)m.data[0])[0] = 7;
     ((cr_real *)m.data[0])[1] = 1;
     cr_exec_forward(fixed, 1);
-    ok(!cr_exec_sound(fixed, &m.diag), "an index out of range is told");
+    ok(!cr_exec_sound(fixed, &m.diag), "an index out of range is reported");
     ((cr_real *)m.data[0])[0] = 2;
     cr_exec_forward(fixed, 1);
     cr_exec_forward(plain, 1);
@@ -223,7 +223,7 @@ static void after_a_fault(void)
     got = output(fixed, &k);
     ok(cr_exec_sound(fixed, &m.diag) && n == k &&
            case_near("output", got, want, n, 20 * CASE_TOLERANCE),
-       "the batch behind it is computed as it should be");
+       "the batch after it is computed correctly");
     cr_exec_free(plain);
     cr_exec_free(fixed);
     made_free(&m);

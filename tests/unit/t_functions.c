@@ -33,7 +33,7 @@ int main(void)
            op->about.name);
     }
     test_end();
-    test_begin("a signature tells inputs, options and defaults");
+    test_begin("a signature has inputs, options and defaults");
     snprintf(text, sizeof text, "%s",
              cr_op_signature(&mem, cr_op_find("sum")));
     ok(strcmp(text, "sum(input, axis=None, keepdims=False)") == 0, "%s", text);

@@ -281,7 +281,7 @@ static void test_rounding(const struct shape *s)
         same_bytes =
             same_bytes && !memcmp(apart, g.c, (size_t)n * sizeof *apart);
     }
-    ok(same_bytes, "%lld x %lld x %lld rounded in the product and behind it",
+    ok(same_bytes, "%lld x %lld x %lld rounded in the product and after it",
        (long long)s->m, (long long)s->n, (long long)s->k);
     cr_thread_pool_stop();
     free(apart);
@@ -321,7 +321,7 @@ static void test_low(void)
         ok(true, "# SKIP no instructions for bfloat16, or not allowed");
         return;
     }
-    test_begin("products of bfloat16, rounded behind them too");
+    test_begin("products of bfloat16, rounded after them too");
     for (i = 0; i < CR_LEN(shapes); i++) {
         test_shape(&shapes[i], low_variants, CR_LEN(low_variants));
         test_rounding(&shapes[i]);

@@ -109,9 +109,9 @@ int main(void)
             same = same && a.node[i].x == b.node[i].x &&
                    a.node[i].y == b.node[i].y;
     }
-    ok(sound, "boxes stand apart, within the picture");
+    ok(sound, "boxes do not overlap, within the picture");
     ok(arrows, "arrows go down from box to box");
-    ok(free, "arrows run beside other boxes");
+    ok(free, "arrows avoid other boxes");
     ok(same, "the same graph, the same picture");
 
     chain.n_nodes = 3;
@@ -129,7 +129,7 @@ int main(void)
     ok(chain.h == 80 && chain.node[2].y == 60, "a layer for each");
     ok(fabs(chain.node[0].x - chain.node[1].x) < 1 &&
            fabs(chain.node[1].x - chain.node[2].x) < 1,
-       "a chain stands upright beside its short cut");
+       "a chain is straight next to its short cut");
     ok(chain.edge[2].n == 6 &&
            fabs(chain.edge[2].at[2].x - chain.node[1].x - 20) > 20,
        "the short cut goes around");

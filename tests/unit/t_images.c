@@ -297,7 +297,7 @@ static void leaves_out(void)
 
     damage();
     ok(!bytes_of(ops, "") && strstr(conf_messages(&diag), "a/00.png"),
-       "stop tells the first");
+       "stop reports the first");
     on_error = "skip";
     ok(samples_of(ops) == IMAGES - 3, "skip leaves 3 out");
     got = conf_messages(&diag);
@@ -318,7 +318,7 @@ static void leaves_out(void)
         unlink(path_of(bad[i]));
     on_error = "stop";
     ok(without && without == bytes_of(ops, ", workers: 0"),
-       "what is left out might as well not be there");
+       "skipped files have no effect");
     for (i = 0; i < CR_LEN(bad); i++)
         image_write(bad[i]);
 }

@@ -20,7 +20,7 @@ static const char *column_of(struct cr_arena *mem, const char *network)
     int n;
 
     if (!net || diag.errors)
-        return diag.first ? diag.first->text : "nothing said";
+        return diag.first ? diag.first->text : "no message";
     c = cr_net_columns(net, &n);
     return cr_strf(mem, "%s %s%s", c->name, cr_type_name(c->spec.type),
                    cr_diag_format(mem, &c->spec));

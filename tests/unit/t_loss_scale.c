@@ -36,7 +36,7 @@ int main(void)
     ok(after(&rule, 8, "fffffff", &s) == 1 && s.bad == 7 && s.skipped == 7,
        "never below 1");
     ok(after(&rule, 8, "ffft", &s) == 1 && s.bad == 0 && s.skipped == 3,
-       "those left out are counted in a row and in all");
+       "skipped updates are counted, consecutive ones and all");
     ok(after(&rule, DBL_MAX, "tt", &s) == DBL_MAX, "and never infinite");
     ok(after(&still, 8, "tttfff", &s) == 8 && s.skipped == 3,
        "one that is fixed stays");

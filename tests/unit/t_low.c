@@ -62,7 +62,7 @@ static const struct example examples[] = {
       "    x = flat(x)\n"
       "    y = relu(a(x)) + b(x)\n"
       "    return c(relu(y)) + c(y)\n" CE SGD AMP("O2") },
-    { "a layer behind itself",
+    { "a layer after itself",
       "network:\n"
       "  cells: {flat: Flatten, a: {Dense: [20, 20]}, b: {Dense: "
       "{out_channels: 10}}}\n"
@@ -201,7 +201,7 @@ int main(void)
     size_t i;
 
     for (i = 0; i < CR_LEN(examples); i++) {
-        test_begin("%s: the same fused and apart", examples[i].name);
+        test_begin("%s: the same fused and unfused", examples[i].name);
         check(&examples[i], 5);
         check(&examples[i], 1);
         check_predict(&examples[i]);

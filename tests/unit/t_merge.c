@@ -188,7 +188,7 @@ static void test_bases(void)
     same(config->dir, folder, "its folder");
     ok(cr_starts(config->text, "base: ["), "its text is the file's");
     ok(strstr(cr_config_yaml(config, true, false), "three.yaml:1\n") != NULL,
-       "the origin is the file that the value stands in");
+       "the origin is the file that has the value");
 
     write_file("one_block.yaml", "{blocks: {A: {f: {Dense: [1, 2]}}}, "
                                  "vars: {D: 1}, loss: {L1Loss: {a: 1}}}");
@@ -296,7 +296,7 @@ static void test_paths(void)
         const char *z = cr_node_get(config->root, "z")->text;
         const char *w = cr_node_get(config->root, "w")->text;
 
-        same(x, "f", "a path beside the config stays as it is");
+        same(x, "f", "a path next to the config stays as it is");
         same(z, "../g", "a base's is written from the config's folder");
         same(w, cr_strf(&conf_mem, "%s/g", folder),
              "one of the command line from the root");
@@ -427,7 +427,7 @@ static void test_positions(void)
          "also in an assignment");
     same(conf_tree("loss: CrossEntropyLoss", "loss.weight=[1, 2]"),
          "{loss: {CrossEntropyLoss: {weight: [1, 2]}}}",
-         "an argument that elsewhere stands beside the type");
+         "an argument that is elsewhere next to the type");
     same(conf_tree("a: {Foo: }", "a.weight=3"), "{a: {Foo: null, weight: 3}}",
          "and one that does");
 }

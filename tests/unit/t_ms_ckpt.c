@@ -144,7 +144,7 @@ static void accepted(void)
     test_end();
     s = sample("skipped");
     e = cr_store_entries(s, &n);
-    ok(n == 3, "random_op is left out");
+    ok(n == 3, "random_op is omitted");
     ok(!e[1].readable && !e[2].readable, "Int4 and Complex64 are listed only");
     ok(!cr_store_read(s, &diag, &e[1], CR_F32, &n) && diag.errors == 1,
        "and refused");

@@ -86,7 +86,7 @@ static void groups(void)
     int64_t n, i;
     uint64_t seed;
 
-    test_begin("no group stands in two parts, and sizes are near");
+    test_begin("no group is in two splits, and sizes are near");
     for (n = 60; n < MOST; n += 40)
         for (seed = 0; seed < 5; seed++) {
             unsigned char *where = cr_alloc(&mem, MOST, 1);

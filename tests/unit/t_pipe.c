@@ -165,7 +165,7 @@ static void orders(void)
     pipe_of(&r, config_text("", "datapipe: {shuffle: true}\n"), NULL);
     one = epoch_of(&r);
     ok(different(one) == ROWS && strcmp(one, two) != 0,
-       "shuffle: true says what is so anyway");
+       "shuffle: true is the default");
     cr_pipe_close(r.pipe);
 }
 
@@ -351,13 +351,13 @@ static void bad_sample(void)
             n++;
         ok(n == 1 && r.diag.errors == 1 &&
                strstr(r.diag.first->text, "label 2 of sample 2"),
-           "%d workers: the first bad sample is told, after %lld batches", w,
+           "%d workers: the first bad sample is reported after %lld batches", w,
            (long long)n);
         ok(!cr_pipe_next(r.pipe, &r.diag) && r.diag.errors > 0,
            "and again, if asked again");
         cr_pipe_seek(r.pipe, 3, 0);
         ok(cr_pipe_next(r.pipe, &(struct cr_diag){ .arena = &conf_mem }),
-           "a seek goes on with good ones");
+           "a seek continues with good ones");
         cr_pipe_close(r.pipe);
     }
 }

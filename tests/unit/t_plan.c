@@ -69,7 +69,7 @@ static const struct example examples[] = {
       "network: [{Dense: {out_channels: 5, activation: relu}}, {Dense: "
       "{out_channels: 3, activation: tanh}}]\n" CE SGD,
       VECTOR(.classes = 3) },
-    { "two ReLUs behind each other",
+    { "two consecutive ReLUs",
       "network: [{Dense: [6, 5]}, ReLU, ReLU, {Dense: [5, 3]}]\n" CE SGD,
       VECTOR(.classes = 3) },
     { "ReLU first and last", "network: [ReLU, {Dense: [6, 3]}, ReLU]\n" CE SGD,

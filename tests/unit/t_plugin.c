@@ -36,7 +36,7 @@ static void counts(void)
     s.rank = 0;
     ok(cellrun_count(&s) == 1, "elements of ()");
     ok(CELLRUN_RANK_MAX == CR_RANK_MAX && CELLRUN_TENSORS_MAX == CR_OP_MAX,
-       "as many dimensions and tensors as here");
+       "the limits of dimensions and tensors agree");
     ok(sizeof(union cellrun_value) == 8, "a value takes 8 bytes");
 }
 

@@ -31,7 +31,7 @@ static void order(void)
     for (size_t i = 1; i < CR_LEN(lines); i++)
         if (strcmp(lines[i - 1], lines[i]) >= 0) {
             good = false;
-            printf("# %s must stand before %s\n", lines[i], lines[i - 1]);
+            printf("# %s must be before %s\n", lines[i], lines[i - 1]);
         }
     ok(good, "registry.def is in order and names nothing twice");
 }

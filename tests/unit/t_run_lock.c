@@ -129,7 +129,7 @@ static void owners(void)
     space++;
 
     ok(!taken_from(cr_strf(&arena, "%s 4194305 1 %s\n", host, rest), true),
-       "the kernel's lock decides, whatever the line says");
+       "the kernel's lock decides, not the line");
     ok(!taken_from(cr_strf(&arena, "%s 1 1 %s pid:[1]\n", host, boot), true),
        "so a process in another container keeps its lock");
     ok(taken_from(cr_strf(&arena, "%s 1 1 %s pid:[1]\n", host, boot), false),

@@ -76,7 +76,7 @@ static void spans(void)
     ok(cr_lr_at(&lr, 0) == 0 && cr_lr_at(&lr, 1) == 0.125 &&
            cr_lr_at(&lr, 3) == 0.375, "it rises to the first rate");
     half = cr_lr_at(&lr, 10);
-    ok(fabs(half - 0.3) < 1e-12, "then stands where it would without: %g",
+    ok(fabs(half - 0.3) < 1e-12, "then is what it would be without: %g",
        half);
     ok(cr_lr_at(&lr, 20) == 0.1 && cr_lr_at(&lr, 39) == 0.1,
        "the end is half of the run");
@@ -106,7 +106,7 @@ int main(void)
            cr_lr_at(&lr, 0) == 0.5 && cr_lr_at(&lr, 1) == 1 &&
            cr_lr_at(&lr, 2) == 0.125, "value i at update i");
     ok(cr_lr_at(&lr, 3) == 0.125 && cr_lr_at(&lr, 1000) == 0.125,
-       "the last one stands after the end");
+       "the last one stays after the end");
     refused("lr: -1", "learning_rate: found the number -1, expected a number "
                       "of at least 0");
     refused("lr: [0.1, inf]",

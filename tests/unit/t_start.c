@@ -146,7 +146,7 @@ static void keys(void)
     q = cr_net_param(b.net, "fc.weight");
     r = cr_net_param(c.net, "other.weight");
     ok(memcmp(p->data, q->data, cr_bytes(&p->spec)) == 0,
-       "the same name begins the same, whatever stands around it");
+       "the same name has the same initial values in any network");
     ok(memcmp(p->data, r->data, cr_bytes(&p->spec)) != 0,
        "another name begins differently");
     made_free(&a);

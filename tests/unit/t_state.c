@@ -76,7 +76,7 @@ int main(void)
        "1500 steps of 400 are three epochs and 300 steps");
     ok(strstr(text, "\"epoch\":3,\"step\":1500,\"step_in_epoch\":300,"
                     "\"steps_per_epoch\":400,\"samples\":96000"),
-       "counts stand as the format says");
+       "counts are stored as documented");
     ok(strstr(text, "\"seed\":\"18446744073709551615\""),
        "the seed is a string");
     ok(strstr(text, "\"loss\":null"), "not finite is null");
@@ -92,7 +92,7 @@ int main(void)
     ok(back.plateau.begun && back.plateau.rate == 0.1 + 0.2 &&
            back.plateau.some && back.plateau.best == -0.3 &&
            back.plateau.wait == 2 && back.plateau.cooldown == 1,
-       "where a plateau stands");
+       "the state of a plateau");
     ok(back.n_columns == 2 && back.columns[0].spec.type == CR_U8 &&
            back.columns[0].spec.rank == 3 && back.columns[0].spec.dim[0] == 28,
        "columns");

@@ -156,7 +156,7 @@ static void test_files(void)
        "a folder is not written over");
     ok(!cr_write_file(&diag, "/nonexistent/f", "x", 1) &&
            strstr(conf_first(&diag), "/nonexistent/f: error: cannot write"),
-       "where nothing can be written, it is told with the path");
+       "a file that cannot be written is reported with its path");
     same(cr_strf(&conf_mem, "%d",
                  system(cr_strf(&conf_mem, "test \"$(ls -a %s | wc -l)\" = 3",
                                 folder))),

@@ -252,6 +252,6 @@ int main(void)
     sizes();
     for (size_t i = 0; i < CR_LEN(names); i++)
         remove(cr_strf(&conf_mem, "%s/%s", folder, names[i]));
-    ok(rmdir(folder) == 0, "nothing is left behind");
+    ok(rmdir(folder) == 0, "no file is left");
     return done();
 }

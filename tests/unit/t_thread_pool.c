@@ -265,7 +265,7 @@ static void test_pin(void)
     cr_parallel_run(place_part, at, 2);
     ok(at[1] > 0 && at[2] > 0 && at[1] != at[2],
        "each thread on one processor, not on the same");
-    ok(cr_cpu_count() == cpus, "there are as many of them as before");
+    ok(cr_cpu_count() == cpus, "their number is as before");
     cr_thread_unpin();
     sched_getaffinity(0, sizeof loose, &loose);
     cr_thread_restore_affinity();
