@@ -9,8 +9,8 @@ struct gaussian {
 };
 
 static const struct cr_opt gaussian_opts[] = {
-    CR_BOOL_DEFAULT(struct gaussian, full, false, "Add the constant ln(2 pi) / "
-                                                  "2."),
+    CR_BOOL_DEFAULT(struct gaussian, full, false,
+                    "Add the constant ln(2 pi) / 2."),
     CR_REAL_POS_DEFAULT(struct gaussian, eps, 1e-6, 1e30,
                         "Minimum of the variance, for numerical stability."),
     CR_LOSS_REDUCTION(struct gaussian, CR_MEAN),

@@ -1,5 +1,6 @@
-/* DynamicLossScaleManager (semantics.md 6.4): down after an overflow, up after
- * scale_window updates without one. */
+/* DynamicLossScaleManager: decreases after an overflow, increases after
+ * scale_window updates without overflow (Micikevicius et al.,
+ * arXiv:1710.03740). */
 #include "train/loss_scale.h"
 
 struct dynamic {
@@ -9,11 +10,12 @@ struct dynamic {
 
 static const struct cr_opt dynamic_opts[] = {
     CR_REAL_DEFAULT(struct dynamic, init_loss_scale, 0x1p24, 1,
-                    CR_LOSS_SCALE_MAX, "The scale of the first update."),
+                    CR_LOSS_SCALE_MAX, "Initial loss scale."),
     CR_INT_DEFAULT(struct dynamic, scale_factor, 2, 2, 1 << 20,
-                   "What it is multiplied or divided by."),
+                   "Factor that the scale is multiplied or divided by."),
     CR_INT_DEFAULT(struct dynamic, scale_window, 2000, 1, INT32_MAX,
-                   "Updates in a row, all finite, after which it grows."),
+                   "Consecutive finite updates after which the scale is "
+                   "multiplied."),
     { 0 },
 };
 
@@ -29,9 +31,11 @@ static void dynamic_rule(const void *opts, struct cr_loss_scale_rule *to)
 const struct cr_scaler cr_scaler_dynamic_loss_scale_manager = {
     .about = {
         .name = "DynamicLossScaleManager",
-        .summary = "A scale that grows until gradients overflow.",
-        .detail = "An update whose gradient is not finite is left out and "
-                  "the scale divided, never below 1.",
+        .summary = "Dynamic loss scale: grows until gradients overflow.",
+        .detail = "If a gradient is not finite, the update is skipped and the "
+                  "scale is divided by scale_factor, down to 1. After "
+                  "scale_window consecutive finite updates it is multiplied by "
+                  "scale_factor.",
         .example = "amp:\n"
                    "  level: O2\n"
                    "  loss_scale: {DynamicLossScaleManager: "

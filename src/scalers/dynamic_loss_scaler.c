@@ -1,5 +1,5 @@
-/* DynamicLossScaler (semantics.md 6.3): the functional form, which has no
- * defaults. */
+/* DynamicLossScaler: DynamicLossScaleManager under the name of MindSpore's
+ * functional interface, which has no defaults. */
 #include "train/loss_scale.h"
 
 struct dynamic {
@@ -9,11 +9,11 @@ struct dynamic {
 
 static const struct cr_opt dynamic_opts[] = {
     CR_REAL(struct dynamic, scale_value, 1, CR_LOSS_SCALE_MAX,
-            "The scale of the first update."),
+            "Initial loss scale."),
     CR_INT(struct dynamic, scale_factor, 1, 1 << 20,
-           "What it is multiplied or divided by."),
+           "Factor that the scale is multiplied or divided by."),
     CR_INT(struct dynamic, scale_window, 1, INT32_MAX,
-           "Updates in a row, all finite, after which it grows."),
+           "Consecutive finite updates after which the scale is multiplied."),
     { 0 },
 };
 
@@ -29,8 +29,8 @@ static void dynamic_rule(const void *opts, struct cr_loss_scale_rule *to)
 const struct cr_scaler cr_scaler_dynamic_loss_scaler = {
     .about = {
         .name = "DynamicLossScaler",
-        .summary = "A scale that grows until gradients overflow.",
-        .detail = "As DynamicLossScaleManager, with everything said.",
+        .summary = "Dynamic loss scale: grows until gradients overflow.",
+        .detail = "The same as DynamicLossScaleManager, without defaults.",
         .example = "amp:\n"
                    "  level: O2\n"
                    "  loss_scale: {DynamicLossScaler: [1024, 2, 1000]}\n",

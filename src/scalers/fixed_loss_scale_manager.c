@@ -1,4 +1,4 @@
-/* FixedLossScaleManager (semantics.md 6.4). */
+/* FixedLossScaleManager: a constant scale. */
 #include "train/loss_scale.h"
 
 struct fixed {
@@ -8,12 +8,12 @@ struct fixed {
 
 static const struct cr_opt fixed_opts[] = {
     CR_REAL_POS_DEFAULT(struct fixed, loss_scale, 128, CR_LOSS_SCALE_MAX,
-                        "The scale."),
+                        "Loss scale."),
     CR_BOOL_DEFAULT(
         struct fixed, drop_overflow_update, true,
-        "Leave out updates whose gradient is not finite; false tests "
-        "nothing and leaves dividing to the optimizer, whose own "
-        "loss_scale must be this number."),
+        "true: divide gradients by the scale and skip updates whose gradient "
+        "is not finite. false: test nothing and let the optimizer divide; its "
+        "loss_scale must be the same number."),
     { 0 },
 };
 
@@ -28,7 +28,7 @@ static void fixed_rule(const void *opts, struct cr_loss_scale_rule *to)
 const struct cr_scaler cr_scaler_fixed_loss_scale_manager = {
     .about = {
         .name = "FixedLossScaleManager",
-        .summary = "A scale that stays.",
+        .summary = "Constant loss scale.",
         .example = "amp:\n"
                    "  loss_scale: {FixedLossScaleManager: {loss_scale: "
                    "1000.0, drop_overflow_update: false}}\n"

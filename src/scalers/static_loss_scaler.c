@@ -1,4 +1,5 @@
-/* StaticLossScaler (semantics.md 6.3): the functional form. */
+/* StaticLossScaler: a constant scale, under the name of MindSpore's functional
+ * interface. */
 #include "train/loss_scale.h"
 
 struct fixed {
@@ -6,7 +7,7 @@ struct fixed {
 };
 
 static const struct cr_opt fixed_opts[] = {
-    CR_REAL(struct fixed, scale_value, 1, CR_LOSS_SCALE_MAX, "The scale."),
+    CR_REAL(struct fixed, scale_value, 1, CR_LOSS_SCALE_MAX, "Loss scale."),
     { 0 },
 };
 
@@ -20,8 +21,8 @@ static void fixed_rule(const void *opts, struct cr_loss_scale_rule *to)
 const struct cr_scaler cr_scaler_static_loss_scaler = {
     .about = {
         .name = "StaticLossScaler",
-        .summary = "A scale that stays.",
-        .detail = "Updates whose gradient is not finite are left out.",
+        .summary = "Constant loss scale.",
+        .detail = "Updates whose gradient is not finite are skipped.",
         .example = "amp: {loss_scale: {StaticLossScaler: 1024}}\n",
         .opts = fixed_opts,
         .size = sizeof(struct fixed),

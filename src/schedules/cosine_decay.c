@@ -1,5 +1,5 @@
 /*
- * CosineDecayLR (semantics.md 5.5), at update s, with D = decay_steps:
+ * CosineDecayLR, at update s, with D = decay_steps:
  *
  *   min_lr + (max_lr - min_lr) (1 + cos(pi min(s, D) / D)) / 2
  *
@@ -13,10 +13,10 @@ struct cosine_decay {
 };
 
 static const struct cr_opt cosine_decay_opts[] = {
-    CR_REAL(struct cosine_decay, min_lr, 0, DBL_MAX, "The last rate."),
-    CR_REAL(struct cosine_decay, max_lr, 0, DBL_MAX, "The first rate."),
+    CR_REAL(struct cosine_decay, min_lr, 0, DBL_MAX, "Final learning rate."),
+    CR_REAL(struct cosine_decay, max_lr, 0, DBL_MAX, "Initial learning rate."),
     CR_QUANTITY(struct cosine_decay, decay_steps, CR_STEPS,
-                "Updates until min_lr is reached."),
+                "Number of updates until min_lr."),
     { 0 },
 };
 
@@ -32,9 +32,9 @@ static double cosine_decay_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_cosine_decay = {
     .about = {
         .name = "CosineDecayLR",
-        .summary = "A rate that falls along half a cosine.",
-        .detail = "At update s, from 0: min_lr + (max_lr - min_lr) (1 + "
-                  "cos(pi s / decay_steps)) / 2, then min_lr.",
+        .summary = "Cosine decay.",
+        .detail = "At update s, from 0: min_lr + (max_lr - min_lr) (1 + cos(pi "
+                  "s / decay_steps)) / 2; min_lr after decay_steps.",
         .example = "optimizer: {SGD: {learning_rate: {CosineDecayLR: {max_lr: "
                    "0.1, min_lr: 0.0, decay_steps: 60 epochs}, warmup: 2 "
                    "epochs}}}\n",

@@ -1,6 +1,5 @@
 /*
- * cosine_decay_lr (semantics.md 5.4), in epoch e of the update, with
- * D = decay_epoch:
+ * cosine_decay_lr, in epoch e of the update, with D = decay_epoch:
  *
  *   min_lr + (max_lr - min_lr) (1 + cos(pi min(e, D) / D)) / 2
  */
@@ -13,11 +12,12 @@ struct cosine_decay_lr {
 };
 
 static const struct cr_opt cosine_decay_lr_opts[] = {
-    CR_REAL(struct cosine_decay_lr, min_lr, 0, DBL_MAX, "The last rate."),
-    CR_REAL(struct cosine_decay_lr, max_lr, 0, DBL_MAX, "The first rate."),
+    CR_REAL(struct cosine_decay_lr, min_lr, 0, DBL_MAX, "Final learning rate."),
+    CR_REAL(struct cosine_decay_lr, max_lr, 0, DBL_MAX,
+            "Initial learning rate."),
     CR_BY_EPOCH(struct cosine_decay_lr),
     CR_INT(struct cosine_decay_lr, decay_epoch, 1, 1e9,
-           "Epochs until min_lr is reached."),
+           "Number of epochs until min_lr."),
     { 0 },
 };
 
@@ -42,9 +42,9 @@ static double cosine_decay_lr_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_cosine_decay_lr = {
     .about = {
         .name = "cosine_decay_lr",
-        .summary = "A rate that falls along half a cosine, epoch by epoch.",
+        .summary = "Cosine decay, per epoch.",
         .detail = "In epoch e, from 0: min_lr + (max_lr - min_lr) (1 + cos(pi "
-                  "e / decay_epoch)) / 2, then min_lr.",
+                  "e / decay_epoch)) / 2; min_lr after decay_epoch.",
         .example = "optimizer: {SGD: {learning_rate: {cosine_decay_lr: "
                    "{min_lr: 0.0, max_lr: 0.1, decay_epoch: 10}}}}\n",
         .opts = cosine_decay_lr_opts,

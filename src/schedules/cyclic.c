@@ -1,9 +1,9 @@
 /*
- * CyclicLR: up and down between two rates, again and again (Smith: Cyclical
- * learning rates, 2017; PyTorch's). At update s, with U and D the updates up
- * and down, p = s / (U + D), k = floor(p) and x = p - k:
+ * CyclicLR: triangular cycles between two rates (Smith: Cyclical learning
+ * rates, 2017), as in PyTorch. At update s, with U rising and D falling updates
+ * per cycle, p = s / (U + D), k = floor(p) and x = p - k:
  *
- *   h = x (U + D) / U up,  (1 - x) (U + D) / D down
+ *   h = x (U + D) / U while rising,  (1 - x) (U + D) / D while falling
  *   base_lr + (max_lr - base_lr) h f
  *
  * f is 1, 2^-k (triangular2) or gamma^s (exp_range).
@@ -20,17 +20,20 @@ struct cyclic {
 };
 
 static const struct cr_opt cyclic_opts[] = {
-    CR_REAL(struct cyclic, base_lr, 0, DBL_MAX, "The lower rate."),
-    CR_REAL(struct cyclic, max_lr, 0, DBL_MAX, "The upper rate."),
+    CR_REAL(struct cyclic, base_lr, 0, DBL_MAX, "Minimum learning rate."),
+    CR_REAL(struct cyclic, max_lr, 0, DBL_MAX, "Maximum learning rate."),
     CR_QUANTITY_DEFAULT(struct cyclic, step_size_up, "2000 steps", CR_STEPS,
-                        "Updates up."),
+                        "Number of updates in the rising half of a cycle."),
     CR_QUANTITY_OPTIONAL(struct cyclic, step_size_down, CR_STEPS,
-                         "Updates down; as many as up unless given."),
+                         "Number of updates in the falling half of a cycle. "
+                         "Default: step_size_up."),
     CR_ENUM_DEFAULT(struct cyclic, mode, TRIANGULAR,
                     "triangular|triangular2|exp_range",
-                    "Whether the upper rate stays, halves with every cycle, or "
-                    "falls by gamma with every update."),
-    CR_REAL_DEFAULT(struct cyclic, gamma, 1, 0, 1, "Of exp_range."),
+                    "Maximum over the cycles. triangular: constant. "
+                    "triangular2: halved in each cycle. exp_range: multiplied "
+                    "by gamma in each update."),
+    CR_REAL_DEFAULT(struct cyclic, gamma, 1, 0, 1,
+                    "Factor per update for exp_range."),
     { 0 },
 };
 
@@ -55,9 +58,9 @@ static double cyclic_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_cyclic = {
     .about = {
         .name = "CyclicLR",
-        .summary = "A rate that goes up and down again and again.",
-        .detail = "From base_lr to max_lr in step_size_up updates and back in "
-                  "step_size_down, as PyTorch's.",
+        .summary = "Cyclical learning rate, as in PyTorch.",
+        .detail = "Rises linearly from base_lr to max_lr in step_size_up "
+                  "updates, falls back in step_size_down updates, and repeats.",
         .example = "optimizer: {SGD: {learning_rate: {CyclicLR: {base_lr: "
                    "0.001, max_lr: 0.1, step_size_up: 2 epochs}}}}\n",
         .opts = cyclic_opts,

@@ -1,8 +1,9 @@
 /*
- * ExponentialDecayLR (semantics.md 5.5), at update s:
+ * ExponentialDecayLR, at update s:
  *
- *   lr decay_rate^(s / decay_steps)        with is_stair the quotient is
- * rounded down
+ *   lr decay_rate^(s / decay_steps)
+ *
+ * is_stair rounds the quotient down.
  */
 #include "train/schedule.h"
 
@@ -14,13 +15,13 @@ struct exponential_decay {
 
 static const struct cr_opt exponential_decay_opts[] = {
     CR_REAL(struct exponential_decay, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     CR_REAL(struct exponential_decay, decay_rate, 0, DBL_MAX,
-            "How fast it falls."),
+            "Decay rate."),
     CR_QUANTITY(struct exponential_decay, decay_steps, CR_STEPS,
-                "Updates that it takes to fall once."),
+                "Number of updates in which the rate decays by decay_rate."),
     CR_BOOL_DEFAULT(struct exponential_decay, is_stair, false,
-                    "Fall in steps, not evenly."),
+                    "Decay in steps instead of continuously."),
     { 0 },
 };
 
@@ -37,9 +38,9 @@ static double exponential_decay_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_exponential_decay = {
     .about = {
         .name = "ExponentialDecayLR",
-        .summary = "A rate that falls by a factor with the updates.",
-        .detail = "At update s, from 0: lr decay_rate^(s / decay_steps); with "
-                  "is_stair the quotient is rounded down.",
+        .summary = "Exponential decay.",
+        .detail = "At update s, from 0: lr decay_rate^(s / decay_steps). "
+                  "is_stair rounds the quotient down.",
         .example = "optimizer: {SGD: {learning_rate: {ExponentialDecayLR: "
                    "{learning_rate: 0.1, decay_rate: 0.9, decay_steps: 4 "
                    "epochs}}}}\n",

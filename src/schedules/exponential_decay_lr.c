@@ -1,8 +1,9 @@
 /*
- * exponential_decay_lr (semantics.md 5.4), in epoch e of the update:
+ * exponential_decay_lr, in epoch e of the update:
  *
- *   lr decay_rate^(e / decay_epoch)        with is_stair the quotient is
- * rounded down
+ *   lr decay_rate^(e / decay_epoch)
+ *
+ * is_stair rounds the quotient down.
  */
 #include "train/schedule.h"
 
@@ -15,14 +16,14 @@ struct exponential_decay_lr {
 
 static const struct cr_opt exponential_decay_lr_opts[] = {
     CR_REAL(struct exponential_decay_lr, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     CR_REAL(struct exponential_decay_lr, decay_rate, 0, DBL_MAX,
-            "How fast it falls."),
+            "Decay rate."),
     CR_BY_EPOCH(struct exponential_decay_lr),
     CR_INT(struct exponential_decay_lr, decay_epoch, 1, 1e9,
-           "Epochs that it takes to fall once."),
+           "Number of epochs in which the rate decays by decay_rate."),
     CR_BOOL_DEFAULT(struct exponential_decay_lr, is_stair, false,
-                    "Fall in steps, not evenly."),
+                    "Decay in steps instead of continuously."),
     { 0 },
 };
 
@@ -48,9 +49,9 @@ static double exponential_decay_lr_at(const void *opts,
 const struct cr_schedule cr_schedule_exponential_decay_lr = {
     .about = {
         .name = "exponential_decay_lr",
-        .summary = "A rate that falls by a factor from epoch to epoch.",
-        .detail = "In epoch e, from 0: lr decay_rate^(e / decay_epoch); with "
-                  "is_stair the quotient is rounded down.",
+        .summary = "Exponential decay, per epoch.",
+        .detail = "In epoch e, from 0: lr decay_rate^(e / decay_epoch). "
+                  "is_stair rounds the quotient down.",
         .example = "optimizer: {SGD: {learning_rate: {exponential_decay_lr: "
                    "{learning_rate: 0.1, decay_rate: 0.9, decay_epoch: 4}}}}\n",
         .opts = exponential_decay_lr_opts,

@@ -1,8 +1,9 @@
 /*
- * InverseDecayLR (semantics.md 5.5), at update s:
+ * InverseDecayLR, at update s:
  *
- *   lr / (1 + decay_rate s / decay_steps)        with is_stair the quotient is
- * rounded down
+ *   lr / (1 + decay_rate s / decay_steps)
+ *
+ * is_stair rounds the quotient down.
  */
 #include "train/schedule.h"
 
@@ -13,12 +14,13 @@ struct inverse_decay {
 };
 
 static const struct cr_opt inverse_decay_opts[] = {
-    CR_REAL(struct inverse_decay, learning_rate, 0, DBL_MAX, "The first rate."),
-    CR_REAL(struct inverse_decay, decay_rate, 0, DBL_MAX, "How fast it falls."),
+    CR_REAL(struct inverse_decay, learning_rate, 0, DBL_MAX,
+            "Initial learning rate."),
+    CR_REAL(struct inverse_decay, decay_rate, 0, DBL_MAX, "Decay rate."),
     CR_QUANTITY(struct inverse_decay, decay_steps, CR_STEPS,
-                "Updates that it takes to fall once."),
+                "Number of updates in one unit of the decay."),
     CR_BOOL_DEFAULT(struct inverse_decay, is_stair, false,
-                    "Fall in steps, not evenly."),
+                    "Decay in steps instead of continuously."),
     { 0 },
 };
 
@@ -34,9 +36,9 @@ static double inverse_decay_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_inverse_decay = {
     .about = {
         .name = "InverseDecayLR",
-        .summary = "A rate that falls as the inverse with the updates.",
-        .detail = "At update s, from 0: lr / (1 + decay_rate s / "
-                  "decay_steps); with is_stair the quotient is rounded down.",
+        .summary = "Inverse-time decay.",
+        .detail = "At update s, from 0: lr / (1 + decay_rate s / decay_steps). "
+                  "is_stair rounds the quotient down.",
         .example = "optimizer: {SGD: {learning_rate: {InverseDecayLR: "
                    "{learning_rate: 0.1, decay_rate: 0.9, decay_steps: 4 "
                    "epochs}}}}\n",

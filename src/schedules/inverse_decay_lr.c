@@ -1,8 +1,9 @@
 /*
- * inverse_decay_lr (semantics.md 5.4), in epoch e of the update:
+ * inverse_decay_lr, in epoch e of the update:
  *
- *   lr / (1 + decay_rate e / decay_epoch)        with is_stair the quotient is
- * rounded down
+ *   lr / (1 + decay_rate e / decay_epoch)
+ *
+ * is_stair rounds the quotient down.
  */
 #include "train/schedule.h"
 
@@ -15,14 +16,14 @@ struct inverse_decay_lr {
 
 static const struct cr_opt inverse_decay_lr_opts[] = {
     CR_REAL(struct inverse_decay_lr, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     CR_REAL(struct inverse_decay_lr, decay_rate, 0, DBL_MAX,
-            "How fast it falls."),
+            "Decay rate."),
     CR_BY_EPOCH(struct inverse_decay_lr),
     CR_INT(struct inverse_decay_lr, decay_epoch, 1, 1e9,
-           "Epochs that it takes to fall once."),
+           "Number of epochs in one unit of the decay."),
     CR_BOOL_DEFAULT(struct inverse_decay_lr, is_stair, false,
-                    "Fall in steps, not evenly."),
+                    "Decay in steps instead of continuously."),
     { 0 },
 };
 
@@ -47,9 +48,9 @@ static double inverse_decay_lr_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_inverse_decay_lr = {
     .about = {
         .name = "inverse_decay_lr",
-        .summary = "A rate that falls as the inverse from epoch to epoch.",
-        .detail = "In epoch e, from 0: lr / (1 + decay_rate e / decay_epoch); "
-                  "with is_stair the quotient is rounded down.",
+        .summary = "Inverse-time decay, per epoch.",
+        .detail = "In epoch e, from 0: lr / (1 + decay_rate e / decay_epoch). "
+                  "is_stair rounds the quotient down.",
         .example = "optimizer: {SGD: {learning_rate: {inverse_decay_lr: "
                    "{learning_rate: 0.1, decay_rate: 0.9, decay_epoch: 4}}}}\n",
         .opts = inverse_decay_lr_opts,

@@ -1,8 +1,9 @@
 /*
- * NaturalExpDecayLR (semantics.md 5.5), at update s:
+ * NaturalExpDecayLR, at update s:
  *
- *   lr e^(-decay_rate s)        with is_stair s counts whole multiples of
- * decay_steps
+ *   lr e^(-decay_rate s)
+ *
+ * is_stair rounds s down to a multiple of decay_steps.
  */
 #include "train/schedule.h"
 
@@ -14,13 +15,13 @@ struct natural_exp_decay {
 
 static const struct cr_opt natural_exp_decay_opts[] = {
     CR_REAL(struct natural_exp_decay, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     CR_REAL(struct natural_exp_decay, decay_rate, 0, DBL_MAX,
-            "How fast it falls."),
+            "Decay rate."),
     CR_QUANTITY(struct natural_exp_decay, decay_steps, CR_STEPS,
-                "Updates that it takes to fall once."),
+                "Length of a stair, in updates."),
     CR_BOOL_DEFAULT(struct natural_exp_decay, is_stair, false,
-                    "Fall in steps, not evenly."),
+                    "Decay in steps instead of continuously."),
     { 0 },
 };
 
@@ -36,9 +37,10 @@ static double natural_exp_decay_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_natural_exp_decay = {
     .about = {
         .name = "NaturalExpDecayLR",
-        .summary = "A rate that falls exponentially with the updates.",
-        .detail = "At update s, from 0: lr e^(-decay_rate s); with is_stair s "
-                  "counts whole multiples of decay_steps.",
+        .summary = "Natural exponential decay.",
+        .detail = "At update s, from 0: lr e^(-decay_rate s). is_stair rounds "
+                  "s down to a multiple of decay_steps, which has no other "
+                  "effect.",
         .example = "optimizer: {SGD: {learning_rate: {NaturalExpDecayLR: "
                    "{learning_rate: 0.1, decay_rate: 0.9, decay_steps: 4 "
                    "epochs}}}}\n",

@@ -1,8 +1,9 @@
 /*
- * natural_exp_decay_lr (semantics.md 5.4), in epoch e of the update:
+ * natural_exp_decay_lr, in epoch e of the update:
  *
- *   lr e^(-decay_rate e)        with is_stair e counts whole multiples of
- * decay_epoch
+ *   lr e^(-decay_rate e)
+ *
+ * is_stair rounds e down to a multiple of decay_epoch.
  */
 #include "train/schedule.h"
 
@@ -15,14 +16,14 @@ struct natural_exp_decay_lr {
 
 static const struct cr_opt natural_exp_decay_lr_opts[] = {
     CR_REAL(struct natural_exp_decay_lr, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     CR_REAL(struct natural_exp_decay_lr, decay_rate, 0, DBL_MAX,
-            "How fast it falls."),
+            "Decay rate."),
     CR_BY_EPOCH(struct natural_exp_decay_lr),
     CR_INT(struct natural_exp_decay_lr, decay_epoch, 1, 1e9,
-           "Epochs that it takes to fall once."),
+           "Length of a stair, in epochs."),
     CR_BOOL_DEFAULT(struct natural_exp_decay_lr, is_stair, false,
-                    "Fall in steps, not evenly."),
+                    "Decay in steps instead of continuously."),
     { 0 },
 };
 
@@ -48,9 +49,10 @@ static double natural_exp_decay_lr_at(const void *opts,
 const struct cr_schedule cr_schedule_natural_exp_decay_lr = {
     .about = {
         .name = "natural_exp_decay_lr",
-        .summary = "A rate that falls exponentially from epoch to epoch.",
-        .detail = "In epoch e, from 0: lr e^(-decay_rate e); with is_stair e "
-                  "counts whole multiples of decay_epoch.",
+        .summary = "Natural exponential decay, per epoch.",
+        .detail = "In epoch e, from 0: lr e^(-decay_rate e). is_stair rounds e "
+                  "down to a multiple of decay_epoch, which has no other "
+                  "effect.",
         .example = "optimizer: {SGD: {learning_rate: {natural_exp_decay_lr: "
                    "{learning_rate: 0.1, decay_rate: 0.9, decay_epoch: 4}}}}\n",
         .opts = natural_exp_decay_lr_opts,

@@ -1,9 +1,9 @@
 /*
- * OneCycleLR: up, then far down, once over the run (Smith, Topin:
- * Super-convergence, 2018; PyTorch's with two phases). With T total_steps,
- * s runs from max_lr / div_factor at 0 to max_lr at pct_start T - 1 and to
- * max_lr / div_factor / final_div_factor at T - 1, along half a cosine or a
- * line, and stays there.
+ * OneCycleLR: one rise and one fall (Smith, Topin: Super-convergence, 2018), as
+ * in PyTorch with two phases. With T = total_steps the rate is
+ * max_lr / div_factor at update 0, max_lr at pct_start T - 1, and
+ * max_lr / div_factor / final_div_factor from T - 1 on; between these it
+ * follows half a cosine or a line.
  */
 #include "train/schedule.h"
 
@@ -18,17 +18,18 @@ struct one_cycle {
 };
 
 static const struct cr_opt one_cycle_opts[] = {
-    CR_REAL(struct one_cycle, max_lr, 0, DBL_MAX, "The largest rate."),
+    CR_REAL(struct one_cycle, max_lr, 0, DBL_MAX, "Maximum learning rate."),
     CR_QUANTITY_DEFAULT(struct one_cycle, total_steps, "100%", CR_STEPS,
-                        "Updates of the cycle."),
+                        "Number of updates of the cycle."),
     CR_REAL_DEFAULT(struct one_cycle, pct_start, 0.3, 0, 1,
-                    "Part of them on which the rate rises."),
+                    "Fraction of the cycle in which the rate rises."),
     CR_ENUM_DEFAULT(struct one_cycle, anneal_strategy, COS, "cos|linear",
-                    "Along half a cosine, or a line."),
+                    "Shape of rise and fall: half a cosine, or linear."),
     CR_REAL_POS_DEFAULT(struct one_cycle, div_factor, 25, DBL_MAX,
-                        "What the largest rate is divided by at first."),
+                        "The initial rate is max_lr / div_factor."),
     CR_REAL_POS_DEFAULT(struct one_cycle, final_div_factor, 1e4, DBL_MAX,
-                        "What the first rate is divided by at the end."),
+                        "The final rate is the initial one / "
+                        "final_div_factor."),
     { 0 },
 };
 
@@ -60,10 +61,10 @@ static double one_cycle_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_one_cycle = {
     .about = {
         .name = "OneCycleLR",
-        .summary = "A rate that rises, then falls far, once over the run.",
-        .detail = "From max_lr / div_factor to max_lr in pct_start of the "
-                  "updates, then down to the first rate / final_div_factor, "
-                  "as PyTorch's.",
+        .summary = "One-cycle policy, as in PyTorch.",
+        .detail = "Rises from max_lr / div_factor to max_lr in the first "
+                  "pct_start of the updates, then falls to the initial rate / "
+                  "final_div_factor.",
         .example = "optimizer: {SGD: {learning_rate: {OneCycleLR: {max_lr: "
                    "0.5}}}}\n",
         .opts = one_cycle_opts,

@@ -1,9 +1,9 @@
 /*
- * piecewise_constant_lr (semantics.md 5.4), at update i:
+ * piecewise_constant_lr, at update i:
  *
  *   learning_rates[k]        for milestone[k - 1] <= i < milestone[k]
  *
- * After the last milestone the last rate stands.
+ * The last rate applies after the last milestone.
  */
 #include "train/schedule.h"
 
@@ -14,9 +14,9 @@ struct piecewise_constant_lr {
 
 static const struct cr_opt piecewise_constant_lr_opts[] = {
     CR_INTS(struct piecewise_constant_lr, milestone, 1, 1e15,
-            "Updates before which each rate holds, rising."),
+            "Updates at which the rates end, in non-decreasing order."),
     CR_REALS(struct piecewise_constant_lr, learning_rates, 0, DBL_MAX,
-             "As many rates."),
+             "Learning rates, one per milestone."),
     { 0 },
 };
 
@@ -30,13 +30,13 @@ static bool piecewise_constant_lr_check(struct cr_diag *diag, struct cr_pos pos,
     if (o->milestone.n != o->learning_rates.n || o->milestone.n == 0)
         return cr_error(diag, pos, CR_E_CONFLICT,
                         "found %d milestones and %d learning_rates, expected "
-                        "as many of each, at least one",
+                        "equal numbers, at least one",
                         o->milestone.n, o->learning_rates.n);
     for (int i = 1; i < o->milestone.n; i++)
         if (o->milestone.v[i] < o->milestone.v[i - 1])
             return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                            "milestone: found %lld behind %lld, expected "
-                            "numbers that do not fall",
+                            "milestone: found %lld after %lld, expected "
+                            "numbers in non-decreasing order",
                             (long long)o->milestone.v[i],
                             (long long)o->milestone.v[i - 1]);
     return true;
@@ -58,9 +58,10 @@ static double piecewise_constant_lr_at(const void *opts,
 const struct cr_schedule cr_schedule_piecewise_constant_lr = {
     .about = {
         .name = "piecewise_constant_lr",
-        .summary = "A rate that changes at given updates.",
-        .detail = "learning_rates[k] holds before update milestone[k], "
-                  "counted from 0; the last one stands after the end.",
+        .summary = "Piecewise constant learning rate.",
+        .detail = "learning_rates[k] applies up to update milestone[k] - 1, "
+                  "counted from 0; the last one applies after the last "
+                  "milestone too.",
         .example = "optimizer: {SGD: {learning_rate: {piecewise_constant_lr: "
                    "{milestone: [1000, 2000], learning_rates: [0.1, "
                    "0.01]}}}}\n",

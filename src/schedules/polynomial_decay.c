@@ -1,10 +1,9 @@
 /*
- * PolynomialDecayLR (semantics.md 5.5), at update s, with D = decay_steps:
+ * PolynomialDecayLR, at update s, with D = decay_steps:
  *
  *   (lr - end) (1 - min(s, D) / D)^power + end
  *
- * With update_decay_steps D moves on to its next multiple each time s passes
- * it.
+ * update_decay_steps extends D to its next multiple each time s passes it.
  */
 #include "train/schedule.h"
 
@@ -17,15 +16,16 @@ struct polynomial_decay {
 
 static const struct cr_opt polynomial_decay_opts[] = {
     CR_REAL(struct polynomial_decay, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     CR_REAL(struct polynomial_decay, end_learning_rate, 0, DBL_MAX,
-            "The last rate."),
+            "Final learning rate."),
     CR_QUANTITY(struct polynomial_decay, decay_steps, CR_STEPS,
-                "Updates until the last rate is reached."),
+                "Number of updates until end_learning_rate."),
     CR_REAL(struct polynomial_decay, power, 0, DBL_MAX,
-            "Power of what is left of the way."),
+            "Exponent of the remaining fraction."),
     CR_BOOL_DEFAULT(struct polynomial_decay, update_decay_steps, false,
-                    "At the end go on with as many updates more."),
+                    "Extend the decay to the next multiple of decay_steps each "
+                    "time it ends."),
     { 0 },
 };
 
@@ -42,7 +42,7 @@ static double polynomial_decay_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_polynomial_decay = {
     .about = {
         .name = "PolynomialDecayLR",
-        .summary = "A rate that falls along a power.",
+        .summary = "Polynomial decay.",
         .detail = "At update s, from 0: (learning_rate - end_learning_rate) "
                   "(1 - s / decay_steps)^power + end_learning_rate.",
         .example = "optimizer: {SGD: {learning_rate: {PolynomialDecayLR: "

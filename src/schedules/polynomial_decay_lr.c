@@ -1,11 +1,9 @@
 /*
- * polynomial_decay_lr (semantics.md 5.4), in epoch e of the update, with
- * D = decay_epoch:
+ * polynomial_decay_lr, in epoch e of the update, with D = decay_epoch:
  *
  *   (lr - end) (1 - min(e, D) / D)^power + end
  *
- * With update_decay_epoch D moves on to its next multiple each time e passes
- * it.
+ * update_decay_epoch extends D to its next multiple each time e passes it.
  */
 #include "train/schedule.h"
 
@@ -19,16 +17,17 @@ struct polynomial_decay_lr {
 
 static const struct cr_opt polynomial_decay_lr_opts[] = {
     CR_REAL(struct polynomial_decay_lr, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     CR_REAL(struct polynomial_decay_lr, end_learning_rate, 0, DBL_MAX,
-            "The last rate."),
+            "Final learning rate."),
     CR_BY_EPOCH(struct polynomial_decay_lr),
     CR_INT(struct polynomial_decay_lr, decay_epoch, 1, 1e9,
-           "Epochs until the last rate is reached."),
+           "Number of epochs until end_learning_rate."),
     CR_REAL(struct polynomial_decay_lr, power, 0, DBL_MAX,
-            "Power of what is left of the way."),
+            "Exponent of the remaining fraction."),
     CR_BOOL_DEFAULT(struct polynomial_decay_lr, update_decay_epoch, false,
-                    "At the end go on with as many epochs more."),
+                    "Extend the decay to the next multiple of decay_epoch each "
+                    "time it ends."),
     { 0 },
 };
 
@@ -54,7 +53,7 @@ static double polynomial_decay_lr_at(const void *opts,
 const struct cr_schedule cr_schedule_polynomial_decay_lr = {
     .about = {
         .name = "polynomial_decay_lr",
-        .summary = "A rate that falls along a power, epoch by epoch.",
+        .summary = "Polynomial decay, per epoch.",
         .detail = "In epoch e, from 0: (learning_rate - end_learning_rate) (1 "
                   "- e / decay_epoch)^power + end_learning_rate.",
         .example = "optimizer: {SGD: {learning_rate: {polynomial_decay_lr: "

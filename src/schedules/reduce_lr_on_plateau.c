@@ -1,8 +1,7 @@
 /*
- * ReduceLROnPlateau (semantics.md 9; train/plateau.c has the rule): a constant
- * rate that the loop makes smaller behind evaluations that bring no gain.
- * MindSpore's callback, as a schedule: it belongs to a rate and knows where
- * that begins.
+ * ReduceLROnPlateau: a constant rate that the training loop reduces after
+ * evaluations without improvement (train/plateau.c). It is a callback in
+ * MindSpore and a schedule here, because it needs the initial rate.
  */
 #include "train/schedule.h"
 
@@ -16,25 +15,25 @@ struct reduce_lr_on_plateau {
 
 static const struct cr_opt reduce_lr_on_plateau_opts[] = {
     CR_REAL(struct reduce_lr_on_plateau, learning_rate, 0, DBL_MAX,
-            "The first rate."),
+            "Initial learning rate."),
     { PLATEAU(monitor), .type = CR_OPT_STR, .need = CR_DEFAULT, .text = "loss",
-      .doc = "Metric of the evaluation to watch." },
+      .doc = "Metric of the evaluation to monitor." },
     { PLATEAU(factor), .type = CR_OPT_REAL, .need = CR_DEFAULT,
       .real_default = 0.1, .min_exclusive = true, .max = 1,
-      .doc = "What the rate is multiplied by each time." },
+      .doc = "Factor of each reduction." },
     { PLATEAU(patience), .type = CR_OPT_INT, .need = CR_DEFAULT,
       .int_default = 10, .max = 1e9,
-      .doc = "Evaluations without gain after which the rate falls." },
+      .doc = "Evaluations without improvement before the rate is reduced." },
     { PLATEAU(mode), .type = CR_OPT_ENUM, .need = CR_DEFAULT,
       .choices = "auto|min|max",
-      .doc = "Which way is better; auto: as the metric says." },
+      .doc = "Which values are better; auto: as the metric defines it." },
     { PLATEAU(min_delta), .type = CR_OPT_REAL, .need = CR_DEFAULT,
       .real_default = 1e-4, .max = DBL_MAX,
-      .doc = "A change must be larger than this to count as gain." },
+      .doc = "Minimum change that counts as an improvement." },
     { PLATEAU(cooldown), .type = CR_OPT_INT, .need = CR_DEFAULT, .max = 1e9,
-      .doc = "Evaluations after a fall that do not count." },
+      .doc = "Evaluations after a reduction that are ignored." },
     { PLATEAU(min_lr), .type = CR_OPT_REAL, .need = CR_DEFAULT, .max = DBL_MAX,
-      .doc = "The rate does not fall below this." },
+      .doc = "Minimum learning rate." },
     { 0 },
 };
 
@@ -59,13 +58,14 @@ reduce_lr_on_plateau_rule(const void *opts)
 const struct cr_schedule cr_schedule_reduce_lr_on_plateau = {
     .about = {
         .name = "ReduceLROnPlateau",
-        .summary = "A rate that falls when a metric stops getting better.",
-        .detail = "It is learning_rate at first. After `patience` evaluations "
-                  "(of eval.every) in a row without a gain of more than "
-                  "min_delta it is max(rate factor, min_lr) from then on, and "
-                  "the next `cooldown` evaluations do not count. MindSpore's "
-                  "callback of that name, whose `eval_loss` is `loss` here. "
-                  "Groups with a rate of their own keep that.",
+        .summary = "Reduces the learning rate when a metric stops improving.",
+        .detail = "Starts with learning_rate. After `patience` consecutive "
+                  "evaluations (of eval.every) without an improvement of more "
+                  "than min_delta, the rate becomes max(rate factor, min_lr), "
+                  "and the next `cooldown` evaluations are ignored. It is "
+                  "MindSpore's callback of the same name, whose `eval_loss` is "
+                  "`loss` here. Groups with their own learning rate are not "
+                  "affected.",
         .example = "optimizer: {Momentum: {learning_rate: {ReduceLROnPlateau: "
                    "{learning_rate: 0.1, monitor: accuracy, factor: 0.5, "
                    "patience: 3}}, momentum: 0.9}}\n",

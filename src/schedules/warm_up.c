@@ -1,7 +1,7 @@
 /*
- * WarmUpLR (semantics.md 5.5), at update s, with W = warmup_steps:
+ * WarmUpLR, at update s, with W = warmup_steps:
  *
- *   lr min(s, W) / W        so the first update has the rate 0
+ *   lr min(s, W) / W        the first update has the rate 0
  */
 #include "train/schedule.h"
 
@@ -11,9 +11,10 @@ struct warm_up {
 };
 
 static const struct cr_opt warm_up_opts[] = {
-    CR_REAL(struct warm_up, learning_rate, 0, DBL_MAX, "The last rate."),
+    CR_REAL(struct warm_up, learning_rate, 0, DBL_MAX,
+            "Learning rate after the warmup."),
     CR_QUANTITY(struct warm_up, warmup_steps, CR_STEPS,
-                "Updates until it is reached."),
+                "Number of updates of the warmup."),
     { 0 },
 };
 
@@ -31,10 +32,10 @@ static double warm_up_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_warm_up = {
     .about = {
         .name = "WarmUpLR",
-        .summary = "A rate that rises from 0 and stays.",
+        .summary = "Linear warmup to a constant rate.",
         .detail = "At update s, from 0: learning_rate s / warmup_steps, then "
-                  "learning_rate. `warmup` beside any schedule does the same "
-                  "in front of it.",
+                  "learning_rate. The key `warmup` next to another schedule "
+                  "puts a warmup before it.",
         .example = "optimizer: {SGD: {learning_rate: {WarmUpLR: "
                    "{learning_rate: 0.1, warmup_steps: 2 epochs}}}}\n",
         .opts = warm_up_opts,

@@ -1,8 +1,7 @@
 /*
- * warmup_lr (semantics.md 5.4), in epoch e of the update, with W =
- * warmup_epoch:
+ * warmup_lr, in epoch e of the update, with W = warmup_epoch:
  *
- *   lr min(e, W) / W        so the whole first epoch has the rate 0
+ *   lr min(e, W) / W        the whole first epoch has the rate 0
  */
 #include "train/schedule.h"
 
@@ -13,10 +12,11 @@ struct warmup_lr {
 };
 
 static const struct cr_opt warmup_lr_opts[] = {
-    CR_REAL(struct warmup_lr, learning_rate, 0, DBL_MAX, "The last rate."),
+    CR_REAL(struct warmup_lr, learning_rate, 0, DBL_MAX,
+            "Learning rate after the warmup."),
     CR_BY_EPOCH(struct warmup_lr),
     CR_INT(struct warmup_lr, warmup_epoch, 0, 1e9,
-           "Epochs until it is reached."),
+           "Number of epochs of the warmup."),
     { 0 },
 };
 
@@ -40,9 +40,9 @@ static double warmup_lr_at(const void *opts, const struct cr_span *run,
 const struct cr_schedule cr_schedule_warmup_lr = {
     .about = {
         .name = "warmup_lr",
-        .summary = "A rate that rises from 0, epoch by epoch.",
+        .summary = "Linear warmup to a constant rate, per epoch.",
         .detail = "In epoch e, from 0: learning_rate e / warmup_epoch, then "
-                  "learning_rate: the whole first epoch has the rate 0.",
+                  "learning_rate. The rate of the whole first epoch is 0.",
         .example = "optimizer: {SGD: {learning_rate: {warmup_lr: "
                    "{learning_rate: 0.1, warmup_epoch: 2}}}}\n",
         .opts = warmup_lr_opts,

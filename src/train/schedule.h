@@ -66,25 +66,20 @@ double cr_lr_at(const struct cr_lr *lr, int64_t update);
 double cr_span_updates(const struct cr_span *run,
                        const struct cr_quantity *amount);
 
-/* MindSpore's functions (`cosine_decay_lr`) give a list as long as total_step
- * that changes from epoch to epoch. Both lengths are the run's unless given;
- * the last value stands after the end. */
+/* MindSpore's functions (`cosine_decay_lr`) return a list of total_step rates
+ * that change from epoch to epoch. Both lengths default to those of the run;
+ * the last rate applies after the end. */
 struct cr_by_epoch {
     int64_t total_step, step_per_epoch;
 };
-#define CR_BY_EPOCH(T)                                                  \
-    { .name = "total_step",                                             \
-      .at = offsetof(T, by.total_step),                                 \
-      .type = CR_OPT_INT,                                               \
-      .need = CR_OPTIONAL,                                              \
-      .min = 1,                                                         \
-      .max = 1e15,                                                      \
-      .doc = "Updates of the run; after them the last rate stands." },  \
-    {                                                                   \
-        .name = "step_per_epoch", .at = offsetof(T, by.step_per_epoch), \
-        .type = CR_OPT_INT, .need = CR_OPTIONAL, .min = 1, .max = 1e15, \
-        .doc = "Updates of an epoch; by default as the data have it."   \
-    }
+#define CR_BY_EPOCH(T) \
+    { .name = "total_step", .at = offsetof(T, by.total_step), \
+      .type = CR_OPT_INT, .need = CR_OPTIONAL, .min = 1, .max = 1e15, \
+      .doc = "Number of updates; the last rate applies after them. Default: " \
+             "the length of the run." }, \
+    { .name = "step_per_epoch", .at = offsetof(T, by.step_per_epoch), \
+      .type = CR_OPT_INT, .need = CR_OPTIONAL, .min = 1, .max = 1e15, \
+      .doc = "Updates per epoch. Default: computed from the data." }
 /* The epoch of an update, from 0. */
 double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_span *run,
                    int64_t update);
