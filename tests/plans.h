@@ -303,10 +303,10 @@ static inline bool plans_step(struct plans *p, struct cr_exec *e,
                       (t - 1) * micro + k + 1);
         if (!cr_exec_backward(e, 1, lr))
             return false;
-        if (want->norm && want->update)
+        if (want->separate_update && want->update)
             cr_exec_accumulate(e);
     }
-    if (want->norm && want->update)
+    if (want->separate_update && want->update)
         cr_exec_update(e, 1, lr);
     return true;
 }
@@ -341,12 +341,12 @@ static inline void plans_train(struct plans *p)
     bool ok;
     int i, t, ways = p->eager ? PLANS_TRAIN : PLANS_TRAIN - 1;
 
-    keep.norm = p->micro > 1;
+    keep.separate_update = p->micro > 1;
     ok = plans_make(p, &kept, &keep);
     for (i = 0; i < ways && ok; i++) {
         want[i] = cr_plans_train(i == 1, i == 2);
         want[i].update = p->optim != NULL;
-        want[i].norm = want[i].norm || p->micro > 1;
+        want[i].separate_update = want[i].separate_update || p->micro > 1;
         want[i].batch = p->batch;
         ok = plans_make(p, &run[i], &want[i]);
     }

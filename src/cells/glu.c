@@ -77,8 +77,8 @@ static void glu_back_range(void *ctx, int64_t from, int64_t to)
         cr_real gate = 1 / (1 + cr_exp(-x[at + h->run])), da = dy[i] * gate;
         cr_real db = da * x[at] * (1 - gate);
 
-        dx[at] = h->s->add[0] ? dx[at] + da : da;
-        dx[at + h->run] = h->s->add[0] ? dx[at + h->run] + db : db;
+        dx[at] = h->s->accumulate[0] ? dx[at] + da : da;
+        dx[at + h->run] = h->s->accumulate[0] ? dx[at + h->run] + db : db;
     }
 }
 
@@ -94,7 +94,7 @@ static const struct cr_op glu_op = {
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .plan = glu_plan,
     .forward = glu_forward,
     .backward = glu_backward,

@@ -114,7 +114,7 @@ static void lrn_back_range(void *ctx, int64_t from, int64_t to)
             for (j = low - plane; j <= high - plane; j++)
                 sum += t[i + j * p->size];
             g = dy[i] * cr_pow(d[i], -beta) - twice * x[i] * sum;
-            dx[i] = s->add[0] ? dx[i] + g : g;
+            dx[i] = s->accumulate[0] ? dx[i] + g : g;
         }
     }
 }
@@ -133,7 +133,7 @@ static const struct cr_op lrn_op = {
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .plan = lrn_plan,
     .forward = lrn_forward,
     .backward = lrn_backward,

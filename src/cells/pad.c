@@ -139,7 +139,7 @@ static void pad_back_range(void *ctx, int64_t from, int64_t to)
             left /= x->dim[d];
         }
         g = pad_gather(s, index, 0, 0);
-        dx[i] = s->add[0] ? dx[i] + g : g;
+        dx[i] = s->accumulate[0] ? dx[i] + g : g;
     }
 }
 

@@ -73,7 +73,7 @@ static void encode_back_range(void *ctx, int64_t from, int64_t to)
     cr_real *dx = s->dx[0];
     int64_t i;
 
-    if (s->add[0]) {
+    if (s->accumulate[0]) {
         CR_SIMD
         for (i = from; i < to; i++)
             dx[i] += dy[i] * scale;

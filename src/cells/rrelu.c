@@ -51,7 +51,7 @@ static void rrelu_back_range(void *ctx, int64_t from, int64_t to)
     int64_t i;
 
     for (i = from; i < to; i++)
-        dx[i] = s->add[0] ? dx[i] + a[i] * dy[i] : a[i] * dy[i];
+        dx[i] = s->accumulate[0] ? dx[i] + a[i] * dy[i] : a[i] * dy[i];
 }
 
 static void rrelu_backward(const struct cr_op_ctx *s)

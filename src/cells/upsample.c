@@ -129,7 +129,7 @@ static void upsample_back_range(void *ctx, int64_t from, int64_t to)
         const cr_real *dy = cr_creals(p->s->dy[0]) + plane * p->o->h * p->o->w;
         cr_real *dx = cr_reals(p->s->dx[0]) + plane * p->h * p->w;
 
-        if (!p->s->add[0])
+        if (!p->s->accumulate[0])
             memset(dx, 0, (size_t)(p->h * p->w) * sizeof *dx);
         for (i = 0; i < p->o->h; i++) {
             struct tap r = p->row[i];

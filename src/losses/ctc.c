@@ -206,7 +206,7 @@ static void ctc_back_rows(void *ctx, int64_t from, int64_t to)
         for (t = all - 1; t >= 0; t--) {
             cr_real *dx = (cr_real *)s->dx[LP] + (t * lp->dim[1] + i) * classes;
 
-            for (c = 0; c < classes && !s->add[LP]; c++)
+            for (c = 0; c < classes && !s->accumulate[LP]; c++)
                 dx[c] = 0;
             if (t >= m.steps || isinf(*m.loss))
                 continue;
@@ -238,8 +238,8 @@ static const struct cr_op ctc_op = {
     .min_inputs = 4,
     .max_inputs = 4,
     .outputs = 1,
-    .reads = CR_X(LP) | CR_X(T) | CR_X(STEPS) | CR_X(LABELS),
-    .integers = CR_X(T) | CR_X(STEPS) | CR_X(LABELS),
+    .saved_for_backward = CR_X(LP) | CR_X(T) | CR_X(STEPS) | CR_X(LABELS),
+    .int_inputs = CR_X(T) | CR_X(STEPS) | CR_X(LABELS),
     .plan = ctc_plan,
     .forward = ctc_forward,
     .backward = ctc_backward,

@@ -100,7 +100,7 @@ static void multilabel_rows(void *ctx, int64_t from, int64_t to)
             ((cr_real *)s->y[0])[i] = multilabel_row(x, t, c, 0, NULL);
             continue;
         }
-        for (k = 0; k < c && !s->add[X]; k++)
+        for (k = 0; k < c && !s->accumulate[X]; k++)
             dx[k] = 0;
         multilabel_row(x, t, c, ((const cr_real *)s->dy[0])[i], dx);
     }
@@ -119,8 +119,8 @@ static const struct cr_op multilabel_op = {
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,
-    .reads = CR_X(X) | CR_X(T),
-    .integers = CR_X(T),
+    .saved_for_backward = CR_X(X) | CR_X(T),
+    .int_inputs = CR_X(T),
     .plan = multilabel_plan,
     .forward = multilabel_step,
     .backward = multilabel_step,

@@ -34,7 +34,7 @@ size_t cr_attend_thread_scratch(const struct cr_attend *a)
 
     return (size_t)(reals + pitch) * sizeof(cr_real) +
            (size_t)pitch * sizeof(uint32_t) +
-           (size_t)blocks * sizeof *a->range;
+           (size_t)blocks * sizeof *a->key_range;
 }
 
 int64_t cr_attend_first(int64_t queries, int64_t keys, int64_t block)
@@ -114,7 +114,7 @@ static const struct cr_attend_code *attend_code(struct cr_attend *a)
 {
     /* a mask that all share is looked through once */
     if (a->mask.kind != CR_ATTEND_NO_MASK && a->mask.head == 0)
-        cr_attend_ranges(a, a->mask.x, a->range);
+        cr_attend_ranges(a, a->mask.x, a->key_range);
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     if (cr_isa() == CR_ISA_AVX512)
         return &cr_attend_avx512;

@@ -50,9 +50,9 @@ struct cr_attend {
     struct cr_attend_mask mask, pad; /* pad: one row for all queries */
     double keep_prob;                /* of the dropout; 1: none */
     struct cr_rng rng;
-    cr_real *stat;                 /* (batch, heads, queries, 2): largest score,
-                                      1 / sum of exponentials */
-    struct cr_attend_range *range; /* cr_attend_blocks of them */
+    cr_real *softmax_stats; /* (batch, heads, queries, 2): largest score,
+                      1 / sum of exponentials */
+    struct cr_attend_range *key_range; /* cr_attend_blocks of them */
 
     cr_real *out;     /* forward; NULL where only weights are due */
     cr_real *weights; /* (batch, heads, queries, keys), dropped out,

@@ -83,7 +83,7 @@ static void plain_part(const struct cr_gemm *g, int task, int n_tasks)
 
             for (p = 0; p < g->k; p++)
                 sum += g->a[i * a_row + p * a_p] * g->b[p * b_p + j * b_col];
-            *c = finished(g, i, j, g->alpha * sum + (g->add ? *c : 0));
+            *c = finished(g, i, j, g->alpha * sum + (g->accumulate ? *c : 0));
         }
 }
 
@@ -224,8 +224,8 @@ static void openblas_part(const struct cr_gemm *g, int task, int n_tasks)
     library.cblas(CBLAS_ROWS, g->ta == CR_N ? CBLAS_N : CBLAS_T,
                   g->tb == CR_N ? CBLAS_N : CBLAS_T, (int)s.m, (int)s.n,
                   (int)g->k, g->alpha, s.a, (int)(g->ta == CR_N ? g->k : g->m),
-                  s.b, (int)(g->tb == CR_N ? g->n : g->k), g->add ? 1 : 0, s.c,
-                  (int)g->n);
+                  s.b, (int)(g->tb == CR_N ? g->n : g->k),
+                  g->accumulate ? 1 : 0, s.c, (int)g->n);
     finish(g, &s);
 }
 
@@ -249,7 +249,8 @@ static void onednn_part(const struct cr_gemm *g, int task, int n_tasks)
         return;
     library.onednn(g->ta == CR_N ? 'N' : 'T', g->tb == CR_N ? 'N' : 'T', s.m,
                    s.n, g->k, g->alpha, s.a, g->ta == CR_N ? g->k : g->m, s.b,
-                   g->tb == CR_N ? g->n : g->k, g->add ? 1 : 0, s.c, g->n);
+                   g->tb == CR_N ? g->n : g->k, g->accumulate ? 1 : 0, s.c,
+                   g->n);
     finish(g, &s);
 }
 
@@ -413,7 +414,7 @@ struct cr_gemm cr_product(enum cr_trans ta, enum cr_trans tb, int64_t m,
                              .a = a,
                              .b = b,
                              .alpha = 1,
-                             .add = add,
+                             .accumulate = add,
                              .c = c };
 }
 

@@ -32,7 +32,7 @@ struct cr_gemm {
     int64_t m, n, k;
     const cr_real *a, *b;
     cr_real alpha;
-    bool add;
+    bool accumulate;
     cr_real *c;
     const cr_real *bias; /* n values, added to every row; NULL: none */
     enum cr_act act;

@@ -30,7 +30,7 @@
 struct cr_conv {
     int64_t n, group, ci, co;
     /* depth, height, width; 1 where there are fewer */
-    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3];
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad_before[3];
     enum cr_layout x, y; /* of x and dx, of y and dy; w is plain */
 };
 

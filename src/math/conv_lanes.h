@@ -78,7 +78,7 @@ CR_INLINE int64_t conv_up(int64_t n, int64_t by)
 CR_INLINE bool conv_is_flat(const struct cr_conv *c)
 {
     return c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
-           c->before[0] == 0;
+           c->pad_before[0] == 0;
 }
 
 CR_INLINE int64_t conv_taps(const struct cr_conv *c)

@@ -128,8 +128,8 @@ static struct cr_direct_source source_of_x(const struct cr_conv *c,
                                   .pixel = c->ci,
                                   .groups = c->group,
                                   .channels = c->ci / c->group,
-                                  .lo_row = -c->before[H],
-                                  .lo_col = -c->before[W],
+                                  .lo_row = -c->pad_before[H],
+                                  .lo_col = -c->pad_before[W],
                                   .step_row = c->stride[H],
                                   .step_col = c->stride[W] };
 
@@ -280,7 +280,7 @@ static void reach(const struct cr_conv *c, int axis, int64_t *lo, int64_t *hi)
     *hi = INT64_MIN;
     for (a = 0; a < conv_min(s, c->in[axis]); a++)
         for (i = 0; i < c->kernel[axis]; i++) {
-            int64_t d = a + c->before[axis] - c->dilation[axis] * i;
+            int64_t d = a + c->pad_before[axis] - c->dilation[axis] * i;
 
             if (mod(d, s) == 0) {
                 *lo = conv_min(*lo, floor_div(d, s));
@@ -330,8 +330,8 @@ static struct cr_direct_grid grid_of(const struct cr_conv *c,
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = c->kernel[W] - 1; j >= 0; j--) {
-            int64_t row = a + c->before[H] - c->dilation[H] * i;
-            int64_t col = b + c->before[W] - c->dilation[W] * j;
+            int64_t row = a + c->pad_before[H] - c->dilation[H] * i;
+            int64_t col = b + c->pad_before[W] - c->dilation[W] * j;
 
             if (mod(row, sh) != 0 || mod(col, sw) != 0)
                 continue;

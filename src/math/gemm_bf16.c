@@ -312,8 +312,8 @@ BF16 static void bf16_finish_row(const struct cr_gemm *g, int64_t at, int64_t j,
 
         if (g->round)
             y = bf16_round(g->bias ? V_ADD(y, bias) : y);
-        y = g->add ? V_FMA(alpha, y, V_LOAD_N(g->c + at + q, n))
-                   : V_MUL(alpha, y);
+        y = g->accumulate ? V_FMA(alpha, y, V_LOAD_N(g->c + at + q, n))
+                          : V_MUL(alpha, y);
         if (g->bias && !g->round)
             y = V_ADD(y, bias);
         if (g->act == CR_ACT_RELU)
@@ -381,7 +381,7 @@ BF16 static void bf16_block(const struct bf16_span *s, int64_t row,
         t.b = s->room->b + at * pairs;
         t.alpha = straight ? g->alpha : 1;
         t.round = straight && g->round;
-        t.add = straight ? g->add : s->gathers && s->p > 0;
+        t.add = straight ? g->accumulate : s->gathers && s->p > 0;
         t.c_row = straight ? g->n : s->gathers ? bf16_up(s->lanes) : wide;
         for (i = 0, r = 0; i < tiles; i++) {
             int64_t next = rows * (i + 1) / tiles;

@@ -93,7 +93,7 @@ struct span {
 
 static struct span span(const struct cr_conv *c, int i, int64_t q)
 {
-    int64_t at = q * c->stride[i] - c->before[i], d = c->dilation[i];
+    int64_t at = q * c->stride[i] - c->pad_before[i], d = c->dilation[i];
     int64_t from = at < 0 ? (-at + d - 1) / d : 0;
     int64_t to = at < c->in[i] ? (c->in[i] - at + d - 1) / d : 0;
 
@@ -346,7 +346,7 @@ void cr_im2col_weight(const struct cr_conv *c, const cr_real *x,
                                  .a = v.rows,
                                  .b = v.cols,
                                  .alpha = alpha,
-                                 .add = add || v.from > 0,
+                                 .accumulate = add || v.from > 0,
                                  .c = dw + v.group * v.o * v.k };
 
             cr_parallel_run(read_cols, &v, threads(&v));

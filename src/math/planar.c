@@ -84,8 +84,8 @@ static struct cr_planar_source source_of_x(const struct cr_conv *c,
                                   .channels = c->ci / c->group,
                                   .h = c->in[H],
                                   .w = c->in[W],
-                                  .lo_row = -c->before[H],
-                                  .lo_col = -c->before[W] };
+                                  .lo_row = -c->pad_before[H],
+                                  .lo_col = -c->pad_before[W] };
 
     size_copy(&s, c->out[H] + (c->kernel[H] - 1) * c->dilation[H],
               c->out[W] + (c->kernel[W] - 1) * c->dilation[W]);
@@ -103,8 +103,8 @@ static struct cr_planar_source source_of_dy(const struct cr_conv *c,
                                   .channels = c->co / c->group,
                                   .h = c->out[H],
                                   .w = c->out[W],
-                                  .lo_row = c->before[H] - rows,
-                                  .lo_col = c->before[W] - cols };
+                                  .lo_row = c->pad_before[H] - rows,
+                                  .lo_col = c->pad_before[W] - cols };
 
     size_copy(&s, c->in[H] + rows, c->in[W] + cols);
     return s;
@@ -188,7 +188,7 @@ void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++) {
-            row[i * c->kernel[W] + j] = i * c->dilation[H] - c->before[H];
+            row[i * c->kernel[W] + j] = i * c->dilation[H] - c->pad_before[H];
             tap[i * c->kernel[W] + j] =
                 i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
         }
@@ -218,10 +218,10 @@ void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++) {
-            row[i * c->kernel[W] + j] = c->before[H] - i * c->dilation[H];
+            row[i * c->kernel[W] + j] = c->pad_before[H] - i * c->dilation[H];
             tap[i * c->kernel[W] + j] =
                 (row[i * c->kernel[W] + j] - g.s.lo_row) * g.s.pitch +
-                c->before[W] - j * c->dilation[W] - g.s.lo_col;
+                c->pad_before[W] - j * c->dilation[W] - g.s.lo_col;
         }
     pack(&g, w, taps, cig * taps, cog * cig * taps, packed);
     apply(c, &g);

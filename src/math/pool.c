@@ -24,7 +24,7 @@ static struct span span_of(const struct cr_window *w, int64_t o)
         s.high = ((o + 1) * w->in + w->out - 1) / w->out - s.from;
         return s;
     }
-    s.from = o * w->stride - w->before;
+    s.from = o * w->stride - w->pad_before;
     if (w->dilation == 1) {
         s.low = s.from < 0 ? -s.from : 0;
         s.high = w->in - s.from < w->kernel ? w->in - s.from : w->kernel;
@@ -41,7 +41,7 @@ static struct span span_of(const struct cr_window *w, int64_t o)
 static int64_t counted(const struct cr_window *w, bool pad, int64_t o)
 {
     struct span s = span_of(w, o);
-    int64_t end = s.from + w->kernel, limit = w->in + w->after;
+    int64_t end = s.from + w->kernel, limit = w->in + w->pad_after;
 
     if (!pad || w->adaptive)
         return s.high > s.low ? s.high - s.low : 1;
@@ -75,7 +75,7 @@ static bool tiled(const struct cr_pool *p)
 
         if (w->adaptive ? w->in % w->out != 0
                         : w->stride != w->kernel || w->dilation != 1 ||
-                              w->before != 0 || w->out * w->stride != w->in)
+                              w->pad_before != 0 || w->out * w->stride != w->in)
             return false;
     }
     return true;
@@ -137,9 +137,9 @@ static int64_t even_divisor(const struct cr_pool *p)
 
         if (w->adaptive
                 ? w->in % w->out != 0
-                : w->before != 0 || (w->out - 1) * w->stride +
-                                            (w->kernel - 1) * w->dilation >=
-                                        w->in)
+                : w->pad_before != 0 || (w->out - 1) * w->stride +
+                                                (w->kernel - 1) * w->dilation >=
+                                            w->in)
             return 0;
         n *= w->adaptive ? w->in / w->out : w->kernel;
     }
@@ -384,7 +384,7 @@ static bool pairs(const struct cr_pool *p)
     return w[0].out == 1 && widest(&w[0]) == 1 && !w[1].adaptive &&
            !w[2].adaptive && w[1].kernel == 2 && w[2].kernel == 2 &&
            w[1].stride == 2 && w[2].stride == 2 && w[1].dilation == 1 &&
-           w[2].dilation == 1 && w[1].before == 0 && w[2].before == 0 &&
+           w[2].dilation == 1 && w[1].pad_before == 0 && w[2].pad_before == 0 &&
            w[1].out * 2 <= w[1].in && w[2].out * 2 <= w[2].in;
 }
 
@@ -429,7 +429,8 @@ static void plain_stretch(const struct run *r, const struct place *a,
         for (kh = a->s[1].low; kh < a->s[1].high; kh++)
             for (kw = 0; kw < w->kernel; kw++) {
                 /* position of element kw in window ow + i: from + i stride */
-                int64_t from = ow * w->stride - w->before + kw * w->dilation;
+                int64_t from =
+                    ow * w->stride - w->pad_before + kw * w->dilation;
                 int64_t low =
                     from < 0 ? (-from + w->stride - 1) / w->stride : 0;
                 int64_t high =

@@ -14,7 +14,7 @@
  * k * dilation], k < kernel, as far as that is inside. Adaptive: window o is
  * floor(o in / out) to ceil((o + 1) in / out), the end not included. */
 struct cr_window {
-    int64_t in, out, kernel, stride, dilation, before, after;
+    int64_t in, out, kernel, stride, dilation, pad_before, pad_after;
     bool adaptive;
 };
 

@@ -303,7 +303,7 @@ static void reduce_run(const struct cr_reduce *r, int64_t n, const int64_t *off,
     if (r->load_int)
         r->load_int(r->ctx, n, off, wide);
     else
-        v = r->source(r->ctx, n, off, inc, room);
+        v = r->load(r->ctx, n, off, inc, room);
     if (v && cols && f->cols) {
         f->cols(n, v, sum);
         return;
@@ -379,7 +379,7 @@ static void reduce_cols(void *ctx, int64_t from, int64_t to)
             reduce_run(r, n, folded.off, inc, true, sum);
             nest_next(&folded, folded.rank - 1);
         }
-        r->sink(r->ctx, from, n, sum);
+        r->store(r->ctx, from, n, sum);
     }
 }
 
@@ -405,7 +405,7 @@ static void reduce_rows(void *ctx, int64_t from, int64_t to)
             run_pieces(w, last, folded.off, inc, &f, reduce_piece);
             nest_next(&folded, folded.rank - 1);
         }
-        r->sink(r->ctx, from, 1, &sum);
+        r->store(r->ctx, from, 1, &sum);
     }
 }
 
@@ -444,7 +444,7 @@ static void reduce_all(const struct cr_reduce *r, int64_t n)
     cr_each_few(parts, r->cost * (double)p.length, &p, reduce_parts);
     for (i = 0; i < parts; i++)
         sum = r->reducer->one(sum, p.sum[i]);
-    r->sink(r->ctx, 0, 1, &sum);
+    r->store(r->ctx, 0, 1, &sum);
 }
 
 void cr_reduce(const struct cr_reduce *r)

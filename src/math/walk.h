@@ -72,9 +72,9 @@ struct cr_reduce {
     const struct cr_reducer *reducer;
     double cost; /* nanoseconds per value */
     void *ctx;
-    cr_source *source;
+    cr_source *load;
     cr_reduce_load_int *load_int; /* instead of source */
-    cr_sink *sink;
+    cr_sink *store;
 };
 
 void cr_reduce(const struct cr_reduce *r);

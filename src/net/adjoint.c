@@ -96,10 +96,10 @@ static void of_dy(const struct cr_op_ctx *s)
 
     p.x[o->of] = s->dy[0];
     p.y[0] = to;
-    if (s->add[o->n_in])
+    if (s->accumulate[o->n_in])
         p.y[0] = s->scratch;
     o->primal->forward(&p);
-    if (!s->add[o->n_in])
+    if (!s->accumulate[o->n_in])
         return;
     flat.dim[0] = cr_count(&o->out);
     cr_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
@@ -121,7 +121,7 @@ static void adjoint_backward(const struct cr_op_ctx *s)
         p.x[o->of] = s->dy[0];
         p.dy[0] = s->x[o->n_in];
         p.dx[i] = s->dx[i];
-        p.add[i] = s->add[i];
+        p.accumulate[i] = s->accumulate[i];
         o->primal->backward(&p);
     }
 }
@@ -131,8 +131,8 @@ const struct cr_op cr_op_adjoint = {
     .min_inputs = 1,
     .max_inputs = CR_OP_MAX,
     .outputs = 1,
-    .reads = CR_X(CR_OP_MAX) - 1,
-    .integers = CR_X(CR_OP_MAX) - 1,
+    .saved_for_backward = CR_X(CR_OP_MAX) - 1,
+    .int_inputs = CR_X(CR_OP_MAX) - 1,
     .amp = CR_AMP_EXACT,
     .plan = adjoint_plan,
     .forward = adjoint_forward,

@@ -35,7 +35,7 @@ static const struct cr_op state_op = {
 
 struct cr_val *cr_param_read(struct cr_build *b, struct cr_val *param)
 {
-    if (!param || param->read || b->net->back)
+    if (!param || param->read || b->net->in_backward)
         return param && param->read ? param->read : param;
     return param->read = cr_emit_as_is(b, &state_op, NULL, 1, &param);
 }
@@ -71,7 +71,7 @@ const struct cr_op cr_op_assign = {
     .min_inputs = 3,
     .max_inputs = 3,
     .outputs = 1,
-    .states = CR_X(STATE),
+    .running_stats = CR_X(STATE),
     .plan = assign_plan,
     .forward = assign_forward,
 };
@@ -87,8 +87,8 @@ static struct cr_val *assign_state(struct cr_maker *m,
 
     if (cell && !cr_maker_eval(m, e, &t))
         return NULL;
-    if (t.kind == TENSOR && t.val->by && t.val->by->op == &state_op)
-        return t.val->by->in[0];
+    if (t.kind == TENSOR && t.val->producer && t.val->producer->op == &state_op)
+        return t.val->producer->in[0];
     cr_maker_fail(m, e,
                   cr_strf(arena,
                           "assign: found %s, expected a member of cells that "
@@ -110,7 +110,7 @@ bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call)
 
     if (!value || value->next || name->keyword || value->keyword)
         return cr_maker_fail(m, call, "assign takes a name and a value");
-    if (m->b->net->back)
+    if (m->b->net->in_backward)
         return cr_maker_fail(m, call,
                              "assign stands in construct, not in bprop");
     in[STATE] = assign_state(m, name);

@@ -159,7 +159,8 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
     if (!attention_masks(p, &a, in))
         return false;
     p->saved = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
-    p->scratch = (size_t)cr_attend_blocks(a.queries, a.keys) * sizeof *a.range;
+    p->scratch =
+        (size_t)cr_attend_blocks(a.queries, a.keys) * sizeof *a.key_range;
     p->thread_scratch = cr_attend_thread_scratch(&a);
     p->macs = (double)(a.batch * a.heads) * (double)(a.queries * a.keys) *
               (double)a.dim;
@@ -206,8 +207,8 @@ struct cr_attend cr_attention(const struct cr_op_ctx *s)
     if (s->training)
         a.keep_prob = 1 - o->dropout;
     a.rng = s->rng;
-    a.stat = s->saved;
-    a.range = s->scratch;
+    a.softmax_stats = s->saved;
+    a.key_range = s->scratch;
     a.mean = o->average_attn_weights;
     return a;
 }
@@ -220,11 +221,11 @@ void cr_attention_gradients(const struct cr_op_ctx *s, struct cr_attend *a)
     a->dq = s->dx[CR_ATTN_Q];
     a->dk = packed && a->dq ? a->dq + e : s->dx[CR_ATTN_K];
     a->dv = packed && a->dq ? a->dq + 2 * e : s->dx[CR_ATTN_V];
-    a->add_q = s->add[CR_ATTN_Q];
-    a->add_k = s->add[packed ? CR_ATTN_Q : CR_ATTN_K];
-    a->add_v = s->add[packed ? CR_ATTN_Q : CR_ATTN_V];
+    a->add_q = s->accumulate[CR_ATTN_Q];
+    a->add_k = s->accumulate[packed ? CR_ATTN_Q : CR_ATTN_K];
+    a->add_v = s->accumulate[packed ? CR_ATTN_Q : CR_ATTN_V];
     a->dmask = s->dx[CR_ATTN_MASK];
     a->dpad = s->dx[CR_ATTN_PAD];
-    a->add_mask = s->add[CR_ATTN_MASK];
-    a->add_pad = s->add[CR_ATTN_PAD];
+    a->add_mask = s->accumulate[CR_ATTN_MASK];
+    a->add_pad = s->accumulate[CR_ATTN_PAD];
 }

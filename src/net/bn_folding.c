@@ -30,7 +30,7 @@ static bool step_constant(const struct cr_exec *e, const struct cr_exec_step *s,
 {
     int i;
 
-    if (s->op->states ||
+    if (s->op->running_stats ||
         cr_registry_find(CR_KIND_OP, s->op->about.name) != &s->op->about)
         return false;
     for (i = 0; i < s->n_in; i++)
@@ -78,8 +78,8 @@ static bool fold(struct cr_exec *e, int layer, int bn, bool *constant)
     f->x[1] = made.x[2];
     for (k = 2; k < 6; k++)
         f->x[k] = b->x[k - 1];
-    f->once =
-        e->want.fixed && !e->want.training && step_constant(e, f, constant);
+    f->once = e->opts.const_params && !e->opts.training &&
+              step_constant(e, f, constant);
     if (!cr_plan_step(e, f, &node))
         return false;
     for (k = 0; k < 2; k++) {

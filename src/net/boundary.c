@@ -39,14 +39,14 @@ static void boundary_backward(const struct cr_op_ctx *s)
             continue;
         flat.dim[0] = cr_count(&s->in[i]);
         cr_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
-        cr_move_scatter_add(&m, s->dy[i], s->dx[i], s->add[i]);
+        cr_move_scatter_add(&m, s->dy[i], s->dx[i], s->accumulate[i]);
     }
 }
 
 #define BOUNDARY(text)                                                         \
     {                                                                          \
         .about = { .name = (text) }, .min_inputs = 1, .max_inputs = CR_OP_MAX, \
-        .outputs = 1, .integers = CR_X(CR_OP_MAX) - 1,                         \
+        .outputs = 1, .int_inputs = CR_X(CR_OP_MAX) - 1,                       \
         .layouts = CR_LAYOUT_FLAT, .amp = CR_AMP_EXACT, .plan = boundary_plan, \
         .forward = boundary_forward, .backward = boundary_backward,            \
     }
@@ -60,7 +60,7 @@ const struct cr_op cr_op_look = {
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .layouts = CR_LAYOUT_FLAT,
     .amp = CR_AMP_EXACT,
     .bprop = "return dy",
@@ -95,8 +95,8 @@ struct cr_lists cr_lists_take(struct cr_net *net)
                           .last_call = g->last_call,
                           .n_seen = net->n_cells };
 
-    l.seen = cr_grow(net->arena, net->seen, (size_t)l.n_seen,
-                     (size_t)l.n_seen + 1, sizeof *l.seen);
+    l.cell_calls = cr_grow(net->arena, net->cell_calls, (size_t)l.n_seen,
+                           (size_t)l.n_seen + 1, sizeof *l.cell_calls);
     g->nodes = g->last_node = NULL;
     g->named = (struct cr_names){ 0 };
     g->calls = g->last_call = NULL;
@@ -104,8 +104,9 @@ struct cr_lists cr_lists_take(struct cr_net *net)
     l.n_vals = g->n_vals;
     rounded_swap(g, l.rounded, l.n_vals);
     for (int i = 0; i < l.n_seen; i++)
-        memset(net->seen[i].emitted, 0, sizeof net->seen[i].emitted);
-    net->back = true;
+        memset(net->cell_calls[i].emitted, 0,
+               sizeof net->cell_calls[i].emitted);
+    net->in_backward = true;
     return l;
 }
 
@@ -120,10 +121,12 @@ struct cr_opnode *cr_lists_return(struct cr_net *net, const struct cr_lists *l)
     g->calls = l->calls;
     g->last_call = l->last_call;
     rounded_swap(g, l->rounded, l->n_vals);
-    memcpy(net->seen, l->seen, (size_t)l->n_seen * sizeof *l->seen);
+    memcpy(net->cell_calls, l->cell_calls,
+           (size_t)l->n_seen * sizeof *l->cell_calls);
     for (int i = l->n_seen; i < net->n_cells; i++)
-        memset(net->seen[i].emitted, 0, sizeof net->seen[i].emitted);
-    net->back = false;
+        memset(net->cell_calls[i].emitted, 0,
+               sizeof net->cell_calls[i].emitted);
+    net->in_backward = false;
     return nodes;
 }
 

@@ -63,9 +63,9 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
         c->out[i] = cr_emit_as_is(k->b, &cr_op_bprop, NULL, n + 1, args);
         if (!c->out[i])
             return false;
-        c->out[i]->by->custom = c;
+        c->out[i]->producer->custom = c;
     }
-    c->node = c->out[0]->by;
+    c->node = c->out[0]->producer;
     return true;
 }
 
@@ -163,7 +163,7 @@ static bool take_params(struct maker *k, const struct cr_script *e,
                                          "more than %d inputs and parameters",
                                          CR_OP_MAX - 1));
         for (o = 0; o < k->custom->n_out; o++) {
-            struct cr_opnode *node = k->custom->out[o]->by;
+            struct cr_opnode *node = k->custom->out[o]->producer;
 
             node->in[at] = v;
             node->n_in = at + 1;

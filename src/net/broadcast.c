@@ -179,7 +179,7 @@ static void back_values(const struct backward *b, int64_t n,
                                      step[k] ? n : 1, room[k])
                        : &nothing;
     }
-    b->f->back(s->attr, n, b->of, x, step,
+    b->f->grad(s->attr, n, b->of, x, step,
                s->y[0] ? (const cr_real *)s->y[0] + off[0] : NULL,
                (const cr_real *)s->dy[0] + off[0], d);
 }
@@ -191,7 +191,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
     cr_real *dx = (cr_real *)b->s->dx[b->of] + off[0], d[CR_STRETCH];
     int64_t i;
 
-    if (!b->s->add[b->of]) {
+    if (!b->s->accumulate[b->of]) {
         back_values(b, n, off, inc, dx);
         return;
     }
@@ -215,7 +215,7 @@ static void back_sink(void *ctx, int64_t at, int64_t n, const double *sum)
     int64_t i;
 
     for (i = 0; i < n; i++)
-        dx[i] = (b->s->add[b->of] ? dx[i] : 0) + (cr_real)sum[i];
+        dx[i] = (b->s->accumulate[b->of] ? dx[i] : 0) + (cr_real)sum[i];
 }
 
 void cr_broadcast_back(const struct cr_op_ctx *s, const struct cr_broadcast *f)
@@ -235,7 +235,7 @@ void cr_broadcast_back(const struct cr_op_ctx *s, const struct cr_broadcast *f)
                                            .reducer = &cr_reducer_sum,
                                            .cost = f->cost,
                                            .ctx = &b,
-                                           .source = back_source,
-                                           .sink = back_sink });
+                                           .load = back_source,
+                                           .store = back_sink });
     }
 }

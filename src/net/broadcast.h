@@ -19,8 +19,8 @@
 /* n elements; operand k's are at in[k] + i * inc[k], inc being 0 or 1. */
 typedef void cr_loop(const void *attr, int64_t n, const void *const *in,
                      const int64_t *inc, void *y);
-/* d = the gradient with respect to operand `of`. Operands that .reads does not
- * name are one 0; y is NULL unless it names it. */
+/* d = the gradient with respect to operand `of`. Operands that
+ * .saved_for_backward does not name are one 0; y is NULL unless it names it. */
 typedef void cr_loop_back(const void *attr, int64_t n, int of,
                           const void *const *in, const int64_t *inc,
                           const cr_real *y, const cr_real *dy, cr_real *d);
@@ -29,7 +29,7 @@ struct cr_broadcast {
     int operands;
     cr_loop *real;      /* operands cr_real */
     cr_loop *integer;   /* operands int32_t; NULL: they become real */
-    cr_loop_back *back; /* NULL: no gradient */
+    cr_loop_back *grad; /* NULL: no gradient */
     bool truth;         /* the result is bool: bytes 0 and 1 */
     unsigned masks;     /* CR_X: operands that come as bytes 0 and 1, whatever
                            their type; if all do, `real` takes them */
@@ -159,9 +159,9 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     {                                                    \
         cr_broadcast_back(s, &op##_loops);               \
     }
-#define CR_BROADCAST_OP(op, n, names) \
-    .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names), \
-    .integers = CR_X(n) - 1, .layouts = CR_LAYOUT_FLAT, .plan = op##_plan, \
+#define CR_BROADCAST_OP(op, n, names)                                        \
+    .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names),   \
+    .int_inputs = CR_X(n) - 1, .layouts = CR_LAYOUT_FLAT, .plan = op##_plan, \
     .forward = op##_forward
 
 #endif

@@ -52,20 +52,20 @@ static bool row_open(struct cr_build *b, const char *type)
                        "a block that calls another one twice doubles its "
                        "calls",
                        CR_CALLS_MAX);
-    if (i < n && net->seen[i].node != b->node)
+    if (i < n && net->cell_calls[i].node != b->node)
         return cr_fail(b, CR_E_NETWORK, "two cells are called '%s'", b->path);
     if (i == net->cap_cells) {
         int room = 2 * net->cap_cells + 16;
 
         net->cells = cr_grow(net->arena, net->cells, (size_t)n, (size_t)room,
                              sizeof *net->cells);
-        net->seen = cr_grow(net->arena, net->seen, (size_t)n, (size_t)room,
-                            sizeof *net->seen);
+        net->cell_calls = cr_grow(net->arena, net->cell_calls, (size_t)n,
+                                  (size_t)room, sizeof *net->cell_calls);
         net->cap_cells = room;
     }
     b->row = i;
-    b->again = i < n;
-    seen = &net->seen[i];
+    b->is_repeat_call = i < n;
+    seen = &net->cell_calls[i];
     if (i == n) {
         net->cells[i] = (struct cr_cell_row){
             .name = b->path, .type = type, .depth = b->depth - 1, .leaf = true
@@ -106,7 +106,7 @@ void cr_name_values(struct cr_net *net, struct cr_names *to, const char *name,
 const char *cr_name_call(struct cr_build *b, const struct cr_val *v)
 {
     struct cr_net *net = b->net;
-    int calls = net->seen[b->row].calls;
+    int calls = net->cell_calls[b->row].calls;
 
     return calls > 1           ? cr_strf(net->arena, "%s#%d", b->path, calls)
            : v->n_members > 0 ? cr_strf(net->arena, "%s#", b->path)
@@ -259,7 +259,7 @@ static bool control_done(const struct cr_build *b)
     const struct cr_node *m =
         b->node->kind == CR_NODE_MAP ? cr_node_get(b->node, "init") : NULL;
 
-    if (!m || b->again || !b->control_used || *b->control_used)
+    if (!m || b->is_repeat_call || !b->control_used || *b->control_used)
         return true;
     return cr_error(b->net->diag, m->key_pos, CR_E_NO_MATCH,
                     "init: no weight begins here%s%s",
@@ -302,16 +302,16 @@ static struct cr_val *build_typed(struct cr_build *b,
     if (cell->check && !cell->check(net->diag, b->pos, opts))
         return NULL;
     b->opts = opts;
-    if (!b->again)
+    if (!b->is_repeat_call)
         net->cells[b->row].args = cr_opts_text(net->arena, &cell->about, opts);
     if (cell->call) {
         opts = cr_alloc(net->arena, 1, cell->call->size + 1);
-        if (!cr_opts_read(net->arena, net->diag, cell->call, b->said, b->pos,
-                          opts))
+        if (!cr_opts_read(net->arena, net->diag, cell->call, b->call_args,
+                          b->pos, opts))
             return NULL;
         b->call_opts = opts;
     }
-    b->said = NULL;
+    b->call_args = NULL;
     return cell->build(b, given);
 }
 
@@ -336,7 +336,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     const char *type = cr_node_type(node, &args);
     struct cr_build b = {
         .net = net,
-        .starter = parent->starter,
+        .init_rules = parent->init_rules,
         .parent = parent->net && parent->depth > 0 ? parent : NULL,
         .node = node,
         .path = path,
@@ -348,11 +348,11 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .control_init = parent->control_init,
         .control_used = parent->control_used,
         .loss = parent->loss,
-        .judge = parent->judge,
+        .metric = parent->metric,
         .n_in = n,
         .depth = parent->depth + 1,
         .key = cr_hash(CR_HASH, path, strlen(path)),
-        .said = parent->said,
+        .call_args = parent->call_args,
         .like = parent->like,
         .like_len = parent->like_len,
     };
@@ -382,7 +382,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
                       : node->kind == CR_NODE_LIST ? "SequentialCell"
                                                    : "Cell"))
         return NULL;
-    if (!b.again && n > 0)
+    if (!b.is_repeat_call && n > 0)
         net->cells[b.row].in = in[0]->spec;
     if (!(type || cr_is_construct(node) ? read_controls(&b, node)
                                          : cr_precision_of(&b, NULL) &&
@@ -407,7 +407,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     out = cr_hook_leave(&b, out);
     if (!out || !control_done(&b))
         return NULL;
-    if (!b.again)
+    if (!b.is_repeat_call)
         net->cells[b.row].out = out->spec;
     b.call->out = out;
     if (path[0] && !b.loss)
@@ -477,7 +477,7 @@ static const struct cr_node *part_node(struct cr_build *b, const char *name,
     int i = cr_name_map_get(&net->cell_names,
                             cr_path_of(net->arena, b->path, name));
 
-    return i >= 0 ? net->seen[i].node : part_read(b, text);
+    return i >= 0 ? net->cell_calls[i].node : part_read(b, text);
 }
 
 struct cr_val *cr_subcell(struct cr_build *b, const char *name,
@@ -488,9 +488,9 @@ struct cr_val *cr_subcell(struct cr_build *b, const char *name,
 
     if (n > 0 && !in[0])
         return NULL;
-    b->said = call ? part_read(b, call) : NULL;
+    b->call_args = call ? part_read(b, call) : NULL;
     v = cr_child(b, name, part_node(b, name, text), n, in);
-    b->said = NULL;
+    b->call_args = NULL;
     return v;
 }
 
@@ -507,8 +507,8 @@ static struct cr_cell_inputs input_columns(struct cr_net *net,
 
     if (network->kind == CR_NODE_MAP && cr_node_get(network, "inputs"))
         return cr_cell_inputs(net, network);
-    for (i = 0; i < net->want.n_columns; i++) {
-        const char *name = net->want.columns[i].name;
+    for (i = 0; i < net->opts.n_columns; i++) {
+        const char *name = net->opts.columns[i].name;
 
         if (strcmp(name, "label") == 0)
             continue;
@@ -620,13 +620,13 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
 static bool build_graph(struct cr_net *net, struct cr_starter *starter)
 {
     const struct cr_node *network = cr_section(net->config, "network");
-    struct cr_build root = { .net = net, .starter = starter, .path = "" };
+    struct cr_build root = { .net = net, .init_rules = starter, .path = "" };
     struct cr_cell_inputs inputs = input_columns(net, network);
     struct cr_val *in[CR_OP_MAX];
     int i;
 
     net->graph->feeds =
-        CR_NEWS(net->arena, struct cr_val *, net->want.n_columns + 1);
+        CR_NEWS(net->arena, struct cr_val *, net->opts.n_columns + 1);
     if (inputs.max == 0)
         return false;
     if (inputs.max > CR_OP_MAX)
@@ -649,7 +649,7 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
                 net->graph->output);
     if (!net->built)
         net->n_shown = net->n_cells;
-    return (!net->want.loss || build_loss(net, &root)) &&
+    return (!net->opts.loss || build_loss(net, &root)) &&
            cr_judges_build(net, &root);
 }
 
@@ -659,10 +659,10 @@ static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
 {
     struct cr_graph *graph = CR_NEW(net->arena, struct cr_graph);
     struct cr_column *own =
-        CR_NEWS(net->arena, struct cr_column, net->want.n_columns + 1);
+        CR_NEWS(net->arena, struct cr_column, net->opts.n_columns + 1);
     int i;
 
-    for (i = 0; i < net->want.n_columns; i++) {
+    for (i = 0; i < net->opts.n_columns; i++) {
         own[i] = columns[i];
         own[i].name = cr_strdup(net->arena, columns[i].name);
     }
@@ -689,16 +689,16 @@ static bool build_all(struct cr_net *net)
     if (!cr_amp_read(net) || !cr_modes_read(net))
         return false;
     cr_hooks_read(net);
-    net->graph = graph_new(net, net->want.batch, net->want.columns,
-                           CR_HOOKS_ALL, true);
-    net->want.columns = net->graph->columns; /* the caller's may go away */
+    net->graph =
+        graph_new(net, net->opts.batch, net->opts.columns, CR_HOOKS_ALL, true);
+    net->opts.columns = net->graph->columns; /* the caller's may go away */
     if (!build_graph(net, starter) || !cr_starter_done(starter, net) ||
         !cr_amp_used(net) || !cr_modes_used(net) || !cr_hooks_used(net))
         return false;
     net->built = true;
     /* what prediction alone computes is wrong now, not after training */
-    return !net->phased || cr_net_graph(net, net->want.batch, NULL,
-                                        CR_HOOKS_ALL, false);
+    return !net->phased ||
+           cr_net_graph(net, net->opts.batch, NULL, CR_HOOKS_ALL, false);
 }
 
 static bool fits(const struct cr_net *net, const struct cr_graph *graph,
@@ -706,7 +706,7 @@ static bool fits(const struct cr_net *net, const struct cr_graph *graph,
 {
     int i;
 
-    for (i = 0; i < net->want.n_columns; i++)
+    for (i = 0; i < net->opts.n_columns; i++)
         if (!cr_spec_same(&graph->columns[i].spec, &columns[i].spec))
             return false;
     return graph->batch == batch;
@@ -720,7 +720,7 @@ struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
     bool ok;
 
     if (!columns)
-        columns = net->want.columns;
+        columns = net->opts.columns;
     for (;; graph = graph->next) {
         if (graph->hooks == hooks && fits(net, graph, batch, columns) &&
             (graph->training == training || !net->phased))
@@ -747,9 +747,9 @@ struct cr_net *cr_net_build(struct cr_config *config,
     net->arena = config->arena;
     net->diag = config->diag;
     net->config = config;
-    net->want = *want;
-    if (net->want.batch < 1)
-        net->want.batch = 1;
+    net->opts = *want;
+    if (net->opts.batch < 1)
+        net->opts.batch = 1;
     if (!build_all(net) || !cr_net_freeze(net)) {
         assert(net->diag->errors > 0); /* whoever gave up has said why */
         return NULL;
@@ -764,8 +764,8 @@ struct cr_net *cr_net_build(struct cr_config *config,
 
 const struct cr_column *cr_net_columns(const struct cr_net *net, int *n)
 {
-    *n = net->want.n_columns;
-    return net->want.columns;
+    *n = net->opts.n_columns;
+    return net->opts.columns;
 }
 
 const int *cr_net_input_columns(const struct cr_net *net, int *n)

@@ -499,9 +499,9 @@ bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
     for (i = 0; i < inputs.min; i++)
         if (!in[i])
             return fail(m, e, "%s needs its input '%s'", name, inputs.names[i]);
-    m->b->said = g.map;
+    m->b->call_args = g.map;
     v = cr_child(m->b, name, node, n, in);
-    m->b->said = NULL;
+    m->b->call_args = NULL;
     if (!v)
         return trouble(m, e);
     *to = cr_thing_result(m->b->net->arena, v);

@@ -187,7 +187,7 @@ static struct cr_conv geometry(const struct cr_convolve *a,
         c.kernel[at] = v.kernel;
         c.stride[at] = v.stride;
         c.dilation[at] = v.dilation;
-        c.before[at] = v.before;
+        c.pad_before[at] = v.before;
     }
     return c;
 }
@@ -335,7 +335,7 @@ static void bias_backward(const struct cr_op_ctx *s)
     if (s->dx[B])
         cr_conv_bias(y->dim[0], y->dim[1],
                      cr_count(y) / (y->dim[0] * y->dim[1]), y->layout, s->dy[0],
-                     (cr_real)s->alpha[B], s->add[B], s->dx[B]);
+                     (cr_real)s->alpha[B], s->accumulate[B], s->dx[B]);
 }
 
 /* dx goes before dW, because W may be updated in place (alpha = -lr). */
@@ -343,14 +343,14 @@ void cr_convolve_backward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
-    struct cr_conv_end end = { .add = s->add[X] ? s->dx[X] : NULL,
+    struct cr_conv_end end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
                                .mask = s->mask[X] };
 
     if (s->dx[X])
         cr_conv_input(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
     if (s->dx[W])
-        cr_conv_weight(&c, s->x[X], s->dy[0], (cr_real)s->alpha[W], s->add[W],
-                       s->dx[W], s->scratch);
+        cr_conv_weight(&c, s->x[X], s->dy[0], (cr_real)s->alpha[W],
+                       s->accumulate[W], s->dx[W], s->scratch);
     bias_backward(s);
 }
 
@@ -359,14 +359,14 @@ void cr_deconvolve_backward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
-    struct cr_conv_end end = { .add = s->add[X] ? s->dx[X] : NULL,
+    struct cr_conv_end end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
                                .mask = s->mask[X] };
 
     if (s->dx[X])
         cr_conv_forward(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
     if (s->dx[W])
-        cr_conv_weight(&c, s->dy[0], s->x[X], (cr_real)s->alpha[W], s->add[W],
-                       s->dx[W], s->scratch);
+        cr_conv_weight(&c, s->dy[0], s->x[X], (cr_real)s->alpha[W],
+                       s->accumulate[W], s->dx[W], s->scratch);
     bias_backward(s);
 }
 

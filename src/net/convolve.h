@@ -43,10 +43,10 @@ struct cr_convolve {
 
 extern const char *const cr_convolve_inputs[];
 
-#define CR_CONVOLVE_OP                                           \
-    .min_inputs = 2, .max_inputs = 3, .outputs = 1,              \
-    .inputs = cr_convolve_inputs, .reads = CR_X(0) | CR_X(1),    \
-    .scales = CR_X(1) | CR_X(2), .masks = CR_X(0), .acts = true, \
+#define CR_CONVOLVE_OP                                                     \
+    .min_inputs = 2, .max_inputs = 3, .outputs = 1,                        \
+    .inputs = cr_convolve_inputs, .saved_for_backward = CR_X(0) | CR_X(1), \
+    .scales = CR_X(1) | CR_X(2), .masks = CR_X(0), .fuses_act = true,      \
     .layouts = CR_LAYOUT_LAST, .amp = CR_AMP_WHITE | CR_AMP_LOW
 
 bool cr_convolve_plan(struct cr_op_plan *plan);

@@ -89,15 +89,15 @@ static struct cr_culprit culprit_forward(struct cr_exec *again)
             !cr_all_finite(base->data, cr_count(&base->spec)))
             return culprit_of(again->net, "");
     }
-    if (again->want.loss && !isfinite(cr_exec_loss(again)))
+    if (again->opts.loss && !isfinite(cr_exec_loss(again)))
         return (struct cr_culprit){ "the loss", "", false };
     return (struct cr_culprit){ "", "", false };
 }
 
 struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
 {
-    struct cr_exec_want want = { .training = e->want.training,
-                                 .loss = e->want.loss,
+    struct cr_exec_want want = { .training = e->opts.training,
+                                 .loss = e->opts.loss,
                                  .backward = sens != 0,
                                  .keep_outputs = true,
                                  .freeze_stats = true,
@@ -110,7 +110,7 @@ struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
 
     if (!again)
         return found;
-    for (i = 0; i < e->net->want.n_columns; i++)
+    for (i = 0; i < e->net->opts.n_columns; i++)
         cr_exec_feed(again, i, e->fed[i]);
     cr_exec_forward(again, e->t);
     found = culprit_forward(again);
@@ -129,7 +129,7 @@ const char *cr_exec_bad_column(const struct cr_exec *e)
 {
     int i;
 
-    for (i = 0; i < e->net->want.n_columns; i++) {
+    for (i = 0; i < e->net->opts.n_columns; i++) {
         const struct cr_column *c = &e->graph->columns[i];
 
         if (e->fed[i] && e->graph->feeds[i] && c->spec.type == CR_REAL &&

@@ -91,7 +91,7 @@ static void draw_params(struct drawer *w, struct cr_box *box, int number)
             continue;
         all += cr_count(&p->spec);
         trained += p->trained ? cr_count(&p->spec) : 0;
-        why = p->why && !why[0] ? p->why : why;
+        why = p->frozen_reason && !why[0] ? p->frozen_reason : why;
     }
     if (all == 0)
         return;
@@ -100,9 +100,9 @@ static void draw_params(struct drawer *w, struct cr_box *box, int number)
         why = cr_strndup(arena, why,
                          strcspn(why, " ") +
                              strcspn(strchr(why, ' ') + 8, " ") + 8);
-    box->learns = trained == all ? CR_LEARNS_ALL
-                  : trained > 0  ? CR_LEARNS_SOME
-                                 : CR_LEARNS_STILL;
+    box->trainable = trained == all ? CR_LEARNS_ALL
+                     : trained > 0  ? CR_LEARNS_SOME
+                                    : CR_LEARNS_STILL;
     box->params = cr_strf(arena, "%s parameter%s%s%s%s", draw_count(arena, all),
                           all == 1 ? "" : "s", number > 1 ? ", shared" : "",
                           why[0] ? trained > 0 ? ", some " : ", " : "", why);
@@ -150,8 +150,8 @@ static struct cr_box *draw_call(struct drawer *w, const struct cr_call *call)
     if (!call->loss || row->params > 0)
         draw_params(w, box, call->number);
     for (i = 0; i < w->n_cuts; i++)
-        box->cut = box->cut || (!w->cuts[i].hook &&
-                                strcmp(w->cuts[i].name, row->name) == 0);
+        box->pruned = box->pruned || (!w->cuts[i].hook &&
+                                      strcmp(w->cuts[i].name, row->name) == 0);
     w->call[w->n_calls] = call;
     w->box[w->n_calls++] = box;
     return box;
@@ -242,14 +242,14 @@ static void draw_arrow(struct drawer *w, struct cr_box *from, struct cr_box *to,
 /* The value itself behind casts, which are no boxes. */
 static const struct cr_val *draw_source(const struct cr_val *v)
 {
-    while (v->by && v->by->op == &cr_op_half)
-        v = v->by->in[0];
+    while (v->producer && v->producer->op == &cr_op_half)
+        v = v->producer->in[0];
     return v;
 }
 
 static bool draw_constant(const struct cr_val *v)
 {
-    return v->by && v->by->op == cr_op_find("constant");
+    return v->producer && v->producer->op == cr_op_find("constant");
 }
 
 /* A box for what comes from outside: a column, or another cell. */
@@ -260,8 +260,8 @@ static struct cr_box *draw_input(struct drawer *w, const struct cr_val *v)
 
     if (v->feed >= 0)
         name = w->net->graph->columns[v->feed].name;
-    else if (v->by)
-        name = w->net->cells[v->by->cell].name;
+    else if (v->producer)
+        name = w->net->cells[v->producer->cell].name;
     else if (v->param >= 0)
         name = w->net->params[v->param].name;
     box = draw_box(w, w->d->root, CR_BOX_INPUT, name, "");
@@ -277,7 +277,7 @@ static void draw_shared(struct drawer *w, struct cr_box *box, int param)
     if (box->kind != CR_BOX_CELL || p->statistic ||
         draw_owns(box->path, p->name))
         return;
-    box->learns = p->trained ? CR_LEARNS_ALL : CR_LEARNS_STILL;
+    box->trainable = p->trained ? CR_LEARNS_ALL : CR_LEARNS_STILL;
     box->params = cr_strf(w->d->arena, "shares %s", p->name);
 }
 
@@ -291,7 +291,7 @@ static void draw_reads(struct drawer *w, struct cr_box *box,
         const struct cr_val *v = node->in[i] ? draw_source(node->in[i]) : NULL;
 
         if (v && draw_constant(v)) {
-            const struct cr_constant *c = v->by->attr;
+            const struct cr_constant *c = v->producer->attr;
 
             cr_buf_f(&given, "%s%s", given.text ? " " : "",
                      c->value.n == 1 && cr_count(&v->spec) == 1
@@ -372,7 +372,7 @@ struct cr_diagram *cr_net_draw(struct cr_net *net, const char *at,
     w.call = CR_NEWS(arena, const struct cr_call *, n + 1);
     w.box = CR_NEWS(arena, struct cr_box *, n + 1);
     w.d->root = draw_box(&w, NULL, CR_BOX_FRAME, "", "");
-    for (i = 0; !w.alone && i < net->want.n_columns; i++)
+    for (i = 0; !w.alone && i < net->opts.n_columns; i++)
         if (g->feeds[i])
             draw_input(&w, g->feeds[i]);
     /* learned tensors that stand for themselves */

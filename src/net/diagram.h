@@ -48,8 +48,8 @@ struct cr_box {
     const char *name, *type; /* may be "" */
     const char *shape;       /* of what comes out */
     const char *params;      /* "432 parameters, frozen"; "" */
-    enum cr_box_learns learns;
-    bool cut; /* no gradient is computed in it */
+    enum cr_box_learns trainable;
+    bool pruned; /* no gradient is computed in it */
     struct cr_box *parent, *child, *last, *next;
     /* of a frame: what crosses its border, and its lines */
     int n_in, n_out, n_lines;

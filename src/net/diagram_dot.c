@@ -18,7 +18,7 @@ static void dot_text(struct cr_buf *b, const char *text)
 static void dot_label(struct cr_buf *b, const struct cr_box *box)
 {
     const char *const more[] = { box->shape, box->params,
-                                 box->cut ? "no gradient needed" : "" };
+                                 box->pruned ? "no gradient needed" : "" };
     size_t i;
 
     cr_buf_str(b, "label=\"");
@@ -43,12 +43,12 @@ static const char *dot_look(const struct cr_box *box)
     case CR_BOX_OP:
         return "shape=box, style=rounded";
     default:
-        return box->learns == CR_LEARNS_ALL
+        return box->trainable == CR_LEARNS_ALL
                    ? "shape=box, style=filled, fillcolor=\"#e3eefc\""
-               : box->learns == CR_LEARNS_SOME
+               : box->trainable == CR_LEARNS_SOME
                    ? "shape=box, style=\"filled,dashed\", "
                      "fillcolor=\"#eef3f9\""
-               : box->learns == CR_LEARNS_STILL
+               : box->trainable == CR_LEARNS_STILL
                    ? "shape=box, style=\"filled,dashed\", "
                      "fillcolor=\"#e6e6e6\""
                    : "shape=box, style=filled, fillcolor=\"#f7f7f7\"";

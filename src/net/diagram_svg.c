@@ -57,7 +57,7 @@ static double svg_title(const struct cr_box *box)
 static void svg_size(struct cr_box *box)
 {
     const char *const more[] = { box->shape, box->params,
-                                 box->cut ? "no gradient needed" : "" };
+                                 box->pruned ? "no gradient needed" : "" };
     size_t i;
 
     box->w = svg_title(box);
@@ -250,10 +250,10 @@ static const char *svg_class(const struct cr_box *box)
     case CR_BOX_OUTPUT:
         return "end";
     default:
-        return box->learns == CR_LEARNS_ALL     ? "all"
-               : box->learns == CR_LEARNS_SOME  ? "some"
-               : box->learns == CR_LEARNS_STILL ? "still"
-                                                : "cell";
+        return box->trainable == CR_LEARNS_ALL     ? "all"
+               : box->trainable == CR_LEARNS_SOME  ? "some"
+               : box->trainable == CR_LEARNS_STILL ? "still"
+                                                   : "cell";
     }
 }
 
@@ -319,7 +319,7 @@ static void svg_box(struct cr_buf *b, const struct cr_box *box, double x,
                     double y)
 {
     const char *const more[] = { box->shape, box->params,
-                                 box->cut ? "no gradient needed" : "" };
+                                 box->pruned ? "no gradient needed" : "" };
     bool frame = box->kind == CR_BOX_FRAME;
     double at = y + LINE - 1;
     size_t i;

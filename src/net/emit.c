@@ -96,10 +96,11 @@ static struct cr_val *val_new(struct cr_net *net)
 /* The op that made v, before its results were rounded. */
 static const struct cr_opnode *maker(const struct cr_val *v)
 {
-    const struct cr_val *from =
-        v->by && v->by->op == &cr_op_half ? v->by->in[0] : NULL;
+    const struct cr_val *from = v->producer && v->producer->op == &cr_op_half
+                                    ? v->producer->in[0]
+                                    : NULL;
 
-    return from && from->result == v ? from->by : v->by;
+    return from && from->result == v ? from->producer : v->producer;
 }
 
 struct cr_val *cr_output(struct cr_val *v, int i)
@@ -111,7 +112,7 @@ struct cr_val *cr_output(struct cr_val *v, int i)
 
 int cr_outputs(const struct cr_val *v)
 {
-    return v->by ? maker(v)->n_out : 1;
+    return v->producer ? maker(v)->n_out : 1;
 }
 
 struct cr_val *cr_tuple(struct cr_build *b, int n, struct cr_val *const *vals)
@@ -155,7 +156,7 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     const char **names;
     int i, k;
 
-    for (i = 0; i < net->want.n_columns; i++) {
+    for (i = 0; i < net->opts.n_columns; i++) {
         const struct cr_column *c = &net->graph->columns[i];
         struct cr_val *v = net->graph->feeds[i];
 
@@ -180,9 +181,9 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     }
     cr_error(net->diag, pos, CR_E_NETWORK,
              "there is no column '%s' in the data", column);
-    names = CR_NEWS(net->arena, const char *, net->want.n_columns + 1);
-    for (i = 0; i < net->want.n_columns; i++)
-        names[i] = net->want.columns[i].name;
+    names = CR_NEWS(net->arena, const char *, net->opts.n_columns + 1);
+    for (i = 0; i < net->opts.n_columns; i++)
+        names[i] = net->opts.columns[i].name;
     if (cr_closest_name(column, names))
         cr_hint(net->diag, "did you mean '%s'?",
                 cr_closest_name(column, names));
@@ -195,7 +196,7 @@ struct cr_val *cr_val_detached(struct cr_net *net, const struct cr_spec *spec,
     struct cr_val *v = val_new(net);
 
     v->spec = *spec;
-    v->by = by;
+    v->producer = by;
     return v;
 }
 
@@ -287,7 +288,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
 
     if (cr_node_get(b->share, name))
         return param_shared(b, cr_node_get(b->share, name), &spec);
-    if (found >= 0 && b->again) {
+    if (found >= 0 && b->is_repeat_call) {
         if (cr_spec_same(&net->params[found].spec, &spec))
             return param_value(net, found);
         cr_fail(b, CR_E_SHAPE, "parameter '%s' is %s, and %s for this call",
@@ -301,7 +302,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
                 net->cells[net->params[found].cell].name, b->path);
         return NULL;
     }
-    if (!b->starter) {
+    if (!b->init_rules) {
         cr_fail(b, CR_E_NETWORK,
                 "parameter '%s' is not there in training: a cell with "
                 "parameters is called there too",
@@ -318,8 +319,9 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
 
         net->params = cr_grow(net->arena, net->params, (size_t)net->n_params,
                               (size_t)room, sizeof *net->params);
-        net->fillers = cr_grow(net->arena, net->fillers, (size_t)net->n_params,
-                               (size_t)room, sizeof *net->fillers);
+        net->param_inits =
+            cr_grow(net->arena, net->param_inits, (size_t)net->n_params,
+                    (size_t)room, sizeof *net->param_inits);
         net->cap_params = room;
     }
     p = &net->params[net->n_params];
@@ -329,20 +331,20 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         .spec = spec,
         .statistic = use == PARAM_STATE,
         .state = use == PARAM_STATE && !name[0],
-        .fixed = use == PARAM_FIXED,
+        .never_trained = use == PARAM_FIXED,
         .frozen = b->frozen && use != PARAM_STATE,
         .types = param_types(b),
         .pos = b->pos,
-        .why = use == PARAM_STATE ? "moving statistics" : NULL,
+        .frozen_reason = use == PARAM_STATE ? "moving statistics" : NULL,
     };
-    if (!cr_starter_choose(
-            b->starter, net, p, takes ? &b->control_init : NULL, given, begin,
-            bound, &net->fillers[net->n_params]))
+    if (!cr_starter_choose(b->init_rules, net, p,
+                           takes ? &b->control_init : NULL, given, begin, bound,
+                           &net->param_inits[net->n_params]))
         return NULL;
     if (takes && b->control_used)
         *b->control_used = true;
-    p->init = net->fillers[net->n_params].text;
-    net->fillers[net->n_params].key =
+    p->init = net->param_inits[net->n_params].text;
+    net->param_inits[net->n_params].key =
         b->like ? cr_path_of(net->arena, b->like, path + b->like_len + 1)
                 : full;
     net->cells[b->row].params += cr_count(&spec);
@@ -376,7 +378,7 @@ void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row)
     struct cr_net *net = b->net;
 
     if (param && b->shared == 0)
-        net->fillers[param->param].zero_row = row + 1;
+        net->param_inits[param->param].zero_row = row + 1;
 }
 
 /* Runs the plan of a node's op for the given input specs. */
@@ -405,7 +407,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     struct cr_net *net = b->net;
     struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
     struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
-    uint64_t *emitted = &net->seen[b->row].emitted[b->hook];
+    uint64_t *emitted = &net->cell_calls[b->row].emitted[b->hook];
     struct cr_op_plan plan;
     int i;
 
@@ -422,7 +424,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->loss = b->loss;
     node->hook = b->hook;
     node->predict = b->predict;
-    node->judge = b->judge;
+    node->metric = b->metric;
     node->key = b->key + *emitted;
     node->n_in = n;
     memset(out, 0, sizeof out);
@@ -444,11 +446,11 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
         node->out[i] = val_new(net);
         node->out[i]->spec = out[i];
         node->out[i]->spec.layout = CR_PLAIN; /* a matter of plans */
-        node->out[i]->by = node;
+        node->out[i]->producer = node;
     }
     node->macs = plan.macs;
     node->same = plan.same;
-    if (!net->built && !net->back)
+    if (!net->built && !net->in_backward)
         net->cells[b->row].macs += plan.macs / (double)net->graph->batch;
     if (net->graph->last_node)
         net->graph->last_node->next = node;
@@ -494,7 +496,7 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
         }
         /* what is computed with is real: other types are cast */
         if (in[i] && in[i] != &absent && in[i]->spec.type != CR_REAL &&
-            !(op->integers & CR_X(i))) {
+            !(op->int_inputs & CR_X(i))) {
             args[i] = cr_emit_as_is(b, cr_op_find("cast"), NULL, 1, &in[i]);
             if (!args[i])
                 return NULL;

@@ -57,12 +57,12 @@ static void point(struct cr_exec *e)
             r->dy[k] = data_of(e, s->dy[k]);
             r->dx[k] = data_of(e, s->dx[k]);
             r->mask[k] = data_of(e, s->mask[k]);
-            r->add[k] = s->add[k];
+            r->accumulate[k] = s->accumulate[k];
             r->alpha[k] = 1;
             r->state[k] = s->kind == CR_FORWARD && r->training &&
-                                  !e->want.freeze_stats &&
-                                  (s->op->states & CR_X(k)) && s->x[k] >= 0 &&
-                                  e->vals[s->x[k]].param >= 0
+                                  !e->opts.freeze_stats &&
+                                  (s->op->running_stats & CR_X(k)) &&
+                                  s->x[k] >= 0 && e->vals[s->x[k]].param >= 0
                               ? data_of(e, s->x[k])
                               : NULL;
             patch(e, s->x[k], &r->x[k]);
@@ -70,7 +70,7 @@ static void point(struct cr_exec *e)
         r->act = s->act;
         r->saved = data_of(e, s->saved);
         r->scratch = e->block + e->bytes;
-        r->rng = cr_rng(e->net->want.seed, CR_STREAM_DROPOUT,
+        r->rng = cr_rng(e->net->opts.seed, CR_STREAM_DROPOUT,
                         s->node ? s->node->key : 0, 0);
     }
 }
@@ -84,11 +84,11 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
     if (!e)
         cr_out_of_memory(sizeof *e);
     e->net = net;
-    e->want = *want;
+    e->opts = *want;
     e->graph = graph;
     e->prints = prints;
-    if (!want->silent && !want->taps && !want->hold)
-        e->print = net->want.print;
+    if (!want->silent && !want->observe && !want->hold)
+        e->print = net->opts.print;
     if (!cr_plan_make(e) || !cr_plan_printer(e) || !cr_plan_observed(e)) {
         cr_exec_free(e);
         return NULL;
@@ -101,14 +101,13 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
         if (e->steps[i].thread_scratch > e->thread_scratch)
             e->thread_scratch = e->steps[i].thread_scratch;
     }
-    if (!net->want.no_values) {
+    if (!net->opts.no_values) {
         cr_thread_scratch_reserve(e->thread_scratch);
         e->block = cr_alloc(&e->arena, e->bytes + e->scratch + 64, 1);
         place_values(e);
         point(e);
     }
-    e->fed =
-        CR_NEWS(&e->arena, const void *, net->want.n_columns + 1);
+    e->fed = CR_NEWS(&e->arena, const void *, net->opts.n_columns + 1);
     return e;
 }
 
@@ -169,7 +168,7 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
         const struct cr_column *c =
             &e->graph->columns[e->bounds[i].column];
         const int32_t *v = e->fed[e->bounds[i].column];
-        int64_t k, each = cr_count(&c->spec), n = each * e->want.batch;
+        int64_t k, each = cr_count(&c->spec), n = each * e->opts.batch;
 
         assert(c->spec.type == CR_I32);
         for (k = 0; k < n; k++) {
@@ -213,7 +212,7 @@ static bool bounds_hold(struct cr_exec *e, const struct cr_exec_step *s)
 static bool printed_elsewhere(const struct cr_exec *e,
                               enum cr_exec_step_kind kind)
 {
-    return e->printer && (kind == CR_FORWARD || e->printer->want.backward);
+    return e->printer && (kind == CR_FORWARD || e->printer->opts.backward);
 }
 
 /* Which samples of which update the batch has: `t` counts micro-batches. */
@@ -221,10 +220,9 @@ static void place(const struct cr_exec *e, struct cr_op_ctx *to)
 {
     int64_t micro = e->net->grad_accum > 0 ? e->net->grad_accum : 1;
 
-    to->batch = e->want.batch;
+    to->batch = e->opts.batch;
     to->update = e->t > 0 ? (e->t - 1) / micro + 1 : 0;
-    to->first =
-        e->t > 0 ? (e->t - 1) % micro * e->net->want.batch : e->before;
+    to->first = e->t > 0 ? (e->t - 1) % micro * e->net->opts.batch : e->before;
 }
 
 static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
@@ -396,8 +394,8 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
 {
     bool finite;
 
-    assert(e->want.backward);
-    if (e->printer && e->printer->want.backward)
+    assert(e->opts.backward);
+    if (e->printer && e->printer->opts.backward)
         cr_exec_backward(e->printer, sens, lr);
     cr_plan_observe_backward(e, sens, lr);
     if (!cr_plan_seeds_fill(e, sens))
@@ -406,12 +404,13 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     if (e->fault)
         return false;
     finite = finite_loss_grads(e);
-    if (!finite && !e->want.keep_outputs && !e->want.norm && !e->prints)
+    if (!finite && !e->opts.keep_outputs && !e->opts.separate_update &&
+        !e->prints)
         return false;
     /* what is read from outside is computed, finite or not: no step of such a
      * plan updates a parameter here */
     run_steps(e, e->n_loss, e->n_backward, lr);
-    if (finite && e->want.update && !e->want.norm)
+    if (finite && e->opts.update && !e->opts.separate_update)
         run_steps(e, e->n_backward, e->n_steps, lr);
     return finite && !e->fault;
 }
@@ -445,14 +444,14 @@ const cr_real *cr_exec_at(const struct cr_exec *e, struct cr_spec *spec)
 
 int cr_exec_judges(const struct cr_exec *e)
 {
-    return e->want.metrics ? e->graph->n_judges : 0;
+    return e->opts.metrics ? e->graph->n_metrics : 0;
 }
 
 const cr_real *cr_exec_judged(const struct cr_exec *e, int i,
                               struct cr_spec *spec)
 {
-    *spec = e->vals[e->judges[i]].spec;
-    return value_data(e, e->judges[i]);
+    *spec = e->vals[e->metrics[i]].spec;
+    return value_data(e, e->metrics[i]);
 }
 
 /* A copy with the elements in their plain order. */
@@ -499,11 +498,11 @@ static void keep_column(struct cr_exec *e, int column)
 
 const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
 {
-    bool whole = e->want.keep_outputs || e->want.eager;
+    bool whole = e->opts.keep_outputs || e->opts.eager;
     const struct cr_named *c;
     int i, count = 2 * e->net->n_params + e->n_outputs + 2;
 
-    count += e->net->want.n_columns + e->n_aux;
+    count += e->net->opts.n_columns + e->n_aux;
     count += 2 * e->graph->named.n + e->graph->seen.n + e->graph->seen_grads.n;
     if (!e->kept)
         e->kept = CR_NEWS(&e->arena, struct cr_tensor, count);
@@ -515,17 +514,20 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     keep(e, "loss", "", e->loss);
     for (i = 0, c = e->graph->aux.first; i < e->n_aux; i++, c = c->next)
         keep(e, "loss.", c->name, e->aux[i]);
-    if (e->want.backward) {
+    if (e->opts.backward) {
         for (c = e->graph->named.first; c && whole; c = c->next)
             if (e->of[c->val->id] >= 0)
                 keep(e, "grad.output.", c->name,
                      e->vals[e->of[c->val->id]].grad);
-        for (i = 0; i < e->graph->cap_params && (whole || e->want.norm); i++)
+        for (i = 0;
+             i < e->graph->cap_params && (whole || e->opts.separate_update);
+             i++)
             if (e->graph->params[i] && cr_plan_wrt(e, e->graph->params[i]))
                 keep(e, "grad.", e->net->params[i].name,
                      e->vals[e->of[e->graph->params[i]->id]].grad);
         for (i = 0;
-             i < e->net->want.n_columns && (whole || e->want.norm); i++)
+             i < e->net->opts.n_columns && (whole || e->opts.separate_update);
+             i++)
             keep_column(e, i);
     }
     for (c = e->graph->seen.first; c && whole; c = c->next)

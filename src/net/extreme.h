@@ -9,8 +9,8 @@
 bool cr_extreme_plan(struct cr_op_plan *plan);
 void cr_extreme_backward(const struct cr_op_ctx *ctx);
 
-#define CR_EXTREME_OP \
-    .integers = CR_X(0), .reads = CR_X(0) | CR_Y(0), \
+#define CR_EXTREME_OP                                               \
+    .int_inputs = CR_X(0), .saved_for_backward = CR_X(0) | CR_Y(0), \
     .plan = cr_extreme_plan, .backward = cr_extreme_backward
 
 #endif

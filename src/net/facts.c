@@ -81,7 +81,7 @@ static double step_bytes(const struct cr_exec *e, const struct cr_exec_step *s)
         for (i = 0; i < CR_LEN(of); i++)
             if (of[i] >= 0)
                 bytes += (double)e->vals[of[i]].bytes;
-        if (s->dx[k] >= 0 && s->add[k])
+        if (s->dx[k] >= 0 && s->accumulate[k])
             bytes += (double)e->vals[s->dx[k]].bytes;
     }
     return bytes;
@@ -132,8 +132,8 @@ bool cr_exec_range(const struct cr_exec *e, int column, int64_t *low,
 
 const struct cr_cut *cr_exec_cuts(const struct cr_exec *e, int *n)
 {
-    *n = e->n_cuts;
-    return e->cuts;
+    *n = e->n_pruned;
+    return e->pruned;
 }
 
 const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
@@ -164,7 +164,7 @@ const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
             text = cr_strf(arena, "%s +half(y)", text);
         for (k = 0; k < s->n_in; k++)
             if (s->kind == CR_FORWARD && s->x[k] >= 0 &&
-                (s->op->adds & CR_X(k)))
+                (s->op->fuses_add & CR_X(k)))
                 text = cr_strf(arena, "%s +add", text);
         if (s->act != CR_ACT_NONE)
             text = cr_strf(arena, "%s +activation", text);

@@ -173,13 +173,14 @@ static void reach_params(struct cr_net *net)
         struct cr_param *p = &net->params[i];
         const struct cr_val *v = g->params[i];
 
-        if (p->why || !v || r.arrives[v->id])
+        if (p->frozen_reason || !v || r.arrives[v->id])
             continue;
-        p->why = "unused";
+        p->frozen_reason = "unused";
         if (r.read[v->id] && r.stop[v->id])
-            p->why = cr_strf(net->arena, "cut off by %s at %s",
-                             r.stop[v->id]->op->about.name,
-                             cr_pos_text(net->arena, r.stop[v->id]->pos));
+            p->frozen_reason =
+                cr_strf(net->arena, "cut off by %s at %s",
+                        r.stop[v->id]->op->about.name,
+                        cr_pos_text(net->arena, r.stop[v->id]->pos));
     }
 }
 
@@ -188,7 +189,7 @@ static void reach_params(struct cr_net *net)
 static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
                       const struct cr_subject *params)
 {
-    struct cr_thaw *to = &net->thaws[i];
+    struct cr_thaw *to = &net->unfreeze_rules[i];
     struct thaw thaw = { 0 };
     int k;
 
@@ -204,22 +205,23 @@ static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
         return cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
                         "'unfreeze' is missing: the patterns to train from "
                         "then on");
-    net->thaw_patterns[i] = cr_patterns_read(net->config, thaw.unfreeze);
-    if (!net->thaw_patterns[i])
+    net->unfreeze_patterns[i] = cr_patterns_read(net->config, thaw.unfreeze);
+    if (!net->unfreeze_patterns[i])
         return false;
     to->at = thaw.at;
     to->pos = node->pos;
-    to->text = cr_patterns_text(net->thaw_patterns[i]);
+    to->text = cr_patterns_text(net->unfreeze_patterns[i]);
     for (k = 0; k < net->n_params; k++) {
         struct cr_param *p = &net->params[k];
 
-        if (!p->frozen || !cr_patterns_match(net->thaw_patterns[i], &params[k]))
+        if (!p->frozen ||
+            !cr_patterns_match(net->unfreeze_patterns[i], &params[k]))
             continue;
-        p->later = true;
+        p->unfrozen_later = true;
         to->params++;
         to->values += cr_count(&p->spec);
     }
-    return cr_patterns_used(net->config, net->thaw_patterns[i], params,
+    return cr_patterns_used(net->config, net->unfreeze_patterns[i], params,
                             net->n_params, "parameter");
 }
 
@@ -235,19 +237,19 @@ static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
                         "'freeze.schedule' is a list of {at: 3 epochs, "
                         "unfreeze: PATTERNS}, not %s",
                         cr_node_what(net->arena, schedule));
-    net->thaws = CR_NEWS(net->arena, struct cr_thaw,
-                         cr_node_count(schedule) + 1);
-    net->thaw_patterns = CR_NEWS(net->arena, struct cr_patterns *,
-                                 cr_node_count(schedule) + 1);
+    net->unfreeze_rules =
+        CR_NEWS(net->arena, struct cr_thaw, cr_node_count(schedule) + 1);
+    net->unfreeze_patterns =
+        CR_NEWS(net->arena, struct cr_patterns *, cr_node_count(schedule) + 1);
     for (CR_EACH(entry, schedule))
-        ok = thaw_read(net, entry, net->n_thaws++, params) && ok;
+        ok = thaw_read(net, entry, net->n_unfreeze_rules++, params) && ok;
     return ok;
 }
 
 const struct cr_thaw *cr_net_thaws(const struct cr_net *net, int *n)
 {
-    *n = net->n_thaws;
-    return net->thaws;
+    *n = net->n_unfreeze_rules;
+    return net->unfreeze_rules;
 }
 
 /* ---- all of it ---- */
@@ -261,11 +263,11 @@ static void settle(struct cr_net *net)
     for (i = 0; i < net->n_params; i++) {
         struct cr_param *p = &net->params[i];
 
-        p->why = p->state       ? "requires_grad is false"
-                 : p->statistic ? "moving statistics"
-                 : p->frozen  ? "frozen"
-                 : p->fixed   ? "fixed by its cell"
-                              : NULL;
+        p->frozen_reason = p->state           ? "requires_grad is false"
+                           : p->statistic     ? "moving statistics"
+                           : p->frozen        ? "frozen"
+                           : p->never_trained ? "fixed by its cell"
+                                              : NULL;
     }
     reach_params(net);
     for (i = 0; i < net->n_cells; i++)
@@ -273,11 +275,11 @@ static void settle(struct cr_net *net)
     for (i = 0; i < net->n_params; i++) {
         struct cr_param *p = &net->params[i];
 
-        p->trained = !p->why;
+        p->trained = !p->frozen_reason;
         p->stats_frozen =
             p->statistic && !p->state && net->stats_frozen && frozen[p->cell];
         if (p->stats_frozen)
-            p->why = "moving statistics, frozen";
+            p->frozen_reason = "moving statistics, frozen";
         if (p->trained)
             count_trained(net, p);
     }
@@ -289,7 +291,7 @@ void cr_net_thaw(struct cr_net *net, int i)
     const struct cr_subject *params = cr_net_subjects(net, &n);
 
     for (k = 0; k < n; k++)
-        if (cr_patterns_match(net->thaw_patterns[i], &params[k]))
+        if (cr_patterns_match(net->unfreeze_patterns[i], &params[k]))
             net->params[k].frozen = false;
     settle(net);
 }
@@ -297,7 +299,7 @@ void cr_net_thaw(struct cr_net *net, int i)
 void cr_net_refreeze(struct cr_net *net)
 {
     for (int k = 0; k < net->n_params; k++)
-        if (net->params[k].later)
+        if (net->params[k].unfrozen_later)
             net->params[k].frozen = true;
     settle(net);
 }

@@ -28,7 +28,8 @@ static int free_addend(const struct cr_exec_step *s)
     int i;
 
     for (i = 0; i < CR_OP_MAX; i++)
-        if ((s->op->adds & CR_X(i)) && s->x[i] < 0 && s->act == CR_ACT_NONE)
+        if ((s->op->fuses_add & CR_X(i)) && s->x[i] < 0 &&
+            s->act == CR_ACT_NONE)
             return i;
     return -1;
 }
@@ -41,11 +42,11 @@ static bool moved_between(const struct cr_exec *e, int a, int b)
     int i, k, at;
 
     for (i = 0; i < CR_OP_MAX; i++) {
-        if (!(s->op->states & CR_X(i)) || s->x[i] < 0)
+        if (!(s->op->running_stats & CR_X(i)) || s->x[i] < 0)
             continue;
         for (at = a + 1; at < b; at++)
             for (k = 0; k < CR_OP_MAX && e->steps[at].op; k++)
-                if ((e->steps[at].op->states & CR_X(k)) &&
+                if ((e->steps[at].op->running_stats & CR_X(k)) &&
                     e->steps[at].x[k] == s->x[i])
                     return true;
     }
@@ -72,7 +73,7 @@ static void fuse_adds(struct cr_exec *e)
 
             slot = a >= 0 ? free_addend(&e->steps[a]) : -1;
             if (slot < 0 || moved_between(e, a, b) ||
-                (e->want.backward && !e->steps[a].op->acts_back))
+                (e->opts.backward && !e->steps[a].op->fuses_act_backward))
                 continue;
             made = e->steps[a];
             made.x[slot] = sum->x[1 - k];
@@ -98,7 +99,8 @@ static void fuse_activations(struct cr_exec *e)
         if (!act->op || act->op->act == CR_ACT_NONE)
             continue;
         a = cr_plan_producer(e, act->x[0], b);
-        if (a < 0 || !e->steps[a].op->acts || e->steps[a].act != CR_ACT_NONE)
+        if (a < 0 || !e->steps[a].op->fuses_act ||
+            e->steps[a].act != CR_ACT_NONE)
             continue;
         e->steps[a].act = act->op->act;
         cr_plan_takes(e, a, act->y[0]);
@@ -133,7 +135,8 @@ void cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
         op->act == CR_ACT_RELU) {
         w = &e->steps[e->vals[g].writer];
         for (i = 0; i < w->n_in; i++)
-            if (w->dx[i] == g && (w->op->masks & CR_X(i)) && !w->add[i]) {
+            if (w->dx[i] == g && (w->op->masks & CR_X(i)) &&
+                !w->accumulate[i]) {
                 w->mask[i] = y;
                 return;
             }

@@ -41,16 +41,17 @@ static void walk_collect(struct walk *w, struct cr_val *const *y, int n)
 
     w->nodes = CR_NEWS(arena, const struct cr_opnode *, w->n_vals + 1);
     for (i = 0; i < n; i++)
-        if (y[i]->by && !seen[y[i]->by->out[0]->id]) {
-            seen[y[i]->by->out[0]->id] = true;
-            stack[depth++] = y[i]->by;
+        if (y[i]->producer && !seen[y[i]->producer->out[0]->id]) {
+            seen[y[i]->producer->out[0]->id] = true;
+            stack[depth++] = y[i]->producer;
         }
     while (depth > 0) {
         const struct cr_opnode *node = stack[--depth];
 
         w->nodes[w->n_nodes++] = node;
         for (k = 0; k < node->n_in; k++) {
-            const struct cr_opnode *by = node->in[k] ? node->in[k]->by : NULL;
+            const struct cr_opnode *by =
+                node->in[k] ? node->in[k]->producer : NULL;
 
             if (!by || seen[by->out[0]->id])
                 continue;
@@ -58,7 +59,7 @@ static void walk_collect(struct walk *w, struct cr_val *const *y, int n)
             stack[depth++] = by;
         }
         for (k = 0; node->custom && k < node->custom->n_out; k++) {
-            const struct cr_opnode *by = node->custom->out[k]->by;
+            const struct cr_opnode *by = node->custom->out[k]->producer;
 
             if (seen[by->out[0]->id])
                 continue;
@@ -129,10 +130,10 @@ static bool walk_replay(struct walk *w, const struct cr_opnode *node,
     y = cr_emit_as_is(&w->build, node->op, node->attr, node->n_in, in);
     if (!y)
         return false;
-    y->by->key = node->key;
-    y->by->predict = node->predict;
+    y->producer->key = node->key;
+    y->producer->predict = node->predict;
     for (i = 0; i < node->n_out; i++)
-        map[node->out[i]->id] = y->by->out[i];
+        map[node->out[i]->id] = y->producer->out[i];
     return true;
 }
 
@@ -328,7 +329,7 @@ bool cr_maker_grad(struct cr_maker *m, const struct cr_script *e,
         return false;
     m->b->pos = cr_maker_place(m, e);
     w.build = *m->b;
-    w.build.said = NULL;
+    w.build.call_args = NULL;
     cr_precision_full(&w.build);
     vals = grad_vals(arena, x, n_x);
     if (!walk_all(&w, grad_vals(arena, y, n_y), n_y, sens, vals, n_x))

@@ -61,8 +61,8 @@ static struct cr_val *kernel_of(struct cr_gradient *g, int of)
     in[node->n_in] = g->dy[0];
     y = cr_emit_as_is(g->b, &cr_op_adjoint, attr, node->n_in + 1, in);
     if (y) {
-        y->by->key = node->key;
-        y->by->predict = node->predict;
+        y->producer->key = node->key;
+        y->producer->predict = node->predict;
     }
     return y;
 }
@@ -101,8 +101,8 @@ static bool of_adjoint(struct cr_gradient *g)
     g->dx[o->n_in] = cr_emit_as_is(g->b, o->primal, o->attr, o->n_in, in);
     if (!g->dx[o->n_in])
         return false;
-    g->dx[o->n_in]->by->key = node->key;
-    g->dx[o->n_in]->by->predict = node->predict;
+    g->dx[o->n_in]->producer->key = node->key;
+    g->dx[o->n_in]->producer->predict = node->predict;
     /* the other inputs: the primal's own gradients, u in its place */
     primal.op = o->primal;
     primal.attr = o->attr;
@@ -411,8 +411,8 @@ static bool word_again(struct cr_maker *m, const struct cr_script *e,
     g = cr_emit_as_is(m->b, node->op, node->attr, 1, &g);
     if (!g)
         return false;
-    g->by->key = node->key;
-    g->by->predict = node->predict;
+    g->producer->key = node->key;
+    g->producer->predict = node->predict;
     *to = cr_thing_tensor(g);
     return true;
 }

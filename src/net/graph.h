@@ -40,8 +40,8 @@ enum cr_hooks_on {
 struct cr_val {
     int id;                 /* dense, in order of creation; -1: a tuple */
     struct cr_spec spec;    /* of a tuple: that of its first member */
-    struct cr_opnode *by;   /* its node; NULL: fed or a parameter */
-    enum cr_type half;      /* CR_F16, CR_BF16: holds such numbers only, */
+    struct cr_opnode *producer; /* its node; NULL: fed or a parameter */
+    enum cr_type low_type;      /* CR_F16, CR_BF16: holds such numbers only, */
     bool cast;              /* because the network casts them so itself */
     struct cr_val *rounded; /* what goes in instead in low precision, */
     struct cr_val *result;  /* and what comes out */
@@ -71,7 +71,7 @@ struct cr_opnode {
     int cell;               /* row in cells */
     const struct cr_call *call;
     bool loss;              /* belongs to the loss, not to the network; */
-    bool judge;             /* or to a metric, and then to both */
+    bool metric;            /* or to a metric, and then to both */
     bool same;              /* y[0] has x[0]'s bytes */
     bool hook;              /* a hook's, not the cell's own */
     bool predict;           /* behaves as in prediction, in training too */
@@ -135,8 +135,8 @@ struct cr_graph {
     int cap_params;
     struct cr_val *output, *loss;
     struct cr_names aux;    /* what the loss returns beside it */
-    struct cr_val **judges; /* metrics of the config that are blocks */
-    int n_judges;
+    struct cr_val **metrics; /* metrics of the config that are blocks */
+    int n_metrics;
     struct cr_graph *next;
 };
 
@@ -153,32 +153,32 @@ struct cr_net {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_config *config;
-    struct cr_net_want want;
+    struct cr_net_want opts;
     struct cr_graph *graph; /* the usual one; while building, that one */
     bool built;             /* the first graph is complete */
     int noted;              /* errors that have shapes beside them */
     bool phased;            /* some text asks for `training` */
-    bool back;              /* what is built now runs on the way back */
+    bool in_backward;       /* what is built now runs on the way back */
     struct cr_param *params;
-    struct cr_filler *fillers;
+    struct cr_filler *param_inits;
     struct cr_hyper *hyper;
     int n_params, cap_params;
     int *input_columns, n_input_columns;
     struct cr_name_map param_names; /* names of params, to their numbers */
     struct cr_cell_row *cells;
-    struct cr_cell_seen *seen;
+    struct cr_cell_seen *cell_calls;
     int n_cells, cap_cells;
     struct cr_name_map cell_names;
     const struct cr_observer *observer; /* NULL: nobody looks */
     int n_shown;            /* rows of the network; the loss's come behind */
-    struct cr_thaw *thaws;  /* freeze.c */
-    struct cr_patterns **thaw_patterns;
-    int n_thaws;
+    struct cr_thaw *unfreeze_rules; /* freeze.c */
+    struct cr_patterns **unfreeze_patterns;
+    int n_unfreeze_rules;
     bool stats_frozen;
     struct cr_patterns *predict_mode; /* mode.c; NULL: none */
     bool joint;             /* has_aux: false */
     struct cr_amp *amp;     /* precision.c: section amp, */
-    bool lowered;           /* and whether want.full overruled it */
+    bool amp_ignored;       /* and whether opts.force_float32 overruled it */
     struct cr_hooks *hooks; /* hook.c: section watch */
     struct {
         const char *text;   /* NULL: the loss does not broadcast */
@@ -192,20 +192,20 @@ struct cr_net {
     double *sums;           /* room for the sums of one parameter's blocks */
     int64_t grad_accum;     /* micro-batches of an update */
     cr_real **accumulated;  /* their gradients so far; NULL: gather is 1 */
-    struct cr_tensor *mean; /* moving means of all parameters; or NULL */
+    struct cr_tensor *ema;  /* moving means of all parameters; or NULL */
     cr_real *statistics;    /* copies at the start of a step; NULL: none yet */
 };
 
 /* A cell while it is built. */
 struct cr_build {
     struct cr_net *net;
-    struct cr_starter *starter;
+    struct cr_starter *init_rules;
     struct cr_build *parent;
     const struct cr_cell *cell;   /* NULL: a map or list of the config */
     const struct cr_node *node;   /* its arguments */
     const void *opts;
-    const struct cr_node *said;   /* options of the next child's call, then
-                                     of this one's; NULL: none */
+    const struct cr_node *call_args; /* options of the next child's call, then
+                                   of this one's; NULL: none */
     const void *call_opts;
     const char *path;             /* "" for the network itself */
     const char *like;             /* parameters begin as those below this */
@@ -214,10 +214,10 @@ struct cr_build {
     struct cr_obj control_init;   /* control word `init` */
     bool *control_used;           /* some weight took it */
     struct cr_precision precision;
-    bool frozen, loss, judge, hook;
+    bool frozen, loss, metric, hook;
     bool predict;                 /* stays in predict mode: mode.c */
     struct cr_hooked *hooked;     /* what hooks this call has; or NULL */
-    bool again;                   /* its parameters exist */
+    bool is_repeat_call;          /* its parameters exist */
     const struct cr_node *share;  /* control word: parameter -> another's */
     int shared;                   /* parameters that took one */
     int n_in, row, depth;
@@ -260,7 +260,7 @@ struct cr_val *cr_val_detached(struct cr_net *net, const struct cr_spec *spec,
 struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
                               const struct cr_column *columns,
                               enum cr_hooks_on hooks, bool training);
-/* results.c: the value that want.at names; NULL: there is none. */
+/* results.c: the value that opts.at names; NULL: there is none. */
 const struct cr_val *cr_graph_at(const struct cr_graph *graph,
                                  const char *at);
 /* One name, or one for each member of a tuple: name.0, name.1.0, ... */
@@ -272,7 +272,7 @@ bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,
                  const struct cr_spec *in, struct cr_op_plan *plan,
                  struct cr_spec *out);
-/* inputs.c: sees to it that want.columns is set */
+/* inputs.c: sees to it that opts.columns is set */
 bool cr_net_inputs(struct cr_net *net, const struct cr_node *network);
 /* inputs.c: what a cell of the config takes, typed or not; names[max] is
  * NULL. */

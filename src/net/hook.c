@@ -237,23 +237,24 @@ static bool hook_sees(struct cr_net *net, const struct cr_node *node,
 {
     static const char *const usual[] = { "mean", "std", "max", "nan_count" };
     static const struct cr_strs stats = { (int)CR_LEN(usual), usual };
-    bool ok = hook_words(net, node, "what", &o->what, cr_hook_whats, h->see);
+    bool ok =
+        hook_words(net, node, "what", &o->what, cr_hook_whats, h->observe);
     int i;
 
-    h->sees = !h->text || cr_node_get(node, "what") ||
-              cr_node_get(node, "stats") || cr_node_get(node, "every") ||
-              cr_node_get(node, "print") || cr_node_get(node, "save") ||
-              cr_node_get(node, "in");
-    if (o->what.n == 0 && h->sees) {
-        h->see[CR_SEE_INPUT] = h->form == CR_HOOK_FORWARD_PRE;
-        h->see[CR_SEE_OUTPUT] =
+    h->observes = !h->text || cr_node_get(node, "what") ||
+                  cr_node_get(node, "stats") || cr_node_get(node, "every") ||
+                  cr_node_get(node, "print") || cr_node_get(node, "save") ||
+                  cr_node_get(node, "in");
+    if (o->what.n == 0 && h->observes) {
+        h->observe[CR_SEE_INPUT] = h->form == CR_HOOK_FORWARD_PRE;
+        h->observe[CR_SEE_OUTPUT] =
             h->form == CR_HOOK_TAP || h->form == CR_HOOK_FORWARD;
-        h->see[CR_SEE_GRAD_INPUT] = h->form == CR_HOOK_BACKWARD;
-        h->see[CR_SEE_GRAD] =
+        h->observe[CR_SEE_GRAD_INPUT] = h->form == CR_HOOK_BACKWARD;
+        h->observe[CR_SEE_GRAD] =
             h->form >= CR_HOOK_BACKWARD_PRE; /* arrives in all three */
     }
     for (i = 0; i < CR_SEES; i++)
-        if (ok && h->form == CR_HOOK_POINT && h->see[i] && i != CR_SEE_GRAD)
+        if (ok && h->form == CR_HOOK_POINT && h->observe[i] && i != CR_SEE_GRAD)
             ok = cr_error(net->diag, cr_node_get(node, "what")->pos,
                           CR_E_OUT_OF_RANGE,
                           "a hook_backward sees a gradient: 'what' is grad, "
@@ -300,8 +301,8 @@ static bool hook_nowhere(const struct cr_node *at)
 static bool hook_place(struct cr_net *net, const struct cr_node *node,
                        const struct hook_opts *o, struct cr_hook *h)
 {
-    bool grads = h->see[CR_SEE_GRAD] || h->see[CR_SEE_GRAD_INPUT] ||
-                 h->see[CR_SEE_GRAD_PARAMS];
+    bool grads = h->observe[CR_SEE_GRAD] || h->observe[CR_SEE_GRAD_INPUT] ||
+                 h->observe[CR_SEE_GRAD_PARAMS];
     const struct cr_node *at = o->in.n > 0 ? cr_node_get(node, "in") : node;
 
     h->until = o->until;
@@ -325,7 +326,7 @@ static bool hook_place(struct cr_net *net, const struct cr_node *node,
                         CR_E_OUT_OF_RANGE,
                         "'until' of watch counts steps, epochs, samples or "
                         "percent");
-    if (h->as == CR_AS_CLIPPED && !h->see[CR_SEE_GRAD_PARAMS])
+    if (h->as == CR_AS_CLIPPED && !h->observe[CR_SEE_GRAD_PARAMS])
         return cr_error(net->diag, cr_node_get(node, "as")->pos, CR_E_CONFLICT,
                         "train.clip acts on gradients of parameters: 'as: "
                         "clipped' needs 'what: grad_params'");
@@ -459,7 +460,7 @@ bool cr_hooks_used(struct cr_net *net)
     for (i = 0; i < hooks->n; i++) {
         bool point = hooks->v[i].form == CR_HOOK_POINT;
 
-        if (hooks->v[i].loss && !net->want.loss)
+        if (hooks->v[i].loss && !net->opts.loss)
             continue; /* its cells are not known */
         ok = cr_patterns_used(net->config, hooks->v[i].at,
                               point ? points : cells,
@@ -473,11 +474,11 @@ bool cr_hooks_used(struct cr_net *net)
 enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
                               const struct cr_exec_want *want)
 {
-    if (want->taps)
+    if (want->observe)
         return CR_HOOKS_SEEN;
     if (!net->hooks->any)
         return CR_HOOKS_ALL;
-    if (want->unhooked)
+    if (want->no_hooks)
         return CR_HOOKS_NONE;
     return net->hooks->back && (!want->backward || want->hold)
                ? CR_HOOKS_FORWARD
@@ -504,11 +505,12 @@ bool cr_hooks_see(const struct cr_net *net, enum cr_hook_in in, bool *grads)
     for (i = 0; i < net->hooks->n; i++) {
         const struct cr_hook *h = &net->hooks->v[i];
 
-        if (!h->sees || !h->in[in])
+        if (!h->observes || !h->in[in])
             continue;
         any = true;
-        *grads = *grads || h->see[CR_SEE_GRAD] || h->see[CR_SEE_GRAD_INPUT] ||
-                 h->see[CR_SEE_GRAD_PARAMS];
+        *grads = *grads || h->observe[CR_SEE_GRAD] ||
+                 h->observe[CR_SEE_GRAD_INPUT] ||
+                 h->observe[CR_SEE_GRAD_PARAMS];
     }
     return any;
 }

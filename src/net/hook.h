@@ -14,8 +14,8 @@
  *   forward_pre  [ backward  cell  backward_pre ]  forward
  *
  * What replaces is part of the network (hooked.c). What is only looked at
- * stands in a graph of its own, for plans with want.taps; all else goes on as
- * if it were not there.
+ * stands in a graph of its own, for plans with opts.observe; all else goes on
+ * as if it were not there.
  */
 #ifndef CR_NET_HOOK_H
 #define CR_NET_HOOK_H
@@ -74,7 +74,7 @@ struct cr_hook {
     const struct cr_node *text; /* what replaces; NULL: nothing does */
     bool each;                  /* the text says so of every tensor x */
     const char *how;            /* "scale 0.5", "construct"; NULL */
-    bool see[CR_SEES], stat[CR_STATS], sees;
+    bool observe[CR_SEES], stat[CR_STATS], observes;
     bool network, loss; /* `at` names the whole network, or of the loss */
     bool in[CR_INS];
     int as; /* enum cr_hook_as */

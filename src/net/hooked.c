@@ -352,9 +352,9 @@ static bool boundary(struct cr_build *b, struct group *g, struct cr_custom *c)
                    : cr_emit_as_is(b, &cr_op_look, NULL, 1, args);
         if (!out[i])
             break;
-        out[i]->half = leaf[i]->half;
+        out[i]->low_type = leaf[i]->low_type;
         if (c)
-            out[i]->by->custom = c;
+            out[i]->producer->custom = c;
     }
     hook_close(b, key, pos);
     if (i < n)
@@ -362,7 +362,7 @@ static bool boundary(struct cr_build *b, struct group *g, struct cr_custom *c)
     if (c && n > 0) {
         c->n_out = n;
         c->out = out;
-        c->node = out[0]->by;
+        c->node = out[0]->producer;
     }
     *g = group_with(b, g, out);
     return true;
@@ -510,7 +510,7 @@ static bool hookable(const struct cr_build *b)
     const struct cr_net *net = b->net;
 
     return net->hooks->n > 0 && net->graph->hooks != CR_HOOKS_NONE &&
-           !net->back && !b->hook;
+           !net->in_backward && !b->hook;
 }
 
 static bool wanted(const struct cr_build *b)
@@ -519,7 +519,7 @@ static bool wanted(const struct cr_build *b)
     bool seen = b->net->graph->hooks == CR_HOOKS_SEEN;
     int i;
 
-    if (!hookable(b) || b->judge)
+    if (!hookable(b) || b->metric)
         return false;
     for (i = 0; i < hooks->n; i++)
         if ((seen || hooks->v[i].text) && matches(b, &hooks->v[i], CR_HOOK_TAP))
@@ -530,7 +530,7 @@ static bool wanted(const struct cr_build *b)
 static bool sees(const struct cr_build *b, const struct cr_hook *h,
                  enum cr_hook_what what)
 {
-    return b->net->graph->hooks == CR_HOOKS_SEEN && h->see[what] &&
+    return b->net->graph->hooks == CR_HOOKS_SEEN && h->observe[what] &&
            matches(b, h, CR_HOOK_TAP);
 }
 
@@ -689,7 +689,7 @@ struct cr_val *cr_hook_point(struct cr_build *b, struct cr_val *x,
     const struct cr_hooks *hooks = net->hooks;
     const char *full = cr_path_of(net->arena, b->path, name);
     struct group g = { .n = 1, .v = { x } };
-    int i, calls = net->seen[b->row].calls;
+    int i, calls = net->cell_calls[b->row].calls;
     const char *call = calls > 1 ? cr_strf(net->arena, "#%d", calls) : "";
 
     if (!net->built)
@@ -703,7 +703,7 @@ struct cr_val *cr_hook_point(struct cr_build *b, struct cr_val *x,
             continue;
         if (h->text && !replace_grad(b, h, &g))
             return NULL;
-        if (net->graph->hooks != CR_HOOKS_SEEN || !h->see[CR_SEE_GRAD])
+        if (net->graph->hooks != CR_HOOKS_SEEN || !h->observe[CR_SEE_GRAD])
             continue;
         if (!boundary(b, &g, NULL))
             return NULL;

@@ -282,7 +282,7 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
     bool ok = true;
     int n = 0;
 
-    if (net->want.n_columns > 0)
+    if (net->opts.n_columns > 0)
         return true;
     columns = CR_NEWS(net->arena, struct cr_column, cr_node_count(inputs) + 1);
     if (inputs && inputs->kind == CR_NODE_MAP) {
@@ -302,7 +302,7 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
         columns[n].name = cr_cell_inputs(net, network).names[0];
         columns[n++].spec = CR_SPEC(features);
     }
-    net->want.columns = columns;
-    net->want.n_columns = n;
+    net->opts.columns = columns;
+    net->opts.n_columns = n;
     return ok;
 }

@@ -45,6 +45,6 @@ void cr_join_backward(const struct cr_op_ctx *s, cr_join_move *move)
         if (s->dx[k]) {
             struct cr_move m = move(s, k);
 
-            cr_move_gather_add(&m, s->dy[0], s->dx[k], s->add[k]);
+            cr_move_gather_add(&m, s->dy[0], s->dx[k], s->accumulate[k]);
         }
 }

@@ -32,10 +32,10 @@ void cr_join_backward(const struct cr_op_ctx *ctx, cr_join_move *move);
     {                                                    \
         cr_join_backward(s, op##_move);                  \
     }
-#define CR_JOIN_OP(op) \
-    .min_inputs = 1, .max_inputs = CR_OP_MAX, .outputs = 1, \
-    .inputs = cr_join_inputs, .integers = CR_X(CR_OP_MAX) - 1, \
-    .bprop = "return pieces(dy, axis)", .plan = op##_plan, \
+#define CR_JOIN_OP(op)                                           \
+    .min_inputs = 1, .max_inputs = CR_OP_MAX, .outputs = 1,      \
+    .inputs = cr_join_inputs, .int_inputs = CR_X(CR_OP_MAX) - 1, \
+    .bprop = "return pieces(dy, axis)", .plan = op##_plan,       \
     .forward = op##_forward, .backward = op##_backward
 
 #endif

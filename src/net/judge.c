@@ -131,21 +131,22 @@ bool cr_judges_build(struct cr_net *net, const struct cr_build *root)
     struct cr_build b = *root;
     bool leaf = net->n_cells > 0 && net->cells[0].leaf, ok = true;
 
-    if (!net->want.metrics || !metrics)
+    if (!net->opts.metrics || !metrics)
         return true;
-    b.loss = b.judge = true;
-    g->judges = CR_NEWS(net->arena, struct cr_val *,
-                        cr_node_count(metrics) + 1);
+    b.loss = b.metric = true;
+    g->metrics =
+        CR_NEWS(net->arena, struct cr_val *, cr_node_count(metrics) + 1);
     if (cr_judge_is(net->config->root, metrics))
-        g->judges[g->n_judges++] = judge_build(net, &b, metrics, 0);
+        g->metrics[g->n_metrics++] = judge_build(net, &b, metrics, 0);
     else
         for (CR_EACH(m, metrics->kind == CR_NODE_LIST ? metrics : NULL))
             if (cr_judge_is(net->config->root, m)) {
-                g->judges[g->n_judges] = judge_build(net, &b, m, g->n_judges);
-                g->n_judges++;
+                g->metrics[g->n_metrics] =
+                    judge_build(net, &b, m, g->n_metrics);
+                g->n_metrics++;
             }
-    for (int i = 0; i < g->n_judges; i++)
-        ok = ok && g->judges[i];
+    for (int i = 0; i < g->n_metrics; i++)
+        ok = ok && g->metrics[i];
     if (net->n_cells > 0)
         net->cells[0].leaf = leaf; /* they are no members of the network */
     return ok;

@@ -135,7 +135,7 @@ static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
     if (strcmp(e->name, "dtype") == 0) {
         *to = (struct cr_thing){ .kind = TEXT };
         /* real numbers are float32 to a config, whatever computes them */
-        to->text = cr_type_name(x->cast                 ? x->half
+        to->text = cr_type_name(x->cast                 ? x->low_type
                                 : spec->type == CR_REAL ? CR_F32
                                                         : spec->type);
         return true;

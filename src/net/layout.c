@@ -51,7 +51,7 @@ static void lives(struct cr_exec *e)
         touch(e, s->saved, i);
     }
     for (i = 0; i < e->n_vals; i++)
-        if (e->vals[i].root || e->want.eager) {
+        if (e->vals[i].root || e->opts.eager) {
             struct cr_pval *v = &e->vals[cr_plan_base(e, i)];
 
             v->last = e->n_steps;

@@ -282,7 +282,7 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
     struct cr_val *out;
     int i;
 
-    if (!b->again && !cr_references_right(b))
+    if (!b->is_repeat_call && !cr_references_right(b))
         return NULL;
     if (b->n_in != inputs.max) { /* called by a list or a map, not by a text */
         cr_fail(b, CR_E_NETWORK, "the cell takes %d inputs, %d %s given",

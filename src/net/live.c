@@ -6,7 +6,7 @@
 
 bool cr_plan_keeps_all(const struct cr_exec *e)
 {
-    return e->want.keep_outputs || e->want.eager;
+    return e->opts.keep_outputs || e->opts.eager;
 }
 
 const struct cr_val *cr_plan_shortcut(const struct cr_exec *e,
@@ -17,7 +17,7 @@ const struct cr_val *cr_plan_shortcut(const struct cr_exec *e,
 
 bool cr_plan_ends(const struct cr_exec *e)
 {
-    return !e->prints || e->want.backward;
+    return !e->prints || e->opts.backward;
 }
 
 bool *cr_plan_live(struct cr_exec *e)
@@ -29,7 +29,7 @@ bool *cr_plan_live(struct cr_exec *e)
         CR_NEWS(&e->arena, const struct cr_opnode *, g->n_nodes + 1);
     const struct cr_opnode *node;
     const struct cr_named *name;
-    const struct cr_val *at = cr_graph_at(g, e->want.at);
+    const struct cr_val *at = cr_graph_at(g, e->opts.at);
     bool ends = cr_plan_ends(e);
     int i, k, n = 0;
 
@@ -39,23 +39,23 @@ bool *cr_plan_live(struct cr_exec *e)
         wanted[at->id] = true;
     for (name = g->results.first; name && ends; name = name->next)
         wanted[name->val->id] = true;
-    if (e->want.loss && ends)
+    if (e->opts.loss && ends)
         wanted[g->loss->id] = true;
     for (name = g->aux.first; name && ends && cr_plan_aux(e); name = name->next)
         wanted[name->val->id] = true;
-    for (i = 0; i < g->n_judges && e->want.metrics && ends; i++)
-        wanted[g->judges[i]->id] = true;
+    for (i = 0; i < g->n_metrics && e->opts.metrics && ends; i++)
+        wanted[g->metrics[i]->id] = true;
     for (name = g->named.first; name && cr_plan_keeps_all(e); name = name->next)
         wanted[name->val->id] = true;
     for (name = g->seen.first; name; name = name->next)
         wanted[name->val->id] = true;
     while (n-- > 0) {
-        if (nodes[n]->judge ? !e->want.metrics
-                            : nodes[n]->loss && !e->want.loss)
+        if (nodes[n]->metric ? !e->opts.metrics
+                             : nodes[n]->loss && !e->opts.loss)
             continue;
         live[n] = e->prints ? nodes[n]->op->prints
-                            : (e->want.eager && nodes[n]->op != &cr_op_print) ||
-                                  (e->want.training && !e->want.freeze_stats &&
+                            : (e->opts.eager && nodes[n]->op != &cr_op_print) ||
+                                  (e->opts.training && !e->opts.freeze_stats &&
                                    nodes[n]->op == &cr_op_assign);
         for (i = 0; i < nodes[n]->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->out[i]->id];

@@ -19,13 +19,13 @@
 /* Defines the op of a loss with n operands, from its loops op_real (the values)
  * and op_back (their gradients). */
 #define CR_LOSS_OP(op, n, ns) \
-    CR_BROADCAST(op, n, .real = op##_real, .back = op##_back, \
+    CR_BROADCAST(op, n, .real = op##_real, .grad = op##_back, \
                  .cost = (ns)) \
     CR_BROADCAST_BACK(op) \
     static const struct cr_op op##_op = { \
         .about = { .name = #op }, \
         CR_BROADCAST_OP(op, n, cr_inputs2), \
-        .reads = CR_X(n) - 1, \
+        .saved_for_backward = CR_X(n) - 1, \
         .backward = op##_backward, \
     }
 

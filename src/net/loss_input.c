@@ -13,10 +13,10 @@
  * only round them; NULL: none, or one of a loss. */
 static const struct cr_opnode *node_of(const struct cr_val *v)
 {
-    const struct cr_opnode *node = v ? v->by : NULL;
+    const struct cr_opnode *node = v ? v->producer : NULL;
 
     while (node && (node->same || node->op == &cr_op_half))
-        node = node->in[0]->by;
+        node = node->in[0]->producer;
     return node && !node->loss ? node : NULL;
 }
 

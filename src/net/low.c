@@ -39,11 +39,12 @@ static void mark(struct cr_exec *e)
     int i, k;
 
     for (v = e->graph->vals; v; v = v->next) {
-        const struct cr_half *o =
-            v->by && v->by->op == &cr_op_half ? v->by->attr : NULL;
+        const struct cr_half *o = v->producer && v->producer->op == &cr_op_half
+                                      ? v->producer->attr
+                                      : NULL;
 
         if (v->id >= 0 && e->of[v->id] >= 0 && !(o && o->predict))
-            e->vals[e->of[v->id]].bf16 = v->half == CR_BF16;
+            e->vals[e->of[v->id]].bf16 = v->low_type == CR_BF16;
     }
     for (i = 0; i < e->n_steps; i++) {
         struct cr_exec_step *s = &e->steps[i];
@@ -127,14 +128,14 @@ static void in_place(struct cr_exec *e)
         if (s->op != &cr_op_half || s->same || e->vals[s->x[0]].alias >= 0)
             continue;
         at = cr_plan_producer(e, s->x[0], i);
-        if (at >= 0 && !(e->steps[at].op->reads & CR_Y(0)))
+        if (at >= 0 && !(e->steps[at].op->saved_for_backward & CR_Y(0)))
             e->vals[s->x[0]].alias = s->y[0];
     }
 }
 
 void cr_plan_low(struct cr_exec *e)
 {
-    bool apart = e->want.keep_outputs || e->want.eager || e->prints;
+    bool apart = e->opts.keep_outputs || e->opts.eager || e->prints;
 
     if (cr_gemm_low())
         mark(e);
@@ -157,7 +158,7 @@ bool cr_plan_low_back(struct cr_exec *e, const struct cr_exec_step *f)
         return w && rounds(w);
     for (i = 0; w && i < w->n_in; i++)
         if (w->dx[i] == grad && w->run.bf16 && (w->op->rounds & CR_X(i)) &&
-            !w->add[i]) {
+            !w->accumulate[i]) {
             w->run.rounds |= CR_X(i);
             return true;
         }
@@ -174,7 +175,7 @@ void cr_plan_low_gave(struct cr_exec *e, const struct cr_exec_step *f, int at)
 {
     const struct cr_exec_step *s = &e->steps[at];
 
-    if (f->op == &cr_op_half && s->dx[0] >= 0 && !s->add[0] &&
+    if (f->op == &cr_op_half && s->dx[0] >= 0 && !s->accumulate[0] &&
         e->vals[f->x[0]].uses == 1 && !e->vals[s->dx[0]].root &&
         !e->vals[cr_plan_base(e, s->dy[0])].root)
         e->vals[s->dx[0]].alias = s->dy[0];

@@ -252,8 +252,8 @@ void cr_move_sum(const struct cr_move *m, const cr_real *from, cr_real *to,
                                    .reducer = &cr_reducer_sum,
                                    .cost = MOVE_COST,
                                    .ctx = &c,
-                                   .source = sum_source,
-                                   .sink = sum_sink });
+                                   .load = sum_source,
+                                   .store = sum_sink });
 }
 
 /* ---- bytes ---- */
@@ -323,5 +323,5 @@ void cr_view_backward(const struct cr_op_ctx *s)
     struct cr_move m;
 
     cr_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
-    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->add[0]);
+    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
 }

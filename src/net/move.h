@@ -53,12 +53,12 @@ void cr_move_zero(void *to, size_t n);
     {                                                        \
         struct cr_move m = leaf##_move(s);                   \
                                                              \
-        back(&m, s->dy[0], s->dx[0], s->add[0]);             \
+        back(&m, s->dy[0], s->dx[0], s->accumulate[0]);      \
     }
 /* What their descriptors have in common. */
 #define CR_MOVE_OP                                                      \
     .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
-    .integers = CR_X(0), .amp = CR_AMP_EXACT
+    .int_inputs = CR_X(0), .amp = CR_AMP_EXACT
 
 /* One number everywhere. */
 void cr_move_fill(const struct cr_spec *spec, double value, void *to);
@@ -69,9 +69,9 @@ bool cr_like_plan(struct cr_op_plan *plan);
 /* Ops whose result has the input's bytes under another shape. */
 void cr_view_forward(const struct cr_op_ctx *ctx);
 void cr_view_backward(const struct cr_op_ctx *ctx);
-#define CR_VIEW_OP                                       \
-    .outputs = 1, .integers = CR_X(0),                   \
-    .bprop = "return reshape(dy, a.shape)",              \
-    .forward = cr_view_forward, .backward = cr_view_backward
+#define CR_VIEW_OP                                                      \
+    .outputs = 1, .int_inputs = CR_X(0),                                \
+    .bprop = "return reshape(dy, a.shape)", .forward = cr_view_forward, \
+    .backward = cr_view_backward
 
 #endif

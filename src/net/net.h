@@ -24,12 +24,12 @@ struct cr_param {
     int cell;               /* row of its cell */
     bool state;             /* a statistic that a construct assigns */
     bool statistic;         /* moved by the forward pass, never trained */
-    bool fixed;             /* never trained by its cell's own wish */
+    bool never_trained;     /* never trained by its cell's own wish */
     bool frozen;            /* matched by freeze.patterns */
-    bool later;             /* and by freeze.schedule: has slots already */
+    bool unfrozen_later;    /* and by freeze.schedule: has slots already */
     bool stats_frozen;      /* a statistic that training leaves alone */
     bool trained;           /* gets a gradient and an update */
-    const char *why;        /* why it is not trained; NULL if it is */
+    const char *frozen_reason; /* why it is not trained; NULL if it is */
     const char *init;       /* "HeUniform(...)", for summary */
     const char *const *types; /* "Dense", those of the cells around; NULL */
     struct cr_pos pos;      /* of its cell in the config */
@@ -43,8 +43,8 @@ struct cr_net_want {
     int64_t classes;                 /* of the data; 0: not known */
     bool loss;                       /* build the loss (section required) */
     bool metrics;                    /* and metrics that are blocks */
-    bool full;                       /* float32, whatever amp and to_float
-                                        say; cr_net_lowered tells */
+    bool force_float32;              /* float32, whatever amp and to_float
+                               say; cr_net_lowered tells */
     bool no_values;                  /* check, summary: do not initialise */
     bool loaded;                     /* a checkpoint's weights come next, so
                                         no file gives initial values */
@@ -126,19 +126,19 @@ struct cr_rule {
     const void *opts;
     int slots;
     const char *const *slot_names;  /* "moments": slot is moments.PARAM */
-    const double *slot_start;       /* initial value of each */
+    const double *slot_init;        /* initial value of each */
     unsigned scalars;       /* bits: slots of one number, called NAMEPARAM */
     void (*update)(const struct cr_update *u); /* elementwise */
     /* Optional: before the update of a parameter, `sums` sums over the part:
      * what a rule must know of a parameter as a whole. */
     int sums;
-    void (*measure)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
+    void (*reduce)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
     /* Optional: once per parameter, after all parts: for scalar slots. */
     void (*finish)(const struct cr_update *u);
-    bool plain;             /* w -= lr * g, no more: products may write it */
+    bool is_plain_sgd; /* w -= lr * g, no more: products may write it */
 };
 
-/* Whether want.full left something out. */
+/* Whether opts.force_float32 left something out. */
 bool cr_net_lowered(const struct cr_net *net);
 
 /* The entries of freeze.schedule, in the order of the config. A plan made
@@ -169,11 +169,11 @@ struct cr_exec_want {
     bool eager;             /* op by op, unfused, unpruned, keeps all */
     bool keep_outputs;      /* keep outputs of all named cells and their
                        gradients (trace); fused values stay apart */
-    bool norm;              /* gradients stay apart so that clip, grad_norm
-                               and scale can act before the update */
-    bool fixed;             /* parameters stay as they are at the first
-                               forward: what follows from them alone is
-                               computed once */
+    bool separate_update;   /* gradients stay apart so that clip, grad_norm
+                    and scale can act before the update */
+    bool const_params;      /* parameters stay as they are at the first
+                        forward: what follows from them alone is
+                        computed once */
     bool freeze_stats;      /* moving statistics stay where they are */
     bool hold;              /* what no gradient passes (stop_gradient) stays as
                                in the first forward, and hooks replace no
@@ -183,9 +183,9 @@ struct cr_exec_want {
     bool inputs;            /* gradients of the columns too: grad.COLUMN */
     const bool *wrt_params, *wrt_columns; /* gradients of these instead; or
                                NULL. Copied by nobody */
-    bool taps;              /* with keep: what hooks look at, as tap.ENTRY.WHAT.
-                               CELL, and gradients of the network's inputs */
-    bool unhooked;          /* as if no hook replaced anything */
+    bool observe;           /* with keep: what hooks look at, as tap.ENTRY.WHAT.
+                            CELL, and gradients of the network's inputs */
+    bool no_hooks;          /* as if no hook replaced anything */
     const char *at;         /* a further value to keep, for cr_exec_at: the
                                output of the cell of that name, or CR_EMBED;
                                NULL: none */
@@ -243,18 +243,20 @@ const cr_real *cr_exec_judged(const struct cr_exec *exec, int i,
 bool cr_judge_is(const struct cr_node *root, const struct cr_node *metric);
 bool cr_judge_is_aux(const struct cr_node *root, const struct cr_node *metric);
 const char *cr_judge_name(const struct cr_node *metric);
-/* Backward; with want.update (without want.norm) the updates too, at that
- * learning rate. `sens` multiplies the gradient of the loss (1 unless scaled).
- * Returns false, before anything was updated, when the gradient of the
+/* Backward; with opts.update (without opts.separate_update) the updates too, at
+ * that learning rate. `sens` multiplies the gradient of the loss (1 unless
+ * scaled). Returns false, before anything was updated, when the gradient of the
  * network's output, or one that the loss gives a parameter, is not finite
- * (with want.keep or want.norm all gradients are computed nevertheless); or
- * when a plug-in's cell cannot go on, which cr_exec_sound reports. */
+ * (with opts.keep or opts.separate_update all gradients are computed
+ * nevertheless); or when a plug-in's cell cannot go on, which cr_exec_sound
+ * reports. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
-/* With want.results: the gradient that arrives at result i, which must live
+/* With opts.results: the gradient that arrives at result i, which must live
  * through the step; NULL: ones. */
 void cr_exec_sens(struct cr_exec *exec, int i, const cr_real *sens);
-/* With want.norm, after backward: what may happen to the gradients (all of
- * them, or elements beyond a bound), their global norm, then the updates. */
+/* With opts.separate_update, after backward: what may happen to the gradients
+ * (all of them, or elements beyond a bound), their global norm, then the
+ * updates. */
 void cr_exec_clip_value(struct cr_exec *exec, double low, double high);
 /* Makes each parameter's gradient shorter by itself where its norm is more. */
 void cr_exec_clip_each(struct cr_exec *exec, double norm);
@@ -268,9 +270,10 @@ void cr_exec_update(struct cr_exec *exec, double scale, double lr);
 void cr_net_skipped(struct cr_net *net, int64_t n);
 
 /* Several micro-batches make one update: their number is told once, before
- * the first plan with want.norm. After each backward cr_exec_accumulate adds
- * the gradients to those before; behind the last of an update norm and update
- * see the sums. The `t` of cr_exec_forward counts micro-batches. */
+ * the first plan with opts.separate_update. After each backward
+ * cr_exec_accumulate adds the gradients to those before; behind the last of an
+ * update norm and update see the sums. The `t` of cr_exec_forward counts
+ * micro-batches. */
 void cr_net_grad_accum(struct cr_net *net, int64_t micro_batches);
 void cr_exec_accumulate(struct cr_exec *exec);
 
@@ -298,7 +301,7 @@ const cr_real *cr_exec_result(const struct cr_exec *exec, int i,
                               struct cr_spec *spec);
 /* Whether it was built with its loss, whose parameters are loss.NAME. */
 bool cr_net_has_loss(const struct cr_net *net);
-/* The value that want.at names: NULL if there is none of that name. */
+/* The value that opts.at names: NULL if there is none of that name. */
 #define CR_EMBED "<embed>" /* the input of the last op of the network that has
                               a weight of at least two dimensions */
 const cr_real *cr_exec_at(const struct cr_exec *exec, struct cr_spec *spec);
@@ -310,7 +313,7 @@ const struct cr_spec *cr_net_result_spec(const struct cr_net *net, int i);
 /* The op that computes result i, less what only changes its shape or type:
  * "softmax" ...; "" for an input. */
 const char *cr_net_result_op(const struct cr_net *net, int i);
-/* The names of the values that want.at may have, but CR_EMBED;
+/* The names of the values that opts.at may have, but CR_EMBED;
  * NULL-terminated. */
 const char *const *cr_net_at_names(const struct cr_net *net);
 /* The first one: the network's output. */
@@ -339,7 +342,7 @@ void cr_net_statistics_restore(struct cr_net *net);
 
 /* What a keep plan kept, in order of computation: output, output.CELL,
  * loss, grad.PARAM, grad.COLUMN, grad.output.CELL (those that exist). Other
- * plans have output and loss, and with want.norm grad.PARAM. */
+ * plans have output and loss, and with opts.separate_update grad.PARAM. */
 const struct cr_tensor *cr_exec_kept(struct cr_exec *exec, int *n);
 
 /* Facts for summary and bench: bytes of a step's working memory, and how many
@@ -368,7 +371,7 @@ struct cr_exec_step_cost {
 };
 const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *exec, int *n);
 /* What is done apart because of hooks, and was part of another step in
- * `without`, a plan of the same kind with want.unhooked. */
+ * `without`, a plan of the same kind with opts.no_hooks. */
 struct cr_unfused_step {
     const char *cell, *op;  /* what stands by itself now, */
     const char *of, *with;  /* and the cell and op that did it; "" where */

@@ -16,7 +16,7 @@ static struct cr_val *turned(struct cr_build *b, const struct cr_op *op,
     struct cr_val *y = x ? cr_emit_as_is(b, op, NULL, 1, &x) : NULL;
 
     if (y)
-        y->half = x->half;
+        y->low_type = x->low_type;
     return y;
 }
 
@@ -47,7 +47,7 @@ const struct cr_val *cr_nhwc_source(const struct cr_opnode *node)
 
     if (node->op != &cr_op_channels_first || node->custom)
         return NULL;
-    by = node->in[0]->by;
+    by = node->in[0]->producer;
     return by && by->op == &cr_op_channels_last && !by->custom ? by->in[0]
                                                                : NULL;
 }

@@ -18,15 +18,15 @@ void cr_net_observe_begin(const struct cr_net *net)
 bool cr_plan_observed(struct cr_exec *e)
 {
     const struct cr_observer *o = e->net->observer;
-    struct cr_exec_want want = e->want;
+    struct cr_exec_want want = e->opts;
     bool grads;
 
-    if (!o || e->prints || want.taps || want.hold || want.silent ||
-        want.unhooked || !o->wants(o->ctx, want.training, &grads))
+    if (!o || e->prints || want.observe || want.hold || want.silent ||
+        want.no_hooks || !o->wants(o->ctx, want.training, &grads))
         return true;
     want.backward = want.backward && grads;
-    want.update = want.norm = want.fixed = false;
-    want.taps = want.keep_outputs = want.freeze_stats = want.silent = true;
+    want.update = want.separate_update = want.const_params = false;
+    want.observe = want.keep_outputs = want.freeze_stats = want.silent = true;
     want.at = NULL;
     e->observed = cr_net_exec(e->net, &want);
     return e->observed != NULL;
@@ -47,13 +47,13 @@ void cr_plan_observe_forward(struct cr_exec *e, int64_t t)
         return;
     cr_exec_before(e->observed, e->before);
     cr_exec_forward(e->observed, t);
-    if (!e->observed->want.backward)
+    if (!e->observed->opts.backward)
         seen(e);
 }
 
 void cr_plan_observe_backward(struct cr_exec *e, double sens, double lr)
 {
-    if (!e->observing || !e->observed->want.backward)
+    if (!e->observing || !e->observed->opts.backward)
         return;
     cr_exec_backward(e->observed, sens, lr);
     seen(e);

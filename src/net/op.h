@@ -24,7 +24,8 @@ struct cr_print {
     void *ctx;
 };
 
-/* Bits of .reads, .integers, .scales, .masks and .states. */
+/* Bits of .saved_for_backward, .int_inputs, .scales, .masks and .running_stats.
+ */
 #define CR_X(i) (1u << (i))
 #define CR_Y(i) (1u << (16 + (i)))
 
@@ -64,10 +65,11 @@ struct cr_op_ctx {
     const void *attr;
     const struct cr_spec *in, *out;
     const void *x[CR_OP_MAX];  /* inputs, parameters among them; NULL: absent */
-    void *y[CR_OP_MAX];        /* outputs; in backward those .reads names */
+    void *
+        y[CR_OP_MAX]; /* outputs; in backward those .saved_for_backward names */
     const void *dy[CR_OP_MAX]; /* NULL where no gradient arrives */
     void *dx[CR_OP_MAX];       /* NULL where nobody asks */
-    bool add[CR_OP_MAX];       /* add to dx[i], or be the first to write it */
+    bool accumulate[CR_OP_MAX]; /* add to dx[i], or be the first to write it */
     /* Scale of what is written to dx[i], for inputs that .scales names:
      * dx = add * dx + alpha * gradient. An update that is a plain step along
      * the gradient is done by the product itself: dx is the parameter, alpha
@@ -75,7 +77,7 @@ struct cr_op_ctx {
     double alpha[CR_OP_MAX];
     /* For inputs that .masks names: where mask <= 0, dx becomes 0. */
     const cr_real *mask[CR_OP_MAX];
-    enum cr_act act;           /* for ops with .acts: applied to y[0] */
+    enum cr_act act; /* for ops with .fuses_act: applied to y[0] */
     /* For ops with .low: the products are `low` (math/blas.h), for what it
      * names, and in backward dy[0], holds bfloat16 numbers or is rounded to
      * them while it is read. */
@@ -83,8 +85,8 @@ struct cr_op_ctx {
     /* With low, for what .rounds names: y[0] is rounded to bfloat16 before
      * act; what comes to dx[i] is, before alpha and add. */
     unsigned rounds;
-    void *state[CR_OP_MAX];    /* inputs that .states names, to be moved;
-                                  NULL where they must stay */
+    void *state[CR_OP_MAX]; /* inputs that .running_stats names, to be moved;
+                               NULL where they must stay */
     void *saved, *scratch;
     struct cr_rng rng;         /* seed, cell path and call, update */
     /* net/random.h: the update, 0 outside of training; how many samples of it
@@ -104,9 +106,9 @@ enum cr_layouts {
     CR_LAYOUT_FLAT,            /* elementwise over memory: where all its inputs
                                   have one shape they share a layout, and
                                   the outputs get it from the planner */
-    CR_LAYOUT_LAST             /* knows channels last: input 0, and what .adds
-                                  names, come in either layout, the others
-                                  plain; plan sets out[].layout */
+    CR_LAYOUT_LAST /* knows channels last: input 0, and what .fuses_add
+                      names, come in either layout, the others
+                      plain; plan sets out[].layout */
 };
 
 /* How the levels of amp treat an op (cellrun-arithmetic(7), MIXED PRECISION);
@@ -143,30 +145,30 @@ struct cr_op {
     unsigned linear;           /* CR_X: y[0] is linear in each of these inputs
                                   alone; without a bprop its gradient is made
                                   of its own kernels (adjoint.h) */
-    unsigned reads;            /* CR_X, CR_Y: what backward still needs */
-    unsigned integers;         /* CR_X: inputs that are not cast to real */
+    unsigned saved_for_backward; /* CR_X, CR_Y: what backward still needs */
+    unsigned int_inputs;         /* CR_X: inputs that are not cast to real */
     unsigned scales;           /* CR_X: backward honours alpha for these */
     unsigned masks;            /* CR_X: backward honours mask for these */
-    bool acts;                 /* forward honours act */
-    bool acts_back;            /* so does backward, which then reads y[0]: dy
-                                  comes as it is, not yet masked */
-    unsigned adds;             /* CR_X: an optional input of y[0]'s shape that
-                                  is added before act; the planner puts a
-                                  following add's other operand there,
-                                  without planning again. In plans with
-                                  backward only where .acts_back */
+    bool fuses_act;            /* forward honours act */
+    bool fuses_act_backward;   /* so does backward, which then reads y[0]: dy
+                         comes as it is, not yet masked */
+    unsigned fuses_add;        /* CR_X: an optional input of y[0]'s shape that
+                             is added before act; the planner puts a
+                             following add's other operand there,
+                             without planning again. In plans with
+                             backward only where .acts_back */
     int bn_foldable;           /* not 0: y[0] is linear in input 1, whose first
                             dimension is its channels, plus input 2; the
                             axis of y[0] that has them, negative from
                             the last one on */
     enum cr_act act;           /* the op is this activation, elementwise */
     unsigned amp;              /* enum cr_amp_bits */
-    unsigned full;             /* CR_X: parameters that low precision rounds
-                                  in prediction alone */
+    unsigned float32_params;   /* CR_X: parameters that low precision rounds
+                        in prediction alone */
     unsigned bf16;             /* CR_X: inputs that it multiplies, with each
                                  other and with dy[0]: it honours low */
     unsigned rounds;           /* CR_X, CR_Y: it honours rounds for these */
-    unsigned states;           /* CR_X: moving statistics among the inputs */
+    unsigned running_stats;    /* CR_X: moving statistics among the inputs */
     enum cr_layouts layouts;
     /* With CR_LAYOUT_LAST: whether it would rather have channels last than
      * what input 0 comes in. NULL: it takes what comes. */

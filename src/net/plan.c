@@ -69,10 +69,10 @@ static void cut(struct cr_exec *e, const struct cr_opnode *node,
 {
     if (!node || (node->hook && !node->custom))
         return; /* what a hook computes is no part of the cell */
-    if (e->cut_cells[node->cell])
+    if (e->pruned_cells[node->cell])
         return;
-    e->cut_cells[node->cell] = true;
-    e->cuts[e->n_cuts++] =
+    e->pruned_cells[node->cell] = true;
+    e->pruned[e->n_pruned++] =
         (struct cr_cut){ e->net->cells[node->cell].name, reason, node->hook };
 }
 
@@ -84,7 +84,7 @@ static bool still(const struct cr_exec *e, const struct cr_exec_step *s)
     int i;
 
     for (i = 0; i < s->n_in; i++)
-        if ((s->op->states & CR_X(i)) && s->x[i] >= 0 &&
+        if ((s->op->running_stats & CR_X(i)) && s->x[i] >= 0 &&
             e->vals[s->x[i]].param >= 0 &&
             e->net->params[e->vals[s->x[i]].param].stats_frozen)
             return true;
@@ -94,7 +94,7 @@ static bool still(const struct cr_exec *e, const struct cr_exec_step *s)
 static bool infer(struct cr_exec *e, struct cr_exec_step *s,
                   const struct cr_opnode *node)
 {
-    bool training = e->want.training && !node->predict && !still(e, s);
+    bool training = e->opts.training && !node->predict && !still(e, s);
     struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_spec *out = CR_NEWS(&e->arena, struct cr_spec, CR_OP_MAX);
     struct cr_bound *computed = NULL;
@@ -111,7 +111,7 @@ static bool infer(struct cr_exec *e, struct cr_exec_step *s,
     s->scratch = plan.scratch;
     s->thread_scratch = plan.thread_scratch;
     s->macs = plan.macs;
-    s->same = plan.same && !e->want.eager;
+    s->same = plan.same && !e->opts.eager;
     s->run.attr = node->attr;
     s->run.in = in;
     s->run.out = out;
@@ -143,7 +143,7 @@ static void sources_make(struct cr_exec *e)
         int p;
 
         e->of[v->id] = -1;
-        if (v->by)
+        if (v->producer)
             continue;
         p = e->of[v->id] = pval_new(e, &v->spec);
         e->vals[p].feed = v->feed;
@@ -181,7 +181,7 @@ static void outputs_make(struct cr_exec *e, struct cr_exec_step *s)
             e->vals[s->x[i]].uses++;
             needs = needs || e->vals[s->x[i]].needs;
         }
-    held = e->want.hold && needs && !passes(e, s);
+    held = e->opts.hold && needs && !passes(e, s);
     if (held) {
         s->once = true;
         s->same = false; /* the input changes later */
@@ -259,7 +259,7 @@ static bool prefers_last(struct cr_exec *e, const struct cr_exec_step *s,
     struct cr_spec in[CR_OP_MAX];
     struct cr_op_plan plan = { .attr = node->attr,
                                .arena = &e->arena,
-                               .training = e->want.training && !node->predict,
+                               .training = e->opts.training && !node->predict,
                                .n_in = s->n_in,
                                .in = in };
     int i;
@@ -277,7 +277,7 @@ static enum cr_layout layout_for(struct cr_exec *e,
 {
     int i;
 
-    if (e->want.eager || s->n_in == 0 || !has_layout(e, s->x[0]))
+    if (e->opts.eager || s->n_in == 0 || !has_layout(e, s->x[0]))
         return CR_PLAIN;
     if (s->op->layouts == CR_LAYOUT_LAST)
         return e->vals[s->x[0]].spec.layout == CR_LAST ||
@@ -294,7 +294,7 @@ static enum cr_layout layout_for(struct cr_exec *e,
 /* A kernel, say, whether it is a parameter or computed. */
 static bool stays_plain(const struct cr_op *op, int i)
 {
-    return op->layouts == CR_LAYOUT_LAST && i > 0 && !(op->adds & CR_X(i));
+    return op->layouts == CR_LAYOUT_LAST && i > 0 && !(op->fuses_add & CR_X(i));
 }
 
 bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
@@ -343,7 +343,7 @@ static int result_of(struct cr_exec *e, const struct cr_val *v)
 static bool forward_make(struct cr_exec *e)
 {
     const struct cr_named *result = e->graph->results.first, *aux;
-    const struct cr_val *at = cr_graph_at(e->graph, e->want.at);
+    const struct cr_val *at = cr_graph_at(e->graph, e->opts.at);
     const struct cr_opnode *node;
     const bool *live = cr_plan_live(e);
     bool ends = cr_plan_ends(e);
@@ -356,15 +356,15 @@ static bool forward_make(struct cr_exec *e)
     e->outputs = CR_NEWS(&e->arena, int, e->graph->results.n);
     for (; result && ends; result = result->next)
         e->outputs[e->n_outputs++] = result_of(e, result->val);
-    e->loss = e->want.loss && ends ? result_of(e, e->graph->loss) : -1;
+    e->loss = e->opts.loss && ends ? result_of(e, e->graph->loss) : -1;
     e->aux = CR_NEWS(&e->arena, int, e->graph->aux.n + 1);
     aux = e->graph->aux.first;
     for (; aux && ends && cr_plan_aux(e); aux = aux->next)
         e->aux[e->n_aux++] = result_of(e, aux->val);
     e->at = at ? result_of(e, at) : -1;
-    e->judges = CR_NEWS(&e->arena, int, e->graph->n_judges + 1);
-    for (i = 0; i < e->graph->n_judges && e->want.metrics && ends; i++)
-        e->judges[i] = result_of(e, e->graph->judges[i]);
+    e->metrics = CR_NEWS(&e->arena, int, e->graph->n_metrics + 1);
+    for (i = 0; i < e->graph->n_metrics && e->opts.metrics && ends; i++)
+        e->metrics[i] = result_of(e, e->graph->metrics[i]);
     return true;
 }
 
@@ -393,7 +393,8 @@ static void drop_fused(struct cr_exec *e)
 /* Whether a plan that keeps no other gradients keeps this one. */
 static bool kept(const struct cr_exec *e, int val)
 {
-    return (e->vals[val].param >= 0 || e->vals[val].feed >= 0) && e->want.norm;
+    return (e->vals[val].param >= 0 || e->vals[val].feed >= 0) &&
+           e->opts.separate_update;
 }
 
 int cr_plan_grad(struct cr_exec *e, int val)
@@ -402,7 +403,7 @@ int cr_plan_grad(struct cr_exec *e, int val)
         int g = pval_new(e, &e->vals[val].spec);
 
         e->vals[val].grad = g;
-        e->vals[g].root = e->want.keep_outputs || e->want.eager || kept(e, val);
+        e->vals[g].root = e->opts.keep_outputs || e->opts.eager || kept(e, val);
     }
     return e->vals[val].grad;
 }
@@ -413,7 +414,7 @@ void cr_plan_write(struct cr_exec *e, int s, int i, int val)
     int g = cr_plan_grad(e, val);
 
     e->steps[s].dx[i] = g;
-    e->steps[s].add[i] = e->vals[g].writers > 0;
+    e->steps[s].accumulate[i] = e->vals[g].writers > 0;
     e->vals[g].writers++;
     e->vals[g].writer = s;
 }
@@ -438,7 +439,7 @@ static bool input_needs(const struct cr_exec *e, const struct cr_exec_step *s,
                         int i)
 {
     return s->x[i] >= 0 && e->vals[s->x[i]].needs &&
-           !(s->op->states & CR_X(i));
+           !(s->op->running_stats & CR_X(i));
 }
 
 static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
@@ -468,7 +469,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
                             : "no gradient passes it");
         return true;
     }
-    if (f->act != CR_ACT_NONE && !f->op->acts_back)
+    if (f->act != CR_ACT_NONE && !f->op->fuses_act_backward)
         cr_plan_act_backward(e, f);
     if (elide_view(e, f))
         return true;
@@ -484,13 +485,14 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
     s->scratch = f->scratch;
     s->thread_scratch = f->thread_scratch;
     s->macs = f->macs;
-    if (f->op->acts_back)
+    if (f->op->fuses_act_backward)
         s->act = f->act;
     for (i = 0; i < f->n_in; i++)
-        if (f->op->reads & CR_X(i))
+        if (f->op->saved_for_backward & CR_X(i))
             s->x[i] = f->x[i];
     for (i = 0; i < f->n_out; i++) {
-        if ((f->op->reads & CR_Y(i)) || (i == 0 && s->act != CR_ACT_NONE))
+        if ((f->op->saved_for_backward & CR_Y(i)) ||
+            (i == 0 && s->act != CR_ACT_NONE))
             s->y[i] = f->y[i];
         s->dy[i] = e->vals[f->y[i]].grad;
     }
@@ -506,10 +508,10 @@ static bool backward_make(struct cr_exec *e)
     struct cr_exec_step *forward;
     int i, n = e->n_steps;
 
-    if (!e->want.backward)
+    if (!e->opts.backward)
         return true;
-    e->cuts = CR_NEWS(&e->arena, struct cr_cut, e->graph->n_nodes + 1);
-    e->cut_cells = CR_NEWS(&e->arena, bool, e->net->n_cells + 1);
+    e->pruned = CR_NEWS(&e->arena, struct cr_cut, e->graph->n_nodes + 1);
+    e->pruned_cells = CR_NEWS(&e->arena, bool, e->net->n_cells + 1);
     if (!cr_plan_seeds(e))
         return true;
     /* cr_plan_new may move the array: work on a copy */
@@ -548,7 +550,7 @@ static void note_cuts(struct cr_exec *e)
 
 static bool separate(const struct cr_exec *e)
 {
-    return e->want.norm || cr_plan_keeps_all(e);
+    return e->opts.separate_update || cr_plan_keeps_all(e);
 }
 
 /* The end of the loss's backward pass, and the gradients of parameters that
@@ -581,7 +583,7 @@ static bool update_directly(struct cr_exec *e, int val)
     struct cr_exec_step *w;
     int i;
 
-    if (separate(e) || !e->net->rule->plain || v->uses != 1 ||
+    if (separate(e) || !e->net->rule->is_plain_sgd || v->uses != 1 ||
         g->writers != 1 || g->writer < e->n_loss || g->root ||
         e->net->hyper[v->param].weight_decay != 0)
         return false;
@@ -589,7 +591,7 @@ static bool update_directly(struct cr_exec *e, int val)
     for (i = 0; i < w->n_in; i++)
         if (w->dx[i] == v->grad && (w->op->scales & CR_X(i))) {
             w->direct[i] = v->param;
-            w->add[i] = true;
+            w->accumulate[i] = true;
             w->dx[i] = val;
             return true;
         }
@@ -601,7 +603,7 @@ static void updates_make(struct cr_exec *e)
     const struct cr_val *v;
     struct cr_exec_step *s;
 
-    if (!e->want.update)
+    if (!e->opts.update)
         return;
     for (v = e->graph->vals; v; v = v->next) {
         int val = e->of[v->id];
@@ -703,7 +705,7 @@ bool cr_plan_make(struct cr_exec *e)
     if (cr_plan_keeps_all(e)) {
         roots_make(e, &e->graph->named);
         roots_make(e, &e->graph->seen);
-    } else if (!e->want.backward && !e->prints && !cr_plan_fold(e)) {
+    } else if (!e->opts.backward && !e->prints && !cr_plan_fold(e)) {
         return false;
     }
     cr_plan_low(e);
@@ -713,7 +715,7 @@ bool cr_plan_make(struct cr_exec *e)
     e->n_forward = e->n_steps;
     if (!backward_make(e))
         return false;
-    if (e->cuts)
+    if (e->pruned)
         note_cuts(e);
     e->n_backward = e->n_steps;
     loss_grads_find(e);

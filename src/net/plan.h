@@ -51,7 +51,7 @@ struct cr_exec_step {
     int dy[CR_OP_MAX], dx[CR_OP_MAX];   /* backward */
     int mask[CR_OP_MAX];
     int direct[CR_OP_MAX];  /* parameter that dx updates directly; -1 */
-    bool add[CR_OP_MAX];
+    bool accumulate[CR_OP_MAX];
     int saved; /* pval; -1 */
     size_t saved_bytes, scratch, thread_scratch;
     enum cr_act act;
@@ -65,7 +65,7 @@ struct cr_exec_step {
 struct cr_exec {
     struct cr_net *net;
     const struct cr_graph *graph;
-    struct cr_exec_want want;
+    struct cr_exec_want opts;
     struct cr_arena arena;
     struct cr_pval *vals;
     int n_vals, cap_vals;
@@ -87,7 +87,7 @@ struct cr_exec {
     } *seeds;
     int n_seeds;
     int at;                 /* pval of want.at; -1 */
-    int *judges;            /* pvals of the graph's */
+    int *metrics;           /* pvals of the graph's */
     size_t bytes, scratch;
     size_t thread_scratch;  /* of each thread */
     int threads;            /* that have it */
@@ -104,9 +104,9 @@ struct cr_exec {
         const struct cr_opnode *node;
     } *bounds;
     int n_bounds;
-    bool *cut_cells; /* per cell: one of the cuts; NULL: no backward */
-    struct cr_cut *cuts;
-    int n_cuts;
+    bool *pruned_cells; /* per cell: one of the cuts; NULL: no backward */
+    struct cr_cut *pruned;
+    int n_pruned;
     int64_t t;
     int64_t before;         /* samples before this batch, outside of training */
     bool ran;               /* forward has run to its end */

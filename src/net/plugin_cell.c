@@ -463,7 +463,7 @@ static void plugin_backward(const struct cr_op_ctx *s)
         }
     }
     for (i = 0; i < n; i++)
-        r.dx[i] = array_out(&r, &s->in[i], s->dx[i], s->add[i]);
+        r.dx[i] = array_out(&r, &s->in[i], s->dx[i], s->accumulate[i]);
     r.step.dy = (const cellrun_real *const *)(const void *)r.dy;
     r.step.dx = (cellrun_real *const *)(void *)r.dx;
     r.step.dw = (cellrun_real *const *)(void *)(r.dx + c->n_in);
@@ -471,7 +471,7 @@ static void plugin_backward(const struct cr_op_ctx *s)
     if (!run_ended(&r, s, "bprop"))
         return;
     for (i = 0; i < n; i++)
-        array_back(&r, &s->in[i], r.dx[i], s->dx[i], s->add[i]);
+        array_back(&r, &s->in[i], r.dx[i], s->dx[i], s->accumulate[i]);
 }
 
 /* ---- building ---- */
@@ -540,12 +540,12 @@ void cr_plugin_cell_make(struct cr_plugin_cell *c)
         .backward = c->of->bprop ? plugin_backward : NULL,
     };
     for (i = 0; i < n; i++)
-        c->op.reads |= CR_X(i);
+        c->op.saved_for_backward |= CR_X(i);
     for (i = 0; i < c->n_out; i++)
-        c->op.reads |= CR_Y(i);
+        c->op.saved_for_backward |= CR_Y(i);
     for (i = 0; i < c->n_params; i++)
         if (c->of->params[i].role == CELLRUN_STATISTIC) {
-            c->op.states |= CR_X(c->n_in + i);
+            c->op.running_stats |= CR_X(c->n_in + i);
             c->statistics = true;
         }
 }

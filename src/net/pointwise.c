@@ -39,10 +39,10 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     int64_t i, k, n;
 
     for (i = from; i < to; i += n) {
-        n = p->s->add[0] && to - i > STRETCH ? STRETCH : to - i;
+        n = p->s->accumulate[0] && to - i > STRETCH ? STRETCH : to - i;
         p->back(p->s->attr, n, x ? x + i : NULL, y ? y + i : NULL, dy + i,
-                p->s->add[0] ? d : dx + i);
-        for (k = 0; k < n && p->s->add[0]; k++)
+                p->s->accumulate[0] ? d : dx + i);
+        for (k = 0; k < n && p->s->accumulate[0]; k++)
             dx[i + k] += d[k];
     }
 }

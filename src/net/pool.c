@@ -112,18 +112,18 @@ static struct cr_window window_of(const struct cr_pool_opts *o, int i,
     if (o->pad_mode == CR_POOL_SAME) {
         w.out = (in + w.stride - 1) / w.stride;
         room = (w.out - 1) * w.stride + w.kernel - in;
-        w.before = room > 0 ? room / 2 : 0;
-        w.after = room > 0 ? room - w.before : 0;
+        w.pad_before = room > 0 ? room / 2 : 0;
+        w.pad_after = room > 0 ? room - w.pad_before : 0;
         return w;
     }
     if (o->pad_mode == CR_POOL_PAD)
-        w.before = w.after = pick(&o->padding, i, 0);
+        w.pad_before = w.pad_after = pick(&o->padding, i, 0);
     reach = w.dilation * (w.kernel - 1) + 1;
-    room = in + w.before + w.after - reach;
+    room = in + w.pad_before + w.pad_after - reach;
     if (room < 0)
         return w;
     w.out = (room + (o->ceil_mode ? w.stride - 1 : 0)) / w.stride + 1;
-    if (o->ceil_mode && (w.out - 1) * w.stride >= in + w.before)
+    if (o->ceil_mode && (w.out - 1) * w.stride >= in + w.pad_before)
         w.out--;
     return w;
 }
@@ -181,7 +181,7 @@ bool cr_pool_plan(struct cr_op_plan *p, struct cr_pool *pool)
                             "%lld with its padding",
                             cr_diag_format(p->arena, x),
                             (long long)(w.dilation * (w.kernel - 1) + 1),
-                            (long long)(w.in + w.before + w.after));
+                            (long long)(w.in + w.pad_before + w.pad_after));
         p->out[0].dim[at] = w.out;
     }
     *pool = pool_of(o, x);

@@ -228,8 +228,8 @@ bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
 {
     if (!precision_read(b, word))
         return false;
-    if (b->net->want.full && b->precision.level != CR_LEVEL_O0) {
-        b->net->lowered = true;
+    if (b->net->opts.force_float32 && b->precision.level != CR_LEVEL_O0) {
+        b->net->amp_ignored = true;
         b->precision = full;
     }
     return true;
@@ -237,7 +237,7 @@ bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
 
 bool cr_net_lowered(const struct cr_net *net)
 {
-    return net->lowered;
+    return net->amp_ignored;
 }
 
 struct cr_precision cr_precision(const struct cr_build *b)
@@ -270,9 +270,9 @@ static enum cr_type common_type(int n, struct cr_val *const *in)
     for (i = 0; i < n; i++) {
         if (!is_real(in[i]))
             continue;
-        if (seen && in[i]->half != type)
+        if (seen && in[i]->low_type != type)
             return CR_REAL;
-        type = in[i]->half;
+        type = in[i]->low_type;
         seen = true;
     }
     return type;
@@ -281,7 +281,8 @@ static enum cr_type common_type(int n, struct cr_val *const *in)
 /* A number in a text takes the type of what it is computed with. */
 static bool is_number(const struct cr_val *x)
 {
-    return x->by && x->by->op == cr_op_find("constant") && x->spec.rank == 0;
+    return x->producer && x->producer->op == cr_op_find("constant") &&
+           x->spec.rank == 0;
 }
 
 /* The type of a result in a cell without low precision: that of its inputs if
@@ -298,9 +299,9 @@ static enum cr_type cast_type(const struct cr_build *b, const struct cr_op *op,
     for (i = 0; i < n && !b->loss; i++) {
         if (!is_real(in[i]) || is_number(in[i]))
             continue;
-        if (!in[i]->cast || (type != CR_REAL && in[i]->half != type))
+        if (!in[i]->cast || (type != CR_REAL && in[i]->low_type != type))
             return CR_REAL;
-        type = in[i]->half;
+        type = in[i]->low_type;
     }
     return type;
 }
@@ -329,7 +330,7 @@ static bool parameters_full(const struct cr_build *b, const struct cr_op *op)
 {
     unsigned char keep = b->net->amp->keep_batchnorm_fp32;
 
-    if (op->full && keep != CR_BOOL_NONE)
+    if (op->float32_params && keep != CR_BOOL_NONE)
         return keep;
     return b->precision.level != CR_LEVEL_O3 && op->amp & CR_AMP_BLACK;
 }
@@ -344,7 +345,7 @@ static struct cr_val *rounded(struct cr_build *b, enum cr_type type,
     attr->predict = predict;
     y = cr_emit_as_is(b, &cr_op_half, attr, 1, &x);
     if (y)
-        y->half = type;
+        y->low_type = type;
     return y;
 }
 
@@ -352,7 +353,7 @@ static struct cr_val *rounded(struct cr_build *b, enum cr_type type,
 static struct cr_val *rounded_once(struct cr_build *b, enum cr_type type,
                                    struct cr_val *x)
 {
-    if (!x->rounded || x->rounded->half != type)
+    if (!x->rounded || x->rounded->low_type != type)
         x->rounded = rounded(b, type, false, x);
     return x->rounded;
 }
@@ -360,10 +361,10 @@ static struct cr_val *rounded_once(struct cr_build *b, enum cr_type type,
 struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
                           enum cr_type type, int i, struct cr_val *x)
 {
-    bool predict = op->full & CR_X(i);
+    bool predict = op->float32_params & CR_X(i);
 
-    if (type == CR_REAL || !is_real(x) || x->half == type ||
-        op->states & CR_X(i))
+    if (type == CR_REAL || !is_real(x) || x->low_type == type ||
+        op->running_stats & CR_X(i))
         return x;
     if (x->param >= 0 && parameters_full(b, op))
         return x;
@@ -377,8 +378,8 @@ struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
 {
     struct cr_val *y;
 
-    if (b->net->want.full) {
-        b->net->lowered = true;
+    if (b->net->opts.force_float32) {
+        b->net->amp_ignored = true;
         return x;
     }
     y = rounded(b, type, false, x);
@@ -389,14 +390,14 @@ struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
 
 bool cr_is_low(const struct cr_val *x)
 {
-    return is_real(x) && x->half != CR_REAL;
+    return is_real(x) && x->low_type != CR_REAL;
 }
 
 struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
 {
     enum cr_type type = b->precision.type;
 
-    return type == CR_REAL || !is_real(x) || x->half == type
+    return type == CR_REAL || !is_real(x) || x->low_type == type
                ? x
                : rounded_once(b, type, x);
 }
@@ -404,7 +405,7 @@ struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
 struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
                            struct cr_val *y)
 {
-    const struct cr_opnode *node = y ? y->by : NULL;
+    const struct cr_opnode *node = y ? y->producer : NULL;
     bool back = b->precision.level == CR_LEVEL_O1; /* float32 from here on */
     bool cast = b->precision.level == CR_LEVEL_O0;
     int i;
@@ -416,18 +417,18 @@ struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
 
         if (!is_real(to))
             continue;
-        to->half = type;
+        to->low_type = type;
         to->cast = cast;
         if (node->op->amp & CR_AMP_EXACT || node->same)
             continue;
-        to->half = CR_REAL;
+        to->low_type = CR_REAL;
         to->cast = false;
         to->result = rounded(b, type, false, to);
         if (!to->result)
             return NULL;
         to->result->cast = cast;
         if (back)
-            to->result->half = CR_REAL;
+            to->result->low_type = CR_REAL;
     }
     return y->result ? y->result : y;
 }

@@ -59,7 +59,7 @@ const struct cr_op cr_op_print = {
     .about = { .name = "print" },
     .max_inputs = CR_OP_MAX,
     .outputs = 1,
-    .integers = CR_X(CR_OP_MAX) - 1,
+    .int_inputs = CR_X(CR_OP_MAX) - 1,
     .prints = true,
     .plan = print_plan,
     .forward = print_forward,
@@ -144,7 +144,8 @@ static bool add_lines(struct call *c, const struct cr_thing *t)
                                          CR_OP_MAX));
         l = line_new(c);
         l->input = c->n;
-        l->type = t->val->half != CR_REAL ? t->val->half : t->val->spec.type;
+        l->type =
+            t->val->low_type != CR_REAL ? t->val->low_type : t->val->spec.type;
         c->in[c->n++] = t->val;
         return true;
     }
@@ -186,18 +187,18 @@ static void find_prints(const struct cr_exec *e, const struct cr_opnode *node,
                         bool *forward, bool *back)
 {
     for (; node; node = node->next) {
-        if (node->judge ? !e->want.metrics : node->loss && !e->want.loss)
+        if (node->metric ? !e->opts.metrics : node->loss && !e->opts.loss)
             continue;
         if (node->op == &cr_op_print)
             *forward = true;
-        if (node->custom && node->custom->node == node && e->want.backward)
+        if (node->custom && node->custom->node == node && e->opts.backward)
             find_prints(e, node->custom->nodes, back, back);
     }
 }
 
 bool cr_plan_printer(struct cr_exec *e)
 {
-    struct cr_exec_want want = e->want;
+    struct cr_exec_want want = e->opts;
     bool forward = false, back = false;
 
     if (!e->print || e->prints)
@@ -206,7 +207,8 @@ bool cr_plan_printer(struct cr_exec *e)
     if (!forward && !back)
         return true;
     want.backward = back;
-    want.update = want.norm = want.keep_outputs = want.fixed = false;
+    want.update = want.separate_update = want.keep_outputs = want.const_params =
+        false;
     want.freeze_stats = want.inputs = true;
     want.wrt_columns = want.wrt_params = NULL;
     want.at = NULL;

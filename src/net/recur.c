@@ -82,7 +82,7 @@ static bool sizes(struct cr_op_plan *p, const struct cr_recur_kind *kind,
                 cr_checked_add(&states, steps, 1) &&
                 cr_checked_mul(&states, states, one);
 
-    if (fits && (kind->cell || kind->keeps))
+    if (fits && (kind->cell || kind->saves_cell))
         fits = cr_checked_add(&keep, keep, states);
     if (fits && kind->gates > 1)
         fits = cr_checked_add(&keep, keep, gates);
@@ -185,7 +185,7 @@ static struct run run_of(const struct cr_op_ctx *s,
     states = (r.steps + 1) * r.n * r.size;
     r.h = s->saved;
     r.c = r.h + states;
-    r.g = kind->cell || kind->keeps ? r.c + states : r.c;
+    r.g = kind->cell || kind->saves_cell ? r.c + states : r.c;
     r.wt = s->scratch;
     r.none = r.wt + r.size * r.gates;
     r.dg = r.none + r.gates;
@@ -409,11 +409,11 @@ static void give(const struct run *r, const cr_real *dg, int64_t at)
     if (!dx || r->direct)
         return;
     dx += at * r->gates;
-    if (r->s->add[X] && dg)
+    if (r->s->accumulate[X] && dg)
         more(r->gates, dg, dx);
-    else if (!r->s->add[X] && dg)
+    else if (!r->s->accumulate[X] && dg)
         memcpy(dx, dg, bytes);
-    else if (!r->s->add[X])
+    else if (!r->s->accumulate[X])
         memset(dx, 0, bytes);
 }
 
@@ -467,8 +467,8 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
         }
         r->kind->backward(&row);
         give(r, row.dg, at);
-        if (r->kind->turn)
-            r->kind->turn(&row);
+        if (r->kind->to_product_grad)
+            r->kind->to_product_grad(&row);
     }
 }
 
@@ -486,7 +486,7 @@ static void end(const struct run *r, int i, const cr_real *d)
 {
     cr_real *dx = r->s->dx[i];
 
-    if (dx && r->s->add[i])
+    if (dx && r->s->accumulate[i])
         more(r->n * r->size, d, dx);
     else if (dx)
         memcpy(dx, d, (size_t)(r->n * r->size) * sizeof *dx);
@@ -515,8 +515,8 @@ void cr_recur_backward(const struct cr_op_ctx *s,
     int64_t at;
 
     /* in order of time and of the product's gradient, dx needs no copy */
-    r.direct = s->dx[X] && !s->add[X] && !kind->turn && !r.o->batch_first &&
-               !s->x[SEQ] && !r.rounds;
+    r.direct = s->dx[X] && !s->accumulate[X] && !kind->to_product_grad &&
+               !r.o->batch_first && !s->x[SEQ] && !r.rounds;
     if (r.direct)
         r.dg = s->dx[X];
     begin(&r, s->dy[1], r.dh);
@@ -532,7 +532,7 @@ void cr_recur_backward(const struct cr_op_ctx *s,
         end(&r, C0, r.dc);
     for (at = 0; s->dx[B] && at < s->in[B].dim[0]; at += r.gates)
         cr_sum_rows(r.steps * r.n, r.gates, r.dg, (cr_real)s->alpha[B],
-                    s->add[B], cr_reals(s->dx[B]) + at);
+                    s->accumulate[B], cr_reals(s->dx[B]) + at);
     if (s->dx[W])
         cr_gemms(&(struct cr_gemm){ .ta = CR_T,
                                     .tb = CR_N,
@@ -542,7 +542,7 @@ void cr_recur_backward(const struct cr_op_ctx *s,
                                     .a = r.rounds ? r.dp : r.dg,
                                     .b = operand(&r, r.o->reverse, r.steps),
                                     .alpha = (cr_real)s->alpha[W],
-                                    .add = s->add[W],
+                                    .accumulate = s->accumulate[W],
                                     .c = s->dx[W] },
                  1);
 }

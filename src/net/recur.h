@@ -80,11 +80,11 @@ struct cr_recur_kind {
     int gates;
     bool cell; /* c is a state (lstm); else it is kept of every step
                   where `keeps` says so (gru) */
-    bool keeps;
+    bool saves_cell;
     void (*forward)(const struct cr_recur_row *row);
     void (*backward)(const struct cr_recur_row *row);
     /* Makes of x's gradient in dg that of the product; NULL: the same. */
-    void (*turn)(const struct cr_recur_row *row);
+    void (*to_product_grad)(const struct cr_recur_row *row);
     void (*low_forward)(const struct cr_recur_row *row);
     void (*low_backward)(const struct cr_recur_row *row);
 };
@@ -126,10 +126,10 @@ void cr_recur_backward(const struct cr_op_ctx *s,
                        const struct cr_recur_kind *kind);
 
 /* Every op of the family but for names and functions. */
-#define CR_RECUR_OP(INPUTS, OUTPUTS)                           \
-    .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS, \
-    .reads = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_SEQ),            \
-    .integers = CR_X(CR_RECUR_SEQ), .inputs = cr_recur_inputs, \
+#define CR_RECUR_OP(INPUTS, OUTPUTS)                             \
+    .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS,   \
+    .saved_for_backward = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_SEQ), \
+    .int_inputs = CR_X(CR_RECUR_SEQ), .inputs = cr_recur_inputs, \
     .scales = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_B)
 
 /* ---- recur_cell.c: the cells around them ---- */

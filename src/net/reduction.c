@@ -157,9 +157,9 @@ void cr_reduction(const struct cr_op_ctx *s, const struct cr_ints *axis,
                                    .reducer = f->reducer,
                                    .cost = f->cost,
                                    .ctx = &r,
-                                   .source = real ? real_source : NULL,
+                                   .load = real ? real_source : NULL,
                                    .load_int = real ? NULL : whole_source,
-                                   .sink = result_sink });
+                                   .store = result_sink });
 }
 
 /* ---- backward ---- */
@@ -205,8 +205,8 @@ void cr_reduction_sums(const struct cr_op_ctx *s, const struct cr_ints *axis,
                                    .reducer = fold,
                                    .cost = cost,
                                    .ctx = &c,
-                                   .source = values_source,
-                                   .sink = values_sink });
+                                   .load = values_source,
+                                   .store = values_sink });
 }
 
 struct back {
@@ -228,8 +228,8 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
             s->x[0] ? (const cr_real *)s->x[0] + off[0] : NULL,
             s->y[0] ? (const cr_real *)s->y[0] + off[1] : NULL,
             (const cr_real *)s->dy[0] + off[1], b->c ? b->c + off[1] : NULL,
-            inc[1], s->add[0] ? d : dx);
-    if (!s->add[0])
+            inc[1], s->accumulate[0] ? d : dx);
+    if (!s->accumulate[0])
         return;
     CR_SIMD
     for (i = 0; i < n; i++)

@@ -40,7 +40,8 @@ void cr_reduction_sums(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
                        cr_real *to);
 
 /* dx from x, y, g = dy and what the op worked out for each result: c. x and y
- * are NULL where .reads does not name them, c where there is none. */
+ * are NULL where .saved_for_backward does not name them, c where there is none.
+ */
 typedef void cr_reduction_loop(const void *attr, int64_t n, double count,
                                const cr_real *x, const cr_real *y,
                                const cr_real *g, const cr_real *c, int64_t inc,

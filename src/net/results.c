@@ -10,8 +10,8 @@
 /* Whether it is a weight, or one that is rounded for low precision. */
 static bool results_weight(const struct cr_val *v)
 {
-    if (v && v->by && v->by->op == &cr_op_half)
-        v = v->by->in[0];
+    if (v && v->producer && v->producer->op == &cr_op_half)
+        v = v->producer->in[0];
     return v && v->param >= 0 && v->spec.rank >= 2;
 }
 
@@ -22,7 +22,7 @@ static const struct cr_val *results_embed(const struct cr_graph *g)
     const struct cr_val *found = NULL;
 
     for (const struct cr_opnode *n = g->nodes; n; n = n->next)
-        for (int i = 1; i < n->n_in && !n->loss && !n->judge; i++)
+        for (int i = 1; i < n->n_in && !n->loss && !n->metric; i++)
             if (results_weight(n->in[i]) && n->in[0] &&
                 !results_weight(n->in[0]))
                 found = n->in[0];
@@ -105,12 +105,12 @@ const char *cr_net_result_op(const struct cr_net *net, int i)
     while (n && i-- > 0)
         n = n->next;
     v = n ? n->val : NULL;
-    while (v && v->by && results_passes(v->by))
-        v = v->by->in[0];
-    return v && v->by ? v->by->op->about.name : "";
+    while (v && v->producer && results_passes(v->producer))
+        v = v->producer->in[0];
+    return v && v->producer ? v->producer->op->about.name : "";
 }
 
 bool cr_net_has_loss(const struct cr_net *net)
 {
-    return net->want.loss;
+    return net->opts.loss;
 }

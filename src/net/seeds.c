@@ -8,12 +8,12 @@
 static bool trains(const struct cr_exec *e, int param)
 {
     return !e->net->params[param].statistic &&
-           (e->net->params[param].trained || e->want.eager);
+           (e->net->params[param].trained || e->opts.eager);
 }
 
 bool cr_plan_wrt(const struct cr_exec *e, const struct cr_val *v)
 {
-    const struct cr_exec_want *want = &e->want;
+    const struct cr_exec_want *want = &e->opts;
 
     if (v->spec.type != CR_REAL)
         return false;
@@ -26,20 +26,20 @@ bool cr_plan_wrt(const struct cr_exec *e, const struct cr_val *v)
 /* Whether its gradient is computed. */
 bool cr_plan_source_needs(const struct cr_exec *e, const struct cr_val *v)
 {
-    if (!(e->want.backward || e->want.hold) || v->spec.type != CR_REAL)
+    if (!(e->opts.backward || e->opts.hold) || v->spec.type != CR_REAL)
         return false;
     if (cr_plan_wrt(e, v))
         return true;
     if (v->param < 0)
-        return e->want.eager || e->want.taps;
-    return (!e->want.wrt_params || e->want.update || e->want.eager) &&
+        return e->opts.eager || e->opts.observe;
+    return (!e->opts.wrt_params || e->opts.update || e->opts.eager) &&
            trains(e, v->param);
 }
 
 bool cr_plan_aux(const struct cr_exec *e)
 {
-    return e->want.loss && (e->want.backward || e->want.keep_outputs ||
-                            e->want.eager || e->net->joint);
+    return e->opts.loss && (e->opts.backward || e->opts.keep_outputs ||
+                            e->opts.eager || e->net->joint);
 }
 
 /* A value at which the backward pass begins: false, nothing wants its
@@ -64,9 +64,9 @@ bool cr_plan_seeds(struct cr_exec *e)
     int i;
 
     e->seeds = CR_NEWS(&e->arena, struct cr_seed, e->n_outputs + e->n_aux + 1);
-    for (i = 0; i < e->n_outputs && e->want.results; i++)
+    for (i = 0; i < e->n_outputs && e->opts.results; i++)
         any = seed_make(e, e->outputs[i]) || any;
-    if (e->want.results)
+    if (e->opts.results)
         return any;
     any = seed_make(e, e->loss);
     for (i = 0; i < e->n_aux && e->net->joint; i++)
@@ -113,6 +113,6 @@ void cr_exec_sens(struct cr_exec *e, int i, const cr_real *sens)
         cr_exec_sens(e->printer, i, sens);
     if (e->observed)
         cr_exec_sens(e->observed, i, sens);
-    if (i < e->n_seeds && e->want.results)
+    if (i < e->n_seeds && e->opts.results)
         e->seeds[i].sens = sens;
 }

@@ -241,9 +241,9 @@ static void back_range(void *ctx, int64_t from, int64_t to)
 
         n = beside(&f->a, from, to);
         if (f->a.inner == 1)
-            back_row(f->a.n, y, dy, f->logarithm, f->s->add[0], dx);
+            back_row(f->a.n, y, dy, f->logarithm, f->s->accumulate[0], dx);
         else
-            back_cols(&f->a, n, y, dy, f->logarithm, f->s->add[0], dx);
+            back_cols(&f->a, n, y, dy, f->logarithm, f->s->accumulate[0], dx);
     }
 }
 

@@ -93,7 +93,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
         cr_real *dx = (cr_real *)l->s->dx[0] + cr_axis_line(&l->a, line);
         int64_t at = cr_axis_line(&l->to, line);
 
-        for (c = 0; c < l->a.n && !l->s->add[0]; c++)
+        for (c = 0; c < l->a.n && !l->s->accumulate[0]; c++)
             dx[c * inner] = 0;
         for (c = 0; c < l->to.n; c++)
             dx[index[at + c * inner] * inner] += dy[at + c * inner];

@@ -165,10 +165,12 @@ bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
                        const struct cr_obj *given, enum cr_begin begin,
                        double bound, struct cr_filler *to)
 {
-    struct cr_fill check = { .spec = param->spec, .arena = net->arena,
-                             .diag = net->diag, .param = param->name,
+    struct cr_fill check = { .spec = param->spec,
+                             .arena = net->arena,
+                             .diag = net->diag,
+                             .param = param->name,
                              .config = net->config,
-                             .replaced = net->want.loaded };
+                             .replaced = net->opts.loaded };
     struct cr_subject subject = { param->name, param->types };
     struct cr_pos pos = param->pos;
     bool old = s->scheme == SCHEME_1;
@@ -232,18 +234,18 @@ bool cr_net_fill(struct cr_net *net)
     block = cr_alloc(net->arena, total + 64, 1);
     for (i = 0; i < net->n_params; i++) {
         struct cr_param *p = &net->params[i];
-        const struct cr_filler *f = &net->fillers[i];
+        const struct cr_filler *f = &net->param_inits[i];
         struct cr_fill fill = {
             .opts = f->opts,
             .spec = p->spec,
-            .rng = cr_rng(net->want.seed, CR_STREAM_INIT,
+            .rng = cr_rng(net->opts.seed, CR_STREAM_INIT,
                           cr_hash(CR_HASH, f->key, strlen(f->key)), 0),
             .arena = net->arena,
             .diag = net->diag,
             .pos = f->pos,
             .param = p->name,
             .config = net->config,
-            .replaced = net->want.loaded,
+            .replaced = net->opts.loaded,
         };
 
         p->data = (cr_real *)(block + at);

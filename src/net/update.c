@@ -68,7 +68,7 @@ static void update_measure(void *ctx, int64_t from, int64_t to)
         struct cr_update u = update_range(all, b * UPDATE_BLOCK,
                                           end < all->u.n ? end : all->u.n);
 
-        all->rule->measure(&u, all->sums + b * all->rule->sums);
+        all->rule->reduce(&u, all->sums + b * all->rule->sums);
     }
 }
 
@@ -117,7 +117,7 @@ void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
 
     for (int k = 0; k < rule->slots; k++)
         all.u.slot[k] = net->slots[first + k].data;
-    if (rule->measure) {
+    if (rule->reduce) {
         cr_each_few(blocks, UPDATE_BLOCK, &all, update_measure);
         for (int64_t b = 0; b < blocks; b++)
             for (int k = 0; k < rule->sums; k++)
@@ -279,7 +279,7 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
         const struct cr_param *param = &e->net->params[s->param];
         struct update_noise p = {
             .g = (cr_real *)(uintptr_t)update_gradient(e, s),
-            .rng = cr_rng(e->net->want.seed, CR_STREAM_NOISE,
+            .rng = cr_rng(e->net->opts.seed, CR_STREAM_NOISE,
                           cr_hash(CR_HASH, param->name, strlen(param->name)),
                           (uint64_t)update),
             .scale = scale,
@@ -295,11 +295,11 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
 void cr_net_grad_accum(struct cr_net *net, int64_t micro_batches)
 {
     net->grad_accum = micro_batches;
-    if (micro_batches < 2 || net->want.no_values)
+    if (micro_batches < 2 || net->opts.no_values)
         return;
     net->accumulated = CR_NEWS(net->arena, cr_real *, net->n_params + 1);
     for (int i = 0; i < net->n_params; i++)
-        if (net->params[i].trained || net->params[i].later)
+        if (net->params[i].trained || net->params[i].unfrozen_later)
             net->accumulated[i] =
                 CR_NEWS(net->arena, cr_real, cr_count(&net->params[i].spec));
 }
@@ -352,17 +352,17 @@ void cr_net_rule(struct cr_net *net, const struct cr_rule *rule)
         int64_t count = cr_count(&p->spec);
 
         net->slot_of[i] = net->n_slots;
-        if (!p->trained && !p->later)
+        if (!p->trained && !p->unfrozen_later)
             continue;
         most = count > most ? count : most;
         for (k = 0; k < rule->slots; k++) {
             bool scalar = rule->scalars & 1u << k;
             int64_t j, n = scalar ? 1 : count;
             cr_real *data =
-                net->want.no_values ? NULL : CR_NEWS(net->arena, cr_real, n);
+                net->opts.no_values ? NULL : CR_NEWS(net->arena, cr_real, n);
 
             for (j = 0; data && j < n; j++)
-                data[j] = (cr_real)rule->slot_start[k];
+                data[j] = (cr_real)rule->slot_init[k];
             net->slots[net->n_slots++] =
                 (struct cr_tensor){ cr_strf(net->arena,
                                             scalar ? "%s%s" : "%s.%s",
@@ -393,16 +393,16 @@ void cr_net_hyper(struct cr_net *net, int param, const struct cr_hyper *hyper)
 
 void cr_net_mean(struct cr_net *net)
 {
-    net->mean = CR_NEWS(net->arena, struct cr_tensor, net->n_params + 1);
+    net->ema = CR_NEWS(net->arena, struct cr_tensor, net->n_params + 1);
     for (int i = 0; i < net->n_params; i++) {
         const struct cr_param *p = &net->params[i];
         int64_t n = cr_count(&p->spec);
         cr_real *data =
-            net->want.no_values ? NULL : CR_NEWS(net->arena, cr_real, n);
+            net->opts.no_values ? NULL : CR_NEWS(net->arena, cr_real, n);
 
         if (data)
             memcpy(data, p->data, (size_t)n * sizeof *data);
-        net->mean[i] =
+        net->ema[i] =
             (struct cr_tensor){ cr_strf(net->arena, "cellrun.ema.%s", p->name),
                                 p->spec, data };
     }
@@ -422,7 +422,7 @@ CR_CLONES static void update_mean(void *ctx, int64_t from, int64_t to)
 void cr_net_mean_step(struct cr_net *net, double decay)
 {
     for (int i = 0; i < net->n_params; i++) {
-        struct update_pass p = { .to = net->mean[i].data,
+        struct update_pass p = { .to = net->ema[i].data,
                                  .from = net->params[i].data,
                                  .decay = (cr_real)decay };
 
@@ -433,7 +433,7 @@ void cr_net_mean_step(struct cr_net *net, double decay)
 void cr_net_swap(struct cr_net *net)
 {
     for (int i = 0; i < net->n_params; i++) {
-        cr_real *a = net->mean[i].data, *b = net->params[i].data;
+        cr_real *a = net->ema[i].data, *b = net->params[i].data;
         int64_t n = cr_count(&net->params[i].spec);
 
         for (int64_t k = 0; k < n; k++) {
@@ -447,6 +447,6 @@ void cr_net_swap(struct cr_net *net)
 
 const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n)
 {
-    *n = net->mean ? net->n_params : 0;
-    return net->mean;
+    *n = net->ema ? net->n_params : 0;
+    return net->ema;
 }

@@ -5,7 +5,7 @@ CR_LOOP1(abs_real, cr_real, cr_real, cr_abs(a))
 CR_LOOP1(abs_whole, int32_t, int32_t, a < 0 ? CR_WRAP(-, 0, a) : a)
 CR_BACK1(abs_back, a > 0 ? g : a < 0 ? -g : 0)
 
-CR_BROADCAST(abs, 1, .real = abs_real, .integer = abs_whole, .back = abs_back,
+CR_BROADCAST(abs, 1, .real = abs_real, .integer = abs_whole, .grad = abs_back,
              .cost = 0.5)
 CR_BROADCAST_BACK(abs)
 
@@ -13,7 +13,7 @@ const struct cr_op cr_op_abs = {
     .about = { .name = "abs", .summary = "Magnitude of each element." },
     CR_BROADCAST_OP(abs, 1, cr_input),
     .amp = CR_AMP_EXACT,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "return dy * sign(a)",
     .backward = abs_backward,
 };

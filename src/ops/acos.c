@@ -4,13 +4,13 @@
 CR_LOOP1(acos_real, cr_real, cr_real, cr_acos(a))
 CR_BACK1(acos_back, -g / cr_sqrt(1 - a * a))
 
-CR_BROADCAST(acos, 1, .real = acos_real, .back = acos_back, .cost = 10)
+CR_BROADCAST(acos, 1, .real = acos_real, .grad = acos_back, .cost = 10)
 CR_BROADCAST_BACK(acos)
 
 const struct cr_op cr_op_acos = {
     .about = { .name = "acos", .summary = "Arc cosine of each element." },
     CR_BROADCAST_OP(acos, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = acos_backward,
 };

@@ -4,13 +4,13 @@
 CR_LOOP1(acosh_real, cr_real, cr_real, cr_acosh(a))
 CR_BACK1(acosh_back, g / cr_sqrt(a * a - 1))
 
-CR_BROADCAST(acosh, 1, .real = acosh_real, .back = acosh_back, .cost = 10)
+CR_BROADCAST(acosh, 1, .real = acosh_real, .grad = acosh_back, .cost = 10)
 CR_BROADCAST_BACK(acosh)
 
 const struct cr_op cr_op_acosh = {
     .about = { .name = "acosh",
                .summary = "Inverse hyperbolic cosine of each element." },
     CR_BROADCAST_OP(acosh, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = acosh_backward,
 };

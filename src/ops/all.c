@@ -20,7 +20,7 @@ static bool all_plan(struct cr_op_plan *p)
 
 const struct cr_op cr_op_all = {
     CR_OVER_OP("all", "Whether every element is true along axes."),
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .plan = all_plan,
     .forward = all_forward,
 };

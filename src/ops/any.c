@@ -20,7 +20,7 @@ static bool any_plan(struct cr_op_plan *p)
 
 const struct cr_op cr_op_any = {
     CR_OVER_OP("any", "Whether an element is true along axes."),
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .plan = any_plan,
     .forward = any_forward,
 };

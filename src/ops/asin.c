@@ -4,13 +4,13 @@
 CR_LOOP1(asin_real, cr_real, cr_real, cr_asin(a))
 CR_BACK1(asin_back, g / cr_sqrt(1 - a * a))
 
-CR_BROADCAST(asin, 1, .real = asin_real, .back = asin_back, .cost = 10)
+CR_BROADCAST(asin, 1, .real = asin_real, .grad = asin_back, .cost = 10)
 CR_BROADCAST_BACK(asin)
 
 const struct cr_op cr_op_asin = {
     .about = { .name = "asin", .summary = "Arc sine of each element." },
     CR_BROADCAST_OP(asin, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = asin_backward,
 };

@@ -4,13 +4,13 @@
 CR_LOOP1(asinh_real, cr_real, cr_real, cr_asinh(a))
 CR_BACK1(asinh_back, g / cr_sqrt(a * a + 1))
 
-CR_BROADCAST(asinh, 1, .real = asinh_real, .back = asinh_back, .cost = 10)
+CR_BROADCAST(asinh, 1, .real = asinh_real, .grad = asinh_back, .cost = 10)
 CR_BROADCAST_BACK(asinh)
 
 const struct cr_op cr_op_asinh = {
     .about = { .name = "asinh",
                .summary = "Inverse hyperbolic sine of each element." },
     CR_BROADCAST_OP(asinh, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = asinh_backward,
 };

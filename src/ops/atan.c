@@ -4,12 +4,12 @@
 CR_LOOP1(atan_real, cr_real, cr_real, cr_atan(a))
 CR_BACK1(atan_back, g / (1 + a * a))
 
-CR_BROADCAST(atan, 1, .real = atan_real, .back = atan_back, .cost = 10)
+CR_BROADCAST(atan, 1, .real = atan_real, .grad = atan_back, .cost = 10)
 CR_BROADCAST_BACK(atan)
 
 const struct cr_op cr_op_atan = {
     .about = { .name = "atan", .summary = "Arc tangent of each element." },
     CR_BROADCAST_OP(atan, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = atan_backward,
 };

@@ -5,13 +5,13 @@
 CR_LOOP2(atan2_real, cr_real, cr_real, cr_atan2(a, b))
 CR_BACK2(atan2_back, g * b / (a * a + b * b), -g * a / (a * a + b * b))
 
-CR_BROADCAST(atan2, 2, .real = atan2_real, .back = atan2_back, .cost = 12)
+CR_BROADCAST(atan2, 2, .real = atan2_real, .grad = atan2_back, .cost = 12)
 CR_BROADCAST_BACK(atan2)
 
 const struct cr_op cr_op_atan2 = {
     .about = { .name = "atan2",
                .summary = "Angles of points (other, input), from -pi to pi." },
     CR_BROADCAST_OP(atan2, 2, cr_inputs2),
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .backward = atan2_backward,
 };

@@ -4,13 +4,13 @@
 CR_LOOP1(atanh_real, cr_real, cr_real, cr_atanh(a))
 CR_BACK1(atanh_back, g / (1 - a * a))
 
-CR_BROADCAST(atanh, 1, .real = atanh_real, .back = atanh_back, .cost = 10)
+CR_BROADCAST(atanh, 1, .real = atanh_real, .grad = atanh_back, .cost = 10)
 CR_BROADCAST_BACK(atanh)
 
 const struct cr_op cr_op_atanh = {
     .about = { .name = "atanh",
                .summary = "Inverse hyperbolic tangent of each element." },
     CR_BROADCAST_OP(atanh, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = atanh_backward,
 };

@@ -51,9 +51,9 @@ const struct cr_op cr_op_attention = {
     .outputs = 1,
     .inputs = cr_attention_inputs,
     .signature = CR_ATTENTION_SIGNATURE,
-    .integers = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
-    .reads = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_V) |
-             CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .int_inputs = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .saved_for_backward = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_V) |
+                          CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
     .plan = attention_plan,
     .forward = attention_forward,
     .backward = attention_backward,

@@ -46,9 +46,9 @@ const struct cr_op cr_op_attention_weights = {
     .outputs = 1,
     .inputs = cr_attention_inputs,
     .signature = CR_ATTENTION_SIGNATURE,
-    .integers = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
-    .reads = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_PAD) |
-             CR_X(CR_ATTN_MASK),
+    .int_inputs = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .saved_for_backward = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) |
+                          CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
     .plan = attention_weights_plan,
     .forward = attention_weights_forward,
     .backward = attention_weights_backward,

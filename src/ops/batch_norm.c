@@ -162,18 +162,19 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
                                     .slope = batch ? r.c : NULL,
                                     .dx = s->dx[X],
                                     .dmore = s->dx[MORE],
-                                    .add_dx = s->add[X],
-                                    .add_more = s->add[MORE] };
+                                    .add_dx = s->accumulate[X],
+                                    .add_more = s->accumulate[MORE] };
     double m = (double)(ch.n * ch.s);
     int64_t i;
 
     if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch))
         cr_channel_sums(&ch, s->x[X], mean, s->dy[0], y, r.rest, r.sum, r.dot);
     for (i = 0; i < ch.c && s->dx[GAMMA]; i++)
-        batch_norm_put(cr_reals(s->dx[GAMMA]) + i, s->add[GAMMA],
+        batch_norm_put(cr_reals(s->dx[GAMMA]) + i, s->accumulate[GAMMA],
                        r.dot[i] * (double)rstd[i]);
     for (i = 0; i < ch.c && s->dx[BETA]; i++)
-        batch_norm_put(cr_reals(s->dx[BETA]) + i, s->add[BETA], r.sum[i]);
+        batch_norm_put(cr_reals(s->dx[BETA]) + i, s->accumulate[BETA],
+                       r.sum[i]);
     if (!s->dx[X] && !s->dx[MORE])
         return;
     for (i = 0; i < ch.c; i++) {
@@ -208,14 +209,14 @@ const struct cr_op cr_op_batch_norm = {
     .text = "return batch_norm(input_x, weight, bias, running_mean, "
             "running_var, eps=eps, momentum=1 - momentum, "
             "use_batch_statistics=training)",
-    .reads = CR_X(X) | CR_X(GAMMA),
-    .acts = true,
-    .acts_back = true,
-    .adds = CR_X(MORE),
-    .states = CR_X(MEAN) | CR_X(VARIANCE),
+    .saved_for_backward = CR_X(X) | CR_X(GAMMA),
+    .fuses_act = true,
+    .fuses_act_backward = true,
+    .fuses_add = CR_X(MORE),
+    .running_stats = CR_X(MEAN) | CR_X(VARIANCE),
     .layouts = CR_LAYOUT_LAST,
     .amp = CR_AMP_HIGH | CR_AMP_BLACK,
-    .full = CR_X(1) | CR_X(2),
+    .float32_params = CR_X(1) | CR_X(2),
     .plan = batch_norm_plan,
     .forward = batch_norm_forward,
     .backward = batch_norm_backward,

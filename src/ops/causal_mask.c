@@ -35,7 +35,7 @@ const struct cr_op cr_op_causal_mask = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .plan = causal_mask_plan,
     .forward = causal_mask_forward,
 };

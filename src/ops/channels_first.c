@@ -36,7 +36,7 @@ static void channels_first_backward(const struct cr_op_ctx *s)
     int64_t i, n = cr_count(&s->in[0]);
 
     for (i = 0; i < n; i++)
-        dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+        dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
 }
 
 const struct cr_op cr_op_channels_first = {

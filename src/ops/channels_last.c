@@ -67,11 +67,11 @@ static void channels_last_backward(const struct cr_op_ctx *s)
 
     if (s->in[0].layout != CR_LAST) {
         m = channels_last_move(s);
-        cr_move_scatter_add(&m, dy, dx, s->add[0]);
+        cr_move_scatter_add(&m, dy, dx, s->accumulate[0]);
         return;
     }
     for (i = 0; i < n; i++)
-        dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+        dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
 }
 
 const struct cr_op cr_op_channels_last = {

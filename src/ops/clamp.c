@@ -74,7 +74,7 @@ static void clamp_back(const void *attr, int64_t n, int of,
 }
 
 CR_BROADCAST(clamp, 1, .real = clamp_real, .integer = clamp_whole,
-             .back = clamp_back, .cost = 0.5)
+             .grad = clamp_back, .cost = 0.5)
 CR_BROADCAST_BACK(clamp)
 
 const struct cr_op cr_op_clamp = {
@@ -83,7 +83,7 @@ const struct cr_op cr_op_clamp = {
                .opts = clamp_opts,
                .size = sizeof(struct clamp) },
     CR_BROADCAST_OP(clamp, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "if min is not None:\n"
              "    dy = where(a < min, 0.0, dy)\n"
              "if max is not None:\n"

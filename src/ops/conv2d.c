@@ -17,7 +17,7 @@ const struct cr_op cr_op_conv2d = {
                .opts = conv2d_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,
-    .adds = CR_X(3),
+    .fuses_add = CR_X(3),
     .bn_foldable = 1,
     .prefers_last = cr_convolve_prefers_last,
     .plan = cr_convolve_plan,

@@ -4,14 +4,14 @@
 CR_LOOP1(cos_real, cr_real, cr_real, cr_cos(a))
 CR_BACK1(cos_back, -g * cr_sin(a))
 
-CR_BROADCAST(cos, 1, .real = cos_real, .back = cos_back, .cost = 8)
+CR_BROADCAST(cos, 1, .real = cos_real, .grad = cos_back, .cost = 8)
 CR_BROADCAST_BACK(cos)
 
 const struct cr_op cr_op_cos = {
     .about = { .name = "cos", .summary = "Cosine of each element." },
     CR_BROADCAST_OP(cos, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "return -dy * sin(a)",
     .backward = cos_backward,
 };

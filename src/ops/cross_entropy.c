@@ -298,8 +298,8 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
         cr_real g = dy[c->o->reduction == CR_NONE ? i : 0] / *c->divisor;
 
         if (simple && !ignored) {
-            ce_back_line(c->classes, p, t, g, ce_weight(c, t), c->s->add[X],
-                         dx);
+            ce_back_line(c->classes, p, t, g, ce_weight(c, t),
+                         c->s->accumulate[X], dx);
             continue;
         }
         for (k = 0; k < c->classes && !ignored && !c->o->logs; k++)
@@ -308,7 +308,7 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
             cr_real d =
                 ignored ? 0 : g * (all * p[k * in] - ce_target(c, k, t, y));
 
-            dx[k * in] = c->s->add[X] ? dx[k * in] + d : d;
+            dx[k * in] = c->s->accumulate[X] ? dx[k * in] + d : d;
         }
     }
 }
@@ -332,7 +332,7 @@ static void cross_entropy_backward(const struct cr_op_ctx *s)
                             (1 - (cr_real)c.o->label_smoothing) *
                             c.log_prob[at];
 
-                dt[at] = s->add[T] ? dt[at] + d : d;
+                dt[at] = s->accumulate[T] ? dt[at] + d : d;
             }
     }
 }
@@ -351,8 +351,8 @@ const struct cr_op cr_op_cross_entropy = {
     .inputs = cr_targets2,
     .signature = "input, target, weight=None, ignore_index=-100, "
                  "reduction='mean', label_smoothing=0.0",
-    .reads = CR_X(T),
-    .integers = CR_X(T),
+    .saved_for_backward = CR_X(T),
+    .int_inputs = CR_X(T),
     .plan = cross_entropy_plan,
     .forward = cross_entropy_forward,
     .backward = cross_entropy_backward,

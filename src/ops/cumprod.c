@@ -80,7 +80,7 @@ static void cumprod_back_range(void *ctx, int64_t from, int64_t to)
                 sum += product * (double)dy[at + i * l->a.inner];
             }
             before *= (double)x[own];
-            dx[own] = (l->s->add[0] ? dx[own] : 0) + (cr_real)sum;
+            dx[own] = (l->s->accumulate[0] ? dx[own] : 0) + (cr_real)sum;
         }
     }
 }
@@ -102,7 +102,7 @@ const struct cr_op cr_op_cumprod = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .amp = CR_AMP_HIGH,
     .plan = cumprod_plan,
     .forward = cumprod_forward,

@@ -62,7 +62,7 @@ static void cumsum_backward(const struct cr_op_ctx *s)
 {
     cumsum_lines(s, (struct lines){ .from = s->dy[0],
                                     .to = s->dx[0],
-                                    .add = s->add[0],
+                                    .add = s->accumulate[0],
                                     .back = true });
 }
 

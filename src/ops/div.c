@@ -4,13 +4,13 @@
 CR_LOOP2(div_real, cr_real, cr_real, a / b)
 CR_BACK2(div_back, g / b, -g * a / (b * b))
 
-CR_BROADCAST(div, 2, .real = div_real, .back = div_back, .cost = 1)
+CR_BROADCAST(div, 2, .real = div_real, .grad = div_back, .cost = 1)
 CR_BROADCAST_BACK(div)
 
 const struct cr_op cr_op_div = {
     .about = { .name = "div", .summary = "Quotient of two tensors." },
     CR_BROADCAST_OP(div, 2, cr_inputs2),
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "return shaped(dy / b, a), shaped(-dy * y / b, b)",
     .backward = div_backward,
 };

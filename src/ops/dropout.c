@@ -82,8 +82,8 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
     if (!mask) {
         CR_SIMD
         for (i = from; i < to; i++)
-            dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
-    } else if (s->add[0]) {
+            dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
+    } else if (s->accumulate[0]) {
         CR_SIMD
         for (i = from; i < to; i++)
             dx[i] += mask[i] ? dy[i] * scale : 0;

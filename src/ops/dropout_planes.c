@@ -100,7 +100,7 @@ static void dropout_planes_backward(const struct cr_op_ctx *s)
 
     p.from = s->dy[0];
     p.to = s->dx[0];
-    p.add = s->add[0];
+    p.add = s->accumulate[0];
     dropout_planes_run(&p, &s->in[0]);
 }
 

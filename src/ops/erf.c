@@ -6,13 +6,13 @@
 CR_LOOP1(erf_real, cr_real, cr_real, cr_erf(a))
 CR_BACK1(erf_back, g * TWO_SQRT_PI * cr_exp(-a * a))
 
-CR_BROADCAST(erf, 1, .real = erf_real, .back = erf_back, .cost = 10)
+CR_BROADCAST(erf, 1, .real = erf_real, .grad = erf_back, .cost = 10)
 CR_BROADCAST_BACK(erf)
 
 const struct cr_op cr_op_erf = {
     .about = { .name = "erf", .summary = "Error function of each element." },
     CR_BROADCAST_OP(erf, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "return dy * 1.1283791670955126 * exp(-a * a)",
     .backward = erf_backward,
 };

@@ -4,13 +4,13 @@
 CR_LOOP1(erfc_real, cr_real, cr_real, cr_erfc(a))
 CR_BACK1(erfc_back, -(cr_real)1.12837916709551257390 * g * cr_exp(-a * a))
 
-CR_BROADCAST(erfc, 1, .real = erfc_real, .back = erfc_back, .cost = 10)
+CR_BROADCAST(erfc, 1, .real = erfc_real, .grad = erfc_back, .cost = 10)
 CR_BROADCAST_BACK(erfc)
 
 const struct cr_op cr_op_erfc = {
     .about = { .name = "erfc",
                .summary = "1 - the error function of each element." },
     CR_BROADCAST_OP(erfc, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = erfc_backward,
 };

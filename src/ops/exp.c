@@ -4,14 +4,14 @@
 CR_LOOP1(exp_real, cr_real, cr_real, cr_exp(a))
 CR_BACK1_Y(exp_back, g * y)
 
-CR_BROADCAST(exp, 1, .real = exp_real, .back = exp_back, .cost = 5)
+CR_BROADCAST(exp, 1, .real = exp_real, .grad = exp_back, .cost = 5)
 CR_BROADCAST_BACK(exp)
 
 const struct cr_op cr_op_exp = {
     .about = { .name = "exp", .summary = "Exponential of each element." },
     CR_BROADCAST_OP(exp, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_Y(0),
+    .saved_for_backward = CR_Y(0),
     .bprop = "return dy * y",
     .backward = exp_backward,
 };

@@ -4,7 +4,7 @@
 CR_LOOP1(expm1_real, cr_real, cr_real, cr_expm1(a))
 CR_BACK1(expm1_back, g * cr_exp(a))
 
-CR_BROADCAST(expm1, 1, .real = expm1_real, .back = expm1_back, .cost = 10)
+CR_BROADCAST(expm1, 1, .real = expm1_real, .grad = expm1_back, .cost = 10)
 CR_BROADCAST_BACK(expm1)
 
 const struct cr_op cr_op_expm1 = {
@@ -12,6 +12,6 @@ const struct cr_op cr_op_expm1 = {
                .summary = "Exponential of each element, less 1." },
     CR_BROADCAST_OP(expm1, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = expm1_backward,
 };

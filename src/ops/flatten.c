@@ -53,7 +53,7 @@ static void flatten_backward(const struct cr_op_ctx *s)
     int64_t i, n = cr_count(&s->in[0]);
 
     for (i = 0; i < n; i++)
-        dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+        dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
 }
 
 const struct cr_op cr_op_flatten = {
@@ -65,7 +65,7 @@ const struct cr_op cr_op_flatten = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .plan = flatten_plan,
     .forward = flatten_forward,
     .bprop = "return reshape(dy, a.shape)",

@@ -42,6 +42,6 @@ const struct cr_op cr_op_flip = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .build = flip_build,
 };

@@ -141,7 +141,7 @@ static void gather_backward(const struct cr_op_ctx *s)
 {
     struct rows r = rows_open(s);
 
-    if (!s->add[X])
+    if (!s->accumulate[X])
         cr_move_zero(s->dx[X], cr_bytes(&s->in[X]));
     cr_each(r.a.outer * r.a.inner, (double)r.n, &r, back_range);
 }
@@ -158,8 +158,8 @@ const struct cr_op cr_op_gather = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = gather_inputs,
-    .reads = CR_X(I),
-    .integers = CR_X(X) | CR_X(I),
+    .saved_for_backward = CR_X(I),
+    .int_inputs = CR_X(X) | CR_X(I),
     .amp = CR_AMP_EXACT,
     .plan = gather_plan,
     .forward = gather_forward,

@@ -98,7 +98,7 @@ const struct cr_op cr_op_gather_elements = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = gather_elements_inputs,
-    .integers = CR_X(X) | CR_X(INDEX),
+    .int_inputs = CR_X(X) | CR_X(INDEX),
     .signature = "input, dim, index",
     .build = gather_elements_build,
 };

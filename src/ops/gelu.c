@@ -93,7 +93,7 @@ const struct cr_op cr_op_gelu = {
     .outputs = 1,
     .inputs = cr_input,
     .layouts = CR_LAYOUT_FLAT,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .plan = cr_pointwise_plan,
     .forward = gelu_forward,
     .bprop = "if approximate == 'tanh':\n"

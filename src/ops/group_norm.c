@@ -140,7 +140,7 @@ static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
         for (c = 0; c < g->channels; c++)
             cr_row_back(g->space, x + c * g->space, g->mean[i],
                         dy + c * g->space, NULL, gamma[c], g->r[i],
-                        (cr_real)sum, (cr_real)dot, s->add[X],
+                        (cr_real)sum, (cr_real)dot, s->accumulate[X],
                         cr_reals(s->dx[X]) + i * m + c * g->space);
     }
 }
@@ -157,7 +157,7 @@ static void group_norm_backward(const struct cr_op_ctx *s)
         for (c = 0; c < channels && s->dx[i]; c++) {
             const double *from = i == GAMMA ? g.dot : g.sum;
             cr_real *to = cr_reals(s->dx[i]) + c;
-            double sum = s->add[i] ? (double)*to : 0;
+            double sum = s->accumulate[i] ? (double)*to : 0;
 
             for (n = 0; n < samples; n++)
                 sum += from[n * channels + c];
@@ -182,7 +182,7 @@ const struct cr_op cr_op_group_norm = {
             "beta = zeros(channels) if bias is None else bias\n"
             "return group_norm(input, gamma, beta, num_groups=num_groups, "
             "eps=eps)",
-    .reads = CR_X(X) | CR_X(GAMMA),
+    .saved_for_backward = CR_X(X) | CR_X(GAMMA),
     .amp = CR_AMP_HIGH,
     .plan = group_norm_plan,
     .forward = group_norm_forward,

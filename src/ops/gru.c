@@ -123,10 +123,10 @@ static void gru_low_back_row(const struct cr_recur_row *w)
 
 static const struct cr_recur_kind gru = {
     .gates = 3,
-    .keeps = true,
+    .saves_cell = true,
     .forward = gru_row,
     .backward = gru_back_row,
-    .turn = gru_turn,
+    .to_product_grad = gru_turn,
     .low_forward = gru_low_row,
     .low_backward = gru_low_back_row,
 };

@@ -166,7 +166,8 @@ static void layer_norm_row(const struct rows *r, int64_t row)
     for (at = 0; at < r->m; at += r->piece)
         cr_row_back(r->piece, x + at, mean, dy + at,
                     gamma + (row * r->m + at) % r->params, 1, scale,
-                    (cr_real)(sum / m), (cr_real)(dot / m), s->add[X], dx + at);
+                    (cr_real)(sum / m), (cr_real)(dot / m), s->accumulate[X],
+                    dx + at);
 }
 
 static void layer_norm_block(const struct rows *r, int64_t block)
@@ -205,11 +206,11 @@ static void layer_norm_backward(const struct cr_op_ctx *s)
 
     cr_each_few(r.blocks, 2 * (double)(r.m * r.per), &r, layer_norm_blocks);
     if (s->dx[GAMMA])
-        cr_row_collect(r.blocks, 2 * r.params, r.params, r.part, s->add[GAMMA],
-                       s->dx[GAMMA]);
+        cr_row_collect(r.blocks, 2 * r.params, r.params, r.part,
+                       s->accumulate[GAMMA], s->dx[GAMMA]);
     if (s->dx[BETA])
         cr_row_collect(r.blocks, 2 * r.params, r.params, r.part + r.params,
-                       s->add[BETA], s->dx[BETA]);
+                       s->accumulate[BETA], s->dx[BETA]);
 }
 
 static const char *const layer_norm_inputs[] = { "input_x", "gamma", "beta",
@@ -230,7 +231,7 @@ const struct cr_op cr_op_layer_norm = {
             "beta = zeros(normalized_shape) if bias is None else bias\n"
             "return layer_norm(input, gamma, beta, begin_norm_axis=begin, "
             "begin_params_axis=begin, epsilon=eps)",
-    .reads = CR_X(X) | CR_X(GAMMA),
+    .saved_for_backward = CR_X(X) | CR_X(GAMMA),
     .amp = CR_AMP_HIGH | CR_AMP_BLACK,
     .plan = layer_norm_plan,
     .forward = layer_norm_forward,

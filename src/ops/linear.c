@@ -64,7 +64,7 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .a = s->dy[0],
                                        .b = s->x[W],
                                        .alpha = 1,
-                                       .add = s->add[X],
+                                       .accumulate = s->accumulate[X],
                                        .c = s->dx[X],
                                        .mask = s->mask[X],
                                        .bf16 = s->bf16,
@@ -82,14 +82,14 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .a = s->dy[0],
                                        .b = s->x[X],
                                        .alpha = (cr_real)s->alpha[W],
-                                       .add = s->add[W],
+                                       .accumulate = s->accumulate[W],
                                        .c = s->dx[W],
                                        .bf16 = s->bf16,
                                        .round = s->rounds & CR_X(W) };
     if (count > held)
         cr_gemms(g + held, count - held);
     if (s->dx[B])
-        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B], s->add[B],
+        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B], s->accumulate[B],
                     s->dx[B]);
 }
 
@@ -101,10 +101,10 @@ const struct cr_op cr_op_linear = {
     .max_inputs = 3,
     .outputs = 1,
     .inputs = linear_inputs,
-    .reads = CR_X(X) | CR_X(W),
+    .saved_for_backward = CR_X(X) | CR_X(W),
     .scales = CR_X(W) | CR_X(B),
     .masks = CR_X(X),
-    .acts = true,
+    .fuses_act = true,
     .bf16 = CR_X(X) | CR_X(W),
     .rounds = CR_X(X) | CR_X(W) | CR_Y(0),
     .bn_foldable = -1,

@@ -4,14 +4,14 @@
 CR_LOOP1(log_real, cr_real, cr_real, cr_log(a))
 CR_BACK1(log_back, g / a)
 
-CR_BROADCAST(log, 1, .real = log_real, .back = log_back, .cost = 5)
+CR_BROADCAST(log, 1, .real = log_real, .grad = log_back, .cost = 5)
 CR_BROADCAST_BACK(log)
 
 const struct cr_op cr_op_log = {
     .about = { .name = "log", .summary = "Natural logarithm of each element." },
     CR_BROADCAST_OP(log, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "return dy / a",
     .backward = log_backward,
 };

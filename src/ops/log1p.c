@@ -4,7 +4,7 @@
 CR_LOOP1(log1p_real, cr_real, cr_real, cr_log1p(a))
 CR_BACK1(log1p_back, g / (1 + a))
 
-CR_BROADCAST(log1p, 1, .real = log1p_real, .back = log1p_back, .cost = 8)
+CR_BROADCAST(log1p, 1, .real = log1p_real, .grad = log1p_back, .cost = 8)
 CR_BROADCAST_BACK(log1p)
 
 const struct cr_op cr_op_log1p = {
@@ -12,7 +12,7 @@ const struct cr_op cr_op_log1p = {
                .summary = "Natural logarithm of 1 + each element." },
     CR_BROADCAST_OP(log1p, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "return dy / (1 + a)",
     .backward = log1p_backward,
 };

@@ -62,7 +62,7 @@ CR_OVER_BACK(logsumexp, 1,
 
 const struct cr_op cr_op_logsumexp = {
     CR_OVER_OP("logsumexp", "Logarithm of the sum of exponentials."),
-    .reads = CR_X(0) | CR_Y(0),
+    .saved_for_backward = CR_X(0) | CR_Y(0),
     .amp = CR_AMP_HIGH,
     .plan = logsumexp_plan,
     .forward = logsumexp_forward,

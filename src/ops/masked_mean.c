@@ -105,8 +105,8 @@ static void masked_reduce(const struct cr_walk *w, struct masked *c,
                                    .reducer = &cr_reducer_sum,
                                    .cost = 1.5,
                                    .ctx = c,
-                                   .source = source,
-                                   .sink = masked_sink });
+                                   .load = source,
+                                   .store = masked_sink });
 }
 
 static void masked_mean_forward(const struct cr_op_ctx *s)
@@ -134,7 +134,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
         int64_t j = i * inc[1];
         cr_real d = m[i * inc[2]] ? g[j] / count[j] : 0;
 
-        dx[i] = s->add[V] ? dx[i] + d : d;
+        dx[i] = s->accumulate[V] ? dx[i] + d : d;
     }
 }
 
@@ -144,7 +144,7 @@ static void masked_mean_backward(const struct cr_op_ctx *s)
 
     if (s->dx[V])
         cr_walk_each(&w, 1.5, (void *)(uintptr_t)s, back_run);
-    if (s->dx[MASK] && !s->add[MASK]) /* a choice, which has no slope */
+    if (s->dx[MASK] && !s->accumulate[MASK]) /* a choice, which has no slope */
         cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
 }
 
@@ -160,8 +160,8 @@ const struct cr_op cr_op_masked_mean = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = masked_mean_inputs,
-    .reads = CR_X(MASK),
-    .integers = CR_X(MASK),
+    .saved_for_backward = CR_X(MASK),
+    .int_inputs = CR_X(MASK),
     .plan = masked_mean_plan,
     .forward = masked_mean_forward,
     .bprop = "axes = None if len(axis) == 0 else axis\n"

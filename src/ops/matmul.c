@@ -164,7 +164,7 @@ static void gradients(void *ctx, int64_t from, int64_t to)
     int64_t i, each = q->count[w->of];
 
     for (; from < to; from++) {
-        bool add = w->s->add[w->of];
+        bool add = w->s->accumulate[w->of];
 
         for (i = each == q->products ? from : 0; i < q->products; i++) {
             if (matrix_of(q, w->of, i) != from)
@@ -193,13 +193,13 @@ static void matmul_backward(const struct cr_op_ctx *s)
 
     if (s->dx[A] && one)
         multiply(s, 0, CR_N, CR_T, rows, w.q.k, w.q.n, s->dy[0], s->x[B],
-                 s->add[A], s->dx[A]);
+                 s->accumulate[A], s->dx[A]);
     else if (s->dx[A])
         share(&w, w.q.count[A], gradients);
     w.of = B;
     if (s->dx[B] && one)
         multiply(s, 0, CR_T, CR_N, w.q.k, w.q.n, rows, s->x[A], s->dy[0],
-                 s->add[B], s->dx[B]);
+                 s->accumulate[B], s->dx[B]);
     else if (s->dx[B])
         share(&w, w.q.count[B], gradients);
 }
@@ -211,7 +211,7 @@ const struct cr_op cr_op_matmul = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = cr_inputs2,
-    .reads = CR_X(A) | CR_X(B),
+    .saved_for_backward = CR_X(A) | CR_X(B),
     .bf16 = CR_X(A) | CR_X(B),
     .rounds = CR_Y(0), /* a gradient may be a sum of products */
     .amp = CR_AMP_WHITE | CR_AMP_LOW,

@@ -12,14 +12,14 @@ CR_BACK2(maximum_back,
                   : 0)
 
 CR_BROADCAST(maximum, 2, .real = maximum_real, .integer = maximum_whole,
-             .back = maximum_back, .cost = 0.5)
+             .grad = maximum_back, .cost = 0.5)
 CR_BROADCAST_BACK(maximum)
 
 const struct cr_op cr_op_maximum = {
     .about = { .name = "maximum", .summary = "The larger of two elements." },
     CR_BROADCAST_OP(maximum, 2, cr_inputs2),
     .amp = CR_AMP_EXACT,
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "half = 0.5 * cast(a == b, float32)\n"
              "return (shaped(dy * (cast(a > b, float32) + half), a),\n"
              "        shaped(dy * (cast(b > a, float32) + half), b))",

@@ -20,7 +20,7 @@ CR_OVER_BACK(mean, 0.3, g[j] * (cr_real)(1 / count))
 
 const struct cr_op cr_op_mean = {
     CR_OVER_OP("mean", "Mean along axes."),
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .amp = CR_AMP_HIGH,
     .plan = mean_plan,
     .forward = mean_forward,

@@ -61,7 +61,7 @@ const struct cr_op cr_op_meshgrid = {
     .max_inputs = CR_OP_MAX,
     .outputs = 1,
     .inputs = meshgrid_inputs,
-    .integers = CR_X(CR_OP_MAX) - 1,
+    .int_inputs = CR_X(CR_OP_MAX) - 1,
     .signature = "*inputs, indexing='xy'",
     .build = meshgrid_build,
 };

@@ -12,14 +12,14 @@ CR_BACK2(minimum_back,
                   : 0)
 
 CR_BROADCAST(minimum, 2, .real = minimum_real, .integer = minimum_whole,
-             .back = minimum_back, .cost = 0.5)
+             .grad = minimum_back, .cost = 0.5)
 CR_BROADCAST_BACK(minimum)
 
 const struct cr_op cr_op_minimum = {
     .about = { .name = "minimum", .summary = "The smaller of two elements." },
     CR_BROADCAST_OP(minimum, 2, cr_inputs2),
     .amp = CR_AMP_EXACT,
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "half = 0.5 * cast(a == b, float32)\n"
              "return (shaped(dy * (cast(a < b, float32) + half), a),\n"
              "        shaped(dy * (cast(b < a, float32) + half), b))",

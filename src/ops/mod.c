@@ -20,7 +20,7 @@ CR_LOOP2(mod_real, cr_real, cr_real, mod_real_of(a, b))
 CR_LOOP2(mod_whole, int32_t, int32_t, mod_whole_of(a, b))
 CR_BACK2(mod_back, g, -g * cr_floor(a / b))
 
-CR_BROADCAST(mod, 2, .real = mod_real, .integer = mod_whole, .back = mod_back,
+CR_BROADCAST(mod, 2, .real = mod_real, .integer = mod_whole, .grad = mod_back,
              .cost = 10)
 CR_BROADCAST_BACK(mod)
 
@@ -28,6 +28,6 @@ const struct cr_op cr_op_mod = {
     .about = { .name = "mod",
                .summary = "Remainder of a division, as Python's %." },
     CR_BROADCAST_OP(mod, 2, cr_inputs2),
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .backward = mod_backward,
 };

@@ -103,7 +103,7 @@ static void mse_backward(const struct cr_op_ctx *s)
 
         if (!dx)
             continue;
-        for (i = 0; i < mine && !s->add[k]; i++)
+        for (i = 0; i < mine && !s->accumulate[k]; i++)
             dx[i] = 0;
         for (i = 0; i < n; i++) {
             cr_real d = a[mse_at(&all, &s->in[0], i)] -
@@ -126,7 +126,7 @@ const struct cr_op cr_op_mse = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = cr_targets2,
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .plan = mse_plan,
     .forward = mse_forward,
     .bprop = "d = a - b\n"

@@ -5,7 +5,7 @@ CR_LOOP2(mul_real, cr_real, cr_real, (a * b))
 CR_LOOP2(mul_whole, int32_t, int32_t, CR_WRAP(*, a, b))
 CR_BACK2(mul_back, (g * b), (g * a))
 
-CR_BROADCAST(mul, 2, .real = mul_real, .integer = mul_whole, .back = mul_back,
+CR_BROADCAST(mul, 2, .real = mul_real, .integer = mul_whole, .grad = mul_back,
              .cost = 0.5)
 CR_BROADCAST_BACK(mul)
 
@@ -13,7 +13,7 @@ const struct cr_op cr_op_mul = {
     .about = { .name = "mul",
                .summary = "Product of two tensors, element by element." },
     CR_BROADCAST_OP(mul, 2, cr_inputs2),
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "return shaped(dy * b, a), shaped(dy * a, b)",
     .backward = mul_backward,
 };

@@ -5,7 +5,7 @@ CR_LOOP1(neg_real, cr_real, cr_real, -a)
 CR_LOOP1(neg_whole, int32_t, int32_t, CR_WRAP(-, 0, a))
 CR_BACK1(neg_back, -g)
 
-CR_BROADCAST(neg, 1, .real = neg_real, .integer = neg_whole, .back = neg_back,
+CR_BROADCAST(neg, 1, .real = neg_real, .integer = neg_whole, .grad = neg_back,
              .cost = 0.3)
 CR_BROADCAST_BACK(neg)
 

@@ -83,7 +83,7 @@ const struct cr_op cr_op_one_hot = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = one_hot_inputs,
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .plan = one_hot_plan,
     .forward = one_hot_forward,
 };

@@ -13,7 +13,7 @@ const struct cr_op cr_op_ones_like = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .plan = cr_like_plan,
     .forward = ones_like_forward,
 };

@@ -133,7 +133,7 @@ static void plane_back_range(void *ctx, int64_t from, int64_t to)
         const cr_real *dy = (const cr_real *)p->s->dy[0] + from * p->large;
         cr_real *dx = (cr_real *)p->s->dx[0] + from * p->small;
 
-        for (i = 0; i < p->small && !p->s->add[0]; i++)
+        for (i = 0; i < p->small && !p->s->accumulate[0]; i++)
             dx[i] = 0;
         for (i = 0; i < p->large; i++)
             dx[source_of(p, i)] += dy[i];
@@ -173,7 +173,7 @@ static void pad_backward(const struct cr_op_ctx *s)
     if (((const struct pad *)s->attr)->mode == CONSTANT) {
         struct cr_move m = pad_move(s);
 
-        cr_move_gather_add(&m, s->dy[0], s->dx[0], s->add[0]);
+        cr_move_gather_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
     } else {
         planes_each(s, plane_back_range);
     }

@@ -48,7 +48,7 @@ static void pow_back(const void *attr, int64_t n, int of, const void *const *in,
 
 static const char *const pow_inputs[] = { "input", "exponent", NULL };
 
-CR_BROADCAST(pow, 2, .real = pow_real, .integer = pow_whole, .back = pow_back,
+CR_BROADCAST(pow, 2, .real = pow_real, .integer = pow_whole, .grad = pow_back,
              .cost = 10)
 CR_BROADCAST_BACK(pow)
 
@@ -56,7 +56,7 @@ const struct cr_op cr_op_pow = {
     .about = { .name = "pow", .summary = "First to the power of the second." },
     CR_BROADCAST_OP(pow, 2, pow_inputs),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0) | CR_X(1),
+    .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "g = where(b == 0, 0.0, dy * b * a ** where(b == 0, 1.0, b - 1))\n"
              "positive = a > 0\n"
              "logarithm = log(where(positive, a, 1.0))\n"

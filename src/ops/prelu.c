@@ -77,7 +77,7 @@ static void prelu_back_range(void *ctx, int64_t from, int64_t to)
 
             sum += x[i] > 0 ? 0 : (double)dy[i] * (double)x[i];
             if (dx)
-                dx[i] = r->s->add[X] ? dx[i] + d : d;
+                dx[i] = r->s->accumulate[X] ? dx[i] + d : d;
         }
         sums[run] = sum;
     }
@@ -92,7 +92,7 @@ static void prelu_backward(const struct cr_op_ctx *s)
 
     cr_each_few(r.n, 2 * (double)r.size, &r, prelu_back_range);
     for (c = 0; c < r.w && dw; c++) {
-        double sum = s->add[W] ? (double)dw[c] : 0;
+        double sum = s->accumulate[W] ? (double)dw[c] : 0;
 
         for (run = c; run < r.n; run += r.w)
             sum += sums[run];
@@ -110,7 +110,7 @@ const struct cr_op cr_op_prelu = {
     .outputs = 1,
     .inputs = prelu_inputs,
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
-    .reads = CR_X(X) | CR_X(W),
+    .saved_for_backward = CR_X(X) | CR_X(W),
     .plan = prelu_plan,
     .forward = prelu_forward,
     .backward = prelu_backward,

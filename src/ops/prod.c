@@ -59,8 +59,8 @@ static void prod_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_prod = {
     CR_OVER_OP("prod", "Product along axes."),
-    .integers = CR_X(0),
-    .reads = CR_X(0) | CR_Y(0),
+    .int_inputs = CR_X(0),
+    .saved_for_backward = CR_X(0) | CR_Y(0),
     .amp = CR_AMP_HIGH,
     .plan = prod_plan,
     .forward = prod_forward,

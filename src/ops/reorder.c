@@ -106,9 +106,9 @@ static void reorder_backward(const struct cr_op_ctx *s)
 
     if (s->in[0].rank < 3)
         for (i = 0; i < n; i++)
-            dx[i] = s->add[0] ? dx[i] + dy[i] : dy[i];
+            dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
     else
-        reorder_run(&s->out[0], dy, dx, s->add[0]);
+        reorder_run(&s->out[0], dy, dx, s->accumulate[0]);
 }
 
 const struct cr_op cr_op_reorder = {

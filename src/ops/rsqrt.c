@@ -4,7 +4,7 @@
 CR_LOOP1(rsqrt_real, cr_real, cr_real, 1 / cr_sqrt(a))
 CR_BACK1_Y(rsqrt_back, (cr_real)-0.5 * g * y * y * y)
 
-CR_BROADCAST(rsqrt, 1, .real = rsqrt_real, .back = rsqrt_back, .cost = 1)
+CR_BROADCAST(rsqrt, 1, .real = rsqrt_real, .grad = rsqrt_back, .cost = 1)
 CR_BROADCAST_BACK(rsqrt)
 
 const struct cr_op cr_op_rsqrt = {
@@ -12,7 +12,7 @@ const struct cr_op cr_op_rsqrt = {
                .summary = "One over the square root of each element." },
     CR_BROADCAST_OP(rsqrt, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_Y(0),
+    .saved_for_backward = CR_Y(0),
     .bprop = "return dy * -0.5 * y / a",
     .backward = rsqrt_backward,
 };

@@ -4,14 +4,14 @@
 CR_LOOP1(sin_real, cr_real, cr_real, cr_sin(a))
 CR_BACK1(sin_back, g * cr_cos(a))
 
-CR_BROADCAST(sin, 1, .real = sin_real, .back = sin_back, .cost = 8)
+CR_BROADCAST(sin, 1, .real = sin_real, .grad = sin_back, .cost = 8)
 CR_BROADCAST_BACK(sin)
 
 const struct cr_op cr_op_sin = {
     .about = { .name = "sin", .summary = "Sine of each element." },
     CR_BROADCAST_OP(sin, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "return dy * cos(a)",
     .backward = sin_backward,
 };

@@ -4,13 +4,13 @@
 CR_LOOP1(sinh_real, cr_real, cr_real, cr_sinh(a))
 CR_BACK1(sinh_back, g * (cr_real)0.5 * (cr_exp(a) + cr_exp(-a)))
 
-CR_BROADCAST(sinh, 1, .real = sinh_real, .back = sinh_back, .cost = 10)
+CR_BROADCAST(sinh, 1, .real = sinh_real, .grad = sinh_back, .cost = 10)
 CR_BROADCAST_BACK(sinh)
 
 const struct cr_op cr_op_sinh = {
     .about = { .name = "sinh", .summary = "Hyperbolic sine of each element." },
     CR_BROADCAST_OP(sinh, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = sinh_backward,
 };

@@ -93,11 +93,12 @@ static void split_backward(const struct cr_op_ctx *s)
 
     for (k = 0; split_move(s, k, &m) && s->dy[k]; k++)
         continue;
-    if (!s->add[0] && split_move(s, k, &m)) /* a piece without gradient */
+    if (!s->accumulate[0] &&
+        split_move(s, k, &m)) /* a piece without gradient */
         cr_move_zero(s->dx[0], cr_bytes(&s->in[0]));
     for (k = 0; split_move(s, k, &m); k++)
         if (s->dy[k])
-            cr_move_scatter_add(&m, s->dy[k], s->dx[0], s->add[0]);
+            cr_move_scatter_add(&m, s->dy[k], s->dx[0], s->accumulate[0]);
 }
 
 const struct cr_op cr_op_split = {

@@ -4,13 +4,13 @@
 CR_LOOP1(sqrt_real, cr_real, cr_real, cr_sqrt(a))
 CR_BACK1_Y(sqrt_back, g / (2 * y))
 
-CR_BROADCAST(sqrt, 1, .real = sqrt_real, .back = sqrt_back, .cost = 1)
+CR_BROADCAST(sqrt, 1, .real = sqrt_real, .grad = sqrt_back, .cost = 1)
 CR_BROADCAST_BACK(sqrt)
 
 const struct cr_op cr_op_sqrt = {
     .about = { .name = "sqrt", .summary = "Square root of each element." },
     CR_BROADCAST_OP(sqrt, 1, cr_input),
-    .reads = CR_Y(0),
+    .saved_for_backward = CR_Y(0),
     .bprop = "return dy * 0.5 / y",
     .backward = sqrt_backward,
 };

@@ -6,13 +6,13 @@ CR_LOOP1(square_whole, int32_t, int32_t, CR_WRAP(*, a, a))
 CR_BACK1(square_back, 2 * a * g)
 
 CR_BROADCAST(square, 1, .real = square_real, .integer = square_whole,
-             .back = square_back, .cost = 0.5)
+             .grad = square_back, .cost = 0.5)
 CR_BROADCAST_BACK(square)
 
 const struct cr_op cr_op_square = {
     .about = { .name = "square", .summary = "Square of each element." },
     CR_BROADCAST_OP(square, 1, cr_input),
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .bprop = "return dy * 2 * a",
     .backward = square_backward,
 };

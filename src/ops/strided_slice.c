@@ -92,9 +92,9 @@ static void strided_slice_backward(const struct cr_op_ctx *s)
 {
     struct cr_move m = slice_move(s);
 
-    if (!s->add[0] && cr_count(&s->in[0]) > cr_count(&s->out[0]))
+    if (!s->accumulate[0] && cr_count(&s->in[0]) > cr_count(&s->out[0]))
         cr_move_zero(s->dx[0], cr_bytes(&s->in[0]));
-    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->add[0]);
+    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
 }
 
 const struct cr_op cr_op_strided_slice = {

@@ -6,7 +6,7 @@ CR_OVER_BACK(sum, 0.3, g[j])
 
 const struct cr_op cr_op_sum = {
     CR_OVER_OP("sum", "Sum along axes."),
-    .integers = CR_X(0),
+    .int_inputs = CR_X(0),
     .amp = CR_AMP_HIGH,
     .plan = cr_over_plan,
     .forward = sum_forward,

@@ -4,13 +4,13 @@
 CR_LOOP1(tan_real, cr_real, cr_real, cr_tan(a))
 CR_BACK1(tan_back, g / (cr_cos(a) * cr_cos(a)))
 
-CR_BROADCAST(tan, 1, .real = tan_real, .back = tan_back, .cost = 10)
+CR_BROADCAST(tan, 1, .real = tan_real, .grad = tan_back, .cost = 10)
 CR_BROADCAST_BACK(tan)
 
 const struct cr_op cr_op_tan = {
     .about = { .name = "tan", .summary = "Tangent of each element." },
     CR_BROADCAST_OP(tan, 1, cr_input),
     .amp = CR_AMP_HIGH,
-    .reads = CR_X(0),
+    .saved_for_backward = CR_X(0),
     .backward = tan_backward,
 };

@@ -102,9 +102,9 @@ static void top_fraction_backward(const struct cr_op_ctx *s)
     bool mean = s->out[0].rank == 0;
     int64_t i;
 
-    if (s->dx[MASK] && !s->add[MASK]) /* a choice, which has no slope */
+    if (s->dx[MASK] && !s->accumulate[MASK]) /* a choice, which has no slope */
         cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
-    if (dx && !s->add[V])
+    if (dx && !s->accumulate[V])
         cr_move_zero(dx, cr_bytes(&s->in[V]));
     for (i = 0; i < *count && dx; i++)
         dx[index[i]] += mean ? dy[0] / (cr_real)*count : dy[i];
@@ -123,7 +123,7 @@ const struct cr_op cr_op_top_fraction = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = top_fraction_inputs,
-    .integers = CR_X(MASK),
+    .int_inputs = CR_X(MASK),
     .plan = top_fraction_plan,
     .forward = top_fraction_forward,
     .backward = top_fraction_backward,

@@ -128,7 +128,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
         cr_real *to_row = dx + i * w->inner;
 
         for (k = 0; k < w->inner; k++)
-            to_row[k] = (w->s->add[X] ? to_row[k] : 0) + (in ? d[k] : 0);
+            to_row[k] = (w->s->accumulate[X] ? to_row[k] : 0) + (in ? d[k] : 0);
     }
 }
 
@@ -151,8 +151,8 @@ const struct cr_op cr_op_unsorted_segment_sum = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = segments_inputs,
-    .reads = CR_X(I),
-    .integers = CR_X(I),
+    .saved_for_backward = CR_X(I),
+    .int_inputs = CR_X(I),
     .plan = unsorted_segment_sum_plan,
     .forward = unsorted_segment_sum_forward,
     .linear = CR_X(0),

@@ -53,7 +53,7 @@ static const char *const where_inputs[] = { "condition", "input", "other",
                                             NULL };
 
 CR_BROADCAST(where, 3, .real = where_real, .integer = where_whole,
-             .back = where_back, .masks = CR_X(CONDITION), .cost = 1)
+             .grad = where_back, .masks = CR_X(CONDITION), .cost = 1)
 CR_BROADCAST_BACK(where)
 
 const struct cr_op cr_op_where = {
@@ -61,7 +61,7 @@ const struct cr_op cr_op_where = {
                .summary = "Elements of one tensor or another by a "
                           "condition." },
     CR_BROADCAST_OP(where, 3, where_inputs),
-    .reads = CR_X(CONDITION),
+    .saved_for_backward = CR_X(CONDITION),
     .bprop = "g = where(a, dy, 0.0)\n"
              "return None, shaped(g, b), shaped(where(a, 0.0, dy), c)",
     .backward = where_backward,

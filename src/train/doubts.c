@@ -26,8 +26,8 @@ static void doubts_freeze(struct cr_train *t)
     const struct cr_thaw *thaw = cr_net_thaws(t->net, &n_thaws);
 
     for (int i = 0; i < n; i++) {
-        all += !p[i].statistic && !p[i].fixed;
-        trained += p[i].trained || p[i].later;
+        all += !p[i].statistic && !p[i].never_trained;
+        trained += p[i].trained || p[i].unfrozen_later;
     }
     if (all > 0 && trained == 0)
         cr_warn(t->diag, doubts_pos(t, "freeze", "patterns"), CR_E_NO_MATCH,

@@ -175,16 +175,16 @@ static void optim_slots(struct cr_arena *arena, const struct cr_optim_use *use,
 
     if (optim->inner)
         optim = (const struct cr_optim *)optim->inner(use->own)->about;
-    rule->plain = use->optim == optim && optim->plain &&
-                  optim->plain(use->opts);
+    rule->is_plain_sgd =
+        use->optim == optim && optim->plain && optim->plain(use->opts);
     rule->slots = optim->count ? optim->count(use->opts) : optim->slots;
-    if (rule->plain && !keep_unused_slots)
+    if (rule->is_plain_sgd && !keep_unused_slots)
         rule->slots = 0;
     for (int k = 0; k < rule->slots; k++)
         start[k] = optim->start ? optim->start(use->opts, k)
                                 : optim->slot_start[k];
     rule->slot_names = optim->slot_names;
-    rule->slot_start = start;
+    rule->slot_init = start;
     rule->scalars = optim->scalars;
     rule->finish = optim->finish;
 }
@@ -228,7 +228,7 @@ bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
     rule->opts = to->own;
     rule->update = optim->update;
     rule->sums = optim->sums;
-    rule->measure = optim->measure;
+    rule->reduce = optim->measure;
     cr_net_rule(net, rule);
     params = cr_net_params(net, &n);
     for (int i = 0; i < n; i++) {

@@ -26,7 +26,7 @@ struct cr_exec_want cr_plans_train(bool separate_update, bool eager)
                                   .loss = true,
                                   .backward = true,
                                   .update = true,
-                                  .norm = separate_update,
+                                  .separate_update = separate_update,
                                   .eager = eager };
 }
 
@@ -55,7 +55,7 @@ struct cr_exec_want cr_plans_eval(const struct cr_config *config, bool metrics,
 
 struct cr_exec_want cr_plans_predict(int64_t batch, bool fixed)
 {
-    return (struct cr_exec_want){ .batch = batch, .fixed = fixed };
+    return (struct cr_exec_want){ .batch = batch, .const_params = fixed };
 }
 
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,

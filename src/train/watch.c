@@ -66,7 +66,7 @@ static bool watch_may(const struct cr_watch *w)
 
 static bool watch_clips(const struct cr_hook *hook)
 {
-    return hook->sees && hook->in[CR_IN_TRAIN] && hook->as == CR_AS_CLIPPED;
+    return hook->observes && hook->in[CR_IN_TRAIN] && hook->as == CR_AS_CLIPPED;
 }
 
 bool cr_watch_open(struct cr_train *t, struct cr_watch **to)
@@ -338,7 +338,7 @@ static void sight_param(struct sight *s, const struct cr_tensor *kept)
     for (int k = 0; k < s->w->n; k++) {
         const struct cr_hook *h = s->w->taps[k].hook;
 
-        if (h->see[CR_SEE_GRAD_PARAMS] && h->form != CR_HOOK_POINT &&
+        if (h->observe[CR_SEE_GRAD_PARAMS] && h->form != CR_HOOK_POINT &&
             (h->network || cr_hook_at(h, cell, p->types[0]) ||
              cr_hook_at(h, name, p->types[0]))) /* a Parameter's */
             sight_one(s, &s->w->taps[k], name, "grad_params", kept);
@@ -405,7 +405,7 @@ static bool watch_due(struct cr_watch *w, int64_t step)
     for (int k = 0; k < w->n; k++) {
         struct tap *tap = &w->taps[k];
 
-        tap->due = tap->hook->sees && tap->hook->in[w->in] &&
+        tap->due = tap->hook->observes && tap->hook->in[w->in] &&
                    !(tap->until > 0 && (double)step > tap->until) &&
                    (step == 1 || cr_every_step(&tap->every, step - 1));
         due = due || tap->due;
@@ -420,7 +420,7 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
                                  .backward = true,
                                  .keep_outputs = true,
                                  .freeze_stats = true,
-                                 .taps = true };
+                                 .observe = true };
     struct sight s = { .w = w, .clip = NAN };
     enum cr_gradient bad;
     double loss, norm;
@@ -428,7 +428,7 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     if (!watch_due(w, w->t->state.step + 1))
         return true;
     for (int k = 0; k < w->n; k++) /* clipping takes separate gradients */
-        want.norm = want.update =
+        want.separate_update = want.update =
             want.update || watch_clips(w->taps[k].hook);
     if (!w->planned && !cr_plans_make(&w->plans, w->t->net, &want, w->t->pipe))
         return false;
@@ -444,7 +444,7 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
     sight_all(&s);
-    if (want.norm) {
+    if (want.separate_update) {
         s.clip = cr_gradient_clip(s.exec, &w->t->train, s.scale, &norm);
         sight_all(&s);
     }

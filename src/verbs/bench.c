@@ -245,7 +245,7 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
     if (train && !cr_plans_train_of(j->model.config, &j->model.optim,
                                     &how.section, &want))
         return false;
-    how.apart = want.norm;
+    how.apart = want.separate_update;
     want.batch = batch;
     cr_thread_pool_start(j->threads[setting]);
     e = cr_net_exec(j->model.net, &want);

@@ -133,7 +133,7 @@ static bool gradcheck_build(struct job *j)
                                 .seed = j->seed,
                                 .classes = j->probe.classes,
                                 .loss = true,
-                                .full = true,
+                                .force_float32 = true,
                                 .loaded = j->store != NULL };
     struct cr_exec_want plan = { .training = !j->o->eval,
                                  .loss = true,
@@ -324,12 +324,12 @@ static void gradcheck_all(struct job *j)
     for (int i = 0; i < n_params; i++) {
         const struct cr_tensor *g = gradcheck_find(kept, n_kept, p[i].name);
 
-        if (!g && !p[i].statistic && !p[i].frozen && !p[i].fixed)
-            j->results[j->n++] = (struct result){
-                .name = p[i].name,
-                .why = p[i].why ? p[i].why : "unused",
-                .ok = true
-            };
+        if (!g && !p[i].statistic && !p[i].frozen && !p[i].never_trained)
+            j->results[j->n++] =
+                (struct result){ .name = p[i].name,
+                                 .why = p[i].frozen_reason ? p[i].frozen_reason
+                                                           : "unused",
+                                 .ok = true };
         if (!g)
             continue;
         gradcheck_param(j, &p[i], g->data, i);

@@ -99,7 +99,7 @@ static bool summary_splits(struct job *j, struct cr_exec_want want)
         replaces = replaces || j->hooks[i].text;
     if (!replaces)
         return true;
-    want.unhooked = true;
+    want.no_hooks = true;
     without = cr_net_exec(j->model.net, &want);
     if (!without)
         return false;
@@ -125,7 +125,7 @@ static size_t summary_more(const struct job *j,
 
         if (train->ema.decay > 0)
             more += cr_bytes(&p->spec);
-        if (train->grad_accumulation > 1 && (p->trained || p->later))
+        if (train->grad_accumulation > 1 && (p->trained || p->unfrozen_later))
             more += cr_bytes(&p->spec);
     }
     return more;
@@ -314,7 +314,7 @@ static const char *summary_does(const struct job *j, const struct cr_hook *h)
 
     cr_buf_str(&b, h->how ? h->how : "");
     for (i = 0; i < CR_SEES; i++)
-        if (h->see[i]) {
+        if (h->observe[i]) {
             cr_buf_f(&b, "%s%s", before, cr_hook_whats[i]);
             before = ", ";
         }
@@ -386,9 +386,9 @@ static void summary_print(const struct job *j)
            (double)cr_exec_thread_scratch(j->exec) / 0x1p20, cr_thread_count(),
            cr_thread_count() == 1 ? "" : "s");
     for (i = 0; i < j->n_params; i++)
-        if (j->params[i].why && summary_shows(j, j->params[i].name))
+        if (j->params[i].frozen_reason && summary_shows(j, j->params[i].name))
             printf("not trained: %s: %s\n", j->params[i].name,
-                   j->params[i].why);
+                   j->params[i].frozen_reason);
     summary_modes(j);
     for (i = 0; i < j->model.optim.n_groups; i++) {
         const struct cr_optim_group *g = &j->model.optim.group[i];
@@ -503,7 +503,7 @@ static void summary_json(const struct job *j)
         summary_shape(&b, "shape", &p->spec);
         cr_buf_f(&b, ", \"type\": \"%s\", \"trainable\": %s, ",
                  cr_type_title(p->spec.type), p->trained ? "true" : "false");
-        summary_word(&b, "reason", p->why);
+        summary_word(&b, "reason", p->frozen_reason);
         cr_buf_str(&b, ", ");
         summary_word(&b, "init", p->init);
         if (summary_group(j, i) > 0)

@@ -232,7 +232,7 @@ static struct cr_exec_want trace_want(const struct trace_job *t)
                                  .loss = t->loss,
                                  .backward = o->grad || o->step > 0,
                                  .update = o->step > 0,
-                                 .norm = o->grad || apart,
+                                 .separate_update = o->grad || apart,
                                  .eager = t->eager,
                                  .inputs = o->grad,
                                  .keep_outputs = true };
@@ -243,7 +243,7 @@ static struct cr_exec_want trace_want(const struct trace_job *t)
         want = cr_plans_eval(t->config, false, t->eager);
         want.loss = t->loss;
     } else if (o->as_run) {
-        want = cr_plans_train(want.norm, t->eager);
+        want = cr_plans_train(want.separate_update, t->eager);
         want.update = t->rule && !t->results;
         want.loss = t->loss;
     }
@@ -302,7 +302,7 @@ static bool trace_build(struct trace_job *t)
                               &t->targets))
         return false;
     plan = trace_want(t);
-    t->separate = plan.norm;
+    t->separate = plan.separate_update;
     if (plan.update)
         cr_net_grad_accum(t->net, t->state.micro);
     t->exec = cr_net_exec(t->net, &plan);

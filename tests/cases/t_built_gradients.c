@@ -201,9 +201,9 @@ static struct cr_thing outputs(struct built *t)
     struct cr_thing y =
         tuple_of(CR_NEWS(t->m.net->arena, struct cr_thing, CR_OP_MAX), 0);
 
-    for (int i = 0; i < t->y->by->n_out; i++)
-        if (t->y->by->out[i]->spec.type == CR_REAL)
-            y.items[y.n++] = cr_thing_tensor(t->y->by->out[i]);
+    for (int i = 0; i < t->y->producer->n_out; i++)
+        if (t->y->producer->out[i]->spec.type == CR_REAL)
+            y.items[y.n++] = cr_thing_tensor(t->y->producer->out[i]);
     return y;
 }
 

@@ -93,7 +93,7 @@ static void forward(struct call *c)
 
     for (i = 0; i < c->plan.n_in; i++) {
         s.x[i] = c->x[i];
-        if ((c->op->states & CR_X(i)) && c->x[i] && c->plan.training) {
+        if ((c->op->running_stats & CR_X(i)) && c->x[i] && c->plan.training) {
             memcpy(c->state[i], c->x[i], cr_bytes(&c->in[i]));
             s.state[i] = c->state[i];
         }
@@ -124,21 +124,21 @@ static void backward(struct call *c, const struct want *w)
     int i;
 
     for (i = 0; i < c->plan.n_in; i++) {
-        s.x[i] = c->op->reads & CR_X(i) ? c->x[i] : NULL;
+        s.x[i] = c->op->saved_for_backward & CR_X(i) ? c->x[i] : NULL;
         s.dx[i] = w->dx[i];
-        s.add[i] = w->add;
+        s.accumulate[i] = w->add;
     }
     for (i = 0; i < c->plan.n_out; i++) {
-        s.y[i] = c->op->reads & CR_Y(i) ? c->y[i] : NULL;
+        s.y[i] = c->op->saved_for_backward & CR_Y(i) ? c->y[i] : NULL;
         s.dy[i] = c->dy[i];
     }
     if (w->alpha_of >= 0) {
         s.alpha[w->alpha_of] = ALPHA;
-        s.add[w->alpha_of] = true;
+        s.accumulate[w->alpha_of] = true;
     }
     if (w->mask_of >= 0)
         s.mask[w->mask_of] = w->mask;
-    s.act = c->op->acts_back ? c->act : CR_ACT_NONE;
+    s.act = c->op->fuses_act_backward ? c->act : CR_ACT_NONE;
     if (s.act != CR_ACT_NONE)
         s.y[0] = c->y[0];
     poison(c->scratch, c->plan.scratch + 64);
@@ -163,7 +163,8 @@ static double weighted(struct call *c)
 
 static bool wants_gradient(const struct call *c, int i)
 {
-    return c->x[i] && c->in[i].type == CR_REAL && !(c->op->states & CR_X(i));
+    return c->x[i] && c->in[i].type == CR_REAL &&
+           !(c->op->running_stats & CR_X(i));
 }
 
 static cr_real *reals(struct call *c, int i)
@@ -513,7 +514,7 @@ static void check_states(struct call *c, const struct cr_node *states,
         struct cr_spec spec;
         void *want = case_tensor(c->arena, t, 1, 0, &spec);
 
-        while (i < c->plan.n_in && !(c->op->states & CR_X(i)))
+        while (i < c->plan.n_in && !(c->op->running_stats & CR_X(i)))
             i++;
         if (!ok(want && i < c->plan.n_in && c->plan.training &&
                     cr_spec_same(&spec, &c->in[i]),
@@ -603,7 +604,7 @@ static void check_last(struct call *c, const struct cr_node *last,
     t.keep = cr_alloc(c->arena, t.plan.saved + 64, 1);
     t.scratch = cr_alloc(c->arena, t.plan.scratch + 64, 1);
     cr_thread_pool_start(1);
-    for (act = 0; act < 1 + t.op->acts; act++) {
+    for (act = 0; act < 1 + t.op->fuses_act; act++) {
         c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
         forward(c);
         forward(&t);
@@ -613,7 +614,7 @@ static void check_last(struct call *c, const struct cr_node *last,
                act ? " and an activation" : "");
     }
     c->act = t.act = CR_ACT_NONE;
-    for (act = 0; act < 1 + t.op->acts_back && gradient; act++) {
+    for (act = 0; act < 1 + t.op->fuses_act_backward && gradient; act++) {
         c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
         check_last_gradients(c, &t);
     }
@@ -690,11 +691,11 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
         if (cr_node_get(node, "dx"))
             check_given(&c, node,
                         case_number(node, "tolerance", CASE_TOLERANCE));
-        if (op->acts)
+        if (op->fuses_act)
             check_act(&c);
         if (differ)
             check_gradients(&c);
-        if (differ && op->acts_back)
+        if (differ && op->fuses_act_backward)
             check_act_back(&c);
         if (last)
             check_last(&c, last, differ);

@@ -25,7 +25,7 @@ static void begin(struct ready *r)
 {
     static const struct cr_exec_want want = { .training = true,
                                               .update = true,
-                                              .norm = true };
+                                              .separate_update = true };
 
     made_ok(&r->m, text, vector, 4);
     r->e = made_exec(&r->m, want);

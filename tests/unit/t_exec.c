@@ -26,7 +26,7 @@ static void steps(struct made *m, struct cr_exec_want want, int from, int to)
     for (t = from; t <= to; t++) {
         cr_exec_forward(e, t);
         cr_exec_backward(e, 1, 0.1);
-        if (want.norm)
+        if (want.separate_update)
             cr_exec_update(e, 1, 0.1);
     }
     cr_exec_free(e);
@@ -71,7 +71,7 @@ static void frozen_parameters(void)
         ok(!param_same(&all, &fresh, names[i]), "none frozen: %s moves",
            names[i]);
     }
-    same(cr_net_param(first.net, "a.weight")->why, "frozen",
+    same(cr_net_param(first.net, "a.weight")->frozen_reason, "frozen",
          "why it is not trained");
     made_free(&fresh);
     made_free(&all);
@@ -521,8 +521,9 @@ static void norm_and_scale(void)
             p->data[j] -= (cr_real)(0.1 * 0.5) * g;
         }
     }
-    e = made_exec(&m, (struct cr_exec_want){
-                          .training = true, .update = true, .norm = true });
+    e = made_exec(&m, (struct cr_exec_want){ .training = true,
+                                             .update = true,
+                                             .separate_update = true });
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0.1);
     norm = cr_exec_norm(e);
@@ -552,8 +553,9 @@ static void norm_and_scale(void)
 static void accumulated(void)
 {
     struct made one, two;
-    struct cr_exec_want want = { .training = true, .update = true,
-                                 .norm = true };
+    struct cr_exec_want want = { .training = true,
+                                 .update = true,
+                                 .separate_update = true };
     struct cr_exec *e;
     cr_real *a, *b;
     int64_t n;

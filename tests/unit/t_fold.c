@@ -56,7 +56,7 @@ static void residual(int64_t batch)
     train(&m, 3);
     plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
     folded = made_exec(&m, (struct cr_exec_want){ 0 });
-    fixed = made_exec(&m, (struct cr_exec_want){ .fixed = true });
+    fixed = made_exec(&m, (struct cr_exec_want){ .const_params = true });
     ok(!strstr(cr_exec_list(folded, &m.arena), "batch_norm") &&
            strstr(cr_exec_list(plain, &m.arena), "batch_norm"),
        "no BatchNorm is left, batch %d", (int)batch);
@@ -173,7 +173,7 @@ static void same_as_apart(size_t at, bool fixed)
         return;
     move_statistics(&m);
     plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
-    folded = made_exec(&m, (struct cr_exec_want){ .fixed = fixed });
+    folded = made_exec(&m, (struct cr_exec_want){ .const_params = fixed });
     ok(!strstr(cr_exec_list(folded, &m.arena), "batch_norm") ==
            networks[at].folds,
        "%s: %s", networks[at].name,
@@ -211,7 +211,7 @@ static void after_a_fault(void)
     if (!made_ok(&m, text, shape, 2))
         return;
     plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
-    fixed = made_exec(&m, (struct cr_exec_want){ .fixed = true });
+    fixed = made_exec(&m, (struct cr_exec_want){ .const_params = true });
     ((cr_real *)m.data[0])[0] = 7;
     ((cr_real *)m.data[0])[1] = 1;
     cr_exec_forward(fixed, 1);

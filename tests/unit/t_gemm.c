@@ -81,7 +81,7 @@ static struct want wanted(const struct cr_gemm *g, const cr_real *c, int64_t i,
         sum += x * y;
         size += fabs(x * y);
     }
-    old = g->add ? (double)c[at] : 0;
+    old = g->accumulate ? (double)c[at] : 0;
     if (g->round) {
         sum += bias;
         size += fabs(bias);
@@ -126,7 +126,7 @@ static struct cr_gemm product(const struct shape *s, int trans, int variant,
                              .a = d->a,
                              .b = d->b,
                              .alpha = variant & 16 ? (cr_real)-0.125 : 1,
-                             .add = variant & 1,
+                             .accumulate = variant & 1,
                              .c = d->got,
                              .bias = variant & 2 ? d->bias : NULL,
                              .act = variant & 4 ? CR_ACT_RELU : CR_ACT_NONE,
@@ -180,7 +180,7 @@ static void prepare(const struct cr_gemm *g, const struct data *d)
     int64_t i;
 
     for (i = 0; i < g->m * g->n; i++)
-        g->c[i] = g->add ? d->c[i] : (cr_real)NAN;
+        g->c[i] = g->accumulate ? d->c[i] : (cr_real)NAN;
 }
 
 static void test_shape(const struct shape *s, const int *which, size_t n)

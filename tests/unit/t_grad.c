@@ -69,7 +69,7 @@ static void shared_value(void)
                  3))
         return;
     first = node_at(m.net, 0);
-    m.net->graph->loss->by->in[1] = first->out[0];
+    m.net->graph->loss->producer->in[1] = first->out[0];
     ok(made_gradients(&m), "a value with two readers");
     made_free(&m);
 }

@@ -127,9 +127,9 @@ static struct attention draw_attention(void)
                               : numbers_new(t.k.numbers);
     a->v = t.layout == PACKED ? a->k + a->heads * a->dim
                               : numbers_new(t.k.numbers);
-    a->stat = numbers_undefined(a->batch * a->heads * a->queries * 2);
-    a->range = fence_new((size_t)cr_attend_blocks(a->queries, a->keys) *
-                         sizeof *a->range);
+    a->softmax_stats = numbers_undefined(a->batch * a->heads * a->queries * 2);
+    a->key_range = fence_new((size_t)cr_attend_blocks(a->queries, a->keys) *
+                             sizeof *a->key_range);
     setting_is("%lld x %lld heads, %lld queries, %lld keys, dim %lld, layout "
                "%d, mask %d%s, pad %d, keep %g%s, %s",
                (long long)a->batch, (long long)a->heads, (long long)a->queries,

@@ -70,12 +70,12 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
 
     c->in[axis] = c->kernel[axis] = c->stride[axis] = c->dilation[axis] = 1;
     c->out[axis] = 1;
-    c->before[axis] = 0;
+    c->pad_before[axis] = 0;
     if (single)
         return;
     if (axis == 0 && draw_one_in(3)) {
         /* flat but for the padding, which may be all that there is to see */
-        c->before[axis] = draw(0, 2);
+        c->pad_before[axis] = draw(0, 2);
         return;
     }
     c->in[axis] = many ? draw(40, 70) : draw_size(1, 60);
@@ -85,9 +85,9 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
     if (draw_one_in(4))
         c->dilation[axis] = draw(1, 4);
     reach = c->dilation[axis] * (c->kernel[axis] - 1);
-    c->before[axis] = draw(0, draw_one_in(3) ? reach + 4 : reach);
+    c->pad_before[axis] = draw(0, draw_one_in(3) ? reach + 4 : reach);
     after = draw(0, draw_one_in(3) ? reach + 4 : reach);
-    most = c->in[axis] + c->before[axis] + after - reach - 1;
+    most = c->in[axis] + c->pad_before[axis] + after - reach - 1;
     most = most < 0 ? 0 : most / c->stride[axis] + 1;
     c->out[axis] = draw_one_in(8) && most > 1 ? most - 1 : most;
 }
@@ -159,7 +159,7 @@ static bool sees(const struct cr_conv *c, int64_t q, int64_t k, int64_t *s)
     *s = 0;
     for (i = 0; i < 3; i++) {
         int64_t p =
-            qs[i] * c->stride[i] + ks[i] * c->dilation[i] - c->before[i];
+            qs[i] * c->stride[i] + ks[i] * c->dilation[i] - c->pad_before[i];
 
         if (p < 0 || p >= c->in[i])
             return false;
@@ -271,8 +271,8 @@ static void tell(const struct cr_conv *c, const char *what)
                (long long)c->stride[0], (long long)c->stride[1],
                (long long)c->stride[2], (long long)c->dilation[0],
                (long long)c->dilation[1], (long long)c->dilation[2],
-               (long long)c->before[0], (long long)c->before[1],
-               (long long)c->before[2], (long long)c->out[0],
+               (long long)c->pad_before[0], (long long)c->pad_before[1],
+               (long long)c->pad_before[2], (long long)c->out[0],
                (long long)c->out[1], (long long)c->out[2], cr_thread_count(),
                cr_isa_name(cr_isa()));
 }

@@ -76,20 +76,21 @@ static struct cr_gemm draw_product(bool low, const cr_real **old)
     g.ta = draw_one_in(2) ? CR_T : CR_N;
     g.tb = draw_one_in(2) ? CR_T : CR_N;
     g.alpha = draw_one_in(2) ? 1 : draw_real();
-    g.add = draw_one_in(2);
+    g.accumulate = draw_one_in(2);
     g.act = draw_one_in(3) ? CR_ACT_RELU : CR_ACT_NONE;
     g.round = low && draw_one_in(2);
     setting_is("(%lld, %lld) (%lld, %lld)%s%s, alpha %g%s%s, %s",
                (long long)g.m, (long long)g.k, (long long)g.k, (long long)g.n,
                g.ta == CR_T ? " ta" : "", g.tb == CR_T ? " tb" : "",
-               (double)g.alpha, g.add ? ", added" : "",
+               (double)g.alpha, g.accumulate ? ", added" : "",
                g.round ? ", rounded" : "", cr_blas_name());
     g.a = numbers_new(g.m * g.k);
     g.b = numbers_new(g.k * g.n);
     g.bias = draw_one_in(2) ? numbers_new(g.n) : NULL;
     g.mask = draw_one_in(3) ? numbers_new(g.m * g.n) : NULL;
-    *old = g.add ? numbers_new(g.m * g.n) : NULL;
-    g.c = g.add ? numbers_copy(*old, g.m * g.n) : numbers_undefined(g.m * g.n);
+    *old = g.accumulate ? numbers_new(g.m * g.n) : NULL;
+    g.c = g.accumulate ? numbers_copy(*old, g.m * g.n)
+                       : numbers_undefined(g.m * g.n);
     return g;
 }
 
@@ -126,7 +127,7 @@ static enum verdict parts_of(cr_gemm_part *part, bool low)
     int64_t n = g.m * g.n;
     int parts = (int)draw(2, 9), i;
 
-    split.c = g.add ? numbers_copy(old, n) : numbers_undefined(n);
+    split.c = g.accumulate ? numbers_copy(old, n) : numbers_undefined(n);
     part(&g, 0, 1);
     for (i = 0; i < parts; i++)
         part(&split, i, parts);

@@ -31,16 +31,16 @@ static struct cr_window draw_window(bool single, bool means)
     w.kernel = draw_one_in(9) ? draw(1, 20) : draw(1, 4);
     w.stride = draw_one_in(2) ? w.kernel : draw(1, 4);
     w.dilation = !means && draw_one_in(4) ? draw(1, 3) : 1;
-    w.before = draw(0, w.kernel - 1);
-    w.after = draw(0, w.kernel - 1);
-    room = w.in + w.before + w.after - w.dilation * (w.kernel - 1) - 1;
+    w.pad_before = draw(0, w.kernel - 1);
+    w.pad_after = draw(0, w.kernel - 1);
+    room = w.in + w.pad_before + w.pad_after - w.dilation * (w.kernel - 1) - 1;
     if (room < 0) {
-        w.before = w.after = w.dilation * (w.kernel - 1);
-        room = w.in + w.before - 1;
+        w.pad_before = w.pad_after = w.dilation * (w.kernel - 1);
+        room = w.in + w.pad_before - 1;
     }
     /* rounded down, or up as far as windows begin inside */
     w.out = room / w.stride + 1;
-    if (draw_one_in(2) && w.out * w.stride < w.in + w.before)
+    if (draw_one_in(2) && w.out * w.stride < w.in + w.pad_before)
         w.out++;
     return w;
 }
@@ -82,8 +82,8 @@ static struct cr_pool draw_pool(bool means)
                (long long)p.w[2].kernel, (long long)p.w[0].stride,
                (long long)p.w[1].stride, (long long)p.w[2].stride,
                (long long)p.w[0].dilation, (long long)p.w[1].dilation,
-               (long long)p.w[2].dilation, (long long)p.w[0].before,
-               (long long)p.w[1].before, (long long)p.w[2].before,
+               (long long)p.w[2].dilation, (long long)p.w[0].pad_before,
+               (long long)p.w[1].pad_before, (long long)p.w[2].pad_before,
                p.w[0].adaptive, p.w[1].adaptive, p.w[2].adaptive,
                p.count_pad ? ", counts padding" : "", (long long)p.divisor);
     return p;
@@ -117,8 +117,8 @@ static void window_open(const struct cr_pool *p, int64_t o, struct window *v)
     v->counts = 1;
     for (i = 0; i < 3; i++) {
         const struct cr_window *w = &p->w[i];
-        int64_t first = os[i] * w->stride - w->before;
-        int64_t end = first + w->kernel, limit = w->in + w->after;
+        int64_t first = os[i] * w->stride - w->pad_before;
+        int64_t end = first + w->kernel, limit = w->in + w->pad_after;
 
         from[i] = w->adaptive ? os[i] * w->in / w->out : first;
         to[i] = w->adaptive ? ((os[i] + 1) * w->in + w->out - 1) / w->out

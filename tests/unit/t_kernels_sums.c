@@ -332,8 +332,8 @@ static enum verdict reductions(void)
                               .reducer = folds[which],
                               .cost = 0.5,
                               .ctx = &f,
-                              .source = folded_source,
-                              .sink = folded_sink };
+                              .load = folded_source,
+                              .store = folded_sink };
     cr_reduce(&job);
     for (r = 0; r < results && good; r++)
         good = number_near(names[which], r, f.to[r], want[r],

@@ -104,7 +104,7 @@ static cr_real *train(struct made *m, const struct example *ex, int64_t batch,
     for (t = 1; t <= updates; t++) {
         cr_exec_forward(e, t);
         ok(cr_exec_backward(e, 1, 0.1), "%s, update %d", ex->name, t);
-        if (want.norm)
+        if (want.separate_update)
             cr_exec_update(e, 1, 0.1);
     }
     cr_exec_free(e);
@@ -115,14 +115,15 @@ static cr_real *train(struct made *m, const struct example *ex, int64_t batch,
  * after one update, before that meets the next rounding. */
 static void check(const struct example *ex, int64_t batch)
 {
-    const struct cr_exec_want eager = { .eager = true, .norm = true };
+    const struct cr_exec_want eager = { .eager = true,
+                                        .separate_update = true };
     struct made m[4];
     const cr_real *apart, *fused;
     int64_t n, k;
 
     apart = train(&m[0], ex, batch, 4, eager, &n);
-    fused =
-        train(&m[1], ex, batch, 4, (struct cr_exec_want){ .norm = true }, &k);
+    fused = train(&m[1], ex, batch, 4,
+                  (struct cr_exec_want){ .separate_update = true }, &k);
     ok(apart && fused && n == k &&
            memcmp(apart, fused, (size_t)n * sizeof *apart) == 0,
        "%s, batch %d: fused, the same bytes", ex->name, (int)batch);

@@ -251,7 +251,7 @@ static const struct mode {
 } modes[] = {
     { "eager", { .eager = true } },
     { "fused", { 0 } },
-    { "held back", { .norm = true } },
+    { "held back", { .separate_update = true } },
     { "kept", { .keep_outputs = true } },
 };
 
@@ -280,7 +280,7 @@ static bool train(struct made *m, const struct example *ex, int64_t batch,
         to->loss[t - 1] = cr_exec_loss(e);
         if (!cr_exec_backward(e, 1, 0.1))
             break;
-        if (want.norm)
+        if (want.separate_update)
             cr_exec_update(e, 1, 0.1);
     }
     to->params = made_params(m, &to->n);
@@ -360,7 +360,7 @@ static void check_grads(const struct example *ex, int64_t batch)
     for (k = 0; k < CR_LEN(modes); k++) {
         struct cr_exec_want want = modes[k].want;
 
-        want.training = want.backward = want.norm = true;
+        want.training = want.backward = want.separate_update = true;
         e[k] = made_ok(&m[k], ex->text, ex->shape, batch)
                    ? made_exec(&m[k], want)
                    : NULL;
@@ -435,7 +435,7 @@ static bool share(struct made *m)
                  shape, 3))
         return false;
     node_at(m->net, 2)->in[1] = node_at(m->net, 0)->in[1];
-    m->net->graph->loss->by->in[1] = node_at(m->net, 0)->out[0];
+    m->net->graph->loss->producer->in[1] = node_at(m->net, 0)->out[0];
     return true;
 }
 
@@ -458,7 +458,7 @@ static void shared(void)
         for (t = 1; t <= 3; t++) {
             cr_exec_forward(e, t);
             cr_exec_backward(e, 1, 0.1);
-            if (want.norm)
+            if (want.separate_update)
                 cr_exec_update(e, 1, 0.1);
         }
         params[k] = made_params(&m[k], &n);
