@@ -19,7 +19,7 @@ const char *const cr_attention_inputs[] = { "query",     "key",
 /* A tensor of rows: (L, E), (N, L, E) or (L, N, E). */
 struct seq {
     int64_t batch, length, width;
-    struct cr_attend_at at;
+    struct cr_sdpa_at at;
 };
 
 static struct seq attention_seq(const struct cr_attention *o,
@@ -29,15 +29,15 @@ static struct seq attention_seq(const struct cr_attention *o,
 
     if (x->rank == 2) {
         s.length = x->dim[0];
-        s.at = (struct cr_attend_at){ s.length * s.width, s.width };
+        s.at = (struct cr_sdpa_at){ s.length * s.width, s.width };
     } else if (o->batch_first) {
         s.batch = x->dim[0];
         s.length = x->dim[1];
-        s.at = (struct cr_attend_at){ s.length * s.width, s.width };
+        s.at = (struct cr_sdpa_at){ s.length * s.width, s.width };
     } else {
         s.batch = x->dim[1];
         s.length = x->dim[0];
-        s.at = (struct cr_attend_at){ s.width, s.batch * s.width };
+        s.at = (struct cr_sdpa_at){ s.width, s.batch * s.width };
     }
     return s;
 }
@@ -49,14 +49,14 @@ static bool attention_packed(const struct cr_spec *in)
 }
 
 /* Query, key and value as they lie; those of a packed one are its thirds. */
-static struct cr_attend attention_shape(const struct cr_attention *o,
+static struct cr_sdpa attention_shape(const struct cr_attention *o,
                                         const struct cr_spec *in)
 {
     bool packed = attention_packed(in);
     struct seq q = attention_seq(o, &in[CR_ATTN_Q]);
     struct seq k = packed ? q : attention_seq(o, &in[CR_ATTN_K]);
     int64_t e = packed ? q.width / 3 : q.width;
-    struct cr_attend a = { .batch = q.batch,
+    struct cr_sdpa a = { .batch = q.batch,
                            .heads = o->num_heads,
                            .queries = q.length,
                            .keys = k.length,
@@ -66,7 +66,7 @@ static struct cr_attend attention_shape(const struct cr_attention *o,
                            .v_at = k.at,
                            .keep_prob = 1 };
 
-    a.out_at = (struct cr_attend_at){ q.at.batch / q.width * e,
+    a.out_at = (struct cr_sdpa_at){ q.at.batch / q.width * e,
                                       q.at.row / q.width * e };
     a.scale = 1 / cr_sqrt((cr_real)a.dim);
     return a;
@@ -80,7 +80,7 @@ static bool attention_mask_type(struct cr_op_plan *p, int i, enum cr_type type)
                     cr_attention_inputs[i], cr_type_name(type));
 }
 
-static bool attention_masks(struct cr_op_plan *p, const struct cr_attend *a,
+static bool attention_masks(struct cr_op_plan *p, const struct cr_sdpa *a,
                             const struct cr_spec *in)
 {
     const struct cr_spec *pad = &in[CR_ATTN_PAD], *mask = &in[CR_ATTN_MASK];
@@ -123,7 +123,7 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
     struct cr_spec in[CR_ATTN_INPUTS] = { 0 };
     const struct cr_spec *q = &in[CR_ATTN_Q], *k = &in[CR_ATTN_K],
                          *v = &in[CR_ATTN_V];
-    struct cr_attend a;
+    struct cr_sdpa a;
     bool packed;
     int64_t e;
     int i;
@@ -160,8 +160,8 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
         return false;
     p->saved = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
     p->scratch =
-        (size_t)cr_attend_blocks(a.queries, a.keys) * sizeof *a.key_range;
-    p->thread_scratch = cr_attend_thread_scratch(&a);
+        (size_t)cr_sdpa_blocks(a.queries, a.keys) * sizeof *a.key_range;
+    p->thread_scratch = cr_sdpa_thread_scratch(&a);
     p->macs = (double)(a.batch * a.heads) * (double)(a.queries * a.keys) *
               (double)a.dim;
     if (o->average_attn_weights)
@@ -176,20 +176,20 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
     return true;
 }
 
-static struct cr_attend_mask attention_mask(const struct cr_spec *spec,
+static struct cr_sdpa_mask attention_mask(const struct cr_spec *spec,
                                             const void *x)
 {
-    struct cr_attend_mask m = { .x = x };
+    struct cr_sdpa_mask m = { .x = x };
 
     if (x)
-        m.kind = spec->type == CR_REAL ? CR_ATTEND_ADDS : CR_ATTEND_HIDES;
+        m.kind = spec->type == CR_REAL ? CR_MASK_ADDITIVE : CR_MASK_BOOL;
     return m;
 }
 
-struct cr_attend cr_attention(const struct cr_op_ctx *s)
+struct cr_sdpa cr_attention(const struct cr_op_ctx *s)
 {
     const struct cr_attention *o = s->attr;
-    struct cr_attend a = attention_shape(o, s->in);
+    struct cr_sdpa a = attention_shape(o, s->in);
     bool packed = attention_packed(s->in);
     int64_t e = a.heads * a.dim;
 
@@ -213,7 +213,7 @@ struct cr_attend cr_attention(const struct cr_op_ctx *s)
     return a;
 }
 
-void cr_attention_gradients(const struct cr_op_ctx *s, struct cr_attend *a)
+void cr_attention_gradients(const struct cr_op_ctx *s, struct cr_sdpa *a)
 {
     bool packed = attention_packed(s->in);
     int64_t e = a->heads * a->dim;

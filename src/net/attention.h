@@ -1,6 +1,6 @@
 /*
  * What the ops attention and attention_weights share: their inputs, and what
- * these are to math/attend.h.
+ * these are to math/sdpa.h.
  *
  * Inputs: query (N, L, E), key (N, S, E), value (N, S, E), or all three in
  * query (N, L, 3 E), as one product makes them; (L, N, ...) unless
@@ -11,7 +11,7 @@
 #ifndef CR_NET_ATTENTION_H
 #define CR_NET_ATTENTION_H
 
-#include "math/attend.h"
+#include "math/sdpa.h"
 #include "net/attr.h"
 #include "net/cell.h"
 #include "net/op.h"
@@ -35,8 +35,8 @@ extern const char *const cr_attention_inputs[];
  * weights are: (N, L, S), or (N, heads, L, S) unless averaged. */
 bool cr_attention_plan(struct cr_op_plan *plan, struct cr_spec *weights);
 /* All but results and gradients. */
-struct cr_attend cr_attention(const struct cr_op_ctx *ctx);
-void cr_attention_gradients(const struct cr_op_ctx *ctx, struct cr_attend *a);
+struct cr_sdpa cr_attention(const struct cr_op_ctx *ctx);
+void cr_attention_gradients(const struct cr_op_ctx *ctx, struct cr_sdpa *a);
 
 /* ---- attention_graph.c ---- */
 

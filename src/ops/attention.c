@@ -26,19 +26,19 @@ static bool attention_plan(struct cr_op_plan *p)
 
 static void attention_forward(const struct cr_op_ctx *s)
 {
-    struct cr_attend a = cr_attention(s);
+    struct cr_sdpa a = cr_attention(s);
 
     a.out = s->y[0];
-    cr_attend_forward(&a);
+    cr_sdpa_forward(&a);
 }
 
 static void attention_backward(const struct cr_op_ctx *s)
 {
-    struct cr_attend a = cr_attention(s);
+    struct cr_sdpa a = cr_attention(s);
 
     a.dout = s->dy[0];
     cr_attention_gradients(s, &a);
-    cr_attend_backward(&a);
+    cr_sdpa_backward(&a);
 }
 
 const struct cr_op cr_op_attention = {

@@ -11,9 +11,9 @@ static bool attention_weights_plan(struct cr_op_plan *p)
 }
 
 /* Random numbers are those of the op before, whose key is one less. */
-static struct cr_attend attention_weights(const struct cr_op_ctx *s)
+static struct cr_sdpa attention_weights(const struct cr_op_ctx *s)
 {
-    struct cr_attend a = cr_attention(s);
+    struct cr_sdpa a = cr_attention(s);
 
     a.rng.a--;
     return a;
@@ -21,19 +21,19 @@ static struct cr_attend attention_weights(const struct cr_op_ctx *s)
 
 static void attention_weights_forward(const struct cr_op_ctx *s)
 {
-    struct cr_attend a = attention_weights(s);
+    struct cr_sdpa a = attention_weights(s);
 
     a.weights = s->y[0];
-    cr_attend_forward(&a);
+    cr_sdpa_forward(&a);
 }
 
 static void attention_weights_backward(const struct cr_op_ctx *s)
 {
-    struct cr_attend a = attention_weights(s);
+    struct cr_sdpa a = attention_weights(s);
 
     a.dweights = s->dy[0];
     cr_attention_gradients(s, &a);
-    cr_attend_backward(&a);
+    cr_sdpa_backward(&a);
 }
 
 const struct cr_op cr_op_attention_weights = {

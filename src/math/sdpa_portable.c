@@ -1,23 +1,23 @@
 /* Attention in vectors of 16 bytes; float and double. */
-#include "math/attend.h"
+#include "math/sdpa.h"
 
 #include "math/lanes_portable.h"
 
-#define KERNEL_CODE cr_attend_portable
+#define KERNEL_CODE cr_sdpa_portable
 #define WIDE 2
 #define MAX_ROWS 1, 6, 4
 #define TILES \
     T(1, 1)   \
     T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2)
 #define V_SUB(x, y) ((x) - (y))
-#define V_MAX(x, y) attend_max(x, y)
-#define V_SUM(x) attend_sum(x)
-#define V_LARGEST(x) attend_largest(x)
-#define V_EXP(x) attend_exp(x)
-#define V_BELOW(x, n) attend_below(x, n)
-#define V_HIDE(p) attend_hide(p)
+#define V_MAX(x, y) sdpa_max(x, y)
+#define V_SUM(x) sdpa_sum(x)
+#define V_LARGEST(x) sdpa_largest(x)
+#define V_EXP(x) sdpa_exp(x)
+#define V_BELOW(x, n) sdpa_below(x, n)
+#define V_HIDE(p) sdpa_hide(p)
 
-CR_INLINE vec attend_max(vec x, vec y)
+CR_INLINE vec sdpa_max(vec x, vec y)
 {
     int i;
 
@@ -26,7 +26,7 @@ CR_INLINE vec attend_max(vec x, vec y)
     return x;
 }
 
-CR_INLINE cr_real attend_sum(vec x)
+CR_INLINE cr_real sdpa_sum(vec x)
 {
     cr_real sum = x[0];
     int i;
@@ -36,7 +36,7 @@ CR_INLINE cr_real attend_sum(vec x)
     return sum;
 }
 
-CR_INLINE cr_real attend_largest(vec x)
+CR_INLINE cr_real sdpa_largest(vec x)
 {
     cr_real most = x[0];
     int i;
@@ -46,7 +46,7 @@ CR_INLINE cr_real attend_largest(vec x)
     return most;
 }
 
-CR_INLINE vec attend_exp(vec x)
+CR_INLINE vec sdpa_exp(vec x)
 {
     int i;
 
@@ -56,7 +56,7 @@ CR_INLINE vec attend_exp(vec x)
 }
 
 /* The first n lanes, -inf behind. */
-CR_INLINE vec attend_below(vec x, int n)
+CR_INLINE vec sdpa_below(vec x, int n)
 {
     int i;
 
@@ -66,7 +66,7 @@ CR_INLINE vec attend_below(vec x, int n)
 }
 
 /* -inf where a byte is not 0, else 0 */
-CR_INLINE vec attend_hide(const unsigned char *p)
+CR_INLINE vec sdpa_hide(const unsigned char *p)
 {
     vec x = { 0 };
     int i;
@@ -76,4 +76,4 @@ CR_INLINE vec attend_hide(const unsigned char *p)
     return x;
 }
 
-#include "math/attend.inc"
+#include "math/sdpa.inc"

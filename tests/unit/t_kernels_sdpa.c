@@ -1,6 +1,6 @@
 /* Attention with random settings, on each implementation, against plain loops
  * in double: layouts, masks, dropout, weights, and all gradients. */
-#include "math/attend.h"
+#include "math/sdpa.h"
 
 #include "kernels.h"
 
@@ -8,7 +8,7 @@
 
 /* Rows of q, k or v: where they lie, and how many numbers that takes. */
 struct rows {
-    struct cr_attend_at at;
+    struct cr_sdpa_at at;
     int64_t length, numbers;
 };
 
@@ -19,21 +19,21 @@ enum layout {
 };
 
 struct attention {
-    struct cr_attend a;
+    struct cr_sdpa a;
     enum layout layout;
     struct rows q, k, out;
     int64_t mask_numbers;
     bool hides_row; /* one query sees nothing: its results are NaN */
 };
 
-static struct rows rows_of(const struct cr_attend *a, enum layout layout,
+static struct rows rows_of(const struct cr_sdpa *a, enum layout layout,
                            int64_t length, int64_t gap)
 {
     int64_t width = a->heads * a->dim;
     struct rows r = { .length = length };
 
     if (layout == TURNED) {
-        r.at = (struct cr_attend_at){ width, a->batch * width };
+        r.at = (struct cr_sdpa_at){ width, a->batch * width };
         r.numbers = length * a->batch * width;
         return r;
     }
@@ -43,16 +43,16 @@ static struct rows rows_of(const struct cr_attend *a, enum layout layout,
     return r;
 }
 
-static double mask_value(const struct cr_attend_mask *m, int64_t at)
+static double mask_value(const struct cr_sdpa_mask *m, int64_t at)
 {
-    if (m->kind == CR_ATTEND_HIDES)
+    if (m->kind == CR_MASK_BOOL)
         return ((const unsigned char *)m->x)[at] ? -(double)INFINITY : 0;
     return (double)((const cr_real *)m->x)[at];
 }
 
-static void mask_set(const struct cr_attend_mask *m, int64_t at, bool hide)
+static void mask_set(const struct cr_sdpa_mask *m, int64_t at, bool hide)
 {
-    if (m->kind == CR_ATTEND_HIDES)
+    if (m->kind == CR_MASK_BOOL)
         ((unsigned char *)(size_t)m->x)[at] =
             hide ? (unsigned char)draw(1, 255) : 0;
     else
@@ -63,14 +63,14 @@ static void mask_set(const struct cr_attend_mask *m, int64_t at, bool hide)
 /* n rows of keys, of which key `seen` is hidden nowhere. Runs of hidden keys
  * at either end, as of sequences that are padded or not to look ahead, and
  * some in between. */
-static void mask_draw(struct cr_attend_mask *m, int64_t n, int64_t keys,
+static void mask_draw(struct cr_sdpa_mask *m, int64_t n, int64_t keys,
                       int64_t seen)
 {
     int64_t i, j;
 
-    m->kind = draw_one_in(2) ? CR_ATTEND_HIDES : CR_ATTEND_ADDS;
+    m->kind = draw_one_in(2) ? CR_MASK_BOOL : CR_MASK_ADDITIVE;
     m->x = fence_new((size_t)(n * keys) *
-                     (m->kind == CR_ATTEND_HIDES ? 1 : sizeof(cr_real)));
+                     (m->kind == CR_MASK_BOOL ? 1 : sizeof(cr_real)));
     for (i = 0; i < n; i++) {
         int64_t from = draw_one_in(2) ? draw(0, seen) : 0;
         int64_t to = draw_one_in(2) ? draw(seen, keys - 1) : keys - 1;
@@ -84,7 +84,7 @@ static void mask_draw(struct cr_attend_mask *m, int64_t n, int64_t keys,
 static struct attention draw_attention(void)
 {
     struct attention t = { .layout = (enum layout)draw(0, 2) };
-    struct cr_attend *a = &t.a;
+    struct cr_sdpa *a = &t.a;
     int64_t gap = draw(0, 2), seen, j;
 
     do {
@@ -128,7 +128,7 @@ static struct attention draw_attention(void)
     a->v = t.layout == PACKED ? a->k + a->heads * a->dim
                               : numbers_new(t.k.numbers);
     a->softmax_stats = numbers_undefined(a->batch * a->heads * a->queries * 2);
-    a->key_range = fence_new((size_t)cr_attend_blocks(a->queries, a->keys) *
+    a->key_range = fence_new((size_t)cr_sdpa_blocks(a->queries, a->keys) *
                              sizeof *a->key_range);
     setting_is("%lld x %lld heads, %lld queries, %lld keys, dim %lld, layout "
                "%d, mask %d%s, pad %d, keep %g%s, %s",
@@ -150,7 +150,7 @@ struct query {
     double *p, *drop, rough;
 };
 
-static int64_t place(const struct attention *t, struct cr_attend_at at,
+static int64_t place(const struct attention *t, struct cr_sdpa_at at,
                      int64_t n, int64_t h, int64_t l)
 {
     return n * at.batch + h * t->a.dim + l * at.row;
@@ -172,7 +172,7 @@ static double dot(int64_t n, const cr_real *x, const cr_real *y, double *size)
 static double dropped(const struct attention *t, const struct query *q,
                       int64_t j)
 {
-    const struct cr_attend *a = &t->a;
+    const struct cr_sdpa *a = &t->a;
     uint64_t row = (uint64_t)((q->n * a->heads + q->h) * a->queries + q->i);
     uint64_t pitch = (uint64_t)((a->keys + 15) / 16 * 16);
     double u = cr_rng_u32(&a->rng, row * pitch + (uint64_t)j) / 4294967296.0;
@@ -183,7 +183,7 @@ static double dropped(const struct attention *t, const struct query *q,
 static void query_open(struct query *q)
 {
     const struct attention *t = q->t;
-    const struct cr_attend *a = &t->a;
+    const struct cr_sdpa *a = &t->a;
     const cr_real *x = a->q + place(t, a->q_at, q->n, q->h, q->i);
     double top = -(double)INFINITY, sum = 0, size, worst = 0;
     int64_t j;
@@ -193,11 +193,11 @@ static void query_open(struct query *q)
         double s = (double)a->scale * dot(a->dim, x, k, &size);
         double m = 0;
 
-        if (a->mask.kind != CR_ATTEND_NO_MASK)
+        if (a->mask.kind != CR_MASK_NONE)
             m += mask_value(&a->mask, q->n * a->mask.batch +
                                           q->h * a->mask.head +
                                           q->i * a->mask.row + j);
-        if (a->pad.kind != CR_ATTEND_NO_MASK)
+        if (a->pad.kind != CR_MASK_NONE)
             m += mask_value(&a->pad, q->n * a->pad.batch + j);
         worst = fmax(worst, fabs((double)a->scale) * size + fabs(s) + 8);
         q->p[j] = s + m;
@@ -262,7 +262,7 @@ static void sums_free(struct sums *s)
 static enum verdict forward(void)
 {
     struct attention t = draw_attention();
-    struct cr_attend *a = &t.a;
+    struct cr_sdpa *a = &t.a;
     struct sums out = sums_new(t.out.numbers);
     struct sums weights;
     struct query q = { .t = &t };
@@ -279,8 +279,8 @@ static enum verdict forward(void)
     a->out = at == 1 ? NULL : numbers_copy(old, t.out.numbers);
     a->weights = at == 0 ? NULL : numbers_copy(old_weights, weights.n);
     cr_thread_pool_start(3);
-    cr_attend_forward(a);
-    if (cr_thread_scratch_size() > cr_attend_thread_scratch(a) + 63) {
+    cr_sdpa_forward(a);
+    if (cr_thread_scratch_size() > cr_sdpa_thread_scratch(a) + 63) {
         printf("# takes more room than planned\n");
         good = false;
     }
@@ -343,7 +343,7 @@ static void query_back(const struct query *q, struct asked *dq,
                        struct asked *dpad, double *dp, double *size)
 {
     const struct attention *t = q->t;
-    const struct cr_attend *a = &t->a;
+    const struct cr_sdpa *a = &t->a;
     const cr_real *x = a->q + place(t, a->q_at, q->n, q->h, q->i);
     const cr_real *o = a->dout + place(t, a->out_at, q->n, q->h, q->i);
     int64_t qi = place(t, a->q_at, q->n, q->h, q->i), j, f;
@@ -403,7 +403,7 @@ static bool asked_near(const char *what, struct asked *g, double rough)
 static enum verdict backward(void)
 {
     struct attention t = draw_attention();
-    struct cr_attend *a = &t.a;
+    struct cr_sdpa *a = &t.a;
     int64_t each = a->queries * a->keys, w;
     struct asked g[5] = { 0 };
     struct query q = { .t = &t };
@@ -424,9 +424,9 @@ static enum verdict backward(void)
                   : ask(t.k.numbers);
     g[2] = packed ? (struct asked){ .s = sums_new(t.k.numbers) }
                   : ask(t.k.numbers);
-    if (a->mask.kind == CR_ATTEND_ADDS)
+    if (a->mask.kind == CR_MASK_ADDITIVE)
         g[3] = ask(t.mask_numbers);
-    if (a->pad.kind == CR_ATTEND_ADDS)
+    if (a->pad.kind == CR_MASK_ADDITIVE)
         g[4] = ask(a->batch * a->keys);
     a->dq = g[0].to;
     a->dk = packed && a->dq ? a->dq + a->heads * a->dim : g[1].to;
@@ -439,8 +439,8 @@ static enum verdict backward(void)
     a->dpad = g[4].to;
     a->add_pad = g[4].add;
     a->weights = numbers_undefined(w);
-    cr_attend_forward(a);
-    cr_attend_backward(a);
+    cr_sdpa_forward(a);
+    cr_sdpa_backward(a);
     q.p = calloc((size_t)a->keys, sizeof *q.p);
     q.drop = calloc((size_t)a->keys, sizeof *q.drop);
     dp = calloc((size_t)a->keys, sizeof *dp);

@@ -1,5 +1,5 @@
 /* Attention in vectors of 8, for processors with AVX2 and FMA. */
-#include "math/attend.h"
+#include "math/sdpa.h"
 
 #include "base/attr.h"
 
@@ -7,7 +7,7 @@
 
 #include "math/lanes_avx2.h"
 
-#define KERNEL_CODE cr_attend_avx2
+#define KERNEL_CODE cr_sdpa_avx2
 #define WIDE 2
 #define MAX_ROWS 1, 10, 6
 #define TILES                                                                \
@@ -16,17 +16,17 @@
         T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2)
 #define V_SUB(x, y) _mm256_sub_ps(x, y)
 #define V_MAX(x, y) _mm256_max_ps(x, y)
-#define V_SUM(x) attend_sum(x)
-#define V_LARGEST(x) attend_largest(x)
-#define V_EXP(x) attend_exp(x)
+#define V_SUM(x) sdpa_sum(x)
+#define V_LARGEST(x) sdpa_largest(x)
+#define V_EXP(x) sdpa_exp(x)
 /* the first n lanes, -inf behind */
 #define V_BELOW(x, n)                              \
     _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, \
                      _mm256_castsi256_ps(lanes_first(n)))
 /* -inf where a byte is not 0, else 0 */
-#define V_HIDE(p) attend_hide(p)
+#define V_HIDE(p) sdpa_hide(p)
 
-KERNEL CR_INLINE vec attend_hide(const unsigned char *p)
+KERNEL CR_INLINE vec sdpa_hide(const unsigned char *p)
 {
     __m256i x =
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
@@ -36,7 +36,7 @@ KERNEL CR_INLINE vec attend_hide(const unsigned char *p)
         _mm256_set1_ps(-INFINITY));
 }
 
-KERNEL CR_INLINE float attend_sum(vec x)
+KERNEL CR_INLINE float sdpa_sum(vec x)
 {
     float v[8];
 
@@ -44,7 +44,7 @@ KERNEL CR_INLINE float attend_sum(vec x)
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-KERNEL CR_INLINE float attend_largest(vec x)
+KERNEL CR_INLINE float sdpa_largest(vec x)
 {
     float v[8], most;
     int i;
@@ -57,7 +57,7 @@ KERNEL CR_INLINE float attend_largest(vec x)
 }
 
 /* As cr_smooth_exp; x <= 0 or NaN, but for sums of NaN. */
-KERNEL CR_INLINE vec attend_exp(vec x)
+KERNEL CR_INLINE vec sdpa_exp(vec x)
 {
     vec v = _mm256_min_ps(_mm256_set1_ps(89),
                           _mm256_max_ps(_mm256_set1_ps(-104), x));
@@ -83,6 +83,6 @@ KERNEL CR_INLINE vec attend_exp(vec x)
                          _mm256_castsi256_ps(rest));
 }
 
-#include "math/attend.inc"
+#include "math/sdpa.inc"
 
 #endif

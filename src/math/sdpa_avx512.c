@@ -3,13 +3,13 @@
 
 CR_O3
 
-#include "math/attend.h"
+#include "math/sdpa.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
 #include "math/lanes_avx512.h"
 
-#define KERNEL_CODE cr_attend_avx512
+#define KERNEL_CODE cr_sdpa_avx512
 #define WIDE 4
 #define MAX_ROWS 1, 12, 12, 8, 6
 #define ROWS(v) T(1, v) T(2, v) T(3, v) T(4, v) T(5, v) T(6, v)
@@ -21,14 +21,14 @@ CR_O3
 #define V_MAX(x, y) _mm512_max_ps(x, y)
 #define V_SUM(x) _mm512_reduce_add_ps(x)
 #define V_LARGEST(x) _mm512_reduce_max_ps(x)
-#define V_EXP(x) attend_exp(x)
+#define V_EXP(x) sdpa_exp(x)
 /* the first n lanes, -inf behind */
 #define V_BELOW(x, n) \
     _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), V_FIRST(n), x)
 /* -inf where a byte is not 0, else 0 */
-#define V_HIDE(p) attend_hide(p)
+#define V_HIDE(p) sdpa_hide(p)
 
-KERNEL CR_INLINE vec attend_hide(const unsigned char *p)
+KERNEL CR_INLINE vec sdpa_hide(const unsigned char *p)
 {
     __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
 
@@ -37,7 +37,7 @@ KERNEL CR_INLINE vec attend_hide(const unsigned char *p)
 }
 
 /* As cr_smooth_exp, with the processor's own scaling. */
-KERNEL CR_INLINE vec attend_exp(vec x)
+KERNEL CR_INLINE vec sdpa_exp(vec x)
 {
     vec v = _mm512_max_ps(_mm512_set1_ps(-104), x); /* NaN stays */
     vec n = _mm512_roundscale_ps(
@@ -56,6 +56,6 @@ KERNEL CR_INLINE vec attend_exp(vec x)
     return _mm512_scalef_ps(y, n);
 }
 
-#include "math/attend.inc"
+#include "math/sdpa.inc"
 
 #endif
