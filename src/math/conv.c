@@ -10,9 +10,9 @@ struct way {
     size_t (*scratch)(const struct cr_conv *c);
     size_t (*room)(const struct cr_conv *c);
     void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const struct cr_conv_end *end, cr_real *y, void *scratch);
+                    const struct cr_conv_epilogue *end, cr_real *y, void *scratch);
     void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_end *end, cr_real *dx, void *scratch);
+                  const struct cr_conv_epilogue *end, cr_real *dx, void *scratch);
     void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
@@ -64,14 +64,14 @@ bool cr_conv_prefers_last(const struct cr_conv *c)
 }
 
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
-                     const cr_real *w, const struct cr_conv_end *end,
+                     const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *y, void *scratch)
 {
     way_of(c)->forward(c, x, w, end, y, scratch);
 }
 
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_conv_end *end, cr_real *dx, void *scratch)
+                   const struct cr_conv_epilogue *end, cr_real *dx, void *scratch)
 {
     way_of(c)->input(c, dy, w, end, dx, scratch);
 }

@@ -36,7 +36,7 @@ struct cr_conv {
 
 /* to = act(result + add + bias), then 0 where mask <= 0. All may be NULL; add
  * and mask have the shape and layout of `to`, add may be `to` itself. */
-struct cr_conv_end {
+struct cr_conv_epilogue {
     const cr_real *bias; /* one per channel */
     const cr_real *add, *mask;
     enum cr_act act;
@@ -51,11 +51,11 @@ bool cr_conv_prefers_last(const struct cr_conv *c);
 
 /* y from x */
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
-                     const cr_real *w, const struct cr_conv_end *end,
+                     const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *y, void *scratch);
 /* dx from dy, the adjoint */
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_conv_end *end, cr_real *dx, void *scratch);
+                   const struct cr_conv_epilogue *end, cr_real *dx, void *scratch);
 /* dw = alpha (gradient) + (add ? dw : 0) */
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
                     const cr_real *dy, cr_real alpha, bool add, cr_real *dw,

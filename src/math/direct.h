@@ -17,10 +17,10 @@ bool cr_direct_takes(const struct cr_conv *c);
 size_t cr_direct_scratch(const struct cr_conv *c);
 size_t cr_direct_thread_scratch(const struct cr_conv *c);
 void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_end *end,
+                       const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch);
 void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_end *end,
+                     const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch);
 void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
@@ -66,7 +66,7 @@ struct cr_direct_apply {
     const struct cr_direct_grid *grid;
     int64_t cout, y_image; /* of one group; numbers of an image */
     cr_real *y;
-    struct cr_conv_end end;
+    struct cr_conv_epilogue end;
 };
 
 /* Sums of x dy for every tap, channel and output channel, per chunk of the

@@ -33,7 +33,7 @@ struct im2col {
     struct lie x, y;
     const cr_real *x_from, *y_from;
     cr_real *to;
-    const struct cr_conv_end *end;
+    const struct cr_conv_epilogue *end;
     cr_real *cols, *rows;
 };
 
@@ -221,7 +221,7 @@ static void read_rows(void *ctx, int task, int n_tasks)
     }
 }
 
-static cr_real finished(const struct cr_conv_end *end, int64_t channel,
+static cr_real finished(const struct cr_conv_epilogue *end, int64_t channel,
                         int64_t at, cr_real y)
 {
     if (end->bias)
@@ -283,7 +283,7 @@ static bool next_chunk(struct im2col *w)
 /* ---- the three ---- */
 
 void cr_im2col_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_end *end,
+                       const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch)
 {
     struct im2col v = start(c, scratch);
@@ -301,7 +301,7 @@ void cr_im2col_forward(const struct cr_conv *c, const cr_real *x,
 }
 
 void cr_im2col_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_end *end,
+                     const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch)
 {
     struct im2col v = start(c, scratch);

@@ -10,10 +10,10 @@
 
 size_t cr_im2col_scratch(const struct cr_conv *c);
 void cr_im2col_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_end *end,
+                       const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch);
 void cr_im2col_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_end *end,
+                     const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch);
 void cr_im2col_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,

@@ -167,7 +167,7 @@ static void apply(const struct cr_conv *c, struct cr_planar_apply *g)
 }
 
 void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_end *end,
+                       const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
@@ -197,7 +197,7 @@ void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
 }
 
 void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_end *end,
+                     const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);

@@ -19,10 +19,10 @@ bool cr_planar_wins(const struct cr_conv *c);
 size_t cr_planar_scratch(const struct cr_conv *c);
 size_t cr_planar_thread_scratch(const struct cr_conv *c);
 void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_end *end,
+                       const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch);
 void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_end *end,
+                     const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch);
 void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
@@ -49,7 +49,7 @@ struct cr_planar_apply {
     const int64_t *tap_row; /* rows of the source, for output row 0 */
     const cr_real *w;       /* [group][outs][channel][tap][out] */
     cr_real *y;
-    struct cr_conv_end end;
+    struct cr_conv_epilogue end;
 };
 
 /* Sums in vectors, per chunk of the batch and unit (group, up to four output

@@ -312,7 +312,7 @@ void cr_convolve_forward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
-    struct cr_conv_end end = { .bias = s->x[B],
+    struct cr_conv_epilogue end = { .bias = s->x[B],
                                .add = s->x[MORE],
                                .act = s->act };
 
@@ -323,7 +323,7 @@ void cr_deconvolve_forward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
-    struct cr_conv_end end = { .bias = s->x[B], .act = s->act };
+    struct cr_conv_epilogue end = { .bias = s->x[B], .act = s->act };
 
     cr_conv_input(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
 }
@@ -343,7 +343,7 @@ void cr_convolve_backward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
-    struct cr_conv_end end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
+    struct cr_conv_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
                                .mask = s->mask[X] };
 
     if (s->dx[X])
@@ -359,7 +359,7 @@ void cr_deconvolve_backward(const struct cr_op_ctx *s)
 {
     struct cr_conv c =
         geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
-    struct cr_conv_end end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
+    struct cr_conv_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
                                .mask = s->mask[X] };
 
     if (s->dx[X])

@@ -13,9 +13,9 @@ struct way {
     bool (*takes)(const struct cr_conv *c);
     size_t (*scratch)(const struct cr_conv *c);
     void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const struct cr_conv_end *end, cr_real *y, void *scratch);
+                    const struct cr_conv_epilogue *end, cr_real *y, void *scratch);
     void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_end *end, cr_real *dx, void *scratch);
+                  const struct cr_conv_epilogue *end, cr_real *dx, void *scratch);
     void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
@@ -218,7 +218,7 @@ struct result {
 };
 
 static bool near_naive(const struct result *r, const double *sum,
-                       const double *size, const struct cr_conv_end *end)
+                       const double *size, const struct cr_conv_epilogue *end)
 {
     int64_t i;
 
@@ -241,10 +241,10 @@ static bool near_naive(const struct result *r, const double *sum,
 
 /* What may follow, drawn: bias, addition from elsewhere or in place, ReLU and
  * mask. */
-static struct cr_conv_end draw_end(int64_t channels, int64_t n, cr_real *to,
+static struct cr_conv_epilogue draw_end(int64_t channels, int64_t n, cr_real *to,
                                    const cr_real **old)
 {
-    struct cr_conv_end e = { 0 };
+    struct cr_conv_epilogue e = { 0 };
     int64_t how = draw(0, 3);
 
     *old = how > 1 ? numbers_new(n) : NULL;
@@ -293,7 +293,7 @@ static enum verdict outputs(enum of of)
     bool y = of == OF_Y;
     cr_real *from, *w, *to;
     double *sum, *size;
-    struct cr_conv_end e;
+    struct cr_conv_epilogue e;
     struct result r = { .what = y ? "y" : "dx" };
     enum verdict v;
 
@@ -333,7 +333,7 @@ static enum verdict input(void)
 static enum verdict weight(void)
 {
     struct cr_conv c = draw_conv();
-    struct cr_conv_end none = { 0 };
+    struct cr_conv_epilogue none = { 0 };
     struct result r = { .what = "dw" };
     bool add = draw_one_in(2);
     cr_real alpha = draw_one_in(2) ? 1 : draw_real(), *x, *dy, *dw;
@@ -396,7 +396,7 @@ static enum verdict bias(void)
 static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
                    const cr_real *w, const cr_real *dy, cr_real *to)
 {
-    struct cr_conv_end none = { 0 };
+    struct cr_conv_epilogue none = { 0 };
     cr_real *dx = to + c->n * c->co * size3(c->out);
     void *scratch;
 
