@@ -1,9 +1,9 @@
 #include "math/conv.h"
 
 #include "base/thread_pool.h"
-#include "math/direct.h"
+#include "math/conv_nhwc.h"
 #include "math/im2col.h"
-#include "math/planar.h"
+#include "math/conv_nchw.h"
 
 /* One way to compute all three. */
 struct way {
@@ -26,12 +26,12 @@ static size_t im2col_room(const struct cr_conv *c)
 static const struct way im2col = { cr_im2col_scratch, im2col_room,
                                    cr_im2col_forward, cr_im2col_input,
                                    cr_im2col_weight };
-static const struct way direct = { cr_direct_scratch, cr_direct_thread_scratch,
-                                   cr_direct_forward, cr_direct_input,
-                                   cr_direct_weight };
-static const struct way planar = { cr_planar_scratch, cr_planar_thread_scratch,
-                                   cr_planar_forward, cr_planar_input,
-                                   cr_planar_weight };
+static const struct way direct = { cr_conv_nhwc_scratch, cr_conv_nhwc_thread_scratch,
+                                   cr_conv_nhwc_forward, cr_conv_nhwc_input,
+                                   cr_conv_nhwc_weight };
+static const struct way planar = { cr_conv_nchw_scratch, cr_conv_nchw_thread_scratch,
+                                   cr_conv_nchw_forward, cr_conv_nchw_input,
+                                   cr_conv_nchw_weight };
 
 /* Our own kernels where our own kernels compute products: so plain and the
  * libraries can be had for comparison. */
@@ -39,8 +39,8 @@ static const struct way *way_of(const struct cr_conv *c)
 {
     if (!cr_blas_own())
         return &im2col;
-    return cr_direct_takes(c)   ? &direct
-           : cr_planar_takes(c) ? &planar
+    return cr_conv_nhwc_takes(c)   ? &direct
+           : cr_conv_nchw_takes(c) ? &planar
                                 : &im2col;
 }
 
@@ -60,7 +60,7 @@ bool cr_conv_prefers_last(const struct cr_conv *c)
 
     last.x = last.y = CR_LAST;
     return way_of(&last) == &direct &&
-           !(way_of(c) == &planar && cr_planar_wins(c));
+           !(way_of(c) == &planar && cr_conv_nchw_wins(c));
 }
 
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,

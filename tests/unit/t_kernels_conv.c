@@ -4,9 +4,9 @@
 #include "math/conv.h"
 
 #include "kernels.h"
-#include "math/direct.h"
+#include "math/conv_nhwc.h"
 #include "math/im2col.h"
-#include "math/planar.h"
+#include "math/conv_nchw.h"
 
 struct way {
     const char *name;
@@ -34,10 +34,10 @@ enum {
 };
 
 static const struct way ways[] = {
-    [PLANAR] = { "planar convolution", cr_planar_takes, cr_planar_scratch,
-                 cr_planar_forward, cr_planar_input, cr_planar_weight },
-    [DIRECT] = { "direct convolution", cr_direct_takes, cr_direct_scratch,
-                 cr_direct_forward, cr_direct_input, cr_direct_weight },
+    [PLANAR] = { "planar convolution", cr_conv_nchw_takes, cr_conv_nchw_scratch,
+                 cr_conv_nchw_forward, cr_conv_nchw_input, cr_conv_nchw_weight },
+    [DIRECT] = { "direct convolution", cr_conv_nhwc_takes, cr_conv_nhwc_scratch,
+                 cr_conv_nhwc_forward, cr_conv_nhwc_input, cr_conv_nhwc_weight },
     [PRODUCTS] = { "convolution by products", takes_all, cr_im2col_scratch,
                    cr_im2col_forward, cr_im2col_input, cr_im2col_weight },
     [CHOSEN] = { "convolution", takes_all, cr_conv_scratch, cr_conv_forward,

@@ -1,13 +1,13 @@
 /* Planar convolutions in vectors of 16. */
-#include "math/planar.h"
+#include "math/conv_nchw.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
 #include "math/lanes_avx512.h"
 
-#define KERNEL_APPLY cr_planar_apply_avx512
-#define KERNEL_SUMS cr_planar_sums_avx512
-#define KERNEL_REDUCE cr_planar_reduce_avx512
+#define KERNEL_APPLY cr_conv_nchw_apply_avx512
+#define KERNEL_SUMS cr_conv_nchw_sums_avx512
+#define KERNEL_REDUCE cr_conv_nchw_reduce_avx512
 #define ROWS 0, 4, 4, 4, 4, 0, 4, 0, 3
 #define OUTS                                                                \
     T(1, 1)                                                                 \
@@ -19,6 +19,6 @@
             T(8, 2) T(8, 3)
 #define V_SUM(x) _mm512_reduce_add_ps(x)
 
-#include "math/planar.inc"
+#include "math/conv_nchw.inc"
 
 #endif

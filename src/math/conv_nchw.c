@@ -3,11 +3,11 @@
  * of the input is the same kernel on dy with zeros around it and the weight
  * turned: tap (i, j) of output (0, 0) reads dy at before - dilation (i, j).
  */
-#include "math/planar.h"
+#include "math/conv_nchw.h"
 
 #include "math/conv_lanes.h"
 
-bool cr_planar_takes(const struct cr_conv *c)
+bool cr_conv_nchw_takes(const struct cr_conv *c)
 {
     return conv_lanes() > 0 && c->x == CR_PLAIN && c->y == CR_PLAIN &&
            conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1 &&
@@ -17,7 +17,7 @@ bool cr_planar_takes(const struct cr_conv *c)
 /* Measured: the direct kernels fill their lanes with output channels in both
  * directions, so they lose where either side has few. Images have three, but
  * no gradient. */
-bool cr_planar_wins(const struct cr_conv *c)
+bool cr_conv_nchw_wins(const struct cr_conv *c)
 {
     int64_t ci = c->ci / c->group, co = c->co / c->group;
 
@@ -29,13 +29,13 @@ bool cr_planar_wins(const struct cr_conv *c)
 
 static int64_t units(const struct cr_conv *c)
 {
-    return c->group * conv_up(c->co / c->group, CR_PLANAR_SUMS) *
+    return c->group * conv_up(c->co / c->group, CR_CONV_NCHW_SUMS) *
            (c->ci / c->group);
 }
 
 static int64_t unit_bytes(const struct cr_conv *c)
 {
-    return conv_taps(c) * CR_PLANAR_SUMS * conv_lanes() *
+    return conv_taps(c) * CR_CONV_NCHW_SUMS * conv_lanes() *
            (int64_t)sizeof(cr_real);
 }
 
@@ -46,7 +46,7 @@ static int64_t chunks(const struct cr_conv *c)
                : 1;
 }
 
-size_t cr_planar_scratch(const struct cr_conv *c)
+size_t cr_conv_nchw_scratch(const struct cr_conv *c)
 {
     int64_t weights =
         c->co * (c->ci / c->group) * conv_taps(c) * (int64_t)sizeof(cr_real);
@@ -58,14 +58,14 @@ size_t cr_planar_scratch(const struct cr_conv *c)
 
 /* ---- running ---- */
 
-CONV_PART(planar, apply)
-CONV_PART(planar, sums)
-CONV_PART(planar, reduce)
+CONV_PART(conv_nchw, apply)
+CONV_PART(conv_nchw, sums)
+CONV_PART(conv_nchw, reduce)
 
 /* ---- apply ---- */
 
 /* Whether outputs look over the edges decides whether there is a copy. */
-static void size_copy(struct cr_planar_source *s, int64_t rows, int64_t cols)
+static void size_copy(struct cr_conv_nchw_source *s, int64_t rows, int64_t cols)
 {
     s->rows = rows;
     s->pitch = cols;
@@ -75,10 +75,10 @@ static void size_copy(struct cr_planar_source *s, int64_t rows, int64_t cols)
         s->pitch = s->w;
 }
 
-static struct cr_planar_source source_of_x(const struct cr_conv *c,
+static struct cr_conv_nchw_source source_of_x(const struct cr_conv *c,
                                            const cr_real *x)
 {
-    struct cr_planar_source s = { .x = x,
+    struct cr_conv_nchw_source s = { .x = x,
                                   .n = c->n,
                                   .groups = c->group,
                                   .channels = c->ci / c->group,
@@ -92,12 +92,12 @@ static struct cr_planar_source source_of_x(const struct cr_conv *c,
     return s;
 }
 
-static struct cr_planar_source source_of_dy(const struct cr_conv *c,
+static struct cr_conv_nchw_source source_of_dy(const struct cr_conv *c,
                                             const cr_real *dy)
 {
     int64_t rows = (c->kernel[H] - 1) * c->dilation[H];
     int64_t cols = (c->kernel[W] - 1) * c->dilation[W];
-    struct cr_planar_source s = { .x = dy,
+    struct cr_conv_nchw_source s = { .x = dy,
                                   .n = c->n,
                                   .groups = c->group,
                                   .channels = c->co / c->group,
@@ -111,7 +111,7 @@ static struct cr_planar_source source_of_dy(const struct cr_conv *c,
 }
 
 /* Bytes of `n` copies of the planes of one group of one image. */
-static size_t copies(const struct cr_planar_source *s, int64_t n)
+static size_t copies(const struct cr_conv_nchw_source *s, int64_t n)
 {
     return s->copied ? (size_t)(n * s->channels * s->rows * s->pitch) *
                            sizeof(cr_real)
@@ -120,26 +120,26 @@ static size_t copies(const struct cr_planar_source *s, int64_t n)
 
 /* Images whose weight's gradients a thread sums up at once. */
 static int64_t together(const struct cr_conv *c,
-                        const struct cr_planar_source *s)
+                        const struct cr_conv_nchw_source *s)
 {
     int64_t bytes = (s->channels * s->rows * s->pitch +
                      c->co / c->group * c->out[H] * c->out[W]) *
                     (int64_t)sizeof(cr_real);
 
-    return conv_max(1, conv_min(CONV_SUM_BYTES / bytes, CR_PLANAR_TOGETHER));
+    return conv_max(1, conv_min(CONV_SUM_BYTES / bytes, CR_CONV_NCHW_TOGETHER));
 }
 
-size_t cr_planar_thread_scratch(const struct cr_conv *c)
+size_t cr_conv_nchw_thread_scratch(const struct cr_conv *c)
 {
-    struct cr_planar_source x = source_of_x(c, NULL);
-    struct cr_planar_source dy = source_of_dy(c, NULL);
+    struct cr_conv_nchw_source x = source_of_x(c, NULL);
+    struct cr_conv_nchw_source dy = source_of_dy(c, NULL);
     size_t sums = copies(&x, together(c, &x)), apply = copies(&dy, 1);
 
     return sums > apply ? sums : apply;
 }
 
 /* w at (out, channel, tap) is from[out * o_step + channel * c_step + tap]. */
-static void pack(const struct cr_planar_apply *g, const cr_real *w,
+static void pack(const struct cr_conv_nchw_apply *g, const cr_real *w,
                  int64_t o_step, int64_t c_step, int64_t group_step,
                  cr_real *to)
 {
@@ -147,7 +147,7 @@ static void pack(const struct cr_planar_apply *g, const cr_real *w,
 
     for (group = 0; group < g->s.groups; group++, w += group_step)
         for (o = 0; o < g->cout; o += n) {
-            n = conv_min(g->cout - o, CR_PLANAR_OUTS);
+            n = conv_min(g->cout - o, CR_CONV_NCHW_OUTS);
             n = n == 7 ? 6 : n == 5 ? 4 : n;
             for (c = 0; c < g->s.channels; c++)
                 for (k = 0; k < g->taps; k++)
@@ -157,7 +157,7 @@ static void pack(const struct cr_planar_apply *g, const cr_real *w,
 }
 
 /* Threads share images, or their rows where there are fewer. */
-static void apply(const struct cr_conv *c, struct cr_planar_apply *g)
+static void apply(const struct cr_conv *c, struct cr_conv_nchw_apply *g)
 {
     int n = conv_threads(c);
 
@@ -166,7 +166,7 @@ static void apply(const struct cr_conv *c, struct cr_planar_apply *g)
     cr_parallel_run(apply_part, g, n);
 }
 
-void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
+void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch)
 {
@@ -175,7 +175,7 @@ void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
     cr_real *packed = conv_carve(&at, 0);
-    struct cr_planar_apply g = { .s = source_of_x(c, x),
+    struct cr_conv_nchw_apply g = { .s = source_of_x(c, x),
                                  .rows = c->out[H],
                                  .cols = c->out[W],
                                  .cout = cog,
@@ -196,7 +196,7 @@ void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
     apply(c, &g);
 }
 
-void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
+void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
                      const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch)
 {
@@ -205,7 +205,7 @@ void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
     cr_real *packed = conv_carve(&at, 0);
-    struct cr_planar_apply g = { .s = source_of_dy(c, dy),
+    struct cr_conv_nchw_apply g = { .s = source_of_dy(c, dy),
                                  .rows = c->in[H],
                                  .cols = c->in[W],
                                  .cout = cig,
@@ -229,14 +229,14 @@ void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
 
 /* ---- the gradient of the weight ---- */
 
-void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
+void cr_conv_nchw_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch)
 {
     int64_t taps = conv_taps(c), i, j;
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
-    struct cr_planar_sums g = { .s = source_of_x(c, x),
+    struct cr_conv_nchw_sums g = { .s = source_of_x(c, x),
                                 .dy = dy,
                                 .rows = c->out[H],
                                 .cols = c->out[W],

@@ -12,7 +12,7 @@
  *
  * Weights are packed in every call: they are small, and have just changed.
  */
-#include "math/direct.h"
+#include "math/conv_nhwc.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@
 
 #define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
 
-bool cr_direct_takes(const struct cr_conv *c)
+bool cr_conv_nhwc_takes(const struct cr_conv *c)
 {
     return conv_lanes() > 0 && c->x == CR_LAST && c->y == CR_LAST &&
            conv_is_flat(c) && (c->group == 1 || c->co / c->group >= 4);
@@ -48,12 +48,12 @@ static int64_t packed(int64_t cout, int64_t cin, int64_t taps)
 static int64_t units(const struct cr_conv *c)
 {
     return c->group * conv_up(c->co / c->group, 2 * conv_lanes()) *
-           conv_up(c->ci / c->group, CR_DIRECT_BLOCK);
+           conv_up(c->ci / c->group, CR_CONV_NHWC_BLOCK);
 }
 
 static int64_t unit_numbers(const struct cr_conv *c)
 {
-    return conv_taps(c) * CR_DIRECT_BLOCK * 2 * conv_lanes();
+    return conv_taps(c) * CR_CONV_NHWC_BLOCK * 2 * conv_lanes();
 }
 
 /* Partial sums are cheap where the weight is small; where it is large there
@@ -75,7 +75,7 @@ static int64_t numbers_up(int64_t bytes)
     return conv_up(bytes, 64) * 64;
 }
 
-size_t cr_direct_scratch(const struct cr_conv *c)
+size_t cr_conv_nhwc_scratch(const struct cr_conv *c)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     int64_t size = (int64_t)sizeof(cr_real);
@@ -84,7 +84,7 @@ size_t cr_direct_scratch(const struct cr_conv *c)
     int64_t sums = chunks(c) * units(c) * unit_numbers(c) * size;
     int64_t tables =
         numbers_up(2 * taps * (int64_t)sizeof(int64_t)) +
-        numbers_up(grids(c) * (int64_t)sizeof(struct cr_direct_grid));
+        numbers_up(grids(c) * (int64_t)sizeof(struct cr_conv_nhwc_grid));
 
     return (size_t)(tables + conv_max(conv_max(forward, input), sums) + 128);
 }
@@ -95,14 +95,14 @@ size_t cr_direct_scratch(const struct cr_conv *c)
  * columns (`width` from lo_col on) are known. apply passes over all blocks
  * of a band once; sums pass over one block and `beside` bytes of dy per row
  * many times. */
-static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
+static void size_copy(struct cr_conv_nhwc_source *s, int64_t rows, int64_t high,
                       int64_t width, int64_t beside)
 {
     int64_t row, units = s->n * s->groups, threads = cr_thread_count();
 
-    s->blocks = conv_up(s->channels, CR_DIRECT_BLOCK);
+    s->blocks = conv_up(s->channels, CR_CONV_NHWC_BLOCK);
     s->quotients = conv_up(width, s->step_col);
-    s->pitch = s->quotients * s->step_col * CR_DIRECT_BLOCK;
+    s->pitch = s->quotients * s->step_col * CR_CONV_NHWC_BLOCK;
     row = s->pitch * (int64_t)sizeof(cr_real);
     if (beside == 0)
         s->band = (COPY_BYTES / (row * s->blocks) - high - 1) / s->step_row + 1;
@@ -118,10 +118,10 @@ static void size_copy(struct cr_direct_source *s, int64_t rows, int64_t high,
     s->plane = s->rows * s->pitch;
 }
 
-static struct cr_direct_source source_of_x(const struct cr_conv *c,
+static struct cr_conv_nhwc_source source_of_x(const struct cr_conv *c,
                                            const cr_real *x, int64_t beside)
 {
-    struct cr_direct_source s = { .x = x,
+    struct cr_conv_nhwc_source s = { .x = x,
                                   .n = c->n,
                                   .h = c->in[H],
                                   .w = c->in[W],
@@ -142,17 +142,17 @@ static struct cr_direct_source source_of_x(const struct cr_conv *c,
 
 /* Where tap (i, j) of output (0, 0) lies in the copy of x. */
 static int64_t tap_of_x(const struct cr_conv *c,
-                        const struct cr_direct_source *s, int64_t i, int64_t j)
+                        const struct cr_conv_nhwc_source *s, int64_t i, int64_t j)
 {
     int64_t col = j * c->dilation[W];
 
     return i * c->dilation[H] * s->pitch +
            (col % s->step_col * s->quotients + col / s->step_col) *
-               CR_DIRECT_BLOCK;
+               CR_CONV_NHWC_BLOCK;
 }
 
 /* Bytes of `n` copies. */
-static size_t copies(const struct cr_direct_source *s, int64_t n)
+static size_t copies(const struct cr_conv_nhwc_source *s, int64_t n)
 {
     return (size_t)(n * s->blocks * s->plane) * sizeof(cr_real);
 }
@@ -162,7 +162,7 @@ static bool in_runs(const int64_t *tap, int64_t taps)
     int64_t k;
 
     for (k = 0; k < taps; k++)
-        if (k % 3 > 0 && tap[k] != tap[k - 1] + CR_DIRECT_BLOCK)
+        if (k % 3 > 0 && tap[k] != tap[k - 1] + CR_CONV_NHWC_BLOCK)
             return false;
     return taps > 0 && taps % 3 == 0;
 }
@@ -171,7 +171,7 @@ static bool in_runs(const int64_t *tap, int64_t taps)
 
 /* One tap of one grid: w at (o, c) is from[o * o_step + c * c_step]. */
 struct pack {
-    const struct cr_direct_grid *grid;
+    const struct cr_conv_nhwc_grid *grid;
     const cr_real *w;     /* of the convolution */
     const int64_t *place; /* in the kernel, of every tap */
     int64_t groups, cout, cin;
@@ -195,9 +195,9 @@ static void pack_part(void *ctx, int task, int n_tasks)
                       o * p->cin * p->grid->taps;
 
         run = p->grid->runs && n == p->lanes ? 3 : 1;
-        for (b = 0; b < p->cin; b += CR_DIRECT_BLOCK)
+        for (b = 0; b < p->cin; b += CR_CONV_NHWC_BLOCK)
             for (k = 0; k < p->grid->taps; k += run)
-                for (c = b; c < conv_min(b + CR_DIRECT_BLOCK, p->cin); c++)
+                for (c = b; c < conv_min(b + CR_CONV_NHWC_BLOCK, p->cin); c++)
                     for (i = k; i < k + run; i++, to += n) {
                         const cr_real *from = w + p->place[i] + c * p->c_step;
 
@@ -218,11 +218,11 @@ static void pack(struct pack *p)
 
 /* ---- running ---- */
 
-CONV_PART(direct, apply)
-CONV_PART(direct, sums)
-CONV_PART(direct, reduce)
+CONV_PART(conv_nhwc, apply)
+CONV_PART(conv_nhwc, sums)
+CONV_PART(conv_nhwc, reduce)
 
-void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
+void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch)
 {
@@ -231,7 +231,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *place = conv_carve(&at, taps * (int64_t)sizeof *place), i, j;
     cr_real *packed_w = conv_carve(&at, 0);
-    struct cr_direct_grid grid = { .rows = c->out[H],
+    struct cr_conv_nhwc_grid grid = { .rows = c->out[H],
                                    .cols = c->out[W],
                                    .y_row = c->out[W] * c->co,
                                    .y_col = c->co,
@@ -239,7 +239,7 @@ void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
                                    .tap = tap,
                                    .w = packed_w,
                                    .w_group = packed(cog, cig, taps) };
-    struct cr_direct_apply g = { .s = source_of_x(c, x, 0),
+    struct cr_conv_nhwc_apply g = { .s = source_of_x(c, x, 0),
                                  .grids = 1,
                                  .grid = &grid,
                                  .cout = cog,
@@ -291,11 +291,11 @@ static void reach(const struct cr_conv *c, int axis, int64_t *lo, int64_t *hi)
         *lo = *hi = 0;
 }
 
-static struct cr_direct_source source_of_dy(const struct cr_conv *c,
+static struct cr_conv_nhwc_source source_of_dy(const struct cr_conv *c,
                                             const cr_real *dy)
 {
     int64_t lo_row, hi_row, lo_col, hi_col;
-    struct cr_direct_source s = { .x = dy,
+    struct cr_conv_nhwc_source s = { .x = dy,
                                   .n = c->n,
                                   .h = c->out[H],
                                   .w = c->out[W],
@@ -315,13 +315,13 @@ static struct cr_direct_source source_of_dy(const struct cr_conv *c,
 }
 
 /* The grid of remainders (a, b): its taps, appended at *taps. */
-static struct cr_direct_grid grid_of(const struct cr_conv *c,
-                                     const struct cr_direct_source *s,
+static struct cr_conv_nhwc_grid grid_of(const struct cr_conv *c,
+                                     const struct cr_conv_nhwc_source *s,
                                      int64_t a, int64_t b, int64_t *tap,
                                      int64_t *place)
 {
     int64_t sh = c->stride[H], sw = c->stride[W], i, j;
-    struct cr_direct_grid g = { .rows = conv_up(c->in[H] - a, sh),
+    struct cr_conv_nhwc_grid g = { .rows = conv_up(c->in[H] - a, sh),
                                 .cols = conv_up(c->in[W] - b, sw),
                                 .y_at = (a * c->in[W] + b) * c->ci,
                                 .y_row = sh * c->in[W] * c->ci,
@@ -336,14 +336,14 @@ static struct cr_direct_grid grid_of(const struct cr_conv *c,
             if (mod(row, sh) != 0 || mod(col, sw) != 0)
                 continue;
             tap[g.taps] = (floor_div(row, sh) - s->lo_row) * s->pitch +
-                          (floor_div(col, sw) - s->lo_col) * CR_DIRECT_BLOCK;
+                          (floor_div(col, sw) - s->lo_col) * CR_CONV_NHWC_BLOCK;
             place[g.taps++] = i * c->kernel[W] + j;
         }
     g.runs = in_runs(tap, g.taps);
     return g;
 }
 
-void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
+void cr_conv_nhwc_input(const struct cr_conv *c, const cr_real *dy,
                      const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch)
 {
@@ -351,10 +351,10 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *place = conv_carve(&at, taps * (int64_t)sizeof *place), a, b;
-    struct cr_direct_grid *grid =
+    struct cr_conv_nhwc_grid *grid =
         conv_carve(&at, grids(c) * (int64_t)sizeof *grid);
     cr_real *packed_w = conv_carve(&at, 0);
-    struct cr_direct_apply g = { .s = source_of_dy(c, dy),
+    struct cr_conv_nhwc_apply g = { .s = source_of_dy(c, dy),
                                  .grid = grid,
                                  .cout = cig,
                                  .y_image = c->in[H] * c->in[W] * c->ci,
@@ -363,7 +363,7 @@ void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
 
     for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++)
         for (b = 0; b < conv_min(c->stride[W], c->in[W]); b++) {
-            struct cr_direct_grid *to = &grid[g.grids++];
+            struct cr_conv_nhwc_grid *to = &grid[g.grids++];
             struct pack p = { .grid = to,
                               .w = w,
                               .place = place,
@@ -397,14 +397,14 @@ static int64_t dy_beside(const struct cr_conv *c)
 }
 
 /* Parts of images that a thread sums over at once. */
-static int64_t together(const struct cr_direct_source *s, int64_t beside)
+static int64_t together(const struct cr_conv_nhwc_source *s, int64_t beside)
 {
     int64_t passed = s->plane * (int64_t)sizeof(cr_real) + s->band * beside;
 
-    return conv_max(1, conv_min(CONV_SUM_BYTES / passed, CR_DIRECT_TOGETHER));
+    return conv_max(1, conv_min(CONV_SUM_BYTES / passed, CR_CONV_NHWC_TOGETHER));
 }
 
-void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
+void cr_conv_nhwc_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch)
 {
@@ -412,7 +412,7 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t beside = dy_beside(c);
-    struct cr_direct_sums g = { .s = source_of_x(c, x, beside),
+    struct cr_conv_nhwc_sums g = { .s = source_of_x(c, x, beside),
                                 .dy = dy,
                                 .rows = c->out[H],
                                 .cols = c->out[W],
@@ -439,11 +439,11 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
                     g.units * g.unit < 16384 ? 1 : cr_thread_count());
 }
 
-size_t cr_direct_thread_scratch(const struct cr_conv *c)
+size_t cr_conv_nhwc_thread_scratch(const struct cr_conv *c)
 {
-    struct cr_direct_source x = source_of_x(c, NULL, 0);
-    struct cr_direct_source sums = source_of_x(c, NULL, dy_beside(c));
-    struct cr_direct_source dy = source_of_dy(c, NULL);
+    struct cr_conv_nhwc_source x = source_of_x(c, NULL, 0);
+    struct cr_conv_nhwc_source sums = source_of_x(c, NULL, dy_beside(c));
+    struct cr_conv_nhwc_source dy = source_of_dy(c, NULL);
     int64_t n = together(&sums, dy_beside(c));
     size_t a = copies(&x, 1), b = copies(&dy, 1), d = copies(&sums, n);
 

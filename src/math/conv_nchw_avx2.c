@@ -1,13 +1,13 @@
 /* Planar convolutions in vectors of 8. */
-#include "math/planar.h"
+#include "math/conv_nchw.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
 #include "math/lanes_avx2.h"
 
-#define KERNEL_APPLY cr_planar_apply_avx2
-#define KERNEL_SUMS cr_planar_sums_avx2
-#define KERNEL_REDUCE cr_planar_reduce_avx2
+#define KERNEL_APPLY cr_conv_nchw_apply_avx2
+#define KERNEL_SUMS cr_conv_nchw_sums_avx2
+#define KERNEL_REDUCE cr_conv_nchw_reduce_avx2
 #define ROWS 0, 4, 4, 3, 2, 0, 1, 0, 1
 #define OUTS                                                                \
     T(1, 1)                                                                 \
@@ -28,6 +28,6 @@ KERNEL CR_INLINE float planar_total(__m256 x)
     return _mm_cvtss_f32(y);
 }
 
-#include "math/planar.inc"
+#include "math/conv_nchw.inc"
 
 #endif

@@ -1,13 +1,13 @@
 /* Direct convolutions in vectors of 8, for processors with AVX2 and FMA. */
-#include "math/direct.h"
+#include "math/conv_nhwc.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
 #include "math/lanes_avx2.h"
 
-#define KERNEL_APPLY cr_direct_apply_avx2
-#define KERNEL_SUMS cr_direct_sums_avx2
-#define KERNEL_REDUCE cr_direct_reduce_avx2
+#define KERNEL_APPLY cr_conv_nhwc_apply_avx2
+#define KERNEL_SUMS cr_conv_nhwc_sums_avx2
+#define KERNEL_REDUCE cr_conv_nhwc_reduce_avx2
 #define MAX_PIXELS 1, 12, 6
 #define TILES                                                                  \
     T(1, 1)                                                                    \
@@ -35,6 +35,6 @@
     T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(5, 2)
 #define SUM_CHANNELS 1, 8, 4
 
-#include "math/direct.inc"
+#include "math/conv_nhwc.inc"
 
 #endif

@@ -1,30 +1,30 @@
 /*
  * Convolutions of few channels, plain tensors, stride 1: too few channels to
- * fill vectors with, but rows are long. See planar.inc for the kernels.
+ * fill vectors with, but rows are long. See conv_nchw.inc for the kernels.
  * Private to src/math.
  */
-#ifndef CR_MATH_PLANAR_H
-#define CR_MATH_PLANAR_H
+#ifndef CR_MATH_CONV_NCHW_H
+#define CR_MATH_CONV_NCHW_H
 
 #include "math/conv.h"
 
-#define CR_PLANAR_OUTS 8 /* most channels of a tile of outputs */
-#define CR_PLANAR_SUMS 4 /* ... and of a tile of sums */
-#define CR_PLANAR_TAPS 5 /* most taps of a tile of sums */
-#define CR_PLANAR_TOGETHER 16
+#define CR_CONV_NCHW_OUTS 8 /* most channels of a tile of outputs */
+#define CR_CONV_NCHW_SUMS 4 /* ... and of a tile of sums */
+#define CR_CONV_NCHW_TAPS 5 /* most taps of a tile of sums */
+#define CR_CONV_NCHW_TOGETHER 16
 
 /* Whether it is possible, and whether it beats channels last. */
-bool cr_planar_takes(const struct cr_conv *c);
-bool cr_planar_wins(const struct cr_conv *c);
-size_t cr_planar_scratch(const struct cr_conv *c);
-size_t cr_planar_thread_scratch(const struct cr_conv *c);
-void cr_planar_forward(const struct cr_conv *c, const cr_real *x,
+bool cr_conv_nchw_takes(const struct cr_conv *c);
+bool cr_conv_nchw_wins(const struct cr_conv *c);
+size_t cr_conv_nchw_scratch(const struct cr_conv *c);
+size_t cr_conv_nchw_thread_scratch(const struct cr_conv *c);
+void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch);
-void cr_planar_input(const struct cr_conv *c, const cr_real *dy,
+void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
                      const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch);
-void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
+void cr_conv_nchw_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch);
 
@@ -32,15 +32,15 @@ void cr_planar_weight(const struct cr_conv *c, const cr_real *x,
  * over their edges, from a copy with zeros around. Outputs count rows and
  * columns from lo_row and lo_col on, which are row and column 0 of the copy;
  * where there is none they are not negative. */
-struct cr_planar_source {
+struct cr_conv_nchw_source {
     const cr_real *x;
     int64_t n, groups, channels, h, w;
     int64_t lo_row, lo_col, rows, pitch;
     bool copied;
 };
 
-struct cr_planar_apply {
-    struct cr_planar_source s;
+struct cr_conv_nchw_apply {
+    struct cr_conv_nchw_source s;
     size_t room;              /* of a thread, for its copy */
     int64_t rows, cols, cout; /* of an image and group of y */
     int64_t bands;            /* in which threads share an image */
@@ -54,8 +54,8 @@ struct cr_planar_apply {
 
 /* Sums in vectors, per chunk of the batch and unit (group, up to four output
  * channels, channel): [chunk][unit][tap][4][lane]. */
-struct cr_planar_sums {
-    struct cr_planar_source s;
+struct cr_conv_nchw_sums {
+    struct cr_conv_nchw_source s;
     size_t room; /* of a thread, for its copies */
     const cr_real *dy;
     int64_t rows, cols, cout, kernel_rows, kernel_cols;
@@ -66,14 +66,14 @@ struct cr_planar_sums {
     bool add;
 };
 
-typedef void cr_planar_apply_part(const struct cr_planar_apply *g, int task,
+typedef void cr_conv_nchw_apply_part(const struct cr_conv_nchw_apply *g, int task,
                                   int n_tasks);
-typedef void cr_planar_sums_part(const struct cr_planar_sums *s, int task,
+typedef void cr_conv_nchw_sums_part(const struct cr_conv_nchw_sums *s, int task,
                                  int n_tasks);
 
-cr_planar_apply_part cr_planar_apply_avx512, cr_planar_apply_avx2;
-cr_planar_sums_part cr_planar_sums_avx512, cr_planar_sums_avx2;
+cr_conv_nchw_apply_part cr_conv_nchw_apply_avx512, cr_conv_nchw_apply_avx2;
+cr_conv_nchw_sums_part cr_conv_nchw_sums_avx512, cr_conv_nchw_sums_avx2;
 /* Adds up lanes and chunks into dw. */
-cr_planar_sums_part cr_planar_reduce_avx512, cr_planar_reduce_avx2;
+cr_conv_nchw_sums_part cr_conv_nchw_reduce_avx512, cr_conv_nchw_reduce_avx2;
 
 #endif

@@ -1,28 +1,28 @@
 /*
  * Convolutions without a matrix in between, for channels last in two
- * dimensions: see direct.inc for the kernels, direct.c for what they are
+ * dimensions: see conv_nhwc.inc for the kernels, conv_nhwc.c for what they are
  * given. Private to src/math.
  */
-#ifndef CR_MATH_DIRECT_H
-#define CR_MATH_DIRECT_H
+#ifndef CR_MATH_CONV_NHWC_H
+#define CR_MATH_CONV_NHWC_H
 
 #include "math/conv.h"
 
 /* Channels of the source lie in blocks of this many. */
-#define CR_DIRECT_BLOCK 16
+#define CR_CONV_NHWC_BLOCK 16
 /* Most parts of images that a thread sums over before it takes the next. */
-#define CR_DIRECT_TOGETHER 16
+#define CR_CONV_NHWC_TOGETHER 16
 
-bool cr_direct_takes(const struct cr_conv *c);
-size_t cr_direct_scratch(const struct cr_conv *c);
-size_t cr_direct_thread_scratch(const struct cr_conv *c);
-void cr_direct_forward(const struct cr_conv *c, const cr_real *x,
+bool cr_conv_nhwc_takes(const struct cr_conv *c);
+size_t cr_conv_nhwc_scratch(const struct cr_conv *c);
+size_t cr_conv_nhwc_thread_scratch(const struct cr_conv *c);
+void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
                        const cr_real *w, const struct cr_conv_epilogue *end,
                        cr_real *y, void *scratch);
-void cr_direct_input(const struct cr_conv *c, const cr_real *dy,
+void cr_conv_nhwc_input(const struct cr_conv *c, const cr_real *dy,
                      const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *dx, void *scratch);
-void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
+void cr_conv_nhwc_weight(const struct cr_conv *c, const cr_real *x,
                       const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                       void *scratch);
 
@@ -33,7 +33,7 @@ void cr_direct_weight(const struct cr_conv *c, const cr_real *x,
  *
  *   [block][row][column % step_col][column / step_col][16]
  */
-struct cr_direct_source {
+struct cr_conv_nhwc_source {
     const cr_real *x;
     int64_t n, h, w, pixel;   /* pixel: channels of all groups */
     int64_t groups, channels; /* channels: of one group */
@@ -47,7 +47,7 @@ struct cr_direct_source {
 
 /* A grid of outputs that have their taps in common: all of them, or in the
  * gradient of an input those of one remainder by the stride. */
-struct cr_direct_grid {
+struct cr_conv_nhwc_grid {
     int64_t rows, cols;
     int64_t y_at, y_row, y_col; /* where they lie in an image of y */
     int taps;
@@ -59,11 +59,11 @@ struct cr_direct_grid {
     int64_t w_group;
 };
 
-struct cr_direct_apply {
-    struct cr_direct_source s;
+struct cr_conv_nhwc_apply {
+    struct cr_conv_nhwc_source s;
     size_t room; /* of a thread, for its copy */
     int grids;
-    const struct cr_direct_grid *grid;
+    const struct cr_conv_nhwc_grid *grid;
     int64_t cout, y_image; /* of one group; numbers of an image */
     cr_real *y;
     struct cr_conv_epilogue end;
@@ -72,8 +72,8 @@ struct cr_direct_apply {
 /* Sums of x dy for every tap, channel and output channel, per chunk of the
  * batch and unit (group, vectors of output channels, block of channels):
  * [chunk][unit][tap][16][2 vectors]. */
-struct cr_direct_sums {
-    struct cr_direct_source s;
+struct cr_conv_nhwc_sums {
+    struct cr_conv_nhwc_source s;
     size_t room; /* of a thread, for its copies */
     const cr_real *dy;
     int64_t rows, cols, cout, dy_pixel, taps;
@@ -86,14 +86,14 @@ struct cr_direct_sums {
     cr_real *to;
 };
 
-typedef void cr_direct_apply_part(const struct cr_direct_apply *g, int task,
+typedef void cr_conv_nhwc_apply_part(const struct cr_conv_nhwc_apply *g, int task,
                                   int n_tasks);
-typedef void cr_direct_sums_part(const struct cr_direct_sums *s, int task,
+typedef void cr_conv_nhwc_sums_part(const struct cr_conv_nhwc_sums *s, int task,
                                  int n_tasks);
 
-cr_direct_apply_part cr_direct_apply_avx512, cr_direct_apply_avx2;
-cr_direct_sums_part cr_direct_sums_avx512, cr_direct_sums_avx2;
+cr_conv_nhwc_apply_part cr_conv_nhwc_apply_avx512, cr_conv_nhwc_apply_avx2;
+cr_conv_nhwc_sums_part cr_conv_nhwc_sums_avx512, cr_conv_nhwc_sums_avx2;
 /* Adds up chunks into dw. */
-cr_direct_sums_part cr_direct_reduce_avx512, cr_direct_reduce_avx2;
+cr_conv_nhwc_sums_part cr_conv_nhwc_reduce_avx512, cr_conv_nhwc_reduce_avx2;
 
 #endif

@@ -1,13 +1,13 @@
 /* Direct convolutions in vectors of 16, for processors with AVX-512. */
-#include "math/direct.h"
+#include "math/conv_nhwc.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
 #include "math/lanes_avx512.h"
 
-#define KERNEL_APPLY cr_direct_apply_avx512
-#define KERNEL_SUMS cr_direct_sums_avx512
-#define KERNEL_REDUCE cr_direct_reduce_avx512
+#define KERNEL_APPLY cr_conv_nhwc_apply_avx512
+#define KERNEL_SUMS cr_conv_nhwc_sums_avx512
+#define KERNEL_REDUCE cr_conv_nhwc_reduce_avx512
 #define MAX_PIXELS 1, 24, 14
 #define ONES \
     T(1, 1)  \
@@ -36,6 +36,6 @@
 #define SUMS ONES TWOS
 #define SUM_CHANNELS 1, 16, 8
 
-#include "math/direct.inc"
+#include "math/conv_nhwc.inc"
 
 #endif
