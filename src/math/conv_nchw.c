@@ -5,7 +5,7 @@
  */
 #include "math/conv_nchw.h"
 
-#include "math/conv_lanes.h"
+#include "math/conv_simd.h"
 
 bool cr_conv_nchw_takes(const struct cr_conv *c)
 {

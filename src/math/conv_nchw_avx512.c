@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "math/lanes_avx512.h"
+#include "math/simd_avx512.h"
 
 #define KERNEL_APPLY cr_conv_nchw_apply_avx512
 #define KERNEL_SUMS cr_conv_nchw_sums_avx512

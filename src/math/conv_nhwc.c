@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "math/conv_lanes.h"
+#include "math/conv_simd.h"
 
 #define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
 

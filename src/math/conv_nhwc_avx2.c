@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "math/lanes_avx2.h"
+#include "math/simd_avx2.h"
 
 #define KERNEL_APPLY cr_conv_nhwc_apply_avx2
 #define KERNEL_SUMS cr_conv_nhwc_sums_avx2

@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "math/lanes_avx2.h"
+#include "math/simd_avx2.h"
 
 #define KERNEL_NAME cr_gemm_avx2
 #define KERNEL_SUM cr_sum_avx2

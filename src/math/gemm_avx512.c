@@ -8,7 +8,7 @@ CR_O3
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "math/lanes_avx512.h"
+#include "math/simd_avx512.h"
 
 #define KERNEL_NAME cr_gemm_avx512
 #define KERNEL_SUM cr_sum_avx512

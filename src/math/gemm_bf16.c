@@ -40,7 +40,7 @@ CR_O3
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
 #include "base/thread_pool.h"
-#include "math/lanes_avx512.h"
+#include "math/simd_avx512.h"
 
 #define BF16 CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")
 #define WIDE 4           /* vectors of a full panel */
@@ -150,7 +150,7 @@ BF16 static void bf16_turn(const uint32_t *from, int64_t from_row, int64_t rows,
     int64_t c;
 
     for (c = 0; c < cols; c += LANES)
-        lanes_turn((const cr_real *)from + c, from_row, (int)rows,
+        simd_transpose((const cr_real *)from + c, from_row, (int)rows,
                    (int)bf16_min(cols - c, LANES), (cr_real *)to + c * ld, ld);
 }
 
@@ -174,7 +174,7 @@ BF16 static void bf16_rows(const struct bf16_view *w, struct bf16_room *room,
             int64_t some = bf16_min(k - q, 2 * LANES);
 
             bf16_across(a + r + q * w->a_p, w->a_p, some, n, room->turn, LANES);
-            lanes_turn((const cr_real *)room->turn, LANES,
+            simd_transpose((const cr_real *)room->turn, LANES,
                        (int)((some + 1) / 2), (int)n,
                        (cr_real *)room->a + r * ld + q / 2, ld);
         }
@@ -415,7 +415,7 @@ BF16 static void bf16_scatter(const struct bf16_span *s)
             int nr = (int)bf16_min(s->rows - r, LANES);
             int nv = (int)bf16_min(s->lanes - v, LANES);
 
-            lanes_turn(s->room->c + r * ld + v, ld, nr, nv, s->room->tile,
+            simd_transpose(s->room->c + r * ld + v, ld, nr, nv, s->room->tile,
                        LANES);
             bf16_finish(s->g, s->lane + v, s->row + r, nv, nr, s->room->tile,
                         LANES);

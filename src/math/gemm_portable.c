@@ -4,7 +4,7 @@
 
 #include "base/attr.h"
 
-#include "math/lanes_portable.h"
+#include "math/simd_portable.h"
 
 #define KERNEL_NAME cr_gemm_portable
 #define KERNEL_SUM cr_sum_portable

@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "math/lanes_avx2.h"
+#include "math/simd_avx2.h"
 
 #define KERNEL_CODE cr_sdpa_avx2
 #define WIDE 2
@@ -22,7 +22,7 @@
 /* the first n lanes, -inf behind */
 #define V_BELOW(x, n)                              \
     _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, \
-                     _mm256_castsi256_ps(lanes_first(n)))
+                     _mm256_castsi256_ps(simd_first_mask(n)))
 /* -inf where a byte is not 0, else 0 */
 #define V_HIDE(p) sdpa_hide(p)
 

@@ -7,7 +7,7 @@ CR_O3
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "math/lanes_avx512.h"
+#include "math/simd_avx512.h"
 
 #define KERNEL_CODE cr_sdpa_avx512
 #define WIDE 4

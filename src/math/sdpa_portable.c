@@ -1,7 +1,7 @@
 /* Attention in vectors of 16 bytes; float and double. */
 #include "math/sdpa.h"
 
-#include "math/lanes_portable.h"
+#include "math/simd_portable.h"
 
 #define KERNEL_CODE cr_sdpa_portable
 #define WIDE 2

@@ -1,8 +1,8 @@
 /* Vectors of 16 floats, for kernels written once for all vector lengths:
  * their type, their operations, and turning a square of them. Private to
  * src/math. */
-#ifndef CR_MATH_LANES_AVX512_H
-#define CR_MATH_LANES_AVX512_H
+#ifndef CR_MATH_SIMD_AVX512_H
+#define CR_MATH_SIMD_AVX512_H
 
 #include "base/attr.h"
 #include "math/real.h"
@@ -36,7 +36,7 @@ typedef __m512 vec;
 typedef __mmask16 vec_mask;
 
 /* 16 x 16 numbers: pairs of rows, pairs of pairs, then quarters of vectors. */
-KERNEL CR_INLINE void lanes_turn(const cr_real *from, int64_t from_row,
+KERNEL CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row,
                                  int rows, int cols, cr_real *to, int64_t ld)
 {
     __mmask16 some = V_FIRST(cols);

@@ -3,8 +3,8 @@
  * share: how long vectors are, how work is split, and where scratch lies.
  * Private to src/math.
  */
-#ifndef CR_MATH_CONV_LANES_H
-#define CR_MATH_CONV_LANES_H
+#ifndef CR_MATH_CONV_SIMD_H
+#define CR_MATH_CONV_SIMD_H
 
 #include "base/attr.h"
 #include "base/cpu.h"

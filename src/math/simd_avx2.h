@@ -1,6 +1,6 @@
-/* Vectors of 8 floats, as lanes_avx512.h. Private to src/math. */
-#ifndef CR_MATH_LANES_AVX2_H
-#define CR_MATH_LANES_AVX2_H
+/* Vectors of 8 floats, as simd_avx512.h. Private to src/math. */
+#ifndef CR_MATH_SIMD_AVX2_H
+#define CR_MATH_SIMD_AVX2_H
 
 #include "base/attr.h"
 #include "math/real.h"
@@ -18,7 +18,7 @@
 #define V_STORE(p, x) _mm256_storeu_ps(p, x)
 #define V_LOAD_M(p, m) _mm256_maskload_ps(p, m)
 #define V_STORE_M(p, m, x) _mm256_maskstore_ps(p, m, x)
-#define V_FIRST(n) lanes_first(n)
+#define V_FIRST(n) simd_first_mask(n)
 #define V_LOAD_N(p, n) ((n) == 8 ? V_LOAD(p) : V_LOAD_M(p, V_FIRST(n)))
 #define V_STORE_N(p, n, x) \
     ((n) == 8 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
@@ -32,14 +32,14 @@
 typedef __m256 vec;
 typedef __m256i vec_mask;
 
-KERNEL CR_INLINE __m256i lanes_first(int n)
+KERNEL CR_INLINE __m256i simd_first_mask(int n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 /* 8 x 8 numbers: pairs of rows, pairs of pairs, then halves of vectors. */
-KERNEL CR_INLINE void lanes_turn(const cr_real *from, int64_t from_row,
+KERNEL CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row,
                                  int rows, int cols, cr_real *to, int64_t ld)
 {
     __m256 x[8], y[8];

@@ -1,7 +1,7 @@
 /* Vectors of 16 bytes, which compilers know on every processor, of floats or
- * doubles, as lanes_avx512.h. Private to src/math. */
-#ifndef CR_MATH_LANES_PORTABLE_H
-#define CR_MATH_LANES_PORTABLE_H
+ * doubles, as simd_avx512.h. Private to src/math. */
+#ifndef CR_MATH_SIMD_PORTABLE_H
+#define CR_MATH_SIMD_PORTABLE_H
 
 #include "base/attr.h"
 #include "math/real.h"
@@ -75,7 +75,7 @@ CR_INLINE vec lanes_mask(vec x, vec y)
     return x;
 }
 
-CR_INLINE void lanes_turn(const cr_real *from, int64_t from_row, int rows,
+CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row, int rows,
                           int cols, cr_real *to, int64_t ld)
 {
     int i, j;
