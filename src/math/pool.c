@@ -2,7 +2,7 @@
 
 #include "base/attr.h"
 #include "math/each.h"
-#include "math/pairs.h"
+#include "math/max_pool_2x2.h"
 
 #include <string.h>
 
@@ -557,7 +557,7 @@ static void plain_plane(const struct run *r, int64_t plane)
         const cr_real *x = r->x + plane * r->in;
 
         for (oh = 0; oh < w[1].out; oh++, o += w[2].out)
-            cr_pairs_max(w[2].out, x + 2 * oh * w[2].in,
+            cr_max_pool_2x2(w[2].out, x + 2 * oh * w[2].in,
                          x + (2 * oh + 1) * w[2].in, r->y + o,
                          (uint8_t *)r->put + o);
         return;
@@ -668,7 +668,7 @@ static void plain_back(const struct run *r, int64_t plane)
         for (oh = 0; oh < w[1].out; oh++, o += w[2].out) {
             int64_t at = 2 * oh * w[2].in, below = at + w[2].in;
 
-            cr_pairs_back(w[2].out, r->x + o, (const uint8_t *)r->get + o,
+            cr_max_pool_2x2_backward(w[2].out, r->x + o, (const uint8_t *)r->get + o,
                           mask ? mask + at : NULL, mask ? mask + below : NULL,
                           r->add, dx + at, dx + below);
         }

@@ -11,7 +11,7 @@
  * Wu and He, arXiv:1803.08494.
  */
 #include "math/each.h"
-#include "math/rows.h"
+#include "math/row_stats.h"
 #include "net/attr.h"
 #include "net/op.h"
 
@@ -98,7 +98,7 @@ static void group_norm_range(void *ctx, int64_t from, int64_t to)
         for (c = 0; c < g->channels; c++) {
             cr_real scale = g->r[i] * cr_creals(g->s->x[GAMMA])[first + c];
 
-            cr_row_map(g->space, x + c * g->space, g->mean[i], scale, NULL,
+            cr_row_affine(g->space, x + c * g->space, g->mean[i], scale, NULL,
                        cr_creals(g->s->x[BETA]) + first + c, y + c * g->space);
         }
     }

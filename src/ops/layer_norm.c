@@ -11,7 +11,7 @@
  * Ba, Kiros and Hinton, arXiv:1607.06450.
  */
 #include "math/each.h"
-#include "math/rows.h"
+#include "math/row_stats.h"
 #include "net/attr.h"
 #include "net/op.h"
 
@@ -129,7 +129,7 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
         for (at = 0; at < r->m; at += r->piece) {
             int64_t p = (row * r->m + at) % r->params;
 
-            cr_row_map(r->piece, x + at, r->mean[row], r->r[row], gamma + p,
+            cr_row_affine(r->piece, x + at, r->mean[row], r->r[row], gamma + p,
                        beta + p, y + at);
         }
     }
@@ -206,10 +206,10 @@ static void layer_norm_backward(const struct cr_op_ctx *s)
 
     cr_each_few(r.blocks, 2 * (double)(r.m * r.per), &r, layer_norm_blocks);
     if (s->dx[GAMMA])
-        cr_row_collect(r.blocks, 2 * r.params, r.params, r.part,
+        cr_row_reduce(r.blocks, 2 * r.params, r.params, r.part,
                        s->accumulate[GAMMA], s->dx[GAMMA]);
     if (s->dx[BETA])
-        cr_row_collect(r.blocks, 2 * r.params, r.params, r.part + r.params,
+        cr_row_reduce(r.blocks, 2 * r.params, r.params, r.part + r.params,
                        s->accumulate[BETA], s->dx[BETA]);
 }
 

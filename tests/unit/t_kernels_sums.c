@@ -5,7 +5,7 @@
 #include "math/channel.h"
 #include "math/half.h"
 #include "math/rng.h"
-#include "math/rows.h"
+#include "math/row_stats.h"
 #include "math/walk.h"
 
 #include <string.h>
@@ -191,7 +191,7 @@ static enum verdict rows(void)
                add ? ", added" : "");
     cr_row_moments(n, x, &got[0], &got[1]);
     cr_row_sums(n, x, mean, dy, weight, &got[2], &got[3]);
-    cr_row_map(n, x, mean, scale, weight, shift, y);
+    cr_row_affine(n, x, mean, scale, weight, shift, y);
     cr_row_back(n, x, mean, dy, weight, by, scale, less, slope, add, dx);
     cr_row_gather(n, x, mean, scale, dy, dot, sum);
     for (i = 0; i < n; i++)
@@ -233,7 +233,7 @@ static enum verdict rows_collected(void)
     cr_real *to = add ? numbers_copy(old, n) : numbers_undefined(n);
 
     setting_is("%lld blocks of %lld", (long long)blocks, (long long)n);
-    cr_row_collect(blocks, stride, n, part, add, to);
+    cr_row_reduce(blocks, stride, n, part, add, to);
     for (j = 0; j < n; j++) {
         double sum = add ? (double)old[j] : 0;
 

@@ -1,4 +1,4 @@
-#include "math/pairs.h"
+#include "math/max_pool_2x2.h"
 
 #include "base/attr.h"
 #include "base/cpu.h"
@@ -162,7 +162,7 @@ KERNEL static void back_avx512(int64_t n, const float *dy, const uint8_t *at,
 
 #endif
 
-void cr_pairs_max(int64_t n, const cr_real *x0, const cr_real *x1, cr_real *y,
+void cr_max_pool_2x2(int64_t n, const cr_real *x0, const cr_real *x1, cr_real *y,
                   uint8_t *at)
 {
 #if VECTORS
@@ -174,7 +174,7 @@ void cr_pairs_max(int64_t n, const cr_real *x0, const cr_real *x1, cr_real *y,
     max_plain(n, x0, x1, y, at);
 }
 
-void cr_pairs_back(int64_t n, const cr_real *dy, const uint8_t *at,
+void cr_max_pool_2x2_backward(int64_t n, const cr_real *dy, const uint8_t *at,
                    const cr_real *mask0, const cr_real *mask1, bool add,
                    cr_real *dx0, cr_real *dx1)
 {

@@ -3,8 +3,8 @@
  * normalisation within a sample is made of. No result depends on the number
  * of threads.
  */
-#ifndef CR_MATH_ROWS_H
-#define CR_MATH_ROWS_H
+#ifndef CR_MATH_ROW_STATS_H
+#define CR_MATH_ROW_STATS_H
 
 #include "math/real.h"
 
@@ -21,7 +21,7 @@ void cr_row_sums(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
 
 /* y = (x - mean) scale weight + shift; weight NULL: y = (x - mean) scale +
  * shift[0]. */
-void cr_row_map(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
+void cr_row_affine(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
                 const cr_real *weight, const cr_real *shift, cr_real *y);
 
 /* dx = scale (d - shift - (x - mean) slope), d = dy weight, or dy by where
@@ -39,7 +39,7 @@ void cr_row_gather(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
 int64_t cr_row_block(int64_t rows);
 int64_t cr_row_blocks(int64_t rows);
 /* to[j] = sum of part[b * stride + j] over the blocks, or added to it. */
-void cr_row_collect(int64_t blocks, int64_t stride, int64_t n,
+void cr_row_reduce(int64_t blocks, int64_t stride, int64_t n,
                     const cr_real *part, bool add, cr_real *to);
 
 #endif

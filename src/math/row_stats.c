@@ -1,4 +1,4 @@
-#include "math/rows.h"
+#include "math/row_stats.h"
 
 #include <stddef.h>
 
@@ -139,7 +139,7 @@ void cr_row_sums(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
 }
 
 CR_CLONES
-void cr_row_map(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
+void cr_row_affine(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
                 const cr_real *weight, const cr_real *shift, cr_real *y)
 {
     int64_t i;
@@ -234,7 +234,7 @@ static void collect_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_row_collect(int64_t blocks, int64_t stride, int64_t n,
+void cr_row_reduce(int64_t blocks, int64_t stride, int64_t n,
                     const cr_real *part, bool add, cr_real *to)
 {
     struct collect c = { blocks, stride, part, add, to };
