@@ -2,7 +2,7 @@
 #ifndef CR_MATH_REAL_H
 #define CR_MATH_REAL_H
 
-#include "math/smooth.h"
+#include "math/vec_math.h"
 
 #include <math.h>
 
@@ -38,11 +38,11 @@ typedef double cr_real;
 #else
 typedef float cr_real;
 #define CR_REAL_EPS 1.1920928955078125e-07f
-#define cr_exp cr_smooth_exp
+#define cr_exp cr_vec_exp
 #define cr_log logf
-#define cr_tanh cr_smooth_tanh
-#define cr_sigmoid cr_smooth_sigmoid
-#define cr_erf cr_smooth_erf
+#define cr_tanh cr_vec_tanh
+#define cr_sigmoid cr_vec_sigmoid
+#define cr_erf cr_vec_erf
 #define cr_sqrt sqrtf
 #define cr_abs fabsf
 #define cr_ceil ceilf

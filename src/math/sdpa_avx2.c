@@ -56,7 +56,7 @@ KERNEL CR_INLINE float sdpa_largest(vec x)
     return most;
 }
 
-/* As cr_smooth_exp; x <= 0 or NaN, but for sums of NaN. */
+/* As cr_vec_exp; x <= 0 or NaN, but for sums of NaN. */
 KERNEL CR_INLINE vec sdpa_exp(vec x)
 {
     vec v = _mm256_min_ps(_mm256_set1_ps(89),

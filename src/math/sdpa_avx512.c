@@ -36,7 +36,7 @@ KERNEL CR_INLINE vec sdpa_hide(const unsigned char *p)
                                _mm512_set1_ps(-INFINITY));
 }
 
-/* As cr_smooth_exp, with the processor's own scaling. */
+/* As cr_vec_exp, with the processor's own scaling. */
 KERNEL CR_INLINE vec sdpa_exp(vec x)
 {
     vec v = _mm512_max_ps(_mm512_set1_ps(-104), x); /* NaN stays */

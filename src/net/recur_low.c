@@ -14,7 +14,7 @@
 
 #include "base/attr.h"
 #include "math/half.h"
-#include "math/smooth.h"
+#include "math/vec_math.h"
 #include "net/attr.h"
 
 struct cr_recur_rounds cr_recur_rounds(const struct cr_recur_row *row)

@@ -1,11 +1,11 @@
 /*
  * exp, tanh and erf of floats without branches, so that a loop over them
  * (CR_SIMD) becomes vectors; that is why their bodies stand in a header. They
- * are off by less than 2 units in the last place (tests/unit/t_smooth.c).
+ * are off by less than 2 units in the last place (tests/unit/t_vec_math.c).
  * NaN gives NaN.
  */
-#ifndef CR_MATH_SMOOTH_H
-#define CR_MATH_SMOOTH_H
+#ifndef CR_MATH_VEC_MATH_H
+#define CR_MATH_VEC_MATH_H
 
 #include "base/attr.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* 2^n for -126 <= n <= 127 */
-CR_INLINE float cr_smooth_power(int32_t n)
+CR_INLINE float cr_vec_power(int32_t n)
 {
     int32_t bits = (n + 127) << 23;
     float y;
@@ -23,7 +23,7 @@ CR_INLINE float cr_smooth_power(int32_t n)
 }
 
 /* Cephes' polynomial (Moshier, expf.c) after Cody and Waite's reduction. */
-CR_INLINE float cr_smooth_exp(float x)
+CR_INLINE float cr_vec_exp(float x)
 {
     const float whole = 12582912.0f; /* 1.5 * 2^23: adding it rounds */
     float v = x > 89 ? 89 : x < -104 ? -104 : x;
@@ -39,11 +39,11 @@ CR_INLINE float cr_smooth_exp(float x)
     y = y * r + 5.0000001201e-1f;
     y = y * (r * r) + r + 1;
     /* in two steps, or 2^128 and denormal results would not be reached */
-    return y * cr_smooth_power(half) * cr_smooth_power(all - half);
+    return y * cr_vec_power(half) * cr_vec_power(all - half);
 }
 
 /* The same for -87 <= x <= 87, which takes fewer steps. */
-CR_INLINE float cr_smooth_exp_near(float x)
+CR_INLINE float cr_vec_exp_near(float x)
 {
     const float whole = 12582912.0f;
     float t = x * 1.44269504088896341f + whole, n = t - whole;
@@ -65,15 +65,15 @@ CR_INLINE float cr_smooth_exp_near(float x)
 }
 
 /* 1 / (1 + exp(-x)); far below 0, where that is less than 2e-38, it stays. */
-CR_INLINE float cr_smooth_sigmoid(float x)
+CR_INLINE float cr_vec_sigmoid(float x)
 {
     float v = x > 87 ? 87 : x < -87 ? -87 : x;
 
-    return 1 / (1 + cr_smooth_exp_near(-v));
+    return 1 / (1 + cr_vec_exp_near(-v));
 }
 
 /* Near 0 Cephes' polynomial (tanhf.c), else 1 - 2 / (exp(2 |x|) + 1). */
-CR_INLINE float cr_smooth_tanh(float x)
+CR_INLINE float cr_vec_tanh(float x)
 {
     float t = x < 0 ? -x : x, s = x * x, p, q;
 
@@ -84,14 +84,14 @@ CR_INLINE float cr_smooth_tanh(float x)
     p = p * s + -3.33332819422e-1f;
     p = p * s * x + x;
     t = t > 43 ? 43 : t;
-    q = 1 - 2 / (cr_smooth_exp_near(2 * t) + 1);
+    q = 1 - 2 / (cr_vec_exp_near(2 * t) + 1);
     q = x < 0 ? -q : q;
     return t < 0.625f ? p : q;
 }
 
 /* Near 0 a polynomial, else 1 - exp of one in |x| (njuffa, "A faster erff",
  * stackoverflow.com/questions/35148198). */
-CR_INLINE float cr_smooth_erf(float x)
+CR_INLINE float cr_vec_erf(float x)
 {
     float t = x < 0 ? -x : x, s, p, q;
 
@@ -103,7 +103,7 @@ CR_INLINE float cr_smooth_erf(float x)
     q = q * t + -6.34846687e-1f;
     q = q * t + -1.28717512e-1f;
     q = q * t - t;
-    q = 1 - cr_smooth_exp(q);
+    q = 1 - cr_vec_exp(q);
     q = x < 0 ? -q : q;
     p = -5.96761703e-4f;
     p = p * s + 4.99119423e-3f;
