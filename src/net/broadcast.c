@@ -117,7 +117,7 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
 {
     const struct forward *c = ctx;
     const struct cr_op_ctx *s = c->s;
-    cr_real room[CR_BROADCAST_MAX][CR_STRETCH];
+    cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX];
     const void *x[CR_BROADCAST_MAX] = { NULL };
     bool whole = c->as[c->f->operands - 1] == CR_I32;
     int k;
@@ -130,26 +130,26 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
         (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
 }
 
-static void walk_open(struct cr_walk *w, const struct cr_op_ctx *s, int n)
+static void walk_open(struct cr_tensor_iter *w, const struct cr_op_ctx *s, int n)
 {
     int k;
 
-    cr_walk_begin(w, s->out[0].rank, s->out[0].dim);
+    cr_tensor_iter_init(w, s->out[0].rank, s->out[0].dim);
     for (k = 0; k < n; k++)
-        cr_walk_add(w, &s->in[k]);
-    cr_walk_merge(w);
+        cr_tensor_iter_add(w, &s->in[k]);
+    cr_tensor_iter_merge(w);
 }
 
 void cr_broadcast(const struct cr_op_ctx *s, const struct cr_broadcast *f)
 {
     struct forward c = { .s = s, .f = f };
-    struct cr_walk w;
+    struct cr_tensor_iter w;
     int k;
 
     for (k = 0; k < f->operands; k++)
         c.as[k] = class_of(f, s->in, k);
     walk_open(&w, s, f->operands);
-    cr_walk_each(&w, f->cost, &c, forward_run);
+    cr_tensor_iter_parallel(&w, f->cost, &c, forward_run);
 }
 
 /* ---- backward ---- */
@@ -166,7 +166,7 @@ static void back_values(const struct backward *b, int64_t n,
 {
     static const cr_real nothing = 0;
     const struct cr_op_ctx *s = b->s;
-    cr_real room[CR_BROADCAST_MAX][CR_STRETCH];
+    cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX];
     const void *x[CR_BROADCAST_MAX];
     int64_t step[CR_BROADCAST_MAX];
     int k;
@@ -188,7 +188,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
                      const int64_t *inc)
 {
     const struct backward *b = ctx;
-    cr_real *dx = (cr_real *)b->s->dx[b->of] + off[0], d[CR_STRETCH];
+    cr_real *dx = (cr_real *)b->s->dx[b->of] + off[0], d[CR_ITER_RUN_MAX];
     int64_t i;
 
     if (!b->s->accumulate[b->of]) {
@@ -221,14 +221,14 @@ static void back_sink(void *ctx, int64_t at, int64_t n, const double *sum)
 void cr_broadcast_back(const struct cr_op_ctx *s, const struct cr_broadcast *f)
 {
     struct backward b = { .s = s, .f = f };
-    struct cr_walk w;
+    struct cr_tensor_iter w;
 
     walk_open(&w, s, f->operands);
     for (b.of = 0; b.of < f->operands; b.of++) {
         if (!s->dx[b.of])
             continue;
         if (cr_count(&s->in[b.of]) == cr_count(&s->out[0]))
-            cr_walk_each(&w, f->cost, &b, back_run);
+            cr_tensor_iter_parallel(&w, f->cost, &b, back_run);
         else
             cr_reduce(&(struct cr_reduce){ .walk = &w,
                                            .kept = b.of + 1,

@@ -11,7 +11,7 @@
 #define CR_NET_BROADCAST_H
 
 #include "base/attr.h"
-#include "math/walk.h"
+#include "math/tensor_iter.h"
 #include "net/op.h"
 
 #define CR_BROADCAST_MAX 3 /* operands */

@@ -21,9 +21,9 @@ void cr_move_dense(const struct cr_spec *spec, int64_t *step)
 void cr_move_open(struct cr_move *m, const struct cr_spec *dense,
                   const int64_t *step, int64_t at)
 {
-    cr_walk_begin(&m->walk, dense->rank, dense->dim);
-    cr_walk_steps(&m->walk, step);
-    cr_walk_merge(&m->walk);
+    cr_tensor_iter_init(&m->walk, dense->rank, dense->dim);
+    cr_tensor_iter_add_strides(&m->walk, step);
+    cr_tensor_iter_merge(&m->walk);
     m->at = at;
 }
 
@@ -98,7 +98,7 @@ struct turn {
     int64_t tiles[2], rest; /* along dim and the last one; all other indices */
 };
 
-static bool turn_open(struct turn *t, const struct cr_walk *w)
+static bool turn_open(struct turn *t, const struct cr_tensor_iter *w)
 {
     int i, last = w->rank - 1;
     int64_t count;
@@ -113,7 +113,7 @@ static bool turn_open(struct turn *t, const struct cr_walk *w)
     t->dim = i;
     t->tiles[0] = (w->dim[i] + TILE - 1) / TILE;
     t->tiles[1] = (w->dim[last] + TILE - 1) / TILE;
-    count = cr_walk_count(w);
+    count = cr_tensor_iter_count(w);
     t->rest = count / w->dim[i] / w->dim[last];
     return true;
 }
@@ -129,7 +129,7 @@ CR_INLINE void turn_put(cr_real *to, const cr_real *from, bool add)
 static void turn_tile(const struct turn *t, int64_t tile)
 {
     const struct moving *c = &t->c;
-    const struct cr_walk *w = &c->m->walk;
+    const struct cr_tensor_iter *w = &c->m->walk;
     int last = w->rank - 1, d;
     int64_t row = tile / t->tiles[1] % t->tiles[0] * TILE;
     int64_t col = tile % t->tiles[1] * TILE;
@@ -194,7 +194,7 @@ static void move(const struct cr_move *m, enum cr_type type, const void *from,
         cr_each_few(t.rest * t.tiles[0] * t.tiles[1],
                     MOVE_COST * TILE * TILE, &t, turn_range);
     else
-        cr_walk_each(&m->walk, MOVE_COST, &t.c, add ? add_run : move_run);
+        cr_tensor_iter_parallel(&m->walk, MOVE_COST, &t.c, add ? add_run : move_run);
 }
 
 void cr_move_gather(const struct cr_move *m, enum cr_type type,

@@ -7,11 +7,11 @@
 #ifndef CR_NET_MOVE_H
 #define CR_NET_MOVE_H
 
-#include "math/walk.h"
+#include "math/tensor_iter.h"
 #include "net/op.h"
 
 struct cr_move {
-    struct cr_walk walk;
+    struct cr_tensor_iter walk;
     int64_t at;
 };
 

@@ -68,7 +68,7 @@ const struct cr_ints *cr_over_axis(const struct cr_op_ctx *s)
     return &((const struct cr_over *)s->attr)->axis;
 }
 
-void cr_reduction_walk(struct cr_walk *w, const struct cr_spec *x,
+void cr_reduction_walk(struct cr_tensor_iter *w, const struct cr_spec *x,
                        const struct cr_ints *axis)
 {
     struct cr_spec y = *x;
@@ -78,8 +78,8 @@ void cr_reduction_walk(struct cr_walk *w, const struct cr_spec *x,
     folded_of(x, axis, folded);
     for (i = 0; i < x->rank; i++)
         y.dim[i] = folded[i] ? 1 : x->dim[i];
-    cr_walk_begin(w, x->rank, x->dim);
-    cr_walk_add(w, &y);
+    cr_tensor_iter_init(w, x->rank, x->dim);
+    cr_tensor_iter_add(w, &y);
 }
 
 /* ---- forward ---- */
@@ -147,11 +147,11 @@ void cr_reduction(const struct cr_op_ctx *s, const struct cr_ints *axis,
                   const struct cr_reduction_desc *f)
 {
     struct reducing r = { s, f, count_of(s) };
-    struct cr_walk w;
+    struct cr_tensor_iter w;
     bool real = s->in[0].type == CR_REAL;
 
     cr_reduction_walk(&w, &s->in[0], axis);
-    cr_walk_merge(&w);
+    cr_tensor_iter_merge(&w);
     cr_reduce(&(struct cr_reduce){ .walk = &w,
                                    .kept = 1,
                                    .reducer = f->reducer,
@@ -196,10 +196,10 @@ void cr_reduction_sums(const struct cr_op_ctx *s, const struct cr_ints *axis,
                        cr_real *to)
 {
     struct sums c = { s, y, values, to };
-    struct cr_walk w;
+    struct cr_tensor_iter w;
 
     cr_reduction_walk(&w, &s->in[0], axis);
-    cr_walk_merge(&w);
+    cr_tensor_iter_merge(&w);
     cr_reduce(&(struct cr_reduce){ .walk = &w,
                                    .kept = 1,
                                    .reducer = fold,
@@ -221,7 +221,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
 {
     const struct back *b = ctx;
     const struct cr_op_ctx *s = b->s;
-    cr_real *dx = (cr_real *)s->dx[0] + off[0], d[CR_STRETCH];
+    cr_real *dx = (cr_real *)s->dx[0] + off[0], d[CR_ITER_RUN_MAX];
     int64_t i;
 
     b->loop(s->attr, n, b->n,
@@ -240,9 +240,9 @@ void cr_reduction_back(const struct cr_op_ctx *s, const struct cr_ints *axis,
                        double cost, const cr_real *c, cr_reduction_loop *loop)
 {
     struct back b = { s, c, count_of(s), loop };
-    struct cr_walk w;
+    struct cr_tensor_iter w;
 
     cr_reduction_walk(&w, &s->in[0], axis);
-    cr_walk_merge(&w);
-    cr_walk_each(&w, cost, &b, back_run);
+    cr_tensor_iter_merge(&w);
+    cr_tensor_iter_parallel(&w, cost, &b, back_run);
 }

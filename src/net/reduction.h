@@ -3,20 +3,20 @@
  *
  * Without axes all elements are folded into one. A folded axis is dropped, or
  * stays with length 1 where keepdims is set; the memory is the same. In a walk
- * (math/walk.h), operand 0 is the input and operand 1 the result.
+ * (math/tensor_iter.h), operand 0 is the input and operand 1 the result.
  */
 #ifndef CR_NET_REDUCTION_H
 #define CR_NET_REDUCTION_H
 
 #include "base/attr.h"
-#include "math/walk.h"
+#include "math/tensor_iter.h"
 #include "net/attr.h"
 #include "net/op.h"
 
 /* Sets out[0]; its type is the input's, bool and uint8 becoming int32. */
 bool cr_reduction_plan(struct cr_op_plan *plan, const struct cr_ints *axis,
                        bool keepdims);
-void cr_reduction_walk(struct cr_walk *walk, const struct cr_spec *x,
+void cr_reduction_walk(struct cr_tensor_iter *walk, const struct cr_spec *x,
                        const struct cr_ints *axis);
 
 struct cr_reduction_desc {

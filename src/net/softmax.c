@@ -2,7 +2,7 @@
 
 #include "base/attr.h"
 #include "math/each.h"
-#include "math/walk.h"
+#include "math/tensor_iter.h"
 
 #include <string.h>
 
@@ -83,7 +83,7 @@ CR_CLONES static void soft_row(int64_t n, const cr_real *x, cr_real *y,
 CR_CLONES static void soft_cols(const struct cr_axis *a, int64_t n,
                                 const cr_real *x, cr_real *y, bool logarithm)
 {
-    cr_real top[CR_STRETCH], sum[CR_STRETCH];
+    cr_real top[CR_ITER_RUN_MAX], sum[CR_ITER_RUN_MAX];
     int64_t i, c, last = a->n * a->inner;
 
     for (i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ static int64_t beside(const struct cr_axis *a, int64_t from, int64_t to)
     int64_t n = a->inner - from % a->inner;
 
     n = n < to - from ? n : to - from;
-    return n < CR_STRETCH ? n : CR_STRETCH;
+    return n < CR_ITER_RUN_MAX ? n : CR_ITER_RUN_MAX;
 }
 
 static void soft_range(void *ctx, int64_t from, int64_t to)
@@ -171,12 +171,12 @@ CR_INLINE void soft_put(int64_t n, const cr_real *part, bool add, cr_real *dx)
 CR_CLONES static void back_row(int64_t n, const cr_real *y, const cr_real *dy,
                                bool logarithm, bool add, cr_real *dx)
 {
-    cr_real part[CR_STRETCH], dot;
+    cr_real part[CR_ITER_RUN_MAX], dot;
     double sum = 0;
     int64_t i, k, m;
 
     for (i = 0; i < n && !logarithm; i += m) {
-        m = n - i < CR_STRETCH ? n - i : CR_STRETCH;
+        m = n - i < CR_ITER_RUN_MAX ? n - i : CR_ITER_RUN_MAX;
         CR_SIMD
         for (k = 0; k < m; k++)
             part[k] = dy[i + k] * y[i + k];
@@ -186,7 +186,7 @@ CR_CLONES static void back_row(int64_t n, const cr_real *y, const cr_real *dy,
         cr_reducer_sum.rows(n, dy, &sum);
     dot = (cr_real)sum;
     for (i = 0; i < n; i += m) {
-        m = n - i < CR_STRETCH ? n - i : CR_STRETCH;
+        m = n - i < CR_ITER_RUN_MAX ? n - i : CR_ITER_RUN_MAX;
         if (logarithm) {
             CR_SIMD
             for (k = 0; k < m; k++)
@@ -205,7 +205,7 @@ CR_CLONES static void back_cols(const struct cr_axis *a, int64_t n,
                                 bool logarithm, bool add, cr_real *dx)
 {
     int64_t i, c, last = a->n * a->inner;
-    cr_real dot[CR_STRETCH], part[CR_STRETCH];
+    cr_real dot[CR_ITER_RUN_MAX], part[CR_ITER_RUN_MAX];
 
     for (i = 0; i < n; i++)
         dot[i] = 0;

@@ -37,9 +37,9 @@ static struct cr_move broadcast_to_move(const struct cr_op_ctx *s)
 {
     struct cr_move m = { .at = 0 };
 
-    cr_walk_begin(&m.walk, s->out[0].rank, s->out[0].dim);
-    cr_walk_add(&m.walk, &s->in[0]);
-    cr_walk_merge(&m.walk);
+    cr_tensor_iter_init(&m.walk, s->out[0].rank, s->out[0].dim);
+    cr_tensor_iter_add(&m.walk, &s->in[0]);
+    cr_tensor_iter_merge(&m.walk);
     return m;
 }
 

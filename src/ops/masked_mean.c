@@ -36,16 +36,16 @@ struct masked {
 };
 
 /* Operands: x, y, mask. */
-static struct cr_walk masked_walk(const struct cr_op_ctx *s)
+static struct cr_tensor_iter masked_walk(const struct cr_op_ctx *s)
 {
     struct cr_spec mask = s->in[MASK];
-    struct cr_walk w;
+    struct cr_tensor_iter w;
 
     while (mask.rank < s->in[V].rank)
         mask.dim[mask.rank++] = 1;
     cr_reduction_walk(&w, &s->in[V], cr_over_axis(s));
-    cr_walk_add(&w, &mask);
-    cr_walk_merge(&w);
+    cr_tensor_iter_add(&w, &mask);
+    cr_tensor_iter_merge(&w);
     return w;
 }
 
@@ -62,7 +62,7 @@ static const cr_real *count_source(void *ctx, int64_t n, const int64_t *off,
                                    const int64_t *inc, cr_real *room)
 {
     const struct masked *c = ctx;
-    unsigned char bytes[CR_STRETCH];
+    unsigned char bytes[CR_ITER_RUN_MAX];
     const unsigned char *m = mask_of(c->s, n, off, inc, bytes);
     int64_t i;
 
@@ -76,7 +76,7 @@ static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,
 {
     const struct masked *c = ctx;
     const cr_real *x = (const cr_real *)c->s->x[V] + off[0];
-    unsigned char bytes[CR_STRETCH];
+    unsigned char bytes[CR_ITER_RUN_MAX];
     const unsigned char *m = mask_of(c->s, n, off, inc, bytes);
     int64_t i;
 
@@ -97,8 +97,8 @@ static void masked_sink(void *ctx, int64_t at, int64_t n, const double *sum)
                                       : 0);
 }
 
-static void masked_reduce(const struct cr_walk *w, struct masked *c,
-                          cr_source *source)
+static void masked_reduce(const struct cr_tensor_iter *w, struct masked *c,
+                          cr_reduce_load *source)
 {
     cr_reduce(&(struct cr_reduce){ .walk = w,
                                    .kept = 1,
@@ -111,7 +111,7 @@ static void masked_reduce(const struct cr_walk *w, struct masked *c,
 
 static void masked_mean_forward(const struct cr_op_ctx *s)
 {
-    struct cr_walk w = masked_walk(s);
+    struct cr_tensor_iter w = masked_walk(s);
 
     masked_reduce(&w, &(struct masked){ .s = s, .to = s->saved }, count_source);
     masked_reduce(
@@ -126,7 +126,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
     const cr_real *g = (const cr_real *)s->dy[0] + off[1];
     const cr_real *count = (const cr_real *)s->saved + off[1];
     cr_real *dx = (cr_real *)s->dx[V] + off[0];
-    unsigned char bytes[CR_STRETCH];
+    unsigned char bytes[CR_ITER_RUN_MAX];
     const unsigned char *m = mask_of(s, n, off, inc, bytes);
     int64_t i;
 
@@ -140,10 +140,10 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
 
 static void masked_mean_backward(const struct cr_op_ctx *s)
 {
-    struct cr_walk w = masked_walk(s);
+    struct cr_tensor_iter w = masked_walk(s);
 
     if (s->dx[V])
-        cr_walk_each(&w, 1.5, (void *)(uintptr_t)s, back_run);
+        cr_tensor_iter_parallel(&w, 1.5, (void *)(uintptr_t)s, back_run);
     if (s->dx[MASK] && !s->accumulate[MASK]) /* a choice, which has no slope */
         cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
 }

@@ -47,7 +47,7 @@ static bool tile_plan(struct cr_op_plan *p)
 static struct cr_move tile_move(const struct cr_op_ctx *s)
 {
     const struct cr_ints *dims = &((const struct tile *)s->attr)->dims;
-    int64_t dim[CR_WALK_RANK], step[CR_WALK_RANK], dense = 1;
+    int64_t dim[CR_TENSOR_ITER_RANK], step[CR_TENSOR_ITER_RANK], dense = 1;
     struct cr_move m = { .at = 0 };
     int i;
 
@@ -58,9 +58,9 @@ static struct cr_move tile_move(const struct cr_op_ctx *s)
         step[2 * i + 1] = dense;
         dense *= dim[2 * i + 1];
     }
-    cr_walk_begin(&m.walk, 2 * s->out[0].rank, dim);
-    cr_walk_steps(&m.walk, step);
-    cr_walk_merge(&m.walk);
+    cr_tensor_iter_init(&m.walk, 2 * s->out[0].rank, dim);
+    cr_tensor_iter_add_strides(&m.walk, step);
+    cr_tensor_iter_merge(&m.walk);
     return m;
 }
 

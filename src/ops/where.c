@@ -14,8 +14,8 @@ enum { CONDITION, A, B };
     { \
         const unsigned char *c = in[CONDITION]; \
         const T *a = in[A], *b = in[B]; \
-        unsigned char same[CR_STRETCH]; \
-        T yes[CR_STRETCH], no[CR_STRETCH], *y = out; \
+        unsigned char same[CR_ITER_RUN_MAX]; \
+        T yes[CR_ITER_RUN_MAX], no[CR_ITER_RUN_MAX], *y = out; \
         int64_t i; \
         (void)attr; \
         if (inc[CONDITION] == 0) \

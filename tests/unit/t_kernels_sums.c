@@ -6,7 +6,7 @@
 #include "math/half.h"
 #include "math/rng.h"
 #include "math/row_stats.h"
-#include "math/walk.h"
+#include "math/tensor_iter.h"
 
 #include <string.h>
 
@@ -278,7 +278,7 @@ static enum verdict reductions(void)
     int rank = (int)draw(1, 5), which = (int)draw(0, 2), i;
     int64_t dim[5], step[5], count = 1, results = 1, k, r;
     bool nans = which > 0 && draw_one_in(5), good = true;
-    struct cr_walk walk;
+    struct cr_tensor_iter walk;
     struct folded f;
     cr_real *x;
     double *want, *size;
@@ -324,9 +324,9 @@ static enum verdict reductions(void)
         else if (isnan(y) || (which == 1 ? y > want[v] : y < want[v]))
             want[v] = y;
     }
-    cr_walk_begin(&walk, rank, dim);
-    cr_walk_steps(&walk, step);
-    cr_walk_merge(&walk);
+    cr_tensor_iter_init(&walk, rank, dim);
+    cr_tensor_iter_add_strides(&walk, step);
+    cr_tensor_iter_merge(&walk);
     job = (struct cr_reduce){ .walk = &walk,
                               .kept = 1,
                               .reducer = folds[which],

@@ -1,4 +1,4 @@
-#include "math/walk.h"
+#include "math/tensor_iter.h"
 
 #include "base/attr.h"
 #include "math/each.h"
@@ -6,12 +6,12 @@
 #include <assert.h>
 #include <string.h>
 
-void cr_walk_begin(struct cr_walk *w, int rank, const int64_t *dim)
+void cr_tensor_iter_init(struct cr_tensor_iter *w, int rank, const int64_t *dim)
 {
-    int64_t step[CR_WALK_RANK], dense = 1;
+    int64_t step[CR_TENSOR_ITER_RANK], dense = 1;
     int i;
 
-    assert(rank <= CR_WALK_RANK);
+    assert(rank <= CR_TENSOR_ITER_RANK);
     w->rank = rank;
     w->operands = 0;
     memcpy(w->dim, dim, (size_t)rank * sizeof *dim);
@@ -19,12 +19,12 @@ void cr_walk_begin(struct cr_walk *w, int rank, const int64_t *dim)
         step[i] = dense;
         dense *= dim[i];
     }
-    cr_walk_steps(w, step);
+    cr_tensor_iter_add_strides(w, step);
 }
 
-void cr_walk_add(struct cr_walk *w, const struct cr_spec *spec)
+void cr_tensor_iter_add(struct cr_tensor_iter *w, const struct cr_spec *spec)
 {
-    int64_t step[CR_WALK_RANK], dense = 1;
+    int64_t step[CR_TENSOR_ITER_RANK], dense = 1;
     int i, shift = w->rank - spec->rank;
 
     assert(shift >= 0);
@@ -35,17 +35,17 @@ void cr_walk_add(struct cr_walk *w, const struct cr_spec *spec)
         step[i] = dim == 1 ? 0 : dense;
         dense *= dim;
     }
-    cr_walk_steps(w, step);
+    cr_tensor_iter_add_strides(w, step);
 }
 
-void cr_walk_steps(struct cr_walk *w, const int64_t *step)
+void cr_tensor_iter_add_strides(struct cr_tensor_iter *w, const int64_t *step)
 {
-    assert(w->operands < CR_WALK_MAX);
+    assert(w->operands < CR_TENSOR_ITER_MAX);
     memcpy(w->step[w->operands++], step, (size_t)w->rank * sizeof *step);
 }
 
 /* Whether dimension b, just inside a, continues a's stride everywhere. */
-static bool walk_joins(const struct cr_walk *w, int a, int b)
+static bool walk_joins(const struct cr_tensor_iter *w, int a, int b)
 {
     int k;
 
@@ -55,7 +55,7 @@ static bool walk_joins(const struct cr_walk *w, int a, int b)
     return true;
 }
 
-void cr_walk_merge(struct cr_walk *w)
+void cr_tensor_iter_merge(struct cr_tensor_iter *w)
 {
     int i, k, n = 0;
 
@@ -76,7 +76,7 @@ void cr_walk_merge(struct cr_walk *w)
     w->rank = n;
 }
 
-int64_t cr_walk_count(const struct cr_walk *w)
+int64_t cr_tensor_iter_count(const struct cr_tensor_iter *w)
 {
     int64_t n = 1;
     int i;
@@ -90,9 +90,9 @@ int64_t cr_walk_count(const struct cr_walk *w)
 
 /* Dimensions of a walk, outermost first, and a place among them. */
 struct nest {
-    const struct cr_walk *walk;
-    int rank, of[CR_WALK_RANK];
-    int64_t at[CR_WALK_RANK], off[CR_WALK_MAX];
+    const struct cr_tensor_iter *walk;
+    int rank, of[CR_TENSOR_ITER_RANK];
+    int64_t at[CR_TENSOR_ITER_RANK], off[CR_TENSOR_ITER_MAX];
 };
 
 static int64_t nest_count(const struct nest *p)
@@ -108,7 +108,7 @@ static int64_t nest_count(const struct nest *p)
 /* Goes to element number `at`, with offsets relative to base. */
 static void nest_seek(struct nest *p, int64_t at, const int64_t *base)
 {
-    const struct cr_walk *w = p->walk;
+    const struct cr_tensor_iter *w = p->walk;
     int i, k;
 
     for (k = 0; k < w->operands; k++)
@@ -126,7 +126,7 @@ static void nest_seek(struct nest *p, int64_t at, const int64_t *base)
 /* The next place when dimension i of the nest moves on. */
 static void nest_next(struct nest *p, int i)
 {
-    const struct cr_walk *w = p->walk;
+    const struct cr_tensor_iter *w = p->walk;
     int k;
 
     for (; i >= 0; i--) {
@@ -143,7 +143,7 @@ static void nest_next(struct nest *p, int i)
 }
 
 /* Steps of the innermost dimension; none in a nest of none. */
-static void walk_inc(const struct cr_walk *w, int64_t *inc)
+static void walk_inc(const struct cr_tensor_iter *w, int64_t *inc)
 {
     int k;
 
@@ -152,26 +152,26 @@ static void walk_inc(const struct cr_walk *w, int64_t *inc)
 }
 
 /* One run of `length` elements in pieces. */
-static void run_pieces(const struct cr_walk *w, int64_t length,
+static void run_pieces(const struct cr_tensor_iter *w, int64_t length,
                        const int64_t *off, const int64_t *inc, void *ctx,
-                       cr_run *fn)
+                       cr_tensor_iter_fn *fn)
 {
-    int64_t place[CR_WALK_MAX], i, n;
+    int64_t place[CR_TENSOR_ITER_MAX], i, n;
     int k;
 
     for (i = 0; i < length; i += n) {
-        n = length - i > CR_STRETCH ? CR_STRETCH : length - i;
+        n = length - i > CR_ITER_RUN_MAX ? CR_ITER_RUN_MAX : length - i;
         for (k = 0; k < w->operands; k++)
             place[k] = off[k] + i * inc[k];
         fn(ctx, n, place, inc);
     }
 }
 
-void cr_walk_range(const struct cr_walk *w, int64_t from, int64_t to,
-                   void *ctx, cr_run *fn)
+void cr_tensor_iter_range(const struct cr_tensor_iter *w, int64_t from, int64_t to,
+                   void *ctx, cr_tensor_iter_fn *fn)
 {
     struct nest p = { .walk = w, .rank = w->rank };
-    int64_t inc[CR_WALK_MAX], n, last = w->rank > 0 ? w->dim[w->rank - 1] : 1;
+    int64_t inc[CR_TENSOR_ITER_MAX], n, last = w->rank > 0 ? w->dim[w->rank - 1] : 1;
     int i;
 
     if (from >= to)
@@ -193,23 +193,23 @@ void cr_walk_range(const struct cr_walk *w, int64_t from, int64_t to,
 }
 
 struct walk_part {
-    const struct cr_walk *walk;
+    const struct cr_tensor_iter *walk;
     void *ctx;
-    cr_run *fn;
+    cr_tensor_iter_fn *fn;
 };
 
 static void walk_part(void *ctx, int64_t from, int64_t to)
 {
     const struct walk_part *p = ctx;
 
-    cr_walk_range(p->walk, from, to, p->ctx, p->fn);
+    cr_tensor_iter_range(p->walk, from, to, p->ctx, p->fn);
 }
 
-void cr_walk_each(const struct cr_walk *w, double cost, void *ctx, cr_run *fn)
+void cr_tensor_iter_parallel(const struct cr_tensor_iter *w, double cost, void *ctx, cr_tensor_iter_fn *fn)
 {
     struct walk_part p = { w, ctx, fn };
 
-    cr_each(cr_walk_count(w), cost, &p, walk_part);
+    cr_each(cr_tensor_iter_count(w), cost, &p, walk_part);
 }
 
 /* ---- reduction ---- */
@@ -295,8 +295,8 @@ static void reduce_run(const struct cr_reduce *r, int64_t n, const int64_t *off,
                        const int64_t *inc, bool cols, double *sum)
 {
     const struct cr_reducer *f = r->reducer;
-    cr_real room[CR_STRETCH];
-    double wide[CR_STRETCH];
+    cr_real room[CR_ITER_RUN_MAX];
+    double wide[CR_ITER_RUN_MAX];
     const cr_real *v = NULL;
     int64_t i;
 
@@ -337,7 +337,7 @@ static void reduce_piece(void *ctx, int64_t n, const int64_t *off,
 static void nests_open(const struct cr_reduce *r, struct nest *kept,
                        struct nest *folded)
 {
-    const struct cr_walk *w = r->walk;
+    const struct cr_tensor_iter *w = r->walk;
     int i;
 
     *kept = (struct nest){ .walk = w };
@@ -354,10 +354,10 @@ static void nests_open(const struct cr_reduce *r, struct nest *kept,
 static void reduce_cols(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_reduce *r = ctx;
-    const struct cr_walk *w = r->walk;
-    int64_t inc[CR_WALK_MAX], base[CR_WALK_MAX], n, i, count;
+    const struct cr_tensor_iter *w = r->walk;
+    int64_t inc[CR_TENSOR_ITER_MAX], base[CR_TENSOR_ITER_MAX], n, i, count;
     int64_t last = w->dim[w->rank - 1];
-    double sum[CR_STRETCH];
+    double sum[CR_ITER_RUN_MAX];
     struct nest kept, folded;
     int k;
 
@@ -368,7 +368,7 @@ static void reduce_cols(void *ctx, int64_t from, int64_t to)
         int64_t at = from % last;
 
         n = last - at < to - from ? last - at : to - from;
-        n = n > CR_STRETCH ? CR_STRETCH : n;
+        n = n > CR_ITER_RUN_MAX ? CR_ITER_RUN_MAX : n;
         nest_seek(&kept, from / last, NULL);
         for (k = 0; k < w->operands; k++)
             base[k] = kept.off[k] + at * inc[k];
@@ -387,8 +387,8 @@ static void reduce_cols(void *ctx, int64_t from, int64_t to)
 static void reduce_rows(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_reduce *r = ctx;
-    const struct cr_walk *w = r->walk;
-    int64_t inc[CR_WALK_MAX], i, count;
+    const struct cr_tensor_iter *w = r->walk;
+    int64_t inc[CR_TENSOR_ITER_MAX], i, count;
     int64_t last = w->rank > 0 ? w->dim[w->rank - 1] : 1;
     struct nest kept, folded;
     double sum;
@@ -428,7 +428,7 @@ static void reduce_parts(void *ctx, int64_t from, int64_t to)
 
         p->sum[i] = p->r->reducer->start;
         end = (i + 1) * p->length < p->n ? (i + 1) * p->length : p->n;
-        cr_walk_range(p->r->walk, i * p->length, end, &f, reduce_piece);
+        cr_tensor_iter_range(p->r->walk, i * p->length, end, &f, reduce_piece);
     }
 }
 
@@ -439,7 +439,7 @@ static void reduce_all(const struct cr_reduce *r, int64_t n)
     double sum = r->reducer->start;
 
     p.length = (n + FOLD_PARTS - 1) / FOLD_PARTS;
-    p.length = (p.length + CR_STRETCH - 1) / CR_STRETCH * CR_STRETCH;
+    p.length = (p.length + CR_ITER_RUN_MAX - 1) / CR_ITER_RUN_MAX * CR_ITER_RUN_MAX;
     parts = p.length > 0 ? (n + p.length - 1) / p.length : 0;
     cr_each_few(parts, r->cost * (double)p.length, &p, reduce_parts);
     for (i = 0; i < parts; i++)
@@ -449,8 +449,8 @@ static void reduce_all(const struct cr_reduce *r, int64_t n)
 
 void cr_reduce(const struct cr_reduce *r)
 {
-    const struct cr_walk *w = r->walk;
-    int64_t n = cr_walk_count(w), results = 1;
+    const struct cr_tensor_iter *w = r->walk;
+    int64_t n = cr_tensor_iter_count(w), results = 1;
     bool cols = w->rank > 0 && w->step[r->kept][w->rank - 1] != 0;
     double cost;
     int i;
