@@ -5,7 +5,7 @@
 #include "net/axis.h"
 #include "net/cell.h"
 
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 static bool glu_plan(struct cr_op_plan *p)
 {
@@ -62,7 +62,7 @@ static void glu_forward(const struct cr_op_ctx *s)
 {
     struct halves h = glu_halves(s);
 
-    cr_each(cr_count(&s->out[0]), 10, &h, glu_range);
+    cr_parallel_for(cr_count(&s->out[0]), 10, &h, glu_range);
 }
 
 static void glu_back_range(void *ctx, int64_t from, int64_t to)
@@ -86,7 +86,7 @@ static void glu_backward(const struct cr_op_ctx *s)
 {
     struct halves h = glu_halves(s);
 
-    cr_each(cr_count(&s->out[0]), 10, &h, glu_back_range);
+    cr_parallel_for(cr_count(&s->out[0]), 10, &h, glu_back_range);
 }
 
 static const struct cr_op glu_op = {

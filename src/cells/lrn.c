@@ -5,7 +5,7 @@
  * t_c = dy_c x_c D_c^(-beta - 1).
  * Krizhevsky, Sutskever and Hinton, NIPS 2012; a sum, not a mean.
  */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/cell.h"
 #include "net/op.h"
 
@@ -80,7 +80,7 @@ static void lrn_forward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 
-    cr_each_few(cr_count(&s->in[0]) / p.size, 20 * (double)p.size, &p,
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 20 * (double)p.size, &p,
                 lrn_range);
 }
 
@@ -123,8 +123,8 @@ static void lrn_backward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 
-    cr_each(cr_count(&s->in[0]), 20, (void *)(uintptr_t)s, lrn_part_range);
-    cr_each_few(cr_count(&s->in[0]) / p.size, 30 * (double)p.size, &p,
+    cr_parallel_for(cr_count(&s->in[0]), 20, (void *)(uintptr_t)s, lrn_part_range);
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 30 * (double)p.size, &p,
                 lrn_back_range);
 }
 

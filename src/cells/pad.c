@@ -3,7 +3,7 @@
  * own, mirrored with its border (SYMMETRIC) or without it (REFLECT).
  * Backward: each element gathers the gradients of all its copies.
  */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/cell.h"
 #include "net/op.h"
 
@@ -83,7 +83,7 @@ static void pad_forward(const struct cr_op_ctx *s)
 {
     int64_t n = s->out[0].dim[s->out[0].rank - 1];
 
-    cr_each_few(cr_count(&s->out[0]) / n, 3 * (double)n,
+    cr_parallel_for_coarse(cr_count(&s->out[0]) / n, 3 * (double)n,
                 (void *)(uintptr_t)s, pad_range);
 }
 
@@ -145,7 +145,7 @@ static void pad_back_range(void *ctx, int64_t from, int64_t to)
 
 static void pad_backward(const struct cr_op_ctx *s)
 {
-    cr_each(cr_count(&s->in[0]), 50, (void *)(uintptr_t)s, pad_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 50, (void *)(uintptr_t)s, pad_back_range);
 }
 
 static const struct cr_op pad_op = {

@@ -6,7 +6,7 @@
  * x (..., L, dim). Vaswani et al., "Attention is all you need" (2017), 3.5.
  * The table depends on the length alone, so it is made when the graph is
  * built. */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/cell.h"
 #include "net/op.h"
 
@@ -61,7 +61,7 @@ static void encode_forward(const struct cr_op_ctx *s)
 {
     const struct encode *o = s->attr;
 
-    cr_each_few(cr_count(&s->in[0]) / o->dim, 0.3 * (double)o->dim,
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / o->dim, 0.3 * (double)o->dim,
                 (void *)(uintptr_t)s, encode_range);
 }
 
@@ -86,7 +86,7 @@ static void encode_back_range(void *ctx, int64_t from, int64_t to)
 
 static void encode_backward(const struct cr_op_ctx *s)
 {
-    cr_each(cr_count(&s->in[0]), 0.3, (void *)(uintptr_t)s, encode_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 0.3, (void *)(uintptr_t)s, encode_back_range);
 }
 
 static const struct cr_op encode_op = {

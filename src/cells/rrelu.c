@@ -4,7 +4,7 @@
  * a is a function of seed, cell, call, update and element.
  * Xu et al., arXiv:1505.00853.
  */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/cell.h"
 #include "net/op.h"
 
@@ -40,7 +40,7 @@ static void rrelu_range(void *ctx, int64_t from, int64_t to)
 
 static void rrelu_forward(const struct cr_op_ctx *s)
 {
-    cr_each(cr_count(&s->in[0]), 5, (void *)(uintptr_t)s, rrelu_range);
+    cr_parallel_for(cr_count(&s->in[0]), 5, (void *)(uintptr_t)s, rrelu_range);
 }
 
 static void rrelu_back_range(void *ctx, int64_t from, int64_t to)
@@ -56,7 +56,7 @@ static void rrelu_back_range(void *ctx, int64_t from, int64_t to)
 
 static void rrelu_backward(const struct cr_op_ctx *s)
 {
-    cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, rrelu_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, rrelu_back_range);
 }
 
 static const struct cr_op rrelu_op = {

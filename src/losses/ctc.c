@@ -9,7 +9,7 @@
  *   dl/dlp_t(c) = -the sum over s with l'_s = c of e^(a_t(s) + b_t(s) + l)
  * If no path exists, l = inf, or 0 with zero_infinity, and the gradient is 0.
  * mean divides each l by its number of labels, at least 1. */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/loss.h"
 
 struct ctc {
@@ -170,7 +170,7 @@ static void ctc_forward(const struct cr_op_ctx *s)
     struct cr_op_ctx own = *s;
     double cells = (double)(s->in[LP].dim[0] * (2 * s->in[T].dim[1] + 1));
 
-    cr_each_few(s->in[T].dim[0], 40 * cells, &own, ctc_forward_rows);
+    cr_parallel_for_coarse(s->in[T].dim[0], 40 * cells, &own, ctc_forward_rows);
 }
 
 /* b_t from b_t+1 and the probabilities of step t + 1. */
@@ -230,7 +230,7 @@ static void ctc_backward(const struct cr_op_ctx *s)
     double cells = (double)(s->in[LP].dim[0] * (2 * s->in[T].dim[1] + 1));
 
     if (s->dx[LP])
-        cr_each_few(s->in[T].dim[0], 60 * cells, &own, ctc_back_rows);
+        cr_parallel_for_coarse(s->in[T].dim[0], 60 * cells, &own, ctc_back_rows);
 }
 
 static const struct cr_op ctc_op = {

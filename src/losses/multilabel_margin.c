@@ -1,7 +1,7 @@
 /* MultilabelMarginLoss: l = the sum over the labels t of a sample and all other
  * classes c of max(0, 1 - x_t + x_c) / C; the first -1 of a row ends its
  * labels */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/loss.h"
 
 struct multilabel {
@@ -111,7 +111,7 @@ static void multilabel_step(const struct cr_op_ctx *s)
     struct cr_op_ctx own = *s;
     double c = (double)s->in[X].dim[1];
 
-    cr_each_few(s->in[X].dim[0], c * c, &own, multilabel_rows);
+    cr_parallel_for_coarse(s->in[X].dim[0], c * c, &own, multilabel_rows);
 }
 
 static const struct cr_op multilabel_op = {

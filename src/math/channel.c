@@ -1,7 +1,7 @@
 #include "math/channel.h"
 
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #define LANES 16
 #define RUN 1024   /* elements summed in cr_real */
@@ -194,7 +194,7 @@ static void blocks_run(struct blocks *b, double cost,
     int64_t tasks = ch->last ? b->groups : b->groups * ch->c;
     double each = (double)(ch->n * ch->c * ch->s) / (double)tasks;
 
-    cr_each_few(tasks, cost * each, b, fn);
+    cr_parallel_for_coarse(tasks, cost * each, b, fn);
 }
 
 /* Blocks of means and squares around them, into those of the whole: Chan,
@@ -576,7 +576,7 @@ static void sweep_run(struct sweep *w, cr_real *room)
                 room[k * p + i] = w->param[k][i % ch->c];
             w->param[k] = room + k * p;
         }
-    cr_each_few((all + w->stretch - 1) / w->stretch, 0.5 * (double)w->stretch,
+    cr_parallel_for_coarse((all + w->stretch - 1) / w->stretch, 0.5 * (double)w->stretch,
                 w, sweep_range);
 }
 

@@ -1,7 +1,7 @@
 #include "math/pool.h"
 
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "math/max_pool_2x2.h"
 
 #include <string.h>
@@ -741,7 +741,7 @@ static void forward_run(struct run *r)
     const struct cr_pool *p = r->p;
     int64_t n = p->n * (p->last ? p->w[0].out * p->w[1].out : p->c);
 
-    cr_each_few(n, (double)(p->n * p->c * r->in / n), r, forward_range);
+    cr_parallel_for_coarse(n, (double)(p->n * p->c * r->in / n), r, forward_range);
 }
 
 static void backward_run(struct run *r)
@@ -751,7 +751,7 @@ static void backward_run(struct run *r)
 
     r->parts = (p->c + PART - 1) / PART;
     n = p->n * (p->last ? r->parts : p->c);
-    cr_each_few(n, (double)(p->n * p->c * r->in / n), r, backward_range);
+    cr_parallel_for_coarse(n, (double)(p->n * p->c * r->in / n), r, backward_range);
 }
 
 void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
@@ -769,7 +769,7 @@ void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to)
 
     r.get = at;
     r.places = to;
-    cr_each(p->n * p->c * r.out, 10, &r, places_range);
+    cr_parallel_for(p->n * p->c * r.out, 10, &r, places_range);
 }
 
 void cr_pool_max_back(const struct cr_pool *p, const cr_real *dy,

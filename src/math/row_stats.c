@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #define LANES 16
 #define RUN 1024 /* elements summed in cr_real */
@@ -239,5 +239,5 @@ void cr_row_reduce(int64_t blocks, int64_t stride, int64_t n,
 {
     struct collect c = { blocks, stride, part, add, to };
 
-    cr_each(n, 0.5 * (double)blocks, &c, collect_range);
+    cr_parallel_for(n, 0.5 * (double)blocks, &c, collect_range);
 }

@@ -1,7 +1,7 @@
 #include "math/tensor_iter.h"
 
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #include <assert.h>
 #include <string.h>
@@ -209,7 +209,7 @@ void cr_tensor_iter_parallel(const struct cr_tensor_iter *w, double cost, void *
 {
     struct walk_part p = { w, ctx, fn };
 
-    cr_each(cr_tensor_iter_count(w), cost, &p, walk_part);
+    cr_parallel_for(cr_tensor_iter_count(w), cost, &p, walk_part);
 }
 
 /* ---- reduction ---- */
@@ -441,7 +441,7 @@ static void reduce_all(const struct cr_reduce *r, int64_t n)
     p.length = (n + FOLD_PARTS - 1) / FOLD_PARTS;
     p.length = (p.length + CR_ITER_RUN_MAX - 1) / CR_ITER_RUN_MAX * CR_ITER_RUN_MAX;
     parts = p.length > 0 ? (n + p.length - 1) / p.length : 0;
-    cr_each_few(parts, r->cost * (double)p.length, &p, reduce_parts);
+    cr_parallel_for_coarse(parts, r->cost * (double)p.length, &p, reduce_parts);
     for (i = 0; i < parts; i++)
         sum = r->reducer->one(sum, p.sum[i]);
     r->store(r->ctx, 0, 1, &sum);
@@ -463,6 +463,6 @@ void cr_reduce(const struct cr_reduce *r)
         return;
     }
     cost = results > 0 ? r->cost * (double)n / (double)results : 0;
-    (cols ? cr_each : cr_each_few)(results, cost, (void *)(uintptr_t)r,
+    (cols ? cr_parallel_for : cr_parallel_for_coarse)(results, cost, (void *)(uintptr_t)r,
                                    cols ? reduce_cols : reduce_rows);
 }

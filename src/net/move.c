@@ -1,7 +1,7 @@
 #include "net/move.h"
 
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #include <string.h>
 
@@ -191,7 +191,7 @@ static void move(const struct cr_move *m, enum cr_type type, const void *from,
                              .add = add } };
 
     if (turn_open(&t, &m->walk))
-        cr_each_few(t.rest * t.tiles[0] * t.tiles[1],
+        cr_parallel_for_coarse(t.rest * t.tiles[0] * t.tiles[1],
                     MOVE_COST * TILE * TILE, &t, turn_range);
     else
         cr_tensor_iter_parallel(&m->walk, MOVE_COST, &t.c, add ? add_run : move_run);
@@ -272,14 +272,14 @@ void cr_move_bytes(const void *from, void *to, size_t n)
 {
     struct moving c = { .from = from, .to = to };
 
-    cr_each((int64_t)n, MOVE_COST / 4, &c, bytes_range);
+    cr_parallel_for((int64_t)n, MOVE_COST / 4, &c, bytes_range);
 }
 
 void cr_move_zero(void *to, size_t n)
 {
     struct moving c = { .to = to };
 
-    cr_each((int64_t)n, MOVE_COST / 4, &c, bytes_range);
+    cr_parallel_for((int64_t)n, MOVE_COST / 4, &c, bytes_range);
 }
 
 static void fill_range(void *ctx, int64_t from, int64_t to)
@@ -302,7 +302,7 @@ void cr_move_fill(const struct cr_spec *spec, double value, void *to)
     if (one == 0)
         cr_move_zero(to, cr_bytes(spec));
     else
-        cr_each(cr_count(spec), MOVE_COST, &c, fill_range);
+        cr_parallel_for(cr_count(spec), MOVE_COST, &c, fill_range);
 }
 
 bool cr_like_plan(struct cr_op_plan *p)

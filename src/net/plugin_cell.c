@@ -11,7 +11,7 @@
 #include "base/checked_math.h"
 #include "base/table.h"
 #include "math/array_text.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/graph.h"
 #include "net/plugin.h"
 
@@ -411,7 +411,7 @@ static void run_call(struct run *r, unsigned flag)
                                        : same_samples(r, r->in, c->n_in));
 
     if (split)
-        cr_each_few(r->step.to,
+        cr_parallel_for_coarse(r->step.to,
                     (double)cellrun_count(&r->in[0]) / (double)r->step.to, r,
                     run_part);
     else

@@ -1,6 +1,6 @@
 #include "net/pointwise.h"
 
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #define STRETCH 256 /* elements that are added at a time */
 
@@ -28,7 +28,7 @@ void cr_pointwise(const struct cr_op_ctx *s, double cost, cr_map *f)
 {
     struct pointwise p = { .s = s, .f = f };
 
-    cr_each(cr_count(&s->in[0]), cost, &p, pointwise_range);
+    cr_parallel_for(cr_count(&s->in[0]), cost, &p, pointwise_range);
 }
 
 static void back_range(void *ctx, int64_t from, int64_t to)
@@ -51,5 +51,5 @@ void cr_pointwise_back(const struct cr_op_ctx *s, double cost, cr_map_back *f)
 {
     struct pointwise p = { .s = s, .back = f };
 
-    cr_each(cr_count(&s->in[0]), cost, &p, back_range);
+    cr_parallel_for(cr_count(&s->in[0]), cost, &p, back_range);
 }

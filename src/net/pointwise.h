@@ -17,7 +17,7 @@ typedef void cr_map_back(const void *attr, int64_t n, const cr_real *x,
                          const cr_real *y, const cr_real *dy, cr_real *d);
 
 bool cr_pointwise_plan(struct cr_op_plan *plan);
-/* cost: rough nanoseconds per element, as for cr_each. */
+/* cost: rough nanoseconds per element, as for cr_parallel_for. */
 void cr_pointwise(const struct cr_op_ctx *ctx, double cost, cr_map *f);
 void cr_pointwise_back(const struct cr_op_ctx *ctx, double cost,
                        cr_map_back *f);

@@ -25,7 +25,7 @@
 #include "net/recur.h"
 
 #include "base/checked_math.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "math/half.h"
 #include "net/attr.h"
 
@@ -365,7 +365,7 @@ void cr_recur_forward(const struct cr_op_ctx *s,
     bool turned = r.steps > 1;
 
     if (turned)
-        cr_each_few(r.size, (double)r.gates, &r, turn_rows);
+        cr_parallel_for_coarse(r.size, (double)r.gates, &r, turn_rows);
     memset(r.none, 0, (size_t)r.gates * sizeof *r.none);
 
     first_state(&r, s->x[H0], r.h);
@@ -383,7 +383,7 @@ void cr_recur_forward(const struct cr_op_ctx *s,
                              .c = gates_at(&r) };
 
         cr_gemms(&g, 1);
-        cr_each_few(r.n, cost, &r, forward_rows);
+        cr_parallel_for_coarse(r.n, cost, &r, forward_rows);
     }
     last_state(&r, r.h, s->y[1]);
     if (kind->cell)
@@ -523,7 +523,7 @@ void cr_recur_backward(const struct cr_op_ctx *s,
     if (kind->cell)
         begin(&r, s->dy[2], r.dc);
     for (r.at = r.steps - 1; r.at >= 0; r.at--) {
-        cr_each_few(r.n, cost, &r, backward_rows);
+        cr_parallel_for_coarse(r.n, cost, &r, backward_rows);
         if (r.at > 0 || s->dx[H0])
             into_state(&r);
     }

@@ -1,7 +1,7 @@
 #include "net/softmax.h"
 
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "math/tensor_iter.h"
 
 #include <string.h>
@@ -145,7 +145,7 @@ static void soft_lines(const struct cr_op_ctx *s, bool logarithm, double cost,
         logarithm
     };
 
-    cr_each(f.a.outer * f.a.inner, cost * (double)f.a.n, &f, fn);
+    cr_parallel_for(f.a.outer * f.a.inner, cost * (double)f.a.n, &f, fn);
 }
 
 void cr_softmax(const struct cr_op_ctx *s, bool logarithm)

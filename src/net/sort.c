@@ -1,7 +1,7 @@
 #include "net/sort.h"
 
 #include "base/thread_pool.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #include <string.h>
 
@@ -79,7 +79,7 @@ void cr_sort_lines(const struct cr_op_ctx *s, int64_t axis, int64_t k,
 
     l.to = l.a;
     l.to.n = k;
-    cr_each_few(l.a.outer * l.a.inner, 50 * (double)l.a.n, &l, lines_range);
+    cr_parallel_for_coarse(l.a.outer * l.a.inner, 50 * (double)l.a.n, &l, lines_range);
 }
 
 static void back_range(void *ctx, int64_t from, int64_t to)
@@ -106,5 +106,5 @@ void cr_sort_backward(const struct cr_op_ctx *s, int64_t axis, int64_t k)
 
     l.to = l.a;
     l.to.n = k;
-    cr_each(l.a.outer * l.a.inner, 3 * (double)l.a.n, &l, back_range);
+    cr_parallel_for(l.a.outer * l.a.inner, 3 * (double)l.a.n, &l, back_range);
 }

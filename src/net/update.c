@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/plan.h"
 
 #include <assert.h>
@@ -118,7 +118,7 @@ void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
     for (int k = 0; k < rule->slots; k++)
         all.u.slot[k] = net->slots[first + k].data;
     if (rule->reduce) {
-        cr_each_few(blocks, UPDATE_BLOCK, &all, update_measure);
+        cr_parallel_for_coarse(blocks, UPDATE_BLOCK, &all, update_measure);
         for (int64_t b = 0; b < blocks; b++)
             for (int k = 0; k < rule->sums; k++)
                 all.u.sum[k] += all.sums[b * rule->sums + k];
@@ -185,7 +185,7 @@ static double update_sum(struct cr_exec *e, const struct cr_exec_step *s)
     int64_t blocks = (p.n + UPDATE_BLOCK - 1) / UPDATE_BLOCK;
     double sum = 0;
 
-    cr_each_few(blocks, UPDATE_BLOCK / 4, &p, update_norm);
+    cr_parallel_for_coarse(blocks, UPDATE_BLOCK / 4, &p, update_norm);
     for (int64_t b = 0; b < blocks; b++)
         sum += p.sums[b];
     return sum;
@@ -223,7 +223,7 @@ void cr_exec_clip_value(struct cr_exec *e, double low, double high)
             .high = (cr_real)high,
         };
 
-        cr_each(cr_count(&e->net->params[s->param].spec), 0.5, &p,
+        cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.5, &p,
                 update_bound);
     }
 }
@@ -251,7 +251,7 @@ void cr_exec_clip_each(struct cr_exec *e, double norm)
         };
 
         if (own > norm)
-            cr_each(n, 0.5, &p, update_shorten);
+            cr_parallel_for(n, 0.5, &p, update_shorten);
     }
 }
 
@@ -286,7 +286,7 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
             .deviation = deviation,
         };
 
-        cr_each(cr_count(&param->spec), 60, &p, update_noise);
+        cr_parallel_for(cr_count(&param->spec), 60, &p, update_noise);
     }
 }
 
@@ -331,7 +331,7 @@ void cr_exec_accumulate(struct cr_exec *e)
             .first = (e->t - 1) % e->net->grad_accum == 0,
         };
 
-        cr_each(cr_count(&e->net->params[s->param].spec), 0.5, &p, update_add);
+        cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.5, &p, update_add);
     }
 }
 
@@ -426,7 +426,7 @@ void cr_net_mean_step(struct cr_net *net, double decay)
                                  .from = net->params[i].data,
                                  .decay = (cr_real)decay };
 
-        cr_each(cr_count(&net->params[i].spec), 0.5, &p, update_mean);
+        cr_parallel_for(cr_count(&net->params[i].spec), 0.5, &p, update_mean);
     }
 }
 

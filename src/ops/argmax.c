@@ -1,7 +1,7 @@
 /* argmax: y = the index of the largest element along an axis, the first one of
  * equals, NaN being larger than all; in the flat tensor where no axis is
  * given. No gradient. */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/axis.h"
 #include "net/reduction.h"
 
@@ -64,7 +64,7 @@ static void argmax_forward(const struct cr_op_ctx *s)
 
     if (o->axis != CR_INT_NONE)
         l.axis = cr_axis_of(&s->in[0], o->axis);
-    cr_each(l.axis.outer * l.axis.inner, (double)l.axis.n, &l, argmax_range);
+    cr_parallel_for(l.axis.outer * l.axis.inner, (double)l.axis.n, &l, argmax_range);
 }
 
 const struct cr_op cr_op_argmax = {

@@ -10,7 +10,7 @@
  * variance (o).
  */
 #include "math/channel.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/attr.h"
 #include "net/op.h"
 
@@ -67,7 +67,7 @@ static void bn_fold_forward(const struct cr_op_ctx *s)
                       s->x[VARIANCE], s->scratch, shift);
     for (i = 0; b && i < c; i++)
         shift[i] += f.scale[i] * b[i];
-    cr_each(n, 0.5, &f, fold_range);
+    cr_parallel_for(n, 0.5, &f, fold_range);
 }
 
 const struct cr_op cr_op_bn_fold = {

@@ -1,7 +1,7 @@
 /* cast: the same values in another type; float32 to itself passes gradients.
  * float16 and bfloat16 stay float32 in memory, rounded to such numbers, and so
  * do results of ops on them, as in MindSpore. */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/attr.h"
 #include "net/broadcast.h"
 #include "net/cell.h"
@@ -47,7 +47,7 @@ static void cast_forward(const struct cr_op_ctx *s)
     if (s->in[0].type == s->out[0].type)
         cr_view_forward(s);
     else
-        cr_each(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s, cast_range);
+        cr_parallel_for(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s, cast_range);
 }
 
 static struct cr_val *cast_build(struct cr_build *b, const void *attr, int n,

@@ -15,7 +15,7 @@
 #include "net/softmax.h"
 
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #include <string.h>
 
@@ -242,7 +242,7 @@ static void cross_entropy_forward(const struct cr_op_ctx *s)
     cr_real *out = s->y[0];
     int64_t i;
 
-    cr_each(c.positions, (c.inner == 1 ? 1.5 : 8) * (double)c.classes, &c,
+    cr_parallel_for(c.positions, (c.inner == 1 ? 1.5 : 8) * (double)c.classes, &c,
             ce_range);
     *c.divisor = 1;
     if (c.o->reduction == CR_NONE) {
@@ -318,7 +318,7 @@ static void cross_entropy_backward(const struct cr_op_ctx *s)
     struct ce c = ce_open(s);
 
     if (s->dx[X])
-        cr_each(c.positions, 2 * (double)c.classes, &c, ce_back_range);
+        cr_parallel_for(c.positions, 2 * (double)c.classes, &c, ce_back_range);
     if (s->dx[T]) { /* probabilities may come from a network, too */
         cr_real *dt = s->dx[T];
         const cr_real *dy = s->dy[0];

@@ -2,7 +2,7 @@
  * times the product of x_0 ... x_i without x_c, which may be 0 */
 #include "net/axis.h"
 
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 struct cumprod {
     int64_t dim;
@@ -57,7 +57,7 @@ static void cumprod_forward(const struct cr_op_ctx *s)
 {
     struct lines l = cumprod_lines(s);
 
-    cr_each(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l, cumprod_range);
+    cr_parallel_for(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l, cumprod_range);
 }
 
 static void cumprod_back_range(void *ctx, int64_t from, int64_t to)
@@ -89,7 +89,7 @@ static void cumprod_backward(const struct cr_op_ctx *s)
 {
     struct lines l = cumprod_lines(s);
 
-    cr_each(l.a.outer * l.a.inner, (double)l.a.n * (double)l.a.n, &l,
+    cr_parallel_for(l.a.outer * l.a.inner, (double)l.a.n * (double)l.a.n, &l,
             cumprod_back_range);
 }
 

@@ -2,7 +2,7 @@
  * y = x in prediction.  dx = dy mask / keep.
  * The mask is a function of seed, cell, call, update and element. */
 #include "base/attr.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/op.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ static void dropout_forward(const struct cr_op_ctx *s)
     if (!s->saved)
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
     else
-        cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_range);
+        cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_range);
 }
 
 CR_CLONES_WIDE
@@ -96,7 +96,7 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 
 static void dropout_backward(const struct cr_op_ctx *s)
 {
-    cr_each(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_back_range);
 }
 
 const struct cr_op cr_op_dropout = {

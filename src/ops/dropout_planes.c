@@ -5,7 +5,7 @@
  * Tompson et al., arXiv:1411.4280. The mask is a function of seed, cell, call,
  * update and plane.
  */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/op.h"
 
 struct dropout_planes {
@@ -75,7 +75,7 @@ static void dropout_planes_run(struct planes *p, const struct cr_spec *x)
 {
     int64_t n = p->last ? p->c : p->size;
 
-    cr_each_few(cr_count(x) / n, (double)n, p, planes_range);
+    cr_parallel_for_coarse(cr_count(x) / n, (double)n, p, planes_range);
 }
 
 static void dropout_planes_forward(const struct cr_op_ctx *s)

@@ -7,7 +7,7 @@
 #include "net/axis.h"
 #include "net/move.h"
 
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #include <string.h>
 
@@ -108,7 +108,7 @@ static void gather_forward(const struct cr_op_ctx *s)
 {
     struct rows r = rows_open(s);
 
-    cr_each(r.a.outer * r.n, 3 + 0.4 * (double)r.a.inner, &r, gather_range);
+    cr_parallel_for(r.a.outer * r.n, 3 + 0.4 * (double)r.a.inner, &r, gather_range);
 }
 
 /* Columns from..to-1 of outer * inner: an element of dx has one writer. */
@@ -143,7 +143,7 @@ static void gather_backward(const struct cr_op_ctx *s)
 
     if (!s->accumulate[X])
         cr_move_zero(s->dx[X], cr_bytes(&s->in[X]));
-    cr_each(r.a.outer * r.a.inner, (double)r.n, &r, back_range);
+    cr_parallel_for(r.a.outer * r.a.inner, (double)r.n, &r, back_range);
 }
 
 static const char *const gather_inputs[] = { "input_params", "input_indices",

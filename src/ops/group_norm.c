@@ -10,7 +10,7 @@
  * these.
  * Wu and He, arXiv:1803.08494.
  */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "math/row_stats.h"
 #include "net/attr.h"
 #include "net/op.h"
@@ -108,7 +108,7 @@ static void group_norm_forward(const struct cr_op_ctx *s)
 {
     struct groups g = group_norm_groups(s);
 
-    cr_each_few(g.groups, (double)(g.channels * g.space), &g, group_norm_range);
+    cr_parallel_for_coarse(g.groups, (double)(g.channels * g.space), &g, group_norm_range);
 }
 
 static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
@@ -151,7 +151,7 @@ static void group_norm_backward(const struct cr_op_ctx *s)
     int64_t n, c, samples = s->in[X].dim[0], channels = s->in[X].dim[1];
     int i;
 
-    cr_each_few(g.groups, 2 * (double)(g.channels * g.space), &g,
+    cr_parallel_for_coarse(g.groups, 2 * (double)(g.channels * g.space), &g,
                 group_norm_back_range);
     for (i = GAMMA; i <= BETA; i++)
         for (c = 0; c < channels && s->dx[i]; c++) {

@@ -10,7 +10,7 @@
  * per block of rows, and the blocks added at the end.
  * Ba, Kiros and Hinton, arXiv:1607.06450.
  */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "math/row_stats.h"
 #include "net/attr.h"
 #include "net/op.h"
@@ -139,7 +139,7 @@ static void layer_norm_forward(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_step(s);
 
-    cr_each_few(r.rows, (double)r.m, &r, layer_norm_range);
+    cr_parallel_for_coarse(r.rows, (double)r.m, &r, layer_norm_range);
 }
 
 /* dx of a row whose parameters come in several pieces, or begin elsewhere. */
@@ -204,7 +204,7 @@ static void layer_norm_backward(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_step(s);
 
-    cr_each_few(r.blocks, 2 * (double)(r.m * r.per), &r, layer_norm_blocks);
+    cr_parallel_for_coarse(r.blocks, 2 * (double)(r.m * r.per), &r, layer_norm_blocks);
     if (s->dx[GAMMA])
         cr_row_reduce(r.blocks, 2 * r.params, r.params, r.part,
                        s->accumulate[GAMMA], s->dx[GAMMA]);

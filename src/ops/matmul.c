@@ -6,7 +6,7 @@
  * dimension is missing in the result. A matrix that all products share makes
  * one large product of them. */
 #include "math/blas.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/broadcast.h"
 
 enum {
@@ -125,7 +125,7 @@ static void share(struct work *w, int64_t n,
     if (n == 1)
         fn(w, 0, 1);
     else
-        cr_each_few(n, macs / 20 * (double)w->q.products / (double)n, w, fn);
+        cr_parallel_for_coarse(n, macs / 20 * (double)w->q.products / (double)n, w, fn);
 }
 
 static void products(void *ctx, int64_t from, int64_t to)

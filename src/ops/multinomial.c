@@ -6,7 +6,7 @@
  * shortest times come first: Efraimidis and Spirakis, "Weighted random
  * sampling with a reservoir", Information Processing Letters 97 (2006).
  */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/random.h"
 
 struct multinomial {
@@ -109,7 +109,7 @@ static void multinomial_forward(const struct cr_op_ctx *s)
 {
     int64_t n = s->in[0].dim[s->in[0].rank - 1];
 
-    cr_each_few(cr_count(&s->in[0]) / n, (double)n * 20, (void *)(uintptr_t)s,
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / n, (double)n * 20, (void *)(uintptr_t)s,
                 multinomial_rows);
 }
 

@@ -3,7 +3,7 @@
 #include "net/attr.h"
 #include "net/axis.h"
 
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 static const struct cr_opt one_hot_opts[] = {
     CR_INT(struct cr_one_hot, depth, 1, CR_DIM_MAX, "Length of the new axis."),
@@ -69,7 +69,7 @@ static void one_hot_forward(const struct cr_op_ctx *s)
     const struct cr_one_hot *o = s->attr;
     struct lines l = { s, cr_axis_of(&s->out[0], o->axis) };
 
-    cr_each(l.a.outer * l.a.inner, (double)l.a.n, &l, one_hot_range);
+    cr_parallel_for(l.a.outer * l.a.inner, (double)l.a.n, &l, one_hot_range);
 }
 
 static const char *const one_hot_inputs[] = { "indices", NULL };

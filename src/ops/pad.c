@@ -5,7 +5,7 @@
  *   reflect    x[-i] before, x[2 (n - 1) - i] behind
  *   replicate  the first, the last
  *   circular   x[i mod n] */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/move.h"
 
 #include <string.h>
@@ -151,7 +151,7 @@ static void planes_each(const struct cr_op_ctx *s,
         p.small *= s->in[0].dim[i];
         p.large *= s->out[0].dim[i];
     }
-    cr_each_few(cr_count(&s->in[0]) / p.small, 10 * (double)p.large, &p, fn);
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.small, 10 * (double)p.large, &p, fn);
 }
 
 static void pad_forward(const struct cr_op_ctx *s)

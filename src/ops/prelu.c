@@ -1,6 +1,6 @@
 /* prelu: y = max(x, 0) + w min(x, 0), one w, or one for each channel (axis 1);
  * dx = dy where x > 0, else w dy;  dw = sum of dy min(x, 0). */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/op.h"
 
 enum { X, W };
@@ -58,7 +58,7 @@ static void prelu_forward(const struct cr_op_ctx *s)
 {
     struct runs r = prelu_runs(s);
 
-    cr_each_few(r.n, (double)r.size, &r, prelu_range);
+    cr_parallel_for_coarse(r.n, (double)r.size, &r, prelu_range);
 }
 
 static void prelu_back_range(void *ctx, int64_t from, int64_t to)
@@ -90,7 +90,7 @@ static void prelu_backward(const struct cr_op_ctx *s)
     cr_real *dw = s->dx[W];
     int64_t run, c;
 
-    cr_each_few(r.n, 2 * (double)r.size, &r, prelu_back_range);
+    cr_parallel_for_coarse(r.n, 2 * (double)r.size, &r, prelu_back_range);
     for (c = 0; c < r.w && dw; c++) {
         double sum = s->accumulate[W] ? (double)dw[c] : 0;
 

@@ -1,5 +1,5 @@
 /* standard_normal: normally distributed numbers of mean 0, deviation 1 */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/random.h"
 
 static bool standard_normal_plan(struct cr_op_plan *p)
@@ -22,7 +22,7 @@ static void standard_normal_range(void *ctx, int64_t from, int64_t to)
 
 static void standard_normal_forward(const struct cr_op_ctx *s)
 {
-    cr_each(cr_count(&s->out[0]), 50, (void *)(uintptr_t)s,
+    cr_parallel_for(cr_count(&s->out[0]), 50, (void *)(uintptr_t)s,
             standard_normal_range);
 }
 

@@ -1,6 +1,6 @@
 /* uniform: numbers of [0, 1), 24 bits each; its text moves them to [minval,
  * maxval), through which gradients go */
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/random.h"
 
 #define RUN 1024 /* elements made at once */
@@ -33,7 +33,7 @@ static void uniform_range(void *ctx, int64_t from, int64_t to)
 
 static void uniform_forward(const struct cr_op_ctx *s)
 {
-    cr_each(cr_count(&s->out[0]), 2, (void *)(uintptr_t)s, uniform_range);
+    cr_parallel_for(cr_count(&s->out[0]), 2, (void *)(uintptr_t)s, uniform_range);
 }
 
 const struct cr_op cr_op_uniform = {

@@ -7,7 +7,7 @@
 #include "net/move.h"
 #include "net/op.h"
 
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #include <string.h>
 
@@ -108,9 +108,9 @@ static void unsorted_segment_sum_forward(const struct cr_op_ctx *s)
 
     cr_move_zero(s->y[0], cr_bytes(&s->out[0]));
     if (w.inner >= WIDE)
-        cr_each(w.inner, 0.3 * (double)w.n, &w, sum_columns);
+        cr_parallel_for(w.inner, 0.3 * (double)w.n, &w, sum_columns);
     else
-        cr_each_few(w.segments,
+        cr_parallel_for_coarse(w.segments,
                     (double)w.n * (double)w.inner / (double)w.segments, &w,
                     sum_segments);
 }
@@ -137,7 +137,7 @@ static void unsorted_segment_sum_backward(const struct cr_op_ctx *s)
     struct sums w = sums_open(s);
 
     if (s->dx[X])
-        cr_each_few(w.n, 2 + 0.5 * (double)w.inner, &w, back_range);
+        cr_parallel_for_coarse(w.n, 2 + 0.5 * (double)w.inner, &w, back_range);
 }
 
 static const char *const segments_inputs[] = { "input_x", "segment_ids", NULL };

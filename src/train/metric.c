@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "math/each.h"
+#include "math/parallel_for.h"
 #include "net/net.h"
 
 /* ---- Metrics written in the config: the mean over samples of what a block
@@ -404,7 +404,7 @@ void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
     struct nats all = { batch, -log(least), ignored,
                         CR_NEWS(&mem, double, n + 1) };
 
-    cr_each(n, 12 * (double)metric_classes(batch), &all, metric_nats_range);
+    cr_parallel_for(n, 12 * (double)metric_classes(batch), &all, metric_nats_range);
     for (int64_t i = 0; i < n; i++) {
         if (all.each[i] < 0)
             continue;

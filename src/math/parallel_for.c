@@ -1,4 +1,4 @@
-#include "math/each.h"
+#include "math/parallel_for.h"
 
 #include "base/thread_pool.h"
 
@@ -37,13 +37,13 @@ static void each_run(int64_t n, int64_t block, double cost, void *ctx,
         cr_parallel_run(each_part, &e, cr_thread_count());
 }
 
-void cr_each(int64_t n, double cost, void *ctx,
+void cr_parallel_for(int64_t n, double cost, void *ctx,
              void (*fn)(void *ctx, int64_t from, int64_t to))
 {
     each_run(n, 16, cost, ctx, fn);
 }
 
-void cr_each_few(int64_t n, double cost, void *ctx,
+void cr_parallel_for_coarse(int64_t n, double cost, void *ctx,
                  void (*fn)(void *ctx, int64_t from, int64_t to))
 {
     each_run(n, 1, cost, ctx, fn);
