@@ -1,7 +1,7 @@
 #include "math/array_text.h"
 
 #include "base/str.h"
-#include "math/half.h"
+#include "math/low_precision.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static double parsed(const char *text, enum cr_type type)
         return v;
     if (type != CR_F16)
         return (double)strtof(text, NULL);
-    cr_half_round(CR_F16, 1, &half, &half);
+    cr_round_to_type(CR_F16, 1, &half, &half);
     return (double)half;
 }
 
@@ -312,7 +312,7 @@ static double ratio(const struct form *f)
         return r;
     if (f->type != CR_F16)
         return (double)(float)r;
-    cr_half_round(CR_F16, 1, &half, &half);
+    cr_round_to_type(CR_F16, 1, &half, &half);
     return (double)half;
 }
 

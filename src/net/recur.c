@@ -26,7 +26,7 @@
 
 #include "base/checked_math.h"
 #include "math/parallel_for.h"
-#include "math/half.h"
+#include "math/low_precision.h"
 #include "net/attr.h"
 
 #include <assert.h>
@@ -273,7 +273,7 @@ static void lower(const struct run *r, int64_t i, struct cr_recur_row *row)
 static void round_to(const struct run *r, int64_t n, const cr_real *x,
                      cr_real *y)
 {
-    cr_half_round(r->o->dtype == 0 ? CR_F16 : CR_BF16, n, x, y);
+    cr_round_to_type(r->o->dtype == 0 ? CR_F16 : CR_BF16, n, x, y);
 }
 
 /* `steps` states from number t on, as the product takes them. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "math/half.h"
+#include "math/low_precision.h"
 #include "math/vec_math.h"
 #include "net/attr.h"
 
@@ -37,7 +37,7 @@ void cr_recur_round(const struct cr_recur_row *row, bool when, int64_t n,
                     cr_real *v)
 {
     if (when)
-        cr_half_round(row->o->dtype == 0 ? CR_F16 : CR_BF16, n, v, v);
+        cr_round_to_type(row->o->dtype == 0 ? CR_F16 : CR_BF16, n, v, v);
 }
 
 CR_CLONES static void low_add(int64_t n, const cr_real *a, const cr_real *b,

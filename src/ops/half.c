@@ -1,6 +1,6 @@
 /* half: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise, which
  * is the gradient of MindSpore's cast: a gradient has the type of its value. */
-#include "math/half.h"
+#include "math/low_precision.h"
 #include "net/attr.h"
 #include "net/move.h"
 #include "net/pointwise.h"
@@ -24,14 +24,14 @@ static bool half_plan(struct cr_op_plan *p)
 
 static void half_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
-    cr_half_round(cr_half_type(attr), n, x, y);
+    cr_round_to_type(cr_half_type(attr), n, x, y);
 }
 
 static void half_map_back(const void *attr, int64_t n, const cr_real *x,
                           const cr_real *y, const cr_real *dy, cr_real *d)
 {
     (void)x, (void)y;
-    cr_half_round(cr_half_type(attr), n, dy, d);
+    cr_round_to_type(cr_half_type(attr), n, dy, d);
 }
 
 static bool half_idle(const struct cr_op_ctx *s)

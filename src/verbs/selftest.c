@@ -21,7 +21,7 @@
 #include "base/thread_pool.h"
 #include "ckpt/load.h"
 #include "math/blas.h"
-#include "math/half.h"
+#include "math/low_precision.h"
 #include "math/rng.h"
 #include "model/model.h"
 #include "net/cell.h"
@@ -174,8 +174,8 @@ static void selftest_products(struct job *j, bool low)
                                  .bf16 = low };
 
             if (low) {
-                cr_half_round(CR_BF16, m * k, a, a);
-                cr_half_round(CR_BF16, k * n, b, b);
+                cr_round_to_type(CR_BF16, m * k, a, a);
+                cr_round_to_type(CR_BF16, k * n, b, b);
             }
             if (!(selftest_gemm(&g) < 1))
                 why =

@@ -1,6 +1,6 @@
 /* Products: every shape, transposition and epilogue against plain loops in
  * double, and the same bytes for any number of threads. Products of bfloat16
- * (low) where the processor has them; math/half.c rounds for the loops. */
+ * (low) where the processor has them; math/low_precision.c rounds for the loops. */
 #include "math/blas.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/attr.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
-#include "math/half.h"
+#include "math/low_precision.h"
 #include "tap.h"
 
 #define EPS ((double)CR_REAL_EPS)
@@ -46,7 +46,7 @@ static double rounded(double x)
 {
     cr_real y = (cr_real)x;
 
-    cr_half_round(CR_BF16, 1, &y, &y);
+    cr_round_to_type(CR_BF16, 1, &y, &y);
     return (double)y;
 }
 
@@ -268,11 +268,11 @@ static void test_rounding(const struct shape *s)
         g.round = false;
         g.bias = relu ? d.bias : NULL;
         if (relu) {
-            cr_half_round(CR_BF16, s->m * s->k, d.a, d.a);
-            cr_half_round(CR_BF16, s->k * s->n, d.b, d.b);
+            cr_round_to_type(CR_BF16, s->m * s->k, d.a, d.a);
+            cr_round_to_type(CR_BF16, s->k * s->n, d.b, d.b);
         }
         cr_gemms(&g, 1);
-        cr_half_round(CR_BF16, n, g.c, apart);
+        cr_round_to_type(CR_BF16, n, g.c, apart);
         for (i = 0; i < n && relu; i++)
             apart[i] = apart[i] < 0 ? 0 : apart[i];
         g.act = relu ? CR_ACT_RELU : CR_ACT_NONE;

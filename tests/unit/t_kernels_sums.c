@@ -3,7 +3,7 @@
  * blocks against one by one. */
 #include "kernels.h"
 #include "math/channel.h"
-#include "math/half.h"
+#include "math/low_precision.h"
 #include "math/rng.h"
 #include "math/row_stats.h"
 #include "math/tensor_iter.h"
@@ -396,7 +396,7 @@ static enum verdict halves(void)
         x[i] = draw_one_in(2) ? (cr_real)some
                               : x[i] * (cr_real)ldexp(1, (int)draw(-26, 17));
     }
-    cr_half_round(bf16 ? CR_BF16 : CR_F16, n, x, y);
+    cr_round_to_type(bf16 ? CR_BF16 : CR_F16, n, x, y);
     for (i = 0; i < n; i++) {
         double from = (double)(float)x[i];
 

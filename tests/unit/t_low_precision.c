@@ -1,6 +1,6 @@
 /* Rounding to float16 and bfloat16: every number of either type, the middle
  * between neighbours, and what lies just beside it. */
-#include "math/half.h"
+#include "math/low_precision.h"
 #include "tap.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static float round_one(enum cr_type to, float x)
 
     for (int i = 0; i < 9; i++)
         in[i] = (cr_real)x;
-    cr_half_round(to, 9, in, out);
+    cr_round_to_type(to, 9, in, out);
     for (int i = 0; i < 8; i++)
         if (memcmp(&out[i], &out[8], sizeof out[8]) != 0)
             return 12345;

@@ -1,4 +1,4 @@
-#include "math/half.h"
+#include "math/low_precision.h"
 
 #include <assert.h>
 #include <string.h>
@@ -107,7 +107,7 @@ CR_CLONES static void half_round_b16(int64_t n, const cr_real *x, cr_real *y)
         y[i] = half_b16((float)x[i]);
 }
 
-void cr_half_round(enum cr_type to, int64_t n, const cr_real *x, cr_real *y)
+void cr_round_to_type(enum cr_type to, int64_t n, const cr_real *x, cr_real *y)
 {
     assert(to == CR_F16 || to == CR_BF16);
     if (to == CR_BF16) {
