@@ -481,7 +481,7 @@ const char *cr_array_text(struct cr_arena *arena, const struct cr_spec *spec,
                       .class = class_of(spec->type),
                       .out = { .arena = arena } };
 
-    assert(spec->type != CR_STRING && spec->layout == CR_PLAIN);
+    assert(spec->type != CR_STRING && spec->layout == CR_ROW_MAJOR);
     if (spec->rank == 0) {
         bool negative;
         uint64_t v;

@@ -10,7 +10,7 @@
 struct cr_channels cr_channels(const struct cr_spec *spec)
 {
     struct cr_channels ch = { spec->dim[0], spec->dim[1], 1,
-                              spec->layout == CR_LAST };
+                              spec->layout == CR_CHANNELS_LAST };
     int i;
 
     for (i = 2; i < spec->rank; i++)

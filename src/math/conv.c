@@ -58,7 +58,7 @@ bool cr_conv_prefers_last(const struct cr_conv *c)
 {
     struct cr_conv last = *c;
 
-    last.x = last.y = CR_LAST;
+    last.x = last.y = CR_CHANNELS_LAST;
     return way_of(&last) == &direct &&
            !(way_of(c) == &planar && cr_conv_nchw_wins(c));
 }
@@ -122,7 +122,7 @@ void cr_conv_bias(int64_t n, int64_t channels, int64_t space,
 {
     struct sums s = { n, channels, space, dy, alpha, db, add };
 
-    if (layout == CR_LAST || space == 1)
+    if (layout == CR_CHANNELS_LAST || space == 1)
         cr_sum_rows(n * space, channels, dy, alpha, add, db);
     else
         cr_parallel_run(sums_part, &s,

@@ -9,7 +9,7 @@
 
 bool cr_conv_nchw_takes(const struct cr_conv *c)
 {
-    return conv_lanes() > 0 && c->x == CR_PLAIN && c->y == CR_PLAIN &&
+    return conv_lanes() > 0 && c->x == CR_ROW_MAJOR && c->y == CR_ROW_MAJOR &&
            conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1 &&
            c->out[W] >= 4 && c->ci / c->group <= 16 && c->co / c->group <= 32;
 }

@@ -22,7 +22,7 @@
 
 bool cr_conv_nhwc_takes(const struct cr_conv *c)
 {
-    return conv_lanes() > 0 && c->x == CR_LAST && c->y == CR_LAST &&
+    return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST && c->y == CR_CHANNELS_LAST &&
            conv_is_flat(c) && (c->group == 1 || c->co / c->group >= 4);
 }
 

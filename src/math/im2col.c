@@ -44,7 +44,7 @@ static int64_t product(const int64_t dim[3])
 
 static struct lie lie(enum cr_layout layout, int64_t channels, int64_t space)
 {
-    if (layout == CR_LAST)
+    if (layout == CR_CHANNELS_LAST)
         return (struct lie){ channels * space, 1, channels };
     return (struct lie){ channels * space, space, 1 };
 }

@@ -445,7 +445,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
         }
         node->out[i] = val_new(net);
         node->out[i]->spec = out[i];
-        node->out[i]->spec.layout = CR_PLAIN; /* a matter of plans */
+        node->out[i]->spec.layout = CR_ROW_MAJOR; /* a matter of plans */
         node->out[i]->producer = node;
     }
     node->macs = plan.macs;

@@ -461,7 +461,7 @@ static void *plain_data(struct cr_exec *e, const struct cr_pval *v,
     struct cr_spec out = v->spec;
     struct cr_op_ctx step = { .in = &v->spec, .out = &out, .x = { data } };
 
-    out.layout = CR_PLAIN;
+    out.layout = CR_ROW_MAJOR;
     step.y[0] = cr_alloc(&e->arena, cr_bytes(&out) + 1, 1);
     cr_op_find("reorder")->forward(&step);
     return step.y[0];
@@ -478,9 +478,9 @@ static void keep(struct cr_exec *e, const char *prefix, const char *name,
     t->name = cr_strf(&e->arena, "%s%s", prefix, name);
     t->spec = e->vals[val].spec;
     t->data = (void *)(uintptr_t)value_data(e, val);
-    if (t->spec.layout == CR_LAST)
+    if (t->spec.layout == CR_CHANNELS_LAST)
         t->data = plain_data(e, &e->vals[val], t->data);
-    t->spec.layout = CR_PLAIN;
+    t->spec.layout = CR_ROW_MAJOR;
 }
 
 /* The gradient of a column, under another name where a parameter has that. */

@@ -278,17 +278,17 @@ static enum cr_layout layout_for(struct cr_exec *e,
     int i;
 
     if (e->opts.eager || s->n_in == 0 || !has_layout(e, s->x[0]))
-        return CR_PLAIN;
+        return CR_ROW_MAJOR;
     if (s->op->layouts == CR_LAYOUT_LAST)
-        return e->vals[s->x[0]].spec.layout == CR_LAST ||
+        return e->vals[s->x[0]].spec.layout == CR_CHANNELS_LAST ||
                        prefers_last(e, s, node)
-                   ? CR_LAST
-                   : CR_PLAIN;
+                   ? CR_CHANNELS_LAST
+                   : CR_ROW_MAJOR;
     if (s->op->layouts == CR_LAYOUT_FLAT && one_shape(e, s))
         for (i = 0; i < s->n_in; i++)
-            if (e->vals[s->x[i]].spec.layout == CR_LAST)
-                return CR_LAST;
-    return CR_PLAIN;
+            if (e->vals[s->x[i]].spec.layout == CR_CHANNELS_LAST)
+                return CR_CHANNELS_LAST;
+    return CR_ROW_MAJOR;
 }
 
 /* A kernel, say, whether it is a parameter or computed. */
@@ -312,18 +312,18 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
         s.x[i] = node->in[i] ? e->of[node->in[i]->id] : -1;
     layout = layout_for(e, &s, node);
     for (i = 0; i < node->n_in; i++)
-        if (layout == CR_PLAIN || stays_plain(node->op, i))
-            s.x[i] = cr_plan_in_layout(e, s.x[i], CR_PLAIN);
+        if (layout == CR_ROW_MAJOR || stays_plain(node->op, i))
+            s.x[i] = cr_plan_in_layout(e, s.x[i], CR_ROW_MAJOR);
         else if (has_layout(e, s.x[i]))
-            s.x[i] = cr_plan_in_layout(e, s.x[i], CR_LAST);
+            s.x[i] = cr_plan_in_layout(e, s.x[i], CR_CHANNELS_LAST);
     made = cr_plan_new(e, CR_FORWARD, node);
     for (i = 0; i < node->n_in; i++)
         made->x[i] = s.x[i];
     if (!infer(e, made, node))
         return false;
-    if (layout == CR_LAST && node->op->layouts == CR_LAYOUT_FLAT)
+    if (layout == CR_CHANNELS_LAST && node->op->layouts == CR_LAYOUT_FLAT)
         for (i = 0; i < made->n_out; i++)
-            ((struct cr_spec *)(uintptr_t)made->run.out)[i].layout = CR_LAST;
+            ((struct cr_spec *)(uintptr_t)made->run.out)[i].layout = CR_CHANNELS_LAST;
     outputs_make(e, made);
     for (i = 0; i < node->n_out; i++)
         e->of[node->out[i]->id] = made->y[i];
@@ -333,7 +333,7 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
 /* A value that is read from outside: plain, and never reused. */
 static int result_of(struct cr_exec *e, const struct cr_val *v)
 {
-    int val = cr_plan_in_layout(e, e->of[v->id], CR_PLAIN);
+    int val = cr_plan_in_layout(e, e->of[v->id], CR_ROW_MAJOR);
 
     e->vals[val].root = true;
     return val;

@@ -143,8 +143,8 @@ static struct cr_pool pool_of(const struct cr_pool_opts *o,
     p.n = x->dim[0];
     if (x->rank == dims + 2) {
         p.c = x->dim[1];
-        p.last = x->layout == CR_LAST;
-    } else if (x->layout == CR_LAST) { /* (C, H, W) as (C, W, H) */
+        p.last = x->layout == CR_CHANNELS_LAST;
+    } else if (x->layout == CR_CHANNELS_LAST) { /* (C, H, W) as (C, W, H) */
         struct cr_window w = p.w[1];
 
         p.w[1] = p.w[2];

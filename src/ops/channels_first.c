@@ -16,7 +16,7 @@ static bool channels_first_plan(struct cr_op_plan *p)
                         "channels_first: found input %s, expected (N, ..., C)",
                         cr_diag_format(p->arena, x));
     p->out[0] = *x;
-    p->out[0].layout = CR_LAST;
+    p->out[0].layout = CR_CHANNELS_LAST;
     p->out[0].dim[1] = x->dim[x->rank - 1];
     for (i = 2; i < x->rank; i++)
         p->out[0].dim[i] = x->dim[i - 1];

@@ -18,11 +18,11 @@ static bool channels_last_plan(struct cr_op_plan *p)
                         "channels_last: found input %s, expected (N, C, ...)",
                         cr_diag_format(p->arena, x));
     p->out[0] = *x;
-    p->out[0].layout = CR_PLAIN;
+    p->out[0].layout = CR_ROW_MAJOR;
     p->out[0].dim[x->rank - 1] = x->dim[1];
     for (i = 2; i < x->rank; i++)
         p->out[0].dim[i - 1] = x->dim[i];
-    p->same = x->layout == CR_LAST;
+    p->same = x->layout == CR_CHANNELS_LAST;
     return true;
 }
 
@@ -50,7 +50,7 @@ static void channels_last_forward(const struct cr_op_ctx *s)
 {
     struct cr_move m;
 
-    if (s->in[0].layout == CR_LAST) {
+    if (s->in[0].layout == CR_CHANNELS_LAST) {
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
         return;
     }
@@ -65,7 +65,7 @@ static void channels_last_backward(const struct cr_op_ctx *s)
     int64_t i, n = cr_count(&s->in[0]);
     struct cr_move m;
 
-    if (s->in[0].layout != CR_LAST) {
+    if (s->in[0].layout != CR_CHANNELS_LAST) {
         m = channels_last_move(s);
         cr_move_scatter_add(&m, dy, dx, s->accumulate[0]);
         return;

@@ -35,7 +35,7 @@ static bool reorder_plan(struct cr_op_plan *p)
     int64_t c, space;
 
     p->out[0] = p->in[0];
-    p->out[0].layout = p->in[0].layout == CR_LAST ? CR_PLAIN : CR_LAST;
+    p->out[0].layout = p->in[0].layout == CR_CHANNELS_LAST ? CR_ROW_MAJOR : CR_CHANNELS_LAST;
     if (p->in[0].rank >= 2) {
         reorder_shape(&p->in[0], &c, &space);
         p->same = c == 1 || space == 1;
@@ -82,8 +82,8 @@ static void reorder_run(const struct cr_spec *from, const cr_real *x,
     int64_t c, space;
 
     reorder_shape(from, &c, &space);
-    r.rows = from->layout == CR_LAST ? space : c;
-    r.cols = from->layout == CR_LAST ? c : space;
+    r.rows = from->layout == CR_CHANNELS_LAST ? space : c;
+    r.cols = from->layout == CR_CHANNELS_LAST ? c : space;
     r.stripes = (r.cols + TILE - 1) / TILE;
     r.all = r.stripes * from->dim[0];
     cr_parallel_run(reorder_part, &r,

@@ -140,7 +140,7 @@ static int64_t wrong_zoom(const struct cr_spec *s)
 static bool wrong_put(struct cr_predict *j, struct cr_arena *mem,
                       const struct cr_sheet *s, int64_t n)
 {
-    struct cr_spec spec = { CR_U8, CR_PLAIN, 3, { s->h, s->w, 3 } };
+    struct cr_spec spec = { CR_U8, CR_ROW_MAJOR, 3, { s->h, s->w, 3 } };
     struct cr_buf bytes = { .arena = mem };
 
     if (!cr_format_find("png")->encode(j->cli->diag, &spec, s->rgb, &bytes) ||

@@ -371,7 +371,7 @@ static void sheet_tile(const struct job *j, int64_t *h, int64_t *w)
 
 static bool sheet_write(struct job *j, const struct cr_sheet *s)
 {
-    struct cr_spec spec = { CR_U8, CR_PLAIN, 3, { s->h, s->w, 3 } };
+    struct cr_spec spec = { CR_U8, CR_ROW_MAJOR, 3, { s->h, s->w, 3 } };
     const struct cr_format *png = cr_format_find("png");
     struct cr_diag *diag = j->cli->diag;
     struct cr_buf bytes = { .arena = &j->mem };

@@ -532,7 +532,7 @@ static void *turned(struct call *c, const struct cr_spec *spec, const void *x)
     struct cr_spec other = *spec;
     struct cr_op_ctx s = { .in = spec, .out = &other, .x = { x } };
 
-    other.layout = spec->layout == CR_LAST ? CR_PLAIN : CR_LAST;
+    other.layout = spec->layout == CR_CHANNELS_LAST ? CR_ROW_MAJOR : CR_CHANNELS_LAST;
     s.y[0] = cr_alloc(c->arena, cr_bytes(spec) + 64, 1);
     cr_op_reorder.forward(&s);
     return s.y[0];
@@ -542,7 +542,7 @@ static bool same_plain(struct call *c, const char *what,
                        const struct cr_spec *spec, const void *got,
                        const void *want)
 {
-    if (spec->layout == CR_LAST)
+    if (spec->layout == CR_CHANNELS_LAST)
         got = turned(c, spec, got);
     if (spec->type != CR_REAL)
         return memcmp(got, want, cr_bytes(spec)) == 0;
@@ -557,7 +557,7 @@ static void check_last_gradients(struct call *c, struct call *t)
     forward(c);
     forward(t);
     for (i = 0; i < t->plan.n_out; i++)
-        if (t->out[i].layout == CR_LAST)
+        if (t->out[i].layout == CR_CHANNELS_LAST)
             t->dy[i] = turned(c, &c->out[i], c->dy[i]);
     for (i = 0; i < t->plan.n_in; i++)
         if (wants_gradient(c, i)) {
@@ -590,7 +590,7 @@ static void check_last(struct call *c, const struct cr_node *last,
     for (CR_EACH(n, last)) {
         i = (int)n->integer;
         t.x[i] = turned(c, &c->in[i], c->x[i]);
-        t.in[i].layout = CR_LAST;
+        t.in[i].layout = CR_CHANNELS_LAST;
     }
     t.plan.in = t.in;
     t.plan.out = t.out;
@@ -598,7 +598,7 @@ static void check_last(struct call *c, const struct cr_node *last,
     if (!ok(t.op->plan(&t.plan), "%s: planned with channels last", c->name))
         return;
     for (i = 0; i < t.plan.n_out && t.op->layouts == CR_LAYOUT_FLAT; i++)
-        t.out[i].layout = CR_LAST; /* as the planner does */
+        t.out[i].layout = CR_CHANNELS_LAST; /* as the planner does */
     for (i = 0; i < t.plan.n_out; i++)
         t.y[i] = cr_alloc(c->arena, cr_bytes(&t.out[i]) + 64, 1);
     t.keep = cr_alloc(c->arena, t.plan.saved + 64, 1);

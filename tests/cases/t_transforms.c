@@ -224,7 +224,7 @@ static void tables(void)
     static const char ops[] =
         "[{Normalize: {mean: [1, 2, 3], std: [4, 5, 6]}}, HWC2CHW, "
         "{Normalize: {mean: [7, 0, 2, 9], std: [3, 4, 3, 5]}}]";
-    struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 2, 4, 3 } };
+    struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 2, 4, 3 } };
     struct cr_diag diag = { .arena = &conf_mem };
     unsigned char x[24];
     cr_real y[2][24];
@@ -262,10 +262,10 @@ static void too_large(const char *ops, const struct cr_spec *in)
 
 static void sizes(void)
 {
-    struct cr_spec wide = { CR_U8, CR_PLAIN, 3, { 1, 40000, 1 } };
-    struct cr_spec labels = { CR_I32, CR_PLAIN, 1, { 1 << 20 } };
-    struct cr_spec none = { CR_U8, CR_PLAIN, 3, { 3, 3, 0 } };
-    struct cr_spec photo = { CR_U8, CR_PLAIN, 3, { 16384, 4096, 1 } }, out;
+    struct cr_spec wide = { CR_U8, CR_ROW_MAJOR, 3, { 1, 40000, 1 } };
+    struct cr_spec labels = { CR_I32, CR_ROW_MAJOR, 1, { 1 << 20 } };
+    struct cr_spec none = { CR_U8, CR_ROW_MAJOR, 3, { 3, 3, 0 } };
+    struct cr_spec photo = { CR_U8, CR_ROW_MAJOR, 3, { 16384, 4096, 1 } }, out;
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_config *config;
     size_t before;

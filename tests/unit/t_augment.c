@@ -39,7 +39,7 @@ static void share(int64_t n, int64_t all, double p, const char *what)
 
 static void flips(void)
 {
-    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 2, 2, 1 } };
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 2, 2, 1 } };
     static const char *const ops[] = {
         "[{RandomHorizontalFlip: {prob: 0.3}}]",
         "[{RandomVerticalFlip: {prob: 0.3}}]",
@@ -67,8 +67,8 @@ static void flips(void)
  * of 6 places is as likely; the elements stay neighbours. */
 static void truncations(void)
 {
-    static const struct cr_spec list = { CR_I32, CR_PLAIN, 1, { CR_VARIES } };
-    static const struct cr_spec rows = { CR_I32, CR_PLAIN, 2, { 8, 2 } };
+    static const struct cr_spec list = { CR_I32, CR_ROW_MAJOR, 1, { CR_VARIES } };
+    static const struct cr_spec rows = { CR_I32, CR_ROW_MAJOR, 2, { 8, 2 } };
     int32_t v[16], y[8];
     char room[4096];
     struct cr_items x = { v, 8 };
@@ -116,7 +116,7 @@ static void truncations(void)
  * margin of 1: 5 by 6 places. */
 static void crops(void)
 {
-    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 4, 5, 1 } };
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 4, 5, 1 } };
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_colpipe *c =
         ops_of(&diag, "[{RandomCrop: {size: 2, padding: 1, fill_value: 99, "
@@ -146,8 +146,8 @@ static void crops(void)
  * included: 7 by 8; and rectangles that lie inside. */
 static void patches(void)
 {
-    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 4, 5, 1 } };
-    static const struct cr_spec chw = { CR_F32, CR_PLAIN, 3, { 1, 8, 9 } };
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 4, 5, 1 } };
+    static const struct cr_spec chw = { CR_F32, CR_ROW_MAJOR, 3, { 1, 8, 9 } };
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_colpipe *c =
         ops_of(&diag, "[{CutOut: {length: 2}}]", &in, true, true);
@@ -195,7 +195,7 @@ static void patches(void)
 
 static void colors(void)
 {
-    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 1, 2, 3 } };
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 1, 2, 3 } };
     static const unsigned char x[6] = { 200, 0, 0, 90, 90, 90 };
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_colpipe *c = ops_of(
@@ -226,7 +226,7 @@ static void colors(void)
  * so, whatever other ops stand between; without it each in its own way. */
 static void pairs(void)
 {
-    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 6, 6, 1 } };
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 6, 6, 1 } };
     static const char *const mask[] = {
         "[{RandomCrop: {size: 3}, with: x}, {RandomVerticalFlip: {prob: "
         "0.5}, with: x}]",
@@ -275,7 +275,7 @@ static void pairs(void)
  * window was taken. */
 static void windows(void)
 {
-    static const struct cr_spec in = { CR_F32, CR_PLAIN, 3, { 40, 30, 2 } };
+    static const struct cr_spec in = { CR_F32, CR_ROW_MAJOR, 3, { 40, 30, 2 } };
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_colpipe *c =
         ops_of(&diag, "[{RandomResizedCrop: {size: [64, 64], scale: [0.2, "
@@ -321,7 +321,7 @@ static const char RECIPE[] =
 
 static void fused_tail(void)
 {
-    static const struct cr_spec in = { CR_U8, CR_PLAIN, 3, { 6, 6, 3 } };
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 6, 6, 3 } };
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_colpipe *c[2] = { ops_of(&diag, RECIPE, &in, true, false),
                                 ops_of(&diag, RECIPE, &in, true, true) };
@@ -360,8 +360,8 @@ static void array_write(const char *name, const struct cr_spec *spec,
 
 static void data_write(void)
 {
-    struct cr_spec x = { CR_U8, CR_PLAIN, 4, { ROWS, 6, 6, 3 } };
-    struct cr_spec y = { CR_I32, CR_PLAIN, 1, { ROWS } };
+    struct cr_spec x = { CR_U8, CR_ROW_MAJOR, 4, { ROWS, 6, 6, 3 } };
+    struct cr_spec y = { CR_I32, CR_ROW_MAJOR, 1, { ROWS } };
     unsigned char v[ROWS * 108];
     int32_t label[ROWS];
     int i;

@@ -37,7 +37,7 @@ static void put(const char *name, const char *data, size_t len)
 /* The bytes of a PNG image, and what they are padded to. */
 static struct cr_buf png_of(int64_t side, size_t len)
 {
-    struct cr_spec spec = { CR_U8, CR_PLAIN, 3, { side, side, 3 } };
+    struct cr_spec spec = { CR_U8, CR_ROW_MAJOR, 3, { side, side, 3 } };
     struct cr_buf file = { .arena = &conf_mem };
     unsigned char *x = cr_alloc(&conf_mem, 1, cr_bytes(&spec));
     int64_t i;

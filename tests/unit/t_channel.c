@@ -204,7 +204,7 @@ int main(void)
         struct cr_spec spec = CR_SPEC(shapes[i][0], shapes[i][1], shapes[i][2]);
 
         check(cr_channels(&spec));
-        spec.layout = CR_LAST;
+        spec.layout = CR_CHANNELS_LAST;
         check(cr_channels(&spec));
     }
     test_end();

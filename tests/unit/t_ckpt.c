@@ -88,8 +88,8 @@ static void golden(void)
 {
     struct cr_diag diag = { .arena = &arena };
     struct cr_tensor t[] = {
-        { "fc.weight", { CR_F32, CR_PLAIN, 2, { 2, 2 } }, (void *)weight },
-        { "global_step", { CR_I32, CR_PLAIN, 0, { 0 } }, (void *)step },
+        { "fc.weight", { CR_F32, CR_ROW_MAJOR, 2, { 2, 2 } }, (void *)weight },
+        { "global_step", { CR_I32, CR_ROW_MAJOR, 0, { 0 } }, (void *)step },
     };
     struct cr_ckpt ckpt = { t, 2, .writer = "cellrun 0.1.0" };
     struct cr_store *s;
@@ -128,9 +128,9 @@ static unsigned char *training(size_t *n)
     static const unsigned char flag[] = { 1, 0, 1 };
     struct cr_tensor t[] = {
         { "fc.bias", CR_SPEC(2), (void *)bias },
-        { "mask", { CR_BOOL, CR_PLAIN, 1, { 3 } }, (void *)flag },
-        { "none", { CR_F32, CR_PLAIN, 2, { 0, 5 } }, NULL },
-        { "fc.weight", { CR_F32, CR_PLAIN, 2, { 2, 2 } }, (void *)weight },
+        { "mask", { CR_BOOL, CR_ROW_MAJOR, 1, { 3 } }, (void *)flag },
+        { "none", { CR_F32, CR_ROW_MAJOR, 2, { 0, 5 } }, NULL },
+        { "fc.weight", { CR_F32, CR_ROW_MAJOR, 2, { 2, 2 } }, (void *)weight },
     };
     struct cr_ckpt ckpt = { t, 4, true, .config = "seed: 1\n\"q\"\t\x01\n",
                             .state = "{\"epoch\":1}" };
@@ -456,7 +456,7 @@ static void npy(void)
                       "'fortran_order':True}   \n";
     size_t len = strlen(odd);
     bool good;
-    struct cr_spec spec = { CR_F32, CR_PLAIN, 2, { 2, 3 } };
+    struct cr_spec spec = { CR_F32, CR_ROW_MAJOR, 2, { 2, 3 } };
 
     cr_npy_header(&text, &spec);
     ok(text.len == 128 &&
@@ -502,7 +502,7 @@ static void npz(void)
         { "output", CR_SPEC(2, 3), (void *)x },
         { "output.fc", CR_SPEC(6), (void *)x },
         { "loss", CR_SCALAR, (void *)x },
-        { "label", { CR_I32, CR_PLAIN, 1, { 1 } }, (void *)step },
+        { "label", { CR_I32, CR_ROW_MAJOR, 1, { 1 } }, (void *)step },
     };
     const struct cr_entry *e;
     struct cr_store *s;
@@ -548,7 +548,7 @@ static void npz_many(void)
 
     for (int i = 0; i < 70000; i++) {
         t[i].name = cr_strf(&arena, "a%d", i);
-        t[i].spec = (struct cr_spec){ CR_F32, CR_PLAIN, 1, { 0 } };
+        t[i].spec = (struct cr_spec){ CR_F32, CR_ROW_MAJOR, 1, { 0 } };
     }
     ok(cr_tensors_write(&diag, in("many.npz"), t, 70000), "70,000 arrays");
     s = cr_store_open(&arena, &diag, in("many.npz"));
@@ -647,8 +647,8 @@ static void apart(void)
     static const float a[] = { 1, 2, NAN, INFINITY, 5 };
     static const float b[] = { 1, 2.5f, NAN, INFINITY, 5 };
     static const double c[] = { 1, 2, 3, INFINITY, 5 };
-    struct cr_spec spec = { CR_F32, CR_PLAIN, 1, { 5 } };
-    struct cr_spec grid = { CR_F32, CR_PLAIN, 2, { 2, 3 } };
+    struct cr_spec spec = { CR_F32, CR_ROW_MAJOR, 1, { 5 } };
+    struct cr_spec grid = { CR_F32, CR_ROW_MAJOR, 2, { 2, 3 } };
     struct cr_tensor_diff d;
 
     cr_tensor_diff(&spec, a, CR_F32, a, 0, 0, &d);

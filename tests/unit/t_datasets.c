@@ -163,8 +163,8 @@ static void mnist_mistakes(void)
 
 static void own_sets(void)
 {
-    struct cr_spec x = { CR_F32, CR_PLAIN, 1, { 3 } };
-    struct cr_spec one = { CR_F32, CR_PLAIN, 0, { 0 } };
+    struct cr_spec x = { CR_F32, CR_ROW_MAJOR, 1, { 3 } };
+    struct cr_spec one = { CR_F32, CR_ROW_MAJOR, 0, { 0 } };
     const char *image = realpath("tests/fuzz/corpus/png/rgb", NULL);
 
     npy_put("x.npy", &x, (float[]){ 0.5f, 1.5f, -2 });

@@ -42,7 +42,7 @@ static const char *path_of(int i)
 
 static void image_write(int i)
 {
-    struct cr_spec spec = { CR_U8, CR_PLAIN, 3, { height(i), width(i), 3 } };
+    struct cr_spec spec = { CR_U8, CR_ROW_MAJOR, 3, { height(i), width(i), 3 } };
     unsigned char *x = cr_alloc(&conf_mem, 1, cr_bytes(&spec));
     struct cr_buf file = { .arena = &conf_mem };
     int64_t k;
@@ -100,7 +100,7 @@ static int number_of(int64_t sample)
 static const void *alone(const char *ops, int64_t sample, int64_t epoch)
 {
     int i = number_of(sample);
-    struct cr_spec in = { CR_U8, CR_PLAIN, 3, { height(i), width(i), 3 } };
+    struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { height(i), width(i), 3 } };
     struct cr_config *config = conf_load(
         &diag, cr_strf(&conf_mem, "datapipe: {image: %s}\n", ops), NULL);
     struct cr_colpipe *c;

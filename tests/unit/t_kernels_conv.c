@@ -99,7 +99,7 @@ static struct cr_conv draw_many(void)
 
     c.ci = draw(1, 2);
     c.co = draw(1, 2);
-    c.x = c.y = way == DIRECT ? CR_LAST : CR_PLAIN;
+    c.x = c.y = way == DIRECT ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
     many = true;
     draw_axis(&c, 0, true);
     draw_axis(&c, 1, false);
@@ -127,8 +127,8 @@ static struct cr_conv draw_conv(void)
         c.ci = c.group * draw_size(1, c.group > 1 ? 9 : most);
         c.co = c.group * draw_size(1, c.group > 1 ? 9 : most);
         c.x = c.y = way == DIRECT || (way != PLANAR && draw_one_in(2))
-                        ? CR_LAST
-                        : CR_PLAIN;
+                        ? CR_CHANNELS_LAST
+                        : CR_ROW_MAJOR;
         draw_axis(&c, 0, !deep);
         draw_axis(&c, 1, flat);
         draw_axis(&c, 2, false);
@@ -143,7 +143,7 @@ static struct cr_conv draw_conv(void)
 static int64_t at(enum cr_layout layout, const int64_t dim[3], int64_t channels,
                   int64_t n, int64_t c, int64_t s)
 {
-    return layout == CR_LAST ? (n * size3(dim) + s) * channels + c
+    return layout == CR_CHANNELS_LAST ? (n * size3(dim) + s) * channels + c
                              : (n * channels + c) * size3(dim) + s;
 }
 
@@ -191,7 +191,7 @@ static void naive(const struct cr_conv *c, enum of of, const cr_real *a,
                     int64_t yi = at(c->y, c->out, c->co, n, o, q);
                     int64_t xi = at(c->x, c->in, c->ci, n, o / cog * cig, s);
                     int64_t wi = o * cig * taps + k;
-                    int64_t step = c->x == CR_LAST ? 1 : size3(c->in);
+                    int64_t step = c->x == CR_CHANNELS_LAST ? 1 : size3(c->in);
 
                     for (i = 0; i < cig; i++, xi += step, wi += taps) {
                         int64_t to = of == OF_Y ? yi : of == OF_DX ? xi : wi;
@@ -224,7 +224,7 @@ static bool near_naive(const struct result *r, const double *sum,
 
     for (i = 0; i < r->n; i++) {
         int64_t c =
-            r->layout == CR_LAST ? i % r->channels : i / r->space % r->channels;
+            r->layout == CR_CHANNELS_LAST ? i % r->channels : i / r->space % r->channels;
         double want = r->alpha * sum[i] + (r->old ? (double)r->old[i] : 0) +
                       (end->bias ? (double)end->bias[c] : 0);
         double room = EPS * (size[i] + 3) * ((double)r->terms + 4);
@@ -265,7 +265,7 @@ static void tell(const struct cr_conv *c, const char *what)
                "threads %d, %s",
                what, (long long)c->n, (long long)c->ci, (long long)c->in[0],
                (long long)c->in[1], (long long)c->in[2],
-               c->x == CR_LAST ? " channels last" : "", (long long)c->co,
+               c->x == CR_CHANNELS_LAST ? " channels last" : "", (long long)c->co,
                (long long)c->group, (long long)c->kernel[0],
                (long long)c->kernel[1], (long long)c->kernel[2],
                (long long)c->stride[0], (long long)c->stride[1],
@@ -364,12 +364,12 @@ static enum verdict weight(void)
 static enum verdict bias(void)
 {
     int64_t n = draw(1, 9), c = draw_size(1, 70), s = draw_size(1, 300), i, j;
-    enum cr_layout layout = draw_one_in(2) ? CR_LAST : CR_PLAIN;
+    enum cr_layout layout = draw_one_in(2) ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
     bool add = draw_one_in(2);
     cr_real alpha = draw_real(), *dy, *old, *db;
 
     setting_is("db of (%lld, %lld, %lld)%s", (long long)n, (long long)c,
-               (long long)s, layout == CR_LAST ? " channels last" : "");
+               (long long)s, layout == CR_CHANNELS_LAST ? " channels last" : "");
     dy = numbers_new(n * c * s);
     old = numbers_new(c);
     db = add ? numbers_copy(old, c) : numbers_undefined(c);
@@ -379,7 +379,7 @@ static enum verdict bias(void)
 
         for (j = 0; j < n * s; j++) {
             double d = (double)
-                dy[layout == CR_LAST ? j * c + i : (j / s * c + i) * s + j % s];
+                dy[layout == CR_CHANNELS_LAST ? j * c + i : (j / s * c + i) * s + j % s];
 
             sum += d;
             size += fabs(d);

@@ -31,8 +31,8 @@ static void array_write(const char *name, const struct cr_spec *spec,
 
 static void data_write(void)
 {
-    struct cr_spec x = { CR_F32, CR_PLAIN, 2, { ROWS, 2 } };
-    struct cr_spec y = { CR_I32, CR_PLAIN, 1, { ROWS } };
+    struct cr_spec x = { CR_F32, CR_ROW_MAJOR, 2, { ROWS, 2 } };
+    struct cr_spec y = { CR_I32, CR_ROW_MAJOR, 1, { ROWS } };
     float v[2 * ROWS];
     int32_t label[ROWS];
     int i;

@@ -158,7 +158,7 @@ static void from_integers(void)
 
 static void sizes(void)
 {
-    struct cr_spec none = { CR_F64, CR_PLAIN, 3,
+    struct cr_spec none = { CR_F64, CR_ROW_MAJOR, 3,
                             { 0, (int64_t)1 << 40, (int64_t)1 << 40 } };
 
     ok(!cr_spec_fits(&none), "no rows of 2^83 bytes do not fit");
