@@ -30,11 +30,11 @@ CR_INLINE cr_real softplus(cr_real x)
 }
 
 CR_LOOP2(bce_logits_real, cr_real, cr_real, (1 - b) * a + softplus(a))
-CR_BACK2(bce_logits_back, g *(sigmoid(a) - b), -g *a)
+CR_GRAD2(bce_logits_grad, g *(sigmoid(a) - b), -g *a)
 CR_LOSS_OP(bce_logits, 2, 10);
 
 CR_LOOP2(positive_real, cr_real, cr_real, b *softplus(a))
-CR_BACK2(positive_back, g *b *(sigmoid(a) - 1), g *softplus(a))
+CR_GRAD2(positive_grad, g *b *(sigmoid(a) - 1), g *softplus(a))
 CR_LOSS_OP(positive, 2, 10);
 
 static struct cr_reals less_one(struct cr_build *b, struct cr_reals w)

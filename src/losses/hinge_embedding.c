@@ -25,7 +25,7 @@ CR_LOOP2(hinge_real, cr_real, cr_real,
          b == 1    ? a
          : b == -1 ? hinge_room(attr, a)
                    : 0)
-CR_BACK2(hinge_back,
+CR_GRAD2(hinge_grad,
          b == 1                               ? g
          : b == -1 && hinge_room(attr, a) > 0 ? -g
                                               : 0,

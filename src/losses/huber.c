@@ -30,7 +30,7 @@ CR_INLINE cr_real huber_slope(const void *attr, cr_real d)
 }
 
 CR_LOOP2(huber_real, cr_real, cr_real, huber_value(attr, a - b))
-CR_BACK2(huber_back, g *huber_slope(attr, a - b), -g *huber_slope(attr, a - b))
+CR_GRAD2(huber_grad, g *huber_slope(attr, a - b), -g *huber_slope(attr, a - b))
 CR_LOSS_OP(huber, 2, 1);
 
 static struct cr_val *huber_build(struct cr_build *b, struct cr_val *const *in)

@@ -18,7 +18,7 @@ static const struct cr_opt kl_div_opts[] = {
 };
 
 CR_LOOP2(kl_div_real, cr_real, cr_real, b > 0 ? b * (cr_log(b) - a) : 0)
-CR_BACK2(kl_div_back, b > 0 ? -g * b : 0, b > 0 ? g * (cr_log(b) + 1 - a) : 0)
+CR_GRAD2(kl_div_grad, b > 0 ? -g * b : 0, b > 0 ? g * (cr_log(b) + 1 - a) : 0)
 CR_LOSS_OP(kl_div, 2, 5);
 
 static struct cr_val *kl_div_build(struct cr_build *b, struct cr_val *const *in)

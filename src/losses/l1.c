@@ -11,7 +11,7 @@ static const struct cr_opt l1_opts[] = {
 };
 
 CR_LOOP2(l1_real, cr_real, cr_real, cr_abs(a - b))
-CR_BACK2(l1_back, a > b ? g : a < b ? -g : 0, a > b ? -g : a < b ? g : 0)
+CR_GRAD2(l1_grad, a > b ? g : a < b ? -g : 0, a > b ? -g : a < b ? g : 0)
 CR_LOSS_OP(l1, 2, 0.5);
 
 static struct cr_val *l1_build(struct cr_build *b, struct cr_val *const *in)

@@ -11,7 +11,7 @@ static const struct cr_opt mae_opts[] = {
 };
 
 CR_LOOP2(mae_real, cr_real, cr_real, cr_abs(a - b))
-CR_BACK2(mae_back, a > b ? g : a < b ? -g : 0, a > b ? -g : a < b ? g : 0)
+CR_GRAD2(mae_grad, a > b ? g : a < b ? -g : 0, a > b ? -g : a < b ? g : 0)
 CR_LOSS_OP(mae, 2, 0.5);
 
 static struct cr_val *mae_build(struct cr_build *b, struct cr_val *const *in)

@@ -20,7 +20,7 @@ CR_INLINE cr_real softplus(cr_real x)
 }
 
 CR_LOOP2(soft_real, cr_real, cr_real, (1 - b) * a + softplus(a))
-CR_BACK2(soft_back, g *(1 / (1 + cr_exp(-a)) - b), -g *a)
+CR_GRAD2(soft_grad, g *(1 / (1 + cr_exp(-a)) - b), -g *a)
 CR_LOSS_OP(soft, 2, 10);
 
 static struct cr_val *multi_label_soft_margin_build(struct cr_build *b,

@@ -47,7 +47,7 @@ CR_INLINE cr_real poisson_slope_y(const void *attr, cr_real x, cr_real y)
 }
 
 CR_LOOP2(poisson_real, cr_real, cr_real, poisson_value(attr, a, b))
-CR_BACK2(poisson_back, g *poisson_slope(attr, a, b),
+CR_GRAD2(poisson_grad, g *poisson_slope(attr, a, b),
          g *poisson_slope_y(attr, a, b))
 CR_LOSS_OP(poisson, 2, 10);
 

@@ -30,7 +30,7 @@ CR_INLINE cr_real smooth_slope(const void *attr, cr_real d)
 }
 
 CR_LOOP2(smooth_l1_real, cr_real, cr_real, smooth_value(attr, a - b))
-CR_BACK2(smooth_l1_back, g *smooth_slope(attr, a - b),
+CR_GRAD2(smooth_l1_grad, g *smooth_slope(attr, a - b),
          -g *smooth_slope(attr, a - b))
 CR_LOSS_OP(smooth_l1, 2, 1);
 

@@ -21,7 +21,7 @@ CR_INLINE cr_real soft_slope(cr_real z)
 }
 
 CR_LOOP2(soft_margin_real, cr_real, cr_real, soft_value(-a *b))
-CR_BACK2(soft_margin_back, -g *b *soft_slope(-a *b), -g *a *soft_slope(-a *b))
+CR_GRAD2(soft_margin_grad, -g *b *soft_slope(-a *b), -g *a *soft_slope(-a *b))
 CR_LOSS_OP(soft_margin, 2, 10);
 
 static struct cr_val *soft_margin_build(struct cr_build *b,

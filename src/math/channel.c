@@ -382,7 +382,7 @@ void cr_channel_sums(const struct cr_channels *ch, const cr_real *x,
 struct sweep {
     const struct cr_channels *ch;
     const struct cr_channel_map *map;
-    const struct cr_channel_back *back;
+    const struct cr_channel_backward *back;
     int64_t stretch;
     const cr_real *param[4]; /* NULL: none */
 };
@@ -520,7 +520,7 @@ static void back_one(int64_t n, const cr_real *x, const cr_real *d,
 
 static void back_stretch(const struct sweep *w, int64_t at, int64_t n)
 {
-    const struct cr_channel_back *b = w->back;
+    const struct cr_channel_backward *b = w->back;
     cr_real room[PERIOD];
     int64_t i, k;
 
@@ -590,8 +590,8 @@ void cr_channel_map(const struct cr_channels *ch,
     sweep_run(&w, room);
 }
 
-void cr_channel_back(const struct cr_channels *ch,
-                     const struct cr_channel_back *back, cr_real *room)
+void cr_channel_backward(const struct cr_channels *ch,
+                     const struct cr_channel_backward *back, cr_real *room)
 {
     struct sweep w = { .ch = ch,
                        .back = back,

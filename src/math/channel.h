@@ -45,14 +45,14 @@ void cr_channel_map(const struct cr_channels *ch,
 /* dx = scale (d - shift - (x - mean) slope), d as above; dmore = d. Each of
  * them is stored, added to what is there, or not asked for (NULL). slope NULL:
  * dx = scale d. */
-struct cr_channel_back {
+struct cr_channel_backward {
     const cr_real *x, *dy, *y;
     const cr_real *mean, *scale, *shift, *slope;
     cr_real *dx, *dmore;
     bool add_dx, add_more;
 };
-void cr_channel_back(const struct cr_channels *ch,
-                     const struct cr_channel_back *back, cr_real *room);
+void cr_channel_backward(const struct cr_channels *ch,
+                     const struct cr_channel_backward *back, cr_real *room);
 
 /* (x - mean) / sqrt(variance + eps) gamma + beta as scale x + shift, c each:
  * what a layer before it can take over in prediction. */

@@ -355,7 +355,7 @@ static void last_give(const struct run *r, const struct place *a, int n,
     }
 }
 
-static void last_back(const struct run *r, int64_t n, int64_t c)
+static void last_backward(const struct run *r, int64_t n, int64_t c)
 {
     const struct cr_pool *p = r->p;
     int m = (int)(p->c - c < PART ? p->c - c : PART);
@@ -652,7 +652,7 @@ static void plain_back_mean(const struct run *r, const struct place *a,
     }
 }
 
-static void plain_back(const struct run *r, int64_t plane)
+static void plain_backward(const struct run *r, int64_t plane)
 {
     const struct cr_pool *p = r->p;
     const struct cr_window *w = p->w;
@@ -716,9 +716,9 @@ static void backward_range(void *ctx, int64_t from, int64_t to)
 
     for (; from < to; from++)
         if (r->p->last)
-            last_back(r, from / r->parts, from % r->parts * PART);
+            last_backward(r, from / r->parts, from % r->parts * PART);
         else
-            plain_back(r, from);
+            plain_backward(r, from);
 }
 
 static void places_range(void *ctx, int64_t from, int64_t to)
@@ -772,7 +772,7 @@ void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to)
     cr_parallel_for(p->n * p->c * r.out, 10, &r, places_range);
 }
 
-void cr_pool_max_back(const struct cr_pool *p, const cr_real *dy,
+void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
                       const void *at, const cr_real *mask, bool add,
                       cr_real *dx)
 {
@@ -791,7 +791,7 @@ void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y)
     forward_run(&r);
 }
 
-void cr_pool_mean_back(const struct cr_pool *p, const cr_real *dy, bool add,
+void cr_pool_mean_backward(const struct cr_pool *p, const cr_real *dy, bool add,
                        cr_real *dx)
 {
     struct run r = run_of(p, dy, dx);

@@ -26,7 +26,7 @@ void cr_row_affine(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
 
 /* dx = scale (d - shift - (x - mean) slope), d = dy weight, or dy by where
  * weight is NULL; stored or added. */
-void cr_row_back(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
+void cr_row_backward(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
                  const cr_real *weight, cr_real by, cr_real scale,
                  cr_real shift, cr_real slope, bool add, cr_real *dx);
 

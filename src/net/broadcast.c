@@ -218,7 +218,7 @@ static void back_sink(void *ctx, int64_t at, int64_t n, const double *sum)
         dx[i] = (b->s->accumulate[b->of] ? dx[i] : 0) + (cr_real)sum[i];
 }
 
-void cr_broadcast_back(const struct cr_op_ctx *s, const struct cr_broadcast *f)
+void cr_broadcast_backward(const struct cr_op_ctx *s, const struct cr_broadcast *f)
 {
     struct backward b = { .s = s, .f = f };
     struct cr_tensor_iter w;

@@ -21,7 +21,7 @@ typedef void cr_loop(const void *attr, int64_t n, const void *const *in,
                      const int64_t *inc, void *y);
 /* d = the gradient with respect to operand `of`. Operands that
  * .saved_for_backward does not name are one 0; y is NULL unless it names it. */
-typedef void cr_loop_back(const void *attr, int64_t n, int of,
+typedef void cr_loop_grad(const void *attr, int64_t n, int of,
                           const void *const *in, const int64_t *inc,
                           const cr_real *y, const cr_real *dy, cr_real *d);
 
@@ -29,7 +29,7 @@ struct cr_broadcast {
     int operands;
     cr_loop *real;      /* operands cr_real */
     cr_loop *integer;   /* operands int32_t; NULL: they become real */
-    cr_loop_back *grad; /* NULL: no gradient */
+    cr_loop_grad *grad; /* NULL: no gradient */
     bool truth;         /* the result is bool: bytes 0 and 1 */
     unsigned masks;     /* CR_X: operands that come as bytes 0 and 1, whatever
                            their type; if all do, `real` takes them */
@@ -38,7 +38,7 @@ struct cr_broadcast {
 
 bool cr_broadcast_plan(struct cr_op_plan *plan, const struct cr_broadcast *f);
 void cr_broadcast(const struct cr_op_ctx *ctx, const struct cr_broadcast *f);
-void cr_broadcast_back(const struct cr_op_ctx *ctx,
+void cr_broadcast_backward(const struct cr_op_ctx *ctx,
                        const struct cr_broadcast *f);
 
 /* The shape that shapes broadcast to; false, and reported, if there is none. */
@@ -109,12 +109,12 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     }
 
 /* Gradients, from formulas in a, b and g = dy; BACK1_Y's in y and g. */
-#define CR_BACK_HEAD(name) \
+#define CR_GRAD_HEAD(name) \
     CR_CLONES static void name(const void *attr, int64_t n, int of, \
                      const void *const *in, const int64_t *inc, \
                      const cr_real *y_, const cr_real *dy, cr_real *d)
-#define CR_BACK1_BOUND(name, bind, formula) \
-    CR_BACK_HEAD(name) \
+#define CR_GRAD1_BOUND(name, bind, formula) \
+    CR_GRAD_HEAD(name) \
     { \
         const cr_real *pa = in[0]; \
         int64_t i; \
@@ -123,12 +123,12 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
         (void)y_; \
         CR_LOOP_ANY1(cr_real, d, cr_real, bind, formula) \
     }
-#define CR_BACK1(name, formula) \
-    CR_BACK1_BOUND(name, cr_real g = dy[i], formula)
-#define CR_BACK1_Y(name, formula) \
-    CR_BACK1_BOUND(name, cr_real g = dy[i]; cr_real y = y_[i], formula)
-#define CR_BACK2(name, formula_a, formula_b) \
-    CR_BACK_HEAD(name) \
+#define CR_GRAD1(name, formula) \
+    CR_GRAD1_BOUND(name, cr_real g = dy[i], formula)
+#define CR_GRAD1_Y(name, formula) \
+    CR_GRAD1_BOUND(name, cr_real g = dy[i]; cr_real y = y_[i], formula)
+#define CR_GRAD2(name, formula_a, formula_b) \
+    CR_GRAD_HEAD(name) \
     { \
         const cr_real *pa = in[0], *pb = in[1]; \
         int64_t i; \
@@ -154,10 +154,10 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     {                                                                   \
         cr_broadcast(s, &op##_loops);                                   \
     }
-#define CR_BROADCAST_BACK(op)                            \
+#define CR_BROADCAST_BACKWARD(op)                            \
     static void op##_backward(const struct cr_op_ctx *s) \
     {                                                    \
-        cr_broadcast_back(s, &op##_loops);               \
+        cr_broadcast_backward(s, &op##_loops);               \
     }
 #define CR_BROADCAST_OP(op, n, names)                                        \
     .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names),   \

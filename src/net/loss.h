@@ -19,9 +19,9 @@
 /* Defines the op of a loss with n operands, from its loops op_real (the values)
  * and op_back (their gradients). */
 #define CR_LOSS_OP(op, n, ns) \
-    CR_BROADCAST(op, n, .real = op##_real, .grad = op##_back, \
+    CR_BROADCAST(op, n, .real = op##_real, .grad = op##_grad, \
                  .cost = (ns)) \
-    CR_BROADCAST_BACK(op) \
+    CR_BROADCAST_BACKWARD(op) \
     static const struct cr_op op##_op = { \
         .about = { .name = #op }, \
         CR_BROADCAST_OP(op, n, cr_inputs2), \

@@ -145,7 +145,7 @@ void cr_plan_low(struct cr_exec *e)
         in_place(e);
 }
 
-bool cr_plan_low_back(struct cr_exec *e, const struct cr_exec_step *f)
+bool cr_plan_low_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     int grad = e->vals[f->y[0]].grad, i;
     struct cr_pval *g = &e->vals[grad];

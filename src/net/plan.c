@@ -473,7 +473,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
         cr_plan_act_backward(e, f);
     if (elide_view(e, f))
         return true;
-    low = cr_plan_low_back(e, f);
+    low = cr_plan_low_backward(e, f);
     s = cr_plan_new(e, CR_BACKWARD, f->node);
     at = e->n_steps - 1;
     s->op = f->op;

@@ -187,7 +187,7 @@ void cr_plan_act_backward(struct cr_exec *exec,
 void cr_plan_low(struct cr_exec *exec);
 /* Before the way back of step f: whether its product is one of bfloat16 there
  * too. What arrives is rounded if f has taken the `half` behind it. */
-bool cr_plan_low_back(struct cr_exec *exec, const struct cr_exec_step *f);
+bool cr_plan_low_backward(struct cr_exec *exec, const struct cr_exec_step *f);
 /* Behind the way back of step f, step number `at`: a gradient that it alone
  * reads is rounded where it lies. */
 void cr_plan_low_gave(struct cr_exec *exec, const struct cr_exec_step *f,

@@ -7,7 +7,7 @@
 struct pointwise {
     const struct cr_op_ctx *s;
     cr_map *f;
-    cr_map_back *back;
+    cr_map_grad *back;
 };
 
 bool cr_pointwise_plan(struct cr_op_plan *p)
@@ -47,7 +47,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_pointwise_back(const struct cr_op_ctx *s, double cost, cr_map_back *f)
+void cr_pointwise_backward(const struct cr_op_ctx *s, double cost, cr_map_grad *f)
 {
     struct pointwise p = { .s = s, .back = f };
 

@@ -13,19 +13,19 @@
 /* x and y, as far as .saved_for_backward names them, are NULL or n elements. d
  * may be dy itself. */
 typedef void cr_map(const void *attr, int64_t n, const cr_real *x, cr_real *y);
-typedef void cr_map_back(const void *attr, int64_t n, const cr_real *x,
+typedef void cr_map_grad(const void *attr, int64_t n, const cr_real *x,
                          const cr_real *y, const cr_real *dy, cr_real *d);
 
 bool cr_pointwise_plan(struct cr_op_plan *plan);
 /* cost: rough nanoseconds per element, as for cr_parallel_for. */
 void cr_pointwise(const struct cr_op_ctx *ctx, double cost, cr_map *f);
-void cr_pointwise_back(const struct cr_op_ctx *ctx, double cost,
-                       cr_map_back *f);
+void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
+                       cr_map_grad *f);
 
 /* LEAF_forward and LEAF_backward of two functions for one element,
  *   y = LEAF_y(o, x)   dx = LEAF_dx(o, v, dy)
  * where o are the options (void: there are none) and v is `seen`: x or y. */
-#define CR_POINTWISE(leaf, options, seen, cost, back_cost)         \
+#define CR_POINTWISE(leaf, options, seen, cost, grad_cost)         \
     CR_CLONES static void leaf##_map(const void *attr, int64_t n,  \
                                      const cr_real *x, cr_real *y) \
     {                                                              \
@@ -42,7 +42,7 @@ void cr_pointwise_back(const struct cr_op_ctx *ctx, double cost,
         cr_pointwise(s, cost, leaf##_map);                         \
     }                                                              \
                                                                    \
-    CR_CLONES static void leaf##_map_back(                         \
+    CR_CLONES static void leaf##_map_grad(                         \
         const void *attr, int64_t n, CR_UNUSED const cr_real *x,   \
         CR_UNUSED const cr_real *y, const cr_real *dy, cr_real *d) \
     {                                                              \
@@ -56,7 +56,7 @@ void cr_pointwise_back(const struct cr_op_ctx *ctx, double cost,
                                                                    \
     static void leaf##_backward(const struct cr_op_ctx *s)         \
     {                                                              \
-        cr_pointwise_back(s, back_cost, leaf##_map_back);          \
+        cr_pointwise_backward(s, grad_cost, leaf##_map_grad);          \
     }
 
 #define CR_POINTWISE_READS_x CR_X(0)
@@ -65,8 +65,8 @@ void cr_pointwise_back(const struct cr_op_ctx *ctx, double cost,
 /* The same, with an op that is the cell's own, and LEAF_build for the cell's
  * descriptor (a file that uses it includes net/cell.h). Behind these: fields of
  * the op, such as .bprop and the options that its text names. */
-#define CR_POINTWISE_CELL(leaf, options, seen, cost, back_cost, ...)       \
-    CR_POINTWISE(leaf, options, seen, cost, back_cost)                     \
+#define CR_POINTWISE_CELL(leaf, options, seen, cost, grad_cost, ...)       \
+    CR_POINTWISE(leaf, options, seen, cost, grad_cost)                     \
                                                                            \
     static const struct cr_op leaf##_op = { .about.name = #leaf,           \
                                             .min_inputs = 1,               \

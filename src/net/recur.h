@@ -114,9 +114,9 @@ void cr_recur_sigmoid(int64_t n, const cr_real *x, cr_real *y);
 void cr_recur_tanh(const struct cr_recur_row *row, bool when, int64_t n,
                    const cr_real *x, cr_real *y);
 /* d *= y (1 - y); d *= 1 - y^2; rounded if `when` */
-void cr_recur_sigmoid_back(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_recur_sigmoid_backward(const struct cr_recur_row *row, bool when, int64_t n,
                            const cr_real *y, cr_real *d);
-void cr_recur_tanh_back(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_recur_tanh_backward(const struct cr_recur_row *row, bool when, int64_t n,
                         const cr_real *y, cr_real *d);
 
 bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind);

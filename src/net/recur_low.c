@@ -69,7 +69,7 @@ CR_CLONES static void low_tanh(int64_t n, const cr_real *x, cr_real *y)
         y[i] = cr_tanh(x[i]);
 }
 
-CR_CLONES static void low_sigmoid_back(int64_t n, const cr_real *y, cr_real *d)
+CR_CLONES static void low_sigmoid_backward(int64_t n, const cr_real *y, cr_real *d)
 {
     int64_t i;
 
@@ -78,7 +78,7 @@ CR_CLONES static void low_sigmoid_back(int64_t n, const cr_real *y, cr_real *d)
         d[i] = d[i] * y[i] * (1 - y[i]);
 }
 
-CR_CLONES static void low_tanh_back(int64_t n, const cr_real *y, cr_real *d)
+CR_CLONES static void low_tanh_backward(int64_t n, const cr_real *y, cr_real *d)
 {
     int64_t i;
 
@@ -117,16 +117,16 @@ void cr_recur_tanh(const struct cr_recur_row *row, bool when, int64_t n,
     cr_recur_round(row, when, n, y);
 }
 
-void cr_recur_sigmoid_back(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_recur_sigmoid_backward(const struct cr_recur_row *row, bool when, int64_t n,
                            const cr_real *y, cr_real *d)
 {
-    low_sigmoid_back(n, y, d);
+    low_sigmoid_backward(n, y, d);
     cr_recur_round(row, when, n, d);
 }
 
-void cr_recur_tanh_back(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_recur_tanh_backward(const struct cr_recur_row *row, bool when, int64_t n,
                         const cr_real *y, cr_real *d)
 {
-    low_tanh_back(n, y, d);
+    low_tanh_backward(n, y, d);
     cr_recur_round(row, when, n, d);
 }

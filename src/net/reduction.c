@@ -236,7 +236,7 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
         dx[i] += d[i];
 }
 
-void cr_reduction_back(const struct cr_op_ctx *s, const struct cr_ints *axis,
+void cr_reduction_backward(const struct cr_op_ctx *s, const struct cr_ints *axis,
                        double cost, const cr_real *c, cr_reduction_loop *loop)
 {
     struct back b = { s, c, count_of(s), loop };

@@ -46,7 +46,7 @@ typedef void cr_reduction_loop(const void *attr, int64_t n, double count,
                                const cr_real *x, const cr_real *y,
                                const cr_real *g, const cr_real *c, int64_t inc,
                                cr_real *d);
-void cr_reduction_back(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
+void cr_reduction_backward(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
                        double cost, const cr_real *c, cr_reduction_loop *loop);
 
 /* A loop from a formula in x[i], y[j], g[j], c[j] and count. */
@@ -75,7 +75,7 @@ void cr_reduction_back(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
 /* Ops whose attr is a struct cr_over: their functions, and what their
  * descriptors share.
  *   CR_OVER(sum, .fold = &cr_reducer_sum, .cost = 0.3)
- *   CR_OVER_BACK(sum, 0.3, g[j]) */
+ *   CR_OVER_BACKWARD(sum, 0.3, g[j]) */
 bool cr_over_plan(struct cr_op_plan *plan);
 extern const char *const cr_over_renamed[]; /* dim, keepdim */
 const struct cr_ints *cr_over_axis(const struct cr_op_ctx *ctx);
@@ -85,11 +85,11 @@ const struct cr_ints *cr_over_axis(const struct cr_op_ctx *ctx);
     {                                                                  \
         cr_reduction(s, cr_over_axis(s), &op##_fold);                  \
     }
-#define CR_OVER_BACK(op, cost, formula)                               \
+#define CR_OVER_BACKWARD(op, cost, formula)                               \
     CR_REDUCTION_LOOP(op##_loop, formula)                             \
     static void op##_backward(const struct cr_op_ctx *s)              \
     {                                                                 \
-        cr_reduction_back(s, cr_over_axis(s), cost, NULL, op##_loop); \
+        cr_reduction_backward(s, cr_over_axis(s), cost, NULL, op##_loop); \
     }
 #define CR_OVER_OP(op, text) \
     .about = { .name = (op), \

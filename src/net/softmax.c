@@ -247,7 +247,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_softmax_back(const struct cr_op_ctx *s, bool logarithm)
+void cr_softmax_backward(const struct cr_op_ctx *s, bool logarithm)
 {
     soft_lines(s, logarithm, 1, back_range);
 }

@@ -15,6 +15,6 @@ void cr_softmax(const struct cr_op_ctx *ctx, bool logarithm);
  * exp(x - m), and m = max x in *top. In vectors. */
 double cr_softmax_line(int64_t n, const cr_real *x, cr_real *y, cr_real *top);
 /* dx_c = y_c (dy_c - sum_j dy_j y_j), or dy_c - exp(y_c) sum_j dy_j */
-void cr_softmax_back(const struct cr_op_ctx *ctx, bool logarithm);
+void cr_softmax_backward(const struct cr_op_ctx *ctx, bool logarithm);
 
 #endif

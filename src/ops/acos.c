@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(acos_real, cr_real, cr_real, cr_acos(a))
-CR_BACK1(acos_back, -g / cr_sqrt(1 - a * a))
+CR_GRAD1(acos_grad, -g / cr_sqrt(1 - a * a))
 
-CR_BROADCAST(acos, 1, .real = acos_real, .grad = acos_back, .cost = 10)
-CR_BROADCAST_BACK(acos)
+CR_BROADCAST(acos, 1, .real = acos_real, .grad = acos_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(acos)
 
 const struct cr_op cr_op_acos = {
     .about = { .name = "acos", .summary = "Arc cosine of each element." },

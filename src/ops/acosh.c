@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(acosh_real, cr_real, cr_real, cr_acosh(a))
-CR_BACK1(acosh_back, g / cr_sqrt(a * a - 1))
+CR_GRAD1(acosh_grad, g / cr_sqrt(a * a - 1))
 
-CR_BROADCAST(acosh, 1, .real = acosh_real, .grad = acosh_back, .cost = 10)
-CR_BROADCAST_BACK(acosh)
+CR_BROADCAST(acosh, 1, .real = acosh_real, .grad = acosh_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(acosh)
 
 const struct cr_op cr_op_acosh = {
     .about = { .name = "acosh",

@@ -3,11 +3,11 @@
 
 CR_LOOP2(add_real, cr_real, cr_real, a + b)
 CR_LOOP2(add_whole, int32_t, int32_t, CR_WRAP(+, a, b))
-CR_BACK2(add_back, g, g)
+CR_GRAD2(add_grad, g, g)
 
-CR_BROADCAST(add, 2, .real = add_real, .integer = add_whole, .grad = add_back,
+CR_BROADCAST(add, 2, .real = add_real, .integer = add_whole, .grad = add_grad,
              .cost = 0.5)
-CR_BROADCAST_BACK(add)
+CR_BROADCAST_BACKWARD(add)
 
 const struct cr_op cr_op_add = {
     .about = { .name = "add", .summary = "Sum of two tensors." },

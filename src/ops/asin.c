@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(asin_real, cr_real, cr_real, cr_asin(a))
-CR_BACK1(asin_back, g / cr_sqrt(1 - a * a))
+CR_GRAD1(asin_grad, g / cr_sqrt(1 - a * a))
 
-CR_BROADCAST(asin, 1, .real = asin_real, .grad = asin_back, .cost = 10)
-CR_BROADCAST_BACK(asin)
+CR_BROADCAST(asin, 1, .real = asin_real, .grad = asin_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(asin)
 
 const struct cr_op cr_op_asin = {
     .about = { .name = "asin", .summary = "Arc sine of each element." },

@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(asinh_real, cr_real, cr_real, cr_asinh(a))
-CR_BACK1(asinh_back, g / cr_sqrt(a * a + 1))
+CR_GRAD1(asinh_grad, g / cr_sqrt(a * a + 1))
 
-CR_BROADCAST(asinh, 1, .real = asinh_real, .grad = asinh_back, .cost = 10)
-CR_BROADCAST_BACK(asinh)
+CR_BROADCAST(asinh, 1, .real = asinh_real, .grad = asinh_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(asinh)
 
 const struct cr_op cr_op_asinh = {
     .about = { .name = "asinh",

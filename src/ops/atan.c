@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(atan_real, cr_real, cr_real, cr_atan(a))
-CR_BACK1(atan_back, g / (1 + a * a))
+CR_GRAD1(atan_grad, g / (1 + a * a))
 
-CR_BROADCAST(atan, 1, .real = atan_real, .grad = atan_back, .cost = 10)
-CR_BROADCAST_BACK(atan)
+CR_BROADCAST(atan, 1, .real = atan_real, .grad = atan_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(atan)
 
 const struct cr_op cr_op_atan = {
     .about = { .name = "atan", .summary = "Arc tangent of each element." },

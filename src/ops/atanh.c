@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(atanh_real, cr_real, cr_real, cr_atanh(a))
-CR_BACK1(atanh_back, g / (1 - a * a))
+CR_GRAD1(atanh_grad, g / (1 - a * a))
 
-CR_BROADCAST(atanh, 1, .real = atanh_real, .grad = atanh_back, .cost = 10)
-CR_BROADCAST_BACK(atanh)
+CR_BROADCAST(atanh, 1, .real = atanh_real, .grad = atanh_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(atanh)
 
 const struct cr_op cr_op_atanh = {
     .about = { .name = "atanh",

@@ -20,7 +20,7 @@ static void avg_pool_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
-    cr_pool_mean_back(&pool, s->dy[0], s->accumulate[0], s->dx[0]);
+    cr_pool_mean_backward(&pool, s->dy[0], s->accumulate[0], s->dx[0]);
 }
 
 const struct cr_op cr_op_avg_pool = {

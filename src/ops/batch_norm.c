@@ -153,7 +153,7 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     const cr_real *gamma = s->x[GAMMA], *mean = s->saved, *rstd = mean + ch.c;
     const cr_real *y = s->act == CR_ACT_RELU ? s->y[0] : NULL;
     bool batch = batch_norm_batch(o, s->training);
-    struct cr_channel_back back = { .x = s->x[X],
+    struct cr_channel_backward back = { .x = s->x[X],
                                     .dy = s->dy[0],
                                     .y = y,
                                     .mean = mean,
@@ -184,7 +184,7 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
         r.b[i] = batch && s->dx[X] ? (cr_real)(r.sum[i] / m) : 0;
         r.c[i] = batch && s->dx[X] ? (cr_real)(rr * r.dot[i] / m) : 0;
     }
-    cr_channel_back(&ch, &back, r.rest);
+    cr_channel_backward(&ch, &back, r.rest);
 }
 
 static const char *const batch_norm_inputs[] = {

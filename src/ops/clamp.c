@@ -56,7 +56,7 @@ static void clamp_whole(const void *attr, int64_t n, const void *const *in,
         y[i] = (int32_t)fmin(fmax(a[i], low), high);
 }
 
-static void clamp_back(const void *attr, int64_t n, int of,
+static void clamp_grad(const void *attr, int64_t n, int of,
                        const void *const *in, const int64_t *inc,
                        const cr_real *y, const cr_real *dy, cr_real *d)
 {
@@ -74,8 +74,8 @@ static void clamp_back(const void *attr, int64_t n, int of,
 }
 
 CR_BROADCAST(clamp, 1, .real = clamp_real, .integer = clamp_whole,
-             .grad = clamp_back, .cost = 0.5)
-CR_BROADCAST_BACK(clamp)
+             .grad = clamp_grad, .cost = 0.5)
+CR_BROADCAST_BACKWARD(clamp)
 
 const struct cr_op cr_op_clamp = {
     .about = { .name = "clamp",

@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(cos_real, cr_real, cr_real, cr_cos(a))
-CR_BACK1(cos_back, -g * cr_sin(a))
+CR_GRAD1(cos_grad, -g * cr_sin(a))
 
-CR_BROADCAST(cos, 1, .real = cos_real, .grad = cos_back, .cost = 8)
-CR_BROADCAST_BACK(cos)
+CR_BROADCAST(cos, 1, .real = cos_real, .grad = cos_grad, .cost = 8)
+CR_BROADCAST_BACKWARD(cos)
 
 const struct cr_op cr_op_cos = {
     .about = { .name = "cos", .summary = "Cosine of each element." },

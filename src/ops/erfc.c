@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(erfc_real, cr_real, cr_real, cr_erfc(a))
-CR_BACK1(erfc_back, -(cr_real)1.12837916709551257390 * g * cr_exp(-a * a))
+CR_GRAD1(erfc_grad, -(cr_real)1.12837916709551257390 * g * cr_exp(-a * a))
 
-CR_BROADCAST(erfc, 1, .real = erfc_real, .grad = erfc_back, .cost = 10)
-CR_BROADCAST_BACK(erfc)
+CR_BROADCAST(erfc, 1, .real = erfc_real, .grad = erfc_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(erfc)
 
 const struct cr_op cr_op_erfc = {
     .about = { .name = "erfc",

@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(exp_real, cr_real, cr_real, cr_exp(a))
-CR_BACK1_Y(exp_back, g * y)
+CR_GRAD1_Y(exp_grad, g * y)
 
-CR_BROADCAST(exp, 1, .real = exp_real, .grad = exp_back, .cost = 5)
-CR_BROADCAST_BACK(exp)
+CR_BROADCAST(exp, 1, .real = exp_real, .grad = exp_grad, .cost = 5)
+CR_BROADCAST_BACKWARD(exp)
 
 const struct cr_op cr_op_exp = {
     .about = { .name = "exp", .summary = "Exponential of each element." },

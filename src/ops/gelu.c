@@ -49,7 +49,7 @@ static void gelu_forward(const struct cr_op_ctx *s)
 
 /* tanh: dy/dx = (1 + t)/2 + x/2 (1 - t^2) du/dx
  * none: dy/dx = (1 + t)/2 + x exp(-x^2/2) / sqrt(2 pi) */
-CR_CLONES_WIDE static void gelu_back(const void *attr, int64_t n,
+CR_CLONES_WIDE static void gelu_grad(const void *attr, int64_t n,
                                      const cr_real *x, const cr_real *y,
                                      const cr_real *dy, cr_real *d)
 {
@@ -80,7 +80,7 @@ CR_CLONES_WIDE static void gelu_back(const void *attr, int64_t n,
 
 static void gelu_backward(const struct cr_op_ctx *s)
 {
-    cr_pointwise_back(s, 2, gelu_back);
+    cr_pointwise_backward(s, 2, gelu_grad);
 }
 
 const struct cr_op cr_op_gelu = {

@@ -138,7 +138,7 @@ static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
         sum /= (double)m;
         dot *= r * r / (double)m;
         for (c = 0; c < g->channels; c++)
-            cr_row_back(g->space, x + c * g->space, g->mean[i],
+            cr_row_backward(g->space, x + c * g->space, g->mean[i],
                         dy + c * g->space, NULL, gamma[c], g->r[i],
                         (cr_real)sum, (cr_real)dot, s->accumulate[X],
                         cr_reals(s->dx[X]) + i * m + c * g->space);

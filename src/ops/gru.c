@@ -113,11 +113,11 @@ static void gru_low_back_row(const struct cr_recur_row *w)
     for (k = 0; k < n; k++)
         dn[k] = w->dh[k] - v[k];
     cr_recur_round(w, r.gate, n, dn);
-    cr_recur_tanh_back(w, r.gate, n, w->c, dn);
+    cr_recur_tanh_backward(w, r.gate, n, w->c, dn);
     memcpy(w->dh, v, (size_t)n * sizeof *v);
     cr_recur_mul(w, r.gate, n, dn, g + 2 * n, dg);
     cr_recur_mul(w, r.gate, n, dn, reset, dg + 2 * n);
-    cr_recur_sigmoid_back(w, r.gate, 2 * n, g, dg);
+    cr_recur_sigmoid_backward(w, r.gate, 2 * n, g, dg);
     memcpy(w->dx, dg, (size_t)(2 * n) * sizeof *dg);
 }
 

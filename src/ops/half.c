@@ -27,7 +27,7 @@ static void half_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
     cr_round_to_type(cr_half_type(attr), n, x, y);
 }
 
-static void half_map_back(const void *attr, int64_t n, const cr_real *x,
+static void half_map_grad(const void *attr, int64_t n, const cr_real *x,
                           const cr_real *y, const cr_real *dy, cr_real *d)
 {
     (void)x, (void)y;
@@ -52,7 +52,7 @@ static void half_backward(const struct cr_op_ctx *s)
     if (half_idle(s))
         cr_view_backward(s);
     else
-        cr_pointwise_back(s, 0.5, half_map_back);
+        cr_pointwise_backward(s, 0.5, half_map_grad);
 }
 
 const struct cr_op cr_op_half = {

@@ -164,7 +164,7 @@ static void layer_norm_row(const struct rows *r, int64_t row)
     }
     dot *= (double)scale * (double)scale;
     for (at = 0; at < r->m; at += r->piece)
-        cr_row_back(r->piece, x + at, mean, dy + at,
+        cr_row_backward(r->piece, x + at, mean, dy + at,
                     gamma + (row * r->m + at) % r->params, 1, scale,
                     (cr_real)(sum / m), (cr_real)(dot / m), s->accumulate[X],
                     dx + at);

@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(log_real, cr_real, cr_real, cr_log(a))
-CR_BACK1(log_back, g / a)
+CR_GRAD1(log_grad, g / a)
 
-CR_BROADCAST(log, 1, .real = log_real, .grad = log_back, .cost = 5)
-CR_BROADCAST_BACK(log)
+CR_BROADCAST(log, 1, .real = log_real, .grad = log_grad, .cost = 5)
+CR_BROADCAST_BACKWARD(log)
 
 const struct cr_op cr_op_log = {
     .about = { .name = "log", .summary = "Natural logarithm of each element." },

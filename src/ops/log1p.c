@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(log1p_real, cr_real, cr_real, cr_log1p(a))
-CR_BACK1(log1p_back, g / (1 + a))
+CR_GRAD1(log1p_grad, g / (1 + a))
 
-CR_BROADCAST(log1p, 1, .real = log1p_real, .grad = log1p_back, .cost = 8)
-CR_BROADCAST_BACK(log1p)
+CR_BROADCAST(log1p, 1, .real = log1p_real, .grad = log1p_grad, .cost = 8)
+CR_BROADCAST_BACKWARD(log1p)
 
 const struct cr_op cr_op_log1p = {
     .about = { .name = "log1p",

@@ -9,7 +9,7 @@ static void log_softmax_forward(const struct cr_op_ctx *s)
 
 static void log_softmax_backward(const struct cr_op_ctx *s)
 {
-    cr_softmax_back(s, true);
+    cr_softmax_backward(s, true);
 }
 
 static const char *const log_softmax_inputs[] = { "logits", NULL };

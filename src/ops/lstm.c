@@ -113,7 +113,7 @@ static void lstm_low_back_row(const struct cr_recur_row *w)
     lstm_low_gates(w);
     lstm_low_state(w);
     cr_recur_mul(w, r.state, n, w->dh, o, dt);
-    cr_recur_tanh_back(w, r.state, n, t, dt);
+    cr_recur_tanh_backward(w, r.state, n, t, dt);
     cr_recur_add(w, r.all, n, w->dc, dt, dc);
     memcpy(pair, dc, (size_t)n * sizeof *pair);
     cr_recur_round(w, r.pair, n, pair);
@@ -121,9 +121,9 @@ static void lstm_low_back_row(const struct cr_recur_row *w)
     cr_recur_mul(w, r.gate, n, dc, w->c0, dg + n);
     cr_recur_mul(w, r.gate, n, pair, i, dg + 2 * n);
     cr_recur_mul(w, r.gate, n, w->dh, t, dg + 3 * n);
-    cr_recur_sigmoid_back(w, r.gate, 2 * n, g, dg);
-    cr_recur_tanh_back(w, r.gate, n, g + 2 * n, dg + 2 * n);
-    cr_recur_sigmoid_back(w, r.gate, n, g + 3 * n, dg + 3 * n);
+    cr_recur_sigmoid_backward(w, r.gate, 2 * n, g, dg);
+    cr_recur_tanh_backward(w, r.gate, n, g + 2 * n, dg + 2 * n);
+    cr_recur_sigmoid_backward(w, r.gate, n, g + 3 * n, dg + 3 * n);
     cr_recur_mul(w, r.all, n, dc, f, w->dc);
     memset(w->dh, 0, (size_t)n * sizeof *w->dh);
     memcpy(w->dx, dg, (size_t)all * sizeof *dg); /* x is a product */

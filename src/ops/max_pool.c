@@ -24,7 +24,7 @@ static void max_pool_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
-    cr_pool_max_back(&pool, s->dy[0], s->saved, s->mask[0], s->accumulate[0],
+    cr_pool_max_backward(&pool, s->dy[0], s->saved, s->mask[0], s->accumulate[0],
                      s->dx[0]);
 }
 

@@ -3,7 +3,7 @@
 
 CR_LOOP2(maximum_real, cr_real, cr_real, a > b || a != a ? a : b)
 CR_LOOP2(maximum_whole, int32_t, int32_t, a > b ? a : b)
-CR_BACK2(maximum_back,
+CR_GRAD2(maximum_grad,
          a > b    ? g
          : a == b ? g / 2
                   : 0,
@@ -12,8 +12,8 @@ CR_BACK2(maximum_back,
                   : 0)
 
 CR_BROADCAST(maximum, 2, .real = maximum_real, .integer = maximum_whole,
-             .grad = maximum_back, .cost = 0.5)
-CR_BROADCAST_BACK(maximum)
+             .grad = maximum_grad, .cost = 0.5)
+CR_BROADCAST_BACKWARD(maximum)
 
 const struct cr_op cr_op_maximum = {
     .about = { .name = "maximum", .summary = "The larger of two elements." },

@@ -16,7 +16,7 @@ static double mean_finish(const void *attr, double sum, double n)
 }
 
 CR_OVER(mean, .reducer = &cr_reducer_sum, .finish = mean_finish, .cost = 0.3)
-CR_OVER_BACK(mean, 0.3, g[j] * (cr_real)(1 / count))
+CR_OVER_BACKWARD(mean, 0.3, g[j] * (cr_real)(1 / count))
 
 const struct cr_op cr_op_mean = {
     CR_OVER_OP("mean", "Mean along axes."),

@@ -3,7 +3,7 @@
 
 CR_LOOP2(minimum_real, cr_real, cr_real, a < b || a != a ? a : b)
 CR_LOOP2(minimum_whole, int32_t, int32_t, a < b ? a : b)
-CR_BACK2(minimum_back,
+CR_GRAD2(minimum_grad,
          a < b    ? g
          : a == b ? g / 2
                   : 0,
@@ -12,8 +12,8 @@ CR_BACK2(minimum_back,
                   : 0)
 
 CR_BROADCAST(minimum, 2, .real = minimum_real, .integer = minimum_whole,
-             .grad = minimum_back, .cost = 0.5)
-CR_BROADCAST_BACK(minimum)
+             .grad = minimum_grad, .cost = 0.5)
+CR_BROADCAST_BACKWARD(minimum)
 
 const struct cr_op cr_op_minimum = {
     .about = { .name = "minimum", .summary = "The smaller of two elements." },

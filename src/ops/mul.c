@@ -3,11 +3,11 @@
 
 CR_LOOP2(mul_real, cr_real, cr_real, (a * b))
 CR_LOOP2(mul_whole, int32_t, int32_t, CR_WRAP(*, a, b))
-CR_BACK2(mul_back, (g * b), (g * a))
+CR_GRAD2(mul_grad, (g * b), (g * a))
 
-CR_BROADCAST(mul, 2, .real = mul_real, .integer = mul_whole, .grad = mul_back,
+CR_BROADCAST(mul, 2, .real = mul_real, .integer = mul_whole, .grad = mul_grad,
              .cost = 0.5)
-CR_BROADCAST_BACK(mul)
+CR_BROADCAST_BACKWARD(mul)
 
 const struct cr_op cr_op_mul = {
     .about = { .name = "mul",

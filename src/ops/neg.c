@@ -3,11 +3,11 @@
 
 CR_LOOP1(neg_real, cr_real, cr_real, -a)
 CR_LOOP1(neg_whole, int32_t, int32_t, CR_WRAP(-, 0, a))
-CR_BACK1(neg_back, -g)
+CR_GRAD1(neg_grad, -g)
 
-CR_BROADCAST(neg, 1, .real = neg_real, .integer = neg_whole, .grad = neg_back,
+CR_BROADCAST(neg, 1, .real = neg_real, .integer = neg_whole, .grad = neg_grad,
              .cost = 0.3)
-CR_BROADCAST_BACK(neg)
+CR_BROADCAST_BACKWARD(neg)
 
 const struct cr_op cr_op_neg = {
     .about = { .name = "neg", .summary = "Each element with the other sign." },

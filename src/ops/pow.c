@@ -23,9 +23,9 @@ CR_LOOP2(pow_any, cr_real, cr_real, cr_pow(a, b))
 CR_LOOP2(pow_two, cr_real, cr_real, (a * a))
 CR_LOOP2(pow_half, cr_real, cr_real, cr_sqrt(a))
 CR_LOOP2(pow_whole, int32_t, int32_t, pow_of(a, b))
-CR_BACK2(pow_any_back, b == 0 ? 0 : g * b * cr_pow(a, b - 1),
+CR_GRAD2(pow_any_grad, b == 0 ? 0 : g * b * cr_pow(a, b - 1),
          a == 0 && b >= 0 ? 0 : g * cr_pow(a, b) * cr_log(a))
-CR_BACK2(pow_two_back, g * 2 * a, g * 0)
+CR_GRAD2(pow_two_grad, g * 2 * a, g * 0)
 
 static void pow_real(const void *attr, int64_t n, const void *const *in,
                      const int64_t *inc, void *y)
@@ -37,20 +37,20 @@ static void pow_real(const void *attr, int64_t n, const void *const *in,
                                         : pow_any)(attr, n, in, inc, y);
 }
 
-static void pow_back(const void *attr, int64_t n, int of, const void *const *in,
+static void pow_grad(const void *attr, int64_t n, int of, const void *const *in,
                      const int64_t *inc, const cr_real *y, const cr_real *dy,
                      cr_real *d)
 {
     bool two = of == 0 && inc[1] == 0 && *(const cr_real *)in[1] == 2;
 
-    (two ? pow_two_back : pow_any_back)(attr, n, of, in, inc, y, dy, d);
+    (two ? pow_two_grad : pow_any_grad)(attr, n, of, in, inc, y, dy, d);
 }
 
 static const char *const pow_inputs[] = { "input", "exponent", NULL };
 
-CR_BROADCAST(pow, 2, .real = pow_real, .integer = pow_whole, .grad = pow_back,
+CR_BROADCAST(pow, 2, .real = pow_real, .integer = pow_whole, .grad = pow_grad,
              .cost = 10)
-CR_BROADCAST_BACK(pow)
+CR_BROADCAST_BACKWARD(pow)
 
 const struct cr_op cr_op_pow = {
     .about = { .name = "pow", .summary = "First to the power of the second." },

@@ -54,7 +54,7 @@ static void prod_backward(const struct cr_op_ctx *s)
     cr_reduction_sums(s, axis, &cr_reducer_sum, 1, NULL, prod_zeros, zeros);
     for (i = 0; i < n; i++)
         others[i] = zeros[i] > 1 ? 0 : others[i];
-    cr_reduction_back(s, axis, 1, others, prod_loop);
+    cr_reduction_backward(s, axis, 1, others, prod_loop);
 }
 
 const struct cr_op cr_op_prod = {

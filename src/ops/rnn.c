@@ -72,7 +72,7 @@ static void rnn_low_back_row(const struct cr_recur_row *w)
     memcpy(w->dg, w->dh, (size_t)n * sizeof *w->dg);
     cr_recur_round(w, r.gate, n, w->dg);
     if (w->act == CR_RECUR_TANH)
-        cr_recur_tanh_back(w, r.gate, n, w->h, w->dg);
+        cr_recur_tanh_backward(w, r.gate, n, w->h, w->dg);
     else
         for (k = 0; k < n; k++)
             w->dg[k] = w->h[k] > 0 ? w->dg[k] : 0;

@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(rsqrt_real, cr_real, cr_real, 1 / cr_sqrt(a))
-CR_BACK1_Y(rsqrt_back, (cr_real)-0.5 * g * y * y * y)
+CR_GRAD1_Y(rsqrt_grad, (cr_real)-0.5 * g * y * y * y)
 
-CR_BROADCAST(rsqrt, 1, .real = rsqrt_real, .grad = rsqrt_back, .cost = 1)
-CR_BROADCAST_BACK(rsqrt)
+CR_BROADCAST(rsqrt, 1, .real = rsqrt_real, .grad = rsqrt_grad, .cost = 1)
+CR_BROADCAST_BACKWARD(rsqrt)
 
 const struct cr_op cr_op_rsqrt = {
     .about = { .name = "rsqrt",

@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(sin_real, cr_real, cr_real, cr_sin(a))
-CR_BACK1(sin_back, g * cr_cos(a))
+CR_GRAD1(sin_grad, g * cr_cos(a))
 
-CR_BROADCAST(sin, 1, .real = sin_real, .grad = sin_back, .cost = 8)
-CR_BROADCAST_BACK(sin)
+CR_BROADCAST(sin, 1, .real = sin_real, .grad = sin_grad, .cost = 8)
+CR_BROADCAST_BACKWARD(sin)
 
 const struct cr_op cr_op_sin = {
     .about = { .name = "sin", .summary = "Sine of each element." },

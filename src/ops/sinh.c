@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(sinh_real, cr_real, cr_real, cr_sinh(a))
-CR_BACK1(sinh_back, g * (cr_real)0.5 * (cr_exp(a) + cr_exp(-a)))
+CR_GRAD1(sinh_grad, g * (cr_real)0.5 * (cr_exp(a) + cr_exp(-a)))
 
-CR_BROADCAST(sinh, 1, .real = sinh_real, .grad = sinh_back, .cost = 10)
-CR_BROADCAST_BACK(sinh)
+CR_BROADCAST(sinh, 1, .real = sinh_real, .grad = sinh_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(sinh)
 
 const struct cr_op cr_op_sinh = {
     .about = { .name = "sinh", .summary = "Hyperbolic sine of each element." },

@@ -9,7 +9,7 @@ static void softmax_forward(const struct cr_op_ctx *s)
 
 static void softmax_backward(const struct cr_op_ctx *s)
 {
-    cr_softmax_back(s, false);
+    cr_softmax_backward(s, false);
 }
 
 const struct cr_op cr_op_softmax = {

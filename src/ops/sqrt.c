@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(sqrt_real, cr_real, cr_real, cr_sqrt(a))
-CR_BACK1_Y(sqrt_back, g / (2 * y))
+CR_GRAD1_Y(sqrt_grad, g / (2 * y))
 
-CR_BROADCAST(sqrt, 1, .real = sqrt_real, .grad = sqrt_back, .cost = 1)
-CR_BROADCAST_BACK(sqrt)
+CR_BROADCAST(sqrt, 1, .real = sqrt_real, .grad = sqrt_grad, .cost = 1)
+CR_BROADCAST_BACKWARD(sqrt)
 
 const struct cr_op cr_op_sqrt = {
     .about = { .name = "sqrt", .summary = "Square root of each element." },

@@ -3,11 +3,11 @@
 
 CR_LOOP1(square_real, cr_real, cr_real, (a * a))
 CR_LOOP1(square_whole, int32_t, int32_t, CR_WRAP(*, a, a))
-CR_BACK1(square_back, 2 * a * g)
+CR_GRAD1(square_grad, 2 * a * g)
 
 CR_BROADCAST(square, 1, .real = square_real, .integer = square_whole,
-             .grad = square_back, .cost = 0.5)
-CR_BROADCAST_BACK(square)
+             .grad = square_grad, .cost = 0.5)
+CR_BROADCAST_BACKWARD(square)
 
 const struct cr_op cr_op_square = {
     .about = { .name = "square", .summary = "Square of each element." },

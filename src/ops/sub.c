@@ -3,11 +3,11 @@
 
 CR_LOOP2(sub_real, cr_real, cr_real, a - b)
 CR_LOOP2(sub_whole, int32_t, int32_t, CR_WRAP(-, a, b))
-CR_BACK2(sub_back, g, -g)
+CR_GRAD2(sub_grad, g, -g)
 
-CR_BROADCAST(sub, 2, .real = sub_real, .integer = sub_whole, .grad = sub_back,
+CR_BROADCAST(sub, 2, .real = sub_real, .integer = sub_whole, .grad = sub_grad,
              .cost = 0.5)
-CR_BROADCAST_BACK(sub)
+CR_BROADCAST_BACKWARD(sub)
 
 const struct cr_op cr_op_sub = {
     .about = { .name = "sub", .summary = "Difference of two tensors." },

@@ -2,7 +2,7 @@
 #include "net/reduction.h"
 
 CR_OVER(sum, .reducer = &cr_reducer_sum, .cost = 0.3)
-CR_OVER_BACK(sum, 0.3, g[j])
+CR_OVER_BACKWARD(sum, 0.3, g[j])
 
 const struct cr_op cr_op_sum = {
     CR_OVER_OP("sum", "Sum along axes."),

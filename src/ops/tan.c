@@ -2,10 +2,10 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(tan_real, cr_real, cr_real, cr_tan(a))
-CR_BACK1(tan_back, g / (cr_cos(a) * cr_cos(a)))
+CR_GRAD1(tan_grad, g / (cr_cos(a) * cr_cos(a)))
 
-CR_BROADCAST(tan, 1, .real = tan_real, .grad = tan_back, .cost = 10)
-CR_BROADCAST_BACK(tan)
+CR_BROADCAST(tan, 1, .real = tan_real, .grad = tan_grad, .cost = 10)
+CR_BROADCAST_BACKWARD(tan)
 
 const struct cr_op cr_op_tan = {
     .about = { .name = "tan", .summary = "Tangent of each element." },

@@ -36,7 +36,7 @@ enum { CONDITION, A, B };
 WHERE_LOOP(where_real, cr_real)
 WHERE_LOOP(where_whole, int32_t)
 
-static void where_back(const void *attr, int64_t n, int of,
+static void where_grad(const void *attr, int64_t n, int of,
                        const void *const *in, const int64_t *inc,
                        const cr_real *y, const cr_real *dy, cr_real *d)
 {
@@ -53,8 +53,8 @@ static const char *const where_inputs[] = { "condition", "input", "other",
                                             NULL };
 
 CR_BROADCAST(where, 3, .real = where_real, .integer = where_whole,
-             .grad = where_back, .masks = CR_X(CONDITION), .cost = 1)
-CR_BROADCAST_BACK(where)
+             .grad = where_grad, .masks = CR_X(CONDITION), .cost = 1)
+CR_BROADCAST_BACKWARD(where)
 
 const struct cr_op cr_op_where = {
     .about = { .name = "where",

@@ -350,7 +350,7 @@ static void check_act(struct call *c)
 }
 
 /* One that honours it on the way back too gives what a masked dy would. */
-static void check_act_back(struct call *c)
+static void check_act_backward(struct call *c)
 {
     struct want w = { .alpha_of = -1, .mask_of = -1 }, want = w;
     int64_t i, n = cr_count(&c->out[0]);
@@ -696,7 +696,7 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
         if (differ)
             check_gradients(&c);
         if (differ && op->fuses_act_backward)
-            check_act_back(&c);
+            check_act_backward(&c);
         if (last)
             check_last(&c, last, differ);
         check_threads(&c);

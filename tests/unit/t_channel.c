@@ -60,7 +60,7 @@ static void run(struct all *a)
                                   .shift = a->shift,
                                   .relu = true,
                                   .y = a->out };
-    struct cr_channel_back back = { .x = a->x,
+    struct cr_channel_backward back = { .x = a->x,
                                     .dy = a->dy,
                                     .y = a->y,
                                     .mean = a->mean,
@@ -77,7 +77,7 @@ static void run(struct all *a)
                     a->sums + 2 * c, a->sums + 3 * c);
     cr_channel_map(&a->ch, &map, a->room);
     memset(a->dmore, 0, (size_t)a->n * sizeof(cr_real));
-    cr_channel_back(&a->ch, &back, a->room);
+    cr_channel_backward(&a->ch, &back, a->room);
 }
 
 static bool check_sums(const struct all *a)

@@ -185,7 +185,7 @@ static enum verdict maxima(void)
         x[i] = draw_one_in(2) ? (cr_real)NAN : -(cr_real)INFINITY;
     cr_pool_max(&p, x, y, index);
     cr_pool_places(&p, index, places);
-    cr_pool_max_back(&p, dy, index, mask, add, dx);
+    cr_pool_max_backward(&p, dy, index, mask, add, dx);
     for (o = 0; o < out && good; o++) {
         window_open(&p, o, &v);
         for (n = 0; n < p.n && good; n++)
@@ -230,7 +230,7 @@ static enum verdict means(void)
     struct window v;
 
     cr_pool_mean(&p, x, y);
-    cr_pool_mean_back(&p, dy, add, dx);
+    cr_pool_mean_backward(&p, dy, add, dx);
     for (o = 0; o < out && good; o++) {
         window_open(&p, o, &v);
         for (n = 0; n < p.n && good; n++)

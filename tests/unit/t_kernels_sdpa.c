@@ -338,7 +338,7 @@ static struct asked ask(int64_t n)
 }
 
 /* One query's part of all gradients. */
-static void query_back(const struct query *q, struct asked *dq,
+static void query_backward(const struct query *q, struct asked *dq,
                        struct asked *dk, struct asked *dv, struct asked *dmask,
                        struct asked *dpad, double *dp, double *size)
 {
@@ -450,7 +450,7 @@ static enum verdict backward(void)
             for (q.i = 0; q.i < a->queries; q.i++) {
                 query_open(&q);
                 rough = fmax(rough, q.rough);
-                query_back(&q, &g[0], &g[1], &g[2], &g[3], &g[4], dp, size);
+                query_backward(&q, &g[0], &g[1], &g[2], &g[3], &g[4], dp, size);
             }
     /* packed: the three lie side by side in one gradient */
     for (w = 0; w < t.k.numbers && packed; w++)

@@ -134,13 +134,13 @@ static enum verdict channel_map(void)
     return RIGHT;
 }
 
-static enum verdict channel_back(void)
+static enum verdict channel_backward(void)
 {
     struct cr_channels ch = draw_channels();
     int64_t n = ch.n * ch.c * ch.s, i;
     cr_real *old = numbers_new(n), *old_more = numbers_new(n);
     int which = (int)draw(1, 3);
-    struct cr_channel_back b = { .x = numbers_new(n),
+    struct cr_channel_backward b = { .x = numbers_new(n),
                                  .dy = numbers_new(n),
                                  .y = draw_one_in(2) ? numbers_new(n) : NULL,
                                  .mean = numbers_new(ch.c),
@@ -155,7 +155,7 @@ static enum verdict channel_back(void)
         b.dx = b.add_dx ? numbers_copy(old, n) : numbers_undefined(n);
     if (which & 2)
         b.dmore = b.add_more ? numbers_copy(old_more, n) : numbers_undefined(n);
-    cr_channel_back(&ch, &b, numbers_undefined(cr_channel_thread_scratch(&ch)));
+    cr_channel_backward(&ch, &b, numbers_undefined(cr_channel_thread_scratch(&ch)));
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
         double d = masked(b.dy, b.y, i), more = d;
@@ -192,7 +192,7 @@ static enum verdict rows(void)
     cr_row_moments(n, x, &got[0], &got[1]);
     cr_row_sums(n, x, mean, dy, weight, &got[2], &got[3]);
     cr_row_affine(n, x, mean, scale, weight, shift, y);
-    cr_row_back(n, x, mean, dy, weight, by, scale, less, slope, add, dx);
+    cr_row_backward(n, x, mean, dy, weight, by, scale, less, slope, add, dx);
     cr_row_gather(n, x, mean, scale, dy, dot, sum);
     for (i = 0; i < n; i++)
         m += (double)x[i] / (double)n;
@@ -418,7 +418,7 @@ int main(void)
     kernel_compare("moments of channels", CLONES, channel_moments);
     kernel_compare("sums of channels", CLONES, channel_sums);
     kernel_compare("sweep over channels", CLONES, channel_map);
-    kernel_compare("gradient of a sweep", CLONES, channel_back);
+    kernel_compare("gradient of a sweep", CLONES, channel_backward);
     kernel_compare("rows", CLONES, rows);
     kernel_compare("rows collected", CLONES, rows_collected);
     kernel_compare("reductions", CLONES, reductions);
