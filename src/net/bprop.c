@@ -11,7 +11,7 @@
  * None: the input gets none. Behind them may stand a map of the cell's own
  * parameters to theirs; those that it leaves out get none.
  *
- * In the graph each result passes a node `bprop` (boundary.c), which takes the
+ * In the graph each result passes a node `bprop` (grad_boundary.c), which takes the
  * cell's inputs and parameters along: theirs are the gradients.
  */
 #include "base/str.h"
@@ -25,7 +25,7 @@ struct maker {
     struct cr_maker m;
     struct cr_build *b;
     struct cr_cell_inputs inputs;
-    struct cr_custom *custom;
+    struct cr_custom_grad *custom;
 };
 
 /* The results behind the boundary, which takes the inputs along: they are
@@ -33,7 +33,7 @@ struct maker {
 static bool boundary(struct maker *k, struct cr_val *const *in,
                      struct cr_val *out)
 {
-    struct cr_custom *c = k->custom;
+    struct cr_custom_grad *c = k->custom;
     struct cr_val *args[CR_OP_MAX];
     int i, n = k->inputs.max;
 
@@ -87,7 +87,7 @@ static struct cr_thing thing_of(struct cr_arena *arena, int n,
 static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
 {
     struct cr_arena *arena = k->b->net->arena;
-    struct cr_custom *c = k->custom;
+    struct cr_custom_grad *c = k->custom;
     int i;
 
     for (i = 0; i < k->inputs.max; i++) {
@@ -101,7 +101,7 @@ static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
         if (!cr_maker_input(&k->m, name, cr_thing_tensor(in[i])))
             return false;
     }
-    return cr_boundary_dout(k->b, c) && /* None where there is no gradient */
+    return cr_grad_boundary_dout(k->b, c) && /* None where there is no gradient */
            cr_maker_input(&k->m, "out",
                           thing_of(arena, c->n_out, c->out, tuple)) &&
            cr_maker_input(&k->m, "dout",
@@ -228,7 +228,7 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
                .text = cr_node_get(node, "bprop") },
         .b = b,
         .inputs = cr_cell_inputs(net, node),
-        .custom = CR_NEW(net->arena, struct cr_custom),
+        .custom = CR_NEW(net->arena, struct cr_custom_grad),
     };
     const struct cr_script *returned = NULL;
     struct cr_thing value = { 0 };

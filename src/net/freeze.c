@@ -107,7 +107,7 @@ struct reach {
 static void reach_node(struct reach *r, const struct cr_opnode *node)
 {
     const struct cr_opnode *stop = node->op->backward ? NULL : node;
-    const struct cr_custom *c = node->custom;
+    const struct cr_custom_grad *c = node->custom;
     bool read = false, arrives = false;
     int i;
 

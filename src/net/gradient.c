@@ -139,7 +139,7 @@ static bool walk_replay(struct walk *w, const struct cr_opnode *node,
 
 static bool walk_custom(struct walk *w, const struct cr_opnode *node)
 {
-    const struct cr_custom *c = node->custom;
+    const struct cr_custom_grad *c = node->custom;
     const struct cr_opnode *text;
     struct cr_val **map;
     bool any = false;

@@ -54,7 +54,7 @@ struct cr_val {
 };
 
 /* What stands behind the nodes of a `bprop` (bprop.c). */
-struct cr_custom {
+struct cr_custom_grad {
     struct cr_opnode *node;   /* the first one: the text hangs on it */
     struct cr_opnode *nodes;  /* the text's own, in a list apart */
     int n_out;
@@ -76,7 +76,7 @@ struct cr_opnode {
     bool hook;              /* a hook's, not the cell's own */
     bool predict;           /* behaves as in prediction, in training too */
     uint64_t key;           /* of cell path and call: keys random numbers */
-    struct cr_custom *custom; /* NULL: the op's own backward */
+    struct cr_custom_grad *custom; /* NULL: the op's own backward */
     int n_in, n_out;
     struct cr_val *in[CR_OP_MAX];
     struct cr_val *out[CR_OP_MAX];

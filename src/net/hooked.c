@@ -3,7 +3,7 @@
  * the entries of `watch` (hook.h).
  *
  * On the way forward a replacement is nodes like others, differentiated with
- * the rest. On the way back it is a boundary (boundary.c): an identity whose
+ * the rest. On the way back it is a boundary (grad_boundary.c): an identity whose
  * gradient the entry's text computes. A `backward` that speaks of grad_output
  * needs that apart from what the cell makes of it: a boundary without a text
  * keeps it.
@@ -28,7 +28,7 @@ struct group {
 /* A boundary whose text is still to be built. */
 struct back {
     const struct cr_hook *hook;
-    struct cr_custom *custom;
+    struct cr_custom_grad *custom;
     struct group in; /* as they came */
     struct back *next;
 };
@@ -331,7 +331,7 @@ static bool forward(struct cr_build *b, const struct cr_hook *h,
 
 /* An identity for each real tensor: with gradients of its own, or (c NULL)
  * to be looked at. */
-static bool boundary(struct cr_build *b, struct group *g, struct cr_custom *c)
+static bool boundary(struct cr_build *b, struct group *g, struct cr_custom_grad *c)
 {
     struct cr_pos pos = b->pos;
     uint64_t key = hook_open(b, NULL);
@@ -369,7 +369,7 @@ static bool boundary(struct cr_build *b, struct group *g, struct cr_custom *c)
 }
 
 /* Other results whose gradients the text reads. */
-static void boundary_reads(struct cr_build *b, struct cr_custom *c, int n,
+static void boundary_reads(struct cr_build *b, struct cr_custom_grad *c, int n,
                            struct cr_val *const *more)
 {
     struct cr_val **out =
@@ -427,7 +427,7 @@ static bool grad_names(struct cr_maker *m, const struct back *k,
     static const char *const names[] = { [CR_HOOK_BACKWARD_PRE] = "grad_output",
                                          [CR_HOOK_BACKWARD] = "grad_input",
                                          [CR_HOOK_POINT] = "grad" };
-    struct cr_custom *c = k->custom;
+    struct cr_custom_grad *c = k->custom;
     int n = leaves(NULL, NULL, 0), i;
 
     for (i = 0; i < k->in.n; i++)
@@ -442,7 +442,7 @@ static bool grad_names(struct cr_maker *m, const struct back *k,
 static bool grads_text(struct cr_build *b, const struct back *k,
                        const struct group *result)
 {
-    struct cr_custom *c = k->custom;
+    struct cr_custom_grad *c = k->custom;
     struct cr_maker m = maker_for(b, k->hook);
     const struct cr_script *returned = NULL;
     struct cr_thing value = { 0 };
@@ -473,7 +473,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
                      const struct group *result)
 {
     struct cr_net *net = b->net;
-    struct cr_custom *c = k->custom;
+    struct cr_custom_grad *c = k->custom;
     struct cr_pos pos = b->pos;
     struct cr_lists lists;
     uint64_t key;
@@ -488,7 +488,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
     key = hook_open(b, k->hook);
     if (k->hook)
         b->pos = k->hook->pos;
-    ok = cr_boundary_dout(b, c);
+    ok = cr_grad_boundary_dout(b, c);
     for (i = 1; i < n && ok; i++)
         c->grad[i] = c->dout[i - 1]; /* unless the text has others */
     if (ok && k->hook && !k->hook->each)
@@ -542,7 +542,7 @@ static bool enter_backward(struct cr_build *b, const struct cr_hook *h,
     const char *text = h->text->text;
 
     k->hook = h;
-    k->custom = CR_NEW(b->net->arena, struct cr_custom);
+    k->custom = CR_NEW(b->net->arena, struct cr_custom_grad);
     k->in = *g;
     k->next = b->hooked->backs;
     b->hooked->backs = k;
@@ -597,7 +597,7 @@ static bool replace_grad(struct cr_build *b, const struct cr_hook *h,
 {
     struct back k = { .hook = h, .in = *g };
 
-    k.custom = CR_NEW(b->net->arena, struct cr_custom);
+    k.custom = CR_NEW(b->net->arena, struct cr_custom_grad);
     return boundary(b, g, k.custom) && way_back(b, &k, g);
 }
 

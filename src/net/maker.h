@@ -133,7 +133,7 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
 /* print.c: the statement print(...) */
 bool cr_maker_print(struct cr_maker *m, const struct cr_script *call);
 
-/* boundary.c: the nodes in front of the way back. */
+/* grad_boundary.c: the nodes in front of the way back. */
 extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_look;
 
 /* assign.c: assign(NAME, value) */
@@ -156,6 +156,6 @@ struct cr_lists {
 struct cr_lists cr_lists_take(struct cr_net *net);
 struct cr_opnode *cr_lists_return(struct cr_net *net, const struct cr_lists *l);
 /* Sets dout and zero of all real results. */
-bool cr_boundary_dout(struct cr_build *b, struct cr_custom *c);
+bool cr_grad_boundary_dout(struct cr_build *b, struct cr_custom_grad *c);
 
 #endif

@@ -156,7 +156,7 @@ static void sources_make(struct cr_exec *e)
 /* Whether a gradient passes the step to one of the inputs that need one. */
 static bool passes(const struct cr_exec *e, const struct cr_exec_step *s)
 {
-    const struct cr_custom *c = s->node ? s->node->custom : NULL;
+    const struct cr_custom_grad *c = s->node ? s->node->custom : NULL;
     bool some = false;
     int i;
 
@@ -449,7 +449,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
     int i, at;
 
     if (f->node && f->node->custom) {
-        if (!cr_plan_custom(e, f, &nobody))
+        if (!cr_plan_custom_grad(e, f, &nobody))
             return false;
         if (nobody)
             cut(e, f->node,

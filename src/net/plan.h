@@ -162,10 +162,10 @@ struct cr_exec_step *cr_plan_new(struct cr_exec *exec,
                                  const struct cr_opnode *node);
 /* Registers step number `step` as a writer of val's gradient: its dx[i]. */
 void cr_plan_write(struct cr_exec *exec, int step, int i, int val);
-/* custom.c: the way back of a cell with bprop, at its first node's step.
+/* custom_grad.c: the way back of a cell with bprop, at its first node's step.
  * *cut: a gradient arrives, and nobody wants what it gives. False after
  * reporting. */
-bool cr_plan_custom(struct cr_exec *exec, const struct cr_exec_step *step,
+bool cr_plan_custom_grad(struct cr_exec *exec, const struct cr_exec_step *step,
                     bool *cut);
 /* live.c: whether the plan keeps what is in between; whether it computes
  * results and loss, which one for prints alone does not. */

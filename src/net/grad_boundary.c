@@ -6,7 +6,7 @@
  * gradient through to what it was made of. The text's own nodes stand in a
  * list apart, hung on the first of these nodes, with values in place of the
  * gradients that arrive; a plan with backward runs them when all of those are
- * there (custom.c), and a step of the same op then hands on what they give.
+ * there (custom_grad.c), and a step of the same op then hands on what they give.
  */
 #include "net/maker.h"
 #include "net/move.h"
@@ -132,7 +132,7 @@ struct cr_opnode *cr_lists_return(struct cr_net *net, const struct cr_lists *l)
 
 /* ---- what the text begins with ---- */
 
-bool cr_boundary_dout(struct cr_build *b, struct cr_custom *c)
+bool cr_grad_boundary_dout(struct cr_build *b, struct cr_custom_grad *c)
 {
     int i;
 
@@ -140,7 +140,7 @@ bool cr_boundary_dout(struct cr_build *b, struct cr_custom *c)
         if (c->out[i]->spec.type != CR_REAL)
             continue; /* has no gradient */
         c->dout[i] = cr_val_detached(b->net, &c->out[i]->spec, c->node);
-        /* one node, that needs no rounding: custom.c looks for it */
+        /* one node, that needs no rounding: custom_grad.c looks for it */
         c->zero[i] = cr_emit_as_is(b, cr_op_find("zeros_like"), NULL, 1,
                                    &c->out[i]);
         if (!c->zero[i])

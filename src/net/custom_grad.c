@@ -1,12 +1,12 @@
 /*
- * The way back through a boundary (boundary.c): the nodes of its text become
+ * The way back through a boundary (grad_boundary.c): the nodes of its text become
  * steps that run forward, behind whatever writes the gradients of the values
  * there; then one step hands on what they give.
  */
 #include "net/plan.h"
 
 /* Marks those of the text's values that the wanted gradients are made of. */
-static bool *needed(struct cr_exec *e, const struct cr_custom *c,
+static bool *needed(struct cr_exec *e, const struct cr_custom_grad *c,
                     const bool *want, int n)
 {
     bool *need = CR_NEWS(&e->arena, bool, e->graph->n_vals + 1);
@@ -35,7 +35,7 @@ static bool *needed(struct cr_exec *e, const struct cr_custom *c,
 
 /* The gradients of the results, zeros where none arrives. False where none
  * does at all. */
-static bool arrivals(struct cr_exec *e, const struct cr_custom *c, bool *need)
+static bool arrivals(struct cr_exec *e, const struct cr_custom_grad *c, bool *need)
 {
     bool any = false;
     int i;
@@ -52,7 +52,7 @@ static bool arrivals(struct cr_exec *e, const struct cr_custom *c, bool *need)
     return any;
 }
 
-static bool text_nodes(struct cr_exec *e, const struct cr_custom *c,
+static bool text_nodes(struct cr_exec *e, const struct cr_custom_grad *c,
                        const bool *need)
 {
     const struct cr_opnode *node;
@@ -72,9 +72,9 @@ static bool text_nodes(struct cr_exec *e, const struct cr_custom *c,
     return true;
 }
 
-bool cr_plan_custom(struct cr_exec *e, const struct cr_exec_step *f, bool *cut)
+bool cr_plan_custom_grad(struct cr_exec *e, const struct cr_exec_step *f, bool *cut)
 {
-    const struct cr_custom *c = f->node->custom;
+    const struct cr_custom_grad *c = f->node->custom;
     bool want[CR_OP_MAX] = { false }, wanted = false, *need;
     int i, at, grad[CR_OP_MAX];
     struct cr_exec_step *s;
