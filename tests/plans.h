@@ -192,7 +192,7 @@ static inline struct cr_tensor plans_judged(struct plans *p, struct cr_exec *e,
 {
     struct cr_tensor t = { .name = cr_strf(p->arena, "metric %d", i) };
 
-    t.data = (void *)(uintptr_t)cr_exec_judged(e, i, &t.spec);
+    t.data = (void *)(uintptr_t)cr_exec_metric(e, i, &t.spec);
     return t;
 }
 
@@ -232,7 +232,7 @@ static inline bool plans_all_same(struct plans *p, const char *where,
                 good;
         }
     }
-    for (i = 0; i < cr_exec_judges(e); i++) {
+    for (i = 0; i < cr_exec_metrics(e); i++) {
         struct cr_tensor t = plans_judged(p, e, i);
 
         good = plans_same(p, where, &t,
@@ -262,7 +262,7 @@ static inline struct plans_gave plans_gave(struct plans *p, struct cr_exec *e)
 {
     struct plans_gave gave = { 0 };
     const struct cr_tensor *kept = cr_exec_kept(e, &gave.n);
-    int judges = cr_exec_judges(e);
+    int judges = cr_exec_metrics(e);
 
     gave.tensor = CR_NEWS(p->arena, struct cr_tensor, gave.n + judges + 1);
     for (int i = 0; i < judges; i++) {

@@ -650,7 +650,7 @@ static bool build_graph(struct cr_net *net, struct cr_starter *starter)
     if (!net->built)
         net->n_shown = net->n_cells;
     return (!net->opts.loss || build_loss(net, &root)) &&
-           cr_judges_build(net, &root);
+           cr_metric_blocks_build(net, &root);
 }
 
 static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,

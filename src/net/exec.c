@@ -442,12 +442,12 @@ const cr_real *cr_exec_at(const struct cr_exec *e, struct cr_spec *spec)
     return value_data(e, e->at);
 }
 
-int cr_exec_judges(const struct cr_exec *e)
+int cr_exec_metrics(const struct cr_exec *e)
 {
     return e->opts.metrics ? e->graph->n_metrics : 0;
 }
 
-const cr_real *cr_exec_judged(const struct cr_exec *e, int i,
+const cr_real *cr_exec_metric(const struct cr_exec *e, int i,
                               struct cr_spec *spec)
 {
     *spec = e->vals[e->metrics[i]].spec;

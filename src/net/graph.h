@@ -230,8 +230,8 @@ struct cr_build {
 bool cr_aux_read(struct cr_net *net, const struct cr_node *node,
                  struct cr_val *out);
 
-/* judge.c: the metrics that are blocks, where the net is to have them. */
-bool cr_judges_build(struct cr_net *net, const struct cr_build *root);
+/* metric_block.c: the metrics that are blocks, where the net is to have them. */
+bool cr_metric_blocks_build(struct cr_net *net, const struct cr_build *root);
 
 /* emit.c */
 struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,

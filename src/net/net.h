@@ -234,15 +234,15 @@ int cr_exec_aux(const struct cr_exec *exec);
 double cr_exec_aux_mean(const struct cr_exec *exec, int i);
 /* The metrics of the config that are blocks, in its order: how many; what the
  * i-th gives, one number, or as many for each sample. */
-int cr_exec_judges(const struct cr_exec *exec);
-const cr_real *cr_exec_judged(const struct cr_exec *exec, int i,
+int cr_exec_metrics(const struct cr_exec *exec);
+const cr_real *cr_exec_metric(const struct cr_exec *exec, int i,
                               struct cr_spec *spec);
 /* Whether a node of the section `metrics` is a block, or the name of what the
  * config's loss returns beside it (aux); its name in results, NULL: it says
  * none. */
-bool cr_judge_is(const struct cr_node *root, const struct cr_node *metric);
-bool cr_judge_is_aux(const struct cr_node *root, const struct cr_node *metric);
-const char *cr_judge_name(const struct cr_node *metric);
+bool cr_is_metric_block(const struct cr_node *root, const struct cr_node *metric);
+bool cr_is_metric_aux(const struct cr_node *root, const struct cr_node *metric);
+const char *cr_metric_block_name(const struct cr_node *metric);
 /* Backward; with opts.update (without opts.separate_update) the updates too, at
  * that learning rate. `sens` multiplies the gradient of the loss (1 unless
  * scaled). Returns false, before anything was updated, when the gradient of the

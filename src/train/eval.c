@@ -362,8 +362,8 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
         return false;
     }
     m.output = cr_exec_output(exec, &out);
-    for (int i = 0; e->judged && i < cr_exec_judges(exec); i++)
-        e->judged[i].x = cr_exec_judged(exec, i, &e->judged[i].spec);
+    for (int i = 0; e->judged && i < cr_exec_metrics(exec); i++)
+        e->judged[i].x = cr_exec_metric(exec, i, &e->judged[i].spec);
     m.loss = cr_section(e->config, "loss") ? cr_exec_loss(exec) : (double)NAN;
     if (e->label >= 0) {
         m.label = batch->data[e->label];

@@ -118,10 +118,10 @@ static bool metric_block_use(struct cr_config *config,
 
     opts->at = at;
     *to = (struct cr_metric_use){
-        .metric = cr_judge_is_aux(config->root, node) ? &metric_aux
+        .metric = cr_is_metric_aux(config->root, node) ? &metric_aux
                                                       : &metric_block,
         .opts = opts,
-        .name = cr_judge_name(node),
+        .name = cr_metric_block_name(node),
         .pos = node->pos,
     };
     return to->name ||
@@ -137,8 +137,8 @@ static const struct cr_node *metric_block_named(struct cr_config *config,
 
     *at = 0;
     for (CR_EACH(m, node && node->kind == CR_NODE_LIST ? node : NULL))
-        if (cr_judge_is(config->root, m)) {
-            if (cr_judge_name(m) && strcmp(cr_judge_name(m), name) == 0)
+        if (cr_is_metric_block(config->root, m)) {
+            if (cr_metric_block_name(m) && strcmp(cr_metric_block_name(m), name) == 0)
                 return m;
             (*at)++;
         }
@@ -186,7 +186,7 @@ bool cr_metrics_read(struct cr_config *config, bool classifies,
                   cr_node_count(node) + 2);
     for (const struct cr_node *m = list ? node->child : node; m;
          m = list ? m->next : NULL) {
-        if (!(cr_judge_is(config->root, m)
+        if (!(cr_is_metric_block(config->root, m)
                   ? metric_block_use(config, m, blocks++, &use[n])
                   : metric_use(config, m, &use[n]))) {
             ok = false;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-bool cr_judge_is_aux(const struct cr_node *root, const struct cr_node *metric)
+bool cr_is_metric_aux(const struct cr_node *root, const struct cr_node *metric)
 {
     const struct cr_node *aux = cr_node_get(cr_node_get(root, "loss"), "aux");
 
@@ -21,13 +21,13 @@ bool cr_judge_is_aux(const struct cr_node *root, const struct cr_node *metric)
     return false;
 }
 
-bool cr_judge_is(const struct cr_node *root, const struct cr_node *metric)
+bool cr_is_metric_block(const struct cr_node *root, const struct cr_node *metric)
 {
     return cr_node_get(metric, "construct") != NULL ||
-           cr_judge_is_aux(root, metric);
+           cr_is_metric_aux(root, metric);
 }
 
-const char *cr_judge_name(const struct cr_node *metric)
+const char *cr_metric_block_name(const struct cr_node *metric)
 {
     const struct cr_node *name = cr_node_get(metric, "name");
 
@@ -98,14 +98,14 @@ static bool judge_shape(struct cr_net *net, const struct cr_node *node,
                         : cr_diag_format(net->arena, spec));
 }
 
-static struct cr_val *judge_build(struct cr_net *net, struct cr_build *root,
+static struct cr_val *metric_build(struct cr_net *net, struct cr_build *root,
                                   const struct cr_node *node, int number)
 {
     struct cr_val *in[CR_OP_MAX], *v;
-    const char *name = cr_judge_name(node);
+    const char *name = cr_metric_block_name(node);
     int n, params = net->n_params;
 
-    if (cr_judge_is_aux(net->config->root, node))
+    if (cr_is_metric_aux(net->config->root, node))
         return judge_aux(net, name);
     n = judge_inputs(net, node, in);
     if (n == 0)
@@ -124,7 +124,7 @@ static struct cr_val *judge_build(struct cr_net *net, struct cr_build *root,
     return v;
 }
 
-bool cr_judges_build(struct cr_net *net, const struct cr_build *root)
+bool cr_metric_blocks_build(struct cr_net *net, const struct cr_build *root)
 {
     const struct cr_node *metrics = cr_section(net->config, "metrics");
     struct cr_graph *g = net->graph;
@@ -136,13 +136,13 @@ bool cr_judges_build(struct cr_net *net, const struct cr_build *root)
     b.loss = b.metric = true;
     g->metrics =
         CR_NEWS(net->arena, struct cr_val *, cr_node_count(metrics) + 1);
-    if (cr_judge_is(net->config->root, metrics))
-        g->metrics[g->n_metrics++] = judge_build(net, &b, metrics, 0);
+    if (cr_is_metric_block(net->config->root, metrics))
+        g->metrics[g->n_metrics++] = metric_build(net, &b, metrics, 0);
     else
         for (CR_EACH(m, metrics->kind == CR_NODE_LIST ? metrics : NULL))
-            if (cr_judge_is(net->config->root, m)) {
+            if (cr_is_metric_block(net->config->root, m)) {
                 g->metrics[g->n_metrics] =
-                    judge_build(net, &b, m, g->n_metrics);
+                    metric_build(net, &b, m, g->n_metrics);
                 g->n_metrics++;
             }
     for (int i = 0; i < g->n_metrics; i++)
