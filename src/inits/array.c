@@ -17,7 +17,7 @@ static const struct cr_opt array_opts[] = {
 };
 
 /* One axis of the values at `node`; `to` is where they go, NULL to check. */
-static bool array_axis(const struct cr_fill *f, const struct cr_node *node,
+static bool array_axis(const struct cr_init_args *f, const struct cr_node *node,
                        int axis, cr_real *to)
 {
     const struct cr_spec *spec = &f->spec;
@@ -52,7 +52,7 @@ static bool array_axis(const struct cr_fill *f, const struct cr_node *node,
     return true;
 }
 
-static bool array_fill(const struct cr_fill *f)
+static bool array_fill(const struct cr_init_args *f)
 {
     const struct array *o = f->opts;
 
@@ -60,7 +60,7 @@ static bool array_fill(const struct cr_fill *f)
         return cr_error(f->diag, f->pos, CR_E_MISSING_KEY,
                         "Array: found %s, expected `values` or `file`",
                         o->file ? "both" : "neither");
-    return o->file ? cr_fill_file(f, o->file)
+    return o->file ? cr_init_from_file(f, o->file)
                    : array_axis(f, o->values, 0, f->to);
 }
 

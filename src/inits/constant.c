@@ -10,7 +10,7 @@ static const struct cr_opt constant_opts[] = {
     { 0 },
 };
 
-static bool constant_fill(const struct cr_fill *f)
+static bool constant_fill(const struct cr_init_args *f)
 {
     const struct constant *o = f->opts;
     int64_t i, count = cr_count(&f->spec);

@@ -1,7 +1,7 @@
 /* HeNormal: N(0, s^2), s = gain / sqrt(fan). */
 #include "net/init.h"
 
-static bool he_normal_fill(const struct cr_fill *f)
+static bool he_normal_fill(const struct cr_init_args *f)
 {
     int64_t i, count = cr_count(&f->spec);
     double scale;

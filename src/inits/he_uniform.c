@@ -1,7 +1,7 @@
 /* HeUniform: U(-a, a), a = gain sqrt(3 / fan). */
 #include "net/init.h"
 
-static bool he_uniform_fill(const struct cr_fill *f)
+static bool he_uniform_fill(const struct cr_init_args *f)
 {
     int64_t i, count = cr_count(&f->spec);
     double scale;

@@ -1,7 +1,7 @@
 /* Identity: a 2-D eye, ones on the diagonal. */
 #include "net/init.h"
 
-static bool identity_fill(const struct cr_fill *f)
+static bool identity_fill(const struct cr_init_args *f)
 {
     int64_t i, cols;
 

@@ -11,7 +11,7 @@ static const struct cr_opt normal_opts[] = {
     { 0 },
 };
 
-static bool normal_fill(const struct cr_fill *f)
+static bool normal_fill(const struct cr_init_args *f)
 {
     const struct normal *o = f->opts;
     int64_t i, count = cr_count(&f->spec);

@@ -1,7 +1,7 @@
 /* One: All one. */
 #include "net/init.h"
 
-static bool one_fill(const struct cr_fill *f)
+static bool one_fill(const struct cr_init_args *f)
 {
     int64_t i, count = cr_count(&f->spec);
 

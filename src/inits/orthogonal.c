@@ -44,7 +44,7 @@ static void orthonormalize(double *q, int64_t rows, int64_t cols)
     }
 }
 
-static bool orthogonal_fill(const struct cr_fill *f)
+static bool orthogonal_fill(const struct cr_init_args *f)
 {
     const struct orthogonal *o = f->opts;
     int64_t d0, rest, rows, cols, i;

@@ -11,7 +11,7 @@ static const struct cr_opt sparse_opts[] = {
     { 0 },
 };
 
-static bool sparse_fill(const struct cr_fill *f)
+static bool sparse_fill(const struct cr_init_args *f)
 {
     const struct sparse *o = f->opts;
     int64_t rows, cols, zeros, i, j, count, *order;

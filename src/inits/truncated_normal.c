@@ -20,7 +20,7 @@ static const struct cr_opt truncated_normal_opts[] = {
 
 #define TRIES 10000
 
-static bool truncated_normal_fill(const struct cr_fill *f)
+static bool truncated_normal_fill(const struct cr_init_args *f)
 {
     const struct truncated_normal *o = f->opts;
     int64_t i, count = cr_count(&f->spec);

@@ -10,7 +10,7 @@ static const struct cr_opt uniform_opts[] = {
     { 0 },
 };
 
-static bool uniform_fill(const struct cr_fill *f)
+static bool uniform_fill(const struct cr_init_args *f)
 {
     const struct uniform *o = f->opts;
     int64_t i, count = cr_count(&f->spec);

@@ -27,7 +27,7 @@ static const struct cr_opt variance_scaling_opts[] = {
 
 #define CUT_DEVIATION 0.87962566103423978
 
-static bool variance_scaling_fill(const struct cr_fill *f)
+static bool variance_scaling_fill(const struct cr_init_args *f)
 {
     const struct variance_scaling *o = f->opts;
     int64_t i, count = cr_count(&f->spec);

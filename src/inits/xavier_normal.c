@@ -12,7 +12,7 @@ static const struct cr_opt xavier_normal_opts[] = {
     { 0 },
 };
 
-static bool xavier_normal_fill(const struct cr_fill *f)
+static bool xavier_normal_fill(const struct cr_init_args *f)
 {
     const struct xavier_normal *o = f->opts;
     int64_t i, count = cr_count(&f->spec);

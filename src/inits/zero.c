@@ -1,7 +1,7 @@
 /* Zero: All zero. */
 #include "net/init.h"
 
-static bool zero_fill(const struct cr_fill *f)
+static bool zero_fill(const struct cr_init_args *f)
 {
     int64_t i, count = cr_count(&f->spec);
 

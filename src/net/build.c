@@ -617,7 +617,7 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
 }
 
 /* One graph: all cells, for net->graph's batch size and columns. */
-static bool build_graph(struct cr_net *net, struct cr_starter *starter)
+static bool build_graph(struct cr_net *net, struct cr_init_rules *starter)
 {
     const struct cr_node *network = cr_section(net->config, "network");
     struct cr_build root = { .net = net, .init_rules = starter, .path = "" };
@@ -676,14 +676,14 @@ static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,
 static bool build_all(struct cr_net *net)
 {
     const struct cr_node *network = cr_section(net->config, "network");
-    struct cr_starter *starter;
+    struct cr_init_rules *starter;
 
     if (!network)
         return cr_error(net->diag, net->config->root->pos,
                         CR_E_MISSING_SECTION, "section 'network' is missing");
     if (!cr_net_inputs(net, network))
         return false;
-    starter = cr_starter_read(net);
+    starter = cr_init_rules_read(net);
     if (!starter)
         return false;
     if (!cr_amp_read(net) || !cr_modes_read(net))
@@ -692,7 +692,7 @@ static bool build_all(struct cr_net *net)
     net->graph =
         graph_new(net, net->opts.batch, net->opts.columns, CR_HOOKS_ALL, true);
     net->opts.columns = net->graph->columns; /* the caller's may go away */
-    if (!build_graph(net, starter) || !cr_starter_done(starter, net) ||
+    if (!build_graph(net, starter) || !cr_init_rules_check(starter, net) ||
         !cr_amp_used(net) || !cr_modes_used(net) || !cr_hooks_used(net))
         return false;
     net->built = true;
@@ -757,7 +757,7 @@ struct cr_net *cr_net_build(struct cr_config *config,
     net->hyper = CR_NEWS(net->arena, struct cr_hyper, net->n_params + 1);
     for (i = 0; i < net->n_params; i++)
         net->hyper[i].lr = NAN;
-    if (!want->no_values && !cr_net_fill(net))
+    if (!want->no_values && !cr_net_init_params(net))
         return NULL;
     return net;
 }

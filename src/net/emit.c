@@ -337,7 +337,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         .pos = b->pos,
         .frozen_reason = use == PARAM_STATE ? "moving statistics" : NULL,
     };
-    if (!cr_starter_choose(b->init_rules, net, p,
+    if (!cr_init_choose(b->init_rules, net, p,
                            takes ? &b->control_init : NULL, given, begin, bound,
                            &net->param_inits[net->n_params]))
         return NULL;

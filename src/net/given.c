@@ -15,7 +15,7 @@ static bool same_shape(const struct cr_spec *a, const struct cr_spec *b)
 }
 
 /* The open file's values as the parameter's. */
-static bool file_values(const struct cr_fill *f, const struct cr_format *npy,
+static bool file_values(const struct cr_init_args *f, const struct cr_format *npy,
                         struct cr_file *file, const struct cr_spec *spec)
 {
     void *room = cr_alloc(f->arena, (size_t)cr_count(spec) + 1,
@@ -27,7 +27,7 @@ static bool file_values(const struct cr_fill *f, const struct cr_format *npy,
     return true;
 }
 
-bool cr_fill_file(const struct cr_fill *f, const char *name)
+bool cr_init_from_file(const struct cr_init_args *f, const char *name)
 {
     const struct cr_format *npy = cr_format_find("npy");
     struct cr_config *config = f->config;

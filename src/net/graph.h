@@ -108,7 +108,7 @@ struct cr_names {
 };
 
 /* What fills a parameter. */
-struct cr_filler {
+struct cr_param_init {
     const struct cr_init *init;
     const void *opts;
     struct cr_pos pos;
@@ -160,7 +160,7 @@ struct cr_net {
     bool phased;            /* some text asks for `training` */
     bool in_backward;       /* what is built now runs on the way back */
     struct cr_param *params;
-    struct cr_filler *param_inits;
+    struct cr_param_init *param_inits;
     struct cr_hyper *hyper;
     int n_params, cap_params;
     int *input_columns, n_input_columns;
@@ -199,7 +199,7 @@ struct cr_net {
 /* A cell while it is built. */
 struct cr_build {
     struct cr_net *net;
-    struct cr_starter *init_rules;
+    struct cr_init_rules *init_rules;
     struct cr_build *parent;
     const struct cr_cell *cell;   /* NULL: a map or list of the config */
     const struct cr_node *node;   /* its arguments */
@@ -366,15 +366,15 @@ struct cr_val *cr_hook_point(struct cr_build *b, struct cr_val *x,
                              const char *name);
 /* freeze.c */
 bool cr_net_freeze(struct cr_net *net);
-/* start.c: chooses initialisers (section init) and fills parameters */
-struct cr_starter;
-struct cr_starter *cr_starter_read(struct cr_net *net);
-bool cr_starter_choose(struct cr_starter *starter, struct cr_net *net,
+/* param_init.c: chooses initialisers (section init) and fills parameters */
+struct cr_init_rules;
+struct cr_init_rules *cr_init_rules_read(struct cr_net *net);
+bool cr_init_choose(struct cr_init_rules *starter, struct cr_net *net,
                        const struct cr_param *param,
                        const struct cr_obj *control,
                        const struct cr_obj *given, enum cr_begin begin,
-                       double bound, struct cr_filler *to);
-bool cr_starter_done(struct cr_starter *starter, struct cr_net *net);
-bool cr_net_fill(struct cr_net *net);
+                       double bound, struct cr_param_init *to);
+bool cr_init_rules_check(struct cr_init_rules *starter, struct cr_net *net);
+bool cr_net_init_params(struct cr_net *net);
 
 #endif

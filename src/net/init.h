@@ -12,7 +12,7 @@
 
 struct cr_config;
 
-struct cr_fill {
+struct cr_init_args {
     const void *opts;
     struct cr_spec spec;
     struct cr_rng rng;
@@ -28,11 +28,11 @@ struct cr_fill {
 struct cr_init {
     struct cr_descriptor about;
     const char *alias;      /* MindSpore's string: "he_uniform" */
-    bool (*fill)(const struct cr_fill *fill);
+    bool (*fill)(const struct cr_init_args *fill);
 };
 
 /* given.c: the values of a .npy file, or the check of its shape. */
-bool cr_fill_file(const struct cr_fill *fill, const char *name);
+bool cr_init_from_file(const struct cr_init_args *fill, const char *name);
 
 /* By class name or by MindSpore's strings, in any case. */
 const struct cr_init *cr_init_find(const char *name);
@@ -45,10 +45,10 @@ struct cr_he {
     const char *nonlinearity;
 };
 extern const struct cr_opt cr_he_opts[];
-bool cr_he_scale(const struct cr_fill *fill, double *scale);
+bool cr_he_scale(const struct cr_init_args *fill, double *scale);
 
 /* fan_in and fan_out; false (reported) when the rank is below 2. */
-bool cr_fan(const struct cr_fill *fill, double *fan_in, double *fan_out);
+bool cr_fan(const struct cr_init_args *fill, double *fan_in, double *fan_out);
 /* Gain of "linear", "relu", "leaky_relu" ... ; NaN when not known. */
 double cr_gain(const char *nonlinearity, double negative_slope);
 

@@ -158,7 +158,7 @@ static void run_case(const struct cr_init *init, const struct cr_node *node)
     struct filled f = { .name = cr_strf(&mem, "%s, %s", init->about.name,
                                         case_name(node)) };
     const struct cr_node *error = cr_node_get(node, "error");
-    struct cr_fill fill = { .rng = cr_rng(1, CR_STREAM_INIT, 77, 0),
+    struct cr_init_args fill = { .rng = cr_rng(1, CR_STREAM_INIT, 77, 0),
                             .arena = &mem,
                             .diag = &diag,
                             .param = "p" };

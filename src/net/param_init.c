@@ -19,7 +19,7 @@ struct rule {
     struct cr_obj init;
 };
 
-struct cr_starter {
+struct cr_init_rules {
     int scheme;
     struct rule *rules;
     int n_rules;
@@ -87,9 +87,9 @@ static bool read_rule(struct cr_net *net, const struct cr_node *node,
            ok;
 }
 
-struct cr_starter *cr_starter_read(struct cr_net *net)
+struct cr_init_rules *cr_init_rules_read(struct cr_net *net)
 {
-    struct cr_starter *s = CR_NEW(net->arena, struct cr_starter);
+    struct cr_init_rules *s = CR_NEW(net->arena, struct cr_init_rules);
     const struct cr_node *node = cr_section(net->config, "init");
     const struct cr_node *rules = node;
     struct init_section section = { 0 };
@@ -114,7 +114,7 @@ struct cr_starter *cr_starter_read(struct cr_net *net)
 }
 
 /* An initialiser with one option set by us instead of by a config. */
-static struct cr_filler by_default(struct cr_net *net, const char *name,
+static struct cr_param_init by_default(struct cr_net *net, const char *name,
                                    const char *option, double value)
 {
     const struct cr_init *init = cr_init_find(name);
@@ -126,7 +126,7 @@ static struct cr_filler by_default(struct cr_net *net, const char *name,
     for (row = init->about.opts; option && row && row->name; row++)
         if (strcmp(row->name, option) == 0)
             memcpy(opts + row->at, &value, sizeof value);
-    return (struct cr_filler){
+    return (struct cr_param_init){
         .init = init,
         .opts = opts,
         .text = option ? cr_strf(net->arena, "%s(%s=%.6g)", init->about.name,
@@ -135,15 +135,15 @@ static struct cr_filler by_default(struct cr_net *net, const char *name,
     };
 }
 
-static struct cr_filler from_obj(struct cr_net *net, const struct cr_obj *obj,
+static struct cr_param_init from_obj(struct cr_net *net, const struct cr_obj *obj,
                                  struct cr_pos pos)
 {
-    struct cr_filler f;
+    struct cr_param_init f;
 
     if (obj->is_number)
         f = by_default(net, "Constant", "value", obj->number);
     else
-        f = (struct cr_filler){
+        f = (struct cr_param_init){
             .init = cr_init_find(obj->about->name),
             .opts = obj->opts,
             .text = obj->node && obj->node->kind != CR_NODE_STR
@@ -159,13 +159,13 @@ static bool is_given(const struct cr_obj *obj)
     return obj && (obj->about || obj->is_number);
 }
 
-bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
+bool cr_init_choose(struct cr_init_rules *s, struct cr_net *net,
                        const struct cr_param *param,
                        const struct cr_obj *control,
                        const struct cr_obj *given, enum cr_begin begin,
-                       double bound, struct cr_filler *to)
+                       double bound, struct cr_param_init *to)
 {
-    struct cr_fill check = { .spec = param->spec,
+    struct cr_init_args check = { .spec = param->spec,
                              .arena = net->arena,
                              .diag = net->diag,
                              .param = param->name,
@@ -210,7 +210,7 @@ bool cr_starter_choose(struct cr_starter *s, struct cr_net *net,
     return to->init->fill(&check);
 }
 
-bool cr_starter_done(struct cr_starter *s, struct cr_net *net)
+bool cr_init_rules_check(struct cr_init_rules *s, struct cr_net *net)
 {
     int i, n;
     const struct cr_subject *params = cr_net_subjects(net, &n);
@@ -223,7 +223,7 @@ bool cr_starter_done(struct cr_starter *s, struct cr_net *net)
 }
 
 /* All values in one block, each parameter at a multiple of 64 bytes. */
-bool cr_net_fill(struct cr_net *net)
+bool cr_net_init_params(struct cr_net *net)
 {
     size_t total = 0, at = 0;
     char *block;
@@ -234,8 +234,8 @@ bool cr_net_fill(struct cr_net *net)
     block = cr_alloc(net->arena, total + 64, 1);
     for (i = 0; i < net->n_params; i++) {
         struct cr_param *p = &net->params[i];
-        const struct cr_filler *f = &net->param_inits[i];
-        struct cr_fill fill = {
+        const struct cr_param_init *f = &net->param_inits[i];
+        struct cr_init_args fill = {
             .opts = f->opts,
             .spec = p->spec,
             .rng = cr_rng(net->opts.seed, CR_STREAM_INIT,
@@ -263,7 +263,7 @@ bool cr_net_fill(struct cr_net *net)
 
 /* ---- what initialisers share ---- */
 
-bool cr_fan(const struct cr_fill *fill, double *fan_in, double *fan_out)
+bool cr_fan(const struct cr_init_args *fill, double *fan_in, double *fan_out)
 {
     double rest = 1;
     int i;
@@ -308,7 +308,7 @@ const struct cr_opt cr_he_opts[] = {
     { 0 },
 };
 
-bool cr_he_scale(const struct cr_fill *fill, double *scale)
+bool cr_he_scale(const struct cr_init_args *fill, double *scale)
 {
     const struct cr_he *o = fill->opts;
     double in, out, gain = cr_gain(o->nonlinearity, o->negative_slope);
