@@ -46,10 +46,10 @@ static struct cr_val *dense_build(struct cr_build *b, struct cr_val *const *in)
         return NULL;
     }
     w = cr_param(b, "weight", CR_SPEC(o->out_channels, channels),
-                 &o->weight_init, CR_BEGIN_WEIGHT, 0);
+                 &o->weight_init, CR_DEFAULT_INIT_WEIGHT, 0);
     if (o->has_bias) {
         bias = cr_param(b, "bias", CR_SPEC(o->out_channels), &o->bias_init,
-                        CR_BEGIN_FAN_IN, (double)channels);
+                        CR_DEFAULT_INIT_FAN_IN, (double)channels);
         if (!bias)
             return NULL;
     }

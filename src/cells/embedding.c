@@ -40,7 +40,7 @@ static struct cr_val *embedding_build(struct cr_build *b,
     }
     table = cr_param(b, "embedding_table",
                      CR_SPEC(o->vocab_size, o->embedding_size),
-                     &o->embedding_table, CR_BEGIN_NORMAL, 0);
+                     &o->embedding_table, CR_DEFAULT_INIT_NORMAL, 0);
     if (o->padding_idx != CR_INT_NONE)
         cr_param_zero_row(b, table, o->padding_idx);
     attr->negative = o->use_one_hot ? CR_GIVES_0 : CR_REFUSED;

@@ -50,9 +50,9 @@ static struct cr_val *group_norm_build(struct cr_build *b,
     }
     c = CR_SPEC(x->dim[1]);
     gamma = cr_param_affine(b, "gamma", c, o->affine, &o->gamma_init,
-                            CR_BEGIN_ONE);
+                            CR_DEFAULT_INIT_ONE);
     beta = cr_param_affine(b, "beta", c, o->affine, &o->beta_init,
-                           CR_BEGIN_ZERO);
+                           CR_DEFAULT_INIT_ZERO);
     attr->num_groups = o->num_groups;
     attr->eps = o->eps;
     return CR_EMIT(b, "group_norm", attr, in[0], gamma, beta);

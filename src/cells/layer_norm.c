@@ -69,8 +69,8 @@ static struct cr_val *layer_norm_build(struct cr_build *b,
                     (long long)o->begin_params_axis);
             return NULL;
         }
-    gamma = cr_param(b, "gamma", shape, &o->gamma_init, CR_BEGIN_ONE, 0);
-    beta = cr_param(b, "beta", shape, &o->beta_init, CR_BEGIN_ZERO, 0);
+    gamma = cr_param(b, "gamma", shape, &o->gamma_init, CR_DEFAULT_INIT_ONE, 0);
+    beta = cr_param(b, "beta", shape, &o->beta_init, CR_DEFAULT_INIT_ZERO, 0);
     attr->begin_norm_axis = o->begin_norm_axis;
     attr->begin_params_axis = o->begin_params_axis;
     attr->epsilon = o->epsilon;

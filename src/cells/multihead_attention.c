@@ -134,13 +134,13 @@ static void attn_project(struct maker *m, struct cr_val *const *in)
 
     if (same)
         w = cr_param(m->b, "in_proj_weight", CR_SPEC(3 * e, e), NULL,
-                     CR_BEGIN_XAVIER, 0);
+                     CR_DEFAULT_INIT_XAVIER, 0);
     for (i = 0; i < 3 && !same; i++)
         each[i] = cr_param(m->b, names[i], CR_SPEC(e, dim[i]), NULL,
-                           CR_BEGIN_XAVIER, 0);
+                           CR_DEFAULT_INIT_XAVIER, 0);
     if (o->has_bias)
         bias = cr_param(m->b, "in_proj_bias", CR_SPEC(3 * e), NULL,
-                        CR_BEGIN_ZERO, 0);
+                        CR_DEFAULT_INIT_ZERO, 0);
     if (same && in[KEY] == in[QUERY] && in[VALUE] == in[QUERY] &&
         !o->add_bias_kv && !o->add_zero_attn) {
         m->in[QUERY] = attn_linear(m, in[QUERY], w, bias);
@@ -266,16 +266,16 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
     attn_project(&m, in);
     m.in[PAD] = in[PAD];
     m.in[MASK] = in[MASK];
-    w = cr_param(b, "out_proj.weight", CR_SPEC(e, e), NULL, CR_BEGIN_WEIGHT, 0);
+    w = cr_param(b, "out_proj.weight", CR_SPEC(e, e), NULL, CR_DEFAULT_INIT_WEIGHT, 0);
     bias = o.has_bias ? cr_param(b, "out_proj.bias", CR_SPEC(e), NULL,
-                                 CR_BEGIN_FAN_IN, (double)e)
+                                 CR_DEFAULT_INIT_FAN_IN, (double)e)
                       : NULL;
     if (o.add_bias_kv) {
         p = cr_param(b, "bias_k", CR_SPEC(1, 1, e), NULL,
-                     CR_BEGIN_XAVIER_NORMAL, 0);
+                     CR_DEFAULT_INIT_XAVIER_NORMAL, 0);
         attn_append(&m, p,
                     cr_param(b, "bias_v", CR_SPEC(1, 1, e), NULL,
-                             CR_BEGIN_XAVIER_NORMAL, 0));
+                             CR_DEFAULT_INIT_XAVIER_NORMAL, 0));
     }
     if (o.add_zero_attn)
         attn_append(&m, NULL, NULL);

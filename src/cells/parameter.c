@@ -38,8 +38,8 @@ static struct cr_val *parameter_build(struct cr_build *b,
     spec = cr_spec_make(CR_REAL, o->shape.n, o->shape.v);
     if (!o->requires_grad)
         return cr_param_read(
-            b, cr_param_state(b, "", spec, &o->init, CR_BEGIN_ZERO));
-    return cr_param(b, "", spec, &o->init, CR_BEGIN_NORMAL, 0);
+            b, cr_param_state(b, "", spec, &o->init, CR_DEFAULT_INIT_ZERO));
+    return cr_param(b, "", spec, &o->init, CR_DEFAULT_INIT_NORMAL, 0);
 }
 
 const struct cr_cell cr_cell_parameter = {

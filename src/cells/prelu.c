@@ -30,7 +30,7 @@ static struct cr_val *prelu_build(struct cr_build *b, struct cr_val *const *in)
         return NULL;
     }
     w = cr_param(b, cr_alone(b) ? "a" : "w", CR_SPEC(o->channel), &o->w,
-                 CR_BEGIN_ZERO, 0);
+                 CR_DEFAULT_INIT_ZERO, 0);
     return CR_EMIT(b, "prelu", NULL, in[0], w);
 }
 

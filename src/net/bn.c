@@ -48,7 +48,7 @@ const struct cr_opt cr_bn2d_opts[] = {
 
 struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
                                struct cr_spec spec, bool affine,
-                               const struct cr_obj *given, enum cr_begin begin)
+                               const struct cr_obj *given, enum cr_default_init begin)
 {
     return affine ? cr_param(b, name, spec, given, begin, 0)
                   : cr_param_fixed(b, name, spec, given, begin);
@@ -94,14 +94,14 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
     c = CR_SPEC(spec->dim[1]);
     mean = cr_param_state(
         b, alone ? "mean" : cr_strf(arena, "%smoving_mean", prefix), c,
-        &o->moving_mean_init, CR_BEGIN_ZERO);
+        &o->moving_mean_init, CR_DEFAULT_INIT_ZERO);
     variance = cr_param_state(
         b, alone ? "variance" : cr_strf(arena, "%smoving_variance", prefix), c,
-        &o->moving_var_init, CR_BEGIN_ONE);
+        &o->moving_var_init, CR_DEFAULT_INIT_ONE);
     gamma = cr_param_affine(b, cr_strf(arena, "%sgamma", prefix), c, o->affine,
-                            &o->gamma_init, CR_BEGIN_ONE);
+                            &o->gamma_init, CR_DEFAULT_INIT_ONE);
     beta = cr_param_affine(b, cr_strf(arena, "%sbeta", prefix), c, o->affine,
-                           &o->beta_init, CR_BEGIN_ZERO);
+                           &o->beta_init, CR_DEFAULT_INIT_ZERO);
     attr->eps = o->eps;
     attr->momentum = o->momentum;
     attr->use_batch_statistics = o->use_batch_statistics;
@@ -143,14 +143,14 @@ struct cr_val *cr_in_build(struct cr_build *b, struct cr_val *x, int rank)
         return NULL;
     c = CR_SPEC(spec->dim[1]);
     if (!cr_param_state(b, cr_alone(b) ? "mean" : "moving_mean", c, NULL,
-                        CR_BEGIN_ZERO) ||
+                        CR_DEFAULT_INIT_ZERO) ||
         !cr_param_state(b, cr_alone(b) ? "variance" : "moving_variance", c,
-                        NULL, CR_BEGIN_ONE))
+                        NULL, CR_DEFAULT_INIT_ONE))
         return NULL;
     gamma =
-        cr_param_affine(b, "gamma", c, o->affine, &o->gamma_init, CR_BEGIN_ONE);
+        cr_param_affine(b, "gamma", c, o->affine, &o->gamma_init, CR_DEFAULT_INIT_ONE);
     beta =
-        cr_param_affine(b, "beta", c, o->affine, &o->beta_init, CR_BEGIN_ZERO);
+        cr_param_affine(b, "beta", c, o->affine, &o->beta_init, CR_DEFAULT_INIT_ZERO);
     attr->num_groups = spec->dim[1];
     attr->eps = o->eps;
     return CR_EMIT(b, "group_norm", attr, x, gamma, beta);

@@ -18,7 +18,7 @@ extern const struct cr_opt cr_bn_opts[], cr_bn2d_opts[];
 /* A parameter that is trained where `affine` holds, and else only exists. */
 struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
                                struct cr_spec spec, bool affine,
-                               const struct cr_obj *given, enum cr_begin begin);
+                               const struct cr_obj *given, enum cr_default_init begin);
 
 /* prefix: "" or "bn2d.", put before the names of the parameters. Inputs have
  * `low` to `high` dimensions. */

@@ -382,14 +382,14 @@ static struct cr_val *conv_weight(struct cr_build *b, struct cr_spec spec)
     int64_t in = spec.dim[1];
 
     if (o->data_format == CR_NCHW)
-        return cr_param(b, "weight", spec, &o->weight_init, CR_BEGIN_WEIGHT, 0);
+        return cr_param(b, "weight", spec, &o->weight_init, CR_DEFAULT_INIT_WEIGHT, 0);
     attr = CR_NEW(cr_build_arena(b), struct cr_transpose);
     attr->input_perm = (struct cr_ints){ (int)CR_LEN(perm), perm };
     spec.dim[1] = spec.dim[2];
     spec.dim[2] = spec.dim[3];
     spec.dim[3] = in;
     return CR_EMIT(b, "transpose", attr,
-                   cr_param(b, "weight", spec, &o->weight_init, CR_BEGIN_WEIGHT,
+                   cr_param(b, "weight", spec, &o->weight_init, CR_DEFAULT_INIT_WEIGHT,
                             0));
 }
 
@@ -456,7 +456,7 @@ struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
     w = conv_weight(b, spec);
     if (o->has_bias) {
         bias = cr_param(b, "bias", CR_SPEC(o->out_channels), &o->bias_init,
-                        CR_BEGIN_FAN_IN, fan);
+                        CR_DEFAULT_INIT_FAN_IN, fan);
         if (!bias)
             return NULL;
     }

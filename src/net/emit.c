@@ -274,7 +274,7 @@ static const char *const *param_types(const struct cr_build *b)
 
 static struct cr_val *param_new(struct cr_build *b, const char *name,
                                 struct cr_spec spec, const struct cr_obj *given,
-                                enum cr_begin begin, double bound,
+                                enum cr_default_init begin, double bound,
                                 enum param_use use)
 {
     struct cr_net *net = b->net;
@@ -354,21 +354,21 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
 
 struct cr_val *cr_param(struct cr_build *b, const char *name,
                         struct cr_spec spec, const struct cr_obj *given,
-                        enum cr_begin begin, double bound)
+                        enum cr_default_init begin, double bound)
 {
     return param_new(b, name, spec, given, begin, bound, PARAM_TRAINED);
 }
 
 struct cr_val *cr_param_fixed(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,
-                              enum cr_begin begin)
+                              enum cr_default_init begin)
 {
     return param_new(b, name, spec, given, begin, 0, PARAM_FIXED);
 }
 
 struct cr_val *cr_param_state(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,
-                              enum cr_begin begin)
+                              enum cr_default_init begin)
 {
     return param_new(b, name, spec, given, begin, 0, PARAM_STATE);
 }

@@ -372,7 +372,7 @@ struct cr_init_rules *cr_init_rules_read(struct cr_net *net);
 bool cr_init_choose(struct cr_init_rules *starter, struct cr_net *net,
                        const struct cr_param *param,
                        const struct cr_obj *control,
-                       const struct cr_obj *given, enum cr_begin begin,
+                       const struct cr_obj *given, enum cr_default_init begin,
                        double bound, struct cr_param_init *to);
 bool cr_init_rules_check(struct cr_init_rules *starter, struct cr_net *net);
 bool cr_net_init_params(struct cr_net *net);

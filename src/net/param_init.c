@@ -162,7 +162,7 @@ static bool is_given(const struct cr_obj *obj)
 bool cr_init_choose(struct cr_init_rules *s, struct cr_net *net,
                        const struct cr_param *param,
                        const struct cr_obj *control,
-                       const struct cr_obj *given, enum cr_begin begin,
+                       const struct cr_obj *given, enum cr_default_init begin,
                        double bound, struct cr_param_init *to)
 {
     struct cr_init_args check = { .spec = param->spec,
@@ -176,19 +176,19 @@ bool cr_init_choose(struct cr_init_rules *s, struct cr_net *net,
     bool old = s->scheme == SCHEME_1;
     int i;
 
-    if (begin == CR_BEGIN_WEIGHT)
+    if (begin == CR_DEFAULT_INIT_WEIGHT)
         *to = old ? by_default(net, "Normal", "sigma", 0.01)
                   : by_default(net, "HeUniform", "negative_slope", sqrt(5));
-    else if (bound > 0 && (begin == CR_BEGIN_UNIFORM ||
-                           (begin == CR_BEGIN_FAN_IN && !old)))
+    else if (bound > 0 && (begin == CR_DEFAULT_INIT_UNIFORM ||
+                           (begin == CR_DEFAULT_INIT_FAN_IN && !old)))
         *to = by_default(net, "Uniform", "scale", 1 / sqrt(bound));
-    else if (begin == CR_BEGIN_ONE)
+    else if (begin == CR_DEFAULT_INIT_ONE)
         *to = by_default(net, "One", NULL, 0);
-    else if (begin == CR_BEGIN_NORMAL)
+    else if (begin == CR_DEFAULT_INIT_NORMAL)
         *to = by_default(net, "Normal", "sigma", 0.01);
-    else if (begin == CR_BEGIN_XAVIER)
+    else if (begin == CR_DEFAULT_INIT_XAVIER)
         *to = by_default(net, "XavierUniform", NULL, 0);
-    else if (begin == CR_BEGIN_XAVIER_NORMAL)
+    else if (begin == CR_DEFAULT_INIT_XAVIER_NORMAL)
         *to = by_default(net, "XavierNormal", NULL, 0);
     else
         *to = by_default(net, "Zero", NULL, 0);

@@ -487,10 +487,10 @@ static struct cr_val *plugin_param(struct cr_build *b,
         return CR_ABSENT;
     shape_to(shape, &spec);
     if (of->role == CELLRUN_STATISTIC)
-        return cr_param_state(b, of->name, spec, &c->init[i], CR_BEGIN_ZERO);
+        return cr_param_state(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO);
     if (of->role == CELLRUN_FIXED)
-        return cr_param_fixed(b, of->name, spec, &c->init[i], CR_BEGIN_ZERO);
-    return cr_param(b, of->name, spec, &c->init[i], CR_BEGIN_ZERO, 0);
+        return cr_param_fixed(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO);
+    return cr_param(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO, 0);
 }
 
 static struct cr_val *plugin_build(struct cr_build *b, struct cr_val *const *in)

@@ -40,7 +40,7 @@ static struct cr_val *part(struct cr_build *b, int which, const char *suffix,
     struct cr_spec spec =
         which >= BIAS_IH ? CR_SPEC(gates * size) : CR_SPEC(gates * size, in);
 
-    return cr_param(b, name, spec, NULL, CR_BEGIN_UNIFORM, (double)size);
+    return cr_param(b, name, spec, NULL, CR_DEFAULT_INIT_UNIFORM, (double)size);
 }
 
 /* Whether the features are those that input_size says. */
