@@ -189,7 +189,7 @@ static void reach_params(struct cr_net *net)
 static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
                       const struct cr_subject *params)
 {
-    struct cr_thaw *to = &net->unfreeze_rules[i];
+    struct cr_unfreeze_rule *to = &net->unfreeze_rules[i];
     struct thaw thaw = { 0 };
     int k;
 
@@ -238,7 +238,7 @@ static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
                         "unfreeze: PATTERNS}, not %s",
                         cr_node_what(net->arena, schedule));
     net->unfreeze_rules =
-        CR_NEWS(net->arena, struct cr_thaw, cr_node_count(schedule) + 1);
+        CR_NEWS(net->arena, struct cr_unfreeze_rule, cr_node_count(schedule) + 1);
     net->unfreeze_patterns =
         CR_NEWS(net->arena, struct cr_patterns *, cr_node_count(schedule) + 1);
     for (CR_EACH(entry, schedule))
@@ -246,7 +246,7 @@ static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
     return ok;
 }
 
-const struct cr_thaw *cr_net_thaws(const struct cr_net *net, int *n)
+const struct cr_unfreeze_rule *cr_net_unfreeze_rules(const struct cr_net *net, int *n)
 {
     *n = net->n_unfreeze_rules;
     return net->unfreeze_rules;
@@ -285,7 +285,7 @@ static void settle(struct cr_net *net)
     }
 }
 
-void cr_net_thaw(struct cr_net *net, int i)
+void cr_net_unfreeze(struct cr_net *net, int i)
 {
     int k, n;
     const struct cr_subject *params = cr_net_subjects(net, &n);
@@ -296,7 +296,7 @@ void cr_net_thaw(struct cr_net *net, int i)
     settle(net);
 }
 
-void cr_net_refreeze(struct cr_net *net)
+void cr_net_freeze_again(struct cr_net *net)
 {
     for (int k = 0; k < net->n_params; k++)
         if (net->params[k].unfrozen_later)

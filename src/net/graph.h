@@ -171,7 +171,7 @@ struct cr_net {
     struct cr_name_map cell_names;
     const struct cr_observer *observer; /* NULL: nobody looks */
     int n_shown;            /* rows of the network; the loss's come behind */
-    struct cr_thaw *unfreeze_rules; /* freeze.c */
+    struct cr_unfreeze_rule *unfreeze_rules; /* freeze.c */
     struct cr_patterns **unfreeze_patterns;
     int n_unfreeze_rules;
     bool stats_frozen;

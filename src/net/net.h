@@ -142,18 +142,18 @@ struct cr_rule {
 bool cr_net_lowered(const struct cr_net *net);
 
 /* The entries of freeze.schedule, in the order of the config. A plan made
- * before cr_net_thaw must be made again after it. */
-struct cr_thaw {
+ * before cr_net_unfreeze must be made again after it. */
+struct cr_unfreeze_rule {
     struct cr_quantity at;
     struct cr_pos pos;
     const char *text;       /* the patterns, as written */
     int params;             /* frozen parameters that it lets go */
     int64_t values;
 };
-const struct cr_thaw *cr_net_thaws(const struct cr_net *net, int *n);
-void cr_net_thaw(struct cr_net *net, int i);
+const struct cr_unfreeze_rule *cr_net_unfreeze_rules(const struct cr_net *net, int *n);
+void cr_net_unfreeze(struct cr_net *net, int i);
 /* As before the first of them. */
-void cr_net_refreeze(struct cr_net *net);
+void cr_net_freeze_again(struct cr_net *net);
 
 /* Gives the network its slots; call once, before planning with update. */
 void cr_net_rule(struct cr_net *net, const struct cr_rule *rule);

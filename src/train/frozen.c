@@ -12,14 +12,14 @@ static const char *frozen_values(struct cr_arena *arena, int64_t n)
 
 const char *cr_frozen_text(struct cr_arena *arena, struct cr_net *net,
                            const char *(*when)(const void *of,
-                                               const struct cr_thaw *thaw),
+                                               const struct cr_unfreeze_rule *thaw),
                            const void *of)
 {
     struct cr_buf text = { .arena = arena };
     int n, all = 0, frozen = 0, still = 0, n_thaws;
     int64_t all_values = 0, values = 0;
     const struct cr_param *p = cr_net_params(net, &n);
-    const struct cr_thaw *thaw = cr_net_thaws(net, &n_thaws);
+    const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(net, &n_thaws);
 
     for (int i = 0; i < n; i++) {
         still += p[i].stats_frozen;

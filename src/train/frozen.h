@@ -10,7 +10,7 @@
  * `when` says of an entry of the schedule when it is due: "epoch 3". */
 const char *cr_frozen_text(struct cr_arena *arena, struct cr_net *net,
                            const char *(*when)(const void *of,
-                                               const struct cr_thaw *thaw),
+                                               const struct cr_unfreeze_rule *thaw),
                            const void *of);
 
 #endif

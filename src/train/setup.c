@@ -276,7 +276,7 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
 
 /* ---- What thaws */
 
-int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_thaw *thaw)
+int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_unfreeze_rule *thaw)
 {
     return (int64_t)fmin(ceil(cr_train_every(t, &thaw->at).steps), 1e18);
 }
@@ -293,11 +293,11 @@ static bool setup_again(struct cr_train *t)
 bool cr_train_thaw(struct cr_train *t)
 {
     int n, i, before = t->thawed;
-    const struct cr_thaw *thaws = cr_net_thaws(t->net, &n);
+    const struct cr_unfreeze_rule *thaws = cr_net_unfreeze_rules(t->net, &n);
 
     for (i = t->thawed;
          i < n && cr_train_thaw_at(t, &thaws[i]) <= t->state.step; i++)
-        cr_net_thaw(t->net, i);
+        cr_net_unfreeze(t->net, i);
     t->thawed = i;
     if (i == before)
         return true;
@@ -308,7 +308,7 @@ bool cr_train_refreeze(struct cr_train *t)
 {
     if (t->thawed == 0)
         return true;
-    cr_net_refreeze(t->net);
+    cr_net_freeze_again(t->net);
     t->thawed = 0;
     return setup_again(t) && cr_train_thaw(t);
 }
@@ -317,7 +317,7 @@ bool cr_train_refreeze(struct cr_train *t)
 static bool setup_thaws(struct cr_train *t)
 {
     int n, i;
-    const struct cr_thaw *thaws = cr_net_thaws(t->net, &n);
+    const struct cr_unfreeze_rule *thaws = cr_net_unfreeze_rules(t->net, &n);
     bool ok = true;
 
     for (i = 0; i < n; i++)

@@ -204,7 +204,7 @@ static bool trace_span(struct trace_job *t)
                                     : s->per_epoch;
     struct cr_span run = { .per_epoch = (double)batches / (double)s->micro };
     int n;
-    const struct cr_thaw *thaw = cr_net_thaws(t->net, &n);
+    const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(t->net, &n);
 
     if (t->o->step == 0)
         return true;
@@ -218,7 +218,7 @@ static bool trace_span(struct trace_job *t)
         if (thaw[i].at.unit == CR_SAMPLES)
             at /= (double)(t->probe.batch * s->micro);
         if (s->step > 0 && (double)s->step >= at)
-            cr_net_thaw(t->net, i);
+            cr_net_unfreeze(t->net, i);
     }
     return cr_optim_bind(t->diag, &t->optim, &run);
 }

@@ -150,9 +150,9 @@ static void random_other(struct plans *p)
 {
     int n;
 
-    cr_net_thaws(p->net, &n);
+    cr_net_unfreeze_rules(p->net, &n);
     for (int i = 0; i < n; i++)
-        cr_net_thaw(p->net, i);
+        cr_net_unfreeze(p->net, i);
     if (n > 0 && !p->odd)
         plans_compare(p);
     p->batch = (p->batch + 1) / 2;
