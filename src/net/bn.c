@@ -51,7 +51,7 @@ struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
                                const struct cr_obj *given, enum cr_default_init begin)
 {
     return affine ? cr_param(b, name, spec, given, begin, 0)
-                  : cr_param_fixed(b, name, spec, given, begin);
+                  : cr_param_untrained(b, name, spec, given, begin);
 }
 
 /* Inputs of `low` to `high` dimensions with that many channels. */

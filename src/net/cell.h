@@ -91,7 +91,7 @@ struct cr_val *cr_param(struct cr_build *b, const char *name,
                         struct cr_spec spec, const struct cr_obj *given,
                         enum cr_default_init begin, double bound);
 /* One that exists and is saved, but is never trained (affine: false). */
-struct cr_val *cr_param_fixed(struct cr_build *b, const char *name,
+struct cr_val *cr_param_untrained(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,
                               enum cr_default_init begin);
 /* The value that such a parameter has while a forward pass moves it. */

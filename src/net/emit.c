@@ -359,7 +359,7 @@ struct cr_val *cr_param(struct cr_build *b, const char *name,
     return param_new(b, name, spec, given, begin, bound, PARAM_TRAINED);
 }
 
-struct cr_val *cr_param_fixed(struct cr_build *b, const char *name,
+struct cr_val *cr_param_untrained(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,
                               enum cr_default_init begin)
 {

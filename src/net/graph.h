@@ -184,7 +184,7 @@ struct cr_net {
         const char *text;   /* NULL: the loss does not broadcast */
         struct cr_pos pos;
     } broadcast;
-    const struct cr_rule *rule;
+    const struct cr_update_rule *rule;
     int64_t skipped;        /* updates left out until now */
     struct cr_tensor *slots;
     int *slot_of;           /* first slot of each parameter */

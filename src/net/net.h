@@ -44,7 +44,7 @@ struct cr_net_want {
     bool loss;                       /* build the loss (section required) */
     bool metrics;                    /* and metrics that are blocks */
     bool force_float32;              /* float32, whatever amp and to_float
-                               say; cr_net_lowered tells */
+                               say; cr_net_amp_ignored tells */
     bool no_values;                  /* check, summary: do not initialise */
     bool loaded;                     /* a checkpoint's weights come next, so
                                         no file gives initial values */
@@ -122,7 +122,7 @@ struct cr_update {
     double sum[CR_SUMS_MAX]; /* rule->measure's, over the whole parameter */
 };
 
-struct cr_rule {
+struct cr_update_rule {
     const void *opts;
     int slots;
     const char *const *slot_names;  /* "moments": slot is moments.PARAM */
@@ -139,7 +139,7 @@ struct cr_rule {
 };
 
 /* Whether opts.force_float32 left something out. */
-bool cr_net_lowered(const struct cr_net *net);
+bool cr_net_amp_ignored(const struct cr_net *net);
 
 /* The entries of freeze.schedule, in the order of the config. A plan made
  * before cr_net_unfreeze must be made again after it. */
@@ -156,7 +156,7 @@ void cr_net_unfreeze(struct cr_net *net, int i);
 void cr_net_freeze_again(struct cr_net *net);
 
 /* Gives the network its slots; call once, before planning with update. */
-void cr_net_rule(struct cr_net *net, const struct cr_rule *rule);
+void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule);
 /* Slots as tensors under the checkpoint's names; n == 0 without a rule. */
 const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n);
 

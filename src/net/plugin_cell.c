@@ -489,7 +489,7 @@ static struct cr_val *plugin_param(struct cr_build *b,
     if (of->role == CELLRUN_STATISTIC)
         return cr_param_state(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO);
     if (of->role == CELLRUN_FIXED)
-        return cr_param_fixed(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO);
+        return cr_param_untrained(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO);
     return cr_param(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO, 0);
 }
 

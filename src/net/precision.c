@@ -235,7 +235,7 @@ bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
     return true;
 }
 
-bool cr_net_lowered(const struct cr_net *net)
+bool cr_net_amp_ignored(const struct cr_net *net)
 {
     return net->amp_ignored;
 }

@@ -24,7 +24,7 @@ CR_O3
 /* ---- one parameter ---- */
 
 struct update {
-    const struct cr_rule *rule;
+    const struct cr_update_rule *rule;
     struct cr_update u;
     double *sums; /* rule->sums of each block */
 };
@@ -96,7 +96,7 @@ void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
                     double scale, double lr)
 {
     const struct cr_net *net = e->net;
-    const struct cr_rule *rule = net->rule;
+    const struct cr_update_rule *rule = net->rule;
     const struct cr_param *p = &net->params[s->param];
     const struct cr_hyper *h = &net->hyper[s->param];
     struct update all = {
@@ -337,7 +337,7 @@ void cr_exec_accumulate(struct cr_exec *e)
 
 /* ---- optimizer state ---- */
 
-void cr_net_rule(struct cr_net *net, const struct cr_rule *rule)
+void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule)
 {
     int i, k, sums = rule->sums > 0 ? rule->sums : 1;
     int64_t most = 0;

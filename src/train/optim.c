@@ -168,7 +168,7 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
 
 /* What computes the slots: the optimizer itself, or the one within. */
 static void optim_slots(struct cr_arena *arena, const struct cr_optim_use *use,
-                        bool keep_unused_slots, struct cr_rule *rule)
+                        bool keep_unused_slots, struct cr_update_rule *rule)
 {
     const struct cr_optim *optim = use->optim;
     double *start = CR_NEWS(arena, double, CR_SLOTS_MAX);
@@ -216,7 +216,7 @@ static struct cr_hyper optim_hyper(const struct cr_optim_use *use, int param,
 bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
                    bool keep_unused_slots, struct cr_optim_use *to)
 {
-    struct cr_rule *rule = CR_NEW(config->arena, struct cr_rule);
+    struct cr_update_rule *rule = CR_NEW(config->arena, struct cr_update_rule);
     const struct cr_optim *optim;
     const struct cr_param *params;
     int n;
@@ -229,7 +229,7 @@ bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
     rule->update = optim->update;
     rule->sums = optim->sums;
     rule->reduce = optim->measure;
-    cr_net_rule(net, rule);
+    cr_net_set_rule(net, rule);
     params = cr_net_params(net, &n);
     for (int i = 0; i < n; i++) {
         struct cr_hyper h = optim_hyper(to, i, params[i].name);

@@ -391,7 +391,7 @@ static void gradcheck_print(const struct job *j)
     cr_table_print(&table, stdout, false);
     if (gradcheck_hooks(j))
         puts("compared without the hooks of watch that replace gradients");
-    if (cr_net_lowered(j->net))
+    if (cr_net_amp_ignored(j->net))
         puts("compared in float32: low precision (amp, to_float) is left out");
     if (j->kinks > 0)
         printf("skipped: %d direction%s, at a kink: the slopes of the loss on "
