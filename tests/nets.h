@@ -53,7 +53,7 @@ __attribute__((unused)) static bool make(struct made *m, const char *text,
     const struct cr_config_from from = { .text = text,
                                          .text_name = "test",
                                          .text_dir = "." };
-    struct cr_net_want want = { .columns = m->columns,
+    struct cr_net_opts want = { .columns = m->columns,
                                 .n_columns = 2,
                                 .batch = batch,
                                 .seed = 5,
@@ -92,7 +92,7 @@ __attribute__((unused)) static bool made_ok(struct made *m, const char *text,
 }
 
 static inline struct cr_exec *made_exec(struct made *m,
-                                        struct cr_exec_want want)
+                                        struct cr_exec_opts want)
 {
     struct cr_exec *e;
 
@@ -203,7 +203,7 @@ static inline bool made_differences(struct made *m, struct cr_exec *e,
 __attribute__((unused)) static bool made_gradients(struct made *m)
 {
     struct cr_exec *e =
-        made_exec(m, (struct cr_exec_want){ .training = true,
+        made_exec(m, (struct cr_exec_opts){ .training = true,
                                             .loss = true,
                                             .backward = true,
                                             .keep_outputs = true });

@@ -292,7 +292,7 @@ static inline void plans_forward(struct plans *p, struct cr_exec *e, int batch,
 
 /* A step of a plan of training, with its update if there is a rule. */
 static inline bool plans_step(struct plans *p, struct cr_exec *e,
-                              const struct cr_exec_want *want, int batch,
+                              const struct cr_exec_opts *want, int batch,
                               int64_t t)
 {
     double lr = p->optim ? cr_optim_lr(p->optim, p->net, t - 1) : 0;
@@ -314,7 +314,7 @@ static inline bool plans_step(struct plans *p, struct cr_exec *e,
 #define PLANS_TRAIN 3 /* ways in which train plans a step */
 
 static inline bool plans_make(struct plans *p, struct cr_exec **e,
-                              const struct cr_exec_want *want)
+                              const struct cr_exec_opts *want)
 {
     *e = cr_net_exec(p->net, want);
     if (!*e)
@@ -330,13 +330,13 @@ static inline void plans_train(struct plans *p)
     static const char *const name[PLANS_TRAIN] = {
         "training", "training, with separate gradients", "training --eager"
     };
-    struct cr_exec_want keep = { .training = true,
+    struct cr_exec_opts keep = { .training = true,
                                  .loss = true,
                                  .backward = true,
                                  .update = p->optim != NULL,
                                  .keep_outputs = true,
                                  .batch = p->batch };
-    struct cr_exec_want want[PLANS_TRAIN];
+    struct cr_exec_opts want[PLANS_TRAIN];
     struct cr_exec *kept, *run[PLANS_TRAIN] = { NULL };
     bool ok;
     int i, t, ways = p->eager ? PLANS_TRAIN : PLANS_TRAIN - 1;
@@ -390,11 +390,11 @@ static inline bool plans_exact(const struct cr_exec *e, struct cr_arena *arena)
 /* Batches of an evaluation and of predictions, one after the other. */
 static inline void plans_rest(struct plans *p)
 {
-    struct cr_exec_want keep = { .metrics = p->metrics,
+    struct cr_exec_opts keep = { .metrics = p->metrics,
                                  .loss = p->loss,
                                  .keep_outputs = true,
                                  .batch = p->batch };
-    struct cr_exec_want want[] = { cr_plans_eval(p->config, p->metrics, false),
+    struct cr_exec_opts want[] = { cr_plans_eval(p->config, p->metrics, false),
                                    cr_plans_predict(p->batch, true),
                                    cr_plans_predict(p->batch, false),
                                    cr_plans_eval(p->config, p->metrics, true) };

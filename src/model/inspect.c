@@ -71,7 +71,7 @@ static bool inspect_data(struct cr_model *m)
 static struct cr_net *inspect_build(struct cr_model *m, int64_t batch,
                                     bool loss, bool values)
 {
-    struct cr_net_want want = { .columns = m->columns,
+    struct cr_net_opts want = { .columns = m->columns,
                                 .n_columns = m->n_columns,
                                 .batch = batch,
                                 .seed = m->seed,

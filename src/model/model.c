@@ -186,7 +186,7 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
                   bool metrics)
 {
     struct cr_config *config = model->config;
-    struct cr_net_want want = {
+    struct cr_net_opts want = {
         .columns = columns,
         .n_columns = n_columns,
         .batch = batch,

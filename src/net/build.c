@@ -739,7 +739,7 @@ struct cr_graph *cr_net_graph(struct cr_net *net, int64_t batch,
 }
 
 struct cr_net *cr_net_build(struct cr_config *config,
-                            const struct cr_net_want *want)
+                            const struct cr_net_opts *want)
 {
     struct cr_net *net = CR_NEW(config->arena, struct cr_net);
     int i;

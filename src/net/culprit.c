@@ -96,7 +96,7 @@ static struct cr_culprit culprit_forward(struct cr_exec *again)
 
 struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
 {
-    struct cr_exec_want want = { .training = e->opts.training,
+    struct cr_exec_opts want = { .training = e->opts.training,
                                  .loss = e->opts.loss,
                                  .backward = sens != 0,
                                  .keep_outputs = true,

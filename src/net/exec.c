@@ -75,7 +75,7 @@ static void point(struct cr_exec *e)
     }
 }
 
-struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
+struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
                             const struct cr_graph *graph, bool prints)
 {
     struct cr_exec *e = calloc(1, sizeof *e);
@@ -112,9 +112,9 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
 }
 
 struct cr_exec *cr_net_exec(struct cr_net *net,
-                            const struct cr_exec_want *want)
+                            const struct cr_exec_opts *want)
 {
-    struct cr_exec_want whole = *want;
+    struct cr_exec_opts whole = *want;
     const struct cr_graph *graph;
 
     whole.backward = want->backward || want->update;

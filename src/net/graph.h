@@ -153,7 +153,7 @@ struct cr_net {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_config *config;
-    struct cr_net_want opts;
+    struct cr_net_opts opts;
     struct cr_graph *graph; /* the usual one; while building, that one */
     bool built;             /* the first graph is complete */
     int noted;              /* errors that have shapes beside them */
@@ -356,7 +356,7 @@ void cr_hooks_read(struct cr_net *net);
 bool cr_hooks_used(struct cr_net *net);
 /* The hooks that a plan of that kind needs. */
 enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
-                              const struct cr_exec_want *want);
+                              const struct cr_exec_opts *want);
 /* hooked.c: between a call's inputs and what is computed with them, which
  * takes others then; and between that and what the call gives. */
 bool cr_hook_enter(struct cr_build *b, struct cr_val *const **in);

@@ -472,7 +472,7 @@ bool cr_hooks_used(struct cr_net *net)
 }
 
 enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
-                              const struct cr_exec_want *want)
+                              const struct cr_exec_opts *want)
 {
     if (want->observe)
         return CR_HOOKS_SEEN;

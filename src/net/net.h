@@ -35,7 +35,7 @@ struct cr_param {
     struct cr_pos pos;      /* of its cell in the config */
 };
 
-struct cr_net_want {
+struct cr_net_opts {
     const struct cr_column *columns; /* what a batch holds, without batch */
     int n_columns;                   /* 0: shapes from `inputs` or cells */
     int64_t batch;                   /* the usual batch size */
@@ -70,7 +70,7 @@ void cr_net_observe_begin(const struct cr_net *net);
 
 /* NULL after reporting all problems. Memory is the config's arena. */
 struct cr_net *cr_net_build(struct cr_config *config,
-                            const struct cr_net_want *want);
+                            const struct cr_net_opts *want);
 
 /* The columns it was built for: those wanted, or of `inputs`. */
 const struct cr_column *cr_net_columns(const struct cr_net *net, int *n);
@@ -160,7 +160,7 @@ void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule);
 /* Slots as tensors under the checkpoint's names; n == 0 without a rule. */
 const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n);
 
-struct cr_exec_want {
+struct cr_exec_opts {
     bool training;          /* training behaviour, else predict */
     bool loss;              /* compute the loss too, */
     bool metrics;           /* and the metrics that are blocks */
@@ -196,10 +196,10 @@ struct cr_exec_want {
 };
 
 struct cr_exec *cr_net_exec(struct cr_net *net,
-                            const struct cr_exec_want *want);
+                            const struct cr_exec_opts *want);
 void cr_exec_free(struct cr_exec *exec);
 
-/* The columns of one batch, in the order of cr_net_want.columns; columns that
+/* The columns of one batch, in the order of cr_net_opts.columns; columns that
  * the plan does not use are ignored. Not copied: must live through the
  * step. */
 void cr_exec_feed(struct cr_exec *exec, int column, const void *data);

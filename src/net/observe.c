@@ -18,7 +18,7 @@ void cr_net_observe_begin(const struct cr_net *net)
 bool cr_plan_observed(struct cr_exec *e)
 {
     const struct cr_observer *o = e->net->observer;
-    struct cr_exec_want want = e->opts;
+    struct cr_exec_opts want = e->opts;
     bool grads;
 
     if (!o || e->prints || want.observe || want.hold || want.silent ||

@@ -65,7 +65,7 @@ struct cr_exec_step {
 struct cr_exec {
     struct cr_net *net;
     const struct cr_graph *graph;
-    struct cr_exec_want opts;
+    struct cr_exec_opts opts;
     struct cr_arena arena;
     struct cr_pval *vals;
     int n_vals, cap_vals;
@@ -127,7 +127,7 @@ struct cr_exec {
 
 /* exec.c: a plan of that graph; `prints`: of what print(...) needs alone. NULL
  * after reporting. */
-struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_want *want,
+struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
                             const struct cr_graph *graph, bool prints);
 /* observe.c: the plan that an observer looks at, if there is one; the same
  * step of it. */

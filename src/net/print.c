@@ -198,7 +198,7 @@ static void find_prints(const struct cr_exec *e, const struct cr_opnode *node,
 
 bool cr_plan_printer(struct cr_exec *e)
 {
-    struct cr_exec_want want = e->opts;
+    struct cr_exec_opts want = e->opts;
     bool forward = false, back = false;
 
     if (!e->print || e->prints)

@@ -13,7 +13,7 @@ static bool trains(const struct cr_exec *e, int param)
 
 bool cr_plan_wrt(const struct cr_exec *e, const struct cr_val *v)
 {
-    const struct cr_exec_want *want = &e->opts;
+    const struct cr_exec_opts *want = &e->opts;
 
     if (v->spec.type != CR_REAL)
         return false;

@@ -8,7 +8,7 @@
 
 static struct cr_exec *batch_plan(struct cr_predict *j, int64_t n)
 {
-    struct cr_exec_want want = cr_plans_predict(n, true);
+    struct cr_exec_opts want = cr_plans_predict(n, true);
 
     want.at = j->o->embed ? CR_EMBED : j->o->at;
     return cr_net_exec(j->model.net, &want);

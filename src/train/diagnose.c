@@ -253,7 +253,7 @@ static void diagnose_batch(struct cr_train *t)
 {
     struct cr_pipe *pipe = t->eval_pipe ? t->eval_pipe : t->pipe;
     struct cr_diag quiet = { .arena = t->arena };
-    struct cr_exec_want want = { .keep_outputs = true, .silent = true };
+    struct cr_exec_opts want = { .keep_outputs = true, .silent = true };
     const struct cr_batch *batch;
     struct cr_exec *exec;
     struct cr_spec out;

@@ -305,7 +305,7 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                              const struct cr_eval_want *want)
 {
     struct cr_eval *e = CR_NEW(config->arena, struct cr_eval);
-    struct cr_exec_want plan =
+    struct cr_exec_opts plan =
         cr_plans_eval(config, want->metrics->blocks, want->eager);
 
     if (plan.metrics)

@@ -109,7 +109,7 @@ struct cr_generate *cr_generate_open(struct cr_config *config,
                                      const struct cr_column *columns,
                                      int n_columns, bool fixed)
 {
-    struct cr_exec_want want = cr_plans_predict(1, fixed);
+    struct cr_exec_opts want = cr_plans_predict(1, fixed);
     int column = generate_column(config, columns, n_columns);
     struct cr_generate *g;
 

@@ -20,9 +20,9 @@ bool cr_plans_eager(const struct cr_config *config)
     return node && node->kind == CR_NODE_BOOL && node->boolean;
 }
 
-struct cr_exec_want cr_plans_train(bool separate_update, bool eager)
+struct cr_exec_opts cr_plans_train(bool separate_update, bool eager)
 {
-    return (struct cr_exec_want){ .training = true,
+    return (struct cr_exec_opts){ .training = true,
                                   .loss = true,
                                   .backward = true,
                                   .update = true,
@@ -32,7 +32,7 @@ struct cr_exec_want cr_plans_train(bool separate_update, bool eager)
 
 bool cr_plans_train_of(struct cr_config *config,
                        const struct cr_optim_use *optim,
-                       struct cr_train_section *train, struct cr_exec_want *to)
+                       struct cr_train_section *train, struct cr_exec_opts *to)
 {
     struct cr_log_section log = { 0 };
 
@@ -45,23 +45,23 @@ bool cr_plans_train_of(struct cr_config *config,
     return true;
 }
 
-struct cr_exec_want cr_plans_eval(const struct cr_config *config, bool metrics,
+struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
                                   bool eager)
 {
-    return (struct cr_exec_want){ .loss = cr_section(config, "loss") != NULL,
+    return (struct cr_exec_opts){ .loss = cr_section(config, "loss") != NULL,
                                   .metrics = metrics,
                                   .eager = eager || cr_plans_eager(config) };
 }
 
-struct cr_exec_want cr_plans_predict(int64_t batch, bool fixed)
+struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed)
 {
-    return (struct cr_exec_want){ .batch = batch, .const_params = fixed };
+    return (struct cr_exec_opts){ .batch = batch, .const_params = fixed };
 }
 
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
-                   const struct cr_exec_want *want, struct cr_pipe *pipe)
+                   const struct cr_exec_opts *want, struct cr_pipe *pipe)
 {
-    struct cr_exec_want one = *want;
+    struct cr_exec_opts one = *want;
     int64_t samples = cr_pipe_samples(pipe), rest;
     int scales = cr_pipe_scales(pipe), s, k;
 

@@ -20,18 +20,18 @@ bool cr_plans_need_gradients(const struct cr_train_section *train,
 /* Whether the config asks for plans that compute op by op (run.eager). */
 bool cr_plans_eager(const struct cr_config *config);
 /* A step of training. `apart`: gradients stay apart from their updates. */
-struct cr_exec_want cr_plans_train(bool separate_update, bool eager);
+struct cr_exec_opts cr_plans_train(bool separate_update, bool eager);
 /* The same as the config says it, whose section train is read along. False
  * after reporting. */
 bool cr_plans_train_of(struct cr_config *config,
                        const struct cr_optim_use *optim,
                        struct cr_train_section *train,
-                       struct cr_exec_want *to);
+                       struct cr_exec_opts *to);
 /* A batch of an evaluation. `metrics`: blocks are among them. */
-struct cr_exec_want cr_plans_eval(const struct cr_config *config, bool metrics,
+struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
                                   bool eager);
 /* A batch of a prediction. `fixed`: parameters will not change any more. */
-struct cr_exec_want cr_plans_predict(int64_t batch, bool fixed);
+struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed);
 
 /* The plans of a pipe's batches: of the usual size, and the last one's, in
  * each shape that they may have. */
@@ -42,7 +42,7 @@ struct cr_plans {
 };
 /* Plans for all batches of a pipe; false after reporting. */
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
-                   const struct cr_exec_want *want, struct cr_pipe *pipe);
+                   const struct cr_exec_opts *want, struct cr_pipe *pipe);
 void cr_plans_free(struct cr_plans *plans);
 struct cr_exec *cr_plans_for(const struct cr_plans *plans,
                              const struct cr_batch *batch);

@@ -8,7 +8,7 @@
 #include "net/op.h"
 #include "train/console.h"
 
-/* For cr_net_want; NULL: nothing is printed, or the section was wrong, which
+/* For cr_net_opts; NULL: nothing is printed, or the section was wrong, which
  * was reported. `console`: of the run; NULL: standard error alone. */
 const struct cr_print *cr_print_open(struct cr_config *config,
                                      struct cr_console *console);

@@ -220,7 +220,7 @@ bool cr_train_needs_gradients(const struct cr_train *t)
 
 static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 {
-    struct cr_net_want want = { .seed = t->seed,
+    struct cr_net_opts want = { .seed = t->seed,
                                 .loss = true,
                                 .metrics = t->eval_pipe && t->metrics.blocks,
                                 .no_values = t->flags.check,
@@ -247,7 +247,7 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 
 static bool setup_steps(struct cr_train *t)
 {
-    struct cr_exec_want want = cr_plans_train(cr_train_needs_gradients(t),
+    struct cr_exec_opts want = cr_plans_train(cr_train_needs_gradients(t),
                                               t->flags.eager || t->run.eager);
 
     if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))

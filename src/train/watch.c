@@ -415,7 +415,7 @@ static bool watch_due(struct cr_watch *w, int64_t step)
 
 bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
 {
-    struct cr_exec_want want = { .training = true,
+    struct cr_exec_opts want = { .training = true,
                                  .loss = true,
                                  .backward = true,
                                  .keep_outputs = true,

@@ -75,7 +75,7 @@ static bool check_pipe(struct cr_train *t, struct cr_pipe *pipe,
 /* All samples of an epoch, and of the evaluation. */
 static bool check_samples(struct cr_train *t)
 {
-    struct cr_exec_want want = cr_plans_eval(t->config, false, false);
+    struct cr_exec_opts want = cr_plans_eval(t->config, false, false);
     struct cr_plans plans = { 0 };
     bool ok = check_pipe(t, t->pipe, &t->plans);
 

@@ -127,7 +127,7 @@ static bool gradcheck_open(struct job *j)
 
 static bool gradcheck_build(struct job *j)
 {
-    struct cr_net_want want = { .columns = j->probe.column,
+    struct cr_net_opts want = { .columns = j->probe.column,
                                 .n_columns = j->probe.n_columns,
                                 .batch = j->probe.batch,
                                 .seed = j->seed,
@@ -135,7 +135,7 @@ static bool gradcheck_build(struct job *j)
                                 .loss = true,
                                 .force_float32 = true,
                                 .loaded = j->store != NULL };
-    struct cr_exec_want plan = { .training = !j->o->eval,
+    struct cr_exec_opts plan = { .training = !j->o->eval,
                                  .loss = true,
                                  .freeze_stats = true,
                                  .hold = true,

@@ -241,7 +241,7 @@ static const char *made_why(struct made *m, struct cr_arena *arena)
                          : "it cannot be built";
 }
 
-static struct cr_exec *made_exec(struct made *m, struct cr_exec_want want)
+static struct cr_exec *made_exec(struct made *m, struct cr_exec_opts want)
 {
     struct cr_exec *e;
     int c;
@@ -256,7 +256,7 @@ static struct cr_exec *made_exec(struct made *m, struct cr_exec_want want)
 
 static void made_steps(struct made *m, int64_t from, int64_t to)
 {
-    struct cr_exec *e = made_exec(m, (struct cr_exec_want){ .update = true });
+    struct cr_exec *e = made_exec(m, (struct cr_exec_opts){ .update = true });
     int64_t t;
 
     for (t = from; t <= to; t++) {
@@ -376,7 +376,7 @@ static const char *selftest_param(struct job *j, struct cr_exec *e,
 static const char *selftest_net(struct job *j, struct made *m)
 {
     struct cr_exec *e = made_exec(
-        m, (struct cr_exec_want){ .backward = true, .keep_outputs = true });
+        m, (struct cr_exec_opts){ .backward = true, .keep_outputs = true });
     const char *why = NULL;
     const struct cr_tensor *t;
     struct cr_param *p;

@@ -86,7 +86,7 @@ static bool summary_at(struct job *j)
 }
 
 /* What would be fused without hooks. */
-static bool summary_splits(struct job *j, struct cr_exec_want want)
+static bool summary_splits(struct job *j, struct cr_exec_opts want)
 {
     struct cr_exec *without;
     bool replaces = false;
@@ -133,7 +133,7 @@ static size_t summary_more(const struct job *j,
 
 static bool summary_plan(struct job *j)
 {
-    struct cr_exec_want want = { 0 };
+    struct cr_exec_opts want = { 0 };
     struct cr_train_section train;
     int i;
 

@@ -224,11 +224,11 @@ static bool trace_span(struct trace_job *t)
 }
 
 /* The plan that keeps all, or the one that a run has. */
-static struct cr_exec_want trace_want(const struct trace_job *t)
+static struct cr_exec_opts trace_want(const struct trace_job *t)
 {
     const struct trace *o = t->o;
     bool apart = cr_plans_need_gradients(&t->train, &t->log, &t->optim);
-    struct cr_exec_want want = { .training = !o->eval && !o->predict,
+    struct cr_exec_opts want = { .training = !o->eval && !o->predict,
                                  .loss = t->loss,
                                  .backward = o->grad || o->step > 0,
                                  .update = o->step > 0,
@@ -259,13 +259,13 @@ static bool trace_build(struct trace_job *t)
     bool train = t->o->as_run && !t->o->eval && !t->o->predict;
     bool backward = train || t->o->grad || t->o->step > 0;
     bool section = cr_section(t->config, "loss") != NULL;
-    struct cr_net_want want = { .columns = t->probe.column,
+    struct cr_net_opts want = { .columns = t->probe.column,
                                 .n_columns = t->probe.n_columns,
                                 .batch = t->probe.batch,
                                 .seed = t->seed,
                                 .print = cr_print_open(t->config, NULL),
                                 .classes = t->probe.classes };
-    struct cr_exec_want plan;
+    struct cr_exec_opts plan;
     struct cr_load_report load;
 
     t->results = t->o->grad && t->o->step == 0 &&
@@ -473,7 +473,7 @@ static void trace_keep(struct trace_job *t, const char *prefix,
  * them out. Names must not depend on how the numbers are made. */
 static struct cr_exec *trace_usual(struct trace_job *t)
 {
-    struct cr_exec_want want = trace_want(t);
+    struct cr_exec_opts want = trace_want(t);
 
     want.eager = want.update = false;
     return t->eager && t->o->grad && !t->o->as_run

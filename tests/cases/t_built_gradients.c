@@ -243,7 +243,7 @@ static struct cr_param *param_of(struct built *t, const struct cr_val *v)
 static struct cr_exec *run_of(struct built *t, const struct cr_thing *sens)
 {
     static bool all[4 * TENSORS];
-    struct cr_exec_want want = { .training = true,
+    struct cr_exec_opts want = { .training = true,
                                  .backward = true,
                                  .results = true,
                                  .keep_outputs = true,

@@ -108,7 +108,7 @@ static void check_values(struct unit *u, struct made *m,
     const void *got, *want;
 
     e = made_exec(
-        m, (struct cr_exec_want){ .training = training && training->boolean,
+        m, (struct cr_exec_opts){ .training = training && training->boolean,
                                   .loss = is_loss,
                                   .keep_outputs = true });
     cr_exec_forward(e, 1);
@@ -155,7 +155,7 @@ static void check_gradients(struct unit *u, const struct cr_spec *out)
     }
     set_params(u, &m);
     ok(made_gradients(&m), "%s: gradients of parameters", u->name);
-    e = made_exec(&m, (struct cr_exec_want){ .training = true,
+    e = made_exec(&m, (struct cr_exec_opts){ .training = true,
                                              .loss = true,
                                              .backward = true,
                                              .eager = true });

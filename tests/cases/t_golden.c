@@ -148,7 +148,7 @@ static void golden_data(struct golden *g)
 
 static bool golden_net(struct golden *g, struct cr_config *config)
 {
-    struct cr_net_want want = { .columns = g->probe.column,
+    struct cr_net_opts want = { .columns = g->probe.column,
                                 .n_columns = g->probe.n_columns,
                                 .batch = g->probe.batch,
                                 .seed = g->probe.seed,
@@ -279,7 +279,7 @@ static void golden_train(struct golden *g, bool apart)
 {
     const char *where = apart ? "training, separate gradients" :
                                "training";
-    struct cr_exec_want want = cr_plans_train(apart, false);
+    struct cr_exec_opts want = cr_plans_train(apart, false);
     struct plans *p = &g->plans;
     struct cr_exec *e;
 
@@ -302,7 +302,7 @@ static void golden_train(struct golden *g, bool apart)
 }
 
 static void golden_run(struct golden *g, const char *where,
-                       struct cr_exec_want want)
+                       struct cr_exec_opts want)
 {
     struct cr_exec *e;
 
@@ -317,7 +317,7 @@ static void golden_run(struct golden *g, const char *where,
 static void golden_reference(struct golden *g)
 {
     if (g->eval || g->predict) {
-        struct cr_exec_want eval = cr_plans_eval(g->plans.config, false, false);
+        struct cr_exec_opts eval = cr_plans_eval(g->plans.config, false, false);
 
         if (!g->predict)
             golden_run(g, "evaluation", eval);
@@ -326,7 +326,7 @@ static void golden_reference(struct golden *g)
         golden_train(g, false);
         golden_train(g, true);
     } else {
-        golden_run(g, "training", (struct cr_exec_want){ .training = true });
+        golden_run(g, "training", (struct cr_exec_opts){ .training = true });
     }
     if (g->compared == 0 && !g->wrong)
         g->wrong = "nothing was compared";

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cr_arena mem = { 0 };
     struct cr_diag diag = { .arena = &mem };
     struct cr_buf text = { .arena = &mem };
-    const struct cr_net_want want = { .batch = 3, .no_values = true };
+    const struct cr_net_opts want = { .batch = 3, .no_values = true };
     struct cr_config_from from = { .text_name = "fuzz", .text_dir = "." };
     struct cr_config *config;
     struct cr_net *net;
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     net = diag.errors == 0 ? cr_net_build(config, &want) : NULL;
     if (net) {
         struct cr_exec *exec =
-            cr_net_exec(net, &(struct cr_exec_want){ .batch = 3 });
+            cr_net_exec(net, &(struct cr_exec_opts){ .batch = 3 });
 
         if (!exec)
             abort();

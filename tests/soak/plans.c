@@ -96,7 +96,7 @@ static bool random_open(struct random_net *r)
                                          .text_dir = "." };
     struct cr_config *config;
     struct cr_column columns[] = { r->x.column, r->label.column };
-    struct cr_net_want want = { .columns = columns,
+    struct cr_net_opts want = { .columns = columns,
                                 .n_columns = 2,
                                 .batch = r->batch,
                                 .seed = (uint64_t)r->number,

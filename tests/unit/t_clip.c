@@ -23,7 +23,7 @@ struct ready {
 
 static void begin(struct ready *r)
 {
-    static const struct cr_exec_want want = { .training = true,
+    static const struct cr_exec_opts want = { .training = true,
                                               .update = true,
                                               .separate_update = true };
 

@@ -16,9 +16,9 @@ static const struct shape vector = { .x = { .rank = 1, .dim = { 6 } },
     "  s: ReLU\n  c: {Dense: [4, 3]}\nloss: CrossEntropyLoss\n"
 #define SGD "optimizer: {SGD: {learning_rate: 0.1}}\n"
 
-static const struct cr_exec_want update = { .training = true, .update = true };
+static const struct cr_exec_opts update = { .training = true, .update = true };
 
-static void steps(struct made *m, struct cr_exec_want want, int from, int to)
+static void steps(struct made *m, struct cr_exec_opts want, int from, int to)
 {
     struct cr_exec *e = made_exec(m, want);
     int t;
@@ -146,7 +146,7 @@ static void batch_sizes(void)
     if (!made_ok(&m, THREE, vector, 64))
         return;
     for (i = 0; i < CR_LEN(sizes); i++) {
-        e[i] = made_exec(&m, (struct cr_exec_want){ .batch = sizes[i] });
+        e[i] = made_exec(&m, (struct cr_exec_opts){ .batch = sizes[i] });
         cr_exec_forward(e[i], 0);
     }
     for (i = 0; i < CR_LEN(sizes); i++) {
@@ -171,7 +171,7 @@ static void short_batch(void)
     if (!made_ok(&a, TWO SGD, vector, 64) || !made_ok(&b, TWO SGD, vector, 3))
         return;
     steps(&a,
-          (struct cr_exec_want){ .training = true, .update = true, .batch = 3 },
+          (struct cr_exec_opts){ .training = true, .update = true, .batch = 3 },
           1, 2);
     steps(&b, update, 1, 2);
     ok(param_same(&a, &b, "a.weight") && param_same(&a, &b, "b.bias"),
@@ -197,8 +197,8 @@ static void dropout(void)
 
     if (!made_ok(&m, DROP, wide, 100))
         return;
-    train = made_exec(&m, (struct cr_exec_want){ .training = true });
-    predict = made_exec(&m, (struct cr_exec_want){ 0 });
+    train = made_exec(&m, (struct cr_exec_opts){ .training = true });
+    predict = made_exec(&m, (struct cr_exec_opts){ 0 });
     cr_exec_forward(train, 1);
     y = cr_exec_output(train, &spec);
     n = cr_count(&spec);
@@ -256,7 +256,7 @@ static void dropout_keys(void)
     if (!made_ok(&m, "network: [{Dropout: {p: 0.5}}, {Dropout: {p: 0.5}}]\n",
                  wide, 10))
         return;
-    e = made_exec(&m, (struct cr_exec_want){ .training = true });
+    e = made_exec(&m, (struct cr_exec_opts){ .training = true });
     cr_exec_forward(e, 1);
     y = cr_exec_output(e, &spec);
     n = cr_count(&spec);
@@ -286,7 +286,7 @@ static void dropout_name(void)
     for (i = 0; i < 2; i++) {
         if (!made_ok(&m[i], texts[i], wide, 3))
             return;
-        e[i] = made_exec(&m[i], (struct cr_exec_want){ .training = true });
+        e[i] = made_exec(&m[i], (struct cr_exec_opts){ .training = true });
         cr_exec_forward(e[i], 1);
         y[i] = cr_exec_output(e[i], &spec);
     }
@@ -463,7 +463,7 @@ static void kept_not_finite(void)
 
     if (!made_ok(&m, THREE SGD, vector, 5))
         return;
-    e = made_exec(&m, (struct cr_exec_want){ .training = true,
+    e = made_exec(&m, (struct cr_exec_opts){ .training = true,
                                              .backward = true,
                                              .keep_outputs = true });
     memset(e->block, 0x5a, e->bytes + e->scratch);
@@ -501,7 +501,7 @@ static void norm_and_scale(void)
     if (!made_ok(&m, TWO SGD, vector, 5) ||
         !made_ok(&by_hand, TWO SGD, vector, 5))
         return;
-    k = made_exec(&by_hand, (struct cr_exec_want){ .training = true,
+    k = made_exec(&by_hand, (struct cr_exec_opts){ .training = true,
                                                    .backward = true,
                                                    .keep_outputs = true });
     cr_exec_forward(k, 1);
@@ -521,7 +521,7 @@ static void norm_and_scale(void)
             p->data[j] -= (cr_real)(0.1 * 0.5) * g;
         }
     }
-    e = made_exec(&m, (struct cr_exec_want){ .training = true,
+    e = made_exec(&m, (struct cr_exec_opts){ .training = true,
                                              .update = true,
                                              .separate_update = true });
     cr_exec_forward(e, 1);
@@ -553,7 +553,7 @@ static void norm_and_scale(void)
 static void accumulated(void)
 {
     struct made one, two;
-    struct cr_exec_want want = { .training = true,
+    struct cr_exec_opts want = { .training = true,
                                  .update = true,
                                  .separate_update = true };
     struct cr_exec *e;
@@ -596,7 +596,7 @@ static void labels(void)
                  "{ignore_index: -1}}\n",
                  vector, 5))
         return;
-    e = made_exec(&m, (struct cr_exec_want){ .training = true, .loss = true });
+    e = made_exec(&m, (struct cr_exec_opts){ .training = true, .loss = true });
     label = m.data[1];
     label[2] = -1;
     ok(cr_exec_check(e, &m.diag, samples), "good labels, and an ignored one");

@@ -22,7 +22,7 @@
 static void train(struct made *m, int steps)
 {
     struct cr_exec *e = made_exec(
-        m, (struct cr_exec_want){ .training = true, .update = true });
+        m, (struct cr_exec_opts){ .training = true, .update = true });
     int t;
 
     for (t = 1; t <= steps; t++) {
@@ -54,9 +54,9 @@ static void residual(int64_t batch)
     if (!made_ok(&m, RESIDUAL, shape, batch))
         return;
     train(&m, 3);
-    plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
-    folded = made_exec(&m, (struct cr_exec_want){ 0 });
-    fixed = made_exec(&m, (struct cr_exec_want){ .const_params = true });
+    plain = made_exec(&m, (struct cr_exec_opts){ .eager = true });
+    folded = made_exec(&m, (struct cr_exec_opts){ 0 });
+    fixed = made_exec(&m, (struct cr_exec_opts){ .const_params = true });
     ok(!strstr(cr_exec_list(folded, &m.arena), "batch_norm") &&
            strstr(cr_exec_list(plain, &m.arena), "batch_norm"),
        "no BatchNorm is left, batch %d", (int)batch);
@@ -151,7 +151,7 @@ static const struct {
 /* The moving statistics move on by forward passes alone. */
 static void move_statistics(struct made *m)
 {
-    struct cr_exec *e = made_exec(m, (struct cr_exec_want){ .training = true });
+    struct cr_exec *e = made_exec(m, (struct cr_exec_opts){ .training = true });
     int t;
 
     for (t = 1; t <= 3; t++)
@@ -172,8 +172,8 @@ static void same_as_apart(size_t at, bool fixed)
     if (!made_ok(&m, networks[at].text, networks[at].shape, 3))
         return;
     move_statistics(&m);
-    plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
-    folded = made_exec(&m, (struct cr_exec_want){ .const_params = fixed });
+    plain = made_exec(&m, (struct cr_exec_opts){ .eager = true });
+    folded = made_exec(&m, (struct cr_exec_opts){ .const_params = fixed });
     ok(!strstr(cr_exec_list(folded, &m.arena), "batch_norm") ==
            networks[at].folds,
        "%s: %s", networks[at].name,
@@ -210,8 +210,8 @@ static void after_a_fault(void)
 
     if (!made_ok(&m, text, shape, 2))
         return;
-    plain = made_exec(&m, (struct cr_exec_want){ .eager = true });
-    fixed = made_exec(&m, (struct cr_exec_want){ .const_params = true });
+    plain = made_exec(&m, (struct cr_exec_opts){ .eager = true });
+    fixed = made_exec(&m, (struct cr_exec_opts){ .const_params = true });
     ((cr_real *)m.data[0])[0] = 7;
     ((cr_real *)m.data[0])[1] = 1;
     cr_exec_forward(fixed, 1);
@@ -253,7 +253,7 @@ static void not_folded(void)
     for (i = 0; i < CR_LEN(texts); i++) {
         if (!made_ok(&m, texts[i], shape, 2))
             continue;
-        e = made_exec(&m, (struct cr_exec_want){ 0 });
+        e = made_exec(&m, (struct cr_exec_opts){ 0 });
         ok(strstr(cr_exec_list(e, &m.arena), "batch_norm") != NULL,
            "this one stays: %d", (int)i);
         cr_exec_free(e);

@@ -12,7 +12,7 @@ static const char *column_of(struct cr_arena *mem, const char *network)
                                        cr_strf(mem, "network: %s\n", network),
                                    .text_name = "test",
                                    .text_dir = "." };
-    struct cr_net_want want = { .batch = 2, .no_values = true };
+    struct cr_net_opts want = { .batch = 2, .no_values = true };
     struct cr_config *config = cr_config_load(mem, &diag, &from);
     struct cr_net *net =
         config && !diag.errors ? cr_net_build(config, &want) : NULL;

@@ -92,7 +92,7 @@ static const struct shape image = { .x = { .rank = 3, .dim = { 1, 4, 5 } },
 
 /* Updates from the same start; the parameters then. */
 static cr_real *train(struct made *m, const struct example *ex, int64_t batch,
-                      int updates, struct cr_exec_want want, int64_t *n)
+                      int updates, struct cr_exec_opts want, int64_t *n)
 {
     struct cr_exec *e;
     int t;
@@ -115,7 +115,7 @@ static cr_real *train(struct made *m, const struct example *ex, int64_t batch,
  * after one update, before that meets the next rounding. */
 static void check(const struct example *ex, int64_t batch)
 {
-    const struct cr_exec_want eager = { .eager = true,
+    const struct cr_exec_opts eager = { .eager = true,
                                         .separate_update = true };
     struct made m[4];
     const cr_real *apart, *fused;
@@ -123,12 +123,12 @@ static void check(const struct example *ex, int64_t batch)
 
     apart = train(&m[0], ex, batch, 4, eager, &n);
     fused = train(&m[1], ex, batch, 4,
-                  (struct cr_exec_want){ .separate_update = true }, &k);
+                  (struct cr_exec_opts){ .separate_update = true }, &k);
     ok(apart && fused && n == k &&
            memcmp(apart, fused, (size_t)n * sizeof *apart) == 0,
        "%s, batch %d: fused, the same bytes", ex->name, (int)batch);
     apart = train(&m[2], ex, batch, 1, eager, &n);
-    fused = train(&m[3], ex, batch, 1, (struct cr_exec_want){ 0 }, &k);
+    fused = train(&m[3], ex, batch, 1, (struct cr_exec_opts){ 0 }, &k);
     ok(apart && fused && n == k &&
            case_near("parameter", fused, apart, n, SAME_TOLERANCE),
        "%s, batch %d: updated directly", ex->name, (int)batch);
@@ -144,8 +144,8 @@ static void check_predict(const struct example *ex)
 
     if (!made_ok(&m, ex->text, image, 3))
         return;
-    e[0] = made_exec(&m, (struct cr_exec_want){ .eager = true });
-    e[1] = made_exec(&m, (struct cr_exec_want){ 0 });
+    e[0] = made_exec(&m, (struct cr_exec_opts){ .eager = true });
+    e[1] = made_exec(&m, (struct cr_exec_opts){ 0 });
     cr_exec_forward(e[0], 1);
     cr_exec_forward(e[1], 1);
     ok(case_near("output", cr_exec_output(e[1], &spec),
@@ -190,7 +190,7 @@ static void the_list(void)
     if (!made_ok(&m, examples[0].text, image, 3))
         return;
     e = made_exec(&m,
-                  (struct cr_exec_want){ .training = true, .update = true });
+                  (struct cr_exec_opts){ .training = true, .update = true });
     same(cr_exec_list(e, &m.arena), list,
          "a weight is rounded where it is read, a result where it is made");
     cr_exec_free(e);

@@ -247,7 +247,7 @@ static const struct example examples[] = {
 
 static const struct mode {
     const char *name;
-    struct cr_exec_want want;
+    struct cr_exec_opts want;
 } modes[] = {
     { "eager", { .eager = true } },
     { "fused", { 0 } },
@@ -263,7 +263,7 @@ struct result {
 
 /* Four updates from the same start. */
 static bool train(struct made *m, const struct example *ex, int64_t batch,
-                  struct cr_exec_want want, struct result *to)
+                  struct cr_exec_opts want, struct result *to)
 {
     struct cr_exec *e;
     int t;
@@ -358,7 +358,7 @@ static void check_grads(const struct example *ex, int64_t batch)
     size_t k;
 
     for (k = 0; k < CR_LEN(modes); k++) {
-        struct cr_exec_want want = modes[k].want;
+        struct cr_exec_opts want = modes[k].want;
 
         want.training = want.backward = want.separate_update = true;
         e[k] = made_ok(&m[k], ex->text, ex->shape, batch)
@@ -391,7 +391,7 @@ static void not_finite(void)
     size_t k;
 
     for (k = 0; k < CR_LEN(modes); k++) {
-        struct cr_exec_want want = modes[k].want;
+        struct cr_exec_opts want = modes[k].want;
         struct cr_exec *e;
         struct made m;
 
@@ -448,7 +448,7 @@ static void shared(void)
     int t;
 
     for (k = 0; k < CR_LEN(modes); k++) {
-        struct cr_exec_want want = modes[k].want;
+        struct cr_exec_opts want = modes[k].want;
         struct cr_exec *e;
 
         if (!share(&m[k]))
@@ -573,7 +573,7 @@ static bool lowest(const struct cr_exec *e)
 }
 
 static void check_memory(const struct example *ex, int64_t batch,
-                         struct cr_exec_want want, const char *mode)
+                         struct cr_exec_opts want, const char *mode)
 {
     struct made m;
     struct cr_exec *e;
@@ -625,9 +625,9 @@ static void saves_memory(void)
     if (!made_ok(&m, examples[0].text, examples[0].shape, 64))
         return;
     fused = made_exec(
-        &m, (struct cr_exec_want){ .training = true, .update = true });
+        &m, (struct cr_exec_opts){ .training = true, .update = true });
     eager =
-        made_exec(&m, (struct cr_exec_want){
+        made_exec(&m, (struct cr_exec_opts){
                           .training = true, .update = true, .eager = true });
     lean = cr_exec_bytes(fused) - cr_exec_thread_scratch(fused);
     all = cr_exec_bytes(eager) - cr_exec_thread_scratch(eager);
@@ -649,7 +649,7 @@ static void the_list(void)
     if (!made_ok(&m, examples[0].text, examples[0].shape, 3))
         return;
     e = made_exec(&m,
-                  (struct cr_exec_want){ .training = true, .update = true });
+                  (struct cr_exec_opts){ .training = true, .update = true });
     same(cr_exec_list(e, &m.arena),
          "forward  linear         dense_relu_sequential.0 +activation\n"
          "forward  linear         dense_relu_sequential.2 +activation\n"
@@ -670,7 +670,7 @@ static void the_list(void)
     ok(cr_exec_macs(e) == 3 * (853 + 853 + 513), "its multiply-adds: %.0f",
        cr_exec_macs(e));
     cr_exec_free(e);
-    e = made_exec(&m, (struct cr_exec_want){ 0 });
+    e = made_exec(&m, (struct cr_exec_opts){ 0 });
     same(cr_exec_list(e, &m.arena),
          "forward  linear         dense_relu_sequential.0 +activation\n"
          "forward  linear         dense_relu_sequential.2 +activation\n"

@@ -29,7 +29,7 @@ static void drawn_read(struct drawn *d)
 }
 
 static bool draw(struct drawn *d, const char *line, int64_t batch,
-                 int64_t width, struct cr_exec_want want, int64_t t)
+                 int64_t width, struct cr_exec_opts want, int64_t t)
 {
     const struct shape s = { .x = { .rank = 1, .dim = { width } },
                              .classes = 3 };
@@ -55,7 +55,7 @@ static void drawn_free(struct drawn *d)
     made_free(&d->m);
 }
 
-static const struct cr_exec_want training = { .training = true };
+static const struct cr_exec_opts training = { .training = true };
 
 /* The mean of f(y)^power about `about`, against `expected`, whose standard
  * deviation is `deviation`. */
@@ -240,7 +240,7 @@ static void same_rows(struct drawn *d)
 }
 
 static bool draw_rows(struct drawn *d, const char *line, int64_t batch,
-                      struct cr_exec_want want, int64_t t)
+                      struct cr_exec_opts want, int64_t t)
 {
     if (!draw(d, line, batch, 7, want, t))
         return false;
@@ -252,7 +252,7 @@ static bool draw_rows(struct drawn *d, const char *line, int64_t batch,
 
 static void keys(void)
 {
-    struct cr_exec_want eager = { .training = true, .eager = true };
+    struct cr_exec_opts eager = { .training = true, .eager = true };
     struct drawn a, b;
     size_t i;
 
@@ -298,8 +298,8 @@ static void samples(void)
         ok(rows_of(&part, &all, 40), "%s: micro-batch 3", lines[i]);
         drawn_free(&part);
         drawn_free(&all);
-        if (!draw_rows(&all, lines[i], 60, (struct cr_exec_want){ 0 }, 0) ||
-            !draw_rows(&part, lines[i], 20, (struct cr_exec_want){ 0 }, 0))
+        if (!draw_rows(&all, lines[i], 60, (struct cr_exec_opts){ 0 }, 0) ||
+            !draw_rows(&part, lines[i], 20, (struct cr_exec_opts){ 0 }, 0))
             continue;
         cr_exec_before(part.exec, 40);
         cr_exec_forward(part.exec, 0);
