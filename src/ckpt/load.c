@@ -513,7 +513,7 @@ bool cr_load_means(struct cr_store *store, struct cr_diag *diag,
                    const struct cr_net *net)
 {
     int n;
-    const struct cr_tensor *means = cr_net_means(net, &n);
+    const struct cr_tensor *means = cr_net_ema_tensors(net, &n);
 
     return load_tensors(store, diag, "moving mean", means, n);
 }

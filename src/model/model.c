@@ -174,10 +174,10 @@ static bool model_means(struct cr_model *model)
                 "so the parameters themselves are used");
         return true;
     }
-    cr_net_mean(model->net);
+    cr_net_ema(model->net);
     if (!cr_load_means(model->store, config->diag, model->net))
         return false;
-    cr_net_swap(model->net);
+    cr_net_ema_swap(model->net);
     return true;
 }
 

@@ -287,13 +287,13 @@ void cr_net_hyper(struct cr_net *net, int param,
                   const struct cr_hyper *hyper);
 
 /* Moving means of all parameters and statistics, which begin as copies:
- * mean = decay * mean + (1 - decay) * value. cr_net_swap exchanges them with
+ * mean = decay * mean + (1 - decay) * value. cr_net_ema_swap exchanges them with
  * the values. */
-void cr_net_mean(struct cr_net *net);
-void cr_net_mean_step(struct cr_net *net, double decay);
-void cr_net_swap(struct cr_net *net);
+void cr_net_ema(struct cr_net *net);
+void cr_net_ema_update(struct cr_net *net, double decay);
+void cr_net_ema_swap(struct cr_net *net);
 /* Named cellrun.ema.PARAM; n == 0 without. */
-const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n);
+const struct cr_tensor *cr_net_ema_tensors(const struct cr_net *net, int *n);
 
 /* How many results the network gives, and one of them for the fed batch. */
 int cr_exec_results(const struct cr_exec *exec);

@@ -391,7 +391,7 @@ void cr_net_hyper(struct cr_net *net, int param, const struct cr_hyper *hyper)
 
 /* ---- moving means ---- */
 
-void cr_net_mean(struct cr_net *net)
+void cr_net_ema(struct cr_net *net)
 {
     net->ema = CR_NEWS(net->arena, struct cr_tensor, net->n_params + 1);
     for (int i = 0; i < net->n_params; i++) {
@@ -419,7 +419,7 @@ CR_CLONES static void update_mean(void *ctx, int64_t from, int64_t to)
         mean[i] = decay * mean[i] + rest * w[i];
 }
 
-void cr_net_mean_step(struct cr_net *net, double decay)
+void cr_net_ema_update(struct cr_net *net, double decay)
 {
     for (int i = 0; i < net->n_params; i++) {
         struct update_pass p = { .to = net->ema[i].data,
@@ -430,7 +430,7 @@ void cr_net_mean_step(struct cr_net *net, double decay)
     }
 }
 
-void cr_net_swap(struct cr_net *net)
+void cr_net_ema_swap(struct cr_net *net)
 {
     for (int i = 0; i < net->n_params; i++) {
         cr_real *a = net->ema[i].data, *b = net->params[i].data;
@@ -445,7 +445,7 @@ void cr_net_swap(struct cr_net *net)
     }
 }
 
-const struct cr_tensor *cr_net_means(const struct cr_net *net, int *n)
+const struct cr_tensor *cr_net_ema_tensors(const struct cr_net *net, int *n)
 {
     *n = net->ema ? net->n_params : 0;
     return net->ema;

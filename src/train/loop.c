@@ -341,10 +341,10 @@ static enum cr_end loop_eval(struct loop *l)
 
     loop_at(l, CR_PHASE_EVAL);
     if (means)
-        cr_net_swap(t->net);
+        cr_net_ema_swap(t->net);
     ok = cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped);
     if (means)
-        cr_net_swap(t->net);
+        cr_net_ema_swap(t->net);
     loop_at(l, CR_PHASE_OTHER);
     if (!ok)
         return CR_END_FAILED;
@@ -633,7 +633,7 @@ static enum cr_end loop_step(struct loop *l, struct seen *seen)
 /* As mindcv has it: the mean follows fast in the beginning. */
 static void loop_mean(struct cr_train *t, int64_t updates)
 {
-    cr_net_mean_step(t->net,
+    cr_net_ema_update(t->net,
                      t->train.ema.decay * (1 - exp(-(double)updates / 2000)));
 }
 

@@ -149,7 +149,7 @@ static const struct cr_tensor *save_tensors(struct cr_train *t,
     int params, slots, means;
     const struct cr_param *param = cr_net_params(t->net, &params);
     const struct cr_tensor *slot = cr_net_slots(t->net, &slots);
-    const struct cr_tensor *mean = cr_net_means(t->net, &means);
+    const struct cr_tensor *mean = cr_net_ema_tensors(t->net, &means);
 
     if (t->checkpoint.weights_only)
         slots = 0;

@@ -169,7 +169,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     ok = cr_load_slots(store, t->diag, t->net) && ok;
     if (t->train.ema.decay > 0) {
         if (!t->resumed)
-            cr_net_mean(t->net);
+            cr_net_ema(t->net);
         ok = cr_load_means(store, t->diag, t->net) && ok;
     }
     ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
@@ -589,7 +589,7 @@ bool cr_train_start(struct cr_train *t)
         !cr_load(t->config, t->net, NULL, &load))
         return false;
     if (t->train.ema.decay > 0 && !t->resumed)
-        cr_net_mean(t->net); /* it begins as a copy */
+        cr_net_ema(t->net); /* it begins as a copy */
     start_state(t);
     if (!t->flags.dry_run) {
         cr_signals_defer();
