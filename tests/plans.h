@@ -287,7 +287,7 @@ static inline void plans_forward(struct plans *p, struct cr_exec *e, int batch,
     for (int c = 0; c < p->n_columns; c++)
         cr_exec_feed(e, c, p->data[batch][c]);
     cr_exec_forward(e, t);
-    p->odd = p->odd || !cr_exec_sound(e, p->config->diag);
+    p->odd = p->odd || !cr_exec_check_faults(e, p->config->diag);
 }
 
 /* A step of a plan of training, with its update if there is a rule. */

@@ -291,7 +291,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
     e->ran = e->ran || !e->fault;
 }
 
-bool cr_exec_sound(const struct cr_exec *e, struct cr_diag *diag)
+bool cr_exec_check_faults(const struct cr_exec *e, struct cr_diag *diag)
 {
     const struct cr_bound *b = &e->fault_bound;
 

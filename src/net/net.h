@@ -221,7 +221,7 @@ void cr_exec_forward(struct cr_exec *exec, int64_t t);
  * computed was out of its range, or E0604, when a plug-in's cell cannot go on;
  * then nothing of this forward counts. After backward: the latter, when
  * parameters may have been updated in part. */
-bool cr_exec_sound(const struct cr_exec *exec, struct cr_diag *diag);
+bool cr_exec_check_faults(const struct cr_exec *exec, struct cr_diag *diag);
 /* The loss as a number: the mean of its elements if it is no scalar. */
 double cr_exec_loss(const struct cr_exec *exec);
 /* The number that the gradients differentiate: the sum of the elements of the
@@ -248,7 +248,7 @@ const char *cr_metric_block_name(const struct cr_node *metric);
  * scaled). Returns false, before anything was updated, when the gradient of the
  * network's output, or one that the loss gives a parameter, is not finite
  * (with opts.keep or opts.separate_update all gradients are computed
- * nevertheless); or when a plug-in's cell cannot go on, which cr_exec_sound
+ * nevertheless); or when a plug-in's cell cannot go on, which cr_exec_check_faults
  * reports. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
 /* With opts.results: the gradient that arrives at result i, which must live
@@ -259,7 +259,7 @@ void cr_exec_sens(struct cr_exec *exec, int i, const cr_real *sens);
  * updates. */
 void cr_exec_clip_value(struct cr_exec *exec, double low, double high);
 /* Makes each parameter's gradient shorter by itself where its norm is more. */
-void cr_exec_clip_each(struct cr_exec *exec, double norm);
+void cr_exec_clip_per_param(struct cr_exec *exec, double norm);
 /* Every gradient times `scale`, then normal noise of that deviation on each
  * element: a function of the seed, the parameter's name and `update`. */
 void cr_exec_noise(struct cr_exec *exec, double scale, double deviation,
@@ -323,17 +323,17 @@ const cr_real *cr_exec_output(const struct cr_exec *exec,
  * of a cell; the loss; or, on the backward pass with `sens`, the gradient of
  * a cell's output or of a parameter. A sens of 0 looks at the forward pass
  * alone. Computes the batch again. */
-struct cr_culprit {
+struct cr_nonfinite {
     const char *name;       /* full name of the cell or parameter, "the loss";
                                "": all is finite */
     const char *type;       /* of the cell; "": it is none */
     bool backward;          /* its gradient, not its output */
 };
-struct cr_culprit cr_exec_culprit(struct cr_exec *exec, double sens);
+struct cr_nonfinite cr_exec_first_nonfinite(struct cr_exec *exec, double sens);
 /* The first column of the batch that is not finite; NULL: all are. */
 const char *cr_exec_bad_column(const struct cr_exec *exec);
 /* The first parameter or slot that is not finite, with the type of its cell. */
-struct cr_culprit cr_net_nonfinite(const struct cr_net *net);
+struct cr_nonfinite cr_net_nonfinite(const struct cr_net *net);
 
 /* Moving statistics: saved at the start of a step, and put back where the
  * step fails or is skipped. */

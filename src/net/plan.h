@@ -205,7 +205,7 @@ bool cr_plan_aux(const struct cr_exec *exec);
  * fills them. False: nothing wants them. */
 bool cr_plan_seeds(struct cr_exec *exec);
 bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
-/* culprit.c */
+/* nonfinite.c */
 bool cr_all_finite(const cr_real *x, int64_t n);
 /* bn_folding.c: false after reporting. */
 bool cr_plan_fold(struct cr_exec *exec);

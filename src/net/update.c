@@ -239,7 +239,7 @@ CR_CLONES static void update_shorten(void *ctx, int64_t from, int64_t to)
 }
 
 /* MindSpore's nn.ClipByNorm: g norm / max(|g|, norm), tensor by tensor. */
-void cr_exec_clip_each(struct cr_exec *e, double norm)
+void cr_exec_clip_per_param(struct cr_exec *e, double norm)
 {
     for (int i = e->n_backward; i < e->n_steps; i++) {
         const struct cr_exec_step *s = &e->steps[i];

@@ -123,7 +123,7 @@ static bool batch_run(struct cr_predict *j, struct cr_exec *exec,
         return false;
     cr_exec_before(exec, j->before + (samples ? *samples : 0));
     cr_exec_forward(exec, 0);
-    return cr_exec_sound(exec, diag);
+    return cr_exec_check_faults(exec, diag);
 }
 
 /* One after the other: which samples the network refuses. */

@@ -272,7 +272,7 @@ static void diagnose_batch(struct cr_train *t)
     if (exec && diagnose_feed(t, exec, pipe, batch, want.batch, &varies) &&
         cr_exec_check(exec, &quiet, batch->samples)) {
         cr_exec_forward(exec, 0);
-        if (cr_exec_sound(exec, &quiet)) {
+        if (cr_exec_check_faults(exec, &quiet)) {
             const cr_real *y = cr_exec_output(exec, &out);
 
             diagnose_cells(t, exec);

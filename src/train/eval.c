@@ -357,7 +357,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     }
     cr_exec_before(exec, before);
     cr_exec_forward(exec, 0);
-    if (!cr_exec_sound(exec, diag)) {
+    if (!cr_exec_check_faults(exec, diag)) {
         cr_pipe_note(e->pipe, diag);
         return false;
     }

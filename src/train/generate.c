@@ -202,7 +202,7 @@ static const cr_real *generate_forward(struct cr_generate *g, int32_t rest)
     if (!cr_exec_check(g->exec, diag, NULL))
         return NULL;
     cr_exec_forward(g->exec, 0);
-    if (!cr_exec_sound(g->exec, diag))
+    if (!cr_exec_check_faults(g->exec, diag))
         return NULL;
     return cr_exec_output(g->exec, &out) + (g->n - 1) * g->step;
 }

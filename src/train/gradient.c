@@ -26,13 +26,13 @@ enum cr_gradient cr_gradient_compute(struct cr_exec *exec,
     bool finite;
 
     cr_exec_forward(exec, t);
-    if (!cr_exec_sound(exec, diag))
+    if (!cr_exec_check_faults(exec, diag))
         return CR_GRADIENT_NO_FORWARD;
     *loss = cr_exec_loss(exec);
     if (!isfinite(*loss) && !all)
         return CR_GRADIENT_BAD_LOSS;
     finite = cr_exec_backward(exec, scale, lr);
-    if (!cr_exec_sound(exec, diag))
+    if (!cr_exec_check_faults(exec, diag))
         return CR_GRADIENT_NO_BACKWARD;
     return !isfinite(*loss) ? CR_GRADIENT_BAD_LOSS
            : finite         ? CR_GRADIENT_FINITE
@@ -52,7 +52,7 @@ double cr_gradient_clip(struct cr_exec *exec,
         cr_exec_clip_value(exec, -train->clip.value * scale,
                            train->clip.value * scale);
     if (!isnan(train->clip.tensor_norm))
-        cr_exec_clip_each(exec, train->clip.tensor_norm * scale);
+        cr_exec_clip_per_param(exec, train->clip.tensor_norm * scale);
     if (!isnan(clip) &&
         !(isnan(train->clip.value) && isnan(train->clip.tensor_norm)))
         clipped = cr_exec_norm(exec) / scale;
@@ -90,7 +90,7 @@ enum cr_gradient_action cr_gradient_action(const struct cr_loss_scale_opts *use,
 const char *cr_gradient_why(struct cr_arena *arena, struct cr_exec *exec,
                             const char *what, int64_t step, double sens)
 {
-    struct cr_culprit first = cr_exec_culprit(exec, sens);
+    struct cr_nonfinite first = cr_exec_first_nonfinite(exec, sens);
     const char *type = *first.type ? cr_strf(arena, " (%s)", first.type) : "";
 
     return cr_strf(arena, "%s is not finite at step %" PRId64 "%s%s%s%s", what,

@@ -17,7 +17,7 @@ enum cr_gradient {
     CR_GRADIENT_BAD_LOSS,    /* the loss is not finite at any scale */
     CR_GRADIENT_BAD_OUTPUT,  /* the gradient of the loss is not finite */
     CR_GRADIENT_BAD_NORM,    /* the norm of all gradients is not finite */
-    CR_GRADIENT_NO_FORWARD,  /* cr_exec_sound has reported why */
+    CR_GRADIENT_NO_FORWARD,  /* cr_exec_check_faults has reported why */
     CR_GRADIENT_NO_BACKWARD  /* the same, during the backward pass */
 };
 /* "the loss", "the gradient of the loss" or "the gradient". */

@@ -259,7 +259,7 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
 {
     int64_t step = t->state.step, good = t->state.nan.good_step;
     const char *path, *good_path = t->good;
-    struct cr_culprit bad;
+    struct cr_nonfinite bad;
 
     if (t->flags.no_ckpt ||
         (t->saved_step == step && t->saved_eval == t->state.eval_step))

@@ -189,10 +189,10 @@ static bool bench_time(struct job *j, struct cr_exec *e,
     double start;
 
     if (!bench_steps(e, train, j->o->warmup + 1))
-        return cr_exec_sound(e, j->cli->diag) &&
+        return cr_exec_check_faults(e, j->cli->diag) &&
                cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
                         "the gradient of the loss is not finite");
-    if (!cr_exec_sound(e, j->cli->diag))
+    if (!cr_exec_check_faults(e, j->cli->diag))
         return false;
     for (;; n *= 2) { /* how many make a round? */
         start = bench_now();

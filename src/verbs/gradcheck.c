@@ -170,7 +170,7 @@ static double gradcheck_loss(struct job *j, const struct cr_param *p,
         p->data[i] = (cr_real)((double)start[i] + by * d[i]);
     cr_exec_forward(j->forth, 1);
     memcpy(p->data, start, (size_t)n * sizeof *start);
-    j->broken = j->broken || !cr_exec_sound(j->forth, j->diag);
+    j->broken = j->broken || !cr_exec_check_faults(j->forth, j->diag);
     return j->broken ? (double)NAN : cr_exec_objective(j->forth);
 }
 
@@ -310,11 +310,11 @@ static void gradcheck_all(struct job *j)
     j->results = CR_NEWS(j->arena, struct result, n_params + 1);
     cr_exec_forward(j->forth, 1); /* holds what is stopped, here */
     cr_exec_forward(j->back, 1);
-    j->broken = !cr_exec_sound(j->back, j->diag);
+    j->broken = !cr_exec_check_faults(j->back, j->diag);
     if (j->broken)
         return;
     cr_exec_backward(j->back, 1, 0);
-    j->broken = !cr_exec_sound(j->back, j->diag);
+    j->broken = !cr_exec_check_faults(j->back, j->diag);
     if (j->broken)
         return;
     kept = cr_exec_kept(j->back, &n_kept);

@@ -398,10 +398,10 @@ static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
 static bool trace_results(struct trace_job *t)
 {
     cr_exec_forward(t->exec, 1);
-    if (!cr_exec_sound(t->exec, t->diag))
+    if (!cr_exec_check_faults(t->exec, t->diag))
         return false;
     cr_exec_backward(t->exec, 1, 0);
-    if (!cr_exec_sound(t->exec, t->diag))
+    if (!cr_exec_check_faults(t->exec, t->diag))
         return false;
     trace_grads(t, 1);
     return true;
@@ -449,7 +449,7 @@ static bool trace_compute(struct trace_job *t)
 
     if (t->o->step == 0 && !t->o->grad) {
         cr_exec_forward(t->exec, 1);
-        return cr_exec_sound(t->exec, t->diag);
+        return cr_exec_check_faults(t->exec, t->diag);
     }
     if (t->results)
         return trace_results(t);

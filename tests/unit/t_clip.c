@@ -102,7 +102,7 @@ static void clips(void)
     begin(&r);
     put(&r);
     ok(apart(&r, "each", 1) > 1, "they are longer before");
-    cr_exec_clip_each(r.e, 0.7);
+    cr_exec_clip_per_param(r.e, 0.7);
     ok(apart(&r, "each", 1) < 2e-7, "each by itself: %g from MindSpore's",
        apart(&r, "each", 1));
     put(&r);

@@ -334,7 +334,7 @@ static void threads(void)
 static void culprits(void)
 {
     struct made m;
-    struct cr_culprit found;
+    struct cr_nonfinite found;
     struct cr_exec *e;
     cr_real *before, *w;
     int64_t n;
@@ -343,14 +343,14 @@ static void culprits(void)
         return;
     e = made_exec(&m, update);
     cr_exec_forward(e, 1);
-    same(cr_exec_culprit(e, 0).name, "", "all is finite");
+    same(cr_exec_first_nonfinite(e, 0).name, "", "all is finite");
 
     w = cr_net_param(m.net, "b.bias")->data;
     w[1] = (cr_real)INFINITY;
     cr_exec_forward(e, 1);
     ok(!isfinite(cr_exec_loss(e)), "the loss is not");
-    same(cr_exec_culprit(e, 0).name, "b", "the first cell that is not finite");
-    same(cr_exec_culprit(e, 0).type, "Dense", "its type");
+    same(cr_exec_first_nonfinite(e, 0).name, "b", "the first cell that is not finite");
+    same(cr_exec_first_nonfinite(e, 0).type, "Dense", "its type");
     before = made_params(&m, &n);
     ok(!cr_exec_backward(e, 1, 0.1), "backward reports it");
     ok(memcmp(before, made_params(&m, &n), (size_t)n * sizeof *before) == 0,
@@ -363,11 +363,11 @@ static void culprits(void)
     ((cr_real *)m.data[0])[7] = (cr_real)NAN;
     cr_exec_forward(e, 1);
     ok(isnan(cr_exec_loss(e)), "NaN in the data reaches the loss");
-    same(cr_exec_culprit(e, 0).name, "a", "and the first cell is named");
+    same(cr_exec_first_nonfinite(e, 0).name, "a", "and the first cell is named");
     same(cr_exec_bad_column(e), "x", "and the column");
     ((cr_real *)m.data[0])[7] = 0;
     cr_exec_forward(e, 1);
-    found = cr_exec_culprit(e, INFINITY);
+    found = cr_exec_first_nonfinite(e, INFINITY);
     ok(found.backward && strcmp(found.name, "c") == 0,
        "the first gradient that is not finite arrives at the last cell");
     cr_exec_free(e);
@@ -388,7 +388,7 @@ static void loss_overflows(void)
     e = made_exec(&m, update);
     cr_exec_forward(e, 1);
     ok(!isfinite(cr_exec_loss(e)), "a loss that overflows");
-    same(cr_exec_culprit(e, 0).name, "the loss", "when all cells are finite");
+    same(cr_exec_first_nonfinite(e, 0).name, "the loss", "when all cells are finite");
     cr_exec_free(e);
     made_free(&m);
 }

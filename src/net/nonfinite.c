@@ -37,20 +37,20 @@ static const char *culprit_type(const struct cr_net *net, const char *name)
     return "";
 }
 
-static struct cr_culprit culprit_of(const struct cr_net *net,
+static struct cr_nonfinite culprit_of(const struct cr_net *net,
                                     const char *name)
 {
-    return (struct cr_culprit){ *name ? name : "network",
+    return (struct cr_nonfinite){ *name ? name : "network",
                                 culprit_type(net, name), false };
 }
 
 /* The last of the kept gradients of outputs is the first that was computed;
  * those of parameters follow in any order. */
-static struct cr_culprit culprit_backward(const struct cr_net *net,
+static struct cr_nonfinite culprit_backward(const struct cr_net *net,
                                           const struct cr_tensor *kept, int n)
 {
     static const char output[] = "grad.output.", param[] = "grad.";
-    struct cr_culprit found = { "", "", true };
+    struct cr_nonfinite found = { "", "", true };
     int i;
 
     for (i = n - 1; i >= 0 && !*found.name; i--)
@@ -64,7 +64,7 @@ static struct cr_culprit culprit_backward(const struct cr_net *net,
     return found;
 }
 
-static struct cr_culprit culprit_forward(struct cr_exec *again)
+static struct cr_nonfinite culprit_forward(struct cr_exec *again)
 {
     const struct cr_named *c;
     int i;
@@ -90,11 +90,11 @@ static struct cr_culprit culprit_forward(struct cr_exec *again)
             return culprit_of(again->net, "");
     }
     if (again->opts.loss && !isfinite(cr_exec_loss(again)))
-        return (struct cr_culprit){ "the loss", "", false };
-    return (struct cr_culprit){ "", "", false };
+        return (struct cr_nonfinite){ "the loss", "", false };
+    return (struct cr_nonfinite){ "", "", false };
 }
 
-struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
+struct cr_nonfinite cr_exec_first_nonfinite(struct cr_exec *e, double sens)
 {
     struct cr_exec_opts want = { .training = e->opts.training,
                                  .loss = e->opts.loss,
@@ -105,7 +105,7 @@ struct cr_culprit cr_exec_culprit(struct cr_exec *e, double sens)
                                  .batch = e->graph->batch,
                                  .columns = e->graph->columns };
     struct cr_exec *again = cr_net_exec(e->net, &want);
-    struct cr_culprit found = { "", "", false };
+    struct cr_nonfinite found = { "", "", false };
     int i, n;
 
     if (!again)
@@ -140,17 +140,17 @@ const char *cr_exec_bad_column(const struct cr_exec *e)
 }
 
 /* A parameter or slot; the type is that of the parameter's cell. */
-struct cr_culprit cr_net_nonfinite(const struct cr_net *net)
+struct cr_nonfinite cr_net_nonfinite(const struct cr_net *net)
 {
     int i;
 
     for (i = 0; i < net->n_params; i++)
         if (!cr_all_finite(net->params[i].data,
                            cr_count(&net->params[i].spec)))
-            return (struct cr_culprit){ net->params[i].name,
+            return (struct cr_nonfinite){ net->params[i].name,
                                         net->params[i].types[0], false };
     for (i = 0; i < net->n_slots; i++)
         if (!tensor_finite(&net->slots[i]))
-            return (struct cr_culprit){ net->slots[i].name, "", false };
-    return (struct cr_culprit){ "", "", false };
+            return (struct cr_nonfinite){ net->slots[i].name, "", false };
+    return (struct cr_nonfinite){ "", "", false };
 }
