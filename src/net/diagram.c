@@ -11,7 +11,7 @@ struct drawer {
     struct cr_net *net;
     struct cr_diagram *d;
     const struct cr_call *target;
-    const struct cr_cut *cuts;
+    const struct cr_pruned *cuts;
     int n_cuts;
     bool alone;                  /* the target alone, not the whole network */
     struct cr_box **by;          /* per value: the box that it comes from */
@@ -346,7 +346,7 @@ static void draw_outputs(struct drawer *w, const struct cr_val *v,
 }
 
 struct cr_diagram *cr_net_draw(struct cr_net *net, const char *at,
-                               const struct cr_cut *cuts, int n_cuts)
+                               const struct cr_pruned *cuts, int n_cuts)
 {
     struct cr_arena *arena = net->arena;
     const struct cr_graph *g = net->graph;

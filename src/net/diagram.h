@@ -10,7 +10,7 @@
 
 #include "base/diag.h"
 
-struct cr_cut;
+struct cr_pruned;
 struct cr_net;
 
 enum cr_box_kind {
@@ -70,7 +70,7 @@ struct cr_diagram {
 /* The network and its loss, or one cell with what is in it (`at`, its full
  * path). `cuts` are those of a training plan. */
 struct cr_diagram *cr_net_draw(struct cr_net *net, const char *at,
-                               const struct cr_cut *cuts, int n_cuts);
+                               const struct cr_pruned *cuts, int n_cuts);
 
 /* As text for Graphviz, or as a picture. Lines of `caption` end with \n. */
 const char *cr_diagram_dot(const struct cr_diagram *d, const char *caption);

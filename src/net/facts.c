@@ -130,7 +130,7 @@ bool cr_exec_range(const struct cr_exec *e, int column, int64_t *low,
     return any && *low < *high;
 }
 
-const struct cr_cut *cr_exec_cuts(const struct cr_exec *e, int *n)
+const struct cr_pruned *cr_exec_pruned(const struct cr_exec *e, int *n)
 {
     *n = e->n_pruned;
     return e->pruned;

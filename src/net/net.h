@@ -354,12 +354,12 @@ double cr_exec_macs(const struct cr_exec *exec);
 /* Those of the way back, and of one on which nothing is cut: every parameter
  * trained, gradients through every op. */
 double cr_exec_back_macs(const struct cr_exec *exec, double *all);
-struct cr_cut {
+struct cr_pruned {
     const char *name;       /* cell */
     const char *reason;
     bool hook;              /* not the cell: its hook */
 };
-const struct cr_cut *cr_exec_cuts(const struct cr_exec *exec, int *n);
+const struct cr_pruned *cr_exec_pruned(const struct cr_exec *exec, int *n);
 /* What every step costs. The first call starts the clock: `seconds` are those
  * of all runs after it. `bytes` counts each operand once per step. */
 struct cr_exec_step_cost {

@@ -73,7 +73,7 @@ static void cut(struct cr_exec *e, const struct cr_opnode *node,
         return;
     e->pruned_cells[node->cell] = true;
     e->pruned[e->n_pruned++] =
-        (struct cr_cut){ e->net->cells[node->cell].name, reason, node->hook };
+        (struct cr_pruned){ e->net->cells[node->cell].name, reason, node->hook };
 }
 
 /* ---- forward ---- */
@@ -510,7 +510,7 @@ static bool backward_make(struct cr_exec *e)
 
     if (!e->opts.backward)
         return true;
-    e->pruned = CR_NEWS(&e->arena, struct cr_cut, e->graph->n_nodes + 1);
+    e->pruned = CR_NEWS(&e->arena, struct cr_pruned, e->graph->n_nodes + 1);
     e->pruned_cells = CR_NEWS(&e->arena, bool, e->net->n_cells + 1);
     if (!cr_plan_seeds(e))
         return true;

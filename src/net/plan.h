@@ -105,7 +105,7 @@ struct cr_exec {
     } *bounds;
     int n_bounds;
     bool *pruned_cells; /* per cell: one of the cuts; NULL: no backward */
-    struct cr_cut *pruned;
+    struct cr_pruned *pruned;
     int n_pruned;
     int64_t t;
     int64_t before;         /* samples before this batch, outside of training */

@@ -369,7 +369,7 @@ static void summary_modes(const struct job *j)
 
 static void summary_print(const struct job *j)
 {
-    const struct cr_cut *cuts;
+    const struct cr_pruned *cuts;
     int i, n;
 
     summary_cells(j);
@@ -398,7 +398,7 @@ static void summary_print(const struct job *j)
     }
     summary_hooks(j);
     summary_back(j);
-    cuts = cr_exec_cuts(j->exec, &n);
+    cuts = cr_exec_pruned(j->exec, &n);
     for (i = 0; i < n; i++)
         if (summary_shows(j, cuts[i].name))
             printf("cut from the way back: %s: %s\n", cuts[i].name,
@@ -468,7 +468,7 @@ static void summary_json(const struct job *j)
 {
     struct cr_buf b = { .arena = j->cli->arena };
     const char *comma = "";
-    const struct cr_cut *cuts;
+    const struct cr_pruned *cuts;
     int i, n;
 
     cr_buf_str(&b, "{\"cells\": [");
@@ -512,7 +512,7 @@ static void summary_json(const struct job *j)
         comma = ", ";
     }
     cr_buf_f(&b, "], \"memory_bytes\": %zu, \"cut\": [", summary_memory(j));
-    cuts = cr_exec_cuts(j->exec, &n);
+    cuts = cr_exec_pruned(j->exec, &n);
     comma = "";
     for (i = 0; i < n; i++) {
         if (!summary_shows(j, cuts[i].name))
@@ -542,7 +542,7 @@ static bool summary_write(const struct job *j, const char *path,
 static bool summary_draw(const struct job *j)
 {
     int n;
-    const struct cr_cut *cuts = cr_exec_cuts(j->exec, &n);
+    const struct cr_pruned *cuts = cr_exec_pruned(j->exec, &n);
     const char *at = j->o->at ? j->o->at : "";
     struct cr_diagram *d;
     char *caption;

@@ -83,7 +83,7 @@ static void frozen_work(void)
 {
     struct made m;
     struct cr_exec *e;
-    const struct cr_cut *cuts;
+    const struct cr_pruned *cuts;
     const struct cr_cell_row *rows;
     int n, i;
 
@@ -99,7 +99,7 @@ static void frozen_work(void)
          "backward cross_entropy  loss\n"
          "backward linear         c +update(c.weight) +update(c.bias)\n",
          "backward ends where nothing before is trained");
-    cuts = cr_exec_cuts(e, &n);
+    cuts = cr_exec_pruned(e, &n);
     ok(n == 2 && strcmp(cuts[0].name, "a") == 0 &&
            strcmp(cuts[1].name, "b") == 0,
        "what was cut is listed");
@@ -128,7 +128,7 @@ static void all_frozen(void)
     cr_exec_forward(e, 1);
     ok(cr_exec_backward(e, 1, 0.1) && e->n_steps == e->n_forward,
        "with all frozen there is nothing to do on the way back");
-    cr_exec_cuts(e, &n);
+    cr_exec_pruned(e, &n);
     ok(n > 0, "and the reason is given");
     cr_exec_free(e);
     made_free(&m);
