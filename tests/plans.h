@@ -382,7 +382,7 @@ static inline void plans_train(struct plans *p)
  * backward may fold BatchNorm, and add within a convolution. */
 static inline bool plans_exact(const struct cr_exec *e, struct cr_arena *arena)
 {
-    const char *list = cr_exec_list(e, arena);
+    const char *list = cr_exec_dump(e, arena);
 
     return !strstr(list, " bn_fold ") && !strstr(list, " +add");
 }

@@ -353,7 +353,7 @@ size_t cr_exec_thread_scratch(const struct cr_exec *exec);
 double cr_exec_macs(const struct cr_exec *exec);
 /* Those of the way back, and of one on which nothing is cut: every parameter
  * trained, gradients through every op. */
-double cr_exec_back_macs(const struct cr_exec *exec, double *all);
+double cr_exec_backward_macs(const struct cr_exec *exec, double *all);
 struct cr_pruned {
     const char *name;       /* cell */
     const char *reason;
@@ -381,6 +381,6 @@ const struct cr_unfused_step *
 cr_exec_unfused_steps(struct cr_exec *exec, const struct cr_exec *without,
                       int *n);
 /* The flat list of steps as text, one per line (summary -v, tests). */
-const char *cr_exec_list(const struct cr_exec *exec, struct cr_arena *arena);
+const char *cr_exec_dump(const struct cr_exec *exec, struct cr_arena *arena);
 
 #endif

@@ -279,7 +279,7 @@ static double summary_macs(const struct job *j)
 /* How much of the way back is cut. */
 static void summary_back(const struct job *j)
 {
-    double all, some = cr_exec_back_macs(j->exec, &all);
+    double all, some = cr_exec_backward_macs(j->exec, &all);
     double batch = (double)j->model.batch;
 
     if (j->model.loss && some < all && !j->o->at)
@@ -406,7 +406,7 @@ static void summary_print(const struct job *j)
     if (j->cli->verbose > 0) {
         putchar('\n');
         summary_params(j);
-        printf("\n%s", cr_exec_list(j->exec, j->cli->arena));
+        printf("\n%s", cr_exec_dump(j->exec, j->cli->arena));
     }
 }
 

@@ -35,7 +35,7 @@ double cr_exec_macs(const struct cr_exec *e)
     return macs;
 }
 
-double cr_exec_back_macs(const struct cr_exec *e, double *all)
+double cr_exec_backward_macs(const struct cr_exec *e, double *all)
 {
     struct cr_arena mem = { 0 };
     bool *learns = CR_NEWS(&mem, bool, e->graph->n_vals + 1);
@@ -136,7 +136,7 @@ const struct cr_pruned *cr_exec_pruned(const struct cr_exec *e, int *n)
     return e->pruned;
 }
 
-const char *cr_exec_list(const struct cr_exec *e, struct cr_arena *arena)
+const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
 {
     static const char *const kinds[] = { "forward ", "backward", "update  " };
     const char *text = "";
