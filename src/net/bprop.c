@@ -234,18 +234,18 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
     struct cr_thing value = { 0 };
     struct cr_pos pos = b->pos;
     uint64_t key = b->key;
-    struct cr_lists lists;
+    struct cr_graph_lists lists;
     bool ok;
 
     b->pos = k.m.text->pos;
     if (!boundary(&k, in, out))
         return NULL;
-    lists = cr_lists_take(net);
+    lists = cr_graph_detach(net);
     b->key = cr_hash(key, "bprop", 5); /* other random numbers */
     ok = given(&k, in, out->n_members > 0) &&
          cr_maker_run(&k.m, &value, &returned) &&
          take_all(&k, returned, value, in);
-    k.custom->nodes = cr_lists_return(net, &lists);
+    k.custom->nodes = cr_graph_restore(net, &lists);
     b->key = key;
     b->pos = pos;
     if (!ok)

@@ -85,10 +85,10 @@ static void rounded_swap(struct cr_graph *g, struct cr_val **with, int n)
     }
 }
 
-struct cr_lists cr_lists_take(struct cr_net *net)
+struct cr_graph_lists cr_graph_detach(struct cr_net *net)
 {
     struct cr_graph *g = net->graph;
-    struct cr_lists l = { .nodes = g->nodes,
+    struct cr_graph_lists l = { .nodes = g->nodes,
                           .last_node = g->last_node,
                           .named = g->named,
                           .calls = g->calls,
@@ -110,7 +110,7 @@ struct cr_lists cr_lists_take(struct cr_net *net)
     return l;
 }
 
-struct cr_opnode *cr_lists_return(struct cr_net *net, const struct cr_lists *l)
+struct cr_opnode *cr_graph_restore(struct cr_net *net, const struct cr_graph_lists *l)
 {
     struct cr_graph *g = net->graph;
     struct cr_opnode *nodes = g->nodes;

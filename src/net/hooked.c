@@ -475,7 +475,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
     struct cr_net *net = b->net;
     struct cr_custom_grad *c = k->custom;
     struct cr_pos pos = b->pos;
-    struct cr_lists lists;
+    struct cr_graph_lists lists;
     uint64_t key;
     bool ok;
     int i, n = c->node ? c->node->n_in : 1;
@@ -484,7 +484,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
         return true; /* nothing there has a gradient */
     c->dout = CR_NEWS(net->arena, struct cr_val *, c->n_out);
     c->zero = CR_NEWS(net->arena, struct cr_val *, c->n_out);
-    lists = cr_lists_take(net);
+    lists = cr_graph_detach(net);
     key = hook_open(b, k->hook);
     if (k->hook)
         b->pos = k->hook->pos;
@@ -498,7 +498,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
         ok = c->grad[i] != NULL;
     }
     hook_close(b, key, pos);
-    c->nodes = cr_lists_return(net, &lists);
+    c->nodes = cr_graph_restore(net, &lists);
     return ok;
 }
 

@@ -140,7 +140,7 @@ extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_look;
 bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call);
 
 /* What building leaves in lists of the graph; kept while the text runs. */
-struct cr_lists {
+struct cr_graph_lists {
     struct cr_opnode *nodes, *last_node;
     struct cr_names named;
     struct cr_call *calls, *last_call;
@@ -150,11 +150,11 @@ struct cr_lists {
     int n_vals;
 };
 
-/* Nodes that are emitted from here on stand apart; cr_lists_return gives
+/* Nodes that are emitted from here on stand apart; cr_graph_restore gives
  * them, and the graph its own lists. Calls among them leave no names and are
  * not counted. */
-struct cr_lists cr_lists_take(struct cr_net *net);
-struct cr_opnode *cr_lists_return(struct cr_net *net, const struct cr_lists *l);
+struct cr_graph_lists cr_graph_detach(struct cr_net *net);
+struct cr_opnode *cr_graph_restore(struct cr_net *net, const struct cr_graph_lists *l);
 /* Sets dout and zero of all real results. */
 bool cr_grad_boundary_dout(struct cr_build *b, struct cr_custom_grad *c);
 
