@@ -29,7 +29,7 @@ static struct cr_val *prelu_build(struct cr_build *b, struct cr_val *const *in)
                 cr_diag_format(cr_build_arena(b), x), (long long)o->channel);
         return NULL;
     }
-    w = cr_param(b, cr_alone(b) ? "a" : "w", CR_SPEC(o->channel), &o->w,
+    w = cr_param(b, cr_is_root_cell(b) ? "a" : "w", CR_SPEC(o->channel), &o->w,
                  CR_DEFAULT_INIT_ZERO, 0);
     return CR_EMIT(b, "prelu", NULL, in[0], w);
 }

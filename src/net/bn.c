@@ -81,7 +81,7 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
     const struct cr_spec *spec;
     struct cr_arena *arena = cr_build_arena(b);
     struct cr_batch_norm *attr = CR_NEW(arena, struct cr_batch_norm);
-    bool alone = cr_alone(b) && !prefix[0];
+    bool alone = cr_is_root_cell(b) && !prefix[0];
     struct cr_val *mean, *variance, *gamma, *beta;
     struct cr_spec c;
 
@@ -142,9 +142,9 @@ struct cr_val *cr_in_build(struct cr_build *b, struct cr_val *x, int rank)
     if (!channels_fit(b, spec, o->num_features, rank, rank))
         return NULL;
     c = CR_SPEC(spec->dim[1]);
-    if (!cr_param_state(b, cr_alone(b) ? "mean" : "moving_mean", c, NULL,
+    if (!cr_param_state(b, cr_is_root_cell(b) ? "mean" : "moving_mean", c, NULL,
                         CR_DEFAULT_INIT_ZERO) ||
-        !cr_param_state(b, cr_alone(b) ? "variance" : "moving_variance", c,
+        !cr_param_state(b, cr_is_root_cell(b) ? "variance" : "moving_variance", c,
                         NULL, CR_DEFAULT_INIT_ONE))
         return NULL;
     gamma =

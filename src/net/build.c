@@ -42,7 +42,7 @@ static void call_open(struct cr_build *b, int number)
 static bool row_open(struct cr_build *b, const char *type)
 {
     struct cr_net *net = b->net;
-    struct cr_cell_seen *seen;
+    struct cr_cell_calls *seen;
     int n = net->n_cells, found = cr_name_map_get(&net->cell_names, b->path);
     int i = found >= 0 ? found : n;
 
@@ -75,7 +75,7 @@ static bool row_open(struct cr_build *b, const char *type)
         net->n_cells++;
     }
     if (seen->graph != net->graph)
-        *seen = (struct cr_cell_seen){ .node = b->node, .graph = net->graph };
+        *seen = (struct cr_cell_calls){ .node = b->node, .graph = net->graph };
     seen->calls++;
     call_open(b, seen->calls);
     return true;

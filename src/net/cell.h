@@ -65,7 +65,7 @@ struct cr_arena *cr_build_arena(struct cr_build *b);
 const struct cr_spec *cr_val_spec(const struct cr_val *v);
 /* Whether the cell is the whole network, not a part of one: MindSpore then
  * calls some parameters otherwise. */
-bool cr_alone(const struct cr_build *b);
+bool cr_is_root_cell(const struct cr_build *b);
 bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
     CR_PRINTF(3, 4);
 

@@ -26,7 +26,7 @@ struct cr_pos cr_build_pos(const struct cr_build *b)
     return b->pos;
 }
 
-bool cr_alone(const struct cr_build *b)
+bool cr_is_root_cell(const struct cr_build *b)
 {
     return !b->path[0];
 }

@@ -141,7 +141,7 @@ struct cr_graph {
 };
 
 /* What only building knows of a cell, beside its row. */
-struct cr_cell_seen {
+struct cr_cell_calls {
     const struct cr_node *node;
     const struct cr_graph *graph; /* in which it was called last, */
     int calls;                    /* so many times */
@@ -166,7 +166,7 @@ struct cr_net {
     int *input_columns, n_input_columns;
     struct cr_name_map param_names; /* names of params, to their numbers */
     struct cr_cell_row *cells;
-    struct cr_cell_seen *cell_calls;
+    struct cr_cell_calls *cell_calls;
     int n_cells, cap_cells;
     struct cr_name_map cell_names;
     const struct cr_observer *observer; /* NULL: nobody looks */

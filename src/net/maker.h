@@ -144,7 +144,7 @@ struct cr_graph_lists {
     struct cr_opnode *nodes, *last_node;
     struct cr_names named;
     struct cr_call *calls, *last_call;
-    struct cr_cell_seen *cell_calls;
+    struct cr_cell_calls *cell_calls;
     int n_seen;
     struct cr_val **rounded; /* of the values until then */
     int n_vals;
