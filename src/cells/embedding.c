@@ -43,7 +43,7 @@ static struct cr_val *embedding_build(struct cr_build *b,
                      &o->embedding_table, CR_DEFAULT_INIT_NORMAL, 0);
     if (o->padding_idx != CR_INT_NONE)
         cr_param_zero_row(b, table, o->padding_idx);
-    attr->negative = o->use_one_hot ? CR_GIVES_0 : CR_REFUSED;
+    attr->negative = o->use_one_hot ? CR_INDEX_ZERO : CR_INDEX_ERROR;
     return CR_EMIT(b, "gather", attr, table, in[0]);
 }
 

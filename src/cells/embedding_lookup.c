@@ -76,7 +76,7 @@ static struct cr_val *lookup_build(struct cr_build *b,
     table = cr_param(b, "embedding_table",
                      CR_SPEC(o->vocab_size, o->embedding_size),
                      &o->param_init, CR_DEFAULT_INIT_NORMAL, 0);
-    attr->negative = o->target == TARGET_CPU ? CR_GIVES_0 : CR_REFUSED;
+    attr->negative = o->target == TARGET_CPU ? CR_INDEX_ZERO : CR_INDEX_ERROR;
     y = CR_EMIT(b, "gather", attr, table, in[0]);
     return isnan(o->max_norm) ? y : lookup_clip(b, o->max_norm, y);
 }

@@ -34,11 +34,11 @@ struct cr_one_hot {
 
 /* What negative indices mean: places from the end, an error, or, as all that
  * are out of range, a result of 0. */
-enum cr_outside { CR_FROM_END, CR_REFUSED, CR_GIVES_0 };
+enum cr_index_mode { CR_INDEX_WRAP, CR_INDEX_ERROR, CR_INDEX_ZERO };
 
 struct cr_gather {
     int64_t axis;
-    enum cr_outside negative;
+    enum cr_index_mode negative;
 };
 
 struct cr_group_norm {

@@ -47,9 +47,9 @@ static bool gather_plan(struct cr_op_plan *p)
         y->dim[y->rank++] = index->dim[i];
     for (i = axis + 1; i < x->rank; i++)
         y->dim[y->rank++] = x->dim[i];
-    p->bound[I] = (struct cr_bound){ .set = o->negative != CR_GIVES_0,
-                                     .computed = o->negative == CR_REFUSED,
-                                     .low = o->negative == CR_FROM_END
+    p->bound[I] = (struct cr_bound){ .set = o->negative != CR_INDEX_ZERO,
+                                     .computed = o->negative == CR_INDEX_ERROR,
+                                     .low = o->negative == CR_INDEX_WRAP
                                                 ? -x->dim[axis]
                                                 : 0,
                                      .high = x->dim[axis] };
@@ -72,7 +72,7 @@ static struct rows rows_open(const struct cr_op_ctx *s)
                       .n = cr_count(&s->in[I]),
                       .size = cr_type_size(s->in[X].type) };
 
-    r.wrap = o->negative == CR_FROM_END ? r.a.n : 0;
+    r.wrap = o->negative == CR_INDEX_WRAP ? r.a.n : 0;
     return r;
 }
 
