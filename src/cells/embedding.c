@@ -1,5 +1,5 @@
 /* Embedding: a learned row for every number; y[.., :] = table[x[..], :]. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 struct embedding {

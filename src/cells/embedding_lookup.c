@@ -3,7 +3,7 @@
  * out among devices: a number out of range gives zeros.
  *   max_norm: y max_norm / max(|y|, max_norm), |y| over a row (ClipByNorm).
  */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Flatten: Makes one dimension of several. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 static struct cr_val *flatten_build(struct cr_build *b,

@@ -1,5 +1,5 @@
 /* GELU: Gaussian error linear unit. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 struct gelu {

@@ -1,5 +1,5 @@
 /* GroupNorm: groups of channels of each sample normalised. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/bn.h"
 
 struct group_norm {

@@ -1,6 +1,6 @@
 /* LayerNorm: the last axes of each sample normalised, with a learned scale and
  * offset for each of their elements. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 #include <string.h>

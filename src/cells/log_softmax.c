@@ -1,5 +1,5 @@
 /* LogSoftmax: the logarithm of the softmax along an axis. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 static struct cr_val *log_softmax_build(struct cr_build *b,

@@ -11,7 +11,7 @@
  * MatMulExt. Level O1 finds nothing there to do; in the others each function
  * rounds, so they are single ops here, the offset of a product among them. */
 #include "net/attention.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 #include "net/join.h"
 #include "net/precision.h"

@@ -1,5 +1,5 @@
 /* OneHot: on_value where the index along a new axis is the number. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 static const struct cr_opt one_hot_opts[] = {

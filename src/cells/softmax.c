@@ -1,5 +1,5 @@
 /* Softmax: Exponentials along an axis, divided by their sum. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 static struct cr_val *softmax_build(struct cr_build *b,

@@ -1,5 +1,5 @@
 /* Softmax2d: the softmax over channels at each place, x (N, C, H, W). */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 static struct cr_val *softmax2d_build(struct cr_build *b,

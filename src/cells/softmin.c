@@ -1,5 +1,5 @@
 /* Softmin: the softmax of -x along an axis. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 static struct cr_val *softmin_build(struct cr_build *b,

@@ -9,7 +9,7 @@
  *
  * Vaswani et al., "Attention is all you need" (2017). */
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 #include <string.h>

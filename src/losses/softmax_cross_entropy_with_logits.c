@@ -1,6 +1,6 @@
 /* SoftmaxCrossEntropyWithLogits: l = -sum_c y_c log softmax(x)_c, one value per
  * sample unless it is reduced. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 
 struct softmax_ce {

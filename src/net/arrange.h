@@ -6,7 +6,7 @@
 #ifndef CR_NET_ARRANGE_H
 #define CR_NET_ARRANGE_H
 
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 #include "net/op.h"
 

@@ -12,7 +12,7 @@
 #define CR_NET_ATTENTION_H
 
 #include "math/sdpa.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/cell.h"
 #include "net/op.h"
 

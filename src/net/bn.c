@@ -1,7 +1,7 @@
 #include "net/bn.h"
 
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/nhwc.h"
 
 #define BN_OPTS                                                                \

@@ -7,7 +7,7 @@
  * member of `cells`, or an op of the registry that says it is a function.
  */
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/gradient.h"
 #include "net/maker.h"
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/nhwc.h"
 
 const char *const cr_convolve_inputs[] = { "input", "weight", "bias", NULL };

@@ -1,7 +1,7 @@
 #include "net/diagram.h"
 
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/graph.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 bool cr_extreme_plan(struct cr_op_plan *p)
 {
-    if (!cr_over_plan(p))
+    if (!cr_reduce_attr_plan(p))
         return false;
     p->scratch = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
     return true;
@@ -35,7 +35,7 @@ CR_REDUCTION_LOOP(extreme_loop, is_it(x[i], y[j]) ? g[j] / c[j] : 0)
 
 void cr_extreme_backward(const struct cr_op_ctx *s)
 {
-    cr_reduction_sums(s, cr_over_axis(s), &cr_reducer_sum, 1, s->y[0],
+    cr_reduction_sums(s, cr_reduce_attr_axis(s), &cr_reducer_sum, 1, s->y[0],
                       extreme_values, s->scratch);
-    cr_reduction_backward(s, cr_over_axis(s), 1, s->scratch, extreme_loop);
+    cr_reduction_backward(s, cr_reduce_attr_axis(s), 1, s->scratch, extreme_loop);
 }

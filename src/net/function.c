@@ -8,7 +8,7 @@
  * parameters.
  */
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/maker.h"
 
 #include <string.h>

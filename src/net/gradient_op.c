@@ -11,7 +11,7 @@
  */
 #include "base/str.h"
 #include "net/adjoint.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/gradient.h"
 
 #include <math.h>
@@ -316,7 +316,7 @@ static struct cr_val *shaped(struct cr_build *b, struct cr_val *g,
                              const struct cr_spec *x, int64_t axis)
 {
     struct cr_arena *arena = b->net->arena;
-    struct cr_over *over = CR_NEW(arena, struct cr_over);
+    struct cr_reduce_attr *over = CR_NEW(arena, struct cr_reduce_attr);
     int64_t *axes = CR_NEWS(arena, int64_t, CR_RANK_MAX);
     struct cr_spec wide = g->spec;
     int i, n = 0, from = (int)axis;

@@ -1,6 +1,6 @@
 /* t[...] in a `construct` text: of tensors, of tuples and of lists of cells. */
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/maker.h"
 
 #include <string.h>

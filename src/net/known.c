@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/maker.h"
 
 #define RANGE_MAX 10000 /* numbers of one range */

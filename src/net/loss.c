@@ -7,13 +7,13 @@
 
 struct cr_val *cr_loss_all(struct cr_build *b, const char *op, struct cr_val *v)
 {
-    return CR_EMIT(b, op, CR_NEW(cr_build_arena(b), struct cr_over), v);
+    return CR_EMIT(b, op, CR_NEW(cr_build_arena(b), struct cr_reduce_attr), v);
 }
 
 struct cr_val *cr_loss_over(struct cr_build *b, const char *op,
                             struct cr_val *v, int64_t axis, bool keepdims)
 {
-    struct cr_over *over = CR_NEW(cr_build_arena(b), struct cr_over);
+    struct cr_reduce_attr *over = CR_NEW(cr_build_arena(b), struct cr_reduce_attr);
     int64_t *at = CR_NEW(cr_build_arena(b), int64_t);
 
     *at = axis;

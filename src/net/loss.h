@@ -7,7 +7,7 @@
 #ifndef CR_NET_LOSS_H
 #define CR_NET_LOSS_H
 
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/broadcast.h"
 #include "net/cell.h"
 

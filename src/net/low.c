@@ -19,7 +19,7 @@
  * gradient that a product writes for an input that it rounded is rounded as
  * well, and so is, by its writer or in place, what arrives at a result.
  */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/plan.h"
 
 static const struct cr_half to_bfloat16 = { .type = 1 };

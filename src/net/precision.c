@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/graph.h"
 
 static const char *const types[] = { "float16", "bfloat16", "float32", NULL };

@@ -27,7 +27,7 @@
 #include "base/checked_math.h"
 #include "math/parallel_for.h"
 #include "math/low_precision.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 
 #include <assert.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * GRUCell and RNNCell and finds nothing in the cells over sequences. These
  * take all they have in the type of x: float16 in level auto too if x is.
  */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/join.h"
 #include "net/precision.h"
 #include "net/recur.h"

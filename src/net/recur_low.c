@@ -15,7 +15,7 @@
 #include "base/attr.h"
 #include "math/low_precision.h"
 #include "math/vec_math.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 
 struct cr_recur_rounds cr_recur_rounds(const struct cr_recur_row *row)
 {

@@ -6,14 +6,14 @@
 #define AXIS_DOC "Axes that are folded; all if none is given."
 #define KEEP_DOC "Keep folded axes, with length 1."
 
-const struct cr_opt cr_over_opts[] = {
-    CR_INTS_OPTIONAL(struct cr_over, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
+const struct cr_opt cr_reduce_attr_opts[] = {
+    CR_INTS_OPTIONAL(struct cr_reduce_attr, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
                      AXIS_DOC),
-    CR_BOOL_DEFAULT(struct cr_over, keepdims, false, KEEP_DOC),
+    CR_BOOL_DEFAULT(struct cr_reduce_attr, keepdims, false, KEEP_DOC),
     { 0 },
 };
 
-const char *const cr_over_renamed[] = { "dim", "axis", "keepdim", "keepdims",
+const char *const cr_reduce_attr_renamed[] = { "dim", "axis", "keepdim", "keepdims",
                                         NULL };
 
 /* Which dimensions of x are folded. */
@@ -56,16 +56,16 @@ bool cr_reduction_plan(struct cr_op_plan *p, const struct cr_ints *axis,
     return true;
 }
 
-bool cr_over_plan(struct cr_op_plan *p)
+bool cr_reduce_attr_plan(struct cr_op_plan *p)
 {
-    const struct cr_over *o = p->attr;
+    const struct cr_reduce_attr *o = p->attr;
 
     return cr_reduction_plan(p, &o->axis, o->keepdims);
 }
 
-const struct cr_ints *cr_over_axis(const struct cr_op_ctx *s)
+const struct cr_ints *cr_reduce_attr_axis(const struct cr_op_ctx *s)
 {
-    return &((const struct cr_over *)s->attr)->axis;
+    return &((const struct cr_reduce_attr *)s->attr)->axis;
 }
 
 void cr_reduction_walk(struct cr_tensor_iter *w, const struct cr_spec *x,

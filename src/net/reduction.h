@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "math/tensor_iter.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/op.h"
 
 /* Sets out[0]; its type is the input's, bool and uint8 becoming int32. */
@@ -72,31 +72,31 @@ void cr_reduction_backward(const struct cr_op_ctx *ctx, const struct cr_ints *ax
         } \
     }
 
-/* Ops whose attr is a struct cr_over: their functions, and what their
+/* Ops whose attr is a struct cr_reduce_attr: their functions, and what their
  * descriptors share.
- *   CR_OVER(sum, .fold = &cr_reducer_sum, .cost = 0.3)
- *   CR_OVER_BACKWARD(sum, 0.3, g[j]) */
-bool cr_over_plan(struct cr_op_plan *plan);
-extern const char *const cr_over_renamed[]; /* dim, keepdim */
-const struct cr_ints *cr_over_axis(const struct cr_op_ctx *ctx);
-#define CR_OVER(op, ...)                                               \
+ *   CR_REDUCE(sum, .fold = &cr_reducer_sum, .cost = 0.3)
+ *   CR_REDUCE_BACKWARD(sum, 0.3, g[j]) */
+bool cr_reduce_attr_plan(struct cr_op_plan *plan);
+extern const char *const cr_reduce_attr_renamed[]; /* dim, keepdim */
+const struct cr_ints *cr_reduce_attr_axis(const struct cr_op_ctx *ctx);
+#define CR_REDUCE(op, ...)                                               \
     static const struct cr_reduction_desc op##_fold = { __VA_ARGS__ }; \
     static void op##_forward(const struct cr_op_ctx *s)                \
     {                                                                  \
-        cr_reduction(s, cr_over_axis(s), &op##_fold);                  \
+        cr_reduction(s, cr_reduce_attr_axis(s), &op##_fold);                  \
     }
-#define CR_OVER_BACKWARD(op, cost, formula)                               \
+#define CR_REDUCE_BACKWARD(op, cost, formula)                               \
     CR_REDUCTION_LOOP(op##_loop, formula)                             \
     static void op##_backward(const struct cr_op_ctx *s)              \
     {                                                                 \
-        cr_reduction_backward(s, cr_over_axis(s), cost, NULL, op##_loop); \
+        cr_reduction_backward(s, cr_reduce_attr_axis(s), cost, NULL, op##_loop); \
     }
-#define CR_OVER_OP(op, text) \
+#define CR_REDUCE_OP(op, text) \
     .about = { .name = (op), \
                .summary = (text), \
-               .opts = cr_over_opts, \
-               .size = sizeof(struct cr_over), \
-               .renamed = cr_over_renamed }, \
+               .opts = cr_reduce_attr_opts, \
+               .size = sizeof(struct cr_reduce_attr), \
+               .renamed = cr_reduce_attr_renamed }, \
     .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input
 
 #endif

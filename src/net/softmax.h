@@ -5,7 +5,7 @@
 #ifndef CR_NET_SOFTMAX_H
 #define CR_NET_SOFTMAX_H
 
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/axis.h"
 
 bool cr_softmax_plan(struct cr_op_plan *plan);

@@ -1,7 +1,7 @@
 #include "net/thing.h"
 
 #include "base/str.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 
 #include <math.h>
 #include <string.h>

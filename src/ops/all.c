@@ -8,18 +8,18 @@ static double all_one(double sum, double v)
 
 static const struct cr_reducer all_truth = { .start = 1, .one = all_one };
 
-CR_OVER(all, .reducer = &all_truth, .cost = 2)
+CR_REDUCE(all, .reducer = &all_truth, .cost = 2)
 
 static bool all_plan(struct cr_op_plan *p)
 {
-    bool ok = cr_over_plan(p);
+    bool ok = cr_reduce_attr_plan(p);
 
     p->out[0].type = CR_BOOL;
     return ok;
 }
 
 const struct cr_op cr_op_all = {
-    CR_OVER_OP("all", "Whether every element is true along axes."),
+    CR_REDUCE_OP("all", "Whether every element is true along axes."),
     .int_inputs = CR_X(0),
     .plan = all_plan,
     .forward = all_forward,

@@ -8,18 +8,18 @@ static double any_one(double sum, double v)
 
 static const struct cr_reducer any_truth = { .start = 0, .one = any_one };
 
-CR_OVER(any, .reducer = &any_truth, .cost = 2)
+CR_REDUCE(any, .reducer = &any_truth, .cost = 2)
 
 static bool any_plan(struct cr_op_plan *p)
 {
-    bool ok = cr_over_plan(p);
+    bool ok = cr_reduce_attr_plan(p);
 
     p->out[0].type = CR_BOOL;
     return ok;
 }
 
 const struct cr_op cr_op_any = {
-    CR_OVER_OP("any", "Whether an element is true along axes."),
+    CR_REDUCE_OP("any", "Whether an element is true along axes."),
     .int_inputs = CR_X(0),
     .plan = any_plan,
     .forward = any_forward,

@@ -14,7 +14,7 @@
  * Ioffe and Szegedy, arXiv:1502.03167.
  */
 #include "math/channel.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/op.h"
 
 enum {

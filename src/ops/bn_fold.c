@@ -11,7 +11,7 @@
  */
 #include "math/channel.h"
 #include "math/parallel_for.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/op.h"
 
 enum {

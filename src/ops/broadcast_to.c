@@ -1,6 +1,6 @@
 /* broadcast_to: the tensor repeated to a larger shape, as numpy broadcasts;
  * dx = the sum over what was repeated of dy */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/move.h"
 
 static const struct cr_opt broadcast_to_opts[] = {

@@ -2,7 +2,7 @@
  * float16 and bfloat16 stay float32 in memory, rounded to such numbers, and so
  * do results of ops on them, as in MindSpore. */
 #include "math/parallel_for.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/broadcast.h"
 #include "net/cell.h"
 #include "net/move.h"

@@ -1,5 +1,5 @@
 /* constant: numbers that the text gives; one fills the shape */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/move.h"
 
 static const struct cr_opt constant_opts[] = {

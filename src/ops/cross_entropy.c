@@ -10,7 +10,7 @@
  * below 0 is no class: its a_c are all 0. With `logs`, lp = x, and the
  * gradient is -a_c alone. Probabilities that come from a network get
  * dl/dy_c = -w_c (1 - e) lp_c. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/op.h"
 #include "net/softmax.h"
 

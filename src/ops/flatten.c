@@ -1,5 +1,5 @@
 /* flatten: the dimensions start_dim..end_dim become one. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/op.h"
 
 #include <string.h>

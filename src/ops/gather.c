@@ -3,7 +3,7 @@
  * dx[.., j, ..] = the sum of dy over all i with indices[i] = j.
  * Indices from the data are checked before the batch; computed ones that are
  * out of range give 0. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/axis.h"
 #include "net/move.h"
 

@@ -2,7 +2,7 @@
  *   tanh:        y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
  *   none:        y = x/2 (1 + erf(x / sqrt 2)) */
 #include "base/attr.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/pointwise.h"
 
 static const struct cr_opt gelu_opts[] = {

@@ -1,7 +1,7 @@
 /* half: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise, which
  * is the gradient of MindSpore's cast: a gradient has the type of its value. */
 #include "math/low_precision.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/move.h"
 #include "net/pointwise.h"
 

@@ -12,7 +12,7 @@
  */
 #include "math/parallel_for.h"
 #include "math/row_stats.h"
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/op.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 
 static bool logsumexp_plan(struct cr_op_plan *p)
 {
-    if (!cr_over_plan(p))
+    if (!cr_reduce_attr_plan(p))
         return false;
     p->scratch = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
     return true;
@@ -46,7 +46,7 @@ CR_CLONES static void logsumexp_values(const void *attr, int64_t n,
 
 static void logsumexp_forward(const struct cr_op_ctx *s)
 {
-    const struct cr_ints *axis = cr_over_axis(s);
+    const struct cr_ints *axis = cr_reduce_attr_axis(s);
     int64_t i, n = cr_count(&s->out[0]);
     cr_real *top = s->scratch, *y = s->y[0];
 
@@ -57,11 +57,11 @@ static void logsumexp_forward(const struct cr_op_ctx *s)
 }
 
 /* equal ones are told apart because infinite ones have no difference */
-CR_OVER_BACKWARD(logsumexp, 1,
+CR_REDUCE_BACKWARD(logsumexp, 1,
              g[j] * (x[i] == y[j] ? 1 : cr_exp(x[i] - y[j])))
 
 const struct cr_op cr_op_logsumexp = {
-    CR_OVER_OP("logsumexp", "Logarithm of the sum of exponentials."),
+    CR_REDUCE_OP("logsumexp", "Logarithm of the sum of exponentials."),
     .saved_for_backward = CR_X(0) | CR_Y(0),
     .amp = CR_AMP_HIGH,
     .plan = logsumexp_plan,

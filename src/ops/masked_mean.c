@@ -23,7 +23,7 @@ static bool masked_mean_plan(struct cr_op_plan *p)
                         "dimensions",
                         cr_diag_format(p->arena, mask),
                         cr_diag_format(p->arena, x));
-    if (!cr_over_plan(p))
+    if (!cr_reduce_attr_plan(p))
         return false;
     p->saved = sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
     return true;
@@ -43,7 +43,7 @@ static struct cr_tensor_iter masked_walk(const struct cr_op_ctx *s)
 
     while (mask.rank < s->in[V].rank)
         mask.dim[mask.rank++] = 1;
-    cr_reduction_walk(&w, &s->in[V], cr_over_axis(s));
+    cr_reduction_walk(&w, &s->in[V], cr_reduce_attr_axis(s));
     cr_tensor_iter_add(&w, &mask);
     cr_tensor_iter_merge(&w);
     return w;
@@ -153,9 +153,9 @@ static const char *const masked_mean_inputs[] = { "v", "mask", NULL };
 const struct cr_op cr_op_masked_mean = {
     .about = { .name = "masked_mean",
                .summary = "Mean of the elements where a mask holds.",
-               .opts = cr_over_opts,
-               .size = sizeof(struct cr_over),
-               .renamed = cr_over_renamed },
+               .opts = cr_reduce_attr_opts,
+               .size = sizeof(struct cr_reduce_attr),
+               .renamed = cr_reduce_attr_renamed },
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

@@ -2,10 +2,10 @@
  * dy is shared equally by all that are as largest (MindSpore's ReduceMax). */
 #include "net/extreme.h"
 
-CR_OVER(max, .reducer = &cr_reducer_max, .cost = 0.5)
+CR_REDUCE(max, .reducer = &cr_reducer_max, .cost = 0.5)
 
 const struct cr_op cr_op_max = {
-    CR_OVER_OP("max", "Largest element along axes."),
+    CR_REDUCE_OP("max", "Largest element along axes."),
     CR_EXTREME_OP,
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = max(a, axes, keepdims=True)\n"

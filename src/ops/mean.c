@@ -3,7 +3,7 @@
 
 static bool mean_plan(struct cr_op_plan *p)
 {
-    bool ok = cr_over_plan(p);
+    bool ok = cr_reduce_attr_plan(p);
 
     p->out[0].type = CR_REAL;
     return ok;
@@ -15,11 +15,11 @@ static double mean_finish(const void *attr, double sum, double n)
     return sum / n;
 }
 
-CR_OVER(mean, .reducer = &cr_reducer_sum, .finish = mean_finish, .cost = 0.3)
-CR_OVER_BACKWARD(mean, 0.3, g[j] * (cr_real)(1 / count))
+CR_REDUCE(mean, .reducer = &cr_reducer_sum, .finish = mean_finish, .cost = 0.3)
+CR_REDUCE_BACKWARD(mean, 0.3, g[j] * (cr_real)(1 / count))
 
 const struct cr_op cr_op_mean = {
-    CR_OVER_OP("mean", "Mean along axes."),
+    CR_REDUCE_OP("mean", "Mean along axes."),
     .int_inputs = CR_X(0),
     .amp = CR_AMP_HIGH,
     .plan = mean_plan,

@@ -2,10 +2,10 @@
  * dy is shared equally by all that are as smallest (MindSpore's ReduceMin). */
 #include "net/extreme.h"
 
-CR_OVER(min, .reducer = &cr_reducer_min, .cost = 0.5)
+CR_REDUCE(min, .reducer = &cr_reducer_min, .cost = 0.5)
 
 const struct cr_op cr_op_min = {
-    CR_OVER_OP("min", "Smallest element along axes."),
+    CR_REDUCE_OP("min", "Smallest element along axes."),
     CR_EXTREME_OP,
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = min(a, axes, keepdims=True)\n"

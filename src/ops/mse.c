@@ -1,7 +1,7 @@
 /* mse: l = (x - y)^2, mean over all elements, sum, or as it is.
  * The shapes broadcast against each other as NumPy's do.
  * dl/dx = 2 (x - y), dl/dy = -2 (x - y), summed over broadcast dimensions. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/op.h"
 
 const struct cr_opt cr_mse_opts[] = {

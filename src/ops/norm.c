@@ -1,7 +1,7 @@
 /* norm: y = (sum |x|^p)^(1/p) along axes, p = ord; the largest |x| for inf
  *   dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0;
  *   for inf, dy sign(x) shared equally by all that are largest. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/reduction.h"
 
 static const struct cr_opt norm_opts[] = {
@@ -114,7 +114,7 @@ const struct cr_op cr_op_norm = {
                .summary = "Length of vectors: the root of a sum of powers.",
                .opts = norm_opts,
                .size = sizeof(struct cr_norm),
-               .renamed = cr_over_renamed },
+               .renamed = cr_reduce_attr_renamed },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -1,6 +1,6 @@
 /* one_hot: on_value where an index along a new axis is the number, off_value
  * elsewhere; a number out of range is off everywhere */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/axis.h"
 
 #include "math/parallel_for.h"

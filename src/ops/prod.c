@@ -9,11 +9,11 @@ static double prod_one(double product, double v)
 
 static const struct cr_reducer prod_times = { .start = 1, .one = prod_one };
 
-CR_OVER(prod, .reducer = &prod_times, .cost = 2)
+CR_REDUCE(prod, .reducer = &prod_times, .cost = 2)
 
 static bool prod_plan(struct cr_op_plan *p)
 {
-    if (!cr_over_plan(p))
+    if (!cr_reduce_attr_plan(p))
         return false;
     p->scratch = 2 * sizeof(cr_real) * (size_t)cr_count(&p->out[0]);
     return true;
@@ -46,7 +46,7 @@ CR_REDUCTION_LOOP(prod_loop, x[i] == 0   ? g[j] * c[j]
 
 static void prod_backward(const struct cr_op_ctx *s)
 {
-    const struct cr_ints *axis = cr_over_axis(s);
+    const struct cr_ints *axis = cr_reduce_attr_axis(s);
     int64_t i, n = cr_count(&s->out[0]);
     cr_real *others = s->scratch, *zeros = others + n;
 
@@ -58,7 +58,7 @@ static void prod_backward(const struct cr_op_ctx *s)
 }
 
 const struct cr_op cr_op_prod = {
-    CR_OVER_OP("prod", "Product along axes."),
+    CR_REDUCE_OP("prod", "Product along axes."),
     .int_inputs = CR_X(0),
     .saved_for_backward = CR_X(0) | CR_Y(0),
     .amp = CR_AMP_HIGH,

@@ -1,6 +1,6 @@
 /* reshape: the same elements under another shape; one dimension of -1 takes
  * what is left. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/move.h"
 
 static const struct cr_opt reshape_opts[] = {

@@ -1,5 +1,5 @@
 /* strided_slice: y = x[begin:end:step, ...] for the first axes, as in Python */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/move.h"
 
 static const struct cr_opt strided_slice_opts[] = {

@@ -1,14 +1,14 @@
 /* sum: y = the sum of x along axes;  dx = dy */
 #include "net/reduction.h"
 
-CR_OVER(sum, .reducer = &cr_reducer_sum, .cost = 0.3)
-CR_OVER_BACKWARD(sum, 0.3, g[j])
+CR_REDUCE(sum, .reducer = &cr_reducer_sum, .cost = 0.3)
+CR_REDUCE_BACKWARD(sum, 0.3, g[j])
 
 const struct cr_op cr_op_sum = {
-    CR_OVER_OP("sum", "Sum along axes."),
+    CR_REDUCE_OP("sum", "Sum along axes."),
     .int_inputs = CR_X(0),
     .amp = CR_AMP_HIGH,
-    .plan = cr_over_plan,
+    .plan = cr_reduce_attr_plan,
     .forward = sum_forward,
     .linear = CR_X(0),
     .backward = sum_backward,

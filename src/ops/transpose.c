@@ -1,6 +1,6 @@
 /* transpose: y[i] = x[i permuted]: axis k of the result is axis perm[k] of the
  * input; without a permutation the axes are turned round. */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/move.h"
 
 static const struct cr_opt transpose_opts[] = {

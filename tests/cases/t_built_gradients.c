@@ -5,7 +5,7 @@
  * the kernels of the nodes it is made of give it, what a second `grad` builds,
  * and what differences of the gradient give.
  */
-#include "net/attr.h"
+#include "net/op_attrs.h"
 #include "net/gradient.h"
 #include "nets.h"
 

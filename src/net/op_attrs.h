@@ -2,8 +2,8 @@
  * Settings that cells and losses hand to their ops, where both take the same
  * ones: the op's file defines the rows.
  */
-#ifndef CR_NET_ATTR_H
-#define CR_NET_ATTR_H
+#ifndef CR_NET_OP_ATTRS_H
+#define CR_NET_OP_ATTRS_H
 
 #include "conf/opt.h"
 #include "math/spec.h"
@@ -76,11 +76,11 @@ struct cr_softmax {
 extern const struct cr_opt cr_softmax_opts[];
 
 /* Axes that an op folds: sum, mean ... */
-struct cr_over {
+struct cr_reduce_attr {
     struct cr_ints axis;        /* n == 0: all */
     bool keepdims;
 };
-extern const struct cr_opt cr_over_opts[];
+extern const struct cr_opt cr_reduce_attr_opts[];
 
 struct cr_norm {
     double ord;
