@@ -1,5 +1,5 @@
 /* BatchNorm3d: each channel normalised over the batch, x (N, C, D, H, W). */
-#include "net/bn.h"
+#include "net/norm_cells.h"
 
 static struct cr_val *batch_norm3d_build(struct cr_build *b,
                                         struct cr_val *const *in)

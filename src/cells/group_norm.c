@@ -1,6 +1,6 @@
 /* GroupNorm: groups of channels of each sample normalised. */
 #include "net/op_attrs.h"
-#include "net/bn.h"
+#include "net/norm_cells.h"
 
 struct group_norm {
     int64_t num_groups, num_channels;

@@ -1,10 +1,10 @@
 /* InstanceNorm2d: each channel of each sample normalised, x (N, C, H, W). */
-#include "net/bn.h"
+#include "net/norm_cells.h"
 
 static struct cr_val *instance_norm2d_build(struct cr_build *b,
                                             struct cr_val *const *in)
 {
-    return cr_in_build(b, in[0], 4);
+    return cr_instance_norm_build(b, in[0], 4);
 }
 
 const struct cr_cell cr_cell_instance_norm2d = {
@@ -19,8 +19,8 @@ const struct cr_cell cr_cell_instance_norm2d = {
                   "nothing moves or reads.",
         .example = "network: {norm: {InstanceNorm2d: {num_features: 2}}, "
                    "flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
-        .opts = cr_in_opts,
-        .size = sizeof(struct cr_in),
+        .opts = cr_instance_norm_opts,
+        .size = sizeof(struct cr_instance_norm),
     },
     .min_inputs = 1,
     .max_inputs = 1,

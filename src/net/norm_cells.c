@@ -1,4 +1,4 @@
-#include "net/bn.h"
+#include "net/norm_cells.h"
 
 #include "base/str.h"
 #include "net/op_attrs.h"
@@ -110,19 +110,19 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
         CR_EMIT(b, "batch_norm", attr, x, gamma, beta, mean, variance));
 }
 
-const struct cr_opt cr_in_opts[] = {
+const struct cr_opt cr_instance_norm_opts[] = {
     CR_INT_OPTIONAL(
-        struct cr_in, num_features, 1, CR_DIM_MAX,
+        struct cr_instance_norm, num_features, 1, CR_DIM_MAX,
         "Channels that come in; taken from the input if not given."),
-    CR_REAL_POS_DEFAULT(struct cr_in, eps, 1e-5, 1e30,
+    CR_REAL_POS_DEFAULT(struct cr_instance_norm, eps, 1e-5, 1e30,
                         "Added to the variance."),
-    CR_REAL_DEFAULT(struct cr_in, momentum, 0.1, 0, 1,
+    CR_REAL_DEFAULT(struct cr_instance_norm, momentum, 0.1, 0, 1,
                     "Of the moving statistics, which nothing reads."),
-    CR_BOOL_DEFAULT(struct cr_in, affine, true,
+    CR_BOOL_DEFAULT(struct cr_instance_norm, affine, true,
                     "Train gamma and beta; without they stay as they begin."),
-    CR_OBJ_OPTIONAL(struct cr_in, gamma_init, CR_KIND_INIT,
+    CR_OBJ_OPTIONAL(struct cr_instance_norm, gamma_init, CR_KIND_INIT,
                     "How gamma begins; ones if not given."),
-    CR_OBJ_OPTIONAL(struct cr_in, beta_init, CR_KIND_INIT,
+    CR_OBJ_OPTIONAL(struct cr_instance_norm, beta_init, CR_KIND_INIT,
                     "How beta begins; zeros if not given."),
     { 0 },
 };
@@ -130,9 +130,9 @@ const struct cr_opt cr_in_opts[] = {
 /* GroupNorm with groups of one channel. The moving statistics exist because
  * MindSpore's checkpoints contain them; the results depend on them neither
  * there nor here. */
-struct cr_val *cr_in_build(struct cr_build *b, struct cr_val *x, int rank)
+struct cr_val *cr_instance_norm_build(struct cr_build *b, struct cr_val *x, int rank)
 {
-    const struct cr_in *o = cr_opts(b);
+    const struct cr_instance_norm *o = cr_opts(b);
     const struct cr_spec *spec = cr_val_spec(x);
     struct cr_arena *arena = cr_build_arena(b);
     struct cr_group_norm *attr = CR_NEW(arena, struct cr_group_norm);

@@ -1,7 +1,7 @@
 /* What BatchNorm1d, 2d and 3d share, InstanceNorm1d, 2d and 3d, and GroupNorm
  * in part. */
-#ifndef CR_NET_BN_H
-#define CR_NET_BN_H
+#ifndef CR_NET_NORM_CELLS_H
+#define CR_NET_NORM_CELLS_H
 
 #include "net/cell.h"
 
@@ -25,13 +25,13 @@ struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
 struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
                            const char *prefix, int low, int high);
 
-struct cr_in {
+struct cr_instance_norm {
     int64_t num_features;
     double eps, momentum;
     bool affine;
     struct cr_obj gamma_init, beta_init;
 };
-extern const struct cr_opt cr_in_opts[];
-struct cr_val *cr_in_build(struct cr_build *b, struct cr_val *x, int rank);
+extern const struct cr_opt cr_instance_norm_opts[];
+struct cr_val *cr_instance_norm_build(struct cr_build *b, struct cr_val *x, int rank);
 
 #endif
