@@ -1,8 +1,8 @@
 /* GRU: gated recurrent units over a sequence, in layers. */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 static const struct cr_opt gru_opts[] = {
-    CR_RECUR_OPTS,
+    CR_RNN_OPTS,
     { 0 },
 };
 
@@ -10,7 +10,7 @@ static const char *const gru_inputs[] = { "x", "hx", "seq_length", NULL };
 
 static struct cr_val *gru_build(struct cr_build *b, struct cr_val *const *in)
 {
-    return cr_recur_build(b, in, "gru", 3);
+    return cr_rnn_build(b, in, "gru", 3);
 }
 
 const struct cr_cell cr_cell_gru = {
@@ -37,7 +37,7 @@ const struct cr_cell cr_cell_gru = {
                    "    y, _ = rec(x)\n"
                    "    return y[:, -1]\n",
         .opts = gru_opts,
-        .size = sizeof(struct cr_recur_cell),
+        .size = sizeof(struct cr_rnn_cell),
     },
     .min_inputs = 1,
     .max_inputs = 3,

@@ -1,8 +1,8 @@
 /* GRUCell: one step of a recurrence, to be called from construct. */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 static const struct cr_opt gru_cell_opts[] = {
-    CR_RECUR_ONE_OPTS,
+    CR_RNN_ONE_OPTS,
     { 0 },
 };
 
@@ -11,7 +11,7 @@ static const char *const gru_cell_inputs[] = { "x", "hx", NULL };
 static struct cr_val *gru_cell_build(struct cr_build *b,
                                      struct cr_val *const *in)
 {
-    return cr_recur_build_one(b, in, "gru", 3);
+    return cr_rnn_build_one(b, in, "gru", 3);
 }
 
 const struct cr_cell cr_cell_gru_cell = {
@@ -28,7 +28,7 @@ const struct cr_cell cr_cell_gru_cell = {
                    "    h = step(x, h)\n"
                    "    return h\n",
         .opts = gru_cell_opts,
-        .size = sizeof(struct cr_recur_cell),
+        .size = sizeof(struct cr_rnn_cell),
     },
     .min_inputs = 2,
     .max_inputs = 2,

@@ -1,8 +1,8 @@
 /* LSTM: long short-term memory over a sequence, in layers. */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 static const struct cr_opt lstm_opts[] = {
-    CR_RECUR_OPTS,
+    CR_RNN_OPTS,
     { 0 },
 };
 
@@ -10,7 +10,7 @@ static const char *const lstm_inputs[] = { "x", "hx", "seq_length", NULL };
 
 static struct cr_val *lstm_build(struct cr_build *b, struct cr_val *const *in)
 {
-    return cr_recur_build(b, in, "lstm", 4);
+    return cr_rnn_build(b, in, "lstm", 4);
 }
 
 const struct cr_cell cr_cell_lstm = {
@@ -37,7 +37,7 @@ const struct cr_cell cr_cell_lstm = {
                    "    y, _ = rec(x)\n"
                    "    return y[:, -1]\n",
         .opts = lstm_opts,
-        .size = sizeof(struct cr_recur_cell),
+        .size = sizeof(struct cr_rnn_cell),
     },
     .min_inputs = 1,
     .max_inputs = 3,

@@ -1,8 +1,8 @@
 /* LSTMCell: one step of a recurrence, to be called from construct. */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 static const struct cr_opt lstm_cell_opts[] = {
-    CR_RECUR_ONE_OPTS,
+    CR_RNN_ONE_OPTS,
     { 0 },
 };
 
@@ -11,7 +11,7 @@ static const char *const lstm_cell_inputs[] = { "x", "hx", NULL };
 static struct cr_val *lstm_cell_build(struct cr_build *b,
                                       struct cr_val *const *in)
 {
-    return cr_recur_build_one(b, in, "lstm", 4);
+    return cr_rnn_build_one(b, in, "lstm", 4);
 }
 
 const struct cr_cell cr_cell_lstm_cell = {
@@ -28,7 +28,7 @@ const struct cr_cell cr_cell_lstm_cell = {
                    "    h, c = step(x, (h, h))\n"
                    "    return h\n",
         .opts = lstm_cell_opts,
-        .size = sizeof(struct cr_recur_cell),
+        .size = sizeof(struct cr_rnn_cell),
     },
     .min_inputs = 2,
     .max_inputs = 2,

@@ -1,9 +1,9 @@
 /* RNN: a plain (Elman) recurrence over a sequence, in layers. */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 static const struct cr_opt rnn_opts[] = {
-    CR_RECUR_OPTS,
-    CR_RECUR_NONLINEARITY,
+    CR_RNN_OPTS,
+    CR_RNN_NONLINEARITY,
     { 0 },
 };
 
@@ -11,7 +11,7 @@ static const char *const rnn_inputs[] = { "x", "hx", "seq_length", NULL };
 
 static struct cr_val *rnn_build(struct cr_build *b, struct cr_val *const *in)
 {
-    return cr_recur_build(b, in, "rnn", 1);
+    return cr_rnn_build(b, in, "rnn", 1);
 }
 
 const struct cr_cell cr_cell_rnn = {
@@ -38,7 +38,7 @@ const struct cr_cell cr_cell_rnn = {
                    "    y, _ = rec(x)\n"
                    "    return y[:, -1]\n",
         .opts = rnn_opts,
-        .size = sizeof(struct cr_recur_cell),
+        .size = sizeof(struct cr_rnn_cell),
     },
     .min_inputs = 1,
     .max_inputs = 3,

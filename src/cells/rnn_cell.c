@@ -1,9 +1,9 @@
 /* RNNCell: one step of a recurrence, to be called from construct. */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 static const struct cr_opt rnn_cell_opts[] = {
-    CR_RECUR_ONE_OPTS,
-    CR_RECUR_NONLINEARITY,
+    CR_RNN_ONE_OPTS,
+    CR_RNN_NONLINEARITY,
     { 0 },
 };
 
@@ -12,7 +12,7 @@ static const char *const rnn_cell_inputs[] = { "x", "hx", NULL };
 static struct cr_val *rnn_cell_build(struct cr_build *b,
                                      struct cr_val *const *in)
 {
-    return cr_recur_build_one(b, in, "rnn", 1);
+    return cr_rnn_build_one(b, in, "rnn", 1);
 }
 
 const struct cr_cell cr_cell_rnn_cell = {
@@ -29,7 +29,7 @@ const struct cr_cell cr_cell_rnn_cell = {
                    "    h = step(x, h)\n"
                    "    return h\n",
         .opts = rnn_cell_opts,
-        .size = sizeof(struct cr_recur_cell),
+        .size = sizeof(struct cr_rnn_cell),
     },
     .min_inputs = 2,
     .max_inputs = 2,

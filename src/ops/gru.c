@@ -4,12 +4,12 @@
  *   r = s(x_r + u_r),   z = s(x_z + u_z),   n = tanh(x_n + r u_n)
  *   h = n + z (h0 - n) */
 #include "base/attr.h"
-#include "net/recur.h"
+#include "net/rnn.h"
 
 #include <string.h>
 
 /* left in g: r, z and u_n; in c: n */
-CR_CLONES_WIDE static void gru_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void gru_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *x = w->x, *b = w->b, *h0 = w->h0;
@@ -26,7 +26,7 @@ CR_CLONES_WIDE static void gru_row(const struct cr_recur_row *w)
     }
 }
 
-CR_CLONES_WIDE static void gru_back_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void gru_back_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *gr = w->g, *gz = gr + n, *gu = gz + n;
@@ -45,7 +45,7 @@ CR_CLONES_WIDE static void gru_back_row(const struct cr_recur_row *w)
     }
 }
 
-CR_CLONES static void gru_turn(const struct cr_recur_row *w)
+CR_CLONES static void gru_turn(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *r = w->g;
@@ -60,68 +60,68 @@ CR_CLONES static void gru_turn(const struct cr_recur_row *w)
  * u_n; in c: n as it is used. ---- */
 
 /* The gates r and z as they are used, into room. */
-static void gru_low_gates(const struct cr_recur_row *w)
+static void gru_low_gates(const struct cr_rnn_row *w)
 {
     memcpy(w->room, w->g, (size_t)(2 * w->n) * sizeof *w->room);
-    cr_recur_round(w, cr_recur_rounds(w).gate, 2 * w->n, w->room);
+    cr_rnn_round(w, cr_rnn_rounds(w).gate, 2 * w->n, w->room);
 }
 
 /* h0 - n, to y */
-static void gru_low_apart(const struct cr_recur_row *w, cr_real *y)
+static void gru_low_apart(const struct cr_rnn_row *w, cr_real *y)
 {
     int64_t k;
 
     for (k = 0; k < w->n; k++)
         y[k] = w->h0[k] - w->c[k];
-    cr_recur_round(w, cr_recur_rounds(w).all, w->n, y);
+    cr_rnn_round(w, cr_rnn_rounds(w).all, w->n, y);
 }
 
-static void gru_low_row(const struct cr_recur_row *w)
+static void gru_low_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
     cr_real *g = w->g, *reset = w->room, *z = reset + n, *v = z + n;
 
-    cr_recur_round(w, true, 3 * n, g);
+    cr_rnn_round(w, true, 3 * n, g);
     if (w->b)
-        cr_recur_add(w, r.all, 3 * n, g, w->b, g);
+        cr_rnn_add(w, r.all, 3 * n, g, w->b, g);
     memcpy(w->room, w->x, (size_t)(3 * n) * sizeof *w->room);
-    cr_recur_round(w, r.gate, 3 * n, g);
-    cr_recur_round(w, r.gate, 3 * n, w->room);
-    cr_recur_add(w, r.gate, 2 * n, w->room, g, g);
-    cr_recur_sigmoid(2 * n, g, g);
+    cr_rnn_round(w, r.gate, 3 * n, g);
+    cr_rnn_round(w, r.gate, 3 * n, w->room);
+    cr_rnn_add(w, r.gate, 2 * n, w->room, g, g);
+    cr_rnn_sigmoid(2 * n, g, g);
     gru_low_gates(w);
-    cr_recur_mul(w, r.pair, n, reset, g + 2 * n, reset);
-    cr_recur_add(w, r.gate, n, v, reset, v);
-    cr_recur_tanh(w, r.gate, n, v, w->c);
+    cr_rnn_mul(w, r.pair, n, reset, g + 2 * n, reset);
+    cr_rnn_add(w, r.gate, n, v, reset, v);
+    cr_rnn_tanh(w, r.gate, n, v, w->c);
     gru_low_apart(w, v);
-    cr_recur_mul(w, r.all, n, z, v, v);
-    cr_recur_add(w, r.all, n, w->c, v, w->h);
+    cr_rnn_mul(w, r.all, n, z, v, v);
+    cr_rnn_add(w, r.all, n, w->c, v, w->h);
 }
 
-static void gru_low_back_row(const struct cr_recur_row *w)
+static void gru_low_back_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
     const cr_real *reset = w->room, *z = reset + n, *g = w->g;
     cr_real *v = w->room + 2 * n, *dg = w->dg, *dn = w->dx + 2 * n;
 
     gru_low_gates(w);
     gru_low_apart(w, v);
-    cr_recur_mul(w, r.gate, n, w->dh, v, dg + n);
-    cr_recur_mul(w, r.all, n, w->dh, z, v);
+    cr_rnn_mul(w, r.gate, n, w->dh, v, dg + n);
+    cr_rnn_mul(w, r.all, n, w->dh, z, v);
     for (k = 0; k < n; k++)
         dn[k] = w->dh[k] - v[k];
-    cr_recur_round(w, r.gate, n, dn);
-    cr_recur_tanh_backward(w, r.gate, n, w->c, dn);
+    cr_rnn_round(w, r.gate, n, dn);
+    cr_rnn_tanh_backward(w, r.gate, n, w->c, dn);
     memcpy(w->dh, v, (size_t)n * sizeof *v);
-    cr_recur_mul(w, r.gate, n, dn, g + 2 * n, dg);
-    cr_recur_mul(w, r.gate, n, dn, reset, dg + 2 * n);
-    cr_recur_sigmoid_backward(w, r.gate, 2 * n, g, dg);
+    cr_rnn_mul(w, r.gate, n, dn, g + 2 * n, dg);
+    cr_rnn_mul(w, r.gate, n, dn, reset, dg + 2 * n);
+    cr_rnn_sigmoid_backward(w, r.gate, 2 * n, g, dg);
     memcpy(w->dx, dg, (size_t)(2 * n) * sizeof *dg);
 }
 
-static const struct cr_recur_kind gru = {
+static const struct cr_rnn_kind gru = {
     .gates = 3,
     .saves_cell = true,
     .forward = gru_row,
@@ -133,17 +133,17 @@ static const struct cr_recur_kind gru = {
 
 static bool gru_plan(struct cr_op_plan *p)
 {
-    return cr_recur_plan(p, &gru);
+    return cr_rnn_plan(p, &gru);
 }
 
 static void gru_forward(const struct cr_op_ctx *s)
 {
-    cr_recur_forward(s, &gru);
+    cr_rnn_forward(s, &gru);
 }
 
 static void gru_backward(const struct cr_op_ctx *s)
 {
-    cr_recur_backward(s, &gru);
+    cr_rnn_backward(s, &gru);
 }
 
 const struct cr_op cr_op_gru = {
@@ -152,9 +152,9 @@ const struct cr_op cr_op_gru = {
                .detail = "x is the input times weight_ih, bias_ih added: (L, "
                          "N, 3 H). Gives a tuple: the states of all steps, "
                          "and the last one.",
-               .opts = cr_recur_opts,
-               .size = sizeof(struct cr_recur) },
-    CR_RECUR_OP(5, 2),
+               .opts = cr_rnn_opts,
+               .size = sizeof(struct cr_rnn) },
+    CR_RNN_OP(5, 2),
     .signature = "x, weight_hh, bias_hh=None, h_0=None, seq_length=None, "
                  "batch_first=False, reverse=False",
     .plan = gru_plan,

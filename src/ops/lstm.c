@@ -3,12 +3,12 @@
  *   (i, f, g, o) = x + h0 W' + b, s(v) = 1 / (1 + exp(-v))
  *   c = s(f) c0 + s(i) tanh(g),   h = s(o) tanh(c) */
 #include "base/attr.h"
-#include "net/recur.h"
+#include "net/rnn.h"
 
 #include <string.h>
 
 /* Short loops: a processor looks ahead over several of their rounds. */
-CR_CLONES_WIDE static void lstm_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void lstm_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *x = w->x, *b = w->b, *c0 = w->c0;
@@ -31,7 +31,7 @@ CR_CLONES_WIDE static void lstm_row(const struct cr_recur_row *w)
     }
 }
 
-CR_CLONES_WIDE static void lstm_back_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void lstm_back_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *gi = w->g, *gf = gi + n, *gg = gf + n, *go = gg + n;
@@ -57,80 +57,80 @@ CR_CLONES_WIDE static void lstm_back_row(const struct cr_recur_row *w)
  * are, tanh(g) as it is used. ---- */
 
 /* The gates i, f and o as they are used, into room. */
-static void lstm_low_gates(const struct cr_recur_row *w)
+static void lstm_low_gates(const struct cr_rnn_row *w)
 {
     int64_t n = w->n;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
 
     memcpy(w->room, w->g, (size_t)(4 * n) * sizeof *w->room);
-    cr_recur_round(w, r.gate, 2 * n, w->room);
-    cr_recur_round(w, r.gate, n, w->room + 3 * n);
+    cr_rnn_round(w, r.gate, 2 * n, w->room);
+    cr_rnn_round(w, r.gate, n, w->room + 3 * n);
 }
 
 /* tanh(c), into the third of room. */
-static void lstm_low_state(const struct cr_recur_row *w)
+static void lstm_low_state(const struct cr_rnn_row *w)
 {
     int64_t n = w->n;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
     cr_real *t = w->room + 2 * n;
 
     memcpy(t, w->c, (size_t)n * sizeof *t);
-    cr_recur_round(w, r.state, n, t);
-    cr_recur_tanh(w, r.state, n, t, t);
+    cr_rnn_round(w, r.state, n, t);
+    cr_rnn_tanh(w, r.state, n, t, t);
 }
 
-static void lstm_low_row(const struct cr_recur_row *w)
+static void lstm_low_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, all = 4 * n;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
     cr_real *g = w->g, *i = w->room, *f = i + n, *t = f + n, *o = t + n;
 
-    cr_recur_round(w, true, all, g);
-    cr_recur_add(w, r.sum, all, w->x, g, g);
+    cr_rnn_round(w, true, all, g);
+    cr_rnn_add(w, r.sum, all, w->x, g, g);
     if (w->b) {
-        cr_recur_add(w, r.all, all, g, w->b, g);
-        cr_recur_add(w, r.all, all, g, w->b + all, g);
+        cr_rnn_add(w, r.all, all, g, w->b, g);
+        cr_rnn_add(w, r.all, all, g, w->b + all, g);
     }
-    cr_recur_round(w, r.gate, all, g);
-    cr_recur_sigmoid(2 * n, g, g);
-    cr_recur_tanh(w, r.gate, n, g + 2 * n, g + 2 * n);
-    cr_recur_sigmoid(n, g + 3 * n, g + 3 * n);
+    cr_rnn_round(w, r.gate, all, g);
+    cr_rnn_sigmoid(2 * n, g, g);
+    cr_rnn_tanh(w, r.gate, n, g + 2 * n, g + 2 * n);
+    cr_rnn_sigmoid(n, g + 3 * n, g + 3 * n);
     lstm_low_gates(w);
-    cr_recur_mul(w, r.all, n, f, w->c0, f);
-    cr_recur_mul(w, r.pair, n, i, g + 2 * n, i);
-    cr_recur_add(w, r.all, n, f, i, w->c);
+    cr_rnn_mul(w, r.all, n, f, w->c0, f);
+    cr_rnn_mul(w, r.pair, n, i, g + 2 * n, i);
+    cr_rnn_add(w, r.all, n, f, i, w->c);
     lstm_low_state(w);
-    cr_recur_mul(w, r.all, n, o, t, w->h);
+    cr_rnn_mul(w, r.all, n, o, t, w->h);
 }
 
-static void lstm_low_back_row(const struct cr_recur_row *w)
+static void lstm_low_back_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, all = 4 * n;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
     const cr_real *i = w->room, *f = i + n, *t = f + n, *o = t + n, *g = w->g;
     cr_real *dg = w->dg, *dt = w->dx, *dc = dt + n, *pair = dc + n;
 
     lstm_low_gates(w);
     lstm_low_state(w);
-    cr_recur_mul(w, r.state, n, w->dh, o, dt);
-    cr_recur_tanh_backward(w, r.state, n, t, dt);
-    cr_recur_add(w, r.all, n, w->dc, dt, dc);
+    cr_rnn_mul(w, r.state, n, w->dh, o, dt);
+    cr_rnn_tanh_backward(w, r.state, n, t, dt);
+    cr_rnn_add(w, r.all, n, w->dc, dt, dc);
     memcpy(pair, dc, (size_t)n * sizeof *pair);
-    cr_recur_round(w, r.pair, n, pair);
-    cr_recur_mul(w, r.gate, n, pair, g + 2 * n, dg);
-    cr_recur_mul(w, r.gate, n, dc, w->c0, dg + n);
-    cr_recur_mul(w, r.gate, n, pair, i, dg + 2 * n);
-    cr_recur_mul(w, r.gate, n, w->dh, t, dg + 3 * n);
-    cr_recur_sigmoid_backward(w, r.gate, 2 * n, g, dg);
-    cr_recur_tanh_backward(w, r.gate, n, g + 2 * n, dg + 2 * n);
-    cr_recur_sigmoid_backward(w, r.gate, n, g + 3 * n, dg + 3 * n);
-    cr_recur_mul(w, r.all, n, dc, f, w->dc);
+    cr_rnn_round(w, r.pair, n, pair);
+    cr_rnn_mul(w, r.gate, n, pair, g + 2 * n, dg);
+    cr_rnn_mul(w, r.gate, n, dc, w->c0, dg + n);
+    cr_rnn_mul(w, r.gate, n, pair, i, dg + 2 * n);
+    cr_rnn_mul(w, r.gate, n, w->dh, t, dg + 3 * n);
+    cr_rnn_sigmoid_backward(w, r.gate, 2 * n, g, dg);
+    cr_rnn_tanh_backward(w, r.gate, n, g + 2 * n, dg + 2 * n);
+    cr_rnn_sigmoid_backward(w, r.gate, n, g + 3 * n, dg + 3 * n);
+    cr_rnn_mul(w, r.all, n, dc, f, w->dc);
     memset(w->dh, 0, (size_t)n * sizeof *w->dh);
     memcpy(w->dx, dg, (size_t)all * sizeof *dg); /* x is a product */
-    cr_recur_round(w, true, all, w->dx);
+    cr_rnn_round(w, true, all, w->dx);
 }
 
-static const struct cr_recur_kind lstm = {
+static const struct cr_rnn_kind lstm = {
     .gates = 4,
     .cell = true,
     .forward = lstm_row,
@@ -141,17 +141,17 @@ static const struct cr_recur_kind lstm = {
 
 static bool lstm_plan(struct cr_op_plan *p)
 {
-    return cr_recur_plan(p, &lstm);
+    return cr_rnn_plan(p, &lstm);
 }
 
 static void lstm_forward(const struct cr_op_ctx *s)
 {
-    cr_recur_forward(s, &lstm);
+    cr_rnn_forward(s, &lstm);
 }
 
 static void lstm_backward(const struct cr_op_ctx *s)
 {
-    cr_recur_backward(s, &lstm);
+    cr_rnn_backward(s, &lstm);
 }
 
 const struct cr_op cr_op_lstm = {
@@ -160,9 +160,9 @@ const struct cr_op cr_op_lstm = {
                .detail = "x is the input times weight_ih, bias_ih added: (L, "
                          "N, 4 H). Gives a tuple: the states of all steps, "
                          "and the last one, h and c.",
-               .opts = cr_recur_opts,
-               .size = sizeof(struct cr_recur) },
-    CR_RECUR_OP(6, 3),
+               .opts = cr_rnn_opts,
+               .size = sizeof(struct cr_rnn) },
+    CR_RNN_OP(6, 3),
     .signature = "x, weight_hh, bias_hh=None, h_0=None, seq_length=None, "
                  "c_0=None, batch_first=False, reverse=False",
     .plan = lstm_plan,

@@ -1,16 +1,16 @@
 /* rnn (Elman): h = f(x + h0 W' + b), f = tanh or relu;  dx = dh f'(h) */
 #include "base/attr.h"
-#include "net/recur.h"
+#include "net/rnn.h"
 
 #include <string.h>
 
-CR_CLONES_WIDE static void rnn_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void rnn_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *x = w->x, *g = w->g, *b = w->b;
     cr_real *h = w->h;
 
-    if (w->act == CR_RECUR_TANH) {
+    if (w->act == CR_RNN_TANH) {
         CR_SIMD
         for (k = 0; k < n; k++)
             h[k] = cr_tanh(x[k] + g[k] + b[k]);
@@ -24,13 +24,13 @@ CR_CLONES_WIDE static void rnn_row(const struct cr_recur_row *w)
     }
 }
 
-CR_CLONES_WIDE static void rnn_back_row(const struct cr_recur_row *w)
+CR_CLONES_WIDE static void rnn_back_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
     const cr_real *h = w->h;
     cr_real *dh = w->dh, *dg = w->dg;
 
-    if (w->act == CR_RECUR_TANH) {
+    if (w->act == CR_RNN_TANH) {
         CR_SIMD
         for (k = 0; k < n; k++) {
             dg[k] = dh[k] * (1 - h[k] * h[k]);
@@ -47,32 +47,32 @@ CR_CLONES_WIDE static void rnn_back_row(const struct cr_recur_row *w)
 
 /* ---- in low precision: recur_low.c ---- */
 
-static void rnn_low_row(const struct cr_recur_row *w)
+static void rnn_low_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
     cr_real *g = w->g, *h = w->h;
 
-    cr_recur_round(w, true, n, g);
+    cr_rnn_round(w, true, n, g);
     if (w->b)
-        cr_recur_add(w, r.all, n, g, w->b, g);
-    cr_recur_add(w, r.gate, n, w->x, g, g);
-    if (w->act == CR_RECUR_TANH)
-        cr_recur_tanh(w, r.gate, n, g, h);
+        cr_rnn_add(w, r.all, n, g, w->b, g);
+    cr_rnn_add(w, r.gate, n, w->x, g, g);
+    if (w->act == CR_RNN_TANH)
+        cr_rnn_tanh(w, r.gate, n, g, h);
     else
         for (k = 0; k < n; k++)
             h[k] = g[k] < 0 ? 0 : g[k];
 }
 
-static void rnn_low_back_row(const struct cr_recur_row *w)
+static void rnn_low_back_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
-    struct cr_recur_rounds r = cr_recur_rounds(w);
+    struct cr_rnn_rounds r = cr_rnn_rounds(w);
 
     memcpy(w->dg, w->dh, (size_t)n * sizeof *w->dg);
-    cr_recur_round(w, r.gate, n, w->dg);
-    if (w->act == CR_RECUR_TANH)
-        cr_recur_tanh_backward(w, r.gate, n, w->h, w->dg);
+    cr_rnn_round(w, r.gate, n, w->dg);
+    if (w->act == CR_RNN_TANH)
+        cr_rnn_tanh_backward(w, r.gate, n, w->h, w->dg);
     else
         for (k = 0; k < n; k++)
             w->dg[k] = w->h[k] > 0 ? w->dg[k] : 0;
@@ -80,7 +80,7 @@ static void rnn_low_back_row(const struct cr_recur_row *w)
     memset(w->dh, 0, (size_t)n * sizeof *w->dh);
 }
 
-static const struct cr_recur_kind rnn = {
+static const struct cr_rnn_kind rnn = {
     .gates = 1,
     .forward = rnn_row,
     .backward = rnn_back_row,
@@ -90,17 +90,17 @@ static const struct cr_recur_kind rnn = {
 
 static bool rnn_plan(struct cr_op_plan *p)
 {
-    return cr_recur_plan(p, &rnn);
+    return cr_rnn_plan(p, &rnn);
 }
 
 static void rnn_forward(const struct cr_op_ctx *s)
 {
-    cr_recur_forward(s, &rnn);
+    cr_rnn_forward(s, &rnn);
 }
 
 static void rnn_backward(const struct cr_op_ctx *s)
 {
-    cr_recur_backward(s, &rnn);
+    cr_rnn_backward(s, &rnn);
 }
 
 const struct cr_op cr_op_rnn = {
@@ -109,9 +109,9 @@ const struct cr_op cr_op_rnn = {
                .detail = "x is the input times weight_ih, bias_ih added: (L, "
                          "N, H). Gives a tuple: the states of all steps, "
                          "and the last one.",
-               .opts = cr_recur_opts,
-               .size = sizeof(struct cr_recur) },
-    CR_RECUR_OP(5, 2),
+               .opts = cr_rnn_opts,
+               .size = sizeof(struct cr_rnn) },
+    CR_RNN_OP(5, 2),
     .signature = "x, weight_hh, bias_hh=None, h_0=None, seq_length=None, "
                  "batch_first=False, reverse=False, nonlinearity='tanh'",
     .plan = rnn_plan,

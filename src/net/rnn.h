@@ -16,47 +16,47 @@
  * steps, and dx is left to the product in front.
  *
  * In low precision (.low) each sum, product and activation rounds as it does
- * in MindSpore, whose steps are written out (recur_low.c). Of an lstm, b is
+ * in MindSpore, whose steps are written out (rnn_low_precision.c). Of an lstm, b is
  * then b_ih and b_hh, one behind the other: both are added behind the sum of
  * the products, and x is the product alone.
  */
-#ifndef CR_NET_RECUR_H
-#define CR_NET_RECUR_H
+#ifndef CR_NET_RNN_H
+#define CR_NET_RNN_H
 
 #include "net/cell.h"
 #include "net/op.h"
 
-enum cr_recur_in {
-    CR_RECUR_X,
-    CR_RECUR_W,
-    CR_RECUR_B,
-    CR_RECUR_H,
-    CR_RECUR_SEQ,
-    CR_RECUR_C
+enum cr_rnn_in {
+    CR_RNN_X,
+    CR_RNN_W,
+    CR_RNN_B,
+    CR_RNN_H,
+    CR_RNN_SEQ,
+    CR_RNN_C
 };
 
 /* The ops' attr. */
-struct cr_recur {
+struct cr_rnn {
     bool batch_first, reverse;
-    int nonlinearity; /* of an rnn: enum cr_recur_act */
-    int low;          /* enum cr_recur_low */
+    int nonlinearity; /* of an rnn: enum cr_rnn_act */
+    int low;          /* enum cr_rnn_low */
     int dtype;        /* what is rounded to: CR_HALF_TYPES */
 };
-enum cr_recur_act {
-    CR_RECUR_TANH,
-    CR_RECUR_RELU
+enum cr_rnn_act {
+    CR_RNN_TANH,
+    CR_RNN_RELU
 };
-enum cr_recur_low {
-    CR_RECUR_FULL,
-    CR_RECUR_PRODUCTS, /* level auto */
-    CR_RECUR_GATES,    /* O1: the products and the activations */
-    CR_RECUR_ALL       /* O2, O3: every result */
+enum cr_rnn_low {
+    CR_RNN_FULL,
+    CR_RNN_PRODUCTS, /* level auto */
+    CR_RNN_GATES,    /* O1: the products and the activations */
+    CR_RNN_ALL       /* O2, O3: every result */
 };
-extern const struct cr_opt cr_recur_opts[];
-extern const char *const cr_recur_inputs[];
+extern const struct cr_opt cr_rnn_opts[];
+extern const char *const cr_rnn_inputs[];
 
 /* One sample at one step. */
-struct cr_recur_row {
+struct cr_rnn_row {
     int64_t n; /* H */
     int act;
     const cr_real *x; /* of the input: g n */
@@ -71,70 +71,70 @@ struct cr_recur_row {
     cr_real *dg; /* the gradient of x goes out */
     /* In low precision b is NULL where there is none, and in backward; dg goes
      * out as the gradient of the product, that of x as dx. */
-    const struct cr_recur *o;
+    const struct cr_rnn *o;
     bool biased;
     cr_real *dx, *room; /* room: g n numbers */
 };
 
-struct cr_recur_kind {
+struct cr_rnn_kind {
     int gates;
     bool cell; /* c is a state (lstm); else it is kept of every step
                   where `keeps` says so (gru) */
     bool saves_cell;
-    void (*forward)(const struct cr_recur_row *row);
-    void (*backward)(const struct cr_recur_row *row);
+    void (*forward)(const struct cr_rnn_row *row);
+    void (*backward)(const struct cr_rnn_row *row);
     /* Makes of x's gradient in dg that of the product; NULL: the same. */
-    void (*to_product_grad)(const struct cr_recur_row *row);
-    void (*low_forward)(const struct cr_recur_row *row);
-    void (*low_backward)(const struct cr_recur_row *row);
+    void (*to_product_grad)(const struct cr_rnn_row *row);
+    void (*low_forward)(const struct cr_rnn_row *row);
+    void (*low_backward)(const struct cr_rnn_row *row);
 };
 
-/* ---- recur_low.c ---- */
+/* ---- rnn_low_precision.c ---- */
 
 /* Which results are rounded, besides the product. */
-struct cr_recur_rounds {
+struct cr_rnn_rounds {
     bool all;   /* every one */
     bool sum;   /* that of both products */
     bool gate;  /* what goes in and out of gates */
     bool pair;  /* products of two gates */
     bool state; /* c on its way into tanh, and what comes out */
 };
-struct cr_recur_rounds cr_recur_rounds(const struct cr_recur_row *row);
+struct cr_rnn_rounds cr_rnn_rounds(const struct cr_rnn_row *row);
 /* v, rounded if `when`. */
-void cr_recur_round(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_round(const struct cr_rnn_row *row, bool when, int64_t n,
                     cr_real *v);
 /* y = a + b, rounded if `when`; y = a b. y may be one of them. */
-void cr_recur_add(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_add(const struct cr_rnn_row *row, bool when, int64_t n,
                   const cr_real *a, const cr_real *b, cr_real *y);
-void cr_recur_mul(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_mul(const struct cr_rnn_row *row, bool when, int64_t n,
                   const cr_real *a, const cr_real *b, cr_real *y);
 /* y = 1 / (1 + exp(-x)), not rounded: its gradient is made of it so. */
-void cr_recur_sigmoid(int64_t n, const cr_real *x, cr_real *y);
+void cr_rnn_sigmoid(int64_t n, const cr_real *x, cr_real *y);
 /* y = tanh(x), rounded if `when`; its gradient is made of it so. */
-void cr_recur_tanh(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_tanh(const struct cr_rnn_row *row, bool when, int64_t n,
                    const cr_real *x, cr_real *y);
 /* d *= y (1 - y); d *= 1 - y^2; rounded if `when` */
-void cr_recur_sigmoid_backward(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_sigmoid_backward(const struct cr_rnn_row *row, bool when, int64_t n,
                            const cr_real *y, cr_real *d);
-void cr_recur_tanh_backward(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
                         const cr_real *y, cr_real *d);
 
-bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind);
-void cr_recur_forward(const struct cr_op_ctx *s,
-                      const struct cr_recur_kind *kind);
-void cr_recur_backward(const struct cr_op_ctx *s,
-                       const struct cr_recur_kind *kind);
+bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind);
+void cr_rnn_forward(const struct cr_op_ctx *s,
+                      const struct cr_rnn_kind *kind);
+void cr_rnn_backward(const struct cr_op_ctx *s,
+                       const struct cr_rnn_kind *kind);
 
 /* Every op of the family but for names and functions. */
-#define CR_RECUR_OP(INPUTS, OUTPUTS)                             \
+#define CR_RNN_OP(INPUTS, OUTPUTS)                             \
     .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS,   \
-    .saved_for_backward = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_SEQ), \
-    .int_inputs = CR_X(CR_RECUR_SEQ), .inputs = cr_recur_inputs, \
-    .scales = CR_X(CR_RECUR_W) | CR_X(CR_RECUR_B)
+    .saved_for_backward = CR_X(CR_RNN_W) | CR_X(CR_RNN_SEQ), \
+    .int_inputs = CR_X(CR_RNN_SEQ), .inputs = cr_rnn_inputs, \
+    .scales = CR_X(CR_RNN_W) | CR_X(CR_RNN_B)
 
-/* ---- recur_cell.c: the cells around them ---- */
+/* ---- rnn_cell.c: the cells around them ---- */
 
-struct cr_recur_cell {
+struct cr_rnn_cell {
     int64_t input_size, hidden_size, num_layers;
     bool has_bias, batch_first, bidirectional;
     double dropout;
@@ -143,36 +143,36 @@ struct cr_recur_cell {
 
 /* MindSpore's cells over sequences and over one step. `op` is "rnn", "gru" or
  * "lstm". */
-struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
+struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
                               const char *op, int gates);
-struct cr_val *cr_recur_build_one(struct cr_build *b, struct cr_val *const *in,
+struct cr_val *cr_rnn_build_one(struct cr_build *b, struct cr_val *const *in,
                                   const char *op, int gates);
 /* Their rows of options; nonlinearity, of an RNN, may follow. */
-#define CR_RECUR_OPTS                                                         \
-    CR_RECUR_SIZES,                                                           \
-        CR_INT_DEFAULT(struct cr_recur_cell, num_layers, 1, 1, 1000,          \
+#define CR_RNN_OPTS                                                         \
+    CR_RNN_SIZES,                                                           \
+        CR_INT_DEFAULT(struct cr_rnn_cell, num_layers, 1, 1, 1000,          \
                        "Recurrences one above the other."),                   \
-        CR_BOOL_DEFAULT(struct cr_recur_cell, has_bias, true,                 \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true,                 \
                         "Add bias_ih and bias_hh to the gates."),             \
-        CR_BOOL_DEFAULT(struct cr_recur_cell, batch_first, false,             \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, batch_first, false,             \
                         "The input is (batch, time, features), not (time, "   \
                         "batch, features)."),                                 \
-        CR_REAL_DEFAULT(struct cr_recur_cell, dropout, 0, 0, 1 - DBL_EPSILON, \
+        CR_REAL_DEFAULT(struct cr_rnn_cell, dropout, 0, 0, 1 - DBL_EPSILON, \
                         "Probability that an element between two layers is "  \
                         "zeroed."),                                           \
-        CR_BOOL_DEFAULT(struct cr_recur_cell, bidirectional, false,           \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, bidirectional, false,           \
                         "A second recurrence runs backwards in time.")
-#define CR_RECUR_ONE_OPTS                                                 \
-    CR_RECUR_SIZES, CR_BOOL_DEFAULT(struct cr_recur_cell, has_bias, true, \
+#define CR_RNN_ONE_OPTS                                                 \
+    CR_RNN_SIZES, CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true, \
                                     "Add bias_ih and bias_hh to the gates.")
-#define CR_RECUR_SIZES                                                    \
-    CR_INT_OPTIONAL(struct cr_recur_cell, input_size, 1, CR_DIM_MAX,      \
+#define CR_RNN_SIZES                                                    \
+    CR_INT_OPTIONAL(struct cr_rnn_cell, input_size, 1, CR_DIM_MAX,      \
                     "Features that come in; taken from the input if not " \
                     "given."),                                            \
-        CR_INT(struct cr_recur_cell, hidden_size, 1, CR_DIM_MAX,          \
+        CR_INT(struct cr_rnn_cell, hidden_size, 1, CR_DIM_MAX,          \
                "Features of the state.")
-#define CR_RECUR_NONLINEARITY                                          \
-    CR_ENUM_DEFAULT(struct cr_recur_cell, nonlinearity, CR_RECUR_TANH, \
+#define CR_RNN_NONLINEARITY                                          \
+    CR_ENUM_DEFAULT(struct cr_rnn_cell, nonlinearity, CR_RNN_TANH, \
                     "tanh|relu", "What makes the state of its sum.")
 
 #endif

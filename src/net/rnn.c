@@ -1,5 +1,5 @@
 /*
- * The frame of the recurrences; recur.h has shapes and names.
+ * The frame of the recurrences; rnn.h has shapes and names.
  *
  * keep, R = real numbers, in order of time whatever the layout of x:
  *   h (L + 1, N, H)     state number t is that before step t; run backwards,
@@ -22,7 +22,7 @@
  * Rows of samples are split over threads, and each product splits its
  * outputs, so the bytes do not depend on their number.
  */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 #include "base/checked_math.h"
 #include "math/parallel_for.h"
@@ -33,7 +33,7 @@
 #include <string.h>
 
 enum {
-    X = CR_RECUR_X,
+    X = CR_RNN_X,
     W,
     B,
     H0,
@@ -41,20 +41,20 @@ enum {
     C0
 };
 
-const struct cr_opt cr_recur_opts[] = {
-    CR_BOOL_DEFAULT(struct cr_recur, batch_first, false,
+const struct cr_opt cr_rnn_opts[] = {
+    CR_BOOL_DEFAULT(struct cr_rnn, batch_first, false,
                     "x is (N, L, gates), not (L, N, gates)."),
-    CR_BOOL_DEFAULT(struct cr_recur, reverse, false,
+    CR_BOOL_DEFAULT(struct cr_rnn, reverse, false,
                     "The last step comes first."),
-    CR_ENUM_DEFAULT(struct cr_recur, nonlinearity, CR_RECUR_TANH, "tanh|relu",
+    CR_ENUM_DEFAULT(struct cr_rnn, nonlinearity, CR_RNN_TANH, "tanh|relu",
                     "What makes an rnn's state."),
-    CR_ENUM_DEFAULT(struct cr_recur, low, CR_RECUR_FULL,
+    CR_ENUM_DEFAULT(struct cr_rnn, low, CR_RNN_FULL,
                     "none|products|gates|all", "What is rounded."),
-    CR_ENUM_DEFAULT(struct cr_recur, dtype, 0, CR_HALF_TYPES, "What to."),
+    CR_ENUM_DEFAULT(struct cr_rnn, dtype, 0, CR_HALF_TYPES, "What to."),
     { 0 },
 };
 
-const char *const cr_recur_inputs[] = { "x",   "weight_hh",  "bias_hh",
+const char *const cr_rnn_inputs[] = { "x",   "weight_hh",  "bias_hh",
                                         "h_0", "seq_length", "c_0",
                                         NULL };
 
@@ -71,10 +71,10 @@ static bool state_fits(struct cr_op_plan *p, int i, const char *name,
 }
 
 /* Elements of what a step hands on, and of its working room. */
-static bool sizes(struct cr_op_plan *p, const struct cr_recur_kind *kind,
+static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
                   int64_t steps, int64_t n, int64_t size)
 {
-    const struct cr_recur *o = p->attr;
+    const struct cr_rnn *o = p->attr;
     int64_t states = 0, gates = 0, one = 0, keep = 0, row = 0;
     bool fits = cr_checked_mul(&one, n, size) &&
                 cr_checked_mul(&gates, one, kind->gates) &&
@@ -89,7 +89,7 @@ static bool sizes(struct cr_op_plan *p, const struct cr_recur_kind *kind,
     fits = fits && cr_checked_add(&keep, keep, states) &&
            cr_checked_mul(&p->saved, keep, sizeof(cr_real)) &&
            cr_checked_mul(&row, one, 2 * kind->gates);
-    if (fits && o->low != CR_RECUR_FULL)
+    if (fits && o->low != CR_RNN_FULL)
         fits = cr_checked_add(&gates, gates, gates) &&
                cr_checked_add(&gates, gates, row) &&
                cr_checked_add(&gates, gates, states);
@@ -105,9 +105,9 @@ static bool sizes(struct cr_op_plan *p, const struct cr_recur_kind *kind,
                     (long long)steps, (long long)n, (long long)size);
 }
 
-bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind)
+bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind)
 {
-    const struct cr_recur *o = p->attr;
+    const struct cr_rnn *o = p->attr;
     const struct cr_spec *x = &p->in[X], *w = &p->in[W];
     bool one = x->rank == 2;
     int64_t size = w->rank == 2 ? w->dim[1] : 0, steps, n;
@@ -128,7 +128,7 @@ bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind)
                         (long long)w->dim[0]);
     steps = one ? 1 : x->dim[o->batch_first];
     n = one ? x->dim[0] : x->dim[!o->batch_first];
-    bias = CR_SPEC(o->low != CR_RECUR_FULL && kind->cell ? 2 * w->dim[0]
+    bias = CR_SPEC(o->low != CR_RNN_FULL && kind->cell ? 2 * w->dim[0]
                                                          : w->dim[0]);
     state = one ? CR_SPEC(n, size) : CR_SPEC(1, n, size);
     if (!state_fits(p, B, "bias", &bias) ||
@@ -158,8 +158,8 @@ bool cr_recur_plan(struct cr_op_plan *p, const struct cr_recur_kind *kind)
 
 struct run {
     const struct cr_op_ctx *s;
-    const struct cr_recur_kind *kind;
-    const struct cr_recur *o;
+    const struct cr_rnn_kind *kind;
+    const struct cr_rnn *o;
     int64_t steps, n, size, gates; /* gates: all of a sample */
     cr_real *h, *c, *g;            /* kept */
     cr_real *wt, *none;            /* scratch */
@@ -171,10 +171,10 @@ struct run {
 };
 
 static struct run run_of(const struct cr_op_ctx *s,
-                         const struct cr_recur_kind *kind)
+                         const struct cr_rnn_kind *kind)
 {
     const struct cr_spec *x = &s->in[X];
-    const struct cr_recur *o = s->attr;
+    const struct cr_rnn *o = s->attr;
     struct run r = { .s = s, .kind = kind, .o = o };
     int64_t states;
 
@@ -191,7 +191,7 @@ static struct run run_of(const struct cr_op_ctx *s,
     r.dg = r.none + r.gates;
     r.dh = r.dg + r.steps * r.n * r.gates;
     r.dc = r.dh + r.n * r.size;
-    r.rounds = o->low != CR_RECUR_FULL;
+    r.rounds = o->low != CR_RNN_FULL;
     if (r.rounds) {
         r.dp = r.dc + r.n * r.size;
         r.room = r.dp + r.steps * r.n * r.gates;
@@ -259,7 +259,7 @@ static void soon(const struct run *r, const cr_real *x, int64_t i, int64_t to)
 }
 
 /* What low precision adds to a row; i is its sample. */
-static void lower(const struct run *r, int64_t i, struct cr_recur_row *row)
+static void lower(const struct run *r, int64_t i, struct cr_rnn_row *row)
 {
     if (!r->rounds)
         return;
@@ -281,7 +281,7 @@ static const cr_real *operand(const struct run *r, int64_t t, int64_t steps)
 {
     const cr_real *h = state(r, r->h, t);
 
-    if (!r->rounds || r->o->low == CR_RECUR_ALL)
+    if (!r->rounds || r->o->low == CR_RNN_ALL)
         return h;
     round_to(r, steps * r->n * r->size, h, r->low);
     return r->low;
@@ -297,7 +297,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
 
     for (i = from; i < to; i++) {
         int64_t steps = steps_of(r, i), at = row_of(r, i, steps);
-        struct cr_recur_row row = {
+        struct cr_rnn_row row = {
             .n = r->size,
             .act = r->o->nonlinearity,
             .x = x + at * r->gates,
@@ -357,8 +357,8 @@ static void turn_rows(void *ctx, int64_t from, int64_t to)
                 r->wt[i * r->gates + j] = w[j * r->size + i];
 }
 
-void cr_recur_forward(const struct cr_op_ctx *s,
-                      const struct cr_recur_kind *kind)
+void cr_rnn_forward(const struct cr_op_ctx *s,
+                      const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
     double cost = (double)r.gates * 2;
@@ -419,7 +419,7 @@ static void give(const struct run *r, const cr_real *dg, int64_t at)
 
 /* One row in low precision: the gradient of x, and the product's. */
 static void backward_low(const struct run *r, int64_t i,
-                         struct cr_recur_row *row, int64_t at)
+                         struct cr_rnn_row *row, int64_t at)
 {
     lower(r, i, row);
     r->kind->low_backward(row);
@@ -436,7 +436,7 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
 
     for (i = from; i < to; i++) {
         int64_t steps = steps_of(r, i), at = row_of(r, i, steps);
-        struct cr_recur_row row = {
+        struct cr_rnn_row row = {
             .n = r->size,
             .act = r->o->nonlinearity,
             .h0 = state(r, r->h, before(r)) + i * r->size,
@@ -460,7 +460,7 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
         if (dy)
             more(r->size, dy + at * r->size, row.dh);
         if (r->rounds) {
-            if (r->o->low == CR_RECUR_ALL)
+            if (r->o->low == CR_RNN_ALL)
                 round_to(r, r->size, row.dh, row.dh);
             backward_low(r, i, &row, at);
             continue;
@@ -503,12 +503,12 @@ static void into_state(const struct run *r)
         return;
     round_to(r, r->n * r->size, r->part, r->part);
     more(r->n * r->size, r->part, r->dh);
-    if (r->o->low == CR_RECUR_ALL)
+    if (r->o->low == CR_RNN_ALL)
         round_to(r, r->n * r->size, r->dh, r->dh);
 }
 
-void cr_recur_backward(const struct cr_op_ctx *s,
-                       const struct cr_recur_kind *kind)
+void cr_rnn_backward(const struct cr_op_ctx *s,
+                       const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
     double cost = (double)r.gates * 2;

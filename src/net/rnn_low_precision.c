@@ -8,7 +8,7 @@
  *   O1       GATES      the products, and in and out of gates and tanh
  *   O2, O3   ALL        every result
  */
-#include "net/recur.h"
+#include "net/rnn.h"
 
 #include <string.h>
 
@@ -17,23 +17,23 @@
 #include "math/vec_math.h"
 #include "net/op_attrs.h"
 
-struct cr_recur_rounds cr_recur_rounds(const struct cr_recur_row *row)
+struct cr_rnn_rounds cr_rnn_rounds(const struct cr_rnn_row *row)
 {
     int low = row->o->low;
-    bool all = low == CR_RECUR_ALL, gates = low == CR_RECUR_GATES;
+    bool all = low == CR_RNN_ALL, gates = low == CR_RNN_GATES;
     /* without a bias in float32 the gates are float16 in level auto too */
-    bool bare = low == CR_RECUR_PRODUCTS && !row->biased;
+    bool bare = low == CR_RNN_PRODUCTS && !row->biased;
 
-    return (struct cr_recur_rounds){
+    return (struct cr_rnn_rounds){
         .all = all,
-        .sum = all || low == CR_RECUR_PRODUCTS,
+        .sum = all || low == CR_RNN_PRODUCTS,
         .gate = all || gates || bare,
         .pair = all || bare,
         .state = all || gates,
     };
 }
 
-void cr_recur_round(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_round(const struct cr_rnn_row *row, bool when, int64_t n,
                     cr_real *v)
 {
     if (when)
@@ -87,7 +87,7 @@ CR_CLONES static void low_tanh_backward(int64_t n, const cr_real *y, cr_real *d)
         d[i] = d[i] * (1 - y[i] * y[i]);
 }
 
-CR_CLONES void cr_recur_sigmoid(int64_t n, const cr_real *x, cr_real *y)
+CR_CLONES void cr_rnn_sigmoid(int64_t n, const cr_real *x, cr_real *y)
 {
     int64_t i;
 
@@ -96,37 +96,37 @@ CR_CLONES void cr_recur_sigmoid(int64_t n, const cr_real *x, cr_real *y)
         y[i] = cr_sigmoid(x[i]);
 }
 
-void cr_recur_add(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_add(const struct cr_rnn_row *row, bool when, int64_t n,
                   const cr_real *a, const cr_real *b, cr_real *y)
 {
     low_add(n, a, b, y);
-    cr_recur_round(row, when, n, y);
+    cr_rnn_round(row, when, n, y);
 }
 
-void cr_recur_mul(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_mul(const struct cr_rnn_row *row, bool when, int64_t n,
                   const cr_real *a, const cr_real *b, cr_real *y)
 {
     low_mul(n, a, b, y);
-    cr_recur_round(row, when, n, y);
+    cr_rnn_round(row, when, n, y);
 }
 
-void cr_recur_tanh(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_tanh(const struct cr_rnn_row *row, bool when, int64_t n,
                    const cr_real *x, cr_real *y)
 {
     low_tanh(n, x, y);
-    cr_recur_round(row, when, n, y);
+    cr_rnn_round(row, when, n, y);
 }
 
-void cr_recur_sigmoid_backward(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_sigmoid_backward(const struct cr_rnn_row *row, bool when, int64_t n,
                            const cr_real *y, cr_real *d)
 {
     low_sigmoid_backward(n, y, d);
-    cr_recur_round(row, when, n, d);
+    cr_rnn_round(row, when, n, d);
 }
 
-void cr_recur_tanh_backward(const struct cr_recur_row *row, bool when, int64_t n,
+void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
                         const cr_real *y, cr_real *d)
 {
     low_tanh_backward(n, y, d);
-    cr_recur_round(row, when, n, d);
+    cr_rnn_round(row, when, n, d);
 }

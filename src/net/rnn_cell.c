@@ -9,14 +9,14 @@
  * Low precision is that of MindSpore 2.10 on CPUs. Its LSTM is one function,
  * which rounds what goes in and comes out in O2 and O3 and is float32 in
  * auto; with lengths of samples, and in the other cells, every step is written
- * out and rounds function by function (recur_low.c). O1 speaks of LSTMCell,
+ * out and rounds function by function (rnn_low_precision.c). O1 speaks of LSTMCell,
  * GRUCell and RNNCell and finds nothing in the cells over sequences. These
  * take all they have in the type of x: float16 in level auto too if x is.
  */
 #include "net/op_attrs.h"
 #include "net/join.h"
 #include "net/precision.h"
-#include "net/recur.h"
+#include "net/rnn.h"
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ static struct cr_val *part(struct cr_build *b, int which, const char *suffix,
 static bool input_fits(struct cr_build *b, const struct cr_spec *x, int rank,
                        const char *shape)
 {
-    const struct cr_recur_cell *o = cr_opts(b);
+    const struct cr_rnn_cell *o = cr_opts(b);
     int64_t size = x->rank > 0 ? x->dim[x->rank - 1] : 0;
 
     if (x->rank != rank)
@@ -142,7 +142,7 @@ struct layers {
 static bool parts_make(struct layers *l, int64_t features, int gates)
 {
     struct cr_build *b = l->b;
-    const struct cr_recur_cell *o = cr_opts(b);
+    const struct cr_rnn_cell *o = cr_opts(b);
     struct cr_arena *arena = cr_build_arena(b);
     int64_t dirs = o->bidirectional ? 2 : 1, size = o->hidden_size, i;
     int which;
@@ -168,7 +168,7 @@ static bool parts_make(struct layers *l, int64_t features, int gates)
 /* A recurrence with the product in front of it. */
 struct pass {
     const char *op;
-    struct cr_recur *how;
+    struct cr_rnn *how;
     bool lstm, one; /* one: a single step */
     bool follows;   /* level auto, and x is float16 */
     struct cr_val *x, *part[PARTS], *h0, *seq, *c0;
@@ -180,12 +180,12 @@ static bool pass_emit(struct cr_build *b, struct pass *p, struct cr_val *bias)
     struct cr_val *in[6], *y;
     int i;
 
-    in[CR_RECUR_X] = p->x;
-    in[CR_RECUR_W] = p->part[WEIGHT_HH];
-    in[CR_RECUR_B] = bias;
-    in[CR_RECUR_H] = p->h0;
-    in[CR_RECUR_SEQ] = p->seq;
-    in[CR_RECUR_C] = p->c0;
+    in[CR_RNN_X] = p->x;
+    in[CR_RNN_W] = p->part[WEIGHT_HH];
+    in[CR_RNN_B] = bias;
+    in[CR_RNN_H] = p->h0;
+    in[CR_RNN_SEQ] = p->seq;
+    in[CR_RNN_C] = p->c0;
     y = p->x ? cr_emit(b, p->op, p->how, p->lstm ? 6 : 5, in) : NULL;
     for (i = 0; y && i < 2 + p->lstm; i++)
         p->out[i] = cr_output(y, i);
@@ -238,12 +238,12 @@ static bool pass_steps(struct cr_build *b, struct pass *p)
         p->x = CR_EMIT(b, "add", NULL, p->x, p->part[BIAS_IH]);
     p->part[WEIGHT_HH] = cr_rounded(b, p->part[WEIGHT_HH]);
     if (strcmp(p->op, "rnn") == 0 && !bias &&
-        p->how->low == CR_RECUR_PRODUCTS) { /* all is made of products */
-        p->how->low = CR_RECUR_ALL;
+        p->how->low == CR_RNN_PRODUCTS) { /* all is made of products */
+        p->how->low = CR_RNN_ALL;
         p->h0 = cr_rounded(b, p->h0);
         cr_precision_full(b);
     }
-    if (p->how->low != CR_RECUR_ALL)
+    if (p->how->low != CR_RNN_ALL)
         cr_precision_full(b);
     ok = pass_emit(b, p, bias);
     cr_precision_set(b, was);
@@ -259,22 +259,22 @@ static bool pass_build(struct cr_build *b, struct pass *p)
         return pass_whole(b, p, false);
     if (p->lstm && !p->one && !p->seq)
         return pass_whole(b, p, half);
-    p->how->low = half                   ? CR_RECUR_ALL
-                  : level == CR_LEVEL_O1 ? CR_RECUR_GATES
-                                         : CR_RECUR_PRODUCTS;
+    p->how->low = half                   ? CR_RNN_ALL
+                  : level == CR_LEVEL_O1 ? CR_RNN_GATES
+                                         : CR_RNN_PRODUCTS;
     return pass_steps(b, p);
 }
 
 /* Layer and direction number i of x. */
 static struct cr_val *direction(struct layers *l, struct cr_val *x, int64_t i)
 {
-    const struct cr_recur_cell *o = cr_opts(l->b);
+    const struct cr_rnn_cell *o = cr_opts(l->b);
     struct pass p = {
         .op = l->op, .lstm = l->c != NULL, .follows = l->follows, .x = x
     };
     int which;
 
-    p.how = CR_NEW(cr_build_arena(l->b), struct cr_recur);
+    p.how = CR_NEW(cr_build_arena(l->b), struct cr_rnn);
     p.how->batch_first = o->batch_first;
     p.how->nonlinearity = o->nonlinearity;
     p.how->reverse = o->bidirectional && i % 2 == 1;
@@ -293,17 +293,17 @@ static struct cr_val *direction(struct layers *l, struct cr_val *x, int64_t i)
 
 static struct cr_val *between(struct cr_build *b, struct cr_val *y)
 {
-    const struct cr_recur_cell *o = cr_opts(b);
+    const struct cr_rnn_cell *o = cr_opts(b);
     double *keep = CR_NEW(cr_build_arena(b), double);
 
     *keep = 1 - o->dropout;
     return y && o->dropout > 0 ? CR_EMIT(b, "dropout", keep, y) : y;
 }
 
-struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
+struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
                               const char *op, int gates)
 {
-    const struct cr_recur_cell *o = cr_opts(b);
+    const struct cr_rnn_cell *o = cr_opts(b);
     struct cr_arena *arena = cr_build_arena(b);
     const struct cr_spec *x = cr_val_spec(in[0]);
     bool lstm = strcmp(op, "lstm") == 0;
@@ -356,10 +356,10 @@ struct cr_val *cr_recur_build(struct cr_build *b, struct cr_val *const *in,
     return CR_TUPLE(b, v, y[0]);
 }
 
-struct cr_val *cr_recur_build_one(struct cr_build *b, struct cr_val *const *in,
+struct cr_val *cr_rnn_build_one(struct cr_build *b, struct cr_val *const *in,
                                   const char *op, int gates)
 {
-    const struct cr_recur_cell *o = cr_opts(b);
+    const struct cr_rnn_cell *o = cr_opts(b);
     const struct cr_spec *x = cr_val_spec(in[0]);
     struct pass p = {
         .op = op, .lstm = strcmp(op, "lstm") == 0, .one = true, .x = in[0]
@@ -378,7 +378,7 @@ struct cr_val *cr_recur_build_one(struct cr_build *b, struct cr_val *const *in,
         if (!p.part[which])
             return NULL;
     }
-    p.how = CR_NEW(cr_build_arena(b), struct cr_recur);
+    p.how = CR_NEW(cr_build_arena(b), struct cr_rnn);
     p.how->nonlinearity = o->nonlinearity;
     if (!pass_build(b, &p))
         return NULL;
