@@ -1,5 +1,5 @@
 /* Conv1d: a learned convolution. */
-#include "net/convolve.h"
+#include "net/conv_ops.h"
 
 static const struct cr_opt conv1d_opts[] = {
     CR_CONV_CELL_OPTS("", "input: same keeps size by stride", "either end", ),

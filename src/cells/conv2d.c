@@ -1,5 +1,5 @@
 /* Conv2d: a learned convolution. */
-#include "net/convolve.h"
+#include "net/conv_ops.h"
 #include "net/nhwc.h"
 
 static const struct cr_opt conv2d_opts[] = {

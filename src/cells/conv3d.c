@@ -1,5 +1,5 @@
 /* Conv3d: a learned convolution. */
-#include "net/convolve.h"
+#include "net/conv_ops.h"
 
 static const struct cr_opt conv3d_opts[] = {
     CR_CONV_CELL_OPTS(": one number or (depth, height, width)",

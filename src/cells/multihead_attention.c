@@ -13,7 +13,7 @@
 #include "net/attention.h"
 #include "net/op_attrs.h"
 #include "net/cell.h"
-#include "net/join.h"
+#include "net/concat_stack.h"
 #include "net/precision.h"
 
 #include <math.h>
@@ -155,7 +155,7 @@ static void attn_project(struct maker *m, struct cr_val *const *in)
 static struct cr_val *attn_join(struct cr_build *b, int64_t axis,
                                 struct cr_val *x, struct cr_val *y)
 {
-    struct cr_join *how = CR_NEW(cr_build_arena(b), struct cr_join);
+    struct cr_concat *how = CR_NEW(cr_build_arena(b), struct cr_concat);
 
     how->axis = axis;
     return CR_EMIT(b, "concat", how, x, y);

@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "net/move.h"
+#include "net/data_movement.h"
 
 /* Room for what is added to a gradient; the primal's scratch is behind it. */
 static size_t own_scratch(const struct cr_adjoint *o)
@@ -91,7 +91,7 @@ static void of_dy(const struct cr_op_ctx *s)
     const struct cr_adjoint *o = s->attr;
     struct cr_op_ctx p = primal_step(s);
     struct cr_spec flat = { .type = CR_REAL, .rank = 1 };
-    struct cr_move m;
+    struct cr_data_move m;
     cr_real *to = s->dx[o->n_in];
 
     p.x[o->of] = s->dy[0];
@@ -102,8 +102,8 @@ static void of_dy(const struct cr_op_ctx *s)
     if (!s->accumulate[o->n_in])
         return;
     flat.dim[0] = cr_count(&o->out);
-    cr_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
-    cr_move_scatter_add(&m, p.y[0], to, true);
+    cr_data_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
+    cr_data_move_scatter_add(&m, p.y[0], to, true);
 }
 
 static void adjoint_backward(const struct cr_op_ctx *s)

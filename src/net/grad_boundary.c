@@ -9,7 +9,7 @@
  * there (custom_grad.c), and a step of the same op then hands on what they give.
  */
 #include "net/maker.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 /* ---- the ops ---- */
 
@@ -23,7 +23,7 @@ static bool boundary_plan(struct cr_op_plan *p)
 
 static void boundary_forward(const struct cr_op_ctx *s)
 {
-    cr_move_bytes(s->x[0], s->y[0], cr_bytes(&s->out[0]));
+    cr_data_move_bytes(s->x[0], s->y[0], cr_bytes(&s->out[0]));
 }
 
 /* The planner's step: dy[i] is the gradient of input i. */
@@ -33,13 +33,13 @@ static void boundary_backward(const struct cr_op_ctx *s)
 
     for (i = 0; i < CR_OP_MAX; i++) {
         struct cr_spec flat = { .type = CR_REAL, .rank = 1 };
-        struct cr_move m;
+        struct cr_data_move m;
 
         if (!s->dx[i])
             continue;
         flat.dim[0] = cr_count(&s->in[i]);
-        cr_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
-        cr_move_scatter_add(&m, s->dy[i], s->dx[i], s->accumulate[i]);
+        cr_data_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
+        cr_data_move_scatter_add(&m, s->dy[i], s->dx[i], s->accumulate[i]);
     }
 }
 

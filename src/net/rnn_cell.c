@@ -14,7 +14,7 @@
  * take all they have in the type of x: float16 in level auto too if x is.
  */
 #include "net/op_attrs.h"
-#include "net/join.h"
+#include "net/concat_stack.h"
 #include "net/precision.h"
 #include "net/rnn.h"
 
@@ -112,7 +112,7 @@ static struct cr_val *state_at(struct cr_build *b, struct cr_val *all,
 static struct cr_val *join(struct cr_build *b, int64_t axis, int64_t n,
                            struct cr_val *const *vals)
 {
-    struct cr_join *how = CR_NEW(cr_build_arena(b), struct cr_join);
+    struct cr_concat *how = CR_NEW(cr_build_arena(b), struct cr_concat);
     struct cr_val *some[CR_OP_MAX], *v = vals[0];
     int64_t i = 1;
 

@@ -1,7 +1,7 @@
 /* broadcast_to: the tensor repeated to a larger shape, as numpy broadcasts;
  * dx = the sum over what was repeated of dy */
 #include "net/op_attrs.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 static const struct cr_opt broadcast_to_opts[] = {
     CR_INTS(struct cr_reshape, shape, -1, CR_DIM_MAX,
@@ -33,9 +33,9 @@ static bool broadcast_to_plan(struct cr_op_plan *p)
     return true;
 }
 
-static struct cr_move broadcast_to_move(const struct cr_op_ctx *s)
+static struct cr_data_move broadcast_to_move(const struct cr_op_ctx *s)
 {
-    struct cr_move m = { .at = 0 };
+    struct cr_data_move m = { .at = 0 };
 
     cr_tensor_iter_init(&m.walk, s->out[0].rank, s->out[0].dim);
     cr_tensor_iter_add(&m.walk, &s->in[0]);
@@ -43,7 +43,7 @@ static struct cr_move broadcast_to_move(const struct cr_op_ctx *s)
     return m;
 }
 
-CR_MOVE(broadcast_to, cr_move_sum)
+CR_MOVE(broadcast_to, cr_data_move_sum)
 
 const struct cr_op cr_op_broadcast_to = {
     .about = { .name = "broadcast_to",

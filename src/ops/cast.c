@@ -5,7 +5,7 @@
 #include "net/op_attrs.h"
 #include "net/broadcast.h"
 #include "net/cell.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 #include "net/precision.h"
 
 struct cast {

@@ -3,7 +3,7 @@
  * channels last already the bytes stay. Cells with data_format NHWC put it
  * behind.
  */
-#include "net/move.h"
+#include "net/data_movement.h"
 #include "net/nhwc.h"
 
 #include <string.h>
@@ -33,29 +33,29 @@ static bool channels_last_prefers(const struct cr_op_plan *p)
 }
 
 /* Of a plain input: axis 1 of it is the result's last one. */
-static struct cr_move channels_last_move(const struct cr_op_ctx *s)
+static struct cr_data_move channels_last_move(const struct cr_op_ctx *s)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
-    struct cr_move m;
+    struct cr_data_move m;
     int k, last = s->in[0].rank - 1;
 
-    cr_move_dense(&s->in[0], of);
+    cr_data_move_dense(&s->in[0], of);
     for (k = 0; k <= last; k++)
         step[k] = of[k == 0 ? 0 : k == last ? 1 : k + 1];
-    cr_move_open(&m, &s->out[0], step, 0);
+    cr_data_move_open(&m, &s->out[0], step, 0);
     return m;
 }
 
 static void channels_last_forward(const struct cr_op_ctx *s)
 {
-    struct cr_move m;
+    struct cr_data_move m;
 
     if (s->in[0].layout == CR_CHANNELS_LAST) {
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
         return;
     }
     m = channels_last_move(s);
-    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+    cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
 }
 
 static void channels_last_backward(const struct cr_op_ctx *s)
@@ -63,11 +63,11 @@ static void channels_last_backward(const struct cr_op_ctx *s)
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[0];
     int64_t i, n = cr_count(&s->in[0]);
-    struct cr_move m;
+    struct cr_data_move m;
 
     if (s->in[0].layout != CR_CHANNELS_LAST) {
         m = channels_last_move(s);
-        cr_move_scatter_add(&m, dy, dx, s->accumulate[0]);
+        cr_data_move_scatter_add(&m, dy, dx, s->accumulate[0]);
         return;
     }
     for (i = 0; i < n; i++)

@@ -1,6 +1,6 @@
 /* concat: tensors one behind the other along an axis */
 #include "net/axis.h"
-#include "net/join.h"
+#include "net/concat_stack.h"
 
 static bool concat_plan(struct cr_op_plan *p)
 {
@@ -8,7 +8,7 @@ static bool concat_plan(struct cr_op_plan *p)
     int i, k, axis;
 
     *y = p->in[0];
-    if (!cr_axis_check(p, y, cr_join_axis(p->attr), &axis))
+    if (!cr_axis_check(p, y, cr_concat_axis(p->attr), &axis))
         return false;
     for (k = 1; k < p->n_in; k++) {
         const struct cr_spec *x = &p->in[k];
@@ -23,30 +23,30 @@ static bool concat_plan(struct cr_op_plan *p)
                             cr_diag_format(p->arena, x), axis);
         y->dim[axis] += x->dim[axis];
     }
-    return cr_join_types(p);
+    return cr_concat_types(p);
 }
 
 /* Where input k lies in the result. */
-static struct cr_move concat_move(const struct cr_op_ctx *s, int k)
+static struct cr_data_move concat_move(const struct cr_op_ctx *s, int k)
 {
     int64_t step[CR_RANK_MAX], at = 0;
-    int i, axis = (int)cr_join_axis(s->attr);
-    struct cr_move m;
+    int i, axis = (int)cr_concat_axis(s->attr);
+    struct cr_data_move m;
 
     axis += axis < 0 ? s->out[0].rank : 0;
-    cr_move_dense(&s->out[0], step);
+    cr_data_move_dense(&s->out[0], step);
     for (i = 0; i < k; i++)
         at += s->in[i].dim[axis] * step[axis];
-    cr_move_open(&m, &s->in[k], step, at);
+    cr_data_move_open(&m, &s->in[k], step, at);
     return m;
 }
 
-CR_JOIN(concat)
+CR_CONCAT(concat)
 
 const struct cr_op cr_op_concat = {
     .about = { .name = "concat",
                .summary = "Tensors one behind the other along an axis.",
-               .opts = cr_join_opts,
-               .size = sizeof(struct cr_join) },
-    CR_JOIN_OP(concat),
+               .opts = cr_concat_opts,
+               .size = sizeof(struct cr_concat) },
+    CR_CONCAT_OP(concat),
 };

@@ -1,6 +1,6 @@
 /* constant: numbers that the text gives; one fills the shape */
 #include "net/op_attrs.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 static const struct cr_opt constant_opts[] = {
     CR_REALS(struct cr_constant, value, -INFINITY, INFINITY,
@@ -34,7 +34,7 @@ static void constant_forward(const struct cr_op_ctx *s)
     const struct cr_constant *o = s->attr;
 
     if (o->value.n == 1)
-        cr_move_fill(&s->out[0], o->value.v[0], s->y[0]);
+        cr_data_move_fill(&s->out[0], o->value.v[0], s->y[0]);
     else
         cr_convert(CR_F64, o->value.v, s->out[0].type, s->y[0], o->value.n);
 }

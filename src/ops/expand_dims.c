@@ -1,6 +1,6 @@
 /* expand_dims: a new axis of length 1. */
 #include "net/axis.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 struct expand_dims {
     int64_t axis;

@@ -5,7 +5,7 @@
  * out of range give 0. */
 #include "net/op_attrs.h"
 #include "net/axis.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 #include "math/parallel_for.h"
 
@@ -142,7 +142,7 @@ static void gather_backward(const struct cr_op_ctx *s)
     struct rows r = rows_open(s);
 
     if (!s->accumulate[X])
-        cr_move_zero(s->dx[X], cr_bytes(&s->in[X]));
+        cr_data_move_zero(s->dx[X], cr_bytes(&s->in[X]));
     cr_parallel_for(r.a.outer * r.a.inner, (double)r.n, &r, back_range);
 }
 

@@ -2,7 +2,7 @@
  * is the gradient of MindSpore's cast: a gradient has the type of its value. */
 #include "math/low_precision.h"
 #include "net/op_attrs.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 #include "net/pointwise.h"
 
 static const struct cr_opt half_opts[] = {

@@ -1,7 +1,7 @@
 /* masked_mean: y = sum x m / sum m along axes, 0 where the mask never holds;
  * dx = dy m / sum m. The mask has the input's first dimensions, or 1. */
 #include "net/broadcast.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 #include "net/reduction.h"
 
 enum {
@@ -145,7 +145,7 @@ static void masked_mean_backward(const struct cr_op_ctx *s)
     if (s->dx[V])
         cr_tensor_iter_parallel(&w, 1.5, (void *)(uintptr_t)s, back_run);
     if (s->dx[MASK] && !s->accumulate[MASK]) /* a choice, which has no slope */
-        cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
+        cr_data_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
 }
 
 static const char *const masked_mean_inputs[] = { "v", "mask", NULL };

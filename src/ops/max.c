@@ -1,12 +1,12 @@
 /* max: y = the largest of x along axes, NaN if there is one;
  * dy is shared equally by all that are as largest (MindSpore's ReduceMax). */
-#include "net/extreme.h"
+#include "net/minmax.h"
 
 CR_REDUCE(max, .reducer = &cr_reducer_max, .cost = 0.5)
 
 const struct cr_op cr_op_max = {
     CR_REDUCE_OP("max", "Largest element along axes."),
-    CR_EXTREME_OP,
+    CR_MINMAX_OP,
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = max(a, axes, keepdims=True)\n"
              "hit = cast(a == m, float32)\n"

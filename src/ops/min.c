@@ -1,12 +1,12 @@
 /* min: y = the smallest of x along axes, NaN if there is one;
  * dy is shared equally by all that are as smallest (MindSpore's ReduceMin). */
-#include "net/extreme.h"
+#include "net/minmax.h"
 
 CR_REDUCE(min, .reducer = &cr_reducer_min, .cost = 0.5)
 
 const struct cr_op cr_op_min = {
     CR_REDUCE_OP("min", "Smallest element along axes."),
-    CR_EXTREME_OP,
+    CR_MINMAX_OP,
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = min(a, axes, keepdims=True)\n"
              "hit = cast(a == m, float32)\n"

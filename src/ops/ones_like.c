@@ -1,9 +1,9 @@
 /* ones_like: a tensor of 1s of the input's shape and type */
-#include "net/move.h"
+#include "net/data_movement.h"
 
 static void ones_like_forward(const struct cr_op_ctx *s)
 {
-    cr_move_fill(&s->out[0], 1, s->y[0]);
+    cr_data_move_fill(&s->out[0], 1, s->y[0]);
 }
 
 const struct cr_op cr_op_ones_like = {

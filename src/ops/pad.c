@@ -6,7 +6,7 @@
  *   replicate  the first, the last
  *   circular   x[i mod n] */
 #include "math/parallel_for.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 #include <string.h>
 
@@ -60,17 +60,17 @@ static bool pad_plan(struct cr_op_plan *p)
 }
 
 /* Where the input lies in the result. */
-static struct cr_move pad_move(const struct cr_op_ctx *s)
+static struct cr_data_move pad_move(const struct cr_op_ctx *s)
 {
     const struct cr_ints *o = &((const struct pad *)s->attr)->padding;
     int64_t step[CR_RANK_MAX], at = 0;
-    struct cr_move m;
+    struct cr_data_move m;
     int i;
 
-    cr_move_dense(&s->out[0], step);
+    cr_data_move_dense(&s->out[0], step);
     for (i = 0; i < o->n; i += 2)
         at += o->v[i] * step[s->in[0].rank - 1 - i / 2];
-    cr_move_open(&m, &s->in[0], step, at);
+    cr_data_move_open(&m, &s->in[0], step, at);
     return m;
 }
 
@@ -159,10 +159,10 @@ static void pad_forward(const struct cr_op_ctx *s)
     const struct pad *o = s->attr;
 
     if (o->mode == CONSTANT) {
-        struct cr_move m = pad_move(s);
+        struct cr_data_move m = pad_move(s);
 
-        cr_move_fill(&s->out[0], o->value, s->y[0]);
-        cr_move_scatter(&m, s->in[0].type, s->x[0], s->y[0]);
+        cr_data_move_fill(&s->out[0], o->value, s->y[0]);
+        cr_data_move_scatter(&m, s->in[0].type, s->x[0], s->y[0]);
     } else {
         planes_each(s, plane_range);
     }
@@ -171,9 +171,9 @@ static void pad_forward(const struct cr_op_ctx *s)
 static void pad_backward(const struct cr_op_ctx *s)
 {
     if (((const struct pad *)s->attr)->mode == CONSTANT) {
-        struct cr_move m = pad_move(s);
+        struct cr_data_move m = pad_move(s);
 
-        cr_move_gather_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
+        cr_data_move_gather_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
     } else {
         planes_each(s, plane_back_range);
     }

@@ -1,7 +1,7 @@
 /* split: pieces of `size` along an axis, the last one what is left; or
  * pieces of the sizes listed */
 #include "net/axis.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 struct split {
     struct cr_ints size;
@@ -61,7 +61,7 @@ static bool split_plan(struct cr_op_plan *p)
 }
 
 /* Where piece k lies in the input. Pieces fill the axis. */
-static bool split_move(const struct cr_op_ctx *s, int k, struct cr_move *m)
+static bool split_move(const struct cr_op_ctx *s, int k, struct cr_data_move *m)
 {
     const struct split *o = s->attr;
     int axis = (int)(o->axis < 0 ? o->axis + s->in[0].rank : o->axis);
@@ -72,33 +72,33 @@ static bool split_move(const struct cr_op_ctx *s, int k, struct cr_move *m)
         at += s->out[i].dim[axis];
     if (k == CR_OP_MAX || at == s->in[0].dim[axis])
         return false;
-    cr_move_dense(&s->in[0], step);
-    cr_move_open(m, &s->out[k], step, at * step[axis]);
+    cr_data_move_dense(&s->in[0], step);
+    cr_data_move_open(m, &s->out[k], step, at * step[axis]);
     return true;
 }
 
 static void split_forward(const struct cr_op_ctx *s)
 {
-    struct cr_move m;
+    struct cr_data_move m;
     int k;
 
     for (k = 0; split_move(s, k, &m); k++)
-        cr_move_gather(&m, s->in[0].type, s->x[0], s->y[k]);
+        cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[k]);
 }
 
 static void split_backward(const struct cr_op_ctx *s)
 {
-    struct cr_move m;
+    struct cr_data_move m;
     int k;
 
     for (k = 0; split_move(s, k, &m) && s->dy[k]; k++)
         continue;
     if (!s->accumulate[0] &&
         split_move(s, k, &m)) /* a piece without gradient */
-        cr_move_zero(s->dx[0], cr_bytes(&s->in[0]));
+        cr_data_move_zero(s->dx[0], cr_bytes(&s->in[0]));
     for (k = 0; split_move(s, k, &m); k++)
         if (s->dy[k])
-            cr_move_scatter_add(&m, s->dy[k], s->dx[0], s->accumulate[0]);
+            cr_data_move_scatter_add(&m, s->dy[k], s->dx[0], s->accumulate[0]);
 }
 
 const struct cr_op cr_op_split = {

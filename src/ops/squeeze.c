@@ -1,6 +1,6 @@
 /* squeeze: axes of length 1 are dropped; all of them if none is named. */
 #include "net/axis.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 struct squeeze {
     struct cr_ints axis;

@@ -1,6 +1,6 @@
 /* stack: tensors of one shape side by side along a new axis */
 #include "net/axis.h"
-#include "net/join.h"
+#include "net/concat_stack.h"
 
 #include <string.h>
 
@@ -23,35 +23,35 @@ static bool stack_plan(struct cr_op_plan *p)
                         "inputs %s have %d dimensions already",
                         cr_diag_format(p->arena, y), CR_RANK_MAX);
     y->rank++;
-    if (!cr_axis_check(p, y, cr_join_axis(p->attr), &axis))
+    if (!cr_axis_check(p, y, cr_concat_axis(p->attr), &axis))
         return false;
     for (i = y->rank - 1; i > axis; i--)
         y->dim[i] = y->dim[i - 1];
     y->dim[axis] = p->n_in;
-    return cr_join_types(p);
+    return cr_concat_types(p);
 }
 
 /* Where input k lies in the result. */
-static struct cr_move stack_move(const struct cr_op_ctx *s, int k)
+static struct cr_data_move stack_move(const struct cr_op_ctx *s, int k)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
-    int i, axis = (int)cr_join_axis(s->attr);
-    struct cr_move m;
+    int i, axis = (int)cr_concat_axis(s->attr);
+    struct cr_data_move m;
 
     axis += axis < 0 ? s->out[0].rank : 0;
-    cr_move_dense(&s->out[0], of);
+    cr_data_move_dense(&s->out[0], of);
     for (i = 0; i < s->in[k].rank; i++)
         step[i] = of[i + (i >= axis)];
-    cr_move_open(&m, &s->in[k], step, k * of[axis]);
+    cr_data_move_open(&m, &s->in[k], step, k * of[axis]);
     return m;
 }
 
-CR_JOIN(stack)
+CR_CONCAT(stack)
 
 const struct cr_op cr_op_stack = {
     .about = { .name = "stack",
                .summary = "Tensors of one shape along a new axis.",
-               .opts = cr_join_opts,
-               .size = sizeof(struct cr_join) },
-    CR_JOIN_OP(stack),
+               .opts = cr_concat_opts,
+               .size = sizeof(struct cr_concat) },
+    CR_CONCAT_OP(stack),
 };

@@ -1,5 +1,5 @@
 /* stop_gradient: y = x, and no gradient goes back. */
-#include "net/move.h"
+#include "net/data_movement.h"
 
 static bool stop_gradient_plan(struct cr_op_plan *p)
 {

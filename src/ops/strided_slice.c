@@ -1,6 +1,6 @@
 /* strided_slice: y = x[begin:end:step, ...] for the first axes, as in Python */
 #include "net/op_attrs.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 static const struct cr_opt strided_slice_opts[] = {
     CR_INTS(struct cr_slice, begin, -CR_DIM_MAX, CR_DIM_MAX,
@@ -64,37 +64,37 @@ static bool strided_slice_plan(struct cr_op_plan *p)
     return true;
 }
 
-static struct cr_move slice_move(const struct cr_op_ctx *s)
+static struct cr_data_move slice_move(const struct cr_op_ctx *s)
 {
     const struct cr_slice *o = s->attr;
     int64_t step[CR_RANK_MAX], at = 0, from, pace;
-    struct cr_move m;
+    struct cr_data_move m;
     int i;
 
-    cr_move_dense(&s->in[0], step);
+    cr_data_move_dense(&s->in[0], step);
     for (i = 0; i < o->begin.n; i++) {
         slice_of(o, i, s->in[0].dim[i], &from, &pace);
         at += from * step[i];
         step[i] *= pace;
     }
-    cr_move_open(&m, &s->out[0], step, at);
+    cr_data_move_open(&m, &s->out[0], step, at);
     return m;
 }
 
 static void strided_slice_forward(const struct cr_op_ctx *s)
 {
-    struct cr_move m = slice_move(s);
+    struct cr_data_move m = slice_move(s);
 
-    cr_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+    cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
 }
 
 static void strided_slice_backward(const struct cr_op_ctx *s)
 {
-    struct cr_move m = slice_move(s);
+    struct cr_data_move m = slice_move(s);
 
     if (!s->accumulate[0] && cr_count(&s->in[0]) > cr_count(&s->out[0]))
-        cr_move_zero(s->dx[0], cr_bytes(&s->in[0]));
-    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
+        cr_data_move_zero(s->dx[0], cr_bytes(&s->in[0]));
+    cr_data_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
 }
 
 const struct cr_op cr_op_strided_slice = {

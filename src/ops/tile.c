@@ -1,5 +1,5 @@
 /* tile: the tensor repeated along its axes;  dx = the sum over copies of dy */
-#include "net/move.h"
+#include "net/data_movement.h"
 
 struct tile {
     struct cr_ints dims;
@@ -44,11 +44,11 @@ static bool tile_plan(struct cr_op_plan *p)
 }
 
 /* Each axis is two in the walk: copies, then elements. */
-static struct cr_move tile_move(const struct cr_op_ctx *s)
+static struct cr_data_move tile_move(const struct cr_op_ctx *s)
 {
     const struct cr_ints *dims = &((const struct tile *)s->attr)->dims;
     int64_t dim[CR_TENSOR_ITER_RANK], step[CR_TENSOR_ITER_RANK], dense = 1;
-    struct cr_move m = { .at = 0 };
+    struct cr_data_move m = { .at = 0 };
     int i;
 
     for (i = s->out[0].rank - 1; i >= 0; i--) {
@@ -64,7 +64,7 @@ static struct cr_move tile_move(const struct cr_op_ctx *s)
     return m;
 }
 
-CR_MOVE(tile, cr_move_sum)
+CR_MOVE(tile, cr_data_move_sum)
 
 const struct cr_op cr_op_tile = {
     .about = { .name = "tile",

@@ -5,7 +5,7 @@
  * hardest either way. Of equals the first ones are taken.
  *   dx = dy where a value was taken (dy / k with a mask), 0 elsewhere */
 #include "net/broadcast.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 #include "net/sort.h"
 
 enum {
@@ -103,9 +103,9 @@ static void top_fraction_backward(const struct cr_op_ctx *s)
     int64_t i;
 
     if (s->dx[MASK] && !s->accumulate[MASK]) /* a choice, which has no slope */
-        cr_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
+        cr_data_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
     if (dx && !s->accumulate[V])
-        cr_move_zero(dx, cr_bytes(&s->in[V]));
+        cr_data_move_zero(dx, cr_bytes(&s->in[V]));
     for (i = 0; i < *count && dx; i++)
         dx[index[i]] += mean ? dy[0] / (cr_real)*count : dy[i];
 }

@@ -1,7 +1,7 @@
 /* transpose: y[i] = x[i permuted]: axis k of the result is axis perm[k] of the
  * input; without a permutation the axes are turned round. */
 #include "net/op_attrs.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 
 static const struct cr_opt transpose_opts[] = {
     CR_INTS_OPTIONAL(struct cr_transpose, input_perm, -CR_RANK_MAX,
@@ -44,20 +44,20 @@ static bool transpose_plan(struct cr_op_plan *p)
                            x->rank, cr_diag_format(p->arena, x));
 }
 
-static struct cr_move transpose_move(const struct cr_op_ctx *s)
+static struct cr_data_move transpose_move(const struct cr_op_ctx *s)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];
-    struct cr_move m;
+    struct cr_data_move m;
     int k;
 
-    cr_move_dense(&s->in[0], of);
+    cr_data_move_dense(&s->in[0], of);
     for (k = 0; k < s->in[0].rank; k++)
         step[k] = of[transpose_axis(&s->in[0], s->attr, k)];
-    cr_move_open(&m, &s->out[0], step, 0);
+    cr_data_move_open(&m, &s->out[0], step, 0);
     return m;
 }
 
-CR_MOVE(transpose, cr_move_scatter_add)
+CR_MOVE(transpose, cr_data_move_scatter_add)
 
 const struct cr_op cr_op_transpose = {
     .about = { .name = "transpose",

@@ -4,7 +4,7 @@
  * The indices' shape is how x's begins: i runs over all of them. A negative
  * index belongs to no segment, and neither does a computed one that is too
  * large; those of the data are checked before the batch. */
-#include "net/move.h"
+#include "net/data_movement.h"
 #include "net/op.h"
 
 #include "math/parallel_for.h"
@@ -106,7 +106,7 @@ static void unsorted_segment_sum_forward(const struct cr_op_ctx *s)
 {
     struct sums w = sums_open(s);
 
-    cr_move_zero(s->y[0], cr_bytes(&s->out[0]));
+    cr_data_move_zero(s->y[0], cr_bytes(&s->out[0]));
     if (w.inner >= WIDE)
         cr_parallel_for(w.inner, 0.3 * (double)w.n, &w, sum_columns);
     else

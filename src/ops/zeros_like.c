@@ -1,9 +1,9 @@
 /* zeros_like: a tensor of 0s of the input's shape and type */
-#include "net/move.h"
+#include "net/data_movement.h"
 
 static void zeros_like_forward(const struct cr_op_ctx *s)
 {
-    cr_move_fill(&s->out[0], 0, s->y[0]);
+    cr_data_move_fill(&s->out[0], 0, s->y[0]);
 }
 
 const struct cr_op cr_op_zeros_like = {

@@ -1,7 +1,7 @@
 /* Moving elements: every order of the axes, near and far apart, against the
  * loop that explains. */
 #include "base/attr.h"
-#include "net/move.h"
+#include "net/data_movement.h"
 #include "tap.h"
 
 #define ROOM (3 * 530 * 37)
@@ -12,31 +12,31 @@ static void check(const int64_t *dim, const int *axis)
 {
     struct cr_spec x = CR_SPEC(dim[0], dim[1], dim[2]), y = x;
     int64_t of[3], step[3], i, j, k, n = cr_count(&x), at = 0;
-    struct cr_move m;
+    struct cr_data_move m;
     bool same = true, returned = true, added = true;
 
-    cr_move_dense(&x, of);
+    cr_data_move_dense(&x, of);
     for (i = 0; i < 3; i++) {
         y.dim[i] = x.dim[axis[i]];
         step[i] = of[axis[i]];
     }
-    cr_move_open(&m, &y, step, 0);
+    cr_data_move_open(&m, &y, step, 0);
     for (i = 0; i < n; i++) {
         from[i] = (cr_real)i;
         to[i] = back[i] = -1;
     }
-    cr_move_gather(&m, CR_REAL, from, to);
+    cr_data_move_gather(&m, CR_REAL, from, to);
     for (i = 0; i < y.dim[0]; i++)
         for (j = 0; j < y.dim[1]; j++)
             for (k = 0; k < y.dim[2]; k++)
                 same = to[at++] ==
                            from[i * step[0] + j * step[1] + k * step[2]] &&
                        same;
-    cr_move_scatter(&m, CR_REAL, to, back);
+    cr_data_move_scatter(&m, CR_REAL, to, back);
     for (i = 0; i < n; i++)
         returned = back[i] == from[i] && returned;
-    cr_move_scatter_add(&m, to, back, true);
-    cr_move_gather_add(&m, from, to, true);
+    cr_data_move_scatter_add(&m, to, back, true);
+    cr_data_move_gather_add(&m, from, to, true);
     for (i = 0; i < n; i++)
         added = back[i] == 2 * from[i] && added;
     for (at = i = 0; i < y.dim[0]; i++)

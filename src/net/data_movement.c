@@ -1,4 +1,4 @@
-#include "net/move.h"
+#include "net/data_movement.h"
 
 #include "base/attr.h"
 #include "math/parallel_for.h"
@@ -7,7 +7,7 @@
 
 #define MOVE_COST 0.4 /* nanoseconds per element */
 
-void cr_move_dense(const struct cr_spec *spec, int64_t *step)
+void cr_data_move_dense(const struct cr_spec *spec, int64_t *step)
 {
     int64_t dense = 1;
     int i;
@@ -18,7 +18,7 @@ void cr_move_dense(const struct cr_spec *spec, int64_t *step)
     }
 }
 
-void cr_move_open(struct cr_move *m, const struct cr_spec *dense,
+void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
                   const int64_t *step, int64_t at)
 {
     cr_tensor_iter_init(&m->walk, dense->rank, dense->dim);
@@ -28,7 +28,7 @@ void cr_move_open(struct cr_move *m, const struct cr_spec *dense,
 }
 
 struct moving {
-    const struct cr_move *m;
+    const struct cr_data_move *m;
     size_t size;
     const char *from;
     char *to;
@@ -178,7 +178,7 @@ static void turn_range(void *ctx, int64_t from, int64_t to)
 }
 
 /* Places are those of operand 1; `of` is the operand that is read. */
-static void move(const struct cr_move *m, enum cr_type type, const void *from,
+static void move(const struct cr_data_move *m, enum cr_type type, const void *from,
                  void *to, int of, bool add)
 {
     size_t size = cr_type_size(type), skip = (size_t)m->at * size;
@@ -197,25 +197,25 @@ static void move(const struct cr_move *m, enum cr_type type, const void *from,
         cr_tensor_iter_parallel(&m->walk, MOVE_COST, &t.c, add ? add_run : move_run);
 }
 
-void cr_move_gather(const struct cr_move *m, enum cr_type type,
+void cr_data_move_gather(const struct cr_data_move *m, enum cr_type type,
                     const void *from, void *to)
 {
     move(m, type, from, to, 1, false);
 }
 
-void cr_move_scatter(const struct cr_move *m, enum cr_type type,
+void cr_data_move_scatter(const struct cr_data_move *m, enum cr_type type,
                      const void *from, void *to)
 {
     move(m, type, from, to, 0, false);
 }
 
-void cr_move_gather_add(const struct cr_move *m, const cr_real *from,
+void cr_data_move_gather_add(const struct cr_data_move *m, const cr_real *from,
                         cr_real *to, bool add)
 {
     move(m, CR_REAL, from, to, 1, add);
 }
 
-void cr_move_scatter_add(const struct cr_move *m, const cr_real *from,
+void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
                          cr_real *to, bool add)
 {
     move(m, CR_REAL, from, to, 0, add);
@@ -240,7 +240,7 @@ static void sum_sink(void *ctx, int64_t at, int64_t n, const double *sum)
         to[i] = (c->add ? to[i] : 0) + (cr_real)sum[i];
 }
 
-void cr_move_sum(const struct cr_move *m, const cr_real *from, cr_real *to,
+void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from, cr_real *to,
                  bool add)
 {
     struct moving c = { .from = (const char *)from,
@@ -268,14 +268,14 @@ static void bytes_range(void *ctx, int64_t from, int64_t to)
         memset(c->to + from, 0, (size_t)(to - from));
 }
 
-void cr_move_bytes(const void *from, void *to, size_t n)
+void cr_data_move_bytes(const void *from, void *to, size_t n)
 {
     struct moving c = { .from = from, .to = to };
 
     cr_parallel_for((int64_t)n, MOVE_COST / 4, &c, bytes_range);
 }
 
-void cr_move_zero(void *to, size_t n)
+void cr_data_move_zero(void *to, size_t n)
 {
     struct moving c = { .to = to };
 
@@ -291,7 +291,7 @@ static void fill_range(void *ctx, int64_t from, int64_t to)
         memcpy(c->to + (size_t)i * c->size, c->from, c->size);
 }
 
-void cr_move_fill(const struct cr_spec *spec, double value, void *to)
+void cr_data_move_fill(const struct cr_spec *spec, double value, void *to)
 {
     uint64_t one = 0;
     struct moving c = { .size = cr_type_size(spec->type),
@@ -300,7 +300,7 @@ void cr_move_fill(const struct cr_spec *spec, double value, void *to)
 
     cr_convert(CR_F64, &value, spec->type, &one, 1);
     if (one == 0)
-        cr_move_zero(to, cr_bytes(spec));
+        cr_data_move_zero(to, cr_bytes(spec));
     else
         cr_parallel_for(cr_count(spec), MOVE_COST, &c, fill_range);
 }
@@ -313,15 +313,15 @@ bool cr_like_plan(struct cr_op_plan *p)
 
 void cr_view_forward(const struct cr_op_ctx *s)
 {
-    cr_move_bytes(s->x[0], s->y[0], cr_bytes(&s->in[0]));
+    cr_data_move_bytes(s->x[0], s->y[0], cr_bytes(&s->in[0]));
 }
 
 void cr_view_backward(const struct cr_op_ctx *s)
 {
     int64_t n = cr_count(&s->in[0]);
     struct cr_spec flat = { .type = CR_REAL, .rank = 1, .dim = { n } };
-    struct cr_move m;
+    struct cr_data_move m;
 
-    cr_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
-    cr_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
+    cr_data_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
+    cr_data_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
 }

@@ -1,6 +1,6 @@
-#include "net/extreme.h"
+#include "net/minmax.h"
 
-bool cr_extreme_plan(struct cr_op_plan *p)
+bool cr_minmax_plan(struct cr_op_plan *p)
 {
     if (!cr_reduce_attr_plan(p))
         return false;
@@ -33,7 +33,7 @@ static void extreme_values(const void *attr, int64_t n, const cr_real *x,
 
 CR_REDUCTION_LOOP(extreme_loop, is_it(x[i], y[j]) ? g[j] / c[j] : 0)
 
-void cr_extreme_backward(const struct cr_op_ctx *s)
+void cr_minmax_backward(const struct cr_op_ctx *s)
 {
     cr_reduction_sums(s, cr_reduce_attr_axis(s), &cr_reducer_sum, 1, s->y[0],
                       extreme_values, s->scratch);

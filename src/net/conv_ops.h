@@ -2,8 +2,8 @@
  * What the ops and the cells of convolution share: one set of options, one
  * geometry, for one to three spatial dimensions and for the transposed form.
  */
-#ifndef CR_NET_CONVOLVE_H
-#define CR_NET_CONVOLVE_H
+#ifndef CR_NET_CONV_OPS_H
+#define CR_NET_CONV_OPS_H
 
 #include "math/conv.h"
 #include "net/cell.h"

@@ -16,7 +16,7 @@
  * output_padding is PyTorch's: rows that the convolution of which this is the
  * adjoint would not have seen the last of. MindSpore appends zeros instead.
  */
-#include "net/convolve.h"
+#include "net/conv_ops.h"
 
 #include <string.h>
 
