@@ -14,7 +14,7 @@
 #include "net/op_attrs.h"
 #include "net/cell.h"
 #include "net/concat_stack.h"
-#include "net/precision.h"
+#include "net/amp.h"
 
 #include <math.h>
 

@@ -242,7 +242,7 @@ static void draw_arrow(struct drawer *w, struct cr_box *from, struct cr_box *to,
 /* The value itself behind casts, which are no boxes. */
 static const struct cr_val *draw_source(const struct cr_val *v)
 {
-    while (v->producer && v->producer->op == &cr_op_half)
+    while (v->producer && v->producer->op == &cr_op_fake_cast)
         v = v->producer->in[0];
     return v;
 }
@@ -381,7 +381,7 @@ struct cr_diagram *cr_net_draw(struct cr_net *net, const char *at,
             !w.by[call->out->id] && call != w.target)
             w.by[call->out->id] = draw_call(&w, call);
     for (node = g->nodes; node; node = node->next)
-        if (draw_within(&w, node->call) && node->op != &cr_op_half &&
+        if (draw_within(&w, node->call) && node->op != &cr_op_fake_cast &&
             node->op != &cr_op_print &&
             strcmp(node->op->about.name, "constant") != 0)
             draw_node(&w, node);

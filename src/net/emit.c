@@ -96,7 +96,7 @@ static struct cr_val *val_new(struct cr_net *net)
 /* The op that made v, before its results were rounded. */
 static const struct cr_opnode *maker(const struct cr_val *v)
 {
-    const struct cr_val *from = v->producer && v->producer->op == &cr_op_half
+    const struct cr_val *from = v->producer && v->producer->op == &cr_op_fake_cast
                                     ? v->producer->in[0]
                                     : NULL;
 
@@ -458,7 +458,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
         net->graph->nodes = node;
     net->graph->last_node = node;
     net->graph->n_nodes++;
-    *emitted += op != &cr_op_half && op != &cr_op_print;
+    *emitted += op != &cr_op_fake_cast && op != &cr_op_print;
     return node->out[0];
 }
 
@@ -514,16 +514,16 @@ struct cr_val *cr_emit_itself(struct cr_build *b, const struct cr_op *op,
     int i;
 
     memcpy(args, in, (size_t)n * sizeof *in);
-    half = cr_half_of(b, op, n, args);
+    half = cr_amp_type_of(b, op, n, args);
     for (i = 0; i < n; i++) {
-        args[i] = cr_half_in(b, op, half, i, args[i]);
+        args[i] = cr_amp_cast_in(b, op, half, i, args[i]);
         if (!args[i])
             return NULL;
     }
     if (half != CR_REAL && b->precision.level == CR_LEVEL_AUTO &&
         op->bn_foldable && n > 2 && args[2] != &absent)
-        return cr_half_biased(b, op, attr, half, args);
-    return cr_half_out(b, half, cr_emit_as_is(b, op, attr, n, args));
+        return cr_amp_biased(b, op, attr, half, args);
+    return cr_amp_cast_out(b, half, cr_emit_as_is(b, op, attr, n, args));
 }
 
 struct cr_val *cr_cell_inline(struct cr_build *b, const struct cr_cell *cell,

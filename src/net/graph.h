@@ -17,7 +17,7 @@
 #include "net/init.h"
 #include "net/net.h"
 #include "net/op.h"
-#include "net/precision.h"
+#include "net/amp.h"
 
 #define CR_CELL_DEPTH 64      /* of nested cells */
 #define CR_CALLS_MAX 50000    /* of cells in a graph */
@@ -177,7 +177,7 @@ struct cr_net {
     bool stats_frozen;
     struct cr_patterns *predict_mode; /* mode.c; NULL: none */
     bool joint;             /* has_aux: false */
-    struct cr_amp *amp;     /* precision.c: section amp, */
+    struct cr_amp *amp;     /* amp.c: section amp, */
     bool amp_ignored;       /* and whether opts.force_float32 overruled it */
     struct cr_hooks *hooks; /* hook.c: section watch */
     struct {
@@ -322,7 +322,7 @@ bool cr_references_right(struct cr_build *b);
 /* lines.c: such a cell's forward pass. */
 struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in);
-/* precision.c: reads the section; the precision of a cell, whose control word
+/* amp.c: reads the section; the precision of a cell, whose control word
  * to_float is `word` (NULL: none), within one of `outer`. */
 bool cr_amp_read(struct cr_net *net);
 bool cr_precision_of(struct cr_build *b, const struct cr_node *word);
@@ -335,17 +335,17 @@ bool cr_modes_read(struct cr_net *net);
 bool cr_mode_of(struct cr_build *b, const struct cr_node *word);
 bool cr_modes_used(struct cr_net *net);
 /* Inputs and results of an op in the precision of the cell being built. */
-enum cr_type cr_half_of(const struct cr_build *b, const struct cr_op *op,
+enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op,
                         int n, struct cr_val *const *in);
-struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
+struct cr_val *cr_amp_cast_in(struct cr_build *b, const struct cr_op *op,
                           enum cr_type type, int i, struct cr_val *x);
-struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
+struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
                            struct cr_val *y);
 /* An op with a bias (.folds) in level auto, which adds that in float32. */
-struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
+struct cr_val *cr_amp_biased(struct cr_build *b, const struct cr_op *op,
                               const void *attr, enum cr_type type,
                               struct cr_val *const *in);
-extern const struct cr_op cr_op_half;
+extern const struct cr_op cr_op_fake_cast;
 /* print.c: reads what print(...) names, and gives nothing. */
 extern const struct cr_op cr_op_print;
 /* assign.c: moves state, wanted by no value. */

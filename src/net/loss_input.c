@@ -15,7 +15,7 @@ static const struct cr_opnode *node_of(const struct cr_val *v)
 {
     const struct cr_opnode *node = v ? v->producer : NULL;
 
-    while (node && (node->same || node->op == &cr_op_half))
+    while (node && (node->same || node->op == &cr_op_fake_cast))
         node = node->in[0]->producer;
     return node && !node->loss ? node : NULL;
 }

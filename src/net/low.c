@@ -2,7 +2,7 @@
  * Low precision that pays: products of bfloat16 numbers.
  *
  * In low precision a `half` step stands before each input of a product and
- * behind its result (precision.c), and rounds what lies in float32 memory.
+ * behind its result (amp.c), and rounds what lies in float32 memory.
  * Where the processor multiplies bfloat16 (cr_gemm_low) the planner does two
  * things:
  *
@@ -22,14 +22,14 @@
 #include "net/op_attrs.h"
 #include "net/plan.h"
 
-static const struct cr_half to_bfloat16 = { .type = 1 };
+static const struct cr_fake_cast to_bfloat16 = { .type = 1 };
 
 /* A step that rounds to bfloat16 whenever it runs. */
 static bool rounds(const struct cr_exec_step *s)
 {
-    const struct cr_half *o = s->run.attr;
+    const struct cr_fake_cast *o = s->run.attr;
 
-    return s->op == &cr_op_half && !o->predict && cr_half_type(o) == CR_BF16;
+    return s->op == &cr_op_fake_cast && !o->predict && cr_fake_cast_type(o) == CR_BF16;
 }
 
 /* Values that hold bfloat16 numbers only, and steps that multiply such. */
@@ -39,7 +39,7 @@ static void mark(struct cr_exec *e)
     int i, k;
 
     for (v = e->graph->vals; v; v = v->next) {
-        const struct cr_half *o = v->producer && v->producer->op == &cr_op_half
+        const struct cr_fake_cast *o = v->producer && v->producer->op == &cr_op_fake_cast
                                       ? v->producer->attr
                                       : NULL;
 
@@ -125,7 +125,7 @@ static void in_place(struct cr_exec *e)
     for (i = 0; i < e->n_steps; i++) {
         const struct cr_exec_step *s = &e->steps[i];
 
-        if (s->op != &cr_op_half || s->same || e->vals[s->x[0]].alias >= 0)
+        if (s->op != &cr_op_fake_cast || s->same || e->vals[s->x[0]].alias >= 0)
             continue;
         at = cr_plan_producer(e, s->x[0], i);
         if (at >= 0 && !(e->steps[at].op->saved_for_backward & CR_Y(0)))
@@ -163,7 +163,7 @@ bool cr_plan_low_backward(struct cr_exec *e, const struct cr_exec_step *f)
             return true;
         }
     s = cr_plan_new(e, CR_BACKWARD, NULL);
-    s->op = &cr_op_half;
+    s->op = &cr_op_fake_cast;
     s->n_in = 1;
     s->run.attr = &to_bfloat16;
     s->run.in = s->run.out = f->run.out;
@@ -175,7 +175,7 @@ void cr_plan_low_gave(struct cr_exec *e, const struct cr_exec_step *f, int at)
 {
     const struct cr_exec_step *s = &e->steps[at];
 
-    if (f->op == &cr_op_half && s->dx[0] >= 0 && !s->accumulate[0] &&
+    if (f->op == &cr_op_fake_cast && s->dx[0] >= 0 && !s->accumulate[0] &&
         e->vals[f->x[0]].uses == 1 && !e->vals[s->dx[0]].root &&
         !e->vals[cr_plan_base(e, s->dy[0])].root)
         e->vals[s->dx[0]].alias = s->dy[0];

@@ -114,12 +114,12 @@ struct cr_transpose {
 };
 
 /* What `half` rounds to, and when. */
-struct cr_half {
-    int type;                   /* CR_HALF_TYPES, in order */
+struct cr_fake_cast {
+    int type;                   /* CR_LOW_TYPES, in order */
     bool predict;
 };
-#define CR_HALF_TYPES "float16|bfloat16"
-CR_UNUSED static inline enum cr_type cr_half_type(const struct cr_half *o)
+#define CR_LOW_TYPES "float16|bfloat16"
+CR_UNUSED static inline enum cr_type cr_fake_cast_type(const struct cr_fake_cast *o)
 {
     return o->type == 0 ? CR_F16 : CR_BF16;
 }

@@ -10,7 +10,7 @@
 /* Whether it is a weight, or one that is rounded for low precision. */
 static bool results_weight(const struct cr_val *v)
 {
-    if (v && v->producer && v->producer->op == &cr_op_half)
+    if (v && v->producer && v->producer->op == &cr_op_fake_cast)
         v = v->producer->in[0];
     return v && v->param >= 0 && v->spec.rank >= 2;
 }
@@ -83,7 +83,7 @@ const char *cr_net_result_name(const struct cr_net *net, int i)
  * somebody who looks at it. */
 static bool results_passes(const struct cr_opnode *n)
 {
-    return n->same || n->op == &cr_op_half || n->op == &cr_op_look ||
+    return n->same || n->op == &cr_op_fake_cast || n->op == &cr_op_look ||
            n->op == &cr_op_hook || n->op == &cr_op_bprop ||
            n->op == &cr_op_print || strcmp(n->op->about.name, "cast") == 0;
 }

@@ -50,7 +50,7 @@ const struct cr_opt cr_rnn_opts[] = {
                     "What makes an rnn's state."),
     CR_ENUM_DEFAULT(struct cr_rnn, low, CR_RNN_FULL,
                     "none|products|gates|all", "What is rounded."),
-    CR_ENUM_DEFAULT(struct cr_rnn, dtype, 0, CR_HALF_TYPES, "What to."),
+    CR_ENUM_DEFAULT(struct cr_rnn, dtype, 0, CR_LOW_TYPES, "What to."),
     { 0 },
 };
 

@@ -40,7 +40,7 @@ struct cr_rnn {
     bool batch_first, reverse;
     int nonlinearity; /* of an rnn: enum cr_rnn_act */
     int low;          /* enum cr_rnn_low */
-    int dtype;        /* what is rounded to: CR_HALF_TYPES */
+    int dtype;        /* what is rounded to: CR_LOW_TYPES */
 };
 enum cr_rnn_act {
     CR_RNN_TANH,

@@ -15,7 +15,7 @@
  */
 #include "net/op_attrs.h"
 #include "net/concat_stack.h"
-#include "net/precision.h"
+#include "net/amp.h"
 #include "net/rnn.h"
 
 #include <string.h>

@@ -6,14 +6,14 @@
 #include "net/broadcast.h"
 #include "net/cell.h"
 #include "net/data_movement.h"
-#include "net/precision.h"
+#include "net/amp.h"
 
 struct cast {
-    int dtype; /* enum cr_dtype, then CR_HALF_TYPES */
+    int dtype; /* enum cr_dtype, then CR_LOW_TYPES */
 };
 
 static const struct cr_opt cast_opts[] = {
-    CR_ENUM_DEFAULT(struct cast, dtype, CR_FLOAT32, CR_DTYPES "|" CR_HALF_TYPES,
+    CR_ENUM_DEFAULT(struct cast, dtype, CR_FLOAT32, CR_DTYPES "|" CR_LOW_TYPES,
                     "The new type."),
     { 0 },
 };
@@ -54,14 +54,14 @@ static struct cr_val *cast_build(struct cr_build *b, const void *attr, int n,
                                  struct cr_val *const *in)
 {
     const struct cast *o = attr;
-    struct cr_half low = { .type = (o ? o->dtype : 0) - CR_TRUTH - 1 };
+    struct cr_fake_cast low = { .type = (o ? o->dtype : 0) - CR_TRUTH - 1 };
     struct cr_val *x = in[0];
 
     if (!o || o->dtype <= CR_TRUTH)
         return cr_emit_itself(b, cr_op_find("cast"), attr, n, in);
     if (cr_val_spec(x)->type != CR_REAL)
         x = cr_emit_itself(b, cr_op_find("cast"), NULL, 1, &x);
-    return x ? cr_cast_low(b, cr_half_type(&low), x) : NULL;
+    return x ? cr_cast_low(b, cr_fake_cast_type(&low), x) : NULL;
 }
 
 const struct cr_op cr_op_cast = {

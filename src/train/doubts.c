@@ -3,7 +3,7 @@
  * once everything is made, so in check as in train.
  */
 #include "data/lint.h"
-#include "net/precision.h"
+#include "net/amp.h"
 #include "train/probability.h"
 #include "train/train.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/str.h"
-#include "net/precision.h"
+#include "net/amp.h"
 
 /* O2 in float16 begins with MindSpore's manager, as its Model does. */
 static bool scale_by_default(const struct cr_amp *amp)

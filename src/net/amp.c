@@ -1,4 +1,4 @@
-#include "net/precision.h"
+#include "net/amp.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static const struct cr_opt amp_opts[] = {
         "LayerNorm, and the loss. O3: all but the loss. auto: products "
         "in low precision, sums, powers and normalisation in float32, "
         "the rest as its inputs are."),
-    CR_ENUM_DEFAULT(struct cr_amp, dtype, 0, CR_HALF_TYPES,
+    CR_ENUM_DEFAULT(struct cr_amp, dtype, 0, CR_LOW_TYPES,
                     "The low precision."),
     CR_BOOL_OPTIONAL(struct cr_amp, keep_batchnorm_fp32,
                      "Whether BatchNorm keeps its parameters in float32; by "
@@ -306,7 +306,7 @@ static enum cr_type cast_type(const struct cr_build *b, const struct cr_op *op,
     return type;
 }
 
-enum cr_type cr_half_of(const struct cr_build *b, const struct cr_op *op, int n,
+enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op, int n,
                         struct cr_val *const *in)
 {
     switch (b->precision.level) {
@@ -338,12 +338,12 @@ static bool parameters_full(const struct cr_build *b, const struct cr_op *op)
 static struct cr_val *rounded(struct cr_build *b, enum cr_type type,
                               bool predict, struct cr_val *x)
 {
-    struct cr_half *attr = CR_NEW(b->net->arena, struct cr_half);
+    struct cr_fake_cast *attr = CR_NEW(b->net->arena, struct cr_fake_cast);
     struct cr_val *y;
 
     attr->type = type == CR_BF16;
     attr->predict = predict;
-    y = cr_emit_as_is(b, &cr_op_half, attr, 1, &x);
+    y = cr_emit_as_is(b, &cr_op_fake_cast, attr, 1, &x);
     if (y)
         y->low_type = type;
     return y;
@@ -358,7 +358,7 @@ static struct cr_val *rounded_once(struct cr_build *b, enum cr_type type,
     return x->rounded;
 }
 
-struct cr_val *cr_half_in(struct cr_build *b, const struct cr_op *op,
+struct cr_val *cr_amp_cast_in(struct cr_build *b, const struct cr_op *op,
                           enum cr_type type, int i, struct cr_val *x)
 {
     bool predict = op->float32_params & CR_X(i);
@@ -402,7 +402,7 @@ struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
                : rounded_once(b, type, x);
 }
 
-struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
+struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
                            struct cr_val *y)
 {
     const struct cr_opnode *node = y ? y->producer : NULL;
@@ -433,12 +433,12 @@ struct cr_val *cr_half_out(struct cr_build *b, enum cr_type type,
     return y->result ? y->result : y;
 }
 
-struct cr_val *cr_half_biased(struct cr_build *b, const struct cr_op *op,
+struct cr_val *cr_amp_biased(struct cr_build *b, const struct cr_op *op,
                               const void *attr, enum cr_type type,
                               struct cr_val *const *in)
 {
     struct cr_val *x[] = { in[0], in[1], cr_val_absent() };
-    struct cr_val *y = cr_half_out(b, type, cr_emit_as_is(b, op, attr, 3, x));
+    struct cr_val *y = cr_amp_cast_out(b, type, cr_emit_as_is(b, op, attr, 3, x));
     struct cr_reshape *to = CR_NEW(b->net->arena, struct cr_reshape);
     int64_t *dim = CR_NEWS(b->net->arena, int64_t, CR_RANK_MAX);
     struct cr_val *sum[] = { y, in[2] };

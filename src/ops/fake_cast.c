@@ -6,16 +6,16 @@
 #include "net/pointwise.h"
 
 static const struct cr_opt half_opts[] = {
-    CR_ENUM_DEFAULT(struct cr_half, type, 0, CR_HALF_TYPES,
+    CR_ENUM_DEFAULT(struct cr_fake_cast, type, 0, CR_LOW_TYPES,
                     "What to round to."),
-    CR_BOOL_DEFAULT(struct cr_half, predict, false,
+    CR_BOOL_DEFAULT(struct cr_fake_cast, predict, false,
                     "In prediction alone; in training nothing happens."),
     { 0 },
 };
 
 static bool half_plan(struct cr_op_plan *p)
 {
-    const struct cr_half *o = p->attr;
+    const struct cr_fake_cast *o = p->attr;
 
     p->out[0] = p->in[0];
     p->same = o->predict && p->training;
@@ -24,19 +24,19 @@ static bool half_plan(struct cr_op_plan *p)
 
 static void half_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
-    cr_round_to_type(cr_half_type(attr), n, x, y);
+    cr_round_to_type(cr_fake_cast_type(attr), n, x, y);
 }
 
 static void half_map_grad(const void *attr, int64_t n, const cr_real *x,
                           const cr_real *y, const cr_real *dy, cr_real *d)
 {
     (void)x, (void)y;
-    cr_round_to_type(cr_half_type(attr), n, dy, d);
+    cr_round_to_type(cr_fake_cast_type(attr), n, dy, d);
 }
 
 static bool half_idle(const struct cr_op_ctx *s)
 {
-    return ((const struct cr_half *)s->attr)->predict && s->training;
+    return ((const struct cr_fake_cast *)s->attr)->predict && s->training;
 }
 
 static void half_forward(const struct cr_op_ctx *s)
@@ -55,11 +55,11 @@ static void half_backward(const struct cr_op_ctx *s)
         cr_pointwise_backward(s, 0.5, half_map_grad);
 }
 
-const struct cr_op cr_op_half = {
+const struct cr_op cr_op_fake_cast = {
     .about = { .name = "half",
                .summary = "Rounded to float16 or bfloat16.",
                .opts = half_opts,
-               .size = sizeof(struct cr_half) },
+               .size = sizeof(struct cr_fake_cast) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -7,8 +7,8 @@
  * results on their way out, gradients on their way back. Parameters are
  * float32 always, and so is a loss without to_float.
  */
-#ifndef CR_NET_PRECISION_H
-#define CR_NET_PRECISION_H
+#ifndef CR_NET_AMP_H
+#define CR_NET_AMP_H
 
 #include "conf/config.h"
 #include "math/spec.h"
