@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 /* ---- reading ---- */
 
@@ -77,7 +77,7 @@ const struct cr_op cr_op_assign = {
 };
 
 /* The state that the call names; NULL after reporting. */
-static struct cr_val *assign_state(struct cr_maker *m,
+static struct cr_val *assign_state(struct cr_interp *m,
                                    const struct cr_script *e)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -85,11 +85,11 @@ static struct cr_val *assign_state(struct cr_maker *m,
         e->op == CR_SCRIPT_NAME ? cr_node_get(m->cells, e->name) : NULL;
     struct cr_thing t = { 0 };
 
-    if (cell && !cr_maker_eval(m, e, &t))
+    if (cell && !cr_interp_eval(m, e, &t))
         return NULL;
     if (t.kind == TENSOR && t.val->producer && t.val->producer->op == &state_op)
         return t.val->producer->in[0];
-    cr_maker_fail(m, e,
+    cr_interp_fail(m, e,
                   cr_strf(arena,
                           "assign: found %s, expected a member of cells that "
                           "is a Parameter with requires_grad: false",
@@ -99,7 +99,7 @@ static struct cr_val *assign_state(struct cr_maker *m,
     return NULL;
 }
 
-bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call)
+bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_script *name = call->args,
@@ -109,25 +109,25 @@ bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call)
     struct cr_thing t;
 
     if (!value || value->next || name->keyword || value->keyword)
-        return cr_maker_fail(m, call, "assign takes a name and a value");
+        return cr_interp_fail(m, call, "assign takes a name and a value");
     if (m->b->net->in_backward)
-        return cr_maker_fail(m, call,
+        return cr_interp_fail(m, call,
                              "assign stands in construct, not in bprop");
     in[STATE] = assign_state(m, name);
-    if (!in[STATE] || !cr_maker_eval(m, value, &t))
+    if (!in[STATE] || !cr_interp_eval(m, value, &t))
         return false;
-    in[VALUE] = cr_maker_val(m, value, &t);
+    in[VALUE] = cr_interp_val(m, value, &t);
     if (!in[VALUE])
         return false;
     spec = in[VALUE]->spec;
     spec.type = CR_REAL;
     if (!cr_thing_number(&t) && !cr_spec_same(&spec, &in[STATE]->spec))
-        return cr_maker_fail(
+        return cr_interp_fail(
             m, value,
             cr_strf(arena, "assign: found a value %s, '%s' is %s",
                     cr_diag_format(arena, &in[VALUE]->spec), name->name,
                     cr_diag_format(arena, &in[STATE]->spec)));
-    m->b->pos = cr_maker_place(m, call);
+    m->b->pos = cr_interp_place(m, call);
     if (in[VALUE]->spec.type != CR_REAL)
         in[VALUE] = cr_emit_as_is(m->b, cr_op_find("cast"), NULL, 1,
                                   &in[VALUE]);

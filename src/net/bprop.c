@@ -15,14 +15,14 @@
  * cell's inputs and parameters along: theirs are the gradients.
  */
 #include "base/str.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #include <string.h>
 
 /* ---- building ---- */
 
 struct maker {
-    struct cr_maker m;
+    struct cr_interp m;
     struct cr_build *b;
     struct cr_cell_inputs inputs;
     struct cr_custom_grad *custom;
@@ -98,13 +98,13 @@ static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
                            "an input of a cell with bprop cannot be called "
                            "'%s'",
                            name);
-        if (!cr_maker_input(&k->m, name, cr_thing_tensor(in[i])))
+        if (!cr_interp_input(&k->m, name, cr_thing_tensor(in[i])))
             return false;
     }
     return cr_grad_boundary_dout(k->b, c) && /* None where there is no gradient */
-           cr_maker_input(&k->m, "out",
+           cr_interp_input(&k->m, "out",
                           thing_of(arena, c->n_out, c->out, tuple)) &&
-           cr_maker_input(&k->m, "dout",
+           cr_interp_input(&k->m, "dout",
                           thing_of(arena, c->n_out, c->dout, tuple));
 }
 
@@ -118,14 +118,14 @@ static bool take(struct maker *k, const struct cr_script *e, int i,
     if (t->kind == NOTHING || x->spec.type != CR_REAL)
         return true;
     if (t->kind != TENSOR)
-        return cr_maker_fail(&k->m, e,
+        return cr_interp_fail(&k->m, e,
                              cr_strf(arena,
                                      "the gradient of '%s' is a tensor %s or "
                                      "None, not %s",
                                      name, cr_diag_format(arena, &x->spec),
                                      cr_thing_what(arena, t)));
     if (!cr_spec_same(&t->val->spec, &x->spec))
-        return cr_maker_fail(
+        return cr_interp_fail(
             &k->m, e,
             cr_strf(arena, "the gradient of '%s' is %s %s, needed is %s %s",
                     name, cr_type_name(t->val->spec.type),
@@ -153,12 +153,12 @@ static bool take_params(struct maker *k, const struct cr_script *e,
         p = cr_name_map_get(&net->param_names, full);
         v = p >= 0 && p < net->graph->cap_params ? net->graph->params[p] : NULL;
         if (!v)
-            return cr_maker_fail(&k->m, a ? a : e,
+            return cr_interp_fail(&k->m, a ? a : e,
                                  cr_strf(net->arena,
                                          "the cell has no parameter '%s'",
                                          map->keys[i]));
         if (at == CR_OP_MAX)
-            return cr_maker_fail(&k->m, a ? a : e,
+            return cr_interp_fail(&k->m, a ? a : e,
                                  cr_strf(net->arena,
                                          "more than %d inputs and parameters",
                                          CR_OP_MAX - 1));
@@ -206,7 +206,7 @@ static bool take_all(struct maker *k, const struct cr_script *e,
     if (value.kind != TUPLE)
         value = (struct cr_thing){ .kind = TUPLE, .n = 1, .items = &one };
     if (value.n != n)
-        return cr_maker_fail(
+        return cr_interp_fail(
             &k->m, e,
             cr_strf(arena,
                     "bprop returns %d gradient%s, the cell has %d input%s",
@@ -243,7 +243,7 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
     lists = cr_graph_detach(net);
     b->key = cr_hash(key, "bprop", 5); /* other random numbers */
     ok = given(&k, in, out->n_members > 0) &&
-         cr_maker_run(&k.m, &value, &returned) &&
+         cr_interp_run(&k.m, &value, &returned) &&
          take_all(&k, returned, value, in);
     k.custom->nodes = cr_graph_restore(net, &lists);
     b->key = key;

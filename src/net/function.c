@@ -9,7 +9,7 @@
  */
 #include "base/str.h"
 #include "net/op_attrs.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #include <string.h>
 
@@ -106,13 +106,13 @@ static bool type_word(const char *name)
     return false;
 }
 
-static bool arg_eval(struct cr_maker *m, const struct cr_script *a,
+static bool arg_eval(struct cr_interp *m, const struct cr_script *a,
                      struct cr_thing *to)
 {
     if (a->op == CR_SCRIPT_NAME && type_word(a->name) &&
-        !cr_maker_var(m, a->name) && !cr_node_get(m->cells, a->name))
+        !cr_interp_var(m, a->name) && !cr_node_get(m->cells, a->name))
         return *to = (struct cr_thing){ .kind = TEXT, .text = a->name }, true;
-    return cr_maker_eval(m, a, to);
+    return cr_interp_eval(m, a, to);
 }
 
 static struct param *param_named(struct params *p, const char *name)
@@ -125,7 +125,7 @@ static struct param *param_named(struct params *p, const char *name)
     return NULL;
 }
 
-static bool param_unknown(struct cr_maker *m, const struct cr_script *a,
+static bool param_unknown(struct cr_interp *m, const struct cr_script *a,
                           const struct cr_op *op, const struct params *p)
 {
     struct cr_net *net = m->b->net;
@@ -135,7 +135,7 @@ static bool param_unknown(struct cr_maker *m, const struct cr_script *a,
     for (i = 0; i < p->n; i++)
         names[i] = p->v[i].name;
     names[i] = NULL;
-    cr_maker_fail(m, a, cr_strf(net->arena, "%s has no argument '%s'",
+    cr_interp_fail(m, a, cr_strf(net->arena, "%s has no argument '%s'",
                                 op->about.name, a->keyword));
     near = cr_closest_name(a->keyword, names);
     if (near)
@@ -146,7 +146,7 @@ static bool param_unknown(struct cr_maker *m, const struct cr_script *a,
 }
 
 /* One more of the arguments that a parameter like *operands takes. */
-static bool rest_add(struct cr_maker *m, const struct cr_script *a,
+static bool rest_add(struct cr_interp *m, const struct cr_script *a,
                      struct param *p, const struct cr_thing *value)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -159,11 +159,11 @@ static bool rest_add(struct cr_maker *m, const struct cr_script *a,
         };
     p->given = true;
     if (t->n == CR_OP_MAX)
-        return cr_maker_fail(m, a,
+        return cr_interp_fail(m, a,
                              cr_strf(arena, "more than %d arguments for '*%s'",
                                      CR_OP_MAX, p->name));
     t->items[t->n++] = *value;
-    return cr_maker_weigh(m, a, t);
+    return cr_interp_weigh(m, a, t);
 }
 
 /* rand((2, 3)) as rand(2, 3), einsum('ij,jk', (a, b)) likewise. */
@@ -178,7 +178,7 @@ static void rest_tuple(struct params *p)
     }
 }
 
-static bool args_bind(struct cr_maker *m, const struct cr_script *e,
+static bool args_bind(struct cr_interp *m, const struct cr_script *e,
                       const struct cr_op *op, struct params *p)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -196,12 +196,12 @@ static bool args_bind(struct cr_maker *m, const struct cr_script *e,
         if (!to && a->keyword)
             return param_unknown(m, a, op, p);
         if (!to)
-            return cr_maker_fail(
+            return cr_interp_fail(
                 m, a,
                 cr_strf(arena, "%s takes no more arguments: %s",
                         op->about.name, cr_op_signature(arena, op)));
         if (to->given && !to->rest)
-            return cr_maker_fail(
+            return cr_interp_fail(
                 m, a, cr_strf(arena, "'%s' is given twice", to->name));
         if (!arg_eval(m, a, &value))
             return false;
@@ -221,24 +221,24 @@ static bool args_bind(struct cr_maker *m, const struct cr_script *e,
 /* ---- texts ---- */
 
 /* The lines of a text, or what a default stands for. */
-static bool text_run(struct cr_maker *m, const struct cr_script *e,
+static bool text_run(struct cr_interp *m, const struct cr_script *e,
                      const struct cr_op *op, const char *text,
                      const struct params *p, struct cr_thing *to)
 {
     struct cr_node node = { .kind = CR_NODE_STR, .text = text };
     const struct cr_script *returned;
-    struct cr_maker inner = { .b = m->b, .text = &node, .op = op,
+    struct cr_interp inner = { .b = m->b, .text = &node, .op = op,
                               .noted = true };
     int i;
 
-    inner.at = cr_maker_place(m, e);
+    inner.at = cr_interp_place(m, e);
     for (i = 0; p && i < p->n; i++)
-        cr_maker_input(&inner, p->v[i].name, p->v[i].value);
+        cr_interp_input(&inner, p->v[i].name, p->v[i].value);
     m->b->pos = inner.at;
-    return cr_maker_run(&inner, to, &returned);
+    return cr_interp_run(&inner, to, &returned);
 }
 
-static bool args_default(struct cr_maker *m, const struct cr_script *e,
+static bool args_default(struct cr_interp *m, const struct cr_script *e,
                          const struct cr_op *op, struct params *p)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -250,7 +250,7 @@ static bool args_default(struct cr_maker *m, const struct cr_script *e,
         if (to->given)
             continue;
         if (!to->preset)
-            return cr_maker_fail(
+            return cr_interp_fail(
                 m, e,
                 cr_strf(arena, "%s needs '%s': %s", op->about.name, to->name,
                         cr_op_signature(arena, op)));
@@ -269,19 +269,19 @@ struct given {
     struct cr_node map, **last;
 };
 
-static bool give_input(struct cr_maker *m, const struct cr_script *e,
+static bool give_input(struct cr_interp *m, const struct cr_script *e,
                        struct given *g, int i, const struct cr_thing *t)
 {
     if (t->kind == NOTHING)
         return true;
     if (i >= CR_OP_MAX)
-        return cr_maker_fail(m, e, "too many tensors");
-    g->in[i] = cr_maker_val(m, e, t);
+        return cr_interp_fail(m, e, "too many tensors");
+    g->in[i] = cr_interp_val(m, e, t);
     g->n = g->n > i ? g->n : i + 1;
     return g->in[i] != NULL;
 }
 
-static bool give_option(struct cr_maker *m, const struct cr_script *e,
+static bool give_option(struct cr_interp *m, const struct cr_script *e,
                         struct given *g, const char *name,
                         const struct cr_thing *t)
 {
@@ -290,9 +290,9 @@ static bool give_option(struct cr_maker *m, const struct cr_script *e,
 
     if (t->kind == NOTHING)
         return true;
-    node = cr_thing_node(arena, cr_maker_place(m, e), t);
+    node = cr_thing_node(arena, cr_interp_place(m, e), t);
     if (!node)
-        return cr_maker_fail(
+        return cr_interp_fail(
             m, e,
             cr_strf(arena, "%s takes a number, a text or a tuple, not %s", name,
                     cr_thing_what(arena, t)));
@@ -303,17 +303,17 @@ static bool give_option(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
-static struct given *given_new(struct cr_maker *m, const struct cr_script *e)
+static struct given *given_new(struct cr_interp *m, const struct cr_script *e)
 {
     struct given *g = CR_NEW(m->b->net->arena, struct given);
 
     g->map.kind = CR_NODE_MAP;
-    g->map.pos = cr_maker_place(m, e);
+    g->map.pos = cr_interp_place(m, e);
     g->last = &g->map.child;
     return g;
 }
 
-static const void *given_opts(struct cr_maker *m,
+static const void *given_opts(struct cr_interp *m,
                               const struct cr_descriptor *about,
                               struct given *g)
 {
@@ -325,7 +325,7 @@ static const void *given_opts(struct cr_maker *m,
                : NULL;
 }
 
-static bool emitted(struct cr_maker *m, struct cr_val *v, struct cr_thing *to)
+static bool emitted(struct cr_interp *m, struct cr_val *v, struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i, n = v ? cr_outputs(v) : 0;
@@ -342,7 +342,7 @@ static bool emitted(struct cr_maker *m, struct cr_val *v, struct cr_thing *to)
     return true;
 }
 
-static bool params_emit(struct cr_maker *m, const struct cr_script *e,
+static bool params_emit(struct cr_interp *m, const struct cr_script *e,
                         const struct cr_op *op, const struct params *p,
                         struct cr_thing *to)
 {
@@ -369,11 +369,11 @@ static bool params_emit(struct cr_maker *m, const struct cr_script *e,
     return emitted(m, cr_emit_op(m->b, op, attr, g->n, g->in), to);
 }
 
-bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
+bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
                       const struct cr_op *op, struct cr_thing *to)
 {
     struct params p = params_of(m->b->net->arena, op->signature);
-    struct cr_pos pos = cr_maker_place(m, e);
+    struct cr_pos pos = cr_interp_place(m, e);
     bool ok = args_bind(m, e, op, &p) && args_default(m, e, op, &p);
 
     if (!ok)
@@ -387,7 +387,7 @@ bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
     return ok;
 }
 
-bool cr_function_cell(struct cr_maker *m, const struct cr_script *e,
+bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
     const char *name = e->args->name;
@@ -400,7 +400,7 @@ bool cr_function_cell(struct cr_maker *m, const struct cr_script *e,
     int n = 0;
 
     for (a = e->args->next; a; a = a->next)
-        if (!cr_maker_eval(m, a, &value) ||
+        if (!cr_interp_eval(m, a, &value) ||
             !(a->keyword ? give_option(m, e, g, a->keyword, &value)
                          : give_input(m, e, g, n++, &value)))
             return false;

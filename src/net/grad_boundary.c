@@ -8,7 +8,7 @@
  * gradients that arrive; a plan with backward runs them when all of those are
  * there (custom_grad.c), and a step of the same op then hands on what they give.
  */
-#include "net/maker.h"
+#include "net/script_interp.h"
 #include "net/data_movement.h"
 
 /* ---- the ops ---- */

@@ -227,7 +227,7 @@ static bool walk_all(struct walk *w, struct cr_val *const *y, int n_y,
 /* ---- in a construct ---- */
 
 /* A tensor, or a tuple of such. */
-static bool grad_tensors(struct cr_maker *m, const struct cr_script *e,
+static bool grad_tensors(struct cr_interp *m, const struct cr_script *e,
                          const char *what, struct cr_thing *t,
                          const struct cr_thing **items, int *n)
 {
@@ -238,7 +238,7 @@ static bool grad_tensors(struct cr_maker *m, const struct cr_script *e,
     *n = t->kind == TUPLE ? t->n : 1;
     for (i = 0; i < *n; i++)
         if ((*items)[i].kind != TENSOR || (*items)[i].val->spec.type != CR_REAL)
-            return cr_maker_fail(
+            return cr_interp_fail(
                 m, e,
                 cr_strf(arena,
                         "grad: found %s for %s, expected a float tensor "
@@ -248,10 +248,10 @@ static bool grad_tensors(struct cr_maker *m, const struct cr_script *e,
                                       cr_type_name((*items)[i].val->spec.type))
                             : cr_thing_what(arena, &(*items)[i]),
                         what));
-    return *n > 0 || cr_maker_fail(m, e, "grad: found an empty tuple");
+    return *n > 0 || cr_interp_fail(m, e, "grad: found an empty tuple");
 }
 
-static bool grad_sens(struct cr_maker *m, const struct cr_script *e,
+static bool grad_sens(struct cr_interp *m, const struct cr_script *e,
                       const struct cr_thing *y, int n, struct cr_thing *sens,
                       const struct cr_thing **items)
 {
@@ -265,7 +265,7 @@ static bool grad_sens(struct cr_maker *m, const struct cr_script *e,
         return false;
     for (i = 0; i < n && given == n; i++)
         if (!cr_spec_same(&(*items)[i].val->spec, &y[i].val->spec))
-            return cr_maker_fail(
+            return cr_interp_fail(
                 m, e,
                 cr_strf(arena,
                         "grad: found sens %s, expected %s, the shape of "
@@ -273,13 +273,13 @@ static bool grad_sens(struct cr_maker *m, const struct cr_script *e,
                         cr_diag_format(arena, &(*items)[i].val->spec),
                         cr_diag_format(arena, &y[i].val->spec)));
     return given == n ||
-           cr_maker_fail(
+           cr_interp_fail(
                m, e,
                cr_strf(arena, "grad: found %d sens, expected %d", given, n));
 }
 
 /* The arguments, by position or as y=, x=, sens=. */
-static bool grad_args(struct cr_maker *m, const struct cr_script *e,
+static bool grad_args(struct cr_interp *m, const struct cr_script *e,
                       const struct cr_script *at[3], struct cr_thing to[3])
 {
     static const char *const names[] = { "y", "x", "sens" };
@@ -291,13 +291,13 @@ static bool grad_args(struct cr_maker *m, const struct cr_script *e,
             ;
         i = a->keyword ? i : n++;
         if (i >= 3 || at[i])
-            return cr_maker_fail(m, a, "write grad(y, x) or grad(y, x, sens)");
+            return cr_interp_fail(m, a, "write grad(y, x) or grad(y, x, sens)");
         at[i] = a;
-        if (!cr_maker_eval(m, a, &to[i]))
+        if (!cr_interp_eval(m, a, &to[i]))
             return false;
     }
     return (at[0] && at[1]) ||
-           cr_maker_fail(m, e, "write grad(y, x) or grad(y, x, sens)");
+           cr_interp_fail(m, e, "write grad(y, x) or grad(y, x, sens)");
 }
 
 static struct cr_val **grad_vals(struct cr_arena *arena,
@@ -311,7 +311,7 @@ static struct cr_val **grad_vals(struct cr_arena *arena,
     return vals;
 }
 
-bool cr_maker_grad(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
                    struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -327,13 +327,13 @@ bool cr_maker_grad(struct cr_maker *m, const struct cr_script *e,
         !grad_tensors(m, at[1], "x", &arg[1], &x, &n_x) ||
         !grad_sens(m, at[2] ? at[2] : e, y, n_y, &arg[2], &sens))
         return false;
-    m->b->pos = cr_maker_place(m, e);
+    m->b->pos = cr_interp_place(m, e);
     w.build = *m->b;
     w.build.call_args = NULL;
     cr_precision_full(&w.build);
     vals = grad_vals(arena, x, n_x);
     if (!walk_all(&w, grad_vals(arena, y, n_y), n_y, sens, vals, n_x))
-        return cr_maker_trouble(m, e);
+        return cr_interp_trouble(m, e);
     *to = (struct cr_thing){ .kind = TUPLE, .n = n_x };
     to->items = CR_NEWS(arena, struct cr_thing, n_x);
     for (i = 0; i < n_x; i++) {
@@ -342,7 +342,7 @@ bool cr_maker_grad(struct cr_maker *m, const struct cr_script *e,
         if (!g)
             g = CR_EMIT(&w.build, "zeros_like", NULL, vals[i]);
         if (!g)
-            return cr_maker_trouble(m, e);
+            return cr_interp_trouble(m, e);
         to->items[i] = cr_thing_tensor(g);
     }
     if (arg[1].kind != TUPLE)

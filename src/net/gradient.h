@@ -4,7 +4,7 @@
 #ifndef CR_NET_GRADIENT_H
 #define CR_NET_GRADIENT_H
 
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 /* The gradient of one node of the graph. */
 struct cr_gradient {
@@ -27,11 +27,11 @@ bool cr_gradient_of(struct cr_gradient *g);
  *                     from there on
  *   pieces(g, axis)   g cut along an axis as the inputs of concat are long
  *   refuse('why')     an error: there is no gradient of the gradient */
-bool cr_gradient_word(struct cr_maker *m, const struct cr_script *e,
+bool cr_gradient_word(struct cr_interp *m, const struct cr_script *e,
                       struct cr_thing *to, bool *ok);
 
 /* grad(y, x, sens=None) */
-bool cr_maker_grad(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
                    struct cr_thing *to);
 
 #endif

@@ -205,7 +205,7 @@ static struct cr_thing vals_thing(struct cr_arena *arena,
     return t;
 }
 
-static bool text_names(struct cr_maker *m, struct cr_gradient *g)
+static bool text_names(struct cr_interp *m, struct cr_gradient *g)
 {
     static const char *const letters[] = { "a", "b", "c", "d" };
     struct cr_arena *arena = g->b->net->arena;
@@ -215,18 +215,18 @@ static bool text_names(struct cr_maker *m, struct cr_gradient *g)
     int i;
 
     for (i = 0; i < (int)CR_LEN(letters); i++)
-        cr_maker_input(m, letters[i],
+        cr_interp_input(m, letters[i],
                        val_thing(i < node->n_in ? node->in[i] : NULL));
-    cr_maker_input(m, "xs", vals_thing(arena, node->in, node->n_in));
-    cr_maker_input(m, "y",
+    cr_interp_input(m, "xs", vals_thing(arena, node->in, node->n_in));
+    cr_interp_input(m, "y",
                    one ? val_thing(node->out[0])
                        : vals_thing(arena, node->out, node->n_out));
-    cr_maker_input(m, "dy",
+    cr_interp_input(m, "dy",
                    one ? val_thing(g->dy[0])
                        : vals_thing(arena, g->dy, node->n_out));
     for (const struct cr_opt *row = node->op->about.opts;
          attr && row && row->name; row++)
-        cr_maker_input(m, row->name, option_thing(arena, row, attr));
+        cr_interp_input(m, row->name, option_thing(arena, row, attr));
     return attr || !node->op->about.opts;
 }
 
@@ -234,7 +234,7 @@ static bool by_text(struct cr_gradient *g)
 {
     const struct cr_opnode *node = g->node;
     struct cr_node text = { .kind = CR_NODE_STR, .text = node->op->bprop };
-    struct cr_maker m = { .b = g->b,
+    struct cr_interp m = { .b = g->b,
                           .text = &text,
                           .op = node->op,
                           .noted = true,
@@ -245,7 +245,7 @@ static bool by_text(struct cr_gradient *g)
     struct cr_thing value, one;
     int i;
 
-    if (!text_names(&m, g) || !cr_maker_run(&m, &value, &returned))
+    if (!text_names(&m, g) || !cr_interp_run(&m, &value, &returned))
         return false;
     g->b->pos = pos;
     one = value;
@@ -266,26 +266,26 @@ bool cr_gradient_of(struct cr_gradient *g)
 
 /* ---- words of a text ---- */
 
-static bool number_of(struct cr_maker *m, const struct cr_script *e,
+static bool number_of(struct cr_interp *m, const struct cr_script *e,
                       int64_t absent, int64_t *to)
 {
     *to = absent;
-    return !e || cr_maker_int(m, e, absent, to);
+    return !e || cr_interp_int(m, e, absent, to);
 }
 
-static bool tensor_of(struct cr_maker *m, const struct cr_script *e,
+static bool tensor_of(struct cr_interp *m, const struct cr_script *e,
                       struct cr_val **to)
 {
     struct cr_thing t;
 
     *to = NULL;
-    if (!cr_maker_eval(m, e, &t))
+    if (!cr_interp_eval(m, e, &t))
         return false;
-    *to = cr_maker_val(m, e, &t);
+    *to = cr_interp_val(m, e, &t);
     return *to != NULL;
 }
 
-static bool word_kernel(struct cr_maker *m, const struct cr_script *e,
+static bool word_kernel(struct cr_interp *m, const struct cr_script *e,
                         struct cr_thing *to)
 {
     struct cr_val *v;
@@ -344,7 +344,7 @@ static struct cr_val *shaped(struct cr_build *b, struct cr_val *g,
                : CR_EMIT(b, "broadcast_to", reshape_to(arena, x), g);
 }
 
-static bool word_shaped(struct cr_maker *m, const struct cr_script *e,
+static bool word_shaped(struct cr_interp *m, const struct cr_script *e,
                         struct cr_thing *to)
 {
     const struct cr_script *axis = e->args->next->next;
@@ -360,7 +360,7 @@ static bool word_shaped(struct cr_maker *m, const struct cr_script *e,
 }
 
 /* One slice of g for each input. */
-static bool word_pieces(struct cr_maker *m, const struct cr_script *e,
+static bool word_pieces(struct cr_interp *m, const struct cr_script *e,
                         struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -400,7 +400,7 @@ static bool word_pieces(struct cr_maker *m, const struct cr_script *e,
 }
 
 /* The op of what arrives, with the same random numbers. */
-static bool word_again(struct cr_maker *m, const struct cr_script *e,
+static bool word_again(struct cr_interp *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     const struct cr_opnode *node = m->gradient->node;
@@ -417,21 +417,21 @@ static bool word_again(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool word_refuse(struct cr_maker *m, const struct cr_script *e,
+static bool word_refuse(struct cr_interp *m, const struct cr_script *e,
                         struct cr_thing *to)
 {
     struct cr_thing t;
 
     (void)to;
-    return cr_maker_eval(m, e->args, &t) && refused(m->gradient, t.text);
+    return cr_interp_eval(m, e->args, &t) && refused(m->gradient, t.text);
 }
 
-bool cr_gradient_word(struct cr_maker *m, const struct cr_script *e,
+bool cr_gradient_word(struct cr_interp *m, const struct cr_script *e,
                       struct cr_thing *to, bool *ok)
 {
     static const struct {
         const char *name;
-        bool (*eval)(struct cr_maker *m, const struct cr_script *e,
+        bool (*eval)(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to);
     } words[] = { { "kernel", word_kernel },
                   { "again", word_again },

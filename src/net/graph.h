@@ -319,7 +319,7 @@ bool cr_reference_held(struct cr_arena *arena, const struct cr_node *cells,
 const char *cr_param_name(const struct cr_build *b, const char *path);
 /* Whether what names a member may; before anything else of the above. */
 bool cr_references_right(struct cr_build *b);
-/* lines.c: such a cell's forward pass. */
+/* script_run.c: such a cell's forward pass. */
 struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in);
 /* amp.c: reads the section; the precision of a cell, whose control word

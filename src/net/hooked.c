@@ -15,7 +15,7 @@
  */
 #include "base/str.h"
 #include "net/hooks.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #include <string.h>
 
@@ -175,23 +175,23 @@ static bool matches(const struct cr_build *b, const struct cr_hook *h,
            cr_hook_at(h, b->path, b->net->cells[b->row].type);
 }
 
-static struct cr_maker maker_for(struct cr_build *b, const struct cr_hook *h)
+static struct cr_interp maker_for(struct cr_build *b, const struct cr_hook *h)
 {
-    return (struct cr_maker){ .b = b, .text = h->text };
+    return (struct cr_interp){ .b = b, .text = h->text };
 }
 
 /* What the entry's text says of one tensor; NULL after reporting. */
 static struct cr_val *text_of_one(struct cr_build *b, const struct cr_hook *h,
                                   struct cr_val *x)
 {
-    struct cr_maker m = maker_for(b, h);
+    struct cr_interp m = maker_for(b, h);
     const struct cr_script *returned = NULL;
     struct cr_thing value = { 0 };
 
-    if (!cr_maker_input(&m, "x", cr_thing_tensor(x)) ||
-        !cr_maker_run(&m, &value, &returned))
+    if (!cr_interp_input(&m, "x", cr_thing_tensor(x)) ||
+        !cr_interp_run(&m, &value, &returned))
         return NULL;
-    return cr_maker_val(&m, returned, &value);
+    return cr_interp_val(&m, returned, &value);
 }
 
 /* The part of a written tuple; else the whole expression. */
@@ -205,7 +205,7 @@ static const struct cr_script *member(const struct cr_script *e, int i)
 }
 
 /* A returned value in place of `was`; NULL after reporting. */
-static struct cr_val *forward_value(struct cr_maker *m,
+static struct cr_val *forward_value(struct cr_interp *m,
                                     const struct cr_script *e,
                                     const struct cr_thing *t,
                                     struct cr_val *was)
@@ -218,14 +218,14 @@ static struct cr_val *forward_value(struct cr_maker *m,
         return was;
     if (was->n_members == 0) {
         if (t->kind != TUPLE)
-            return cr_maker_val(m, e, t);
-        cr_maker_fail(m, e,
+            return cr_interp_val(m, e, t);
+        cr_interp_fail(m, e,
                       cr_strf(arena, "the hook returns %s, needed is a tensor",
                               cr_thing_what(arena, t)));
         return NULL;
     }
     if (t->kind != TUPLE || t->n != was->n_members) {
-        cr_maker_fail(m, e,
+        cr_interp_fail(m, e,
                       cr_strf(arena,
                               "the hook returns %s, needed is a tuple of %d",
                               cr_thing_what(arena, t), was->n_members));
@@ -245,24 +245,24 @@ static bool forward_text(struct cr_build *b, const struct cr_hook *h,
                          const struct group *inputs, struct group *g)
 {
     struct cr_arena *arena = b->net->arena;
-    struct cr_maker m = maker_for(b, h);
+    struct cr_interp m = maker_for(b, h);
     const struct cr_script *returned = NULL;
     struct cr_thing value = { 0 };
     bool output = h->form == CR_HOOK_FORWARD;
     int i, n;
 
-    if (!cr_maker_input(
+    if (!cr_interp_input(
             &m, "inputs",
             group_thing(b, inputs, group_leaves(b, inputs, &n), false)) ||
         (output &&
-         !cr_maker_input(&m, "output",
+         !cr_interp_input(&m, "output",
                          group_thing(b, g, group_leaves(b, g, &n), false))) ||
-        !cr_maker_run(&m, &value, &returned))
+        !cr_interp_run(&m, &value, &returned))
         return false;
     if (value.kind == NOTHING)
         return true;
     if (g->n > 1 && (value.kind != TUPLE || value.n != g->n))
-        return cr_maker_fail(&m, returned,
+        return cr_interp_fail(&m, returned,
                              cr_strf(arena,
                                      "the hook returns %s, the cell has %d "
                                      "inputs",
@@ -383,7 +383,7 @@ static void boundary_reads(struct cr_build *b, struct cr_custom_grad *c, int n,
 
 /* The gradient that the text returns for `was`; those of its tensors into
  * to[], from number *n on. */
-static bool grad_value(struct cr_maker *m, const struct cr_script *e,
+static bool grad_value(struct cr_interp *m, const struct cr_script *e,
                        const struct cr_thing *t, const struct cr_val *was,
                        struct cr_val **to, int *n)
 {
@@ -398,7 +398,7 @@ static bool grad_value(struct cr_maker *m, const struct cr_script *e,
     }
     if (was->n_members > 0) {
         if (t->kind != TUPLE || t->n != was->n_members)
-            return cr_maker_fail(
+            return cr_interp_fail(
                 m, e,
                 cr_strf(arena, "the hook returns %s, needed is a tuple of %d",
                         cr_thing_what(arena, t), was->n_members));
@@ -411,7 +411,7 @@ static bool grad_value(struct cr_maker *m, const struct cr_script *e,
     if (was->spec.type != CR_REAL)
         return true;
     if (t->kind != TENSOR || !cr_spec_same(&t->val->spec, &was->spec))
-        return cr_maker_fail(
+        return cr_interp_fail(
             m, e,
             cr_strf(arena, "the gradient is %s, needed is a tensor %s",
                     cr_thing_what(arena, t),
@@ -421,7 +421,7 @@ static bool grad_value(struct cr_maker *m, const struct cr_script *e,
 }
 
 /* The names that a text on the way back begins with. */
-static bool grad_names(struct cr_maker *m, const struct back *k,
+static bool grad_names(struct cr_interp *m, const struct back *k,
                        const struct group *result)
 {
     static const char *const names[] = { [CR_HOOK_BACKWARD_PRE] = "grad_output",
@@ -432,10 +432,10 @@ static bool grad_names(struct cr_maker *m, const struct back *k,
 
     for (i = 0; i < k->in.n; i++)
         n = leaves(k->in.v[i], NULL, n);
-    return cr_maker_input(m, names[k->hook->form],
+    return cr_interp_input(m, names[k->hook->form],
                           group_thing(m->b, &k->in, c->dout, true)) &&
            (c->n_out == n ||
-            cr_maker_input(m, "grad_output",
+            cr_interp_input(m, "grad_output",
                            group_thing(m->b, result, c->dout + n, true)));
 }
 
@@ -443,17 +443,17 @@ static bool grads_text(struct cr_build *b, const struct back *k,
                        const struct group *result)
 {
     struct cr_custom_grad *c = k->custom;
-    struct cr_maker m = maker_for(b, k->hook);
+    struct cr_interp m = maker_for(b, k->hook);
     const struct cr_script *returned = NULL;
     struct cr_thing value = { 0 };
     int i, n = 1;
 
-    if (!grad_names(&m, k, result) || !cr_maker_run(&m, &value, &returned))
+    if (!grad_names(&m, k, result) || !cr_interp_run(&m, &value, &returned))
         return false;
     if (value.kind == NOTHING)
         return true;
     if (k->in.n > 1 && (value.kind != TUPLE || value.n != k->in.n))
-        return cr_maker_fail(&m, returned,
+        return cr_interp_fail(&m, returned,
                              cr_strf(b->net->arena,
                                      "the hook returns %s, the cell has %d "
                                      "inputs",

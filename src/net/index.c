@@ -1,20 +1,20 @@
 /* t[...] in a `construct` text: of tensors, of tuples and of lists of cells. */
 #include "base/str.h"
 #include "net/op_attrs.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #include <string.h>
 
-bool cr_maker_int(struct cr_maker *m, const struct cr_script *e, int64_t absent,
+bool cr_interp_int(struct cr_interp *m, const struct cr_script *e, int64_t absent,
                   int64_t *to)
 {
     struct cr_thing t;
 
-    if (!cr_maker_eval(m, e, &t))
+    if (!cr_interp_eval(m, e, &t))
         return false;
     *to = t.kind == NOTHING ? absent : t.integer;
     return t.kind == NOTHING || t.kind == INTEGER ||
-           cr_maker_fail(m, e,
+           cr_interp_fail(m, e,
                          cr_strf(m->b->net->arena,
                                  "an index is a whole number, not %s",
                                  cr_thing_what(m->b->net->arena, &t)));
@@ -27,7 +27,7 @@ struct cut {
     int n, n_drop, n_add;
 };
 
-static bool read_cut(struct cr_maker *m, const struct cr_script *e, int rank,
+static bool read_cut(struct cr_interp *m, const struct cr_script *e, int rank,
                      struct cut *c)
 {
     const struct cr_script *i;
@@ -36,25 +36,25 @@ static bool read_cut(struct cr_maker *m, const struct cr_script *e, int rank,
     for (i = e->args->next; i; i = i->next) {
         if (i->op == CR_SCRIPT_NONE) {
             if (left == CR_RANK_MAX || c->n_add == CR_RANK_MAX)
-                return cr_maker_fail(m, e, "too many dimensions");
+                return cr_interp_fail(m, e, "too many dimensions");
             c->add[c->n_add++] = left++;
             continue;
         }
         if (c->n == rank)
-            return cr_maker_fail(m, e, "more indices than dimensions");
+            return cr_interp_fail(m, e, "more indices than dimensions");
         if (i->op == CR_SCRIPT_SLICE) {
             int64_t *step = &c->step[c->n];
 
-            if (!cr_maker_int(m, i->args->next->next, 1, step) ||
-                !cr_maker_int(m, i->args, *step > 0 ? 0 : CR_DIM_MAX,
+            if (!cr_interp_int(m, i->args->next->next, 1, step) ||
+                !cr_interp_int(m, i->args, *step > 0 ? 0 : CR_DIM_MAX,
                               &c->begin[c->n]) ||
-                !cr_maker_int(m, i->args->next,
+                !cr_interp_int(m, i->args->next,
                               *step > 0 ? CR_DIM_MAX : -CR_DIM_MAX,
                               &c->end[c->n]))
                 return false;
             left++;
         } else {
-            if (!cr_maker_int(m, i, 0, &c->begin[c->n]))
+            if (!cr_interp_int(m, i, 0, &c->begin[c->n]))
                 return false;
             c->end[c->n] =
                 c->begin[c->n] == -1 ? CR_DIM_MAX : c->begin[c->n] + 1;
@@ -66,7 +66,7 @@ static bool read_cut(struct cr_maker *m, const struct cr_script *e, int rank,
     return true;
 }
 
-static struct cr_ints ints_of(struct cr_maker *m, const int64_t *v, int n)
+static struct cr_ints ints_of(struct cr_interp *m, const int64_t *v, int n)
 {
     int64_t *to = CR_NEWS(m->b->net->arena, int64_t, n + 1);
 
@@ -75,7 +75,7 @@ static struct cr_ints ints_of(struct cr_maker *m, const int64_t *v, int n)
 }
 
 /* squeeze or expand_dims of one axis */
-static struct cr_val *emit_axis(struct cr_maker *m, const struct cr_script *e,
+static struct cr_val *emit_axis(struct cr_interp *m, const struct cr_script *e,
                                 const char *name, struct cr_val *x,
                                 int64_t axis)
 {
@@ -89,7 +89,7 @@ static struct cr_val *emit_axis(struct cr_maker *m, const struct cr_script *e,
     map->child = cr_thing_node(m->b->net->arena, m->b->pos, &t);
     map->child->key = "axis";
     map->child->key_pos = m->b->pos;
-    attr = x ? cr_maker_options(m, e, op, map) : NULL;
+    attr = x ? cr_interp_options(m, e, op, map) : NULL;
     return attr ? cr_emit_op(m->b, op, attr, 1, &x) : NULL;
 }
 
@@ -101,7 +101,7 @@ static int64_t within(int64_t i, int64_t n)
 }
 
 /* t[i] or t[a:b:c] of a tuple, or of a list of cells. */
-static bool index_tuple(struct cr_maker *m, const struct cr_script *e,
+static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
                         const struct cr_thing *t, struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -109,33 +109,33 @@ static bool index_tuple(struct cr_maker *m, const struct cr_script *e,
     int64_t i, end, step;
 
     if (at->next)
-        return cr_maker_fail(m, e, "a tuple takes one index");
+        return cr_interp_fail(m, e, "a tuple takes one index");
     if (at->op != CR_SCRIPT_SLICE) {
-        if (!cr_maker_int(m, at, 0, &i))
+        if (!cr_interp_int(m, at, 0, &i))
             return false;
         i = i < 0 ? i + t->n : i;
         if (i < 0 || i >= t->n)
-            return cr_maker_fail(m, e,
+            return cr_interp_fail(m, e,
                                  cr_strf(arena,
                                          "a tuple of %d has no member %lld",
                                          t->n, (long long)i));
         *to = t->items[i];
         return true;
     }
-    if (!cr_maker_int(m, at->args->next->next, 1, &step) ||
-        !cr_maker_int(m, at->args, 0, &i) ||
-        !cr_maker_int(m, at->args->next, t->n, &end))
+    if (!cr_interp_int(m, at->args->next->next, 1, &step) ||
+        !cr_interp_int(m, at->args, 0, &i) ||
+        !cr_interp_int(m, at->args->next, t->n, &end))
         return false;
     if (step != 1)
-        return cr_maker_fail(m, e, "a slice of a tuple has no step");
+        return cr_interp_fail(m, e, "a slice of a tuple has no step");
     i = within(i, t->n);
     end = within(end, t->n);
     *to = (struct cr_thing){ .kind = TUPLE, .items = t->items + i };
     to->n = end > i ? (int)(end - i) : 0;
-    return cr_maker_weigh(m, e, to);
+    return cr_interp_weigh(m, e, to);
 }
 
-bool cr_maker_index(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *to)
 {
     struct cr_slice *slice;
@@ -144,21 +144,21 @@ bool cr_maker_index(struct cr_maker *m, const struct cr_script *e,
     struct cr_thing t;
     int64_t i;
 
-    if (!cr_maker_eval(m, e->args, &t))
+    if (!cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind == CELL && !cr_cell_members(m, e, &t, &t))
         return false;
     if (t.kind == TUPLE)
         return index_tuple(m, e, &t, to);
     if (t.kind != TENSOR)
-        return cr_maker_fail(
+        return cr_interp_fail(
             m, e,
             cr_strf(m->b->net->arena,
                     "only tensors and tuples have members, not %s",
                     cr_thing_what(m->b->net->arena, &t)));
     if (!read_cut(m, e, t.val->spec.rank, &c))
         return false;
-    m->b->pos = cr_maker_place(m, e);
+    m->b->pos = cr_interp_place(m, e);
     v = t.val;
     for (i = 0; i < c.n; i++) {
         int64_t dim = v->spec.dim[i], at = c.begin[i];
@@ -166,7 +166,7 @@ bool cr_maker_index(struct cr_maker *m, const struct cr_script *e,
 
         for (k = 0; k < c.n_drop; k++)
             if (c.drop[k] == i && (at < -dim || at >= dim))
-                return cr_maker_fail(m, e,
+                return cr_interp_fail(m, e,
                                      cr_strf(m->b->net->arena,
                                              "index %lld is outside of %lld",
                                              (long long)at, (long long)dim));
@@ -183,5 +183,5 @@ bool cr_maker_index(struct cr_maker *m, const struct cr_script *e,
     for (i = 0; i < c.n_add; i++)
         v = emit_axis(m, e, "expand_dims", v, c.add[i]);
     *to = cr_thing_tensor(v);
-    return v || cr_maker_trouble(m, e);
+    return v || cr_interp_trouble(m, e);
 }

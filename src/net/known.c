@@ -6,19 +6,19 @@
 
 #include "base/str.h"
 #include "net/op_attrs.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #define RANGE_MAX 10000 /* numbers of one range */
 
 /* ---- conditions ---- */
 
 /* The text of a part, for a message. */
-static const char *source(struct cr_maker *m, const struct cr_script *e)
+static const char *source(struct cr_interp *m, const struct cr_script *e)
 {
     return cr_quote(m->b->net->arena, m->text->text + e->at, e->len);
 }
 
-bool cr_maker_truth(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
                     const struct cr_thing *t, bool *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -29,7 +29,7 @@ bool cr_maker_truth(struct cr_maker *m, const struct cr_script *e,
                                                : t->kind == CELL;
     if (t->kind != TENSOR)
         return true;
-    return cr_maker_fail(
+    return cr_interp_fail(
         m, e,
         cr_strf(arena,
                 "condition: found %s, expected a value that is known while "
@@ -38,7 +38,7 @@ bool cr_maker_truth(struct cr_maker *m, const struct cr_script *e,
                 cr_thing_what(arena, t), source(m, e)));
 }
 
-bool cr_maker_choice(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_choice(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to)
 {
     const struct cr_script *yes = e->args, *c = yes->next, *no = c->next;
@@ -46,18 +46,18 @@ bool cr_maker_choice(struct cr_maker *m, const struct cr_script *e,
     struct cr_thing t;
     bool holds;
 
-    if (!cr_maker_eval(m, c, &t))
+    if (!cr_interp_eval(m, c, &t))
         return false;
     if (t.kind == TENSOR)
-        return cr_maker_fail(
+        return cr_interp_fail(
             m, c,
             cr_strf(arena,
                     "condition: found %s, expected a value that is known "
                     "while the graph is built; write where(%s, %s, %s)",
                     cr_thing_what(arena, &t), source(m, c), source(m, yes),
                     source(m, no)));
-    return cr_maker_truth(m, c, &t, &holds) &&
-           cr_maker_eval(m, holds ? yes : no, to);
+    return cr_interp_truth(m, c, &t, &holds) &&
+           cr_interp_eval(m, holds ? yes : no, to);
 }
 
 static bool same(const struct cr_thing *a, const struct cr_thing *b)
@@ -77,7 +77,7 @@ static bool same(const struct cr_thing *a, const struct cr_thing *b)
                                : true;
 }
 
-bool cr_maker_compare(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
                       const char *sign, const struct cr_thing *a,
                       const struct cr_thing *b, struct cr_thing *to, bool *done)
 {
@@ -90,7 +90,7 @@ bool cr_maker_compare(struct cr_maker *m, const struct cr_script *e,
         return *to = cr_thing_truth(same(a, b) == is), true;
     if (member || strcmp(sign, "not in") == 0) {
         if (b->kind != TUPLE)
-            return cr_maker_fail(m, e,
+            return cr_interp_fail(m, e,
                                  cr_strf(m->b->net->arena,
                                          "'in' takes a tuple, not %s",
                                          cr_thing_what(m->b->net->arena, b)));
@@ -115,7 +115,7 @@ static struct cr_thing tuple_new(struct cr_arena *arena, int n)
                               .items = CR_NEWS(arena, struct cr_thing, n + 1) };
 }
 
-static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
+static bool tensor_member(struct cr_interp *m, const struct cr_script *e,
                           struct cr_val *x, struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -141,12 +141,12 @@ static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
         return true;
     }
     if (strcmp(e->name, "T") == 0) {
-        m->b->pos = cr_maker_place(m, e);
+        m->b->pos = cr_interp_place(m, e);
         x = CR_EMIT(m->b, "transpose", CR_NEW(arena, struct cr_transpose), x);
         *to = cr_thing_tensor(x);
-        return x || cr_maker_trouble(m, e);
+        return x || cr_interp_trouble(m, e);
     }
-    return cr_maker_fail(m, e,
+    return cr_interp_fail(m, e,
                          cr_strf(arena,
                                  "a tensor has no '%s'; it has shape, ndim, "
                                  "size, dtype, T and the functions of cellrun "
@@ -154,21 +154,21 @@ static bool tensor_member(struct cr_maker *m, const struct cr_script *e,
                                  e->name));
 }
 
-bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     struct cr_thing t;
     int i;
 
-    if (cr_maker_module(m, e->args))
-        return cr_maker_qualified(m, e);
-    if (!cr_maker_eval(m, e->args, &t))
+    if (cr_interp_module(m, e->args))
+        return cr_interp_qualified(m, e);
+    if (!cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind == TENSOR)
         return tensor_member(m, e, t.val, to);
     if (t.kind != CELL)
-        return cr_maker_fail(m, e,
+        return cr_interp_fail(m, e,
                              cr_strf(arena, "%s has no '%s'",
                                      cr_thing_what(arena, &t), e->name));
     if (!cr_cell_members(m, e, &t, &t))
@@ -176,40 +176,40 @@ bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
     for (i = 0; i < t.n; i++)
         if (strcmp(t.keys[i], e->name) == 0)
             return *to = t.items[i], true;
-    return cr_maker_fail(
+    return cr_interp_fail(
         m, e, cr_strf(arena, "no cell here is called '%s'", e->name));
 }
 
 /* ---- lists ---- */
 
-bool cr_maker_weigh(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_weigh(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *tuple)
 {
     return cr_thing_weigh(tuple) ||
-           cr_maker_fail(m, e,
+           cr_interp_fail(m, e,
                          cr_strf(m->b->net->arena,
                                  "a tuple of more than %d members in all",
                                  CR_THING_MAX));
 }
 
-bool cr_maker_items(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
 
-    if (!cr_maker_eval(m, e, to))
+    if (!cr_interp_eval(m, e, to))
         return false;
     if (to->kind == CELL)
         return cr_cell_members(m, e, to, to);
     return to->kind == TUPLE ||
-           cr_maker_fail(m, e,
+           cr_interp_fail(m, e,
                          cr_strf(arena,
                                  "a list of cells, a tuple or range(N) is "
                                  "expected here, not %s",
                                  cr_thing_what(arena, to)));
 }
 
-static bool known_range(struct cr_maker *m, const struct cr_script *e,
+static bool known_range(struct cr_interp *m, const struct cr_script *e,
                         struct cr_thing *to)
 {
     int64_t v[3] = { 0, 0, 1 }, n, k;
@@ -218,12 +218,12 @@ static bool known_range(struct cr_maker *m, const struct cr_script *e,
 
     for (a = e->args; a; a = a->next) {
         if (i == 3 || a->keyword)
-            return cr_maker_fail(m, e, "range takes 1 to 3 whole numbers");
-        if (!cr_maker_int(m, a, 0, &v[i++]))
+            return cr_interp_fail(m, e, "range takes 1 to 3 whole numbers");
+        if (!cr_interp_int(m, a, 0, &v[i++]))
             return false;
     }
     if (i == 0 || v[2] == 0)
-        return cr_maker_fail(m, e,
+        return cr_interp_fail(m, e,
                              i == 0 ? "range takes 1 to 3 whole numbers"
                                     : "a range has a step that is not 0");
     if (i == 1) {
@@ -232,7 +232,7 @@ static bool known_range(struct cr_maker *m, const struct cr_script *e,
     }
     for (n = 0, k = v[0]; v[2] > 0 ? k < v[1] : k > v[1]; k += v[2])
         if (++n > RANGE_MAX)
-            return cr_maker_fail(m, e,
+            return cr_interp_fail(m, e,
                                  cr_strf(m->b->net->arena,
                                          "a range of more than %d numbers",
                                          RANGE_MAX));
@@ -242,27 +242,27 @@ static bool known_range(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool known_len(struct cr_maker *m, const struct cr_script *e,
+static bool known_len(struct cr_interp *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
     struct cr_thing t;
 
     if (!e->args || e->args->next || e->args->keyword)
-        return cr_maker_fail(m, e, "len takes a tensor or a tuple");
-    if (!cr_maker_eval(m, e->args, &t))
+        return cr_interp_fail(m, e, "len takes a tensor or a tuple");
+    if (!cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind == TENSOR && t.val->n_members == 0 && t.val->spec.rank > 0)
         return *to = cr_thing_integer(t.val->spec.dim[0]), true;
     if (t.kind == CELL && !cr_cell_members(m, e, &t, &t))
         return false;
     if (t.kind != TUPLE)
-        return cr_maker_fail(m, e, "len takes a tensor or a tuple");
+        return cr_interp_fail(m, e, "len takes a tensor or a tuple");
     return *to = cr_thing_integer(t.n), true;
 }
 
 /* enumerate(a): pairs of 0, 1 ... and the members of a; zip(a, b ...): the
  * first members, the second ones ... as far as the shortest has any. */
-static bool known_rows(struct cr_maker *m, const struct cr_script *e,
+static bool known_rows(struct cr_interp *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -275,10 +275,10 @@ static bool known_rows(struct cr_maker *m, const struct cr_script *e,
         column[n++] = tuple_new(arena, 0);
     for (a = e->args; a; a = a->next) {
         if (n == 8 || a->keyword || (count && n == 2))
-            return cr_maker_fail(m, e,
+            return cr_interp_fail(m, e,
                                  cr_strf(arena, "%s takes %s", e->name,
                                          count ? "one list" : "up to 8 lists"));
-        if (!cr_maker_items(m, a, &column[n++]))
+        if (!cr_interp_items(m, a, &column[n++]))
             return false;
         if (n == 1 + count || column[n - 1].n < rows)
             rows = column[n - 1].n;
@@ -289,17 +289,17 @@ static bool known_rows(struct cr_maker *m, const struct cr_script *e,
         for (k = 0; k < n; k++)
             to->items[i].items[k] =
                 count && k == 0 ? cr_thing_integer(i) : column[k].items[i];
-        if (!cr_maker_weigh(m, e, &to->items[i]))
+        if (!cr_interp_weigh(m, e, &to->items[i]))
             return false;
     }
-    return cr_maker_weigh(m, e, to);
+    return cr_interp_weigh(m, e, to);
 }
 
-cr_maker_known *cr_maker_function(const char *name)
+cr_interp_known *cr_interp_function(const char *name)
 {
     static const struct {
         const char *name;
-        cr_maker_known *run;
+        cr_interp_known *run;
     } functions[] = {
         { "range", known_range },
         { "len", known_len },

@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 /* Whether a name stands for nothing here but self or one of MindSpore's. */
-bool cr_maker_module(struct cr_maker *m, const struct cr_script *e)
+bool cr_interp_module(struct cr_interp *m, const struct cr_script *e)
 {
     static const char *const names[] = { "self", "ops",  "F",         "P", "nn",
                                          "ms",   "mint", "mindspore", NULL };
     int i = 0;
 
-    if (e->op != CR_SCRIPT_NAME || cr_maker_var(m, e->name) ||
+    if (e->op != CR_SCRIPT_NAME || cr_interp_var(m, e->name) ||
         cr_node_get(m->cells, e->name))
         return false;
     while (names[i] && strcmp(names[i], e->name) != 0)
@@ -21,9 +21,9 @@ bool cr_maker_module(struct cr_maker *m, const struct cr_script *e)
     return names[i];
 }
 
-bool cr_maker_qualified(struct cr_maker *m, const struct cr_script *e)
+bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e)
 {
-    cr_maker_fail(m, e,
+    cr_interp_fail(m, e,
                   cr_strf(m->b->net->arena,
                           "'%s.%s': names stand here by themselves",
                           e->args->name, e->name));
@@ -33,7 +33,7 @@ bool cr_maker_qualified(struct cr_maker *m, const struct cr_script *e)
 
 /* The same arguments, each *TUPLE as its members; NULL after reporting, or
  * where there is none. */
-const struct cr_script *cr_maker_splat(struct cr_maker *m,
+const struct cr_script *cr_interp_splat(struct cr_interp *m,
                                        const struct cr_script *args)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -49,7 +49,7 @@ const struct cr_script *cr_maker_splat(struct cr_maker *m,
         bool many = a->op == CR_SCRIPT_SPLAT;
         struct cr_thing t = { .n = 1 };
 
-        if (many && !cr_maker_items(m, a->args, &t))
+        if (many && !cr_interp_items(m, a->args, &t))
             return NULL;
         for (i = 0; i < t.n; i++) {
             struct cr_script *one = CR_NEW(arena, struct cr_script);
@@ -74,7 +74,7 @@ const struct cr_script *cr_maker_splat(struct cr_maker *m,
 }
 
 /* x.NAME(...): the function NAME of x, ... */
-bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to)
 {
     static const char *const other[] = { "view", "reshape", "astype",
@@ -86,9 +86,9 @@ bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
     struct cr_thing t;
     int i = 0;
 
-    if (cr_maker_module(m, e->args))
-        return cr_maker_qualified(m, e);
-    if (!cr_maker_eval(m, e->args, &t))
+    if (cr_interp_module(m, e->args))
+        return cr_interp_qualified(m, e);
+    if (!cr_interp_eval(m, e->args, &t))
         return false;
     x.op = CR_SCRIPT_VALUE;
     x.value = &t;
@@ -98,12 +98,12 @@ bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
 
         member.args = &x;
         x.next = NULL;
-        return cr_maker_member(m, &member, &cell) &&
-               cr_maker_call_cell(m, e, e->args->next, cell.text, cell.node,
+        return cr_interp_member(m, &member, &cell) &&
+               cr_interp_call_cell(m, e, e->args->next, cell.text, cell.node,
                                   to);
     }
     if (t.kind != TENSOR)
-        return cr_maker_fail(
+        return cr_interp_fail(
             m, e,
             cr_strf(m->b->net->arena,
                     "%s has no method '%s'; only tensors have such",
@@ -115,7 +115,7 @@ bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
     about = cr_registry_find(CR_KIND_OP, call.name);
     op = (const struct cr_op *)about;
     if (!op || about->internal || (op->max_inputs == 0 && !op->text))
-        return cr_maker_unknown(m, &call, true);
+        return cr_interp_unknown(m, &call, true);
     /* x.reshape(2, 3) is x.reshape((2, 3)) */
     if (about->opts && about->opts[0].type == CR_OPT_INTS &&
         !about->opts[1].name && x.next && x.next->next && !x.next->keyword) {
@@ -125,22 +125,22 @@ bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
         list.next = NULL;
         x.next = &list;
     }
-    return cr_maker_call_op(m, &call, op, to);
+    return cr_interp_call_op(m, &call, op, to);
 }
 
 /* A call of what an expression gives: a member of a list of cells. */
-bool cr_maker_apply(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *to)
 {
-    const struct cr_script *args = cr_maker_splat(m, e->args->next);
+    const struct cr_script *args = cr_interp_splat(m, e->args->next);
     struct cr_thing t;
 
-    if ((!args && e->args->next) || !cr_maker_eval(m, e->args, &t))
+    if ((!args && e->args->next) || !cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind != CELL)
-        return cr_maker_fail(m, e,
+        return cr_interp_fail(m, e,
                              cr_strf(m->b->net->arena,
                                      "a cell can be called, not %s",
                                      cr_thing_what(m->b->net->arena, &t)));
-    return cr_maker_call_cell(m, e, args, t.text, t.node, to);
+    return cr_interp_call_cell(m, e, args, t.text, t.node, to);
 }

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "math/array_text.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 #include "net/plan.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ const struct cr_op cr_op_print = {
 /* ---- the statement ---- */
 
 struct call {
-    struct cr_maker *m;
+    struct cr_interp *m;
     const struct cr_script *arg; /* that is read */
     struct lines *lines;
     struct cr_val *in[CR_OP_MAX];
@@ -139,7 +139,7 @@ static bool add_lines(struct call *c, const struct cr_thing *t)
     }
     if (t->kind == TENSOR) {
         if (c->n == CR_OP_MAX)
-            return cr_maker_fail(c->m, c->arg,
+            return cr_interp_fail(c->m, c->arg,
                                  cr_strf(arena, "more than %d tensors",
                                          CR_OP_MAX));
         l = line_new(c);
@@ -150,7 +150,7 @@ static bool add_lines(struct call *c, const struct cr_thing *t)
         return true;
     }
     if (t->kind != TUPLE)
-        return cr_maker_fail(c->m, c->arg,
+        return cr_interp_fail(c->m, c->arg,
                              cr_strf(arena, "print takes tensors, numbers, "
                                             "texts and tuples of them, not %s",
                                      cr_thing_what(arena, t)));
@@ -160,7 +160,7 @@ static bool add_lines(struct call *c, const struct cr_thing *t)
     return true;
 }
 
-bool cr_maker_print(struct cr_maker *m, const struct cr_script *call)
+bool cr_interp_print(struct cr_interp *m, const struct cr_script *call)
 {
     struct cr_net *net = m->b->net;
     struct call c = { .m = m, .lines = CR_NEW(net->arena, struct lines) };
@@ -168,10 +168,10 @@ bool cr_maker_print(struct cr_maker *m, const struct cr_script *call)
 
     for (c.arg = call->args; c.arg; c.arg = c.arg->next) {
         if (c.arg->keyword)
-            return cr_maker_fail(m, c.arg,
+            return cr_interp_fail(m, c.arg,
                                  cr_strf(net->arena, "print has no option '%s'",
                                          c.arg->keyword));
-        if (!cr_maker_eval(m, c.arg, &t) || !add_lines(&c, &t))
+        if (!cr_interp_eval(m, c.arg, &t) || !add_lines(&c, &t))
             return false;
     }
     m->b->pos = cr_script_pos(m->text, call->at, call->len);

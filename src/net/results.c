@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "net/graph.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 #include "net/script.h"
 
 /* Whether it is a weight, or one that is rounded for low precision. */

@@ -3,7 +3,7 @@
  * they are called.
  */
 #include "base/str.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ const struct cr_node *cr_cell_list(const struct cr_node *node)
     return node;
 }
 
-bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
+bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
                      const struct cr_thing *cells, struct cr_thing *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -80,7 +80,7 @@ bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
     int index = 0;
 
     if (!list)
-        return cr_maker_fail(m, e,
+        return cr_interp_fail(m, e,
                              cr_strf(arena,
                                      "'%s' is no list of cells, or has control "
                                      "words beside it: its members cannot be "

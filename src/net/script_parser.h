@@ -1,6 +1,6 @@
 /*
- * Reading the text of `construct`: script.c reads its expressions,
- * script_lines.c its lines. Private to these two.
+ * Reading the text of `construct`: script_expr.c reads its expressions,
+ * script_parse.c its lines. Private to these two.
  */
 #ifndef CR_NET_SCRIPT_PARSER_H
 #define CR_NET_SCRIPT_PARSER_H

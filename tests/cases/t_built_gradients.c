@@ -214,12 +214,12 @@ static bool grad_of(struct built *t, struct cr_thing y, struct cr_thing x,
     static const struct cr_node text = { .kind = CR_NODE_STR,
                                          .text = "return grad(y, x, s)" };
     const struct cr_script *returned;
-    struct cr_maker m = { .b = &t->b, .text = &text, .op = t->op };
+    struct cr_interp m = { .b = &t->b, .text = &text, .op = t->op };
 
-    cr_maker_input(&m, "y", y);
-    cr_maker_input(&m, "x", x);
-    cr_maker_input(&m, "s", sens);
-    return cr_maker_run(&m, to, &returned);
+    cr_interp_input(&m, "y", y);
+    cr_interp_input(&m, "x", x);
+    cr_interp_input(&m, "s", sens);
+    return cr_interp_run(&m, to, &returned);
 }
 
 static void results_are(struct built *t, const struct cr_thing *values)

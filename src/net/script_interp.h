@@ -1,9 +1,9 @@
 /*
- * A `construct` or `bprop` text while it is walked. construct.c computes its
- * expressions, lines.c its lines. Private to src/net.
+ * A `construct` or `bprop` text while it is walked. script_eval.c computes its
+ * expressions, script_run.c its lines. Private to src/net.
  */
-#ifndef CR_NET_MAKER_H
-#define CR_NET_MAKER_H
+#ifndef CR_NET_SCRIPT_INTERP_H
+#define CR_NET_SCRIPT_INTERP_H
 
 #include "net/script.h"
 #include "net/thing.h"
@@ -15,7 +15,7 @@ struct cr_var {
     struct cr_thing value;
 };
 
-struct cr_maker {
+struct cr_interp {
     struct cr_build *b;
     const struct cr_node *cells, *text;
     struct cr_var *vars;
@@ -29,101 +29,101 @@ struct cr_maker {
 };
 
 /* False after reporting, as all of these. */
-bool cr_maker_eval(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
                    struct cr_thing *to);
-struct cr_var *cr_maker_var(struct cr_maker *m, const char *name);
+struct cr_var *cr_interp_var(struct cr_interp *m, const char *name);
 /* At the expression, with the shapes of what it names. */
-bool cr_maker_fail(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
                    const char *what);
 /* As a value of the graph; NULL after reporting. */
-struct cr_val *cr_maker_val(struct cr_maker *m, const struct cr_script *e,
+struct cr_val *cr_interp_val(struct cr_interp *m, const struct cr_script *e,
                             const struct cr_thing *t);
 
 /* function.c: a call of an op that has a signature. */
-bool cr_function_call(struct cr_maker *m, const struct cr_script *e,
+bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
                       const struct cr_op *op, struct cr_thing *to);
 /* cell('ELU', x, alpha=a) in the text of an op. */
-bool cr_function_cell(struct cr_maker *m, const struct cr_script *e,
+bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
                       struct cr_thing *to);
 /* The place of an expression, for messages. */
-struct cr_pos cr_maker_place(const struct cr_maker *m,
+struct cr_pos cr_interp_place(const struct cr_interp *m,
                              const struct cr_script *e);
 /* After an error was reported below: notes the shapes that went in. */
-bool cr_maker_trouble(struct cr_maker *m, const struct cr_script *e);
+bool cr_interp_trouble(struct cr_interp *m, const struct cr_script *e);
 /* A whole number; `absent` where None stands. */
 /* After a tuple was made: whether it is not too large, told otherwise. */
-bool cr_maker_weigh(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_weigh(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *tuple);
-bool cr_maker_int(struct cr_maker *m, const struct cr_script *e, int64_t absent,
+bool cr_interp_int(struct cr_interp *m, const struct cr_script *e, int64_t absent,
                   int64_t *to);
 /* What an op's option rows read from a map of the call's arguments; NULL after
  * reporting. */
-const void *cr_maker_options(struct cr_maker *m, const struct cr_script *e,
+const void *cr_interp_options(struct cr_interp *m, const struct cr_script *e,
                              const struct cr_op *op,
                              const struct cr_node *given);
 
 /* Reports that nothing has the name; call: that could be called. */
-bool cr_maker_unknown(struct cr_maker *m, const struct cr_script *e, bool call);
+bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e, bool call);
 /* Calls of a cell and of an op, e for messages. */
-bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
                         const struct cr_script *args, const char *name,
                         const struct cr_node *node, struct cr_thing *to);
-bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
                       const struct cr_op *op, struct cr_thing *to);
 
 /* method.c: x.NAME(...), layers[0](...) */
-bool cr_maker_method(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to);
-bool cr_maker_apply(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *to);
 /* The same arguments, each *TUPLE as its members; NULL after reporting, or
  * where there is none. */
-const struct cr_script *cr_maker_splat(struct cr_maker *m,
+const struct cr_script *cr_interp_splat(struct cr_interp *m,
                                        const struct cr_script *args);
 /* Whether a part is `self`, `ops` ... that nothing here has the name of; and
  * the error about such a name with a member. */
-bool cr_maker_module(struct cr_maker *m, const struct cr_script *e);
-bool cr_maker_qualified(struct cr_maker *m, const struct cr_script *e);
+bool cr_interp_module(struct cr_interp *m, const struct cr_script *e);
+bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e);
 
 /* index.c: t[...] */
-bool cr_maker_index(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *to);
 
 /* known.c: what is known while the graph is built. */
 /* Whether a condition holds, whose value is t. */
-bool cr_maker_truth(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
                     const struct cr_thing *t, bool *to);
 /* a if c else b */
-bool cr_maker_choice(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_choice(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to);
 /* is, is not, in, not in, and == != of what is no number; *done: it was one
  * of these. */
-bool cr_maker_compare(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
                       const char *sign, const struct cr_thing *a,
                       const struct cr_thing *b, struct cr_thing *to,
                       bool *done);
 /* x.shape ... */
-bool cr_maker_member(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to);
 /* A function of such values, such as range; NULL: there is none. */
-typedef bool cr_maker_known(struct cr_maker *m, const struct cr_script *e,
+typedef bool cr_interp_known(struct cr_interp *m, const struct cr_script *e,
                             struct cr_thing *to);
-cr_maker_known *cr_maker_function(const char *name);
+cr_interp_known *cr_interp_function(const char *name);
 /* What a `for` goes over, as a tuple. */
-bool cr_maker_items(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *to);
 /* The cells of a list or map of such, as a tuple. */
-bool cr_cell_members(struct cr_maker *m, const struct cr_script *e,
+bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
                      const struct cr_thing *cells, struct cr_thing *to);
 
-/* lines.c: runs the lines of m->text; the value and expression of its return.
+/* script_run.c: runs the lines of m->text; the value and expression of its return.
  */
-bool cr_maker_run(struct cr_maker *m, struct cr_thing *value,
+bool cr_interp_run(struct cr_interp *m, struct cr_thing *value,
                   const struct cr_script **returned);
-/* lines.c: whether a call of that name stands alone on its line. */
+/* script_run.c: whether a call of that name stands alone on its line. */
 bool cr_is_statement(const char *name);
 /* Adds a variable; false where the cell has a member of that name. */
-bool cr_maker_input(struct cr_maker *m, const char *name,
+bool cr_interp_input(struct cr_interp *m, const char *name,
                     struct cr_thing value);
 
 /* bprop.c: what the cell gives, with the gradients of the text beside it. */
@@ -131,13 +131,13 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
                         struct cr_val *const *in, struct cr_val *out);
 
 /* print.c: the statement print(...) */
-bool cr_maker_print(struct cr_maker *m, const struct cr_script *call);
+bool cr_interp_print(struct cr_interp *m, const struct cr_script *call);
 
 /* grad_boundary.c: the nodes in front of the way back. */
 extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_look;
 
 /* assign.c: assign(NAME, value) */
-bool cr_maker_assign(struct cr_maker *m, const struct cr_script *call);
+bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call);
 
 /* What building leaves in lists of the graph; kept while the text runs. */
 struct cr_graph_lists {

@@ -2,14 +2,14 @@
  * The lines of a `construct` or `bprop` text, and what a cell made of one
  * gives.
  */
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #include <string.h>
 
 #define VARS_MAX 1000
 #define RUN_MAX 100000 /* lines of a text, each as often as it is run */
 
-static struct cr_var *var_new(struct cr_maker *m, const char *name)
+static struct cr_var *var_new(struct cr_interp *m, const char *name)
 {
     if (m->n_vars == m->room_vars) {
         int room = 2 * m->room_vars + 8;
@@ -22,22 +22,22 @@ static struct cr_var *var_new(struct cr_maker *m, const char *name)
     return &m->vars[m->n_vars++];
 }
 
-static bool assign(struct cr_maker *m, const struct cr_script *e,
+static bool assign(struct cr_interp *m, const struct cr_script *e,
                    const char *name, const struct cr_thing *value)
 {
     struct cr_arena *arena = m->b->net->arena;
-    struct cr_var *v = cr_maker_var(m, name);
+    struct cr_var *v = cr_interp_var(m, name);
 
     if (strcmp(name, "_") == 0)
         return true;
     if (cr_node_get(m->cells, name))
-        return cr_maker_fail(
+        return cr_interp_fail(
             m, e,
             cr_strf(arena, "'%s' is a cell; a variable needs another name",
                     name));
     if (!v) {
         if (m->n_vars == VARS_MAX)
-            return cr_maker_fail(
+            return cr_interp_fail(
                 m, e, cr_strf(arena, "more than %d variables", VARS_MAX));
         v = var_new(m, name);
     }
@@ -48,10 +48,10 @@ static bool assign(struct cr_maker *m, const struct cr_script *e,
 /* What a call does that stands alone on its line. */
 static const struct statement {
     const char *name;
-    bool (*run)(struct cr_maker *m, const struct cr_script *call);
+    bool (*run)(struct cr_interp *m, const struct cr_script *call);
 } statements[] = {
-    { "print", cr_maker_print },
-    { "assign", cr_maker_assign },
+    { "print", cr_interp_print },
+    { "assign", cr_interp_assign },
     { NULL, NULL },
 };
 
@@ -69,25 +69,25 @@ bool cr_is_statement(const char *name)
     return find_statement(name) != NULL;
 }
 
-static bool run_statement(struct cr_maker *m, const struct cr_script *call)
+static bool run_statement(struct cr_interp *m, const struct cr_script *call)
 {
     const struct statement *s =
         call->op == CR_SCRIPT_CALL ? find_statement(call->name) : NULL;
     struct cr_arena *arena = m->b->net->arena;
 
     if (call->op != CR_SCRIPT_CALL)
-        return cr_maker_fail(m, call,
+        return cr_interp_fail(m, call,
                              "the value is not used: write NAME = EXPRESSION");
 
     if (s && !cr_node_get(m->cells, call->name))
         return s->run(m, call);
-    return cr_maker_fail(
+    return cr_interp_fail(
         m, call,
         cr_strf(arena, "the value of %s(...) is not used: write NAME = %s(...)",
                 call->name, call->name));
 }
 
-static bool assign_all(struct cr_maker *m, const struct cr_script_line *line,
+static bool assign_all(struct cr_interp *m, const struct cr_script_line *line,
                        const struct cr_thing *value)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -96,7 +96,7 @@ static bool assign_all(struct cr_maker *m, const struct cr_script_line *line,
     if (line->n_names == 1)
         return assign(m, line->expr, line->names[0], value);
     if (value->kind != TUPLE || value->n != line->n_names)
-        return cr_maker_fail(m, line->expr,
+        return cr_interp_fail(m, line->expr,
                              cr_strf(arena, "%d names, but the value is %s",
                                      line->n_names,
                                      cr_thing_what(arena, value)));
@@ -107,28 +107,28 @@ static bool assign_all(struct cr_maker *m, const struct cr_script_line *line,
 }
 
 /* *end becomes the `return` that was met, or stays NULL. */
-static bool run_lines(struct cr_maker *m, const struct cr_script_line *line,
+static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
                       struct cr_thing *value,
                       const struct cr_script_line **end);
 
-static bool run_if(struct cr_maker *m, const struct cr_script_line *line,
+static bool run_if(struct cr_interp *m, const struct cr_script_line *line,
                    struct cr_thing *value, const struct cr_script_line **end)
 {
     struct cr_thing t;
     bool holds;
 
-    return cr_maker_eval(m, line->expr, &t) &&
-           cr_maker_truth(m, line->expr, &t, &holds) &&
+    return cr_interp_eval(m, line->expr, &t) &&
+           cr_interp_truth(m, line->expr, &t, &holds) &&
            run_lines(m, holds ? line->body : line->other, value, end);
 }
 
-static bool run_for(struct cr_maker *m, const struct cr_script_line *line,
+static bool run_for(struct cr_interp *m, const struct cr_script_line *line,
                     struct cr_thing *value, const struct cr_script_line **end)
 {
     struct cr_thing items;
     int i;
 
-    if (!cr_maker_items(m, line->expr, &items))
+    if (!cr_interp_items(m, line->expr, &items))
         return false;
     for (i = 0; i < items.n && !*end; i++)
         if (!assign_all(m, line, &items.items[i]) ||
@@ -137,7 +137,7 @@ static bool run_for(struct cr_maker *m, const struct cr_script_line *line,
     return true;
 }
 
-static bool run_line(struct cr_maker *m, const struct cr_script_line *line,
+static bool run_line(struct cr_interp *m, const struct cr_script_line *line,
                      struct cr_thing *value, const struct cr_script_line **end)
 {
     if (++m->n_run > RUN_MAX) {
@@ -155,14 +155,14 @@ static bool run_line(struct cr_maker *m, const struct cr_script_line *line,
         return run_for(m, line, value, end);
     case CR_SCRIPT_RETURN:
         *end = line;
-        return cr_maker_eval(m, line->expr, value);
+        return cr_interp_eval(m, line->expr, value);
     default:
-        return cr_maker_eval(m, line->expr, value) &&
+        return cr_interp_eval(m, line->expr, value) &&
                assign_all(m, line, value);
     }
 }
 
-static bool run_lines(struct cr_maker *m, const struct cr_script_line *line,
+static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
                       struct cr_thing *value, const struct cr_script_line **end)
 {
     for (; line && !*end; line = line->next)
@@ -171,7 +171,7 @@ static bool run_lines(struct cr_maker *m, const struct cr_script_line *line,
     return true;
 }
 
-bool cr_maker_input(struct cr_maker *m, const char *name, struct cr_thing value)
+bool cr_interp_input(struct cr_interp *m, const char *name, struct cr_thing value)
 {
     if (cr_node_get(m->cells, name))
         return cr_fail(m->b, CR_E_NETWORK, "'%s' is an input and a cell", name);
@@ -179,7 +179,7 @@ bool cr_maker_input(struct cr_maker *m, const char *name, struct cr_thing value)
     return true;
 }
 
-bool cr_maker_run(struct cr_maker *m, struct cr_thing *value,
+bool cr_interp_run(struct cr_interp *m, struct cr_thing *value,
                   const struct cr_script **returned)
 {
     const struct cr_script_line *end = NULL;
@@ -251,7 +251,7 @@ static bool called(const struct cr_build *b, const char *path, const char *name,
 }
 
 /* A member that nothing calls is a slip of the pen. */
-static bool all_called(const struct cr_maker *m)
+static bool all_called(const struct cr_interp *m)
 {
     struct cr_build *b = m->b;
     bool ok = true;
@@ -273,7 +273,7 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in)
 {
     const struct cr_cell_inputs inputs = cr_cell_inputs(b->net, node);
-    struct cr_maker m = { .b = b,
+    struct cr_interp m = { .b = b,
                           .cells = cr_node_get(node, "cells"),
                           .text = cr_node_get(node, "construct") };
     const struct cr_script *returned = NULL;
@@ -290,12 +290,12 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
         return NULL;
     }
     for (i = 0; i < inputs.max; i++)
-        if (!cr_maker_input(&m, inputs.names[i],
+        if (!cr_interp_input(&m, inputs.names[i],
                             cr_thing_result(b->net->arena, in[i])))
             return NULL;
-    if (!cr_maker_run(&m, &value, &returned))
+    if (!cr_interp_run(&m, &value, &returned))
         return NULL;
-    out = cr_maker_val(&m, returned, &value);
+    out = cr_interp_val(&m, returned, &value);
     if (out && cr_node_get(node, "bprop"))
         out = cr_bprop(b, node, in, out);
     if (!out || !all_called(&m))

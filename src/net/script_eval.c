@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "net/op_attrs.h"
 #include "net/gradient.h"
-#include "net/maker.h"
+#include "net/script_interp.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,17 +17,17 @@
 
 #define ITEMS_MAX 64 /* of a tuple */
 
-static bool eval(struct cr_maker *m, const struct cr_script *e,
+static bool eval(struct cr_interp *m, const struct cr_script *e,
                  struct cr_thing *to);
 
 /* ---- what is said when something does not fit ---- */
 
-static struct cr_pos place(const struct cr_maker *m, const struct cr_script *e)
+static struct cr_pos place(const struct cr_interp *m, const struct cr_script *e)
 {
     return m->op ? m->at : cr_script_pos(m->text, e->at, e->len);
 }
 
-static struct cr_var *find_var(struct cr_maker *m, const char *name)
+static struct cr_var *find_var(struct cr_interp *m, const char *name)
 {
     int i;
 
@@ -38,7 +38,7 @@ static struct cr_var *find_var(struct cr_maker *m, const char *name)
 }
 
 /* "y (64, 16, 8, 8), x (64, 16, 9, 9)": the tensors an expression names. */
-static void shapes_of(struct cr_maker *m, const struct cr_script *e,
+static void shapes_of(struct cr_interp *m, const struct cr_script *e,
                       struct cr_buf *to)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -58,7 +58,7 @@ static void shapes_of(struct cr_maker *m, const struct cr_script *e,
 }
 
 /* After an error was reported below: the shapes that went in. */
-static bool trouble(struct cr_maker *m, const struct cr_script *e)
+static bool trouble(struct cr_interp *m, const struct cr_script *e)
 {
     struct cr_buf shapes = { .arena = m->b->net->arena };
     struct cr_net *net = m->b->net;
@@ -75,9 +75,9 @@ static bool trouble(struct cr_maker *m, const struct cr_script *e)
     return false;
 }
 
-static bool fail(struct cr_maker *m, const struct cr_script *e,
+static bool fail(struct cr_interp *m, const struct cr_script *e,
                  const char *format, ...) CR_PRINTF(3, 4);
-static bool fail(struct cr_maker *m, const struct cr_script *e,
+static bool fail(struct cr_interp *m, const struct cr_script *e,
                  const char *format, ...)
 {
     va_list args;
@@ -90,7 +90,7 @@ static bool fail(struct cr_maker *m, const struct cr_script *e,
 }
 
 /* As a value of the graph; NULL after reporting. */
-static struct cr_val *as_val(struct cr_maker *m, const struct cr_script *e,
+static struct cr_val *as_val(struct cr_interp *m, const struct cr_script *e,
                              const struct cr_thing *t)
 {
     struct cr_val *v = cr_thing_val(m->b, t);
@@ -105,20 +105,20 @@ static struct cr_val *as_val(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- operators ---- */
 
-static bool is_cell(struct cr_maker *m, const struct cr_script *e,
+static bool is_cell(struct cr_interp *m, const struct cr_script *e,
                     const struct cr_thing *t)
 {
     return t->kind == CELL && !as_val(m, e, t);
 }
 
 /* What stands beside an operator: anything but a cell. */
-static bool operand(struct cr_maker *m, const struct cr_script *e,
+static bool operand(struct cr_interp *m, const struct cr_script *e,
                     struct cr_thing *to)
 {
     return eval(m, e, to) && !is_cell(m, e, to);
 }
 
-static bool emit_two(struct cr_maker *m, const struct cr_script *e,
+static bool emit_two(struct cr_interp *m, const struct cr_script *e,
                      const char *sign, const struct cr_thing *a,
                      const struct cr_thing *b, struct cr_thing *to)
 {
@@ -133,7 +133,7 @@ static bool emit_two(struct cr_maker *m, const struct cr_script *e,
 }
 
 /* (1, 2) + (3,) */
-static bool join(struct cr_maker *m, const struct cr_script *e,
+static bool join(struct cr_interp *m, const struct cr_script *e,
                  const struct cr_thing *a, const struct cr_thing *b,
                  struct cr_thing *to)
 {
@@ -145,17 +145,17 @@ static bool join(struct cr_maker *m, const struct cr_script *e,
     memcpy(t.items, a->items, (size_t)a->n * sizeof *t.items);
     memcpy(t.items + a->n, b->items, (size_t)b->n * sizeof *t.items);
     *to = t;
-    return cr_maker_weigh(m, e, to);
+    return cr_interp_weigh(m, e, to);
 }
 
-static bool two(struct cr_maker *m, const struct cr_script *e, const char *sign,
+static bool two(struct cr_interp *m, const struct cr_script *e, const char *sign,
                 const struct cr_thing *a, const struct cr_thing *b,
                 struct cr_thing *to)
 {
     const char *wrong;
     bool done;
 
-    if (!cr_maker_compare(m, e, sign, a, b, to, &done))
+    if (!cr_interp_compare(m, e, sign, a, b, to, &done))
         return false;
     if (done)
         return true;
@@ -168,7 +168,7 @@ static bool two(struct cr_maker *m, const struct cr_script *e, const char *sign,
     return emit_two(m, e, sign, a, b, to);
 }
 
-static bool eval_chain(struct cr_maker *m, const struct cr_script *e,
+static bool eval_chain(struct cr_interp *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     const struct cr_script *link;
@@ -188,7 +188,7 @@ static bool eval_chain(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool eval_binary(struct cr_maker *m, const struct cr_script *e,
+static bool eval_binary(struct cr_interp *m, const struct cr_script *e,
                         struct cr_thing *to)
 {
     bool both = strcmp(e->sign, "logical_and") == 0, holds;
@@ -198,14 +198,14 @@ static bool eval_binary(struct cr_maker *m, const struct cr_script *e,
     if (!operand(m, e->args, &a))
         return false;
     if ((both || either) && a.kind != TENSOR) { /* Python's */
-        if (!cr_maker_truth(m, e, &a, &holds))
+        if (!cr_interp_truth(m, e, &a, &holds))
             return false;
         return holds == both ? eval(m, e->args->next, to) : (*to = a, true);
     }
     return operand(m, e->args->next, &b) && two(m, e, e->sign, &a, &b, to);
 }
 
-static bool eval_unary(struct cr_maker *m, const struct cr_script *e,
+static bool eval_unary(struct cr_interp *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     struct cr_val *v;
@@ -215,7 +215,7 @@ static bool eval_unary(struct cr_maker *m, const struct cr_script *e,
     if (!eval(m, e->args, &a))
         return false;
     if (a.kind != TENSOR && strcmp(e->sign, "logical_not") == 0) {
-        if (!cr_maker_truth(m, e, &a, &holds))
+        if (!cr_interp_truth(m, e, &a, &holds))
             return false;
         return *to = cr_thing_truth(!holds), true;
     }
@@ -233,7 +233,7 @@ static bool eval_unary(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- functions ---- */
 
-const void *cr_maker_options(struct cr_maker *m, const struct cr_script *e,
+const void *cr_interp_options(struct cr_interp *m, const struct cr_script *e,
                              const struct cr_op *op,
                              const struct cr_node *given)
 {
@@ -255,7 +255,7 @@ struct given {
 };
 
 /* To be filled; .last points into the map, so it may be copied. */
-static struct given given_none(struct cr_maker *m, const struct cr_script *e,
+static struct given given_none(struct cr_interp *m, const struct cr_script *e,
                                const struct cr_opt *rows)
 {
     struct given g = { .row = rows };
@@ -267,7 +267,7 @@ static struct given given_none(struct cr_maker *m, const struct cr_script *e,
     return g;
 }
 
-static bool give_input(struct cr_maker *m, const struct cr_script *e,
+static bool give_input(struct cr_interp *m, const struct cr_script *e,
                        struct given *g, int i, const struct cr_thing *t)
 {
     if (g->in[i])
@@ -280,7 +280,7 @@ static bool give_input(struct cr_maker *m, const struct cr_script *e,
     return g->in[i] != NULL;
 }
 
-static bool give_option(struct cr_maker *m, const struct cr_script *e,
+static bool give_option(struct cr_interp *m, const struct cr_script *e,
                         struct given *g, const char *name,
                         const struct cr_thing *t)
 {
@@ -302,7 +302,7 @@ static bool give_option(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool give(struct cr_maker *m, const struct cr_script *call,
+static bool give(struct cr_interp *m, const struct cr_script *call,
                  const struct cr_script *e, const struct cr_op *op,
                  struct given *g)
 {
@@ -338,7 +338,7 @@ static bool give(struct cr_maker *m, const struct cr_script *call,
 }
 
 /* shape(x, i): a number, of this graph. */
-static bool eval_shape(struct cr_maker *m, const struct cr_script *e,
+static bool eval_shape(struct cr_interp *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     struct cr_thing t;
@@ -360,7 +360,7 @@ static bool eval_shape(struct cr_maker *m, const struct cr_script *e,
             to->items[k] = cr_thing_integer(t.val->spec.dim[k]);
         return true;
     }
-    if (!cr_maker_int(m, e->args->next, 0, &i))
+    if (!cr_interp_int(m, e->args->next, 0, &i))
         return false;
     if (i < -rank || i >= rank)
         return fail(m, e, "a tensor of %d dimensions has no axis %lld", rank,
@@ -371,7 +371,7 @@ static bool eval_shape(struct cr_maker *m, const struct cr_script *e,
 
 /* hook_backward(x, 'name'): x, whose gradient the section `watch` may speak
  * of. */
-static bool eval_point(struct cr_maker *m, const struct cr_script *e,
+static bool eval_point(struct cr_interp *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
     const struct cr_script *name = e->args ? e->args->next : NULL;
@@ -400,7 +400,7 @@ static bool eval_point(struct cr_maker *m, const struct cr_script *e,
     return v || trouble(m, e);
 }
 
-bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
                       const struct cr_op *op, struct cr_thing *to)
 {
     struct given g = given_none(m, e, op->about.opts);
@@ -420,7 +420,7 @@ bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
                         op->min_inputs, op->min_inputs == 1 ? "" : "s",
                         op->inputs ? ": missing is " : "",
                         op->inputs ? op->inputs[i] : "");
-    attr = cr_maker_options(m, e, op, g.map);
+    attr = cr_interp_options(m, e, op, g.map);
     if (!attr)
         return trouble(m, e);
     m->b->pos = place(m, e);
@@ -440,7 +440,7 @@ bool cr_maker_call_op(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- cells ---- */
 
-bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
                         const struct cr_script *args, const char *name,
                         const struct cr_node *node, struct cr_thing *to)
 {
@@ -510,7 +510,7 @@ bool cr_maker_call_cell(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- names ---- */
 
-bool cr_maker_unknown(struct cr_maker *m, const struct cr_script *e, bool call)
+bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e, bool call)
 {
     const struct cr_descriptor *const *ops = cr_registry_list(CR_KIND_OP);
     const char **names;
@@ -537,7 +537,7 @@ bool cr_maker_unknown(struct cr_maker *m, const struct cr_script *e, bool call)
     return false;
 }
 
-static bool eval_call(struct cr_maker *m, const struct cr_script *e,
+static bool eval_call(struct cr_interp *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
@@ -546,16 +546,16 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
     struct cr_script call = *e;
     bool ok;
 
-    call.args = (struct cr_script *)(uintptr_t)cr_maker_splat(m, e->args);
+    call.args = (struct cr_script *)(uintptr_t)cr_interp_splat(m, e->args);
     if (!call.args && e->args)
         return false;
     e = &call;
     if (e->method)
-        return cr_maker_method(m, e, to);
+        return cr_interp_method(m, e, to);
     if (cell)
-        return cr_maker_call_cell(m, e, e->args, e->name, cell, to);
+        return cr_interp_call_cell(m, e, e->args, e->name, cell, to);
     if (v && v->value.kind == CELL)
-        return cr_maker_call_cell(m, e, e->args, v->value.text, v->value.node,
+        return cr_interp_call_cell(m, e, e->args, v->value.text, v->value.node,
                                   to);
     if (cr_gradient_word(m, e, to, &ok))
         return ok;
@@ -566,21 +566,21 @@ static bool eval_call(struct cr_maker *m, const struct cr_script *e,
     if (strcmp(e->name, "hook_backward") == 0)
         return eval_point(m, e, to);
     if (strcmp(e->name, "grad") == 0)
-        return cr_maker_grad(m, e, to);
-    if (cr_maker_function(e->name))
-        return cr_maker_function(e->name)(m, e, to);
+        return cr_interp_grad(m, e, to);
+    if (cr_interp_function(e->name))
+        return cr_interp_function(e->name)(m, e, to);
     about = cr_registry_find(CR_KIND_OP, e->name);
     if (about && (m->op || !about->internal))
-        return cr_maker_call_op(m, e, (const struct cr_op *)about, to);
+        return cr_interp_call_op(m, e, (const struct cr_op *)about, to);
     if (v)
         return fail(m, e, "'%s' is a value, not a cell", e->name);
     if (cr_is_statement(e->name))
         return fail(m, e, "%s(...) gives no value: write it on its own line",
                     e->name);
-    return cr_maker_unknown(m, e, true);
+    return cr_interp_unknown(m, e, true);
 }
 
-static bool eval_name(struct cr_maker *m, const struct cr_script *e,
+static bool eval_name(struct cr_interp *m, const struct cr_script *e,
                       struct cr_thing *to)
 {
     const struct cr_var *v = find_var(m, e->name);
@@ -604,15 +604,15 @@ static bool eval_name(struct cr_maker *m, const struct cr_script *e,
                true;
     }
     if (!cell)
-        return cr_maker_unknown(m, e, false);
+        return cr_interp_unknown(m, e, false);
     *to = (struct cr_thing){ .kind = CELL, .text = cell->key, .node = cell };
     return true;
 }
 
-static bool eval_tuple(struct cr_maker *m, const struct cr_script *e,
+static bool eval_tuple(struct cr_interp *m, const struct cr_script *e,
                        struct cr_thing *to)
 {
-    const struct cr_script *a = cr_maker_splat(m, e->args), *i;
+    const struct cr_script *a = cr_interp_splat(m, e->args), *i;
     int n = 0;
 
     if (!a && e->args)
@@ -626,10 +626,10 @@ static bool eval_tuple(struct cr_maker *m, const struct cr_script *e,
     for (; a; a = a->next)
         if (!eval(m, a, &to->items[to->n++]))
             return false;
-    return cr_maker_weigh(m, e, to);
+    return cr_interp_weigh(m, e, to);
 }
 
-static bool eval_map(struct cr_maker *m, const struct cr_script *e,
+static bool eval_map(struct cr_interp *m, const struct cr_script *e,
                      struct cr_thing *to)
 {
     const struct cr_script *a;
@@ -650,7 +650,7 @@ static bool eval_map(struct cr_maker *m, const struct cr_script *e,
     return true;
 }
 
-static bool eval(struct cr_maker *m, const struct cr_script *e,
+static bool eval(struct cr_interp *m, const struct cr_script *e,
                  struct cr_thing *to)
 {
     switch (e->op) {
@@ -669,11 +669,11 @@ static bool eval(struct cr_maker *m, const struct cr_script *e,
     case CR_SCRIPT_CALL:
         return eval_call(m, e, to);
     case CR_SCRIPT_APPLY:
-        return cr_maker_apply(m, e, to);
+        return cr_interp_apply(m, e, to);
     case CR_SCRIPT_MEMBER:
-        return cr_maker_member(m, e, to);
+        return cr_interp_member(m, e, to);
     case CR_SCRIPT_CHOICE:
-        return cr_maker_choice(m, e, to);
+        return cr_interp_choice(m, e, to);
     case CR_SCRIPT_VALUE:
         return *to = *e->value, true;
     case CR_SCRIPT_SPLAT:
@@ -683,7 +683,7 @@ static bool eval(struct cr_maker *m, const struct cr_script *e,
     case CR_SCRIPT_MAP:
         return eval_map(m, e, to);
     case CR_SCRIPT_INDEX:
-        return cr_maker_index(m, e, to);
+        return cr_interp_index(m, e, to);
     case CR_SCRIPT_UNARY:
         return eval_unary(m, e, to);
     case CR_SCRIPT_BINARY:
@@ -697,35 +697,35 @@ static bool eval(struct cr_maker *m, const struct cr_script *e,
 
 /* ---- for the other files ---- */
 
-bool cr_maker_eval(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
                    struct cr_thing *to)
 {
     return eval(m, e, to);
 }
 
-struct cr_pos cr_maker_place(const struct cr_maker *m,
+struct cr_pos cr_interp_place(const struct cr_interp *m,
                              const struct cr_script *e)
 {
     return place(m, e);
 }
 
-bool cr_maker_trouble(struct cr_maker *m, const struct cr_script *e)
+bool cr_interp_trouble(struct cr_interp *m, const struct cr_script *e)
 {
     return trouble(m, e);
 }
 
-struct cr_var *cr_maker_var(struct cr_maker *m, const char *name)
+struct cr_var *cr_interp_var(struct cr_interp *m, const char *name)
 {
     return find_var(m, name);
 }
 
-bool cr_maker_fail(struct cr_maker *m, const struct cr_script *e,
+bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
                    const char *what)
 {
     return fail(m, e, "%s", what);
 }
 
-struct cr_val *cr_maker_val(struct cr_maker *m, const struct cr_script *e,
+struct cr_val *cr_interp_val(struct cr_interp *m, const struct cr_script *e,
                             const struct cr_thing *t)
 {
     return as_val(m, e, t);
