@@ -172,7 +172,7 @@ static struct cr_val *attn_zeros(struct cr_build *b, struct cr_spec shape)
         dim[i] = shape.dim[i];
     c->value = (struct cr_reals){ 1, CR_NEW(arena, double) };
     c->shape = (struct cr_ints){ shape.rank, dim };
-    c->dtype = shape.type == CR_REAL ? CR_FLOAT32 : CR_TRUTH;
+    c->dtype = shape.type == CR_REAL ? CR_FLOAT32 : CR_DTYPE_BOOL;
     return cr_emit(b, "constant", c, 0, NULL);
 }
 

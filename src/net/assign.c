@@ -83,11 +83,11 @@ static struct cr_val *assign_state(struct cr_interp *m,
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_node *cell =
         e->op == CR_SCRIPT_NAME ? cr_node_get(m->cells, e->name) : NULL;
-    struct cr_thing t = { 0 };
+    struct cr_script_value t = { 0 };
 
     if (cell && !cr_interp_eval(m, e, &t))
         return NULL;
-    if (t.kind == TENSOR && t.val->producer && t.val->producer->op == &state_op)
+    if (t.kind == CR_SV_TENSOR && t.val->producer && t.val->producer->op == &state_op)
         return t.val->producer->in[0];
     cr_interp_fail(m, e,
                   cr_strf(arena,
@@ -106,7 +106,7 @@ bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call)
                            *value = name ? name->next : NULL;
     struct cr_val *in[3];
     struct cr_spec spec;
-    struct cr_thing t;
+    struct cr_script_value t;
 
     if (!value || value->next || name->keyword || value->keyword)
         return cr_interp_fail(m, call, "assign takes a name and a value");
@@ -121,7 +121,7 @@ bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call)
         return false;
     spec = in[VALUE]->spec;
     spec.type = CR_REAL;
-    if (!cr_thing_number(&t) && !cr_spec_same(&spec, &in[STATE]->spec))
+    if (!cr_script_value_number(&t) && !cr_spec_same(&spec, &in[STATE]->spec))
         return cr_interp_fail(
             m, value,
             cr_strf(arena, "assign: found a value %s, '%s' is %s",

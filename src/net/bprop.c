@@ -69,15 +69,15 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
     return true;
 }
 
-static struct cr_thing thing_of(struct cr_arena *arena, int n,
+static struct cr_script_value thing_of(struct cr_arena *arena, int n,
                                 struct cr_val *const *vals, bool tuple)
 {
-    struct cr_thing t = { .kind = TUPLE, .n = n };
+    struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = n };
     int i;
 
     if (!tuple)
-        return vals[0] ? cr_thing_tensor(vals[0]) : (struct cr_thing){ 0 };
-    t.items = CR_NEWS(arena, struct cr_thing, n);
+        return vals[0] ? cr_script_value_tensor(vals[0]) : (struct cr_script_value){ 0 };
+    t.items = CR_NEWS(arena, struct cr_script_value, n);
     for (i = 0; i < n; i++)
         t.items[i] = thing_of(arena, 1, &vals[i], false);
     return t;
@@ -98,7 +98,7 @@ static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
                            "an input of a cell with bprop cannot be called "
                            "'%s'",
                            name);
-        if (!cr_interp_input(&k->m, name, cr_thing_tensor(in[i])))
+        if (!cr_interp_input(&k->m, name, cr_script_value_tensor(in[i])))
             return false;
     }
     return cr_grad_boundary_dout(k->b, c) && /* None where there is no gradient */
@@ -111,19 +111,19 @@ static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
 /* The gradient of what is called `name`, for input i of the boundary. */
 static bool take(struct maker *k, const struct cr_script *e, int i,
                  const char *name, const struct cr_val *x,
-                 const struct cr_thing *t)
+                 const struct cr_script_value *t)
 {
     struct cr_arena *arena = k->b->net->arena;
 
-    if (t->kind == NOTHING || x->spec.type != CR_REAL)
+    if (t->kind == CR_SV_NONE || x->spec.type != CR_REAL)
         return true;
-    if (t->kind != TENSOR)
+    if (t->kind != CR_SV_TENSOR)
         return cr_interp_fail(&k->m, e,
                              cr_strf(arena,
                                      "the gradient of '%s' is a tensor %s or "
                                      "None, not %s",
                                      name, cr_diag_format(arena, &x->spec),
-                                     cr_thing_what(arena, t)));
+                                     cr_script_value_what(arena, t)));
     if (!cr_spec_same(&t->val->spec, &x->spec))
         return cr_interp_fail(
             &k->m, e,
@@ -138,7 +138,7 @@ static bool take(struct maker *k, const struct cr_script *e, int i,
 
 /* {w: gradient}: own parameters, below the cell's path. */
 static bool take_params(struct maker *k, const struct cr_script *e,
-                        const struct cr_thing *map)
+                        const struct cr_script_value *map)
 {
     struct cr_net *net = k->b->net;
     const struct cr_script *a = e->op == CR_SCRIPT_MAP ? e->args : NULL;
@@ -186,15 +186,15 @@ static const struct cr_script *member(const struct cr_script *e, int i)
 
 /* One gradient per input, alone or as a tuple; then perhaps a map. */
 static bool take_all(struct maker *k, const struct cr_script *e,
-                     struct cr_thing value, struct cr_val *const *in)
+                     struct cr_script_value value, struct cr_val *const *in)
 {
     struct cr_arena *arena = k->b->net->arena;
     const struct cr_script *map = e;
-    struct cr_thing params = { 0 }, one;
+    struct cr_script_value params = { 0 }, one;
     int i, n = k->inputs.max;
 
-    if (value.kind == TUPLE && value.n > 0 &&
-        value.items[value.n - 1].kind == MAP) {
+    if (value.kind == CR_SV_TUPLE && value.n > 0 &&
+        value.items[value.n - 1].kind == CR_SV_MAP) {
         params = value.items[--value.n];
         map = member(e, value.n);
         if (value.n == 1) { /* (dx, dy), {...} or dx, {...} */
@@ -203,8 +203,8 @@ static bool take_all(struct maker *k, const struct cr_script *e,
         }
     }
     one = value;
-    if (value.kind != TUPLE)
-        value = (struct cr_thing){ .kind = TUPLE, .n = 1, .items = &one };
+    if (value.kind != CR_SV_TUPLE)
+        value = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = 1, .items = &one };
     if (value.n != n)
         return cr_interp_fail(
             &k->m, e,
@@ -212,10 +212,10 @@ static bool take_all(struct maker *k, const struct cr_script *e,
                     "bprop returns %d gradient%s, the cell has %d input%s",
                     value.n, value.n == 1 ? "" : "s", n, n == 1 ? "" : "s"));
     for (i = 0; i < n; i++)
-        if (!take(k, one.kind == TUPLE ? member(e, i) : e, i + 1,
+        if (!take(k, one.kind == CR_SV_TUPLE ? member(e, i) : e, i + 1,
                   k->inputs.names[i], in[i], &value.items[i]))
             return false;
-    return params.kind != MAP || take_params(k, map, &params);
+    return params.kind != CR_SV_MAP || take_params(k, map, &params);
 }
 
 struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
@@ -231,7 +231,7 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
         .custom = CR_NEW(net->arena, struct cr_custom_grad),
     };
     const struct cr_script *returned = NULL;
-    struct cr_thing value = { 0 };
+    struct cr_script_value value = { 0 };
     struct cr_pos pos = b->pos;
     uint64_t key = b->key;
     struct cr_graph_lists lists;

@@ -20,7 +20,7 @@ struct param {
     bool rest;                 /* takes all positional arguments from here on */
     bool named;                /* by keyword only */
     bool given;
-    struct cr_thing value;
+    struct cr_script_value value;
 };
 
 struct params {
@@ -107,11 +107,11 @@ static bool type_word(const char *name)
 }
 
 static bool arg_eval(struct cr_interp *m, const struct cr_script *a,
-                     struct cr_thing *to)
+                     struct cr_script_value *to)
 {
     if (a->op == CR_SCRIPT_NAME && type_word(a->name) &&
         !cr_interp_var(m, a->name) && !cr_node_get(m->cells, a->name))
-        return *to = (struct cr_thing){ .kind = TEXT, .text = a->name }, true;
+        return *to = (struct cr_script_value){ .kind = CR_SV_STRING, .text = a->name }, true;
     return cr_interp_eval(m, a, to);
 }
 
@@ -147,15 +147,15 @@ static bool param_unknown(struct cr_interp *m, const struct cr_script *a,
 
 /* One more of the arguments that a parameter like *operands takes. */
 static bool rest_add(struct cr_interp *m, const struct cr_script *a,
-                     struct param *p, const struct cr_thing *value)
+                     struct param *p, const struct cr_script_value *value)
 {
     struct cr_arena *arena = m->b->net->arena;
-    struct cr_thing *t = &p->value;
+    struct cr_script_value *t = &p->value;
 
     if (!p->given)
-        *t = (struct cr_thing){
-            .kind = TUPLE,
-            .items = CR_NEWS(arena, struct cr_thing, CR_OP_MAX),
+        *t = (struct cr_script_value){
+            .kind = CR_SV_TUPLE,
+            .items = CR_NEWS(arena, struct cr_script_value, CR_OP_MAX),
         };
     p->given = true;
     if (t->n == CR_OP_MAX)
@@ -170,10 +170,10 @@ static bool rest_add(struct cr_interp *m, const struct cr_script *a,
 static void rest_tuple(struct params *p)
 {
     for (int i = 0; i < p->n; i++) {
-        struct cr_thing *t = &p->v[i].value;
+        struct cr_script_value *t = &p->v[i].value;
 
         if (p->v[i].rest && p->v[i].given && t->n == 1 &&
-            t->items[0].kind == TUPLE)
+            t->items[0].kind == CR_SV_TUPLE)
             *t = t->items[0];
     }
 }
@@ -187,7 +187,7 @@ static bool args_bind(struct cr_interp *m, const struct cr_script *e,
 
     for (a = e->args; a; a = a->next) {
         struct param *to = NULL;
-        struct cr_thing value;
+        struct cr_script_value value;
 
         if (a->keyword)
             to = param_named(p, a->keyword);
@@ -223,7 +223,7 @@ static bool args_bind(struct cr_interp *m, const struct cr_script *e,
 /* The lines of a text, or what a default stands for. */
 static bool text_run(struct cr_interp *m, const struct cr_script *e,
                      const struct cr_op *op, const char *text,
-                     const struct params *p, struct cr_thing *to)
+                     const struct params *p, struct cr_script_value *to)
 {
     struct cr_node node = { .kind = CR_NODE_STR, .text = text };
     const struct cr_script *returned;
@@ -270,9 +270,9 @@ struct given {
 };
 
 static bool give_input(struct cr_interp *m, const struct cr_script *e,
-                       struct given *g, int i, const struct cr_thing *t)
+                       struct given *g, int i, const struct cr_script_value *t)
 {
-    if (t->kind == NOTHING)
+    if (t->kind == CR_SV_NONE)
         return true;
     if (i >= CR_OP_MAX)
         return cr_interp_fail(m, e, "too many tensors");
@@ -283,19 +283,19 @@ static bool give_input(struct cr_interp *m, const struct cr_script *e,
 
 static bool give_option(struct cr_interp *m, const struct cr_script *e,
                         struct given *g, const char *name,
-                        const struct cr_thing *t)
+                        const struct cr_script_value *t)
 {
     struct cr_arena *arena = m->b->net->arena;
     struct cr_node *node;
 
-    if (t->kind == NOTHING)
+    if (t->kind == CR_SV_NONE)
         return true;
-    node = cr_thing_node(arena, cr_interp_place(m, e), t);
+    node = cr_script_value_node(arena, cr_interp_place(m, e), t);
     if (!node)
         return cr_interp_fail(
             m, e,
             cr_strf(arena, "%s takes a number, a text or a tuple, not %s", name,
-                    cr_thing_what(arena, t)));
+                    cr_script_value_what(arena, t)));
     node->key = name;
     node->key_pos = node->pos;
     *g->last = node;
@@ -325,33 +325,33 @@ static const void *given_opts(struct cr_interp *m,
                : NULL;
 }
 
-static bool emitted(struct cr_interp *m, struct cr_val *v, struct cr_thing *to)
+static bool emitted(struct cr_interp *m, struct cr_val *v, struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i, n = v ? cr_outputs(v) : 0;
 
     if (!v)
         return false;
-    *to = cr_thing_result(arena, v);
-    if (to->kind == TUPLE || n == 1)
+    *to = cr_script_value_result(arena, v);
+    if (to->kind == CR_SV_TUPLE || n == 1)
         return true;
-    *to = (struct cr_thing){ .kind = TUPLE, .n = n };
-    to->items = CR_NEWS(arena, struct cr_thing, n);
+    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n };
+    to->items = CR_NEWS(arena, struct cr_script_value, n);
     for (i = 0; i < n; i++)
-        to->items[i] = cr_thing_tensor(cr_output(v, i));
+        to->items[i] = cr_script_value_tensor(cr_output(v, i));
     return true;
 }
 
 static bool params_emit(struct cr_interp *m, const struct cr_script *e,
                         const struct cr_op *op, const struct params *p,
-                        struct cr_thing *to)
+                        struct cr_script_value *to)
 {
     struct given *g = given_new(m, e);
     const void *attr;
     int i, k;
 
     for (i = 0; i < p->n; i++) {
-        const struct cr_thing *t = &p->v[i].value;
+        const struct cr_script_value *t = &p->v[i].value;
         int at = cr_op_input(op, p->v[i].name);
 
         if (at < 0 && !give_option(m, e, g, p->v[i].name, t))
@@ -370,7 +370,7 @@ static bool params_emit(struct cr_interp *m, const struct cr_script *e,
 }
 
 bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_op *op, struct cr_thing *to)
+                      const struct cr_op *op, struct cr_script_value *to)
 {
     struct params p = params_of(m->b->net->arena, op->signature);
     struct cr_pos pos = cr_interp_place(m, e);
@@ -388,14 +388,14 @@ bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
 }
 
 bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
-                      struct cr_thing *to)
+                      struct cr_script_value *to)
 {
     const char *name = e->args->name;
     const struct cr_cell *cell =
         cr_cell_find(name) ? cr_cell_find(name) : cr_loss_find(name);
     struct given *g = given_new(m, e);
     const struct cr_script *a;
-    struct cr_thing value;
+    struct cr_script_value value;
     const void *opts;
     int n = 0;
 

@@ -196,7 +196,7 @@ static bool walk_node(struct walk *w, const struct cr_opnode *node)
 }
 
 static bool walk_all(struct walk *w, struct cr_val *const *y, int n_y,
-                     const struct cr_thing *sens, struct cr_val *const *x,
+                     const struct cr_script_value *sens, struct cr_val *const *x,
                      int n_x)
 {
     struct cr_arena *arena = w->build.net->arena;
@@ -211,7 +211,7 @@ static bool walk_all(struct walk *w, struct cr_val *const *y, int n_y,
     walk_collect(w, y, n_y);
     walk_depends(w);
     for (i = 0; i < n_y; i++) {
-        struct cr_val *s = sens[i].kind == TENSOR
+        struct cr_val *s = sens[i].kind == CR_SV_TENSOR
                                ? sens[i].val
                                : CR_EMIT(&w->build, "ones_like", NULL, y[i]);
 
@@ -228,38 +228,38 @@ static bool walk_all(struct walk *w, struct cr_val *const *y, int n_y,
 
 /* A tensor, or a tuple of such. */
 static bool grad_tensors(struct cr_interp *m, const struct cr_script *e,
-                         const char *what, struct cr_thing *t,
-                         const struct cr_thing **items, int *n)
+                         const char *what, struct cr_script_value *t,
+                         const struct cr_script_value **items, int *n)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i;
 
-    *items = t->kind == TUPLE ? t->items : t;
-    *n = t->kind == TUPLE ? t->n : 1;
+    *items = t->kind == CR_SV_TUPLE ? t->items : t;
+    *n = t->kind == CR_SV_TUPLE ? t->n : 1;
     for (i = 0; i < *n; i++)
-        if ((*items)[i].kind != TENSOR || (*items)[i].val->spec.type != CR_REAL)
+        if ((*items)[i].kind != CR_SV_TENSOR || (*items)[i].val->spec.type != CR_REAL)
             return cr_interp_fail(
                 m, e,
                 cr_strf(arena,
                         "grad: found %s for %s, expected a float tensor "
                         "or a tuple of such",
-                        (*items)[i].kind == TENSOR
+                        (*items)[i].kind == CR_SV_TENSOR
                             ? cr_strf(arena, "a tensor of type %s",
                                       cr_type_name((*items)[i].val->spec.type))
-                            : cr_thing_what(arena, &(*items)[i]),
+                            : cr_script_value_what(arena, &(*items)[i]),
                         what));
     return *n > 0 || cr_interp_fail(m, e, "grad: found an empty tuple");
 }
 
 static bool grad_sens(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_thing *y, int n, struct cr_thing *sens,
-                      const struct cr_thing **items)
+                      const struct cr_script_value *y, int n, struct cr_script_value *sens,
+                      const struct cr_script_value **items)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i, given;
 
-    *items = CR_NEWS(arena, struct cr_thing, n);
-    if (sens->kind == NOTHING)
+    *items = CR_NEWS(arena, struct cr_script_value, n);
+    if (sens->kind == CR_SV_NONE)
         return true;
     if (!grad_tensors(m, e, "sens", sens, items, &given))
         return false;
@@ -280,7 +280,7 @@ static bool grad_sens(struct cr_interp *m, const struct cr_script *e,
 
 /* The arguments, by position or as y=, x=, sens=. */
 static bool grad_args(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_script *at[3], struct cr_thing to[3])
+                      const struct cr_script *at[3], struct cr_script_value to[3])
 {
     static const char *const names[] = { "y", "x", "sens" };
     const struct cr_script *a;
@@ -301,7 +301,7 @@ static bool grad_args(struct cr_interp *m, const struct cr_script *e,
 }
 
 static struct cr_val **grad_vals(struct cr_arena *arena,
-                                 const struct cr_thing *items, int n)
+                                 const struct cr_script_value *items, int n)
 {
     struct cr_val **vals = CR_NEWS(arena, struct cr_val *, n);
     int i;
@@ -312,12 +312,12 @@ static struct cr_val **grad_vals(struct cr_arena *arena,
 }
 
 bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_thing *to)
+                   struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_script *at[3] = { NULL };
-    struct cr_thing arg[3] = { { 0 } };
-    const struct cr_thing *y, *x, *sens;
+    struct cr_script_value arg[3] = { { 0 } };
+    const struct cr_script_value *y, *x, *sens;
     struct walk w = { 0 };
     struct cr_val **vals;
     int i, n_y, n_x;
@@ -334,8 +334,8 @@ bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
     vals = grad_vals(arena, x, n_x);
     if (!walk_all(&w, grad_vals(arena, y, n_y), n_y, sens, vals, n_x))
         return cr_interp_trouble(m, e);
-    *to = (struct cr_thing){ .kind = TUPLE, .n = n_x };
-    to->items = CR_NEWS(arena, struct cr_thing, n_x);
+    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n_x };
+    to->items = CR_NEWS(arena, struct cr_script_value, n_x);
     for (i = 0; i < n_x; i++) {
         struct cr_val *g = w.grad[vals[i]->id];
 
@@ -343,9 +343,9 @@ bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
             g = CR_EMIT(&w.build, "zeros_like", NULL, vals[i]);
         if (!g)
             return cr_interp_trouble(m, e);
-        to->items[i] = cr_thing_tensor(g);
+        to->items[i] = cr_script_value_tensor(g);
     }
-    if (arg[1].kind != TUPLE)
+    if (arg[1].kind != CR_SV_TUPLE)
         *to = to->items[0];
     return true;
 }

@@ -28,10 +28,10 @@ bool cr_gradient_of(struct cr_gradient *g);
  *   pieces(g, axis)   g cut along an axis as the inputs of concat are long
  *   refuse('why')     an error: there is no gradient of the gradient */
 bool cr_gradient_word(struct cr_interp *m, const struct cr_script *e,
-                      struct cr_thing *to, bool *ok);
+                      struct cr_script_value *to, bool *ok);
 
 /* grad(y, x, sens=None) */
 bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_thing *to);
+                   struct cr_script_value *to);
 
 #endif

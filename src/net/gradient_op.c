@@ -123,15 +123,15 @@ static bool of_adjoint(struct cr_gradient *g)
 
 /* ---- by a text ---- */
 
-static struct cr_thing ints_thing(struct cr_arena *arena,
+static struct cr_script_value ints_thing(struct cr_arena *arena,
                                   const struct cr_ints *v)
 {
-    struct cr_thing t = { .kind = TUPLE, .n = v->n };
+    struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = v->n };
     int i;
 
-    t.items = CR_NEWS(arena, struct cr_thing, v->n + 1);
+    t.items = CR_NEWS(arena, struct cr_script_value, v->n + 1);
     for (i = 0; i < v->n; i++)
-        t.items[i] = cr_thing_integer(v->v[i]);
+        t.items[i] = cr_script_value_integer(v->v[i]);
     return t;
 }
 
@@ -144,7 +144,7 @@ static const char *choice_at(struct cr_arena *arena, const char *choices,
 }
 
 /* What a row has read; None where nothing was given. */
-static struct cr_thing option_thing(struct cr_arena *arena,
+static struct cr_script_value option_thing(struct cr_arena *arena,
                                     const struct cr_opt *row, const void *attr)
 {
     const char *at = (const char *)attr + row->at;
@@ -154,22 +154,22 @@ static struct cr_thing option_thing(struct cr_arena *arena,
     switch (row->type) {
     case CR_OPT_INT:
         memcpy(&whole, at, sizeof whole);
-        return whole == CR_INT_NONE ? (struct cr_thing){ 0 }
-                                    : cr_thing_integer(whole);
+        return whole == CR_INT_NONE ? (struct cr_script_value){ 0 }
+                                    : cr_script_value_integer(whole);
     case CR_OPT_REAL:
         memcpy(&real, at, sizeof real);
-        return isnan(real) ? (struct cr_thing){ 0 } : cr_thing_real(real);
+        return isnan(real) ? (struct cr_script_value){ 0 } : cr_script_value_real(real);
     case CR_OPT_BOOL:
-        return cr_thing_truth(*(const unsigned char *)at == 1);
+        return cr_script_value_truth(*(const unsigned char *)at == 1);
     case CR_OPT_ENUM:
-        return (struct cr_thing){
-            .kind = TEXT,
+        return (struct cr_script_value){
+            .kind = CR_SV_STRING,
             .text = choice_at(arena, row->choices, *(const int *)at),
         };
     case CR_OPT_INTS:
         return ints_thing(arena, (const struct cr_ints *)at);
     default:
-        return (struct cr_thing){ 0 };
+        return (struct cr_script_value){ 0 };
     }
 }
 
@@ -188,18 +188,18 @@ static const void *options_of(struct cr_gradient *g)
                : NULL;
 }
 
-static struct cr_thing val_thing(struct cr_val *v)
+static struct cr_script_value val_thing(struct cr_val *v)
 {
-    return v ? cr_thing_tensor(v) : (struct cr_thing){ 0 };
+    return v ? cr_script_value_tensor(v) : (struct cr_script_value){ 0 };
 }
 
-static struct cr_thing vals_thing(struct cr_arena *arena,
+static struct cr_script_value vals_thing(struct cr_arena *arena,
                                   struct cr_val *const *v, int n)
 {
-    struct cr_thing t = { .kind = TUPLE, .n = n };
+    struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = n };
     int i;
 
-    t.items = CR_NEWS(arena, struct cr_thing, n + 1);
+    t.items = CR_NEWS(arena, struct cr_script_value, n + 1);
     for (i = 0; i < n; i++)
         t.items[i] = val_thing(v[i]);
     return t;
@@ -242,17 +242,17 @@ static bool by_text(struct cr_gradient *g)
                           .gradient = g };
     const struct cr_script *returned;
     struct cr_pos pos = g->b->pos;
-    struct cr_thing value, one;
+    struct cr_script_value value, one;
     int i;
 
     if (!text_names(&m, g) || !cr_interp_run(&m, &value, &returned))
         return false;
     g->b->pos = pos;
     one = value;
-    if (value.kind != TUPLE)
-        value = (struct cr_thing){ .kind = TUPLE, .n = 1, .items = &one };
+    if (value.kind != CR_SV_TUPLE)
+        value = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = 1, .items = &one };
     for (i = 0; i < value.n && i < node->n_in; i++)
-        if (value.items[i].kind == TENSOR)
+        if (value.items[i].kind == CR_SV_TENSOR)
             g->dx[i] = value.items[i].val;
     return true;
 }
@@ -276,7 +276,7 @@ static bool number_of(struct cr_interp *m, const struct cr_script *e,
 static bool tensor_of(struct cr_interp *m, const struct cr_script *e,
                       struct cr_val **to)
 {
-    struct cr_thing t;
+    struct cr_script_value t;
 
     *to = NULL;
     if (!cr_interp_eval(m, e, &t))
@@ -286,7 +286,7 @@ static bool tensor_of(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool word_kernel(struct cr_interp *m, const struct cr_script *e,
-                        struct cr_thing *to)
+                        struct cr_script_value *to)
 {
     struct cr_val *v;
     int64_t i;
@@ -345,7 +345,7 @@ static struct cr_val *shaped(struct cr_build *b, struct cr_val *g,
 }
 
 static bool word_shaped(struct cr_interp *m, const struct cr_script *e,
-                        struct cr_thing *to)
+                        struct cr_script_value *to)
 {
     const struct cr_script *axis = e->args->next->next;
     struct cr_val *g, *x;
@@ -361,7 +361,7 @@ static bool word_shaped(struct cr_interp *m, const struct cr_script *e,
 
 /* One slice of g for each input. */
 static bool word_pieces(struct cr_interp *m, const struct cr_script *e,
-                        struct cr_thing *to)
+                        struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_opnode *node = m->gradient->node;
@@ -372,8 +372,8 @@ static bool word_pieces(struct cr_interp *m, const struct cr_script *e,
     if (!tensor_of(m, e->args, &g) || !number_of(m, e->args->next, 0, &axis))
         return false;
     axis += axis < 0 ? g->spec.rank : 0;
-    *to = (struct cr_thing){ .kind = TUPLE, .n = node->n_in };
-    to->items = CR_NEWS(arena, struct cr_thing, node->n_in);
+    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = node->n_in };
+    to->items = CR_NEWS(arena, struct cr_script_value, node->n_in);
     for (i = 0; i < node->n_in; i++) {
         struct cr_slice *cut = CR_NEW(arena, struct cr_slice);
         int64_t *begin = CR_NEWS(arena, int64_t, axis + 1);
@@ -394,14 +394,14 @@ static bool word_pieces(struct cr_interp *m, const struct cr_script *e,
                         v);
         if (!v)
             return false;
-        to->items[i] = cr_thing_tensor(v);
+        to->items[i] = cr_script_value_tensor(v);
     }
     return true;
 }
 
 /* The op of what arrives, with the same random numbers. */
 static bool word_again(struct cr_interp *m, const struct cr_script *e,
-                       struct cr_thing *to)
+                       struct cr_script_value *to)
 {
     const struct cr_opnode *node = m->gradient->node;
     struct cr_val *g;
@@ -413,26 +413,26 @@ static bool word_again(struct cr_interp *m, const struct cr_script *e,
         return false;
     g->producer->key = node->key;
     g->producer->predict = node->predict;
-    *to = cr_thing_tensor(g);
+    *to = cr_script_value_tensor(g);
     return true;
 }
 
 static bool word_refuse(struct cr_interp *m, const struct cr_script *e,
-                        struct cr_thing *to)
+                        struct cr_script_value *to)
 {
-    struct cr_thing t;
+    struct cr_script_value t;
 
     (void)to;
     return cr_interp_eval(m, e->args, &t) && refused(m->gradient, t.text);
 }
 
 bool cr_gradient_word(struct cr_interp *m, const struct cr_script *e,
-                      struct cr_thing *to, bool *ok)
+                      struct cr_script_value *to, bool *ok)
 {
     static const struct {
         const char *name;
         bool (*eval)(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to);
+                     struct cr_script_value *to);
     } words[] = { { "kernel", word_kernel },
                   { "again", word_again },
                   { "shaped", word_shaped },

@@ -102,34 +102,34 @@ static struct group group_with(struct cr_build *b, const struct group *g,
 
 /* What a text sees: one value, or a tuple of several; those that are no real
  * tensors of `leaf` are None where `only` is set. */
-static struct cr_thing thing_of(struct cr_arena *arena, const struct cr_val *v,
+static struct cr_script_value thing_of(struct cr_arena *arena, const struct cr_val *v,
                                 struct cr_val *const **leaf, bool only)
 {
-    struct cr_thing t = { 0 };
+    struct cr_script_value t = { 0 };
 
     if (!v || v == cr_val_absent())
         return t;
     if (v->n_members == 0) {
         if (v->spec.type == CR_REAL)
-            return cr_thing_tensor(*(*leaf)++);
-        return only ? t : cr_thing_tensor((struct cr_val *)(uintptr_t)v);
+            return cr_script_value_tensor(*(*leaf)++);
+        return only ? t : cr_script_value_tensor((struct cr_val *)(uintptr_t)v);
     }
-    t = (struct cr_thing){ .kind = TUPLE };
-    t.items = CR_NEWS(arena, struct cr_thing, v->n_members);
+    t = (struct cr_script_value){ .kind = CR_SV_TUPLE };
+    t.items = CR_NEWS(arena, struct cr_script_value, v->n_members);
     for (; t.n < v->n_members; t.n++)
         t.items[t.n] = thing_of(arena, v->members[t.n], leaf, only);
     return t;
 }
 
-static struct cr_thing group_thing(struct cr_build *b, const struct group *g,
+static struct cr_script_value group_thing(struct cr_build *b, const struct group *g,
                                    struct cr_val *const *leaf, bool only)
 {
     struct cr_arena *arena = b->net->arena;
-    struct cr_thing t = { .kind = TUPLE };
+    struct cr_script_value t = { .kind = CR_SV_TUPLE };
 
     if (g->n == 1)
         return thing_of(arena, g->v[0], &leaf, only);
-    t.items = CR_NEWS(arena, struct cr_thing, g->n + 1);
+    t.items = CR_NEWS(arena, struct cr_script_value, g->n + 1);
     for (; t.n < g->n; t.n++)
         t.items[t.n] = thing_of(arena, g->v[t.n], &leaf, only);
     return t;
@@ -186,9 +186,9 @@ static struct cr_val *text_of_one(struct cr_build *b, const struct cr_hook *h,
 {
     struct cr_interp m = maker_for(b, h);
     const struct cr_script *returned = NULL;
-    struct cr_thing value = { 0 };
+    struct cr_script_value value = { 0 };
 
-    if (!cr_interp_input(&m, "x", cr_thing_tensor(x)) ||
+    if (!cr_interp_input(&m, "x", cr_script_value_tensor(x)) ||
         !cr_interp_run(&m, &value, &returned))
         return NULL;
     return cr_interp_val(&m, returned, &value);
@@ -207,28 +207,28 @@ static const struct cr_script *member(const struct cr_script *e, int i)
 /* A returned value in place of `was`; NULL after reporting. */
 static struct cr_val *forward_value(struct cr_interp *m,
                                     const struct cr_script *e,
-                                    const struct cr_thing *t,
+                                    const struct cr_script_value *t,
                                     struct cr_val *was)
 {
     struct cr_arena *arena = m->b->net->arena;
     struct cr_val **members;
     int i;
 
-    if (t->kind == NOTHING || !was || was == cr_val_absent())
+    if (t->kind == CR_SV_NONE || !was || was == cr_val_absent())
         return was;
     if (was->n_members == 0) {
-        if (t->kind != TUPLE)
+        if (t->kind != CR_SV_TUPLE)
             return cr_interp_val(m, e, t);
         cr_interp_fail(m, e,
                       cr_strf(arena, "the hook returns %s, needed is a tensor",
-                              cr_thing_what(arena, t)));
+                              cr_script_value_what(arena, t)));
         return NULL;
     }
-    if (t->kind != TUPLE || t->n != was->n_members) {
+    if (t->kind != CR_SV_TUPLE || t->n != was->n_members) {
         cr_interp_fail(m, e,
                       cr_strf(arena,
                               "the hook returns %s, needed is a tuple of %d",
-                              cr_thing_what(arena, t), was->n_members));
+                              cr_script_value_what(arena, t), was->n_members));
         return NULL;
     }
     members = CR_NEWS(arena, struct cr_val *, t->n);
@@ -247,7 +247,7 @@ static bool forward_text(struct cr_build *b, const struct cr_hook *h,
     struct cr_arena *arena = b->net->arena;
     struct cr_interp m = maker_for(b, h);
     const struct cr_script *returned = NULL;
-    struct cr_thing value = { 0 };
+    struct cr_script_value value = { 0 };
     bool output = h->form == CR_HOOK_FORWARD;
     int i, n;
 
@@ -259,14 +259,14 @@ static bool forward_text(struct cr_build *b, const struct cr_hook *h,
                          group_thing(b, g, group_leaves(b, g, &n), false))) ||
         !cr_interp_run(&m, &value, &returned))
         return false;
-    if (value.kind == NOTHING)
+    if (value.kind == CR_SV_NONE)
         return true;
-    if (g->n > 1 && (value.kind != TUPLE || value.n != g->n))
+    if (g->n > 1 && (value.kind != CR_SV_TUPLE || value.n != g->n))
         return cr_interp_fail(&m, returned,
                              cr_strf(arena,
                                      "the hook returns %s, the cell has %d "
                                      "inputs",
-                                     cr_thing_what(arena, &value), g->n));
+                                     cr_script_value_what(arena, &value), g->n));
     for (i = 0; i < g->n; i++) {
         struct cr_val *was = g->v[i];
 
@@ -384,7 +384,7 @@ static void boundary_reads(struct cr_build *b, struct cr_custom_grad *c, int n,
 /* The gradient that the text returns for `was`; those of its tensors into
  * to[], from number *n on. */
 static bool grad_value(struct cr_interp *m, const struct cr_script *e,
-                       const struct cr_thing *t, const struct cr_val *was,
+                       const struct cr_script_value *t, const struct cr_val *was,
                        struct cr_val **to, int *n)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -392,16 +392,16 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
 
     if (!was || was == cr_val_absent())
         return true;
-    if (t->kind == NOTHING) {
+    if (t->kind == CR_SV_NONE) {
         *n = leaves((struct cr_val *)(uintptr_t)was, NULL, *n);
         return true;
     }
     if (was->n_members > 0) {
-        if (t->kind != TUPLE || t->n != was->n_members)
+        if (t->kind != CR_SV_TUPLE || t->n != was->n_members)
             return cr_interp_fail(
                 m, e,
                 cr_strf(arena, "the hook returns %s, needed is a tuple of %d",
-                        cr_thing_what(arena, t), was->n_members));
+                        cr_script_value_what(arena, t), was->n_members));
         for (i = 0; i < t->n; i++)
             if (!grad_value(m, member(e, i), &t->items[i], was->members[i], to,
                             n))
@@ -410,11 +410,11 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
     }
     if (was->spec.type != CR_REAL)
         return true;
-    if (t->kind != TENSOR || !cr_spec_same(&t->val->spec, &was->spec))
+    if (t->kind != CR_SV_TENSOR || !cr_spec_same(&t->val->spec, &was->spec))
         return cr_interp_fail(
             m, e,
             cr_strf(arena, "the gradient is %s, needed is a tensor %s",
-                    cr_thing_what(arena, t),
+                    cr_script_value_what(arena, t),
                     cr_diag_format(arena, &was->spec)));
     to[(*n)++] = t->val;
     return true;
@@ -445,19 +445,19 @@ static bool grads_text(struct cr_build *b, const struct back *k,
     struct cr_custom_grad *c = k->custom;
     struct cr_interp m = maker_for(b, k->hook);
     const struct cr_script *returned = NULL;
-    struct cr_thing value = { 0 };
+    struct cr_script_value value = { 0 };
     int i, n = 1;
 
     if (!grad_names(&m, k, result) || !cr_interp_run(&m, &value, &returned))
         return false;
-    if (value.kind == NOTHING)
+    if (value.kind == CR_SV_NONE)
         return true;
-    if (k->in.n > 1 && (value.kind != TUPLE || value.n != k->in.n))
+    if (k->in.n > 1 && (value.kind != CR_SV_TUPLE || value.n != k->in.n))
         return cr_interp_fail(&m, returned,
                              cr_strf(b->net->arena,
                                      "the hook returns %s, the cell has %d "
                                      "inputs",
-                                     cr_thing_what(b->net->arena, &value),
+                                     cr_script_value_what(b->net->arena, &value),
                                      k->in.n));
     for (i = 0; i < k->in.n; i++)
         if (!grad_value(&m, k->in.n > 1 ? member(returned, i) : returned,

@@ -8,16 +8,16 @@
 bool cr_interp_int(struct cr_interp *m, const struct cr_script *e, int64_t absent,
                   int64_t *to)
 {
-    struct cr_thing t;
+    struct cr_script_value t;
 
     if (!cr_interp_eval(m, e, &t))
         return false;
-    *to = t.kind == NOTHING ? absent : t.integer;
-    return t.kind == NOTHING || t.kind == INTEGER ||
+    *to = t.kind == CR_SV_NONE ? absent : t.integer;
+    return t.kind == CR_SV_NONE || t.kind == CR_SV_INT ||
            cr_interp_fail(m, e,
                          cr_strf(m->b->net->arena,
                                  "an index is a whole number, not %s",
-                                 cr_thing_what(m->b->net->arena, &t)));
+                                 cr_script_value_what(m->b->net->arena, &t)));
 }
 
 /* What the items of t[...] ask for, axis by axis. */
@@ -80,13 +80,13 @@ static struct cr_val *emit_axis(struct cr_interp *m, const struct cr_script *e,
                                 int64_t axis)
 {
     const struct cr_op *op = cr_op_find(name);
-    struct cr_thing t = cr_thing_integer(axis);
+    struct cr_script_value t = cr_script_value_integer(axis);
     struct cr_node *map = CR_NEW(m->b->net->arena, struct cr_node);
     const void *attr;
 
     map->kind = CR_NODE_MAP;
     map->pos = m->b->pos;
-    map->child = cr_thing_node(m->b->net->arena, m->b->pos, &t);
+    map->child = cr_script_value_node(m->b->net->arena, m->b->pos, &t);
     map->child->key = "axis";
     map->child->key_pos = m->b->pos;
     attr = x ? cr_interp_options(m, e, op, map) : NULL;
@@ -102,7 +102,7 @@ static int64_t within(int64_t i, int64_t n)
 
 /* t[i] or t[a:b:c] of a tuple, or of a list of cells. */
 static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
-                        const struct cr_thing *t, struct cr_thing *to)
+                        const struct cr_script_value *t, struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_script *at = e->args->next;
@@ -130,32 +130,32 @@ static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
         return cr_interp_fail(m, e, "a slice of a tuple has no step");
     i = within(i, t->n);
     end = within(end, t->n);
-    *to = (struct cr_thing){ .kind = TUPLE, .items = t->items + i };
+    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .items = t->items + i };
     to->n = end > i ? (int)(end - i) : 0;
     return cr_interp_weigh(m, e, to);
 }
 
 bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *to)
+                    struct cr_script_value *to)
 {
     struct cr_slice *slice;
     struct cut c = { .n = 0 };
     struct cr_val *v;
-    struct cr_thing t;
+    struct cr_script_value t;
     int64_t i;
 
     if (!cr_interp_eval(m, e->args, &t))
         return false;
-    if (t.kind == CELL && !cr_cell_members(m, e, &t, &t))
+    if (t.kind == CR_SV_CELL && !cr_cell_members(m, e, &t, &t))
         return false;
-    if (t.kind == TUPLE)
+    if (t.kind == CR_SV_TUPLE)
         return index_tuple(m, e, &t, to);
-    if (t.kind != TENSOR)
+    if (t.kind != CR_SV_TENSOR)
         return cr_interp_fail(
             m, e,
             cr_strf(m->b->net->arena,
                     "only tensors and tuples have members, not %s",
-                    cr_thing_what(m->b->net->arena, &t)));
+                    cr_script_value_what(m->b->net->arena, &t)));
     if (!read_cut(m, e, t.val->spec.rank, &c))
         return false;
     m->b->pos = cr_interp_place(m, e);
@@ -182,6 +182,6 @@ bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
         v = emit_axis(m, e, "squeeze", v, c.drop[i]);
     for (i = 0; i < c.n_add; i++)
         v = emit_axis(m, e, "expand_dims", v, c.add[i]);
-    *to = cr_thing_tensor(v);
+    *to = cr_script_value_tensor(v);
     return v || cr_interp_trouble(m, e);
 }

@@ -19,15 +19,15 @@ static const char *source(struct cr_interp *m, const struct cr_script *e)
 }
 
 bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
-                    const struct cr_thing *t, bool *to)
+                    const struct cr_script_value *t, bool *to)
 {
     struct cr_arena *arena = m->b->net->arena;
 
-    *to = cr_thing_number(t)                   ? t->real != 0
-          : t->kind == TEXT                    ? t->text[0] != '\0'
-          : t->kind == TUPLE || t->kind == MAP ? t->n > 0
-                                               : t->kind == CELL;
-    if (t->kind != TENSOR)
+    *to = cr_script_value_number(t)                   ? t->real != 0
+          : t->kind == CR_SV_STRING                    ? t->text[0] != '\0'
+          : t->kind == CR_SV_TUPLE || t->kind == CR_SV_MAP ? t->n > 0
+                                               : t->kind == CR_SV_CELL;
+    if (t->kind != CR_SV_TENSOR)
         return true;
     return cr_interp_fail(
         m, e,
@@ -35,51 +35,51 @@ bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
                 "condition: found %s, expected a value that is known while "
                 "the graph is built; for each element write "
                 "where(%s, A, B)",
-                cr_thing_what(arena, t), source(m, e)));
+                cr_script_value_what(arena, t), source(m, e)));
 }
 
 bool cr_interp_choice(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to)
+                     struct cr_script_value *to)
 {
     const struct cr_script *yes = e->args, *c = yes->next, *no = c->next;
     struct cr_arena *arena = m->b->net->arena;
-    struct cr_thing t;
+    struct cr_script_value t;
     bool holds;
 
     if (!cr_interp_eval(m, c, &t))
         return false;
-    if (t.kind == TENSOR)
+    if (t.kind == CR_SV_TENSOR)
         return cr_interp_fail(
             m, c,
             cr_strf(arena,
                     "condition: found %s, expected a value that is known "
                     "while the graph is built; write where(%s, %s, %s)",
-                    cr_thing_what(arena, &t), source(m, c), source(m, yes),
+                    cr_script_value_what(arena, &t), source(m, c), source(m, yes),
                     source(m, no)));
     return cr_interp_truth(m, c, &t, &holds) &&
            cr_interp_eval(m, holds ? yes : no, to);
 }
 
-static bool same(const struct cr_thing *a, const struct cr_thing *b)
+static bool same(const struct cr_script_value *a, const struct cr_script_value *b)
 {
     int i;
 
-    if (cr_thing_number(a) && cr_thing_number(b))
+    if (cr_script_value_number(a) && cr_script_value_number(b))
         return a->real == b->real;
     if (a->kind != b->kind || a->n != b->n)
         return false;
     for (i = 0; i < a->n; i++)
         if (!same(&a->items[i], &b->items[i]))
             return false;
-    return a->kind == TEXT     ? strcmp(a->text, b->text) == 0
-           : a->kind == TENSOR ? a->val == b->val
-           : a->kind == CELL   ? a->node == b->node
+    return a->kind == CR_SV_STRING     ? strcmp(a->text, b->text) == 0
+           : a->kind == CR_SV_TENSOR ? a->val == b->val
+           : a->kind == CR_SV_CELL   ? a->node == b->node
                                : true;
 }
 
 bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
-                      const char *sign, const struct cr_thing *a,
-                      const struct cr_thing *b, struct cr_thing *to, bool *done)
+                      const char *sign, const struct cr_script_value *a,
+                      const struct cr_script_value *b, struct cr_script_value *to, bool *done)
 {
     bool is = strcmp(sign, "is") == 0, member = strcmp(sign, "in") == 0;
     bool equal = strcmp(sign, "equal") == 0;
@@ -87,36 +87,36 @@ bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
 
     *done = true;
     if (is || strcmp(sign, "is not") == 0)
-        return *to = cr_thing_truth(same(a, b) == is), true;
+        return *to = cr_script_value_truth(same(a, b) == is), true;
     if (member || strcmp(sign, "not in") == 0) {
-        if (b->kind != TUPLE)
+        if (b->kind != CR_SV_TUPLE)
             return cr_interp_fail(m, e,
                                  cr_strf(m->b->net->arena,
                                          "'in' takes a tuple, not %s",
-                                         cr_thing_what(m->b->net->arena, b)));
+                                         cr_script_value_what(m->b->net->arena, b)));
         for (i = 0; i < b->n && !same(a, &b->items[i]); i++)
             ;
-        return *to = cr_thing_truth((i < b->n) == member), true;
+        return *to = cr_script_value_truth((i < b->n) == member), true;
     }
-    if (a->kind == TENSOR || b->kind == TENSOR ||
+    if (a->kind == CR_SV_TENSOR || b->kind == CR_SV_TENSOR ||
         (!equal && strcmp(sign, "not_equal") != 0)) {
         *done = false;
         return true;
     }
-    return *to = cr_thing_truth(same(a, b) == equal), true;
+    return *to = cr_script_value_truth(same(a, b) == equal), true;
 }
 
 /* ---- what a tensor tells ---- */
 
-static struct cr_thing tuple_new(struct cr_arena *arena, int n)
+static struct cr_script_value tuple_new(struct cr_arena *arena, int n)
 {
-    return (struct cr_thing){ .kind = TUPLE,
+    return (struct cr_script_value){ .kind = CR_SV_TUPLE,
                               .n = n,
-                              .items = CR_NEWS(arena, struct cr_thing, n + 1) };
+                              .items = CR_NEWS(arena, struct cr_script_value, n + 1) };
 }
 
 static bool tensor_member(struct cr_interp *m, const struct cr_script *e,
-                          struct cr_val *x, struct cr_thing *to)
+                          struct cr_val *x, struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_spec *spec = &x->spec;
@@ -125,15 +125,15 @@ static bool tensor_member(struct cr_interp *m, const struct cr_script *e,
     if (strcmp(e->name, "shape") == 0) {
         *to = tuple_new(arena, spec->rank);
         for (i = 0; i < spec->rank; i++)
-            to->items[i] = cr_thing_integer(spec->dim[i]);
+            to->items[i] = cr_script_value_integer(spec->dim[i]);
         return true;
     }
     if (strcmp(e->name, "ndim") == 0)
-        return *to = cr_thing_integer(spec->rank), true;
+        return *to = cr_script_value_integer(spec->rank), true;
     if (strcmp(e->name, "size") == 0)
-        return *to = cr_thing_integer(cr_count(spec)), true;
+        return *to = cr_script_value_integer(cr_count(spec)), true;
     if (strcmp(e->name, "dtype") == 0) {
-        *to = (struct cr_thing){ .kind = TEXT };
+        *to = (struct cr_script_value){ .kind = CR_SV_STRING };
         /* real numbers are float32 to a config, whatever computes them */
         to->text = cr_type_name(x->cast                 ? x->low_type
                                 : spec->type == CR_REAL ? CR_F32
@@ -143,7 +143,7 @@ static bool tensor_member(struct cr_interp *m, const struct cr_script *e,
     if (strcmp(e->name, "T") == 0) {
         m->b->pos = cr_interp_place(m, e);
         x = CR_EMIT(m->b, "transpose", CR_NEW(arena, struct cr_transpose), x);
-        *to = cr_thing_tensor(x);
+        *to = cr_script_value_tensor(x);
         return x || cr_interp_trouble(m, e);
     }
     return cr_interp_fail(m, e,
@@ -155,22 +155,22 @@ static bool tensor_member(struct cr_interp *m, const struct cr_script *e,
 }
 
 bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to)
+                     struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
-    struct cr_thing t;
+    struct cr_script_value t;
     int i;
 
     if (cr_interp_module(m, e->args))
         return cr_interp_qualified(m, e);
     if (!cr_interp_eval(m, e->args, &t))
         return false;
-    if (t.kind == TENSOR)
+    if (t.kind == CR_SV_TENSOR)
         return tensor_member(m, e, t.val, to);
-    if (t.kind != CELL)
+    if (t.kind != CR_SV_CELL)
         return cr_interp_fail(m, e,
                              cr_strf(arena, "%s has no '%s'",
-                                     cr_thing_what(arena, &t), e->name));
+                                     cr_script_value_what(arena, &t), e->name));
     if (!cr_cell_members(m, e, &t, &t))
         return false;
     for (i = 0; i < t.n; i++)
@@ -183,34 +183,34 @@ bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
 /* ---- lists ---- */
 
 bool cr_interp_weigh(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *tuple)
+                    struct cr_script_value *tuple)
 {
-    return cr_thing_weigh(tuple) ||
+    return cr_script_value_weigh(tuple) ||
            cr_interp_fail(m, e,
                          cr_strf(m->b->net->arena,
                                  "a tuple of more than %d members in all",
-                                 CR_THING_MAX));
+                                 CR_SCRIPT_VALUE_MAX));
 }
 
 bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *to)
+                    struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
 
     if (!cr_interp_eval(m, e, to))
         return false;
-    if (to->kind == CELL)
+    if (to->kind == CR_SV_CELL)
         return cr_cell_members(m, e, to, to);
-    return to->kind == TUPLE ||
+    return to->kind == CR_SV_TUPLE ||
            cr_interp_fail(m, e,
                          cr_strf(arena,
                                  "a list of cells, a tuple or range(N) is "
                                  "expected here, not %s",
-                                 cr_thing_what(arena, to)));
+                                 cr_script_value_what(arena, to)));
 }
 
 static bool known_range(struct cr_interp *m, const struct cr_script *e,
-                        struct cr_thing *to)
+                        struct cr_script_value *to)
 {
     int64_t v[3] = { 0, 0, 1 }, n, k;
     const struct cr_script *a;
@@ -238,36 +238,36 @@ static bool known_range(struct cr_interp *m, const struct cr_script *e,
                                          RANGE_MAX));
     *to = tuple_new(m->b->net->arena, (int)n);
     for (k = 0; k < n; k++)
-        to->items[k] = cr_thing_integer(v[0] + k * v[2]);
+        to->items[k] = cr_script_value_integer(v[0] + k * v[2]);
     return true;
 }
 
 static bool known_len(struct cr_interp *m, const struct cr_script *e,
-                      struct cr_thing *to)
+                      struct cr_script_value *to)
 {
-    struct cr_thing t;
+    struct cr_script_value t;
 
     if (!e->args || e->args->next || e->args->keyword)
         return cr_interp_fail(m, e, "len takes a tensor or a tuple");
     if (!cr_interp_eval(m, e->args, &t))
         return false;
-    if (t.kind == TENSOR && t.val->n_members == 0 && t.val->spec.rank > 0)
-        return *to = cr_thing_integer(t.val->spec.dim[0]), true;
-    if (t.kind == CELL && !cr_cell_members(m, e, &t, &t))
+    if (t.kind == CR_SV_TENSOR && t.val->n_members == 0 && t.val->spec.rank > 0)
+        return *to = cr_script_value_integer(t.val->spec.dim[0]), true;
+    if (t.kind == CR_SV_CELL && !cr_cell_members(m, e, &t, &t))
         return false;
-    if (t.kind != TUPLE)
+    if (t.kind != CR_SV_TUPLE)
         return cr_interp_fail(m, e, "len takes a tensor or a tuple");
-    return *to = cr_thing_integer(t.n), true;
+    return *to = cr_script_value_integer(t.n), true;
 }
 
 /* enumerate(a): pairs of 0, 1 ... and the members of a; zip(a, b ...): the
  * first members, the second ones ... as far as the shortest has any. */
 static bool known_rows(struct cr_interp *m, const struct cr_script *e,
-                       struct cr_thing *to)
+                       struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     bool count = strcmp(e->name, "enumerate") == 0;
-    struct cr_thing column[8];
+    struct cr_script_value column[8];
     const struct cr_script *a;
     int i, k, n = 0, rows = 0;
 
@@ -288,7 +288,7 @@ static bool known_rows(struct cr_interp *m, const struct cr_script *e,
         to->items[i] = tuple_new(arena, n);
         for (k = 0; k < n; k++)
             to->items[i].items[k] =
-                count && k == 0 ? cr_thing_integer(i) : column[k].items[i];
+                count && k == 0 ? cr_script_value_integer(i) : column[k].items[i];
         if (!cr_interp_weigh(m, e, &to->items[i]))
             return false;
     }

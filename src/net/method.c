@@ -47,7 +47,7 @@ const struct cr_script *cr_interp_splat(struct cr_interp *m,
         return args;
     for (a = args; a; a = a->next) {
         bool many = a->op == CR_SCRIPT_SPLAT;
-        struct cr_thing t = { .n = 1 };
+        struct cr_script_value t = { .n = 1 };
 
         if (many && !cr_interp_items(m, a->args, &t))
             return NULL;
@@ -75,7 +75,7 @@ const struct cr_script *cr_interp_splat(struct cr_interp *m,
 
 /* x.NAME(...): the function NAME of x, ... */
 bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to)
+                     struct cr_script_value *to)
 {
     static const char *const other[] = { "view", "reshape", "astype",
                                          "cast", "permute", "transpose",
@@ -83,7 +83,7 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
     struct cr_script call = *e, x = *e->args, list;
     const struct cr_descriptor *about;
     const struct cr_op *op;
-    struct cr_thing t;
+    struct cr_script_value t;
     int i = 0;
 
     if (cr_interp_module(m, e->args))
@@ -92,9 +92,9 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
         return false;
     x.op = CR_SCRIPT_VALUE;
     x.value = &t;
-    if (t.kind == CELL) { /* a member of it */
+    if (t.kind == CR_SV_CELL) { /* a member of it */
         struct cr_script member = call;
-        struct cr_thing cell;
+        struct cr_script_value cell;
 
         member.args = &x;
         x.next = NULL;
@@ -102,12 +102,12 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
                cr_interp_call_cell(m, e, e->args->next, cell.text, cell.node,
                                   to);
     }
-    if (t.kind != TENSOR)
+    if (t.kind != CR_SV_TENSOR)
         return cr_interp_fail(
             m, e,
             cr_strf(m->b->net->arena,
                     "%s has no method '%s'; only tensors have such",
-                    cr_thing_what(m->b->net->arena, &t), e->name));
+                    cr_script_value_what(m->b->net->arena, &t), e->name));
     while (other[i] && strcmp(other[i], e->name) != 0)
         i += 2;
     call.name = other[i] ? other[i + 1] : e->name;
@@ -130,17 +130,17 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
 
 /* A call of what an expression gives: a member of a list of cells. */
 bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *to)
+                    struct cr_script_value *to)
 {
     const struct cr_script *args = cr_interp_splat(m, e->args->next);
-    struct cr_thing t;
+    struct cr_script_value t;
 
     if ((!args && e->args->next) || !cr_interp_eval(m, e->args, &t))
         return false;
-    if (t.kind != CELL)
+    if (t.kind != CR_SV_CELL)
         return cr_interp_fail(m, e,
                              cr_strf(m->b->net->arena,
                                      "a cell can be called, not %s",
-                                     cr_thing_what(m->b->net->arena, &t)));
+                                     cr_script_value_what(m->b->net->arena, &t)));
     return cr_interp_call_cell(m, e, args, t.text, t.node, to);
 }

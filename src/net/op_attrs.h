@@ -101,7 +101,7 @@ struct cr_constant {
     int dtype;                  /* enum cr_dtype */
 };
 
-enum cr_dtype { CR_FLOAT32, CR_INT32, CR_TRUTH }; /* CR_DTYPES, in order */
+enum cr_dtype { CR_FLOAT32, CR_INT32, CR_DTYPE_BOOL }; /* CR_DTYPES, in order */
 #define CR_DTYPES "float32|int32|bool"
 enum cr_type cr_dtype_type(int dtype);
 

@@ -92,26 +92,26 @@ static struct line *line_new(struct call *c)
 
 /* What Python's print makes of a number, a text or None; NULL: it is none of
  * them. */
-static const char *plain_text(struct cr_arena *arena, const struct cr_thing *t)
+static const char *plain_text(struct cr_arena *arena, const struct cr_script_value *t)
 {
     struct cr_buf b = { .arena = arena };
     int i;
 
     switch (t->kind) {
-    case NOTHING:
+    case CR_SV_NONE:
         return "None";
-    case TEXT:
+    case CR_SV_STRING:
         return t->text;
-    case TRUTH:
+    case CR_SV_BOOL:
         return t->integer ? "True" : "False";
-    case INTEGER:
+    case CR_SV_INT:
         return cr_strf(arena, "%" PRId64, t->integer);
-    case REAL:
+    case CR_SV_REAL:
         return cr_real_text(arena, t->real);
-    case TUPLE:
+    case CR_SV_TUPLE:
         cr_buf_char(&b, '(');
         for (i = 0; i < t->n; i++) {
-            const char *one = cr_thing_number(&t->items[i])
+            const char *one = cr_script_value_number(&t->items[i])
                                   ? plain_text(arena, &t->items[i])
                                   : NULL;
 
@@ -126,7 +126,7 @@ static const char *plain_text(struct cr_arena *arena, const struct cr_thing *t)
     }
 }
 
-static bool add_lines(struct call *c, const struct cr_thing *t)
+static bool add_lines(struct call *c, const struct cr_script_value *t)
 {
     struct cr_arena *arena = c->m->b->net->arena;
     const char *text = plain_text(arena, t);
@@ -137,7 +137,7 @@ static bool add_lines(struct call *c, const struct cr_thing *t)
         line_new(c)->text = text;
         return true;
     }
-    if (t->kind == TENSOR) {
+    if (t->kind == CR_SV_TENSOR) {
         if (c->n == CR_OP_MAX)
             return cr_interp_fail(c->m, c->arg,
                                  cr_strf(arena, "more than %d tensors",
@@ -149,11 +149,11 @@ static bool add_lines(struct call *c, const struct cr_thing *t)
         c->in[c->n++] = t->val;
         return true;
     }
-    if (t->kind != TUPLE)
+    if (t->kind != CR_SV_TUPLE)
         return cr_interp_fail(c->m, c->arg,
                              cr_strf(arena, "print takes tensors, numbers, "
                                             "texts and tuples of them, not %s",
-                                     cr_thing_what(arena, t)));
+                                     cr_script_value_what(arena, t)));
     for (i = 0; i < t->n; i++)
         if (!add_lines(c, &t->items[i]))
             return false;
@@ -164,7 +164,7 @@ bool cr_interp_print(struct cr_interp *m, const struct cr_script *call)
 {
     struct cr_net *net = m->b->net;
     struct call c = { .m = m, .lines = CR_NEW(net->arena, struct lines) };
-    struct cr_thing t;
+    struct cr_script_value t;
 
     for (c.arg = call->args; c.arg; c.arg = c.arg->next) {
         if (c.arg->keyword)

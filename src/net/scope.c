@@ -69,12 +69,12 @@ const struct cr_node *cr_cell_list(const struct cr_node *node)
 }
 
 bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
-                     const struct cr_thing *cells, struct cr_thing *to)
+                     const struct cr_script_value *cells, struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_node *list = cr_cell_list(cells->node);
     const char *path = cells->text;
-    struct cr_thing all = { .kind = TUPLE };
+    struct cr_script_value all = { .kind = CR_SV_TUPLE };
     const struct cr_node *member;
     const char *name;
     int index = 0;
@@ -87,15 +87,15 @@ bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
                                      "called",
                                      path));
     all.keys = CR_NEWS(arena, const char *, cr_node_count(list) + 1);
-    all.items = CR_NEWS(arena, struct cr_thing, cr_node_count(list) + 1);
+    all.items = CR_NEWS(arena, struct cr_script_value, cr_node_count(list) + 1);
     for (CR_EACH(c, list)) {
         if (c->key && strcmp(c->key, "inputs") == 0)
             continue;
         member = cr_reference(m->cells, c);
         name = cr_member_name(arena, c, index++);
         all.keys[all.n] = name;
-        all.items[all.n++] = (struct cr_thing){
-            .kind = CELL,
+        all.items[all.n++] = (struct cr_script_value){
+            .kind = CR_SV_CELL,
             .node = member,
             .text = member == c ? cr_path_of(arena, path, name) : member->key,
         };

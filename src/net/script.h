@@ -21,15 +21,15 @@
 
 #include "conf/node.h"
 
-struct cr_thing;
+struct cr_script_value;
 
 enum cr_script_op {
     CR_SCRIPT_NAME,
     CR_SCRIPT_INT,
     CR_SCRIPT_REAL,
-    CR_SCRIPT_TEXT,
+    CR_SCRIPT_STRING,
     CR_SCRIPT_NONE,
-    CR_SCRIPT_TRUTH,    /* True, False */
+    CR_SCRIPT_BOOL,    /* True, False */
     CR_SCRIPT_CALL,     /* name; args; method: args[0] stood before a dot */
     CR_SCRIPT_APPLY,    /* args: what is called, then its arguments */
     CR_SCRIPT_MEMBER,   /* args: of what; name */
@@ -49,13 +49,13 @@ enum cr_script_op {
 struct cr_script {
     enum cr_script_op op;
     size_t at, len;     /* in the text */
-    const char *name;   /* also the text of CR_SCRIPT_TEXT */
+    const char *name;   /* also the text of CR_SCRIPT_STRING */
     const char *sign;   /* "add", "less" ... */
     const char *keyword; /* of an argument; NULL: by position */
     int64_t integer;
     double real;
     bool truth, method;
-    const struct cr_thing *value;
+    const struct cr_script_value *value;
     int height;         /* of the parts below it; bounded */
     struct cr_script *args, *next;
 };

@@ -18,7 +18,7 @@
 #define ITEMS_MAX 64 /* of a tuple */
 
 static bool eval(struct cr_interp *m, const struct cr_script *e,
-                 struct cr_thing *to);
+                 struct cr_script_value *to);
 
 /* ---- what is said when something does not fit ---- */
 
@@ -46,7 +46,7 @@ static void shapes_of(struct cr_interp *m, const struct cr_script *e,
     const struct cr_var *v =
         e->op == CR_SCRIPT_NAME ? find_var(m, e->name) : NULL;
 
-    if (v && v->value.kind == TENSOR) {
+    if (v && v->value.kind == CR_SV_TENSOR) {
         const char *one = cr_strf(arena, "%s %s", v->name,
                                   cr_diag_format(arena, &v->value.val->spec));
 
@@ -91,36 +91,36 @@ static bool fail(struct cr_interp *m, const struct cr_script *e,
 
 /* As a value of the graph; NULL after reporting. */
 static struct cr_val *as_val(struct cr_interp *m, const struct cr_script *e,
-                             const struct cr_thing *t)
+                             const struct cr_script_value *t)
 {
-    struct cr_val *v = cr_thing_val(m->b, t);
+    struct cr_val *v = cr_script_value_val(m->b, t);
 
-    if (!v && t->kind == CELL)
+    if (!v && t->kind == CR_SV_CELL)
         fail(m, e, "'%s' is a cell: call it, %s(...)", t->text, t->text);
     else if (!v)
         fail(m, e, "a tensor is expected here, not %s",
-             cr_thing_what(m->b->net->arena, t));
+             cr_script_value_what(m->b->net->arena, t));
     return v;
 }
 
 /* ---- operators ---- */
 
 static bool is_cell(struct cr_interp *m, const struct cr_script *e,
-                    const struct cr_thing *t)
+                    const struct cr_script_value *t)
 {
-    return t->kind == CELL && !as_val(m, e, t);
+    return t->kind == CR_SV_CELL && !as_val(m, e, t);
 }
 
 /* What stands beside an operator: anything but a cell. */
 static bool operand(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *to)
+                    struct cr_script_value *to)
 {
     return eval(m, e, to) && !is_cell(m, e, to);
 }
 
 static bool emit_two(struct cr_interp *m, const struct cr_script *e,
-                     const char *sign, const struct cr_thing *a,
-                     const struct cr_thing *b, struct cr_thing *to)
+                     const char *sign, const struct cr_script_value *a,
+                     const struct cr_script_value *b, struct cr_script_value *to)
 {
     struct cr_val *x, *y, *v;
 
@@ -128,20 +128,20 @@ static bool emit_two(struct cr_interp *m, const struct cr_script *e,
     x = as_val(m, e, a);
     y = x ? as_val(m, e, b) : NULL;
     v = y ? CR_EMIT(m->b, sign, NULL, x, y) : NULL;
-    *to = cr_thing_tensor(v);
+    *to = cr_script_value_tensor(v);
     return v || trouble(m, e);
 }
 
 /* (1, 2) + (3,) */
 static bool join(struct cr_interp *m, const struct cr_script *e,
-                 const struct cr_thing *a, const struct cr_thing *b,
-                 struct cr_thing *to)
+                 const struct cr_script_value *a, const struct cr_script_value *b,
+                 struct cr_script_value *to)
 {
-    struct cr_thing t = { .kind = TUPLE, .n = a->n + b->n };
+    struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = a->n + b->n };
 
     if (t.n > ITEMS_MAX)
         return fail(m, e, "a tuple of more than %d", ITEMS_MAX);
-    t.items = CR_NEWS(m->b->net->arena, struct cr_thing, t.n + 1);
+    t.items = CR_NEWS(m->b->net->arena, struct cr_script_value, t.n + 1);
     memcpy(t.items, a->items, (size_t)a->n * sizeof *t.items);
     memcpy(t.items + a->n, b->items, (size_t)b->n * sizeof *t.items);
     *to = t;
@@ -149,8 +149,8 @@ static bool join(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool two(struct cr_interp *m, const struct cr_script *e, const char *sign,
-                const struct cr_thing *a, const struct cr_thing *b,
-                struct cr_thing *to)
+                const struct cr_script_value *a, const struct cr_script_value *b,
+                struct cr_script_value *to)
 {
     const char *wrong;
     bool done;
@@ -159,27 +159,27 @@ static bool two(struct cr_interp *m, const struct cr_script *e, const char *sign
         return false;
     if (done)
         return true;
-    if (cr_thing_number(a) && cr_thing_number(b)) {
-        wrong = cr_thing_fold(sign, a, b, to);
+    if (cr_script_value_number(a) && cr_script_value_number(b)) {
+        wrong = cr_script_value_fold(sign, a, b, to);
         return !wrong || fail(m, e, "%s", wrong);
     }
-    if (a->kind == TUPLE && b->kind == TUPLE && strcmp(sign, "add") == 0)
+    if (a->kind == CR_SV_TUPLE && b->kind == CR_SV_TUPLE && strcmp(sign, "add") == 0)
         return join(m, e, a, b, to);
     return emit_two(m, e, sign, a, b, to);
 }
 
 static bool eval_chain(struct cr_interp *m, const struct cr_script *e,
-                       struct cr_thing *to)
+                       struct cr_script_value *to)
 {
     const struct cr_script *link;
-    struct cr_thing a, b, one, all = { 0 };
+    struct cr_script_value a, b, one, all = { 0 };
 
     if (!eval(m, e->args, &a))
         return false;
     for (link = e->args->next; link; link = link->next, a = b) {
         if (!eval(m, link->args, &b) || !two(m, e, link->sign, &a, &b, &one))
             return false;
-        if (all.kind == NOTHING)
+        if (all.kind == CR_SV_NONE)
             all = one;
         else if (!two(m, e, "logical_and", &all, &one, &all))
             return false;
@@ -189,15 +189,15 @@ static bool eval_chain(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool eval_binary(struct cr_interp *m, const struct cr_script *e,
-                        struct cr_thing *to)
+                        struct cr_script_value *to)
 {
     bool both = strcmp(e->sign, "logical_and") == 0, holds;
     bool either = strcmp(e->sign, "logical_or") == 0;
-    struct cr_thing a, b;
+    struct cr_script_value a, b;
 
     if (!operand(m, e->args, &a))
         return false;
-    if ((both || either) && a.kind != TENSOR) { /* Python's */
+    if ((both || either) && a.kind != CR_SV_TENSOR) { /* Python's */
         if (!cr_interp_truth(m, e, &a, &holds))
             return false;
         return holds == both ? eval(m, e->args->next, to) : (*to = a, true);
@@ -206,28 +206,28 @@ static bool eval_binary(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool eval_unary(struct cr_interp *m, const struct cr_script *e,
-                       struct cr_thing *to)
+                       struct cr_script_value *to)
 {
     struct cr_val *v;
-    struct cr_thing a;
+    struct cr_script_value a;
     bool holds;
 
     if (!eval(m, e->args, &a))
         return false;
-    if (a.kind != TENSOR && strcmp(e->sign, "logical_not") == 0) {
+    if (a.kind != CR_SV_TENSOR && strcmp(e->sign, "logical_not") == 0) {
         if (!cr_interp_truth(m, e, &a, &holds))
             return false;
-        return *to = cr_thing_truth(!holds), true;
+        return *to = cr_script_value_truth(!holds), true;
     }
-    if (cr_thing_number(&a)) {
-        *to = a.kind == REAL ? cr_thing_real(-a.real)
-                             : cr_thing_integer(-a.integer);
+    if (cr_script_value_number(&a)) {
+        *to = a.kind == CR_SV_REAL ? cr_script_value_real(-a.real)
+                             : cr_script_value_integer(-a.integer);
         return true;
     }
     m->b->pos = place(m, e);
     v = as_val(m, e, &a);
     v = v ? CR_EMIT(m->b, e->sign, NULL, v) : NULL;
-    *to = cr_thing_tensor(v);
+    *to = cr_script_value_tensor(v);
     return v || trouble(m, e);
 }
 
@@ -268,11 +268,11 @@ static struct given given_none(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool give_input(struct cr_interp *m, const struct cr_script *e,
-                       struct given *g, int i, const struct cr_thing *t)
+                       struct given *g, int i, const struct cr_script_value *t)
 {
     if (g->in[i])
         return fail(m, e, "'%s' is given twice", e->keyword);
-    if (t->kind == NOTHING)
+    if (t->kind == CR_SV_NONE)
         return true;
     m->b->pos = place(m, e);
     g->in[i] = as_val(m, e, t);
@@ -282,19 +282,19 @@ static bool give_input(struct cr_interp *m, const struct cr_script *e,
 
 static bool give_option(struct cr_interp *m, const struct cr_script *e,
                         struct given *g, const char *name,
-                        const struct cr_thing *t)
+                        const struct cr_script_value *t)
 {
     struct cr_node *node;
 
     for (CR_EACH(other, g->map))
         if (strcmp(other->key, name) == 0)
             return fail(m, e, "'%s' is given twice", name);
-    if (t->kind == NOTHING)
+    if (t->kind == CR_SV_NONE)
         return true;
-    node = cr_thing_node(m->b->net->arena, place(m, e), t);
+    node = cr_script_value_node(m->b->net->arena, place(m, e), t);
     if (!node)
         return fail(m, e, "%s takes a number, a text or a tuple, not %s", name,
-                    cr_thing_what(m->b->net->arena, t));
+                    cr_script_value_what(m->b->net->arena, t));
     node->key = name;
     node->key_pos = node->pos;
     *g->last = node;
@@ -306,13 +306,13 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
                  const struct cr_script *e, const struct cr_op *op,
                  struct given *g)
 {
-    struct cr_thing t;
+    struct cr_script_value t;
     int i;
 
     /* a bare word such as float32 is a text where an option stands */
     if (e->op == CR_SCRIPT_NAME && !find_var(m, e->name) &&
         !cr_node_get(m->cells, e->name) && g->n >= op->min_inputs)
-        t = (struct cr_thing){ .kind = TEXT, .text = e->name };
+        t = (struct cr_script_value){ .kind = CR_SV_STRING, .text = e->name };
     else if (!eval(m, e, &t))
         return false;
     if (e->keyword) {
@@ -320,7 +320,7 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
         return i >= 0 ? give_input(m, e, g, i, &t)
                       : give_option(m, e, g, e->keyword, &t);
     }
-    if (t.kind == TUPLE && g->n == 0 && op->max_inputs > 3) {
+    if (t.kind == CR_SV_TUPLE && g->n == 0 && op->max_inputs > 3) {
         for (i = 0; i < t.n; i++) {
             if (g->n == op->max_inputs)
                 return fail(m, e, "%s takes at most %d tensors", op->about.name,
@@ -330,7 +330,7 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
         }
         return true;
     }
-    if (g->n < op->min_inputs || (t.kind == TENSOR && g->n < op->max_inputs))
+    if (g->n < op->min_inputs || (t.kind == CR_SV_TENSOR && g->n < op->max_inputs))
         return give_input(m, e, g, g->n, &t);
     if (!g->row || !g->row->name)
         return fail(m, call, "%s takes no more arguments", op->about.name);
@@ -339,9 +339,9 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
 
 /* shape(x, i): a number, of this graph. */
 static bool eval_shape(struct cr_interp *m, const struct cr_script *e,
-                       struct cr_thing *to)
+                       struct cr_script_value *to)
 {
-    struct cr_thing t;
+    struct cr_script_value t;
     int64_t i;
     int rank, k;
 
@@ -349,15 +349,15 @@ static bool eval_shape(struct cr_interp *m, const struct cr_script *e,
         return fail(m, e, "shape takes a tensor and an axis");
     if (!eval(m, e->args, &t))
         return false;
-    if (t.kind != TENSOR)
+    if (t.kind != CR_SV_TENSOR)
         return fail(m, e, "shape takes a tensor, not %s",
-                    cr_thing_what(m->b->net->arena, &t));
+                    cr_script_value_what(m->b->net->arena, &t));
     rank = t.val->spec.rank;
     if (!e->args->next) {
-        *to = (struct cr_thing){ .kind = TUPLE, .n = rank };
-        to->items = CR_NEWS(m->b->net->arena, struct cr_thing, rank + 1);
+        *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = rank };
+        to->items = CR_NEWS(m->b->net->arena, struct cr_script_value, rank + 1);
         for (k = 0; k < rank; k++)
-            to->items[k] = cr_thing_integer(t.val->spec.dim[k]);
+            to->items[k] = cr_script_value_integer(t.val->spec.dim[k]);
         return true;
     }
     if (!cr_interp_int(m, e->args->next, 0, &i))
@@ -365,17 +365,17 @@ static bool eval_shape(struct cr_interp *m, const struct cr_script *e,
     if (i < -rank || i >= rank)
         return fail(m, e, "a tensor of %d dimensions has no axis %lld", rank,
                     (long long)i);
-    *to = cr_thing_integer(t.val->spec.dim[i < 0 ? i + rank : i]);
+    *to = cr_script_value_integer(t.val->spec.dim[i < 0 ? i + rank : i]);
     return true;
 }
 
 /* hook_backward(x, 'name'): x, whose gradient the section `watch` may speak
  * of. */
 static bool eval_point(struct cr_interp *m, const struct cr_script *e,
-                       struct cr_thing *to)
+                       struct cr_script_value *to)
 {
     const struct cr_script *name = e->args ? e->args->next : NULL;
-    struct cr_thing t, text;
+    struct cr_script_value t, text;
     const char *c;
     struct cr_val *v;
 
@@ -383,25 +383,25 @@ static bool eval_point(struct cr_interp *m, const struct cr_script *e,
         return fail(m, e, "hook_backward takes a tensor and a name");
     if (!eval(m, e->args, &t) || !eval(m, name, &text))
         return false;
-    if (t.kind != TENSOR)
+    if (t.kind != CR_SV_TENSOR)
         return fail(m, e, "hook_backward takes a tensor, not %s",
-                    cr_thing_what(m->b->net->arena, &t));
-    c = text.kind == TEXT ? text.text : "";
+                    cr_script_value_what(m->b->net->arena, &t));
+    c = text.kind == CR_SV_STRING ? text.text : "";
     while ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
            (*c >= '0' && *c <= '9') || *c == '_')
         c++;
-    if (text.kind != TEXT || *c || c == text.text)
+    if (text.kind != CR_SV_STRING || *c || c == text.text)
         return fail(m, name,
                     "a name is a text of letters, digits and _, not %s",
-                    cr_thing_what(m->b->net->arena, &text));
+                    cr_script_value_what(m->b->net->arena, &text));
     m->b->pos = place(m, e);
     v = cr_hook_point(m->b, t.val, text.text);
-    *to = cr_thing_tensor(v);
+    *to = cr_script_value_tensor(v);
     return v || trouble(m, e);
 }
 
 bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_op *op, struct cr_thing *to)
+                      const struct cr_op *op, struct cr_script_value *to)
 {
     struct given g = given_none(m, e, op->about.opts);
     const struct cr_script *a;
@@ -428,13 +428,13 @@ bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
     if (!v)
         return trouble(m, e);
     n = cr_outputs(v);
-    *to = cr_thing_result(m->b->net->arena, v);
-    if (to->kind == TUPLE || n == 1)
+    *to = cr_script_value_result(m->b->net->arena, v);
+    if (to->kind == CR_SV_TUPLE || n == 1)
         return true;
-    *to = (struct cr_thing){ .kind = TUPLE, .n = n };
-    to->items = CR_NEWS(m->b->net->arena, struct cr_thing, n);
+    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n };
+    to->items = CR_NEWS(m->b->net->arena, struct cr_script_value, n);
     for (i = 0; i < n; i++)
-        to->items[i] = cr_thing_tensor(cr_output(v, i));
+        to->items[i] = cr_script_value_tensor(cr_output(v, i));
     return true;
 }
 
@@ -442,7 +442,7 @@ bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
 
 bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
                         const struct cr_script *args, const char *name,
-                        const struct cr_node *node, struct cr_thing *to)
+                        const struct cr_node *node, struct cr_script_value *to)
 {
     struct cr_net *net = m->b->net;
     struct cr_val *in[CR_OP_MAX] = { NULL }, *v;
@@ -458,7 +458,7 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
     }
     inputs = cr_cell_inputs(net, node);
     for (a = args; a; a = a->next) {
-        struct cr_thing t;
+        struct cr_script_value t;
 
         if (a->keyword && cr_cell_call(node, a->keyword)) {
             if (!eval(m, a, &t) || !give_option(m, a, &g, a->keyword, &t))
@@ -485,7 +485,7 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
         if (!eval(m, a, &t))
             return false;
         n = n > i ? n : i + 1;
-        if (t.kind == NOTHING)
+        if (t.kind == CR_SV_NONE)
             continue;
         m->b->pos = place(m, a);
         in[i] = as_val(m, a, &t);
@@ -504,7 +504,7 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
     m->b->call_args = NULL;
     if (!v)
         return trouble(m, e);
-    *to = cr_thing_result(m->b->net->arena, v);
+    *to = cr_script_value_result(m->b->net->arena, v);
     return true;
 }
 
@@ -538,7 +538,7 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e, bool call
 }
 
 static bool eval_call(struct cr_interp *m, const struct cr_script *e,
-                      struct cr_thing *to)
+                      struct cr_script_value *to)
 {
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
     const struct cr_var *v = find_var(m, e->name);
@@ -554,7 +554,7 @@ static bool eval_call(struct cr_interp *m, const struct cr_script *e,
         return cr_interp_method(m, e, to);
     if (cell)
         return cr_interp_call_cell(m, e, e->args, e->name, cell, to);
-    if (v && v->value.kind == CELL)
+    if (v && v->value.kind == CR_SV_CELL)
         return cr_interp_call_cell(m, e, e->args, v->value.text, v->value.node,
                                   to);
     if (cr_gradient_word(m, e, to, &ok))
@@ -581,7 +581,7 @@ static bool eval_call(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool eval_name(struct cr_interp *m, const struct cr_script *e,
-                      struct cr_thing *to)
+                      struct cr_script_value *to)
 {
     const struct cr_var *v = find_var(m, e->name);
     const struct cr_node *cell = cr_node_get(m->cells, e->name);
@@ -594,35 +594,35 @@ static bool eval_name(struct cr_interp *m, const struct cr_script *e,
     if (cell && cr_cell_inputs(m->b->net, cell).max == 0) {
         m->b->pos = place(m, e);
         val = cr_child(m->b, cell->key, cell, 0, NULL);
-        *to = cr_thing_tensor(val);
+        *to = cr_script_value_tensor(val);
         return val || trouble(m, e);
     }
     if (!cell && strcmp(e->name, "training") == 0) {
         m->b->net->phased = true;
         return *to =
-                   cr_thing_truth(m->b->net->graph->training && !m->b->predict),
+                   cr_script_value_truth(m->b->net->graph->training && !m->b->predict),
                true;
     }
     if (!cell)
         return cr_interp_unknown(m, e, false);
-    *to = (struct cr_thing){ .kind = CELL, .text = cell->key, .node = cell };
+    *to = (struct cr_script_value){ .kind = CR_SV_CELL, .text = cell->key, .node = cell };
     return true;
 }
 
 static bool eval_tuple(struct cr_interp *m, const struct cr_script *e,
-                       struct cr_thing *to)
+                       struct cr_script_value *to)
 {
     const struct cr_script *a = cr_interp_splat(m, e->args), *i;
     int n = 0;
 
     if (!a && e->args)
         return false;
-    *to = (struct cr_thing){ .kind = TUPLE };
+    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE };
     for (i = a; i; i = i->next)
         n++;
     if (n > ITEMS_MAX)
         return fail(m, e, "a tuple of more than %d", ITEMS_MAX);
-    to->items = CR_NEWS(m->b->net->arena, struct cr_thing, n + 1);
+    to->items = CR_NEWS(m->b->net->arena, struct cr_script_value, n + 1);
     for (; a; a = a->next)
         if (!eval(m, a, &to->items[to->n++]))
             return false;
@@ -630,7 +630,7 @@ static bool eval_tuple(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool eval_map(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to)
+                     struct cr_script_value *to)
 {
     const struct cr_script *a;
     const char **keys;
@@ -645,27 +645,27 @@ static bool eval_map(struct cr_interp *m, const struct cr_script *e,
                 return fail(m, a, "'%s' is given twice", a->keyword);
         keys[n++] = a->keyword;
     }
-    to->kind = MAP;
+    to->kind = CR_SV_MAP;
     to->keys = keys;
     return true;
 }
 
 static bool eval(struct cr_interp *m, const struct cr_script *e,
-                 struct cr_thing *to)
+                 struct cr_script_value *to)
 {
     switch (e->op) {
     case CR_SCRIPT_NAME:
         return eval_name(m, e, to);
     case CR_SCRIPT_INT:
-        return *to = cr_thing_integer(e->integer), true;
+        return *to = cr_script_value_integer(e->integer), true;
     case CR_SCRIPT_REAL:
-        return *to = cr_thing_real(e->real), true;
-    case CR_SCRIPT_TEXT:
-        return *to = (struct cr_thing){ .kind = TEXT, .text = e->name }, true;
+        return *to = cr_script_value_real(e->real), true;
+    case CR_SCRIPT_STRING:
+        return *to = (struct cr_script_value){ .kind = CR_SV_STRING, .text = e->name }, true;
     case CR_SCRIPT_NONE:
-        return *to = (struct cr_thing){ .kind = NOTHING }, true;
-    case CR_SCRIPT_TRUTH:
-        return *to = cr_thing_truth(e->truth), true;
+        return *to = (struct cr_script_value){ .kind = CR_SV_NONE }, true;
+    case CR_SCRIPT_BOOL:
+        return *to = cr_script_value_truth(e->truth), true;
     case CR_SCRIPT_CALL:
         return eval_call(m, e, to);
     case CR_SCRIPT_APPLY:
@@ -698,7 +698,7 @@ static bool eval(struct cr_interp *m, const struct cr_script *e,
 /* ---- for the other files ---- */
 
 bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_thing *to)
+                   struct cr_script_value *to)
 {
     return eval(m, e, to);
 }
@@ -726,7 +726,7 @@ bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
 }
 
 struct cr_val *cr_interp_val(struct cr_interp *m, const struct cr_script *e,
-                            const struct cr_thing *t)
+                            const struct cr_script_value *t)
 {
     return as_val(m, e, t);
 }

@@ -213,7 +213,7 @@ static struct cr_script *text(struct cr_parser *p)
     if (p->s[at + n] != quote)
         return cr_parse_fail_at(p, at, n, "the text has no closing quote");
     p->at = p->end = at + n + 1;
-    e = cr_parse_part(p, CR_SCRIPT_TEXT, at, NULL);
+    e = cr_parse_part(p, CR_SCRIPT_STRING, at, NULL);
     e->name = cr_strndup(p->arena, p->s + at + 1, n - 1);
     return e;
 }
@@ -284,7 +284,7 @@ static struct cr_script *name_or_call(struct cr_parser *p)
         return cr_parse_part(p, CR_SCRIPT_NONE, at, NULL);
     if (strcmp(name, "True") == 0 || strcmp(name, "true") == 0 ||
         strcmp(name, "False") == 0 || strcmp(name, "false") == 0) {
-        e = cr_parse_part(p, CR_SCRIPT_TRUTH, at, NULL);
+        e = cr_parse_part(p, CR_SCRIPT_BOOL, at, NULL);
         e->truth = name[0] == 'T' || name[0] == 't';
         return e;
     }

@@ -6,13 +6,13 @@
 #define CR_NET_SCRIPT_INTERP_H
 
 #include "net/script.h"
-#include "net/thing.h"
+#include "net/script_value.h"
 
 struct cr_gradient;
 
 struct cr_var {
     const char *name;
-    struct cr_thing value;
+    struct cr_script_value value;
 };
 
 struct cr_interp {
@@ -30,21 +30,21 @@ struct cr_interp {
 
 /* False after reporting, as all of these. */
 bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_thing *to);
+                   struct cr_script_value *to);
 struct cr_var *cr_interp_var(struct cr_interp *m, const char *name);
 /* At the expression, with the shapes of what it names. */
 bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
                    const char *what);
 /* As a value of the graph; NULL after reporting. */
 struct cr_val *cr_interp_val(struct cr_interp *m, const struct cr_script *e,
-                            const struct cr_thing *t);
+                            const struct cr_script_value *t);
 
 /* function.c: a call of an op that has a signature. */
 bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_op *op, struct cr_thing *to);
+                      const struct cr_op *op, struct cr_script_value *to);
 /* cell('ELU', x, alpha=a) in the text of an op. */
 bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
-                      struct cr_thing *to);
+                      struct cr_script_value *to);
 /* The place of an expression, for messages. */
 struct cr_pos cr_interp_place(const struct cr_interp *m,
                              const struct cr_script *e);
@@ -53,7 +53,7 @@ bool cr_interp_trouble(struct cr_interp *m, const struct cr_script *e);
 /* A whole number; `absent` where None stands. */
 /* After a tuple was made: whether it is not too large, told otherwise. */
 bool cr_interp_weigh(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *tuple);
+                    struct cr_script_value *tuple);
 bool cr_interp_int(struct cr_interp *m, const struct cr_script *e, int64_t absent,
                   int64_t *to);
 /* What an op's option rows read from a map of the call's arguments; NULL after
@@ -67,15 +67,15 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e, bool call
 /* Calls of a cell and of an op, e for messages. */
 bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
                         const struct cr_script *args, const char *name,
-                        const struct cr_node *node, struct cr_thing *to);
+                        const struct cr_node *node, struct cr_script_value *to);
 bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_op *op, struct cr_thing *to);
+                      const struct cr_op *op, struct cr_script_value *to);
 
 /* method.c: x.NAME(...), layers[0](...) */
 bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to);
+                     struct cr_script_value *to);
 bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *to);
+                    struct cr_script_value *to);
 /* The same arguments, each *TUPLE as its members; NULL after reporting, or
  * where there is none. */
 const struct cr_script *cr_interp_splat(struct cr_interp *m,
@@ -87,44 +87,44 @@ bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e);
 
 /* index.c: t[...] */
 bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *to);
+                    struct cr_script_value *to);
 
 /* known.c: what is known while the graph is built. */
 /* Whether a condition holds, whose value is t. */
 bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
-                    const struct cr_thing *t, bool *to);
+                    const struct cr_script_value *t, bool *to);
 /* a if c else b */
 bool cr_interp_choice(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to);
+                     struct cr_script_value *to);
 /* is, is not, in, not in, and == != of what is no number; *done: it was one
  * of these. */
 bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
-                      const char *sign, const struct cr_thing *a,
-                      const struct cr_thing *b, struct cr_thing *to,
+                      const char *sign, const struct cr_script_value *a,
+                      const struct cr_script_value *b, struct cr_script_value *to,
                       bool *done);
 /* x.shape ... */
 bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_thing *to);
+                     struct cr_script_value *to);
 /* A function of such values, such as range; NULL: there is none. */
 typedef bool cr_interp_known(struct cr_interp *m, const struct cr_script *e,
-                            struct cr_thing *to);
+                            struct cr_script_value *to);
 cr_interp_known *cr_interp_function(const char *name);
 /* What a `for` goes over, as a tuple. */
 bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_thing *to);
+                    struct cr_script_value *to);
 /* The cells of a list or map of such, as a tuple. */
 bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
-                     const struct cr_thing *cells, struct cr_thing *to);
+                     const struct cr_script_value *cells, struct cr_script_value *to);
 
 /* script_run.c: runs the lines of m->text; the value and expression of its return.
  */
-bool cr_interp_run(struct cr_interp *m, struct cr_thing *value,
+bool cr_interp_run(struct cr_interp *m, struct cr_script_value *value,
                   const struct cr_script **returned);
 /* script_run.c: whether a call of that name stands alone on its line. */
 bool cr_is_statement(const char *name);
 /* Adds a variable; false where the cell has a member of that name. */
 bool cr_interp_input(struct cr_interp *m, const char *name,
-                    struct cr_thing value);
+                    struct cr_script_value value);
 
 /* bprop.c: what the cell gives, with the gradients of the text beside it. */
 struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,

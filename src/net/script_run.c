@@ -23,7 +23,7 @@ static struct cr_var *var_new(struct cr_interp *m, const char *name)
 }
 
 static bool assign(struct cr_interp *m, const struct cr_script *e,
-                   const char *name, const struct cr_thing *value)
+                   const char *name, const struct cr_script_value *value)
 {
     struct cr_arena *arena = m->b->net->arena;
     struct cr_var *v = cr_interp_var(m, name);
@@ -88,18 +88,18 @@ static bool run_statement(struct cr_interp *m, const struct cr_script *call)
 }
 
 static bool assign_all(struct cr_interp *m, const struct cr_script_line *line,
-                       const struct cr_thing *value)
+                       const struct cr_script_value *value)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i;
 
     if (line->n_names == 1)
         return assign(m, line->expr, line->names[0], value);
-    if (value->kind != TUPLE || value->n != line->n_names)
+    if (value->kind != CR_SV_TUPLE || value->n != line->n_names)
         return cr_interp_fail(m, line->expr,
                              cr_strf(arena, "%d names, but the value is %s",
                                      line->n_names,
-                                     cr_thing_what(arena, value)));
+                                     cr_script_value_what(arena, value)));
     for (i = 0; i < line->n_names; i++)
         if (!assign(m, line->expr, line->names[i], &value->items[i]))
             return false;
@@ -108,13 +108,13 @@ static bool assign_all(struct cr_interp *m, const struct cr_script_line *line,
 
 /* *end becomes the `return` that was met, or stays NULL. */
 static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
-                      struct cr_thing *value,
+                      struct cr_script_value *value,
                       const struct cr_script_line **end);
 
 static bool run_if(struct cr_interp *m, const struct cr_script_line *line,
-                   struct cr_thing *value, const struct cr_script_line **end)
+                   struct cr_script_value *value, const struct cr_script_line **end)
 {
-    struct cr_thing t;
+    struct cr_script_value t;
     bool holds;
 
     return cr_interp_eval(m, line->expr, &t) &&
@@ -123,9 +123,9 @@ static bool run_if(struct cr_interp *m, const struct cr_script_line *line,
 }
 
 static bool run_for(struct cr_interp *m, const struct cr_script_line *line,
-                    struct cr_thing *value, const struct cr_script_line **end)
+                    struct cr_script_value *value, const struct cr_script_line **end)
 {
-    struct cr_thing items;
+    struct cr_script_value items;
     int i;
 
     if (!cr_interp_items(m, line->expr, &items))
@@ -138,7 +138,7 @@ static bool run_for(struct cr_interp *m, const struct cr_script_line *line,
 }
 
 static bool run_line(struct cr_interp *m, const struct cr_script_line *line,
-                     struct cr_thing *value, const struct cr_script_line **end)
+                     struct cr_script_value *value, const struct cr_script_line **end)
 {
     if (++m->n_run > RUN_MAX) {
         m->b->pos = cr_script_pos(m->text, line->at, line->len);
@@ -163,7 +163,7 @@ static bool run_line(struct cr_interp *m, const struct cr_script_line *line,
 }
 
 static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
-                      struct cr_thing *value, const struct cr_script_line **end)
+                      struct cr_script_value *value, const struct cr_script_line **end)
 {
     for (; line && !*end; line = line->next)
         if (!run_line(m, line, value, end))
@@ -171,7 +171,7 @@ static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
     return true;
 }
 
-bool cr_interp_input(struct cr_interp *m, const char *name, struct cr_thing value)
+bool cr_interp_input(struct cr_interp *m, const char *name, struct cr_script_value value)
 {
     if (cr_node_get(m->cells, name))
         return cr_fail(m->b, CR_E_NETWORK, "'%s' is an input and a cell", name);
@@ -179,7 +179,7 @@ bool cr_interp_input(struct cr_interp *m, const char *name, struct cr_thing valu
     return true;
 }
 
-bool cr_interp_run(struct cr_interp *m, struct cr_thing *value,
+bool cr_interp_run(struct cr_interp *m, struct cr_script_value *value,
                   const struct cr_script **returned)
 {
     const struct cr_script_line *end = NULL;
@@ -277,7 +277,7 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                           .cells = cr_node_get(node, "cells"),
                           .text = cr_node_get(node, "construct") };
     const struct cr_script *returned = NULL;
-    struct cr_thing value = { 0 };
+    struct cr_script_value value = { 0 };
     struct cr_pos pos = b->pos;
     struct cr_val *out;
     int i;
@@ -291,7 +291,7 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
     }
     for (i = 0; i < inputs.max; i++)
         if (!cr_interp_input(&m, inputs.names[i],
-                            cr_thing_result(b->net->arena, in[i])))
+                            cr_script_value_result(b->net->arena, in[i])))
             return NULL;
     if (!cr_interp_run(&m, &value, &returned))
         return NULL;

@@ -20,7 +20,7 @@ static const struct cr_opt cast_opts[] = {
 
 enum cr_type cr_dtype_type(int dtype)
 {
-    return dtype == CR_INT32 ? CR_I32 : dtype == CR_TRUTH ? CR_BOOL : CR_REAL;
+    return dtype == CR_INT32 ? CR_I32 : dtype == CR_DTYPE_BOOL ? CR_BOOL : CR_REAL;
 }
 
 static bool cast_plan(struct cr_op_plan *p)
@@ -54,10 +54,10 @@ static struct cr_val *cast_build(struct cr_build *b, const void *attr, int n,
                                  struct cr_val *const *in)
 {
     const struct cast *o = attr;
-    struct cr_fake_cast low = { .type = (o ? o->dtype : 0) - CR_TRUTH - 1 };
+    struct cr_fake_cast low = { .type = (o ? o->dtype : 0) - CR_DTYPE_BOOL - 1 };
     struct cr_val *x = in[0];
 
-    if (!o || o->dtype <= CR_TRUTH)
+    if (!o || o->dtype <= CR_DTYPE_BOOL)
         return cr_emit_itself(b, cr_op_find("cast"), attr, n, in);
     if (cr_val_spec(x)->type != CR_REAL)
         x = cr_emit_itself(b, cr_op_find("cast"), NULL, 1, &x);

@@ -43,7 +43,7 @@ struct built {
     int64_t batch;
     struct cr_val *in[CR_OP_MAX], *y;
     int n_in;
-    struct cr_thing tensors[TENSORS]; /* what is differentiated by: the inputs,
+    struct cr_script_value tensors[TENSORS]; /* what is differentiated by: the inputs,
                                          then the gradients that arrive */
     int n_tensors, n_inputs;
 };
@@ -110,7 +110,7 @@ static struct cr_val *constant(struct built *t, const struct cr_spec *spec,
                                     : ((const unsigned char *)data)[k];
     attr->value = (struct cr_reals){ (int)n, v };
     attr->shape = (struct cr_ints){ spec->rank, dim };
-    attr->dtype = spec->type == CR_I32 ? CR_INT32 : CR_TRUTH;
+    attr->dtype = spec->type == CR_I32 ? CR_INT32 : CR_DTYPE_BOOL;
     return cr_emit_as_is(&t->b, cr_op_find("constant"), attr, 0, NULL);
 }
 
@@ -180,7 +180,7 @@ static bool case_build(struct built *t, bool again)
     for (i = 0; i < TENSORS; i++)
         if (i < t->n_tensors + (again ? t->n_inputs : 0))
             t->tensors[i] =
-                cr_thing_tensor(param_at(t, i, data[i], spec[i].rank == 0));
+                cr_script_value_tensor(param_at(t, i, data[i], spec[i].rank == 0));
     attr = cr_alloc(arena, 1, t->op->about.size + 1);
     if (t->op->about.opts)
         cr_opts_read(arena, &t->m.diag, &t->op->about,
@@ -190,26 +190,26 @@ static bool case_build(struct built *t, bool again)
     return ok(t->y != NULL, "the op is emitted");
 }
 
-static struct cr_thing tuple_of(struct cr_thing *items, int n)
+static struct cr_script_value tuple_of(struct cr_script_value *items, int n)
 {
-    return (struct cr_thing){ .kind = TUPLE, .n = n, .items = items };
+    return (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n, .items = items };
 }
 
 /* The real outputs of the op. */
-static struct cr_thing outputs(struct built *t)
+static struct cr_script_value outputs(struct built *t)
 {
-    struct cr_thing y =
-        tuple_of(CR_NEWS(t->m.net->arena, struct cr_thing, CR_OP_MAX), 0);
+    struct cr_script_value y =
+        tuple_of(CR_NEWS(t->m.net->arena, struct cr_script_value, CR_OP_MAX), 0);
 
     for (int i = 0; i < t->y->producer->n_out; i++)
         if (t->y->producer->out[i]->spec.type == CR_REAL)
-            y.items[y.n++] = cr_thing_tensor(t->y->producer->out[i]);
+            y.items[y.n++] = cr_script_value_tensor(t->y->producer->out[i]);
     return y;
 }
 
 /* grad(y, x, sens), in the words of a construct. */
-static bool grad_of(struct built *t, struct cr_thing y, struct cr_thing x,
-                    struct cr_thing sens, struct cr_thing *to)
+static bool grad_of(struct built *t, struct cr_script_value y, struct cr_script_value x,
+                    struct cr_script_value sens, struct cr_script_value *to)
 {
     static const struct cr_node text = { .kind = CR_NODE_STR,
                                          .text = "return grad(y, x, s)" };
@@ -222,7 +222,7 @@ static bool grad_of(struct built *t, struct cr_thing y, struct cr_thing x,
     return cr_interp_run(&m, to, &returned);
 }
 
-static void results_are(struct built *t, const struct cr_thing *values)
+static void results_are(struct built *t, const struct cr_script_value *values)
 {
     struct cr_graph *g = t->m.net->graph;
     int i;
@@ -240,7 +240,7 @@ static struct cr_param *param_of(struct built *t, const struct cr_val *v)
 }
 
 /* The plan of the graph, run with those gradients for its results. */
-static struct cr_exec *run_of(struct built *t, const struct cr_thing *sens)
+static struct cr_exec *run_of(struct built *t, const struct cr_script_value *sens)
 {
     static bool all[4 * TENSORS];
     struct cr_exec_opts want = { .training = true,
@@ -265,7 +265,7 @@ static struct cr_exec *run_of(struct built *t, const struct cr_thing *sens)
 
 /* The sum of the products of all results with what arrives at them. */
 static double weighted(struct built *t, struct cr_exec *e,
-                       const struct cr_thing *sens)
+                       const struct cr_script_value *sens)
 {
     double sum = 0;
 
@@ -283,7 +283,7 @@ static double weighted(struct built *t, struct cr_exec *e,
 
 /* The gradients of such a plan, some elements of each, against differences. */
 static bool differences(struct built *t, struct cr_exec *e,
-                        const struct cr_thing *sens)
+                        const struct cr_script_value *sens)
 {
     cr_real *got[TENSORS];
     bool good = true;
@@ -346,7 +346,7 @@ static void check(const struct cr_op *op, const struct cr_node *c,
     struct built one = { .op = op, .c = c, .batch = batch }, two = one,
                  three = one;
     struct cr_exec *a = NULL, *b = NULL, *d = NULL;
-    struct cr_thing x, y, sens, first, second, again, last;
+    struct cr_script_value x, y, sens, first, second, again, last;
 
     if (!case_build(&one, true))
         goto done;

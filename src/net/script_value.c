@@ -1,4 +1,4 @@
-#include "net/thing.h"
+#include "net/script_value.h"
 
 #include "base/str.h"
 #include "net/op_attrs.h"
@@ -8,120 +8,120 @@
 
 #define ITEMS_MAX 64 /* of a tuple that becomes a value */
 
-struct cr_thing cr_thing_tensor(struct cr_val *val)
+struct cr_script_value cr_script_value_tensor(struct cr_val *val)
 {
-    return (struct cr_thing){ .kind = TENSOR, .val = val };
+    return (struct cr_script_value){ .kind = CR_SV_TENSOR, .val = val };
 }
 
-struct cr_thing cr_thing_integer(int64_t v)
+struct cr_script_value cr_script_value_integer(int64_t v)
 {
     return (
-        struct cr_thing){ .kind = INTEGER, .integer = v, .real = (double)v };
+        struct cr_script_value){ .kind = CR_SV_INT, .integer = v, .real = (double)v };
 }
 
-struct cr_thing cr_thing_real(double v)
+struct cr_script_value cr_script_value_real(double v)
 {
-    return (struct cr_thing){ .kind = REAL, .real = v };
+    return (struct cr_script_value){ .kind = CR_SV_REAL, .real = v };
 }
 
-struct cr_thing cr_thing_truth(bool v)
+struct cr_script_value cr_script_value_truth(bool v)
 {
-    return (struct cr_thing){ .kind = TRUTH, .integer = v, .real = v };
+    return (struct cr_script_value){ .kind = CR_SV_BOOL, .integer = v, .real = v };
 }
 
-bool cr_thing_weigh(struct cr_thing *t)
+bool cr_script_value_weigh(struct cr_script_value *t)
 {
     int64_t weight = 0;
     int i;
 
     for (i = 0; i < t->n; i++)
         weight += 1 + t->items[i].weight;
-    t->weight = weight > CR_THING_MAX ? CR_THING_MAX : (int)weight;
-    return weight <= CR_THING_MAX;
+    t->weight = weight > CR_SCRIPT_VALUE_MAX ? CR_SCRIPT_VALUE_MAX : (int)weight;
+    return weight <= CR_SCRIPT_VALUE_MAX;
 }
 
-bool cr_thing_number(const struct cr_thing *t)
+bool cr_script_value_number(const struct cr_script_value *t)
 {
-    return t->kind == INTEGER || t->kind == REAL || t->kind == TRUTH;
+    return t->kind == CR_SV_INT || t->kind == CR_SV_REAL || t->kind == CR_SV_BOOL;
 }
 
-struct cr_thing cr_thing_result(struct cr_arena *arena, struct cr_val *v)
+struct cr_script_value cr_script_value_result(struct cr_arena *arena, struct cr_val *v)
 {
-    struct cr_thing t = cr_thing_tensor(v);
+    struct cr_script_value t = cr_script_value_tensor(v);
     int i, n = cr_tuple_size(v);
 
     if (n == 0)
         return t;
-    t = (struct cr_thing){ .kind = TUPLE, .n = n };
-    t.items = CR_NEWS(arena, struct cr_thing, n);
+    t = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n };
+    t.items = CR_NEWS(arena, struct cr_script_value, n);
     for (i = 0; i < n; i++)
-        t.items[i] = cr_thing_result(arena, cr_member(v, i));
-    cr_thing_weigh(&t);
+        t.items[i] = cr_script_value_result(arena, cr_member(v, i));
+    cr_script_value_weigh(&t);
     return t;
 }
 
-const char *cr_thing_what(struct cr_arena *arena, const struct cr_thing *t)
+const char *cr_script_value_what(struct cr_arena *arena, const struct cr_script_value *t)
 {
     switch (t->kind) {
-    case NOTHING:
+    case CR_SV_NONE:
         return "None";
-    case TENSOR:
+    case CR_SV_TENSOR:
         return cr_strf(arena, "a tensor %s",
                        cr_diag_format(arena, &t->val->spec));
-    case INTEGER:
+    case CR_SV_INT:
         return cr_strf(arena, "%lld", (long long)t->integer);
-    case REAL:
+    case CR_SV_REAL:
         return cr_real_text(arena, t->real);
-    case TRUTH:
+    case CR_SV_BOOL:
         return t->integer ? "True" : "False";
-    case TEXT:
+    case CR_SV_STRING:
         return cr_strf(arena, "'%s'",
                        cr_quote(arena, t->text, strlen(t->text)));
-    case MAP:
+    case CR_SV_MAP:
         return cr_strf(arena, "a map of %d", t->n);
-    case CELL:
+    case CR_SV_CELL:
         return cr_strf(arena, "the cell '%s'", t->text);
     default:
         return cr_strf(arena, "a tuple of %d", t->n);
     }
 }
 
-static struct cr_val *number_val(struct cr_build *b, const struct cr_thing *t)
+static struct cr_val *number_val(struct cr_build *b, const struct cr_script_value *t)
 {
     struct cr_constant *c = CR_NEW(b->net->arena, struct cr_constant);
     double *v = CR_NEW(b->net->arena, double);
 
     *v = t->real;
     c->value = (struct cr_reals){ 1, v };
-    c->dtype = t->kind == INTEGER ? CR_INT32
-               : t->kind == TRUTH ? CR_TRUTH
+    c->dtype = t->kind == CR_SV_INT ? CR_INT32
+               : t->kind == CR_SV_BOOL ? CR_DTYPE_BOOL
                                   : CR_FLOAT32;
-    if (t->kind == INTEGER && t->integer != (int32_t)t->integer)
+    if (t->kind == CR_SV_INT && t->integer != (int32_t)t->integer)
         c->dtype = CR_FLOAT32;
     return cr_emit(b, "constant", c, 0, NULL);
 }
 
-struct cr_val *cr_thing_val(struct cr_build *b, const struct cr_thing *t)
+struct cr_val *cr_script_value_val(struct cr_build *b, const struct cr_script_value *t)
 {
     struct cr_val *v[ITEMS_MAX];
     int i;
 
-    if (t->kind == TENSOR)
+    if (t->kind == CR_SV_TENSOR)
         return t->val;
-    if (cr_thing_number(t))
+    if (cr_script_value_number(t))
         return number_val(b, t);
-    if (t->kind != TUPLE || t->n == 0 || t->n > ITEMS_MAX)
+    if (t->kind != CR_SV_TUPLE || t->n == 0 || t->n > ITEMS_MAX)
         return NULL;
     for (i = 0; i < t->n; i++) {
-        v[i] = cr_thing_val(b, &t->items[i]);
+        v[i] = cr_script_value_val(b, &t->items[i]);
         if (!v[i])
             return NULL;
     }
     return cr_tuple(b, t->n, v);
 }
 
-struct cr_node *cr_thing_node(struct cr_arena *arena, struct cr_pos pos,
-                              const struct cr_thing *t)
+struct cr_node *cr_script_value_node(struct cr_arena *arena, struct cr_pos pos,
+                              const struct cr_script_value *t)
 {
     struct cr_node *node = CR_NEW(arena, struct cr_node), **last;
     int i;
@@ -130,28 +130,28 @@ struct cr_node *cr_thing_node(struct cr_arena *arena, struct cr_pos pos,
     node->real = t->real;
     node->integer = t->integer;
     switch (t->kind) {
-    case INTEGER:
+    case CR_SV_INT:
         node->kind = CR_NODE_INT;
         node->text = cr_strf(arena, "%lld", (long long)t->integer);
         return node;
-    case REAL:
+    case CR_SV_REAL:
         node->kind = CR_NODE_REAL;
         node->text = cr_real_text(arena, t->real);
         return node;
-    case TRUTH:
+    case CR_SV_BOOL:
         node->kind = CR_NODE_BOOL;
         node->boolean = t->integer != 0;
         node->text = node->boolean ? "true" : "false";
         return node;
-    case TEXT:
+    case CR_SV_STRING:
         node->kind = CR_NODE_STR;
         node->text = t->text;
         return node;
-    case TUPLE:
+    case CR_SV_TUPLE:
         node->kind = CR_NODE_LIST;
         last = &node->child;
         for (i = 0; i < t->n; i++) {
-            *last = cr_thing_node(arena, pos, &t->items[i]);
+            *last = cr_script_value_node(arena, pos, &t->items[i]);
             if (!*last)
                 return NULL;
             last = &(*last)->next;
@@ -169,24 +169,24 @@ static double floor_mod(double a, double b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-const char *cr_thing_fold(const char *sign, const struct cr_thing *a,
-                          const struct cr_thing *b, struct cr_thing *to)
+const char *cr_script_value_fold(const char *sign, const struct cr_script_value *a,
+                          const struct cr_script_value *b, struct cr_script_value *to)
 {
-    bool ints = a->kind != REAL && b->kind != REAL;
+    bool ints = a->kind != CR_SV_REAL && b->kind != CR_SV_REAL;
     double x = a->real, y = b->real, v;
 
     if (strcmp(sign, "equal") == 0)
-        return *to = cr_thing_truth(x == y), NULL;
+        return *to = cr_script_value_truth(x == y), NULL;
     if (strcmp(sign, "not_equal") == 0)
-        return *to = cr_thing_truth(x != y), NULL;
+        return *to = cr_script_value_truth(x != y), NULL;
     if (strcmp(sign, "less") == 0)
-        return *to = cr_thing_truth(x < y), NULL;
+        return *to = cr_script_value_truth(x < y), NULL;
     if (strcmp(sign, "less_equal") == 0)
-        return *to = cr_thing_truth(x <= y), NULL;
+        return *to = cr_script_value_truth(x <= y), NULL;
     if (strcmp(sign, "greater") == 0)
-        return *to = cr_thing_truth(x > y), NULL;
+        return *to = cr_script_value_truth(x > y), NULL;
     if (strcmp(sign, "greater_equal") == 0)
-        return *to = cr_thing_truth(x >= y), NULL;
+        return *to = cr_script_value_truth(x >= y), NULL;
     if (strcmp(sign, "logical_and") == 0)
         return *to = x != 0 ? *b : *a, NULL;
     if (strcmp(sign, "logical_or") == 0)
@@ -204,8 +204,8 @@ const char *cr_thing_fold(const char *sign, const struct cr_thing *a,
         : strcmp(sign, "mod") == 0       ? floor_mod(x, y)
                                          : pow(x, y);
     if (ints && strcmp(sign, "div") != 0 && fabs(v) < 0x1p53 && v == floor(v))
-        *to = cr_thing_integer((int64_t)v);
+        *to = cr_script_value_integer((int64_t)v);
     else
-        *to = cr_thing_real(v);
+        *to = cr_script_value_real(v);
     return NULL;
 }
