@@ -127,7 +127,7 @@ struct cr_graph {
     struct cr_val *vals, *last_val;
     struct cr_names named;   /* what the cells give, */
     struct cr_names results; /* and the network: "", or "#.0", "#.1.0" */
-    struct cr_names seen, seen_grads; /* with CR_HOOKS_SEEN (hooked.c) */
+    struct cr_names seen, seen_grads; /* with CR_HOOKS_SEEN (hook_graph.c) */
     struct cr_call *calls, *last_call;
     int n_calls;
     struct cr_val **feeds;  /* per column; NULL: not used */
@@ -179,7 +179,7 @@ struct cr_net {
     bool joint;             /* has_aux: false */
     struct cr_amp *amp;     /* amp.c: section amp, */
     bool amp_ignored;       /* and whether opts.force_float32 overruled it */
-    struct cr_hooks *hooks; /* hook.c: section watch */
+    struct cr_hooks *hooks; /* hook_config.c: section watch */
     struct {
         const char *text;   /* NULL: the loss does not broadcast */
         struct cr_pos pos;
@@ -350,14 +350,14 @@ extern const struct cr_op cr_op_fake_cast;
 extern const struct cr_op cr_op_print;
 /* assign.c: moves state, wanted by no value. */
 extern const struct cr_op cr_op_assign;
-/* hook.c: reads the section; later, once all cells are known, whether it was
+/* hook_config.c: reads the section; later, once all cells are known, whether it was
  * right and all its patterns have matched. */
 void cr_hooks_read(struct cr_net *net);
 bool cr_hooks_used(struct cr_net *net);
 /* The hooks that a plan of that kind needs. */
 enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
                               const struct cr_exec_opts *want);
-/* hooked.c: between a call's inputs and what is computed with them, which
+/* hook_graph.c: between a call's inputs and what is computed with them, which
  * takes others then; and between that and what the call gives. */
 bool cr_hook_enter(struct cr_build *b, struct cr_val *const **in);
 struct cr_val *cr_hook_leave(struct cr_build *b, struct cr_val *out);

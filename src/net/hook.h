@@ -13,7 +13,7 @@
  *
  *   forward_pre  [ backward  cell  backward_pre ]  forward
  *
- * What replaces is part of the network (hooked.c). What is only looked at
+ * What replaces is part of the network (hook_graph.c). What is only looked at
  * stands in a graph of its own, for plans with opts.observe; all else goes on
  * as if it were not there.
  */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/hooks.h"
+#include "net/hook_internal.h"
 
 const char *const cr_hook_forms[] = { "tap",      "forward_pre",
                                       "forward",  "backward_pre",

@@ -14,7 +14,7 @@
  * cell's, so its random numbers stay as they are.
  */
 #include "base/str.h"
-#include "net/hooks.h"
+#include "net/hook_internal.h"
 #include "net/script_interp.h"
 
 #include <string.h>

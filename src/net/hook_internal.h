@@ -1,7 +1,7 @@
 /* The hooks of a network, as the section `watch` gave them. Private to
  * src/net. */
-#ifndef CR_NET_HOOKS_H
-#define CR_NET_HOOKS_H
+#ifndef CR_NET_HOOK_INTERNAL_H
+#define CR_NET_HOOK_INTERNAL_H
 
 #include "net/graph.h"
 #include "net/hook.h"
