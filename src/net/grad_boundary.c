@@ -55,7 +55,7 @@ const struct cr_op cr_op_bprop = BOUNDARY("bprop");
 const struct cr_op cr_op_hook = BOUNDARY("hook");
 
 /* An identity as any other, for gradients that are looked at. */
-const struct cr_op cr_op_look = {
+const struct cr_op cr_op_observe = {
     .about = { .name = "look" },
     .min_inputs = 1,
     .max_inputs = 1,

@@ -32,7 +32,7 @@ struct cr_hooks;
 enum cr_hooks_on {
     CR_HOOKS_ALL,     /* those that replace something */
     CR_HOOKS_FORWARD, /* of these, those on the way forward */
-    CR_HOOKS_SEEN,    /* all, and what is looked at stands by itself */
+    CR_HOOKS_OBSERVED,    /* all, and what is looked at stands by itself */
     CR_HOOKS_NONE
 };
 
@@ -127,7 +127,7 @@ struct cr_graph {
     struct cr_val *vals, *last_val;
     struct cr_names named;   /* what the cells give, */
     struct cr_names results; /* and the network: "", or "#.0", "#.1.0" */
-    struct cr_names seen, seen_grads; /* with CR_HOOKS_SEEN (hook_graph.c) */
+    struct cr_names seen, seen_grads; /* with CR_HOOKS_OBSERVED (hook_graph.c) */
     struct cr_call *calls, *last_call;
     int n_calls;
     struct cr_val **feeds;  /* per column; NULL: not used */

@@ -36,12 +36,12 @@ extern const char *const cr_hook_forms[]; /* "tap", "forward_pre" ... */
 
 /* What can be looked at. */
 enum cr_hook_what {
-    CR_SEE_OUTPUT,
-    CR_SEE_GRAD, /* arrives at the output, or at a point */
-    CR_SEE_INPUT,
-    CR_SEE_GRAD_INPUT, /* leaves the cell */
-    CR_SEE_GRAD_PARAMS, /* of its own parameters */
-    CR_SEES
+    CR_OBSERVE_OUTPUT,
+    CR_OBSERVE_GRAD, /* arrives at the output, or at a point */
+    CR_OBSERVE_INPUT,
+    CR_OBSERVE_GRAD_INPUT, /* leaves the cell */
+    CR_OBSERVE_GRAD_PARAMS, /* of its own parameters */
+    CR_OBSERVES
 };
 extern const char *const cr_hook_whats[];
 
@@ -74,7 +74,7 @@ struct cr_hook {
     const struct cr_node *text; /* what replaces; NULL: nothing does */
     bool each;                  /* the text says so of every tensor x */
     const char *how;            /* "scale 0.5", "construct"; NULL */
-    bool observe[CR_SEES], stat[CR_STATS], observes;
+    bool observe[CR_OBSERVES], stat[CR_STATS], observes;
     bool network, loss; /* `at` names the whole network, or of the loss */
     bool in[CR_INS];
     int as; /* enum cr_hook_as */
@@ -87,12 +87,12 @@ struct cr_hook {
 const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n);
 /* Whether the entry speaks of a cell of that type (of a point, where it is
  * such a hook, which has none: NULL). */
-bool cr_hook_at(const struct cr_hook *hook, const char *name,
+bool cr_hook_matches(const struct cr_hook *hook, const char *name,
                 const char *type);
 /* Whether a cell of that name is the loss, or inside it. */
 bool cr_hook_of_loss(const char *name);
 /* Whether some entry looks there; *grads: at gradients too. */
-bool cr_hooks_see(const struct cr_net *net, enum cr_hook_in in, bool *grads);
+bool cr_hooks_observe(const struct cr_net *net, enum cr_hook_in in, bool *grads);
 /* Names of points, in order of computation; NULL behind the last. */
 const char *const *cr_net_points(const struct cr_net *net);
 

@@ -246,15 +246,15 @@ static bool hook_sees(struct cr_net *net, const struct cr_node *node,
                   cr_node_get(node, "print") || cr_node_get(node, "save") ||
                   cr_node_get(node, "in");
     if (o->what.n == 0 && h->observes) {
-        h->observe[CR_SEE_INPUT] = h->form == CR_HOOK_FORWARD_PRE;
-        h->observe[CR_SEE_OUTPUT] =
+        h->observe[CR_OBSERVE_INPUT] = h->form == CR_HOOK_FORWARD_PRE;
+        h->observe[CR_OBSERVE_OUTPUT] =
             h->form == CR_HOOK_TAP || h->form == CR_HOOK_FORWARD;
-        h->observe[CR_SEE_GRAD_INPUT] = h->form == CR_HOOK_BACKWARD;
-        h->observe[CR_SEE_GRAD] =
+        h->observe[CR_OBSERVE_GRAD_INPUT] = h->form == CR_HOOK_BACKWARD;
+        h->observe[CR_OBSERVE_GRAD] =
             h->form >= CR_HOOK_BACKWARD_PRE; /* arrives in all three */
     }
-    for (i = 0; i < CR_SEES; i++)
-        if (ok && h->form == CR_HOOK_POINT && h->observe[i] && i != CR_SEE_GRAD)
+    for (i = 0; i < CR_OBSERVES; i++)
+        if (ok && h->form == CR_HOOK_POINT && h->observe[i] && i != CR_OBSERVE_GRAD)
             ok = cr_error(net->diag, cr_node_get(node, "what")->pos,
                           CR_E_OUT_OF_RANGE,
                           "a hook_backward sees a gradient: 'what' is grad, "
@@ -301,8 +301,8 @@ static bool hook_nowhere(const struct cr_node *at)
 static bool hook_place(struct cr_net *net, const struct cr_node *node,
                        const struct hook_opts *o, struct cr_hook *h)
 {
-    bool grads = h->observe[CR_SEE_GRAD] || h->observe[CR_SEE_GRAD_INPUT] ||
-                 h->observe[CR_SEE_GRAD_PARAMS];
+    bool grads = h->observe[CR_OBSERVE_GRAD] || h->observe[CR_OBSERVE_GRAD_INPUT] ||
+                 h->observe[CR_OBSERVE_GRAD_PARAMS];
     const struct cr_node *at = o->in.n > 0 ? cr_node_get(node, "in") : node;
 
     h->until = o->until;
@@ -326,7 +326,7 @@ static bool hook_place(struct cr_net *net, const struct cr_node *node,
                         CR_E_OUT_OF_RANGE,
                         "'until' of watch counts steps, epochs, samples or "
                         "percent");
-    if (h->as == CR_AS_CLIPPED && !h->observe[CR_SEE_GRAD_PARAMS])
+    if (h->as == CR_AS_CLIPPED && !h->observe[CR_OBSERVE_GRAD_PARAMS])
         return cr_error(net->diag, cr_node_get(node, "as")->pos, CR_E_CONFLICT,
                         "train.clip acts on gradients of parameters: 'as: "
                         "clipped' needs 'what: grad_params'");
@@ -475,7 +475,7 @@ enum cr_hooks_on cr_hooks_for(const struct cr_net *net,
                               const struct cr_exec_opts *want)
 {
     if (want->observe)
-        return CR_HOOKS_SEEN;
+        return CR_HOOKS_OBSERVED;
     if (!net->hooks->any)
         return CR_HOOKS_ALL;
     if (want->no_hooks)
@@ -496,7 +496,7 @@ bool cr_hook_of_loss(const char *name)
     return strncmp(name, "loss", 4) == 0 && (!name[4] || name[4] == '.');
 }
 
-bool cr_hooks_see(const struct cr_net *net, enum cr_hook_in in, bool *grads)
+bool cr_hooks_observe(const struct cr_net *net, enum cr_hook_in in, bool *grads)
 {
     bool any = false;
     int i;
@@ -508,14 +508,14 @@ bool cr_hooks_see(const struct cr_net *net, enum cr_hook_in in, bool *grads)
         if (!h->observes || !h->in[in])
             continue;
         any = true;
-        *grads = *grads || h->observe[CR_SEE_GRAD] ||
-                 h->observe[CR_SEE_GRAD_INPUT] ||
-                 h->observe[CR_SEE_GRAD_PARAMS];
+        *grads = *grads || h->observe[CR_OBSERVE_GRAD] ||
+                 h->observe[CR_OBSERVE_GRAD_INPUT] ||
+                 h->observe[CR_OBSERVE_GRAD_PARAMS];
     }
     return any;
 }
 
-bool cr_hook_at(const struct cr_hook *hook, const char *name, const char *type)
+bool cr_hook_matches(const struct cr_hook *hook, const char *name, const char *type)
 {
     const char *types[] = { type, NULL };
 

@@ -8,7 +8,7 @@
  * needs that apart from what the cell makes of it: a boundary without a text
  * keeps it.
  *
- * In a graph with CR_HOOKS_SEEN a gradient that is looked at is that of an
+ * In a graph with CR_HOOKS_OBSERVED a gradient that is looked at is that of an
  * identity, so that it is this cell's and not the sum over all who read the
  * value. Hooks add no parameter, and their nodes are not counted among the
  * cell's, so its random numbers stay as they are.
@@ -143,7 +143,7 @@ static void see(struct cr_build *b, int entry, enum cr_hook_what what,
 {
     struct cr_net *net = b->net;
     struct cr_graph *graph = net->graph;
-    bool grads = what == CR_SEE_GRAD || what == CR_SEE_GRAD_INPUT;
+    bool grads = what == CR_OBSERVE_GRAD || what == CR_OBSERVE_GRAD_INPUT;
     struct cr_names *to = grads ? &graph->seen_grads : &graph->seen;
     int i;
 
@@ -172,7 +172,7 @@ static bool matches(const struct cr_build *b, const struct cr_hook *h,
 {
     return (form == CR_HOOK_TAP || (h->form == form && h->text)) &&
            h->form != CR_HOOK_POINT &&
-           cr_hook_at(h, b->path, b->net->cells[b->row].type);
+           cr_hook_matches(h, b->path, b->net->cells[b->row].type);
 }
 
 static struct cr_interp maker_for(struct cr_build *b, const struct cr_hook *h)
@@ -349,7 +349,7 @@ static bool boundary(struct cr_build *b, struct group *g, struct cr_custom_grad 
     for (i = 0; i < n; i++) {
         args[0] = leaf[i];
         out[i] = c ? cr_emit_as_is(b, &cr_op_hook, NULL, n + 1, args)
-                   : cr_emit_as_is(b, &cr_op_look, NULL, 1, args);
+                   : cr_emit_as_is(b, &cr_op_observe, NULL, 1, args);
         if (!out[i])
             break;
         out[i]->low_type = leaf[i]->low_type;
@@ -516,7 +516,7 @@ static bool hookable(const struct cr_build *b)
 static bool wanted(const struct cr_build *b)
 {
     const struct cr_hooks *hooks = b->net->hooks;
-    bool seen = b->net->graph->hooks == CR_HOOKS_SEEN;
+    bool seen = b->net->graph->hooks == CR_HOOKS_OBSERVED;
     int i;
 
     if (!hookable(b) || b->metric)
@@ -530,7 +530,7 @@ static bool wanted(const struct cr_build *b)
 static bool sees(const struct cr_build *b, const struct cr_hook *h,
                  enum cr_hook_what what)
 {
-    return b->net->graph->hooks == CR_HOOKS_SEEN && h->observe[what] &&
+    return b->net->graph->hooks == CR_HOOKS_OBSERVED && h->observe[what] &&
            matches(b, h, CR_HOOK_TAP);
 }
 
@@ -567,8 +567,8 @@ bool cr_hook_enter(struct cr_build *b, struct cr_val *const **in)
     for (i = 0; i < hooks->n; i++) {
         const struct cr_hook *h = &hooks->v[i];
 
-        if (sees(b, h, CR_SEE_INPUT))
-            see(b, i, CR_SEE_INPUT, &g);
+        if (sees(b, h, CR_OBSERVE_INPUT))
+            see(b, i, CR_OBSERVE_INPUT, &g);
         if (matches(b, h, CR_HOOK_FORWARD_PRE) && !forward(b, h, &g, &g))
             return false;
     }
@@ -579,11 +579,11 @@ bool cr_hook_enter(struct cr_build *b, struct cr_val *const **in)
 
         if (matches(b, h, CR_HOOK_BACKWARD) && !enter_backward(b, h, &g))
             return false;
-        if (!sees(b, h, CR_SEE_GRAD_INPUT))
+        if (!sees(b, h, CR_OBSERVE_GRAD_INPUT))
             continue;
         if (!boundary(b, &g, NULL))
             return false;
-        see(b, i, CR_SEE_GRAD_INPUT, &g);
+        see(b, i, CR_OBSERVE_GRAD_INPUT, &g);
     }
     to = CR_NEWS(b->net->arena, struct cr_val *, CR_OP_MAX);
     memcpy(to, g.v, sizeof g.v);
@@ -629,11 +629,11 @@ static bool leave_backward(struct cr_build *b, struct group *g)
 
         if (matches(b, h, CR_HOOK_BACKWARD_PRE) && !replace_grad(b, h, g))
             return false;
-        if (!sees(b, h, CR_SEE_GRAD))
+        if (!sees(b, h, CR_OBSERVE_GRAD))
             continue;
         if (!boundary(b, g, NULL))
             return false;
-        see(b, i, CR_SEE_GRAD, g);
+        see(b, i, CR_OBSERVE_GRAD, g);
     }
     return true;
 }
@@ -651,8 +651,8 @@ struct cr_val *cr_hook_leave(struct cr_build *b, struct cr_val *out)
     for (i = 0; i < hooks->n; i++) {
         const struct cr_hook *h = &hooks->v[i];
 
-        if (sees(b, h, CR_SEE_OUTPUT))
-            see(b, i, CR_SEE_OUTPUT, &g);
+        if (sees(b, h, CR_OBSERVE_OUTPUT))
+            see(b, i, CR_OBSERVE_OUTPUT, &g);
         if (matches(b, h, CR_HOOK_FORWARD) &&
             !forward(b, h, &b->hooked->inputs, &g))
             return NULL;
@@ -699,11 +699,11 @@ struct cr_val *cr_hook_point(struct cr_build *b, struct cr_val *x,
     for (i = hooks->n - 1; i >= 0; i--) {
         const struct cr_hook *h = &hooks->v[i];
 
-        if (h->form != CR_HOOK_POINT || !cr_hook_at(h, full, NULL))
+        if (h->form != CR_HOOK_POINT || !cr_hook_matches(h, full, NULL))
             continue;
         if (h->text && !replace_grad(b, h, &g))
             return NULL;
-        if (net->graph->hooks != CR_HOOKS_SEEN || !h->observe[CR_SEE_GRAD])
+        if (net->graph->hooks != CR_HOOKS_OBSERVED || !h->observe[CR_OBSERVE_GRAD])
             continue;
         if (!boundary(b, &g, NULL))
             return NULL;

@@ -83,7 +83,7 @@ const char *cr_net_result_name(const struct cr_net *net, int i)
  * somebody who looks at it. */
 static bool results_passes(const struct cr_opnode *n)
 {
-    return n->same || n->op == &cr_op_fake_cast || n->op == &cr_op_look ||
+    return n->same || n->op == &cr_op_fake_cast || n->op == &cr_op_observe ||
            n->op == &cr_op_hook || n->op == &cr_op_bprop ||
            n->op == &cr_op_print || strcmp(n->op->about.name, "cast") == 0;
 }

@@ -134,7 +134,7 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
 bool cr_interp_print(struct cr_interp *m, const struct cr_script *call);
 
 /* grad_boundary.c: the nodes in front of the way back. */
-extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_look;
+extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_observe;
 
 /* assign.c: assign(NAME, value) */
 bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call);

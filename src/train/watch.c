@@ -74,7 +74,7 @@ bool cr_watch_open(struct cr_train *t, struct cr_watch **to)
     struct cr_watch *w = watch_new(t->config, t->net, t, CR_IN_TRAIN);
     bool grads;
 
-    *to = cr_hooks_see(t->net, CR_IN_TRAIN, &grads) ? w : NULL;
+    *to = cr_hooks_observe(t->net, CR_IN_TRAIN, &grads) ? w : NULL;
     for (int i = 0; i < w->n; i++) {
         const struct cr_hook *h = w->taps[i].hook;
 
@@ -338,9 +338,9 @@ static void sight_param(struct sight *s, const struct cr_tensor *kept)
     for (int k = 0; k < s->w->n; k++) {
         const struct cr_hook *h = s->w->taps[k].hook;
 
-        if (h->observe[CR_SEE_GRAD_PARAMS] && h->form != CR_HOOK_POINT &&
-            (h->network || cr_hook_at(h, cell, p->types[0]) ||
-             cr_hook_at(h, name, p->types[0]))) /* a Parameter's */
+        if (h->observe[CR_OBSERVE_GRAD_PARAMS] && h->form != CR_HOOK_POINT &&
+            (h->network || cr_hook_matches(h, cell, p->types[0]) ||
+             cr_hook_matches(h, name, p->types[0]))) /* a Parameter's */
             sight_one(s, &s->w->taps[k], name, "grad_params", kept);
     }
 }
@@ -466,7 +466,7 @@ static bool watch_wants(void *ctx, bool training, bool *grads)
     const struct cr_watch *w = ctx;
 
     return training == (w->in == CR_IN_TRAIN) &&
-           cr_hooks_see(w->net, w->in, grads);
+           cr_hooks_observe(w->net, w->in, grads);
 }
 
 static bool watch_batch(void *ctx)
@@ -501,7 +501,7 @@ bool cr_watch_observe(struct cr_config *config, struct cr_net *net,
     struct cr_watch *w = watch_new(config, net, t, in);
     bool grads;
 
-    if (!cr_hooks_see(net, in, &grads))
+    if (!cr_hooks_observe(net, in, &grads))
         return true;
     if (!watch_may(w))
         return false;

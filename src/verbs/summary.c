@@ -296,10 +296,10 @@ static const char *summary_places(const struct job *j, const struct cr_hook *h)
     int i;
 
     for (; h->form == CR_HOOK_POINT && *point; point++)
-        if (cr_hook_at(h, *point, NULL))
+        if (cr_hook_matches(h, *point, NULL))
             cr_buf_f(&b, "%s%s", b.len ? ", " : "", *point);
     for (i = 0; h->form != CR_HOOK_POINT && i < j->n_rows; i++)
-        if (cr_hook_at(h, j->rows[i].name, j->rows[i].type) &&
+        if (cr_hook_matches(h, j->rows[i].name, j->rows[i].type) &&
             summary_shows(j, j->rows[i].name))
             cr_buf_f(&b, "%s%s", b.len ? ", " : "", j->rows[i].name);
     return b.len ? cr_buf_text(&b) : NULL;
@@ -313,7 +313,7 @@ static const char *summary_does(const struct job *j, const struct cr_hook *h)
     int i;
 
     cr_buf_str(&b, h->how ? h->how : "");
-    for (i = 0; i < CR_SEES; i++)
+    for (i = 0; i < CR_OBSERVES; i++)
         if (h->observe[i]) {
             cr_buf_f(&b, "%s%s", before, cr_hook_whats[i]);
             before = ", ";
