@@ -100,9 +100,9 @@ static void draw_params(struct drawer *w, struct cr_box *box, int number)
         why = cr_strndup(arena, why,
                          strcspn(why, " ") +
                              strcspn(strchr(why, ' ') + 8, " ") + 8);
-    box->trainable = trained == all ? CR_LEARNS_ALL
-                     : trained > 0  ? CR_LEARNS_SOME
-                                    : CR_LEARNS_STILL;
+    box->trainable = trained == all ? CR_TRAINABLE_ALL
+                     : trained > 0  ? CR_TRAINABLE_SOME
+                                    : CR_TRAINABLE_NONE;
     box->params = cr_strf(arena, "%s parameter%s%s%s%s", draw_count(arena, all),
                           all == 1 ? "" : "s", number > 1 ? ", shared" : "",
                           why[0] ? trained > 0 ? ", some " : ", " : "", why);
@@ -277,7 +277,7 @@ static void draw_shared(struct drawer *w, struct cr_box *box, int param)
     if (box->kind != CR_BOX_CELL || p->statistic ||
         draw_owns(box->path, p->name))
         return;
-    box->trainable = p->trained ? CR_LEARNS_ALL : CR_LEARNS_STILL;
+    box->trainable = p->trained ? CR_TRAINABLE_ALL : CR_TRAINABLE_NONE;
     box->params = cr_strf(w->d->arena, "shares %s", p->name);
 }
 

@@ -21,11 +21,11 @@ enum cr_box_kind {
     CR_BOX_OUTPUT
 };
 
-enum cr_box_learns {
-    CR_LEARNS_NOTHING, /* no parameters */
-    CR_LEARNS_ALL,
-    CR_LEARNS_SOME,
-    CR_LEARNS_STILL /* none of its parameters is trained */
+enum cr_box_trainable {
+    CR_TRAINABLE_NO_PARAMS, /* no parameters */
+    CR_TRAINABLE_ALL,
+    CR_TRAINABLE_SOME,
+    CR_TRAINABLE_NONE /* none of its parameters is trained */
 };
 
 /* A value that goes through a frame's border. */
@@ -48,7 +48,7 @@ struct cr_box {
     const char *name, *type; /* may be "" */
     const char *shape;       /* of what comes out */
     const char *params;      /* "432 parameters, frozen"; "" */
-    enum cr_box_learns trainable;
+    enum cr_box_trainable trainable;
     bool pruned; /* no gradient is computed in it */
     struct cr_box *parent, *child, *last, *next;
     /* of a frame: what crosses its border, and its lines */

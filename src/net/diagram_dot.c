@@ -43,12 +43,12 @@ static const char *dot_look(const struct cr_box *box)
     case CR_BOX_OP:
         return "shape=box, style=rounded";
     default:
-        return box->trainable == CR_LEARNS_ALL
+        return box->trainable == CR_TRAINABLE_ALL
                    ? "shape=box, style=filled, fillcolor=\"#e3eefc\""
-               : box->trainable == CR_LEARNS_SOME
+               : box->trainable == CR_TRAINABLE_SOME
                    ? "shape=box, style=\"filled,dashed\", "
                      "fillcolor=\"#eef3f9\""
-               : box->trainable == CR_LEARNS_STILL
+               : box->trainable == CR_TRAINABLE_NONE
                    ? "shape=box, style=\"filled,dashed\", "
                      "fillcolor=\"#e6e6e6\""
                    : "shape=box, style=filled, fillcolor=\"#f7f7f7\"";
