@@ -1,6 +1,6 @@
 /* Embedding: a learned row for every number; y[.., :] = table[x[..], :]. */
-#include "net/op_attrs.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 struct embedding {
     int64_t vocab_size, embedding_size;

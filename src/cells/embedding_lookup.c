@@ -3,8 +3,8 @@
  * out among devices: a number out of range gives zeros.
  *   max_norm: y max_norm / max(|y|, max_norm), |y| over a row (ClipByNorm).
  */
-#include "net/op_attrs.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 #include <math.h>
 
@@ -74,8 +74,8 @@ static struct cr_val *lookup_build(struct cr_build *b,
     struct cr_val *table, *y;
 
     table = cr_param(b, "embedding_table",
-                     CR_SPEC(o->vocab_size, o->embedding_size),
-                     &o->param_init, CR_DEFAULT_INIT_NORMAL, 0);
+                     CR_SPEC(o->vocab_size, o->embedding_size), &o->param_init,
+                     CR_DEFAULT_INIT_NORMAL, 0);
     attr->negative = o->target == TARGET_CPU ? CR_INDEX_ZERO : CR_INDEX_ERROR;
     y = CR_EMIT(b, "gather", attr, table, in[0]);
     return isnan(o->max_norm) ? y : lookup_clip(b, o->max_norm, y);

@@ -1,6 +1,6 @@
 /* Flatten: Makes one dimension of several. */
-#include "net/op_attrs.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 static struct cr_val *flatten_build(struct cr_build *b,
                                     struct cr_val *const *in)

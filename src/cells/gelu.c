@@ -1,6 +1,6 @@
 /* GELU: Gaussian error linear unit. */
-#include "net/op_attrs.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 struct gelu {
     bool approximate;

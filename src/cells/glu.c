@@ -1,9 +1,9 @@
 /* GLU: y = a s(b), a and b the halves of x along an axis, s(b) = 1 / (1 +
  * exp(-b));  da = dy s(b), db = dy a s(b) (1 - s(b)).
  * Dauphin et al., arXiv:1612.08083. */
-#include "net/op_attrs.h"
 #include "net/axis.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 #include "math/parallel_for.h"
 

@@ -1,6 +1,6 @@
 /* GroupNorm: groups of channels of each sample normalised. */
-#include "net/op_attrs.h"
 #include "net/norm_cells.h"
+#include "net/op_attrs.h"
 
 struct group_norm {
     int64_t num_groups, num_channels;

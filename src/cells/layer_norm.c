@@ -1,7 +1,7 @@
 /* LayerNorm: the last axes of each sample normalised, with a learned scale and
  * offset for each of their elements. */
-#include "net/op_attrs.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 #include <string.h>
 

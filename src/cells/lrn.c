@@ -80,8 +80,8 @@ static void lrn_forward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 
-    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 20 * (double)p.size, &p,
-                lrn_range);
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 20 * (double)p.size,
+                           &p, lrn_range);
 }
 
 static void lrn_part_range(void *ctx, int64_t from, int64_t to)
@@ -123,9 +123,10 @@ static void lrn_backward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 
-    cr_parallel_for(cr_count(&s->in[0]), 20, (void *)(uintptr_t)s, lrn_part_range);
-    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 30 * (double)p.size, &p,
-                lrn_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 20, (void *)(uintptr_t)s,
+                    lrn_part_range);
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 30 * (double)p.size,
+                           &p, lrn_back_range);
 }
 
 static const struct cr_op lrn_op = {

@@ -10,11 +10,11 @@
  * MindSpore 2.10 writes all of it with functions of tensors, products with
  * MatMulExt. Level O1 finds nothing there to do; in the others each function
  * rounds, so they are single ops here, the offset of a product among them. */
+#include "net/amp.h"
 #include "net/attention.h"
-#include "net/op_attrs.h"
 #include "net/cell.h"
 #include "net/concat_stack.h"
-#include "net/amp.h"
+#include "net/op_attrs.h"
 
 #include <math.h>
 
@@ -266,7 +266,8 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
     attn_project(&m, in);
     m.in[PAD] = in[PAD];
     m.in[MASK] = in[MASK];
-    w = cr_param(b, "out_proj.weight", CR_SPEC(e, e), NULL, CR_DEFAULT_INIT_WEIGHT, 0);
+    w = cr_param(b, "out_proj.weight", CR_SPEC(e, e), NULL,
+                 CR_DEFAULT_INIT_WEIGHT, 0);
     bias = o.has_bias ? cr_param(b, "out_proj.bias", CR_SPEC(e), NULL,
                                  CR_DEFAULT_INIT_FAN_IN, (double)e)
                       : NULL;

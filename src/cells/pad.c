@@ -84,7 +84,7 @@ static void pad_forward(const struct cr_op_ctx *s)
     int64_t n = s->out[0].dim[s->out[0].rank - 1];
 
     cr_parallel_for_coarse(cr_count(&s->out[0]) / n, 3 * (double)n,
-                (void *)(uintptr_t)s, pad_range);
+                           (void *)(uintptr_t)s, pad_range);
 }
 
 /* The outputs of dimension d that show its element i: at most three. */
@@ -145,7 +145,8 @@ static void pad_back_range(void *ctx, int64_t from, int64_t to)
 
 static void pad_backward(const struct cr_op_ctx *s)
 {
-    cr_parallel_for(cr_count(&s->in[0]), 50, (void *)(uintptr_t)s, pad_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 50, (void *)(uintptr_t)s,
+                    pad_back_range);
 }
 
 static const struct cr_op pad_op = {

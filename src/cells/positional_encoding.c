@@ -62,7 +62,7 @@ static void encode_forward(const struct cr_op_ctx *s)
     const struct encode *o = s->attr;
 
     cr_parallel_for_coarse(cr_count(&s->in[0]) / o->dim, 0.3 * (double)o->dim,
-                (void *)(uintptr_t)s, encode_range);
+                           (void *)(uintptr_t)s, encode_range);
 }
 
 static void encode_back_range(void *ctx, int64_t from, int64_t to)
@@ -86,7 +86,8 @@ static void encode_back_range(void *ctx, int64_t from, int64_t to)
 
 static void encode_backward(const struct cr_op_ctx *s)
 {
-    cr_parallel_for(cr_count(&s->in[0]), 0.3, (void *)(uintptr_t)s, encode_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 0.3, (void *)(uintptr_t)s,
+                    encode_back_range);
 }
 
 static const struct cr_op encode_op = {

@@ -56,7 +56,8 @@ static void rrelu_back_range(void *ctx, int64_t from, int64_t to)
 
 static void rrelu_backward(const struct cr_op_ctx *s)
 {
-    cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, rrelu_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s,
+                    rrelu_back_range);
 }
 
 static const struct cr_op rrelu_op = {

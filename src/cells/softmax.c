@@ -1,6 +1,6 @@
 /* Softmax: Exponentials along an axis, divided by their sum. */
-#include "net/op_attrs.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 static struct cr_val *softmax_build(struct cr_build *b,
                                     struct cr_val *const *in)

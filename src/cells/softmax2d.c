@@ -1,6 +1,6 @@
 /* Softmax2d: the softmax over channels at each place, x (N, C, H, W). */
-#include "net/op_attrs.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 static struct cr_val *softmax2d_build(struct cr_build *b,
                                       struct cr_val *const *in)

@@ -117,7 +117,8 @@ static void upsample_forward(const struct cr_op_ctx *s)
 {
     struct planes p = upsample_planes(s);
 
-    cr_parallel_for_coarse(p.n, 3 * (double)(p.o->h * p.o->w), &p, upsample_range);
+    cr_parallel_for_coarse(p.n, 3 * (double)(p.o->h * p.o->w), &p,
+                           upsample_range);
 }
 
 static void upsample_back_range(void *ctx, int64_t from, int64_t to)
@@ -154,7 +155,8 @@ static void upsample_backward(const struct cr_op_ctx *s)
 {
     struct planes p = upsample_planes(s);
 
-    cr_parallel_for_coarse(p.n, 5 * (double)(p.o->h * p.o->w), &p, upsample_back_range);
+    cr_parallel_for_coarse(p.n, 5 * (double)(p.o->h * p.o->w), &p,
+                           upsample_back_range);
 }
 
 static const struct cr_op upsample_op = {

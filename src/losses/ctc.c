@@ -230,7 +230,8 @@ static void ctc_backward(const struct cr_op_ctx *s)
     double cells = (double)(s->in[LP].dim[0] * (2 * s->in[T].dim[1] + 1));
 
     if (s->dx[LP])
-        cr_parallel_for_coarse(s->in[T].dim[0], 60 * cells, &own, ctc_back_rows);
+        cr_parallel_for_coarse(s->in[T].dim[0], 60 * cells, &own,
+                               ctc_back_rows);
 }
 
 static const struct cr_op ctc_op = {

@@ -24,7 +24,8 @@ static const struct cr_opt dice_opts[] = {
 /* (batch, channels, ...) summed over all axes but the channels */
 static struct cr_val *channels(struct cr_build *b, struct cr_val *v)
 {
-    struct cr_reduce_attr *over = CR_NEW(cr_build_arena(b), struct cr_reduce_attr);
+    struct cr_reduce_attr *over =
+        CR_NEW(cr_build_arena(b), struct cr_reduce_attr);
     int rank = v ? cr_val_spec(v)->rank : 2, i;
     int64_t *axis = CR_NEWS(cr_build_arena(b), int64_t, rank);
 

@@ -576,8 +576,8 @@ static void sweep_run(struct sweep *w, cr_real *room)
                 room[k * p + i] = w->param[k][i % ch->c];
             w->param[k] = room + k * p;
         }
-    cr_parallel_for_coarse((all + w->stretch - 1) / w->stretch, 0.5 * (double)w->stretch,
-                w, sweep_range);
+    cr_parallel_for_coarse((all + w->stretch - 1) / w->stretch,
+                           0.5 * (double)w->stretch, w, sweep_range);
 }
 
 void cr_channel_map(const struct cr_channels *ch,
@@ -591,7 +591,7 @@ void cr_channel_map(const struct cr_channels *ch,
 }
 
 void cr_channel_backward(const struct cr_channels *ch,
-                     const struct cr_channel_backward *back, cr_real *room)
+                         const struct cr_channel_backward *back, cr_real *room)
 {
     struct sweep w = { .ch = ch,
                        .back = back,

@@ -52,7 +52,7 @@ struct cr_channel_backward {
     bool add_dx, add_more;
 };
 void cr_channel_backward(const struct cr_channels *ch,
-                     const struct cr_channel_backward *back, cr_real *room);
+                         const struct cr_channel_backward *back, cr_real *room);
 
 /* (x - mean) / sqrt(variance + eps) gamma + beta as scale x + shift, c each:
  * what a layer before it can take over in prediction. */

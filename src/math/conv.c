@@ -1,18 +1,20 @@
 #include "math/conv.h"
 
 #include "base/thread_pool.h"
+#include "math/conv_nchw.h"
 #include "math/conv_nhwc.h"
 #include "math/im2col.h"
-#include "math/conv_nchw.h"
 
 /* One way to compute all three. */
 struct way {
     size_t (*scratch)(const struct cr_conv *c);
     size_t (*room)(const struct cr_conv *c);
     void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const struct cr_conv_epilogue *end, cr_real *y, void *scratch);
+                    const struct cr_conv_epilogue *end, cr_real *y,
+                    void *scratch);
     void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx, void *scratch);
+                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  void *scratch);
     void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
@@ -26,10 +28,12 @@ static size_t im2col_room(const struct cr_conv *c)
 static const struct way im2col = { cr_im2col_scratch, im2col_room,
                                    cr_im2col_forward, cr_im2col_input,
                                    cr_im2col_weight };
-static const struct way direct = { cr_conv_nhwc_scratch, cr_conv_nhwc_thread_scratch,
+static const struct way direct = { cr_conv_nhwc_scratch,
+                                   cr_conv_nhwc_thread_scratch,
                                    cr_conv_nhwc_forward, cr_conv_nhwc_input,
                                    cr_conv_nhwc_weight };
-static const struct way planar = { cr_conv_nchw_scratch, cr_conv_nchw_thread_scratch,
+static const struct way planar = { cr_conv_nchw_scratch,
+                                   cr_conv_nchw_thread_scratch,
                                    cr_conv_nchw_forward, cr_conv_nchw_input,
                                    cr_conv_nchw_weight };
 
@@ -41,7 +45,7 @@ static const struct way *way_of(const struct cr_conv *c)
         return &im2col;
     return cr_conv_nhwc_takes(c)   ? &direct
            : cr_conv_nchw_takes(c) ? &planar
-                                : &im2col;
+                                   : &im2col;
 }
 
 size_t cr_conv_scratch(const struct cr_conv *c)
@@ -71,7 +75,8 @@ void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
 }
 
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_conv_epilogue *end, cr_real *dx, void *scratch)
+                   const struct cr_conv_epilogue *end, cr_real *dx,
+                   void *scratch)
 {
     way_of(c)->input(c, dy, w, end, dx, scratch);
 }

@@ -55,7 +55,8 @@ void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      cr_real *y, void *scratch);
 /* dx from dy, the adjoint */
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_conv_epilogue *end, cr_real *dx, void *scratch);
+                   const struct cr_conv_epilogue *end, cr_real *dx,
+                   void *scratch);
 /* dw = alpha (gradient) + (add ? dw : 0) */
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
                     const cr_real *dy, cr_real alpha, bool add, cr_real *dw,

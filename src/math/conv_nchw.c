@@ -76,16 +76,16 @@ static void size_copy(struct cr_conv_nchw_source *s, int64_t rows, int64_t cols)
 }
 
 static struct cr_conv_nchw_source source_of_x(const struct cr_conv *c,
-                                           const cr_real *x)
+                                              const cr_real *x)
 {
     struct cr_conv_nchw_source s = { .x = x,
-                                  .n = c->n,
-                                  .groups = c->group,
-                                  .channels = c->ci / c->group,
-                                  .h = c->in[H],
-                                  .w = c->in[W],
-                                  .lo_row = -c->pad_before[H],
-                                  .lo_col = -c->pad_before[W] };
+                                     .n = c->n,
+                                     .groups = c->group,
+                                     .channels = c->ci / c->group,
+                                     .h = c->in[H],
+                                     .w = c->in[W],
+                                     .lo_row = -c->pad_before[H],
+                                     .lo_col = -c->pad_before[W] };
 
     size_copy(&s, c->out[H] + (c->kernel[H] - 1) * c->dilation[H],
               c->out[W] + (c->kernel[W] - 1) * c->dilation[W]);
@@ -93,18 +93,18 @@ static struct cr_conv_nchw_source source_of_x(const struct cr_conv *c,
 }
 
 static struct cr_conv_nchw_source source_of_dy(const struct cr_conv *c,
-                                            const cr_real *dy)
+                                               const cr_real *dy)
 {
     int64_t rows = (c->kernel[H] - 1) * c->dilation[H];
     int64_t cols = (c->kernel[W] - 1) * c->dilation[W];
     struct cr_conv_nchw_source s = { .x = dy,
-                                  .n = c->n,
-                                  .groups = c->group,
-                                  .channels = c->co / c->group,
-                                  .h = c->out[H],
-                                  .w = c->out[W],
-                                  .lo_row = c->pad_before[H] - rows,
-                                  .lo_col = c->pad_before[W] - cols };
+                                     .n = c->n,
+                                     .groups = c->group,
+                                     .channels = c->co / c->group,
+                                     .h = c->out[H],
+                                     .w = c->out[W],
+                                     .lo_row = c->pad_before[H] - rows,
+                                     .lo_col = c->pad_before[W] - cols };
 
     size_copy(&s, c->in[H] + rows, c->in[W] + cols);
     return s;
@@ -167,8 +167,8 @@ static void apply(const struct cr_conv *c, struct cr_conv_nchw_apply *g)
 }
 
 void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_epilogue *end,
-                       cr_real *y, void *scratch)
+                          const cr_real *w, const struct cr_conv_epilogue *end,
+                          cr_real *y, void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
@@ -176,15 +176,15 @@ void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
     int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
     cr_real *packed = conv_carve(&at, 0);
     struct cr_conv_nchw_apply g = { .s = source_of_x(c, x),
-                                 .rows = c->out[H],
-                                 .cols = c->out[W],
-                                 .cout = cog,
-                                 .taps = taps,
-                                 .tap = tap,
-                                 .tap_row = row,
-                                 .w = packed,
-                                 .y = y,
-                                 .end = *end };
+                                    .rows = c->out[H],
+                                    .cols = c->out[W],
+                                    .cout = cog,
+                                    .taps = taps,
+                                    .tap = tap,
+                                    .tap_row = row,
+                                    .w = packed,
+                                    .y = y,
+                                    .end = *end };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++) {
@@ -197,8 +197,8 @@ void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
 }
 
 void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_epilogue *end,
-                     cr_real *dx, void *scratch)
+                        const cr_real *w, const struct cr_conv_epilogue *end,
+                        cr_real *dx, void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
@@ -206,15 +206,15 @@ void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
     int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
     cr_real *packed = conv_carve(&at, 0);
     struct cr_conv_nchw_apply g = { .s = source_of_dy(c, dy),
-                                 .rows = c->in[H],
-                                 .cols = c->in[W],
-                                 .cout = cig,
-                                 .taps = taps,
-                                 .tap = tap,
-                                 .tap_row = row,
-                                 .w = packed,
-                                 .y = dx,
-                                 .end = *end };
+                                    .rows = c->in[H],
+                                    .cols = c->in[W],
+                                    .cout = cig,
+                                    .taps = taps,
+                                    .tap = tap,
+                                    .tap_row = row,
+                                    .w = packed,
+                                    .y = dx,
+                                    .end = *end };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++) {
@@ -230,26 +230,26 @@ void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
 /* ---- the gradient of the weight ---- */
 
 void cr_conv_nchw_weight(const struct cr_conv *c, const cr_real *x,
-                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
-                      void *scratch)
+                         const cr_real *dy, cr_real alpha, bool add,
+                         cr_real *dw, void *scratch)
 {
     int64_t taps = conv_taps(c), i, j;
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     struct cr_conv_nchw_sums g = { .s = source_of_x(c, x),
-                                .dy = dy,
-                                .rows = c->out[H],
-                                .cols = c->out[W],
-                                .cout = c->co / c->group,
-                                .kernel_rows = c->kernel[H],
-                                .kernel_cols = c->kernel[W],
-                                .tap = tap,
-                                .chunks = chunks(c),
-                                .units = units(c),
-                                .to = conv_carve(&at, 0),
-                                .alpha = alpha,
-                                .dw = dw,
-                                .add = add };
+                                   .dy = dy,
+                                   .rows = c->out[H],
+                                   .cols = c->out[W],
+                                   .cout = c->co / c->group,
+                                   .kernel_rows = c->kernel[H],
+                                   .kernel_cols = c->kernel[W],
+                                   .tap = tap,
+                                   .chunks = chunks(c),
+                                   .units = units(c),
+                                   .to = conv_carve(&at, 0),
+                                   .alpha = alpha,
+                                   .dw = dw,
+                                   .add = add };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++)

@@ -19,14 +19,14 @@ bool cr_conv_nchw_wins(const struct cr_conv *c);
 size_t cr_conv_nchw_scratch(const struct cr_conv *c);
 size_t cr_conv_nchw_thread_scratch(const struct cr_conv *c);
 void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_epilogue *end,
-                       cr_real *y, void *scratch);
+                          const cr_real *w, const struct cr_conv_epilogue *end,
+                          cr_real *y, void *scratch);
 void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_epilogue *end,
-                     cr_real *dx, void *scratch);
+                        const cr_real *w, const struct cr_conv_epilogue *end,
+                        cr_real *dx, void *scratch);
 void cr_conv_nchw_weight(const struct cr_conv *c, const cr_real *x,
-                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
-                      void *scratch);
+                         const cr_real *dy, cr_real alpha, bool add,
+                         cr_real *dw, void *scratch);
 
 /* Planes (n, groups, channels, h, w), read as they lie or, where outputs look
  * over their edges, from a copy with zeros around. Outputs count rows and
@@ -66,10 +66,10 @@ struct cr_conv_nchw_sums {
     bool add;
 };
 
-typedef void cr_conv_nchw_apply_part(const struct cr_conv_nchw_apply *g, int task,
-                                  int n_tasks);
+typedef void cr_conv_nchw_apply_part(const struct cr_conv_nchw_apply *g,
+                                     int task, int n_tasks);
 typedef void cr_conv_nchw_sums_part(const struct cr_conv_nchw_sums *s, int task,
-                                 int n_tasks);
+                                    int n_tasks);
 
 cr_conv_nchw_apply_part cr_conv_nchw_apply_avx512, cr_conv_nchw_apply_avx2;
 cr_conv_nchw_sums_part cr_conv_nchw_sums_avx512, cr_conv_nchw_sums_avx2;

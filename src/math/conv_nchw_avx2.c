@@ -14,8 +14,9 @@
     T(1, 2)                                                                 \
     T(1, 3)                                                                 \
     T(1, 4)                                                                 \
-    T(2, 1) T(2, 2) T(2, 3) T(2, 4) T(3, 1) T(3, 2) T(3, 3) T(4, 1) T(4, 2) \
-        T(6, 1) T(8, 1)
+    T(2, 1)                                                                 \
+    T(2, 2) T(2, 3) T(2, 4) T(3, 1) T(3, 2) T(3, 3) T(4, 1) T(4, 2) T(6, 1) \
+        T(8, 1)
 #define V_SUM(x) planar_total(x)
 
 KERNEL CR_INLINE float planar_total(__m256 x)

@@ -22,8 +22,9 @@
 
 bool cr_conv_nhwc_takes(const struct cr_conv *c)
 {
-    return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST && c->y == CR_CHANNELS_LAST &&
-           conv_is_flat(c) && (c->group == 1 || c->co / c->group >= 4);
+    return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST &&
+           c->y == CR_CHANNELS_LAST && conv_is_flat(c) &&
+           (c->group == 1 || c->co / c->group >= 4);
 }
 
 /* Division that rounds down, of numbers of either sign. */
@@ -119,19 +120,19 @@ static void size_copy(struct cr_conv_nhwc_source *s, int64_t rows, int64_t high,
 }
 
 static struct cr_conv_nhwc_source source_of_x(const struct cr_conv *c,
-                                           const cr_real *x, int64_t beside)
+                                              const cr_real *x, int64_t beside)
 {
     struct cr_conv_nhwc_source s = { .x = x,
-                                  .n = c->n,
-                                  .h = c->in[H],
-                                  .w = c->in[W],
-                                  .pixel = c->ci,
-                                  .groups = c->group,
-                                  .channels = c->ci / c->group,
-                                  .lo_row = -c->pad_before[H],
-                                  .lo_col = -c->pad_before[W],
-                                  .step_row = c->stride[H],
-                                  .step_col = c->stride[W] };
+                                     .n = c->n,
+                                     .h = c->in[H],
+                                     .w = c->in[W],
+                                     .pixel = c->ci,
+                                     .groups = c->group,
+                                     .channels = c->ci / c->group,
+                                     .lo_row = -c->pad_before[H],
+                                     .lo_col = -c->pad_before[W],
+                                     .step_row = c->stride[H],
+                                     .step_col = c->stride[W] };
 
     size_copy(&s, c->out[H], (c->kernel[H] - 1) * c->dilation[H],
               (c->out[W] - 1) * c->stride[W] +
@@ -142,7 +143,8 @@ static struct cr_conv_nhwc_source source_of_x(const struct cr_conv *c,
 
 /* Where tap (i, j) of output (0, 0) lies in the copy of x. */
 static int64_t tap_of_x(const struct cr_conv *c,
-                        const struct cr_conv_nhwc_source *s, int64_t i, int64_t j)
+                        const struct cr_conv_nhwc_source *s, int64_t i,
+                        int64_t j)
 {
     int64_t col = j * c->dilation[W];
 
@@ -223,8 +225,8 @@ CONV_PART(conv_nhwc, sums)
 CONV_PART(conv_nhwc, reduce)
 
 void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_epilogue *end,
-                       cr_real *y, void *scratch)
+                          const cr_real *w, const struct cr_conv_epilogue *end,
+                          cr_real *y, void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
@@ -232,20 +234,20 @@ void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
     int64_t *place = conv_carve(&at, taps * (int64_t)sizeof *place), i, j;
     cr_real *packed_w = conv_carve(&at, 0);
     struct cr_conv_nhwc_grid grid = { .rows = c->out[H],
-                                   .cols = c->out[W],
-                                   .y_row = c->out[W] * c->co,
-                                   .y_col = c->co,
-                                   .taps = (int)taps,
-                                   .tap = tap,
-                                   .w = packed_w,
-                                   .w_group = packed(cog, cig, taps) };
+                                      .cols = c->out[W],
+                                      .y_row = c->out[W] * c->co,
+                                      .y_col = c->co,
+                                      .taps = (int)taps,
+                                      .tap = tap,
+                                      .w = packed_w,
+                                      .w_group = packed(cog, cig, taps) };
     struct cr_conv_nhwc_apply g = { .s = source_of_x(c, x, 0),
-                                 .grids = 1,
-                                 .grid = &grid,
-                                 .cout = cog,
-                                 .y_image = c->out[H] * c->out[W] * c->co,
-                                 .y = y,
-                                 .end = *end };
+                                    .grids = 1,
+                                    .grid = &grid,
+                                    .cout = cog,
+                                    .y_image = c->out[H] * c->out[W] * c->co,
+                                    .y = y,
+                                    .end = *end };
     struct pack p = { .grid = &grid,
                       .w = w,
                       .place = place,
@@ -292,18 +294,18 @@ static void reach(const struct cr_conv *c, int axis, int64_t *lo, int64_t *hi)
 }
 
 static struct cr_conv_nhwc_source source_of_dy(const struct cr_conv *c,
-                                            const cr_real *dy)
+                                               const cr_real *dy)
 {
     int64_t lo_row, hi_row, lo_col, hi_col;
     struct cr_conv_nhwc_source s = { .x = dy,
-                                  .n = c->n,
-                                  .h = c->out[H],
-                                  .w = c->out[W],
-                                  .pixel = c->co,
-                                  .groups = c->group,
-                                  .channels = c->co / c->group,
-                                  .step_row = 1,
-                                  .step_col = 1 };
+                                     .n = c->n,
+                                     .h = c->out[H],
+                                     .w = c->out[W],
+                                     .pixel = c->co,
+                                     .groups = c->group,
+                                     .channels = c->co / c->group,
+                                     .step_row = 1,
+                                     .step_col = 1 };
 
     reach(c, H, &lo_row, &hi_row);
     reach(c, W, &lo_col, &hi_col);
@@ -316,17 +318,17 @@ static struct cr_conv_nhwc_source source_of_dy(const struct cr_conv *c,
 
 /* The grid of remainders (a, b): its taps, appended at *taps. */
 static struct cr_conv_nhwc_grid grid_of(const struct cr_conv *c,
-                                     const struct cr_conv_nhwc_source *s,
-                                     int64_t a, int64_t b, int64_t *tap,
-                                     int64_t *place)
+                                        const struct cr_conv_nhwc_source *s,
+                                        int64_t a, int64_t b, int64_t *tap,
+                                        int64_t *place)
 {
     int64_t sh = c->stride[H], sw = c->stride[W], i, j;
     struct cr_conv_nhwc_grid g = { .rows = conv_up(c->in[H] - a, sh),
-                                .cols = conv_up(c->in[W] - b, sw),
-                                .y_at = (a * c->in[W] + b) * c->ci,
-                                .y_row = sh * c->in[W] * c->ci,
-                                .y_col = sw * c->ci,
-                                .tap = tap };
+                                   .cols = conv_up(c->in[W] - b, sw),
+                                   .y_at = (a * c->in[W] + b) * c->ci,
+                                   .y_row = sh * c->in[W] * c->ci,
+                                   .y_col = sw * c->ci,
+                                   .tap = tap };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = c->kernel[W] - 1; j >= 0; j--) {
@@ -344,8 +346,8 @@ static struct cr_conv_nhwc_grid grid_of(const struct cr_conv *c,
 }
 
 void cr_conv_nhwc_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_epilogue *end,
-                     cr_real *dx, void *scratch)
+                        const cr_real *w, const struct cr_conv_epilogue *end,
+                        cr_real *dx, void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
@@ -355,11 +357,11 @@ void cr_conv_nhwc_input(const struct cr_conv *c, const cr_real *dy,
         conv_carve(&at, grids(c) * (int64_t)sizeof *grid);
     cr_real *packed_w = conv_carve(&at, 0);
     struct cr_conv_nhwc_apply g = { .s = source_of_dy(c, dy),
-                                 .grid = grid,
-                                 .cout = cig,
-                                 .y_image = c->in[H] * c->in[W] * c->ci,
-                                 .y = dx,
-                                 .end = *end };
+                                    .grid = grid,
+                                    .cout = cig,
+                                    .y_image = c->in[H] * c->in[W] * c->ci,
+                                    .y = dx,
+                                    .end = *end };
 
     for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++)
         for (b = 0; b < conv_min(c->stride[W], c->in[W]); b++) {
@@ -401,32 +403,33 @@ static int64_t together(const struct cr_conv_nhwc_source *s, int64_t beside)
 {
     int64_t passed = s->plane * (int64_t)sizeof(cr_real) + s->band * beside;
 
-    return conv_max(1, conv_min(CONV_SUM_BYTES / passed, CR_CONV_NHWC_TOGETHER));
+    return conv_max(1,
+                    conv_min(CONV_SUM_BYTES / passed, CR_CONV_NHWC_TOGETHER));
 }
 
 void cr_conv_nhwc_weight(const struct cr_conv *c, const cr_real *x,
-                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
-                      void *scratch)
+                         const cr_real *dy, cr_real alpha, bool add,
+                         cr_real *dw, void *scratch)
 {
     int64_t cog = c->co / c->group, taps = conv_taps(c), i, j;
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t beside = dy_beside(c);
     struct cr_conv_nhwc_sums g = { .s = source_of_x(c, x, beside),
-                                .dy = dy,
-                                .rows = c->out[H],
-                                .cols = c->out[W],
-                                .cout = cog,
-                                .dy_pixel = c->co,
-                                .taps = taps,
-                                .tap = tap,
-                                .chunks = chunks(c),
-                                .units = units(c),
-                                .unit = unit_numbers(c),
-                                .to = conv_carve(&at, 0),
-                                .alpha = alpha,
-                                .dw = dw,
-                                .add = add };
+                                   .dy = dy,
+                                   .rows = c->out[H],
+                                   .cols = c->out[W],
+                                   .cout = cog,
+                                   .dy_pixel = c->co,
+                                   .taps = taps,
+                                   .tap = tap,
+                                   .chunks = chunks(c),
+                                   .units = units(c),
+                                   .unit = unit_numbers(c),
+                                   .to = conv_carve(&at, 0),
+                                   .alpha = alpha,
+                                   .dw = dw,
+                                   .add = add };
 
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++)

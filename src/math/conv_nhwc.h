@@ -17,14 +17,14 @@ bool cr_conv_nhwc_takes(const struct cr_conv *c);
 size_t cr_conv_nhwc_scratch(const struct cr_conv *c);
 size_t cr_conv_nhwc_thread_scratch(const struct cr_conv *c);
 void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_epilogue *end,
-                       cr_real *y, void *scratch);
+                          const cr_real *w, const struct cr_conv_epilogue *end,
+                          cr_real *y, void *scratch);
 void cr_conv_nhwc_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_epilogue *end,
-                     cr_real *dx, void *scratch);
+                        const cr_real *w, const struct cr_conv_epilogue *end,
+                        cr_real *dx, void *scratch);
 void cr_conv_nhwc_weight(const struct cr_conv *c, const cr_real *x,
-                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
-                      void *scratch);
+                         const cr_real *dy, cr_real alpha, bool add,
+                         cr_real *dw, void *scratch);
 
 /* A source (n, h, w, channels) as a thread copies it, part by part: rows
  * from `lo_row` on, columns from `lo_col` on, zeros outside, channels in
@@ -86,10 +86,10 @@ struct cr_conv_nhwc_sums {
     cr_real *to;
 };
 
-typedef void cr_conv_nhwc_apply_part(const struct cr_conv_nhwc_apply *g, int task,
-                                  int n_tasks);
+typedef void cr_conv_nhwc_apply_part(const struct cr_conv_nhwc_apply *g,
+                                     int task, int n_tasks);
 typedef void cr_conv_nhwc_sums_part(const struct cr_conv_nhwc_sums *s, int task,
-                                 int n_tasks);
+                                    int n_tasks);
 
 cr_conv_nhwc_apply_part cr_conv_nhwc_apply_avx512, cr_conv_nhwc_apply_avx2;
 cr_conv_nhwc_sums_part cr_conv_nhwc_sums_avx512, cr_conv_nhwc_sums_avx2;

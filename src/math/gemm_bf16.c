@@ -151,7 +151,8 @@ BF16 static void bf16_turn(const uint32_t *from, int64_t from_row, int64_t rows,
 
     for (c = 0; c < cols; c += LANES)
         simd_transpose((const cr_real *)from + c, from_row, (int)rows,
-                   (int)bf16_min(cols - c, LANES), (cr_real *)to + c * ld, ld);
+                       (int)bf16_min(cols - c, LANES), (cr_real *)to + c * ld,
+                       ld);
 }
 
 /* Rows row.. of the broadcast side, k numbers from p on: [row][pair]. */
@@ -175,8 +176,8 @@ BF16 static void bf16_rows(const struct bf16_view *w, struct bf16_room *room,
 
             bf16_across(a + r + q * w->a_p, w->a_p, some, n, room->turn, LANES);
             simd_transpose((const cr_real *)room->turn, LANES,
-                       (int)((some + 1) / 2), (int)n,
-                       (cr_real *)room->a + r * ld + q / 2, ld);
+                           (int)((some + 1) / 2), (int)n,
+                           (cr_real *)room->a + r * ld + q / 2, ld);
         }
     }
 }
@@ -416,7 +417,7 @@ BF16 static void bf16_scatter(const struct bf16_span *s)
             int nv = (int)bf16_min(s->lanes - v, LANES);
 
             simd_transpose(s->room->c + r * ld + v, ld, nr, nv, s->room->tile,
-                       LANES);
+                           LANES);
             bf16_finish(s->g, s->lane + v, s->row + r, nv, nr, s->room->tile,
                         LANES);
         }

@@ -79,10 +79,10 @@ static void half_round_f16c(int64_t n, const float *x, float *y)
     int64_t i = 0;
 
     for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(
-            y + i, _mm256_cvtph_ps(_mm256_cvtps_ph(
-                       _mm256_loadu_ps(x + i),
-                       _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
+        _mm256_storeu_ps(y + i,
+                         _mm256_cvtph_ps(_mm256_cvtps_ph(
+                             _mm256_loadu_ps(x + i),
+                             _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
     for (; i < n; i++)
         y[i] = half_16(x[i]);
 }

@@ -129,8 +129,8 @@ KERNEL static void back_row(__m512 even, __m512 odd, int64_t n,
     const __m512i high = _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27,
                                           11, 26, 10, 25, 9, 24, 8);
 
-    give_avx512(_mm512_permutex2var_ps(even, low, odd), mask, add,
-                first(2 * n), dx);
+    give_avx512(_mm512_permutex2var_ps(even, low, odd), mask, add, first(2 * n),
+                dx);
     if (2 * n > LANES)
         give_avx512(_mm512_permutex2var_ps(even, high, odd),
                     mask ? mask + LANES : NULL, add, first(2 * n - LANES),
@@ -138,16 +138,15 @@ KERNEL static void back_row(__m512 even, __m512 odd, int64_t n,
 }
 
 KERNEL static void back_avx512(int64_t n, const float *dy, const uint8_t *at,
-                               const float *mask0, const float *mask1,
-                               bool add, float *dx0, float *dx1)
+                               const float *mask0, const float *mask1, bool add,
+                               float *dx0, float *dx1)
 {
     int64_t i;
 
     for (i = 0; i < n; i += LANES) {
         __mmask16 lanes = first(n - i);
         __m512 d = _mm512_maskz_loadu_ps(lanes, dy + i), v[4];
-        __m512i k =
-            _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(lanes, at + i));
+        __m512i k = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(lanes, at + i));
         int j;
 
         for (j = 0; j < 4; j++)
@@ -162,8 +161,8 @@ KERNEL static void back_avx512(int64_t n, const float *dy, const uint8_t *at,
 
 #endif
 
-void cr_max_pool_2x2(int64_t n, const cr_real *x0, const cr_real *x1, cr_real *y,
-                  uint8_t *at)
+void cr_max_pool_2x2(int64_t n, const cr_real *x0, const cr_real *x1,
+                     cr_real *y, uint8_t *at)
 {
 #if VECTORS
     if (cr_isa() == CR_ISA_AVX512) {
@@ -175,8 +174,8 @@ void cr_max_pool_2x2(int64_t n, const cr_real *x0, const cr_real *x1, cr_real *y
 }
 
 void cr_max_pool_2x2_backward(int64_t n, const cr_real *dy, const uint8_t *at,
-                   const cr_real *mask0, const cr_real *mask1, bool add,
-                   cr_real *dx0, cr_real *dx1)
+                              const cr_real *mask0, const cr_real *mask1,
+                              bool add, cr_real *dx0, cr_real *dx1)
 {
 #if VECTORS
     if (cr_isa() == CR_ISA_AVX512) {

@@ -38,13 +38,13 @@ static void each_run(int64_t n, int64_t block, double cost, void *ctx,
 }
 
 void cr_parallel_for(int64_t n, double cost, void *ctx,
-             void (*fn)(void *ctx, int64_t from, int64_t to))
+                     void (*fn)(void *ctx, int64_t from, int64_t to))
 {
     each_run(n, 16, cost, ctx, fn);
 }
 
 void cr_parallel_for_coarse(int64_t n, double cost, void *ctx,
-                 void (*fn)(void *ctx, int64_t from, int64_t to))
+                            void (*fn)(void *ctx, int64_t from, int64_t to))
 {
     each_run(n, 1, cost, ctx, fn);
 }

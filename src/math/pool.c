@@ -1,8 +1,8 @@
 #include "math/pool.h"
 
 #include "base/attr.h"
-#include "math/parallel_for.h"
 #include "math/max_pool_2x2.h"
+#include "math/parallel_for.h"
 
 #include <string.h>
 
@@ -558,8 +558,8 @@ static void plain_plane(const struct run *r, int64_t plane)
 
         for (oh = 0; oh < w[1].out; oh++, o += w[2].out)
             cr_max_pool_2x2(w[2].out, x + 2 * oh * w[2].in,
-                         x + (2 * oh + 1) * w[2].in, r->y + o,
-                         (uint8_t *)r->put + o);
+                            x + (2 * oh + 1) * w[2].in, r->y + o,
+                            (uint8_t *)r->put + o);
         return;
     }
     for (od = 0; od < w[0].out; od++)
@@ -668,9 +668,10 @@ static void plain_backward(const struct run *r, int64_t plane)
         for (oh = 0; oh < w[1].out; oh++, o += w[2].out) {
             int64_t at = 2 * oh * w[2].in, below = at + w[2].in;
 
-            cr_max_pool_2x2_backward(w[2].out, r->x + o, (const uint8_t *)r->get + o,
-                          mask ? mask + at : NULL, mask ? mask + below : NULL,
-                          r->add, dx + at, dx + below);
+            cr_max_pool_2x2_backward(
+                w[2].out, r->x + o, (const uint8_t *)r->get + o,
+                mask ? mask + at : NULL, mask ? mask + below : NULL, r->add,
+                dx + at, dx + below);
         }
         return;
     }
@@ -741,7 +742,8 @@ static void forward_run(struct run *r)
     const struct cr_pool *p = r->p;
     int64_t n = p->n * (p->last ? p->w[0].out * p->w[1].out : p->c);
 
-    cr_parallel_for_coarse(n, (double)(p->n * p->c * r->in / n), r, forward_range);
+    cr_parallel_for_coarse(n, (double)(p->n * p->c * r->in / n), r,
+                           forward_range);
 }
 
 static void backward_run(struct run *r)
@@ -751,7 +753,8 @@ static void backward_run(struct run *r)
 
     r->parts = (p->c + PART - 1) / PART;
     n = p->n * (p->last ? r->parts : p->c);
-    cr_parallel_for_coarse(n, (double)(p->n * p->c * r->in / n), r, backward_range);
+    cr_parallel_for_coarse(n, (double)(p->n * p->c * r->in / n), r,
+                           backward_range);
 }
 
 void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
@@ -773,8 +776,8 @@ void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to)
 }
 
 void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
-                      const void *at, const cr_real *mask, bool add,
-                      cr_real *dx)
+                          const void *at, const cr_real *mask, bool add,
+                          cr_real *dx)
 {
     struct run r = run_of(p, dy, dx);
 
@@ -792,7 +795,7 @@ void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y)
 }
 
 void cr_pool_mean_backward(const struct cr_pool *p, const cr_real *dy, bool add,
-                       cr_real *dx)
+                           cr_real *dx)
 {
     struct run r = run_of(p, dy, dx);
 

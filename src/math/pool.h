@@ -39,11 +39,11 @@ void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
 void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to);
 /* dx = (add ? dx : 0) + dy where the maximum was; 0 where mask <= 0. */
 void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
-                      const void *at, const cr_real *mask, bool add,
-                      cr_real *dx);
+                          const void *at, const cr_real *mask, bool add,
+                          cr_real *dx);
 
 void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y);
 void cr_pool_mean_backward(const struct cr_pool *p, const cr_real *dy, bool add,
-                       cr_real *dx);
+                           cr_real *dx);
 
 #endif

@@ -140,7 +140,7 @@ void cr_row_sums(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
 
 CR_CLONES
 void cr_row_affine(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
-                const cr_real *weight, const cr_real *shift, cr_real *y)
+                   const cr_real *weight, const cr_real *shift, cr_real *y)
 {
     int64_t i;
 
@@ -158,9 +158,10 @@ void cr_row_affine(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
 }
 
 CR_CLONES
-void cr_row_backward(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
-                 const cr_real *weight, cr_real by, cr_real scale,
-                 cr_real shift, cr_real slope, bool add, cr_real *dx)
+void cr_row_backward(int64_t n, const cr_real *x, cr_real mean,
+                     const cr_real *dy, const cr_real *weight, cr_real by,
+                     cr_real scale, cr_real shift, cr_real slope, bool add,
+                     cr_real *dx)
 {
     int64_t i;
 
@@ -235,7 +236,7 @@ static void collect_range(void *ctx, int64_t from, int64_t to)
 }
 
 void cr_row_reduce(int64_t blocks, int64_t stride, int64_t n,
-                    const cr_real *part, bool add, cr_real *to)
+                   const cr_real *part, bool add, cr_real *to)
 {
     struct collect c = { blocks, stride, part, add, to };
 

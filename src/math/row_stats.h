@@ -22,13 +22,14 @@ void cr_row_sums(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
 /* y = (x - mean) scale weight + shift; weight NULL: y = (x - mean) scale +
  * shift[0]. */
 void cr_row_affine(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
-                const cr_real *weight, const cr_real *shift, cr_real *y);
+                   const cr_real *weight, const cr_real *shift, cr_real *y);
 
 /* dx = scale (d - shift - (x - mean) slope), d = dy weight, or dy by where
  * weight is NULL; stored or added. */
-void cr_row_backward(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
-                 const cr_real *weight, cr_real by, cr_real scale,
-                 cr_real shift, cr_real slope, bool add, cr_real *dx);
+void cr_row_backward(int64_t n, const cr_real *x, cr_real mean,
+                     const cr_real *dy, const cr_real *weight, cr_real by,
+                     cr_real scale, cr_real shift, cr_real slope, bool add,
+                     cr_real *dx);
 
 /* dot += dy (x - mean) scale and sum += dy, element by element. */
 void cr_row_gather(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
@@ -40,6 +41,6 @@ int64_t cr_row_block(int64_t rows);
 int64_t cr_row_blocks(int64_t rows);
 /* to[j] = sum of part[b * stride + j] over the blocks, or added to it. */
 void cr_row_reduce(int64_t blocks, int64_t stride, int64_t n,
-                    const cr_real *part, bool add, cr_real *to);
+                   const cr_real *part, bool add, cr_real *to);
 
 #endif

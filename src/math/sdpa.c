@@ -43,7 +43,7 @@ int64_t cr_sdpa_first(int64_t queries, int64_t keys, int64_t block)
 }
 
 static bool sdpa_hidden(const struct cr_sdpa_mask *m, const void *row,
-                          int64_t j)
+                        int64_t j)
 {
     return m->kind == CR_MASK_BOOL
                ? ((const unsigned char *)row)[j] != 0
@@ -53,9 +53,9 @@ static bool sdpa_hidden(const struct cr_sdpa_mask *m, const void *row,
 /* Keys at either end that all queries of the block are kept from. Where a
  * query is kept from all, every key is taken: its weights must become NaN. */
 static struct cr_sdpa_range sdpa_range(const struct cr_sdpa *a,
-                                           const struct cr_sdpa_mask *m,
-                                           const void *mask, int64_t first,
-                                           int64_t end)
+                                       const struct cr_sdpa_mask *m,
+                                       const void *mask, int64_t first,
+                                       int64_t end)
 {
     struct cr_sdpa_range all = { 0, a->keys }, r = { a->keys, 0 };
     size_t size = m->kind == CR_MASK_BOOL ? 1 : sizeof(cr_real);
@@ -78,14 +78,14 @@ static struct cr_sdpa_range sdpa_range(const struct cr_sdpa *a,
 }
 
 void cr_sdpa_ranges(const struct cr_sdpa *a, const void *mask,
-                      struct cr_sdpa_range *range)
+                    struct cr_sdpa_range *range)
 {
     int64_t blocks = cr_sdpa_blocks(a->queries, a->keys), b;
 
     for (b = 0; b < blocks; b++)
-        range[b] = sdpa_range(a, &a->mask, mask,
-                                cr_sdpa_first(a->queries, a->keys, b),
-                                cr_sdpa_first(a->queries, a->keys, b + 1));
+        range[b] =
+            sdpa_range(a, &a->mask, mask, cr_sdpa_first(a->queries, a->keys, b),
+                       cr_sdpa_first(a->queries, a->keys, b + 1));
 }
 
 struct sdpa_job {

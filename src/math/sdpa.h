@@ -27,8 +27,8 @@ struct cr_sdpa_at {
 
 enum cr_mask_kind {
     CR_MASK_NONE,
-    CR_MASK_BOOL, /* bytes: what is not 0 hides the key */
-    CR_MASK_ADDITIVE   /* numbers, added to the scores */
+    CR_MASK_BOOL,    /* bytes: what is not 0 hides the key */
+    CR_MASK_ADDITIVE /* numbers, added to the scores */
 };
 
 struct cr_sdpa_mask {
@@ -48,7 +48,7 @@ struct cr_sdpa {
     const cr_real *q, *k, *v;
     struct cr_sdpa_at q_at, k_at, v_at, out_at;
     struct cr_sdpa_mask mask, pad; /* pad: one row for all queries */
-    double keep_prob;                /* of the dropout; 1: none */
+    double keep_prob;              /* of the dropout; 1: none */
     struct cr_rng rng;
     cr_real *softmax_stats; /* (batch, heads, queries, 2): largest score,
                       1 / sum of exponentials */
@@ -84,13 +84,12 @@ struct cr_sdpa_code {
     cr_sdpa_part *forward, *backward, *masks;
 };
 
-extern const struct cr_sdpa_code cr_sdpa_avx512, cr_sdpa_avx2,
-    cr_sdpa_portable;
+extern const struct cr_sdpa_code cr_sdpa_avx512, cr_sdpa_avx2, cr_sdpa_portable;
 
 /* Queries of block i begin at cr_sdpa_first(.., i). */
 int64_t cr_sdpa_first(int64_t queries, int64_t keys, int64_t block);
 /* The range of each block that a mask's rows leave. */
 void cr_sdpa_ranges(const struct cr_sdpa *a, const void *mask,
-                      struct cr_sdpa_range *range);
+                    struct cr_sdpa_range *range);
 
 #endif

@@ -40,7 +40,8 @@ KERNEL CR_INLINE __m256i simd_first_mask(int n)
 
 /* 8 x 8 numbers: pairs of rows, pairs of pairs, then halves of vectors. */
 KERNEL CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row,
-                                 int rows, int cols, cr_real *to, int64_t ld)
+                                     int rows, int cols, cr_real *to,
+                                     int64_t ld)
 {
     __m256 x[8], y[8];
     int i;

@@ -37,7 +37,8 @@ typedef __mmask16 vec_mask;
 
 /* 16 x 16 numbers: pairs of rows, pairs of pairs, then quarters of vectors. */
 KERNEL CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row,
-                                 int rows, int cols, cr_real *to, int64_t ld)
+                                     int rows, int cols, cr_real *to,
+                                     int64_t ld)
 {
     __mmask16 some = V_FIRST(cols);
     __m512 x[16], y[16];

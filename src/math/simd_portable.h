@@ -76,7 +76,7 @@ CR_INLINE vec lanes_mask(vec x, vec y)
 }
 
 CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row, int rows,
-                          int cols, cr_real *to, int64_t ld)
+                              int cols, cr_real *to, int64_t ld)
 {
     int i, j;
 

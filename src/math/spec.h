@@ -37,7 +37,10 @@ enum cr_type {
 /* The order of the elements in memory. Dimensions are always the logical
  * (N, C, spatial...); channels last is N, spatial..., C. It lives inside
  * plans: parameters, columns, files and outputs are plain. */
-enum cr_layout { CR_ROW_MAJOR, CR_CHANNELS_LAST };
+enum cr_layout {
+    CR_ROW_MAJOR,
+    CR_CHANNELS_LAST
+};
 
 struct cr_spec {
     enum cr_type type;

@@ -167,11 +167,12 @@ static void run_pieces(const struct cr_tensor_iter *w, int64_t length,
     }
 }
 
-void cr_tensor_iter_range(const struct cr_tensor_iter *w, int64_t from, int64_t to,
-                   void *ctx, cr_tensor_iter_fn *fn)
+void cr_tensor_iter_range(const struct cr_tensor_iter *w, int64_t from,
+                          int64_t to, void *ctx, cr_tensor_iter_fn *fn)
 {
     struct nest p = { .walk = w, .rank = w->rank };
-    int64_t inc[CR_TENSOR_ITER_MAX], n, last = w->rank > 0 ? w->dim[w->rank - 1] : 1;
+    int64_t inc[CR_TENSOR_ITER_MAX], n,
+        last = w->rank > 0 ? w->dim[w->rank - 1] : 1;
     int i;
 
     if (from >= to)
@@ -205,7 +206,8 @@ static void walk_part(void *ctx, int64_t from, int64_t to)
     cr_tensor_iter_range(p->walk, from, to, p->ctx, p->fn);
 }
 
-void cr_tensor_iter_parallel(const struct cr_tensor_iter *w, double cost, void *ctx, cr_tensor_iter_fn *fn)
+void cr_tensor_iter_parallel(const struct cr_tensor_iter *w, double cost,
+                             void *ctx, cr_tensor_iter_fn *fn)
 {
     struct walk_part p = { w, ctx, fn };
 
@@ -439,7 +441,8 @@ static void reduce_all(const struct cr_reduce *r, int64_t n)
     double sum = r->reducer->start;
 
     p.length = (n + FOLD_PARTS - 1) / FOLD_PARTS;
-    p.length = (p.length + CR_ITER_RUN_MAX - 1) / CR_ITER_RUN_MAX * CR_ITER_RUN_MAX;
+    p.length =
+        (p.length + CR_ITER_RUN_MAX - 1) / CR_ITER_RUN_MAX * CR_ITER_RUN_MAX;
     parts = p.length > 0 ? (n + p.length - 1) / p.length : 0;
     cr_parallel_for_coarse(parts, r->cost * (double)p.length, &p, reduce_parts);
     for (i = 0; i < parts; i++)
@@ -463,6 +466,6 @@ void cr_reduce(const struct cr_reduce *r)
         return;
     }
     cost = results > 0 ? r->cost * (double)n / (double)results : 0;
-    (cols ? cr_parallel_for : cr_parallel_for_coarse)(results, cost, (void *)(uintptr_t)r,
-                                   cols ? reduce_cols : reduce_rows);
+    (cols ? cr_parallel_for : cr_parallel_for_coarse)(
+        results, cost, (void *)(uintptr_t)r, cols ? reduce_cols : reduce_rows);
 }

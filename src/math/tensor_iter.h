@@ -12,9 +12,10 @@
 
 #include "math/spec.h"
 
-#define CR_TENSOR_ITER_RANK (2 * CR_RANK_MAX) /* tile splits each dimension in two */
-#define CR_TENSOR_ITER_MAX 6                  /* operands */
-#define CR_ITER_RUN_MAX 512                 /* longest run handed to a function */
+#define CR_TENSOR_ITER_RANK \
+    (2 * CR_RANK_MAX)        /* tile splits each dimension in two */
+#define CR_TENSOR_ITER_MAX 6 /* operands */
+#define CR_ITER_RUN_MAX 512  /* longest run handed to a function */
 
 struct cr_tensor_iter {
     int rank, operands;
@@ -24,24 +25,28 @@ struct cr_tensor_iter {
 
 /* off: where the run starts in each operand; inc: from element to element. */
 typedef void cr_tensor_iter_fn(void *ctx, int64_t n, const int64_t *off,
-                    const int64_t *inc);
+                               const int64_t *inc);
 
-void cr_tensor_iter_init(struct cr_tensor_iter *walk, int rank, const int64_t *dim);
+void cr_tensor_iter_init(struct cr_tensor_iter *walk, int rank,
+                         const int64_t *dim);
 /* An operand of this shape, aligned at the last dimension; its dimensions of
  * 1, and those it lacks, repeat. */
-void cr_tensor_iter_add(struct cr_tensor_iter *walk, const struct cr_spec *spec);
+void cr_tensor_iter_add(struct cr_tensor_iter *walk,
+                        const struct cr_spec *spec);
 /* An operand with steps of its own, one per dimension. */
-void cr_tensor_iter_add_strides(struct cr_tensor_iter *walk, const int64_t *step);
+void cr_tensor_iter_add_strides(struct cr_tensor_iter *walk,
+                                const int64_t *step);
 /* After the last operand. */
 void cr_tensor_iter_merge(struct cr_tensor_iter *walk);
 
 int64_t cr_tensor_iter_count(const struct cr_tensor_iter *walk);
-/* All elements from..to-1 of the full shape, in runs of at most CR_ITER_RUN_MAX. */
-void cr_tensor_iter_range(const struct cr_tensor_iter *walk, int64_t from, int64_t to,
-                   void *ctx, cr_tensor_iter_fn *fn);
+/* All elements from..to-1 of the full shape, in runs of at most
+ * CR_ITER_RUN_MAX. */
+void cr_tensor_iter_range(const struct cr_tensor_iter *walk, int64_t from,
+                          int64_t to, void *ctx, cr_tensor_iter_fn *fn);
 /* The whole, split over the pool; cost: nanoseconds per element. */
-void cr_tensor_iter_parallel(const struct cr_tensor_iter *walk, double cost, void *ctx,
-                  cr_tensor_iter_fn *fn);
+void cr_tensor_iter_parallel(const struct cr_tensor_iter *walk, double cost,
+                             void *ctx, cr_tensor_iter_fn *fn);
 
 /* What a run of values is folded into: a sum, a product, a largest one. */
 struct cr_reducer {
@@ -56,12 +61,13 @@ extern const struct cr_reducer cr_reducer_sum, cr_reducer_max, cr_reducer_min;
 
 /* Values of a run: returns them where they lie, or puts them into room. */
 typedef const cr_real *cr_reduce_load(void *ctx, int64_t n, const int64_t *off,
-                                 const int64_t *inc, cr_real *room);
+                                      const int64_t *inc, cr_real *room);
 /* The same for integers, as double. */
 typedef void cr_reduce_load_int(void *ctx, int64_t n, const int64_t *off,
                                 double *room);
 /* Takes the results at..at+n-1, in order of the kept operand's memory. */
-typedef void cr_reduce_store(void *ctx, int64_t at, int64_t n, const double *sum);
+typedef void cr_reduce_store(void *ctx, int64_t at, int64_t n,
+                             const double *sum);
 
 /* For each element of the dense operand `kept`, folds all values at it. A sum
  * is never split by the number of threads: by elements of the result, or by

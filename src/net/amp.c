@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/op_attrs.h"
 #include "net/graph.h"
+#include "net/op_attrs.h"
 
 static const char *const types[] = { "float16", "bfloat16", "float32", NULL };
 
@@ -306,8 +306,8 @@ static enum cr_type cast_type(const struct cr_build *b, const struct cr_op *op,
     return type;
 }
 
-enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op, int n,
-                        struct cr_val *const *in)
+enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op,
+                            int n, struct cr_val *const *in)
 {
     switch (b->precision.level) {
     case CR_LEVEL_O0:
@@ -359,7 +359,7 @@ static struct cr_val *rounded_once(struct cr_build *b, enum cr_type type,
 }
 
 struct cr_val *cr_amp_cast_in(struct cr_build *b, const struct cr_op *op,
-                          enum cr_type type, int i, struct cr_val *x)
+                              enum cr_type type, int i, struct cr_val *x)
 {
     bool predict = op->float32_params & CR_X(i);
 
@@ -403,7 +403,7 @@ struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
 }
 
 struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
-                           struct cr_val *y)
+                               struct cr_val *y)
 {
     const struct cr_opnode *node = y ? y->producer : NULL;
     bool back = b->precision.level == CR_LEVEL_O1; /* float32 from here on */
@@ -434,11 +434,12 @@ struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
 }
 
 struct cr_val *cr_amp_biased(struct cr_build *b, const struct cr_op *op,
-                              const void *attr, enum cr_type type,
-                              struct cr_val *const *in)
+                             const void *attr, enum cr_type type,
+                             struct cr_val *const *in)
 {
     struct cr_val *x[] = { in[0], in[1], cr_val_absent() };
-    struct cr_val *y = cr_amp_cast_out(b, type, cr_emit_as_is(b, op, attr, 3, x));
+    struct cr_val *y =
+        cr_amp_cast_out(b, type, cr_emit_as_is(b, op, attr, 3, x));
     struct cr_reshape *to = CR_NEW(b->net->arena, struct cr_reshape);
     int64_t *dim = CR_NEWS(b->net->arena, int64_t, CR_RANK_MAX);
     struct cr_val *sum[] = { y, in[2] };

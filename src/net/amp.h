@@ -52,7 +52,7 @@ struct cr_amp {
     struct cr_amp_overflow {
         bool skip_step;
         int64_t give_up_after;
-    } overflow;                 /* and this */
+    } overflow; /* and this */
     int n_casts;
     struct cr_cast {
         struct cr_precision precision;

@@ -6,9 +6,9 @@
 #ifndef CR_NET_ARRANGE_H
 #define CR_NET_ARRANGE_H
 
-#include "net/op_attrs.h"
 #include "net/cell.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 /* Whether x has the axis, which counts from the end if it is negative. */
 bool cr_arrange_axis(struct cr_build *b, const struct cr_val *x, int64_t axis,

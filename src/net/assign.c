@@ -87,15 +87,16 @@ static struct cr_val *assign_state(struct cr_interp *m,
 
     if (cell && !cr_interp_eval(m, e, &t))
         return NULL;
-    if (t.kind == CR_SV_TENSOR && t.val->producer && t.val->producer->op == &state_op)
+    if (t.kind == CR_SV_TENSOR && t.val->producer &&
+        t.val->producer->op == &state_op)
         return t.val->producer->in[0];
     cr_interp_fail(m, e,
-                  cr_strf(arena,
-                          "assign: found %s, expected a member of cells that "
-                          "is a Parameter with requires_grad: false",
-                          e->op == CR_SCRIPT_NAME
-                              ? cr_strf(arena, "'%s'", e->name)
-                              : "an expression"));
+                   cr_strf(arena,
+                           "assign: found %s, expected a member of cells that "
+                           "is a Parameter with requires_grad: false",
+                           e->op == CR_SCRIPT_NAME
+                               ? cr_strf(arena, "'%s'", e->name)
+                               : "an expression"));
     return NULL;
 }
 
@@ -112,7 +113,7 @@ bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call)
         return cr_interp_fail(m, call, "assign takes a name and a value");
     if (m->b->net->in_backward)
         return cr_interp_fail(m, call,
-                             "assign stands in construct, not in bprop");
+                              "assign stands in construct, not in bprop");
     in[STATE] = assign_state(m, name);
     if (!in[STATE] || !cr_interp_eval(m, value, &t))
         return false;

@@ -50,24 +50,24 @@ static bool attention_packed(const struct cr_spec *in)
 
 /* Query, key and value as they lie; those of a packed one are its thirds. */
 static struct cr_sdpa attention_shape(const struct cr_attention *o,
-                                        const struct cr_spec *in)
+                                      const struct cr_spec *in)
 {
     bool packed = attention_packed(in);
     struct seq q = attention_seq(o, &in[CR_ATTN_Q]);
     struct seq k = packed ? q : attention_seq(o, &in[CR_ATTN_K]);
     int64_t e = packed ? q.width / 3 : q.width;
     struct cr_sdpa a = { .batch = q.batch,
-                           .heads = o->num_heads,
-                           .queries = q.length,
-                           .keys = k.length,
-                           .dim = e / o->num_heads,
-                           .q_at = q.at,
-                           .k_at = k.at,
-                           .v_at = k.at,
-                           .keep_prob = 1 };
+                         .heads = o->num_heads,
+                         .queries = q.length,
+                         .keys = k.length,
+                         .dim = e / o->num_heads,
+                         .q_at = q.at,
+                         .k_at = k.at,
+                         .v_at = k.at,
+                         .keep_prob = 1 };
 
-    a.out_at = (struct cr_sdpa_at){ q.at.batch / q.width * e,
-                                      q.at.row / q.width * e };
+    a.out_at =
+        (struct cr_sdpa_at){ q.at.batch / q.width * e, q.at.row / q.width * e };
     a.scale = 1 / cr_sqrt((cr_real)a.dim);
     return a;
 }
@@ -177,7 +177,7 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
 }
 
 static struct cr_sdpa_mask attention_mask(const struct cr_spec *spec,
-                                            const void *x)
+                                          const void *x)
 {
     struct cr_sdpa_mask m = { .x = x };
 

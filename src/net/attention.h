@@ -12,9 +12,9 @@
 #define CR_NET_ATTENTION_H
 
 #include "math/sdpa.h"
-#include "net/op_attrs.h"
 #include "net/cell.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 enum {
     CR_ATTN_Q,

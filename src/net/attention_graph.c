@@ -133,7 +133,8 @@ static struct cr_val *graph_masks(const struct maker *m,
 /* The weights as the cell returns them. */
 static struct cr_val *graph_weights(const struct maker *m, struct cr_val *p)
 {
-    struct cr_reduce_attr *over = CR_NEW(cr_build_arena(m->b), struct cr_reduce_attr);
+    struct cr_reduce_attr *over =
+        CR_NEW(cr_build_arena(m->b), struct cr_reduce_attr);
     int64_t *axis = CR_NEW(cr_build_arena(m->b), int64_t);
 
     if (p && m->o->average_attn_weights) {

@@ -11,8 +11,8 @@
  * None: the input gets none. Behind them may stand a map of the cell's own
  * parameters to theirs; those that it leaves out get none.
  *
- * In the graph each result passes a node `bprop` (grad_boundary.c), which takes the
- * cell's inputs and parameters along: theirs are the gradients.
+ * In the graph each result passes a node `bprop` (grad_boundary.c), which takes
+ * the cell's inputs and parameters along: theirs are the gradients.
  */
 #include "base/str.h"
 #include "net/script_interp.h"
@@ -70,13 +70,14 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
 }
 
 static struct cr_script_value thing_of(struct cr_arena *arena, int n,
-                                struct cr_val *const *vals, bool tuple)
+                                       struct cr_val *const *vals, bool tuple)
 {
     struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = n };
     int i;
 
     if (!tuple)
-        return vals[0] ? cr_script_value_tensor(vals[0]) : (struct cr_script_value){ 0 };
+        return vals[0] ? cr_script_value_tensor(vals[0])
+                       : (struct cr_script_value){ 0 };
     t.items = CR_NEWS(arena, struct cr_script_value, n);
     for (i = 0; i < n; i++)
         t.items[i] = thing_of(arena, 1, &vals[i], false);
@@ -101,11 +102,12 @@ static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
         if (!cr_interp_input(&k->m, name, cr_script_value_tensor(in[i])))
             return false;
     }
-    return cr_grad_boundary_dout(k->b, c) && /* None where there is no gradient */
+    return cr_grad_boundary_dout(k->b,
+                                 c) && /* None where there is no gradient */
            cr_interp_input(&k->m, "out",
-                          thing_of(arena, c->n_out, c->out, tuple)) &&
+                           thing_of(arena, c->n_out, c->out, tuple)) &&
            cr_interp_input(&k->m, "dout",
-                          thing_of(arena, c->n_out, c->dout, tuple));
+                           thing_of(arena, c->n_out, c->dout, tuple));
 }
 
 /* The gradient of what is called `name`, for input i of the boundary. */
@@ -119,11 +121,11 @@ static bool take(struct maker *k, const struct cr_script *e, int i,
         return true;
     if (t->kind != CR_SV_TENSOR)
         return cr_interp_fail(&k->m, e,
-                             cr_strf(arena,
-                                     "the gradient of '%s' is a tensor %s or "
-                                     "None, not %s",
-                                     name, cr_diag_format(arena, &x->spec),
-                                     cr_script_value_what(arena, t)));
+                              cr_strf(arena,
+                                      "the gradient of '%s' is a tensor %s or "
+                                      "None, not %s",
+                                      name, cr_diag_format(arena, &x->spec),
+                                      cr_script_value_what(arena, t)));
     if (!cr_spec_same(&t->val->spec, &x->spec))
         return cr_interp_fail(
             &k->m, e,
@@ -154,14 +156,14 @@ static bool take_params(struct maker *k, const struct cr_script *e,
         v = p >= 0 && p < net->graph->cap_params ? net->graph->params[p] : NULL;
         if (!v)
             return cr_interp_fail(&k->m, a ? a : e,
-                                 cr_strf(net->arena,
-                                         "the cell has no parameter '%s'",
-                                         map->keys[i]));
+                                  cr_strf(net->arena,
+                                          "the cell has no parameter '%s'",
+                                          map->keys[i]));
         if (at == CR_OP_MAX)
             return cr_interp_fail(&k->m, a ? a : e,
-                                 cr_strf(net->arena,
-                                         "more than %d inputs and parameters",
-                                         CR_OP_MAX - 1));
+                                  cr_strf(net->arena,
+                                          "more than %d inputs and parameters",
+                                          CR_OP_MAX - 1));
         for (o = 0; o < k->custom->n_out; o++) {
             struct cr_opnode *node = k->custom->out[o]->producer;
 
@@ -204,7 +206,9 @@ static bool take_all(struct maker *k, const struct cr_script *e,
     }
     one = value;
     if (value.kind != CR_SV_TUPLE)
-        value = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = 1, .items = &one };
+        value = (struct cr_script_value){ .kind = CR_SV_TUPLE,
+                                          .n = 1,
+                                          .items = &one };
     if (value.n != n)
         return cr_interp_fail(
             &k->m, e,

@@ -130,7 +130,8 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
         (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
 }
 
-static void walk_open(struct cr_tensor_iter *w, const struct cr_op_ctx *s, int n)
+static void walk_open(struct cr_tensor_iter *w, const struct cr_op_ctx *s,
+                      int n)
 {
     int k;
 
@@ -218,7 +219,8 @@ static void back_sink(void *ctx, int64_t at, int64_t n, const double *sum)
         dx[i] = (b->s->accumulate[b->of] ? dx[i] : 0) + (cr_real)sum[i];
 }
 
-void cr_broadcast_backward(const struct cr_op_ctx *s, const struct cr_broadcast *f)
+void cr_broadcast_backward(const struct cr_op_ctx *s,
+                           const struct cr_broadcast *f)
 {
     struct backward b = { .s = s, .f = f };
     struct cr_tensor_iter w;

@@ -39,7 +39,7 @@ struct cr_broadcast {
 bool cr_broadcast_plan(struct cr_op_plan *plan, const struct cr_broadcast *f);
 void cr_broadcast(const struct cr_op_ctx *ctx, const struct cr_broadcast *f);
 void cr_broadcast_backward(const struct cr_op_ctx *ctx,
-                       const struct cr_broadcast *f);
+                           const struct cr_broadcast *f);
 
 /* The shape that shapes broadcast to; false, and reported, if there is none. */
 bool cr_broadcast_shape(struct cr_op_plan *plan, struct cr_spec *to);
@@ -109,36 +109,35 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     }
 
 /* Gradients, from formulas in a, b and g = dy; BACK1_Y's in y and g. */
-#define CR_GRAD_HEAD(name) \
-    CR_CLONES static void name(const void *attr, int64_t n, int of, \
-                     const void *const *in, const int64_t *inc, \
-                     const cr_real *y_, const cr_real *dy, cr_real *d)
-#define CR_GRAD1_BOUND(name, bind, formula) \
-    CR_GRAD_HEAD(name) \
-    { \
-        const cr_real *pa = in[0]; \
-        int64_t i; \
-        (void)attr; \
-        (void)of; \
-        (void)y_; \
+#define CR_GRAD_HEAD(name)                                          \
+    CR_CLONES static void name(                                     \
+        const void *attr, int64_t n, int of, const void *const *in, \
+        const int64_t *inc, const cr_real *y_, const cr_real *dy, cr_real *d)
+#define CR_GRAD1_BOUND(name, bind, formula)              \
+    CR_GRAD_HEAD(name)                                   \
+    {                                                    \
+        const cr_real *pa = in[0];                       \
+        int64_t i;                                       \
+        (void)attr;                                      \
+        (void)of;                                        \
+        (void)y_;                                        \
         CR_LOOP_ANY1(cr_real, d, cr_real, bind, formula) \
     }
-#define CR_GRAD1(name, formula) \
-    CR_GRAD1_BOUND(name, cr_real g = dy[i], formula)
+#define CR_GRAD1(name, formula) CR_GRAD1_BOUND(name, cr_real g = dy[i], formula)
 #define CR_GRAD1_Y(name, formula) \
     CR_GRAD1_BOUND(name, cr_real g = dy[i]; cr_real y = y_[i], formula)
-#define CR_GRAD2(name, formula_a, formula_b) \
-    CR_GRAD_HEAD(name) \
-    { \
-        const cr_real *pa = in[0], *pb = in[1]; \
-        int64_t i; \
-        (void)attr; \
-        (void)y_; \
-        if (of == 0) { \
+#define CR_GRAD2(name, formula_a, formula_b)                                \
+    CR_GRAD_HEAD(name)                                                      \
+    {                                                                       \
+        const cr_real *pa = in[0], *pb = in[1];                             \
+        int64_t i;                                                          \
+        (void)attr;                                                         \
+        (void)y_;                                                           \
+        if (of == 0) {                                                      \
             CR_LOOP_ANY2(cr_real, d, cr_real, cr_real g = dy[i], formula_a) \
-        } else { \
+        } else {                                                            \
             CR_LOOP_ANY2(cr_real, d, cr_real, cr_real g = dy[i], formula_b) \
-        } \
+        }                                                                   \
     }
 
 /* From its loops, the functions of an op, and what descriptors of such ops of
@@ -154,10 +153,10 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     {                                                                   \
         cr_broadcast(s, &op##_loops);                                   \
     }
-#define CR_BROADCAST_BACKWARD(op)                            \
+#define CR_BROADCAST_BACKWARD(op)                        \
     static void op##_backward(const struct cr_op_ctx *s) \
     {                                                    \
-        cr_broadcast_backward(s, &op##_loops);               \
+        cr_broadcast_backward(s, &op##_loops);           \
     }
 #define CR_BROADCAST_OP(op, n, names)                                        \
     .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names),   \

@@ -70,17 +70,18 @@ bool cr_fail(struct cr_build *b, enum cr_code code, const char *format, ...)
     CR_PRINTF(3, 4);
 
 /* How a parameter begins when nobody says otherwise. `bound` counts for
- * CR_DEFAULT_INIT_FAN_IN and CR_DEFAULT_INIT_UNIFORM: U(-1/sqrt(bound), 1/sqrt(bound)).
- * Scheme mindspore1 makes N(0, 0.01^2) of CR_DEFAULT_INIT_WEIGHT and zeros of
- * CR_DEFAULT_INIT_FAN_IN. */
+ * CR_DEFAULT_INIT_FAN_IN and CR_DEFAULT_INIT_UNIFORM: U(-1/sqrt(bound),
+ * 1/sqrt(bound)). Scheme mindspore1 makes N(0, 0.01^2) of
+ * CR_DEFAULT_INIT_WEIGHT and zeros of CR_DEFAULT_INIT_FAN_IN. */
 enum cr_default_init {
-    CR_DEFAULT_INIT_WEIGHT,    /* HeUniform(negative_slope = sqrt(5)) */
+    CR_DEFAULT_INIT_WEIGHT, /* HeUniform(negative_slope = sqrt(5)) */
     CR_DEFAULT_INIT_FAN_IN,
-    CR_DEFAULT_INIT_UNIFORM,   /* as CR_DEFAULT_INIT_FAN_IN, in both schemes: recurrences */
+    CR_DEFAULT_INIT_UNIFORM, /* as CR_DEFAULT_INIT_FAN_IN, in both schemes:
+                                recurrences */
     CR_DEFAULT_INIT_ZERO,
     CR_DEFAULT_INIT_ONE,
-    CR_DEFAULT_INIT_NORMAL,    /* N(0, 0.01^2): embeddings */
-    CR_DEFAULT_INIT_XAVIER,    /* XavierUniform */
+    CR_DEFAULT_INIT_NORMAL, /* N(0, 0.01^2): embeddings */
+    CR_DEFAULT_INIT_XAVIER, /* XavierUniform */
     CR_DEFAULT_INIT_XAVIER_NORMAL
 };
 
@@ -92,8 +93,9 @@ struct cr_val *cr_param(struct cr_build *b, const char *name,
                         enum cr_default_init begin, double bound);
 /* One that exists and is saved, but is never trained (affine: false). */
 struct cr_val *cr_param_untrained(struct cr_build *b, const char *name,
-                              struct cr_spec spec, const struct cr_obj *given,
-                              enum cr_default_init begin);
+                                  struct cr_spec spec,
+                                  const struct cr_obj *given,
+                                  enum cr_default_init begin);
 /* The value that such a parameter has while a forward pass moves it. */
 struct cr_val *cr_param_read(struct cr_build *b, struct cr_val *param);
 /* A statistic that the engine owns and saves, never trained. */

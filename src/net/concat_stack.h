@@ -7,7 +7,6 @@
 
 #include "net/data_movement.h"
 
-
 struct cr_concat {
     int64_t axis;
 };
@@ -23,19 +22,19 @@ typedef struct cr_data_move cr_concat_move(const struct cr_op_ctx *ctx, int k);
 void cr_concat_forward(const struct cr_op_ctx *ctx, cr_concat_move *move);
 void cr_concat_backward(const struct cr_op_ctx *ctx, cr_concat_move *move);
 
-#define CR_CONCAT(op)                                      \
+#define CR_CONCAT(op)                                    \
     static void op##_forward(const struct cr_op_ctx *s)  \
     {                                                    \
-        cr_concat_forward(s, op##_move);                   \
+        cr_concat_forward(s, op##_move);                 \
     }                                                    \
     static void op##_backward(const struct cr_op_ctx *s) \
     {                                                    \
-        cr_concat_backward(s, op##_move);                  \
+        cr_concat_backward(s, op##_move);                \
     }
 #define CR_CONCAT_OP(op)                                           \
-    .min_inputs = 1, .max_inputs = CR_OP_MAX, .outputs = 1,      \
+    .min_inputs = 1, .max_inputs = CR_OP_MAX, .outputs = 1,        \
     .inputs = cr_concat_inputs, .int_inputs = CR_X(CR_OP_MAX) - 1, \
-    .bprop = "return pieces(dy, axis)", .plan = op##_plan,       \
+    .bprop = "return pieces(dy, axis)", .plan = op##_plan,         \
     .forward = op##_forward, .backward = op##_backward
 
 #endif

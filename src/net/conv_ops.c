@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/op_attrs.h"
 #include "net/nhwc.h"
+#include "net/op_attrs.h"
 
 const char *const cr_convolve_inputs[] = { "input", "weight", "bias", NULL };
 
@@ -313,8 +313,8 @@ void cr_convolve_forward(const struct cr_op_ctx *s)
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
     struct cr_conv_epilogue end = { .bias = s->x[B],
-                               .add = s->x[MORE],
-                               .act = s->act };
+                                    .add = s->x[MORE],
+                                    .act = s->act };
 
     cr_conv_forward(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
 }
@@ -344,7 +344,7 @@ void cr_convolve_backward(const struct cr_op_ctx *s)
     struct cr_conv c =
         geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
     struct cr_conv_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
-                               .mask = s->mask[X] };
+                                    .mask = s->mask[X] };
 
     if (s->dx[X])
         cr_conv_input(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
@@ -360,7 +360,7 @@ void cr_deconvolve_backward(const struct cr_op_ctx *s)
     struct cr_conv c =
         geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
     struct cr_conv_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
-                               .mask = s->mask[X] };
+                                    .mask = s->mask[X] };
 
     if (s->dx[X])
         cr_conv_forward(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
@@ -382,15 +382,16 @@ static struct cr_val *conv_weight(struct cr_build *b, struct cr_spec spec)
     int64_t in = spec.dim[1];
 
     if (o->data_format == CR_NCHW)
-        return cr_param(b, "weight", spec, &o->weight_init, CR_DEFAULT_INIT_WEIGHT, 0);
+        return cr_param(b, "weight", spec, &o->weight_init,
+                        CR_DEFAULT_INIT_WEIGHT, 0);
     attr = CR_NEW(cr_build_arena(b), struct cr_transpose);
     attr->input_perm = (struct cr_ints){ (int)CR_LEN(perm), perm };
     spec.dim[1] = spec.dim[2];
     spec.dim[2] = spec.dim[3];
     spec.dim[3] = in;
     return CR_EMIT(b, "transpose", attr,
-                   cr_param(b, "weight", spec, &o->weight_init, CR_DEFAULT_INIT_WEIGHT,
-                            0));
+                   cr_param(b, "weight", spec, &o->weight_init,
+                            CR_DEFAULT_INIT_WEIGHT, 0));
 }
 
 struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,

@@ -1,7 +1,7 @@
 /*
- * The way back through a boundary (grad_boundary.c): the nodes of its text become
- * steps that run forward, behind whatever writes the gradients of the values
- * there; then one step hands on what they give.
+ * The way back through a boundary (grad_boundary.c): the nodes of its text
+ * become steps that run forward, behind whatever writes the gradients of the
+ * values there; then one step hands on what they give.
  */
 #include "net/plan.h"
 
@@ -35,7 +35,8 @@ static bool *needed(struct cr_exec *e, const struct cr_custom_grad *c,
 
 /* The gradients of the results, zeros where none arrives. False where none
  * does at all. */
-static bool arrivals(struct cr_exec *e, const struct cr_custom_grad *c, bool *need)
+static bool arrivals(struct cr_exec *e, const struct cr_custom_grad *c,
+                     bool *need)
 {
     bool any = false;
     int i;
@@ -72,7 +73,8 @@ static bool text_nodes(struct cr_exec *e, const struct cr_custom_grad *c,
     return true;
 }
 
-bool cr_plan_custom_grad(struct cr_exec *e, const struct cr_exec_step *f, bool *cut)
+bool cr_plan_custom_grad(struct cr_exec *e, const struct cr_exec_step *f,
+                         bool *cut)
 {
     const struct cr_custom_grad *c = f->node->custom;
     bool want[CR_OP_MAX] = { false }, wanted = false, *need;
@@ -93,10 +95,9 @@ bool cr_plan_custom_grad(struct cr_exec *e, const struct cr_exec_step *f, bool *
     if (!text_nodes(e, c, need))
         return false;
     for (i = 0; i < f->n_in; i++)
-        grad[i] = want[i]
-                      ? cr_plan_in_layout(e, e->of[c->grad[i]->id],
-                                          e->vals[f->x[i]].spec.layout)
-                      : -1;
+        grad[i] = want[i] ? cr_plan_in_layout(e, e->of[c->grad[i]->id],
+                                              e->vals[f->x[i]].spec.layout)
+                          : -1;
     s = cr_plan_new(e, CR_BACKWARD, f->node);
     at = e->n_steps - 1;
     s->op = f->op;

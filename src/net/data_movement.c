@@ -19,7 +19,7 @@ void cr_data_move_dense(const struct cr_spec *spec, int64_t *step)
 }
 
 void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
-                  const int64_t *step, int64_t at)
+                       const int64_t *step, int64_t at)
 {
     cr_tensor_iter_init(&m->walk, dense->rank, dense->dim);
     cr_tensor_iter_add_strides(&m->walk, step);
@@ -178,8 +178,8 @@ static void turn_range(void *ctx, int64_t from, int64_t to)
 }
 
 /* Places are those of operand 1; `of` is the operand that is read. */
-static void move(const struct cr_data_move *m, enum cr_type type, const void *from,
-                 void *to, int of, bool add)
+static void move(const struct cr_data_move *m, enum cr_type type,
+                 const void *from, void *to, int of, bool add)
 {
     size_t size = cr_type_size(type), skip = (size_t)m->at * size;
     struct turn t = { .c = { .m = m,
@@ -192,31 +192,32 @@ static void move(const struct cr_data_move *m, enum cr_type type, const void *fr
 
     if (turn_open(&t, &m->walk))
         cr_parallel_for_coarse(t.rest * t.tiles[0] * t.tiles[1],
-                    MOVE_COST * TILE * TILE, &t, turn_range);
+                               MOVE_COST * TILE * TILE, &t, turn_range);
     else
-        cr_tensor_iter_parallel(&m->walk, MOVE_COST, &t.c, add ? add_run : move_run);
+        cr_tensor_iter_parallel(&m->walk, MOVE_COST, &t.c,
+                                add ? add_run : move_run);
 }
 
 void cr_data_move_gather(const struct cr_data_move *m, enum cr_type type,
-                    const void *from, void *to)
+                         const void *from, void *to)
 {
     move(m, type, from, to, 1, false);
 }
 
 void cr_data_move_scatter(const struct cr_data_move *m, enum cr_type type,
-                     const void *from, void *to)
+                          const void *from, void *to)
 {
     move(m, type, from, to, 0, false);
 }
 
 void cr_data_move_gather_add(const struct cr_data_move *m, const cr_real *from,
-                        cr_real *to, bool add)
+                             cr_real *to, bool add)
 {
     move(m, CR_REAL, from, to, 1, add);
 }
 
 void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
-                         cr_real *to, bool add)
+                              cr_real *to, bool add)
 {
     move(m, CR_REAL, from, to, 0, add);
 }
@@ -240,8 +241,8 @@ static void sum_sink(void *ctx, int64_t at, int64_t n, const double *sum)
         to[i] = (c->add ? to[i] : 0) + (cr_real)sum[i];
 }
 
-void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from, cr_real *to,
-                 bool add)
+void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from,
+                      cr_real *to, bool add)
 {
     struct moving c = { .from = (const char *)from,
                         .to = (char *)to,

@@ -18,42 +18,42 @@ struct cr_data_move {
 /* For a dense tensor of the shape, whose element i (an index per dimension)
  * has its place at sum i[k] step[k] + at. */
 void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
-                  const int64_t *step, int64_t at);
+                       const int64_t *step, int64_t at);
 /* Elements in row-major order of a shape. */
 void cr_data_move_dense(const struct cr_spec *spec, int64_t *step);
 
 /* to = the elements of `from` at the places, and the other way round. */
 void cr_data_move_gather(const struct cr_data_move *m, enum cr_type type,
-                    const void *from, void *to);
+                         const void *from, void *to);
 void cr_data_move_scatter(const struct cr_data_move *m, enum cr_type type,
-                     const void *from, void *to);
+                          const void *from, void *to);
 /* The same for gradients, added to what is there if `add`. */
 void cr_data_move_gather_add(const struct cr_data_move *m, const cr_real *from,
-                        cr_real *to, bool add);
+                             cr_real *to, bool add);
 void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
-                         cr_real *to, bool add);
+                              cr_real *to, bool add);
 /* to = or += the sum of what `from` has for each element: places repeat. */
-void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from, cr_real *to,
-                 bool add);
+void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from,
+                      cr_real *to, bool add);
 /* n bytes, over all threads */
 void cr_data_move_bytes(const void *from, void *to, size_t n);
 void cr_data_move_zero(void *to, size_t n);
 /* LEAF_forward and LEAF_backward of an op whose LEAF_move says where each
  * element of the result lies in the input; `back` puts gradients there:
  * cr_data_move_scatter_add, or cr_data_move_sum where places repeat. */
-#define CR_MOVE(leaf, back)                                  \
-    static void leaf##_forward(const struct cr_op_ctx *s)    \
-    {                                                        \
+#define CR_MOVE(leaf, back)                                       \
+    static void leaf##_forward(const struct cr_op_ctx *s)         \
+    {                                                             \
         struct cr_data_move m = leaf##_move(s);                   \
-                                                             \
+                                                                  \
         cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[0]); \
-    }                                                        \
-                                                             \
-    static void leaf##_backward(const struct cr_op_ctx *s)   \
-    {                                                        \
+    }                                                             \
+                                                                  \
+    static void leaf##_backward(const struct cr_op_ctx *s)        \
+    {                                                             \
         struct cr_data_move m = leaf##_move(s);                   \
-                                                             \
-        back(&m, s->dy[0], s->dx[0], s->accumulate[0]);      \
+                                                                  \
+        back(&m, s->dy[0], s->dx[0], s->accumulate[0]);           \
     }
 /* What their descriptors have in common. */
 #define CR_MOVE_OP                                                      \

@@ -1,8 +1,8 @@
 #include "net/diagram.h"
 
 #include "base/str.h"
-#include "net/op_attrs.h"
 #include "net/graph.h"
+#include "net/op_attrs.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -250,10 +250,10 @@ static const char *svg_class(const struct cr_box *box)
     case CR_BOX_OUTPUT:
         return "end";
     default:
-        return box->trainable == CR_TRAINABLE_ALL     ? "all"
-               : box->trainable == CR_TRAINABLE_SOME  ? "some"
+        return box->trainable == CR_TRAINABLE_ALL    ? "all"
+               : box->trainable == CR_TRAINABLE_SOME ? "some"
                : box->trainable == CR_TRAINABLE_NONE ? "still"
-                                                   : "cell";
+                                                     : "cell";
     }
 }
 

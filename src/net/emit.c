@@ -96,9 +96,9 @@ static struct cr_val *val_new(struct cr_net *net)
 /* The op that made v, before its results were rounded. */
 static const struct cr_opnode *maker(const struct cr_val *v)
 {
-    const struct cr_val *from = v->producer && v->producer->op == &cr_op_fake_cast
-                                    ? v->producer->in[0]
-                                    : NULL;
+    const struct cr_val *from =
+        v->producer && v->producer->op == &cr_op_fake_cast ? v->producer->in[0]
+                                                           : NULL;
 
     return from && from->result == v ? from->producer : v->producer;
 }
@@ -337,9 +337,8 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         .pos = b->pos,
         .frozen_reason = use == PARAM_STATE ? "moving statistics" : NULL,
     };
-    if (!cr_init_choose(b->init_rules, net, p,
-                           takes ? &b->control_init : NULL, given, begin, bound,
-                           &net->param_inits[net->n_params]))
+    if (!cr_init_choose(b->init_rules, net, p, takes ? &b->control_init : NULL,
+                        given, begin, bound, &net->param_inits[net->n_params]))
         return NULL;
     if (takes && b->control_used)
         *b->control_used = true;
@@ -360,8 +359,9 @@ struct cr_val *cr_param(struct cr_build *b, const char *name,
 }
 
 struct cr_val *cr_param_untrained(struct cr_build *b, const char *name,
-                              struct cr_spec spec, const struct cr_obj *given,
-                              enum cr_default_init begin)
+                                  struct cr_spec spec,
+                                  const struct cr_obj *given,
+                                  enum cr_default_init begin)
 {
     return param_new(b, name, spec, given, begin, 0, PARAM_FIXED);
 }

@@ -111,8 +111,7 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
     return e;
 }
 
-struct cr_exec *cr_net_exec(struct cr_net *net,
-                            const struct cr_exec_opts *want)
+struct cr_exec *cr_net_exec(struct cr_net *net, const struct cr_exec_opts *want)
 {
     struct cr_exec_opts whole = *want;
     const struct cr_graph *graph;

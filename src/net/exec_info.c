@@ -72,8 +72,7 @@ static double step_bytes(const struct cr_exec *e, const struct cr_exec_step *s)
     int k;
 
     if (s->kind == CR_UPDATE)
-        return (double)e->vals[s->dy[0]].bytes *
-               (3 + 2 * e->net->rule->slots);
+        return (double)e->vals[s->dy[0]].bytes * (3 + 2 * e->net->rule->slots);
     for (k = 0; k < CR_OP_MAX; k++) {
         const int of[] = { s->x[k], s->y[k], s->dy[k], s->dx[k], s->mask[k] };
         size_t i;
@@ -144,18 +143,17 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
 
     for (i = 0; i < e->n_steps; i++) {
         const struct cr_exec_step *s = &e->steps[i];
-        const char *cell =
-            s->kind == CR_UPDATE ? e->net->params[s->param].name
-            : s->node            ? e->net->cells[s->node->cell].name
-                                 : "";
+        const char *cell = s->kind == CR_UPDATE ? e->net->params[s->param].name
+                           : s->node ? e->net->cells[s->node->cell].name
+                                     : "";
 
         if (s->same)
             continue;
-        text = cr_strf(arena, "%s%s %-14s %s", text,
-                       kinds[s->kind == CR_FORWARD && i >= e->n_forward
-                                 ? CR_BACKWARD
-                                 : s->kind],
-                       s->op ? s->op->about.name : "", cell);
+        text = cr_strf(
+            arena, "%s%s %-14s %s", text,
+            kinds[s->kind == CR_FORWARD && i >= e->n_forward ? CR_BACKWARD
+                                                             : s->kind],
+            s->op ? s->op->about.name : "", cell);
         for (k = 0; k < s->n_in; k++)
             if (s->run.rounds & CR_X(k))
                 text = cr_strf(arena, "%s +half(%s%d)", text,

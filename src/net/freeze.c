@@ -237,8 +237,8 @@ static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
                         "'freeze.schedule' is a list of {at: 3 epochs, "
                         "unfreeze: PATTERNS}, not %s",
                         cr_node_what(net->arena, schedule));
-    net->unfreeze_rules =
-        CR_NEWS(net->arena, struct cr_unfreeze_rule, cr_node_count(schedule) + 1);
+    net->unfreeze_rules = CR_NEWS(net->arena, struct cr_unfreeze_rule,
+                                  cr_node_count(schedule) + 1);
     net->unfreeze_patterns =
         CR_NEWS(net->arena, struct cr_patterns *, cr_node_count(schedule) + 1);
     for (CR_EACH(entry, schedule))
@@ -246,7 +246,8 @@ static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
     return ok;
 }
 
-const struct cr_unfreeze_rule *cr_net_unfreeze_rules(const struct cr_net *net, int *n)
+const struct cr_unfreeze_rule *cr_net_unfreeze_rules(const struct cr_net *net,
+                                                     int *n)
 {
     *n = net->n_unfreeze_rules;
     return net->unfreeze_rules;

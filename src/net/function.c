@@ -111,7 +111,9 @@ static bool arg_eval(struct cr_interp *m, const struct cr_script *a,
 {
     if (a->op == CR_SCRIPT_NAME && type_word(a->name) &&
         !cr_interp_var(m, a->name) && !cr_node_get(m->cells, a->name))
-        return *to = (struct cr_script_value){ .kind = CR_SV_STRING, .text = a->name }, true;
+        return *to = (struct cr_script_value){ .kind = CR_SV_STRING,
+                                               .text = a->name },
+               true;
     return cr_interp_eval(m, a, to);
 }
 
@@ -135,8 +137,9 @@ static bool param_unknown(struct cr_interp *m, const struct cr_script *a,
     for (i = 0; i < p->n; i++)
         names[i] = p->v[i].name;
     names[i] = NULL;
-    cr_interp_fail(m, a, cr_strf(net->arena, "%s has no argument '%s'",
-                                op->about.name, a->keyword));
+    cr_interp_fail(m, a,
+                   cr_strf(net->arena, "%s has no argument '%s'",
+                           op->about.name, a->keyword));
     near = cr_closest_name(a->keyword, names);
     if (near)
         cr_hint(net->diag, "did you mean '%s'?", near);
@@ -160,8 +163,8 @@ static bool rest_add(struct cr_interp *m, const struct cr_script *a,
     p->given = true;
     if (t->n == CR_OP_MAX)
         return cr_interp_fail(m, a,
-                             cr_strf(arena, "more than %d arguments for '*%s'",
-                                     CR_OP_MAX, p->name));
+                              cr_strf(arena, "more than %d arguments for '*%s'",
+                                      CR_OP_MAX, p->name));
     t->items[t->n++] = *value;
     return cr_interp_weigh(m, a, t);
 }
@@ -198,8 +201,8 @@ static bool args_bind(struct cr_interp *m, const struct cr_script *e,
         if (!to)
             return cr_interp_fail(
                 m, a,
-                cr_strf(arena, "%s takes no more arguments: %s",
-                        op->about.name, cr_op_signature(arena, op)));
+                cr_strf(arena, "%s takes no more arguments: %s", op->about.name,
+                        cr_op_signature(arena, op)));
         if (to->given && !to->rest)
             return cr_interp_fail(
                 m, a, cr_strf(arena, "'%s' is given twice", to->name));
@@ -227,8 +230,9 @@ static bool text_run(struct cr_interp *m, const struct cr_script *e,
 {
     struct cr_node node = { .kind = CR_NODE_STR, .text = text };
     const struct cr_script *returned;
-    struct cr_interp inner = { .b = m->b, .text = &node, .op = op,
-                              .noted = true };
+    struct cr_interp inner = {
+        .b = m->b, .text = &node, .op = op, .noted = true
+    };
     int i;
 
     inner.at = cr_interp_place(m, e);
@@ -250,10 +254,10 @@ static bool args_default(struct cr_interp *m, const struct cr_script *e,
         if (to->given)
             continue;
         if (!to->preset)
-            return cr_interp_fail(
-                m, e,
-                cr_strf(arena, "%s needs '%s': %s", op->about.name, to->name,
-                        cr_op_signature(arena, op)));
+            return cr_interp_fail(m, e,
+                                  cr_strf(arena, "%s needs '%s': %s",
+                                          op->about.name, to->name,
+                                          cr_op_signature(arena, op)));
         if (!text_run(m, e, op, cr_strf(arena, "return %s", to->preset), NULL,
                       &to->value))
             return false;
@@ -325,7 +329,8 @@ static const void *given_opts(struct cr_interp *m,
                : NULL;
 }
 
-static bool emitted(struct cr_interp *m, struct cr_val *v, struct cr_script_value *to)
+static bool emitted(struct cr_interp *m, struct cr_val *v,
+                    struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i, n = v ? cr_outputs(v) : 0;

@@ -15,8 +15,9 @@ static bool same_shape(const struct cr_spec *a, const struct cr_spec *b)
 }
 
 /* The open file's values as the parameter's. */
-static bool file_values(const struct cr_init_args *f, const struct cr_format *npy,
-                        struct cr_file *file, const struct cr_spec *spec)
+static bool file_values(const struct cr_init_args *f,
+                        const struct cr_format *npy, struct cr_file *file,
+                        const struct cr_spec *spec)
 {
     void *room = cr_alloc(f->arena, (size_t)cr_count(spec) + 1,
                           cr_type_size(spec->type));

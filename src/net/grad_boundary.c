@@ -6,10 +6,11 @@
  * gradient through to what it was made of. The text's own nodes stand in a
  * list apart, hung on the first of these nodes, with values in place of the
  * gradients that arrive; a plan with backward runs them when all of those are
- * there (custom_grad.c), and a step of the same op then hands on what they give.
+ * there (custom_grad.c), and a step of the same op then hands on what they
+ * give.
  */
-#include "net/script_interp.h"
 #include "net/data_movement.h"
+#include "net/script_interp.h"
 
 /* ---- the ops ---- */
 
@@ -89,11 +90,11 @@ struct cr_graph_lists cr_graph_detach(struct cr_net *net)
 {
     struct cr_graph *g = net->graph;
     struct cr_graph_lists l = { .nodes = g->nodes,
-                          .last_node = g->last_node,
-                          .named = g->named,
-                          .calls = g->calls,
-                          .last_call = g->last_call,
-                          .n_seen = net->n_cells };
+                                .last_node = g->last_node,
+                                .named = g->named,
+                                .calls = g->calls,
+                                .last_call = g->last_call,
+                                .n_seen = net->n_cells };
 
     l.cell_calls = cr_grow(net->arena, net->cell_calls, (size_t)l.n_seen,
                            (size_t)l.n_seen + 1, sizeof *l.cell_calls);
@@ -110,7 +111,8 @@ struct cr_graph_lists cr_graph_detach(struct cr_net *net)
     return l;
 }
 
-struct cr_opnode *cr_graph_restore(struct cr_net *net, const struct cr_graph_lists *l)
+struct cr_opnode *cr_graph_restore(struct cr_net *net,
+                                   const struct cr_graph_lists *l)
 {
     struct cr_graph *g = net->graph;
     struct cr_opnode *nodes = g->nodes;
@@ -141,8 +143,8 @@ bool cr_grad_boundary_dout(struct cr_build *b, struct cr_custom_grad *c)
             continue; /* has no gradient */
         c->dout[i] = cr_val_detached(b->net, &c->out[i]->spec, c->node);
         /* one node, that needs no rounding: custom_grad.c looks for it */
-        c->zero[i] = cr_emit_as_is(b, cr_op_find("zeros_like"), NULL, 1,
-                                   &c->out[i]);
+        c->zero[i] =
+            cr_emit_as_is(b, cr_op_find("zeros_like"), NULL, 1, &c->out[i]);
         if (!c->zero[i])
             return false;
     }

@@ -196,8 +196,8 @@ static bool walk_node(struct walk *w, const struct cr_opnode *node)
 }
 
 static bool walk_all(struct walk *w, struct cr_val *const *y, int n_y,
-                     const struct cr_script_value *sens, struct cr_val *const *x,
-                     int n_x)
+                     const struct cr_script_value *sens,
+                     struct cr_val *const *x, int n_x)
 {
     struct cr_arena *arena = w->build.net->arena;
     int i;
@@ -237,7 +237,8 @@ static bool grad_tensors(struct cr_interp *m, const struct cr_script *e,
     *items = t->kind == CR_SV_TUPLE ? t->items : t;
     *n = t->kind == CR_SV_TUPLE ? t->n : 1;
     for (i = 0; i < *n; i++)
-        if ((*items)[i].kind != CR_SV_TENSOR || (*items)[i].val->spec.type != CR_REAL)
+        if ((*items)[i].kind != CR_SV_TENSOR ||
+            (*items)[i].val->spec.type != CR_REAL)
             return cr_interp_fail(
                 m, e,
                 cr_strf(arena,
@@ -252,7 +253,8 @@ static bool grad_tensors(struct cr_interp *m, const struct cr_script *e,
 }
 
 static bool grad_sens(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_script_value *y, int n, struct cr_script_value *sens,
+                      const struct cr_script_value *y, int n,
+                      struct cr_script_value *sens,
                       const struct cr_script_value **items)
 {
     struct cr_arena *arena = m->b->net->arena;
@@ -280,7 +282,8 @@ static bool grad_sens(struct cr_interp *m, const struct cr_script *e,
 
 /* The arguments, by position or as y=, x=, sens=. */
 static bool grad_args(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_script *at[3], struct cr_script_value to[3])
+                      const struct cr_script *at[3],
+                      struct cr_script_value to[3])
 {
     static const char *const names[] = { "y", "x", "sens" };
     const struct cr_script *a;
@@ -312,7 +315,7 @@ static struct cr_val **grad_vals(struct cr_arena *arena,
 }
 
 bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_script_value *to)
+                    struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_script *at[3] = { NULL };

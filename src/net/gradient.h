@@ -32,6 +32,6 @@ bool cr_gradient_word(struct cr_interp *m, const struct cr_script *e,
 
 /* grad(y, x, sens=None) */
 bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_script_value *to);
+                    struct cr_script_value *to);
 
 #endif

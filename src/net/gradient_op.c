@@ -11,8 +11,8 @@
  */
 #include "base/str.h"
 #include "net/adjoint.h"
-#include "net/op_attrs.h"
 #include "net/gradient.h"
+#include "net/op_attrs.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static bool of_adjoint(struct cr_gradient *g)
 /* ---- by a text ---- */
 
 static struct cr_script_value ints_thing(struct cr_arena *arena,
-                                  const struct cr_ints *v)
+                                         const struct cr_ints *v)
 {
     struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = v->n };
     int i;
@@ -144,8 +144,8 @@ static const char *choice_at(struct cr_arena *arena, const char *choices,
 }
 
 /* What a row has read; None where nothing was given. */
-static struct cr_script_value option_thing(struct cr_arena *arena,
-                                    const struct cr_opt *row, const void *attr)
+static struct cr_script_value
+option_thing(struct cr_arena *arena, const struct cr_opt *row, const void *attr)
 {
     const char *at = (const char *)attr + row->at;
     int64_t whole;
@@ -158,7 +158,8 @@ static struct cr_script_value option_thing(struct cr_arena *arena,
                                     : cr_script_value_integer(whole);
     case CR_OPT_REAL:
         memcpy(&real, at, sizeof real);
-        return isnan(real) ? (struct cr_script_value){ 0 } : cr_script_value_real(real);
+        return isnan(real) ? (struct cr_script_value){ 0 }
+                           : cr_script_value_real(real);
     case CR_OPT_BOOL:
         return cr_script_value_truth(*(const unsigned char *)at == 1);
     case CR_OPT_ENUM:
@@ -194,7 +195,7 @@ static struct cr_script_value val_thing(struct cr_val *v)
 }
 
 static struct cr_script_value vals_thing(struct cr_arena *arena,
-                                  struct cr_val *const *v, int n)
+                                         struct cr_val *const *v, int n)
 {
     struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = n };
     int i;
@@ -216,14 +217,14 @@ static bool text_names(struct cr_interp *m, struct cr_gradient *g)
 
     for (i = 0; i < (int)CR_LEN(letters); i++)
         cr_interp_input(m, letters[i],
-                       val_thing(i < node->n_in ? node->in[i] : NULL));
+                        val_thing(i < node->n_in ? node->in[i] : NULL));
     cr_interp_input(m, "xs", vals_thing(arena, node->in, node->n_in));
     cr_interp_input(m, "y",
-                   one ? val_thing(node->out[0])
-                       : vals_thing(arena, node->out, node->n_out));
+                    one ? val_thing(node->out[0])
+                        : vals_thing(arena, node->out, node->n_out));
     cr_interp_input(m, "dy",
-                   one ? val_thing(g->dy[0])
-                       : vals_thing(arena, g->dy, node->n_out));
+                    one ? val_thing(g->dy[0])
+                        : vals_thing(arena, g->dy, node->n_out));
     for (const struct cr_opt *row = node->op->about.opts;
          attr && row && row->name; row++)
         cr_interp_input(m, row->name, option_thing(arena, row, attr));
@@ -235,11 +236,11 @@ static bool by_text(struct cr_gradient *g)
     const struct cr_opnode *node = g->node;
     struct cr_node text = { .kind = CR_NODE_STR, .text = node->op->bprop };
     struct cr_interp m = { .b = g->b,
-                          .text = &text,
-                          .op = node->op,
-                          .noted = true,
-                          .at = g->b->pos,
-                          .gradient = g };
+                           .text = &text,
+                           .op = node->op,
+                           .noted = true,
+                           .at = g->b->pos,
+                           .gradient = g };
     const struct cr_script *returned;
     struct cr_pos pos = g->b->pos;
     struct cr_script_value value, one;
@@ -250,7 +251,9 @@ static bool by_text(struct cr_gradient *g)
     g->b->pos = pos;
     one = value;
     if (value.kind != CR_SV_TUPLE)
-        value = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = 1, .items = &one };
+        value = (struct cr_script_value){ .kind = CR_SV_TUPLE,
+                                          .n = 1,
+                                          .items = &one };
     for (i = 0; i < value.n && i < node->n_in; i++)
         if (value.items[i].kind == CR_SV_TENSOR)
             g->dx[i] = value.items[i].val;

@@ -13,11 +13,11 @@
 #define CR_NET_GRAPH_H
 
 #include "base/name_map.h"
+#include "net/amp.h"
 #include "net/cell.h"
 #include "net/init.h"
 #include "net/net.h"
 #include "net/op.h"
-#include "net/amp.h"
 
 #define CR_CELL_DEPTH 64      /* of nested cells */
 #define CR_CALLS_MAX 50000    /* of cells in a graph */
@@ -32,7 +32,7 @@ struct cr_hooks;
 enum cr_hooks_on {
     CR_HOOKS_ALL,     /* those that replace something */
     CR_HOOKS_FORWARD, /* of these, those on the way forward */
-    CR_HOOKS_OBSERVED,    /* all, and what is looked at stands by itself */
+    CR_HOOKS_OBSERVED, /* all, and what is looked at stands by itself */
     CR_HOOKS_NONE
 };
 
@@ -127,7 +127,8 @@ struct cr_graph {
     struct cr_val *vals, *last_val;
     struct cr_names named;   /* what the cells give, */
     struct cr_names results; /* and the network: "", or "#.0", "#.1.0" */
-    struct cr_names seen, seen_grads; /* with CR_HOOKS_OBSERVED (hook_graph.c) */
+    struct cr_names seen,
+        seen_grads; /* with CR_HOOKS_OBSERVED (hook_graph.c) */
     struct cr_call *calls, *last_call;
     int n_calls;
     struct cr_val **feeds;  /* per column; NULL: not used */
@@ -230,7 +231,8 @@ struct cr_build {
 bool cr_aux_read(struct cr_net *net, const struct cr_node *node,
                  struct cr_val *out);
 
-/* metric_block.c: the metrics that are blocks, where the net is to have them. */
+/* metric_block.c: the metrics that are blocks, where the net is to have them.
+ */
 bool cr_metric_blocks_build(struct cr_net *net, const struct cr_build *root);
 
 /* emit.c */
@@ -336,22 +338,22 @@ bool cr_mode_of(struct cr_build *b, const struct cr_node *word);
 bool cr_modes_used(struct cr_net *net);
 /* Inputs and results of an op in the precision of the cell being built. */
 enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op,
-                        int n, struct cr_val *const *in);
+                            int n, struct cr_val *const *in);
 struct cr_val *cr_amp_cast_in(struct cr_build *b, const struct cr_op *op,
-                          enum cr_type type, int i, struct cr_val *x);
+                              enum cr_type type, int i, struct cr_val *x);
 struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
-                           struct cr_val *y);
+                               struct cr_val *y);
 /* An op with a bias (.folds) in level auto, which adds that in float32. */
 struct cr_val *cr_amp_biased(struct cr_build *b, const struct cr_op *op,
-                              const void *attr, enum cr_type type,
-                              struct cr_val *const *in);
+                             const void *attr, enum cr_type type,
+                             struct cr_val *const *in);
 extern const struct cr_op cr_op_fake_cast;
 /* print.c: reads what print(...) names, and gives nothing. */
 extern const struct cr_op cr_op_print;
 /* assign.c: moves state, wanted by no value. */
 extern const struct cr_op cr_op_assign;
-/* hook_config.c: reads the section; later, once all cells are known, whether it was
- * right and all its patterns have matched. */
+/* hook_config.c: reads the section; later, once all cells are known, whether it
+ * was right and all its patterns have matched. */
 void cr_hooks_read(struct cr_net *net);
 bool cr_hooks_used(struct cr_net *net);
 /* The hooks that a plan of that kind needs. */
@@ -370,10 +372,9 @@ bool cr_net_freeze(struct cr_net *net);
 struct cr_init_rules;
 struct cr_init_rules *cr_init_rules_read(struct cr_net *net);
 bool cr_init_choose(struct cr_init_rules *starter, struct cr_net *net,
-                       const struct cr_param *param,
-                       const struct cr_obj *control,
-                       const struct cr_obj *given, enum cr_default_init begin,
-                       double bound, struct cr_param_init *to);
+                    const struct cr_param *param, const struct cr_obj *control,
+                    const struct cr_obj *given, enum cr_default_init begin,
+                    double bound, struct cr_param_init *to);
 bool cr_init_rules_check(struct cr_init_rules *starter, struct cr_net *net);
 bool cr_net_init_params(struct cr_net *net);
 

@@ -39,7 +39,7 @@ enum cr_hook_what {
     CR_OBSERVE_OUTPUT,
     CR_OBSERVE_GRAD, /* arrives at the output, or at a point */
     CR_OBSERVE_INPUT,
-    CR_OBSERVE_GRAD_INPUT, /* leaves the cell */
+    CR_OBSERVE_GRAD_INPUT,  /* leaves the cell */
     CR_OBSERVE_GRAD_PARAMS, /* of its own parameters */
     CR_OBSERVES
 };
@@ -88,11 +88,12 @@ const struct cr_hook *cr_net_hooks(const struct cr_net *net, int *n);
 /* Whether the entry speaks of a cell of that type (of a point, where it is
  * such a hook, which has none: NULL). */
 bool cr_hook_matches(const struct cr_hook *hook, const char *name,
-                const char *type);
+                     const char *type);
 /* Whether a cell of that name is the loss, or inside it. */
 bool cr_hook_of_loss(const char *name);
 /* Whether some entry looks there; *grads: at gradients too. */
-bool cr_hooks_observe(const struct cr_net *net, enum cr_hook_in in, bool *grads);
+bool cr_hooks_observe(const struct cr_net *net, enum cr_hook_in in,
+                      bool *grads);
 /* Names of points, in order of computation; NULL behind the last. */
 const char *const *cr_net_points(const struct cr_net *net);
 

@@ -12,10 +12,10 @@ const char *const cr_hook_forms[] = { "tap",      "forward_pre",
 const char *const cr_hook_whats[] = { "output",     "grad",        "input",
                                       "grad_input", "grad_params", NULL };
 const char *const cr_hook_ins[] = { "train", "eval", "predict", NULL };
-const char *const cr_hook_stats[] = { "mean",          "std",       "min",
-                                      "max",           "norm",      "nan_count",
-                                      "zero_fraction", "histogram", "values",
-                                      NULL };
+const char *const cr_hook_stats[] = {
+    "mean",      "std",           "min",       "max",    "norm",
+    "nan_count", "zero_fraction", "histogram", "values", NULL
+};
 
 struct hook_opts {
     const char *name;
@@ -254,7 +254,8 @@ static bool hook_sees(struct cr_net *net, const struct cr_node *node,
             h->form >= CR_HOOK_BACKWARD_PRE; /* arrives in all three */
     }
     for (i = 0; i < CR_OBSERVES; i++)
-        if (ok && h->form == CR_HOOK_POINT && h->observe[i] && i != CR_OBSERVE_GRAD)
+        if (ok && h->form == CR_HOOK_POINT && h->observe[i] &&
+            i != CR_OBSERVE_GRAD)
             ok = cr_error(net->diag, cr_node_get(node, "what")->pos,
                           CR_E_OUT_OF_RANGE,
                           "a hook_backward sees a gradient: 'what' is grad, "
@@ -301,7 +302,8 @@ static bool hook_nowhere(const struct cr_node *at)
 static bool hook_place(struct cr_net *net, const struct cr_node *node,
                        const struct hook_opts *o, struct cr_hook *h)
 {
-    bool grads = h->observe[CR_OBSERVE_GRAD] || h->observe[CR_OBSERVE_GRAD_INPUT] ||
+    bool grads = h->observe[CR_OBSERVE_GRAD] ||
+                 h->observe[CR_OBSERVE_GRAD_INPUT] ||
                  h->observe[CR_OBSERVE_GRAD_PARAMS];
     const struct cr_node *at = o->in.n > 0 ? cr_node_get(node, "in") : node;
 
@@ -333,7 +335,8 @@ static bool hook_place(struct cr_net *net, const struct cr_node *node,
     return !h->save || cr_ends(h->save, ".npz") ||
            cr_ends(h->save, ".safetensors") ||
            cr_error(net->diag, cr_node_get(node, "save")->pos,
-                    CR_E_OUT_OF_RANGE, "found '%s', expected a file *.npz or "
+                    CR_E_OUT_OF_RANGE,
+                    "found '%s', expected a file *.npz or "
                     "*.safetensors",
                     cr_quote(net->arena, h->save, strlen(h->save)));
 }
@@ -515,7 +518,8 @@ bool cr_hooks_observe(const struct cr_net *net, enum cr_hook_in in, bool *grads)
     return any;
 }
 
-bool cr_hook_matches(const struct cr_hook *hook, const char *name, const char *type)
+bool cr_hook_matches(const struct cr_hook *hook, const char *name,
+                     const char *type)
 {
     const char *types[] = { type, NULL };
 
@@ -523,8 +527,8 @@ bool cr_hook_matches(const struct cr_hook *hook, const char *name, const char *t
         return hook->network;
     if (hook->form != CR_HOOK_POINT && !hook->loss && cr_hook_of_loss(name))
         return false;
-    return name[0] && cr_patterns_match(
-                          hook->at, &(struct cr_subject){ name, types });
+    return name[0] &&
+           cr_patterns_match(hook->at, &(struct cr_subject){ name, types });
 }
 
 const char *const *cr_net_points(const struct cr_net *net)

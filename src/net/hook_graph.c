@@ -3,10 +3,10 @@
  * the entries of `watch` (hook.h).
  *
  * On the way forward a replacement is nodes like others, differentiated with
- * the rest. On the way back it is a boundary (grad_boundary.c): an identity whose
- * gradient the entry's text computes. A `backward` that speaks of grad_output
- * needs that apart from what the cell makes of it: a boundary without a text
- * keeps it.
+ * the rest. On the way back it is a boundary (grad_boundary.c): an identity
+ * whose gradient the entry's text computes. A `backward` that speaks of
+ * grad_output needs that apart from what the cell makes of it: a boundary
+ * without a text keeps it.
  *
  * In a graph with CR_HOOKS_OBSERVED a gradient that is looked at is that of an
  * identity, so that it is this cell's and not the sum over all who read the
@@ -102,8 +102,9 @@ static struct group group_with(struct cr_build *b, const struct group *g,
 
 /* What a text sees: one value, or a tuple of several; those that are no real
  * tensors of `leaf` are None where `only` is set. */
-static struct cr_script_value thing_of(struct cr_arena *arena, const struct cr_val *v,
-                                struct cr_val *const **leaf, bool only)
+static struct cr_script_value thing_of(struct cr_arena *arena,
+                                       const struct cr_val *v,
+                                       struct cr_val *const **leaf, bool only)
 {
     struct cr_script_value t = { 0 };
 
@@ -121,8 +122,9 @@ static struct cr_script_value thing_of(struct cr_arena *arena, const struct cr_v
     return t;
 }
 
-static struct cr_script_value group_thing(struct cr_build *b, const struct group *g,
-                                   struct cr_val *const *leaf, bool only)
+static struct cr_script_value group_thing(struct cr_build *b,
+                                          const struct group *g,
+                                          struct cr_val *const *leaf, bool only)
 {
     struct cr_arena *arena = b->net->arena;
     struct cr_script_value t = { .kind = CR_SV_TUPLE };
@@ -220,15 +222,15 @@ static struct cr_val *forward_value(struct cr_interp *m,
         if (t->kind != CR_SV_TUPLE)
             return cr_interp_val(m, e, t);
         cr_interp_fail(m, e,
-                      cr_strf(arena, "the hook returns %s, needed is a tensor",
-                              cr_script_value_what(arena, t)));
+                       cr_strf(arena, "the hook returns %s, needed is a tensor",
+                               cr_script_value_what(arena, t)));
         return NULL;
     }
     if (t->kind != CR_SV_TUPLE || t->n != was->n_members) {
         cr_interp_fail(m, e,
-                      cr_strf(arena,
-                              "the hook returns %s, needed is a tuple of %d",
-                              cr_script_value_what(arena, t), was->n_members));
+                       cr_strf(arena,
+                               "the hook returns %s, needed is a tuple of %d",
+                               cr_script_value_what(arena, t), was->n_members));
         return NULL;
     }
     members = CR_NEWS(arena, struct cr_val *, t->n);
@@ -256,17 +258,18 @@ static bool forward_text(struct cr_build *b, const struct cr_hook *h,
             group_thing(b, inputs, group_leaves(b, inputs, &n), false)) ||
         (output &&
          !cr_interp_input(&m, "output",
-                         group_thing(b, g, group_leaves(b, g, &n), false))) ||
+                          group_thing(b, g, group_leaves(b, g, &n), false))) ||
         !cr_interp_run(&m, &value, &returned))
         return false;
     if (value.kind == CR_SV_NONE)
         return true;
     if (g->n > 1 && (value.kind != CR_SV_TUPLE || value.n != g->n))
         return cr_interp_fail(&m, returned,
-                             cr_strf(arena,
-                                     "the hook returns %s, the cell has %d "
-                                     "inputs",
-                                     cr_script_value_what(arena, &value), g->n));
+                              cr_strf(arena,
+                                      "the hook returns %s, the cell has %d "
+                                      "inputs",
+                                      cr_script_value_what(arena, &value),
+                                      g->n));
     for (i = 0; i < g->n; i++) {
         struct cr_val *was = g->v[i];
 
@@ -331,7 +334,8 @@ static bool forward(struct cr_build *b, const struct cr_hook *h,
 
 /* An identity for each real tensor: with gradients of its own, or (c NULL)
  * to be looked at. */
-static bool boundary(struct cr_build *b, struct group *g, struct cr_custom_grad *c)
+static bool boundary(struct cr_build *b, struct group *g,
+                     struct cr_custom_grad *c)
 {
     struct cr_pos pos = b->pos;
     uint64_t key = hook_open(b, NULL);
@@ -384,8 +388,8 @@ static void boundary_reads(struct cr_build *b, struct cr_custom_grad *c, int n,
 /* The gradient that the text returns for `was`; those of its tensors into
  * to[], from number *n on. */
 static bool grad_value(struct cr_interp *m, const struct cr_script *e,
-                       const struct cr_script_value *t, const struct cr_val *was,
-                       struct cr_val **to, int *n)
+                       const struct cr_script_value *t,
+                       const struct cr_val *was, struct cr_val **to, int *n)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i;
@@ -433,10 +437,10 @@ static bool grad_names(struct cr_interp *m, const struct back *k,
     for (i = 0; i < k->in.n; i++)
         n = leaves(k->in.v[i], NULL, n);
     return cr_interp_input(m, names[k->hook->form],
-                          group_thing(m->b, &k->in, c->dout, true)) &&
+                           group_thing(m->b, &k->in, c->dout, true)) &&
            (c->n_out == n ||
             cr_interp_input(m, "grad_output",
-                           group_thing(m->b, result, c->dout + n, true)));
+                            group_thing(m->b, result, c->dout + n, true)));
 }
 
 static bool grads_text(struct cr_build *b, const struct back *k,
@@ -453,12 +457,12 @@ static bool grads_text(struct cr_build *b, const struct back *k,
     if (value.kind == CR_SV_NONE)
         return true;
     if (k->in.n > 1 && (value.kind != CR_SV_TUPLE || value.n != k->in.n))
-        return cr_interp_fail(&m, returned,
-                             cr_strf(b->net->arena,
-                                     "the hook returns %s, the cell has %d "
-                                     "inputs",
-                                     cr_script_value_what(b->net->arena, &value),
-                                     k->in.n));
+        return cr_interp_fail(
+            &m, returned,
+            cr_strf(b->net->arena,
+                    "the hook returns %s, the cell has %d "
+                    "inputs",
+                    cr_script_value_what(b->net->arena, &value), k->in.n));
     for (i = 0; i < k->in.n; i++)
         if (!grad_value(&m, k->in.n > 1 ? member(returned, i) : returned,
                         k->in.n > 1 ? &value.items[i] : &value, k->in.v[i],
@@ -703,7 +707,8 @@ struct cr_val *cr_hook_point(struct cr_build *b, struct cr_val *x,
             continue;
         if (h->text && !replace_grad(b, h, &g))
             return NULL;
-        if (net->graph->hooks != CR_HOOKS_OBSERVED || !h->observe[CR_OBSERVE_GRAD])
+        if (net->graph->hooks != CR_HOOKS_OBSERVED ||
+            !h->observe[CR_OBSERVE_GRAD])
             continue;
         if (!boundary(b, &g, NULL))
             return NULL;

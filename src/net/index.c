@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-bool cr_interp_int(struct cr_interp *m, const struct cr_script *e, int64_t absent,
-                  int64_t *to)
+bool cr_interp_int(struct cr_interp *m, const struct cr_script *e,
+                   int64_t absent, int64_t *to)
 {
     struct cr_script_value t;
 
@@ -15,9 +15,9 @@ bool cr_interp_int(struct cr_interp *m, const struct cr_script *e, int64_t absen
     *to = t.kind == CR_SV_NONE ? absent : t.integer;
     return t.kind == CR_SV_NONE || t.kind == CR_SV_INT ||
            cr_interp_fail(m, e,
-                         cr_strf(m->b->net->arena,
-                                 "an index is a whole number, not %s",
-                                 cr_script_value_what(m->b->net->arena, &t)));
+                          cr_strf(m->b->net->arena,
+                                  "an index is a whole number, not %s",
+                                  cr_script_value_what(m->b->net->arena, &t)));
 }
 
 /* What the items of t[...] ask for, axis by axis. */
@@ -47,10 +47,10 @@ static bool read_cut(struct cr_interp *m, const struct cr_script *e, int rank,
 
             if (!cr_interp_int(m, i->args->next->next, 1, step) ||
                 !cr_interp_int(m, i->args, *step > 0 ? 0 : CR_DIM_MAX,
-                              &c->begin[c->n]) ||
+                               &c->begin[c->n]) ||
                 !cr_interp_int(m, i->args->next,
-                              *step > 0 ? CR_DIM_MAX : -CR_DIM_MAX,
-                              &c->end[c->n]))
+                               *step > 0 ? CR_DIM_MAX : -CR_DIM_MAX,
+                               &c->end[c->n]))
                 return false;
             left++;
         } else {
@@ -102,7 +102,8 @@ static int64_t within(int64_t i, int64_t n)
 
 /* t[i] or t[a:b:c] of a tuple, or of a list of cells. */
 static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
-                        const struct cr_script_value *t, struct cr_script_value *to)
+                        const struct cr_script_value *t,
+                        struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_script *at = e->args->next;
@@ -116,9 +117,9 @@ static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
         i = i < 0 ? i + t->n : i;
         if (i < 0 || i >= t->n)
             return cr_interp_fail(m, e,
-                                 cr_strf(arena,
-                                         "a tuple of %d has no member %lld",
-                                         t->n, (long long)i));
+                                  cr_strf(arena,
+                                          "a tuple of %d has no member %lld",
+                                          t->n, (long long)i));
         *to = t->items[i];
         return true;
     }
@@ -130,13 +131,14 @@ static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
         return cr_interp_fail(m, e, "a slice of a tuple has no step");
     i = within(i, t->n);
     end = within(end, t->n);
-    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .items = t->items + i };
+    *to =
+        (struct cr_script_value){ .kind = CR_SV_TUPLE, .items = t->items + i };
     to->n = end > i ? (int)(end - i) : 0;
     return cr_interp_weigh(m, e, to);
 }
 
 bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *to)
+                     struct cr_script_value *to)
 {
     struct cr_slice *slice;
     struct cut c = { .n = 0 };
@@ -167,9 +169,9 @@ bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
         for (k = 0; k < c.n_drop; k++)
             if (c.drop[k] == i && (at < -dim || at >= dim))
                 return cr_interp_fail(m, e,
-                                     cr_strf(m->b->net->arena,
-                                             "index %lld is outside of %lld",
-                                             (long long)at, (long long)dim));
+                                      cr_strf(m->b->net->arena,
+                                              "index %lld is outside of %lld",
+                                              (long long)at, (long long)dim));
     }
     if (c.n > 0) {
         slice = CR_NEW(m->b->net->arena, struct cr_slice);

@@ -19,14 +19,15 @@ static const char *source(struct cr_interp *m, const struct cr_script *e)
 }
 
 bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
-                    const struct cr_script_value *t, bool *to)
+                     const struct cr_script_value *t, bool *to)
 {
     struct cr_arena *arena = m->b->net->arena;
 
-    *to = cr_script_value_number(t)                   ? t->real != 0
-          : t->kind == CR_SV_STRING                    ? t->text[0] != '\0'
-          : t->kind == CR_SV_TUPLE || t->kind == CR_SV_MAP ? t->n > 0
-                                               : t->kind == CR_SV_CELL;
+    *to = cr_script_value_number(t) ? t->real != 0
+          : t->kind == CR_SV_STRING ? t->text[0] != '\0'
+          : t->kind == CR_SV_TUPLE || t->kind == CR_SV_MAP
+              ? t->n > 0
+              : t->kind == CR_SV_CELL;
     if (t->kind != CR_SV_TENSOR)
         return true;
     return cr_interp_fail(
@@ -39,7 +40,7 @@ bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
 }
 
 bool cr_interp_choice(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_script_value *to)
+                      struct cr_script_value *to)
 {
     const struct cr_script *yes = e->args, *c = yes->next, *no = c->next;
     struct cr_arena *arena = m->b->net->arena;
@@ -54,13 +55,14 @@ bool cr_interp_choice(struct cr_interp *m, const struct cr_script *e,
             cr_strf(arena,
                     "condition: found %s, expected a value that is known "
                     "while the graph is built; write where(%s, %s, %s)",
-                    cr_script_value_what(arena, &t), source(m, c), source(m, yes),
-                    source(m, no)));
+                    cr_script_value_what(arena, &t), source(m, c),
+                    source(m, yes), source(m, no)));
     return cr_interp_truth(m, c, &t, &holds) &&
            cr_interp_eval(m, holds ? yes : no, to);
 }
 
-static bool same(const struct cr_script_value *a, const struct cr_script_value *b)
+static bool same(const struct cr_script_value *a,
+                 const struct cr_script_value *b)
 {
     int i;
 
@@ -71,15 +73,16 @@ static bool same(const struct cr_script_value *a, const struct cr_script_value *
     for (i = 0; i < a->n; i++)
         if (!same(&a->items[i], &b->items[i]))
             return false;
-    return a->kind == CR_SV_STRING     ? strcmp(a->text, b->text) == 0
+    return a->kind == CR_SV_STRING   ? strcmp(a->text, b->text) == 0
            : a->kind == CR_SV_TENSOR ? a->val == b->val
            : a->kind == CR_SV_CELL   ? a->node == b->node
-                               : true;
+                                     : true;
 }
 
 bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
-                      const char *sign, const struct cr_script_value *a,
-                      const struct cr_script_value *b, struct cr_script_value *to, bool *done)
+                       const char *sign, const struct cr_script_value *a,
+                       const struct cr_script_value *b,
+                       struct cr_script_value *to, bool *done)
 {
     bool is = strcmp(sign, "is") == 0, member = strcmp(sign, "in") == 0;
     bool equal = strcmp(sign, "equal") == 0;
@@ -90,10 +93,10 @@ bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
         return *to = cr_script_value_truth(same(a, b) == is), true;
     if (member || strcmp(sign, "not in") == 0) {
         if (b->kind != CR_SV_TUPLE)
-            return cr_interp_fail(m, e,
-                                 cr_strf(m->b->net->arena,
-                                         "'in' takes a tuple, not %s",
-                                         cr_script_value_what(m->b->net->arena, b)));
+            return cr_interp_fail(
+                m, e,
+                cr_strf(m->b->net->arena, "'in' takes a tuple, not %s",
+                        cr_script_value_what(m->b->net->arena, b)));
         for (i = 0; i < b->n && !same(a, &b->items[i]); i++)
             ;
         return *to = cr_script_value_truth((i < b->n) == member), true;
@@ -110,9 +113,11 @@ bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
 
 static struct cr_script_value tuple_new(struct cr_arena *arena, int n)
 {
-    return (struct cr_script_value){ .kind = CR_SV_TUPLE,
-                              .n = n,
-                              .items = CR_NEWS(arena, struct cr_script_value, n + 1) };
+    return (struct cr_script_value){
+        .kind = CR_SV_TUPLE,
+        .n = n,
+        .items = CR_NEWS(arena, struct cr_script_value, n + 1)
+    };
 }
 
 static bool tensor_member(struct cr_interp *m, const struct cr_script *e,
@@ -147,15 +152,15 @@ static bool tensor_member(struct cr_interp *m, const struct cr_script *e,
         return x || cr_interp_trouble(m, e);
     }
     return cr_interp_fail(m, e,
-                         cr_strf(arena,
-                                 "a tensor has no '%s'; it has shape, ndim, "
-                                 "size, dtype, T and the functions of cellrun "
-                                 "help ops",
-                                 e->name));
+                          cr_strf(arena,
+                                  "a tensor has no '%s'; it has shape, ndim, "
+                                  "size, dtype, T and the functions of cellrun "
+                                  "help ops",
+                                  e->name));
 }
 
 bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_script_value *to)
+                      struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     struct cr_script_value t;
@@ -169,8 +174,9 @@ bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
         return tensor_member(m, e, t.val, to);
     if (t.kind != CR_SV_CELL)
         return cr_interp_fail(m, e,
-                             cr_strf(arena, "%s has no '%s'",
-                                     cr_script_value_what(arena, &t), e->name));
+                              cr_strf(arena, "%s has no '%s'",
+                                      cr_script_value_what(arena, &t),
+                                      e->name));
     if (!cr_cell_members(m, e, &t, &t))
         return false;
     for (i = 0; i < t.n; i++)
@@ -183,17 +189,17 @@ bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
 /* ---- lists ---- */
 
 bool cr_interp_weigh(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *tuple)
+                     struct cr_script_value *tuple)
 {
     return cr_script_value_weigh(tuple) ||
            cr_interp_fail(m, e,
-                         cr_strf(m->b->net->arena,
-                                 "a tuple of more than %d members in all",
-                                 CR_SCRIPT_VALUE_MAX));
+                          cr_strf(m->b->net->arena,
+                                  "a tuple of more than %d members in all",
+                                  CR_SCRIPT_VALUE_MAX));
 }
 
 bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *to)
+                     struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
 
@@ -203,10 +209,10 @@ bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
         return cr_cell_members(m, e, to, to);
     return to->kind == CR_SV_TUPLE ||
            cr_interp_fail(m, e,
-                         cr_strf(arena,
-                                 "a list of cells, a tuple or range(N) is "
-                                 "expected here, not %s",
-                                 cr_script_value_what(arena, to)));
+                          cr_strf(arena,
+                                  "a list of cells, a tuple or range(N) is "
+                                  "expected here, not %s",
+                                  cr_script_value_what(arena, to)));
 }
 
 static bool known_range(struct cr_interp *m, const struct cr_script *e,
@@ -224,8 +230,8 @@ static bool known_range(struct cr_interp *m, const struct cr_script *e,
     }
     if (i == 0 || v[2] == 0)
         return cr_interp_fail(m, e,
-                             i == 0 ? "range takes 1 to 3 whole numbers"
-                                    : "a range has a step that is not 0");
+                              i == 0 ? "range takes 1 to 3 whole numbers"
+                                     : "a range has a step that is not 0");
     if (i == 1) {
         v[1] = v[0];
         v[0] = 0;
@@ -233,9 +239,9 @@ static bool known_range(struct cr_interp *m, const struct cr_script *e,
     for (n = 0, k = v[0]; v[2] > 0 ? k < v[1] : k > v[1]; k += v[2])
         if (++n > RANGE_MAX)
             return cr_interp_fail(m, e,
-                                 cr_strf(m->b->net->arena,
-                                         "a range of more than %d numbers",
-                                         RANGE_MAX));
+                                  cr_strf(m->b->net->arena,
+                                          "a range of more than %d numbers",
+                                          RANGE_MAX));
     *to = tuple_new(m->b->net->arena, (int)n);
     for (k = 0; k < n; k++)
         to->items[k] = cr_script_value_integer(v[0] + k * v[2]);
@@ -275,9 +281,10 @@ static bool known_rows(struct cr_interp *m, const struct cr_script *e,
         column[n++] = tuple_new(arena, 0);
     for (a = e->args; a; a = a->next) {
         if (n == 8 || a->keyword || (count && n == 2))
-            return cr_interp_fail(m, e,
-                                 cr_strf(arena, "%s takes %s", e->name,
-                                         count ? "one list" : "up to 8 lists"));
+            return cr_interp_fail(
+                m, e,
+                cr_strf(arena, "%s takes %s", e->name,
+                        count ? "one list" : "up to 8 lists"));
         if (!cr_interp_items(m, a, &column[n++]))
             return false;
         if (n == 1 + count || column[n - 1].n < rows)
@@ -287,8 +294,8 @@ static bool known_rows(struct cr_interp *m, const struct cr_script *e,
     for (i = 0; i < rows; i++) {
         to->items[i] = tuple_new(arena, n);
         for (k = 0; k < n; k++)
-            to->items[i].items[k] =
-                count && k == 0 ? cr_script_value_integer(i) : column[k].items[i];
+            to->items[i].items[k] = count && k == 0 ? cr_script_value_integer(i)
+                                                    : column[k].items[i];
         if (!cr_interp_weigh(m, e, &to->items[i]))
             return false;
     }

@@ -13,7 +13,8 @@ struct cr_val *cr_loss_all(struct cr_build *b, const char *op, struct cr_val *v)
 struct cr_val *cr_loss_over(struct cr_build *b, const char *op,
                             struct cr_val *v, int64_t axis, bool keepdims)
 {
-    struct cr_reduce_attr *over = CR_NEW(cr_build_arena(b), struct cr_reduce_attr);
+    struct cr_reduce_attr *over =
+        CR_NEW(cr_build_arena(b), struct cr_reduce_attr);
     int64_t *at = CR_NEW(cr_build_arena(b), int64_t);
 
     *at = axis;

@@ -7,9 +7,9 @@
 #ifndef CR_NET_LOSS_H
 #define CR_NET_LOSS_H
 
-#include "net/op_attrs.h"
 #include "net/broadcast.h"
 #include "net/cell.h"
+#include "net/op_attrs.h"
 
 /* The option `reduction` of struct T; `or` is enum cr_reduction. */
 #define CR_LOSS_REDUCTION(T, or)                       \
@@ -18,15 +18,14 @@
 
 /* Defines the op of a loss with n operands, from its loops op_real (the values)
  * and op_back (their gradients). */
-#define CR_LOSS_OP(op, n, ns) \
-    CR_BROADCAST(op, n, .real = op##_real, .grad = op##_grad, \
-                 .cost = (ns)) \
-    CR_BROADCAST_BACKWARD(op) \
-    static const struct cr_op op##_op = { \
-        .about = { .name = #op }, \
-        CR_BROADCAST_OP(op, n, cr_inputs2), \
-        .saved_for_backward = CR_X(n) - 1, \
-        .backward = op##_backward, \
+#define CR_LOSS_OP(op, n, ns)                                               \
+    CR_BROADCAST(op, n, .real = op##_real, .grad = op##_grad, .cost = (ns)) \
+    CR_BROADCAST_BACKWARD(op)                                               \
+    static const struct cr_op op##_op = {                                   \
+        .about = { .name = #op },                                           \
+        CR_BROADCAST_OP(op, n, cr_inputs2),                                 \
+        .saved_for_backward = CR_X(n) - 1,                                  \
+        .backward = op##_backward,                                          \
     }
 
 /* Returns the mean or sum of the values, or v itself for none. */

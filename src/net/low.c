@@ -29,7 +29,8 @@ static bool rounds(const struct cr_exec_step *s)
 {
     const struct cr_fake_cast *o = s->run.attr;
 
-    return s->op == &cr_op_fake_cast && !o->predict && cr_fake_cast_type(o) == CR_BF16;
+    return s->op == &cr_op_fake_cast && !o->predict &&
+           cr_fake_cast_type(o) == CR_BF16;
 }
 
 /* Values that hold bfloat16 numbers only, and steps that multiply such. */
@@ -39,9 +40,10 @@ static void mark(struct cr_exec *e)
     int i, k;
 
     for (v = e->graph->vals; v; v = v->next) {
-        const struct cr_fake_cast *o = v->producer && v->producer->op == &cr_op_fake_cast
-                                      ? v->producer->attr
-                                      : NULL;
+        const struct cr_fake_cast *o =
+            v->producer && v->producer->op == &cr_op_fake_cast
+                ? v->producer->attr
+                : NULL;
 
         if (v->id >= 0 && e->of[v->id] >= 0 && !(o && o->predict))
             e->vals[e->of[v->id]].bf16 = v->low_type == CR_BF16;

@@ -24,9 +24,9 @@ bool cr_interp_module(struct cr_interp *m, const struct cr_script *e)
 bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e)
 {
     cr_interp_fail(m, e,
-                  cr_strf(m->b->net->arena,
-                          "'%s.%s': names stand here by themselves",
-                          e->args->name, e->name));
+                   cr_strf(m->b->net->arena,
+                           "'%s.%s': names stand here by themselves",
+                           e->args->name, e->name));
     cr_hint(m->b->net->diag, "write '%s'", e->name);
     return false;
 }
@@ -34,7 +34,7 @@ bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e)
 /* The same arguments, each *TUPLE as its members; NULL after reporting, or
  * where there is none. */
 const struct cr_script *cr_interp_splat(struct cr_interp *m,
-                                       const struct cr_script *args)
+                                        const struct cr_script *args)
 {
     struct cr_arena *arena = m->b->net->arena;
     struct cr_script *first = NULL, **last = &first;
@@ -75,7 +75,7 @@ const struct cr_script *cr_interp_splat(struct cr_interp *m,
 
 /* x.NAME(...): the function NAME of x, ... */
 bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_script_value *to)
+                      struct cr_script_value *to)
 {
     static const char *const other[] = { "view", "reshape", "astype",
                                          "cast", "permute", "transpose",
@@ -100,7 +100,7 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
         x.next = NULL;
         return cr_interp_member(m, &member, &cell) &&
                cr_interp_call_cell(m, e, e->args->next, cell.text, cell.node,
-                                  to);
+                                   to);
     }
     if (t.kind != CR_SV_TENSOR)
         return cr_interp_fail(
@@ -130,7 +130,7 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
 
 /* A call of what an expression gives: a member of a list of cells. */
 bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *to)
+                     struct cr_script_value *to)
 {
     const struct cr_script *args = cr_interp_splat(m, e->args->next);
     struct cr_script_value t;
@@ -138,9 +138,9 @@ bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
     if ((!args && e->args->next) || !cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind != CR_SV_CELL)
-        return cr_interp_fail(m, e,
-                             cr_strf(m->b->net->arena,
-                                     "a cell can be called, not %s",
-                                     cr_script_value_what(m->b->net->arena, &t)));
+        return cr_interp_fail(
+            m, e,
+            cr_strf(m->b->net->arena, "a cell can be called, not %s",
+                    cr_script_value_what(m->b->net->arena, &t)));
     return cr_interp_call_cell(m, e, args, t.text, t.node, to);
 }

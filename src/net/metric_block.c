@@ -21,7 +21,8 @@ bool cr_is_metric_aux(const struct cr_node *root, const struct cr_node *metric)
     return false;
 }
 
-bool cr_is_metric_block(const struct cr_node *root, const struct cr_node *metric)
+bool cr_is_metric_block(const struct cr_node *root,
+                        const struct cr_node *metric)
 {
     return cr_node_get(metric, "construct") != NULL ||
            cr_is_metric_aux(root, metric);
@@ -99,7 +100,7 @@ static bool judge_shape(struct cr_net *net, const struct cr_node *node,
 }
 
 static struct cr_val *metric_build(struct cr_net *net, struct cr_build *root,
-                                  const struct cr_node *node, int number)
+                                   const struct cr_node *node, int number)
 {
     struct cr_val *in[CR_OP_MAX], *v;
     const char *name = cr_metric_block_name(node);

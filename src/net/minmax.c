@@ -37,5 +37,6 @@ void cr_minmax_backward(const struct cr_op_ctx *s)
 {
     cr_reduction_sums(s, cr_reduce_attr_axis(s), &cr_reducer_sum, 1, s->y[0],
                       extreme_values, s->scratch);
-    cr_reduction_backward(s, cr_reduce_attr_axis(s), 1, s->scratch, extreme_loop);
+    cr_reduction_backward(s, cr_reduce_attr_axis(s), 1, s->scratch,
+                          extreme_loop);
 }

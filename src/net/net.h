@@ -150,7 +150,8 @@ struct cr_unfreeze_rule {
     int params;             /* frozen parameters that it lets go */
     int64_t values;
 };
-const struct cr_unfreeze_rule *cr_net_unfreeze_rules(const struct cr_net *net, int *n);
+const struct cr_unfreeze_rule *cr_net_unfreeze_rules(const struct cr_net *net,
+                                                     int *n);
 void cr_net_unfreeze(struct cr_net *net, int i);
 /* As before the first of them. */
 void cr_net_freeze_again(struct cr_net *net);
@@ -240,7 +241,8 @@ const cr_real *cr_exec_metric(const struct cr_exec *exec, int i,
 /* Whether a node of the section `metrics` is a block, or the name of what the
  * config's loss returns beside it (aux); its name in results, NULL: it says
  * none. */
-bool cr_is_metric_block(const struct cr_node *root, const struct cr_node *metric);
+bool cr_is_metric_block(const struct cr_node *root,
+                        const struct cr_node *metric);
 bool cr_is_metric_aux(const struct cr_node *root, const struct cr_node *metric);
 const char *cr_metric_block_name(const struct cr_node *metric);
 /* Backward; with opts.update (without opts.separate_update) the updates too, at
@@ -248,8 +250,8 @@ const char *cr_metric_block_name(const struct cr_node *metric);
  * scaled). Returns false, before anything was updated, when the gradient of the
  * network's output, or one that the loss gives a parameter, is not finite
  * (with opts.keep or opts.separate_update all gradients are computed
- * nevertheless); or when a plug-in's cell cannot go on, which cr_exec_check_faults
- * reports. */
+ * nevertheless); or when a plug-in's cell cannot go on, which
+ * cr_exec_check_faults reports. */
 bool cr_exec_backward(struct cr_exec *exec, double sens, double lr);
 /* With opts.results: the gradient that arrives at result i, which must live
  * through the step; NULL: ones. */
@@ -287,8 +289,8 @@ void cr_net_hyper(struct cr_net *net, int param,
                   const struct cr_hyper *hyper);
 
 /* Moving means of all parameters and statistics, which begin as copies:
- * mean = decay * mean + (1 - decay) * value. cr_net_ema_swap exchanges them with
- * the values. */
+ * mean = decay * mean + (1 - decay) * value. cr_net_ema_swap exchanges them
+ * with the values. */
 void cr_net_ema(struct cr_net *net);
 void cr_net_ema_update(struct cr_net *net, double decay);
 void cr_net_ema_swap(struct cr_net *net);

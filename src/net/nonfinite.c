@@ -38,16 +38,16 @@ static const char *culprit_type(const struct cr_net *net, const char *name)
 }
 
 static struct cr_nonfinite culprit_of(const struct cr_net *net,
-                                    const char *name)
+                                      const char *name)
 {
     return (struct cr_nonfinite){ *name ? name : "network",
-                                culprit_type(net, name), false };
+                                  culprit_type(net, name), false };
 }
 
 /* The last of the kept gradients of outputs is the first that was computed;
  * those of parameters follow in any order. */
 static struct cr_nonfinite culprit_backward(const struct cr_net *net,
-                                          const struct cr_tensor *kept, int n)
+                                            const struct cr_tensor *kept, int n)
 {
     static const char output[] = "grad.output.", param[] = "grad.";
     struct cr_nonfinite found = { "", "", true };
@@ -145,10 +145,9 @@ struct cr_nonfinite cr_net_nonfinite(const struct cr_net *net)
     int i;
 
     for (i = 0; i < net->n_params; i++)
-        if (!cr_all_finite(net->params[i].data,
-                           cr_count(&net->params[i].spec)))
+        if (!cr_all_finite(net->params[i].data, cr_count(&net->params[i].spec)))
             return (struct cr_nonfinite){ net->params[i].name,
-                                        net->params[i].types[0], false };
+                                          net->params[i].types[0], false };
     for (i = 0; i < net->n_slots; i++)
         if (!tensor_finite(&net->slots[i]))
             return (struct cr_nonfinite){ net->slots[i].name, "", false };

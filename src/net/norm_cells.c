@@ -1,8 +1,8 @@
 #include "net/norm_cells.h"
 
 #include "base/str.h"
-#include "net/op_attrs.h"
 #include "net/nhwc.h"
+#include "net/op_attrs.h"
 
 #define BN_OPTS                                                                \
     CR_INT_OPTIONAL(                                                           \
@@ -48,7 +48,8 @@ const struct cr_opt cr_bn2d_opts[] = {
 
 struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
                                struct cr_spec spec, bool affine,
-                               const struct cr_obj *given, enum cr_default_init begin)
+                               const struct cr_obj *given,
+                               enum cr_default_init begin)
 {
     return affine ? cr_param(b, name, spec, given, begin, 0)
                   : cr_param_untrained(b, name, spec, given, begin);
@@ -130,7 +131,8 @@ const struct cr_opt cr_instance_norm_opts[] = {
 /* GroupNorm with groups of one channel. The moving statistics exist because
  * MindSpore's checkpoints contain them; the results depend on them neither
  * there nor here. */
-struct cr_val *cr_instance_norm_build(struct cr_build *b, struct cr_val *x, int rank)
+struct cr_val *cr_instance_norm_build(struct cr_build *b, struct cr_val *x,
+                                      int rank)
 {
     const struct cr_instance_norm *o = cr_opts(b);
     const struct cr_spec *spec = cr_val_spec(x);
@@ -144,13 +146,13 @@ struct cr_val *cr_instance_norm_build(struct cr_build *b, struct cr_val *x, int 
     c = CR_SPEC(spec->dim[1]);
     if (!cr_param_state(b, cr_is_root_cell(b) ? "mean" : "moving_mean", c, NULL,
                         CR_DEFAULT_INIT_ZERO) ||
-        !cr_param_state(b, cr_is_root_cell(b) ? "variance" : "moving_variance", c,
-                        NULL, CR_DEFAULT_INIT_ONE))
+        !cr_param_state(b, cr_is_root_cell(b) ? "variance" : "moving_variance",
+                        c, NULL, CR_DEFAULT_INIT_ONE))
         return NULL;
-    gamma =
-        cr_param_affine(b, "gamma", c, o->affine, &o->gamma_init, CR_DEFAULT_INIT_ONE);
-    beta =
-        cr_param_affine(b, "beta", c, o->affine, &o->beta_init, CR_DEFAULT_INIT_ZERO);
+    gamma = cr_param_affine(b, "gamma", c, o->affine, &o->gamma_init,
+                            CR_DEFAULT_INIT_ONE);
+    beta = cr_param_affine(b, "beta", c, o->affine, &o->beta_init,
+                           CR_DEFAULT_INIT_ZERO);
     attr->num_groups = spec->dim[1];
     attr->eps = o->eps;
     return CR_EMIT(b, "group_norm", attr, x, gamma, beta);

@@ -18,7 +18,8 @@ extern const struct cr_opt cr_bn_opts[], cr_bn2d_opts[];
 /* A parameter that is trained where `affine` holds, and else only exists. */
 struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
                                struct cr_spec spec, bool affine,
-                               const struct cr_obj *given, enum cr_default_init begin);
+                               const struct cr_obj *given,
+                               enum cr_default_init begin);
 
 /* prefix: "" or "bn2d.", put before the names of the parameters. Inputs have
  * `low` to `high` dimensions. */
@@ -32,6 +33,7 @@ struct cr_instance_norm {
     struct cr_obj gamma_init, beta_init;
 };
 extern const struct cr_opt cr_instance_norm_opts[];
-struct cr_val *cr_instance_norm_build(struct cr_build *b, struct cr_val *x, int rank);
+struct cr_val *cr_instance_norm_build(struct cr_build *b, struct cr_val *x,
+                                      int rank);
 
 #endif

@@ -30,7 +30,10 @@ struct init_section {
     const struct cr_node *rules;
 };
 
-enum { SCHEME_2, SCHEME_1 };
+enum {
+    SCHEME_2,
+    SCHEME_1
+};
 
 static const struct cr_opt init_opts[] = {
     CR_ENUM_DEFAULT(
@@ -115,7 +118,7 @@ struct cr_init_rules *cr_init_rules_read(struct cr_net *net)
 
 /* An initialiser with one option set by us instead of by a config. */
 static struct cr_param_init by_default(struct cr_net *net, const char *name,
-                                   const char *option, double value)
+                                       const char *option, double value)
 {
     const struct cr_init *init = cr_init_find(name);
     char *opts = cr_alloc(net->arena, 1, init->about.size + 1);
@@ -135,8 +138,8 @@ static struct cr_param_init by_default(struct cr_net *net, const char *name,
     };
 }
 
-static struct cr_param_init from_obj(struct cr_net *net, const struct cr_obj *obj,
-                                 struct cr_pos pos)
+static struct cr_param_init
+from_obj(struct cr_net *net, const struct cr_obj *obj, struct cr_pos pos)
 {
     struct cr_param_init f;
 
@@ -160,17 +163,16 @@ static bool is_given(const struct cr_obj *obj)
 }
 
 bool cr_init_choose(struct cr_init_rules *s, struct cr_net *net,
-                       const struct cr_param *param,
-                       const struct cr_obj *control,
-                       const struct cr_obj *given, enum cr_default_init begin,
-                       double bound, struct cr_param_init *to)
+                    const struct cr_param *param, const struct cr_obj *control,
+                    const struct cr_obj *given, enum cr_default_init begin,
+                    double bound, struct cr_param_init *to)
 {
     struct cr_init_args check = { .spec = param->spec,
-                             .arena = net->arena,
-                             .diag = net->diag,
-                             .param = param->name,
-                             .config = net->config,
-                             .replaced = net->opts.loaded };
+                                  .arena = net->arena,
+                                  .diag = net->diag,
+                                  .param = param->name,
+                                  .config = net->config,
+                                  .replaced = net->opts.loaded };
     struct cr_subject subject = { param->name, param->types };
     struct cr_pos pos = param->pos;
     bool old = s->scheme == SCHEME_1;
@@ -218,7 +220,8 @@ bool cr_init_rules_check(struct cr_init_rules *s, struct cr_net *net)
 
     for (i = 0; i < s->n_rules; i++)
         ok = cr_patterns_used(net->config, s->rules[i].of, params, n,
-                              "parameter") && ok;
+                              "parameter") &&
+             ok;
     return ok;
 }
 
@@ -254,8 +257,8 @@ bool cr_net_init_params(struct cr_net *net)
         if (!f->init->fill(&fill))
             return false;
         if (f->zero_row > 0)
-            memset(p->data + (f->zero_row - 1) * (cr_count(&p->spec) /
-                                                  p->spec.dim[0]),
+            memset(p->data + (f->zero_row - 1) *
+                                 (cr_count(&p->spec) / p->spec.dim[0]),
                    0, cr_bytes(&p->spec) / (size_t)p->spec.dim[0]);
     }
     return true;
@@ -295,7 +298,10 @@ double cr_gain(const char *nonlinearity, double negative_slope)
     return NAN;
 }
 
-enum { FAN_IN, FAN_OUT };
+enum {
+    FAN_IN,
+    FAN_OUT
+};
 
 const struct cr_opt cr_he_opts[] = {
     CR_REAL_DEFAULT(struct cr_he, negative_slope, 0, -1e30, 1e30,

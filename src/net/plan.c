@@ -73,7 +73,8 @@ static void cut(struct cr_exec *e, const struct cr_opnode *node,
         return;
     e->pruned_cells[node->cell] = true;
     e->pruned[e->n_pruned++] =
-        (struct cr_pruned){ e->net->cells[node->cell].name, reason, node->hook };
+        (struct cr_pruned){ e->net->cells[node->cell].name, reason,
+                            node->hook };
 }
 
 /* ---- forward ---- */
@@ -323,7 +324,8 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
         return false;
     if (layout == CR_CHANNELS_LAST && node->op->layouts == CR_LAYOUT_FLAT)
         for (i = 0; i < made->n_out; i++)
-            ((struct cr_spec *)(uintptr_t)made->run.out)[i].layout = CR_CHANNELS_LAST;
+            ((struct cr_spec *)(uintptr_t)made->run.out)[i].layout =
+                CR_CHANNELS_LAST;
     outputs_make(e, made);
     for (i = 0; i < node->n_out; i++)
         e->of[node->out[i]->id] = made->y[i];

@@ -166,7 +166,7 @@ void cr_plan_write(struct cr_exec *exec, int step, int i, int val);
  * *cut: a gradient arrives, and nobody wants what it gives. False after
  * reporting. */
 bool cr_plan_custom_grad(struct cr_exec *exec, const struct cr_exec_step *step,
-                    bool *cut);
+                         bool *cut);
 /* live.c: whether the plan keeps what is in between; whether it computes
  * results and loss, which one for prints alone does not. */
 bool cr_plan_keeps_all(const struct cr_exec *exec);

@@ -411,9 +411,9 @@ static void run_call(struct run *r, unsigned flag)
                                        : same_samples(r, r->in, c->n_in));
 
     if (split)
-        cr_parallel_for_coarse(r->step.to,
-                    (double)cellrun_count(&r->in[0]) / (double)r->step.to, r,
-                    run_part);
+        cr_parallel_for_coarse(
+            r->step.to, (double)cellrun_count(&r->in[0]) / (double)r->step.to,
+            r, run_part);
     else
         run_part(r, 0, r->step.to);
 }
@@ -487,9 +487,11 @@ static struct cr_val *plugin_param(struct cr_build *b,
         return CR_ABSENT;
     shape_to(shape, &spec);
     if (of->role == CELLRUN_STATISTIC)
-        return cr_param_state(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO);
+        return cr_param_state(b, of->name, spec, &c->init[i],
+                              CR_DEFAULT_INIT_ZERO);
     if (of->role == CELLRUN_FIXED)
-        return cr_param_untrained(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO);
+        return cr_param_untrained(b, of->name, spec, &c->init[i],
+                                  CR_DEFAULT_INIT_ZERO);
     return cr_param(b, of->name, spec, &c->init[i], CR_DEFAULT_INIT_ZERO, 0);
 }
 

@@ -47,7 +47,8 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-void cr_pointwise_backward(const struct cr_op_ctx *s, double cost, cr_map_grad *f)
+void cr_pointwise_backward(const struct cr_op_ctx *s, double cost,
+                           cr_map_grad *f)
 {
     struct pointwise p = { .s = s, .back = f };
 

@@ -20,7 +20,7 @@ bool cr_pointwise_plan(struct cr_op_plan *plan);
 /* cost: rough nanoseconds per element, as for cr_parallel_for. */
 void cr_pointwise(const struct cr_op_ctx *ctx, double cost, cr_map *f);
 void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
-                       cr_map_grad *f);
+                           cr_map_grad *f);
 
 /* LEAF_forward and LEAF_backward of two functions for one element,
  *   y = LEAF_y(o, x)   dx = LEAF_dx(o, v, dy)
@@ -56,7 +56,7 @@ void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
                                                                    \
     static void leaf##_backward(const struct cr_op_ctx *s)         \
     {                                                              \
-        cr_pointwise_backward(s, grad_cost, leaf##_map_grad);          \
+        cr_pointwise_backward(s, grad_cost, leaf##_map_grad);      \
     }
 
 #define CR_POINTWISE_READS_x CR_X(0)

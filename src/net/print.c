@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "math/array_text.h"
-#include "net/script_interp.h"
 #include "net/plan.h"
+#include "net/script_interp.h"
 
 #include <inttypes.h>
 
@@ -92,7 +92,8 @@ static struct line *line_new(struct call *c)
 
 /* What Python's print makes of a number, a text or None; NULL: it is none of
  * them. */
-static const char *plain_text(struct cr_arena *arena, const struct cr_script_value *t)
+static const char *plain_text(struct cr_arena *arena,
+                              const struct cr_script_value *t)
 {
     struct cr_buf b = { .arena = arena };
     int i;
@@ -139,9 +140,9 @@ static bool add_lines(struct call *c, const struct cr_script_value *t)
     }
     if (t->kind == CR_SV_TENSOR) {
         if (c->n == CR_OP_MAX)
-            return cr_interp_fail(c->m, c->arg,
-                                 cr_strf(arena, "more than %d tensors",
-                                         CR_OP_MAX));
+            return cr_interp_fail(
+                c->m, c->arg,
+                cr_strf(arena, "more than %d tensors", CR_OP_MAX));
         l = line_new(c);
         l->input = c->n;
         l->type =
@@ -151,9 +152,10 @@ static bool add_lines(struct call *c, const struct cr_script_value *t)
     }
     if (t->kind != CR_SV_TUPLE)
         return cr_interp_fail(c->m, c->arg,
-                             cr_strf(arena, "print takes tensors, numbers, "
-                                            "texts and tuples of them, not %s",
-                                     cr_script_value_what(arena, t)));
+                              cr_strf(arena,
+                                      "print takes tensors, numbers, "
+                                      "texts and tuples of them, not %s",
+                                      cr_script_value_what(arena, t)));
     for (i = 0; i < t->n; i++)
         if (!add_lines(c, &t->items[i]))
             return false;
@@ -169,8 +171,9 @@ bool cr_interp_print(struct cr_interp *m, const struct cr_script *call)
     for (c.arg = call->args; c.arg; c.arg = c.arg->next) {
         if (c.arg->keyword)
             return cr_interp_fail(m, c.arg,
-                                 cr_strf(net->arena, "print has no option '%s'",
-                                         c.arg->keyword));
+                                  cr_strf(net->arena,
+                                          "print has no option '%s'",
+                                          c.arg->keyword));
         if (!cr_interp_eval(m, c.arg, &t) || !add_lines(&c, &t))
             return false;
     }

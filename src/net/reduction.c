@@ -13,8 +13,8 @@ const struct cr_opt cr_reduce_attr_opts[] = {
     { 0 },
 };
 
-const char *const cr_reduce_attr_renamed[] = { "dim", "axis", "keepdim", "keepdims",
-                                        NULL };
+const char *const cr_reduce_attr_renamed[] = { "dim", "axis", "keepdim",
+                                               "keepdims", NULL };
 
 /* Which dimensions of x are folded. */
 static void folded_of(const struct cr_spec *x, const struct cr_ints *axis,
@@ -236,8 +236,9 @@ static void back_run(void *ctx, int64_t n, const int64_t *off,
         dx[i] += d[i];
 }
 
-void cr_reduction_backward(const struct cr_op_ctx *s, const struct cr_ints *axis,
-                       double cost, const cr_real *c, cr_reduction_loop *loop)
+void cr_reduction_backward(const struct cr_op_ctx *s,
+                           const struct cr_ints *axis, double cost,
+                           const cr_real *c, cr_reduction_loop *loop)
 {
     struct back b = { s, c, count_of(s), loop };
     struct cr_tensor_iter w;

@@ -10,8 +10,8 @@
 
 #include "base/attr.h"
 #include "math/tensor_iter.h"
-#include "net/op_attrs.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 /* Sets out[0]; its type is the input's, bool and uint8 becoming int32. */
 bool cr_reduction_plan(struct cr_op_plan *plan, const struct cr_ints *axis,
@@ -46,8 +46,9 @@ typedef void cr_reduction_loop(const void *attr, int64_t n, double count,
                                const cr_real *x, const cr_real *y,
                                const cr_real *g, const cr_real *c, int64_t inc,
                                cr_real *d);
-void cr_reduction_backward(const struct cr_op_ctx *ctx, const struct cr_ints *axis,
-                       double cost, const cr_real *c, cr_reduction_loop *loop);
+void cr_reduction_backward(const struct cr_op_ctx *ctx,
+                           const struct cr_ints *axis, double cost,
+                           const cr_real *c, cr_reduction_loop *loop);
 
 /* A loop from a formula in x[i], y[j], g[j], c[j] and count. */
 #define CR_REDUCTION_LOOP(name, formula) \
@@ -79,24 +80,25 @@ void cr_reduction_backward(const struct cr_op_ctx *ctx, const struct cr_ints *ax
 bool cr_reduce_attr_plan(struct cr_op_plan *plan);
 extern const char *const cr_reduce_attr_renamed[]; /* dim, keepdim */
 const struct cr_ints *cr_reduce_attr_axis(const struct cr_op_ctx *ctx);
-#define CR_REDUCE(op, ...)                                               \
+#define CR_REDUCE(op, ...)                                             \
     static const struct cr_reduction_desc op##_fold = { __VA_ARGS__ }; \
     static void op##_forward(const struct cr_op_ctx *s)                \
     {                                                                  \
-        cr_reduction(s, cr_reduce_attr_axis(s), &op##_fold);                  \
+        cr_reduction(s, cr_reduce_attr_axis(s), &op##_fold);           \
     }
-#define CR_REDUCE_BACKWARD(op, cost, formula)                               \
-    CR_REDUCTION_LOOP(op##_loop, formula)                             \
-    static void op##_backward(const struct cr_op_ctx *s)              \
-    {                                                                 \
-        cr_reduction_backward(s, cr_reduce_attr_axis(s), cost, NULL, op##_loop); \
+#define CR_REDUCE_BACKWARD(op, cost, formula)                        \
+    CR_REDUCTION_LOOP(op##_loop, formula)                            \
+    static void op##_backward(const struct cr_op_ctx *s)             \
+    {                                                                \
+        cr_reduction_backward(s, cr_reduce_attr_axis(s), cost, NULL, \
+                              op##_loop);                            \
     }
-#define CR_REDUCE_OP(op, text) \
-    .about = { .name = (op), \
-               .summary = (text), \
-               .opts = cr_reduce_attr_opts, \
+#define CR_REDUCE_OP(op, text)                        \
+    .about = { .name = (op),                          \
+               .summary = (text),                     \
+               .opts = cr_reduce_attr_opts,           \
                .size = sizeof(struct cr_reduce_attr), \
-               .renamed = cr_reduce_attr_renamed }, \
+               .renamed = cr_reduce_attr_renamed },   \
     .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input
 
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "net/graph.h"
-#include "net/script_interp.h"
 #include "net/script.h"
+#include "net/script_interp.h"
 
 /* Whether it is a weight, or one that is rounded for low precision. */
 static bool results_weight(const struct cr_val *v)

@@ -25,8 +25,8 @@
 #include "net/rnn.h"
 
 #include "base/checked_math.h"
-#include "math/parallel_for.h"
 #include "math/low_precision.h"
+#include "math/parallel_for.h"
 #include "net/op_attrs.h"
 
 #include <assert.h>
@@ -48,15 +48,15 @@ const struct cr_opt cr_rnn_opts[] = {
                     "The last step comes first."),
     CR_ENUM_DEFAULT(struct cr_rnn, nonlinearity, CR_RNN_TANH, "tanh|relu",
                     "What makes an rnn's state."),
-    CR_ENUM_DEFAULT(struct cr_rnn, low, CR_RNN_FULL,
-                    "none|products|gates|all", "What is rounded."),
+    CR_ENUM_DEFAULT(struct cr_rnn, low, CR_RNN_FULL, "none|products|gates|all",
+                    "What is rounded."),
     CR_ENUM_DEFAULT(struct cr_rnn, dtype, 0, CR_LOW_TYPES, "What to."),
     { 0 },
 };
 
 const char *const cr_rnn_inputs[] = { "x",   "weight_hh",  "bias_hh",
-                                        "h_0", "seq_length", "c_0",
-                                        NULL };
+                                      "h_0", "seq_length", "c_0",
+                                      NULL };
 
 /* ---- planning ---- */
 
@@ -129,7 +129,7 @@ bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind)
     steps = one ? 1 : x->dim[o->batch_first];
     n = one ? x->dim[0] : x->dim[!o->batch_first];
     bias = CR_SPEC(o->low != CR_RNN_FULL && kind->cell ? 2 * w->dim[0]
-                                                         : w->dim[0]);
+                                                       : w->dim[0]);
     state = one ? CR_SPEC(n, size) : CR_SPEC(1, n, size);
     if (!state_fits(p, B, "bias", &bias) ||
         !state_fits(p, H0, "the first state", &state) ||
@@ -357,8 +357,7 @@ static void turn_rows(void *ctx, int64_t from, int64_t to)
                 r->wt[i * r->gates + j] = w[j * r->size + i];
 }
 
-void cr_rnn_forward(const struct cr_op_ctx *s,
-                      const struct cr_rnn_kind *kind)
+void cr_rnn_forward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
     double cost = (double)r.gates * 2;
@@ -418,8 +417,8 @@ static void give(const struct run *r, const cr_real *dg, int64_t at)
 }
 
 /* One row in low precision: the gradient of x, and the product's. */
-static void backward_low(const struct run *r, int64_t i,
-                         struct cr_rnn_row *row, int64_t at)
+static void backward_low(const struct run *r, int64_t i, struct cr_rnn_row *row,
+                         int64_t at)
 {
     lower(r, i, row);
     r->kind->low_backward(row);
@@ -507,8 +506,7 @@ static void into_state(const struct run *r)
         round_to(r, r->n * r->size, r->dh, r->dh);
 }
 
-void cr_rnn_backward(const struct cr_op_ctx *s,
-                       const struct cr_rnn_kind *kind)
+void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
     double cost = (double)r.gates * 2;

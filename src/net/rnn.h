@@ -16,9 +16,9 @@
  * steps, and dx is left to the product in front.
  *
  * In low precision (.low) each sum, product and activation rounds as it does
- * in MindSpore, whose steps are written out (rnn_low_precision.c). Of an lstm, b is
- * then b_ih and b_hh, one behind the other: both are added behind the sum of
- * the products, and x is the product alone.
+ * in MindSpore, whose steps are written out (rnn_low_precision.c). Of an lstm,
+ * b is then b_ih and b_hh, one behind the other: both are added behind the sum
+ * of the products, and x is the product alone.
  */
 #ifndef CR_NET_RNN_H
 #define CR_NET_RNN_H
@@ -102,34 +102,32 @@ struct cr_rnn_rounds {
 struct cr_rnn_rounds cr_rnn_rounds(const struct cr_rnn_row *row);
 /* v, rounded if `when`. */
 void cr_rnn_round(const struct cr_rnn_row *row, bool when, int64_t n,
-                    cr_real *v);
+                  cr_real *v);
 /* y = a + b, rounded if `when`; y = a b. y may be one of them. */
 void cr_rnn_add(const struct cr_rnn_row *row, bool when, int64_t n,
-                  const cr_real *a, const cr_real *b, cr_real *y);
+                const cr_real *a, const cr_real *b, cr_real *y);
 void cr_rnn_mul(const struct cr_rnn_row *row, bool when, int64_t n,
-                  const cr_real *a, const cr_real *b, cr_real *y);
+                const cr_real *a, const cr_real *b, cr_real *y);
 /* y = 1 / (1 + exp(-x)), not rounded: its gradient is made of it so. */
 void cr_rnn_sigmoid(int64_t n, const cr_real *x, cr_real *y);
 /* y = tanh(x), rounded if `when`; its gradient is made of it so. */
 void cr_rnn_tanh(const struct cr_rnn_row *row, bool when, int64_t n,
-                   const cr_real *x, cr_real *y);
+                 const cr_real *x, cr_real *y);
 /* d *= y (1 - y); d *= 1 - y^2; rounded if `when` */
 void cr_rnn_sigmoid_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                           const cr_real *y, cr_real *d);
+                             const cr_real *y, cr_real *d);
 void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                        const cr_real *y, cr_real *d);
+                          const cr_real *y, cr_real *d);
 
 bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind);
-void cr_rnn_forward(const struct cr_op_ctx *s,
-                      const struct cr_rnn_kind *kind);
-void cr_rnn_backward(const struct cr_op_ctx *s,
-                       const struct cr_rnn_kind *kind);
+void cr_rnn_forward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind);
+void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind);
 
 /* Every op of the family but for names and functions. */
 #define CR_RNN_OP(INPUTS, OUTPUTS)                             \
-    .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS,   \
-    .saved_for_backward = CR_X(CR_RNN_W) | CR_X(CR_RNN_SEQ), \
-    .int_inputs = CR_X(CR_RNN_SEQ), .inputs = cr_rnn_inputs, \
+    .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS, \
+    .saved_for_backward = CR_X(CR_RNN_W) | CR_X(CR_RNN_SEQ),   \
+    .int_inputs = CR_X(CR_RNN_SEQ), .inputs = cr_rnn_inputs,   \
     .scales = CR_X(CR_RNN_W) | CR_X(CR_RNN_B)
 
 /* ---- rnn_cell.c: the cells around them ---- */
@@ -144,34 +142,34 @@ struct cr_rnn_cell {
 /* MindSpore's cells over sequences and over one step. `op` is "rnn", "gru" or
  * "lstm". */
 struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
-                              const char *op, int gates);
+                            const char *op, int gates);
 struct cr_val *cr_rnn_build_one(struct cr_build *b, struct cr_val *const *in,
-                                  const char *op, int gates);
+                                const char *op, int gates);
 /* Their rows of options; nonlinearity, of an RNN, may follow. */
-#define CR_RNN_OPTS                                                         \
-    CR_RNN_SIZES,                                                           \
-        CR_INT_DEFAULT(struct cr_rnn_cell, num_layers, 1, 1, 1000,          \
-                       "Recurrences one above the other."),                   \
-        CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true,                 \
-                        "Add bias_ih and bias_hh to the gates."),             \
-        CR_BOOL_DEFAULT(struct cr_rnn_cell, batch_first, false,             \
-                        "The input is (batch, time, features), not (time, "   \
-                        "batch, features)."),                                 \
-        CR_REAL_DEFAULT(struct cr_rnn_cell, dropout, 0, 0, 1 - DBL_EPSILON, \
-                        "Probability that an element between two layers is "  \
-                        "zeroed."),                                           \
-        CR_BOOL_DEFAULT(struct cr_rnn_cell, bidirectional, false,           \
+#define CR_RNN_OPTS                                                          \
+    CR_RNN_SIZES,                                                            \
+        CR_INT_DEFAULT(struct cr_rnn_cell, num_layers, 1, 1, 1000,           \
+                       "Recurrences one above the other."),                  \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true,                  \
+                        "Add bias_ih and bias_hh to the gates."),            \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, batch_first, false,              \
+                        "The input is (batch, time, features), not (time, "  \
+                        "batch, features)."),                                \
+        CR_REAL_DEFAULT(struct cr_rnn_cell, dropout, 0, 0, 1 - DBL_EPSILON,  \
+                        "Probability that an element between two layers is " \
+                        "zeroed."),                                          \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, bidirectional, false,            \
                         "A second recurrence runs backwards in time.")
-#define CR_RNN_ONE_OPTS                                                 \
+#define CR_RNN_ONE_OPTS                                               \
     CR_RNN_SIZES, CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true, \
-                                    "Add bias_ih and bias_hh to the gates.")
-#define CR_RNN_SIZES                                                    \
-    CR_INT_OPTIONAL(struct cr_rnn_cell, input_size, 1, CR_DIM_MAX,      \
+                                  "Add bias_ih and bias_hh to the gates.")
+#define CR_RNN_SIZES                                                      \
+    CR_INT_OPTIONAL(struct cr_rnn_cell, input_size, 1, CR_DIM_MAX,        \
                     "Features that come in; taken from the input if not " \
                     "given."),                                            \
-        CR_INT(struct cr_rnn_cell, hidden_size, 1, CR_DIM_MAX,          \
+        CR_INT(struct cr_rnn_cell, hidden_size, 1, CR_DIM_MAX,            \
                "Features of the state.")
-#define CR_RNN_NONLINEARITY                                          \
+#define CR_RNN_NONLINEARITY                                        \
     CR_ENUM_DEFAULT(struct cr_rnn_cell, nonlinearity, CR_RNN_TANH, \
                     "tanh|relu", "What makes the state of its sum.")
 

@@ -9,13 +9,13 @@
  * Low precision is that of MindSpore 2.10 on CPUs. Its LSTM is one function,
  * which rounds what goes in and comes out in O2 and O3 and is float32 in
  * auto; with lengths of samples, and in the other cells, every step is written
- * out and rounds function by function (rnn_low_precision.c). O1 speaks of LSTMCell,
- * GRUCell and RNNCell and finds nothing in the cells over sequences. These
- * take all they have in the type of x: float16 in level auto too if x is.
+ * out and rounds function by function (rnn_low_precision.c). O1 speaks of
+ * LSTMCell, GRUCell and RNNCell and finds nothing in the cells over sequences.
+ * These take all they have in the type of x: float16 in level auto too if x is.
  */
-#include "net/op_attrs.h"
-#include "net/concat_stack.h"
 #include "net/amp.h"
+#include "net/concat_stack.h"
+#include "net/op_attrs.h"
 #include "net/rnn.h"
 
 #include <string.h>
@@ -301,7 +301,7 @@ static struct cr_val *between(struct cr_build *b, struct cr_val *y)
 }
 
 struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
-                              const char *op, int gates)
+                            const char *op, int gates)
 {
     const struct cr_rnn_cell *o = cr_opts(b);
     struct cr_arena *arena = cr_build_arena(b);
@@ -357,7 +357,7 @@ struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
 }
 
 struct cr_val *cr_rnn_build_one(struct cr_build *b, struct cr_val *const *in,
-                                  const char *op, int gates)
+                                const char *op, int gates)
 {
     const struct cr_rnn_cell *o = cr_opts(b);
     const struct cr_spec *x = cr_val_spec(in[0]);

@@ -34,7 +34,7 @@ struct cr_rnn_rounds cr_rnn_rounds(const struct cr_rnn_row *row)
 }
 
 void cr_rnn_round(const struct cr_rnn_row *row, bool when, int64_t n,
-                    cr_real *v)
+                  cr_real *v)
 {
     if (when)
         cr_round_to_type(row->o->dtype == 0 ? CR_F16 : CR_BF16, n, v, v);
@@ -69,7 +69,8 @@ CR_CLONES static void low_tanh(int64_t n, const cr_real *x, cr_real *y)
         y[i] = cr_tanh(x[i]);
 }
 
-CR_CLONES static void low_sigmoid_backward(int64_t n, const cr_real *y, cr_real *d)
+CR_CLONES static void low_sigmoid_backward(int64_t n, const cr_real *y,
+                                           cr_real *d)
 {
     int64_t i;
 
@@ -97,35 +98,35 @@ CR_CLONES void cr_rnn_sigmoid(int64_t n, const cr_real *x, cr_real *y)
 }
 
 void cr_rnn_add(const struct cr_rnn_row *row, bool when, int64_t n,
-                  const cr_real *a, const cr_real *b, cr_real *y)
+                const cr_real *a, const cr_real *b, cr_real *y)
 {
     low_add(n, a, b, y);
     cr_rnn_round(row, when, n, y);
 }
 
 void cr_rnn_mul(const struct cr_rnn_row *row, bool when, int64_t n,
-                  const cr_real *a, const cr_real *b, cr_real *y)
+                const cr_real *a, const cr_real *b, cr_real *y)
 {
     low_mul(n, a, b, y);
     cr_rnn_round(row, when, n, y);
 }
 
 void cr_rnn_tanh(const struct cr_rnn_row *row, bool when, int64_t n,
-                   const cr_real *x, cr_real *y)
+                 const cr_real *x, cr_real *y)
 {
     low_tanh(n, x, y);
     cr_rnn_round(row, when, n, y);
 }
 
 void cr_rnn_sigmoid_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                           const cr_real *y, cr_real *d)
+                             const cr_real *y, cr_real *d)
 {
     low_sigmoid_backward(n, y, d);
     cr_rnn_round(row, when, n, d);
 }
 
 void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                        const cr_real *y, cr_real *d)
+                          const cr_real *y, cr_real *d)
 {
     low_tanh_backward(n, y, d);
     cr_rnn_round(row, when, n, d);

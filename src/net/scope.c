@@ -69,7 +69,8 @@ const struct cr_node *cr_cell_list(const struct cr_node *node)
 }
 
 bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
-                     const struct cr_script_value *cells, struct cr_script_value *to)
+                     const struct cr_script_value *cells,
+                     struct cr_script_value *to)
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_node *list = cr_cell_list(cells->node);
@@ -80,12 +81,13 @@ bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
     int index = 0;
 
     if (!list)
-        return cr_interp_fail(m, e,
-                             cr_strf(arena,
-                                     "'%s' is no list of cells, or has control "
-                                     "words beside it: its members cannot be "
-                                     "called",
-                                     path));
+        return cr_interp_fail(
+            m, e,
+            cr_strf(arena,
+                    "'%s' is no list of cells, or has control "
+                    "words beside it: its members cannot be "
+                    "called",
+                    path));
     all.keys = CR_NEWS(arena, const char *, cr_node_count(list) + 1);
     all.items = CR_NEWS(arena, struct cr_script_value, cr_node_count(list) + 1);
     for (CR_EACH(c, list)) {

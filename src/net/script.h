@@ -29,7 +29,7 @@ enum cr_script_op {
     CR_SCRIPT_REAL,
     CR_SCRIPT_STRING,
     CR_SCRIPT_NONE,
-    CR_SCRIPT_BOOL,    /* True, False */
+    CR_SCRIPT_BOOL,     /* True, False */
     CR_SCRIPT_CALL,     /* name; args; method: args[0] stood before a dot */
     CR_SCRIPT_APPLY,    /* args: what is called, then its arguments */
     CR_SCRIPT_MEMBER,   /* args: of what; name */

@@ -7,8 +7,8 @@
  * member of `cells`, or an op of the registry that says it is a function.
  */
 #include "base/str.h"
-#include "net/op_attrs.h"
 #include "net/gradient.h"
+#include "net/op_attrs.h"
 #include "net/script_interp.h"
 
 #include <assert.h>
@@ -120,7 +120,8 @@ static bool operand(struct cr_interp *m, const struct cr_script *e,
 
 static bool emit_two(struct cr_interp *m, const struct cr_script *e,
                      const char *sign, const struct cr_script_value *a,
-                     const struct cr_script_value *b, struct cr_script_value *to)
+                     const struct cr_script_value *b,
+                     struct cr_script_value *to)
 {
     struct cr_val *x, *y, *v;
 
@@ -134,8 +135,8 @@ static bool emit_two(struct cr_interp *m, const struct cr_script *e,
 
 /* (1, 2) + (3,) */
 static bool join(struct cr_interp *m, const struct cr_script *e,
-                 const struct cr_script_value *a, const struct cr_script_value *b,
-                 struct cr_script_value *to)
+                 const struct cr_script_value *a,
+                 const struct cr_script_value *b, struct cr_script_value *to)
 {
     struct cr_script_value t = { .kind = CR_SV_TUPLE, .n = a->n + b->n };
 
@@ -148,9 +149,9 @@ static bool join(struct cr_interp *m, const struct cr_script *e,
     return cr_interp_weigh(m, e, to);
 }
 
-static bool two(struct cr_interp *m, const struct cr_script *e, const char *sign,
-                const struct cr_script_value *a, const struct cr_script_value *b,
-                struct cr_script_value *to)
+static bool two(struct cr_interp *m, const struct cr_script *e,
+                const char *sign, const struct cr_script_value *a,
+                const struct cr_script_value *b, struct cr_script_value *to)
 {
     const char *wrong;
     bool done;
@@ -163,7 +164,8 @@ static bool two(struct cr_interp *m, const struct cr_script *e, const char *sign
         wrong = cr_script_value_fold(sign, a, b, to);
         return !wrong || fail(m, e, "%s", wrong);
     }
-    if (a->kind == CR_SV_TUPLE && b->kind == CR_SV_TUPLE && strcmp(sign, "add") == 0)
+    if (a->kind == CR_SV_TUPLE && b->kind == CR_SV_TUPLE &&
+        strcmp(sign, "add") == 0)
         return join(m, e, a, b, to);
     return emit_two(m, e, sign, a, b, to);
 }
@@ -221,7 +223,7 @@ static bool eval_unary(struct cr_interp *m, const struct cr_script *e,
     }
     if (cr_script_value_number(&a)) {
         *to = a.kind == CR_SV_REAL ? cr_script_value_real(-a.real)
-                             : cr_script_value_integer(-a.integer);
+                                   : cr_script_value_integer(-a.integer);
         return true;
     }
     m->b->pos = place(m, e);
@@ -234,8 +236,8 @@ static bool eval_unary(struct cr_interp *m, const struct cr_script *e,
 /* ---- functions ---- */
 
 const void *cr_interp_options(struct cr_interp *m, const struct cr_script *e,
-                             const struct cr_op *op,
-                             const struct cr_node *given)
+                              const struct cr_op *op,
+                              const struct cr_node *given)
 {
     struct cr_net *net = m->b->net;
     void *attr = cr_alloc(net->arena, 1, op->about.size + 1);
@@ -330,7 +332,8 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
         }
         return true;
     }
-    if (g->n < op->min_inputs || (t.kind == CR_SV_TENSOR && g->n < op->max_inputs))
+    if (g->n < op->min_inputs ||
+        (t.kind == CR_SV_TENSOR && g->n < op->max_inputs))
         return give_input(m, e, g, g->n, &t);
     if (!g->row || !g->row->name)
         return fail(m, call, "%s takes no more arguments", op->about.name);
@@ -401,7 +404,7 @@ static bool eval_point(struct cr_interp *m, const struct cr_script *e,
 }
 
 bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_op *op, struct cr_script_value *to)
+                       const struct cr_op *op, struct cr_script_value *to)
 {
     struct given g = given_none(m, e, op->about.opts);
     const struct cr_script *a;
@@ -441,8 +444,8 @@ bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
 /* ---- cells ---- */
 
 bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
-                        const struct cr_script *args, const char *name,
-                        const struct cr_node *node, struct cr_script_value *to)
+                         const struct cr_script *args, const char *name,
+                         const struct cr_node *node, struct cr_script_value *to)
 {
     struct cr_net *net = m->b->net;
     struct cr_val *in[CR_OP_MAX] = { NULL }, *v;
@@ -510,7 +513,8 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
 
 /* ---- names ---- */
 
-bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e, bool call)
+bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
+                       bool call)
 {
     const struct cr_descriptor *const *ops = cr_registry_list(CR_KIND_OP);
     const char **names;
@@ -556,7 +560,7 @@ static bool eval_call(struct cr_interp *m, const struct cr_script *e,
         return cr_interp_call_cell(m, e, e->args, e->name, cell, to);
     if (v && v->value.kind == CR_SV_CELL)
         return cr_interp_call_cell(m, e, e->args, v->value.text, v->value.node,
-                                  to);
+                                   to);
     if (cr_gradient_word(m, e, to, &ok))
         return ok;
     if (m->op && strcmp(e->name, "cell") == 0)
@@ -599,13 +603,15 @@ static bool eval_name(struct cr_interp *m, const struct cr_script *e,
     }
     if (!cell && strcmp(e->name, "training") == 0) {
         m->b->net->phased = true;
-        return *to =
-                   cr_script_value_truth(m->b->net->graph->training && !m->b->predict),
+        return *to = cr_script_value_truth(m->b->net->graph->training &&
+                                           !m->b->predict),
                true;
     }
     if (!cell)
         return cr_interp_unknown(m, e, false);
-    *to = (struct cr_script_value){ .kind = CR_SV_CELL, .text = cell->key, .node = cell };
+    *to = (struct cr_script_value){ .kind = CR_SV_CELL,
+                                    .text = cell->key,
+                                    .node = cell };
     return true;
 }
 
@@ -661,7 +667,9 @@ static bool eval(struct cr_interp *m, const struct cr_script *e,
     case CR_SCRIPT_REAL:
         return *to = cr_script_value_real(e->real), true;
     case CR_SCRIPT_STRING:
-        return *to = (struct cr_script_value){ .kind = CR_SV_STRING, .text = e->name }, true;
+        return *to = (struct cr_script_value){ .kind = CR_SV_STRING,
+                                               .text = e->name },
+               true;
     case CR_SCRIPT_NONE:
         return *to = (struct cr_script_value){ .kind = CR_SV_NONE }, true;
     case CR_SCRIPT_BOOL:
@@ -698,13 +706,13 @@ static bool eval(struct cr_interp *m, const struct cr_script *e,
 /* ---- for the other files ---- */
 
 bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_script_value *to)
+                    struct cr_script_value *to)
 {
     return eval(m, e, to);
 }
 
 struct cr_pos cr_interp_place(const struct cr_interp *m,
-                             const struct cr_script *e)
+                              const struct cr_script *e)
 {
     return place(m, e);
 }
@@ -720,13 +728,13 @@ struct cr_var *cr_interp_var(struct cr_interp *m, const char *name)
 }
 
 bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
-                   const char *what)
+                    const char *what)
 {
     return fail(m, e, "%s", what);
 }
 
 struct cr_val *cr_interp_val(struct cr_interp *m, const struct cr_script *e,
-                            const struct cr_script_value *t)
+                             const struct cr_script_value *t)
 {
     return as_val(m, e, t);
 }

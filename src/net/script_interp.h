@@ -20,9 +20,9 @@ struct cr_interp {
     const struct cr_node *cells, *text;
     struct cr_var *vars;
     int n_vars, room_vars;
-    int n_run;  /* lines that were run */
+    int n_run; /* lines that were run */
     const struct cr_script_line *lines;
-    bool noted; /* the error has its shapes beside it */
+    bool noted;             /* the error has its shapes beside it */
     const struct cr_op *op; /* whose text it is, NULL: it is the config's; */
     struct cr_pos at;       /* then where it is called */
     struct cr_gradient *gradient; /* whose it is: a text bprop of an op */
@@ -30,14 +30,14 @@ struct cr_interp {
 
 /* False after reporting, as all of these. */
 bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
-                   struct cr_script_value *to);
+                    struct cr_script_value *to);
 struct cr_var *cr_interp_var(struct cr_interp *m, const char *name);
 /* At the expression, with the shapes of what it names. */
 bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
-                   const char *what);
+                    const char *what);
 /* As a value of the graph; NULL after reporting. */
 struct cr_val *cr_interp_val(struct cr_interp *m, const struct cr_script *e,
-                            const struct cr_script_value *t);
+                             const struct cr_script_value *t);
 
 /* function.c: a call of an op that has a signature. */
 bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
@@ -47,39 +47,41 @@ bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
                       struct cr_script_value *to);
 /* The place of an expression, for messages. */
 struct cr_pos cr_interp_place(const struct cr_interp *m,
-                             const struct cr_script *e);
+                              const struct cr_script *e);
 /* After an error was reported below: notes the shapes that went in. */
 bool cr_interp_trouble(struct cr_interp *m, const struct cr_script *e);
 /* A whole number; `absent` where None stands. */
 /* After a tuple was made: whether it is not too large, told otherwise. */
 bool cr_interp_weigh(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *tuple);
-bool cr_interp_int(struct cr_interp *m, const struct cr_script *e, int64_t absent,
-                  int64_t *to);
+                     struct cr_script_value *tuple);
+bool cr_interp_int(struct cr_interp *m, const struct cr_script *e,
+                   int64_t absent, int64_t *to);
 /* What an op's option rows read from a map of the call's arguments; NULL after
  * reporting. */
 const void *cr_interp_options(struct cr_interp *m, const struct cr_script *e,
-                             const struct cr_op *op,
-                             const struct cr_node *given);
+                              const struct cr_op *op,
+                              const struct cr_node *given);
 
 /* Reports that nothing has the name; call: that could be called. */
-bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e, bool call);
+bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
+                       bool call);
 /* Calls of a cell and of an op, e for messages. */
 bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
-                        const struct cr_script *args, const char *name,
-                        const struct cr_node *node, struct cr_script_value *to);
+                         const struct cr_script *args, const char *name,
+                         const struct cr_node *node,
+                         struct cr_script_value *to);
 bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
-                      const struct cr_op *op, struct cr_script_value *to);
+                       const struct cr_op *op, struct cr_script_value *to);
 
 /* method.c: x.NAME(...), layers[0](...) */
 bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_script_value *to);
+                      struct cr_script_value *to);
 bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *to);
+                     struct cr_script_value *to);
 /* The same arguments, each *TUPLE as its members; NULL after reporting, or
  * where there is none. */
 const struct cr_script *cr_interp_splat(struct cr_interp *m,
-                                       const struct cr_script *args);
+                                        const struct cr_script *args);
 /* Whether a part is `self`, `ops` ... that nothing here has the name of; and
  * the error about such a name with a member. */
 bool cr_interp_module(struct cr_interp *m, const struct cr_script *e);
@@ -87,44 +89,46 @@ bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e);
 
 /* index.c: t[...] */
 bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *to);
+                     struct cr_script_value *to);
 
 /* known.c: what is known while the graph is built. */
 /* Whether a condition holds, whose value is t. */
 bool cr_interp_truth(struct cr_interp *m, const struct cr_script *e,
-                    const struct cr_script_value *t, bool *to);
+                     const struct cr_script_value *t, bool *to);
 /* a if c else b */
 bool cr_interp_choice(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_script_value *to);
+                      struct cr_script_value *to);
 /* is, is not, in, not in, and == != of what is no number; *done: it was one
  * of these. */
 bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
-                      const char *sign, const struct cr_script_value *a,
-                      const struct cr_script_value *b, struct cr_script_value *to,
-                      bool *done);
+                       const char *sign, const struct cr_script_value *a,
+                       const struct cr_script_value *b,
+                       struct cr_script_value *to, bool *done);
 /* x.shape ... */
 bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
-                     struct cr_script_value *to);
+                      struct cr_script_value *to);
 /* A function of such values, such as range; NULL: there is none. */
 typedef bool cr_interp_known(struct cr_interp *m, const struct cr_script *e,
-                            struct cr_script_value *to);
+                             struct cr_script_value *to);
 cr_interp_known *cr_interp_function(const char *name);
 /* What a `for` goes over, as a tuple. */
 bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
-                    struct cr_script_value *to);
+                     struct cr_script_value *to);
 /* The cells of a list or map of such, as a tuple. */
 bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
-                     const struct cr_script_value *cells, struct cr_script_value *to);
+                     const struct cr_script_value *cells,
+                     struct cr_script_value *to);
 
-/* script_run.c: runs the lines of m->text; the value and expression of its return.
+/* script_run.c: runs the lines of m->text; the value and expression of its
+ * return.
  */
 bool cr_interp_run(struct cr_interp *m, struct cr_script_value *value,
-                  const struct cr_script **returned);
+                   const struct cr_script **returned);
 /* script_run.c: whether a call of that name stands alone on its line. */
 bool cr_is_statement(const char *name);
 /* Adds a variable; false where the cell has a member of that name. */
 bool cr_interp_input(struct cr_interp *m, const char *name,
-                    struct cr_script_value value);
+                     struct cr_script_value value);
 
 /* bprop.c: what the cell gives, with the gradients of the text beside it. */
 struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
@@ -154,7 +158,8 @@ struct cr_graph_lists {
  * them, and the graph its own lists. Calls among them leave no names and are
  * not counted. */
 struct cr_graph_lists cr_graph_detach(struct cr_net *net);
-struct cr_opnode *cr_graph_restore(struct cr_net *net, const struct cr_graph_lists *l);
+struct cr_opnode *cr_graph_restore(struct cr_net *net,
+                                   const struct cr_graph_lists *l);
 /* Sets dout and zero of all real results. */
 bool cr_grad_boundary_dout(struct cr_build *b, struct cr_custom_grad *c);
 

@@ -77,7 +77,7 @@ static bool run_statement(struct cr_interp *m, const struct cr_script *call)
 
     if (call->op != CR_SCRIPT_CALL)
         return cr_interp_fail(m, call,
-                             "the value is not used: write NAME = EXPRESSION");
+                              "the value is not used: write NAME = EXPRESSION");
 
     if (s && !cr_node_get(m->cells, call->name))
         return s->run(m, call);
@@ -97,9 +97,9 @@ static bool assign_all(struct cr_interp *m, const struct cr_script_line *line,
         return assign(m, line->expr, line->names[0], value);
     if (value->kind != CR_SV_TUPLE || value->n != line->n_names)
         return cr_interp_fail(m, line->expr,
-                             cr_strf(arena, "%d names, but the value is %s",
-                                     line->n_names,
-                                     cr_script_value_what(arena, value)));
+                              cr_strf(arena, "%d names, but the value is %s",
+                                      line->n_names,
+                                      cr_script_value_what(arena, value)));
     for (i = 0; i < line->n_names; i++)
         if (!assign(m, line->expr, line->names[i], &value->items[i]))
             return false;
@@ -112,7 +112,8 @@ static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
                       const struct cr_script_line **end);
 
 static bool run_if(struct cr_interp *m, const struct cr_script_line *line,
-                   struct cr_script_value *value, const struct cr_script_line **end)
+                   struct cr_script_value *value,
+                   const struct cr_script_line **end)
 {
     struct cr_script_value t;
     bool holds;
@@ -123,7 +124,8 @@ static bool run_if(struct cr_interp *m, const struct cr_script_line *line,
 }
 
 static bool run_for(struct cr_interp *m, const struct cr_script_line *line,
-                    struct cr_script_value *value, const struct cr_script_line **end)
+                    struct cr_script_value *value,
+                    const struct cr_script_line **end)
 {
     struct cr_script_value items;
     int i;
@@ -138,7 +140,8 @@ static bool run_for(struct cr_interp *m, const struct cr_script_line *line,
 }
 
 static bool run_line(struct cr_interp *m, const struct cr_script_line *line,
-                     struct cr_script_value *value, const struct cr_script_line **end)
+                     struct cr_script_value *value,
+                     const struct cr_script_line **end)
 {
     if (++m->n_run > RUN_MAX) {
         m->b->pos = cr_script_pos(m->text, line->at, line->len);
@@ -163,7 +166,8 @@ static bool run_line(struct cr_interp *m, const struct cr_script_line *line,
 }
 
 static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
-                      struct cr_script_value *value, const struct cr_script_line **end)
+                      struct cr_script_value *value,
+                      const struct cr_script_line **end)
 {
     for (; line && !*end; line = line->next)
         if (!run_line(m, line, value, end))
@@ -171,7 +175,8 @@ static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
     return true;
 }
 
-bool cr_interp_input(struct cr_interp *m, const char *name, struct cr_script_value value)
+bool cr_interp_input(struct cr_interp *m, const char *name,
+                     struct cr_script_value value)
 {
     if (cr_node_get(m->cells, name))
         return cr_fail(m->b, CR_E_NETWORK, "'%s' is an input and a cell", name);
@@ -180,7 +185,7 @@ bool cr_interp_input(struct cr_interp *m, const char *name, struct cr_script_val
 }
 
 bool cr_interp_run(struct cr_interp *m, struct cr_script_value *value,
-                  const struct cr_script **returned)
+                   const struct cr_script **returned)
 {
     const struct cr_script_line *end = NULL;
 
@@ -232,9 +237,9 @@ static bool idle_mentions(const struct cr_script_line *line, const char *name,
 static bool called(const struct cr_build *b, const char *path, const char *name,
                    const struct cr_node *node)
 {
-    const char *full = cr_path_of(
-        b->net->arena, path,
-        path == b->path ? cr_reference_name(b, name) : name);
+    const char *full =
+        cr_path_of(b->net->arena, path,
+                   path == b->path ? cr_reference_name(b, name) : name);
     const struct cr_node *cells = cr_node_get(b->node, "cells");
     const struct cr_node *members = cr_cell_list(node), *other;
     int i = 0;
@@ -257,8 +262,7 @@ static bool all_called(const struct cr_interp *m)
     bool ok = true;
 
     for (CR_EACH(c, m->cells)) {
-        if (called(b, b->path, c->key, c) ||
-            cr_reference(m->cells, c) != c ||
+        if (called(b, b->path, c->key, c) || cr_reference(m->cells, c) != c ||
             cr_reference_held(b->net->arena, m->cells, c->key) ||
             idle_mentions(m->lines, c->key, false))
             continue;
@@ -274,8 +278,8 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
 {
     const struct cr_cell_inputs inputs = cr_cell_inputs(b->net, node);
     struct cr_interp m = { .b = b,
-                          .cells = cr_node_get(node, "cells"),
-                          .text = cr_node_get(node, "construct") };
+                           .cells = cr_node_get(node, "cells"),
+                           .text = cr_node_get(node, "construct") };
     const struct cr_script *returned = NULL;
     struct cr_script_value value = { 0 };
     struct cr_pos pos = b->pos;
@@ -291,7 +295,7 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
     }
     for (i = 0; i < inputs.max; i++)
         if (!cr_interp_input(&m, inputs.names[i],
-                            cr_script_value_result(b->net->arena, in[i])))
+                             cr_script_value_result(b->net->arena, in[i])))
             return NULL;
     if (!cr_interp_run(&m, &value, &returned))
         return NULL;

@@ -15,8 +15,9 @@ struct cr_script_value cr_script_value_tensor(struct cr_val *val)
 
 struct cr_script_value cr_script_value_integer(int64_t v)
 {
-    return (
-        struct cr_script_value){ .kind = CR_SV_INT, .integer = v, .real = (double)v };
+    return (struct cr_script_value){ .kind = CR_SV_INT,
+                                     .integer = v,
+                                     .real = (double)v };
 }
 
 struct cr_script_value cr_script_value_real(double v)
@@ -26,7 +27,8 @@ struct cr_script_value cr_script_value_real(double v)
 
 struct cr_script_value cr_script_value_truth(bool v)
 {
-    return (struct cr_script_value){ .kind = CR_SV_BOOL, .integer = v, .real = v };
+    return (
+        struct cr_script_value){ .kind = CR_SV_BOOL, .integer = v, .real = v };
 }
 
 bool cr_script_value_weigh(struct cr_script_value *t)
@@ -36,16 +38,19 @@ bool cr_script_value_weigh(struct cr_script_value *t)
 
     for (i = 0; i < t->n; i++)
         weight += 1 + t->items[i].weight;
-    t->weight = weight > CR_SCRIPT_VALUE_MAX ? CR_SCRIPT_VALUE_MAX : (int)weight;
+    t->weight =
+        weight > CR_SCRIPT_VALUE_MAX ? CR_SCRIPT_VALUE_MAX : (int)weight;
     return weight <= CR_SCRIPT_VALUE_MAX;
 }
 
 bool cr_script_value_number(const struct cr_script_value *t)
 {
-    return t->kind == CR_SV_INT || t->kind == CR_SV_REAL || t->kind == CR_SV_BOOL;
+    return t->kind == CR_SV_INT || t->kind == CR_SV_REAL ||
+           t->kind == CR_SV_BOOL;
 }
 
-struct cr_script_value cr_script_value_result(struct cr_arena *arena, struct cr_val *v)
+struct cr_script_value cr_script_value_result(struct cr_arena *arena,
+                                              struct cr_val *v)
 {
     struct cr_script_value t = cr_script_value_tensor(v);
     int i, n = cr_tuple_size(v);
@@ -60,7 +65,8 @@ struct cr_script_value cr_script_value_result(struct cr_arena *arena, struct cr_
     return t;
 }
 
-const char *cr_script_value_what(struct cr_arena *arena, const struct cr_script_value *t)
+const char *cr_script_value_what(struct cr_arena *arena,
+                                 const struct cr_script_value *t)
 {
     switch (t->kind) {
     case CR_SV_NONE:
@@ -86,22 +92,24 @@ const char *cr_script_value_what(struct cr_arena *arena, const struct cr_script_
     }
 }
 
-static struct cr_val *number_val(struct cr_build *b, const struct cr_script_value *t)
+static struct cr_val *number_val(struct cr_build *b,
+                                 const struct cr_script_value *t)
 {
     struct cr_constant *c = CR_NEW(b->net->arena, struct cr_constant);
     double *v = CR_NEW(b->net->arena, double);
 
     *v = t->real;
     c->value = (struct cr_reals){ 1, v };
-    c->dtype = t->kind == CR_SV_INT ? CR_INT32
+    c->dtype = t->kind == CR_SV_INT    ? CR_INT32
                : t->kind == CR_SV_BOOL ? CR_DTYPE_BOOL
-                                  : CR_FLOAT32;
+                                       : CR_FLOAT32;
     if (t->kind == CR_SV_INT && t->integer != (int32_t)t->integer)
         c->dtype = CR_FLOAT32;
     return cr_emit(b, "constant", c, 0, NULL);
 }
 
-struct cr_val *cr_script_value_val(struct cr_build *b, const struct cr_script_value *t)
+struct cr_val *cr_script_value_val(struct cr_build *b,
+                                   const struct cr_script_value *t)
 {
     struct cr_val *v[ITEMS_MAX];
     int i;
@@ -121,7 +129,7 @@ struct cr_val *cr_script_value_val(struct cr_build *b, const struct cr_script_va
 }
 
 struct cr_node *cr_script_value_node(struct cr_arena *arena, struct cr_pos pos,
-                              const struct cr_script_value *t)
+                                     const struct cr_script_value *t)
 {
     struct cr_node *node = CR_NEW(arena, struct cr_node), **last;
     int i;
@@ -169,8 +177,10 @@ static double floor_mod(double a, double b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-const char *cr_script_value_fold(const char *sign, const struct cr_script_value *a,
-                          const struct cr_script_value *b, struct cr_script_value *to)
+const char *cr_script_value_fold(const char *sign,
+                                 const struct cr_script_value *a,
+                                 const struct cr_script_value *b,
+                                 struct cr_script_value *to)
 {
     bool ints = a->kind != CR_SV_REAL && b->kind != CR_SV_REAL;
     double x = a->real, y = b->real, v;

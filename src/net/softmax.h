@@ -5,8 +5,8 @@
 #ifndef CR_NET_SOFTMAX_H
 #define CR_NET_SOFTMAX_H
 
-#include "net/op_attrs.h"
 #include "net/axis.h"
+#include "net/op_attrs.h"
 
 bool cr_softmax_plan(struct cr_op_plan *plan);
 /* y = exp(x - m) / sum exp(x - m), or its logarithm;  m = max x */

@@ -79,7 +79,8 @@ void cr_sort_lines(const struct cr_op_ctx *s, int64_t axis, int64_t k,
 
     l.to = l.a;
     l.to.n = k;
-    cr_parallel_for_coarse(l.a.outer * l.a.inner, 50 * (double)l.a.n, &l, lines_range);
+    cr_parallel_for_coarse(l.a.outer * l.a.inner, 50 * (double)l.a.n, &l,
+                           lines_range);
 }
 
 static void back_range(void *ctx, int64_t from, int64_t to)

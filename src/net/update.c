@@ -224,7 +224,7 @@ void cr_exec_clip_value(struct cr_exec *e, double low, double high)
         };
 
         cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.5, &p,
-                update_bound);
+                        update_bound);
     }
 }
 
@@ -331,7 +331,8 @@ void cr_exec_accumulate(struct cr_exec *e)
             .first = (e->t - 1) % e->net->grad_accum == 0,
         };
 
-        cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.5, &p, update_add);
+        cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.5, &p,
+                        update_add);
     }
 }
 

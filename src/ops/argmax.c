@@ -64,7 +64,8 @@ static void argmax_forward(const struct cr_op_ctx *s)
 
     if (o->axis != CR_INT_NONE)
         l.axis = cr_axis_of(&s->in[0], o->axis);
-    cr_parallel_for(l.axis.outer * l.axis.inner, (double)l.axis.n, &l, argmax_range);
+    cr_parallel_for(l.axis.outer * l.axis.inner, (double)l.axis.n, &l,
+                    argmax_range);
 }
 
 const struct cr_op cr_op_argmax = {

@@ -14,8 +14,8 @@
  * Ioffe and Szegedy, arXiv:1502.03167.
  */
 #include "math/channel.h"
-#include "net/op_attrs.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 enum {
     X,
@@ -154,16 +154,16 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     const cr_real *y = s->act == CR_ACT_RELU ? s->y[0] : NULL;
     bool batch = batch_norm_batch(o, s->training);
     struct cr_channel_backward back = { .x = s->x[X],
-                                    .dy = s->dy[0],
-                                    .y = y,
-                                    .mean = mean,
-                                    .scale = r.a,
-                                    .shift = r.b,
-                                    .slope = batch ? r.c : NULL,
-                                    .dx = s->dx[X],
-                                    .dmore = s->dx[MORE],
-                                    .add_dx = s->accumulate[X],
-                                    .add_more = s->accumulate[MORE] };
+                                        .dy = s->dy[0],
+                                        .y = y,
+                                        .mean = mean,
+                                        .scale = r.a,
+                                        .shift = r.b,
+                                        .slope = batch ? r.c : NULL,
+                                        .dx = s->dx[X],
+                                        .dmore = s->dx[MORE],
+                                        .add_dx = s->accumulate[X],
+                                        .add_more = s->accumulate[MORE] };
     double m = (double)(ch.n * ch.s);
     int64_t i;
 

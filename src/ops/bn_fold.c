@@ -11,8 +11,8 @@
  */
 #include "math/channel.h"
 #include "math/parallel_for.h"
-#include "net/op_attrs.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 enum {
     W,

@@ -1,7 +1,7 @@
 /* broadcast_to: the tensor repeated to a larger shape, as numpy broadcasts;
  * dx = the sum over what was repeated of dy */
-#include "net/op_attrs.h"
 #include "net/data_movement.h"
+#include "net/op_attrs.h"
 
 static const struct cr_opt broadcast_to_opts[] = {
     CR_INTS(struct cr_reshape, shape, -1, CR_DIM_MAX,

@@ -2,11 +2,11 @@
  * float16 and bfloat16 stay float32 in memory, rounded to such numbers, and so
  * do results of ops on them, as in MindSpore. */
 #include "math/parallel_for.h"
-#include "net/op_attrs.h"
+#include "net/amp.h"
 #include "net/broadcast.h"
 #include "net/cell.h"
 #include "net/data_movement.h"
-#include "net/amp.h"
+#include "net/op_attrs.h"
 
 struct cast {
     int dtype; /* enum cr_dtype, then CR_LOW_TYPES */
@@ -20,7 +20,9 @@ static const struct cr_opt cast_opts[] = {
 
 enum cr_type cr_dtype_type(int dtype)
 {
-    return dtype == CR_INT32 ? CR_I32 : dtype == CR_DTYPE_BOOL ? CR_BOOL : CR_REAL;
+    return dtype == CR_INT32        ? CR_I32
+           : dtype == CR_DTYPE_BOOL ? CR_BOOL
+                                    : CR_REAL;
 }
 
 static bool cast_plan(struct cr_op_plan *p)
@@ -47,14 +49,16 @@ static void cast_forward(const struct cr_op_ctx *s)
     if (s->in[0].type == s->out[0].type)
         cr_view_forward(s);
     else
-        cr_parallel_for(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s, cast_range);
+        cr_parallel_for(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s,
+                        cast_range);
 }
 
 static struct cr_val *cast_build(struct cr_build *b, const void *attr, int n,
                                  struct cr_val *const *in)
 {
     const struct cast *o = attr;
-    struct cr_fake_cast low = { .type = (o ? o->dtype : 0) - CR_DTYPE_BOOL - 1 };
+    struct cr_fake_cast low = { .type =
+                                    (o ? o->dtype : 0) - CR_DTYPE_BOOL - 1 };
     struct cr_val *x = in[0];
 
     if (!o || o->dtype <= CR_DTYPE_BOOL)

@@ -1,6 +1,6 @@
 /* constant: numbers that the text gives; one fills the shape */
-#include "net/op_attrs.h"
 #include "net/data_movement.h"
+#include "net/op_attrs.h"
 
 static const struct cr_opt constant_opts[] = {
     CR_REALS(struct cr_constant, value, -INFINITY, INFINITY,

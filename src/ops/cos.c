@@ -2,7 +2,7 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(cos_real, cr_real, cr_real, cr_cos(a))
-CR_GRAD1(cos_grad, -g * cr_sin(a))
+CR_GRAD1(cos_grad, -g *cr_sin(a))
 
 CR_BROADCAST(cos, 1, .real = cos_real, .grad = cos_grad, .cost = 8)
 CR_BROADCAST_BACKWARD(cos)

@@ -10,8 +10,8 @@
  * below 0 is no class: its a_c are all 0. With `logs`, lp = x, and the
  * gradient is -a_c alone. Probabilities that come from a network get
  * dl/dy_c = -w_c (1 - e) lp_c. */
-#include "net/op_attrs.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 #include "net/softmax.h"
 
 #include "base/attr.h"
@@ -242,8 +242,8 @@ static void cross_entropy_forward(const struct cr_op_ctx *s)
     cr_real *out = s->y[0];
     int64_t i;
 
-    cr_parallel_for(c.positions, (c.inner == 1 ? 1.5 : 8) * (double)c.classes, &c,
-            ce_range);
+    cr_parallel_for(c.positions, (c.inner == 1 ? 1.5 : 8) * (double)c.classes,
+                    &c, ce_range);
     *c.divisor = 1;
     if (c.o->reduction == CR_NONE) {
         memcpy(out, c.value, (size_t)c.positions * sizeof *out);

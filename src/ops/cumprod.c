@@ -57,7 +57,8 @@ static void cumprod_forward(const struct cr_op_ctx *s)
 {
     struct lines l = cumprod_lines(s);
 
-    cr_parallel_for(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l, cumprod_range);
+    cr_parallel_for(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l,
+                    cumprod_range);
 }
 
 static void cumprod_back_range(void *ctx, int64_t from, int64_t to)
@@ -90,7 +91,7 @@ static void cumprod_backward(const struct cr_op_ctx *s)
     struct lines l = cumprod_lines(s);
 
     cr_parallel_for(l.a.outer * l.a.inner, (double)l.a.n * (double)l.a.n, &l,
-            cumprod_back_range);
+                    cumprod_back_range);
 }
 
 const struct cr_op cr_op_cumprod = {

@@ -50,7 +50,8 @@ static void cumsum_range(void *ctx, int64_t from, int64_t to)
 static void cumsum_lines(const struct cr_op_ctx *s, struct lines l)
 {
     l.a = cr_axis_of(&s->in[0], ((const struct cumsum *)s->attr)->axis);
-    cr_parallel_for(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l, cumsum_range);
+    cr_parallel_for(l.a.outer * l.a.inner, 1.5 * (double)l.a.n, &l,
+                    cumsum_range);
 }
 
 static void cumsum_forward(const struct cr_op_ctx *s)

@@ -2,7 +2,7 @@
 #include "net/broadcast.h"
 
 CR_LOOP2(div_real, cr_real, cr_real, a / b)
-CR_GRAD2(div_grad, g / b, -g * a / (b * b))
+CR_GRAD2(div_grad, g / b, -g *a / (b * b))
 
 CR_BROADCAST(div, 2, .real = div_real, .grad = div_grad, .cost = 1)
 CR_BROADCAST_BACKWARD(div)

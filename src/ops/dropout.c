@@ -65,7 +65,8 @@ static void dropout_forward(const struct cr_op_ctx *s)
     if (!s->saved)
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
     else
-        cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_range);
+        cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s,
+                        dropout_range);
 }
 
 CR_CLONES_WIDE
@@ -96,7 +97,8 @@ static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 
 static void dropout_backward(const struct cr_op_ctx *s)
 {
-    cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s, dropout_back_range);
+    cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s,
+                    dropout_back_range);
 }
 
 const struct cr_op cr_op_dropout = {

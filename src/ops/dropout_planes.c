@@ -47,7 +47,8 @@ struct planes {
 static struct planes dropout_planes_of(const struct cr_op_ctx *s)
 {
     const struct cr_spec *x = &s->in[0];
-    struct planes p = { .scale = s->saved, .last = x->layout == CR_CHANNELS_LAST };
+    struct planes p = { .scale = s->saved,
+                        .last = x->layout == CR_CHANNELS_LAST };
 
     p.c = x->rank > 2 ? x->dim[1] : 1;
     p.size = cr_count(x) / dropout_planes_count(x);

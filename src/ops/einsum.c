@@ -284,7 +284,8 @@ static struct cr_val *broadcast(struct sum *s, struct cr_val *v,
 static struct cr_val *sum_out(struct sum *s, struct cr_val *v, struct term *t,
                               const bool *keep)
 {
-    struct cr_reduce_attr *over = CR_NEW(cr_build_arena(s->b), struct cr_reduce_attr);
+    struct cr_reduce_attr *over =
+        CR_NEW(cr_build_arena(s->b), struct cr_reduce_attr);
     int64_t *axis = CR_NEWS(cr_build_arena(s->b), int64_t, CR_RANK_MAX);
     struct term to = { .n = 0 };
     int i;

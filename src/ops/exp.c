@@ -2,7 +2,7 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(exp_real, cr_real, cr_real, cr_exp(a))
-CR_GRAD1_Y(exp_grad, g * y)
+CR_GRAD1_Y(exp_grad, g *y)
 
 CR_BROADCAST(exp, 1, .real = exp_real, .grad = exp_grad, .cost = 5)
 CR_BROADCAST_BACKWARD(exp)

@@ -2,7 +2,7 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(expm1_real, cr_real, cr_real, cr_expm1(a))
-CR_GRAD1(expm1_grad, g * cr_exp(a))
+CR_GRAD1(expm1_grad, g *cr_exp(a))
 
 CR_BROADCAST(expm1, 1, .real = expm1_real, .grad = expm1_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(expm1)

@@ -1,8 +1,8 @@
 /* half: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise, which
  * is the gradient of MindSpore's cast: a gradient has the type of its value. */
 #include "math/low_precision.h"
-#include "net/op_attrs.h"
 #include "net/data_movement.h"
+#include "net/op_attrs.h"
 #include "net/pointwise.h"
 
 static const struct cr_opt half_opts[] = {

@@ -1,6 +1,6 @@
 /* flatten: the dimensions start_dim..end_dim become one. */
-#include "net/op_attrs.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * dx[.., j, ..] = the sum of dy over all i with indices[i] = j.
  * Indices from the data are checked before the batch; computed ones that are
  * out of range give 0. */
-#include "net/op_attrs.h"
 #include "net/axis.h"
 #include "net/data_movement.h"
+#include "net/op_attrs.h"
 
 #include "math/parallel_for.h"
 
@@ -47,12 +47,12 @@ static bool gather_plan(struct cr_op_plan *p)
         y->dim[y->rank++] = index->dim[i];
     for (i = axis + 1; i < x->rank; i++)
         y->dim[y->rank++] = x->dim[i];
-    p->bound[I] = (struct cr_bound){ .set = o->negative != CR_INDEX_ZERO,
-                                     .computed = o->negative == CR_INDEX_ERROR,
-                                     .low = o->negative == CR_INDEX_WRAP
-                                                ? -x->dim[axis]
-                                                : 0,
-                                     .high = x->dim[axis] };
+    p->bound[I] =
+        (struct cr_bound){ .set = o->negative != CR_INDEX_ZERO,
+                           .computed = o->negative == CR_INDEX_ERROR,
+                           .low =
+                               o->negative == CR_INDEX_WRAP ? -x->dim[axis] : 0,
+                           .high = x->dim[axis] };
     return true;
 }
 
@@ -108,7 +108,8 @@ static void gather_forward(const struct cr_op_ctx *s)
 {
     struct rows r = rows_open(s);
 
-    cr_parallel_for(r.a.outer * r.n, 3 + 0.4 * (double)r.a.inner, &r, gather_range);
+    cr_parallel_for(r.a.outer * r.n, 3 + 0.4 * (double)r.a.inner, &r,
+                    gather_range);
 }
 
 /* Columns from..to-1 of outer * inner: an element of dx has one writer. */

@@ -12,8 +12,8 @@
  */
 #include "math/parallel_for.h"
 #include "math/row_stats.h"
-#include "net/op_attrs.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 enum {
     X,
@@ -99,7 +99,8 @@ static void group_norm_range(void *ctx, int64_t from, int64_t to)
             cr_real scale = g->r[i] * cr_creals(g->s->x[GAMMA])[first + c];
 
             cr_row_affine(g->space, x + c * g->space, g->mean[i], scale, NULL,
-                       cr_creals(g->s->x[BETA]) + first + c, y + c * g->space);
+                          cr_creals(g->s->x[BETA]) + first + c,
+                          y + c * g->space);
         }
     }
 }
@@ -108,7 +109,8 @@ static void group_norm_forward(const struct cr_op_ctx *s)
 {
     struct groups g = group_norm_groups(s);
 
-    cr_parallel_for_coarse(g.groups, (double)(g.channels * g.space), &g, group_norm_range);
+    cr_parallel_for_coarse(g.groups, (double)(g.channels * g.space), &g,
+                           group_norm_range);
 }
 
 static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
@@ -139,9 +141,9 @@ static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
         dot *= r * r / (double)m;
         for (c = 0; c < g->channels; c++)
             cr_row_backward(g->space, x + c * g->space, g->mean[i],
-                        dy + c * g->space, NULL, gamma[c], g->r[i],
-                        (cr_real)sum, (cr_real)dot, s->accumulate[X],
-                        cr_reals(s->dx[X]) + i * m + c * g->space);
+                            dy + c * g->space, NULL, gamma[c], g->r[i],
+                            (cr_real)sum, (cr_real)dot, s->accumulate[X],
+                            cr_reals(s->dx[X]) + i * m + c * g->space);
     }
 }
 
@@ -152,7 +154,7 @@ static void group_norm_backward(const struct cr_op_ctx *s)
     int i;
 
     cr_parallel_for_coarse(g.groups, 2 * (double)(g.channels * g.space), &g,
-                group_norm_back_range);
+                           group_norm_back_range);
     for (i = GAMMA; i <= BETA; i++)
         for (c = 0; c < channels && s->dx[i]; c++) {
             const double *from = i == GAMMA ? g.dot : g.sum;

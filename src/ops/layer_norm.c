@@ -12,8 +12,8 @@
  */
 #include "math/parallel_for.h"
 #include "math/row_stats.h"
-#include "net/op_attrs.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 #include <string.h>
 
@@ -130,7 +130,7 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
             int64_t p = (row * r->m + at) % r->params;
 
             cr_row_affine(r->piece, x + at, r->mean[row], r->r[row], gamma + p,
-                       beta + p, y + at);
+                          beta + p, y + at);
         }
     }
 }
@@ -165,9 +165,9 @@ static void layer_norm_row(const struct rows *r, int64_t row)
     dot *= (double)scale * (double)scale;
     for (at = 0; at < r->m; at += r->piece)
         cr_row_backward(r->piece, x + at, mean, dy + at,
-                    gamma + (row * r->m + at) % r->params, 1, scale,
-                    (cr_real)(sum / m), (cr_real)(dot / m), s->accumulate[X],
-                    dx + at);
+                        gamma + (row * r->m + at) % r->params, 1, scale,
+                        (cr_real)(sum / m), (cr_real)(dot / m),
+                        s->accumulate[X], dx + at);
 }
 
 static void layer_norm_block(const struct rows *r, int64_t block)
@@ -204,13 +204,14 @@ static void layer_norm_backward(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_step(s);
 
-    cr_parallel_for_coarse(r.blocks, 2 * (double)(r.m * r.per), &r, layer_norm_blocks);
+    cr_parallel_for_coarse(r.blocks, 2 * (double)(r.m * r.per), &r,
+                           layer_norm_blocks);
     if (s->dx[GAMMA])
         cr_row_reduce(r.blocks, 2 * r.params, r.params, r.part,
-                       s->accumulate[GAMMA], s->dx[GAMMA]);
+                      s->accumulate[GAMMA], s->dx[GAMMA]);
     if (s->dx[BETA])
         cr_row_reduce(r.blocks, 2 * r.params, r.params, r.part + r.params,
-                       s->accumulate[BETA], s->dx[BETA]);
+                      s->accumulate[BETA], s->dx[BETA]);
 }
 
 static const char *const layer_norm_inputs[] = { "input_x", "gamma", "beta",

@@ -58,7 +58,7 @@ static void logsumexp_forward(const struct cr_op_ctx *s)
 
 /* equal ones are told apart because infinite ones have no difference */
 CR_REDUCE_BACKWARD(logsumexp, 1,
-             g[j] * (x[i] == y[j] ? 1 : cr_exp(x[i] - y[j])))
+                   g[j] * (x[i] == y[j] ? 1 : cr_exp(x[i] - y[j])))
 
 const struct cr_op cr_op_logsumexp = {
     CR_REDUCE_OP("logsumexp", "Logarithm of the sum of exponentials."),

@@ -125,7 +125,8 @@ static void share(struct work *w, int64_t n,
     if (n == 1)
         fn(w, 0, 1);
     else
-        cr_parallel_for_coarse(n, macs / 20 * (double)w->q.products / (double)n, w, fn);
+        cr_parallel_for_coarse(n, macs / 20 * (double)w->q.products / (double)n,
+                               w, fn);
 }
 
 static void products(void *ctx, int64_t from, int64_t to)

@@ -24,8 +24,8 @@ static void max_pool_backward(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
 
-    cr_pool_max_backward(&pool, s->dy[0], s->saved, s->mask[0], s->accumulate[0],
-                     s->dx[0]);
+    cr_pool_max_backward(&pool, s->dy[0], s->saved, s->mask[0],
+                         s->accumulate[0], s->dx[0]);
 }
 
 const struct cr_op cr_op_max_pool = {

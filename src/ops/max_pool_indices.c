@@ -27,7 +27,7 @@ static void max_pool_indices_backward(const struct cr_op_ctx *s)
     struct cr_pool pool = cr_pool_of(s);
 
     cr_pool_max_backward(&pool, s->dy[0], s->saved, NULL, s->accumulate[0],
-                     s->dx[0]);
+                         s->dx[0]);
 }
 
 const struct cr_op cr_op_max_pool_indices = {

@@ -18,7 +18,7 @@ static int32_t mod_whole_of(int32_t a, int32_t b)
 
 CR_LOOP2(mod_real, cr_real, cr_real, mod_real_of(a, b))
 CR_LOOP2(mod_whole, int32_t, int32_t, mod_whole_of(a, b))
-CR_GRAD2(mod_grad, g, -g * cr_floor(a / b))
+CR_GRAD2(mod_grad, g, -g *cr_floor(a / b))
 
 CR_BROADCAST(mod, 2, .real = mod_real, .integer = mod_whole, .grad = mod_grad,
              .cost = 10)

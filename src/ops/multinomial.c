@@ -109,8 +109,8 @@ static void multinomial_forward(const struct cr_op_ctx *s)
 {
     int64_t n = s->in[0].dim[s->in[0].rank - 1];
 
-    cr_parallel_for_coarse(cr_count(&s->in[0]) / n, (double)n * 20, (void *)(uintptr_t)s,
-                multinomial_rows);
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / n, (double)n * 20,
+                           (void *)(uintptr_t)s, multinomial_rows);
 }
 
 const struct cr_op cr_op_multinomial = {

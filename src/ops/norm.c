@@ -103,10 +103,10 @@ static void norm_backward(const struct cr_op_ctx *s)
         cr_reduction_sums(s, &o->axis, &cr_reducer_sum, 1, s->y[0],
                           norm_largest, s->scratch);
     cr_reduction_backward(s, &o->axis, o->ord == 2 ? 1 : 20, s->scratch,
-                      o->ord == 1     ? norm_one
-                      : o->ord == 2   ? norm_two
-                      : isinf(o->ord) ? norm_inf
-                                      : norm_any);
+                          o->ord == 1     ? norm_one
+                          : o->ord == 2   ? norm_two
+                          : isinf(o->ord) ? norm_inf
+                                          : norm_any);
 }
 
 const struct cr_op cr_op_norm = {

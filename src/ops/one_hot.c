@@ -1,7 +1,7 @@
 /* one_hot: on_value where an index along a new axis is the number, off_value
  * elsewhere; a number out of range is off everywhere */
-#include "net/op_attrs.h"
 #include "net/axis.h"
+#include "net/op_attrs.h"
 
 #include "math/parallel_for.h"
 

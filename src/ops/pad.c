@@ -151,7 +151,8 @@ static void planes_each(const struct cr_op_ctx *s,
         p.small *= s->in[0].dim[i];
         p.large *= s->out[0].dim[i];
     }
-    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.small, 10 * (double)p.large, &p, fn);
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.small, 10 * (double)p.large,
+                           &p, fn);
 }
 
 static void pad_forward(const struct cr_op_ctx *s)

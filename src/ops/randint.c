@@ -44,7 +44,8 @@ static void randint_range(void *ctx, int64_t from, int64_t to)
 
 static void randint_forward(const struct cr_op_ctx *s)
 {
-    cr_parallel_for(cr_count(&s->out[0]), 20, (void *)(uintptr_t)s, randint_range);
+    cr_parallel_for(cr_count(&s->out[0]), 20, (void *)(uintptr_t)s,
+                    randint_range);
 }
 
 const struct cr_op cr_op_randint = {

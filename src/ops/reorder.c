@@ -35,7 +35,8 @@ static bool reorder_plan(struct cr_op_plan *p)
     int64_t c, space;
 
     p->out[0] = p->in[0];
-    p->out[0].layout = p->in[0].layout == CR_CHANNELS_LAST ? CR_ROW_MAJOR : CR_CHANNELS_LAST;
+    p->out[0].layout =
+        p->in[0].layout == CR_CHANNELS_LAST ? CR_ROW_MAJOR : CR_CHANNELS_LAST;
     if (p->in[0].rank >= 2) {
         reorder_shape(&p->in[0], &c, &space);
         p->same = c == 1 || space == 1;

@@ -2,7 +2,7 @@
 #include "net/broadcast.h"
 
 CR_LOOP1(sin_real, cr_real, cr_real, cr_sin(a))
-CR_GRAD1(sin_grad, g * cr_cos(a))
+CR_GRAD1(sin_grad, g *cr_cos(a))
 
 CR_BROADCAST(sin, 1, .real = sin_real, .grad = sin_grad, .cost = 8)
 CR_BROADCAST_BACKWARD(sin)

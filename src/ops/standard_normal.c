@@ -23,7 +23,7 @@ static void standard_normal_range(void *ctx, int64_t from, int64_t to)
 static void standard_normal_forward(const struct cr_op_ctx *s)
 {
     cr_parallel_for(cr_count(&s->out[0]), 50, (void *)(uintptr_t)s,
-            standard_normal_range);
+                    standard_normal_range);
 }
 
 const struct cr_op cr_op_standard_normal = {

@@ -1,7 +1,7 @@
 /* transpose: y[i] = x[i permuted]: axis k of the result is axis perm[k] of the
  * input; without a permutation the axes are turned round. */
-#include "net/op_attrs.h"
 #include "net/data_movement.h"
+#include "net/op_attrs.h"
 
 static const struct cr_opt transpose_opts[] = {
     CR_INTS_OPTIONAL(struct cr_transpose, input_perm, -CR_RANK_MAX,

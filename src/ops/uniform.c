@@ -33,7 +33,8 @@ static void uniform_range(void *ctx, int64_t from, int64_t to)
 
 static void uniform_forward(const struct cr_op_ctx *s)
 {
-    cr_parallel_for(cr_count(&s->out[0]), 2, (void *)(uintptr_t)s, uniform_range);
+    cr_parallel_for(cr_count(&s->out[0]), 2, (void *)(uintptr_t)s,
+                    uniform_range);
 }
 
 const struct cr_op cr_op_uniform = {

@@ -110,9 +110,9 @@ static void unsorted_segment_sum_forward(const struct cr_op_ctx *s)
     if (w.inner >= WIDE)
         cr_parallel_for(w.inner, 0.3 * (double)w.n, &w, sum_columns);
     else
-        cr_parallel_for_coarse(w.segments,
-                    (double)w.n * (double)w.inner / (double)w.segments, &w,
-                    sum_segments);
+        cr_parallel_for_coarse(
+            w.segments, (double)w.n * (double)w.inner / (double)w.segments, &w,
+            sum_segments);
 }
 
 static void back_range(void *ctx, int64_t from, int64_t to)

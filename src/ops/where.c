@@ -7,30 +7,30 @@
 enum { CONDITION, A, B };
 
 /* What repeats is written out, so that there is one loop for all. */
-#define WHERE_LOOP(name, T) \
-    CR_CLONES static void name(const void *attr, int64_t n, \
+#define WHERE_LOOP(name, T)                                               \
+    CR_CLONES static void name(const void *attr, int64_t n,               \
                                const void *const *in, const int64_t *inc, \
-                               void *out) \
-    { \
-        const unsigned char *c = in[CONDITION]; \
-        const T *a = in[A], *b = in[B]; \
-        unsigned char same[CR_ITER_RUN_MAX]; \
-        T yes[CR_ITER_RUN_MAX], no[CR_ITER_RUN_MAX], *y = out; \
-        int64_t i; \
-        (void)attr; \
-        if (inc[CONDITION] == 0) \
-            c = memset(same, *c, (size_t)n); \
-        for (i = 0; i < n && inc[A] == 0; i++) \
-            yes[i] = *a; \
-        for (i = 0; i < n && inc[B] == 0; i++) \
-            no[i] = *b; \
-        a = inc[A] ? a : yes; \
-        b = inc[B] ? b : no; \
-        CR_SIMD \
-        for (i = 0; i < n; i++) { \
-            T v = a[i], w = b[i]; \
-            y[i] = c[i] ? v : w; \
-        } \
+                               void *out)                                 \
+    {                                                                     \
+        const unsigned char *c = in[CONDITION];                           \
+        const T *a = in[A], *b = in[B];                                   \
+        unsigned char same[CR_ITER_RUN_MAX];                              \
+        T yes[CR_ITER_RUN_MAX], no[CR_ITER_RUN_MAX], *y = out;            \
+        int64_t i;                                                        \
+        (void)attr;                                                       \
+        if (inc[CONDITION] == 0)                                          \
+            c = memset(same, *c, (size_t)n);                              \
+        for (i = 0; i < n && inc[A] == 0; i++)                            \
+            yes[i] = *a;                                                  \
+        for (i = 0; i < n && inc[B] == 0; i++)                            \
+            no[i] = *b;                                                   \
+        a = inc[A] ? a : yes;                                             \
+        b = inc[B] ? b : no;                                              \
+        CR_SIMD                                                           \
+        for (i = 0; i < n; i++) {                                         \
+            T v = a[i], w = b[i];                                         \
+            y[i] = c[i] ? v : w;                                          \
+        }                                                                 \
     }
 
 WHERE_LOOP(where_real, cr_real)

@@ -159,8 +159,8 @@ void cr_starter_dense(struct cr_init_rules *s, const struct cr_starter_facts *f,
              f->classifies ? f->classes : 1);
 }
 
-void cr_starter_output(struct cr_init_rules *s, const struct cr_starter_facts *f,
-                       const char *input)
+void cr_starter_output(struct cr_init_rules *s,
+                       const struct cr_starter_facts *f, const char *input)
 {
     if (f->classifies) {
         cr_buf_f(&s->out, "    return body(%s)\n", input);
@@ -172,8 +172,9 @@ void cr_starter_output(struct cr_init_rules *s, const struct cr_starter_facts *f
              input);
 }
 
-void cr_starter_convnet(struct cr_init_rules *s, const struct cr_starter_facts *f,
-                        const char *input, const char *value, int64_t side)
+void cr_starter_convnet(struct cr_init_rules *s,
+                        const struct cr_starter_facts *f, const char *input,
+                        const char *value, int64_t side)
 {
     int64_t channels = 32;
 

@@ -62,7 +62,8 @@ void cr_starter_path(struct cr_init_rules *s, const char *path);
 /* The comment on top: the command and how to go on. */
 void cr_starter_head(struct cr_init_rules *s);
 /* The key `split` of `dataset`, with what it is for. */
-void cr_starter_split(struct cr_init_rules *s, const struct cr_starter_facts *f);
+void cr_starter_split(struct cr_init_rules *s,
+                      const struct cr_starter_facts *f);
 /* Samples in a batch. */
 int64_t cr_starter_batch(const struct cr_starter_facts *f);
 /* From `loss` to the end: loss, optimizer, metrics, length, best. */
@@ -74,12 +75,13 @@ const char *cr_starter_round(struct cr_arena *arena, double x);
  * line of `construct` that gives their result from h. */
 void cr_starter_dense(struct cr_init_rules *s, const struct cr_starter_facts *f,
                       int64_t inputs);
-void cr_starter_output(struct cr_init_rules *s, const struct cr_starter_facts *f,
-                       const char *input);
+void cr_starter_output(struct cr_init_rules *s,
+                       const struct cr_starter_facts *f, const char *input);
 /* Blocks and network: convolutions for images of so many pixels a side, which
  * the column `input` holds and `value` makes (n, channels, height, width). */
-void cr_starter_convnet(struct cr_init_rules *s, const struct cr_starter_facts *f,
-                        const char *input, const char *value, int64_t side);
+void cr_starter_convnet(struct cr_init_rules *s,
+                        const struct cr_starter_facts *f, const char *input,
+                        const char *value, int64_t side);
 /* Mean and deviation, and whether labels count as classes 0, 1, ...; reports
  * a target that no task has. */
 bool cr_starter_numbers(struct cr_init_rules *s, const double *y, int64_t n,

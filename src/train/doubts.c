@@ -23,7 +23,8 @@ static void doubts_freeze(struct cr_train *t)
 {
     int n, n_thaws, all = 0, trained = 0;
     const struct cr_param *p = cr_net_params(t->net, &n);
-    const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(t->net, &n_thaws);
+    const struct cr_unfreeze_rule *thaw =
+        cr_net_unfreeze_rules(t->net, &n_thaws);
 
     for (int i = 0; i < n; i++) {
         all += !p[i].statistic && !p[i].never_trained;

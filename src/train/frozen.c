@@ -10,10 +10,10 @@ static const char *frozen_values(struct cr_arena *arena, int64_t n)
                      : cr_strf(arena, "%.2f M", (double)n / 1e6);
 }
 
-const char *cr_frozen_text(struct cr_arena *arena, struct cr_net *net,
-                           const char *(*when)(const void *of,
-                                               const struct cr_unfreeze_rule *thaw),
-                           const void *of)
+const char *cr_frozen_text(
+    struct cr_arena *arena, struct cr_net *net,
+    const char *(*when)(const void *of, const struct cr_unfreeze_rule *thaw),
+    const void *of)
 {
     struct cr_buf text = { .arena = arena };
     int n, all = 0, frozen = 0, still = 0, n_thaws;

@@ -8,9 +8,9 @@
 
 /* The lines, without a newline behind the last; "" where nothing is frozen.
  * `when` says of an entry of the schedule when it is due: "epoch 3". */
-const char *cr_frozen_text(struct cr_arena *arena, struct cr_net *net,
-                           const char *(*when)(const void *of,
-                                               const struct cr_unfreeze_rule *thaw),
-                           const void *of);
+const char *cr_frozen_text(
+    struct cr_arena *arena, struct cr_net *net,
+    const char *(*when)(const void *of, const struct cr_unfreeze_rule *thaw),
+    const void *of);
 
 #endif

@@ -634,7 +634,7 @@ static enum cr_end loop_step(struct loop *l, struct seen *seen)
 static void loop_mean(struct cr_train *t, int64_t updates)
 {
     cr_net_ema_update(t->net,
-                     t->train.ema.decay * (1 - exp(-(double)updates / 2000)));
+                      t->train.ema.decay * (1 - exp(-(double)updates / 2000)));
 }
 
 /* Moves the state past the step just done; `before`: updates then. */

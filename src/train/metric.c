@@ -118,8 +118,8 @@ static bool metric_block_use(struct cr_config *config,
 
     opts->at = at;
     *to = (struct cr_metric_use){
-        .metric = cr_is_metric_aux(config->root, node) ? &metric_aux
-                                                      : &metric_block,
+        .metric =
+            cr_is_metric_aux(config->root, node) ? &metric_aux : &metric_block,
         .opts = opts,
         .name = cr_metric_block_name(node),
         .pos = node->pos,
@@ -138,7 +138,8 @@ static const struct cr_node *metric_block_named(struct cr_config *config,
     *at = 0;
     for (CR_EACH(m, node && node->kind == CR_NODE_LIST ? node : NULL))
         if (cr_is_metric_block(config->root, m)) {
-            if (cr_metric_block_name(m) && strcmp(cr_metric_block_name(m), name) == 0)
+            if (cr_metric_block_name(m) &&
+                strcmp(cr_metric_block_name(m), name) == 0)
                 return m;
             (*at)++;
         }
@@ -404,7 +405,8 @@ void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
     struct nats all = { batch, -log(least), ignored,
                         CR_NEWS(&mem, double, n + 1) };
 
-    cr_parallel_for(n, 12 * (double)metric_classes(batch), &all, metric_nats_range);
+    cr_parallel_for(n, 12 * (double)metric_classes(batch), &all,
+                    metric_nats_range);
     for (int64_t i = 0; i < n; i++) {
         if (all.each[i] < 0)
             continue;

@@ -26,7 +26,7 @@ struct cr_optim {
     int slots;
     const char *slot_names[CR_SLOTS_MAX];
     double slot_start[CR_SLOTS_MAX];
-    unsigned scalars;       /* these and the next: as in struct cr_update_rule */
+    unsigned scalars; /* these and the next: as in struct cr_update_rule */
     void (*update)(const struct cr_update *u);
     int sums;
     void (*measure)(const struct cr_update *u, double sum[CR_SUMS_MAX]);

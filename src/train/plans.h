@@ -25,8 +25,7 @@ struct cr_exec_opts cr_plans_train(bool separate_update, bool eager);
  * after reporting. */
 bool cr_plans_train_of(struct cr_config *config,
                        const struct cr_optim_use *optim,
-                       struct cr_train_section *train,
-                       struct cr_exec_opts *to);
+                       struct cr_train_section *train, struct cr_exec_opts *to);
 /* A batch of an evaluation. `metrics`: blocks are among them. */
 struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
                                   bool eager);

@@ -276,7 +276,8 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
 
 /* ---- What thaws */
 
-int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_unfreeze_rule *thaw)
+int64_t cr_train_thaw_at(const struct cr_train *t,
+                         const struct cr_unfreeze_rule *thaw)
 {
     return (int64_t)fmin(ceil(cr_train_every(t, &thaw->at).steps), 1e18);
 }

@@ -494,7 +494,8 @@ static bool start_command(struct cr_train *t)
 }
 
 /* "epoch 3", or "step 500" within an epoch. */
-static const char *start_when(const void *of, const struct cr_unfreeze_rule *thaw)
+static const char *start_when(const void *of,
+                              const struct cr_unfreeze_rule *thaw)
 {
     const struct cr_train *t = of;
     int64_t at = cr_train_thaw_at(t, thaw), batches = at * t->micro;

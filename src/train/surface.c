@@ -108,7 +108,8 @@ static double *surface_distances(struct cr_arena *mem,
     struct surface_job job = { from, to, rank, metric,
                                CR_NEWS(mem, double, from->n + 1) };
 
-    cr_parallel_for_coarse(from->n, 2.0 * (double)to->n * rank, &job, surface_range);
+    cr_parallel_for_coarse(from->n, 2.0 * (double)to->n * rank, &job,
+                           surface_range);
     return job.distance;
 }
 

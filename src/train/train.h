@@ -173,7 +173,8 @@ void cr_train_close(struct cr_train *t);
 struct cr_every cr_train_every(const struct cr_train *t,
                                const struct cr_quantity *amount);
 /* The update before which an entry of freeze.schedule is due. */
-int64_t cr_train_thaw_at(const struct cr_train *t, const struct cr_unfreeze_rule *thaw);
+int64_t cr_train_thaw_at(const struct cr_train *t,
+                         const struct cr_unfreeze_rule *thaw);
 /* Does the entries that are due at the present step, and plans again. */
 bool cr_train_thaw(struct cr_train *t);
 /* After the step has gone back: as cr_train_thaw had it then. */

@@ -657,7 +657,8 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
 
 /* ---- load-report */
 
-static const char *ckpt_when(const void *of, const struct cr_unfreeze_rule *thaw)
+static const char *ckpt_when(const void *of,
+                             const struct cr_unfreeze_rule *thaw)
 {
     const struct cr_cli *cli = of;
     static const char *const units[] = {

@@ -179,9 +179,11 @@ static bool init_write(struct cr_cli *cli, const struct cr_init_rules *s)
 static int init_run(struct cr_cli *cli)
 {
     const struct init *o = cr_cli_opts(cli);
-    struct cr_init_rules s = { .arena = cli->arena, .diag = cli->diag,
-                            .out = { .arena = cli->arena },
-                            .command = init_line(cli), .task = o->task };
+    struct cr_init_rules s = { .arena = cli->arena,
+                               .diag = cli->diag,
+                               .out = { .arena = cli->arena },
+                               .command = init_line(cli),
+                               .task = o->task };
     const char *folder = o->to ? cr_path_dir(cli->arena, o->to) : ".";
     bool ok;
 

@@ -5,8 +5,8 @@
  * the kernels of the nodes it is made of give it, what a second `grad` builds,
  * and what differences of the gradient give.
  */
-#include "net/op_attrs.h"
 #include "net/gradient.h"
+#include "net/op_attrs.h"
 #include "nets.h"
 
 #define CR_OP(x) extern const struct cr_op cr_op_##x;
@@ -43,8 +43,9 @@ struct built {
     int64_t batch;
     struct cr_val *in[CR_OP_MAX], *y;
     int n_in;
-    struct cr_script_value tensors[TENSORS]; /* what is differentiated by: the inputs,
-                                         then the gradients that arrive */
+    struct cr_script_value
+        tensors[TENSORS]; /* what is differentiated by: the inputs,
+                      then the gradients that arrive */
     int n_tensors, n_inputs;
 };
 
@@ -179,8 +180,8 @@ static bool case_build(struct built *t, bool again)
     }
     for (i = 0; i < TENSORS; i++)
         if (i < t->n_tensors + (again ? t->n_inputs : 0))
-            t->tensors[i] =
-                cr_script_value_tensor(param_at(t, i, data[i], spec[i].rank == 0));
+            t->tensors[i] = cr_script_value_tensor(
+                param_at(t, i, data[i], spec[i].rank == 0));
     attr = cr_alloc(arena, 1, t->op->about.size + 1);
     if (t->op->about.opts)
         cr_opts_read(arena, &t->m.diag, &t->op->about,
@@ -192,14 +193,15 @@ static bool case_build(struct built *t, bool again)
 
 static struct cr_script_value tuple_of(struct cr_script_value *items, int n)
 {
-    return (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n, .items = items };
+    return (
+        struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n, .items = items };
 }
 
 /* The real outputs of the op. */
 static struct cr_script_value outputs(struct built *t)
 {
-    struct cr_script_value y =
-        tuple_of(CR_NEWS(t->m.net->arena, struct cr_script_value, CR_OP_MAX), 0);
+    struct cr_script_value y = tuple_of(
+        CR_NEWS(t->m.net->arena, struct cr_script_value, CR_OP_MAX), 0);
 
     for (int i = 0; i < t->y->producer->n_out; i++)
         if (t->y->producer->out[i]->spec.type == CR_REAL)
@@ -208,8 +210,9 @@ static struct cr_script_value outputs(struct built *t)
 }
 
 /* grad(y, x, sens), in the words of a construct. */
-static bool grad_of(struct built *t, struct cr_script_value y, struct cr_script_value x,
-                    struct cr_script_value sens, struct cr_script_value *to)
+static bool grad_of(struct built *t, struct cr_script_value y,
+                    struct cr_script_value x, struct cr_script_value sens,
+                    struct cr_script_value *to)
 {
     static const struct cr_node text = { .kind = CR_NODE_STR,
                                          .text = "return grad(y, x, s)" };
@@ -240,7 +243,8 @@ static struct cr_param *param_of(struct built *t, const struct cr_val *v)
 }
 
 /* The plan of the graph, run with those gradients for its results. */
-static struct cr_exec *run_of(struct built *t, const struct cr_script_value *sens)
+static struct cr_exec *run_of(struct built *t,
+                              const struct cr_script_value *sens)
 {
     static bool all[4 * TENSORS];
     struct cr_exec_opts want = { .training = true,

@@ -159,9 +159,9 @@ static void run_case(const struct cr_init *init, const struct cr_node *node)
                                         case_name(node)) };
     const struct cr_node *error = cr_node_get(node, "error");
     struct cr_init_args fill = { .rng = cr_rng(1, CR_STREAM_INIT, 77, 0),
-                            .arena = &mem,
-                            .diag = &diag,
-                            .param = "p" };
+                                 .arena = &mem,
+                                 .diag = &diag,
+                                 .param = "p" };
     void *opts = cr_alloc(&mem, 1, init->about.size + 8);
     cr_real *one, *two;
     bool good;

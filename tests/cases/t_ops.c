@@ -532,7 +532,8 @@ static void *turned(struct call *c, const struct cr_spec *spec, const void *x)
     struct cr_spec other = *spec;
     struct cr_op_ctx s = { .in = spec, .out = &other, .x = { x } };
 
-    other.layout = spec->layout == CR_CHANNELS_LAST ? CR_ROW_MAJOR : CR_CHANNELS_LAST;
+    other.layout =
+        spec->layout == CR_CHANNELS_LAST ? CR_ROW_MAJOR : CR_CHANNELS_LAST;
     s.y[0] = cr_alloc(c->arena, cr_bytes(spec) + 64, 1);
     cr_op_reorder.forward(&s);
     return s.y[0];

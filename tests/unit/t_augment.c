@@ -67,7 +67,9 @@ static void flips(void)
  * of 6 places is as likely; the elements stay neighbours. */
 static void truncations(void)
 {
-    static const struct cr_spec list = { CR_I32, CR_ROW_MAJOR, 1, { CR_VARIES } };
+    static const struct cr_spec list = {
+        CR_I32, CR_ROW_MAJOR, 1, { CR_VARIES }
+    };
     static const struct cr_spec rows = { CR_I32, CR_ROW_MAJOR, 2, { 8, 2 } };
     int32_t v[16], y[8];
     char room[4096];

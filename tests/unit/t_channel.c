@@ -61,15 +61,15 @@ static void run(struct all *a)
                                   .relu = true,
                                   .y = a->out };
     struct cr_channel_backward back = { .x = a->x,
-                                    .dy = a->dy,
-                                    .y = a->y,
-                                    .mean = a->mean,
-                                    .scale = a->scale,
-                                    .shift = a->shift,
-                                    .slope = a->slope,
-                                    .dx = a->dx,
-                                    .dmore = a->dmore,
-                                    .add_more = true };
+                                        .dy = a->dy,
+                                        .y = a->y,
+                                        .mean = a->mean,
+                                        .scale = a->scale,
+                                        .shift = a->shift,
+                                        .slope = a->slope,
+                                        .dx = a->dx,
+                                        .dmore = a->dmore,
+                                        .add_more = true };
     int64_t c = a->ch.c;
 
     cr_channel_moments(&a->ch, a->x, a->room, a->sums, a->sums + c);

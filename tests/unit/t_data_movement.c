@@ -29,9 +29,9 @@ static void check(const int64_t *dim, const int *axis)
     for (i = 0; i < y.dim[0]; i++)
         for (j = 0; j < y.dim[1]; j++)
             for (k = 0; k < y.dim[2]; k++)
-                same = to[at++] ==
-                           from[i * step[0] + j * step[1] + k * step[2]] &&
-                       same;
+                same =
+                    to[at++] == from[i * step[0] + j * step[1] + k * step[2]] &&
+                    same;
     cr_data_move_scatter(&m, CR_REAL, to, back);
     for (i = 0; i < n; i++)
         returned = back[i] == from[i] && returned;
@@ -42,8 +42,8 @@ static void check(const int64_t *dim, const int *axis)
     for (at = i = 0; i < y.dim[0]; i++)
         for (j = 0; j < y.dim[1]; j++)
             for (k = 0; k < y.dim[2]; k++)
-                added = to[at++] == 2 * from[i * step[0] + j * step[1] +
-                                             k * step[2]] &&
+                added = to[at++] ==
+                            2 * from[i * step[0] + j * step[1] + k * step[2]] &&
                         added;
     ok(same && returned && added, "%lld x %lld x %lld to %d %d %d",
        (long long)dim[0], (long long)dim[1], (long long)dim[2], axis[0],
@@ -54,10 +54,11 @@ int main(void)
 {
     static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
                                      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
-    static const int64_t dims[][3] = {
-        { 3, 530, 37 }, { 37, 3, 530 }, { 530, 37, 3 }, { 2, 3, 5 },
-        { 1, 16, 512 }
-    };
+    static const int64_t dims[][3] = { { 3, 530, 37 },
+                                       { 37, 3, 530 },
+                                       { 530, 37, 3 },
+                                       { 2, 3, 5 },
+                                       { 1, 16, 512 } };
 
     for (size_t d = 0; d < CR_LEN(dims); d++)
         for (size_t o = 0; o < CR_LEN(orders); o++)

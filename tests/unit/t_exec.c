@@ -349,7 +349,8 @@ static void culprits(void)
     w[1] = (cr_real)INFINITY;
     cr_exec_forward(e, 1);
     ok(!isfinite(cr_exec_loss(e)), "the loss is not");
-    same(cr_exec_first_nonfinite(e, 0).name, "b", "the first cell that is not finite");
+    same(cr_exec_first_nonfinite(e, 0).name, "b",
+         "the first cell that is not finite");
     same(cr_exec_first_nonfinite(e, 0).type, "Dense", "its type");
     before = made_params(&m, &n);
     ok(!cr_exec_backward(e, 1, 0.1), "backward reports it");
@@ -363,7 +364,8 @@ static void culprits(void)
     ((cr_real *)m.data[0])[7] = (cr_real)NAN;
     cr_exec_forward(e, 1);
     ok(isnan(cr_exec_loss(e)), "NaN in the data reaches the loss");
-    same(cr_exec_first_nonfinite(e, 0).name, "a", "and the first cell is named");
+    same(cr_exec_first_nonfinite(e, 0).name, "a",
+         "and the first cell is named");
     same(cr_exec_bad_column(e), "x", "and the column");
     ((cr_real *)m.data[0])[7] = 0;
     cr_exec_forward(e, 1);
@@ -388,7 +390,8 @@ static void loss_overflows(void)
     e = made_exec(&m, update);
     cr_exec_forward(e, 1);
     ok(!isfinite(cr_exec_loss(e)), "a loss that overflows");
-    same(cr_exec_first_nonfinite(e, 0).name, "the loss", "when all cells are finite");
+    same(cr_exec_first_nonfinite(e, 0).name, "the loss",
+         "when all cells are finite");
     cr_exec_free(e);
     made_free(&m);
 }

@@ -21,8 +21,8 @@
 
 static void train(struct made *m, int steps)
 {
-    struct cr_exec *e = made_exec(
-        m, (struct cr_exec_opts){ .training = true, .update = true });
+    struct cr_exec *e =
+        made_exec(m, (struct cr_exec_opts){ .training = true, .update = true });
     int t;
 
     for (t = 1; t <= steps; t++) {
@@ -215,7 +215,8 @@ static void after_a_fault(void)
     ((cr_real *)m.data[0])[0] = 7;
     ((cr_real *)m.data[0])[1] = 1;
     cr_exec_forward(fixed, 1);
-    ok(!cr_exec_check_faults(fixed, &m.diag), "an index out of range is reported");
+    ok(!cr_exec_check_faults(fixed, &m.diag),
+       "an index out of range is reported");
     ((cr_real *)m.data[0])[0] = 2;
     cr_exec_forward(fixed, 1);
     cr_exec_forward(plain, 1);

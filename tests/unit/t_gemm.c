@@ -1,6 +1,7 @@
 /* Products: every shape, transposition and epilogue against plain loops in
  * double, and the same bytes for any number of threads. Products of bfloat16
- * (low) where the processor has them; math/low_precision.c rounds for the loops. */
+ * (low) where the processor has them; math/low_precision.c rounds for the
+ * loops. */
 #include "math/blas.h"
 
 #include <math.h>

@@ -42,7 +42,9 @@ static const char *path_of(int i)
 
 static void image_write(int i)
 {
-    struct cr_spec spec = { CR_U8, CR_ROW_MAJOR, 3, { height(i), width(i), 3 } };
+    struct cr_spec spec = {
+        CR_U8, CR_ROW_MAJOR, 3, { height(i), width(i), 3 }
+    };
     unsigned char *x = cr_alloc(&conf_mem, 1, cr_bytes(&spec));
     struct cr_buf file = { .arena = &conf_mem };
     int64_t k;

@@ -4,18 +4,20 @@
 #include "math/conv.h"
 
 #include "kernels.h"
+#include "math/conv_nchw.h"
 #include "math/conv_nhwc.h"
 #include "math/im2col.h"
-#include "math/conv_nchw.h"
 
 struct way {
     const char *name;
     bool (*takes)(const struct cr_conv *c);
     size_t (*scratch)(const struct cr_conv *c);
     void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const struct cr_conv_epilogue *end, cr_real *y, void *scratch);
+                    const struct cr_conv_epilogue *end, cr_real *y,
+                    void *scratch);
     void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx, void *scratch);
+                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  void *scratch);
     void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
@@ -35,9 +37,11 @@ enum {
 
 static const struct way ways[] = {
     [PLANAR] = { "planar convolution", cr_conv_nchw_takes, cr_conv_nchw_scratch,
-                 cr_conv_nchw_forward, cr_conv_nchw_input, cr_conv_nchw_weight },
+                 cr_conv_nchw_forward, cr_conv_nchw_input,
+                 cr_conv_nchw_weight },
     [DIRECT] = { "direct convolution", cr_conv_nhwc_takes, cr_conv_nhwc_scratch,
-                 cr_conv_nhwc_forward, cr_conv_nhwc_input, cr_conv_nhwc_weight },
+                 cr_conv_nhwc_forward, cr_conv_nhwc_input,
+                 cr_conv_nhwc_weight },
     [PRODUCTS] = { "convolution by products", takes_all, cr_im2col_scratch,
                    cr_im2col_forward, cr_im2col_input, cr_im2col_weight },
     [CHOSEN] = { "convolution", takes_all, cr_conv_scratch, cr_conv_forward,
@@ -144,7 +148,7 @@ static int64_t at(enum cr_layout layout, const int64_t dim[3], int64_t channels,
                   int64_t n, int64_t c, int64_t s)
 {
     return layout == CR_CHANNELS_LAST ? (n * size3(dim) + s) * channels + c
-                             : (n * channels + c) * size3(dim) + s;
+                                      : (n * channels + c) * size3(dim) + s;
 }
 
 /* Output q and tap k see input *s of their plane; false: outside. */
@@ -223,8 +227,8 @@ static bool near_naive(const struct result *r, const double *sum,
     int64_t i;
 
     for (i = 0; i < r->n; i++) {
-        int64_t c =
-            r->layout == CR_CHANNELS_LAST ? i % r->channels : i / r->space % r->channels;
+        int64_t c = r->layout == CR_CHANNELS_LAST ? i % r->channels
+                                                  : i / r->space % r->channels;
         double want = r->alpha * sum[i] + (r->old ? (double)r->old[i] : 0) +
                       (end->bias ? (double)end->bias[c] : 0);
         double room = EPS * (size[i] + 3) * ((double)r->terms + 4);
@@ -241,8 +245,8 @@ static bool near_naive(const struct result *r, const double *sum,
 
 /* What may follow, drawn: bias, addition from elsewhere or in place, ReLU and
  * mask. */
-static struct cr_conv_epilogue draw_end(int64_t channels, int64_t n, cr_real *to,
-                                   const cr_real **old)
+static struct cr_conv_epilogue draw_end(int64_t channels, int64_t n,
+                                        cr_real *to, const cr_real **old)
 {
     struct cr_conv_epilogue e = { 0 };
     int64_t how = draw(0, 3);
@@ -265,8 +269,8 @@ static void tell(const struct cr_conv *c, const char *what)
                "threads %d, %s",
                what, (long long)c->n, (long long)c->ci, (long long)c->in[0],
                (long long)c->in[1], (long long)c->in[2],
-               c->x == CR_CHANNELS_LAST ? " channels last" : "", (long long)c->co,
-               (long long)c->group, (long long)c->kernel[0],
+               c->x == CR_CHANNELS_LAST ? " channels last" : "",
+               (long long)c->co, (long long)c->group, (long long)c->kernel[0],
                (long long)c->kernel[1], (long long)c->kernel[2],
                (long long)c->stride[0], (long long)c->stride[1],
                (long long)c->stride[2], (long long)c->dilation[0],
@@ -369,7 +373,8 @@ static enum verdict bias(void)
     cr_real alpha = draw_real(), *dy, *old, *db;
 
     setting_is("db of (%lld, %lld, %lld)%s", (long long)n, (long long)c,
-               (long long)s, layout == CR_CHANNELS_LAST ? " channels last" : "");
+               (long long)s,
+               layout == CR_CHANNELS_LAST ? " channels last" : "");
     dy = numbers_new(n * c * s);
     old = numbers_new(c);
     db = add ? numbers_copy(old, c) : numbers_undefined(c);
@@ -379,7 +384,8 @@ static enum verdict bias(void)
 
         for (j = 0; j < n * s; j++) {
             double d = (double)
-                dy[layout == CR_CHANNELS_LAST ? j * c + i : (j / s * c + i) * s + j % s];
+                dy[layout == CR_CHANNELS_LAST ? j * c + i
+                                              : (j / s * c + i) * s + j % s];
 
             sum += d;
             size += fabs(d);

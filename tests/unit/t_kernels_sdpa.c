@@ -150,8 +150,8 @@ struct query {
     double *p, *drop, rough;
 };
 
-static int64_t place(const struct attention *t, struct cr_sdpa_at at,
-                     int64_t n, int64_t h, int64_t l)
+static int64_t place(const struct attention *t, struct cr_sdpa_at at, int64_t n,
+                     int64_t h, int64_t l)
 {
     return n * at.batch + h * t->a.dim + l * at.row;
 }
@@ -339,8 +339,9 @@ static struct asked ask(int64_t n)
 
 /* One query's part of all gradients. */
 static void query_backward(const struct query *q, struct asked *dq,
-                       struct asked *dk, struct asked *dv, struct asked *dmask,
-                       struct asked *dpad, double *dp, double *size)
+                           struct asked *dk, struct asked *dv,
+                           struct asked *dmask, struct asked *dpad, double *dp,
+                           double *size)
 {
     const struct attention *t = q->t;
     const struct cr_sdpa *a = &t->a;

@@ -140,22 +140,24 @@ static enum verdict channel_backward(void)
     int64_t n = ch.n * ch.c * ch.s, i;
     cr_real *old = numbers_new(n), *old_more = numbers_new(n);
     int which = (int)draw(1, 3);
-    struct cr_channel_backward b = { .x = numbers_new(n),
-                                 .dy = numbers_new(n),
-                                 .y = draw_one_in(2) ? numbers_new(n) : NULL,
-                                 .mean = numbers_new(ch.c),
-                                 .scale = numbers_new(ch.c),
-                                 .shift = numbers_new(ch.c),
-                                 .slope =
-                                     draw_one_in(2) ? numbers_new(ch.c) : NULL,
-                                 .add_dx = draw_one_in(2),
-                                 .add_more = draw_one_in(2) };
+    struct cr_channel_backward b = {
+        .x = numbers_new(n),
+        .dy = numbers_new(n),
+        .y = draw_one_in(2) ? numbers_new(n) : NULL,
+        .mean = numbers_new(ch.c),
+        .scale = numbers_new(ch.c),
+        .shift = numbers_new(ch.c),
+        .slope = draw_one_in(2) ? numbers_new(ch.c) : NULL,
+        .add_dx = draw_one_in(2),
+        .add_more = draw_one_in(2)
+    };
 
     if (which & 1)
         b.dx = b.add_dx ? numbers_copy(old, n) : numbers_undefined(n);
     if (which & 2)
         b.dmore = b.add_more ? numbers_copy(old_more, n) : numbers_undefined(n);
-    cr_channel_backward(&ch, &b, numbers_undefined(cr_channel_thread_scratch(&ch)));
+    cr_channel_backward(&ch, &b,
+                        numbers_undefined(cr_channel_thread_scratch(&ch)));
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
         double d = masked(b.dy, b.y, i), more = d;

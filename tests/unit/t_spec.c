@@ -158,8 +158,9 @@ static void from_integers(void)
 
 static void sizes(void)
 {
-    struct cr_spec none = { CR_F64, CR_ROW_MAJOR, 3,
-                            { 0, (int64_t)1 << 40, (int64_t)1 << 40 } };
+    struct cr_spec none = {
+        CR_F64, CR_ROW_MAJOR, 3, { 0, (int64_t)1 << 40, (int64_t)1 << 40 }
+    };
 
     ok(!cr_spec_fits(&none), "no rows of 2^83 bytes do not fit");
     none.dim[1] = none.dim[2] = 1000;

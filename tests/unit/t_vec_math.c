@@ -20,25 +20,24 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-#define CHECK(name, low, limit) \
-    { \
-        double worst = 0; \
-        float at = 0; \
-        uint32_t bits = 0; \
-        for (;;) { \
-            float x; \
-            memcpy(&x, &bits, sizeof x); \
-            if (!(fabs(name((double)x)) < (low)) && \
-                off(name((double)x), cr_vec_##name(x)) > worst) { \
-                worst = off(name((double)x), cr_vec_##name(x)); \
-                at = x; \
-            } \
-            if (bits > UINT32_MAX - 9973) \
-                break; \
-            bits += 9973; \
-        } \
-        ok(worst < (limit), #name " is off by %.2f at %g", worst, \
-           (double)at); \
+#define CHECK(name, low, limit)                                                \
+    {                                                                          \
+        double worst = 0;                                                      \
+        float at = 0;                                                          \
+        uint32_t bits = 0;                                                     \
+        for (;;) {                                                             \
+            float x;                                                           \
+            memcpy(&x, &bits, sizeof x);                                       \
+            if (!(fabs(name((double)x)) < (low)) &&                            \
+                off(name((double)x), cr_vec_##name(x)) > worst) {              \
+                worst = off(name((double)x), cr_vec_##name(x));                \
+                at = x;                                                        \
+            }                                                                  \
+            if (bits > UINT32_MAX - 9973)                                      \
+                break;                                                         \
+            bits += 9973;                                                      \
+        }                                                                      \
+        ok(worst < (limit), #name " is off by %.2f at %g", worst, (double)at); \
     }
 
 int main(void)
