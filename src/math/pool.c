@@ -9,8 +9,7 @@
 #define TILE 16 /* channels, or windows of a row, at a time */
 #define PART 64 /* channels that a task of backward has */
 
-/* One window along one dimension: positions from + k dilation, low <= k <
- * high. */
+/* One dimension of a window: positions from + k dilation, low <= k < high. */
 struct span {
     int64_t from, low, high;
 };
@@ -160,8 +159,7 @@ static struct run run_of(const struct cr_pool *p, const cr_real *x, cr_real *y)
     return r;
 }
 
-/* The window of output (od, oh, ow): its spans, position of element 0 in the
- * plane, and the steps between elements. */
+/* The window of an output: its spans, element 0, and steps between elements. */
 struct place {
     struct span s[3];
     int64_t at, step[3];
@@ -388,9 +386,8 @@ static bool pairs(const struct cr_pool *p)
            w[1].out * 2 <= w[1].in && w[2].out * 2 <= w[2].in;
 }
 
-/* A row of windows over a stretch of at most TILE: for every element of the
- * window, all windows that have it. low and high: windows for which element
- * kw lies inside. */
+/* A row of at most TILE windows: each element of all of them in turn. Element
+ * kw is inside the windows from low to high. */
 CR_INLINE void row_max(int64_t n, int64_t stride, const cr_real *v,
                        int32_t index, cr_real *best, int32_t *at)
 {
@@ -514,8 +511,7 @@ static bool whole_planes(const struct cr_window *w, const struct place *a)
            a->s[2].high == w[2].in;
 }
 
-/* One window by itself: adaptive ones, whose places follow no stride, and
- * those that are alone in their row. */
+/* A single window: adaptive, or alone in its row. */
 static void plain_alone(const struct run *r, int64_t plane, int64_t od,
                         int64_t oh, int64_t ow)
 {
@@ -615,8 +611,7 @@ static void plain_back_alone(const struct run *r, int64_t plane, cr_real *dx,
             }
 }
 
-/* A row of windows: their maxima lie at table[index] from the beginning of the
- * first window, a stride further for each. */
+/* A row of windows; their maxima are at table[index] + window * stride. */
 static void plain_back_max(const struct run *r, const struct place *a,
                            const int32_t *table, int64_t o, cr_real *dx,
                            const cr_real *mask)

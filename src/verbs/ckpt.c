@@ -657,19 +657,18 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
 
 /* ---- load-report */
 
-static const char *ckpt_when(const void *of,
-                             const struct cr_unfreeze_rule *thaw)
+static const char *ckpt_when(const void *of, const struct cr_unfreeze_rule *u)
 {
     const struct cr_cli *cli = of;
     static const char *const units[] = {
         [CR_EPOCHS] = "epoch", [CR_STEPS] = "step", [CR_SAMPLES] = "sample"
     };
 
-    if (thaw->at.unit >= 0 && (size_t)thaw->at.unit < CR_LEN(units) &&
-        units[thaw->at.unit])
-        return cr_strf(cli->arena, "%s %.10g", units[thaw->at.unit],
-                       thaw->at.value);
-    return cr_strf(cli->arena, "%.10g %% of the run", thaw->at.value);
+    if (u->at.unit >= 0 && (size_t)u->at.unit < CR_LEN(units) &&
+        units[u->at.unit])
+        return cr_strf(cli->arena, "%s %.10g", units[u->at.unit],
+                       u->at.value);
+    return cr_strf(cli->arena, "%.10g %% of the run", u->at.value);
 }
 
 /* What train prints of `load` and `freeze`, without training; the shapes of
