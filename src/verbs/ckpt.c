@@ -666,13 +666,11 @@ static const char *ckpt_when(const void *of, const struct cr_unfreeze_rule *u)
 
     if (u->at.unit >= 0 && (size_t)u->at.unit < CR_LEN(units) &&
         units[u->at.unit])
-        return cr_strf(cli->arena, "%s %.10g", units[u->at.unit],
-                       u->at.value);
+        return cr_strf(cli->arena, "%s %.10g", units[u->at.unit], u->at.value);
     return cr_strf(cli->arena, "%.10g %% of the run", u->at.value);
 }
 
-/* What train prints of `load` and `freeze`, without training; the shapes of
- * what comes in are taken from the data, or from the first cell. */
+/* Prints what train says of `load` and `freeze`, without training. */
 static int ckpt_load_report(struct cr_cli *cli)
 {
     struct cr_load_report report;
