@@ -514,7 +514,8 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
         ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "no verb given");
         cr_note(cli->diag, "usage: cellrun VERB [FILE...] [key=value...] "
                            "[flags]");
-        cr_note(cli->diag, "example: cellrun train mnist.yaml");
+        cr_note(cli->diag, "example: cellrun init digits -o digits.yaml && "
+                           "cellrun train digits.yaml");
         cr_note(cli->diag, "more: cellrun help");
     }
     if (cli->verb) {
