@@ -1,5 +1,5 @@
-/* accuracy: right answers among all samples (and positions, for outputs of
- * shape (n, classes, ...)). The answer is the first of the largest outputs. */
+/* accuracy: correct / total over all samples, and all positions of outputs
+ * (n, classes, ...). The prediction is the first of the largest outputs. */
 #include "train/metric.h"
 
 static const struct cr_opt accuracy_opts[] = {
@@ -7,7 +7,7 @@ static const struct cr_opt accuracy_opts[] = {
     { 0 },
 };
 
-/* All marks of a position must be right. */
+/* All labels of a position must be correct. */
 static double accuracy_marks(struct cr_metric_class c)
 {
     return c.right == c.predicted && c.right == c.actual;
@@ -17,10 +17,10 @@ const struct cr_metric cr_metric_accuracy = {
     .about = {
         .name = "accuracy",
         .aliases = CR_ALIASES("acc", "Accuracy"),
-        .summary = "Part of the samples whose class is found.",
-        .detail = "Labels outside the classes (ignore_index) do not count. "
-                  "With eval_type: multilabel a sample is right when all its "
-                  "marks are.",
+        .summary = "Accuracy: fraction of correct predictions.",
+        .detail = "Labels outside the classes (ignore_index) are ignored. With "
+                  "eval_type: multilabel, a sample is correct if all its "
+                  "labels are.",
         .example = "metrics: [accuracy]\n",
         .opts = accuracy_opts,
         .size = sizeof(struct cr_metric_marks),

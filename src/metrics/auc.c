@@ -1,8 +1,8 @@
 /*
- * auc: the area below the receiver operating characteristic (ranking.h): how
- * probable it is that an output of the class is larger than one of the rest.
- * The unweighted mean over the classes that stand among the labels and are
- * not the only one there; of two classes both have the same.
+ * auc: the area under the receiver operating characteristic, which is the
+ * probability that an output of the class exceeds an output of the rest. The
+ * result is the unweighted mean over the classes that occur among the labels
+ * together with others; two classes have the same value.
  *
  * MindSpore's ROC keeps the last batch only, and its auc is a function of the
  * curve; here all samples are ranked together.
@@ -26,11 +26,12 @@ static double auc_value(const void *opts, const void *state, int64_t classes)
 const struct cr_metric cr_metric_auc = {
     .about = {
         .name = "auc",
-        .summary = "Area below the receiver operating characteristic.",
-        .detail = "Each class against the rest by the softmax of the output, "
-                  "and the unweighted mean; or, where labels have as many "
-                  "numbers (0 and 1) as outputs, by the outputs themselves. "
-                  "Exact: keeps the outputs of all samples.",
+        .summary = "ROC AUC: area under the receiver operating characteristic.",
+        .detail = "The unweighted mean of each class against the rest, ranked "
+                  "by the softmax of the output; if labels have one number (0 "
+                  "or 1) per output, each output is ranked by itself. All "
+                  "samples are ranked together, so the outputs of all samples "
+                  "are kept.",
         .example = "metrics: [accuracy, auc]\n",
     },
     .maximize = true,

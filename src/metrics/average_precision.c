@@ -1,8 +1,8 @@
 /*
  * average_precision: sum of (R_k - R_k-1) P_k over the distinct outputs,
- * largest first. As scikit-learn's average_precision_score: of two classes
- * that of class 1; of more, each class against the rest and the unweighted
- * mean over the classes that have samples. Equal outputs are one step.
+ * largest first, as scikit-learn's average_precision_score. For two classes
+ * the result is that of class 1; for more, the unweighted mean of each class
+ * with samples against the rest. Equal outputs are one step.
  */
 #include "train/ranking.h"
 
@@ -24,13 +24,15 @@ static double average_precision_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_average_precision = {
     .about = {
         .name = "average_precision",
-        .summary = "Mean of the precisions, weighted by the gain in recall.",
-        .detail = "sum of (R_k - R_k-1) P_k, with recall R_k and precision "
-                  "P_k from the k-th largest output on. "
-                  "Of two classes that of class 1; of more, each "
-                  "class against the rest and the unweighted mean. Labels of "
-                  "as many numbers (0 and 1) as outputs: each output by "
-                  "itself. Exact: keeps the outputs of all samples.",
+        .summary = "Average precision: mean precision, weighted by the "
+                   "increase in recall.",
+        .detail = "The sum of (R_k - R_k-1) P_k, with recall R_k and precision "
+                  "P_k of the k largest outputs. For two classes the result is "
+                  "that of class 1; for more classes, the unweighted mean of "
+                  "each class against the rest. If labels have one number (0 "
+                  "or 1) per output, each output is ranked by itself. All "
+                  "samples are ranked together, so the outputs of all samples "
+                  "are kept.",
         .example = "metrics: [accuracy, average_precision]\n",
     },
     .maximize = true,

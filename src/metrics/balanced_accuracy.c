@@ -1,5 +1,5 @@
 /*
- * balanced_accuracy: the mean of right / actual over the classes that have
+ * balanced_accuracy: the mean of correct / actual over the classes that have
  * samples, as scikit-learn's balanced_accuracy_score.
  */
 #include "train/metric.h"
@@ -47,9 +47,10 @@ static double balanced_accuracy_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_balanced_accuracy = {
     .about = {
         .name = "balanced_accuracy",
-        .summary = "Mean of the recall of each class.",
-        .detail = "Accuracy as if every class had equally many samples; "
-                  "classes without samples do not count.",
+        .summary = "Balanced accuracy: unweighted mean of the recalls of all "
+                   "classes.",
+        .detail = "It equals accuracy if every class has the same number of "
+                  "samples. Classes without samples are ignored.",
         .example = "metrics: [accuracy, balanced_accuracy]\n",
         .opts = balanced_accuracy_opts,
         .size = sizeof(struct balanced_accuracy),

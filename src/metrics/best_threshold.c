@@ -1,8 +1,8 @@
 /*
- * best_threshold: the probability from which on class 1 of two should be
- * predicted, so that a score of the evaluation is largest: halfway between two
- * outputs that stand next to each other (scikit-learn: the best of the
- * thresholds of roc_curve). predict and eval take it from the checkpoint.
+ * best_threshold: the probability from which on class 1 of two is predicted
+ * that maximises a score of the evaluation. It is the midpoint of two
+ * consecutive outputs; scikit-learn chooses among the thresholds of roc_curve.
+ * predict and eval read it from the checkpoint.
  */
 #include <math.h>
 
@@ -18,10 +18,11 @@ struct best_threshold {
 static const struct cr_opt best_threshold_opts[] = {
     CR_ENUM_DEFAULT(struct best_threshold, maximize, BEST_F1,
                     "F1|accuracy|balanced_accuracy|matthews",
-                    "The score that is largest there; F1 is that of class 1."),
+                    "Score that the threshold maximises; F1 is that of class "
+                    "1."),
     CR_BOOL_DEFAULT(struct best_threshold, logits, false,
-                    "An output of one number is a logit, as BCEWithLogitsLoss "
-                    "takes it, instead of a probability."),
+                    "A single output is a logit, as for BCEWithLogitsLoss, "
+                    "instead of a probability."),
     { 0 },
 };
 
@@ -66,7 +67,7 @@ static double best_threshold_value(const void *opts, const void *state,
     return classes == 1 && o->logits ? 1 / (1 + exp(-at)) : at;
 }
 
-/* Labels that are one-hot are classes too, as predict has them. */
+/* One-hot labels are classes too, as in predict. */
 static void best_threshold_add(const void *opts, void *state, int64_t classes,
                                const struct cr_metric_batch *batch)
 {
@@ -94,15 +95,16 @@ static const char *best_threshold_misfit(const void *opts,
 const struct cr_metric cr_metric_best_threshold = {
     .about = {
         .name = "best_threshold",
-        .summary = "Threshold of two classes that maximises a score.",
-        .detail = "A probability, from which on class 1 is predicted. "
-                  "Evaluations in training choose it on the data that they "
-                  "judge. Checkpoints keep it: `predict` cuts there unless "
-                  "--threshold is given, and so does `eval`, whatever data "
-                  "it judges. There best_threshold is the checkpoint's, and "
-                  "accuracy, precision and the like count what predict "
-                  "says; a metric's own threshold stands. It never chooses "
-                  "the best checkpoint by itself.",
+        .summary = "Best threshold: the probability threshold of two classes "
+                   "that maximises a score.",
+        .detail = "Class 1 is predicted from this probability on. Evaluations "
+                  "during training choose it on their data, and checkpoints "
+                  "contain it. `predict` uses it unless --threshold is set, "
+                  "and so does `eval` for any data: there best_threshold is "
+                  "that of the checkpoint, and accuracy, precision and similar "
+                  "metrics count the predictions of `predict`, unless they "
+                  "have their own threshold. best_threshold is never used by "
+                  "default to select the best checkpoint.",
         .example = "metrics: [auc, {best_threshold: {maximize: F1}}]\n",
         .opts = best_threshold_opts,
         .size = sizeof(struct best_threshold),

@@ -1,5 +1,5 @@
-/* bits_per_char: the mean of -log2 p over all labels, p the softmax of the
- * output at the label: what a perfect coder would need per character. */
+/* bits_per_char: the mean of -log2 p over all labels, with p the softmax of the
+ * output at the label. It is the length of an ideal code per character. */
 #include "train/metric.h"
 
 #include <math.h>
@@ -24,10 +24,11 @@ static double bits_value(const void *opts, const void *state, int64_t classes)
 const struct cr_metric cr_metric_bits_per_char = {
     .about = {
         .name = "bits_per_char",
-        .summary = "Bits that a perfect coder would need per label.",
-        .detail = "The mean of -log2 p over all labels, p = softmax of the "
-                  "output at the label. Labels outside the classes "
-                  "(ignore_index) do not count.",
+        .summary = "Bits per character: mean of -log2 p of the labels.",
+        .detail = "p is the softmax of the output at the label, or the output "
+                  "itself if the network ends in Softmax or Sigmoid and the "
+                  "loss does not expect logits. Labels outside the classes "
+                  "(ignore_index) are ignored.",
         .example = "metrics: [loss, bits_per_char]\n",
     },
     .classifies = true,

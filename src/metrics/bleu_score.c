@@ -1,14 +1,13 @@
 /*
- * BLEU (Papineni et al., 2002): how much the most likely tokens of a sequence
- * have in common with the true ones.
+ * BLEU (Papineni et al., 2002), of the most likely tokens against the labels:
  *
- *   p_i = sum over sequences of the i-grams that both have, each as often as
- *         it stands in both / i-grams of the outputs       i = 1 .. n_gram
+ *   p_i = i-grams common to both sequences, with their multiplicity, summed
+ *         over the sequences / i-grams of the outputs     i = 1 .. n_gram
  *   BLEU = exp(mean of ln p_i) * min(1, e^(1 - r / c))
  *
- * r and c are the lengths of all true sequences and of all outputs. MindSpore
- * takes any number of references; a data set has one, the column of labels.
- * Positions whose label is ignored stand in neither sequence, so here r = c.
+ * r and c are the total lengths of the labels and of the outputs. MindSpore
+ * accepts any number of references; a data set has one, the label column.
+ * Positions with an ignored label are removed from both, so here r = c.
  */
 #include "train/metric.h"
 
@@ -25,9 +24,9 @@ struct bleu_score {
 
 static const struct cr_opt bleu_score_opts[] = {
     CR_INT_DEFAULT(struct bleu_score, n_gram, 4, 1, BLEU_MAX,
-                   "Length of the longest runs of tokens that are compared."),
+                   "Maximum length of the n-grams."),
     CR_BOOL_DEFAULT(struct bleu_score, smooth, false,
-                    "Add one to all counts (Lin and Och, 2004)."),
+                    "Add 1 to all counts (Lin and Och, 2004)."),
     { 0 },
 };
 
@@ -44,7 +43,7 @@ static size_t bleu_score_size(const void *opts, int64_t classes)
 
 struct grams {
     const int64_t *token;
-    int64_t n;          /* tokens of a run */
+    int64_t n;          /* length of an n-gram */
 };
 
 static int bleu_order(const struct grams *a, int64_t i, const struct grams *b,
@@ -61,7 +60,7 @@ static int bleu_compare(const void *i, const void *k, void *ctx)
     return bleu_order(ctx, *(const int64_t *)i, ctx, *(const int64_t *)k);
 }
 
-/* The places of all runs, in order of what stands there. */
+/* The positions of all n-grams, sorted by the n-gram. */
 static void bleu_sort(struct grams *g, int64_t runs, int64_t *at)
 {
     for (int64_t i = 0; i < runs; i++)
@@ -69,7 +68,7 @@ static void bleu_sort(struct grams *g, int64_t runs, int64_t *at)
     qsort_r(at, (size_t)runs, sizeof *at, bleu_compare, g);
 }
 
-/* Runs that both have, as often as both have them. */
+/* The number of common n-grams, with multiplicity. */
 static int64_t bleu_common(const struct grams *x, const int64_t *xs,
                            const struct grams *y, const int64_t *ys,
                            int64_t runs)
@@ -124,7 +123,7 @@ static void bleu_score_add(const void *opts, void *state, int64_t classes,
     cr_arena_free(&mem);
 }
 
-/* MindSpore gives 0 when one length has nothing in common, smooth or not. */
+/* As in MindSpore, 0 if some length has no common n-gram, even with smooth. */
 static double bleu_score_value(const void *opts, const void *state,
                                int64_t classes)
 {
@@ -155,10 +154,11 @@ const struct cr_metric cr_metric_bleu_score = {
     .about = {
         .name = "bleu_score",
         .aliases = CR_ALIASES("BleuScore"),
-        .summary = "Runs of tokens that outputs and labels have in common.",
-        .detail = "BLEU of the most likely token at each position against the "
-                  "labels, over all sequences as one corpus. Labels outside "
-                  "the classes (ignore_index) do not count.",
+        .summary = "BLEU score: n-gram precision of the output against the "
+                   "labels.",
+        .detail = "The most likely token at each position is compared with the "
+                  "labels; all sequences form one corpus. Labels outside the "
+                  "classes (ignore_index) are ignored.",
         .example = "metrics: [loss, {BleuScore: {n_gram: 2}}]\n",
         .opts = bleu_score_opts,
         .size = sizeof(struct bleu_score),

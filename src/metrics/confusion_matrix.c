@@ -1,11 +1,11 @@
 /*
- * confusion_matrix: how many samples of each class (rows) were taken for each
- * class (columns). Normalised, what is 0 of 0 counts as 0.
+ * confusion_matrix: the number of samples of each label (rows) and prediction
+ * (columns). In normalised matrices 0 / 0 is 0.
  *
- * An output without an axis of classes, each of whose numbers has a label of
- * its own, says class 1 from the threshold on, else 0, as MindSpore's does of
- * predictions of the label's rank. (A column (n, 1) beside labels (n,) is such
- * an output here; MindSpore takes it for one class, which is always right.)
+ * An output without an axis of classes has one number per label and predicts
+ * class 1 from the threshold on, else 0, as MindSpore does for predictions of
+ * the rank of the labels. A column (n, 1) with labels (n,) is such an output
+ * here; MindSpore treats it as one class, which is always correct.
  */
 #include "train/metric.h"
 
@@ -20,13 +20,14 @@ struct confusion_matrix {
 static const struct cr_opt confusion_matrix_opts[] = {
     CR_INT_OPTIONAL(
         struct confusion_matrix, num_classes, 2, 1 << 20,
-        "Rows and columns; those of the output unless given, or 2 where "
-        "it has no axis of classes."),
+        "Number of rows and columns. Default: the number of classes of the "
+        "output, or 2 without an axis of classes."),
     CR_ENUM_DEFAULT(
         struct confusion_matrix, normalize, NO_NORM,
         "no_norm|target|prediction|all",
-        "Numbers as parts of their row, column, or of all; the result "
-        "is then called confusion_matrix_target and so on."),
+        "Divide counts by the sum of their row (target), their column "
+        "(prediction) or all (all); results have the name "
+        "confusion_matrix_target and so on."),
     CR_METRIC_THRESHOLD(struct confusion_matrix),
     { 0 },
 };
@@ -99,10 +100,11 @@ const struct cr_metric cr_metric_confusion_matrix = {
     .about = {
         .name = "confusion_matrix",
         .aliases = CR_ALIASES("ConfusionMatrix"),
-        .summary = "How many samples of each class were taken for which.",
-        .detail = "Rows are the truth, columns the prediction. Outputs (n, "
-                  "classes, ...) with their labels, or one number for each "
-                  "label, which says 1 from the threshold on.",
+        .summary = "Confusion matrix: counts of each pair of label and "
+                   "prediction.",
+        .detail = "Rows are labels, columns predictions. Outputs are (n, "
+                  "classes, ...), or one number per label, which predicts "
+                  "class 1 from the threshold on.",
         .example = "metrics: [confusion_matrix]\n",
         .opts = confusion_matrix_opts,
         .size = sizeof(struct confusion_matrix),

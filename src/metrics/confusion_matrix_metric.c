@@ -1,22 +1,23 @@
 /*
- * ConfusionMatrixMetric: a rate of the counts of true and false, positives
- * and negatives, each class against all others (semantics.md 10).
+ * ConfusionMatrixMetric: a rate from the true and false positives and
+ * negatives, each class against all others.
  *
- * Of all samples and classes together; or (calculation_method) of each class
- * of each sample, where n of these say something. `decrease` makes one number
- * r of those of a batch, and the batches are weighted:
+ * The counts are those of all samples and classes; with calculation_method,
+ * those of each class of each sample, n of which have a defined rate.
+ * `decrease` reduces the rates of a batch to a number r with a weight w:
  *
- *   mean           r the mean over classes, then samples; w samples with any
+ *   mean           r the mean over classes, then samples; w the number of
+ *                  samples with a defined rate
  *   sum            r the sum; w = n
- *   mean_channel   r the mean over classes, of batches of one sample; w = n
- *   sum_channel, sum_batch, none   as sum, where MindSpore takes them: of one
- *                  sample, of one class, of both
+ *   mean_channel   r the mean over classes, for batches of one sample; w = n
+ *   sum_channel, sum_batch, none   as sum, where MindSpore accepts them: for
+ *                  one sample, for one class, for both
  *
  *   result = sum(w r) / sum(w)
  *
- * MindSpore's mean_batch is an error in MindSpore, whatever it is given. As
- * there an output without positions, (n, classes), is always taken together,
- * and it is `skip_channel: false` that leaves the first class out.
+ * MindSpore's mean_batch fails in MindSpore for any input. As in MindSpore, an
+ * output without positions, (n, classes), is always counted as a whole, and
+ * `skip_channel: false` ignores the first class.
  */
 #include "base/str.h"
 #include "train/metric.h"
@@ -70,21 +71,21 @@ enum {
 static const struct cr_opt confusion_matrix_metric_opts[] = {
     CR_BOOL_DEFAULT(
         struct confusion_matrix_metric, skip_channel, true,
-        "false leaves the first class out, as MindSpore's code does."),
+        "false: ignore the first class, as MindSpore's code does."),
     CR_ENUM_DEFAULT(struct confusion_matrix_metric, metric_name, SENSITIVITY,
-                    RATES, "The rate; the result has its name."),
+                    RATES, "Rate to compute; the result has its name."),
     CR_BOOL_DEFAULT(
         struct confusion_matrix_metric, calculation_method, false,
-        "The rate of each sample, then the mean, where an output has "
-        "positions besides classes."),
+        "For outputs with positions besides classes: compute the rate of each "
+        "sample, then the mean."),
     CR_ENUM_DEFAULT(
         struct confusion_matrix_metric, decrease, DECREASE_MEAN,
         "none|mean|sum|sum_batch|mean_channel|sum_channel",
-        "With calculation_method, what becomes of the rates of a "
-        "batch: their mean over classes, then samples; their sum; the "
-        "others are for batches of one sample (mean_channel, "
-        "sum_channel), one class (sum_batch), or both (none). Batches "
-        "are weighted by what went into them."),
+        "With calculation_method, reduction of the rates of a batch. mean: "
+        "over classes, then samples. sum: over both. mean_channel, "
+        "sum_channel: for batches of one sample. sum_batch: for one class. "
+        "none: for one sample and one class. Batches are weighted by the "
+        "number of rates that they contain."),
     { 0 },
 };
 
@@ -144,8 +145,8 @@ static double rates_value(int name, double tp, double fp, double tn, double fn)
     }
 }
 
-/* The counts of each class among n positions from `from` on; returns how many
- * of these have a label. */
+/* Counts each class among n positions from `from` on; returns the number of
+ * positions with a label. */
 static double rates_count(const struct cr_metric_batch *batch, int64_t from,
                           int64_t n, struct cr_metric_class *to)
 {
@@ -212,7 +213,7 @@ static void confusion_matrix_metric_add(const void *opts, void *state,
             whole.all += means ? 1 : mean.all;
         }
     }
-    /* sums are weighted, means over so many are sums already */
+    /* sums are weighted; means times their number are sums */
     all->of_samples.sum += o->decrease == DECREASE_MEAN ||
                                    o->decrease == DECREASE_MEAN_CHANNEL
                                ? whole.sum
@@ -221,7 +222,7 @@ static void confusion_matrix_metric_add(const void *opts, void *state,
     cr_arena_free(&mem);
 }
 
-/* MindSpore takes one number from a batch, and none else. */
+/* MindSpore accepts exactly one number from a batch. */
 static const char *confusion_matrix_metric_misfit(const void *opts,
                                                   const struct cr_spec *output,
                                                   int axis)
@@ -237,9 +238,9 @@ static const char *confusion_matrix_metric_misfit(const void *opts,
     if (!o->calculation_method || output->rank < 3)
         return NULL;
     if (one_class && classes > 1)
-        return "one class to count (decrease: mean or sum take any)";
+        return "one class to count (decrease: mean and sum accept any number)";
     if (one_sample && output->dim[0] > 1)
-        return "batches of one sample (decrease: mean or sum take any)";
+        return "batches of one sample (decrease: mean and sum accept any size)";
     return NULL;
 }
 
@@ -250,7 +251,7 @@ static const char *confusion_matrix_metric_vain(const void *opts,
 
     (void)classified;
     return o->decrease != DECREASE_MEAN && !o->calculation_method
-               ? "'decrease' is for rates of samples (calculation_method: true)"
+               ? "'decrease' requires calculation_method: true"
                : NULL;
 }
 
@@ -266,8 +267,8 @@ static double confusion_matrix_metric_value(const void *opts,
     return rates_value(o->metric_name, all->tp, all->fp, all->tn, all->fn);
 }
 
-/* Those of what went wrong; and the prevalence from which on a yes is rather
- * right than wrong. */
+/* Rates of errors, and the prevalence threshold, below which a positive
+ * prediction is more often wrong than correct. */
 static bool rates_larger(int name)
 {
     switch (name) {
@@ -326,13 +327,14 @@ const struct cr_metric cr_metric_confusion_matrix_metric = {
     .about = {
         .name = "confusion_matrix_metric",
         .aliases = CR_ALIASES("ConfusionMatrixMetric"),
-        .summary = "A rate of the true and false positives and negatives.",
-        .detail = "Each class against all others; counted over all samples "
-                  "and classes. Results call it by the rate: "
-                  "confusion_matrix_sensitivity. Less is better of miss_rate, "
+        .summary = "A rate from the true and false positives and negatives.",
+        .detail = "Each class is counted against all others, over all samples "
+                  "and classes. The name of the result contains the rate: "
+                  "confusion_matrix_sensitivity. Smaller values of miss_rate, "
                   "fall_out, false_discovery_rate, false_omission_rate and "
-                  "prevalence_threshold, more of the others: so mode: auto of "
-                  "checkpoint.best and train.early_stop takes them.",
+                  "prevalence_threshold are better, larger values of the other "
+                  "rates; mode: auto of checkpoint.best and train.early_stop "
+                  "uses this.",
         .example = "metrics: [{ConfusionMatrixMetric: {metric_name: "
                    "specificity}}]\n",
         .opts = confusion_matrix_metric_opts,

@@ -1,12 +1,11 @@
 /*
- * CosineSimilarity: how alike the outputs of different samples are.
+ * CosineSimilarity: the mean similarity of the outputs of different samples.
  *
- * MindSpore makes the matrix s_ij = u_i . u_j of the rows of its last batch,
+ * MindSpore computes the matrix s_ij = u_i . u_j of the rows of its last batch,
  * u = x / |x|, with zeros on the diagonal, and reduces each row by mean or
- * sum. Over a data set the matrix has as many rows as there are samples; the
- * mean of what its rows are reduced to needs no matrix:
+ * sum. Over n samples the mean of the reduced rows needs no matrix:
  *
- *   sum_ij u_i . u_j = |sum_i u_i|^2     less sum_i |u_i|^2 on the diagonal
+ *   sum_ij u_i . u_j = |sum_i u_i|^2, minus sum_i |u_i|^2 for the diagonal,
  *
  * divided by n for the sum, by n^2 for the mean.
  */
@@ -24,11 +23,13 @@ struct cosine_similarity {
 
 static const struct cr_opt cosine_similarity_opts[] = {
     CR_ENUM_DEFAULT(struct cosine_similarity, similarity, COSINE, "cosine|dot",
-                    "Of two outputs: cosine of the angle, or product."),
+                    "Similarity of two outputs: cosine of their angle, or dot "
+                    "product."),
     CR_ENUM_DEFAULT(struct cosine_similarity, reduction, MEAN, "mean|sum",
-                    "Over all other samples; then the mean over the samples."),
+                    "Reduction over all other samples; the result is the mean "
+                    "over the samples."),
     CR_BOOL_DEFAULT(struct cosine_similarity, zero_diagonal, true,
-                    "A sample's likeness to itself counts as 0."),
+                    "Set the similarity of a sample with itself to 0."),
     { 0 },
 };
 
@@ -93,9 +94,10 @@ const struct cr_metric cr_metric_cosine_similarity = {
     .about = {
         .name = "cosine_similarity",
         .aliases = CR_ALIASES("CosineSimilarity"),
-        .summary = "How alike the outputs of different samples are.",
-        .detail = "The mean over the samples of what a sample's similarities "
-                  "to all samples are reduced to.",
+        .summary = "Mean cosine similarity of the outputs of different "
+                   "samples.",
+        .detail = "The similarities of a sample to all samples are reduced to "
+                  "one number; the result is the mean of these numbers.",
         .example = "metrics: [loss, {CosineSimilarity: {similarity: dot}}]\n",
         .opts = cosine_similarity_opts,
         .size = sizeof(struct cosine_similarity),

@@ -2,9 +2,9 @@
  * Dice: 2 sum(x y) / (sum(x x) + sum(y y) + smooth) of each sample, and the
  * mean over all samples.
  *
- * MindSpore computes it for a batch as if it were one sample, and divides the
- * sum over the batches by the number of samples, so that its result depends on
- * how the data are cut. With batches of one sample it gives what this does.
+ * MindSpore treats a batch as one sample and divides the sum over the batches
+ * by the number of samples, so its result depends on the batch size. With
+ * batches of one sample it equals this one.
  */
 #include "train/metric.h"
 
@@ -14,7 +14,7 @@ struct dice {
 
 static const struct cr_opt dice_opts[] = {
     CR_REAL_POS_DEFAULT(struct dice, smooth, 1e-5, DBL_MAX,
-                        "Added to the denominator."),
+                        "Added to the denominator for numerical stability."),
     { 0 },
 };
 
@@ -45,10 +45,11 @@ const struct cr_metric cr_metric_dice = {
     .about = {
         .name = "dice",
         .aliases = CR_ALIASES("Dice"),
-        .summary = "How much output and label overlap, 0 to 1.",
-        .detail = "2 sum(x y) / (sum(x x) + sum(y y) + smooth) of each "
-                  "sample, and the mean over all samples. Labels have as many "
-                  "numbers as the output.",
+        .summary = "Dice coefficient: overlap of output and label, from 0 to "
+                   "1.",
+        .detail = "2 sum(x y) / (sum(x x) + sum(y y) + smooth) of each sample, "
+                  "averaged over all samples. Labels have the shape of the "
+                  "output.",
         .example = "metrics: [loss, {Dice: {smooth: 1e-5}}]\n",
         .opts = dice_opts,
         .size = sizeof(struct dice),

@@ -1,5 +1,5 @@
-/* F1: 2 right / (actual + predicted + e) of each class, e = DBL_MIN;
- * as one number the unweighted mean over the classes. */
+/* F1: 2 correct / (actual + predicted + e) of each class, e = DBL_MIN; the
+ * result is the unweighted mean over the classes. */
 #include "train/metric.h"
 
 static double f1_of(const void *opts, struct cr_metric_class c)
@@ -11,9 +11,9 @@ static double f1_of(const void *opts, struct cr_metric_class c)
 const struct cr_metric cr_metric_f1 = {
     .about = {
         .name = "F1",
-        .summary = "Harmonic mean of precision and recall.",
-        .detail = "The unweighted mean over the classes; of each class with "
-                  "`eval --per-class`.",
+        .summary = "F1 score: harmonic mean of precision and recall.",
+        .detail = "The unweighted mean over the classes; `eval --per-class` "
+                  "prints each class.",
         .example = "metrics: [F1]\n",
     },
     .maximize = true,

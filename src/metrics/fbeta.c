@@ -1,5 +1,5 @@
-/* Fbeta: (1 + b^2) right / (b^2 actual + predicted + e) of each class, e =
- * DBL_MIN; as one number the unweighted mean over the classes. */
+/* Fbeta: (1 + b^2) correct / (b^2 actual + predicted + e) of each class, e =
+ * DBL_MIN; the result is the unweighted mean over the classes. */
 #include "base/str.h"
 #include "train/metric.h"
 
@@ -11,7 +11,7 @@ struct fbeta {
 
 static const struct cr_opt fbeta_opts[] = {
     CR_REAL(struct fbeta, beta, 0, 1e100,
-            "How many times as much recall counts as precision.",
+            "Weight of recall relative to precision.",
             .min_exclusive = true),
     { 0 },
 };
@@ -43,9 +43,10 @@ static bool fbeta_calls(const char *name, bool *maximize)
 const struct cr_metric cr_metric_fbeta = {
     .about = {
         .name = "Fbeta",
-        .summary = "Weighted harmonic mean of precision and recall.",
-        .detail = "The unweighted mean over the classes. Results call it F "
-                  "with its beta, as in F0.5.",
+        .summary = "F-beta score: weighted harmonic mean of precision and "
+                   "recall.",
+        .detail = "The unweighted mean over the classes. The name of the "
+                  "result contains beta, as in F0.5.",
         .example = "metrics: [{Fbeta: {beta: 0.5}}]\n",
         .opts = fbeta_opts,
         .size = sizeof(struct fbeta),

@@ -1,11 +1,11 @@
 /*
- * HausdorffDistance: the largest distance from a surface to the other one, or
- * a percentile of the distances (linear between two of them, as NumPy's); both
- * ways unless `directed`. The mean over samples, where MindSpore has the last
- * batch as one picture. `crop` narrows the picture to what is in it, which
- * changes no distance but those of a picture with one row left: that is a
- * line, whose surface are its ends; and one position is all inside, so that
- * it is infinitely far from anything, as in MindSpore.
+ * HausdorffDistance: the maximum distance from one surface to the other, or a
+ * percentile of the distances (interpolated linearly, as in NumPy); in both
+ * directions unless `directed`. The result is the mean over the samples;
+ * MindSpore evaluates its last batch as one image. `crop` reduces the image to
+ * the bounding box of both. That changes distances only if the box is one
+ * position wide: a line has its ends as surface, and a single position has no
+ * surface, so its distance is infinite, as in MindSpore.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,17 +21,17 @@ struct hausdorff_distance {
 static const struct cr_opt hausdorff_distance_opts[] = {
     CR_SURFACE(struct hausdorff_distance),
     CR_REAL_OPTIONAL(struct hausdorff_distance, percentile, 0, 100,
-                     "Not the largest distance, but this percentile of them."),
+                     "Percentile of the distances to use instead of the "
+                     "maximum."),
     CR_BOOL_DEFAULT(struct hausdorff_distance, directed, false,
-                    "Only from the output to the label."),
+                    "Use only the distances from the output to the label."),
     { .name = "crop",
       .at = offsetof(struct hausdorff_distance, surface.crop),
       .type = CR_OPT_BOOL,
       .need = CR_DEFAULT,
       .int_default = true,
-      .doc = "Look only at the box around what output and label have; along "
-             "an axis on which it is one position wide there is no "
-             "outside." },
+      .doc = "Crop to the bounding box of output and label; along an axis on "
+             "which the box is one position wide there is no border." },
     { 0 },
 };
 
@@ -51,7 +51,7 @@ static double hausdorff_one(const struct hausdorff_distance *o, int64_t n,
     if (n == 0)
         return INFINITY;
     qsort(distance, (size_t)n, sizeof *distance, hausdorff_order);
-    /* MindSpore takes a percentile of 0 for none */
+    /* as in MindSpore, a percentile of 0 means none */
     if (isnan(o->percentile) || o->percentile == 0)
         return distance[n - 1];
     at = o->percentile / 100 * (double)(n - 1);
@@ -84,11 +84,12 @@ const struct cr_metric cr_metric_hausdorff_distance = {
     .about = {
         .name = "hausdorff_distance",
         .aliases = CR_ALIASES("HausdorffDistance"),
-        .summary = "Largest distance between the surfaces of a class in "
+        .summary = "Hausdorff distance between the surfaces of a class in "
                    "output and label.",
-        .detail = "In positions, for outputs (n, classes, height, width) or "
-                  "of any number of axes. The mean over the samples that have "
-                  "the class; infinite where only output or label has it.",
+        .detail = "Distances are in positions, for outputs (n, classes, "
+                  "height, width) or any number of spatial axes. The result is "
+                  "the mean over the samples that contain the class; it is "
+                  "infinite if only output or label contains it.",
         .example = "metrics: [accuracy, {HausdorffDistance: {label_idx: 1, "
                    "percentile: 95.0}}]\n",
         .opts = hausdorff_distance_opts,

@@ -1,8 +1,8 @@
 /*
- * log_loss: the mean of -ln p of the true class, p not below the distance of
- * float64 from 1, 2.2e-16, as scikit-learn's log_loss. p is the softmax of an
- * output (n, classes); or, where each number of the output has a label 0 or
- * 1, that number, or its sigmoid.
+ * log_loss: the mean of -ln p of the labels, with p clipped to 2.2e-16 (the
+ * epsilon of float64), as scikit-learn's log_loss. p is the softmax of an
+ * output (n, classes); if each output has a label 0 or 1, p is the output or
+ * its sigmoid.
  */
 #include <float.h>
 #include <math.h>
@@ -15,14 +15,14 @@ struct log_loss {
 
 static const struct cr_opt log_loss_opts[] = {
     CR_BOOL_DEFAULT(struct log_loss, logits, false,
-                    "Without an axis of classes: outputs are logits, as "
-                    "BCEWithLogitsLoss takes them, instead of probabilities."),
+                    "Without an axis of classes: outputs are logits, as for "
+                    "BCEWithLogitsLoss, instead of probabilities."),
     { 0 },
 };
 
 static double log_loss_nats(const struct log_loss *o, double x, double label)
 {
-    /* ln(1 + e^-x) and ln(1 + e^x), which neither overflow nor cancel */
+    /* ln(1 + e^-x) and ln(1 + e^x), without overflow or cancellation */
     double tail = log1p(exp(-fabs(x)));
     double yes = o->logits ? fmax(-x, 0) + tail : -log(fmax(x, DBL_EPSILON));
     double no = o->logits ? fmax(x, 0) + tail : -log(fmax(1 - x, DBL_EPSILON));
@@ -65,21 +65,20 @@ static const char *log_loss_vain(const void *opts, bool classified)
     const struct log_loss *o = opts;
 
     return classified && o->logits
-               ? "'logits' is for outputs without an axis of classes"
+               ? "'logits' applies only to outputs without an axis of classes"
                : NULL;
 }
 
 const struct cr_metric cr_metric_log_loss = {
     .about = {
         .name = "log_loss",
-        .summary = "Mean of -ln p of the true classes.",
-        .detail = "p is the softmax of the output at the label (the output "
-                  "itself if the network ends in Softmax or Sigmoid, and "
-                  "the loss is not one of logits); or, where "
-                  "labels have as many numbers (0 to 1) as outputs, the "
-                  "output itself. p is not below 2.2e-16. Exact over uneven "
-                  "batches, without weights of classes and label smoothing, "
-                  "which `loss` has.",
+        .summary = "Log loss: mean of -ln p of the labels.",
+        .detail = "p is the softmax of the output at the label, or the output "
+                  "itself if the network ends in Softmax or Sigmoid and the "
+                  "loss does not expect logits. If labels have one number (0 "
+                  "to 1) per output, p is the output. p is at least 2.2e-16. "
+                  "All labels have the same weight; class weights and label "
+                  "smoothing are ignored, unlike in `loss`.",
         .example = "metrics: [accuracy, log_loss]\n",
         .opts = log_loss_opts,
         .size = sizeof(struct log_loss),

@@ -1,5 +1,5 @@
-/* loss: the mean of the batches' losses, each batch with the same weight
- * whatever its size, as MindSpore's metric and the tutorials have it. */
+/* loss: the mean of the losses of the batches, each with the same weight
+ * whatever its size, as MindSpore's Loss. */
 #include "train/metric.h"
 
 struct loss {
@@ -38,10 +38,10 @@ const struct cr_metric cr_metric_loss = {
     .about = {
         .name = "loss",
         .aliases = CR_ALIASES("Loss"),
-        .summary = "Mean of the losses of all batches.",
-        .detail = "Each batch counts the same, as in MindSpore: with a short "
-                  "last batch it is not the mean over samples, as mse and mae "
-                  "are; sample_loss is.",
+        .summary = "Mean loss over the batches.",
+        .detail = "Each batch has the same weight, as in MindSpore, so with a "
+                  "smaller last batch the result is not the mean over the "
+                  "samples; sample_loss is.",
         .example = "metrics: [loss]\n",
     },
     .size = loss_size,

@@ -1,5 +1,5 @@
-/* MAE: sum of |x - y| over all elements / number of samples, as MindSpore
- * has it: not divided by the elements of a sample. */
+/* MAE: sum of |x - y| over all elements / number of samples, as in MindSpore:
+ * not divided by the number of elements of a sample. */
 #include "train/metric.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ const struct cr_metric cr_metric_mae = {
         .name = "mae",
         .aliases = CR_ALIASES("MAE"),
         .summary = "Mean absolute error.",
-        .detail = "The sum over all elements, divided by the number of "
-                  "samples.",
+        .detail = "The sum over all elements divided by the number of samples, "
+                  "as in MindSpore.",
         .example = "metrics: [mae]\n",
     },
     .compares = true,

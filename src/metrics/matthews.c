@@ -3,8 +3,8 @@
  *
  *   (c s - sum t_k p_k) / sqrt((s^2 - sum p_k^2) (s^2 - sum t_k^2))
  *
- * with s samples, c of them right, t_k labels and p_k predictions of class k,
- * as scikit-learn's matthews_corrcoef; 0 where a root is 0.
+ * with s samples, c of them correct, t_k labels and p_k predictions of class k,
+ * as scikit-learn's matthews_corrcoef; 0 if the root is 0.
  */
 #include <math.h>
 
@@ -60,9 +60,9 @@ const struct cr_metric cr_metric_matthews = {
         .name = "matthews",
         .aliases = CR_ALIASES("mcc"),
         .summary = "Matthews correlation coefficient.",
-        .detail = "Correlation of labels and predictions, of any number of "
-                  "classes: 1 is perfect, 0 is no better than chance; 0 too "
-                  "where only one class is predicted or true.",
+        .detail = "Correlation of labels and predictions, for any number of "
+                  "classes: 1 is perfect, 0 is no better than chance. It is 0 "
+                  "if labels or predictions contain only one class.",
         .example = "metrics: [accuracy, matthews]\n",
         .opts = matthews_opts,
         .size = sizeof(struct matthews),

@@ -1,7 +1,7 @@
 /*
- * MeanSurfaceDistance: the mean distance from the output's surface to the
- * label's; `symmetric`: the mean of both directions' means. The mean over
- * samples, where MindSpore has the last batch as one picture.
+ * MeanSurfaceDistance: the mean distance from the surface of the output to that
+ * of the label; with `symmetric` the average of both directions. The result is
+ * the mean over the samples; MindSpore evaluates its last batch as one image.
  */
 #include <math.h>
 
@@ -14,7 +14,7 @@ struct mean_surface_distance {
 
 static const struct cr_opt mean_surface_distance_opts[] = {
     CR_BOOL_DEFAULT(struct mean_surface_distance, symmetric, false,
-                    "Also from the label to the output."),
+                    "Average with the distances from the label to the output."),
     CR_SURFACE(struct mean_surface_distance),
     { 0 },
 };
@@ -53,9 +53,10 @@ const struct cr_metric cr_metric_mean_surface_distance = {
         .aliases = CR_ALIASES("MeanSurfaceDistance"),
         .summary = "Mean distance between the surfaces of a class in output "
                    "and label.",
-        .detail = "In positions, for outputs (n, classes, height, width) or "
-                  "of any number of axes. The mean over the samples that have "
-                  "the class; infinite where only output or label has it.",
+        .detail = "Distances are in positions, for outputs (n, classes, "
+                  "height, width) or any number of spatial axes. The result is "
+                  "the mean over the samples that contain the class; it is "
+                  "infinite if only output or label contains it.",
         .example = "metrics: [{MeanSurfaceDistance: {symmetric: true}}]\n",
         .opts = mean_surface_distance_opts,
         .size = sizeof(struct mean_surface_distance),

@@ -1,5 +1,5 @@
-/* MSE: sum of (x - y)^2 over all elements / number of samples, as MindSpore
- * has it: not divided by the elements of a sample. */
+/* MSE: sum of (x - y)^2 over all elements / number of samples, as in MindSpore:
+ * not divided by the number of elements of a sample. */
 #include "train/metric.h"
 
 static void mse_add(const void *opts, void *state, int64_t classes,
@@ -23,8 +23,8 @@ const struct cr_metric cr_metric_mse = {
         .name = "mse",
         .aliases = CR_ALIASES("MSE"),
         .summary = "Mean squared error.",
-        .detail = "The sum over all elements, divided by the number of "
-                  "samples.",
+        .detail = "The sum over all elements divided by the number of samples, "
+                  "as in MindSpore.",
         .example = "metrics: [mse]\n",
     },
     .compares = true,

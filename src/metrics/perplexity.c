@@ -1,6 +1,6 @@
-/* perplexity: exp of the mean of -ln max(p, 1e-10), p the softmax of the output
- * at the label (MindSpore's Perplexity takes p itself). Exact over positions:
- * every label counts the same, whatever batch it stands in. */
+/* perplexity: exp of the mean of -ln max(p, 1e-10), with p the softmax of the
+ * output at the label (MindSpore's Perplexity expects p itself). All labels
+ * have the same weight, whatever the sizes of their batches. */
 #include "train/metric.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ struct perplexity {
 
 static const struct cr_opt perplexity_opts[] = {
     CR_INT_OPTIONAL(struct perplexity, ignore_label, INT32_MIN, INT32_MAX,
-                    "Labels of this value do not count."),
+                    "Labels of this value are ignored."),
     { 0 },
 };
 
@@ -38,10 +38,12 @@ const struct cr_metric cr_metric_perplexity = {
     .about = {
         .name = "perplexity",
         .aliases = CR_ALIASES("Perplexity"),
-        .summary = "Among how many equally likely classes the output wavers.",
-        .detail = "exp of the mean of -ln p over all labels, p = softmax of "
-                  "the output at the label, not below 1e-10. Labels outside "
-                  "the classes (ignore_index) do not count.",
+        .summary = "Perplexity: exp of the mean negative log-likelihood of the "
+                   "labels.",
+        .detail = "p is the softmax of the output at the label, or the output "
+                  "itself if the network ends in Softmax or Sigmoid and the "
+                  "loss does not expect logits. p is at least 1e-10. Labels "
+                  "outside the classes (ignore_index) are ignored.",
         .example = "metrics: [loss, perplexity]\n",
         .opts = perplexity_opts,
         .size = sizeof(struct perplexity),

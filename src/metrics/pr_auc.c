@@ -1,8 +1,8 @@
 /*
- * pr_auc: area below the curve of precision over recall, by trapezoids.
- * As scikit-learn's auc(recall, precision): of two classes that of class 1; of
- * more, each class against the rest and the unweighted mean over the classes
- * that have samples. Equal outputs are one step of the curve.
+ * pr_auc: area under the precision-recall curve by trapezoids, as
+ * scikit-learn's auc(recall, precision). For two classes the result is that of
+ * class 1; for more, the unweighted mean of each class with samples against
+ * the rest. Equal outputs are one step of the curve.
  */
 #include "train/ranking.h"
 
@@ -24,13 +24,15 @@ static double pr_auc_value(const void *opts, const void *state,
 const struct cr_metric cr_metric_pr_auc = {
     .about = {
         .name = "pr_auc",
-        .summary = "Area below the curve of precision over recall.",
-        .detail = "By trapezoids, from recall 0 and precision 1; "
-                  "average_precision has its area by steps, which is less "
-                  "optimistic. Of two classes that of class 1; of more, each "
-                  "class against the rest and the unweighted mean. Labels of "
-                  "as many numbers (0 and 1) as outputs: each output by "
-                  "itself. Exact: keeps the outputs of all samples.",
+        .summary = "PR AUC: area under the precision-recall curve.",
+        .detail = "Computed by trapezoids, starting from recall 0 and "
+                  "precision 1; average_precision computes it by steps, which "
+                  "is less optimistic. For two classes the result is that of "
+                  "class 1; for more classes, the unweighted mean of each "
+                  "class against the rest. If labels have one number (0 or 1) "
+                  "per output, each output is ranked by itself. All samples "
+                  "are ranked together, so the outputs of all samples are "
+                  "kept.",
         .example = "metrics: [accuracy, pr_auc]\n",
     },
     .maximize = true,

@@ -1,7 +1,7 @@
-/* precision: right / (predicted + e) of each class, e = DBL_MIN;
- * as one number the unweighted mean over the classes. For marks (multilabel)
- * MindSpore counts over the classes of each sample instead, and takes the mean
- * over the samples. */
+/* precision: correct / (predicted + e) of each class, e = DBL_MIN; the result
+ * is the unweighted mean over the classes. With eval_type: multilabel counts
+ * are taken over the classes of each sample, and the result is the mean over
+ * the samples, as in MindSpore. */
 #include "train/metric.h"
 
 static const struct cr_opt precision_opts[] = {
@@ -24,11 +24,12 @@ const struct cr_metric cr_metric_precision = {
     .about = {
         .name = "precision",
         .aliases = CR_ALIASES("Precision"),
-        .summary = "Part of what was taken for a class that belongs to it.",
-        .detail = "The unweighted mean over the classes; of each class with "
-                  "`eval --per-class`. With eval_type: multilabel the "
-                  "mean over the samples of what the same formula gives for "
-                  "the marks of one sample.",
+        .summary = "Precision: fraction of the predictions of a class that are "
+                   "correct.",
+        .detail = "The unweighted mean over the classes; `eval --per-class` "
+                  "prints each class. With eval_type: multilabel, the mean "
+                  "over the samples of the same formula applied to the labels "
+                  "of one sample.",
         .example = "metrics: [precision]\n",
         .opts = precision_opts,
         .size = sizeof(struct cr_metric_marks),

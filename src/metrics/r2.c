@@ -1,8 +1,8 @@
 /*
  * r2: the coefficient of determination, 1 - sum (y - x)^2 / sum (y - mean y)^2
- * over the samples, for each number of a sample; the metric is their
- * unweighted mean, as scikit-learn's r2_score. A label that never changes
- * gives 1 when every output equals it, else 0.
+ * over the samples, for each output; the result is their unweighted mean, as
+ * scikit-learn's r2_score. A constant label gives 1 if all outputs equal it,
+ * else 0.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ struct r2_of {
 };
 
 struct r2 {
-    int64_t n, width;           /* samples; numbers of one */
+    int64_t n, width;           /* samples; outputs per sample */
     struct r2_of *of;
 };
 
@@ -76,10 +76,10 @@ static double r2_value(const void *opts, const void *state, int64_t classes)
 const struct cr_metric cr_metric_r2 = {
     .about = {
         .name = "r2",
-        .summary = "Coefficient of determination.",
-        .detail = "1 - sum (label - output)^2 / sum (label - mean label)^2 "
-                  "for each number of a sample, and their mean: 1 is perfect, "
-                  "0 is as good as the mean of the labels. Needs two samples.",
+        .summary = "R2: coefficient of determination.",
+        .detail = "1 - sum (label - output)^2 / sum (label - mean label)^2 for "
+                  "each output, and the mean of these: 1 is perfect, 0 is as "
+                  "good as predicting the mean label. Needs two samples.",
         .example = "metrics: [r2, mae]\n",
     },
     .maximize = true,

@@ -1,7 +1,7 @@
-/* recall: right / (actual + e) of each class, e = DBL_MIN;
- * as one number the unweighted mean over the classes. For marks (multilabel)
- * MindSpore counts over the classes of each sample instead, and takes the mean
- * over the samples. */
+/* recall: correct / (actual + e) of each class, e = DBL_MIN; the result is the
+ * unweighted mean over the classes. With eval_type: multilabel counts are taken
+ * over the classes of each sample, and the result is the mean over the samples,
+ * as in MindSpore. */
 #include "train/metric.h"
 
 static const struct cr_opt recall_opts[] = {
@@ -24,11 +24,11 @@ const struct cr_metric cr_metric_recall = {
     .about = {
         .name = "recall",
         .aliases = CR_ALIASES("Recall"),
-        .summary = "Part of a class that was found.",
-        .detail = "The unweighted mean over the classes; of each class with "
-                  "`eval --per-class`. With eval_type: multilabel the "
-                  "mean over the samples of what the same formula gives for "
-                  "the marks of one sample.",
+        .summary = "Recall: fraction of the samples of a class that are found.",
+        .detail = "The unweighted mean over the classes; `eval --per-class` "
+                  "prints each class. With eval_type: multilabel, the mean "
+                  "over the samples of the same formula applied to the labels "
+                  "of one sample.",
         .example = "metrics: [recall]\n",
         .opts = recall_opts,
         .size = sizeof(struct cr_metric_marks),

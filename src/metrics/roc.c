@@ -2,9 +2,9 @@
  * ROC: the receiver operating characteristic of one class (ranking.h), as
  * points (false positive rate, true positive rate, threshold).
  *
- * MindSpore's is that of the last batch, for one class (`pos_label`) or for
- * all, whose outputs it mixes up; this one is of all samples. Points within a
- * straight line are left out.
+ * MindSpore's ROC is that of the last batch, for one class (`pos_label`), or
+ * for all classes, with their outputs mixed up. This one is of all samples.
+ * Points on a straight line between others are omitted.
  */
 #include "train/ranking.h"
 
@@ -14,8 +14,8 @@ struct roc {
 
 static const struct cr_opt roc_opts[] = {
     CR_INT_DEFAULT(struct roc, pos_label, 1, 0, INT32_MAX,
-                   "The class that is told from the rest; of an output of one "
-                   "number there is no other than 1."),
+                   "Index of the positive class; for an output of one number "
+                   "it must be 1."),
     { 0 },
 };
 
@@ -47,12 +47,12 @@ const struct cr_metric cr_metric_roc = {
     .about = {
         .name = "roc",
         .aliases = CR_ALIASES("ROC"),
-        .summary = "Receiver operating characteristic of one class.",
+        .summary = "ROC: receiver operating characteristic of one class.",
         .detail = "A list of [false positive rate, true positive rate, "
-                  "threshold], corners only. Of the softmax of the output; "
-                  "or, where labels have as many numbers (0 and 1) as "
-                  "outputs, of the outputs themselves. Keeps the outputs of "
-                  "all samples.",
+                  "threshold], only the corners of the curve. Thresholds apply "
+                  "to the softmax of the output; if labels have one number (0 "
+                  "or 1) per output, to the output. All samples are ranked "
+                  "together, so the outputs of all samples are kept.",
         .example = "metrics: [auc, {ROC: {pos_label: 2}}]\n",
         .opts = roc_opts,
         .size = sizeof(struct roc),

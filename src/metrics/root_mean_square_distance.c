@@ -1,9 +1,9 @@
 /*
  * RootMeanSquareDistance: the root of the mean squared distance from the
- * output's surface to the label's; `symmetric`: of the mean of both
- * directions' mean squares. The mean over samples, where MindSpore has the
- * last batch as one picture. Without `symmetric` MindSpore 2.10 forgets the
- * root that its documentation has; here it is drawn.
+ * surface of the output to that of the label; with `symmetric` the mean squares
+ * of both directions are averaged. The result is the mean over the samples;
+ * MindSpore evaluates its last batch as one image. Without `symmetric`
+ * MindSpore 2.10 omits the root that its documentation has; it is taken here.
  */
 #include <math.h>
 
@@ -16,7 +16,7 @@ struct root_mean_square_distance {
 
 static const struct cr_opt root_mean_square_distance_opts[] = {
     CR_BOOL_DEFAULT(struct root_mean_square_distance, symmetric, false,
-                    "Also from the label to the output."),
+                    "Average with the distances from the label to the output."),
     CR_SURFACE(struct root_mean_square_distance),
     { 0 },
 };
@@ -53,11 +53,12 @@ const struct cr_metric cr_metric_root_mean_square_distance = {
     .about = {
         .name = "root_mean_square_distance",
         .aliases = CR_ALIASES("RootMeanSquareDistance"),
-        .summary = "Root of the mean squared distance between the surfaces of "
-                   "a class in output and label.",
-        .detail = "In positions, for outputs (n, classes, height, width) or "
-                  "of any number of axes. The mean over the samples that have "
-                  "the class; infinite where only output or label has it.",
+        .summary = "Root mean square distance between the surfaces of a class "
+                   "in output and label.",
+        .detail = "Distances are in positions, for outputs (n, classes, "
+                  "height, width) or any number of spatial axes. The result is "
+                  "the mean over the samples that contain the class; it is "
+                  "infinite if only output or label contains it.",
         .example = "metrics: [{RootMeanSquareDistance: {symmetric: true}}]\n",
         .opts = root_mean_square_distance_opts,
         .size = sizeof(struct root_mean_square_distance),

@@ -1,5 +1,5 @@
-/* sample_loss: the mean of the batches' losses, each weighted by the samples
- * of the batch. */
+/* sample_loss: the mean of the losses of the batches, weighted by their numbers
+ * of samples. */
 #include "train/metric.h"
 
 static void sample_loss_add(const void *opts, void *state, int64_t classes,
@@ -16,10 +16,10 @@ static void sample_loss_add(const void *opts, void *state, int64_t classes,
 const struct cr_metric cr_metric_sample_loss = {
     .about = {
         .name = "sample_loss",
-        .summary = "Mean of the losses of all samples.",
-        .detail = "Each batch counts by its number of samples, so a short "
-                  "last batch makes no difference where the loss is a mean "
-                  "over samples (reduction mean, no weights of classes).",
+        .summary = "Mean loss over the samples.",
+        .detail = "Each batch is weighted by its number of samples, so a "
+                  "smaller last batch makes no difference if the loss is a "
+                  "mean over samples (reduction mean, no class weights).",
         .example = "metrics: [loss, sample_loss]\n",
     },
     .size = cr_metric_mean_size,

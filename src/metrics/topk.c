@@ -1,5 +1,5 @@
-/* TopKCategoricalAccuracy: how often the label is among the k largest
- * outputs; equal outputs count in order of class. */
+/* TopKCategoricalAccuracy: the fraction of labels among the k largest outputs;
+ * of equal outputs the lower class comes first. */
 #include "base/str.h"
 #include "train/metric.h"
 
@@ -10,7 +10,7 @@ struct topk {
 };
 
 static const struct cr_opt topk_opts[] = {
-    CR_INT(struct topk, k, 1, 1e9, "How many of the largest outputs count."),
+    CR_INT(struct topk, k, 1, 1e9, "Number of largest outputs to consider."),
     { 0 },
 };
 
@@ -42,9 +42,9 @@ const struct cr_metric cr_metric_topk = {
     .about = {
         .name = "TopKCategoricalAccuracy",
         .aliases = CR_ALIASES("topk"),
-        .summary = "Part of the samples whose class is among the k largest "
-                   "outputs.",
-        .detail = "Results call it top_K_accuracy.",
+        .summary = "Top-k accuracy: fraction of the samples whose class is "
+                   "among the k largest outputs.",
+        .detail = "The name of the result is top_K_accuracy.",
         .example = "metrics: [{TopKCategoricalAccuracy: {k: 3}}]\n",
         .opts = topk_opts,
         .size = sizeof(struct topk),

@@ -480,7 +480,8 @@ int64_t cr_metric_votes_classes(const void *opts, int64_t found)
 const char *cr_metric_threshold_vain(double threshold, bool classified)
 {
     return classified && threshold != 0.5
-               ? "'threshold' is for outputs without an axis of classes"
+               ? "'threshold' applies only to outputs without an axis of "
+                 "classes"
                : NULL;
 }
 

@@ -105,13 +105,15 @@ struct cr_metric_marks {
       .type = CR_OPT_ENUM,                                                  \
       .need = CR_DEFAULT,                                                   \
       .choices = "classification|multilabel",                               \
-      .doc = "multilabel: labels are 0 or 1 for each class, any number of " \
-             "them 1; the result is then called NAME_multilabel." },        \
+      .doc = "classification: labels are classes. multilabel: labels are 0 " \
+             "or 1 for each class; the result has the name "                \
+             "NAME_multilabel." },                                          \
     {                                                                       \
         .name = "threshold", .at = offsetof(T, threshold),                  \
         .type = CR_OPT_REAL, .need = CR_DEFAULT, .real_default = 0.5,       \
         .min = -DBL_MAX, .max = DBL_MAX,                                    \
-        .doc = "multilabel: outputs from here on say 1; 0 for logits."      \
+        .doc = "With multilabel, output from which on the label 1 is "      \
+               "predicted; use 0 for logits."                               \
     }
 bool cr_metric_multilabel(const struct cr_metric *metric, const void *opts);
 
@@ -213,8 +215,8 @@ struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
 #define CR_METRIC_THRESHOLD(T)                                       \
     CR_REAL_DEFAULT(                                                 \
         T, threshold, 0.5, -DBL_MAX, DBL_MAX,                        \
-        "Without an axis of classes: outputs from here on say 1; 0 " \
-        "for logits.")
+        "Without an axis of classes: output from which on class 1 "  \
+        "is predicted; use 0 for logits.")
 void cr_metric_votes_add(double threshold, void *state, int64_t classes,
                          const struct cr_metric_batch *batch);
 /* A metric's `classes`, and what its `vain` says of the threshold. */

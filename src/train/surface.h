@@ -24,11 +24,12 @@ struct cr_surface {
       .type = CR_OPT_ENUM,                                                  \
       .need = CR_DEFAULT,                                                   \
       .choices = "euclidean|chessboard|taxicab",                            \
-      .doc = "How far two positions are apart." },                          \
+      .doc = "Distance of two positions." },                                \
     {                                                                       \
         .name = "label_idx", .at = offsetof(T, surface.label_idx),          \
         .type = CR_OPT_INT, .need = CR_DEFAULT, .int_default = 1, .min = 0, \
-        .max = INT32_MAX, .doc = "The class whose surface it is."           \
+        .max = INT32_MAX,                                                   \
+        .doc = "Index of the class whose surface is measured."              \
     }
 
 /* Distances from the surface of the output, and from that of the label. One

@@ -144,9 +144,9 @@ END
     }
     rate 0 sum
     rate 2 none
-    [[ $output == *"needs one class to count (decrease: mean or sum take any)"* ]]
+    [[ $output == *"needs one class to count (decrease: mean and sum accept any number)"* ]]
     rate 2 sum_channel
-    [[ $output == *"needs batches of one sample (decrease: mean or sum take any)"* ]]
+    [[ $output == *"needs batches of one sample (decrease: mean and sum accept any size)"* ]]
     rate 0 sum_channel datapipe.batch.batch_size=1
     rate 2 mean_batch
     [[ $output == *"expected none, mean, sum, sum_batch, mean_channel or sum_channel"* ]]
@@ -172,8 +172,8 @@ END
 @test "options of a metric without effect have a warning" {
     run -0 --separate-stderr "$CELLRUN" check c.yaml \
         'metrics=[{ConfusionMatrixMetric: {decrease: sum}}, {ConfusionMatrix: {threshold: 0.7}}]'
-    [[ $stderr == *"warning: the metric 'confusion_matrix_sensitivity': 'decrease' is for rates of samples (calculation_method: true), and does nothing"* ]]
-    [[ $stderr == *"warning: the metric 'confusion_matrix': 'threshold' is for outputs without an axis of classes, and does nothing"* ]]
+    [[ $stderr == *"warning: the metric 'confusion_matrix_sensitivity': 'decrease' requires calculation_method: true, and does nothing"* ]]
+    [[ $stderr == *"warning: the metric 'confusion_matrix': 'threshold' applies only to outputs without an axis of classes, and does nothing"* ]]
     run -0 --separate-stderr "$CELLRUN" check c.yaml \
         'metrics=[{ConfusionMatrixMetric: {decrease: sum, calculation_method: true}}, ConfusionMatrix]'
     [[ $stderr != *"does nothing"* ]]

@@ -108,7 +108,7 @@ for norm in ('target', 'prediction', 'all'):
             for x, y in flat]
     with np.errstate(all='ignore'):
         table = run(m, four)
-    case('confusion_matrix', f'parts of {norm}, one class never there', four,
+    case('confusion_matrix', f'normalised by {norm}, one class absent', four,
          classes=4, opts=f'{{normalize: {norm}}}',
          called=f'confusion_matrix_{norm}', table=table)
 
@@ -177,7 +177,7 @@ for decrease, skip, data in (
              opts=f'{{metric_name: {rate}, calculation_method: true, '
                   f'decrease: {decrease}, skip_channel: {str(skip).lower()}}}')
 m = train.ConfusionMatrixMetric(False)
-case('confusion_matrix_metric', 'first class left out', maps,
+case('confusion_matrix_metric', 'first class ignored', maps,
      run(m, hot(maps)), classes=3, opts='{skip_channel: false}')
 
 # marks
@@ -237,8 +237,8 @@ x = np.concatenate([b[0] for b in scores])[:, 0]
 y = np.concatenate([b[1] for b in scores])
 fpr, tpr, at = run(train.ROC(), [(x, y)])
 area = train.auc(fpr, tpr)
-case('auc', 'area of one number with equals', scores, area, table=[area])
-case('roc', 'curve of one number with equals', scores,
+case('auc', 'area of one number with equal outputs', scores, area, table=[area])
+case('roc', 'curve of one number with equal outputs', scores,
      points=corners(fpr, tpr, at))
 
 # sequences
@@ -286,7 +286,7 @@ def scene(shape):
 pictures = [scene((6, 7)), scene((6, 7))]
 volumes = [scene((4, 5, 3))]
 for kind in ('euclidean', 'chessboard', 'taxicab'):
-    for name, data in (('pictures', pictures), ('volumes', volumes)):
+    for name, data in (('images', pictures), ('volumes', volumes)):
         samples = [(x[i].argmax(0), y[i]) for x, y in data
                    for i in range(len(x))]
 

@@ -53,7 +53,7 @@ def numbers(values):
 
 def case(name, lr, values, **kw):
     said = {'learning_rate': lr, 'monitor': 'it', **kw}
-    print(f'- name: {name}')
+    print(f'- name: "{name}"' if ': ' in name else f'- name: {name}')
     show('lr', '{ReduceLROnPlateau: {%s}}' %
          ', '.join(f'{k}: {v}' for k, v in said.items()))
     show('metric', numbers(values))
@@ -61,20 +61,21 @@ def case(name, lr, values, **kw):
 
 
 print('# By tests/golden/make_plateau.py with MindSpore', ms.__version__)
-case('a loss', 0.1, noisy(40, False), mode='min', patience=3, factor=0.5)
-case('an accuracy', 0.1, noisy(40, True), mode='max', patience=3, factor=0.5)
+case('mode: min', 0.1, noisy(40, False), mode='min', patience=3, factor=0.5)
+case('mode: max', 0.1, noisy(40, True), mode='max', patience=3, factor=0.5)
 case('a cooldown', 0.1, noisy(40, False), mode='min', patience=2, factor=0.3,
      cooldown=3)
-case('no patience at all', 0.1, noisy(20, False), mode='min', patience=0,
+case('patience: 0', 0.1, noisy(20, False), mode='min', patience=0,
      factor=0.9)
-case('patience 1 is the same', 0.1, noisy(20, True), mode='max', patience=1,
+case('patience: 1 is the same', 0.1, noisy(20, True), mode='max', patience=1,
      factor=0.9, cooldown=1)
-case('a floor', 0.1, noisy(40, False), mode='min', patience=2, factor=0.1,
+case('min_lr', 0.1, noisy(40, False), mode='min', patience=2, factor=0.1,
      min_lr=5e-4)
-case('what does not count as gain', 0.1, noisy(40, True), mode='max',
+case('changes below min_delta', 0.1, noisy(40, True), mode='max',
      patience=2, factor=0.5, min_delta=0.05)
-case('exactly the delta is none', 0.5, [1.0, 0.5, 0.0625, 0.03125, 0.015625],
-     mode='min', patience=1, factor=0.5, min_delta=0.5)
+case('a change of exactly min_delta is no improvement', 0.5,
+     [1.0, 0.5, 0.0625, 0.03125, 0.015625], mode='min', patience=1, factor=0.5,
+     min_delta=0.5)
 case('the defaults', 0.1, [1.0] * 25, mode='min')
-case('not finite is no gain', 0.1,
+case('NaN is no improvement', 0.1,
      [0.5, np.nan, np.nan, 0.4, np.inf, np.nan, 0.3], mode='min', patience=2)

@@ -70,10 +70,10 @@ x = y + outputs(12, 3) / 2
 case('r2', 'r2_score of three numbers, far from 0', x, y,
      metrics.r2_score(y, x))
 y[:, 1] = 4
-case('r2', 'r2_score, a label that never changes', x, y,
+case('r2', 'r2_score, a constant label', x, y,
      metrics.r2_score(y, x))
 x[:, 1] = 4
-case('r2', 'r2_score, a label that never changes, found', x, y,
+case('r2', 'r2_score, a constant label, found', x, y,
      metrics.r2_score(y, x))
 x = outputs(9, 1)
 y = labels(5, 9)
@@ -83,7 +83,7 @@ case('r2', 'r2_score of integers, in one column less', x, y,
 # rankings
 for leaf, of in (('average_precision', metrics.average_precision_score),
                  ('pr_auc', pr_area)):
-    for step, name in ((64, ''), (2, ' with equals')):
+    for step, name in ((64, ''), (2, ' with equal outputs')):
         x, y = outputs(18, 2, step=step), labels(2, 18)
         p = softmax(x)
         each = [of(y == c, p[:, c]) for c in (0, 1)]
@@ -99,7 +99,7 @@ for leaf, of in (('average_precision', metrics.average_precision_score),
              [of(y, x[:, 0])])
         x, y = outputs(15, 3, step=step), labels(2, 15, 3)
         each = [of(y[:, c], x[:, c]) for c in range(3)]
-        case(leaf, f'of marks{name}', x, y, np.mean(each), 3, each)
+        case(leaf, f'of multilabel targets{name}', x, y, np.mean(each), 3, each)
 
 # decisions
 for leaf, of in (('balanced_accuracy', metrics.balanced_accuracy_score),
@@ -124,7 +124,7 @@ for classes in (2, 3):
     case('log_loss', f'of {classes} classes', x, y,
          metrics.log_loss(y, softmax(x), labels=range(classes)), classes)
 x[2, y[2]] -= 100
-case('log_loss', 'of what was impossible', x, y,
+case('log_loss', 'of probability 0', x, y,
      metrics.log_loss(y, softmax(x), labels=range(3)), 3)
 x, y = np.abs(outputs(13, 1)) % 1, labels(2, 13)
 x[:2, 0], y[:3] = [0, 1], [1, 0, 1]
@@ -154,7 +154,7 @@ for name, score in SCORES.items():
          threshold(y, softmax(x)[:, 1], score), 2, tolerance=1e-6,
          opts=f'{{maximize: {name}}}')
     x, y = outputs(25, 1, step=2), labels(2, 25)
-    case('best_threshold', f'{name}, one logit with equals', x, y,
+    case('best_threshold', f'{name}, one logit with equal outputs', x, y,
          sigmoid(threshold(y, x[:, 0], score)), tolerance=1e-6,
          opts=f'{{maximize: {name}, logits: true}}')
 
