@@ -218,7 +218,7 @@ check-valgrind: all
 
 # What runs in several threads, under ThreadSanitizer: the pool, the workers
 # of the data, signals, hooks, locks.
-threads := $(patsubst %,$(BUILD)/tests/unit/t_%,par pipe exec images augment) \
+threads := $(patsubst %,$(BUILD)/tests/unit/t_%,par data_loader exec images augment) \
            $(patsubst %,tests/cli/%.bats,exec hooks signals nan)
 check-tsan:
 	@$(MAKE) check-threads SANITIZE=thread CC=$(if \

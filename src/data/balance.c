@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "data/piping.h"
+#include "data/data_loader_internal.h"
 
 /* One label after the other is decoded, and nothing else of a sample. */
-static bool balance_count(struct cr_pipe *p, struct cr_diag *diag, int k,
+static bool balance_count(struct cr_data_loader *p, struct cr_diag *diag, int k,
                           int64_t classes, int64_t *count)
 {
     const struct cr_colpipe *c = p->op[k];
@@ -46,8 +46,8 @@ static bool balance_count(struct cr_pipe *p, struct cr_diag *diag, int k,
 static bool balance_read(struct cr_config *config, struct cr_pos pos,
                          const char *column, int64_t classes, int64_t *count)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true };
-    struct cr_pipe *p = cr_pipe_open(config, &want);
+    struct cr_data_loader_opts want = { .split = "train", .train = true };
+    struct cr_data_loader *p = cr_data_loader_open(config, &want);
     bool ok = p != NULL;
     int k = 0;
 
@@ -59,9 +59,9 @@ static bool balance_read(struct cr_config *config, struct cr_pos pos,
         ok = cr_error(config->diag, pos, CR_E_DTYPE,
                       "'balanced' counts labels of type int32: dataset.train "
                       "has no such column '%s'", column);
-    ok = ok && cr_pipe_load(p, config->diag) &&
+    ok = ok && cr_data_loader_load(p, config->diag) &&
          balance_count(p, config->diag, k, classes, count);
-    cr_pipe_close(p);
+    cr_data_loader_close(p);
     return ok;
 }
 
@@ -127,12 +127,12 @@ int64_t cr_config_class(struct cr_config *config, const char *name)
     return -1;
 }
 
-void cr_pipe_warn_class(const struct cr_pipe *p, int64_t n,
-                        const struct cr_node *node, const char *what)
+void cr_data_loader_warn_class(const struct cr_data_loader *p, int64_t n,
+                               const struct cr_node *node, const char *what)
 {
     const struct cr_dataset *set = &p->set;
     const struct cr_sampler *o = &p->sampler;
-    int k = cr_pipe_labels(p);
+    int k = cr_data_loader_labels(p);
     int32_t first = 0, label;
 
     /* folders alone sort their samples by class, and know them unread */
@@ -162,8 +162,8 @@ void cr_pipe_warn_class(const struct cr_pipe *p, int64_t n,
                              "each");
 }
 
-void cr_pipe_name_classes(struct cr_config *config,
-                          const struct cr_dataset *set)
+void cr_data_loader_name_classes(struct cr_config *config,
+                                 const struct cr_dataset *set)
 {
     struct cr_strs *names = CR_NEW(config->arena, struct cr_strs);
     const char **v;

@@ -1,14 +1,15 @@
-#include "data/piping.h"
+#include "data/data_loader_internal.h"
 
 #include "base/mapping.h"
 #include "base/thread_pool.h"
 
 #include <string.h>
 
-static void batch_make(struct cr_pipe *p, struct cr_batch *b)
+static void batch_make(struct cr_data_loader *p, struct cr_batch *b)
 {
-    int64_t rows = cr_pipe_samples(p) < p->batch_size ? cr_pipe_samples(p)
-                                                      : p->batch_size;
+    int64_t rows = cr_data_loader_samples(p) < p->batch_size
+                       ? cr_data_loader_samples(p)
+                       : p->batch_size;
     int i, s;
 
     b->columns = p->set.columns;
@@ -23,7 +24,7 @@ static void batch_make(struct cr_pipe *p, struct cr_batch *b)
 }
 
 /* The ops of a column for the batch's shape. */
-static const struct cr_colpipe *ops_of(const struct cr_pipe *p,
+static const struct cr_colpipe *ops_of(const struct cr_data_loader *p,
                                        const struct cr_batch *b, int k)
 {
     const struct cr_colpipe *c = p->op[k];
@@ -35,7 +36,7 @@ static const struct cr_colpipe *ops_of(const struct cr_pipe *p,
 
 /* Rows from..to of a batch; false when a sample cannot be had, whose row is
  * in *row. */
-static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
+static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
                       const struct cr_batch *b, int64_t from, int64_t to,
                       char *room, int64_t *row)
 {
@@ -69,7 +70,7 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
                 ok = cr_colpipe_run(c, diag, epoch, i, x, y, room);
             if (x && !ok) {
                 cr_sample_note(&p->set, diag, i, k);
-                cr_pipe_note(p, diag);
+                cr_data_loader_note(p, diag);
             }
         }
         cr_arena_free(&mem);
@@ -78,10 +79,10 @@ static bool fill_rows(struct cr_pipe *p, struct cr_diag *diag,
 }
 
 /* Ops over the batch, when all its rows are there. */
-static void mix_batch(const struct cr_pipe *p, const struct cr_batch *b,
+static void mix_batch(const struct cr_data_loader *p, const struct cr_batch *b,
                       char *room)
 {
-    int i, label = cr_pipe_labels(p);
+    int i, label = cr_data_loader_labels(p);
 
     for (i = 0; i < b->columns; i++) {
         const struct cr_colpipe *c = ops_of(p, b, i);
@@ -109,7 +110,7 @@ static void mix_batch(const struct cr_pipe *p, const struct cr_batch *b,
 }
 
 /* Batch number `sequence` of the run; the order of its epoch must be made. */
-static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
+static void batch_place(const struct cr_data_loader *p, struct cr_batch *b,
                         int64_t sequence)
 {
     int64_t left;
@@ -133,7 +134,7 @@ static void batch_place(const struct cr_pipe *p, struct cr_batch *b,
 }
 
 /* Room for orders; the arena is the caller's, so no worker may ask for it. */
-static void order_rooms(struct cr_pipe *p)
+static void order_rooms(struct cr_data_loader *p)
 {
     if (p->order_scratch)
         return;
@@ -145,7 +146,7 @@ static void order_rooms(struct cr_pipe *p)
     }
 }
 
-static void order_make(struct cr_pipe *p, int64_t epoch)
+static void order_make(struct cr_data_loader *p, int64_t epoch)
 {
     int k = (int)(epoch % 2);
 
@@ -158,7 +159,7 @@ static void order_make(struct cr_pipe *p, int64_t epoch)
 
 static void fill_part(void *ctx, int task, int n_tasks)
 {
-    struct cr_pipe *p = ctx;
+    struct cr_data_loader *p = ctx;
     const struct cr_batch *b = &p->batch;
     char *room = p->scratch + (size_t)task * p->scratch_bytes;
     struct cr_arena arena = { 0 };
@@ -173,7 +174,7 @@ static void fill_part(void *ctx, int task, int n_tasks)
 
 #define FILL_ALONE 4096 /* bytes below which one thread fills a batch */
 
-static const struct cr_batch *next_alone(struct cr_pipe *p,
+static const struct cr_batch *next_alone(struct cr_data_loader *p,
                                          struct cr_diag *diag)
 {
     size_t bytes = 0;
@@ -205,7 +206,7 @@ static const struct cr_batch *next_alone(struct cr_pipe *p,
 static bool worker_fill(void *ctx, struct cr_diag *diag, int64_t sequence,
                         struct cr_batch *b, void *room)
 {
-    struct cr_pipe *p = ctx;
+    struct cr_data_loader *p = ctx;
     int64_t row;
 
     (void)sequence;
@@ -217,13 +218,13 @@ static bool worker_fill(void *ctx, struct cr_diag *diag, int64_t sequence,
 
 static void worker_place(void *ctx, int64_t sequence, struct cr_batch *b)
 {
-    struct cr_pipe *p = ctx;
+    struct cr_data_loader *p = ctx;
 
     order_make(p, sequence / p->batches);
     batch_place(p, b, sequence);
 }
 
-static void start_workers(struct cr_pipe *p)
+static void start_workers(struct cr_data_loader *p)
 {
     struct cr_workers_want want = {
         .threads = p->n_workers,
@@ -245,7 +246,7 @@ static void start_workers(struct cr_pipe *p)
 
 /* ---- reading ---- */
 
-void cr_pipe_seek(struct cr_pipe *p, int64_t epoch, int64_t index)
+void cr_data_loader_seek(struct cr_data_loader *p, int64_t epoch, int64_t index)
 {
     p->epoch = epoch;
     p->index = index;
@@ -254,7 +255,7 @@ void cr_pipe_seek(struct cr_pipe *p, int64_t epoch, int64_t index)
         cr_workers_seek(p->workers, epoch * p->batches + index);
 }
 
-bool cr_pipe_load(struct cr_pipe *p, struct cr_diag *diag)
+bool cr_data_loader_load(struct cr_data_loader *p, struct cr_diag *diag)
 {
     if (p->loaded)
         return true;
@@ -266,7 +267,8 @@ bool cr_pipe_load(struct cr_pipe *p, struct cr_diag *diag)
     return true;
 }
 
-const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
+const struct cr_batch *cr_data_loader_next(struct cr_data_loader *p,
+                                           struct cr_diag *diag)
 {
     const struct cr_batch *b;
 
@@ -276,7 +278,7 @@ const struct cr_batch *cr_pipe_next(struct cr_pipe *p, struct cr_diag *diag)
         cr_mapping_check_sizes(diag);
         return NULL;
     }
-    if (!cr_pipe_prepare(p, diag))
+    if (!cr_data_loader_prepare(p, diag))
         return NULL;
     if (p->n_workers > 0 && !p->workers) {
         start_workers(p);

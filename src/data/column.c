@@ -78,7 +78,7 @@ static bool plan_span(const struct cr_transform *op,
 }
 
 /* What the op learns from the training data has the place of the op in the
- * config as its name, which is the same in every pipe. */
+ * config as its name, which is the same in every data loader. */
 static bool plan_fit(struct cr_config *config, const struct cr_transform *op,
                      struct cr_transform_plan *p)
 {
@@ -751,7 +751,7 @@ bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag, int64_t index,
                         "%s learns from the training data, and the checkpoint "
                         "does not hold what it learnt",
                         c->op[op]->about.name);
-    /* only now: many a pipe is planned to see what comes out of it */
+    /* only now: many a data loader is planned to see what comes out of it */
     if (!c->own_scratch) {
         c->own_scratch = cr_alloc(c->arena, 1, c->scratch_bytes + 1);
         c->fuse = true;

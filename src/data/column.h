@@ -1,11 +1,12 @@
 /*
  * The ops of one column, planned: from a stored sample to what the network
- * gets. Private to src/data, except for cr_colpipe_plan and _apply (pipe.h).
+ * gets. Private to src/data, except for cr_colpipe_plan and _apply
+ * (data_loader.h).
  */
 #ifndef CR_DATA_COLUMN_H
 #define CR_DATA_COLUMN_H
 
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "data/transform.h"
 
 struct cr_colpipe {
@@ -57,20 +58,21 @@ struct cr_colpipe *cr_colpipe_named(struct cr_config *config,
 /* A sample of `set` that may have another shape than the planned one (`spec`,
  * of its rank and type): its ops are planned for it, in mem, until what comes
  * out is what was planned. A shape that stays another is an error. */
-bool cr_colpipe_run_other(const struct cr_colpipe *pipe, struct cr_diag *diag,
-                          struct cr_arena *mem, const struct cr_spec *spec,
+bool cr_colpipe_run_other(const struct cr_colpipe *pipeline,
+                          struct cr_diag *diag, struct cr_arena *mem,
+                          const struct cr_spec *spec,
                           const struct cr_dataset *set, int64_t epoch,
                           int64_t index, const void *x, void *y, void *room);
 /* The first op that has yet to learn from the training samples; -1: none. */
-int cr_colpipe_unfitted(const struct cr_colpipe *pipe);
+int cr_colpipe_unfitted(const struct cr_colpipe *pipeline);
 /* One training sample for that op. */
-bool cr_colpipe_fit(const struct cr_colpipe *pipe, struct cr_diag *diag,
+bool cr_colpipe_fit(const struct cr_colpipe *pipeline, struct cr_diag *diag,
                     int op, int64_t index, const void *x, void *room);
 /* The last of them has been; or, not `all`, one could not be had. False after
  * reporting. */
-bool cr_colpipe_fit_end(const struct cr_colpipe *pipe, int op, bool all);
-/* One sample; room has pipe->room bytes. */
-bool cr_colpipe_run(const struct cr_colpipe *pipe, struct cr_diag *diag,
+bool cr_colpipe_fit_end(const struct cr_colpipe *pipeline, int op, bool all);
+/* One sample; room has pipeline->room bytes. */
+bool cr_colpipe_run(const struct cr_colpipe *pipeline, struct cr_diag *diag,
                     int64_t epoch, int64_t index, const void *x, void *y,
                     void *room);
 

@@ -7,7 +7,7 @@
  * counted.
  */
 #include "base/str.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "data/tokenizer.h"
 #include "data/vocab.h"
 
@@ -195,20 +195,22 @@ static bool entry_tokenizer(struct cr_config *config, const struct entry *e,
 static bool entry_count(struct cr_config *config, const struct entry *e,
                         const struct cr_node *node, struct counter *c)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true,
-                                 .stored = true };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .stored = true };
     struct cr_obj obj = { 0 };
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     bool ok;
 
     if (!entry_tokenizer(config, e, node, &obj))
         return false;
     c->tokenizer = (const struct cr_tokenizer *)obj.about;
     c->opts = obj.opts;
-    pipe = cr_pipe_open(config, &want);
-    ok = pipe && cr_pipe_texts(pipe, config->diag, node->key, counter_text, c);
-    if (pipe)
-        cr_pipe_close(pipe);
+    loader = cr_data_loader_open(config, &want);
+    ok = loader &&
+         cr_data_loader_texts(loader, config->diag, node->key, counter_text, c);
+    if (loader)
+        cr_data_loader_close(loader);
     if (ok && c->n > 0)
         qsort(c->word, (size_t)c->n, sizeof *c->word, counter_more);
     return ok;

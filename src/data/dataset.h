@@ -72,8 +72,8 @@ struct cr_dataset_type {
      * the column has none. */
     struct cr_vocab *(*vocab)(struct cr_config *config, const void *opts,
                               struct cr_pos pos, const char *column);
-    bool cheap;             /* reading is no more than copying: threads of the
-                               pipe's own would not pay, nor would a cache */
+    bool cheap; /* reading is no more than copying: threads of the
+                   data loader's own would not pay, nor would a cache */
     /* Instead of read, of a column of texts (CR_STRING): in `mem`. */
     bool (*text)(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
                  int column, struct cr_arena *mem, struct cr_items *to);

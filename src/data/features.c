@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 #include "data/csv.h"
-#include "data/piping.h"
+#include "data/data_loader_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -234,7 +234,7 @@ static bool known(const struct cr_features *f)
     return true;
 }
 
-static void count(struct cr_pipe *p, int k, const struct cr_features *f,
+static void count(struct cr_data_loader *p, int k, const struct cr_features *f,
                   bool *const *occurs)
 {
     enum cr_type type = p->set.column[k].spec.type;
@@ -259,16 +259,17 @@ bool cr_features_learn(struct cr_config *config, const char *column)
 {
     const struct cr_features *f = cr_features_find(config, column);
     void **done = slot_of(config, "learnt", column);
-    struct cr_pipe_want want = { .split = "train", .train = true,
-                                 .stored = true };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .stored = true };
     struct cr_arena mem = { 0 };
-    struct cr_pipe *p;
+    struct cr_data_loader *p;
     bool **occurs;
     int i, k = 0;
 
     if (!f || *done || (config->fitted && known(f)))
         return true;
-    p = cr_pipe_open(config, &want);
+    p = cr_data_loader_open(config, &want);
     if (!p)
         return false;
     *done = p;
@@ -284,7 +285,7 @@ bool cr_features_learn(struct cr_config *config, const char *column)
     for (i = 0; i < f->n; i++)
         if (occurs[i])
             category_end(config, f->v[i].category, occurs[i]);
-    cr_pipe_close(p);
+    cr_data_loader_close(p);
     cr_arena_free(&mem);
     return true;
 }

@@ -4,8 +4,8 @@
  * The files are read once, from front to back, when the data set is opened:
  * numbers and classes are kept as such, 4 or 8 bytes each, and of texts only
  * the places, from which they are read again when they are wanted. Any order
- * of samples costs the same. Pipes of one config that read the same files in
- * the same way share what was read.
+ * of samples costs the same. Data loaders of one config that read the same
+ * files in the same way share what was read.
  */
 #ifndef CR_DATA_FIELDS_H
 #define CR_DATA_FIELDS_H

@@ -3,14 +3,14 @@
  * (Standardize): one pass over them for each such op, in their stored order,
  * so that the numbers depend on the data and the split alone.
  */
-#include "data/piping.h"
+#include "data/data_loader_internal.h"
 
 #include "base/str.h"
 #include "data/features.h"
 
 #include <string.h>
 
-static bool unfitted(const struct cr_pipe *p)
+static bool unfitted(const struct cr_data_loader *p)
 {
     for (int k = 0; k < p->set.columns; k++)
         if (cr_colpipe_unfitted(p->op[k]) >= 0)
@@ -19,8 +19,8 @@ static bool unfitted(const struct cr_pipe *p)
 }
 
 /* Images of several sizes have no features to tell apart. */
-static bool one_shape(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
-                      int64_t sample, const struct cr_spec *spec)
+static bool one_shape(struct cr_data_loader *p, struct cr_diag *diag, int k,
+                      int op, int64_t sample, const struct cr_spec *spec)
 {
     const struct cr_colpipe *c = p->op[k];
 
@@ -33,8 +33,8 @@ static bool one_shape(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
                     cr_diag_format(diag->arena, &c->in));
 }
 
-static bool fit_op(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
-                   char *room)
+static bool fit_op(struct cr_data_loader *p, struct cr_diag *diag, int k,
+                   int op, char *room)
 {
     const struct cr_colpipe *c = p->op[k];
     bool ok = true;
@@ -57,7 +57,7 @@ static bool fit_op(struct cr_pipe *p, struct cr_diag *diag, int k, int op,
     return cr_colpipe_fit_end(c, op, ok);
 }
 
-static bool fit(struct cr_pipe *p, struct cr_diag *diag)
+static bool fit(struct cr_data_loader *p, struct cr_diag *diag)
 {
     char *room = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
     int k, op;
@@ -69,34 +69,36 @@ static bool fit(struct cr_pipe *p, struct cr_diag *diag)
     return true;
 }
 
-/* The numbers come from the training data, whatever this pipe reads. */
-static bool fit_elsewhere(struct cr_pipe *p, struct cr_diag *diag)
+/* The numbers come from the training data, whatever this data loader reads. */
+static bool fit_elsewhere(struct cr_data_loader *p, struct cr_diag *diag)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true,
-                                 .seed = p->want.seed };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .seed = p->want.seed };
     struct cr_diag *own = p->config->diag;
-    struct cr_pipe *train;
+    struct cr_data_loader *train;
     bool ok;
 
     p->config->diag = diag;
-    train = cr_pipe_open(p->config, &want);
+    train = cr_data_loader_open(p->config, &want);
     p->config->diag = own;
-    ok = train && cr_pipe_prepare(train, diag);
-    cr_pipe_close(train);
+    ok = train && cr_data_loader_prepare(train, diag);
+    cr_data_loader_close(train);
     return ok;
 }
 
-bool cr_pipe_prepare(struct cr_pipe *p, struct cr_diag *diag)
+bool cr_data_loader_prepare(struct cr_data_loader *p, struct cr_diag *diag)
 {
     if (p->prepared)
         return true;
-    /* what a checkpoint keeps may have come since the pipe was planned */
+    /* what a checkpoint keeps may have come since the data loader was planned
+     */
     for (int k = 0; k < p->set.columns; k++)
         for (int i = 0; i < p->op[k]->n; i++)
             if (p->op[k]->plan[i].fitted)
                 cr_fitted_find(p->config, p->op[k]->plan[i].fitted->name,
                                p->op[k]->plan[i].fitted->n);
-    if (!cr_pipe_load(p, diag))
+    if (!cr_data_loader_load(p, diag))
         return false;
     if (unfitted(p) &&
         !(p->want.train ? fit(p, diag) : fit_elsewhere(p, diag)))
@@ -105,10 +107,10 @@ bool cr_pipe_prepare(struct cr_pipe *p, struct cr_diag *diag)
     return true;
 }
 
-bool cr_pipe_texts(struct cr_pipe *p, struct cr_diag *diag,
-                   const char *column,
-                   bool (*each)(void *ctx, const char *text, size_t len),
-                   void *ctx)
+bool cr_data_loader_texts(struct cr_data_loader *p, struct cr_diag *diag,
+                          const char *column,
+                          bool (*each)(void *ctx, const char *text, size_t len),
+                          void *ctx)
 {
     int64_t i;
     int k;
@@ -156,15 +158,15 @@ static struct cr_node *learnt_list(struct cr_arena *arena,
 }
 
 /* The weights of balanced classes, where a loss has asked for them. */
-static const struct cr_fitted *learnt_balance(const struct cr_pipe *p,
+static const struct cr_fitted *learnt_balance(const struct cr_data_loader *p,
                                               struct cr_arena *arena, int k)
 {
     return *cr_config_object(
         p->config, cr_strf(arena, "fitted %s.balanced", p->set.column[k].name));
 }
 
-const struct cr_node *cr_pipe_learnt(const struct cr_pipe *p,
-                                     struct cr_arena *arena)
+const struct cr_node *cr_data_loader_fitted(const struct cr_data_loader *p,
+                                            struct cr_arena *arena)
 {
     struct cr_node *map = CR_NEW(arena, struct cr_node), **end = &map->child;
 

@@ -7,7 +7,7 @@
 #include "data/lint.h"
 
 #include "base/str.h"
-#include "data/piping.h"
+#include "data/data_loader_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,19 +24,19 @@
 #define REPEATED_PART 0.05    /* of the training samples: then equal rows are
                                  in the nature of the data */
 
-/* Room to read samples of a pipe in. */
+/* Room to read samples of a data loader in. */
 struct look {
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     struct cr_arena mem; /* of one sample */
     char *room;
 };
 
-static void look_begin(struct look *l, struct cr_pipe *pipe)
+static void look_begin(struct look *l, struct cr_data_loader *loader)
 {
-    *l = (struct look){ .pipe = pipe };
-    l->room = malloc(pipe->scratch_bytes + 64);
+    *l = (struct look){ .loader = loader };
+    l->room = malloc(loader->scratch_bytes + 64);
     if (!l->room)
-        cr_out_of_memory(pipe->scratch_bytes);
+        cr_out_of_memory(loader->scratch_bytes);
 }
 
 static void look_end(struct look *l)
@@ -45,10 +45,11 @@ static void look_end(struct look *l)
     free(l->room);
 }
 
-/* Sample number k of n that lie at equal distances among those of the pipe. */
+/* Sample number k of n that lie at equal distances among those of the data
+ * loader. */
 static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
 {
-    const struct cr_sampler *o = &l->pipe->sampler;
+    const struct cr_sampler *o = &l->loader->sampler;
     int64_t i = (int64_t)((double)k * (double)o->n / (double)n);
 
     return o->pool ? o->pool[i] : i;
@@ -59,7 +60,7 @@ static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
 static const void *look_at(struct look *l, int64_t sample, int column)
 {
     struct cr_diag quiet = { .arena = &l->mem };
-    struct cr_pipe *p = l->pipe;
+    struct cr_data_loader *p = l->loader;
     struct cr_spec spec;
 
     return cr_reader_get(p->reader, &quiet, &l->mem, sample, column,
@@ -67,7 +68,7 @@ static const void *look_at(struct look *l, int64_t sample, int column)
 }
 
 /* Whether reading a sample is little more than a copy. */
-static bool is_cheap(const struct cr_pipe *p)
+static bool is_cheap(const struct cr_data_loader *p)
 {
     return (p->set.type->at || p->set.type->cheap) && p->set.varies == 0;
 }
@@ -112,8 +113,9 @@ static double deviation(const struct feature *f, int64_t n)
 
 /* A feature that is rarely other than 0 deviates little, but is as large as
  * the others then: both must differ. */
-static void tell_scale(struct cr_pipe *p, struct cr_diag *diag, int column,
-                       const struct feature *f, int64_t m, int64_t n)
+static void tell_scale(struct cr_data_loader *p, struct cr_diag *diag,
+                       int column, const struct feature *f, int64_t m,
+                       int64_t n)
 {
     int64_t low = -1, high = 0, i;
 
@@ -137,7 +139,8 @@ static void tell_scale(struct cr_pipe *p, struct cr_diag *diag, int column,
     cr_hint(diag, "datapipe: {%s: [Standardize]}", p->op[column]->name);
 }
 
-static void check_scale(struct cr_pipe *p, struct cr_diag *diag, int column)
+static void check_scale(struct cr_data_loader *p, struct cr_diag *diag,
+                        int column)
 {
     const struct cr_colpipe *c = p->op[column];
     int64_t m = c->out.dim[0], n = least(p->sampler.n, SAMPLES_MAX), k, i;
@@ -174,8 +177,8 @@ static void check_scale(struct cr_pipe *p, struct cr_diag *diag, int column)
 
 /* ---- A label among the inputs */
 
-static void check_label(struct cr_pipe *p, struct cr_diag *diag, int column,
-                        int label)
+static void check_label(struct cr_data_loader *p, struct cr_diag *diag,
+                        int column, int label)
 {
     const struct cr_spec *spec = &p->set.column[column].spec;
     const struct cr_spec *of = &p->set.column[label].spec;
@@ -221,8 +224,8 @@ static uint64_t hash_sample(struct look *l, int64_t sample)
     uint64_t hash = CR_HASH;
     int k;
 
-    for (k = 0; k < l->pipe->set.columns; k++) {
-        const struct cr_spec *spec = &l->pipe->set.column[k].spec;
+    for (k = 0; k < l->loader->set.columns; k++) {
+        const struct cr_spec *spec = &l->loader->set.column[k].spec;
         const void *x = look_at(l, sample, k);
         const struct cr_items *text = x;
 
@@ -254,7 +257,7 @@ static bool known_has(struct known *s, uint64_t hash, bool add)
     return false;
 }
 
-static int64_t sample_bytes(const struct cr_pipe *p)
+static int64_t sample_bytes(const struct cr_data_loader *p)
 {
     size_t n = 1;
     int k;
@@ -278,8 +281,9 @@ static bool same_columns(const struct cr_dataset *a, const struct cr_dataset *b)
     return true;
 }
 
-static void tell_shared(struct cr_pipe *train, struct cr_pipe *eval,
-                        struct cr_diag *diag, double part)
+static void tell_shared(struct cr_data_loader *train,
+                        struct cr_data_loader *eval, struct cr_diag *diag,
+                        double part)
 {
     cr_warn(diag, eval->pos, CR_E_DATA_MISLEADS,
             "%s%.0f%% of the samples of dataset.%s are in dataset.%s too: its "
@@ -289,8 +293,8 @@ static void tell_shared(struct cr_pipe *train, struct cr_pipe *eval,
     cr_hint(diag, "use other samples, or dataset.split.eval_from_train: 10%%");
 }
 
-static void check_rows(struct cr_pipe *train, struct cr_pipe *eval,
-                       struct cr_diag *diag)
+static void check_rows(struct cr_data_loader *train,
+                       struct cr_data_loader *eval, struct cr_diag *diag)
 {
     int64_t most = least(KNOWN_MAX, KNOWN_BYTES / sample_bytes(train) + 1);
     int64_t n = least(train->sampler.n, most);
@@ -320,15 +324,15 @@ static void check_rows(struct cr_pipe *train, struct cr_pipe *eval,
         tell_shared(train, eval, diag, fmin(part, 1));
 }
 
-static bool check_shared(struct cr_pipe *train, struct cr_pipe *eval,
-                         struct cr_diag *diag)
+static bool check_shared(struct cr_data_loader *train,
+                         struct cr_data_loader *eval, struct cr_diag *diag)
 {
     const struct cr_dataset *a = &train->set, *b = &eval->set;
 
     if (a->type != b->type || !same_columns(a, b) || eval->sampler.n == 0)
         return true;
     if (is_cheap(train) && is_cheap(eval)) {
-        if (!cr_pipe_load(eval, diag))
+        if (!cr_data_loader_load(eval, diag))
             return false;
         check_rows(train, eval, diag);
     } else if (a->fingerprint == b->fingerprint && a->contents == b->contents &&
@@ -340,8 +344,9 @@ static bool check_shared(struct cr_pipe *train, struct cr_pipe *eval,
 
 /* ---- All of it */
 
-bool cr_pipe_lint(struct cr_pipe *train, struct cr_pipe *eval,
-                  struct cr_diag *diag, int label, bool normalises)
+bool cr_data_loader_lint(struct cr_data_loader *train,
+                         struct cr_data_loader *eval, struct cr_diag *diag,
+                         int label, bool normalises)
 {
     const struct cr_dataset *set = &train->set;
     int k;

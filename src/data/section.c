@@ -126,19 +126,19 @@ static const struct cr_opt sampler_opts[] = {
 };
 
 static const struct cr_opt datapipe_opts[] = {
-    CR_SUB(struct cr_pipe_section, batch, batch_opts, "Batches."),
-    CR_SUB(struct cr_pipe_section, shuffle, shuffle_opts,
+    CR_SUB(struct cr_datapipe_section, batch, batch_opts, "Batches."),
+    CR_SUB(struct cr_datapipe_section, shuffle, shuffle_opts,
            "How training data are shuffled."),
-    CR_SUB(struct cr_pipe_section, sampler, sampler_opts,
+    CR_SUB(struct cr_datapipe_section, sampler, sampler_opts,
            "Which training samples an epoch has; instead of shuffle."),
-    CR_NODE(struct cr_pipe_section, workers,
+    CR_NODE(struct cr_datapipe_section, workers,
             "Threads that prepare batches while the network computes: auto "
             "or a number; 0 prepares each between two steps. Any number "
             "gives the same batches."),
-    CR_INT_DEFAULT(struct cr_pipe_section, prefetch, 4, 1, 1024,
+    CR_INT_DEFAULT(struct cr_datapipe_section, prefetch, 4, 1, 1024,
                    "Batches that workers prepare ahead."),
     CR_ENUM_DEFAULT(
-        struct cr_pipe_section, cache, CR_CACHE_NONE, "none|memory|disk",
+        struct cr_datapipe_section, cache, CR_CACHE_NONE, "none|memory|disk",
         "Where decoded images are kept, as they are before the ops: "
         "in memory as they are read, or in a file below .cache in the "
         "folder of runs, which is made before the first step and "
@@ -164,14 +164,14 @@ const struct cr_section cr_section_datapipe = {
                    "  label: [{TypeCast: {data_type: int32}}]\n"
                    "  batch: {batch_size: 64}\n",
         .opts = datapipe_opts,
-        .size = sizeof(struct cr_pipe_section),
+        .size = sizeof(struct cr_datapipe_section),
     },
     .raw = true, /* columns stand beside the keys */
 };
 
 /* Reads the keys that have rows; the others are columns. */
-bool cr_pipe_section_read(struct cr_config *config,
-                          struct cr_pipe_section *to)
+bool cr_datapipe_section_read(struct cr_config *config,
+                              struct cr_datapipe_section *to)
 {
     const struct cr_node *node = cr_section(config, "datapipe");
     struct cr_node *keys;
@@ -189,7 +189,7 @@ bool cr_pipe_section_read(struct cr_config *config,
     keys->child = NULL;
     end = &keys->child;
     for (CR_EACH(m, node)) {
-        if (!cr_pipe_key(m->key))
+        if (!cr_datapipe_is_key(m->key))
             continue;
         *end = CR_NEW(config->arena, struct cr_node);
         **end = *m;
@@ -200,7 +200,7 @@ bool cr_pipe_section_read(struct cr_config *config,
                         &cr_section_datapipe.about, keys, node->pos, to);
 }
 
-bool cr_pipe_key(const char *name)
+bool cr_datapipe_is_key(const char *name)
 {
     const struct cr_opt *row;
 

@@ -42,7 +42,7 @@ struct cr_sampling {
     struct cr_weighted WeightedRandomSampler;
 };
 
-struct cr_pipe_section {
+struct cr_datapipe_section {
     struct cr_batching batch;
     struct cr_shuffling shuffle;
     struct cr_sampling sampler;
@@ -51,9 +51,9 @@ struct cr_pipe_section {
     int cache;
 };
 
-bool cr_pipe_section_read(struct cr_config *config,
-                          struct cr_pipe_section *to);
+bool cr_datapipe_section_read(struct cr_config *config,
+                              struct cr_datapipe_section *to);
 /* Whether the name is a key of datapipe, and so no column. */
-bool cr_pipe_key(const char *name);
+bool cr_datapipe_is_key(const char *name);
 
 #endif

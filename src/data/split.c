@@ -1,15 +1,16 @@
 /*
- * The section `dataset.split`: which samples of the training data a pipe has.
+ * The section `dataset.split`: which samples of the training data a data loader
+ * has.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "data/csv.h"
+#include "data/data_loader_internal.h"
 #include "data/features.h"
 #include "data/infer.h"
 #include "data/parts.h"
-#include "data/piping.h"
 
 static const char *const parts[] = { "train", "eval", "test" };
 
@@ -71,7 +72,7 @@ bool cr_dataset_split_gives(const struct cr_node *dataset, const char *part)
                      cr_node_get(split, "eval_from_train"));
 }
 
-bool cr_pipe_has(const struct cr_config *config, const char *split)
+bool cr_data_loader_has(const struct cr_config *config, const char *split)
 {
     const struct cr_node *dataset = cr_section(config, "dataset");
 
@@ -81,7 +82,7 @@ bool cr_pipe_has(const struct cr_config *config, const char *split)
 
 /* ---- what contradicts ---- */
 
-static struct cr_pos key_at(const struct cr_pipe *p, const char *key)
+static struct cr_pos key_at(const struct cr_data_loader *p, const char *key)
 {
     const struct cr_node *split =
         split_node(cr_section(p->config, "dataset"));
@@ -91,7 +92,8 @@ static struct cr_pos key_at(const struct cr_pipe *p, const char *key)
 }
 
 /* Keys of which only one may stand there. */
-static bool not_both(struct cr_pipe *p, const char *one, const char *other)
+static bool not_both(struct cr_data_loader *p, const char *one,
+                     const char *other)
 {
     const struct cr_node *split =
         split_node(cr_section(p->config, "dataset"));
@@ -104,7 +106,7 @@ static bool not_both(struct cr_pipe *p, const char *one, const char *other)
 }
 
 /* The data of a part are a data set of their own, or a part of train. */
-static bool one_source(struct cr_pipe *p, const char *part)
+static bool one_source(struct cr_data_loader *p, const char *part)
 {
     const struct cr_node *dataset = cr_section(p->config, "dataset");
     const struct cr_node *split = split_node(dataset), *from;
@@ -126,7 +128,7 @@ static bool one_source(struct cr_pipe *p, const char *part)
     return false;
 }
 
-static bool consistent(struct cr_pipe *p)
+static bool consistent(struct cr_data_loader *p)
 {
     static const char *const alone[][2] = {
         { "train", "eval_from_train" }, { "eval", "eval_from_train" },
@@ -143,14 +145,14 @@ static bool consistent(struct cr_pipe *p)
 
 /* ---- sizes ---- */
 
-static bool size_wrong(struct cr_pipe *p, const char *key, int64_t n)
+static bool size_wrong(struct cr_data_loader *p, const char *key, int64_t n)
 {
     return cr_error(p->config->diag, key_at(p, key), CR_E_OUT_OF_RANGE,
                     "split.%s is more than the %lld samples there are", key,
                     (long long)n);
 }
 
-static bool size_of(struct cr_pipe *p, const char *key,
+static bool size_of(struct cr_data_loader *p, const char *key,
                     const struct cr_quantity *a, int64_t n, double *to)
 {
     *to = fraction(a, (double)(n > 0 ? n : 1));
@@ -161,7 +163,7 @@ static bool size_of(struct cr_pipe *p, const char *key,
 }
 
 /* The fractions of n samples that eval and test get. */
-static bool sizes(struct cr_pipe *p, const struct cr_dataset_split *s,
+static bool sizes(struct cr_data_loader *p, const struct cr_dataset_split *s,
                   int64_t n, double *eval, double *test)
 {
     const struct cr_quantity *given[] = { &s->train, &s->eval, &s->test };
@@ -197,7 +199,7 @@ static bool sizes(struct cr_pipe *p, const struct cr_dataset_split *s,
 
 /* Values of a column or field, one for each sample. */
 struct keys {
-    struct cr_pipe *p;
+    struct cr_data_loader *p;
     const char *key, *name; /* "group", and the column or field */
     int64_t *id;            /* equal for equal values; or NULL */
     double *time;           /* or NULL */
@@ -261,10 +263,10 @@ static bool keys_column(struct keys *k, int column)
     double *to = k->time;
 
     if (k->id && !real)
-        return cr_pipe_values(k->p, k->key, k->name, CR_I64, k->id);
+        return cr_data_loader_values(k->p, k->key, k->name, CR_I64, k->id);
     if (!to)
         to = CR_NEWS(k->p->arena, double, set->count + 1);
-    if (!cr_pipe_values(k->p, k->key, k->name, CR_F64, to))
+    if (!cr_data_loader_values(k->p, k->key, k->name, CR_F64, to))
         return false;
     for (int64_t i = 0; i < set->count; i++)
         if (k->id)
@@ -320,7 +322,7 @@ struct making {
     double *time, eval, test;
 };
 
-static bool too_few(struct cr_pipe *p, const struct making *m,
+static bool too_few(struct cr_data_loader *p, const struct making *m,
                     const char *what)
 {
     return cr_error(p->config->diag, key_at(p, "group"), CR_E_DATA_EMPTY,
@@ -329,8 +331,8 @@ static bool too_few(struct cr_pipe *p, const struct making *m,
 }
 
 /* Of n samples, which `own` tells apart, or all. */
-static bool share_out(struct cr_pipe *p, const struct making *m, int64_t n,
-                      const int64_t *own, unsigned char *part)
+static bool share_out(struct cr_data_loader *p, const struct making *m,
+                      int64_t n, const int64_t *own, unsigned char *part)
 {
     int64_t *keys = m->groups ? m->groups : m->labels, *some = keys;
     uint64_t seed = (uint64_t)m->s->seed;
@@ -353,7 +355,7 @@ static bool share_out(struct cr_pipe *p, const struct making *m, int64_t n,
 }
 
 /* `folds`: one is test, and the others are shared out as without it. */
-static bool fold_out(struct cr_pipe *p, struct making *m, bool evals,
+static bool fold_out(struct cr_data_loader *p, struct making *m, bool evals,
                      unsigned char *part)
 {
     const struct cr_dataset_split *s = m->s;
@@ -393,7 +395,7 @@ static bool fold_out(struct cr_pipe *p, struct making *m, bool evals,
     return true;
 }
 
-static void choose(struct cr_pipe *p, const unsigned char *part)
+static void choose(struct cr_data_loader *p, const unsigned char *part)
 {
     int64_t *pool = CR_NEWS(p->arena, int64_t, p->set.count + 1), n = 0;
 
@@ -404,7 +406,7 @@ static void choose(struct cr_pipe *p, const unsigned char *part)
     p->sampler.n = n;
 }
 
-bool cr_dataset_split_make(struct cr_pipe *p,
+bool cr_dataset_split_make(struct cr_data_loader *p,
                            const struct cr_data_section *data)
 {
     const struct cr_node *dataset = cr_section(p->config, "dataset");

@@ -27,7 +27,7 @@ static inline bool cr_is_items(const struct cr_spec *spec)
 struct cr_features;
 
 /* What a transform learns from the training samples: numbers, of which all
- * pipes of a config and its checkpoints have the same. */
+ * data loaders of a config and its checkpoints have the same. */
 struct cr_fitted {
     const char *name;       /* "x.0": column, and which of its ops */
     bool ready;

@@ -3,7 +3,7 @@
  * weight says (MindSpore's WeightedRandomSampler). What an epoch has is a
  * function of seed and epoch (sampler.c), as without a sampler.
  */
-#include "data/piping.h"
+#include "data/data_loader_internal.h"
 #include "data/section.h"
 
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 
 #define KEY "datapipe.sampler.WeightedRandomSampler.weights"
 
-static int64_t in_pool(const struct cr_pipe *p, int64_t i)
+static int64_t in_pool(const struct cr_data_loader *p, int64_t i)
 {
     return p->sampler.pool ? p->sampler.pool[i] : i;
 }
 
-static bool weights_wrong(struct cr_pipe *p, const struct cr_node *node)
+static bool weights_wrong(struct cr_data_loader *p, const struct cr_node *node)
 {
     return cr_error(p->config->diag, node->pos, CR_E_WRONG_TYPE,
                     KEY ": found %s, expected balanced, the name of a column, "
@@ -27,15 +27,15 @@ static bool weights_wrong(struct cr_pipe *p, const struct cr_node *node)
 }
 
 /* The label of each sample of the data set. */
-static bool label_values(struct cr_pipe *p, const struct cr_node *node,
+static bool label_values(struct cr_data_loader *p, const struct cr_node *node,
                          int64_t *label)
 {
-    int k = cr_pipe_labels(p);
+    int k = cr_data_loader_labels(p);
 
     if (k < 0)
         return cr_error(p->config->diag, node->pos, CR_E_NO_MATCH,
                         KEY ": found no column 'label' in dataset.train");
-    return cr_pipe_values(p, KEY, "label", CR_I64, label);
+    return cr_data_loader_values(p, KEY, "label", CR_I64, label);
 }
 
 static int by_label(const void *a, const void *b)
@@ -46,7 +46,7 @@ static int by_label(const void *a, const void *b)
 }
 
 /* 1 / count of the label's class in the pool. */
-static void weigh_balanced(const struct cr_pipe *p, const int64_t *label,
+static void weigh_balanced(const struct cr_data_loader *p, const int64_t *label,
                            double *weight)
 {
     int64_t n = p->sampler.n, *sorted = CR_NEWS(p->arena, int64_t, n + 1);
@@ -77,7 +77,7 @@ static void weigh_balanced(const struct cr_pipe *p, const int64_t *label,
 }
 
 /* The class that a key names: its number, or the name that the data have. */
-static int64_t class_named(const struct cr_pipe *p, const char *name)
+static int64_t class_named(const struct cr_data_loader *p, const char *name)
 {
     char *end;
     long long number;
@@ -89,7 +89,8 @@ static int64_t class_named(const struct cr_pipe *p, const char *name)
     return *name && !*end ? number : -1;
 }
 
-static bool number_of(struct cr_pipe *p, const struct cr_node *node, double *to)
+static bool number_of(struct cr_data_loader *p, const struct cr_node *node,
+                      double *to)
 {
     bool number = node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
 
@@ -100,7 +101,7 @@ static bool number_of(struct cr_pipe *p, const struct cr_node *node, double *to)
                     cr_node_what(p->arena, node));
 }
 
-static bool weigh_classes(struct cr_pipe *p, const struct cr_node *node,
+static bool weigh_classes(struct cr_data_loader *p, const struct cr_node *node,
                           const int64_t *label, double *weight)
 {
     for (int64_t i = 0; i < p->sampler.n; i++)
@@ -121,7 +122,7 @@ static bool weigh_classes(struct cr_pipe *p, const struct cr_node *node,
     return true;
 }
 
-static bool weigh_list(struct cr_pipe *p, const struct cr_node *node,
+static bool weigh_list(struct cr_data_loader *p, const struct cr_node *node,
                        double *all)
 {
     int64_t n = 0;
@@ -138,7 +139,7 @@ static bool weigh_list(struct cr_pipe *p, const struct cr_node *node,
 }
 
 /* The weights of the pool's samples. */
-static bool weights_of(struct cr_pipe *p, const struct cr_node *node,
+static bool weights_of(struct cr_data_loader *p, const struct cr_node *node,
                        double *weight)
 {
     int64_t *label = CR_NEWS(p->arena, int64_t, p->set.count + 1);
@@ -157,7 +158,7 @@ static bool weights_of(struct cr_pipe *p, const struct cr_node *node,
         return weights_wrong(p, node);
     all = CR_NEWS(p->arena, double, p->set.count + 1);
     if (node->kind == CR_NODE_STR
-            ? !cr_pipe_values(p, KEY, node->text, CR_F64, all)
+            ? !cr_data_loader_values(p, KEY, node->text, CR_F64, all)
             : !weigh_list(p, node, all))
         return false;
     for (int64_t i = 0; i < p->sampler.n; i++)
@@ -166,7 +167,7 @@ static bool weights_of(struct cr_pipe *p, const struct cr_node *node,
 }
 
 /* Sums of the weights; how many of them are above 0. */
-static bool sum_weights(struct cr_pipe *p, const struct cr_node *node,
+static bool sum_weights(struct cr_data_loader *p, const struct cr_node *node,
                         double *sums, int64_t *positive)
 {
     double sum = 0;
@@ -191,7 +192,8 @@ static bool sum_weights(struct cr_pipe *p, const struct cr_node *node,
                     KEY ": found no weight above 0");
 }
 
-bool cr_pipe_weigh(struct cr_pipe *p, const struct cr_pipe_section *section)
+bool cr_data_loader_weigh(struct cr_data_loader *p,
+                          const struct cr_datapipe_section *section)
 {
     const struct cr_weighted *o = &section->sampler.WeightedRandomSampler;
     const struct cr_node *node = cr_node_find(

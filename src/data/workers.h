@@ -7,7 +7,7 @@
 #ifndef CR_DATA_WORKERS_H
 #define CR_DATA_WORKERS_H
 
-#include "data/pipe.h"
+#include "data/data_loader.h"
 
 struct cr_workers;
 

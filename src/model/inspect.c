@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "net/cell.h"
 #include "train/section.h"
 
@@ -31,14 +31,14 @@ static bool inspect_state(struct cr_model *m)
  * comes in. */
 static bool inspect_data(struct cr_model *m)
 {
-    struct cr_pipe_want want = {
+    struct cr_data_loader_opts want = {
         .split = "train", .train = true, .headers = true, .seed = m->seed
     };
     struct cr_arena *arena = m->config->arena;
     struct cr_diag *usual = m->config->diag;
     const struct cr_column *column;
     struct cr_column *copy;
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     int i;
 
     if (!cr_section(m->config, "dataset"))
@@ -47,24 +47,24 @@ static bool inspect_data(struct cr_model *m)
         return inspect_state(m);
     m->missing.arena = arena;
     m->config->diag = &m->missing;
-    pipe = cr_pipe_open(m->config, &want);
+    loader = cr_data_loader_open(m->config, &want);
     m->config->diag = usual;
-    if (!pipe && cr_diag_exit(&m->missing) == cr_code_exit(CR_E_DATA_MISSING))
+    if (!loader && cr_diag_exit(&m->missing) == cr_code_exit(CR_E_DATA_MISSING))
         return inspect_state(m);
-    if (!pipe) {
+    if (!loader) {
         cr_diag_append(usual, &m->missing);
         return false;
     }
-    column = cr_pipe_columns(pipe, &m->n_columns);
+    column = cr_data_loader_columns(loader, &m->n_columns);
     copy = CR_NEWS(arena, struct cr_column, m->n_columns + 1);
     for (i = 0; i < m->n_columns; i++) {
         copy[i] = column[i];
         copy[i].name = cr_strdup(arena, column[i].name);
     }
     m->columns = copy;
-    m->classes = cr_pipe_dataset(pipe)->classes;
-    m->batch = cr_pipe_batch_size(pipe);
-    cr_pipe_close(pipe);
+    m->classes = cr_data_loader_dataset(loader)->classes;
+    m->batch = cr_data_loader_batch_size(loader);
+    cr_data_loader_close(loader);
     return true;
 }
 

@@ -21,8 +21,8 @@ struct kfold {
 /* The column of single classes that folds keep the shares of; NULL: none. */
 static const char *kfold_classes(struct cr_config *config)
 {
-    struct cr_pipe_want want = { .split = "train", .headers = true };
-    struct cr_pipe *pipe;
+    struct cr_data_loader_opts want = { .split = "train", .headers = true };
+    struct cr_data_loader *loader;
     const struct cr_column *columns;
     const char *found = NULL;
     int n, label;
@@ -32,18 +32,19 @@ static const char *kfold_classes(struct cr_config *config)
         cr_node_find(config->root, "dataset.split.group") ||
         cr_node_find(config->root, "dataset.split.time"))
         return NULL;
-    pipe = cr_pipe_open(config, &want);
-    if (!pipe)
+    loader = cr_data_loader_open(config, &want);
+    if (!loader)
         return NULL;
-    columns = cr_pipe_columns(pipe, &n);
+    columns = cr_data_loader_columns(loader, &n);
     label = cr_label_column(config, columns, n);
     if (label >= 0 && cr_label_classifies(config, columns, n)) {
-        const struct cr_column *c = &cr_pipe_dataset(pipe)->column[label];
+        const struct cr_column *c =
+            &cr_data_loader_dataset(loader)->column[label];
 
         if (c->spec.rank == 0 && c->spec.type != CR_STRING)
             found = cr_strdup(config->arena, c->name);
     }
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     return found;
 }
 
@@ -115,16 +116,17 @@ static void kfold_keep(struct cr_kfold *to, const struct cr_scores *from,
 }
 
 static bool kfold_judge(struct kfold *k, struct cr_model *model,
-                        struct cr_pipe *pipe, struct cr_kfold_run *run)
+                        struct cr_data_loader *loader, struct cr_kfold_run *run)
 {
     struct cr_config *config = model->config;
-    struct cr_eval_want want = { .pipe = pipe, .eager = k->want->eager,
+    struct cr_eval_want want = { .loader = loader,
+                                 .eager = k->want->eager,
                                  .chosen = &model->state.eval };
     struct cr_metrics metrics;
     struct cr_eval *eval;
     bool ok, stopped;
 
-    want.columns = cr_pipe_columns(pipe, &want.n_columns);
+    want.columns = cr_data_loader_columns(loader, &want.n_columns);
     want.metrics = &metrics;
     ok = k->want->metrics
              ? cr_metrics_words(config, k->want->metrics, &metrics)
@@ -133,11 +135,11 @@ static bool kfold_judge(struct kfold *k, struct cr_model *model,
                                                    want.n_columns),
                                &metrics);
     model->looks = CR_IN_EVAL;
-    if (!ok || !cr_model_net(model, want.columns, want.n_columns,
-                             cr_pipe_batch_size(pipe),
-                             cr_pipe_dataset(pipe)->classes,
-                             cr_section(config, "loss") != NULL,
-                             metrics.blocks))
+    if (!ok ||
+        !cr_model_net(model, want.columns, want.n_columns,
+                      cr_data_loader_batch_size(loader),
+                      cr_data_loader_dataset(loader)->classes,
+                      cr_section(config, "loss") != NULL, metrics.blocks))
         return false;
     eval = cr_eval_open(config, model->net, &want);
     ok = eval && cr_eval_run(eval, config->diag, NULL, NULL, &stopped);
@@ -150,21 +152,21 @@ static bool kfold_judge(struct kfold *k, struct cr_model *model,
 static bool kfold_score(struct kfold *k, struct cr_cli *cli,
                         struct cr_kfold_run *run)
 {
-    struct cr_pipe_want want = { .split = "test" };
+    struct cr_data_loader_opts want = { .split = "test" };
     struct cr_eval_section section = { 0 };
     struct cr_model model = { 0 };
-    struct cr_pipe *pipe = NULL;
+    struct cr_data_loader *loader = NULL;
     bool ok = cr_model_open(cli, run->dir, NULL, &model) &&
               cr_section_read(model.config, "eval", &section);
 
     if (ok) {
         want.seed = model.seed;
         want.batch_size = section.batch_size;
-        pipe = cr_pipe_open(model.config, &want);
+        loader = cr_data_loader_open(model.config, &want);
     }
-    ok = pipe && kfold_judge(k, &model, pipe, run);
-    if (pipe)
-        cr_pipe_close(pipe);
+    ok = loader && kfold_judge(k, &model, loader, run);
+    if (loader)
+        cr_data_loader_close(loader);
     cr_model_close(&model);
     return ok;
 }

@@ -13,7 +13,7 @@ static const char *const samples_splits[] = { "eval", "test", "train" };
 static const char *samples_split(const struct cr_config *config)
 {
     for (size_t i = 0; i < CR_LEN(samples_splits); i++)
-        if (cr_pipe_has(config, samples_splits[i]))
+        if (cr_data_loader_has(config, samples_splits[i]))
             return samples_splits[i];
     return "eval";
 }
@@ -47,12 +47,12 @@ static bool samples_graft(struct cr_config *config, const char *path)
     return true;
 }
 
-struct cr_pipe *cr_model_samples(struct cr_model *model, const char *data,
-                                 int64_t batch)
+struct cr_data_loader *cr_model_samples(struct cr_model *model,
+                                        const char *data, int64_t batch)
 {
     struct cr_config *config = model->config;
     struct cr_eval_section section = { 0 };
-    struct cr_pipe_want want = { .seed = model->seed };
+    struct cr_data_loader_opts want = { .seed = model->seed };
     struct stat st;
 
     if (!cr_section_read(config, "eval", &section))
@@ -81,5 +81,5 @@ struct cr_pipe *cr_model_samples(struct cr_model *model, const char *data,
     }
     if (!want.split)
         want.split = samples_split(config);
-    return cr_pipe_open(config, &want);
+    return cr_data_loader_open(config, &want);
 }

@@ -244,15 +244,15 @@ bool cr_predict_bad(struct cr_predict *j, const struct cr_predict_row *row)
 bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *f,
                        const void *x, int64_t index)
 {
-    return cr_colpipe_apply(f->pipe, &j->about, index, x,
+    return cr_colpipe_apply(f->pipeline, &j->about, index, x,
                             cr_predict_into(j, f));
 }
 
 void cr_predict_free(struct cr_predict *j)
 {
     cr_predict_wrong_free(j);
-    if (j->pipe)
-        cr_pipe_close(j->pipe);
+    if (j->loader)
+        cr_data_loader_close(j->loader);
     cr_model_close(&j->model);
     cr_exec_free(j->exec);
     cr_exec_free(j->last);

@@ -40,9 +40,9 @@ static bool columns_feed(struct cr_predict *j, const struct cr_column *c)
     struct cr_config *config = j->model.config;
 
     *f = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
-    f->pipe = cr_colpipe_plan(config, c->name, &c->spec, NULL, false,
-                              &f->out);
-    if (!f->pipe || !cr_intake_open(&f->intake, config, c))
+    f->pipeline =
+        cr_colpipe_plan(config, c->name, &c->spec, NULL, false, &f->out);
+    if (!f->pipeline || !cr_intake_open(&f->intake, config, c))
         return false;
     j->n_feeds++;
     return true;
@@ -118,11 +118,10 @@ static void columns_truths(struct cr_predict *j)
         if (!c || cr_predict_feed(j, names[i]))
             continue;
         *t = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
-        t->pipe = cr_colpipe_plan(config, c->name, &c->spec,
-                                  strcmp(c->name, "label") == 0 ? &classes
-                                                                : NULL,
-                                  false, &t->out);
-        j->n_truths += t->pipe != NULL;
+        t->pipeline = cr_colpipe_plan(
+            config, c->name, &c->spec,
+            strcmp(c->name, "label") == 0 ? &classes : NULL, false, &t->out);
+        j->n_truths += t->pipeline != NULL;
     }
     config->diag = diag;
 }

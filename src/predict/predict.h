@@ -21,7 +21,7 @@
 
 #include "base/atomic_file.h"
 #include "base/str.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "model/model.h"
 #include "train/probability.h"
 #include "train/sample.h"
@@ -49,7 +49,7 @@ struct cr_predict_feed {
     const char *name;
     struct cr_spec head;        /* a sample as the data set holds it */
     struct cr_spec out;         /* and behind the datapipe */
-    struct cr_colpipe *pipe;    /* between them */
+    struct cr_colpipe *pipeline; /* between them */
     struct cr_intake intake;    /* for images and arrays of other shapes */
     size_t size;                /* of one sample behind the datapipe */
     char *batch;
@@ -120,7 +120,7 @@ struct cr_predict {
     struct cr_atomic_file *file; /* NULL: standard output */
     struct cr_predict_arrays *arrays; /* with npy and npz */
     struct cr_predict_wrong *judged;  /* with --wrong */
-    struct cr_pipe *pipe;       /* with --data */
+    struct cr_data_loader *loader;    /* with --data */
 };
 
 /* columns.c: finds the columns and builds the network. */

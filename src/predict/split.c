@@ -24,7 +24,7 @@ static bool split_columns(struct split *s)
     struct cr_predict *j = s->j;
     struct cr_diag *diag = j->cli->diag;
     int n;
-    const struct cr_column *have = cr_pipe_columns(j->pipe, &n);
+    const struct cr_column *have = cr_data_loader_columns(j->loader, &n);
 
     for (int i = 0; i < j->n_feeds; i++) {
         const struct cr_predict_feed *f = &j->feed[i];
@@ -48,7 +48,7 @@ static bool split_columns(struct split *s)
             j->has_truth = false;
     }
     for (int i = 0; i < j->o->id.n; i++) {
-        const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+        const struct cr_dataset *set = cr_data_loader_dataset(j->loader);
 
         s->id[i] = split_find(have, n, j->o->id.v[i]);
         if (s->id[i] < 0 || set->column[s->id[i]].spec.rank > 0)
@@ -62,7 +62,7 @@ static bool split_columns(struct split *s)
 /* What the data set holds in a column of single values, as text. */
 static const char *split_text(struct cr_predict *j, int column, int64_t i)
 {
-    struct cr_dataset set = *cr_pipe_dataset(j->pipe);
+    struct cr_dataset set = *cr_data_loader_dataset(j->loader);
     const struct cr_spec *spec = &set.column[column].spec;
     struct cr_buf b = { .arena = &j->text };
     struct cr_items text;
@@ -87,7 +87,7 @@ static bool split_row(struct split *s, const struct cr_batch *batch,
                       int64_t row)
 {
     struct cr_predict *j = s->j;
-    const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+    const struct cr_dataset *set = cr_data_loader_dataset(j->loader);
     struct cr_predict_row r = { .sample = batch->samples[row] };
     const char **id = NULL;
 
@@ -122,7 +122,7 @@ bool cr_predict_split(struct cr_predict *j)
     if (!split_columns(&s))
         return false;
     cr_predict_header(j);
-    while (ok && (batch = cr_pipe_next(j->pipe, diag)) != NULL)
+    while (ok && (batch = cr_data_loader_next(j->loader, diag)) != NULL)
         for (int64_t i = 0; i < batch->n && ok; i++)
             ok = split_row(&s, batch, i);
     return ok && diag->errors == 0;

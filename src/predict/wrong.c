@@ -104,7 +104,7 @@ static int wrong_worse(const void *a, const void *b)
 static unsigned char *wrong_image(struct cr_predict *j, struct cr_arena *mem,
                                   int64_t sample, struct cr_spec *spec)
 {
-    struct cr_dataset set = *cr_pipe_dataset(j->pipe);
+    struct cr_dataset set = *cr_data_loader_dataset(j->loader);
     const unsigned char *x;
     unsigned char *rgb;
     int64_t channels;

@@ -225,14 +225,16 @@ static void diagnose_cells(struct cr_train *t, struct cr_exec *exec)
     }
 }
 
-/* Feeds the network's columns from the pipe's; false where one is missing. */
+/* Feeds the network's columns from the data loader's; false where one is
+ * missing. */
 static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
-                          struct cr_pipe *pipe, const struct cr_batch *batch,
-                          int64_t n_samples, bool *varies)
+                          struct cr_data_loader *loader,
+                          const struct cr_batch *batch, int64_t n_samples,
+                          bool *varies)
 {
     int n, n_have;
     const struct cr_column *want = cr_net_columns(t->net, &n);
-    const struct cr_column *have = cr_pipe_columns(pipe, &n_have);
+    const struct cr_column *have = cr_data_loader_columns(loader, &n_have);
 
     *varies = false;
     for (int i = 0, at; i < n; i++) {
@@ -251,7 +253,7 @@ static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
 
 static void diagnose_batch(struct cr_train *t)
 {
-    struct cr_pipe *pipe = t->eval_pipe ? t->eval_pipe : t->pipe;
+    struct cr_data_loader *loader = t->eval_loader ? t->eval_loader : t->loader;
     struct cr_diag quiet = { .arena = t->arena };
     struct cr_exec_opts want = { .keep_outputs = true, .silent = true };
     const struct cr_batch *batch;
@@ -259,8 +261,8 @@ static void diagnose_batch(struct cr_train *t)
     struct cr_spec out;
     bool varies;
 
-    cr_pipe_seek(pipe, 0, 0);
-    batch = cr_pipe_next(pipe, &quiet);
+    cr_data_loader_seek(loader, 0, 0);
+    batch = cr_data_loader_next(loader, &quiet);
     if (!batch || batch->scale != 0)
         return;
     /* Not more samples than a step of training had: this needs less memory
@@ -269,7 +271,7 @@ static void diagnose_batch(struct cr_train *t)
     if (!t->profile) /* which names the steps of the plans */
         cr_plans_free(&t->plans);
     exec = cr_net_exec(t->net, &want);
-    if (exec && diagnose_feed(t, exec, pipe, batch, want.batch, &varies) &&
+    if (exec && diagnose_feed(t, exec, loader, batch, want.batch, &varies) &&
         cr_exec_check(exec, &quiet, batch->samples)) {
         cr_exec_forward(exec, 0);
         if (cr_exec_check_faults(exec, &quiet)) {

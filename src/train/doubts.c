@@ -58,9 +58,9 @@ static void doubts_optim(struct cr_train *t)
 
 static bool doubts_column(const struct cr_train *t, const char *name)
 {
-    const struct cr_dataset *set = cr_pipe_dataset(t->pipe);
+    const struct cr_dataset *set = cr_data_loader_dataset(t->loader);
     int n;
-    const struct cr_column *column = cr_pipe_columns(t->pipe, &n);
+    const struct cr_column *column = cr_data_loader_columns(t->loader, &n);
 
     for (int i = 0; i < set->columns; i++)
         if (strcmp(set->column[i].name, name) == 0)
@@ -87,7 +87,8 @@ static bool doubts_labels(struct cr_train *t)
     int64_t *classes;
     int n, n_columns, i, results = 0;
     const char *const *names;
-    const struct cr_column *column = cr_pipe_columns(t->pipe, &n_columns);
+    const struct cr_column *column =
+        cr_data_loader_columns(t->loader, &n_columns);
 
     n = cr_net_targets(t->net, &names);
     while (cr_net_result_spec(t->net, results))
@@ -102,8 +103,9 @@ static bool doubts_labels(struct cr_train *t)
         truth = i < n && k < n_columns && (i == 0 || n == results)
                     ? &column[k].spec
                     : NULL;
-        classes[i] = cr_prob_classes(t->config, i, result, truth,
-                                     cr_pipe_dataset(t->pipe)->classes);
+        classes[i] =
+            cr_prob_classes(t->config, i, result, truth,
+                            cr_data_loader_dataset(t->loader)->classes);
     }
     return cr_prob_labels(t->config, classes, i);
 }
@@ -161,11 +163,11 @@ static bool doubts_normalises(const struct cr_train *t)
 bool cr_train_doubts_samples(struct cr_train *t)
 {
     int n;
-    const struct cr_column *column = cr_pipe_columns(t->pipe, &n);
+    const struct cr_column *column = cr_data_loader_columns(t->loader, &n);
 
-    return cr_pipe_lint(t->pipe, t->eval_pipe, t->diag,
-                        cr_label_column(t->config, column, n),
-                        doubts_normalises(t));
+    return cr_data_loader_lint(t->loader, t->eval_loader, t->diag,
+                               cr_label_column(t->config, column, n),
+                               doubts_normalises(t));
 }
 
 bool cr_train_doubts(struct cr_train *t)

@@ -11,12 +11,12 @@ struct cr_eval {
     struct cr_arena arena;
     struct cr_config *config;
     const struct cr_net *net;
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     const struct cr_metrics *metrics;
     struct cr_plans plans;
     int64_t max_batches;
-    int n_columns, label;       /* column of the pipe; -1 */
-    int *from;                  /* the network's column i is the pipe's */
+    int n_columns, label; /* column of the data loader; -1 */
+    int *from;            /* the network's column i is the data loader's */
     struct cr_spec label_spec;  /* of one sample */
     int axis;                   /* of the output's classes */
     int64_t classes, *rows;     /* of the output; of each metric */
@@ -75,11 +75,11 @@ bool cr_label_classifies(const struct cr_config *config,
 
 /* ---- Opening */
 
-/* Finds the network's columns among the pipe's. */
+/* Finds the network's columns among the data loader's. */
 static bool eval_columns(struct cr_eval *e, const struct cr_eval_want *want)
 {
     int n;
-    const struct cr_column *have = cr_pipe_columns(e->pipe, &n);
+    const struct cr_column *have = cr_data_loader_columns(e->loader, &n);
     struct cr_diag *diag = e->config->diag;
     bool ok = true;
 
@@ -204,7 +204,7 @@ static const char *eval_label_text(struct cr_eval *e)
 
     if (e->label < 0)
         return "";
-    have = cr_pipe_columns(e->pipe, &n);
+    have = cr_data_loader_columns(e->loader, &n);
     return cr_strf(&e->arena, ", a sample of the label column '%s' is %s",
                    have[e->label].name,
                    cr_diag_format(&e->arena, &e->label_spec));
@@ -263,13 +263,13 @@ static bool eval_metrics(struct cr_eval *e)
     return ok;
 }
 
-void cr_eval_part(struct cr_config *config, const struct cr_pipe *pipe,
+void cr_eval_part(struct cr_config *config, const struct cr_data_loader *loader,
                   int64_t max_batches)
 {
-    if (max_batches > 0 && max_batches < cr_pipe_batches(pipe))
-        cr_pipe_warn_class(pipe, max_batches * cr_pipe_batch_size(pipe),
-                           cr_node_find(config->root, "eval.max_batches"),
-                           "eval.max_batches");
+    if (max_batches > 0 && max_batches < cr_data_loader_batches(loader))
+        cr_data_loader_warn_class(
+            loader, max_batches * cr_data_loader_batch_size(loader),
+            cr_node_find(config->root, "eval.max_batches"), "eval.max_batches");
 }
 
 /* The threshold of the checkpoint, where predict cuts too: rows of two
@@ -313,12 +313,12 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                             cr_node_count(cr_section(config, "metrics")) + 1);
     e->config = config;
     e->net = net;
-    e->pipe = want->pipe;
+    e->loader = want->loader;
     e->metrics = want->metrics;
     e->threshold = NAN;
     e->max_batches = want->max_batches > 0 ? want->max_batches : INT64_MAX;
     if (eval_columns(e, want) &&
-        cr_plans_make(&e->plans, net, &plan, want->pipe) && eval_metrics(e) &&
+        cr_plans_make(&e->plans, net, &plan, want->loader) && eval_metrics(e) &&
         (!want->chosen || eval_cut(e, want->chosen)))
         return e;
     cr_eval_close(e);
@@ -352,13 +352,13 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     for (int i = 0; i < e->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[e->from[i]]);
     if (!cr_exec_check(exec, diag, batch->samples)) {
-        cr_pipe_note(e->pipe, diag);
+        cr_data_loader_note(e->loader, diag);
         return false;
     }
     cr_exec_before(exec, before);
     cr_exec_forward(exec, 0);
     if (!cr_exec_check_faults(exec, diag)) {
-        cr_pipe_note(e->pipe, diag);
+        cr_data_loader_note(e->loader, diag);
         return false;
     }
     m.output = cr_exec_output(exec, &out);
@@ -422,9 +422,9 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
     memset(e->state, 0, e->state_size);
     cr_arena_free(&e->mem);
     cr_net_observe_begin(e->net);
-    cr_pipe_seek(e->pipe, 0, 0);
+    cr_data_loader_seek(e->loader, 0, 0);
     while (done < e->max_batches &&
-           (batch = cr_pipe_next(e->pipe, diag)) != NULL) {
+           (batch = cr_data_loader_next(e->loader, diag)) != NULL) {
         if (!eval_batch(e, diag, batch, samples))
             return false;
         done++;

@@ -1,17 +1,17 @@
 /*
- * Judging a network: a pipe, plans for its batches, metrics over them.
+ * Judging a network: a data loader, plans for its batches, metrics over them.
  * (The section `eval`, about evaluations while training: section.h.)
  */
 #ifndef CR_TRAIN_EVAL_H
 #define CR_TRAIN_EVAL_H
 
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "train/metric.h"
 #include "train/plans.h"
 #include "train/score.h"
 
 struct cr_eval_want {
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     const struct cr_metrics *metrics;
     const struct cr_column *columns; /* those the network was built for */
     int n_columns;
@@ -25,7 +25,7 @@ struct cr_eval_want {
 struct cr_eval;
 
 /* Warns where eval.max_batches leaves samples of one class alone. */
-void cr_eval_part(struct cr_config *config, const struct cr_pipe *pipe,
+void cr_eval_part(struct cr_config *config, const struct cr_data_loader *loader,
                   int64_t max_batches);
 
 /* Checks that data, network and metrics fit each other and makes the plans;

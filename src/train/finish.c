@@ -103,7 +103,7 @@ bool cr_train_value(void *ctx, const char *name, double *to)
     const struct cr_score *score;
 
     *to = NAN;
-    if (!t->eval_pipe)
+    if (!t->eval_loader)
         return false;
     if (cr_starts(name, "best.")) {
         *to = t->state.best_metric ? t->state.best : (double)NAN;

@@ -522,10 +522,11 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
 static const struct cr_batch *loop_next(struct cr_train *t)
 {
     int errors = t->diag->errors;
-    const struct cr_batch *batch = cr_pipe_next(t->pipe, t->diag);
+    const struct cr_batch *batch = cr_data_loader_next(t->loader, t->diag);
 
     if (!batch && t->diag->errors == errors)
-        batch = cr_pipe_next(t->pipe, t->diag); /* an epoch has ended */
+        batch =
+            cr_data_loader_next(t->loader, t->diag); /* an epoch has ended */
     return batch;
 }
 
@@ -556,7 +557,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     for (int i = 0; i < t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
     if (!cr_exec_check(exec, t->diag, batch->samples)) {
-        cr_pipe_note(t->pipe, t->diag);
+        cr_data_loader_note(t->loader, t->diag);
         return CR_END_FAILED;
     }
     if (t->watch && k == 0) {
@@ -568,7 +569,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     bad = cr_gradient_compute(exec, t->diag, place, scale, t->lr, false,
                               &t->loss);
     if (bad == CR_GRADIENT_NO_FORWARD)
-        cr_pipe_note(t->pipe, t->diag);
+        cr_data_loader_note(t->loader, t->diag);
     /* updates are part of the backward pass unless gradients are changed */
     t->torn = bad == CR_GRADIENT_NO_BACKWARD && !cr_train_needs_gradients(t);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
@@ -699,8 +700,8 @@ static void loop_begin(struct loop *l)
     if (t->optim.scale.on && t->state.scale.value <= 0)
         t->state.scale.value = t->optim.scale.rule.start;
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
-    cr_pipe_seek(t->pipe, cr_state_epoch(&t->state),
-                 cr_state_in_epoch(&t->state));
+    cr_data_loader_seek(t->loader, cr_state_epoch(&t->state),
+                        cr_state_in_epoch(&t->state));
 }
 
 static enum cr_end loop_run(struct loop *l)
@@ -773,7 +774,7 @@ enum cr_end cr_train_dry(struct cr_train *t)
     t->state.scale.value = t->optim.scale.rule.start;
     t->state.per_epoch = t->per_epoch;
     t->state.micro = t->micro;
-    cr_pipe_seek(t->pipe, 0, 0);
+    cr_data_loader_seek(t->loader, 0, 0);
     end = loop_step(&l, &seen);
     if (end == CR_END_DIVERGED)
         loop_why(t);

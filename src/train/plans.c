@@ -59,14 +59,15 @@ struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed)
 }
 
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
-                   const struct cr_exec_opts *want, struct cr_pipe *pipe)
+                   const struct cr_exec_opts *want,
+                   struct cr_data_loader *loader)
 {
     struct cr_exec_opts one = *want;
-    int64_t samples = cr_pipe_samples(pipe), rest;
-    int scales = cr_pipe_scales(pipe), s, k;
+    int64_t samples = cr_data_loader_samples(loader), rest;
+    int scales = cr_data_loader_n_sizes(loader), s, k;
 
-    plans->batch = cr_pipe_batch_size(pipe);
-    rest = samples - (cr_pipe_batches(pipe) - 1) * plans->batch;
+    plans->batch = cr_data_loader_batch_size(loader);
+    rest = samples - (cr_data_loader_batches(loader) - 1) * plans->batch;
     for (s = 0; s < scales; s++)
         for (k = 0; k < 2; k++) {
             one.batch = k == 0 ? plans->batch : rest;
@@ -74,7 +75,7 @@ bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
                        : rest <= 0 || rest >= plans->batch)
                 continue;
             if (s > 0)
-                one.columns = cr_pipe_scale(pipe, s);
+                one.columns = cr_data_loader_columns_of_size(loader, s);
             plans->at[s][k] = cr_net_exec(net, &one);
             if (!plans->at[s][k])
                 return false;

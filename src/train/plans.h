@@ -1,12 +1,12 @@
 /*
- * The plans that users run: which ones there are, and those of a pipe's
+ * The plans that users run: which ones there are, and those of a data loader's
  * batches. train, eval, predict and sample take them from here, and so do
  * trace --as-run and the tests that compare them with plans that keep all.
  */
 #ifndef CR_TRAIN_PLANS_H
 #define CR_TRAIN_PLANS_H
 
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "net/net.h"
 #include "train/optim.h"
 #include "train/section.h"
@@ -32,16 +32,17 @@ struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
 /* A batch of a prediction. `fixed`: parameters will not change any more. */
 struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed);
 
-/* The plans of a pipe's batches: of the usual size, and the last one's, in
- * each shape that they may have. */
+/* The plans of a data loader's batches: of the usual size, and the last one's,
+ * in each shape that they may have. */
 struct cr_plans {
     struct cr_exec *full, *last; /* in the first shape */
     int64_t batch;               /* rows of the usual one */
     struct cr_exec *at[CR_SCALES_MAX][2];
 };
-/* Plans for all batches of a pipe; false after reporting. */
+/* Plans for all batches of a data loader; false after reporting. */
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
-                   const struct cr_exec_opts *want, struct cr_pipe *pipe);
+                   const struct cr_exec_opts *want,
+                   struct cr_data_loader *loader);
 void cr_plans_free(struct cr_plans *plans);
 struct cr_exec *cr_plans_for(const struct cr_plans *plans,
                              const struct cr_batch *batch);

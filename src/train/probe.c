@@ -176,12 +176,11 @@ static bool probe_feed(struct cr_probe *p)
 }
 
 /* The training data; nothing is read before the network is planned. */
-static bool probe_pipe(struct cr_probe *p)
+static bool probe_loader(struct cr_probe *p)
 {
-    struct cr_pipe_want want = { .split = "train",
-                                 .train = true,
-                                 .one_scale = true,
-                                 .seed = p->seed };
+    struct cr_data_loader_opts want = {
+        .split = "train", .train = true, .one_scale = true, .seed = p->seed
+    };
     const struct cr_column *column;
 
     if (!cr_section(p->config, "dataset")) {
@@ -190,15 +189,15 @@ static bool probe_pipe(struct cr_probe *p)
         cr_note(p->diag, "--feed COLUMN=FILE.npy gives one");
         return false;
     }
-    p->pipe = cr_pipe_open(p->config, &want);
-    if (!p->pipe)
+    p->loader = cr_data_loader_open(p->config, &want);
+    if (!p->loader)
         return false;
-    column = cr_pipe_columns(p->pipe, &p->n_columns);
+    column = cr_data_loader_columns(p->loader, &p->n_columns);
     memcpy(p->column, column, (size_t)p->n_columns * sizeof *column);
-    p->classes = cr_pipe_dataset(p->pipe)->classes;
-    p->batch = cr_pipe_batch_size(p->pipe);
-    if (p->batch > cr_pipe_samples(p->pipe))
-        p->batch = cr_pipe_samples(p->pipe);
+    p->classes = cr_data_loader_dataset(p->loader)->classes;
+    p->batch = cr_data_loader_batch_size(p->loader);
+    if (p->batch > cr_data_loader_samples(p->loader))
+        p->batch = cr_data_loader_samples(p->loader);
     return true;
 }
 
@@ -207,9 +206,9 @@ bool cr_probe_read(struct cr_probe *p)
 {
     const struct cr_batch *batch;
 
-    if (!p->pipe)
+    if (!p->loader)
         return true;
-    batch = cr_pipe_next(p->pipe, p->diag);
+    batch = cr_data_loader_next(p->loader, p->diag);
     if (!batch)
         return false;
     assert(batch->n == p->batch);
@@ -224,7 +223,7 @@ bool cr_probe_open(struct cr_probe *p)
     int64_t *samples;
 
     if (p->feed.n == 0)
-        return probe_pipe(p);
+        return probe_loader(p);
     if (!probe_feed(p))
         return false;
     samples = CR_NEWS(p->arena, int64_t, p->batch);
@@ -236,6 +235,6 @@ bool cr_probe_open(struct cr_probe *p)
 
 void cr_probe_close(struct cr_probe *p)
 {
-    if (p->pipe)
-        cr_pipe_close(p->pipe);
+    if (p->loader)
+        cr_data_loader_close(p->loader);
 }

@@ -6,7 +6,7 @@
 #define CR_TRAIN_PROBE_H
 
 #include "conf/config.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 
 struct cr_probe {
     struct cr_arena *arena; /* to be set, with diag, config, feed and seed */
@@ -14,7 +14,7 @@ struct cr_probe {
     struct cr_config *config;
     struct cr_strs feed;    /* COLUMN=FILE.npy; none: the training data */
     uint64_t seed;
-    struct cr_pipe *pipe;   /* NULL: columns are fed */
+    struct cr_data_loader *loader; /* NULL: columns are fed */
     int n_columns;
     struct cr_column column[CR_COLUMNS_MAX];
     const void *data[CR_COLUMNS_MAX];

@@ -8,8 +8,8 @@ static int64_t rates_batches(struct cr_config *config, struct cr_diag *diag,
                              const struct cr_train_section *train)
 {
     struct cr_diag *own = config->diag;
-    struct cr_pipe_want want;
-    struct cr_pipe *pipe;
+    struct cr_data_loader_opts want;
+    struct cr_data_loader *loader;
     uint64_t seed = 0;
     int64_t n = 0;
 
@@ -21,11 +21,11 @@ static int64_t rates_batches(struct cr_config *config, struct cr_diag *diag,
     }
     config->diag = diag;
     if (cr_seed_read(config, &seed)) {
-        want = cr_train_pipe(train, seed);
-        pipe = cr_pipe_open(config, &want);
-        n = pipe ? cr_pipe_batches(pipe) : 0;
-        if (pipe)
-            cr_pipe_close(pipe);
+        want = cr_train_loader_opts(train, seed);
+        loader = cr_data_loader_open(config, &want);
+        n = loader ? cr_data_loader_batches(loader) : 0;
+        if (loader)
+            cr_data_loader_close(loader);
     }
     config->diag = own;
     return n;

@@ -93,16 +93,17 @@ static const char *record_cpu(struct cr_arena *arena)
 }
 
 static void record_data(struct cr_buf *b, const char *split,
-                        const struct cr_pipe *pipe)
+                        const struct cr_data_loader *loader)
 {
-    if (pipe)
-        cr_buf_f(b, "%s\"%s\":{\"samples\":%" PRId64
-                    ",\"fingerprint\":\"%08" PRIx32
-                    "\",\"contents\":\"%08" PRIx32 "\"}",
+    if (loader)
+        cr_buf_f(b,
+                 "%s\"%s\":{\"samples\":%" PRId64
+                 ",\"fingerprint\":\"%08" PRIx32 "\",\"contents\":\"%08" PRIx32
+                 "\"}",
                  b->text[b->len - 1] == '{' ? "" : ",", split,
-                 cr_pipe_dataset(pipe)->count,
-                 cr_pipe_dataset(pipe)->fingerprint,
-                 cr_pipe_dataset(pipe)->contents);
+                 cr_data_loader_dataset(loader)->count,
+                 cr_data_loader_dataset(loader)->fingerprint,
+                 cr_data_loader_dataset(loader)->contents);
 }
 
 /* The file that stands for the run, within its directory; NULL: none. */
@@ -157,8 +158,8 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
     record_text(&b, "cpu", record_cpu(t->arena));
     record_text(&b, "kernels", cr_blas_name());
     cr_buf_f(&b, ",\"threads\":%d,\"data\":{", cr_thread_count());
-    record_data(&b, "train", t->pipe);
-    record_data(&b, "eval", t->eval_pipe);
+    record_data(&b, "train", t->loader);
+    record_data(&b, "eval", t->eval_loader);
     cr_buf_f(&b, "},\"trained\":%" PRId64, values);
     if (t->started_text)
         record_text(&b, "started", t->started_text);

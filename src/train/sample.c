@@ -13,28 +13,28 @@ struct cr_way {
     bool repaint;               /* channels or depth change */
     const struct cr_transform *resize; /* NULL: none */
     struct cr_transform_plan plan;     /* of the resize */
-    struct cr_colpipe *pipe;
+    struct cr_colpipe *pipeline;
     void *resized, *scratch;
     struct cr_way *next;
 };
 
 /* ---- Planning */
 
-/* The column's pipe for samples of that form, if what comes out is what the
+/* The column's pipeline for samples of that form, if what comes out is what the
  * network takes; NULL without a word otherwise. */
-static struct cr_colpipe *sample_pipe(struct cr_intake *intake,
-                                      const struct cr_spec *in)
+static struct cr_colpipe *sample_pipeline(struct cr_intake *intake,
+                                          const struct cr_spec *in)
 {
     struct cr_diag *diag = intake->config->diag;
     struct cr_diag quiet = { .arena = intake->arena };
-    struct cr_colpipe *pipe;
+    struct cr_colpipe *pipeline;
     struct cr_spec out;
 
     intake->config->diag = &quiet;
-    pipe = cr_colpipe_plan(intake->config, intake->column, in, NULL, false,
-                           &out);
+    pipeline =
+        cr_colpipe_plan(intake->config, intake->column, in, NULL, false, &out);
     intake->config->diag = diag;
-    return pipe && cr_spec_same(&out, &intake->out) ? pipe : NULL;
+    return pipeline && cr_spec_same(&out, &intake->out) ? pipeline : NULL;
 }
 
 bool cr_intake_open(struct cr_intake *intake, struct cr_config *config,
@@ -96,8 +96,8 @@ static bool sample_resize(struct cr_intake *intake, struct cr_way *way)
     way->resize = t;
     way->resized = cr_alloc(intake->arena, 1, cr_bytes(&way->plan.out));
     way->scratch = cr_alloc(intake->arena, 1, way->plan.scratch + 1);
-    way->pipe = sample_pipe(intake, &way->plan.out);
-    return way->pipe != NULL;
+    way->pipeline = sample_pipeline(intake, &way->plan.out);
+    return way->pipeline != NULL;
 }
 
 /* An image: first with its own size, then with the data set's. */
@@ -111,8 +111,8 @@ static bool sample_plan_image(struct cr_intake *intake, struct cr_way *way)
     way->image.dim[2] = want;
     way->repaint = way->in.type != CR_U8 ||
                    sample_channels(&way->in) != want;
-    way->pipe = sample_pipe(intake, &way->image);
-    return way->pipe || sample_resize(intake, way);
+    way->pipeline = sample_pipeline(intake, &way->image);
+    return way->pipeline || sample_resize(intake, way);
 }
 
 static struct cr_way *sample_way(struct cr_intake *intake,
@@ -134,8 +134,8 @@ static struct cr_way *sample_way(struct cr_intake *intake,
     } else {
         /* the same numbers in another shape will do */
         if (cr_count(in) == cr_count(&head))
-            way->pipe = sample_pipe(intake, &head);
-        planned = way->pipe != NULL;
+            way->pipeline = sample_pipeline(intake, &head);
+        planned = way->pipeline != NULL;
     }
     if (!planned)
         return NULL;
@@ -249,7 +249,7 @@ bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
             return false;
         x = way->resized;
     }
-    return cr_colpipe_apply(way->pipe, diag, i, x, to);
+    return cr_colpipe_apply(way->pipeline, diag, i, x, to);
 }
 
 const char *cr_input_change(const struct cr_input *input,

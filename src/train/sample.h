@@ -11,8 +11,8 @@
 #ifndef CR_TRAIN_SAMPLE_H
 #define CR_TRAIN_SAMPLE_H
 
+#include "data/data_loader.h"
 #include "data/format.h"
-#include "data/pipe.h"
 
 /* The way into one column. */
 struct cr_intake {

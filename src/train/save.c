@@ -200,7 +200,7 @@ static bool save_write(struct cr_train *t, const char *path)
     bool ok;
 
     ckpt.tensors = save_tensors(t, &mem, &ckpt.n);
-    t->state.fitted = cr_pipe_learnt(t->pipe, &mem);
+    t->state.fitted = cr_data_loader_fitted(t->loader, &mem);
     ckpt.state = cr_state_write(&mem, &t->state);
     ckpt.more = more;
     if (!ckpt.train) /* eval and predict want to know about the data */

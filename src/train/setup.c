@@ -167,12 +167,12 @@ static bool setup_name(struct cr_train *t)
 
 /* ---- Data */
 
-struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
-                                  uint64_t seed)
+struct cr_data_loader_opts
+cr_train_loader_opts(const struct cr_train_section *train, uint64_t seed)
 {
-    struct cr_pipe_want want = { .split = "train",
-                                 .train = true,
-                                 .seed = seed };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .seed = seed };
 
     if (train->overfit_batches != CR_INT_NONE)
         want.overfit_batches = train->overfit_batches;
@@ -185,25 +185,26 @@ struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
 
 static bool setup_data(struct cr_train *t)
 {
-    struct cr_pipe_want want = cr_train_pipe(&t->train, t->seed);
+    struct cr_data_loader_opts want = cr_train_loader_opts(&t->train, t->seed);
     bool ok = true;
 
-    t->pipe = cr_pipe_open(t->config, &want);
-    if (t->pipe && t->train.limit.unit != CR_UNIT_NONE)
-        cr_pipe_warn_class(t->pipe, cr_pipe_samples(t->pipe),
-                           cr_node_get(cr_section(t->config, "train"),
-                                       "limit"),
-                           "train.limit");
-    if (cr_pipe_has(t->config, "eval")) {
-        want = (struct cr_pipe_want){ .split = "eval",
-                                      .seed = t->seed,
-                                      .batch_size = t->eval_opts.batch_size };
-        t->eval_pipe = cr_pipe_open(t->config, &want);
-        ok = t->eval_pipe != NULL;
+    t->loader = cr_data_loader_open(t->config, &want);
+    if (t->loader && t->train.limit.unit != CR_UNIT_NONE)
+        cr_data_loader_warn_class(
+            t->loader, cr_data_loader_samples(t->loader),
+            cr_node_get(cr_section(t->config, "train"), "limit"),
+            "train.limit");
+    if (cr_data_loader_has(t->config, "eval")) {
+        want = (struct cr_data_loader_opts){ .split = "eval",
+                                             .seed = t->seed,
+                                             .batch_size =
+                                                 t->eval_opts.batch_size };
+        t->eval_loader = cr_data_loader_open(t->config, &want);
+        ok = t->eval_loader != NULL;
         if (ok)
-            cr_eval_part(t->config, t->eval_pipe, t->eval_opts.max_batches);
+            cr_eval_part(t->config, t->eval_loader, t->eval_opts.max_batches);
     }
-    return t->pipe && ok;
+    return t->loader && ok;
 }
 
 /* ---- Network and plans */
@@ -222,17 +223,17 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
 {
     struct cr_net_opts want = { .seed = t->seed,
                                 .loss = true,
-                                .metrics = t->eval_pipe && t->metrics.blocks,
+                                .metrics = t->eval_loader && t->metrics.blocks,
                                 .no_values = t->flags.check,
                                 .loaded = t->flags.ckpt != NULL,
                                 .print =
                                     cr_print_open(t->config, &t->console) };
 
-    *columns = cr_pipe_columns(t->pipe, &t->n_columns);
+    *columns = cr_data_loader_columns(t->loader, &t->n_columns);
     want.columns = *columns;
     want.n_columns = t->n_columns;
-    want.batch = cr_pipe_batch_size(t->pipe);
-    want.classes = cr_pipe_dataset(t->pipe)->classes;
+    want.batch = cr_data_loader_batch_size(t->loader);
+    want.classes = cr_data_loader_dataset(t->loader)->classes;
     t->net = cr_net_build(t->config, &want);
     if (!t->net || !cr_optim_rule(t->config, t->net, false, &t->optim))
         return false;
@@ -250,7 +251,7 @@ static bool setup_steps(struct cr_train *t)
     struct cr_exec_opts want = cr_plans_train(cr_train_needs_gradients(t),
                                               t->flags.eager || t->run.eager);
 
-    if (!cr_plans_make(&t->plans, t->net, &want, t->pipe))
+    if (!cr_plans_make(&t->plans, t->net, &want, t->loader))
         return false;
     if (t->profile)
         cr_profile_start(&t->plans);
@@ -259,7 +260,7 @@ static bool setup_steps(struct cr_train *t)
 
 static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
 {
-    struct cr_eval_want eval = { .pipe = t->eval_pipe,
+    struct cr_eval_want eval = { .loader = t->eval_loader,
                                  .metrics = &t->metrics,
                                  .columns = columns,
                                  .n_columns = t->n_columns,
@@ -267,7 +268,7 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
 
     if (!setup_steps(t))
         return false;
-    if (!t->eval_pipe)
+    if (!t->eval_loader)
         return true;
     eval.max_batches = t->eval_opts.max_batches;
     t->eval = cr_eval_open(t->config, t->net, &eval);
@@ -362,7 +363,7 @@ static const struct cr_metric_use *setup_metric(struct cr_train *t,
     struct cr_buf known = { .arena = t->arena };
     const char **names;
 
-    if (!t->eval_pipe) {
+    if (!t->eval_loader) {
         cr_error(t->diag, pos, CR_E_CONFLICT,
                  "'%s' needs an evaluation: 'dataset.eval' is missing", what);
         return NULL;
@@ -442,7 +443,7 @@ static bool setup_deciders(struct cr_train *t)
             t, setup_node(t, "checkpoint", "best", "metric"), "checkpoint.best",
             t->checkpoint.best.metric);
         ok = t->best != NULL;
-    } else if (t->eval_pipe) {
+    } else if (t->eval_loader) {
         for (int i = 0; i < t->metrics.n; i++) {
             const struct cr_metric_use *use = &t->metrics.use[i];
 
@@ -501,7 +502,7 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
 
 static bool setup_lengths(struct cr_train *t)
 {
-    t->per_epoch = cr_pipe_batches(t->pipe);
+    t->per_epoch = cr_data_loader_batches(t->loader);
     assert(t->per_epoch > 0);
     if (!cr_train_total(t->diag, &t->train, t->per_epoch, &t->total))
         return false;
@@ -526,9 +527,9 @@ bool cr_train_prepare(struct cr_train *t)
     if (!cr_section(t->config, "dataset"))
         return false;
     ok = setup_data(t) && ok;
-    if (!t->pipe)
+    if (!t->loader)
         return false;
-    columns = cr_pipe_columns(t->pipe, &t->n_columns);
+    columns = cr_data_loader_columns(t->loader, &t->n_columns);
     ok = cr_metrics_read(t->config,
                          cr_label_classifies(t->config, columns, t->n_columns),
                          &t->metrics) &&
@@ -555,10 +556,10 @@ void cr_train_close(struct cr_train *t)
     cr_watch_forget(t->watch);
     cr_speak_close(t->speak);
     cr_plans_free(&t->plans);
-    if (t->pipe)
-        cr_pipe_close(t->pipe);
-    if (t->eval_pipe)
-        cr_pipe_close(t->eval_pipe);
+    if (t->loader)
+        cr_data_loader_close(t->loader);
+    if (t->eval_loader)
+        cr_data_loader_close(t->eval_loader);
     cr_train_close_records(t);
     cr_rundir_close(&t->dir);
 }

@@ -69,7 +69,7 @@ bool cr_speak_read(struct cr_train *t, struct cr_speak **to)
                         "'sample.every' must be more than 0");
     s->every = cr_train_every(t, &s->how.every);
     s->last = cr_now();
-    columns = cr_pipe_columns(t->pipe, &n);
+    columns = cr_data_loader_columns(t->loader, &n);
     s->generate = cr_generate_open(t->config, t->net, columns, n, false);
     if (!s->generate)
         return false;

@@ -156,7 +156,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
 {
     const char *text = cr_store_meta(store, "cellrun.state");
     struct cr_pos at = cr_at_file(t->arena, cr_store_path(store));
-    const struct cr_dataset *data = cr_pipe_dataset(t->pipe);
+    const struct cr_dataset *data = cr_data_loader_dataset(t->loader);
     bool ok;
 
     if (!cr_store_is_train(store) || !text) {
@@ -371,7 +371,7 @@ static bool start_publish(struct cr_train *t)
 
 static void start_fresh(struct cr_train *t)
 {
-    const struct cr_dataset *data = cr_pipe_dataset(t->pipe);
+    const struct cr_dataset *data = cr_data_loader_dataset(t->loader);
     struct cr_state *s = &t->state;
 
     *s = (struct cr_state){ .per_epoch = t->per_epoch,
@@ -572,7 +572,7 @@ bool cr_train_start(struct cr_train *t)
     if (!t->flags.resume && !cr_load(t->config, t->net, NULL, &load))
         return false;
     /* nor one in the data that only a look at all of them shows */
-    if (!t->flags.resume && !cr_pipe_prepare(t->pipe, t->diag))
+    if (!t->flags.resume && !cr_data_loader_prepare(t->loader, t->diag))
         return false;
     if (!t->flags.resume && !cr_train_doubts_samples(t))
         return false;
@@ -584,7 +584,7 @@ bool cr_train_start(struct cr_train *t)
         start_say_over(t);
         return !t->resumed || start_publish(t);
     }
-    if (!cr_pipe_prepare(t->pipe, t->diag))
+    if (!cr_data_loader_prepare(t->loader, t->diag))
         return false;
     if (t->flags.resume && !t->resumed &&
         !cr_load(t->config, t->net, NULL, &load))

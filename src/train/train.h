@@ -101,7 +101,7 @@ struct cr_train {
     double time_limit;      /* seconds; 0: none */
 
     const char *name, *id, *yaml;
-    struct cr_pipe *pipe, *eval_pipe;
+    struct cr_data_loader *loader, *eval_loader;
     struct cr_net *net;
     struct cr_optim_use optim;
     struct cr_plans plans;
@@ -161,8 +161,8 @@ bool cr_train_doubts(struct cr_train *t);
 bool cr_train_doubts_samples(struct cr_train *t);
 /* What a run asks of its training data; how many steps it has, false after
  * reporting. */
-struct cr_pipe_want cr_train_pipe(const struct cr_train_section *train,
-                                  uint64_t seed);
+struct cr_data_loader_opts
+cr_train_loader_opts(const struct cr_train_section *train, uint64_t seed);
 bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
                     int64_t per_epoch, int64_t *total);
 /* Whether updates may be left out: by the scaler, or by train.nan. */

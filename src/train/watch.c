@@ -430,7 +430,8 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     for (int k = 0; k < w->n; k++) /* clipping takes separate gradients */
         want.separate_update = want.update =
             want.update || watch_clips(w->taps[k].hook);
-    if (!w->planned && !cr_plans_make(&w->plans, w->t->net, &want, w->t->pipe))
+    if (!w->planned &&
+        !cr_plans_make(&w->plans, w->t->net, &want, w->t->loader))
         return false;
     w->planned = true;
     s.exec = cr_plans_for(&w->plans, batch);

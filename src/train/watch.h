@@ -10,7 +10,7 @@
 #ifndef CR_TRAIN_WATCH_H
 #define CR_TRAIN_WATCH_H
 
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "net/hook.h"
 #include "net/net.h"
 

@@ -2,8 +2,8 @@
  * training (Redmon and Farhadi, "YOLO9000", 2017). Which one is drawn from
  * seed, epoch and batch, the same for all columns; evaluation takes the first.
  * Each size has a plan of the network of its own. */
+#include "data/data_loader.h"
 #include "data/image.h"
-#include "data/pipe.h"
 #include "data/resize.h"
 
 struct multi_scale {

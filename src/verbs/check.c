@@ -54,18 +54,18 @@ static void check_network(const struct cr_net *net, struct cost *cost)
         cost->macs += cells[i].macs;
 }
 
-static bool check_pipe(struct cr_train *t, struct cr_pipe *pipe,
-                       const struct cr_plans *plans)
+static bool check_loader(struct cr_train *t, struct cr_data_loader *loader,
+                         const struct cr_plans *plans)
 {
     const struct cr_batch *batch;
 
-    while ((batch = cr_pipe_next(pipe, t->diag))) {
+    while ((batch = cr_data_loader_next(loader, t->diag))) {
         struct cr_exec *exec = cr_plans_for(plans, batch);
 
         for (int c = 0; c < batch->columns; c++)
             cr_exec_feed(exec, c, batch->data[c]);
         if (!cr_exec_check(exec, t->diag, batch->samples)) {
-            cr_pipe_note(pipe, t->diag);
+            cr_data_loader_note(loader, t->diag);
             return false;
         }
     }
@@ -77,13 +77,13 @@ static bool check_samples(struct cr_train *t)
 {
     struct cr_exec_opts want = cr_plans_eval(t->config, false, false);
     struct cr_plans plans = { 0 };
-    bool ok = check_pipe(t, t->pipe, &t->plans);
+    bool ok = check_loader(t, t->loader, &t->plans);
 
     ok = ok && cr_train_doubts_samples(t);
-    if (!ok || !t->eval_pipe)
+    if (!ok || !t->eval_loader)
         return ok;
-    ok = cr_plans_make(&plans, t->net, &want, t->eval_pipe) &&
-         check_pipe(t, t->eval_pipe, &plans);
+    ok = cr_plans_make(&plans, t->net, &want, t->eval_loader) &&
+         check_loader(t, t->eval_loader, &plans);
     cr_plans_free(&plans);
     return ok;
 }
@@ -102,9 +102,9 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
     if (ok) {
         check_network(t.net, cost);
         cost->steps = t.total;
-        cost->samples = cr_pipe_samples(t.pipe);
-        if (t.eval_pipe)
-            cost->eval_samples = cr_pipe_samples(t.eval_pipe);
+        cost->samples = cr_data_loader_samples(t.loader);
+        if (t.eval_loader)
+            cost->eval_samples = cr_data_loader_samples(t.eval_loader);
         cost->memory = cr_exec_bytes(t.plans.full ? t.plans.full
                                                   : t.plans.last) +
                        (size_t)cost->params * sizeof(cr_real);
@@ -154,7 +154,7 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
 static bool check_data(struct cr_config *config)
 {
     static const char *const splits[] = { "train", "eval", "test" };
-    struct cr_pipe_want want = { .headers = true };
+    struct cr_data_loader_opts want = { .headers = true };
     const struct cr_node *dataset = cr_section(config, "dataset");
     struct cr_optim_use optim;
     bool ok = cr_seed_read(config, &want.seed);
@@ -162,16 +162,16 @@ static bool check_data(struct cr_config *config)
     if (cr_section(config, "optimizer"))
         ok = cr_optim_read(config, &optim) && ok;
     for (size_t i = 0; i < CR_LEN(splits) && ok; i++) {
-        struct cr_pipe *pipe;
+        struct cr_data_loader *loader;
 
         if (!cr_node_get(dataset, splits[i]))
             continue;
         want.split = splits[i];
         want.train = i == 0;
-        pipe = cr_pipe_open(config, &want);
-        ok = pipe != NULL;
-        if (pipe)
-            cr_pipe_close(pipe);
+        loader = cr_data_loader_open(config, &want);
+        ok = loader != NULL;
+        if (loader)
+            cr_data_loader_close(loader);
     }
     return ok;
 }

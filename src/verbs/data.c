@@ -12,8 +12,8 @@
 
 #include "base/str.h"
 #include "conf/verb.h"
+#include "data/data_loader.h"
 #include "data/format.h"
-#include "data/pipe.h"
 #include "data/sheet.h"
 #include "train/section.h"
 
@@ -56,7 +56,7 @@ struct picture {
 struct job {
     struct cr_cli *cli;
     const struct data *o;
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     const struct cr_column *column;
     int n_columns, scale;       /* of the batch under way */
     int64_t n, done;
@@ -139,7 +139,8 @@ static struct picture data_picture(struct job *j, int k, const void *x)
         int64_t step = first || s->rank == 2 ? 1 : channels;
         double black, white;
 
-        levels = cr_pipe_levels(j->pipe, j->scale, k, from, &black, &white);
+        levels =
+            cr_data_loader_levels(j->loader, j->scale, k, from, &black, &white);
         if (!levels)
             data_range(s, x, &black, &white);
         for (i = 0; i < pixels; i++)
@@ -153,7 +154,7 @@ static struct picture data_picture(struct job *j, int k, const void *x)
 
 static const char *data_class(const struct job *j, int64_t i)
 {
-    const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+    const struct cr_dataset *set = cr_data_loader_dataset(j->loader);
 
     return set->class_names && i >= 0 && i < set->classes ? set->class_names[i]
                                                           : NULL;
@@ -163,7 +164,7 @@ static const char *data_class(const struct job *j, int64_t i)
 static const char *data_label(struct job *j, int k, const void *x)
 {
     const struct cr_spec *s = &j->column[k].spec;
-    const struct cr_dataset *set = cr_pipe_dataset(j->pipe);
+    const struct cr_dataset *set = cr_data_loader_dataset(j->loader);
     struct cr_buf b = { .arena = &j->mem };
     int64_t i, n = cr_count(s);
 
@@ -436,18 +437,19 @@ static bool sheet_draw(struct job *j)
 static bool data_classes(struct job *j, struct cr_config *config)
 {
     struct cr_diag diag = { .arena = config->arena }, *usual = config->diag;
-    struct cr_pipe_want want = { .split = "train", .train = true,
-                                 .headers = true };
-    struct cr_pipe *pipe;
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .headers = true };
+    struct cr_data_loader *loader;
 
     if (j->o->split == SPLIT_TRAIN ||
         !cr_node_get(cr_section(config, "dataset"), "train"))
         return true;
     config->diag = &diag;
-    pipe = cr_pipe_open(config, &want);
+    loader = cr_data_loader_open(config, &want);
     config->diag = usual;
-    if (pipe) {
-        cr_pipe_close(pipe);
+    if (loader) {
+        cr_data_loader_close(loader);
         return true;
     }
     j->alone = cr_diag_exit(&diag) == cr_code_exit(CR_E_DATA_MISSING);
@@ -456,9 +458,9 @@ static bool data_classes(struct job *j, struct cr_config *config)
     return j->alone;
 }
 
-static bool data_pipe(struct job *j, struct cr_config *config)
+static bool data_loader(struct job *j, struct cr_config *config)
 {
-    struct cr_pipe_want want = { .split = splits[j->o->split] };
+    struct cr_data_loader_opts want = { .split = splits[j->o->split] };
     bool first, images = false;
 
     if (!cr_cli_ending(j->cli, "-o", j->o->to, ".png"))
@@ -466,15 +468,15 @@ static bool data_pipe(struct job *j, struct cr_config *config)
     want.train = j->o->split == SPLIT_TRAIN;
     if (!cr_seed_read(config, &want.seed) || !data_classes(j, config))
         return false;
-    j->pipe = cr_pipe_open(config, &want);
-    if (!j->pipe)
+    j->loader = cr_data_loader_open(config, &want);
+    if (!j->loader)
         return false;
-    if (j->alone && cr_pipe_dataset(j->pipe)->class_names)
+    if (j->alone && cr_data_loader_dataset(j->loader)->class_names)
         cr_warn(j->cli->diag, CR_NOWHERE, CR_E_DATA_MISSING,
                 "dataset.train is not there: dataset.%s numbers its classes "
                 "itself, which training and evaluation do not",
                 splits[j->o->split]);
-    j->column = cr_pipe_columns(j->pipe, &j->n_columns);
+    j->column = cr_data_loader_columns(j->loader, &j->n_columns);
     for (int k = 0; k < j->n_columns; k++)
         images = images || data_image(&j->column[k].spec, &first);
     if (j->o->to && !images)
@@ -483,8 +485,8 @@ static bool data_pipe(struct job *j, struct cr_config *config)
                         "out -o",
                         splits[j->o->split]);
     j->n = j->o->samples != CR_INT_NONE ? j->o->samples : j->o->to ? 64 : 4;
-    if (j->n > cr_pipe_samples(j->pipe))
-        j->n = cr_pipe_samples(j->pipe);
+    if (j->n > cr_data_loader_samples(j->loader))
+        j->n = cr_data_loader_samples(j->loader);
     j->picture = CR_NEWS(j->cli->arena, struct picture, j->n * j->n_columns);
     j->label = CR_NEWS(j->cli->arena, const char *, j->n);
     return true;
@@ -496,9 +498,9 @@ static bool data_show(struct job *j)
     const struct cr_batch *b = NULL;
 
     config = cr_cli_config(j->cli);
-    if (config->load_failed || !data_pipe(j, config))
+    if (config->load_failed || !data_loader(j, config))
         return false;
-    while (j->done < j->n && (b = cr_pipe_next(j->pipe, j->cli->diag)))
+    while (j->done < j->n && (b = cr_data_loader_next(j->loader, j->cli->diag)))
         for (int64_t i = 0; i < b->n && j->done < j->n; i++) {
             j->column = b->column;
             j->scale = b->scale;
@@ -528,8 +530,8 @@ static int data_run(struct cr_cli *cli)
     cli->operand_pos++;
     cli->n_operands--;
     data_show(&j);
-    if (j.pipe)
-        cr_pipe_close(j.pipe);
+    if (j.loader)
+        cr_data_loader_close(j.loader);
     cr_arena_free(&j.mem);
     return cr_cli_errors(cli, NULL);
 }

@@ -288,7 +288,8 @@ static int eval_kfold(struct cr_cli *cli)
 
 /* eval.max_batches makes evaluations cheap while training: of a checkpoint
  * all is judged, unless this very command asks for less. */
-static bool eval_part(struct cr_model *model, const struct cr_pipe *pipe,
+static bool eval_part(struct cr_model *model,
+                      const struct cr_data_loader *loader,
                       struct cr_eval_want *want)
 {
     struct cr_config *config = model->config;
@@ -301,15 +302,16 @@ static bool eval_part(struct cr_model *model, const struct cr_pipe *pipe,
     if (!cr_section_read(config, "eval", &section))
         return false;
     want->max_batches = section.max_batches;
-    cr_eval_part(config, pipe, section.max_batches);
+    cr_eval_part(config, loader, section.max_batches);
     return true;
 }
 
 static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
-                       struct cr_pipe *pipe)
+                       struct cr_data_loader *loader)
 {
     const struct eval *o = cr_cli_opts(cli);
-    struct cr_eval_want want = { .pipe = pipe, .eager = o->eager,
+    struct cr_eval_want want = { .loader = loader,
+                                 .eager = o->eager,
                                  .chosen = &model->state.eval };
     struct cr_require *require = cr_require_read(cli->diag, o->require);
     const struct cr_scores *scores;
@@ -318,9 +320,9 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     bool ok, stopped;
     int asked;
 
-    if ((o->require && !require) || !eval_part(model, pipe, &want))
+    if ((o->require && !require) || !eval_part(model, loader, &want))
         return false;
-    want.columns = cr_pipe_columns(pipe, &want.n_columns);
+    want.columns = cr_data_loader_columns(loader, &want.n_columns);
     want.metrics = &metrics;
     if (!eval_metrics(o, model->config,
                       cr_label_classifies(model->config, want.columns,
@@ -329,8 +331,8 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
         return false;
     model->looks = CR_IN_EVAL;
     if (!cr_model_net(model, want.columns, want.n_columns,
-                      cr_pipe_batch_size(pipe),
-                      cr_pipe_dataset(pipe)->classes,
+                      cr_data_loader_batch_size(loader),
+                      cr_data_loader_dataset(loader)->classes,
                       cr_section(model->config, "loss") != NULL,
                       metrics.blocks))
         return false;
@@ -358,7 +360,7 @@ static int eval_run(struct cr_cli *cli)
 {
     const struct eval *o = cr_cli_opts(cli);
     struct cr_model model = { 0 };
-    struct cr_pipe *pipe = NULL;
+    struct cr_data_loader *loader = NULL;
 
     if (o->kfold != CR_INT_NONE)
         return eval_kfold(cli);
@@ -379,10 +381,10 @@ static int eval_run(struct cr_cli *cli)
         return cr_diag_exit(cli->diag);
     }
     if (cr_model_open(cli, o->ckpt, cli->operands, &model))
-        pipe = cr_model_samples(&model, o->data, 0);
-    if (pipe) {
-        eval_judge(cli, &model, pipe);
-        cr_pipe_close(pipe);
+        loader = cr_model_samples(&model, o->data, 0);
+    if (loader) {
+        eval_judge(cli, &model, loader);
+        cr_data_loader_close(loader);
     }
     cr_model_close(&model);
     return cr_diag_exit(cli->diag);

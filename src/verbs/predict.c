@@ -164,8 +164,8 @@ static bool predict_one_output(struct cr_predict *j)
 static bool predict_prepare(struct cr_predict *j)
 {
     if (j->o->data) {
-        j->pipe = cr_model_samples(&j->model, j->o->data, j->o->batch);
-        if (!j->pipe)
+        j->loader = cr_model_samples(&j->model, j->o->data, j->o->batch);
+        if (!j->loader)
             return false;
     }
     if (!cr_predict_keeps_data(j) || !cr_predict_columns(j) ||

@@ -200,8 +200,8 @@ static bool trace_batch(struct trace_job *t)
 static bool trace_span(struct trace_job *t)
 {
     const struct cr_state *s = &t->state;
-    int64_t batches = t->probe.pipe ? cr_pipe_batches(t->probe.pipe)
-                                    : s->per_epoch;
+    int64_t batches = t->probe.loader ? cr_data_loader_batches(t->probe.loader)
+                                      : s->per_epoch;
     struct cr_span run = { .per_epoch = (double)batches / (double)s->micro };
     int n;
     const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(t->net, &n);

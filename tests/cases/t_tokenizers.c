@@ -128,7 +128,7 @@ static void one(struct cr_config *config, const struct cr_node *row)
     same(cr_buf_text(&got), cr_buf_text(&want), name);
 }
 
-static void pipes(void)
+static void loaders(void)
 {
     struct cr_config *config = file("basic_tokenizer.yaml");
 
@@ -186,7 +186,7 @@ int main(void)
     int i;
 
     golden();
-    pipes();
+    loaders();
     test_begin("bytes that are no UTF-8 are refused");
     bytes();
     test_begin("pipes that do not fit are refused");

@@ -208,8 +208,8 @@ static struct cr_config *config_of(struct cr_diag *diag, const char *ops)
     return config;
 }
 
-static struct cr_colpipe *pipe_of(struct cr_diag *diag, const char *ops,
-                                  const struct cr_spec *in, bool fuse)
+static struct cr_colpipe *loader_of(struct cr_diag *diag, const char *ops,
+                                    const struct cr_spec *in, bool fuse)
 {
     struct cr_config *config = config_of(diag, ops);
 
@@ -233,7 +233,7 @@ static void tables(void)
     for (i = 0; i < 24; i++)
         x[i] = (unsigned char)(37 * i + 11);
     for (fuse = 0; fuse < 2; fuse++) {
-        struct cr_colpipe *c = pipe_of(&diag, ops, &in, fuse);
+        struct cr_colpipe *c = loader_of(&diag, ops, &in, fuse);
 
         if (!ok(c && c->fused == fuse, "%s", fuse ? "fused" : "op by op") ||
             !ok(cr_colpipe_run(c, &diag, 0, 0, x, y[fuse],
@@ -245,9 +245,12 @@ static void tables(void)
     }
     ok(memcmp(y[0], y[1], sizeof y[0]) == 0, "tables give the same bits");
     in.dim[1] = 6;
-    ok(!pipe_of(&diag, "[{Normalize: {mean: [1, 2, 3], std: [4, 5, 6]}}, "
-                       "HWC2CHW, {Normalize: {mean: [1, 2, 3, 4, 5, 6], std: "
-                       "[1, 1, 1, 1, 1, 1]}}]", &in, true)->fused,
+    ok(!loader_of(&diag,
+                  "[{Normalize: {mean: [1, 2, 3], std: [4, 5, 6]}}, "
+                  "HWC2CHW, {Normalize: {mean: [1, 2, 3, 4, 5, 6], std: "
+                  "[1, 1, 1, 1, 1, 1]}}]",
+                  &in, true)
+            ->fused,
        "18 would be too many");
 }
 
@@ -255,7 +258,7 @@ static void too_large(const char *ops, const struct cr_spec *in)
 {
     struct cr_diag diag = { .arena = &conf_mem };
 
-    ok(!pipe_of(&diag, ops, in, true) && diag.errors == 1 &&
+    ok(!loader_of(&diag, ops, in, true) && diag.errors == 1 &&
            strstr(diag.first->text, "is too large"),
        "%s of %s is too large", ops, cr_diag_format(&conf_mem, in));
 }
@@ -272,7 +275,7 @@ static void sizes(void)
 
     too_large("[{Resize: {size: [65536]}}]", &wide);
     too_large("[{OneHot: {num_classes: 2147483648}}]", &labels);
-    ok(pipe_of(&diag, "[{Rescale: [2, 0]}, HWC2CHW]", &none, true),
+    ok(loader_of(&diag, "[{Rescale: [2, 0]}, HWC2CHW]", &none, true),
        "an image without channels is planned");
     config = config_of(&diag, "[{Rescale: [2, 0]}, HWC2CHW]");
     before = conf_mem.total;

@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 #include "data/csv.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

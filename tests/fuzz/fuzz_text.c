@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "data/tokenizer.h"
 #include "data/vocab.h"
 
@@ -60,19 +60,19 @@ static void run(struct cr_arena *mem, const char *text, const char *column,
     struct cr_config_from from = { .text = text, .text_name = "t",
                                    .text_dir = "/" };
     struct cr_config *config = cr_config_load(mem, &diag, &from);
-    struct cr_pipe_want want = { .split = "train", .batch_size = 3 };
-    struct cr_pipe *pipe =
-        diag.errors == 0 ? cr_pipe_open(config, &want) : NULL;
+    struct cr_data_loader_opts want = { .split = "train", .batch_size = 3 };
+    struct cr_data_loader *loader =
+        diag.errors == 0 ? cr_data_loader_open(config, &want) : NULL;
     const struct cr_vocab *vocab =
-        pipe ? cr_vocab_of(config, column, CR_NOWHERE) : NULL;
+        loader ? cr_vocab_of(config, column, CR_NOWHERE) : NULL;
     const struct cr_batch *b;
 
     /* refused without a word, or the other way round */
     if (!vocab != (diag.errors > 0))
         abort();
-    while (vocab && (b = cr_pipe_next(pipe, &diag))) {
+    while (vocab && (b = cr_data_loader_next(loader, &diag))) {
         int n;
-        int64_t each = cr_count(&cr_pipe_columns(pipe, &n)[0].spec);
+        int64_t each = cr_count(&cr_data_loader_columns(loader, &n)[0].spec);
         const int32_t *x = b->data[0], *y = next ? b->data[1] : NULL;
 
         for (int64_t i = 0; i < b->n * each; i++) {
@@ -85,7 +85,7 @@ static void run(struct cr_arena *mem, const char *text, const char *column,
     for (int64_t i = 0; vocab && vocab->token && i < vocab->n; i++)
         if (cr_vocab_find(vocab, vocab->token[i], strlen(vocab->token[i])) != i)
             abort();
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
 }
 
 /* No word is empty or longer than the text. */

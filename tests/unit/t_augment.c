@@ -1,7 +1,7 @@
 /*
  * Random transforms: how often and where, over many samples; the same bytes
- * for any number of workers and for a pipe that begins in the middle; what
- * follows a crop and a flip is one table all the same.
+ * for any number of workers and for a data loader that begins in the middle;
+ * what follows a crop and a flip is one table all the same.
  */
 #include "base/thread_pool.h"
 #include "conf.h"
@@ -389,34 +389,36 @@ static const char *config_of(const char *more)
  * epoch 1. */
 static uint64_t bytes_of(const char *text, int64_t from)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .seed = 5 };
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_config *config = conf_load(&diag, text, NULL);
     const struct cr_column *column;
     const struct cr_batch *b;
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     uint64_t low = 1, high = 0;
     int n, c, epoch;
     size_t i;
 
     config->diag = &diag;
-    pipe = diag.errors == 0 ? cr_pipe_open(config, &want) : NULL;
-    if (!pipe) {
-        ok(false, "the pipe opens");
+    loader = diag.errors == 0 ? cr_data_loader_open(config, &want) : NULL;
+    if (!loader) {
+        ok(false, "the data loader opens");
         printf("# %s\n", conf_messages(&diag));
         return 0;
     }
-    column = cr_pipe_columns(pipe, &n);
-    cr_pipe_seek(pipe, from / 6, from % 6);
+    column = cr_data_loader_columns(loader, &n);
+    cr_data_loader_seek(loader, from / 6, from % 6);
     for (epoch = (int)(from / 6); epoch < 2; epoch++)
-        while ((b = cr_pipe_next(pipe, &diag)))
+        while ((b = cr_data_loader_next(loader, &diag)))
             for (c = 0; c < n; c++)
                 for (i = 0; i < (size_t)b->n * cr_bytes(&column[c].spec);
                      i++) {
                     low += ((const unsigned char *)b->data[c])[i] + 1u;
                     high += low * 31;
                 }
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     if (diag.errors > 0 && !ok(false, "no error on the way"))
         printf("# %s\n", conf_messages(&diag));
     return low ^ high << 20;
@@ -452,20 +454,22 @@ static void same_bytes(const char *name, const char *datapipe)
  * most; with alpha 1 the share is uniform. */
 static void mixes(const char *op, double low, double high)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .seed = 5 };
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_config *config = conf_load(
         &diag, config_of(cr_strf(&conf_mem, "%s%s]\n", MIXED, op)), NULL);
     double sum = 0, bad = 0;
     const struct cr_batch *b;
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     int64_t n = 0, i;
     int epoch;
 
     config->diag = &diag;
-    pipe = cr_pipe_open(config, &want);
-    for (epoch = 0; pipe && epoch < 100; epoch++)
-        while ((b = cr_pipe_next(pipe, &diag)))
+    loader = cr_data_loader_open(config, &want);
+    for (epoch = 0; loader && epoch < 100; epoch++)
+        while ((b = cr_data_loader_next(loader, &diag)))
             for (i = 0; i < b->n; i++, n++) {
                 const cr_real *l = (const cr_real *)b->data[1] + 3 * i;
                 int own = (int)(b->samples[i] % 3), k, others = 0;
@@ -476,10 +480,10 @@ static void mixes(const char *op, double low, double high)
                        others > 1;
                 sum += (double)l[own];
             }
-    ok(pipe && n == 100 * ROWS && bad == 0, "%s: labels are shares", op);
+    ok(loader && n == 100 * ROWS && bad == 0, "%s: labels are shares", op);
     sum /= (double)n;
     ok(sum > low && sum < high, "%s: a sample keeps %.3f of itself", op, sum);
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
 }
 
 static void mistakes(void)
@@ -492,7 +496,9 @@ static void mistakes(void)
         { "  image: [{Rescale: [1, 0]}, MixUpBatch, HWC2CHW]\n",
           "nothing may stand after it" },
     };
-    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .seed = 5 };
     size_t i;
 
     test_begin("errors are reported");
@@ -502,7 +508,7 @@ static void mistakes(void)
             conf_load(&diag, config_of(bad[i][0]), NULL);
 
         config->diag = &diag;
-        ok(!cr_pipe_open(config, &want) &&
+        ok(!cr_data_loader_open(config, &want) &&
                strstr(conf_messages(&diag), bad[i][1]),
            "%s", bad[i][1]);
     }

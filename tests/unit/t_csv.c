@@ -4,7 +4,7 @@
  */
 #include "conf.h"
 #include "data/csv.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "tap.h"
 
 #include <math.h>
@@ -239,15 +239,15 @@ static void numbers(void)
 
 /* "x float32 (2,), label int32 (): 1 2 0; 3 4 1": columns and samples; or
  * the first line of what is said. */
-static const char *table(const char *args, const char *pipe)
+static const char *table(const char *args, const char *loader)
 {
     struct cr_diag diag = { .arena = &conf_mem };
-    struct cr_pipe_want want = { .split = "eval" };
+    struct cr_data_loader_opts want = { .split = "eval" };
     const struct cr_batch *batch;
     struct cr_buf b = { .arena = &conf_mem };
     const struct cr_column *c;
     struct cr_config *config;
-    struct cr_pipe *p;
+    struct cr_data_loader *p;
     int n, k;
 
     config =
@@ -255,21 +255,22 @@ static const char *table(const char *args, const char *pipe)
                   cr_strf(&conf_mem,
                           "dataset: {eval: {CSVDataset: "
                           "{dataset_files: %s/t.csv, %s}}}\ndatapipe: {%s}\n",
-                          folder, args, pipe),
+                          folder, args, loader),
                   NULL);
     if (diag.errors > 0)
         return said(&diag);
-    p = cr_pipe_open(config, &want);
+    p = cr_data_loader_open(config, &want);
     if (!p)
         return said(&diag);
-    c = cr_pipe_columns(p, &n);
+    c = cr_data_loader_columns(p, &n);
     for (k = 0; k < n; k++)
         cr_buf_f(&b, "%s%s %s %s", k ? ", " : "", c[k].name,
                  cr_type_name(c[k].spec.type),
                  cr_diag_format(&conf_mem, &c[k].spec));
-    for (int64_t i = 0; i < cr_pipe_dataset(p)->classes; i++)
-        cr_buf_f(&b, "%s%s", i ? "," : " ", cr_pipe_dataset(p)->class_names[i]);
-    batch = cr_pipe_next(p, &diag);
+    for (int64_t i = 0; i < cr_data_loader_dataset(p)->classes; i++)
+        cr_buf_f(&b, "%s%s", i ? "," : " ",
+                 cr_data_loader_dataset(p)->class_names[i]);
+    batch = cr_data_loader_next(p, &diag);
     for (int64_t i = 0; batch && i < batch->n; i++)
         for (k = 0; k < n; k++)
             for (int64_t q = 0; q < cr_count(&c[k].spec); q++) {
@@ -282,7 +283,7 @@ static const char *table(const char *args, const char *pipe)
                            CR_F64, &x, 1);
                 cr_buf_f(&b, "%s%g", q || k ? " " : i ? "; " : ": ", x);
             }
-    cr_pipe_close(p);
+    cr_data_loader_close(p);
     return batch ? cr_buf_text(&b) : said(&diag);
 }
 

@@ -3,8 +3,8 @@
  * said of those that do not fit. The test writes its own files.
  */
 #include "conf.h"
+#include "data/data_loader.h"
 #include "data/npy.h"
-#include "data/pipe.h"
 #include "tap.h"
 
 #include <sys/stat.h>
@@ -61,31 +61,31 @@ static struct cr_diag diag;
 
 static const char *datapipe = ""; /* a section of that name, or nothing */
 
-static struct cr_pipe *open_pipe(const char *dataset)
+static struct cr_data_loader *open_loader(const char *dataset)
 {
-    struct cr_pipe_want want = { .split = "train", .seed = 1 };
+    struct cr_data_loader_opts want = { .split = "train", .seed = 1 };
     struct cr_config *config;
 
     config = conf_load(&diag,
                        cr_strf(&conf_mem, "dataset: {train: {%s}}\n%s",
                                dataset, datapipe), NULL);
     config->diag = &diag;
-    return diag.errors > 0 ? NULL : cr_pipe_open(config, &want);
+    return diag.errors > 0 ? NULL : cr_data_loader_open(config, &want);
 }
 
 /* "0=image,1=label 5 ..." of the first pixel and the label of each sample. */
 static const char *samples(const char *dataset)
 {
-    struct cr_pipe *pipe = open_pipe(dataset);
+    struct cr_data_loader *loader = open_loader(dataset);
     const struct cr_column *column;
     const struct cr_batch *b;
     const char *text = "";
     int n, i, c;
 
-    if (!pipe)
+    if (!loader)
         return conf_messages(&diag);
-    column = cr_pipe_columns(pipe, &n);
-    while ((b = cr_pipe_next(pipe, &diag)))
+    column = cr_data_loader_columns(loader, &n);
+    while ((b = cr_data_loader_next(loader, &diag)))
         for (i = 0; i < b->n; i++)
             for (c = 0; c < n; c++) {
                 double v = -1;
@@ -97,7 +97,7 @@ static const char *samples(const char *dataset)
                 text = cr_strf(&conf_mem, "%s%g%s", text, v,
                                c + 1 < n ? ":" : " ");
             }
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     return diag.errors > 0 ? conf_messages(&diag) : text;
 }
 
@@ -118,7 +118,7 @@ static const char *mnist(const char *dir, const char *usage)
 
 static void mnist_set(void)
 {
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     const struct cr_column *column;
     int n;
 
@@ -130,13 +130,14 @@ static void mnist_set(void)
     same(samples(mnist("m", "test")), "20:5 21:6 ", "usage: test");
     same(samples(mnist("m", "all")), "20:5 21:6 10:1 11:2 12:3 ",
          "usage: all, in the order of names");
-    pipe = open_pipe(mnist("m", "test"));
-    column = cr_pipe_columns(pipe, &n);
+    loader = open_loader(mnist("m", "test"));
+    column = cr_data_loader_columns(loader, &n);
     same(cr_diag_format(&conf_mem, &column[0].spec), "(28, 28, 1)", "an image");
     ok(column[0].spec.type == CR_U8 && column[1].spec.type == CR_U32 &&
-           column[1].spec.rank == 0 && cr_pipe_dataset(pipe)->classes == 10,
+           column[1].spec.rank == 0 &&
+           cr_data_loader_dataset(loader)->classes == 10,
        "uint8, and a label of uint32");
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     /* a twin that holds anything else would be noticed */
     idx_put("m/train-labels-idx1-ubyte.gz", 9, 0, 1);
     same(samples(mnist("m", "train")), "10:1 11:2 12:3 ",
@@ -223,7 +224,7 @@ static void copy(const char *sample, const char *name)
 
 static void image_folder(void)
 {
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     int n;
 
     /* names by bytes: 10, 2, B, a; 2 is empty and counts */
@@ -246,12 +247,13 @@ static void image_folder(void)
     says(FOLDER(", class_indexing: {b: 1}"), "c/b' not found");
     says(FOLDER(", class_indexing: {a: -1}"), "expected an index from 0");
     says(FOLDER(", decode: false"), "images are always decoded");
-    pipe = open_pipe(FOLDER(""));
-    same(cr_diag_format(&conf_mem, &cr_pipe_columns(pipe, &n)[0].spec),
+    loader = open_loader(FOLDER(""));
+    same(cr_diag_format(&conf_mem, &cr_data_loader_columns(loader, &n)[0].spec),
          "(3, 5, 3)", "gray becomes RGB");
-    same(cr_pipe_dataset(pipe)->class_names[2], "B", "names of classes");
-    ok(cr_pipe_dataset(pipe)->classes == 4, "four classes");
-    cr_pipe_close(pipe);
+    same(cr_data_loader_dataset(loader)->class_names[2], "B",
+         "names of classes");
+    ok(cr_data_loader_dataset(loader)->classes == 4, "four classes");
+    cr_data_loader_close(loader);
     copy("jpeg/gray_6x5", "c/a/2.jpg");
     says(FOLDER(""), "is (5, 6, 3) and (5, 6, 3) after its ops, but");
     copy("jpeg/cut", "c/a/2.jpg");
@@ -260,18 +262,18 @@ static void image_folder(void)
     says(FOLDER(""), "unknown file format");
     remove(in_folder("c/a/2.jpg"));
     put("c/a/readme.txt", "text", 4);
-    cr_pipe_close(open_pipe(FOLDER("")));
+    cr_data_loader_close(open_loader(FOLDER("")));
     ok(strstr(conf_messages(&diag), "1 file in "), "others are reported");
 }
 
 /* The sum of an epoch's images; -1 after an error. */
-static int64_t epoch_sum(struct cr_pipe *pipe)
+static int64_t epoch_sum(struct cr_data_loader *loader)
 {
     const struct cr_batch *b;
     int64_t sum = 0, i;
     int before = diag.errors;
 
-    while ((b = cr_pipe_next(pipe, &diag)))
+    while ((b = cr_data_loader_next(loader, &diag)))
         for (i = 0; i < b->n * 45; i++)
             sum += ((const unsigned char *)b->data[0])[i];
     return diag.errors > before ? -1 : sum;
@@ -280,23 +282,22 @@ static int64_t epoch_sum(struct cr_pipe *pipe)
 /* Once read, images of a cache need no files; without one they do. */
 static void cache(const char *kind, bool keeps)
 {
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     int64_t sum;
 
     copy("jpeg/rgb", "k/a/1.jpg");
     copy("jpeg/gray", "k/a/2.jpg");
     datapipe = cr_strf(&conf_mem, "datapipe: {workers: 0, cache: %s}\n",
                        kind);
-    pipe = open_pipe(cr_strf(&conf_mem,
-                             "ImageFolderDataset: {dataset_dir: %s/k}",
-                             folder));
+    loader = open_loader(
+        cr_strf(&conf_mem, "ImageFolderDataset: {dataset_dir: %s/k}", folder));
     datapipe = "";
-    sum = epoch_sum(pipe);
+    sum = epoch_sum(loader);
     ok(sum == 15 * 350 + 45 * 100, "both images are read");
     remove(in_folder("k/a/1.jpg"));
     remove(in_folder("k/a/2.jpg"));
-    ok(epoch_sum(pipe) == (keeps ? sum : -1), "cache: %s", kind);
-    cr_pipe_close(pipe);
+    ok(epoch_sum(loader) == (keeps ? sum : -1), "cache: %s", kind);
+    cr_data_loader_close(loader);
 }
 
 /* n records: labels, then planes of v, v + 1, v + 2; v, label count up. */
@@ -321,7 +322,7 @@ static void records_put(const char *name, int n, int labels, int v)
 static void cifar(void)
 {
     const struct cr_batch *b;
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
     const unsigned char *x;
 
     says(CIFAR(10, "train"), "data_batch_1.bin' not found, nor the files");
@@ -331,13 +332,13 @@ static void cifar(void)
     same(samples(CIFAR(10, "train")), "10:1 11:2 50:1 ", "CIFAR-10, train");
     same(samples(CIFAR(10, "test")), "90:1 ", "CIFAR-10, test");
     same(samples(CIFAR(10, "all")), "10:1 11:2 50:1 90:1 ", "all");
-    pipe = open_pipe(CIFAR(10, "test"));
-    b = cr_pipe_next(pipe, &diag);
+    loader = open_loader(CIFAR(10, "test"));
+    b = cr_data_loader_next(loader, &diag);
     x = b ? b->data[0] : NULL;
     ok(x && x[0] == 90 && x[1] == 100 && x[2] == 110 && x[3] == 90 &&
            x[3071] == 110,
        "planes become pixels");
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     records_put("r/train.bin", 3, 2, 10);
     same(samples(CIFAR(100, "train")), "10:1:2 11:2:3 12:3:4 ",
          "CIFAR-100: coarse and fine");

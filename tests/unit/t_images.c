@@ -56,9 +56,11 @@ static void image_write(int i)
         ok(false, "%s is written", path_of(i));
 }
 
-static struct cr_pipe *pipe_of(const char *ops, const char *more)
+static struct cr_data_loader *loader_of(const char *ops, const char *more)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 9 };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .seed = 9 };
     struct cr_config *config;
 
     diag = (struct cr_diag){ .arena = &conf_mem };
@@ -69,25 +71,25 @@ static struct cr_pipe *pipe_of(const char *ops, const char *more)
                                "datapipe: {image: %s, batch: {batch_size: 3}"
                                "%s}\n", folder, on_error, ops, more), NULL);
     config->diag = &diag;
-    return cr_pipe_open(config, &want);
+    return cr_data_loader_open(config, &want);
 }
 
 /* A number for all bytes of two epochs, in order; 0 after an error. */
 static uint64_t bytes_of(const char *ops, const char *more)
 {
-    struct cr_pipe *pipe = pipe_of(ops, more);
+    struct cr_data_loader *loader = loader_of(ops, more);
     const struct cr_batch *b;
     uint64_t hash = CR_HASH;
     int c, e;
 
-    if (!pipe)
+    if (!loader)
         return 0;
     for (e = 0; e < 2; e++)
-        while ((b = cr_pipe_next(pipe, &diag)))
+        while ((b = cr_data_loader_next(loader, &diag)))
             for (c = 0; c < b->columns; c++)
                 hash = cr_hash(hash, b->data[c],
                                (size_t)b->n * cr_bytes(&b->column[c].spec));
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     return diag.errors > 0 ? 0 : hash;
 }
 
@@ -124,19 +126,19 @@ static const void *alone(const char *ops, int64_t sample, int64_t epoch)
 
 static void each_alone(const char *ops)
 {
-    struct cr_pipe *pipe = pipe_of(ops, ", workers: 2");
+    struct cr_data_loader *loader = loader_of(ops, ", workers: 2");
     const struct cr_column *column;
     const struct cr_batch *b;
     int n, seen = 0, alike = 0;
     int64_t i;
 
     test_begin("%s: a batch holds what each image alone gives", ops);
-    if (!ok(pipe, "%s", ops)) {
+    if (!ok(loader, "%s", ops)) {
         printf("# %s\n", conf_messages(&diag));
         return;
     }
-    column = cr_pipe_columns(pipe, &n);
-    while ((b = cr_pipe_next(pipe, &diag)))
+    column = cr_data_loader_columns(loader, &n);
+    while ((b = cr_data_loader_next(loader, &diag)))
         for (i = 0; i < b->n; i++, seen++)
             alike += memcmp((char *)b->data[0] +
                                 (size_t)i * cr_bytes(&column[0].spec),
@@ -145,7 +147,7 @@ static void each_alone(const char *ops)
     if (!ok(seen == IMAGES && alike == IMAGES, "%d of %d are as alone", alike,
             seen))
         printf("# %s\n", conf_messages(&diag));
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
 }
 
 static const char *const recipes[] = {
@@ -211,17 +213,18 @@ static void scales(void)
         "[0.01, 0.0]}, {Normalize: {mean: [1, 2, 3], std: [4, 5, 6]}}, "
         "HWC2CHW]";
     static const int sizes[3][2] = { { 12, 10 }, { 8, 8 }, { 5, 13 } };
-    struct cr_pipe *pipe = pipe_of(ops, ", workers: 2");
+    struct cr_data_loader *loader = loader_of(ops, ", workers: 2");
     const struct cr_batch *b;
     int seen[3] = { 0 }, alike = 0, rows = 0, e, n;
     int64_t i;
 
-    if (!ok(pipe && cr_pipe_scales(pipe) == 3, "a pipe of three sizes")) {
+    if (!ok(loader && cr_data_loader_n_sizes(loader) == 3,
+            "a data loader of three sizes")) {
         printf("# %s\n", conf_messages(&diag));
         return;
     }
     for (e = 0; e < 4; e++)
-        while ((b = cr_pipe_next(pipe, &diag))) {
+        while ((b = cr_data_loader_next(loader, &diag))) {
             const struct cr_spec *s = &b->column[0].spec;
             const int *size = sizes[b->scale];
 
@@ -246,13 +249,14 @@ static void scales(void)
        rows);
     ok(seen[0] > 2 && seen[1] > 2 && seen[2] > 2, "%d, %d and %d batches",
        seen[0], seen[1], seen[2]);
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     workers(ops);
     /* columns of labels have one shape; twice is too much */
-    pipe = pipe_of("[{MultiScale: {sizes: [[4, 4], [5, 5]]}}, {MultiScale: "
-                   "{sizes: [[4, 4], [5, 5]]}}]", "");
+    loader = loader_of("[{MultiScale: {sizes: [[4, 4], [5, 5]]}}, {MultiScale: "
+                       "{sizes: [[4, 4], [5, 5]]}}]",
+                       "");
     n = diag.errors;
-    ok(!pipe && n == 1 && strstr(conf_messages(&diag), "twice"),
+    ok(!loader && n == 1 && strstr(conf_messages(&diag), "twice"),
        "two draws are refused");
 }
 
@@ -268,10 +272,10 @@ static void overwrite(const char *path, const char *text, size_t len)
 
 static int64_t samples_of(const char *ops)
 {
-    struct cr_pipe *pipe = pipe_of(ops, "");
-    int64_t n = pipe ? cr_pipe_samples(pipe) : -1;
+    struct cr_data_loader *loader = loader_of(ops, "");
+    int64_t n = loader ? cr_data_loader_samples(loader) : -1;
 
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     return n;
 }
 

@@ -3,7 +3,7 @@
  * the data tell the config. The test writes its own files.
  */
 #include "conf.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "data/vocab.h"
 #include "tap.h"
 
@@ -43,21 +43,21 @@ static struct cr_config *char_config(const char *args)
 /* The sequences as text, "ab>bc ": tokens, then the label; or messages. */
 static const char *samples_of(struct cr_config *config, const char *split)
 {
-    struct cr_pipe_want want = { .split = split, .batch_size = 1000 };
-    struct cr_pipe *pipe =
-        diag.errors > 0 ? NULL : cr_pipe_open(config, &want);
+    struct cr_data_loader_opts want = { .split = split, .batch_size = 1000 };
+    struct cr_data_loader *loader =
+        diag.errors > 0 ? NULL : cr_data_loader_open(config, &want);
     struct cr_buf text = { .arena = &conf_mem };
     const struct cr_vocab *v;
     const struct cr_batch *b;
     int n, c;
 
-    if (!pipe)
+    if (!loader)
         return conf_messages(&diag);
     v = cr_vocab_of(config, "tokens", CR_NOWHERE);
-    while (v && (b = cr_pipe_next(pipe, &diag)))
+    while (v && (b = cr_data_loader_next(loader, &diag)))
         for (int64_t i = 0; i < b->n; i++)
             for (c = 0; c < 2; c++) {
-                int64_t len = cr_pipe_columns(pipe, &n)[c].spec.dim[0];
+                int64_t len = cr_data_loader_columns(loader, &n)[c].spec.dim[0];
                 const int32_t *x = (const int32_t *)b->data[c] + i * len;
 
                 for (int64_t k = 0; k < len; k++)
@@ -67,7 +67,7 @@ static const char *samples_of(struct cr_config *config, const char *split)
                         cr_buf_f(&text, "%02x", (unsigned)x[k]);
                 cr_buf_str(&text, c ? " " : ">");
             }
-    cr_pipe_close(pipe);
+    cr_data_loader_close(loader);
     return diag.errors > 0 ? conf_messages(&diag) : cr_buf_text(&text);
 }
 

@@ -3,21 +3,21 @@
  *
  * Which samples stand in batch k of epoch e, and every bit of them, is a
  * function of config, data, seed, e and k alone: any number of workers, a
- * resumed run and a repeated run see the same. A pipe is planned when it is
- * opened (every mistake in the datapipe is found then, at its line), and
+ * resumed run and a repeated run see the same. A data loader is planned when it
+ * is opened (every mistake in the datapipe is found then, at its line), and
  * reads nothing but headers until the first batch is asked for.
  *
- * Workers (threads of the pipe) fill a ring of batches ahead of the reader.
- * workers: auto means none when a sample costs next to nothing (tables over
- * data in memory): then the caller's threads fill the batch between steps,
+ * Workers (threads of the data loader) fill a ring of batches ahead of the
+ * reader. workers: auto means none when a sample costs next to nothing (tables
+ * over data in memory): then the caller's threads fill the batch between steps,
  * split by rows over the pool (base/thread_pool.h).
  */
-#ifndef CR_DATA_PIPE_H
-#define CR_DATA_PIPE_H
+#ifndef CR_DATA_DATA_LOADER_H
+#define CR_DATA_DATA_LOADER_H
 
 #include "data/dataset.h"
 
-struct cr_pipe;
+struct cr_data_loader;
 
 #define CR_SCALES_MAX 16 /* shapes that a column's batches may have */
 
@@ -33,7 +33,7 @@ struct cr_batch {
                                NULL: once each */
 };
 
-struct cr_pipe_want {
+struct cr_data_loader_opts {
     const char *split;      /* "train", "eval", "test" */
     bool train;             /* shuffles unless told otherwise; `only: train` */
     uint64_t seed;
@@ -44,69 +44,80 @@ struct cr_pipe_want {
     const struct cr_node *dataset; /* used instead of the section's node */
     const char *path;       /* data set from a folder (eval --data DIR) */
     bool one_scale;         /* every batch in the first of several shapes */
-    bool stored;            /* no ops and no batches: cr_pipe_texts alone */
+    bool stored; /* no ops and no batches: cr_data_loader_texts alone */
     bool headers;           /* only columns are asked for, so samples that
                                cannot be read are not looked for */
 };
 
-/* NULL after reporting. All memory is the pipe's own. */
-struct cr_pipe *cr_pipe_open(struct cr_config *config,
-                             const struct cr_pipe_want *want);
-void cr_pipe_close(struct cr_pipe *pipe);
+/* NULL after reporting. All memory is the data loader's own. */
+struct cr_data_loader *
+cr_data_loader_open(struct cr_config *config,
+                    const struct cr_data_loader_opts *want);
+void cr_data_loader_close(struct cr_data_loader *loader);
 
 /* Whether the config has data of that name: dataset.eval, or a part of train
  * that dataset.split makes. */
-bool cr_pipe_has(const struct cr_config *config, const char *split);
+bool cr_data_loader_has(const struct cr_config *config, const char *split);
 
 /* Only plans the datapipe of column `name` for samples that come from
  * elsewhere (predict): applies it to one sample. */
-const struct cr_column *cr_pipe_columns(const struct cr_pipe *pipe, int *n);
+const struct cr_column *
+cr_data_loader_columns(const struct cr_data_loader *loader, int *n);
 /* How many shapes its batches may have (MultiScale), and the columns of one;
- * those of the first are cr_pipe_columns. */
-int cr_pipe_scales(const struct cr_pipe *pipe);
-const struct cr_column *cr_pipe_scale(const struct cr_pipe *pipe, int scale);
-int64_t cr_pipe_samples(const struct cr_pipe *pipe);  /* per epoch */
+ * those of the first are cr_data_loader_columns. */
+int cr_data_loader_n_sizes(const struct cr_data_loader *loader);
+const struct cr_column *
+cr_data_loader_columns_of_size(const struct cr_data_loader *loader, int scale);
+int64_t
+cr_data_loader_samples(const struct cr_data_loader *loader); /* per epoch */
 /* Warns at the node where the first n samples, which `what` leaves, are all
  * of one class, though the data have others (balance.c). */
-void cr_pipe_warn_class(const struct cr_pipe *pipe, int64_t n,
-                        const struct cr_node *node, const char *what);
-int64_t cr_pipe_batches(const struct cr_pipe *pipe);  /* per epoch */
-int64_t cr_pipe_batch_size(const struct cr_pipe *pipe);
-const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *pipe);
-const char *cr_pipe_describe(const struct cr_pipe *pipe,
-                             struct cr_arena *arena); /* the plan, as text */
+void cr_data_loader_warn_class(const struct cr_data_loader *loader, int64_t n,
+                               const struct cr_node *node, const char *what);
+int64_t
+cr_data_loader_batches(const struct cr_data_loader *loader); /* per epoch */
+int64_t cr_data_loader_batch_size(const struct cr_data_loader *loader);
+const struct cr_dataset *
+cr_data_loader_dataset(const struct cr_data_loader *loader);
+const char *
+cr_data_loader_describe(const struct cr_data_loader *loader,
+                        struct cr_arena *arena); /* the plan, as text */
 
 /* What the first batch needs: data in memory, and what ops learn from the
- * training data, for which another pipe is opened if this one has others.
- * Done unasked when the first batch is read. */
-bool cr_pipe_prepare(struct cr_pipe *pipe, struct cr_diag *diag);
+ * training data, for which another data loader is opened if this one has
+ * others. Done unasked when the first batch is read. */
+bool cr_data_loader_prepare(struct cr_data_loader *loader,
+                            struct cr_diag *diag);
 /* What they learnt, by column and place, as a map of lists; NULL: nothing. */
-const struct cr_node *cr_pipe_learnt(const struct cr_pipe *pipe,
-                                     struct cr_arena *arena);
+const struct cr_node *cr_data_loader_fitted(const struct cr_data_loader *loader,
+                                            struct cr_arena *arena);
 
 /* To a message about a sample of a batch: which data set it is of. */
-void cr_pipe_note(const struct cr_pipe *pipe, struct cr_diag *diag);
+void cr_data_loader_note(const struct cr_data_loader *loader,
+                         struct cr_diag *diag);
 
 /* The texts of a column, of the samples that an epoch has, in stored order.
  * False after reporting. */
-bool cr_pipe_texts(struct cr_pipe *pipe, struct cr_diag *diag,
-                   const char *column,
-                   bool (*each)(void *ctx, const char *text, size_t len),
-                   void *ctx);
+bool cr_data_loader_texts(struct cr_data_loader *loader, struct cr_diag *diag,
+                          const char *column,
+                          bool (*each)(void *ctx, const char *text, size_t len),
+                          void *ctx);
 
-/* Goes to batch `index` of `epoch`: the next cr_pipe_next gives it. Cheap. */
-void cr_pipe_seek(struct cr_pipe *pipe, int64_t epoch, int64_t index);
+/* Goes to batch `index` of `epoch`: the next cr_data_loader_next gives it.
+ * Cheap. */
+void cr_data_loader_seek(struct cr_data_loader *loader, int64_t epoch,
+                         int64_t index);
 /* The next batch, NULL at the end of the epoch (the call after that begins
  * the next epoch) or after an error (errors are in diag then). The batch
  * stays valid until the next call. */
-const struct cr_batch *cr_pipe_next(struct cr_pipe *pipe,
-                                    struct cr_diag *diag);
+const struct cr_batch *cr_data_loader_next(struct cr_data_loader *loader,
+                                           struct cr_diag *diag);
 
 /* What 0 and 255 of the stored bytes became in element i of a column in that
  * shape, where its last ops are a function of the byte; false where that is
  * not so. */
-bool cr_pipe_levels(const struct cr_pipe *pipe, int scale, int column,
-                    int64_t i, double *black, double *white);
+bool cr_data_loader_levels(const struct cr_data_loader *loader, int scale,
+                           int column, int64_t i, double *black, double *white);
 
 /* A datapipe alone, for samples from files or memory (predict). */
 struct cr_colpipe;
@@ -115,7 +126,7 @@ struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
                                    const struct cr_spec *in,
                                    const struct cr_strs *classes, bool train,
                                    struct cr_spec *out);
-bool cr_colpipe_apply(struct cr_colpipe *pipe, struct cr_diag *diag,
+bool cr_colpipe_apply(struct cr_colpipe *loader, struct cr_diag *diag,
                       int64_t index, const void *x, void *y);
 
 #endif

@@ -1,21 +1,21 @@
 /*
- * A pipe from inside: what opening it (pipe.c) settles and making batches
- * (batch.c, fit.c) uses. Private to src/data.
+ * The data loader from inside: what opening it (data_loader.c) settles and
+ * making batches (batch.c, fit.c) uses. Private to src/data.
  */
-#ifndef CR_DATA_PIPING_H
-#define CR_DATA_PIPING_H
+#ifndef CR_DATA_DATA_LOADER_INTERNAL_H
+#define CR_DATA_DATA_LOADER_INTERNAL_H
 
 #include "data/column.h"
-#include "data/pipe.h"
+#include "data/data_loader.h"
 #include "data/reader.h"
 #include "data/sampler.h"
 #include "data/section.h"
 #include "data/workers.h"
 
-struct cr_pipe {
+struct cr_data_loader {
     struct cr_config *config;
     struct cr_arena *arena;
-    struct cr_pipe_want want;
+    struct cr_data_loader_opts want;
     struct cr_dataset set;
     struct cr_obj source;       /* the data set's node, read */
     struct cr_pos pos;
@@ -47,23 +47,24 @@ struct cr_pipe {
 
 /* What `split` leaves of the data set in the pool (split.c); the sections must
  * not contradict each other. False after reporting. */
-bool cr_dataset_split_make(struct cr_pipe *pipe,
+bool cr_dataset_split_make(struct cr_data_loader *loader,
                            const struct cr_data_section *data);
 /* Whether `split` of the section dataset gives that part of train. */
 bool cr_dataset_split_gives(const struct cr_node *dataset, const char *part);
 /* The column of labels that are mixed together with the samples; -1. */
-int cr_pipe_labels(const struct cr_pipe *pipe);
+int cr_data_loader_labels(const struct cr_data_loader *loader);
 /* Tells the config the names of the classes (balance.c). */
-void cr_pipe_name_classes(struct cr_config *config,
-                          const struct cr_dataset *set);
+void cr_data_loader_name_classes(struct cr_config *config,
+                                 const struct cr_dataset *set);
 /* A column of single numbers as stored, of all samples, as `type`. False
  * after reporting; `key` says who asks. */
-bool cr_pipe_values(struct cr_pipe *pipe, const char *key, const char *column,
-                    enum cr_type type, void *to);
+bool cr_data_loader_values(struct cr_data_loader *loader, const char *key,
+                           const char *column, enum cr_type type, void *to);
 /* The sampler of the section, after the order was made (weighted.c). */
-struct cr_pipe_section;
-bool cr_pipe_weigh(struct cr_pipe *pipe, const struct cr_pipe_section *section);
+struct cr_datapipe_section;
+bool cr_data_loader_weigh(struct cr_data_loader *loader,
+                          const struct cr_datapipe_section *section);
 /* Brings the data into memory that are to be there; once. */
-bool cr_pipe_load(struct cr_pipe *pipe, struct cr_diag *diag);
+bool cr_data_loader_load(struct cr_data_loader *loader, struct cr_diag *diag);
 
 #endif

@@ -1,4 +1,4 @@
-#include "data/piping.h"
+#include "data/data_loader_internal.h"
 
 #include "base/checked_math.h"
 #include "base/str.h"
@@ -11,7 +11,8 @@
 
 /* ---- opening ---- */
 
-static const struct cr_node *arg(const struct cr_pipe *p, const char *name)
+static const struct cr_node *arg(const struct cr_data_loader *p,
+                                 const char *name)
 {
     const struct cr_node *args = NULL;
 
@@ -22,7 +23,7 @@ static const struct cr_node *arg(const struct cr_pipe *p, const char *name)
 
 /* `eval --data FOLDER`: the data set of the split, all of it, from another
  * folder. Its other arguments hold. */
-static bool choose_folder(struct cr_pipe *p)
+static bool choose_folder(struct cr_data_loader *p)
 {
     struct cr_config *c = p->config;
     const struct cr_descriptor *about = p->source.about;
@@ -52,7 +53,8 @@ static bool choose_folder(struct cr_pipe *p)
 }
 
 /* The data set of the split: its own, or a part of train. */
-static bool choose_source(struct cr_pipe *p, struct cr_data_section *section)
+static bool choose_source(struct cr_data_loader *p,
+                          struct cr_data_section *section)
 {
     struct cr_config *c = p->config;
     const char *split = p->want.split;
@@ -88,8 +90,8 @@ static bool flag(struct cr_config *c, const struct cr_node *node,
     return true;
 }
 
-bool cr_pipe_values(struct cr_pipe *p, const char *key, const char *column,
-                    enum cr_type type, void *to)
+bool cr_data_loader_values(struct cr_data_loader *p, const char *key,
+                           const char *column, enum cr_type type, void *to)
 {
     const struct cr_features *of = cr_features_find(p->config, column);
     size_t size = cr_type_size(type);
@@ -118,7 +120,7 @@ bool cr_pipe_values(struct cr_pipe *p, const char *key, const char *column,
     return true;
 }
 
-static bool buffer_size(struct cr_pipe *p, const struct cr_node *node)
+static bool buffer_size(struct cr_data_loader *p, const struct cr_node *node)
 {
     if (!node || (node->kind == CR_NODE_STR && strcmp(node->text, "all") == 0))
         return true;
@@ -132,7 +134,8 @@ static bool buffer_size(struct cr_pipe *p, const struct cr_node *node)
 }
 
 /* How many samples an epoch has, and in which order they come. */
-static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
+static bool make_order(struct cr_data_loader *p,
+                       const struct cr_datapipe_section *s)
 {
     const struct cr_node *samples = arg(p, "num_samples");
     struct cr_sampler *o = &p->sampler;
@@ -162,7 +165,8 @@ static bool make_order(struct cr_pipe *p, const struct cr_pipe_section *s)
     return true;
 }
 
-static bool drops(struct cr_pipe *p, const struct cr_node *node, bool *yes)
+static bool drops(struct cr_data_loader *p, const struct cr_node *node,
+                  bool *yes)
 {
     if (node && node->kind == CR_NODE_MAP) {
         for (CR_EACH(m, node))
@@ -177,7 +181,8 @@ static bool drops(struct cr_pipe *p, const struct cr_node *node, bool *yes)
     return flag(p->config, node, "drop_remainder", false, yes);
 }
 
-static bool make_batches(struct cr_pipe *p, const struct cr_pipe_section *s)
+static bool make_batches(struct cr_data_loader *p,
+                         const struct cr_datapipe_section *s)
 {
     int64_t n = p->sampler.take, b = p->batch_size;
     bool drop = false;
@@ -196,7 +201,7 @@ static bool make_batches(struct cr_pipe *p, const struct cr_pipe_section *s)
                     "dataset.%s has no samples", p->want.split);
 }
 
-int cr_pipe_labels(const struct cr_pipe *p)
+int cr_data_loader_labels(const struct cr_data_loader *p)
 {
     int i;
 
@@ -208,10 +213,10 @@ int cr_pipe_labels(const struct cr_pipe *p)
 
 /* What mixes a batch needs real numbers, labels that are rows of classes, and
  * room for what was. */
-static bool mix_check(struct cr_pipe *p, const struct cr_colpipe *c)
+static bool mix_check(struct cr_data_loader *p, const struct cr_colpipe *c)
 {
     const struct cr_spec *label;
-    int k = cr_pipe_labels(p);
+    int k = cr_data_loader_labels(p);
     size_t rows = (size_t)p->batch_size;
 
     if (!c->mix)
@@ -236,7 +241,7 @@ static bool mix_check(struct cr_pipe *p, const struct cr_colpipe *c)
 }
 
 /* All columns that have several shapes have as many. */
-static bool make_scales(struct cr_pipe *p)
+static bool make_scales(struct cr_data_loader *p)
 {
     int i, s;
 
@@ -270,7 +275,7 @@ static bool make_scales(struct cr_pipe *p)
 }
 
 /* `with` beside an op names another column of the data. */
-static bool check_with(struct cr_pipe *p, const struct cr_node *ops,
+static bool check_with(struct cr_data_loader *p, const struct cr_node *ops,
                        const char *const *names)
 {
     for (CR_EACH(op, ops)) {
@@ -293,7 +298,7 @@ static bool check_with(struct cr_pipe *p, const struct cr_node *ops,
     return true;
 }
 
-static bool make_columns(struct cr_pipe *p)
+static bool make_columns(struct cr_data_loader *p)
 {
     const struct cr_node *node = cr_section(p->config, "datapipe");
     const char *names[CR_COLUMNS_MAX + 1] = { NULL };
@@ -327,13 +332,13 @@ static bool make_columns(struct cr_pipe *p)
         }
     }
     if (ok && p->want.train)
-        cr_pipe_name_classes(p->config, &p->set);
+        cr_data_loader_name_classes(p->config, &p->set);
     ok = ok && make_scales(p);
     for (i = 0; i < p->set.columns && ok; i++)
         ok = check_with(p, cr_node_get(node, names[i]), names);
     p->scratch_bytes = (p->scratch_bytes + 63) / 64 * 64;
     for (CR_EACH(m, node)) {
-        if (cr_pipe_key(m->key))
+        if (cr_datapipe_is_key(m->key))
             continue;
         for (i = 0; i < p->set.columns; i++)
             if (strcmp(m->key, names[i]) == 0)
@@ -351,7 +356,8 @@ static bool make_columns(struct cr_pipe *p)
 }
 
 /* auto: none when samples cost next to nothing (tables over memory). */
-static bool choose_workers(struct cr_pipe *p, const struct cr_pipe_section *s)
+static bool choose_workers(struct cr_data_loader *p,
+                           const struct cr_datapipe_section *s)
 {
     const struct cr_node *node = s->workers;
     int i, cpus = cr_cpu_count();
@@ -391,7 +397,7 @@ static bool shelf_allowed(const struct cr_config *config)
 
 /* Where decoded samples are kept: a name for each data set, so that what is
  * outdated is replaced. NULL where they are not kept on disk. */
-static const char *shelf_file(struct cr_pipe *p)
+static const char *shelf_file(struct cr_data_loader *p)
 {
     struct cr_config *c = p->config;
     const struct cr_node *dir = cr_node_get(cr_section(c, "run"), "dir");
@@ -409,7 +415,8 @@ static const char *shelf_file(struct cr_pipe *p)
                                 (unsigned long long)name));
 }
 
-static void make_reader(struct cr_pipe *p, const struct cr_pipe_section *s)
+static void make_reader(struct cr_data_loader *p,
+                        const struct cr_datapipe_section *s)
 {
     struct cr_reader_want want = { .keep = s->cache == CR_CACHE_MEMORY };
 
@@ -420,7 +427,7 @@ static void make_reader(struct cr_pipe *p, const struct cr_pipe_section *s)
 }
 
 /* `on_error`: samples that cannot be read leave the pool. */
-static void leave_out(struct cr_pipe *p, int on_error)
+static void leave_out(struct cr_data_loader *p, int on_error)
 {
     struct cr_sampler *o = &p->sampler;
     struct cr_diag *diag = p->config->diag;
@@ -453,15 +460,15 @@ static void leave_out(struct cr_pipe *p, int on_error)
     o->n = n;
 }
 
-static bool pipe_open(struct cr_pipe *p)
+static bool loader_open(struct cr_data_loader *p)
 {
-    struct cr_pipe_section section = { 0 };
+    struct cr_datapipe_section section = { 0 };
     struct cr_data_section data = { 0 };
     struct cr_config *c = p->config;
 
     /* what asks for stored texts may do so before datapipe is expanded */
     if (!choose_source(p, &data) ||
-        (!p->want.stored && !cr_pipe_section_read(c, &section)))
+        (!p->want.stored && !cr_datapipe_section_read(c, &section)))
         return false;
     p->pos = p->source.node ? p->source.node->pos : c->root->pos;
     p->set.type = (const struct cr_dataset_type *)p->source.about;
@@ -477,27 +484,28 @@ static bool pipe_open(struct cr_pipe *p)
     if (p->want.stored)
         return true;
     leave_out(p, data.on_error);
-    return make_order(p, &section) && cr_pipe_weigh(p, &section) &&
-           make_columns(p) &&
-           choose_workers(p, &section) && make_batches(p, &section);
+    return make_order(p, &section) && cr_data_loader_weigh(p, &section) &&
+           make_columns(p) && choose_workers(p, &section) &&
+           make_batches(p, &section);
 }
 
-struct cr_pipe *cr_pipe_open(struct cr_config *config,
-                             const struct cr_pipe_want *want)
+struct cr_data_loader *
+cr_data_loader_open(struct cr_config *config,
+                    const struct cr_data_loader_opts *want)
 {
-    struct cr_pipe *p = CR_NEW(config->arena, struct cr_pipe);
+    struct cr_data_loader *p = CR_NEW(config->arena, struct cr_data_loader);
 
     p->config = config;
     p->arena = config->arena;
     p->want = *want;
     p->order_epoch[0] = p->order_epoch[1] = -1;
-    if (pipe_open(p))
+    if (loader_open(p))
         return p;
-    cr_pipe_close(p);
+    cr_data_loader_close(p);
     return NULL;
 }
 
-void cr_pipe_close(struct cr_pipe *p)
+void cr_data_loader_close(struct cr_data_loader *p)
 {
     if (!p)
         return;
@@ -514,45 +522,47 @@ void cr_pipe_close(struct cr_pipe *p)
 
 /* ---- facts ---- */
 
-const struct cr_column *cr_pipe_columns(const struct cr_pipe *p, int *n)
+const struct cr_column *cr_data_loader_columns(const struct cr_data_loader *p,
+                                               int *n)
 {
     *n = p->set.columns;
     return p->column;
 }
 
-int cr_pipe_scales(const struct cr_pipe *p)
+int cr_data_loader_n_sizes(const struct cr_data_loader *p)
 {
     return p->scales;
 }
 
-const struct cr_column *cr_pipe_scale(const struct cr_pipe *p, int scale)
+const struct cr_column *
+cr_data_loader_columns_of_size(const struct cr_data_loader *p, int scale)
 {
     return p->scaled[scale];
 }
 
-int64_t cr_pipe_samples(const struct cr_pipe *p)
+int64_t cr_data_loader_samples(const struct cr_data_loader *p)
 {
     int64_t most = p->batches * p->batch_size;
 
     return p->sampler.take < most ? p->sampler.take : most;
 }
 
-int64_t cr_pipe_batches(const struct cr_pipe *p)
+int64_t cr_data_loader_batches(const struct cr_data_loader *p)
 {
     return p->batches;
 }
 
-int64_t cr_pipe_batch_size(const struct cr_pipe *p)
+int64_t cr_data_loader_batch_size(const struct cr_data_loader *p)
 {
     return p->batch_size;
 }
 
-const struct cr_dataset *cr_pipe_dataset(const struct cr_pipe *p)
+const struct cr_dataset *cr_data_loader_dataset(const struct cr_data_loader *p)
 {
     return &p->set;
 }
 
-void cr_pipe_note(const struct cr_pipe *p, struct cr_diag *diag)
+void cr_data_loader_note(const struct cr_data_loader *p, struct cr_diag *diag)
 {
     const char *place =
         p->pos.src ? cr_strf(diag->arena, "      (%s)",
@@ -567,8 +577,8 @@ void cr_pipe_note(const struct cr_pipe *p, struct cr_diag *diag)
                 p->set.type->about.name, place);
 }
 
-bool cr_pipe_levels(const struct cr_pipe *p, int scale, int column,
-                    int64_t i, double *black, double *white)
+bool cr_data_loader_levels(const struct cr_data_loader *p, int scale,
+                           int column, int64_t i, double *black, double *white)
 {
     const struct cr_colpipe *c = p->op[column];
     const cr_real *table;
@@ -584,7 +594,8 @@ bool cr_pipe_levels(const struct cr_pipe *p, int scale, int column,
     return true;
 }
 
-const char *cr_pipe_describe(const struct cr_pipe *p, struct cr_arena *arena)
+const char *cr_data_loader_describe(const struct cr_data_loader *p,
+                                    struct cr_arena *arena)
 {
     const char *text = "";
     int i, k;

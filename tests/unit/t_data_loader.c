@@ -1,12 +1,12 @@
 /*
- * The pipe from samples to batches: orders, splits, remainders, and the same
- * bytes for any number of workers. The data are two .npy files of 23 rows
+ * The data loader from samples to batches: orders, splits, remainders, and the
+ * same bytes for any number of workers. The data are two .npy files of 23 rows
  * that the test writes: x (23, 2) with x[i] = (i, 100 + i), label i % 3.
  */
 #include "base/thread_pool.h"
 #include "conf.h"
+#include "data/data_loader.h"
 #include "data/npy.h"
-#include "data/pipe.h"
 #include "tap.h"
 
 #include <math.h>
@@ -59,21 +59,22 @@ static const char *config_text(const char *dataset, const char *datapipe)
 struct read {
     struct cr_config *config;
     struct cr_diag diag;
-    struct cr_pipe *pipe;
+    struct cr_data_loader *loader;
 };
 
-static bool pipe_of(struct read *r, const char *text,
-                    const struct cr_pipe_want *want)
+static bool loader_of(struct read *r, const char *text,
+                      const struct cr_data_loader_opts *want)
 {
-    struct cr_pipe_want usual = { .split = "train", .train = true,
-                                  .seed = 5 };
+    struct cr_data_loader_opts usual = { .split = "train",
+                                         .train = true,
+                                         .seed = 5 };
 
     r->config = conf_load(&r->diag, text, NULL);
     r->config->diag = &r->diag;
-    r->pipe = r->diag.errors == 0
-                  ? cr_pipe_open(r->config, want ? want : &usual)
-                  : NULL;
-    return r->pipe != NULL;
+    r->loader = r->diag.errors == 0
+                    ? cr_data_loader_open(r->config, want ? want : &usual)
+                    : NULL;
+    return r->loader != NULL;
 }
 
 /* "3 1 2|0 4" of the samples of one epoch, checked against their values. */
@@ -82,7 +83,7 @@ static const char *epoch_of(struct read *r)
     const struct cr_batch *b;
     const char *text = "";
 
-    while ((b = cr_pipe_next(r->pipe, &r->diag))) {
+    while ((b = cr_data_loader_next(r->loader, &r->diag))) {
         int64_t i;
 
         for (i = 0; i < b->n; i++) {
@@ -128,82 +129,91 @@ static void orders(void)
     struct read r;
     const char *one, *two;
 
-    pipe_of(&r, config_text(", shuffle: false", ""), NULL);
+    loader_of(&r, config_text(", shuffle: false", ""), NULL);
     same(epoch_of(&r), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 "
                        "21 22|", "in order, one batch of 32");
-    cr_pipe_close(r.pipe);
-    pipe_of(&r, config_text("", "datapipe: {batch: {batch_size: 5}}\n"),
-            NULL);
-    ok(cr_pipe_batches(r.pipe) == 5 && cr_pipe_samples(r.pipe) == ROWS,
+    cr_data_loader_close(r.loader);
+    loader_of(&r, config_text("", "datapipe: {batch: {batch_size: 5}}\n"),
+              NULL);
+    ok(cr_data_loader_batches(r.loader) == 5 &&
+           cr_data_loader_samples(r.loader) == ROWS,
        "5 batches of 23 samples, the last one short");
     one = epoch_of(&r);
     two = epoch_of(&r);
     ok(different(one) == ROWS && different(two) == ROWS,
        "an epoch has every sample once");
     ok(strcmp(one, two) != 0, "epochs differ");
-    cr_pipe_seek(r.pipe, 0, 0);
+    cr_data_loader_seek(r.loader, 0, 0);
     same(epoch_of(&r), one, "an epoch again is the same");
-    cr_pipe_seek(r.pipe, 1, 3);
+    cr_data_loader_seek(r.loader, 1, 3);
     ok(cr_ends(two, epoch_of(&r)), "from the middle of an epoch");
-    cr_pipe_close(r.pipe);
-    pipe_of(&r, config_text("", "datapipe: {shuffle: {buffer_size: 4}, "
-                                "batch: {batch_size: 23}}\n"), NULL);
+    cr_data_loader_close(r.loader);
+    loader_of(&r,
+              config_text("", "datapipe: {shuffle: {buffer_size: 4}, "
+                              "batch: {batch_size: 23}}\n"),
+              NULL);
     one = epoch_of(&r);
     ok(different(one) == ROWS && strtol(one, NULL, 10) < 4,
        "a buffer of 4 mixes its 4");
-    cr_pipe_close(r.pipe);
-    pipe_of(&r, config_text(", shuffle: true",
-                            "datapipe: {shuffle: false}\n"), NULL);
+    cr_data_loader_close(r.loader);
+    loader_of(&r,
+              config_text(", shuffle: true", "datapipe: {shuffle: false}\n"),
+              NULL);
     two = epoch_of(&r);
     same(two, "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22|",
          "shuffle: false of the datapipe");
-    cr_pipe_close(r.pipe);
-    pipe_of(&r, config_text("", "datapipe: {shuffle: {enabled: false}}\n"),
-            NULL);
+    cr_data_loader_close(r.loader);
+    loader_of(&r, config_text("", "datapipe: {shuffle: {enabled: false}}\n"),
+              NULL);
     same(epoch_of(&r), two, "the same written out");
-    cr_pipe_close(r.pipe);
-    pipe_of(&r, config_text("", "datapipe: {shuffle: true}\n"), NULL);
+    cr_data_loader_close(r.loader);
+    loader_of(&r, config_text("", "datapipe: {shuffle: true}\n"), NULL);
     one = epoch_of(&r);
     ok(different(one) == ROWS && strcmp(one, two) != 0,
        "shuffle: true is the default");
-    cr_pipe_close(r.pipe);
+    cr_data_loader_close(r.loader);
 }
 
 static void amounts(void)
 {
-    struct cr_pipe_want want = { .split = "train", .train = true, .seed = 5 };
+    struct cr_data_loader_opts want = { .split = "train",
+                                        .train = true,
+                                        .seed = 5 };
     struct read r;
     const char *one;
 
-    pipe_of(&r, config_text("", "datapipe: {batch: {batch_size: 5, "
-                                "drop_remainder: {train: true}}}\n"), NULL);
-    ok(cr_pipe_batches(r.pipe) == 4 && cr_pipe_samples(r.pipe) == 20,
+    loader_of(&r,
+              config_text("", "datapipe: {batch: {batch_size: 5, "
+                              "drop_remainder: {train: true}}}\n"),
+              NULL);
+    ok(cr_data_loader_batches(r.loader) == 4 &&
+           cr_data_loader_samples(r.loader) == 20,
        "the remainder is dropped");
-    cr_pipe_close(r.pipe);
-    pipe_of(&r, config_text(", num_samples: 7", ""), NULL);
+    cr_data_loader_close(r.loader);
+    loader_of(&r, config_text(", num_samples: 7", ""), NULL);
     one = epoch_of(&r);
     ok(different(one) == 7, "num_samples: 7 different ones");
     ok(strcmp(one, epoch_of(&r)) != 0, "other ones in the next epoch");
-    cr_pipe_close(r.pipe);
+    cr_data_loader_close(r.loader);
     want.limit = 6;
-    pipe_of(&r, config_text("", ""), &want);
+    loader_of(&r, config_text("", ""), &want);
     different(epoch_of(&r));
     ok(seen[5] == 1 && !seen[6], "limit takes the first samples");
-    cr_pipe_close(r.pipe);
+    cr_data_loader_close(r.loader);
     want.limit = 0;
     want.limit_fraction = nextafter(8.0 / ROWS, 1);
-    pipe_of(&r, config_text("", ""), &want);
-    ok(cr_pipe_samples(r.pipe) == 8, "a limit of 8/23 is 8 samples");
-    cr_pipe_close(r.pipe);
+    loader_of(&r, config_text("", ""), &want);
+    ok(cr_data_loader_samples(r.loader) == 8, "a limit of 8/23 is 8 samples");
+    cr_data_loader_close(r.loader);
     want.limit_fraction = 0;
     want.overfit_batches = 2;
     want.batch_size = 4;
-    pipe_of(&r, config_text("", ""), &want);
+    loader_of(&r, config_text("", ""), &want);
     one = epoch_of(&r);
-    ok(cr_pipe_batches(r.pipe) == 2 && different(one) == 8,
+    ok(cr_data_loader_batches(r.loader) == 2 && different(one) == 8,
        "overfit_batches: 2 batches of 4");
     same(epoch_of(&r), one, "the same ones in every epoch");
-    cr_pipe_close(r.pipe);
+    cr_data_loader_close(r.loader);
 }
 
 static void splits(void)
@@ -211,11 +221,11 @@ static void splits(void)
     const char *text = config_text("",
                                    "  split: {eval_from_train: 6 samples, "
                                    "stratify: label, seed: 2}\n");
-    struct cr_pipe_want want = { .split = "eval", .seed = 5 };
+    struct cr_data_loader_opts want = { .split = "eval", .seed = 5 };
     struct read t, e;
     int kept, i, of[3] = { 0 }, both = 0, aside[ROWS];
 
-    if (!ok(pipe_of(&t, text, NULL) && pipe_of(&e, text, &want),
+    if (!ok(loader_of(&t, text, NULL) && loader_of(&e, text, &want),
             "both parts open")) {
         cr_diag_print(&t.diag, stdout, (struct cr_diag_format){ 0 });
         return;
@@ -229,16 +239,16 @@ static void splits(void)
     for (i = 0; i < ROWS; i++)
         both += aside[i] && seen[i];
     ok(kept == 17 && both == 0, "the other 17 are trained on");
-    cr_pipe_close(t.pipe);
-    cr_pipe_close(e.pipe);
+    cr_data_loader_close(t.loader);
+    cr_data_loader_close(e.loader);
     /* thirds of 5 round to 2 each, which would be 6 */
     text = config_text("", "  split: {eval_from_train: 5, stratify: label}\n");
-    pipe_of(&e, text, &want);
-    ok(cr_pipe_samples(e.pipe) == 5, "5 samples of 3 classes are 5");
-    cr_pipe_close(e.pipe);
-    pipe_of(&e, config_text("", "  split: {eval_from_train: 10%}\n"), &want);
-    ok(cr_pipe_samples(e.pipe) == 2, "10%% of 23 are 2");
-    cr_pipe_close(e.pipe);
+    loader_of(&e, text, &want);
+    ok(cr_data_loader_samples(e.loader) == 5, "5 samples of 3 classes are 5");
+    cr_data_loader_close(e.loader);
+    loader_of(&e, config_text("", "  split: {eval_from_train: 10%}\n"), &want);
+    ok(cr_data_loader_samples(e.loader) == 2, "10%% of 23 are 2");
+    cr_data_loader_close(e.loader);
 }
 
 static void workers(void)
@@ -249,19 +259,21 @@ static void workers(void)
     int i;
 
     for (i = 0; i < 4; i++) {
-        pipe_of(&r, config_text("", cr_strf(&conf_mem,
-                                            "datapipe: {workers: %d, batch: "
-                                            "{batch_size: 3}, x: "
-                                            "[{TypeCast: {data_type: "
-                                            "float64}}]}\n",
-                                            counts[i])), NULL);
+        loader_of(&r,
+                  config_text("", cr_strf(&conf_mem,
+                                          "datapipe: {workers: %d, batch: "
+                                          "{batch_size: 3}, x: "
+                                          "[{TypeCast: {data_type: "
+                                          "float64}}]}\n",
+                                          counts[i])),
+                  NULL);
         text = cr_strf(&conf_mem, "%s/%s", epoch_of(&r), epoch_of(&r));
-        cr_pipe_seek(r.pipe, 7, 2);
+        cr_data_loader_seek(r.loader, 7, 2);
         text = cr_strf(&conf_mem, "%s/%s", text, epoch_of(&r));
         if (first)
             same(text, first, cr_strf(&conf_mem, "%d workers", counts[i]));
         first = text;
-        cr_pipe_close(r.pipe);
+        cr_data_loader_close(r.loader);
     }
 }
 
@@ -274,21 +286,25 @@ static void interrupted(void)
     for (i = 0; i < 20; i++) {
         const struct cr_batch *b;
 
-        pipe_of(&r, config_text("", "datapipe: {workers: 3, prefetch: 7, "
-                                    "batch: {batch_size: 2}}\n"), NULL);
-        cr_pipe_next(r.pipe, &r.diag);
-        cr_pipe_seek(r.pipe, i, i % 12);
-        b = cr_pipe_next(r.pipe, &r.diag);
+        loader_of(&r,
+                  config_text("", "datapipe: {workers: 3, prefetch: 7, "
+                                  "batch: {batch_size: 2}}\n"),
+                  NULL);
+        cr_data_loader_next(r.loader, &r.diag);
+        cr_data_loader_seek(r.loader, i, i % 12);
+        b = cr_data_loader_next(r.loader, &r.diag);
         if (!b || b->epoch != i || b->index != i % 12)
             ok(false, "batch %d of epoch %d", i % 12, i);
-        cr_pipe_close(r.pipe);
+        cr_data_loader_close(r.loader);
     }
     ok(i == 20, "seeks and closes while workers are busy");
-    pipe_of(&r, config_text("", "datapipe: {batch: {batch_size: "
-                                "2000000000}}\n"), NULL);
+    loader_of(&r,
+              config_text("", "datapipe: {batch: {batch_size: "
+                              "2000000000}}\n"),
+              NULL);
     ok(different(epoch_of(&r)) == ROWS,
        "a batch has room for the samples there are");
-    cr_pipe_close(r.pipe);
+    cr_data_loader_close(r.loader);
 }
 
 static void mistakes(void)
@@ -324,8 +340,8 @@ static void mistakes(void)
     size_t i;
 
     for (i = 0; i < CR_LEN(bad); i++) {
-        bool opened = pipe_of(
-            &r, config_text(bad[i].dataset, bad[i].datapipe), NULL);
+        bool opened =
+            loader_of(&r, config_text(bad[i].dataset, bad[i].datapipe), NULL);
         const char *got = conf_messages(&r.diag);
 
         if (!ok(!opened && strstr(got, bad[i].says), "%s", bad[i].says))
@@ -342,23 +358,27 @@ static void bad_sample(void)
         struct read r;
         int64_t n = 0;
 
-        pipe_of(&r, config_text(", shuffle: false",
-                                cr_strf(&conf_mem,
-                                        "datapipe: {workers: %d, batch: "
-                                        "{batch_size: 2}, label: [{OneHot: "
-                                        "{num_classes: 2}}]}\n", w)), NULL);
-        while (cr_pipe_next(r.pipe, &r.diag))
+        loader_of(&r,
+                  config_text(", shuffle: false",
+                              cr_strf(&conf_mem,
+                                      "datapipe: {workers: %d, batch: "
+                                      "{batch_size: 2}, label: [{OneHot: "
+                                      "{num_classes: 2}}]}\n",
+                                      w)),
+                  NULL);
+        while (cr_data_loader_next(r.loader, &r.diag))
             n++;
         ok(n == 1 && r.diag.errors == 1 &&
                strstr(r.diag.first->text, "label 2 of sample 2"),
            "%d workers: the first bad sample is reported after %lld batches", w,
            (long long)n);
-        ok(!cr_pipe_next(r.pipe, &r.diag) && r.diag.errors > 0,
+        ok(!cr_data_loader_next(r.loader, &r.diag) && r.diag.errors > 0,
            "and again, if asked again");
-        cr_pipe_seek(r.pipe, 3, 0);
-        ok(cr_pipe_next(r.pipe, &(struct cr_diag){ .arena = &conf_mem }),
+        cr_data_loader_seek(r.loader, 3, 0);
+        ok(cr_data_loader_next(r.loader,
+                               &(struct cr_diag){ .arena = &conf_mem }),
            "a seek continues with good ones");
-        cr_pipe_close(r.pipe);
+        cr_data_loader_close(r.loader);
     }
 }
 
@@ -377,12 +397,13 @@ static void folds(void)
 
         memset(times, 0, sizeof times);
         for (int p = 0; p < 3; p++) {
-            struct cr_pipe_want want = { .split = parts[p], .train = p == 2,
-                                         .seed = 5 };
+            struct cr_data_loader_opts want = { .split = parts[p],
+                                                .train = p == 2,
+                                                .seed = 5 };
             struct read r;
             int n;
 
-            if (!ok(pipe_of(&r, text, &want), "fold %d opens", k))
+            if (!ok(loader_of(&r, text, &want), "fold %d opens", k))
                 return;
             n = different(epoch_of(&r));
             sizes = sizes && (p > 0 || n == 5 || n == 6);
@@ -391,7 +412,7 @@ static void folds(void)
                 in[i] += p == 0 && seen[i];
                 of[k][i % 3] += p == 0 && seen[i];
             }
-            cr_pipe_close(r.pipe);
+            cr_data_loader_close(r.loader);
         }
         for (int i = 0; i < ROWS; i++)
             once = once && times[i] == 1;
@@ -416,12 +437,14 @@ static const char *drawn(const char *sampler, const char *more)
     struct read r;
     int times[ROWS] = { 0 };
 
-    if (!ok(pipe_of(&r, config_text("", cr_strf(&conf_mem,
-                                                "datapipe: {batch: "
-                                                "{batch_size: 5}, sampler: "
-                                                "{WeightedRandomSampler: "
-                                                "{weights: %s}}%s}\n",
-                                                sampler, more)), NULL),
+    if (!ok(loader_of(&r,
+                      config_text("", cr_strf(&conf_mem,
+                                              "datapipe: {batch: "
+                                              "{batch_size: 5}, sampler: "
+                                              "{WeightedRandomSampler: "
+                                              "{weights: %s}}%s}\n",
+                                              sampler, more)),
+                      NULL),
             "%s%s opens", sampler, more)) {
         cr_diag_print(&r.diag, stdout, (struct cr_diag_format){ 0 });
         return text;
@@ -434,9 +457,9 @@ static const char *drawn(const char *sampler, const char *more)
             times[i] += seen[i];
         text = e == 3 ? one : text;
     }
-    cr_pipe_seek(r.pipe, 3, 0);
+    cr_data_loader_seek(r.loader, 3, 0);
     same(epoch_of(&r), text, "an epoch again is the same");
-    cr_pipe_close(r.pipe);
+    cr_data_loader_close(r.loader);
     memcpy(seen, times, sizeof seen);
     return text;
 }
