@@ -18,7 +18,7 @@
 static bool balance_count(struct cr_data_loader *p, struct cr_diag *diag, int k,
                           int64_t classes, int64_t *count)
 {
-    const struct cr_colpipe *c = p->op[k];
+    const struct cr_column_pipeline *c = p->op[k];
     int64_t each = cr_count(&c->out);
     char *room = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
     int32_t *label = cr_alloc(p->arena, (size_t)each + 16, sizeof *label);
@@ -29,7 +29,8 @@ static bool balance_count(struct cr_data_loader *p, struct cr_diag *diag, int k,
         struct cr_spec spec;
         const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
                                       room + c->scratch_bytes, &spec);
-        bool ok = x && cr_colpipe_run(c, diag, 0, sample, x, label, room);
+        bool ok =
+            x && cr_column_pipeline_run(c, diag, 0, sample, x, label, room);
 
         cr_arena_free(&mem);
         if (x && !ok)

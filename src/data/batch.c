@@ -24,10 +24,10 @@ static void batch_make(struct cr_data_loader *p, struct cr_batch *b)
 }
 
 /* The ops of a column for the batch's shape. */
-static const struct cr_colpipe *ops_of(const struct cr_data_loader *p,
-                                       const struct cr_batch *b, int k)
+static const struct cr_column_pipeline *ops_of(const struct cr_data_loader *p,
+                                               const struct cr_batch *b, int k)
 {
-    const struct cr_colpipe *c = p->op[k];
+    const struct cr_column_pipeline *c = p->op[k];
 
     return c->scales > 1 ? c->scaled[b->scale] : c;
 }
@@ -49,7 +49,7 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
         if (r + AHEAD < to)
             cr_reader_ahead(p->reader, b->samples[r + AHEAD]);
         for (k = 0; k < b->columns && ok; k++) {
-            const struct cr_colpipe *c = ops_of(p, b, k);
+            const struct cr_column_pipeline *c = ops_of(p, b, k);
             int64_t i = b->samples[r];
             /* a sample drawn again has random numbers of its own */
             int64_t epoch = b->epoch + (b->repeats ? b->repeats[r] << 24 : 0);
@@ -64,10 +64,10 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
             if (!x)
                 ok = false;
             else if (p->set.varies & 1u << k)
-                ok = cr_colpipe_run_other(c, diag, &mem, &spec, &p->set,
-                                          epoch, i, x, y, room);
+                ok = cr_column_pipeline_run_other(c, diag, &mem, &spec, &p->set,
+                                                  epoch, i, x, y, room);
             else
-                ok = cr_colpipe_run(c, diag, epoch, i, x, y, room);
+                ok = cr_column_pipeline_run(c, diag, epoch, i, x, y, room);
             if (x && !ok) {
                 cr_sample_note(&p->set, diag, i, k);
                 cr_data_loader_note(p, diag);
@@ -85,7 +85,7 @@ static void mix_batch(const struct cr_data_loader *p, const struct cr_batch *b,
     int i, label = cr_data_loader_labels(p);
 
     for (i = 0; i < b->columns; i++) {
-        const struct cr_colpipe *c = ops_of(p, b, i);
+        const struct cr_column_pipeline *c = ops_of(p, b, i);
         struct cr_mix m = { .plan = &c->mix_plan, .n = b->n };
         size_t size;
 

@@ -213,7 +213,8 @@ int cr_data_loader_labels(const struct cr_data_loader *p)
 
 /* What mixes a batch needs real numbers, labels that are rows of classes, and
  * room for what was. */
-static bool mix_check(struct cr_data_loader *p, const struct cr_colpipe *c)
+static bool mix_check(struct cr_data_loader *p,
+                      const struct cr_column_pipeline *c)
 {
     const struct cr_spec *label;
     int k = cr_data_loader_labels(p);
@@ -260,7 +261,7 @@ static bool make_scales(struct cr_data_loader *p)
     for (s = 0; s < p->scales; s++) {
         p->scaled[s] = CR_NEWS(p->arena, struct cr_column, p->set.columns);
         for (i = 0; i < p->set.columns; i++) {
-            const struct cr_colpipe *c = p->op[i];
+            const struct cr_column_pipeline *c = p->op[i];
             size_t stored = cr_bytes(&c->in) + 64;
 
             c = c->scales > 1 ? c->scaled[s] : c;
@@ -316,11 +317,10 @@ static bool make_columns(struct cr_data_loader *p)
         names[i] = c->name;
         if (!label || !classes.v)
             classes = (struct cr_strs){ 0 };
-        p->op[i] = cr_colpipe_named(p->config, c->name,
-                                    cr_node_get(node, c->name), &c->spec,
-                                    &classes, p->want.train,
-                                    !(unfused && strcmp(unfused, "1") == 0),
-                                    p->want.seed);
+        p->op[i] = cr_column_pipeline_named(
+            p->config, c->name, cr_node_get(node, c->name), &c->spec, &classes,
+            p->want.train, !(unfused && strcmp(unfused, "1") == 0),
+            p->want.seed);
         if (!p->op[i]) {
             ok = false;
             continue;
@@ -580,7 +580,7 @@ void cr_data_loader_note(const struct cr_data_loader *p, struct cr_diag *diag)
 bool cr_data_loader_levels(const struct cr_data_loader *p, int scale,
                            int column, int64_t i, double *black, double *white)
 {
-    const struct cr_colpipe *c = p->op[column];
+    const struct cr_column_pipeline *c = p->op[column];
     const cr_real *table;
 
     *black = 0;
@@ -601,7 +601,7 @@ const char *cr_data_loader_describe(const struct cr_data_loader *p,
     int i, k;
 
     for (i = 0; i < p->set.columns; i++) {
-        const struct cr_colpipe *c = p->op[i];
+        const struct cr_column_pipeline *c = p->op[i];
 
         text = cr_strf(arena, "%s%s: %s %s", text, c->name,
                        cr_type_name(c->in.type), cr_diag_format(arena, &c->in));

@@ -120,13 +120,13 @@ bool cr_data_loader_levels(const struct cr_data_loader *loader, int scale,
                            int column, int64_t i, double *black, double *white);
 
 /* A datapipe alone, for samples from files or memory (predict). */
-struct cr_colpipe;
-struct cr_colpipe *cr_colpipe_plan(struct cr_config *config,
-                                   const char *column,
-                                   const struct cr_spec *in,
-                                   const struct cr_strs *classes, bool train,
-                                   struct cr_spec *out);
-bool cr_colpipe_apply(struct cr_colpipe *loader, struct cr_diag *diag,
-                      int64_t index, const void *x, void *y);
+struct cr_column_pipeline;
+struct cr_column_pipeline *
+cr_column_pipeline_plan(struct cr_config *config, const char *column,
+                        const struct cr_spec *in, const struct cr_strs *classes,
+                        bool train, struct cr_spec *out);
+bool cr_column_pipeline_apply(struct cr_column_pipeline *loader,
+                              struct cr_diag *diag, int64_t index,
+                              const void *x, void *y);
 
 #endif

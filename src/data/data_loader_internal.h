@@ -5,7 +5,7 @@
 #ifndef CR_DATA_DATA_LOADER_INTERNAL_H
 #define CR_DATA_DATA_LOADER_INTERNAL_H
 
-#include "data/column.h"
+#include "data/column_pipeline.h"
 #include "data/data_loader.h"
 #include "data/reader.h"
 #include "data/sampler.h"
@@ -21,7 +21,7 @@ struct cr_data_loader {
     struct cr_pos pos;
     bool open, loaded, prepared;
     struct cr_column column[CR_COLUMNS_MAX];    /* of the first scale */
-    struct cr_colpipe *op[CR_COLUMNS_MAX];
+    struct cr_column_pipeline *op[CR_COLUMNS_MAX];
     int scales;
     struct cr_column *scaled[CR_SCALES_MAX];
     struct cr_sampler sampler;

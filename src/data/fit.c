@@ -13,7 +13,7 @@
 static bool unfitted(const struct cr_data_loader *p)
 {
     for (int k = 0; k < p->set.columns; k++)
-        if (cr_colpipe_unfitted(p->op[k]) >= 0)
+        if (cr_column_pipeline_unfitted(p->op[k]) >= 0)
             return true;
     return false;
 }
@@ -22,7 +22,7 @@ static bool unfitted(const struct cr_data_loader *p)
 static bool one_shape(struct cr_data_loader *p, struct cr_diag *diag, int k,
                       int op, int64_t sample, const struct cr_spec *spec)
 {
-    const struct cr_colpipe *c = p->op[k];
+    const struct cr_column_pipeline *c = p->op[k];
 
     return cr_spec_same(spec, &c->in) ||
            cr_error(diag, cr_sample_pos(&p->set, diag->arena, sample),
@@ -36,7 +36,7 @@ static bool one_shape(struct cr_data_loader *p, struct cr_diag *diag, int k,
 static bool fit_op(struct cr_data_loader *p, struct cr_diag *diag, int k,
                    int op, char *room)
 {
-    const struct cr_colpipe *c = p->op[k];
+    const struct cr_column_pipeline *c = p->op[k];
     bool ok = true;
     int64_t i;
 
@@ -48,13 +48,13 @@ static bool fit_op(struct cr_data_loader *p, struct cr_diag *diag, int k,
                                       room + c->scratch_bytes, &spec);
 
         ok = x && one_shape(p, diag, k, op, sample, &spec) &&
-             cr_colpipe_fit(c, diag, op, sample, x, room);
+             cr_column_pipeline_fit(c, diag, op, sample, x, room);
 
         cr_arena_free(&mem);
         if (x && !ok)
             cr_sample_note(&p->set, diag, sample, k);
     }
-    return cr_colpipe_fit_end(c, op, ok);
+    return cr_column_pipeline_fit_end(c, op, ok);
 }
 
 static bool fit(struct cr_data_loader *p, struct cr_diag *diag)
@@ -63,7 +63,7 @@ static bool fit(struct cr_data_loader *p, struct cr_diag *diag)
     int k, op;
 
     for (k = 0; k < p->set.columns; k++)
-        while ((op = cr_colpipe_unfitted(p->op[k])) >= 0)
+        while ((op = cr_column_pipeline_unfitted(p->op[k])) >= 0)
             if (!fit_op(p, diag, k, op, room))
                 return false;
     return true;

@@ -142,7 +142,7 @@ static void tell_scale(struct cr_data_loader *p, struct cr_diag *diag,
 static void check_scale(struct cr_data_loader *p, struct cr_diag *diag,
                         int column)
 {
-    const struct cr_colpipe *c = p->op[column];
+    const struct cr_column_pipeline *c = p->op[column];
     int64_t m = c->out.dim[0], n = least(p->sampler.n, SAMPLES_MAX), k, i;
     struct feature *f = calloc((size_t)m, sizeof *f);
     char *y = malloc(cr_bytes(&c->out));
@@ -157,7 +157,7 @@ static void check_scale(struct cr_data_loader *p, struct cr_diag *diag,
         const void *x = look_at(&l, sample, column);
         struct cr_diag quiet = { .arena = &l.mem };
 
-        if (x && cr_colpipe_run(c, &quiet, 0, sample, x, y, l.room)) {
+        if (x && cr_column_pipeline_run(c, &quiet, 0, sample, x, y, l.room)) {
             seen++;
             for (i = 0; i < m; i++) {
                 double v = value_at(&c->out, y, i), d = v - f[i].mean;

@@ -16,8 +16,9 @@ static bool inspect_state(struct cr_model *m)
 
     for (int i = 0; i < s->n_columns; i++) {
         columns[i] = s->columns[i];
-        if (!cr_colpipe_plan(config, s->columns[i].name, &s->columns[i].spec,
-                             NULL, true, &columns[i].spec))
+        if (!cr_column_pipeline_plan(config, s->columns[i].name,
+                                     &s->columns[i].spec, NULL, true,
+                                     &columns[i].spec))
             return false;
     }
     m->columns = columns;

@@ -244,8 +244,8 @@ bool cr_predict_bad(struct cr_predict *j, const struct cr_predict_row *row)
 bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *f,
                        const void *x, int64_t index)
 {
-    return cr_colpipe_apply(f->pipeline, &j->about, index, x,
-                            cr_predict_into(j, f));
+    return cr_column_pipeline_apply(f->pipeline, &j->about, index, x,
+                                    cr_predict_into(j, f));
 }
 
 void cr_predict_free(struct cr_predict *j)

@@ -40,8 +40,8 @@ static bool columns_feed(struct cr_predict *j, const struct cr_column *c)
     struct cr_config *config = j->model.config;
 
     *f = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
-    f->pipeline =
-        cr_colpipe_plan(config, c->name, &c->spec, NULL, false, &f->out);
+    f->pipeline = cr_column_pipeline_plan(config, c->name, &c->spec, NULL,
+                                          false, &f->out);
     if (!f->pipeline || !cr_intake_open(&f->intake, config, c))
         return false;
     j->n_feeds++;
@@ -118,7 +118,7 @@ static void columns_truths(struct cr_predict *j)
         if (!c || cr_predict_feed(j, names[i]))
             continue;
         *t = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
-        t->pipeline = cr_colpipe_plan(
+        t->pipeline = cr_column_pipeline_plan(
             config, c->name, &c->spec,
             strcmp(c->name, "label") == 0 ? &classes : NULL, false, &t->out);
         j->n_truths += t->pipeline != NULL;

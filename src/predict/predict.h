@@ -49,7 +49,7 @@ struct cr_predict_feed {
     const char *name;
     struct cr_spec head;        /* a sample as the data set holds it */
     struct cr_spec out;         /* and behind the datapipe */
-    struct cr_colpipe *pipeline; /* between them */
+    struct cr_column_pipeline *pipeline; /* between them */
     struct cr_intake intake;    /* for images and arrays of other shapes */
     size_t size;                /* of one sample behind the datapipe */
     char *batch;

@@ -13,7 +13,7 @@ struct cr_way {
     bool repaint;               /* channels or depth change */
     const struct cr_transform *resize; /* NULL: none */
     struct cr_transform_plan plan;     /* of the resize */
-    struct cr_colpipe *pipeline;
+    struct cr_column_pipeline *pipeline;
     void *resized, *scratch;
     struct cr_way *next;
 };
@@ -22,17 +22,17 @@ struct cr_way {
 
 /* The column's pipeline for samples of that form, if what comes out is what the
  * network takes; NULL without a word otherwise. */
-static struct cr_colpipe *sample_pipeline(struct cr_intake *intake,
-                                          const struct cr_spec *in)
+static struct cr_column_pipeline *sample_pipeline(struct cr_intake *intake,
+                                                  const struct cr_spec *in)
 {
     struct cr_diag *diag = intake->config->diag;
     struct cr_diag quiet = { .arena = intake->arena };
-    struct cr_colpipe *pipeline;
+    struct cr_column_pipeline *pipeline;
     struct cr_spec out;
 
     intake->config->diag = &quiet;
-    pipeline =
-        cr_colpipe_plan(intake->config, intake->column, in, NULL, false, &out);
+    pipeline = cr_column_pipeline_plan(intake->config, intake->column, in, NULL,
+                                       false, &out);
     intake->config->diag = diag;
     return pipeline && cr_spec_same(&out, &intake->out) ? pipeline : NULL;
 }
@@ -43,8 +43,8 @@ bool cr_intake_open(struct cr_intake *intake, struct cr_config *config,
     *intake = (struct cr_intake){ .arena = config->arena, .config = config,
                                   .column = column->name,
                                   .head = column->spec };
-    return cr_colpipe_plan(config, column->name, &column->spec, NULL, false,
-                           &intake->out) != NULL;
+    return cr_column_pipeline_plan(config, column->name, &column->spec, NULL,
+                                   false, &intake->out) != NULL;
 }
 
 /* Height, width and channels of an image's spec; false if it is none. */
@@ -249,7 +249,7 @@ bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
             return false;
         x = way->resized;
     }
-    return cr_colpipe_apply(way->pipeline, diag, i, x, to);
+    return cr_column_pipeline_apply(way->pipeline, diag, i, x, to);
 }
 
 const char *cr_input_change(const struct cr_input *input,

@@ -5,7 +5,7 @@
  * takes texts or lists, stands in a case.
  */
 #include "conf.h"
-#include "data/column.h"
+#include "data/column_pipeline.h"
 #include "data/tokenizer.h"
 #include "data/vocab.h"
 #include "tap.h"
@@ -89,7 +89,7 @@ static void one(struct cr_config *config, const struct cr_node *row)
     struct cr_items x = { text, (int64_t)strlen(text) };
     struct cr_buf got = { .arena = &conf_mem }, want = got;
     const char **token = CR_NEWS(&conf_mem, const char *, 64);
-    struct cr_colpipe *c;
+    struct cr_column_pipeline *c;
     bool good;
     char y[1024];
     int n = 0;
@@ -103,13 +103,13 @@ static void one(struct cr_config *config, const struct cr_node *row)
         if (n_used < (int)CR_LEN(used))
             used[n_used++] = cr_node_type(m, &args);
     config->diag = &diag;
-    c = cr_colpipe_make(config, "x", ops, &in, true, true, 1);
+    c = cr_column_pipeline_make(config, "x", ops, &in, true, true, 1);
     if (!ok(c, "%s is planned", name)) {
         printf("# %s\n", conf_messages(&diag));
         return;
     }
-    good = cr_colpipe_run(c, &diag, 0, 0, &x, y,
-                          cr_alloc(&conf_mem, 1, c->scratch_bytes + 64));
+    good = cr_column_pipeline_run(
+        c, &diag, 0, 0, &x, y, cr_alloc(&conf_mem, 1, c->scratch_bytes + 64));
     if (cr_node_get(row, "error")) {
         ok(!good && diag.first &&
                strcmp(diag.first->text, cr_node_get(row, "error")->text) == 0,
@@ -157,9 +157,10 @@ static void refused(const char *ops, const char *want)
     const char *said;
 
     config->diag = &diag;
-    ok(!cr_colpipe_make(config, "x",
-                        cr_node_get(cr_section(config, "datapipe"), "x"), &in,
-                        true, true, 1), "%s is refused", ops);
+    ok(!cr_column_pipeline_make(
+           config, "x", cr_node_get(cr_section(config, "datapipe"), "x"), &in,
+           true, true, 1),
+       "%s is refused", ops);
     said = diag.first ? diag.first->text : "";
     same(said, want, ops);
 }

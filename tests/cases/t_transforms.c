@@ -11,7 +11,7 @@
  */
 #include "case.h"
 #include "conf.h"
-#include "data/column.h"
+#include "data/column_pipeline.h"
 
 #include <dirent.h>
 
@@ -52,18 +52,19 @@ static void *values_of(struct cr_arena *mem, const struct cr_node *node,
 }
 
 /* What the ops learn from samples of the same form as x. */
-static void learn(const struct cr_colpipe *c, const struct cr_node *samples,
-                  const struct cr_spec *in)
+static void learn(const struct cr_column_pipeline *c,
+                  const struct cr_node *samples, const struct cr_spec *in)
 {
     struct cr_diag diag = { .arena = &conf_mem };
     char *room = cr_alloc(&conf_mem, c->scratch_bytes + 64, 1);
     int op;
 
-    while ((op = cr_colpipe_unfitted(c)) >= 0) {
+    while ((op = cr_column_pipeline_unfitted(c)) >= 0) {
         for (CR_EACH(m, samples))
-            ok(cr_colpipe_fit(c, &diag, op, 0, numbers_of(&conf_mem, m, in),
-                              room), "a sample to learn from");
-        cr_colpipe_fit_end(c, op, true);
+            ok(cr_column_pipeline_fit(c, &diag, op, 0,
+                                      numbers_of(&conf_mem, m, in), room),
+               "a sample to learn from");
+        cr_column_pipeline_fit_end(c, op, true);
     }
 }
 
@@ -96,7 +97,7 @@ static double off(float a, float b)
                                 : fabs((double)a - (double)b);
 }
 
-static void compare(const char *name, const struct cr_colpipe *c,
+static void compare(const char *name, const struct cr_column_pipeline *c,
                     const struct cr_spec *want_spec, const void *want,
                     const void *x, double near, struct cr_diag *diag)
 {
@@ -109,7 +110,8 @@ static void compare(const char *name, const struct cr_colpipe *c,
 
     out.type = want_spec->type;
     if (!ok(cr_spec_same(&out, want_spec), "%s: shape", name) ||
-        !ok(cr_colpipe_run(c, diag, 0, 0, x, got, room), "%s: runs", name)) {
+        !ok(cr_column_pipeline_run(c, diag, 0, 0, x, got, room), "%s: runs",
+            name)) {
         cr_diag_print(diag, stdout, (struct cr_diag_format){ 0 });
         return;
     }
@@ -182,8 +184,8 @@ static void run(const char *folder, const char *file)
     x = values_of(&conf_mem, cr_node_get(config->root, "in"), &in);
     want = values_of(&conf_mem, cr_node_get(config->root, "out"), &out);
     for (fuse = 0; fuse < 2 && x && want; fuse++) {
-        struct cr_colpipe *c =
-            cr_colpipe_make(config, "x", ops, &in, true, fuse, 1);
+        struct cr_column_pipeline *c =
+            cr_column_pipeline_make(config, "x", ops, &in, true, fuse, 1);
 
         if (!ok(c, "%s is planned", file)) {
             cr_diag_print(&diag, stdout, (struct cr_diag_format){ 0 });
@@ -208,14 +210,15 @@ static struct cr_config *config_of(struct cr_diag *diag, const char *ops)
     return config;
 }
 
-static struct cr_colpipe *loader_of(struct cr_diag *diag, const char *ops,
-                                    const struct cr_spec *in, bool fuse)
+static struct cr_column_pipeline *loader_of(struct cr_diag *diag,
+                                            const char *ops,
+                                            const struct cr_spec *in, bool fuse)
 {
     struct cr_config *config = config_of(diag, ops);
 
-    return cr_colpipe_make(config, "x",
-                           cr_node_get(cr_section(config, "datapipe"), "x"),
-                           in, true, fuse, 1);
+    return cr_column_pipeline_make(
+        config, "x", cr_node_get(cr_section(config, "datapipe"), "x"), in, true,
+        fuse, 1);
 }
 
 /* Every op that tells channels apart may split each table. */
@@ -233,11 +236,12 @@ static void tables(void)
     for (i = 0; i < 24; i++)
         x[i] = (unsigned char)(37 * i + 11);
     for (fuse = 0; fuse < 2; fuse++) {
-        struct cr_colpipe *c = loader_of(&diag, ops, &in, fuse);
+        struct cr_column_pipeline *c = loader_of(&diag, ops, &in, fuse);
 
         if (!ok(c && c->fused == fuse, "%s", fuse ? "fused" : "op by op") ||
-            !ok(cr_colpipe_run(c, &diag, 0, 0, x, y[fuse],
-                               cr_alloc(&conf_mem, 1, c->scratch_bytes + 64)),
+            !ok(cr_column_pipeline_run(
+                    c, &diag, 0, 0, x, y[fuse],
+                    cr_alloc(&conf_mem, 1, c->scratch_bytes + 64)),
                 "two ops with channels run"))
             return;
         if (fuse)
@@ -279,7 +283,7 @@ static void sizes(void)
        "an image without channels is planned");
     config = config_of(&diag, "[{Rescale: [2, 0]}, HWC2CHW]");
     before = conf_mem.total;
-    ok(cr_colpipe_plan(config, "x", &photo, NULL, false, &out) &&
+    ok(cr_column_pipeline_plan(config, "x", &photo, NULL, false, &out) &&
            conf_mem.total - before < 1 << 20,
        "a plan for 64 Mi pixels takes no memory for them");
 }

@@ -5,7 +5,7 @@
  */
 #include "base/thread_pool.h"
 #include "conf.h"
-#include "data/column.h"
+#include "data/column_pipeline.h"
 #include "data/npy.h"
 #include "tap.h"
 
@@ -15,17 +15,17 @@
 
 static char folder[] = "/tmp/cellrun-t_augment-XXXXXX";
 
-static struct cr_colpipe *ops_of(struct cr_diag *diag, const char *ops,
-                                 const struct cr_spec *in, bool train,
-                                 bool fuse)
+static struct cr_column_pipeline *ops_of(struct cr_diag *diag, const char *ops,
+                                         const struct cr_spec *in, bool train,
+                                         bool fuse)
 {
     struct cr_config *config =
         conf_load(diag, cr_strf(&conf_mem, "datapipe: {x: %s}\n", ops), NULL);
 
     config->diag = diag;
-    return cr_colpipe_make(config, "x",
-                           cr_node_get(cr_section(config, "datapipe"), "x"),
-                           in, train, fuse, 3);
+    return cr_column_pipeline_make(
+        config, "x", cr_node_get(cr_section(config, "datapipe"), "x"), in,
+        train, fuse, 3);
 }
 
 /* Whether `n` of `all` is what a share p gives, within 4.5 deviations. */
@@ -49,11 +49,11 @@ static void flips(void)
     int k;
 
     for (k = 0; k < 2; k++) {
-        struct cr_colpipe *c = ops_of(&diag, ops[k], &in, true, true);
+        struct cr_column_pipeline *c = ops_of(&diag, ops[k], &in, true, true);
         int64_t i, n = 0, moved = 0, last = -1;
 
         for (i = 0; i < 4000; i++) {
-            cr_colpipe_run(c, &diag, i / 1000, i % 1000, x, y, room);
+            cr_column_pipeline_run(c, &diag, i / 1000, i % 1000, x, y, room);
             n += y[0] != 1;
             moved += last >= 0 && (y[0] != 1) != (bool)last;
             last = y[0] != 1;
@@ -80,7 +80,7 @@ static void truncations(void)
     for (k = 0; k < 16; k++)
         v[k] = k;
     for (k = 0; k < 2; k++) {
-        struct cr_colpipe *c =
+        struct cr_column_pipeline *c =
             k == 0 ? ops_of(&diag,
                             "[{RandomTruncate: {max_seq_len: 3}}, {PadEnd: "
                             "{pad_shape: [4], pad_value: -1}}]",
@@ -92,8 +92,8 @@ static void truncations(void)
         double chi = 0;
 
         for (i = 0; i < 6000; i++) {
-            cr_colpipe_run(c, &diag, i / 1000, i % 1000,
-                           k == 0 ? (const void *)&x : v, y, room);
+            cr_column_pipeline_run(c, &diag, i / 1000, i % 1000,
+                                   k == 0 ? (const void *)&x : v, y, room);
             for (j = 1; j < 3; j++)
                 wrong += y[j * step] != y[0] + j * step;
             wrong += k == 0 ? y[3] != -1 : y[1] != y[0] + 1;
@@ -105,11 +105,12 @@ static void truncations(void)
         ok(chi < 20.5, "6 places are as likely: chi squared %.1f", chi);
     }
     x.n = 2;
-    cr_colpipe_run(ops_of(&diag,
-                          "[{RandomTruncate: {max_seq_len: 3}}, {PadEnd: "
-                          "{pad_shape: [4], pad_value: -1}}]",
-                          &list, true, true),
-                   &diag, 0, 0, &x, y, room);
+    cr_column_pipeline_run(
+        ops_of(&diag,
+               "[{RandomTruncate: {max_seq_len: 3}}, {PadEnd: "
+               "{pad_shape: [4], pad_value: -1}}]",
+               &list, true, true),
+        &diag, 0, 0, &x, y, room);
     ok(y[0] == 0 && y[1] == 1 && y[2] == -1 && y[3] == -1,
        "a shorter list stays as it is, and is padded");
 }
@@ -120,9 +121,11 @@ static void crops(void)
 {
     static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 4, 5, 1 } };
     struct cr_diag diag = { .arena = &conf_mem };
-    struct cr_colpipe *c =
-        ops_of(&diag, "[{RandomCrop: {size: 2, padding: 1, fill_value: 99, "
-                      "padding_mode: EDGE}}]", &in, true, true);
+    struct cr_column_pipeline *c =
+        ops_of(&diag,
+               "[{RandomCrop: {size: 2, padding: 1, fill_value: 99, "
+               "padding_mode: EDGE}}]",
+               &in, true, true);
     unsigned char x[20], y[4], room[4096];
     int64_t count[30] = { 0 }, i;
     double chi = 0;
@@ -132,7 +135,7 @@ static void crops(void)
     for (i = 0; i < 6000; i++) {
         int64_t row, left;
 
-        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        cr_column_pipeline_run(c, &diag, 0, i, x, y, room);
         /* the border again: two pixels of a row alike mean the margin */
         row = y[0] == y[2] ? (y[0] >= 15 ? 4 : 0) : y[0] / 5 + 1;
         left = y[0] == y[1] ? (y[0] % 5 == 4 ? 5 : 0) : y[0] % 5 + 1;
@@ -151,9 +154,9 @@ static void patches(void)
     static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 4, 5, 1 } };
     static const struct cr_spec chw = { CR_F32, CR_ROW_MAJOR, 3, { 1, 8, 9 } };
     struct cr_diag diag = { .arena = &conf_mem };
-    struct cr_colpipe *c =
+    struct cr_column_pipeline *c =
         ops_of(&diag, "[{CutOut: {length: 2}}]", &in, true, true);
-    struct cr_colpipe *e = ops_of(
+    struct cr_column_pipeline *e = ops_of(
         &diag, "[{RandomErasing: {prob: 0.4, value: 2}}]", &chw, true, true);
     unsigned char x[20], y[20], room[8192];
     int64_t i, k, holes = 0, gone = 0, erased = 0, bad = 0;
@@ -164,7 +167,7 @@ static void patches(void)
     for (i = 0; i < 5600; i++) {
         int64_t n = 20;
 
-        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        cr_column_pipeline_run(c, &diag, 0, i, x, y, room);
         for (k = 0; k < 20; k++)
             n -= y[k];
         bad += n != 0 && n != 1 && n != 2 && n != 4;
@@ -177,7 +180,7 @@ static void patches(void)
     for (i = bad = 0; i < 2000; i++) {
         int64_t n = 0, columns[9] = { 0 }, wide = 0;
 
-        cr_colpipe_run(e, &diag, 0, i, f, g, room);
+        cr_column_pipeline_run(e, &diag, 0, i, f, g, room);
         for (k = 0; k < 72; k++) {
             bool on = g[k] == 2;
 
@@ -200,13 +203,12 @@ static void colors(void)
     static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 1, 2, 3 } };
     static const unsigned char x[6] = { 200, 0, 0, 90, 90, 90 };
     struct cr_diag diag = { .arena = &conf_mem };
-    struct cr_colpipe *c = ops_of(
-        &diag, "[{RandomColorAdjust: {hue: [0.335, 0.335]}}]", &in, true,
-        true);
+    struct cr_column_pipeline *c = ops_of(
+        &diag, "[{RandomColorAdjust: {hue: [0.335, 0.335]}}]", &in, true, true);
     unsigned char y[6], room[4096];
     int64_t i, low = 0, high = 0, sum = 0;
 
-    cr_colpipe_run(c, &diag, 0, 0, x, y, room);
+    cr_column_pipeline_run(c, &diag, 0, 0, x, y, room);
     ok(y[0] < 5 && y[1] == 200 && y[2] < 5 && y[3] == 90 && y[4] == 90 &&
            y[5] == 90,
        "a third of a turn makes red green and leaves gray: %d %d %d", y[0],
@@ -214,7 +216,7 @@ static void colors(void)
     c = ops_of(&diag, "[{RandomColorAdjust: {brightness: 0.2}}]", &in, true,
                true);
     for (i = 0; i < 2000; i++) {
-        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        cr_column_pipeline_run(c, &diag, 0, i, x, y, room);
         low += y[0] < 160;
         high += y[0] > 240;
         sum += y[0];
@@ -250,19 +252,19 @@ static void pairs(void)
                     mask[k]),
             NULL);
         const struct cr_node *node;
-        struct cr_colpipe *cx, *cy;
+        struct cr_column_pipeline *cx, *cy;
 
         config->diag = &diag;
         node = cr_section(config, "datapipe");
-        cx = cr_colpipe_make(config, "x", cr_node_get(node, "x"), &in, true,
-                             true, 3);
-        cy = cr_colpipe_make(config, "y", cr_node_get(node, "y"), &in, true,
-                             true, 3);
+        cx = cr_column_pipeline_make(config, "x", cr_node_get(node, "x"), &in,
+                                     true, true, 3);
+        cy = cr_column_pipeline_make(config, "y", cr_node_get(node, "y"), &in,
+                                     true, true, 3);
         for (i = same = 0; i < 400; i++) {
             int64_t q, equal = 0;
 
-            cr_colpipe_run(cx, &diag, 0, i, x, a, room);
-            cr_colpipe_run(cy, &diag, 0, i, x, b, room);
+            cr_column_pipeline_run(cx, &diag, 0, i, x, a, room);
+            cr_column_pipeline_run(cy, &diag, 0, i, x, b, room);
             for (q = 0; q < 9; q++)
                 equal += a[q] == b[q];
             same += equal >= 8; /* the patch is black */
@@ -279,9 +281,10 @@ static void windows(void)
 {
     static const struct cr_spec in = { CR_F32, CR_ROW_MAJOR, 3, { 40, 30, 2 } };
     struct cr_diag diag = { .arena = &conf_mem };
-    struct cr_colpipe *c =
-        ops_of(&diag, "[{RandomResizedCrop: {size: [64, 64], scale: [0.2, "
-                      "0.5], ratio: [0.5, 1.5], interpolation: NEAREST}}]",
+    struct cr_column_pipeline *c =
+        ops_of(&diag,
+               "[{RandomResizedCrop: {size: [64, 64], scale: [0.2, "
+               "0.5], ratio: [0.5, 1.5], interpolation: NEAREST}}]",
                &in, true, true);
     float x[40][30][2];
     cr_real y[64][64][2];
@@ -296,7 +299,7 @@ static void windows(void)
     for (i = 0; i < 2000; i++) {
         double h, w;
 
-        cr_colpipe_run(c, &diag, 0, i, x, y, room);
+        cr_column_pipeline_run(c, &diag, 0, i, x, y, room);
         h = (double)(y[63][63][0] - y[0][0][0]) + 1;
         w = (double)(y[63][63][1] - y[0][0][1]) + 1;
         bad += h * w < 0.2 * 1200 - 30 || h * w > 0.5 * 1200 + 30;
@@ -325,9 +328,10 @@ static void fused_tail(void)
 {
     static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 6, 6, 3 } };
     struct cr_diag diag = { .arena = &conf_mem };
-    struct cr_colpipe *c[2] = { ops_of(&diag, RECIPE, &in, true, false),
-                                ops_of(&diag, RECIPE, &in, true, true) };
-    struct cr_colpipe *eval = ops_of(&diag, RECIPE, &in, false, true);
+    struct cr_column_pipeline *c[2] = { ops_of(&diag, RECIPE, &in, true, false),
+                                        ops_of(&diag, RECIPE, &in, true,
+                                               true) };
+    struct cr_column_pipeline *eval = ops_of(&diag, RECIPE, &in, false, true);
     unsigned char x[108], room[8192];
     cr_real y[2][108];
     int64_t i, bad = 0;
@@ -339,8 +343,8 @@ static void fused_tail(void)
     ok(eval->n == 3 && eval->fused && eval->first == 0,
        "and all of it where they are only for training");
     for (i = 0; i < 50; i++) {
-        cr_colpipe_run(c[0], &diag, 2, i, x, y[0], room);
-        cr_colpipe_run(c[1], &diag, 2, i, x, y[1], room);
+        cr_column_pipeline_run(c[0], &diag, 2, i, x, y[0], room);
+        cr_column_pipeline_run(c[1], &diag, 2, i, x, y[1], room);
         bad += memcmp(y[0], y[1], sizeof y[0]) != 0;
     }
     ok(bad == 0, "the same bytes with and without the table");

@@ -5,7 +5,7 @@
  */
 #include "base/thread_pool.h"
 #include "conf.h"
-#include "data/column.h"
+#include "data/column_pipeline.h"
 #include "data/format.h"
 #include "tap.h"
 
@@ -107,20 +107,20 @@ static const void *alone(const char *ops, int64_t sample, int64_t epoch)
     struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { height(i), width(i), 3 } };
     struct cr_config *config = conf_load(
         &diag, cr_strf(&conf_mem, "datapipe: {image: %s}\n", ops), NULL);
-    struct cr_colpipe *c;
+    struct cr_column_pipeline *c;
     unsigned char *x = cr_alloc(&conf_mem, 1, cr_bytes(&in));
     void *y;
     int64_t k;
 
     config->diag = &diag;
-    c = cr_colpipe_make(config, "image",
-                        cr_node_get(cr_section(config, "datapipe"), "image"),
-                        &in, true, true, 9);
+    c = cr_column_pipeline_make(
+        config, "image", cr_node_get(cr_section(config, "datapipe"), "image"),
+        &in, true, true, 9);
     for (k = 0; k < cr_count(&in); k++)
         x[k] = pixel(i, k);
     y = cr_alloc(&conf_mem, 1, cr_bytes(&c->out));
-    cr_colpipe_run(c, &diag, epoch, sample, x, y,
-                   cr_alloc(&conf_mem, 1, c->scratch_bytes + 64));
+    cr_column_pipeline_run(c, &diag, epoch, sample, x, y,
+                           cr_alloc(&conf_mem, 1, c->scratch_bytes + 64));
     return y;
 }
 

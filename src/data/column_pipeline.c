@@ -1,4 +1,4 @@
-#include "data/column.h"
+#include "data/column_pipeline.h"
 
 #include "base/gz.h"
 #include "data/features.h"
@@ -34,7 +34,7 @@ static bool applies(struct cr_config *config, const struct cr_node *node,
  * two columns are cropped and flipped each in its own way, as two `map` of
  * MindSpore's are, unless `with: COLUMN` beside the op says that they are one
  * thing in two pictures: an image and its mask. */
-static bool draws(struct cr_config *config, struct cr_colpipe *c,
+static bool draws(struct cr_config *config, struct cr_column_pipeline *c,
                   const struct cr_node *node, const char *op, uint32_t *to)
 {
     const struct cr_node *with = cr_node_get(node, "with");
@@ -100,7 +100,7 @@ static const struct cr_features *match(const struct cr_features *features,
                : NULL;
 }
 
-static bool plan_op(struct cr_config *config, struct cr_colpipe *c,
+static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
                     const struct cr_node *node, bool train, int place)
 {
     struct cr_transform_plan *p = &c->plan[c->n];
@@ -201,7 +201,7 @@ struct fusion {
 
 /* Finds where the run of ops at the end begins that can be one table: what
  * crops and flips stands before it, and is applied op by op. */
-static bool fusible(struct cr_colpipe *c)
+static bool fusible(struct cr_column_pipeline *c)
 {
     const struct cr_spec *in;
     int k = c->n;
@@ -222,7 +222,7 @@ static bool fusible(struct cr_colpipe *c)
 }
 
 /* Op k puts every element elsewhere. */
-static void follow_order(const struct cr_colpipe *c, int k,
+static void follow_order(const struct cr_column_pipeline *c, int k,
                          struct cr_arena *mem, struct fusion *f)
 {
     int64_t *order = CR_NEWS(mem, int64_t, f->count), i;
@@ -239,7 +239,8 @@ static void follow_order(const struct cr_colpipe *c, int k,
 
 /* Op k tells channels apart, so each class may become several; false when
  * they become too many for tables. */
-static bool follow_channel(const struct cr_colpipe *c, int k, struct fusion *f)
+static bool follow_channel(const struct cr_column_pipeline *c, int k,
+                           struct fusion *f)
 {
     struct fusion old = *f;
     int parent[CLASSES_MAX], q;
@@ -267,7 +268,7 @@ static bool follow_channel(const struct cr_colpipe *c, int k, struct fusion *f)
 }
 
 /* Follows every element through the ops. */
-static bool follow(const struct cr_colpipe *c, struct cr_arena *mem,
+static bool follow(const struct cr_column_pipeline *c, struct cr_arena *mem,
                    struct fusion *f)
 {
     int64_t i;
@@ -287,7 +288,7 @@ static bool follow(const struct cr_colpipe *c, struct cr_arena *mem,
     return true;
 }
 
-static void fuse(struct cr_colpipe *c)
+static void fuse(struct cr_column_pipeline *c)
 {
     struct fusion f = { .count = cr_count(&c->out) };
     struct cr_arena mem = { 0 };
@@ -327,7 +328,8 @@ static void fuse(struct cr_colpipe *c)
 
 /* Codes of words are no numbers to compute with. */
 static bool plan_categories(struct cr_config *config,
-                            const struct cr_colpipe *c, struct cr_pos pos)
+                            const struct cr_column_pipeline *c,
+                            struct cr_pos pos)
 {
     for (int i = 0; c->features && i < c->features->n; i++) {
         const struct cr_feature *f = &c->features->v[i];
@@ -345,7 +347,8 @@ static bool plan_categories(struct cr_config *config,
 }
 
 /* The network takes numbers, in samples of one shape. */
-static bool plan_end(struct cr_config *config, const struct cr_colpipe *c,
+static bool plan_end(struct cr_config *config,
+                     const struct cr_column_pipeline *c,
                      const struct cr_node *ops)
 {
     const struct cr_node *data = cr_section(config, "dataset");
@@ -377,14 +380,14 @@ static bool plan_end(struct cr_config *config, const struct cr_colpipe *c,
 }
 
 /* The ops planned for one of the shapes that may come out. */
-static struct cr_colpipe *make_scale(struct cr_config *config,
-                                     const char *name,
-                                     const struct cr_node *ops,
-                                     const struct cr_spec *in,
-                                     const struct cr_strs *names, bool train,
-                                     bool fuse_it, uint64_t seed, int scale)
+static struct cr_column_pipeline *
+make_scale(struct cr_config *config, const char *name,
+           const struct cr_node *ops, const struct cr_spec *in,
+           const struct cr_strs *names, bool train, bool fuse_it, uint64_t seed,
+           int scale)
 {
-    struct cr_colpipe *c = CR_NEW(config->arena, struct cr_colpipe);
+    struct cr_column_pipeline *c =
+        CR_NEW(config->arena, struct cr_column_pipeline);
     size_t scratch = 0;
     int i = 0;
 
@@ -430,21 +433,20 @@ static struct cr_colpipe *make_scale(struct cr_config *config,
     return c;
 }
 
-struct cr_colpipe *cr_colpipe_named(struct cr_config *config,
-                                    const char *name,
-                                    const struct cr_node *ops,
-                                    const struct cr_spec *in,
-                                    const struct cr_strs *names, bool train,
-                                    bool fuse_it, uint64_t seed)
+struct cr_column_pipeline *
+cr_column_pipeline_named(struct cr_config *config, const char *name,
+                         const struct cr_node *ops, const struct cr_spec *in,
+                         const struct cr_strs *names, bool train, bool fuse_it,
+                         uint64_t seed)
 {
-    struct cr_colpipe *c =
+    struct cr_column_pipeline *c =
         make_scale(config, name, ops, in, names, train, fuse_it, seed, 0);
     int s;
 
     if (!c)
         return NULL;
     c->scales = train ? c->scales : 1;
-    c->scaled = CR_NEWS(c->arena, struct cr_colpipe *, c->scales);
+    c->scaled = CR_NEWS(c->arena, struct cr_column_pipeline *, c->scales);
     c->scaled[0] = c;
     for (s = 1; s < c->scales; s++) {
         c->scaled[s] =
@@ -455,16 +457,15 @@ struct cr_colpipe *cr_colpipe_named(struct cr_config *config,
     return c;
 }
 
-struct cr_colpipe *cr_colpipe_make(struct cr_config *config,
-                                   const char *name,
-                                   const struct cr_node *ops,
-                                   const struct cr_spec *in, bool train,
-                                   bool fuse_it, uint64_t seed)
+struct cr_column_pipeline *
+cr_column_pipeline_make(struct cr_config *config, const char *name,
+                        const struct cr_node *ops, const struct cr_spec *in,
+                        bool train, bool fuse_it, uint64_t seed)
 {
     static const struct cr_strs none;
 
-    return cr_colpipe_named(config, name, ops, in, &none, train, fuse_it,
-                            seed);
+    return cr_column_pipeline_named(config, name, ops, in, &none, train,
+                                    fuse_it, seed);
 }
 
 /* ---- running ---- */
@@ -491,8 +492,8 @@ static void look_up(const cr_real *table, const unsigned char *x, int64_t n,
         y[i] = table[x[i]];
 }
 
-static void run_table(const struct cr_colpipe *c, const unsigned char *x,
-                      cr_real *y)
+static void run_table(const struct cr_column_pipeline *c,
+                      const unsigned char *x, cr_real *y)
 {
     int64_t i, n = cr_count(&c->out);
     const cr_real *table = c->table;
@@ -507,17 +508,18 @@ static void run_table(const struct cr_colpipe *c, const unsigned char *x,
             y[i] = table[c->class[i] * 256 + x[c->from ? c->from[i] : i]];
 }
 
-static struct cr_rng op_rng(const struct cr_colpipe *c, int i, int64_t epoch,
-                            int64_t index)
+static struct cr_rng op_rng(const struct cr_column_pipeline *c, int i,
+                            int64_t epoch, int64_t index)
 {
     return cr_rng(c->seed, CR_STREAM_AUGMENT,
                   ((uint64_t)epoch << 32) + c->draws[i], (uint64_t)index);
 }
 
 /* What ops from .. n - 1 make of x; NULL after reporting. */
-static const void *run_ops(const struct cr_colpipe *c, struct cr_diag *diag,
-                           int from, int n, int64_t epoch, int64_t index,
-                           const void *x, void *room, struct cr_arena *mem)
+static const void *run_ops(const struct cr_column_pipeline *c,
+                           struct cr_diag *diag, int from, int n, int64_t epoch,
+                           int64_t index, const void *x, void *room,
+                           struct cr_arena *mem)
 {
     char *half[2] = { room, (char *)room + c->half };
     int i;
@@ -542,7 +544,7 @@ static const void *run_ops(const struct cr_colpipe *c, struct cr_diag *diag,
 }
 
 /* A value that is missing still is none to compute with. */
-static bool complete(const struct cr_colpipe *c, struct cr_diag *diag,
+static bool complete(const struct cr_column_pipeline *c, struct cr_diag *diag,
                      const cr_real *y)
 {
     int64_t i, n = cr_count(&c->out);
@@ -562,7 +564,7 @@ static bool complete(const struct cr_colpipe *c, struct cr_diag *diag,
 }
 
 /* From op `from` on, to which x goes. */
-static bool run_from(const struct cr_colpipe *c, struct cr_diag *diag,
+static bool run_from(const struct cr_column_pipeline *c, struct cr_diag *diag,
                      int from, int64_t epoch, int64_t index, const void *x,
                      void *y, void *room)
 {
@@ -611,7 +613,7 @@ struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
     return f;
 }
 
-int cr_colpipe_unfitted(const struct cr_colpipe *c)
+int cr_column_pipeline_unfitted(const struct cr_column_pipeline *c)
 {
     for (int i = 0; i < c->n; i++)
         if (c->op[i]->fit && !c->plan[i].fitted->ready)
@@ -619,8 +621,9 @@ int cr_colpipe_unfitted(const struct cr_colpipe *c)
     return -1;
 }
 
-bool cr_colpipe_fit(const struct cr_colpipe *c, struct cr_diag *diag, int op,
-                    int64_t index, const void *x, void *room)
+bool cr_column_pipeline_fit(const struct cr_column_pipeline *c,
+                            struct cr_diag *diag, int op, int64_t index,
+                            const void *x, void *room)
 {
     struct cr_arena mem = { 0 };
 
@@ -633,7 +636,8 @@ bool cr_colpipe_fit(const struct cr_colpipe *c, struct cr_diag *diag, int op,
     return x != NULL;
 }
 
-bool cr_colpipe_fit_end(const struct cr_colpipe *c, int op, bool all)
+bool cr_column_pipeline_fit_end(const struct cr_column_pipeline *c, int op,
+                                bool all)
 {
     struct cr_fitted *f = c->plan[op].fitted;
 
@@ -642,17 +646,18 @@ bool cr_colpipe_fit_end(const struct cr_colpipe *c, int op, bool all)
     return f->ready;
 }
 
-bool cr_colpipe_run(const struct cr_colpipe *c, struct cr_diag *diag,
-                    int64_t epoch, int64_t index, const void *x, void *y,
-                    void *room)
+bool cr_column_pipeline_run(const struct cr_column_pipeline *c,
+                            struct cr_diag *diag, int64_t epoch, int64_t index,
+                            const void *x, void *y, void *room)
 {
     return run_from(c, diag, 0, epoch, index, x, y, room);
 }
 
 /* What the plan of an op has against a sample, at the sample's place. */
-static bool other_refused(const struct cr_colpipe *c, struct cr_diag *diag,
-                          const struct cr_diag *why, struct cr_pos at,
-                          const struct cr_spec *spec, int64_t index)
+static bool other_refused(const struct cr_column_pipeline *c,
+                          struct cr_diag *diag, const struct cr_diag *why,
+                          struct cr_pos at, const struct cr_spec *spec,
+                          int64_t index)
 {
     return cr_error(diag, at, CR_E_DATA_FORMAT,
                     "sample %lld of column '%s', %s: %s", (long long)index,
@@ -661,7 +666,7 @@ static bool other_refused(const struct cr_colpipe *c, struct cr_diag *diag,
 }
 
 /* What an op has learnt is of one shape. */
-static bool plan_learnt(const struct cr_colpipe *c, int i,
+static bool plan_learnt(const struct cr_column_pipeline *c, int i,
                         const struct cr_transform_plan *p)
 {
     return p->fits == c->plan[i].fits ||
@@ -670,10 +675,12 @@ static bool plan_learnt(const struct cr_colpipe *c, int i,
                     c->op[i]->about.name, cr_diag_format(p->arena, &p->in));
 }
 
-bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
-                          struct cr_arena *mem, const struct cr_spec *spec,
-                          const struct cr_dataset *set, int64_t epoch,
-                          int64_t index, const void *x, void *y, void *room)
+bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
+                                  struct cr_diag *diag, struct cr_arena *mem,
+                                  const struct cr_spec *spec,
+                                  const struct cr_dataset *set, int64_t epoch,
+                                  int64_t index, const void *x, void *y,
+                                  void *room)
 {
     int i, n = c->fused ? c->first : c->n;
     struct cr_diag quiet = { .arena = mem };
@@ -723,17 +730,16 @@ bool cr_colpipe_run_other(const struct cr_colpipe *c, struct cr_diag *diag,
 
 /* ---- a datapipe alone ---- */
 
-struct cr_colpipe *cr_colpipe_plan(struct cr_config *config, const char *column,
-                                   const struct cr_spec *in,
-                                   const struct cr_strs *classes, bool train,
-                                   struct cr_spec *out)
+struct cr_column_pipeline *
+cr_column_pipeline_plan(struct cr_config *config, const char *column,
+                        const struct cr_spec *in, const struct cr_strs *classes,
+                        bool train, struct cr_spec *out)
 {
     static const struct cr_strs none;
     const struct cr_node *ops =
         cr_node_get(cr_section(config, "datapipe"), column);
-    struct cr_colpipe *c =
-        cr_colpipe_named(config, column, ops, in, classes ? classes : &none,
-                         train, false, 0);
+    struct cr_column_pipeline *c = cr_column_pipeline_named(
+        config, column, ops, in, classes ? classes : &none, train, false, 0);
 
     if (!c)
         return NULL;
@@ -741,10 +747,11 @@ struct cr_colpipe *cr_colpipe_plan(struct cr_config *config, const char *column,
     return c;
 }
 
-bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag, int64_t index,
-                      const void *x, void *y)
+bool cr_column_pipeline_apply(struct cr_column_pipeline *c,
+                              struct cr_diag *diag, int64_t index,
+                              const void *x, void *y)
 {
-    int op = cr_colpipe_unfitted(c);
+    int op = cr_column_pipeline_unfitted(c);
 
     if (op >= 0)
         return cr_error(diag, c->plan[op].pos, CR_E_CKPT_FORMAT,
@@ -758,5 +765,5 @@ bool cr_colpipe_apply(struct cr_colpipe *c, struct cr_diag *diag, int64_t index,
         if (fusible(c))
             fuse(c);
     }
-    return cr_colpipe_run(c, diag, 0, index, x, y, c->own_scratch);
+    return cr_column_pipeline_run(c, diag, 0, index, x, y, c->own_scratch);
 }
