@@ -386,7 +386,7 @@ static bool choose_workers(struct cr_data_loader *p,
 
 /* A cache leaves files, for which the config of a checkpoint is no
  * reason. */
-static bool shelf_allowed(const struct cr_config *config)
+static bool disk_cache_allowed(const struct cr_config *config)
 {
     const struct cr_node *cache = cr_node_find(config->root, "datapipe.cache");
     const struct cr_node *dir = cr_node_find(config->root, "run.dir");
@@ -397,7 +397,7 @@ static bool shelf_allowed(const struct cr_config *config)
 
 /* Where decoded samples are kept: a name for each data set, so that what is
  * outdated is replaced. NULL where they are not kept on disk. */
-static const char *shelf_file(struct cr_data_loader *p)
+static const char *disk_cache_file(struct cr_data_loader *p)
 {
     struct cr_config *c = p->config;
     const struct cr_node *dir = cr_node_get(cr_section(c, "run"), "dir");
@@ -420,8 +420,9 @@ static void make_reader(struct cr_data_loader *p,
 {
     struct cr_reader_want want = { .keep = s->cache == CR_CACHE_MEMORY };
 
-    if (s->cache == CR_CACHE_DISK && p->set.key && shelf_allowed(p->config))
-        want.file = shelf_file(p);
+    if (s->cache == CR_CACHE_DISK && p->set.key &&
+        disk_cache_allowed(p->config))
+        want.file = disk_cache_file(p);
     p->scans = want.file != NULL;
     p->reader = cr_reader_open(p->arena, &p->set, &want);
 }

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "base/thread_pool.h"
-#include "data/shelf.h"
+#include "data/disk_cache.h"
 
 /* A sample kept in memory; its bytes follow. */
 struct kept {
@@ -20,7 +20,7 @@ struct cr_reader {
     struct cr_reader_want want;
     struct kept **kept[CR_COLUMNS_MAX]; /* NULL: not kept; its samples */
     int column;             /* whose samples are decoded; -1: there is none */
-    struct cr_shelf *shelf; /* of that column; NULL: there is none */
+    struct cr_disk_cache *cache; /* of that column; NULL: there is none */
     unsigned char *lost;    /* after a scan: samples that cannot be read */
 };
 
@@ -74,7 +74,7 @@ struct cr_reader *cr_reader_open(struct cr_arena *arena,
             cr_out_of_memory((size_t)set->count * sizeof *r->kept[k]);
     }
     if (want->file && r->column >= 0)
-        r->shelf = cr_shelf_open(arena, want->file, set->key, set->count);
+        r->cache = cr_disk_cache_open(arena, want->file, set->key, set->count);
     return r;
 }
 
@@ -89,9 +89,9 @@ void cr_reader_close(struct cr_reader *r)
         free(r->kept[k]);
         r->kept[k] = NULL;
     }
-    if (r->shelf)
-        cr_shelf_close(r->shelf);
-    r->shelf = NULL;
+    if (r->cache)
+        cr_disk_cache_close(r->cache);
+    r->cache = NULL;
 }
 
 void cr_reader_ahead(const struct cr_reader *r, int64_t sample)
@@ -142,7 +142,7 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
         return x;
     if (spec->type == CR_STRING)
         return set->type->text(set, diag, i, k, mem, room) ? room : NULL;
-    if (r->shelf && k == r->column && (x = cr_shelf_at(r->shelf, i, spec)))
+    if (r->cache && k == r->column && (x = cr_disk_cache_at(r->cache, i, spec)))
         return x;
     *spec = set->column[k].spec;
     if (have) {
@@ -194,7 +194,7 @@ static void scan_part(void *ctx, int task, int n_tasks)
     free(room);
 }
 
-static bool scan_shelve(struct scan *s, struct cr_shelver *to)
+static bool scan_write_cache(struct scan *s, struct cr_cache_writer *to)
 {
     bool ok = true;
     int64_t i;
@@ -202,8 +202,8 @@ static bool scan_shelve(struct scan *s, struct cr_shelver *to)
     for (i = s->from; i < s->to; i++) {
         struct kept **k = &s->got[i - s->from];
 
-        ok = ok && cr_shelf_put(to, *k ? &(*k)->spec : NULL,
-                                *k ? (*k)->data : NULL);
+        ok = ok && cr_cache_writer_put(to, *k ? &(*k)->spec : NULL,
+                                       *k ? (*k)->data : NULL);
         free(*k);
         *k = NULL;
     }
@@ -224,19 +224,20 @@ void cr_reader_scan(struct cr_reader *r, struct cr_diag *diag, bool losses)
 {
     struct scan s = { .r = r };
     struct cr_diag quiet = { .arena = r->arena };
-    struct cr_shelver *to = NULL;
+    struct cr_cache_writer *to = NULL;
     int64_t i, n = r->set->count;
 
     if (r->column < 0 || r->lost)
         return;
     r->lost = CR_NEWS(r->arena, unsigned char, n + 1);
-    for (i = 0; i < n && r->shelf; i++)
-        r->lost[i] = cr_shelf_lacks(r->shelf, i);
-    if (r->shelf)
+    for (i = 0; i < n && r->cache; i++)
+        r->lost[i] = cr_disk_cache_unreadable(r->cache, i);
+    if (r->cache)
         return;
     if (r->want.file) {
         make_folders(r->arena, r->want.file);
-        to = cr_shelf_begin(r->arena, &quiet, r->want.file, r->set->key, n);
+        to = cr_cache_writer_open(r->arena, &quiet, r->want.file, r->set->key,
+                                  n);
     }
     if (to)
         s.got = CR_NEWS(r->arena, struct kept *, SCAN_CHUNK);
@@ -244,15 +245,15 @@ void cr_reader_scan(struct cr_reader *r, struct cr_diag *diag, bool losses)
         s.from = s.to;
         s.to = n - s.from < SCAN_CHUNK ? n : s.from + SCAN_CHUNK;
         cr_parallel_run(scan_part, &s, cr_thread_count());
-        if (to && !scan_shelve(&s, to)) {
-            cr_shelf_end(to);
+        if (to && !scan_write_cache(&s, to)) {
+            cr_cache_writer_commit(to);
             to = NULL;
             s.got = NULL;
         }
     }
-    if (to && cr_shelf_end(to))
-        r->shelf = cr_shelf_open(r->arena, r->want.file, r->set->key, n);
-    if (r->want.file && !r->shelf) {
+    if (to && cr_cache_writer_commit(to))
+        r->cache = cr_disk_cache_open(r->arena, r->want.file, r->set->key, n);
+    if (r->want.file && !r->cache) {
         cr_warn(diag, cr_at_file(diag->arena, r->want.file), CR_E_SYSTEM,
                 "decoded images cannot be kept: %s",
                 quiet.first ? quiet.first->text : "the file is gone");

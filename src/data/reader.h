@@ -13,7 +13,7 @@ struct cr_reader;
 struct cr_reader_want {
     bool keep;          /* what is not in memory anyway stays there once it
                            was read */
-    const char *file;   /* or is kept there, decoded (data/shelf.h); NULL */
+    const char *file; /* or is kept there, decoded (data/disk_cache.h); NULL */
 };
 
 struct cr_reader *cr_reader_open(struct cr_arena *arena,

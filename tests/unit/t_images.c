@@ -332,7 +332,7 @@ static void leaves_out(void)
 /* ---- on disk ---- */
 
 /* The one shelf there is; remove: none is left. */
-static const char *shelf(bool remove_it)
+static const char *cache_file(bool remove_it)
 {
     const char *dir = cr_strf(&conf_mem, "%s/runs/.cache", folder);
     const char *path = NULL;
@@ -366,8 +366,8 @@ static void on_disk(void)
     char *image, *whole, *part;
     size_t len, n, i;
 
-    shelf(true);
-    ok(bytes_of(ops, disk) == want && shelf(false), "a shelf is made");
+    cache_file(true);
+    ok(bytes_of(ops, disk) == want && cache_file(false), "a shelf is made");
     /* the same name, size and time, other pixels: only the shelf knows */
     image = contents(path_of(3), &len);
     stat(path_of(3), &st);
@@ -377,24 +377,25 @@ static void on_disk(void)
     ok(bytes_of(ops, disk) == want, "the shelf is what is read");
     overwrite(path_of(3), image, len);
     utimensat(AT_FDCWD, path_of(3), times, 0);
-    whole = contents(shelf(false), &n);
+    whole = contents(cache_file(false), &n);
     part = cr_alloc(&conf_mem, 1, n);
     for (i = 0; i < n; i += i < n - 700 ? n / 47 + 1 : 13) {
         memcpy(part, whole, n);
         part[i] = (char)(part[i] ^ 0x10);
-        overwrite(shelf(false), part, n);
+        overwrite(cache_file(false), part, n);
         wrong += bytes_of(ops, disk) != want;
-        overwrite(shelf(false), whole, i);
+        overwrite(cache_file(false), whole, i);
         wrong += bytes_of(ops, disk) != want;
     }
-    overwrite(shelf(false), whole, n);
+    overwrite(cache_file(false), whole, n);
     ok(wrong == 0, "a damaged shelf never shows: %llu times it did",
        (unsigned long long)wrong);
     image_write(3); /* which has another time now */
     ok(bytes_of(ops, disk) == want, "another time, another shelf");
-    part = contents(shelf(false), &i);
-    ok(i == n && memcmp(part, whole, n) != 0 && shelf(true) &&
-           !shelf(false), "in the place of the old one");
+    part = contents(cache_file(false), &i);
+    ok(i == n && memcmp(part, whole, n) != 0 && cache_file(true) &&
+           !cache_file(false),
+       "in the place of the old one");
     setenv("CELLRUN_RUNS", "/dev/null", 1);
     ok(bytes_of(ops, disk) == want && diag.warnings == 1 &&
            strstr(conf_messages(&diag), "decoded images cannot be kept"),

@@ -1,4 +1,4 @@
-#include "data/shelf.h"
+#include "data/disk_cache.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static uint64_t get64(const unsigned char *x)
 
 enum { UNSEEN, GOOD, BAD };
 
-struct cr_shelf {
+struct cr_disk_cache {
     struct cr_mapping *mapping;
     const unsigned char *map, *table;
     size_t size;
@@ -52,7 +52,7 @@ struct cr_shelf {
     unsigned char *seen; /* of each sample: its CRC was looked at */
 };
 
-static bool shelf_is_whole(struct cr_shelf *s, uint64_t key)
+static bool disk_cache_is_valid(struct cr_disk_cache *s, uint64_t key)
 {
     const unsigned char *tail;
     uint64_t at;
@@ -70,10 +70,11 @@ static bool shelf_is_whole(struct cr_shelf *s, uint64_t key)
                cr_crc32(0, s->table, (size_t)s->count * ROW);
 }
 
-struct cr_shelf *cr_shelf_open(struct cr_arena *arena, const char *path,
-                               uint64_t key, int64_t count)
+struct cr_disk_cache *cr_disk_cache_open(struct cr_arena *arena,
+                                         const char *path, uint64_t key,
+                                         int64_t count)
 {
-    struct cr_shelf *s = CR_NEW(arena, struct cr_shelf);
+    struct cr_disk_cache *s = CR_NEW(arena, struct cr_disk_cache);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
 
@@ -87,26 +88,26 @@ struct cr_shelf *cr_shelf_open(struct cr_arena *arena, const char *path,
     s->map = cr_mapping_bytes(s->mapping);
     s->size = (size_t)st.st_size;
     s->count = count;
-    if (shelf_is_whole(s, key)) {
+    if (disk_cache_is_valid(s, key)) {
         s->seen = CR_NEWS(arena, unsigned char, count + 1);
         return s;
     }
-    cr_shelf_close(s);
+    cr_disk_cache_close(s);
     return NULL;
 }
 
-void cr_shelf_close(struct cr_shelf *s)
+void cr_disk_cache_close(struct cr_disk_cache *s)
 {
     cr_mapping_close(s->mapping);
 }
 
-bool cr_shelf_lacks(const struct cr_shelf *s, int64_t i)
+bool cr_disk_cache_unreadable(const struct cr_disk_cache *s, int64_t i)
 {
     return get32(s->table + i * ROW + 16) == UNREADABLE;
 }
 
-static bool shelf_row(const struct cr_shelf *s, const unsigned char *row,
-                      struct cr_spec *spec)
+static bool disk_cache_entry(const struct cr_disk_cache *s,
+                             const unsigned char *row, struct cr_spec *spec)
 {
     uint64_t offset = get64(row), room = (uint64_t)(s->table - s->map);
     uint32_t rank = get32(row + 16), type = get32(row + 20), i;
@@ -121,13 +122,13 @@ static bool shelf_row(const struct cr_shelf *s, const unsigned char *row,
            cr_bytes(spec) <= room - offset;
 }
 
-const void *cr_shelf_at(const struct cr_shelf *s, int64_t i,
-                        struct cr_spec *spec)
+const void *cr_disk_cache_at(const struct cr_disk_cache *s, int64_t i,
+                             struct cr_spec *spec)
 {
     const unsigned char *row = s->table + i * ROW, *data;
     unsigned char seen = __atomic_load_n(&s->seen[i], __ATOMIC_RELAXED);
 
-    if (seen == BAD || !shelf_row(s, row, spec))
+    if (seen == BAD || !disk_cache_entry(s, row, spec))
         return NULL;
     data = s->map + get64(row);
     if (seen == UNSEEN) {
@@ -140,7 +141,7 @@ const void *cr_shelf_at(const struct cr_shelf *s, int64_t i,
 
 /* ---- writing ---- */
 
-struct cr_shelver {
+struct cr_cache_writer {
     struct cr_atomic_file file;
     unsigned char head[HEAD], *table;
     int64_t count, n;
@@ -148,11 +149,12 @@ struct cr_shelver {
     bool ok;
 };
 
-struct cr_shelver *cr_shelf_begin(struct cr_arena *arena,
-                                  struct cr_diag *diag, const char *path,
-                                  uint64_t key, int64_t count)
+struct cr_cache_writer *cr_cache_writer_open(struct cr_arena *arena,
+                                             struct cr_diag *diag,
+                                             const char *path, uint64_t key,
+                                             int64_t count)
 {
-    struct cr_shelver *s = CR_NEW(arena, struct cr_shelver);
+    struct cr_cache_writer *s = CR_NEW(arena, struct cr_cache_writer);
 
     cr_atomic_file_sweep(cr_path_dir(arena, path), cr_path_base(path));
     if (!cr_atomic_file_open(&s->file, diag, path, 0))
@@ -167,8 +169,8 @@ struct cr_shelver *cr_shelf_begin(struct cr_arena *arena,
     return s;
 }
 
-bool cr_shelf_put(struct cr_shelver *s, const struct cr_spec *spec,
-                  const void *data)
+bool cr_cache_writer_put(struct cr_cache_writer *s, const struct cr_spec *spec,
+                         const void *data)
 {
     unsigned char *row = s->table + s->n++ * ROW;
     size_t size = data ? cr_bytes(spec) : 0;
@@ -189,7 +191,7 @@ bool cr_shelf_put(struct cr_shelver *s, const struct cr_spec *spec,
     return s->ok;
 }
 
-bool cr_shelf_end(struct cr_shelver *s)
+bool cr_cache_writer_commit(struct cr_cache_writer *s)
 {
     size_t size = (size_t)s->count * ROW;
     unsigned char *tail = s->table + size;
