@@ -47,7 +47,7 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
 
     for (r = from; r < to && ok; r++) {
         if (r + AHEAD < to)
-            cr_reader_ahead(p->reader, b->samples[r + AHEAD]);
+            cr_reader_prefetch(p->reader, b->samples[r + AHEAD]);
         for (k = 0; k < b->columns && ok; k++) {
             const struct cr_column_pipeline *c = ops_of(p, b, k);
             int64_t i = b->samples[r];
@@ -262,7 +262,7 @@ bool cr_data_loader_load(struct cr_data_loader *p, struct cr_diag *diag)
     if (p->set.type->load && !p->set.type->load(&p->set, diag))
         return false;
     if (p->scans)
-        cr_reader_scan(p->reader, diag, false);
+        cr_reader_build_cache(p->reader, diag, false);
     p->loaded = true;
     return true;
 }

@@ -374,7 +374,7 @@ static bool choose_workers(struct cr_data_loader *p,
         p->n_workers = (int)node->integer;
         return true;
     }
-    if (!p->set.type->at && !p->set.type->cheap) /* files are decoded */
+    if (!p->set.type->at && !p->set.type->copy_only) /* files are decoded */
         p->n_workers = cpus;
     for (i = 0; i < p->set.columns; i++)
         if (p->op[i]->spans ||
@@ -418,9 +418,9 @@ static const char *disk_cache_file(struct cr_data_loader *p)
 static void make_reader(struct cr_data_loader *p,
                         const struct cr_datapipe_section *s)
 {
-    struct cr_reader_want want = { .keep = s->cache == CR_CACHE_MEMORY };
+    struct cr_reader_opts want = { .keep = s->cache == CR_CACHE_MEMORY };
 
-    if (s->cache == CR_CACHE_DISK && p->set.key &&
+    if (s->cache == CR_CACHE_DISK && p->set.cache_key &&
         disk_cache_allowed(p->config))
         want.file = disk_cache_file(p);
     p->scans = want.file != NULL;
@@ -435,9 +435,9 @@ static void leave_out(struct cr_data_loader *p, int on_error)
     const char *first = NULL;
     int64_t *pool, i, n = 0, lost = 0;
 
-    if (on_error == CR_ON_ERROR_STOP || p->want.headers || !p->set.key)
+    if (on_error == CR_ON_ERROR_STOP || p->want.headers || !p->set.cache_key)
         return;
-    cr_reader_scan(p->reader, diag, true);
+    cr_reader_build_cache(p->reader, diag, true);
     pool = CR_NEWS(p->arena, int64_t, o->n + 1);
     for (i = 0; i < o->n; i++) {
         int64_t at = o->pool ? o->pool[i] : i;

@@ -31,8 +31,8 @@ struct cr_dataset {
     const char *const *class_names; /* NULL: none */
     uint32_t fingerprint;   /* of the names and sizes of its files, and */
     uint32_t contents;      /* of what they hold (data/fingerprint.h) */
-    uint64_t key;           /* hash of what its files hold, as far as names,
-                               sizes and times tell; 0: it decodes nothing */
+    uint64_t cache_key;     /* hash of what its files hold, as far as names,
+                         sizes and times tell; 0: it decodes nothing */
     unsigned varies;        /* bit k: the samples of column k may have other
                                dimensions than its spec (images of several
                                sizes), and come by `fetch` */
@@ -72,7 +72,7 @@ struct cr_dataset_type {
      * the column has none. */
     struct cr_vocab *(*vocab)(struct cr_config *config, const void *opts,
                               struct cr_pos pos, const char *column);
-    bool cheap; /* reading is no more than copying: threads of the
+    bool copy_only; /* reading is no more than copying: threads of the
                    data loader's own would not pay, nor would a cache */
     /* Instead of read, of a column of texts (CR_STRING): in `mem`. */
     bool (*text)(struct cr_dataset *set, struct cr_diag *diag, int64_t i,

@@ -70,7 +70,7 @@ static const void *look_at(struct look *l, int64_t sample, int column)
 /* Whether reading a sample is little more than a copy. */
 static bool is_cheap(const struct cr_data_loader *p)
 {
-    return (p->set.type->at || p->set.type->cheap) && p->set.varies == 0;
+    return (p->set.type->at || p->set.type->copy_only) && p->set.varies == 0;
 }
 
 static bool is_features(const struct cr_spec *spec)

@@ -17,7 +17,7 @@ struct kept {
 struct cr_reader {
     struct cr_arena *arena;
     struct cr_dataset *set;
-    struct cr_reader_want want;
+    struct cr_reader_opts want;
     struct kept **kept[CR_COLUMNS_MAX]; /* NULL: not kept; its samples */
     int column;             /* whose samples are decoded; -1: there is none */
     struct cr_disk_cache *cache; /* of that column; NULL: there is none */
@@ -47,14 +47,12 @@ static bool reader_decodes(struct cr_dataset *set, int k)
 {
     const struct cr_spec *spec = &set->column[k].spec;
 
-    return set->count > 0 && !set->type->cheap && spec->rank > 0 &&
-           cr_bytes(spec) > 0 &&
-           !(set->type->at && set->type->at(set, 0, k));
+    return set->count > 0 && !set->type->copy_only && spec->rank > 0 &&
+           cr_bytes(spec) > 0 && !(set->type->at && set->type->at(set, 0, k));
 }
 
-struct cr_reader *cr_reader_open(struct cr_arena *arena,
-                                 struct cr_dataset *set,
-                                 const struct cr_reader_want *want)
+struct cr_reader *cr_reader_open(struct cr_arena *arena, struct cr_dataset *set,
+                                 const struct cr_reader_opts *want)
 {
     struct cr_reader *r = CR_NEW(arena, struct cr_reader);
     int k;
@@ -65,7 +63,7 @@ struct cr_reader *cr_reader_open(struct cr_arena *arena,
     for (k = set->columns - 1; k >= 0; k--) {
         if (!reader_decodes(set, k))
             continue;
-        if (set->key)
+        if (set->cache_key)
             r->column = k;
         if (!want->keep)
             continue;
@@ -74,7 +72,8 @@ struct cr_reader *cr_reader_open(struct cr_arena *arena,
             cr_out_of_memory((size_t)set->count * sizeof *r->kept[k]);
     }
     if (want->file && r->column >= 0)
-        r->cache = cr_disk_cache_open(arena, want->file, set->key, set->count);
+        r->cache =
+            cr_disk_cache_open(arena, want->file, set->cache_key, set->count);
     return r;
 }
 
@@ -94,7 +93,7 @@ void cr_reader_close(struct cr_reader *r)
     r->cache = NULL;
 }
 
-void cr_reader_ahead(const struct cr_reader *r, int64_t sample)
+void cr_reader_prefetch(const struct cr_reader *r, int64_t sample)
 {
     struct cr_dataset *set = r->set;
     int k;
@@ -220,7 +219,8 @@ static void make_folders(struct cr_arena *arena, const char *path)
     }
 }
 
-void cr_reader_scan(struct cr_reader *r, struct cr_diag *diag, bool losses)
+void cr_reader_build_cache(struct cr_reader *r, struct cr_diag *diag,
+                           bool find_unreadable)
 {
     struct scan s = { .r = r };
     struct cr_diag quiet = { .arena = r->arena };
@@ -236,12 +236,12 @@ void cr_reader_scan(struct cr_reader *r, struct cr_diag *diag, bool losses)
         return;
     if (r->want.file) {
         make_folders(r->arena, r->want.file);
-        to = cr_cache_writer_open(r->arena, &quiet, r->want.file, r->set->key,
-                                  n);
+        to = cr_cache_writer_open(r->arena, &quiet, r->want.file,
+                                  r->set->cache_key, n);
     }
     if (to)
         s.got = CR_NEWS(r->arena, struct kept *, SCAN_CHUNK);
-    for (s.to = 0; (to || losses) && s.to < n;) {
+    for (s.to = 0; (to || find_unreadable) && s.to < n;) {
         s.from = s.to;
         s.to = n - s.from < SCAN_CHUNK ? n : s.from + SCAN_CHUNK;
         cr_parallel_run(scan_part, &s, cr_thread_count());
@@ -252,7 +252,8 @@ void cr_reader_scan(struct cr_reader *r, struct cr_diag *diag, bool losses)
         }
     }
     if (to && cr_cache_writer_commit(to))
-        r->cache = cr_disk_cache_open(r->arena, r->want.file, r->set->key, n);
+        r->cache =
+            cr_disk_cache_open(r->arena, r->want.file, r->set->cache_key, n);
     if (r->want.file && !r->cache) {
         cr_warn(diag, cr_at_file(diag->arena, r->want.file), CR_E_SYSTEM,
                 "decoded images cannot be kept: %s",

@@ -10,21 +10,20 @@
 
 struct cr_reader;
 
-struct cr_reader_want {
+struct cr_reader_opts {
     bool keep;          /* what is not in memory anyway stays there once it
                            was read */
     const char *file; /* or is kept there, decoded (data/disk_cache.h); NULL */
 };
 
-struct cr_reader *cr_reader_open(struct cr_arena *arena,
-                                 struct cr_dataset *set,
-                                 const struct cr_reader_want *want);
+struct cr_reader *cr_reader_open(struct cr_arena *arena, struct cr_dataset *set,
+                                 const struct cr_reader_opts *want);
 /* Reads every sample once, unless all are on the shelf already: makes the
  * shelf, and finds out what cannot be read. A shelf that cannot be made is a
  * warning, and ends it unless `losses` are asked for. Threads of the pool
  * share the work. */
-void cr_reader_scan(struct cr_reader *reader, struct cr_diag *diag,
-                    bool losses);
+void cr_reader_build_cache(struct cr_reader *reader, struct cr_diag *diag,
+                           bool find_unreadable);
 /* After a scan: whether sample i can be read. */
 bool cr_reader_has(const struct cr_reader *reader, int64_t i);
 /* Says as a warning why sample i cannot be read. */
@@ -40,7 +39,7 @@ const void *cr_reader_get(struct cr_reader *reader, struct cr_diag *diag,
                           void *room, struct cr_spec *spec);
 /* Asks for the memory of a sample that will be read soon: samples come in
  * random order from what may be a large file. */
-void cr_reader_ahead(const struct cr_reader *reader, int64_t i);
+void cr_reader_prefetch(const struct cr_reader *reader, int64_t i);
 
 /* Where sample i comes from, for messages: its file, or nowhere. */
 struct cr_pos cr_sample_pos(const struct cr_dataset *set,

@@ -453,5 +453,5 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
     .read = char_sequence_read,
     .close = char_sequence_close,
     .vocab = char_sequence_vocab,
-    .cheap = true,
+    .copy_only = true,
 };

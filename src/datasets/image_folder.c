@@ -415,7 +415,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
         if (!cr_fingerprint_among(folder_skips(config) ? NULL : config->diag,
                                   &to->contents, f->image[i].path, i, f->n))
             return false;
-    to->key = f->key | 1;
+    to->cache_key = f->key | 1;
     return folder_size(f, to);
 }
 
