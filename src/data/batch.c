@@ -63,7 +63,7 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
                               room + c->scratch_bytes, &spec);
             if (!x)
                 ok = false;
-            else if (p->set.varies & 1u << k)
+            else if (p->set.varying_shapes & 1u << k)
                 ok = cr_column_pipeline_run_other(c, diag, &mem, &spec, &p->set,
                                                   epoch, i, x, y, room);
             else

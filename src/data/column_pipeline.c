@@ -60,7 +60,7 @@ static bool draws(struct cr_config *config, struct cr_column_pipeline *c,
 static bool plan_span(const struct cr_transform *op,
                       struct cr_transform_plan *p)
 {
-    if (!cr_is_items(&p->in) || op->spans)
+    if (!cr_is_ragged(&p->in) || op->ragged)
         return true;
     if (op->for_lists && p->in.rank > 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -95,7 +95,7 @@ static bool plan_fit(struct cr_config *config, const struct cr_transform *op,
 static const struct cr_features *match(const struct cr_features *features,
                                        const struct cr_spec *spec)
 {
-    return features && !cr_is_items(spec) && cr_count(spec) == features->n
+    return features && !cr_is_ragged(spec) && cr_count(spec) == features->n
                ? features
                : NULL;
 }
@@ -169,7 +169,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
 /* Bytes of a sample where it stands. */
 static size_t size_of(const struct cr_spec *spec)
 {
-    return cr_is_items(spec) ? sizeof(struct cr_items) : cr_bytes(spec);
+    return cr_is_ragged(spec) ? sizeof(struct cr_ragged) : cr_bytes(spec);
 }
 
 static size_t up(size_t bytes)
@@ -356,7 +356,7 @@ static bool plan_end(struct cr_config *config,
 
     for (CR_EACH(m, ops))
         pos = m->kind == CR_NODE_MAP ? m->child->key_pos : m->pos;
-    if (!cr_is_items(&c->out))
+    if (!cr_is_ragged(&c->out))
         return plan_categories(config, c, pos);
     if (c->out.type != CR_STRING) {
         cr_error(config->diag, pos, CR_E_SHAPE,
@@ -394,7 +394,7 @@ make_scale(struct cr_config *config, const char *name,
     c->arena = config->arena;
     c->name = name;
     c->in = c->out = *in;
-    c->spans = cr_is_items(in);
+    c->ragged = cr_is_ragged(in);
     c->seed = seed;
     c->names = *names;
     c->features = match(cr_features_find(config, name), in);
@@ -420,7 +420,7 @@ make_scale(struct cr_config *config, const char *name,
         return NULL;
     c->half = up(size_of(in));
     for (i = 0; i < c->n; i++) {
-        c->spans = c->spans || cr_is_items(&c->plan[i].out);
+        c->ragged = c->ragged || cr_is_ragged(&c->plan[i].out);
         if (up(size_of(&c->plan[i].out)) > c->half)
             c->half = up(size_of(&c->plan[i].out));
         if (c->plan[i].scratch > scratch)

@@ -32,7 +32,7 @@ struct cr_column_pipeline {
     int32_t *from;              /* NULL: from[i] is i */
     unsigned char *class;       /* NULL: one class */
     void *own_scratch;          /* cr_column_pipeline_apply's */
-    bool spans;                 /* somewhere between its ops */
+    bool ragged;                /* somewhere between its ops */
     bool tabular;               /* a table's: NaN is a missing value */
     const struct cr_features *features; /* of what comes out; NULL */
     struct cr_strs names;       /* what its integers stand for, at the end */

@@ -377,7 +377,7 @@ static bool choose_workers(struct cr_data_loader *p,
     if (!p->set.type->at && !p->set.type->copy_only) /* files are decoded */
         p->n_workers = cpus;
     for (i = 0; i < p->set.columns; i++)
-        if (p->op[i]->spans ||
+        if (p->op[i]->ragged ||
             ((!p->op[i]->fused || p->op[i]->first > 0) && p->op[i]->n > 0 &&
              cr_bytes(&p->op[i]->out) > 1024))
             p->n_workers = cpus;

@@ -15,7 +15,7 @@ struct cr_vocab;
 /* A sample of no fixed size: a text of n bytes, or n elements of a list. In a
  * column such as these, and between the ops of its datapipe, it stands in
  * the sample's place; what it points at lives until the sample is done. */
-struct cr_items {
+struct cr_ragged {
     const void *v;
     int64_t n;
 };
@@ -33,9 +33,9 @@ struct cr_dataset {
     uint32_t contents;      /* of what they hold (data/fingerprint.h) */
     uint64_t cache_key;     /* hash of what its files hold, as far as names,
                          sizes and times tell; 0: it decodes nothing */
-    unsigned varies;        /* bit k: the samples of column k may have other
-                               dimensions than its spec (images of several
-                               sizes), and come by `fetch` */
+    unsigned varying_shapes; /* bit k: the samples of column k may have other
+                        dimensions than its spec (images of several
+                        sizes), and come by `fetch` */
 };
 
 struct cr_csv;
@@ -76,7 +76,7 @@ struct cr_dataset_type {
                    data loader's own would not pay, nor would a cache */
     /* Instead of read, of a column of texts (CR_STRING): in `mem`. */
     bool (*text)(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                 int column, struct cr_arena *mem, struct cr_items *to);
+                 int column, struct cr_arena *mem, struct cr_ragged *to);
     /* Optional: calls `each` for every sample with the text of a field of its
      * row, which may belong to no column. False where `each` gives that, or
      * after reporting, at `pos` where rows have no such field. */

@@ -348,7 +348,7 @@ static bool wants_text(const struct making *m, const struct cr_field_column *c)
     const struct cr_transform *op = type ? cr_transform_find(type) : NULL;
 
     return type &&
-           (cr_registry_find(CR_KIND_TOKENIZER, type) || (op && op->spans));
+           (cr_registry_find(CR_KIND_TOKENIZER, type) || (op && op->ragged));
 }
 
 /* What reading tells of each field. A lone field may be a text. */

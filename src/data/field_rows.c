@@ -9,7 +9,7 @@ struct cr_field_rows {
     struct cr_fields f;
     struct cr_config config; /* the config's, with the messages of a row */
     int wanted;              /* fields of a row */
-    struct cr_items text[CR_COLUMNS_MAX];
+    struct cr_ragged text[CR_COLUMNS_MAX];
 };
 
 /* The column's entry of the map, or the column's name as that of its field. */
@@ -109,9 +109,8 @@ bool cr_field_rows_read(struct cr_field_rows *r, struct cr_diag *diag,
             const char *text = preset ? of->preset_text : field->text;
             size_t len = preset ? strlen(text) : field->len;
 
-            r->text[i] = (struct cr_items){
-                cr_strndup(diag->arena, text, len), (int64_t)len
-            };
+            r->text[i] = (struct cr_ragged){ cr_strndup(diag->arena, text, len),
+                                             (int64_t)len };
         }
     return ok;
 }

@@ -357,7 +357,7 @@ static int file_open(struct cr_fields_file *file)
 }
 
 bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                    int column, struct cr_arena *mem, struct cr_items *to)
+                    int column, struct cr_arena *mem, struct cr_ragged *to)
 {
     struct cr_fields *f = set->self;
     const struct cr_fields_place *p =
@@ -369,7 +369,7 @@ bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
     size_t have = 0;
 
     if (p->file < 0) {
-        *to = (struct cr_items){ preset, (int64_t)strlen(preset) };
+        *to = (struct cr_ragged){ preset, (int64_t)strlen(preset) };
         return true;
     }
 
@@ -390,7 +390,7 @@ bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
     if (fd < 0)
         return cr_error(diag, cr_at_file(diag->arena, file->path),
                         CR_E_DATA_READ, "cannot read: %s", strerror(errno));
-    *to = (struct cr_items){ raw, (int64_t)cr_csv_plain(raw, p->len) };
+    *to = (struct cr_ragged){ raw, (int64_t)cr_csv_plain(raw, p->len) };
     if (raw[0] == '"' && p->len >= 2)
         raw[to->n] = '\0';
     return true;

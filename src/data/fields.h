@@ -32,7 +32,7 @@ bool cr_fields_open(struct cr_config *config,
 bool cr_fields_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
                     int column, void *to);
 bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                    int column, struct cr_arena *mem, struct cr_items *to);
+                    int column, struct cr_arena *mem, struct cr_ragged *to);
 const void *cr_fields_at(struct cr_dataset *set, int64_t i, int column);
 struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
                               int64_t i, int column);
@@ -61,7 +61,7 @@ struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
                                          const struct cr_strs *names,
                                          const char *const *wanted);
 /* The type and shape of column k, and its value in the row read last: numbers,
- * or a text as struct cr_items, which lives as long as the row. */
+ * or a text as struct cr_ragged, which lives as long as the row. */
 struct cr_spec cr_field_rows_spec(const struct cr_field_rows *rows, int k);
 const void *cr_field_rows_at(const struct cr_field_rows *rows, int k);
 /* Reads the present row of csv. False after reporting to `diag`. */

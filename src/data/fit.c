@@ -125,7 +125,7 @@ bool cr_data_loader_texts(struct cr_data_loader *p, struct cr_diag *diag,
     for (i = 0; i < p->sampler.n; i++) {
         int64_t sample = p->sampler.pool ? p->sampler.pool[i] : i;
         struct cr_arena mem = { 0 };
-        struct cr_items text;
+        struct cr_ragged text;
         bool read = p->set.type->text(&p->set, diag, sample, k, &mem, &text);
         bool ok = read && each(ctx, text.v, (size_t)text.n);
 

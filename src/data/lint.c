@@ -70,7 +70,8 @@ static const void *look_at(struct look *l, int64_t sample, int column)
 /* Whether reading a sample is little more than a copy. */
 static bool is_cheap(const struct cr_data_loader *p)
 {
-    return (p->set.type->at || p->set.type->copy_only) && p->set.varies == 0;
+    return (p->set.type->at || p->set.type->copy_only) &&
+           p->set.varying_shapes == 0;
 }
 
 static bool is_features(const struct cr_spec *spec)
@@ -227,7 +228,7 @@ static uint64_t hash_sample(struct look *l, int64_t sample)
     for (k = 0; k < l->loader->set.columns; k++) {
         const struct cr_spec *spec = &l->loader->set.column[k].spec;
         const void *x = look_at(l, sample, k);
-        const struct cr_items *text = x;
+        const struct cr_ragged *text = x;
 
         if (x && spec->type == CR_STRING)
             hash = cr_hash(hash, text->v, (size_t)text->n);

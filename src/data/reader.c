@@ -148,7 +148,7 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
         *spec = have->spec;
         return have->data;
     }
-    if (set->varies & 1u << k)
+    if (set->varying_shapes & 1u << k)
         x = set->type->fetch(set, diag, mem, i, k, room, spec);
     else if (set->type->read(set, diag, i, k, room))
         x = room;

@@ -7,10 +7,10 @@
 
 #include "data/transform.h"
 
-/* The tokens so far; each is a struct cr_items of bytes, in `mem`. */
+/* The tokens so far; each is a struct cr_ragged of bytes, in `mem`. */
 struct cr_tokens {
     struct cr_arena *mem;
-    struct cr_items *v;
+    struct cr_ragged *v;
     int64_t n, cap;
 };
 

@@ -14,14 +14,14 @@
 #include "math/spec.h"
 
 /* The first dimension of a list whose length differs between samples. It and
- * CR_STRING are in memory as a struct cr_items; elements of a list of texts
+ * CR_STRING are in memory as a struct cr_ragged; elements of a list of texts
  * are such spans too. */
-#define CR_VARIES (-1)
+#define CR_DIM_RAGGED (-1)
 
-static inline bool cr_is_items(const struct cr_spec *spec)
+static inline bool cr_is_ragged(const struct cr_spec *spec)
 {
     return spec->type == CR_STRING ||
-           (spec->rank > 0 && spec->dim[0] == CR_VARIES);
+           (spec->rank > 0 && spec->dim[0] == CR_DIM_RAGGED);
 }
 
 struct cr_features;
@@ -107,7 +107,7 @@ struct cr_transform {
     bool (*fit_end)(const struct cr_transform_plan *plan);
     bool fills;             /* takes missing values away */
     bool random;            /* differs between epochs */
-    bool spans;             /* takes texts and lists of any length too */
+    bool ragged;            /* takes texts and lists of any length too */
     const char *for_lists;  /* what does not span: the op that lists have
                                instead; NULL: none */
 };

@@ -360,7 +360,7 @@ static bool folder_size(struct folder_set *f, struct cr_dataset *to)
     to->column[0].spec = (struct cr_spec){
         .type = CR_U8, .rank = 3, .dim = { spec.dim[0], spec.dim[1], 3 }
     };
-    to->varies = 1;
+    to->varying_shapes = 1;
     to->column[1].name = "label";
     to->column[1].spec = (struct cr_spec){ .type = CR_I32 };
     return true;

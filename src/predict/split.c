@@ -65,7 +65,7 @@ static const char *split_text(struct cr_predict *j, int column, int64_t i)
     struct cr_dataset set = *cr_data_loader_dataset(j->loader);
     const struct cr_spec *spec = &set.column[column].spec;
     struct cr_buf b = { .arena = &j->text };
-    struct cr_items text;
+    struct cr_ragged text;
     char value[16];
     double real;
 

@@ -116,7 +116,7 @@ static unsigned char *wrong_image(struct cr_predict *j, struct cr_arena *mem,
     *spec = set.column[k].spec;
     room = cr_alloc(mem, 1, cr_bytes(spec) + 1);
     x = set.type->at ? set.type->at(&set, sample, k) : NULL;
-    if (!x && set.varies & 1u << k)
+    if (!x && set.varying_shapes & 1u << k)
         x = set.type->fetch(&set, j->cli->diag, mem, sample, k, room, spec);
     else if (!x)
         x = set.type->read(&set, j->cli->diag, sample, k, room) ? room : NULL;

@@ -86,7 +86,7 @@ static bool label_index_plan(struct cr_transform_plan *p)
 static bool label_index_apply(struct cr_sample *s)
 {
     const struct label_index *o = s->plan->opts;
-    const struct cr_items *word = s->x;
+    const struct cr_ragged *word = s->x;
     int32_t *to = s->y, from;
 
     if (s->plan->in.type == CR_I32) {
@@ -115,5 +115,5 @@ const struct cr_transform cr_transform_label_index = {
     },
     .plan = label_index_plan,
     .apply = label_index_apply,
-    .spans = true,
+    .ragged = true,
 };

@@ -53,7 +53,7 @@ static bool lookup_plan(struct cr_transform_plan *p)
     return true;
 }
 
-static bool lookup_word(struct cr_sample *s, const struct cr_items *word,
+static bool lookup_word(struct cr_sample *s, const struct cr_ragged *word,
                         int32_t *to)
 {
     const struct lookup_self *self = s->plan->self;
@@ -73,8 +73,8 @@ static bool lookup_word(struct cr_sample *s, const struct cr_items *word,
 
 static bool lookup_apply(struct cr_sample *s)
 {
-    const struct cr_items *x = s->x, *word = x->v;
-    struct cr_items *y = s->y;
+    const struct cr_ragged *x = s->x, *word = x->v;
+    struct cr_ragged *y = s->y;
     int32_t *to;
     int64_t i;
 
@@ -84,7 +84,7 @@ static bool lookup_apply(struct cr_sample *s)
     for (i = 0; i < x->n; i++)
         if (!lookup_word(s, &word[i], &to[i]))
             return false;
-    *y = (struct cr_items){ to, x->n };
+    *y = (struct cr_ragged){ to, x->n };
     return true;
 }
 
@@ -102,5 +102,5 @@ const struct cr_transform cr_transform_lookup = {
     },
     .plan = lookup_plan,
     .apply = lookup_apply,
-    .spans = true,
+    .ragged = true,
 };

@@ -45,7 +45,7 @@ static bool pad_end_plan(struct cr_transform_plan *p)
 static bool pad_end_list(struct cr_sample *s)
 {
     const struct pad_end *o = s->plan->opts;
-    const struct cr_items *x = s->x;
+    const struct cr_ragged *x = s->x;
     size_t size = cr_type_size(s->plan->in.type);
     int64_t i, n = s->plan->out.dim[0], have = x->n < n ? x->n : n;
     char value[8];
@@ -66,7 +66,7 @@ static bool pad_end_apply(struct cr_sample *s)
     int64_t i, n = cr_count(out);
     char value[8];
 
-    if (cr_is_items(in))
+    if (cr_is_ragged(in))
         return pad_end_list(s);
     cr_convert(CR_F64, &o->pad_value, in->type, value, 1);
     for (i = 0; i < n; i++) {
@@ -102,5 +102,5 @@ const struct cr_transform cr_transform_pad_end = {
     },
     .plan = pad_end_plan,
     .apply = pad_end_apply,
-    .spans = true,
+    .ragged = true,
 };

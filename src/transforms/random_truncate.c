@@ -18,7 +18,7 @@ static bool random_truncate_plan(struct cr_transform_plan *p)
 {
     const struct random_truncate *o = p->opts;
 
-    if (p->in.rank < 1 || (cr_is_items(&p->in) && p->in.rank > 1))
+    if (p->in.rank < 1 || (cr_is_ragged(&p->in) && p->in.rank > 1))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "RandomTruncate: found %s %s, expected a list, as "
                         "Lookup gives it, or an array",
@@ -41,21 +41,21 @@ static bool random_truncate_apply(struct cr_sample *s)
 {
     const struct random_truncate *o = s->plan->opts;
     const struct cr_spec *in = &s->plan->in;
-    struct cr_items *y = s->y;
+    struct cr_ragged *y = s->y;
     size_t each;
     int64_t from;
 
-    if (!cr_is_items(in)) {
+    if (!cr_is_ragged(in)) {
         each = cr_bytes(in) / (size_t)in->dim[0];
         from = random_truncate_from(s, in->dim[0], o->max_seq_len);
         memcpy(s->y, (const char *)s->x + (size_t)from * each,
                cr_bytes(&s->plan->out));
         return true;
     }
-    *y = *(const struct cr_items *)s->x;
+    *y = *(const struct cr_ragged *)s->x;
     if (y->n <= o->max_seq_len)
         return true;
-    each = in->type == CR_STRING ? sizeof(struct cr_items)
+    each = in->type == CR_STRING ? sizeof(struct cr_ragged)
                                  : cr_type_size(in->type);
     from = random_truncate_from(s, y->n, o->max_seq_len);
     y->v = (const char *)y->v + (size_t)from * each;
@@ -80,5 +80,5 @@ const struct cr_transform cr_transform_random_truncate = {
     .plan = random_truncate_plan,
     .apply = random_truncate_apply,
     .random = true,
-    .spans = true,
+    .ragged = true,
 };

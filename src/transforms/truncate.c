@@ -32,13 +32,13 @@ static bool truncate_plan(struct cr_transform_plan *p)
 static bool truncate_apply(struct cr_sample *s)
 {
     const struct truncate *o = s->plan->opts;
-    struct cr_items *y = s->y;
+    struct cr_ragged *y = s->y;
 
-    if (!cr_is_items(&s->plan->in)) {
+    if (!cr_is_ragged(&s->plan->in)) {
         memcpy(s->y, s->x, cr_bytes(&s->plan->out));
         return true;
     }
-    *y = *(const struct cr_items *)s->x;
+    *y = *(const struct cr_ragged *)s->x;
     if (y->n > o->max_seq_len)
         y->n = o->max_seq_len;
     return true;
@@ -56,5 +56,5 @@ const struct cr_transform cr_transform_truncate = {
     },
     .plan = truncate_plan,
     .apply = truncate_apply,
-    .spans = true,
+    .ragged = true,
 };

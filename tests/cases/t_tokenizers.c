@@ -86,7 +86,7 @@ static void one(struct cr_config *config, const struct cr_node *row)
     const struct cr_node *vocab = cr_node_get(row, "vocab");
     const char *text = cr_node_get(row, "text")->text;
     const char *name = cr_node_flow(&conf_mem, ops);
-    struct cr_items x = { text, (int64_t)strlen(text) };
+    struct cr_ragged x = { text, (int64_t)strlen(text) };
     struct cr_buf got = { .arena = &conf_mem }, want = got;
     const char **token = CR_NEWS(&conf_mem, const char *, 64);
     struct cr_column_pipeline *c;
@@ -215,7 +215,7 @@ int main(void)
             "LabelIndex: the class 'a' stands twice");
     test_begin("every op on texts and every tokenizer has a case");
     for (i = 0; list[i]; i++)
-        if (((const struct cr_transform *)list[i])->spans)
+        if (((const struct cr_transform *)list[i])->ragged)
             has_case(list[i]->name);
     list = cr_registry_list(CR_KIND_TOKENIZER);
     for (i = 0; list[i]; i++)

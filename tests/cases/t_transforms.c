@@ -325,7 +325,7 @@ int main(void)
         ok(is_used(list[i]->name) ||
                strcmp(list[i]->name, "CategoryIndex") == 0 ||
                ((const struct cr_transform *)list[i])->mix ||
-               ((const struct cr_transform *)list[i])->spans,
+               ((const struct cr_transform *)list[i])->ragged,
            "%s", list[i]->name);
     cr_arena_free(&conf_mem);
     return done();

@@ -63,7 +63,7 @@ static void set(struct cr_arena *mem, struct cr_diag *diag, const char *args)
         return;
     for (int64_t i = 0; i < to.count; i++)
         for (int k = 0; k < to.columns; k++) {
-            struct cr_items text;
+            struct cr_ragged text;
 
             if (to.column[k].spec.type == CR_STRING) {
                 if (!type->text(&to, config->diag, i, k, config->arena,

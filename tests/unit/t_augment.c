@@ -68,12 +68,12 @@ static void flips(void)
 static void truncations(void)
 {
     static const struct cr_spec list = {
-        CR_I32, CR_ROW_MAJOR, 1, { CR_VARIES }
+        CR_I32, CR_ROW_MAJOR, 1, { CR_DIM_RAGGED }
     };
     static const struct cr_spec rows = { CR_I32, CR_ROW_MAJOR, 2, { 8, 2 } };
     int32_t v[16], y[8];
     char room[4096];
-    struct cr_items x = { v, 8 };
+    struct cr_ragged x = { v, 8 };
     struct cr_diag diag = { .arena = &conf_mem };
     int k;
 
