@@ -666,7 +666,7 @@ static bool other_refused(const struct cr_column_pipeline *c,
 }
 
 /* What an op has learnt is of one shape. */
-static bool plan_learnt(const struct cr_column_pipeline *c, int i,
+static bool plan_fitted(const struct cr_column_pipeline *c, int i,
                         const struct cr_transform_plan *p)
 {
     return p->fits == c->plan[i].fits ||
@@ -703,7 +703,7 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
         p.diag = &quiet;
         p.self = NULL;
         p.scratch = 0;
-        if (!c->op[i]->plan(&p) || !plan_learnt(c, i, &p))
+        if (!c->op[i]->plan(&p) || !plan_fitted(c, i, &p))
             return other_refused(c, diag, &quiet,
                                  cr_sample_pos(set, diag->arena, index), spec,
                                  index);
