@@ -138,17 +138,17 @@ struct cr_category *cr_category_of(struct cr_config *config,
         if (c->vocab && !c->vocab->token) /* bytes: of no table */
             c->vocab = NULL;
         c->frozen = c->vocab != NULL;
-        cr_words_code(&c->words, "", 0, true);
+        cr_category_table_code(&c->words, "", 0, true);
         for (int64_t i = 1; c->frozen && i < c->vocab->n; i++)
-            cr_words_code(&c->words, c->vocab->token[i],
-                          strlen(c->vocab->token[i]), true);
+            cr_category_table_code(&c->words, c->vocab->token[i],
+                                   strlen(c->vocab->token[i]), true);
     }
     return c;
 }
 
 int32_t cr_category_code(struct cr_category *c, const char *text, size_t len)
 {
-    int32_t code = cr_words_code(&c->words, text, len, !c->frozen);
+    int32_t code = cr_category_table_code(&c->words, text, len, !c->frozen);
 
     return code < 0 && c->frozen ? 0 : code;
 }
@@ -215,8 +215,8 @@ static void category_end(struct cr_config *config, struct cr_category *c,
     c->index = CR_NEWS(config->arena, int32_t, c->n_index);
     c->code = CR_NEWS(config->arena, int32_t, n + 1);
     for (i = 0; i < n; i++) {
-        c->code[i + 1] = cr_words_code(&c->words, word[i].text,
-                                       strlen(word[i].text), false);
+        c->code[i + 1] = cr_category_table_code(&c->words, word[i].text,
+                                                strlen(word[i].text), false);
         c->index[c->code[i + 1]] = i + 1;
     }
     c->vocab = cr_vocab_make(config->arena, c->name, n + 1, token, "");

@@ -16,9 +16,9 @@
 #ifndef CR_DATA_FEATURES_H
 #define CR_DATA_FEATURES_H
 
+#include "data/category_table.h"
 #include "data/date.h"
 #include "data/vocab.h"
-#include "data/words.h"
 
 enum cr_feature_kind {
     CR_FEATURE_NUMBER,
@@ -29,7 +29,7 @@ enum cr_feature_kind {
 
 struct cr_category {
     const char *name;       /* of its vocabulary */
-    struct cr_words words;  /* by code; the first is "" */
+    struct cr_category_table words; /* by code; the first is "" */
     bool frozen;            /* takes no more words */
     const struct cr_vocab *vocab; /* NULL: cr_features_learn makes it */
     int32_t *index;         /* of a code: its place there, */

@@ -1,4 +1,4 @@
-#include "data/field_columns.h"
+#include "data/csv_schema.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 /* ---- names of fields ---- */
 
-bool cr_field_header(const struct cr_fields_opts *o)
+bool cr_field_header(const struct cr_csv_dataset_opts *o)
 {
     return o->header == CR_BOOL_NONE ? o->column_names.n == 0 : o->header;
 }
@@ -40,7 +40,7 @@ static int names_twice(struct cr_arena *arena, const struct cr_strs *names)
 }
 
 struct cr_strs cr_field_names(struct cr_config *config,
-                              const struct cr_fields_opts *o,
+                              const struct cr_csv_dataset_opts *o,
                               const struct cr_csv *csv)
 {
     struct cr_arena *arena = config->arena;

@@ -1,4 +1,4 @@
-#include "data/fielding.h"
+#include "data/csv_dataset_internal.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "data/features.h"
 
 struct cr_field_rows {
-    struct cr_fields f;
+    struct cr_csv_dataset f;
     struct cr_config config; /* the config's, with the messages of a row */
     int wanted;              /* fields of a row */
     struct cr_ragged text[CR_COLUMNS_MAX];
@@ -46,7 +46,7 @@ static const struct cr_node *rows_found(struct cr_arena *arena,
 }
 
 struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
-                                         const struct cr_fields_opts *o,
+                                         const struct cr_csv_dataset_opts *o,
                                          struct cr_pos pos,
                                          const struct cr_csv *csv,
                                          const struct cr_strs *names,
@@ -55,7 +55,7 @@ struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
     struct cr_arena *arena = config->arena;
     struct cr_field_rows *r = CR_NEW(arena, struct cr_field_rows);
     struct cr_node *map = CR_NEW(arena, struct cr_node), **at = &map->child;
-    struct cr_fields_opts own = *o;
+    struct cr_csv_dataset_opts own = *o;
 
     map->kind = CR_NODE_MAP;
     map->pos = pos;
@@ -73,23 +73,23 @@ struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
     r->config = *config;
     r->f.config = &r->config;
     r->wanted = names->n;
-    if (!cr_fields_make(&r->f, &own, pos, csv, names))
+    if (!cr_csv_dataset_make(&r->f, &own, pos, csv, names))
         return NULL;
     for (int i = 0; i < r->f.columns; i++)
-        cr_fields_row_new(&r->f, &r->f.column[i], 0);
+        cr_csv_dataset_row_new(&r->f, &r->f.column[i], 0);
     return r;
 }
 
 struct cr_spec cr_field_rows_spec(const struct cr_field_rows *r, int k)
 {
-    return cr_fields_spec(&r->f.column[k].of);
+    return cr_csv_dataset_spec(&r->f.column[k].of);
 }
 
 const void *cr_field_rows_at(const struct cr_field_rows *r, int k)
 {
     return r->f.column[k].of.type == CR_STRING
                ? (const void *)&r->text[k]
-               : cr_fields_row_at(&r->f.column[k], 0);
+               : cr_csv_dataset_row_at(&r->f.column[k], 0);
 }
 
 bool cr_field_rows_read(struct cr_field_rows *r, struct cr_diag *diag,
@@ -99,7 +99,7 @@ bool cr_field_rows_read(struct cr_field_rows *r, struct cr_diag *diag,
 
     r->config.diag = diag;
     r->config.arena = diag->arena;
-    ok = cr_fields_row(&r->f, csv, 0, r->wanted);
+    ok = cr_csv_dataset_row(&r->f, csv, 0, r->wanted);
     r->f.rows = 0;
     for (int i = 0; i < r->f.columns && ok; i++)
         if (r->f.column[i].of.type == CR_STRING) {

@@ -1,4 +1,4 @@
-#include "data/fielding.h"
+#include "data/csv_dataset_internal.h"
 
 #include <limits.h>
 #include <math.h>
@@ -14,13 +14,13 @@
 
 /* ---- rows in memory ---- */
 
-char *cr_fields_row_at(const struct cr_fields_column *c, int64_t i)
+char *cr_csv_dataset_row_at(const struct cr_csv_dataset_column *c, int64_t i)
 {
     return c->block[i / BLOCK] + (size_t)(i % BLOCK) * c->size;
 }
 
-char *cr_fields_row_new(struct cr_fields *f, struct cr_fields_column *c,
-                        int64_t i)
+char *cr_csv_dataset_row_new(struct cr_csv_dataset *f,
+                             struct cr_csv_dataset_column *c, int64_t i)
 {
     if (i / BLOCK == c->blocks) {
         if (c->blocks == c->cap) {
@@ -32,21 +32,20 @@ char *cr_fields_row_new(struct cr_fields *f, struct cr_fields_column *c,
         }
         c->block[c->blocks++] = cr_alloc(f->config->arena, BLOCK, c->size);
     }
-    return cr_fields_row_at(c, i);
+    return cr_csv_dataset_row_at(c, i);
 }
 
 /* ---- one field ---- */
 
-static const char *shown(const struct cr_fields *f,
+static const char *shown(const struct cr_csv_dataset *f,
                          const struct cr_csv_field *field)
 {
     return cr_quote(f->config->arena, field->text, field->len);
 }
 
-static bool wrong(struct cr_fields *f, const struct cr_csv *csv,
+static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
                   const struct cr_csv_field *field,
-                  const struct cr_fields_column *c,
-                  const char *expected)
+                  const struct cr_csv_dataset_column *c, const char *expected)
 {
     struct cr_arena *arena = f->config->arena;
     const char *name = f->names.v[field - csv->field], *column = c->of.name;
@@ -70,10 +69,10 @@ static bool wrong(struct cr_fields *f, const struct cr_csv *csv,
 
 /* A column taken for whole numbers has others too: as if they had come
  * first. */
-static void widen(struct cr_fields_column *c, int64_t rows)
+static void widen(struct cr_csv_dataset_column *c, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++) {
-        char *at = cr_fields_row_at(c, i);
+        char *at = cr_csv_dataset_row_at(c, i);
         int32_t whole;
         float real;
 
@@ -84,10 +83,10 @@ static void widen(struct cr_fields_column *c, int64_t rows)
     c->of.type = CR_F32;
 }
 
-static bool put_real(struct cr_fields *f, const struct cr_csv *csv,
+static bool put_real(struct cr_csv_dataset *f, const struct cr_csv *csv,
                      const struct cr_csv_field *field,
-                     const struct cr_fields_column *c,
-                     double real, char *to)
+                     const struct cr_csv_dataset_column *c, double real,
+                     char *to)
 {
     if (c->of.type == CR_F64) {
         *(double *)(void *)to = real;
@@ -99,10 +98,10 @@ static bool put_real(struct cr_fields *f, const struct cr_csv *csv,
     return true;
 }
 
-static bool put_whole(struct cr_fields *f, const struct cr_csv *csv,
+static bool put_whole(struct cr_csv_dataset *f, const struct cr_csv *csv,
                       const struct cr_csv_field *field,
-                      const struct cr_fields_column *c,
-                      int64_t integer, char *to)
+                      const struct cr_csv_dataset_column *c, int64_t integer,
+                      char *to)
 {
     if (c->of.type == CR_I64) {
         *(int64_t *)(void *)to = integer;
@@ -114,9 +113,9 @@ static bool put_whole(struct cr_fields *f, const struct cr_csv *csv,
     return true;
 }
 
-static bool number(struct cr_fields *f, const struct cr_csv *csv,
-                   const struct cr_csv_field *field, struct cr_fields_column *c,
-                   char *to)
+static bool number(struct cr_csv_dataset *f, const struct cr_csv *csv,
+                   const struct cr_csv_field *field,
+                   struct cr_csv_dataset_column *c, char *to)
 {
     bool whole = c->of.type == CR_I32 || c->of.type == CR_I64;
     double real = c->of.preset;
@@ -139,7 +138,8 @@ static bool number(struct cr_fields *f, const struct cr_csv *csv,
             cr_note(f->config->diag,
                     "more than %d different numbers stand before it, so the "
                     "column is none of classes; where it holds texts, "
-                    "type: string in columns says so", CR_WORDS_MAX);
+                    "type: string in columns says so",
+                    CR_CATEGORIES_MAX);
         return false;
     }
     return whole ? put_whole(f, csv, field, c, integer, to)
@@ -147,10 +147,9 @@ static bool number(struct cr_fields *f, const struct cr_csv *csv,
 }
 
 /* A value of a column with features, number k of them. */
-static bool feature(struct cr_fields *f, const struct cr_csv *csv,
+static bool feature(struct cr_csv_dataset *f, const struct cr_csv *csv,
                     const struct cr_csv_field *field,
-                    struct cr_fields_column *c, int k,
-                    char *to)
+                    struct cr_csv_dataset_column *c, int k, char *to)
 {
     const struct cr_feature *of = &c->of.features->v[k];
     const char *text = field->text;
@@ -179,7 +178,7 @@ static bool feature(struct cr_fields *f, const struct cr_csv *csv,
     if (v < 0 && of->category) {
         cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
                  "column '%s': field '%s' holds more than %d different words",
-                 c->of.name, of->name, CR_WORDS_MAX);
+                 c->of.name, of->name, CR_CATEGORIES_MAX);
         cr_hint(f->config->diag, "leave out fields of ids; a text is a column "
                                  "of its own, of type: string");
         return false;
@@ -187,15 +186,15 @@ static bool feature(struct cr_fields *f, const struct cr_csv *csv,
     return put_real(f, csv, field, c, v, to);
 }
 
-static bool word(struct cr_fields *f, const struct cr_csv *csv,
-                 const struct cr_csv_field *field, struct cr_fields_column *c,
-                 char *to)
+static bool word(struct cr_csv_dataset *f, const struct cr_csv *csv,
+                 const struct cr_csv_field *field,
+                 struct cr_csv_dataset_column *c, char *to)
 {
     bool preset = field->len == 0 && c->of.has_preset;
     const char *text = preset ? c->of.preset_text : field->text;
     size_t len = preset ? strlen(text) : field->len;
-    int32_t code = cr_words_code(&c->words, text, len,
-                                 c->of.classes.n == 0 && len > 0);
+    int32_t code = cr_category_table_code(&c->words, text, len,
+                                          c->of.classes.n == 0 && len > 0);
 
     if (len == 0 && code < 0)
         return wrong(f, csv, field, c, "a class");
@@ -205,41 +204,43 @@ static bool word(struct cr_fields *f, const struct cr_csv *csv,
     }
     if (c->of.classes.n == 0 &&
         (!c->words.broken_int || !c->words.broken_real)) {
-        cr_fields_decide(f, c, f->rows); /* so many can only be numbers */
+        cr_csv_dataset_decide(f, c, f->rows); /* so many can only be numbers */
         c->guessed = true;
         return number(f, csv, field, c, to);
     }
     if (c->of.classes.n == 0) {
         cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
                  "column '%s' holds more than %d different words", c->of.name,
-                 CR_WORDS_MAX);
+                 CR_CATEGORIES_MAX);
         cr_note(f->config->diag, "numbers need a type, texts type: string, "
                                  "classes a list of them");
         return false;
     }
     cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
              "column '%s': '%s' is none of the classes %s%s", c->of.name,
-             shown(f, field), cr_words_list(f->config->arena, &c->words),
+             shown(f, field),
+             cr_category_table_list(f->config->arena, &c->words),
              c->of.named ? "" : " of the training data");
     return false;
 }
 
-static bool text(struct cr_fields *f, const struct cr_csv *csv,
+static bool text(struct cr_csv_dataset *f, const struct cr_csv *csv,
                  const struct cr_csv_field *field,
-                 const struct cr_fields_column *c,
-                 int file, char *to)
+                 const struct cr_csv_dataset_column *c, int file, char *to)
 {
-    struct cr_fields_place *p = (struct cr_fields_place *)(void *)to;
+    struct cr_csv_dataset_place *p = (struct cr_csv_dataset_place *)(void *)to;
 
     (void)f;
     (void)csv;
-    *p = (struct cr_fields_place){ field->at, (uint32_t)field->raw,
-                         field->len == 0 && c->of.has_preset ? -1 : file };
+    *p = (struct cr_csv_dataset_place){ field->at, (uint32_t)field->raw,
+                                        field->len == 0 && c->of.has_preset
+                                            ? -1
+                                            : file };
     return true;
 }
 
-static bool field(struct cr_fields *f, const struct cr_csv *csv,
-                  struct cr_fields_column *c, int file, int k, char *to)
+static bool field(struct cr_csv_dataset *f, const struct cr_csv *csv,
+                  struct cr_csv_dataset_column *c, int file, int k, char *to)
 {
     const struct cr_csv_field *of = &csv->field[c->of.field[k]];
 
@@ -260,11 +261,11 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void cr_fields_decide(struct cr_fields *f, struct cr_fields_column *c,
-                      int64_t rows)
+void cr_csv_dataset_decide(struct cr_csv_dataset *f,
+                           struct cr_csv_dataset_column *c, int64_t rows)
 {
-    struct cr_words *w = &c->words;
-    struct cr_words sorted = { .arena = f->config->arena };
+    struct cr_category_table *w = &c->words;
+    struct cr_category_table sorted = { .arena = f->config->arena };
     bool numbers = !w->broken_int || !w->broken_real;
     union { int32_t i; float f; } *to;
     const char **names;
@@ -279,7 +280,7 @@ void cr_fields_decide(struct cr_fields *f, struct cr_fields_column *c,
     if (!numbers) {
         qsort(names, (size_t)w->n, sizeof *names, by_bytes);
         for (k = 0; k < w->n; k++)
-            cr_words_code(&sorted, names[k], strlen(names[k]), true);
+            cr_category_table_code(&sorted, names[k], strlen(names[k]), true);
     }
     for (k = 0; k < w->n; k++) {
         const char *word = w->word[k];
@@ -293,14 +294,15 @@ void cr_fields_decide(struct cr_fields *f, struct cr_fields_column *c,
             cr_csv_real(word, strlen(word), &real);
             to[k].f = (float)real;
         } else {
-            to[k].i = cr_words_code(&sorted, word, strlen(word), false);
+            to[k].i =
+                cr_category_table_code(&sorted, word, strlen(word), false);
         }
     }
     for (i = 0; i < rows; i++) {
         int32_t code;
 
-        memcpy(&code, cr_fields_row_at(c, i), sizeof code);
-        memcpy(cr_fields_row_at(c, i), &to[code], sizeof code);
+        memcpy(&code, cr_csv_dataset_row_at(c, i), sizeof code);
+        memcpy(cr_csv_dataset_row_at(c, i), &to[code], sizeof code);
     }
     c->of.words = !numbers;
     c->of.type = numbers && w->broken_int ? CR_F32 : CR_I32;
@@ -312,8 +314,8 @@ void cr_fields_decide(struct cr_fields *f, struct cr_fields_column *c,
 
 /* ---- rows ---- */
 
-bool cr_fields_row(struct cr_fields *f, const struct cr_csv *csv, int file,
-                int wanted)
+bool cr_csv_dataset_row(struct cr_csv_dataset *f, const struct cr_csv *csv,
+                        int file, int wanted)
 {
     int i, k;
     bool ok = true;
@@ -327,8 +329,8 @@ bool cr_fields_row(struct cr_fields *f, const struct cr_csv *csv, int file,
                         "line", csv->n, csv->n == 1 ? "" : "s", wanted);
     }
     for (i = 0; i < f->columns; i++) {
-        struct cr_fields_column *c = &f->column[i];
-        char *to = cr_fields_row_new(f, c, f->rows);
+        struct cr_csv_dataset_column *c = &f->column[i];
+        char *to = cr_csv_dataset_row_new(f, c, f->rows);
 
         for (k = 0; k < c->of.n; k++)
             ok = field(f, csv, c, file, k, to) && ok;

@@ -1,30 +1,30 @@
 /* CSVDataset: rows of text files, whose fields make up columns. */
-#include "data/fields.h"
+#include "data/csv_dataset.h"
 
 static const struct cr_opt csv_opts[] = {
-    CR_STRS(struct cr_fields_opts, dataset_files,
+    CR_STRS(struct cr_csv_dataset_opts, dataset_files,
             "One file or a list, read in the order of their names; relative "
             "to the config, then to the folders of CELLRUN_DATA."),
-    CR_STR_DEFAULT(struct cr_fields_opts, field_delim, ",",
+    CR_STR_DEFAULT(struct cr_csv_dataset_opts, field_delim, ",",
                    "Delimiter of fields, one byte; \"\\t\" is a tab."),
-    CR_NODE(struct cr_fields_opts, column_defaults,
+    CR_NODE(struct cr_csv_dataset_opts, column_defaults,
             "Without columns: a list with a value for each field, whose type "
             "becomes the type of the column: 0 int32, 0.0 float32, \"\" "
             "string. The value itself is not used, as in MindSpore."),
-    CR_STRS_OPTIONAL(struct cr_fields_opts, column_names,
+    CR_STRS_OPTIONAL(struct cr_csv_dataset_opts, column_names,
                      "Names of the fields, for files without a line of names."),
     CR_INT_OPTIONAL(
-        struct cr_fields_opts, num_samples, 1, CR_DIM_MAX,
+        struct cr_csv_dataset_opts, num_samples, 1, CR_DIM_MAX,
         "Use only this many samples: the first ones or, if shuffled, "
         "a new random choice in each epoch."),
-    CR_NODE(struct cr_fields_opts, shuffle,
+    CR_NODE(struct cr_csv_dataset_opts, shuffle,
             "Shuffle anew in each epoch. Default: true for training data, "
             "else false."),
     CR_BOOL_OPTIONAL(
-        struct cr_fields_opts, header,
+        struct cr_csv_dataset_opts, header,
         "Whether the first line of each file holds the names of the "
         "fields. Default: true without column_names, else false."),
-    CR_NODE(struct cr_fields_opts, columns,
+    CR_NODE(struct cr_csv_dataset_opts, columns,
             "Columns and their fields: {x: {numbers: [age, fare], "
             "categories: sex}, label: species}, {x: {type: auto}, label: "
             "species}, or {x: {fields: \"0:4\", type: float32}}. Default: a "
@@ -35,24 +35,24 @@ static const struct cr_opt csv_opts[] = {
 static bool csv_open(struct cr_config *config, const void *opts,
                      struct cr_pos pos, struct cr_dataset *to)
 {
-    return cr_fields_open(config, opts, pos, to);
+    return cr_csv_dataset_open(config, opts, pos, to);
 }
 
 static bool csv_other(struct cr_config *config, const void *opts,
                       struct cr_pos pos, const char *path, const char *column,
                       struct cr_dataset *to)
 {
-    struct cr_fields_opts o = *(const struct cr_fields_opts *)opts;
+    struct cr_csv_dataset_opts o = *(const struct cr_csv_dataset_opts *)opts;
 
     o.dataset_files = (struct cr_strs){ .n = 1, .v = &path };
     o.only = column;
-    return cr_fields_open(config, &o, pos, to);
+    return cr_csv_dataset_open(config, &o, pos, to);
 }
 
 static struct cr_vocab *csv_vocab(struct cr_config *config, const void *opts,
                                   struct cr_pos pos, const char *column)
 {
-    return cr_fields_vocab(config, opts, pos, column);
+    return cr_csv_dataset_vocab(config, opts, pos, column);
 }
 
 const struct cr_dataset_type cr_dataset_csv = {
@@ -90,15 +90,15 @@ const struct cr_dataset_type cr_dataset_csv = {
                    "columns: {x: {numbers: [age, fare], categories: [sex, "
                    "port]}, label: survived}}}\n",
         .opts = csv_opts,
-        .size = sizeof(struct cr_fields_opts),
+        .size = sizeof(struct cr_csv_dataset_opts),
     },
     .open = csv_open,
-    .read = cr_fields_read,
-    .text = cr_fields_text,
-    .at = cr_fields_at,
-    .where = cr_fields_where,
+    .read = cr_csv_dataset_read,
+    .text = cr_csv_dataset_text,
+    .at = cr_csv_dataset_at,
+    .where = cr_csv_dataset_where,
     .other = csv_other,
-    .field = cr_fields_field,
-    .close = cr_fields_close,
+    .field = cr_csv_dataset_field,
+    .close = cr_csv_dataset_close,
     .vocab = csv_vocab,
 };

@@ -1,7 +1,7 @@
 /*
  * Rows of text: CSV with the fields' names in its first line or without, and
  * JSON lines. How a field becomes a value is the data set's own business
- * (data/fields.h); here only which fields make which column.
+ * (data/csv_dataset.h); here only which fields make which column.
  *
  * With names a column's fields are those that the config names. Without them
  * the fields are those of the columns that go in, one behind the other; so
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "conf/node.h"
+#include "data/csv_dataset.h"
+#include "data/csv_schema.h"
 #include "data/features.h"
-#include "data/field_columns.h"
-#include "data/fields.h"
 #include "predict/json_row.h"
 #include "predict/predict.h"
 
@@ -30,7 +30,7 @@ struct layout {
 struct cr_predict_rows {
     struct cr_predict *j;
     const char *path;
-    struct cr_fields_opts opts; /* of the data set, or of its like */
+    struct cr_csv_dataset_opts opts; /* of the data set, or of its like */
     struct cr_pos pos;
     bool fields; /* it was trained on such rows */
     struct cr_predict_feed *feed[2 * CR_COLUMNS_MAX];
@@ -170,7 +170,7 @@ static bool table_rows(struct cr_predict_rows *t, struct layout *l,
 {
     struct cr_arena *arena = t->j->cli->arena;
     const char **wanted = CR_NEWS(arena, const char *, t->n + 1);
-    struct cr_fields_opts opts = t->opts;
+    struct cr_csv_dataset_opts opts = t->opts;
 
     opts.columns = columns;
     for (int i = 0; i < t->n; i++)
@@ -439,10 +439,10 @@ static struct cr_predict_rows *table_new(struct cr_predict *j, const char *path,
     t->j = j;
     t->path = strcmp(path, "-") == 0 ? "standard input" : path;
     t->csv.fd = -1;
-    t->opts =
-        (struct cr_fields_opts){ .field_delim = ",", .header = CR_BOOL_NONE };
+    t->opts = (struct cr_csv_dataset_opts){ .field_delim = ",",
+                                            .header = CR_BOOL_NONE };
     if (about && strcmp(about->name, "CSVDataset") == 0) {
-        t->opts = *(const struct cr_fields_opts *)j->data.opts;
+        t->opts = *(const struct cr_csv_dataset_opts *)j->data.opts;
         t->pos = j->data.node->pos;
         t->fields = true;
     }

@@ -2,11 +2,11 @@
  * What the columns of a table are: fields of its rows, by name, position,
  * glob or slice, and their types. Private to src/data.
  */
-#ifndef CR_DATA_FIELD_COLUMNS_H
-#define CR_DATA_FIELD_COLUMNS_H
+#ifndef CR_DATA_CSV_SCHEMA_H
+#define CR_DATA_CSV_SCHEMA_H
 
 #include "data/csv.h"
-#include "data/fields.h"
+#include "data/csv_dataset.h"
 
 struct cr_features;
 
@@ -27,16 +27,17 @@ struct cr_field_column {
 };
 
 /* Whether the first line has the names of the fields. */
-bool cr_field_header(const struct cr_fields_opts *opts);
+bool cr_field_header(const struct cr_csv_dataset_opts *opts);
 /* The fields' names: csv stands at the first row. n 0 after reporting. */
 struct cr_strs cr_field_names(struct cr_config *config,
-                              const struct cr_fields_opts *opts,
+                              const struct cr_csv_dataset_opts *opts,
                               const struct cr_csv *csv);
 /* NULL after reporting. */
-struct cr_field_column *
-cr_field_columns(struct cr_config *config, const struct cr_fields_opts *opts,
-                 struct cr_pos pos, const struct cr_csv *csv,
-                 const struct cr_strs *names, int *n);
+struct cr_field_column *cr_field_columns(struct cr_config *config,
+                                         const struct cr_csv_dataset_opts *opts,
+                                         struct cr_pos pos,
+                                         const struct cr_csv *csv,
+                                         const struct cr_strs *names, int *n);
 
 /* Adds the fields that a node of the config names to the column's. csv: the
  * file, where it is another than the config's (predict); else NULL. False

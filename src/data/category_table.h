@@ -1,17 +1,17 @@
 /*
  * A table of distinct strings, each with an index. Private to src/data.
  */
-#ifndef CR_DATA_WORDS_H
-#define CR_DATA_WORDS_H
+#ifndef CR_DATA_CATEGORY_TABLE_H
+#define CR_DATA_CATEGORY_TABLE_H
 
 #include "base/arena.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CR_WORDS_MAX 10000 /* strings of a table */
+#define CR_CATEGORIES_MAX 10000 /* strings of a table */
 
-struct cr_words {
+struct cr_category_table {
     struct cr_arena *arena;
     int32_t n;
     const char **word;
@@ -22,10 +22,10 @@ struct cr_words {
 
 /* The index of a string; if it is not in the table and `add` is set, it is
  * copied into it. -1: it is not there, or the table is full. */
-int32_t cr_words_code(struct cr_words *words, const char *text, size_t len,
-                      bool add);
+int32_t cr_category_table_code(struct cr_category_table *words,
+                               const char *text, size_t len, bool add);
 /* "setosa, versicolor and 3 more" */
-const char *cr_words_list(struct cr_arena *arena,
-                          const struct cr_words *words);
+const char *cr_category_table_list(struct cr_arena *arena,
+                                   const struct cr_category_table *words);
 
 #endif

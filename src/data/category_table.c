@@ -1,4 +1,4 @@
-#include "data/words.h"
+#include "data/category_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "data/csv.h"
 
-static uint32_t words_slot(const struct cr_words *w, const char *text,
-                           size_t len)
+static uint32_t category_table_slot(const struct cr_category_table *w,
+                                    const char *text, size_t len)
 {
     uint32_t at = (uint32_t)cr_hash(CR_HASH, text, len) & (w->cap - 1);
 
@@ -20,22 +20,22 @@ static uint32_t words_slot(const struct cr_words *w, const char *text,
     return at;
 }
 
-int32_t cr_words_code(struct cr_words *w, const char *text, size_t len,
-                      bool add)
+int32_t cr_category_table_code(struct cr_category_table *w, const char *text,
+                               size_t len, bool add)
 {
     double real;
     int64_t integer;
     uint32_t at;
 
     if (!w->slot) {
-        w->cap = 32768; /* at least three times CR_WORDS_MAX */
+        w->cap = 32768; /* at least three times CR_CATEGORIES_MAX */
         w->slot = CR_NEWS(w->arena, int32_t, w->cap);
-        w->word = CR_NEWS(w->arena, const char *, CR_WORDS_MAX);
+        w->word = CR_NEWS(w->arena, const char *, CR_CATEGORIES_MAX);
     }
-    at = words_slot(w, text, len);
+    at = category_table_slot(w, text, len);
     if (w->slot[at])
         return w->slot[at] - 1;
-    if (!add || w->n == CR_WORDS_MAX)
+    if (!add || w->n == CR_CATEGORIES_MAX)
         return -1;
     w->word[w->n++] = cr_strndup(w->arena, text, len);
     w->slot[at] = w->n;
@@ -47,7 +47,8 @@ int32_t cr_words_code(struct cr_words *w, const char *text, size_t len,
     return w->n - 1;
 }
 
-const char *cr_words_list(struct cr_arena *arena, const struct cr_words *w)
+const char *cr_category_table_list(struct cr_arena *arena,
+                                   const struct cr_category_table *w)
 {
     struct cr_buf b = { .arena = arena };
     int i, n = w->n <= 10 ? w->n : 8;

@@ -7,13 +7,13 @@
  * of samples costs the same. Data loaders of one config that read the same
  * files in the same way share what was read.
  */
-#ifndef CR_DATA_FIELDS_H
-#define CR_DATA_FIELDS_H
+#ifndef CR_DATA_CSV_DATASET_H
+#define CR_DATA_CSV_DATASET_H
 
 #include "data/csv.h"
 #include "data/dataset.h"
 
-struct cr_fields_opts {
+struct cr_csv_dataset_opts {
     struct cr_strs dataset_files;
     const char *field_delim;
     const struct cr_node *column_defaults;
@@ -26,25 +26,27 @@ struct cr_fields_opts {
     struct cr_strs paths;   /* no row: of the files, set when they are read */
 };
 
-bool cr_fields_open(struct cr_config *config,
-                    const struct cr_fields_opts *opts, struct cr_pos pos,
-                    struct cr_dataset *to);
-bool cr_fields_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                    int column, void *to);
-bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                    int column, struct cr_arena *mem, struct cr_ragged *to);
-const void *cr_fields_at(struct cr_dataset *set, int64_t i, int column);
-struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
-                              int64_t i, int column);
-bool cr_fields_field(struct cr_dataset *set, struct cr_diag *diag,
-                     struct cr_pos pos, const char *name,
-                     cr_dataset_each each, void *ctx);
-void cr_fields_close(struct cr_dataset *set);
+bool cr_csv_dataset_open(struct cr_config *config,
+                         const struct cr_csv_dataset_opts *opts,
+                         struct cr_pos pos, struct cr_dataset *to);
+bool cr_csv_dataset_read(struct cr_dataset *set, struct cr_diag *diag,
+                         int64_t i, int column, void *to);
+bool cr_csv_dataset_text(struct cr_dataset *set, struct cr_diag *diag,
+                         int64_t i, int column, struct cr_arena *mem,
+                         struct cr_ragged *to);
+const void *cr_csv_dataset_at(struct cr_dataset *set, int64_t i, int column);
+struct cr_pos cr_csv_dataset_where(struct cr_dataset *set,
+                                   struct cr_arena *arena, int64_t i,
+                                   int column);
+bool cr_csv_dataset_field(struct cr_dataset *set, struct cr_diag *diag,
+                          struct cr_pos pos, const char *name,
+                          cr_dataset_each each, void *ctx);
+void cr_csv_dataset_close(struct cr_dataset *set);
 /* The vocabulary of a category, COLUMN or COLUMN.FIELD, over the training
  * samples. NULL: there is none, or after reporting. */
-struct cr_vocab *cr_fields_vocab(struct cr_config *config,
-                                 const struct cr_fields_opts *opts,
-                                 struct cr_pos pos, const char *name);
+struct cr_vocab *cr_csv_dataset_vocab(struct cr_config *config,
+                                      const struct cr_csv_dataset_opts *opts,
+                                      struct cr_pos pos, const char *name);
 
 /* Rows of other tables, one at a time (predict): columns that a data set
  * has, of rows that it has not read. */
@@ -55,7 +57,7 @@ struct cr_field_rows;
  * `names` are those of the fields; `csv` stands at the first row, for
  * messages. NULL after reporting. */
 struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
-                                         const struct cr_fields_opts *opts,
+                                         const struct cr_csv_dataset_opts *opts,
                                          struct cr_pos pos,
                                          const struct cr_csv *csv,
                                          const struct cr_strs *names,

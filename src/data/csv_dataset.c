@@ -1,4 +1,4 @@
-#include "data/fields.h"
+#include "data/csv_dataset.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 
 #include "base/gz.h"
 #include "base/str.h"
+#include "data/csv_dataset_internal.h"
 #include "data/features.h"
-#include "data/fielding.h"
 #include "data/fingerprint.h"
 #include "data/transform.h"
 
@@ -36,9 +36,9 @@ static bool fills(struct cr_config *config, const char *column)
     return any;
 }
 
-bool cr_fields_make(struct cr_fields *f, const struct cr_fields_opts *o,
-                         struct cr_pos pos, const struct cr_csv *csv,
-                         const struct cr_strs *names)
+bool cr_csv_dataset_make(struct cr_csv_dataset *f,
+                         const struct cr_csv_dataset_opts *o, struct cr_pos pos,
+                         const struct cr_csv *csv, const struct cr_strs *names)
 {
     struct cr_field_column *of =
         cr_field_columns(f->config, o, pos, csv, names, &f->columns);
@@ -47,27 +47,28 @@ bool cr_fields_make(struct cr_fields *f, const struct cr_fields_opts *o,
     f->names = *names;
     if (!of)
         return false;
-    f->column = CR_NEWS(f->config->arena, struct cr_fields_column, f->columns);
+    f->column =
+        CR_NEWS(f->config->arena, struct cr_csv_dataset_column, f->columns);
     for (i = 0; i < f->columns; i++) {
-        struct cr_fields_column *c = &f->column[i];
+        struct cr_csv_dataset_column *c = &f->column[i];
 
         c->of = of[i];
         c->fills = fills(f->config, of[i].name);
         c->size = c->of.type == CR_STRING
-                      ? sizeof(struct cr_fields_place)
+                      ? sizeof(struct cr_csv_dataset_place)
                       : (size_t)c->of.n * cr_type_size(c->of.type);
         c->words.arena = f->config->arena;
         for (int k = 0; k < c->of.classes.n; k++)
-            cr_words_code(&c->words, c->of.classes.v[k],
-                          strlen(c->of.classes.v[k]), true);
+            cr_category_table_code(&c->words, c->of.classes.v[k],
+                                   strlen(c->of.classes.v[k]), true);
     }
     return true;
 }
 
 /* The columns of the first file; those of another must be the same. */
-static bool columns(struct cr_fields *f, const struct cr_fields_opts *o,
-                    struct cr_pos pos, const struct cr_csv *csv, int file,
-                    struct cr_strs *names)
+static bool columns(struct cr_csv_dataset *f,
+                    const struct cr_csv_dataset_opts *o, struct cr_pos pos,
+                    const struct cr_csv *csv, int file, struct cr_strs *names)
 {
     struct cr_strs found = cr_field_names(f->config, o, csv);
     int i;
@@ -93,11 +94,12 @@ static bool columns(struct cr_fields *f, const struct cr_fields_opts *o,
                         names->n);
     }
     *names = found;
-    return cr_fields_make(f, o, pos, csv, names);
+    return cr_csv_dataset_make(f, o, pos, csv, names);
 }
 
-static bool file_read(struct cr_fields *f, const struct cr_fields_opts *o,
-                      struct cr_pos pos, int file, struct cr_strs *names)
+static bool file_read(struct cr_csv_dataset *f,
+                      const struct cr_csv_dataset_opts *o, struct cr_pos pos,
+                      int file, struct cr_strs *names)
 {
     struct cr_diag *diag = f->config->diag;
     struct cr_csv csv;
@@ -122,7 +124,7 @@ static bool file_read(struct cr_fields *f, const struct cr_fields_opts *o,
     first = !cr_field_header(o);
     while (ok && diag->errors - before < WRONG_MAX &&
            (first || cr_csv_next(&csv, &bad))) {
-        cr_fields_row(f, &csv, file, wanted);
+        cr_csv_dataset_row(f, &csv, file, wanted);
         first = false;
     }
     if (diag->errors - before >= WRONG_MAX)
@@ -141,7 +143,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 static const char **file_paths(struct cr_config *config,
-                               const struct cr_fields_opts *o,
+                               const struct cr_csv_dataset_opts *o,
                                struct cr_pos pos)
 {
     const struct cr_strs *given = &o->dataset_files;
@@ -183,17 +185,18 @@ static const struct cr_node *only_column(struct cr_arena *arena,
     return map;
 }
 
-struct cr_spec cr_fields_spec(const struct cr_field_column *c)
+struct cr_spec cr_csv_dataset_spec(const struct cr_field_column *c)
 {
     return (struct cr_spec){ .type = c->type, .rank = c->list,
                              .dim = { c->list ? c->n : 0 } };
 }
 
-static bool fields_build(struct cr_fields *f, const struct cr_fields_opts *o,
-                         struct cr_pos pos)
+static bool csv_dataset_build(struct cr_csv_dataset *f,
+                              const struct cr_csv_dataset_opts *o,
+                              struct cr_pos pos)
 {
     struct cr_config *config = f->config;
-    struct cr_fields_opts own = *o;
+    struct cr_csv_dataset_opts own = *o;
     const char **path = file_paths(config, o, pos);
     struct cr_strs names = { 0 };
     int i;
@@ -211,23 +214,23 @@ static bool fields_build(struct cr_fields *f, const struct cr_fields_opts *o,
     f->delimiter = *o->field_delim;
     f->header = cr_field_header(o);
     f->n_files = o->dataset_files.n;
-    f->file = CR_NEWS(config->arena, struct cr_fields_file, f->n_files);
+    f->file = CR_NEWS(config->arena, struct cr_csv_dataset_file, f->n_files);
     for (i = 0; i < f->n_files; i++)
-        f->file[i] = (struct cr_fields_file){ path[i], -1 };
+        f->file[i] = (struct cr_csv_dataset_file){ path[i], -1 };
     for (i = 0; i < f->n_files; i++) {
         if (!file_read(f, &own, pos, i, &names) ||
             !cr_fingerprint_file(config->diag, &f->crc, path[i]))
             return false;
     }
     for (i = 0; i < f->columns; i++)
-        cr_fields_decide(f, &f->column[i], f->rows);
+        cr_csv_dataset_decide(f, &f->column[i], f->rows);
     f->good = true;
     return true;
 }
 
 /* What decides about what is read. */
-static const char *fields_key(struct cr_arena *arena,
-                              const struct cr_fields_opts *o)
+static const char *csv_dataset_key(struct cr_arena *arena,
+                                   const struct cr_csv_dataset_opts *o)
 {
     struct cr_buf b = { .arena = arena };
     int i;
@@ -245,17 +248,18 @@ static const char *fields_key(struct cr_arena *arena,
     return cr_buf_text(&b);
 }
 
-bool cr_fields_open(struct cr_config *config, const struct cr_fields_opts *o,
-                    struct cr_pos pos, struct cr_dataset *to)
+bool cr_csv_dataset_open(struct cr_config *config,
+                         const struct cr_csv_dataset_opts *o, struct cr_pos pos,
+                         struct cr_dataset *to)
 {
-    void **slot = cr_config_object(config, fields_key(config->arena, o));
-    struct cr_fields *f = *slot;
+    void **slot = cr_config_object(config, csv_dataset_key(config->arena, o));
+    struct cr_csv_dataset *f = *slot;
     int i;
 
     if (!f) {
-        f = *slot = CR_NEW(config->arena, struct cr_fields);
+        f = *slot = CR_NEW(config->arena, struct cr_csv_dataset);
         f->config = config;
-        if (!fields_build(f, o, pos))
+        if (!csv_dataset_build(f, o, pos))
             return false;
     }
     if (!f->good)
@@ -269,7 +273,7 @@ bool cr_fields_open(struct cr_config *config, const struct cr_fields_opts *o,
         const struct cr_field_column *c = &f->column[i].of;
 
         to->column[i].name = c->name;
-        to->column[i].spec = cr_fields_spec(c);
+        to->column[i].spec = cr_csv_dataset_spec(c);
         if (c->features)
             cr_features_keep(config, c->name, c->features);
         if (!c->words || strcmp(c->name, "label") != 0)
@@ -283,9 +287,9 @@ bool cr_fields_open(struct cr_config *config, const struct cr_fields_opts *o,
     return true;
 }
 
-void cr_fields_close(struct cr_dataset *set)
+void cr_csv_dataset_close(struct cr_dataset *set)
 {
-    struct cr_fields *f = set->self;
+    struct cr_csv_dataset *f = set->self;
 
     if (--f->users > 0)
         return;
@@ -296,13 +300,13 @@ void cr_fields_close(struct cr_dataset *set)
     }
 }
 
-struct cr_vocab *cr_fields_vocab(struct cr_config *config,
-                                 const struct cr_fields_opts *o,
-                                 struct cr_pos pos, const char *name)
+struct cr_vocab *cr_csv_dataset_vocab(struct cr_config *config,
+                                      const struct cr_csv_dataset_opts *o,
+                                      struct cr_pos pos, const char *name)
 {
     struct cr_dataset set = { 0 };
     const struct cr_vocab *found = NULL;
-    bool ok = cr_fields_open(config, o, pos, &set);
+    bool ok = cr_csv_dataset_open(config, o, pos, &set);
 
     for (int i = 0; ok && i < set.columns && !found; i++) {
         const char *column = set.column[i].name;
@@ -314,33 +318,33 @@ struct cr_vocab *cr_fields_vocab(struct cr_config *config,
             found = cr_vocab_kept(config, name);
     }
     if (ok)
-        cr_fields_close(&set);
+        cr_csv_dataset_close(&set);
     return (struct cr_vocab *)(uintptr_t)found;
 }
 
 /* ---- samples ---- */
 
-const void *cr_fields_at(struct cr_dataset *set, int64_t i, int column)
+const void *cr_csv_dataset_at(struct cr_dataset *set, int64_t i, int column)
 {
-    const struct cr_fields *f = set->self;
-    const struct cr_fields_column *c = &f->column[column];
+    const struct cr_csv_dataset *f = set->self;
+    const struct cr_csv_dataset_column *c = &f->column[column];
 
-    return c->of.type == CR_STRING ? NULL : cr_fields_row_at(c, i);
+    return c->of.type == CR_STRING ? NULL : cr_csv_dataset_row_at(c, i);
 }
 
-bool cr_fields_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                    int column, void *to)
+bool cr_csv_dataset_read(struct cr_dataset *set, struct cr_diag *diag,
+                         int64_t i, int column, void *to)
 {
-    const struct cr_fields *f = set->self;
-    const struct cr_fields_column *c = &f->column[column];
+    const struct cr_csv_dataset *f = set->self;
+    const struct cr_csv_dataset_column *c = &f->column[column];
 
     (void)diag;
-    memcpy(to, cr_fields_row_at(c, i), c->size);
+    memcpy(to, cr_csv_dataset_row_at(c, i), c->size);
     return true;
 }
 
 /* Several threads may open a file at once; the first one's stays. */
-static int file_open(struct cr_fields_file *file)
+static int file_open(struct cr_csv_dataset_file *file)
 {
     int fd = __atomic_load_n(&file->fd, __ATOMIC_ACQUIRE), none = -1;
 
@@ -356,14 +360,15 @@ static int file_open(struct cr_fields_file *file)
     return fd;
 }
 
-bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                    int column, struct cr_arena *mem, struct cr_ragged *to)
+bool cr_csv_dataset_text(struct cr_dataset *set, struct cr_diag *diag,
+                         int64_t i, int column, struct cr_arena *mem,
+                         struct cr_ragged *to)
 {
-    struct cr_fields *f = set->self;
-    const struct cr_fields_place *p =
-        (const void *)cr_fields_row_at(&f->column[column], i);
+    struct cr_csv_dataset *f = set->self;
+    const struct cr_csv_dataset_place *p =
+        (const void *)cr_csv_dataset_row_at(&f->column[column], i);
     const char *preset = f->column[column].of.preset_text;
-    struct cr_fields_file *file = &f->file[p->file >= 0 ? p->file : 0];
+    struct cr_csv_dataset_file *file = &f->file[p->file >= 0 ? p->file : 0];
     char *raw = cr_alloc(mem, 1, (size_t)p->len + 1);
     int fd = p->file >= 0 ? file_open(file) : -1;
     size_t have = 0;
@@ -397,10 +402,11 @@ bool cr_fields_text(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
 }
 
 /* Reads the file once more, up to the row. */
-struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
-                              int64_t i, int column)
+struct cr_pos cr_csv_dataset_where(struct cr_dataset *set,
+                                   struct cr_arena *arena, int64_t i,
+                                   int column)
 {
-    const struct cr_fields *f = set->self;
+    const struct cr_csv_dataset *f = set->self;
     struct cr_diag quiet = { .arena = arena };
     struct cr_pos pos = CR_NOWHERE;
     bool bad, header = true;
@@ -423,11 +429,11 @@ struct cr_pos cr_fields_where(struct cr_dataset *set, struct cr_arena *arena,
     return pos;
 }
 
-bool cr_fields_field(struct cr_dataset *set, struct cr_diag *diag,
-                     struct cr_pos pos, const char *name,
-                     cr_dataset_each each, void *ctx)
+bool cr_csv_dataset_field(struct cr_dataset *set, struct cr_diag *diag,
+                          struct cr_pos pos, const char *name,
+                          cr_dataset_each each, void *ctx)
 {
-    const struct cr_fields *f = set->self;
+    const struct cr_csv_dataset *f = set->self;
     bool ok = true, bad = false;
     int64_t i = 0;
     int at = 0;

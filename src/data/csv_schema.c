@@ -1,4 +1,4 @@
-#include "data/field_columns.h"
+#include "data/csv_schema.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ static const struct cr_descriptor what_about = {
 /* What the columns are made from. */
 struct making {
     struct cr_config *config;
-    const struct cr_fields_opts *o;
+    const struct cr_csv_dataset_opts *o;
     const struct cr_csv *csv;
     const struct cr_strs *names;
     struct cr_table_facts *facts; /* NULL: not read yet */
@@ -75,7 +75,7 @@ static const struct cr_csv *other(const struct making *m)
 /* What field i holds, as reading tells; NULL after reporting. */
 static const struct cr_field_facts *facts_of(struct making *m, int i)
 {
-    const struct cr_fields_opts *o = m->o;
+    const struct cr_csv_dataset_opts *o = m->o;
     struct cr_infer_opts opts = { .delimiter = *o->field_delim,
                                   .header = cr_field_header(o),
                                   .n_names = m->names->n,
@@ -508,7 +508,7 @@ static bool column_of(struct making *m, const struct cr_node *node,
 static struct cr_field_column *every_field(struct making *m, struct cr_pos pos,
                                            int *n)
 {
-    const struct cr_fields_opts *o = m->o;
+    const struct cr_csv_dataset_opts *o = m->o;
     const struct cr_strs *names = m->names;
     struct cr_config *config = m->config;
     struct cr_field_column *c;
@@ -562,10 +562,11 @@ static struct cr_field_column *every_field(struct making *m, struct cr_pos pos,
     return ok ? c : NULL;
 }
 
-struct cr_field_column *
-cr_field_columns(struct cr_config *config, const struct cr_fields_opts *o,
-                 struct cr_pos pos, const struct cr_csv *csv,
-                 const struct cr_strs *names, int *n)
+struct cr_field_column *cr_field_columns(struct cr_config *config,
+                                         const struct cr_csv_dataset_opts *o,
+                                         struct cr_pos pos,
+                                         const struct cr_csv *csv,
+                                         const struct cr_strs *names, int *n)
 {
     const struct cr_node *map = o->columns;
     struct cr_field_column *c;
