@@ -80,9 +80,9 @@ bool cr_config_plugins(struct cr_config *config);
 
 /* Of the classes of a column of labels: what `weight: balanced` stands for,
  * NULL after reporting; the number of a name, -1: no class has it. Defined in
- * data/balance.c. */
-const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
-                                const char *column, int64_t classes);
+ * data/class_stats.c. */
+const double *cr_class_weights(struct cr_config *config, struct cr_pos pos,
+                               const char *column, int64_t classes);
 int64_t cr_config_class(struct cr_config *config, const char *name);
 /* All of them, in order; n 0: none is known (yet). */
 const struct cr_strs *cr_config_classes(struct cr_config *config);

@@ -71,7 +71,7 @@ cr_data_loader_columns_of_size(const struct cr_data_loader *loader, int scale);
 int64_t
 cr_data_loader_samples(const struct cr_data_loader *loader); /* per epoch */
 /* Warns at the node where the first n samples, which `what` leaves, are all
- * of one class, though the data have others (balance.c). */
+ * of one class, though the data have others (class_stats.c). */
 void cr_data_loader_warn_class(const struct cr_data_loader *loader, int64_t n,
                                const struct cr_node *node, const char *what);
 int64_t

@@ -53,7 +53,7 @@ bool cr_dataset_split_make(struct cr_data_loader *loader,
 bool cr_dataset_split_gives(const struct cr_node *dataset, const char *part);
 /* The column of labels that are mixed together with the samples; -1. */
 int cr_data_loader_labels(const struct cr_data_loader *loader);
-/* Tells the config the names of the classes (balance.c). */
+/* Tells the config the names of the classes (class_stats.c). */
 void cr_data_loader_name_classes(struct cr_config *config,
                                  const struct cr_dataset *set);
 /* A column of single numbers as stored, of all samples, as `type`. False

@@ -192,8 +192,8 @@ static bool loss_balanced(struct cr_build *b, const struct cr_val *label,
         return cr_fail(b, CR_E_WRONG_TYPE,
                        "'balanced' counts the labels of a data column, but "
                        "this label is computed");
-    w = cr_config_balance(b->net->config, cr_build_pos(b),
-                          b->net->graph->columns[label->feed].name, classes);
+    w = cr_class_weights(b->net->config, cr_build_pos(b),
+                         b->net->graph->columns[label->feed].name, classes);
     for (int64_t i = 0; w && i < classes; i++)
         to[i] = w[i];
     return w != NULL;

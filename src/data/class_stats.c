@@ -15,8 +15,8 @@
 #include "data/data_loader_internal.h"
 
 /* One label after the other is decoded, and nothing else of a sample. */
-static bool balance_count(struct cr_data_loader *p, struct cr_diag *diag, int k,
-                          int64_t classes, int64_t *count)
+static bool class_stats_count(struct cr_data_loader *p, struct cr_diag *diag,
+                              int k, int64_t classes, int64_t *count)
 {
     const struct cr_column_pipeline *c = p->op[k];
     int64_t each = cr_count(&c->out);
@@ -44,8 +44,9 @@ static bool balance_count(struct cr_data_loader *p, struct cr_diag *diag, int k,
     return true;
 }
 
-static bool balance_read(struct cr_config *config, struct cr_pos pos,
-                         const char *column, int64_t classes, int64_t *count)
+static bool class_stats_read(struct cr_config *config, struct cr_pos pos,
+                             const char *column, int64_t classes,
+                             int64_t *count)
 {
     struct cr_data_loader_opts want = { .split = "train", .train = true };
     struct cr_data_loader *p = cr_data_loader_open(config, &want);
@@ -61,13 +62,13 @@ static bool balance_read(struct cr_config *config, struct cr_pos pos,
                       "'balanced' counts labels of type int32: dataset.train "
                       "has no such column '%s'", column);
     ok = ok && cr_data_loader_load(p, config->diag) &&
-         balance_count(p, config->diag, k, classes, count);
+         class_stats_count(p, config->diag, k, classes, count);
     cr_data_loader_close(p);
     return ok;
 }
 
-static void balance_weigh(struct cr_config *config, struct cr_pos pos,
-                          int64_t classes, const int64_t *count, double *to)
+static void class_stats_weigh(struct cr_config *config, struct cr_pos pos,
+                              int64_t classes, const int64_t *count, double *to)
 {
     int64_t n = 0;
 
@@ -83,8 +84,8 @@ static void balance_weigh(struct cr_config *config, struct cr_pos pos,
     }
 }
 
-const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
-                                const char *column, int64_t classes)
+const double *cr_class_weights(struct cr_config *config, struct cr_pos pos,
+                               const char *column, int64_t classes)
 {
     const char *name = cr_strf(config->arena, "%s.balanced", column);
     struct cr_fitted *f = cr_fitted_find(config, name, classes);
@@ -104,9 +105,9 @@ const double *cr_config_balance(struct cr_config *config, struct cr_pos pos,
         return NULL;
     }
     count = CR_NEWS(config->arena, int64_t, classes);
-    if (!balance_read(config, pos, column, classes, count))
+    if (!class_stats_read(config, pos, column, classes, count))
         return NULL;
-    balance_weigh(config, pos, classes, count, f->value);
+    class_stats_weigh(config, pos, classes, count, f->value);
     f->ready = true;
     return f->value;
 }
