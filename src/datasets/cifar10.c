@@ -1,9 +1,9 @@
 /* Cifar10Dataset: CIFAR-10, binary version, whose records cellrun-formats(7)
  * describes. */
-#include "data/records.h"
+#include "data/fixed_records.h"
 
 static const struct cr_opt cifar10_opts[] = {
-    CR_RECORDS_OPTS,
+    CR_FIXED_RECORDS_OPTS,
     { 0 },
 };
 
@@ -14,7 +14,7 @@ static const char *const cifar10_train[] = {
 static const char *const cifar10_test[] = { "test_batch.bin", NULL };
 static const char *const cifar10_labels[] = { "label", NULL };
 
-static const struct cr_records_of cifar10_of = {
+static const struct cr_fixed_records_of cifar10_of = {
     .train = cifar10_train,
     .test = cifar10_test,
     .labels = cifar10_labels,
@@ -28,7 +28,7 @@ static const struct cr_records_of cifar10_of = {
 static bool cifar10_open(struct cr_config *config, const void *opts,
                     struct cr_pos pos, struct cr_dataset *to)
 {
-    return cr_records_open(config, opts, pos, &cifar10_of, to);
+    return cr_fixed_records_open(config, opts, pos, &cifar10_of, to);
 }
 
 const struct cr_dataset_type cr_dataset_cifar10 = {
@@ -40,9 +40,9 @@ const struct cr_dataset_type cr_dataset_cifar10 = {
                    "  train: {Cifar10Dataset: {dataset_dir: cifar10, "
                    "usage: train}}\n",
         .opts = cifar10_opts,
-        .size = sizeof(struct cr_records_opts),
+        .size = sizeof(struct cr_fixed_records_opts),
     },
     .open = cifar10_open,
-    .read = cr_records_read,
-    .close = cr_records_close,
+    .read = cr_fixed_records_read,
+    .close = cr_fixed_records_close,
 };

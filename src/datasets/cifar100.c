@@ -1,9 +1,9 @@
 /* Cifar100Dataset: CIFAR-100, binary version, whose records cellrun-formats(7)
  * describes. */
-#include "data/records.h"
+#include "data/fixed_records.h"
 
 static const struct cr_opt cifar100_opts[] = {
-    CR_RECORDS_OPTS,
+    CR_FIXED_RECORDS_OPTS,
     { 0 },
 };
 
@@ -15,7 +15,7 @@ static const char *const cifar100_labels[] = {
     "coarse_label", "fine_label", NULL
 };
 
-static const struct cr_records_of cifar100_of = {
+static const struct cr_fixed_records_of cifar100_of = {
     .train = cifar100_train,
     .test = cifar100_test,
     .labels = cifar100_labels,
@@ -29,7 +29,7 @@ static const struct cr_records_of cifar100_of = {
 static bool cifar100_open(struct cr_config *config, const void *opts,
                     struct cr_pos pos, struct cr_dataset *to)
 {
-    return cr_records_open(config, opts, pos, &cifar100_of, to);
+    return cr_fixed_records_open(config, opts, pos, &cifar100_of, to);
 }
 
 const struct cr_dataset_type cr_dataset_cifar100 = {
@@ -42,9 +42,9 @@ const struct cr_dataset_type cr_dataset_cifar100 = {
                    "  train: {Cifar100Dataset: {dataset_dir: cifar100, "
                    "usage: train}}\n",
         .opts = cifar100_opts,
-        .size = sizeof(struct cr_records_opts),
+        .size = sizeof(struct cr_fixed_records_opts),
     },
     .open = cifar100_open,
-    .read = cr_records_read,
-    .close = cr_records_close,
+    .read = cr_fixed_records_read,
+    .close = cr_fixed_records_close,
 };

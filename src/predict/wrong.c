@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/contact_sheet.h"
 #include "data/format.h"
-#include "data/sheet.h"
 #include "predict/predict.h"
 
 struct wrong {
@@ -138,7 +138,7 @@ static int64_t wrong_zoom(const struct cr_spec *s)
 }
 
 static bool wrong_put(struct cr_predict *j, struct cr_arena *mem,
-                      const struct cr_sheet *s, int64_t n)
+                      const struct cr_contact_sheet *s, int64_t n)
 {
     struct cr_spec spec = { CR_U8, CR_ROW_MAJOR, 3, { s->h, s->w, 3 } };
     struct cr_buf bytes = { .arena = mem };
@@ -160,7 +160,7 @@ static bool wrong_sheet(struct cr_predict *j)
     unsigned char **rgb = CR_NEWS(&w->arena, unsigned char *, n + 1);
     int64_t th = CR_LETTER_H + WRONG_GAP, tw = 12 * CR_LETTER_W, across = 1;
     int64_t high = 0;
-    struct cr_sheet s;
+    struct cr_contact_sheet s;
 
     for (int64_t i = 0; i < n; i++) {
         int64_t z;
@@ -177,17 +177,17 @@ static bool wrong_sheet(struct cr_predict *j)
     /* about four to three */
     while (across < n && across * tw * 3 < (n + across - 1) / across * th * 4)
         across++;
-    s = cr_sheet_make(&w->arena,
-                      (n + across - 1) / across * th + WRONG_GAP,
-                      across * tw + WRONG_GAP);
+    s = cr_contact_sheet_make(&w->arena,
+                              (n + across - 1) / across * th + WRONG_GAP,
+                              across * tw + WRONG_GAP);
     for (int64_t i = 0; i < n; i++) {
         int64_t top = WRONG_GAP + i / across * th;
         int64_t left = WRONG_GAP + i % across * tw;
 
-        cr_sheet_image(&s, top, left, spec[i].dim[0], spec[i].dim[1], rgb[i],
-                       wrong_zoom(&spec[i]));
-        cr_sheet_text(&s, top + th - WRONG_GAP - CR_LETTER_H + 1, left,
-                      w->v[i].text, (tw - WRONG_GAP) / CR_LETTER_W);
+        cr_contact_sheet_image(&s, top, left, spec[i].dim[0], spec[i].dim[1],
+                               rgb[i], wrong_zoom(&spec[i]));
+        cr_contact_sheet_text(&s, top + th - WRONG_GAP - CR_LETTER_H + 1, left,
+                              w->v[i].text, (tw - WRONG_GAP) / CR_LETTER_W);
     }
     return wrong_put(j, &w->arena, &s, n);
 }

@@ -12,9 +12,9 @@
 
 #include "base/str.h"
 #include "conf/verb.h"
+#include "data/contact_sheet.h"
 #include "data/data_loader.h"
 #include "data/format.h"
-#include "data/sheet.h"
 #include "train/section.h"
 
 struct data {
@@ -370,7 +370,7 @@ static void sheet_tile(const struct job *j, int64_t *h, int64_t *w)
     }
 }
 
-static bool sheet_write(struct job *j, const struct cr_sheet *s)
+static bool sheet_write(struct job *j, const struct cr_contact_sheet *s)
 {
     struct cr_spec spec = { CR_U8, CR_ROW_MAJOR, 3, { s->h, s->w, 3 } };
     const struct cr_format *png = cr_format_find("png");
@@ -394,7 +394,7 @@ static bool sheet_write(struct job *j, const struct cr_sheet *s)
 static bool sheet_draw(struct job *j)
 {
     int64_t h, w, across, i;
-    struct cr_sheet s;
+    struct cr_contact_sheet s;
 
     sheet_tile(j, &h, &w);
     h += CR_LETTER_H + SHEET_GAP;
@@ -410,7 +410,7 @@ static bool sheet_draw(struct job *j)
                         "%" PRId64 " samples make a sheet of %" PRId64
                         " x %" PRId64 " pixels; take fewer: -n",
                         j->done, s.w, s.h);
-    s = cr_sheet_make(&j->mem, s.h, s.w);
+    s = cr_contact_sheet_make(&j->mem, s.h, s.w);
     for (i = 0; i < j->done; i++) {
         int64_t top = SHEET_GAP + i / across * h;
         int64_t left = SHEET_GAP + i % across * w, at = left;
@@ -420,11 +420,12 @@ static bool sheet_draw(struct job *j)
 
             if (!p->rgb)
                 continue;
-            cr_sheet_image(&s, top, at, p->h, p->w, p->rgb, sheet_zoom(p));
+            cr_contact_sheet_image(&s, top, at, p->h, p->w, p->rgb,
+                                   sheet_zoom(p));
             at += p->w * sheet_zoom(p) + 1;
         }
-        cr_sheet_text(&s, top + h - SHEET_GAP - CR_LETTER_H + 1, left,
-                      j->label[i], (w - SHEET_GAP) / CR_LETTER_W);
+        cr_contact_sheet_text(&s, top + h - SHEET_GAP - CR_LETTER_H + 1, left,
+                              j->label[i], (w - SHEET_GAP) / CR_LETTER_W);
     }
     return sheet_write(j, &s);
 }

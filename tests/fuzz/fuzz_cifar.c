@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "data/records.h"
+#include "data/fixed_records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cr_config *config = cr_config_load(&mem, &diag, &from);
     bool hundred = size > 0 && data[0] & 1;
     const char *name = hundred ? "train.bin" : "data_batch_1.bin";
-    struct cr_records_opts opts = { .usage = CR_RECORDS_TRAIN };
+    struct cr_fixed_records_opts opts = { .usage = CR_FIXED_RECORDS_TRAIN };
     struct cr_dataset set = {
         .type = (const struct cr_dataset_type *)cr_registry_find(
             CR_KIND_DATASET, hundred ? "Cifar100Dataset" : "Cifar10Dataset"),

@@ -1,4 +1,4 @@
-#include "data/sheet.h"
+#include "data/contact_sheet.h"
 
 #include <string.h>
 
@@ -55,23 +55,25 @@ static const unsigned char letters[95][5] = {
     { 0x02, 0x01, 0x02, 0x04, 0x02 },
 };
 
-struct cr_sheet cr_sheet_make(struct cr_arena *arena, int64_t h, int64_t w)
+struct cr_contact_sheet cr_contact_sheet_make(struct cr_arena *arena, int64_t h,
+                                              int64_t w)
 {
-    struct cr_sheet s = { h, w, cr_alloc(arena, (size_t)(h * w), 3) };
+    struct cr_contact_sheet s = { h, w, cr_alloc(arena, (size_t)(h * w), 3) };
 
     memset(s.rgb, 255, (size_t)(h * w) * 3);
     return s;
 }
 
-static void sheet_dot(struct cr_sheet *s, int64_t i, int64_t j,
+static void sheet_dot(struct cr_contact_sheet *s, int64_t i, int64_t j,
                       const unsigned char *rgb)
 {
     if (i >= 0 && i < s->h && j >= 0 && j < s->w)
         memcpy(s->rgb + (i * s->w + j) * 3, rgb, 3);
 }
 
-void cr_sheet_image(struct cr_sheet *s, int64_t top, int64_t left, int64_t h,
-                    int64_t w, const unsigned char *rgb, int64_t zoom)
+void cr_contact_sheet_image(struct cr_contact_sheet *s, int64_t top,
+                            int64_t left, int64_t h, int64_t w,
+                            const unsigned char *rgb, int64_t zoom)
 {
     int64_t i, j;
 
@@ -81,8 +83,8 @@ void cr_sheet_image(struct cr_sheet *s, int64_t top, int64_t left, int64_t h,
                       rgb + (i / zoom * w + j / zoom) * 3);
 }
 
-void cr_sheet_text(struct cr_sheet *s, int64_t top, int64_t left,
-                   const char *text, int64_t most)
+void cr_contact_sheet_text(struct cr_contact_sheet *s, int64_t top,
+                           int64_t left, const char *text, int64_t most)
 {
     static const unsigned char box[5] = { 0x7f, 0x41, 0x41, 0x41, 0x7f };
     static const unsigned char black[3] = { 0 };

@@ -1,4 +1,4 @@
-#include "data/records.h"
+#include "data/fixed_records.h"
 
 #include "base/gz.h"
 #include "base/str.h"
@@ -11,7 +11,7 @@
 #define FILES_MAX 16
 
 struct records {
-    const struct cr_records_of *of;
+    const struct cr_fixed_records_of *of;
     int labels, n;
     int64_t size; /* bytes of a record */
     const char *path[FILES_MAX];
@@ -82,7 +82,7 @@ static bool check_file(struct cr_config *config, struct records *r, int k)
 
 static void fill_columns(const struct records *r, struct cr_dataset *to)
 {
-    const struct cr_records_of *of = r->of;
+    const struct cr_fixed_records_of *of = r->of;
     int c;
 
     to->columns = 1 + r->labels;
@@ -99,9 +99,11 @@ static void fill_columns(const struct records *r, struct cr_dataset *to)
     to->classes = of->classes[r->labels - 1];
 }
 
-bool cr_records_open(struct cr_config *config,
-                     const struct cr_records_opts *opts, struct cr_pos pos,
-                     const struct cr_records_of *of, struct cr_dataset *to)
+bool cr_fixed_records_open(struct cr_config *config,
+                           const struct cr_fixed_records_opts *opts,
+                           struct cr_pos pos,
+                           const struct cr_fixed_records_of *of,
+                           struct cr_dataset *to)
 {
     const char *root = cr_config_path(config, CR_READ_DATA, opts->dataset_dir);
     struct records *r = CR_NEW(config->arena, struct records);
@@ -121,9 +123,9 @@ bool cr_records_open(struct cr_config *config,
         cr_note(config->diag, "   %s", of->advice);
         return false;
     }
-    if ((opts->usage != CR_RECORDS_TEST &&
+    if ((opts->usage != CR_FIXED_RECORDS_TEST &&
          !add_files(config, r, root, pos, of->train)) ||
-        (opts->usage != CR_RECORDS_TRAIN &&
+        (opts->usage != CR_FIXED_RECORDS_TRAIN &&
          !add_files(config, r, root, pos, of->test)))
         return false;
     to->self = r;
@@ -143,8 +145,8 @@ bool cr_records_open(struct cr_config *config,
     return true;
 }
 
-bool cr_records_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
-                     int column, void *to)
+bool cr_fixed_records_read(struct cr_dataset *set, struct cr_diag *diag,
+                           int64_t i, int column, void *to)
 {
     const struct records *r = set->self;
     int64_t plane = r->of->height * r->of->width, c, k;
@@ -169,7 +171,7 @@ bool cr_records_read(struct cr_dataset *set, struct cr_diag *diag, int64_t i,
     return true;
 }
 
-void cr_records_close(struct cr_dataset *set)
+void cr_fixed_records_close(struct cr_dataset *set)
 {
     struct records *r = set->self;
     int k;
