@@ -16,9 +16,9 @@ static void batch_make(struct cr_data_loader *p, struct cr_batch *b)
     for (i = 0; i < b->columns; i++) {
         size_t most = 0;
 
-        for (s = 0; s < p->scales; s++)
-            if (cr_bytes(&p->scaled[s][i].spec) > most)
-                most = cr_bytes(&p->scaled[s][i].spec);
+        for (s = 0; s < p->n_sizes; s++)
+            if (cr_bytes(&p->of_size[s][i].spec) > most)
+                most = cr_bytes(&p->of_size[s][i].spec);
         b->data[i] = cr_alloc(p->arena, (size_t)rows, most + 1);
     }
 }
@@ -29,7 +29,7 @@ static const struct cr_column_pipeline *ops_of(const struct cr_data_loader *p,
 {
     const struct cr_column_pipeline *c = p->op[k];
 
-    return c->scales > 1 ? c->scaled[b->scale] : c;
+    return c->n_sizes > 1 ? c->of_size[b->size_index] : c;
 }
 
 #define AHEAD 8 /* rows */
@@ -86,7 +86,7 @@ static void mix_batch(const struct cr_data_loader *p, const struct cr_batch *b,
 
     for (i = 0; i < b->columns; i++) {
         const struct cr_column_pipeline *c = ops_of(p, b, i);
-        struct cr_mix m = { .plan = &c->mix_plan, .n = b->n };
+        struct cr_batch_mix m = { .plan = &c->mix_plan, .n = b->n };
         size_t size;
 
         if (!c->mix)
@@ -123,14 +123,14 @@ static void batch_place(const struct cr_data_loader *p, struct cr_batch *b,
     b->repeats = p->sampler.sums
                      ? p->repeats[b->epoch % 2] + b->index * p->batch_size
                      : NULL;
-    b->scale = 0;
-    if (p->scales > 1 && !p->want.one_scale) {
+    b->size_index = 0;
+    if (p->n_sizes > 1 && !p->want.one_size) {
         struct cr_rng rng = cr_rng(p->want.seed, CR_STREAM_SCALE,
                                    (uint64_t)b->epoch, (uint64_t)b->index);
 
-        b->scale = (int)cr_rng_below(&rng, 0, (uint64_t)p->scales);
+        b->size_index = (int)cr_rng_below(&rng, 0, (uint64_t)p->n_sizes);
     }
-    b->column = p->scaled[b->scale];
+    b->column = p->of_size[b->size_index];
 }
 
 /* Room for orders; the arena is the caller's, so no worker may ask for it. */

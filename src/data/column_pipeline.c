@@ -137,7 +137,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
         .place = cr_strf(config->arena, "%s.%d", c->name, place),
         .in = c->out,
         .out = c->out,
-        .scale = c->scale,
+        .size_index = c->size_index,
         .self = words ? (void *)(uintptr_t)obj.about : NULL,
     };
     if (!plan_span(c->op[c->n], p) || !c->op[c->n]->plan(p)) {
@@ -149,12 +149,12 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
     if (!plan_fit(config, c->op[c->n], p))
         return false;
     c->out = p->out;
-    if (p->scales > 1 && c->scales > 1)
+    if (p->n_sizes > 1 && c->n_sizes > 1)
         return cr_error(config->diag, p->pos, CR_E_CONFLICT,
                         "datapipe.%s draws a size for its batches twice",
                         c->name);
-    if (p->scales > 1)
-        c->scales = p->scales;
+    if (p->n_sizes > 1)
+        c->n_sizes = p->n_sizes;
     c->names = p->classes;
     c->features = match(p->features, &p->out);
     if (!c->op[c->n]->mix) {
@@ -381,10 +381,9 @@ static bool plan_end(struct cr_config *config,
 
 /* The ops planned for one of the shapes that may come out. */
 static struct cr_column_pipeline *
-make_scale(struct cr_config *config, const char *name,
-           const struct cr_node *ops, const struct cr_spec *in,
-           const struct cr_strs *names, bool train, bool fuse_it, uint64_t seed,
-           int scale)
+make_size(struct cr_config *config, const char *name, const struct cr_node *ops,
+          const struct cr_spec *in, const struct cr_strs *names, bool train,
+          bool fuse_it, uint64_t seed, int scale)
 {
     struct cr_column_pipeline *c =
         CR_NEW(config->arena, struct cr_column_pipeline);
@@ -400,8 +399,8 @@ make_scale(struct cr_config *config, const char *name,
     c->features = match(cr_features_find(config, name), in);
     c->tabular = c->features != NULL;
     c->fuse = fuse_it;
-    c->scale = scale;
-    c->scales = 1;
+    c->size_index = scale;
+    c->n_sizes = 1;
     if (ops && ops->kind != CR_NODE_LIST) {
         cr_error(config->diag, ops->pos, CR_E_WRONG_TYPE,
                  "datapipe.%s takes a list of ops, not %s", name,
@@ -440,18 +439,18 @@ cr_column_pipeline_named(struct cr_config *config, const char *name,
                          uint64_t seed)
 {
     struct cr_column_pipeline *c =
-        make_scale(config, name, ops, in, names, train, fuse_it, seed, 0);
+        make_size(config, name, ops, in, names, train, fuse_it, seed, 0);
     int s;
 
     if (!c)
         return NULL;
-    c->scales = train ? c->scales : 1;
-    c->scaled = CR_NEWS(c->arena, struct cr_column_pipeline *, c->scales);
-    c->scaled[0] = c;
-    for (s = 1; s < c->scales; s++) {
-        c->scaled[s] =
-            make_scale(config, name, ops, in, names, train, fuse_it, seed, s);
-        if (!c->scaled[s])
+    c->n_sizes = train ? c->n_sizes : 1;
+    c->of_size = CR_NEWS(c->arena, struct cr_column_pipeline *, c->n_sizes);
+    c->of_size[0] = c;
+    for (s = 1; s < c->n_sizes; s++) {
+        c->of_size[s] =
+            make_size(config, name, ops, in, names, train, fuse_it, seed, s);
+        if (!c->of_size[s])
             return NULL;
     }
     return c;

@@ -37,10 +37,10 @@ struct cr_column_pipeline {
     const struct cr_features *features; /* of what comes out; NULL */
     struct cr_strs names;       /* what its integers stand for, at the end */
     bool fuse;                  /* allowed to; tests compare both ways */
-    int scale;                  /* which of several shapes comes out */
-    int scales;
+    int size_index;             /* which of several shapes comes out */
+    int n_sizes;
     struct cr_column_pipeline *
-        *scaled; /* of each shape; the first is this one */
+        *of_size; /* of each shape; the first is this one */
 };
 
 /* ops: the list of the config; NULL: none. */

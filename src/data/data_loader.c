@@ -242,30 +242,30 @@ static bool mix_check(struct cr_data_loader *p,
 }
 
 /* All columns that have several shapes have as many. */
-static bool make_scales(struct cr_data_loader *p)
+static bool make_sizes(struct cr_data_loader *p)
 {
     int i, s;
 
-    p->scales = 1;
+    p->n_sizes = 1;
     for (i = 0; i < p->set.columns; i++) {
-        int n = p->op[i]->scales;
+        int n = p->op[i]->n_sizes;
 
-        if (n > 1 && p->scales > 1 && n != p->scales)
+        if (n > 1 && p->n_sizes > 1 && n != p->n_sizes)
             return cr_error(p->config->diag, p->pos, CR_E_CONFLICT,
                             "column '%s' has %d sizes, another has %d: a "
                             "batch draws one for both",
-                            p->op[i]->name, n, p->scales);
+                            p->op[i]->name, n, p->n_sizes);
         if (n > 1)
-            p->scales = n;
+            p->n_sizes = n;
     }
-    for (s = 0; s < p->scales; s++) {
-        p->scaled[s] = CR_NEWS(p->arena, struct cr_column, p->set.columns);
+    for (s = 0; s < p->n_sizes; s++) {
+        p->of_size[s] = CR_NEWS(p->arena, struct cr_column, p->set.columns);
         for (i = 0; i < p->set.columns; i++) {
             const struct cr_column_pipeline *c = p->op[i];
             size_t stored = cr_bytes(&c->in) + 64;
 
-            c = c->scales > 1 ? c->scaled[s] : c;
-            p->scaled[s][i] = (struct cr_column){ c->name, c->out };
+            c = c->n_sizes > 1 ? c->of_size[s] : c;
+            p->of_size[s][i] = (struct cr_column){ c->name, c->out };
             if (c->scratch_bytes + stored > p->scratch_bytes)
                 p->scratch_bytes = c->scratch_bytes + stored;
             if (!mix_check(p, c))
@@ -333,7 +333,7 @@ static bool make_columns(struct cr_data_loader *p)
     }
     if (ok && p->want.train)
         cr_data_loader_name_classes(p->config, &p->set);
-    ok = ok && make_scales(p);
+    ok = ok && make_sizes(p);
     for (i = 0; i < p->set.columns && ok; i++)
         ok = check_with(p, cr_node_get(node, names[i]), names);
     p->scratch_bytes = (p->scratch_bytes + 63) / 64 * 64;
@@ -532,13 +532,13 @@ const struct cr_column *cr_data_loader_columns(const struct cr_data_loader *p,
 
 int cr_data_loader_n_sizes(const struct cr_data_loader *p)
 {
-    return p->scales;
+    return p->n_sizes;
 }
 
 const struct cr_column *
 cr_data_loader_columns_of_size(const struct cr_data_loader *p, int scale)
 {
-    return p->scaled[scale];
+    return p->of_size[scale];
 }
 
 int64_t cr_data_loader_samples(const struct cr_data_loader *p)
@@ -586,7 +586,7 @@ bool cr_data_loader_levels(const struct cr_data_loader *p, int scale,
 
     *black = 0;
     *white = 255;
-    c = c->scales > 1 ? c->scaled[scale] : c;
+    c = c->n_sizes > 1 ? c->of_size[scale] : c;
     if (!c->fused)
         return c->out.type == CR_U8;
     table = c->table + (c->class ? c->class[i] * 256 : 0);

@@ -19,14 +19,14 @@
 
 struct cr_data_loader;
 
-#define CR_SCALES_MAX 16 /* shapes that a column's batches may have */
+#define CR_SIZES_MAX 16 /* shapes that a column's batches may have */
 
 struct cr_batch {
     int64_t n;              /* rows: batch_size, or less in the last one */
     int64_t epoch, index;   /* from 0 */
     int columns;
     void *data[CR_COLUMNS_MAX]; /* (n, ...) each, 64-byte aligned */
-    int scale;              /* which of several shapes it has */
+    int size_index;             /* which of several shapes it has */
     const struct cr_column *column; /* with the specs of that one */
     const int64_t *samples; /* indices in the data set, n of them */
     const int64_t *repeats; /* how often each was drawn before in the epoch;
@@ -43,7 +43,7 @@ struct cr_data_loader_opts {
     int64_t overfit_batches; /* > 0: the first N batches, again and again */
     const struct cr_node *dataset; /* used instead of the section's node */
     const char *path;       /* data set from a folder (eval --data DIR) */
-    bool one_scale;         /* every batch in the first of several shapes */
+    bool one_size;          /* every batch in the first of several shapes */
     bool stored; /* no ops and no batches: cr_data_loader_texts alone */
     bool headers;           /* only columns are asked for, so samples that
                                cannot be read are not looked for */

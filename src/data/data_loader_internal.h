@@ -22,8 +22,8 @@ struct cr_data_loader {
     bool open, loaded, prepared;
     struct cr_column column[CR_COLUMNS_MAX];    /* of the first scale */
     struct cr_column_pipeline *op[CR_COLUMNS_MAX];
-    int scales;
-    struct cr_column *scaled[CR_SCALES_MAX];
+    int n_sizes;
+    struct cr_column *of_size[CR_SIZES_MAX];
     struct cr_sampler sampler;
     int64_t batch_size, batches;
     size_t scratch_bytes; /* working room of one thread */

@@ -55,9 +55,9 @@ struct cr_transform_plan {
     struct cr_spec in;
     struct cr_spec out;     /* to be set */
     void *self;             /* the transform's own, made by plan; or NULL */
-    int scale;              /* plan for this one of `scales` shapes */
-    int scales;             /* set by plan: so many shapes may come out, one
-                               for each batch of training; 0: one */
+    int size_index;         /* plan for this one of `scales` shapes */
+    int n_sizes;            /* set by plan: so many shapes may come out, one
+                              for each batch of training; 0: one */
     size_t scratch;         /* bytes that apply may use, per thread */
 };
 
@@ -76,7 +76,7 @@ struct cr_sample {
 /* What an op that mixes the samples of a batch sees: all of them, and their
  * labels, rows of classes. x and labels are what was; y and mixed the same
  * now, to be changed. */
-struct cr_mix {
+struct cr_batch_mix {
     const struct cr_transform_plan *plan;
     int64_t n, each, classes;   /* rows; elements of one; of one's label */
     const cr_real *x, *labels;
@@ -91,7 +91,7 @@ struct cr_transform {
     bool (*plan)(struct cr_transform_plan *plan);
     bool (*apply)(struct cr_sample *sample);
     /* Instead of apply: stands last, and serves training only. */
-    void (*mix)(struct cr_mix *mix);
+    void (*mix)(struct cr_batch_mix *mix);
     /* Optional: the value for a stored value x in channel c: what apply
      * would give, to the last bit. channel tells which one element i of the
      * input is in; NULL: there is but one. */

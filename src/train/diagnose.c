@@ -263,7 +263,7 @@ static void diagnose_batch(struct cr_train *t)
 
     cr_data_loader_seek(loader, 0, 0);
     batch = cr_data_loader_next(loader, &quiet);
-    if (!batch || batch->scale != 0)
+    if (!batch || batch->size_index != 0)
         return;
     /* Not more samples than a step of training had: this needs less memory
      * then, and the network is known to take that number of them. */

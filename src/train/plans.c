@@ -89,7 +89,7 @@ void cr_plans_free(struct cr_plans *plans)
 {
     int s, k;
 
-    for (s = 0; s < CR_SCALES_MAX; s++)
+    for (s = 0; s < CR_SIZES_MAX; s++)
         for (k = 0; k < 2; k++)
             cr_exec_free(plans->at[s][k]);
     *plans = (struct cr_plans){ 0 };
@@ -98,7 +98,8 @@ void cr_plans_free(struct cr_plans *plans)
 struct cr_exec *cr_plans_for(const struct cr_plans *plans,
                              const struct cr_batch *batch)
 {
-    struct cr_exec *exec = plans->at[batch->scale][batch->n != plans->batch];
+    struct cr_exec *exec =
+        plans->at[batch->size_index][batch->n != plans->batch];
 
     assert(exec);
     return exec;

@@ -37,7 +37,7 @@ struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed);
 struct cr_plans {
     struct cr_exec *full, *last; /* in the first shape */
     int64_t batch;               /* rows of the usual one */
-    struct cr_exec *at[CR_SCALES_MAX][2];
+    struct cr_exec *at[CR_SIZES_MAX][2];
 };
 /* Plans for all batches of a data loader; false after reporting. */
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,

@@ -179,7 +179,7 @@ static bool probe_feed(struct cr_probe *p)
 static bool probe_loader(struct cr_probe *p)
 {
     struct cr_data_loader_opts want = {
-        .split = "train", .train = true, .one_scale = true, .seed = p->seed
+        .split = "train", .train = true, .one_size = true, .seed = p->seed
     };
     const struct cr_column *column;
 

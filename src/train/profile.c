@@ -160,7 +160,7 @@ void cr_profile_at(struct cr_profile *p, enum cr_phase phase)
 
 static void profile_plans(struct cr_profile *p, const struct cr_plans *plans)
 {
-    for (int s = 0; s < CR_SCALES_MAX; s++)
+    for (int s = 0; s < CR_SIZES_MAX; s++)
         for (int k = 0; k < 2; k++) {
             int n;
 

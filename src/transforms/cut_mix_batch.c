@@ -2,7 +2,7 @@
  * from another sample of the batch. l ~ Beta(alpha, alpha) for each; the
  * box's sides are sqrt(1 - l) of the image's, its centre is uniform, and it
  * is clipped, to one pixel at least. The label's share is 1 - its area. */
-#include "data/mix.h"
+#include "data/batch_mix.h"
 
 #include <string.h>
 
@@ -46,8 +46,8 @@ static int64_t cut_mix_side(int64_t side, double part, double centre,
     return from;
 }
 
-static void cut_mix_row(struct cr_mix *m, int64_t i, const struct cr_rng *rng,
-                        double part)
+static void cut_mix_row(struct cr_batch_mix *m, int64_t i,
+                        const struct cr_rng *rng, double part)
 {
     const struct cut_mix *o = m->plan->opts;
     const int64_t *dim = m->plan->in.dim;
@@ -65,10 +65,10 @@ static void cut_mix_row(struct cr_mix *m, int64_t i, const struct cr_rng *rng,
             memcpy(m->y + i * m->each + at, from + at,
                    (size_t)(bw * block) * sizeof *from);
         }
-    cr_mix_label(m, i, 1 - (double)(bh * bw) / (double)(h * w));
+    cr_batch_mix_label(m, i, 1 - (double)(bh * bw) / (double)(h * w));
 }
 
-static void cut_mix_mix(struct cr_mix *m)
+static void cut_mix_mix(struct cr_batch_mix *m)
 {
     const struct cut_mix *o = m->plan->opts;
     int64_t i;
@@ -82,7 +82,7 @@ static void cut_mix_mix(struct cr_mix *m)
         beta.b++;
         if (cr_rng_double(&rng, 0) < o->prob)
             cut_mix_row(m, i, &rng,
-                        sqrt(1 - cr_mix_beta(&beta, o->alpha)));
+                        sqrt(1 - cr_batch_mix_beta(&beta, o->alpha)));
     }
 }
 

@@ -2,7 +2,7 @@
  * for a batch and a random permutation p of its rows,
  *     x_i = l x_i + (1 - l) x_p(i)    label_i = l label_i + (1 - l) label_p(i)
  */
-#include "data/mix.h"
+#include "data/batch_mix.h"
 
 struct mix_up {
     double alpha;
@@ -21,7 +21,7 @@ static bool mix_up_plan(struct cr_transform_plan *p)
     return true;
 }
 
-static void mix_up_mix(struct cr_mix *m)
+static void mix_up_mix(struct cr_batch_mix *m)
 {
     const struct mix_up *o = m->plan->opts;
     struct cr_rng rng = m->rng;
@@ -31,7 +31,7 @@ static void mix_up_mix(struct cr_mix *m)
 
     cr_rng_permute(&m->rng, m->n, m->order);
     rng.b++;
-    share = cr_mix_beta(&rng, o->alpha);
+    share = cr_batch_mix_beta(&rng, o->alpha);
     l = (cr_real)share;
     for (i = 0; i < m->n; i++) {
         const cr_real *a = m->x + i * m->each;
@@ -40,7 +40,7 @@ static void mix_up_mix(struct cr_mix *m)
 
         for (k = 0; k < m->each; k++)
             y[k] = l * a[k] + (1 - l) * b[k];
-        cr_mix_label(m, i, share);
+        cr_batch_mix_label(m, i, share);
     }
 }
 

@@ -27,15 +27,15 @@ static bool multi_scale_plan(struct cr_transform_plan *p)
 {
     const struct multi_scale *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);
-    const int64_t *size = o->sizes.v + 2 * p->scale;
+    const int64_t *size = o->sizes.v + 2 * p->size_index;
     struct cr_image m;
 
     p->self = r;
-    p->scales = o->sizes.n / 2;
-    if (p->scales < 1 || p->scales > CR_SCALES_MAX)
+    p->n_sizes = o->sizes.n / 2;
+    if (p->n_sizes < 1 || p->n_sizes > CR_SIZES_MAX)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "MultiScale takes 1 to %d sizes, not %d",
-                        CR_SCALES_MAX, p->scales);
+                        "MultiScale takes 1 to %d sizes, not %d", CR_SIZES_MAX,
+                        p->n_sizes);
     if (p->in.type != CR_U8 && p->in.type != CR_F32)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "MultiScale takes images (height, width, channels) "

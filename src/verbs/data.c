@@ -504,7 +504,7 @@ static bool data_show(struct job *j)
     while (j->done < j->n && (b = cr_data_loader_next(j->loader, j->cli->diag)))
         for (int64_t i = 0; i < b->n && j->done < j->n; i++) {
             j->column = b->column;
-            j->scale = b->scale;
+            j->scale = b->size_index;
             data_take(j, b, i);
         }
     return j->cli->diag->errors == 0 && (!j->o->to || sheet_draw(j));

@@ -226,9 +226,9 @@ static void scales(void)
     for (e = 0; e < 4; e++)
         while ((b = cr_data_loader_next(loader, &diag))) {
             const struct cr_spec *s = &b->column[0].spec;
-            const int *size = sizes[b->scale];
+            const int *size = sizes[b->size_index];
 
-            seen[b->scale]++;
+            seen[b->size_index]++;
             rows += (int)b->n;
             if (s->dim[0] != 3 || s->dim[1] != size[0] ||
                 s->dim[2] != size[1])

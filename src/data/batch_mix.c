@@ -1,4 +1,4 @@
-#include "data/mix.h"
+#include "data/batch_mix.h"
 
 /* Marsaglia and Tsang, "A simple method for generating gamma variables"
  * (2000); the logarithm of the number. *at is the next free element. */
@@ -26,7 +26,7 @@ static double log_gamma_draw(const struct cr_rng *rng, uint64_t *at, double a)
 
 /* x / (x + y) of two gamma variables, by their logarithms: with a small alpha
  * both would underflow. */
-double cr_mix_beta(const struct cr_rng *rng, double alpha)
+double cr_batch_mix_beta(const struct cr_rng *rng, double alpha)
 {
     uint64_t at = 0;
     double x = log_gamma_draw(rng, &at, alpha);
@@ -35,7 +35,7 @@ double cr_mix_beta(const struct cr_rng *rng, double alpha)
     return 1 / (1 + exp(y - x));
 }
 
-void cr_mix_label(const struct cr_mix *m, int64_t i, double share)
+void cr_batch_mix_label(const struct cr_batch_mix *m, int64_t i, double share)
 {
     const cr_real *a = m->labels + i * m->classes;
     const cr_real *b = m->labels + m->order[i] * m->classes;
