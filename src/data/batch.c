@@ -226,7 +226,7 @@ static void worker_place(void *ctx, int64_t sequence, struct cr_batch *b)
 
 static void start_workers(struct cr_data_loader *p)
 {
-    struct cr_workers_want want = {
+    struct cr_workers_opts want = {
         .threads = p->n_workers,
         .slots = p->prefetch > p->n_workers ? p->prefetch : p->n_workers,
         .scratch_bytes = p->scratch_bytes,

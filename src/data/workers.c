@@ -18,7 +18,7 @@ struct slot {
 };
 
 struct cr_workers {
-    struct cr_workers_want want;
+    struct cr_workers_opts want;
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     struct slot *slots;
@@ -90,7 +90,7 @@ static void *worker_run(void *arg)
 }
 
 struct cr_workers *cr_workers_start(struct cr_arena *arena,
-                                    const struct cr_workers_want *want)
+                                    const struct cr_workers_opts *want)
 {
     struct cr_workers *w = CR_NEW(arena, struct cr_workers);
     sigset_t all, old;

@@ -11,7 +11,7 @@
 
 struct cr_workers;
 
-struct cr_workers_want {
+struct cr_workers_opts {
     int threads, slots;
     size_t scratch_bytes; /* of one thread */
     void *ctx;
@@ -25,7 +25,7 @@ struct cr_workers_want {
 };
 
 struct cr_workers *cr_workers_start(struct cr_arena *arena,
-                                    const struct cr_workers_want *want);
+                                    const struct cr_workers_opts *want);
 int cr_workers_slots(const struct cr_workers *w);
 /* Before the first seek: to give each slot its memory. */
 struct cr_batch *cr_workers_batch(struct cr_workers *w, int slot);

@@ -11,7 +11,7 @@
 
 struct kfold {
     struct cr_cli *cli;         /* of the command */
-    const struct cr_kfold_want *want;
+    const struct cr_kfold_opts *want;
     struct cr_kfold *to;
     struct cr_reported reported; /* warnings of the folds before */
 };
@@ -119,7 +119,7 @@ static bool kfold_judge(struct kfold *k, struct cr_model *model,
                         struct cr_data_loader *loader, struct cr_kfold_run *run)
 {
     struct cr_config *config = model->config;
-    struct cr_eval_want want = { .loader = loader,
+    struct cr_eval_opts want = { .loader = loader,
                                  .eager = k->want->eager,
                                  .chosen = &model->state.eval };
     struct cr_metrics metrics;
@@ -240,7 +240,7 @@ static void kfold_sum(struct cr_kfold *to)
     }
 }
 
-int cr_kfold(struct cr_cli *cli, const struct cr_kfold_want *want,
+int cr_kfold(struct cr_cli *cli, const struct cr_kfold_opts *want,
              struct cr_kfold *to)
 {
     struct kfold k = { cli, want, to, { .arena = cli->arena } };

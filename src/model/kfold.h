@@ -11,7 +11,7 @@
 #include "conf/verb.h"
 #include "train/score.h"
 
-struct cr_kfold_want {
+struct cr_kfold_opts {
     int64_t folds;
     const char *dir;            /* runs are DIR/fold-K; NULL: RUNS/NAME/ID */
     const char *metrics;        /* as words; NULL: the config's */
@@ -33,7 +33,7 @@ struct cr_kfold {
 
 /* Trains and judges all folds, those that are finished judged alone. Returns
  * 0, or the exit status of the fold that could not be. */
-int cr_kfold(struct cr_cli *cli, const struct cr_kfold_want *want,
+int cr_kfold(struct cr_cli *cli, const struct cr_kfold_opts *want,
              struct cr_kfold *to);
 
 #endif

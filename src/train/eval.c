@@ -76,7 +76,7 @@ bool cr_label_classifies(const struct cr_config *config,
 /* ---- Opening */
 
 /* Finds the network's columns among the data loader's. */
-static bool eval_columns(struct cr_eval *e, const struct cr_eval_want *want)
+static bool eval_columns(struct cr_eval *e, const struct cr_eval_opts *want)
 {
     int n;
     const struct cr_column *have = cr_data_loader_columns(e->loader, &n);
@@ -302,7 +302,7 @@ static bool eval_cut(struct cr_eval *e, const struct cr_scores *chosen)
 }
 
 struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
-                             const struct cr_eval_want *want)
+                             const struct cr_eval_opts *want)
 {
     struct cr_eval *e = CR_NEW(config->arena, struct cr_eval);
     struct cr_exec_opts plan =

@@ -10,7 +10,7 @@
 #include "train/plans.h"
 #include "train/score.h"
 
-struct cr_eval_want {
+struct cr_eval_opts {
     struct cr_data_loader *loader;
     const struct cr_metrics *metrics;
     const struct cr_column *columns; /* those the network was built for */
@@ -31,7 +31,7 @@ void cr_eval_part(struct cr_config *config, const struct cr_data_loader *loader,
 /* Checks that data, network and metrics fit each other and makes the plans;
  * reads no data. NULL after reporting. */
 struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
-                             const struct cr_eval_want *want);
+                             const struct cr_eval_opts *want);
 void cr_eval_close(struct cr_eval *eval);
 
 /* One evaluation. Between batches `stop` is asked (NULL: nobody is); when it

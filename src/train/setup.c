@@ -260,7 +260,7 @@ static bool setup_steps(struct cr_train *t)
 
 static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
 {
-    struct cr_eval_want eval = { .loader = t->eval_loader,
+    struct cr_eval_opts eval = { .loader = t->eval_loader,
                                  .metrics = &t->metrics,
                                  .columns = columns,
                                  .n_columns = t->n_columns,

@@ -254,8 +254,10 @@ static void eval_kfold_json(const struct cr_kfold *k)
 static int eval_kfold(struct cr_cli *cli)
 {
     const struct eval *o = cr_cli_opts(cli);
-    struct cr_kfold_want want = { .folds = o->kfold, .dir = o->run_dir,
-                                  .metrics = o->metrics, .force = o->force,
+    struct cr_kfold_opts want = { .folds = o->kfold,
+                                  .dir = o->run_dir,
+                                  .metrics = o->metrics,
+                                  .force = o->force,
                                   .eager = o->eager };
     struct cr_require *require = cr_require_read(cli->diag, o->require);
     struct cr_kfold k;
@@ -290,7 +292,7 @@ static int eval_kfold(struct cr_cli *cli)
  * all is judged, unless this very command asks for less. */
 static bool eval_part(struct cr_model *model,
                       const struct cr_data_loader *loader,
-                      struct cr_eval_want *want)
+                      struct cr_eval_opts *want)
 {
     struct cr_config *config = model->config;
     const struct cr_node *node = cr_node_find(config->root,
@@ -310,7 +312,7 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
                        struct cr_data_loader *loader)
 {
     const struct eval *o = cr_cli_opts(cli);
-    struct cr_eval_want want = { .loader = loader,
+    struct cr_eval_opts want = { .loader = loader,
                                  .eager = o->eager,
                                  .chosen = &model->state.eval };
     struct cr_require *require = cr_require_read(cli->diag, o->require);
