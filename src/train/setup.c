@@ -546,7 +546,7 @@ bool cr_train_prepare(struct cr_train *t)
     if (!setup_plans(t, columns) || !setup_lengths(t) || !setup_span(t) ||
         !setup_thaws(t))
         return false;
-    return cr_train_doubts(t) && cr_watch_open(t, &t->watch) &&
+    return cr_train_lint(t) && cr_watch_open(t, &t->watch) &&
            cr_speak_read(t, &t->speak);
 }
 

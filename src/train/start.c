@@ -574,7 +574,7 @@ bool cr_train_start(struct cr_train *t)
     /* nor one in the data that only a look at all of them shows */
     if (!t->flags.resume && !cr_data_loader_prepare(t->loader, t->diag))
         return false;
-    if (!t->flags.resume && !cr_train_doubts_samples(t))
+    if (!t->flags.resume && !cr_train_lint_samples(t))
         return false;
     if (!t->flags.dry_run && !cr_rundir_open(&t->dir, cr_train_folder(t), how))
         return false;

@@ -155,10 +155,10 @@ struct cr_train {
 bool cr_train_prepare(struct cr_train *t);
 /* Warns about settings without effect. False after reporting predict.labels of
  * another length than the classes. */
-bool cr_train_doubts(struct cr_train *t);
+bool cr_train_lint(struct cr_train *t);
 /* The same about the samples, which are prepared: at the start of a run and in
  * check --data. False after reporting that they cannot be read. */
-bool cr_train_doubts_samples(struct cr_train *t);
+bool cr_train_lint_samples(struct cr_train *t);
 /* What a run asks of its training data; how many steps it has, false after
  * reporting. */
 struct cr_data_loader_opts

@@ -79,7 +79,7 @@ static bool check_samples(struct cr_train *t)
     struct cr_plans plans = { 0 };
     bool ok = check_loader(t, t->loader, &t->plans);
 
-    ok = ok && cr_train_doubts_samples(t);
+    ok = ok && cr_train_lint_samples(t);
     if (!ok || !t->eval_loader)
         return ok;
     ok = cr_plans_make(&plans, t->net, &want, t->eval_loader) &&

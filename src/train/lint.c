@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static struct cr_pos doubts_pos(const struct cr_train *t, const char *section,
-                                const char *key)
+static struct cr_pos lint_pos(const struct cr_train *t, const char *section,
+                              const char *key)
 {
     const struct cr_node *in = cr_section(t->config, section);
     const struct cr_node *node = cr_node_get(in, key);
@@ -19,7 +19,7 @@ static struct cr_pos doubts_pos(const struct cr_train *t, const char *section,
     return node ? node->pos : in ? in->pos : CR_NOWHERE;
 }
 
-static void doubts_freeze(struct cr_train *t)
+static void lint_freeze(struct cr_train *t)
 {
     int n, n_thaws, all = 0, trained = 0;
     const struct cr_param *p = cr_net_params(t->net, &n);
@@ -31,7 +31,7 @@ static void doubts_freeze(struct cr_train *t)
         trained += p[i].trained || p[i].unfrozen_later;
     }
     if (all > 0 && trained == 0)
-        cr_warn(t->diag, doubts_pos(t, "freeze", "patterns"), CR_E_NO_MATCH,
+        cr_warn(t->diag, lint_pos(t, "freeze", "patterns"), CR_E_NO_MATCH,
                 "no parameter is trained (cellrun summary tells why)");
     for (int i = 0; i < n_thaws; i++)
         if (cr_train_thaw_at(t, &thaw[i]) >= t->total)
@@ -41,7 +41,7 @@ static void doubts_freeze(struct cr_train *t)
                     cr_train_thaw_at(t, &thaw[i]), t->total);
 }
 
-static void doubts_optim(struct cr_train *t)
+static void lint_optim(struct cr_train *t)
 {
     const struct cr_optim_use *o = &t->optim;
 
@@ -56,7 +56,7 @@ static void doubts_optim(struct cr_train *t)
                     "matches belongs to entries in front of it");
 }
 
-static bool doubts_column(const struct cr_train *t, const char *name)
+static bool lint_column(const struct cr_train *t, const char *name)
 {
     const struct cr_dataset *set = cr_data_loader_dataset(t->loader);
     int n;
@@ -71,17 +71,17 @@ static bool doubts_column(const struct cr_train *t, const char *name)
     return false;
 }
 
-static void doubts_data(struct cr_train *t)
+static void lint_data(struct cr_train *t)
 {
     for (CR_EACH(m, cr_section(t->config, "vocab")))
-        if (!doubts_column(t, m->key))
+        if (!lint_column(t, m->key))
             cr_warn(t->diag, m->key_pos, CR_E_NO_MATCH,
                     "the data have no column '%s'",
                     cr_quote(t->arena, m->key, strlen(m->key)));
 }
 
 /* As predict reads the labels of each result. */
-static bool doubts_labels(struct cr_train *t)
+static bool lint_labels(struct cr_train *t)
 {
     const struct cr_spec *result, *truth;
     int64_t *classes;
@@ -111,24 +111,24 @@ static bool doubts_labels(struct cr_train *t)
 }
 
 /* Whether some cell has a precision of its own. */
-static bool doubts_word(const struct cr_node *in, const char *word)
+static bool lint_word(const struct cr_node *in, const char *word)
 {
     if (in->kind != CR_NODE_MAP && in->kind != CR_NODE_LIST)
         return false;
     for (CR_EACH(m, in))
-        if ((m->key && strcmp(m->key, word) == 0) || doubts_word(m, word))
+        if ((m->key && strcmp(m->key, word) == 0) || lint_word(m, word))
             return true;
     return false;
 }
 
 /* Without a level all is float32 but what `cast` and to_float name, and these
  * name their type. */
-static void doubts_amp(struct cr_train *t)
+static void lint_amp(struct cr_train *t)
 {
     const struct cr_node *amp = cr_section(t->config, "amp");
     const struct cr_node *cast = cr_node_get(amp, "cast"), *vain = NULL;
     bool low = cr_node_get(cast, "float16") || cr_node_get(cast, "bfloat16") ||
-               doubts_word(t->config->root, "to_float");
+               lint_word(t->config->root, "to_float");
 
     if (!amp || cr_node_get(amp, "level"))
         return;
@@ -149,7 +149,7 @@ static void doubts_amp(struct cr_train *t)
 }
 
 /* Whether the network begins with a cell that normalises its input. */
-static bool doubts_normalises(const struct cr_train *t)
+static bool lint_normalises(const struct cr_train *t)
 {
     int n;
     const struct cr_cell_row *cell = cr_net_cells(t->net, &n);
@@ -160,22 +160,22 @@ static bool doubts_normalises(const struct cr_train *t)
     return false;
 }
 
-bool cr_train_doubts_samples(struct cr_train *t)
+bool cr_train_lint_samples(struct cr_train *t)
 {
     int n;
     const struct cr_column *column = cr_data_loader_columns(t->loader, &n);
 
     return cr_data_loader_lint(t->loader, t->eval_loader, t->diag,
                                cr_label_column(t->config, column, n),
-                               doubts_normalises(t));
+                               lint_normalises(t));
 }
 
-bool cr_train_doubts(struct cr_train *t)
+bool cr_train_lint(struct cr_train *t)
 {
-    doubts_amp(t);
-    doubts_freeze(t);
-    doubts_optim(t);
-    doubts_data(t);
+    lint_amp(t);
+    lint_freeze(t);
+    lint_optim(t);
+    lint_data(t);
     cr_net_check_loss_input(t->net);
-    return doubts_labels(t);
+    return lint_labels(t);
 }
