@@ -55,14 +55,14 @@ bool cr_generate_text(struct cr_generate *generate,
                       bool (*put)(void *ctx, const char *text, size_t len),
                       void *ctx, bool *finite);
 
-/* ---- speak.c: texts while training, as the section `sample` says */
+/* ---- text_samples.c: texts while training, as the section `sample` says */
 
-struct cr_speak;
+struct cr_text_samples;
 
 /* *to is NULL where there is no such section. False after reporting. */
-bool cr_speak_read(struct cr_train *train, struct cr_speak **to);
+bool cr_text_samples_read(struct cr_train *train, struct cr_text_samples **to);
 /* A text, if one is due after the step just done. False after reporting. */
-bool cr_speak_step(struct cr_speak *speak);
-void cr_speak_close(struct cr_speak *speak);
+bool cr_text_samples_step(struct cr_text_samples *text_samples);
+void cr_text_samples_close(struct cr_text_samples *text_samples);
 
 #endif

@@ -676,9 +676,9 @@ static enum cr_end loop_on(struct loop *l)
     loop_log(l);
     if (t->profile)
         t->profile->steps++;
-    if (t->speak) {
+    if (t->text_samples) {
         loop_at(l, CR_PHASE_TEXT);
-        if (!cr_speak_step(t->speak))
+        if (!cr_text_samples_step(t->text_samples))
             return CR_END_FAILED;
         loop_at(l, CR_PHASE_OTHER);
     }

@@ -547,14 +547,14 @@ bool cr_train_prepare(struct cr_train *t)
         !setup_thaws(t))
         return false;
     return cr_train_lint(t) && cr_watch_open(t, &t->watch) &&
-           cr_speak_read(t, &t->speak);
+           cr_text_samples_read(t, &t->text_samples);
 }
 
 void cr_train_close(struct cr_train *t)
 {
     cr_eval_close(t->eval);
     cr_watch_forget(t->watch);
-    cr_speak_close(t->speak);
+    cr_text_samples_close(t->text_samples);
     cr_plans_free(&t->plans);
     if (t->loader)
         cr_data_loader_close(t->loader);

@@ -110,7 +110,7 @@ struct cr_train {
     struct cr_eval *eval;   /* NULL: no data to evaluate on */
     struct cr_watch *watch; /* NULL: nothing is watched */
     struct cr_profile *profile; /* NULL: nobody asks what takes the time */
-    struct cr_speak *speak; /* NULL: no texts are drawn */
+    struct cr_text_samples *text_samples; /* NULL: no texts are drawn */
     const struct cr_metric_use *best;    /* NULL: none */
     const struct cr_plateau_rule *plateau; /* NULL: none */
     bool best_max, early_max, plateau_max;

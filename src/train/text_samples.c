@@ -41,7 +41,7 @@ const struct cr_section cr_section_sample = {
     },
 };
 
-struct cr_speak {
+struct cr_text_samples {
     struct cr_train *train;
     struct cr_sampling_opts how;
     struct cr_generate *generate;
@@ -49,18 +49,18 @@ struct cr_speak {
     double last;            /* cr_now() of the last text */
 };
 
-bool cr_speak_read(struct cr_train *t, struct cr_speak **to)
+bool cr_text_samples_read(struct cr_train *t, struct cr_text_samples **to)
 {
     const struct cr_node *section = cr_section(t->config, "sample");
     const struct cr_node *prompt = cr_node_get(section, "prompt");
     const struct cr_column *columns;
-    struct cr_speak *s;
+    struct cr_text_samples *s;
     int n;
 
     *to = NULL;
     if (!section)
         return true;
-    s = CR_NEW(t->arena, struct cr_speak);
+    s = CR_NEW(t->arena, struct cr_text_samples);
     s->train = t;
     if (!cr_section_read(t->config, "sample", &s->how))
         return false;
@@ -79,21 +79,21 @@ bool cr_speak_read(struct cr_train *t, struct cr_speak **to)
                              "'sample.prompt'");
 }
 
-void cr_speak_close(struct cr_speak *speak)
+void cr_text_samples_close(struct cr_text_samples *text_samples)
 {
-    if (speak)
-        cr_generate_close(speak->generate);
+    if (text_samples)
+        cr_generate_close(text_samples->generate);
 }
 
-static bool speak_put(void *ctx, const char *text, size_t len)
+static bool text_samples_put(void *ctx, const char *text, size_t len)
 {
     cr_buf_add(ctx, text, len);
     return true;
 }
 
 /* Line by line, since nothing but text belongs on a terminal. */
-static void speak_say(struct cr_train *t, struct cr_arena *mem,
-                      const char *text)
+static void text_samples_record(struct cr_train *t, struct cr_arena *mem,
+                                const char *text)
 {
     cr_console_say(&t->console, "Sample");
     cr_console_say(&t->console, "-------------------------------");
@@ -108,7 +108,7 @@ static void speak_say(struct cr_train *t, struct cr_arena *mem,
     }
 }
 
-bool cr_speak_step(struct cr_speak *s)
+bool cr_text_samples_step(struct cr_text_samples *s)
 {
     struct cr_train *t = s->train;
     struct cr_arena mem = { 0 };
@@ -121,11 +121,11 @@ bool cr_speak_step(struct cr_speak *s)
         !(s->every.seconds > 0 && now - s->last >= s->every.seconds))
         return true;
     s->last = now;
-    ok = cr_generate_text(s->generate, &s->how, t->seed,
-                          (uint64_t)step, speak_put, &text, &finite);
+    ok = cr_generate_text(s->generate, &s->how, t->seed, (uint64_t)step,
+                          text_samples_put, &text, &finite);
     /* if not, the next step meets it, and train.nan says what happens */
     if (ok && finite) {
-        speak_say(t, &mem, cr_buf_text(&text));
+        text_samples_record(t, &mem, cr_buf_text(&text));
         cr_train_record_text(t, cr_buf_text(&text), text.len);
     }
     cr_arena_free(&mem);
