@@ -202,7 +202,7 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
     model->net = cr_net_build(config, &want);
     ok = model->net &&
          (model->looks == CR_IN_TRAIN ||
-          cr_watch_observe(config, model->net, NULL, model->looks)) &&
+          cr_hook_recorder_observe(config, model->net, NULL, model->looks)) &&
          cr_load_weights(model->store, config->diag, model->net,
                          cr_store_is_ours(model->store)) &&
          model_means(model);

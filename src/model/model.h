@@ -16,9 +16,9 @@
 #include "ckpt/checkpoint.h"
 #include "conf/verb.h"
 #include "net/net.h"
+#include "train/hook_recorder.h"
 #include "train/optim.h"
 #include "train/state.h"
-#include "train/watch.h"
 
 struct cr_model {
     struct cr_config *config;

@@ -560,9 +560,9 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
         cr_data_loader_note(t->loader, t->diag);
         return CR_END_FAILED;
     }
-    if (t->watch && k == 0) {
+    if (t->recorder && k == 0) {
         loop_at(l, CR_PHASE_WATCH);
-        if (!cr_watch_step(t->watch, batch))
+        if (!cr_hook_recorder_step(t->recorder, batch))
             return CR_END_FAILED;
         loop_at(l, CR_PHASE_STEP);
     }

@@ -237,7 +237,7 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     t->net = cr_net_build(t->config, &want);
     if (!t->net || !cr_optim_rule(t->config, t->net, false, &t->optim))
         return false;
-    if (!cr_watch_observe(t->config, t->net, t, CR_IN_EVAL))
+    if (!cr_hook_recorder_observe(t->config, t->net, t, CR_IN_EVAL))
         return false;
     t->micro = t->train.grad_accumulation;
     cr_net_grad_accum(t->net, t->micro);
@@ -288,7 +288,7 @@ static bool setup_again(struct cr_train *t)
     if (t->profile)
         cr_profile_add(t->profile, &t->plans);
     cr_plans_free(&t->plans);
-    cr_watch_forget(t->watch);
+    cr_hook_recorder_forget(t->recorder);
     return setup_steps(t);
 }
 
@@ -546,14 +546,14 @@ bool cr_train_prepare(struct cr_train *t)
     if (!setup_plans(t, columns) || !setup_lengths(t) || !setup_span(t) ||
         !setup_thaws(t))
         return false;
-    return cr_train_lint(t) && cr_watch_open(t, &t->watch) &&
+    return cr_train_lint(t) && cr_hook_recorder_open(t, &t->recorder) &&
            cr_text_samples_read(t, &t->text_samples);
 }
 
 void cr_train_close(struct cr_train *t)
 {
     cr_eval_close(t->eval);
-    cr_watch_forget(t->watch);
+    cr_hook_recorder_forget(t->recorder);
     cr_text_samples_close(t->text_samples);
     cr_plans_free(&t->plans);
     if (t->loader)

@@ -19,13 +19,13 @@
 #include "train/eval.h"
 #include "train/generate.h"
 #include "train/gradient.h"
+#include "train/hook_recorder.h"
 #include "train/optim.h"
 #include "train/profile.h"
 #include "train/require.h"
 #include "train/rundir.h"
 #include "train/section.h"
 #include "train/state.h"
-#include "train/watch.h"
 
 /* metrics.jsonl on the way of cr_train_reopen. */
 struct cr_records_cut {
@@ -108,7 +108,7 @@ struct cr_train {
     int n_columns;
     struct cr_metrics metrics;
     struct cr_eval *eval;   /* NULL: no data to evaluate on */
-    struct cr_watch *watch; /* NULL: nothing is watched */
+    struct cr_hook_recorder *recorder; /* NULL: nothing is watched */
     struct cr_profile *profile; /* NULL: nobody asks what takes the time */
     struct cr_text_samples *text_samples; /* NULL: no texts are drawn */
     const struct cr_metric_use *best;    /* NULL: none */

@@ -24,19 +24,19 @@
 #include "base/table.h"
 #include "ckpt/against.h"
 #include "ckpt/load.h"
+#include "conf/verb.h"
 #include "math/array_text.h"
 #include "model/model.h"
-#include "conf/verb.h"
 #include "train/eval.h"
 #include "train/grad_targets.h"
 #include "train/gradient.h"
+#include "train/hook_recorder.h"
 #include "train/optim.h"
 #include "train/plans.h"
-#include "train/probe.h"
 #include "train/print.h"
+#include "train/probe.h"
 #include "train/section.h"
 #include "train/state.h"
-#include "train/watch.h"
 
 struct trace {
     const char *ckpt, *against, *out, *print;
@@ -281,10 +281,10 @@ static bool trace_build(struct trace_job *t)
         !cr_section_read(t->config, "log", &t->log))
         return false;
     t->net = cr_net_build(t->config, &want);
-    if (!t->net || !cr_watch_observe(t->config, t->net, NULL,
-                                     t->o->predict ? CR_IN_PREDICT
-                                     : t->o->eval  ? CR_IN_EVAL
-                                                   : CR_IN_TRAIN))
+    if (!t->net || !cr_hook_recorder_observe(t->config, t->net, NULL,
+                                             t->o->predict ? CR_IN_PREDICT
+                                             : t->o->eval  ? CR_IN_EVAL
+                                                           : CR_IN_TRAIN))
         return false;
     /* a training checkpoint of ours has no slots that never move */
     if (t->rule ? !cr_optim_rule(t->config, t->net,

@@ -7,29 +7,31 @@
  * fused, the run gives the same bytes with and without `watch`, and steps
  * that are not watched cost nothing.
  */
-#ifndef CR_TRAIN_WATCH_H
-#define CR_TRAIN_WATCH_H
+#ifndef CR_TRAIN_HOOK_RECORDER_H
+#define CR_TRAIN_HOOK_RECORDER_H
 
 #include "data/data_loader.h"
 #include "net/hook.h"
 #include "net/net.h"
 
 struct cr_train;
-struct cr_watch;
+struct cr_hook_recorder;
 
 /* *to is NULL where nobody looks in training. Plans are made at the first
  * watched step. False after reporting. */
-bool cr_watch_open(struct cr_train *train, struct cr_watch **to);
+bool cr_hook_recorder_open(struct cr_train *train,
+                           struct cr_hook_recorder **to);
 /* Has the plans of a network looked at that are made from now on: those of
  * evaluations (of a run, `train`, or NULL), predictions, or passes in training
  * mode without a run. Records go to the run's metrics.jsonl; outside of a run
  * lines go to standard error. False after reporting. */
-bool cr_watch_observe(struct cr_config *config, struct cr_net *net,
-                      struct cr_train *train, enum cr_hook_in in);
+bool cr_hook_recorder_observe(struct cr_config *config, struct cr_net *net,
+                              struct cr_train *train, enum cr_hook_in in);
 /* The step that comes next, on this batch, if it is to be watched. False
  * after reporting. */
-bool cr_watch_step(struct cr_watch *watch, const struct cr_batch *batch);
+bool cr_hook_recorder_step(struct cr_hook_recorder *recorder,
+                           const struct cr_batch *batch);
 /* Drops its plans: at the end, and when the network is planned otherwise. */
-void cr_watch_forget(struct cr_watch *watch);
+void cr_hook_recorder_forget(struct cr_hook_recorder *recorder);
 
 #endif

@@ -1,4 +1,4 @@
-#include "train/watch.h"
+#include "train/hook_recorder.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@ struct tap {
     bool due;
 };
 
-struct cr_watch {
+struct cr_hook_recorder {
     struct cr_train *t; /* NULL: outside of a run */
     struct cr_net *net;
     struct cr_config *config;
@@ -34,10 +34,12 @@ struct cr_watch {
     struct cr_observer observer;
 };
 
-static struct cr_watch *watch_new(struct cr_config *config, struct cr_net *net,
-                                  struct cr_train *t, enum cr_hook_in in)
+static struct cr_hook_recorder *recorder_new(struct cr_config *config,
+                                             struct cr_net *net,
+                                             struct cr_train *t,
+                                             enum cr_hook_in in)
 {
-    struct cr_watch *w = CR_NEW(config->arena, struct cr_watch);
+    struct cr_hook_recorder *w = CR_NEW(config->arena, struct cr_hook_recorder);
     const struct cr_hook *hooks = cr_net_hooks(net, &w->n);
 
     w->t = t;
@@ -51,7 +53,7 @@ static struct cr_watch *watch_new(struct cr_config *config, struct cr_net *net,
 }
 
 /* Whether the files that entries ask for may be written; reports. */
-static bool watch_may(const struct cr_watch *w)
+static bool recorder_may(const struct cr_hook_recorder *w)
 {
     bool ok = true;
 
@@ -64,14 +66,15 @@ static bool watch_may(const struct cr_watch *w)
     return ok;
 }
 
-static bool watch_clips(const struct cr_hook *hook)
+static bool recorder_clips(const struct cr_hook *hook)
 {
     return hook->observes && hook->in[CR_IN_TRAIN] && hook->as == CR_AS_CLIPPED;
 }
 
-bool cr_watch_open(struct cr_train *t, struct cr_watch **to)
+bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
 {
-    struct cr_watch *w = watch_new(t->config, t->net, t, CR_IN_TRAIN);
+    struct cr_hook_recorder *w =
+        recorder_new(t->config, t->net, t, CR_IN_TRAIN);
     bool grads;
 
     *to = cr_hooks_observe(t->net, CR_IN_TRAIN, &grads) ? w : NULL;
@@ -81,14 +84,14 @@ bool cr_watch_open(struct cr_train *t, struct cr_watch **to)
         w->taps[i].every = cr_train_every(t, &h->every);
         if (h->until.unit != CR_UNIT_NONE)
             w->taps[i].until = cr_train_every(t, &h->until).steps;
-        if (watch_clips(h) && t->micro > 1)
+        if (recorder_clips(h) && t->micro > 1)
             return cr_error(t->diag, h->pos, CR_E_CONFLICT,
                             "'as: clipped' needs train.grad_accumulation of "
                             "1: the update clips the sum of %" PRId64
                             " batches",
                             t->micro);
     }
-    return watch_may(w);
+    return recorder_may(w);
 }
 
 /* ---- Numbers */
@@ -99,7 +102,7 @@ struct numbers {
 };
 
 /* The finite ones of n values. */
-static struct numbers watch_numbers(const cr_real *x, int64_t n)
+static struct numbers recorder_numbers(const cr_real *x, int64_t n)
 {
     struct numbers s = { 0 };
     double sum = 0, squares = 0, spread = 0, low = INFINITY, high = -INFINITY;
@@ -137,8 +140,8 @@ static struct numbers watch_numbers(const cr_real *x, int64_t n)
 /* ---- What is said of a tensor */
 
 /* The first and last numbers, of a record. */
-static void watch_list(struct cr_buf *b, const struct cr_spec *spec,
-                       const cr_real *x)
+static void recorder_list(struct cr_buf *b, const struct cr_spec *spec,
+                          const cr_real *x)
 {
     int64_t n = cr_count(spec);
 
@@ -154,7 +157,8 @@ static void watch_list(struct cr_buf *b, const struct cr_spec *spec,
     cr_buf_char(b, ']');
 }
 
-static const char *watch_place(const struct cr_watch *w, struct cr_arena *mem)
+static const char *recorder_place(const struct cr_hook_recorder *w,
+                                  struct cr_arena *mem)
 {
     if (w->in == CR_IN_TRAIN && w->t)
         return cr_strf(mem, "step %" PRId64, w->t->state.step + 1);
@@ -162,7 +166,7 @@ static const char *watch_place(const struct cr_watch *w, struct cr_arena *mem)
                    w->in == CR_IN_TRAIN ? "" : w->t ? "eval " : "", w->batch);
 }
 
-static void watch_say(const struct cr_watch *w, const char *text)
+static void recorder_say(const struct cr_hook_recorder *w, const char *text)
 {
     if (w->t)
         cr_console_say(&w->t->console, "%s", text);
@@ -171,15 +175,16 @@ static void watch_say(const struct cr_watch *w, const char *text)
 }
 
 /* Of the tensor, whose numbers are x as real ones. */
-static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
-                        const char *cell, const char *what,
-                        const struct cr_tensor *kept, const cr_real *x)
+static void recorder_write(struct cr_hook_recorder *w,
+                           const struct cr_hook *hook, const char *cell,
+                           const char *what, const struct cr_tensor *kept,
+                           const cr_real *x)
 {
     const struct cr_spec *spec = &kept->spec;
     const void *data = spec->type == CR_REAL ? x : kept->data;
     struct cr_arena mem = { 0 };
     struct cr_buf record = { .arena = &mem }, line = { .arena = &mem };
-    struct numbers s = watch_numbers(x, cr_count(spec));
+    struct numbers s = recorder_numbers(x, cr_count(spec));
 
     if (w->in != CR_IN_TRAIN)
         cr_buf_f(&record, ",\"in\":\"%s\",\"batch\":%" PRId64,
@@ -191,7 +196,7 @@ static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
         if (!hook->stat[k])
             continue;
         if (k == CR_STAT_VALUES) {
-            watch_list(&record, spec, x);
+            recorder_list(&record, spec, x);
             cr_buf_f(&line, "\n%s",
                      cr_tensor_text(&mem, spec, spec->type, data));
             continue;
@@ -215,8 +220,9 @@ static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
         cr_train_record_more(w->t, "watch", w->in == CR_IN_TRAIN,
                              cr_buf_text(&record));
     if (hook->print || !w->t)
-        watch_say(w, cr_strf(&mem, "watch  %s  %s %s%s", watch_place(w, &mem),
-                             cell, what, cr_buf_text(&line)));
+        recorder_say(w, cr_strf(&mem, "watch  %s  %s %s%s",
+                                recorder_place(w, &mem), cell, what,
+                                cr_buf_text(&line)));
     cr_arena_free(&mem);
 }
 
@@ -224,7 +230,7 @@ static void watch_write(struct cr_watch *w, const struct cr_hook *hook,
 
 /* What entries see of one step. */
 struct sight {
-    struct cr_watch *w;
+    struct cr_hook_recorder *w;
     struct cr_exec *exec;
     double scale; /* of the gradients */
     double clip;  /* what they are multiplied by once clipped; NaN: not yet */
@@ -234,7 +240,7 @@ struct sight {
     int n, room;
 };
 
-static bool watch_is_grad(const char *what)
+static bool recorder_is_grad(const char *what)
 {
     return cr_starts(what, "grad");
 }
@@ -247,8 +253,9 @@ static const cr_real *sight_values(struct sight *s, const struct cr_hook *hook,
 {
     int64_t n = cr_count(&kept->spec);
     bool clips = strcmp(what, "grad_params") == 0 && hook->as == CR_AS_CLIPPED;
-    double by = !watch_is_grad(what) || hook->as == CR_AS_SCALED ? 1
-                : clips ? s->clip : 1 / s->scale;
+    double by = !recorder_is_grad(what) || hook->as == CR_AS_SCALED ? 1
+                : clips                                             ? s->clip
+                        : 1 / s->scale;
     const cr_real *x = kept->data;
     cr_real *to;
 
@@ -298,7 +305,7 @@ static void sight_one(struct sight *s, const struct tap *tap, const char *cell,
     x = sight_values(s, tap->hook, what, kept);
     if (!x)
         return;
-    watch_write(s->w, tap->hook, cell, what, kept, x);
+    recorder_write(s->w, tap->hook, cell, what, kept, x);
     if (tap->hook->save)
         sight_save(s, tap->hook, cell, what, &kept->spec,
                    kept->spec.type == CR_REAL ? (const void *)x : kept->data);
@@ -317,7 +324,7 @@ static void sight_tap(struct sight *s, const struct cr_tensor *kept, bool grads)
     entry = strtol(kept->name + strlen("tap."), &rest, 10);
     cell = strchr(++rest, '.');
     snprintf(what, sizeof what, "%.*s", (int)(cell - rest), rest);
-    if (watch_is_grad(what) == grads)
+    if (recorder_is_grad(what) == grads)
         sight_one(s, &s->w->taps[entry], cell + 1, what, kept);
 }
 
@@ -362,7 +369,7 @@ static void sight_all(struct sight *s)
 /* FILE.npz becomes FILE-STEP.npz, or FILE-eval-STEP-BATCH.npz. */
 static bool sight_write(struct sight *s, const struct cr_hook *hook)
 {
-    struct cr_watch *w = s->w;
+    struct cr_hook_recorder *w = s->w;
     const char *dot = strrchr(hook->save, '.'), *name;
     struct cr_tensor *own =
         cr_alloc(&s->mem, (size_t)s->n + 1, sizeof *own);
@@ -398,7 +405,7 @@ static bool sight_end(struct sight *s)
 }
 
 /* Marks the entries that look at the step that comes next, counted from 1. */
-static bool watch_due(struct cr_watch *w, int64_t step)
+static bool recorder_due(struct cr_hook_recorder *w, int64_t step)
 {
     bool due = false;
 
@@ -413,7 +420,8 @@ static bool watch_due(struct cr_watch *w, int64_t step)
     return due;
 }
 
-bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
+bool cr_hook_recorder_step(struct cr_hook_recorder *w,
+                           const struct cr_batch *batch)
 {
     struct cr_exec_opts want = { .training = true,
                                  .loss = true,
@@ -425,11 +433,11 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     enum cr_gradient bad;
     double loss, norm;
 
-    if (!watch_due(w, w->t->state.step + 1))
+    if (!recorder_due(w, w->t->state.step + 1))
         return true;
     for (int k = 0; k < w->n; k++) /* clipping takes separate gradients */
         want.separate_update = want.update =
-            want.update || watch_clips(w->taps[k].hook);
+            want.update || recorder_clips(w->taps[k].hook);
     if (!w->planned &&
         !cr_plans_make(&w->plans, w->t->net, &want, w->t->loader))
         return false;
@@ -452,7 +460,7 @@ bool cr_watch_step(struct cr_watch *w, const struct cr_batch *batch)
     return sight_end(&s);
 }
 
-void cr_watch_forget(struct cr_watch *w)
+void cr_hook_recorder_forget(struct cr_hook_recorder *w)
 {
     if (!w)
         return;
@@ -462,22 +470,22 @@ void cr_watch_forget(struct cr_watch *w)
 
 /* ---- Outside of training */
 
-static bool watch_wants(void *ctx, bool training, bool *grads)
+static bool recorder_wants(void *ctx, bool training, bool *grads)
 {
-    const struct cr_watch *w = ctx;
+    const struct cr_hook_recorder *w = ctx;
 
     return training == (w->in == CR_IN_TRAIN) &&
            cr_hooks_observe(w->net, w->in, grads);
 }
 
-static bool watch_batch(void *ctx)
+static bool recorder_batch(void *ctx)
 {
-    struct cr_watch *w = ctx;
+    struct cr_hook_recorder *w = ctx;
 
-    return watch_due(w, ++w->batch);
+    return recorder_due(w, ++w->batch);
 }
 
-static void watch_seen(void *ctx, struct cr_exec *exec)
+static void recorder_seen(void *ctx, struct cr_exec *exec)
 {
     struct sight s = { .w = ctx, .exec = exec, .scale = 1, .clip = NAN };
 
@@ -485,34 +493,33 @@ static void watch_seen(void *ctx, struct cr_exec *exec)
     sight_end(&s);
 }
 
-static void watch_begin(void *ctx)
+static void recorder_begin(void *ctx)
 {
-    ((struct cr_watch *)ctx)->batch = 0;
+    ((struct cr_hook_recorder *)ctx)->batch = 0;
 }
 
 /* Of an amount of steps, here batches: the number; else 0. */
-static double watch_batches(const struct cr_quantity *amount)
+static double recorder_batches(const struct cr_quantity *amount)
 {
     return amount->unit == CR_STEPS ? amount->value : 0;
 }
 
-bool cr_watch_observe(struct cr_config *config, struct cr_net *net,
-                      struct cr_train *t, enum cr_hook_in in)
+bool cr_hook_recorder_observe(struct cr_config *config, struct cr_net *net,
+                              struct cr_train *t, enum cr_hook_in in)
 {
-    struct cr_watch *w = watch_new(config, net, t, in);
+    struct cr_hook_recorder *w = recorder_new(config, net, t, in);
     bool grads;
 
     if (!cr_hooks_observe(net, in, &grads))
         return true;
-    if (!watch_may(w))
+    if (!recorder_may(w))
         return false;
     for (int i = 0; i < w->n; i++) {
-        w->taps[i].every.steps = watch_batches(&w->taps[i].hook->every);
-        w->taps[i].until = watch_batches(&w->taps[i].hook->until);
+        w->taps[i].every.steps = recorder_batches(&w->taps[i].hook->every);
+        w->taps[i].until = recorder_batches(&w->taps[i].hook->until);
     }
-    w->observer = (struct cr_observer){
-        w, watch_wants, watch_batch, watch_seen, watch_begin
-    };
+    w->observer = (struct cr_observer){ w, recorder_wants, recorder_batch,
+                                        recorder_seen, recorder_begin };
     cr_net_observe(net, &w->observer);
     return true;
 }
