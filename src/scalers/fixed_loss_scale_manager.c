@@ -22,7 +22,7 @@ static void fixed_rule(const void *opts, struct cr_loss_scale_rule *to)
     const struct fixed *o = opts;
 
     *to = (struct cr_loss_scale_rule){ .start = o->loss_scale,
-                                       .trusting = !o->drop_overflow_update };
+                                       .unchecked = !o->drop_overflow_update };
 }
 
 const struct cr_scaler cr_scaler_fixed_loss_scale_manager = {

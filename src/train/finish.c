@@ -131,7 +131,7 @@ void cr_train_loss_scale_note(struct cr_train *t)
 {
     const struct cr_loss_scale_opts *use = &t->optim.scale;
     bool moves = use->rule.window > 0;
-    double scale = t->overflow;
+    double scale = t->overflow_scale;
 
     if (scale == 0 && !moves) /* left out before the run was resumed */
         scale = t->state.scale.value;

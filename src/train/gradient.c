@@ -81,7 +81,7 @@ enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
 enum cr_gradient_action cr_gradient_action(const struct cr_loss_scale_opts *use,
                                            int nan, enum cr_gradient bad)
 {
-    if (use->on && !use->rule.trusting && use->skip &&
+    if (use->on && !use->rule.unchecked && use->skip &&
         bad != CR_GRADIENT_BAD_LOSS)
         return CR_ACTION_RESCALE;
     return nan == CR_NAN_SKIP ? CR_ACTION_SKIP : CR_ACTION_DIVERGE;

@@ -84,12 +84,12 @@ bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
         w->taps[i].every = cr_train_every(t, &h->every);
         if (h->until.unit != CR_UNIT_NONE)
             w->taps[i].until = cr_train_every(t, &h->until).steps;
-        if (recorder_clips(h) && t->micro > 1)
+        if (recorder_clips(h) && t->grad_accum > 1)
             return cr_error(t->diag, h->pos, CR_E_CONFLICT,
                             "'as: clipped' needs train.grad_accumulation of "
                             "1: the update clips the sum of %" PRId64
                             " batches",
-                            t->micro);
+                            t->grad_accum);
     }
     return recorder_may(w);
 }
@@ -448,8 +448,8 @@ bool cr_hook_recorder_step(struct cr_hook_recorder *w,
     /* as the first batch of the step, with its random numbers and loss scale */
     s.scale = cr_gradient_scale(&w->t->optim.scale, &w->t->state.scale);
     bad = cr_gradient_compute(s.exec, w->t->diag,
-                              w->t->state.step * w->t->micro + 1, s.scale, 0,
-                              true, &loss);
+                              w->t->state.step * w->t->grad_accum + 1, s.scale,
+                              0, true, &loss);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
     sight_all(&s);

@@ -60,7 +60,7 @@ static void loop_bar(struct loop *l)
     int64_t done = t->state.step - t->started_step;
     struct cr_bar bar = {
         .epoch = cr_state_epoch_of(&t->state, t->state.step) + 1,
-        .epochs = (t->total * t->micro + t->per_epoch - 1) / t->per_epoch,
+        .epochs = (t->total * t->grad_accum + t->per_epoch - 1) / t->per_epoch,
         .at = loop_batch(t) + 1,
         .of = t->per_epoch,
         .loss = t->loss,
@@ -80,7 +80,7 @@ static void loop_log(struct loop *l)
     struct cr_train *t = l->t;
     const struct cr_every *every = &t->log_every;
     int64_t batch = loop_batch(t), step = t->state.step;
-    bool opens = batch < t->micro; /* an epoch */
+    bool opens = batch < t->grad_accum; /* an epoch */
     bool timed = every->seconds > 0 &&
                  (step == 1 || l->now - l->log_last >= every->seconds);
 
@@ -95,7 +95,7 @@ static void loop_log(struct loop *l)
                           cr_state_epoch_of(&t->state, step) + 1);
     if (timed ||
         (every->steps > 0 &&
-         (opens || cr_every_step(every, t->micro > 1 ? step - 1 : batch))))
+         (opens || cr_every_step(every, t->grad_accum > 1 ? step - 1 : batch))))
         cr_console_detail(&t->console, "loss: %7f  [%3" PRId64 "/%3" PRId64 "]",
                           t->loss, batch, t->per_epoch);
     if (cr_console_bar_due(&t->console, l->now))
@@ -270,12 +270,12 @@ static void loop_judge(struct cr_train *t, bool planned)
 
         score = cr_score_find(&s->eval, t->train.early_stop.monitor);
         if (isfinite(score->value) &&
-            (!s->wait_some ||
+            (!s->wait_has_best ||
              loop_better(score->value,
                          s->wait_best + (t->early_max ? delta : -delta),
                          t->early_max))) {
             s->wait_best = score->value;
-            s->wait_some = true;
+            s->wait_has_best = true;
             s->wait = 0;
         } else {
             s->wait++;
@@ -435,7 +435,7 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
 {
     struct cr_train *t = l->t;
 
-    t->overflown = t->optim.scale.on && bad != CR_GRADIENT_BAD_LOSS;
+    t->grad_overflow = t->optim.scale.on && bad != CR_GRADIENT_BAD_LOSS;
     cr_train_record(t, true, l->grad_norm, 0);
 
     t->why = cr_train_why(t, t->arena, exec, bad);
@@ -446,7 +446,7 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
 static void loop_why(struct cr_train *t)
 {
     cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
-    if (t->overflown)
+    if (t->grad_overflow)
         cr_train_loss_scale_note(t);
     else if (t->fix)
         cr_hint(t->diag, "%s", t->fix);
@@ -462,12 +462,12 @@ static enum cr_end loop_rescale(struct loop *l, struct cr_exec *exec,
     double scale = s->value;
 
     cr_loss_scale_adjust(&use->rule, s, false);
-    if (s->bad >= use->give_up_after) {
+    if (s->n_overflow >= use->give_up_after) {
         loop_diverged(l, exec, bad);
         t->why = cr_strf(t->arena,
                          "%" PRId64 " updates in a row were left out, the last "
                          "with a loss scale of %g: %s",
-                         s->bad, scale, t->why);
+                         s->n_overflow, scale, t->why);
         return CR_END_DIVERGED;
     }
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
@@ -488,7 +488,7 @@ static enum cr_end loop_bad(struct loop *l, struct cr_exec *exec,
     struct cr_train *t = l->t;
 
     if (bad != CR_GRADIENT_BAD_LOSS)
-        t->overflow = cr_gradient_scale(&t->optim.scale, &t->state.scale);
+        t->overflow_scale = cr_gradient_scale(&t->optim.scale, &t->state.scale);
     switch (cr_gradient_action(&t->optim.scale, t->train.nan, bad)) {
     case CR_ACTION_RESCALE:
         return loop_rescale(l, exec, bad);
@@ -515,7 +515,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
         return loop_bad(l, exec, bad);
     if (t->optim.scale.on)
         cr_loss_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
-    t->state.nan.row = 0;
+    t->state.nan.consecutive = 0;
     return CR_END_NONE;
 }
 
@@ -544,7 +544,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
 {
     struct cr_train *t = l->t;
     const struct cr_batch *batch;
-    int64_t place = t->state.step * t->micro + k + 1;
+    int64_t place = t->state.step * t->grad_accum + k + 1;
     enum cr_gradient bad;
     struct cr_exec *exec;
 
@@ -571,12 +571,13 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     if (bad == CR_GRADIENT_NO_FORWARD)
         cr_data_loader_note(t->loader, t->diag);
     /* updates are part of the backward pass unless gradients are changed */
-    t->torn = bad == CR_GRADIENT_NO_BACKWARD && !cr_train_needs_gradients(t);
+    t->partial_update =
+        bad == CR_GRADIENT_NO_BACKWARD && !cr_train_needs_gradients(t);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return CR_END_FAILED;
     if (bad != CR_GRADIENT_FINITE && seen->bad != CR_GRADIENT_BAD_LOSS)
         seen->bad = bad;
-    if (bad == CR_GRADIENT_FINITE && t->micro > 1)
+    if (bad == CR_GRADIENT_FINITE && t->grad_accum > 1)
         cr_exec_accumulate(exec);
     if (bad != CR_GRADIENT_FINITE &&
         cr_gradient_action(&t->optim.scale, t->train.nan, bad) ==
@@ -584,7 +585,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
         return loop_bad(l, exec, bad);
     seen->loss += t->loss;
     for (int i = 0; i < t->n_aux; i++)
-        t->aux[i] += cr_exec_aux_mean(exec, i) / (double)t->micro;
+        t->aux[i] += cr_exec_aux_mean(exec, i) / (double)t->grad_accum;
     seen->samples += batch->n;
     seen->cursor += batch->n;
     if (place % t->per_epoch == 0)
@@ -605,17 +606,17 @@ static enum cr_end loop_batches(struct loop *l, struct seen *seen)
         t->aux[i] = 0;
     l->grad_norm = (double)NAN; /* until it is known */
     t->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
-    for (int64_t k = 0; k < t->micro && end == CR_END_NONE; k++)
+    for (int64_t k = 0; k < t->grad_accum && end == CR_END_NONE; k++)
         end = loop_batch_step(l, &exec, k, scale, seen);
     if (end != CR_END_NONE)
         return end;
-    t->loss = seen->loss / (double)t->micro;
+    t->loss = seen->loss / (double)t->grad_accum;
     if (seen->bad != CR_GRADIENT_FINITE)
         return loop_bad(l, exec, seen->bad);
     if (!cr_train_needs_gradients(t))
         return CR_END_NONE;
     loop_at(l, CR_PHASE_UPDATE);
-    return loop_update(l, exec, scale * (double)t->micro);
+    return loop_update(l, exec, scale * (double)t->grad_accum);
 }
 
 /* A step that is not done leaves no trace: neither in parameters nor in moving
@@ -667,7 +668,7 @@ static enum cr_end loop_on(struct loop *l)
         return CR_END_FAILED;
     end = loop_step(l, &seen);
     loop_at(l, CR_PHASE_OTHER);
-    if (end == CR_END_FAILED && t->state.step > 0 && !t->torn)
+    if (end == CR_END_FAILED && t->state.step > 0 && !t->partial_update)
         loop_save(l, &end); /* what was learnt is worth keeping */
     if (end != CR_END_NONE)
         return end;
@@ -749,7 +750,7 @@ enum cr_end cr_train_steps(struct cr_train *t, int64_t n,
     struct seen seen;
 
     t->state.per_epoch = t->per_epoch;
-    t->state.micro = t->micro;
+    t->state.grad_accum = t->grad_accum;
     loop_begin(&l);
     while (end == CR_END_NONE && cr_state_updates(&t->state) < n) {
         int64_t before = cr_state_updates(&t->state);
@@ -773,7 +774,7 @@ enum cr_end cr_train_dry(struct cr_train *t)
 
     t->state.scale.value = t->optim.scale.rule.start;
     t->state.per_epoch = t->per_epoch;
-    t->state.micro = t->micro;
+    t->state.grad_accum = t->grad_accum;
     cr_data_loader_seek(t->loader, 0, 0);
     end = loop_step(&l, &seen);
     if (end == CR_END_DIVERGED)

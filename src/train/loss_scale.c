@@ -69,7 +69,7 @@ bool cr_loss_scale_read(struct cr_config *config, struct cr_pos pos,
 
     if (!scale_amp(config, &amp, to))
         return false;
-    wanted = to->rule.trusting ? to->rule.start : 1;
+    wanted = to->rule.unchecked ? to->rule.start : 1;
     return loss_scale == wanted ||
            scale_disagrees(config, pos, optimizer, loss_scale, &amp.loss_scale,
                            wanted);
@@ -81,15 +81,15 @@ void cr_loss_scale_adjust(const struct cr_loss_scale_rule *rule,
     double larger = s->value * rule->factor;
 
     if (finite) {
-        s->good++;
-        s->bad = 0;
-        if (rule->window > 0 && s->good % rule->window == 0 &&
+        s->n_finite++;
+        s->n_overflow = 0;
+        if (rule->window > 0 && s->n_finite % rule->window == 0 &&
             larger <= CR_LOSS_SCALE_MAX)
             s->value = larger;
         return;
     }
-    s->good = 0;
-    s->bad++;
+    s->n_finite = 0;
+    s->n_overflow++;
     s->skipped++;
     if (rule->window > 0)
         s->value = s->value / rule->factor < 1 ? 1 : s->value / rule->factor;

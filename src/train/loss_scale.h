@@ -17,7 +17,7 @@ struct cr_loss_scale_rule {
     double start;
     double factor;  /* up after `window` good updates in a row, down */
     int64_t window; /* after one that is not; 0: it stays */
-    bool trusting;  /* nothing is tested: the optimizer divides */
+    bool unchecked; /* nothing is tested: the optimizer divides */
 };
 
 struct cr_scaler {
@@ -28,8 +28,8 @@ struct cr_scaler {
 /* Where it stands; part of the run's state. */
 struct cr_loss_scale {
     double value;    /* 0: not begun */
-    int64_t good;    /* updates in a row since the last that was bad */
-    int64_t bad;     /* left out in a row */
+    int64_t n_finite;   /* updates in a row since the last that was bad */
+    int64_t n_overflow; /* left out in a row */
     int64_t skipped; /* left out in all */
 };
 

@@ -36,7 +36,7 @@ const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
 {
     return cr_gradient_why(arena, exec, cr_gradient_text(bad),
                            t->state.step + 1,
-                           bad == CR_GRADIENT_BAD_LOSS ? 0 : t->overflow);
+                           bad == CR_GRADIENT_BAD_LOSS ? 0 : t->overflow_scale);
 }
 
 /* What the user may do about it. Where a scale overflowed,
@@ -76,24 +76,24 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
     struct cr_arena mem = { 0 };
 
     cr_net_statistics_restore(t->net);
-    if (s->row == 0)
+    if (s->consecutive == 0)
         cr_console_say(&t->console, "%s: the update is left out",
                        cr_train_why(t, &mem, exec, bad));
-    s->row++;
+    s->consecutive++;
     s->skipped++;
     cr_train_record_more(t, "skipped", true,
                          cr_strf(&mem,
                                  ",\"what\":\"%s\",\"skipped\":%" PRId64
                                  ",\"in_a_row\":%" PRId64,
                                  cr_gradient_text(bad),
-                                 cr_state_left_out(&t->state), s->row));
+                                 cr_state_left_out(&t->state), s->consecutive));
     cr_arena_free(&mem);
     cr_net_skipped(t->net, cr_state_left_out(&t->state));
-    if (s->row < nan_most(t, NAN_ROW_MAX))
+    if (s->consecutive < nan_most(t, NAN_ROW_MAX))
         return true;
-    t->why = cr_strf(t->arena,
-                     "%" PRId64 " update%s in a row %s left out: %s", s->row,
-                     s->row == 1 ? "" : "s", s->row == 1 ? "was" : "were",
+    t->why = cr_strf(t->arena, "%" PRId64 " update%s in a row %s left out: %s",
+                     s->consecutive, s->consecutive == 1 ? "" : "s",
+                     s->consecutive == 1 ? "was" : "were",
                      cr_train_why(t, t->arena, exec, bad));
     return false;
 }

@@ -16,7 +16,7 @@ static bool plateau_gain(const struct cr_plateau_rule *rule, bool max,
 {
     if (!isfinite(value))
         return false;
-    if (!p->some)
+    if (!p->has_best)
         return true;
     return max ? value > p->best + rule->min_delta
                : value < p->best - rule->min_delta;
@@ -36,7 +36,7 @@ bool cr_plateau_step(const struct cr_plateau_rule *rule, bool max,
     }
     if (plateau_gain(rule, max, value, p)) {
         p->best = value;
-        p->some = true;
+        p->has_best = true;
         p->wait = 0;
     } else if (p->cooldown == 0 && ++p->wait >= rule->patience) {
         if (p->rate > rule->min_lr)

@@ -24,7 +24,7 @@ struct cr_plateau_rule {
 
 struct cr_plateau {
     bool begun;             /* else nothing below means anything */
-    bool some;              /* `best` means something */
+    bool has_best;          /* `best` means something */
     double rate;            /* the present one */
     double best;
     int64_t wait, cooldown;

@@ -23,14 +23,14 @@ struct cr_every cr_train_every(const struct cr_train *t,
     case CR_SECONDS:
         return (struct cr_every){ .seconds = value };
     case CR_EPOCHS:
-        value *= (double)t->per_epoch / (double)t->micro;
-        if (t->micro > 1)
+        value *= (double)t->per_epoch / (double)t->grad_accum;
+        if (t->grad_accum > 1)
             return (struct cr_every){ .steps = fmax(value, /* or a batch */
-                                                    1 / (double)t->micro),
+                                                    1 / (double)t->grad_accum),
                                       .within = true };
         break;
     case CR_SAMPLES:
-        value /= (double)t->plans.batch * (double)t->micro;
+        value /= (double)t->plans.batch * (double)t->grad_accum;
         break;
     case CR_PERCENT:
         value *= (double)t->total / 100;
@@ -239,8 +239,8 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
         return false;
     if (!cr_hook_recorder_observe(t->config, t->net, t, CR_IN_EVAL))
         return false;
-    t->micro = t->train.grad_accumulation;
-    cr_net_grad_accum(t->net, t->micro);
+    t->grad_accum = t->train.grad_accumulation;
+    cr_net_grad_accum(t->net, t->grad_accum);
     t->aux_names = cr_net_aux(t->net, &t->n_aux);
     t->aux = CR_NEWS(t->arena, double, t->n_aux + 1);
     return true;
@@ -478,7 +478,8 @@ static bool setup_deciders(struct cr_train *t)
 /* The lengths of the run, for what counts in them. */
 static bool setup_span(struct cr_train *t)
 {
-    struct cr_span run = { .per_epoch = (double)t->per_epoch / (double)t->micro,
+    struct cr_span run = { .per_epoch =
+                               (double)t->per_epoch / (double)t->grad_accum,
                            .total = t->total };
 
     return cr_optim_bind(t->diag, &t->optim, &run);

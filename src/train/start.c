@@ -84,20 +84,22 @@ static void start_rebatch(struct cr_train *t)
     int64_t batch, named = cr_state_name_of(s, before, &batch);
     double part;
 
-    if (s->per_epoch == t->per_epoch && s->micro == t->micro)
+    if (s->per_epoch == t->per_epoch && s->grad_accum == t->grad_accum)
         return;
     cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
             "an epoch had %" PRId64 " steps and has %" PRId64
             " now; steps are counted anew",
-            s->per_epoch / s->micro, t->per_epoch / t->micro);
+            s->per_epoch / s->grad_accum, t->per_epoch / t->grad_accum);
     if (epoch > INT64_MAX / 4 / t->per_epoch) /* of no real run */
         epoch = INT64_MAX / 4 / t->per_epoch;
-    s->step = (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->micro;
+    s->step =
+        (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->grad_accum;
     s->per_epoch = t->per_epoch;
-    s->micro = t->micro;
+    s->grad_accum = t->grad_accum;
     /* the present step keeps the name of its checkpoint */
     s->named_epoch = named;
-    s->named_more = batch - (s->step * s->micro - named * s->per_epoch);
+    s->ckpt_name_offset =
+        batch - (s->step * s->grad_accum - named * s->per_epoch);
     /* an evaluation of these very parameters is not done twice */
     s->eval_step = before > 0 && s->eval_step == before ? s->step : -1;
     s->nan.good_step = -1;
@@ -375,7 +377,7 @@ static void start_fresh(struct cr_train *t)
     struct cr_state *s = &t->state;
 
     *s = (struct cr_state){ .per_epoch = t->per_epoch,
-                            .micro = t->micro,
+                            .grad_accum = t->grad_accum,
                             .eval_step = -1,
                             .nan = { .factor = 1, .good_step = -1 } };
     t->saved_step = t->saved_eval = -1;
@@ -409,7 +411,7 @@ static bool start_keep(void *ctx, const char *line)
         keep = samples < s->samples ||
                (samples == s->samples && (!eval || s->eval_step == s->step));
     else
-        keep = node && (cut->line < s->older ||
+        keep = node && (cut->line < s->legacy_records ||
                         step <= (eval ? cut->eval_step : cut->step));
     /* one of a checkpoint that was gone back to is older than the record */
     if (strcmp(split, "fallback") == 0 &&
@@ -436,7 +438,7 @@ bool cr_train_reopen(struct cr_train *t)
                 CR_E_SYSTEM, "dropped %" PRId64 " line%s that %s not a record",
                 t->cut.unreadable, t->cut.unreadable == 1 ? "" : "s",
                 t->cut.unreadable == 1 ? "is" : "are");
-    s->older = t->cut.older;
+    s->legacy_records = t->cut.older;
     return ok;
 }
 
@@ -498,7 +500,7 @@ static const char *start_when(const void *of,
                               const struct cr_unfreeze_rule *thaw)
 {
     const struct cr_train *t = of;
-    int64_t at = cr_train_thaw_at(t, thaw), batches = at * t->micro;
+    int64_t at = cr_train_thaw_at(t, thaw), batches = at * t->grad_accum;
 
     return batches % t->per_epoch == 0
                ? cr_strf(t->arena, "epoch %" PRId64, batches / t->per_epoch)

@@ -35,35 +35,35 @@ static const char *const state_members[] = { "epoch",
 
 int64_t cr_state_epoch(const struct cr_state *state)
 {
-    return state->step * state->micro / state->per_epoch;
+    return state->step * state->grad_accum / state->per_epoch;
 }
 
 int64_t cr_state_in_epoch(const struct cr_state *state)
 {
-    return state->step * state->micro % state->per_epoch;
+    return state->step * state->grad_accum % state->per_epoch;
 }
 
 int64_t cr_state_epoch_of(const struct cr_state *state, int64_t step)
 {
-    return step > 0 ? (step * state->micro - 1) / state->per_epoch : 0;
+    return step > 0 ? (step * state->grad_accum - 1) / state->per_epoch : 0;
 }
 
 int64_t cr_state_batch_of(const struct cr_state *state, int64_t step)
 {
-    return step > 0 ? (step * state->micro - 1) % state->per_epoch : 0;
+    return step > 0 ? (step * state->grad_accum - 1) % state->per_epoch : 0;
 }
 
 int64_t cr_state_name_of(const struct cr_state *s, int64_t step, int64_t *batch)
 {
-    int64_t at = step * s->micro, epoch = cr_state_epoch_of(s, step);
+    int64_t at = step * s->grad_accum, epoch = cr_state_epoch_of(s, step);
     int64_t begin = s->named_epoch * s->per_epoch;
 
     /* Names in that epoch start with the update that the run resumed from,
      * which may end before the epoch begins, in batches of the new size. */
-    if (epoch < s->named_epoch && at - begin + s->named_more > 0)
+    if (epoch < s->named_epoch && at - begin + s->ckpt_name_offset > 0)
         epoch = s->named_epoch;
     *batch = at - epoch * s->per_epoch +
-             (epoch == s->named_epoch ? s->named_more : 0);
+             (epoch == s->named_epoch ? s->ckpt_name_offset : 0);
     return epoch;
 }
 
@@ -121,7 +121,7 @@ static void state_scores(struct cr_buf *b, const struct cr_state *s)
         cr_buf_f(b,
                  ",\"eval\":{\"step\":%" PRId64 ",\"samples\":%" PRId64,
                  s->eval_step, s->eval.samples);
-        if (s->micro > 1) /* else the step tells it */
+        if (s->grad_accum > 1) /* else the step tells it */
             cr_buf_f(b, ",\"epoch\":%" PRId64, s->eval_epoch);
         cr_buf_str(b, ",\"scores\":{");
         cr_buf_scores(b, &s->eval, false);
@@ -137,7 +137,7 @@ static void state_scores(struct cr_buf *b, const struct cr_state *s)
     }
     cr_buf_f(b, ",\"early_stop\":{\"wait\":%" PRId64 ",\"stopped\":%s", s->wait,
              s->stopped_early ? "true" : "false");
-    if (s->wait_some) {
+    if (s->wait_has_best) {
         cr_buf_str(b, ",\"best\":");
         cr_buf_real(b, s->wait_best);
     }
@@ -153,7 +153,7 @@ static void state_scale(struct cr_buf *b, const struct cr_loss_scale *s)
     cr_buf_f(b,
              ",\"good_steps\":%" PRId64 ",\"bad_steps\":%" PRId64
              ",\"skipped\":%" PRId64 "},",
-             s->good, s->bad, s->skipped);
+             s->n_finite, s->n_overflow, s->skipped);
 }
 
 static void state_nan(struct cr_buf *b, const struct cr_nan_state *s)
@@ -163,18 +163,18 @@ static void state_nan(struct cr_buf *b, const struct cr_nan_state *s)
     cr_buf_f(b,
              "\"nan\":{\"skipped\":%" PRId64 ",\"in_a_row\":%" PRId64
              ",\"fallbacks\":%" PRId64 ",\"factor\":",
-             s->skipped, s->row, s->fallbacks);
+             s->skipped, s->consecutive, s->fallbacks);
     cr_buf_real(b, s->factor);
     cr_buf_f(b, ",\"good_step\":%" PRId64 "},", s->good_step);
 }
 
 static void state_names(struct cr_buf *b, const struct cr_state *s)
 {
-    if (s->named_more != 0)
+    if (s->ckpt_name_offset != 0)
         cr_buf_f(b, "\"names\":{\"epoch\":%" PRId64 ",\"more\":%" PRId64 "},",
-                 s->named_epoch, s->named_more);
-    if (s->older > 0)
-        cr_buf_f(b, "\"older_records\":%" PRId64 ",", s->older);
+                 s->named_epoch, s->ckpt_name_offset);
+    if (s->legacy_records > 0)
+        cr_buf_f(b, "\"older_records\":%" PRId64 ",", s->legacy_records);
 }
 
 static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
@@ -183,7 +183,7 @@ static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
         return;
     cr_buf_str(b, "\"plateau\":{\"rate\":");
     cr_buf_real(b, p->rate);
-    if (p->some) {
+    if (p->has_best) {
         cr_buf_str(b, ",\"best\":");
         cr_buf_real(b, p->best);
     }
@@ -245,8 +245,8 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
     state_nan(&b, &s->nan);
     state_names(&b, s);
     state_plateau(&b, &s->plateau);
-    if (s->micro > 1)
-        cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->micro);
+    if (s->grad_accum > 1)
+        cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->grad_accum);
     state_data(&b, s);
     state_fitted(&b, s->fitted);
     if (s->plugins)
@@ -274,12 +274,13 @@ static bool state_counts(const struct cr_state *s)
            s->nan.skipped >= 0 &&
            s->nan.skipped <= s->step - s->scale.skipped &&
            s->nan.fallbacks >= 0 && s->nan.good_step >= -1 &&
-           s->nan.good_step <= s->step && s->scale.good >= 0 &&
-           s->scale.bad >= 0 && s->wait >= 0 && s->plateau.wait >= 0 &&
+           s->nan.good_step <= s->step && s->scale.n_finite >= 0 &&
+           s->scale.n_overflow >= 0 && s->wait >= 0 && s->plateau.wait >= 0 &&
            s->plateau.cooldown >= 0 && s->named_epoch >= 0 &&
-           s->named_epoch <= STATE_MAX / s->per_epoch && s->older >= 0 &&
-           s->named_more >= -STATE_MAX && s->named_more <= STATE_MAX &&
-           s->samples >= 0 && s->samples <= INT64_MAX / 2;
+           s->named_epoch <= STATE_MAX / s->per_epoch &&
+           s->legacy_records >= 0 && s->ckpt_name_offset >= -STATE_MAX &&
+           s->ckpt_name_offset <= STATE_MAX && s->samples >= 0 &&
+           s->samples <= INT64_MAX / 2;
 }
 
 static void state_columns(struct cr_arena *arena, const struct cr_node *data,
@@ -359,10 +360,10 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
                         root ? "" : ": ", root ? "" : why);
     to->step = cr_json_int(root, "step", -1);
     to->per_epoch = cr_json_int(root, "steps_per_epoch", 0);
-    to->micro = cr_json_int(root, "micro_batches", 1);
+    to->grad_accum = cr_json_int(root, "micro_batches", 1);
     to->samples = cr_json_int(root, "samples", 0);
     if (to->step < 0 || to->per_epoch <= 0 || to->per_epoch > STATE_MAX ||
-        to->micro <= 0 || to->step > STATE_MAX / to->micro)
+        to->grad_accum <= 0 || to->step > STATE_MAX / to->grad_accum)
         return cr_error(diag, pos, CR_E_CKPT_FORMAT,
                         "cellrun.state lacks step or steps_per_epoch");
     to->seed = strtoull(cr_json_str(root, "seed", "0"), NULL, 10);
@@ -393,24 +394,24 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->best_step = cr_json_int(best, "step", 0);
     to->wait = cr_json_int(early, "wait", 0);
     to->wait_best = cr_json_real(early, "best", NAN);
-    to->wait_some = !isnan(to->wait_best);
+    to->wait_has_best = !isnan(to->wait_best);
     to->stopped_early = stopped && stopped->boolean;
     to->scale.value = cr_json_real(scale, "scale", 0);
-    to->scale.good = cr_json_int(scale, "good_steps", 0);
-    to->scale.bad = cr_json_int(scale, "bad_steps", 0);
+    to->scale.n_finite = cr_json_int(scale, "good_steps", 0);
+    to->scale.n_overflow = cr_json_int(scale, "bad_steps", 0);
     to->scale.skipped = cr_json_int(scale, "skipped", 0);
     to->nan.skipped = cr_json_int(nan, "skipped", 0);
-    to->nan.row = cr_json_int(nan, "in_a_row", 0);
+    to->nan.consecutive = cr_json_int(nan, "in_a_row", 0);
     to->nan.fallbacks = cr_json_int(nan, "fallbacks", 0);
     to->nan.factor = cr_json_real(nan, "factor", 1);
     to->nan.good_step = cr_json_int(nan, "good_step", -1);
     to->named_epoch = cr_json_int(names, "epoch", 0);
-    to->named_more = cr_json_int(names, "more", 0);
-    to->older = cr_json_int(root, "older_records", 0);
+    to->ckpt_name_offset = cr_json_int(names, "more", 0);
+    to->legacy_records = cr_json_int(root, "older_records", 0);
     to->plateau.rate = cr_json_real(plateau, "rate", NAN);
     to->plateau.begun = !isnan(to->plateau.rate);
     to->plateau.best = cr_json_real(plateau, "best", NAN);
-    to->plateau.some = !isnan(to->plateau.best);
+    to->plateau.has_best = !isnan(to->plateau.best);
     to->plateau.wait = cr_json_int(plateau, "wait", 0);
     to->plateau.cooldown = cr_json_int(plateau, "cooldown", 0);
     to->other = state_others(arena, root);

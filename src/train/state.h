@@ -20,7 +20,7 @@
 /* What `train.nan` has done. */
 struct cr_nan_state {
     int64_t skipped;        /* updates left out in all */
-    int64_t row;            /* and in a row */
+    int64_t consecutive;    /* and in a row */
     int64_t fallbacks;      /* times back */
     double factor;          /* of all rates, for that */
     int64_t good_step;      /* of the checkpoint to go back to; -1: none */
@@ -29,15 +29,15 @@ struct cr_nan_state {
 struct cr_state {
     int64_t step;           /* steps done, updates left out among them */
     int64_t per_epoch;      /* batches of a whole epoch */
-    int64_t micro;          /* batches of a step: train.grad_accumulation */
+    int64_t grad_accum;     /* batches of a step: train.grad_accumulation */
     int64_t samples;        /* seen since the beginning */
     int64_t cursor;         /* seen in the present epoch */
-    int64_t older;          /* records of older versions: the first ones of
-                               metrics.jsonl */
+    int64_t legacy_records; /* records of older versions: the first ones of
+                      metrics.jsonl */
     int64_t named_epoch;    /* since batches of another size came within that */
-    int64_t named_more;     /* epoch: what names of its checkpoints add to the
-                               batches of the present size, so that they count
-                               those of any */
+    int64_t ckpt_name_offset; /* epoch: what names of its checkpoints add to the
+                           batches of the present size, so that they count
+                           those of any */
     uint64_t seed;
     const char *config_dir; /* what relative paths of the config start from */
     const char *optimizer;  /* "SGD" */
@@ -69,7 +69,7 @@ struct cr_state {
 
     int64_t wait;           /* evaluations without gain: early stopping */
     double wait_best;       /* what they would have had to beat */
-    bool wait_some;         /* wait_best means something */
+    bool wait_has_best;     /* wait_best means something */
     bool stopped_early;
 
     struct cr_loss_scale scale;

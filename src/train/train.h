@@ -117,7 +117,7 @@ struct cr_train {
     struct cr_require *require;
 
     int64_t per_epoch;      /* batches */
-    int64_t micro, total;   /* batches of a step; steps of the run */
+    int64_t grad_accum, total; /* batches of a step; steps of the run */
     int thawed;             /* entries of freeze.schedule that were done */
     struct cr_every eval_every, save_every, log_every;
 
@@ -131,9 +131,9 @@ struct cr_train {
     const char *good;       /* the one train.nan may go back to; or NULL */
     const char *why, *fix;  /* with CR_END_DIVERGED: what is not finite, and
                                what to do about it */
-    bool torn;              /* parameters may be those of half a step */
-    bool overflown;         /* then: a gradient that was scaled */
-    double overflow;        /* the scale of the last one; 0: none yet */
+    bool partial_update;    /* parameters may be those of half a step */
+    bool grad_overflow;     /* then: a gradient that was scaled */
+    double overflow_scale;  /* the scale of the last one; 0: none yet */
     double loss, lr;        /* of the last step */
     double *aux;            /* means of what the loss returns beside it */
     const char *const *aux_names;

@@ -163,7 +163,7 @@ static bool trace_state(struct trace_job *t)
     bool goes_on = t->store && cr_store_is_train(t->store) &&
                    (t->o->grad || t->o->step > 0);
 
-    *s = (struct cr_state){ .micro = t->train.grad_accumulation,
+    *s = (struct cr_state){ .grad_accum = t->train.grad_accumulation,
                             .nan = { .factor = 1 } };
     if (goes_on &&
         !cr_state_read(t->arena, t->diag,
@@ -202,7 +202,8 @@ static bool trace_span(struct trace_job *t)
     const struct cr_state *s = &t->state;
     int64_t batches = t->probe.loader ? cr_data_loader_batches(t->probe.loader)
                                       : s->per_epoch;
-    struct cr_span run = { .per_epoch = (double)batches / (double)s->micro };
+    struct cr_span run = { .per_epoch =
+                               (double)batches / (double)s->grad_accum };
     int n;
     const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(t->net, &n);
 
@@ -211,12 +212,12 @@ static bool trace_span(struct trace_job *t)
     if (t->train.steps != CR_INT_NONE)
         run.total = t->train.steps;
     else if (t->train.epochs != CR_INT_NONE)
-        run.total = t->train.epochs * batches / s->micro;
+        run.total = t->train.epochs * batches / s->grad_accum;
     for (int i = 0; i < n; i++) {
         double at = cr_span_updates(&run, &thaw[i].at);
 
         if (thaw[i].at.unit == CR_SAMPLES)
-            at /= (double)(t->probe.batch * s->micro);
+            at /= (double)(t->probe.batch * s->grad_accum);
         if (s->step > 0 && (double)s->step >= at)
             cr_net_unfreeze(t->net, i);
     }
@@ -297,14 +298,14 @@ static bool trace_build(struct trace_job *t)
         return false;
     if (!trace_state(t) || !trace_span(t))
         return false;
-    t->train.grad_accumulation = t->state.micro;
+    t->train.grad_accumulation = t->state.grad_accum;
     if (!cr_grad_targets_read(t->arena, t->config, t->net, &t->o->wrt,
                               &t->targets))
         return false;
     plan = trace_want(t);
     t->separate = plan.separate_update;
     if (plan.update)
-        cr_net_grad_accum(t->net, t->state.micro);
+        cr_net_grad_accum(t->net, t->state.grad_accum);
     t->exec = cr_net_exec(t->net, &plan);
     if (!t->exec || (!cr_probe_read(&t->probe)))
         return false;
@@ -380,7 +381,7 @@ static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
         why = cr_strf(t->arena, "%s; the loss scale is %g", why, scale);
     if (action == CR_ACTION_RESCALE) {
         cr_loss_scale_adjust(&t->optim.scale.rule, &s->scale, false);
-        if (s->scale.bad >= t->optim.scale.give_up_after)
+        if (s->scale.n_overflow >= t->optim.scale.give_up_after)
             action = CR_ACTION_DIVERGE;
     } else if (action == CR_ACTION_SKIP) {
         cr_net_statistics_restore(t->net);
@@ -421,8 +422,8 @@ static bool trace_pass(struct trace_job *t, bool last)
     cr_net_statistics_save(t->net);
     if (last && step)
         trace_before(t);
-    bad = cr_gradient_compute(t->exec, t->diag, s->step * s->micro + 1, scale,
-                              lr, t->separate || !step, &loss);
+    bad = cr_gradient_compute(t->exec, t->diag, s->step * s->grad_accum + 1,
+                              scale, lr, t->separate || !step, &loss);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
     /* where there is an update, its norm tells */
@@ -431,7 +432,7 @@ static bool trace_pass(struct trace_job *t, bool last)
         cr_plans_need_gradients(&t->train, &t->log, &t->optim))
         bad = CR_GRADIENT_BAD_NORM;
     if (bad == CR_GRADIENT_FINITE && step && t->separate) {
-        if (s->micro > 1)
+        if (s->grad_accum > 1)
             cr_exec_accumulate(t->exec);
         bad = cr_gradient_apply(t->exec, &t->train, scale, lr, update, &norm);
     }

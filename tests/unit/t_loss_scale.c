@@ -33,9 +33,10 @@ int main(void)
     }
     test_end();
     ok(after(&rule, 8, "ttttt", &s) == 32, "it grows every second time");
-    ok(after(&rule, 8, "fffffff", &s) == 1 && s.bad == 7 && s.skipped == 7,
+    ok(after(&rule, 8, "fffffff", &s) == 1 && s.n_overflow == 7 &&
+           s.skipped == 7,
        "never below 1");
-    ok(after(&rule, 8, "ffft", &s) == 1 && s.bad == 0 && s.skipped == 3,
+    ok(after(&rule, 8, "ffft", &s) == 1 && s.n_overflow == 0 && s.skipped == 3,
        "skipped updates are counted, consecutive ones and all");
     ok(after(&rule, DBL_MAX, "tt", &s) == DBL_MAX, "and never infinite");
     ok(after(&still, 8, "tttfff", &s) == 8 && s.skipped == 3,

@@ -8,19 +8,38 @@ static struct cr_state make(struct cr_score *scores)
 {
     static const char *const names[] = { "cat", "dog, \"big\"" };
     struct cr_state s = {
-        .step = 1500, .per_epoch = 400, .micro = 1, .samples = 96000,
+        .step = 1500,
+        .per_epoch = 400,
+        .grad_accum = 1,
+        .samples = 96000,
         .cursor = 19200,
         .seed = UINT64_C(18446744073709551615),
-        .config_dir = "/home/me/n\xc3\xa4ts", .optimizer = "Momentum",
-        .fingerprint = 0x00c0ffee, .contents = 0x00facade,
-        .n_columns = 2, .classes = 2,
-        .class_names = names, .eval_step = 1200,
-        .best_metric = "accuracy", .best_max = true, .best = 0.1 + 0.2,
-        .best_step = 800, .wait = 1, .wait_best = 0.3, .wait_some = true,
-        .nan = { .skipped = 4, .row = 1, .fallbacks = 2, .factor = 0.1 + 0.2,
+        .config_dir = "/home/me/n\xc3\xa4ts",
+        .optimizer = "Momentum",
+        .fingerprint = 0x00c0ffee,
+        .contents = 0x00facade,
+        .n_columns = 2,
+        .classes = 2,
+        .class_names = names,
+        .eval_step = 1200,
+        .best_metric = "accuracy",
+        .best_max = true,
+        .best = 0.1 + 0.2,
+        .best_step = 800,
+        .wait = 1,
+        .wait_best = 0.3,
+        .wait_has_best = true,
+        .nan = { .skipped = 4,
+                 .consecutive = 1,
+                 .fallbacks = 2,
+                 .factor = 0.1 + 0.2,
                  .good_step = 1400 },
-        .plateau = { .begun = true, .rate = 0.1 + 0.2, .some = true,
-                     .best = -0.3, .wait = 2, .cooldown = 1 },
+        .plateau = { .begun = true,
+                     .rate = 0.1 + 0.2,
+                     .has_best = true,
+                     .best = -0.3,
+                     .wait = 2,
+                     .cooldown = 1 },
     };
 
     s.columns[0] = (struct cr_column){
@@ -51,7 +70,7 @@ static void refused(struct cr_arena *mem, const struct cr_state *good)
     s[5].step = INT64_MAX;
     s[6].per_epoch = INT64_MAX;
     s[7].named_epoch = INT64_MAX / 2;
-    s[7].named_more = 1;
+    s[7].ckpt_name_offset = 1;
     s[8].samples = INT64_MAX;
     for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
         struct cr_diag diag = { .arena = mem };
@@ -83,14 +102,14 @@ int main(void)
     ok(cr_state_read(&mem, &diag, CR_NOWHERE, text, &back), "read");
     same(cr_state_write(&mem, &back), text, "written again it is the same");
     ok(back.best == 0.1 + 0.2 && back.seed == s.seed && back.best_max &&
-           back.wait == 1 && back.wait_best == 0.3 && back.wait_some,
+           back.wait == 1 && back.wait_best == 0.3 && back.wait_has_best,
        "numbers to the last bit");
-    ok(back.nan.skipped == 4 && back.nan.row == 1 && back.nan.fallbacks == 2 &&
-           back.nan.factor == 0.1 + 0.2 && back.nan.good_step == 1400 &&
-           cr_state_updates(&back) == 1496,
+    ok(back.nan.skipped == 4 && back.nan.consecutive == 1 &&
+           back.nan.fallbacks == 2 && back.nan.factor == 0.1 + 0.2 &&
+           back.nan.good_step == 1400 && cr_state_updates(&back) == 1496,
        "what train.nan has done");
     ok(back.plateau.begun && back.plateau.rate == 0.1 + 0.2 &&
-           back.plateau.some && back.plateau.best == -0.3 &&
+           back.plateau.has_best && back.plateau.best == -0.3 &&
            back.plateau.wait == 2 && back.plateau.cooldown == 1,
        "the state of a plateau");
     ok(back.n_columns == 2 && back.columns[0].spec.type == CR_U8 &&
