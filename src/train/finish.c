@@ -38,8 +38,8 @@ static void finish_print_text(struct cr_train *t, enum cr_end end)
     cr_buf_f(&b, "status: %s\nepochs: %" PRId64 "\nsteps: %" PRId64 "\n",
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
              cr_state_epoch(s), s->step);
-    if (cr_state_left_out(s) > 0)
-        cr_buf_f(&b, "skipped: %" PRId64 "\n", cr_state_left_out(s));
+    if (cr_state_skipped(s) > 0)
+        cr_buf_f(&b, "skipped: %" PRId64 "\n", cr_state_skipped(s));
     if (s->eval_step >= 0)
         cr_buf_score_lines(&b, &s->eval, "eval.");
     if (s->best_metric)
@@ -64,8 +64,8 @@ static void finish_print_json(struct cr_train *t, enum cr_end end)
     cr_buf_f(&b, "{\"status\":\"%s\",\"epochs\":%" PRId64 ",\"steps\":%" PRId64,
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
              cr_state_epoch(s), s->step);
-    if (cr_train_leaves_out(t))
-        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(s));
+    if (cr_train_may_skip(t))
+        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(s));
     if (s->eval_step >= 0) {
         cr_buf_str(&b, ",\"eval\":{");
         cr_buf_scores(&b, &s->eval, true);

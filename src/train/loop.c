@@ -470,7 +470,7 @@ static enum cr_end loop_rescale(struct loop *l, struct cr_exec *exec,
                          s->n_overflow, scale, t->why);
         return CR_END_DIVERGED;
     }
-    cr_net_skipped(t->net, cr_state_left_out(&t->state));
+    cr_net_skipped(t->net, cr_state_skipped(&t->state));
     if (s->skipped == 1)
         cr_console_say(&t->console,
                        "%s is not finite at step %" PRId64 " with loss scale "
@@ -700,7 +700,7 @@ static void loop_begin(struct loop *l)
     t->started_step = t->state.step;
     if (t->optim.scale.on && t->state.scale.value <= 0)
         t->state.scale.value = t->optim.scale.rule.start;
-    cr_net_skipped(t->net, cr_state_left_out(&t->state));
+    cr_net_skipped(t->net, cr_state_skipped(&t->state));
     cr_data_loader_seek(t->loader, cr_state_epoch(&t->state),
                         cr_state_in_epoch(&t->state));
 }

@@ -86,9 +86,9 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
                                  ",\"what\":\"%s\",\"skipped\":%" PRId64
                                  ",\"in_a_row\":%" PRId64,
                                  cr_gradient_text(bad),
-                                 cr_state_left_out(&t->state), s->consecutive));
+                                 cr_state_skipped(&t->state), s->consecutive));
     cr_arena_free(&mem);
-    cr_net_skipped(t->net, cr_state_left_out(&t->state));
+    cr_net_skipped(t->net, cr_state_skipped(&t->state));
     if (s->consecutive < nan_most(t, NAN_ROW_MAX))
         return true;
     t->why = cr_strf(t->arena, "%" PRId64 " update%s in a row %s left out: %s",

@@ -176,8 +176,8 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
     cr_buf_f(&b, ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"loss\":",
              cr_state_epoch(&t->state), t->state.step);
     cr_buf_real(&b, t->loss);
-    if (cr_train_leaves_out(t))
-        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(&t->state));
+    if (cr_train_may_skip(t))
+        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(&t->state));
     if (t->state.eval_step >= 0) {
         cr_buf_str(&b, ",\"eval\":{");
         cr_buf_scores(&b, &t->state.eval, false);

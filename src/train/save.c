@@ -70,8 +70,8 @@ void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
         save_member(&b, "grad_norm", grad_norm);
     if (t->optim.scale.on)
         save_member(&b, "loss_scale", t->state.scale.value);
-    if (cr_train_leaves_out(t))
-        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(&t->state));
+    if (cr_train_may_skip(t))
+        cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(&t->state));
     cr_buf_f(&b, ",\"samples_per_s\":%.0f", rate);
     save_line(t, &b);
     cr_arena_free(&mem);
@@ -86,7 +86,7 @@ void cr_train_record_overflow(struct cr_train *t, double scale)
     save_member(&b, "loss", t->loss);
     save_member(&b, "loss_scale", scale);
     save_member(&b, "next_scale", t->state.scale.value);
-    cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_left_out(&t->state));
+    cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(&t->state));
     save_line(t, &b);
     cr_arena_free(&mem);
 }

@@ -209,7 +209,7 @@ static bool setup_data(struct cr_train *t)
 
 /* ---- Network and plans */
 
-bool cr_train_leaves_out(const struct cr_train *t)
+bool cr_train_may_skip(const struct cr_train *t)
 {
     return t->optim.scale.on || t->train.nan == CR_NAN_SKIP;
 }

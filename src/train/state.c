@@ -67,14 +67,14 @@ int64_t cr_state_name_of(const struct cr_state *s, int64_t step, int64_t *batch)
     return epoch;
 }
 
-int64_t cr_state_left_out(const struct cr_state *state)
+int64_t cr_state_skipped(const struct cr_state *state)
 {
     return state->scale.skipped + state->nan.skipped;
 }
 
 int64_t cr_state_updates(const struct cr_state *state)
 {
-    return state->step - cr_state_left_out(state);
+    return state->step - cr_state_skipped(state);
 }
 
 /* ---- Writing */

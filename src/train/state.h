@@ -90,7 +90,7 @@ int64_t cr_state_batch_of(const struct cr_state *state, int64_t step);
 int64_t cr_state_name_of(const struct cr_state *state, int64_t step,
                          int64_t *batch);
 /* Steps whose update was left out, and the others: where schedules stand. */
-int64_t cr_state_left_out(const struct cr_state *state);
+int64_t cr_state_skipped(const struct cr_state *state);
 int64_t cr_state_updates(const struct cr_state *state);
 
 /* As JSON, in the arena. */

@@ -166,7 +166,7 @@ cr_train_loader_opts(const struct cr_train_section *train, uint64_t seed);
 bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
                     int64_t per_epoch, int64_t *total);
 /* Whether updates may be left out: by the scaler, or by train.nan. */
-bool cr_train_leaves_out(const struct cr_train *t);
+bool cr_train_may_skip(const struct cr_train *t);
 /* cr_plans_need_gradients, of this run. */
 bool cr_train_needs_gradients(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);

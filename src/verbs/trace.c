@@ -178,7 +178,7 @@ static bool trace_state(struct trace_job *t)
     }
     if (goes_on && !cr_load_slots(t->store, t->diag, t->net))
         return false;
-    cr_net_skipped(t->net, cr_state_left_out(s));
+    cr_net_skipped(t->net, cr_state_skipped(s));
     t->optim.lr.plateau = &s->plateau;
     t->optim.factor = s->nan.factor;
     return true;
@@ -391,7 +391,7 @@ static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
         return cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", why);
     cr_warn(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s: training %s", why,
             action == CR_ACTION_DIVERGE ? "would end" : "skips this update");
-    cr_net_skipped(t->net, cr_state_left_out(s));
+    cr_net_skipped(t->net, cr_state_skipped(s));
     return true;
 }
 
