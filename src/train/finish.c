@@ -171,7 +171,7 @@ int cr_train_finish(struct cr_train *t, enum cr_end end)
     int status;
 
     if (t->old_record)
-        end = cr_train_recall(t);
+        end = cr_train_load_record(t);
     if (end != CR_END_DIVERGED && end != CR_END_FAILED)
         finish_idle(t);
     if ((end == CR_END_DONE || end == CR_END_EARLY) && !t->old_record &&
@@ -183,9 +183,8 @@ int cr_train_finish(struct cr_train *t, enum cr_end end)
     finish_hint(t, end);
     cr_train_close_records(t);
     status = finish_exit(t, end);
-    if (!t->old_record && t->dir.lock.path &&
-        !cr_run_lock_lost(&t->dir.lock) &&
-        !cr_train_note(t, end, status) && status == 0)
+    if (!t->old_record && t->dir.lock.path && !cr_run_lock_lost(&t->dir.lock) &&
+        !cr_train_write_record(t, end, status) && status == 0)
         status = cr_diag_exit(t->diag);
     cr_console_problems(&t->console, t->diag);
     if (t->flags.silent)

@@ -136,7 +136,7 @@ bool cr_train_nan_fallback(struct cr_train *t)
                    "on (%" PRId64 " of %" PRId64 ")",
                    t->why, t->state.step, t->state.nan.factor,
                    t->state.nan.fallbacks, most);
-    if (!cr_train_forget(t) || !cr_train_reopen(t))
+    if (!cr_train_drop_newer_ckpts(t) || !cr_train_reopen(t))
         return false;
     cr_train_record_more(t, "fallback", false,
                          cr_strf(&mem,

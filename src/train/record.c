@@ -193,14 +193,14 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
     return cr_buf_text(&b);
 }
 
-bool cr_train_note(struct cr_train *t, enum cr_end end, int status)
+bool cr_train_write_record(struct cr_train *t, enum cr_end end, int status)
 {
     return cr_rundir_put(&t->dir, "record.json",
                          record_json(t, end, status));
 }
 
 /* A run that was over when we came: its numbers from its record. */
-enum cr_end cr_train_recall(struct cr_train *t)
+enum cr_end cr_train_load_record(struct cr_train *t)
 {
     const struct cr_node *r = t->old_record;
     const struct cr_node *best = cr_node_get(r, "best");

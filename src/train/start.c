@@ -189,8 +189,8 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     if (!t->state.has_contents)
         t->state.contents = data->contents;
     cr_plugin_compare(t->config, t->state.plugins, at);
-    t->cut.step = t->state.step;
-    t->cut.eval_step = t->state.eval_step;
+    t->trim.step = t->state.step;
+    t->trim.eval_step = t->state.eval_step;
     start_rebatch(t);
     t->config->fitted = t->state.fitted;
     t->saved = cr_store_path(store);
@@ -249,7 +249,7 @@ static bool start_over(const struct cr_train *t, const struct cr_node *record)
 
 /* Checkpoints of a future that will not be: those past the one we go on
  * from. best.safetensors may have been one of them. */
-bool cr_train_forget(struct cr_train *t)
+bool cr_train_drop_newer_ckpts(struct cr_train *t)
 {
     const char *best = cr_path_join(t->arena, t->dir.ckpt, "best.safetensors");
     int n, gone = 0;
@@ -396,7 +396,7 @@ static bool start_keep(void *ctx, const char *line)
 {
     struct cr_train *t = ctx;
     const struct cr_state *s = &t->state;
-    struct cr_records_cut *cut = &t->cut;
+    struct cr_metrics_trim *cut = &t->trim;
     struct cr_arena mem = { 0 };
     const char *why;
     size_t at;
@@ -411,15 +411,15 @@ static bool start_keep(void *ctx, const char *line)
         keep = samples < s->samples ||
                (samples == s->samples && (!eval || s->eval_step == s->step));
     else
-        keep = node && (cut->line < s->legacy_records ||
+        keep = node && (cut->n_read < s->legacy_records ||
                         step <= (eval ? cut->eval_step : cut->step));
     /* one of a checkpoint that was gone back to is older than the record */
     if (strcmp(split, "fallback") == 0 &&
         cr_json_int(node, "fallbacks", 0) > s->nan.fallbacks)
         keep = false;
-    cut->line++;
-    cut->older += keep && samples < 0;
-    cut->unreadable += !node;
+    cut->n_read++;
+    cut->n_legacy += keep && samples < 0;
+    cut->n_unreadable += !node;
     cr_arena_free(&mem);
     return keep;
 }
@@ -430,15 +430,15 @@ bool cr_train_reopen(struct cr_train *t)
     bool ok;
 
     cr_append_file_close(&t->dir.metrics, t->diag);
-    t->cut.line = t->cut.older = t->cut.unreadable = 0;
+    t->trim.n_read = t->trim.n_legacy = t->trim.n_unreadable = 0;
     ok = cr_rundir_metrics(&t->dir, start_keep, t);
-    if (t->cut.unreadable > 0)
+    if (t->trim.n_unreadable > 0)
         cr_warn(t->diag,
                 cr_at_file(t->arena, cr_rundir_file(&t->dir, "metrics.jsonl")),
                 CR_E_SYSTEM, "dropped %" PRId64 " line%s that %s not a record",
-                t->cut.unreadable, t->cut.unreadable == 1 ? "" : "s",
-                t->cut.unreadable == 1 ? "is" : "are");
-    s->legacy_records = t->cut.older;
+                t->trim.n_unreadable, t->trim.n_unreadable == 1 ? "" : "s",
+                t->trim.n_unreadable == 1 ? "is" : "are");
+    s->legacy_records = t->trim.n_legacy;
     return ok;
 }
 
@@ -521,7 +521,7 @@ static bool start_provenance(struct cr_train *t)
 static bool start_files(struct cr_train *t)
 {
     const char *text = t->config->text ? t->config->text : t->yaml;
-    bool ok = cr_train_note(t, CR_END_NONE, 0);
+    bool ok = cr_train_write_record(t, CR_END_NONE, 0);
 
     if (!t->resumed ||
         access(cr_rundir_file(&t->dir, "config.yaml"), F_OK) != 0)
@@ -596,7 +596,7 @@ bool cr_train_start(struct cr_train *t)
     start_state(t);
     if (!t->flags.dry_run) {
         cr_signals_defer();
-        if (t->resumed && !cr_train_forget(t))
+        if (t->resumed && !cr_train_drop_newer_ckpts(t))
             return false;
         if (t->resumed && !start_publish(t))
             return false;

@@ -28,11 +28,11 @@
 #include "train/state.h"
 
 /* metrics.jsonl on the way of cr_train_reopen. */
-struct cr_records_cut {
+struct cr_metrics_trim {
     int64_t step, eval_step; /* of the checkpoint, for records that have steps
                                 alone: of older versions */
-    int64_t line, older;     /* records read; records of these that are kept */
-    int64_t unreadable;      /* lines that are not records */
+    int64_t n_read, n_legacy; /* records read; records of these that are kept */
+    int64_t n_unreadable;     /* lines that are not records */
 };
 
 /* What the command line asks for besides the config. */
@@ -122,7 +122,7 @@ struct cr_train {
     struct cr_every eval_every, save_every, log_every;
 
     struct cr_state state;
-    struct cr_records_cut cut;
+    struct cr_metrics_trim trim;
     struct cr_rundir dir;
     struct cr_console console;
     const char *resumed;    /* the file we went on from; NULL: fresh */
@@ -197,7 +197,7 @@ bool cr_train_start(struct cr_train *t);
  * reporting. */
 bool cr_train_restore(struct cr_train *t, struct cr_store *store);
 /* Removes checkpoints past the present step. False after reporting. */
-bool cr_train_forget(struct cr_train *t);
+bool cr_train_drop_newer_ckpts(struct cr_train *t);
 /* metrics.jsonl with the records that the present state has, to be added to.
  * False after reporting. */
 bool cr_train_reopen(struct cr_train *t);
@@ -268,9 +268,9 @@ void cr_train_close_records(struct cr_train *t);
 /* ---- record.c */
 
 /* Writes record.json; `end` CR_END_NONE: of a run at work. */
-bool cr_train_note(struct cr_train *t, enum cr_end end, int status);
+bool cr_train_write_record(struct cr_train *t, enum cr_end end, int status);
 /* A run that was over when we came: its numbers from its record. */
-enum cr_end cr_train_recall(struct cr_train *t);
+enum cr_end cr_train_load_record(struct cr_train *t);
 /* "completed", "diverged" ... */
 const char *cr_train_status(enum cr_end end);
 /* The file that stands for the run, within its directory; NULL: none. */
