@@ -20,13 +20,13 @@ static const struct cr_opt cosine_decay_opts[] = {
     { 0 },
 };
 
-static double cosine_decay_at(const void *opts, const struct cr_span *run,
+static double cosine_decay_at(const void *opts, const struct cr_run_steps *run,
                               int64_t update)
 {
     const struct cosine_decay *o = opts;
 
     return cr_decay_cosine(o->min_lr, o->max_lr, (double)update,
-                           cr_span_updates(run, &o->decay_steps));
+                           cr_run_updates(run, &o->decay_steps));
 }
 
 const struct cr_schedule cr_schedule_cosine_decay = {

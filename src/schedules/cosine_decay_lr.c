@@ -22,15 +22,16 @@ static const struct cr_opt cosine_decay_lr_opts[] = {
 };
 
 static bool cosine_decay_lr_check(struct cr_diag *diag, struct cr_pos pos,
-                                  const void *opts, const struct cr_span *run)
+                                  const void *opts,
+                                  const struct cr_run_steps *run)
 {
     const struct cosine_decay_lr *o = opts;
 
     return cr_epoch_check(diag, pos, &o->by, run);
 }
 
-static double cosine_decay_lr_at(const void *opts, const struct cr_span *run,
-                                 int64_t update)
+static double cosine_decay_lr_at(const void *opts,
+                                 const struct cr_run_steps *run, int64_t update)
 {
     const struct cosine_decay_lr *o = opts;
 

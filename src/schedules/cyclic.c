@@ -37,14 +37,14 @@ static const struct cr_opt cyclic_opts[] = {
     { 0 },
 };
 
-static double cyclic_at(const void *opts, const struct cr_span *run,
+static double cyclic_at(const void *opts, const struct cr_run_steps *run,
                         int64_t update)
 {
     const struct cyclic *o = opts;
-    double s = (double)update, up = cr_span_updates(run, &o->step_size_up);
+    double s = (double)update, up = cr_run_updates(run, &o->step_size_up);
     double down = o->step_size_down.unit == CR_UNIT_NONE
                       ? up
-                      : cr_span_updates(run, &o->step_size_down);
+                      : cr_run_updates(run, &o->step_size_down);
     double k = floor(s / (up + down)), x = s - k * (up + down), f = 1;
 
     if (o->mode == TRIANGULAR2)

@@ -25,13 +25,14 @@ static const struct cr_opt exponential_decay_opts[] = {
     { 0 },
 };
 
-static double exponential_decay_at(const void *opts, const struct cr_span *run,
+static double exponential_decay_at(const void *opts,
+                                   const struct cr_run_steps *run,
                                    int64_t update)
 {
     const struct exponential_decay *o = opts;
 
     return cr_decay_exponential(o->learning_rate, o->decay_rate, (double)update,
-                                cr_span_updates(run, &o->decay_steps),
+                                cr_run_updates(run, &o->decay_steps),
                                 o->is_stair);
 }
 

@@ -29,7 +29,7 @@ static const struct cr_opt exponential_decay_lr_opts[] = {
 
 static bool exponential_decay_lr_check(struct cr_diag *diag, struct cr_pos pos,
                                        const void *opts,
-                                       const struct cr_span *run)
+                                       const struct cr_run_steps *run)
 {
     const struct exponential_decay_lr *o = opts;
 
@@ -37,7 +37,8 @@ static bool exponential_decay_lr_check(struct cr_diag *diag, struct cr_pos pos,
 }
 
 static double exponential_decay_lr_at(const void *opts,
-                                      const struct cr_span *run, int64_t update)
+                                      const struct cr_run_steps *run,
+                                      int64_t update)
 {
     const struct exponential_decay_lr *o = opts;
 

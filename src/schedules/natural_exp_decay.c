@@ -25,13 +25,14 @@ static const struct cr_opt natural_exp_decay_opts[] = {
     { 0 },
 };
 
-static double natural_exp_decay_at(const void *opts, const struct cr_span *run,
+static double natural_exp_decay_at(const void *opts,
+                                   const struct cr_run_steps *run,
                                    int64_t update)
 {
     const struct natural_exp_decay *o = opts;
 
     return cr_decay_natural(o->learning_rate, o->decay_rate, (double)update,
-                            cr_span_updates(run, &o->decay_steps), o->is_stair);
+                            cr_run_updates(run, &o->decay_steps), o->is_stair);
 }
 
 const struct cr_schedule cr_schedule_natural_exp_decay = {

@@ -41,11 +41,11 @@ static double one_cycle_way(const struct one_cycle *o, double from, double to,
     return cr_decay_cosine(to, from, part, 1);
 }
 
-static double one_cycle_at(const void *opts, const struct cr_span *run,
+static double one_cycle_at(const void *opts, const struct cr_run_steps *run,
                            int64_t update)
 {
     const struct one_cycle *o = opts;
-    double s = (double)update, end = cr_span_updates(run, &o->total_steps) - 1;
+    double s = (double)update, end = cr_run_updates(run, &o->total_steps) - 1;
     double top = o->pct_start * (end + 1) - 1;
     double first = o->max_lr / o->div_factor;
     double last = first / o->final_div_factor;

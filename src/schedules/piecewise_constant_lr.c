@@ -22,7 +22,7 @@ static const struct cr_opt piecewise_constant_lr_opts[] = {
 
 static bool piecewise_constant_lr_check(struct cr_diag *diag, struct cr_pos pos,
                                         const void *opts,
-                                        const struct cr_span *run)
+                                        const struct cr_run_steps *run)
 {
     const struct piecewise_constant_lr *o = opts;
 
@@ -43,7 +43,7 @@ static bool piecewise_constant_lr_check(struct cr_diag *diag, struct cr_pos pos,
 }
 
 static double piecewise_constant_lr_at(const void *opts,
-                                       const struct cr_span *run,
+                                       const struct cr_run_steps *run,
                                        int64_t update)
 {
     const struct piecewise_constant_lr *o = opts;

@@ -29,14 +29,15 @@ static const struct cr_opt polynomial_decay_opts[] = {
     { 0 },
 };
 
-static double polynomial_decay_at(const void *opts, const struct cr_span *run,
+static double polynomial_decay_at(const void *opts,
+                                  const struct cr_run_steps *run,
                                   int64_t update)
 {
     const struct polynomial_decay *o = opts;
 
     return cr_decay_polynomial(
         o->learning_rate, o->end_learning_rate, o->power, (double)update,
-        cr_span_updates(run, &o->decay_steps), o->update_decay_steps);
+        cr_run_updates(run, &o->decay_steps), o->update_decay_steps);
 }
 
 const struct cr_schedule cr_schedule_polynomial_decay = {

@@ -33,7 +33,7 @@ static const struct cr_opt polynomial_decay_lr_opts[] = {
 
 static bool polynomial_decay_lr_check(struct cr_diag *diag, struct cr_pos pos,
                                       const void *opts,
-                                      const struct cr_span *run)
+                                      const struct cr_run_steps *run)
 {
     const struct polynomial_decay_lr *o = opts;
 
@@ -41,7 +41,8 @@ static bool polynomial_decay_lr_check(struct cr_diag *diag, struct cr_pos pos,
 }
 
 static double polynomial_decay_lr_at(const void *opts,
-                                     const struct cr_span *run, int64_t update)
+                                     const struct cr_run_steps *run,
+                                     int64_t update)
 {
     const struct polynomial_decay_lr *o = opts;
 

@@ -38,7 +38,7 @@ static const struct cr_opt reduce_lr_on_plateau_opts[] = {
 };
 
 static double reduce_lr_on_plateau_at(const void *opts,
-                                      const struct cr_span *run,
+                                      const struct cr_run_steps *run,
                                       int64_t update)
 {
     const struct reduce_lr_on_plateau *o = opts;

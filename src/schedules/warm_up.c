@@ -18,11 +18,11 @@ static const struct cr_opt warm_up_opts[] = {
     { 0 },
 };
 
-static double warm_up_at(const void *opts, const struct cr_span *run,
+static double warm_up_at(const void *opts, const struct cr_run_steps *run,
                          int64_t update)
 {
     const struct warm_up *o = opts;
-    double end = cr_span_updates(run, &o->warmup_steps);
+    double end = cr_run_updates(run, &o->warmup_steps);
 
     if ((double)update >= end)
         return o->learning_rate;

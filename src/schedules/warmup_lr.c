@@ -21,14 +21,14 @@ static const struct cr_opt warmup_lr_opts[] = {
 };
 
 static bool warmup_lr_check(struct cr_diag *diag, struct cr_pos pos,
-                            const void *opts, const struct cr_span *run)
+                            const void *opts, const struct cr_run_steps *run)
 {
     const struct warmup_lr *o = opts;
 
     return cr_epoch_check(diag, pos, &o->by, run);
 }
 
-static double warmup_lr_at(const void *opts, const struct cr_span *run,
+static double warmup_lr_at(const void *opts, const struct cr_run_steps *run,
                            int64_t update)
 {
     const struct warmup_lr *o = opts;

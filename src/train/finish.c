@@ -8,20 +8,20 @@
 #include "train/signals.h"
 #include "train/train.h"
 
-static int finish_exit(const struct cr_train *t, enum cr_end end)
+static int finish_exit(const struct cr_train *t, enum cr_outcome end)
 {
     int problems = cr_diag_exit(t->diag);
 
     if (t->unsaved && problems == 0)
         problems = cr_code_exit(CR_E_SYSTEM);
     switch (end) {
-    case CR_END_SIGNAL:
+    case CR_OUTCOME_SIGNAL:
         /* that status promises a checkpoint */
         return t->unsaved ? problems : 128 + cr_signals_stop();
-    case CR_END_TIME:
-    case CR_END_USR1:
+    case CR_OUTCOME_TIME:
+    case CR_OUTCOME_USR1:
         return t->unsaved ? problems : CR_STATUS_AGAIN;
-    case CR_END_DIVERGED:
+    case CR_OUTCOME_DIVERGED:
         return cr_code_exit(CR_E_DIVERGED);
     default:
         return problems;
@@ -30,7 +30,7 @@ static int finish_exit(const struct cr_train *t, enum cr_end end)
 
 /* ---- The summary */
 
-static void finish_print_text(struct cr_train *t, enum cr_end end)
+static void finish_print_text(struct cr_train *t, enum cr_outcome end)
 {
     struct cr_buf b = { .arena = t->arena };
     const struct cr_state *s = &t->state;
@@ -56,7 +56,7 @@ static void finish_print_text(struct cr_train *t, enum cr_end end)
         cr_profile_print(t->profile);
 }
 
-static void finish_print_json(struct cr_train *t, enum cr_end end)
+static void finish_print_json(struct cr_train *t, enum cr_outcome end)
 {
     struct cr_buf b = { .arena = t->arena };
     const struct cr_state *s = &t->state;
@@ -117,10 +117,10 @@ bool cr_train_value(void *ctx, const char *name, double *to)
 }
 
 /* How to go on with what was stopped. */
-static void finish_hint(struct cr_train *t, enum cr_end end)
+static void finish_hint(struct cr_train *t, enum cr_outcome end)
 {
-    bool stopped = end == CR_END_SIGNAL || end == CR_END_TIME ||
-                   end == CR_END_USR1;
+    bool stopped = end == CR_OUTCOME_SIGNAL || end == CR_OUTCOME_TIME ||
+                   end == CR_OUTCOME_USR1;
 
     if (stopped && t->saved && !t->unsaved && !t->checkpoint.weights_only)
         cr_console_say(&t->console, "to go on: cellrun resume %s",
@@ -166,18 +166,18 @@ static void finish_idle(struct cr_train *t)
         cr_train_loss_scale_note(t);
 }
 
-int cr_train_finish(struct cr_train *t, enum cr_end end)
+int cr_train_finish(struct cr_train *t, enum cr_outcome end)
 {
     int status;
 
     if (t->old_record)
         end = cr_train_load_record(t);
-    if (end != CR_END_DIVERGED && end != CR_END_FAILED)
+    if (end != CR_OUTCOME_DIVERGED && end != CR_OUTCOME_FAILED)
         finish_idle(t);
-    if ((end == CR_END_DONE || end == CR_END_EARLY) && !t->old_record &&
+    if ((end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY) && !t->old_record &&
         !t->flags.dry_run)
         cr_train_diagnose(t);
-    if (end == CR_END_DONE || end == CR_END_EARLY)
+    if (end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY)
         cr_require_check(t->diag, t->require, false, cr_train_value, t);
     cr_console_problems(&t->console, t->diag);
     finish_hint(t, end);

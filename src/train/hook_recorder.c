@@ -16,7 +16,7 @@
 
 struct tap {
     const struct cr_hook *hook;
-    struct cr_every every;
+    struct cr_interval every;
     double until; /* steps; 0: for ever */
     bool due;
 };
@@ -81,9 +81,9 @@ bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
     for (int i = 0; i < w->n; i++) {
         const struct cr_hook *h = w->taps[i].hook;
 
-        w->taps[i].every = cr_train_every(t, &h->every);
+        w->taps[i].every = cr_train_interval(t, &h->every);
         if (h->until.unit != CR_UNIT_NONE)
-            w->taps[i].until = cr_train_every(t, &h->until).steps;
+            w->taps[i].until = cr_train_interval(t, &h->until).steps;
         if (recorder_clips(h) && t->grad_accum > 1)
             return cr_error(t->diag, h->pos, CR_E_CONFLICT,
                             "'as: clipped' needs train.grad_accumulation of "
@@ -414,7 +414,7 @@ static bool recorder_due(struct cr_hook_recorder *w, int64_t step)
 
         tap->due = tap->hook->observes && tap->hook->in[w->in] &&
                    !(tap->until > 0 && (double)step > tap->until) &&
-                   (step == 1 || cr_every_step(&tap->every, step - 1));
+                   (step == 1 || cr_interval_due(&tap->every, step - 1));
         due = due || tap->due;
     }
     return due;

@@ -78,14 +78,14 @@ static void loop_bar(struct loop *l)
 static void loop_log(struct loop *l)
 {
     struct cr_train *t = l->t;
-    const struct cr_every *every = &t->log_every;
+    const struct cr_interval *every = &t->log_every;
     int64_t batch = loop_batch(t), step = t->state.step;
     bool opens = batch < t->grad_accum; /* an epoch */
     bool timed = every->seconds > 0 &&
                  (step == 1 || l->now - l->log_last >= every->seconds);
 
     if (timed ||
-        (every->steps > 0 && (step == 1 || cr_every_step(every, step - 1)))) {
+        (every->steps > 0 && (step == 1 || cr_interval_due(every, step - 1)))) {
         cr_train_record(t, false, l->grad_norm, loop_rate(l));
         l->log_last = l->now;
     }
@@ -93,9 +93,9 @@ static void loop_log(struct loop *l)
         cr_console_detail(&t->console,
                           "Epoch %" PRId64 "\n-------------------------------",
                           cr_state_epoch_of(&t->state, step) + 1);
-    if (timed ||
-        (every->steps > 0 &&
-         (opens || cr_every_step(every, t->grad_accum > 1 ? step - 1 : batch))))
+    if (timed || (every->steps > 0 &&
+                  (opens || cr_interval_due(every, t->grad_accum > 1 ? step - 1
+                                                                     : batch))))
         cr_console_detail(&t->console, "loss: %7f  [%3" PRId64 "/%3" PRId64 "]",
                           t->loss, batch, t->per_epoch);
     if (cr_console_bar_due(&t->console, l->now))
@@ -145,31 +145,31 @@ static void loop_reread(struct loop *l)
         config = cr_config_load(t->arena, &diag, t->flags.reread);
         if (!config->load_failed && diag.errors == 0 &&
             cr_section_read(config, "log", &log) && log.every.value > 0)
-            t->log_every = cr_train_every(t, &log.every);
+            t->log_every = cr_train_interval(t, &log.every);
         else
             cr_console_problems(&t->console, &diag);
     }
     cr_train_flush(t);
 }
 
-static enum cr_end loop_signals(struct loop *l)
+static enum cr_outcome loop_signals(struct loop *l)
 {
     struct cr_train *t = l->t;
 
     if (!cr_signals_any())
-        return CR_END_NONE;
+        return CR_RUNNING;
     if (cr_signals_hup())
         l->save_wanted = true;
     if (cr_signals_usr2())
         loop_reread(l);
     if (cr_signals_stop())
-        return CR_END_SIGNAL;
+        return CR_OUTCOME_SIGNAL;
     if (cr_signals_usr1()) {
         l->save_wanted = true;
         if (t->run.on_usr1 == CR_USR1_STOP)
-            return CR_END_USR1;
+            return CR_OUTCOME_USR1;
     }
-    return CR_END_NONE;
+    return CR_RUNNING;
 }
 
 /* ---- Evaluation */
@@ -196,7 +196,7 @@ static double loop_epochs(const struct cr_train *t)
 /* The epoch, from 0, at whose end eval.every has passed `at` times. */
 static int64_t loop_end(const struct cr_train *t, int64_t at)
 {
-    return (int64_t)cr_every_ceil((double)at * loop_epochs(t)) - 1;
+    return (int64_t)cr_interval_ceil((double)at * loop_epochs(t)) - 1;
 }
 
 /* How many epochs that are to be judged end between the last update and the
@@ -205,7 +205,7 @@ static int64_t loop_end(const struct cr_train *t, int64_t at)
 static int64_t loop_ends(const struct cr_train *t, int64_t *at)
 {
     const struct cr_state *s = &t->state;
-    int64_t n = cr_every_times(&t->eval_every, s->step, at);
+    int64_t n = cr_interval_times(&t->eval_every, s->step, at);
 
     if (t->train.steps == CR_INT_NONE)
         while (n > 0 && loop_end(t, *at + n - 1) >= t->train.epochs)
@@ -224,7 +224,7 @@ static bool loop_eval_planned(const struct loop *l)
 
     if (t->eval_every.within)
         return loop_ends(t, &at) > 0;
-    return cr_every_step(&t->eval_every, t->state.step) ||
+    return cr_interval_due(&t->eval_every, t->state.step) ||
            (t->eval_every.seconds > 0 &&
             l->now - l->eval_last >= t->eval_every.seconds);
 }
@@ -332,7 +332,7 @@ static void loop_epochs_scored(struct loop *l, bool planned)
         loop_scored(l, loop_end(t, at), planned);
 }
 
-static enum cr_end loop_eval(struct loop *l)
+static enum cr_outcome loop_eval(struct loop *l)
 {
     struct cr_train *t = l->t;
     double from = l->now;
@@ -347,7 +347,7 @@ static enum cr_end loop_eval(struct loop *l)
         cr_net_ema_swap(t->net);
     loop_at(l, CR_PHASE_OTHER);
     if (!ok)
-        return CR_END_FAILED;
+        return CR_OUTCOME_FAILED;
     l->now = cr_now();
     l->rate_from += l->now - from; /* the rate is that of training */
     if (stopped)
@@ -358,7 +358,7 @@ static enum cr_end loop_eval(struct loop *l)
         loop_epochs_scored(l, planned);
     else
         loop_scored(l, cr_state_epoch_of(&t->state, t->state.step), planned);
-    return CR_END_NONE;
+    return CR_RUNNING;
 }
 
 /* ---- Between steps */
@@ -374,14 +374,14 @@ static bool loop_save_due(const struct loop *l)
         return true; /* the start is worth going back to */
     if (s->step == 0)
         return false;
-    return s->step >= t->total || cr_every_step(&t->save_every, s->step) ||
+    return s->step >= t->total || cr_interval_due(&t->save_every, s->step) ||
            (t->save_every.seconds > 0 &&
             l->now - l->save_last >= t->save_every.seconds) ||
            (s->best_metric && s->best_step == s->step &&
             s->eval_step == s->step);
 }
 
-static bool loop_save(struct loop *l, enum cr_end *end)
+static bool loop_save(struct loop *l, enum cr_outcome *end)
 {
     bool ok;
 
@@ -392,33 +392,33 @@ static bool loop_save(struct loop *l, enum cr_end *end)
 }
 
 /* Nothing is written any more in a folder that belongs to another process. */
-static enum cr_end loop_lost(struct cr_train *t)
+static enum cr_outcome loop_lost(struct cr_train *t)
 {
     t->dir.metrics.len = 0;
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_SYSTEM,
              "another process has taken over this run directory");
-    return CR_END_FAILED;
+    return CR_OUTCOME_FAILED;
 }
 
 /* All that is due at this place of the run. */
-static enum cr_end loop_place(struct loop *l)
+static enum cr_outcome loop_place(struct loop *l)
 {
     struct cr_train *t = l->t;
-    enum cr_end end;
+    enum cr_outcome end;
 
     if (cr_run_lock_lost(&t->dir.lock))
         return loop_lost(t);
     end = loop_signals(l);
-    if (end == CR_END_NONE && loop_eval_due(l))
+    if (end == CR_RUNNING && loop_eval_due(l))
         end = loop_eval(l);
-    if (end == CR_END_NONE && t->state.stopped_early)
-        end = CR_END_EARLY;
-    if (end == CR_END_NONE && t->state.step >= t->total)
-        end = CR_END_DONE;
-    if (end == CR_END_NONE && t->time_limit > 0 &&
+    if (end == CR_RUNNING && t->state.stopped_early)
+        end = CR_OUTCOME_EARLY;
+    if (end == CR_RUNNING && t->state.step >= t->total)
+        end = CR_OUTCOME_DONE;
+    if (end == CR_RUNNING && t->time_limit > 0 &&
         l->now - t->started >= t->time_limit)
-        end = CR_END_TIME;
-    if (end != CR_END_NONE || loop_save_due(l)) {
+        end = CR_OUTCOME_TIME;
+    if (end != CR_RUNNING || loop_save_due(l)) {
         if (!loop_save(l, &end))
             return end;
         l->save_wanted = false;
@@ -430,8 +430,8 @@ static enum cr_end loop_place(struct loop *l)
 /* ---- A step */
 
 /* The step is not done: its record stands, its update does not. */
-static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
-                                 enum cr_gradient bad)
+static enum cr_outcome loop_diverged(struct loop *l, struct cr_exec *exec,
+                                     enum cr_gradient bad)
 {
     struct cr_train *t = l->t;
 
@@ -440,7 +440,7 @@ static enum cr_end loop_diverged(struct loop *l, struct cr_exec *exec,
 
     t->why = cr_train_why(t, t->arena, exec, bad);
     t->fix = cr_train_fix(t, exec);
-    return CR_END_DIVERGED;
+    return CR_OUTCOME_DIVERGED;
 }
 
 static void loop_why(struct cr_train *t)
@@ -453,8 +453,8 @@ static void loop_why(struct cr_train *t)
 }
 
 /* The scaler skips the update and lowers the scale. */
-static enum cr_end loop_rescale(struct loop *l, struct cr_exec *exec,
-                                enum cr_gradient bad)
+static enum cr_outcome loop_rescale(struct loop *l, struct cr_exec *exec,
+                                    enum cr_gradient bad)
 {
     struct cr_train *t = l->t;
     const struct cr_loss_scale_opts *use = &t->optim.scale;
@@ -468,7 +468,7 @@ static enum cr_end loop_rescale(struct loop *l, struct cr_exec *exec,
                          "%" PRId64 " updates in a row were left out, the last "
                          "with a loss scale of %g: %s",
                          s->n_overflow, scale, t->why);
-        return CR_END_DIVERGED;
+        return CR_OUTCOME_DIVERGED;
     }
     cr_net_skipped(t->net, cr_state_skipped(&t->state));
     if (s->skipped == 1)
@@ -478,12 +478,12 @@ static enum cr_end loop_rescale(struct loop *l, struct cr_exec *exec,
                        "counted in metrics.jsonl",
                        cr_gradient_text(bad), t->state.step + 1, scale);
     cr_train_record_overflow(t, scale);
-    return CR_END_NONE;
+    return CR_RUNNING;
 }
 
 /* The loss or a gradient is not finite, and nothing was updated. */
-static enum cr_end loop_bad(struct loop *l, struct cr_exec *exec,
-                            enum cr_gradient bad)
+static enum cr_outcome loop_bad(struct loop *l, struct cr_exec *exec,
+                                enum cr_gradient bad)
 {
     struct cr_train *t = l->t;
 
@@ -494,17 +494,17 @@ static enum cr_end loop_bad(struct loop *l, struct cr_exec *exec,
         return loop_rescale(l, exec, bad);
     case CR_ACTION_SKIP:
         if (cr_train_nan_skip(t, exec, bad))
-            return CR_END_NONE;
+            return CR_RUNNING;
         t->fix = cr_train_fix(t, exec);
-        return CR_END_DIVERGED;
+        return CR_OUTCOME_DIVERGED;
     default:
         return loop_diverged(l, exec, bad);
     }
 }
 
 /* With gradients apart: their norm, and the updates. */
-static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
-                               double scale)
+static enum cr_outcome loop_update(struct loop *l, struct cr_exec *exec,
+                                   double scale)
 {
     struct cr_train *t = l->t;
     enum cr_gradient bad =
@@ -516,7 +516,7 @@ static enum cr_end loop_update(struct loop *l, struct cr_exec *exec,
     if (t->optim.scale.on)
         cr_loss_scale_adjust(&t->optim.scale.rule, &t->state.scale, true);
     t->state.nan.consecutive = 0;
-    return CR_END_NONE;
+    return CR_RUNNING;
 }
 
 static const struct cr_batch *loop_next(struct cr_train *t)
@@ -539,8 +539,9 @@ struct seen {
 };
 
 /* Batch k of a step: forward, backward, and its gradients to the others. */
-static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
-                                   int64_t k, double scale, struct seen *seen)
+static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
+                                       int64_t k, double scale,
+                                       struct seen *seen)
 {
     struct cr_train *t = l->t;
     const struct cr_batch *batch;
@@ -551,19 +552,19 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     loop_at(l, CR_PHASE_DATA);
     batch = loop_next(t);
     if (!batch)
-        return CR_END_FAILED;
+        return CR_OUTCOME_FAILED;
     loop_at(l, CR_PHASE_STEP);
     *of = exec = cr_plans_for(&t->plans, batch);
     for (int i = 0; i < t->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[i]);
     if (!cr_exec_check(exec, t->diag, batch->samples)) {
         cr_data_loader_note(t->loader, t->diag);
-        return CR_END_FAILED;
+        return CR_OUTCOME_FAILED;
     }
     if (t->recorder && k == 0) {
         loop_at(l, CR_PHASE_WATCH);
         if (!cr_hook_recorder_step(t->recorder, batch))
-            return CR_END_FAILED;
+            return CR_OUTCOME_FAILED;
         loop_at(l, CR_PHASE_STEP);
     }
     bad = cr_gradient_compute(exec, t->diag, place, scale, t->lr, false,
@@ -574,7 +575,7 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     t->partial_update =
         bad == CR_GRADIENT_NO_BACKWARD && !cr_train_needs_gradients(t);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
-        return CR_END_FAILED;
+        return CR_OUTCOME_FAILED;
     if (bad != CR_GRADIENT_FINITE && seen->bad != CR_GRADIENT_BAD_LOSS)
         seen->bad = bad;
     if (bad == CR_GRADIENT_FINITE && t->grad_accum > 1)
@@ -590,44 +591,44 @@ static enum cr_end loop_batch_step(struct loop *l, struct cr_exec **of,
     seen->cursor += batch->n;
     if (place % t->per_epoch == 0)
         seen->cursor = 0;
-    return CR_END_NONE;
+    return CR_RUNNING;
 }
 
 /* The batches of a step, and its update. */
-static enum cr_end loop_batches(struct loop *l, struct seen *seen)
+static enum cr_outcome loop_batches(struct loop *l, struct seen *seen)
 {
     struct cr_train *t = l->t;
     double scale = cr_gradient_scale(&t->optim.scale, &t->state.scale);
     struct cr_exec *exec = NULL;
-    enum cr_end end = CR_END_NONE;
+    enum cr_outcome end = CR_RUNNING;
 
     *seen = (struct seen){ .cursor = t->state.cursor };
     for (int i = 0; i < t->n_aux; i++)
         t->aux[i] = 0;
     l->grad_norm = (double)NAN; /* until it is known */
     t->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
-    for (int64_t k = 0; k < t->grad_accum && end == CR_END_NONE; k++)
+    for (int64_t k = 0; k < t->grad_accum && end == CR_RUNNING; k++)
         end = loop_batch_step(l, &exec, k, scale, seen);
-    if (end != CR_END_NONE)
+    if (end != CR_RUNNING)
         return end;
     t->loss = seen->loss / (double)t->grad_accum;
     if (seen->bad != CR_GRADIENT_FINITE)
         return loop_bad(l, exec, seen->bad);
     if (!cr_train_needs_gradients(t))
-        return CR_END_NONE;
+        return CR_RUNNING;
     loop_at(l, CR_PHASE_UPDATE);
     return loop_update(l, exec, scale * (double)t->grad_accum);
 }
 
 /* A step that is not done leaves no trace: neither in parameters nor in moving
  * statistics, which forward passes have updated by then. */
-static enum cr_end loop_step(struct loop *l, struct seen *seen)
+static enum cr_outcome loop_step(struct loop *l, struct seen *seen)
 {
-    enum cr_end end;
+    enum cr_outcome end;
 
     cr_net_statistics_save(l->t->net);
     end = loop_batches(l, seen);
-    if (end != CR_END_NONE)
+    if (end != CR_RUNNING)
         cr_net_statistics_restore(l->t->net);
     return end;
 }
@@ -655,22 +656,22 @@ static void loop_advance(struct cr_train *t, const struct seen *seen,
 }
 
 /* What is due here, a step, and what is said of it. */
-static enum cr_end loop_on(struct loop *l)
+static enum cr_outcome loop_on(struct loop *l)
 {
     struct cr_train *t = l->t;
     struct seen seen;
     int64_t updates = cr_state_updates(&t->state);
-    enum cr_end end = loop_place(l);
+    enum cr_outcome end = loop_place(l);
 
-    if (end != CR_END_NONE)
+    if (end != CR_RUNNING)
         return end;
     if (!cr_train_thaw(t))
-        return CR_END_FAILED;
+        return CR_OUTCOME_FAILED;
     end = loop_step(l, &seen);
     loop_at(l, CR_PHASE_OTHER);
-    if (end == CR_END_FAILED && t->state.step > 0 && !t->partial_update)
+    if (end == CR_OUTCOME_FAILED && t->state.step > 0 && !t->partial_update)
         loop_save(l, &end); /* what was learnt is worth keeping */
-    if (end != CR_END_NONE)
+    if (end != CR_RUNNING)
         return end;
     loop_advance(t, &seen, updates);
     l->now = cr_now();
@@ -680,14 +681,14 @@ static enum cr_end loop_on(struct loop *l)
     if (t->text_samples) {
         loop_at(l, CR_PHASE_TEXT);
         if (!cr_text_samples_step(t->text_samples))
-            return CR_END_FAILED;
+            return CR_OUTCOME_FAILED;
         loop_at(l, CR_PHASE_OTHER);
     }
     if (l->now >= l->flush_next) {
         cr_train_flush(t);
         l->flush_next = l->now + LOOP_FLUSH;
     }
-    return CR_END_NONE;
+    return CR_RUNNING;
 }
 
 /* Where the clocks and the data stand when the state has come from a file. */
@@ -705,30 +706,30 @@ static void loop_begin(struct loop *l)
                         cr_state_in_epoch(&t->state));
 }
 
-static enum cr_end loop_run(struct loop *l)
+static enum cr_outcome loop_run(struct loop *l)
 {
     struct cr_train *t = l->t;
-    enum cr_end end;
+    enum cr_outcome end;
 
     for (;;) {
-        while ((end = loop_on(l)) == CR_END_NONE)
+        while ((end = loop_on(l)) == CR_RUNNING)
             ;
-        if (end != CR_END_DIVERGED || !cr_train_nan_fallback(t))
+        if (end != CR_OUTCOME_DIVERGED || !cr_train_nan_fallback(t))
             break;
         loop_begin(l);
     }
-    if (end == CR_END_DIVERGED)
+    if (end == CR_OUTCOME_DIVERGED)
         loop_why(t);
     return end;
 }
 
-enum cr_end cr_train_loop(struct cr_train *t)
+enum cr_outcome cr_train_loop(struct cr_train *t)
 {
     struct loop l = { .t = t };
-    enum cr_end end;
+    enum cr_outcome end;
 
     if (t->old_record)
-        return CR_END_DONE;
+        return CR_OUTCOME_DONE;
     loop_at(&l, CR_PHASE_OTHER);
     loop_begin(&l);
     l.save_last = l.eval_last = l.log_last = l.now;
@@ -742,34 +743,34 @@ enum cr_end cr_train_loop(struct cr_train *t)
     return end;
 }
 
-enum cr_end cr_train_steps(struct cr_train *t, int64_t n,
-                           bool (*each)(void *ctx, double loss), void *ctx)
+enum cr_outcome cr_train_steps(struct cr_train *t, int64_t n,
+                               bool (*each)(void *ctx, double loss), void *ctx)
 {
     struct loop l = { .t = t };
-    enum cr_end end = CR_END_NONE;
+    enum cr_outcome end = CR_RUNNING;
     struct seen seen;
 
     t->state.per_epoch = t->per_epoch;
     t->state.grad_accum = t->grad_accum;
     loop_begin(&l);
-    while (end == CR_END_NONE && cr_state_updates(&t->state) < n) {
+    while (end == CR_RUNNING && cr_state_updates(&t->state) < n) {
         int64_t before = cr_state_updates(&t->state);
 
         end = loop_step(&l, &seen);
-        if (end != CR_END_NONE)
+        if (end != CR_RUNNING)
             break;
         loop_advance(t, &seen, before);
         if (cr_state_updates(&t->state) > before && !each(ctx, t->loss))
-            end = CR_END_DONE;
+            end = CR_OUTCOME_DONE;
     }
-    return end == CR_END_NONE ? CR_END_DONE : end;
+    return end == CR_RUNNING ? CR_OUTCOME_DONE : end;
 }
 
-enum cr_end cr_train_dry(struct cr_train *t)
+enum cr_outcome cr_train_dry(struct cr_train *t)
 {
     struct loop l = { .t = t };
     struct seen seen;
-    enum cr_end end;
+    enum cr_outcome end;
     bool stopped;
 
     t->state.scale.value = t->optim.scale.rule.start;
@@ -777,12 +778,12 @@ enum cr_end cr_train_dry(struct cr_train *t)
     t->state.grad_accum = t->grad_accum;
     cr_data_loader_seek(t->loader, 0, 0);
     end = loop_step(&l, &seen);
-    if (end == CR_END_DIVERGED)
+    if (end == CR_OUTCOME_DIVERGED)
         loop_why(t);
-    if (end == CR_END_NONE)
+    if (end == CR_RUNNING)
         loop_advance(t, &seen, 0);
-    if (end == CR_END_NONE && t->eval &&
+    if (end == CR_RUNNING && t->eval &&
         !cr_eval_run(t->eval, t->diag, loop_eval_stop, &l, &stopped))
-        end = CR_END_FAILED;
-    return end == CR_END_NONE ? CR_END_DONE : end;
+        end = CR_OUTCOME_FAILED;
+    return end == CR_RUNNING ? CR_OUTCOME_DONE : end;
 }

@@ -116,7 +116,7 @@ bool cr_train_nan_fallback(struct cr_train *t)
     struct cr_nan_state was = t->state.nan;
     struct cr_arena mem = { 0 };
     int64_t from = t->state.step + 1, most = nan_most(t, NAN_BACK_MAX);
-    enum cr_end end = CR_END_NONE;
+    enum cr_outcome end = CR_RUNNING;
 
     if (t->train.nan != CR_NAN_FALLBACK || !t->good)
         return false;

@@ -242,7 +242,7 @@ bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
 /* ---- Rates */
 
 bool cr_optim_bind(struct cr_diag *diag, struct cr_optim_use *use,
-                   const struct cr_span *run)
+                   const struct cr_run_steps *run)
 {
     bool ok = cr_lr_bind(diag, &use->lr, run);
 

@@ -143,7 +143,7 @@ const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
 
 /* Tells all rates how long the run is; false after reporting. */
 bool cr_optim_bind(struct cr_diag *diag, struct cr_optim_use *use,
-                   const struct cr_span *run);
+                   const struct cr_run_steps *run);
 
 /* The rate of an update, counted from 0; groups with rates of their own get
  * theirs too. */

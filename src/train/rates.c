@@ -33,7 +33,7 @@ static int64_t rates_batches(struct cr_config *config, struct cr_diag *diag,
 
 static bool rates_span(struct cr_config *config, struct cr_optim_use *use,
                        const struct cr_train_section *train,
-                       struct cr_span *run)
+                       struct cr_run_steps *run)
 {
     struct cr_diag quiet = { .arena = config->arena };
     bool free;

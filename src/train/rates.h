@@ -11,7 +11,7 @@
 #define CR_RATES_MAX 1000000    /* places of a curve */
 
 struct cr_rates {
-    struct cr_span run;         /* per_epoch 0: no data tell */
+    struct cr_run_steps run;    /* per_epoch 0: no data tell */
     int64_t n;                  /* values of each: one for each update, or for
                                    every `stride`-th */
     int64_t stride;

@@ -30,24 +30,24 @@
 #include "train/signals.h"
 #include "train/train.h"
 
-const char *cr_train_status(enum cr_end end)
+const char *cr_train_status(enum cr_outcome end)
 {
     switch (end) {
-    case CR_END_NONE:
+    case CR_RUNNING:
         return "running";
-    case CR_END_DONE:
+    case CR_OUTCOME_DONE:
         return "completed";
-    case CR_END_EARLY:
+    case CR_OUTCOME_EARLY:
         return "early_stopped";
-    case CR_END_SIGNAL:
+    case CR_OUTCOME_SIGNAL:
         return cr_signals_stop() == SIGINT ? "interrupted" : "terminated";
-    case CR_END_TIME:
+    case CR_OUTCOME_TIME:
         return "time_limit";
-    case CR_END_USR1:
+    case CR_OUTCOME_USR1:
         return "stopped";
-    case CR_END_DIVERGED:
+    case CR_OUTCOME_DIVERGED:
         return "diverged";
-    case CR_END_FAILED:
+    case CR_OUTCOME_FAILED:
         break;
     }
     return "failed";
@@ -136,8 +136,8 @@ static void record_best(struct cr_train *t, struct cr_buf *b)
              cr_train_best_epoch(t), t->state.best_step);
 }
 
-static const char *record_json(struct cr_train *t, enum cr_end end,
-                                 int status)
+static const char *record_json(struct cr_train *t, enum cr_outcome end,
+                               int status)
 {
     struct cr_buf b = { .arena = t->arena };
     char host[256] = "";
@@ -165,13 +165,13 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
         record_text(&b, "started", t->started_text);
     else
         record_time(&b, "started", t->started_at);
-    if (end != CR_END_NONE) {
+    if (end != CR_RUNNING) {
         record_time(&b, "ended", (long long)time(NULL));
         cr_buf_f(&b, ",\"seconds\":%.3f",
                  t->seconds_before + cr_now() - t->started);
     }
     record_text(&b, "status", cr_train_status(end));
-    if (end != CR_END_NONE)
+    if (end != CR_RUNNING)
         cr_buf_f(&b, ",\"exit\":%d", status);
     cr_buf_f(&b, ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"loss\":",
              cr_state_epoch(&t->state), t->state.step);
@@ -193,14 +193,14 @@ static const char *record_json(struct cr_train *t, enum cr_end end,
     return cr_buf_text(&b);
 }
 
-bool cr_train_write_record(struct cr_train *t, enum cr_end end, int status)
+bool cr_train_write_record(struct cr_train *t, enum cr_outcome end, int status)
 {
     return cr_rundir_put(&t->dir, "record.json",
                          record_json(t, end, status));
 }
 
 /* A run that was over when we came: its numbers from its record. */
-enum cr_end cr_train_load_record(struct cr_train *t)
+enum cr_outcome cr_train_load_record(struct cr_train *t)
 {
     const struct cr_node *r = t->old_record;
     const struct cr_node *best = cr_node_get(r, "best");
@@ -214,7 +214,7 @@ enum cr_end cr_train_load_record(struct cr_train *t)
     s->best = cr_json_real(best, "value", NAN);
     s->best_step = cr_json_int(best, "step", 0);
     return strcmp(cr_json_str(r, "status", ""), "completed") == 0
-               ? CR_END_DONE
-               : CR_END_EARLY;
+               ? CR_OUTCOME_DONE
+               : CR_OUTCOME_EARLY;
 }
 

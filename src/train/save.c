@@ -226,7 +226,7 @@ static bool save_is_good(const struct cr_train *t)
 {
     return t->train.nan == CR_NAN_FALLBACK &&
            (t->state.nan.good_step < 0 || t->save_every.seconds > 0 ||
-            cr_every_step(&t->save_every, t->state.step));
+            cr_interval_due(&t->save_every, t->state.step));
 }
 
 void cr_train_keep_best(struct cr_train *t)
@@ -255,7 +255,7 @@ static void save_lose_best(struct cr_train *t, const char *path)
     s->best_step = t->kept.step;
 }
 
-bool cr_train_save(struct cr_train *t, enum cr_end *end)
+bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
 {
     int64_t step = t->state.step, good = t->state.nan.good_step;
     const char *path, *good_path = t->good;
@@ -272,7 +272,7 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
                          step);
         t->fix = cr_train_fix(t, NULL);
         save_lose_best(t, NULL);
-        *end = CR_END_DIVERGED;
+        *end = CR_OUTCOME_DIVERGED;
         return false;
     }
     /* the records up to a checkpoint are on disk when it is */
@@ -298,6 +298,6 @@ bool cr_train_save(struct cr_train *t, enum cr_end *end)
     cr_console_problems(&t->console, t->diag);
     if (t->checkpoint.on_save_error != CR_SAVE_ABORT)
         return true;
-    *end = CR_END_FAILED;
+    *end = CR_OUTCOME_FAILED;
     return false;
 }

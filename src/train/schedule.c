@@ -155,8 +155,8 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
 
 /* ---- The run's lengths */
 
-double cr_span_updates(const struct cr_span *run,
-                       const struct cr_quantity *amount)
+double cr_run_updates(const struct cr_run_steps *run,
+                      const struct cr_quantity *amount)
 {
     if (amount->unit == CR_EPOCHS)
         return amount->value * run->per_epoch;
@@ -167,7 +167,7 @@ double cr_span_updates(const struct cr_span *run,
 
 static bool schedule_known(struct cr_diag *diag, struct cr_pos pos,
                            const char *name, const struct cr_quantity *amount,
-                           const struct cr_span *run)
+                           const struct cr_run_steps *run)
 {
     if (amount->unit == CR_EPOCHS && run->per_epoch <= 0)
         return cr_error(diag, pos, CR_E_UNIT,
@@ -188,7 +188,7 @@ static bool schedule_some(struct cr_diag *diag, struct cr_pos pos,
 }
 
 bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
-                const struct cr_span *run)
+                const struct cr_run_steps *run)
 {
     bool ok = true;
 
@@ -209,7 +209,7 @@ bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
     ok = schedule_known(diag, lr->pos, "warmup", &lr->warmup, run) && ok;
     if (ok && lr->schedule->check)
         ok = lr->schedule->check(diag, lr->pos, lr->opts, run);
-    lr->warm = cr_span_updates(run, &lr->warmup);
+    lr->warm = cr_run_updates(run, &lr->warmup);
     return ok;
 }
 
@@ -239,7 +239,7 @@ double cr_lr_at(const struct cr_lr *lr, int64_t update)
 
 /* ---- By epoch */
 
-double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_span *run,
+double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_run_steps *run,
                    int64_t update)
 {
     int64_t total = by->total_step != CR_INT_NONE ? by->total_step : run->total;
@@ -253,7 +253,8 @@ double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_span *run,
 }
 
 bool cr_epoch_check(struct cr_diag *diag, struct cr_pos pos,
-                    const struct cr_by_epoch *by, const struct cr_span *run)
+                    const struct cr_by_epoch *by,
+                    const struct cr_run_steps *run)
 {
     if (by->step_per_epoch != CR_INT_NONE || run->per_epoch > 0)
         return true;

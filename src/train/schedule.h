@@ -16,7 +16,7 @@
 #include "train/plateau.h"
 
 /* The lengths of a run, in updates; 0 where they are not known. */
-struct cr_span {
+struct cr_run_steps {
     double per_epoch;           /* with accumulation not always whole */
     int64_t total;
 };
@@ -24,10 +24,11 @@ struct cr_span {
 /* A typed schedule: a function of the number of updates done. */
 struct cr_schedule {
     struct cr_descriptor about;
-    double (*at)(const void *opts, const struct cr_span *run, int64_t update);
+    double (*at)(const void *opts, const struct cr_run_steps *run,
+                 int64_t update);
     /* Optional: what the rows cannot say. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts,
-                  const struct cr_span *run);
+                  const struct cr_run_steps *run);
     /* Optional: it falls behind evaluations; `at` is what it begins with. */
     const struct cr_plateau_rule *(*plateau)(const void *opts);
 };
@@ -41,7 +42,7 @@ struct cr_lr {
     struct cr_quantity warmup;
     double warm;                /* updates of it */
     const struct cr_plateau *plateau; /* where such a one stands; or NULL */
-    struct cr_span run;
+    struct cr_run_steps run;
 };
 
 /* Reads what stands under `learning_rate`; false after reporting. Memory is
@@ -52,7 +53,7 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
 /* Tells a schedule how long the run is; false after reporting, also when it
  * counts in what is not known. Before the first cr_lr_at. */
 bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
-                const struct cr_span *run);
+                const struct cr_run_steps *run);
 
 /* What makes it fall behind evaluations; NULL: nothing. */
 const struct cr_plateau_rule *cr_lr_plateau(const struct cr_lr *lr);
@@ -63,8 +64,8 @@ double cr_lr_at(const struct cr_lr *lr, int64_t update);
 /* ---- For the schedules */
 
 /* Updates that an amount stands for. */
-double cr_span_updates(const struct cr_span *run,
-                       const struct cr_quantity *amount);
+double cr_run_updates(const struct cr_run_steps *run,
+                      const struct cr_quantity *amount);
 
 /* MindSpore's functions (`cosine_decay_lr`) return a list of total_step rates
  * that change from epoch to epoch. Both lengths default to those of the run;
@@ -81,10 +82,11 @@ struct cr_by_epoch {
       .type = CR_OPT_INT, .need = CR_OPTIONAL, .min = 1, .max = 1e15, \
       .doc = "Updates per epoch. Default: computed from the data." }
 /* The epoch of an update, from 0. */
-double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_span *run,
+double cr_epoch_at(const struct cr_by_epoch *by, const struct cr_run_steps *run,
                    int64_t update);
 bool cr_epoch_check(struct cr_diag *diag, struct cr_pos pos,
-                    const struct cr_by_epoch *by, const struct cr_span *run);
+                    const struct cr_by_epoch *by,
+                    const struct cr_run_steps *run);
 
 /* The decays, of a place x that moves from 0 to `end` and further. */
 double cr_decay_exponential(double lr, double rate, double x, double end,

@@ -14,20 +14,21 @@
 
 /* ---- How often */
 
-struct cr_every cr_train_every(const struct cr_train *t,
-                               const struct cr_quantity *amount)
+struct cr_interval cr_train_interval(const struct cr_train *t,
+                                     const struct cr_quantity *amount)
 {
     double value = amount->value;
 
     switch (amount->unit) {
     case CR_SECONDS:
-        return (struct cr_every){ .seconds = value };
+        return (struct cr_interval){ .seconds = value };
     case CR_EPOCHS:
         value *= (double)t->per_epoch / (double)t->grad_accum;
         if (t->grad_accum > 1)
-            return (struct cr_every){ .steps = fmax(value, /* or a batch */
-                                                    1 / (double)t->grad_accum),
-                                      .within = true };
+            return (struct cr_interval){ .steps =
+                                             fmax(value, /* or a batch */
+                                                  1 / (double)t->grad_accum),
+                                         .within = true };
         break;
     case CR_SAMPLES:
         value /= (double)t->plans.batch * (double)t->grad_accum;
@@ -38,10 +39,10 @@ struct cr_every cr_train_every(const struct cr_train *t,
     default:
         break;
     }
-    return (struct cr_every){ .steps = value > 1 ? value : 1 };
+    return (struct cr_interval){ .steps = value > 1 ? value : 1 };
 }
 
-double cr_every_ceil(double x)
+double cr_interval_ceil(double x)
 {
     double whole = nearbyint(x);
 
@@ -49,11 +50,11 @@ double cr_every_ceil(double x)
 }
 
 /* Multiples of `steps` from `step` on and before the next one. */
-int64_t cr_every_times(const struct cr_every *every, int64_t step,
-                       int64_t *first)
+int64_t cr_interval_times(const struct cr_interval *every, int64_t step,
+                          int64_t *first)
 {
-    double from = cr_every_ceil((double)step / every->steps);
-    double to = cr_every_ceil((double)(step + 1) / every->steps);
+    double from = cr_interval_ceil((double)step / every->steps);
+    double to = cr_interval_ceil((double)(step + 1) / every->steps);
 
     if (from < 1)
         from = 1;
@@ -61,12 +62,12 @@ int64_t cr_every_times(const struct cr_every *every, int64_t step,
     return to > from ? (int64_t)(to - from) : 0;
 }
 
-bool cr_every_step(const struct cr_every *every, int64_t step)
+bool cr_interval_due(const struct cr_interval *every, int64_t step)
 {
     int64_t first;
 
     if (every->within)
-        return cr_every_times(every, step, &first) > 0;
+        return cr_interval_times(every, step, &first) > 0;
     return every->steps > 0 && step > 0 &&
            floor((double)step / every->steps) !=
                floor((double)(step - 1) / every->steps);
@@ -280,7 +281,7 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
 int64_t cr_train_thaw_at(const struct cr_train *t,
                          const struct cr_unfreeze_rule *thaw)
 {
-    return (int64_t)fmin(ceil(cr_train_every(t, &thaw->at).steps), 1e18);
+    return (int64_t)fmin(ceil(cr_train_interval(t, &thaw->at).steps), 1e18);
 }
 
 static bool setup_again(struct cr_train *t)
@@ -478,9 +479,9 @@ static bool setup_deciders(struct cr_train *t)
 /* The lengths of the run, for what counts in them. */
 static bool setup_span(struct cr_train *t)
 {
-    struct cr_span run = { .per_epoch =
-                               (double)t->per_epoch / (double)t->grad_accum,
-                           .total = t->total };
+    struct cr_run_steps run = { .per_epoch = (double)t->per_epoch /
+                                             (double)t->grad_accum,
+                                .total = t->total };
 
     return cr_optim_bind(t->diag, &t->optim, &run);
 }
@@ -507,9 +508,9 @@ static bool setup_lengths(struct cr_train *t)
     assert(t->per_epoch > 0);
     if (!cr_train_total(t->diag, &t->train, t->per_epoch, &t->total))
         return false;
-    t->eval_every = cr_train_every(t, &t->eval_opts.every);
-    t->save_every = cr_train_every(t, &t->checkpoint.every);
-    t->log_every = cr_train_every(t, &t->log.every);
+    t->eval_every = cr_train_interval(t, &t->eval_opts.every);
+    t->save_every = cr_train_interval(t, &t->checkpoint.every);
+    t->log_every = cr_train_interval(t, &t->log.every);
     return true;
 }
 

@@ -521,7 +521,7 @@ static bool start_provenance(struct cr_train *t)
 static bool start_files(struct cr_train *t)
 {
     const char *text = t->config->text ? t->config->text : t->yaml;
-    bool ok = cr_train_write_record(t, CR_END_NONE, 0);
+    bool ok = cr_train_write_record(t, CR_RUNNING, 0);
 
     if (!t->resumed ||
         access(cr_rundir_file(&t->dir, "config.yaml"), F_OK) != 0)

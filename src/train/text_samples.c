@@ -45,7 +45,7 @@ struct cr_text_samples {
     struct cr_train *train;
     struct cr_sampling_opts how;
     struct cr_generate *generate;
-    struct cr_every every;
+    struct cr_interval every;
     double last;            /* cr_now() of the last text */
 };
 
@@ -67,7 +67,7 @@ bool cr_text_samples_read(struct cr_train *t, struct cr_text_samples **to)
     if (s->how.every.value <= 0)
         return cr_error(t->diag, section->pos, CR_E_OUT_OF_RANGE,
                         "'sample.every' must be more than 0");
-    s->every = cr_train_every(t, &s->how.every);
+    s->every = cr_train_interval(t, &s->how.every);
     s->last = cr_now();
     columns = cr_data_loader_columns(t->loader, &n);
     s->generate = cr_generate_open(t->config, t->net, columns, n, false);
@@ -117,7 +117,7 @@ bool cr_text_samples_step(struct cr_text_samples *s)
     double now = cr_now();
     bool ok, finite;
 
-    if (!cr_every_step(&s->every, step) &&
+    if (!cr_interval_due(&s->every, step) &&
         !(s->every.seconds > 0 && now - s->last >= s->every.seconds))
         return true;
     s->last = now;

@@ -52,15 +52,15 @@ struct cr_train_flags {
 };
 
 /* How a run ended. */
-enum cr_end {
-    CR_END_NONE,            /* it goes on */
-    CR_END_DONE,
-    CR_END_EARLY,
-    CR_END_SIGNAL,          /* INT or TERM */
-    CR_END_TIME,            /* train.time_limit */
-    CR_END_USR1,            /* run.on_usr1: stop */
-    CR_END_DIVERGED,
-    CR_END_FAILED           /* data, disk: diag says what */
+enum cr_outcome {
+    CR_RUNNING, /* it goes on */
+    CR_OUTCOME_DONE,
+    CR_OUTCOME_EARLY,
+    CR_OUTCOME_SIGNAL, /* INT or TERM */
+    CR_OUTCOME_TIME,   /* train.time_limit */
+    CR_OUTCOME_USR1,   /* run.on_usr1: stop */
+    CR_OUTCOME_DIVERGED,
+    CR_OUTCOME_FAILED /* data, disk: diag says what */
 };
 
 /* The best checkpoint that there is. */
@@ -71,7 +71,7 @@ struct cr_best {
 };
 
 /* How often something happens, in steps or seconds. */
-struct cr_every {
+struct cr_interval {
     double steps, seconds;  /* one of the two; else 0 */
     bool within;            /* epochs end within steps, of several batches:
                                it is time before such a step, not after it */
@@ -119,7 +119,7 @@ struct cr_train {
     int64_t per_epoch;      /* batches */
     int64_t grad_accum, total; /* batches of a step; steps of the run */
     int thawed;             /* entries of freeze.schedule that were done */
-    struct cr_every eval_every, save_every, log_every;
+    struct cr_interval eval_every, save_every, log_every;
 
     struct cr_state state;
     struct cr_metrics_trim trim;
@@ -129,7 +129,7 @@ struct cr_train {
     int64_t saved_step, saved_eval; /* what is in the newest file; -1 */
     const char *saved;      /* the newest file we wrote or went on from */
     const char *good;       /* the one train.nan may go back to; or NULL */
-    const char *why, *fix;  /* with CR_END_DIVERGED: what is not finite, and
+    const char *why, *fix;  /* with CR_OUTCOME_DIVERGED: what is not finite, and
                                what to do about it */
     bool partial_update;    /* parameters may be those of half a step */
     bool grad_overflow;     /* then: a gradient that was scaled */
@@ -170,8 +170,8 @@ bool cr_train_may_skip(const struct cr_train *t);
 /* cr_plans_need_gradients, of this run. */
 bool cr_train_needs_gradients(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
-struct cr_every cr_train_every(const struct cr_train *t,
-                               const struct cr_quantity *amount);
+struct cr_interval cr_train_interval(const struct cr_train *t,
+                                     const struct cr_quantity *amount);
 /* The update before which an entry of freeze.schedule is due. */
 int64_t cr_train_thaw_at(const struct cr_train *t,
                          const struct cr_unfreeze_rule *thaw);
@@ -180,13 +180,13 @@ bool cr_train_thaw(struct cr_train *t);
 /* After the step has gone back: as cr_train_thaw had it then. */
 bool cr_train_refreeze(struct cr_train *t);
 /* Whether it is time after this step. */
-bool cr_every_step(const struct cr_every *every, int64_t step);
+bool cr_interval_due(const struct cr_interval *every, int64_t step);
 /* The least integer that is not below x, which may be off by its rounding. */
-double cr_every_ceil(double x);
+double cr_interval_ceil(double x);
 /* How often it is; the first of these times, counted from 1. More than once
  * where a step takes more batches than an epoch has. */
-int64_t cr_every_times(const struct cr_every *every, int64_t step,
-                       int64_t *first);
+int64_t cr_interval_times(const struct cr_interval *every, int64_t step,
+                          int64_t *first);
 
 /* ---- start.c */
 
@@ -210,14 +210,14 @@ struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
 /* ---- loop.c */
 
 /* Does nothing for a run that was over already. */
-enum cr_end cr_train_loop(struct cr_train *t);
+enum cr_outcome cr_train_loop(struct cr_train *t);
 /* N updates and no more: no evaluation, no record, no file. `each` is told the
  * loss of every update, not of one that is left out; false: that was the last.
  */
-enum cr_end cr_train_steps(struct cr_train *t, int64_t n,
-                           bool (*each)(void *ctx, double loss), void *ctx);
+enum cr_outcome cr_train_steps(struct cr_train *t, int64_t n,
+                               bool (*each)(void *ctx, double loss), void *ctx);
 /* Builds all and does one step and one batch of evaluation; no files. */
-enum cr_end cr_train_dry(struct cr_train *t);
+enum cr_outcome cr_train_dry(struct cr_train *t);
 
 /* ---- nan.c: the policy train.nan */
 
@@ -245,7 +245,7 @@ void cr_train_command(struct cr_train *t);
 const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step);
 /* Saves the present state. False when the run must end for it: *end, with
  * t->why if it has diverged. */
-bool cr_train_save(struct cr_train *t, enum cr_end *end);
+bool cr_train_save(struct cr_train *t, enum cr_outcome *end);
 /* The best of the state is in a file. */
 void cr_train_keep_best(struct cr_train *t);
 /* Of the step just done, or with `ahead` of the one under way. */
@@ -267,12 +267,12 @@ void cr_train_close_records(struct cr_train *t);
 
 /* ---- record.c */
 
-/* Writes record.json; `end` CR_END_NONE: of a run at work. */
-bool cr_train_write_record(struct cr_train *t, enum cr_end end, int status);
+/* Writes record.json; `end` CR_RUNNING: of a run at work. */
+bool cr_train_write_record(struct cr_train *t, enum cr_outcome end, int status);
 /* A run that was over when we came: its numbers from its record. */
-enum cr_end cr_train_load_record(struct cr_train *t);
+enum cr_outcome cr_train_load_record(struct cr_train *t);
 /* "completed", "diverged" ... */
-const char *cr_train_status(enum cr_end end);
+const char *cr_train_status(enum cr_outcome end);
 /* The file that stands for the run, within its directory; NULL: none. */
 const char *cr_train_ckpt(const struct cr_train *t);
 /* From 1. */
@@ -290,6 +290,6 @@ void cr_train_diagnose(struct cr_train *t);
 void cr_train_loss_scale_note(struct cr_train *t);
 /* Looks up what --require may name. */
 bool cr_train_value(void *ctx, const char *name, double *to);
-int cr_train_finish(struct cr_train *t, enum cr_end end);
+int cr_train_finish(struct cr_train *t, enum cr_outcome end);
 
 #endif

@@ -203,19 +203,19 @@ static bool lr_find_train(struct cr_cli *cli, struct cr_train *t)
 {
     const struct lr_find *o = cr_cli_opts(cli);
     struct curve c;
-    enum cr_end end;
+    enum cr_outcome end;
 
     if (t->config->load_failed || !cr_train_prepare(t) || !cr_train_start(t))
         return false;
     lr_find_rates(t, o, &c);
     end = cr_train_steps(t, o->steps, lr_find_step, &c);
-    if (end == CR_END_DIVERGED) {
+    if (end == CR_OUTCOME_DIVERGED) {
         /* the step that failed has no loss to draw */
         c.loss[c.n] = c.smooth[c.n] = NAN;
         c.n++;
         c.diverged = true;
     }
-    if (end != CR_END_FAILED)
+    if (end != CR_OUTCOME_FAILED)
         lr_find_report(cli, &c);
     return true;
 }

@@ -202,8 +202,8 @@ static bool trace_span(struct trace_job *t)
     const struct cr_state *s = &t->state;
     int64_t batches = t->probe.loader ? cr_data_loader_batches(t->probe.loader)
                                       : s->per_epoch;
-    struct cr_span run = { .per_epoch =
-                               (double)batches / (double)s->grad_accum };
+    struct cr_run_steps run = { .per_epoch =
+                                    (double)batches / (double)s->grad_accum };
     int n;
     const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(t->net, &n);
 
@@ -214,7 +214,7 @@ static bool trace_span(struct trace_job *t)
     else if (t->train.epochs != CR_INT_NONE)
         run.total = t->train.epochs * batches / s->grad_accum;
     for (int i = 0; i < n; i++) {
-        double at = cr_span_updates(&run, &thaw[i].at);
+        double at = cr_run_updates(&run, &thaw[i].at);
 
         if (thaw[i].at.unit == CR_SAMPLES)
             at /= (double)(t->probe.batch * s->grad_accum);

@@ -95,7 +95,7 @@ static int train_run(struct cr_cli *cli)
     struct cr_train t = { .cli = cli, .arena = cli->arena,
                           .diag = cli->diag, .started = cr_now() };
     struct cr_config_from reread;
-    enum cr_end end;
+    enum cr_outcome end;
     int status;
 
     cr_signals_start();

@@ -157,7 +157,7 @@ static bool golden_net(struct golden *g, struct cr_config *config)
     const char *weights = golden_file(g, "weights.safetensors");
     struct cr_load_report load;
     struct cr_store *store;
-    struct cr_span run = { 0 };
+    struct cr_run_steps run = { 0 };
     bool ok;
 
     g->plans.net = cr_net_build(config, &want);

@@ -112,8 +112,8 @@ static void run_case(const struct cr_schedule *schedule,
     struct cr_arena mem = { 0 };
     struct cr_diag diag = { .arena = &mem };
     struct cr_config config = { .arena = &mem, .diag = &diag };
-    struct cr_span run = { case_number(c, "per_epoch", 0),
-                           (int64_t)case_number(c, "total", 0) };
+    struct cr_run_steps run = { case_number(c, "per_epoch", 0),
+                                (int64_t)case_number(c, "total", 0) };
     const struct cr_node *error = cr_node_get(c, "error");
     struct cr_obj obj;
     struct cr_lr lr;

@@ -103,7 +103,7 @@ static bool random_open(struct random_net *r)
                                 .loss = true,
                                 .metrics = true };
     struct cr_train_section train;
-    struct cr_span run = { .per_epoch = 10, .total = 100 };
+    struct cr_run_steps run = { .per_epoch = 10, .total = 100 };
     struct plans *p = &r->plans;
 
     config = cr_config_load(&r->arena, &r->diag, &from);

@@ -51,7 +51,7 @@ static const char cosine[] =
     "lr: {CosineDecayLR: {max_lr: 0.5, min_lr: 0.1, decay_steps: 50%}, "
     "warmup: 0.5 epochs}";
 
-static void unbound(const char *text, struct cr_span run, const char *want)
+static void unbound(const char *text, struct cr_run_steps run, const char *want)
 {
     struct cr_diag diag = { .arena = &mem };
     struct cr_lr lr;
@@ -66,7 +66,7 @@ static void unbound(const char *text, struct cr_span run, const char *want)
 static void spans(void)
 {
     struct cr_diag diag = { .arena = &mem };
-    struct cr_span run = { .per_epoch = 8, .total = 40 };
+    struct cr_run_steps run = { .per_epoch = 8, .total = 40 };
     struct cr_lr lr;
     const char *why;
     double half;
@@ -80,14 +80,14 @@ static void spans(void)
        half);
     ok(cr_lr_at(&lr, 20) == 0.1 && cr_lr_at(&lr, 39) == 0.1,
        "the end is half of the run");
-    unbound(cosine, (struct cr_span){ .per_epoch = 8 },
+    unbound(cosine, (struct cr_run_steps){ .per_epoch = 8 },
             "'decay_steps' counts percent of a run whose length is not known");
-    unbound(cosine, (struct cr_span){ .total = 8 },
+    unbound(cosine, (struct cr_run_steps){ .total = 8 },
             "'warmup' counts epochs, whose length no data tell");
     unbound("lr: {WarmUpLR: {learning_rate: 1, warmup_steps: 0}}", run,
             "'warmup_steps' must be more than 0");
     unbound("lr: {warmup_lr: {learning_rate: 1, warmup_epoch: 2}}",
-            (struct cr_span){ .total = 8 },
+            (struct cr_run_steps){ .total = 8 },
             "'step_per_epoch' is needed where no data tell the length of an "
             "epoch");
 }
