@@ -1,6 +1,6 @@
 /*
  * Run directories that lie on the disk, and what their records say. Written
- * by train/record.c; looked at by the verb runs.
+ * by train/run_record.c; looked at by the verb runs.
  */
 #ifndef CR_CKPT_RUNS_H
 #define CR_CKPT_RUNS_H

@@ -313,7 +313,7 @@ static void loop_scored(struct loop *l, int64_t epoch, bool planned)
     loop_say_scores(t);
     if (t->run.exec_on_eval)
         loop_at(l, CR_PHASE_COMMAND);
-    cr_train_command(t);
+    cr_train_eval_command(t);
     loop_at(l, CR_PHASE_OTHER);
     l->now = cr_now();
     l->rate_from += l->now - from;

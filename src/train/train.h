@@ -150,7 +150,7 @@ struct cr_train {
     const struct cr_node *old_record; /* of a run that was over already */
 };
 
-/* ---- setup.c */
+/* ---- prepare.c */
 
 bool cr_train_prepare(struct cr_train *t);
 /* Warns about settings without effect. False after reporting predict.labels of
@@ -188,7 +188,7 @@ double cr_interval_ceil(double x);
 int64_t cr_interval_times(const struct cr_interval *every, int64_t step,
                           int64_t *first);
 
-/* ---- start.c */
+/* ---- run_start.c */
 
 /* Where the run's files go: the flag, or RUNS/NAME/ID. */
 const char *cr_train_folder(struct cr_train *t);
@@ -219,7 +219,7 @@ enum cr_outcome cr_train_steps(struct cr_train *t, int64_t n,
 /* Builds all and does one step and one batch of evaluation; no files. */
 enum cr_outcome cr_train_dry(struct cr_train *t);
 
-/* ---- nan.c: the policy train.nan */
+/* ---- nonfinite.c: the policy train.nan */
 
 /* Leaves the update of the step under way out. False when so many were in a
  * row that it gives up: t->why says so. */
@@ -234,10 +234,10 @@ const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec);
  * policy is another one or gives up. */
 bool cr_train_nan_fallback(struct cr_train *t);
 
-/* ---- command.c */
+/* ---- eval_command.c */
 
 /* Runs run.exec_on_eval, if there is such, after an evaluation. */
-void cr_train_command(struct cr_train *t);
+void cr_train_eval_command(struct cr_train *t);
 
 /* ---- save.c: checkpoints and records */
 
@@ -265,7 +265,7 @@ void cr_train_flush(struct cr_train *t);
 /* The same at the end of the run; reports the lines that are lost. */
 void cr_train_close_records(struct cr_train *t);
 
-/* ---- record.c */
+/* ---- run_record.c */
 
 /* Writes record.json; `end` CR_RUNNING: of a run at work. */
 bool cr_train_write_record(struct cr_train *t, enum cr_outcome end, int status);

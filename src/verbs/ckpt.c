@@ -16,8 +16,8 @@
 #include "conf/verb.h"
 #include "conf/yaml.h"
 #include "math/array_text.h"
-#include "train/frozen.h"
 #include "model/model.h"
+#include "train/freeze_report.h"
 
 struct ckpt {
     const char *match, *meta, *values, *out;
@@ -684,7 +684,7 @@ static int ckpt_load_report(struct cr_cli *cli)
                  "ckpt load-report: there is no 'load' in this config");
     else if (cr_model_inspect(&model, 0, true) &&
              cr_load(model.config, model.net, NULL, &report)) {
-        frozen = cr_frozen_text(cli->arena, model.net, ckpt_when, cli);
+        frozen = cr_freeze_report(cli->arena, model.net, ckpt_when, cli);
         if (cli->json)
             printf("{\"loaded\": %d, \"skipped\": %d, \"missing\": %d, "
                    "\"unused\": %d}\n",

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "conf/verb.h"
-#include "train/rates.h"
+#include "train/lr_curve.h"
 
 struct config {
     bool origin, full, minimal;
@@ -228,7 +228,7 @@ static void config_diff(struct cr_buf *buf, bool json,
 
 /* ---- --plot ------------------------------------------------------------- */
 
-static void config_plot_json(struct cr_buf *buf, const struct cr_rates *r)
+static void config_plot_json(struct cr_buf *buf, const struct cr_lr_curves *r)
 {
     cr_buf_f(buf, "{\"steps\": %" PRId64 ", \"steps_per_epoch\": ",
              r->run.total);
@@ -255,7 +255,7 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
     struct cr_plot_axis rule[2] = { { .unit = "steps" }, { .unit = "epochs" } };
     struct cr_plot plot = { .arena = cli->arena, .rule = rule, .n_rules = 1,
                             .from_zero = true, .mark = -1 };
-    struct cr_rates rates;
+    struct cr_lr_curves rates;
     const char *svg;
 
     if (strcmp(o->plot, "lr") != 0) {
@@ -265,7 +265,7 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
         return;
     }
     if (!cr_cli_ending(cli, "-o", o->out, ".svg") ||
-        !cr_rates_read(config, &rates))
+        !cr_lr_curves_read(config, &rates))
         return;
     plot.n = rates.n;
     plot.n_curves = rates.n_curves;

@@ -1,4 +1,4 @@
-#include "train/frozen.h"
+#include "train/freeze_report.h"
 
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@ static const char *frozen_values(struct cr_arena *arena, int64_t n)
                      : cr_strf(arena, "%.2f M", (double)n / 1e6);
 }
 
-const char *cr_frozen_text(
+const char *cr_freeze_report(
     struct cr_arena *arena, struct cr_net *net,
     const char *(*when)(const void *of, const struct cr_unfreeze_rule *thaw),
     const void *of)

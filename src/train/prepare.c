@@ -73,8 +73,8 @@ bool cr_interval_due(const struct cr_interval *every, int64_t step)
                floor((double)(step - 1) / every->steps);
 }
 
-static bool setup_amount(struct cr_train *t, const char *section,
-                         const struct cr_quantity *amount)
+static bool prepare_amount(struct cr_train *t, const char *section,
+                           const struct cr_quantity *amount)
 {
     const struct cr_node *node;
 
@@ -88,7 +88,7 @@ static bool setup_amount(struct cr_train *t, const char *section,
 /* ---- Sections */
 
 /* Going back needs something to go back to. */
-static bool setup_nan(struct cr_train *t)
+static bool prepare_nan(struct cr_train *t)
 {
     const struct cr_node *node =
         cr_node_get(cr_section(t->config, "train"), "nan");
@@ -104,7 +104,7 @@ static bool setup_nan(struct cr_train *t)
 }
 
 /* Means that nothing keeps cannot be evaluated with. */
-static void setup_means(struct cr_train *t)
+static void prepare_means(struct cr_train *t)
 {
     const struct cr_node *node = cr_node_find(t->config->root, "eval.use_ema");
 
@@ -114,7 +114,7 @@ static void setup_means(struct cr_train *t)
                 "the parameters themselves are taken");
 }
 
-static bool setup_command(struct cr_train *t)
+static bool prepare_command(struct cr_train *t)
 {
     const struct cr_node *node = cr_node_find(t->config->root,
                                               "run.exec_on_eval");
@@ -124,7 +124,7 @@ static bool setup_command(struct cr_train *t)
                          node->pos);
 }
 
-static bool setup_sections(struct cr_train *t)
+static bool prepare_sections(struct cr_train *t)
 {
     static const char *const needed[] = { "dataset", "network", "loss",
                                           "optimizer" };
@@ -137,22 +137,22 @@ static bool setup_sections(struct cr_train *t)
                           "the section '%s' is missing", needed[i]);
     ok = cr_seed_read(c, &t->seed) && ok;
     ok = cr_section_read(c, "eval", &t->eval_opts) &&
-         setup_amount(t, "eval", &t->eval_opts.every) && ok;
+         prepare_amount(t, "eval", &t->eval_opts.every) && ok;
     ok = cr_section_read(c, "checkpoint", &t->checkpoint) &&
-         setup_amount(t, "checkpoint", &t->checkpoint.every) && ok;
+         prepare_amount(t, "checkpoint", &t->checkpoint.every) && ok;
     ok = cr_section_read(c, "log", &t->log) &&
-         setup_amount(t, "log", &t->log.every) && ok;
+         prepare_amount(t, "log", &t->log.every) && ok;
     ok = cr_section_read(c, "run", &t->run) && ok;
-    ok = setup_command(t) && ok;
+    ok = prepare_command(t) && ok;
     ok = cr_train_read(c, &t->train) &&
          cr_time_limit_read(c, &t->train, &t->time_limit) && ok;
-    ok = setup_nan(t) && ok;
-    setup_means(t);
+    ok = prepare_nan(t) && ok;
+    prepare_means(t);
     return cr_threads_start(c, t->cli->threads) && ok;
 }
 
 /* A name that serves as one part of a path. */
-static bool setup_name(struct cr_train *t)
+static bool prepare_name(struct cr_train *t)
 {
     const struct cr_node *node =
         cr_node_get(cr_section(t->config, "run"), "name");
@@ -184,7 +184,7 @@ cr_train_loader_opts(const struct cr_train_section *train, uint64_t seed)
     return want;
 }
 
-static bool setup_data(struct cr_train *t)
+static bool prepare_data(struct cr_train *t)
 {
     struct cr_data_loader_opts want = cr_train_loader_opts(&t->train, t->seed);
     bool ok = true;
@@ -220,7 +220,7 @@ bool cr_train_needs_gradients(const struct cr_train *t)
     return cr_plans_need_gradients(&t->train, &t->log, &t->optim);
 }
 
-static bool setup_net(struct cr_train *t, const struct cr_column **columns)
+static bool prepare_net(struct cr_train *t, const struct cr_column **columns)
 {
     struct cr_net_opts want = { .seed = t->seed,
                                 .loss = true,
@@ -247,7 +247,7 @@ static bool setup_net(struct cr_train *t, const struct cr_column **columns)
     return true;
 }
 
-static bool setup_steps(struct cr_train *t)
+static bool prepare_steps(struct cr_train *t)
 {
     struct cr_exec_opts want = cr_plans_train(cr_train_needs_gradients(t),
                                               t->flags.eager || t->run.eager);
@@ -259,7 +259,7 @@ static bool setup_steps(struct cr_train *t)
     return true;
 }
 
-static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
+static bool prepare_plans(struct cr_train *t, const struct cr_column *columns)
 {
     struct cr_eval_opts eval = { .loader = t->eval_loader,
                                  .metrics = &t->metrics,
@@ -267,7 +267,7 @@ static bool setup_plans(struct cr_train *t, const struct cr_column *columns)
                                  .n_columns = t->n_columns,
                                  .eager = t->flags.eager };
 
-    if (!setup_steps(t))
+    if (!prepare_steps(t))
         return false;
     if (!t->eval_loader)
         return true;
@@ -284,13 +284,13 @@ int64_t cr_train_thaw_at(const struct cr_train *t,
     return (int64_t)fmin(ceil(cr_train_interval(t, &thaw->at).steps), 1e18);
 }
 
-static bool setup_again(struct cr_train *t)
+static bool prepare_again(struct cr_train *t)
 {
     if (t->profile)
         cr_profile_add(t->profile, &t->plans);
     cr_plans_free(&t->plans);
     cr_hook_recorder_forget(t->recorder);
-    return setup_steps(t);
+    return prepare_steps(t);
 }
 
 bool cr_train_thaw(struct cr_train *t)
@@ -304,7 +304,7 @@ bool cr_train_thaw(struct cr_train *t)
     t->thawed = i;
     if (i == before)
         return true;
-    return setup_again(t);
+    return prepare_again(t);
 }
 
 bool cr_train_refreeze(struct cr_train *t)
@@ -313,11 +313,11 @@ bool cr_train_refreeze(struct cr_train *t)
         return true;
     cr_net_freeze_again(t->net);
     t->thawed = 0;
-    return setup_again(t) && cr_train_thaw(t);
+    return prepare_again(t) && cr_train_thaw(t);
 }
 
 /* In order, and in units that a run always reaches at the same step. */
-static bool setup_thaws(struct cr_train *t)
+static bool prepare_thaws(struct cr_train *t)
 {
     int n, i;
     const struct cr_unfreeze_rule *thaws = cr_net_unfreeze_rules(t->net, &n);
@@ -339,9 +339,9 @@ static bool setup_thaws(struct cr_train *t)
 /* ---- Metrics that decide something */
 
 /* Whether larger values are better, for the decision `what` at `node`. */
-static bool setup_maximize(struct cr_train *t, const struct cr_node *node,
-                           const char *what, int mode,
-                           const struct cr_metric_use *use)
+static bool prepare_maximize(struct cr_train *t, const struct cr_node *node,
+                             const char *what, int mode,
+                             const struct cr_metric_use *use)
 {
     if (mode == CR_MODE_AUTO && use->metric->undirected)
         cr_warn(t->diag, node ? node->pos : CR_NOWHERE, CR_E_MISSING_KEY,
@@ -353,10 +353,10 @@ static bool setup_maximize(struct cr_train *t, const struct cr_node *node,
 
 /* The metric of that name, which `what` asks for at `node`; NULL after
  * reporting. */
-static const struct cr_metric_use *setup_metric(struct cr_train *t,
-                                                const struct cr_node *node,
-                                                const char *what,
-                                                const char *name)
+static const struct cr_metric_use *prepare_metric(struct cr_train *t,
+                                                  const struct cr_node *node,
+                                                  const char *what,
+                                                  const char *name)
 {
     const struct cr_metric_use *use =
         cr_metrics_find(&t->metrics, cr_score_bare(name));
@@ -387,14 +387,14 @@ static const struct cr_metric_use *setup_metric(struct cr_train *t,
     return NULL;
 }
 
-static const struct cr_node *setup_node(const struct cr_train *t,
-                                        const char *section, const char *sub,
-                                        const char *key)
+static const struct cr_node *prepare_node(const struct cr_train *t,
+                                          const char *section, const char *sub,
+                                          const char *key)
 {
     return cr_node_get(cr_node_get(cr_section(t->config, section), sub), key);
 }
 
-static bool setup_plateau(struct cr_train *t)
+static bool prepare_plateau(struct cr_train *t)
 {
     const struct cr_lr *lr = &t->optim.lr;
     const struct cr_node *node = t->optim.opts->learning_rate.node;
@@ -407,17 +407,17 @@ static bool setup_plateau(struct cr_train *t)
     if (!t->plateau)
         return true;
     t->optim.lr.plateau = &t->state.plateau;
-    use = setup_metric(t, monitor ? monitor : node, lr->schedule->about.name,
-                       t->plateau->monitor);
+    use = prepare_metric(t, monitor ? monitor : node, lr->schedule->about.name,
+                         t->plateau->monitor);
     if (use)
-        t->plateau_max = setup_maximize(t, monitor ? monitor : node,
-                                        lr->schedule->about.name,
-                                        t->plateau->mode, use);
+        t->plateau_max =
+            prepare_maximize(t, monitor ? monitor : node,
+                             lr->schedule->about.name, t->plateau->mode, use);
     return use != NULL;
 }
 
 /* Both have to be said: it is told when only one is, or none. */
-static void setup_early(struct cr_train *t)
+static void prepare_early(struct cr_train *t)
 {
     const struct cr_node *early =
         cr_node_get(cr_section(t->config, "train"), "early_stop");
@@ -434,15 +434,15 @@ static void setup_early(struct cr_train *t)
                                         : "loss");
 }
 
-static bool setup_deciders(struct cr_train *t)
+static bool prepare_deciders(struct cr_train *t)
 {
     const struct cr_metric_use *early;
     bool ok = true;
 
     if (t->checkpoint.best.metric) {
-        t->best = setup_metric(
-            t, setup_node(t, "checkpoint", "best", "metric"), "checkpoint.best",
-            t->checkpoint.best.metric);
+        t->best =
+            prepare_metric(t, prepare_node(t, "checkpoint", "best", "metric"),
+                           "checkpoint.best", t->checkpoint.best.metric);
         ok = t->best != NULL;
     } else if (t->eval_loader) {
         for (int i = 0; i < t->metrics.n; i++) {
@@ -456,19 +456,19 @@ static bool setup_deciders(struct cr_train *t)
                 t->best = use;
         }
     }
-    setup_early(t);
+    prepare_early(t);
     if (t->best)
-        t->best_max = setup_maximize(
-            t, setup_node(t, "checkpoint", "best", "metric"),
+        t->best_max = prepare_maximize(
+            t, prepare_node(t, "checkpoint", "best", "metric"),
             "checkpoint.best", t->checkpoint.best.mode, t->best);
     if (t->train.early_stop.monitor) {
-        early = setup_metric(t,
-                             setup_node(t, "train", "early_stop", "monitor"),
-                             "train.early_stop", t->train.early_stop.monitor);
+        early =
+            prepare_metric(t, prepare_node(t, "train", "early_stop", "monitor"),
+                           "train.early_stop", t->train.early_stop.monitor);
         ok = early && ok;
         if (early && t->train.early_stop.patience > 0)
-            t->early_max = setup_maximize(
-                t, setup_node(t, "train", "early_stop", "monitor"),
+            t->early_max = prepare_maximize(
+                t, prepare_node(t, "train", "early_stop", "monitor"),
                 "train.early_stop", t->train.early_stop.mode, early);
     }
     return ok;
@@ -477,7 +477,7 @@ static bool setup_deciders(struct cr_train *t)
 /* ---- All of it */
 
 /* The lengths of the run, for what counts in them. */
-static bool setup_span(struct cr_train *t)
+static bool prepare_span(struct cr_train *t)
 {
     struct cr_run_steps run = { .per_epoch = (double)t->per_epoch /
                                              (double)t->grad_accum,
@@ -502,7 +502,7 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
     return true;
 }
 
-static bool setup_lengths(struct cr_train *t)
+static bool prepare_lengths(struct cr_train *t)
 {
     t->per_epoch = cr_data_loader_batches(t->loader);
     assert(t->per_epoch > 0);
@@ -517,18 +517,18 @@ static bool setup_lengths(struct cr_train *t)
 bool cr_train_prepare(struct cr_train *t)
 {
     const struct cr_column *columns = NULL;
-    bool ok = setup_sections(t);
+    bool ok = prepare_sections(t);
 
     if (t->flags.profile) {
         t->profile = CR_NEW(t->arena, struct cr_profile);
         t->profile->parts.arena = t->arena;
     }
-    ok = setup_name(t) && ok;
+    ok = prepare_name(t) && ok;
     t->require = cr_require_read(t->diag, t->flags.require);
     ok = (t->require || !t->flags.require) && ok;
     if (!cr_section(t->config, "dataset"))
         return false;
-    ok = setup_data(t) && ok;
+    ok = prepare_data(t) && ok;
     if (!t->loader)
         return false;
     columns = cr_data_loader_columns(t->loader, &t->n_columns);
@@ -536,17 +536,17 @@ bool cr_train_prepare(struct cr_train *t)
                          cr_label_classifies(t->config, columns, t->n_columns),
                          &t->metrics) &&
          ok;
-    ok = setup_deciders(t) && ok;
+    ok = prepare_deciders(t) && ok;
     ok = cr_require_check(t->diag, t->require, true, cr_train_value, t) && ok;
     if (cr_section(t->config, "network") && cr_section(t->config, "loss") &&
         cr_section(t->config, "optimizer"))
-        ok = setup_net(t, &columns) && setup_plateau(t) && ok;
+        ok = prepare_net(t, &columns) && prepare_plateau(t) && ok;
     if (!ok || t->diag->errors > 0)
         return false;
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
-    if (!setup_plans(t, columns) || !setup_lengths(t) || !setup_span(t) ||
-        !setup_thaws(t))
+    if (!prepare_plans(t, columns) || !prepare_lengths(t) || !prepare_span(t) ||
+        !prepare_thaws(t))
         return false;
     return cr_train_lint(t) && cr_hook_recorder_open(t, &t->recorder) &&
            cr_text_samples_read(t, &t->text_samples);

@@ -160,7 +160,7 @@ static int command_wait(struct cr_train *t, pid_t pid)
     return got == pid ? status : -1;
 }
 
-void cr_train_command(struct cr_train *t)
+void cr_train_eval_command(struct cr_train *t)
 {
     const struct cr_node *node =
         cr_node_get(cr_section(t->config, "run"), "exec_on_eval");

@@ -2,7 +2,7 @@
  * Both configs are read from the texts that the printer makes of them, with
  * all defaults, so that a value stands in both or a key is another one.
  */
-#include "train/differs.h"
+#include "train/config_diff.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct differ {
 };
 
 /* What an ID leaves out (cr_config_id). */
-static bool differs_free(const char *path)
+static bool config_diff_free(const char *path)
 {
     static const char *const keys[] = { "run", "log", "checkpoint",
                                         "train.epochs", "train.steps",
@@ -31,21 +31,22 @@ static bool differs_free(const char *path)
     return false;
 }
 
-static bool differs_at(struct differ *d, const char *path,
-                       const struct cr_node *old, const struct cr_node *new);
+static bool config_diff_at(struct differ *d, const char *path,
+                           const struct cr_node *old,
+                           const struct cr_node *new);
 
-static bool differs_in(struct differ *d, const char *path, const char *key,
-                       const struct cr_node *old, const struct cr_node *new)
+static bool config_diff_in(struct differ *d, const char *path, const char *key,
+                           const struct cr_node *old, const struct cr_node *new)
 {
     const char *at =
         *path ? cr_strf(d->arena, "%s.%s", path, key) : key;
 
-    return !differs_free(at) && differs_at(d, at, old, new);
+    return !config_diff_free(at) && config_diff_at(d, at, old, new);
 }
 
 /* Whether both are types, and not the same. */
-static bool differs_in_type(const struct cr_node *old,
-                            const struct cr_node *new)
+static bool config_diff_in_type(const struct cr_node *old,
+                                const struct cr_node *new)
 {
     const struct cr_node *args;
     const char *a = cr_node_type(old, &args), *b = cr_node_type(new, &args);
@@ -54,17 +55,17 @@ static bool differs_in_type(const struct cr_node *old,
 }
 
 /* Whether anything does; the first place is kept. */
-static bool differs_at(struct differ *d, const char *path,
-                       const struct cr_node *old, const struct cr_node *new)
+static bool config_diff_at(struct differ *d, const char *path,
+                           const struct cr_node *old, const struct cr_node *new)
 {
-    if (old && new && old->kind == CR_NODE_MAP && new->kind == CR_NODE_MAP &&
-        !differs_in_type(old, new)) {
+    if (old && new && old->kind == CR_NODE_MAP &&new->kind == CR_NODE_MAP &&
+        !config_diff_in_type(old, new)) {
         for (CR_EACH(m, old))
-            if (differs_in(d, path, m->key, m, cr_node_get(new, m->key)))
+            if (config_diff_in(d, path, m->key, m, cr_node_get(new, m->key)))
                 return true;
         for (CR_EACH(m, new))
             if (!cr_node_get(old, m->key) &&
-                differs_in(d, path, m->key, NULL, m))
+                config_diff_in(d, path, m->key, NULL, m))
                 return true;
         return false;
     }
@@ -77,8 +78,8 @@ static bool differs_at(struct differ *d, const char *path,
     return true;
 }
 
-static const struct cr_node *differs_read(struct cr_arena *arena,
-                                          const char *text, size_t len)
+static const struct cr_node *config_diff_read(struct cr_arena *arena,
+                                              const char *text, size_t len)
 {
     struct cr_diag quiet = { .arena = arena };
     struct cr_source *src = CR_NEW(arena, struct cr_source);
@@ -88,8 +89,8 @@ static const struct cr_node *differs_read(struct cr_arena *arena,
     return cr_yaml_read(arena, &quiet, src, 0, len);
 }
 
-static const char *differs_value(struct cr_arena *arena,
-                                 const struct cr_node *node)
+static const char *config_diff_value(struct cr_arena *arena,
+                                     const struct cr_node *node)
 {
     const char *text = node ? cr_node_flow(arena, node) : "not set";
 
@@ -97,17 +98,17 @@ static const char *differs_value(struct cr_arena *arena,
                                      : cr_node_what(arena, node);
 }
 
-const char *cr_config_differs(struct cr_config *config, const char *old,
-                              size_t len)
+const char *cr_config_diff(struct cr_config *config, const char *old,
+                           size_t len)
 {
     const char *new = cr_config_yaml(config, false, true);
     struct differ d = { .arena = config->arena };
-    const struct cr_node *a = differs_read(d.arena, old, len);
-    const struct cr_node *b = differs_read(d.arena, new, strlen(new));
+    const struct cr_node *a = config_diff_read(d.arena, old, len);
+    const struct cr_node *b = config_diff_read(d.arena, new, strlen(new));
 
-    if (!a || !b || !differs_at(&d, "", a, b))
+    if (!a || !b || !config_diff_at(&d, "", a, b))
         return NULL;
     return cr_strf(d.arena, "'%s' was %s and is %s now", d.path,
-                   differs_value(d.arena, d.old),
-                   differs_value(d.arena, d.new));
+                   config_diff_value(d.arena, d.old),
+                   config_diff_value(d.arena, d.new));
 }

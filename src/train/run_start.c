@@ -1,8 +1,8 @@
 /*
  * Taking hold of a run directory, and going on from a checkpoint in it.
  */
-#include "train/differs.h"
-#include "train/frozen.h"
+#include "train/config_diff.h"
+#include "train/freeze_report.h"
 #include "train/signals.h"
 #include "train/train.h"
 
@@ -216,7 +216,7 @@ static const char *start_differs(struct cr_train *t)
         t->arena, &quiet, CR_NOWHERE, cr_rundir_file(&t->dir, "resolved.yaml"),
         CR_E_SYSTEM, 1 << 26, &len);
 
-    return text ? cr_config_differs(t->config, text, len) : NULL;
+    return text ? cr_config_diff(t->config, text, len) : NULL;
 }
 
 static bool start_same_run(struct cr_train *t, const struct cr_node *record)
@@ -608,7 +608,7 @@ bool cr_train_start(struct cr_train *t)
                        t->resumed, t->state.step);
     if (load.text)
         cr_console_say(&t->console, "%s", load.text);
-    frozen = cr_frozen_text(t->arena, t->net, start_when, t);
+    frozen = cr_freeze_report(t->arena, t->net, start_when, t);
     if (*frozen)
         cr_console_say(&t->console, "%s", frozen);
     /* what was doubtful is known before the steps, not behind them */

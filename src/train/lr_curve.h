@@ -2,15 +2,15 @@
  * The learning rates of a whole run, before anything runs: what
  * `config --plot lr` draws.
  */
-#ifndef CR_TRAIN_RATES_H
-#define CR_TRAIN_RATES_H
+#ifndef CR_TRAIN_LR_CURVE_H
+#define CR_TRAIN_LR_CURVE_H
 
 #include "base/plot.h"
 #include "train/optim.h"
 
-#define CR_RATES_MAX 1000000    /* places of a curve */
+#define CR_LR_CURVE_MAX 1000000 /* places of a curve */
 
-struct cr_rates {
+struct cr_lr_curves {
     struct cr_run_steps run;    /* per_epoch 0: no data tell */
     int64_t n;                  /* values of each: one for each update, or for
                                    every `stride`-th */
@@ -22,6 +22,6 @@ struct cr_rates {
 /* Reads what they depend on. The data are asked for the length of an epoch;
  * where they are not there, a run whose steps are given and whose schedule
  * counts in steps needs none. False after reporting. */
-bool cr_rates_read(struct cr_config *config, struct cr_rates *to);
+bool cr_lr_curves_read(struct cr_config *config, struct cr_lr_curves *to);
 
 #endif

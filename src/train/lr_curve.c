@@ -1,11 +1,11 @@
-#include "train/rates.h"
+#include "train/lr_curve.h"
 
 #include "base/str.h"
 #include "train/train.h"
 
 /* Batches of an epoch, from the headers of the data; 0 after reporting. */
-static int64_t rates_batches(struct cr_config *config, struct cr_diag *diag,
-                             const struct cr_train_section *train)
+static int64_t lr_curves_batches(struct cr_config *config, struct cr_diag *diag,
+                                 const struct cr_train_section *train)
 {
     struct cr_diag *own = config->diag;
     struct cr_data_loader_opts want;
@@ -31,9 +31,9 @@ static int64_t rates_batches(struct cr_config *config, struct cr_diag *diag,
     return n;
 }
 
-static bool rates_span(struct cr_config *config, struct cr_optim_use *use,
-                       const struct cr_train_section *train,
-                       struct cr_run_steps *run)
+static bool lr_curves_span(struct cr_config *config, struct cr_optim_use *use,
+                           const struct cr_train_section *train,
+                           struct cr_run_steps *run)
 {
     struct cr_diag quiet = { .arena = config->arena };
     bool free;
@@ -41,7 +41,7 @@ static bool rates_span(struct cr_config *config, struct cr_optim_use *use,
 
     run->total = train->steps != CR_INT_NONE ? train->steps : 0;
     free = run->total > 0 && cr_optim_bind(&quiet, use, run);
-    batches = rates_batches(config, free ? &quiet : config->diag, train);
+    batches = lr_curves_batches(config, free ? &quiet : config->diag, train);
     if (batches == 0) {
         if (!free)
             cr_note(config->diag, "rates that count in epochs or percent need "
@@ -53,8 +53,8 @@ static bool rates_span(struct cr_config *config, struct cr_optim_use *use,
            cr_optim_bind(config->diag, use, run);
 }
 
-static void rates_curve(struct cr_arena *arena, struct cr_rates *to,
-                        const char *name, const struct cr_lr *lr)
+static void lr_curves_curve(struct cr_arena *arena, struct cr_lr_curves *to,
+                            const char *name, const struct cr_lr *lr)
 {
     double *y = CR_NEWS(arena, double, to->n);
 
@@ -65,26 +65,26 @@ static void rates_curve(struct cr_arena *arena, struct cr_rates *to,
     to->curve[to->n_curves++] = (struct cr_plot_curve){ name, y };
 }
 
-bool cr_rates_read(struct cr_config *config, struct cr_rates *to)
+bool cr_lr_curves_read(struct cr_config *config, struct cr_lr_curves *to)
 {
     struct cr_arena *arena = config->arena;
     struct cr_train_section train = { 0 };
     struct cr_optim_use use;
     bool ok = cr_optim_read(config, &use);
 
-    *to = (struct cr_rates){ .stride = 1 };
+    *to = (struct cr_lr_curves){ .stride = 1 };
     ok = cr_train_read(config, &train) && ok;
-    if (!ok || !rates_span(config, &use, &train, &to->run))
+    if (!ok || !lr_curves_span(config, &use, &train, &to->run))
         return false;
-    to->stride = (to->run.total + CR_RATES_MAX - 1) / CR_RATES_MAX;
+    to->stride = (to->run.total + CR_LR_CURVE_MAX - 1) / CR_LR_CURVE_MAX;
     to->n = (to->run.total + to->stride - 1) / to->stride;
     to->curve = CR_NEWS(arena, struct cr_plot_curve, use.n_groups + 1);
-    rates_curve(arena, to, "learning_rate", &use.lr);
+    lr_curves_curve(arena, to, "learning_rate", &use.lr);
     for (int g = 0; g < use.n_groups; g++)
         if (use.group[g].has_lr)
-            rates_curve(arena, to,
-                        cr_strf(arena, "learning_rate of %s",
-                                cr_patterns_text(use.group[g].patterns)),
-                        &use.group[g].lr);
+            lr_curves_curve(arena, to,
+                            cr_strf(arena, "learning_rate of %s",
+                                    cr_patterns_text(use.group[g].patterns)),
+                            &use.group[g].lr);
     return true;
 }
