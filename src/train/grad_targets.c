@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "train/probe.h"
+#include "train/single_batch.h"
 
 /* A number is a position among the network's inputs. */
 static bool targets_position(struct cr_diag *diag, const struct cr_net *net,
@@ -154,7 +154,7 @@ static bool sens_array(struct cr_arena *arena, struct cr_diag *diag,
     cr_real *data;
 
     cr_exec_result(exec, at, &want);
-    raw = cr_probe_array(arena, diag, path, &spec);
+    raw = cr_single_batch_array(arena, diag, path, &spec);
     if (!raw)
         return false;
     if (spec.rank != want.rank ||

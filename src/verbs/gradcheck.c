@@ -32,13 +32,13 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "ckpt/load.h"
-#include "model/model.h"
 #include "conf/verb.h"
 #include "math/rng.h"
+#include "model/model.h"
 #include "net/hook.h"
 #include "train/console.h"
-#include "train/probe.h"
 #include "train/section.h"
+#include "train/single_batch.h"
 
 #define STEPS 4   /* lengths of steps, each a quarter of the one before */
 #define QUIET 2.0 /* seconds without a word of where it is */
@@ -95,7 +95,7 @@ struct job {
     const struct gradcheck *o;
     struct cr_config *config;
     struct cr_store *store;
-    struct cr_probe probe;
+    struct cr_single_batch single;
     uint64_t seed;
     struct cr_net *net;
     struct cr_exec *back, *forth; /* with gradients; the loss alone */
@@ -117,21 +117,21 @@ static bool gradcheck_open(struct job *j)
     j->seed = model.seed;
     if (!ok)
         return false;
-    j->probe = (struct cr_probe){ .arena = j->arena,
-                                  .diag = j->diag,
-                                  .config = j->config,
-                                  .feed = j->o->feed,
-                                  .seed = j->seed };
-    return cr_probe_open(&j->probe);
+    j->single = (struct cr_single_batch){ .arena = j->arena,
+                                          .diag = j->diag,
+                                          .config = j->config,
+                                          .feed = j->o->feed,
+                                          .seed = j->seed };
+    return cr_single_batch_open(&j->single);
 }
 
 static bool gradcheck_build(struct job *j)
 {
-    struct cr_net_opts want = { .columns = j->probe.column,
-                                .n_columns = j->probe.n_columns,
-                                .batch = j->probe.batch,
+    struct cr_net_opts want = { .columns = j->single.column,
+                                .n_columns = j->single.n_columns,
+                                .batch = j->single.batch,
                                 .seed = j->seed,
-                                .classes = j->probe.classes,
+                                .classes = j->single.classes,
                                 .loss = true,
                                 .force_float32 = true,
                                 .loaded = j->store != NULL };
@@ -139,7 +139,7 @@ static bool gradcheck_build(struct job *j)
                                  .loss = true,
                                  .freeze_stats = true,
                                  .hold = true,
-                                 .batch = j->probe.batch };
+                                 .batch = j->single.batch };
     struct cr_load_report load;
 
     j->net = cr_net_build(j->config, &want);
@@ -151,13 +151,13 @@ static bool gradcheck_build(struct job *j)
     j->forth = cr_net_exec(j->net, &plan);
     plan.backward = plan.keep_outputs = true;
     j->back = j->forth ? cr_net_exec(j->net, &plan) : NULL;
-    if (!j->back || !cr_probe_read(&j->probe))
+    if (!j->back || !cr_single_batch_read(&j->single))
         return false;
-    for (int c = 0; c < j->probe.n_columns; c++) {
-        cr_exec_feed(j->forth, c, j->probe.data[c]);
-        cr_exec_feed(j->back, c, j->probe.data[c]);
+    for (int c = 0; c < j->single.n_columns; c++) {
+        cr_exec_feed(j->forth, c, j->single.data[c]);
+        cr_exec_feed(j->back, c, j->single.data[c]);
     }
-    return cr_exec_check(j->back, j->diag, j->probe.samples);
+    return cr_exec_check(j->back, j->diag, j->single.samples);
 }
 
 /* The loss with w = start + by * d. */
@@ -438,7 +438,7 @@ static int gradcheck_run(struct cr_cli *cli)
     }
     cr_exec_free(j.forth);
     cr_exec_free(j.back);
-    cr_probe_close(&j.probe);
+    cr_single_batch_close(&j.single);
     cr_store_close(j.store);
     return 0;
 }

@@ -34,8 +34,8 @@
 #include "train/optim.h"
 #include "train/plans.h"
 #include "train/print.h"
-#include "train/probe.h"
 #include "train/section.h"
+#include "train/single_batch.h"
 #include "train/state.h"
 
 struct trace {
@@ -120,7 +120,7 @@ struct trace_job {
     const struct trace *o;
     struct cr_config *config;
     struct cr_store *store; /* weights; NULL: initial ones */
-    struct cr_probe probe;
+    struct cr_single_batch single;
     struct cr_train_section train;
     struct cr_log_section log;
     bool eager;             /* the flag, or run.eager */
@@ -188,20 +188,21 @@ static bool trace_state(struct trace_job *t)
 
 static bool trace_batch(struct trace_job *t)
 {
-    t->probe = (struct cr_probe){ .arena = t->arena,
-                                  .diag = t->diag,
-                                  .config = t->config,
-                                  .feed = t->o->feed,
-                                  .seed = t->seed };
-    return cr_probe_open(&t->probe);
+    t->single = (struct cr_single_batch){ .arena = t->arena,
+                                          .diag = t->diag,
+                                          .config = t->config,
+                                          .feed = t->o->feed,
+                                          .seed = t->seed };
+    return cr_single_batch_open(&t->single);
 }
 
 /* How long the run would be, for schedules; and what it has unfrozen. */
 static bool trace_span(struct trace_job *t)
 {
     const struct cr_state *s = &t->state;
-    int64_t batches = t->probe.loader ? cr_data_loader_batches(t->probe.loader)
-                                      : s->per_epoch;
+    int64_t batches = t->single.loader
+                          ? cr_data_loader_batches(t->single.loader)
+                          : s->per_epoch;
     struct cr_run_steps run = { .per_epoch =
                                     (double)batches / (double)s->grad_accum };
     int n;
@@ -217,7 +218,7 @@ static bool trace_span(struct trace_job *t)
         double at = cr_run_updates(&run, &thaw[i].at);
 
         if (thaw[i].at.unit == CR_SAMPLES)
-            at /= (double)(t->probe.batch * s->grad_accum);
+            at /= (double)(t->single.batch * s->grad_accum);
         if (s->step > 0 && (double)s->step >= at)
             cr_net_unfreeze(t->net, i);
     }
@@ -239,7 +240,7 @@ static struct cr_exec_opts trace_want(const struct trace_job *t)
                                  .keep_outputs = true };
 
     if (o->as_run && o->predict) {
-        want = cr_plans_predict(t->probe.batch, true);
+        want = cr_plans_predict(t->single.batch, true);
     } else if (o->as_run && o->eval) {
         want = cr_plans_eval(t->config, false, t->eager);
         want.loss = t->loss;
@@ -251,7 +252,7 @@ static struct cr_exec_opts trace_want(const struct trace_job *t)
     want.results = t->results;
     want.wrt_params = t->targets.params;
     want.wrt_columns = t->targets.columns;
-    want.batch = t->probe.batch;
+    want.batch = t->single.batch;
     return want;
 }
 
@@ -260,12 +261,12 @@ static bool trace_build(struct trace_job *t)
     bool train = t->o->as_run && !t->o->eval && !t->o->predict;
     bool backward = train || t->o->grad || t->o->step > 0;
     bool section = cr_section(t->config, "loss") != NULL;
-    struct cr_net_opts want = { .columns = t->probe.column,
-                                .n_columns = t->probe.n_columns,
-                                .batch = t->probe.batch,
+    struct cr_net_opts want = { .columns = t->single.column,
+                                .n_columns = t->single.n_columns,
+                                .batch = t->single.batch,
                                 .seed = t->seed,
                                 .print = cr_print_open(t->config, NULL),
-                                .classes = t->probe.classes };
+                                .classes = t->single.classes };
     struct cr_exec_opts plan;
     struct cr_load_report load;
 
@@ -273,8 +274,8 @@ static bool trace_build(struct trace_job *t)
                  (t->o->predict || t->o->sens.n > 0 || !section);
     t->loss = (backward && !t->results) ||
               (!t->o->predict && section &&
-               cr_label_column(t->config, t->probe.column,
-                               t->probe.n_columns) >= 0);
+               cr_label_column(t->config, t->single.column,
+                               t->single.n_columns) >= 0);
     t->rule = t->o->step > 0 || (train && cr_section(t->config, "optimizer"));
     want.loss = t->loss;
     want.loaded = t->store != NULL;
@@ -307,13 +308,13 @@ static bool trace_build(struct trace_job *t)
     if (plan.update)
         cr_net_grad_accum(t->net, t->state.grad_accum);
     t->exec = cr_net_exec(t->net, &plan);
-    if (!t->exec || (!cr_probe_read(&t->probe)))
+    if (!t->exec || (!cr_single_batch_read(&t->single)))
         return false;
-    for (int c = 0; c < t->probe.n_columns; c++)
-        cr_exec_feed(t->exec, c, t->probe.data[c]);
+    for (int c = 0; c < t->single.n_columns; c++)
+        cr_exec_feed(t->exec, c, t->single.data[c]);
     if (!cr_grad_sens_read(t->arena, t->diag, t->exec, &t->o->sens))
         return false;
-    return cr_exec_check(t->exec, t->diag, t->probe.samples);
+    return cr_exec_check(t->exec, t->diag, t->single.samples);
 }
 
 static bool trace_is_grad(const struct cr_tensor *kept)
@@ -725,7 +726,7 @@ static int trace_run(struct cr_cli *cli)
     }
     if (t.exec)
         cr_exec_free(t.exec);
-    cr_probe_close(&t.probe);
+    cr_single_batch_close(&t.single);
     cr_store_close(t.store);
     return 0;
 }

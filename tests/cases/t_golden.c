@@ -13,7 +13,7 @@
 #include "conf/yaml.h"
 #include "plans.h"
 #include "tap.h"
-#include "train/probe.h"
+#include "train/single_batch.h"
 
 struct golden {
     struct cr_arena arena;
@@ -23,7 +23,7 @@ struct golden {
     bool predict; /* without the loss */
     int64_t step; /* 0: no update */
     double rtol, atol;
-    struct cr_probe probe;
+    struct cr_single_batch probe;
     struct cr_optim_use optim;
     struct plans plans;
     struct cr_store *ref;
@@ -112,13 +112,13 @@ static bool golden_batch(struct golden *g, struct cr_config *config)
         free(entry[i]);
     }
     free(entry);
-    g->probe = (struct cr_probe){ .arena = &g->arena,
-                                  .diag = &g->diag,
-                                  .config = config,
-                                  .feed = { .v = feed, .n = n },
-                                  .seed = 1 };
+    g->probe = (struct cr_single_batch){ .arena = &g->arena,
+                                         .diag = &g->diag,
+                                         .config = config,
+                                         .feed = { .v = feed, .n = n },
+                                         .seed = 1 };
     return n <= PLANS_COLUMNS && cr_seed_read(config, &g->probe.seed) &&
-           cr_probe_open(&g->probe);
+           cr_single_batch_open(&g->probe);
 }
 
 /* The batch of the case, then others: samples in another order, and real

@@ -1,4 +1,4 @@
-#include "train/probe.h"
+#include "train/single_batch.h"
 
 #include "base/str.h"
 #include "conf/opt.h"
@@ -15,7 +15,7 @@
 
 /* Numbers with a fraction are computed with as the network does; integers are
  * classes and tokens: int32. Bytes and truth stay. */
-static enum cr_type probe_type(enum cr_type type)
+static enum cr_type single_batch_type(enum cr_type type)
 {
     switch (type) {
     case CR_F16:
@@ -31,8 +31,8 @@ static enum cr_type probe_type(enum cr_type type)
     }
 }
 
-static bool probe_range(struct cr_probe *p, const char *path,
-                        const struct cr_spec *spec, const void *data)
+static bool single_batch_range(struct cr_single_batch *p, const char *path,
+                               const struct cr_spec *spec, const void *data)
 {
     int64_t n = cr_count(spec);
 
@@ -47,8 +47,8 @@ static bool probe_range(struct cr_probe *p, const char *path,
     return true;
 }
 
-const void *cr_probe_array(struct cr_arena *arena, struct cr_diag *diag,
-                           const char *path, struct cr_spec *spec)
+const void *cr_single_batch_array(struct cr_arena *arena, struct cr_diag *diag,
+                                  const char *path, struct cr_spec *spec)
 {
     const struct cr_format *format = cr_format_find("npy");
     struct cr_file *file = format->open(arena, diag, path, spec);
@@ -72,14 +72,14 @@ const void *cr_probe_array(struct cr_arena *arena, struct cr_diag *diag,
     return ok ? raw : NULL;
 }
 
-static bool probe_column(struct cr_probe *p, const char *path,
-                         struct cr_column *column, const void **data)
+static bool single_batch_column(struct cr_single_batch *p, const char *path,
+                                struct cr_column *column, const void **data)
 {
     struct cr_spec spec, all;
-    const void *raw = cr_probe_array(p->arena, p->diag, path, &spec);
+    const void *raw = cr_single_batch_array(p->arena, p->diag, path, &spec);
     void *to;
 
-    if (!raw || !probe_range(p, path, &spec, raw))
+    if (!raw || !single_batch_range(p, path, &spec, raw))
         return false;
     if (p->batch > 0 && spec.dim[0] != p->batch)
         return cr_error(p->diag, cr_at_file(p->arena, path), CR_E_DATA_FORMAT,
@@ -88,7 +88,7 @@ static bool probe_column(struct cr_probe *p, const char *path,
                         spec.dim[0], p->batch);
     p->batch = spec.dim[0];
     all = spec;
-    all.type = probe_type(spec.type);
+    all.type = single_batch_type(spec.type);
     to = cr_alloc(p->arena, cr_bytes(&all), 1);
     cr_convert(spec.type, raw, all.type, to, cr_count(&all));
     *data = to;
@@ -100,8 +100,8 @@ static bool probe_column(struct cr_probe *p, const char *path,
 }
 
 /* Adds what a list of inputs names. */
-static int probe_listed(const struct cr_node *section, const char **names,
-                        int n, int cap)
+static int single_batch_listed(const struct cr_node *section,
+                               const char **names, int n, int cap)
 {
     for (CR_EACH(m, cr_node_get(section, "inputs")))
         if (n < cap && (m->key || m->text))
@@ -111,7 +111,7 @@ static int probe_listed(const struct cr_node *section, const char **names,
 
 /* Whether the config knows column p->column[i]. Without inputs of its own the
  * network takes a column of any name. */
-static bool probe_known(struct cr_probe *p, int i)
+static bool single_batch_known(struct cr_single_batch *p, int i)
 {
     const struct cr_node *network = cr_section(p->config, "network");
     const struct cr_node *loss = cr_section(p->config, "loss"), *args;
@@ -119,15 +119,15 @@ static bool probe_known(struct cr_probe *p, int i)
     const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
     const char *names[PROBE_NAMES + 1] = { NULL };
     struct cr_buf takes = { .arena = p->arena };
-    int n = probe_listed(network, names, 0, PROBE_NAMES);
+    int n = single_batch_listed(network, names, 0, PROBE_NAMES);
 
     if (n == 0)
         return true;
     for (int k = 0; k < n; k++)
         cr_buf_f(&takes, "%s%s", k ? ", " : "", names[k]);
-    n = probe_listed(loss, names, n, PROBE_NAMES - 1);
+    n = single_batch_listed(loss, names, n, PROBE_NAMES - 1);
     for (CR_EACH(m, cr_section(p->config, "metrics")))
-        n = probe_listed(m, names, n, PROBE_NAMES - 1);
+        n = single_batch_listed(m, names, n, PROBE_NAMES - 1);
     for (int k = 0; cell && cell->targets && cell->targets[k] &&
                     n < PROBE_NAMES - 1; k++)
         names[n++] = cell->targets[k];
@@ -145,7 +145,7 @@ static bool probe_known(struct cr_probe *p, int i)
     return false;
 }
 
-static bool probe_feed(struct cr_probe *p)
+static bool single_batch_feed(struct cr_single_batch *p)
 {
     bool ok = true;
 
@@ -168,15 +168,15 @@ static bool probe_feed(struct cr_probe *p)
                 ok = cr_error(p->diag, CR_NOWHERE, CR_E_USAGE,
                               "--feed: column '%s' is given twice",
                               column->name);
-        ok &= probe_known(p, p->n_columns) &&
-              probe_column(p, eq + 1, column, &p->data[p->n_columns]);
+        ok &= single_batch_known(p, p->n_columns) &&
+              single_batch_column(p, eq + 1, column, &p->data[p->n_columns]);
         p->n_columns++;
     }
     return ok;
 }
 
 /* The training data; nothing is read before the network is planned. */
-static bool probe_loader(struct cr_probe *p)
+static bool single_batch_loader(struct cr_single_batch *p)
 {
     struct cr_data_loader_opts want = {
         .split = "train", .train = true, .one_size = true, .seed = p->seed
@@ -202,7 +202,7 @@ static bool probe_loader(struct cr_probe *p)
 }
 
 /* Its first batch. */
-bool cr_probe_read(struct cr_probe *p)
+bool cr_single_batch_read(struct cr_single_batch *p)
 {
     const struct cr_batch *batch;
 
@@ -218,13 +218,13 @@ bool cr_probe_read(struct cr_probe *p)
     return true;
 }
 
-bool cr_probe_open(struct cr_probe *p)
+bool cr_single_batch_open(struct cr_single_batch *p)
 {
     int64_t *samples;
 
     if (p->feed.n == 0)
-        return probe_loader(p);
-    if (!probe_feed(p))
+        return single_batch_loader(p);
+    if (!single_batch_feed(p))
         return false;
     samples = CR_NEWS(p->arena, int64_t, p->batch);
     for (int64_t i = 0; i < p->batch; i++)
@@ -233,7 +233,7 @@ bool cr_probe_open(struct cr_probe *p)
     return true;
 }
 
-void cr_probe_close(struct cr_probe *p)
+void cr_single_batch_close(struct cr_single_batch *p)
 {
     if (p->loader)
         cr_data_loader_close(p->loader);

@@ -2,13 +2,13 @@
  * One batch to look at a network with: columns from files, or the first batch
  * of the training data. trace and gradcheck.
  */
-#ifndef CR_TRAIN_PROBE_H
-#define CR_TRAIN_PROBE_H
+#ifndef CR_TRAIN_SINGLE_BATCH_H
+#define CR_TRAIN_SINGLE_BATCH_H
 
 #include "conf/config.h"
 #include "data/data_loader.h"
 
-struct cr_probe {
+struct cr_single_batch {
     struct cr_arena *arena; /* to be set, with diag, config, feed and seed */
     struct cr_diag *diag;
     struct cr_config *config;
@@ -24,12 +24,12 @@ struct cr_probe {
 
 /* The elements of a .npy file that has at least one row; NULL after
  * reporting. */
-const void *cr_probe_array(struct cr_arena *arena, struct cr_diag *diag,
-                           const char *path, struct cr_spec *spec);
+const void *cr_single_batch_array(struct cr_arena *arena, struct cr_diag *diag,
+                                  const char *path, struct cr_spec *spec);
 /* Columns and batch size; files are read. False after reporting. */
-bool cr_probe_open(struct cr_probe *probe);
+bool cr_single_batch_open(struct cr_single_batch *single);
 /* Reads the batch where it comes from the data set. */
-bool cr_probe_read(struct cr_probe *probe);
-void cr_probe_close(struct cr_probe *probe);
+bool cr_single_batch_read(struct cr_single_batch *single);
+void cr_single_batch_close(struct cr_single_batch *single);
 
 #endif
