@@ -42,7 +42,7 @@ static bool columns_feed(struct cr_predict *j, const struct cr_column *c)
     *f = (struct cr_predict_feed){ .name = c->name, .head = c->spec };
     f->pipeline = cr_column_pipeline_plan(config, c->name, &c->spec, NULL,
                                           false, &f->out);
-    if (!f->pipeline || !cr_intake_open(&f->intake, config, c))
+    if (!f->pipeline || !cr_input_adapter_open(&f->adapter, config, c))
         return false;
     j->n_feeds++;
     return true;

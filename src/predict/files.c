@@ -46,7 +46,7 @@ static bool files_array(struct cr_predict *j, const char *path)
         return false;
     cr_predict_header(j);
     row.name = cr_strdup(&j->text, path);
-    open = cr_input_open(&f->intake, diag, path, &input);
+    open = cr_input_open(&f->adapter, diag, path, &input);
     if (open && j->cli->verbose > 0 && cr_input_change(&input, &input.mem))
         fprintf(stderr, "%s: %s\n", path,
                 cr_input_change(&input, &input.mem));
@@ -139,11 +139,11 @@ static bool column_open(struct cr_predict *j, struct column *c)
         c->rows = cr_predict_rows_open(j, c->path, c->feed);
         return c->rows != NULL;
     }
-    if (c->truth && !cr_intake_open(&c->feed->intake, j->model.config,
-                                    &(struct cr_column){ c->feed->name,
-                                                         c->feed->head }))
+    if (c->truth && !cr_input_adapter_open(
+                        &c->feed->adapter, j->model.config,
+                        &(struct cr_column){ c->feed->name, c->feed->head }))
         return false;
-    if (!cr_input_open(&c->feed->intake, diag, c->path, &c->input))
+    if (!cr_input_open(&c->feed->adapter, diag, c->path, &c->input))
         return false;
     c->count = c->input.count;
     return true;

@@ -23,8 +23,8 @@
 #include "base/str.h"
 #include "data/data_loader.h"
 #include "model/model.h"
+#include "train/predict_input.h"
 #include "train/probability.h"
-#include "train/sample.h"
 
 enum { CR_PREDICT_TSV, CR_PREDICT_CSV, CR_PREDICT_JSONL, CR_PREDICT_NPY,
        CR_PREDICT_NPZ, CR_PREDICT_BY_NAME };
@@ -50,7 +50,7 @@ struct cr_predict_feed {
     struct cr_spec head;        /* a sample as the data set holds it */
     struct cr_spec out;         /* and behind the datapipe */
     struct cr_column_pipeline *pipeline; /* between them */
-    struct cr_intake intake;    /* for images and arrays of other shapes */
+    struct cr_input_adapter adapter; /* for images and arrays of other shapes */
     size_t size;                /* of one sample behind the datapipe */
     char *batch;
     void *stored;               /* room for one sample as in the data set */

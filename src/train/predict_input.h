@@ -8,25 +8,26 @@
  * made to fit: colour becomes gray by the weights of ITU-R BT.601, gray is
  * repeated, alpha is dropped, 16 bits become 8.
  */
-#ifndef CR_TRAIN_SAMPLE_H
-#define CR_TRAIN_SAMPLE_H
+#ifndef CR_TRAIN_PREDICT_INPUT_H
+#define CR_TRAIN_PREDICT_INPUT_H
 
 #include "data/data_loader.h"
 #include "data/format.h"
 
 /* The way into one column. */
-struct cr_intake {
+struct cr_input_adapter {
     struct cr_arena *arena;
     struct cr_config *config;
     const char *column;
     struct cr_spec head;        /* a sample of the data set */
     struct cr_spec out;         /* after the datapipe */
-    struct cr_way *ways;        /* planned so far, by form of the input */
+    struct cr_input_route *routes; /* planned so far, by form of the input */
 };
 
 /* Plans the datapipe for the data set's own samples. False after reporting. */
-bool cr_intake_open(struct cr_intake *intake, struct cr_config *config,
-                    const struct cr_column *column);
+bool cr_input_adapter_open(struct cr_input_adapter *adapter,
+                           struct cr_config *config,
+                           const struct cr_column *column);
 
 /* A file's samples: one for an image, one per entry of axis 0 of an array. */
 struct cr_input {
@@ -37,13 +38,13 @@ struct cr_input {
     const struct cr_format *format;
     struct cr_file *file;
     struct cr_spec spec;        /* of one sample in the file */
-    struct cr_way *way;
+    struct cr_input_route *route;
     struct cr_arena mem;
     void *raw, *painted;        /* as in the file; with channels made to fit */
 };
 
 /* False after reporting (exit 3). */
-bool cr_input_open(struct cr_intake *intake, struct cr_diag *diag,
+bool cr_input_open(struct cr_input_adapter *adapter, struct cr_diag *diag,
                    const char *path, struct cr_input *to);
 /* Sample i, after the datapipe: intake->out in `to`. */
 bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
