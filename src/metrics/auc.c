@@ -7,20 +7,20 @@
  * MindSpore's ROC keeps the last batch only, and its auc is a function of the
  * curve; here all samples are ranked together.
  */
-#include "train/ranking.h"
+#include "train/roc_curve.h"
 
 static int64_t auc_table(const void *opts, const void *state, int64_t classes,
                          double *to)
 {
     (void)opts;
-    return cr_ranking_table(state, classes, cr_ranking_area, to);
+    return cr_roc_table(state, classes, cr_roc_area, to);
 }
 
 static double auc_value(const void *opts, const void *state, int64_t classes)
 {
     (void)opts;
     (void)classes;
-    return cr_ranking_mean(state, cr_ranking_area);
+    return cr_roc_mean(state, cr_roc_area);
 }
 
 const struct cr_metric cr_metric_auc = {
@@ -37,8 +37,8 @@ const struct cr_metric cr_metric_auc = {
     .maximize = true,
     .classifies = true,
     .compares = true,
-    .size = cr_ranking_size,
-    .add = cr_ranking_add,
+    .size = cr_roc_size,
+    .add = cr_roc_add,
     .value = auc_value,
     .table = auc_table,
 };

@@ -4,13 +4,13 @@
  * the result is that of class 1; for more, the unweighted mean of each class
  * with samples against the rest. Equal outputs are one step.
  */
-#include "train/ranking.h"
+#include "train/roc_curve.h"
 
 static int64_t average_precision_table(const void *opts, const void *state,
                                        int64_t classes, double *to)
 {
     (void)opts;
-    return cr_ranking_table(state, classes, cr_ranking_average_precision, to);
+    return cr_roc_table(state, classes, cr_roc_average_precision, to);
 }
 
 static double average_precision_value(const void *opts, const void *state,
@@ -18,7 +18,7 @@ static double average_precision_value(const void *opts, const void *state,
 {
     (void)opts;
     (void)classes;
-    return cr_ranking_positive(state, cr_ranking_average_precision);
+    return cr_roc_positive(state, cr_roc_average_precision);
 }
 
 const struct cr_metric cr_metric_average_precision = {
@@ -38,8 +38,8 @@ const struct cr_metric cr_metric_average_precision = {
     .maximize = true,
     .classifies = true,
     .compares = true,
-    .size = cr_ranking_size,
-    .add = cr_ranking_add,
+    .size = cr_roc_size,
+    .add = cr_roc_add,
     .value = average_precision_value,
     .table = average_precision_table,
 };

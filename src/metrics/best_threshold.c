@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "train/ranking.h"
+#include "train/roc_curve.h"
 
 enum { BEST_F1, BEST_ACCURACY, BEST_BALANCED, BEST_MATTHEWS };
 
@@ -26,23 +26,23 @@ static const struct cr_opt best_threshold_opts[] = {
     { 0 },
 };
 
-static double best_f1(struct cr_ranking_counts c)
+static double best_f1(struct cr_roc_counts c)
 {
     return c.tp > 0 ? 2 * c.tp / (2 * c.tp + c.fp + c.fn) : 0;
 }
 
-static double best_accuracy(struct cr_ranking_counts c)
+static double best_accuracy(struct cr_roc_counts c)
 {
     return c.tp + c.tn;
 }
 
-static double best_balanced(struct cr_ranking_counts c)
+static double best_balanced(struct cr_roc_counts c)
 {
     return (c.tp > 0 ? c.tp / (c.tp + c.fn) : 0) +
            (c.tn > 0 ? c.tn / (c.tn + c.fp) : 0);
 }
 
-static double best_matthews(struct cr_ranking_counts c)
+static double best_matthews(struct cr_roc_counts c)
 {
     double root = sqrt(c.tp + c.fp) * sqrt(c.tp + c.fn) * sqrt(c.tn + c.fp) *
                   sqrt(c.tn + c.fn);
@@ -53,16 +53,15 @@ static double best_matthews(struct cr_ranking_counts c)
 static double best_threshold_value(const void *opts, const void *state,
                                    int64_t classes)
 {
-    static double (*const score[])(struct cr_ranking_counts) = {
+    static double (*const score[])(struct cr_roc_counts) = {
         [BEST_F1] = best_f1,
         [BEST_ACCURACY] = best_accuracy,
         [BEST_BALANCED] = best_balanced,
         [BEST_MATTHEWS] = best_matthews,
     };
     const struct best_threshold *o = opts;
-    const struct cr_ranking *r = state;
-    double at = cr_ranking_threshold(r, classes > 1 ? 1 : 0,
-                                     score[o->maximize]);
+    const struct cr_roc *r = state;
+    double at = cr_roc_threshold(r, classes > 1 ? 1 : 0, score[o->maximize]);
 
     return classes == 1 && o->logits ? 1 / (1 + exp(-at)) : at;
 }
@@ -72,7 +71,7 @@ static void best_threshold_add(const void *opts, void *state, int64_t classes,
                                const struct cr_metric_batch *batch)
 {
     (void)opts;
-    cr_ranking_class_add(state, classes, batch);
+    cr_roc_class_add(state, classes, batch);
 }
 
 static double best_threshold_cut(const void *opts, double threshold)
@@ -112,7 +111,7 @@ const struct cr_metric cr_metric_best_threshold = {
     .classifies = true,
     .compares = true,
     .misfit = best_threshold_misfit,
-    .size = cr_ranking_size,
+    .size = cr_roc_size,
     .add = best_threshold_add,
     .value = best_threshold_value,
     .cut = best_threshold_cut,

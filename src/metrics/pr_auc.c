@@ -4,13 +4,13 @@
  * class 1; for more, the unweighted mean of each class with samples against
  * the rest. Equal outputs are one step of the curve.
  */
-#include "train/ranking.h"
+#include "train/roc_curve.h"
 
 static int64_t pr_auc_table(const void *opts, const void *state,
                             int64_t classes, double *to)
 {
     (void)opts;
-    return cr_ranking_table(state, classes, cr_ranking_pr_area, to);
+    return cr_roc_table(state, classes, cr_roc_pr_area, to);
 }
 
 static double pr_auc_value(const void *opts, const void *state,
@@ -18,7 +18,7 @@ static double pr_auc_value(const void *opts, const void *state,
 {
     (void)opts;
     (void)classes;
-    return cr_ranking_positive(state, cr_ranking_pr_area);
+    return cr_roc_positive(state, cr_roc_pr_area);
 }
 
 const struct cr_metric cr_metric_pr_auc = {
@@ -38,8 +38,8 @@ const struct cr_metric cr_metric_pr_auc = {
     .maximize = true,
     .classifies = true,
     .compares = true,
-    .size = cr_ranking_size,
-    .add = cr_ranking_add,
+    .size = cr_roc_size,
+    .add = cr_roc_add,
     .value = pr_auc_value,
     .table = pr_auc_table,
 };

@@ -6,7 +6,7 @@
  * for all classes, with their outputs mixed up. This one is of all samples.
  * Points on a straight line between others are omitted.
  */
-#include "train/ranking.h"
+#include "train/roc_curve.h"
 
 struct roc {
     int64_t pos_label;
@@ -23,12 +23,12 @@ static const double *roc_curve(const void *opts, const void *state,
                                struct cr_arena *mem, int64_t *points)
 {
     const struct roc *o = opts;
-    const struct cr_ranking *r = state;
+    const struct cr_roc *r = state;
 
     *points = 0;
     if (r->n == 0)
         return NULL;
-    return cr_ranking_curve(r, r->classes == 1 ? 0 : o->pos_label, mem, points);
+    return cr_roc_curve(r, r->classes == 1 ? 0 : o->pos_label, mem, points);
 }
 
 static const char *roc_misfit(const void *opts, const struct cr_spec *output,
@@ -60,7 +60,7 @@ const struct cr_metric cr_metric_roc = {
     .classifies = true,
     .compares = true,
     .misfit = roc_misfit,
-    .size = cr_ranking_size,
-    .add = cr_ranking_add,
+    .size = cr_roc_size,
+    .add = cr_roc_add,
     .curve = roc_curve,
 };

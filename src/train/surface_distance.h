@@ -7,8 +7,8 @@
  * the picture. Distances go from each position of one surface to the nearest
  * of the other.
  */
-#ifndef CR_TRAIN_SURFACE_H
-#define CR_TRAIN_SURFACE_H
+#ifndef CR_TRAIN_SURFACE_DISTANCE_H
+#define CR_TRAIN_SURFACE_DISTANCE_H
 
 #include "train/metric.h"
 

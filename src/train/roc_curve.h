@@ -7,59 +7,57 @@
  * many numbers as the output has: the outputs are ranked as they are, each
  * class by itself; for one number a sample, the class is 1.
  */
-#ifndef CR_TRAIN_RANKING_H
-#define CR_TRAIN_RANKING_H
+#ifndef CR_TRAIN_ROC_CURVE_H
+#define CR_TRAIN_ROC_CURVE_H
 
 #include "train/metric.h"
 
-struct cr_ranking {
+struct cr_roc {
     int64_t n, room, classes;
     bool marks;                 /* a label for each number */
     cr_real *score;             /* n x classes */
     int32_t *truth;             /* n classes, or n x classes of 0 and 1 */
 };
 
-size_t cr_ranking_size(const void *opts, int64_t classes);
+size_t cr_roc_size(const void *opts, int64_t classes);
 /* A metric's `add`. */
-void cr_ranking_add(const void *opts, void *state, int64_t classes,
-                    const struct cr_metric_batch *batch);
+void cr_roc_add(const void *opts, void *state, int64_t classes,
+                const struct cr_metric_batch *batch);
 
 /* The same, but labels that are one-hot are classes. */
-void cr_ranking_class_add(struct cr_ranking *ranking, int64_t classes,
-                          const struct cr_metric_batch *batch);
+void cr_roc_class_add(struct cr_roc *roc, int64_t classes,
+                      const struct cr_metric_batch *batch);
 
 /* The corners of a class's curve, from (0, 0) to (1, 1): false and true
  * positive rate, and the threshold from which on outputs say yes; the first
  * is the largest output + 1. NULL: nothing to tell apart. */
-const double *cr_ranking_curve(const struct cr_ranking *ranking, int64_t class,
-                               struct cr_arena *mem, int64_t *points);
+const double *cr_roc_curve(const struct cr_roc *roc, int64_t class,
+                           struct cr_arena *mem, int64_t *points);
 /* The area below it, by trapezes; NaN: nothing to tell apart. */
-double cr_ranking_area(const struct cr_ranking *ranking, int64_t class);
+double cr_roc_area(const struct cr_roc *roc, int64_t class);
 /* The curve of precision over recall, from (0, 1): its area by steps,
  * sum of (R_k - R_k-1) P_k, and by trapezoids. NaN: the class has no sample. */
-double cr_ranking_average_precision(const struct cr_ranking *ranking,
-                                    int64_t class);
-double cr_ranking_pr_area(const struct cr_ranking *ranking, int64_t class);
+double cr_roc_average_precision(const struct cr_roc *roc, int64_t class);
+double cr_roc_pr_area(const struct cr_roc *roc, int64_t class);
 
 /* The threshold from which on outputs say yes with the largest score, halfway
  * between two outputs; the first of equals from the largest output down. Where
  * all say yes it lies below the least output, so that rounding loses none.
  * NaN: there are no samples. */
-struct cr_ranking_counts {
+struct cr_roc_counts {
     double tp, fp, fn, tn;
 };
-double cr_ranking_threshold(const struct cr_ranking *ranking, int64_t class,
-                            double (*score)(struct cr_ranking_counts counts));
+double cr_roc_threshold(const struct cr_roc *roc, int64_t class,
+                        double (*score)(struct cr_roc_counts counts));
 
 /* The unweighted mean over the classes for which a number is not NaN. */
-double cr_ranking_mean(const struct cr_ranking *ranking,
-                       double (*of)(const struct cr_ranking *, int64_t));
+double cr_roc_mean(const struct cr_roc *roc,
+                   double (*of)(const struct cr_roc *, int64_t));
 /* The number of class 1 of two classes; else that mean. */
-double cr_ranking_positive(const struct cr_ranking *ranking,
-                           double (*of)(const struct cr_ranking *, int64_t));
+double cr_roc_positive(const struct cr_roc *roc,
+                       double (*of)(const struct cr_roc *, int64_t));
 /* A metric's table: the number of each class. */
-int64_t cr_ranking_table(const struct cr_ranking *ranking, int64_t classes,
-                         double (*of)(const struct cr_ranking *, int64_t),
-                         double *to);
+int64_t cr_roc_table(const struct cr_roc *roc, int64_t classes,
+                     double (*of)(const struct cr_roc *, int64_t), double *to);
 
 #endif

@@ -1,16 +1,16 @@
-#include "train/ranking.h"
+#include "train/roc_curve.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-size_t cr_ranking_size(const void *opts, int64_t classes)
+size_t cr_roc_size(const void *opts, int64_t classes)
 {
     (void)opts;
     (void)classes;
-    return sizeof(struct cr_ranking);
+    return sizeof(struct cr_roc);
 }
 
-static void ranking_softmax(cr_real *x, int64_t n)
+static void roc_softmax(cr_real *x, int64_t n)
 {
     double top = (double)x[0], sum = 0;
 
@@ -23,12 +23,12 @@ static void ranking_softmax(cr_real *x, int64_t n)
 }
 
 /* Whether each number has its label: then there are as many of them. */
-static bool ranking_marks(const struct cr_metric_batch *batch)
+static bool roc_marks(const struct cr_metric_batch *batch)
 {
     return cr_count(batch->label_spec) == cr_count(batch->spec);
 }
 
-static void ranking_room(struct cr_ranking *r, struct cr_arena *mem, int64_t n)
+static void roc_room(struct cr_roc *r, struct cr_arena *mem, int64_t n)
 {
     int64_t width = r->marks ? r->classes : 1, room = r->room;
 
@@ -42,13 +42,13 @@ static void ranking_room(struct cr_ranking *r, struct cr_arena *mem, int64_t n)
     r->room = room;
 }
 
-static void ranking_add(struct cr_ranking *r, int64_t classes,
-                        const struct cr_metric_batch *batch)
+static void roc_add(struct cr_roc *r, int64_t classes,
+                    const struct cr_metric_batch *batch)
 {
     int64_t n = cr_count(batch->spec) / classes, stride = 1;
 
     r->classes = classes;
-    ranking_room(r, batch->mem, n);
+    roc_room(r, batch->mem, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t at = classes > 1 ? cr_metric_first(batch, i, &stride) : i;
         cr_real *to = r->score + r->n * classes;
@@ -63,28 +63,28 @@ static void ranking_add(struct cr_ranking *r, int64_t classes,
         }
         if (!r->marks) {
             if (!batch->probs)
-                ranking_softmax(to, classes);
+                roc_softmax(to, classes);
             r->truth[r->n] = (int32_t)cr_metric_label(batch, i);
         }
         r->n++;
     }
 }
 
-void cr_ranking_add(const void *opts, void *state, int64_t classes,
-                    const struct cr_metric_batch *batch)
+void cr_roc_add(const void *opts, void *state, int64_t classes,
+                const struct cr_metric_batch *batch)
 {
-    struct cr_ranking *r = state;
+    struct cr_roc *r = state;
 
     (void)opts;
-    r->marks = ranking_marks(batch);
-    ranking_add(r, classes, batch);
+    r->marks = roc_marks(batch);
+    roc_add(r, classes, batch);
 }
 
-void cr_ranking_class_add(struct cr_ranking *r, int64_t classes,
-                          const struct cr_metric_batch *batch)
+void cr_roc_class_add(struct cr_roc *r, int64_t classes,
+                      const struct cr_metric_batch *batch)
 {
-    r->marks = ranking_marks(batch) && !cr_metric_classified(batch);
-    ranking_add(r, classes, batch);
+    r->marks = roc_marks(batch) && !cr_metric_classified(batch);
+    roc_add(r, classes, batch);
 }
 
 struct ranked {
@@ -93,7 +93,7 @@ struct ranked {
 };
 
 /* The largest first; what is no number is last. */
-static int ranking_order(const void *a, const void *b)
+static int roc_order(const void *a, const void *b)
 {
     double x = ((const struct ranked *)a)->score;
     double y = ((const struct ranked *)b)->score;
@@ -103,8 +103,8 @@ static int ranking_order(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static struct ranked *ranking_sorted(const struct cr_ranking *r, int64_t class,
-                                     struct cr_arena *mem, int64_t *yes)
+static struct ranked *roc_sorted(const struct cr_roc *r, int64_t class,
+                                 struct cr_arena *mem, int64_t *yes)
 {
     struct ranked *all = CR_NEWS(mem, struct ranked, r->n + 1);
 
@@ -115,12 +115,12 @@ static struct ranked *ranking_sorted(const struct cr_ranking *r, int64_t class,
                              : r->truth[i] == class;
         *yes += all[i].is;
     }
-    qsort(all, (size_t)r->n, sizeof *all, ranking_order);
+    qsort(all, (size_t)r->n, sizeof *all, roc_order);
     return all;
 }
 
 /* Drops the middle one of three points in a line. */
-static int64_t ranking_corner(double *p, int64_t n)
+static int64_t roc_corner(double *p, int64_t n)
 {
     double *c = p + 3 * (n - 1), *b = c - 3, *a = b - 3;
 
@@ -131,11 +131,11 @@ static int64_t ranking_corner(double *p, int64_t n)
     return n - 1;
 }
 
-const double *cr_ranking_curve(const struct cr_ranking *r, int64_t class,
-                               struct cr_arena *mem, int64_t *points)
+const double *cr_roc_curve(const struct cr_roc *r, int64_t class,
+                           struct cr_arena *mem, int64_t *points)
 {
     int64_t yes, n = 1, tp = 0;
-    struct ranked *all = ranking_sorted(r, class, mem, &yes);
+    struct ranked *all = roc_sorted(r, class, mem, &yes);
     double *p = CR_NEWS(mem, double, 3 * (r->n + 2));
 
     *points = 0;
@@ -144,12 +144,12 @@ const double *cr_ranking_curve(const struct cr_ranking *r, int64_t class,
     p[2] = all[0].score + 1;
     for (int64_t i = 0; i < r->n; i++) {
         tp += all[i].is;
-        if (i + 1 < r->n && ranking_order(&all[i], &all[i + 1]) == 0)
+        if (i + 1 < r->n && roc_order(&all[i], &all[i + 1]) == 0)
             continue;
         p[3 * n] = (double)(i + 1 - tp);
         p[3 * n + 1] = (double)tp;
         p[3 * n + 2] = all[i].score;
-        n = ranking_corner(p, n + 1);
+        n = roc_corner(p, n + 1);
     }
     for (int64_t i = 0; i < n; i++) {
         p[3 * i] /= (double)(r->n - yes);
@@ -159,11 +159,11 @@ const double *cr_ranking_curve(const struct cr_ranking *r, int64_t class,
     return p;
 }
 
-double cr_ranking_area(const struct cr_ranking *ranking, int64_t class)
+double cr_roc_area(const struct cr_roc *roc, int64_t class)
 {
     struct cr_arena mem = { 0 };
     int64_t n;
-    const double *p = cr_ranking_curve(ranking, class, &mem, &n);
+    const double *p = cr_roc_curve(roc, class, &mem, &n);
     double area = 0;
 
     for (int64_t i = 1; i < n; i++)
@@ -173,19 +173,19 @@ double cr_ranking_area(const struct cr_ranking *ranking, int64_t class)
 }
 
 /* One step per distinct output: recall and precision of "yes from here on". */
-static double ranking_recall_area(const struct cr_ranking *r, int64_t class,
-                                  bool trapezoid)
+static double roc_recall_area(const struct cr_roc *r, int64_t class,
+                              bool trapezoid)
 {
     struct cr_arena mem = { 0 };
     int64_t yes, tp = 0;
-    struct ranked *all = ranking_sorted(r, class, &mem, &yes);
+    struct ranked *all = roc_sorted(r, class, &mem, &yes);
     double area = 0, recall = 0, precision = 1;
 
     for (int64_t i = 0; i < r->n; i++) {
         double to_recall, to_precision;
 
         tp += all[i].is;
-        if (i + 1 < r->n && ranking_order(&all[i], &all[i + 1]) == 0)
+        if (i + 1 < r->n && roc_order(&all[i], &all[i + 1]) == 0)
             continue;
         to_recall = (double)tp / (double)yes;
         to_precision = (double)tp / (double)(i + 1);
@@ -198,19 +198,18 @@ static double ranking_recall_area(const struct cr_ranking *r, int64_t class,
     return yes ? area : (double)NAN;
 }
 
-double cr_ranking_average_precision(const struct cr_ranking *ranking,
-                                    int64_t class)
+double cr_roc_average_precision(const struct cr_roc *roc, int64_t class)
 {
-    return ranking_recall_area(ranking, class, false);
+    return roc_recall_area(roc, class, false);
 }
 
-double cr_ranking_pr_area(const struct cr_ranking *ranking, int64_t class)
+double cr_roc_pr_area(const struct cr_roc *roc, int64_t class)
 {
-    return ranking_recall_area(ranking, class, true);
+    return roc_recall_area(roc, class, true);
 }
 
-double cr_ranking_threshold(const struct cr_ranking *r, int64_t class,
-                            double (*score)(struct cr_ranking_counts counts))
+double cr_roc_threshold(const struct cr_roc *r, int64_t class,
+                        double (*score)(struct cr_roc_counts counts))
 {
     struct cr_arena mem = { 0 };
     struct ranked *all;
@@ -219,18 +218,19 @@ double cr_ranking_threshold(const struct cr_ranking *r, int64_t class,
 
     if (r->n == 0)
         return (double)NAN;
-    all = ranking_sorted(r, class, &mem, &yes);
-    best = score((struct cr_ranking_counts){ .fn = (double)yes,
-                                             .tn = (double)(r->n - yes) });
+    all = roc_sorted(r, class, &mem, &yes);
+    best = score((struct cr_roc_counts){ .fn = (double)yes,
+                                         .tn = (double)(r->n - yes) });
     found = all[0].score < 1 ? (all[0].score + 1) / 2 : all[0].score + 1;
     for (int64_t i = 0; i < r->n; i++) {
         double here;
 
         tp += all[i].is;
-        if (i + 1 < r->n && ranking_order(&all[i], &all[i + 1]) == 0)
+        if (i + 1 < r->n && roc_order(&all[i], &all[i + 1]) == 0)
             continue;
-        here = score((struct cr_ranking_counts){
-            .tp = (double)tp, .fp = (double)(i + 1 - tp),
+        here = score((struct cr_roc_counts){
+            .tp = (double)tp,
+            .fp = (double)(i + 1 - tp),
             .fn = (double)(yes - tp),
             .tn = (double)(r->n - yes - (i + 1 - tp)) });
         if (!(here > best))
@@ -245,13 +245,13 @@ double cr_ranking_threshold(const struct cr_ranking *r, int64_t class,
     return found;
 }
 
-double cr_ranking_mean(const struct cr_ranking *ranking,
-                       double (*of)(const struct cr_ranking *, int64_t))
+double cr_roc_mean(const struct cr_roc *roc,
+                   double (*of)(const struct cr_roc *, int64_t))
 {
     double sum = 0, n = 0;
 
-    for (int64_t c = 0; c < ranking->classes; c++) {
-        double value = of(ranking, c);
+    for (int64_t c = 0; c < roc->classes; c++) {
+        double value = of(roc, c);
 
         if (isnan(value))
             continue;
@@ -261,19 +261,16 @@ double cr_ranking_mean(const struct cr_ranking *ranking,
     return sum / n;
 }
 
-double cr_ranking_positive(const struct cr_ranking *ranking,
-                           double (*of)(const struct cr_ranking *, int64_t))
+double cr_roc_positive(const struct cr_roc *roc,
+                       double (*of)(const struct cr_roc *, int64_t))
 {
-    return ranking->classes == 2 && !ranking->marks
-               ? of(ranking, 1)
-               : cr_ranking_mean(ranking, of);
+    return roc->classes == 2 && !roc->marks ? of(roc, 1) : cr_roc_mean(roc, of);
 }
 
-int64_t cr_ranking_table(const struct cr_ranking *ranking, int64_t classes,
-                         double (*of)(const struct cr_ranking *, int64_t),
-                         double *to)
+int64_t cr_roc_table(const struct cr_roc *roc, int64_t classes,
+                     double (*of)(const struct cr_roc *, int64_t), double *to)
 {
     for (int64_t c = 0; c < classes; c++)
-        to[c] = of(ranking, c);
+        to[c] = of(roc, c);
     return 1;
 }

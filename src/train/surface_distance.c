@@ -1,4 +1,4 @@
-#include "train/surface.h"
+#include "train/surface_distance.h"
 
 #include <math.h>
 
