@@ -3,14 +3,14 @@
 #include "train/metric.h"
 
 static const struct cr_opt accuracy_opts[] = {
-    CR_METRIC_MARKS(struct cr_metric_marks),
+    CR_METRIC_MULTILABEL(struct cr_metric_multilabel_opts),
     { 0 },
 };
 
 /* All labels of a position must be correct. */
 static double accuracy_marks(struct cr_metric_class c)
 {
-    return c.right == c.predicted && c.right == c.actual;
+    return c.correct == c.predicted && c.correct == c.actual;
 }
 
 const struct cr_metric cr_metric_accuracy = {
@@ -23,10 +23,10 @@ const struct cr_metric cr_metric_accuracy = {
                   "labels are.",
         .example = "metrics: [accuracy]\n",
         .opts = accuracy_opts,
-        .size = sizeof(struct cr_metric_marks),
+        .size = sizeof(struct cr_metric_multilabel_opts),
     },
     .maximize = true,
     .classifies = true,
     .top = 1,
-    .marks = accuracy_marks,
+    .multilabel = accuracy_marks,
 };

@@ -26,7 +26,7 @@ static const char *balanced_accuracy_vain(const void *opts, bool classified)
 {
     const struct balanced_accuracy *o = opts;
 
-    return cr_metric_threshold_vain(o->threshold, classified);
+    return cr_metric_threshold_no_effect(o->threshold, classified);
 }
 
 static double balanced_accuracy_value(const void *opts, const void *state,
@@ -38,7 +38,7 @@ static double balanced_accuracy_value(const void *opts, const void *state,
     for (int64_t c = 0; c < classes; c++) {
         struct cr_metric_class of = cr_metric_class(state, classes, c);
 
-        sum += of.actual > 0 ? of.right / of.actual : 0;
+        sum += of.actual > 0 ? of.correct / of.actual : 0;
         n += of.actual > 0;
     }
     return sum / n;
@@ -58,9 +58,9 @@ const struct cr_metric cr_metric_balanced_accuracy = {
     .maximize = true,
     .classifies = true,
     .compares = true,
-    .vain = balanced_accuracy_vain,
+    .no_effect = balanced_accuracy_vain,
     .classes = cr_metric_votes_classes,
-    .size = cr_metric_pairs_size,
+    .size = cr_metric_confusion_size,
     .add = balanced_accuracy_add,
     .value = balanced_accuracy_value,
 };

@@ -110,7 +110,7 @@ const struct cr_metric cr_metric_best_threshold = {
     },
     .classifies = true,
     .compares = true,
-    .misfit = best_threshold_misfit,
+    .mismatch = best_threshold_misfit,
     .size = cr_roc_size,
     .add = best_threshold_add,
     .value = best_threshold_value,

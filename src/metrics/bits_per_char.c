@@ -9,12 +9,12 @@ static void bits_add(const void *opts, void *state, int64_t classes,
 {
     (void)opts;
     (void)classes;
-    cr_metric_nats_add(state, 0, CR_INT_NONE, batch);
+    cr_metric_nll_add(state, 0, CR_INT_NONE, batch);
 }
 
 static double bits_value(const void *opts, const void *state, int64_t classes)
 {
-    const struct cr_metric_nats *nats = state;
+    const struct cr_metric_nll *nats = state;
 
     (void)opts;
     (void)classes;
@@ -32,7 +32,7 @@ const struct cr_metric cr_metric_bits_per_char = {
         .example = "metrics: [loss, bits_per_char]\n",
     },
     .classifies = true,
-    .size = cr_metric_nats_size,
+    .size = cr_metric_nll_size,
     .add = bits_add,
     .value = bits_value,
 };

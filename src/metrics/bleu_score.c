@@ -165,7 +165,7 @@ const struct cr_metric cr_metric_bleu_score = {
     },
     .maximize = true,
     .classifies = true,
-    .misfit = bleu_score_misfit,
+    .mismatch = bleu_score_misfit,
     .size = bleu_score_size,
     .add = bleu_score_add,
     .value = bleu_score_value,

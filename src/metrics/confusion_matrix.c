@@ -93,7 +93,7 @@ static const char *confusion_matrix_vain(const void *opts, bool classified)
 {
     const struct confusion_matrix *o = opts;
 
-    return cr_metric_threshold_vain(o->threshold, classified);
+    return cr_metric_threshold_no_effect(o->threshold, classified);
 }
 
 const struct cr_metric cr_metric_confusion_matrix = {
@@ -111,10 +111,10 @@ const struct cr_metric cr_metric_confusion_matrix = {
     },
     .classifies = true,
     .compares = true,
-    .vain = confusion_matrix_vain,
+    .no_effect = confusion_matrix_vain,
     .classes = confusion_matrix_classes,
-    .size = cr_metric_pairs_size,
+    .size = cr_metric_confusion_size,
     .add = confusion_matrix_add,
     .table = confusion_matrix_table,
-    .called = confusion_matrix_called,
+    .result_name = confusion_matrix_called,
 };

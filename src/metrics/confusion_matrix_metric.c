@@ -160,7 +160,7 @@ static double rates_count(const struct cr_metric_batch *batch, int64_t from,
         said = cr_metric_argmax(batch, i);
         to[label].actual++;
         to[said].predicted++;
-        to[label].right += said == label;
+        to[label].correct += said == label;
         labels++;
     }
     return labels;
@@ -193,7 +193,7 @@ static void confusion_matrix_metric_add(const void *opts, void *state,
         memset(of, 0, (size_t)classes * sizeof *of);
         labels = rates_count(batch, i * n, n, of);
         for (int64_t c = o->skip_channel ? 0 : 1; c < classes; c++) {
-            double tp = of[c].right, fp = of[c].predicted - tp;
+            double tp = of[c].correct, fp = of[c].predicted - tp;
             double fn = of[c].actual - tp, tn = labels - tp - fp - fn;
             double rate = rates_value(o->metric_name, tp, fp, tn, fn);
 
@@ -340,13 +340,13 @@ const struct cr_metric cr_metric_confusion_matrix_metric = {
         .opts = confusion_matrix_metric_opts,
         .size = sizeof(struct confusion_matrix_metric),
     },
-    .larger = confusion_matrix_metric_larger,
+    .greater_is_better = confusion_matrix_metric_larger,
     .classifies = true,
-    .misfit = confusion_matrix_metric_misfit,
-    .vain = confusion_matrix_metric_vain,
+    .mismatch = confusion_matrix_metric_misfit,
+    .no_effect = confusion_matrix_metric_vain,
     .size = confusion_matrix_metric_size,
     .add = confusion_matrix_metric_add,
     .value = confusion_matrix_metric_value,
-    .called = confusion_matrix_metric_called,
-    .calls = confusion_matrix_metric_calls,
+    .result_name = confusion_matrix_metric_called,
+    .names_result = confusion_matrix_metric_calls,
 };

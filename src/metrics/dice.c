@@ -31,7 +31,7 @@ static void dice_add(const void *opts, void *state, int64_t classes,
         double both = 0, all = o->smooth;
 
         for (int64_t k = i * n; k < (i + 1) * n; k++) {
-            double x = (double)batch->output[k], y = cr_metric_truth(batch, k);
+            double x = (double)batch->output[k], y = cr_metric_target(batch, k);
 
             both += x * y;
             all += x * x + y * y;

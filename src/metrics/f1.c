@@ -5,7 +5,7 @@
 static double f1_of(const void *opts, struct cr_metric_class c)
 {
     (void)opts;
-    return 2 * c.right / (c.actual + c.predicted + DBL_MIN);
+    return 2 * c.correct / (c.actual + c.predicted + DBL_MIN);
 }
 
 const struct cr_metric cr_metric_f1 = {

@@ -21,7 +21,7 @@ static double fbeta_of(const void *opts, struct cr_metric_class c)
     const struct fbeta *o = opts;
     double b = o->beta * o->beta;
 
-    return (1 + b) * c.right / (b * c.actual + c.predicted + DBL_MIN);
+    return (1 + b) * c.correct / (b * c.actual + c.predicted + DBL_MIN);
 }
 
 static const char *fbeta_called(const void *opts, struct cr_arena *arena)
@@ -54,6 +54,6 @@ const struct cr_metric cr_metric_fbeta = {
     .maximize = true,
     .classifies = true,
     .of = fbeta_of,
-    .called = fbeta_called,
-    .calls = fbeta_calls,
+    .result_name = fbeta_called,
+    .names_result = fbeta_calls,
 };

@@ -96,7 +96,7 @@ const struct cr_metric cr_metric_hausdorff_distance = {
         .size = sizeof(struct hausdorff_distance),
     },
     .classifies = true,
-    .misfit = cr_surface_misfit,
+    .mismatch = cr_surface_mismatch,
     .size = cr_metric_mean_size,
     .add = hausdorff_distance_add,
     .value = cr_metric_mean_value,

@@ -36,24 +36,24 @@ static double log_loss_nats(const struct log_loss *o, double x, double label)
 static void log_loss_add(const void *opts, void *state, int64_t classes,
                          const struct cr_metric_batch *batch)
 {
-    struct cr_metric_nats *all = state;
+    struct cr_metric_nll *all = state;
     int64_t n = cr_count(batch->spec);
 
     (void)classes;
     if (cr_metric_classified(batch)) {
-        cr_metric_nats_add(all, DBL_EPSILON, CR_INT_NONE, batch);
+        cr_metric_nll_add(all, DBL_EPSILON, CR_INT_NONE, batch);
         return;
     }
     for (int64_t i = 0; i < n; i++)
         all->sum += log_loss_nats(opts, (double)batch->output[i],
-                                  cr_metric_truth(batch, i));
+                                  cr_metric_target(batch, i));
     all->all += n;
 }
 
 static double log_loss_value(const void *opts, const void *state,
                              int64_t classes)
 {
-    const struct cr_metric_nats *all = state;
+    const struct cr_metric_nll *all = state;
 
     (void)opts;
     (void)classes;
@@ -85,8 +85,8 @@ const struct cr_metric cr_metric_log_loss = {
     },
     .classifies = true,
     .compares = true,
-    .vain = log_loss_vain,
-    .size = cr_metric_nats_size,
+    .no_effect = log_loss_vain,
+    .size = cr_metric_nll_size,
     .add = log_loss_add,
     .value = log_loss_value,
 };

@@ -13,8 +13,8 @@ static void mae_add(const void *opts, void *state, int64_t classes,
     (void)opts;
     (void)classes;
     for (int64_t i = 0; i < n; i++)
-        mean->sum += fabs((double)batch->output[i] -
-                          cr_metric_truth(batch, i));
+        mean->sum +=
+            fabs((double)batch->output[i] - cr_metric_target(batch, i));
     mean->all += batch->spec->dim[0];
 }
 

@@ -31,7 +31,7 @@ static const char *matthews_vain(const void *opts, bool classified)
 {
     const struct matthews *o = opts;
 
-    return cr_metric_threshold_vain(o->threshold, classified);
+    return cr_metric_threshold_no_effect(o->threshold, classified);
 }
 
 static double matthews_value(const void *opts, const void *state,
@@ -44,7 +44,7 @@ static double matthews_value(const void *opts, const void *state,
         struct cr_metric_class of = cr_metric_class(state, classes, k);
 
         s += of.actual;
-        c += of.right;
+        c += of.correct;
         tp += of.actual * of.predicted;
         pp += of.predicted * of.predicted;
         tt += of.actual * of.actual;
@@ -70,9 +70,9 @@ const struct cr_metric cr_metric_matthews = {
     .maximize = true,
     .classifies = true,
     .compares = true,
-    .vain = matthews_vain,
+    .no_effect = matthews_vain,
     .classes = cr_metric_votes_classes,
-    .size = cr_metric_pairs_size,
+    .size = cr_metric_confusion_size,
     .add = matthews_add,
     .value = matthews_value,
 };

@@ -62,7 +62,7 @@ const struct cr_metric cr_metric_mean_surface_distance = {
         .size = sizeof(struct mean_surface_distance),
     },
     .classifies = true,
-    .misfit = cr_surface_misfit,
+    .mismatch = cr_surface_mismatch,
     .size = cr_metric_mean_size,
     .add = mean_surface_distance_add,
     .value = cr_metric_mean_value,

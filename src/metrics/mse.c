@@ -11,7 +11,7 @@ static void mse_add(const void *opts, void *state, int64_t classes,
     (void)opts;
     (void)classes;
     for (int64_t i = 0; i < n; i++) {
-        double d = (double)batch->output[i] - cr_metric_truth(batch, i);
+        double d = (double)batch->output[i] - cr_metric_target(batch, i);
 
         mean->sum += d * d;
     }

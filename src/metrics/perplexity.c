@@ -21,13 +21,13 @@ static void perplexity_add(const void *opts, void *state, int64_t classes,
     const struct perplexity *o = opts;
 
     (void)classes;
-    cr_metric_nats_add(state, 1e-10, o->ignore_label, batch);
+    cr_metric_nll_add(state, 1e-10, o->ignore_label, batch);
 }
 
 static double perplexity_value(const void *opts, const void *state,
                                int64_t classes)
 {
-    const struct cr_metric_nats *nats = state;
+    const struct cr_metric_nll *nats = state;
 
     (void)opts;
     (void)classes;
@@ -49,7 +49,7 @@ const struct cr_metric cr_metric_perplexity = {
         .size = sizeof(struct perplexity),
     },
     .classifies = true,
-    .size = cr_metric_nats_size,
+    .size = cr_metric_nll_size,
     .add = perplexity_add,
     .value = perplexity_value,
 };

@@ -5,13 +5,13 @@
 #include "train/metric.h"
 
 static const struct cr_opt precision_opts[] = {
-    CR_METRIC_MARKS(struct cr_metric_marks),
+    CR_METRIC_MULTILABEL(struct cr_metric_multilabel_opts),
     { 0 },
 };
 
 static double precision_marks(struct cr_metric_class c)
 {
-    return c.right / (c.predicted + DBL_MIN);
+    return c.correct / (c.predicted + DBL_MIN);
 }
 
 static double precision_of(const void *opts, struct cr_metric_class c)
@@ -32,10 +32,10 @@ const struct cr_metric cr_metric_precision = {
                   "of one sample.",
         .example = "metrics: [precision]\n",
         .opts = precision_opts,
-        .size = sizeof(struct cr_metric_marks),
+        .size = sizeof(struct cr_metric_multilabel_opts),
     },
     .maximize = true,
     .classifies = true,
     .of = precision_of,
-    .marks = precision_marks,
+    .multilabel = precision_marks,
 };

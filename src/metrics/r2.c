@@ -42,7 +42,7 @@ static void r2_add(const void *opts, void *state, int64_t classes,
         all->n++;
         for (int64_t k = 0; k < all->width; k++) {
             int64_t at = i * all->width + k;
-            double y = cr_metric_truth(batch, at);
+            double y = cr_metric_target(batch, at);
             double e = y - (double)batch->output[at];
             double d = y - all->of[k].mean;
 

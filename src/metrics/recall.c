@@ -5,13 +5,13 @@
 #include "train/metric.h"
 
 static const struct cr_opt recall_opts[] = {
-    CR_METRIC_MARKS(struct cr_metric_marks),
+    CR_METRIC_MULTILABEL(struct cr_metric_multilabel_opts),
     { 0 },
 };
 
 static double recall_marks(struct cr_metric_class c)
 {
-    return c.right / (c.actual + DBL_MIN);
+    return c.correct / (c.actual + DBL_MIN);
 }
 
 static double recall_of(const void *opts, struct cr_metric_class c)
@@ -31,10 +31,10 @@ const struct cr_metric cr_metric_recall = {
                   "of one sample.",
         .example = "metrics: [recall]\n",
         .opts = recall_opts,
-        .size = sizeof(struct cr_metric_marks),
+        .size = sizeof(struct cr_metric_multilabel_opts),
     },
     .maximize = true,
     .classifies = true,
     .of = recall_of,
-    .marks = recall_marks,
+    .multilabel = recall_marks,
 };

@@ -59,7 +59,7 @@ const struct cr_metric cr_metric_roc = {
     },
     .classifies = true,
     .compares = true,
-    .misfit = roc_misfit,
+    .mismatch = roc_misfit,
     .size = cr_roc_size,
     .add = cr_roc_add,
     .curve = roc_curve,

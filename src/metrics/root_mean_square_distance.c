@@ -64,7 +64,7 @@ const struct cr_metric cr_metric_root_mean_square_distance = {
         .size = sizeof(struct root_mean_square_distance),
     },
     .classifies = true,
-    .misfit = cr_surface_misfit,
+    .mismatch = cr_surface_mismatch,
     .size = cr_metric_mean_size,
     .add = root_mean_square_distance_add,
     .value = cr_metric_mean_value,

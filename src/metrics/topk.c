@@ -20,7 +20,7 @@ static void topk_add(const void *opts, void *state, int64_t classes,
     const struct topk *o = opts;
 
     (void)classes;
-    cr_metric_share_add(state, o->k, batch);
+    cr_metric_hits_add(state, o->k, batch);
 }
 
 static const char *topk_called(const void *opts, struct cr_arena *arena)
@@ -51,9 +51,9 @@ const struct cr_metric cr_metric_topk = {
     },
     .maximize = true,
     .classifies = true,
-    .size = cr_metric_share_size,
+    .size = cr_metric_hits_size,
     .add = topk_add,
-    .value = cr_metric_share_value,
-    .called = topk_called,
-    .calls = topk_calls,
+    .value = cr_metric_hits_value,
+    .result_name = topk_called,
+    .names_result = topk_calls,
 };

@@ -21,8 +21,8 @@ struct cr_eval {
     int axis;                   /* of the output's classes */
     int64_t classes, *rows;     /* of the output; of each metric */
     char *state;                /* of all metrics */
-    struct cr_metric_judged *judged; /* of the batch, where blocks are among
-                                        them */
+    struct cr_metric_block_value *judged; /* of the batch, where blocks are
+                                        among them */
     size_t *state_at, state_size;
     struct cr_arena mem;        /* what states point to */
     struct cr_arena told;       /* what scores point to: those of the last
@@ -180,7 +180,7 @@ static const char *eval_misfit(const struct cr_eval *e,
     const struct cr_metric *m = use->metric;
     const char *why = NULL;
 
-    if (cr_metric_multilabel(m, use->opts)) {
+    if (cr_metric_is_multilabel(m, use->opts)) {
         if (out->rank < 2 || e->axis < 1 || e->axis >= out->rank)
             return "an output of shape (n, classes)";
         return eval_no_labels(e, out);
@@ -189,8 +189,8 @@ static const char *eval_misfit(const struct cr_eval *e,
         why = eval_no_classes(e, out);
     if (m->compares && (!m->classifies || why))
         why = eval_no_labels(e, out);
-    if (!why && m->misfit)
-        why = m->misfit(use->opts, out, e->axis);
+    if (!why && m->mismatch)
+        why = m->mismatch(use->opts, out, e->axis);
     if (!why && eval_rows(e, use, out) < 1)
         why = "a 'num_classes' that is not less than its classes";
     return why;
@@ -239,9 +239,9 @@ static bool eval_metrics(struct cr_eval *e)
                           eval_label_text(e));
             continue;
         }
-        why = use->metric->vain ? use->metric->vain(use->opts,
-                                                    !eval_no_classes(e, &out))
-                                : NULL;
+        why = use->metric->no_effect
+                  ? use->metric->no_effect(use->opts, !eval_no_classes(e, &out))
+                  : NULL;
         if (why)
             cr_warn(diag, use->pos, CR_E_NO_MATCH,
                     "the metric '%s': %s, and does nothing", use->name, why);
@@ -309,7 +309,7 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
         cr_plans_eval(config, want->metrics->blocks, want->eager);
 
     if (plan.metrics)
-        e->judged = CR_NEWS(&e->arena, struct cr_metric_judged,
+        e->judged = CR_NEWS(&e->arena, struct cr_metric_block_value,
                             cr_node_count(cr_section(config, "metrics")) + 1);
     e->config = config;
     e->net = net;
@@ -342,12 +342,14 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
 {
     struct cr_exec *exec = cr_plans_for(&e->plans, batch);
     struct cr_spec out, label = e->label_spec;
-    struct cr_metric_batch m = { .spec = &out, .axis = e->axis,
-                                 .samples = batch->n, .judged = e->judged,
+    struct cr_metric_batch m = { .spec = &out,
+                                 .axis = e->axis,
+                                 .samples = batch->n,
+                                 .block_values = e->judged,
                                  .probs = cr_prob_given(e->config, e->net, 0),
-                                 .label_spec = &label, .mem = &e->mem,
-                                 .cut = isnan(e->threshold) ? NULL
-                                                            : &e->cut };
+                                 .label_spec = &label,
+                                 .mem = &e->mem,
+                                 .cut = isnan(e->threshold) ? NULL : &e->cut };
 
     for (int i = 0; i < e->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[e->from[i]]);

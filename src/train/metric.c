@@ -18,7 +18,7 @@ static void metric_block_add(const void *opts, void *state, int64_t classes,
                              const struct cr_metric_batch *batch)
 {
     const struct metric_block *o = opts;
-    const struct cr_metric_judged *j = &batch->judged[o->at];
+    const struct cr_metric_block_value *j = &batch->block_values[o->at];
     struct cr_metric_mean *mean = state;
     int64_t n = cr_count(&j->spec);
     double sum = 0;
@@ -103,9 +103,9 @@ static bool metric_use(struct cr_config *config, const struct cr_node *node,
         .name = obj.about->name,
         .pos = node->pos,
     };
-    if (to->metric->called)
-        to->name = to->metric->called(to->opts, config->arena);
-    if (cr_metric_multilabel(to->metric, to->opts))
+    if (to->metric->result_name)
+        to->name = to->metric->result_name(to->opts, config->arena);
+    if (cr_metric_is_multilabel(to->metric, to->opts))
         to->name = cr_strf(config->arena, "%s" MULTILABEL, to->name);
     return true;
 }
@@ -325,15 +325,15 @@ static bool metric_in_top(const struct cr_metric_batch *batch, int64_t at,
     return before < k;
 }
 
-size_t cr_metric_share_size(const void *opts, int64_t classes)
+size_t cr_metric_hits_size(const void *opts, int64_t classes)
 {
     (void)opts;
     (void)classes;
-    return sizeof(struct cr_metric_share);
+    return sizeof(struct cr_metric_hits);
 }
 
-void cr_metric_share_add(struct cr_metric_share *share, int64_t k,
-                         const struct cr_metric_batch *batch)
+void cr_metric_hits_add(struct cr_metric_hits *share, int64_t k,
+                        const struct cr_metric_batch *batch)
 {
     int64_t n = cr_metric_positions(batch);
 
@@ -343,18 +343,18 @@ void cr_metric_share_add(struct cr_metric_share *share, int64_t k,
         if (label < 0)
             continue;
         share->all++;
-        share->right += metric_in_top(batch, i, label, k);
+        share->correct += metric_in_top(batch, i, label, k);
     }
 }
 
-double cr_metric_share_value(const void *opts, const void *state,
-                             int64_t classes)
+double cr_metric_hits_value(const void *opts, const void *state,
+                            int64_t classes)
 {
-    const struct cr_metric_share *share = state;
+    const struct cr_metric_hits *share = state;
 
     (void)opts;
     (void)classes;
-    return (double)share->right / (double)share->all;
+    return (double)share->correct / (double)share->all;
 }
 
 struct nats {
@@ -390,15 +390,15 @@ static void metric_nats_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-size_t cr_metric_nats_size(const void *opts, int64_t classes)
+size_t cr_metric_nll_size(const void *opts, int64_t classes)
 {
     (void)opts;
     (void)classes;
-    return sizeof(struct cr_metric_nats);
+    return sizeof(struct cr_metric_nll);
 }
 
-void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
-                        int64_t ignored, const struct cr_metric_batch *batch)
+void cr_metric_nll_add(struct cr_metric_nll *nats, double least,
+                       int64_t ignored, const struct cr_metric_batch *batch)
 {
     int64_t n = cr_metric_positions(batch);
     struct cr_arena mem = { 0 };
@@ -416,14 +416,14 @@ void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
     cr_arena_free(&mem);
 }
 
-size_t cr_metric_pairs_size(const void *opts, int64_t classes)
+size_t cr_metric_confusion_size(const void *opts, int64_t classes)
 {
     (void)opts;
     return (size_t)classes * (size_t)classes * sizeof(int64_t);
 }
 
-void cr_metric_pairs_add(const void *opts, void *state, int64_t classes,
-                         const struct cr_metric_batch *batch)
+void cr_metric_confusion_add(const void *opts, void *state, int64_t classes,
+                             const struct cr_metric_batch *batch)
 {
     int64_t *counts = state, n = cr_metric_positions(batch);
 
@@ -440,7 +440,7 @@ struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
                                        int64_t c)
 {
     const int64_t *counts = pairs;
-    struct cr_metric_class of = { .right = (double)counts[c * classes + c] };
+    struct cr_metric_class of = { .correct = (double)counts[c * classes + c] };
 
     for (int64_t i = 0; i < classes; i++) {
         of.predicted += (double)counts[i * classes + c];
@@ -459,11 +459,11 @@ void cr_metric_votes_add(double threshold, void *state, int64_t classes,
                       : (double)(cr_real)threshold;
 
     if (cr_metric_classified(batch)) {
-        cr_metric_pairs_add(NULL, state, classes, batch);
+        cr_metric_confusion_add(NULL, state, classes, batch);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        double label = cr_metric_truth(batch, i);
+        double label = cr_metric_target(batch, i);
 
         if (label >= 0 && label < (double)classes)
             counts[(int64_t)label * classes +
@@ -477,7 +477,7 @@ int64_t cr_metric_votes_classes(const void *opts, int64_t found)
     return found > 0 ? found : 2;
 }
 
-const char *cr_metric_threshold_vain(double threshold, bool classified)
+const char *cr_metric_threshold_no_effect(double threshold, bool classified)
 {
     return classified && threshold != 0.5
                ? "'threshold' applies only to outputs without an axis of "
@@ -487,7 +487,7 @@ const char *cr_metric_threshold_vain(double threshold, bool classified)
 
 /* ---- Numbers */
 
-double cr_metric_truth(const struct cr_metric_batch *batch, int64_t i)
+double cr_metric_target(const struct cr_metric_batch *batch, int64_t i)
 {
     switch (batch->label_spec->type) {
     case CR_REAL:
@@ -524,7 +524,8 @@ bool cr_metric_maximize(const struct cr_metric_use *use)
 {
     const struct cr_metric *metric = use->metric;
 
-    return metric->larger ? metric->larger(use->opts) : metric->maximize;
+    return metric->greater_is_better ? metric->greater_is_better(use->opts)
+                                     : metric->maximize;
 }
 
 bool cr_metric_named(const char *name, bool *maximize)
@@ -537,7 +538,7 @@ bool cr_metric_named(const char *name, bool *maximize)
         length -= strlen(MULTILABEL);
     for (; *all; all++) {
         metric = (const struct cr_metric *)*all;
-        if (metric->calls && metric->calls(name, maximize))
+        if (metric->names_result && metric->names_result(name, maximize))
             return true;
         *maximize = metric->maximize;
         if (strlen((*all)->name) == length &&
@@ -551,16 +552,17 @@ bool cr_metric_named(const char *name, bool *maximize)
 
 /* ---- Marks */
 
-bool cr_metric_multilabel(const struct cr_metric *metric, const void *opts)
+bool cr_metric_is_multilabel(const struct cr_metric *metric, const void *opts)
 {
-    return metric->marks && ((const struct cr_metric_marks *)opts)->eval_type;
+    return metric->multilabel &&
+           ((const struct cr_metric_multilabel_opts *)opts)->eval_type;
 }
 
 static void metric_marks_add(const struct cr_metric_use *use,
                              struct cr_metric_mean *mean,
                              const struct cr_metric_batch *batch)
 {
-    const struct cr_metric_marks *o = use->opts;
+    const struct cr_metric_multilabel_opts *o = use->opts;
     int64_t n = cr_metric_positions(batch), stride;
 
     for (int64_t i = 0; i < n; i++) {
@@ -569,13 +571,13 @@ static void metric_marks_add(const struct cr_metric_use *use,
 
         for (int64_t c = 0; c < metric_classes(batch); c++, at += stride) {
             bool said = (double)batch->output[at] >= o->threshold;
-            bool is = cr_metric_truth(batch, at) > 0.5;
+            bool is = cr_metric_target(batch, at) > 0.5;
 
-            of.right += said && is;
+            of.correct += said && is;
             of.predicted += said;
             of.actual += is;
         }
-        mean->sum += use->metric->marks(of);
+        mean->sum += use->metric->multilabel(of);
     }
     mean->all += n;
 }
@@ -584,24 +586,24 @@ static void metric_marks_add(const struct cr_metric_use *use,
 
 size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes)
 {
-    if (cr_metric_multilabel(use->metric, use->opts))
+    if (cr_metric_is_multilabel(use->metric, use->opts))
         return cr_metric_mean_size(use->opts, classes);
     if (use->metric->top)
-        return cr_metric_share_size(use->opts, classes);
+        return cr_metric_hits_size(use->opts, classes);
     if (use->metric->of)
-        return cr_metric_pairs_size(use->opts, classes);
+        return cr_metric_confusion_size(use->opts, classes);
     return use->metric->size(use->opts, classes);
 }
 
 void cr_metric_add(const struct cr_metric_use *use, void *state,
                    int64_t classes, const struct cr_metric_batch *batch)
 {
-    if (cr_metric_multilabel(use->metric, use->opts))
+    if (cr_metric_is_multilabel(use->metric, use->opts))
         metric_marks_add(use, state, batch);
     else if (use->metric->top)
-        cr_metric_share_add(state, use->metric->top, batch);
+        cr_metric_hits_add(state, use->metric->top, batch);
     else if (use->metric->of)
-        cr_metric_pairs_add(use->opts, state, classes, batch);
+        cr_metric_confusion_add(use->opts, state, classes, batch);
     else
         use->metric->add(use->opts, state, classes, batch);
 }
@@ -617,10 +619,10 @@ double cr_metric_value(const struct cr_metric_use *use, const void *state,
 {
     double sum = 0;
 
-    if (cr_metric_multilabel(use->metric, use->opts))
+    if (cr_metric_is_multilabel(use->metric, use->opts))
         return cr_metric_mean_value(use->opts, state, classes);
     if (use->metric->top)
-        return cr_metric_share_value(use->opts, state, classes);
+        return cr_metric_hits_value(use->opts, state, classes);
     if (!use->metric->of)
         return use->metric->value(use->opts, state, classes);
     for (int64_t c = 0; c < classes; c++)
@@ -631,7 +633,7 @@ double cr_metric_value(const struct cr_metric_use *use, const void *state,
 bool cr_metric_tabular(const struct cr_metric_use *use)
 {
     return (use->metric->of || use->metric->table) &&
-           !cr_metric_multilabel(use->metric, use->opts);
+           !cr_metric_is_multilabel(use->metric, use->opts);
 }
 
 int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,

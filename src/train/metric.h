@@ -9,7 +9,7 @@
 #include "math/spec.h"
 
 /* What a metric that is written in the config gives for a batch. */
-struct cr_metric_judged {
+struct cr_metric_block_value {
     struct cr_spec spec;
     const cr_real *x;
 };
@@ -23,7 +23,8 @@ struct cr_metric_batch {
     const struct cr_spec *label_spec;
     const void *label;          /* NULL: no label column */
     double loss;
-    const struct cr_metric_judged *judged; /* in the order of the config */
+    const struct cr_metric_block_value
+        *block_values;          /* in the order of the config */
     struct cr_arena *mem;       /* lives as long as the states */
     /* Of two classes or one number: class 1 is predicted where its probability,
      * or the number, is not below *cut. NULL: the larger output, or a metric's
@@ -33,7 +34,7 @@ struct cr_metric_batch {
 
 /* How often a class was right, predicted, and true. */
 struct cr_metric_class {
-    double right, predicted, actual;
+    double correct, predicted, actual;
 };
 
 /* A metric, in one of three ways: `top` says among how many of the largest
@@ -43,28 +44,29 @@ struct cr_metric_class {
 struct cr_metric {
     struct cr_descriptor about;
     bool maximize;              /* what is better, */
-    bool (*larger)(const void *opts); /* where that is for options to say */
+    bool (*greater_is_better)(
+        const void *opts);      /* where that is for options to say */
     bool undirected;            /* nobody knows what is better */
     bool classifies;            /* needs classes and their labels */
     bool compares;              /* needs labels of as many numbers as the
                                    output has; with `classifies`: or these */
     /* Optional: what else it needs, as "an output of shape ..."; NULL: all is
      * well. */
-    const char *(*misfit)(const void *opts, const struct cr_spec *output,
-                          int axis);
+    const char *(*mismatch)(const void *opts, const struct cr_spec *output,
+                            int axis);
     /* Optional: what of its options does nothing with such outputs, and why,
      * as "'x' without 'y'"; NULL: nothing. `classified`: labels are classes. */
-    const char *(*vain)(const void *opts, bool classified);
+    const char *(*no_effect)(const void *opts, bool classified);
     /* Optional: the classes that it counts and has a table of, where the
      * output has so many (0: no axis of classes); 0: it cannot. NULL: those of
      * the output. */
     int64_t (*classes)(const void *opts, int64_t found);
     int64_t top;
     double (*of)(const void *opts, struct cr_metric_class counts);
-    /* Optional: where the options, which begin with struct cr_metric_marks,
-     * say multilabel: a number of one position's counts over its classes; the
-     * metric is their mean over all positions. */
-    double (*marks)(struct cr_metric_class counts);
+    /* Optional: where the options, which begin with struct
+     * cr_metric_multilabel_opts, say multilabel: a number of one position's
+     * counts over its classes; the metric is their mean over all positions. */
+    double (*multilabel)(struct cr_metric_class counts);
     size_t (*size)(const void *opts, int64_t classes); /* bytes of state */
     void (*add)(const void *opts, void *state, int64_t classes,
                 const struct cr_metric_batch *batch);
@@ -79,13 +81,13 @@ struct cr_metric {
     const double *(*curve)(const void *opts, const void *state,
                            struct cr_arena *mem, int64_t *points);
     /* Optional: the name in results where options are part of it. */
-    const char *(*called)(const void *opts, struct cr_arena *arena);
+    const char *(*result_name)(const void *opts, struct cr_arena *arena);
     /* Optional: the metric chooses a threshold, which checkpoints keep; the
      * output of one number that it stands for. */
     double (*cut)(const void *opts, double threshold);
     /* Optional, beside `called`: whether it gives that name to some result,
      * and if so whether larger ones are better. */
-    bool (*calls)(const char *name, bool *maximize);
+    bool (*names_result)(const char *name, bool *maximize);
 };
 
 const struct cr_metric *cr_metric_find(const char *name);
@@ -95,11 +97,11 @@ bool cr_metric_named(const char *name, bool *maximize);
 
 /* Labels that are not classes but marks, any number of which may be set:
  * outputs from the threshold on say yes. */
-struct cr_metric_marks {
+struct cr_metric_multilabel_opts {
     int eval_type;              /* 1: multilabel */
     double threshold;
 };
-#define CR_METRIC_MARKS(T)                                                  \
+#define CR_METRIC_MULTILABEL(T)                                             \
     { .name = "eval_type",                                                  \
       .at = offsetof(T, eval_type),                                         \
       .type = CR_OPT_ENUM,                                                  \
@@ -115,7 +117,7 @@ struct cr_metric_marks {
         .doc = "With multilabel, output from which on the label 1 is "      \
                "predicted; use 0 for logits."                               \
     }
-bool cr_metric_multilabel(const struct cr_metric *metric, const void *opts);
+bool cr_metric_is_multilabel(const struct cr_metric *metric, const void *opts);
 
 /* A metric of a config, under the name that results give it. */
 struct cr_metric_use {
@@ -180,31 +182,31 @@ int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at);
 
 /* Right answers among all: the label among the k largest outputs, equals in
  * order of class. */
-struct cr_metric_share {
-    int64_t right, all;
+struct cr_metric_hits {
+    int64_t correct, all;
 };
-size_t cr_metric_share_size(const void *opts, int64_t classes);
-void cr_metric_share_add(struct cr_metric_share *share, int64_t k,
-                         const struct cr_metric_batch *batch);
-double cr_metric_share_value(const void *opts, const void *state,
-                             int64_t classes);
+size_t cr_metric_hits_size(const void *opts, int64_t classes);
+void cr_metric_hits_add(struct cr_metric_hits *share, int64_t k,
+                        const struct cr_metric_batch *batch);
+double cr_metric_hits_value(const void *opts, const void *state,
+                            int64_t classes);
 
 /* How little the outputs expect the labels:
  * -ln p of the true classes, p = softmax(output) or the output itself
  * (batch->probs), not below `least`. */
-struct cr_metric_nats {
+struct cr_metric_nll {
     double sum;
     int64_t all;
 };
-size_t cr_metric_nats_size(const void *opts, int64_t classes);
+size_t cr_metric_nll_size(const void *opts, int64_t classes);
 /* Without labels that are `ignored` (CR_INT_NONE: none). */
-void cr_metric_nats_add(struct cr_metric_nats *nats, double least,
-                        int64_t ignored, const struct cr_metric_batch *batch);
+void cr_metric_nll_add(struct cr_metric_nll *nats, double least,
+                       int64_t ignored, const struct cr_metric_batch *batch);
 
 /* All pairs of classes: counts[truth * classes + predicted]. */
-size_t cr_metric_pairs_size(const void *opts, int64_t classes);
-void cr_metric_pairs_add(const void *opts, void *state, int64_t classes,
-                         const struct cr_metric_batch *batch);
+size_t cr_metric_confusion_size(const void *opts, int64_t classes);
+void cr_metric_confusion_add(const void *opts, void *state, int64_t classes,
+                             const struct cr_metric_batch *batch);
 
 /* The counts of a class among such pairs. */
 struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
@@ -221,12 +223,12 @@ void cr_metric_votes_add(double threshold, void *state, int64_t classes,
                          const struct cr_metric_batch *batch);
 /* A metric's `classes`, and what its `vain` says of the threshold. */
 int64_t cr_metric_votes_classes(const void *opts, int64_t found);
-const char *cr_metric_threshold_vain(double threshold, bool classified);
+const char *cr_metric_threshold_no_effect(double threshold, bool classified);
 
 /* ---- For metrics that compare numbers: labels of any type. */
 
 /* The label of element i of the output. */
-double cr_metric_truth(const struct cr_metric_batch *batch, int64_t i);
+double cr_metric_target(const struct cr_metric_batch *batch, int64_t i);
 
 /* A mean over samples, or whatever else is counted. */
 struct cr_metric_mean {

@@ -30,15 +30,15 @@ static bool roc_marks(const struct cr_metric_batch *batch)
 
 static void roc_room(struct cr_roc *r, struct cr_arena *mem, int64_t n)
 {
-    int64_t width = r->marks ? r->classes : 1, room = r->room;
+    int64_t width = r->multilabel ? r->classes : 1, room = r->room;
 
     if (r->n + n <= room)
         return;
     room = 2 * (r->n + n);
     r->score = cr_grow(mem, r->score, (size_t)(r->n * r->classes),
                        (size_t)(room * r->classes), sizeof *r->score);
-    r->truth = cr_grow(mem, r->truth, (size_t)(r->n * width),
-                       (size_t)(room * width), sizeof *r->truth);
+    r->target = cr_grow(mem, r->target, (size_t)(r->n * width),
+                        (size_t)(room * width), sizeof *r->target);
     r->room = room;
 }
 
@@ -53,18 +53,18 @@ static void roc_add(struct cr_roc *r, int64_t classes,
         int64_t at = classes > 1 ? cr_metric_first(batch, i, &stride) : i;
         cr_real *to = r->score + r->n * classes;
 
-        if (!r->marks && cr_metric_label(batch, i) < 0)
+        if (!r->multilabel && cr_metric_label(batch, i) < 0)
             continue;
         for (int64_t c = 0; c < classes; c++) {
             to[c] = batch->output[at + c * stride];
-            if (r->marks)
-                r->truth[r->n * classes + c] =
-                    cr_metric_truth(batch, at + c * stride) > 0.5;
+            if (r->multilabel)
+                r->target[r->n * classes + c] =
+                    cr_metric_target(batch, at + c * stride) > 0.5;
         }
-        if (!r->marks) {
+        if (!r->multilabel) {
             if (!batch->probs)
                 roc_softmax(to, classes);
-            r->truth[r->n] = (int32_t)cr_metric_label(batch, i);
+            r->target[r->n] = (int32_t)cr_metric_label(batch, i);
         }
         r->n++;
     }
@@ -76,14 +76,14 @@ void cr_roc_add(const void *opts, void *state, int64_t classes,
     struct cr_roc *r = state;
 
     (void)opts;
-    r->marks = roc_marks(batch);
+    r->multilabel = roc_marks(batch);
     roc_add(r, classes, batch);
 }
 
 void cr_roc_class_add(struct cr_roc *r, int64_t classes,
                       const struct cr_metric_batch *batch)
 {
-    r->marks = roc_marks(batch) && !cr_metric_classified(batch);
+    r->multilabel = roc_marks(batch) && !cr_metric_classified(batch);
     roc_add(r, classes, batch);
 }
 
@@ -111,8 +111,8 @@ static struct ranked *roc_sorted(const struct cr_roc *r, int64_t class,
     *yes = 0;
     for (int64_t i = 0; i < r->n; i++) {
         all[i].score = (double)r->score[i * r->classes + class];
-        all[i].is = r->marks ? r->truth[i * r->classes + class] != 0
-                             : r->truth[i] == class;
+        all[i].is = r->multilabel ? r->target[i * r->classes + class] != 0
+                                  : r->target[i] == class;
         *yes += all[i].is;
     }
     qsort(all, (size_t)r->n, sizeof *all, roc_order);
@@ -264,7 +264,8 @@ double cr_roc_mean(const struct cr_roc *roc,
 double cr_roc_positive(const struct cr_roc *roc,
                        double (*of)(const struct cr_roc *, int64_t))
 {
-    return roc->classes == 2 && !roc->marks ? of(roc, 1) : cr_roc_mean(roc, of);
+    return roc->classes == 2 && !roc->multilabel ? of(roc, 1)
+                                                 : cr_roc_mean(roc, of);
 }
 
 int64_t cr_roc_table(const struct cr_roc *roc, int64_t classes,

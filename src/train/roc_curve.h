@@ -14,9 +14,9 @@
 
 struct cr_roc {
     int64_t n, room, classes;
-    bool marks;                 /* a label for each number */
+    bool multilabel;            /* a label for each number */
     cr_real *score;             /* n x classes */
-    int32_t *truth;             /* n classes, or n x classes of 0 and 1 */
+    int32_t *target;            /* n classes, or n x classes of 0 and 1 */
 };
 
 size_t cr_roc_size(const void *opts, int64_t classes);

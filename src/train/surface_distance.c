@@ -152,8 +152,8 @@ void cr_surface_add(const struct cr_surface *opts, struct cr_metric_mean *mean,
     }
 }
 
-const char *cr_surface_misfit(const void *opts, const struct cr_spec *output,
-                              int axis)
+const char *cr_surface_mismatch(const void *opts, const struct cr_spec *output,
+                                int axis)
 {
     const struct cr_surface *o = opts;
 

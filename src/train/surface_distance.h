@@ -48,7 +48,7 @@ void cr_surface_add(const struct cr_surface *opts,
                     double (*of)(const void *opts,
                                  const struct cr_surfaces *between));
 
-const char *cr_surface_misfit(const void *opts, const struct cr_spec *output,
-                              int axis);
+const char *cr_surface_mismatch(const void *opts, const struct cr_spec *output,
+                                int axis);
 
 #endif

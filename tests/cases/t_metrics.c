@@ -115,7 +115,8 @@ static void run_case(const struct cr_metric *metric, const struct cr_node *c)
                          c->pos, opts), "%s: options", name))
         goto done;
     if (called)
-        same(metric->called ? metric->called(opts, &mem) : metric->about.name,
+        same(metric->result_name ? metric->result_name(opts, &mem)
+                                 : metric->about.name,
              called->text, name);
     size = cr_metric_size(&use, classes);
     state = cr_alloc(&mem, 1, size);
