@@ -45,7 +45,7 @@ void cr_console_clear(struct cr_console *console)
     console->bar_shown = false;
 }
 
-void cr_console_log(struct cr_console *console, const char *line)
+void cr_console_log_file(struct cr_console *console, const char *line)
 {
     if (!console->log.path)
         return;
@@ -67,13 +67,13 @@ static void console_line(struct cr_console *console, bool shown,
     if (console->log.path) {
         struct cr_arena mem = { 0 };
 
-        cr_console_log(console, cr_vstrf(&mem, format, again));
+        cr_console_log_file(console, cr_vstrf(&mem, format, again));
         cr_arena_free(&mem);
     }
     va_end(again);
 }
 
-void cr_console_say(struct cr_console *console, const char *format, ...)
+void cr_console_log(struct cr_console *console, const char *format, ...)
 {
     va_list args;
 

@@ -35,10 +35,10 @@ void cr_console_open(struct cr_console *console, enum cr_progress style,
                      struct cr_diag_format show);
 
 /* A line for stderr and the log. */
-void cr_console_say(struct cr_console *console, const char *format, ...)
+void cr_console_log(struct cr_console *console, const char *format, ...)
     CR_PRINTF(2, 3);
 /* A line for the log alone. */
-void cr_console_log(struct cr_console *console, const char *line);
+void cr_console_log_file(struct cr_console *console, const char *line);
 /* A line that the bar makes superfluous on the terminal. */
 void cr_console_detail(struct cr_console *console, const char *format, ...)
     CR_PRINTF(2, 3);

@@ -123,7 +123,7 @@ static void finish_hint(struct cr_train *t, enum cr_outcome end)
                    end == CR_OUTCOME_USR1;
 
     if (stopped && t->saved && !t->unsaved && !t->checkpoint.weights_only)
-        cr_console_say(&t->console, "to go on: cellrun resume %s",
+        cr_console_log(&t->console, "to go on: cellrun resume %s",
                        cr_escape(t->arena, t->dir.path));
 }
 

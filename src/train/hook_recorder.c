@@ -169,7 +169,7 @@ static const char *recorder_place(const struct cr_hook_recorder *w,
 static void recorder_say(const struct cr_hook_recorder *w, const char *text)
 {
     if (w->t)
-        cr_console_say(&w->t->console, "%s", text);
+        cr_console_log(&w->t->console, "%s", text);
     else
         fprintf(stderr, "%s\n", text);
 }

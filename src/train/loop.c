@@ -123,7 +123,7 @@ static void loop_say_scores(struct cr_train *t)
             cr_buf_f(&b, "%s: %.4f", s->name, s->value);
     }
     if (b.len)
-        cr_console_say(&t->console, "Test: \n %s \n", cr_buf_text(&b));
+        cr_console_log(&t->console, "Test: \n %s \n", cr_buf_text(&b));
     cr_arena_free(&mem);
 }
 
@@ -137,7 +137,7 @@ static void loop_reread(struct loop *l)
     struct cr_log_section log;
     struct cr_config *config;
 
-    cr_console_say(
+    cr_console_log(
         &t->console,
         "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ", loss %f, lr %g",
         cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, t->lr);
@@ -238,7 +238,7 @@ static void loop_plateau(struct cr_train *t)
     if (cr_plateau_step(t->plateau, t->plateau_max,
                         lr->schedule->at(lr->opts, &lr->run, 0), score->value,
                         &s->plateau))
-        cr_console_say(&t->console,
+        cr_console_log(&t->console,
                        "no gain in %s: the learning rate is %g now",
                        t->plateau->monitor, s->plateau.rate);
 }
@@ -472,7 +472,7 @@ static enum cr_outcome loop_rescale(struct loop *l, struct cr_exec *exec,
     }
     cr_net_skipped(t->net, cr_state_skipped(&t->state));
     if (s->skipped == 1)
-        cr_console_say(&t->console,
+        cr_console_log(&t->console,
                        "%s is not finite at step %" PRId64 " with loss scale "
                        "%g: the update is left out; others like it are "
                        "counted in metrics.jsonl",

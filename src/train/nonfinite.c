@@ -77,7 +77,7 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
 
     cr_net_statistics_restore(t->net);
     if (s->consecutive == 0)
-        cr_console_say(&t->console, "%s: the update is left out",
+        cr_console_log(&t->console, "%s: the update is left out",
                        cr_train_why(t, &mem, exec, bad));
     s->consecutive++;
     s->skipped++;
@@ -131,7 +131,7 @@ bool cr_train_nan_fallback(struct cr_train *t)
     t->state.nan.fallbacks = was.fallbacks + 1;
     t->state.nan.factor = was.factor * t->train.nan_factor;
     t->optim.factor = t->state.nan.factor;
-    cr_console_say(&t->console,
+    cr_console_log(&t->console,
                    "%s: back to step %" PRId64 ", all rates times %g from now "
                    "on (%" PRId64 " of %" PRId64 ")",
                    t->why, t->state.step, t->state.nan.factor,

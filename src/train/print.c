@@ -6,12 +6,12 @@
 
 static void print_console(void *ctx, const char *text)
 {
-    cr_console_say(ctx, "%s", text);
+    cr_console_log(ctx, "%s", text);
 }
 
 static void print_log(void *ctx, const char *text)
 {
-    cr_console_log(ctx, text);
+    cr_console_log_file(ctx, text);
 }
 
 static void print_stderr(void *ctx, const char *text)

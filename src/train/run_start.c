@@ -541,10 +541,9 @@ static void start_say_over(struct cr_train *t)
     const char *status = cr_json_str(t->old_record, "status", "");
 
     if (strcmp(status, "early_stopped") == 0)
-        cr_console_say(&t->console,
-                       "nothing to do: the run has stopped early");
+        cr_console_log(&t->console, "nothing to do: the run has stopped early");
     else
-        cr_console_say(&t->console,
+        cr_console_log(&t->console,
                        "nothing to do: the run has done its %" PRId64
                        " steps; more --epochs or --steps prolong it",
                        cr_json_int(t->old_record, "steps", 0));
@@ -552,9 +551,9 @@ static void start_say_over(struct cr_train *t)
 
 bool cr_train_start(struct cr_train *t)
 {
-    enum cr_run_how how = t->flags.force    ? CR_RUN_FORCE
-                          : t->flags.resume ? CR_RUN_RESUME
-                                            : CR_RUN_NEW;
+    enum cr_run_mode how = t->flags.force    ? CR_RUN_FORCE
+                           : t->flags.resume ? CR_RUN_RESUME
+                                             : CR_RUN_NEW;
     struct cr_load_report load = { 0 };
     const char *frozen;
 
@@ -604,13 +603,13 @@ bool cr_train_start(struct cr_train *t)
             return false;
     }
     if (t->resumed)
-        cr_console_say(&t->console, "resumed from %s at step %" PRId64,
+        cr_console_log(&t->console, "resumed from %s at step %" PRId64,
                        t->resumed, t->state.step);
     if (load.text)
-        cr_console_say(&t->console, "%s", load.text);
+        cr_console_log(&t->console, "%s", load.text);
     frozen = cr_freeze_report(t->arena, t->net, start_when, t);
     if (*frozen)
-        cr_console_say(&t->console, "%s", frozen);
+        cr_console_log(&t->console, "%s", frozen);
     /* what was doubtful is known before the steps, not behind them */
     cr_console_problems(&t->console, t->diag);
     t->started_step = t->state.step;

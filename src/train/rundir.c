@@ -198,14 +198,14 @@ bool cr_rundir_clear(struct cr_rundir *dir)
 }
 
 bool cr_rundir_open(struct cr_rundir *dir, const char *path,
-                    enum cr_run_how how)
+                    enum cr_run_mode mode)
 {
     dir->path = path;
     dir->ckpt = cr_path_join(dir->arena, path, "ckpt");
     if (!rundir_make(dir, path) ||
         !cr_run_lock_take(dir->arena, dir->diag, &dir->lock, path))
         return false;
-    if (how == CR_RUN_NEW && rundir_used(dir)) {
+    if (mode == CR_RUN_NEW && rundir_used(dir)) {
         cr_error(dir->diag, cr_at_file(dir->arena, path), CR_E_RUN_DIR,
                  "the run directory is not empty");
         cr_note(dir->diag, "--force starts over in it, --resume auto goes on "
@@ -216,7 +216,7 @@ bool cr_rundir_open(struct cr_rundir *dir, const char *path,
     for (int i = 0; rundir_files[i]; i++)
         cr_atomic_file_sweep(path, rundir_files[i]);
     cr_atomic_file_sweep(dir->ckpt, NULL);
-    if (how == CR_RUN_FORCE && !cr_rundir_clear(dir)) {
+    if (mode == CR_RUN_FORCE && !cr_rundir_clear(dir)) {
         cr_rundir_close(dir);
         return false;
     }

@@ -19,7 +19,7 @@
 
 struct cr_node;
 
-enum cr_run_how {
+enum cr_run_mode {
     CR_RUN_NEW,     /* the directory must be empty, or not exist */
     CR_RUN_FORCE,   /* the old run's files go */
     CR_RUN_RESUME   /* they stay */
@@ -39,7 +39,7 @@ struct cr_rundir {
 /* Makes the directory and takes its lock. False after reporting: exit 2 for
  * a directory that is used or held, 1 for one that cannot be written. */
 bool cr_rundir_open(struct cr_rundir *dir, const char *path,
-                    enum cr_run_how how);
+                    enum cr_run_mode mode);
 /* Gives the lock back. */
 void cr_rundir_close(struct cr_rundir *dir);
 /* Removes an old run's files, under the lock: those of a run that record.json

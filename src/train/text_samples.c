@@ -95,12 +95,12 @@ static bool text_samples_put(void *ctx, const char *text, size_t len)
 static void text_samples_record(struct cr_train *t, struct cr_arena *mem,
                                 const char *text)
 {
-    cr_console_say(&t->console, "Sample");
-    cr_console_say(&t->console, "-------------------------------");
+    cr_console_log(&t->console, "Sample");
+    cr_console_log(&t->console, "-------------------------------");
     for (;;) {
         size_t n = strcspn(text, "\n");
 
-        cr_console_say(&t->console, "%s",
+        cr_console_log(&t->console, "%s",
                        cr_escape(mem, cr_strndup(mem, text, n)));
         if (!text[n] || !text[n + 1])
             break;
