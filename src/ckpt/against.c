@@ -63,7 +63,7 @@ static bool against_compare(struct cr_against *t, struct cr_store *ref,
                         "there; %" PRId64 " of %" PRId64 " beyond",
                         apart.deviation,
                         spec.rank > 0
-                            ? cr_apart_index(t->arena, &spec, apart.at)
+                            ? cr_tensor_index_text(t->arena, &spec, apart.at)
                             : "[]",
                         apart.a, apart.b, apart.beyond, cr_count(&spec)),
                 apart.deviation);

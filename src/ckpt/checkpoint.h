@@ -131,7 +131,7 @@ void cr_tensor_diff(const struct cr_spec *spec, const void *a,
                     enum cr_type b_type, const void *b, double rtol,
                     double atol, struct cr_tensor_diff *to);
 /* Element `at` as an index: "[0, 3]"; "" of a scalar. */
-const char *cr_apart_index(struct cr_arena *arena, const struct cr_spec *spec,
-                           int64_t at);
+const char *cr_tensor_index_text(struct cr_arena *arena,
+                                 const struct cr_spec *spec, int64_t at);
 
 #endif

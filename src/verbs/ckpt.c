@@ -489,7 +489,8 @@ static void ckpt_diff_values(struct cr_cli *cli, struct ckpt_diff *d,
         cr_table_add(&d->table, x->name);
         cr_table_f(&d->table, "%.6g", apart.deviation);
         cr_table_f(&d->table, "at %s: %.9g, %.9g",
-                   cr_apart_index(&mem, &x->spec, apart.at), apart.a, apart.b);
+                   cr_tensor_index_text(&mem, &x->spec, apart.at), apart.a,
+                   apart.b);
         cr_table_f(&d->table, "%" PRId64 " of %zu beyond", apart.beyond, n);
     }
 done:

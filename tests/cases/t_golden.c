@@ -229,7 +229,7 @@ static void golden_is(struct golden *g, const char *where,
         g->wrong =
             cr_strf(&g->arena, "%s: %s is %.9g at %s, the reference has %.9g",
                     where, x->name, apart.a,
-                    cr_apart_index(&g->arena, &spec, apart.at), apart.b);
+                    cr_tensor_index_text(&g->arena, &spec, apart.at), apart.b);
 }
 
 /* Whether this is the gradient of a column, which only trace computes. */

@@ -659,7 +659,7 @@ static void apart(void)
     ok(d.beyond == 0 && d.deviation == 0.5, "within a tolerance");
     cr_tensor_diff(&spec, a, CR_F64, c, 1, 1, &d);
     ok(d.beyond == 1 && isinf(d.deviation) && d.at == 2, "NaN and a number");
-    same(cr_apart_index(&arena, &grid, 5), "[1, 2]", "index");
+    same(cr_tensor_index_text(&arena, &grid, 5), "[1, 2]", "index");
 }
 
 static void json(void)

@@ -8,7 +8,7 @@
 
 #define APART_CHUNK 1024
 
-static double apart_of(double a, double b)
+static double tensor_diff_at(double a, double b)
 {
     if (isnan(a) && isnan(b))
         return 0;
@@ -34,7 +34,7 @@ void cr_tensor_diff(const struct cr_spec *spec, const void *a,
         cr_convert(b_type, (const char *)b + (size_t)at * b_size, CR_F64, y,
                    some);
         for (int64_t i = 0; i < some; i++) {
-            double d = apart_of(x[i], y[i]);
+            double d = tensor_diff_at(x[i], y[i]);
             double room = atol + rtol * fabs(y[i]);
 
             /* nothing but itself is near an infinite or NaN reference */
@@ -51,8 +51,8 @@ void cr_tensor_diff(const struct cr_spec *spec, const void *a,
         to->deviation = 0;
 }
 
-const char *cr_apart_index(struct cr_arena *arena, const struct cr_spec *spec,
-                           int64_t at)
+const char *cr_tensor_index_text(struct cr_arena *arena,
+                                 const struct cr_spec *spec, int64_t at)
 {
     struct cr_buf text = { .arena = arena };
     int64_t index[CR_RANK_MAX];
