@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "base/table.h"
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 #include "conf/opt.h"
 
 struct against_found {
@@ -27,10 +27,10 @@ static void against_differs(struct against_found *f, const char *name,
     f->deviation = deviation;
 }
 
-static bool against_compare(struct cr_against *t, struct cr_store *ref,
+static bool against_compare(struct cr_against *t, struct cr_tensor_file *ref,
                             const struct cr_tensor *x, struct against_found *f)
 {
-    const struct cr_entry *e = cr_store_find(ref, x->name);
+    const struct cr_tensor_info *e = cr_tensor_file_find(ref, x->name);
     struct cr_spec spec = x->spec;
     struct cr_arena mem = { 0 };
     struct cr_tensor_diff apart;
@@ -51,7 +51,7 @@ static bool against_compare(struct cr_against *t, struct cr_store *ref,
         return true;
     }
     y = cr_alloc(&mem, (size_t)cr_count(&spec), cr_type_size(spec.type));
-    ok = cr_store_read(ref, t->diag, e, spec.type, y);
+    ok = cr_tensor_file_read(ref, t->diag, e, spec.type, y);
     if (ok) {
         cr_tensor_diff(&x->spec, x->data, spec.type, y, t->rtol, t->atol,
                        &apart);
@@ -108,9 +108,10 @@ static void against_verdict(struct cr_against *t,
 
 void cr_against(struct cr_against *t)
 {
-    struct cr_store *ref = cr_store_open(t->arena, t->diag, t->path);
+    struct cr_tensor_file *ref =
+        cr_tensor_file_open(t->arena, t->diag, t->path);
     struct against_found f = { 0 };
-    const struct cr_entry *e;
+    const struct cr_tensor_info *e;
     bool ok = true;
     int n;
 
@@ -118,7 +119,7 @@ void cr_against(struct cr_against *t)
         return;
     for (int i = 0; ok && i < t->n; i++)
         ok = against_compare(t, ref, &t->tensor[i], &f);
-    e = cr_store_entries(ref, &n);
+    e = cr_tensor_file_entries(ref, &n);
     for (int i = 0; ok && i < n; i++)
         if (!against_has(t, e[i].name))
             against_differs(&f, e[i].name, "only in the reference", INFINITY);
@@ -129,5 +130,5 @@ void cr_against(struct cr_against *t)
                  "'%s' is the first of %d tensors that differ: %s",
                  cr_quote(t->arena, f.first, strlen(f.first)), f.differ,
                  f.words);
-    cr_store_close(ref);
+    cr_tensor_file_close(ref);
 }

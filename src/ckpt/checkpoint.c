@@ -210,7 +210,7 @@
  *
  * ---- end cellrun-checkpoint(5)
  */
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -352,8 +352,8 @@ bool cr_tensors_write(struct cr_diag *diag, const char *path,
     int *order;
     bool ok;
 
-    if (cr_store_type_of(path))
-        return cr_store_type_of(path)->write(diag, path, tensors, n);
+    if (cr_tensor_format_of(path))
+        return cr_tensor_format_of(path)->write(diag, path, tensors, n);
     ok = cr_st_place(&mem, diag, path, tensors, n, &order);
     if (ok) {
         cr_st_header(&header, &meta, 1, tensors, order, n);

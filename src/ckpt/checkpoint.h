@@ -12,13 +12,13 @@
 /* ---- Reading */
 
 /* An open file: its head is read and verified, its tensors are not. */
-struct cr_store;
+struct cr_tensor_file;
 
-struct cr_entry {
+struct cr_tensor_info {
     const char *name;
     struct cr_spec spec; /* rank -1: more than 8 dimensions */
     const char *dtype;   /* "F32", or NPZ's "<f4", MindSpore's "Float32" */
-    bool readable;       /* of a type and rank that cr_store_read takes */
+    bool readable;       /* of a type and rank that cr_tensor_file_read takes */
     int64_t offset;      /* of its first byte in the file */
     size_t bytes;        /* in the file */
     uint32_t crc;        /* ours only */
@@ -30,41 +30,47 @@ struct cr_meta {
 
 /* Opens FILE, a run directory (its best, else last) or a name without the
  * suffix. NULL after reporting with the codes E0301 to E0304. The file stays
- * open until cr_store_close; all else lives in the arena. */
-struct cr_store *cr_store_open(struct cr_arena *arena, struct cr_diag *diag,
-                               const char *path);
-void cr_store_close(struct cr_store *store);
+ * open until cr_tensor_file_close; all else lives in the arena. */
+struct cr_tensor_file *cr_tensor_file_open(struct cr_arena *arena,
+                                           struct cr_diag *diag,
+                                           const char *path);
+void cr_tensor_file_close(struct cr_tensor_file *file);
 
-/* The file that a name means: see cr_store_open. NULL after reporting. */
+/* The file that a name means: see cr_tensor_file_open. NULL after reporting. */
 const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
                             const char *name);
 
-const char *cr_store_path(const struct cr_store *store);
-int64_t cr_store_size(const struct cr_store *store);
+const char *cr_tensor_file_path(const struct cr_tensor_file *file);
+int64_t cr_tensor_file_size(const struct cr_tensor_file *file);
 /* "cellrun checkpoint", "safetensors", "NPZ", "MindSpore checkpoint". */
-const char *cr_store_kind(const struct cr_store *store);
+const char *cr_tensor_file_kind(const struct cr_tensor_file *file);
 /* In the order of their bytes in the file. */
-const struct cr_entry *cr_store_entries(const struct cr_store *store, int *n);
-const struct cr_entry *cr_store_find(const struct cr_store *store,
-                                     const char *name);
-const struct cr_meta *cr_store_metas(const struct cr_store *store, int *n);
+const struct cr_tensor_info *
+cr_tensor_file_entries(const struct cr_tensor_file *file, int *n);
+const struct cr_tensor_info *
+cr_tensor_file_find(const struct cr_tensor_file *file, const char *name);
+const struct cr_meta *cr_tensor_file_metas(const struct cr_tensor_file *file,
+                                           int *n);
 /* A metadata value, NULL if absent: "cellrun.config", "cellrun.state". */
-const char *cr_store_meta(const struct cr_store *store, const char *key);
-bool cr_store_is_ours(const struct cr_store *store);
-bool cr_store_is_summed(const struct cr_store *store); /* has checksums */
-bool cr_store_is_train(const struct cr_store *store);  /* resumable */
+const char *cr_tensor_file_meta(const struct cr_tensor_file *file,
+                                const char *key);
+bool cr_tensor_file_is_cellrun(const struct cr_tensor_file *file);
+bool cr_tensor_file_has_checksums(
+    const struct cr_tensor_file *file); /* has checksums */
+bool cr_tensor_file_is_train(const struct cr_tensor_file *file); /* resumable */
 
 /* Reads a tensor, converted to `type`, verifying its checksum. `to` holds
  * cr_count(&entry->spec) elements of that type. */
-bool cr_store_read(struct cr_store *store, struct cr_diag *diag,
-                   const struct cr_entry *entry, enum cr_type type, void *to);
+bool cr_tensor_file_read(struct cr_tensor_file *file, struct cr_diag *diag,
+                         const struct cr_tensor_info *entry, enum cr_type type,
+                         void *to);
 /* Whether a file begins as weights do that no name tells: NPZ, and what
- * PyTorch writes, which cr_store_open refuses with a reason. */
-bool cr_store_is_weights(const char *path);
+ * PyTorch writes, which cr_tensor_file_open refuses with a reason. */
+bool cr_tensor_file_is_weights(const char *path);
 /* Verifies one tensor, or every byte of the file. */
-bool cr_store_check(struct cr_store *store, struct cr_diag *diag,
-                    const struct cr_entry *entry);
-bool cr_store_verify(struct cr_store *store, struct cr_diag *diag);
+bool cr_tensor_file_check(struct cr_tensor_file *file, struct cr_diag *diag,
+                          const struct cr_tensor_info *entry);
+bool cr_tensor_file_verify(struct cr_tensor_file *file, struct cr_diag *diag);
 
 /* ---- Writing */
 

@@ -151,8 +151,8 @@ static int load_by_name(const void *a, const void *b)
 /* Names of the file, renamed and sorted; no two may become one. */
 static bool load_sources(struct cr_load_job *job)
 {
-    const struct cr_entry *entry =
-        cr_store_entries(job->store, &job->n_sources);
+    const struct cr_tensor_info *entry =
+        cr_tensor_file_entries(job->file, &job->n_sources);
 
     job->source = CR_NEWS(job->arena, struct cr_load_source, job->n_sources);
     job->by_name = CR_NEWS(job->arena, struct cr_load_source *, job->n_sources);
@@ -170,7 +170,7 @@ static bool load_sources(struct cr_load_job *job)
         if (strcmp(a->name, b->name) == 0)
             return cr_error(
                 job->diag,
-                cr_at_file(job->diag->arena, cr_store_path(job->store)),
+                cr_at_file(job->diag->arena, cr_tensor_file_path(job->file)),
                 CR_E_CKPT_MISMATCH,
                 "tensors '%s' and '%s' are both renamed to '%s'",
                 a->entry->name, b->entry->name, a->name);
@@ -215,7 +215,7 @@ static bool load_shape_fits(const struct cr_spec *want,
 }
 
 static enum cr_load_fate load_fate_of(const struct cr_param *param,
-                                      const struct cr_entry *entry)
+                                      const struct cr_tensor_info *entry)
 {
     return !entry ? CR_LOAD_MISSING
            : !entry->readable || !load_is_float(entry->spec.type)
@@ -329,13 +329,15 @@ static bool load_values(struct cr_load_job *job)
             continue;
         /* a network for check has no room for values */
         ok &= t->param->data
-                  ? cr_store_read(job->store, job->diag, t->entry, CR_REAL,
-                                  t->param->data)
-                  : cr_store_check(job->store, job->diag, t->entry);
+                  ? cr_tensor_file_read(job->file, job->diag, t->entry, CR_REAL,
+                                        t->param->data)
+                  : cr_tensor_file_check(job->file, job->diag, t->entry);
     }
-    for (int i = 0; cr_store_is_ours(job->store) && i < job->n_sources; i++)
+    for (int i = 0; cr_tensor_file_is_cellrun(job->file) && i < job->n_sources;
+         i++)
         if (!job->source[i].read)
-            ok &= cr_store_check(job->store, job->diag, job->source[i].entry);
+            ok &= cr_tensor_file_check(job->file, job->diag,
+                                       job->source[i].entry);
     return ok;
 }
 
@@ -393,8 +395,8 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
         if (!path)
             path = cr_path_join(config->arena, config->dir, o.ckpt);
     }
-    job.store = cr_store_open(config->arena, config->diag, path);
-    ok = job.store && load_sources(&job);
+    job.file = cr_tensor_file_open(config->arena, config->diag, path);
+    ok = job.file && load_sources(&job);
     if (!ok)
         goto done;
     load_match(&job, net, skip);
@@ -414,7 +416,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
 done:
     for (int i = 0; i < job.n_rules; i++)
         regfree(&job.rule[i].regex);
-    cr_store_close(job.store);
+    cr_tensor_file_close(job.file);
     return ok;
 }
 
@@ -448,23 +450,23 @@ bool cr_load_is_state(const struct cr_load_job *job, const char *name)
                                            "beta2_power", "epoch_num",
                                            "step_num" };
 
-    if (cr_store_is_ours(job->store) && load_is_our_state(job, name))
+    if (cr_tensor_file_is_cellrun(job->file) && load_is_our_state(job, name))
         return true;
     for (size_t i = 0; i < CR_LEN(numbers); i++)
         if (strcmp(name, numbers[i]) == 0)
             return true;
     for (size_t i = 0; i < CR_LEN(slots); i++)
         if (cr_starts(name, slots[i]) &&
-            cr_store_find(job->store, name + strlen(slots[i])))
+            cr_tensor_file_find(job->file, name + strlen(slots[i])))
             return true;
     return false;
 }
 
-bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
+bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
                      struct cr_net *net, bool exact)
 {
     struct cr_arena mem = { 0 };
-    struct cr_load_job job = { .arena = &mem, .diag = diag, .store = store };
+    struct cr_load_job job = { .arena = &mem, .diag = diag, .file = file };
     bool ok;
 
     ok = load_sources(&job);
@@ -481,39 +483,39 @@ bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
     return ok;
 }
 
-static bool load_tensors(struct cr_store *store, struct cr_diag *diag,
+static bool load_tensors(struct cr_tensor_file *file, struct cr_diag *diag,
                          const char *what, const struct cr_tensor *v, int n)
 {
-    struct cr_pos at = cr_at_file(diag->arena, cr_store_path(store));
+    struct cr_pos at = cr_at_file(diag->arena, cr_tensor_file_path(file));
     bool ok = true;
 
     for (int i = 0; i < n; i++) {
-        const struct cr_entry *e = cr_store_find(store, v[i].name);
+        const struct cr_tensor_info *e = cr_tensor_file_find(file, v[i].name);
 
         if (!e || !e->readable || !load_shape_fits(&v[i].spec, &e->spec))
             ok = cr_error(diag, at, CR_E_CKPT_MISMATCH,
                           "no %s '%s' %s in the file", what, v[i].name,
                           cr_diag_format(diag->arena, &v[i].spec));
         else
-            ok &= cr_store_read(store, diag, e, CR_REAL, v[i].data);
+            ok &= cr_tensor_file_read(file, diag, e, CR_REAL, v[i].data);
     }
     return ok;
 }
 
-bool cr_load_slots(struct cr_store *store, struct cr_diag *diag,
+bool cr_load_slots(struct cr_tensor_file *file, struct cr_diag *diag,
                    const struct cr_net *net)
 {
     int n;
     const struct cr_tensor *slots = cr_net_slots(net, &n);
 
-    return load_tensors(store, diag, "optimizer slot", slots, n);
+    return load_tensors(file, diag, "optimizer slot", slots, n);
 }
 
-bool cr_load_means(struct cr_store *store, struct cr_diag *diag,
+bool cr_load_means(struct cr_tensor_file *file, struct cr_diag *diag,
                    const struct cr_net *net)
 {
     int n;
     const struct cr_tensor *means = cr_net_ema_tensors(net, &n);
 
-    return load_tensors(store, diag, "moving mean", means, n);
+    return load_tensors(file, diag, "moving mean", means, n);
 }

@@ -24,15 +24,15 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
 /* Every parameter and moving statistic from the tensor of its name; all that
  * is missing or misshapen is reported. With `exact` also what the file has
  * too much, but for optimizer slots and state of ours. */
-bool cr_load_weights(struct cr_store *store, struct cr_diag *diag,
+bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
                      struct cr_net *net, bool exact);
 
 /* The network's optimizer slots from the tensors of their names; all that is
  * missing or misshapen is reported. */
-bool cr_load_slots(struct cr_store *store, struct cr_diag *diag,
+bool cr_load_slots(struct cr_tensor_file *file, struct cr_diag *diag,
                    const struct cr_net *net);
 /* Likewise the moving means that the network keeps. */
-bool cr_load_means(struct cr_store *store, struct cr_diag *diag,
+bool cr_load_means(struct cr_tensor_file *file, struct cr_diag *diag,
                    const struct cr_net *net);
 
 #endif

@@ -20,11 +20,11 @@ enum cr_load_fate {
 struct cr_load_target {
     struct cr_param *param;
     enum cr_load_fate fate;
-    const struct cr_entry *entry; /* NULL: the file has none */
+    const struct cr_tensor_info *entry; /* NULL: the file has none */
 };
 
 struct cr_load_source {
-    const struct cr_entry *entry;
+    const struct cr_tensor_info *entry;
     const char *name; /* after renaming */
     bool used, read;
 };
@@ -38,7 +38,7 @@ struct cr_load_rule {
 struct cr_load_job {
     struct cr_arena *arena;
     struct cr_diag *diag;
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     const struct cr_net *net; /* whose parameters the targets are */
     struct cr_load_target *target;
     struct cr_load_source *source, **by_name;

@@ -109,7 +109,8 @@ static void load_note(struct cr_load_job *job, const struct cr_load_target *t)
 
 bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
 {
-    struct cr_pos at = cr_at_file(job->diag->arena, cr_store_path(job->store));
+    struct cr_pos at =
+        cr_at_file(job->diag->arena, cr_tensor_file_path(job->file));
     int faults = 0, shown = 0, unused = 0;
     const char *prefix;
 
@@ -256,9 +257,9 @@ void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
             state += kept;
             to->unused += !kept;
         }
-    cr_buf_f(&text, "load  %s (%s, %d tensor%s)\n", cr_store_path(job->store),
-             cr_store_kind(job->store), job->n_sources,
-             job->n_sources == 1 ? "" : "s");
+    cr_buf_f(&text, "load  %s (%s, %d tensor%s)\n",
+             cr_tensor_file_path(job->file), cr_tensor_file_kind(job->file),
+             job->n_sources, job->n_sources == 1 ? "" : "s");
     load_loaded(job, &text);
     if (job->rescued > 0) {
         load_line(&text, "by prefix", job->rescued);

@@ -11,7 +11,7 @@
  * protobuf-c gets. Writing needs no such thing, for a content is handed on
  * from where it lies.
  */
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -47,13 +47,14 @@ struct ms_tensor {
 };
 
 /* Of entry i, in a file of MindSpore's. */
-static struct ms_tensor *ms_more(const struct cr_store *s)
+static struct ms_tensor *ms_more(const struct cr_tensor_file *s)
 {
-    return s->more;
+    return s->detail;
 }
 
-static bool ms_bytes(struct cr_store *s, struct cr_diag *diag,
-                     const struct cr_entry *e, int64_t at, void *to, size_t n);
+static bool ms_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
+                     const struct cr_tensor_info *e, int64_t at, void *to,
+                     size_t n);
 
 static const struct {
     const char *name;
@@ -100,7 +101,7 @@ static bool ms_claims(const unsigned char *head)
 /* ---- Walking through a file */
 
 struct ms_walk {
-    struct cr_store *s;
+    struct cr_tensor_file *s;
     struct cr_diag *diag;
     int64_t at;           /* of what comes next */
     int64_t from;         /* of the window */
@@ -139,7 +140,7 @@ static bool ms_byte(struct ms_walk *w, int64_t end, unsigned char *to)
         w->n =
             left < (int64_t)sizeof w->window ? (size_t)left : sizeof w->window;
         w->from = w->at;
-        if (!cr_store_pread(w->s, w->diag, w->at, w->window, w->n))
+        if (!cr_tensor_file_pread(w->s, w->diag, w->at, w->window, w->n))
             return false;
     }
     *to = w->window[w->at++ - w->from];
@@ -343,7 +344,7 @@ static bool ms_type_ok(struct cr_ms_bytes type)
 }
 
 static bool ms_spec(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
-                    struct cr_entry *e)
+                    struct cr_tensor_info *e)
 {
     size_t rank = v->n_dims;
     int64_t count = 1;
@@ -367,11 +368,11 @@ static bool ms_spec(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
 
 /* What a Value says of its tensor; false after reporting. */
 static bool ms_entry(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
-                     struct cr_entry *e)
+                     struct cr_tensor_info *e)
 {
     struct cr_arena *arena = w->s->arena;
 
-    *e = (struct cr_entry){ .offset = w->content };
+    *e = (struct cr_tensor_info){ .offset = w->content };
     if (!ms_name_ok(v->tag))
         return ms_bad(w, at,
                       "a name that is no text of 1 to 1024 bytes of UTF-8");
@@ -388,7 +389,7 @@ static bool ms_entry(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
 }
 
 /* A tensor is whole: do shape and length agree? */
-static bool ms_finish(struct ms_walk *w, struct cr_entry *e)
+static bool ms_finish(struct ms_walk *w, struct cr_tensor_info *e)
 {
     int64_t bytes = (int64_t)cr_type_size(e->spec.type);
     int64_t one = bytes;
@@ -411,7 +412,7 @@ static bool ms_finish(struct ms_walk *w, struct cr_entry *e)
 }
 
 static void ms_slice(struct ms_walk *w, struct ms_tensor *t,
-                     struct cr_entry *e)
+                     struct cr_tensor_info *e)
 {
     if ((t->n & (t->n - 1)) == 0)
         t->slice = cr_grow(w->s->arena, t->slice, (size_t)t->n,
@@ -425,8 +426,8 @@ static void ms_slice(struct ms_walk *w, struct ms_tensor *t,
 /* One Value: a slice more of the last tensor, or the first of a new one. */
 static bool ms_take(struct ms_walk *w, int64_t end, int *values)
 {
-    struct cr_store *s = w->s;
-    struct cr_entry *last = s->n > 0 ? &s->entry[s->n - 1] : NULL, e;
+    struct cr_tensor_file *s = w->s;
+    struct cr_tensor_info *last = s->n > 0 ? &s->entry[s->n - 1] : NULL, e;
     struct cr_ms_value v;
     int64_t at = w->at;
 
@@ -453,8 +454,8 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
 
         s->entry =
             cr_grow(s->arena, s->entry, (size_t)s->n, room, sizeof *s->entry);
-        s->more = cr_grow(s->arena, s->more, (size_t)s->n, room,
-                          sizeof *ms_more(s));
+        s->detail = cr_grow(s->arena, s->detail, (size_t)s->n, room,
+                            sizeof *ms_more(s));
     }
     s->entry[s->n] = e;
     ms_more(s)[s->n] = (struct ms_tensor){ 0 };
@@ -465,7 +466,7 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
 
 /* ---- What else a file holds */
 
-static bool ms_sum(struct cr_store *s, struct cr_diag *diag, int64_t *end)
+static bool ms_sum(struct cr_tensor_file *s, struct cr_diag *diag, int64_t *end)
 {
     unsigned char tail[MS_CRC_LEN], chunk[65536];
     uint32_t want = 0, crc = 0;
@@ -473,17 +474,17 @@ static bool ms_sum(struct cr_store *s, struct cr_diag *diag, int64_t *end)
     *end = s->size;
     if (s->size < MS_CRC_LEN)
         return true;
-    if (!cr_store_pread(s, diag, s->size - MS_CRC_LEN, tail, sizeof tail))
+    if (!cr_tensor_file_pread(s, diag, s->size - MS_CRC_LEN, tail, sizeof tail))
         return false;
     if (memcmp(tail, MS_CRC, strlen(MS_CRC)) != 0)
         return true;
     *end = s->size - MS_CRC_LEN;
-    s->summed = true;
+    s->has_checksums = true;
     for (int64_t at = 0; at < *end; at += (int64_t)sizeof chunk) {
         int64_t left = *end - at;
         size_t n = left < (int64_t)sizeof chunk ? (size_t)left : sizeof chunk;
 
-        if (!cr_store_pread(s, diag, at, chunk, n))
+        if (!cr_tensor_file_pread(s, diag, at, chunk, n))
             return false;
         crc = cr_crc32(crc, chunk, n);
     }
@@ -505,8 +506,8 @@ static bool ms_sum(struct cr_store *s, struct cr_diag *diag, int64_t *end)
 }
 
 /* The text of a str, UTF-32 in the file, in UTF-8; NULL after reporting. */
-static const char *ms_text(struct cr_store *s, struct cr_diag *diag,
-                           const struct cr_entry *e)
+static const char *ms_text(struct cr_tensor_file *s, struct cr_diag *diag,
+                           const struct cr_tensor_info *e)
 {
     struct cr_buf to = { .arena = s->arena };
     struct cr_arena mem = { 0 };
@@ -540,13 +541,13 @@ static const char *ms_text(struct cr_store *s, struct cr_diag *diag,
 }
 
 /* A str becomes metadata; what old files keep of a generator is dropped. */
-static bool ms_texts(struct cr_store *s, struct cr_diag *diag)
+static bool ms_texts(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     int n = 0;
 
     s->meta = CR_NEWS(s->arena, struct cr_meta, s->n + 1);
     for (int i = 0; i < s->n; i++) {
-        const struct cr_entry *e = &s->entry[i];
+        const struct cr_tensor_info *e = &s->entry[i];
 
         if (strcmp(e->dtype, "str") == 0) {
             const char *text = ms_text(s, diag, e);
@@ -565,17 +566,17 @@ static bool ms_texts(struct cr_store *s, struct cr_diag *diag)
 
 static int ms_by_name(const void *a, const void *b)
 {
-    const struct cr_entry *const *x = a, *const *y = b;
+    const struct cr_tensor_info *const *x = a, *const *y = b;
     int order = strcmp((*x)->name, (*y)->name);
 
     return order != 0 ? order : *x < *y ? -1 : *x > *y;
 }
 
 /* Of a name that comes again, after others, the last tensor counts. */
-static void ms_last(struct cr_store *s, struct cr_diag *diag)
+static void ms_last(struct cr_tensor_file *s, struct cr_diag *diag)
 {
-    const struct cr_entry **by =
-        CR_NEWS(s->arena, const struct cr_entry *, s->n + 1);
+    const struct cr_tensor_info **by =
+        CR_NEWS(s->arena, const struct cr_tensor_info *, s->n + 1);
     bool *gone = CR_NEWS(s->arena, bool, s->n + 1);
     int n = 0;
 
@@ -598,7 +599,7 @@ static void ms_last(struct cr_store *s, struct cr_diag *diag)
     s->n = n;
 }
 
-static bool ms_open(struct cr_store *s, struct cr_diag *diag)
+static bool ms_open(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     struct cr_arena mem = { 0 };
     struct ms_walk *w = CR_NEW(s->arena, struct ms_walk);
@@ -611,7 +612,7 @@ static bool ms_open(struct cr_store *s, struct cr_diag *diag)
     w->s = s;
     w->diag = diag;
     w->mem = &mem;
-    if (!cr_store_pread(s, diag, 0, head, sizeof head))
+    if (!cr_tensor_file_pread(s, diag, 0, head, sizeof head))
         return false;
     cipher = ms_cipher(head);
     if (cipher) {
@@ -623,7 +624,7 @@ static bool ms_open(struct cr_store *s, struct cr_diag *diag)
                       "without enc_key");
         return false;
     }
-    s->more = CR_NEWS(s->arena, struct ms_tensor, 1);
+    s->detail = CR_NEWS(s->arena, struct ms_tensor, 1);
     ok = ms_sum(s, diag, &end);
     while (ok && w->at < end) {
         int64_t at = w->at, next;
@@ -642,15 +643,16 @@ static bool ms_open(struct cr_store *s, struct cr_diag *diag)
     if (!ok)
         return false;
     ms_last(s, diag);
-    cr_store_sort(s);
+    cr_tensor_file_sort(s);
     return true;
 }
 
 /* ---- Values */
 
 /* n bytes of an entry from its byte `at`, wherever its slices lie. */
-static bool ms_bytes(struct cr_store *s, struct cr_diag *diag,
-                     const struct cr_entry *e, int64_t at, void *to, size_t n)
+static bool ms_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
+                     const struct cr_tensor_info *e, int64_t at, void *to,
+                     size_t n)
 {
     const struct ms_tensor *t = ms_more(s) + (e - s->entry);
     int low = 0, high = t->n;
@@ -671,7 +673,7 @@ static bool ms_bytes(struct cr_store *s, struct cr_diag *diag,
         size_t some =
             (size_t)(slice->n - skip) < n ? (size_t)(slice->n - skip) : n;
 
-        if (!cr_store_pread(s, diag, slice->at + skip, p, some))
+        if (!cr_tensor_file_pread(s, diag, slice->at + skip, p, some))
             return false;
         p += some;
         at += (int64_t)some;
@@ -762,7 +764,7 @@ done:
     return ok;
 }
 
-const struct cr_store_type cr_store_ms = {
+const struct cr_tensor_format cr_tensor_format_ms = {
     .kind = "MindSpore checkpoint",
     .suffix = ".ckpt",
     .magic = ms_claims,

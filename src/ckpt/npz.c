@@ -10,7 +10,7 @@
  * its length. Stored and deflated members, either byte order, C and Fortran
  * order.
  */
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static uint64_t npz_get(const unsigned char *p, int bytes)
     return v;
 }
 
-static bool npz_bad(struct cr_store *s, struct cr_diag *diag, int64_t at,
+static bool npz_bad(struct cr_tensor_file *s, struct cr_diag *diag, int64_t at,
                     const char *what)
 {
     return cr_error(diag, cr_at_byte(diag->arena, s->path, at),
@@ -245,7 +245,7 @@ struct npz_dir {
 };
 
 /* The end record is the one whose comment reaches exactly to the end. */
-static bool npz_find_end(struct cr_store *s, struct cr_diag *diag,
+static bool npz_find_end(struct cr_tensor_file *s, struct cr_diag *diag,
                          struct npz_dir *dir)
 {
     int64_t tail = s->size < 22 + 65535 ? s->size : 22 + 65535;
@@ -254,7 +254,7 @@ static bool npz_find_end(struct cr_store *s, struct cr_diag *diag,
     unsigned char wide[56];
     uint64_t where;
 
-    if (!cr_store_pread(s, diag, base, p, (size_t)tail))
+    if (!cr_tensor_file_pread(s, diag, base, p, (size_t)tail))
         return false;
     while (at >= 0 && (npz_get(p + at, 4) != NPZ_END ||
                        (int64_t)npz_get(p + at + 20, 2) != tail - at - 22))
@@ -270,7 +270,7 @@ static bool npz_find_end(struct cr_store *s, struct cr_diag *diag,
     where = npz_get(p + at - 20 + 8, 8);
     if (where > (uint64_t)dir->end || (uint64_t)dir->end - where < 76)
         return npz_bad(s, diag, dir->end - 20, "a bad zip64 locator");
-    if (!cr_store_pread(s, diag, (int64_t)where, wide, sizeof wide))
+    if (!cr_tensor_file_pread(s, diag, (int64_t)where, wide, sizeof wide))
         return false;
     if (npz_get(wide, 4) != NPZ_END64 || npz_get(wide + 32, 8) >> 62 ||
         npz_get(wide + 40, 8) >> 62 || npz_get(wide + 48, 8) >> 62)
@@ -284,7 +284,7 @@ static bool npz_find_end(struct cr_store *s, struct cr_diag *diag,
 
 /* One entry of the directory; p holds at least 46 bytes and `left` in all.
  * Returns its length, 0 after reporting. */
-static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
+static size_t npz_central(struct cr_tensor_file *s, struct cr_diag *diag,
                           int64_t where, const unsigned char *p, size_t left,
                           struct npz_part *to, const char **name)
 {
@@ -337,16 +337,16 @@ static size_t npz_central(struct cr_store *s, struct cr_diag *diag,
 }
 
 /* The member's bytes, unpacked, `size` of them from the start. */
-static unsigned char *npz_bytes(struct cr_store *s, struct cr_diag *diag,
+static unsigned char *npz_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
                                 struct cr_arena *mem, const struct npz_part *m,
                                 size_t size)
 {
     unsigned char *to = CR_NEWS(mem, unsigned char, size), *from;
 
     if (!m->deflated)
-        return cr_store_pread(s, diag, m->at, to, size) ? to : NULL;
+        return cr_tensor_file_pread(s, diag, m->at, to, size) ? to : NULL;
     from = CR_NEWS(mem, unsigned char, m->packed);
-    if (!cr_store_pread(s, diag, m->at, from, (size_t)m->packed))
+    if (!cr_tensor_file_pread(s, diag, m->at, from, (size_t)m->packed))
         return NULL;
     if (!cr_inflate(from, (size_t)m->packed, to, size,
                     size == (size_t)m->size)) {
@@ -358,8 +358,9 @@ static unsigned char *npz_bytes(struct cr_store *s, struct cr_diag *diag,
 }
 
 /* Finds the payload behind the local header, and reads the npy header. */
-static bool npz_member(struct cr_store *s, struct cr_diag *diag, int64_t limit,
-                       struct npz_part *m, struct cr_entry *to)
+static bool npz_member(struct cr_tensor_file *s, struct cr_diag *diag,
+                       int64_t limit, struct npz_part *m,
+                       struct cr_tensor_info *to)
 {
     struct cr_arena mem = { 0 };
     unsigned char local[30], *head;
@@ -369,7 +370,7 @@ static bool npz_member(struct cr_store *s, struct cr_diag *diag, int64_t limit,
 
     if (limit - m->at < 30)
         return npz_bad(s, diag, m->at, "a member beyond the directory");
-    if (!cr_store_pread(s, diag, m->at, local, sizeof local))
+    if (!cr_tensor_file_pread(s, diag, m->at, local, sizeof local))
         return false;
     if (npz_get(local, 4) != NPZ_LOCAL)
         return npz_bad(s, diag, m->at, "no member where the directory says");
@@ -406,25 +407,25 @@ static int npz_by_place(const void *a, const void *b)
 }
 
 /* No two members share bytes, no two have one name. */
-static bool npz_apart(struct cr_store *s, struct cr_diag *diag)
+static bool npz_apart(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     const struct npz_part **m =
         CR_NEWS(s->arena, const struct npz_part *, s->n);
 
     for (int i = 0; i < s->n; i++)
-        m[i] = (struct npz_part *)s->more + i;
+        m[i] = (struct npz_part *)s->detail + i;
     qsort(m, (size_t)s->n, sizeof *m, npz_by_place);
     for (int i = 1; i < s->n; i++)
         if (m[i - 1]->at + m[i - 1]->packed > m[i]->at)
             return npz_bad(s, diag, m[i]->at, "members that overlap");
-    cr_store_sort(s);
+    cr_tensor_file_sort(s);
     for (int i = 1; i < s->n; i++)
         if (strcmp(s->sorted[i - 1]->name, s->sorted[i]->name) == 0)
             return npz_bad(s, diag, 0, "two members of one name");
     return true;
 }
 
-static bool npz_open(struct cr_store *s, struct cr_diag *diag)
+static bool npz_open(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     struct npz_dir dir = { 0 };
     struct npz_part *parts;
@@ -439,10 +440,10 @@ static bool npz_open(struct cr_store *s, struct cr_diag *diag)
         dir.n > dir.size / 46)
         return npz_bad(s, diag, dir.end, "a bad end of the zip directory");
     p = CR_NEWS(s->arena, unsigned char, dir.size);
-    if (!cr_store_pread(s, diag, dir.at, p, (size_t)dir.size))
+    if (!cr_tensor_file_pread(s, diag, dir.at, p, (size_t)dir.size))
         return false;
-    parts = s->more = CR_NEWS(s->arena, struct npz_part, dir.n);
-    s->entry = CR_NEWS(s->arena, struct cr_entry, dir.n);
+    parts = s->detail = CR_NEWS(s->arena, struct npz_part, dir.n);
+    s->entry = CR_NEWS(s->arena, struct cr_tensor_info, dir.n);
     for (int64_t i = 0; i < dir.n; i++) {
         struct npz_part *m = &parts[s->n];
         const char *name;
@@ -456,7 +457,7 @@ static bool npz_open(struct cr_store *s, struct cr_diag *diag)
             return false;
         at += len;
         if (cr_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0)
-            return cr_store_pytorch(s, diag);
+            return cr_tensor_file_pytorch(s, diag);
         if (!cr_ends(name, ".npy"))
             continue;
         s->entry[s->n].name =
@@ -502,10 +503,11 @@ static void npz_swap(unsigned char *x, size_t width, int64_t n)
         }
 }
 
-static bool npz_read(struct cr_store *s, struct cr_diag *diag,
-                     const struct cr_entry *e, enum cr_type type, void *to)
+static bool npz_read(struct cr_tensor_file *s, struct cr_diag *diag,
+                     const struct cr_tensor_info *e, enum cr_type type,
+                     void *to)
 {
-    const struct npz_part *m = (struct npz_part *)s->more + (e - s->entry);
+    const struct npz_part *m = (struct npz_part *)s->detail + (e - s->entry);
     struct cr_arena mem = { 0 };
     size_t width = cr_type_size(e->spec.type);
     unsigned char *x = npz_bytes(s, diag, &mem, m, (size_t)m->size), *y;
@@ -550,10 +552,10 @@ static bool npz_magic(const unsigned char *head)
     return memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0;
 }
 
-const struct cr_store_type cr_store_npz = {
+const struct cr_tensor_format cr_tensor_format_npz = {
     .kind = "NPZ",
     .suffix = ".npz",
-    .summed = true,
+    .has_checksums = true,
     .magic = npz_magic,
     .open = npz_open,
     .read = npz_read,

@@ -2,7 +2,7 @@
  * The folder of a run's checkpoints: their names, the links last and best,
  * and which of them go.
  */
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 
 #include <dirent.h>
 #include <errno.h>

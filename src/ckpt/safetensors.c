@@ -4,7 +4,7 @@
  * implementation, and stricter in two things: no name stands twice, and a
  * header is at most 64 levels deep.
  */
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ const char *cr_st_dtype(enum cr_type type)
 /* ---- Reading */
 
 struct st_parse {
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     struct cr_diag *diag;
     enum cr_code code; /* what a broken rule is called */
 };
@@ -79,14 +79,14 @@ static bool st_bad(struct st_parse *p, const char *name, const char *what)
 {
     struct cr_arena *arena = p->diag->arena;
 
-    return cr_error(p->diag, cr_at_file(arena, p->store->path), p->code,
+    return cr_error(p->diag, cr_at_file(arena, p->file->path), p->code,
                     "tensor '%s' %s", cr_quote(arena, name, strlen(name)),
                     what);
 }
 
 static bool st_meta(struct st_parse *p, const struct cr_node *node)
 {
-    struct cr_store *s = p->store;
+    struct cr_tensor_file *s = p->file;
 
     if (node->kind == CR_NODE_NULL)
         return true;
@@ -132,7 +132,7 @@ static bool st_is_sizes(const struct cr_node *node)
 
 /* entry->offset is set from the start of the data. */
 static bool st_entry(struct st_parse *p, const struct cr_node *node,
-                     struct cr_entry *to)
+                     struct cr_tensor_info *to)
 {
     const struct cr_node *shape = cr_node_get(node, "shape");
     const struct cr_node *offsets = cr_node_get(node, "data_offsets");
@@ -161,12 +161,12 @@ static bool st_entry(struct st_parse *p, const struct cr_node *node,
     if (end < from || end - from != bytes)
         return st_bad(p, node->key,
                       "has another length than its shape and dtype need");
-    *to = (struct cr_entry){ .name = node->key,
-                             .dtype = dtype,
-                             .offset = from,
-                             .bytes = (size_t)bytes,
-                             .readable =
-                                 type != CR_TYPES && rank <= CR_RANK_MAX };
+    *to = (struct cr_tensor_info){ .name = node->key,
+                                   .dtype = dtype,
+                                   .offset = from,
+                                   .bytes = (size_t)bytes,
+                                   .readable = type != CR_TYPES &&
+                                               rank <= CR_RANK_MAX };
     to->spec.type = type == CR_TYPES ? CR_U8 : type;
     to->spec.rank = rank <= CR_RANK_MAX ? rank : -1;
     rank = 0;
@@ -179,7 +179,7 @@ static bool st_entry(struct st_parse *p, const struct cr_node *node,
 /* By place; empty ones keep the order of the header. */
 static int st_by_offset(const void *a, const void *b)
 {
-    const struct cr_entry *x = a, *y = b;
+    const struct cr_tensor_info *x = a, *y = b;
     int64_t x_end = x->offset + (int64_t)x->bytes;
     int64_t y_end = y->offset + (int64_t)y->bytes;
 
@@ -191,11 +191,12 @@ static int st_by_offset(const void *a, const void *b)
     return x->crc < y->crc ? -1 : x->crc > y->crc;
 }
 
-bool cr_st_parse(struct cr_store *s, struct cr_diag *diag, const char *header,
-                 size_t len)
+bool cr_st_parse(struct cr_tensor_file *s, struct cr_diag *diag,
+                 const char *header, size_t len)
 {
     struct st_parse p = { s, diag,
-                          s->ours ? CR_E_CKPT_DAMAGED : CR_E_CKPT_FORMAT };
+                          s->is_cellrun ? CR_E_CKPT_DAMAGED
+                                        : CR_E_CKPT_FORMAT };
     struct cr_arena *mem = diag->arena;
     int64_t data = 8 + (int64_t)len, end = 0;
     const struct cr_node *root;
@@ -209,7 +210,7 @@ bool cr_st_parse(struct cr_store *s, struct cr_diag *diag, const char *header,
     if (root->kind != CR_NODE_MAP)
         return cr_error(diag, cr_at_byte(mem, s->path, 8), p.code,
                         "the header is no JSON object");
-    s->entry = CR_NEWS(s->arena, struct cr_entry, cr_node_count(root));
+    s->entry = CR_NEWS(s->arena, struct cr_tensor_info, cr_node_count(root));
     for (CR_EACH(m, root)) {
         if (strcmp(m->key, "__metadata__") == 0) {
             if (!st_meta(&p, m))
@@ -223,13 +224,13 @@ bool cr_st_parse(struct cr_store *s, struct cr_diag *diag, const char *header,
     }
     qsort(s->entry, (size_t)s->n, sizeof *s->entry, st_by_offset);
     for (int i = 0; i < s->n; i++) {
-        struct cr_entry *e = &s->entry[i];
+        struct cr_tensor_info *e = &s->entry[i];
 
         if (e->offset != end)
             return st_bad(&p, e->name,
                           e->offset < end ? "overlaps the one before it"
                                           : "leaves a gap before it");
-        if (s->ours && e->crc != (uint32_t)i)
+        if (s->is_cellrun && e->crc != (uint32_t)i)
             return st_bad(&p, e->name, "stands out of order in the header");
         end += (int64_t)e->bytes;
         if (end > s->size - data)
@@ -247,7 +248,7 @@ bool cr_st_parse(struct cr_store *s, struct cr_diag *diag, const char *header,
                         CR_E_CKPT_DAMAGED,
                         "%" PRId64 " bytes too many behind the last tensor",
                         s->size - data - end);
-    cr_store_sort(s);
+    cr_tensor_file_sort(s);
     return true;
 }
 

@@ -74,9 +74,9 @@ static struct cr_vocab *vocab_read(struct cr_arena *arena,
                          cr_json_bytes(arena, cr_json_str(node, "joint", "")));
 }
 
-bool cr_vocabs_read(struct cr_config *config, const struct cr_store *store)
+bool cr_vocabs_read(struct cr_config *config, const struct cr_tensor_file *file)
 {
-    const char *text = cr_store_meta(store, "cellrun.vocab"), *why;
+    const char *text = cr_tensor_file_meta(file, "cellrun.vocab"), *why;
     const struct cr_node *root;
     size_t at;
 
@@ -95,6 +95,6 @@ bool cr_vocabs_read(struct cr_config *config, const struct cr_store *store)
     if (root && root->kind == CR_NODE_MAP)
         return true;
     return cr_error(config->diag,
-                    cr_at_file(config->arena, cr_store_path(store)),
+                    cr_at_file(config->arena, cr_tensor_file_path(file)),
                     CR_E_CKPT_FORMAT, "cellrun.vocab holds no vocabulary");
 }

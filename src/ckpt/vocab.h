@@ -14,6 +14,7 @@ const char *cr_vocabs_json(struct cr_arena *arena,
                            const struct cr_config *config);
 
 /* The config keeps those of the file from now on. False after reporting. */
-bool cr_vocabs_read(struct cr_config *config, const struct cr_store *store);
+bool cr_vocabs_read(struct cr_config *config,
+                    const struct cr_tensor_file *file);
 
 #endif

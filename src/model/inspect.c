@@ -79,7 +79,7 @@ static struct cr_net *inspect_build(struct cr_model *m, int64_t batch,
                                 .classes = m->classes,
                                 .loss = loss,
                                 .no_values = !values,
-                                .loaded = m->store != NULL };
+                                .loaded = m->file != NULL };
 
     return cr_net_build(m->config, &want);
 }

@@ -45,27 +45,27 @@ static bool model_no_config(struct cr_cli *cli, const char *path)
 static bool model_is_own(struct cr_arena *arena, const struct cr_model *m,
                          const char *config)
 {
-    return cr_provenance_own(arena, cr_store_path(m->store),
+    return cr_provenance_own(arena, cr_tensor_file_path(m->file),
                              cr_provenance_hash(arena, config,
                                                 m->state.config_dir,
                                                 m->state.plugins));
 }
 
-bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
+bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
                    const char *const *files, struct cr_model *to)
 {
-    const char *path = cr_store_path(store);
-    const char *text = cr_store_meta(store, "cellrun.state");
+    const char *path = cr_tensor_file_path(file);
+    const char *text = cr_tensor_file_meta(file, "cellrun.state");
     struct cr_pos at = cr_at_file(cli->arena, path);
     struct cr_config_from from = {
         .files = files && files[0] ? files : NULL,
-        .text = cr_store_meta(store, "cellrun.config"),
+        .text = cr_tensor_file_meta(file, "cellrun.config"),
         .text_name = cr_strf(cli->arena, "config in %s", path),
         .sets = cli->sets,
         .set_args = cli->set_args,
     };
 
-    *to = (struct cr_model){ .store = store };
+    *to = (struct cr_model){ .file = file };
     if (text) {
         if (!cr_state_read(cli->arena, cli->diag, at, text, &to->state))
             return false;
@@ -88,7 +88,7 @@ bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
     if (to->config->load_failed)
         return false;
     cr_plugin_compare(to->config, to->state.plugins, at);
-    return cr_vocabs_read(to->config, store);
+    return cr_vocabs_read(to->config, file);
 }
 
 /* What every model needs of its config. */
@@ -110,11 +110,11 @@ static bool model_start(struct cr_cli *cli, struct cr_model *m)
 bool cr_model_open(struct cr_cli *cli, const char *ckpt,
                    const char *const *files, struct cr_model *to)
 {
-    struct cr_store *store = cr_store_open(cli->arena, cli->diag, ckpt);
+    struct cr_tensor_file *file =
+        cr_tensor_file_open(cli->arena, cli->diag, ckpt);
 
     *to = (struct cr_model){ 0 };
-    return store && cr_model_read(cli, store, files, to) &&
-           model_start(cli, to);
+    return file && cr_model_read(cli, file, files, to) && model_start(cli, to);
 }
 
 /* A run directory, a safetensors file or its name without the suffix, or a
@@ -126,7 +126,7 @@ static bool model_is_ckpt(struct cr_arena *arena, const char *name)
     if (cr_ends(name, ".safetensors") || cr_ends(name, ".ckpt"))
         return true;
     if (stat(name, &st) == 0)
-        return S_ISDIR(st.st_mode) || cr_store_is_weights(name);
+        return S_ISDIR(st.st_mode) || cr_tensor_file_is_weights(name);
     return stat(cr_strf(arena, "%s.safetensors", name), &st) == 0;
 }
 
@@ -143,16 +143,16 @@ bool cr_model_weights(struct cr_model *model, const char *ckpt)
     if (!ckpt)
         return true;
     cr_model_close(model);
-    model->store =
-        cr_store_open(model->config->arena, model->config->diag, ckpt);
-    return model->store != NULL;
+    model->file =
+        cr_tensor_file_open(model->config->arena, model->config->diag, ckpt);
+    return model->file != NULL;
 }
 
 void cr_model_close(struct cr_model *model)
 {
-    if (model->store)
-        cr_store_close(model->store);
-    model->store = NULL;
+    if (model->file)
+        cr_tensor_file_close(model->file);
+    model->file = NULL;
 }
 
 /* ---- The network with its weights */
@@ -167,7 +167,7 @@ static bool model_means(struct cr_model *model)
         !cr_section_read(config, "eval", &eval) || !eval.use_ema)
         return true;
     if (!cr_node_find(config->root, "train.ema.decay") ||
-        !cr_store_is_ours(model->store)) {
+        !cr_tensor_file_is_cellrun(model->file)) {
         cr_warn(config->diag, cr_node_find(config->root, "eval.use_ema")->pos,
                 CR_E_NO_MATCH,
                 "'eval.use_ema': the run kept no moving means (train.ema), "
@@ -175,7 +175,7 @@ static bool model_means(struct cr_model *model)
         return true;
     }
     cr_net_ema(model->net);
-    if (!cr_load_means(model->store, config->diag, model->net))
+    if (!cr_load_means(model->file, config->diag, model->net))
         return false;
     cr_net_ema_swap(model->net);
     return true;
@@ -203,8 +203,8 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
     ok = model->net &&
          (model->looks == CR_IN_TRAIN ||
           cr_hook_recorder_observe(config, model->net, NULL, model->looks)) &&
-         cr_load_weights(model->store, config->diag, model->net,
-                         cr_store_is_ours(model->store)) &&
+         cr_load_weights(model->file, config->diag, model->net,
+                         cr_tensor_file_is_cellrun(model->file)) &&
          model_means(model);
     cr_model_close(model);
     return ok;

@@ -22,7 +22,8 @@
 
 struct cr_model {
     struct cr_config *config;
-    struct cr_store *store; /* NULL: config files, or the weights are loaded */
+    struct cr_tensor_file
+        *file; /* NULL: config files, or the weights are loaded */
     bool has_state;
     struct cr_state state; /* zeroed without */
     uint64_t seed;
@@ -40,7 +41,7 @@ struct cr_model {
 
 /* ---- model.c */
 
-/* Opens a checkpoint (what cr_store_open takes) and its config, with the
+/* Opens a checkpoint (what cr_tensor_file_open takes) and its config, with the
  * assignments of the line laid over it; or the config of `files`, when there
  * are any (NULL: none). The config is checked, the threads are
  * started. False after reporting: a file without config is exit 4. */
@@ -50,7 +51,7 @@ bool cr_model_open(struct cr_cli *cli, const char *ckpt,
  * directory, else config files, which leave ->store NULL. */
 bool cr_model_operands(struct cr_cli *cli, struct cr_model *to);
 /* Config and state of an open store, and no more: for resume. */
-bool cr_model_read(struct cr_cli *cli, struct cr_store *store,
+bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
                    const char *const *files, struct cr_model *to);
 /* The weights come from this file instead; NULL changes nothing. */
 bool cr_model_weights(struct cr_model *model, const char *ckpt);

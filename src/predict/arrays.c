@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 #include "data/npy.h"
 #include "predict/predict.h"
 
@@ -172,7 +172,7 @@ static bool arrays_npz(struct cr_predict *j)
             cr_strf(arena, "actual.%s", j->truth[k].name),
             arrays_spec(a->n, &j->truth[k].out), a->truth[k].v
         };
-    return cr_store_npz.write(j->cli->diag, j->o->to, t, n);
+    return cr_tensor_format_npz.write(j->cli->diag, j->o->to, t, n);
 }
 
 bool cr_predict_arrays_write(struct cr_predict *j)

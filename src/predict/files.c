@@ -317,12 +317,12 @@ static bool files_columns(struct cr_predict *j)
 
 /* ---- NPZ: a member for each column */
 
-static bool npz_member(struct cr_predict *j, struct cr_store *store,
+static bool npz_member(struct cr_predict *j, struct cr_tensor_file *file,
                        struct column *c)
 {
     struct cr_diag *diag = j->cli->diag;
     struct cr_pos at = cr_at_file(j->cli->arena, c->path);
-    const struct cr_entry *e = cr_store_find(store, c->feed->name);
+    const struct cr_tensor_info *e = cr_tensor_file_find(file, c->feed->name);
     int64_t each = cr_count(&c->feed->head);
 
     if (!e)
@@ -339,26 +339,27 @@ static bool npz_member(struct cr_predict *j, struct cr_store *store,
     c->count = e->spec.dim[0];
     c->values = cr_alloc(j->cli->arena, (size_t)c->count,
                          cr_bytes(&c->feed->head) + 1);
-    return cr_store_read(store, diag, e, c->feed->head.type, c->values);
+    return cr_tensor_file_read(file, diag, e, c->feed->head.type, c->values);
 }
 
 static bool files_npz(struct cr_predict *j, const char *path)
 {
-    struct cr_store *store = cr_store_open(j->cli->arena, j->cli->diag, path);
+    struct cr_tensor_file *file =
+        cr_tensor_file_open(j->cli->arena, j->cli->diag, path);
     struct column c[2 * CR_COLUMNS_MAX] = { 0 };
-    bool ok = store != NULL;
+    bool ok = file != NULL;
     int n = 0;
 
     for (int i = 0; i < j->n_feeds && ok; i++) {
         c[n] = (struct column){ .feed = &j->feed[i], .path = path };
-        ok = npz_member(j, store, &c[n++]);
+        ok = npz_member(j, file, &c[n++]);
     }
     for (int i = 0; i < j->n_truths && ok && j->has_truth; i++) {
         c[n] = (struct column){ .feed = &j->truth[i], .path = path };
-        ok = npz_member(j, store, &c[n++]);
+        ok = npz_member(j, file, &c[n++]);
     }
-    if (store)
-        cr_store_close(store);
+    if (file)
+        cr_tensor_file_close(file);
     return ok && columns_read(j, c, n, path);
 }
 

@@ -103,11 +103,12 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
 /* Into memory that is not the run's own: it may be damaged. */
 static bool nan_restore(struct cr_train *t)
 {
-    struct cr_store *store = cr_store_open(t->arena, t->diag, t->good);
-    bool ok = store && cr_store_verify(store, t->diag) &&
-              cr_train_restore(t, store);
+    struct cr_tensor_file *file =
+        cr_tensor_file_open(t->arena, t->diag, t->good);
+    bool ok = file && cr_tensor_file_verify(file, t->diag) &&
+              cr_train_restore(t, file);
 
-    cr_store_close(store);
+    cr_tensor_file_close(file);
     return ok && cr_train_refreeze(t);
 }
 

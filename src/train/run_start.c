@@ -38,34 +38,36 @@ const char *cr_train_folder(struct cr_train *t)
 /* ---- Checkpoints to go on from */
 
 /* Opens and verifies a file without a word in `diag`; NULL and the reason. */
-static struct cr_store *start_sound(struct cr_arena *arena, const char *path,
-                                    const struct cr_message **why)
+static struct cr_tensor_file *start_sound(struct cr_arena *arena,
+                                          const char *path,
+                                          const struct cr_message **why)
 {
     struct cr_diag quiet = { .arena = arena };
-    struct cr_store *store = cr_store_open(arena, &quiet, path);
+    struct cr_tensor_file *file = cr_tensor_file_open(arena, &quiet, path);
 
-    if (store && !cr_store_verify(store, &quiet)) {
-        cr_store_close(store);
-        store = NULL;
+    if (file && !cr_tensor_file_verify(file, &quiet)) {
+        cr_tensor_file_close(file);
+        file = NULL;
     }
     *why = quiet.first;
-    return store;
+    return file;
 }
 
-struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
-                                 const char *ckpt_dir, bool *none)
+struct cr_tensor_file *cr_train_newest(struct cr_arena *arena,
+                                       struct cr_diag *diag,
+                                       const char *ckpt_dir, bool *none)
 {
     int n;
-    const struct cr_ckpt_file *file =
+    const struct cr_ckpt_file *list =
         cr_ckpt_list(arena, diag, ckpt_dir, NULL, &n);
 
     *none = n == 0;
     for (int i = 0; i < n; i++) {
         const struct cr_message *why;
-        struct cr_store *store = start_sound(arena, file[i].path, &why);
+        struct cr_tensor_file *file = start_sound(arena, list[i].path, &why);
 
-        if (store)
-            return store;
+        if (file)
+            return file;
         if (i + 1 < n)
             cr_warn(diag, why->pos, why->code, "%s; taking the one before",
                     why->text);
@@ -111,13 +113,14 @@ static void start_rebatch(struct cr_train *t)
 }
 
 /* Rows of embeddings belong to what they were learned for. */
-static bool start_same_words(struct cr_train *t, const struct cr_store *store)
+static bool start_same_words(struct cr_train *t,
+                             const struct cr_tensor_file *file)
 {
-    const char *was = cr_store_meta(store, "cellrun.vocab");
+    const char *was = cr_tensor_file_meta(file, "cellrun.vocab");
     const char *is = cr_vocabs_json(t->arena, t->config);
 
     return !was || !is || strcmp(was, is) == 0 ||
-           cr_error(t->diag, cr_at_file(t->arena, cr_store_path(store)),
+           cr_error(t->diag, cr_at_file(t->arena, cr_tensor_file_path(file)),
                     CR_E_CKPT_MISMATCH,
                     "the vocabulary of the data is not the one that the run "
                     "began with");
@@ -154,30 +157,30 @@ static void start_state(struct cr_train *t)
     free(dir);
 }
 
-bool cr_train_restore(struct cr_train *t, struct cr_store *store)
+bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
 {
-    const char *text = cr_store_meta(store, "cellrun.state");
-    struct cr_pos at = cr_at_file(t->arena, cr_store_path(store));
+    const char *text = cr_tensor_file_meta(file, "cellrun.state");
+    struct cr_pos at = cr_at_file(t->arena, cr_tensor_file_path(file));
     const struct cr_dataset *data = cr_data_loader_dataset(t->loader);
     bool ok;
 
-    if (!cr_store_is_train(store) || !text) {
+    if (!cr_tensor_file_is_train(file) || !text) {
         cr_error(t->diag, at, CR_E_CKPT_FORMAT,
                  "holds weights alone, so no run can go on from it");
         cr_note(t->diag, "train --load takes its weights");
         return false;
     }
-    ok = cr_load_weights(store, t->diag, t->net, true);
-    ok = cr_load_slots(store, t->diag, t->net) && ok;
+    ok = cr_load_weights(file, t->diag, t->net, true);
+    ok = cr_load_slots(file, t->diag, t->net) && ok;
     if (t->train.ema.decay > 0) {
         if (!t->resumed)
             cr_net_ema(t->net);
-        ok = cr_load_means(store, t->diag, t->net) && ok;
+        ok = cr_load_means(file, t->diag, t->net) && ok;
     }
     ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
     if (!ok)
         return false;
-    if (!start_same_words(t, store))
+    if (!start_same_words(t, file))
         return false;
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
@@ -193,7 +196,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_store *store)
     t->trim.eval_step = t->state.eval_step;
     start_rebatch(t);
     t->config->fitted = t->state.fitted;
-    t->saved = cr_store_path(store);
+    t->saved = cr_tensor_file_path(file);
     t->saved_step = t->state.step;
     t->saved_eval = t->state.eval_step;
     cr_train_keep_best(t);
@@ -253,7 +256,7 @@ bool cr_train_drop_newer_ckpts(struct cr_train *t)
 {
     const char *best = cr_path_join(t->arena, t->dir.ckpt, "best.safetensors");
     int n, gone = 0;
-    const struct cr_ckpt_file *file =
+    const struct cr_ckpt_file *list =
         cr_ckpt_list(t->arena, t->diag, t->dir.ckpt, NULL, &n);
     const char *kept = cr_train_ckpt_name(t, t->state.best_step);
     int64_t batch;
@@ -261,20 +264,20 @@ bool cr_train_drop_newer_ckpts(struct cr_train *t)
     struct stat st;
 
     for (int i = 0; i < n; i++) {
-        if (file[i].epoch < epoch ||
-            (file[i].epoch == epoch && file[i].step <= batch) ||
-            cr_ckpt_same(file[i].path, t->saved))
+        if (list[i].epoch < epoch ||
+            (list[i].epoch == epoch && list[i].step <= batch) ||
+            cr_ckpt_same(list[i].path, t->saved))
             continue;
-        if (unlink(file[i].path) != 0)
-            return cr_error(t->diag, cr_at_file(t->arena, file[i].path),
+        if (unlink(list[i].path) != 0)
+            return cr_error(t->diag, cr_at_file(t->arena, list[i].path),
                             CR_E_SYSTEM, "cannot remove: %s", strerror(errno));
         gone++;
     }
     if (gone && stat(best, &st) == 0 && st.st_nlink == 1) {
         unlink(best);
         for (int i = 0; i < n && t->state.best_metric; i++)
-            if (strcmp(file[i].path, kept) == 0)
-                (void)!link(file[i].path, best);
+            if (strcmp(list[i].path, kept) == 0)
+                (void)!link(list[i].path, best);
     }
     return n >= 0;
 }
@@ -298,7 +301,7 @@ static bool start_resume(struct cr_train *t)
 {
     const struct cr_node *record;
     const char *kernels;
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     bool none = false, ok;
 
     if (!cr_rundir_record(&t->dir, &record))
@@ -319,9 +322,9 @@ static bool start_resume(struct cr_train *t)
         t->seconds_before = cr_json_real(record, "seconds", 0);
     }
     if (t->flags.ckpt)
-        store = cr_store_open(t->arena, t->diag, t->flags.ckpt);
+        file = cr_tensor_file_open(t->arena, t->diag, t->flags.ckpt);
     else
-        store = cr_train_newest(t->arena, t->diag, t->dir.ckpt, &none);
+        file = cr_train_newest(t->arena, t->diag, t->dir.ckpt, &none);
     /* without weights only one that was not to keep any is over */
     if (none && start_over(t, record) &&
         cr_json_int(record, "exit", 0) != cr_code_exit(CR_E_SYSTEM)) {
@@ -333,12 +336,12 @@ static bool start_resume(struct cr_train *t)
         t->seconds_before = 0;
         return cr_rundir_clear(&t->dir);
     }
-    if (!store)
+    if (!file)
         return false;
-    ok = cr_train_restore(t, store);
+    ok = cr_train_restore(t, file);
     if (ok)
-        t->resumed = cr_store_path(store);
-    cr_store_close(store);
+        t->resumed = cr_tensor_file_path(file);
+    cr_tensor_file_close(file);
     if (ok && t->state.step > t->total &&
         (t->flags.exact || !start_over(t, record)))
         ok = start_too_short(t);

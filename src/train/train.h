@@ -195,7 +195,7 @@ const char *cr_train_folder(struct cr_train *t);
 bool cr_train_start(struct cr_train *t);
 /* Parameters, slots and state of a checkpoint; the rates follow. False after
  * reporting. */
-bool cr_train_restore(struct cr_train *t, struct cr_store *store);
+bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file);
 /* Removes checkpoints past the present step. False after reporting. */
 bool cr_train_drop_newer_ckpts(struct cr_train *t);
 /* metrics.jsonl with the records that the present state has, to be added to.
@@ -204,8 +204,9 @@ bool cr_train_reopen(struct cr_train *t);
 /* A newest checkpoint of a run directory that can be read, damaged ones told
  * about and passed over; NULL, after reporting, if all are damaged. *none is
  * set when there is none at all. */
-struct cr_store *cr_train_newest(struct cr_arena *arena, struct cr_diag *diag,
-                                 const char *ckpt_dir, bool *none);
+struct cr_tensor_file *cr_train_newest(struct cr_arena *arena,
+                                       struct cr_diag *diag,
+                                       const char *ckpt_dir, bool *none);
 
 /* ---- loop.c */
 

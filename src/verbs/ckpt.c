@@ -56,19 +56,20 @@ static bool ckpt_matches(const struct ckpt *o, const char *name)
 
 /* ---- Tensors of a file */
 
-static const char *ckpt_shape(struct cr_arena *arena, const struct cr_entry *e)
+static const char *ckpt_shape(struct cr_arena *arena,
+                              const struct cr_tensor_info *e)
 {
     return e->spec.rank < 0 ? "more than 8 dimensions"
                             : cr_diag_format(arena, &e->spec);
 }
 
-static void ckpt_tensors_json(struct cr_cli *cli, struct cr_store *store,
+static void ckpt_tensors_json(struct cr_cli *cli, struct cr_tensor_file *file,
                               struct cr_buf *to)
 {
     const struct ckpt *o = cr_cli_opts(cli);
     const char *comma = "";
     int n;
-    const struct cr_entry *e = cr_store_entries(store, &n);
+    const struct cr_tensor_info *e = cr_tensor_file_entries(file, &n);
 
     cr_buf_char(to, '[');
     for (int i = 0; i < n; i++) {
@@ -89,12 +90,12 @@ static void ckpt_tensors_json(struct cr_cli *cli, struct cr_store *store,
     cr_buf_char(to, ']');
 }
 
-static void ckpt_tensors(struct cr_cli *cli, struct cr_store *store)
+static void ckpt_tensors(struct cr_cli *cli, struct cr_tensor_file *file)
 {
     const struct ckpt *o = cr_cli_opts(cli);
     struct cr_table table = { .arena = cli->arena, .align = "llrr" };
     int n;
-    const struct cr_entry *e = cr_store_entries(store, &n);
+    const struct cr_tensor_info *e = cr_tensor_file_entries(file, &n);
 
     cr_table_add(&table, "tensor");
     cr_table_add(&table, "dtype");
@@ -178,34 +179,34 @@ static void ckpt_ls_folder(struct cr_cli *cli, const char *dir)
 static void ckpt_ls(struct cr_cli *cli, const char *path)
 {
     struct cr_buf json = { .arena = cli->arena };
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     struct stat st;
 
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         ckpt_ls_folder(cli, path);
         return;
     }
-    store = cr_store_open(cli->arena, cli->diag, path);
-    if (!store)
+    file = cr_tensor_file_open(cli->arena, cli->diag, path);
+    if (!file)
         return;
     if (cli->json) {
-        ckpt_tensors_json(cli, store, &json);
+        ckpt_tensors_json(cli, file, &json);
         puts(cr_buf_text(&json));
     } else {
-        ckpt_tensors(cli, store);
+        ckpt_tensors(cli, file);
     }
-    cr_store_close(store);
+    cr_tensor_file_close(file);
 }
 
 /* ---- show */
 
-static void ckpt_show_meta(struct cr_cli *cli, struct cr_store *store,
+static void ckpt_show_meta(struct cr_cli *cli, struct cr_tensor_file *file,
                            const char *key)
 {
-    const char *value = cr_store_meta(store, key);
+    const char *value = cr_tensor_file_meta(file, key);
 
     if (!value) {
-        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_tensor_file_path(file)),
                  CR_E_CKPT_FORMAT, "no '%s' in its metadata",
                  cr_quote(cli->arena, key, strlen(key)));
         return;
@@ -232,8 +233,8 @@ static void ckpt_list(struct cr_buf *to, const struct cr_spec *spec, int axis,
     cr_buf_char(to, ']');
 }
 
-static bool ckpt_value(struct cr_cli *cli, struct cr_store *store,
-                       const struct cr_entry *e, struct cr_buf *json)
+static bool ckpt_value(struct cr_cli *cli, struct cr_tensor_file *file,
+                       const struct cr_tensor_info *e, struct cr_buf *json)
 {
     struct cr_arena mem = { 0 };
     size_t n = e->readable ? (size_t)cr_count(&e->spec) : 0;
@@ -243,11 +244,12 @@ static bool ckpt_value(struct cr_cli *cli, struct cr_store *store,
     bool ok = e->readable;
 
     if (!ok)
-        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
-                 CR_E_CKPT_FORMAT, "'%s' has values of type %s: found no way "
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_tensor_file_path(file)),
+                 CR_E_CKPT_FORMAT,
+                 "'%s' has values of type %s: found no way "
                  "to read them",
                  cr_escape(cli->arena, e->name), e->dtype);
-    ok = ok && cr_store_read(store, cli->diag, e, type, data);
+    ok = ok && cr_tensor_file_read(file, cli->diag, e, type, data);
     if (ok && cli->json) {
         cr_buf_str(json, json->len > 1 ? ", " : "");
         cr_buf_json(json, e->name);
@@ -261,12 +263,12 @@ static bool ckpt_value(struct cr_cli *cli, struct cr_store *store,
     return ok;
 }
 
-static void ckpt_show_values(struct cr_cli *cli, struct cr_store *store,
+static void ckpt_show_values(struct cr_cli *cli, struct cr_tensor_file *file,
                              const char *glob)
 {
     struct cr_buf json = { .arena = cli->arena };
     int n, shown = 0;
-    const struct cr_entry *e = cr_store_entries(store, &n);
+    const struct cr_tensor_info *e = cr_tensor_file_entries(file, &n);
     const char **names = CR_NEWS(cli->arena, const char *, n + 1);
 
     cr_buf_char(&json, '{');
@@ -275,11 +277,11 @@ static void ckpt_show_values(struct cr_cli *cli, struct cr_store *store,
         if (fnmatch(glob, e[i].name, 0) != 0)
             continue;
         shown++;
-        if (!ckpt_value(cli, store, &e[i], &json))
+        if (!ckpt_value(cli, file, &e[i], &json))
             return;
     }
     if (shown == 0) {
-        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_tensor_file_path(file)),
                  CR_E_NO_MATCH, "--values: no tensor is called '%s'",
                  cr_quote(cli->arena, glob, strlen(glob)));
         if (cr_closest_name(glob, names))
@@ -291,18 +293,18 @@ static void ckpt_show_values(struct cr_cli *cli, struct cr_store *store,
         printf("%s}\n", cr_buf_text(&json));
 }
 
-static void ckpt_show_json(struct cr_cli *cli, struct cr_store *store)
+static void ckpt_show_json(struct cr_cli *cli, struct cr_tensor_file *file)
 {
     struct cr_buf to = { .arena = cli->arena };
     int n;
-    const struct cr_meta *meta = cr_store_metas(store, &n);
+    const struct cr_meta *meta = cr_tensor_file_metas(file, &n);
 
     cr_buf_str(&to, "{\"path\": ");
-    cr_buf_json(&to, cr_store_path(store));
+    cr_buf_json(&to, cr_tensor_file_path(file));
     cr_buf_str(&to, ", \"kind\": ");
-    cr_buf_json(&to, cr_store_kind(store));
+    cr_buf_json(&to, cr_tensor_file_kind(file));
     cr_buf_f(&to, ", \"bytes\": %" PRId64 ", \"metadata\": {",
-             cr_store_size(store));
+             cr_tensor_file_size(file));
     for (int i = 0; i < n; i++) {
         cr_buf_str(&to, i > 0 ? ", " : "");
         cr_buf_json(&to, meta[i].key);
@@ -310,7 +312,7 @@ static void ckpt_show_json(struct cr_cli *cli, struct cr_store *store)
         cr_buf_json(&to, meta[i].value);
     }
     cr_buf_str(&to, "}, \"tensors\": ");
-    ckpt_tensors_json(cli, store, &to);
+    ckpt_tensors_json(cli, file, &to);
     printf("%s}\n", cr_buf_text(&to));
 }
 
@@ -331,19 +333,19 @@ static void ckpt_show_lists(struct cr_arena *arena, const char *what,
     }
 }
 
-static void ckpt_show_lines(struct cr_cli *cli, struct cr_store *store)
+static void ckpt_show_lines(struct cr_cli *cli, struct cr_tensor_file *file)
 {
-    const char *state = cr_store_meta(store, "cellrun.state"), *why;
-    const struct cr_entry *e;
+    const char *state = cr_tensor_file_meta(file, "cellrun.state"), *why;
+    const struct cr_tensor_info *e;
     struct cr_node *node;
     double values = 0;
     size_t at;
     int n;
-    const struct cr_meta *meta = cr_store_metas(store, &n);
+    const struct cr_meta *meta = cr_tensor_file_metas(file, &n);
 
     printf("path: %s\nformat: %s\nbytes: %" PRId64 "\n",
-           cr_escape(cli->arena, cr_store_path(store)), cr_store_kind(store),
-           cr_store_size(store));
+           cr_escape(cli->arena, cr_tensor_file_path(file)),
+           cr_tensor_file_kind(file), cr_tensor_file_size(file));
     for (int i = 0; i < n; i++) {
         const char *value = meta[i].value;
 
@@ -372,63 +374,65 @@ static void ckpt_show_lines(struct cr_cli *cli, struct cr_store *store)
                    m->kind == CR_NODE_STR
                        ? cr_escape(cli->arena, m->text)
                        : cr_escape(cli->arena, cr_node_json(cli->arena, m)));
-    e = cr_store_entries(store, &n);
+    e = cr_tensor_file_entries(file, &n);
     for (int i = 0; i < n; i++)
         values += e[i].spec.rank < 0 ? 0 : (double)cr_count(&e[i].spec);
     printf("tensors: %d\nvalues: %.0f\n\n", n, values);
-    ckpt_tensors(cli, store);
+    ckpt_tensors(cli, file);
 }
 
 static void ckpt_show(struct cr_cli *cli, const char *path)
 {
     const struct ckpt *o = cr_cli_opts(cli);
-    struct cr_store *store = cr_store_open(cli->arena, cli->diag, path);
+    struct cr_tensor_file *file =
+        cr_tensor_file_open(cli->arena, cli->diag, path);
 
-    if (!store)
+    if (!file)
         return;
     if (o->meta)
-        ckpt_show_meta(cli, store, o->meta);
+        ckpt_show_meta(cli, file, o->meta);
     else if (o->values)
-        ckpt_show_values(cli, store, o->values);
+        ckpt_show_values(cli, file, o->values);
     else if (cli->json)
-        ckpt_show_json(cli, store);
+        ckpt_show_json(cli, file);
     else
-        ckpt_show_lines(cli, store);
-    cr_store_close(store);
+        ckpt_show_lines(cli, file);
+    cr_tensor_file_close(file);
 }
 
 /* ---- verify */
 
 static void ckpt_verify(struct cr_cli *cli, const char *path)
 {
-    struct cr_store *store = cr_store_open(cli->arena, cli->diag, path);
+    struct cr_tensor_file *file =
+        cr_tensor_file_open(cli->arena, cli->diag, path);
     struct cr_buf json = { .arena = cli->arena };
     bool summed;
     int n;
 
-    if (!store)
+    if (!file)
         return;
-    cr_store_entries(store, &n);
-    summed = cr_store_is_summed(store);
-    if (!cr_store_verify(store, cli->diag)) {
-        cr_store_close(store);
+    cr_tensor_file_entries(file, &n);
+    summed = cr_tensor_file_has_checksums(file);
+    if (!cr_tensor_file_verify(file, cli->diag)) {
+        cr_tensor_file_close(file);
         return;
     }
     if (cli->json) {
         cr_buf_str(&json, "{\"path\": ");
-        cr_buf_json(&json, cr_store_path(store));
+        cr_buf_json(&json, cr_tensor_file_path(file));
         cr_buf_f(&json,
                  ", \"ok\": true, \"checksums\": %s, \"tensors\": %d, "
                  "\"bytes\": %" PRId64 "}",
-                 summed ? "true" : "false", n, cr_store_size(store));
+                 summed ? "true" : "false", n, cr_tensor_file_size(file));
         puts(cr_buf_text(&json));
     } else if (!cli->quiet) {
         printf("%s: ok, %d tensors, %" PRId64 " bytes%s\n",
-               cr_escape(cli->arena, cr_store_path(store)), n,
-               cr_store_size(store),
+               cr_escape(cli->arena, cr_tensor_file_path(file)), n,
+               cr_tensor_file_size(file),
                summed ? "" : " (there are no checksums in it)");
     }
-    cr_store_close(store);
+    cr_tensor_file_close(file);
 }
 
 /* ---- diff */
@@ -465,8 +469,10 @@ static void ckpt_diff_words(struct ckpt_diff *d, const char *name,
 }
 
 static void ckpt_diff_values(struct cr_cli *cli, struct ckpt_diff *d,
-                             struct cr_store *a, const struct cr_entry *x,
-                             struct cr_store *b, const struct cr_entry *y)
+                             struct cr_tensor_file *a,
+                             const struct cr_tensor_info *x,
+                             struct cr_tensor_file *b,
+                             const struct cr_tensor_info *y)
 {
     const struct ckpt *o = cr_cli_opts(cli);
     struct cr_arena mem = { 0 };
@@ -475,8 +481,8 @@ static void ckpt_diff_values(struct cr_cli *cli, struct ckpt_diff *d,
     void *q = cr_alloc(&mem, n, cr_type_size(y->spec.type));
     struct cr_tensor_diff apart;
 
-    if (!cr_store_read(a, cli->diag, x, x->spec.type, p) ||
-        !cr_store_read(b, cli->diag, y, y->spec.type, q))
+    if (!cr_tensor_file_read(a, cli->diag, x, x->spec.type, p) ||
+        !cr_tensor_file_read(b, cli->diag, y, y->spec.type, q))
         goto done;
     cr_tensor_diff(&x->spec, p, y->spec.type, q, o->rtol, o->atol, &apart);
     ckpt_diff_row(d, x->name, NULL, apart.beyond > 0);
@@ -498,10 +504,11 @@ done:
 }
 
 static void ckpt_diff_one(struct cr_cli *cli, struct ckpt_diff *d,
-                          struct cr_store *a, const struct cr_entry *x,
-                          struct cr_store *b)
+                          struct cr_tensor_file *a,
+                          const struct cr_tensor_info *x,
+                          struct cr_tensor_file *b)
 {
-    const struct cr_entry *y = cr_store_find(b, x->name);
+    const struct cr_tensor_info *y = cr_tensor_file_find(b, x->name);
     struct cr_spec same;
 
     if (!y) {
@@ -531,20 +538,22 @@ static int ckpt_diff(struct cr_cli *cli, const char *first, const char *second)
         .table = { .arena = cli->arena, .align = "lrll" },
         .json = { .arena = cli->arena },
     };
-    struct cr_store *a = cr_store_open(cli->arena, cli->diag, first);
-    struct cr_store *b = cr_store_open(cli->arena, cli->diag, second);
-    const struct cr_entry *x, *y;
+    struct cr_tensor_file *a =
+        cr_tensor_file_open(cli->arena, cli->diag, first);
+    struct cr_tensor_file *b =
+        cr_tensor_file_open(cli->arena, cli->diag, second);
+    const struct cr_tensor_info *x, *y;
     int n, m;
 
     if (!a || !b)
         goto done;
-    x = cr_store_entries(a, &n);
-    y = cr_store_entries(b, &m);
+    x = cr_tensor_file_entries(a, &n);
+    y = cr_tensor_file_entries(b, &m);
     for (int i = 0; i < n; i++)
         if (ckpt_matches(o, x[i].name))
             ckpt_diff_one(cli, &d, a, &x[i], b);
     for (int i = 0; i < m; i++)
-        if (ckpt_matches(o, y[i].name) && !cr_store_find(a, y[i].name))
+        if (ckpt_matches(o, y[i].name) && !cr_tensor_file_find(a, y[i].name))
             ckpt_diff_words(&d, y[i].name, "only in the second");
     if (cli->diag->errors > 0)
         goto done;
@@ -559,8 +568,8 @@ static int ckpt_diff(struct cr_cli *cli, const char *first, const char *second)
             printf("%d tensors, none differs\n", d.all);
     }
 done:
-    cr_store_close(a);
-    cr_store_close(b);
+    cr_tensor_file_close(a);
+    cr_tensor_file_close(b);
     return d.differ > 0 && cli->diag->errors == 0 ? cr_code_exit(CR_E_DIFFERS)
                                                   : 0;
 }
@@ -570,14 +579,15 @@ done:
 /* The only node of the section `optimizer` of a checkpoint's config, as it
  * stands there: the rest of the config is not looked at. */
 static const struct cr_node *ckpt_optimizer(struct cr_cli *cli,
-                                            struct cr_store *store)
+                                            struct cr_tensor_file *file)
 {
-    const char *text = cr_store_meta(store, "cellrun.config");
+    const char *text = cr_tensor_file_meta(file, "cellrun.config");
     struct cr_source *src = CR_NEW(cli->arena, struct cr_source);
     struct cr_diag quiet = { .arena = cli->arena };
     struct cr_node *root = NULL;
 
-    *src = (struct cr_source){ .name = cr_store_path(store), .text = text,
+    *src = (struct cr_source){ .name = cr_tensor_file_path(file),
+                               .text = text,
                                .len = text ? strlen(text) : 0 };
     if (text)
         root = cr_yaml_read(cli->arena, &quiet, src, 0, src->len);
@@ -586,11 +596,11 @@ static const struct cr_node *ckpt_optimizer(struct cr_cli *cli,
 
 /* What MindSpore's optimizer keeps besides slots, which says where it is. */
 static const struct cr_tensor *ckpt_numbers(struct cr_cli *cli,
-                                            struct cr_store *store, int *n)
+                                            struct cr_tensor_file *file, int *n)
 {
-    struct cr_pos at = cr_at_file(cli->arena, cr_store_path(store));
-    const char *text = cr_store_meta(store, "cellrun.state");
-    const struct cr_node *optimizer = ckpt_optimizer(cli, store);
+    struct cr_pos at = cr_at_file(cli->arena, cr_tensor_file_path(file));
+    const char *text = cr_tensor_file_meta(file, "cellrun.state");
+    const struct cr_node *optimizer = ckpt_optimizer(cli, file);
     const struct cr_tensor *to = NULL;
     struct cr_diag quiet = { .arena = cli->arena };
     struct cr_state state;
@@ -613,23 +623,24 @@ static const struct cr_tensor *ckpt_numbers(struct cr_cli *cli,
 static void ckpt_convert(struct cr_cli *cli, const char *path)
 {
     const struct ckpt *o = cr_cli_opts(cli);
-    struct cr_store *store = cr_store_open(cli->arena, cli->diag, path);
-    const struct cr_entry *e;
+    struct cr_tensor_file *file =
+        cr_tensor_file_open(cli->arena, cli->diag, path);
+    const struct cr_tensor_info *e;
     const struct cr_tensor *number = NULL;
     struct cr_tensor *tensor;
     int n, numbers = 0, many = 0;
-    bool ok = store != NULL;
+    bool ok = file != NULL;
 
-    if (!store)
+    if (!file)
         return;
     /* a run could not go on from what would be left of it */
-    if (ckpt_same_file(cr_store_path(store), o->out))
+    if (ckpt_same_file(cr_tensor_file_path(file), o->out))
         ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                       "-o: found the checkpoint that is read, expected "
                       "another file");
-    e = cr_store_entries(store, &n);
-    if (ok && cr_store_is_train(store) && cr_ends(o->out, ".ckpt"))
-        number = ckpt_numbers(cli, store, &numbers);
+    e = cr_tensor_file_entries(file, &n);
+    if (ok && cr_tensor_file_is_train(file) && cr_ends(o->out, ".ckpt"))
+        number = ckpt_numbers(cli, file, &numbers);
     tensor = CR_NEWS(cli->arena, struct cr_tensor, n + numbers);
     for (int i = 0; ok && i < n; i++) {
         struct cr_tensor *t = &tensor[many];
@@ -638,14 +649,16 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
             continue;
         *t = (struct cr_tensor){ .name = e[i].name, .spec = e[i].spec };
         t->data = cr_alloc(cli->arena, e[i].bytes, 1);
-        ok = cr_store_read(store, cli->diag, &e[i], e[i].spec.type, t->data);
+        ok = cr_tensor_file_read(file, cli->diag, &e[i], e[i].spec.type,
+                                 t->data);
         many++;
     }
     for (int i = 0; i < numbers; i++)
         if (ckpt_matches(o, number[i].name))
             tensor[many++] = number[i];
     if (ok && many == 0)
-        ok = cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+        ok = cr_error(cli->diag,
+                      cr_at_file(cli->arena, cr_tensor_file_path(file)),
                       CR_E_CKPT_FORMAT, "no tensor in it matches");
     ok = ok && cr_tensors_write(cli->diag, o->out, tensor, many);
     if (ok && cli->json)
@@ -653,7 +666,7 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
     else if (ok && !cli->quiet)
         printf("%s: %d tensor%s\n", cr_escape(cli->arena, o->out), many,
                many == 1 ? "" : "s");
-    cr_store_close(store);
+    cr_tensor_file_close(file);
 }
 
 /* ---- load-report */

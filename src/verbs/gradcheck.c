@@ -94,7 +94,7 @@ struct job {
     struct cr_diag *diag;
     const struct gradcheck *o;
     struct cr_config *config;
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     struct cr_single_batch single;
     uint64_t seed;
     struct cr_net *net;
@@ -113,7 +113,7 @@ static bool gradcheck_open(struct job *j)
               cr_model_weights(&model, j->o->ckpt);
 
     j->config = model.config;
-    j->store = model.store;
+    j->file = model.file;
     j->seed = model.seed;
     if (!ok)
         return false;
@@ -134,7 +134,7 @@ static bool gradcheck_build(struct job *j)
                                 .classes = j->single.classes,
                                 .loss = true,
                                 .force_float32 = true,
-                                .loaded = j->store != NULL };
+                                .loaded = j->file != NULL };
     struct cr_exec_opts plan = { .training = !j->o->eval,
                                  .loss = true,
                                  .freeze_stats = true,
@@ -145,8 +145,8 @@ static bool gradcheck_build(struct job *j)
     j->net = cr_net_build(j->config, &want);
     if (!j->net)
         return false;
-    if (j->store ? !cr_load_weights(j->store, j->diag, j->net, true)
-                 : !cr_load(j->config, j->net, NULL, &load))
+    if (j->file ? !cr_load_weights(j->file, j->diag, j->net, true)
+                : !cr_load(j->config, j->net, NULL, &load))
         return false;
     j->forth = cr_net_exec(j->net, &plan);
     plan.backward = plan.keep_outputs = true;
@@ -439,7 +439,7 @@ static int gradcheck_run(struct cr_cli *cli)
     cr_exec_free(j.forth);
     cr_exec_free(j.back);
     cr_single_batch_close(&j.single);
-    cr_store_close(j.store);
+    cr_tensor_file_close(j.file);
     return 0;
 }
 

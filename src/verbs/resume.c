@@ -85,23 +85,23 @@ static bool resume_is_folder(const char *path)
 }
 
 /* Opens what the operand means; *ckpt is set when it is a file. */
-static struct cr_store *resume_open(struct cr_cli *cli, const char **ckpt)
+static struct cr_tensor_file *resume_open(struct cr_cli *cli, const char **ckpt)
 {
     const char *name = cli->operands[0];
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     bool none = false;
 
     if (!resume_is_folder(name)) {
-        store = cr_store_open(cli->arena, cli->diag, name);
-        *ckpt = store ? cr_store_path(store) : NULL;
-        return store;
+        file = cr_tensor_file_open(cli->arena, cli->diag, name);
+        *ckpt = file ? cr_tensor_file_path(file) : NULL;
+        return file;
     }
-    store = cr_train_newest(cli->arena, cli->diag,
-                            cr_path_join(cli->arena, name, "ckpt"), &none);
+    file = cr_train_newest(cli->arena, cli->diag,
+                           cr_path_join(cli->arena, name, "ckpt"), &none);
     if (none)
         cr_error(cli->diag, cr_at_file(cli->arena, name), CR_E_CKPT_MISSING,
                  "no checkpoint in this run directory");
-    return store;
+    return file;
 }
 
 /* The run's name, which is the checkpoint's prefix. */
@@ -131,26 +131,26 @@ static int resume_run(struct cr_cli *cli)
     struct cr_config_from reread = { 0 };
     const char *ckpt = NULL, *files[2] = { NULL };
     struct cr_model model = { 0 };
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     int status;
 
     cr_signals_start();
     if (!resume_sets(cli, o))
         return cr_cli_errors(cli, "Nothing was run.");
-    store = resume_open(cli, &ckpt);
-    if (!store)
+    file = resume_open(cli, &ckpt);
+    if (!file)
         return cr_cli_errors(cli, "Nothing was run.");
-    if (cr_store_is_train(store))
-        cr_model_read(cli, store, NULL, &model);
+    if (cr_tensor_file_is_train(file))
+        cr_model_read(cli, file, NULL, &model);
     else
-        cr_error(cli->diag, cr_at_file(cli->arena, cr_store_path(store)),
+        cr_error(cli->diag, cr_at_file(cli->arena, cr_tensor_file_path(file)),
                  CR_E_CKPT_FORMAT,
                  "holds weights alone, so no run can go on from it");
-    cr_store_close(store);
+    cr_tensor_file_close(file);
     if (cli->diag->errors > 0)
         return cr_cli_errors(cli, "Nothing was run.");
     t.config = model.config;
-    resume_name(t.config, cr_store_path(store));
+    resume_name(t.config, cr_tensor_file_path(file));
     t.flags = (struct cr_train_flags){
         .progress = cli->quiet ? CR_PROGRESS_NONE
                                : (enum cr_progress)o->progress,
@@ -166,7 +166,7 @@ static int resume_run(struct cr_cli *cli)
         t.flags.run_dir = ckpt ? cr_rundir_of(cli->arena, ckpt)
                                : cli->operands[0];
     else if (!ckpt)
-        t.flags.ckpt = cr_store_path(store);
+        t.flags.ckpt = cr_tensor_file_path(file);
     if (!t.flags.run_dir) {
         cr_error(cli->diag, cr_at_file(cli->arena, ckpt), CR_E_USAGE,
                  "the checkpoint lies in no run directory");

@@ -68,11 +68,10 @@ static bool sample_prepare(struct job *j)
     struct cr_state *s = &j->model.state;
 
     if (s->n_columns == 0)
-        return cr_error(j->cli->diag,
-                        cr_at_file(j->cli->arena,
-                                   cr_store_path(j->model.store)),
-                        CR_E_CKPT_FORMAT,
-                        "the checkpoint does not say what goes in");
+        return cr_error(
+            j->cli->diag,
+            cr_at_file(j->cli->arena, cr_tensor_file_path(j->model.file)),
+            CR_E_CKPT_FORMAT, "the checkpoint does not say what goes in");
     if (!cr_generate_can(j->model.config, s->columns, s->n_columns))
         return false;
     j->model.looks = CR_IN_PREDICT;

@@ -528,13 +528,14 @@ static bool selftest_flip(const char *path, off_t at)
 
 static bool selftest_load(struct made *m, const char *path)
 {
-    struct cr_store *store = cr_store_open(&m->arena, &m->diag, path);
-    bool good = store && cr_store_verify(store, &m->diag) &&
-                cr_load_weights(store, &m->diag, m->model.net, false) &&
-                cr_load_slots(store, &m->diag, m->model.net);
+    struct cr_tensor_file *file =
+        cr_tensor_file_open(&m->arena, &m->diag, path);
+    bool good = file && cr_tensor_file_verify(file, &m->diag) &&
+                cr_load_weights(file, &m->diag, m->model.net, false) &&
+                cr_load_slots(file, &m->diag, m->model.net);
 
-    if (store)
-        cr_store_close(store);
+    if (file)
+        cr_tensor_file_close(file);
     return good;
 }
 
@@ -544,7 +545,7 @@ static const char *selftest_round(struct made *a, struct made *b,
 {
     struct cr_ckpt ckpt = { 0 };
     struct cr_diag quiet = { .arena = &b->arena };
-    struct cr_store *store;
+    struct cr_tensor_file *file;
     bool noticed;
 
     made_steps(a, 1, 2);
@@ -558,11 +559,11 @@ static const char *selftest_round(struct made *a, struct made *b,
     made_steps(b, 3, 4);
     if (!made_equal(a, b))
         return "it does not go on exactly";
-    store = cr_store_open(&b->arena, &quiet, path);
-    if (!store || !selftest_flip(path, (off_t)cr_store_size(store) - 5))
+    file = cr_tensor_file_open(&b->arena, &quiet, path);
+    if (!file || !selftest_flip(path, (off_t)cr_tensor_file_size(file) - 5))
         return "it cannot be opened again";
-    noticed = !cr_store_verify(store, &quiet);
-    cr_store_close(store);
+    noticed = !cr_tensor_file_verify(file, &quiet);
+    cr_tensor_file_close(file);
     return noticed ? NULL : "a changed bit is not noticed";
 }
 

@@ -119,7 +119,7 @@ struct trace_job {
     struct cr_diag *diag;
     const struct trace *o;
     struct cr_config *config;
-    struct cr_store *store; /* weights; NULL: initial ones */
+    struct cr_tensor_file *file; /* weights; NULL: initial ones */
     struct cr_single_batch single;
     struct cr_train_section train;
     struct cr_log_section log;
@@ -150,7 +150,7 @@ static bool trace_config(struct trace_job *t)
 
     t->config = model.config;
     t->eager = t->o->eager || (ok && cr_plans_eager(model.config));
-    t->store = model.store;
+    t->file = model.file;
     t->seed = model.seed;
     return ok;
 }
@@ -160,15 +160,15 @@ static bool trace_config(struct trace_job *t)
 static bool trace_state(struct trace_job *t)
 {
     struct cr_state *s = &t->state;
-    bool goes_on = t->store && cr_store_is_train(t->store) &&
+    bool goes_on = t->file && cr_tensor_file_is_train(t->file) &&
                    (t->o->grad || t->o->step > 0);
 
     *s = (struct cr_state){ .grad_accum = t->train.grad_accumulation,
                             .nan = { .factor = 1 } };
     if (goes_on &&
         !cr_state_read(t->arena, t->diag,
-                       cr_at_file(t->arena, cr_store_path(t->store)),
-                       cr_store_meta(t->store, "cellrun.state"), s))
+                       cr_at_file(t->arena, cr_tensor_file_path(t->file)),
+                       cr_tensor_file_meta(t->file, "cellrun.state"), s))
         return false;
     if (t->optim.scale.on && s->scale.value <= 0)
         s->scale.value = t->optim.scale.rule.start;
@@ -176,7 +176,7 @@ static bool trace_state(struct trace_job *t)
         s->step = 0; /* random numbers are those of update 1 */
         return true;
     }
-    if (goes_on && !cr_load_slots(t->store, t->diag, t->net))
+    if (goes_on && !cr_load_slots(t->file, t->diag, t->net))
         return false;
     cr_net_skipped(t->net, cr_state_skipped(s));
     t->optim.lr.plateau = &s->plateau;
@@ -278,7 +278,7 @@ static bool trace_build(struct trace_job *t)
                                t->single.n_columns) >= 0);
     t->rule = t->o->step > 0 || (train && cr_section(t->config, "optimizer"));
     want.loss = t->loss;
-    want.loaded = t->store != NULL;
+    want.loaded = t->file != NULL;
     if (!cr_section_read(t->config, "train", &t->train) ||
         !cr_section_read(t->config, "log", &t->log))
         return false;
@@ -290,12 +290,12 @@ static bool trace_build(struct trace_job *t)
         return false;
     /* a training checkpoint of ours has no slots that never move */
     if (t->rule ? !cr_optim_rule(t->config, t->net,
-                                 !t->store || !cr_store_is_train(t->store),
+                                 !t->file || !cr_tensor_file_is_train(t->file),
                                  &t->optim)
                 : !cr_loss_scale_section(t->config, &t->optim.scale))
         return false;
-    if (t->store ? !cr_load_weights(t->store, t->diag, t->net, true)
-                 : !cr_load(t->config, t->net, NULL, &load))
+    if (t->file ? !cr_load_weights(t->file, t->diag, t->net, true)
+                : !cr_load(t->config, t->net, NULL, &load))
         return false;
     if (!trace_state(t) || !trace_span(t))
         return false;
@@ -727,7 +727,7 @@ static int trace_run(struct cr_cli *cli)
     if (t.exec)
         cr_exec_free(t.exec);
     cr_single_batch_close(&t.single);
-    cr_store_close(t.store);
+    cr_tensor_file_close(t.file);
     return 0;
 }
 

@@ -26,7 +26,7 @@ struct golden {
     struct cr_single_batch probe;
     struct cr_optim_use optim;
     struct plans plans;
-    struct cr_store *ref;
+    struct cr_tensor_file *ref;
     int compared;
     const char *wrong; /* NULL: nothing */
 };
@@ -156,7 +156,7 @@ static bool golden_net(struct golden *g, struct cr_config *config)
                                         cr_section(config, "loss") != NULL };
     const char *weights = golden_file(g, "weights.safetensors");
     struct cr_load_report load;
-    struct cr_store *store;
+    struct cr_tensor_file *store;
     struct cr_run_steps run = { 0 };
     bool ok;
 
@@ -172,9 +172,9 @@ static bool golden_net(struct golden *g, struct cr_config *config)
     }
     if (!weights)
         return cr_load(config, g->plans.net, NULL, &load);
-    store = cr_store_open(&g->arena, &g->diag, weights);
+    store = cr_tensor_file_open(&g->arena, &g->diag, weights);
     ok = store && cr_load_weights(store, &g->diag, g->plans.net, true);
-    cr_store_close(store);
+    cr_tensor_file_close(store);
     return ok;
 }
 
@@ -189,8 +189,8 @@ static bool golden_open(struct golden *g)
     g->plans.n_columns = g->probe.n_columns;
     g->plans.batch = g->probe.batch;
     golden_data(g);
-    g->ref =
-        cr_store_open(&g->arena, &g->diag, golden_file(g, "ref.safetensors"));
+    g->ref = cr_tensor_file_open(&g->arena, &g->diag,
+                                 golden_file(g, "ref.safetensors"));
     return g->ref != NULL;
 }
 
@@ -199,7 +199,7 @@ static bool golden_open(struct golden *g)
 static void golden_is(struct golden *g, const char *where,
                       const struct cr_tensor *x)
 {
-    const struct cr_entry *e = cr_store_find(g->ref, x->name);
+    const struct cr_tensor_info *e = cr_tensor_file_find(g->ref, x->name);
     struct cr_spec spec = x->spec;
     struct cr_tensor_diff apart;
     double part;
@@ -215,7 +215,7 @@ static void golden_is(struct golden *g, const char *where,
         return;
     }
     y = cr_alloc(&g->arena, cr_bytes(&spec) + 1, 1);
-    if (!cr_store_read(g->ref, &g->diag, e, spec.type, y)) {
+    if (!cr_tensor_file_read(g->ref, &g->diag, e, spec.type, y)) {
         g->wrong = "the reference cannot be read";
         return;
     }
@@ -248,7 +248,7 @@ static void golden_has(struct golden *g, const char *where,
                        bool grads)
 {
     int n_ref;
-    const struct cr_entry *e = cr_store_entries(g->ref, &n_ref);
+    const struct cr_tensor_info *e = cr_tensor_file_entries(g->ref, &n_ref);
 
     for (int i = 0; i < n_ref; i++) {
         const char *name = e[i].name;
@@ -371,7 +371,7 @@ static void golden_case(const char *dir)
         printf("# a loss or gradient is not finite\n");
     cr_diag_print(&g->diag, stdout, (struct cr_diag_format){ 0 });
     all.cases++;
-    cr_store_close(g->ref);
+    cr_tensor_file_close(g->ref);
     cr_arena_free(&g->arena);
     free(g);
 }

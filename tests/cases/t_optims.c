@@ -157,14 +157,14 @@ static void run_updates(const struct cr_optim *optim, const struct cr_node *c,
 
 static const char golden_file[] = "tests/golden/optims.safetensors";
 
-static cr_real *golden_read(struct cr_store *store, struct cr_diag *diag,
+static cr_real *golden_read(struct cr_tensor_file *store, struct cr_diag *diag,
                             const char *name, int64_t n, struct cr_arena *mem)
 {
-    const struct cr_entry *e = cr_store_find(store, name);
+    const struct cr_tensor_info *e = cr_tensor_file_find(store, name);
     cr_real *to = CR_NEWS(mem, cr_real, n + 1);
 
     if (!ok(e && cr_count(&e->spec) == n &&
-                cr_store_read(store, diag, e, CR_REAL, to),
+                cr_tensor_file_read(store, diag, e, CR_REAL, to),
             "%s has %s", golden_file, name))
         return NULL;
     return to;
@@ -189,7 +189,7 @@ static void run_golden(const struct cr_optim *optim, const struct cr_node *c,
                        struct cr_diag *diag, struct cr_arena *mem)
 {
     const char *name = cr_node_get(c, "golden")->text;
-    struct cr_store *store = cr_store_open(mem, diag, golden_file);
+    struct cr_tensor_file *store = cr_tensor_file_open(mem, diag, golden_file);
     const struct cr_optim *own = inner_of(optim, opts);
     struct cr_update u = { .opts = opts,
                            .scale = 1,
@@ -227,7 +227,7 @@ static void run_golden(const struct cr_optim *optim, const struct cr_node *c,
                "%s, %s: %s off by %.2g", optim->about.name, case_name(c), slot,
                golden_off(u.slot[s], want, n));
     }
-    cr_store_close(store);
+    cr_tensor_file_close(store);
 }
 
 static void run_case(const struct cr_optim *optim, const struct cr_node *c)

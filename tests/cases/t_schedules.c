@@ -61,13 +61,14 @@ static void check_golden(const struct cr_node *c, const struct cr_lr *lr,
                          struct cr_diag *diag, struct cr_arena *mem)
 {
     const struct cr_node *name = cr_node_get(c, "golden");
-    struct cr_store *store = cr_store_open(mem, diag, golden_file);
-    const struct cr_entry *e = store ? cr_store_find(store, name->text) : NULL;
+    struct cr_tensor_file *store = cr_tensor_file_open(mem, diag, golden_file);
+    const struct cr_tensor_info *e =
+        store ? cr_tensor_file_find(store, name->text) : NULL;
     int64_t n = e ? cr_count(&e->spec) : 0;
     cr_real *want = CR_NEWS(mem, cr_real, n + 1);
     double most = 0;
 
-    if (ok(n >= 1000 && cr_store_read(store, diag, e, CR_REAL, want),
+    if (ok(n >= 1000 && cr_tensor_file_read(store, diag, e, CR_REAL, want),
            "%s has %s", golden_file, name->text)) {
         for (int64_t i = n - 1; i >= 0; i--)
             most = fmax(most, off(cr_lr_at(lr, i), (double)want[i]));
@@ -76,7 +77,7 @@ static void check_golden(const struct cr_node *c, const struct cr_lr *lr,
            (long long)n, most);
     }
     if (store)
-        cr_store_close(store);
+        cr_tensor_file_close(store);
 }
 
 static void check_metric(const struct cr_node *c, struct cr_lr *lr)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/gz.h"
-#include "fuzz_store.h"
+#include "fuzz_tensor_file.h"
 
 enum {
     TAIL = 17

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/gz.h"
-#include "fuzz_store.h"
+#include "fuzz_tensor_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

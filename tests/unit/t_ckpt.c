@@ -18,7 +18,7 @@
 
 #include "base/gz.h"
 #include "ckpt/json.h"
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 #include "data/npy.h"
 
 static struct cr_arena arena;
@@ -73,10 +73,10 @@ static bool sound(const char *path, enum cr_code *code)
 {
     struct cr_arena mem = { 0 };
     struct cr_diag diag = { .arena = &mem };
-    struct cr_store *s = cr_store_open(&mem, &diag, path);
-    bool good = s && cr_store_verify(s, &diag);
+    struct cr_tensor_file *s = cr_tensor_file_open(&mem, &diag, path);
+    bool good = s && cr_tensor_file_verify(s, &diag);
 
-    cr_store_close(s);
+    cr_tensor_file_close(s);
     *code = diag.first ? diag.first->code : CR_E_COUNT;
     if (good != (diag.errors == 0))
         *code = CR_E_INTERNAL;
@@ -92,8 +92,8 @@ static void golden(void)
         { "global_step", { CR_I32, CR_ROW_MAJOR, 0, { 0 } }, (void *)step },
     };
     struct cr_ckpt ckpt = { t, 2, .writer = "cellrun 0.1.0" };
-    struct cr_store *s;
-    const struct cr_entry *e;
+    struct cr_tensor_file *s;
+    const struct cr_tensor_info *e;
     unsigned char *p;
     double x[4] = { 0 };
     size_t n = 0;
@@ -105,19 +105,20 @@ static void golden(void)
            memcmp(p + 8, golden_header, 376) == 0 &&
            memcmp(p + 384, weight, 16) == 0 && memcmp(p + 400, step, 4) == 0,
        "the golden file, byte for byte");
-    s = cr_store_open(&arena, &diag, in("golden"));
-    ok(s && cr_store_is_ours(s) && !cr_store_is_train(s),
+    s = cr_tensor_file_open(&arena, &diag, in("golden"));
+    ok(s && cr_tensor_file_is_cellrun(s) && !cr_tensor_file_is_train(s),
        "opened without its suffix");
-    e = s ? cr_store_find(s, "fc.weight") : NULL;
+    e = s ? cr_tensor_file_find(s, "fc.weight") : NULL;
     ok(e && e->spec.rank == 2 && e->spec.dim[0] == 2 && e->offset == 384 &&
            strcmp(e->dtype, "F32") == 0,
        "entry found");
-    ok(e && cr_store_read(s, &diag, e, CR_F64, x) && x[0] == 1 && x[3] == 4,
+    ok(e && cr_tensor_file_read(s, &diag, e, CR_F64, x) && x[0] == 1 &&
+           x[3] == 4,
        "read as another type");
-    ok(s && !cr_store_find(s, "fc.bias"), "no entry of another name");
-    ok(s && cr_store_verify(s, &diag), "verified");
-    same(s ? cr_store_meta(s, "crc_num") : "", "0941310626", "metadata");
-    cr_store_close(s);
+    ok(s && !cr_tensor_file_find(s, "fc.bias"), "no entry of another name");
+    ok(s && cr_tensor_file_verify(s, &diag), "verified");
+    same(s ? cr_tensor_file_meta(s, "crc_num") : "", "0941310626", "metadata");
+    cr_tensor_file_close(s);
 }
 
 /* A small training checkpoint, of which nothing can change unseen. */
@@ -504,8 +505,8 @@ static void npz(void)
         { "loss", CR_SCALAR, (void *)x },
         { "label", { CR_I32, CR_ROW_MAJOR, 1, { 1 } }, (void *)step },
     };
-    const struct cr_entry *e;
-    struct cr_store *s;
+    const struct cr_tensor_info *e;
+    struct cr_tensor_file *s;
     double y[6] = { 0 };
     size_t n, noticed = 0;
     enum cr_code code;
@@ -513,17 +514,17 @@ static void npz(void)
     int count = 0;
 
     ok(cr_tensors_write(&diag, in("t.npz"), t, 4), "NPZ written");
-    s = cr_store_open(&arena, &diag, in("t.npz"));
-    e = s ? cr_store_entries(s, &count) : NULL;
+    s = cr_tensor_file_open(&arena, &diag, in("t.npz"));
+    e = s ? cr_tensor_file_entries(s, &count) : NULL;
     ok(count == 4 && strcmp(e[2].name, "loss") == 0 && e[2].spec.rank == 0,
        "read in the order written");
     test_begin("data of an NPZ begin at multiples of 64");
     for (int i = 0; i < count; i++)
         ok(e[i].offset % 64 == 0, "%s", e[i].name);
     test_end();
-    e = s ? cr_store_find(s, "output") : NULL;
-    ok(e && cr_store_read(s, &diag, e, CR_F64, y) && y[5] == 6, "values");
-    cr_store_close(s);
+    e = s ? cr_tensor_file_find(s, "output") : NULL;
+    ok(e && cr_tensor_file_read(s, &diag, e, CR_F64, y) && y[5] == 6, "values");
+    cr_tensor_file_close(s);
     p = slurp(in("t.npz"), &n);
     for (size_t i = 0; i < 8 * n; i++) {
         p[i / 8] ^= (unsigned char)(1u << i % 8);
@@ -543,7 +544,7 @@ static void npz_many(void)
 {
     struct cr_diag diag = { .arena = &arena };
     struct cr_tensor *t = CR_NEWS(&arena, struct cr_tensor, 70000);
-    struct cr_store *s;
+    struct cr_tensor_file *s;
     int n = 0;
 
     for (int i = 0; i < 70000; i++) {
@@ -551,34 +552,34 @@ static void npz_many(void)
         t[i].spec = (struct cr_spec){ CR_F32, CR_ROW_MAJOR, 1, { 0 } };
     }
     ok(cr_tensors_write(&diag, in("many.npz"), t, 70000), "70,000 arrays");
-    s = cr_store_open(&arena, &diag, in("many.npz"));
+    s = cr_tensor_file_open(&arena, &diag, in("many.npz"));
     if (s)
-        cr_store_entries(s, &n);
-    ok(n == 70000 && cr_store_find(s, "a69999"), "and read");
-    cr_store_close(s);
+        cr_tensor_file_entries(s, &n);
+    ok(n == 70000 && cr_tensor_file_find(s, "a69999"), "and read");
+    cr_tensor_file_close(s);
 }
 
 /* Made with numpy: savez_compressed of a Fortran array of >f8, and of bytes. */
 static void npz_foreign(void)
 {
     struct cr_diag diag = { .arena = &arena };
-    struct cr_store *s =
-        cr_store_open(&arena, &diag, "tests/golden/packed.npz");
-    const struct cr_entry *e = s ? cr_store_find(s, "f") : NULL;
+    struct cr_tensor_file *s =
+        cr_tensor_file_open(&arena, &diag, "tests/golden/packed.npz");
+    const struct cr_tensor_info *e = s ? cr_tensor_file_find(s, "f") : NULL;
     double y[6] = { 0 };
 
-    ok(s && cr_store_verify(s, &diag), "NPZ of numpy's verified");
-    ok(e && cr_store_read(s, &diag, e, CR_F64, y) && y[0] == 0 && y[1] == 1 &&
-           y[3] == 3 && y[5] == 5,
+    ok(s && cr_tensor_file_verify(s, &diag), "NPZ of numpy's verified");
+    ok(e && cr_tensor_file_read(s, &diag, e, CR_F64, y) && y[0] == 0 &&
+           y[1] == 1 && y[3] == 3 && y[5] == 5,
        "deflated, big endian, Fortran order");
-    e = s ? cr_store_find(s, "u") : NULL;
-    ok(e && e->spec.type == CR_U8 && cr_store_read(s, &diag, e, CR_F64, y) &&
-           y[2] == 255,
+    e = s ? cr_tensor_file_find(s, "u") : NULL;
+    ok(e && e->spec.type == CR_U8 &&
+           cr_tensor_file_read(s, &diag, e, CR_F64, y) && y[2] == 255,
        "bytes");
-    e = s ? cr_store_find(s, "s") : NULL;
-    ok(e && !e->readable && !cr_store_read(s, &diag, e, CR_F64, y),
+    e = s ? cr_tensor_file_find(s, "s") : NULL;
+    ok(e && !e->readable && !cr_tensor_file_read(s, &diag, e, CR_F64, y),
        "text is listed and not read");
-    cr_store_close(s);
+    cr_tensor_file_close(s);
 }
 
 /* ---- The folder of a run */

@@ -18,7 +18,7 @@ static const char text[] =
 struct ready {
     struct made m;
     struct cr_exec *e;
-    struct cr_store *store;
+    struct cr_tensor_file *file;
 };
 
 static void begin(struct ready *r)
@@ -31,13 +31,13 @@ static void begin(struct ready *r)
     r->e = made_exec(&r->m, want);
     cr_exec_forward(r->e, 1);
     cr_exec_backward(r->e, 1, 0);
-    r->store = cr_store_open(&r->m.arena, &r->m.diag,
-                             "tests/golden/clip.safetensors");
+    r->file = cr_tensor_file_open(&r->m.arena, &r->m.diag,
+                                  "tests/golden/clip.safetensors");
 }
 
 static void end(struct ready *r)
 {
-    cr_store_close(r->store);
+    cr_tensor_file_close(r->file);
     cr_exec_free(r->e);
     made_free(&r->m);
 }
@@ -57,12 +57,12 @@ static cr_real *gradient(struct ready *r, int k, const struct cr_param **p)
 static const cr_real *golden(struct ready *r, const char *kind,
                              const struct cr_param *p)
 {
-    const struct cr_entry *e = cr_store_find(
-        r->store, cr_strf(&r->m.arena, "%s.%s", kind, p->name));
+    const struct cr_tensor_info *e = cr_tensor_file_find(
+        r->file, cr_strf(&r->m.arena, "%s.%s", kind, p->name));
     cr_real *v = CR_NEWS(&r->m.arena, cr_real, cr_count(&p->spec));
 
     if (!e || cr_count(&e->spec) != cr_count(&p->spec) ||
-        !cr_store_read(r->store, &r->m.diag, e, CR_REAL, v))
+        !cr_tensor_file_read(r->file, &r->m.diag, e, CR_REAL, v))
         return NULL;
     return v;
 }

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ckpt/store.h"
+#include "ckpt/tensor_file.h"
 
 #define CORPUS "tests/fuzz/corpus/ms_ckpt"
 
@@ -43,44 +43,47 @@ static bool sound(const char *path)
 {
     struct cr_arena mem = { 0 };
     struct cr_diag diag = { .arena = &mem };
-    struct cr_store *s = cr_store_open(&mem, &diag, path);
-    bool good = s && cr_store_verify(s, &diag);
+    struct cr_tensor_file *s = cr_tensor_file_open(&mem, &diag, path);
+    bool good = s && cr_tensor_file_verify(s, &diag);
 
-    cr_store_close(s);
+    cr_tensor_file_close(s);
     cr_arena_free(&mem);
     return good;
 }
 
-static struct cr_store *sample(const char *name)
+static struct cr_tensor_file *sample(const char *name)
 {
     struct cr_diag diag = { .arena = &arena };
 
-    return cr_store_open(&arena, &diag, cr_path_join(&arena, CORPUS, name));
+    return cr_tensor_file_open(&arena, &diag,
+                               cr_path_join(&arena, CORPUS, name));
 }
 
 static void golden(void)
 {
     struct cr_diag diag = { .arena = &arena };
-    struct cr_store *s = sample("golden");
-    const struct cr_entry *e;
+    struct cr_tensor_file *s = sample("golden");
+    const struct cr_tensor_info *e;
     float w[6];
     int64_t step;
     int n;
 
     if (!ok(s != NULL, "the golden file opens"))
         return;
-    e = cr_store_entries(s, &n);
+    e = cr_tensor_file_entries(s, &n);
     ok(n == 2, "two tensors");
-    same(cr_store_kind(s), "MindSpore checkpoint", "its kind");
-    ok(cr_store_is_summed(s), "it has a checksum");
-    same(cr_store_meta(s, "note"), "h\u00e9", "a text is metadata");
+    same(cr_tensor_file_kind(s), "MindSpore checkpoint", "its kind");
+    ok(cr_tensor_file_has_checksums(s), "it has a checksum");
+    same(cr_tensor_file_meta(s, "note"), "h\u00e9", "a text is metadata");
     same(e[0].name, "fc.weight", "a name");
     same(cr_diag_format(&arena, &e[0].spec), "(2, 3)", "a shape");
-    ok(cr_store_read(s, &diag, &e[0], CR_F32, w) && w[0] == 0 && w[5] == 5,
+    ok(cr_tensor_file_read(s, &diag, &e[0], CR_F32, w) && w[0] == 0 &&
+           w[5] == 5,
        "values");
     same(cr_diag_format(&arena, &e[1].spec), "()", "a scalar");
-    ok(cr_store_read(s, &diag, &e[1], CR_I64, &step) && step == 300, "its 300");
-    cr_store_close(s);
+    ok(cr_tensor_file_read(s, &diag, &e[1], CR_I64, &step) && step == 300,
+       "its 300");
+    cr_tensor_file_close(s);
 }
 
 static void damage(void)
@@ -106,8 +109,8 @@ static void values(const char *name, const char *shape, const char *dtype,
                    float first, float last)
 {
     struct cr_diag diag = { .arena = &arena };
-    struct cr_store *s = sample(name);
-    const struct cr_entry *e = s ? cr_store_find(s, "w") : NULL;
+    struct cr_tensor_file *s = sample(name);
+    const struct cr_tensor_info *e = s ? cr_tensor_file_find(s, "w") : NULL;
     float *w;
 
     test_begin("%s.ckpt is read", name);
@@ -117,18 +120,18 @@ static void values(const char *name, const char *shape, const char *dtype,
          cr_strf(&arena, "%s: its shape", name));
     same(e->dtype, dtype, cr_strf(&arena, "%s: its type", name));
     w = CR_NEWS(&arena, float, cr_count(&e->spec) + 1);
-    ok(cr_store_read(s, &diag, e, CR_F32, w), "%s is read", name);
+    ok(cr_tensor_file_read(s, &diag, e, CR_F32, w), "%s is read", name);
     ok(w[0] == first &&
            w[cr_count(&e->spec) - (cr_count(&e->spec) > 0)] == last,
        "%s: its values", name);
-    cr_store_close(s);
+    cr_tensor_file_close(s);
 }
 
 static void accepted(void)
 {
     struct cr_diag diag = { .arena = &arena };
-    struct cr_store *s;
-    const struct cr_entry *e;
+    struct cr_tensor_file *s;
+    const struct cr_tensor_info *e;
     int n;
 
     values("packed", "(2, 3)", "Float32", 0, 5);
@@ -143,21 +146,21 @@ static void accepted(void)
     values("map", "(2, 3)", "Float32", 0, 5);
     test_end();
     s = sample("skipped");
-    e = cr_store_entries(s, &n);
+    e = cr_tensor_file_entries(s, &n);
     ok(n == 3, "random_op is omitted");
     ok(!e[1].readable && !e[2].readable, "Int4 and Complex64 are listed only");
-    ok(!cr_store_read(s, &diag, &e[1], CR_F32, &n) && diag.errors == 1,
+    ok(!cr_tensor_file_read(s, &diag, &e[1], CR_F32, &n) && diag.errors == 1,
        "and refused");
-    cr_store_close(s);
+    cr_tensor_file_close(s);
     s = sample("flat");
-    e = cr_store_entries(s, &n);
+    e = cr_tensor_file_entries(s, &n);
     ok(n == 1 && !e->readable && e->spec.rank == -1,
        "more than 8 dimensions are listed only");
-    cr_store_close(s);
+    cr_tensor_file_close(s);
     s = sample("map");
-    e = cr_store_find(s, "table");
+    e = cr_tensor_file_find(s, "table");
     ok(e && !e->readable, "so is a table of hashes");
-    cr_store_close(s);
+    cr_tensor_file_close(s);
 }
 
 static void refused(void)
@@ -204,13 +207,13 @@ static void written(void)
     if (fd < 0)
         abort();
     close(fd);
-    ok(cr_store_ms.write(&diag, path, tensors, 2), "a file is written");
+    ok(cr_tensor_format_ms.write(&diag, path, tensors, 2), "a file is written");
     p = slurp(CORPUS "/golden", &n);
     q = slurp(path, &m);
     ok(p && q && m == 85 + 17 && memcmp(p, q, 85) == 0,
        "byte by byte as MindSpore writes it");
     ok(sound(path), "its checksum holds");
-    ok(!cr_store_ms.write(&diag, path, tensors, 3),
+    ok(!cr_tensor_format_ms.write(&diag, path, tensors, 3),
        "without values there is none");
     q = slurp(path, &n);
     ok(q && n == m, "what was there is still there");

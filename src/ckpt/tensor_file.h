@@ -2,8 +2,8 @@
  * What the readers and writers of this folder share: the open file, and the
  * tables and rules of the safetensors format (cellrun-formats(7)).
  */
-#ifndef CR_CKPT_STORE_H
-#define CR_CKPT_STORE_H
+#ifndef CR_CKPT_TENSOR_FILE_H
+#define CR_CKPT_TENSOR_FILE_H
 
 #include "base/str.h"
 #include "ckpt/checkpoint.h"
@@ -19,30 +19,30 @@
 #define CR_ST_VERSION_AT 35 /* of the 1 in the prefix */
 #define CR_ST_CRC_AT 70     /* in the file */
 
-struct cr_store {
+struct cr_tensor_file {
     struct cr_arena *arena;
     const char *path;
     int fd;
     int64_t size;
-    bool ours, train;
-    bool summed; /* there are checksums in it */
+    bool is_cellrun, train;
+    bool has_checksums; /* there are checksums in it */
     int n, n_meta;
-    struct cr_entry *entry;
-    const struct cr_entry **sorted; /* by name */
+    struct cr_tensor_info *entry;
+    const struct cr_tensor_info **sorted; /* by name */
     struct cr_meta *meta;
-    const struct cr_store_type *type; /* NULL: safetensors */
-    void *more;                       /* the type's own, one per entry */
+    const struct cr_tensor_format *format; /* NULL: safetensors */
+    void *detail;                          /* the type's own, one per entry */
 };
 
 /* n bytes from `at`; false after reporting. */
-bool cr_store_pread(struct cr_store *store, struct cr_diag *diag, int64_t at,
-                    void *to, size_t n);
+bool cr_tensor_file_pread(struct cr_tensor_file *file, struct cr_diag *diag,
+                          int64_t at, void *to, size_t n);
 
 /* Reports a file of PyTorch, and how to convert it; returns false. */
-bool cr_store_pytorch(struct cr_store *store, struct cr_diag *diag);
+bool cr_tensor_file_pytorch(struct cr_tensor_file *file, struct cr_diag *diag);
 
 /* Makes the index by name, once all entries stand in their place. */
-void cr_store_sort(struct cr_store *store);
+void cr_tensor_file_sort(struct cr_tensor_file *file);
 
 /* dtypes of safetensors: bits of an element, 0 if there is no such; *type is
  * CR_TYPES where we have none. */
@@ -52,7 +52,7 @@ const char *cr_st_dtype(enum cr_type type);
 
 /* Fills entries and metadata from a header of len bytes, checking all rules
  * of cellrun-formats(7). The data begin at 8 + len. */
-bool cr_st_parse(struct cr_store *store, struct cr_diag *diag,
+bool cr_st_parse(struct cr_tensor_file *file, struct cr_diag *diag,
                  const char *header, size_t len);
 
 /* Checks names and types, and puts the tensors into the order of the file
@@ -68,30 +68,32 @@ size_t cr_st_size(const struct cr_tensor *tensor);
 
 /*
  * What another format than safetensors brings: one file with such a table,
- * and one line in store.c. A file is of the first whose magic fits.
+ * and one line in tensor_file.c. A file is of the first whose magic fits.
  */
-struct cr_store_type {
+struct cr_tensor_format {
     const char *kind;   /* "NPZ": what people are told */
     const char *suffix; /* ".npz": files of this name are written so */
-    bool summed;        /* every file has checksums */
+    bool has_checksums; /* every file has checksums */
     /* Whether a file that begins with these CR_MAGIC bytes is one. */
     bool (*magic)(const unsigned char *head);
     /* Fills entries and metadata; false after reporting. */
-    bool (*open)(struct cr_store *store, struct cr_diag *diag);
+    bool (*open)(struct cr_tensor_file *file, struct cr_diag *diag);
     /* n bytes of an entry from its byte `at`; or, where a tensor can only be
      * had as a whole, NULL and `read`: as `type` into `to`, or with `to` NULL
      * verified only. */
-    bool (*bytes)(struct cr_store *store, struct cr_diag *diag,
-                  const struct cr_entry *entry, int64_t at, void *to, size_t n);
-    bool (*read)(struct cr_store *store, struct cr_diag *diag,
-                 const struct cr_entry *entry, enum cr_type type, void *to);
+    bool (*bytes)(struct cr_tensor_file *file, struct cr_diag *diag,
+                  const struct cr_tensor_info *entry, int64_t at, void *to,
+                  size_t n);
+    bool (*read)(struct cr_tensor_file *file, struct cr_diag *diag,
+                 const struct cr_tensor_info *entry, enum cr_type type,
+                 void *to);
     bool (*write)(struct cr_diag *diag, const char *path,
                   const struct cr_tensor *tensors, int n);
 };
 
-extern const struct cr_store_type cr_store_ms, cr_store_npz;
+extern const struct cr_tensor_format cr_tensor_format_ms, cr_tensor_format_npz;
 
 /* The format whose suffix the name has; NULL: safetensors. */
-const struct cr_store_type *cr_store_type_of(const char *path);
+const struct cr_tensor_format *cr_tensor_format_of(const char *path);
 
 #endif
