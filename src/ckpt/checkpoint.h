@@ -112,14 +112,14 @@ const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
 /* After cr_ckpt_write: makes last.safetensors (and best.safetensors) the file
  * just written, then deletes the oldest beyond `keep` of its prefix, but
  * never the best one and never `resumed` or `good`. */
-struct cr_publish {
+struct cr_retention {
     const char *path;    /* what was written */
     const char *best;    /* the one to be linked as best; NULL: it stays */
     int64_t keep;        /* keep_checkpoint_max; 0: keep all */
     const char *resumed; /* the file this run went on from; NULL: none */
     const char *good;    /* the one it may go back to; NULL: none */
 };
-bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *publish);
+bool cr_ckpt_retain(struct cr_diag *diag, const struct cr_retention *retention);
 
 /* Whether both are names of one file. */
 bool cr_ckpt_same(const char *a, const char *b);

@@ -353,9 +353,9 @@ static bool start_resume(struct cr_train *t)
 
 /* A process that was killed may have written the file without giving it its
  * other names, which nobody does later when the run was at its end. */
-static bool start_publish(struct cr_train *t)
+static bool start_retain(struct cr_train *t)
 {
-    struct cr_publish publish = {
+    struct cr_retention publish = {
         .path = t->resumed,
         .best = t->state.best_metric && t->state.best_step == t->state.step
                     ? t->resumed
@@ -369,7 +369,7 @@ static bool start_publish(struct cr_train *t)
     if (strcmp(cr_path_dir(t->arena, t->resumed), t->dir.ckpt) != 0 ||
         t->flags.no_ckpt)
         return true;
-    return cr_ckpt_publish(t->diag, &publish);
+    return cr_ckpt_retain(t->diag, &publish);
 }
 
 /* ---- A fresh state */
@@ -586,7 +586,7 @@ bool cr_train_start(struct cr_train *t)
         return false;
     if (t->old_record) {
         start_say_over(t);
-        return !t->resumed || start_publish(t);
+        return !t->resumed || start_retain(t);
     }
     if (!cr_data_loader_prepare(t->loader, t->diag))
         return false;
@@ -600,7 +600,7 @@ bool cr_train_start(struct cr_train *t)
         cr_signals_defer();
         if (t->resumed && !cr_train_drop_newer_ckpts(t))
             return false;
-        if (t->resumed && !start_publish(t))
+        if (t->resumed && !start_retain(t))
             return false;
         if (!start_files(t))
             return false;

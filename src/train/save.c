@@ -172,7 +172,7 @@ static const struct cr_tensor *save_tensors(struct cr_train *t,
 static bool save_publish(struct cr_train *t, const char *path)
 {
     bool best = t->state.best_metric && t->state.best_step == t->state.step;
-    struct cr_publish publish = {
+    struct cr_retention retention = {
         .path = path,
         .best = best ? path : t->best_waits,
         .keep = t->checkpoint.keep_checkpoint_max,
@@ -181,9 +181,9 @@ static bool save_publish(struct cr_train *t, const char *path)
     };
 
     t->best_waits = NULL;
-    if (cr_ckpt_publish(t->diag, &publish))
+    if (cr_ckpt_retain(t->diag, &retention))
         return true;
-    t->best_waits = publish.best;
+    t->best_waits = retention.best;
     cr_note(t->diag,
             "the checkpoint itself is saved: its names best and last follow "
             "with the next one, or when the run is resumed");

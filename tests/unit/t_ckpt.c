@@ -604,11 +604,11 @@ static void folders(void)
     for (int i = 1; i <= 12; i++) {
         path = cr_ckpt_name(&arena, base, "net-a_1", i, 100);
         ok(cr_ckpt_write(&diag, path, &ckpt) &&
-               cr_ckpt_publish(&diag,
-                               &(struct cr_publish){
-                                   path, i == 3 ? path : NULL, 2,
-                                   in("run/ckpt/net-a_1-1_100.safetensors"),
-                                   in("run/ckpt/net-a_1-5_100.safetensors") }),
+               cr_ckpt_retain(&diag,
+                              &(struct cr_retention){
+                                  path, i == 3 ? path : NULL, 2,
+                                  in("run/ckpt/net-a_1-1_100.safetensors"),
+                                  in("run/ckpt/net-a_1-5_100.safetensors") }),
            "epoch %d published", i);
     }
     same(path, in("run/ckpt/net-a_1-12_100.safetensors"), "its name");
@@ -616,11 +616,11 @@ static void folders(void)
         struct cr_diag own = { .arena = &arena }, too = own;
         const char *gone = cr_ckpt_name(&arena, base, "net-a_1", 99, 1);
 
-        ok(!cr_ckpt_publish(&own, &(struct cr_publish){ .path = gone }) &&
+        ok(!cr_ckpt_retain(&own, &(struct cr_retention){ .path = gone }) &&
                own.errors == 1 && strstr(own.first->text, "cannot read"),
            "a checkpoint that is gone when it is published is an error");
-        ok(!cr_ckpt_publish(&too, &(struct cr_publish){ .path = path,
-                                                        .best = gone }) &&
+        ok(!cr_ckpt_retain(
+               &too, &(struct cr_retention){ .path = path, .best = gone }) &&
                too.errors == 1 &&
                cr_ckpt_same(path, in("run/ckpt/last.safetensors")),
            "best that cannot be published does not keep last old");

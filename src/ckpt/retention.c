@@ -27,7 +27,7 @@ const char *cr_ckpt_name(struct cr_arena *arena, const char *dir,
 }
 
 /* The digits from `at` up to `end`; false if there are none, or too many. */
-static bool publish_number(const char *at, const char *end, int64_t *to)
+static bool retention_number(const char *at, const char *end, int64_t *to)
 {
     if (at == end)
         return false;
@@ -39,8 +39,8 @@ static bool publish_number(const char *at, const char *end, int64_t *to)
 }
 
 /* PREFIX-EPOCH_STEP.safetensors */
-static bool publish_parse(struct cr_arena *arena, const char *dir,
-                          const char *name, struct cr_ckpt_file *to)
+static bool retention_parse(struct cr_arena *arena, const char *dir,
+                            const char *name, struct cr_ckpt_file *to)
 {
     const char *dot, *line, *dash;
 
@@ -49,15 +49,16 @@ static bool publish_parse(struct cr_arena *arena, const char *dir,
     dot = name + strlen(name) - strlen(PUBLISH_SUFFIX);
     line = memrchr(name, '_', (size_t)(dot - name));
     dash = line ? memrchr(name, '-', (size_t)(line - name)) : NULL;
-    if (!dash || dash == name || !publish_number(dash + 1, line, &to->epoch) ||
-        !publish_number(line + 1, dot, &to->step))
+    if (!dash || dash == name ||
+        !retention_number(dash + 1, line, &to->epoch) ||
+        !retention_number(line + 1, dot, &to->step))
         return false;
     to->prefix = cr_strndup(arena, name, (size_t)(dash - name));
     to->path = cr_path_join(arena, dir, name);
     return true;
 }
 
-static int publish_newest(const void *a, const void *b)
+static int retention_newest(const void *a, const void *b)
 {
     const struct cr_ckpt_file *x = a, *y = b;
 
@@ -87,7 +88,7 @@ const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
         ok = e || errno == 0;
         if (!e)
             break;
-        if (!publish_parse(arena, dir, e->d_name, &one) ||
+        if (!retention_parse(arena, dir, e->d_name, &one) ||
             (prefix && strcmp(one.prefix, prefix) != 0))
             continue;
         if (*n == cap) {
@@ -104,7 +105,7 @@ const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
     if (d)
         closedir(d);
     if (*n > 0)
-        qsort(file, (size_t)*n, sizeof *file, publish_newest);
+        qsort(file, (size_t)*n, sizeof *file, retention_newest);
     return file;
 }
 
@@ -117,7 +118,8 @@ bool cr_ckpt_same(const char *a, const char *b)
 }
 
 /* Where links are refused. */
-static bool publish_copy(struct cr_diag *diag, const char *from, const char *to)
+static bool retention_copy(struct cr_diag *diag, const char *from,
+                           const char *to)
 {
     struct cr_arena mem = { 0 };
     struct cr_atomic_file file;
@@ -152,7 +154,8 @@ done:
 }
 
 /* `to` becomes another name of `from`, at once. */
-static bool publish_link(struct cr_diag *diag, const char *from, const char *to)
+static bool retention_link(struct cr_diag *diag, const char *from,
+                           const char *to)
 {
     struct cr_arena mem = { 0 };
     const char *part =
@@ -164,7 +167,7 @@ static bool publish_link(struct cr_diag *diag, const char *from, const char *to)
     part = cr_path_join(&mem, cr_path_dir(&mem, to), part);
     unlink(part);
     if (link(from, part) != 0) {
-        ok = publish_copy(diag, from, to);
+        ok = retention_copy(diag, from, to);
     } else if (rename(part, to) != 0) {
         ok = cr_error(diag, cr_at_file(diag->arena, to), CR_E_SYSTEM,
                       "cannot write: %s", strerror(errno));
@@ -175,7 +178,7 @@ done:
     return ok;
 }
 
-static void publish_sync(const char *dir)
+static void retention_sync(const char *dir)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -186,7 +189,7 @@ static void publish_sync(const char *dir)
     }
 }
 
-bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
+bool cr_ckpt_retain(struct cr_diag *diag, const struct cr_retention *p)
 {
     struct cr_arena mem = { 0 };
     const char *dir = cr_path_dir(&mem, p->path);
@@ -197,12 +200,13 @@ bool cr_ckpt_publish(struct cr_diag *diag, const struct cr_publish *p)
     int n = 0;
     bool ok;
 
-    ok = !p->best || publish_link(diag, p->best, best);
-    ok = publish_link(diag, p->path, last) && ok;
+    ok = !p->best || retention_link(diag, p->best, best);
+    ok = retention_link(diag, p->path, last) && ok;
     if (!ok) /* none goes that may have to be linked later */
         goto done;
-    publish_sync(dir);
-    if (p->keep <= 0 || !publish_parse(&mem, dir, cr_path_base(p->path), &own))
+    retention_sync(dir);
+    if (p->keep <= 0 ||
+        !retention_parse(&mem, dir, cr_path_base(p->path), &own))
         goto done;
     file = cr_ckpt_list(&mem, diag, dir, own.prefix, &n);
     ok = n >= 0;
