@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "ckpt/load_job.h"
+#include "ckpt/load_internal.h"
 
 #define LOAD_GROUPS 10 /* \0 to \9 */
 #define LOAD_LOOKED 8  /* missing names that a prefix is looked for with */
@@ -214,8 +214,8 @@ static bool load_shape_fits(const struct cr_spec *want,
     return true;
 }
 
-static enum cr_load_fate load_fate_of(const struct cr_param *param,
-                                      const struct cr_tensor_info *entry)
+static enum cr_load_status load_fate_of(const struct cr_param *param,
+                                        const struct cr_tensor_info *entry)
 {
     return !entry ? CR_LOAD_MISSING
            : !entry->readable || !load_is_float(entry->spec.type)
@@ -241,10 +241,10 @@ static void load_match(struct cr_load_job *job, struct cr_net *net,
             s->used = true;
             t->entry = s->entry;
         }
-        t->fate = skip && cr_patterns_match(skip, &subjects[i])
-                      ? CR_LOAD_SKIPPED
-                      : load_fate_of(t->param, t->entry);
-        if (t->fate == CR_LOAD_DONE)
+        t->status = skip && cr_patterns_match(skip, &subjects[i])
+                        ? CR_LOAD_SKIPPED
+                        : load_fate_of(t->param, t->entry);
+        if (t->status == CR_LOAD_DONE)
             s->read = true;
     }
 }
@@ -258,7 +258,7 @@ static struct cr_load_source *load_behind(const struct cr_load_job *job,
     struct cr_arena mem = { 0 };
     struct cr_load_source *s = NULL;
 
-    if (t->fate == CR_LOAD_MISSING)
+    if (t->status == CR_LOAD_MISSING)
         s = load_source_find(job,
                              cr_strf(&mem, "%s%s", prefix, t->param->name));
     cr_arena_free(&mem);
@@ -273,7 +273,7 @@ const char *cr_load_prefix(const struct cr_load_job *job, int *many)
         const char *name = job->target[i].param->name;
         size_t n = strlen(name);
 
-        if (job->target[i].fate != CR_LOAD_MISSING)
+        if (job->target[i].status != CR_LOAD_MISSING)
             continue;
         looked++;
         for (int k = 0; k < job->n_sources; k++) {
@@ -308,8 +308,8 @@ static void load_rescue(struct cr_load_job *job)
                 continue;
             s->used = true;
             t->entry = s->entry;
-            t->fate = load_fate_of(t->param, s->entry);
-            s->read = t->fate == CR_LOAD_DONE;
+            t->status = load_fate_of(t->param, s->entry);
+            s->read = t->status == CR_LOAD_DONE;
         }
         job->prefix = p;
         job->rescued += many;
@@ -325,7 +325,7 @@ static bool load_values(struct cr_load_job *job)
     for (int i = 0; i < job->n_targets; i++) {
         struct cr_load_target *t = &job->target[i];
 
-        if (t->fate != CR_LOAD_DONE)
+        if (t->status != CR_LOAD_DONE)
             continue;
         /* a network for check has no room for values */
         ok &= t->param->data
@@ -409,7 +409,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     ok = ok && (!o.strict || cr_load_refuse(&job, false, true)) &&
          load_values(&job);
     if (ok)
-        cr_load_tell(&job, o.skip, report);
+        cr_load_report_text(&job, o.skip, report);
     if (ok && report->loaded == 0)
         cr_warn(config->diag, cr_at_file(config->arena, path),
                 CR_E_CKPT_MISMATCH, "nothing of this file is loaded");

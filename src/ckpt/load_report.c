@@ -2,7 +2,7 @@
  * The report on a load: all mismatches and the lines to add to the config, or
  * what was loaded, skipped and left as it was.
  */
-#include "ckpt/load_job.h"
+#include "ckpt/load_internal.h"
 
 #include <string.h>
 
@@ -11,12 +11,12 @@
 
 #define LOAD_LINES 20 /* of a list in a message */
 
-static int load_count(const struct cr_load_job *job, enum cr_load_fate fate)
+static int load_count(const struct cr_load_job *job, enum cr_load_status fate)
 {
     int n = 0;
 
     for (int i = 0; i < job->n_targets; i++)
-        n += job->target[i].fate == fate;
+        n += job->target[i].status == fate;
     return n;
 }
 
@@ -34,7 +34,7 @@ static const char *load_glob(const struct cr_load_job *job, int which)
         return name;
     for (int i = 0; i < job->n_targets; i++)
         if (strncmp(job->target[i].param->name, name, n) == 0 &&
-            job->target[i].fate == CR_LOAD_DONE)
+            job->target[i].status == CR_LOAD_DONE)
             return name;
     return cr_strf(job->arena, "%.*s*", (int)n, name);
 }
@@ -50,7 +50,7 @@ static const char *load_cure(const struct cr_load_job *job)
         const struct cr_load_target *t = &job->target[i];
         const char *glob;
 
-        if (t->fate == CR_LOAD_DONE || t->fate == CR_LOAD_SKIPPED)
+        if (t->status == CR_LOAD_DONE || t->status == CR_LOAD_SKIPPED)
             continue;
         glob = load_glob(job, i);
         if (strcmp(glob, last) != 0) {
@@ -62,7 +62,7 @@ static const char *load_cure(const struct cr_load_job *job)
     for (int i = 0; i < job->n_targets; i++) {
         const struct cr_load_target *t = &job->target[i];
 
-        if (t->fate != CR_LOAD_SHAPE)
+        if (t->status != CR_LOAD_SHAPE)
             continue;
         cr_buf_f(&text, "   # %s in the file, %s in the network",
                  cr_diag_format(job->arena, &t->entry->spec),
@@ -95,9 +95,9 @@ static void load_note(struct cr_load_job *job, const struct cr_load_target *t)
     struct cr_arena *mem = job->diag->arena;
     const char *want = cr_diag_format(mem, &t->param->spec);
 
-    if (t->fate == CR_LOAD_MISSING)
+    if (t->status == CR_LOAD_MISSING)
         cr_note(job->diag, "missing    %s %s", t->param->name, want);
-    else if (t->fate == CR_LOAD_SHAPE)
+    else if (t->status == CR_LOAD_SHAPE)
         cr_note(job->diag, "shape      %s %s in the file, %s in the network",
                 t->param->name, cr_diag_format(mem, &t->entry->spec), want);
     else
@@ -115,8 +115,8 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
     const char *prefix;
 
     for (int i = 0; i < job->n_targets; i++)
-        faults += job->target[i].fate != CR_LOAD_DONE &&
-                  job->target[i].fate != CR_LOAD_SKIPPED;
+        faults += job->target[i].status != CR_LOAD_DONE &&
+                  job->target[i].status != CR_LOAD_SKIPPED;
     for (int i = 0; extra && i < job->n_sources; i++)
         unused += !job->source[i].used;
     if (faults == 0 && unused == 0)
@@ -132,7 +132,7 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
     for (int i = 0; i < job->n_targets; i++) {
         const struct cr_load_target *t = &job->target[i];
 
-        if (t->fate != CR_LOAD_DONE && t->fate != CR_LOAD_SKIPPED &&
+        if (t->status != CR_LOAD_DONE && t->status != CR_LOAD_SKIPPED &&
             shown++ < LOAD_LINES)
             load_note(job, t);
     }
@@ -194,7 +194,7 @@ static void load_loaded(const struct cr_load_job *job, struct cr_buf *text)
 
     for (int i = 0; i < job->n_targets; i++) {
         const struct cr_load_target *t = &job->target[i];
-        bool done = t->fate == CR_LOAD_DONE;
+        bool done = t->status == CR_LOAD_DONE;
 
         if (done)
             values += (double)cr_count(&t->param->spec);
@@ -241,8 +241,8 @@ static const char *load_patterns(struct cr_arena *arena,
     return cr_buf_text(&text);
 }
 
-void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
-                  struct cr_load_report *to)
+void cr_load_report_text(const struct cr_load_job *job,
+                         const struct cr_node *skip, struct cr_load_report *to)
 {
     struct cr_buf text = { .arena = job->arena };
     int shown = 0, state = 0;
@@ -268,7 +268,7 @@ void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
     }
     load_line(&text, "skipped", to->skipped);
     for (int i = 0; i < job->n_targets; i++)
-        if (job->target[i].fate == CR_LOAD_SKIPPED)
+        if (job->target[i].status == CR_LOAD_SKIPPED)
             load_names(&text, job->target[i].param->name, &shown);
     if (shown > 0)
         cr_buf_f(&text, "          by skip: %s",
@@ -277,7 +277,7 @@ void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
     shown = 0;
     load_line(&text, "not in file", load_count(job, CR_LOAD_MISSING));
     for (int i = 0; i < job->n_targets; i++)
-        if (job->target[i].fate == CR_LOAD_MISSING)
+        if (job->target[i].status == CR_LOAD_MISSING)
             load_names(&text, job->target[i].param->name, &shown);
     cr_buf_char(&text, '\n');
     if (to->missing > load_count(job, CR_LOAD_MISSING)) {
@@ -285,8 +285,8 @@ void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
         load_line(&text, "misfits",
                   to->missing - load_count(job, CR_LOAD_MISSING));
         for (int i = 0; i < job->n_targets; i++)
-            if (job->target[i].fate == CR_LOAD_SHAPE ||
-                job->target[i].fate == CR_LOAD_DTYPE)
+            if (job->target[i].status == CR_LOAD_SHAPE ||
+                job->target[i].status == CR_LOAD_DTYPE)
                 load_names(&text, job->target[i].param->name, &shown);
         cr_buf_char(&text, '\n');
     }

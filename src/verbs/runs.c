@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 #include "base/table.h"
-#include "ckpt/runs.h"
+#include "ckpt/run_index.h"
 #include "conf/verb.h"
 #include "train/metric.h"
 

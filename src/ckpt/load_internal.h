@@ -2,14 +2,14 @@
  * One loading of weights by name, between load.c, which does it, and
  * load_report.c, which tells of it.
  */
-#ifndef CR_CKPT_LOAD_JOB_H
-#define CR_CKPT_LOAD_JOB_H
+#ifndef CR_CKPT_LOAD_INTERNAL_H
+#define CR_CKPT_LOAD_INTERNAL_H
 
 #include <regex.h>
 
 #include "ckpt/load.h"
 
-enum cr_load_fate {
+enum cr_load_status {
     CR_LOAD_MISSING,
     CR_LOAD_DONE,
     CR_LOAD_SKIPPED,
@@ -19,7 +19,7 @@ enum cr_load_fate {
 
 struct cr_load_target {
     struct cr_param *param;
-    enum cr_load_fate fate;
+    enum cr_load_status status;
     const struct cr_tensor_info *entry; /* NULL: the file has none */
 };
 
@@ -60,7 +60,7 @@ bool cr_load_is_state(const struct cr_load_job *job, const char *name);
  * unused tensors are faults too, with `cure` it tells the lines to add. */
 bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure);
 /* The report; `skip` as the config has it, or NULL. */
-void cr_load_tell(const struct cr_load_job *job, const struct cr_node *skip,
-                  struct cr_load_report *to);
+void cr_load_report_text(const struct cr_load_job *job,
+                         const struct cr_node *skip, struct cr_load_report *to);
 
 #endif

@@ -2,8 +2,8 @@
  * Run directories that lie on the disk, and what their records say. Written
  * by train/run_record.c; looked at by the verb runs.
  */
-#ifndef CR_CKPT_RUNS_H
-#define CR_CKPT_RUNS_H
+#ifndef CR_CKPT_RUN_INDEX_H
+#define CR_CKPT_RUN_INDEX_H
 
 #include "ckpt/json.h"
 

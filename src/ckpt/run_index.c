@@ -1,4 +1,4 @@
-#include "ckpt/runs.h"
+#include "ckpt/run_index.h"
 
 #include <dirent.h>
 #include <stdlib.h>
